@@ -1,0 +1,74 @@
+# abut: one Makefile, no recursion.  `make` builds bin/; `make check` runs every test; `make demo` shows the work.
+# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), each in its own folder under build/.
+
+CC  ?= gcc
+ifeq ($(origin CC),default)
+CC  := gcc
+endif
+CXX ?= g++
+VERSION := 0.1.0
+prefix      ?= /usr/local
+bindir      ?= $(prefix)/bin
+libexecdir  ?= $(prefix)/libexec
+
+variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(DEBUG),-debug)
+B       := build/$(variant)
+BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
+OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE),-O1,-O2)) -g -fno-math-errno
+SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+, := ,
+
+PKGS     := zlib yaml-0.1
+ALL_CPP  := -Ilib -I. -I/usr/include/suitesparse $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \
+            -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DABUT_VERSION='"$(VERSION)"' -MMD -MP $(CPPFLAGS)
+ALL_C    := -std=c11 $(OPT) -fopenmp -ffp-contract=off $(WARN) $(SAN) $(CFLAGS)
+ALL_CXX  := -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra $(SAN) $(CXXFLAGS)
+ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
+LIBS     := -lcholmod -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
+
+TOOLS := mesh-prep decompose step friction-lag strain-limit ccd-check export
+LIB   := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c formats/*.c) tools/cli.c)
+UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
+built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
+
+all: $(built)
+
+$B/libabut.a: $(LIB)
+	@rm -f $@
+	@ar crs $@ $^
+
+$B/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPP) $(ALL_C) -c $< -o $@
+
+$B/%.o: %.cc Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_CPP) $(ALL_CXX) -c $< -o $@
+
+$(filter-out $(BIN)/mesh-prep,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LD) $< $B/libabut.a $(LIBS) -o $@
+
+# tetgen is C++ and AGPL: mesh-prep alone links it
+$(BIN)/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesher/tetra.o $B/libabut.a
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_LD) $^ -ltet $(LIBS) -o $@
+
+$B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPP) $(ALL_C) -Itests/unit $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
+unit: $(UNIT)
+	@tests/run-unit $(UNIT)
+
+layers:
+	@tests/layers
+
+clean:
+	rm -rf build bin
+
+.PHONY: all unit layers clean
+.SECONDARY:
+-include $(shell find $B -name '*.d' 2>/dev/null)

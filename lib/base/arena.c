@@ -1,0 +1,86 @@
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN ((size_t)64)
+#define CHUNK ((size_t)1 << 20)
+
+struct abut_chunk {
+    struct abut_chunk *next;
+    size_t size, used;
+    char *data;
+};
+
+static struct abut_chunk *chunk_new(abut_arena *a, size_t size)
+{
+    if (a->limit && (size > a->limit || a->total > a->limit - size)) return NULL;
+    struct abut_chunk *c = malloc(sizeof *c);
+    void *data = NULL;
+    if (!c || posix_memalign(&data, ALIGN, size)) {
+        free(c);
+        return NULL;
+    }
+    *c = (struct abut_chunk){ .size = size, .data = data };
+    a->total += size;
+    return c;
+}
+
+void *abut_arena_alloc(abut_arena *a, size_t n, size_t size)
+{
+    if (size && n > (SIZE_MAX - ALIGN) / size) return NULL;
+    const size_t bytes = (n * size + ALIGN - 1) / ALIGN * ALIGN + (n * size ? 0 : ALIGN);
+    struct abut_chunk *c = a->cur;
+    while (c && c->size - c->used < bytes) {
+        /* a released chunk further on may be large enough; otherwise insert a new one here */
+        struct abut_chunk *next = c->next;
+        if (next && next->size >= bytes) {
+            next->used = 0;
+            c = next;
+            continue;
+        }
+        struct abut_chunk *fresh = chunk_new(a, bytes > CHUNK ? bytes : CHUNK);
+        if (!fresh) return NULL;
+        fresh->next = next;
+        c->next = fresh;
+        c = fresh;
+    }
+    if (!c) {
+        c = chunk_new(a, bytes > CHUNK ? bytes : CHUNK);
+        if (!c) return NULL;
+        a->first = c;
+    }
+    a->cur = c;
+    void *p = c->data + c->used;
+    c->used += bytes;
+    memset(p, 0, bytes);
+    return p;
+}
+
+abut_mark abut_arena_mark(const abut_arena *a)
+{
+    return (abut_mark){ a->cur, a->cur ? a->cur->used : 0 };
+}
+
+void abut_arena_release(abut_arena *a, abut_mark m)
+{
+    if (m.chunk) {
+        a->cur = m.chunk;
+        m.chunk->used = m.used;
+    } else if (a->first) {
+        a->cur = a->first;
+        a->first->used = 0;
+    }
+}
+
+void abut_arena_clear(abut_arena *a)
+{
+    for (struct abut_chunk *c = a->first, *next; c; c = next) {
+        next = c->next;
+        free(c->data);
+        free(c);
+    }
+    a->first = a->cur = NULL;
+    a->total = 0;
+}

@@ -1,0 +1,30 @@
+/* Scratch memory: mark, allocate, release.  Kernels and inner loops never call malloc. */
+#ifndef ABUT_BASE_ARENA_H
+#define ABUT_BASE_ARENA_H
+
+#include <stddef.h>
+
+/* Zero-filled is a valid, empty arena that grows by chunks; chunks stay until abut_arena_clear, so a
+ * pointer is good until its mark is released.  One arena serves one thread. */
+typedef struct abut_arena {
+    struct abut_chunk *first, *cur;
+    size_t limit;   /* bytes: allocations fail beyond it; 0 = as much as the system gives */
+    size_t total;   /* bytes held by the chunks */
+} abut_arena;
+
+typedef struct abut_mark {
+    struct abut_chunk *chunk;
+    size_t used;
+} abut_mark;
+
+/** n * size zero-filled bytes, aligned to 64, or NULL when the limit or the system says no. */
+void *abut_arena_alloc(abut_arena *a, size_t n, size_t size);
+abut_mark abut_arena_mark(const abut_arena *a);
+/** Gives back all that was allocated after the mark. */
+void abut_arena_release(abut_arena *a, abut_mark m);
+/** Frees every chunk; the arena is empty and usable again. */
+void abut_arena_clear(abut_arena *a);
+
+#define ABUT_NEW(arena, type, n) ((type *)abut_arena_alloc((arena), (size_t)(n), sizeof(type)))
+
+#endif

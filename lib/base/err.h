@@ -1,0 +1,36 @@
+/* Status and message of a call that can fail.  Every fallible function returns an abut_status and takes
+ * an abut_err last; the message names what failed, where, the number found and what was expected. */
+#ifndef ABUT_BASE_ERR_H
+#define ABUT_BASE_ERR_H
+
+#if defined(__GNUC__)
+#define ABUT_MUST_USE __attribute__((warn_unused_result))
+#define ABUT_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define ABUT_MUST_USE
+#define ABUT_PRINTF(f, a)
+#endif
+
+typedef enum abut_status {
+    ABUT_OK = 0,
+    ABUT_E_ARG,     /* a caller's option or argument is off: exit code 2        */
+    ABUT_E_NOMEM,   /* no memory left: exit code 5                              */
+    ABUT_E_IO,      /* the system refused to read or write: exit code 5         */
+    ABUT_E_FORMAT,  /* a file or stream says something unusable: exit code 3    */
+    ABUT_E_GEOM,    /* geometry that cannot be simulated (inverted, touching): exit code 3 */
+    ABUT_E_NUMERIC  /* a solver gave up: exit code 4                            */
+} abut_status;
+
+/* The caller's, one per thread; zero-filled is "no error". */
+typedef struct abut_err {
+    abut_status code;
+    char msg[480];
+} abut_err;
+
+/** Records code and message (printf-style) in err (NULL to skip) and returns code. */
+abut_status abut_fail(abut_err *err, abut_status code, const char *fmt, ...) ABUT_PRINTF(3, 4);
+
+/** Puts "context: " before the message already in err and returns its code, unchanged. */
+abut_status abut_wrap(abut_err *err, const char *fmt, ...) ABUT_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,13 @@
+/* Clocks.  What they read goes into reports, never into a stream. */
+#ifndef ABUT_BASE_TIMER_H
+#define ABUT_BASE_TIMER_H
+
+#include <stddef.h>
+
+/** Seconds of wall clock (monotonic) and of CPU over all threads of this process. */
+double abut_time_wall(void);
+double abut_time_cpu(void);
+/** Largest resident set of this process so far, bytes. */
+size_t abut_memory_peak(void);
+
+#endif

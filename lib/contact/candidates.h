@@ -1,0 +1,21 @@
+/* Candidates: pairs of collision primitives that may come close.  One broad phase per Newton iteration serves the contact
+ * sets of every trial of its line search, the CCD bound and the intersection test. */
+#ifndef ABUT_CONTACT_CANDIDATES_H
+#define ABUT_CONTACT_CANDIDATES_H
+
+#include "contact/collision_mesh.h"
+#include "geom/bvh.h"
+
+typedef struct abut_candidates {
+    abut_pair_list vt;   /* vertex, triangle */
+    abut_pair_list ee;   /* edge, edge, i < j */
+} abut_candidates;
+
+/** Every pair that comes within `reach` (m) anywhere along the straight motion y0 -> y1 (y1 NULL: at y0), except pairs
+ * with a common vertex and pairs whose vertices are all fixed.  fixed[nc] (NULL: none): prescribed vertices.
+ * Sorted; a superset is allowed, a miss is not. */
+ABUT_MUST_USE abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
+                                               const uint8_t *fixed, abut_candidates *out, abut_err *err);
+void abut_candidates_clear(abut_candidates *c);
+
+#endif

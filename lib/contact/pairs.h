@@ -1,0 +1,34 @@
+/* Contacts: stencils closer than dhat at one configuration (Li 2020, 4.4.6, App. G).
+ * Equal stencils that several primitive pairs reduce to are merged with a multiplicity; edge pairs under the mollifier
+ * keep their four vertices and stay single. */
+#ifndef ABUT_CONTACT_PAIRS_H
+#define ABUT_CONTACT_PAIRS_H
+
+#include "contact/candidates.h"
+#include "geom/dist.h"
+
+/* n contacts, arrays owned here, sorted by (mollified, kind, vertices).  Zero-filled is empty. */
+typedef struct abut_pairs {
+    size_t n, cap;
+    size_t n_plain;         /* the first n_plain are plain stencils; the others are mollified edge pairs */
+    uint8_t *kind;          /* [n] abut_stencil; ABUT_EE for mollified ones */
+    int32_t (*vert)[4];     /* [n] collision vertices, -1 unused */
+    double *mult;           /* [n] multiplicity, >= 1 */
+    double *dist2;          /* [n] m^2 */
+    double *eps_x;          /* [n] m^4 mollifier threshold; 0 for plain stencils */
+
+    size_t n_plane, cap_plane;
+    int32_t *plane_vert;    /* [n_plane] collision vertex */
+    int32_t *plane;         /* [n_plane] half-space */
+    double *plane_dist;     /* [n_plane] m, < dhat */
+} abut_pairs;
+
+/** The contacts at y among the candidates: distance < dhat.  Order and bits do not depend on the thread count.
+ * Fails  ABUT_E_GEOM a pair or a half-space is at distance 0 or crossed (names it) */
+ABUT_MUST_USE abut_status abut_pairs_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
+                                          const uint8_t *fixed, abut_pairs *out, abut_err *err);
+/** Copies the points of contact i to x[12] and returns its kind. */
+abut_stencil abut_pairs_get(const abut_pairs *p, size_t i, const double *y, double x[12]);
+void abut_pairs_clear(abut_pairs *p);
+
+#endif

@@ -1,0 +1,40 @@
+/* A symmetric matrix of 3x3 blocks, assembled from small element matrices in an order that no thread count changes.
+ *
+ * Element matrices are packed: the ten 3x3 blocks of corner pairs (0,0) (0,1) (0,2) (0,3) (1,1) (1,2) (1,3) (2,2) (2,3)
+ * (3,3), row major, 90 numbers; block (a,b) is d2E/dx_a dx_b. */
+#ifndef ABUT_LINALG_BSR_H
+#define ABUT_LINALG_BSR_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ABUT_PACKED = 90 };
+
+/* n elements of four corners: rows of the matrix, -1 for an unused corner or an eliminated row. */
+typedef struct abut_elems {
+    size_t n;
+    const int32_t *row;     /* [n * 4] */
+    const double *val;      /* [n * ABUT_PACKED]; may be NULL while only the pattern is wanted */
+} abut_elems;
+
+/* Block lower triangle (row >= column) by block columns, rows ascending, diagonal first.  Zero-filled is empty. */
+typedef struct abut_bsr {
+    int32_t n;              /* block rows */
+    size_t nnz;             /* stored blocks */
+    size_t *ptr;            /* [n + 1] */
+    int32_t *row;           /* [nnz] */
+    double *val;            /* [nnz * 9] row major */
+    struct abut_bsr_plan *plan;   /* for each block the element blocks that add to it */
+} abut_bsr;
+
+/** Pattern (every diagonal block included) and assembly plan of nsets element sets; values zero. */
+ABUT_MUST_USE abut_status abut_bsr_pattern(abut_bsr *A, int32_t n, const abut_elems *sets, int nsets, abut_err *err);
+/** Values: block diagonal diag[n] (times identity; NULL: zero) plus the sum of the same sets, in set and element order. */
+void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elems *sets, int nsets);
+/** y = A x, both [3 n]. */
+void abut_bsr_multiply(const abut_bsr *A, const double *x, double *y);
+void abut_bsr_clear(abut_bsr *A);
+
+#endif

@@ -1,0 +1,26 @@
+/* Sparse Cholesky of a block matrix: CHOLMOD, supernodal.  The only file that includes cholmod.h is chol.c. */
+#ifndef ABUT_LINALG_CHOL_H
+#define ABUT_LINALG_CHOL_H
+
+#include "linalg/bsr.h"
+
+typedef struct abut_chol abut_chol;
+
+typedef struct abut_chol_stats {
+    double factor_nnz;      /* entries of L */
+    double factor_flops;
+    size_t bytes;           /* of L */
+} abut_chol_stats;
+
+/** Analyses the pattern of A with the block ordering perm[n] (perm[k] = block row eliminated k-th; NULL: CHOLMOD's AMD).
+ * blas_threads: threads that CHOLMOD and BLAS may use, >= 1. */
+ABUT_MUST_USE abut_status abut_chol_new(abut_chol **c, const abut_bsr *A, const int32_t *perm, int blas_threads,
+                                        abut_err *err);
+/** Factors A (same pattern as analysed).  Fails ABUT_E_NUMERIC "pivot %d is not positive". */
+ABUT_MUST_USE abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err);
+/** x = A^-1 b, both [3 n]; may be the same array. */
+ABUT_MUST_USE abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *err);
+abut_chol_stats abut_chol_get_stats(const abut_chol *c);
+void abut_chol_free(abut_chol **c);
+
+#endif

@@ -1,0 +1,98 @@
+/* What is simulated (MODEL) and where it stands (FRAME), as plain arrays.
+ *
+ * The arrays live in an abut_arrays set, under the names of the tables below (formats/STATE.md describes each);
+ * abut_model and abut_frame are views: typed pointers into the set, checked once, owning nothing.  A pointer
+ * in a view is good as long as its set lives unchanged.  A new array is one line in a table. */
+#ifndef ABUT_MODEL_MODEL_H
+#define ABUT_MODEL_MODEL_H
+
+#include "base/array.h"
+
+/* What a node is.  Only FREE and HANDLE nodes carry mass in the objective. */
+enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves it */, ABUT_NODE_OBSTACLE = 2 };
+
+enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1 };
+
+enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */ };
+
+/* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
+ *   rows   member that counts them (nv, nt, ...), or 1 with width 0 for a single number (rank 0)
+ *   width  0: a plain vector;  rule  NEED: must be there;  OPT: absent means zero rows (pointer NULL) */
+#define ABUT_MODEL_FIELDS(F) \
+    F(X,             "node/X",             double,  F64, nv, 3, "m",      NEED) /* rest positions                         */ \
+    F(mass,          "node/mass",          double,  F64, nv, 0, "kg",     NEED) /* lumped; > 0                            */ \
+    F(role,          "node/role",          int32_t, I32, nv, 0, "",       NEED) /* ABUT_NODE_*                            */ \
+    F(body,          "node/object",        int32_t, I32, nv, 0, "",       NEED) /* row of object/                         */ \
+    F(tet,           "tet/node",           int32_t, I32, nt, 4, "",       OPT)  /* positively oriented at rest            */ \
+    F(tet_mat,       "tet/material",       int32_t, I32, nt, 0, "",       OPT)  /* row of material/                       */ \
+    F(mat_model,     "material/model",     int32_t, I32, nm, 0, "",       OPT)  /* ABUT_NEO_HOOKEAN, ...                  */ \
+    F(mat_density,   "material/density",   double,  F64, nm, 0, "kg/m^3", OPT)  \
+    F(mat_young,     "material/young",     double,  F64, nm, 0, "Pa",     OPT)  \
+    F(mat_poisson,   "material/poisson",   double,  F64, nm, 0, "",       OPT)  \
+    F(obj_friction,  "object/friction",    int32_t, I32, no, 0, "",       NEED) /* row and column of contact/mu           */ \
+    F(coll_node,     "contact/node",       int32_t, I32, nc, 0, "",       OPT)  /* node of each collision vertex          */ \
+    F(coll_edge,     "contact/edge",       int32_t, I32, nce, 2, "",      OPT)  /* collision vertices; unique, a < b      */ \
+    F(coll_tri,      "contact/triangle",   int32_t, I32, nct, 3, "",      OPT)  /* collision vertices, outward            */ \
+    F(mu,            "contact/mu",         double,  F64, ng, ng, "",      NEED) /* friction coefficient of two classes    */ \
+    F(hs_point,      "half-space/point",   double,  F64, nh, 3, "m",      OPT)  \
+    F(hs_normal,     "half-space/normal",  double,  F64, nh, 3, "",       OPT)  /* unit, out of the solid                 */ \
+    F(hs_friction,   "half-space/friction", int32_t, I32, nh, 0, "",      OPT)  /* row of contact/mu                      */ \
+    F(mo_kind,       "motion/kind",        int32_t, I32, nmo, 0, "",      OPT)  /* ABUT_MOTION_*                          */ \
+    F(mo_window,     "motion/window",      double,  F64, nmo, 2, "s",     OPT)  /* active in [t0, t1)                     */ \
+    F(mo_linear,     "motion/linear",      double,  F64, nmo, 3, "m/s",   OPT)  /* MOVE: velocity; FORCE: m/s^2           */ \
+    F(mo_angular,    "motion/angular",     double,  F64, nmo, 3, "rad/s", OPT)  /* MOVE: rotation vector rate             */ \
+    F(mo_center,     "motion/center",      double,  F64, nmo, 3, "m",     OPT)  /* of rotation, at t0; moves with linear  */ \
+    F(mo_first,      "motion/first",       int32_t, I32, nmo, 2, "",      OPT)  /* [lo, hi) rows of motion/node           */ \
+    F(mo_node,       "motion/node",        int32_t, I32, nmn, 0, "",      OPT)  \
+    F(gravity,       "world/gravity",      double,  F64, n3, 0, "m/s^2",  NEED) \
+    F(h,             "time/step",          double,  F64, 1, 0, "s",       NEED) \
+    F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
+    F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
+    F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
+    F(lags,          "contact/lags",       int32_t, I32, 1, 0, "",        NEED) /* friction lag iterations per step, >= 1  */ \
+    F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
+    F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
+    F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
+
+/* The FRAME: all that changes; a frame is a checkpoint. */
+#define ABUT_FRAME_FIELDS(F) \
+    F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
+    F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
+    F(kappa,      "contact/kappa",    double,  F64, 1, 0, "kg/m^2", OPT) /* barrier stiffness at the end of the step */ \
+    F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     OPT)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
+    F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \
+    F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
+    F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
+    F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)
+
+#define ABUT_FIELD_MEMBER(m, name, ctype, dtype, rows, width, unit, rule) const ctype *m;
+
+typedef struct abut_model {
+    int32_t nv, nt, nm, no, nc, nce, nct, ng, nh, nmo, nmn;
+    ABUT_MODEL_FIELDS(ABUT_FIELD_MEMBER)
+} abut_model;
+
+typedef struct abut_frame {
+    int32_t nv, nl;
+    ABUT_FRAME_FIELDS(ABUT_FIELD_MEMBER)
+} abut_frame;
+
+/** Views a set as a model: every array of the table has its type, shape and unit; every index is in range; every
+ * number is finite; masses, h, dhat positive.  view is untouched on failure.
+ * Fails  ABUT_E_FORMAT naming the array, the row, the value and what was expected */
+ABUT_MUST_USE abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *err);
+
+/** The same for a frame of that model. */
+ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view,
+                                          abut_err *err);
+
+/** Makes room in set for the array of a table (found by its name) with that many rows; returns its data.
+ * For writers: type, width and unit come from the table, so they cannot disagree with the reader.
+ * NULL with err set when the name is in no table or memory is out. */
+void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
+void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
+
+/** Row i of a text array ("object/name", "material/name"), copied to buf[size]; "?" when there is none. */
+const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size);
+
+#endif
