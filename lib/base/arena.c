@@ -30,7 +30,7 @@ static struct abut_chunk *chunk_new(abut_arena *a, size_t size)
 void *abut_arena_alloc(abut_arena *a, size_t n, size_t size)
 {
     if (size && n > (SIZE_MAX - ALIGN) / size) return NULL;
-    const size_t bytes = (n * size + ALIGN - 1) / ALIGN * ALIGN + (n * size ? 0 : ALIGN);
+    const size_t bytes = (n * size + ALIGN - 1) / ALIGN * ALIGN + (n == 0 || size == 0 ? ALIGN : 0);
     struct abut_chunk *c = a->cur;
     while (c && c->size - c->used < bytes) {
         /* a released chunk further on may be large enough; otherwise insert a new one here */
