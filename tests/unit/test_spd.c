@@ -1,0 +1,145 @@
+#include "base/rng.h"
+#include "linalg/spd.h"
+
+#include "check.h"
+
+enum { M = ABUT_SYM_MAX };
+
+static void random_symmetric(abut_rng *r, int n, double *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) A[n * i + j] = A[n * j + i] = abut_rng_real(r, -1, 1);
+}
+
+/* A = sum of rank outer products: semidefinite, singular when rank < n */
+static void random_semidefinite(abut_rng *r, int n, int rank, double *A)
+{
+    memset(A, 0, sizeof *A * (size_t)(n * n));
+    for (int k = 0; k < rank; k++) {
+        double v[M];
+        for (int i = 0; i < n; i++) v[i] = abut_rng_real(r, -1, 1);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) A[n * i + j] += v[i] * v[j];
+    }
+}
+
+static double norm(int n, const double *A)
+{
+    double s = 0;
+    for (int i = 0; i < n * n; i++) s += A[i] * A[i];
+    return sqrt(s);
+}
+
+static void check_decomposition(int n, const double *A)
+{
+    double w[M], Q[M * M];
+    abut_sym_eigen(n, A, w, Q);
+    const double tol = 1e-14 * n * fmax(norm(n, A), 1e-300);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double qq = 0, qwq = 0;
+            for (int k = 0; k < n; k++) qq += Q[n * k + i] * Q[n * k + j], qwq += Q[n * i + k] * w[k] * Q[n * j + k];
+            CHECK_NEAR(qq, i == j, 1e-14 * n);
+            CHECK_NEAR(qwq, A[n * i + j], tol);
+        }
+}
+
+TEST(eigen_decomposition_rebuilds_the_matrix_for_every_size)
+{
+    abut_rng r = { 1 };
+    for (int n = 1; n <= M; n++)
+        for (int k = 0; k < 60; k++) {
+            double A[M * M];
+            random_symmetric(&r, n, A);
+            check_decomposition(n, A);
+            random_semidefinite(&r, n, n / 2, A);
+            check_decomposition(n, A);
+        }
+}
+
+TEST(eigen_decomposition_handles_zero_diagonal_and_graded_matrices)
+{
+    abut_rng r = { 2 };
+    for (int n = 1; n <= M; n++) {
+        double A[M * M] = { 0 };
+        check_decomposition(n, A);
+        for (int i = 0; i < n; i++) A[n * i + i] = i % 3;
+        check_decomposition(n, A);
+        for (int k = 0; k < 30; k++) {
+            double scale[M];
+            for (int i = 0; i < n; i++) scale[i] = pow(10, abut_rng_real(&r, -12, 12));
+            random_symmetric(&r, n, A);
+            for (int i = 0; i < n; i++)
+                for (int j = 0; j < n; j++) A[n * i + j] *= scale[i] * scale[j];
+            for (int i = 0; i < n; i++)
+                for (int j = 0; j < i; j++) A[n * j + i] = A[n * i + j];
+            check_decomposition(n, A);
+        }
+    }
+}
+
+TEST(eigenvalues_of_the_path_laplacian_have_their_closed_form)
+{
+    for (int n = 2; n <= M; n++) {   /* 2 - 2 cos(k pi / (n + 1)) */
+        double A[M * M] = { 0 }, w[M], Q[M * M];
+        for (int i = 0; i < n; i++) {
+            A[n * i + i] = 2;
+            if (i) A[n * i + i - 1] = A[n * (i - 1) + i] = -1;
+        }
+        abut_sym_eigen(n, A, w, Q);
+        for (int k = 1; k <= n; k++) {
+            double best = 1;
+            for (int i = 0; i < n; i++) best = fmin(best, fabs(w[i] - 2 + 2 * cos(k * acos(-1) / (n + 1))));
+            CHECK_NEAR(best, 0, 1e-14);
+        }
+    }
+}
+
+TEST(projection_of_a_semidefinite_matrix_is_the_identity)
+{
+    abut_rng r = { 3 };
+    for (int n = 1; n <= M; n++)
+        for (int k = 0; k < 40; k++) {
+            double A[M * M], B[M * M];
+            random_semidefinite(&r, n, k % 2 ? n + 2 : (n + 1) / 2, A);
+            memcpy(B, A, sizeof A);
+            abut_psd_project(n, B);
+            for (int i = 0; i < n * n; i++) CHECK_NEAR(B[i], A[i], 2e-15 * norm(n, A));
+        }
+}
+
+TEST(projection_is_semidefinite_symmetric_and_the_nearest)
+{
+    abut_rng r = { 4 };
+    for (int n = 2; n <= M; n++)
+        for (int k = 0; k < 40; k++) {
+            double A[M * M], B[M * M], N[M * M], w[M], Q[M * M], dot = 0;
+            random_symmetric(&r, n, A);
+            memcpy(B, A, sizeof A);
+            const int negative = abut_psd_project(n, B);
+            abut_sym_eigen(n, A, w, Q);
+            int count = 0;
+            for (int i = 0; i < n; i++) count += w[i] < 0;
+            CHECK(negative == count);
+            abut_sym_eigen(n, B, w, Q);
+            for (int i = 0; i < n; i++) CHECK(w[i] >= -1e-14 * norm(n, A));
+            /* nearest in the cone: B - A is semidefinite and orthogonal to B */
+            for (int i = 0; i < n * n; i++) N[i] = B[i] - A[i], dot += N[i] * B[i];
+            CHECK_NEAR(dot, 0, 1e-13 * norm(n, A) * norm(n, A));
+            abut_sym_eigen(n, N, w, Q);
+            for (int i = 0; i < n; i++) CHECK(w[i] >= -1e-14 * norm(n, A));
+            for (int i = 0; i < n; i++)
+                for (int j = 0; j < i; j++) CHECK(B[n * i + j] == B[n * j + i]);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(eigen_decomposition_rebuilds_the_matrix_for_every_size);
+    RUN(eigen_decomposition_handles_zero_diagonal_and_graded_matrices);
+    RUN(eigenvalues_of_the_path_laplacian_have_their_closed_form);
+    RUN(projection_of_a_semidefinite_matrix_is_the_identity);
+    RUN(projection_is_semidefinite_symmetric_and_the_nearest);
+    return check_done();
+}
