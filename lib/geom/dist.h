@@ -17,16 +17,26 @@ typedef struct abut_feature {
     int idx[4];         /* points of the outer stencil that make the feature, in the feature's own order */
 } abut_feature;
 
-/** The active feature of an outer stencil (PE, PT, EE; a PP is its own) and the squared distance, m^2.
+/** The active feature of an outer stencil (PE, PT, EE; a PP is its own) and the squared distance, m^2 (NULL to skip).
  * Right and finite for degenerate input: zero-length edges, zero-area triangles, parallel edges, coincident points.
- * Edges nearer to parallel than a sine of 1e-10 never give EE (Li 2020, App. G).  Ties go to the lower index. */
+ * Edges or triangle sides nearer to parallel than a sine of 1e-10 never give EE or PT (Li 2020, App. G).
+ * Ties go to the lower index.  The value has the bits that abut_dist2 returns for the feature.
+ *
+ * Far from the origin: all arithmetic is on differences of the given points, so nothing is lost beyond the rounding of
+ * the coordinates themselves (2^-53 |x| each).  For exact input, d errs by at most a few 2^-53 (|r| + d) / sin, r an edge
+ * or vertex offset inside the stencil, sin the sine of the two spanning vectors (1 for PE, PP). */
 abut_feature abut_nearest(abut_stencil s, const double *x, double *dist2);
 
 /** Squared distance of the stencil taken as its own active feature: PE is the distance to the line, PT to the plane,
- * EE between the lines.  w[4] (NULL to skip): closest-point weights, unused ones 0.  (Li 2020, 2.9-2.10, 4.18-4.23) */
+ * EE between the lines.  w[4] (NULL to skip): closest-point weights, unused ones 0.  (Li 2020, 2.9-2.10, 4.18-4.23)
+ * Points that span no such feature (see above): the distance to the line or point that is left, with its derivatives. */
 double abut_dist2(abut_stencil s, const double *x, double *w);
-/** g[3k]: gradient, m.   H[(3k)^2], row major, symmetric: Hessian, dimensionless.  k = abut_stencil_size(s). */
+/** g[3k]: gradient, m.   H[(3k)^2], row major, symmetric: Hessian, dimensionless.  k = abut_stencil_size(s).
+ *  g_i = 2 w_i r;   H = 2 w w^T x I - Pm (2 A^T A)^-1 Pm^T, A = dr/dbeta, block i of column j of Pm
+ *  2 (w_i A_j + dw_i/dbeta_j r), beta the free closest-point parameters: one formula for the four cases. */
 void abut_dist2_grad(abut_stencil s, const double *x, double *g);
 void abut_dist2_hess(abut_stencil s, const double *x, double *H);
+/** All of the above in one call, NULL to skip any of w[4], g, H; returns the squared distance. */
+double abut_dist2_all(abut_stencil s, const double *x, double *w, double *g, double *H);
 
 #endif
