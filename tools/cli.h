@@ -3,12 +3,15 @@
  *     double dt = 0.01;
  *     const abut_opt opts[] = { { 'd', "dt", ABUT_OPT_REAL, &dt, "s", "length of the motion (default 0.01)" }, { 0 } };
  *     abut_cli cli;  abut_err err = { 0 };
- *     abut_cli_begin(&cli, argc, argv, "One sentence.", "[FILE]", opts);
+ *     abut_cli_begin(&cli, argc, argv, "One sentence.", "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
  *     ... cli.in, cli.out ...
  *     return abut_cli_end(&cli, answer_is_no, &err);
  *
- * -o FILE, -j N, -q, --help, --version belong to every program.  Output to a file goes to FILE.part and is renamed by
- * abut_cli_end when all went well, so a name without .part is always whole. */
+ * -o FILE, -j N, -q, --help, --version belong to every program (-o to those with an output).  Output to a file goes to
+ * FILE.part and is renamed by abut_cli_end when all went well, so a name without .part is always whole.  Devices,
+ * fifos and everything under /dev and /proc are written directly.
+ *
+ * Descriptor 1 leads to stderr after abut_cli_begin: what a library prints cannot damage a stream. */
 #ifndef ABUT_TOOLS_CLI_H
 #define ABUT_TOOLS_CLI_H
 
@@ -19,56 +22,66 @@
 
 typedef enum abut_opt_kind {
     ABUT_OPT_FLAG = 1,  /* int *: 1 when given                        */
-    ABUT_OPT_INT,       /* int *                                      */
+    ABUT_OPT_INT,       /* int *: decimal                             */
     ABUT_OPT_REAL,      /* double *: finite                           */
     ABUT_OPT_TEXT,      /* const char **                              */
     ABUT_OPT_LIST       /* abut_opt_list *: may be given again        */
 } abut_opt_kind;
 
+#define ABUT_OPT_LIST_MAX 64
+
 typedef struct abut_opt_list {
-    const char *item[64];
+    const char *item[ABUT_OPT_LIST_MAX];
     int n;
 } abut_opt_list;
 
 typedef struct abut_opt {
     char letter;        /* 0: long name only */
-    const char *name;
+    const char *name;   /* NULL ends a table */
     abut_opt_kind kind;
-    void *value;
-    const char *unit;   /* shown in the help: "s", "FILE"; NULL for flags */
+    void *value;        /* holds the default; given twice, the last one counts (a list collects) */
+    const char *unit;   /* what the help shows for the value: "s", "FILE"; NULL for flags */
     const char *help;
 } abut_opt;
 
 typedef struct abut_cli {
     const char *tool;
+    const char *summary, *args_help;
     FILE *in;           /* first positional argument, or standard input; "-" names it too */
-    FILE *out;          /* -o FILE, or standard output */
+    FILE *out;          /* -o FILE, or standard output; NULL when the program has none */
     const char *in_name;
     const char *const *args;  /* positional arguments, NULL-terminated */
     int nargs;
-    int threads;        /* -j; default: all cores */
+    int threads;        /* -j, already set for OpenMP; default: all cores */
     int quiet;          /* -q: no progress, no remarks */
-    int usage_error;    /* set: call abut_cli_end at once */
-    const char *out_path;
-    char *part_path;
+    const char *out_path;     /* -o; NULL: standard output */
+    char *part_path, *final_path;  /* while writing, and after the rename; NULL when written directly */
     int progress_on;    /* a progress line stands on the terminal */
 } abut_cli;
 
 /* Which streams a program needs. */
-enum { ABUT_CLI_IN = 1 /* opens cli.in */, ABUT_CLI_OUT = 2 /* opens cli.out for a binary stream */,
-       ABUT_CLI_OUT_TEXT = 4 /* opens cli.out for text */ };
+enum { ABUT_CLI_IN = 1 /* opens cli.in; a terminal is refused */,
+       ABUT_CLI_OUT = 2 /* opens cli.out for a binary stream; a terminal is refused */,
+       ABUT_CLI_OUT_TEXT = 4 /* opens cli.out for text */,
+       ABUT_CLI_OUT_MAY = 8 /* as OUT, but without -o a terminal gets nothing: cli.out is NULL.  For judges at the
+                               end of a pipe, whose answer is the exit code */ };
 
 /** Parses; prints help or version and exits 0; on a usage error says so and exits 2; opens in and out (a missing
- * file exits 3, an output that cannot be made 5).  args_help describes the positional arguments ("[FILE]"). */
+ * file exits 3, an output that cannot be made 5).
+ *
+ * args_help  describes the positional arguments and limits their number: "[FILE]" none or one, "FILE" one, "" none,
+ *            "FILE ..." one or more, "[FILE ...]" any
+ * opts       ends with { 0 }; values and strings of argv are borrowed until abut_cli_end */
 void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, const char *args_help,
                     const abut_opt *opts, int streams);
 
-/** A remark on stderr: "tool: text". */
+/** A remark on stderr: "tool: text"; nothing with -q. */
 void abut_cli_say(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
 /** Replaces the progress line; silent when stderr is no terminal or with -q. */
 void abut_cli_progress(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
 
-/** Closes everything, checks every write, renames FILE.part; says err's message if it has one.
+/** Closes everything, checks every write, renames FILE.part unless err holds an error; says err's message if it has
+ * one (and how much FILE.part holds of an unfinished output).  ABUT_E_ARG counts as a usage error.
  * Returns the exit code: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up, 5 system. */
 int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err);
 
