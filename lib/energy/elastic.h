@@ -1,9 +1,12 @@
-/* Hyperelastic tetrahedra: energy, gradient, projected Hessian (Li 2020, 2.2). */
+/* Hyperelastic tetrahedra: energy, gradient, projected Hessian (Li 2020, 2.2).
+ *
+ * Linear elements: F = [x1 - x0, x2 - x0, x3 - x0] B with B the inverse of the same edges at rest; a tet stores
+ * vol * psi(F) joules.  The densities are in energy/density.h. */
 #ifndef ABUT_ENERGY_ELASTIC_H
 #define ABUT_ENERGY_ELASTIC_H
 
 #include "base/arena.h"
-#include "model/model.h"
+#include "energy/density.h"
 
 /* Rest shape of every tet, precomputed; owned here.  Borrows the model. */
 typedef struct abut_elastic {
@@ -15,23 +18,34 @@ typedef struct abut_elastic {
     int32_t *inc;
 } abut_elastic;
 
+/** Precomputes the rest shape.
+ * Fails  ABUT_E_FORMAT unknown material model, Young's modulus not positive, Poisson's ratio outside (-1, 1/2);
+ *        ABUT_E_GEOM a rest volume is not positive (names the tet); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *err);
 void abut_elastic_clear(abut_elastic *e);
 
-/** Sum of volume * psi(F), J.  +inf when a neo-Hookean tet is not positive (that is no failure: the trial is infeasible). */
+/** mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu)(1 - 2 nu)), Pa. */
+void abut_lame(double young, double poisson, double *mu, double *lambda);
+
+/** Sum of volume * psi(F), J.  +inf when a neo-Hookean tet is not positive or anything is not finite (that is no
+ * failure: the trial is infeasible).  scratch: one double per block of tets. */
 ABUT_MUST_USE abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch,
                                               abut_err *err);
-/** g[3 nv] += scale * dE/dx. */
+/** g[3 nv] += scale * dE/dx, at an x of finite energy.  scratch: 12 doubles per tet. */
 ABUT_MUST_USE abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double scale, double *g,
                                                 abut_arena *scratch, abut_err *err);
-/** H[nt * ABUT_PACKED] (linalg/bsr.h): scale * d2E/dx2 of each tet, projected to positive semidefinite. */
+/** H[nt * ABUT_PACKED] (linalg/bsr.h): scale * d2E/dx2 of each tet, projected to positive semidefinite; scale >= 0,
+ * x of finite energy.  Closed-form eigen-system of the isotropic densities (Smith et al. 2019). */
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H);
-/** Cauchy stress sigma[9] and J of tet t at x (for export); von Mises stress of a stress tensor, Pa. */
+
+/** F of tet t at x, row major; returns det F. */
+double abut_elastic_deformation(const abut_elastic *e, const double *x, int32_t t, double F[9]);
+/** Cauchy stress sigma[9] = P F^T / J, Pa, of tet t at x (for export); returns J.  All NaN where J = 0, and where a
+ * neo-Hookean J < 0: there is no stress there. */
 double abut_elastic_stress(const abut_elastic *e, const double *x, int32_t t, double sigma[9]);
 double abut_von_mises(const double sigma[9]);
 
-/** psi(F), J/m^3; P[9] = dpsi/dF and H[81] = its projected derivative (NULL to skip).  F row major; model ABUT_NEO_HOOKEAN, ... */
-double abut_psi(int model, double mu, double lambda, const double F[9], double *P);
+/** H[81] = d2psi/dF2, rows and columns the entries of F row major; project: nearest positive semidefinite. */
 void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project);
 
 #endif

@@ -11,7 +11,12 @@
 /* What a node is.  Only FREE and HANDLE nodes carry mass in the objective. */
 enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves it */, ABUT_NODE_OBSTACLE = 2 };
 
-enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1 };
+/* Constitutive models; formulas in energy/density.h.  The numbers stand in streams: append only. */
+enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1, ABUT_STABLE_NEO_HOOKEAN = 2, ABUT_STVK = 3, ABUT_ARAP = 4,
+       ABUT_LINEAR_COROTATED = 5 };
+
+/** 1 when the energy goes to infinity as an element collapses, so that the inversion filter keeps it positive. */
+static inline int abut_material_injective(int model) { return model == ABUT_NEO_HOOKEAN; }
 
 enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */ };
 

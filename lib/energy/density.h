@@ -1,0 +1,42 @@
+/* Isotropic hyperelastic energy densities, as functions of the deformation gradient F = U diag(s) V^T (rotation-variant,
+ * linalg/svd3.h).  A new material is one entry of the table in density.c.
+ *
+ *   neo-Hookean        mu/2 (I - 3) - mu L + lambda/2 L^2,  L = ln J, J > 0 only           Li 2020, 2.2
+ *   fixed corotated    mu sum (s_i - 1)^2 + lambda/2 (J - 1)^2                             Stomakhin et al. 2012
+ *   stable NH          m/2 (I - 3) + q/2 (J - a)^2 - m/2 ln(I + 1), less its rest value    Smith et al. 2018, eq. 14
+ *   StVK               mu E:E + lambda/2 tr(E)^2,  E = (F^T F - I)/2
+ *   ARAP               mu sum (s_i - 1)^2
+ *   linear corotated   mu sum (s_i - 1)^2 + lambda/2 (sum (s_i - 1))^2
+ *
+ * I = s0^2 + s1^2 + s2^2, J = det F; m = 4/3 mu, q = lambda + 5/6 mu, a = 1 + 3/4 m/q. */
+#ifndef ABUT_ENERGY_DENSITY_H
+#define ABUT_ENERGY_DENSITY_H
+
+#include "model/model.h"
+
+/* Everything the second derivative of an isotropic density needs, at principal stretches s.
+ * The nine eigenpairs of d2psi/dF2: three in the span of U diag(q) V^T, from the eigenvectors q of A; for each pair
+ * i, j with third index k, a symmetric mode U (E_ij + E_ji) V^T / sqrt 2 with eigenvalue flip[k] =
+ * (psi_i - psi_j)/(s_i - s_j) and a skew mode with eigenvalue twist[k] = (psi_i + psi_j)/(s_i + s_j). */
+typedef struct abut_principal {
+    double psi;         /* J/m^3 */
+    double d[3];        /* psi_i = dpsi/ds_i */
+    double A[9];        /* d2psi/ds_i ds_j, row major */
+    double flip[3];
+    double twist[3];
+} abut_principal;
+
+/** True when the model number is in the table. */
+int abut_density_known(int model);
+
+/** psi(F), J/m^3, and P[9] = dpsi/dF, Pa (NULL to skip); F row major, model ABUT_NEO_HOOKEAN, ...
+ * +inf, P untouched, for a neo-Hookean F with J <= 0. */
+double abut_psi(int model, double mu, double lambda, const double F[9], double *P);
+
+/** The principal form at stretches s (s[0] >= s[1] >= |s[2]|); neo-Hookean needs s[2] > 0. */
+void abut_density_principal(int model, double mu, double lambda, const double s[3], abut_principal *out);
+
+/** Clamps every negative eigenvalue of the second derivative at 0. */
+void abut_principal_project(abut_principal *p);
+
+#endif

@@ -1,0 +1,217 @@
+#include "base/rng.h"
+#include "energy/elastic.h"
+#include "linalg/mat3.h"
+#include "linalg/spd.h"
+#include "linalg/svd3.h"
+
+#include "check.h"
+
+enum { MODELS = 6 };
+static const double MU = 3.0, LAMBDA = 7.0;
+
+static void random_matrix(abut_rng *r, double size, double F[9])
+{
+    for (int i = 0; i < 9; i++) F[i] = (i % 4 == 0) + abut_rng_real(r, -size, size);
+}
+
+/* near rest, with J > 0.1 where the material asks for it */
+static void random_state(abut_rng *r, int model, double F[9])
+{
+    do random_matrix(r, 0.8, F);
+    while (abut_m3_det(F) < 0.1 && abut_material_injective(model));
+}
+
+static double size_of(int n, const double *A)
+{
+    double s = 0;
+    for (int i = 0; i < n; i++) s = fmax(s, fabs(A[i]));
+    return s;
+}
+
+TEST(stress_is_the_derivative_of_the_density)
+{
+    abut_rng r = { 1 };
+    for (int model = 0; model < MODELS; model++)
+        for (int k = 0; k < 200; k++) {
+            double F[9], P[9];
+            const double h = 1e-6;
+            random_state(&r, model, F);
+            abut_psi(model, MU, LAMBDA, F, P);
+            for (int i = 0; i < 9; i++) {
+                const double f = F[i];
+                F[i] = f + h;
+                const double up = abut_psi(model, MU, LAMBDA, F, NULL);
+                F[i] = f - h;
+                const double down = abut_psi(model, MU, LAMBDA, F, NULL);
+                F[i] = f;
+                CHECK_NEAR((up - down) / (2 * h), P[i], 3e-8 * fmax(1, size_of(9, P)));
+            }
+        }
+}
+
+/* the twist of the corotated models is singular where two stretches sum to zero: stay away from there */
+static int is_smooth(const double F[9])
+{
+    double U[9], s[3], V[9];
+    abut_svd3(F, U, s, V);
+    return s[1] + s[2] > 0.2;
+}
+
+TEST(second_derivative_is_the_derivative_of_the_stress)
+{
+    abut_rng r = { 2 };
+    for (int model = 0; model < MODELS; model++)
+        for (int k = 0; k < 200; k++) {
+            double F[9], H[81], up[9], down[9];
+            const double h = 1e-6;
+            random_state(&r, model, F);
+            if (!is_smooth(F)) continue;
+            abut_psi_hess(model, MU, LAMBDA, F, H, 0);
+            for (int i = 0; i < 9; i++) {
+                const double f = F[i];
+                F[i] = f + h;
+                abut_psi(model, MU, LAMBDA, F, up);
+                F[i] = f - h;
+                abut_psi(model, MU, LAMBDA, F, down);
+                F[i] = f;
+                for (int j = 0; j < 9; j++) {
+                    CHECK_NEAR((up[j] - down[j]) / (2 * h), H[9 * j + i], 2e-7 * size_of(81, H));
+                    CHECK_NEAR(H[9 * j + i], H[9 * i + j], 1e-13 * size_of(81, H));
+                }
+            }
+        }
+}
+
+TEST(second_derivative_stays_exact_at_equal_stretches)
+{
+    static const double states[][9] = { { 1, 0, 0, 0, 1, 0, 0, 0, 1 },
+                                        { 1.5, 0, 0, 0, 1.5, 0, 0, 0, 1.5 },
+                                        { 0.5, 0, 0, 0, 0.5, 0, 0, 0, 1.2 },
+                                        { 0, -0.7, 0, 0.7, 0, 0, 0, 0, 0.7 } };
+    for (int model = 0; model < MODELS; model++)
+        for (size_t c = 0; c < sizeof states / sizeof *states; c++) {
+            double F[9], H[81], up[9], down[9];
+            memcpy(F, states[c], sizeof F);
+            abut_psi_hess(model, MU, LAMBDA, F, H, 0);
+            for (int i = 0; i < 9; i++) {
+                const double f = F[i], h = 1e-5;
+                F[i] = f + h;
+                abut_psi(model, MU, LAMBDA, F, up);
+                F[i] = f - h;
+                abut_psi(model, MU, LAMBDA, F, down);
+                F[i] = f;
+                for (int j = 0; j < 9; j++)
+                    CHECK_NEAR((up[j] - down[j]) / (2 * h), H[9 * j + i], 1e-8 * size_of(81, H));
+            }
+        }
+}
+
+TEST(rest_is_free_of_energy_and_stress_and_has_the_linear_elastic_eigenvalues)
+{
+    static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    for (int model = 0; model < MODELS; model++) {
+        double P[9], H[81], w[9], Q[81];
+        CHECK_NEAR(abut_psi(model, MU, LAMBDA, I, P), 0, 1e-15);
+        for (int i = 0; i < 9; i++) CHECK_NEAR(P[i], 0, 1e-14);
+        abut_psi_hess(model, MU, LAMBDA, I, H, 0);
+        abut_sym_eigen(9, H, w, Q);
+        int zero = 0, shear = 0, bulk = 0;
+        for (int i = 0; i < 9; i++) {
+            zero += fabs(w[i]) < 1e-13;
+            shear += fabs(w[i] - 2 * MU) < 1e-13;
+            bulk += fabs(w[i] - 2 * MU - 3 * LAMBDA) < 1e-13;
+        }
+        CHECK(zero == 3);
+        CHECK(model == ABUT_ARAP ? shear == 6 : shear == 5 && bulk == 1);
+    }
+}
+
+TEST(rotation_changes_no_energy_and_turns_the_stress)
+{
+    abut_rng r = { 3 };
+    for (int model = 0; model < MODELS; model++)
+        for (int k = 0; k < 100; k++) {
+            double F[9], A[9], R[9], s[3], V[9], RF[9], P[9], PR[9], RP[9];
+            random_state(&r, model, F);
+            random_matrix(&r, 3, A);
+            abut_svd3(A, R, s, V);
+            abut_m3_mul(RF, R, F);
+            const double psi = abut_psi(model, MU, LAMBDA, F, P);
+            CHECK_NEAR(abut_psi(model, MU, LAMBDA, RF, PR), psi, 1e-13 * fmax(1, fabs(psi)));
+            abut_m3_mul(RP, R, P);
+            for (int i = 0; i < 9; i++) CHECK_NEAR(PR[i], RP[i], 1e-12 * fmax(1, size_of(9, P)));
+            abut_m3_mul_nt(RF, F, R);   /* isotropy: psi(F R^T) = psi(F) */
+            CHECK_NEAR(abut_psi(model, MU, LAMBDA, RF, NULL), psi, 1e-13 * fmax(1, fabs(psi)));
+        }
+}
+
+TEST(closed_form_projection_equals_the_dense_eigen_projection)
+{
+    abut_rng r = { 4 };
+    for (int model = 0; model < MODELS; model++)
+        for (int k = 0; k < 300; k++) {
+            double F[9], H[81], full[81];
+            random_state(&r, model, F);
+            abut_psi_hess(model, MU, LAMBDA, F, full, 0);
+            abut_psi_hess(model, MU, LAMBDA, F, H, 1);
+            abut_psd_project(9, full);
+            for (int i = 0; i < 81; i++) CHECK_NEAR(H[i], full[i], 1e-12 * size_of(81, full));
+        }
+}
+
+TEST(value_from_stretches_equals_the_value_from_the_deformation)
+{
+    abut_rng r = { 5 };
+    for (int model = 0; model < MODELS; model++)
+        for (int k = 0; k < 100; k++) {
+            double F[9], U[9], s[3], V[9], P[9], UP[9], D[9];
+            abut_principal p;
+            random_state(&r, model, F);
+            abut_svd3(F, U, s, V);
+            abut_density_principal(model, MU, LAMBDA, s, &p);
+            const double psi = abut_psi(model, MU, LAMBDA, F, P);
+            CHECK_NEAR(p.psi, psi, 1e-13 * fmax(1, fabs(psi)));
+            abut_m3_mul_tn(UP, U, P);
+            abut_m3_mul(D, UP, V);
+            for (int i = 0; i < 9; i++) CHECK_NEAR(D[i], i % 4 ? 0 : p.d[i / 4], 2e-12 * fmax(1, size_of(9, P)));
+        }
+}
+
+TEST(neo_hookean_is_infinite_when_flat_or_inverted_and_the_others_are_not)
+{
+    static const double flat[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 0 }, inverted[9] = { 1, 0, 0, 0, 1, 0, 0, 0, -0.5 };
+    for (int model = 0; model < MODELS; model++) {
+        const int injective = abut_material_injective(model);
+        CHECK(isinf(abut_psi(model, MU, LAMBDA, flat, NULL)) == injective);
+        CHECK(isinf(abut_psi(model, MU, LAMBDA, inverted, NULL)) == injective);
+    }
+    CHECK(abut_material_injective(ABUT_NEO_HOOKEAN));
+}
+
+TEST(projected_second_derivative_is_finite_through_collapse_and_inversion)
+{
+    static const double s[][3] = { { 1, 1, 0 }, { 1, 0, 0 }, { 0, 0, 0 }, { 1, 0.5, -0.5 }, { 1, 1, -1 }, { 2, 1, -1e-7 } };
+    for (int model = 1; model < MODELS; model++)
+        for (size_t c = 0; c < sizeof s / sizeof *s; c++) {
+            const double F[9] = { s[c][0], 0, 0, 0, s[c][1], 0, 0, 0, s[c][2] };
+            double H[81], w[9], Q[81];
+            abut_psi_hess(model, MU, LAMBDA, F, H, 1);
+            abut_sym_eigen(9, H, w, Q);
+            for (int i = 0; i < 9; i++) CHECK(isfinite(w[i]) && w[i] >= -1e-13 * size_of(81, H));
+        }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(stress_is_the_derivative_of_the_density);
+    RUN(second_derivative_is_the_derivative_of_the_stress);
+    RUN(second_derivative_stays_exact_at_equal_stretches);
+    RUN(rest_is_free_of_energy_and_stress_and_has_the_linear_elastic_eigenvalues);
+    RUN(rotation_changes_no_energy_and_turns_the_stress);
+    RUN(closed_form_projection_equals_the_dense_eigen_projection);
+    RUN(value_from_stretches_equals_the_value_from_the_deformation);
+    RUN(neo_hookean_is_infinite_when_flat_or_inverted_and_the_others_are_not);
+    RUN(projected_second_derivative_is_finite_through_collapse_and_inversion);
+    return check_done();
+}
