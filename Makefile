@@ -15,10 +15,10 @@ variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(DEBUG),-debug)
 B       := build/$(variant)
 BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 
+, := ,
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
 OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE),-O1,-O2)) -g -fno-math-errno
 SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-, := ,
 
 PKGS     := zlib yaml-0.1
 ALL_CPP  := -Ilib -I. -I/usr/include/suitesparse $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \

@@ -1,0 +1,458 @@
+/* Mesh readers: every form of every format gives the same mesh; hostile files give an error or a mesh, never a crash. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "formats/mesh_io.h"
+#include "formats/msh.h"
+#include "formats/obj.h"
+#include "formats/ply.h"
+#include "formats/seg.h"
+#include "formats/stl.h"
+#include "formats/tetgen_files.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+
+/* Five points, two tets on the common triangle 1 2 3; bytes of a file as they are written. */
+static const double X[5][3] = { { 0, 0, 0 }, { 1, 0, 0.5 }, { 0.25, 1, 0 }, { 0, 0, 1 }, { 1.5, 1, 1 } };
+static const int32_t TET[2][4] = { { 0, 1, 2, 3 }, { 4, 3, 2, 1 } };
+static const int32_t TRI[4][3] = { { 0, 2, 1 }, { 0, 1, 3 }, { 1, 2, 3 }, { 0, 3, 2 } };
+
+static char file[1 << 16];
+static size_t used;
+static int swapped;
+
+static void text(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    used += (size_t)vsnprintf(file + used, sizeof file - used, fmt, ap);
+    va_end(ap);
+}
+
+static void raw(const void *v, size_t size)
+{
+    for (size_t i = 0; i < size; i++) file[used + i] = ((const char *)v)[swapped ? size - 1 - i : i];
+    used += size;
+}
+
+static void raw_i32(int32_t v) { raw(&v, 4); }
+static void raw_i64(int64_t v) { raw(&v, 8); }
+static void raw_f32(float v) { raw(&v, 4); }
+
+typedef abut_status reader(const abut_bytes *in, abut_mesh *out, abut_err *err);
+
+static abut_status read_file(reader *read, abut_mesh *m, abut_err *err)
+{
+    abut_bytes in = { 0 };
+    abut_status rc = abut_bytes_copy("test.file", file, used, &in, err);
+    if (!rc) rc = read(&in, m, err);
+    abut_bytes_clear(&in);
+    return rc;
+}
+
+static abut_status read_text(reader *read, const char *s, abut_mesh *m, abut_err *err)
+{
+    used = 0;
+    text("%s", s);
+    return read_file(read, m, err);
+}
+
+/* The text is refused and the message holds `part`. */
+static int refused(reader *read, const char *s, const char *part)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    const abut_status rc = read_text(read, s, &m, &err);
+    if (rc != ABUT_E_FORMAT || !strstr(err.msg, part)) printf("# status %d: %s\n", rc, err.msg);
+    const int ok = rc == ABUT_E_FORMAT && strstr(err.msg, part) && !m.x;
+    abut_mesh_clear(&m);
+    return ok;
+}
+
+static int same_points(const abut_mesh *m)
+{
+    return m->nv == 5 && !memcmp(m->x, X, sizeof X);
+}
+
+/* ---- Gmsh ---- */
+
+static void msh2(int binary)
+{
+    const int32_t one = 1;
+    used = 0;
+    text("$MeshFormat\n2.2 %d 8\n", binary);
+    if (binary) raw(&one, 4), text("\n");
+    text("$EndMeshFormat\n$Nodes\n5\n");
+    for (int i = 0; i < 5; i++) {
+        const int tag = 100 - 7 * i;    /* descending, with gaps */
+        if (binary) {
+            raw_i32(tag);
+            for (int k = 0; k < 3; k++) raw(&X[i][k], 8);
+        } else {
+            text("%d %.17g %.17g %.17g\n", tag, X[i][0], X[i][1], X[i][2]);
+        }
+    }
+    text(binary ? "\n$EndNodes\n$Elements\n3\n" : "$EndNodes\n$Elements\n3\n");
+    /* a boundary triangle with two tags, then two tets */
+    if (binary) raw_i32(2), raw_i32(1), raw_i32(2), raw_i32(1), raw_i32(7), raw_i32(7);
+    else text("1 2 2 7 7");
+    for (int k = 0; k < 3; k++) {
+        if (binary) raw_i32(100 - 7 * TRI[0][k]);
+        else text(" %d", 100 - 7 * TRI[0][k]);
+    }
+    if (binary) raw_i32(4), raw_i32(2), raw_i32(0);
+    for (int t = 0; t < 2; t++) {
+        if (binary) raw_i32(t + 2);
+        else text("\n%d 4 0", t + 2);
+        for (int k = 0; k < 4; k++) {
+            if (binary) raw_i32(100 - 7 * TET[t][k]);
+            else text(" %d", 100 - 7 * TET[t][k]);
+        }
+    }
+    text("\n$EndElements\n");
+}
+
+static void put_int(int binary, int64_t v, size_t bytes)
+{
+    if (!binary) text("%lld ", (long long)v);
+    else if (bytes == 4) raw_i32((int32_t)v);
+    else raw_i64(v);
+}
+
+static void msh4(int binary)
+{
+    const int32_t one = 1;
+    used = 0;
+    text("$MeshFormat\n4.1 %d 8\n", binary);
+    if (binary) raw(&one, 4), text("\n");
+    text("$EndMeshFormat\n$Comments\nany text\n$EndComments\n$Nodes\n");
+    put_int(binary, 2, 8), put_int(binary, 5, 8), put_int(binary, 1, 8), put_int(binary, 5, 8);
+    for (int b = 0; b < 2; b++) {       /* two points on a parametric curve, three in the volume */
+        const int lo = b ? 2 : 0, hi = b ? 5 : 2;
+        put_int(binary, b ? 3 : 1, 4), put_int(binary, 1, 4), put_int(binary, !b, 4), put_int(binary, hi - lo, 8);
+        for (int i = lo; i < hi; i++) put_int(binary, i + 1, 8);
+        for (int i = lo; i < hi; i++)
+            for (int k = 0; k < (b ? 3 : 4); k++) {
+                const double v = k < 3 ? X[i][k] : 0.5;
+                if (binary) raw(&v, 8);
+                else text("%.17g ", v);
+            }
+    }
+    text("\n$EndNodes\n$Elements\n");
+    put_int(binary, 2, 8), put_int(binary, 3, 8), put_int(binary, 1, 8), put_int(binary, 3, 8);
+    put_int(binary, 2, 4), put_int(binary, 1, 4), put_int(binary, 2, 4), put_int(binary, 1, 8), put_int(binary, 1, 8);
+    for (int k = 0; k < 3; k++) put_int(binary, TRI[0][k] + 1, 8);
+    put_int(binary, 3, 4), put_int(binary, 1, 4), put_int(binary, 4, 4), put_int(binary, 2, 8);
+    for (int t = 0; t < 2; t++) {
+        put_int(binary, t + 2, 8);
+        for (int k = 0; k < 4; k++) put_int(binary, TET[t][k] + 1, 8);
+    }
+    text("\n$EndElements\n");
+}
+
+TEST(msh_2_and_4_text_and_binary_of_both_byte_orders_give_one_mesh)
+{
+    for (int form = 0; form < 6; form++) {
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        swapped = form % 3 == 2;
+        if (form < 3) msh2(form % 3 > 0);
+        else msh4(form % 3 > 0);
+        swapped = 0;
+        CHECK(read_file(abut_msh_read, &m, &err) == ABUT_OK);
+        if (err.code) printf("# form %d: %s\n", form, err.msg);
+        CHECK(same_points(&m));
+        CHECK(m.nt == 2 && !memcmp(m.tet, TET, sizeof TET));
+        CHECK(m.nf == 0);               /* the triangle only marks the boundary */
+        abut_mesh_clear(&m);
+    }
+}
+
+TEST(msh_errors_name_the_line_and_what_was_expected)
+{
+    CHECK(refused(abut_msh_read, "hello\n", "test.file:1: not a Gmsh file"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n4.0 0 8\n", "test.file:2: MSH version 4: expected 2.2 or 4.1"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 nan 0\n$EndNodes\n",
+                  "test.file:6: a node's coordinate is 'nan': expected a finite number"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2000000000\n1 0 0 0\n",
+                  "2000000000 nodes are announced, but only"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n"
+                  "1 11 0 1 1 1 1 1 1 1 1 1 1\n", "second order tet"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n"
+                  "1 4 0 1 2 3 4\n", "test.file:10: an element names node 2"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n3 0 0 0\n3 1 0 0\n$EndNodes\n",
+                  "node tag 3 is used twice"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Foo\n", "section $Foo has no $EndFoo"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n", "no $Elements"));
+}
+
+/* ---- OBJ ---- */
+
+TEST(obj_reads_polygons_lines_points_and_negative_indices)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(!read_text(abut_obj_read, "# c\nmtllib a.mtl\nv 0 0 0\r\nv 1 0 0\nv 1 1 0\nv 0 1 0 1.0\nvt 0 0\nf 1/1 2/1/3 3//2 -1 # quad\n"
+                     "l 1 2 \\\n 3\np 4\nv 5 5 5", &m, &err));
+    if (err.code) printf("# %s\n", err.msg);
+    CHECK(m.nv == 5 && m.nf == 2 && m.ns == 2 && m.np == 1);
+    CHECK(m.nf == 2 && !memcmp(m.tri, (int32_t[]){ 0, 1, 2, 0, 2, 3 }, 6 * sizeof *m.tri));
+    CHECK(m.ns == 2 && !memcmp(m.seg, (int32_t[]){ 0, 1, 1, 2 }, 4 * sizeof *m.seg));
+    CHECK(m.np == 1 && m.point[0] == 3);
+    abut_mesh_clear(&m);
+    CHECK(!read_text(abut_obj_read, "v 0 0 0", &m, &err));
+    CHECK(m.nv == 1 && m.np == 1);
+    abut_mesh_clear(&m);
+}
+
+TEST(obj_errors_name_the_line)
+{
+    CHECK(refused(abut_obj_read, "v 0 0 0\nf 1 2 3\n", "test.file: triangle 0: point 1 is not among the 1 points"));
+    CHECK(refused(abut_obj_read, "v 0 0 0\nf 1 0 3\n", "test.file:2: vertex index 0"));
+    CHECK(refused(abut_obj_read, "v 0 0 0\nf 1 -2 3\n", "test.file:2: a vertex index is '-2'"));
+    CHECK(refused(abut_obj_read, "v 0 0\n", "test.file:1: z of a vertex is missing"));
+    CHECK(refused(abut_obj_read, "v 0 0 1e999\n", "expected a finite number"));
+    CHECK(refused(abut_obj_read, "v 0 0 0\nf 1 1 1\n", "names point 0 twice"));
+    CHECK(refused(abut_obj_read, "v 0 0 0\nf 1 1\n", "test.file:2: 'f' with 2 vertices"));
+    CHECK(refused(abut_obj_read, "curv 0 0\n", "expected v, f, l, p"));
+    CHECK(refused(abut_obj_read, "", "no vertex"));
+}
+
+/* ---- PLY ---- */
+
+static void ply_file(int form)          /* 0 text, 1 little, 2 big; vertices as doubles after a byte, faces as a list of int */
+{
+    static const char *const name[] = { "ascii", "binary_little_endian", "binary_big_endian" };
+    used = 0;
+    text("ply\nformat %s 1.0\ncomment c\nelement vertex 5\nproperty uchar red\nproperty double x\nproperty double y\n"
+         "property double z\nelement face 2\nproperty list uchar int vertex_indices\nproperty float q\n"
+         "element edge 1\nproperty int vertex1\nproperty ushort vertex2\nend_header\n", name[form]);
+    swapped = form == 2;
+    for (int i = 0; i < 5; i++) {
+        if (!form) text("9 %.17g %.17g %.17g\n", X[i][0], X[i][1], X[i][2]);
+        else text("%c", 9), raw(&X[i][0], 8), raw(&X[i][1], 8), raw(&X[i][2], 8);
+    }
+    if (!form) text("3 0 1 2 0.5\n4 0 2 4 3 0.5\n3 4\n");
+    else {
+        const uint16_t four = 4;
+        text("%c", 3), raw_i32(0), raw_i32(1), raw_i32(2), raw_f32(0.5f);
+        text("%c", 4), raw_i32(0), raw_i32(2), raw_i32(4), raw_i32(3), raw_f32(0.5f);
+        raw_i32(3), raw(&four, 2);
+    }
+    swapped = 0;
+}
+
+TEST(ply_text_and_both_binary_forms_give_one_mesh)
+{
+    for (int form = 0; form < 3; form++) {
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        ply_file(form);
+        CHECK(!read_file(abut_ply_read, &m, &err));
+        if (err.code) printf("# form %d: %s\n", form, err.msg);
+        CHECK(same_points(&m));
+        CHECK(m.nf == 3 && !memcmp(m.tri, (int32_t[]){ 0, 1, 2, 0, 2, 4, 0, 4, 3 }, 9 * sizeof *m.tri));
+        CHECK(m.ns == 1 && m.seg[0] == 3 && m.seg[1] == 4);
+        abut_mesh_clear(&m);
+    }
+}
+
+TEST(ply_errors_name_the_line_or_byte)
+{
+#define HEAD "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
+    CHECK(refused(abut_ply_read, "plx\n", "test.file:1: not a PLY file"));
+    CHECK(refused(abut_ply_read, "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n", "lacks x, y or z"));
+    CHECK(refused(abut_ply_read, HEAD "end_header\n0 0\n", "a property is missing"));
+    CHECK(refused(abut_ply_read, HEAD "end_header\n0 0 inf\n", "test.file:8: a property is 'inf'"));
+    CHECK(refused(abut_ply_read, HEAD "element face 1\nproperty list uchar int vertex_index\nend_header\n0 0 0\n3 0 0 1\n",
+                  "triangle 0"));
+    CHECK(refused(abut_ply_read, HEAD "element face 1\nproperty list uchar int vertex_index\nend_header\n0 0 0\n3 0 1.5 1\n",
+                  "test.file:11: a vertex index is 1.5"));
+    CHECK(refused(abut_ply_read, "ply\nformat binary_little_endian 1.0\nelement vertex 1000000\nproperty float x\n"
+                  "property float y\nproperty float z\nend_header\nabc", "1000000 elements are announced"));
+    CHECK(refused(abut_ply_read, "ply\nend_header\n", "no format line"));
+    CHECK(refused(abut_ply_read, HEAD, "no end_header"));
+#undef HEAD
+}
+
+/* ---- STL ---- */
+
+static void stl_file(int binary)
+{
+    used = 0;
+    if (binary) {
+        char head[80] = "solid is a word binary files use too";
+        for (int i = 0; i < 80; i++) text("%c", head[i] ? head[i] : ' ');
+        raw_i32(4);
+    } else {
+        text("solid a name\n");
+    }
+    for (int t = 0; t < 4; t++) {
+        if (binary) raw_f32(0), raw_f32(0), raw_f32(0);
+        else text("facet normal 0 0 0\n outer loop\n");
+        for (int k = 0; k < 3; k++) {
+            const double *x = X[TRI[t][k]];
+            if (binary) raw_f32((float)x[0]), raw_f32((float)x[1]), raw_f32((float)x[2]);
+            else text("  vertex %g %g %g\n", x[0], x[1], x[2]);
+        }
+        if (binary) file[used] = file[used + 1] = 0, used += 2;
+        else text(" endloop\nendfacet\n");
+    }
+    if (!binary) text("endsolid a name\n");
+}
+
+TEST(stl_text_and_binary_merge_equal_corners_in_order_of_first_use)
+{
+    static const int32_t want[12] = { 0, 1, 2, 0, 2, 3, 2, 1, 3, 0, 3, 1 };     /* points 0 2 1 3 of X */
+    for (int binary = 0; binary < 2; binary++) {
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        stl_file(binary);
+        CHECK(!read_file(abut_stl_read, &m, &err));
+        if (err.code) printf("# %s\n", err.msg);
+        CHECK(m.nv == 4 && m.nf == 4 && !memcmp(m.tri, want, sizeof want));
+        CHECK(m.nv == 4 && !memcmp(m.x + 3, X[2], 24) && !memcmp(m.x + 6, X[1], 24));
+        abut_mesh_clear(&m);
+    }
+    CHECK(refused(abut_stl_read, "solid a\nfacet normal 0 0 0\nouter loop\nvertex 0 0 nan\n", "test.file:4: a coordinate is 'nan'"));
+    CHECK(refused(abut_stl_read, "solid a\n", "without endsolid"));
+    CHECK(refused(abut_stl_read, "solid a\nendsolid\n", "no triangle"));
+}
+
+/* ---- TetGen, segments, points ---- */
+
+static abut_status pair(const char *node, const char *ele, abut_mesh *m, abut_err *err)
+{
+    abut_bytes a = { 0 }, b = { 0 };
+    abut_status rc = abut_bytes_copy("a.node", node, strlen(node), &a, err);
+    if (!rc) rc = abut_bytes_copy("a.ele", ele, strlen(ele), &b, err);
+    if (!rc) rc = abut_tetgen_files_read(&a, &b, m, err);
+    abut_bytes_clear(&a);
+    abut_bytes_clear(&b);
+    return rc;
+}
+
+TEST(tetgen_files_count_from_0_or_1_and_come_out_positive)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(!pair("# c\n4 3 1 1\n1 0 0 0 9 0\n2 1 0 0 9 0 # c\n3 0 1 0 9 0\n4 0 0 1 9 0\n", "1 4 1\n1 1 2 4 3 5\n", &m, &err));
+    CHECK(m.nv == 4 && m.nt == 1 && !memcmp(m.tet, (int32_t[]){ 0, 1, 2, 3 }, 16));
+    abut_mesh_clear(&m);
+    CHECK(!pair("4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n", "1 4 0\n0 0 1 2 3\n", &m, &err));
+    CHECK(m.nt == 1 && !memcmp(m.tet, (int32_t[]){ 0, 1, 2, 3 }, 16));
+    abut_mesh_clear(&m);
+    CHECK(pair("4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n", "1 4 0\n0 0 1 2 4\n", &m, &err) == ABUT_E_FORMAT);
+    CHECK(strstr(err.msg, "a.ele:2: a tet's point is '4': expected an integer from 0 to 3"));
+    CHECK(pair("2 3 0 0\n1 0 0 0\n3 1 0 0\n", "1 4 0\n0 0 1 2 4\n", &m, &err) == ABUT_E_FORMAT);
+    CHECK(strstr(err.msg, "a.node:3: a point's number is '3'"));
+}
+
+TEST(segment_and_point_files)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(!read_text(abut_seg_read, "v 0 0 0\nv 1 0 0\r\ns 1 2", &m, &err));
+    CHECK(m.nv == 2 && m.ns == 1 && m.seg[0] == 0 && m.seg[1] == 1);
+    abut_mesh_clear(&m);
+    CHECK(!read_text(abut_pt_read, "# points\nv 0 0 0\n1 2 3\n", &m, &err));
+    CHECK(m.nv == 2 && m.np == 2 && m.x[5] == 3);
+    abut_mesh_clear(&m);
+    CHECK(refused(abut_seg_read, "v 0 0 0\nv 1 0 0\ns 1 3\n", "test.file:3: a segment's vertex is '3'"));
+    CHECK(refused(abut_seg_read, "v 0 0 0 7\n", "test.file:1: '7' at the end of the line"));
+    CHECK(refused(abut_seg_read, "v 0 0 0\nv 1 0 0\ns 1 1\n", "segment 0 names point 0 twice"));
+    CHECK(refused(abut_pt_read, "s 1 2\n", "a coordinate is 's'"));
+}
+
+TEST(an_unknown_extension_or_a_missing_file_is_named)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(abut_mesh_load("a/b.xyz", &m, &err) == ABUT_E_FORMAT && strstr(err.msg, "a/b.xyz: expected a mesh file"));
+    CHECK(abut_mesh_load("no/such.obj", &m, &err) == ABUT_E_FORMAT && strstr(err.msg, "no/such.obj: No such file"));
+}
+
+/* ---- hostile input ---- */
+
+TEST(a_file_cut_at_any_byte_or_with_random_bytes_never_crashes_a_reader)
+{
+    static char good[sizeof file];
+    abut_rng rng = { 7 };
+    for (int form = 0; form < 9; form++) {
+        reader *read = form < 4 ? abut_msh_read : form < 7 ? abut_ply_read : abut_stl_read;
+        if (form < 2) msh2(form);
+        else if (form < 4) msh4(form - 2);
+        else if (form < 7) ply_file(form - 4);
+        else stl_file(form - 7);
+        const size_t size = used;
+        memcpy(good, file, size);
+        abut_mesh m = { 0 }, full = { 0 };
+        CHECK(!read_file(read, &full, NULL));
+        for (size_t cut = 0; cut < size; cut++) {
+            used = cut;
+            if (read_file(read, &m, NULL)) continue;
+            /* accepted: only an end without geometry is missing */
+            CHECK(m.nv == full.nv && m.nt == full.nt && m.nf == full.nf && m.ns == full.ns && size - cut < 10);
+            abut_mesh_clear(&m);
+        }
+        abut_mesh_clear(&full);
+        for (int i = 0; i < 1500; i++) {
+            memcpy(file, good, size);
+            used = size;
+            for (int k = 0; k <= i % 3; k++) file[abut_rng_below(&rng, (uint32_t)size)] = (char)abut_rng_below(&rng, 256);
+            if (!read_file(read, &m, NULL)) CHECK(!abut_mesh_check(&m, NULL));
+            abut_mesh_clear(&m);
+        }
+    }
+}
+
+/* ---- the mesh itself ---- */
+
+TEST(a_mirroring_transform_keeps_tets_positive_and_triangles_outward)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    for (int i = 0; i < 5; i++) CHECK(!abut_mesh_add_vertex(&m, X[i], &err));
+    CHECK(!abut_mesh_add_tet(&m, 0, 1, 2, 3, &err));
+    CHECK(!abut_mesh_add_tri(&m, 0, 2, 1, &err));
+    const double A[9] = { -2, 0, 0, 0, 1, 0, 0, 0, 1 }, b[3] = { 1, 2, 3 };
+    abut_mesh_transform(&m, A, b);
+    CHECK(!memcmp(m.tet, (int32_t[]){ 0, 1, 3, 2 }, 16) && !memcmp(m.tri, (int32_t[]){ 0, 1, 2 }, 12));
+    CHECK(m.x[3] == -1 && m.x[4] == 2 && m.x[5] == 3.5);
+    double lo[3], hi[3];
+    abut_mesh_bounds(&m, lo, hi);
+    CHECK(lo[0] == -2 && hi[0] == 1 && lo[1] == 2 && hi[1] == 3);
+    abut_mesh_clear(&m);
+}
+
+TEST(appending_shifts_the_indices)
+{
+    abut_mesh a = { 0 }, b = { 0 };
+    abut_err err = { 0 };
+    for (int i = 0; i < 4; i++) CHECK(!abut_mesh_add_vertex(&a, X[i], &err));
+    CHECK(!abut_mesh_add_tet(&a, 0, 1, 2, 3, &err));
+    CHECK(!abut_mesh_append(&b, &a, &err) && !abut_mesh_append(&b, &a, &err));
+    CHECK(b.nv == 8 && b.nt == 2 && !memcmp(b.tet, (int32_t[]){ 0, 1, 2, 3, 4, 5, 6, 7 }, 32));
+    abut_mesh_clear(&a);
+    abut_mesh_clear(&b);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(msh_2_and_4_text_and_binary_of_both_byte_orders_give_one_mesh);
+    RUN(msh_errors_name_the_line_and_what_was_expected);
+    RUN(obj_reads_polygons_lines_points_and_negative_indices);
+    RUN(obj_errors_name_the_line);
+    RUN(ply_text_and_both_binary_forms_give_one_mesh);
+    RUN(ply_errors_name_the_line_or_byte);
+    RUN(stl_text_and_binary_merge_equal_corners_in_order_of_first_use);
+    RUN(tetgen_files_count_from_0_or_1_and_come_out_positive);
+    RUN(segment_and_point_files);
+    RUN(an_unknown_extension_or_a_missing_file_is_named);
+    RUN(a_file_cut_at_any_byte_or_with_random_bytes_never_crashes_a_reader);
+    RUN(a_mirroring_transform_keeps_tets_positive_and_triangles_outward);
+    RUN(appending_shifts_the_indices);
+    return check_done();
+}
