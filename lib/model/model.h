@@ -20,9 +20,15 @@ static inline int abut_material_injective(int model) { return model == ABUT_NEO_
 
 enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */ };
 
+/* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
+ * half-spaces, motions, nodes listed by motions. */
+#define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn)
+
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
- *   rows   member that counts them (nv, nt, ...), or 1 with width 0 for a single number (rank 0)
- *   width  0: a plain vector;  rule  NEED: must be there;  OPT: absent means zero rows (pointer NULL) */
+ *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
+ *   width  numbers per row, or a count; 0: a plain vector
+ *   rule   NEED: must be there; OPT: absent means zero rows (pointer NULL), and then its count is 0.
+ * model_check.c holds the range of every number. */
 #define ABUT_MODEL_FIELDS(F) \
     F(X,             "node/X",             double,  F64, nv, 3, "m",      NEED) /* rest positions                         */ \
     F(mass,          "node/mass",          double,  F64, nv, 0, "kg",     NEED) /* lumped; > 0                            */ \
@@ -43,7 +49,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(hs_normal,     "half-space/normal",  double,  F64, nh, 3, "",       OPT)  /* unit, out of the solid                 */ \
     F(hs_friction,   "half-space/friction", int32_t, I32, nh, 0, "",      OPT)  /* row of contact/mu                      */ \
     F(mo_kind,       "motion/kind",        int32_t, I32, nmo, 0, "",      OPT)  /* ABUT_MOTION_*                          */ \
-    F(mo_window,     "motion/window",      double,  F64, nmo, 2, "s",     OPT)  /* active in [t0, t1)                     */ \
+    F(mo_window,     "motion/window",      double,  F64, nmo, 2, "s",     OPT)  /* active in [t0, t1); may be infinite    */ \
     F(mo_linear,     "motion/linear",      double,  F64, nmo, 3, "m/s",   OPT)  /* MOVE: velocity; FORCE: m/s^2           */ \
     F(mo_angular,    "motion/angular",     double,  F64, nmo, 3, "rad/s", OPT)  /* MOVE: rotation vector rate             */ \
     F(mo_center,     "motion/center",      double,  F64, nmo, 3, "m",     OPT)  /* of rotation, at t0; moves with linear  */ \
@@ -59,7 +65,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
-/* The FRAME: all that changes; a frame is a checkpoint. */
+/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts. */
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nl)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -70,30 +77,32 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)
 
+#define ABUT_COUNT_MEMBER(n) int32_t n;
 #define ABUT_FIELD_MEMBER(m, name, ctype, dtype, rows, width, unit, rule) const ctype *m;
 
 typedef struct abut_model {
-    int32_t nv, nt, nm, no, nc, nce, nct, ng, nh, nmo, nmn;
+    ABUT_MODEL_COUNTS(ABUT_COUNT_MEMBER)
     ABUT_MODEL_FIELDS(ABUT_FIELD_MEMBER)
 } abut_model;
 
 typedef struct abut_frame {
-    int32_t nv, nl;
+    ABUT_FRAME_COUNTS(ABUT_COUNT_MEMBER)
     ABUT_FRAME_FIELDS(ABUT_FIELD_MEMBER)
 } abut_frame;
 
 /** Views a set as a model: every array of the table has its type, shape and unit; every index is in range; every
- * number is finite; masses, h, dhat positive.  view is untouched on failure.
- * Fails  ABUT_E_FORMAT naming the array, the row, the value and what was expected */
+ * number is finite; masses, h, dhat positive.  view is untouched on failure; its pointers live as long as set.
+ * Fails  ABUT_E_FORMAT naming the array, the row, the value and what was expected; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *err);
 
-/** The same for a frame of that model. */
+/** The same for a frame of that model: an optional array of its own count is absent when there are no rows. */
 ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view,
                                           abut_err *err);
 
-/** Makes room in set for the array of a table (found by its name) with that many rows; returns its data.
+/** Makes room in set for the array of a table (found by its name) with that many rows; returns its zero-filled data.
  * For writers: type, width and unit come from the table, so they cannot disagree with the reader.
- * NULL with err set when the name is in no table or memory is out. */
+ * rows  1 for a single number; contact/mu is rows x rows
+ * NULL with err set when the name is in no table, rows does not suit it, or memory is out. */
 void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 

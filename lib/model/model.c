@@ -1,0 +1,243 @@
+#include "model/model.h"
+
+#include "model/model_check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RULE_OPT = 0, RULE_NEED = 1 };
+
+/* One line of a table, and one count; rows and width are kept as they are spelled there. */
+typedef struct field {
+    const char *name;
+    abut_dtype type;
+    const char *rows, *width, *unit;
+    int need;
+    size_t member;      /* offset of the pointer in the view */
+} field;
+
+typedef struct count {
+    const char *name;
+    size_t member;      /* offset of the int32_t in the view */
+} count;
+
+/* Which table a view is made from. */
+typedef struct table {
+    const field *fields;
+    const count *counts;
+    int nfields, ncounts;
+} table;
+
+#define FIELD(view, m, name, dtype, rows, width, unit, rule) \
+    { name, ABUT_##dtype, #rows, #width, unit, RULE_##rule, offsetof(view, m) },
+#define MODEL_FIELD(m, name, ctype, dtype, rows, width, unit, rule) \
+    FIELD(abut_model, m, name, dtype, rows, width, unit, rule)
+#define FRAME_FIELD(m, name, ctype, dtype, rows, width, unit, rule) \
+    FIELD(abut_frame, m, name, dtype, rows, width, unit, rule)
+#define MODEL_COUNT(n) { #n, offsetof(abut_model, n) },
+#define FRAME_COUNT(n) { #n, offsetof(abut_frame, n) },
+
+static const field model_fields[] = { ABUT_MODEL_FIELDS(MODEL_FIELD) };
+static const field frame_fields[] = { ABUT_FRAME_FIELDS(FRAME_FIELD) };
+static const count model_counts[] = { ABUT_MODEL_COUNTS(MODEL_COUNT) };
+static const count frame_counts[] = { ABUT_FRAME_COUNTS(FRAME_COUNT) };
+
+#define LENGTH(a) ((int)(sizeof(a) / sizeof *(a)))
+static const table model_table = { model_fields, model_counts, LENGTH(model_fields), LENGTH(model_counts) };
+static const table frame_table = { frame_fields, frame_counts, LENGTH(frame_fields), LENGTH(frame_counts) };
+
+enum { COUNTS_MAX = 16, UNSET = -1 };
+_Static_assert(LENGTH(model_counts) <= COUNTS_MAX && LENGTH(frame_counts) <= COUNTS_MAX, "raise COUNTS_MAX");
+
+/* The counts met so far and the array that fixed each. */
+typedef struct counting {
+    int64_t n[COUNTS_MAX];
+    const char *by[COUNTS_MAX];
+} counting;
+
+/* Row of a count in its table, or -1 when the entry is a number ("3", "n3"). */
+static int count_row(const table *t, const char *entry)
+{
+    for (int i = 0; i < t->ncounts; i++)
+        if (!strcmp(t->counts[i].name, entry)) return i;
+    return -1;
+}
+
+static int64_t entry_number(const char *entry)
+{
+    return strtol(entry + (*entry == 'n'), NULL, 10);
+}
+
+static int field_rank(const field *f)
+{
+    return !strcmp(f->rows, "1") ? 0 : !strcmp(f->width, "0") ? 1 : 2;
+}
+
+static void print_shape(char *buf, size_t size, int rank, const int64_t *shape)
+{
+    size_t used = (size_t)snprintf(buf, size, "[");
+    for (int d = 0; d < rank && used < size; d++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%lld", d ? ", " : "", (long long)shape[d]);
+    if (used < size) snprintf(buf + used, size - used, "]");
+}
+
+static abut_status wrong_form(const field *f, const abut_array *a, abut_err *err)
+{
+    char found[120], expected[40] = "[]";
+    print_shape(found, sizeof found, a->rank, a->shape);
+    if (field_rank(f) == 1) snprintf(expected, sizeof expected, "[%s]", f->rows);
+    if (field_rank(f) == 2) snprintf(expected, sizeof expected, "[%s, %s]", f->rows, f->width);
+    return abut_fail(err, ABUT_E_FORMAT, "array '%s' is %s %s in '%s', expected %s %s in '%s'", f->name,
+                     abut_dtype_name(a->type), found, a->unit, abut_dtype_name(f->type), expected, f->unit);
+}
+
+/* One dimension against its entry: a number, or a count that the first array with it fixes. */
+static abut_status check_extent(const table *t, const field *f, const abut_array *a, int d, counting *c, abut_err *err)
+{
+    const char *entry = d ? f->width : f->rows;
+    const int k = count_row(t, entry);
+    if (k < 0) return a->shape[d] == entry_number(entry) ? ABUT_OK : wrong_form(f, a, err);
+    if (a->shape[d] > INT32_MAX)
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %lld rows, at most %d are possible", f->name,
+                         (long long)a->shape[d], INT32_MAX);
+    if (c->n[k] == UNSET) {
+        c->n[k] = a->shape[d];
+        c->by[k] = f->name;
+    }
+    if (a->shape[d] != c->n[k])
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %lld %s, expected %lld (%s) as in '%s'", f->name,
+                         (long long)a->shape[d], d ? "columns" : "rows", (long long)c->n[k], entry, c->by[k]);
+    return ABUT_OK;
+}
+
+static abut_status check_finite(const field *f, const abut_array *a, abut_err *err)
+{
+    const double *v = a->data;
+    const int64_t n = abut_array_count(a), width = a->rank == 2 && a->shape[1] ? a->shape[1] : 1;
+    const int inf_ok = !strcmp(f->name, "motion/window");
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(v[i]) && !(inf_ok && isinf(v[i])))
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %lld: %g, expected a finite number", f->name,
+                             (long long)(i / width), v[i]);
+    return ABUT_OK;
+}
+
+static abut_status check_field(const table *t, const field *f, const abut_array *a, counting *c, abut_err *err)
+{
+    if (a->type != f->type || strcmp(a->unit, f->unit) || a->rank != field_rank(f)) return wrong_form(f, a, err);
+    for (int d = 0; d < a->rank; d++) {
+        const abut_status rc = check_extent(t, f, a, d, c, err);
+        if (rc) return rc;
+    }
+    return f->type == ABUT_F64 ? check_finite(f, a, err) : ABUT_OK;
+}
+
+/* Fills the pointers and counts of a view, whose counts that are known beforehand stand in c. */
+static abut_status fill(const table *t, const abut_arrays *set, void *view, counting *c, abut_err *err)
+{
+    for (int i = 0; i < t->nfields; i++) {
+        const field *f = &t->fields[i];
+        const abut_array *a = abut_arrays_find(set, f->name);
+        if (!a && f->need) return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing", f->name);
+        if (!a) continue;
+        const abut_status rc = check_field(t, f, a, c, err);
+        if (rc) return rc;
+        memcpy((char *)view + f->member, &a->data, sizeof a->data);
+    }
+    for (int i = 0; i < t->nfields; i++) {
+        const field *f = &t->fields[i];
+        const int k = count_row(t, f->rows);
+        if (k >= 0 && c->n[k] > 0 && !abut_arrays_find(set, f->name))
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: '%s' has %lld rows", f->name, c->by[k],
+                             (long long)c->n[k]);
+    }
+    for (int k = 0; k < t->ncounts; k++) {
+        const int32_t n = c->n[k] == UNSET ? 0 : (int32_t)c->n[k];
+        memcpy((char *)view + t->counts[k].member, &n, sizeof n);
+    }
+    return ABUT_OK;
+}
+
+static counting no_counts(void)
+{
+    counting c = { 0 };
+    for (int k = 0; k < COUNTS_MAX; k++) c.n[k] = UNSET;
+    return c;
+}
+
+abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *err)
+{
+    abut_model m = { 0 };
+    counting c = no_counts();
+    abut_status rc = fill(&model_table, set, &m, &c, err);
+    if (!rc) rc = abut_model_check(&m, err);
+    if (rc) {
+        abut_wrap(err, "MODEL");
+        return rc;
+    }
+    *view = m;
+    return ABUT_OK;
+}
+
+abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view, abut_err *err)
+{
+    abut_frame f = { 0 };
+    counting c = no_counts();
+    const int nv = count_row(&frame_table, "nv");
+    c.n[nv] = model->nv;
+    c.by[nv] = "node/X of the MODEL";
+    abut_status rc = fill(&frame_table, set, &f, &c, err);
+    if (!rc) rc = abut_frame_check(&f, err);
+    if (rc) {
+        abut_wrap(err, "FRAME");
+        return rc;
+    }
+    *view = f;
+    return ABUT_OK;
+}
+
+static void *put(const table *t, const char *what, abut_arrays *set, const char *name, int64_t rows, abut_err *err)
+{
+    const field *f = NULL;
+    for (int i = 0; i < t->nfields && !f; i++)
+        if (!strcmp(t->fields[i].name, name)) f = &t->fields[i];
+    if (!f) {
+        abut_fail(err, ABUT_E_ARG, "'%.80s' is no array of a %s", name, what);
+        return NULL;
+    }
+    const int fixed = count_row(t, f->rows) < 0;
+    if (rows < 0 || rows > INT32_MAX || (fixed && rows != entry_number(f->rows))) {
+        abut_fail(err, ABUT_E_ARG, "array '%s': %lld rows, expected %s", name, (long long)rows, f->rows);
+        return NULL;
+    }
+    const int64_t width = count_row(t, f->width) < 0 ? entry_number(f->width) : rows;
+    return abut_arrays_put(set, name, f->type, field_rank(f), (int64_t[]){ rows, width }, f->unit, 0, err);
+}
+
+void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err)
+{
+    return put(&model_table, "MODEL", set, name, rows, err);
+}
+
+void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err)
+{
+    return put(&frame_table, "FRAME", set, name, rows, err);
+}
+
+const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size)
+{
+    snprintf(buf, size, "?");
+    const abut_array *a = abut_arrays_find(set, name);
+    if (!a || a->type != ABUT_TEXT || i < 0) return buf;
+    const char *p = a->data, *end = p + abut_array_count(a);
+    for (; i > 0 && p < end; i--) {
+        const char *eol = memchr(p, '\n', (size_t)(end - p));
+        p = eol ? eol + 1 : end;
+    }
+    if (p >= end) return buf;
+    const char *eol = memchr(p, '\n', (size_t)(end - p));
+    snprintf(buf, size, "%.*s", (int)((eol ? eol : end) - p), p);
+    return buf;
+}

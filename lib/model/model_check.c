@@ -1,0 +1,211 @@
+#include "model/model_check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Rows n of `width` indices of the array `name`, each in [low, high). */
+static abut_status indices(const char *name, const int32_t *v, int32_t n, int width, int32_t low, int32_t high,
+                           abut_err *err)
+{
+    const size_t total = (size_t)n * (size_t)width;
+    for (size_t i = 0; i < total; i++)
+        if (v[i] < low || v[i] >= high)
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %d, expected %d <= value < %d", name,
+                             i / (size_t)width, v[i], low, high);
+    return ABUT_OK;
+}
+
+static abut_status distinct(const char *name, const int32_t *v, int32_t n, int width, abut_err *err)
+{
+    for (int32_t i = 0; i < n; i++)
+        for (int a = 0; a < width; a++)
+            for (int b = a + 1; b < width; b++) {
+                const int32_t *row = v + (size_t)i * (size_t)width;
+                if (row[a] == row[b])
+                    return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %d: %d twice, expected distinct indices", name,
+                                     i, row[a]);
+            }
+    return ABUT_OK;
+}
+
+/* Numbers in (low, high), or [low, high) when `closed`. */
+static abut_status domain(const char *name, const double *v, size_t n, double low, int closed, double high,
+                          abut_err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(closed ? v[i] >= low : v[i] > low) || !(v[i] < high))
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %.17g, expected %g %s value < %g", name, i, v[i],
+                             low, closed ? "<=" : "<", high);
+    return ABUT_OK;
+}
+
+static abut_status unit_vectors(const char *name, const double *v, size_t n, double tol, abut_err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double *p = v + 3 * i, length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+        if (!(fabs(length - 1) <= tol))
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: length %.17g, expected 1 within %g", name, i,
+                             length, tol);
+    }
+    return ABUT_OK;
+}
+
+static abut_status check_nodes(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    if ((rc = indices("node/role", m->role, m->nv, 1, 0, ABUT_NODE_OBSTACLE + 1, err)) ||
+        (rc = indices("node/object", m->body, m->nv, 1, 0, m->no, err)) ||
+        (rc = indices("object/friction", m->obj_friction, m->no, 1, 0, m->ng, err)))
+        return rc;
+    for (int32_t i = 0; i < m->nv; i++) {
+        const int massless = m->role[i] == ABUT_NODE_OBSTACLE && m->mass[i] == 0;
+        if (!(m->mass[i] > 0) && !massless)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'node/mass' row %d: %.17g, expected %s", i, m->mass[i],
+                             m->role[i] == ABUT_NODE_OBSTACLE ? "0 or more" : "more than 0 for a simulated node");
+    }
+    return ABUT_OK;
+}
+
+static abut_status check_elements(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    const size_t nm = (size_t)m->nm;
+    if ((rc = indices("tet/node", m->tet, m->nt, 4, 0, m->nv, err)) ||
+        (rc = distinct("tet/node", m->tet, m->nt, 4, err)) ||
+        (rc = indices("tet/material", m->tet_mat, m->nt, 1, 0, m->nm, err)) ||
+        (rc = indices("material/model", m->mat_model, m->nm, 1, 0, ABUT_FIXED_COROTATED + 1, err)) ||
+        (rc = domain("material/density", m->mat_density, nm, 0, 0, INFINITY, err)) ||
+        (rc = domain("material/young", m->mat_young, nm, 0, 0, INFINITY, err)) ||
+        (rc = domain("material/poisson", m->mat_poisson, nm, -1, 0, 0.5, err)))
+        return rc;
+    return ABUT_OK;
+}
+
+/* A node stands for at most one collision vertex: two would be in contact with each other at distance zero. */
+static abut_status check_injective(const abut_model *m, abut_err *err)
+{
+    unsigned char *seen = calloc((size_t)m->nv + 1, 1);
+    if (!seen) return abut_fail(err, ABUT_E_NOMEM, "array 'contact/node': no memory for its check");
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < m->nc && !rc; i++) {
+        if (seen[m->coll_node[i]])
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'contact/node' row %d: node %d has a collision vertex already", i,
+                           m->coll_node[i]);
+        seen[m->coll_node[i]] = 1;
+    }
+    free(seen);
+    return rc;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static abut_status check_edges(const abut_model *m, abut_err *err)
+{
+    const int32_t *e = m->coll_edge;
+    int sorted = 1;
+    for (int32_t i = 0; i < m->nce; i++, e += 2) {
+        if (e[0] >= e[1])
+            return abut_fail(err, ABUT_E_FORMAT, "array 'contact/edge' row %d: %d, %d, expected the smaller index first", i,
+                             e[0], e[1]);
+        sorted &= i == 0 || e[-2] < e[0] || (e[-2] == e[0] && e[-1] < e[1]);
+    }
+    if (sorted) return ABUT_OK;     /* strictly ascending: nothing twice */
+    int64_t *key = malloc((size_t)m->nce * sizeof *key);
+    if (!key) return abut_fail(err, ABUT_E_NOMEM, "array 'contact/edge': no memory for its check");
+    for (int32_t i = 0; i < m->nce; i++) key[i] = (int64_t)m->coll_edge[2 * i] << 32 | m->coll_edge[2 * i + 1];
+    qsort(key, (size_t)m->nce, sizeof *key, by_key);
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 1; i < m->nce && !rc; i++)
+        if (key[i] == key[i - 1])
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'contact/edge': the edge %d, %d is there twice",
+                           (int)(key[i] >> 32), (int)(key[i] & INT32_MAX));
+    free(key);
+    return rc;
+}
+
+static abut_status check_contact(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    const size_t nh = (size_t)m->nh, ng = (size_t)m->ng;
+    if ((rc = indices("contact/node", m->coll_node, m->nc, 1, 0, m->nv, err)) || (rc = check_injective(m, err)) ||
+        (rc = indices("contact/edge", m->coll_edge, m->nce, 2, 0, m->nc, err)) || (rc = check_edges(m, err)) ||
+        (rc = indices("contact/triangle", m->coll_tri, m->nct, 3, 0, m->nc, err)) ||
+        (rc = distinct("contact/triangle", m->coll_tri, m->nct, 3, err)) ||
+        (rc = unit_vectors("half-space/normal", m->hs_normal, nh, 1e-9, err)) ||
+        (rc = indices("half-space/friction", m->hs_friction, m->nh, 1, 0, m->ng, err)) ||
+        (rc = domain("contact/mu", m->mu, ng * ng, 0, 1, INFINITY, err)))
+        return rc;
+    for (size_t i = 0; i < ng; i++)
+        for (size_t j = 0; j < i; j++)
+            if (m->mu[i * ng + j] != m->mu[j * ng + i])
+                return abut_fail(err, ABUT_E_FORMAT, "array 'contact/mu' row %zu: %.17g for class %zu, expected %.17g as "
+                                 "the other way round", i, m->mu[i * ng + j], j, m->mu[j * ng + i]);
+    return ABUT_OK;
+}
+
+static abut_status check_motion(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    if ((rc = indices("motion/kind", m->mo_kind, m->nmo, 1, 0, ABUT_MOTION_FORCE + 1, err)) ||
+        (rc = indices("motion/node", m->mo_node, m->nmn, 1, 0, m->nv, err)))
+        return rc;
+    for (int32_t i = 0; i < m->nmo; i++) {
+        const double *w = m->mo_window + 2 * (size_t)i;
+        const int32_t *r = m->mo_first + 2 * (size_t)i;
+        if (!(w[0] <= w[1]))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'motion/window' row %d: [%g, %g), expected the start first", i, w[0],
+                             w[1]);
+        if (r[0] < 0 || r[0] > r[1] || r[1] > m->nmn)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'motion/first' row %d: [%d, %d), expected rows of motion/node "
+                             "(%d)", i, r[0], r[1], m->nmn);
+        for (int32_t k = r[0]; k < r[1] && m->mo_kind[i] == ABUT_MOTION_MOVE; k++)
+            if (m->role[m->mo_node[k]] == ABUT_NODE_FREE)
+                return abut_fail(err, ABUT_E_FORMAT, "array 'motion/node' row %d: node %d is free, expected a handle or "
+                                 "an obstacle, because motion %d prescribes its velocity", k, m->mo_node[k], i);
+    }
+    return ABUT_OK;
+}
+
+static abut_status check_parameters(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    if ((rc = domain("time/step", m->h, 1, 0, 0, INFINITY, err)) ||
+        (rc = domain("scene/length", m->length, 1, 0, 0, INFINITY, err)) ||
+        (rc = domain("contact/dhat", m->dhat, 1, 0, 0, INFINITY, err)) ||
+        (rc = domain("contact/eps-v", m->eps_v, 1, 0, 0, INFINITY, err)) ||
+        (rc = indices("contact/lags", m->lags, 1, 1, 1, INT32_MAX, err)) ||
+        (rc = domain("solve/tolerance", m->tolerance, 1, 0, 0, INFINITY, err)) ||
+        (rc = domain("contact/kappa-min", m->kappa_min, 1, 0, 1, INFINITY, err)) ||
+        (rc = domain("contact/kappa-max", m->kappa_max, 1, *m->kappa_min, 1, INFINITY, err)))
+        return rc;
+    return ABUT_OK;
+}
+
+abut_status abut_model_check(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    if ((rc = check_nodes(m, err)) || (rc = check_elements(m, err)) || (rc = check_contact(m, err)) ||
+        (rc = check_motion(m, err)))
+        return rc;
+    return check_parameters(m, err);
+}
+
+abut_status abut_frame_check(const abut_frame *f, abut_err *err)
+{
+    abut_status rc;
+    const size_t nl = (size_t)f->nl;
+    if ((rc = indices("lag/node", f->lag_node, f->nl, 4, -1, f->nv, err)) ||
+        (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
+        (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
+        (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))
+        return rc;
+    for (size_t i = 0; i < nl; i++)
+        if (f->lag_node[4 * i] < 0)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'lag/node' row %zu: starts with %d, expected a node", i,
+                             f->lag_node[4 * i]);
+    return f->kappa ? domain("contact/kappa", f->kappa, 1, 0, 1, INFINITY, err) : ABUT_OK;
+}

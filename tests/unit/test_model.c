@@ -1,0 +1,192 @@
+#include "check.h"
+#include "model/model.h"
+#include "sample.h"
+
+/* The view of the sample after one change must fail with a message that contains both texts. */
+static void refused(abut_arrays *s, const char *array, const char *why)
+{
+    abut_model m = { .nv = 77 };
+    abut_err err = { 0 };
+    const abut_status rc = abut_model_view(s, &m, &err);
+    CHECK(rc == ABUT_E_FORMAT && err.code == rc);
+    CHECK(m.nv == 77 && !m.X);
+    if (!strstr(err.msg, array) || !strstr(err.msg, why)) {
+        check_bad++;
+        printf("# expected '%s' and '%s' in: %s\n", array, why, err.msg);
+    }
+    abut_arrays_clear(s);
+}
+
+static double *f64(abut_arrays *s, const char *name) { return abut_arrays_find(s, name)->data; }
+static int32_t *i32(abut_arrays *s, const char *name) { return abut_arrays_find(s, name)->data; }
+
+TEST(a_valid_set_gives_a_view_with_all_counts)
+{
+    abut_arrays s = { 0 };
+    abut_model m;
+    abut_err err = { 0 };
+    sample_model(&s);
+    CHECK(!abut_model_view(&s, &m, &err));
+    CHECK(m.nv == 7 && m.nt == 1 && m.nm == 1 && m.no == 2 && m.nc == 7 && m.nce == 9 && m.nct == 5 && m.ng == 2);
+    CHECK(m.nh == 1 && m.nmo == 1 && m.nmn == 1);
+    CHECK(m.X == f64(&s, "node/X") && *m.h == 0.01 && m.mu[1] == 0.1 && m.gravity[1] == -9.81);
+    char buf[8];
+    CHECK(!strcmp(abut_text_row(&s, "object/name", 1, buf, sizeof buf), "floor"));
+    CHECK(!strcmp(abut_text_row(&s, "object/name", 2, buf, sizeof buf), "?"));
+    CHECK(!strcmp(abut_text_row(&s, "no/such", 0, buf, sizeof buf), "?"));
+    CHECK(!strcmp(abut_text_row(&s, "object/name", 0, buf, 3), "ba"));
+    abut_arrays_clear(&s);
+}
+
+TEST(optional_arrays_may_be_absent_and_count_zero)
+{
+    abut_arrays s = { 0 };
+    abut_model m;
+    abut_err err = { 0 };
+    sample_model(&s);
+    const char *const gone[] = { "tet/node", "tet/material", "half-space/point", "half-space/normal",
+                                 "half-space/friction", "contact/triangle" };
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) abut_arrays_remove(&s, gone[i]);
+    CHECK(!abut_model_view(&s, &m, &err));
+    CHECK(m.nt == 0 && !m.tet && m.nh == 0 && m.nct == 0 && m.nm == 1);
+    abut_arrays_remove(&s, "contact/node");
+    refused(&s, "contact/edge", "value < 0");
+}
+
+TEST(every_index_is_held_to_its_range)
+{
+    static const struct { const char *array; int at, value; const char *why; } bad[] = {
+        { "node/role", 2, 3, "row 2: 3" },          { "node/object", 6, 2, "row 6: 2" },
+        { "tet/node", 1, 7, "row 0: 7" },           { "tet/node", 1, 0, "0 twice" },
+        { "tet/material", 0, -1, "row 0: -1" },     { "material/model", 0, 2, "row 0: 2" },
+        { "object/friction", 1, 2, "row 1: 2" },    { "contact/node", 3, 7, "row 3: 7" },
+        { "contact/node", 3, 2, "already" },        { "contact/edge", 1, 0, "smaller index first" },
+        { "contact/edge", 0, -1, "row 0: -1" },     { "contact/edge", 3, 1, "twice" },
+        { "contact/triangle", 14, 7, "row 4: 7" },  { "contact/triangle", 14, 6, "6 twice" },
+        { "half-space/friction", 0, 9, "row 0: 9" }, { "motion/kind", 0, 2, "row 0: 2" },
+        { "motion/first", 1, 2, "[0, 2)" },         { "motion/node", 0, 0, "node 0 is free" },
+        { "motion/node", 0, 7, "row 0: 7" },        { "contact/lags", 0, 0, "row 0: 0" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        abut_arrays s = { 0 };
+        sample_model(&s);
+        i32(&s, bad[i].array)[bad[i].at] = bad[i].value;
+        refused(&s, bad[i].array, bad[i].why);
+    }
+}
+
+TEST(every_quantity_is_held_to_its_domain)
+{
+    static const struct { const char *array; int at; double value; const char *why; } bad[] = {
+        { "node/X", 4, (double)NAN, "row 1" },       { "node/mass", 0, 0, "more than 0" },
+        { "node/mass", 4, -1, "0 or more" },         { "material/density", 0, 0, "0 < value" },
+        { "material/young", 0, -1, "row 0: -1" },    { "material/poisson", 0, 0.5, "value < 0.5" },
+        { "contact/mu", 0, -0.1, "row 0" },          { "contact/mu", 1, 0.2, "other way round" },
+        { "half-space/normal", 1, 1.00001, "length" }, { "motion/window", 0, (double)NAN, "row 0" },
+        { "motion/linear", 2, (double)INFINITY, "finite" }, { "time/step", 0, 0, "0 < value" },
+        { "contact/dhat", 0, 0, "0 < value" },       { "contact/kappa-max", 0, 9, "10 <= value" },
+        { "world/gravity", 0, (double)NAN, "finite" }, { "solve/tolerance", 0, -1, "row 0" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        abut_arrays s = { 0 };
+        sample_model(&s);
+        f64(&s, bad[i].array)[bad[i].at] = bad[i].value;
+        refused(&s, bad[i].array, bad[i].why);
+    }
+}
+
+TEST(type_shape_unit_and_presence_are_checked)
+{
+    abut_arrays s = { 0 };
+    sample_model(&s);
+    abut_arrays_remove(&s, "node/role");
+    refused(&s, "node/role", "missing");
+    sample_model(&s);
+    abut_arrays_remove(&s, "tet/material");
+    refused(&s, "tet/material", "'tet/node' has 1 rows");
+    sample_model(&s);
+    CHECK(abut_model_put(&s, "node/mass", 8, NULL) != NULL);
+    refused(&s, "node/mass", "expected 7 (nv) as in 'node/X'");
+    sample_model(&s);
+    strcpy(abut_arrays_find(&s, "node/mass")->unit, "g");
+    refused(&s, "node/mass", "in 'g', expected f64 [nv] in 'kg'");
+    sample_model(&s);
+    CHECK(abut_arrays_put_rows(&s, "node/X", ABUT_F64, 7, 2, "m", NULL) != NULL);
+    refused(&s, "node/X", "[7, 2]");
+    sample_model(&s);
+    CHECK(abut_arrays_put_rows(&s, "node/X", ABUT_F32, 7, 3, "m", NULL) != NULL);
+    refused(&s, "node/X", "f32 [7, 3]");
+    sample_model(&s);
+    CHECK(abut_arrays_put_rows(&s, "contact/mu", ABUT_F64, 2, 3, "", NULL) != NULL);
+    refused(&s, "contact/mu", "3 columns");
+    sample_model(&s);
+    CHECK(abut_arrays_put_rows(&s, "time/step", ABUT_F64, 1, 0, "s", NULL) != NULL);
+    refused(&s, "time/step", "[1]");
+}
+
+TEST(put_takes_names_of_its_table_only)
+{
+    abut_arrays s = { 0 };
+    abut_err err = { 0 };
+    CHECK(!abut_model_put(&s, "node/x", 3, &err) && err.code == ABUT_E_ARG && strstr(err.msg, "node/x"));
+    CHECK(!abut_frame_put(&s, "node/X", 3, &err) && err.code == ABUT_E_ARG);
+    CHECK(!abut_model_put(&s, "time/step", 2, &err) && !abut_model_put(&s, "world/gravity", 2, &err));
+    CHECK(!abut_model_put(&s, "node/X", -1, &err));
+    CHECK(abut_model_put(&s, "contact/mu", 4, &err) && abut_array_count(&s.a[0]) == 16);
+    abut_arrays_clear(&s);
+}
+
+static void frame_refused(abut_arrays *s, const abut_model *m, const char *array, const char *why)
+{
+    abut_frame f = { .nv = 77 };
+    abut_err err = { 0 };
+    CHECK(abut_frame_view(s, m, &f, &err) == ABUT_E_FORMAT && f.nv == 77);
+    if (!strstr(err.msg, array) || !strstr(err.msg, why)) {
+        check_bad++;
+        printf("# expected '%s' and '%s' in: %s\n", array, why, err.msg);
+    }
+    abut_arrays_clear(s);
+}
+
+TEST(a_frame_is_checked_against_its_model)
+{
+    abut_arrays s = { 0 };
+    const abut_model m = { .nv = 7 };
+    abut_frame f;
+    abut_err err = { 0 };
+    sample_frame(&s, 1);
+    CHECK(!abut_frame_view(&s, &m, &f, &err));
+    CHECK(f.nv == 7 && f.nl == 1 && f.x[1] == 0.999 && *f.kappa == 10. / 3);
+    abut_arrays_remove(&s, "contact/kappa");
+    CHECK(!abut_frame_view(&s, &m, &f, &err) && !f.kappa);
+    abut_arrays_remove(&s, "lag/mu");
+    frame_refused(&s, &m, "lag/mu", "missing");
+    sample_frame(&s, 1);
+    const abut_model other = { .nv = 8 };
+    frame_refused(&s, &other, "node/x", "expected 8 (nv) as in 'node/X of the MODEL'");
+    sample_frame(&s, 1);
+    i32(&s, "lag/node")[0] = -1;
+    frame_refused(&s, &m, "lag/node", "expected a node");
+    sample_frame(&s, 1);
+    i32(&s, "lag/node")[1] = 7;
+    frame_refused(&s, &m, "lag/node", "row 0: 7");
+    sample_frame(&s, 1);
+    f64(&s, "lag/basis")[5] = 2;
+    frame_refused(&s, &m, "lag/basis", "row 1: length 2");
+    sample_frame(&s, 1);
+    f64(&s, "lag/normal-force")[0] = -1;
+    frame_refused(&s, &m, "lag/normal-force", "row 0");
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(a_valid_set_gives_a_view_with_all_counts);
+    RUN(optional_arrays_may_be_absent_and_count_zero);
+    RUN(every_index_is_held_to_its_range);
+    RUN(every_quantity_is_held_to_its_domain);
+    RUN(type_shape_unit_and_presence_are_checked);
+    RUN(put_takes_names_of_its_table_only);
+    RUN(a_frame_is_checked_against_its_model);
+    return check_done();
+}
