@@ -1,0 +1,14 @@
+/* Loops compiled several times, for the instruction sets of newer processors; the loader picks one.  Contraction stays off,
+ * so every version gives the same bits. */
+#ifndef ABUT_BASE_SIMD_H
+#define ABUT_BASE_SIMD_H
+
+/* Sanitizers run their own start-up code after the loader has to choose: they get the plain version. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define ABUT_SIMD __attribute__((target_clones("default", "avx2", "avx512f")))
+#else
+#define ABUT_SIMD
+#endif
+
+#endif

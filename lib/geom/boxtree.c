@@ -1,0 +1,266 @@
+#include "geom/boxtree.h"
+
+#include "base/rng.h"
+#include "base/simd.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define STACK ((ABUT_WIDE - 1) * ABUT_BOXTREE_LEVELS + 1)
+#define TASK_ITEMS ((size_t)4096)   /* smaller ranges are not worth a task */
+
+struct key {
+    float c[3];     /* centre */
+    int32_t id;
+};
+
+/* ---- order: medians of the centres ---- */
+
+static int widest_axis(const struct key *k, size_t n)
+{
+    float lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY };
+    for (size_t i = 0; i < n; i++)
+        for (int d = 0; d < 3; d++) {
+            lo[d] = k[i].c[d] < lo[d] ? k[i].c[d] : lo[d];
+            hi[d] = k[i].c[d] > hi[d] ? k[i].c[d] : hi[d];
+        }
+    int axis = 0;
+    for (int d = 1; d < 3; d++)
+        if (hi[d] - lo[d] > hi[axis] - lo[axis]) axis = d;
+    return axis;
+}
+
+/* Reorders so that no key before `nth` is larger and none after it is smaller (Hoare's selection).  Pivots are drawn, from a
+ * fixed seed: linear time whatever the order of the input, and the same result each time. */
+static void select_nth(struct key *k, size_t n, size_t nth, int axis)
+{
+    abut_rng rng = { n };
+    ptrdiff_t lo = 0, hi = (ptrdiff_t)n - 1, want = (ptrdiff_t)nth;
+    while (lo < hi) {
+        const uint32_t span = (uint32_t)(hi - lo + 1);
+        float a = k[lo + abut_rng_below(&rng, span)].c[axis], b = k[lo + abut_rng_below(&rng, span)].c[axis];
+        const float c = k[lo + abut_rng_below(&rng, span)].c[axis];
+        if (a > b) { const float t = a; a = b; b = t; }
+        const float p = c < a ? a : c > b ? b : c;
+        ptrdiff_t i = lo, j = hi;
+        while (i <= j) {
+            while (k[i].c[axis] < p) i++;
+            while (k[j].c[axis] > p) j--;
+            if (i <= j) {
+                const struct key t = k[i];
+                k[i++] = k[j];
+                k[j--] = t;
+            }
+        }
+        if (want <= j) hi = j;
+        else if (want >= i) lo = i;
+        else return;
+    }
+}
+
+/* The left part takes the largest power of two of packs, so that 8 neighbours always are one subtree. */
+static void order(struct key *k, size_t n)
+{
+    while (n > ABUT_PACK) {
+        const size_t packs = (n + ABUT_PACK - 1) / ABUT_PACK;
+        size_t left = 1;
+        while (2 * left < packs) left *= 2;
+        const size_t cut = left * ABUT_PACK;
+        select_nth(k, n, cut, widest_axis(k, n));
+        #pragma omp task if (cut > TASK_ITEMS)
+        order(k, cut);
+        k += cut;
+        n -= cut;
+    }
+}
+
+/* ---- float boxes ---- */
+
+static float below(double v)
+{
+    const float f = (float)v;
+    return (double)f > v ? nextafterf(f, -INFINITY) : f;
+}
+
+static float above_of(double v)
+{
+    const float f = (float)v;
+    return (double)f < v ? nextafterf(f, INFINITY) : f;
+}
+
+static const abut_fbox nothing = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+
+static void pack_fill(const abut_box *box, const struct key *k, size_t n, abut_pack *p, abut_fbox *bound)
+{
+    *bound = nothing;
+    for (size_t i = 0; i < ABUT_PACK; i++) {
+        p->item[i] = i < n ? k[i].id : -1;
+        for (int d = 0; d < 3; d++) {
+            p->lo[d][i] = i < n ? below(box[k[i].id].lo[d]) : NAN;
+            p->hi[d][i] = i < n ? above_of(box[k[i].id].hi[d]) : NAN;
+            if (p->lo[d][i] < bound->lo[d]) bound->lo[d] = p->lo[d][i];
+            if (p->hi[d][i] > bound->hi[d]) bound->hi[d] = p->hi[d][i];
+        }
+    }
+}
+
+static abut_fbox wide_bound(const abut_wide *w)
+{
+    abut_fbox b = nothing;
+    for (int d = 0; d < 3; d++)
+        for (int i = 0; i < ABUT_WIDE; i++) {
+            if (w->lo[d][i] < b.lo[d]) b.lo[d] = w->lo[d][i];
+            if (w->hi[d][i] > b.hi[d]) b.hi[d] = w->hi[d][i];
+        }
+    return b;
+}
+
+static void nodes_fill(abut_boxtree *t)
+{
+    size_t children = t->n_pack;
+    for (int l = 0; l < t->n_level; l++) {
+        abut_wide *node = t->node + t->level[l];
+        for (size_t c = 0; c < (children + ABUT_WIDE - 1) / ABUT_WIDE * ABUT_WIDE; c++) {
+            abut_fbox b = { { NAN, NAN, NAN }, { NAN, NAN, NAN } };
+            if (c < children) b = l ? wide_bound(t->node + t->level[l - 1] + c) : t->bound[c];
+            for (int d = 0; d < 3; d++) {
+                node[c / ABUT_WIDE].lo[d][c % ABUT_WIDE] = b.lo[d];
+                node[c / ABUT_WIDE].hi[d][c % ABUT_WIDE] = b.hi[d];
+            }
+        }
+        children = (children + ABUT_WIDE - 1) / ABUT_WIDE;
+    }
+}
+
+static size_t levels_plan(abut_boxtree *t)
+{
+    size_t total = 0, children = t->n_pack;
+    do {
+        t->level[t->n_level++] = total;
+        children = (children + ABUT_WIDE - 1) / ABUT_WIDE;
+        total += children;
+    } while (children > 1);
+    return total;
+}
+
+abut_status abut_boxtree_build(const abut_box *box, const int32_t *id, size_t n, abut_boxtree *tree, abut_err *err)
+{
+    *tree = (abut_boxtree){ .n = n, .n_pack = (n + ABUT_PACK - 1) / ABUT_PACK };
+    if (!n) return ABUT_OK;
+    const size_t total = levels_plan(tree);
+    struct key *k = malloc(n * sizeof *k);
+    tree->pack = malloc(tree->n_pack * sizeof *tree->pack);
+    tree->bound = malloc(tree->n_pack * sizeof *tree->bound);
+    tree->node = malloc(total * sizeof *tree->node);
+    if (!k || !tree->pack || !tree->bound || !tree->node) {
+        free(k);
+        abut_boxtree_clear(tree);
+        return abut_fail(err, ABUT_E_NOMEM, "box tree: no memory for %zu items", n);
+    }
+    abut_boxtree *t = tree;
+    #pragma omp parallel
+    {
+        #pragma omp for schedule(static)
+        for (size_t i = 0; i < n; i++) {
+            k[i].id = id[i];
+            for (int d = 0; d < 3; d++) k[i].c[d] = (float)(0.5 * box[id[i]].lo[d] + 0.5 * box[id[i]].hi[d]);
+        }
+        #pragma omp single
+        order(k, n);
+        #pragma omp for schedule(static)
+        for (size_t p = 0; p < t->n_pack; p++) {
+            const size_t lo = p * ABUT_PACK, left = n - lo;
+            pack_fill(box, k + lo, left < ABUT_PACK ? left : ABUT_PACK, &t->pack[p], &t->bound[p]);
+        }
+    }
+    nodes_fill(tree);
+    free(k);
+    return ABUT_OK;
+}
+
+void abut_boxtree_clear(abut_boxtree *t)
+{
+    free(t->pack);
+    free(t->bound);
+    free(t->node);
+    *t = (abut_boxtree){ 0 };
+}
+
+/* ---- queries ---- */
+
+static inline void lanes_overlap(const float *restrict lo, const float *restrict hi, int n, const abut_fbox *q,
+                                 int32_t *restrict hit)
+{
+    const float l0 = q->lo[0], l1 = q->lo[1], l2 = q->lo[2], h0 = q->hi[0], h1 = q->hi[1], h2 = q->hi[2];
+    #pragma omp simd
+    for (int i = 0; i < n; i++)
+        hit[i] = (lo[i] <= h0) & (hi[i] >= l0) & (lo[n + i] <= h1) & (hi[n + i] >= l1) & (lo[2 * n + i] <= h2) &
+                 (hi[2 * n + i] >= l2);
+}
+
+static inline void pack_mark(const abut_pack *p, const abut_fbox *q, int32_t above, abut_found *f)
+{
+    int32_t hit[ABUT_PACK];
+    lanes_overlap(p->lo[0], p->hi[0], ABUT_PACK, q, hit);
+    for (int i = 0; i < ABUT_PACK; i++) {
+        const int32_t j = p->item[i];
+        if (!hit[i] || j <= above) continue;
+        f->bit[j >> 6] |= (uint64_t)1 << (j & 63);
+        f->top[j >> 12] |= (uint64_t)1 << (j >> 6 & 63);
+    }
+}
+
+ABUT_SIMD
+void abut_boxtree_mark(const abut_boxtree *t, const abut_fbox *q, int32_t above, abut_found *found)
+{
+    if (!t->n) return;
+    struct { size_t node; int level; } stack[STACK];
+    int depth = 0, hit[ABUT_WIDE];
+    stack[depth].node = 0;
+    stack[depth++].level = t->n_level - 1;
+    while (depth) {
+        const size_t node = stack[--depth].node;
+        const int level = stack[depth].level;
+        const abut_wide *w = &t->node[t->level[level] + node];
+        lanes_overlap(w->lo[0], w->hi[0], ABUT_WIDE, q, hit);
+        for (int c = 0; c < ABUT_WIDE; c++) {
+            if (!hit[c]) continue;
+            if (!level) {
+                pack_mark(&t->pack[ABUT_WIDE * node + (size_t)c], q, above, found);
+            } else {
+                stack[depth].node = ABUT_WIDE * node + (size_t)c;
+                stack[depth++].level = level - 1;
+            }
+        }
+    }
+}
+
+int abut_found_init(abut_found *f, size_t n)
+{
+    f->n_top = n / 4096 + 1;
+    f->top = calloc(f->n_top, sizeof *f->top);
+    f->bit = calloc(f->n_top * 64, sizeof *f->bit);
+    return f->top && f->bit;
+}
+
+void abut_found_clear(abut_found *f)
+{
+    free(f->top);
+    free(f->bit);
+    *f = (abut_found){ 0 };
+}
+
+size_t abut_found_take(abut_found *f, int32_t *id)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < f->n_top; t++) {
+        for (uint64_t top = f->top[t]; top; top &= top - 1) {
+            const size_t w = 64 * t + (size_t)__builtin_ctzll(top);
+            for (uint64_t bits = f->bit[w]; bits; bits &= bits - 1)
+                id[n++] = (int32_t)(64 * w + (size_t)__builtin_ctzll(bits));
+            f->bit[w] = 0;
+        }
+        f->top[t] = 0;
+    }
+    return n;
+}
