@@ -1,0 +1,124 @@
+#include "energy/barrier.h"
+
+#include "base/par.h"
+#include "geom/mollify.h"
+
+#include <math.h>
+#include <string.h>
+
+static double dhat2_of(const abut_collmesh *cm)
+{
+    return cm->model->dhat[0] * cm->model->dhat[0];
+}
+
+abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
+                                double *energy, abut_arena *scratch, abut_err *err)
+{
+    const size_t n = pairs->n, nb = abut_blocks(n), npb = abut_blocks(pairs->n_plane);
+    const double dhat2 = dhat2_of(cm);
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *part = ABUT_NEW(scratch, double, nb + npb);
+    if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: %zu partial sums", nb + npb);
+
+    #pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range r = abut_block(n, b);
+        double sum = 0;
+        for (size_t i = r.lo; i < r.hi; i++) {
+            double x[12];
+            if (pairs->eps_x[i] > 0) (void)abut_pairs_get(pairs, i, y, x);
+            sum += pairs->mult[i] * abut_pair_barrier(x, pairs->dist2[i], pairs->eps_x[i], dhat2);
+        }
+        part[b] = sum;
+    }
+    for (size_t b = 0; b < npb; b++) {
+        const abut_range r = abut_block(pairs->n_plane, b);
+        double sum = 0;
+        for (size_t i = r.lo; i < r.hi; i++) {
+            const double d = pairs->plane_dist[i];
+            sum += abut_barrier(d > 0 ? d * d : 0, dhat2, NULL, NULL);
+        }
+        part[nb + b] = sum;
+    }
+
+    const double total = kappa * abut_sum(part, nb + npb);
+    abut_arena_release(scratch, mark);
+    *energy = isfinite(total) ? total : INFINITY;
+    return ABUT_OK;
+}
+
+abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
+                                  double *g, abut_arena *scratch, abut_err *err)
+{
+    const size_t n = pairs->n;
+    const double dhat2 = dhat2_of(cm);
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *part = ABUT_NEW(scratch, double, 12 * n);
+    if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: gradients of %zu contacts", n);
+
+    #pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++) {
+        double x[12];
+        const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
+        abut_pair_barrier_grad(kind, x, pairs->eps_x[i], dhat2, part + 12 * i);
+    }
+    /* contacts are few beside their cost: one thread adds them up, in their order */
+    for (size_t i = 0; i < n; i++)
+        for (int c = 0; c < 4 && pairs->vert[i][c] >= 0; c++) {
+            double *to = g + 3 * (size_t)cm->node[pairs->vert[i][c]];
+            for (int d = 0; d < 3; d++) to[d] += kappa * pairs->mult[i] * part[12 * i + 3 * (size_t)c + d];
+        }
+    abut_arena_release(scratch, mark);
+
+    for (size_t i = 0; i < pairs->n_plane; i++) {
+        const double dist = pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
+        double db, *to = g + 3 * (size_t)cm->node[pairs->plane_vert[i]];
+        (void)abut_barrier(dist * dist, dhat2, &db, NULL);
+        for (int d = 0; d < 3; d++) to[d] += kappa * db * 2 * dist * normal[d];
+    }
+    return ABUT_OK;
+}
+
+void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, int32_t *node,
+                          double *H)
+{
+    const size_t n = pairs->n;
+    const double dhat2 = dhat2_of(cm);
+    #pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++) {
+        double x[12];
+        const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
+        for (int c = 0; c < 4; c++) node[4 * i + (size_t)c] = pairs->vert[i][c] < 0 ? -1 : cm->node[pairs->vert[i][c]];
+        abut_pair_barrier_hess(kind, x, pairs->eps_x[i], dhat2, kappa * pairs->mult[i], H + ABUT_PACKED * i);
+    }
+    for (size_t i = 0; i < pairs->n_plane; i++) {   /* only the normal direction has curvature: (4 D b'' + 2 b') n n^T */
+        const double d2 = pairs->plane_dist[i] * pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
+        double db, ddb, *h = H + ABUT_PACKED * (n + i);
+        int32_t *to = node + 4 * (n + i);
+        (void)abut_barrier(d2, dhat2, &db, &ddb);
+        memset(h, 0, ABUT_PACKED * sizeof *h);
+        for (int p = 0; p < 3; p++)
+            for (int q = 0; q < 3; q++) h[3 * p + q] = kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
+        to[0] = cm->node[pairs->plane_vert[i]];
+        to[1] = to[2] = to[3] = -1;
+    }
+}
+
+double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
+                          size_t i)
+{
+    const double dhat2 = dhat2_of(cm);
+    double db, e = 1;
+    if (i >= pairs->n) {
+        const double d = pairs->plane_dist[i - pairs->n];
+        (void)abut_barrier(d * d, dhat2, &db, NULL);
+        return -kappa * db * 2 * d / (h * h);
+    }
+    if (pairs->eps_x[i] > 0) {
+        double x[12];
+        (void)abut_pairs_get(pairs, i, y, x);
+        e = abut_mollify(abut_cross2(x, NULL, NULL), pairs->eps_x[i], NULL, NULL);
+    }
+    (void)abut_barrier(pairs->dist2[i], dhat2, &db, NULL);
+    return -kappa * e * db * 2 * sqrt(pairs->dist2[i]) * pairs->mult[i] / (h * h);
+}

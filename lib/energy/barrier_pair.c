@@ -1,0 +1,239 @@
+#include "energy/barrier_pair.h"
+
+#include "geom/mollify.h"
+#include "linalg/spd.h"
+
+#include <math.h>
+#include <string.h>
+
+double abut_barrier(double d2, double dhat2, double *db, double *ddb)
+{
+    if (!(d2 > 0)) {
+        if (db) *db = -INFINITY;
+        if (ddb) *ddb = INFINITY;
+        return INFINITY;
+    }
+    if (d2 >= dhat2) {
+        if (db) *db = 0;
+        if (ddb) *ddb = 0;
+        return 0;
+    }
+    const double gap = dhat2 - d2;   /* exact where the logarithm needs it, from dhat2 / 2 up */
+    const double L = gap < 0.5 * dhat2 ? log1p(-gap / dhat2) : log(d2 / dhat2);
+    if (db) *db = gap * (2 * L - gap / d2);
+    if (ddb) *ddb = -2 * L + gap / d2 * ((dhat2 + 3 * d2) / d2);
+    return -gap * gap * L;
+}
+
+double abut_kappa_min(double length, double dhat, double mean_mass)
+{
+    const double d2 = 1e-16 * length * length;
+    double ddb;
+    (void)abut_barrier(d2, dhat * dhat, NULL, &ddb);
+    return 1e11 * mean_mass / (4 * d2 * ddb);
+}
+
+double abut_pair_barrier(const double *x, double dist2, double eps_x, double dhat2)
+{
+    const double b = abut_barrier(dist2, dhat2, NULL, NULL);
+    if (!(eps_x > 0) || b == 0 || isinf(b)) return b;
+    return b * abut_mollify(abut_cross2(x, NULL, NULL), eps_x, NULL, NULL);
+}
+
+/* ---- mollified edge pairs ---- */
+
+/* D of the active feature of an edge pair, its gradient g[12] and Hessian H[144] (NULL to skip) in the four points */
+static double nearest_derivatives(const double *x, double g[12], double *H)
+{
+    double d2, y[12], gf[12], Hf[81];
+    const abut_feature f = abut_nearest(ABUT_EE, x, &d2);
+    if (f.kind == ABUT_EE) return abut_dist2_all(ABUT_EE, x, NULL, g, H);
+    const int k = abut_stencil_size(f.kind), n = 3 * k;
+    for (int i = 0; i < n; i++) y[i] = x[3 * f.idx[i / 3] + i % 3];
+    d2 = abut_dist2_all(f.kind, y, NULL, gf, H ? Hf : NULL);
+    memset(g, 0, 12 * sizeof *g);
+    for (int i = 0; i < n; i++) g[3 * f.idx[i / 3] + i % 3] = gf[i];
+    if (!H) return d2;
+    memset(H, 0, 144 * sizeof *H);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) H[12 * (3 * f.idx[i / 3] + i % 3) + 3 * f.idx[j / 3] + j % 3] = Hf[n * i + j];
+    return d2;
+}
+
+static void pack(const double D[144], double scale, double *H)
+{
+    for (int a = 0; a < 4; a++)
+        for (int b = a; b < 4; b++)
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) *H++ = scale * D[12 * (3 * a + i) + 3 * b + j];
+}
+
+/* Hess(e b) = e (b'' gD gD^T + b' Hess D) + b' e' (gc gD^T + gD gc^T) + b (e'' gc gc^T + e' Hess c), projected as a
+ * dense matrix: such pairs are rare */
+static void mollified_hess(const double *x, double eps_x, double dhat2, double scale, double *H)
+{
+    double gD[12], HD[144], gc[12], Hc[144], db, ddb, de, dde;
+    const double b = abut_barrier(nearest_derivatives(x, gD, HD), dhat2, &db, &ddb);
+    const double e = abut_mollify(abut_cross2(x, gc, Hc), eps_x, &de, &dde);
+    for (int i = 0; i < 12; i++)
+        for (int j = 0; j < 12; j++)
+            HD[12 * i + j] = e * (ddb * (gD[i] * gD[j]) + db * HD[12 * i + j]) +
+                             db * de * (gc[i] * gD[j] + gD[i] * gc[j]) +
+                             b * (dde * (gc[i] * gc[j]) + de * Hc[12 * i + j]);
+    abut_psd_project(12, HD);
+    pack(HD, scale, H);
+}
+
+/* ---- gradient ---- */
+
+void abut_pair_barrier_grad(abut_stencil kind, const double *x, double eps_x, double dhat2, double *g)
+{
+    double db;
+    if (!(eps_x > 0)) {
+        (void)abut_barrier(abut_dist2_all(kind, x, NULL, g, NULL), dhat2, &db, NULL);
+        for (int i = 0; i < 3 * abut_stencil_size(kind); i++) g[i] *= db;
+        return;
+    }
+    double gc[12], de;
+    const double b = abut_barrier(nearest_derivatives(x, g, NULL), dhat2, &db, NULL);
+    const double e = abut_mollify(abut_cross2(x, gc, NULL), eps_x, &de, NULL);
+    for (int i = 0; i < 12; i++) g[i] = e * db * g[i] + b * de * gc[i];
+}
+
+/* ---- plain stencils: the projection in closed form ----
+ *
+ * With separation r = d n, closest-point weights w and an orthonormal basis T of the plane of the feature, A = T R,
+ * Z = W_beta R^-1 (geom/dist.h), the Hessian of D is 2 (w w^T) x I - 2 sum_j p_j p_j^T with p_j = w x t_j + d z_j x n, so
+ *
+ *   f'' gD gD^T + f' Hess D = (4 D f'' + 2 f') (w x n)(w x n)^T
+ *                           - 2 f' sum_j [ d (w x t_j)(z_j x n)^T + transposed + D (z_j x n)(z_j x n)^T ]
+ *                           + 2 f' (w x t)(w x t)^T    for directions t normal to n and to the feature (PE: 1, PP: 2)
+ *
+ * The last line is negative and orthogonal to the rest: it vanishes.  The rest acts on c x n with sum c = 0 and on
+ * w x t_j: 5 dimensions for PT and EE, 3 for PE, 1 for PP.  That small matrix is projected. */
+
+/* orthonormal vectors c over the points of a stencil, sum c = 0: they span w and the columns of W_beta */
+#define R2 0.70710678118654752440
+#define R6 0.40824829046386301637
+#define R12 0.28867513459481288225
+static const double zero_sum[4][3][4] = {
+    [ABUT_PE] = { { 0, R2, -R2, 0 }, { 2 * R6, -R6, -R6, 0 } },
+    [ABUT_PT] = { { 0, R2, -R2, 0 }, { 0, R6, R6, -2 * R6 }, { 3 * R12, -R12, -R12, -R12 } },
+    [ABUT_EE] = { { R2, -R2, 0, 0 }, { 0, 0, R2, -R2 }, { 0.5, 0.5, -0.5, -0.5 } },
+};
+
+/* column j of W_beta has +1 at plus[j] and -1 at minus[j], and A_j = dr/dbeta_j = x[plus] - x[minus] */
+static const int plus[4][2] = { [ABUT_PE] = { 1 }, [ABUT_PT] = { 1, 1 }, [ABUT_EE] = { 1, 2 } };
+static const int minus[4][2] = { [ABUT_PE] = { 2 }, [ABUT_PT] = { 2, 3 }, [ABUT_EE] = { 0, 3 } };
+
+/* A contact in its own frame: unit vectors w = |w| what, n, t_j, and z_j in zero_sum coordinates. */
+typedef struct frame {
+    int q, m;               /* dimensions: of c x n, of w x t */
+    double d, w_norm, what[4], n[3], t[2][3];
+    double omega[3], zeta[2][3];
+} frame;
+
+static double dot3(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void frame_of(abut_stencil kind, const double *x, frame *f)
+{
+    const int k = abut_stencil_size(kind);
+    double w[4], g[12];
+    f->d = sqrt(abut_dist2_all(kind, x, w, g, NULL));
+    f->w_norm = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2] + w[3] * w[3]);
+    const int i = kind == ABUT_EE && w[1] > w[0];   /* g_i = 2 w_i r; this weight is at least 1/2 */
+    for (int c = 0; c < 3; c++) f->n[c] = g[3 * i + c] / (2 * w[i] * f->d);
+    for (int a = 0; a < 4; a++) f->what[a] = w[a] / f->w_norm;
+    f->q = k - 1;
+    f->m = kind == ABUT_PP ? 0 : kind == ABUT_PE ? 1 : 2;
+    if (f->m == 0) return;
+
+    double A[2][3], r01 = 0, r11 = 1;
+    for (int j = 0; j < f->m; j++)
+        for (int c = 0; c < 3; c++) A[j][c] = x[3 * plus[kind][j] + c] - x[3 * minus[kind][j] + c];
+    const double r00 = sqrt(dot3(A[0], A[0]));
+    for (int c = 0; c < 3; c++) f->t[0][c] = A[0][c] / r00;
+    if (f->m == 2) {
+        for (int c = 0; c < 3; c++)
+            f->t[1][c] = f->n[(c + 1) % 3] * f->t[0][(c + 2) % 3] - f->n[(c + 2) % 3] * f->t[0][(c + 1) % 3];
+        r01 = dot3(A[1], f->t[0]), r11 = dot3(A[1], f->t[1]);
+    }
+    for (int l = 0; l < f->q; l++) {
+        const double *c = zero_sum[kind][l];
+        f->omega[l] = c[0] * w[0] + c[1] * w[1] + c[2] * w[2] + c[3] * w[3];
+        f->zeta[0][l] = (c[plus[kind][0]] - c[minus[kind][0]]) / r00;
+        f->zeta[1][l] = (c[plus[kind][1]] - c[minus[kind][1]] - r01 * f->zeta[0][l]) / r11;
+    }
+}
+
+/* blocks of sum_kl S_kl c_k c_l^T x n n^T + (c_k what^T x n t_j^T + transposed) S_kj + what what^T x t_i t_j^T S_ij */
+static void expand(abut_stencil kind, const frame *f, const double *S, double *H)
+{
+    const int k = f->q + 1, dim = f->q + f->m;
+    double y[4][3], T[9] = { 0 };   /* y_a = sum_kj c_k[a] S_kj t_j */
+    for (int a = 0; a < k; a++)
+        for (int c = 0; c < 3; c++) {
+            y[a][c] = 0;
+            for (int j = 0; j < f->m; j++)
+                for (int l = 0; l < f->q; l++) y[a][c] += zero_sum[kind][l][a] * S[dim * l + f->q + j] * f->t[j][c];
+        }
+    for (int i = 0; i < f->m; i++)
+        for (int j = 0; j < f->m; j++)
+            for (int c = 0; c < 9; c++) T[c] += S[dim * (f->q + i) + f->q + j] * (f->t[i][c / 3] * f->t[j][c % 3]);
+    for (int a = 0; a < 4; a++)
+        for (int b = a; b < 4; b++, H += 9) {
+            if (b >= k) {
+                memset(H, 0, 9 * sizeof *H);
+                continue;
+            }
+            double e = 0;
+            for (int l = 0; l < f->q; l++)
+                for (int p = 0; p < f->q; p++) e += zero_sum[kind][l][a] * S[dim * l + p] * zero_sum[kind][p][b];
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    H[3 * i + j] = f->n[i] * (e * f->n[j] + f->what[b] * y[a][j]) +
+                                   f->what[a] * (y[b][i] * f->n[j] + f->what[b] * T[3 * i + j]);
+        }
+}
+
+void abut_pair_project(abut_stencil kind, const double *x, double db, double ddb, double *H)
+{
+    frame f;
+    frame_of(kind, x, &f);
+    const double d2 = f.d * f.d, alpha = fmax(0, 4 * d2 * ddb + 2 * db), beta = -2 * db;
+    if (kind == ABUT_PP) {
+        for (int a = 0; a < 4; a++)
+            for (int b = a; b < 4; b++)
+                for (int i = 0; i < 9; i++)
+                    *H++ = b > 1 ? 0 : (a == b ? alpha : -alpha) * (f.n[i / 3] * f.n[i % 3]);
+        return;
+    }
+    double S[25];
+    const int dim = f.q + f.m;
+    for (int l = 0; l < f.q; l++) {
+        for (int p = 0; p < f.q; p++) {
+            double zz = f.zeta[0][l] * f.zeta[0][p];
+            if (f.m == 2) zz += f.zeta[1][l] * f.zeta[1][p];
+            S[dim * l + p] = alpha * f.omega[l] * f.omega[p] + beta * d2 * zz;
+        }
+        for (int j = 0; j < f.m; j++) S[dim * (f.q + j) + l] = S[dim * l + f.q + j] = beta * f.d * f.w_norm * f.zeta[j][l];
+    }
+    for (int i = f.q; i < dim; i++)
+        for (int j = f.q; j < dim; j++) S[dim * i + j] = 0;
+    abut_psd_project(dim, S);
+    expand(kind, &f, S, H);
+}
+
+void abut_pair_barrier_hess(abut_stencil kind, const double *x, double eps_x, double dhat2, double scale, double *H)
+{
+    if (eps_x > 0) {
+        mollified_hess(x, eps_x, dhat2, scale, H);
+        return;
+    }
+    double db, ddb;
+    (void)abut_barrier(abut_dist2(kind, x, NULL), dhat2, &db, &ddb);
+    abut_pair_project(kind, x, scale * db, scale * ddb, H);
+}

@@ -1,0 +1,31 @@
+/* The barrier function b(D), b(d^2) = -(d^2 - dhat^2)^2 ln(d^2 / dhat^2) (Li 2020, 4.6, App. B, J), and the barrier of one
+ * contact: value, gradient, projected Hessian of e(c) b(D) in the points of its stencil.
+ *
+ * A plain contact is its own active feature (geom/dist.h) and has e = 1.  A mollified one is an edge pair with the
+ * mollifier e(c), c = |u x v|^2 (geom/mollify.h), whose closest points may lie on any feature of the two edges. */
+#ifndef ABUT_ENERGY_BARRIER_PAIR_H
+#define ABUT_ENERGY_BARRIER_PAIR_H
+
+#include "geom/dist.h"
+#include "linalg/bsr.h"
+
+/** b, m^4, and its first and second derivative in d2 (NULL to skip).  0 for d2 >= dhat2; +inf for d2 <= 0 or not a number,
+ * with derivatives -inf and +inf. */
+double abut_barrier(double d2, double dhat2, double *db, double *ddb);
+
+/** Lower bound of the stiffness, kg/m^2, for length l (m) and mean nodal mass (kg): 1e11 mass / (4e-16 l^2 b''(1e-16 l^2)),
+ * so that a pair 1e-8 l apart has a Hessian entry of 1e11 mass.  The upper bound is 100 times it (Li 2020, App. F). */
+double abut_kappa_min(double length, double dhat, double mean_mass);
+
+/** e(c) b(D), m^4.  x[12], m; dist2 its squared distance, m^2; eps_x the mollifier's threshold, m^4, 0: plain. */
+double abut_pair_barrier(const double *x, double dist2, double eps_x, double dhat2);
+/** g[3k], m^3, k = abut_stencil_size(kind): the gradient. */
+void abut_pair_barrier_grad(abut_stencil kind, const double *x, double eps_x, double dhat2, double *g);
+/** H[ABUT_PACKED], m^2 (linalg/bsr.h): scale >= 0 times the positive semidefinite matrix nearest to the Hessian; blocks
+ * of unused corners are 0. */
+void abut_pair_barrier_hess(abut_stencil kind, const double *x, double eps_x, double dhat2, double scale, double *H);
+
+/** The same for a plain stencil of a general function f(D), given f' = db <= 0 and f'' = ddb with 2 D ddb + db >= 0. */
+void abut_pair_project(abut_stencil kind, const double *x, double db, double ddb, double *H);
+
+#endif
