@@ -35,8 +35,10 @@ abut_ccd_answer abut_ccd_additive(abut_stencil s, const double *x0, const double
 abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
                                    double t_max, long max_boxes, double *toi, abut_arena *scratch);
 
-/** Exact: do the primitives touch at some t in [0, 1]?  Filtered floating point, then GMP.  1 yes, 0 no.
- * t_lo, t_hi (NULL to skip): an interval of doubles that holds the first contact time. */
+/** Exact: do the closed primitives touch at some t in [0, 1], in real arithmetic on the stored doubles?  1 yes, 0 no.
+ * A face may be a segment or a point, an edge a point, the points may lie on one plane or not move: nothing is skipped.
+ * Filtered floating point, then polynomials over big integers.  A coordinate that is not finite: 1, at any time.
+ * t_lo, t_hi (NULL to skip; set when 1): doubles that enclose the first contact time; equal when that is a double. */
 int abut_ccd_exact(abut_stencil s, const double *x0, const double *x1, double *t_lo, double *t_hi);
 
 #endif
