@@ -12,7 +12,8 @@
 
 enum { ABUT_PACKED = 90 };
 
-/* n elements of four corners: rows of the matrix, -1 for an unused corner or an eliminated row. */
+/* n elements of four corners: rows of the matrix, -1 for an unused corner or an eliminated row.  Two corners may share
+ * a row. */
 typedef struct abut_elems {
     size_t n;
     const int32_t *row;     /* [n * 4] */
@@ -26,14 +27,31 @@ typedef struct abut_bsr {
     size_t *ptr;            /* [n + 1] */
     int32_t *row;           /* [nnz] */
     double *val;            /* [nnz * 9] row major */
-    struct abut_bsr_plan *plan;   /* for each block the element blocks that add to it */
+    struct abut_bsr_plan *plan;   /* for each block the element blocks that add to it: 4 bytes each */
 } abut_bsr;
 
-/** Pattern (every diagonal block included) and assembly plan of nsets element sets; values zero. */
+/** Pattern (every diagonal block included) and assembly plan of nsets element sets; values zero.
+ *
+ * A       empty or built before (then cleared first); cleared on failure
+ * sets    row is read, val is not
+ * Fails   ABUT_E_ARG a row outside -1 .. n-1, or too many elements to number; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_bsr_pattern(abut_bsr *A, int32_t n, const abut_elems *sets, int nsets, abut_err *err);
+
+/** The same after a change of the sets from number `first` on: those before it must have the rows of the last call, and
+ * their part of the plan is kept.  This is what contact costs when it changes and the elements stay.
+ *
+ * keep     0: exactly the pattern abut_bsr_pattern would make.  1: blocks that the old pattern has stay, empty if need
+ *          be, so a pattern into which the new sets fit does not change.  Then rounding in a factorisation depends on
+ *          the past: a run that must restart with the same bytes begins each restart point with keep = 0.
+ * changed  out: 1 when the pattern is another one now (values zero); 0 when it is the old one, value for value, and
+ *          whatever was analysed for it stays good
+ * Fails    as abut_bsr_pattern; A is then as it was */
+ABUT_MUST_USE abut_status abut_bsr_update(abut_bsr *A, const abut_elems *sets, int nsets, int first, int keep,
+                                          int *changed, abut_err *err);
+
 /** Values: block diagonal diag[n] (times identity; NULL: zero) plus the sum of the same sets, in set and element order. */
 void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elems *sets, int nsets);
-/** y = A x, both [3 n]. */
+/** y = A x, both [3 n], not overlapping.  The same bits for every thread count. */
 void abut_bsr_multiply(const abut_bsr *A, const double *x, double *y);
 void abut_bsr_clear(abut_bsr *A);
 

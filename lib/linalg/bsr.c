@@ -1,0 +1,445 @@
+#include "linalg/bsr.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What one element set adds to the matrix: its distinct blocks by columns, and for each the element blocks to add. */
+typedef struct set_plan {
+    size_t nb;          /* distinct blocks */
+    uint32_t *col;      /* [n + 1] first block of each column */
+    int32_t *row;       /* [nb] ascending in a column */
+    int32_t *slot;      /* [nb] place in the column of the matrix */
+    uint32_t *ptr;      /* [nb + 1] first item of each block */
+    uint32_t *item;     /* ascending elements: ITEM(...) */
+} set_plan;
+
+struct abut_bsr_plan {
+    int nsets;
+    set_plan *set;
+    /* the strict lower triangle by rows, for products */
+    size_t *tptr;       /* [n + 1] */
+    uint32_t *tslot;    /* block of the matrix */
+    int32_t *tcol;      /* its column, ascending in a row */
+};
+
+enum { PAIRS = 10 };
+static const unsigned char pair_of[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
+
+/* One element block: element, corner pair, and whether it goes in transposed. */
+#define ITEM(e, a, b) (((uint32_t)(e) * PAIRS + pair_of[a][b]) << 1 | ((a) > (b)))
+static const size_t elems_max = UINT32_MAX / (2 * PAIRS) - 1;
+
+static abut_status no_memory(abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "matrix: out of memory");
+}
+
+static void *new_array(size_t n, size_t size)
+{
+    return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
+}
+
+static void set_plan_clear(set_plan *p)
+{
+    free(p->col);
+    free(p->row);
+    free(p->slot);
+    free(p->ptr);
+    free(p->item);
+    *p = (set_plan){ 0 };
+}
+
+/* ---- the plan of one set ---- */
+
+static abut_status rows_check(int32_t n, const abut_elems *set, int s, abut_err *err)
+{
+    if (set->n > elems_max)
+        return abut_fail(err, ABUT_E_ARG, "matrix: element set %d has %zu elements, at most %zu fit", s, set->n, elems_max);
+    for (size_t k = 0; k < 4 * set->n; k++)
+        if (set->row[k] < -1 || set->row[k] >= n)
+            return abut_fail(err, ABUT_E_ARG, "matrix: element set %d, element %zu, corner %d: row %d is not in -1 .. %d",
+                             s, k / 4, (int)(k % 4), set->row[k], n - 1);
+    return ABUT_OK;
+}
+
+/* corner[first[r] .. first[r+1]) = 4 e + a of the corners at row r, ascending */
+static void corners_by_row(int32_t n, const abut_elems *set, uint32_t *first, uint32_t *corner)
+{
+    memset(first, 0, ((size_t)n + 1) * sizeof *first);
+    for (size_t k = 0; k < 4 * set->n; k++)
+        if (set->row[k] >= 0) first[set->row[k]]++;
+    uint32_t sum = 0;
+    for (int32_t r = 0; r <= n; r++) {
+        const uint32_t c = r < n ? first[r] : 0;
+        first[r] = sum;
+        sum += c;
+    }
+    for (size_t k = 0; k < 4 * set->n; k++)
+        if (set->row[k] >= 0) corner[first[set->row[k]]++] = (uint32_t)k;
+    for (int32_t r = n; r > 0; r--) first[r] = first[r - 1];
+    if (n > 0) first[0] = 0;
+}
+
+typedef struct entry {
+    int32_t row;
+    uint32_t item;
+} entry;
+
+/* All element blocks of the lower triangle by columns: rows ascending in a column, elements ascending in a block.
+ * Rows are visited in order, so appending to columns sorts both.  end[c]: end of column c. */
+static void entries_by_column(int32_t n, const abut_elems *set, const uint32_t *first, const uint32_t *corner,
+                              uint32_t *end, entry *ent)
+{
+    for (int32_t r = 0; r < n; r++)
+        for (uint32_t i = first[r]; i < first[r + 1]; i++) {
+            const uint32_t e = corner[i] / 4, a = corner[i] % 4;
+            const int32_t *row = set->row + 4 * (size_t)e;
+            for (uint32_t b = 0; b < 4; b++)
+                if (row[b] >= 0 && row[b] <= r) ent[end[row[b]]++] = (entry){ r, ITEM(e, a, b) };
+        }
+}
+
+/* start[c] = number of element blocks in the columns before c; returns the number of all */
+static uint32_t column_starts(int32_t n, const abut_elems *set, uint32_t *start)
+{
+    memset(start, 0, ((size_t)n + 1) * sizeof *start);
+    for (size_t e = 0; e < set->n; e++) {
+        const int32_t *row = set->row + 4 * e;
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < 4; b++)
+                if (row[b] >= 0 && row[b] <= row[a]) start[row[b]]++;
+    }
+    uint32_t sum = 0;
+    for (int32_t c = 0; c <= n; c++) {
+        const uint32_t k = c < n ? start[c] : 0;
+        start[c] = sum;
+        sum += k;
+    }
+    return sum;
+}
+
+/* Joins entries of the same row to blocks.  end[c] as entries_by_column leaves it. */
+static abut_status set_plan_fill(set_plan *p, int32_t n, const uint32_t *end, const entry *ent, abut_err *err)
+{
+    const uint32_t total = n ? end[n - 1] : 0;
+    size_t nb = 0;
+    for (int32_t c = 0; c < n; c++) {
+        int32_t last = -1;
+        for (uint32_t k = c ? end[c - 1] : 0; k < end[c]; k++) nb += ent[k].row != last, last = ent[k].row;
+    }
+    p->nb = nb;
+    p->col = new_array((size_t)n, sizeof *p->col);
+    p->row = new_array(nb, sizeof *p->row);
+    p->slot = new_array(nb, sizeof *p->slot);
+    p->ptr = new_array(nb, sizeof *p->ptr);
+    p->item = new_array(total, sizeof *p->item);
+    if (!p->col || !p->row || !p->slot || !p->ptr || !p->item) return no_memory(err);
+    size_t b = 0;
+    for (int32_t c = 0; c < n; c++) {
+        int32_t last = -1;
+        p->col[c] = (uint32_t)b;
+        for (uint32_t k = c ? end[c - 1] : 0; k < end[c]; k++) {
+            if (ent[k].row != last) {
+                last = p->row[b] = ent[k].row;
+                p->ptr[b++] = k;
+            }
+            p->item[k] = ent[k].item;
+        }
+    }
+    p->col[n] = (uint32_t)b;
+    p->ptr[b] = total;
+    return ABUT_OK;
+}
+
+static abut_status set_plan_make(set_plan *p, int32_t n, const abut_elems *set, int s, abut_err *err)
+{
+    abut_status rc = rows_check(n, set, s, err);
+    if (rc) return rc;
+    uint32_t *first = new_array((size_t)n, sizeof *first), *end = new_array((size_t)n, sizeof *end);
+    uint32_t *corner = new_array(4 * set->n, sizeof *corner);
+    entry *ent = NULL;
+    if (first && end && corner) ent = new_array(column_starts(n, set, end), sizeof *ent);
+    if (ent) {
+        corners_by_row(n, set, first, corner);
+        entries_by_column(n, set, first, corner, end, ent);
+        rc = set_plan_fill(p, n, end, ent, err);
+    } else {
+        rc = no_memory(err);
+    }
+    free(first);
+    free(end);
+    free(corner);
+    free(ent);
+    if (rc) set_plan_clear(p);
+    return rc;
+}
+
+/* ---- the pattern: the union of the sets ---- */
+
+/* A column of something sorted, while columns are merged. */
+typedef struct cursor {
+    const int32_t *row, *end;
+} cursor;
+
+/* The union of m ascending lists and the diagonal c into out (NULL: only counted). */
+static size_t merge_column(int32_t c, cursor *list, int m, int32_t *out)
+{
+    size_t k = 0;
+    for (int32_t r = c; r >= 0;) {
+        int32_t next = -1;
+        for (int s = 0; s < m; s++) {
+            if (list[s].row < list[s].end && *list[s].row == r) list[s].row++;
+            if (list[s].row < list[s].end && (next < 0 || *list[s].row < next)) next = *list[s].row;
+        }
+        if (out) out[k] = r;
+        k++;
+        r = next;
+    }
+    return k;
+}
+
+/* What is merged: the sets, and the old pattern when its blocks are to stay. */
+typedef struct merge {
+    const abut_bsr *old;    /* NULL: none */
+    const set_plan *set;
+    int nsets;
+    cursor *list;           /* [nsets + 1] */
+} merge;
+
+static int merge_begin(merge *m, int32_t c)
+{
+    for (int s = 0; s < m->nsets; s++) {
+        const set_plan *p = &m->set[s];
+        m->list[s] = (cursor){ p->row + p->col[c], p->row + p->col[c + 1] };
+    }
+    if (m->old) m->list[m->nsets] = (cursor){ m->old->row + m->old->ptr[c], m->old->row + m->old->ptr[c + 1] };
+    return m->nsets + (m->old != NULL);
+}
+
+/* ptr and row of the union in fresh arrays. */
+static abut_status merge_sets(merge *m, int32_t n, size_t **ptr_out, int32_t **row_out, abut_err *err)
+{
+    size_t *ptr = new_array((size_t)n, sizeof *ptr);
+    if (!ptr) return no_memory(err);
+    ptr[0] = 0;
+    for (int32_t c = 0; c < n; c++) {
+        const int k = merge_begin(m, c);
+        ptr[c + 1] = ptr[c] + merge_column(c, m->list, k, NULL);
+    }
+    int32_t *row = ptr[n] < UINT32_MAX / 2 ? new_array(ptr[n], sizeof *row) : NULL;
+    if (!row) {
+        free(ptr);
+        return no_memory(err);
+    }
+    for (int32_t c = 0; c < n; c++) {
+        const int k = merge_begin(m, c);
+        merge_column(c, m->list, k, row + ptr[c]);
+    }
+    *ptr_out = ptr;
+    *row_out = row;
+    return ABUT_OK;
+}
+
+/* Where the blocks of a set stand in the columns of the matrix, which has them all. */
+static void find_slots(const abut_bsr *A, set_plan *p)
+{
+    for (int32_t c = 0; c < A->n; c++) {
+        const int32_t *row = A->row + A->ptr[c];
+        int32_t k = 0;
+        for (uint32_t b = p->col[c]; b < p->col[c + 1]; b++) {
+            while (row[k] != p->row[b]) k++;
+            p->slot[b] = k;
+        }
+    }
+}
+
+/* The strict lower triangle by rows. */
+static void transpose(const abut_bsr *A, size_t *tptr, uint32_t *tslot, int32_t *tcol)
+{
+    const int32_t n = A->n;
+    memset(tptr, 0, ((size_t)n + 1) * sizeof *tptr);
+    for (int32_t c = 0; c < n; c++)
+        for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) tptr[A->row[k] + 1]++;
+    for (int32_t r = 0; r < n; r++) tptr[r + 1] += tptr[r];
+    for (int32_t c = 0; c < n; c++)
+        for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) {
+            const size_t at = tptr[A->row[k]]++;
+            tslot[at] = (uint32_t)k;
+            tcol[at] = c;
+        }
+    for (int32_t r = n; r > 0; r--) tptr[r] = tptr[r - 1];
+    if (n > 0) tptr[0] = 0;
+}
+
+/* Puts the pattern ptr, row (owned from here on) into A with zero values. */
+static abut_status set_pattern(abut_bsr *A, size_t *ptr, int32_t *row, abut_err *err)
+{
+    const size_t n = (size_t)A->n, nnz = ptr[n];
+    size_t *tptr = new_array(n, sizeof *tptr);
+    uint32_t *tslot = new_array(nnz, sizeof *tslot);
+    int32_t *tcol = new_array(nnz, sizeof *tcol);
+    double *val = calloc(nnz + 1, 9 * sizeof *val);
+    if (!tptr || !tslot || !tcol || !val) {
+        free(tptr);
+        free(tslot);
+        free(tcol);
+        free(val);
+        free(ptr);
+        free(row);
+        return no_memory(err);
+    }
+    free(A->ptr);
+    free(A->row);
+    free(A->val);
+    free(A->plan->tptr);
+    free(A->plan->tslot);
+    free(A->plan->tcol);
+    A->ptr = ptr;
+    A->row = row;
+    A->val = val;
+    A->nnz = nnz;
+    A->plan->tptr = tptr;
+    A->plan->tslot = tslot;
+    A->plan->tcol = tcol;
+    transpose(A, tptr, tslot, tcol);
+    return ABUT_OK;
+}
+
+static int same_pattern(const abut_bsr *A, const size_t *ptr, const int32_t *row)
+{
+    const size_t n = (size_t)A->n;
+    return A->ptr && memcmp(A->ptr, ptr, (n + 1) * sizeof *ptr) == 0 &&
+           memcmp(A->row, row, ptr[n] * sizeof *row) == 0;
+}
+
+/* The pattern of the set plans into A, and their slots; those before `first` are A's own. */
+static abut_status pattern_of(abut_bsr *A, set_plan *set, int nsets, int first, int keep, int *changed, abut_err *err)
+{
+    merge m = { keep ? A : NULL, set, nsets, calloc((size_t)nsets + 1, sizeof *m.list) };
+    size_t *ptr = NULL;
+    int32_t *row = NULL;
+    abut_status rc = m.list ? merge_sets(&m, A->n, &ptr, &row, err) : no_memory(err);
+    free(m.list);
+    if (rc) return rc;
+    const int differs = !same_pattern(A, ptr, row);
+    if (differs) {
+        rc = set_pattern(A, ptr, row, err);
+        if (rc) return rc;
+    } else {
+        free(ptr);
+        free(row);
+    }
+    for (int s = differs ? 0 : first; s < nsets; s++) find_slots(A, &set[s]);
+    *changed = differs;
+    return ABUT_OK;
+}
+
+abut_status abut_bsr_update(abut_bsr *A, const abut_elems *sets, int nsets, int first, int keep, int *changed,
+                            abut_err *err)
+{
+    struct abut_bsr_plan *plan = A->plan;
+    if (!plan || first < 0 || first > nsets || first > plan->nsets)
+        return abut_fail(err, ABUT_E_ARG, "matrix: update from set %d of %d, the plan has %d", first, nsets,
+                         plan ? plan->nsets : 0);
+    set_plan *set = calloc((size_t)nsets + 1, sizeof *set);
+    if (!set) return no_memory(err);
+    for (int s = 0; s < first; s++) set[s] = plan->set[s];
+    abut_status rc = ABUT_OK;
+    for (int s = first; s < nsets && !rc; s++) rc = set_plan_make(&set[s], A->n, &sets[s], s, err);
+    if (!rc) rc = pattern_of(A, set, nsets, first, keep && A->ptr, changed, err);
+    if (rc) {
+        for (int s = first; s < nsets; s++) set_plan_clear(&set[s]);
+        free(set);
+        return rc;
+    }
+    for (int s = first; s < plan->nsets; s++) set_plan_clear(&plan->set[s]);
+    free(plan->set);
+    plan->set = set;
+    plan->nsets = nsets;
+    return ABUT_OK;
+}
+
+abut_status abut_bsr_pattern(abut_bsr *A, int32_t n, const abut_elems *sets, int nsets, abut_err *err)
+{
+    abut_bsr_clear(A);
+    if (n < 0 || nsets < 0) return abut_fail(err, ABUT_E_ARG, "matrix: %d rows, %d element sets", n, nsets);
+    A->plan = calloc(1, sizeof *A->plan);
+    if (!A->plan) return no_memory(err);
+    A->n = n;
+    int changed;
+    const abut_status rc = abut_bsr_update(A, sets, nsets, 0, 0, &changed, err);
+    if (rc) abut_bsr_clear(A);
+    return rc;
+}
+
+void abut_bsr_clear(abut_bsr *A)
+{
+    if (A->plan) {
+        for (int s = 0; s < A->plan->nsets; s++) set_plan_clear(&A->plan->set[s]);
+        free(A->plan->set);
+        free(A->plan->tptr);
+        free(A->plan->tslot);
+        free(A->plan->tcol);
+        free(A->plan);
+    }
+    free(A->ptr);
+    free(A->row);
+    free(A->val);
+    *A = (abut_bsr){ 0 };
+}
+
+/* ---- values ---- */
+
+/* B += the block of an item */
+static inline void add_item(double *restrict B, const double *restrict val, uint32_t item)
+{
+    const double *H = val + 9 * (size_t)(item >> 1);
+    if (item & 1) {
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) B[3 * i + j] += H[3 * j + i];
+    } else {
+        for (int i = 0; i < 9; i++) B[i] += H[i];
+    }
+}
+
+void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elems *sets, int nsets)
+{
+    const struct abut_bsr_plan *plan = A->plan;
+    #pragma omp parallel for schedule(dynamic, 64)
+    for (int32_t c = 0; c < A->n; c++) {
+        double *V = A->val + 9 * A->ptr[c];
+        memset(V, 0, 9 * (A->ptr[c + 1] - A->ptr[c]) * sizeof *V);
+        if (diag) V[0] = V[4] = V[8] = diag[c];
+        for (int s = 0; s < nsets; s++) {
+            const set_plan *p = &plan->set[s];
+            for (uint32_t b = p->col[c]; b < p->col[c + 1]; b++)
+                for (uint32_t k = p->ptr[b]; k < p->ptr[b + 1]; k++)
+                    add_item(V + 9 * (size_t)p->slot[b], sets[s].val, p->item[k]);
+        }
+    }
+}
+
+static inline void add_product(double y[3], const double *B, const double *x)
+{
+    for (int i = 0; i < 3; i++) y[i] += B[3 * i] * x[0] + B[3 * i + 1] * x[1] + B[3 * i + 2] * x[2];
+}
+
+static inline void add_product_t(double y[3], const double *B, const double *x)
+{
+    for (int i = 0; i < 3; i++) y[i] += B[i] * x[0] + B[3 + i] * x[1] + B[6 + i] * x[2];
+}
+
+void abut_bsr_multiply(const abut_bsr *A, const double *x, double *y)
+{
+    const struct abut_bsr_plan *plan = A->plan;
+    #pragma omp parallel for schedule(dynamic, 64)
+    for (int32_t r = 0; r < A->n; r++) {
+        double s[3] = { 0, 0, 0 };
+        for (size_t k = plan->tptr[r]; k < plan->tptr[r + 1]; k++)
+            add_product(s, A->val + 9 * (size_t)plan->tslot[k], x + 3 * (size_t)plan->tcol[k]);
+        size_t k = A->ptr[r];
+        add_product(s, A->val + 9 * k, x + 3 * (size_t)r);
+        for (k++; k < A->ptr[r + 1]; k++) add_product_t(s, A->val + 9 * k, x + 3 * (size_t)A->row[k]);
+        memcpy(y + 3 * (size_t)r, s, sizeof s);
+    }
+}

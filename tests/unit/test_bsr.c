@@ -1,0 +1,224 @@
+#include "base/par.h"
+#include "box_tets.h"
+#include "linalg/bsr.h"
+
+#include "check.h"
+
+/* The dense sum of the same element matrices, one entry after the other: no blocks, no triangle, no transposes. */
+static void dense_add(int n, double *D, const abut_elems *set)
+{
+    static const int pair[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
+    for (size_t e = 0; e < set->n; e++)
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < 4; b++) {
+                const int32_t r = set->row[4 * e + (size_t)a], c = set->row[4 * e + (size_t)b];
+                if (r < 0 || c < 0) continue;
+                const double *H = set->val + ABUT_PACKED * e + 9 * (size_t)pair[a][b];
+                for (int i = 0; i < 3; i++)
+                    for (int j = 0; j < 3; j++) D[(3 * r + i) * 3 * n + 3 * c + j] += a <= b ? H[3 * i + j] : H[3 * j + i];
+            }
+}
+
+static void check_equals_dense(const abut_bsr *A, const double *D)
+{
+    const int n = A->n;
+    double *S = calloc((size_t)(9 * n * n), sizeof *S);
+    for (int c = 0; c < n; c++)
+        for (size_t k = A->ptr[c]; k < A->ptr[c + 1]; k++) {
+            const int r = A->row[k];
+            CHECK(r >= c && (k == A->ptr[c] ? r == c : r > A->row[k - 1]));
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    const double v = A->val[9 * k + (size_t)(3 * i + j)];
+                    S[(3 * r + i) * 3 * n + 3 * c + j] = v;
+                    S[(3 * c + j) * 3 * n + 3 * r + i] = v;
+                }
+        }
+    for (int k = 0; k < 9 * n * n; k++) CHECK_NEAR(S[k], D[k], 1e-13);
+    free(S);
+}
+
+/* m elements on n rows with no structure: repeated corners, unused corners */
+static void random_elems(abut_rng *r, int n, size_t m, int32_t *row, double *val)
+{
+    for (size_t k = 0; k < 4 * m; k++) row[k] = (int32_t)abut_rng_below(r, (uint32_t)n + 1) - 1;
+    for (size_t e = 0; e < m; e++) spring_matrix(r, val + ABUT_PACKED * e);
+}
+
+enum { N = 12, M = 20 };
+
+TEST(assembly_equals_the_dense_sum_for_several_sets_with_repeated_and_eliminated_corners)
+{
+    abut_rng rng = { 7 };
+    for (int trial = 0; trial < 20; trial++) {
+        int32_t row[2][4 * M];
+        static double val[2][ABUT_PACKED * M];
+        abut_elems sets[2];
+        double diag[N], *D = calloc(9 * N * N, sizeof *D);
+        for (int s = 0; s < 2; s++) {
+            random_elems(&rng, N, M, row[s], val[s]);
+            sets[s] = (abut_elems){ M, row[s], val[s] };
+            dense_add(N, D, &sets[s]);
+        }
+        for (int k = 0; k < N; k++) {
+            diag[k] = abut_rng_real(&rng, 0, 1);
+            for (int i = 0; i < 3; i++) D[(3 * k + i) * (3 * N + 1)] += diag[k];
+        }
+        abut_bsr A = { 0 };
+        abut_err err = { 0 };
+        CHECK(abut_bsr_pattern(&A, N, sets, 2, &err) == ABUT_OK);
+        abut_bsr_assemble(&A, diag, sets, 2);
+        check_equals_dense(&A, D);
+        abut_bsr_assemble(&A, diag, sets, 2);   /* nothing is left over from the first time */
+        check_equals_dense(&A, D);
+
+        double x[3 * N], y[3 * N];
+        for (int k = 0; k < 3 * N; k++) x[k] = abut_rng_real(&rng, -1, 1);
+        abut_bsr_multiply(&A, x, y);
+        for (int i = 0; i < 3 * N; i++) {
+            double want = 0;
+            for (int j = 0; j < 3 * N; j++) want += D[i * 3 * N + j] * x[j];
+            CHECK_NEAR(y[i], want, 1e-12);
+        }
+        abut_bsr_clear(&A);
+        free(D);
+    }
+}
+
+TEST(values_and_products_have_the_same_bits_at_1_2_and_7_threads)
+{
+    box_tets box = box_tets_make(9, 8, 7, 3);
+    const abut_elems set = { (size_t)box.nt, box.tet, box.val };
+    abut_bsr A = { 0 };
+    CHECK(abut_bsr_pattern(&A, box.nv, &set, 1, NULL) == ABUT_OK);
+    double *x = malloc((size_t)box.nv * 3 * sizeof *x), *y = malloc((size_t)box.nv * 3 * sizeof *y);
+    double *y1 = malloc((size_t)box.nv * 3 * sizeof *y1), *v1 = malloc(A.nnz * 9 * sizeof *v1);
+    abut_rng r = { 4 };
+    for (int i = 0; i < 3 * box.nv; i++) x[i] = abut_rng_real(&r, -1, 1);
+    const int threads[] = { 1, 2, 7 }, before = abut_threads();
+    for (int t = 0; t < 3; t++) {
+        abut_threads_set(threads[t]);
+        abut_bsr_assemble(&A, x, &set, 1);
+        abut_bsr_multiply(&A, x, y);
+        if (t == 0) memcpy(v1, A.val, A.nnz * 9 * sizeof *v1), memcpy(y1, y, (size_t)box.nv * 3 * sizeof *y1);
+        CHECK(memcmp(v1, A.val, A.nnz * 9 * sizeof *v1) == 0);
+        CHECK(memcmp(y1, y, (size_t)box.nv * 3 * sizeof *y1) == 0);
+    }
+    abut_threads_set(before);
+    free(x), free(y), free(y1), free(v1);
+    abut_bsr_clear(&A);
+    box_tets_free(&box);
+}
+
+static int same_matrix(const abut_bsr *A, const abut_bsr *B)
+{
+    return A->n == B->n && A->nnz == B->nnz && memcmp(A->ptr, B->ptr, ((size_t)A->n + 1) * sizeof *A->ptr) == 0 &&
+           memcmp(A->row, B->row, A->nnz * sizeof *A->row) == 0 && memcmp(A->val, B->val, 9 * A->nnz * sizeof *A->val) == 0;
+}
+
+TEST(an_update_equals_a_new_pattern_and_says_whether_it_changed)
+{
+    box_tets box = box_tets_make(3, 3, 3, 5);
+    abut_rng rng = { 8 };
+    abut_bsr A = { 0 };
+    abut_elems sets[2] = { { (size_t)box.nt, box.tet, box.val } };
+    CHECK(abut_bsr_pattern(&A, box.nv, sets, 1, NULL) == ABUT_OK);
+    int32_t row[4 * M];
+    double *val = malloc(ABUT_PACKED * M * sizeof *val);
+    for (int trial = 0; trial < 6; trial++) {
+        const int again = trial == 3;           /* the contacts of trial 2 once more */
+        if (!again) random_elems(&rng, box.nv, M, row, val);
+        sets[1] = (abut_elems){ M, row, val };
+        const int nsets = trial == 5 ? 1 : 2;
+        abut_bsr B = { 0 };
+        int changed = -1;
+        CHECK(abut_bsr_update(&A, sets, nsets, 1, 0, &changed, NULL) == ABUT_OK);
+        CHECK(changed == !again);
+        CHECK(abut_bsr_pattern(&B, box.nv, sets, nsets, NULL) == ABUT_OK);
+        abut_bsr_assemble(&A, NULL, sets, nsets);
+        abut_bsr_assemble(&B, NULL, sets, nsets);
+        CHECK(same_matrix(&A, &B));
+        abut_bsr_clear(&B);
+    }
+    free(val);
+    abut_bsr_clear(&A);
+    box_tets_free(&box);
+}
+
+TEST(a_kept_pattern_stays_while_new_contacts_fit_and_its_empty_blocks_are_zero)
+{
+    box_tets box = box_tets_make(3, 3, 3, 5);
+    double *D = calloc((size_t)(9 * box.nv * box.nv), sizeof *D);
+    int32_t row[8] = { 0, 5, 20, 63, 1, 2, 40, -1 };
+    double val[2 * ABUT_PACKED];
+    abut_rng rng = { 9 };
+    spring_matrix(&rng, val), spring_matrix(&rng, val + ABUT_PACKED);
+    abut_elems sets[2] = { { (size_t)box.nt, box.tet, box.val }, { 2, row, val } };
+    abut_bsr A = { 0 };
+    int changed = -1;
+    CHECK(abut_bsr_pattern(&A, box.nv, sets, 2, NULL) == ABUT_OK);
+    const size_t nnz = A.nnz;
+    sets[1].n = 1;
+    CHECK(abut_bsr_update(&A, sets, 2, 1, 1, &changed, NULL) == ABUT_OK);
+    CHECK(!changed && A.nnz == nnz);
+    abut_bsr_assemble(&A, NULL, sets, 2);
+    dense_add(box.nv, D, &sets[0]);
+    dense_add(box.nv, D, &sets[1]);
+    check_equals_dense(&A, D);
+    row[3] = 62;
+    CHECK(abut_bsr_update(&A, sets, 2, 1, 1, &changed, NULL) == ABUT_OK);
+    CHECK(changed && A.nnz > nnz);
+    abut_bsr_clear(&A);
+    box_tets_free(&box);
+    free(D);
+}
+
+TEST(a_row_out_of_range_is_refused_by_name_and_leaves_the_matrix_as_it_was)
+{
+    box_tets box = box_tets_make(1, 1, 1, 5);
+    int32_t row[4] = { 0, 1, 8, -1 };
+    abut_elems sets[2] = { { (size_t)box.nt, box.tet, box.val }, { 1, row, NULL } };
+    abut_bsr A = { 0 };
+    abut_err err = { 0 };
+    CHECK(abut_bsr_pattern(&A, box.nv, sets, 2, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "element set 1, element 0, corner 2: row 8 is not in -1 .. 7"));
+    CHECK(!A.plan && !A.ptr && A.n == 0);
+    CHECK(abut_bsr_pattern(&A, box.nv, sets, 1, &err) == ABUT_OK);
+    const size_t nnz = A.nnz;
+    int changed;
+    row[2] = -2;
+    CHECK(abut_bsr_update(&A, sets, 2, 1, 0, &changed, &err) == ABUT_E_ARG);
+    CHECK(A.nnz == nnz);
+    CHECK(abut_bsr_update(&A, sets, 3, 2, 0, &changed, &err) == ABUT_E_ARG);
+    abut_bsr_assemble(&A, NULL, sets, 1);
+    abut_bsr_clear(&A);
+    abut_bsr_clear(&A);
+    box_tets_free(&box);
+}
+
+TEST(a_matrix_without_elements_is_its_diagonal_and_one_without_rows_is_empty)
+{
+    abut_bsr A = { 0 };
+    const double diag[2] = { 2, 3 }, x[6] = { 1, 2, 3, 4, 5, 6 };
+    double y[6];
+    CHECK(abut_bsr_pattern(&A, 2, NULL, 0, NULL) == ABUT_OK);
+    abut_bsr_assemble(&A, diag, NULL, 0);
+    abut_bsr_multiply(&A, x, y);
+    for (int i = 0; i < 6; i++) CHECK_NEAR(y[i], diag[i / 3] * x[i], 0);
+    CHECK(abut_bsr_pattern(&A, 0, NULL, 0, NULL) == ABUT_OK);
+    CHECK(A.nnz == 0 && A.ptr[0] == 0);
+    abut_bsr_assemble(&A, NULL, NULL, 0);
+    abut_bsr_clear(&A);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(assembly_equals_the_dense_sum_for_several_sets_with_repeated_and_eliminated_corners);
+    RUN(values_and_products_have_the_same_bits_at_1_2_and_7_threads);
+    RUN(an_update_equals_a_new_pattern_and_says_whether_it_changed);
+    RUN(a_kept_pattern_stays_while_new_contacts_fit_and_its_empty_blocks_are_zero);
+    RUN(a_row_out_of_range_is_refused_by_name_and_leaves_the_matrix_as_it_was);
+    RUN(a_matrix_without_elements_is_its_diagonal_and_one_without_rows_is_empty);
+    return check_done();
+}

@@ -1,0 +1,201 @@
+#include "base/par.h"
+#include "box_tets.h"
+#include "linalg/chol.h"
+
+#include "check.h"
+
+typedef struct fixture {
+    box_tets box;
+    abut_elems set;
+    abut_bsr A;
+    double *diag, *b, *x, *y;
+    int32_t *perm;      /* random */
+} fixture;
+
+static fixture fixture_make(int nx, int ny, int nz)
+{
+    fixture f = { .box = box_tets_make(nx, ny, nz, 11) };
+    const size_t n = (size_t)f.box.nv;
+    f.set = (abut_elems){ (size_t)f.box.nt, f.box.tet, f.box.val };
+    f.diag = malloc(n * sizeof *f.diag);
+    f.b = malloc(3 * n * sizeof *f.b);
+    f.x = malloc(3 * n * sizeof *f.x);
+    f.y = malloc(3 * n * sizeof *f.y);
+    f.perm = malloc(n * sizeof *f.perm);
+    abut_rng r = { 12 };
+    for (size_t i = 0; i < n; i++) f.diag[i] = abut_rng_real(&r, 0.01, 0.1);
+    for (size_t i = 0; i < 3 * n; i++) f.b[i] = abut_rng_real(&r, -1, 1);
+    for (size_t i = 0; i < n; i++) {
+        const size_t j = abut_rng_below(&r, (uint32_t)i + 1);
+        f.perm[i] = f.perm[j];
+        f.perm[j] = (int32_t)i;
+    }
+    if (abut_bsr_pattern(&f.A, f.box.nv, &f.set, 1, NULL)) abort();
+    abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+    return f;
+}
+
+static void fixture_free(fixture *f)
+{
+    box_tets_free(&f->box);
+    abut_bsr_clear(&f->A);
+    free(f->diag), free(f->b), free(f->x), free(f->y), free(f->perm);
+}
+
+/* |A x - b| / |b|, by the matrix itself */
+static double residual(fixture *f)
+{
+    double r2 = 0, b2 = 0;
+    abut_bsr_multiply(&f->A, f->x, f->y);
+    for (int i = 0; i < 3 * f->box.nv; i++) {
+        r2 += (f->y[i] - f->b[i]) * (f->y[i] - f->b[i]);
+        b2 += f->b[i] * f->b[i];
+    }
+    return sqrt(r2 / b2);
+}
+
+TEST(a_solve_leaves_no_residual_for_natural_random_and_amd_orderings)
+{
+    fixture f = fixture_make(7, 6, 5);
+    int32_t *natural = malloc((size_t)f.box.nv * sizeof *natural);
+    for (int32_t i = 0; i < f.box.nv; i++) natural[i] = i;
+    const int32_t *order[] = { natural, f.perm, NULL };
+    for (int k = 0; k < 3; k++)
+        for (int threads = 1; threads <= 3; threads++) {
+            abut_chol *c = NULL;
+            abut_err err = { 0 };
+            CHECK(abut_chol_new(&c, &f.A, order[k], threads, &err) == ABUT_OK);
+            CHECK(abut_chol_factor(c, &f.A, &err) == ABUT_OK);
+            CHECK(abut_chol_solve(c, f.b, f.x, &err) == ABUT_OK);
+            CHECK(residual(&f) < 1e-12);
+            memcpy(f.x, f.b, 3 * (size_t)f.box.nv * sizeof *f.x);
+            CHECK(abut_chol_solve(c, f.x, f.x, &err) == ABUT_OK);
+            CHECK(residual(&f) < 1e-12);
+            abut_chol_free(&c);
+        }
+    free(natural);
+    fixture_free(&f);
+}
+
+TEST(one_blas_thread_gives_the_same_bits_for_every_thread_count_and_whatever_was_factored_before)
+{
+    fixture f = fixture_make(7, 6, 5);
+    const size_t bytes = 3 * (size_t)f.box.nv * sizeof *f.x;
+    const int threads[] = { 1, 2, 7 }, before = abut_threads();
+    for (int t = 0; t < 3; t++) {
+        abut_chol *c = NULL;
+        abut_threads_set(threads[t]);
+        CHECK(abut_chol_new(&c, &f.A, f.perm, 1, NULL) == ABUT_OK);
+        if (t > 0) {    /* another matrix, and one that fails, leave nothing behind */
+            abut_bsr_assemble(&f.A, f.b, &f.set, 1);
+            CHECK(abut_chol_factor(c, &f.A, NULL) == ABUT_E_NUMERIC);
+            abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+            for (int32_t k = 0; k < f.box.nv; k++) f.A.val[9 * f.A.ptr[k]] += 100;
+            CHECK(abut_chol_factor(c, &f.A, NULL) == ABUT_OK);
+            abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+        }
+        CHECK(abut_threads() == threads[t]);
+        CHECK(abut_chol_factor(c, &f.A, NULL) == ABUT_OK);
+        CHECK(abut_chol_solve(c, f.b, f.x, NULL) == ABUT_OK);
+        CHECK(abut_threads() == threads[t]);
+        if (t == 0) memcpy(f.y, f.x, bytes);
+        CHECK(memcmp(f.x, f.y, bytes) == 0);
+        abut_chol_free(&c);
+    }
+    abut_threads_set(before);
+    fixture_free(&f);
+}
+
+TEST(an_indefinite_matrix_is_refused_with_its_row_and_a_later_definite_one_is_factored)
+{
+    fixture f = fixture_make(4, 4, 4);
+    abut_chol *c = NULL;
+    abut_err err = { 0 };
+    CHECK(abut_chol_new(&c, &f.A, f.perm, 1, &err) == ABUT_OK);
+    CHECK(abut_chol_solve(c, f.b, f.x, &err) == ABUT_E_ARG);
+    const double bad[] = { -1e3, NAN, INFINITY };
+    for (int k = 0; k < 3; k++) {
+        const size_t at = 9 * f.A.ptr[f.perm[0]] + 4;   /* eliminated first, or nearly: the pivot is the entry */
+        const double good = f.A.val[at];
+        f.A.val[at] = bad[k];
+        CHECK(abut_chol_factor(c, &f.A, &err) == ABUT_E_NUMERIC);
+        CHECK(strstr(err.msg, "is not positive"));
+        if (k == 0) {
+            char want[80];
+            snprintf(want, sizeof want, "pivot %d is not positive (block row %d, component 1)", 3 * f.perm[0] + 1, f.perm[0]);
+            CHECK(strstr(err.msg, want));
+        }
+        CHECK(abut_chol_solve(c, f.b, f.x, &err) == ABUT_E_ARG);
+        f.A.val[at] = good;
+        CHECK(abut_chol_factor(c, &f.A, &err) == ABUT_OK);
+        CHECK(abut_chol_solve(c, f.b, f.x, &err) == ABUT_OK);
+        CHECK(residual(&f) < 1e-12);
+    }
+    abut_chol_free(&c);
+    abut_chol_free(&c);
+    fixture_free(&f);
+}
+
+TEST(a_factor_outlives_its_matrix)
+{
+    fixture f = fixture_make(4, 4, 4);
+    abut_chol *c = NULL;
+    CHECK(abut_chol_new(&c, &f.A, NULL, 1, NULL) == ABUT_OK);
+    CHECK(abut_chol_factor(c, &f.A, NULL) == ABUT_OK);
+    abut_bsr_clear(&f.A);
+    CHECK(abut_chol_solve(c, f.b, f.x, NULL) == ABUT_OK);
+    CHECK(abut_bsr_pattern(&f.A, f.box.nv, &f.set, 1, NULL) == ABUT_OK);
+    abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+    CHECK(residual(&f) < 1e-12);
+    abut_chol_free(&c);
+    fixture_free(&f);
+}
+
+TEST(bad_orderings_thread_counts_and_other_patterns_are_refused)
+{
+    fixture f = fixture_make(2, 2, 2), g = fixture_make(3, 2, 2);
+    abut_chol *c = NULL;
+    abut_err err = { 0 };
+    CHECK(abut_chol_new(&c, &f.A, NULL, 0, &err) == ABUT_E_ARG);
+    f.perm[3] = f.perm[5];
+    CHECK(abut_chol_new(&c, &f.A, f.perm, 1, &err) == ABUT_E_ARG && strstr(err.msg, "met before"));
+    f.perm[3] = f.box.nv;
+    CHECK(abut_chol_new(&c, &f.A, f.perm, 1, &err) == ABUT_E_ARG && !c);
+    CHECK(abut_chol_new(&c, &f.A, NULL, 1, &err) == ABUT_OK);
+    CHECK(abut_chol_factor(c, &g.A, &err) == ABUT_E_ARG);
+    abut_chol_free(&c);
+    fixture_free(&f);
+    fixture_free(&g);
+}
+
+TEST(the_counts_of_a_dense_block_are_those_of_dense_cholesky)
+{
+    const int32_t row[4] = { 0, 1, 2, 3 };
+    const abut_elems set = { 1, row, NULL };
+    abut_bsr A = { 0 };
+    abut_chol *c = NULL;
+    CHECK(abut_bsr_pattern(&A, 4, &set, 1, NULL) == ABUT_OK);
+    CHECK(abut_chol_new(&c, &A, NULL, 1, NULL) == ABUT_OK);
+    const abut_chol_stats s = abut_chol_get_stats(c);
+    CHECK_NEAR(s.factor_nnz, 12 * 13 / 2, 0);
+    CHECK_NEAR(s.factor_flops, 12 * 13 * 25 / 6, 0);   /* sum of squares of the column lengths */
+    abut_chol_free(&c);
+    CHECK(abut_bsr_pattern(&A, 0, NULL, 0, NULL) == ABUT_OK);
+    CHECK(abut_chol_new(&c, &A, NULL, 1, NULL) == ABUT_OK);
+    CHECK(abut_chol_factor(c, &A, NULL) == ABUT_OK);
+    CHECK(abut_chol_solve(c, NULL, NULL, NULL) == ABUT_OK);
+    abut_chol_free(&c);
+    abut_bsr_clear(&A);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(a_solve_leaves_no_residual_for_natural_random_and_amd_orderings);
+    RUN(one_blas_thread_gives_the_same_bits_for_every_thread_count_and_whatever_was_factored_before);
+    RUN(an_indefinite_matrix_is_refused_with_its_row_and_a_later_definite_one_is_factored);
+    RUN(a_factor_outlives_its_matrix);
+    RUN(bad_orderings_thread_counts_and_other_patterns_are_refused);
+    RUN(the_counts_of_a_dense_block_are_those_of_dense_cholesky);
+    return check_done();
+}
