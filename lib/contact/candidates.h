@@ -6,16 +6,31 @@
 #include "contact/collision_mesh.h"
 #include "geom/bvh.h"
 
+/* Zero-filled is empty.  Keeps its memory from call to call. */
 typedef struct abut_candidates {
-    abut_pair_list vt;   /* vertex, triangle */
-    abut_pair_list ee;   /* edge, edge, i < j */
+    abut_pair_list vt;      /* vertex, triangle */
+    abut_pair_list ee;      /* edge, edge, i < j */
+    struct abut_cand_boxes {
+        abut_box *box;      /* the last boxes: vertices, then edges, then triangles */
+        uint8_t *still;     /* the same rows: all vertices fixed */
+        size_t cap;
+    } boxes;
 } abut_candidates;
 
 /** Every pair that comes within `reach` (m) anywhere along the straight motion y0 -> y1 (y1 NULL: at y0), except pairs
  * with a common vertex and pairs whose vertices are all fixed.  fixed[nc] (NULL: none): prescribed vertices.
- * Sorted; a superset is allowed, a miss is not. */
+ * Sorted; a superset is allowed, a miss is not.  On failure the lists are empty.
+ * Fails  ABUT_E_GEOM a position is not finite (names the node), ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                const uint8_t *fixed, abut_candidates *out, abut_err *err);
+
+/** Drops the candidates whose boxes along a shorter motion y0 -> y1 (y1 NULL: at y0), grown for `reach`, do not overlap:
+ * after the CCD bound, the trials of the line search need no others.  Keeps the order; y0, reach as in the call that
+ * found them.
+ * Fails  as abut_candidates_find */
+ABUT_MUST_USE abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
+                                               abut_candidates *cand, abut_err *err);
+
 void abut_candidates_clear(abut_candidates *c);
 
 #endif
