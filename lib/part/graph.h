@@ -1,10 +1,14 @@
-/* Graphs of nodes and elements, ordered and cut by METIS.  The only file that includes metis.h is graph.c. */
+/* Graphs of nodes and elements, ordered and cut by METIS.  The only file that includes metis.h is graph.c.
+ *
+ * The seed is fixed and METIS runs on one thread: the same input gives the same answer, always.  METIS draws from the C
+ * library's rand and, while it runs, catches SIGABRT and SIGTERM: one call at a time in a process. */
 #ifndef ABUT_PART_GRAPH_H
 #define ABUT_PART_GRAPH_H
 
 #include "linalg/bsr.h"
 
-/** Nested-dissection ordering of the block rows of A: perm[k] = row eliminated k-th.  The same bits for every thread count. */
+/** Nested-dissection ordering of the block rows of A: perm[k] = row eliminated k-th.  The same bits for every thread count.
+ * Fails  ABUT_E_ARG more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */
 ABUT_MUST_USE abut_status abut_graph_order(const abut_bsr *A, int32_t *perm, abut_err *err);
 
 typedef struct abut_partition_stats {
@@ -12,9 +16,15 @@ typedef struct abut_partition_stats {
     double balance;         /* largest part / mean part */
     int32_t smallest, largest;
     int32_t interface_nodes;/* nodes whose elements lie in more than one part */
+    int32_t split;          /* parts in more than one piece: only where bodies are separate */
 } abut_partition_stats;
 
-/** Cuts nt tets (node[4 nt] of nv nodes) into k parts along few faces: part[nt] in 0 .. k-1. */
+/** Cuts nt tets (node[4 nt] of nv nodes) into k parts along few faces: part[nt] in 0 .. k-1.
+ *
+ * No part is empty.  A piece that METIS cut off its part is given to the neighbour with most common faces, so a part is
+ * connected through faces unless it holds separate bodies.  Multilevel k-way cut of the dual graph (Karypis and Kumar 1998).
+ * Fails  ABUT_E_ARG k < 1, k > nt, a node outside 0 .. nv-1; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up or leaves a part
+ *        empty */
 ABUT_MUST_USE abut_status abut_partition_tets(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, int32_t *part,
                                               abut_partition_stats *stats, abut_err *err);
 

@@ -1,0 +1,196 @@
+#include "base/par.h"
+#include "box_tets.h"
+#include "linalg/chol.h"
+#include "part/dual.h"
+#include "part/graph.h"
+
+#include "check.h"
+
+static int is_permutation(int32_t n, const int32_t *perm)
+{
+    char *seen = calloc((size_t)n + 1, 1);
+    int ok = 1;
+    for (int32_t k = 0; k < n; k++) {
+        if (perm[k] < 0 || perm[k] >= n || seen[perm[k]]) ok = 0;
+        else seen[perm[k]] = 1;
+    }
+    free(seen);
+    return ok;
+}
+
+static double fill(const abut_bsr *A, const int32_t *perm)
+{
+    abut_chol *c = NULL;
+    if (abut_chol_new(&c, A, perm, 1, NULL)) abort();
+    const double nnz = abut_chol_get_stats(c).factor_nnz;
+    abut_chol_free(&c);
+    return nnz;
+}
+
+TEST(the_ordering_is_a_permutation_with_far_less_fill_than_the_natural_order_and_repeats)
+{
+    box_tets box = box_tets_make(14, 14, 14, 1);
+    const abut_elems set = { (size_t)box.nt, box.tet, NULL };
+    abut_bsr A = { 0 };
+    CHECK(abut_bsr_pattern(&A, box.nv, &set, 1, NULL) == ABUT_OK);
+    int32_t *perm = malloc((size_t)box.nv * sizeof *perm), *again = malloc((size_t)box.nv * sizeof *again);
+    int32_t *other = malloc((size_t)box.nv * sizeof *other);
+    CHECK(abut_graph_order(&A, perm, NULL) == ABUT_OK);
+    CHECK(is_permutation(box.nv, perm));
+    rand();     /* METIS draws from the C library: its state must not matter */
+    const int before = abut_threads();
+    abut_threads_set(7);
+    CHECK(abut_graph_order(&A, again, NULL) == ABUT_OK);
+    abut_threads_set(before);
+    CHECK(memcmp(perm, again, (size_t)box.nv * sizeof *perm) == 0);
+    for (int32_t k = 0; k < box.nv; k++) other[k] = k;
+    const double nd = fill(&A, perm), natural = fill(&A, other), amd = fill(&A, NULL);
+    for (int32_t k = 0; k < box.nv; k++) other[perm[k]] = k;    /* the inverse is another ordering, and a bad one */
+    CHECK(nd < 0.5 * natural);
+    CHECK(nd < 0.9 * amd);
+    CHECK(nd < 0.5 * fill(&A, other));
+    free(perm), free(again), free(other);
+    abut_bsr_clear(&A);
+    box_tets_free(&box);
+}
+
+TEST(orderings_of_empty_and_disconnected_graphs_are_permutations)
+{
+    abut_bsr A = { 0 };
+    int32_t perm[40];
+    CHECK(abut_bsr_pattern(&A, 0, NULL, 0, NULL) == ABUT_OK);
+    CHECK(abut_graph_order(&A, perm, NULL) == ABUT_OK);
+    CHECK(abut_bsr_pattern(&A, 5, NULL, 0, NULL) == ABUT_OK);
+    CHECK(abut_graph_order(&A, perm, NULL) == ABUT_OK);
+    CHECK(is_permutation(5, perm));
+    const int32_t row[8] = { 30, 31, 39, 0, 5, 7, -1, -1 };
+    const abut_elems set = { 2, row, NULL };
+    CHECK(abut_bsr_pattern(&A, 40, &set, 1, NULL) == ABUT_OK);
+    CHECK(abut_graph_order(&A, perm, NULL) == ABUT_OK);
+    CHECK(is_permutation(40, perm));
+    abut_bsr_clear(&A);
+}
+
+/* Faces common to two tets, by comparing all pairs. */
+static int common_faces(const int32_t *a, const int32_t *b)
+{
+    int n = 0;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) n += a[i] == b[j];
+    return n == 3;
+}
+
+TEST(the_dual_graph_equals_a_comparison_of_all_pairs)
+{
+    box_tets box = box_tets_make(3, 4, 2, 1);
+    abut_dual d = { 0 };
+    CHECK(abut_dual_make(&d, box.nv, box.nt, box.tet, NULL) == ABUT_OK);
+    for (int32_t a = 0; a < box.nt; a++) {
+        int32_t count = 0;
+        for (int32_t b = 0; b < box.nt; b++) {
+            if (a == b || !common_faces(box.tet + 4 * a, box.tet + 4 * b)) continue;
+            int found = 0;
+            for (int32_t k = d.ptr[a]; k < d.ptr[a + 1]; k++) found += d.adj[k] == b;
+            CHECK(found == 1);
+            count++;
+        }
+        CHECK(count == d.ptr[a + 1] - d.ptr[a]);
+    }
+    abut_dual_clear(&d);
+    box_tets_free(&box);
+}
+
+/* The figures of a partition, counted another way: nodes against all tets. */
+static void check_stats(const box_tets *b, int32_t k, const int32_t *part, const abut_partition_stats *s)
+{
+    int64_t cut = 0;
+    int32_t interface = 0, *size = calloc((size_t)k, sizeof *size), small = b->nt, large = 0;
+    for (int32_t e = 0; e < b->nt; e++) {
+        CHECK(part[e] >= 0 && part[e] < k);
+        size[part[e]]++;
+        for (int32_t o = 0; o < e; o++) cut += part[e] != part[o] && common_faces(b->tet + 4 * e, b->tet + 4 * o);
+    }
+    for (int32_t v = 0; v < b->nv; v++) {
+        int32_t one = -1, several = 0;
+        for (int32_t i = 0; i < 4 * b->nt; i++)
+            if (b->tet[i] == v) several |= one >= 0 && one != part[i / 4], one = part[i / 4];
+        interface += several;
+    }
+    for (int32_t p = 0; p < k; p++) {
+        if (size[p] < small) small = size[p];
+        if (size[p] > large) large = size[p];
+    }
+    CHECK(s->cut == cut && s->interface_nodes == interface && s->smallest == small && s->largest == large);
+    CHECK_NEAR(s->balance, (double)large / ((double)b->nt / k), 1e-12);
+    free(size);
+}
+
+TEST(parts_are_balanced_connected_and_cut_along_few_faces)
+{
+    box_tets box = box_tets_make(8, 8, 8, 1);
+    int32_t *part = malloc((size_t)box.nt * sizeof *part);
+    for (int32_t k = 1; k <= 8; k += k) {
+        abut_partition_stats s;
+        CHECK(abut_partition_tets(box.nv, box.nt, box.tet, k, part, &s, NULL) == ABUT_OK);
+        check_stats(&box, k, part, &s);
+        CHECK(s.balance <= 1.1);
+        CHECK(s.split == 0);
+        CHECK((k == 1) == (s.cut == 0) && (k == 1) == (s.interface_nodes == 0));
+        CHECK(s.cut <= 128 * 1.5 * log2(k));    /* a plane between cells cuts 2 * 8 * 8 faces, k parts need log2 k */
+    }
+    free(part);
+    box_tets_free(&box);
+}
+
+TEST(separate_bodies_are_told_from_split_parts)
+{
+    const int32_t tet[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    int32_t part[2];
+    abut_partition_stats s;
+    CHECK(abut_partition_tets(8, 2, tet, 1, part, &s, NULL) == ABUT_OK);
+    CHECK(s.split == 1 && s.cut == 0);
+    CHECK(abut_partition_tets(8, 2, tet, 2, part, &s, NULL) == ABUT_OK);
+    CHECK(s.split == 0 && part[0] != part[1]);
+}
+
+TEST(mending_moves_an_island_to_its_neighbour)
+{
+    box_tets box = box_tets_make(10, 1, 1, 1);
+    abut_dual d = { 0 };
+    CHECK(abut_dual_make(&d, box.nv, box.nt, box.tet, NULL) == ABUT_OK);
+    int32_t part[60];
+    for (int32_t e = 0; e < 60; e++) part[e] = e / 6 == 8 ? 0 : e / 30;     /* cell 8 belongs to the far part */
+    CHECK(abut_dual_mend(&d, 2, part, NULL) == ABUT_OK);
+    /* cell 9 was cut off from part 1 by the island: it went to 0 or the island to 1; either way both are whole now */
+    int32_t piece[60], stack[60];
+    for (int32_t e = 0; e < 48; e++) CHECK(part[e] == e / 30);
+    CHECK(abut_dual_pieces(&d, part, piece, stack) == 2);
+    abut_dual_clear(&d);
+    box_tets_free(&box);
+}
+
+TEST(too_many_parts_and_nodes_out_of_range_are_refused)
+{
+    const int32_t tet[4] = { 0, 1, 2, 4 };
+    int32_t part[1];
+    abut_partition_stats s;
+    abut_err err = { 0 };
+    CHECK(abut_partition_tets(4, 1, tet, 2, part, &s, &err) == ABUT_E_ARG);
+    CHECK(abut_partition_tets(4, 1, tet, 0, part, &s, &err) == ABUT_E_ARG);
+    CHECK(abut_partition_tets(4, 1, tet, 1, part, &s, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "tet 0 has node 4, want 0 .. 3"));
+    CHECK(abut_partition_tets(5, 1, tet, 1, part, &s, &err) == ABUT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(the_ordering_is_a_permutation_with_far_less_fill_than_the_natural_order_and_repeats);
+    RUN(orderings_of_empty_and_disconnected_graphs_are_permutations);
+    RUN(the_dual_graph_equals_a_comparison_of_all_pairs);
+    RUN(parts_are_balanced_connected_and_cut_along_few_faces);
+    RUN(separate_bodies_are_told_from_split_parts);
+    RUN(mending_moves_an_island_to_its_neighbour);
+    RUN(too_many_parts_and_nodes_out_of_range_are_refused);
+    return check_done();
+}
