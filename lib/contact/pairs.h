@@ -7,24 +7,28 @@
 #include "contact/candidates.h"
 #include "geom/dist.h"
 
-/* n contacts, arrays owned here, sorted by (mollified, kind, vertices).  Zero-filled is empty. */
+/* n contacts, arrays owned here, sorted by (mollified, kind, vertices).  Zero-filled is empty; the memory is kept from call
+ * to call. */
 typedef struct abut_pairs {
     size_t n, cap;
     size_t n_plain;         /* the first n_plain are plain stencils; the others are mollified edge pairs */
     uint8_t *kind;          /* [n] abut_stencil; ABUT_EE for mollified ones */
-    int32_t (*vert)[4];     /* [n] collision vertices, -1 unused */
+    int32_t (*vert)[4];     /* [n] collision vertices, -1 unused; PP: a < b; PE: e0 < e1 */
     double *mult;           /* [n] multiplicity, >= 1 */
-    double *dist2;          /* [n] m^2 */
+    double *dist2;          /* [n] m^2; plain: the bits of abut_dist2; mollified: nearest distance of the two edges */
     double *eps_x;          /* [n] m^4 mollifier threshold; 0 for plain stencils */
 
     size_t n_plane, cap_plane;
-    int32_t *plane_vert;    /* [n_plane] collision vertex */
-    int32_t *plane;         /* [n_plane] half-space */
+    int32_t *plane_vert;    /* [n_plane] collision vertex, ascending, not fixed */
+    int32_t *plane;         /* [n_plane] half-space, ascending for one vertex */
     double *plane_dist;     /* [n_plane] m, < dhat */
 } abut_pairs;
 
 /** The contacts at y among the candidates: distance < dhat.  Order and bits do not depend on the thread count.
- * Fails  ABUT_E_GEOM a pair or a half-space is at distance 0 or crossed (names it) */
+ * An edge pair is mollified when c = |u x v|^2 < eps_x at y, whatever feature carries its distance (Li 2020, 4.24).
+ * On failure out is empty.
+ * Fails  ABUT_E_GEOM a pair is at distance 0, a vertex is on or under a half-space, a position is not finite (names it);
+ *        ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_pairs_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
                                           const uint8_t *fixed, abut_pairs *out, abut_err *err);
 /** Copies the points of contact i to x[12] and returns its kind. */

@@ -1,0 +1,376 @@
+#include "contact/pairs.h"
+
+#include "base/par.h"
+#include "geom/mollify.h"
+
+#include <float.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOLLIFIED = 4, N_CLASS = 5 };    /* classes 0..3 are the plain stencils of that kind */
+
+/* A contact before merging. */
+struct raw {
+    int32_t v[4];
+    int32_t class;
+    double dist2, eps_x;
+};
+
+/* Contacts that one thread found, and where those of a block of candidates lie. */
+struct finds {
+    struct raw *c;
+    size_t n, cap;
+    int full;
+};
+struct spot {
+    size_t at;
+    int32_t n, thread;
+    int32_t bad;            /* first candidate of the block at distance 0, -1: none */
+};
+
+/* ---- one candidate ---- */
+
+/* More than `reach` apart on some axis?  Cheap, and true for most candidates. */
+static inline int apart(const double *x, int split, double reach)
+{
+    int yes = 0;
+    for (int d = 0; d < 3; d++) {
+        double alo = x[d], ahi = x[d], blo = x[9 + d], bhi = x[9 + d];
+        for (int k = 1; k < split; k++) {
+            alo = x[3 * k + d] < alo ? x[3 * k + d] : alo;
+            ahi = x[3 * k + d] > ahi ? x[3 * k + d] : ahi;
+        }
+        for (int k = split; k < 3; k++) {
+            blo = x[3 * k + d] < blo ? x[3 * k + d] : blo;
+            bhi = x[3 * k + d] > bhi ? x[3 * k + d] : bhi;
+        }
+        yes |= (alo - bhi > reach) | (blo - ahi > reach);
+    }
+    return yes;
+}
+
+static inline void gather(const double *y, const int32_t v[4], double x[12])
+{
+    for (int k = 0; k < 4; k++)
+        for (int d = 0; d < 3; d++) x[3 * k + d] = y[3 * (size_t)v[k] + (size_t)d];
+}
+
+static void swap_if_less(int32_t *a, int32_t *b)
+{
+    if (*b >= *a) return;
+    const int32_t t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* The active feature in its one canonical order, so that equal stencils are equal to the bit wherever they come from. */
+static void reduce(const abut_feature *f, const int32_t v[4], const double *y, struct raw *c)
+{
+    double x[12] = { 0 };
+    const int k = abut_stencil_size(f->kind);
+    for (int i = 0; i < 4; i++) c->v[i] = i < k ? v[f->idx[i]] : -1;
+    if (f->kind == ABUT_PP) swap_if_less(&c->v[0], &c->v[1]);
+    if (f->kind == ABUT_PE) swap_if_less(&c->v[1], &c->v[2]);
+    for (int i = 0; i < k; i++) memcpy(x + 3 * i, y + 3 * (size_t)c->v[i], 3 * sizeof *x);
+    c->class = (int32_t)f->kind;
+    c->dist2 = abut_dist2(f->kind, x, NULL);
+    c->eps_x = 0;
+}
+
+static void candidate_vertices(const abut_collmesh *cm, int ee, const int32_t ij[2], int32_t v[4])
+{
+    if (ee) {
+        memcpy(v, cm->edge + 2 * (size_t)ij[0], 2 * sizeof *v);
+        memcpy(v + 2, cm->edge + 2 * (size_t)ij[1], 2 * sizeof *v);
+    } else {
+        v[0] = ij[0];
+        memcpy(v + 1, cm->tri + 3 * (size_t)ij[1], 3 * sizeof *v);
+    }
+}
+
+/* 1: a contact, in c; 0: none; -1: the primitives touch. */
+static int classify(const abut_collmesh *cm, int ee, const int32_t ij[2], const double *y, double dhat, struct raw *c)
+{
+    int32_t v[4];
+    double x[12], d2;
+    candidate_vertices(cm, ee, ij, v);
+    gather(y, v, x);
+    if (ee ? apart(x, 2, dhat * (1 + 1e-10)) : apart(x, 1, dhat * (1 + 1e-10))) return 0;
+    const abut_feature f = abut_nearest(ee ? ABUT_EE : ABUT_PT, x, &d2);
+    if (!(d2 < dhat * dhat)) return 0;
+    if (!(d2 > 0)) return -1;
+    const double eps_x = ee ? abut_mollify_eps(cm->rest2[ij[0]], cm->rest2[ij[1]]) : 0;
+    if (ee && abut_cross2(x, NULL, NULL) < eps_x) {
+        memcpy(c->v, v, sizeof v);
+        c->class = MOLLIFIED;
+        c->dist2 = d2;
+        c->eps_x = eps_x;
+    } else {
+        reduce(&f, v, y, c);
+    }
+    return c->dist2 > 0 ? 1 : -1;
+}
+
+/* ---- all candidates ---- */
+
+static int finds_reserve(struct finds *f, size_t more)
+{
+    if (f->full || f->cap - f->n >= more) return !f->full;
+    const size_t cap = f->n + more + f->cap / 2;
+    struct raw *grown = realloc(f->c, cap * sizeof *grown);
+    if (!grown) {
+        f->full = 1;
+        return 0;
+    }
+    f->c = grown;
+    f->cap = cap;
+    return 1;
+}
+
+static void block_find(const abut_collmesh *cm, const abut_pair_list *list, int ee, size_t b, const double *y,
+                       struct finds *f, struct spot *spot)
+{
+    const double dhat = *cm->model->dhat;
+    const abut_range r = abut_block(list->n, b);
+    *spot = (struct spot){ .at = f->n, .thread = omp_get_thread_num(), .bad = -1 };
+    if (!finds_reserve(f, r.hi - r.lo)) return;
+    for (size_t k = r.lo; k < r.hi; k++) {
+        const int hit = classify(cm, ee, list->ij[k], y, dhat, &f->c[f->n]);
+        if (hit < 0 && spot->bad < 0) spot->bad = (int32_t)(k - r.lo);
+        f->n += hit > 0;
+    }
+    spot->n = (int32_t)(f->n - spot->at);
+}
+
+static abut_status touching(const abut_collmesh *cm, int ee, const int32_t ij[2], abut_err *err)
+{
+    int32_t v[4];
+    candidate_vertices(cm, ee, ij, v);
+    const int32_t *n = cm->node;
+    if (ee)
+        return abut_fail(err, ABUT_E_GEOM, "contact: edge %d (nodes %d %d) touches edge %d (nodes %d %d), distance 0", (int)ij[0],
+                         (int)n[v[0]], (int)n[v[1]], (int)ij[1], (int)n[v[2]], (int)n[v[3]]);
+    return abut_fail(err, ABUT_E_GEOM, "contact: node %d touches triangle %d (nodes %d %d %d), distance 0", (int)n[v[0]],
+                     (int)ij[1], (int)n[v[1]], (int)n[v[2]], (int)n[v[3]]);
+}
+
+static abut_status positions_check(const abut_collmesh *cm, const double *y, abut_err *err)
+{
+    double sum = 0;
+    for (size_t i = 0; i < 3 * (size_t)cm->nc; i++) sum += 0 * y[i];
+    if (sum == 0) return ABUT_OK;
+    size_t i = 0;
+    while (isfinite(y[i])) i++;
+    return abut_fail(err, ABUT_E_GEOM, "contact: node %d has a coordinate of %g m", (int)cm->node[i / 3], y[i]);
+}
+
+/* ---- sorting and merging ---- */
+
+static int raw_order(const void *p, const void *q)
+{
+    const struct raw *a = p, *b = q;
+    for (int k = 0; k < 4; k++)
+        if (a->v[k] != b->v[k]) return a->v[k] < b->v[k] ? -1 : 1;
+    return 0;
+}
+
+static void bucket_sort(struct raw *c, size_t n)
+{
+    if (n > 24) {
+        qsort(c, n, sizeof *c, raw_order);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        const struct raw key = c[i];
+        size_t k = i;
+        for (; k > 0 && raw_order(&c[k - 1], &key) > 0; k--) c[k] = c[k - 1];
+        c[k] = key;
+    }
+}
+
+/* Scatters the contacts into buckets of equal (class, first vertex), then sorts each: buckets are small.
+ * row[N_CLASS * nc + 1] comes zeroed and leaves as the ends of the buckets. */
+static void raw_sort(const abut_collmesh *cm, const struct finds *f, const struct spot *spot, size_t n_spot, size_t *row,
+                     struct raw *sorted)
+{
+    const size_t nb = N_CLASS * (size_t)cm->nc;
+    for (int fill = 0; fill < 2; fill++) {
+        for (size_t s = 0; s < n_spot; s++) {
+            const struct raw *c = f[spot[s].thread].c + spot[s].at;
+            for (int32_t k = 0; k < spot[s].n; k++) {
+                const size_t b = (size_t)c[k].class * (size_t)cm->nc + (size_t)c[k].v[0];
+                if (fill) sorted[row[b]++] = c[k];
+                else row[b + 1]++;
+            }
+        }
+        if (!fill)
+            for (size_t b = 0; b < nb; b++) row[b + 1] += row[b];
+    }
+    #pragma omp parallel for schedule(dynamic, 4096)
+    for (size_t b = 0; b < nb; b++) {
+        const size_t lo = b ? row[b - 1] : 0;
+        if (row[b] - lo > 1) bucket_sort(sorted + lo, row[b] - lo);
+    }
+}
+
+static void merge(const struct raw *c, size_t n, abut_pairs *out)
+{
+    out->n = out->n_plain = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t last = out->n - 1;
+        if (i && c[i].class == c[i - 1].class && c[i].class != MOLLIFIED && !raw_order(&c[i], &c[i - 1])) {
+            out->mult[last] += 1;
+            continue;
+        }
+        const size_t k = out->n++;
+        out->kind[k] = (uint8_t)(c[i].class == MOLLIFIED ? ABUT_EE : c[i].class);
+        memcpy(out->vert[k], c[i].v, sizeof c[i].v);
+        out->mult[k] = 1;
+        out->dist2[k] = c[i].dist2;
+        out->eps_x[k] = c[i].eps_x;
+        if (c[i].class != MOLLIFIED) out->n_plain = out->n;
+    }
+}
+
+static abut_status pairs_reserve(abut_pairs *p, size_t n, abut_err *err)
+{
+    if (n <= p->cap) return ABUT_OK;
+    const size_t cap = n + n / 4;
+    free(p->kind), free(p->vert), free(p->mult), free(p->dist2), free(p->eps_x);
+    p->kind = malloc(cap * sizeof *p->kind);
+    p->vert = malloc(cap * sizeof *p->vert);
+    p->mult = malloc(cap * sizeof *p->mult);
+    p->dist2 = malloc(cap * sizeof *p->dist2);
+    p->eps_x = malloc(cap * sizeof *p->eps_x);
+    p->cap = 0;
+    if (!p->kind || !p->vert || !p->mult || !p->dist2 || !p->eps_x)
+        return abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu contacts", n);
+    p->cap = cap;
+    return ABUT_OK;
+}
+
+static abut_status join(const abut_collmesh *cm, const struct finds *f, const struct spot *spot, size_t n_spot,
+                        abut_pairs *out, abut_err *err)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < n_spot; s++) n += (size_t)spot[s].n;
+    size_t *row = calloc(N_CLASS * (size_t)cm->nc + 1, sizeof *row);
+    struct raw *sorted = malloc((n + 1) * sizeof *sorted);
+    abut_status rc = ABUT_OK;
+    if (!row || !sorted) rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu contacts", n);
+    if (!rc) rc = pairs_reserve(out, n, err);
+    if (!rc) {
+        raw_sort(cm, f, spot, n_spot, row, sorted);
+        merge(sorted, n, out);
+    }
+    free(row);
+    free(sorted);
+    return rc;
+}
+
+static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *cand, const double *y, abut_pairs *out,
+                              abut_err *err)
+{
+    const size_t n_vt = abut_blocks(cand->vt.n), n_spot = n_vt + abut_blocks(cand->ee.n);
+    const int threads = abut_threads();
+    struct finds *f = calloc((size_t)threads, sizeof *f);
+    struct spot *spot = malloc((n_spot + 1) * sizeof *spot);
+    abut_status rc = ABUT_OK;
+    if (!f || !spot) {
+        rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu blocks", n_spot);
+        goto done;
+    }
+    #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+    for (size_t b = 0; b < n_spot; b++) {
+        const int ee = b >= n_vt;
+        block_find(cm, ee ? &cand->ee : &cand->vt, ee, ee ? b - n_vt : b, y, &f[omp_get_thread_num()], &spot[b]);
+    }
+    for (int t = 0; t < threads && !rc; t++)
+        if (f[t].full) rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory, after %zu contacts of one thread", f[t].n);
+    for (size_t b = 0; b < n_spot && !rc; b++) {
+        if (spot[b].bad < 0) continue;
+        const int ee = b >= n_vt;
+        const abut_pair_list *list = ee ? &cand->ee : &cand->vt;
+        rc = touching(cm, ee, list->ij[abut_block(list->n, ee ? b - n_vt : b).lo + (size_t)spot[b].bad], err);
+    }
+    if (!rc) rc = join(cm, f, spot, n_spot, out, err);
+done:
+    for (int t = 0; f && t < threads; t++) free(f[t].c);
+    free(f);
+    free(spot);
+    return rc;
+}
+
+/* ---- half-spaces ---- */
+
+static abut_status planes_reserve(abut_pairs *p, size_t n, abut_err *err)
+{
+    if (n <= p->cap_plane) return ABUT_OK;
+    const size_t cap = 2 * n;
+    int32_t *vert = realloc(p->plane_vert, cap * sizeof *vert);
+    if (vert) p->plane_vert = vert;
+    int32_t *plane = realloc(p->plane, cap * sizeof *plane);
+    if (plane) p->plane = plane;
+    double *dist = realloc(p->plane_dist, cap * sizeof *dist);
+    if (dist) p->plane_dist = dist;
+    if (!vert || !plane || !dist) return abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu half-space contacts", n);
+    p->cap_plane = cap;
+    return ABUT_OK;
+}
+
+static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const uint8_t *fixed, abut_pairs *out, abut_err *err)
+{
+    const abut_model *m = cm->model;
+    const double dhat = *m->dhat;
+    for (int32_t v = 0; v < (m->nh ? cm->nc : 0); v++) {
+        if (fixed && fixed[v]) continue;
+        for (int32_t h = 0; h < m->nh; h++) {
+            const double *o = m->hs_point + 3 * h, *n = m->hs_normal + 3 * h, *p = y + 3 * (size_t)v;
+            const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
+            if (!(d < dhat)) continue;
+            if (!(d > 0))
+                return abut_fail(err, ABUT_E_GEOM, "contact: node %d is %g m above half-space %d, want > 0", (int)cm->node[v], d, (int)h);
+            const abut_status rc = planes_reserve(out, out->n_plane + 1, err);
+            if (rc) return rc;
+            out->plane_vert[out->n_plane] = v;
+            out->plane[out->n_plane] = h;
+            out->plane_dist[out->n_plane++] = d;
+        }
+    }
+    return ABUT_OK;
+}
+
+/* ---- public ---- */
+
+abut_status abut_pairs_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const uint8_t *fixed,
+                            abut_pairs *out, abut_err *err)
+{
+    out->n = out->n_plain = out->n_plane = 0;
+    abut_status rc = positions_check(cm, y, err);
+    if (!rc) rc = mesh_pairs(cm, cand, y, out, err);
+    if (!rc) rc = plane_pairs(cm, y, fixed, out, err);
+    if (rc) out->n = out->n_plain = out->n_plane = 0;
+    return rc;
+}
+
+abut_stencil abut_pairs_get(const abut_pairs *p, size_t i, const double *y, double x[12])
+{
+    const abut_stencil kind = (abut_stencil)p->kind[i];
+    for (int k = 0; k < abut_stencil_size(kind); k++) memcpy(x + 3 * k, y + 3 * (size_t)p->vert[i][k], 3 * sizeof *x);
+    return kind;
+}
+
+void abut_pairs_clear(abut_pairs *p)
+{
+    free(p->kind);
+    free(p->vert);
+    free(p->mult);
+    free(p->dist2);
+    free(p->eps_x);
+    free(p->plane_vert);
+    free(p->plane);
+    free(p->plane_dist);
+    *p = (abut_pairs){ 0 };
+}
