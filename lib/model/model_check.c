@@ -73,7 +73,7 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
     if ((rc = indices("tet/node", m->tet, m->nt, 4, 0, m->nv, err)) ||
         (rc = distinct("tet/node", m->tet, m->nt, 4, err)) ||
         (rc = indices("tet/material", m->tet_mat, m->nt, 1, 0, m->nm, err)) ||
-        (rc = indices("material/model", m->mat_model, m->nm, 1, 0, ABUT_FIXED_COROTATED + 1, err)) ||
+        (rc = indices("material/model", m->mat_model, m->nm, 1, 0, ABUT_MATERIAL_MODELS, err)) ||
         (rc = domain("material/density", m->mat_density, nm, 0, 0, INFINITY, err)) ||
         (rc = domain("material/young", m->mat_young, nm, 0, 0, INFINITY, err)) ||
         (rc = domain("material/poisson", m->mat_poisson, nm, -1, 0, 0.5, err)))

@@ -1,0 +1,117 @@
+#include "energy/friction.h"
+
+#include "base/par.h"
+#include "linalg/bsr.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+double abut_friction_f0(double y, double w, double *f1_over_y, double *f2)
+{
+    if (y >= w) {
+        if (f1_over_y) *f1_over_y = 1 / y;
+        if (f2) *f2 = 0;
+        return y;
+    }
+    const double q = y / w;
+    if (f1_over_y) *f1_over_y = (2 - q) / w;
+    if (f2) *f2 = 2 * (1 - q) / w;
+    return w * (q * q * (1 - q / 3) + 1.0 / 3.0);
+}
+
+/* coordinates of the relative sliding motion in the frozen plane */
+static inline void slide(const abut_lag *lag, size_t i, const double *x, const double *xn, double u[2])
+{
+    double r[3] = { 0, 0, 0 };
+    for (int c = 0; c < 4 && lag->node[i][c] >= 0; c++) {
+        const size_t at = 3 * (size_t)lag->node[i][c];
+        for (int d = 0; d < 3; d++) r[d] += lag->weight[i][c] * (x[at + (size_t)d] - xn[at + (size_t)d]);
+    }
+    const double *P = lag->basis[i];
+    u[0] = P[0] * r[0] + P[1] * r[1] + P[2] * r[2];
+    u[1] = P[3] * r[0] + P[4] * r[1] + P[5] * r[2];
+}
+
+abut_status abut_friction_energy(const abut_lag *lag, const double *x, const double *xn, double h, double eps_v,
+                                 double *energy, abut_arena *scratch, abut_err *err)
+{
+    const size_t nb = abut_blocks(lag->n);
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *part = ABUT_NEW(scratch, double, nb);
+    if (!part) return abut_fail(err, ABUT_E_NOMEM, "friction: %zu partial sums", nb);
+
+    #pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range r = abut_block(lag->n, b);
+        double sum = 0;
+        for (size_t i = r.lo; i < r.hi; i++) {
+            double u[2];
+            slide(lag, i, x, xn, u);
+            sum += lag->mu[i] * lag->force[i] * abut_friction_f0(sqrt(u[0] * u[0] + u[1] * u[1]), eps_v * h, NULL, NULL);
+        }
+        part[b] = sum;
+    }
+    const double total = h * h * abut_sum(part, nb);
+    abut_arena_release(scratch, mark);
+    *energy = isfinite(total) ? total : INFINITY;
+    return ABUT_OK;
+}
+
+abut_status abut_friction_gradient(const abut_lag *lag, int32_t nv, const double *x, const double *xn, double h,
+                                   double eps_v, double *g, abut_arena *scratch, abut_err *err)
+{
+    const size_t n = lag->n;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *pull = ABUT_NEW(scratch, double, 3 * n);
+    if (!pull) return abut_fail(err, ABUT_E_NOMEM, "friction: forces of %zu contacts", n);
+
+    #pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++) {
+        double u[2], f1_over_y;
+        slide(lag, i, x, xn, u);
+        (void)abut_friction_f0(sqrt(u[0] * u[0] + u[1] * u[1]), eps_v * h, &f1_over_y, NULL);
+        const double f = lag->mu[i] * lag->force[i] * h * h * f1_over_y;
+        for (size_t d = 0; d < 3; d++) pull[3 * i + d] = f * (lag->basis[i][d] * u[0] + lag->basis[i][3 + d] * u[1]);
+    }
+    /* one thread adds them up, in their order */
+    for (size_t i = 0; i < n; i++)
+        for (int c = 0; c < 4 && lag->node[i][c] >= 0; c++) {
+            assert(lag->node[i][c] < nv);
+            for (size_t d = 0; d < 3; d++) g[3 * (size_t)lag->node[i][c] + d] += lag->weight[i][c] * pull[3 * i + d];
+        }
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}
+
+/* K = P (f0'' uhat uhat^T + f0'/y vhat vhat^T) P^T with vhat normal to uhat: sums of squares, so rounding cannot make it
+ * indefinite */
+static void sliding_stiffness(const double P[6], const double u[2], double w, double K[9])
+{
+    double f1_over_y, f2, along[3], across[3];
+    const double y = sqrt(u[0] * u[0] + u[1] * u[1]), c = y > 0 ? u[0] / y : 1, s = y > 0 ? u[1] / y : 0;
+    (void)abut_friction_f0(y, w, &f1_over_y, &f2);
+    for (int d = 0; d < 3; d++) {
+        along[d] = P[d] * c + P[3 + d] * s;
+        across[d] = P[3 + d] * c - P[d] * s;
+    }
+    for (int i = 0; i < 9; i++) K[i] = f2 * (along[i / 3] * along[i % 3]) + f1_over_y * (across[i / 3] * across[i % 3]);
+}
+
+void abut_friction_hessian(const abut_lag *lag, const double *x, const double *xn, double h, double eps_v, int32_t *node,
+                           double *H)
+{
+    #pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < lag->n; i++) {
+        double u[2], K[9], *to = H + ABUT_PACKED * i;
+        slide(lag, i, x, xn, u);
+        sliding_stiffness(lag->basis[i], u, eps_v * h, K);
+        const double f = lag->mu[i] * lag->force[i] * h * h;
+        memcpy(node + 4 * i, lag->node[i], sizeof lag->node[i]);
+        for (int a = 0; a < 4; a++)
+            for (int b = a; b < 4; b++, to += 9) {   /* weights of unused corners are 0 */
+                const double ww = lag->node[i][b] < 0 ? 0 : f * (lag->weight[i][a] * lag->weight[i][b]);
+                for (int k = 0; k < 9; k++) to[k] = ww * K[k];
+            }
+    }
+}

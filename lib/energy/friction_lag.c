@@ -1,0 +1,119 @@
+/* Freezing friction contacts, and keeping them in a frame. */
+#include "energy/barrier.h"
+#include "energy/friction.h"
+#include "geom/tangent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void abut_lag_clear(abut_lag *lag)
+{
+    free(lag->node);
+    free(lag->weight);
+    free(lag->basis);
+    free(lag->force);
+    free(lag->mu);
+    *lag = (abut_lag){ 0 };
+}
+
+/* room for n contacts, none of them there yet */
+static abut_status make_room(abut_lag *lag, size_t n, abut_err *err)
+{
+    lag->n = 0;
+    if (n <= lag->cap) return ABUT_OK;
+    abut_lag_clear(lag);
+    lag->node = malloc(n * sizeof *lag->node);
+    lag->weight = malloc(n * sizeof *lag->weight);
+    lag->basis = malloc(n * sizeof *lag->basis);
+    lag->force = malloc(n * sizeof *lag->force);
+    lag->mu = malloc(n * sizeof *lag->mu);
+    if (!lag->node || !lag->weight || !lag->basis || !lag->force || !lag->mu) {
+        abut_lag_clear(lag);
+        return abut_fail(err, ABUT_E_NOMEM, "friction: %zu frozen contacts", n);
+    }
+    lag->cap = n;
+    return ABUT_OK;
+}
+
+/* friction class of the object that a collision vertex belongs to */
+static int32_t class_of(const abut_collmesh *cm, int32_t vert)
+{
+    const abut_model *m = cm->model;
+    return m->obj_friction[m->body[cm->node[vert]]];
+}
+
+static void freeze_pair(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, abut_lag *lag)
+{
+    double x[12];
+    const size_t n = lag->n;
+    const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
+    (void)abut_dist2(kind, x, lag->weight[n]);
+    abut_tangent(kind, x, lag->basis[n]);
+    for (int c = 0; c < 4; c++) lag->node[n][c] = pairs->vert[i][c] < 0 ? -1 : cm->node[pairs->vert[i][c]];
+}
+
+static void freeze_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, abut_lag *lag)
+{
+    static const double alone[4] = { 1, 0, 0, 0 };
+    const size_t n = lag->n;
+    lag->node[n][0] = cm->node[pairs->plane_vert[i]];
+    lag->node[n][1] = lag->node[n][2] = lag->node[n][3] = -1;
+    memcpy(lag->weight[n], alone, sizeof alone);
+    abut_tangent_plane(cm->model->hs_normal + 3 * (size_t)pairs->plane[i], lag->basis[n]);
+}
+
+abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
+                            abut_lag *lag, abut_err *err)
+{
+    const abut_model *m = cm->model;
+    const abut_status rc = make_room(lag, pairs->n_plain + pairs->n_plane, err);
+    if (rc) return rc;
+    for (size_t i = 0; i < pairs->n_plain; i++) {
+        const int32_t *v = pairs->vert[i];
+        const double mu = m->mu[m->ng * class_of(cm, v[0]) + class_of(cm, v[pairs->kind[i] == ABUT_EE ? 2 : 1])];
+        if (mu == 0) continue;
+        freeze_pair(cm, pairs, y, i, lag);
+        lag->force[lag->n] = abut_barrier_force(cm, pairs, y, kappa, h, i);
+        lag->mu[lag->n++] = mu;
+    }
+    for (size_t i = 0; i < pairs->n_plane; i++) {
+        const double mu = m->mu[m->ng * class_of(cm, pairs->plane_vert[i]) + m->hs_friction[pairs->plane[i]]];
+        if (mu == 0) continue;
+        freeze_plane(cm, pairs, i, lag);
+        lag->force[lag->n] = abut_barrier_force(cm, pairs, y, kappa, h, pairs->n + i);
+        lag->mu[lag->n++] = mu;
+    }
+    return ABUT_OK;
+}
+
+abut_status abut_lag_from_frame(const abut_frame *f, abut_lag *lag, abut_err *err)
+{
+    const size_t n = (size_t)f->nl;
+    const abut_status rc = make_room(lag, n, err);
+    if (rc || n == 0) return rc;
+    memcpy(lag->node, f->lag_node, n * sizeof *lag->node);
+    memcpy(lag->weight, f->lag_weight, n * sizeof *lag->weight);
+    memcpy(lag->basis, f->lag_basis, n * sizeof *lag->basis);
+    memcpy(lag->force, f->lag_force, n * sizeof *lag->force);
+    memcpy(lag->mu, f->lag_mu, n * sizeof *lag->mu);
+    lag->n = n;
+    return ABUT_OK;
+}
+
+static abut_status put(abut_arrays *set, const char *name, size_t n, const void *data, size_t row, abut_err *err)
+{
+    void *to = abut_frame_put(set, name, (int64_t)n, err);
+    if (!to) return err ? err->code : ABUT_E_NOMEM;
+    if (n) memcpy(to, data, n * row);
+    return ABUT_OK;
+}
+
+abut_status abut_lag_to_frame(const abut_lag *lag, abut_arrays *set, abut_err *err)
+{
+    abut_status rc = put(set, "lag/node", lag->n, lag->node, sizeof *lag->node, err);
+    if (!rc) rc = put(set, "lag/weight", lag->n, lag->weight, sizeof *lag->weight, err);
+    if (!rc) rc = put(set, "lag/basis", lag->n, lag->basis, sizeof *lag->basis, err);
+    if (!rc) rc = put(set, "lag/normal-force", lag->n, lag->force, sizeof *lag->force, err);
+    if (!rc) rc = put(set, "lag/mu", lag->n, lag->mu, sizeof *lag->mu, err);
+    return rc;
+}

@@ -1,0 +1,344 @@
+#include "base/par.h"
+#include "energy/barrier_pair.h"
+#include "energy/friction.h"
+#include "geom/tangent.h"
+#include "linalg/bsr.h"
+#include "linalg/spd.h"
+
+#include "check.h"
+#include "base/rng.h"
+
+/* stand-in for the contact set's accessor until it lands */
+abut_stencil abut_pairs_get(const abut_pairs *p, size_t i, const double *y, double x[12])
+{
+    for (int c = 0; c < 4 && p->vert[i][c] >= 0; c++) memcpy(x + 3 * c, y + 3 * p->vert[i][c], 3 * sizeof *x);
+    return p->kind[i];
+}
+
+TEST(smoothed_norm_has_consistent_derivatives_and_meets_the_norm_at_the_threshold)
+{
+    const double w = 0.01;
+    for (double y = 1e-5; y < 0.03; y += 1.37e-4) {
+        double f1y, f2, dummy;
+        const double h = 1e-7, f0 = abut_friction_f0(y, w, &f1y, &f2);
+        const double up = abut_friction_f0(y + h, w, &dummy, NULL), fu = dummy * (y + h);
+        const double down = abut_friction_f0(y - h, w, &dummy, NULL), fd = dummy * (y - h);
+        CHECK_NEAR((up - down) / (2 * h), f1y * y, 1e-8);
+        CHECK_NEAR((fu - fd) / (2 * h), f2, 1e-6 / w * 10);
+        CHECK(f0 >= y && f1y * y <= 1 + 1e-15 && f2 >= 0);
+    }
+    double below, above, b2, a2;
+    CHECK_NEAR(abut_friction_f0(w * (1 - 1e-15), w, &below, &b2), abut_friction_f0(w, w, &above, &a2), 2e-17);
+    CHECK_NEAR(below, above, 1e-12);
+    CHECK_NEAR(b2, a2, 1e-12);
+    CHECK_NEAR(abut_friction_f0(0, w, &below, &b2), w / 3, 1e-17);
+    CHECK_NEAR(below, 2 / w, 1e-12);
+    CHECK_NEAR(b2, 2 / w, 1e-12);
+    CHECK(abut_friction_f0(1, w, &below, &b2) == 1 && below == 1 && b2 == 0);
+}
+
+/* n random contacts of all sizes over nv nodes */
+static void random_lag(abut_lag *lag, size_t n, int32_t nv, uint64_t seed)
+{
+    abut_rng r = { seed };
+    *lag = (abut_lag){ .n = n, .cap = n, .node = malloc(n * sizeof *lag->node), .weight = malloc(n * sizeof *lag->weight),
+                       .basis = malloc(n * sizeof *lag->basis), .force = malloc(n * sizeof *lag->force),
+                       .mu = malloc(n * sizeof *lag->mu) };
+    for (size_t i = 0; i < n; i++) {
+        const int k = 1 + (int)(i % 4);
+        double normal[3], sum = 0;
+        for (int c = 0; c < 4; c++) {
+            lag->node[i][c] = c < k ? (int32_t)((abut_rng_below(&r, (uint32_t)nv / 4)) * 4) + c : -1;
+            lag->weight[i][c] = c < k ? abut_rng_real(&r, -1, 1) : 0;
+        }
+        for (int c = 1; c < k; c++) sum += lag->weight[i][c];
+        lag->weight[i][0] = k == 1 ? 1 : -sum;
+        for (int d = 0; d < 3; d++) normal[d] = abut_rng_real(&r, -1, 1);
+        abut_tangent_plane(normal, lag->basis[i]);
+        lag->force[i] = abut_rng_real(&r, 0.5, 3);
+        lag->mu[i] = abut_rng_real(&r, 0.1, 1);
+    }
+}
+
+static double *random_positions(size_t n, double size, uint64_t seed)
+{
+    abut_rng r = { seed };
+    double *x = malloc(3 * n * sizeof *x);
+    for (size_t i = 0; i < 3 * n; i++) x[i] = abut_rng_real(&r, -size, size);
+    return x;
+}
+
+static double energy(const abut_lag *lag, const double *x, const double *xn, double h, double eps_v)
+{
+    abut_arena a = { 0 };
+    double E = NAN;
+    CHECK(!abut_friction_energy(lag, x, xn, h, eps_v, &E, &a, NULL));
+    abut_arena_clear(&a);
+    return E;
+}
+
+static void gradient(const abut_lag *lag, int32_t nv, const double *x, const double *xn, double h, double eps_v, double *g)
+{
+    abut_arena a = { 0 };
+    memset(g, 0, 3 * (size_t)nv * sizeof *g);
+    CHECK(!abut_friction_gradient(lag, nv, x, xn, h, eps_v, g, &a, NULL));
+    abut_arena_clear(&a);
+}
+
+/* dense 3nv x 3nv sum of packed elements */
+static double *assemble(size_t n, const int32_t *node, const double *H, size_t dim)
+{
+    double *D = calloc(dim * dim, sizeof *D);
+    for (size_t i = 0; i < n; i++) {
+        const double *b = H + ABUT_PACKED * i;
+        for (int a = 0; a < 4; a++)
+            for (int c = a; c < 4; c++, b += 9) {
+                if (node[4 * i + (size_t)c] < 0) continue;
+                const size_t ra = 3 * (size_t)node[4 * i + (size_t)a], rc = 3 * (size_t)node[4 * i + (size_t)c];
+                for (size_t p = 0; p < 3; p++)
+                    for (size_t q = 0; q < 3; q++) {
+                        D[dim * (ra + p) + rc + q] += b[3 * p + q];
+                        if (a != c) D[dim * (rc + q) + ra + p] += b[3 * p + q];
+                    }
+            }
+    }
+    return D;
+}
+
+TEST(gradient_and_hessian_match_finite_differences_while_sticking_and_sliding)
+{
+    enum { NV = 16, DIM = 3 * NV };
+    abut_lag lag;
+    random_lag(&lag, 12, NV, 1);
+    const double h = 0.02, eps_v = 0.5, sizes[] = { 1e-6, 2e-3, 0.2 };   /* threshold 0.01 m */
+    int32_t node[4 * 12];
+    double *H = malloc(12 * ABUT_PACKED * sizeof *H), g[DIM], up[DIM], down[DIM];
+    for (int s = 0; s < 3; s++) {
+        double *xn = random_positions(NV, 1, 2), *x = random_positions(NV, sizes[s], 3);
+        for (int i = 0; i < DIM; i++) x[i] += xn[i];
+        gradient(&lag, NV, x, xn, h, eps_v, g);
+        abut_friction_hessian(&lag, x, xn, h, eps_v, node, H);
+        double *D = assemble(lag.n, node, H, DIM), bigH = 0, bigg = 0;
+        for (int i = 0; i < DIM; i++) bigg = fmax(bigg, fabs(g[i]));
+        for (int i = 0; i < DIM * DIM; i++) bigH = fmax(bigH, fabs(D[i]));
+        for (int i = 0; i < DIM; i++) {
+            const double was = x[i], e = 1e-7;
+            x[i] = was + e;
+            const double eu = energy(&lag, x, xn, h, eps_v);
+            gradient(&lag, NV, x, xn, h, eps_v, up);
+            x[i] = was - e;
+            const double ed = energy(&lag, x, xn, h, eps_v);
+            gradient(&lag, NV, x, xn, h, eps_v, down);
+            x[i] = was;
+            CHECK_NEAR((eu - ed) / (2 * e), g[i], 1e-6 * bigg);
+            for (int j = 0; j < DIM; j++) CHECK_NEAR((up[j] - down[j]) / (2 * e), D[DIM * j + i], 2e-5 * bigH);
+        }
+        free(D), free(x), free(xn);
+    }
+    free(H);
+    abut_lag_clear(&lag);
+}
+
+TEST(every_hessian_is_semidefinite_from_rest_to_fast_sliding)
+{
+    abut_lag lag;
+    random_lag(&lag, 200, 64, 4);
+    int32_t *node = malloc(4 * lag.n * sizeof *node);
+    double *H = malloc(ABUT_PACKED * lag.n * sizeof *H), *xn = random_positions(64, 1, 5);
+    for (int s = -20; s <= 3; s++) {
+        double *x = random_positions(64, pow(10, s), 6);
+        for (int i = 0; i < 3 * 64; i++) x[i] = s == -20 ? xn[i] : x[i] + xn[i];
+        abut_friction_hessian(&lag, x, xn, 0.01, 1e-3, node, H);
+        for (size_t i = 0; i < lag.n; i++) {
+            double D[144], w[12], Q[144], big = 0;
+            const double *b = H + ABUT_PACKED * i;
+            for (int a = 0; a < 4; a++)
+                for (int c = a; c < 4; c++, b += 9)
+                    for (int k = 0; k < 9; k++)
+                        D[12 * (3 * a + k / 3) + 3 * c + k % 3] = D[12 * (3 * c + k % 3) + 3 * a + k / 3] = b[k];
+            abut_sym_eigen(12, D, w, Q);
+            for (int k = 0; k < 12; k++) big = fmax(big, fabs(w[k]));
+            for (int k = 0; k < 12; k++) CHECK(w[k] >= -1e-14 * big);
+            CHECK(big > 0);
+        }
+        free(x);
+    }
+    free(node), free(H), free(xn);
+    abut_lag_clear(&lag);
+}
+
+TEST(friction_opposes_the_motion_and_never_exceeds_coulombs_limit)
+{
+    abut_lag lag;
+    random_lag(&lag, 1, 16, 7);
+    lag.node[0][0] = 0;
+    const double xn[3] = { 0 }, h = 0.01, eps_v = 1e-3, *P = lag.basis[0];
+    for (double speed = 1e-6; speed < 10; speed *= 3) {
+        double x[3], g[3];
+        for (int d = 0; d < 3; d++) x[d] = h * speed * (0.6 * P[d] + 0.8 * P[3 + d]);
+        gradient(&lag, 1, x, xn, h, eps_v, g);
+        const double force = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) / (h * h), limit = lag.mu[0] * lag.force[0];
+        const double q = speed / eps_v, want = speed < eps_v ? limit * q * (2 - q) : limit;
+        CHECK_NEAR(force, want, 1e-12 * limit);
+        CHECK_NEAR(g[0] * x[0] + g[1] * x[1] + g[2] * x[2], force * h * h * h * speed, 1e-12 * limit * h * h * h * speed);
+    }
+    abut_lag_clear(&lag);
+}
+
+TEST(sums_have_the_same_bits_for_every_thread_count)
+{
+    enum { NV = 400 };
+    abut_lag lag;
+    random_lag(&lag, 3000, NV, 8);
+    double *xn = random_positions(NV, 1, 9), *x = random_positions(NV, 1e-3, 10), g[2][3 * NV], E[2];
+    for (int i = 0; i < 3 * NV; i++) x[i] += xn[i];
+    static const int threads[] = { 1, 2, 7 };
+    for (int i = 0; i < 3; i++) {
+        abut_threads_set(threads[i]);
+        E[i > 0] = energy(&lag, x, xn, 0.01, 0.1);
+        gradient(&lag, NV, x, xn, 0.01, 0.1, g[i > 0]);
+        CHECK(!i || (E[0] == E[1] && !memcmp(g[0], g[1], sizeof g[0])));
+    }
+    free(x), free(xn);
+    abut_lag_clear(&lag);
+}
+
+TEST(frozen_contacts_survive_a_frame)
+{
+    abut_lag lag, back = { 0 };
+    abut_arrays set = { 0 };
+    random_lag(&lag, 5, 16, 11);
+    CHECK(!abut_lag_to_frame(&lag, &set, NULL));
+    double *x = abut_frame_put(&set, "node/x", 16, NULL), *v = abut_frame_put(&set, "node/v", 16, NULL);
+    CHECK(x && v);
+    abut_model model = { .nv = 16 };
+    abut_frame f;
+    abut_err err = { 0 };
+    CHECK(!abut_frame_view(&set, &model, &f, &err));
+    if (err.code) printf("# %s\n", err.msg);
+    CHECK(!abut_lag_from_frame(&f, &back, NULL) && back.n == 5);
+    CHECK(!memcmp(back.node, lag.node, sizeof(int32_t[5][4])) && !memcmp(back.weight, lag.weight, sizeof(double[5][4])));
+    CHECK(!memcmp(back.basis, lag.basis, sizeof(double[5][6])) && !memcmp(back.force, lag.force, sizeof(double[5])));
+    CHECK(!memcmp(back.mu, lag.mu, sizeof(double[5])));
+    lag.n = 0;
+    CHECK(!abut_lag_to_frame(&lag, &set, NULL) && !abut_frame_view(&set, &model, &f, NULL) && f.nl == 0);
+    CHECK(!abut_lag_from_frame(&f, &back, NULL) && back.n == 0);
+    abut_lag_clear(&lag), abut_lag_clear(&back);
+    abut_lag_clear(&back);
+    abut_arrays_clear(&set);
+}
+
+/* ---- recorded states of the public ipc-toolkit ---- */
+
+/* numbers of the (nested) array or the one number after "key":, in order; returns how many */
+static size_t json_numbers(const char *text, const char *key, double *out, size_t max)
+{
+    char quoted[64];
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    const char *p = strstr(text, quoted);
+    size_t n = 0;
+    int depth = 0;
+    for (p = p ? p + strlen(quoted) : ""; *p; ) {
+        char *end;
+        const double v = strtod(p, &end);
+        if (end > p) {
+            if (n == max) return 0;
+            out[n++] = v, p = end;
+        } else {
+            depth += *p == '[' ? 1 : *p == ']' ? -1 : 0;
+            p++;
+        }
+        if (depth == 0) break;
+    }
+    return n;
+}
+
+/* one recorded contact: four signed ids name the kind, the vertices and the multiplicity */
+static abut_stencil decode(const double *id, int32_t node[4], double *mult)
+{
+    const int32_t v[4] = { (int32_t)id[0], (int32_t)id[1], (int32_t)id[2], (int32_t)id[3] };
+    const abut_stencil kind = v[0] >= 0 ? ABUT_EE : v[2] < 0 ? ABUT_PP : v[3] < 0 ? ABUT_PE : ABUT_PT;
+    for (int c = 0; c < 4; c++) node[c] = c < abut_stencil_size(kind) ? v[c] : -1;
+    if (v[0] < 0) node[0] = -v[0] - 1;
+    *mult = kind == ABUT_PP || kind == ABUT_PE ? -v[3] : 1;
+    return kind;
+}
+
+static void check_recorded(const char *text, const char *name)
+{
+    enum { MAX = 6000, NV = 16, DIM = 3 * NV, NC = 16 };
+    static double ids[4 * NC], forces[NC], grad[DIM], hess[MAX], x0[DIM], xl[DIM], x1[DIM], bases[6 * NC];
+    double dhat2, kappa, w2, mu, E;
+    CHECK(json_numbers(text, "dhat_squared", &dhat2, 1) && json_numbers(text, "barrier_stiffness", &kappa, 1) &&
+          json_numbers(text, "epsv_times_h_squared", &w2, 1) && json_numbers(text, "mu", &mu, 1) &&
+          json_numbers(text, "energy", &E, 1));
+    const size_t n = json_numbers(text, "mmcvids", ids, 4 * NC) / 4, nh = json_numbers(text, "hessian_triplets", hess, MAX) / 3;
+    CHECK(n > 0 && nh > 0 && json_numbers(text, "normal_force_magnitudes", forces, NC) == n);
+    CHECK(json_numbers(text, "gradient", grad, DIM) == DIM && json_numbers(text, "V_start", x0, DIM) == DIM);
+    CHECK(json_numbers(text, "V_lagged", xl, DIM) == DIM && json_numbers(text, "V_end", x1, DIM) == DIM);
+    CHECK(json_numbers(text, "tangent_bases", bases, 6 * NC) == 6 * n);
+    abut_lag lag;
+    random_lag(&lag, n, NV, 1);
+    for (size_t i = 0; i < n; i++) {
+        double x[12], mult, db, *P = lag.basis[i];
+        const abut_stencil kind = decode(ids + 4 * i, lag.node[i], &mult);
+        for (int c = 0; c < 3 * abut_stencil_size(kind); c++) x[c] = xl[3 * lag.node[i][c / 3] + c % 3];
+        const double d2 = abut_dist2(kind, x, lag.weight[i]);
+        abut_tangent(kind, x, P);
+        (void)abut_barrier(d2, dhat2, &db, NULL);
+        lag.force[i] = -2 * sqrt(d2) * kappa * db * mult;
+        lag.mu[i] = mu;
+        CHECK_NEAR(lag.force[i] / forces[i], 1, 1e-11);
+        const double *B = bases + 6 * i;   /* recorded as three rows of two; the same plane, maybe turned in itself */
+        for (int p = 0; p < 3; p++)
+            for (int q = 0; q < 3; q++)
+                CHECK_NEAR(P[p] * P[q] + P[3 + p] * P[3 + q], B[2 * p] * B[2 * q] + B[2 * p + 1] * B[2 * q + 1], 1e-11);
+    }
+    double g[DIM], H[NC * ABUT_PACKED], bigg = 0, bigH = 0;
+    int32_t node[4 * NC];
+    const double eps_v = sqrt(w2);
+    CHECK_NEAR(energy(&lag, x1, x0, 1, eps_v) / E, 1, 1e-11);
+    gradient(&lag, NV, x1, x0, 1, eps_v, g);
+    for (int i = 0; i < DIM; i++) bigg = fmax(bigg, fabs(grad[i]));
+    for (int i = 0; i < DIM; i++) CHECK_NEAR(g[i], grad[i], 1e-11 * bigg);
+    abut_friction_hessian(&lag, x1, x0, 1, eps_v, node, H);
+    double *D = assemble(n, node, H, DIM);
+    for (size_t k = 0; k < nh; k++) bigH = fmax(bigH, fabs(hess[3 * k + 2]));
+    for (size_t k = 0; k < nh; k++) D[DIM * (int)hess[3 * k] + (int)hess[3 * k + 1]] -= hess[3 * k + 2];
+    for (int i = 0; i < DIM * DIM; i++) CHECK_NEAR(D[i], 0, 1e-11 * bigH);
+    free(D);
+    abut_lag_clear(&lag);
+    if (check_bad) printf("# in %s\n", name);
+}
+
+TEST(recorded_states_of_another_implementation_are_reproduced)
+{
+    static const int numbers[] = { 0, 20, 59, 100, 138, 200, 226, 300, 380, 445 };
+    static char text[65536];
+    const char *dir = getenv("ABUT_DATA") ? getenv("ABUT_DATA") : "../shared/data";
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/ipc-toolkit/friction/friction_data_%d.json", dir, numbers[k]);
+        FILE *f = fopen(path, "rb");
+        if (!f) {
+            printf("# SKIP recorded friction states: %s is not there\n", path);
+            return;
+        }
+        text[fread(text, 1, sizeof text - 1, f)] = 0;
+        fclose(f);
+        check_recorded(text, path);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(smoothed_norm_has_consistent_derivatives_and_meets_the_norm_at_the_threshold);
+    RUN(gradient_and_hessian_match_finite_differences_while_sticking_and_sliding);
+    RUN(every_hessian_is_semidefinite_from_rest_to_fast_sliding);
+    RUN(friction_opposes_the_motion_and_never_exceeds_coulombs_limit);
+    RUN(sums_have_the_same_bits_for_every_thread_count);
+    RUN(frozen_contacts_survive_a_frame);
+    RUN(recorded_states_of_another_implementation_are_reproduced);
+    return check_done();
+}
