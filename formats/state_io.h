@@ -2,7 +2,8 @@
  *
  * Writing:  open; prov (as many as there are); model; frame ...; close.  Without close there is no end mark and
  *           every reader refuses the stream.
- * Reading:  open; next -> ABUT_ITEM_MODEL, ABUT_ITEM_FRAME ..., ABUT_ITEM_END. */
+ * Reading:  open; next -> ABUT_ITEM_MODEL, ABUT_ITEM_FRAME ..., ABUT_ITEM_END.
+ * tools/cli_stream.h does both for a program that passes a stream on. */
 #ifndef ABUT_FORMATS_STATE_IO_H
 #define ABUT_FORMATS_STATE_IO_H
 
@@ -42,6 +43,8 @@ const abut_prov *abut_reader_prov(const abut_reader *r, int *n);
  * Fails  ABUT_E_FORMAT with the byte offset and what was expected */
 ABUT_MUST_USE abut_status abut_reader_next(abut_reader *r, abut_item *item, abut_frame_head *head, abut_arrays *set,
                                            abut_err *err);
+/** What the reader left out (an optional section of a newer version) since the last call, or NULL; borrowed. */
+const char *abut_reader_note(abut_reader *r);
 void abut_reader_free(abut_reader **r);
 
 /** Starts writing: the head.  level 0..9 is zlib's, 0 = store; an array is compressed only if that makes it smaller. */
@@ -54,7 +57,10 @@ ABUT_MUST_USE abut_status abut_writer_model(abut_writer *w, const abut_arrays *s
 /** Writes a frame and flushes, so that a reader at the other end of a pipe can start on it. */
 ABUT_MUST_USE abut_status abut_writer_frame(abut_writer *w, const abut_frame_head *head, const abut_arrays *set,
                                             abut_err *err);
-/** Writes the end mark and flushes.  The FILE stays open. */
+/** Copies the sections of unknown kind that ask to be kept and that r met since the last call; for a program that passes
+ * a stream on: before it writes what abut_reader_next gave, and before close. */
+ABUT_MUST_USE abut_status abut_writer_kept(abut_writer *w, abut_reader *r, abut_err *err);
+/** Writes the end mark and flushes.  The FILE stays open.  Fails ABUT_E_ARG after a failed write or without a model. */
 ABUT_MUST_USE abut_status abut_writer_close(abut_writer *w, abut_err *err);
 void abut_writer_free(abut_writer **w);
 

@@ -54,47 +54,67 @@ static int name_ok(const char *s)
     return 1;
 }
 
-void *abut_arrays_put(abut_arrays *set, const char *name, abut_dtype type, int rank, const int64_t *shape,
-                      const char *unit, uint32_t flags, abut_err *err)
+/* Bytes of the data, or an error when any part of the description is off. */
+static abut_status check_form(const abut_array *a, size_t *bytes, abut_err *err)
 {
-    const size_t size = abut_dtype_size(type);
-    if (!name_ok(name) || !size || rank < 0 || rank > ABUT_RANK_MAX || strlen(unit) > ABUT_UNIT_MAX) {
-        abut_fail(err, ABUT_E_ARG, "array '%.80s': bad name, type %d, rank %d or unit", name, (int)type, rank);
-        return NULL;
+    const size_t size = abut_dtype_size(a->type);
+    if (!name_ok(a->name) || !size || a->rank < 0 || a->rank > ABUT_RANK_MAX)
+        return abut_fail(err, ABUT_E_ARG, "array '%.63s': bad name, type %d or rank %d", a->name, (int)a->type, a->rank);
+    size_t n = size;
+    for (int d = 0; d < a->rank; d++) {
+        if (a->shape[d] < 0 || (a->shape[d] > 0 && n > (SIZE_MAX >> 2) / (size_t)a->shape[d]))
+            return abut_fail(err, ABUT_E_ARG, "array '%s': dimension %d is %lld", a->name, d, (long long)a->shape[d]);
+        n *= (size_t)a->shape[d];
     }
-    size_t bytes = size;
-    for (int d = 0; d < rank; d++) {
-        if (shape[d] < 0 || (shape[d] > 0 && bytes > (SIZE_MAX >> 2) / (size_t)shape[d])) {
-            abut_fail(err, ABUT_E_ARG, "array '%s': dimension %d is %lld", name, d, (long long)shape[d]);
-            return NULL;
-        }
-        bytes *= (size_t)shape[d];
+    *bytes = n;
+    return ABUT_OK;
+}
+
+abut_status abut_arrays_take(abut_arrays *set, const abut_array *a, abut_err *err)
+{
+    size_t bytes;
+    const abut_status rc = check_form(a, &bytes, err);
+    if (rc) return rc;
+    abut_array *slot = abut_arrays_find(set, a->name);
+    if (slot) {
+        free(slot->data);
+        *slot = *a;
+        return ABUT_OK;
     }
-    if (set->n == set->cap && !abut_arrays_find(set, name)) {
+    if (set->n == set->cap) {
         const int cap = set->cap ? 2 * set->cap : 16;
         abut_array *grown = realloc(set->a, (size_t)cap * sizeof *grown);
-        if (!grown) {
-            abut_fail(err, ABUT_E_NOMEM, "array '%s': no memory for the set", name);
-            return NULL;
-        }
+        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "array '%s': no memory for the set", a->name);
         set->a = grown;
         set->cap = cap;
     }
-    void *data = calloc(bytes ? bytes : 1, 1);
-    if (!data) {
+    set->a[set->n++] = *a;
+    return ABUT_OK;
+}
+
+void *abut_arrays_put(abut_arrays *set, const char *name, abut_dtype type, int rank, const int64_t *shape,
+                      const char *unit, uint32_t flags, abut_err *err)
+{
+    if (strlen(name) > ABUT_NAME_MAX || strlen(unit) > ABUT_UNIT_MAX) {
+        abut_fail(err, ABUT_E_ARG, "array '%.80s': name or unit '%.80s' is too long", name, unit);
+        return NULL;
+    }
+    abut_array a = { .type = type, .flags = flags, .rank = rank };
+    strcpy(a.name, name);
+    strcpy(a.unit, unit);
+    for (int d = 0; d < rank && d < ABUT_RANK_MAX; d++) a.shape[d] = shape[d];
+    size_t bytes;
+    if (check_form(&a, &bytes, err)) return NULL;
+    a.data = calloc(bytes ? bytes : 1, 1);
+    if (!a.data) {
         abut_fail(err, ABUT_E_NOMEM, "array '%s': no memory for %zu bytes", name, bytes);
         return NULL;
     }
-    abut_array *a = abut_arrays_find(set, name);
-    if (a)
-        free(a->data);
-    else
-        a = &set->a[set->n++];
-    *a = (abut_array){ .type = type, .flags = flags, .rank = rank, .data = data };
-    strcpy(a->name, name);
-    strcpy(a->unit, unit);
-    for (int d = 0; d < rank; d++) a->shape[d] = shape[d];
-    return data;
+    if (abut_arrays_take(set, &a, err)) {
+        free(a.data);
+        return NULL;
+    }
+    return a.data;
 }
 
 abut_status abut_arrays_put_f64(abut_arrays *set, const char *name, double value, const char *unit, abut_err *err)

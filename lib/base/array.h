@@ -67,6 +67,9 @@ void *abut_arrays_put_rows(abut_arrays *set, const char *name, abut_dtype type, 
                            const char *unit, abut_err *err);
 ABUT_MUST_USE abut_status abut_arrays_put_text(abut_arrays *set, const char *name, const char *text, abut_err *err);
 
+/** Adds an array as it is, or replaces the one of that name in place.  a->data comes from malloc and belongs to the set
+ * when the call succeeds.  Fails ABUT_E_ARG on a bad name, type, rank or shape; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_arrays_take(abut_arrays *set, const abut_array *a, abut_err *err);
 /** Deep copy of one array into dst (added or replaced). */
 ABUT_MUST_USE abut_status abut_arrays_copy(abut_arrays *dst, const abut_array *a, abut_err *err);
 /** Removes the array of that name if it is there. */
