@@ -29,9 +29,16 @@ double abut_separation(abut_stencil s, const double *x);
 abut_ccd_answer abut_ccd_additive(abut_stencil s, const double *x0, const double *x1, double min_sep, double slack,
                                   double t_max, double *toi);
 
-/** Inclusion-based CCD (Wang et al. 2021): never misses; reports near misses below delta.
- *  delta  m      size of the boxes that end the search (1e-6)
- *  scratch       queue of boxes; when max_boxes are spent the answer is HIT with the earliest open time */
+/** Inclusion-based CCD (Wang et al. 2021): bisects (t, u, v), drops boxes whose image is proved to miss a cube of
+ * half-width min_sep (plus the rounding error: 12 or 24 times 2^-53 of the largest coordinate of an axis; the published
+ * constants are not conservative far from coordinates of size 1).  Never misses; reports near misses below delta, in the
+ * maximum norm.  *toi is not later than the first contact.  Separating slabs clear most pairs before any box is looked at,
+ * and with min_sep = 0 a search that would go beyond 64 boxes is decided exactly instead: such pairs slide or touch.
+ *  min_sep >= 0, m;   delta > 0, m: size of the images that end the search (1e-6);   t_max in (0, 1]
+ *  max_boxes      1e6; 0: no limit.  When they are spent, or scratch is full, the answer is that of a contact, with a time
+ *                 that no contact is before
+ *  *toi = t_max when CLEAR, 0 when BAD: contact or a near miss at t = 0, or a coordinate is not finite
+ *  scratch        at most 192 bytes a box, given back before return */
 abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
                                    double t_max, long max_boxes, double *toi, abut_arena *scratch);
 

@@ -13,6 +13,7 @@
 #define MAX_DEPTH 50            /* lower, upper, 1 - t and u + v stay exact doubles */
 #define SLAB_STEPS 16
 #define FIRST_CELLS 128
+#define EXACT_AFTER 64         /* boxes: a pair that needs more slides or touches, and costs less decided exactly */
 
 /* A parameter box: [k, k + 1] / 2^depth in t, u and v; all boxes of one level have the same depths. */
 typedef struct cell {
@@ -31,7 +32,11 @@ typedef struct query {
     double margin[3];           /* m: a hull beyond it on one axis holds no contact */
     double tol[3];              /* widths of t, u, v at which no hull is larger than delta */
     double delta, t_max;
+    long max_boxes;
 } query;
+
+/* How a search ended: every box accounted for, or cut short with *t a time that no contact is before. */
+typedef enum outcome { DONE, CUT } outcome;
 
 typedef enum verdict { MISS, CROSS, SMALL } verdict;
 
@@ -61,11 +66,10 @@ static void extremes(int face, const double p[4], const double u[2], const doubl
     *hi = p[0] - least;
 }
 
-/* SMALL: the hull is at most delta wide, or nowhere further than the margin.  *size: the larger of delta and its width. */
-static verdict look(const query *q, const double t[2], const double u[2], const double v[2], double *size)
+/* SMALL: the hull is at most delta wide, or nowhere further than the margin. */
+static verdict look(const query *q, const double t[2], const double u[2], const double v[2])
 {
     int small = 1, inside = 1;
-    *size = q->delta;
     for (int axis = 0; axis < 3; axis++) {
         double p[4], lo[2], hi[2];
         for (int e = 0; e < 2; e++) {
@@ -74,7 +78,6 @@ static verdict look(const query *q, const double t[2], const double u[2], const 
         }
         const double l = lo[0] < lo[1] ? lo[0] : lo[1], h = hi[0] > hi[1] ? hi[0] : hi[1], m = q->margin[axis];
         if (l > m || h < -m) return MISS;
-        if (h - l > *size) *size = h - l;
         small &= h - l <= q->delta;
         inside &= l >= -m && h <= m;
     }
@@ -176,47 +179,66 @@ static int widest(const query *q, const int depth[3])
     return j;
 }
 
-/* Earliest time at which a box survives, INFINITY when none does.  [0, t_clear] is known to be free.  Breadth first: the
- * first survivor of a level is not later than any contact left, so a search cut short answers with its time. */
-static double search(const query *q, double t_clear, long max_boxes, abut_arena *scratch)
-{
-    cell small[2][FIRST_CELLS];
-    level cur = { small[0], 1, FIRST_CELLS }, next = { small[1], 0, FIRST_CELLS };
-    int depth[3] = { 0, 0, 0 };
-    double skip = INFINITY;
-    long spent = 0;
-    memset(small[0], 0, sizeof(cell));
+/* The boxes of one level at which bisection stands; [0, t_clear] is known to be free. */
+typedef struct sweep {
+    const query *q;
+    double t_clear, skip, level_toi;
+    long spent;
+    int depth[3], widest;
+} sweep;
 
+/* Looks at every box of a level and keeps those to be halved.  1: the search is over, s->level_toi the answer. */
+static int sweep_level(sweep *s, level *cur)
+{
+    const double w[3] = { ldexp(1, -s->depth[0]), ldexp(1, -s->depth[1]), ldexp(1, -s->depth[2]) };
+    size_t kept = 0;
+    s->level_toi = INFINITY;
+    for (size_t i = 0; i < cur->n; i++) {
+        const cell c = cur->cells[i];
+        double box[3][2];
+        for (int k = 0; k < 3; k++) box[k][0] = (double)c.k[k] * w[k], box[k][1] = (double)(c.k[k] + 1) * w[k];
+        if (box[0][0] >= s->skip) break;            /* ascending in t: so are all that follow */
+        if (box[0][1] <= s->t_clear) continue;
+        s->spent++;
+        const verdict found = look(s->q, box[0], box[1], box[2]);
+        if (found == MISS) continue;
+        const int first = s->level_toi == INFINITY;
+        if (first) s->level_toi = box[0][0];
+        if (first && (s->widest < 0 || found == SMALL)) return 1;
+        if (found == SMALL) s->skip = box[0][0];
+        else cur->cells[kept++] = c;
+    }
+    cur->n = kept;
+    return 0;
+}
+
+/* *t: the earliest time at which a box survives, INFINITY when none does.  Breadth first: the first survivor of a level is
+ * not later than any contact left, so a search cut short has a safe answer too. */
+static outcome search(const query *q, double t_clear, abut_arena *scratch, double *t)
+{
+    cell few[2][FIRST_CELLS];
+    level cur = { few[0], 1, FIRST_CELLS }, next = { few[1], 0, FIRST_CELLS };
+    sweep s = { q, t_clear, INFINITY, INFINITY, 0, { 0, 0, 0 }, 0 };
+    memset(few[0], 0, sizeof(cell));
     while (cur.n > 0) {
-        const int j = widest(q, depth);
-        const double w[3] = { ldexp(1, -depth[0]), ldexp(1, -depth[1]), ldexp(1, -depth[2]) };
-        double level_toi = INFINITY;
-        size_t kept = 0;
-        for (size_t i = 0; i < cur.n; i++) {
-            const cell c = cur.cells[i];
-            double box[3][2], size;
-            for (int k = 0; k < 3; k++) box[k][0] = (double)c.k[k] * w[k], box[k][1] = (double)(c.k[k] + 1) * w[k];
-            if (box[0][0] >= skip) break;           /* ascending in t: so are all that follow */
-            if (box[0][1] <= t_clear) continue;
-            spent++;
-            const verdict found = look(q, box[0], box[1], box[2], &size);
-            if (found == MISS) continue;
-            const int first = level_toi == INFINITY;
-            if (j < 0 || (first && found == SMALL)) return box[0][0];
-            if (first) level_toi = box[0][0];
-            if (max_boxes > 0 && spent > max_boxes) return level_toi;
-            if (found == SMALL) skip = box[0][0];
-            else cur.cells[kept++] = c;
+        s.widest = widest(q, s.depth);
+        if (sweep_level(&s, &cur)) {
+            *t = s.level_toi;
+            return DONE;
         }
-        cur.n = kept;
-        if (j < 0 || kept == 0) break;
-        if (depth[j] == MAX_DEPTH || !reserve(&cur, &next, 2 * kept, scratch)) return level_toi;
-        depth[j]++;
-        split(q, &cur, j, depth, &next);
+        if (cur.n == 0) break;
+        const int j = s.widest, full = q->max_boxes > 0 && s.spent + (long)cur.n > q->max_boxes;
+        if (full || s.depth[j] == MAX_DEPTH || !reserve(&cur, &next, 2 * cur.n, scratch)) {
+            *t = s.level_toi;
+            return CUT;
+        }
+        s.depth[j]++;
+        split(q, &cur, j, s.depth, &next);
         const level other = cur;
         cur = next, next = other;
     }
-    return skip;
+    *t = s.skip;
+    return DONE;
 }
 
 /* A time up to which slabs prove the distance above min_sep: clears most pairs before any box is looked at. */
@@ -237,6 +259,20 @@ static double clear_by_slabs(abut_stencil s, const double *x0, const double *x1,
     return t;
 }
 
+/* The search, and where it grows long the exact decision in its place (which knows no minimum separation). */
+static double first_time(query *q, abut_stencil s, const double *x0, const double *x1, double min_sep, double t_clear,
+                         long max_boxes, abut_arena *scratch)
+{
+    const int exact = min_sep == 0 && (max_boxes <= 0 || max_boxes > EXACT_AFTER);
+    const abut_mark mark = abut_arena_mark(scratch);
+    double t, t_hi;
+    q->max_boxes = exact ? EXACT_AFTER : max_boxes;
+    const outcome end = search(q, t_clear, scratch, &t);
+    abut_arena_release(scratch, mark);
+    if (end == CUT && exact && !abut_ccd_exact(s, x0, x1, &t, &t_hi)) return INFINITY;
+    return t;
+}
+
 abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
                                    double t_max, long max_boxes, double *toi, abut_arena *scratch)
 {
@@ -244,9 +280,8 @@ abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const doubl
     *toi = 0;
     if (!set_query(&q, s, x0, x1, min_sep, delta, t_max)) return ABUT_CCD_BAD;
     const double t_clear = clear_by_slabs(s, x0, x1, min_sep, t_max);
-    const abut_mark mark = abut_arena_mark(scratch);
-    const double t = t_clear >= t_max ? INFINITY : search(&q, t_clear, max_boxes, scratch);
-    abut_arena_release(scratch, mark);
+    double t = INFINITY;
+    if (t_clear < t_max) t = first_time(&q, s, x0, x1, min_sep, t_clear, max_boxes, scratch);
     if (t > t_max) {
         *toi = t_max;
         return ABUT_CCD_CLEAR;
