@@ -60,6 +60,10 @@ $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPP) $(ALL_C) -Itests/unit $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
 
+$B/bench/%: tests/bench/%.c $B/libabut.a Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
 unit: $(UNIT)
 	@tests/run-unit $(UNIT)
 

@@ -298,7 +298,7 @@ abut_status abut_chol_new(abut_chol **out, const abut_bsr *A, const int32_t *per
     c->com.quick_return_if_not_posdef = 1;
     c->n = A->n;
     c->nnz = A->nnz;
-    c->threads = blas_threads;
+    c->threads = 1;
     rc = analyse(c, A, perm, err);
     if (rc) abut_chol_free(&c);
     else *out = c;

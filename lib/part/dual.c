@@ -192,7 +192,7 @@ static int32_t mend_once(const abut_dual *d, int32_t k, int32_t *part, mend *m)
 
 abut_status abut_dual_mend(const abut_dual *d, int32_t k, int32_t *part, abut_err *err)
 {
-    enum { ROUNDS = 8 };    /* a piece may land on one that moves itself; two rounds are rare, more unheard of */
+    enum { ROUNDS = 8 };    /* a piece may land on one that moves itself: look again, but not for ever */
     const size_t nt = (size_t)d->nt, nk = (size_t)k;
     int32_t *pool = calloc(5 * nt + 2 * nk + 1, sizeof *pool);
     if (!pool) return no_memory(err);
