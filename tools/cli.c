@@ -211,6 +211,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     const int has_out = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_TEXT | ABUT_CLI_OUT_MAY);
     int help = 0, version = 0;
     const abut_opt table[] = {
+        { 0, "compress", ABUT_OPT_INT, &cli->compress, "LEVEL", "compress the arrays, 0 to 9 (default 0: store them)" },
         { 'o', "output", ABUT_OPT_TEXT, &cli->out_path, "FILE", "write to FILE (through FILE.part) instead of standard output" },
         { 'j', "threads", ABUT_OPT_INT, &cli->threads, "N", "number of threads (default: all cores)" },
         { 'q', "quiet", ABUT_OPT_FLAG, &cli->quiet, NULL, "errors only: no progress, no remarks" },
@@ -218,7 +219,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
         { 0, "version", ABUT_OPT_FLAG, &version, NULL, "show the version" },
         { 0 }
     };
-    const abut_opt *common = has_out ? table : table + 1;
+    const abut_opt *common = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_MAY) ? table : has_out ? table + 1 : table + 2;
 
     abut_err err = { 0 };
     const char **args = calloc((size_t)argc + 1, sizeof *args);
@@ -233,6 +234,8 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     if (cli->threads == -1) cli->threads = abut_threads();
     else if (cli->threads < 1 || cli->threads > THREADS_MOST)
         abut_fail(&err, ABUT_E_ARG, "--threads: %d is not between 1 and %d", cli->threads, THREADS_MOST);
+    if (cli->compress < 0 || cli->compress > 9)
+        abut_fail(&err, ABUT_E_ARG, "--compress: %d is not between 0 and 9", cli->compress);
     if (err.code || abut_options_count(args_help, args, cli->nargs, &err)) stop(cli, &err);
     abut_threads_set(cli->threads);
 

@@ -7,7 +7,8 @@
  *     ... cli.in, cli.out ...
  *     return abut_cli_end(&cli, answer_is_no, &err);
  *
- * -o FILE, -j N, -q, --help, --version belong to every program (-o to those with an output).  Output to a file goes to
+ * -o FILE, -j N, -q, --help, --version belong to every program (-o to those with an output, --compress to those whose
+ * output is a stream).  Output to a file goes to
  * FILE.part and is renamed by abut_cli_end when all went well, so a name without .part is always whole.  Devices,
  * fifos and everything under /dev and /proc are written directly.
  *
@@ -53,6 +54,7 @@ typedef struct abut_cli {
     const char *const *args;  /* positional arguments, NULL-terminated */
     int nargs;
     int threads;        /* -j, already set for OpenMP; default: all cores */
+    int compress;       /* --compress: level for abut_writer_open, 0..9 */
     int quiet;          /* -q: no progress, no remarks */
     const char *out_path;     /* -o; NULL: standard output */
     char *part_path, *final_path;  /* while writing, and after the rename; NULL when written directly */

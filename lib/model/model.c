@@ -134,6 +134,19 @@ static abut_status check_field(const table *t, const field *f, const abut_array 
     return f->type == ABUT_F64 ? check_finite(f, a, err) : ABUT_OK;
 }
 
+/* An array that changes the meaning of the others, from a program that knows more than this one. */
+static abut_status check_understood(const table *t, const abut_arrays *set, abut_err *err)
+{
+    for (int i = 0; i < set->n; i++) {
+        int known = !(set->a[i].flags & ABUT_A_REQUIRED);
+        for (int k = 0; k < t->nfields && !known; k++) known = !strcmp(t->fields[k].name, set->a[i].name);
+        if (!known)
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' must be understood, and this program does not know it",
+                             set->a[i].name);
+    }
+    return ABUT_OK;
+}
+
 /* Fills the pointers and counts of a view, whose counts that are known beforehand stand in c. */
 static abut_status fill(const table *t, const abut_arrays *set, void *view, counting *c, abut_err *err)
 {
@@ -171,7 +184,8 @@ abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *
 {
     abut_model m = { 0 };
     counting c = no_counts();
-    abut_status rc = fill(&model_table, set, &m, &c, err);
+    abut_status rc = check_understood(&model_table, set, err);
+    if (!rc) rc = fill(&model_table, set, &m, &c, err);
     if (!rc) rc = abut_model_check(&m, err);
     if (rc) {
         abut_wrap(err, "MODEL");
@@ -188,7 +202,8 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     const int nv = count_row(&frame_table, "nv");
     c.n[nv] = model->nv;
     c.by[nv] = "node/X of the MODEL";
-    abut_status rc = fill(&frame_table, set, &f, &c, err);
+    abut_status rc = check_understood(&frame_table, set, err);
+    if (!rc) rc = fill(&frame_table, set, &f, &c, err);
     if (!rc) rc = abut_frame_check(&f, err);
     if (rc) {
         abut_wrap(err, "FRAME");
@@ -224,6 +239,16 @@ void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err 
 void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err)
 {
     return put(&frame_table, "FRAME", set, name, rows, err);
+}
+
+abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err)
+{
+    for (int i = 0; i < from->n; i++) {
+        if (!(from->a[i].flags & ABUT_A_CARRY) || abut_arrays_find(to, from->a[i].name)) continue;
+        const abut_status rc = abut_arrays_copy(to, &from->a[i], err);
+        if (rc) return rc;
+    }
+    return ABUT_OK;
 }
 
 const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size)

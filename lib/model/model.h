@@ -90,8 +90,8 @@ typedef struct abut_frame {
     ABUT_FRAME_FIELDS(ABUT_FIELD_MEMBER)
 } abut_frame;
 
-/** Views a set as a model: every array of the table has its type, shape and unit; every index is in range; every
- * number is finite; masses, h, dhat positive.  view is untouched on failure; its pointers live as long as set.
+/** Views a set as a model: every array of the table has its type, shape and unit, and no other array says that it must
+ * be understood (ABUT_A_REQUIRED); every index is in range; every number is finite; masses, h, dhat positive.  view is untouched on failure; its pointers live as long as set.
  * Fails  ABUT_E_FORMAT naming the array, the row, the value and what was expected; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *err);
 
@@ -105,6 +105,9 @@ ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_mod
  * NULL with err set when the name is in no table, rows does not suit it, or memory is out. */
 void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
+
+/** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY). */
+ABUT_MUST_USE abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err);
 
 /** Row i of a text array ("object/name", "material/name"), copied to buf[size]; "?" when there is none. */
 const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size);

@@ -136,6 +136,34 @@ TEST(put_takes_names_of_its_table_only)
     abut_arrays_clear(&s);
 }
 
+TEST(an_unknown_array_is_ignored_unless_it_must_be_understood)
+{
+    abut_arrays s = { 0 };
+    abut_model m;
+    sample_model(&s);
+    CHECK(abut_arrays_put(&s, "shell/node", ABUT_I32, 1, (int64_t[]){ 3 }, "", ABUT_A_CARRY, NULL) != NULL);
+    CHECK(!abut_model_view(&s, &m, NULL));
+    abut_arrays_find(&s, "node/X")->flags = ABUT_A_REQUIRED;
+    CHECK(!abut_model_view(&s, &m, NULL));
+    abut_arrays_find(&s, "shell/node")->flags = ABUT_A_REQUIRED;
+    refused(&s, "shell/node", "must be understood");
+}
+
+TEST(only_carried_arrays_that_are_not_there_yet_go_into_a_new_frame)
+{
+    abut_arrays from = { 0 }, to = { 0 };
+    int32_t *a = abut_arrays_put(&from, "x/carried", ABUT_I32, 0, NULL, "", ABUT_A_CARRY, NULL);
+    int32_t *b = abut_arrays_put(&from, "x/renewed", ABUT_I32, 0, NULL, "", ABUT_A_CARRY, NULL);
+    int32_t *c = abut_arrays_put(&to, "x/renewed", ABUT_I32, 0, NULL, "", ABUT_A_CARRY, NULL);
+    CHECK(a && b && c && !abut_arrays_put_i32(&from, "x/left", 3, NULL));
+    if (a && b && c) *a = 1, *b = 2, *c = 4;
+    CHECK(!abut_frame_carry(&from, &to, NULL) && to.n == 2);
+    CHECK(i32(&to, "x/carried")[0] == 1 && i32(&to, "x/renewed")[0] == 4 && !abut_arrays_find(&to, "x/left"));
+    CHECK(abut_arrays_find(&to, "x/carried")->flags == ABUT_A_CARRY);
+    abut_arrays_clear(&from);
+    abut_arrays_clear(&to);
+}
+
 static void frame_refused(abut_arrays *s, const abut_model *m, const char *array, const char *why)
 {
     abut_frame f = { .nv = 77 };
@@ -187,6 +215,8 @@ int main(int argc, char **argv)
     RUN(every_quantity_is_held_to_its_domain);
     RUN(type_shape_unit_and_presence_are_checked);
     RUN(put_takes_names_of_its_table_only);
+    RUN(an_unknown_array_is_ignored_unless_it_must_be_understood);
+    RUN(only_carried_arrays_that_are_not_there_yet_go_into_a_new_frame);
     RUN(a_frame_is_checked_against_its_model);
     return check_done();
 }
