@@ -354,6 +354,11 @@ abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *
     return ABUT_OK;
 }
 
+int32_t abut_chol_rows(const abut_chol *c)
+{
+    return c->n;
+}
+
 abut_chol_stats abut_chol_get_stats(const abut_chol *c)
 {
     return c->stats;

@@ -1,0 +1,139 @@
+#include "linalg/pcg.h"
+
+#include "base/par.h"
+#include "linalg/mat3.h"
+
+#include <math.h>
+#include <string.h>
+
+double abut_dot(const double *a, const double *b, size_t n, double *part)
+{
+    const size_t nb = abut_blocks(n);
+    #pragma omp parallel for schedule(static)
+    for (size_t k = 0; k < nb; k++) {
+        const abut_range r = abut_block(n, k);
+        double s[4] = { 0, 0, 0, 0 };       /* four chains: an addition need not wait for the one before */
+        size_t i = r.lo;
+        for (; i + 4 <= r.hi; i += 4)
+            for (size_t j = 0; j < 4; j++) s[j] += a[i + j] * b[i + j];
+        for (; i < r.hi; i++) s[0] += a[i] * b[i];
+        part[k] = (s[0] + s[1]) + (s[2] + s[3]);
+    }
+    return abut_sum(part, nb);
+}
+
+typedef struct pcg {
+    const abut_bsr *A;
+    abut_chol *factor;
+    size_t n;           /* scalar rows */
+    double *r, *z, *p, *q;
+    double *inverse;    /* [n * 3] inverted diagonal blocks; NULL with a factor */
+    double *part;
+} pcg;
+
+/* Positive leading minors (Sylvester), false for a NaN. */
+static int is_definite(const double D[9], double det)
+{
+    return D[0] > 0 && D[0] * D[4] - D[1] * D[3] > 0 && det > 0;
+}
+
+static abut_status invert_diagonal(pcg *s, abut_err *err)
+{
+    for (int32_t c = 0; c < s->A->n; c++) {
+        const double *D = s->A->val + 9 * s->A->ptr[c];
+        if (!is_definite(D, abut_m3_inverse(s->inverse + 9 * (size_t)c, D)))
+            return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: diagonal block %d is not positive definite", c);
+    }
+    return ABUT_OK;
+}
+
+/* z = M^-1 r */
+static abut_status precondition(pcg *s, abut_err *err)
+{
+    if (s->factor) return abut_chol_solve(s->factor, s->r, s->z, err);
+    #pragma omp parallel for schedule(static)
+    for (int32_t c = 0; c < s->A->n; c++) {
+        const double *I = s->inverse + 9 * (size_t)c, *r = s->r + 3 * (size_t)c;
+        for (int i = 0; i < 3; i++) s->z[3 * (size_t)c + (size_t)i] = I[3 * i] * r[0] + I[3 * i + 1] * r[1] + I[3 * i + 2] * r[2];
+    }
+    return ABUT_OK;
+}
+
+/* y += a x */
+static void axpy(size_t n, double a, const double *x, double *y)
+{
+    #pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+static double norm(const pcg *s, const double *v)
+{
+    return sqrt(abut_dot(v, v, s->n, s->part));
+}
+
+/* From x, the residual in r, until the tolerance or the last iteration. */
+static abut_status iterate(pcg *s, double *x, double b_norm, abut_pcg_opts opts, abut_pcg_report *rep, abut_err *err)
+{
+    double rz = 0;
+    for (int k = 0;; k++) {
+        rep->iterations = k;
+        rep->residual = norm(s, s->r) / b_norm;
+        rep->converged = rep->residual <= opts.tolerance;
+        if (rep->converged || k == opts.max_iterations) return ABUT_OK;
+        const abut_status rc = precondition(s, err);
+        if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
+        const double before = rz;
+        rz = abut_dot(s->r, s->z, s->n, s->part);
+        if (!(rz > 0))
+            return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the preconditioner is not positive definite"
+                             " (r . z = %g)", k, rz);
+        const double beta = k ? rz / before : 0;
+        #pragma omp parallel for schedule(static)
+        for (size_t i = 0; i < s->n; i++) s->p[i] = s->z[i] + beta * s->p[i];
+        abut_bsr_multiply(s->A, s->p, s->q);
+        const double pq = abut_dot(s->p, s->q, s->n, s->part);
+        if (!(pq > 0))
+            return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the matrix is not positive definite"
+                             " (p . A p = %g)", k, pq);
+        axpy(s->n, rz / pq, s->p, x);
+        axpy(s->n, -rz / pq, s->q, s->r);
+    }
+}
+
+static abut_status solve(pcg *s, const double *b, double *x, abut_pcg_opts opts, abut_pcg_report *rep, abut_err *err)
+{
+    const double b_norm = norm(s, b);
+    if (b_norm == 0) {
+        memset(x, 0, s->n * sizeof *x);
+        *rep = (abut_pcg_report){ 1, 0, 0 };
+        return ABUT_OK;
+    }
+    if (!isfinite(b_norm)) return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: |b| is %g", b_norm);
+    abut_status rc = s->inverse ? invert_diagonal(s, err) : ABUT_OK;
+    if (rc) return rc;
+    abut_bsr_multiply(s->A, x, s->r);
+    for (size_t i = 0; i < s->n; i++) s->r[i] = b[i] - s->r[i];
+    return iterate(s, x, b_norm, opts, rep, err);
+}
+
+abut_status abut_pcg_solve(const abut_bsr *A, abut_chol *factor, const double *b, double *x, abut_pcg_opts opts,
+                           abut_pcg_report *report, abut_arena *scratch, abut_err *err)
+{
+    if (!(opts.tolerance > 0) || opts.max_iterations < 0)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: tolerance %g, %d iterations", opts.tolerance, opts.max_iterations);
+    if (factor && abut_chol_rows(factor) != A->n)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: matrix of %d block rows, factor of %d", A->n, abut_chol_rows(factor));
+    const abut_mark mark = abut_arena_mark(scratch);
+    const size_t n = 3 * (size_t)A->n;
+    pcg s = { .A = A, .factor = factor, .n = n };
+    double **const vec[] = { &s.r, &s.z, &s.p, &s.q };
+    int ok = 1;
+    for (int k = 0; k < 4; k++) ok &= (*vec[k] = ABUT_NEW(scratch, double, n + 1)) != NULL;
+    s.part = ABUT_NEW(scratch, double, abut_blocks(n) + 1);
+    if (!factor) s.inverse = ABUT_NEW(scratch, double, 3 * n + 1);
+    ok &= s.part && (factor || s.inverse);
+    const abut_status rc = ok ? solve(&s, b, x, opts, report, err)
+                              : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: scratch for %zu rows", n);
+    abut_arena_release(scratch, mark);
+    return rc;
+}

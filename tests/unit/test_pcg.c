@@ -1,0 +1,176 @@
+#include "base/par.h"
+#include "box_tets.h"
+#include "linalg/pcg.h"
+
+#include "check.h"
+
+typedef struct fixture {
+    box_tets box;
+    abut_elems set;
+    abut_bsr A;
+    size_t n;
+    double *diag, *b, *x, *y;
+    abut_arena scratch;
+} fixture;
+
+static fixture fixture_make(void)
+{
+    fixture f = { .box = box_tets_make(8, 7, 6, 21) };
+    f.n = 3 * (size_t)f.box.nv;
+    f.set = (abut_elems){ (size_t)f.box.nt, f.box.tet, f.box.val };
+    f.diag = calloc(f.n, sizeof *f.diag);
+    f.b = calloc(f.n, sizeof *f.b);
+    f.x = calloc(f.n, sizeof *f.x);
+    f.y = calloc(f.n, sizeof *f.y);
+    abut_rng r = { 22 };
+    for (size_t i = 0; i < f.n; i++) f.diag[i] = abut_rng_real(&r, 0.01, 0.1), f.b[i] = abut_rng_real(&r, -1, 1);
+    if (abut_bsr_pattern(&f.A, f.box.nv, &f.set, 1, NULL)) abort();
+    abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+    return f;
+}
+
+static void fixture_free(fixture *f)
+{
+    box_tets_free(&f->box);
+    abut_bsr_clear(&f->A);
+    abut_arena_clear(&f->scratch);
+    free(f->diag), free(f->b), free(f->x), free(f->y);
+}
+
+static double residual(fixture *f)
+{
+    double r2 = 0, b2 = 0;
+    abut_bsr_multiply(&f->A, f->x, f->y);
+    for (size_t i = 0; i < f->n; i++) {
+        r2 += (f->y[i] - f->b[i]) * (f->y[i] - f->b[i]);
+        b2 += f->b[i] * f->b[i];
+    }
+    return sqrt(r2 / b2);
+}
+
+static abut_chol *factor_of(const abut_bsr *A)
+{
+    abut_chol *c = NULL;
+    if (abut_chol_new(&c, A, NULL, 1, NULL) || abut_chol_factor(c, A, NULL)) abort();
+    return c;
+}
+
+TEST(diagonal_blocks_alone_reach_the_tolerance_and_the_report_tells_the_true_residual)
+{
+    fixture f = fixture_make();
+    abut_pcg_report rep;
+    const double tol[] = { 1e-3, 1e-6, 1e-10 };
+    int last = 0;
+    for (int k = 0; k < 3; k++) {
+        memset(f.x, 0, f.n * sizeof *f.x);
+        CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ tol[k], 1000 }, &rep, &f.scratch, NULL) == ABUT_OK);
+        CHECK(rep.converged && rep.iterations > last);
+        CHECK(residual(&f) <= tol[k] * (1 + 1e-6));
+        CHECK_NEAR(rep.residual, residual(&f), 1e-13);
+        last = rep.iterations;
+    }
+    /* from the solution there is nothing to do */
+    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-9, 1000 }, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(rep.converged && rep.iterations == 0);
+    fixture_free(&f);
+}
+
+TEST(the_factor_of_the_matrix_needs_one_iteration_and_a_stale_one_fewer_than_the_diagonal)
+{
+    fixture f = fixture_make();
+    abut_chol *c = factor_of(&f.A);
+    abut_pcg_report rep, jacobi;
+    const abut_pcg_opts opts = { 1e-10, 1000 };
+    CHECK(abut_pcg_solve(&f.A, c, f.b, f.x, opts, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(rep.converged && rep.iterations == 1 && residual(&f) < 1e-10);
+    abut_rng r = { 23 };
+    for (size_t k = 0; k < (size_t)f.set.n; k++) {      /* every element up to a tenth stiffer */
+        const double s = abut_rng_real(&r, 1, 1.1);
+        for (size_t i = 0; i < ABUT_PACKED; i++) f.box.val[ABUT_PACKED * k + i] *= s;
+    }
+    abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+    memset(f.x, 0, f.n * sizeof *f.x);
+    CHECK(abut_pcg_solve(&f.A, c, f.b, f.x, opts, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(rep.converged && residual(&f) < 2e-10);
+    memset(f.x, 0, f.n * sizeof *f.x);
+    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, opts, &jacobi, &f.scratch, NULL) == ABUT_OK);
+    CHECK(3 * rep.iterations < jacobi.iterations);
+    abut_chol_free(&c);
+    fixture_free(&f);
+}
+
+TEST(running_out_of_iterations_is_reported_and_keeps_the_iterate)
+{
+    fixture f = fixture_make();
+    abut_pcg_report rep;
+    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-12, 5 }, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(!rep.converged && rep.iterations == 5 && rep.residual > 1e-12);
+    CHECK_NEAR(rep.residual, residual(&f), 1e-12);
+    CHECK(residual(&f) < 1);
+    fixture_free(&f);
+}
+
+TEST(a_matrix_that_is_not_definite_and_bad_options_are_refused)
+{
+    fixture f = fixture_make();
+    abut_pcg_report rep;
+    abut_err err = { 0 };
+    const abut_pcg_opts opts = { 1e-6, 1000 };
+    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 0, 5 }, &rep, &f.scratch, &err) == ABUT_E_ARG);
+    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-6, -1 }, &rep, &f.scratch, &err) == ABUT_E_ARG);
+    abut_chol *c = factor_of(&f.A);
+    f.A.val[9 * f.A.ptr[5]] = -1e3;
+    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
+    CHECK(strstr(err.msg, "diagonal block 5 is not positive definite"));
+    CHECK(abut_pcg_solve(&f.A, c, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
+    CHECK(strstr(err.msg, "the matrix is not positive definite"));
+    f.b[0] = NAN;
+    CHECK(abut_pcg_solve(&f.A, c, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
+    abut_arena tiny = { .limit = 1000 };
+    f.b[0] = 1;
+    CHECK(abut_pcg_solve(&f.A, c, f.b, f.x, opts, &rep, &tiny, &err) == ABUT_E_NOMEM);
+    abut_arena_clear(&tiny);
+    abut_chol_free(&c);
+    fixture_free(&f);
+}
+
+TEST(a_zero_right_hand_side_gives_zero)
+{
+    fixture f = fixture_make();
+    abut_pcg_report rep;
+    memset(f.b, 0, f.n * sizeof *f.b);
+    f.x[3] = 7;
+    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-6, 10 }, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(rep.converged && rep.iterations == 0 && f.x[3] == 0);
+    fixture_free(&f);
+}
+
+TEST(iterates_have_the_same_bits_at_1_2_and_7_threads)
+{
+    fixture f = fixture_make();
+    const int threads[] = { 1, 2, 7 }, before = abut_threads();
+    double *first = calloc(f.n, sizeof *first);
+    abut_pcg_report rep;
+    for (int t = 0; t < 3; t++) {
+        abut_threads_set(threads[t]);
+        memset(f.x, 0, f.n * sizeof *f.x);
+        CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-8, 1000 }, &rep, &f.scratch, NULL) == ABUT_OK);
+        if (t == 0) memcpy(first, f.x, f.n * sizeof *first);
+        CHECK(memcmp(first, f.x, f.n * sizeof *first) == 0);
+    }
+    abut_threads_set(before);
+    free(first);
+    fixture_free(&f);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(diagonal_blocks_alone_reach_the_tolerance_and_the_report_tells_the_true_residual);
+    RUN(the_factor_of_the_matrix_needs_one_iteration_and_a_stale_one_fewer_than_the_diagonal);
+    RUN(running_out_of_iterations_is_reported_and_keeps_the_iterate);
+    RUN(a_matrix_that_is_not_definite_and_bad_options_are_refused);
+    RUN(a_zero_right_hand_side_gives_zero);
+    RUN(iterates_have_the_same_bits_at_1_2_and_7_threads);
+    return check_done();
+}
