@@ -169,6 +169,7 @@ abut_status abut_problem_kappa(const abut_problem *p, const double *x, const dou
     if (!rc) {
         abut_acc ce = { 0, 0 }, cc = { 0, 0 };
         for (size_t i = 0; i < n3; i++) {
+            if (p->held[i / 3]) continue;
             abut_acc_add(&ce, gc[i] * ge[i]);
             abut_acc_add(&cc, gc[i] * gc[i]);
         }
