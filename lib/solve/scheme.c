@@ -106,6 +106,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
 
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
+    abut_direction_reset(&s->solver.dir);   /* a pass resumed in another process starts like this too */
     abut_status rc = abut_solver_minimise(&s->solver, rep, err);
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
     rep->passes = ++s->pass;
@@ -122,10 +123,21 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
         rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, p->kappa, p->model->h[0], &p->lag, err);
     if (!rc && measure) {
         rep->lag_residual = 0;
+        abut_direction_reset(&s->solver.dir);
         if (p->lag.n) rc = abut_solver_residual(&s->solver, &rep->lag_residual, rep, err);
     }
     rep->seconds.friction += abut_time_wall() - clock;
     return rc;
+}
+
+static abut_status crossing(const abut_collmesh *cm, const abut_cross *hit, size_t found, int64_t step, abut_err *err)
+{
+    if (hit->tri < 0)
+        return abut_fail(err, ABUT_E_NUMERIC, "step %lld: node %d lies on or under half-space %d after the step",
+                         (long long)step, cm->node[hit->vert], hit->plane);
+    const int32_t *e = cm->edge + 2 * hit->edge, *t = cm->tri + 3 * hit->tri;
+    return abut_fail(err, ABUT_E_NUMERIC, "step %lld: edge %d %d touches triangle %d %d %d after the step (%zu such pairs)",
+                     (long long)step, cm->node[e[0]], cm->node[e[1]], cm->node[t[0]], cm->node[t[1]], cm->node[t[2]], found);
 }
 
 /* Nothing may touch and no injective element may be inverted, by exact arithmetic. */
@@ -139,12 +151,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
     abut_status rc = abut_cross_find(&p->cm, so->y, p->obstacle, 1, &hit, &found, err);
     rep->seconds.check += abut_time_wall() - clock;
     if (rc) return rc;
-    if (found && hit.tri >= 0)
-        return abut_fail(err, ABUT_E_NUMERIC, "step %lld: edge %d touches triangle %d after the step (%zu such pairs)",
-                         (long long)s->at.step + 1, hit.edge, hit.tri, found);
-    if (found)
-        return abut_fail(err, ABUT_E_NUMERIC, "step %lld: vertex %d lies on or under half-space %d after the step",
-                         (long long)s->at.step + 1, hit.vert, hit.plane);
+    if (found) return crossing(&p->cm, &hit, found, s->at.step + 1, err);
     rep->min_jacobian = abut_smallest_jacobian(p->model, so->x, &rep->min_jacobian_tet);
     const int32_t t = rep->min_jacobian_tet;
     if (t >= 0 && !(rep->min_jacobian > 0) && p->model->mat_model[p->model->tet_mat[t]] == ABUT_NEO_HOOKEAN)
@@ -252,8 +259,10 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int forc
     if (!rc && forces) rc = put_forces(s, out, err);
     if (!rc) rc = report_physics(s, s->v, rep, err);
     if (rc) return rc;
+    /* whole multiples of h stay exact; a simulation that does not start at 0 adds up */
+    const double grid = (double)s->at.step * h;
+    at->time = fabs(s->at.time - grid) <= 1e-9 * h ? (double)(s->at.step + 1) * h : s->at.time + h;
     at->step = s->at.step + 1;
-    at->time = (double)at->step * h;
     rep->step = at->step;
     rep->time = at->time;
     rep->kappa = p->kappa;
