@@ -70,35 +70,9 @@ unit: $(UNIT)
 layers:
 	@tests/layers
 
-# the two commands of the README install what is missing first, then build and run in a second make
-check: deps
-	@$(MAKE) --no-print-directory build-check
-build-check: all $(UNIT)
-	@tests/check $(BIN) $(UNIT)
-
-demo: deps
-	@$(MAKE) --no-print-directory all
-	@pipelines/demo.sh
-
-deps:
-	@WANT="$(if $(filter clang,$(notdir $(CC))),clang libomp-dev)" .ci/deps
-
-bench: all
-	@tests/bench/bench $(BIN) $(BASELINE)
-
-format:
-	clang-format -i lib/*/*.[ch] formats/*.[ch] tools/*.[ch]
-
-# generic names stay off the PATH: libexec/abut/NAME, and one dispatcher, `abut NAME ...`
-install: all
-	install -d $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(bindir)
-	install -m 755 $(TOOLS:%=$(BIN)/%) $(DESTDIR)$(libexecdir)/abut/
-	sed 's|@libexecdir@|$(libexecdir)|' tools/abut.in > $(DESTDIR)$(bindir)/abut
-	chmod 755 $(DESTDIR)$(bindir)/abut
-
 clean:
 	rm -rf build bin
 
-.PHONY: all unit layers check build-check demo deps bench format install clean
+.PHONY: all unit layers clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)
