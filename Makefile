@@ -29,7 +29,7 @@ ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
 LIBS     := -lcholmod -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
 
 TOOLS := mesh-prep decompose step friction-lag strain-limit ccd-check export
-LIB   := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c formats/*.c tools/cli*.c))
+LIB   := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c formats/*.c) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
 
@@ -70,9 +70,35 @@ unit: $(UNIT)
 layers:
 	@tests/layers
 
+# the two commands of the README install what is missing first, then build and run in a second make
+check: deps
+	@$(MAKE) --no-print-directory build-check
+build-check: all $(UNIT)
+	@tests/check $(BIN) $(UNIT)
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@pipelines/demo.sh
+
+deps:
+	@WANT="$(if $(filter clang,$(notdir $(CC))),clang libomp-dev)" .ci/deps
+
+bench: all
+	@tests/bench/bench $(BIN) $(BASELINE)
+
+format:
+	clang-format -i lib/*/*.[ch] formats/*.[ch] tools/*.[ch]
+
+# generic names stay off the PATH: libexec/abut/NAME, and one dispatcher, `abut NAME ...`
+install: all
+	install -d $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(bindir)
+	install -m 755 $(TOOLS:%=$(BIN)/%) $(DESTDIR)$(libexecdir)/abut/
+	sed 's|@libexecdir@|$(libexecdir)|' tools/abut.in > $(DESTDIR)$(bindir)/abut
+	chmod 755 $(DESTDIR)$(bindir)/abut
+
 clean:
 	rm -rf build bin
 
-.PHONY: all unit layers clean
+.PHONY: all unit layers check build-check demo deps bench format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

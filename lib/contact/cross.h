@@ -5,17 +5,22 @@
 #include "contact/candidates.h"
 
 typedef struct abut_cross {
-    int32_t edge, tri;      /* an edge touches a triangle that has no vertex of it; tri -1: see below */
-    int32_t vert, plane;    /* a vertex on or under a half-space; plane -1 otherwise */
+    int32_t edge, tri;      /* an edge touches a triangle that has no vertex of it; -1: a half-space, see below */
+    int32_t vert, plane;    /* a vertex on or under a half-space; -1: an edge and a triangle */
 } abut_cross;
 
-/** Lists touching edge-triangle pairs (then vertices at or below half-spaces) at y, at most `max`; *found is the full count.
- * Pairs whose vertices are all fixed are not looked at (fixed NULL: none is). */
+/** Lists touching edge-triangle pairs, by edge, then triangle, and then vertices on or under half-spaces, by vertex, then
+ * half-space, at y: at most `max`; *found is the full count.  Closed sets: one common point counts.  The same list for any
+ * thread count.  Pairs whose vertices are all fixed are not looked at (fixed NULL: none is).
+ * Two triangles with one common vertex meet elsewhere only where the edge opposite to it of one touches the other, so they
+ * are covered; two that share an edge can only be folded flat onto each other, which is a zero distance of their vertices
+ * and edges, not a crossing.
+ * Fails  ABUT_E_GEOM a position is not finite, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_cross_find(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
                                           abut_cross *list, size_t *found, abut_err *err);
 /** First tet with no positive volume (exact sign), -1 when all are positive. */
 int32_t abut_inverted_find(const abut_model *m, const double *x);
-/** Smallest J = det F over all tets, and which. */
+/** Smallest J = det F over all tets, and which (the first of equal ones); +inf and -1 without tets.  tet NULL: skip. */
 double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet);
 
 #endif

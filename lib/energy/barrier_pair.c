@@ -169,20 +169,25 @@ static void frame_of(abut_stencil kind, const double *x, frame *f)
     }
 }
 
-/* blocks of sum_kl S_kl c_k c_l^T x n n^T + (c_k what^T x n t_j^T + transposed) S_kj + what what^T x t_i t_j^T S_ij */
-static void expand(abut_stencil kind, const frame *f, const double *S, double *H)
+/* blocks of sum_kl S_kl c_k c_l^T x n n^T + (c_k what^T x n t_j^T + transposed) S_kj + what what^T x t_i t_j^T S_ij;
+ * q and m are literals in the calls */
+static inline __attribute__((always_inline)) void expand(const double zero[3][4], const frame *f, int q, int m,
+                                                         const double *S, double *H)
 {
-    const int k = f->q + 1, dim = f->q + f->m;
-    double y[4][3], T[9] = { 0 };   /* y_a = sum_kj c_k[a] S_kj t_j */
-    for (int a = 0; a < k; a++)
-        for (int c = 0; c < 3; c++) {
-            y[a][c] = 0;
-            for (int j = 0; j < f->m; j++)
-                for (int l = 0; l < f->q; l++) y[a][c] += zero_sum[kind][l][a] * S[dim * l + f->q + j] * f->t[j][c];
+    const int k = q + 1, dim = q + m;
+    double y[4][3] = { { 0 } }, cS[4][3] = { { 0 } }, T[9] = { 0 };   /* y_a = sum_kj c_k[a] S_kj t_j, cS_a = c[a] S */
+    for (int a = 0; a < k; a++) {
+        for (int j = 0; j < m; j++) {
+            double s = 0;
+            for (int l = 0; l < q; l++) s += zero[l][a] * S[dim * l + q + j];
+            for (int c = 0; c < 3; c++) y[a][c] += s * f->t[j][c];
         }
-    for (int i = 0; i < f->m; i++)
-        for (int j = 0; j < f->m; j++)
-            for (int c = 0; c < 9; c++) T[c] += S[dim * (f->q + i) + f->q + j] * (f->t[i][c / 3] * f->t[j][c % 3]);
+        for (int p = 0; p < q; p++)
+            for (int l = 0; l < q; l++) cS[a][p] += zero[l][a] * S[dim * l + p];
+    }
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++)
+            for (int c = 0; c < 9; c++) T[c] += S[dim * (q + i) + q + j] * (f->t[i][c / 3] * f->t[j][c % 3]);
     for (int a = 0; a < 4; a++)
         for (int b = a; b < 4; b++, H += 9) {
             if (b >= k) {
@@ -190,8 +195,7 @@ static void expand(abut_stencil kind, const frame *f, const double *S, double *H
                 continue;
             }
             double e = 0;
-            for (int l = 0; l < f->q; l++)
-                for (int p = 0; p < f->q; p++) e += zero_sum[kind][l][a] * S[dim * l + p] * zero_sum[kind][p][b];
+            for (int l = 0; l < q; l++) e += cS[a][l] * zero[l][b];
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
                     H[3 * i + j] = f->n[i] * (e * f->n[j] + f->what[b] * y[a][j]) +
@@ -199,32 +203,43 @@ static void expand(abut_stencil kind, const frame *f, const double *S, double *H
         }
 }
 
+/* the small matrix in the basis c_l x n (q of them), what x t_j (m of them), projected, and back to the points */
+static inline __attribute__((always_inline)) void project(const double zero[3][4], const frame *f, int q, int m,
+                                                          double alpha, double beta, double *H)
+{
+    double S[25];
+    const int dim = q + m;
+    const double bd = beta * f->d * f->w_norm, bdd = beta * f->d * f->d;
+    for (int l = 0; l < q; l++) {
+        for (int p = 0; p < q; p++) {
+            double zz = f->zeta[0][l] * f->zeta[0][p];
+            if (m == 2) zz += f->zeta[1][l] * f->zeta[1][p];
+            S[dim * l + p] = alpha * f->omega[l] * f->omega[p] + bdd * zz;
+        }
+        for (int j = 0; j < m; j++) S[dim * (q + j) + l] = S[dim * l + q + j] = bd * f->zeta[j][l];
+    }
+    for (int i = q; i < dim; i++)
+        for (int j = q; j < dim; j++) S[dim * i + j] = 0;
+    abut_psd_project(dim, S);
+    expand(zero, f, q, m, S, H);
+}
+
+/* PP: the normal direction alone */
+static void point_pair(const frame *f, double alpha, double *H)
+{
+    for (int a = 0; a < 4; a++)
+        for (int b = a; b < 4; b++)
+            for (int i = 0; i < 9; i++) *H++ = b > 1 ? 0 : (a == b ? alpha : -alpha) * (f->n[i / 3] * f->n[i % 3]);
+}
+
 void abut_pair_project(abut_stencil kind, const double *x, double db, double ddb, double *H)
 {
     frame f;
     frame_of(kind, x, &f);
-    const double d2 = f.d * f.d, alpha = fmax(0, 4 * d2 * ddb + 2 * db), beta = -2 * db;
-    if (kind == ABUT_PP) {
-        for (int a = 0; a < 4; a++)
-            for (int b = a; b < 4; b++)
-                for (int i = 0; i < 9; i++)
-                    *H++ = b > 1 ? 0 : (a == b ? alpha : -alpha) * (f.n[i / 3] * f.n[i % 3]);
-        return;
-    }
-    double S[25];
-    const int dim = f.q + f.m;
-    for (int l = 0; l < f.q; l++) {
-        for (int p = 0; p < f.q; p++) {
-            double zz = f.zeta[0][l] * f.zeta[0][p];
-            if (f.m == 2) zz += f.zeta[1][l] * f.zeta[1][p];
-            S[dim * l + p] = alpha * f.omega[l] * f.omega[p] + beta * d2 * zz;
-        }
-        for (int j = 0; j < f.m; j++) S[dim * (f.q + j) + l] = S[dim * l + f.q + j] = beta * f.d * f.w_norm * f.zeta[j][l];
-    }
-    for (int i = f.q; i < dim; i++)
-        for (int j = f.q; j < dim; j++) S[dim * i + j] = 0;
-    abut_psd_project(dim, S);
-    expand(kind, &f, S, H);
+    const double alpha = fmax(0, 4 * f.d * f.d * ddb + 2 * db), beta = -2 * db;
+    if (kind == ABUT_PP) point_pair(&f, alpha, H);
+    else if (kind == ABUT_PE) project(zero_sum[kind], &f, 2, 1, alpha, beta, H);
+    else project(zero_sum[kind], &f, 3, 2, alpha, beta, H);
 }
 
 void abut_pair_barrier_hess(abut_stencil kind, const double *x, double eps_x, double dhat2, double scale, double *H)

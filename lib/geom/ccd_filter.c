@@ -83,15 +83,16 @@ static int never_coplanar(const cubic *q)
     return up || down;
 }
 
-/* Stage 3.  The differences of all point pairs across the primitives, at both ends of the motion */
+/* Stage 3.  The differences of all point pairs across the primitives, at both ends of the motion; the gap that must stay */
 typedef struct gaps {
     int n;
+    double sep;
     double r0[4][3], r1[4][3];
 } gaps;
 
-static gaps gaps_of(const abut_corners *c, const double *x0, const double *x1)
+static gaps gaps_of(const abut_corners *c, const double *x0, const double *x1, double sep)
 {
-    gaps g = { 0 };
+    gaps g = { .sep = sep };
     for (int i = 0; i < c->split; i++)
         for (int j = c->split; j < c->np; j++, g.n++)
             for (int k = 0; k < 3; k++) {
@@ -101,16 +102,17 @@ static gaps gaps_of(const abut_corners *c, const double *x0, const double *x1)
     return g;
 }
 
-/* m . r(t) is affine in t for every pair: one sign at both ends of [t0, t1] for all means a plane stands between.  Any m
- * will do; t0, t1 are dyadic, so that 1 - t is exact. */
+/* m . r(t) is affine in t for every pair: one sign at both ends of [t0, t1] for all means a plane stands between, beyond
+ * sep |m| that a slab of this width does.  Any m will do; t0, t1 are dyadic, so that 1 - t is exact. */
 static int separates(const gaps *g, const double m[3], double t0, double t1)
 {
+    const double width = g->sep > 0 ? g->sep * sqrt(dot(m, m)) * (1 + 0x1p-48) : 0;
     int sign = 0;
     for (int i = 0; i < g->n; i++) {
         const double g0 = dot(m, g->r0[i]), g1 = dot(m, g->r1[i]);
         double s0 = 0, s1 = 0;
         for (int k = 0; k < 3; k++) s0 += fabs(m[k] * g->r0[i][k]), s1 += fabs(m[k] * g->r1[i][k]);
-        const double bound = 8 * EPS * (s0 > s1 ? s0 : s1) + 0x1p-900;
+        const double bound = width + 8 * EPS * (s0 > s1 ? s0 : s1) + 0x1p-900;
         const double l = (1 - t0) * g0 + t0 * g1, h = (1 - t1) * g0 + t1 * g1;
         if (!sign) sign = l > 0 ? 1 : -1;
         if (!(sign * l > bound && sign * h > bound)) return 0;
@@ -159,10 +161,10 @@ static int slab_apart(const abut_corners *c, const gaps *g, const double *x0, co
     return scale_to_one(way) && separates(g, way, t0, t1);
 }
 
-static int apart_in_slabs(const abut_corners *c, const double *x0, const double *x1)
+static int apart_in_slabs(const abut_corners *c, const double *x0, const double *x1, double sep)
 {
     enum { SLABS = 64, DEPTH = 40 };
-    const gaps g = gaps_of(c, x0, x1);
+    const gaps g = gaps_of(c, x0, x1, sep);
     double t0[DEPTH + 2] = { 0 }, t1[DEPTH + 2] = { 1 };
     int n = 1;
     for (int used = 0; n > 0; used++) {
@@ -272,12 +274,17 @@ static int surely_crosses(const abut_corners *c, const cubic *q, const double *x
     return 0;
 }
 
+static int in_range(const abut_corners *c, const double *x0, const double *x1)
+{
+    return all_below(x0, 3 * c->np, 0x1p98) && all_below(x1, 3 * c->np, 0x1p98);
+}
+
 static int decide(abut_stencil s, const double *x0, const double *x1, int *stage)
 {
     const abut_corners *const c = abut_corners_of(s);
     const int has_normal = s == ABUT_PT || s == ABUT_EE;
     *stage = ABUT_FILTER_OPEN;
-    if (!all_below(x0, 3 * c->np, 0x1p98) || !all_below(x1, 3 * c->np, 0x1p98)) return -1;
+    if (!in_range(c, x0, x1)) return -1;
     *stage = ABUT_FILTER_BOX;
     if (boxes_apart(c, x0, x1)) return 0;
     cubic q = { { 0 }, { 0 } };
@@ -287,7 +294,7 @@ static int decide(abut_stencil s, const double *x0, const double *x1, int *stage
         if (never_coplanar(&q)) return 0;
     }
     *stage = ABUT_FILTER_SLAB;
-    if (apart_in_slabs(c, x0, x1)) return 0;
+    if (apart_in_slabs(c, x0, x1, 0)) return 0;
     *stage = ABUT_FILTER_CROSS;
     if (has_normal && surely_crosses(c, &q, x0, x1)) return 1;
     *stage = ABUT_FILTER_OPEN;
@@ -298,4 +305,10 @@ int abut_ccd_filter(abut_stencil s, const double *x0, const double *x1, int *sta
 {
     int own;
     return decide(s, x0, x1, stage ? stage : &own);
+}
+
+int abut_ccd_filter_apart(abut_stencil s, const double *x0, const double *x1, double sep)
+{
+    const abut_corners *const c = abut_corners_of(s);
+    return in_range(c, x0, x1) && sep < 0x1p98 && apart_in_slabs(c, x0, x1, sep);
 }

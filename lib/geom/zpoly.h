@@ -21,6 +21,7 @@ void abut_zpoly_clear(abut_zpoly *p);
 void abut_zpoly_set(abut_zpoly *p, const abut_zpoly *q);
 /** p += s q r, s = +1 or -1; p is neither q nor r; the sum of their degrees stays within ABUT_ZPOLY_MAX. */
 void abut_zpoly_addmul(abut_zpoly *p, int s, const abut_zpoly *q, const abut_zpoly *r);
+/** p = q - r; p may be q or r. */
 void abut_zpoly_sub(abut_zpoly *p, const abut_zpoly *q, const abut_zpoly *r);
 /** Divides by the content and makes the leading coefficient positive: roots stay, the sign may not. */
 void abut_zpoly_primitive(abut_zpoly *p);

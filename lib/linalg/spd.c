@@ -2,11 +2,13 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
+
+/* n is a literal in the calls for the sizes that matter, so that their loops unroll */
+#define INLINE static inline __attribute__((always_inline))
 
 /* Householder reduction to tridiagonal form: A = Q T Q^T.  In: Q holds A.  Out: Q, d the diagonal of T, e[1 .. n-1] the
  * entries under it. */
-static void tridiagonalise(int n, double *Q, double *d, double *e)
+INLINE void tridiagonalise(int n, double *Q, double *d, double *e)
 {
     for (int i = n - 1; i > 0; i--) {
         double *row = Q + n * i, h = 0, scale = 0;
@@ -56,19 +58,19 @@ static void tridiagonalise(int n, double *Q, double *d, double *e)
     }
 }
 
-/* columns k and k + 1 of Q turned */
-static void turn(int n, double *Q, int k, double c, double s)
+/* rows k and k + 1 of Q turned */
+INLINE void turn(int n, double *Q, int k, double c, double s)
 {
+    double *p = Q + n * k, *q = p + n;
     for (int i = 0; i < n; i++) {
-        double *q = Q + n * i + k;
-        const double a = q[0], b = q[1];
-        q[1] = s * a + c * b;
-        q[0] = c * a - s * b;
+        const double a = p[i], b = q[i];
+        q[i] = s * a + c * b;
+        p[i] = c * a - s * b;
     }
 }
 
 /* One implicit QL sweep with the shift of the 2x2 block at l, on rows l .. m. */
-static void ql_sweep(int n, int l, int m, double *d, double *e, double *Q)
+INLINE void ql_sweep(int n, int l, int m, double *d, double *e, double *Q)
 {
     double g = (d[l + 1] - d[l]) / (2 * e[l]), r = sqrt(g * g + 1);
     g = d[m] - d[l] + e[l] / (g + (g < 0 ? -r : r));
@@ -96,7 +98,7 @@ static void ql_sweep(int n, int l, int m, double *d, double *e, double *Q)
     e[m] = 0;
 }
 
-void abut_sym_eigen(int n, const double *A, double *w, double *Q)
+INLINE void eigen(int n, const double *A, double *w, double *Q)
 {
     double e[ABUT_SYM_MAX];
     for (int i = 0; i < n; i++)
@@ -104,6 +106,12 @@ void abut_sym_eigen(int n, const double *A, double *w, double *Q)
     tridiagonalise(n, Q, w, e);
     for (int i = 1; i < n; i++) e[i - 1] = e[i];
     e[n - 1] = 0;
+    for (int i = 0; i < n; i++)   /* eigenvectors into rows: the sweeps turn two at a time */
+        for (int j = 0; j < i; j++) {
+            const double t = Q[n * i + j];
+            Q[n * i + j] = Q[n * j + i];
+            Q[n * j + i] = t;
+        }
     for (int l = 0; l < n; l++)
         for (int sweep = 0; sweep < 60; sweep++) {   /* two are usual; 60 is beyond any case known */
             int m = l;
@@ -113,6 +121,16 @@ void abut_sym_eigen(int n, const double *A, double *w, double *Q)
         }
 }
 
+void abut_sym_eigen(int n, const double *A, double *w, double *Q)
+{
+    switch (n) {
+    case 3: eigen(3, A, w, Q); return;
+    case 5: eigen(5, A, w, Q); return;
+    case 12: eigen(12, A, w, Q); return;
+    default: eigen(n, A, w, Q);
+    }
+}
+
 int abut_psd_project(int n, double *A)
 {
     double w[ABUT_SYM_MAX], Q[ABUT_SYM_MAX * ABUT_SYM_MAX];
@@ -120,10 +138,11 @@ int abut_psd_project(int n, double *A)
     int negative = 0;
     for (int k = 0; k < n; k++) {
         if (!(w[k] < 0)) continue;
+        const double *q = Q + n * k;
         negative++;
         for (int i = 0; i < n; i++) {
-            const double f = -w[k] * Q[n * i + k];
-            for (int j = 0; j <= i; j++) A[n * i + j] += f * Q[n * j + k];
+            const double f = -w[k] * q[i];
+            for (int j = 0; j <= i; j++) A[n * i + j] += f * q[j];
         }
     }
     if (!negative) return 0;

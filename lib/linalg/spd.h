@@ -4,11 +4,11 @@
 
 enum { ABUT_SYM_MAX = 12 };
 
-/** A = Q diag(w) Q^T of a symmetric n x n matrix, 1 <= n <= ABUT_SYM_MAX.
+/** A = Q^T diag(w) Q of a symmetric n x n matrix, 1 <= n <= ABUT_SYM_MAX.
  *
  * A  [n * n] row major; the lower triangle is read
  * w  [n]     eigenvalues, in no order
- * Q  [n * n] column k (Q[n i + k]) is the unit eigenvector of w[k]
+ * Q  [n * n] row k (Q[n k + i]) is the unit eigenvector of w[k]
  * Householder tridiagonalisation and the implicit QL iteration (Wilkinson and Reinsch 1971, tred2 and imtql2):
  * backward stable, errors of a few units of rounding of the largest |w|. */
 void abut_sym_eigen(int n, const double *A, double *w, double *Q);

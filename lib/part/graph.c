@@ -122,6 +122,7 @@ static abut_status measure(const abut_dual *d, int32_t nv, const int32_t *tet, i
     if (!rc) {
         count_parts(d, k, part, pool, pool + nk, pool + 2 * nk, pool + 2 * nk + nt, s);
         s->interface_nodes = count_interface(nv, d->nt, tet, part, owner);
+        s->faces = d->ptr[d->nt] / 2;
         s->cut = abut_dual_cut(d, part);
     }
     free(owner);

@@ -12,7 +12,8 @@
 ABUT_MUST_USE abut_status abut_graph_order(const abut_bsr *A, int32_t *perm, abut_err *err);
 
 typedef struct abut_partition_stats {
-    int64_t cut;            /* dual edges (shared faces) between parts */
+    int64_t faces;          /* dual edges: faces that two tets share */
+    int64_t cut;            /* those between parts */
     double balance;         /* largest part / mean part */
     int32_t smallest, largest;
     int32_t interface_nodes;/* nodes whose elements lie in more than one part */

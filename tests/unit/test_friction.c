@@ -8,13 +8,6 @@
 #include "check.h"
 #include "base/rng.h"
 
-/* stand-in for the contact set's accessor until it lands */
-abut_stencil abut_pairs_get(const abut_pairs *p, size_t i, const double *y, double x[12])
-{
-    for (int c = 0; c < 4 && p->vert[i][c] >= 0; c++) memcpy(x + 3 * c, y + 3 * p->vert[i][c], 3 * sizeof *x);
-    return p->kind[i];
-}
-
 TEST(smoothed_norm_has_consistent_derivatives_and_meets_the_norm_at_the_threshold)
 {
     const double w = 0.01;

@@ -103,12 +103,16 @@ TEST(the_dual_graph_equals_a_comparison_of_all_pairs)
 /* The figures of a partition, counted another way: nodes against all tets. */
 static void check_stats(const box_tets *b, int32_t k, const int32_t *part, const abut_partition_stats *s)
 {
-    int64_t cut = 0;
+    int64_t cut = 0, faces = 0;
     int32_t interface = 0, *size = calloc((size_t)k, sizeof *size), small = b->nt, large = 0;
     for (int32_t e = 0; e < b->nt; e++) {
         CHECK(part[e] >= 0 && part[e] < k);
         size[part[e]]++;
-        for (int32_t o = 0; o < e; o++) cut += part[e] != part[o] && common_faces(b->tet + 4 * e, b->tet + 4 * o);
+        for (int32_t o = 0; o < e; o++) {
+            const int common = common_faces(b->tet + 4 * e, b->tet + 4 * o);
+            faces += common;
+            cut += common && part[e] != part[o];
+        }
     }
     for (int32_t v = 0; v < b->nv; v++) {
         int32_t one = -1, several = 0;
@@ -120,7 +124,7 @@ static void check_stats(const box_tets *b, int32_t k, const int32_t *part, const
         if (size[p] < small) small = size[p];
         if (size[p] > large) large = size[p];
     }
-    CHECK(s->cut == cut && s->interface_nodes == interface && s->smallest == small && s->largest == large);
+    CHECK(s->faces == faces && s->cut == cut && s->interface_nodes == interface && s->smallest == small && s->largest == large);
     CHECK_NEAR(s->balance, (double)large / ((double)b->nt / k), 1e-12);
     free(size);
 }

@@ -38,7 +38,7 @@ static void check_decomposition(int n, const double *A)
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             double qq = 0, qwq = 0;
-            for (int k = 0; k < n; k++) qq += Q[n * k + i] * Q[n * k + j], qwq += Q[n * i + k] * w[k] * Q[n * j + k];
+            for (int k = 0; k < n; k++) qq += Q[n * i + k] * Q[n * j + k], qwq += Q[n * k + i] * w[k] * Q[n * k + j];
             CHECK_NEAR(qq, i == j, 1e-14 * n);
             CHECK_NEAR(qwq, A[n * i + j], tol);
         }

@@ -1,0 +1,84 @@
+#include "formats/step_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static void number(FILE *f, const char *key, double v)
+{
+    if (isfinite(v))
+        fprintf(f, "\"%s\":%.17g,", key, v);
+    else
+        fprintf(f, "\"%s\":null,", key);
+}
+
+static void nodes(FILE *f, const char *key, const int32_t n[4])
+{
+    fprintf(f, "\"%s\":[%d,%d,%d,%d],", key, n[0], n[1], n[2], n[3]);
+}
+
+static void limit(FILE *f, const abut_report *r)
+{
+    static const char *const kind[] = { "none", "vertex-triangle", "edge-edge", "half-space", "inversion" };
+    if (!r->limit_iteration) {
+        fputs("\"limit\":null,", f);
+        return;
+    }
+    fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", kind[r->limit.kind], r->limit.alpha,
+            r->limit_iteration);
+    nodes(f, "nodes", r->limit.node);
+    fprintf(f, "\"tet\":%d},", r->limit.tet);
+}
+
+static void iterations(FILE *f, const abut_report *r)
+{
+    fputs("\"iterations\":[", f);
+    for (int i = 0; i < r->newton; i++) {
+        const abut_iteration *it = &r->it[i];
+        fprintf(f, "%s[%.6g,%.6g,%.6g,%d,%d]", i ? "," : "", it->residual, it->bound, it->alpha, it->contacts, it->trials);
+    }
+    fputs("],", f);
+}
+
+static void seconds(FILE *f, const abut_phase_seconds *s)
+{
+    double named = -s->total;
+    fputs("\"seconds\":{", f);
+#define PUT(name) fprintf(f, "\"" #name "\":%.6f,", s->name), named += s->name;
+    ABUT_PHASES(PUT)
+#undef PUT
+    fprintf(f, "\"other\":%.6f}", fmax(0, s->total - named));
+}
+
+abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
+{
+    const double none = NAN;
+    fprintf(f, "{\"step\":%lld,", (long long)r->step);
+    number(f, "time", r->time);
+    fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"shifts\":%d,", r->newton, r->trials,
+            r->passes, r->shifts);
+    number(f, "residual", r->residual);
+    number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
+    number(f, "eta", r->eta);
+    number(f, "kappa", r->kappa);
+    fprintf(f, "\"contacts\":%d,\"mollified\":%d,\"half_space_contacts\":%d,\"candidates\":%zu,", r->contacts, r->mollified,
+            r->planes, r->candidates);
+    number(f, "min_gap", r->min_gap < 0 ? none : r->min_gap);
+    if (r->min_gap >= 0) nodes(f, "min_gap_nodes", r->gap_node);
+    number(f, "min_jacobian", r->min_jacobian_tet < 0 ? none : r->min_jacobian);
+    fprintf(f, "\"min_jacobian_tet\":%d,", r->min_jacobian_tet);
+    limit(f, r);
+    number(f, "kinetic_energy", r->kinetic);
+    number(f, "elastic_energy", r->elastic);
+    number(f, "gravity_energy", r->gravity);
+    fprintf(f, "\"momentum\":[%.17g,%.17g,%.17g],\"angular_momentum\":[%.17g,%.17g,%.17g],", r->momentum[0], r->momentum[1],
+            r->momentum[2], r->angular[0], r->angular[1], r->angular[2]);
+    iterations(f, r);
+    number(f, "factor_nnz", r->factor_nnz);
+    number(f, "factor_flops", r->factor_flops);
+    fprintf(f, "\"memory_peak\":%zu,", r->memory_peak);
+    seconds(f, &r->seconds);
+    fputs("}\n", f);
+    if (fflush(f) || ferror(f)) return abut_fail(err, ABUT_E_IO, "step report: %s", strerror(errno));
+    return ABUT_OK;
+}

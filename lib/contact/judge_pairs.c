@@ -1,0 +1,102 @@
+#include "contact/judge_pairs.h"
+#include "base/par.h"
+#include "geom/bvh.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Boxes and flags of a list; items borrows the nodes */
+static abut_status make_items(const abut_judge_shape *s, const abut_elements *e, const double *x0, const double *x1,
+                              double r, abut_items *items, abut_err *err)
+{
+    abut_box *box = malloc((e->n + 1) * sizeof *box);
+    uint8_t *still = malloc(e->n + 1);
+    *items = (abut_items){ e->n, e->k, e->node, still, box };
+    if (!box || !still) return abut_fail(err, ABUT_E_NOMEM, "judge: boxes of %zu elements", e->n);
+    #pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < e->n; i++) {
+        const int32_t *const node = e->node + i * (size_t)e->k;
+        box[i] = abut_box_points(x0, x1, node, e->k, r);
+        still[i] = 1;
+        for (int k = 0; k < e->k; k++) still[i] &= s->still[node[k]];
+    }
+    return ABUT_OK;
+}
+
+static void free_items(abut_items *items)
+{
+    free((void *)(uintptr_t)items->box);
+    free((void *)(uintptr_t)items->still);
+}
+
+typedef struct job {
+    abut_hit_kind kind;
+    const abut_elements *a, *b;
+    const double *x0, *x1;
+    const abut_judge_opts *opts;
+    abut_pair_test *test;
+} job;
+
+/* one pair; the hit is filled when the test says yes */
+static int decide(const job *w, const int32_t ij[2], abut_arena *scratch, abut_hit *hit)
+{
+    double p0[15], p1[15];
+    *hit = (abut_hit){ w->kind, { -1, -1, -1, -1, -1 }, -1, 0, 0 };
+    int n = 0;
+    for (int side = 0; side < 2; side++) {
+        const abut_elements *const e = side ? w->b : w->a;
+        for (int k = 0; k < e->k; k++) hit->node[n++] = e->node[(size_t)ij[side] * (size_t)e->k + (size_t)k];
+    }
+    for (int i = 0; i < n; i++) {
+        memcpy(p0 + 3 * i, w->x0 + 3 * (size_t)hit->node[i], 3 * sizeof(double));
+        memcpy(p1 + 3 * i, w->x1 + 3 * (size_t)hit->node[i], 3 * sizeof(double));
+    }
+    return w->test(w->kind, p0, p1, w->opts, scratch, &hit->t_lo, &hit->t_hi);
+}
+
+/* one list of hits a block, joined in block order */
+static abut_status decide_all(const job *w, const abut_pair_list *pairs, abut_hits *out, abut_err *err)
+{
+    const size_t nb = abut_blocks(pairs->n);
+    abut_hits *part = calloc(nb + 1, sizeof *part);
+    uint8_t *failed = calloc(nb + 1, 1);
+    abut_status rc = part && failed ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "judge: %zu blocks of pairs", nb);
+    #pragma omp parallel for schedule(dynamic)
+    for (size_t b = 0; b < (rc ? 0 : nb); b++) {
+        const abut_range r = abut_block(pairs->n, b);
+        abut_arena scratch = { 0 };
+        abut_hit hit;
+        for (size_t i = r.lo; i < r.hi && !failed[b]; i++)
+            if (decide(w, pairs->ij[i], &scratch, &hit)) failed[b] = abut_hits_add(&part[b], &hit, NULL) != ABUT_OK;
+        abut_arena_clear(&scratch);
+    }
+    for (size_t b = 0; !rc && b < nb; b++) {
+        if (failed[b]) rc = abut_fail(err, ABUT_E_NOMEM, "judge: a list of collisions");
+        for (size_t i = 0; !rc && i < part[b].n; i++) rc = abut_hits_add(out, &part[b].hit[i], err);
+    }
+    for (size_t b = 0; part && b < nb; b++) abut_hits_clear(&part[b]);
+    free(part);
+    free(failed);
+    return rc;
+}
+
+abut_status abut_judge_pairs(const abut_judge_shape *s, abut_hit_kind kind, const abut_elements *a, const abut_elements *b,
+                             const double *x0, const double *x1, const abut_judge_opts *opts, abut_pair_test *test,
+                             abut_hits *out, abut_err *err)
+{
+    if (a->n == 0 || b->n == 0) return ABUT_OK;
+    const job w = { kind, a, b, x0, x1, opts, test };
+    const double r = opts->min_sep > 0 ? nextafter(opts->min_sep / 2, INFINITY) : 0;
+    abut_items ia = { 0 }, ib = { 0 };
+    abut_pair_list pairs = { 0 };
+    abut_status rc = make_items(s, a, x0, x1, r, &ia, err);
+    if (!rc && b != a) rc = make_items(s, b, x0, x1, r, &ib, err);
+    if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, 0, &pairs, err);
+    if (!rc) rc = decide_all(&w, &pairs, out, err);
+    out->pairs += pairs.n;
+    abut_pair_list_clear(&pairs);
+    free_items(&ia);
+    free_items(&ib);
+    return rc;
+}

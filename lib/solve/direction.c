@@ -1,0 +1,154 @@
+#include "solve/direction.h"
+
+#include "base/timer.h"
+#include "part/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int blas_threads, abut_err *err)
+{
+    const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv;
+    *d = (abut_direction){ .blas_threads = blas_threads };
+    d->tet_H = malloc((nt * ABUT_PACKED + 1) * sizeof(double));
+    d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
+    d->perm = malloc(nv * sizeof(int32_t));
+    d->diag = malloc(nv * sizeof(double));
+    d->rhs = malloc(3 * nv * sizeof(double));
+    if (d->tet_H && d->tet_row && d->perm && d->diag && d->rhs) return ABUT_OK;
+    abut_direction_clear(d);
+    return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
+}
+
+void abut_direction_reset(abut_direction *d)
+{
+    abut_chol_free(&d->chol);
+    abut_bsr_clear(&d->A);
+    d->n_perm = 0;
+    d->seen_n = 0;
+    d->seen_nrow = 0;
+}
+
+void abut_direction_clear(abut_direction *d)
+{
+    abut_direction_reset(d);
+    free(d->tet_H);
+    free(d->tet_row);
+    free(d->perm);
+    free(d->diag);
+    free(d->rhs);
+    free(d->touch.node);
+    free(d->touch.row);
+    free(d->touch.H);
+    free(d->seen_row);
+    *d = (abut_direction){ 0 };
+}
+
+static abut_status touch_reserve(struct abut_touching *t, size_t n, abut_err *err)
+{
+    if (n <= t->cap) return ABUT_OK;
+    const size_t cap = n + n / 2 + 64;
+    free(t->node);
+    free(t->row);
+    free(t->H);
+    t->node = malloc(4 * cap * sizeof *t->node);
+    t->row = malloc(4 * cap * sizeof *t->row);
+    t->H = malloc(cap * ABUT_PACKED * sizeof *t->H);
+    t->cap = t->node && t->row && t->H ? cap : 0;
+    return t->cap ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu contact Hessians", n);
+}
+
+static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32_t *row)
+{
+    for (size_t i = 0; i < n4; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];
+}
+
+/* Pattern, ordering and analysis for the present contacts, unless the last ones were the same. */
+static abut_status analyse(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
+{
+    const struct abut_touching *t = &d->touch;
+    const size_t n4 = 4 * t->n;
+    if (d->chol && d->seen_n == t->n && d->seen_nrow == p->nrow && !memcmp(d->seen_row, t->row, n4 * sizeof *t->row))
+        return ABUT_OK;
+
+    if (n4 > d->seen_cap) {
+        int32_t *grown = realloc(d->seen_row, 2 * n4 * sizeof *grown);
+        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu contacts", t->n);
+        d->seen_row = grown;
+        d->seen_cap = 2 * n4;
+    }
+    if (n4) memcpy(d->seen_row, t->row, n4 * sizeof *t->row);
+    d->seen_n = t->n;
+    d->seen_nrow = p->nrow;
+
+    abut_chol_free(&d->chol);
+    abut_bsr_clear(&d->A);
+    abut_status rc = abut_bsr_pattern(&d->A, p->nrow, sets, 2, err);
+    if (!rc && d->n_perm != p->nrow) {
+        rc = abut_graph_order(&d->A, d->perm, err);
+        if (!rc) d->n_perm = p->nrow;
+    }
+    if (!rc) rc = abut_chol_new(&d->chol, &d->A, d->perm, d->blas_threads, err);
+    if (rc) d->seen_n = (size_t)-1;
+    return rc;
+}
+
+/* Projection leaves the matrix positive definite up to rounding; a shift of the diagonal mends the rounding. */
+static abut_status factor(abut_direction *d, const abut_elems *sets, int32_t nrow, abut_report *rep, abut_err *err)
+{
+    abut_status rc = abut_chol_factor(d->chol, &d->A, err);
+    for (double shift = 1e-10; rc == ABUT_E_NUMERIC && shift < 1; shift *= 100) {
+        rep->shifts++;
+        abut_bsr_assemble(&d->A, d->diag, sets, 2);
+        for (int32_t j = 0; j < nrow; j++)
+            for (int k = 0; k < 9; k += 4) d->A.val[9 * d->A.ptr[j] + (size_t)k] *= 1 + shift;
+        rc = abut_chol_factor(d->chol, &d->A, err);
+    }
+    return rc;
+}
+
+abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                  const abut_pairs *pairs, const double *g, double *dir, abut_report *rep, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const double h = m->h[0];
+    const size_t n_contact = pairs->n + pairs->n_plane;
+    struct abut_touching *t = &d->touch;
+    double clock = abut_time_wall();
+#define LAP(phase) do { const double now_ = abut_time_wall(); rep->seconds.phase += now_ - clock; clock = now_; } while (0)
+
+    abut_status rc = touch_reserve(t, n_contact + p->lag.n, err);
+    if (rc) return rc;
+    t->n = n_contact + p->lag.n;
+    abut_elastic_hessian(&p->elastic, x, h * h, d->tet_H);
+    abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
+    abut_friction_hessian(&p->lag, x, p->xn, h, m->eps_v[0], t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
+    rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
+    rows_of(p, 4 * t->n, t->node, t->row);
+    LAP(hessian);
+
+    const abut_elems sets[2] = { { (size_t)m->nt, d->tet_row, d->tet_H }, { t->n, t->row, t->H } };
+    rc = analyse(d, p, sets, err);
+    LAP(analyse);
+    if (rc) return rc;
+    abut_problem_diagonal(p, d->diag);
+    abut_bsr_assemble(&d->A, d->diag, sets, 2);
+    LAP(assemble);
+    rc = factor(d, sets, p->nrow, rep, err);
+    LAP(factor);
+    if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
+
+    for (int32_t i = 0; i < m->nv; i++)
+        if (p->row[i] >= 0)
+            for (int k = 0; k < 3; k++) d->rhs[3 * p->row[i] + k] = -g[3 * i + k];
+    rc = abut_chol_solve(d->chol, d->rhs, d->rhs, err);
+    if (rc) return rc;
+    for (int32_t i = 0; i < m->nv; i++)
+        for (int k = 0; k < 3; k++) dir[3 * i + k] = p->row[i] < 0 ? 0 : d->rhs[3 * p->row[i] + k];
+    LAP(solve);
+#undef LAP
+    const abut_chol_stats stats = abut_chol_get_stats(d->chol);
+    rep->factor_nnz = stats.factor_nnz;
+    rep->factor_flops = stats.factor_flops;
+    return ABUT_OK;
+}

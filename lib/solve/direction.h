@@ -1,0 +1,45 @@
+/* Descent directions.  Newton: p = -H^-1 g with every element Hessian projected to positive semidefinite, by sparse
+ * Cholesky (Teran et al. 2005; Li 2020, 4.4.3).
+ *
+ * What a direction keeps between calls (pattern, ordering, factor) lives for one time step: a restart from any frame
+ * then meets the same pivots and gives the same bytes. */
+#ifndef ABUT_SOLVE_DIRECTION_H
+#define ABUT_SOLVE_DIRECTION_H
+
+#include "linalg/bsr.h"
+#include "linalg/chol.h"
+#include "solve/problem.h"
+#include "solve/report.h"
+
+/* Zero-filled is empty. */
+typedef struct abut_direction {
+    int blas_threads;
+    abut_bsr A;
+    abut_chol *chol;
+    int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
+    int32_t n_perm;
+    double *tet_H;          /* element Hessians, packed */
+    int32_t *tet_row;
+    struct abut_touching {  /* contacts, half-spaces and friction: nodes, rows, Hessians */
+        size_t n, cap;
+        int32_t *node, *row;
+        double *H;
+    } touch;
+    int32_t *seen_row;      /* touch.row of the analysed pattern */
+    size_t seen_n, seen_cap;
+    int32_t seen_nrow;
+    double *diag, *rhs;
+} abut_direction;
+
+ABUT_MUST_USE abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int blas_threads, abut_err *err);
+void abut_direction_clear(abut_direction *d);
+/** Forgets pattern, ordering and factor: call at the start of every time step. */
+void abut_direction_reset(abut_direction *d);
+
+/** dir[3 nv] = -H^-1 g at x, zero for nodes that do not move.  g as abut_problem_gradient gives it.
+ * Fails  ABUT_E_NUMERIC when no shift of the diagonal makes the matrix positive definite */
+ABUT_MUST_USE abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                                const abut_pairs *pairs, const double *g, double *dir, abut_report *rep,
+                                                abut_err *err);
+
+#endif

@@ -1,0 +1,340 @@
+#include "solve/newton.h"
+
+#include "base/timer.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* constants of the augmented Lagrangian and of the stiffness adaptation (Li 2020, App. E, F) */
+#define AL_START 1e6
+#define AL_CAP 1e8
+#define AL_DONE 0.999
+#define AL_NEAR 0.99
+#define TINY_GAP 1e-9 /* of the scene length: below it the barrier is stiffened */
+
+abut_solver_opts abut_solver_defaults(void)
+{
+    return (abut_solver_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .slack_volume = 0.2, .max_newton = 10000,
+                               .blas_threads = 1 };
+}
+
+abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut_solver_opts *opt, abut_err *err)
+{
+    *s = (abut_solver){ .opt = *opt };
+    abut_status rc = abut_problem_init(&s->prob, model, err);
+    if (rc) return rc;
+    rc = abut_direction_init(&s->dir, &s->prob, opt->blas_threads, err);
+    const size_t nv3 = 3 * (size_t)model->nv, nc3 = 3 * (size_t)model->nc + 1;
+    double **field[] = { &s->x, &s->xt, &s->p, &s->g, &s->y, &s->yt };
+    for (int i = 0; i < 6 && !rc; i++) {
+        *field[i] = calloc(i < 4 ? nv3 : nc3, sizeof(double));
+        if (!*field[i]) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
+    }
+    if (rc) abut_solver_clear(s);
+    return rc;
+}
+
+void abut_solver_clear(abut_solver *s)
+{
+    abut_problem_clear(&s->prob);
+    abut_direction_clear(&s->dir);
+    abut_candidates_clear(&s->cand);
+    abut_pairs_clear(&s->pairs);
+    abut_pairs_clear(&s->trial);
+    abut_arena_clear(&s->scratch);
+    free(s->x);
+    free(s->xt);
+    free(s->p);
+    free(s->g);
+    free(s->y);
+    free(s->yt);
+    *s = (abut_solver){ 0 };
+}
+
+abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    double t0 = abut_time_wall();
+    abut_collmesh_gather(&p->cm, s->x, s->y);
+    abut_status rc = abut_candidates_find(&p->cm, s->y, NULL, p->model->dhat[0], p->obstacle, &s->cand, err);
+    double t1 = abut_time_wall();
+    rep->seconds.candidates += t1 - t0;
+    if (!rc) rc = abut_pairs_find(&p->cm, &s->cand, s->y, p->obstacle, &s->pairs, err);
+    rep->seconds.pairs += abut_time_wall() - t1;
+    return rc;
+}
+
+static void point_at(const abut_solver *s, double alpha, double *xt)
+{
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    for (size_t i = 0; i < n3; i++) xt[i] = s->x[i] + alpha * s->p[i];
+}
+
+abut_status abut_solver_bound(abut_solver *s, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    double clock = abut_time_wall();
+    *lim = (abut_limit){ .alpha = 1, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    point_at(s, 1, s->xt);
+    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    abut_limit_planes(&p->cm, s->y, s->yt, p->obstacle, s->opt.slack_plane, lim);
+    abut_limit_inversion(p->model, s->x, s->p, s->opt.slack_volume, lim);
+    rep->seconds.ccd += abut_time_wall() - clock;
+
+    /* the sweep need not go beyond the bounds found so far */
+    clock = abut_time_wall();
+    point_at(s, lim->alpha, s->xt);
+    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    abut_status rc = abut_candidates_find(&p->cm, s->y, s->yt, p->model->dhat[0], p->obstacle, &s->cand, err);
+    rep->candidates = s->cand.vt.n + s->cand.ee.n;
+    rep->seconds.candidates += abut_time_wall() - clock;
+    if (rc) return rc;
+
+    clock = abut_time_wall();
+    abut_limit swept = { .alpha = 1, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    rc = abut_limit_ccd(&p->cm, &s->cand, s->y, s->yt, s->opt.slack_ccd, &swept, err);
+    rep->seconds.ccd += abut_time_wall() - clock;
+    if (rc) return rc;
+    if (swept.alpha < 1) {
+        swept.alpha *= lim->alpha;
+        *lim = swept;
+    }
+    return ABUT_OK;
+}
+
+double abut_solver_progress(const abut_solver *s)
+{
+    const abut_problem *p = &s->prob;
+    double left = 0, way = 0;
+    for (int32_t i = 0; i < 3 * p->model->nv; i++) {
+        if (!p->held[i / 3]) continue;
+        left += (p->target[i] - s->x[i]) * (p->target[i] - s->x[i]);
+        way += (p->target[i] - p->xn[i]) * (p->target[i] - p->xn[i]);
+    }
+    return way > 0 ? 1 - sqrt(left / way) : 1;
+}
+
+static void al_stop(abut_solver *s)
+{
+    s->prob.al.on = 0;
+    abut_problem_number(&s->prob);
+}
+
+static void al_start(abut_solver *s)
+{
+    abut_lagrangian *al = &s->prob.al;
+    al->on = 1;
+    al->kap = AL_START;
+    memset(al->lam, 0, 3 * (size_t)s->prob.model->nv * sizeof *al->lam);
+    abut_problem_number(&s->prob);
+}
+
+abut_status abut_solver_move_held(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const int32_t n3 = 3 * p->model->nv;
+    int moves = 0;
+    for (int32_t i = 0; i < n3; i++) {
+        s->p[i] = p->held[i / 3] ? p->target[i] - s->x[i] : 0;
+        moves |= s->p[i] != 0;
+    }
+    al_stop(s);
+    if (!moves) return ABUT_OK;
+
+    abut_limit lim;
+    abut_status rc = abut_solver_bound(s, &lim, rep, err);
+    if (rc) return rc;
+    for (int32_t i = 0; i < n3; i++)
+        if (p->held[i / 3]) s->x[i] = lim.alpha == 1 ? p->target[i] : s->x[i] + lim.alpha * s->p[i];
+    if (lim.alpha < AL_DONE) al_start(s);
+    return ABUT_OK;
+}
+
+static double newton_speed(const abut_solver *s)
+{
+    double big = 0;
+    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) big = fmax(big, fabs(s->p[i]));
+    return big / s->prob.model->h[0];
+}
+
+static const char *limit_text(const abut_limit *l, char *buf, size_t size)
+{
+    switch (l->kind) {
+    case ABUT_LIMIT_VT:
+        snprintf(buf, size, "node %d against triangle %d %d %d", l->node[0], l->node[1], l->node[2], l->node[3]);
+        break;
+    case ABUT_LIMIT_EE:
+        snprintf(buf, size, "edge %d %d against edge %d %d", l->node[0], l->node[1], l->node[2], l->node[3]);
+        break;
+    case ABUT_LIMIT_PLANE:
+        snprintf(buf, size, "node %d against half-space %d", l->node[0], l->node[1]);
+        break;
+    case ABUT_LIMIT_TET:
+        snprintf(buf, size, "tet %d about to invert", l->tet);
+        break;
+    case ABUT_LIMIT_NONE:
+        snprintf(buf, size, "nothing");
+        break;
+    }
+    return buf;
+}
+
+/* Energy at a trial point; infeasible trials count as +inf. */
+static abut_status trial_energy(abut_solver *s, double alpha, abut_energy *e, double *sum, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    point_at(s, alpha, s->xt);
+    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    double clock = abut_time_wall();
+    abut_status rc = abut_pairs_find(&p->cm, &s->cand, s->yt, p->obstacle, &s->trial, err);
+    rep->seconds.pairs += abut_time_wall() - clock;
+    *sum = INFINITY;
+    if (rc == ABUT_E_GEOM) return ABUT_OK;
+    if (rc) return rc;
+    clock = abut_time_wall();
+    rc = abut_problem_energy(p, s->xt, s->yt, &s->trial, e, &s->scratch, err);
+    rep->seconds.line_search += abut_time_wall() - clock;
+    if (!rc) *sum = abut_energy_sum(e);
+    if (isnan(*sum)) *sum = INFINITY;
+    return rc;
+}
+
+static void accept_trial(abut_solver *s)
+{
+    double *x = s->x, *y = s->y;
+    const abut_pairs pairs = s->pairs;
+    s->x = s->xt;
+    s->y = s->yt;
+    s->pairs = s->trial;
+    s->xt = x;
+    s->yt = y;
+    s->trial = pairs;
+}
+
+/* Backtracking from the bound until the objective does not grow beyond rounding.  *moved 0: no such step. */
+static abut_status backtrack(abut_solver *s, double bound, const abut_energy *e0, abut_iteration *it, int *moved,
+                             abut_report *rep, abut_err *err)
+{
+    const double start = abut_energy_sum(e0), noise = abut_energy_noise(&s->prob, e0);
+    *moved = 0;
+    for (double alpha = bound; alpha > bound * 0x1p-60; alpha /= 2) {
+        abut_energy e;
+        double sum;
+        abut_status rc = trial_energy(s, alpha, &e, &sum, rep, err);
+        if (rc) return rc;
+        it->trials++;
+        rep->trials++;
+        if (sum <= start + noise) {
+            it->alpha = alpha;
+            *moved = 1;
+            return ABUT_OK;
+        }
+    }
+    return ABUT_OK;
+}
+
+static double smallest_gap(const abut_pairs *p)
+{
+    double d2 = INFINITY;
+    for (size_t i = 0; i < p->n; i++) d2 = fmin(d2, p->dist2[i]);
+    double d = sqrt(d2);
+    for (size_t i = 0; i < p->n_plane; i++) d = fmin(d, p->plane_dist[i]);
+    return d;
+}
+
+/* Stiffens the barrier when the smallest gap is tiny and still shrinking. */
+static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
+{
+    const double tiny = TINY_GAP * p->model->length[0];
+    if (gap_before < tiny && gap_after < tiny && gap_after < gap_before) p->kappa = fmin(p->model->kappa_max[0], 2 * p->kappa);
+}
+
+/* One update of the augmented Lagrangian after an iteration (App. E).  Returns 1 while targets are out of reach. */
+static int al_update(abut_solver *s, double residual)
+{
+    abut_problem *p = &s->prob;
+    if (!p->al.on) return 0;
+    const double eta = abut_solver_progress(s);
+    if (eta >= AL_DONE) {
+        al_stop(s);
+        return 1;   /* the others have yet to settle */
+    }
+    if (residual >= fmax(1e-2 * p->model->length[0], p->model->tolerance[0])) return 1;
+    if (eta < AL_NEAR && p->al.kap < AL_CAP) {
+        p->al.kap *= 2;
+    } else {
+        for (int32_t i = 0; i < 3 * p->model->nv; i++)
+            if (p->held[i / 3]) p->al.lam[i] -= p->al.kap * sqrt(p->model->mass[i / 3]) * (s->x[i] - p->target[i]);
+    }
+    return 1;
+}
+
+static void note_limit(abut_report *rep, const abut_limit *lim)
+{
+    if (lim->alpha < 1 && (!rep->limit_iteration || lim->alpha < rep->limit.alpha)) {
+        rep->limit = *lim;
+        rep->limit_iteration = rep->newton;
+    }
+}
+
+abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    abut_problem *p = &s->prob;
+    const double h = p->model->h[0], tol = p->model->tolerance[0];
+    char why[96];
+    abut_energy e;
+    abut_limit lim = { .alpha = 1 };
+
+    for (int k = 1; k <= s->opt.max_newton; k++) {
+        double clock = abut_time_wall();
+        abut_status rc = abut_problem_energy(p, s->x, s->y, &s->pairs, &e, &s->scratch, err);
+        rep->seconds.line_search += abut_time_wall() - clock;
+        clock = abut_time_wall();
+        if (!rc) rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
+        rep->seconds.gradient += abut_time_wall() - clock;
+        if (!rc) rc = abut_direction_newton(&s->dir, p, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
+        if (rc) return rc;
+
+        abut_iteration *it = abut_report_iteration(rep);
+        if (!it) return abut_fail(err, ABUT_E_NOMEM, "step report: iteration %d", k);
+        rep->residual = it->residual = newton_speed(s);
+        if (!isfinite(it->residual))
+            return abut_fail(err, ABUT_E_NUMERIC, "Newton iteration %d: the direction is not finite", k);
+        rc = abut_solver_bound(s, &lim, rep, err);
+        if (rc) return rc;
+        it->bound = lim.alpha;
+        note_limit(rep, &lim);
+
+        int moved;
+        const double gap = smallest_gap(&s->pairs);
+        rc = backtrack(s, lim.alpha, &e, it, &moved, rep, err);
+        if (rc) return rc;
+        if (moved) {
+            accept_trial(s);
+            adapt_kappa(p, gap, smallest_gap(&s->pairs));
+        } else if (it->residual > tol) {
+            return abut_fail(err, ABUT_E_NUMERIC,
+                             "Newton iteration %d: no step along the direction lowers the objective; residual %.3g m/s, want "
+                             "%.3g; step bounded at %.3g by %s", k, it->residual, tol, lim.alpha,
+                             limit_text(&lim, why, sizeof why));
+        }
+        it->contacts = (int32_t)(s->pairs.n + s->pairs.n_plane);
+        const int waiting = al_update(s, it->residual);
+        if (it->residual <= tol && !waiting) return ABUT_OK;
+    }
+    return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d Newton iterations: residual %.3g m/s, want %.3g (h = %g s); "
+                     "scripted motion %.4g done; last step bounded at %.3g by %s", s->opt.max_newton, rep->residual, tol, h,
+                     abut_solver_progress(s), lim.alpha, limit_text(&lim, why, sizeof why));
+}
+
+abut_status abut_solver_residual(abut_solver *s, double *residual, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    abut_status rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
+    if (!rc) rc = abut_direction_newton(&s->dir, p, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
+    if (!rc) *residual = newton_speed(s);
+    return rc;
+}

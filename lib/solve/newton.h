@@ -1,0 +1,54 @@
+/* The minimiser of one objective: projected Newton with a feasible line search (Li 2020, algorithms 1 and 3). */
+#ifndef ABUT_SOLVE_NEWTON_H
+#define ABUT_SOLVE_NEWTON_H
+
+#include "solve/direction.h"
+#include "solve/problem.h"
+#include "solve/report.h"
+
+typedef struct abut_solver_opts {
+    double slack_ccd;       /* share of a mesh pair's gap that a step must leave; 0.2 */
+    double slack_plane;     /* of a half-space gap; 0.1 */
+    double slack_volume;    /* of a tet's volume; 0.2 */
+    int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
+    int blas_threads;
+} abut_solver_opts;
+abut_solver_opts abut_solver_defaults(void);
+
+/* A problem, a direction, the iterate and its contacts.  Zero-filled is empty. */
+typedef struct abut_solver {
+    abut_solver_opts opt;
+    abut_problem prob;
+    abut_direction dir;
+    double *x, *y;              /* [3 nv], [3 nc] the iterate; y = W x */
+    abut_pairs pairs;           /* contacts there */
+    abut_candidates cand;       /* of the last sweep */
+    abut_pairs trial;
+    double *xt, *yt, *p, *g;    /* trial point, direction, gradient */
+    abut_arena scratch;
+} abut_solver;
+
+ABUT_MUST_USE abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut_solver_opts *opt,
+                                           abut_err *err);
+void abut_solver_clear(abut_solver *s);
+
+/** Contacts at s->x, from scratch. */
+ABUT_MUST_USE abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err);
+
+/** The largest feasible step along s->p from s->x, and the candidates of that sweep in s->cand. */
+ABUT_MUST_USE abut_status abut_solver_bound(abut_solver *s, abut_limit *lim, abut_report *rep, abut_err *err);
+
+/** Moves prescribed nodes towards their targets as far as that is feasible; what is left goes to the augmented Lagrangian. */
+ABUT_MUST_USE abut_status abut_solver_move_held(abut_solver *s, abut_report *rep, abut_err *err);
+
+/** Share of the scripted way that prescribed nodes have covered (Li 2020, App. E, eq. 5); 1 when nothing moves. */
+double abut_solver_progress(const abut_solver *s);
+
+/** Minimises from s->x until |p|_inf / h <= tolerance and all scripted motion is done; s->pairs, s->x, s->y follow.
+ * Fails  ABUT_E_NUMERIC with the reason: iterations spent, line search stalled, motion blocked; names the limiting pair */
+ABUT_MUST_USE abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err);
+
+/** |H^-1 g|_inf / h at s->x with the problem as it is now, m/s: how far from a minimum. */
+ABUT_MUST_USE abut_status abut_solver_residual(abut_solver *s, double *residual, abut_report *rep, abut_err *err);
+
+#endif

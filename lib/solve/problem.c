@@ -1,0 +1,181 @@
+#include "solve/problem.h"
+
+#include "base/par.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err)
+{
+    *p = (abut_problem){ .model = model };
+    abut_status rc = abut_collmesh_init(&p->cm, model, err);
+    if (!rc) rc = abut_elastic_init(&p->elastic, model, err);
+    if (rc) goto fail;
+
+    const size_t nv = (size_t)model->nv, n3 = 3 * nv;
+    p->obstacle = calloc((size_t)model->nc + 1, 1);
+    p->xn = calloc(n3, sizeof(double));
+    p->xhat = calloc(n3, sizeof(double));
+    p->target = calloc(n3, sizeof(double));
+    p->al.lam = calloc(n3, sizeof(double));
+    p->held = calloc(nv, 1);
+    p->row = calloc(nv, sizeof(int32_t));
+    if (!p->obstacle || !p->xn || !p->xhat || !p->target || !p->al.lam || !p->held || !p->row) {
+        rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
+        goto fail;
+    }
+    for (int32_t i = 0; i < model->nc; i++)
+        p->obstacle[i] = model->role[model->coll_node[i]] == ABUT_NODE_OBSTACLE;
+
+    /* psi of a stiff element at rest is a difference of numbers of the size of its moduli */
+    const double h2 = model->h[0] * model->h[0];
+    abut_acc sum = { 0, 0 };
+    for (int32_t t = 0; t < model->nt; t++)
+        abut_acc_add(&sum, p->elastic.vol[t] * (p->elastic.lame[2 * t] + p->elastic.lame[2 * t + 1]));
+    p->noise = h2 * (sum.hi + sum.lo);
+    return ABUT_OK;
+fail:
+    abut_problem_clear(p);
+    return rc;
+}
+
+void abut_problem_clear(abut_problem *p)
+{
+    abut_collmesh_clear(&p->cm);
+    abut_elastic_clear(&p->elastic);
+    abut_lag_clear(&p->lag);
+    free(p->obstacle);
+    free(p->xn);
+    free(p->xhat);
+    free(p->target);
+    free(p->al.lam);
+    free(p->held);
+    free(p->row);
+    *p = (abut_problem){ 0 };
+}
+
+void abut_problem_number(abut_problem *p)
+{
+    p->nrow = 0;
+    for (int32_t i = 0; i < p->model->nv; i++) p->row[i] = p->held[i] && !p->al.on ? -1 : p->nrow++;
+}
+
+/* 1/2 m |x - xhat|^2 of free nodes; of prescribed ones on their way the augmented Lagrangian (App. E, eq. 4) */
+static void nodal_energy(const abut_problem *p, const double *x, abut_energy *e)
+{
+    abut_acc inertia = { 0, 0 }, al = { 0, 0 };
+    for (int32_t i = 0; i < p->model->nv; i++) {
+        const double m = p->model->mass[i];
+        if (!p->held[i]) {
+            double d2 = 0;
+            for (int k = 3 * i; k < 3 * i + 3; k++) d2 += (x[k] - p->xhat[k]) * (x[k] - p->xhat[k]);
+            abut_acc_add(&inertia, 0.5 * m * d2);
+        } else if (p->al.on) {
+            double d2 = 0, ld = 0;
+            for (int k = 3 * i; k < 3 * i + 3; k++) {
+                const double d = x[k] - p->target[k];
+                d2 += d * d;
+                ld += p->al.lam[k] * d;
+            }
+            abut_acc_add(&al, 0.5 * p->al.kap * m * d2 - sqrt(m) * ld);
+        }
+    }
+    e->inertia = inertia.hi + inertia.lo;
+    e->lagrangian = al.hi + al.lo;
+}
+
+abut_status abut_problem_energy(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                                abut_energy *e, abut_arena *scratch, abut_err *err)
+{
+    const double h = p->model->h[0];
+    double psi = 0;
+    abut_energy out = { 0 };
+    abut_status rc = abut_elastic_energy(&p->elastic, x, &psi, scratch, err);
+    if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &out.barrier, scratch, err);
+    if (!rc) rc = abut_friction_energy(&p->lag, x, p->xn, h, p->model->eps_v[0], &out.friction, scratch, err);
+    if (rc) return rc;
+    out.elastic = h * h * psi;
+    nodal_energy(p, x, &out);
+    *e = out;
+    return ABUT_OK;
+}
+
+double abut_energy_sum(const abut_energy *e)
+{
+    return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian }, 5);
+}
+
+double abut_energy_noise(const abut_problem *p, const abut_energy *e)
+{
+    return 4 * DBL_EPSILON * (p->noise + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) + fabs(e->friction) +
+                              fabs(e->lagrangian));
+}
+
+static void nodal_gradient(const abut_problem *p, const double *x, double *g)
+{
+    for (int32_t i = 0; i < p->model->nv; i++) {
+        const double m = p->model->mass[i];
+        for (int k = 3 * i; k < 3 * i + 3; k++) {
+            if (!p->held[i])
+                g[k] += m * (x[k] - p->xhat[k]);
+            else if (p->al.on)
+                g[k] += p->al.kap * m * (x[k] - p->target[k]) - sqrt(m) * p->al.lam[k];
+        }
+    }
+}
+
+abut_status abut_problem_gradient(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                                  int terms, double *g, abut_arena *scratch, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const double h = m->h[0];
+    abut_status rc = ABUT_OK;
+    memset(g, 0, 3 * (size_t)m->nv * sizeof *g);
+    if (terms & ABUT_TERM_SMOOTH) {
+        nodal_gradient(p, x, g);
+        rc = abut_elastic_gradient(&p->elastic, x, h * h, g, scratch, err);
+        if (!rc) rc = abut_friction_gradient(&p->lag, m->nv, x, p->xn, h, m->eps_v[0], g, scratch, err);
+    }
+    if (!rc && (terms & ABUT_TERM_BARRIER)) rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, g, scratch, err);
+    if (rc) return rc;
+    for (int32_t i = 0; i < m->nv; i++)
+        if (p->row[i] < 0) g[3 * i] = g[3 * i + 1] = g[3 * i + 2] = 0;
+    return ABUT_OK;
+}
+
+void abut_problem_diagonal(const abut_problem *p, double *diag)
+{
+    for (int32_t i = 0; i < p->model->nv; i++)
+        if (p->row[i] >= 0) diag[p->row[i]] = p->model->mass[i] * (p->held[i] ? p->al.kap : 1);
+}
+
+abut_status abut_problem_kappa(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                               double *kappa, abut_arena *scratch, abut_err *err)
+{
+    const double lo = p->model->kappa_min[0], hi = p->model->kappa_max[0];
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    *kappa = lo;
+    if (pairs->n + pairs->n_plane == 0) return ABUT_OK;
+
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *gc = ABUT_NEW(scratch, double, n3), *ge = ABUT_NEW(scratch, double, n3);
+    if (!gc || !ge) return abut_fail(err, ABUT_E_NOMEM, "barrier stiffness: %zu numbers", 2 * n3);
+    abut_problem unit = *p;   /* a view with kappa = 1: nothing in it is freed */
+    unit.kappa = 1;
+    abut_status rc = abut_problem_gradient(&unit, x, y, pairs, ABUT_TERM_BARRIER, gc, scratch, err);
+    if (!rc) rc = abut_problem_gradient(&unit, x, y, pairs, ABUT_TERM_SMOOTH, ge, scratch, err);
+    if (!rc) {
+        abut_acc ce = { 0, 0 }, cc = { 0, 0 };
+        for (size_t i = 0; i < n3; i++) {
+            if (p->held[i / 3]) continue;
+            abut_acc_add(&ce, gc[i] * ge[i]);
+            abut_acc_add(&cc, gc[i] * gc[i]);
+        }
+        const double balance = cc.hi > 0 ? -(ce.hi + ce.lo) / (cc.hi + cc.lo) : 0;
+        *kappa = fmin(hi, fmax(lo, balance));
+    }
+    abut_arena_release(scratch, mark);
+    return rc;
+}

@@ -1,0 +1,72 @@
+/* The objective of one time step: what is minimised, and nothing about how.
+ *
+ *     E(x) = 1/2 |x - xhat|^2_M + h^2 Psi(x) + kappa B(x) + D(x) + A(x)          kg m^2
+ *
+ * inertia, elasticity, contact barrier, lagged friction, and the augmented Lagrangian of prescribed nodes that could not
+ * be moved to their targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  Implicit Euler: xhat = x_n + h v_n + h^2 a. */
+#ifndef ABUT_SOLVE_PROBLEM_H
+#define ABUT_SOLVE_PROBLEM_H
+
+#include "contact/pairs.h"
+#include "energy/barrier.h"
+#include "energy/elastic.h"
+#include "energy/friction.h"
+
+/* Augmented Lagrangian for prescribed nodes on their way (Li 2020, App. E, eq. 4). */
+typedef struct abut_lagrangian {
+    int on;
+    double kap;         /* dimensionless, 1e6 .. 1e8 */
+    double *lam;        /* [3 nv] kg^(1/2) m */
+} abut_lagrangian;
+
+typedef struct abut_problem {
+    const abut_model *model;    /* borrowed */
+    abut_collmesh cm;
+    abut_elastic elastic;
+    uint8_t *obstacle;          /* [nc] collision vertices that never answer a force */
+
+    double kappa;               /* kg/m^2 */
+    double *xn, *xhat;          /* [3 nv] start and inertial target of the step */
+    double *target;             /* [3 nv] where prescribed nodes shall be */
+    uint8_t *held;              /* [nv] prescribed in this step */
+    abut_lagrangian al;
+    abut_lag lag;               /* frozen friction contacts */
+
+    int32_t *row;               /* [nv] unknown of a node, -1 when it does not move */
+    int32_t nrow;
+    double noise;               /* kg m^2: rounding level of the elastic sum */
+} abut_problem;
+
+/* The terms of the objective, kg m^2. */
+typedef struct abut_energy {
+    double inertia, elastic, barrier, friction, lagrangian;
+} abut_energy;
+
+ABUT_MUST_USE abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err);
+void abut_problem_clear(abut_problem *p);
+
+/** Renumbers the unknowns: free nodes, and prescribed ones too while the augmented Lagrangian is on. */
+void abut_problem_number(abut_problem *p);
+
+/** All terms at x (y = W x, pairs the contacts there).  Sum is +inf when x is infeasible. */
+ABUT_MUST_USE abut_status abut_problem_energy(const abut_problem *p, const double *x, const double *y,
+                                              const abut_pairs *pairs, abut_energy *e, abut_arena *scratch, abut_err *err);
+double abut_energy_sum(const abut_energy *e);
+/** Below this difference two values of the objective are equal in double precision, kg m^2. */
+double abut_energy_noise(const abut_problem *p, const abut_energy *e);
+
+/* Which terms a gradient takes. */
+enum { ABUT_TERM_SMOOTH = 1 /* all but the barrier */, ABUT_TERM_BARRIER = 2, ABUT_TERM_ALL = 3 };
+/** g[3 nv], kg m; rows of nodes that do not move are zero. */
+ABUT_MUST_USE abut_status abut_problem_gradient(const abut_problem *p, const double *x, const double *y,
+                                                const abut_pairs *pairs, int terms, double *g, abut_arena *scratch,
+                                                abut_err *err);
+/** Diagonal part of the Hessian: diag[nrow] kg (mass, or the penalty of the augmented Lagrangian). */
+void abut_problem_diagonal(const abut_problem *p, double *diag);
+
+/** Stiffness for the start of a step: balances barrier and other forces on the free nodes, inside its bounds
+ * (Li 2020, App. F). */
+ABUT_MUST_USE abut_status abut_problem_kappa(const abut_problem *p, const double *x, const double *y,
+                                             const abut_pairs *pairs, double *kappa, abut_arena *scratch, abut_err *err);
+
+#endif

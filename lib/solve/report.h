@@ -1,0 +1,65 @@
+/* What one time step did: numbers that answer "stuck or slow?", and by which pair or element. */
+#ifndef ABUT_SOLVE_REPORT_H
+#define ABUT_SOLVE_REPORT_H
+
+#include "contact/max_step.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Phases of a step, in the order of the report. */
+#define ABUT_PHASES(F) \
+    F(predict) F(candidates) F(pairs) F(gradient) F(hessian) F(assemble) F(analyse) F(factor) F(solve) F(ccd) \
+    F(line_search) F(check) F(friction) F(total)
+
+typedef struct abut_phase_seconds {
+#define ABUT_PHASE_MEMBER(name) double name;
+    ABUT_PHASES(ABUT_PHASE_MEMBER)
+#undef ABUT_PHASE_MEMBER
+} abut_phase_seconds;
+
+/* One Newton iteration. */
+typedef struct abut_iteration {
+    double residual;        /* m/s: |p|_inf / h before the search */
+    double bound, alpha;    /* feasible and accepted step length */
+    int32_t contacts;       /* stencils and half-space contacts at the new point */
+    int trials;             /* evaluations of the objective */
+} abut_iteration;
+
+/* Zero-filled is empty; clear frees the iterations. */
+typedef struct abut_report {
+    int64_t step;               /* number of the frame that the step made */
+    double time;                /* s, of that frame */
+    int passes;                 /* friction lag iterations */
+    double lag_residual;        /* m/s; negative when not measured */
+    int newton, trials;
+    int shifts;                 /* factorisations that needed a larger diagonal */
+    abut_iteration *it;         /* [newton] */
+    int it_cap;
+
+    int32_t contacts, mollified, planes;  /* at the end */
+    double min_gap;             /* m; negative without contacts */
+    int32_t gap_node[4];        /* nodes of that contact; plane: node, -1, -1, half-space */
+    double min_jacobian;
+    int32_t min_jacobian_tet;   /* -1 without tets */
+    double residual;            /* m/s: last |p|_inf / h */
+    double kappa;               /* kg/m^2 */
+    double eta;                 /* share of the scripted way that was covered, 1 = all */
+    abut_limit limit;           /* the tightest bound on a step length */
+    int limit_iteration;        /* 1-based; 0 when nothing bounded */
+
+    double kinetic, elastic, gravity;     /* J */
+    double momentum[3];         /* kg m/s, of all simulated nodes */
+    double angular[3];          /* kg m^2/s about the origin */
+
+    double factor_nnz, factor_flops;
+    size_t memory_peak;         /* bytes */
+    size_t candidates;          /* pairs of the last sweep */
+    abut_phase_seconds seconds;
+} abut_report;
+
+/** Room for one more iteration, counted in newton; NULL when memory is out. */
+abut_iteration *abut_report_iteration(abut_report *r);
+void abut_report_clear(abut_report *r);
+
+#endif

@@ -1,0 +1,54 @@
+/* From frame to frame: one implicit Euler step with lagged friction (Li 2020, 2.1, 4.5).
+ *
+ * A step is one or several passes, each a minimisation with the friction contacts frozen, always from the same start:
+ *     abut_step_begin     COMMITTED frame: predictor, scripted motion, stiffness, friction data
+ *     abut_step_resume    PENDING frame: picks the same step up again at its candidate
+ *     abut_step_solve     minimises
+ *     abut_step_refresh   freezes friction anew at the candidate and measures how far it was from that (lag residual)
+ *     abut_step_commit    velocities; the next COMMITTED frame        or  abut_step_suspend: a PENDING frame
+ * `step` runs them in one process; `step --one-pass | friction-lag` runs them as stages, to the same bytes. */
+#ifndef ABUT_SOLVE_SCHEME_H
+#define ABUT_SOLVE_SCHEME_H
+
+#include "solve/newton.h"
+
+/* Where a step is. */
+typedef struct abut_instant {
+    int64_t step;
+    double time;    /* s */
+} abut_instant;
+
+typedef struct abut_stepper {
+    abut_solver solver;
+    double *v;          /* [3 nv] at the start of the step */
+    double *acc;        /* [3 nv] m/s^2 */
+    abut_instant at;    /* start of the step */
+    int pass;           /* passes solved so far in this step */
+} abut_stepper;
+
+ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt,
+                                            abut_err *err);
+void abut_stepper_clear(abut_stepper *s);
+
+/** Starts the step that follows a COMMITTED frame.
+ * Fails  ABUT_E_GEOM the frame touches or intersects (names it) */
+ABUT_MUST_USE abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
+                                          abut_err *err);
+/** Continues the step of a PENDING frame (arrays step/x0, step/pass, step/held besides the usual ones). */
+ABUT_MUST_USE abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
+                                           abut_err *err);
+ABUT_MUST_USE abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err);
+/** measure: also rep->lag_residual, m/s, at the price of one factorisation. */
+ABUT_MUST_USE abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err);
+/** Checks the candidate by exact predicates, fills the report and writes the next frame into out (cleared first).
+ * carry: the frame before, whose ABUT_A_CARRY arrays go along.  forces: adds node/contact-force. */
+ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int forces, abut_arrays *out,
+                                           abut_instant *at, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
+
+/** All of the above for a frame of either phase: at most `lags` passes, fewer when the lag residual is below the model's
+ * tolerance or nothing rubs. */
+ABUT_MUST_USE abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at,
+                                            int forces, abut_arrays *out, abut_report *rep, abut_err *err);
+
+#endif

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# A ball falls on points, needles and a blade.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${BIN:-bin} out=${OUT:-out/bed} frames=${FRAMES:-60}
+mkdir -p "$out"
+
+"$bin"/mesh-prep pipelines/bed.yaml |
+    "$bin"/step -n "$frames" --with forces --report "$out/steps.jsonl" |
+    "$bin"/ccd-check -o "$out/run.abut"
+
+"$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/bed.glb" --csv "$out/frames.csv" --strip "$out/strip.png"
+echo "bed: $out/strip.png (pictures), bed.glb (animation), vtu/ (ParaView), frames.csv, steps.jsonl"

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Balls and bars fall into a ring of posts and pile up.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${BIN:-bin} out=${OUT:-out/drop} frames=${FRAMES:-100}
+mkdir -p "$out"
+
+"$bin"/mesh-prep pipelines/drop.yaml |
+    "$bin"/step -n "$frames" --with forces --report "$out/steps.jsonl" |
+    "$bin"/ccd-check -o "$out/run.abut"
+
+"$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/drop.glb" --csv "$out/frames.csv" --strip "$out/strip.png"
+echo "drop: $out/strip.png (pictures), drop.glb (animation), vtu/ (ParaView), frames.csv, steps.jsonl"

@@ -1,0 +1,21 @@
+#!/usr/bin/env bats
+# Every script of pipelines/ runs, is judged by ccd-check inside, and leaves its results.
+load ../tools/helpers
+
+pipeline() { # name frames
+    OUT=$BATS_TEST_TMPDIR FRAMES=$2 pipelines/"$1".sh
+}
+
+@test "drop: soft bodies fall and pile up" {
+    pipeline drop 30
+    [ -s "$BATS_TEST_TMPDIR/run.abut" ] && [ -s "$BATS_TEST_TMPDIR/drop.glb" ] && [ -s "$BATS_TEST_TMPDIR/frames.csv" ]
+}
+@test "squeeze: plates close on a ball and open" { pipeline squeeze 30; }
+@test "twist: a mat is wound up" { pipeline twist 30; }
+@test "bed: a ball on points, needles and a blade" { pipeline bed 25; }
+@test "slope: a block sticks and slides" {
+    pipeline slope 20
+    # the two runs differ where they should: the sliding one is faster
+    [ -s "$BATS_TEST_TMPDIR/mu-0.50.csv" ] && [ -s "$BATS_TEST_TMPDIR/mu-0.49.csv" ]
+}
+@test "restart: halves equal the whole, and a branch leaves it" { pipeline restart 4; }

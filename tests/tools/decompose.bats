@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# decompose: cuts the tetrahedra of each model into connected parts along few faces.
+load helpers
+
+# a box of 8 x 8 x 8 cells, 3072 tets, 729 nodes, and a stream without tets: made once
+setup_file() {
+    cat > "$BATS_FILE_TMPDIR/box.yaml" <<'Y'
+abut: 1
+time: {step: 0.01 s}
+gravity: [0, -9.81, 0]
+contact: {dhat: 1e-3 l}
+materials:
+  jelly: {model: neo-hookean, density: 1000, young: 3e4, poisson: 0.4}
+objects:
+  box: {generate: {box: {size: [1, 1, 1], cells: [8, 8, 8]}}, material: jelly}
+Y
+    "${BIN:-bin}"/mesh-prep "$BATS_FILE_TMPDIR/box.yaml" -o "$BATS_FILE_TMPDIR/box.abut"
+}
+setup() { box=$BATS_FILE_TMPDIR/box.abut; cd "$BATS_TEST_TMPDIR"; }
+
+figure() { # name: its value in the JSON of the last model
+    sed -n "s/.*\"$1\": \([^,}]*\).*/\1/p" figures.json | tail -1
+}
+
+@test "decompose --help names its options and exits 0" {
+    run "$BIN/decompose" --help
+    [ "$status" -eq 0 ]
+    [[ $output == *--parts* && $output == *--target-size* && $output == *--json* ]]
+}
+
+@test "decompose adds both arrays and reports balance, cut and interface" {
+    run "$BIN/decompose" -k 4 --json figures.json "$box" -o cut.abut
+    [ "$status" -eq 0 ]
+    [[ $output == *"4 parts of 3072 tets"* && $output == *"faces cut"* && $output == *"nodes on interfaces"* ]]
+    grep -aq part/element cut.abut
+    grep -aq part/count cut.abut
+    [ "$(figure parts)" -eq 4 ]
+    [ "$(figure split_parts)" -eq 0 ]
+    [ "$(figure largest)" -le 845 ]         # 1.1 of the mean
+    [ "$(figure cut)" -gt 0 ]
+    [ "$(figure cut)" -lt $(($(figure faces) / 10)) ]
+    [ "$(figure interface_nodes)" -lt 365 ] # half of all
+}
+
+@test "one part cuts nothing" {
+    "$BIN/decompose" -q -k 1 --json figures.json "$box" -o cut.abut
+    [ "$(figure cut)" -eq 0 ]
+    [ "$(figure interface_nodes)" -eq 0 ]
+}
+
+@test "a target size gives as many parts as hold that many nodes" {
+    "$BIN/decompose" -q --target-size 100 --json figures.json "$box" -o cut.abut
+    [ "$(figure parts)" -eq 8 ]
+}
+
+@test "the partition is the same for every thread count and every time" {
+    for j in 1 2 7; do "$BIN/decompose" -q -j $j -k 5 "$box" -o $j.abut; done
+    cmp 1.abut 2.abut
+    cmp 1.abut 7.abut
+}
+
+@test "a new partition replaces the old one" {
+    "$BIN/decompose" -q -k 3 "$box" | "$BIN/decompose" -q -k 5 -o twice.abut
+    "$BIN/decompose" -q -k 5 "$box" -o once.abut
+    [ "$(grep -ac part/element twice.abut)" -eq "$(grep -ac part/element once.abut)" ]
+}
+
+@test "frames pass through: a judge finds the same figures" {
+    "$BIN/decompose" -q -k 2 "$box" -o cut.abut
+    "$BIN/export" --csv before.csv "$box" -o /dev/null
+    "$BIN/export" --csv after.csv cut.abut -o /dev/null
+    cmp before.csv after.csv
+}
+
+@test "senseless requests exit 2 and say why" {
+    for bad in "-k 0" "-k -3" "--target-size 0" "-k 2 --target-size 10" "-k 4000"; do
+        run "$BIN/decompose" $bad "$box" -o no.abut
+        [ "$status" -eq 2 ]
+        [ ! -e no.abut ]
+    done
+    [[ $output == *"4000 parts of 3072 tets, want 1 .. 3072"* ]]
+}
+
+@test "a cut stream exits 3 and a JSON file that cannot be made exits 5" {
+    head -c 4000 "$box" > short.abut
+    run "$BIN/decompose" short.abut -o no.abut
+    [ "$status" -eq 3 ]
+    [ ! -e no.abut ]
+    run "$BIN/decompose" --json nowhere/figures.json "$box" -o no.abut
+    [ "$status" -eq 5 ]
+    [ ! -e no.abut ]
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# step: advances the state.
+load helpers
+
+# two boxes and a floor, 2 x 162 tets: made once
+setup_file() {
+    cat > "$BATS_FILE_TMPDIR/pile.yaml" <<'Y'
+abut: 1
+time: {step: 0.01 s}
+gravity: [0, -9.81, 0]
+contact: {dhat: 1e-3 l, friction: {mu: 0.3}}
+materials:
+  jelly: {model: neo-hookean, density: 1000, young: 3e4, poisson: 0.4}
+objects:
+  low:   {generate: {box: {size: [0.3, 0.2, 0.3], cells: [3, 3, 3]}}, material: jelly, translate: [0, 0.105, 0]}
+  high:  {generate: {box: {size: [0.3, 0.2, 0.3], cells: [3, 3, 3]}}, material: jelly, translate: [0.1, 0.312, 0.05]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "${BIN:-bin}"/mesh-prep "$BATS_FILE_TMPDIR/pile.yaml" -o "$BATS_FILE_TMPDIR/pile.abut"
+}
+setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
+
+@test "step --help names its options and exits 0" {
+    run "$BIN/step" --help
+    [ "$status" -eq 0 ]
+    [[ $output == *--report* && $output == *--one-pass* ]]
+}
+
+@test "step refuses unknown options and bad numbers with exit 2" {
+    run "$BIN/step" --stepz 3 "$pile"; [ "$status" -eq 2 ]; [[ $output == *--steps* ]]
+    run "$BIN/step" -n x "$pile" -o o.abut; [ "$status" -eq 2 ]
+    run "$BIN/step" --every 0 "$pile" -o o.abut; [ "$status" -eq 2 ]
+    run "$BIN/step" --with heat "$pile" -o o.abut; [ "$status" -eq 2 ]
+}
+
+@test "40 steps equal 20 steps twice, byte for byte" {
+    "$BIN/step" -n 40 "$pile" -o whole.abut
+    "$BIN/step" -n 20 "$pile" | "$BIN/step" -n 20 -o halves.abut
+    cmp whole.abut halves.abut
+}
+
+@test "a restart from any frame gives the same bytes" {
+    "$BIN/step" -n 12 "$pile" -o whole.abut
+    for k in 0 3 11; do
+        "$BIN/step" --from $k -n $((12 - k)) whole.abut -o again.abut
+        cmp whole.abut again.abut
+    done
+}
+
+@test "-j 1, 2 and 3 give the same bytes with --blas-threads 1" {
+    for j in 1 2 3; do "$BIN/step" -j $j --blas-threads 1 -n 10 "$pile" -o j$j.abut; done
+    cmp j1.abut j2.abut
+    cmp j1.abut j3.abut
+}
+
+@test "friction passes in a pipeline give the frames of one process" {
+    "$BIN/step" --lags 2 -n 2 "$pile" | "$BIN/export" --frames -1 --dump=one.txt
+    pass() { "$BIN/step" --one-pass | "$BIN/friction-lag" --max-lags 2; }
+    pass < "$pile" | pass > a.abut
+    for _ in 1 2; do pass < a.abut > b.abut; mv b.abut a.abut; done
+    "$BIN/export" --frames 2 --dump=two.txt a.abut
+    grep -v '^#' one.txt > one.body; grep -v '^#' two.txt > two.body
+    diff <(grep -A9 node/x one.body) <(grep -A9 node/x two.body)
+}
+
+@test "the report has one line of JSON per step with phases and limits" {
+    "$BIN/step" -n 6 "$pile" -o o.abut --report r.jsonl
+    [ "$(wc -l < r.jsonl)" -eq 6 ]
+    /usr/bin/env python3 - <<'P'
+import json
+rows = [json.loads(l) for l in open("r.jsonl")]
+assert [r["step"] for r in rows] == [1, 2, 3, 4, 5, 6]
+assert all(r["newton_iterations"] == len(r["iterations"]) >= 1 for r in rows)
+assert all(r["residual"] <= 1 and r["min_jacobian"] > 0 for r in rows)
+assert any(r["min_gap"] and r["min_gap"] > 0 for r in rows)
+assert all(abs(sum(v for k, v in r["seconds"].items() if k not in ("total", "other"))) <= 1.5 * r["seconds"]["total"] + .01 for r in rows)
+P
+}
+
+@test "every frame passes ccd-check" {
+    "$BIN/step" -n 30 "$pile" | "$BIN/ccd-check" > /dev/null
+}
+
+@test "not converging is exit 4 with the reason, and leaves no whole file" {
+    run "$BIN/step" -n 40 --max-newton 1 "$pile" -o o.abut
+    [ "$status" -eq 4 ]
+    [[ $output == *"not converged after 1 Newton iterations"* ]]
+    [ ! -e o.abut ]
+}
+
+@test "a cut stream is refused with exit 3, at every cut" {
+    size=$(stat -c %s "$pile")
+    for cut in 0 7 100 $((size / 2)) $((size - 1)); do
+        head -c "$cut" "$pile" > cut.abut
+        run "$BIN/step" cut.abut -o o.abut
+        [ "$status" -eq 3 ]
+        [ ! -e o.abut ]
+    done
+}
+
+@test "a missing file is exit 3, a full disk exit 5" {
+    run "$BIN/step" nowhere.abut -o o.abut; [ "$status" -eq 3 ]; [[ $output == *nowhere.abut* ]]
+    run "$BIN/step" "$pile" -o /dev/full; [ "$status" -eq 5 ]
+}
+
+@test "a killed stage leaves nothing that a later stage accepts" {
+    "$BIN/step" -n 4000 "$pile" -o killed.abut & pid=$!
+    sleep 1; kill -9 $pid; wait $pid || true
+    [ ! -e killed.abut ]
+    run "$BIN/step" killed.abut.part -o next.abut
+    [ "$status" -eq 3 ]
+    [ ! -e next.abut ]
+}
+
+@test "an intersecting frame is refused by name" {
+    "$BIN/mesh-prep" "$BATS_FILE_TMPDIR/pile.yaml" -o a.abut
+    run "$BIN/mesh-prep" "$BATS_FILE_TMPDIR/pile.yaml" --set objects.high.translate='[0.1, 0.3, 0.05]' -o b.abut
+    [ "$status" -eq 3 ]
+    [[ $output == *low* && $output == *high* ]]
+}

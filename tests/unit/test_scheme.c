@@ -1,0 +1,361 @@
+/* The time step as a whole: closed forms, conservation, restart, and what must never happen. */
+#include "base/par.h"
+#include "base/rng.h"
+#include "fixture.h"
+#include "solve/scheme.h"
+
+typedef struct world {
+    fixture *f;
+    abut_arrays model_set, frame, next;
+    abut_model model;
+    abut_stepper st;
+    abut_instant at;
+    abut_report rep;
+    abut_err err;
+} world;
+
+static void world_open(world *w, fixture *f, const double *v0)
+{
+    *w = (world){ .f = f };
+    fixture_build(f, &w->model_set, &w->frame, v0);
+    if (abut_model_view(&w->model_set, &w->model, &w->err)) printf("# %s\n", w->err.msg), abort();
+    abut_solver_opts o = abut_solver_defaults();
+    if (abut_stepper_init(&w->st, &w->model, &o, &w->err)) printf("# %s\n", w->err.msg), abort();
+}
+
+static void world_close(world *w)
+{
+    abut_stepper_clear(&w->st);
+    abut_arrays_clear(&w->model_set);
+    abut_arrays_clear(&w->frame);
+    abut_arrays_clear(&w->next);
+    abut_report_clear(&w->rep);
+    free(w->f);
+}
+
+/* n steps; every frame is checked for crossings and inversion by the exact predicates */
+static abut_status world_run(world *w, int n)
+{
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < n && !rc; k++) {
+        abut_report_clear(&w->rep);
+        rc = abut_step_advance(&w->st, &w->frame, 0, &w->at, 0, &w->next, &w->rep, &w->err);
+        if (rc) break;
+        const abut_arrays swap = w->frame;
+        w->frame = w->next;
+        w->next = swap;
+        CHECK(w->rep.min_jacobian_tet < 0 || w->rep.min_jacobian > 0);
+        CHECK(w->rep.min_gap != 0);
+    }
+    if (rc) printf("# step %d: %s\n", (int)w->at.step, w->err.msg);
+    return rc;
+}
+
+static const double *get(const world *w, const char *name)
+{
+    return abut_arrays_find(&w->frame, name)->data;
+}
+
+static double mean(const world *w, const char *name, int k, int32_t object)
+{
+    double s = 0, n = 0;
+    for (int32_t i = 0; i < w->model.nv; i++)
+        if (w->model.body[i] == object) s += get(w, name)[3 * i + k], n++;
+    return s / n;
+}
+
+static int same_frames(const abut_arrays *a, const abut_arrays *b)
+{
+    int same = a->n == b->n;
+    for (int i = 0; i < a->n && same; i++) {
+        const abut_array *q = abut_arrays_find(b, a->a[i].name);
+        same = q && abut_array_bytes(q) == abut_array_bytes(&a->a[i]) &&
+               !memcmp(q->data, a->a[i].data, abut_array_bytes(q));
+        if (!same) printf("# %s differs\n", a->a[i].name);
+    }
+    return same;
+}
+
+TEST(free_fall_follows_implicit_euler)
+{
+    fixture *f = fixture_new();
+    fixture_box(f, 0, 5, 0, 1, 1, 1, 2, 1, 1, 0);
+    world w;
+    world_open(&w, f, NULL);
+    CHECK(!world_run(&w, 10));
+    CHECK_NEAR(mean(&w, "node/x", 1, 0) - 5.5, -9.81 * 0.01 * 0.01 * 55, 1e-12);
+    CHECK_NEAR(mean(&w, "node/v", 1, 0), -9.81 * 0.1, 1e-11);
+    CHECK(w.at.step == 10);
+    CHECK_NEAR(w.at.time, 0.1, 1e-16);
+    world_close(&w);
+}
+
+TEST(a_block_at_rest_weighs_its_weight)
+{
+    fixture *f = fixture_new();
+    f->plane = 1;
+    f->tol = 1e-7;
+    f->h = 0.05;
+    fixture_box(f, 0, 5e-4, 0, 0.2, 0.2, 0.2, 2, 2, 2, 0);
+    world w;
+    world_open(&w, f, NULL);
+    CHECK(!world_run(&w, 120));
+    CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
+    abut_solver *s = &w.st.solver;
+    double force = 0;
+    for (size_t i = 0; i < s->pairs.n_plane; i++)
+        force += abut_barrier_force(&s->prob.cm, &s->pairs, s->y, get(&w, "contact/kappa")[0], f->h, s->pairs.n + i);
+    CHECK_NEAR(force, 9.81 * 8, 9.81 * 8 * 1e-3);
+    CHECK_NEAR(mean(&w, "node/v", 1, 0), 0, 1e-5);
+    world_close(&w);
+}
+
+TEST(colliding_boxes_keep_their_momentum_and_never_touch)
+{
+    fixture *f = fixture_new();
+    f->gravity[1] = 0;
+    f->tol = 1e-6;
+    fixture_box(f, 0, 0, 0, 0.3, 0.3, 0.3, 2, 2, 2, 0);
+    fixture_box(f, 0.4, 0.05, 0.1, 0.3, 0.3, 0.3, 2, 2, 2, 0);
+    const double v0[6] = { 2, 0, 0, -1, 0.1, 0 };
+    world w;
+    world_open(&w, f, v0);
+    const double m = 27, p0[3] = { m * (2 - 1), m * 0.1, 0 };
+    int touched = 0;
+    for (int k = 0; k < 20; k++) {
+        CHECK(!world_run(&w, 1));
+        touched |= w.rep.contacts > 0;
+        for (int d = 0; d < 3; d++) CHECK_NEAR(w.rep.momentum[d], p0[d], 54 * 1e-6 * (k + 1) + 1e-9);
+    }
+    CHECK(touched);
+    CHECK(mean(&w, "node/v", 0, 0) < mean(&w, "node/v", 0, 1));
+    world_close(&w);
+}
+
+/* speed of a stiff block after 0.2 s on a slope of tangent 0.5 */
+static double slope_speed(double mu)
+{
+    fixture *f = fixture_new();
+    f->plane = 1;
+    f->mu = mu;
+    f->eps_v = 1e-5;
+    f->lags = 30;
+    f->tol = 1e-6;
+    f->young = 1e7;
+    f->material = ABUT_FIXED_COROTATED;
+    const double c = 2 / sqrt(5), s = 1 / sqrt(5);
+    f->gravity[0] = 9.81 * s, f->gravity[1] = -9.81 * c;
+    fixture_box(f, 0, 8.7e-4, 0, 0.4, 0.1, 0.4, 1, 1, 1, 0);
+    world w;
+    world_open(&w, f, NULL);
+    CHECK(!world_run(&w, 20));
+    const double v = mean(&w, "node/v", 0, 0);
+    world_close(&w);
+    return v;
+}
+
+TEST(a_block_sticks_above_the_critical_friction_and_slides_below)
+{
+    const double g = 9.81 * 2 / sqrt(5);
+    CHECK(fabs(slope_speed(0.55)) < 2e-5);
+    CHECK_NEAR(slope_speed(0.40), g * 0.1 * 0.2, g * 0.1 * 0.2 * 0.02);
+}
+
+/* A frame is a checkpoint, friction and moving obstacle included. */
+static void pile(world *w)
+{
+    fixture *f = fixture_new();
+    f->plane = 1;
+    f->mu = 0.3;
+    f->lags = 3;
+    f->young = 3e4;
+    fixture_box(f, 0, 2e-3, 0, 0.3, 0.2, 0.3, 2, 2, 2, 0);
+    fixture_box(f, 0.1, 0.21, 0.05, 0.3, 0.2, 0.3, 2, 2, 2, 0);
+    const int32_t wall = fixture_box(f, -0.12, 1e-3, -0.1, 0.1, 0.5, 0.5, 1, 1, 1, 1);
+    fixture_move(f, wall, 0, -1, 1, (double[]){ 0.8, 0, 0 }, (double[]){ 0, 0, 0 });
+    world_open(w, f, NULL);
+}
+
+TEST(a_restart_gives_the_same_bytes)
+{
+    world a, b;
+    pile(&a);
+    CHECK(!world_run(&a, 12));
+    pile(&b);
+    CHECK(!world_run(&b, 5));
+    abut_stepper_clear(&b.st);
+    abut_solver_opts o = abut_solver_defaults();
+    CHECK(!abut_stepper_init(&b.st, &b.model, &o, &b.err));
+    CHECK(!world_run(&b, 7));
+    CHECK(same_frames(&a.frame, &b.frame));
+    CHECK(a.rep.contacts > 0);
+    world_close(&a);
+    world_close(&b);
+}
+
+TEST(the_thread_count_changes_no_byte)
+{
+    world a, b;
+    const int before = abut_threads();
+    abut_threads_set(1);
+    pile(&a);
+    CHECK(!world_run(&a, 8));
+    for (int n = 2; n <= 7; n += 5) {
+        abut_threads_set(n);
+        pile(&b);
+        CHECK(!world_run(&b, 8));
+        CHECK(same_frames(&a.frame, &b.frame));
+        world_close(&b);
+    }
+    abut_threads_set(before);
+    world_close(&a);
+}
+
+TEST(passes_in_separate_processes_give_the_same_bytes)
+{
+    world a, b;
+    pile(&a);
+    CHECK(!world_run(&a, 6));
+    pile(&b);
+    for (int k = 0; k < 6; k++) {
+        abut_solver_opts o = abut_solver_defaults();
+        abut_instant at = b.at;
+        int pending = 0;
+        for (;;) { /* step --one-pass | friction-lag, each starting from nothing but the frame */
+            abut_stepper_clear(&b.st);
+            CHECK(!abut_stepper_init(&b.st, &b.model, &o, &b.err));
+            CHECK(!(pending ? abut_step_resume : abut_step_begin)(&b.st, &b.frame, at, &b.rep, &b.err));
+            CHECK(!abut_step_solve(&b.st, &b.rep, &b.err));
+            CHECK(!abut_step_suspend(&b.st, &b.frame, &b.next, &b.err));
+            abut_stepper_clear(&b.st);
+            CHECK(!abut_stepper_init(&b.st, &b.model, &o, &b.err));
+            CHECK(!abut_step_resume(&b.st, &b.next, at, &b.rep, &b.err));
+            CHECK(!abut_step_refresh(&b.st, 1, &b.rep, &b.err));
+            pending = b.st.pass < b.model.lags[0] && b.rep.lag_residual > b.model.tolerance[0];
+            CHECK(!(pending ? abut_step_suspend(&b.st, &b.next, &b.frame, &b.err)
+                            : abut_step_commit(&b.st, &b.next, 0, &b.frame, &b.at, &b.rep, &b.err)));
+            if (!pending) break;
+        }
+    }
+    CHECK(same_frames(&a.frame, &b.frame));
+    world_close(&a);
+    world_close(&b);
+}
+
+TEST(nothing_tunnels_at_any_speed)
+{
+    for (double v = 10; v <= 1000; v *= 10) {
+        fixture *f = fixture_new();
+        f->h = 0.02;
+        f->gravity[1] = 0;
+        f->young = 1e6;
+        fixture_box(f, -0.05, 0.05, -0.05, 0.1, 0.1, 0.1, 2, 2, 2, 0);
+        fixture_box(f, -0.5, -0.02, -0.5, 1, 0.02, 1, 2, 1, 2, 1);
+        const double v0[6] = { 0, -v, 0, 0, 0, 0 };
+        world w;
+        world_open(&w, f, v0);
+        CHECK(!world_run(&w, 6));
+        CHECK(mean(&w, "node/x", 1, 0) > 0);
+        CHECK(mean(&w, "node/v", 1, 0) > -1e-3);
+        world_close(&w);
+    }
+}
+
+TEST(a_wall_faster_than_the_body_still_arrives)
+{
+    fixture *f = fixture_new();
+    f->gravity[1] = 0;
+    fixture_box(f, 0, 0, 0, 0.2, 0.2, 0.2, 2, 2, 2, 0);
+    const int32_t wall = fixture_box(f, -0.11, -0.1, -0.1, 0.1, 0.4, 0.4, 1, 1, 1, 1);
+    fixture_move(f, wall, 0, -1, 1, (double[]){ 8, 0, 0 }, (double[]){ 0, 0, 0 });
+    world w;
+    world_open(&w, f, NULL);
+    for (int k = 0; k < 4; k++) {
+        CHECK(!world_run(&w, 1));
+        CHECK(w.rep.eta >= 0.999);
+    }
+    CHECK_NEAR(mean(&w, "node/x", 0, 1), -0.06 + 8 * 0.04, 8 * 0.04 * 2e-3);
+    CHECK(mean(&w, "node/x", 0, 0) > mean(&w, "node/x", 0, 1) + 0.05);
+    world_close(&w);
+}
+
+TEST(twisted_handles_follow_their_script)
+{
+    fixture *f = fixture_new();
+    f->gravity[1] = 0;
+    fixture_box(f, 0, -0.05, -0.05, 1, 0.1, 0.1, 6, 1, 1, 0);
+    fixture_move(f, 0, 0, -1e-6, 1e-6, (double[]){ 0, 0, 0 }, (double[]){ 0, 0, 0 });
+    fixture_move(f, 0, 0, 1 - 1e-6, 1 + 1e-6, (double[]){ 0, 0, 0 }, (double[]){ 10, 0, 0 });
+    world w;
+    world_open(&w, f, NULL);
+    CHECK(!world_run(&w, 10));
+    for (int32_t i = 0; i < w.model.nv; i++) {
+        const double *X = w.model.X + 3 * i, *x = get(&w, "node/x") + 3 * i;
+        if (X[0] < 1e-9)
+            for (int k = 0; k < 3; k++) CHECK(x[k] == X[k]);
+        if (X[0] > 1 - 1e-9) {
+            CHECK_NEAR(x[1], cos(1) * X[1] - sin(1) * X[2], 1e-12);
+            CHECK_NEAR(x[2], sin(1) * X[1] + cos(1) * X[2], 1e-12);
+        }
+    }
+    world_close(&w);
+}
+
+TEST(the_gradient_of_the_objective_is_its_derivative)
+{
+    world w;
+    pile(&w);
+    CHECK(!world_run(&w, 6));
+    CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
+    abut_solver *s = &w.st.solver;
+    const int32_t n3 = 3 * w.model.nv;
+    abut_rng rng = { 7 };
+    double *d = calloc((size_t)n3, sizeof *d), *g = calloc((size_t)n3, sizeof *g), slope = 0, e[2];
+    CHECK(s->pairs.n > 0);
+    CHECK(s->prob.lag.n > 0);
+    for (int32_t i = 0; i < n3; i++) d[i] = s->prob.row[i / 3] < 0 ? 0 : abut_rng_real(&rng, -1, 1);
+    CHECK(!abut_problem_gradient(&s->prob, s->x, s->y, &s->pairs, ABUT_TERM_ALL, g, &s->scratch, &w.err));
+    for (int32_t i = 0; i < n3; i++) slope += g[i] * d[i];
+    const double t = 1e-8;
+    memcpy(s->p, s->x, (size_t)n3 * sizeof(double));
+    for (int k = 0; k < 2; k++) {
+        abut_energy part;
+        for (int32_t i = 0; i < n3; i++) s->x[i] = s->p[i] + (k ? t : -t) * d[i];
+        CHECK(!abut_solver_contacts(s, &w.rep, &w.err));
+        CHECK(!abut_problem_energy(&s->prob, s->x, s->y, &s->pairs, &part, &s->scratch, &w.err));
+        e[k] = abut_energy_sum(&part);
+    }
+    CHECK_NEAR((e[1] - e[0]) / (2 * t), slope, 1e-4 * fabs(slope));
+    free(d);
+    free(g);
+    world_close(&w);
+}
+
+TEST(running_out_of_iterations_is_an_error_that_says_so)
+{
+    world w;
+    pile(&w);
+    w.st.solver.opt.max_newton = 1;
+    CHECK(world_run(&w, 12) == ABUT_E_NUMERIC);
+    CHECK(strstr(w.err.msg, "not converged after 1 Newton iterations"));
+    CHECK(w.next.n == 0);
+    world_close(&w);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(free_fall_follows_implicit_euler);
+    RUN(a_block_at_rest_weighs_its_weight);
+    RUN(colliding_boxes_keep_their_momentum_and_never_touch);
+    RUN(a_block_sticks_above_the_critical_friction_and_slides_below);
+    RUN(a_restart_gives_the_same_bytes);
+    RUN(the_thread_count_changes_no_byte);
+    RUN(passes_in_separate_processes_give_the_same_bytes);
+    RUN(nothing_tunnels_at_any_speed);
+    RUN(a_wall_faster_than_the_body_still_arrives);
+    RUN(twisted_handles_follow_their_script);
+    RUN(the_gradient_of_the_objective_is_its_derivative);
+    RUN(running_out_of_iterations_is_an_error_that_says_so);
+    return check_done();
+}

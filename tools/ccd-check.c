@@ -1,0 +1,112 @@
+/* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions? */
+#include "formats/mesh_io.h"
+#include "tools/judge_modes.h"
+
+#include <string.h>
+
+typedef struct options {
+    const char *method, *kind, *json, *obj;
+    double min_sep, delta;
+    int all, queries, single, no_output;
+} options;
+
+static abut_status check_options(const options *o, const abut_cli *cli, abut_judge_opts *j, int *kind, abut_err *err)
+{
+    *j = abut_judge_defaults();
+    j->min_sep = o->min_sep;
+    j->delta = o->delta;
+    *kind = -1;
+    if (o->method && !abut_method_parse(o->method, &j->method))
+        return abut_fail(err, ABUT_E_ARG, "--method %s: expected exact, tight or additive", o->method);
+    if (!(o->min_sep >= 0)) return abut_fail(err, ABUT_E_ARG, "--min-separation %g: expected 0 or more", o->min_sep);
+    if (!(o->delta > 0)) return abut_fail(err, ABUT_E_ARG, "--delta %g: expected more than 0", o->delta);
+    if (o->kind && strcmp(o->kind, "vf") && strcmp(o->kind, "ee"))
+        return abut_fail(err, ABUT_E_ARG, "--kind %s: expected vf or ee", o->kind);
+    if (o->kind) *kind = o->kind[0] == 'v' ? ABUT_PT : ABUT_EE;
+    if (o->single && o->queries) return abut_fail(err, ABUT_E_ARG, "--static and --csv-queries exclude each other");
+    if ((o->queries || o->single) && cli->nargs == 0)
+        return abut_fail(err, ABUT_E_ARG, "--%s: name the files", o->queries ? "csv-queries" : "static");
+    if (o->no_output && cli->out_path) return abut_fail(err, ABUT_E_ARG, "--no-output and -o exclude each other");
+    return ABUT_OK;
+}
+
+/* a table, one line a method; the answer is no when a contact is missed, or the exact method errs at all */
+static abut_status run_queries(abut_cli *cli, const options *o, const abut_judge_opts *asked, int kind, int *no,
+                               abut_err *err)
+{
+    FILE *const f = cli->out ? cli->out : stdout;
+    fprintf(f, "method\tqueries\ttrue_positive\ttrue_negative\tfalse_positive\tfalse_negative\tus_per_query\n");
+    for (int m = 0; m < 3; m++) {
+        abut_judge_opts j = *asked;
+        abut_score s = { 0 };
+        if (o->method && (abut_judge_method)m != asked->method) continue;
+        j.method = (abut_judge_method)m;
+        const abut_status rc = abut_judge_queries(&j, cli->args, cli->nargs, kind, &s, err);
+        if (rc) return rc;
+        const size_t n = s.hits + s.clears + s.false_hits + s.false_clears;
+        fprintf(f, "%s\t%zu\t%zu\t%zu\t%zu\t%zu\t%.3f\n", abut_method_name(j.method), n, s.hits, s.clears, s.false_hits,
+                s.false_clears, n ? 1e6 * s.seconds / (double)n : 0);
+        *no |= s.false_clears > 0 || (m == ABUT_JUDGE_EXACT && s.false_hits > 0);
+    }
+    return ABUT_OK;
+}
+
+static int all_meshes(const abut_cli *cli)
+{
+    for (int i = 0; i < cli->nargs; i++)
+        if (!abut_mesh_is_file(cli->args[i])) return 0;
+    return cli->nargs > 0;
+}
+
+static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
+{
+    char history[160];
+    if (v->cli->nargs > 1)
+        return abut_fail(err, ABUT_E_ARG, "%s: not a mesh file; a stream is one file alone", v->cli->args[1]);
+    if (o->no_output && v->cli->out) {
+        fclose(v->cli->out);
+        v->cli->out = NULL;
+    }
+    snprintf(history, sizeof history, "{\"method\":\"%s\",\"min_separation\":%.17g}", abut_method_name(v->opts.method),
+             v->opts.min_sep);
+    return abut_judge_stream(v, history, err);
+}
+
+int main(int argc, char **argv)
+{
+    options o = { .delta = 1e-6 };
+    const abut_opt opts[] = {
+        { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME", "exact (default), tight (inclusion-based) or additive" },
+        { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m", "coming this near is a collision (default 0: touching is)" },
+        { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "resolution of the tight method (default 1e-6)" },
+        { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },
+        { 0, "json", ABUT_OPT_TEXT, &o.json, "FILE", "write a report" },
+        { 0, "write-hits", ABUT_OPT_TEXT, &o.obj, "FILE.obj", "write the colliding primitives as a mesh" },
+        { 0, "static", ABUT_OPT_FLAG, &o.single, NULL, "check each mesh file alone: crossings, touches, folds, flat and inverted elements" },
+        { 0, "no-output", ABUT_OPT_FLAG, &o.no_output, NULL, "judge only: do not pass the stream on" },
+        { 0, "csv-queries", ABUT_OPT_FLAG, &o.queries, NULL, "the files are public CCD queries: score the methods (all, or --method)" },
+        { 0, "kind", ABUT_OPT_TEXT, &o.kind, "vf|ee", "what the queries are, where the path does not say" },
+        { 0 }
+    };
+    abut_cli cli;
+    abut_cli_begin(&cli, argc, argv,
+                   "Judges every pair of consecutive frames of a state stream, or of a sequence of mesh files: are the\n"
+                   "straight motions between them free of collisions?  A stream passes through unchanged.",
+                   "[FILE ...]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
+    abut_err err = { 0 };
+    abut_verdict v = { .cli = &cli, .all = o.all, .json = o.json, .obj = o.obj };
+    int kind, no = 0;
+    abut_status rc = check_options(&o, &cli, &v.opts, &kind, &err);
+    if (!rc && o.queries) {
+        rc = run_queries(&cli, &o, &v.opts, kind, &no, &err);
+    } else if (!rc) {
+        if (o.single || all_meshes(&cli))
+            rc = abut_judge_meshes(&v, cli.args, cli.nargs, o.single, &err);
+        else
+            rc = run_stream(&v, &o, &err);
+        if (!rc) rc = abut_verdict_end(&v, &err);
+        no = v.collisions > 0;
+    }
+    abut_verdict_clear(&v);
+    return abut_cli_end(&cli, no, &err);
+}

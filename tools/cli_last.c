@@ -1,0 +1,34 @@
+#include "tools/cli_last.h"
+
+static abut_status keep_frame(abut_last *last, abut_stream *s, abut_err *err)
+{
+    abut_arrays_clear(&last->set);
+    last->head = s->head;
+    const abut_status rc = s->head.phase == ABUT_COMMITTED ? abut_stream_write(s, err) : ABUT_OK;
+    last->set = s->frame_set;
+    s->frame_set = (abut_arrays){ 0 };
+    return rc;
+}
+
+abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_err *err)
+{
+    abut_status rc;
+    int models = 0;
+    while (!(rc = abut_stream_next(s, err)) && s->item != ABUT_ITEM_END) {
+        if (s->item == ABUT_ITEM_MODEL) {
+            models++;
+            abut_arrays_clear(&last->set);
+            rc = abut_stream_write(s, err);
+        } else if (from < 0 || s->head.step <= from) {
+            rc = keep_frame(last, s, err);
+        }
+        if (rc) break;
+    }
+    if (rc) return rc;
+    if (!models) return abut_fail(err, ABUT_E_FORMAT, "%s: the stream holds no MODEL", s->cli->in_name);
+    if (!last->set.n) return abut_fail(err, ABUT_E_FORMAT, "%s: the stream holds no FRAME to go on from", s->cli->in_name);
+    if (from >= 0 && last->head.step != from)
+        return abut_fail(err, ABUT_E_ARG, "--from %lld: %s has no such frame; the last one before it is %lld",
+                         (long long)from, s->cli->in_name, (long long)last->head.step);
+    return ABUT_OK;
+}

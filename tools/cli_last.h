@@ -1,0 +1,18 @@
+/* Programs that go on from where a stream ends: the stream passes through and its last frame stays. */
+#ifndef ABUT_TOOLS_CLI_LAST_H
+#define ABUT_TOOLS_CLI_LAST_H
+
+#include "tools/cli_stream.h"
+
+/* The state to go on from; owns set. */
+typedef struct abut_last {
+    abut_arrays set;
+    abut_frame_head head;
+} abut_last;
+
+/** Reads s to its end, writing everything on except a PENDING frame (whoever asks will replace it), and keeps the last
+ * frame of the last MODEL.  from >= 0: frames of a later step are dropped.
+ * Fails  ABUT_E_FORMAT no MODEL, or no FRAME;  ABUT_E_ARG no frame of step `from` */
+ABUT_MUST_USE abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_err *err);
+
+#endif

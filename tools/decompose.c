@@ -1,0 +1,155 @@
+/* decompose: cuts the tetrahedra of each MODEL into connected parts along few faces; frames pass through.
+ *
+ * Adds part/element (i32 [nt], the part of each tet) and part/count (i32) to the MODEL. */
+#include "part/graph.h"
+#include "tools/cli.h"
+#include "tools/cli_stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARTS_DEFAULT = 8 };
+
+typedef struct request {
+    int parts;              /* 0: not given */
+    int target_size;        /* 0: not given */
+    const char *json_name;
+    FILE *json;
+} request;
+
+static abut_status request_check(const request *r, int parts_given, int size_given, abut_err *err)
+{
+    if (parts_given && size_given) return abut_fail(err, ABUT_E_ARG, "-k and --target-size exclude each other");
+    if (parts_given && r->parts < 1) return abut_fail(err, ABUT_E_ARG, "-k %d: want at least 1 part", r->parts);
+    if (size_given && r->target_size < 1)
+        return abut_fail(err, ABUT_E_ARG, "--target-size %d: want at least 1 node", r->target_size);
+    return ABUT_OK;
+}
+
+/* Nodes that belong to some tet. */
+static abut_status count_tet_nodes(const abut_model *m, int32_t *count, abut_err *err)
+{
+    unsigned char *seen = calloc((size_t)m->nv + 1, 1);
+    if (!seen) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d nodes", m->nv);
+    *count = 0;
+    for (size_t i = 0; i < 4 * (size_t)m->nt; i++) {
+        *count += !seen[m->tet[i]];
+        seen[m->tet[i]] = 1;
+    }
+    free(seen);
+    return ABUT_OK;
+}
+
+/* The number of parts that the request means for this model. */
+static int32_t choose_parts(const request *r, int32_t nt, int32_t nodes)
+{
+    if (r->parts) return r->parts;
+    const int32_t k = r->target_size ? (nodes - 1) / r->target_size + 1 : PARTS_DEFAULT;
+    return k < nt ? k : nt;
+}
+
+static void say(abut_cli *cli, int32_t k, int32_t nt, int32_t nodes, const abut_partition_stats *s)
+{
+    abut_cli_say(cli, "%d parts of %d tets: %d to %d each, largest %.3f of the mean", k, nt, s->smallest, s->largest,
+                 s->balance);
+    abut_cli_say(cli, "%" PRId64 " of %" PRId64 " shared faces cut (%.1f %%), %d of %d nodes on interfaces (%.1f %%)", s->cut,
+                 s->faces, s->faces ? 100.0 * (double)s->cut / (double)s->faces : 0, s->interface_nodes, nodes,
+                 100.0 * s->interface_nodes / nodes);
+    if (s->split) abut_cli_say(cli, "%d parts hold separate bodies", s->split);
+}
+
+/* One JSON object per MODEL, one line each. */
+static abut_status write_json(const request *r, int32_t k, int32_t nt, int32_t nodes, const abut_partition_stats *s,
+                              abut_err *err)
+{
+    if (!r->json) return ABUT_OK;
+    const int n = fprintf(r->json, "{\"parts\": %d, \"tets\": %d, \"nodes\": %d, \"smallest\": %d, \"largest\": %d, "
+                          "\"balance\": %.17g, \"faces\": %" PRId64 ", \"cut\": %" PRId64 ", \"interface_nodes\": %d, "
+                          "\"split_parts\": %d}\n", k, nt, nodes, s->smallest, s->largest, s->balance, s->faces, s->cut,
+                          s->interface_nodes, s->split);
+    if (n < 0) return abut_fail(err, ABUT_E_IO, "%s: %s", r->json_name, strerror(errno));
+    return ABUT_OK;
+}
+
+/* Partitions the model that the stream holds and adds the arrays. */
+static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
+{
+    const abut_model m = st->model;
+    if (m.nt == 0) return abut_fail(err, ABUT_E_FORMAT, "%s: the model has no tetrahedra to cut", st->cli->in_name);
+    int32_t nodes = 0;
+    abut_status rc = count_tet_nodes(&m, &nodes, err);
+    if (rc) return rc;
+    const int32_t k = choose_parts(r, m.nt, nodes);
+    int32_t *part = malloc((size_t)m.nt * sizeof *part);
+    abut_partition_stats stats = { 0 };
+    rc = part ? abut_partition_tets(m.nv, m.nt, m.tet, k, part, &stats, err)
+              : abut_fail(err, ABUT_E_NOMEM, "no memory for %d tets", m.nt);
+    if (!rc) {
+        say(st->cli, k, m.nt, nodes, &stats);
+        rc = write_json(r, k, m.nt, nodes, &stats, err);
+    }
+    if (!rc) rc = abut_arrays_put_i32(&st->model_set, "part/count", k, err);
+    if (!rc) {
+        int32_t *to = abut_arrays_put_rows(&st->model_set, "part/element", ABUT_I32, m.nt, 0, "", err);
+        if (to) memcpy(to, part, (size_t)m.nt * sizeof *part);
+        else rc = err->code;
+    }
+    free(part);
+    return rc;
+}
+
+static abut_status run(abut_stream *st, abut_cli *cli, const request *r, abut_err *err)
+{
+    char options[64];
+    if (r->target_size) snprintf(options, sizeof options, "{\"target-size\": %d}", r->target_size);
+    else snprintf(options, sizeof options, "{\"parts\": %d}", r->parts ? r->parts : PARTS_DEFAULT);
+    abut_status rc = abut_stream_open(st, cli, options, err);
+    while (!rc) {
+        rc = abut_stream_next(st, err);
+        if (rc || st->item == ABUT_ITEM_END) break;
+        if (st->item == ABUT_ITEM_MODEL) rc = decompose(st, r, err);
+        if (!rc) rc = abut_stream_write(st, err);
+    }
+    return rc ? rc : abut_stream_close(st, err);
+}
+
+static abut_status open_json(request *r, abut_err *err)
+{
+    if (!r->json_name) return ABUT_OK;
+    r->json = fopen(r->json_name, "w");
+    return r->json ? ABUT_OK : abut_fail(err, ABUT_E_IO, "%s: %s", r->json_name, strerror(errno));
+}
+
+static abut_status close_json(request *r, abut_status rc, abut_err *err)
+{
+    if (r->json && fclose(r->json) && !rc) rc = abut_fail(err, ABUT_E_IO, "%s: %s", r->json_name, strerror(errno));
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    enum { NOT_GIVEN = -0x7fffffff };
+    request r = { NOT_GIVEN, NOT_GIVEN, NULL, NULL };
+    const abut_opt opts[] = {
+        { 'k', "parts", ABUT_OPT_INT, &r.parts, "N", "number of parts (default 8, or one per tet if there are fewer)" },
+        { 0, "target-size", ABUT_OPT_INT, &r.target_size, "N", "instead: as many parts as give each about N nodes" },
+        { 0, "json", ABUT_OPT_TEXT, &r.json_name, "FILE", "write the figures as one JSON object per model" },
+        { 0 }
+    };
+    abut_cli cli;
+    abut_err err = { 0 };
+    abut_cli_begin(&cli, argc, argv, "Cut the tetrahedra of a model into connected parts along few faces.", "[FILE]", opts,
+                   ABUT_CLI_IN | ABUT_CLI_OUT);
+    const int parts_given = r.parts != NOT_GIVEN, size_given = r.target_size != NOT_GIVEN;
+    abut_status rc = request_check(&r, parts_given, size_given, &err);
+    if (!parts_given) r.parts = 0;
+    if (!size_given) r.target_size = 0;
+    abut_stream st = { 0 };
+    if (!rc) rc = open_json(&r, &err);
+    if (!rc) rc = run(&st, &cli, &r, &err);
+    close_json(&r, rc, &err);
+    abut_stream_clear(&st);
+    return abut_cli_end(&cli, 0, &err);
+}

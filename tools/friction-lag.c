@@ -1,0 +1,94 @@
+/* friction-lag: freezes friction anew at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
+#include "solve/scheme.h"
+#include "tools/cli_last.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct options {
+    int lags, commit, ask;
+    double tolerance;
+    const char *with;
+} options;
+
+typedef struct run {
+    abut_stream s;
+    abut_last now;
+    abut_arrays next;
+    abut_stepper stepper;
+    int again;          /* another pass is wanted */
+} run;
+
+/* The decision: commit when the passes are spent or another one would move nothing. */
+static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err)
+{
+    const abut_model *m = &r->s.model;
+    const abut_solver_opts so = abut_solver_defaults();
+    const double tol = o->tolerance > 0 ? o->tolerance : m->tolerance[0];
+    const int limit = o->lags > 0 ? o->lags : m->lags[0];
+    abut_report rep = { .lag_residual = -1, .min_jacobian_tet = -1 };
+    abut_instant at = { r->now.head.step, r->now.head.time };
+    abut_frame_head head = r->now.head;
+
+    abut_status rc = abut_stepper_init(&r->stepper, m, &so, err);
+    if (!rc) rc = abut_step_resume(&r->stepper, &r->now.set, at, &rep, err);
+    if (!rc) rc = abut_step_refresh(&r->stepper, 1, &rep, err);
+    if (rc) return rc;
+    const int last = o->commit || r->stepper.pass >= limit;
+    r->again = rep.lag_residual > tol && !last;
+    abut_cli_say(cli, "step %lld, pass %d of at most %d: lag residual %.3g m/s (want %.3g), %zu friction contacts: %s",
+                 (long long)at.step + 1, r->stepper.pass, limit, rep.lag_residual, tol, r->stepper.solver.prob.lag.n,
+                 r->again ? "another pass" : "committed");
+    if (r->again) {
+        rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
+    } else {
+        rc = abut_step_commit(&r->stepper, &r->now.set, o->with != NULL, &r->next, &at, &rep, err);
+        head = (abut_frame_head){ at.step, at.time, ABUT_COMMITTED };
+    }
+    abut_report_clear(&rep);
+    return rc ? rc : abut_stream_write_frame(&r->s, &head, &r->next, err);
+}
+
+static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
+{
+    char prov[120];
+    snprintf(prov, sizeof prov, "{\"max_lags\":%d,\"tolerance\":%.17g,\"commit\":%s}", o->lags, o->tolerance,
+             o->commit ? "true" : "false");
+    abut_status rc = abut_stream_open(&r->s, cli, prov, err);
+    if (!rc) rc = abut_last_read(&r->now, &r->s, -1, err);
+    if (rc) return rc;
+    if (r->now.head.phase == ABUT_PENDING)
+        rc = decide(r, o, cli, err);
+    else
+        abut_cli_say(cli, "no step is pending; nothing to refresh");
+    return rc ? rc : abut_stream_close(&r->s, err);
+}
+
+int main(int argc, char **argv)
+{
+    options o = { 0 };
+    const abut_opt opts[] = {
+        { 't', "tolerance", ABUT_OPT_REAL, &o.tolerance, "m/s", "lag residual that ends the passes (default: the scene's)" },
+        { 0, "max-lags", ABUT_OPT_INT, &o.lags, "N", "commit after this many passes (default: the scene's)" },
+        { 0, "commit", ABUT_OPT_FLAG, &o.commit, NULL, "commit the candidate whatever the residual" },
+        { 0, "ask", ABUT_OPT_FLAG, &o.ask, NULL, "exit 1 when another pass is wanted" },
+        { 0, "with", ABUT_OPT_TEXT, &o.with, "forces", "add node/contact-force to a committed frame" },
+        { 0 }
+    };
+    abut_cli cli;
+    abut_cli_begin(&cli, argc, argv, "Refreshes lagged friction at a PENDING candidate and commits it or asks for another pass.",
+                   "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
+    run r = { 0 };
+    abut_err err = { 0 };
+    if (o.lags < 0 || o.tolerance < 0)
+        abut_fail(&err, ABUT_E_ARG, "--max-lags and --tolerance want positive numbers");
+    else if (o.with && strcmp(o.with, "forces"))
+        abut_fail(&err, ABUT_E_ARG, "--with %s: know only 'forces'", o.with);
+    else if (work(&r, &o, &cli, &err) == ABUT_OK)
+        err = (abut_err){ 0 };
+    abut_stepper_clear(&r.stepper);
+    abut_arrays_clear(&r.now.set);
+    abut_arrays_clear(&r.next);
+    abut_stream_clear(&r.s);
+    return abut_cli_end(&cli, o.ask && r.again, &err);
+}

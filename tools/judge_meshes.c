@@ -1,0 +1,81 @@
+#include "formats/mesh_io.h"
+#include "tools/judge_modes.h"
+
+#include <string.h>
+
+static int same(const int32_t *a, int32_t na, const int32_t *b, int32_t nb, int k)
+{
+    return na == nb && (na == 0 || !memcmp(a, b, (size_t)na * (size_t)k * sizeof *a));
+}
+
+/* motions need the same elements on the same points */
+static abut_status same_elements(const abut_mesh *a, const abut_mesh *b, const char *pa, const char *pb, abut_err *err)
+{
+    if (a->nv != b->nv)
+        return abut_fail(err, ABUT_E_FORMAT, "%s has %d points, %s has %d: not one mesh in motion", pa, a->nv, pb, b->nv);
+    if (same(a->tet, a->nt, b->tet, b->nt, 4) && same(a->tri, a->nf, b->tri, b->nf, 3)
+        && same(a->seg, a->ns, b->seg, b->ns, 2) && same(a->point, a->np, b->point, b->np, 1))
+        return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "%s and %s differ in their elements: not one mesh in motion", pa, pb);
+}
+
+static abut_status load(const char *path, abut_mesh *m, abut_err *err)
+{
+    abut_status rc = abut_mesh_load(path, m, err);
+    if (!rc) rc = abut_mesh_check(m, err);
+    if (!rc) rc = abut_mesh_drop_markers(m, err);
+    return rc;
+}
+
+static abut_status judge_alone(abut_verdict *v, const abut_judge_shape *s, const abut_mesh *m, const char *path,
+                               abut_hits *hits, abut_err *err)
+{
+    const abut_place here = { 0, 0, path };
+    abut_status rc = abut_judge_static(s, m->x, hits, err);
+    if (!rc) rc = abut_judge_inverted(s, m->x, 0, hits, err);
+    if (!rc) rc = abut_judge_flat(s, m->x, hits, err);
+    v->frames++;
+    return rc ? rc : abut_verdict_add(v, hits, here, here, m->x, m->x, NULL, NULL, err);
+}
+
+static abut_status judge_motion(abut_verdict *v, const abut_judge_shape *s, const abut_mesh m[2], const char *const *path,
+                                abut_hits *hits, abut_err *err)
+{
+    const abut_place from = { 0, 0, path[0] }, to = { 0, 0, path[1] };
+    abut_status rc = same_elements(&m[0], &m[1], path[0], path[1], err);
+    if (!rc) rc = abut_judge_motion(s, m[0].x, m[1].x, &v->opts, hits, err);
+    if (rc) return rc;
+    v->motions++;
+    v->frames++;
+    rc = abut_verdict_add(v, hits, from, to, m[0].x, m[1].x, NULL, NULL, err);
+    hits->n = hits->pairs = 0;
+    if (!rc && !abut_verdict_done(v)) rc = abut_judge_inverted(s, m[1].x, 0, hits, err);
+    return rc ? rc : abut_verdict_add(v, hits, to, to, m[1].x, m[1].x, NULL, NULL, err);
+}
+
+abut_status abut_judge_meshes(abut_verdict *v, const char *const *files, int n, int apart, abut_err *err)
+{
+    abut_mesh m[2] = { { 0 }, { 0 } };   /* the last one and this one */
+    abut_judge_shape shape = { 0 };
+    abut_hits hits = { 0 };
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < n && !rc && !abut_verdict_done(v); i++) {
+        abut_cli_progress(v->cli, "%s, %zu pairs, %zu collisions", files[i], v->pairs, v->collisions);
+        abut_mesh_clear(&m[0]);
+        m[0] = m[1];
+        m[1] = (abut_mesh){ 0 };
+        rc = load(files[i], &m[1], err);
+        if (!rc && (i == 0 || apart)) {
+            abut_judge_shape_clear(&shape);
+            rc = abut_judge_shape_mesh(&shape, &m[1], err);
+            if (!rc) rc = judge_alone(v, &shape, &m[1], files[i], &hits, err);
+        } else if (!rc) {
+            rc = judge_motion(v, &shape, m, files + i - 1, &hits, err);
+        }
+    }
+    abut_hits_clear(&hits);
+    abut_judge_shape_clear(&shape);
+    abut_mesh_clear(&m[0]);
+    abut_mesh_clear(&m[1]);
+    return rc;
+}

@@ -1,0 +1,94 @@
+#include "tools/cli_stream.h"
+#include "tools/judge_modes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The judge between two items of a stream */
+typedef struct judge {
+    abut_verdict *v;
+    abut_judge_shape shape;
+    double *x;              /* the last committed frame of this MODEL; NULL before the first */
+    abut_place at;
+    abut_hits hits;
+} judge;
+
+static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
+{
+    abut_judge_shape_clear(&j->shape);
+    free(j->x);
+    j->x = NULL;
+    return abut_judge_shape_model(&j->shape, &s->model, err);
+}
+
+static abut_status report(judge *j, const abut_stream *s, abut_place from, abut_place to, const double *x0, abut_err *err)
+{
+    const abut_status rc = abut_verdict_add(j->v, &j->hits, from, to, x0, s->frame.x, &s->model_set, s->model.body, err);
+    j->hits.n = j->hits.pairs = 0;
+    return rc;
+}
+
+/* Tets: an inverted one is a finding where its material forbids it, and counted where it does not */
+static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, abut_err *err)
+{
+    j->hits.n = j->hits.pairs = 0;
+    abut_status rc = abut_judge_inverted(&j->shape, s->frame.x, 0, &j->hits, err);
+    const size_t inverted = j->hits.n;
+    j->hits.n = 0;
+    if (!rc && inverted) rc = abut_judge_inverted(&j->shape, s->frame.x, 1, &j->hits, err);
+    j->v->inverted_allowed += (int64_t)(inverted - j->hits.n);
+    return rc ? rc : report(j, s, here, here, s->frame.x, err);
+}
+
+static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
+{
+    const abut_place here = { s->head.step, s->head.time, NULL };
+    const size_t bytes = 3 * (size_t)s->model.nv * sizeof(double);
+    abut_status rc = ABUT_OK;
+    if (!j->x) {
+        rc = abut_judge_static(&j->shape, s->frame.x, &j->hits, err);
+        if (!rc) rc = report(j, s, here, here, s->frame.x, err);
+        j->x = malloc(bytes + 1);
+        if (!rc && !j->x) rc = abut_fail(err, ABUT_E_NOMEM, "positions of %d nodes", s->model.nv);
+    } else {
+        rc = abut_judge_motion(&j->shape, j->x, s->frame.x, &j->v->opts, &j->hits, err);
+        if (!rc) rc = report(j, s, j->at, here, j->x, err);
+        j->v->motions++;
+    }
+    if (!rc && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, err);
+    if (rc) return abut_wrap(err, "step %lld", (long long)here.step);
+    memcpy(j->x, s->frame.x, bytes);
+    j->at = here;
+    j->v->frames++;
+    abut_cli_progress(j->v->cli, "step %lld, %zu pairs, %zu collisions", (long long)here.step, j->v->pairs,
+                      j->v->collisions);
+    return ABUT_OK;
+}
+
+static abut_status judge_all(judge *j, abut_stream *s, abut_err *err)
+{
+    for (;;) {
+        abut_status rc = abut_stream_next(s, err);
+        if (rc) return rc;
+        if (s->item == ABUT_ITEM_END) return abut_stream_close(s, err);
+        if (s->item == ABUT_ITEM_MODEL)
+            rc = new_model(j, s, err);
+        else if (s->head.phase == ABUT_COMMITTED && !abut_verdict_done(j->v))
+            rc = judge_frame(j, s, err);
+        if (!rc) rc = abut_stream_write(s, err);
+        if (rc) return rc;
+    }
+}
+
+abut_status abut_judge_stream(abut_verdict *v, const char *options, abut_err *err)
+{
+    abut_stream s = { 0 };
+    judge j = { .v = v };
+    abut_status rc = abut_stream_open(&s, v->cli, options, err);
+    if (!rc) rc = judge_all(&j, &s, err);
+    abut_stream_clear(&s);
+    abut_judge_shape_clear(&j.shape);
+    abut_hits_clear(&j.hits);
+    free(j.x);
+    return rc;
+}

@@ -1,0 +1,124 @@
+#include "tools/judge_verdict.h"
+#include "tools/judge_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const method_names[] = { [ABUT_JUDGE_EXACT] = "exact", [ABUT_JUDGE_TIGHT] = "tight",
+                                            [ABUT_JUDGE_ADDITIVE] = "additive" };
+
+const char *abut_method_name(abut_judge_method m) { return method_names[m]; }
+
+int abut_method_parse(const char *text, abut_judge_method *m)
+{
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, method_names[i])) {
+            *m = (abut_judge_method)i;
+            return 1;
+        }
+    return 0;
+}
+
+int abut_verdict_done(const abut_verdict *v) { return v->collisions > 0 && !v->all; }
+
+static abut_finding make_finding(const abut_hit *hit, abut_place from, abut_place to, const double *x0, const double *x1,
+                                 const abut_arrays *names, const int32_t *body)
+{
+    abut_finding f = { .hit = *hit, .from = from, .to = to };
+    int first;
+    const int n = abut_hit_nodes(hit->kind, &first);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++) {
+            const size_t at = 3 * (size_t)hit->node[i] + (size_t)k;
+            f.x[i][k] = (1 - hit->t_lo) * x0[at] + hit->t_lo * x1[at];
+        }
+    if (names) abut_text_row(names, "object/name", body[hit->node[0]], f.object[0], sizeof f.object[0]);
+    if (names && first < n) abut_text_row(names, "object/name", body[hit->node[first]], f.object[1], sizeof f.object[1]);
+    return f;
+}
+
+static abut_status keep(abut_verdict *v, const abut_finding *f, abut_err *err)
+{
+    if (v->n == v->cap) {
+        const size_t cap = v->cap ? 2 * v->cap : 16;
+        abut_finding *more = realloc(v->finding, cap * sizeof *more);
+        if (!more) return abut_fail(err, ABUT_E_NOMEM, "a list of %zu collisions", cap);
+        v->finding = more;
+        v->cap = cap;
+    }
+    v->finding[v->n++] = *f;
+    return ABUT_OK;
+}
+
+static int print_place(char *s, size_t size, const abut_place *p)
+{
+    return p->file ? snprintf(s, size, "%s", p->file)
+                   : snprintf(s, size, "step %lld (%.6g s)", (long long)p->step, p->time);
+}
+
+static int print_nodes(char *s, size_t size, const abut_finding *f, int lo, int hi, int which)
+{
+    int n = 0;
+    for (int i = lo; i < hi && n < (int)size; i++)
+        n += snprintf(s + n, size - (size_t)n, "%s%d", i > lo ? " " : "", f->hit.node[i]);
+    if (f->object[which][0] && n < (int)size) n += snprintf(s + n, size - (size_t)n, " of %s", f->object[which]);
+    return n;
+}
+
+static void say(const abut_verdict *v, const abut_finding *f)
+{
+    char where[600], from[256], first[160], second[160] = "";
+    int split;
+    const int n = abut_hit_nodes(f->hit.kind, &split);
+    print_place(from, sizeof from, &f->from);
+    const int moving = f->from.step != f->to.step || f->from.file != f->to.file;
+    if (moving) {
+        char to[256];
+        print_place(to, sizeof to, &f->to);
+        snprintf(where, sizeof where, "%s to %s, %.9g of the way", from, to, f->hit.t_lo);
+    } else {
+        snprintf(where, sizeof where, "%s", from);
+    }
+    print_nodes(first, sizeof first, f, 0, split, 0);
+    if (split < n) print_nodes(second, sizeof second, f, split, n, 1);
+    if (f->hit.kind == ABUT_HIT_PLANE) snprintf(second, sizeof second, "%d", f->hit.item);
+    if (f->hit.kind == ABUT_HIT_INVERTED) snprintf(second, sizeof second, "tet %d", f->hit.item);
+    abut_cli_say(v->cli, "%s: %s: nodes %s%s%s, at (%.9g, %.9g, %.9g)", where, abut_hit_name(f->hit.kind), first,
+                 second[0] ? f->hit.kind == ABUT_HIT_PLANE ? " and half-space " : " and " : "", second, f->x[0][0], f->x[0][1],
+                 f->x[0][2]);
+}
+
+abut_status abut_verdict_add(abut_verdict *v, const abut_hits *hits, abut_place from, abut_place to, const double *x0,
+                             const double *x1, const abut_arrays *names, const int32_t *body, abut_err *err)
+{
+    v->pairs += hits->pairs;
+    for (size_t i = 0; i < hits->n; i++) {
+        if (abut_verdict_done(v)) break;
+        const abut_finding f = make_finding(&hits->hit[i], from, to, x0, x1, names, body);
+        const abut_status rc = keep(v, &f, err);
+        if (rc) return rc;
+        v->collisions++;
+        say(v, &f);
+    }
+    return ABUT_OK;
+}
+
+abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
+{
+    if (v->inverted_allowed)
+        abut_cli_say(v->cli, "%lld inverted tets over all frames, which their materials allow",
+                     (long long)v->inverted_allowed);
+    abut_cli_say(v->cli, "%lld configurations, %lld motions, %zu pairs, method %s: %s", (long long)v->frames,
+                 (long long)v->motions, v->pairs, abut_method_name(v->opts.method),
+                 v->collisions == 0 ? "no collision" : v->all ? "collisions" : "a collision");
+    abut_status rc = v->json ? abut_verdict_json(v, v->json, err) : ABUT_OK;
+    if (!rc && v->obj) rc = abut_verdict_obj(v, v->obj, err);
+    return rc;
+}
+
+void abut_verdict_clear(abut_verdict *v)
+{
+    free(v->finding);
+    v->finding = NULL;
+    v->n = v->cap = 0;
+}

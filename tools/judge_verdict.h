@@ -1,0 +1,53 @@
+/* What ccd-check has found so far, and how it says so: lines on stderr, a JSON report, the primitives as a mesh. */
+#ifndef ABUT_TOOLS_JUDGE_VERDICT_H
+#define ABUT_TOOLS_JUDGE_VERDICT_H
+
+#include "contact/judge.h"
+#include "tools/cli.h"
+
+/* Where a configuration comes from: a frame of a stream, or a file. */
+typedef struct abut_place {
+    int64_t step;
+    double time;        /* s */
+    const char *file;   /* NULL: a frame; borrowed */
+} abut_place;
+
+/* A hit and what a reader needs to find it */
+typedef struct abut_finding {
+    abut_hit hit;
+    abut_place from, to;        /* equal for a single configuration */
+    double x[5][3];             /* m: positions of its nodes at t_lo */
+    char object[2][48];         /* of the first and the second primitive; "" unknown */
+} abut_finding;
+
+typedef struct abut_verdict {
+    abut_cli *cli;
+    abut_judge_opts opts;
+    int all;                    /* report every collision, not the first one alone */
+    const char *json, *obj;     /* files to write, or NULL */
+    size_t n, cap;
+    abut_finding *finding;
+    size_t collisions;          /* found: with `all` equal to n */
+    int64_t frames, motions;    /* configurations and motions judged */
+    size_t pairs;
+    int64_t inverted_allowed;   /* inverted tets whose material allows it, over all frames */
+} abut_verdict;
+
+/** "exact", "tight", "additive"; and back: 1 when text names one. */
+const char *abut_method_name(abut_judge_method m);
+int abut_method_parse(const char *text, abut_judge_method *m);
+
+/** Nothing more need be judged: something is found and only the first was asked for. */
+int abut_verdict_done(const abut_verdict *v);
+
+/** Takes over the hits of one motion x0 -> x1 (or configuration, x1 == x0) and says them.
+ * names  the MODEL's arrays, for object names (NULL: none); body[nv] objects of the nodes */
+ABUT_MUST_USE abut_status abut_verdict_add(abut_verdict *v, const abut_hits *hits, abut_place from, abut_place to,
+                                           const double *x0, const double *x1, const abut_arrays *names,
+                                           const int32_t *body, abut_err *err);
+
+/** Says the summary and writes the files that were asked for. */
+ABUT_MUST_USE abut_status abut_verdict_end(abut_verdict *v, abut_err *err);
+void abut_verdict_clear(abut_verdict *v);
+
+#endif

@@ -1,0 +1,155 @@
+/* step: advances the state.  Frames already in the stream pass through; new ones follow. */
+#include "base/timer.h"
+#include "formats/step_report.h"
+#include "solve/scheme.h"
+#include "tools/cli_last.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct options {
+    int steps, every, from, lags, one_pass, blas_threads, max_newton;
+    double until;
+    const char *report, *with;
+} options;
+
+/* Everything the run owns. */
+typedef struct run {
+    abut_stream s;
+    abut_last now;
+    abut_arrays next;
+    abut_stepper stepper;
+    FILE *report;
+} run;
+
+static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int done, double t0)
+{
+    const double left = done ? (abut_time_wall() - t0) / done * (double)(goal - rep->step) : 0;
+    char gap[32] = "-";
+    if (rep->min_gap >= 0) snprintf(gap, sizeof gap, "%.2g m", rep->min_gap);
+    abut_cli_progress(cli, "frame %lld/%lld  t %.4g s  newton %d  contacts %d  gap %s  left %.0f s", (long long)rep->step,
+                      (long long)goal, rep->time, rep->newton, rep->contacts + rep->planes, gap, left);
+}
+
+static abut_status advance_one(run *r, const options *o, abut_report *rep, abut_err *err)
+{
+    abut_instant at = { r->now.head.step, r->now.head.time };
+    const int pending = r->now.head.phase == ABUT_PENDING;
+    abut_status rc;
+    if (o->one_pass) {
+        rc = pending ? abut_step_resume(&r->stepper, &r->now.set, at, rep, err)
+                     : abut_step_begin(&r->stepper, &r->now.set, at, rep, err);
+        if (!rc) rc = abut_step_solve(&r->stepper, rep, err);
+        if (!rc) rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
+        r->now.head.phase = ABUT_PENDING;
+    } else {
+        rc = abut_step_advance(&r->stepper, &r->now.set, pending, &at, o->with != NULL, &r->next, rep, err);
+        r->now.head = (abut_frame_head){ at.step, at.time, ABUT_COMMITTED };
+    }
+    if (rc) return rc;
+    const abut_arrays swap = r->now.set;
+    r->now.set = r->next;
+    r->next = swap;
+    return ABUT_OK;
+}
+
+/* The report of a failed step shows why; a failure to write it comes second. */
+static abut_status write_report(const run *r, const abut_report *rep, abut_status rc, abut_err *err)
+{
+    if (!r->report) return rc;
+    abut_err late = { 0 };
+    const abut_status wrote = abut_report_write(rep, r->report, &late);
+    if (rc || !wrote) return rc;
+    *err = late;
+    return wrote;
+}
+
+static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *err)
+{
+    const double h = r->s.model.h[0], t0 = abut_time_wall();
+    int64_t n = o->one_pass ? 1 : o->steps;
+    if (isfinite(o->until)) n = (int64_t)ceil((o->until - r->now.head.time) / h - 1e-9);
+    const int64_t goal = r->now.head.step + n;
+    abut_status rc = ABUT_OK;
+    for (int k = 1; k <= n && !rc; k++) {
+        abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
+        rc = write_report(r, &rep, advance_one(r, o, &rep, err), err);
+        if (!rc && (o->one_pass || r->now.head.step % o->every == 0 || k == n))
+            rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
+        if (!rc && !o->one_pass) progress(cli, &rep, goal, k, t0);
+        abut_report_clear(&rep);
+    }
+    return rc;
+}
+
+static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
+{
+    char prov[160];
+    snprintf(prov, sizeof prov, "{\"solver\":\"newton\",\"blas_threads\":%d,\"lags\":%d,\"one_pass\":%s,\"forces\":%s}",
+             o->blas_threads, o->lags, o->one_pass ? "true" : "false", o->with ? "true" : "false");
+    abut_status rc = abut_stream_open(&r->s, cli, prov, err);
+    if (!rc) rc = abut_last_read(&r->now, &r->s, o->from, err);
+    if (rc) return rc;
+    if (o->lags > 0) {
+        int32_t *lags = abut_model_put(&r->s.model_set, "contact/lags", 1, err);
+        if (!lags) return err->code;
+        *lags = o->lags;
+        if ((rc = abut_model_view(&r->s.model_set, &r->s.model, err))) return rc;
+    }
+    abut_solver_opts so = abut_solver_defaults();
+    so.blas_threads = o->blas_threads;
+    so.max_newton = o->max_newton;
+    rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
+    if (!rc) rc = simulate(r, o, cli, err);
+    return rc ? rc : abut_stream_close(&r->s, err);
+}
+
+static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
+{
+    if (o->steps < 0) return abut_fail(err, ABUT_E_ARG, "-n %d: want 0 or more steps", o->steps);
+    if (o->every < 1) return abut_fail(err, ABUT_E_ARG, "--every %d: want 1 or more", o->every);
+    if (o->max_newton < 1) return abut_fail(err, ABUT_E_ARG, "--max-newton %d: want 1 or more", o->max_newton);
+    if (o->blas_threads < 0) return abut_fail(err, ABUT_E_ARG, "--blas-threads %d: want 1 or more", o->blas_threads);
+    if (o->lags < 0) return abut_fail(err, ABUT_E_ARG, "--lags %d: want 1 or more", o->lags);
+    if (o->with && strcmp(o->with, "forces")) return abut_fail(err, ABUT_E_ARG, "--with %s: know only 'forces'", o->with);
+    if (!o->blas_threads) o->blas_threads = cli->threads;
+    return ABUT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    options o = { .steps = 1, .every = 1, .from = -1, .max_newton = 10000, .until = INFINITY };
+    const abut_opt opts[] = {
+        { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
+        { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },
+        { 0, "from", ABUT_OPT_INT, &o.from, "STEP", "start again from this frame; later ones are dropped" },
+        { 0, "every", ABUT_OPT_INT, &o.every, "N", "write every N-th frame, and the last" },
+        { 0, "with", ABUT_OPT_TEXT, &o.with, "forces", "add node/contact-force to the new frames" },
+        { 0, "lags", ABUT_OPT_INT, &o.lags, "N", "friction lag iterations per step at most (default: the scene's)" },
+        { 0, "one-pass", ABUT_OPT_FLAG, &o.one_pass, NULL, "solve once and leave the step PENDING for friction-lag" },
+        { 0, "report", ABUT_OPT_TEXT, &o.report, "FILE", "one line of JSON for every step" },
+        { 0, "max-newton", ABUT_OPT_INT, &o.max_newton, "N", "Newton iterations before giving up (default 10000)" },
+        { 0, "blas-threads", ABUT_OPT_INT, &o.blas_threads, "N", "threads of the factorisation (default: -j); 1: same "
+          "bytes for every -j" },
+        { 0 }
+    };
+    abut_cli cli;
+    abut_cli_begin(&cli, argc, argv, "Advances the state by implicit time steps without intersections.", "[FILE]", opts,
+                   ABUT_CLI_IN | ABUT_CLI_OUT);
+    run r = { 0 };
+    abut_err err = { 0 };
+    if (!check_options(&o, &cli, &err)) {
+        if (o.report && !(r.report = fopen(o.report, "w")))
+            abut_fail(&err, ABUT_E_IO, "%s: %s", o.report, strerror(errno));
+        else if (work(&r, &o, &cli, &err) == ABUT_OK)
+            err = (abut_err){ 0 };
+    }
+    if (r.report && fclose(r.report) && !err.code) abut_fail(&err, ABUT_E_IO, "%s: %s", o.report, strerror(errno));
+    abut_stepper_clear(&r.stepper);
+    abut_arrays_clear(&r.now.set);
+    abut_arrays_clear(&r.next);
+    abut_stream_clear(&r.s);
+    return abut_cli_end(&cli, 0, &err);
+}
