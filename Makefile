@@ -29,7 +29,7 @@ ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
 LIBS     := -lcholmod -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
 
 TOOLS := mesh-prep decompose step friction-lag strain-limit ccd-check export
-LIB   := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c formats/*.c tools/cli*.c))
+LIB   := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c formats/*.c) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
 
