@@ -1,0 +1,79 @@
+#include "formats/explain.h"
+
+#include "model/model.h"
+
+#include <math.h>
+
+static void line(FILE *f, const char *name, double value, const char *unit, const char *why)
+{
+    fprintf(f, "  %-16s %-14.9g %-8s %s\n", name, value, unit, why);
+}
+
+/* A parameter that may be a fraction of l: what was said, and where. */
+static void said(FILE *f, const char *name, double value, const char *unit, const abut_param *p)
+{
+    char why[200];
+    if (p->per_length) snprintf(why, sizeof why, "%g l (%s)", p->value, p->from);
+    else snprintf(why, sizeof why, "%s", p->from);
+    line(f, name, value, unit, why);
+}
+
+static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e)
+{
+    fprintf(f, "parameters\n");
+    said(f, "time step", s->step.value, "s", &s->step);
+    if (s->end.value > 0) said(f, "end", s->end.value, "s", &s->end);
+    fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s^2\n", "gravity", s->gravity[0], s->gravity[1], s->gravity[2]);
+    line(f, "l", b->length, "m", "diagonal of the bounding box of the simulated bodies at rest");
+    said(f, "dhat", b->dhat, "m", &s->dhat);
+    said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
+    said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
+    said(f, "mu", s->mu.value, "", &s->mu);
+    said(f, "friction lags", s->lags.value, "", &s->lags);
+    line(f, "mean mass", b->mean_mass, "kg", "of a simulated node; obstacles' nodes get it too");
+    line(f, "kappa min", e->kappa_min, "kg/m^2", "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
+    line(f, "kappa max", e->kappa_max, "kg/m^2", "100 kappa min");
+}
+
+static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
+{
+    fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
+    fprintf(f, "  %-16s %d nodes, %d tets; surface: %d triangles, %d edges, %d isolated points\n", "mesh", a->nodes, a->tets,
+            a->triangles, a->edges, a->points);
+    fprintf(f, "  %-16s [%.6g, %.6g, %.6g] to [%.6g, %.6g, %.6g] m\n", "from, to", a->lo[0], a->lo[1], a->lo[2], a->hi[0],
+            a->hi[1], a->hi[2]);
+    if (a->dropped)
+        fprintf(f, "  %-16s %d points of the mesh %s\n", "left out", a->dropped,
+                o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
+    if (a->edges) line(f, "shortest edge", a->least_edge, "m", "of the surface");
+    if (o->nkeys) fprintf(f, "  %-16s %d positions, %g s apart\n", "sequence", o->nkeys, o->key_step);
+    if (o->has_mu) line(f, "mu", o->mu, "", "its own; of two objects with their own, the mean");
+    if (o->obstacle) return;
+    const abut_scene_material *m = &s->material[o->material];
+    static const char *const models[] = { "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap",
+                                          "linear-corotated" };
+    fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, models[m->model], m->density,
+            m->young, m->poisson, m->from);
+    line(f, "mass", a->mass, "kg", "density times volume");
+    line(f, "volume", a->volume, "m^3", "");
+    line(f, "smallest tet", a->least_volume, "m^3", "");
+}
+
+void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e)
+{
+    parameters(f, s, b, e);
+    fprintf(f, "model\n  %-16s %d nodes, %d tets; contact: %d vertices, %d edges, %d triangles\n", "size", b->nodes, b->tets,
+            b->collision_vertices, b->edges, b->triangles);
+    fprintf(f, "  %-16s %d motions, %d handle nodes; %d friction classes\n", "scripts", b->motions, b->handles,
+            b->friction_classes);
+    if (s->fit > 0) line(f, "fit", s->fit, "m", "longest side of the scene, its lower corner at the origin");
+    if (e->has_gap && isfinite(e->gap)) line(f, "start gap", e->gap, "m", e->closest);
+    else if (e->has_gap) fprintf(f, "  %-16s more than %.9g m everywhere\n", "start gap", e->reach);
+    for (int32_t i = 0; i < s->nobjects; i++) object(f, s, &s->object[i], &b->object[i]);
+    for (int32_t i = 0; i < s->nplanes; i++) {
+        const abut_scene_plane *p = &s->plane[i];
+        fprintf(f, "half-space %s (%s)\n  %-16s %.6g, %.6g, %.6g m, normal %.6g, %.6g, %.6g\n", p->name, p->from, "point",
+                p->point[0], p->point[1], p->point[2], p->normal[0], p->normal[1], p->normal[2]);
+        if (p->has_mu) line(f, "mu", p->mu, "", "its own; of two objects with their own, the mean");
+    }
+}

@@ -1,0 +1,335 @@
+#include "formats/scene_parts.h"
+
+#include "formats/mesh_io.h"
+#include "mesher/generate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096, KEYS_MAX = 1000000 };
+
+static abut_status make_path(const scene_reader *r, const abut_tree *t, const char *name, char path[PATH_SIZE],
+                             abut_err *err)
+{
+    const int n = snprintf(path, PATH_SIZE, "%s%s", *name == '/' ? "" : r->base, name);
+    return n < PATH_SIZE ? ABUT_OK : abut_tree_fail(t, err, "this path is longer than %d letters", PATH_SIZE - 1);
+}
+
+/* A message of a reader or generator after the place of the key that led there; a size that a generator refuses is a
+ * fault of the scene. */
+static abut_status in_scene(const abut_tree *t, abut_status rc, abut_err *err)
+{
+    char at[200];
+    if (rc) abut_wrap(err, "%s", abut_tree_place(t, at, sizeof at));
+    if (rc != ABUT_E_ARG) return rc;
+    if (err) err->code = ABUT_E_FORMAT;
+    return ABUT_E_FORMAT;
+}
+
+static abut_status load(const scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    char path[PATH_SIZE];
+    const char *name = NULL;
+    abut_status rc = abut_tree_word(t, "mesh", &name, err);
+    if (!rc) rc = make_path(r, t, name, path, err);
+    return rc ? rc : in_scene(t, abut_mesh_load(path, m, err), err);
+}
+
+/* ---- generate ---- */
+
+static abut_status need(const abut_tree *t, const char *const *keys, abut_err *err)
+{
+    abut_status rc = abut_tree_keys(t, t->key, keys, err);
+    for (; !rc && *keys; keys++)
+        if (!abut_tree_find(t, *keys)) rc = abut_tree_fail(t, err, "%s: '%s' is missing", t->key, *keys);
+    return rc;
+}
+
+static abut_status make_box(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    double size[3] = { 0 };
+    int32_t cells[3] = { 0 };
+    abut_status rc = need(t, (const char *const[]){ "size", "cells", NULL }, err);
+    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "size"), "size", ABUT_Q_LENGTH, 3, size, err);
+    if (!rc) rc = abut_tree_ints(abut_tree_find(t, "cells"), "cells", 3, 1, 4096, cells, err);
+    return rc ? rc : in_scene(t, abut_generate_box(size, cells, m, err), err);
+}
+
+static abut_status make_sphere(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    double radius = 0;
+    int32_t cells = 0;
+    abut_status rc = need(t, (const char *const[]){ "radius", "cells", NULL }, err);
+    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, &radius, NULL, err);
+    if (!rc) rc = abut_tree_int(abut_tree_find(t, "cells"), "cells", 2, 360, &cells, err);
+    return rc ? rc : in_scene(t, abut_generate_sphere(radius, cells, m, err), err);
+}
+
+static abut_status make_cylinder(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    double radius = 0, height = 0;
+    int32_t cells[2] = { 0 };
+    abut_status rc = need(t, (const char *const[]){ "radius", "height", "cells", NULL }, err);
+    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, &radius, NULL, err);
+    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "height"), "height", ABUT_Q_LENGTH, &height, NULL, err);
+    if (!rc) rc = abut_tree_ints(abut_tree_find(t, "cells"), "cells [across, along]", 2, 1, 4096, cells, err);
+    return rc ? rc : in_scene(t, abut_generate_cylinder(radius, height, cells[0], cells[1], m, err), err);
+}
+
+static abut_status make_cloth(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    double size[2] = { 0 };
+    int32_t cells[2] = { 0 };
+    abut_status rc = need(t, (const char *const[]){ "size", "cells", NULL }, err);
+    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "size"), "size", ABUT_Q_LENGTH, 2, size, err);
+    if (!rc) rc = abut_tree_ints(abut_tree_find(t, "cells"), "cells", 2, 1, 4096, cells, err);
+    return rc ? rc : in_scene(t, abut_generate_cloth(size, cells, m, err), err);
+}
+
+static abut_status make_rod(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    double length = 0;
+    int32_t cells = 0;
+    abut_status rc = need(t, (const char *const[]){ "length", "cells", NULL }, err);
+    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "length"), "length", ABUT_Q_LENGTH, &length, NULL, err);
+    if (!rc) rc = abut_tree_int(abut_tree_find(t, "cells"), "cells", 1, 4096, &cells, err);
+    return rc ? rc : in_scene(t, abut_generate_rod(length, cells, m, err), err);
+}
+
+static abut_status make_particles(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    double size[3] = { 0 };
+    int32_t count[3] = { 0 };
+    abut_status rc = need(t, (const char *const[]){ "size", "count", NULL }, err);
+    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "size"), "size", ABUT_Q_LENGTH, 3, size, err);
+    if (!rc) rc = abut_tree_ints(abut_tree_find(t, "count"), "count", 3, 1, 4096, count, err);
+    return rc ? rc : in_scene(t, abut_generate_particles(size, count, m, err), err);
+}
+
+static abut_status generate(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    static const char *const names[] = { "box", "sphere", "cylinder", "cloth", "rod", "particles", NULL };
+    static abut_status (*const make[])(const abut_tree *, abut_mesh *, abut_err *) = {
+        make_box, make_sphere, make_cylinder, make_cloth, make_rod, make_particles
+    };
+    abut_status rc = abut_tree_keys(t, "generate", names, err);
+    if (!rc && t->n != 1) rc = abut_tree_fail(t, err, "generate: %d shapes: expected one", t->n);
+    for (int i = 0; !rc && names[i]; i++)
+        if (!strcmp(t->child->key, names[i])) rc = make[i](t->child, m, err);
+    return rc;
+}
+
+/* ---- what to keep of the mesh ---- */
+
+static abut_status keep_points(abut_mesh *m, abut_err *err)
+{
+    m->nt = m->nf = m->ns = m->np = 0;
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < m->nv && !rc; i++) rc = abut_mesh_add_point(m, i, err);
+    return rc;
+}
+
+/* Triangle sides become segments, in the order of the triangles; a side of two triangles stays one segment, because the
+ * model lists every edge once. */
+static abut_status keep_edges(abut_mesh *m, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < 3 * m->nf && !rc; i++)
+        rc = abut_mesh_add_seg(m, m->tri[i], m->tri[i - i % 3 + (i + 1) % 3], err);
+    m->nf = m->np = 0;
+    return rc;
+}
+
+static abut_status use_part(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    static const char *const names[] = { "points", "edges", NULL };
+    int which = 0;
+    const abut_status rc = abut_tree_choice(t, "use", names, &which, err);
+    if (rc) return rc;
+    if (which == 1 && m->nt) return abut_tree_fail(t, err, "use: edges of a mesh of tets: expected a surface");
+    return which == 0 ? keep_points(m, err) : keep_edges(m, err);
+}
+
+/* ---- where it stands ---- */
+
+/* R <- rotation(axis * angle) R. */
+static void rotate_by(const double w[3], double R[9])
+{
+    const double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    if (angle == 0) return;
+    const double a[3] = { w[0] / angle, w[1] / angle, w[2] / angle };
+    double Q[9], P[9], s = sin(angle), c = cos(angle);
+    const double quarter = angle / 1.5707963267948966;
+    if (quarter == floor(quarter)) {                /* quarter turns keep exact coordinates */
+        static const double COS[4] = { 1, 0, -1, 0 }, SIN[4] = { 0, 1, 0, -1 };
+        const int q = (int)fmod(quarter, 4);
+        c = COS[q], s = SIN[q];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) Q[3 * i + k] = (i == k ? c : 0) + (1 - c) * a[i] * a[k];
+    Q[1] -= s * a[2], Q[2] += s * a[1], Q[3] += s * a[2], Q[5] -= s * a[0], Q[6] -= s * a[1], Q[7] += s * a[0];
+    memcpy(P, R, sizeof P);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) R[3 * i + k] = Q[3 * i] * P[k] + Q[3 * i + 1] * P[3 + k] + Q[3 * i + 2] * P[6 + k];
+}
+
+static abut_status read_rotation(const abut_tree *t, double R[9], abut_err *err)
+{
+    double w[3] = { 0 };
+    abut_status rc = ABUT_OK;
+    if (t->kind != ABUT_TREE_LIST) {
+        rc = scene_axis(t, "angle", ABUT_Q_ANGLE, w, err);
+        if (!rc) rotate_by(w, R);
+        return rc;
+    }
+    for (const abut_tree *c = t->child; c && !rc; c = c->next) {
+        rc = scene_axis(c, "angle", ABUT_Q_ANGLE, w, err);
+        if (!rc) rotate_by(w, R);
+    }
+    return rc;
+}
+
+static abut_status read_scale(const abut_tree *t, double s[3], abut_err *err)
+{
+    abut_status rc;
+    if (t->kind == ABUT_TREE_LIST) {
+        rc = abut_tree_vector(t, "scale", ABUT_Q_PURE, 3, s, err);
+    } else {
+        rc = abut_tree_real(t, "scale", ABUT_Q_PURE, s, NULL, err);
+        s[1] = s[2] = s[0];
+    }
+    if (!rc && (s[0] == 0 || s[1] == 0 || s[2] == 0)) rc = abut_tree_fail(t, err, "scale: expected numbers that are not 0");
+    return rc;
+}
+
+/* Scale, then rotate, then translate, all about the origin: x -> A x + b. */
+static abut_status placement(const abut_tree *object, double A[9], double b[3], abut_err *err)
+{
+    const abut_tree *scale = abut_tree_find(object, "scale"), *rotate = abut_tree_find(object, "rotate");
+    const abut_tree *translate = abut_tree_find(object, "translate");
+    double s[3] = { 1, 1, 1 };
+    const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    memcpy(A, I, sizeof I);
+    memset(b, 0, 3 * sizeof *b);
+    abut_status rc = ABUT_OK;
+    if (scale) rc = read_scale(scale, s, err);
+    if (!rc && rotate) rc = read_rotation(rotate, A, err);
+    for (int i = 0; i < 9; i++) A[i] *= s[i % 3];
+    return rc || !translate ? rc : abut_tree_vector(translate, "translate", ABUT_Q_LENGTH, 3, b, err);
+}
+
+static abut_status repeat(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    int32_t count[3] = { 1, 1, 1 };
+    double spacing[3] = { 0 };
+    abut_status rc = abut_tree_keys(t, "repeat", (const char *const[]){ "count", "spacing", NULL }, err);
+    const abut_tree *n = rc ? NULL : abut_tree_find(t, "count"), *d = rc ? NULL : abut_tree_find(t, "spacing");
+    if (!rc && (!n || !d)) rc = abut_tree_fail(t, err, "repeat: expected {count: [n, n, n], spacing: [x, y, z]}");
+    if (!rc) rc = abut_tree_ints(n, "count", 3, 1, 4096, count, err);
+    if (!rc) rc = abut_tree_vector(d, "spacing", ABUT_Q_LENGTH, 3, spacing, err);
+    if (rc) return rc;
+    abut_mesh all = { 0 }, copy = { 0 };
+    const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    for (int64_t c = 0, total = (int64_t)count[0] * count[1] * count[2]; c < total && !rc; c++) {
+        const double at[3] = { (double)(c % count[0]) * spacing[0], (double)(c / count[0] % count[1]) * spacing[1],
+                               (double)(c / count[0] / count[1]) * spacing[2] };
+        rc = abut_mesh_append(&copy, m, err);
+        abut_mesh_transform(&copy, I, at);
+        if (!rc) rc = abut_mesh_append(&all, &copy, err);
+        copy.nv = copy.nt = copy.nf = copy.ns = copy.np = 0;
+    }
+    abut_mesh_clear(&copy);
+    if (rc) {
+        abut_mesh_clear(&all);
+        return rc;
+    }
+    abut_mesh_clear(m);
+    *m = all;
+    return ABUT_OK;
+}
+
+/* ---- positions to pass through ---- */
+
+static abut_status key_add(const abut_tree *t, const char *path, const abut_mesh *m, abut_scene_object *o, abut_err *err)
+{
+    if (m->nv != o->mesh.nv)
+        return abut_tree_fail(t, err, "%s has %d points: expected %d as in the first mesh of the sequence", path, m->nv,
+                              o->mesh.nv);
+    const size_t row = 3 * (size_t)m->nv;
+    double *p = realloc(o->key, ((size_t)o->nkeys + 1) * row * sizeof *p);
+    if (!p) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d meshes of a sequence", o->nkeys + 1);
+    o->key = p;
+    memcpy(p + (size_t)o->nkeys * row, m->x, row * sizeof *p);
+    o->nkeys++;
+    return ABUT_OK;
+}
+
+/* files: "folder/%d.seg": meshes 0, 1, ... until one is missing; the first one is the object's mesh. */
+static abut_status read_sequence(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    char path[PATH_SIZE], pattern[PATH_SIZE];
+    const char *name = NULL;
+    abut_status rc = need(t, (const char *const[]){ "files", "step", NULL }, err);
+    const abut_tree *files = rc ? NULL : abut_tree_find(t, "files");
+    if (!rc) rc = abut_tree_word(files, "files", &name, err);
+    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "step"), "step", ABUT_Q_TIME, &o->key_step, NULL, err);
+    if (!rc) rc = make_path(r, files, name, pattern, err);
+    if (rc) return rc;
+    char *mark = strrchr(pattern, '%');
+    if (!mark || mark[1] != 'd') return abut_tree_fail(files, err, "files: expected a path with %%d in its name");
+    *mark = 0;
+    for (int32_t k = 0; k < KEYS_MAX && !rc; k++) {
+        abut_mesh m = { 0 };
+        if (snprintf(path, sizeof path, "%s%d%s", pattern, k, mark + 2) >= PATH_SIZE)
+            return abut_tree_fail(files, err, "this path is longer than %d letters", PATH_SIZE - 1);
+        if (k > 0 && access(path, F_OK)) break;
+        rc = in_scene(files, abut_mesh_load(path, &m, err), err);
+        if (!rc && k == 0) rc = abut_mesh_append(&o->mesh, &m, err);
+        if (!rc) rc = key_add(files, path, &m, o, err);
+        abut_mesh_clear(&m);
+    }
+    return rc;
+}
+
+/* Exactly one of mesh, generate, sequence. */
+static abut_status source(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *mesh = abut_tree_find(t, "mesh"), *gen = abut_tree_find(t, "generate");
+    const abut_tree *sequence = abut_tree_find(t, "sequence");
+    if ((mesh != NULL) + (gen != NULL) + (sequence != NULL) != 1)
+        return abut_tree_fail_key(t, err, "object '%s': expected one of mesh, generate, sequence, half-space", t->key);
+    if (mesh) return load(r, mesh, &o->mesh, err);
+    if (gen) return generate(gen, &o->mesh, err);
+    if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
+    if (abut_tree_find(t, "repeat") || abut_tree_find(t, "velocity") || abut_tree_find(t, "angular-velocity"))
+        return abut_tree_fail_key(sequence, err, "sequence: says where the obstacle is; expected no repeat or velocity");
+    return read_sequence(r, sequence, o, err);
+}
+
+static void place_keys(abut_scene_object *o, const double A[9], const double b[3])
+{
+    for (size_t i = 0; i < (size_t)o->nkeys * (size_t)o->mesh.nv; i++) {
+        double *p = o->key + 3 * i;
+        const double q[3] = { p[0], p[1], p[2] };
+        for (int k = 0; k < 3; k++) p[k] = A[3 * k] * q[0] + A[3 * k + 1] * q[1] + A[3 * k + 2] * q[2] + b[k];
+    }
+}
+
+abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *use = abut_tree_find(t, "use"), *flip = abut_tree_find(t, "flip"), *copies = abut_tree_find(t, "repeat");
+    double A[9], b[3];
+    int turn = 0;
+    abut_status rc = placement(t, A, b, err);
+    if (!rc) rc = source(r, t, o, err);
+    if (!rc && use) rc = use_part(use, &o->mesh, err);
+    if (!rc && flip) rc = abut_tree_flag(flip, "flip", &turn, err);
+    if (rc) return rc;
+    if (turn) abut_mesh_flip(&o->mesh);
+    abut_mesh_transform(&o->mesh, A, b);
+    place_keys(o, A, b);
+    return copies ? repeat(copies, &o->mesh, err) : ABUT_OK;
+}

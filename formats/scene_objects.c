@@ -1,0 +1,144 @@
+#include "formats/scene_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const BODY_KEYS[] = {
+    "mesh", "use", "generate", "sequence", "flip", "obstacle", "material", "scale", "rotate", "translate", "repeat",
+    "velocity", "angular-velocity", "center", "mu", "tetrahedralize", NULL
+};
+
+abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err)
+{
+    const char *const keys[] = { "axis", word, "center", NULL };
+    double a[3] = { 0 }, v = 0;
+    abut_status rc = abut_tree_keys(t, "rotation", keys, err);
+    if (rc) return rc;
+    const abut_tree *axis = abut_tree_find(t, "axis"), *value = abut_tree_find(t, word);
+    if (!axis || !value) return abut_tree_fail(t, err, "expected {axis: [x, y, z], %s: number and unit}", word);
+    rc = abut_tree_vector(axis, "axis", ABUT_Q_PURE, 3, a, err);
+    if (!rc) rc = abut_tree_real(value, word, q, &v, NULL, err);
+    const double n = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    if (!rc && !(n > 0)) rc = abut_tree_fail(axis, err, "axis: expected a vector that is not zero");
+    for (int k = 0; k < 3 && !rc; k++) out[k] = v * a[k] / n;
+    return rc;
+}
+
+/* The material an object names; the only one there is, when it names none. */
+static abut_status find_material(const scene_reader *r, const abut_tree *object, int32_t *row, abut_err *err)
+{
+    const abut_scene *s = r->scene;
+    const abut_tree *t = abut_tree_find(object, "material");
+    const char *word = NULL;
+    *row = 0;
+    if (!t && s->nmaterials == 1) return ABUT_OK;
+    if (!t) return abut_tree_fail_key(object, err, "object '%s' names no material, and there are %d", object->key,
+                                      s->nmaterials);
+    abut_status rc = abut_tree_word(t, "material", &word, err);
+    if (rc) return rc;
+    for (int32_t i = 0; i < s->nmaterials; i++)
+        if (!strcmp(s->material[i].name, word)) {
+            *row = i;
+            return ABUT_OK;
+        }
+    const char **names = calloc((size_t)s->nmaterials + 1, sizeof *names);
+    if (!names) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d names", s->nmaterials);
+    for (int32_t i = 0; i < s->nmaterials; i++) names[i] = s->material[i].name;
+    const char *near = abut_name_nearest(word, names);
+    rc = near ? abut_tree_fail(t, err, "no material is called '%s'; did you mean '%s'?", word, near)
+              : abut_tree_fail(t, err, "no material is called '%s'", word);
+    free(names);
+    return rc;
+}
+
+static abut_status read_mu(const abut_tree *object, int *has, double *mu, abut_err *err)
+{
+    const abut_tree *t = abut_tree_find(object, "mu");
+    if (!t) return ABUT_OK;
+    *has = 1;
+    const abut_status rc = abut_tree_real(t, "mu", ABUT_Q_PURE, mu, NULL, err);
+    if (rc || *mu >= 0) return rc;
+    return abut_tree_fail(t, err, "mu is %g: expected 0 or more", *mu);
+}
+
+static abut_status read_plane(const abut_tree *t, abut_scene_plane *p, abut_err *err)
+{
+    static const char *const keys[] = { "half-space", "mu", NULL }, *const own[] = { "point", "normal", NULL };
+    const abut_tree *h = abut_tree_find(t, "half-space");
+    abut_status rc = abut_tree_keys(t, "half-space object", keys, err);
+    if (!rc) rc = abut_tree_keys(h, "half-space", own, err);
+    if (!rc) rc = scene_name(t, p->name, err);
+    if (rc) return rc;
+    const abut_tree *point = abut_tree_find(h, "point"), *normal = abut_tree_find(h, "normal");
+    if (!normal) return abut_tree_fail(h, err, "expected {point: [x, y, z], normal: [x, y, z]}");
+    scene_from(t, p->from);
+    if (point) rc = abut_tree_vector(point, "point", ABUT_Q_LENGTH, 3, p->point, err);
+    if (!rc) rc = abut_tree_vector(normal, "normal", ABUT_Q_PURE, 3, p->normal, err);
+    const double n = sqrt(p->normal[0] * p->normal[0] + p->normal[1] * p->normal[1] + p->normal[2] * p->normal[2]);
+    if (!rc && !(n > 0)) rc = abut_tree_fail(normal, err, "normal: expected a vector that is not zero");
+    for (int k = 0; k < 3; k++) p->normal[k] /= n;
+    return rc ? rc : read_mu(t, &p->has_mu, &p->mu, err);
+}
+
+static abut_status read_velocity(const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *v = abut_tree_find(t, "velocity"), *w = abut_tree_find(t, "angular-velocity");
+    const abut_tree *center = abut_tree_find(t, "center");
+    abut_status rc = ABUT_OK;
+    if (v) rc = abut_tree_vector(v, "velocity", ABUT_Q_SPEED, 3, o->velocity, err);
+    if (!rc && w) rc = scene_axis(w, "rate", ABUT_Q_RATE, o->spin, err);
+    if (!rc && w && !center) center = abut_tree_find(w, "center");
+    if (!rc && center && !w) rc = abut_tree_fail_key(center, err, "center without angular-velocity");
+    if (!rc && center) {
+        rc = abut_tree_vector(center, "center", ABUT_Q_LENGTH, 3, o->center, err);
+        o->has_center = 1;
+    }
+    return rc;
+}
+
+static abut_status read_fill(const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    static const char *const keys[] = { "max-volume", NULL };
+    const abut_tree *fill = abut_tree_find(t, "tetrahedralize");
+    if (!fill) return ABUT_OK;
+    abut_status rc = abut_tree_keys(fill, "tetrahedralize", keys, err);
+    const abut_tree *most = rc ? NULL : abut_tree_find(fill, "max-volume");
+    if (!rc && !most) rc = abut_tree_fail(fill, err, "tetrahedralize: expected {max-volume: number (m^3)}");
+    if (!rc) rc = abut_tree_positive(most, "max-volume", ABUT_Q_VOLUME, &o->max_volume, NULL, err);
+    if (!rc && o->obstacle) rc = abut_tree_fail_key(fill, err, "tetrahedralize: an obstacle needs no inside");
+    if (!rc && (o->mesh.nt || !o->mesh.nf || o->mesh.ns || o->mesh.np))
+        rc = abut_tree_fail_key(fill, err, "tetrahedralize: expected a mesh of triangles alone, this one has %d tets, %d "
+                                "triangles, %d segments, %d points", o->mesh.nt, o->mesh.nf, o->mesh.ns, o->mesh.np);
+    return rc;
+}
+
+static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    abut_status rc = abut_tree_keys(t, "object", BODY_KEYS, err);
+    if (!rc) rc = scene_name(t, o->name, err);
+    if (rc) return rc;
+    const abut_tree *obstacle = abut_tree_find(t, "obstacle"), *material = abut_tree_find(t, "material");
+    scene_from(t, o->from);
+    if (obstacle) rc = abut_tree_flag(obstacle, "obstacle", &o->obstacle, err);
+    if (!rc && o->obstacle && material) rc = abut_tree_fail_key(material, err, "an obstacle has no material");
+    o->material = -1;
+    if (!rc && !o->obstacle) rc = find_material(r, t, &o->material, err);
+    if (!rc) rc = read_mu(t, &o->has_mu, &o->mu, err);
+    if (!rc) rc = read_velocity(t, o, err);
+    if (!rc) rc = scene_mesh(r, t, o, err);
+    return rc ? rc : read_fill(t, o, err);
+}
+
+abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *err)
+{
+    abut_scene *s = r->scene;
+    int32_t body = 0, plane = 0;
+    abut_status rc = ABUT_OK;
+    for (const abut_tree *c = objects->child; c && !rc; c = c->next) {
+        if (c->kind != ABUT_TREE_MAP) return abut_tree_fail(c, err, "object '%s': expected a map", c->key);
+        if (abut_tree_find(c, "half-space")) rc = read_plane(c, &s->plane[plane++], err);
+        else rc = read_object(r, c, &s->object[body++], err);
+    }
+    return rc;
+}

@@ -1,0 +1,30 @@
+/* What scene_read.c, scene_objects.c and scene_motions.c share. */
+#ifndef ABUT_FORMATS_SCENE_PARTS_H
+#define ABUT_FORMATS_SCENE_PARTS_H
+
+#include "formats/tree_value.h"
+#include "model/scene.h"
+
+typedef struct scene_reader {
+    const abut_tree *root;
+    const char *base;       /* folder of relative paths; "" or ends in '/' */
+    abut_scene *scene;
+} scene_reader;
+
+/** Copies the place of a value. */
+void scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM]);
+/** Checks and copies the key of t as a name. */
+ABUT_MUST_USE abut_status scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err *err);
+/** Row of the object of that name; half-spaces follow the objects when `planes` is set.  Names the nearest one. */
+ABUT_MUST_USE abut_status scene_find(const scene_reader *r, const abut_tree *t, int planes, int32_t *row, abut_err *err);
+
+/** The `objects` map: bodies, obstacles and half-spaces.  Materials must have been read. */
+ABUT_MUST_USE abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *err);
+/** The mesh of an object: file or generator, scaled, turned, moved, repeated. */
+ABUT_MUST_USE abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err);
+/** axis: [..], <word>: quantity -> rotation vector. */
+ABUT_MUST_USE abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err);
+/** The `motion` list; selections are looked up in the root's `selections`. */
+ABUT_MUST_USE abut_status scene_motions(scene_reader *r, const abut_tree *motion, abut_err *err);
+
+#endif

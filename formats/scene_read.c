@@ -1,0 +1,231 @@
+#include "formats/scene_read.h"
+
+#include "formats/scene_parts.h"
+#include "model/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM])
+{
+    abut_tree_place(t, from, ABUT_SCENE_FROM);
+}
+
+abut_status scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err *err)
+{
+    const size_t n = strlen(t->key);
+    if (n == 0 || n >= ABUT_SCENE_NAME)
+        return abut_tree_fail_key(t, err, "a name of %zu letters: expected 1 to %d", n, ABUT_SCENE_NAME - 1);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)t->key[i] < ' ') return abut_tree_fail_key(t, err, "a name with a control character");
+    memcpy(name, t->key, n + 1);
+    return ABUT_OK;
+}
+
+abut_status scene_find(const scene_reader *r, const abut_tree *t, int planes, int32_t *row, abut_err *err)
+{
+    const abut_scene *s = r->scene;
+    const char *word = NULL;
+    const abut_status rc = abut_tree_word(t, "the name of an object", &word, err);
+    if (rc) return rc;
+    const int32_t n = s->nobjects + (planes ? s->nplanes : 0);
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    if (!names) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d names", n);
+    *row = -1;
+    for (int32_t i = 0; i < n; i++) {
+        names[i] = i < s->nobjects ? s->object[i].name : s->plane[i - s->nobjects].name;
+        if (!strcmp(names[i], word)) *row = i;
+    }
+    const char *near = *row < 0 ? abut_name_nearest(word, names) : NULL;
+    free(names);
+    if (*row >= 0) return ABUT_OK;
+    if (near) return abut_tree_fail(t, err, "no object is called '%s'; did you mean '%s'?", word, near);
+    return abut_tree_fail(t, err, "no object is called '%s'", word);
+}
+
+/* A positive parameter, where it was said; absent: the default stays. */
+static abut_status parameter(const abut_tree *map, const char *key, const char *what, abut_quantity q, int per_length,
+                             abut_param *p, abut_err *err)
+{
+    const abut_tree *t = abut_tree_find(map, key);
+    if (!t) return ABUT_OK;
+    int l = 0;
+    const abut_status rc = abut_tree_positive(t, what, q, &p->value, per_length ? &l : NULL, err);
+    p->per_length = l;
+    scene_from(t, p->from);
+    return rc;
+}
+
+static abut_status read_time(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "step", "end", "scheme", NULL };
+    static const char *const schemes[] = { "implicit-euler", NULL };
+    int scheme;
+    abut_status rc = abut_tree_keys(t, "time", keys, err);
+    if (!rc) rc = parameter(t, "step", "time.step", ABUT_Q_TIME, 0, &r->scene->step, err);
+    if (!rc) rc = parameter(t, "end", "time.end", ABUT_Q_TIME, 0, &r->scene->end, err);
+    const abut_tree *s = abut_tree_find(t, "scheme");
+    return rc || !s ? rc : abut_tree_choice(s, "time.scheme", schemes, &scheme, err);
+}
+
+/* A friction coefficient: >= 0. */
+static abut_status coefficient(const abut_tree *t, const char *what, double *mu, abut_err *err)
+{
+    const abut_status rc = abut_tree_real(t, what, ABUT_Q_PURE, mu, NULL, err);
+    if (rc || *mu >= 0) return rc;
+    return abut_tree_fail(t, err, "%s is %g: expected 0 or more", what, *mu);
+}
+
+static abut_status read_pair(scene_reader *r, const abut_tree *t, abut_scene_pair *p, abut_err *err)
+{
+    static const char *const keys[] = { "between", "mu", NULL };
+    abut_status rc = abut_tree_keys(t, "contact.friction.pairs", keys, err);
+    if (rc) return rc;
+    const abut_tree *two = abut_tree_find(t, "between"), *mu = abut_tree_find(t, "mu");
+    if (!two || !mu || two->kind != ABUT_TREE_LIST || two->n != 2)
+        return abut_tree_fail(t, err, "contact.friction.pairs: expected {between: [name, name], mu: number}");
+    rc = scene_find(r, two->child, 1, &p->a, err);
+    if (!rc) rc = scene_find(r, two->child->next, 1, &p->b, err);
+    return rc ? rc : coefficient(mu, "mu", &p->mu, err);
+}
+
+/* After the objects, whose names it uses. */
+static abut_status read_pairs(scene_reader *r, const abut_tree *pairs, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    int32_t i = 0;
+    for (const abut_tree *c = pairs ? pairs->child : NULL; c && !rc; c = c->next, i++)
+        rc = read_pair(r, c, &r->scene->pair[i], err);
+    return rc;
+}
+
+static abut_status read_friction(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "mu", "eps_v", "lags", "pairs", NULL };
+    abut_scene *s = r->scene;
+    abut_status rc = abut_tree_keys(t, "contact.friction", keys, err);
+    if (!rc) rc = parameter(t, "eps_v", "contact.friction.eps_v", ABUT_Q_SPEED_OR_L, 1, &s->eps_v, err);
+    if (rc) return rc;
+    const abut_tree *mu = abut_tree_find(t, "mu"), *lags = abut_tree_find(t, "lags"), *pairs = abut_tree_find(t, "pairs");
+    if (mu) {
+        rc = coefficient(mu, "contact.friction.mu", &s->mu.value, err);
+        scene_from(mu, s->mu.from);
+    }
+    if (!rc && lags) {
+        int32_t n = 1;
+        rc = abut_tree_int(lags, "contact.friction.lags", 1, 1000000, &n, err);
+        s->lags.value = n;
+        scene_from(lags, s->lags.from);
+    }
+    if (!rc && pairs && pairs->kind != ABUT_TREE_LIST)
+        rc = abut_tree_fail(pairs, err, "contact.friction.pairs: expected a list");
+    return rc;
+}
+
+static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "dhat", "friction", NULL };
+    abut_status rc = abut_tree_keys(t, "contact", keys, err);
+    if (!rc) rc = parameter(t, "dhat", "contact.dhat", ABUT_Q_LENGTH_OR_L, 1, &r->scene->dhat, err);
+    const abut_tree *f = abut_tree_find(t, "friction");
+    return rc || !f ? rc : read_friction(r, f, err);
+}
+
+static abut_status read_material(const abut_tree *t, abut_scene_material *m, abut_err *err)
+{
+    static const char *const keys[] = { "model", "density", "young", "poisson", NULL };
+    static const char *const models[] = { "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap",
+                                          "linear-corotated", NULL };
+    abut_status rc = abut_tree_keys(t, "material", keys, err);
+    if (!rc) rc = scene_name(t, m->name, err);
+    if (rc) return rc;
+    const abut_tree *model = abut_tree_find(t, "model"), *density = abut_tree_find(t, "density"),
+                    *young = abut_tree_find(t, "young"), *poisson = abut_tree_find(t, "poisson");
+    scene_from(t, m->from);
+    if (model) rc = abut_tree_choice(model, "material model", models, &m->model, err);
+    if (!rc && density) rc = abut_tree_positive(density, "density", ABUT_Q_DENSITY, &m->density, NULL, err);
+    if (!rc && young) rc = abut_tree_positive(young, "young", ABUT_Q_PRESSURE, &m->young, NULL, err);
+    if (!rc && poisson) rc = abut_tree_real(poisson, "poisson", ABUT_Q_PURE, &m->poisson, NULL, err);
+    if (!rc && !(m->poisson > -1 && m->poisson < 0.5))
+        rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
+    return rc;
+}
+
+static abut_scene_material default_material(void)
+{
+    return (abut_scene_material){ "default", ABUT_NEO_HOOKEAN, 1000, 1e5, 0.4, "default" };
+}
+
+static abut_status read_materials(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    abut_scene *s = r->scene;
+    abut_status rc = ABUT_OK;
+    int32_t i = 0;
+    for (i = 0; i < s->nmaterials; i++) s->material[i] = default_material();
+    i = 0;
+    for (const abut_tree *c = t ? t->child : NULL; c && !rc; c = c->next, i++) rc = read_material(c, &s->material[i], err);
+    return rc;
+}
+
+static int children_of(const abut_tree *t)
+{
+    return t ? t->n : 0;
+}
+
+/* Counts everything, so that each table is made once. */
+static abut_status reserve(scene_reader *r, abut_err *err)
+{
+    const abut_tree *objects = abut_tree_find(r->root, "objects"), *materials = abut_tree_find(r->root, "materials");
+    const abut_tree *motion = abut_tree_find(r->root, "motion"), *contact = abut_tree_find(r->root, "contact");
+    const abut_tree *friction = contact ? abut_tree_find(contact, "friction") : NULL;
+    const abut_tree *pairs = friction ? abut_tree_find(friction, "pairs") : NULL;
+    int planes = 0;
+    if (!objects || objects->kind != ABUT_TREE_MAP)
+        return abut_tree_fail(objects ? objects : r->root, err, "expected 'objects: {name: {...}, ...}'");
+    if (materials && materials->kind != ABUT_TREE_MAP)
+        return abut_tree_fail(materials, err, "materials: expected a map {name: {...}, ...}");
+    if (motion && motion->kind != ABUT_TREE_LIST) return abut_tree_fail(motion, err, "motion: expected a list");
+    for (const abut_tree *c = objects->child; c; c = c->next) planes += abut_tree_find(c, "half-space") != NULL;
+    const int nmaterials = children_of(materials) ? children_of(materials) : 1;
+    return abut_scene_reserve(r->scene, nmaterials, objects->n - planes, planes, children_of(motion), children_of(pairs),
+                              err);
+}
+
+static abut_status read_top(scene_reader *r, abut_err *err)
+{
+    static const char *const keys[] = { "abut", "time", "gravity", "contact", "tolerance", "fit", "materials", "objects",
+                                        "selections", "motion", NULL };
+    abut_scene *s = r->scene;
+    int32_t version;
+    abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
+    if (rc) return rc;
+    const abut_tree *abut = abut_tree_find(r->root, "abut"), *time = abut_tree_find(r->root, "time");
+    const abut_tree *gravity = abut_tree_find(r->root, "gravity"), *contact = abut_tree_find(r->root, "contact");
+    const abut_tree *fit = abut_tree_find(r->root, "fit"), *tolerance = abut_tree_find(r->root, "tolerance");
+    if (abut) rc = abut_tree_int(abut, "abut (the version of the scene language)", 1, 1, &version, err);
+    if (!rc && time) rc = read_time(r, time, err);
+    if (!rc && gravity) rc = abut_tree_vector(gravity, "gravity", ABUT_Q_ACCELERATION, 3, s->gravity, err);
+    if (!rc && contact) rc = read_contact(r, contact, err);
+    if (!rc && tolerance)
+        rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);
+    if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
+    return rc;
+}
+
+abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene *out, abut_err *err)
+{
+    abut_scene s = abut_scene_defaults();
+    scene_reader r = { root, base, &s };
+    const abut_tree *contact = abut_tree_find(root, "contact");
+    abut_status rc = read_top(&r, err);
+    if (!rc) rc = reserve(&r, err);
+    if (!rc) rc = read_materials(&r, abut_tree_find(root, "materials"), err);
+    if (!rc) rc = scene_objects(&r, abut_tree_find(root, "objects"), err);
+    const abut_tree *friction = !rc && contact ? abut_tree_find(contact, "friction") : NULL;
+    if (friction) rc = read_pairs(&r, abut_tree_find(friction, "pairs"), err);
+    if (!rc) rc = scene_motions(&r, abut_tree_find(root, "motion"), err);
+    if (rc) abut_scene_clear(&s);
+    else *out = s;
+    return rc;
+}

@@ -1,0 +1,23 @@
+/* Filling closed surfaces with tets: the one call to tetgen.  Linked into mesh-prep alone (tetgen is AGPL-3). */
+#ifndef ABUT_MESHER_TETRA_H
+#define ABUT_MESHER_TETRA_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "model/mesh.h"
+
+/** Fills the closed surface of m's triangles with tets no larger than max_volume (m^3).  The surface is kept as it is: its
+ * points come first, in their order; points inside are added.
+ *
+ * out  empty before; tets only, positively oriented
+ * Fails  ABUT_E_GEOM the surface is open, touches itself, or encloses another volume than its tets have (a cavity, a
+ *        triangle turned over); ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, abut_mesh *out, abut_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
