@@ -1,6 +1,6 @@
 # For every tests/tools/*.bats: load helpers
 #   $BIN   folder of the programs (default: bin under the repository's root)
-#   $ROOT  the repository's root;  $TMP  an empty folder for this test, the working folder, removed afterwards
+#   $ROOT  the repository's root;  $TMP  an empty folder for this test and its working folder
 #   $DATA  data that need not be there: skip_without FILE ...
 
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -10,13 +10,8 @@ DATA=${ABUT_DATA:-$ROOT/../shared/data}
 PYTHON=${PYTHON:-/usr/bin/python3}
 
 setup() {
-    TMP=$(mktemp -d "${TMPDIR:-/tmp}/abut.XXXXXX")
+    TMP=$BATS_TEST_TMPDIR
     cd "$TMP" || return 1
-    set -o pipefail
-}
-
-teardown() {
-    cd / && rm -rf "$TMP"
 }
 
 # Skips by name when one of the files (relative to $DATA) is absent.
@@ -35,30 +30,30 @@ skip_without_numpy() {
     "$PYTHON" -c 'import numpy' 2>/dev/null || skip "no numpy for $PYTHON"
 }
 
-# exits N COMMAND ...: the command ends with status N; its stderr is in $TMP/stderr, its stdout in $TMP/stdout.
+# exits N COMMAND ...: the command ends with status N; its output is in the files stdout and stderr of $TMP.
 exits() {
     local want=$1 got=0
     shift
-    "$@" >"$TMP/stdout" 2>"$TMP/stderr" || got=$?
+    "$@" >"$BATS_TEST_TMPDIR/stdout" 2>"$BATS_TEST_TMPDIR/stderr" || got=$?
     if ((got != want)); then
         echo "status $got, expected $want: $*"
-        head -c 2000 "$TMP/stderr"
+        head -c 2000 "$BATS_TEST_TMPDIR/stderr"
         return 1
     fi
 }
 
 # says TEXT: the last command given to exits said so on stderr.
 says() {
-    grep -qF -- "$1" "$TMP/stderr" && return
+    grep -qF -- "$1" "$BATS_TEST_TMPDIR/stderr" && return
     echo "expected on stderr: $1"
-    head -c 2000 "$TMP/stderr"
+    head -c 2000 "$BATS_TEST_TMPDIR/stderr"
     return 1
 }
 
 # writes TEXT: ... on stdout.
 writes() {
-    grep -qF -- "$1" "$TMP/stdout" && return
+    grep -qF -- "$1" "$BATS_TEST_TMPDIR/stdout" && return
     echo "expected on stdout: $1"
-    head -c 2000 "$TMP/stdout"
+    head -c 2000 "$BATS_TEST_TMPDIR/stdout"
     return 1
 }
