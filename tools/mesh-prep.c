@@ -1,6 +1,7 @@
 /* mesh-prep: a scene or mesh files -> MODEL and first FRAME; refuses what cannot be simulated, and names it. */
 #include "energy/barrier_pair.h"
 #include "formats/explain.h"
+#include "formats/ipc_script.h"
 #include "formats/mesh_io.h"
 #include "formats/scene_read.h"
 #include "formats/state_io.h"
@@ -10,8 +11,10 @@
 #include "model/model.h"
 #include "tools/cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LISTED = 20 };
 
@@ -93,10 +96,36 @@ static abut_status apply_set(prep *p, const char *item, abut_err *err)
     return rc ? rc : abut_tree_set(&p->arena, p->tree, name + 6, value, err);
 }
 
+/* The folder above the script that holds `input/`: base gets one "../" after another until it is there. */
+static abut_status find_input(prep *p, const char *script, abut_err *err)
+{
+    enum { LEVELS = 32 };
+    char probe[sizeof p->base + 8];
+    abut_status rc = folder_of(script, p->base, sizeof p->base - 3 * LEVELS, err);
+    for (int level = 0; level < LEVELS && !rc; level++) {
+        snprintf(probe, sizeof probe, "%sinput", p->base);
+        if (!access(probe, F_OK)) return ABUT_OK;
+        strcat(p->base, "../");
+    }
+    return rc ? rc : abut_fail(err, ABUT_E_FORMAT, "%s: no folder above it holds 'input', where its meshes are", script);
+}
+
+static abut_status read_ipc_script(prep *p, abut_err *err)
+{
+    const char *notes = "";
+    if (p->cli.nargs) return abut_fail(err, ABUT_E_ARG, "--ipc-script and %s: expected one of them", p->cli.args[0]);
+    abut_status rc = abut_bytes_load(p->ipc_script, &p->source, err);
+    if (!rc) rc = find_input(p, p->ipc_script, err);
+    if (!rc) rc = abut_ipc_script_read(&p->arena, &p->source, p->base, &p->tree, &notes, err);
+    if (!rc && *notes) abut_cli_say(&p->cli, "commands without effect: %s", notes);
+    return rc;
+}
+
 static abut_status read_scene(prep *p, abut_err *err)
 {
     abut_status rc = ABUT_OK;
-    if (p->cli.nargs == 0) rc = read_yaml(p, "-", err);
+    if (p->ipc_script) rc = read_ipc_script(p, err);
+    else if (p->cli.nargs == 0) rc = read_yaml(p, "-", err);
     else if (p->cli.nargs == 1 && !abut_mesh_is_file(p->cli.args[0])) rc = read_yaml(p, p->cli.args[0], err);
     else rc = scene_of_meshes(p, err);
     for (int i = 0; i < p->set.n && !rc; i++) rc = apply_set(p, p->set.item[i], err);
@@ -217,6 +246,7 @@ int main(int argc, char **argv)
     const abut_opt opts[] = {
         { 's', "set", ABUT_OPT_LIST, &p.set, "KEY=VALUE", "set a key of the scene by its dotted path: time.step=0.005" },
         { 'e', "explain", ABUT_OPT_FLAG, &p.explain, NULL, "say every derived parameter with its unit and why" },
+        { 0, "ipc-script", ABUT_OPT_TEXT, &p.ipc_script, "FILE", "read a scene script of the public IPC code" },
         { 0, "report", ABUT_OPT_TEXT, &p.report, "FILE", "write unusable primitives as an OBJ mesh" },
         { 0 }
     };

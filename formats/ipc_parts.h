@@ -1,0 +1,31 @@
+/* What ipc_script.c and ipc_shapes.c share. */
+#ifndef ABUT_FORMATS_IPC_PARTS_H
+#define ABUT_FORMATS_IPC_PARTS_H
+
+#include "formats/scan.h"
+#include "formats/tree_make.h"
+
+/* A script while it is read; parameters start as the reference code's defaults. */
+typedef struct ipc_script {
+    abut_scan scan;
+    const char *base;
+    abut_tree_maker make;
+    abut_tree *root, *objects, *materials, *motion;
+    int nshapes, nplanes;
+    double step, end, density, young, poisson, size, mu, gravity, dhat, eps_v, tolerance;
+    int lags, time_line, size_line;
+    const char *energy, *notes;
+    long open_section;      /* line of a section that is being obeyed */
+} ipc_script;
+
+/** The next word of a command; a lone backslash at the end of a line continues it on the next one. */
+abut_word ipc_word(ipc_script *s);
+/** n numbers of the command; `what` names them in messages. */
+ABUT_MUST_USE abut_status ipc_reals(ipc_script *s, const char *what, int n, double *v, abut_err *err);
+ABUT_MUST_USE abut_status ipc_text(ipc_script *s, const char *what, char *buf, size_t size, abut_err *err);
+
+/** "shapes input N" and N lines of shapes; "shapeMatrix input nx ny nz [offset]" and one line. */
+ABUT_MUST_USE abut_status ipc_shapes(ipc_script *s, abut_err *err);
+ABUT_MUST_USE abut_status ipc_shape_matrix(ipc_script *s, abut_err *err);
+
+#endif

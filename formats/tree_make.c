@@ -1,0 +1,38 @@
+#include "formats/tree_make.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Adds a value to its parent.  NULL after a failure: every caller passes it on as a parent, and nothing is added to it. */
+static abut_tree *add(abut_tree_maker *m, abut_tree_kind kind, abut_tree *parent, const char *key, const char *text)
+{
+    abut_tree *t = m->failed ? NULL : abut_tree_new(m->arena, kind, m->file, m->line, 1, text);
+    if (!t || (parent && !abut_tree_add(m->arena, parent, key, t))) m->failed = 1;
+    return t;
+}
+
+abut_tree *abut_make_map(abut_tree_maker *m, abut_tree *parent, const char *key)
+{
+    return add(m, ABUT_TREE_MAP, parent, key, NULL);
+}
+
+abut_tree *abut_make_list(abut_tree_maker *m, abut_tree *parent, const char *key)
+{
+    return add(m, ABUT_TREE_LIST, parent, key, NULL);
+}
+
+void abut_make_text(abut_tree_maker *m, abut_tree *parent, const char *key, const char *fmt, ...)
+{
+    char text[4352];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    add(m, ABUT_TREE_TEXT, parent, key, text);
+}
+
+void abut_make_numbers(abut_tree_maker *m, abut_tree *parent, const char *key, const double *v, int n)
+{
+    abut_tree *list = abut_make_list(m, parent, key);
+    for (int i = 0; i < n; i++) abut_make_text(m, list, NULL, "%.17g", v[i]);
+}
