@@ -44,6 +44,20 @@ abut_status abut_deflate(const void *src, size_t n, int level, unsigned char **d
     return ABUT_OK;
 }
 
+abut_status abut_zlib_stream(const void *src, size_t n, int level, unsigned char **dst, size_t *m, abut_err *err)
+{
+    uLongf size = compressBound((uLong)n);
+    *dst = malloc(size);
+    *m = 0;
+    if (!*dst || compress2(*dst, &size, src, (uLong)n, level) != Z_OK) {
+        free(*dst);
+        *dst = NULL;
+        return abut_fail(err, ABUT_E_NOMEM, "no memory to compress %zu bytes", n);
+    }
+    *m = size;
+    return ABUT_OK;
+}
+
 abut_status abut_inflate(const void *src, size_t m, void *dst, size_t n, abut_err *err)
 {
     z_stream z = { 0 };

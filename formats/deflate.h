@@ -13,6 +13,12 @@
 ABUT_MUST_USE abut_status abut_deflate(const void *src, size_t n, int level, unsigned char **dst, size_t *m,
                                        abut_err *err);
 
+/** Compresses src[n] as a zlib stream (RFC 1950) of any size, for formats that want one always (PNG, VTU).
+ * dst  out: malloc'ed, *m bytes; NULL on failure
+ * Fails ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_zlib_stream(const void *src, size_t n, int level, unsigned char **dst, size_t *m,
+                                           abut_err *err);
+
 /** Expands src[m] to exactly n bytes of dst.  Fails ABUT_E_FORMAT when it is no zlib stream of that size, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_inflate(const void *src, size_t m, void *dst, size_t n, abut_err *err);
 

@@ -1,0 +1,196 @@
+#include "formats/measure.h"
+
+#include "base/par.h"
+#include "energy/barrier.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *err)
+{
+    *ms = (abut_measure){ .model = m };
+    abut_status rc = abut_elastic_init(&ms->elastic, m, err);
+    if (!rc) rc = abut_collmesh_init(&ms->cm, m, err);
+    ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
+    ms->stress = calloc((size_t)m->nt + 1, sizeof *ms->stress);
+    ms->force = calloc(3 * (size_t)m->nv + 1, sizeof *ms->force);
+    ms->y = calloc(3 * (size_t)m->nc + 1, sizeof *ms->y);
+    ms->obstacle = calloc((size_t)m->nc + 1, 1);
+    ms->center = calloc(3 * (size_t)m->no + 1, sizeof *ms->center);
+    ms->velocity = calloc(3 * (size_t)m->no + 1, sizeof *ms->velocity);
+    ms->mass = calloc((size_t)m->no + 1, sizeof *ms->mass);
+    if (!rc && (!ms->J || !ms->stress || !ms->force || !ms->y || !ms->obstacle || !ms->center || !ms->velocity || !ms->mass))
+        rc = abut_fail(err, ABUT_E_NOMEM, "no memory to measure frames");
+    for (int32_t i = 0; i < m->nc && !rc; i++) ms->obstacle[i] = m->role[m->coll_node[i]] == ABUT_NODE_OBSTACLE;
+    if (rc) abut_measure_clear(ms);
+    return rc;
+}
+
+void abut_measure_clear(abut_measure *ms)
+{
+    abut_elastic_clear(&ms->elastic);
+    abut_collmesh_clear(&ms->cm);
+    abut_candidates_clear(&ms->cand);
+    abut_pairs_clear(&ms->pairs);
+    free(ms->J);
+    free(ms->stress);
+    free(ms->force);
+    free(ms->y);
+    free(ms->obstacle);
+    free(ms->center);
+    free(ms->velocity);
+    free(ms->mass);
+    abut_arena_clear(&ms->scratch);
+    *ms = (abut_measure){ 0 };
+}
+
+static void measure_stress(abut_measure *ms, const double *x, abut_fields *out)
+{
+    #pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < ms->model->nt; t++) {
+        double F[9], sigma[9];
+        ms->J[t] = abut_elastic_deformation(&ms->elastic, x, t, F);
+        abut_elastic_stress(&ms->elastic, x, t, sigma);
+        ms->stress[t] = abut_von_mises(sigma);
+    }
+    out->J = ms->J;
+    out->stress = ms->stress;
+}
+
+/* ---- contact ---- */
+
+static double smallest_gap(const abut_pairs *p)
+{
+    double d2 = INFINITY, plane = INFINITY;
+    for (size_t i = 0; i < p->n; i++) d2 = fmin(d2, p->dist2[i]);
+    for (size_t i = 0; i < p->n_plane; i++) plane = fmin(plane, p->plane_dist[i]);
+    return fmin(sqrt(d2), plane);
+}
+
+/* The array that a stage left in the frame, or NULL. */
+static const double *given_force(const abut_arrays *set, const abut_model *m)
+{
+    const abut_array *a = abut_arrays_find(set, "node/contact-force");
+    const int fits = a && a->type == ABUT_F64 && a->rank == 2 && a->shape[0] == m->nv && a->shape[1] == 3;
+    return fits ? a->data : NULL;
+}
+
+/* f = -kappa dB/dx / h^2: the objective is in kg m^2, a force in N (Li 2020, 4.3) */
+static abut_status barrier_force(abut_measure *ms, const abut_frame *f, abut_err *err)
+{
+    const abut_model *m = ms->model;
+    const size_t n = 3 * (size_t)m->nv;
+    memset(ms->force, 0, n * sizeof *ms->force);
+    if (!ms->pairs.n && !ms->pairs.n_plane) return ABUT_OK;
+    const double kappa = f->kappa ? f->kappa[0] : NAN;
+    if (isnan(kappa)) {
+        for (size_t i = 0; i < n; i++) ms->force[i] = NAN;
+        return ABUT_OK;
+    }
+    abut_status rc = abut_barrier_gradient(&ms->cm, &ms->pairs, ms->y, kappa, ms->force, &ms->scratch, err);
+    for (size_t i = 0; i < n && !rc; i++) ms->force[i] /= -m->h[0] * m->h[0];
+    return rc;
+}
+
+static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, const abut_frame *f, abut_fields *out,
+                                   abut_err *err)
+{
+    abut_err touch = { 0 };
+    abut_collmesh_gather(&ms->cm, f->x, ms->y);
+    abut_status rc = abut_candidates_find(&ms->cm, ms->y, NULL, ms->model->dhat[0], ms->obstacle, &ms->cand, err);
+    if (rc) return rc;
+    out->contacts_known = 1;
+    out->force = given_force(set, ms->model);
+    rc = abut_pairs_find(&ms->cm, &ms->cand, ms->y, ms->obstacle, &ms->pairs, &touch);
+    if (rc == ABUT_E_GEOM) {    /* a broken state may be looked at, too */
+        out->contacts = -1;
+        out->gap = 0;
+        if (out->force) return ABUT_OK;
+        for (size_t i = 0; i < 3 * (size_t)ms->model->nv; i++) ms->force[i] = NAN;
+        out->force = ms->force;
+        return ABUT_OK;
+    }
+    if (rc) return abut_fail(err, touch.code, "%s", touch.msg);
+    out->contacts = (int32_t)(ms->pairs.n + ms->pairs.n_plane);
+    out->gap = smallest_gap(&ms->pairs);
+    if (out->force) return ABUT_OK;
+    out->force = ms->force;
+    return barrier_force(ms, f, err);
+}
+
+/* ---- totals ---- */
+
+static void momenta(const abut_model *m, const abut_frame *f, abut_fields *out)
+{
+    abut_acc kin = { 0 }, grav = { 0 }, lin[3] = { 0 }, ang[3] = { 0 };
+    for (int32_t i = 0; i < m->nv; i++) {
+        if (m->role[i] == ABUT_NODE_OBSTACLE) continue;
+        const double *x = f->x + 3 * i, *v = f->v + 3 * i, w = m->mass[i];
+        abut_acc_add(&kin, 0.5 * w * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
+        abut_acc_add(&grav, -w * (m->gravity[0] * x[0] + m->gravity[1] * x[1] + m->gravity[2] * x[2]));
+        for (int d = 0; d < 3; d++) {
+            const int a = (d + 1) % 3, b = (d + 2) % 3;
+            abut_acc_add(&lin[d], w * v[d]);
+            abut_acc_add(&ang[d], w * (x[a] * v[b] - x[b] * v[a]));
+        }
+    }
+    out->kinetic = kin.hi + kin.lo;
+    out->gravity = grav.hi + grav.lo;
+    for (int d = 0; d < 3; d++) {
+        out->linear[d] = lin[d].hi + lin[d].lo;
+        out->angular[d] = ang[d].hi + ang[d].lo;
+    }
+}
+
+/* Centre of mass of every object and its velocity; obstacles by their (unused) nodal masses. */
+static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
+{
+    const abut_model *m = ms->model;
+    memset(ms->center, 0, 3 * (size_t)m->no * sizeof *ms->center);
+    memset(ms->velocity, 0, 3 * (size_t)m->no * sizeof *ms->velocity);
+    memset(ms->mass, 0, (size_t)m->no * sizeof *ms->mass);
+    for (int32_t i = 0; i < m->nv; i++) {
+        const int32_t o = m->body[i];
+        ms->mass[o] += m->mass[i];
+        for (int d = 0; d < 3; d++) {
+            ms->center[3 * o + d] += m->mass[i] * f->x[3 * i + d];
+            ms->velocity[3 * o + d] += m->mass[i] * f->v[3 * i + d];
+        }
+    }
+    for (int32_t o = 0; o < m->no; o++)
+        for (int d = 0; d < 3; d++) {
+            ms->center[3 * o + d] /= ms->mass[o];
+            ms->velocity[3 * o + d] /= ms->mass[o];
+        }
+    out->center = ms->center;
+    out->velocity = ms->velocity;
+}
+
+static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fields *out, abut_err *err)
+{
+    const abut_status rc = abut_elastic_energy(&ms->elastic, f->x, &out->elastic, &ms->scratch, err);
+    if (rc) return rc;
+    momenta(ms->model, f, out);
+    centers(ms, f, out);
+    out->min_J = NAN;
+    out->min_J_tet = -1;
+    for (int32_t t = 0; t < ms->model->nt; t++)
+        if (!(ms->J[t] >= out->min_J)) {
+            out->min_J = ms->J[t];
+            out->min_J_tet = t;
+        }
+    out->totals_known = 1;
+    return ABUT_OK;
+}
+
+abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const abut_frame *f, int want, abut_fields *out,
+                               abut_err *err)
+{
+    *out = (abut_fields){ 0 };
+    abut_status rc = ABUT_OK;
+    if (want & (ABUT_WANT_STRESS | ABUT_WANT_TOTALS)) measure_stress(ms, f->x, out);
+    if (want & ABUT_WANT_CONTACT) rc = measure_contact(ms, set, f, out, err);
+    if (!rc && (want & ABUT_WANT_TOTALS)) rc = measure_totals(ms, f, out, err);
+    return rc;
+}

@@ -1,0 +1,77 @@
+#include "formats/summary.h"
+
+void abut_summary_history(FILE *f, const abut_prov *prov, int n)
+{
+    for (int i = 0; i < n; i++) fprintf(f, "%-12s %s  %s\n", prov[i].tool, prov[i].version, prov[i].options ? prov[i].options : "");
+}
+
+static void objects(FILE *f, const abut_model *m, const abut_parts *parts)
+{
+    fprintf(f, "\n%-20s %10s %9s %9s %9s %8s %8s\n", "object", "", "nodes", "tets", "triangles", "segments", "points");
+    for (int32_t k = 0; k < parts->n; k++) {
+        const abut_part *p = &parts->part[k];
+        int32_t nodes = 0, tets = 0;
+        for (int32_t i = 0; i < m->nv; i++) nodes += m->body[i] == p->object;
+        for (int32_t t = 0; t < m->nt; t++) tets += m->body[m->tet[4 * t]] == p->object;
+        fprintf(f, "%-20s %10s %9d %9d %9d %8d %8d\n", p->name, p->obstacle ? "obstacle" : "body", nodes, tets, p->ntri, p->nseg,
+                p->npoint);
+    }
+    for (int32_t i = 0; i < m->nh; i++)
+        fprintf(f, "half-space %d: point (%g, %g, %g) m, normal (%g, %g, %g)\n", i, m->hs_point[3 * i], m->hs_point[3 * i + 1],
+                m->hs_point[3 * i + 2], m->hs_normal[3 * i], m->hs_normal[3 * i + 1], m->hs_normal[3 * i + 2]);
+}
+
+static void materials(FILE *f, const abut_arrays *set, const abut_model *m)
+{
+    static const char *const law[] = { "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated" };
+    char name[ABUT_PART_NAME];
+    for (int32_t i = 0; i < m->nm; i++) {
+        const int32_t k = m->mat_model[i];
+        fprintf(f, "material %-11s %s, density %g kg/m^3, Young's modulus %g Pa, Poisson's ratio %g\n",
+                abut_text_row(set, "material/name", i, name, sizeof name),
+                k >= 0 && k < (int)(sizeof law / sizeof *law) ? law[k] : "?", m->mat_density[i], m->mat_young[i], m->mat_poisson[i]);
+    }
+}
+
+static void model(FILE *f, const abut_arrays *set, const abut_model *m, const abut_parts *parts)
+{
+    objects(f, m, parts);
+    materials(f, set, m);
+    fprintf(f, "time step %g s, gravity (%g, %g, %g) m/s^2, length of the scene %g m\n", m->h[0], m->gravity[0], m->gravity[1],
+            m->gravity[2], m->length[0]);
+    fprintf(f, "contact within %g m, stiction speed %g m/s, tolerance %g m/s, %d motions\n", m->dhat[0], m->eps_v[0], m->tolerance[0],
+            m->nmo);
+}
+
+static void list_arrays(const abut_arrays *set, char *text, size_t size)
+{
+    size_t at = 0;
+    *text = 0;
+    for (int i = 0; i < set->n && at < size; i++) {
+        const abut_array *a = &set->a[i];
+        at += (size_t)snprintf(text + at, size - at, "%s%s", i ? ", " : "", a->name);
+        for (int d = 0; d < a->rank && at < size; d++)
+            at += (size_t)snprintf(text + at, size - at, "%s%lld", d ? "x" : " ", (long long)a->shape[d]);
+    }
+}
+
+void abut_summary_frame(abut_summary *s, FILE *f, const abut_shot *shot)
+{
+    if (s->n && s->model_index != shot->model_index) abut_summary_end(s, f);
+    if (!s->n) {
+        model(f, shot->model_set, shot->model, shot->parts);
+        s->first = *shot->head;
+        s->model_index = shot->model_index;
+    }
+    s->n++;
+    s->last = *shot->head;
+    list_arrays(shot->frame_set, s->arrays, sizeof s->arrays);
+}
+
+void abut_summary_end(abut_summary *s, FILE *f)
+{
+    fprintf(f, "\n%d frame%s: steps %lld to %lld, %g s to %g s%s\nits arrays: %s\n", s->n, s->n == 1 ? "" : "s",
+            (long long)s->first.step, (long long)s->last.step, s->first.time, s->last.time,
+            s->last.phase == ABUT_PENDING ? ", the last one pending" : "", s->arrays);
+    s->n = 0;
+}

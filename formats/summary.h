@@ -1,0 +1,24 @@
+/* What a stream holds, in a page of text. */
+#ifndef ABUT_FORMATS_SUMMARY_H
+#define ABUT_FORMATS_SUMMARY_H
+
+#include "formats/shot.h"
+
+#include <stdio.h>
+
+/* Zero-filled: nothing seen yet. */
+typedef struct abut_summary {
+    int model_index;            /* of the frames counted */
+    int n;                      /* frames of that model so far */
+    abut_frame_head first, last;
+    char arrays[480];           /* of the last frame */
+} abut_summary;
+
+/** The history of the stream: one line per stage. */
+void abut_summary_history(FILE *f, const abut_prov *prov, int n);
+/** Counts a frame; with the first frame of a model its objects, materials and parameters are written. */
+void abut_summary_frame(abut_summary *s, FILE *f, const abut_shot *shot);
+/** Writes what was counted since the last model. */
+void abut_summary_end(abut_summary *s, FILE *f);
+
+#endif

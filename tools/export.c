@@ -1,0 +1,104 @@
+/* export: files that other programs read, tables, pictures, text. */
+#include "formats/dump.h"
+#include "formats/results.h"
+#include "formats/shots.h"
+#include "formats/summary.h"
+#include "tools/cli.h"
+
+#include <string.h>
+
+typedef struct options {
+    abut_results_opts to;
+    const char *frames;
+    abut_opt_list objects, arrays;
+    int summary, dump, no_data;
+} options;
+
+/* What writes to the one text output. */
+static int texts(const options *o)
+{
+    return (o->to.csv && !strcmp(o->to.csv, "-")) + (o->to.json && !strcmp(o->to.json, "-")) + o->summary + o->dump;
+}
+
+static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
+{
+    const abut_results_opts *to = &o->to;
+    const int files = to->vtu || to->obj || to->ply || to->gltf || to->csv || to->json;
+    if (!files && !o->dump) o->summary = 1;
+    if (o->dump && (files || o->summary || o->frames || o->objects.n))
+        return abut_fail(err, ABUT_E_ARG, "--dump writes the whole stream as text and goes with no other output or choice");
+    if (!o->dump && (o->arrays.n || o->no_data))
+        return abut_fail(err, ABUT_E_ARG, "--%s belongs to --dump", o->arrays.n ? "array" : "no-data");
+    if (texts(o) > 1) return abut_fail(err, ABUT_E_ARG, "only one of --csv -, --json - and --summary can go to the text output");
+    if (cli->out_path && !texts(o))
+        return abut_fail(err, ABUT_E_ARG, "-o %s: nothing goes there; it takes --dump, --summary, --csv - or --json -", cli->out_path);
+    return ABUT_OK;
+}
+
+static abut_status dump(abut_cli *cli, const options *o, abut_reader *reader, abut_err *err)
+{
+    const abut_dump_opts d = { .arrays = o->arrays.item, .narrays = o->arrays.n, .no_data = o->no_data };
+    return abut_dump(reader, cli->out, &d, err);
+}
+
+static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, abut_err *err)
+{
+    abut_shots_opts so = { .names = o->objects.item, .n_names = o->objects.n, .want = abut_results_want(&o->to) };
+    abut_shots shots = { 0 };
+    abut_results results = { 0 };
+    const abut_shot *s;
+    abut_summary summary = { 0 };
+    abut_status rc = o->frames ? abut_pick_parse(o->frames, &so.pick, err) : ABUT_OK;
+    if (!rc) rc = abut_results_open(&results, &o->to, cli->out, err);
+    if (rc) goto done;
+    if (o->summary) {
+        int n;
+        const abut_prov *prov = abut_reader_prov(reader, &n);
+        abut_summary_history(cli->out, prov, n);
+    }
+    abut_shots_open(&shots, reader, &so);
+    for (int n = 0; !(rc = abut_shots_next(&shots, &s, err)) && s; n++) {
+        abut_cli_progress(cli, "frame %d  t %.4g s  %d written", s->index, s->head->time, n);
+        if (o->summary) abut_summary_frame(&summary, cli->out, s);
+        rc = abut_results_frame(&results, s, err);
+        if (rc) break;
+    }
+    if (!rc && o->summary) abut_summary_end(&summary, cli->out);
+    if (!rc) rc = abut_results_close(&results, err);
+done:
+    if (*shots.note) abut_cli_say(cli, "%s", shots.note);
+    abut_results_clear(&results);
+    abut_shots_clear(&shots);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    options o = { 0 };
+    const abut_opt opts[] = {
+        { 0, "vtu", ABUT_OPT_TEXT, &o.to.vtu, "DIR", "VTK grids with displacement, velocity, contact force, J, stress; scene.pvd" },
+        { 0, "obj", ABUT_OPT_TEXT, &o.to.obj, "DIR", "OBJ surfaces, a file per frame" },
+        { 0, "ply", ABUT_OPT_TEXT, &o.to.ply, "DIR", "binary PLY surfaces, a file per frame" },
+        { 0, "gltf", ABUT_OPT_TEXT, &o.to.gltf, "FILE", "one .glb with the animation in it" },
+        { 0, "csv", ABUT_OPT_TEXT, &o.to.csv, "FILE", "table of energies, momenta, contacts, a row per frame; -: standard output" },
+        { 0, "json", ABUT_OPT_TEXT, &o.to.json, "FILE", "the same table as JSON" },
+        { 0, "summary", ABUT_OPT_FLAG, &o.summary, NULL, "what the stream holds, as text (default without other output)" },
+        { 0, "dump", ABUT_OPT_FLAG, &o.dump, NULL, "the whole stream as text, exact and made for diff" },
+        { 0, "array", ABUT_OPT_LIST, &o.arrays, "PATTERN", "--dump: only arrays of such names, as 'node/*' (may be given again)" },
+        { 0, "no-data", ABUT_OPT_FLAG, &o.no_data, NULL, "--dump: names, types and shapes only" },
+        { 'f', "frames", ABUT_OPT_TEXT, &o.frames, "A:B:C", "frames by place in the stream, as in Python; or a list: 0,10,-1" },
+        { 0, "object", ABUT_OPT_LIST, &o.objects, "NAME", "only this object (may be given again)" },
+        { 0 }
+    };
+    abut_cli cli;
+    abut_cli_begin(&cli, argc, argv, "Writes a state stream as files that other programs read, tables and pictures.", "[FILE]", opts,
+                   ABUT_CLI_IN | ABUT_CLI_OUT_TEXT);
+    abut_err err = { 0 };
+    abut_reader *reader = NULL;
+    if (!check_options(&o, &cli, &err) && !abut_reader_open(cli.in, cli.in_name, &reader, &err)) {
+        const abut_status rc = o.dump ? dump(&cli, &o, reader, &err) : work(&cli, &o, reader, &err);
+        (void)rc;
+    }
+    abut_reader_free(&reader);
+    return abut_cli_end(&cli, 0, &err);
+}
