@@ -36,13 +36,7 @@ static abut_status positions_check(const abut_collmesh *cm, const double *y, abu
 static abut_box box_join(const abut_box *vert, const int32_t *idx, int k)
 {
     abut_box b = vert[idx[0]];
-    for (int i = 1; i < k; i++) {
-        const abut_box *v = &vert[idx[i]];
-        for (int d = 0; d < 3; d++) {
-            b.lo[d] = v->lo[d] < b.lo[d] ? v->lo[d] : b.lo[d];
-            b.hi[d] = v->hi[d] > b.hi[d] ? v->hi[d] : b.hi[d];
-        }
-    }
+    for (int i = 1; i < k; i++) b = abut_box_join(b, &vert[idx[i]]);
     return b;
 }
 
@@ -109,13 +103,6 @@ abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, cons
 
 /* ---- culling ---- */
 
-static inline int overlap(const abut_box *a, const abut_box *b)
-{
-    int yes = 1;
-    for (int d = 0; d < 3; d++) yes &= (a->lo[d] <= b->hi[d]) & (b->lo[d] <= a->hi[d]);
-    return yes;
-}
-
 /* Each block of the list is compacted in place, then the blocks are pushed together. */
 static abut_status list_cull(abut_pair_list *list, const abut_box *a, const abut_box *b, abut_err *err)
 {
@@ -130,7 +117,7 @@ static abut_status list_cull(abut_pair_list *list, const abut_box *a, const abut
             const int32_t i = list->ij[c][0], j = list->ij[c][1];
             list->ij[m][0] = i;
             list->ij[m][1] = j;
-            m += (size_t)overlap(&a[i], &b[j]);
+            m += (size_t)abut_box_overlap(&a[i], &b[j]);
         }
         kept[k] = m - r.lo;
     }

@@ -38,26 +38,80 @@ static inline void gather(const double *y, const int32_t v[4], double x[12])
         for (int d = 0; d < 3; d++) x[3 * k + d] = y[3 * (size_t)v[k] + (size_t)d];
 }
 
-static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, abut_range r, const double *y,
-                        const double *y1, double slack, double t_max, struct block_bound *out)
+/* Boxes of a primitive and of the displacements of its vertices. */
+struct moving_box {
+    abut_box at, by;
+};
+
+static inline struct moving_box moving_box(const double *y, const double *move, const int32_t *idx, int k)
 {
+    return (struct moving_box){ abut_box_of(y, idx, k), abut_box_of(move, idx, k) };
+}
+
+/* What one search is about.  Gaps below `rounding` (its square, m^2) are never judged by boxes. */
+struct motion {
+    const double *y, *y1, *move;
+    double slack, rounding2;
+};
+
+/* The pair keeps its slack up to t, shown by boxes alone: in time t a distance falls by at most t |relative displacement|,
+ * and up to (1 - slack) of it may go.  One part in ten is left to the stopping rule of the CCD, so that it would have said
+ * the same. */
+static inline int far_apart(const struct motion *m, const struct moving_box *a, const struct moving_box *b, double t)
+{
+    const double gap2 = abut_box_gap2(&a->at, &b->at), fall = 1.1 * t / (1 - m->slack);
+    return gap2 > m->rounding2 && gap2 >= fall * fall * abut_box_span2(&a->by, &b->by);
+}
+
+static void pair_bound(const abut_collmesh *cm, const abut_candidates *cand, const struct motion *m, size_t k,
+                       struct block_bound *out)
+{
+    int32_t v[4];
+    double x0[12], x1[12], toi;
+    const abut_stencil s = candidate_get(cm, cand, k, v);
+    gather(m->y, v, x0);
+    gather(m->y1, v, x1);
+    const abut_ccd_answer a = abut_ccd_additive(s, x0, x1, 0, m->slack, out->toi, &toi);
+    if (a == ABUT_CCD_CLEAR || (a == ABUT_CCD_HIT && !(toi < out->toi))) return;
+    *out = (struct block_bound){ toi, k, 1, a == ABUT_CCD_BAD };
+}
+
+/* Candidates come in runs of one first primitive: its boxes are made once. */
+static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, abut_range r, const struct motion *m,
+                        double t_max, struct block_bound *out)
+{
+    int32_t last = -1;
+    struct moving_box first = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
     *out = (struct block_bound){ .toi = t_max };
-    for (size_t k = r.lo; k < r.hi; k++) {
-        int32_t v[4];
-        double x0[12], x1[12], toi;
-        const abut_stencil s = candidate_get(cm, cand, k, v);
-        gather(y, v, x0);
-        gather(y1, v, x1);
-        const abut_ccd_answer a = abut_ccd_additive(s, x0, x1, 0, slack, out->toi, &toi);
-        if (a == ABUT_CCD_CLEAR || (a == ABUT_CCD_HIT && !(toi < out->toi))) continue;
-        *out = (struct block_bound){ toi, k, 1, a == ABUT_CCD_BAD };
-        if (out->bad) return;
+    for (size_t k = r.lo; k < r.hi && !out->bad; k++) {
+        const int ee = k >= cand->vt.n;
+        const int32_t *ij = ee ? cand->ee.ij[k - cand->vt.n] : cand->vt.ij[k];
+        if (ij[0] != last || k == cand->vt.n)
+            first = ee ? moving_box(m->y, m->move, cm->edge + 2 * (size_t)ij[0], 2) : moving_box(m->y, m->move, ij, 1);
+        last = ij[0];
+        const struct moving_box second = ee ? moving_box(m->y, m->move, cm->edge + 2 * (size_t)ij[1], 2)
+                                            : moving_box(m->y, m->move, cm->tri + 3 * (size_t)ij[1], 3);
+        if (!far_apart(m, &first, &second, out->toi)) pair_bound(cm, cand, m, k, out);
     }
 }
 
-static abut_status too_close(const abut_collmesh *cm, abut_stencil s, const int32_t v[4], const double *y, abut_err *err)
+/* move = y1 - y; returns the squared gap of which the rounding of stored positions may take a visible part. */
+static double motion_fill(const abut_collmesh *cm, const double *y, const double *y1, double *move)
 {
+    double most = 0;
+    #pragma omp parallel for schedule(static) reduction(max : most)
+    for (size_t i = 0; i < 3 * (size_t)cm->nc; i++) {
+        move[i] = y1[i] - y[i];
+        most = fmax(most, fmax(fabs(y[i]), fabs(y1[i])));
+    }
+    return (0x1p-40 * most) * (0x1p-40 * most);
+}
+
+static abut_status too_close(const abut_collmesh *cm, const abut_candidates *cand, size_t k, const double *y, abut_err *err)
+{
+    int32_t v[4];
     double x[12];
+    const abut_stencil s = candidate_get(cm, cand, k, v);
     gather(y, v, x);
     const int32_t *n = cm->node;
     return abut_fail(err, ABUT_E_GEOM, "collision: %s of nodes %d | %d | %d | %d are %.3g m apart, too close to move at all",
@@ -65,33 +119,41 @@ static abut_status too_close(const abut_collmesh *cm, abut_stencil s, const int3
                      abut_separation(s, x));
 }
 
-abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const double *y1,
-                           double slack, abut_limit *lim, abut_err *err)
+static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const struct motion *m, double *alpha,
+                              size_t *best, abut_err *err)
 {
     const size_t n = cand->vt.n + cand->ee.n, blocks = abut_blocks(n);
     struct block_bound bound[ROUND_MAX];
-    double alpha = lim->alpha;
-    size_t best = n;
-    for (size_t first = 0, round = 1; first < blocks && alpha > 0; first += round, round = round < ROUND_MAX ? 2 * round : round) {
+    for (size_t first = 0, round = 1; first < blocks; first += round, round = round < ROUND_MAX ? 2 * round : round) {
         const size_t end = first + round < blocks ? first + round : blocks;
+        const double t_max = *alpha;
         #pragma omp parallel for schedule(dynamic, 1)
-        for (size_t b = first; b < end; b++)
-            block_bound(cm, cand, abut_block(n, b), y, y1, slack, alpha, &bound[b - first]);
+        for (size_t b = first; b < end; b++) block_bound(cm, cand, abut_block(n, b), m, t_max, &bound[b - first]);
         for (size_t b = 0; b < end - first; b++) {
-            const struct block_bound *o = &bound[b];
-            int32_t v[4];
-            if (o->bad) return too_close(cm, candidate_get(cm, cand, o->index, v), v, y, err);
-            if (!o->found || !(o->toi < alpha)) continue;
-            alpha = o->toi;
-            best = o->index;
+            if (bound[b].bad) return too_close(cm, cand, bound[b].index, m->y, err);
+            if (!bound[b].found || !(bound[b].toi < *alpha)) continue;
+            *alpha = bound[b].toi;
+            *best = bound[b].index;
         }
     }
-    if (best < n) {
-        int32_t v[4];
-        const abut_stencil s = candidate_get(cm, cand, best, v);
-        *lim = (abut_limit){ .alpha = alpha, .kind = s == ABUT_PT ? ABUT_LIMIT_VT : ABUT_LIMIT_EE, .tet = -1 };
-        for (int k = 0; k < 4; k++) lim->node[k] = cm->node[v[k]];
-    }
+    return ABUT_OK;
+}
+
+abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const double *y1,
+                           double slack, abut_limit *lim, abut_err *err)
+{
+    double *move = malloc((3 * (size_t)cm->nc + 1) * sizeof *move), alpha = lim->alpha;
+    if (!move) return abut_fail(err, ABUT_E_NOMEM, "collision: no memory for %d displacements", (int)cm->nc);
+    const struct motion m = { y, y1, move, slack, motion_fill(cm, y, y1, move) };
+    size_t best = SIZE_MAX;
+    const abut_status rc = mesh_bound(cm, cand, &m, &alpha, &best, err);
+    free(move);
+    if (rc || best == SIZE_MAX) return rc;
+
+    int32_t v[4];
+    const abut_stencil s = candidate_get(cm, cand, best, v);
+    *lim = (abut_limit){ .alpha = alpha, .kind = s == ABUT_PT ? ABUT_LIMIT_VT : ABUT_LIMIT_EE, .tet = -1 };
+    for (int k = 0; k < 4; k++) lim->node[k] = cm->node[v[k]];
     return ABUT_OK;
 }
 

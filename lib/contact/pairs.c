@@ -32,25 +32,6 @@ struct spot {
 
 /* ---- one candidate ---- */
 
-/* More than `reach` apart on some axis?  Cheap, and true for most candidates. */
-static inline int apart(const double *x, int split, double reach)
-{
-    int yes = 0;
-    for (int d = 0; d < 3; d++) {
-        double alo = x[d], ahi = x[d], blo = x[9 + d], bhi = x[9 + d];
-        for (int k = 1; k < split; k++) {
-            alo = x[3 * k + d] < alo ? x[3 * k + d] : alo;
-            ahi = x[3 * k + d] > ahi ? x[3 * k + d] : ahi;
-        }
-        for (int k = split; k < 3; k++) {
-            blo = x[3 * k + d] < blo ? x[3 * k + d] : blo;
-            bhi = x[3 * k + d] > bhi ? x[3 * k + d] : bhi;
-        }
-        yes |= (alo - bhi > reach) | (blo - ahi > reach);
-    }
-    return yes;
-}
-
 static inline void gather(const double *y, const int32_t v[4], double x[12])
 {
     for (int k = 0; k < 4; k++)
@@ -97,7 +78,6 @@ static int classify(const abut_collmesh *cm, int ee, const int32_t ij[2], const 
     double x[12], d2;
     candidate_vertices(cm, ee, ij, v);
     gather(y, v, x);
-    if (ee ? apart(x, 2, dhat * (1 + 1e-10)) : apart(x, 1, dhat * (1 + 1e-10))) return 0;
     const abut_feature f = abut_nearest(ee ? ABUT_EE : ABUT_PT, x, &d2);
     if (!(d2 < dhat * dhat)) return 0;
     if (!(d2 > 0)) return -1;
@@ -129,14 +109,22 @@ static int finds_reserve(struct finds *f, size_t more)
     return 1;
 }
 
+/* Candidates of a list come in runs of one first primitive: its box is made once.  Most candidates end at the boxes. */
 static void block_find(const abut_collmesh *cm, const abut_pair_list *list, int ee, size_t b, const double *y,
                        struct finds *f, struct spot *spot)
 {
-    const double dhat = *cm->model->dhat;
+    const double dhat = *cm->model->dhat, far2 = dhat * dhat * (1 + 1e-9);
     const abut_range r = abut_block(list->n, b);
+    int32_t last = -1;
+    abut_box first = { { 0 }, { 0 } };
     *spot = (struct spot){ .at = f->n, .thread = omp_get_thread_num(), .bad = -1 };
     if (!finds_reserve(f, r.hi - r.lo)) return;
     for (size_t k = r.lo; k < r.hi; k++) {
+        const int32_t i = list->ij[k][0], j = list->ij[k][1];
+        if (i != last) first = ee ? abut_box_of(y, cm->edge + 2 * (size_t)i, 2) : abut_box_of(y, &i, 1);
+        last = i;
+        const abut_box second = ee ? abut_box_of(y, cm->edge + 2 * (size_t)j, 2) : abut_box_of(y, cm->tri + 3 * (size_t)j, 3);
+        if (abut_box_gap2(&first, &second) > far2) continue;
         const int hit = classify(cm, ee, list->ij[k], y, dhat, &f->c[f->n]);
         if (hit < 0 && spot->bad < 0) spot->bad = (int32_t)(k - r.lo);
         f->n += hit > 0;

@@ -3,13 +3,7 @@
 #define ABUT_GEOM_BVH_H
 
 #include "base/err.h"
-
-#include <stddef.h>
-#include <stdint.h>
-
-typedef struct abut_box {
-    double lo[3], hi[3];   /* m; closed */
-} abut_box;
+#include "geom/aabb.h"
 
 /** Box of k points of x (3 numbers each, at idx), at two instants (x1 NULL: one), grown by r >= 0 and rounded outward:
  * by a few ulps of the coordinates more than needed, so that it holds the rounded positions of any instant in between.
