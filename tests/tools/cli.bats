@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# What holds for every program: help, version, bad options, damaged input, full disks, killed stages, closed pipes.
+load helpers
+
+# two boxes above a floor, three frames
+setup_file() {
+    cd "$BATS_FILE_TMPDIR"
+    cat > small.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+gravity: [0, -9.81, 0]
+contact: {dhat: 1e-3 l, friction: {mu: 0.3}}
+materials:
+  jelly: {model: neo-hookean, density: 1000, young: 3e4, poisson: 0.4}
+objects:
+  low:   {generate: {box: {size: [0.3, 0.2, 0.3], cells: [1, 1, 1]}}, material: jelly, translate: [0, 0.105, 0]}
+  high:  {generate: {box: {size: [0.3, 0.2, 0.3], cells: [1, 1, 1]}}, material: jelly, translate: [0.1, 0.32, 0.05]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" small.yaml -o first.abut
+    "$BIN/step" -q -n 2 first.abut -o small.abut
+}
+setup() {
+    small=$BATS_FILE_TMPDIR/small.abut first=$BATS_FILE_TMPDIR/first.abut
+    cd "$BATS_TEST_TMPDIR"
+}
+
+every="mesh-prep decompose step friction-lag strain-limit ccd-check export"
+
+# one run that succeeds, reading a stream on stdin and writing to stdout
+pass_on() {
+    case $1 in
+    decompose) "$BIN/decompose" -q -k 2 ;;
+    step) "$BIN/step" -q -n 1 ;;
+    strain-limit) "$BIN/strain-limit" -q --audit ;;
+    friction-lag | ccd-check) "$BIN/$1" -q ;;
+    export) "$BIN/export" -q --dump ;;
+    esac
+}
+
+@test "every program shows its options with --help and its version with --version" {
+    for t in $every; do
+        exits 0 "$BIN/$t" --help
+        writes "usage: $t"
+        writes "Exit codes: 0 done"
+        exits 0 "$BIN/$t" --version
+        writes "$t (abut) "
+    done
+}
+
+@test "every program refuses an unknown option with exit 2 and proposes the nearest" {
+    for t in $every; do
+        exits 2 "$BIN/$t" --hepl </dev/null
+        says "did you mean --help?"
+        [ ! -s stdout ]
+    done
+}
+
+@test "every program refuses --threads 0, a missing value and a number with letters" {
+    for t in $every; do
+        exits 2 "$BIN/$t" --threads 0 </dev/null
+        exits 2 "$BIN/$t" --threads 2x </dev/null
+        exits 2 "$BIN/$t" --threads
+    done
+}
+
+@test "every program that reads a stream passes on what it does not know and accepts what it wrote" {
+    for t in decompose step friction-lag strain-limit ccd-check; do
+        exits 0 pass_on "$t" <"$small"
+        cp stdout "$t.abut"
+        exits 0 pass_on strain-limit <"$t.abut"
+    done
+}
+
+@test "every program that reads a stream refuses an empty and a cut one with exit 3" {
+    local size
+    size=$(wc -c <"$small")
+    for t in decompose step friction-lag strain-limit ccd-check export; do
+        exits 3 pass_on "$t" </dev/null
+        says "empty"
+        for n in 19 1000 $((size / 2)) $((size - 1)); do
+            head -c "$n" "$small" >cut
+            exits 3 pass_on "$t" <cut
+            says "without an end mark"
+        done
+    done
+}
+
+@test "every program that reads a stream refuses a damaged one with exit 3" {
+    local size
+    size=$(wc -c <"$small")
+    for t in decompose step friction-lag strain-limit ccd-check export; do
+        cp "$small" bad
+        printf '\x5a\xa5' | dd of=bad bs=1 seek=$((size * 2 / 3)) conv=notrunc status=none
+        exits 3 pass_on "$t" <bad
+        says "byte"
+    done
+}
+
+@test "every program fails with exit 5 and says so when the disk is full" {
+    [[ -w /dev/full ]] || skip "no /dev/full"
+    for t in decompose step friction-lag strain-limit ccd-check export; do
+        pass_on "$t" <"$small" >/dev/full 2>stderr && rc=0 || rc=$?
+        [ "$rc" -eq 5 ] || { echo "$t ended with $rc"; false; }
+        says "No space left"
+    done
+    "$BIN/mesh-prep" -q "$BATS_FILE_TMPDIR/small.yaml" >/dev/full 2>stderr && rc=0 || rc=$?
+    [ "$rc" -eq 5 ]
+}
+
+@test "a reader that goes away ends step with exit 5 and one message" {
+    { "$BIN/step" -q -n 200 "$first" 2>stderr || echo $? >code; } | head -c 100 >/dev/null
+    [ "$(cat code)" -eq 5 ]
+    [ "$(grep -c 'closed by the reader' stderr)" -eq 1 ]
+}
+
+@test "a stage killed in the middle of a pipeline fails the stages after it" {
+    mkfifo pipe
+    "$BIN/step" -q -n 100000 "$first" >pipe 2>/dev/null &
+    local victim=$!
+    (sleep 0.5; kill -9 $victim) &
+    exits 3 "$BIN/ccd-check" -q pipe
+    says "without an end mark"
+}
+
+@test "a killed program leaves FILE.part only, and no program accepts it" {
+    "$BIN/step" -q -n 100000 "$first" -o long.abut 2>/dev/null &
+    local victim=$!
+    for _ in $(seq 100); do [ -s long.abut.part ] && break; sleep 0.05; done
+    sleep 0.1
+    kill -9 $victim
+    wait $victim || true
+    [ ! -e long.abut ]
+    [ -s long.abut.part ]
+    for t in decompose step friction-lag strain-limit ccd-check export; do
+        exits 3 pass_on "$t" <long.abut.part
+    done
+}
+
+@test "the history of a stream names every stage once, without clock, path or thread count" {
+    "$BIN/mesh-prep" -q "$BATS_FILE_TMPDIR/small.yaml" | "$BIN/step" -q -n 1 -j 1 | "$BIN/step" -q -n 1 -j 2 |
+        "$BIN/export" -q --dump | grep '^prov' >prov
+    [ "$(cut -d' ' -f2 prov | tr '\n' ' ')" = "mesh-prep step " ]
+    ! grep -E "$BATS_FILE_TMPDIR|threads|/tmp" prov
+}

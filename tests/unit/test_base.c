@@ -1,0 +1,266 @@
+/* lib/base: messages, scratch memory, arrays, parallel sums, the random generator. */
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/err.h"
+#include "base/par.h"
+#include "base/rng.h"
+#include "base/timer.h"
+#include "check.h"
+
+/* ---- err ---- */
+
+TEST(a_message_is_kept_wrapped_and_cut_at_its_limit)
+{
+    abut_err e = { 0 };
+    CHECK(abut_fail(&e, ABUT_E_GEOM, "pair %d", 7) == ABUT_E_GEOM && e.code == ABUT_E_GEOM && !strcmp(e.msg, "pair 7"));
+    CHECK(abut_wrap(&e, "step %d", 3) == ABUT_E_GEOM && !strcmp(e.msg, "step 3: pair 7"));
+    CHECK(abut_fail(NULL, ABUT_E_IO, "nobody asks") == ABUT_E_IO);
+    for (int i = 0; i < 100; i++) CHECK(abut_wrap(&e, "a context that is rather long") == ABUT_E_GEOM);
+    CHECK(strlen(e.msg) == sizeof e.msg - 1 && !strncmp(e.msg, "a context", 9));
+    abut_fail(&e, ABUT_E_ARG, "%0*d", 2000, 0);
+    CHECK(strlen(e.msg) == sizeof e.msg - 1);
+}
+
+/* ---- arena ---- */
+
+TEST(arena_memory_is_zeroed_aligned_and_distinct_in_every_order_of_use)
+{
+    abut_arena a = { 0 };
+    abut_rng rng = { 3 };
+    enum { N = 400 };
+    unsigned char *p[N];
+    size_t size[N];
+    abut_mark mark[N];
+    int n = 0;
+    for (int round = 0; round < 4000; round++) {
+        if (n == N || (n && abut_rng_below(&rng, 5) == 0)) {
+            n = (int)abut_rng_below(&rng, (uint32_t)n);      /* give back all from n on */
+            abut_arena_release(&a, mark[n]);
+        }
+        mark[n] = abut_arena_mark(&a);
+        size[n] = abut_rng_below(&rng, 50) ? abut_rng_below(&rng, 3000) : 1 + abut_rng_below(&rng, 3 << 20);
+        p[n] = abut_arena_alloc(&a, size[n], 1);
+        CHECK(p[n] && (uintptr_t)p[n] % 64 == 0);
+        size_t dirty = 0;
+        for (size_t i = 0; i < size[n]; i += 1 + size[n] / 64) dirty += p[n][i] != 0;
+        CHECK(!dirty);
+        memset(p[n], n & 0xff, size[n]);
+        n++;
+        const int k = (int)abut_rng_below(&rng, (uint32_t)n);     /* nobody wrote into an older piece */
+        if (size[k]) CHECK(p[k][0] == (k & 0xff) && p[k][size[k] - 1] == (k & 0xff));
+    }
+    abut_arena_clear(&a);
+    CHECK(!a.first && !a.total);
+    abut_arena_clear(&a);
+}
+
+TEST(arena_chunks_are_used_again_after_a_release)
+{
+    abut_arena a = { 0 };
+    const abut_mark empty = abut_arena_mark(&a);
+    size_t held = 0;
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < 20; i++) CHECK(ABUT_NEW(&a, double, 50000) != NULL);
+        if (round == 0) held = a.total;
+        CHECK(a.total == held);
+        abut_arena_release(&a, empty);
+    }
+    abut_arena_clear(&a);
+}
+
+TEST(arena_says_no_at_its_limit_and_at_absurd_sizes)
+{
+    abut_arena a = { .limit = 3 << 20 };
+    int n = 0;
+    while (abut_arena_alloc(&a, 1000, 1000)) n++;
+    CHECK(n >= 2 && n <= 3 && a.total <= a.limit);
+    CHECK(!abut_arena_alloc(&a, SIZE_MAX / 4, 8) && !abut_arena_alloc(&a, SIZE_MAX, 1));
+    CHECK(abut_arena_alloc(&a, 0, 8) && abut_arena_alloc(&a, 10, 8));
+    abut_arena_clear(&a);
+}
+
+/* ---- array ---- */
+
+TEST(arrays_keep_their_order_and_are_replaced_in_place)
+{
+    abut_arrays s = { 0 };
+    char name[16];
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "a/%d", i);
+        CHECK(!abut_arrays_put_i32(&s, name, i, NULL));
+    }
+    CHECK(!abut_arrays_put_f64(&s, "a/50", 0.5, "m", NULL) && s.n == 100);
+    CHECK(s.a[50].type == ABUT_F64 && !strcmp(s.a[50].unit, "m") && *(double *)s.a[50].data == 0.5);
+    abut_arrays_remove(&s, "a/0");
+    abut_arrays_remove(&s, "a/0");
+    CHECK(s.n == 99 && !strcmp(s.a[0].name, "a/1") && !strcmp(s.a[98].name, "a/99") && !abut_arrays_find(&s, "a/0"));
+    abut_arrays t = { 0 };
+    CHECK(!abut_arrays_copy(&t, &s.a[49], NULL) && *(double *)t.a[0].data == 0.5 && t.a[0].data != s.a[49].data);
+    abut_arrays_clear(&t);
+    abut_arrays_clear(&s);
+    abut_arrays_clear(&s);
+    CHECK(!s.n && !s.a);
+}
+
+TEST(array_shapes_count_elements_and_bytes)
+{
+    abut_arrays s = { 0 };
+    CHECK(abut_arrays_put_rows(&s, "rows", ABUT_F32, 5, 3, "m", NULL) && s.a[0].rank == 2);
+    CHECK(abut_array_count(&s.a[0]) == 15 && abut_array_bytes(&s.a[0]) == 60);
+    CHECK(abut_arrays_put_rows(&s, "vector", ABUT_I64, 5, 0, "", NULL) && s.a[1].rank == 1);
+    CHECK(abut_arrays_put(&s, "none", ABUT_F64, 3, (int64_t[]){ 4, 0, 2 }, "", 0, NULL) && !abut_array_bytes(&s.a[2]));
+    CHECK(abut_arrays_put(&s, "one", ABUT_U8, 0, NULL, "", 0, NULL) && abut_array_count(&s.a[3]) == 1);
+    CHECK(!abut_arrays_put_text(&s, "text", "ab\n", NULL) && abut_array_count(&s.a[4]) == 3);
+    CHECK(abut_dtype_size(ABUT_I32) == 4 && !abut_dtype_size((abut_dtype)9) && !strcmp(abut_dtype_name((abut_dtype)9), "?"));
+    abut_arrays_clear(&s);
+}
+
+TEST(arrays_refuse_bad_names_shapes_and_sizes_and_stay_as_they_were)
+{
+    abut_arrays s = { 0 };
+    abut_err e = { 0 };
+    CHECK(!abut_arrays_put_i32(&s, "fine", 1, &e));
+    static const char *const bad[] = { "", "with blank", "line\n", "caf\xc3\xa9", "quote\"",
+                                       "this-name-is-longer-than-the-limit-of-sixty-three-letters-by-one-" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(abut_arrays_put_i32(&s, bad[i], 1, &e) == ABUT_E_ARG);
+    CHECK(!abut_arrays_put(&s, "x", ABUT_F64, 1, (int64_t[]){ -1 }, "", 0, &e));
+    CHECK(!abut_arrays_put(&s, "x", ABUT_F64, 2, (int64_t[]){ INT64_MAX, 2 }, "", 0, &e) && e.code == ABUT_E_ARG);
+    CHECK(!abut_arrays_put(&s, "x", ABUT_F64, 5, (int64_t[]){ 1, 1, 1, 1, 1 }, "", 0, &e));
+    CHECK(!abut_arrays_put(&s, "x", (abut_dtype)0, 0, NULL, "", 0, &e));
+    CHECK(!abut_arrays_put(&s, "x", ABUT_F64, 0, NULL, "a unit that is long", 0, &e) && e.code == ABUT_E_ARG);
+    CHECK(s.n == 1 && *(int32_t *)s.a[0].data == 1);
+    abut_arrays_clear(&s);
+}
+
+TEST(a_taken_array_belongs_to_the_set_only_on_success)
+{
+    abut_arrays s = { 0 };
+    abut_array a = { .name = "taken", .type = ABUT_I32, .rank = 1, .shape = { 2 }, .data = malloc(8) };
+    if (a.data) memcpy(a.data, (int32_t[]){ 4, 5 }, 8);
+    CHECK(a.data && !abut_arrays_take(&s, &a, NULL) && s.a[0].data == a.data && ((int32_t *)s.a[0].data)[1] == 5);
+    abut_array bad = { .name = "not good", .type = ABUT_I32, .data = malloc(4) };
+    CHECK(bad.data && abut_arrays_take(&s, &bad, NULL) == ABUT_E_ARG && s.n == 1);
+    free(bad.data);
+    abut_arrays_clear(&s);
+}
+
+/* ---- par ---- */
+
+TEST(blocks_cover_every_item_once)
+{
+    static const size_t sizes[] = { 0, 1, ABUT_BLOCK - 1, ABUT_BLOCK, ABUT_BLOCK + 1, 10 * ABUT_BLOCK + 3 };
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        size_t next = 0;
+        for (size_t b = 0; b < abut_blocks(sizes[k]); b++) {
+            const abut_range r = abut_block(sizes[k], b);
+            CHECK(r.lo == next && r.hi > r.lo && r.hi - r.lo <= ABUT_BLOCK);
+            next = r.hi;
+        }
+        CHECK(next == sizes[k]);
+    }
+}
+
+TEST(compensated_sums_survive_cancellation_and_length)
+{
+    CHECK(abut_sum((double[]){ 1, 1e100, 1, -1e100 }, 4) == 2);
+    CHECK(abut_sum(NULL, 0) == 0);
+    enum { N = 100000 };
+    double *v = malloc(N * sizeof *v);
+    if (!v) abort();
+    abut_rng rng = { 11 };
+    long double exact = 0;
+    for (int i = 0; i < N; i++) exact += v[i] = abut_rng_real(&rng, -1, 1) * pow(10, (int)abut_rng_below(&rng, 12));
+    CHECK_NEAR(abut_sum(v, N), (double)exact, 1e-15 * fabs((double)exact) + 1e-6);
+    for (int i = 0; i < N; i++) v[i] = 0.1;
+    CHECK_NEAR(abut_sum(v, N), 0.1 * N, 2e-12);
+    free(v);
+}
+
+static double block_sum(const double *v, size_t n, double *part)
+{
+    const size_t nb = abut_blocks(n);
+    #pragma omp parallel for schedule(dynamic)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range r = abut_block(n, b);
+        part[b] = abut_sum(v + r.lo, r.hi - r.lo);
+    }
+    return abut_sum(part, nb);
+}
+
+TEST(block_sums_have_the_same_bits_at_1_2_and_7_threads)
+{
+    enum { N = 20 * 512 + 77 };
+    static double v[N], part[N / 512 + 1];
+    abut_rng rng = { 5 };
+    for (int i = 0; i < N; i++) v[i] = abut_rng_real(&rng, -1e3, 1e3);
+    const int before = abut_threads();
+    abut_threads_set(1);
+    CHECK(abut_threads() == 1);
+    const double one = block_sum(v, N, part);
+    for (int t = 2; t <= 7; t += 5) {
+        abut_threads_set(t);
+        const double many = block_sum(v, N, part);
+        CHECK(!memcmp(&one, &many, sizeof one));
+    }
+    abut_threads_set(before);
+}
+
+/* ---- rng ---- */
+
+TEST(the_generator_is_splitmix64)
+{
+    /* the sequence published with the algorithm for seed 1234567 */
+    static const uint64_t published[] = { 6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                          4593380528125082431u, 16408922859458223821u };
+    abut_rng r = { 1234567 };
+    for (int i = 0; i < 5; i++) CHECK(abut_rng_next(&r) == published[i]);
+}
+
+TEST(random_numbers_stay_in_their_range_and_fill_it)
+{
+    abut_rng r = { 9 };
+    double low = 1e9, high = -1e9, sum = 0;
+    int hit[7] = { 0 };
+    for (int i = 0; i < 70000; i++) {
+        const double x = abut_rng_real(&r, -2, 3);
+        low = x < low ? x : low;
+        high = x > high ? x : high;
+        sum += x;
+        hit[abut_rng_below(&r, 7)]++;
+    }
+    CHECK(low >= -2 && low < -1.999 && high < 3 && high > 2.999);
+    CHECK_NEAR(sum / 70000, 0.5, 0.03);
+    for (int i = 0; i < 7; i++) CHECK(hit[i] > 9500 && hit[i] < 10500);
+    CHECK(abut_rng_below(&r, 1) == 0);
+}
+
+/* ---- timer ---- */
+
+TEST(clocks_run_forward_and_memory_is_counted)
+{
+    const double w = abut_time_wall(), c = abut_time_cpu();
+    double x = 1;
+    while (abut_time_cpu() - c < 0.01) x = sqrt(x + 1);
+    CHECK(x > 0 && abut_time_wall() > w && abut_time_cpu() >= c + 0.01);
+    CHECK(abut_memory_peak() > (1 << 20));
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(a_message_is_kept_wrapped_and_cut_at_its_limit);
+    RUN(arena_memory_is_zeroed_aligned_and_distinct_in_every_order_of_use);
+    RUN(arena_chunks_are_used_again_after_a_release);
+    RUN(arena_says_no_at_its_limit_and_at_absurd_sizes);
+    RUN(arrays_keep_their_order_and_are_replaced_in_place);
+    RUN(array_shapes_count_elements_and_bytes);
+    RUN(arrays_refuse_bad_names_shapes_and_sizes_and_stay_as_they_were);
+    RUN(a_taken_array_belongs_to_the_set_only_on_success);
+    RUN(blocks_cover_every_item_once);
+    RUN(compensated_sums_survive_cancellation_and_length);
+    RUN(block_sums_have_the_same_bits_at_1_2_and_7_threads);
+    RUN(the_generator_is_splitmix64);
+    RUN(random_numbers_stay_in_their_range_and_fill_it);
+    RUN(clocks_run_forward_and_memory_is_counted);
+    return check_done();
+}

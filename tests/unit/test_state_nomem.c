@@ -1,0 +1,145 @@
+/* The n-th allocation fails, for every n: the state stream reports it, frees everything, crashes nowhere. */
+#include "check.h"
+#include "formats/state_io.h"
+#include "sample.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#endif
+
+#if defined(SANITIZED) || !defined(__GLIBC__)
+
+TEST(skipped_because_the_allocator_cannot_be_replaced_here) { CHECK(1); }
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(skipped_because_the_allocator_cannot_be_replaced_here);
+    return check_done();
+}
+
+#else
+
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+void __libc_free(void *);
+
+static int countdown = -1;      /* allocations until one fails; negative: never */
+static int failed, live;
+
+static int fails(void)
+{
+    if (countdown < 0 || countdown-- > 0) return 0;
+    failed = 1;
+    return 1;
+}
+
+void *malloc(size_t n)
+{
+    if (fails()) return NULL;
+    void *p = __libc_malloc(n);
+    live += p != NULL;
+    return p;
+}
+
+void *calloc(size_t n, size_t size)
+{
+    if (fails()) return NULL;
+    void *p = __libc_calloc(n, size);
+    live += p != NULL;
+    return p;
+}
+
+void *realloc(void *old, size_t n)
+{
+    if (fails()) return NULL;
+    void *p = __libc_realloc(old, n);
+    live += p && !old;
+    return p;
+}
+
+void free(void *p)
+{
+    live -= p != NULL;
+    __libc_free(p);
+}
+
+static char buffer[1 << 16];
+
+static abut_status write_all(FILE *f, int level, const abut_arrays *model, const abut_arrays *frame, abut_err *err)
+{
+    const abut_frame_head h = { 1, 0.01, ABUT_COMMITTED };
+    abut_writer *w;
+    abut_status rc = abut_writer_open(f, level, &w, err);
+    if (!rc && !(rc = abut_writer_prov(w, "tool", "1", "{}", err)) && !(rc = abut_writer_model(w, model, err)) &&
+        !(rc = abut_writer_frame(w, &h, frame, err)))
+        rc = abut_writer_close(w, err);
+    abut_writer_free(&w);
+    return rc;
+}
+
+static abut_status read_all(FILE *f, abut_err *err)
+{
+    abut_reader *r;
+    abut_arrays s = { 0 };
+    abut_item item = ABUT_ITEM_MODEL;
+    abut_frame_head h;
+    abut_status rc = abut_reader_open(f, "test", &r, err);
+    while (!rc && item != ABUT_ITEM_END) rc = abut_reader_next(r, &item, &h, &s, err);
+    abut_arrays_clear(&s);
+    abut_reader_free(&r);
+    return rc;
+}
+
+/* Runs with the n-th allocation failing for n = 0, 1, ... until one run needs no more; returns how many there were. */
+static int exhaust(FILE *f, int level, int reading, const abut_arrays *model, const abut_arrays *frame)
+{
+    for (int n = 0;; n++) {
+        abut_err err = { 0 };
+        rewind(f);
+        const int before = live;
+        failed = 0;
+        countdown = n;
+        const abut_status rc = reading ? read_all(f, &err) : write_all(f, level, model, frame, &err);
+        countdown = -1;
+        if (!failed) {
+            CHECK(!rc);
+            return n;
+        }
+        if (rc != ABUT_E_NOMEM || live != before || err.code != rc || !err.msg[0]) {
+            CHECK(!"allocation failure was not reported, or leaks");
+            printf("# allocation %d: status %d, %d left, %s\n", n, rc, live - before, err.msg);
+            return n;
+        }
+    }
+}
+
+TEST(every_failing_allocation_of_a_writer_and_a_reader_is_reported_and_nothing_leaks)
+{
+    abut_arrays model = { 0 }, frame = { 0 };
+    sample_model(&model);
+    sample_frame(&frame, 1);
+    for (int level = 0; level <= 6; level += 6) {
+        FILE *f = tmpfile();
+        if (!f || setvbuf(f, buffer, _IOFBF, sizeof buffer)) abort();
+        const int writes = exhaust(f, level, 0, &model, &frame), reads = exhaust(f, level, 1, &model, &frame);
+        CHECK(writes > (level ? 100 : 1) && reads > 40);
+        fclose(f);
+    }
+    abut_arrays_clear(&model);
+    abut_arrays_clear(&frame);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(every_failing_allocation_of_a_writer_and_a_reader_is_reported_and_nothing_leaks);
+    return check_done();
+}
+
+#endif
