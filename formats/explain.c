@@ -67,8 +67,8 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
     fprintf(f, "  %-16s %d motions, %d handle nodes; %d friction classes\n", "scripts", b->motions, b->handles,
             b->friction_classes);
     if (s->fit > 0) line(f, "fit", s->fit, "m", "longest side of the scene, its lower corner at the origin");
-    if (e->has_gap && isfinite(e->gap)) line(f, "start gap", e->gap, "m", e->closest);
-    else if (e->has_gap) fprintf(f, "  %-16s more than %.9g m everywhere\n", "start gap", e->reach);
+    if (isfinite(e->gap)) line(f, "start gap", e->gap, "m", e->closest);
+    else fprintf(f, "  %-16s more than %.9g m everywhere\n", "start gap", e->reach);
     for (int32_t i = 0; i < s->nobjects; i++) object(f, s, &s->object[i], &b->object[i]);
     for (int32_t i = 0; i < s->nplanes; i++) {
         const abut_scene_plane *p = &s->plane[i];

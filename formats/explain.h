@@ -9,10 +9,9 @@
 /* What mesh-prep finds out beside abut_scene_build. */
 typedef struct abut_explain {
     double kappa_min, kappa_max;    /* kg/m^2 */
-    int has_gap;
     double gap;                     /* m: smallest distance at the start; INFINITY: larger than `reach` everywhere */
     double reach;                   /* m: how far it was looked for */
-    char closest[240];              /* what comes closest */
+    char closest[400];              /* what comes closest */
 } abut_explain;
 
 /** Writes the report; errors of f are the caller's to check. */

@@ -1,4 +1,5 @@
 /* mesh-prep: a scene or mesh files -> MODEL and first FRAME; refuses what cannot be simulated, and names it. */
+#include "contact/start_check.h"
 #include "energy/barrier_pair.h"
 #include "formats/explain.h"
 #include "formats/ipc_script.h"
@@ -168,13 +169,20 @@ static abut_status build(prep *p, abut_err *err)
     return ABUT_OK;
 }
 
-/* The views check what was built as any later stage would. */
+/* The views check what was built as any later stage would; then nothing may touch. */
 static abut_status check(prep *p, abut_err *err)
 {
     abut_model m;
     abut_frame f;
+    abut_start_gap gap;
     abut_status rc = abut_model_view(&p->model, &m, err);
-    return rc ? rc : abut_frame_view(&p->frame, &m, &f, err);
+    if (!rc) rc = abut_frame_view(&p->frame, &m, &f, err);
+    if (!rc) rc = abut_start_check(&m, &p->model, f.x, p->built.dhat, &p->bad, &gap, err);
+    if (rc) return rc;
+    p->facts.gap = gap.gap;
+    p->facts.reach = p->built.dhat;
+    memcpy(p->facts.closest, gap.text, sizeof p->facts.closest);
+    return ABUT_OK;
 }
 
 static abut_status write_stream(prep *p, abut_err *err)

@@ -10,7 +10,7 @@ enum { ABUT_OFFENDERS_KEPT = 1000 };
 
 /* One element, or two primitives that touch. */
 typedef struct abut_offender {
-    char text[240];
+    char text[400];
     int size[2];        /* points of the first and the second primitive (0: none): 1 point, 2 edge, 3 triangle, 4 tet */
     double x[21];       /* their positions, one primitive after the other, m */
 } abut_offender;

@@ -1,0 +1,225 @@
+#include "contact/start_check.h"
+
+#include "contact/cross.h"
+#include "geom/bvh.h"
+#include "geom/dist.h"
+#include "geom/predicates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct check {
+    abut_collmesh cm;
+    const abut_arrays *set;
+    double *y;              /* [nc * 3] collision vertices */
+    uint8_t *fixed;         /* [nc] obstacles */
+    uint8_t *vert_hit;      /* [nc] the vertex is in a listed crossing: its other touches are the same place */
+    uint8_t *edge_hit;      /* [ne] likewise */
+    abut_cross *cross;
+    abut_offenders *bad;
+    abut_start_gap *gap;
+} check;
+
+/* "edge of 'ball' (nodes 4, 9) at (0.1, 0.2, 0.3)": n vertices v of one object. */
+static void describe(const check *c, const int32_t *v, int n, char *buf, size_t size)
+{
+    static const char *const what[] = { "", "point", "edge", "triangle" };
+    char object[64], nodes[48];
+    const int32_t node = c->cm.node[v[0]];
+    size_t used = 0;
+    for (int k = 0; k < n; k++)
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%d", k ? ", " : "", c->cm.node[v[k]]);
+    abut_text_row(c->set, "object/name", c->cm.model->body[node], object, sizeof object);
+    const double *p = c->y + 3 * (size_t)v[0];
+    snprintf(buf, size, "%s of '%s' (node%s %s) at (%.6g, %.6g, %.6g)", what[n], object, n > 1 ? "s" : "", nodes, p[0],
+             p[1], p[2]);
+}
+
+static void gather(const check *c, const int32_t *v, int n, double *x)
+{
+    for (int k = 0; k < n; k++) memcpy(x + 3 * k, c->y + 3 * (size_t)v[k], 3 * sizeof *x);
+}
+
+/* Two primitives of a and b vertices. */
+static abut_status report(const check *c, const char *verb, const int32_t *va, int a, const int32_t *vb, int b,
+                          abut_err *err)
+{
+    char one[190], other[190];
+    double x[18];
+    describe(c, va, a, one, sizeof one);
+    describe(c, vb, b, other, sizeof other);
+    gather(c, va, a, x);
+    gather(c, vb, b, x + 3 * a);
+    return abut_offenders_add(c->bad, a, b, x, err, "%s %s %s", one, verb, other);
+}
+
+static abut_status report_plane(const check *c, int32_t vert, int32_t plane, abut_err *err)
+{
+    char one[190], name[64];
+    const abut_model *m = c->cm.model;
+    const double *n = m->hs_normal + 3 * (size_t)plane, *o = m->hs_point + 3 * (size_t)plane, *p = c->y + 3 * (size_t)vert;
+    const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
+    describe(c, &vert, 1, one, sizeof one);
+    abut_text_row(c->set, "half-space/name", plane, name, sizeof name);
+    return abut_offenders_add(c->bad, 1, 0, p, err, "%s is %s half-space '%s' (height %.3g m)", one,
+                              d == 0 ? "on" : "under", name, d);
+}
+
+static abut_status list_crossings(check *c, abut_err *err)
+{
+    size_t found = 0;
+    abut_status rc = abut_cross_find(&c->cm, c->y, c->fixed, ABUT_OFFENDERS_KEPT, c->cross, &found, err);
+    const size_t kept = found < ABUT_OFFENDERS_KEPT ? found : ABUT_OFFENDERS_KEPT;
+    for (size_t i = 0; i < kept && !rc; i++) {
+        const abut_cross *x = &c->cross[i];
+        if (x->tri < 0) {
+            rc = report_plane(c, x->vert, x->plane, err);
+            continue;
+        }
+        const int32_t *e = c->cm.edge + 2 * (size_t)x->edge, *t = c->cm.tri + 3 * (size_t)x->tri;
+        rc = report(c, "touches or crosses", e, 2, t, 3, err);
+        c->edge_hit[x->edge] = c->vert_hit[e[0]] = c->vert_hit[e[1]] = 1;
+        for (int k = 0; k < 3; k++) c->vert_hit[t[k]] = 1;
+    }
+    c->bad->total += (int64_t)(found - kept);
+    return rc;
+}
+
+/* Remembers the smallest distance. */
+static void closer(const check *c, double d2, const int32_t *va, int a, const int32_t *vb, int b)
+{
+    char one[190], other[190];
+    const double d = sqrt(d2);
+    if (!(d < c->gap->gap)) return;
+    c->gap->gap = d;
+    describe(c, va, a, one, sizeof one);
+    describe(c, vb, b, other, sizeof other);
+    snprintf(c->gap->text, sizeof c->gap->text, "%s - %s", one, other);
+}
+
+static abut_status vertex_triangle(check *c, int32_t v, int32_t t, abut_err *err)
+{
+    const int32_t *tri = c->cm.tri + 3 * (size_t)t;
+    double x[12], d2;
+    gather(c, &v, 1, x);
+    gather(c, tri, 3, x + 3);
+    abut_nearest(ABUT_PT, x, &d2);
+    if (d2 > 0 && !abut_touch_point_tri(x, x + 3, x + 6, x + 9)) {
+        closer(c, d2, &v, 1, tri, 3);
+        return ABUT_OK;
+    }
+    if (c->vert_hit[v]) return ABUT_OK;
+    c->vert_hit[v] = 1;
+    return report(c, "touches", &v, 1, tri, 3, err);
+}
+
+static abut_status edge_edge(check *c, int32_t a, int32_t b, abut_err *err)
+{
+    const int32_t *ea = c->cm.edge + 2 * (size_t)a, *eb = c->cm.edge + 2 * (size_t)b;
+    double x[12], d2;
+    gather(c, ea, 2, x);
+    gather(c, eb, 2, x + 6);
+    abut_nearest(ABUT_EE, x, &d2);
+    if (d2 > 0 && !abut_touch_edge_edge(x, x + 3, x + 6, x + 9)) {
+        closer(c, d2, ea, 2, eb, 2);
+        return ABUT_OK;
+    }
+    int known = c->edge_hit[a] || c->edge_hit[b];
+    for (int k = 0; k < 2; k++) known |= c->vert_hit[ea[k]] || c->vert_hit[eb[k]];
+    c->edge_hit[a] = c->edge_hit[b] = 1;
+    return known ? ABUT_OK : report(c, "touches", ea, 2, eb, 2, err);
+}
+
+static void plane_gaps(check *c)
+{
+    const abut_model *m = c->cm.model;
+    for (int32_t h = 0; h < m->nh; h++)
+        for (int32_t v = 0; v < c->cm.nc; v++) {
+            const double *n = m->hs_normal + 3 * (size_t)h, *o = m->hs_point + 3 * (size_t)h, *p = c->y + 3 * (size_t)v;
+            const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
+            if (c->fixed[v] || !(d > 0 && d < c->gap->gap)) continue;
+            char one[190], name[64];
+            c->gap->gap = d;
+            describe(c, &v, 1, one, sizeof one);
+            abut_text_row(c->set, "half-space/name", h, name, sizeof name);
+            snprintf(c->gap->text, sizeof c->gap->text, "%s - half-space '%s'", one, name);
+        }
+}
+
+static abut_status list_touches(check *c, double reach, abut_err *err)
+{
+    abut_candidates cand = { 0 };
+    abut_status rc = abut_candidates_find(&c->cm, c->y, NULL, reach, c->fixed, &cand, err);
+    for (size_t i = 0; i < cand.vt.n && !rc; i++) rc = vertex_triangle(c, cand.vt.ij[i][0], cand.vt.ij[i][1], err);
+    for (size_t i = 0; i < cand.ee.n && !rc; i++) rc = edge_edge(c, cand.ee.ij[i][0], cand.ee.ij[i][1], err);
+    abut_candidates_clear(&cand);
+    return rc;
+}
+
+/* Collision vertices in the closed tets of another part of the model: what lies wholly inside a body touches no surface. */
+static abut_status list_inside(check *c, const double *x, abut_err *err)
+{
+    const abut_model *m = c->cm.model;
+    const size_t nc = (size_t)c->cm.nc, nt = (size_t)m->nt;
+    abut_box *box = malloc((nc + nt + 1) * sizeof *box);
+    abut_pair_list pairs = { 0 };
+    if (!box) return abut_fail(err, ABUT_E_NOMEM, "start check: no memory for %zu boxes", nc + nt);
+    for (size_t i = 0; i < nc; i++) box[i] = abut_box_points(x, NULL, c->cm.node + i, 1, 0);
+    for (size_t t = 0; t < nt; t++) box[nc + t] = abut_box_points(x, NULL, m->tet + 4 * t, 4, 0);
+    const abut_items a = { nc, 1, c->cm.node, NULL, box }, b = { nt, 4, m->tet, NULL, box + nc };
+    abut_status rc = abut_bvh_pairs(&a, &b, 0, &pairs, err);
+    for (size_t i = 0; i < pairs.n && !rc; i++) {
+        const int32_t v = pairs.ij[i][0], *tet = m->tet + 4 * (size_t)pairs.ij[i][1];
+        double p[15];
+        memcpy(p, c->y + 3 * (size_t)v, 3 * sizeof *p);
+        for (int k = 0; k < 4; k++) memcpy(p + 3 + 3 * k, x + 3 * (size_t)tet[k], 3 * sizeof *p);
+        if (c->vert_hit[v] || !abut_touch_point_tet(p, p + 3, p + 6, p + 9, p + 12)) continue;
+        char one[190], object[64];
+        describe(c, &v, 1, one, sizeof one);
+        abut_text_row(c->set, "object/name", m->body[tet[0]], object, sizeof object);
+        c->vert_hit[v] = 1;
+        rc = abut_offenders_add(c->bad, 1, 4, p, err, "%s is inside tet %d of '%s' (nodes %d, %d, %d, %d)", one,
+                                pairs.ij[i][1], object, tet[0], tet[1], tet[2], tet[3]);
+    }
+    abut_pair_list_clear(&pairs);
+    free(box);
+    return rc;
+}
+
+static abut_status prepare(check *c, const abut_model *model, const double *x, abut_err *err)
+{
+    const abut_status rc = abut_collmesh_init(&c->cm, model, err);
+    if (rc) return rc;
+    const size_t nc = (size_t)c->cm.nc, ne = (size_t)c->cm.ne;
+    c->y = malloc((3 * nc + 1) * sizeof *c->y);
+    c->fixed = calloc(nc + 1, 1);
+    c->vert_hit = calloc(nc + 1, 1);
+    c->edge_hit = calloc(ne + 1, 1);
+    c->cross = malloc(ABUT_OFFENDERS_KEPT * sizeof *c->cross);
+    if (!c->y || !c->fixed || !c->vert_hit || !c->edge_hit || !c->cross)
+        return abut_fail(err, ABUT_E_NOMEM, "start check: no memory for %zu vertices", nc);
+    abut_collmesh_gather(&c->cm, x, c->y);
+    for (size_t i = 0; i < nc; i++) c->fixed[i] = model->role[c->cm.node[i]] == ABUT_NODE_OBSTACLE;
+    return ABUT_OK;
+}
+
+abut_status abut_start_check(const abut_model *model, const abut_arrays *set, const double *x, double reach,
+                             abut_offenders *bad, abut_start_gap *gap, abut_err *err)
+{
+    check c = { .set = set, .bad = bad, .gap = gap };
+    gap->gap = INFINITY;
+    gap->text[0] = 0;
+    abut_status rc = prepare(&c, model, x, err);
+    if (!rc) rc = list_crossings(&c, err);
+    if (!rc) rc = list_touches(&c, reach, err);
+    if (!rc) rc = list_inside(&c, x, err);
+    if (!rc) plane_gaps(&c);
+    if (!rc && bad->total)
+        rc = abut_fail(err, ABUT_E_GEOM, "%lld contacts at the start without a gap; expected every distance to be more "
+                       "than 0", (long long)bad->total);
+    abut_collmesh_clear(&c.cm);
+    free(c.y), free(c.fixed), free(c.vert_hit), free(c.edge_hit), free(c.cross);
+    return rc;
+}
