@@ -169,19 +169,28 @@ int abut_density_known(int model)
     return model >= 0 && model < (int)(sizeof densities / sizeof *densities);
 }
 
+int abut_density_spectral(int model)
+{
+    return !densities[model].direct;
+}
+
 double abut_psi(int model, double mu, double lambda, const double F[9], double *P)
 {
     const density *d = &densities[model];
     if (d->direct) return d->direct(mu, lambda, F, P);
-    double U[9], s[3], V[9], Ud[9];
+    double U[9], s[3], V[9];
     abut_principal p;
     abut_svd3(F, U, s, V);
     d->principal(mu, lambda, s, &p);
-    if (P) {
-        for (int i = 0; i < 9; i++) Ud[i] = U[i] * p.d[i % 3];
-        abut_m3_mul_nt(P, Ud, V);
-    }
+    if (P) abut_stress_principal(&p, U, V, P);
     return p.psi;
+}
+
+void abut_stress_principal(const abut_principal *p, const double U[9], const double V[9], double P[9])
+{
+    double Ud[9];
+    for (int i = 0; i < 9; i++) Ud[i] = U[i] * p->d[i % 3];
+    abut_m3_mul_nt(P, Ud, V);
 }
 
 void abut_density_principal(int model, double mu, double lambda, const double s[3], abut_principal *out)

@@ -33,6 +33,13 @@ int abut_density_known(int model);
  * +inf, P untouched, for a neo-Hookean F with J <= 0. */
 double abut_psi(int model, double mu, double lambda, const double F[9], double *P);
 
+/** True when abut_psi needs the singular values of F: then several decompositions at once are cheaper, with
+ * abut_density_principal and abut_stress_principal. */
+int abut_density_spectral(int model);
+
+/** P[9] = U diag(d) V^T, d = dpsi/ds. */
+void abut_stress_principal(const abut_principal *p, const double U[9], const double V[9], double P[9]);
+
 /** The principal form at stretches s (s[0] >= s[1] >= |s[2]|); neo-Hookean needs s[2] > 0. */
 void abut_density_principal(int model, double mu, double lambda, const double s[3], abut_principal *out);
 

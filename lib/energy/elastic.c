@@ -1,9 +1,8 @@
 #include "energy/elastic.h"
 
 #include "base/par.h"
-#include "linalg/bsr.h"
 #include "linalg/mat3.h"
-#include "linalg/svd3.h"
+#include "linalg/svd3_lanes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,10 +105,47 @@ static inline void deformation(const abut_elastic *e, const double *x, size_t t,
     abut_m3_mul(F, D, e->B + 9 * t);
 }
 
+static inline double psi_of(const abut_elastic *e, size_t t, const double F[9], double *P)
+{
+    return abut_psi(e->model->mat_model[e->model->tet_mat[t]], e->lame[2 * t], e->lame[2 * t + 1], F, P);
+}
+
+/* psi[n] and P[n] (NULL to skip) of the tets t .. t + n - 1 by their singular values, n <= ABUT_LANES */
+static void spectral_group(const abut_elastic *e, size_t t, size_t n, double F[][9], double *psi, double P[][9])
+{
+    abut_lanes L[9], U[9], s[3], V[9];
+    for (size_t l = 0; l < ABUT_LANES; l++)
+        for (int i = 0; i < 9; i++) L[i][l] = F[l < n ? l : 0][i];
+    abut_svd3_lanes(L, U, s, V);
+    for (size_t l = 0; l < n; l++) {
+        const double stretch[3] = { s[0][l], s[1][l], s[2][l] };
+        double u[9], v[9];
+        abut_principal p;
+        const int model = e->model->mat_model[e->model->tet_mat[t + l]];
+        if (!abut_density_spectral(model)) continue;
+        abut_density_principal(model, e->lame[2 * (t + l)], e->lame[2 * (t + l) + 1], stretch, &p);
+        psi[l] = p.psi;
+        if (!P) continue;
+        for (int i = 0; i < 9; i++) u[i] = U[i][l], v[i] = V[i][l];
+        abut_stress_principal(&p, u, v, P[l]);
+    }
+}
+
+static inline void psi_group(const abut_elastic *e, const double *x, size_t t, size_t n, double *psi, double P[][9])
+{
+    double F[ABUT_LANES][9];
+    int spectral = 0;
+    for (size_t l = 0; l < n; l++) {
+        deformation(e, x, t + l, F[l]);
+        if (abut_density_spectral(e->model->mat_model[e->model->tet_mat[t + l]])) spectral = 1;
+        else psi[l] = psi_of(e, t + l, F[l], P ? P[l] : NULL);
+    }
+    if (spectral) spectral_group(e, t, n, F, psi, P);
+}
+
 abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch, abut_err *err)
 {
-    const abut_model *m = e->model;
-    const size_t n = (size_t)m->nt, nb = abut_blocks(n);
+    const size_t n = (size_t)e->model->nt, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "elastic energy: %zu partial sums", nb);
@@ -117,11 +153,11 @@ abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *
     #pragma omp parallel for schedule(static)
     for (size_t b = 0; b < nb; b++) {
         const abut_range r = abut_block(n, b);
-        double sum = 0;
-        for (size_t t = r.lo; t < r.hi; t++) {
-            double F[9];
-            deformation(e, x, t, F);
-            sum += e->vol[t] * abut_psi(m->mat_model[m->tet_mat[t]], e->lame[2 * t], e->lame[2 * t + 1], F, NULL);
+        double sum = 0, psi[ABUT_LANES];
+        for (size_t t = r.lo; t < r.hi; t += ABUT_LANES) {
+            const size_t m = r.hi - t < ABUT_LANES ? r.hi - t : ABUT_LANES;
+            psi_group(e, x, t, m, psi, NULL);
+            for (size_t l = 0; l < m; l++) sum += e->vol[t + l] * psi[l];
         }
         part[b] = sum;
     }
@@ -133,13 +169,9 @@ abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *
 }
 
 /* f[12]: scale * dE/dx at the corners of tet t; dE/dF_mi g_a[i] with g_a the rows of B and g_0 = -(g_1 + g_2 + g_3) */
-static inline void corner_gradients(const abut_elastic *e, const double *x, size_t t, double scale, double f[12])
+static inline void corner_gradients(const abut_elastic *e, size_t t, double scale, const double P[9], double f[12])
 {
-    const abut_model *m = e->model;
     const double *B = e->B + 9 * t, w = scale * e->vol[t];
-    double F[9], P[9] = { 0 };
-    deformation(e, x, t, F);
-    (void)abut_psi(m->mat_model[m->tet_mat[t]], e->lame[2 * t], e->lame[2 * t + 1], F, P);
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++)
             f[3 * a + 3 + i] = w * (P[3 * i] * B[3 * a] + P[3 * i + 1] * B[3 * a + 1] + P[3 * i + 2] * B[3 * a + 2]);
@@ -156,7 +188,12 @@ abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "elastic gradient: corner forces of %zu tets", n);
 
     #pragma omp parallel for schedule(static)
-    for (size_t t = 0; t < n; t++) corner_gradients(e, x, t, scale, f + 12 * t);
+    for (size_t t = 0; t < n; t += ABUT_LANES) {
+        const size_t m = n - t < ABUT_LANES ? n - t : ABUT_LANES;
+        double psi[ABUT_LANES], P[ABUT_LANES][9] = { { 0 } };
+        psi_group(e, x, t, m, psi, P);
+        for (size_t l = 0; l < m; l++) corner_gradients(e, t + l, scale, P[l], f + 12 * (t + l));
+    }
 
     #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < nv; i++) {
@@ -169,77 +206,6 @@ abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double
     return ABUT_OK;
 }
 
-/* ---- Hessian ---- */
-
-/* Second derivative in the frame of the singular vectors: scaling, and for each pair of axes (third index k) the entries
- * d2/dF_ij dF_ij = same[k] and d2/dF_ij dF_ji = swap[k]. */
-typedef struct modes {
-    double A[9], same[3], swap[3];
-} modes;
-
-static void modes_at(int model, double mu, double lambda, const double s[3], double scale, int project, modes *out)
-{
-    abut_principal p;
-    abut_density_principal(model, mu, lambda, s, &p);
-    if (project) abut_principal_project(&p);
-    for (int i = 0; i < 9; i++) out->A[i] = scale * p.A[i];
-    for (int i = 0; i < 3; i++) {
-        out->same[i] = 0.5 * scale * (p.flip[i] + p.twist[i]);
-        out->swap[i] = 0.5 * scale * (p.flip[i] - p.twist[i]);
-    }
-}
-
-/* K[m,k] = sum_ij a_i d2psi/dF_mi dF_kj b_j with a, b given in the frame of V */
-static inline void block(const modes *h, const double U[9], const double a[3], const double b[3], double K[9])
-{
-    double M[9], T[9];
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        M[4 * i] = h->A[4 * i] * a[i] * b[i] + h->same[k] * a[j] * b[j] + h->same[j] * a[k] * b[k];
-        M[3 * i + j] = h->A[3 * i + j] * a[i] * b[j] + h->swap[k] * a[j] * b[i];
-        M[3 * j + i] = h->A[3 * i + j] * a[j] * b[i] + h->swap[k] * a[i] * b[j];
-    }
-    abut_m3_mul_nt(T, M, U);
-    abut_m3_mul(K, U, T);
-}
-
-/* packed blocks of the three corners 1, 2, 3 from their gradients; corner 0 by translation invariance */
-static void pack(const modes *h, const double U[9], const double g[9], double *H)
-{
-    enum { B00 = 0, B01 = 9, B11 = 36, B12 = 45, B13 = 54, B22 = 63, B23 = 72, B33 = 81 };
-    block(h, U, g, g, H + B11);
-    block(h, U, g, g + 3, H + B12);
-    block(h, U, g, g + 6, H + B13);
-    block(h, U, g + 3, g + 3, H + B22);
-    block(h, U, g + 3, g + 6, H + B23);
-    block(h, U, g + 6, g + 6, H + B33);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const int ij = 3 * i + j, ji = 3 * j + i;
-            double *to = H + B01 + ij;
-            to[0] = -(H[B11 + ij] + H[B12 + ji] + H[B13 + ji]);
-            to[9] = -(H[B12 + ij] + H[B22 + ij] + H[B23 + ji]);
-            to[18] = -(H[B13 + ij] + H[B23 + ij] + H[B33 + ij]);
-            H[B00 + ij] = -(to[0] + to[9] + to[18]);
-        }
-}
-
-void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H)
-{
-    const abut_model *m = e->model;
-    const size_t n = (size_t)m->nt;
-    #pragma omp parallel for schedule(static)
-    for (size_t t = 0; t < n; t++) {
-        double F[9], U[9], s[3], V[9], g[9];
-        modes h;
-        deformation(e, x, t, F);
-        abut_svd3(F, U, s, V);
-        modes_at(m->mat_model[m->tet_mat[t]], e->lame[2 * t], e->lame[2 * t + 1], s, scale * e->vol[t], 1, &h);
-        abut_m3_mul(g, e->B + 9 * t, V);
-        pack(&h, U, g, H + ABUT_PACKED * t);
-    }
-}
-
 /* ---- single elements ---- */
 
 double abut_elastic_deformation(const abut_elastic *e, const double *x, int32_t t, double F[9])
@@ -250,10 +216,8 @@ double abut_elastic_deformation(const abut_elastic *e, const double *x, int32_t 
 
 double abut_elastic_stress(const abut_elastic *e, const double *x, int32_t t, double sigma[9])
 {
-    const abut_model *m = e->model;
     double F[9], P[9];
-    const double J = abut_elastic_deformation(e, x, t, F);
-    const double psi = abut_psi(m->mat_model[m->tet_mat[t]], e->lame[2 * (size_t)t], e->lame[2 * (size_t)t + 1], F, P);
+    const double J = abut_elastic_deformation(e, x, t, F), psi = psi_of(e, (size_t)t, F, P);
     if (!isfinite(psi) || J == 0) {
         for (int i = 0; i < 9; i++) sigma[i] = NAN;
         return J;
@@ -267,18 +231,4 @@ double abut_von_mises(const double s[9])
 {
     const double a = s[0] - s[4], b = s[4] - s[8], c = s[8] - s[0];
     return sqrt(0.5 * (a * a + b * b + c * c) + 3 * (s[1] * s[1] + s[2] * s[2] + s[5] * s[5]));
-}
-
-void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project)
-{
-    double U[9], s[3], V[9], K[9];
-    modes h;
-    abut_svd3(F, U, s, V);
-    modes_at(model, mu, lambda, s, 1, project, &h);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {   /* unit vector i in the frame of V is row i of V */
-            block(&h, U, V + 3 * i, V + 3 * j, K);
-            for (int m = 0; m < 3; m++)
-                for (int k = 0; k < 3; k++) H[9 * (3 * m + i) + 3 * k + j] = K[3 * m + k];
-        }
 }

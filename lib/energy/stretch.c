@@ -1,7 +1,7 @@
 #include "energy/stretch.h"
 
 #include "base/par.h"
-#include "linalg/svd3.h"
+#include "linalg/svd3_lanes.h"
 
 static const abut_stretch none = { 1, 1, -1, -1 };
 
@@ -22,11 +22,16 @@ abut_status abut_stretch_find(const abut_elastic *e, const double *x, abut_stret
     for (size_t b = 0; b < nb; b++) {
         const abut_range r = abut_block(n, b);
         part[b] = none;
-        for (size_t t = r.lo; t < r.hi; t++) {
-            double F[9], U[9], s[3], V[9];
-            (void)abut_elastic_deformation(e, x, (int32_t)t, F);
-            abut_svd3(F, U, s, V);
-            take(&part[b], s[2], (int32_t)t, s[0], (int32_t)t);
+        for (size_t t = r.lo; t < r.hi; t += ABUT_LANES) {
+            abut_lanes F[9], U[9], s[3], V[9];
+            for (size_t l = 0; l < ABUT_LANES; l++) {
+                double f[9];
+                (void)abut_elastic_deformation(e, x, (int32_t)(t + l < r.hi ? t + l : t), f);
+                for (int i = 0; i < 9; i++) F[i][l] = f[i];
+            }
+            abut_svd3_lanes(F, U, s, V);
+            for (size_t l = 0; l < ABUT_LANES && t + l < r.hi; l++)
+                take(&part[b], s[2][l], (int32_t)(t + l), s[0][l], (int32_t)(t + l));
         }
     }
 

@@ -10,10 +10,9 @@
 /* cosine and sine of the rotation that makes [app apq; apq aqq] diagonal, the smaller angle of the two */
 static inline void jacobi_angle(double app, double apq, double aqq, double *c, double *s)
 {
-    const double x = aqq - app, y = 2 * apq, r = sqrt(x * x + y * y);
-    const double t = y / (x + (x < 0 ? -r : r));
-    *c = 1 / sqrt(1 + t * t);
-    *s = t * *c;
+    const double x = aqq - app, y = 2 * apq, h = fabs(x) + sqrt(x * x + y * y), n = sqrt(h * h + y * y);
+    *c = h / n;
+    *s = (x < 0 ? -y : y) / n;
 }
 
 /* columns p and q of A turned: a_p = c a_p - s a_q, a_q = s a_p + c a_q */

@@ -1,6 +1,7 @@
 #include "base/rng.h"
 #include "linalg/mat3.h"
 #include "linalg/svd3.h"
+#include "linalg/svd3_lanes.h"
 
 #include "check.h"
 
@@ -120,6 +121,36 @@ TEST(small_singular_values_of_column_graded_matrices_keep_their_digits)
     }
 }
 
+TEST(four_at_a_time_give_the_bits_of_one_at_a_time_whatever_the_company)
+{
+    abut_rng r = { 7 };
+    for (int k = 0; k < 3000; k++) {
+        abut_lanes F[9], U[9], S[3], V[9];
+        double f[ABUT_LANES][9];
+        for (int l = 0; l < ABUT_LANES; l++) {   /* plain, near rotations, rank deficient, tiny, zero, mixed in one set */
+            const uint32_t sort = abut_rng_below(&r, k % 2 ? 8 : 2);
+            random_matrix(&r, f[l]);
+            if (sort == 1 || sort == 2)
+                for (int i = 0; i < 9; i++) f[l][i] = (i % 4 == 0) + (sort == 1 ? 1e-3 : 1e-12) * f[l][i];
+            if (sort == 3)
+                for (int i = 0; i < 9; i++) f[l][i] = f[l][i / 3] * f[l][3 + i % 3];
+            if (sort == 4)
+                for (int i = 0; i < 3; i++) f[l][3 * i + 2] = f[l][3 * i] - 2 * f[l][3 * i + 1];
+            for (int i = 0; i < 9; i++) f[l][i] *= sort == 5 ? 1e-200 : sort == 6 ? 0 : sort == 7 && i > 2 ? 1e-90 : 1;
+            for (int i = 0; i < 9; i++) F[i][l] = f[l][i];
+        }
+        abut_svd3_lanes(F, U, S, V);
+        for (int l = 0; l < ABUT_LANES; l++) {
+            double u[9], s[3], v[9];
+            int same = 1;
+            abut_svd3(f[l], u, s, v);
+            for (int i = 0; i < 9; i++) same &= U[i][l] == u[i] && V[i][l] == v[i];
+            for (int i = 0; i < 3; i++) same &= S[i][l] == s[i];
+            CHECK(same);
+        }
+    }
+}
+
 TEST(inverse_and_cofactor_agree_with_the_product)
 {
     abut_rng r = { 6 };
@@ -145,6 +176,7 @@ int main(int argc, char **argv)
     RUN(svd_survives_zero_rank_one_reflections_and_extreme_magnitudes);
     RUN(the_last_singular_value_carries_the_sign_of_the_determinant);
     RUN(small_singular_values_of_column_graded_matrices_keep_their_digits);
+    RUN(four_at_a_time_give_the_bits_of_one_at_a_time_whatever_the_company);
     RUN(inverse_and_cofactor_agree_with_the_product);
     return check_done();
 }

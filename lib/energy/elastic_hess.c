@@ -1,0 +1,113 @@
+/* Projected Hessians of hyperelastic tetrahedra, four at a time. */
+#include "energy/elastic.h"
+#include "linalg/bsr.h"
+#include "linalg/svd3_lanes.h"
+
+/* Second derivative in the frame of the singular vectors: scaling, and for each pair of axes (third index k) the entries
+ * d2/dF_ij dF_ij = same[k] and d2/dF_ij dF_ji = swap[k]. */
+typedef struct modes {
+    abut_lanes A[9], same[3], swap[3];
+} modes;
+
+static void modes_put(modes *out, int lane, int model, double mu, double lambda, const double s[3], double scale, int project)
+{
+    abut_principal p;
+    abut_density_principal(model, mu, lambda, s, &p);
+    if (project) abut_principal_project(&p);
+    for (int i = 0; i < 9; i++) out->A[i][lane] = scale * p.A[i];
+    for (int i = 0; i < 3; i++) {
+        out->same[i][lane] = 0.5 * scale * (p.flip[i] + p.twist[i]);
+        out->swap[i][lane] = 0.5 * scale * (p.flip[i] - p.twist[i]);
+    }
+}
+
+/* K[m,k] = sum_ij a_i d2psi/dF_mi dF_kj b_j with a, b given in the frame of V */
+ABUT_LANES_INLINE void block(const modes *h, const abut_lanes *U, const abut_lanes *a, const abut_lanes *b, abut_lanes *K)
+{
+    abut_lanes M[9], T[9];
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        M[4 * i] = h->A[4 * i] * a[i] * b[i] + h->same[k] * a[j] * b[j] + h->same[j] * a[k] * b[k];
+        M[3 * i + j] = h->A[3 * i + j] * a[i] * b[j] + h->swap[k] * a[j] * b[i];
+        M[3 * j + i] = h->A[3 * i + j] * a[j] * b[i] + h->swap[k] * a[i] * b[j];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) T[3 * i + j] = M[3 * i] * U[3 * j] + M[3 * i + 1] * U[3 * j + 1] + M[3 * i + 2] * U[3 * j + 2];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) K[3 * i + j] = U[3 * i] * T[j] + U[3 * i + 1] * T[3 + j] + U[3 * i + 2] * T[6 + j];
+}
+
+/* the packed blocks H[ABUT_PACKED] from g = B V, the gradients of corners 1, 2, 3; corner 0 by translation invariance */
+ABUT_LANES_CLONES
+static void pack(const modes *h, const abut_lanes *U, const abut_lanes *B, const abut_lanes *V, abut_lanes *H)
+{
+    enum { B00 = 0, B01 = 9, B11 = 36, B12 = 45, B13 = 54, B22 = 63, B23 = 72, B33 = 81 };
+    abut_lanes g[9];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) g[3 * i + j] = B[3 * i] * V[j] + B[3 * i + 1] * V[3 + j] + B[3 * i + 2] * V[6 + j];
+    block(h, U, g, g, H + B11);
+    block(h, U, g, g + 3, H + B12);
+    block(h, U, g, g + 6, H + B13);
+    block(h, U, g + 3, g + 3, H + B22);
+    block(h, U, g + 3, g + 6, H + B23);
+    block(h, U, g + 6, g + 6, H + B33);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int ij = 3 * i + j, ji = 3 * j + i;
+            abut_lanes *to = H + B01 + ij;
+            to[0] = -(H[B11 + ij] + H[B12 + ji] + H[B13 + ji]);
+            to[9] = -(H[B12 + ij] + H[B22 + ij] + H[B23 + ji]);
+            to[18] = -(H[B13 + ij] + H[B23 + ij] + H[B33 + ij]);
+            H[B00 + ij] = -(to[0] + to[9] + to[18]);
+        }
+}
+
+/* tets [t0, t1), at most ABUT_LANES of them */
+static void hessian_group(const abut_elastic *e, const double *x, double scale, size_t t0, size_t t1, double *H)
+{
+    const abut_model *m = e->model;
+    abut_lanes F[9], B[9], U[9], s[3], V[9], K[ABUT_PACKED];
+    modes h;
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const size_t t = t0 + l < t1 ? t0 + l : t0;
+        double f[9];
+        (void)abut_elastic_deformation(e, x, (int32_t)t, f);
+        for (int i = 0; i < 9; i++) F[i][l] = f[i], B[i][l] = e->B[9 * t + (size_t)i];
+    }
+    abut_svd3_lanes(F, U, s, V);
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const size_t t = t0 + l < t1 ? t0 + l : t0;
+        const double stretch[3] = { s[0][l], s[1][l], s[2][l] };
+        modes_put(&h, (int)l, m->mat_model[m->tet_mat[t]], e->lame[2 * t], e->lame[2 * t + 1], stretch, scale * e->vol[t], 1);
+    }
+    pack(&h, U, B, V, K);
+    for (size_t l = 0; l < t1 - t0; l++)
+        for (size_t k = 0; k < ABUT_PACKED; k++) H[ABUT_PACKED * (t0 + l) + k] = K[k][l];
+}
+
+void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H)
+{
+    const size_t n = (size_t)e->model->nt;
+    #pragma omp parallel for schedule(static)
+    for (size_t t = 0; t < n; t += ABUT_LANES)
+        hessian_group(e, x, scale, t, t + ABUT_LANES < n ? t + ABUT_LANES : n, H);
+}
+
+void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project)
+{
+    abut_lanes L[9], U[9], s[3], V[9], a[3], b[3], K[9];
+    modes h;
+    for (int i = 0; i < 9; i++) L[i] = ABUT_LANES_ALL(F[i]);
+    abut_svd3_lanes(L, U, s, V);
+    const double stretch[3] = { s[0][0], s[1][0], s[2][0] };
+    for (int l = 0; l < ABUT_LANES; l++) modes_put(&h, l, model, mu, lambda, stretch, 1, project);
+    for (int j = 0; j < 3; j++)   /* unit vector j in the frame of V is row j of V: one in each lane */
+        for (int c = 0; c < 3; c++) b[c][j] = b[c][3] = V[3 * j + c][0];
+    for (int i = 0; i < 3; i++) {
+        for (int c = 0; c < 3; c++) a[c] = V[3 * i + c];
+        block(&h, U, a, b, K);
+        for (int j = 0; j < 3; j++)
+            for (int m = 0; m < 3; m++)
+                for (int k = 0; k < 3; k++) H[9 * (3 * m + i) + 3 * k + j] = K[3 * m + k][j];
+    }
+}

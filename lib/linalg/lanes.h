@@ -1,0 +1,47 @@
+/* Four numbers at a time: the arithmetic of one element written once, done for four (GNU vector types, so that any
+ * target can hold them).  Every operation is that of the scalar code, lane by lane, with the same bits.
+ * Functions that work on lanes are compiled for several instruction sets; ABUT_LANES_CLONES picks one at run time.
+ * Lanes travel by pointer or inside macros, never by value: how a register that wide is passed depends on the target. */
+#ifndef ABUT_LINALG_LANES_H
+#define ABUT_LINALG_LANES_H
+
+#include <math.h>
+
+enum { ABUT_LANES = 4 };
+
+typedef double abut_lanes __attribute__((vector_size(8 * ABUT_LANES)));
+typedef long long abut_lane_mask __attribute__((vector_size(8 * ABUT_LANES)));  /* 0 or -1 each */
+
+/* not under a sanitizer, which is not up yet when the choice is made, nor with clang, whose symbols for it do not link */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+#define ABUT_LANES_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define ABUT_LANES_CLONES
+#endif
+#define ABUT_LANES_INLINE static inline __attribute__((always_inline))
+
+/** Four times the same number. */
+#define ABUT_LANES_ALL(v) ((abut_lanes){ (v), (v), (v), (v) })
+/** yes where the mask is set, no elsewhere. */
+#define ABUT_LANES_PICK(m, yes, no) \
+    ((abut_lanes)(((m) & (abut_lane_mask)(yes)) | (~(m) & (abut_lane_mask)(no))))
+#define ABUT_LANES_ABS(v) ((abut_lanes)((abut_lane_mask)(v) & 0x7fffffffffffffffLL))
+
+ABUT_LANES_INLINE void abut_lanes_sqrt(abut_lanes *v)
+{
+    double a[ABUT_LANES] __attribute__((aligned(8 * ABUT_LANES)));
+    *(abut_lanes *)a = *v;
+    #pragma omp simd
+    for (int i = 0; i < ABUT_LANES; i++) a[i] = sqrt(a[i]);
+    *v = *(abut_lanes *)a;
+}
+
+/** 1 when some lane is set. */
+ABUT_LANES_INLINE int abut_lanes_any(const abut_lane_mask *m)
+{
+    long long any = 0;
+    for (int i = 0; i < ABUT_LANES; i++) any |= (*m)[i];
+    return any != 0;
+}
+
+#endif
