@@ -1,7 +1,9 @@
-/* Sparse Cholesky of a block matrix: CHOLMOD, supernodal.  The only file that includes cholmod.h is chol.c.
+/* Sparse Cholesky of a block matrix, supernodal; analysed by CHOLMOD.  The only file that includes cholmod.h is chol.c.
  *
- * The analysis runs on the graph of blocks, a tenth of the scalar matrix, and is expanded.  A factor does not refer to
- * the matrix it came from, so it may outlive it and precondition a later one. */
+ * The analysis runs on the graph of blocks, a ninth of the scalar matrix.  The numeric phases are our own: CHOLMOD's ask for
+ * a fixed number of threads, and with threads inside BLAS the bits of a factor would depend on their number.  Here they
+ * depend on the matrix and the ordering alone (and on the BLAS kernels of the processor).  A factor does not refer to the
+ * matrix it came from, so it may outlive it and precondition a later one. */
 #ifndef ABUT_LINALG_CHOL_H
 #define ABUT_LINALG_CHOL_H
 
@@ -17,11 +19,13 @@ typedef struct abut_chol_stats {
 
 /** Analyses the pattern of A with the block ordering perm[n] (perm[k] = block row eliminated k-th; NULL: CHOLMOD's AMD).
  * The order is refined by a postordering of the elimination tree, which keeps the fill.
- * blas_threads: threads that CHOLMOD and BLAS may use, >= 1.  With 1 the bits of a factor depend on the matrix and perm
- * alone; with more, on their number.
- * Fails  ABUT_E_ARG perm is no permutation, blas_threads < 1; ABUT_E_NOMEM, also for a factor of 2^31 entries or more */
-ABUT_MUST_USE abut_status abut_chol_new(abut_chol **c, const abut_bsr *A, const int32_t *perm, int blas_threads,
-                                        abut_err *err);
+ * threads: how many the numeric phases use, >= 1; no bit depends on it.
+ * Fails  ABUT_E_ARG perm is no permutation, threads < 1; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_chol_new(abut_chol **c, const abut_bsr *A, const int32_t *perm, int threads, abut_err *err);
+/** The same for another pattern in an object that exists: what abut_chol_new would make, but the memory of the old factor
+ * serves the new one where it fits, and fresh memory costs as much as a small factorisation.  The former factor is lost.
+ * On failure c has no analysis: abut_chol_factor refuses. */
+ABUT_MUST_USE abut_status abut_chol_renew(abut_chol *c, const abut_bsr *A, const int32_t *perm, abut_err *err);
 /** Factors A (same pattern as analysed).  Fails ABUT_E_NUMERIC "pivot %d is not positive" (scalar row of A; also for
  * values that are not finite); the former factor is then lost and abut_chol_solve refuses. */
 ABUT_MUST_USE abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err);

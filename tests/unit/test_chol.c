@@ -1,6 +1,7 @@
 #include "base/par.h"
 #include "box_tets.h"
 #include "linalg/chol.h"
+#include "part/graph.h"
 
 #include "check.h"
 
@@ -77,32 +78,80 @@ TEST(a_solve_leaves_no_residual_for_natural_random_and_amd_orderings)
     fixture_free(&f);
 }
 
-TEST(one_blas_thread_gives_the_same_bits_for_every_thread_count_and_whatever_was_factored_before)
+/* Factors and solves into x: bits to compare. */
+static void factor_and_solve(fixture *f, abut_chol *c, double *x)
 {
-    fixture f = fixture_make(7, 6, 5);
+    CHECK(abut_chol_factor(c, &f->A, NULL) == ABUT_OK);
+    CHECK(abut_chol_solve(c, f->b, x, NULL) == ABUT_OK);
+}
+
+TEST(a_factor_has_the_same_bits_for_every_thread_count)
+{
+    fixture f = fixture_make(15, 14, 13);   /* wide supernodes of several panels and tiles, many subtrees */
     const size_t bytes = 3 * (size_t)f.box.nv * sizeof *f.x;
-    const int threads[] = { 1, 2, 7 }, before = abut_threads();
-    for (int t = 0; t < 3; t++) {
+    const int threads[] = { 1, 2, 3, 7 }, before = abut_threads();
+    int32_t *perm = malloc((size_t)f.box.nv * sizeof *perm);
+    CHECK(abut_graph_order(&f.A, perm, NULL) == ABUT_OK);
+    for (int t = 0; t < 4; t++) {
         abut_chol *c = NULL;
-        abut_threads_set(threads[t]);
-        CHECK(abut_chol_new(&c, &f.A, f.perm, 1, NULL) == ABUT_OK);
-        if (t > 0) {    /* another matrix, and one that fails, leave nothing behind */
-            abut_bsr_assemble(&f.A, f.b, &f.set, 1);
-            CHECK(abut_chol_factor(c, &f.A, NULL) == ABUT_E_NUMERIC);
-            abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
-            for (int32_t k = 0; k < f.box.nv; k++) f.A.val[9 * f.A.ptr[k]] += 100;
-            CHECK(abut_chol_factor(c, &f.A, NULL) == ABUT_OK);
-            abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+        abut_threads_set(threads[3 - t]);   /* the setting outside does not matter either, and stays */
+        CHECK(abut_chol_new(&c, &f.A, perm, threads[t], NULL) == ABUT_OK);
+        factor_and_solve(&f, c, f.x);
+        if (t == 0) {
+            CHECK(residual(&f) < 1e-12);
+            memcpy(f.y, f.x, bytes);
         }
-        CHECK(abut_threads() == threads[t]);
-        CHECK(abut_chol_factor(c, &f.A, NULL) == ABUT_OK);
-        CHECK(abut_chol_solve(c, f.b, f.x, NULL) == ABUT_OK);
-        CHECK(abut_threads() == threads[t]);
-        if (t == 0) memcpy(f.y, f.x, bytes);
         CHECK(memcmp(f.x, f.y, bytes) == 0);
+        CHECK(abut_threads() == threads[3 - t]);
         abut_chol_free(&c);
     }
     abut_threads_set(before);
+    free(perm);
+    fixture_free(&f);
+}
+
+TEST(nothing_is_left_over_from_other_values_failures_and_patterns)
+{
+    fixture f = fixture_make(7, 6, 5), g = fixture_make(5, 5, 9);
+    const size_t bytes = 3 * (size_t)f.box.nv * sizeof *f.x;
+    abut_chol *c = NULL;
+    CHECK(abut_chol_new(&c, &f.A, f.perm, 2, NULL) == ABUT_OK);
+    factor_and_solve(&f, c, f.y);
+    for (int32_t k = 0; k < f.box.nv; k++) f.A.val[9 * f.A.ptr[k]] += 100;
+    factor_and_solve(&f, c, f.x);
+    CHECK(memcmp(f.x, f.y, bytes) != 0);
+    abut_bsr_assemble(&f.A, f.b, &f.set, 1);
+    CHECK(abut_chol_factor(c, &f.A, NULL) == ABUT_E_NUMERIC);
+    abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+    factor_and_solve(&f, c, f.x);
+    CHECK(memcmp(f.x, f.y, bytes) == 0);
+    CHECK(abut_chol_renew(c, &g.A, g.perm, NULL) == ABUT_OK);
+    factor_and_solve(&g, c, g.x);
+    CHECK(residual(&g) < 1e-12);
+    g.perm[0] = -1;
+    CHECK(abut_chol_renew(c, &g.A, g.perm, NULL) == ABUT_E_ARG);
+    CHECK(abut_chol_factor(c, &g.A, NULL) == ABUT_E_ARG);
+    CHECK(abut_chol_renew(c, &f.A, f.perm, NULL) == ABUT_OK);
+    CHECK(abut_chol_solve(c, f.b, f.x, NULL) == ABUT_E_ARG);
+    factor_and_solve(&f, c, f.x);
+    CHECK(memcmp(f.x, f.y, bytes) == 0);
+    abut_chol_free(&c);
+    fixture_free(&f);
+    fixture_free(&g);
+}
+
+TEST(the_pivot_reported_does_not_depend_on_the_thread_count)
+{
+    fixture f = fixture_make(7, 6, 5);
+    abut_err err[4] = { 0 };
+    abut_bsr_assemble(&f.A, f.b, &f.set, 1);    /* many bad pivots all over the tree */
+    for (int t = 0; t < 4; t++) {
+        abut_chol *c = NULL;
+        CHECK(abut_chol_new(&c, &f.A, f.perm, t + 1, NULL) == ABUT_OK);
+        CHECK(abut_chol_factor(c, &f.A, &err[t]) == ABUT_E_NUMERIC);
+        CHECK(strcmp(err[t].msg, err[0].msg) == 0);
+        abut_chol_free(&c);
+    }
     fixture_free(&f);
 }
 
@@ -192,7 +241,9 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(a_solve_leaves_no_residual_for_natural_random_and_amd_orderings);
-    RUN(one_blas_thread_gives_the_same_bits_for_every_thread_count_and_whatever_was_factored_before);
+    RUN(a_factor_has_the_same_bits_for_every_thread_count);
+    RUN(nothing_is_left_over_from_other_values_failures_and_patterns);
+    RUN(the_pivot_reported_does_not_depend_on_the_thread_count);
     RUN(an_indefinite_matrix_is_refused_with_its_row_and_a_later_definite_one_is_factored);
     RUN(a_factor_outlives_its_matrix);
     RUN(bad_orderings_thread_counts_and_other_patterns_are_refused);

@@ -1,0 +1,37 @@
+/* Numeric factorisation and solves on the supernodes of chol_tree.h: left-looking, parallel over independent subtrees and,
+ * above them, over nodes whose children are done and rows of wide ones.  Every dense operation has the same operands for every thread count and runs on
+ * one BLAS thread, so the factor has the same bits for every thread count. */
+#ifndef ABUT_LINALG_CHOL_NUMERIC_H
+#define ABUT_LINALG_CHOL_NUMERIC_H
+
+#include "linalg/chol_tree.h"
+
+#include <stdatomic.h>
+
+/* Where the lower triangle of the permuted matrix takes its blocks from: column c has the blocks first[c] .. first[c+1],
+ * the diagonal one first; block k stands in row row[k] and is block source[k] / 2 of the matrix, transposed if odd. */
+typedef struct abut_chol_pattern {
+    int32_t *first;
+    int32_t *row;
+    uint32_t *source;
+} abut_chol_pattern;
+
+/* Scratch of one thread. */
+typedef struct abut_chol_work {
+    int32_t *place;     /* [n] where rows stand in the supernode at work; other entries are stale */
+    double *product;    /* [9 * ABUT_TILE * ABUT_PANEL] */
+} abut_chol_work;
+
+/** Factors the matrix of values val (blocks, row major) into L[xptr[ns]].
+ *
+ * work     one per thread
+ * pending  [ns] scratch
+ * returns  -1, or the first scalar column whose pivot is not positive or not finite: the lowest of those that do not
+ *          depend on another such; L is then unusable */
+int32_t abut_chol_numeric(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, double *L,
+                          const abut_chol_work *work, atomic_int *pending, int threads);
+
+/** x = (L L^T)^-1 x, x[3 n] in elimination order, z[3 * rptr[ns]] scratch. */
+void abut_chol_substitute(const abut_chol_tree *t, const double *L, double *x, double *z, int threads);
+
+#endif

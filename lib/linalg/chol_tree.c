@@ -1,0 +1,216 @@
+#include "linalg/chol_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static abut_status no_memory(abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "Cholesky: out of memory in the analysis");
+}
+
+static void *new_array(size_t n, size_t size)
+{
+    return n > SIZE_MAX / size - 1 ? NULL : calloc(n + 1, size);
+}
+
+/* Panels that a supernode of so many columns is cut into, of nearly equal width. */
+static int32_t panels(int32_t cols)
+{
+    return (cols + ABUT_PANEL - 1) / ABUT_PANEL;
+}
+
+/* Supernodes cut into panels; a panel's rows are those of the supernode from its first column on. */
+static abut_status make_panels(abut_chol_tree *t, int32_t count, const int32_t *super, const int32_t *rptr,
+                               const int32_t *rows, abut_err *err)
+{
+    int32_t ns = 0;
+    size_t nrows = 0;
+    for (int32_t s = 0; s < count; s++) {
+        const int32_t k = panels(super[s + 1] - super[s]);
+        ns += k;
+        nrows += (size_t)k * (size_t)(rptr[s + 1] - rptr[s]);
+    }
+    t->ns = ns;
+    t->col = new_array((size_t)ns, sizeof *t->col);
+    t->rptr = new_array((size_t)ns, sizeof *t->rptr);
+    t->xptr = new_array((size_t)ns, sizeof *t->xptr);
+    t->row = new_array(nrows, sizeof *t->row);
+    if (!t->col || !t->rptr || !t->xptr || !t->row) return no_memory(err);
+    int32_t p = 0;
+    for (int32_t s = 0; s < count; s++) {
+        const int32_t cols = super[s + 1] - super[s], k = panels(cols);
+        for (int32_t j = 0; j < k; j++, p++) {
+            const int32_t lo = (int32_t)((int64_t)cols * j / k), hi = (int32_t)((int64_t)cols * (j + 1) / k);
+            const size_t r = (size_t)(rptr[s + 1] - rptr[s] - lo);
+            memcpy(t->row + t->rptr[p], rows + rptr[s] + lo, r * sizeof *t->row);
+            t->col[p] = super[s] + lo;
+            t->rptr[p + 1] = t->rptr[p] + r;
+            t->xptr[p + 1] = t->xptr[p] + 9 * r * (size_t)(hi - lo);
+        }
+    }
+    t->col[ns] = t->n;
+    return ABUT_OK;
+}
+
+/* Supernode of every column. */
+static void owners(const abut_chol_tree *t, int32_t *owner)
+{
+    for (int32_t s = 0; s < t->ns; s++)
+        for (int32_t c = t->col[s]; c < t->col[s + 1]; c++) owner[c] = s;
+}
+
+/* Calls for each run of rows of d in the columns of one supernode s > d: counts them in uptr[s], or stores them. */
+static void walk_updates(abut_chol_tree *t, const int32_t *owner, int store)
+{
+    for (int32_t d = 0; d < t->ns; d++) {
+        const int32_t *row = t->row + t->rptr[d], n = abut_chol_nrows(t, d);
+        for (int32_t lo = abut_chol_cols(t, d); lo < n;) {
+            const int32_t s = owner[row[lo]];
+            int32_t hi = lo + 1;
+            while (hi < n && row[hi] < t->col[s + 1]) hi++;
+            if (store) t->upd[t->uptr[s]] = (abut_chol_update){ d, lo, hi };
+            t->uptr[s]++;
+            lo = hi;
+        }
+    }
+}
+
+static abut_status make_updates(abut_chol_tree *t, const int32_t *owner, abut_err *err)
+{
+    t->uptr = new_array((size_t)t->ns, sizeof *t->uptr);
+    t->parent = new_array((size_t)t->ns, sizeof *t->parent);
+    if (!t->uptr || !t->parent) return no_memory(err);
+    walk_updates(t, owner, 0);
+    size_t sum = 0;
+    for (int32_t s = 0; s <= t->ns; s++) {
+        const size_t k = t->uptr[s];
+        t->uptr[s] = sum;
+        sum += k;
+    }
+    t->upd = new_array(sum, sizeof *t->upd);
+    if (!t->upd) return no_memory(err);
+    walk_updates(t, owner, 1);
+    for (int32_t s = t->ns; s > 0; s--) t->uptr[s] = t->uptr[s - 1];
+    t->uptr[0] = 0;
+    for (int32_t s = 0; s < t->ns; s++) {
+        const int32_t c = abut_chol_cols(t, s);
+        t->parent[s] = c < abut_chol_nrows(t, s) ? owner[t->row[t->rptr[s] + (size_t)c]] : -1;
+    }
+    return ABUT_OK;
+}
+
+/* Children by parents, and where the rows of a child stand in its parent. */
+static abut_status make_children(abut_chol_tree *t, abut_err *err)
+{
+    t->cptr = new_array((size_t)t->ns, sizeof *t->cptr);
+    t->child = new_array((size_t)t->ns, sizeof *t->child);
+    t->inparent = new_array(t->rptr[t->ns], sizeof *t->inparent);
+    if (!t->cptr || !t->child || !t->inparent) return no_memory(err);
+    for (int32_t s = 0; s < t->ns; s++)
+        if (t->parent[s] >= 0) t->cptr[t->parent[s] + 1]++;
+    for (int32_t s = 0; s < t->ns; s++) t->cptr[s + 1] += t->cptr[s];
+    for (int32_t s = 0; s < t->ns; s++)
+        if (t->parent[s] >= 0) t->child[t->cptr[t->parent[s]]++] = s;
+    for (int32_t s = t->ns; s > 0; s--) t->cptr[s] = t->cptr[s - 1];
+    t->cptr[0] = 0;
+    for (int32_t s = 0; s < t->ns; s++) {
+        const int32_t p = t->parent[s];
+        if (p < 0) continue;
+        const int32_t *of_parent = t->row + t->rptr[p];
+        int32_t at = 0;
+        for (size_t i = t->rptr[s] + (size_t)abut_chol_cols(t, s); i < t->rptr[s + 1]; i++) {
+            while (of_parent[at] != t->row[i]) at++;
+            t->inparent[i] = at;
+        }
+    }
+    return ABUT_OK;
+}
+
+/* Entries and work of the scalar columns of s: a column of length k costs k^2. */
+static double count_work(const abut_chol_tree *t, int32_t s, double *nnz)
+{
+    const double rows = 3.0 * abut_chol_nrows(t, s);
+    const int32_t cols = 3 * abut_chol_cols(t, s);
+    double flops = 0;
+    for (int32_t k = 0; k < cols; k++) {
+        *nnz += rows - k;
+        flops += (rows - k) * (rows - k);
+    }
+    return flops;
+}
+
+/* Work of whole subtrees in work[s]; size[s] supernodes each, so that [s - size + 1, s] is the subtree. */
+static void subtree_work(abut_chol_tree *t, double *work, int32_t *size)
+{
+    t->nnz = t->flops = 0;
+    for (int32_t s = 0; s < t->ns; s++) {
+        const double w = count_work(t, s, &t->nnz);
+        t->flops += w;
+        work[s] += w;
+        size[s] += 1;
+        if (t->parent[s] < 0) continue;
+        work[t->parent[s]] += work[s];
+        size[t->parent[s]] += size[s];
+    }
+}
+
+/* Which subtrees are worked on by one thread each.  The cut depends on the matrix alone, never on the threads. */
+static abut_status make_subtrees(abut_chol_tree *t, abut_err *err)
+{
+    enum { SHARES = 64 };
+    const size_t ns = (size_t)t->ns;
+    double *work = new_array(ns, sizeof *work);
+    int32_t *size = new_array(ns, sizeof *size);
+    t->sub = new_array(2 * ns, sizeof *t->sub);
+    t->top = new_array(ns, sizeof *t->top);
+    const int ok = work && size && t->sub && t->top;
+    if (ok) {
+        subtree_work(t, work, size);
+        const double most = t->flops / SHARES;
+        for (int32_t s = 0; s < t->ns; s++) {
+            if (work[s] > most && size[s] > 1) {
+                t->top[t->ntop++] = s;
+            } else if (t->parent[s] < 0 || work[t->parent[s]] > most) {
+                t->sub[2 * t->nsub] = s - size[s] + 1;
+                t->sub[2 * t->nsub++ + 1] = s + 1;
+            }
+        }
+    }
+    free(work);
+    free(size);
+    return ok ? ABUT_OK : no_memory(err);
+}
+
+abut_status abut_chol_tree_make(abut_chol_tree *t, int32_t n, int32_t count, const int32_t *super, const int32_t *rptr,
+                                const int32_t *rows, abut_err *err)
+{
+    *t = (abut_chol_tree){ .n = n };
+    int32_t *owner = new_array((size_t)n, sizeof *owner);
+    abut_status rc = owner ? make_panels(t, count, super, rptr, rows, err) : no_memory(err);
+    if (!rc) {
+        owners(t, owner);
+        rc = make_updates(t, owner, err);
+    }
+    if (!rc) rc = make_children(t, err);
+    if (!rc) rc = make_subtrees(t, err);
+    free(owner);
+    if (rc) abut_chol_tree_clear(t);
+    return rc;
+}
+
+void abut_chol_tree_clear(abut_chol_tree *t)
+{
+    free(t->col);
+    free(t->rptr);
+    free(t->row);
+    free(t->xptr);
+    free(t->parent);
+    free(t->cptr);
+    free(t->child);
+    free(t->inparent);
+    free(t->uptr);
+    free(t->upd);
+    free(t->sub);
+    free(t->top);
+    *t = (abut_chol_tree){ 0 };
+}
