@@ -31,6 +31,7 @@ LIBS     := -lcholmod -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lo
 TOOLS := mesh-prep decompose step friction-lag strain-limit ccd-check export
 LIB   := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c formats/*.c) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
+AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
 
 all: $(built)
@@ -60,6 +61,11 @@ $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPP) $(ALL_C) -Itests/unit $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
 
+# programs that the tool tests run
+$B/tests/%: tests/tools/%.c $B/libabut.a Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
 $B/bench/%: tests/bench/%.c $B/libabut.a Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
@@ -73,7 +79,7 @@ layers:
 # the two commands of the README install what is missing first, then build and run in a second make
 check: deps
 	@$(MAKE) --no-print-directory build-check
-build-check: all $(UNIT)
+build-check: all $(UNIT) $(AIDS)
 	@tests/check $(BIN) $(UNIT)
 
 demo: deps

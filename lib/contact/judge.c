@@ -101,12 +101,12 @@ typedef struct pair_class {
     const abut_elements *a, *b;
 } pair_class;
 
-static abut_status judge_classes(const abut_judge_shape *s, const pair_class *c, int n, const double *x0, const double *x1,
+static abut_status judge_classes(const abut_judge_shape *s, const pair_class *c, size_t n, const double *x0, const double *x1,
                                  const abut_judge_opts *o, abut_pair_test *test, abut_hits *out, abut_err *err)
 {
     out->n = out->pairs = 0;
     abut_status rc = ABUT_OK;
-    for (int i = 0; !rc && i < n; i++) rc = abut_judge_pairs(s, c[i].kind, c[i].a, c[i].b, x0, x1, o, test, out, err);
+    for (size_t i = 0; !rc && i < n; i++) rc = abut_judge_pairs(s, c[i].kind, c[i].a, c[i].b, x0, x1, o, test, out, err);
     if (!rc) rc = planes(s, x0, x1, o->min_sep, out, err);
     return rc;
 }
@@ -118,7 +118,7 @@ abut_status abut_judge_motion(const abut_judge_shape *s, const double *x0, const
                              { ABUT_HIT_EDGE_EDGE, &s->edge, &s->edge },
                              { ABUT_HIT_POINT_EDGE, &s->point, &s->edge },
                              { ABUT_HIT_POINT_POINT, &s->point, &s->point } };
-    const abut_status rc = judge_classes(s, c, 4, x0, x1, opts, moving_pair, out, err);
+    const abut_status rc = judge_classes(s, c, sizeof c / sizeof *c, x0, x1, opts, moving_pair, out, err);
     abut_hits_sort(out);
     return rc;
 }
@@ -140,12 +140,14 @@ static int static_pair(abut_hit_kind kind, const double *x, const double *x1, co
 
 abut_status abut_judge_static(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err)
 {
-    /* closed triangles hold their sides and corners, so rods and particles need no other test against those */
-    const pair_class c[] = { { ABUT_HIT_EDGE_TRI, &s->edge, &s->tri },     { ABUT_HIT_EDGE_EDGE, &s->rod, &s->rod },
-                             { ABUT_HIT_POINT_TRI, &s->point, &s->tri },   { ABUT_HIT_POINT_EDGE, &s->point, &s->rod },
-                             { ABUT_HIT_POINT_POINT, &s->point, &s->point }, { ABUT_HIT_POINT_TET, &s->vert, &s->tet } };
+    /* Closed triangles hold their sides and corners, so triangles need the first class and folds.  A rod that hangs on a
+     * triangle is no pair with it; its end and its crossings with the sides are. */
+    const pair_class c[] = { { ABUT_HIT_EDGE_TRI, &s->edge, &s->tri },    { ABUT_HIT_POINT_TRI, &s->loose, &s->tri },
+                             { ABUT_HIT_EDGE_EDGE, &s->rod, &s->rod },    { ABUT_HIT_EDGE_EDGE, &s->rod, &s->side },
+                             { ABUT_HIT_POINT_EDGE, &s->loose, &s->rod }, { ABUT_HIT_POINT_POINT, &s->point, &s->point },
+                             { ABUT_HIT_POINT_TET, &s->vert, &s->tet } };
     const abut_judge_opts o = abut_judge_defaults();
-    abut_status rc = judge_classes(s, c, 6, x, x, &o, static_pair, out, err);
+    abut_status rc = judge_classes(s, c, sizeof c / sizeof *c, x, x, &o, static_pair, out, err);
     if (!rc) rc = abut_judge_folds(s, x, out, err);
     abut_hits_sort(out);
     return rc;

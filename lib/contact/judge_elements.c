@@ -66,7 +66,9 @@ static abut_status judge_wing(const abut_judge_shape *s, const double *x, const 
         const abut_hit twice = { ABUT_HIT_DUPLICATE, { p->a, p->b, p->apex, -1, -1 }, -1, 0, 0 };
         return p->apex > p->b ? abut_hits_add(out, &twice, err) : ABUT_OK;
     }
-    if (!abut_fold_over(at(x, p->a), at(x, p->b), at(x, p->apex), at(x, q->apex))) return ABUT_OK;
+    const double *const a = at(x, p->a), *const b = at(x, p->b), *const c = at(x, p->apex), *const d = at(x, q->apex);
+    /* the touches add triangles without area, whose apex lies on the common edge */
+    if (!abut_fold_over(a, b, c, d) && !abut_touch_point_tri(c, a, b, d) && !abut_touch_point_tri(d, a, b, c)) return ABUT_OK;
     const abut_hit fold = { ABUT_HIT_FOLD, { p->a, p->b, p->apex, q->apex, -1 }, -1, 0, 0 };
     return abut_hits_add(out, &fold, err);
 }

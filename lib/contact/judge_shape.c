@@ -45,19 +45,23 @@ static abut_status find_edges(const abut_elements *tri, const int32_t *seg, size
     return rc;
 }
 
-/* vertices: the listed nodes and those of edges and triangles; points: those that no edge has */
+/* vertices: the listed nodes and those of edges and triangles; sorted into points, rod ends and corners of triangles */
 static abut_status find_vertices(abut_judge_shape *s, const int32_t *listed, size_t n, abut_err *err)
 {
+    enum { NONE, POINT, END, CORNER };
     uint8_t *use = calloc((size_t)s->nv + 1, 1);
     if (!use) return abut_fail(err, ABUT_E_NOMEM, "judge: %d nodes", s->nv);
-    for (size_t i = 0; i < n; i++) use[listed[i]] = 1;
-    for (size_t i = 0; i < 2 * s->edge.n; i++) use[s->edge.node[i]] = 2;
+    for (size_t i = 0; i < n; i++) use[listed[i]] = POINT;
+    for (size_t i = 0; i < 2 * s->rod.n; i++) use[s->rod.node[i]] = END;
+    for (size_t i = 0; i < 3 * s->tri.n; i++) use[s->tri.node[i]] = CORNER;
     abut_status rc = make_elements(&s->vert, 1, (size_t)s->nv, err);
     if (!rc) rc = make_elements(&s->point, 1, (size_t)s->nv, err);
-    s->vert.n = s->point.n = 0;
+    if (!rc) rc = make_elements(&s->loose, 1, (size_t)s->nv, err);
+    s->vert.n = s->point.n = s->loose.n = 0;
     for (int32_t i = 0; !rc && i < s->nv; i++) {
-        if (use[i]) s->vert.node[s->vert.n++] = i;
-        if (use[i] == 1) s->point.node[s->point.n++] = i;
+        if (use[i] != NONE) s->vert.node[s->vert.n++] = i;
+        if (use[i] == POINT) s->point.node[s->point.n++] = i;
+        if (use[i] == POINT || use[i] == END) s->loose.node[s->loose.n++] = i;
     }
     free(use);
     return rc;
@@ -67,12 +71,10 @@ static abut_status find_vertices(abut_judge_shape *s, const int32_t *listed, siz
 static abut_status complete(abut_judge_shape *s, const int32_t *seg, size_t ns, const int32_t *listed, size_t n,
                             abut_err *err)
 {
-    abut_elements sides = { 0 };
     abut_status rc = find_edges(&s->tri, seg, ns, s->nv, &s->edge, err);
-    if (!rc) rc = find_edges(&s->tri, NULL, 0, s->nv, &sides, err);
-    if (!rc) rc = edges_without(&s->edge, &sides, &s->rod, err);
+    if (!rc) rc = find_edges(&s->tri, NULL, 0, s->nv, &s->side, err);
+    if (!rc) rc = edges_without(&s->edge, &s->side, &s->rod, err);
     if (!rc) rc = find_vertices(s, listed, n, err);
-    free(sides.node);
     return rc;
 }
 
@@ -174,7 +176,7 @@ abut_status abut_judge_shape_mesh(abut_judge_shape *s, const abut_mesh *m, abut_
 
 void abut_judge_shape_clear(abut_judge_shape *s)
 {
-    abut_elements *const e[] = { &s->vert, &s->point, &s->edge, &s->rod, &s->tri, &s->tet };
+    abut_elements *const e[] = { &s->vert, &s->point, &s->loose, &s->edge, &s->side, &s->rod, &s->tri, &s->tet };
     for (size_t i = 0; i < sizeof e / sizeof *e; i++) free(e[i]->node);
     free(s->injective);
     free(s->still);

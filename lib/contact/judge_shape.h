@@ -18,7 +18,9 @@ typedef struct abut_judge_shape {
     int32_t nv;                 /* nodes */
     abut_elements vert;         /* that collide */
     abut_elements point;        /* vertices of no edge */
+    abut_elements loose;        /* vertices of no triangle: points, and ends of rods */
     abut_elements edge;         /* listed ones and the sides of triangles */
+    abut_elements side;         /* sides of triangles */
     abut_elements rod;          /* edges of no triangle */
     abut_elements tri;          /* in the given order, not sorted */
     abut_elements tet;          /* the same */

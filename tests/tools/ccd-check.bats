@@ -1,0 +1,207 @@
+#!/usr/bin/env bats
+# ccd-check: the judge of trajectories, single meshes and CCD queries.
+
+setup() {
+    BIN=${BIN:-$PWD/bin}
+    case $BIN in */build/*/bin) aids=${BIN%/bin}/tests ;; *) aids=${BIN%/bin}/build/gcc/tests ;; esac
+    data=${ABUT_DATA:-$BATS_TEST_DIRNAME/../../../shared/data}
+    cd "$BATS_TEST_TMPDIR"
+}
+stream() { "$aids/judge_streams" "$1"; }
+judge() { stream "$1" > "$1.abut"; run "$BIN/ccd-check" --no-output "${@:2}" "$1.abut"; }
+
+# a unit square of two triangles at height $2, or with $1 = up a triangle that stands on height $2
+square() { printf 'v 0 0 %s\nv 1 0 %s\nv 1 1 %s\nv 0 1 %s\nv 0.5 0.6 1\nv 0.6 0.5 1\nv 0.5 0.5 2\nf 1 2 3\nf 1 3 4\nf 5 6 7\n' "$1" "$1" "$1" "$1"; }
+
+@test "ccd-check --help names its options and exits 0" {
+    run "$BIN/ccd-check" --help
+    [ "$status" -eq 0 ]
+    [[ $output == *--method* && $output == *--min-separation* && $output == *--csv-queries* && $output == *--static* ]]
+}
+
+@test "ccd-check refuses bad options with exit 2" {
+    stream clean > clean.abut
+    for bad in "--method fast" "--min-separation -1" "--delta 0" "--kind xx" "--static --csv-queries" "--no-output -o x.abut" "--bogus"; do
+        run "$BIN/ccd-check" $bad clean.abut
+        [ "$status" -eq 2 ]
+    done
+    run "$BIN/ccd-check" --static < clean.abut; [ "$status" -eq 2 ]
+    run "$BIN/ccd-check" clean.abut clean.abut; [ "$status" -eq 2 ]
+}
+
+@test "a clean stream is clean by every method, and obstacles may cross each other" {
+    for kind in clean blades; do
+        for method in exact tight additive; do
+            judge "$kind" --method "$method"
+            [ "$status" -eq 0 ]
+            [[ $output == *"4 configurations, 3 motions"*"no collision"* ]]
+        done
+    done
+}
+
+@test "a body that jumps through another between two frames is found by every method" {
+    for method in exact tight additive; do
+        judge tunnel --method "$method"
+        [ "$status" -eq 1 ]
+        [[ $output == *"step 1 (0.01 s) to step 2 (0.02 s)"*right*left* ]]
+    done
+}
+
+@test "the first frame is checked alone: crossing bodies, and a body inside another" {
+    judge start; [ "$status" -eq 1 ]; [[ $output == *"step 0"*edge-triangle*left*right* ]]
+    judge nested; [ "$status" -eq 1 ]; [[ $output == *"step 0"*"vertex in tet"*right*left* ]]
+}
+
+@test "obstacle points and segments that pierce a body are found" {
+    judge pin; [ "$status" -eq 1 ]; [[ $output == *vertex-triangle*pin*left* ]]
+    judge wire; [ "$status" -eq 1 ]; [[ $output == *edge-edge*left*wire* ]]
+}
+
+@test "a vertex under a half-space is found with its time" {
+    judge sink; [ "$status" -eq 1 ]
+    [[ $output == *"0.677852349 of the way: vertex-half-space: nodes 4 of right and half-space 0"* ]]
+}
+
+@test "inverted tets are an error where the material forbids them, a remark where it does not" {
+    judge invert; [ "$status" -eq 1 ]; [[ $output == *"step 2"*"inverted tet"*"tet 1"* ]]
+    judge soft; [ "$status" -eq 0 ]; [[ $output == *"2 inverted tets over all frames, which their materials allow"* ]]
+}
+
+@test "a pending candidate is no part of the trajectory" {
+    judge pending; [ "$status" -eq 0 ]
+}
+
+@test "a second model starts anew: its first frame is checked alone, no motion leads to it" {
+    judge remodel; [ "$status" -eq 1 ]
+    [[ $output == *"step 2 (0.02 s): edge-triangle"* && $output == *"1 motions"* ]]
+}
+
+@test "min-separation reports what comes nearer and nothing else" {
+    for method in exact tight additive; do
+        judge near --method "$method" --min-separation 0.2; [ "$status" -eq 1 ]
+        judge near --method "$method" --min-separation 0.05; [ "$status" -eq 0 ]
+    done
+    judge hover --min-separation 0.25; [ "$status" -eq 1 ]     # exactly that far above the floor
+    [[ $output == *vertex-half-space* ]]
+    judge hover --min-separation 0.2499999; [ "$status" -eq 0 ]
+}
+
+@test "the stream passes through, unknown arrays too, with one record in its history" {
+    stream clean > in.abut
+    "$BIN/ccd-check" in.abut -q -o once.abut
+    "$BIN/ccd-check" -q < once.abut > twice.abut
+    cmp once.abut twice.abut
+    [ "$(grep -ac user/colour once.abut)" -ge 1 ]
+    [ "$(grep -ao user/colour once.abut | wc -l)" -eq 4 ]
+    [ "$(grep -ao ccd-check once.abut | wc -l)" -eq 1 ]
+}
+
+@test "a stream with a collision still passes whole, with exit 1" {
+    stream tunnel > in.abut
+    run "$BIN/ccd-check" in.abut -o out.abut
+    [ "$status" -eq 1 ]
+    [ "$(grep -ao user/colour out.abut | wc -l)" -eq 4 ]
+    run "$BIN/ccd-check" --no-output out.abut
+    [ "$status" -eq 1 ]
+}
+
+@test "a stream cut anywhere is exit 3 and leaves no output" {
+    stream clean > whole.abut
+    size=$(stat -c %s whole.abut)
+    for n in 0 1 7 8 40 200 1000 2500 4000 5000 6000 7000 $((size - 60)) $((size - 9)) $((size - 1)); do
+        ((n < size)) || continue
+        head -c "$n" whole.abut > cut.abut
+        run "$BIN/ccd-check" -q cut.abut -o out.abut
+        [ "$status" -eq 3 ]
+        [ ! -e out.abut ]
+    done
+}
+
+@test "--all lists every collision, --json and --write-hits hold them, the same for every thread count" {
+    for j in 1 2 7; do
+        stream tunnel > in.abut
+        run "$BIN/ccd-check" -j $j --all --no-output --json $j.json --write-hits $j.obj in.abut
+        [ "$status" -eq 1 ]
+        [ "$(grep -c 'of the way' <<< "$output")" -eq "$(grep -c '"kind"' $j.json)" ]
+        [ "$(grep -c '^o ' $j.obj)" -eq "$(grep -c '"kind"' $j.json)" ]
+    done
+    [ "$(grep -c '"kind"' 1.json)" -gt 1 ]
+    grep -q '"clean": false' 1.json
+    grep -q '"object": "left"' 1.json
+    cmp 1.json 2.json && cmp 1.json 7.json && cmp 1.obj 2.obj && cmp 1.obj 7.obj
+    run "$BIN/ccd-check" --static 1.obj     # what we write we can read
+    [ "$status" -le 1 ]
+}
+
+@test "a full disk and a missing file have their own exit codes" {
+    [ -e /dev/full ] || skip "no /dev/full"
+    stream clean > in.abut
+    run "$BIN/ccd-check" -q in.abut -o /dev/full; [ "$status" -eq 5 ]
+    run "$BIN/ccd-check" -q --no-output --json /nonexistent/x.json in.abut; [ "$status" -eq 5 ]
+    run "$BIN/ccd-check" nowhere.abut; [ "$status" -eq 3 ]
+}
+
+@test "a sequence of meshes is judged as one motion after another" {
+    square 0 > a.obj; square 0.5 > b.obj; square 1.5 > c.obj; square 2.5 > d.obj
+    run "$BIN/ccd-check" a.obj b.obj; [ "$status" -eq 0 ]; [[ $output == *"2 configurations, 1 motions"* ]]
+    run "$BIN/ccd-check" a.obj b.obj c.obj; [ "$status" -eq 1 ]; [[ $output == *"b.obj to c.obj, 0.5 of the way"* ]]
+    run "$BIN/ccd-check" a.obj d.obj; [ "$status" -eq 1 ]
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > other.obj
+    run "$BIN/ccd-check" a.obj other.obj; [ "$status" -eq 3 ]; [[ $output == *"not one mesh in motion"* ]]
+}
+
+@test "--static names crossings, touches, folds, duplicates, flat and inverted elements" {
+    square 1.5 > cross.obj
+    run "$BIN/ccd-check" --static cross.obj; [ "$status" -eq 1 ]; [[ $output == *edge-triangle* ]]
+    square 1 > touch.obj
+    run "$BIN/ccd-check" --static touch.obj; [ "$status" -eq 1 ]
+    square 0.5 > clean.obj
+    run "$BIN/ccd-check" --static clean.obj; [ "$status" -eq 0 ]
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 1 0\nf 1 2 3\nf 1 2 4\n' > fold.obj
+    run "$BIN/ccd-check" --static --all fold.obj; [ "$status" -eq 1 ]; [[ $output == *"folded triangles"* ]]
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 2 3 1\n' > twice.obj
+    run "$BIN/ccd-check" --static twice.obj; [ "$status" -eq 1 ]; [[ $output == *"duplicate triangle"* ]]
+    printf 'v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n' > flat.obj
+    run "$BIN/ccd-check" --static flat.obj; [ "$status" -eq 1 ]; [[ $output == *"triangle without area"* ]]
+    printf '8 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n4 5 0 0\n5 6 0 0\n6 5 1 0\n7 5 0 1\n' > t.node
+    printf '2 4 0\n0 0 1 2 3\n1 4 6 5 7\n' > t.ele    # the second has its corners in the wrong order
+    run "$BIN/ccd-check" --static t.ele; [ "$status" -eq 1 ]; [[ $output == *"inverted tet"* ]]
+    run "$BIN/ccd-check" --static --all clean.obj touch.obj fold.obj; [ "$status" -eq 1 ]; [[ $output == *"3 configurations, 0 motions"* ]]
+}
+
+# the reference query: a vertex falls onto a face; the first row is (x, 1/4, 1)
+query() {
+    printf '%s,1,4,1,1,%d\n0,1,0,1,0,1,%d\n1,1,0,1,0,1,%d\n0,1,1,1,0,1,%d\n' "$1" $2 $2 $2 $2
+    printf '%s,1,4,-1,1,%d\n0,1,0,1,0,1,%d\n1,1,0,1,0,1,%d\n0,1,1,1,0,1,%d\n' "$1" $2 $2 $2 $2
+}
+
+@test "--csv-queries scores every method, and exits 1 when the truth says otherwise" {
+    { query 1,4 1; query 5,4 0; query 3,4 1; } > vertex-face.csv
+    run "$BIN/ccd-check" --csv-queries vertex-face.csv
+    [ "$status" -eq 0 ]
+    [[ $output == *$'exact\t3\t2\t1\t0\t0\t'* && $output == *$'tight\t3\t2\t1\t0\t0\t'* && $output == *$'additive\t3\t2\t1\t0\t0\t'* ]]
+    { query 1,4 0; query 5,4 1; } > vertex-face.csv
+    run "$BIN/ccd-check" --csv-queries --method exact vertex-face.csv
+    [ "$status" -eq 1 ]
+    [[ $output == *$'exact\t2\t0\t0\t1\t1\t'* && $output != *tight* ]]
+}
+
+@test "--csv-queries asks for the kind, and refuses damaged files with exit 3" {
+    query 1,4 1 > q.csv
+    run "$BIN/ccd-check" --csv-queries q.csv; [ "$status" -eq 2 ]; [[ $output == *--kind* ]]
+    run "$BIN/ccd-check" --csv-queries --kind vf q.csv; [ "$status" -eq 0 ]
+    head -5 q.csv > cut.csv
+    run "$BIN/ccd-check" --csv-queries --kind vf cut.csv; [ "$status" -eq 3 ]; [[ $output == *"5 of 8 rows"* ]]
+    sed '3s/1/x/' q.csv > bad.csv
+    run "$BIN/ccd-check" --csv-queries --kind vf bad.csv; [ "$status" -eq 3 ]; [[ $output == *"line 3, column 1"* ]]
+}
+
+@test "public sample queries: no method misses a contact, the exact one is never wrong" {
+    [ -d "$data/ccd-queries" ] || skip "public sample queries: no data"
+    mapfile -t files < <(find "$data/ccd-queries" -name '*.csv' | sort)
+    run "$BIN/ccd-check" --csv-queries "${files[@]}"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$(awk '$1 == "exact" { print $5 + $6 }' <<< "$output")" -eq 0 ]
+    [ "$(awk 'NR > 1 { miss += $6; n++ } END { print miss + 100 * (n != 3) }' <<< "$output")" -eq 0 ]
+}

@@ -1,0 +1,158 @@
+/* Writes a small state stream with a known verdict on stdout, for the tests of ccd-check: judge_streams KIND. */
+#include "formats/state_io.h"
+#include "model/model.h"
+#include "model/surface.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* two tets, left and right; two obstacle triangles that cross each other; an obstacle segment; an obstacle point */
+enum { LEFT = 0, RIGHT = 4, BLADES = 8, WIRE = 14, PIN = 16, NV = 17, NT = 2, NTRI = 10, NOBJ = 5 };
+
+static const double rest[NV][3] = {
+    { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 },
+    { 3, 0, 0 }, { 4, 0, 0 }, { 3, 1, 0 }, { 3, 0, 1 },
+    { -3, 0, 0 }, { -2, 0, 0 }, { -3, 1, 0 }, { -2.75, 0.25, -1 }, { -2.75, 0.25, 1 }, { -2.5, 1, 1 },
+    { 0.25, 0.25, 5 }, { 0.25, -0.25, 5 },
+    { 0.2, 0.2, -2 },
+};
+static const int32_t tet[NT * 4] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+static const int32_t tri[NTRI * 3] = { 1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1, 5, 6, 7, 4, 7, 6, 4, 5, 7, 4, 6, 5, 8, 9, 10, 11, 12, 13 };
+static const int32_t wire[2] = { WIRE, WIRE + 1 };
+
+static void need(int ok, const abut_err *err)
+{
+    if (ok) return;
+    fprintf(stderr, "judge_streams: %s\n", err->msg);
+    exit(5);
+}
+
+static void put(abut_arrays *set, const char *name, int64_t rows, const void *data, size_t bytes)
+{
+    abut_err err = { 0 };
+    void *p = abut_model_put(set, name, rows, &err);
+    need(p != NULL, &err);
+    memcpy(p, data, bytes);
+}
+
+static void number(abut_arrays *set, const char *name, double v) { put(set, name, 1, &v, sizeof v); }
+
+/* ntri: all triangles, or those before the right tet's alone */
+static void contact_arrays(abut_arrays *set, int ntri)
+{
+    abut_err err = { 0 };
+    int32_t node[NV], *edge, n;
+    for (int i = 0; i < NV; i++) node[i] = i;
+    need(!abut_surface_edges(tri, ntri, wire, 1, NV, &edge, &n, &err), &err);
+    put(set, "contact/node", NV, node, sizeof node);
+    put(set, "contact/edge", n, edge, 2 * (size_t)n * sizeof *edge);
+    put(set, "contact/triangle", ntri, tri, 3 * (size_t)ntri * sizeof *tri);
+    free(edge);
+}
+
+static void model_arrays(abut_arrays *set, int material, int ntri)
+{
+    abut_err err = { 0 };
+    double mass[NV];
+    int32_t role[NV], body[NV], zero[NOBJ] = { 0 }, lags = 1;
+    for (int i = 0; i < NV; i++) {
+        mass[i] = i < BLADES ? 1 : 0;
+        role[i] = i < BLADES ? ABUT_NODE_FREE : ABUT_NODE_OBSTACLE;
+        body[i] = i < RIGHT ? 0 : i < BLADES ? 1 : i < WIRE ? 2 : i < PIN ? 3 : 4;
+    }
+    const int32_t mats[2] = { material, material };
+    const double two[3][2] = { { 1000, 1000 }, { 1e5, 1e5 }, { .4, .4 } };
+    const double low[3] = { 0, -1, 0 }, up[3] = { 0, 1, 0 }, gravity[3] = { 0, -9.81, 0 };
+    put(set, "node/X", NV, rest, sizeof rest);
+    put(set, "node/mass", NV, mass, sizeof mass);
+    put(set, "node/role", NV, role, sizeof role);
+    put(set, "node/object", NV, body, sizeof body);
+    put(set, "tet/node", NT, tet, sizeof tet);
+    put(set, "tet/material", NT, zero, 2 * sizeof *zero);
+    put(set, "material/model", 2, mats, sizeof mats);
+    put(set, "material/density", 2, two[0], 2 * sizeof(double));
+    put(set, "material/young", 2, two[1], 2 * sizeof(double));
+    put(set, "material/poisson", 2, two[2], 2 * sizeof(double));
+    put(set, "object/friction", NOBJ, zero, sizeof zero);
+    need(!abut_arrays_put_text(set, "object/name", "left\nright\nblades\nwire\npin\n", &err), &err);
+    contact_arrays(set, ntri);
+    number(set, "contact/mu", 0);
+    put(set, "half-space/point", 1, low, sizeof low);
+    put(set, "half-space/normal", 1, up, sizeof up);
+    put(set, "half-space/friction", 1, zero, sizeof *zero);
+    put(set, "world/gravity", 3, gravity, sizeof gravity);
+    put(set, "contact/lags", 1, &lags, sizeof lags);
+    static const char *const numbers[] = { "time/step", "scene/length", "contact/dhat", "contact/eps-v", "solve/tolerance",
+                                           "contact/kappa-min", "contact/kappa-max" };
+    for (int i = 0; i < 7; i++) number(set, numbers[i], i == 2 ? 1e-3 : 1);
+}
+
+static void shift(double x[NV][3], int lo, int hi, int axis, double by)
+{
+    for (int i = lo; i < hi; i++) x[i][axis] += by;
+}
+
+/* positions of frame f, 0 to 3: the right tet drifts up; from frame 2 on the kind does its deed */
+static void positions(const char *kind, int f, double x[NV][3])
+{
+    const int late = f >= 2;
+    memcpy(x, rest, sizeof rest);
+    shift(x, RIGHT, BLADES, 1, 0.01 * f);
+    if (!strcmp(kind, "tunnel") && late) shift(x, RIGHT, BLADES, 0, -6);
+    if (!strcmp(kind, "start")) shift(x, RIGHT, BLADES, 0, -2.5);
+    if (!strcmp(kind, "nested"))
+        for (int i = RIGHT; i < BLADES; i++)
+            for (int k = 0; k < 3; k++) x[i][k] = 0.1 + 0.1 * (rest[i][k] - rest[RIGHT][k]);
+    if (!strcmp(kind, "invert") && late)
+        for (int k = 0; k < 3; k++) x[RIGHT + 3][k] += (double[]){ 0.3, 0.3, -2 }[k];
+    if (!strcmp(kind, "hover")) memcpy(x, rest, sizeof rest), shift(x, RIGHT, BLADES, 1, -0.75);
+    if (!strcmp(kind, "sink") && late) shift(x, RIGHT, BLADES, 1, -1.5);
+    if (!strcmp(kind, "pin") && late) shift(x, PIN, NV, 2, 2.5);
+    if (!strcmp(kind, "wire") && late) shift(x, WIRE, PIN, 2, -4.5);
+    if (!strcmp(kind, "blades") && late) shift(x, BLADES, BLADES + 3, 0, 0.25);
+    if (!strcmp(kind, "near") && late) shift(x, RIGHT, BLADES, 0, -1.9);
+}
+
+static void write_frame(abut_writer *w, const char *kind, int f, abut_phase phase)
+{
+    abut_arrays set = { 0 };
+    abut_err err = { 0 };
+    double (*x)[3] = abut_frame_put(&set, "node/x", NV, &err);
+    need(x && abut_frame_put(&set, "node/v", NV, &err), &err);
+    positions(kind, f, x);
+    need(!abut_arrays_put_f64(&set, "user/colour", f, "", &err), &err);   /* nobody knows it */
+    const abut_frame_head head = { f, 0.01 * f, phase };
+    need(!abut_writer_frame(w, &head, &set, &err), &err);
+    abut_arrays_clear(&set);
+}
+
+static void write_model(abut_writer *w, int material, int ntri)
+{
+    abut_arrays set = { 0 };
+    abut_err err = { 0 };
+    model_arrays(&set, material, ntri);
+    need(!abut_writer_model(w, &set, &err), &err);
+    abut_arrays_clear(&set);
+}
+
+int main(int argc, char **argv)
+{
+    const char *kind = argc == 2 ? argv[1] : "clean";
+    abut_writer *w = NULL;
+    abut_err err = { 0 };
+    need(!abut_writer_open(stdout, 0, &w, &err), &err);
+    need(!abut_writer_prov(w, "judge_streams", "1", "{}", &err), &err);
+    /* a tet alone cannot turn over without a node passing its face: these kinds hide its faces from contact */
+    const int hidden = !strcmp(kind, "soft") || !strcmp(kind, "invert");
+    write_model(w, strcmp(kind, "soft") ? ABUT_NEO_HOOKEAN : ABUT_FIXED_COROTATED, hidden ? 4 : NTRI);
+    for (int f = 0; f < 4; f++) {
+        if (!strcmp(kind, "pending") && f == 2) write_frame(w, "tunnel", f, ABUT_PENDING);
+        if (!strcmp(kind, "remodel") && f == 2) write_model(w, ABUT_NEO_HOOKEAN, NTRI);
+        const char *what = !strcmp(kind, "soft") ? "invert" : !strcmp(kind, "remodel") && f >= 2 ? "start" : kind;
+        write_frame(w, what, f, ABUT_COMMITTED);
+    }
+    need(!abut_writer_close(w, &err), &err);
+    abut_writer_free(&w);
+    return fclose(stdout) ? 5 : 0;
+}

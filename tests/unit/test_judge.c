@@ -1,0 +1,257 @@
+/* The judge against all pairs, decided one by one, without boxes, trees or lists; and what it makes of a model. */
+#include "base/par.h"
+#include "base/rng.h"
+#include "check.h"
+#include "contact/judge.h"
+#include "geom/ccd_within.h"
+#include "geom/predicates.h"
+
+enum { NV = 40, NF = 8, NS = 4, NP = 4 };   /* 24 nodes in triangles, 8 in segments, 4 points, 4 unused */
+
+/* A soup: triangles, segments, points; with `grid` on few coordinates, so that much touches */
+static abut_mesh soup(abut_rng *r, int grid, double *x1, double speed)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    int bad = 0, n = 0;
+    for (int i = 0; i < NV; i++) {
+        double x[3];
+        for (int k = 0; k < 3; k++) {
+            x[k] = grid ? (int)abut_rng_below(r, 6) : abut_rng_real(r, 0, 3);
+            x1[3 * i + k] = grid ? (int)abut_rng_below(r, 6) : x[k] + abut_rng_real(r, -speed, speed);
+        }
+        bad |= abut_mesh_add_vertex(&m, x, &err) != ABUT_OK;
+    }
+    for (int i = 0; i < NF; i++, n += 3) bad |= abut_mesh_add_tri(&m, n, n + 1, n + 2, &err) != ABUT_OK;
+    for (int i = 0; i < NS; i++, n += 2) bad |= abut_mesh_add_seg(&m, n, n + 1, &err) != ABUT_OK;
+    for (int i = 0; i < NP; i++, n++) bad |= abut_mesh_add_point(&m, n, &err) != ABUT_OK;
+    /* a segment and a triangle that hang together with others */
+    bad |= abut_mesh_add_seg(&m, 0, 25, &err) != ABUT_OK || abut_mesh_add_tri(&m, 0, 1, 5, &err) != ABUT_OK;
+    CHECK(!bad);
+    return m;
+}
+
+static int edge_of(const abut_mesh *m, int i, int32_t e[2])
+{
+    if (i < m->ns) return memcpy(e, m->seg + 2 * i, 2 * sizeof *e), 1;
+    i -= m->ns;
+    if (i >= 3 * m->nf) return 0;
+    e[0] = m->tri[i], e[1] = m->tri[i % 3 == 2 ? i - 2 : i + 1];
+    /* a side that an earlier triangle has too is the same edge */
+    for (int j = 0; j < i; j++) {
+        const int32_t a = m->tri[j], b = m->tri[j % 3 == 2 ? j - 2 : j + 1];
+        if ((a == e[0] && b == e[1]) || (a == e[1] && b == e[0])) return -1;
+    }
+    return 1;
+}
+
+static int share(const int32_t *a, int na, const int32_t *b, int nb)
+{
+    for (int i = 0; i < na; i++) for (int j = 0; j < nb; j++) if (a[i] == b[j]) return 1;
+    return 0;
+}
+
+static int collide(abut_stencil s, const int32_t *a, int na, const int32_t *b, int nb, const double *x0, const double *x1,
+                   double sep)
+{
+    double p[12], q[12];
+    for (int i = 0; i < na + nb; i++) {
+        const int32_t n = i < na ? a[i] : b[i - na];
+        memcpy(p + 3 * i, x0 + 3 * n, 24), memcpy(q + 3 * i, x1 + 3 * n, 24);
+    }
+    if (share(a, na, b, nb)) return 0;
+    return sep > 0 ? abut_ccd_exact_within(s, p, q, sep, NULL, NULL) : abut_ccd_exact(s, p, q, NULL, NULL);
+}
+
+/* collisions of each kind by testing everything against everything */
+static void brute_motion(const abut_mesh *m, const double *x1, double sep, size_t count[4])
+{
+    memset(count, 0, 4 * sizeof *count);
+    const int ne = m->ns + 3 * m->nf;
+    for (int32_t v = 0; v < NV - 4; v++)
+        for (int f = 0; f < m->nf; f++) count[ABUT_PT] += (size_t)collide(ABUT_PT, &v, 1, m->tri + 3 * f, 3, m->x, x1, sep);
+    for (int i = 0; i < ne; i++) {
+        int32_t e[2], g[2];
+        if (edge_of(m, i, e) < 1) continue;
+        for (int j = 0; j < i; j++)
+            if (edge_of(m, j, g) == 1) count[ABUT_EE] += (size_t)collide(ABUT_EE, e, 2, g, 2, m->x, x1, sep);
+        for (int p = 0; p < m->np; p++) count[ABUT_PE] += (size_t)collide(ABUT_PE, m->point + p, 1, e, 2, m->x, x1, sep);
+    }
+    for (int p = 0; p < m->np; p++)
+        for (int q = 0; q < p; q++) count[ABUT_PP] += (size_t)collide(ABUT_PP, m->point + p, 1, m->point + q, 1, m->x, x1, sep);
+}
+
+static size_t count_kind(const abut_hits *h, abut_hit_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < h->n; i++) n += h->hit[i].kind == kind;
+    return n;
+}
+
+TEST(motion_of_a_soup_equals_all_pairs_for_every_kind_of_primitive)
+{
+    abut_rng r = { 41 };
+    size_t total[4] = { 0 };
+    for (int it = 0; it < 40; it++) {
+        double x1[3 * NV];
+        abut_mesh m = soup(&r, it % 3 == 0, x1, it % 2 ? 0.3 : 2);
+        abut_judge_shape s;
+        abut_hits hits = { 0 };
+        abut_err err = { 0 };
+        abut_judge_opts o = abut_judge_defaults();
+        o.min_sep = it % 8 == 1 ? 0.1 : 0;
+        CHECK(!abut_judge_shape_mesh(&s, &m, &err) && !abut_judge_motion(&s, m.x, x1, &o, &hits, &err));
+        size_t want[4];
+        brute_motion(&m, x1, o.min_sep, want);
+        for (int k = 0; k < 4; k++) {
+            CHECK(count_kind(&hits, (abut_hit_kind)k) == want[k]);
+            total[k] += want[k];
+        }
+        for (size_t i = 1; i < hits.n; i++) CHECK(hits.hit[i - 1].t_lo <= hits.hit[i].t_lo);
+        abut_hits_clear(&hits);
+        abut_judge_shape_clear(&s);
+        abut_mesh_clear(&m);
+    }
+    CHECK(total[ABUT_PP] > 0 && total[ABUT_PE] > 3 && total[ABUT_PT] > 30 && total[ABUT_EE] > 30);
+}
+
+TEST(conservative_methods_find_whatever_the_exact_one_finds)
+{
+    abut_rng r = { 42 };
+    for (int it = 0; it < 20; it++) {
+        double x1[3 * NV];
+        abut_mesh m = soup(&r, it % 2, x1, 1);
+        abut_judge_shape s;
+        abut_hits exact = { 0 }, other = { 0 };
+        abut_err err = { 0 };
+        abut_judge_opts o = abut_judge_defaults();
+        CHECK(!abut_judge_shape_mesh(&s, &m, &err) && !abut_judge_motion(&s, m.x, x1, &o, &exact, &err));
+        for (o.method = ABUT_JUDGE_TIGHT; o.method <= ABUT_JUDGE_ADDITIVE; o.method++) {
+            CHECK(!abut_judge_motion(&s, m.x, x1, &o, &other, &err));
+            CHECK(other.n >= exact.n && other.pairs == exact.pairs);
+            for (size_t i = 0; i < exact.n; i++) {
+                size_t j = 0;
+                while (j < other.n && (other.hit[j].kind != exact.hit[i].kind
+                                       || memcmp(other.hit[j].node, exact.hit[i].node, sizeof other.hit[j].node)))
+                    j++;
+                CHECK(j < other.n && other.hit[j].t_lo <= exact.hit[i].t_hi);
+            }
+        }
+        abut_hits_clear(&exact);
+        abut_hits_clear(&other);
+        abut_judge_shape_clear(&s);
+        abut_mesh_clear(&m);
+    }
+}
+
+/* Do any two primitives without a common node have a common point?  From the motion's machinery, standing still */
+TEST(static_check_finds_a_touch_exactly_when_a_motion_without_movement_does)
+{
+    abut_rng r = { 43 };
+    int yes = 0, no = 0;
+    for (int it = 0; it < 600; it++) {
+        double x1[3 * NV];
+        abut_mesh m = soup(&r, it % 4 == 0, x1, 1);
+        for (int i = 0; i < NV && it % 4; i++) m.x[3 * i] += 4 * (i / 3);   /* apart, mostly */
+        abut_judge_shape s;
+        abut_hits moving = { 0 }, still = { 0 };
+        abut_err err = { 0 };
+        const abut_judge_opts o = abut_judge_defaults();
+        CHECK(!abut_judge_shape_mesh(&s, &m, &err) && !abut_judge_motion(&s, m.x, m.x, &o, &moving, &err));
+        CHECK(!abut_judge_static(&s, m.x, &still, &err));
+        const size_t folds = count_kind(&still, ABUT_HIT_FOLD);
+        size_t crossing = 0;    /* standing still the motion sees vertex-triangle and edge-edge, not a pierced face */
+        for (size_t i = 0; i < still.n; i++) {
+            const int32_t *const n = still.hit[i].node;
+            if (still.hit[i].kind != ABUT_HIT_EDGE_TRI) continue;
+            const double *p[5];
+            for (int k = 0; k < 5; k++) p[k] = m.x + 3 * n[k];
+            crossing += !abut_touch_point_tri(p[0], p[2], p[3], p[4]) && !abut_touch_point_tri(p[1], p[2], p[3], p[4])
+                     && !abut_touch_edge_edge(p[0], p[1], p[2], p[3]) && !abut_touch_edge_edge(p[0], p[1], p[3], p[4])
+                     && !abut_touch_edge_edge(p[0], p[1], p[4], p[2]);
+        }
+        CHECK(moving.n == 0 || still.n > 0);
+        CHECK(still.n <= folds + crossing || moving.n > 0);
+        yes += moving.n > 0, no += moving.n == 0;
+        abut_hits_clear(&moving);
+        abut_hits_clear(&still);
+        abut_judge_shape_clear(&s);
+        abut_mesh_clear(&m);
+    }
+    CHECK(yes > 20 && no > 20);
+}
+
+/* field by field: padding may differ */
+static int same_hits(const abut_hits *a, const abut_hits *b)
+{
+    if (a->n != b->n) return 0;
+    for (size_t i = 0; i < a->n; i++) {
+        const abut_hit *const p = &a->hit[i], *const q = &b->hit[i];
+        if (p->kind != q->kind || p->item != q->item || memcmp(p->node, q->node, sizeof p->node) || p->t_lo != q->t_lo
+            || p->t_hi != q->t_hi)
+            return 0;
+    }
+    return 1;
+}
+
+TEST(the_list_has_the_same_bytes_for_every_thread_count)
+{
+    abut_rng r = { 44 };
+    double x1[3 * NV];
+    abut_mesh m = soup(&r, 0, x1, 3);
+    abut_judge_shape s;
+    abut_hits one = { 0 }, many = { 0 };
+    abut_err err = { 0 };
+    const abut_judge_opts o = abut_judge_defaults();
+    const int threads = abut_threads();
+    abut_threads_set(1);
+    CHECK(!abut_judge_shape_mesh(&s, &m, &err) && !abut_judge_motion(&s, m.x, x1, &o, &one, &err));
+    CHECK(one.n > 10);
+    for (int t = 2; t <= 7; t += 5) {
+        abut_threads_set(t);
+        CHECK(!abut_judge_motion(&s, m.x, x1, &o, &many, &err));
+        CHECK(same_hits(&one, &many));
+    }
+    abut_threads_set(threads);
+    abut_hits_clear(&one);
+    abut_hits_clear(&many);
+    abut_judge_shape_clear(&s);
+    abut_mesh_clear(&m);
+}
+
+TEST(shape_of_a_mesh_has_the_boundary_of_its_tets_even_when_one_is_inverted)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    abut_judge_shape s;
+    abut_hits h = { 0 };
+    const double x[5][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 1, 1, 1 } };
+    for (int i = 0; i < 5; i++) CHECK(!abut_mesh_add_vertex(&m, x[i], &err));
+    CHECK(!abut_mesh_add_tet(&m, 0, 1, 2, 3, &err) && !abut_mesh_add_tet(&m, 1, 2, 3, 4, &err));
+    CHECK(!abut_judge_shape_mesh(&s, &m, &err));
+    CHECK(s.tri.n == 6 && s.edge.n == 9 && s.vert.n == 5 && s.point.n == 0 && s.rod.n == 0);
+    CHECK(!abut_judge_inverted(&s, m.x, 0, &h, &err) && h.n == 0);
+    abut_judge_shape_clear(&s);
+    m.tet[4] = 2, m.tet[5] = 1;
+    CHECK(!abut_judge_shape_mesh(&s, &m, &err));
+    CHECK(s.tri.n == 6);
+    CHECK(!abut_judge_inverted(&s, m.x, 0, &h, &err) && h.n == 1 && h.hit[0].item == 1);
+    h.n = 0;
+    CHECK(!abut_judge_inverted(&s, m.x, 1, &h, &err) && h.n == 0);
+    CHECK(!abut_judge_static(&s, m.x, &h, &err) && h.n == 0);
+    abut_hits_clear(&h);
+    abut_judge_shape_clear(&s);
+    abut_mesh_clear(&m);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    abut_threads_set(1);    /* tiny loads: idle threads would only spin */
+    RUN(motion_of_a_soup_equals_all_pairs_for_every_kind_of_primitive);
+    RUN(conservative_methods_find_whatever_the_exact_one_finds);
+    RUN(static_check_finds_a_touch_exactly_when_a_motion_without_movement_does);
+    RUN(the_list_has_the_same_bytes_for_every_thread_count);
+    RUN(shape_of_a_mesh_has_the_boundary_of_its_tets_even_when_one_is_inverted);
+    return check_done();
+}
