@@ -26,10 +26,13 @@ ALL_CPP  := -Ilib -I. -I/usr/include/suitesparse $(shell pkg-config --cflags $(P
 ALL_C    := -std=c11 $(OPT) -fopenmp -ffp-contract=off $(WARN) $(SAN) $(CFLAGS)
 ALL_CXX  := -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra $(SAN) $(CXXFLAGS)
 ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
-LIBS     := -lcholmod -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
+# pictures need OpenGL; without it draw_none.c says so
+GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
+LIBS     := -lcholmod -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm \
+            $(if $(GL),-Wl$(,)--as-needed $(shell pkg-config --libs egl gl))
 
 TOOLS := mesh-prep decompose step friction-lag strain-limit ccd-check export
-LIB   := $(patsubst %.c,$B/%.o,$(wildcard lib/*/*.c formats/*.c) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_$(if $(GL),none,gl).c,$(wildcard lib/*/*.c formats/*.c)) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))

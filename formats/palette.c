@@ -16,8 +16,8 @@ void abut_palette_object(int32_t object, int obstacle, float rgb[3])
 
 void abut_palette_scale(double u, float rgb[3])
 {
-    static const uint32_t station[11] = { 0x440154, 0x482475, 0x414487, 0x355f8d, 0x2a788e, 0x21918c,
-                                          0x22a884, 0x44bf70, 0x7ad151, 0xbddf26, 0xfde725 };
+    static const uint32_t station[11] = { 0xa6c6de, 0xcfd3b9, 0xefcd80, 0xf5b35c, 0xf0954c, 0xe47349,
+                                          0xd2524f, 0xb63a5b, 0x932b66, 0x6d2268, 0x451a58 };
     if (isnan(u)) {
         rgb[0] = rgb[1] = rgb[2] = 0.6f;
         return;

@@ -5,11 +5,17 @@
 
 #include <string.h>
 
+static int pictures(const abut_results_opts *opt)
+{
+    return opt->picture.dir || opt->picture.strip;
+}
+
 int abut_results_want(const abut_results_opts *opt)
 {
     int want = 0;
     if (opt->vtu) want |= ABUT_WANT_STRESS | ABUT_WANT_CONTACT;
     if (opt->csv || opt->json) want |= ABUT_WANT_TOTALS | ABUT_WANT_CONTACT;
+    if (pictures(opt)) want |= abut_picture_want(&opt->picture);
     return want;
 }
 
@@ -24,7 +30,8 @@ abut_status abut_results_open(abut_results *r, const abut_results_opts *opt, FIL
 {
     *r = (abut_results){ .opt = *opt };
     abut_status rc = ABUT_OK;
-    if (opt->vtu) rc = abut_vtu_open(opt->vtu, &r->vtu, err);
+    if (pictures(opt)) rc = abut_picture_open(&opt->picture, &r->picture, err);
+    if (!rc && opt->vtu) rc = abut_vtu_open(opt->vtu, &r->vtu, err);
     if (!rc && opt->obj) rc = abut_out_folder(opt->obj, err);
     if (!rc && opt->ply) rc = abut_out_folder(opt->ply, err);
     if (!rc && opt->gltf) rc = abut_gltf_open(opt->gltf, &r->gltf, err);
@@ -40,6 +47,7 @@ abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *er
     if (!rc && r->opt.obj) rc = abut_obj_write(r->opt.obj, s, err);
     if (!rc && r->opt.ply) rc = abut_ply_write(r->opt.ply, s, err);
     if (!rc && r->gltf) rc = abut_gltf_frame(r->gltf, s, err);
+    if (!rc && r->picture) rc = abut_picture_frame(r->picture, s, err);
     if (!rc && (r->opt.csv || r->opt.json)) rc = abut_table_frame(&r->table, s, err);
     return rc;
 }
@@ -49,6 +57,7 @@ abut_status abut_results_close(abut_results *r, abut_err *err)
     abut_status rc = ABUT_OK;
     if (r->vtu) rc = abut_vtu_close(r->vtu, err);
     if (!rc && r->gltf) rc = abut_gltf_close(r->gltf, err);
+    if (!rc && r->picture) rc = abut_picture_close(r->picture, err);
     if (!rc && r->opt.csv) {
         abut_table_csv(&r->table, r->csv.f);
         rc = abut_out_close(&r->csv, err);
@@ -64,6 +73,7 @@ void abut_results_clear(abut_results *r)
 {
     abut_vtu_free(&r->vtu);
     abut_gltf_free(&r->gltf);
+    abut_picture_free(&r->picture);
     abut_table_clear(&r->table);
     abut_out_drop(&r->csv);
     abut_out_drop(&r->json);

@@ -4,6 +4,7 @@
 
 #include "formats/gltf_write.h"
 #include "formats/out_file.h"
+#include "formats/picture.h"
 #include "formats/shot.h"
 #include "formats/table_write.h"
 #include "formats/vtu.h"
@@ -11,6 +12,7 @@
 /* Where each goes; NULL: not wanted.  "-" for csv and json: the open text stream. */
 typedef struct abut_results_opts {
     const char *vtu, *obj, *ply, *gltf, *csv, *json;
+    abut_picture_opts picture;  /* dir and strip NULL: no pictures */
 } abut_results_opts;
 
 /* Zero-filled is empty. */
@@ -18,6 +20,7 @@ typedef struct abut_results {
     abut_results_opts opt;
     abut_vtu *vtu;
     abut_gltf *gltf;
+    abut_picture *picture;
     abut_table table;
     abut_out_file csv, json;
 } abut_results;

@@ -5,14 +5,46 @@
 #include "formats/summary.h"
 #include "tools/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct options {
     abut_results_opts to;
-    const char *frames;
+    const char *frames, *size, *camera, *color, *range;
     abut_opt_list objects, arrays;
-    int summary, dump, no_data;
+    int summary, dump, no_data, no_label;
 } options;
+
+/* "A:B", either may be left out. */
+static abut_status parse_range(const char *text, double range[2], abut_err *err)
+{
+    char *end;
+    const double a = strtod(text, &end);
+    if (end != text) range[0] = a;
+    const int colon = *end == ':';
+    const char *second = end + colon;
+    const double b = strtod(second, &end);
+    if (end != second) range[1] = b;
+    if (!colon || *end || range[0] >= range[1]) return abut_fail(err, ABUT_E_ARG, "range '%.40s': expected LOW:HIGH", text);
+    return ABUT_OK;
+}
+
+static abut_status check_pictures(options *o, abut_err *err)
+{
+    abut_picture_opts *p = &o->to.picture;
+    const char *given = o->size ? "size" : o->camera ? "camera" : o->color ? "color" : o->range ? "range" : p->panels ? "panels" :
+                        p->wireframe ? "wireframe" : o->no_label ? "no-label" : NULL;
+    if (given && !p->dir && !p->strip) return abut_fail(err, ABUT_E_ARG, "--%s belongs to --png and --strip", given);
+    abut_status rc = ABUT_OK;
+    if (p->panels < 0 || p->panels > 64) rc = abut_fail(err, ABUT_E_ARG, "--panels %d: want 1 to 64", p->panels);
+    if (!rc && o->size) rc = abut_size_parse(o->size, &p->w, &p->h, err);
+    if (!rc && o->size) p->strip_w = p->w, p->strip_h = p->h;
+    if (!rc && o->camera) rc = abut_view_parse(o->camera, &p->view, err);
+    if (!rc && o->color) rc = abut_paint_parse(o->color, &p->paint, err);
+    if (!rc && o->range) rc = parse_range(o->range, p->range, err);
+    p->label = !o->no_label;
+    return rc;
+}
 
 /* What writes to the one text output. */
 static int texts(const options *o)
@@ -23,7 +55,7 @@ static int texts(const options *o)
 static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
 {
     const abut_results_opts *to = &o->to;
-    const int files = to->vtu || to->obj || to->ply || to->gltf || to->csv || to->json;
+    const int files = to->vtu || to->obj || to->ply || to->gltf || to->csv || to->json || to->picture.dir || to->picture.strip;
     if (!files && !o->dump) o->summary = 1;
     if (o->dump && (files || o->summary || o->frames || o->objects.n))
         return abut_fail(err, ABUT_E_ARG, "--dump writes the whole stream as text and goes with no other output or choice");
@@ -32,7 +64,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (texts(o) > 1) return abut_fail(err, ABUT_E_ARG, "only one of --csv -, --json - and --summary can go to the text output");
     if (cli->out_path && !texts(o))
         return abut_fail(err, ABUT_E_ARG, "-o %s: nothing goes there; it takes --dump, --summary, --csv - or --json -", cli->out_path);
-    return ABUT_OK;
+    return check_pictures(o, err);
 }
 
 static abut_status dump(abut_cli *cli, const options *o, abut_reader *reader, abut_err *err)
@@ -74,7 +106,7 @@ done:
 
 int main(int argc, char **argv)
 {
-    options o = { 0 };
+    options o = { .to.picture = abut_picture_defaults() };
     const abut_opt opts[] = {
         { 0, "vtu", ABUT_OPT_TEXT, &o.to.vtu, "DIR", "VTK grids with displacement, velocity, contact force, J, stress; scene.pvd" },
         { 0, "obj", ABUT_OPT_TEXT, &o.to.obj, "DIR", "OBJ surfaces, a file per frame" },
@@ -82,6 +114,17 @@ int main(int argc, char **argv)
         { 0, "gltf", ABUT_OPT_TEXT, &o.to.gltf, "FILE", "one .glb with the animation in it" },
         { 0, "csv", ABUT_OPT_TEXT, &o.to.csv, "FILE", "table of energies, momenta, contacts, a row per frame; -: standard output" },
         { 0, "json", ABUT_OPT_TEXT, &o.to.json, "FILE", "the same table as JSON" },
+        { 0, "png", ABUT_OPT_TEXT, &o.to.picture.dir, "DIR", "pictures, a PNG per frame" },
+        { 0, "strip", ABUT_OPT_TEXT, &o.to.picture.strip, "FILE", "one PNG with several frames side by side" },
+        { 0, "panels", ABUT_OPT_INT, &o.to.picture.panels, "N", "--strip: this many of the frames, evenly spread (default: all up to 12, "
+          "else 5)" },
+        { 0, "size", ABUT_OPT_TEXT, &o.size, "WxH", "of a picture (default 960x720, in a strip 360x360)" },
+        { 0, "camera", ABUT_OPT_TEXT, &o.camera, "YAW,PITCH,ZOOM", "degrees around the scene and above the horizon; 1: just fits "
+          "(default 30,18,1)" },
+        { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD", "colour by object (default), speed, stress or J" },
+        { 0, "range", ABUT_OPT_TEXT, &o.range, "LOW:HIGH", "of the colour scale, in m/s, Pa or 1 (default: from the frames)" },
+        { 0, "wireframe", ABUT_OPT_FLAG, &o.to.picture.wireframe, NULL, "show the edges of the triangles" },
+        { 0, "no-label", ABUT_OPT_FLAG, &o.no_label, NULL, "neither time nor colour scale in the picture" },
         { 0, "summary", ABUT_OPT_FLAG, &o.summary, NULL, "what the stream holds, as text (default without other output)" },
         { 0, "dump", ABUT_OPT_FLAG, &o.dump, NULL, "the whole stream as text, exact and made for diff" },
         { 0, "array", ABUT_OPT_LIST, &o.arrays, "PATTERN", "--dump: only arrays of such names, as 'node/*' (may be given again)" },
