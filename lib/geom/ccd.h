@@ -38,7 +38,7 @@ abut_ccd_answer abut_ccd_additive(abut_stencil s, const double *x0, const double
  *  max_boxes      1e6; 0: no limit.  When they are spent, or scratch is full, the answer is that of a contact, with a time
  *                 that no contact is before
  *  *toi = t_max when CLEAR, 0 when BAD: contact or a near miss at t = 0, or a coordinate is not finite
- *  scratch        at most 192 bytes a box, given back before return */
+ *  scratch        under 400 bytes for every box open at one level, given back before return */
 abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
                                    double t_max, long max_boxes, double *toi, abut_arena *scratch);
 

@@ -210,18 +210,21 @@ static void columns(abut_stencil s, const solved *f, double q[2][12])
     for (int i = 0; i < 3 * k; i++) q[0][i] *= s0;
 }
 
-/* H = 2 w w^T x I - sum_j q_j q_j^T; n and m are literals at every call. */
-static inline __attribute__((always_inline)) void put_hessian(int n, int m, const double *w, double q[2][12], double *H)
+/* H = 2 w w^T x I - sum_j q_j q_j^T; n and m are literals at every call.  Whole rows first: they vectorise. */
+static inline __attribute__((always_inline)) void put_hessian(int n, int m, const double *w, double q[2][12],
+                                                              double *restrict H)
 {
     for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) {
-            double sum = 0;
-            if (m > 0) sum += q[0][i] * q[0][j];
-            if (m > 1) sum += q[1][i] * q[1][j];
-            H[n * i + j] = -sum;
-        }
-        for (int j = 0; j < n / 3; j++) H[n * i + 3 * j + i % 3] += 2 * (w[i / 3] * w[j]);
+        const double a = -q[0][i], b = m > 1 ? -q[1][i] : 0;
+        double *restrict row = H + n * i;
+        if (m == 2) for (int j = 0; j < n; j++) row[j] = a * q[0][j] + b * q[1][j];
+        else for (int j = 0; j < n; j++) row[j] = m ? a * q[0][j] : 0;
     }
+    for (int i = 0; i < n / 3; i++)
+        for (int j = 0; j < n / 3; j++) {
+            const double d = 2 * (w[i] * w[j]);
+            for (int c = 0; c < 3; c++) H[n * (3 * i + c) + 3 * j + c] += d;
+        }
 }
 
 static void hessian(abut_stencil s, const solved *f, double *H)

@@ -113,6 +113,7 @@ double abut_slab_quick(abut_stencil s, const double *x, const double *x0, const 
 double abut_slab_advance(const abut_slab *l, double t, double target)
 {
     double end = 1;
+    if (t == 0 && l->least0 >= target && l->least1 >= target) return 1;     /* linear between: the usual case */
     for (int k = 0; k < l->n; k++) {
         const double h0 = l->h0[k], h1 = l->h1[k];
         const double h = h0 + t * (h1 - h0) - 8 * EPS * (fabs(h0) + fabs(h1));
