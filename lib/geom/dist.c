@@ -269,6 +269,20 @@ double abut_dist2_all(abut_stencil s, const double *x, double *w, double *g, dou
     return f.d2;
 }
 
+double abut_closest(abut_stencil s, const double *x, double w[4])
+{
+    const abut_feature f = abut_nearest(s, x, NULL);
+    double y[12], wf[4];
+    gather(&f, x, y);
+    const double d2 = abut_dist2(f.kind, y, wf);
+    for (int i = 0; i < 4; i++) w[i] = 0;
+    for (int i = 0; i < abut_stencil_size(f.kind); i++) w[f.idx[i]] = wf[i];
+    /* r runs from the second primitive to the first: point b against edge a has it the other way round */
+    if (s == ABUT_EE && f.kind == ABUT_PE && f.idx[0] > 1)
+        for (int i = 0; i < 4; i++) w[i] = -w[i];
+    return d2;
+}
+
 double abut_dist2(abut_stencil s, const double *x, double *w)
 {
     return abut_dist2_all(s, x, w, NULL, NULL);

@@ -27,6 +27,10 @@ typedef struct abut_feature {
  * or vertex offset inside the stencil, sin the sine of the two spanning vectors (1 for PE, PP). */
 abut_feature abut_nearest(abut_stencil s, const double *x, double *dist2);
 
+/** The same distance with the closest-point weights w[4] of the outer stencil: 1, -1 patterns of the feature filled up
+ * with zeros, so that r = sum_i w_i x_i over its own points. */
+double abut_closest(abut_stencil s, const double *x, double w[4]);
+
 /** Squared distance of the stencil taken as its own active feature: PE is the distance to the line, PT to the plane,
  * EE between the lines.  w[4] (NULL to skip): closest-point weights, unused ones 0.  (Li 2020, 2.9-2.10, 4.18-4.23)
  * Points that span no such feature (see above): the distance to the line or point that is left, with its derivatives. */

@@ -1,0 +1,43 @@
+/* Linear inequalities on node displacements, and the smallest displacement that satisfies them. */
+#ifndef ABUT_CONTACT_ROWS_H
+#define ABUT_CONTACT_ROWS_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a row speaks of, for sorting and for naming it. */
+typedef enum abut_row_kind { ABUT_ROW_VT, ABUT_ROW_EE, ABUT_ROW_PLANE, ABUT_ROW_TET } abut_row_kind;
+
+/* sum_i a_i . u[node_i] >= b over the displacements u of up to four nodes. */
+typedef struct abut_row {
+    abut_row_kind kind;
+    int32_t id[2];          /* vertex, triangle | edge, edge | vertex, half-space | tet, -1 */
+    int32_t node[4];        /* -1 unused */
+    double a[4][3];
+    double b;
+    double lambda;          /* multiplier, >= 0: how hard the row pushes */
+} abut_row;
+
+/* Zero-filled is empty; keeps its memory. */
+typedef struct abut_rows {
+    abut_row *row;
+    size_t n, cap;
+} abut_rows;
+
+ABUT_MUST_USE abut_status abut_rows_add(abut_rows *rows, const abut_row *row, abut_err *err);
+/** Sorts by (kind, id); of equal ones the first added stays. */
+void abut_rows_sort(abut_rows *rows);
+void abut_rows_clear(abut_rows *rows);
+
+/** Minimises sum_i mass_i |u_i|^2 / 2 subject to the rows by Hildreth's method (coordinate ascent of the dual), starting
+ * from u = 0 and lambda = 0; nodes with weight 0 do not move.
+ *
+ * weight[nv]  1/kg, inverse masses
+ * sweeps      at most; stops when no row is violated by more than tol (m)
+ * u[3 nv]     out, m
+ * returns     largest violation left, m: above tol when the rows contradict each other or the sweeps are spent */
+double abut_rows_solve(abut_rows *rows, const double *weight, int32_t nv, int sweeps, double tol, double *u);
+
+#endif

@@ -1,0 +1,41 @@
+/* Which part of a surface is on the wrong side of another, and how it gets back.
+ *
+ * Edges that cross triangles cut the surfaces into regions (Baraff, Witkin and Kass 2003, global intersection analysis):
+ * the smaller region of a connected surface is taken for the one that went too far.  Its vertices are pushed through the
+ * nearest triangle they came through.  An edge that crosses a ridge with both ends on the right side is pushed over it. */
+#ifndef ABUT_CONTACT_TANGLE_H
+#define ABUT_CONTACT_TANGLE_H
+
+#include "contact/cross.h"
+#include "contact/rows.h"
+
+/* What stays the same while positions change.  Zero-filled is empty. */
+typedef struct abut_tangle {
+    const abut_collmesh *cm;
+    int32_t *whole;         /* [nc] lowest vertex of the connected surface */
+    int32_t *side;          /* [3 nt] edge of each triangle side (k, k + 1) */
+    int32_t *tris_of_edge;  /* [ne] triangles at an edge */
+    int32_t *region;        /* [nc] lowest vertex of the region, as found by the last abut_tangle_find */
+    int32_t *size, *largest;    /* [nc] vertices of the region of that name; name of the largest region of a surface */
+    uint8_t *astray;        /* [nc] 1: vertex of a region on the wrong side */
+    uint8_t *cut;           /* [ne] 1: the edge crosses a triangle */
+} abut_tangle;
+
+ABUT_MUST_USE abut_status abut_tangle_init(abut_tangle *t, const abut_collmesh *cm, abut_err *err);
+void abut_tangle_clear(abut_tangle *t);
+
+/** Regions of the crossings cross[n] (of triangles; half-space entries are skipped) at y[3 nc]. */
+void abut_tangle_find(abut_tangle *t, const abut_cross *cross, size_t n);
+
+/** Appends to rows what undoes the crossings: motions along unit vectors until the parts are `gap` (m) apart on the right
+ * side.  Rows are about the change of positions from y; nodes are collision vertices.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_tangle_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y,
+                                           double gap, abut_rows *rows, abut_err *err);
+
+/** The row of a stencil kept apart along n: n.(sum_i w_i x_i) >= gap for the vertices vert at y, as a condition on the
+ * change of positions.  The value at y is n.(sum w y). */
+abut_row abut_row_apart(abut_row_kind kind, int32_t id0, int32_t id1, const int32_t vert[4], const double w[4],
+                        const double n[3], const double *y, double gap);
+
+#endif
