@@ -1,7 +1,10 @@
 #include "contact/rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define INNER 20    /* sweeps over the active rows between two over all */
 
 abut_status abut_rows_add(abut_rows *rows, const abut_row *row, abut_err *err)
 {
@@ -44,6 +47,20 @@ void abut_rows_sort(abut_rows *rows)
     for (size_t i = 0; i < n; i++) rows->row[i].lambda = 0;
 }
 
+const abut_row *abut_rows_find(const abut_rows *rows, abut_row_kind kind, int32_t id0, int32_t id1)
+{
+    const abut_row key = { .kind = kind, .id = { id0, id1 } };
+    size_t lo = 0, hi = rows->n;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        const int k = key_order(&rows->row[mid], &key);
+        if (k == 0) return &rows->row[mid];
+        if (k < 0) lo = mid + 1;
+        else hi = mid;
+    }
+    return NULL;
+}
+
 void abut_rows_clear(abut_rows *rows)
 {
     free(rows->row);
@@ -70,18 +87,43 @@ static double relax(abut_row *r, const double *weight, double *u)
     return violation;
 }
 
-double abut_rows_solve(abut_rows *rows, const double *weight, int32_t nv, int sweeps, double tol, double *u)
+void abut_rows_warm(abut_rows *rows, const abut_rows *old)
+{
+    for (size_t i = 0, j = 0; i < rows->n; i++) {
+        while (j < old->n && key_order(&old->row[j], &rows->row[i]) < 0) j++;
+        if (j < old->n && !key_order(&old->row[j], &rows->row[i])) rows->row[i].lambda = old->row[j].lambda;
+    }
+}
+
+/* u = M^-1 A^T lambda */
+static void start(const abut_rows *rows, const double *weight, int32_t nv, double *u)
+{
+    memset(u, 0, 3 * (size_t)nv * sizeof *u);
+    for (size_t k = 0; k < rows->n; k++) {
+        const abut_row *r = &rows->row[k];
+        for (int i = 0; i < 4 && r->node[i] >= 0 && r->lambda > 0; i++)
+            for (int c = 0; c < 3; c++) u[3 * (size_t)r->node[i] + (size_t)c] += r->lambda * weight[r->node[i]] * r->a[i][c];
+    }
+}
+
+double abut_rows_solve(abut_rows *rows, const double *weight, int32_t nv, int sweeps, double tol, size_t *active, double *u)
 {
     double worst = 0;
-    memset(u, 0, 3 * (size_t)nv * sizeof *u);
-    for (size_t i = 0; i < rows->n; i++) rows->row[i].lambda = 0;
+    start(rows, weight, nv, u);
     for (int k = 0; k < sweeps; k++) {
+        size_t n = 0;
         worst = 0;
         for (size_t i = 0; i < rows->n; i++) {
             const double v = relax(&rows->row[i], weight, u);
-            if (v > worst) worst = v;
+            worst = fmax(worst, v);
+            if (v > 0 || rows->row[i].lambda > 0) active[n++] = i;
         }
         if (worst <= tol) break;
+        for (int inner = 0; inner < INNER; inner++) {
+            double here = 0;
+            for (size_t i = 0; i < n; i++) here = fmax(here, relax(&rows->row[active[i]], weight, u));
+            if (here <= 0.5 * tol) break;
+        }
     }
     return worst;
 }

@@ -29,15 +29,22 @@ typedef struct abut_rows {
 ABUT_MUST_USE abut_status abut_rows_add(abut_rows *rows, const abut_row *row, abut_err *err);
 /** Sorts by (kind, id); of equal ones the first added stays. */
 void abut_rows_sort(abut_rows *rows);
+/** The row of that key, NULL when there is none; rows sorted. */
+const abut_row *abut_rows_find(const abut_rows *rows, abut_row_kind kind, int32_t id0, int32_t id1);
 void abut_rows_clear(abut_rows *rows);
 
+/** Takes over the multipliers of old rows with the same key; both sorted. */
+void abut_rows_warm(abut_rows *rows, const abut_rows *old);
+
 /** Minimises sum_i mass_i |u_i|^2 / 2 subject to the rows by Hildreth's method (coordinate ascent of the dual), starting
- * from u = 0 and lambda = 0; nodes with weight 0 do not move.
+ * from the multipliers of the rows; nodes with weight 0 do not move.  Sweeps over all rows alternate with sweeps over those
+ * that push or are violated: most rows of a round are slack.
  *
  * weight[nv]  1/kg, inverse masses
- * sweeps      at most; stops when no row is violated by more than tol (m)
+ * sweeps      over all rows, at most; stops when no row is violated by more than tol (m)
+ * active[n]   scratch
  * u[3 nv]     out, m
  * returns     largest violation left, m: above tol when the rows contradict each other or the sweeps are spent */
-double abut_rows_solve(abut_rows *rows, const double *weight, int32_t nv, int sweeps, double tol, double *u);
+double abut_rows_solve(abut_rows *rows, const double *weight, int32_t nv, int sweeps, double tol, size_t *active, double *u);
 
 #endif

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define AIM 1.001       /* rows ask for a little more than the gap: pairs turn while they part */
-#define SWEEPS 2000
+#define SWEEPS 100
+#define PATIENCE 12     /* rounds without fewer crossings before the state counts as too tangled */
 
 typedef struct run {
     const abut_collmesh *cm;
@@ -24,15 +25,17 @@ typedef struct run {
     uint8_t *fixed;             /* [nc] */
     abut_tangle tangle;
     abut_candidates cand;
-    abut_rows rows;
+    abut_rows rows, last;       /* of this round and the one before */
+    size_t *active;
     abut_cross *cross;
     size_t n_cross, cap_cross;  /* crossings of triangles; half-spaces have rows of their own */
     double reach;               /* pairs nearer than this have rows */
+    int base_kept;              /* displacements still count from x0: multipliers carry over */
 } run;
 
 abut_separate_opts abut_separate_defaults(const abut_model *m, double gap)
 {
-    return (abut_separate_opts){ .gap = gap, .max_move = 0.1 * m->length, .min_volume = 0.2, .max_rounds = 100 };
+    return (abut_separate_opts){ .gap = gap, .max_move = 0.1 * *m->length, .min_volume = 0.2, .max_rounds = 100 };
 }
 
 static double volume6(const abut_model *m, const double *x, int32_t t, abut_vec3 g[4])
@@ -198,24 +201,34 @@ static abut_status tet_rows(run *s, abut_err *err)
 static abut_status step(run *s, abut_err *err)
 {
     const int32_t nv = s->cm->model->nv;
+    const abut_rows other = s->last;
+    s->last = s->rows, s->rows = other;
     s->rows.n = 0;
     abut_tangle_find(&s->tangle, s->cross, s->n_cross);
-    abut_status rc = abut_tangle_rows(&s->tangle, s->cross, s->n_cross, s->y, AIM * s->opt->gap, &s->rows, err);
+    abut_status rc = abut_tangle_rows(&s->tangle, s->cross, s->n_cross, s->y, AIM * s->opt->gap, &s->last, &s->rows, err);
     if (!rc) rc = gap_rows(s, err);
     if (!rc) rc = plane_rows(s, err);
     if (rc) return rc;
     to_nodes(s);
     if ((rc = tet_rows(s, err))) return rc;
     abut_rows_sort(&s->rows);
-    abut_rows_solve(&s->rows, s->weight, nv, SWEEPS, 1e-4 * s->opt->gap, s->u);
+    size_t *more = realloc(s->active, (s->rows.n + 1) * sizeof *more);
+    if (!more) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu conditions", s->rows.n);
+    s->active = more;
+    if (s->base_kept) abut_rows_warm(&s->rows, &s->last);
+    abut_rows_solve(&s->rows, s->weight, nv, SWEEPS, 1e-4 * s->opt->gap, s->active, s->u);
 
+    /* rows that contradict each other ask for the moon: no round goes further than a quarter of the limit */
     double change = 0;
+    for (size_t i = 0; i < 3 * (size_t)nv; i++) change = fmax(change, fabs(s->base[i] + s->u[i] - s->x[i]));
+    const double part = change > 0.25 * s->opt->max_move ? 0.25 * s->opt->max_move / change : 1;
     for (size_t i = 0; i < 3 * (size_t)nv; i++) {
         const double x = s->base[i] + s->u[i];
-        change = fmax(change, fabs(x - s->x[i]));
-        s->x[i] = x;
+        s->x[i] = part < 1 ? s->x[i] + part * (x - s->x[i]) : x;
     }
-    s->reach = fmin(fmax(2 * s->opt->gap, 4 * change), 100 * s->opt->gap + 1e-3 * s->cm->model->length);
+    change *= part;
+    /* pairs that the next round may bring near; those it brings nearer still, the round after will see */
+    s->reach = fmin(fmax(2 * s->opt->gap, 3 * change), 30 * s->opt->gap);
     return ABUT_OK;
 }
 
@@ -245,6 +258,8 @@ static void run_clear(run *s)
     abut_tangle_clear(&s->tangle);
     abut_candidates_clear(&s->cand);
     abut_rows_clear(&s->rows);
+    abut_rows_clear(&s->last);
+    free(s->active);
 }
 
 static abut_status run_init(run *s, abut_err *err)
@@ -289,9 +304,19 @@ static void conclude(run *s, abut_separate_report *r)
     r->done = r->n_left == 0;
 }
 
+/* Counts the rounds since the number of crossings last went down by a twentieth. */
+static int stalled(const run *s, size_t *fewest, int *since)
+{
+    if (s->n_cross == 0 || (double)s->n_cross < 0.95 * (double)*fewest) *fewest = s->n_cross ? s->n_cross : SIZE_MAX, *since = 0;
+    else ++*since;
+    return *since > PATIENCE;
+}
+
 static abut_status iterate(run *s, abut_separate_report *r, abut_err *err)
 {
     const size_t bytes = 3 * (size_t)s->cm->model->nv * sizeof(double);
+    size_t fewest = SIZE_MAX;
+    int since = 0;
     for (r->rounds = 0;; r->rounds++) {
         const abut_status rc = look(s, err);
         if (rc) return rc;
@@ -300,9 +325,12 @@ static abut_status iterate(run *s, abut_separate_report *r, abut_err *err)
         double rms;
         int32_t node;
         const int free = s->n_cross == 0 && gap == INFINITY && abut_inverted_find(s->cm->model, s->x) < 0;
-        if (free || r->rounds == s->opt->max_rounds || displacement(s, &rms, &node) > 4 * s->opt->max_move) return ABUT_OK;
-        /* the second half counts displacements from where it stands: no longer the smallest, but it settles */
-        if (2 * r->rounds >= s->opt->max_rounds) memcpy(s->base, s->x, bytes);
+        if (free || r->rounds == s->opt->max_rounds || stalled(s, &fewest, &since)) return ABUT_OK;
+        if (displacement(s, &rms, &node) > 4 * s->opt->max_move) return ABUT_OK;
+        /* rounds that undo each other, or many of them: displacements count from where the state stands, which is no longer
+         * the smallest, but settles */
+        s->base_kept = since < PATIENCE / 4 && 2 * r->rounds < s->opt->max_rounds;
+        if (!s->base_kept) memcpy(s->base, s->x, bytes);
         const abut_status done = step(s, err);
         if (done) return done;
     }
@@ -311,10 +339,13 @@ static abut_status iterate(run *s, abut_separate_report *r, abut_err *err)
 abut_status abut_separate(const abut_collmesh *cm, const double *x0, const abut_separate_opts *opt, double *x,
                           abut_separate_report *report, abut_err *err)
 {
-    if (!(opt->gap > 0 && opt->gap < INFINITY)) return abut_fail(err, ABUT_E_ARG, "separation: the gap is %g m, it must be positive", opt->gap);
-    if (!(opt->max_move > 0)) return abut_fail(err, ABUT_E_ARG, "separation: the largest move is %g m, it must be positive", opt->max_move);
+    if (!(opt->gap > 0 && opt->gap < INFINITY))
+        return abut_fail(err, ABUT_E_ARG, "separation: the gap is %g m, it must be positive", opt->gap);
+    if (!(opt->max_move > 0))
+        return abut_fail(err, ABUT_E_ARG, "separation: the largest move is %g m, it must be positive", opt->max_move);
     if (!(opt->min_volume > 0 && opt->min_volume < 1) || opt->max_rounds < 1)
-        return abut_fail(err, ABUT_E_ARG, "separation: volume fraction %g (in (0, 1)), %d rounds (at least 1)", opt->min_volume, opt->max_rounds);
+        return abut_fail(err, ABUT_E_ARG, "separation: volume fraction %g (in (0, 1)), %d rounds (at least 1)",
+                         opt->min_volume, opt->max_rounds);
     run s = { .cm = cm, .opt = opt, .x0 = x0, .x = x };
     abut_separate_report r = { .limit = opt->max_move, .move_node = -1 };
     abut_status rc = run_init(&s, err);

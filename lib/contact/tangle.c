@@ -291,26 +291,31 @@ static int32_t common_edge(const abut_tangle *t, int32_t f, int32_t g)
     return -1;
 }
 
-/* No ridge to go over: the cheapest of drawing either end back through the plane of the triangle, or the edge over a
- * side of the triangle that is the border of its surface. */
-static abut_row cheapest_way(const abut_tangle *t, const double *y, int32_t e, int32_t f, double gap)
+/* No ridge to go over: the cheapest of drawing either end back through the triangle, or the edge over a side of the
+ * triangle that is the border of its surface.  An end that the round before moved across this triangle stays: two corners
+ * that cross would change sides for ever, and part only over their borders. */
+static abut_row cheapest_way(const abut_tangle *t, const double *y, int32_t e, int32_t f, double gap, const abut_rows *last)
 {
     const int32_t *end = t->cm->edge + 2 * (size_t)e, *tri = t->cm->tri + 3 * (size_t)f;
-    abut_row best = through_face(t, y, end[0], f, gap);
-    const abut_row other = through_face(t, y, end[1], f, gap);
-    if (other.b < best.b) best = other;
+    abut_row best = { .b = INFINITY };
     for (int k = 0; k < 3; k++) {
         const int32_t side = t->side[3 * (size_t)f + (size_t)k];
         if (t->tris_of_edge[side] != 1) continue;
         const abut_row over = over_edge(t, y, e, side, face_normal(y, tri), gap);
         if (over.b < best.b) best = over;
     }
+    for (int again = 0; again < 2; again++)
+        for (int p = 0; p < 2; p++) {
+            if (again ? best.b < INFINITY : abut_rows_find(last, ABUT_ROW_VT, end[p], f) != NULL) continue;
+            const abut_row through = through_face(t, y, end[p], f, gap);
+            if (through.b < best.b) best = through;
+        }
     return best;
 }
 
 /* cross is sorted by edge: the crossings [lo, hi) of one edge. */
 static abut_status edge_rows(const abut_tangle *t, const abut_cross *cross, size_t lo, size_t hi, const double *y, double gap,
-                             abut_rows *rows, abut_err *err)
+                             const abut_rows *last, abut_rows *rows, abut_err *err)
 {
     const int32_t e = cross[lo].edge;
     abut_status rc = ABUT_OK;
@@ -326,21 +331,21 @@ static abut_status edge_rows(const abut_tangle *t, const abut_cross *cross, size
             ridges++;
         }
     for (size_t i = lo; i < hi && !ridges && !rc; i++) {
-        const abut_row r = cheapest_way(t, y, e, cross[i].tri, gap);
+        const abut_row r = cheapest_way(t, y, e, cross[i].tri, gap, last);
         rc = abut_rows_add(rows, &r, err);
     }
     return rc;
 }
 
 abut_status abut_tangle_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y, double gap,
-                             abut_rows *rows, abut_err *err)
+                             const abut_rows *last, abut_rows *rows, abut_err *err)
 {
     abut_status rc = region_rows(t, cross, n, y, gap, rows, err);
     for (size_t lo = 0, hi; lo < n && !rc; lo = hi) {
         for (hi = lo + 1; hi < n && cross[hi].edge == cross[lo].edge;) hi++;
         if (cross[lo].tri < 0) continue;
         const int32_t *e = t->cm->edge + 2 * (size_t)cross[lo].edge;
-        if (!t->astray[e[0]] && !t->astray[e[1]]) rc = edge_rows(t, cross, lo, hi, y, gap, rows, err);
+        if (!t->astray[e[0]] && !t->astray[e[1]]) rc = edge_rows(t, cross, lo, hi, y, gap, last, rows, err);
     }
     return rc;
 }

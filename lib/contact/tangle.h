@@ -28,10 +28,10 @@ void abut_tangle_clear(abut_tangle *t);
 void abut_tangle_find(abut_tangle *t, const abut_cross *cross, size_t n);
 
 /** Appends to rows what undoes the crossings: motions along unit vectors until the parts are `gap` (m) apart on the right
- * side.  Rows are about the change of positions from y; nodes are collision vertices.
+ * side.  last: the rows of the round before, sorted, so that no vertex is drawn back and forth.  Rows are about the change of positions from y; nodes are collision vertices.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tangle_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y,
-                                           double gap, abut_rows *rows, abut_err *err);
+                                           double gap, const abut_rows *last, abut_rows *rows, abut_err *err);
 
 /** The row of a stencil kept apart along n: n.(sum_i w_i x_i) >= gap for the vertices vert at y, as a condition on the
  * change of positions.  The value at y is n.(sum w y). */

@@ -27,8 +27,8 @@ typedef struct abut_feature {
  * or vertex offset inside the stencil, sin the sine of the two spanning vectors (1 for PE, PP). */
 abut_feature abut_nearest(abut_stencil s, const double *x, double *dist2);
 
-/** The same distance with the closest-point weights w[4] of the outer stencil: 1, -1 patterns of the feature filled up
- * with zeros, so that r = sum_i w_i x_i over its own points. */
+/** The same distance with the closest-point weights of the outer stencil: r = sum_i w_i x_i points from the second primitive
+ * to the first, so w[4] is >= 0 with sum 1 on the first, <= 0 with sum -1 on the second. */
 double abut_closest(abut_stencil s, const double *x, double w[4]);
 
 /** Squared distance of the stencil taken as its own active feature: PE is the distance to the line, PT to the plane,

@@ -256,6 +256,27 @@ TEST(known_distances_and_features)
     CHECK(f.kind == ABUT_PP && f.idx[0] == 1 && f.idx[1] == 2 && d2 == 5);
 }
 
+TEST(closest_weights_reach_the_nearest_points_of_the_outer_stencil)
+{
+    abut_rng r = { 9 };
+    for (int n = 0; n < 4000; n++) {
+        const abut_stencil s = (abut_stencil)(n % 4);
+        double x[12], d2, w[4];
+        for (int i = 0; i < 12; i++) x[i] = n % 3 ? rnd(&r) : (double)abut_rng_below(&r, 3);
+        abut_nearest(s, x, &d2);
+        CHECK(abut_closest(s, x, w) == d2);
+        CHECK_NEAR(combine2(x, w, abut_stencil_size(s)), d2, 1e-12);
+        /* r points to the first primitive: its weights are a convex combination, those of the second minus one */
+        const int na = s == ABUT_EE ? 2 : 1;
+        double first = 0;
+        for (int i = 0; i < 4; i++) {
+            CHECK((i < na ? w[i] : -w[i]) >= 0);
+            if (i < na) first += w[i];
+        }
+        CHECK_NEAR(first, 1, 1e-15);
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -269,5 +290,6 @@ int main(int argc, char **argv)
     RUN(distance_is_invariant_under_rotation_and_order_of_points);
     RUN(an_exact_translation_to_1e6_changes_no_bit);
     RUN(known_distances_and_features);
+    RUN(closest_weights_reach_the_nearest_points_of_the_outer_stencil);
     return check_done();
 }
