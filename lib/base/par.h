@@ -11,6 +11,11 @@
 
 #define ABUT_BLOCK ((size_t)512)
 
+/* A loop over fewer cheap items than this is done sooner by one thread: every parallel loop says
+ *     #pragma omp parallel for ... if (n >= ABUT_PAR_MIN)
+ * or the like.  The results are the same either way. */
+#define ABUT_PAR_MIN ((size_t)2048)
+
 typedef struct abut_range {
     size_t lo, hi;
 } abut_range;

@@ -24,7 +24,7 @@ static abut_status positions_check(const abut_collmesh *cm, const double *y, abu
 {
     const size_t n = 3 * (size_t)cm->nc;
     size_t bad = n;
-    #pragma omp parallel for schedule(static) reduction(min : bad)
+    #pragma omp parallel for schedule(static) reduction(min : bad) if (n >= ABUT_PAR_MIN)
     for (size_t i = 0; i < n; i++)
         if (!(fabs(y[i]) <= DBL_MAX / 16) && i < bad) bad = i;
     if (bad == n) return ABUT_OK;
@@ -55,7 +55,7 @@ static abut_status boxes_fill(const abut_collmesh *cm, const double *y0, const d
     if (!rc && y1) rc = positions_check(cm, y1, err);
     if (rc) return rc;
     abut_box *vert = b->box, *edge = vert + cm->nc, *tri = edge + cm->ne;
-    #pragma omp parallel
+    #pragma omp parallel if ((size_t)cm->nc >= ABUT_PAR_MIN)
     {
         #pragma omp for schedule(static)
         for (int32_t i = 0; i < cm->nc; i++) vert[i] = abut_box_points(y0, y1, &i, 1, 0.5 * reach);
@@ -109,7 +109,7 @@ static abut_status list_cull(abut_pair_list *list, const abut_box *a, const abut
     const size_t blocks = abut_blocks(list->n);
     size_t *kept = malloc((blocks + 1) * sizeof *kept);
     if (!kept) return abut_fail(err, ABUT_E_NOMEM, "candidates: no memory for %zu block sizes", blocks);
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (blocks > 4)
     for (size_t k = 0; k < blocks; k++) {
         const abut_range r = abut_block(list->n, k);
         size_t m = r.lo;

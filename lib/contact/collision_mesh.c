@@ -1,5 +1,7 @@
 #include "contact/collision_mesh.h"
 
+#include "base/par.h"
+
 #include <stdlib.h>
 
 abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_err *err)
@@ -26,7 +28,7 @@ void abut_collmesh_clear(abut_collmesh *cm)
 
 void abut_collmesh_gather(const abut_collmesh *cm, const double *x, double *y)
 {
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if ((size_t)cm->nc >= 8 * ABUT_PAR_MIN)
     for (int32_t v = 0; v < cm->nc; v++)
         for (int d = 0; d < 3; d++) y[3 * (size_t)v + (size_t)d] = x[3 * (size_t)cm->node[v] + (size_t)d];
 }

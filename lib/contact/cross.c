@@ -19,7 +19,7 @@ static int items_make(const int32_t *vert, int32_t n, int k, const double *y, co
 {
     *room = (struct items_room){ malloc(((size_t)n + 1) * sizeof *room->box), malloc((size_t)n + 1) };
     if (!room->box || !room->still) return 0;
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < n; i++) {
         const int32_t *v = vert + (size_t)k * (size_t)i;
         room->box[i] = abut_box_points(y, NULL, v, k, 0);
@@ -46,7 +46,7 @@ static int touch(const abut_collmesh *cm, const double *y, const int32_t ij[2])
 /* Moves the touching pairs of each block to its front; kept[b] counts them. */
 static void touching_keep(const abut_collmesh *cm, const double *y, abut_pair_list *pairs, size_t *kept)
 {
-    #pragma omp parallel for schedule(dynamic, 4)
+    #pragma omp parallel for schedule(dynamic, 4) if (pairs->n >= ABUT_PAR_MIN)
     for (size_t b = 0; b < abut_blocks(pairs->n); b++) {
         const abut_range r = abut_block(pairs->n, b);
         size_t m = r.lo;
@@ -122,7 +122,7 @@ abut_status abut_cross_find(const abut_collmesh *cm, const double *y, const uint
 int32_t abut_inverted_find(const abut_model *m, const double *x)
 {
     int32_t first = INT32_MAX;
-    #pragma omp parallel for schedule(static) reduction(min : first)
+    #pragma omp parallel for schedule(static) reduction(min : first) if ((size_t)m->nt >= ABUT_PAR_MIN)
     for (int32_t t = 0; t < m->nt; t++) {
         const int32_t *v = m->tet + 4 * (size_t)t;
         /* a positive volume has sign -1 */
@@ -145,7 +145,7 @@ double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet
 {
     double least = INFINITY;
     int32_t which = -1;
-    #pragma omp parallel
+    #pragma omp parallel if ((size_t)m->nt >= ABUT_PAR_MIN)
     {
         double mine = INFINITY;
         int32_t at = -1;

@@ -1,4 +1,5 @@
 #include "contact/judge_pairs.h"
+
 #include "base/par.h"
 #include "geom/bvh.h"
 
@@ -14,7 +15,7 @@ static abut_status make_items(const abut_judge_shape *s, const abut_elements *e,
     uint8_t *still = malloc(e->n + 1);
     *items = (abut_items){ e->n, e->k, e->node, still, box };
     if (!box || !still) return abut_fail(err, ABUT_E_NOMEM, "judge: boxes of %zu elements", e->n);
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (e->n >= ABUT_PAR_MIN)
     for (size_t i = 0; i < e->n; i++) {
         const int32_t *const node = e->node + i * (size_t)e->k;
         box[i] = abut_box_points(x0, x1, node, e->k, r);
@@ -62,7 +63,7 @@ static abut_status decide_all(const job *w, const abut_pair_list *pairs, abut_hi
     abut_hits *part = calloc(nb + 1, sizeof *part);
     uint8_t *failed = calloc(nb + 1, 1);
     abut_status rc = part && failed ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "judge: %zu blocks of pairs", nb);
-    #pragma omp parallel for schedule(dynamic)
+    #pragma omp parallel for schedule(dynamic) if (nb > 2)
     for (size_t b = 0; b < (rc ? 0 : nb); b++) {
         const abut_range r = abut_block(pairs->n, b);
         abut_arena scratch = { 0 };

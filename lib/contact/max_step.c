@@ -127,7 +127,7 @@ static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *ca
     for (size_t first = 0, round = 1; first < blocks; first += round, round = round < ROUND_MAX ? 2 * round : round) {
         const size_t end = first + round < blocks ? first + round : blocks;
         const double t_max = *alpha;
-        #pragma omp parallel for schedule(dynamic, 1)
+        #pragma omp parallel for schedule(dynamic, 1) if (end - first > 2)
         for (size_t b = first; b < end; b++) block_bound(cm, cand, abut_block(n, b), m, t_max, &bound[b - first]);
         for (size_t b = 0; b < end - first; b++) {
             if (bound[b].bad) return too_close(cm, cand, bound[b].index, m->y, err);
@@ -279,7 +279,7 @@ void abut_limit_inversion(const abut_model *m, const double *x, const double *p,
 {
     double least = lim->alpha;
     int32_t which = INT32_MAX;
-    #pragma omp parallel
+    #pragma omp parallel if ((size_t)m->nt >= ABUT_PAR_MIN)
     {
         /* least bound, then lowest tet: an order in which any thread may come first */
         double mine = lim->alpha;

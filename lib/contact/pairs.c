@@ -196,7 +196,7 @@ static void raw_sort(const abut_collmesh *cm, const struct finds *f, const struc
         if (!fill)
             for (size_t b = 0; b < nb; b++) row[b + 1] += row[b];
     }
-    #pragma omp parallel for schedule(dynamic, 4096)
+    #pragma omp parallel for schedule(dynamic, 4096) if (nb > 4)
     for (size_t b = 0; b < nb; b++) {
         const size_t lo = b ? row[b - 1] : 0;
         if (row[b] - lo > 1) bucket_sort(sorted + lo, row[b] - lo);
@@ -262,7 +262,7 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
                               abut_err *err)
 {
     const size_t n_vt = abut_blocks(cand->vt.n), n_spot = n_vt + abut_blocks(cand->ee.n);
-    const int threads = abut_threads();
+    const int threads = n_spot > 4 ? abut_threads() : 1;
     struct finds *f = calloc((size_t)threads, sizeof *f);
     struct spot *spot = malloc((n_spot + 1) * sizeof *spot);
     abut_status rc = ABUT_OK;

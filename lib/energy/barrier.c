@@ -20,7 +20,7 @@ abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs
     double *part = ABUT_NEW(scratch, double, nb + npb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: %zu partial sums", nb + npb);
 
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
         const abut_range r = abut_block(n, b);
         double sum = 0;
@@ -56,7 +56,7 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
     double *part = ABUT_NEW(scratch, double, 12 * n);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: gradients of %zu contacts", n);
 
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
     for (size_t i = 0; i < n; i++) {
         double x[12];
         const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
@@ -84,7 +84,7 @@ void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
 {
     const size_t n = pairs->n;
     const double dhat2 = dhat2_of(cm);
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
     for (size_t i = 0; i < n; i++) {
         double x[12];
         const abut_stencil kind = abut_pairs_get(pairs, i, y, x);

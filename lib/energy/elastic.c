@@ -150,7 +150,7 @@ abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *
     double *part = ABUT_NEW(scratch, double, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "elastic energy: %zu partial sums", nb);
 
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
         const abut_range r = abut_block(n, b);
         double sum = 0, psi[ABUT_LANES];
@@ -187,7 +187,7 @@ abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double
     double *f = ABUT_NEW(scratch, double, 12 * n);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "elastic gradient: corner forces of %zu tets", n);
 
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
     for (size_t t = 0; t < n; t += ABUT_LANES) {
         const size_t m = n - t < ABUT_LANES ? n - t : ABUT_LANES;
         double psi[ABUT_LANES], P[ABUT_LANES][9] = { { 0 } };
@@ -195,7 +195,7 @@ abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double
         for (size_t l = 0; l < m; l++) corner_gradients(e, t + l, scale, P[l], f + 12 * (t + l));
     }
 
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < nv; i++) {
         double sum[3] = { 0, 0, 0 };
         for (int32_t k = e->inc_first[i]; k < e->inc_first[i + 1]; k++)

@@ -41,7 +41,7 @@ abut_status abut_friction_energy(const abut_lag *lag, const double *x, const dou
     double *part = ABUT_NEW(scratch, double, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "friction: %zu partial sums", nb);
 
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
         const abut_range r = abut_block(lag->n, b);
         double sum = 0;
@@ -66,7 +66,7 @@ abut_status abut_friction_gradient(const abut_lag *lag, int32_t nv, const double
     double *pull = ABUT_NEW(scratch, double, 3 * n);
     if (!pull) return abut_fail(err, ABUT_E_NOMEM, "friction: forces of %zu contacts", n);
 
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
     for (size_t i = 0; i < n; i++) {
         double u[2], f1_over_y;
         slide(lag, i, x, xn, u);
@@ -101,7 +101,7 @@ static void sliding_stiffness(const double P[6], const double u[2], double w, do
 void abut_friction_hessian(const abut_lag *lag, const double *x, const double *xn, double h, double eps_v, int32_t *node,
                            double *H)
 {
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (lag->n >= ABUT_PAR_MIN / 4)
     for (size_t i = 0; i < lag->n; i++) {
         double u[2], K[9], *to = H + ABUT_PACKED * i;
         slide(lag, i, x, xn, u);

@@ -18,7 +18,7 @@ abut_status abut_stretch_find(const abut_elastic *e, const double *x, abut_stret
     abut_stretch *part = ABUT_NEW(scratch, abut_stretch, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "stretch: %zu partial extremes", nb);
 
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
         const abut_range r = abut_block(n, b);
         part[b] = none;

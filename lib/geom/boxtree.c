@@ -1,5 +1,6 @@
 #include "geom/boxtree.h"
 
+#include "base/par.h"
 #include "base/rng.h"
 #include "base/simd.h"
 
@@ -158,7 +159,7 @@ abut_status abut_boxtree_build(const abut_box *box, const int32_t *id, size_t n,
         return abut_fail(err, ABUT_E_NOMEM, "box tree: no memory for %zu items", n);
     }
     abut_boxtree *t = tree;
-    #pragma omp parallel
+    #pragma omp parallel if (n >= ABUT_PAR_MIN)
     {
         #pragma omp for schedule(static)
         for (size_t i = 0; i < n; i++) {

@@ -87,7 +87,7 @@ static abut_status items_check(const abut_items *s, const char *side, abut_err *
 {
     if (s->n > INT32_MAX) return abut_fail(err, ABUT_E_ARG, "pair search: %zu items in %s, at most %d", s->n, side, INT32_MAX);
     size_t bad = s->n;
-    #pragma omp parallel for schedule(static) reduction(min : bad)
+    #pragma omp parallel for schedule(static) reduction(min : bad) if (s->n >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < s->n; i++)
         if (!box_ok(&s->box[i]) && i < bad) bad = i;
     if (bad == s->n) return ABUT_OK;
@@ -342,7 +342,7 @@ static abut_status join(const struct search *s, const struct finds *f, int threa
     else
         rc = list_reserve(out, total, err);
     if (!rc) {
-        #pragma omp parallel for schedule(static)
+        #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
         for (size_t i = 0; i < n; i++) {
             const struct spot *spot = &s->spot[i];
             const int32_t *j = f[spot->thread].j + spot->at;
@@ -360,7 +360,7 @@ static abut_status join(const struct search *s, const struct finds *f, int threa
 
 static abut_status search_run(const struct search *s, abut_pair_list *out, abut_err *err)
 {
-    const int threads = abut_threads();
+    const int threads = s->a->n + s->b->n >= ABUT_PAR_MIN ? abut_threads() : 1;
     struct finds *f = calloc((size_t)threads, sizeof *f);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory");
     #pragma omp parallel num_threads(threads)

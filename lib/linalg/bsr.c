@@ -1,5 +1,7 @@
 #include "linalg/bsr.h"
 
+#include "base/par.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -405,7 +407,7 @@ static inline void add_item(double *restrict B, const double *restrict val, uint
 void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elems *sets, int nsets)
 {
     const struct abut_bsr_plan *plan = A->plan;
-    #pragma omp parallel for schedule(dynamic, 64)
+    #pragma omp parallel for schedule(dynamic, 64) if ((size_t)A->n >= ABUT_PAR_MIN / 2)
     for (int32_t c = 0; c < A->n; c++) {
         double *V = A->val + 9 * A->ptr[c];
         memset(V, 0, 9 * (A->ptr[c + 1] - A->ptr[c]) * sizeof *V);
@@ -432,7 +434,7 @@ static inline void add_product_t(double y[3], const double *B, const double *x)
 void abut_bsr_multiply(const abut_bsr *A, const double *x, double *y)
 {
     const struct abut_bsr_plan *plan = A->plan;
-    #pragma omp parallel for schedule(dynamic, 64)
+    #pragma omp parallel for schedule(dynamic, 64) if ((size_t)A->n >= ABUT_PAR_MIN / 2)
     for (int32_t r = 0; r < A->n; r++) {
         double s[3] = { 0, 0, 0 };
         for (size_t k = plan->tptr[r]; k < plan->tptr[r + 1]; k++)

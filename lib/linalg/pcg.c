@@ -9,7 +9,7 @@
 double abut_dot(const double *a, const double *b, size_t n, double *part)
 {
     const size_t nb = abut_blocks(n);
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (nb > 4)
     for (size_t k = 0; k < nb; k++) {
         const abut_range r = abut_block(n, k);
         double s[4] = { 0, 0, 0, 0 };       /* four chains: an addition need not wait for the one before */
@@ -51,7 +51,7 @@ static abut_status invert_diagonal(pcg *s, abut_err *err)
 static abut_status precondition(pcg *s, abut_err *err)
 {
     if (s->factor) return abut_chol_solve(s->factor, s->r, s->z, err);
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if ((size_t)s->A->n >= ABUT_PAR_MIN)
     for (int32_t c = 0; c < s->A->n; c++) {
         const double *I = s->inverse + 9 * (size_t)c, *r = s->r + 3 * (size_t)c;
         for (int i = 0; i < 3; i++) s->z[3 * (size_t)c + (size_t)i] = I[3 * i] * r[0] + I[3 * i + 1] * r[1] + I[3 * i + 2] * r[2];
@@ -62,7 +62,7 @@ static abut_status precondition(pcg *s, abut_err *err)
 /* y += a x */
 static void axpy(size_t n, double a, const double *x, double *y)
 {
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (n >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < n; i++) y[i] += a * x[i];
 }
 
@@ -88,7 +88,7 @@ static abut_status iterate(pcg *s, double *x, double b_norm, abut_pcg_opts opts,
             return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the preconditioner is not positive definite"
                              " (r . z = %g)", k, rz);
         const double beta = k ? rz / before : 0;
-        #pragma omp parallel for schedule(static)
+        #pragma omp parallel for schedule(static) if (s->n >= 8 * ABUT_PAR_MIN)
         for (size_t i = 0; i < s->n; i++) s->p[i] = s->z[i] + beta * s->p[i];
         abut_bsr_multiply(s->A, s->p, s->q);
         const double pq = abut_dot(s->p, s->q, s->n, s->part);
