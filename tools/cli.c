@@ -56,10 +56,18 @@ static abut_status write_error(const char *what, int number, abut_err *err)
 /* The stages of a pipeline share the cores, and a thread that spins at a barrier for one that another stage has pushed
  * aside wastes what it waits for (measured: 30 times slower).  libgomp reads its spin count before main, so the program
  * starts itself once more with a small one. */
-static void spin_briefly(char **argv)
+static void spin_briefly(void)
 {
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") || setenv("GOMP_SPINCOUNT", "2000", 1)) return;
-    execv("/proc/self/exe", argv);   /* where this fails the program is only slower */
+    static char words[1 << 16];
+    char *argv[1 << 10] = { NULL };
+    const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? 0 : read(fd, words, sizeof words - 1);
+    if (fd >= 0) close(fd);
+    if (n <= 0 || n == (ssize_t)sizeof words - 1) return;   /* slower, then, but right */
+    int argc = 0;
+    for (ssize_t i = 0; i < n && argc < (1 << 10) - 1; i += (ssize_t)strlen(words + i) + 1) argv[argc++] = words + i;
+    if (argc < (1 << 10) - 1) execv("/proc/self/exe", argv);
 }
 
 /* ---- the three standard descriptors ---- */
@@ -214,7 +222,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
     *cli = (abut_cli){ .tool = slash ? slash + 1 : argc > 0 ? argv[0] : "abut", .summary = summary,
                        .args_help = args_help };
-    spin_briefly(argv);
+    spin_briefly();
     keep_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);   /* a reader that went away is an error of a write, with a message */
 
