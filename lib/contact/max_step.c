@@ -99,7 +99,7 @@ static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, ab
 static double motion_fill(const abut_collmesh *cm, const double *y, const double *y1, double *move)
 {
     double most = 0;
-    #pragma omp parallel for schedule(static) reduction(max : most)
+    #pragma omp parallel for schedule(static) reduction(max : most) if ((size_t)cm->nc >= ABUT_PAR_MIN)
     for (size_t i = 0; i < 3 * (size_t)cm->nc; i++) {
         move[i] = y1[i] - y[i];
         most = fmax(most, fmax(fabs(y[i]), fabs(y1[i])));

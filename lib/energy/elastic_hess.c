@@ -1,4 +1,5 @@
 /* Projected Hessians of hyperelastic tetrahedra, four at a time. */
+#include "base/par.h"
 #include "energy/elastic.h"
 #include "linalg/bsr.h"
 #include "linalg/svd3_lanes.h"
@@ -88,7 +89,7 @@ static void hessian_group(const abut_elastic *e, const double *x, double scale, 
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H)
 {
     const size_t n = (size_t)e->model->nt;
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
     for (size_t t = 0; t < n; t += ABUT_LANES)
         hessian_group(e, x, scale, t, t + ABUT_LANES < n ? t + ABUT_LANES : n, H);
 }
