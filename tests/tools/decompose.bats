@@ -65,11 +65,12 @@ figure() { # name: its value in the JSON of the last model
     [ "$(grep -ac part/element twice.abut)" -eq "$(grep -ac part/element once.abut)" ]
 }
 
-@test "frames pass through: a judge finds the same figures" {
+@test "the arrays of the model and its frames pass through unchanged" {
     "$BIN/decompose" -q -k 2 "$box" -o cut.abut
-    "$BIN/export" --csv before.csv "$box" -o /dev/null
-    "$BIN/export" --csv after.csv cut.abut -o /dev/null
-    cmp before.csv after.csv
+    "$BIN/export" --dump --array 'node/*' --array 'tet/*' "$box" | sed 1,/node/d >before
+    "$BIN/export" --dump --array 'node/*' --array 'tet/*' cut.abut | sed 1,/node/d >after
+    [ "$(wc -l <before)" -gt 2000 ]
+    cmp before after
 }
 
 @test "senseless requests exit 2 and say why" {

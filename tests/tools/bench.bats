@@ -1,0 +1,25 @@
+#!/usr/bin/env bats
+# make bench: the harness, on one small scene.
+load helpers
+
+bench() { (cd "$ROOT" && BENCH=pile-start BENCH_OUT=$TMP/bench tests/bench/bench "$BIN" "$@"); }
+
+@test "bench prints a table with every phase, and ratios to itself that are 1 where time does not matter" {
+    bench >table.tsv 2>/dev/null
+    [ "$(wc -l <table.tsv)" -eq 2 ]
+    for column in scene nodes tets steps newton ms_per_newton candidates hessian assemble factor solve ccd line_search memory_MB; do
+        head -1 table.tsv | tr '\t' '\n' | grep -qx "$column"
+    done
+    [ "$(awk -F '\t' 'END { print $1, $2, $3, $4 }' table.tsv)" = "pile-start 1134 4608 10" ]
+    awk -F '\t' 'NR == 1 { n = NF } END { exit !(NF == n && $5 >= 10 && $8 > 0) }' table.tsv
+    bench "$TMP/table.tsv" >ratios.tsv 2>/dev/null
+    [ "$(awk -F '\t' 'END { print $1, $2, $5 }' ratios.tsv)" = "pile-start 1.000 1.000" ]
+}
+
+@test "bench refuses a baseline that is not there and a scene that no table knows" {
+    run bench nowhere.tsv
+    [ "$status" -eq 3 ]
+    run bash -c "cd '$ROOT' && BENCH=no-such-scene BENCH_OUT=$TMP/bench tests/bench/bench '$BIN'"
+    [ "$status" -eq 1 ]
+    [[ $output == *"no scene was run"* ]]
+}
