@@ -4,7 +4,6 @@ load helpers
 
 # a rod of 1 m whose right end is pulled 0.1 m to the right in ten steps: a rest frame and ten more, made once
 setup_file() {
-    bin=${BIN:-$BATS_TEST_DIRNAME/../../bin}
     cat > "$BATS_FILE_TMPDIR/rod.yaml" <<'Y'
 abut: 1
 time: {step: 0.01 s}
@@ -15,10 +14,10 @@ materials:
 objects:
   rod: {generate: {box: {size: [1, 0.2, 0.2], cells: [10, 2, 2]}}, material: jelly}
 motion:
-  - {select: {object: rod, box: [[-0.51, -1, -1], [-0.49, 1, 1]]}, translate: [0, 0, 0] m/s}
-  - {select: {object: rod, box: [[0.49, -1, -1], [0.51, 1, 1]]}, translate: [1, 0, 0] m/s}
+  - {select: {object: rod, box: [[-0.51, -1, -1], [-0.49, 1, 1]]}, translate: [0, 0, 0]}
+  - {select: {object: rod, box: [[0.49, -1, -1], [0.51, 1, 1]]}, translate: [1, 0, 0]}
 Y
-    "$bin"/mesh-prep "$BATS_FILE_TMPDIR/rod.yaml" | "$bin"/step -q -n 10 -o "$BATS_FILE_TMPDIR/rod.abut"
+    "$BIN"/mesh-prep "$BATS_FILE_TMPDIR/rod.yaml" | "$BIN"/step -q -n 10 -o "$BATS_FILE_TMPDIR/rod.abut"
 }
 rod() { echo "$BATS_FILE_TMPDIR/rod.abut"; }
 
