@@ -79,18 +79,35 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
     return ABUT_OK;
 }
 
+/* contacts [lo, hi), at most ABUT_LANES: runs of plain ones of one kind together */
+static void hessian_group(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, size_t lo,
+                          size_t hi, double *H)
+{
+    const double dhat2 = dhat2_of(cm);
+    double x[ABUT_LANES][12], scale[ABUT_LANES];
+    for (size_t i = lo, run = 0; i < hi; i++) {
+        const abut_stencil kind = abut_pairs_get(pairs, i, y, x[run]);
+        scale[run++] = kappa * pairs->mult[i];
+        if (pairs->eps_x[i] > 0) {
+            abut_pair_mollified_hess(x[0], pairs->eps_x[i], dhat2, scale[0], H + ABUT_PACKED * i);
+            run = 0;
+        } else if (i + 1 == hi || pairs->kind[i + 1] != kind || pairs->eps_x[i + 1] > 0) {
+            abut_pair_barrier_hess(kind, run, (const double (*)[12])x, dhat2, scale, H + ABUT_PACKED * (i + 1 - run));
+            run = 0;
+        }
+    }
+}
+
 void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, int32_t *node,
                           double *H)
 {
     const size_t n = pairs->n;
     const double dhat2 = dhat2_of(cm);
-    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
-    for (size_t i = 0; i < n; i++) {
-        double x[12];
-        const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
-        for (int c = 0; c < 4; c++) node[4 * i + (size_t)c] = pairs->vert[i][c] < 0 ? -1 : cm->node[pairs->vert[i][c]];
-        abut_pair_barrier_hess(kind, x, pairs->eps_x[i], dhat2, kappa * pairs->mult[i], H + ABUT_PACKED * i);
-    }
+    #pragma omp parallel for schedule(dynamic, 16) if (n >= ABUT_PAR_MIN / 4)
+    for (size_t i = 0; i < n; i += ABUT_LANES)
+        hessian_group(cm, pairs, y, kappa, i, i + ABUT_LANES < n ? i + ABUT_LANES : n, H);
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < 4; c++) node[4 * i + c] = pairs->vert[i][c] < 0 ? -1 : cm->node[pairs->vert[i][c]];
     for (size_t i = 0; i < pairs->n_plane; i++) {   /* only the normal direction has curvature: (4 D b'' + 2 b') n n^T */
         const double d2 = pairs->plane_dist[i] * pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
         double db, ddb, *h = H + ABUT_PACKED * (n + i);

@@ -2,6 +2,7 @@
 
 #include "geom/mollify.h"
 #include "linalg/spd.h"
+#include "linalg/spd_lanes.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static void pack(const double D[144], double scale, double *H)
 
 /* Hess(e b) = e (b'' gD gD^T + b' Hess D) + b' e' (gc gD^T + gD gc^T) + b (e'' gc gc^T + e' Hess c), projected as a
  * dense matrix: such pairs are rare */
-static void mollified_hess(const double *x, double eps_x, double dhat2, double scale, double *H)
+void abut_pair_mollified_hess(const double *x, double eps_x, double dhat2, double scale, double *H)
 {
     double gD[12], HD[144], gc[12], Hc[144], db, ddb, de, dde;
     const double b = abut_barrier(nearest_derivatives(x, gD, HD), dhat2, &db, &ddb);
@@ -203,25 +204,22 @@ static inline __attribute__((always_inline)) void expand(const double zero[3][4]
         }
 }
 
-/* the small matrix in the basis c_l x n (q of them), what x t_j (m of them), projected, and back to the points */
-static inline __attribute__((always_inline)) void project(const double zero[3][4], const frame *f, int q, int m,
-                                                          double alpha, double beta, double *H)
+/* the small matrix of one contact in the basis c_l x n (q of them), what x t_j (m of them) */
+static inline __attribute__((always_inline)) void small_matrix(const frame *f, int q, int m, double alpha, double beta,
+                                                               size_t lane, abut_lanes *S)
 {
-    double S[25];
     const int dim = q + m;
     const double bd = beta * f->d * f->w_norm, bdd = beta * f->d * f->d;
     for (int l = 0; l < q; l++) {
         for (int p = 0; p < q; p++) {
             double zz = f->zeta[0][l] * f->zeta[0][p];
             if (m == 2) zz += f->zeta[1][l] * f->zeta[1][p];
-            S[dim * l + p] = alpha * f->omega[l] * f->omega[p] + bdd * zz;
+            S[dim * l + p][lane] = alpha * f->omega[l] * f->omega[p] + bdd * zz;
         }
-        for (int j = 0; j < m; j++) S[dim * (q + j) + l] = S[dim * l + q + j] = bd * f->zeta[j][l];
+        for (int j = 0; j < m; j++) S[dim * (q + j) + l][lane] = S[dim * l + q + j][lane] = bd * f->zeta[j][l];
     }
     for (int i = q; i < dim; i++)
-        for (int j = q; j < dim; j++) S[dim * i + j] = 0;
-    abut_psd_project(dim, S);
-    expand(zero, f, q, m, S, H);
+        for (int j = q; j < dim; j++) S[dim * i + j][lane] = 0;
 }
 
 /* PP: the normal direction alone */
@@ -232,23 +230,44 @@ static void point_pair(const frame *f, double alpha, double *H)
             for (int i = 0; i < 9; i++) *H++ = b > 1 ? 0 : (a == b ? alpha : -alpha) * (f->n[i / 3] * f->n[i % 3]);
 }
 
-void abut_pair_project(abut_stencil kind, const double *x, double db, double ddb, double *H)
+/* n <= ABUT_LANES contacts of one kind; their small matrices are projected together */
+static inline __attribute__((always_inline)) void project(abut_stencil kind, int q, int m, size_t n, const double (*x)[12],
+                                                          const double *db, const double *ddb, double *H)
 {
-    frame f;
-    frame_of(kind, x, &f);
-    const double alpha = fmax(0, 4 * f.d * f.d * ddb + 2 * db), beta = -2 * db;
-    if (kind == ABUT_PP) point_pair(&f, alpha, H);
-    else if (kind == ABUT_PE) project(zero_sum[kind], &f, 2, 1, alpha, beta, H);
-    else project(zero_sum[kind], &f, 3, 2, alpha, beta, H);
+    frame f[ABUT_LANES];
+    abut_lanes S[25];
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const size_t i = l < n ? l : 0;
+        frame_of(kind, x[i], &f[l]);
+        small_matrix(&f[l], q, m, fmax(0, 4 * f[l].d * f[l].d * ddb[i] + 2 * db[i]), -2 * db[i], l, S);
+    }
+    if (q + m == 5) abut_psd_project5_lanes(S);
+    else abut_psd_project3_lanes(S);
+    for (size_t l = 0; l < n; l++) {
+        double s[25];
+        for (int i = 0; i < (q + m) * (q + m); i++) s[i] = S[i][l];
+        expand(zero_sum[kind], &f[l], q, m, s, H + ABUT_PACKED * l);
+    }
 }
 
-void abut_pair_barrier_hess(abut_stencil kind, const double *x, double eps_x, double dhat2, double scale, double *H)
+void abut_pair_project(abut_stencil kind, size_t n, const double (*x)[12], const double *db, const double *ddb, double *H)
 {
-    if (eps_x > 0) {
-        mollified_hess(x, eps_x, dhat2, scale, H);
-        return;
+    if (kind == ABUT_PE) project(kind, 2, 1, n, x, db, ddb, H);
+    else if (kind != ABUT_PP) project(kind, 3, 2, n, x, db, ddb, H);
+    for (size_t i = 0; i < n && kind == ABUT_PP; i++) {
+        frame f;
+        frame_of(kind, x[i], &f);
+        point_pair(&f, fmax(0, 4 * f.d * f.d * ddb[i] + 2 * db[i]), H + ABUT_PACKED * i);
     }
-    double db, ddb;
-    (void)abut_barrier(abut_dist2(kind, x, NULL), dhat2, &db, &ddb);
-    abut_pair_project(kind, x, scale * db, scale * ddb, H);
+}
+
+void abut_pair_barrier_hess(abut_stencil kind, size_t n, const double (*x)[12], double dhat2, const double *scale, double *H)
+{
+    double db[ABUT_LANES], ddb[ABUT_LANES];
+    for (size_t i = 0; i < n; i++) {
+        (void)abut_barrier(abut_dist2(kind, x[i], NULL), dhat2, &db[i], &ddb[i]);
+        db[i] *= scale[i];
+        ddb[i] *= scale[i];
+    }
+    abut_pair_project(kind, n, x, db, ddb, H);
 }

@@ -8,6 +8,7 @@
 
 #include "geom/dist.h"
 #include "linalg/bsr.h"
+#include "linalg/lanes.h"
 
 /** b, m^4, and its first and second derivative in d2 (NULL to skip).  0 for d2 >= dhat2; +inf for d2 <= 0 or not a number,
  * with derivatives -inf and +inf. */
@@ -21,11 +22,15 @@ double abut_kappa_min(double length, double dhat, double mean_mass);
 double abut_pair_barrier(const double *x, double dist2, double eps_x, double dhat2);
 /** g[3k], m^3, k = abut_stencil_size(kind): the gradient. */
 void abut_pair_barrier_grad(abut_stencil kind, const double *x, double eps_x, double dhat2, double *g);
-/** H[ABUT_PACKED], m^2 (linalg/bsr.h): scale >= 0 times the positive semidefinite matrix nearest to the Hessian; blocks
- * of unused corners are 0. */
-void abut_pair_barrier_hess(abut_stencil kind, const double *x, double eps_x, double dhat2, double scale, double *H);
+/** H[n * ABUT_PACKED], m^2 (linalg/bsr.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], scale[n] >= 0
+ * times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are 0.  What one contact gives
+ * does not depend on the others. */
+void abut_pair_barrier_hess(abut_stencil kind, size_t n, const double (*x)[12], double dhat2, const double *scale, double *H);
+/** The same for one mollified edge pair. */
+void abut_pair_mollified_hess(const double *x, double eps_x, double dhat2, double scale, double *H);
 
-/** The same for a plain stencil of a general function f(D), given f' = db <= 0 and f'' = ddb with 2 D ddb + db >= 0. */
-void abut_pair_project(abut_stencil kind, const double *x, double db, double ddb, double *H);
+/** The same for n <= ABUT_LANES plain stencils of one kind and any function f(D), given f' = db <= 0 and f'' = ddb with
+ * 2 D ddb + db >= 0. */
+void abut_pair_project(abut_stencil kind, size_t n, const double (*x)[12], const double *db, const double *ddb, double *H);
 
 #endif

@@ -9,20 +9,6 @@
 
 #define COLUMN_DOT(A, p, q) ((A)[p] * (A)[q] + (A)[3 + (p)] * (A)[3 + (q)] + (A)[6 + (p)] * (A)[6 + (q)])
 
-/* the rotation of svd3.c's jacobi_angle where the mask is set, none elsewhere */
-INLINE void jacobi_angle(const abut_lane_mask *need, const abut_lanes *app, const abut_lanes *apq, const abut_lanes *aqq,
-                         abut_lanes *c, abut_lanes *s)
-{
-    const abut_lanes x = *aqq - *app, y = 2 * *apq;
-    abut_lanes h = x * x + y * y;
-    abut_lanes_sqrt(&h);
-    h = ABUT_LANES_ABS(x) + h;
-    abut_lanes n = h * h + y * y;
-    abut_lanes_sqrt(&n);
-    *c = ABUT_LANES_PICK(*need, h / n, ABUT_LANES_ALL(1.));
-    *s = ABUT_LANES_PICK(*need, ABUT_LANES_PICK(x < 0, -y, y) / n, ABUT_LANES_ALL(0.));
-}
-
 INLINE void turn_columns(abut_lanes *A, int p, int q, const abut_lanes *c, const abut_lanes *s)
 {
     for (int i = 0; i < 3; i++) {
@@ -38,7 +24,7 @@ INLINE void turn_symmetric(abut_lanes *d, abut_lanes *o, abut_lanes *V, int p, i
     const abut_lanes apq = o[r], size = ABUT_LANES_ABS(apq), sum = d[p] + d[q];
     const abut_lane_mask need = ~((size <= DBL_EPSILON * ABUT_LANES_ABS(sum)) | (size < TINY));
     abut_lanes c, s;
-    jacobi_angle(&need, &d[p], &apq, &d[q], &c, &s);
+    abut_lanes_jacobi(&need, &d[p], &apq, &d[q], &c, &s);
     const abut_lanes app = d[p], aqq = d[q], apr = o[q], aqr = o[p];
     d[p] = c * c * app - 2 * c * s * apq + s * s * aqq;
     d[q] = s * s * app + 2 * c * s * apq + c * c * aqq;
@@ -70,7 +56,7 @@ INLINE void turn_one_sided(abut_lanes *B, abut_lanes *V, int p, int q, abut_lane
     const abut_lane_mask need = ~(apq * apq <= tol * tol * app * aqq);
     if (!abut_lanes_any(&need)) return;
     abut_lanes c, s;
-    jacobi_angle(&need, &app, &apq, &aqq, &c, &s);
+    abut_lanes_jacobi(&need, &app, &apq, &aqq, &c, &s);
     turn_columns(B, p, q, &c, &s);
     turn_columns(V, p, q, &c, &s);
     *turned |= need;

@@ -17,6 +17,13 @@ static void unpack(const double *H, double D[144])
                     D[12 * (3 * a + i) + 3 * c + j] = D[12 * (3 * c + j) + 3 * a + i] = H[9 * k + 3 * i + j];
 }
 
+/* one contact: plain when eps_x is 0 */
+static void hess(abut_stencil kind, const double x[12], double eps_x, double scale, double *H)
+{
+    if (eps_x > 0) abut_pair_mollified_hess(x, eps_x, DHAT2, scale, H);
+    else abut_pair_barrier_hess(kind, 1, (const double (*)[12])x, DHAT2, &scale, H);
+}
+
 /* a stencil of unit size, its own active feature, at distance d */
 static void random_stencil(abut_rng *r, abut_stencil kind, double d, double *x)
 {
@@ -145,7 +152,7 @@ TEST(gradient_and_hessian_of_mollified_pairs_match_finite_differences)
         if (!(d2 < 0.9 * DHAT2 && d2 > 1e-6) || !(abut_cross2(x, NULL, NULL) < 0.9 * eps_x)) continue;
         seen[f.kind]++;
         abut_pair_barrier_grad(ABUT_EE, x, eps_x, DHAT2, g);
-        abut_pair_barrier_hess(ABUT_EE, x, eps_x, DHAT2, 1, H);
+        hess(ABUT_EE, x, eps_x, 1, H);
         for (int i = 0; i < 12; i++) big = fmax(big, fabs(g[i]));
         int crossed = 0;   /* a change of the nearest feature inside the stencil of differences bends the gradient */
         for (int i = 0; i < 12; i++) {
@@ -199,7 +206,7 @@ TEST(closed_form_projection_equals_the_dense_eigen_projection)
             full_hessian(kind, x, db, ddb, dense);
             for (int i = 0; i < n * n; i++) big = fmax(big, fabs(dense[i]));
             abut_psd_project(n, dense);
-            abut_pair_barrier_hess(kind, x, 0, DHAT2, 1, H);
+            hess(kind, x, 0, 1, H);
             unpack(H, D);
             for (int i = 0; i < 12; i++)
                 for (int j = 0; j < 12; j++)
@@ -231,7 +238,7 @@ TEST(hessian_of_plain_pairs_is_the_derivative_of_the_gradient)
             for (int i = 0; i < n; i++)
                 for (int j = 0; j < i; j++) N[n * i + j] = N[n * j + i] = 0.5 * (N[n * i + j] + N[n * j + i]);
             abut_psd_project(n, N);
-            abut_pair_barrier_hess(kind, x, 0, DHAT2, 1, H);
+            hess(kind, x, 0, 1, H);
             unpack(H, D);
             for (int i = 0; i < n; i++)
                 for (int j = 0; j < n; j++) CHECK_NEAR(D[12 * i + j], N[n * i + j], 1e-6 * big);
@@ -247,7 +254,7 @@ TEST(projected_hessian_is_semidefinite_and_blind_to_translation_for_slivers_too)
         const double ee[12] = { -1, 0, d, 1, 0, d, -1, -0.033, 0, 1, 0.033, 0 };
         const double *x = k % 2 ? pt : ee;
         double H[ABUT_PACKED], D[144], w[12], Q[144], big = 0;
-        abut_pair_barrier_hess(k % 2 ? ABUT_PT : ABUT_EE, x, 0, DHAT2, 3, H);
+        hess(k % 2 ? ABUT_PT : ABUT_EE, x, 0, 3, H);
         unpack(H, D);
         for (int i = 0; i < 144; i++) big = fmax(big, fabs(D[i]));
         abut_sym_eigen(12, D, w, Q);
@@ -256,6 +263,25 @@ TEST(projected_hessian_is_semidefinite_and_blind_to_translation_for_slivers_too)
             for (int i = 0; i < 12; i++)
                 CHECK_NEAR(D[12 * i + c] + D[12 * i + 3 + c] + D[12 * i + 6 + c] + D[12 * i + 9 + c], 0, 1e-11 * big);
     }
+}
+
+TEST(contacts_projected_together_have_the_bits_of_single_ones)
+{
+    abut_rng r = { 6 };
+    for (abut_stencil kind = ABUT_PP; kind <= ABUT_EE; kind++)
+        for (int k = 0; k < 50; k++) {
+            double x[ABUT_LANES][12] = { { 0 } }, scale[ABUT_LANES], H[ABUT_LANES * ABUT_PACKED], one[ABUT_PACKED];
+            const size_t n = 1 + (size_t)k % ABUT_LANES;
+            for (size_t i = 0; i < n; i++) {
+                random_stencil(&r, kind, DHAT * pow(10, abut_rng_real(&r, -4, -0.001)), x[i]);
+                scale[i] = pow(10, abut_rng_real(&r, -3, 6));
+            }
+            abut_pair_barrier_hess(kind, n, (const double (*)[12])x, DHAT2, scale, H);
+            for (size_t i = 0; i < n; i++) {
+                hess(kind, x[i], 0, scale[i], one);
+                CHECK(!memcmp(one, H + ABUT_PACKED * i, sizeof one));
+            }
+        }
 }
 
 int main(int argc, char **argv)
@@ -270,5 +296,6 @@ int main(int argc, char **argv)
     RUN(closed_form_projection_equals_the_dense_eigen_projection);
     RUN(hessian_of_plain_pairs_is_the_derivative_of_the_gradient);
     RUN(projected_hessian_is_semidefinite_and_blind_to_translation_for_slivers_too);
+    RUN(contacts_projected_together_have_the_bits_of_single_ones);
     return check_done();
 }

@@ -1,5 +1,6 @@
 #include "base/rng.h"
 #include "linalg/spd.h"
+#include "linalg/spd_lanes.h"
 
 #include "check.h"
 
@@ -133,6 +134,35 @@ TEST(projection_is_semidefinite_symmetric_and_the_nearest)
         }
 }
 
+TEST(four_projections_at_once_equal_single_ones_whatever_the_company)
+{
+    abut_rng r = { 5 };
+    for (int k = 0; k < 2000; k++) {
+        const int n = k % 2 ? 3 : 5;
+        double A[ABUT_LANES][25], B[ABUT_LANES][25];
+        abut_lanes L[25], R[25];
+        for (int l = 0; l < ABUT_LANES; l++) {   /* random, semidefinite, zero, graded: in any mix */
+            const uint32_t sort = abut_rng_below(&r, 4);
+            random_symmetric(&r, n, A[l]);
+            if (sort == 1) random_semidefinite(&r, n, n / 2, A[l]);
+            for (int i = 0; i < n * n; i++) {
+                const double grade = pow(10, -4 * (i / n + i % n));
+                A[l][i] *= sort == 2 ? 0 : sort == 3 ? grade : 1e5;
+                L[i][l] = R[i][(l + k) % ABUT_LANES] = A[l][i];
+            }
+            memcpy(B[l], A[l], sizeof B[l]);
+            abut_psd_project(n, B[l]);
+        }
+        if (n == 3) abut_psd_project3_lanes(L), abut_psd_project3_lanes(R);
+        else abut_psd_project5_lanes(L), abut_psd_project5_lanes(R);
+        for (int l = 0; l < ABUT_LANES; l++)
+            for (int i = 0; i < n * n; i++) {
+                CHECK_NEAR(L[i][l], B[l][i], 1e-14 * norm(n, A[l]));
+                CHECK(L[i][l] == R[i][(l + k) % ABUT_LANES]);
+            }
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -141,5 +171,6 @@ int main(int argc, char **argv)
     RUN(eigenvalues_of_the_path_laplacian_have_their_closed_form);
     RUN(projection_of_a_semidefinite_matrix_is_the_identity);
     RUN(projection_is_semidefinite_symmetric_and_the_nearest);
+    RUN(four_projections_at_once_equal_single_ones_whatever_the_company);
     return check_done();
 }
