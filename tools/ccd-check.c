@@ -5,10 +5,22 @@
 #include <string.h>
 
 typedef struct options {
-    const char *method, *kind, *json, *obj;
+    const char *method, *motion, *kind, *json, *obj;
     double min_sep, delta;
     int all, queries, single, no_output;
 } options;
+
+static abut_status parse_way(const char *text, abut_judge_way *way, abut_err *err)
+{
+    static const char *const names[] = { [ABUT_WAY_PATH] = "path", [ABUT_WAY_STRAIGHT] = "straight", [ABUT_WAY_NONE] = "none" };
+    *way = ABUT_WAY_PATH;
+    for (int i = 0; text && i < 3; i++)
+        if (!strcmp(text, names[i])) {
+            *way = (abut_judge_way)i;
+            return ABUT_OK;
+        }
+    return text ? abut_fail(err, ABUT_E_ARG, "--motion %s: expected path, straight or none", text) : ABUT_OK;
+}
 
 static abut_status check_options(const options *o, const abut_cli *cli, abut_judge_opts *j, int *kind, abut_err *err)
 {
@@ -60,15 +72,15 @@ static int all_meshes(const abut_cli *cli)
 
 static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
 {
-    char history[160];
+    char history[200];
     if (v->cli->nargs > 1)
         return abut_fail(err, ABUT_E_ARG, "%s: not a mesh file; a stream is one file alone", v->cli->args[1]);
     if (o->no_output && v->cli->out) {
         fclose(v->cli->out);
         v->cli->out = NULL;
     }
-    snprintf(history, sizeof history, "{\"method\":\"%s\",\"min_separation\":%.17g}", abut_method_name(v->opts.method),
-             v->opts.min_sep);
+    snprintf(history, sizeof history, "{\"method\":\"%s\",\"min_separation\":%.17g,\"motion\":\"%s\"}",
+             abut_method_name(v->opts.method), v->opts.min_sep, o->motion ? o->motion : "path");
     return abut_judge_stream(v, history, err);
 }
 
@@ -77,6 +89,7 @@ int main(int argc, char **argv)
     options o = { .delta = 1e-6 };
     const abut_opt opts[] = {
         { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME", "exact (default), tight (inclusion-based) or additive" },
+        { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME", "between frames: path (default: through the positions in path/x where a frame has them, else straight), straight, or none (each frame alone)" },
         { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m", "coming this near is a collision (default 0: touching is)" },
         { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "resolution of the tight method (default 1e-6)" },
         { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },
@@ -97,11 +110,12 @@ int main(int argc, char **argv)
     abut_verdict v = { .cli = &cli, .all = o.all, .json = o.json, .obj = o.obj };
     int kind, no = 0;
     abut_status rc = check_options(&o, &cli, &v.opts, &kind, &err);
+    if (!rc) rc = parse_way(o.motion, &v.way, &err);
     if (!rc && o.queries) {
         rc = run_queries(&cli, &o, &v.opts, kind, &no, &err);
     } else if (!rc) {
         if (o.single || all_meshes(&cli))
-            rc = abut_judge_meshes(&v, cli.args, cli.nargs, o.single, &err);
+            rc = abut_judge_meshes(&v, cli.args, cli.nargs, o.single || v.way == ABUT_WAY_NONE, &err);
         else
             rc = run_stream(&v, &o, &err);
         if (!rc) rc = abut_verdict_end(&v, &err);

@@ -75,6 +75,7 @@ static void put_finding(FILE *f, const abut_finding *d)
     fprintf(f, "    {\"kind\": \"%s\"", abut_hit_name(d->hit.kind));
     put_place(f, "from", &d->from);
     put_place(f, "to", &d->to);
+    if (d->to.leg) fprintf(f, ", \"leg\": %lld", (long long)d->to.leg);
     fprintf(f, ", \"toi\": [%.17g, %.17g], \"primitives\": [", d->hit.t_lo, d->hit.t_hi);
     put_primitive(f, d, 0, split, 0);
     if (split < n) {

@@ -30,7 +30,7 @@ static abut_status load(const char *path, abut_mesh *m, abut_err *err)
 static abut_status judge_alone(abut_verdict *v, const abut_judge_shape *s, const abut_mesh *m, const char *path,
                                abut_hits *hits, abut_err *err)
 {
-    const abut_place here = { 0, 0, path };
+    const abut_place here = { 0, 0, path, 0 };
     abut_status rc = abut_judge_static(s, m->x, hits, err);
     if (!rc) rc = abut_judge_inverted(s, m->x, 0, hits, err);
     if (!rc) rc = abut_judge_flat(s, m->x, hits, err);
@@ -41,7 +41,7 @@ static abut_status judge_alone(abut_verdict *v, const abut_judge_shape *s, const
 static abut_status judge_motion(abut_verdict *v, const abut_judge_shape *s, const abut_mesh m[2], const char *const *path,
                                 abut_hits *hits, abut_err *err)
 {
-    const abut_place from = { 0, 0, path[0] }, to = { 0, 0, path[1] };
+    const abut_place from = { 0, 0, path[0], 0 }, to = { 0, 0, path[1], 0 };
     abut_status rc = same_elements(&m[0], &m[1], path[0], path[1], err);
     if (!rc) rc = abut_judge_motion(s, m[0].x, m[1].x, &v->opts, hits, err);
     if (rc) return rc;

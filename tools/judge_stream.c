@@ -1,6 +1,7 @@
 #include "tools/cli_stream.h"
 #include "tools/judge_modes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +22,18 @@ static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
     return abut_judge_shape_model(&j->shape, &s->model, err);
 }
 
-static abut_status report(judge *j, const abut_stream *s, abut_place from, abut_place to, const double *x0, abut_err *err)
+static abut_status report(judge *j, const abut_stream *s, abut_place from, abut_place to, const double *x0,
+                          const double *x1, abut_err *err)
 {
-    const abut_status rc = abut_verdict_add(j->v, &j->hits, from, to, x0, s->frame.x, &s->model_set, s->model.body, err);
+    const abut_status rc = abut_verdict_add(j->v, &j->hits, from, to, x0, x1, &s->model_set, s->model.body, err);
     j->hits.n = j->hits.pairs = 0;
     return rc;
+}
+
+static abut_status judge_alone(judge *j, const abut_stream *s, abut_place here, abut_err *err)
+{
+    const abut_status rc = abut_judge_static(&j->shape, s->frame.x, &j->hits, err);
+    return rc ? rc : report(j, s, here, here, s->frame.x, s->frame.x, err);
 }
 
 /* Tets: an inverted one is a finding where its material forbids it, and counted where it does not */
@@ -37,24 +45,53 @@ static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, a
     j->hits.n = 0;
     if (!rc && inverted) rc = abut_judge_inverted(&j->shape, s->frame.x, 1, &j->hits, err);
     j->v->inverted_allowed += (int64_t)(inverted - j->hits.n);
-    return rc ? rc : report(j, s, here, here, s->frame.x, err);
+    return rc ? rc : report(j, s, here, here, s->frame.x, s->frame.x, err);
+}
+
+/* Positions on the way to this frame, [*n][3 nv]: NULL when it has none */
+static abut_status waypoints(const abut_stream *s, const double **way, int64_t *n, abut_err *err)
+{
+    const abut_array *const a = abut_arrays_find(&s->frame_set, "path/x");
+    *way = NULL;
+    *n = 0;
+    if (!a) return ABUT_OK;
+    if (a->type != ABUT_F64 || a->rank != 3 || a->shape[1] != s->model.nv || a->shape[2] != 3)
+        return abut_fail(err, ABUT_E_FORMAT, "array 'path/x': expected f64, positions x %d nodes x 3", s->model.nv);
+    const double *const x = a->data;
+    for (int64_t i = 0; i < abut_array_count(a); i++)
+        if (!isfinite(x[i])) return abut_fail(err, ABUT_E_FORMAT, "array 'path/x', entry %lld: %g", (long long)i, x[i]);
+    *way = x;
+    *n = a->shape[0];
+    return ABUT_OK;
+}
+
+/* the straight motion from the last frame to this one, or the polyline that this one says it took */
+static abut_status judge_way(judge *j, const abut_stream *s, abut_place here, abut_err *err)
+{
+    const double *way, *from = j->x;
+    int64_t n;
+    abut_status rc = waypoints(s, &way, &n, err);
+    if (j->v->way == ABUT_WAY_STRAIGHT) n = 0;
+    for (int64_t i = 0; !rc && i <= n && !abut_verdict_done(j->v); i++) {
+        const double *const to = i < n ? way + 3 * (size_t)s->model.nv * (size_t)i : s->frame.x;
+        abut_place leg[2] = { j->at, here };
+        if (n) leg[0].leg = leg[1].leg = i + 1;
+        rc = abut_judge_motion(&j->shape, from, to, &j->v->opts, &j->hits, err);
+        if (!rc) rc = report(j, s, leg[0], leg[1], from, to, err);
+        j->v->motions++;
+        from = to;
+    }
+    return rc;
 }
 
 static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
 {
-    const abut_place here = { s->head.step, s->head.time, NULL };
+    const abut_place here = { s->head.step, s->head.time, NULL, 0 };
     const size_t bytes = 3 * (size_t)s->model.nv * sizeof(double);
-    abut_status rc = ABUT_OK;
-    if (!j->x) {
-        rc = abut_judge_static(&j->shape, s->frame.x, &j->hits, err);
-        if (!rc) rc = report(j, s, here, here, s->frame.x, err);
-        j->x = malloc(bytes + 1);
-        if (!rc && !j->x) rc = abut_fail(err, ABUT_E_NOMEM, "positions of %d nodes", s->model.nv);
-    } else {
-        rc = abut_judge_motion(&j->shape, j->x, s->frame.x, &j->v->opts, &j->hits, err);
-        if (!rc) rc = report(j, s, j->at, here, j->x, err);
-        j->v->motions++;
-    }
+    const int first = !j->x;
+    if (first && !(j->x = malloc(bytes + 1)))
+        return abut_fail(err, ABUT_E_NOMEM, "positions of %d nodes", s->model.nv);
+    abut_status rc = first || j->v->way == ABUT_WAY_NONE ? judge_alone(j, s, here, err) : judge_way(j, s, here, err);
     if (!rc && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, err);
     if (rc) return abut_wrap(err, "step %lld", (long long)here.step);
     memcpy(j->x, s->frame.x, bytes);

@@ -75,7 +75,9 @@ static void say(const abut_verdict *v, const abut_finding *f)
     if (moving) {
         char to[256];
         print_place(to, sizeof to, &f->to);
-        snprintf(where, sizeof where, "%s to %s, %.9g of the way", from, to, f->hit.t_lo);
+        char leg[48] = "";
+        if (f->to.leg) snprintf(leg, sizeof leg, ", leg %lld of the path", (long long)f->to.leg);
+        snprintf(where, sizeof where, "%s to %s%s, %.9g of the way", from, to, leg, f->hit.t_lo);
     } else {
         snprintf(where, sizeof where, "%s", from);
     }

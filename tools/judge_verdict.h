@@ -10,7 +10,16 @@ typedef struct abut_place {
     int64_t step;
     double time;        /* s */
     const char *file;   /* NULL: a frame; borrowed */
+    int64_t leg;        /* of a motion through the positions in path/x, from 1; 0: straight */
 } abut_place;
+
+/* What is judged between two frames */
+typedef enum abut_judge_way {
+    ABUT_WAY_PATH,      /* the polyline through the positions in array path/x [k, nv, 3] of the later frame; straight
+                           without it */
+    ABUT_WAY_STRAIGHT,
+    ABUT_WAY_NONE       /* nothing: every frame alone */
+} abut_judge_way;
 
 /* A hit and what a reader needs to find it */
 typedef struct abut_finding {
@@ -23,6 +32,7 @@ typedef struct abut_finding {
 typedef struct abut_verdict {
     abut_cli *cli;
     abut_judge_opts opts;
+    abut_judge_way way;
     int all;                    /* report every collision, not the first one alone */
     const char *json, *obj;     /* files to write, or NULL */
     size_t n, cap;

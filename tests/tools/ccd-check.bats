@@ -76,6 +76,20 @@ square() { printf 'v 0 0 %s\nv 1 0 %s\nv 1 1 %s\nv 0 1 %s\nv 0.5 0.6 1\nv 0.6 0.
     [[ $output == *"step 2 (0.02 s): edge-triangle"* && $output == *"1 motions"* ]]
 }
 
+@test "a frame that names positions on its way is judged along them, unless straight motion is asked for" {
+    judge detour; [ "$status" -eq 0 ]; [[ $output == *"4 configurations, 5 motions"* ]]
+    judge detour --motion straight; [ "$status" -eq 1 ]; [[ $output == *"3 configurations, 2 motions"* ]]
+    judge detour-through --json r.json; [ "$status" -eq 1 ]; [[ $output == *"leg 2 of the path"* ]]
+    grep -q '"leg": 2' r.json
+}
+
+@test "--motion none checks every frame alone" {
+    judge tunnel --motion none; [ "$status" -eq 0 ]; [[ $output == *"4 configurations, 0 motions"* ]]
+    judge pierce; [ "$status" -eq 1 ]
+    judge pierce --motion none; [ "$status" -eq 1 ]; [[ $output == *"step 2 (0.02 s): edge-triangle"* ]]
+    judge clean --motion sideways; [ "$status" -eq 2 ]
+}
+
 @test "min-separation reports what comes nearer and nothing else" {
     for method in exact tight additive; do
         judge near --method "$method" --min-separation 0.2; [ "$status" -eq 1 ]

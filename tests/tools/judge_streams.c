@@ -99,7 +99,8 @@ static void positions(const char *kind, int f, double x[NV][3])
     const int late = f >= 2;
     memcpy(x, rest, sizeof rest);
     shift(x, RIGHT, BLADES, 1, 0.01 * f);
-    if (!strcmp(kind, "tunnel") && late) shift(x, RIGHT, BLADES, 0, -6);
+    if ((!strcmp(kind, "tunnel") || !strncmp(kind, "detour", 6)) && late) shift(x, RIGHT, BLADES, 0, -8);
+    if (!strcmp(kind, "pierce") && late) shift(x, RIGHT, BLADES, 0, -2.5);
     if (!strcmp(kind, "start")) shift(x, RIGHT, BLADES, 0, -2.5);
     if (!strcmp(kind, "nested"))
         for (int i = RIGHT; i < BLADES; i++)
@@ -121,6 +122,15 @@ static void write_frame(abut_writer *w, const char *kind, int f, abut_phase phas
     double (*x)[3] = abut_frame_put(&set, "node/x", NV, &err);
     need(x && abut_frame_put(&set, "node/v", NV, &err), &err);
     positions(kind, f, x);
+    if (!strncmp(kind, "detour", 6) && f == 2) {   /* over the left tet, or through it */
+        double (*way)[NV][3] = abut_arrays_put(&set, "path/x", ABUT_F64, 3, (int64_t[3]){ 2, NV, 3 }, "m", 0, &err);
+        need(way != NULL, &err);
+        for (int i = 0; i < 2; i++) {
+            memcpy(way[i], rest, sizeof rest);
+            shift(way[i], RIGHT, BLADES, 0, i ? -8 : 0);
+            shift(way[i], RIGHT, BLADES, 1, strcmp(kind, "detour") ? 0.5 : 3);
+        }
+    }
     need(!abut_arrays_put_f64(&set, "user/colour", f, "", &err), &err);   /* nobody knows it */
     const abut_frame_head head = { f, 0.01 * f, phase };
     need(!abut_writer_frame(w, &head, &set, &err), &err);
