@@ -32,13 +32,18 @@ abut_ccd_answer abut_ccd_additive(abut_stencil s, const double *x0, const double
 /** Inclusion-based CCD (Wang et al. 2021): bisects (t, u, v), drops boxes whose image is proved to miss a cube of
  * half-width min_sep (plus the rounding error: 12 or 24 times 2^-53 of the largest coordinate of an axis; the published
  * constants are not conservative far from coordinates of size 1).  Never misses; reports near misses below delta, in the
- * maximum norm.  *toi is not later than the first contact.  Separating slabs clear most pairs before any box is looked at,
- * and with min_sep = 0 a search that would go beyond 64 boxes is decided exactly instead: such pairs slide or touch.
+ * maximum norm.  *toi is not later than the first contact.
  *  min_sep >= 0, m;   delta > 0, m: size of the images that end the search (1e-6);   t_max in (0, 1]
  *  max_boxes      1e6; 0: no limit.  When they are spent, or scratch is full, the answer is that of a contact, with a time
  *                 that no contact is before
  *  *toi = t_max when CLEAR, 0 when BAD: contact or a near miss at t = 0, or a coordinate is not finite
  *  scratch        under 400 bytes for every box open at one level, given back before return */
+abut_ccd_answer abut_ccd_bisect(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
+                                double t_max, long max_boxes, double *toi, abut_arena *scratch);
+
+/** The same promise at a fraction of the cost: separating slabs (geom/slab.h) clear most pairs and much of the time of the
+ * others before any box is looked at, and a search that would go beyond 64 boxes is decided exactly instead
+ * (geom/ccd_within.h for min_sep > 0): such pairs slide or touch, and bisection needs of the order of area / delta^2 boxes. */
 abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
                                    double t_max, long max_boxes, double *toi, abut_arena *scratch);
 

@@ -3,6 +3,7 @@
  * the tightest axis-aligned box around its image. */
 #include "geom/ccd.h"
 
+#include "geom/ccd_within.h"
 #include "geom/slab.h"
 
 #include <math.h>
@@ -259,18 +260,24 @@ static double clear_by_slabs(abut_stencil s, const double *x0, const double *x1,
     return t;
 }
 
-/* The search, and where it grows long the exact decision in its place (which knows no minimum separation). */
-static double first_time(query *q, abut_stencil s, const double *x0, const double *x1, double min_sep, double t_clear,
-                         long max_boxes, abut_arena *scratch)
+static abut_ccd_answer answer(double t, double t_clear, double t_max, double *toi)
 {
-    const int exact = min_sep == 0 && (max_boxes <= 0 || max_boxes > EXACT_AFTER);
+    *toi = t > t_max ? t_max : t > t_clear ? t : t_clear;
+    return t > t_max ? ABUT_CCD_CLEAR : *toi > 0 ? ABUT_CCD_HIT : ABUT_CCD_BAD;
+}
+
+abut_ccd_answer abut_ccd_bisect(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
+                                double t_max, long max_boxes, double *toi, abut_arena *scratch)
+{
+    query q;
+    *toi = 0;
+    if (!set_query(&q, s, x0, x1, min_sep, delta, t_max)) return ABUT_CCD_BAD;
     const abut_mark mark = abut_arena_mark(scratch);
-    double t, t_hi;
-    q->max_boxes = exact ? EXACT_AFTER : max_boxes;
-    const outcome end = search(q, t_clear, scratch, &t);
+    double t;
+    q.max_boxes = max_boxes;
+    search(&q, 0, scratch, &t);
     abut_arena_release(scratch, mark);
-    if (end == CUT && exact && !abut_ccd_exact(s, x0, x1, &t, &t_hi)) return INFINITY;
-    return t;
+    return answer(t, 0, t_max, toi);
 }
 
 abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
@@ -280,12 +287,17 @@ abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const doubl
     *toi = 0;
     if (!set_query(&q, s, x0, x1, min_sep, delta, t_max)) return ABUT_CCD_BAD;
     const double t_clear = clear_by_slabs(s, x0, x1, min_sep, t_max);
-    double t = INFINITY;
-    if (t_clear < t_max) t = first_time(&q, s, x0, x1, min_sep, t_clear, max_boxes, scratch);
-    if (t > t_max) {
-        *toi = t_max;
-        return ABUT_CCD_CLEAR;
+    if (t_clear >= t_max) return answer(INFINITY, t_clear, t_max, toi);
+
+    const int exact = max_boxes <= 0 || max_boxes > EXACT_AFTER;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double t, t_hi;
+    q.max_boxes = exact ? EXACT_AFTER : max_boxes;
+    const outcome end = search(&q, t_clear, scratch, &t);
+    abut_arena_release(scratch, mark);
+    if (end == CUT && exact) {
+        const int yes = min_sep > 0 ? abut_ccd_exact_within(s, x0, x1, min_sep, &t, &t_hi) : abut_ccd_exact(s, x0, x1, &t, &t_hi);
+        if (!yes) t = INFINITY;
     }
-    *toi = t > t_clear ? t : t_clear;
-    return *toi > 0 ? ABUT_CCD_HIT : ABUT_CCD_BAD;
+    return answer(t, t_clear, t_max, toi);
 }

@@ -5,8 +5,7 @@
 
 #include "base/rng.h"
 #include "geom/ccd.h"
-
-#define PURE 1e-300     /* a separation that changes no answer but rules the exact decision out: boxes alone */
+#include "geom/ccd_within.h"
 
 static int runs(int small, int large)
 {
@@ -14,11 +13,13 @@ static int runs(int small, int large)
     return v && *v && strcmp(v, "0") ? large : small;
 }
 
-static abut_ccd_answer inclusion(abut_stencil s, const double *x0, const double *x1, double xi, double delta, long boxes,
-                                 double *toi)
+/* pure: bisection alone */
+static abut_ccd_answer inclusion(int pure, abut_stencil s, const double *x0, const double *x1, double xi, double delta,
+                                 long boxes, double *toi)
 {
     abut_arena scratch = { 0 };
-    const abut_ccd_answer a = abut_ccd_inclusion(s, x0, x1, xi, delta, 1, boxes, toi, &scratch);
+    const abut_ccd_answer a = pure ? abut_ccd_bisect(s, x0, x1, xi, delta, 1, boxes, toi, &scratch)
+                                   : abut_ccd_inclusion(s, x0, x1, xi, delta, 1, boxes, toi, &scratch);
     abut_arena_clear(&scratch);
     return a;
 }
@@ -28,7 +29,7 @@ static void check_known(abut_stencil s, const double *x0, const double *x1, doub
 {
     for (int pure = 0; pure < 2; pure++) {
         double toi;
-        const abut_ccd_answer a = inclusion(s, x0, x1, pure ? PURE : 0, 1e-6, 1000000, &toi);
+        const abut_ccd_answer a = inclusion(pure, s, x0, x1, 0, 1e-6, 1000000, &toi);
         if (time < 0) CHECK(a == ABUT_CCD_CLEAR && toi == 1);
         else {
             CHECK(a != ABUT_CCD_CLEAR && toi <= time);
@@ -67,7 +68,7 @@ TEST(a_graze_without_crossing_is_contact)
             const double s = e - 0.5, x[12] = { s, -1, -s, s, 1, s, s - 1, s, c, s + 1, s, c };
             memcpy(e ? x1 : x0, x, sizeof x);
         }
-        const abut_ccd_answer a = inclusion(ABUT_EE, x0, x1, PURE, 1e-6, 1000000, &toi);
+        const abut_ccd_answer a = inclusion(1, ABUT_EE, x0, x1, 0, 1e-6, 1000000, &toi);
         CHECK((a != ABUT_CCD_CLEAR) == !i);
         if (!i) CHECK(toi <= 0.5 && toi > 0.49);
     }
@@ -100,7 +101,7 @@ static void random_motion(abut_rng *r, abut_stencil s, double *x0, double *x1)
 TEST(no_contact_is_missed_and_no_time_is_later_than_the_first)
 {
     abut_rng r = { 11 };
-    const int n = runs(20000, 10000000), pure = 20;
+    const int n = runs(20000, 10000000), pure = runs(20, 500);
     int contacts = 0, clear[2] = { 0, 0 };
     abut_arena scratch = { 0 };
     for (int i = 0; i < n; i++) {
@@ -116,7 +117,7 @@ TEST(no_contact_is_missed_and_no_time_is_later_than_the_first)
         clear[1] += a == ABUT_CCD_CLEAR;
         CHECK(!yes || (a != ABUT_CCD_CLEAR && toi <= hi));
         if (i % pure) continue;
-        a = abut_ccd_inclusion(s, x0, x1, PURE, 1e-6, 1, 20000, &toi, &scratch);
+        a = abut_ccd_bisect(s, x0, x1, 0, 1e-6, 1, 20000, &toi, &scratch);
         CHECK(!yes || (a != ABUT_CCD_CLEAR && toi <= hi));
     }
     abut_arena_clear(&scratch);
@@ -126,17 +127,25 @@ TEST(no_contact_is_missed_and_no_time_is_later_than_the_first)
 TEST(a_minimum_separation_is_kept_up_to_the_time_returned)
 {
     abut_rng r = { 12 };
-    int clear = 0, hit = 0;
-    for (int i = 0; i < 3000; i++) {
+    const int n = runs(3000, 300000);
+    int clear[3] = { 0 }, hit[3] = { 0 }, within = 0;
+    for (int i = 0; i < n; i++) {
         const abut_stencil s = (abut_stencil)(i % 4);
         const double xi = pow(10, abut_rng_real(&r, -4, -1));
-        double x0[12], x1[12], toi;
+        double x0[12], x1[12], toi, lo = 0, hi = 1;
         random_motion(&r, s, x0, x1);
-        const abut_ccd_answer a = inclusion(s, x0, x1, xi, 1e-4, 2000, &toi);
-        clear += a == ABUT_CCD_CLEAR, hit += a == ABUT_CCD_HIT;
-        for (int k = 0; k < 4 && a != ABUT_CCD_BAD; k++) CHECK(exact_compare(s, x0, x1, toi * k / 4, xi) > 0);
+        const int yes = abut_ccd_exact_within(s, x0, x1, xi, &lo, &hi);
+        within += yes;
+        for (int method = 0; method < 3; method++) {
+            const abut_ccd_answer a = method < 2 ? inclusion(method, s, x0, x1, xi, 1e-4, 2000, &toi)
+                                                 : abut_ccd_additive(s, x0, x1, xi, 0.1, 1, &toi);
+            clear[method] += a == ABUT_CCD_CLEAR, hit[method] += a == ABUT_CCD_HIT;
+            CHECK(!yes || (a != ABUT_CCD_CLEAR && toi <= hi));
+            if (i % 4 == 0 && a != ABUT_CCD_BAD) CHECK(exact_compare(s, x0, x1, toi, xi) > 0);
+        }
     }
-    CHECK(clear > 300 && hit > 100);
+    for (int method = 0; method < 3; method++) CHECK(clear[method] > n / 10 && hit[method] > n / 30);
+    CHECK(within > n / 10);
 }
 
 /* Sliding at a gap below delta needs area / delta^2 boxes: the cap, a full arena and a shorter motion all stay safe. */
@@ -146,13 +155,13 @@ TEST(a_search_cut_short_is_a_contact_not_an_all_clear)
     double x1[12], toi;
     memcpy(x1, x0, sizeof x1);
     for (int i = 6; i < 12; i += 3) x1[i] += 1e-2, x1[i + 2] -= 0x1p-55;
-    CHECK(inclusion(ABUT_EE, x0, x1, PURE, 1e-9, 100, &toi) != ABUT_CCD_CLEAR);
+    CHECK(inclusion(1, ABUT_EE, x0, x1, 0, 1e-9, 100, &toi) != ABUT_CCD_CLEAR);
     abut_arena tiny = { .limit = 4096 };
-    CHECK(abut_ccd_inclusion(ABUT_EE, x0, x1, PURE, 1e-9, 1, 0, &toi, &tiny) != ABUT_CCD_CLEAR);
+    CHECK(abut_ccd_bisect(ABUT_EE, x0, x1, 0, 1e-9, 1, 0, &toi, &tiny) != ABUT_CCD_CLEAR);
     abut_arena_clear(&tiny);
     abut_arena scratch = { 0 };
     const double a[12] = { .25, .25, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0 }, b[12] = { .25, .25, -1, 0, 0, 0, 1, 0, 0, 0, 1, 0 };
-    CHECK(abut_ccd_inclusion(ABUT_PT, a, b, PURE, 1e-6, 0.4, 0, &toi, &scratch) == ABUT_CCD_CLEAR && toi == 0.4);
+    CHECK(abut_ccd_bisect(ABUT_PT, a, b, 0, 1e-6, 0.4, 0, &toi, &scratch) == ABUT_CCD_CLEAR && toi == 0.4);
     CHECK(abut_ccd_inclusion(ABUT_PT, a, b, 0, 1e-6, 0.5, 0, &toi, &scratch) == ABUT_CCD_HIT && toi <= 0.5);
     abut_arena_clear(&scratch);
 }
@@ -166,7 +175,7 @@ TEST(bad_numbers_are_never_clear)
                 double x0[12], x1[12], toi;
                 memcpy(x0, base, sizeof x0), memcpy(x1, base, sizeof x1);
                 (i % 2 ? x1 : x0)[i / 2] = bad[b];
-                CHECK(inclusion((abut_stencil)s, x0, x1, 0, 1e-6, 0, &toi) == ABUT_CCD_BAD && toi == 0);
+                CHECK(inclusion(i % 2, (abut_stencil)s, x0, x1, 0, 1e-6, 0, &toi) == ABUT_CCD_BAD && toi == 0);
             }
 }
 
