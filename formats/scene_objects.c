@@ -99,13 +99,15 @@ static abut_status read_velocity(const abut_tree *t, abut_scene_object *o, abut_
 
 static abut_status read_fill(const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
-    static const char *const keys[] = { "max-volume", NULL };
+    static const char *const keys[] = { "max-volume", "keep-surface", NULL };
     const abut_tree *fill = abut_tree_find(t, "tetrahedralize");
     if (!fill) return ABUT_OK;
     abut_status rc = abut_tree_keys(fill, "tetrahedralize", keys, err);
     const abut_tree *most = rc ? NULL : abut_tree_find(fill, "max-volume");
     if (!rc && !most) rc = abut_tree_fail(fill, err, "tetrahedralize: expected {max-volume: number (m^3)}");
     if (!rc) rc = abut_tree_positive(most, "max-volume", ABUT_Q_VOLUME, &o->max_volume, NULL, err);
+    const abut_tree *keep = rc ? NULL : abut_tree_find(fill, "keep-surface");
+    if (keep) rc = abut_tree_flag(keep, "keep-surface", &o->keep_surface, err);
     if (!rc && o->obstacle) rc = abut_tree_fail_key(fill, err, "tetrahedralize: an obstacle needs no inside");
     if (!rc && (o->mesh.nt || !o->mesh.nf || o->mesh.ns || o->mesh.np))
         rc = abut_tree_fail_key(fill, err, "tetrahedralize: expected a mesh of triangles alone, this one has %d tets, %d "

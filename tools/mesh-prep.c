@@ -141,7 +141,7 @@ static abut_status fill_surfaces(prep *p, abut_err *err)
         abut_scene_object *o = &p->scene.object[i];
         abut_mesh solid = { 0 };
         if (!(o->max_volume > 0)) continue;
-        rc = abut_tetrahedralize(&o->mesh, o->max_volume, &solid, err);
+        rc = abut_tetrahedralize(&o->mesh, o->max_volume, o->keep_surface, &solid, err);
         if (rc) {
             abut_wrap(err, "%s: object '%s'", o->from, o->name);
             break;

@@ -209,13 +209,14 @@ abut_status abut_start_check(const abut_model *model, const abut_arrays *set, co
                              abut_offenders *bad, abut_start_gap *gap, abut_err *err)
 {
     check c = { .set = set, .bad = bad, .gap = gap };
-    gap->gap = INFINITY;
+    gap->gap = reach;
     gap->text[0] = 0;
     abut_status rc = prepare(&c, model, x, err);
     if (!rc) rc = list_crossings(&c, err);
     if (!rc) rc = list_touches(&c, reach, err);
     if (!rc) rc = list_inside(&c, x, err);
     if (!rc) plane_gaps(&c);
+    if (!gap->text[0]) gap->gap = INFINITY;
     if (!rc && bad->total)
         rc = abut_fail(err, ABUT_E_GEOM, "%lld contacts at the start without a gap; expected every distance to be more "
                        "than 0", (long long)bad->total);

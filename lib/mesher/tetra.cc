@@ -67,12 +67,12 @@ static double enclosed6(const abut_mesh *m)
     return sum;
 }
 
-static abut_status fill(const abut_mesh *m, double max_volume, abut_mesh *out, abut_err *err)
+static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out, abut_err *err)
 {
     tetgenio in, result;
     char switches[64];
     to_tetgen(m, in);
-    std::snprintf(switches, sizeof switches, "pYq1.4a%.17gQ", max_volume);
+    std::snprintf(switches, sizeof switches, "p%sq1.4a%.17gQ", keep_surface ? "Y" : "", max_volume);
     ::tetrahedralize(switches, &in, &result);
     double filled = 0;
     const double want = enclosed6(m);
@@ -84,11 +84,12 @@ static abut_status fill(const abut_mesh *m, double max_volume, abut_mesh *out, a
     return rc;
 }
 
-extern "C" abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, abut_mesh *out, abut_err *err)
+extern "C" abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out,
+                                           abut_err *err)
 {
     abut_status rc;
     try {
-        rc = fill(m, max_volume, out, err);
+        rc = fill(m, max_volume, keep_surface, out, err);
     } catch (const std::bad_alloc &) {
         rc = abut_fail(err, ABUT_E_NOMEM, "tetgen: no memory");
     } catch (int code) {

@@ -8,13 +8,15 @@ extern "C" {
 
 #include "model/mesh.h"
 
-/** Fills the closed surface of m's triangles with tets no larger than max_volume (m^3).  The surface is kept as it is: its
- * points come first, in their order; points inside are added.
+/** Fills the closed surface of m's triangles with tets.
  *
- * out  empty before; tets only, positively oriented
+ * max_volume    m^3, of a tet; with keep_surface only as far as the surface's own triangles allow
+ * keep_surface  0: triangles are divided where that helps; 1: they stay as they are, points are added inside alone
+ * out           empty before; tets only, positively oriented; m's points come first, in their order
  * Fails  ABUT_E_GEOM the surface is open, touches itself, or encloses another volume than its tets have (a cavity, a
  *        triangle turned over); ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, abut_mesh *out, abut_err *err);
+ABUT_MUST_USE abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out,
+                                              abut_err *err);
 
 #ifdef __cplusplus
 }

@@ -33,6 +33,7 @@ typedef struct abut_scene_object {
     int has_mu;
     double mu;
     double max_volume;              /* m^3: fill the closed surface with tets no larger than this; 0: leave it */
+    int keep_surface;               /* ... without dividing its triangles */
     int32_t nkeys;                  /* positions the obstacle passes through in straight lines, key_step apart, or 0 */
     double key_step;                /* s */
     double *key;                    /* [nkeys * nv * 3] m */

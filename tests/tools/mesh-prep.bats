@@ -1,0 +1,242 @@
+#!/usr/bin/env bats
+# mesh-prep: scenes, mesh files, IPC scripts; what is refused, where it stands, and what the exit code says.
+load helpers
+
+# a scene of one box, one line per key, so that places can be told
+scene() {
+    cat > scene.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+contact:
+  dhat: 1e-3 l
+  friction: {mu: 0.3}
+materials:
+  jelly: {young: 3e4}
+objects:
+  box:
+    generate: {box: {size: [1, 1, 1], cells: [2, 2, 2]}}
+    translate: [0, 1, 0]
+  floor: {half-space: {normal: [0, 1, 0]}}
+motion:
+  - select: {object: box, relative-box: [[0, 0.9, 0], [1, 1, 1]]}
+    fix: true
+Y
+}
+
+# refused KEY=VALUE TEXT: with this --set the scene is unusable input, and the message says TEXT
+refused() {
+    exits 3 "$BIN/mesh-prep" scene.yaml --set "$1" -o out.abut && says "$2"
+}
+
+# wrong LINE NEW TEXT: with line LINE of the scene replaced, the message says TEXT
+wrong() {
+    scene
+    sed -i "$1s|.*|$2|" scene.yaml
+    exits 3 "$BIN/mesh-prep" scene.yaml -o out.abut && says "$3" && [ ! -e out.abut ]
+}
+
+@test "a scene becomes the same bytes from a file, from standard input, and twice" {
+    scene
+    "$BIN/mesh-prep" scene.yaml -o a.abut
+    "$BIN/mesh-prep" scene.yaml | cat > b.abut
+    "$BIN/mesh-prep" - < scene.yaml > c.abut
+    "$BIN/mesh-prep" -j 3 < scene.yaml > d.abut
+    cmp a.abut b.abut && cmp a.abut c.abut && cmp a.abut d.abut
+}
+
+@test "an unknown key is named with its place and the nearest known one" {
+    wrong 2 'time: {stpe: 0.01 s}' "scene.yaml:2:8: time: unknown key 'stpe'; did you mean 'step'?"
+    wrong 5 '  frictoin: {mu: 0.3}' "scene.yaml:5:3: contact: unknown key 'frictoin'; did you mean 'friction'?"
+    wrong 11 '    translat: [0, 1, 0]' "scene.yaml:11:5: object: unknown key 'translat'; did you mean 'translate'?"
+    wrong 1 'colour: blue' "scene.yaml:1:1: scene: unknown key 'colour'; expected one of abut, time"
+}
+
+@test "a missing or wrong unit is named with its place and what was expected" {
+    wrong 4 '  dhat: 1e-3' "scene.yaml:4:9: contact.dhat is '1e-3': expected a number and its unit, one of m, cm, mm, l"
+    wrong 2 'time: {step: 0.01 m}' "scene.yaml:2:14: time.step is '0.01 m': expected a number, if it has a unit one of s, ms"
+    wrong 11 '    rotate: {axis: [0, 1, 0], angle: 90}' "scene.yaml:11:38: angle is '90': expected a number and its unit, one of deg, rad"
+    wrong 7 '  jelly: {young: 3e4 l}' "scene.yaml:7:18: young is '3e4 l'"
+}
+
+@test "wrong values are named with their place" {
+    wrong 2 'time: {step: -1 s}' "scene.yaml:2:14: time.step is '-1 s': expected more than 0"
+    wrong 2 'time: {step: nan}' "scene.yaml:2:14: time.step is 'nan'"
+    wrong 2 'time: {scheme: bdf2}' "scene.yaml:2:16: time.scheme is 'bdf2': expected one of implicit-euler"
+    wrong 7 '  jelly: {poisson: 0.5}' "scene.yaml:7:20: poisson is 0.5: expected more than -1 and less than 0.5"
+    wrong 11 '    translate: [0, 1]' "scene.yaml:11:16: translate: a list of 2: expected 3 numbers"
+    wrong 11 '    material: jely' "scene.yaml:11:15: no material is called 'jely'; did you mean 'jelly'?"
+    wrong 14 '  - select: {object: bix}' "scene.yaml:14:22: no object is called 'bix'; did you mean 'box'?"
+    wrong 14 '  - select: {object: box, box: [[9, 9, 9], [10, 10, 10]]}' "scene.yaml:14:5: this motion selects no node"
+    wrong 10 '    mesh: no/such.obj' "scene.yaml:10:11: no/such.obj: No such file or directory"
+    wrong 10 '    generate: {sphere: {radius: 1, cells: 3}}' "scene.yaml:10:24: sphere: 3 cells over the diameter: expected an even number"
+    wrong 1 'abut: 2' "scene.yaml:1:7: abut (the version of the scene language) is '2'"
+}
+
+@test "broken YAML is named with its place" {
+    printf 'time: {step: 1\nobjects: {}\n' > a.yaml
+    exits 3 "$BIN/mesh-prep" a.yaml -o out.abut && says "a.yaml:2:8: did not find expected ',' or '}'"
+    printf 'time: {step: 1, step: 2}\n' > b.yaml
+    exits 3 "$BIN/mesh-prep" b.yaml -o out.abut && says "b.yaml:1:17: this key is in the map already"
+    printf 'a: &x 1\nb: *x\n' > c.yaml
+    exits 3 "$BIN/mesh-prep" c.yaml -o out.abut && says "c.yaml:2:4: aliases are not read"
+    yes '[' 2>/dev/null | head -c 200 | tr -d '\n' > d.yaml
+    exits 3 "$BIN/mesh-prep" d.yaml -o out.abut && says "more than 64 levels"
+    exits 3 "$BIN/mesh-prep" /dev/null -o out.abut && says "expected 'objects:"
+}
+
+@test "--set replaces a value anywhere and its mistakes are named" {
+    scene
+    "$BIN/mesh-prep" scene.yaml --set time.step=5ms --set objects.box.translate='[0, 3, 0]' --explain -o a.abut 2>text
+    grep -E 'time step +0.005 +s' text && grep -F '[-0.5, 2.5, -0.5] to [0.5, 3.5, 0.5] m' text
+    "$BIN/mesh-prep" scene.yaml --set motion.0.until='2 s' -s objects.wall='{generate: {cloth: {size: [9, 9], cells: [1, 1]}}, obstacle: true, translate: [0, 5, 0]}' -o b.abut
+    refused time.stpe=1 "--set time.stpe:1:1: time: unknown key 'stpe'; did you mean 'step'?"
+    refused time.step=[ "--set time.step"
+    exits 2 "$BIN/mesh-prep" scene.yaml --set time.step -o out.abut && says "expected key.key=value"
+    exits 2 "$BIN/mesh-prep" scene.yaml --set motion.1.until=3 -o out.abut && says "looked up in a list of 1: expected 0 to 0"
+    exits 2 "$BIN/mesh-prep" scene.yaml --set time..step=3 -o out.abut && says "an empty name"
+}
+
+@test "what touches or crosses at the start is refused, named, and written as a mesh" {
+    scene
+    refused objects.box.translate='[0, 0.5, 0]' "(-0.5, 0, -0.5) is on half-space 'floor' (height 0 m)"
+    refused objects.other='{generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 2, 0]}' "touches or crosses triangle of 'other'"
+    refused objects.dust='{generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}, obstacle: true, translate: [0.1, 1.2, 0.1]}' "is inside tet"
+    refused objects.seed='{generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.2, 1.2, 0.2]}' "of 'seed' (node"
+    exits 3 "$BIN/mesh-prep" scene.yaml --set objects.box.translate='[0, 0.25, 0]' --report bad.obj -o out.abut
+    says "9 contacts at the start without a gap"
+    [ "$(grep -c ^p bad.obj)" = 9 ] && [ ! -e out.abut ]
+    "$BIN/mesh-prep" scene.yaml --set objects.box.translate='[0, 0.5000001, 0]' --explain -o out.abut 2>text
+    grep -F "start gap" text | grep -F "half-space 'floor'"
+}
+
+@test "inverted, flat and doubled elements are refused and named" {
+    printf 'v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n' > flat.obj
+    cat > s.yaml <<'Y'
+objects:
+  box: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 9, 0]}
+  thin: {mesh: flat.obj, obstacle: true}
+Y
+    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut && says "thin: triangle 0 (points 0 1 2) has no area"
+    printf 'v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 2\n' > flat.obj
+    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut && says "flat.obj: triangle 0 names point 1 twice"
+    printf '4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 1 1 0\n' > flat.node
+    printf '1 4 0\n0 0 1 2 3\n' > flat.ele
+    exits 3 "$BIN/mesh-prep" flat.ele --report r.obj -o out.abut && says "flat.ele: tet 0 (points 0 1 2 3) is flat"
+    [ "$(grep -c ^f r.obj)" = 4 ]
+    scene
+    refused objects.box.flip=true "is inverted"
+}
+
+@test "a closed surface is filled with tets; an open one is refused" {
+    cat > cube.obj <<'O'
+v 0 0 0
+v 1 0 0
+v 1 1 0
+v 0 1 0
+v 0 0 1
+v 1 0 1
+v 1 1 1
+v 0 1 1
+f 1 4 3 2
+f 5 6 7 8
+f 1 2 6 5
+f 2 3 7 6
+f 3 4 8 7
+f 4 1 5 8
+O
+    cat > s.yaml <<'Y'
+objects:
+  cube: {mesh: cube.obj, tetrahedralize: {max-volume: 0.01}}
+Y
+    "$BIN/mesh-prep" s.yaml --explain -o a.abut 2>text
+    grep -E 'volume +1 ' text
+    [ "$(sed -n 's/.*mesh .* \([0-9]*\) tets.*/\1/p' text)" -ge 100 ]
+    "$BIN/mesh-prep" s.yaml --set objects.cube.tetrahedralize.keep-surface=true --explain -o a.abut 2>text
+    grep -E 'volume +1 ' text && grep -F '12 triangles, 18 edges' text
+    sed -i '$d' cube.obj
+    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut && says "object 'cube'"
+    exits 3 "$BIN/mesh-prep" cube.obj -o out.abut && says "has no tet; only solids of tets are simulated"
+}
+
+@test "mesh files alone make a scene; mixtures and unknown files are usage errors" {
+    printf '4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n' | tee a.node > b.node
+    printf '1 4 0\n0 0 1 2 3\n' | tee a.ele > b.ele
+    "$BIN/mesh-prep" a.ele --explain -o out.abut 2>text && grep -F "body a.ele" text
+    exits 3 "$BIN/mesh-prep" a.ele b.node -o out.abut && says "touches"
+    "$BIN/mesh-prep" a.ele --set objects.wall.half-space.normal='[0, 1, 0]' --set objects.wall.half-space.point='[0, -1, 0]' \
+        --set 'fit=2 m' --explain -o out.abut 2>text
+    grep -F "half-space wall" text && grep -F "[0, 0, 0] to [2, 2, 2] m" text
+    exits 2 "$BIN/mesh-prep" a.ele s.yaml -o out.abut && says "s.yaml: expected one scene, or mesh files alone"
+    exits 3 "$BIN/mesh-prep" nothing.yaml -o out.abut && says "nothing.yaml: No such file"
+}
+
+# a folder like the release's, with one tet mesh and one surface
+release() {
+    mkdir -p r/input/a/b
+    printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n' > r/input/t.msh
+    printf 'v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n' > r/input/tri.obj
+    cat > r/input/a/b/s.txt
+}
+
+@test "an IPC script turns about z, then y, then x, then moves; keywords become velocities and motions" {
+    release <<'S'
+zoom 0.5   # no effect
+shapes input 3
+input/t.msh 0 9 0  0 0 0  2 2 2  material 500 1e6 0.3  initVel 0 -1 0  0 90 0 \
+    DBC -0.1 -0.1 -0.1  0.1 0.1 0.1  0 0 0  0 0 0  1.5 \
+    NBC 0.9 0 0  1.1 1 1  -5 0 0  0 1
+input/tri.obj 0 0 0  0 180 90  1 1 1 angularVelocity 10 90 0
+input/tri.pt  5 0 0  0 0 0  1 1 1
+ground 0.1 -3
+section SQP QP
+nonsense 1 2 3
+section end
+S
+    "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt --explain -o a.abut 2>text
+    grep -F "commands without effect: zoom (line 1)" text
+    grep -A2 -F "obstacle tri-2" text | grep -F "[0, 0, -1] to [0, 1, 0] m"
+    grep -A1 -F "obstacle tri-3" text | grep -F "3 isolated points"
+    grep -F "t-1: neo-hookean, 500 kg/m^3, E 1e+06 Pa, nu 0.3" text
+    grep -F "3 motions, 1 handle nodes" text
+    "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt --set time.step=0.001 -q -o b.abut
+}
+
+@test "an unsupported command of an IPC script is named with file and line" {
+    release <<'S'
+shapes input 1
+input/t.msh 0 9 0  0 0 0  2 2 2
+timeIntegration NM
+S
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut && says "s.txt:3: timeIntegration 'NM' is not supported yet: expected BE"
+    printf 'shapes input 2\ninput/t.msh 0 9 0  0 0 0  2 2 2\n' > r/input/a/b/s.txt
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut && says "the script ends where a shape is expected"
+    printf 'grund 0 0\n' > r/input/a/b/s.txt
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut && says "s.txt:1: unsupported command 'grund'; the nearest known one is 'ground'"
+    printf 'shapes input 1\ninput/t.msh 0 9 0  0 0 0  2 2 2 spin 3\n' > r/input/a/b/s.txt
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut && says "s.txt:2: 'spin': expected material, initVel"
+    cp r/input/a/b/s.txt lone.txt
+    exits 3 "$BIN/mesh-prep" --ipc-script lone.txt -o out.abut && says "holds 'input'"
+}
+
+@test "every tutorial script of the IPC release loads, but for Newmark's, which is refused by line" {
+    skip_without ipc/input/tutorialExamples
+    local f n=0
+    while read -r f; do
+        if grep -q '^timeIntegration NM' "$f"; then
+            exits 3 "$BIN/mesh-prep" --ipc-script "$f" -o out.abut
+            says "2cubesFall_NM.txt:11: timeIntegration 'NM' is not supported yet"
+        else
+            "$BIN/mesh-prep" -q --ipc-script "$f" -o out.abut
+        fi
+        n=$((n + 1))
+    done < <(find "$DATA/ipc/input/tutorialExamples" -name '*.txt')
+    [ "$n" = 22 ]
+}
+
+@test "mat on knives and ball on points of the IPC release have the counts of the literature" {
+    skip_without ipc/input/paperExamples/2_matKnives.txt
+    "$BIN/mesh-prep" --explain --ipc-script "$DATA/ipc/input/paperExamples/2_matKnives.txt" -o out.abut 2>text
+    grep -F "3200 nodes, 9126 tets; surface: 6396 triangles" text
+    "$BIN/mesh-prep" --explain --ipc-script "$DATA/ipc/input/paperExamples/2_spherePoints.txt" -o out.abut 2>text
+    grep -F "7034 nodes, 27792 tets; surface: 9742 triangles" text && grep -F "420 isolated points" text
+}

@@ -1,0 +1,430 @@
+/* From the text of a scene to the arrays of a model; damaged text gives an error, never a crash. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "contact/start_check.h"
+#include "formats/ipc_script.h"
+#include "formats/scene_read.h"
+#include "formats/yaml.h"
+#include "geom/predicates.h"
+#include "mesher/generate.h"
+#include "model/build.h"
+#include "model/model.h"
+
+/* Everything a scene becomes. */
+typedef struct made {
+    abut_arena arena;
+    abut_tree *tree;
+    abut_scene scene;
+    abut_arrays model_set, frame_set;
+    abut_built built;
+    abut_offenders bad;
+    abut_model m;
+    abut_frame f;
+    abut_err err;
+} made;
+
+static abut_status build(made *s)
+{
+    abut_status rc = abut_scene_build(&s->scene, &s->model_set, &s->frame_set, &s->built, &s->bad, &s->err);
+    double *lo = rc ? NULL : abut_model_put(&s->model_set, "contact/kappa-min", 1, &s->err);
+    double *hi = lo ? abut_model_put(&s->model_set, "contact/kappa-max", 1, &s->err) : NULL;
+    if (hi) *lo = 1, *hi = 100;
+    if (!rc) rc = abut_model_view(&s->model_set, &s->m, &s->err);
+    return rc ? rc : abut_frame_view(&s->frame_set, &s->m, &s->f, &s->err);
+}
+
+static abut_status make(made *s, const char *text)
+{
+    memset(s, 0, sizeof *s);
+    abut_status rc = abut_yaml_read(&s->arena, "test.yaml", text, strlen(text), &s->tree, &s->err);
+    if (!rc) rc = abut_scene_read(s->tree, "", &s->scene, &s->err);
+    return rc ? rc : build(s);
+}
+
+static void drop(made *s)
+{
+    abut_scene_clear(&s->scene);
+    abut_arrays_clear(&s->model_set);
+    abut_arrays_clear(&s->frame_set);
+    abut_built_clear(&s->built);
+    abut_offenders_clear(&s->bad);
+    abut_arena_clear(&s->arena);
+}
+
+static int made_well(made *s, const char *text)
+{
+    const abut_status rc = make(s, text);
+    if (rc) printf("# %s\n", s->err.msg);
+    return rc == ABUT_OK;
+}
+
+/* The scene is refused with this status and a message that holds `part`. */
+static int refused(const char *text, abut_status want, const char *part)
+{
+    made s;
+    const abut_status rc = make(&s, text);
+    const int ok = rc == want && strstr(s.err.msg, part) != NULL;
+    if (!ok) printf("# status %d: %s\n", rc, s.err.msg);
+    drop(&s);
+    return ok;
+}
+
+static const char *const FULL =
+    "abut: 1\n"
+    "time: {step: 20 ms, end: 1.5 s}\n"
+    "gravity: [0, -5, 1]\n"
+    "contact: {dhat: 1e-3 l, friction: {mu: 0.3, eps_v: 2 m/s, lags: 4, pairs: [{between: [box, floor], mu: 0.9}]}}\n"
+    "tolerance: 1e-2 l/s\n"
+    "materials:\n"
+    "  soft: {young: 3 kPa, density: 600}\n"
+    "  hard: {model: fixed-corotated, young: 1 GPa, poisson: 0.1}\n"
+    "objects:\n"
+    "  box: {generate: {box: {size: [2, 1, 1], cells: [2, 1, 1]}}, material: soft, velocity: [1, 2, 3],\n"
+    "        angular-velocity: {axis: [0, 0, 2], rate: 90 deg/s}}\n"
+    "  wall: {generate: {box: {size: [1, 1, 1], cells: [3, 3, 3]}}, obstacle: true, translate: [5, 0, 0], velocity: [0, 1, 0]}\n"
+    "  floor: {half-space: {point: [0, -3, 0], normal: [0, 2, 0]}, mu: 0.5}\n"
+    "  ball: {generate: {sphere: {radius: 1, cells: 4}}, material: hard, translate: [-4, 0, 0], mu: 0.1}\n"
+    "selections:\n"
+    "  left: {object: box, relative-box: [[0, 0, 0], [0.1, 1, 1]]}\n"
+    "motion:\n"
+    "  - {select: left, rotate: {axis: [1, 0, 0], rate: 1 rad/s}, translate: [0, 0, 7], until: 2 s}\n"
+    "  - {select: {object: ball, surface: true, sphere: {center: [-5, 0, 0], radius: 0.2}}, force: [10, 0, 0], from: 500 ms}\n"
+    "  - {select: {}, acceleration: [0, 3, 0]}\n";
+
+TEST(a_scene_becomes_the_arrays_it_says)
+{
+    made s;
+    CHECK(made_well(&s, FULL));
+    const abut_model *m = &s.m;
+    CHECK(*m->h == 0.02 && *m->eps_v == 2 && *m->lags == 4);
+    CHECK(m->gravity[1] == -5 && m->gravity[2] == 1);
+    const abut_array *end = abut_arrays_find(&s.model_set, "time/end");
+    CHECK(end && *(const double *)end->data == 1.5);
+    /* simulated: the box [-1, 1] x [-.5, .5]^2 and the ball about -4 */
+    CHECK_NEAR(*m->length, sqrt(36 + 4 + 4), 1e-14);
+    CHECK_NEAR(*m->dhat, 1e-3 * *m->length, 1e-18);
+    CHECK_NEAR(*m->tolerance, 1e-2 * *m->length, 1e-17);
+    CHECK(m->no == 3 && m->nh == 1 && m->nm == 2 && m->nmo == 4);
+    CHECK(m->mat_young[0] == 3000 && m->mat_density[0] == 600 && m->mat_model[1] == ABUT_FIXED_COROTATED);
+    CHECK(m->hs_normal[1] == 1 && m->hs_point[1] == -3);
+    char name[64];
+    CHECK(!strcmp(abut_text_row(&s.model_set, "object/name", 2, name, sizeof name), "ball"));
+    CHECK(!strcmp(abut_text_row(&s.model_set, "half-space/name", 0, name, sizeof name), "floor"));
+    drop(&s);
+}
+
+TEST(masses_are_lumped_and_obstacles_have_the_mean)
+{
+    made s;
+    CHECK(made_well(&s, FULL));
+    double box = 0, all = 0;
+    int n = 0;
+    for (int32_t i = 0; i < s.m.nv; i++) {
+        if (s.m.body[i] == 0) box += s.m.mass[i];
+        if (s.m.role[i] != ABUT_NODE_OBSTACLE) all += s.m.mass[i], n++;
+    }
+    CHECK_NEAR(box, 2 * 600, 1e-9);
+    CHECK_NEAR(s.built.object[0].mass, 1200, 1e-9);
+    for (int32_t i = 0; i < s.m.nv; i++)
+        if (s.m.role[i] == ABUT_NODE_OBSTACLE) CHECK_NEAR(s.m.mass[i], all / n, 1e-9);
+    drop(&s);
+}
+
+TEST(only_the_surface_of_an_obstacle_enters_the_model)
+{
+    made s;
+    CHECK(made_well(&s, FULL));
+    CHECK(s.built.object[1].nodes == 64 - 8 && s.built.object[1].dropped == 8 && s.built.object[1].tets == 0);
+    CHECK(s.m.nt == 6 * 2 + 6 * 64);
+    /* box 2x1x1: 20 triangles; wall 3^3: 108; ball 4^3: 192; closed surfaces: 3/2 edges */
+    CHECK(s.m.nct == 20 + 108 + 192 && s.m.nce == 3 * s.m.nct / 2 && s.m.nc == 12 + 56 + 98);
+    for (int32_t i = 0; i < s.m.nc; i++) CHECK(i == 0 || s.m.coll_node[i] > s.m.coll_node[i - 1]);
+    drop(&s);
+}
+
+TEST(velocities_are_linear_plus_spin_about_the_middle)
+{
+    made s;
+    CHECK(made_well(&s, FULL));
+    const double w = 1.5707963267948966;
+    for (int32_t i = 0; i < s.m.nv; i++) {
+        const double *x = s.f.x + 3 * i, *v = s.f.v + 3 * i;
+        CHECK(!memcmp(x, s.m.X + 3 * i, 24));
+        if (s.m.body[i] != 0) CHECK(v[0] == 0 && v[1] == 0 && v[2] == 0);
+        else CHECK_NEAR(fabs(v[0] - (1 - w * x[1])) + fabs(v[1] - (2 + w * x[0])) + fabs(v[2] - 3), 0, 1e-14);
+    }
+    drop(&s);
+}
+
+TEST(motions_select_their_nodes_and_say_what_they_do)
+{
+    made s;
+    CHECK(made_well(&s, FULL));
+    const abut_model *m = &s.m;
+    /* 0: the wall keeps its velocity */
+    CHECK(m->mo_kind[0] == ABUT_MOTION_MOVE && m->mo_linear[1] == 1 && m->mo_first[1] - m->mo_first[0] == 56);
+    CHECK(isinf(m->mo_window[1]));
+    /* 1: the left face of the box, about its middle */
+    CHECK(m->mo_first[3] - m->mo_first[2] == 4 && m->mo_window[3] == 2 && m->mo_linear[5] == 7 && m->mo_angular[3] == 1);
+    CHECK_NEAR(m->mo_center[3], -1, 1e-15);
+    for (int32_t i = m->mo_first[2]; i < m->mo_first[3]; i++) CHECK(m->role[m->mo_node[i]] == ABUT_NODE_HANDLE);
+    /* 2: 10 N on the foremost node of the ball, as an acceleration */
+    CHECK(m->mo_kind[2] == ABUT_MOTION_FORCE && m->mo_first[5] - m->mo_first[4] == 1);
+    const int32_t tip = m->mo_node[m->mo_first[4]];
+    CHECK_NEAR(m->X[3 * tip], -5, 1e-15);
+    CHECK_NEAR(m->mo_linear[6] * m->mass[tip], 10, 1e-12);
+    CHECK(m->mo_window[4] == 0.5 && m->role[tip] == ABUT_NODE_FREE);
+    /* 3: all simulated nodes */
+    CHECK(m->mo_first[7] - m->mo_first[6] == 12 + 125 && m->mo_linear[10] == 3);
+    CHECK(s.built.handles == 4);
+    drop(&s);
+}
+
+/* mu of the objects (or of an object and the half-space, b = -1) through the classes of the model */
+static double mu_of(const abut_model *m, int a, int b)
+{
+    const int32_t ca = m->obj_friction[a], cb = b < 0 ? m->hs_friction[0] : m->obj_friction[b];
+    return m->mu[ca * m->ng + cb];
+}
+
+TEST(friction_follows_pair_then_own_then_scene)
+{
+    made s;
+    CHECK(made_well(&s, FULL));
+    CHECK(mu_of(&s.m, 0, -1) == 0.9);       /* the explicit pair */
+    CHECK(mu_of(&s.m, 0, 0) == 0.3);        /* the scene's */
+    CHECK(mu_of(&s.m, 0, 1) == 0.3);
+    CHECK(mu_of(&s.m, 0, 2) == 0.1);        /* the one that has its own */
+    CHECK(mu_of(&s.m, 1, -1) == 0.5);
+    CHECK(mu_of(&s.m, 2, -1) == 0.3);       /* both have: (0.1 + 0.5) / 2 */
+    CHECK(mu_of(&s.m, 2, 2) == 0.1);
+    drop(&s);
+}
+
+TEST(meshes_are_scaled_then_turned_then_moved_then_repeated)
+{
+    made s;
+    CHECK(made_well(&s, "objects:\n"
+                        "  a: {generate: {box: {size: [2, 4, 6], cells: [1, 1, 1]}}, scale: [-1, 1, 0.5],\n"
+                        "      rotate: [{axis: [0, 0, 1], angle: 90 deg}, {axis: [1, 0, 0], angle: 90 deg}], translate: [10, 0, 0],\n"
+                        "      repeat: {count: [1, 2, 1], spacing: [0, 9, 0]}}\n"));
+    /* half sizes 1 2 1.5; about z: 2 1 1.5; about x: 2 1.5 1 */
+    const abut_object_facts *f = &s.built.object[0];
+    CHECK(f->lo[0] == 8 && f->hi[0] == 12 && f->lo[1] == -1.5 && f->hi[1] == 10.5 && f->lo[2] == -1 && f->hi[2] == 1);
+    CHECK(f->nodes == 16 && f->tets == 12);
+    CHECK_NEAR(f->volume, 2 * 2 * 4 * 3, 1e-12);    /* positive although mirrored */
+    drop(&s);
+}
+
+TEST(fit_scales_the_longest_side_and_starts_at_the_origin)
+{
+    made s;
+    CHECK(make(&s, "fit: 6\nobjects:\n  a: {generate: {box: {size: [1, 2, 1], cells: [1, 1, 1]}}}\n"
+                   "  b: {generate: {rod: {length: 1, cells: 1}}, obstacle: true, translate: [3, 0, 0]}\n") == ABUT_OK);
+    drop(&s);
+    memset(&s, 0, sizeof s);
+    s.scene = abut_scene_defaults();
+    s.scene.fit = 8;
+    CHECK(!abut_scene_reserve(&s.scene, 1, 2, 0, 0, 0, &s.err));
+    CHECK(!abut_generate_box((double[3]){ 1, 2, 1 }, (int32_t[3]){ 1, 1, 1 }, &s.scene.object[0].mesh, &s.err));
+    CHECK(!abut_generate_rod(7, 1, &s.scene.object[1].mesh, &s.err));       /* x from -3.5 to 3.5 at y = z = 0 */
+    abut_scene_fit(&s.scene);
+    double lo[3], hi[3];
+    abut_mesh_bounds(&s.scene.object[0].mesh, lo, hi);
+    CHECK_NEAR(lo[0], 3.0 * 8 / 7, 1e-14);
+    CHECK_NEAR(hi[1], 2.0 * 8 / 7, 1e-14);
+    CHECK(lo[1] == 0 && lo[2] == 0);
+    abut_mesh_bounds(&s.scene.object[1].mesh, lo, hi);
+    CHECK(lo[0] == 0);
+    CHECK_NEAR(hi[0], 8, 1e-14);
+    drop(&s);
+}
+
+TEST(a_sequence_passes_through_every_position)
+{
+    made s;
+    memset(&s, 0, sizeof s);
+    s.scene = abut_scene_defaults();
+    CHECK(!abut_scene_reserve(&s.scene, 1, 2, 0, 0, 0, &s.err));
+    s.scene.material[0] = (abut_scene_material){ "m", 0, 1000, 1e5, 0.4, "" };
+    abut_scene_object *o = s.scene.object;
+    CHECK(!abut_generate_box((double[3]){ 1, 1, 1 }, (int32_t[3]){ 1, 1, 1 }, &o[0].mesh, &s.err));
+    CHECK(!abut_generate_rod(1, 2, &o[1].mesh, &s.err));
+    o[1].obstacle = 1, o[1].material = -1, o[1].nkeys = 5, o[1].key_step = 0.25;
+    o[1].key = malloc(5 * 9 * sizeof(double));
+    memcpy(o[1].key, o[1].mesh.x, 9 * sizeof(double));
+    abut_rng rng = { 5 };
+    for (int i = 9; i < 45; i++) o[1].key[i] = i % 9 < 3 ? o[1].key[i - 9] : abut_rng_real(&rng, -1, 1);
+    CHECK(!build(&s));
+    CHECK(s.m.nmo == 4 * 2);                /* the first point rests */
+    for (int k = 0; k < 5; k++)
+        for (int p = 0; p < 3; p++) {       /* sum of velocity times time up to key k */
+            double x[3];
+            memcpy(x, o[1].mesh.x + 3 * p, sizeof x);
+            for (int32_t i = 0; i < s.m.nmo; i++) {
+                const double *w = s.m.mo_window + 2 * i;
+                if (s.m.mo_node[s.m.mo_first[2 * i]] != 8 + p || w[0] >= 0.25 * k) continue;
+                for (int d = 0; d < 3; d++) x[d] += s.m.mo_linear[3 * i + d] * (w[1] - w[0]);
+            }
+            for (int d = 0; d < 3; d++) CHECK_NEAR(x[d], o[1].key[9 * k + 3 * p + d], 1e-14);
+        }
+    drop(&s);
+}
+
+#define BOX "  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
+
+TEST(what_cannot_be_simulated_is_refused)
+{
+    CHECK(refused("objects: {}\n", ABUT_E_FORMAT, "nothing to simulate"));
+    CHECK(refused("objects:\n  a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}}\n", ABUT_E_FORMAT,
+                  "test.yaml:2:6: body 'a' has no tet"));
+    CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true}\n  - {select: {}, translate: [1, 0, 0], from: 3 s}\n",
+                  ABUT_E_FORMAT, "test.yaml:5:5: node 0 is moved by another motion (test.yaml:4:5) at the same time, from 3 s"));
+    CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true, force: [1, 0, 0]}\n", ABUT_E_FORMAT,
+                  "expected one of translate and rotate, fix, acceleration, force; found 2"));
+    CHECK(refused("objects:\n" BOX "motion:\n  - {select: {box: [[1, 0, 0], [0, 1, 1]]}, fix: true}\n", ABUT_E_FORMAT,
+                  "box: from 1 to 0 along axis 0"));
+    CHECK(refused("objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, flip: true}\n", ABUT_E_GEOM,
+                  "6 elements cannot be simulated; the first is a: tet 0 (points 0 1 7 3) is inverted"));
+    CHECK(refused("materials: {a: {}, b: {}}\nobjects:\n" BOX, ABUT_E_FORMAT, "object 'a' names no material, and there are 2"));
+    CHECK(refused("objects:\n" BOX "  b: {generate: {rod: {length: 1, cells: 2}}, obstacle: true}\nmotion:\n"
+                  "  - {select: {object: b}, force: [1, 0, 0]}\n", ABUT_E_FORMAT, "a force on an obstacle"));
+}
+
+TEST(motions_that_follow_one_another_are_fine)
+{
+    made s;
+    CHECK(made_well(&s, "objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true, until: 3 s}\n"
+                        "  - {select: {}, translate: [1, 0, 0], from: 3 s}\n"));
+    CHECK(s.m.nmo == 2);
+    drop(&s);
+}
+
+TEST(the_nearest_name_is_found_and_far_ones_are_not)
+{
+    static const char *const names[] = { "friction", "gravity", "time", "tolerance", NULL };
+    CHECK(!strcmp(abut_name_nearest("frictoin", names), "friction"));
+    CHECK(!strcmp(abut_name_nearest("tim", names), "time"));
+    CHECK(!strcmp(abut_name_nearest("tolerence", names), "tolerance"));
+    CHECK(!abut_name_nearest("colour", names));
+}
+
+/* ---- the start check against all pairs ---- */
+
+static int brute_touch(const abut_model *m, const double *x)
+{
+    for (int32_t e = 0; e < m->nce; e++)
+        for (int32_t t = 0; t < m->nct; t++) {
+            int32_t v[5];
+            for (int k = 0; k < 5; k++) v[k] = m->coll_node[k < 2 ? m->coll_edge[2 * e + k] : m->coll_tri[3 * t + k - 2]];
+            if (v[0] == v[2] || v[0] == v[3] || v[0] == v[4] || v[1] == v[2] || v[1] == v[3] || v[1] == v[4]) continue;
+            if (m->role[v[0]] == ABUT_NODE_OBSTACLE && m->role[v[2]] == ABUT_NODE_OBSTACLE) continue;
+            if (abut_touch_edge_tri(x + 3 * v[0], x + 3 * v[1], x + 3 * v[2], x + 3 * v[3], x + 3 * v[4])) return 1;
+        }
+    for (int32_t i = 0; i < m->nc; i++)
+        for (int32_t t = 0; t < m->nt; t++) {
+            const int32_t v = m->coll_node[i], *p = m->tet + 4 * t;
+            if (v == p[0] || v == p[1] || v == p[2] || v == p[3]) continue;
+            if (abut_touch_point_tet(x + 3 * v, x + 3 * p[0], x + 3 * p[1], x + 3 * p[2], x + 3 * p[3])) return 1;
+        }
+    return 0;
+}
+
+TEST(the_start_check_agrees_with_all_pairs)
+{
+    abut_rng rng = { 11 };
+    int touching = 0;
+    for (int round = 0; round < 60; round++) {
+        char text[900];
+        double at[9];
+        for (int k = 0; k < 9; k++) at[k] = (double)(int)abut_rng_real(&rng, -6, 6) / 4;     /* many exact touches */
+        snprintf(text, sizeof text,
+                 "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
+                 "  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [%g, %g, %g]}\n"
+                 "  c: {generate: {rod: {length: 1, cells: 2}}, obstacle: true, translate: [%g, %g, %g]}\n"
+                 "  d: {generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}, obstacle: true, translate: [%g, %g, %g]}\n",
+                 at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8]);
+        made s;
+        abut_start_gap gap;
+        CHECK(made_well(&s, text));
+        const abut_status rc = abut_start_check(&s.m, &s.model_set, s.f.x, 0.1, &s.bad, &gap, &s.err);
+        const int want = brute_touch(&s.m, s.f.x);
+        touching += want;
+        CHECK(rc == (want ? ABUT_E_GEOM : ABUT_OK) && (s.bad.total > 0) == want);
+        drop(&s);
+    }
+    CHECK(touching > 6 && touching < 54);
+}
+
+TEST(the_smallest_gap_is_measured)
+{
+    made s;
+    abut_start_gap gap;
+    CHECK(made_well(&s, "objects:\n" BOX "  b: {generate: {rod: {length: 1, cells: 1}}, obstacle: true, translate: [0, 0.503, 0]}\n"
+                        "  f: {half-space: {point: [0, -0.502, 0], normal: [0, 1, 0]}}\n"));
+    CHECK(!abut_start_check(&s.m, &s.model_set, s.f.x, 0.1, &s.bad, &gap, &s.err));
+    CHECK_NEAR(gap.gap, 0.002, 1e-15);
+    CHECK(strstr(gap.text, "half-space 'f'"));
+    drop(&s);
+    CHECK(made_well(&s, "objects:\n" BOX "  b: {generate: {rod: {length: 1, cells: 1}}, obstacle: true, translate: [0, 0.503, 0]}\n"));
+    CHECK(!abut_start_check(&s.m, &s.model_set, s.f.x, 0.1, &s.bad, &gap, &s.err));
+    CHECK_NEAR(gap.gap, 0.003, 1e-15);
+    CHECK(strstr(gap.text, "'b'") && strstr(gap.text, "'a'"));
+    CHECK(!abut_start_check(&s.m, &s.model_set, s.f.x, 0.001, &s.bad, &gap, &s.err) && isinf(gap.gap));
+    drop(&s);
+}
+
+/* ---- hostile text ---- */
+
+TEST(damaged_scenes_and_scripts_never_crash)
+{
+    static const char *const script =
+        "energy FCR\nsize 1\ntime 5 0.025\nshapes input 2\ninput/a.msh 0 3 0  0 0 90  1 1 1 material 1 2 0.3 DBC 0 0 0 1 1 1 0 0 0 0 0 9 1 2\n"
+        "input/b.seg 0 1 0  0 0 0  1 1 1 \\\n angularVelocity 1 2 3\nground 0.1 0\nsection QP\nx\nsection end\ntuning 3\n0\n1\n2\nzoom 1\n";
+    abut_rng rng = { 21 };
+    char text[4096];
+    for (int round = 0; round < 1500; round++) {
+        const char *from = round % 2 ? FULL : script;
+        const size_t n = strlen(from);
+        memcpy(text, from, n + 1);
+        for (int k = 0; k <= round % 4; k++) {
+            const size_t at = abut_rng_below(&rng, (uint32_t)n);
+            if (round % 3) text[at] = "{}[]:,-\n xl#\\"[abut_rng_below(&rng, 13)];
+            else memmove(text + at, text + at + 1, strlen(text + at));
+        }
+        made s = { 0 };
+        abut_bytes in = { 0 };
+        const char *notes = NULL;
+        if (round % 2) {
+            const abut_status rc = make(&s, text);
+            CHECK(rc ? s.err.msg[0] != 0 : s.m.nv > 0);
+        } else if (!abut_bytes_copy("test.txt", text, strlen(text), &in, &s.err)) {
+            const abut_status rc = abut_ipc_script_read(&s.arena, &in, "", &s.tree, &notes, &s.err);
+            CHECK(rc ? s.err.msg[0] != 0 : s.tree != NULL);
+        }
+        drop(&s);
+        abut_bytes_clear(&in);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(a_scene_becomes_the_arrays_it_says);
+    RUN(masses_are_lumped_and_obstacles_have_the_mean);
+    RUN(only_the_surface_of_an_obstacle_enters_the_model);
+    RUN(velocities_are_linear_plus_spin_about_the_middle);
+    RUN(motions_select_their_nodes_and_say_what_they_do);
+    RUN(friction_follows_pair_then_own_then_scene);
+    RUN(meshes_are_scaled_then_turned_then_moved_then_repeated);
+    RUN(fit_scales_the_longest_side_and_starts_at_the_origin);
+    RUN(a_sequence_passes_through_every_position);
+    RUN(what_cannot_be_simulated_is_refused);
+    RUN(motions_that_follow_one_another_are_fine);
+    RUN(the_nearest_name_is_found_and_far_ones_are_not);
+    RUN(the_start_check_agrees_with_all_pairs);
+    RUN(the_smallest_gap_is_measured);
+    RUN(damaged_scenes_and_scripts_never_crash);
+    return check_done();
+}
