@@ -6,9 +6,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define STACK ((ABUT_WIDE - 1) * ABUT_BOXTREE_LEVELS + 1)
 #define TASK_ITEMS ((size_t)4096)   /* smaller ranges are not worth a task */
+#define SAMPLE ((size_t)64)         /* keys that choose the axis of a split */
+#define PIVOTS 16                   /* keys that choose the pivot of a selection */
 
 struct key {
     float c[3];     /* centre */
@@ -17,10 +20,11 @@ struct key {
 
 /* ---- order: medians of the centres ---- */
 
+/* Axis along which the centres spread most, judged by a sample of them. */
 static int widest_axis(const struct key *k, size_t n)
 {
     float lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY };
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i += n / SAMPLE + 1)
         for (int d = 0; d < 3; d++) {
             lo[d] = k[i].c[d] < lo[d] ? k[i].c[d] : lo[d];
             hi[d] = k[i].c[d] > hi[d] ? k[i].c[d] : hi[d];
@@ -31,18 +35,27 @@ static int widest_axis(const struct key *k, size_t n)
     return axis;
 }
 
-/* Reorders so that no key before `nth` is larger and none after it is smaller (Hoare's selection).  Pivots are drawn, from a
+/* A value about which `want` of the n keys should lie: that rank of a random sample. */
+static float pivot(const struct key *k, size_t n, size_t want, int axis, abut_rng *rng)
+{
+    float v[PIVOTS];
+    for (int i = 0; i < PIVOTS; i++) {
+        const float c = k[abut_rng_below(rng, (uint32_t)n)].c[axis];
+        int j = i;
+        for (; j > 0 && v[j - 1] > c; j--) v[j] = v[j - 1];
+        v[j] = c;
+    }
+    return v[want * PIVOTS / n];
+}
+
+/* Reorders so that no key before `nth` is larger and none after it is smaller (Hoare's selection).  The samples have a
  * fixed seed: linear time whatever the order of the input, and the same result each time. */
 static void select_nth(struct key *k, size_t n, size_t nth, int axis)
 {
     abut_rng rng = { n };
     ptrdiff_t lo = 0, hi = (ptrdiff_t)n - 1, want = (ptrdiff_t)nth;
     while (lo < hi) {
-        const uint32_t span = (uint32_t)(hi - lo + 1);
-        float a = k[lo + abut_rng_below(&rng, span)].c[axis], b = k[lo + abut_rng_below(&rng, span)].c[axis];
-        const float c = k[lo + abut_rng_below(&rng, span)].c[axis];
-        if (a > b) { const float t = a; a = b; b = t; }
-        const float p = c < a ? a : c > b ? b : c;
+        const float p = pivot(k + lo, (size_t)(hi - lo + 1), (size_t)(want - lo), axis, &rng);
         ptrdiff_t i = lo, j = hi;
         while (i <= j) {
             while (k[i].c[axis] < p) i++;
@@ -77,16 +90,25 @@ static void order(struct key *k, size_t n)
 
 /* ---- float boxes ---- */
 
-static float below(double v)
+/* The next float up from f, a step away from zero or towards it: floats of one sign are ordered like their bits. */
+static inline float next_up(float f)
 {
-    const float f = (float)v;
-    return (double)f > v ? nextafterf(f, -INFINITY) : f;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    bits = f > 0 ? bits + 1 : f < 0 ? bits - 1 : 1;
+    memcpy(&f, &bits, sizeof f);
+    return f;
 }
 
-static float above_of(double v)
+static inline float round_up(double v)
 {
     const float f = (float)v;
-    return (double)f < v ? nextafterf(f, INFINITY) : f;
+    return (double)f < v ? next_up(f) : f;
+}
+
+static inline float round_down(double v)
+{
+    return -round_up(-v);
 }
 
 static const abut_fbox nothing = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
@@ -97,8 +119,8 @@ static void pack_fill(const abut_box *box, const struct key *k, size_t n, abut_p
     for (size_t i = 0; i < ABUT_PACK; i++) {
         p->item[i] = i < n ? k[i].id : -1;
         for (int d = 0; d < 3; d++) {
-            p->lo[d][i] = i < n ? below(box[k[i].id].lo[d]) : NAN;
-            p->hi[d][i] = i < n ? above_of(box[k[i].id].hi[d]) : NAN;
+            p->lo[d][i] = i < n ? round_down(box[k[i].id].lo[d]) : NAN;
+            p->hi[d][i] = i < n ? round_up(box[k[i].id].hi[d]) : NAN;
             if (p->lo[d][i] < bound->lo[d]) bound->lo[d] = p->lo[d][i];
             if (p->hi[d][i] > bound->hi[d]) bound->hi[d] = p->hi[d][i];
         }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK 512           /* candidates tested at a time: their boxes fill most of a 32 KiB cache */
+#define CHUNK 1024          /* candidates tested at a time, enough for nearly every pack; their boxes stay in the second cache */
 #define LARGE 16            /* an item is large when its extent is beyond this many times the usual one */
 #define SAMPLE ((size_t)1023)
 
