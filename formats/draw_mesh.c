@@ -174,7 +174,7 @@ static float *put_ball(float *v, const float *center, float r, const float rgb[3
         const float polar = 3.14159265f * (float)ring / (RINGS - 1);
         for (int k = 0; k < SIDES; k++) {
             const float a = 6.2831853f * (float)k / SIDES;
-            const float n[3] = { sinf(polar) * cosf(a), cosf(polar), -sinf(polar) * sinf(a) };
+            const float n[3] = { sinf(polar) * cosf(a), cosf(polar), sinf(polar) * sinf(a) };
             const float pos[3] = { center[0] + r * n[0], center[1] + r * n[1], center[2] + r * n[2] };
             v = put_vertex(v, pos, n, rgb);
         }

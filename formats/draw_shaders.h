@@ -84,7 +84,7 @@ static const char body_fragment[] = GLSL
     "uniform float line;\n" LIGHT
     "void main() {\n"
     "    vec3 m = normalize(n);\n"
-    "    if (dot(m, eye - p) < 0.0) m = -m;\n"
+    "    if (!gl_FrontFacing) m = -m;\n"
     "    color = line > 0.0 ? vec4(albedo * 0.15, line) : vec4(encode(shade(p, m, albedo, 0.10)), 1);\n"
     "}\n";
 

@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# export: files that other programs read, tables, pictures.  export_check.py reads them back, by the formats' own rules.
+load helpers
+
+# bodies of two materials, obstacles of every dimension, one of them moving; six steps with contact: made once
+setup_file() {
+    local bin=${BIN:-$BATS_TEST_DIRNAME/../../bin}
+    cd "$BATS_FILE_TMPDIR"
+    cat > pile.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+gravity: [0, -9.81, 0]
+contact: {dhat: 1e-3 l, friction: {mu: 0.3}}
+materials:
+  jelly:  {model: neo-hookean, density: 1000, young: 3e4, poisson: 0.4}
+  rubber: {model: fixed-corotated, density: 1200, young: 1e5, poisson: 0.3}
+objects:
+  low:   {generate: {box: {size: [0.3, 0.2, 0.3], cells: [3, 3, 3]}}, material: jelly, translate: [0, 0.1003, 0]}
+  high:  {generate: {sphere: {radius: 0.12, cells: 4}}, material: rubber, translate: [0.05, 0.3207, 0.05], velocity: [0.2, -0.3, 0]}
+  board: {generate: {cloth: {size: [0.4, 0.4], cells: [3, 3]}}, obstacle: true, translate: [0.5, 0.05, 0]}
+  wire:  {generate: {rod: {length: 0.3, cells: 4}}, obstacle: true, translate: [0, 0.1, 0.3]}
+  dots:  {generate: {particles: {size: [0.2, 0.1, 0.1], count: [3, 2, 1]}}, obstacle: true, translate: [-0.4, 0.1, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+motion:
+  - {select: {object: wire}, translate: [0, 0.5, 0], until: 1 s}
+Y
+    "$bin/mesh-prep" pile.yaml -o start.abut
+    "$bin/step" -n 6 --report steps.jsonl start.abut -o run.abut
+    "$bin/step" -n 6 --with forces start.abut -o forces.abut
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    TMP=$BATS_TEST_TMPDIR
+    run=$BATS_FILE_TMPDIR/run.abut
+}
+teardown() { :; }
+
+check() {
+    skip_without_numpy
+    "$PYTHON" "$BATS_TEST_DIRNAME/export_check.py" "$@"
+}
+needs_pictures() {
+    exits 0 "$BIN/export" "$run" -f 0 --png probe --size 16x16 || { grep -q OpenGL stderr && skip "no OpenGL"; }
+}
+
+@test "export --help names its options and exits 0" {
+    exits 0 "$BIN/export" --help
+    writes --gltf; writes --frames
+}
+
+@test "VTU holds positions, fields and cells of every frame, and scene.pvd their times" {
+    exits 0 "$BIN/export" "$run" --vtu out
+    check vtu out "$run"
+}
+
+@test "contact forces computed by export are those that step --with forces writes" {
+    exits 0 "$BIN/export" "$run" --vtu out
+    check vtu out "$BATS_FILE_TMPDIR/forces.abut"
+}
+
+@test "arrays that abut does not know become point and cell data of VTU under their names" {
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" more.abut <<'P'
+import sys
+import numpy as np
+import abut_stream as s
+with s.Writer(sys.argv[2]) as w:
+    for i in s.read(sys.argv[1]):
+        if i.kind == "model":
+            nv, nt = len(i["node/X"]), len(i["tet/node"])
+            w.model(i.arrays)
+            continue
+        i.arrays["node/heat"] = s.Array(np.arange(nv, dtype="f4") + i.step, "K")
+        i.arrays["node/pair"] = s.Array(np.arange(2 * nv, dtype="i8").reshape(nv, 2))
+        i.arrays["tet/flag"] = s.Array((np.arange(nt) % 7).astype("u1"))
+        w.frame(i.step, i.time, i.arrays, i.phase)
+P
+    exits 0 "$BIN/export" more.abut --vtu out
+    check vtu out more.abut node/heat node/pair tet/flag
+}
+
+@test "OBJ holds the same doubles as the stream, in closed surfaces" {
+    exits 0 "$BIN/export" "$run" --obj out
+    check obj out "$run"
+}
+
+@test "OBJ files go back through ccd-check as a sequence" {
+    exits 0 "$BIN/export" "$run" --obj out --object low --object high
+    exits 0 "$BIN/ccd-check" out/frame_*.obj
+}
+
+@test "PLY holds the same doubles as the stream" {
+    exits 0 "$BIN/export" "$run" --ply out
+    check ply out "$run"
+}
+
+@test "glTF is well formed and its animation takes every mesh through all frames" {
+    exits 0 "$BIN/export" "$run" --gltf run.glb
+    check glb run.glb "$run"
+}
+
+@test "tables agree with each other, with numpy, and with the report of step" {
+    exits 0 "$BIN/export" "$run" --csv t.csv --json t.json
+    check table t.csv t.json "$run" "$BATS_FILE_TMPDIR/steps.jsonl"
+}
+
+@test "several outputs in one pass are the same bytes as one by one" {
+    exits 0 "$BIN/export" "$run" --vtu a --obj a --ply a --gltf a.glb --csv a.csv
+    exits 0 "$BIN/export" "$run" --vtu b
+    exits 0 "$BIN/export" "$run" --obj b
+    exits 0 "$BIN/export" "$run" --ply b
+    exits 0 "$BIN/export" "$run" --gltf b.glb
+    exits 0 "$BIN/export" -j 1 "$run" --csv b.csv
+    diff -r a b; cmp a.glb b.glb; cmp a.csv b.csv
+}
+
+@test "--frames counts as Python does, also from the end of a pipe" {
+    exits 0 "$BIN/export" "$run" -f 0:5:2 --obj a
+    [ "$(ls a)" = $'frame_0000.obj\nframe_0002.obj\nframe_0004.obj' ]
+    cat "$run" | "$BIN/export" -f 1,-2: --obj b
+    [ "$(ls b)" = $'frame_0001.obj\nframe_0005.obj\nframe_0006.obj' ]
+    exits 2 "$BIN/export" "$run" -f 7 --csv -; says "frame 7"
+    exits 2 "$BIN/export" "$run" -f 1:x --csv -; says "1:x"
+}
+
+@test "--object takes the objects named and refuses others by name" {
+    exits 0 "$BIN/export" "$run" -f 0 --object high --obj a
+    grep -q '^o high$' a/frame_0000.obj
+    [ "$(grep -c '^o ' a/frame_0000.obj)" -eq 1 ]
+    exits 2 "$BIN/export" "$run" --object hihg --obj b; says "there are low, high, board, wire, dots"
+}
+
+@test "the summary tells objects, materials and frames" {
+    exits 0 "$BIN/export" "$run"
+    grep -Eq '^low +body +64 +162 +108' stdout
+    writes "7 frames: steps 0 to 6, 0 s to 0.06 s"; writes "rubber"; writes "step "
+}
+
+@test "--dump writes the stream as text, and goes with nothing else" {
+    exits 0 "$BIN/export" "$ROOT/tests/golden/stored-1.0.abut" --dump
+    diff stdout "$ROOT/tests/golden/1.0.txt"
+    exits 2 "$BIN/export" "$run" --dump --csv t.csv
+    exits 2 "$BIN/export" "$run" --no-data --csv t.csv; says "--dump"
+}
+
+@test "a stream without its end leaves nothing that looks whole" {
+    head -c 60000 "$run" > cut.abut
+    exits 3 "$BIN/export" cut.abut --vtu v --gltf c.glb --csv c.csv --json c.json
+    says "end mark"
+    [ ! -e v/scene.pvd ]; [ ! -e c.glb ]; [ ! -e c.csv ]; [ ! -e c.json ]
+    [ -z "$(find . -name '*.part')" ]
+}
+
+@test "outputs that cannot be written end with 5 and name the file" {
+    exits 5 "$BIN/export" "$run" --csv no/t.csv; says "no/t.csv"
+    exits 5 "$BIN/export" "$run" --vtu no/such/folder; says "no/such/folder"
+    exits 5 "$BIN/export" "$run" --csv /dev/full; says "No space left"
+    exits 5 "$BIN/export" "$run" --gltf /dev/full; says "No space left"
+}
+
+@test "options that fit nothing are refused" {
+    exits 2 "$BIN/export" "$run" --csv - --json -; says "only one"
+    exits 2 "$BIN/export" "$run" --obj a -o b; says "nothing goes there"
+    exits 2 "$BIN/export" "$run" --obj a --color stress; says "--png"
+    exits 2 "$BIN/export" "$run" --png a --color blue; says "blue"
+    exits 2 "$BIN/export" "$run" --png a --size 9; says "WxH"
+    exits 2 "$BIN/export" "$run" --png a --camera 1,100; says "pitch"
+    exits 2 "$BIN/export" "$run" --png a --range 3:2; says "LOW:HIGH"
+    [ ! -e a ]
+}
+
+@test "pictures show something, in the size asked for" {
+    needs_pictures
+    exits 0 "$BIN/export" "$run" -f 0,6 --png out --size 320x240
+    check png out/frame_0000.png 320 240
+    check png out/frame_0006.png 320 240
+    exits 1 cmp -s out/frame_0000.png out/frame_0006.png
+}
+
+@test "a strip has its panels side by side, coloured by a field" {
+    needs_pictures
+    exits 0 "$BIN/export" "$run" --strip s.png --panels 3 --size 160x120 --color speed --wireframe
+    check png s.png 492 120
+}
