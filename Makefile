@@ -69,6 +69,12 @@ $B/tests/%: tests/tools/%.c $B/libabut.a Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
 
+# fuzz targets: the engine is tests/fuzz/driver.c, or libFuzzer (tests/fuzz/run chooses)
+ENGINE ?= tests/fuzz/driver.c
+$B/fuzz/%: tests/fuzz/%.c tests/fuzz/seed.c tests/fuzz/fuzz.h $B/libabut.a Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPP) $(ALL_C) $< tests/fuzz/seed.c $(ENGINE) $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
 $B/bench/%: tests/bench/%.c $B/libabut.a Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
@@ -78,6 +84,9 @@ unit: $(UNIT)
 
 layers:
 	@tests/layers
+
+fuzz:
+	@tests/fuzz/run $(SECONDS)
 
 # the two commands of the README install what is missing first, then build and run in a second make
 check: deps
@@ -108,6 +117,6 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all unit layers check build-check demo deps bench format install clean
+.PHONY: all unit layers fuzz check build-check demo deps bench format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)
