@@ -81,11 +81,30 @@ static abut_status set_damping(ipc_script *s, abut_err *err)
     return abut_scan_fail(&s->scan, err, "damping %g is not supported yet: expected 0", v);
 }
 
+/* The ends of all bodies, a hundredth of their length along x, turn against each other about x (Li 2020, Fig. 4.13). */
+static void twist(ipc_script *s)
+{
+    static const double corner[2][2][3] = { { { 0, 0, 0 }, { 0.01, 1, 1 } }, { { 0.99, 0, 0 }, { 1, 1, 1 } } };
+    s->make.line = (int)s->scan.line;
+    for (int end = 0; end < 2; end++) {
+        abut_tree *m = abut_make_map(&s->make, s->motion, NULL), *select = abut_make_map(&s->make, m, "select");
+        abut_tree *box = abut_make_list(&s->make, select, "relative-box");
+        for (int k = 0; k < 2; k++) abut_make_numbers(&s->make, box, NULL, corner[end][k], 3);
+        abut_tree *rotate = abut_make_map(&s->make, m, "rotate");
+        abut_make_numbers(&s->make, rotate, "axis", (double[3]){ end ? -1 : 1, 0, 0 }, 3);
+        abut_make_text(&s->make, rotate, "rate", "72 deg/s");
+    }
+}
+
 static abut_status set_script(ipc_script *s, abut_err *err)
 {
     const abut_word w = ipc_word(s);
     if (abut_word_is(w, "null") || abut_word_is(w, "DCOFix")) return ABUT_OK;
-    return abut_scan_fail(&s->scan, err, "script '%.*s' is not supported yet: expected null or DCOFix",
+    if (abut_word_is(w, "twist")) {
+        twist(s);
+        return ABUT_OK;
+    }
+    return abut_scan_fail(&s->scan, err, "script '%.*s' is not supported yet: expected null, DCOFix or twist",
                           (int)(w.n < 40 ? w.n : 40), w.s);
 }
 

@@ -67,18 +67,24 @@ static int selected(const abut_scene_select *s, const abut_part *p, const double
     return 1;
 }
 
-static abut_status select_part(motions *m, const abut_scene_select *s, const abut_part *p, abut_err *err)
+static int chosen(const abut_scene_select *s, const abut_build *b, int32_t i)
 {
-    double lo[3], hi[3], box[2][3];
-    abut_mesh_bounds(&p->object->mesh, lo, hi);
+    return s->object == i || (s->object < 0 && !b->part[i].object->obstacle);
+}
+
+/* The box that a relative one is a fraction of: around all chosen objects. */
+static void relative_box(const abut_scene_select *s, const abut_build *b, double box[2][3])
+{
     for (int k = 0; k < 3; k++) {
-        box[0][k] = lo[k] + s->rlo[k] * (hi[k] - lo[k]);
-        box[1][k] = lo[k] + s->rhi[k] * (hi[k] - lo[k]);
+        double lo = INFINITY, hi = -INFINITY;
+        for (int32_t i = 0; i < b->scene->nobjects; i++) {
+            if (!chosen(s, b, i)) continue;
+            lo = fmin(lo, b->out->object[i].lo[k]);
+            hi = fmax(hi, b->out->object[i].hi[k]);
+        }
+        box[0][k] = lo + s->rlo[k] * (hi - lo);
+        box[1][k] = lo + s->rhi[k] * (hi - lo);
     }
-    abut_status rc = ABUT_OK;
-    for (int32_t i = 0; i < p->object->mesh.nv && !rc; i++)
-        if (selected(s, p, (const double(*)[3])box, i)) rc = add_node(m, p->node[i], err);
-    return rc;
 }
 
 static void box_center(const abut_build *b, const motions *m, const struct row *r, double center[3])
@@ -96,10 +102,14 @@ static void box_center(const abut_build *b, const motions *m, const struct row *
 static abut_status scripted(abut_build *b, motions *m, const abut_scene_motion *s, abut_err *err)
 {
     struct row *r;
+    double box[2][3];
+    relative_box(&s->select, b, box);
     abut_status rc = open(m, s->from, &r, err);
-    for (int32_t i = 0; i < b->scene->nobjects && !rc; i++)
-        if (s->select.object == i || (s->select.object < 0 && !b->part[i].object->obstacle))
-            rc = select_part(m, &s->select, &b->part[i], err);
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_part *p = &b->part[o];
+        for (int32_t i = 0; i < p->object->mesh.nv && !rc && chosen(&s->select, b, o); i++)
+            if (selected(&s->select, p, (const double(*)[3])box, i)) rc = add_node(m, p->node[i], err);
+    }
     if (rc) return rc;
     r->hi = m->nnodes;
     if (r->lo == r->hi) return abut_fail(err, ABUT_E_FORMAT, "%s: this motion selects no node", s->from);

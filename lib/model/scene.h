@@ -51,7 +51,7 @@ typedef struct abut_scene_select {
     int32_t object;                 /* row of the scene's objects; -1: all simulated ones */
     int in_box, in_relative_box, in_sphere, on_surface;
     double lo[3], hi[3];            /* m: the box */
-    double rlo[3], rhi[3];          /* the box in fractions of the object's bounding box */
+    double rlo[3], rhi[3];          /* the box in fractions of the bounding box of the object, or of all bodies */
     double center[3], radius;       /* m: the sphere */
 } abut_scene_select;
 

@@ -41,6 +41,8 @@ wrong() {
     "$BIN/mesh-prep" scene.yaml | cat > b.abut
     "$BIN/mesh-prep" - < scene.yaml > c.abut
     "$BIN/mesh-prep" -j 3 < scene.yaml > d.abut
+    "$BIN/mesh-prep" --set contact.friction.mu=0.3 < scene.yaml > e.abut
+    grep -a -F '{"set": ["contact.friction.mu=0.3"]}' e.abut
     cmp a.abut b.abut && cmp a.abut c.abut && cmp a.abut d.abut
 }
 
@@ -199,6 +201,18 @@ S
     grep -F "t-1: neo-hookean, 500 kg/m^3, E 1e+06 Pa, nu 0.3" text
     grep -F "3 motions, 1 handle nodes" text
     "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt --set time.step=0.001 -q -o b.abut
+}
+
+@test "the script twist of the IPC code turns both ends of all bodies against each other" {
+    release <<'S'
+shapes input 2
+input/t.msh 0 9 0  0 0 0  2 2 2
+input/t.msh 3 9 0  0 0 0  2 2 2
+script twist
+S
+    "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt --explain -o a.abut 2>text
+    # of [0, 5]: the three corners of the first at x = 0, the tip of the second at x = 5
+    grep -F "2 motions, 4 handle nodes" text
 }
 
 @test "an unsupported command of an IPC script is named with file and line" {

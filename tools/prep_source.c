@@ -1,0 +1,112 @@
+#include "tools/prep_source.h"
+
+#include "formats/ipc_script.h"
+#include "formats/mesh_io.h"
+#include "formats/yaml.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static abut_status no_memory(abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "no memory for the scene");
+}
+
+/* The folder of a path, with its last '/'. */
+static abut_status folder_of(const char *path, char *base, size_t size, abut_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    if (n >= size) return abut_fail(err, ABUT_E_FORMAT, "a path of %zu letters: expected less than %zu", n, size);
+    memcpy(base, path, n);
+    base[n] = 0;
+    return ABUT_OK;
+}
+
+static abut_status read_yaml(prep_source *p, const char *path, abut_err *err)
+{
+    abut_status rc = abut_bytes_load(path, &p->text, err);
+    if (!rc) rc = folder_of(path, p->base, sizeof p->base, err);
+    return rc ? rc : abut_yaml_read(&p->arena, p->text.name, p->text.data, p->text.size, &p->tree, err);
+}
+
+/* Mesh files alone: the scene that has them as its objects, named like the files, and defaults for all else. */
+static abut_status scene_of_meshes(prep_source *p, const abut_cli *cli, abut_err *err)
+{
+    abut_tree *objects = abut_tree_new(&p->arena, ABUT_TREE_MAP, "command line", 0, 0, NULL);
+    p->tree = abut_tree_new(&p->arena, ABUT_TREE_MAP, "command line", 0, 0, NULL);
+    if (!objects || !p->tree || !abut_tree_add(&p->arena, p->tree, "objects", objects)) return no_memory(err);
+    for (int i = 0; i < cli->nargs; i++) {
+        const char *path = cli->args[i], *slash = strrchr(path, '/');
+        const char *name = slash ? slash + 1 : path;
+        if (!abut_mesh_is_file(path))
+            return abut_fail(err, ABUT_E_ARG, "%s: expected one scene, or mesh files alone (.msh .obj .ply .stl .node .ele "
+                             ".seg .pt)", path);
+        if (abut_tree_find(objects, name)) return abut_fail(err, ABUT_E_ARG, "%s: two files of this name", name);
+        abut_tree *object = abut_tree_new(&p->arena, ABUT_TREE_MAP, path, 0, 0, NULL);
+        abut_tree *mesh = abut_tree_new(&p->arena, ABUT_TREE_TEXT, path, 0, 0, path);
+        if (!object || !mesh || !abut_tree_add(&p->arena, object, "mesh", mesh) ||
+            !abut_tree_add(&p->arena, objects, name, object))
+            return no_memory(err);
+    }
+    return ABUT_OK;
+}
+
+/* --set key.key=value: the value is YAML. */
+static abut_status apply_set(prep_source *p, const char *item, abut_err *err)
+{
+    const char *eq = strchr(item, '=');
+    const size_t n = eq ? (size_t)(eq - item) : 0;
+    abut_tree *value = NULL;
+    char *name = abut_arena_alloc(&p->arena, n + sizeof "--set ", 1);
+    if (n == 0) return abut_fail(err, ABUT_E_ARG, "--set %s: expected key.key=value", item);
+    if (!name) return no_memory(err);
+    memcpy(name, "--set ", 6);
+    memcpy(name + 6, item, n);
+    const abut_status rc = abut_yaml_read(&p->arena, name, eq + 1, strlen(eq + 1), &value, err);
+    return rc ? rc : abut_tree_set(&p->arena, p->tree, name + 6, value, err);
+}
+
+/* The folder above the script that holds `input/`: base gets one "../" after another until it is there. */
+static abut_status find_input(prep_source *p, const char *script, abut_err *err)
+{
+    enum { LEVELS = 32 };
+    char probe[sizeof p->base + 8];
+    abut_status rc = folder_of(script, p->base, sizeof p->base - 3 * LEVELS, err);
+    for (int level = 0; level < LEVELS && !rc; level++) {
+        snprintf(probe, sizeof probe, "%sinput", p->base);
+        if (!access(probe, F_OK)) return ABUT_OK;
+        strcat(p->base, "../");
+    }
+    return rc ? rc : abut_fail(err, ABUT_E_FORMAT, "%s: no folder above it holds 'input', where its meshes are", script);
+}
+
+static abut_status read_ipc_script(prep_source *p, abut_cli *cli, const char *script, abut_err *err)
+{
+    const char *notes = "";
+    if (cli->nargs) return abut_fail(err, ABUT_E_ARG, "--ipc-script and %s: expected one of them", cli->args[0]);
+    abut_status rc = abut_bytes_load(script, &p->text, err);
+    if (!rc) rc = find_input(p, script, err);
+    if (!rc) rc = abut_ipc_script_read(&p->arena, &p->text, p->base, &p->tree, &notes, err);
+    if (!rc && *notes) abut_cli_say(cli, "commands without effect: %s", notes);
+    return rc;
+}
+
+abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_script, const abut_opt_list *set, abut_err *err)
+{
+    abut_status rc;
+    if (ipc_script) rc = read_ipc_script(p, cli, ipc_script, err);
+    else if (cli->nargs == 0) rc = read_yaml(p, "-", err);
+    else if (cli->nargs == 1 && !abut_mesh_is_file(cli->args[0])) rc = read_yaml(p, cli->args[0], err);
+    else rc = scene_of_meshes(p, cli, err);
+    for (int i = 0; i < set->n && !rc; i++) rc = apply_set(p, set->item[i], err);
+    return rc;
+}
+
+void prep_source_clear(prep_source *p)
+{
+    abut_bytes_clear(&p->text);
+    abut_arena_clear(&p->arena);
+    p->tree = NULL;
+}
