@@ -89,15 +89,18 @@ int main(int argc, char **argv)
     options o = { .delta = 1e-6 };
     const abut_opt opts[] = {
         { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME", "exact (default), tight (inclusion-based) or additive" },
-        { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME", "between frames: path (default: through the positions in path/x where a frame has them, else straight), straight, or none (each frame alone)" },
+        { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME", "between frames: path (default: through the positions in "
+          "path/x where a frame has them, else straight), straight, or none (each frame alone)" },
         { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m", "coming this near is a collision (default 0: touching is)" },
         { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "resolution of the tight method (default 1e-6)" },
         { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },
         { 0, "json", ABUT_OPT_TEXT, &o.json, "FILE", "write a report" },
         { 0, "write-hits", ABUT_OPT_TEXT, &o.obj, "FILE.obj", "write the colliding primitives as a mesh" },
-        { 0, "static", ABUT_OPT_FLAG, &o.single, NULL, "check each mesh file alone: crossings, touches, folds, flat and inverted elements" },
+        { 0, "static", ABUT_OPT_FLAG, &o.single, NULL, "check each mesh file alone: crossings, touches, folds, "
+          "flat and inverted elements" },
         { 0, "no-output", ABUT_OPT_FLAG, &o.no_output, NULL, "judge only: do not pass the stream on" },
-        { 0, "csv-queries", ABUT_OPT_FLAG, &o.queries, NULL, "the files are public CCD queries: score the methods (all, or --method)" },
+        { 0, "csv-queries", ABUT_OPT_FLAG, &o.queries, NULL, "the files are public CCD queries: score the methods "
+          "(all, or --method)" },
         { 0, "kind", ABUT_OPT_TEXT, &o.kind, "vf|ee", "what the queries are, where the path does not say" },
         { 0 }
     };

@@ -1,7 +1,7 @@
-/* dist <= sep is a Boolean function of signs of polynomials in t, so it is constant between their roots, and the set where it
- * holds is closed.  It starts at t = 0 or where the distance of the nearest feature equals sep.  When no distance polynomial
- * is zero for all t their roots are therefore the only instants to test besides 0 and 1; otherwise the roots of the
- * conditions join them. */
+/* The set of instants with dist <= sep is closed.  If it starts at t > 0, then dist = sep there, and a nearest pair of points
+ * lies inside a feature F (points, lines, plane) whose conditions hold strictly: they hold just before t too, where the
+ * distance of F is above sep.  So the squared distance of F less sep^2, a polynomial, is zero at t and not everywhere: the
+ * instants to test are 0 and the roots of these polynomials (1 is added, as a double that needs no isolation). */
 #include "geom/ccd_within.h"
 #include "geom/big.h"
 #include "geom/ccd_corner.h"
@@ -216,41 +216,38 @@ static int near_at(const query *q, abut_roots *r, int i)
     return 0;
 }
 
-/* Tests the roots of p; [*lo, *hi] shrinks to the earliest enclosure found */
-static void test_roots(const query *q, const abut_zpoly *p, int *hit, double *lo, double *hi)
+/* Answer so far, and an enclosure of the earliest instant found */
+typedef struct answer {
+    int hit, want_time;
+    double lo, hi;
+} answer;
+
+static void test_roots(const query *q, const abut_zpoly *p, answer *a)
 {
     if (p->deg < 1) return;
     abut_roots r;
     abut_roots_find(&r, p);
-    for (int i = 0; i < r.n; i++) {
-        double l, h;
+    for (int i = 0; i < r.n && !(a->hit && !a->want_time); i++) {
+        double lo = 0, hi = 1;
         if (!near_at(q, &r, i)) continue;
-        abut_roots_bracket(&r, i, &l, &h);
-        *lo = *hit && *lo < l ? *lo : l;
-        *hi = *hit && *hi < h ? *hi : h;
-        *hit = 1;
+        if (a->want_time) abut_roots_bracket(&r, i, &lo, &hi);
+        a->lo = a->hit && a->lo < lo ? a->lo : lo;
+        a->hi = a->hit && a->hi < hi ? a->hi : hi;
+        a->hit = 1;
     }
     abut_roots_clear(&r);
 }
 
-static int decide(const query *q, double *lo, double *hi)
+static void decide(const query *q, answer *a)
 {
-    int hit = 0, always = 0;
     abut_zpoly ends;
     abut_zpoly_init(&ends);             /* t^2 - t: its roots are the ends of the motion */
     mpz_set_si(ends.c[1], -1);
     mpz_set_si(ends.c[2], 1);
     ends.deg = 2;
-    test_roots(q, &ends, &hit, lo, hi);
+    test_roots(q, &ends, a);
     abut_zpoly_clear(&ends);
-    if (hit && *lo == 0) return 1;
-    for (int i = 0; i < q->nf; i++) {
-        test_roots(q, &q->f[i].excess, &hit, lo, hi);
-        always |= q->f[i].excess.deg < 0;
-    }
-    for (int i = 0; i < q->nf && always; i++)
-        for (int j = 0; j < q->f[i].n; j++) test_roots(q, &q->f[i].condition[j], &hit, lo, hi);
-    return hit;
+    for (int i = 0; i < q->nf && !(a->hit && (!a->want_time || a->lo == 0)); i++) test_roots(q, &q->f[i].excess, a);
 }
 
 static int all_finite(const double *v, int n)
@@ -263,16 +260,17 @@ static int all_finite(const double *v, int n)
 int abut_ccd_exact_within(abut_stencil s, const double *x0, const double *x1, double sep, double *t_lo, double *t_hi)
 {
     const int n = 3 * abut_stencil_size(s);
-    double lo = 0, hi = 1;
-    if (all_finite(x0, n) && all_finite(x1, n)) {
-        if (abut_ccd_filter_apart(s, x0, x1, sep)) return 0;
+    answer a = { 0, t_lo || t_hi, 0, 1 };
+    if (!all_finite(x0, n) || !all_finite(x1, n)) {
+        a.hit = 1;                      /* nothing can be ruled out, at any time */
+    } else if (!abut_ccd_filter_apart(s, x0, x1, sep)) {
         query q;
         query_init(&q, s, x0, x1, sep);
-        const int hit = decide(&q, &lo, &hi);
+        decide(&q, &a);
         query_clear(&q);
-        if (!hit) return 0;
     }
-    if (t_lo) *t_lo = lo;
-    if (t_hi) *t_hi = hi;
+    if (!a.hit) return 0;
+    if (t_lo) *t_lo = a.lo;
+    if (t_hi) *t_hi = a.hi;
     return 1;
 }

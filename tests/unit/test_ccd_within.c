@@ -80,7 +80,7 @@ TEST(distance_equal_to_the_separation_counts_and_one_ulp_more_does_not)
         double lo, hi;
         CHECK(abut_ccd_exact_within(land.s, land.x0, land.x1, sep, &lo, &hi) == !k);
         if (!k) CHECK(lo == 1 && hi == 1);
-        /* at height z all the way: above the face from t = 1/4 on, so the distance polynomial of the plane vanishes */
+        /* at height z all the way: above the face from t = 1/4 on, so the distance polynomial of the plane is zero for all t */
         const query slide = { ABUT_PT, { -1, .25, z, 0, 0, 0, 3, 0, 0, 0, 3, 0 }, { 3, .25, z, 0, 0, 0, 3, 0, 0, 0, 3, 0 } };
         CHECK(abut_ccd_exact_within(slide.s, slide.x0, slide.x1, sep, &lo, &hi) == !k);
         if (!k) CHECK(lo == .25 && hi == .25);

@@ -219,6 +219,52 @@ TEST(the_list_has_the_same_bytes_for_every_thread_count)
     abut_mesh_clear(&m);
 }
 
+/* a triangle with a segment from its first corner to (x, y, z) */
+static size_t hanging(double x, double y, double z, abut_hit_kind kind)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    abut_judge_shape s;
+    abut_hits h = { 0 };
+    const double p[4][3] = { { 0, 0, 0 }, { 4, 0, 0 }, { 0, 4, 0 }, { x, y, z } };
+    for (int i = 0; i < 4; i++) CHECK(!abut_mesh_add_vertex(&m, p[i], &err));
+    CHECK(!abut_mesh_add_tri(&m, 0, 1, 2, &err) && !abut_mesh_add_seg(&m, 0, 3, &err));
+    CHECK(!abut_judge_shape_mesh(&s, &m, &err) && !abut_judge_static(&s, m.x, &h, &err));
+    const size_t n = count_kind(&h, kind);
+    CHECK(n == h.n);
+    abut_hits_clear(&h);
+    abut_judge_shape_clear(&s);
+    abut_mesh_clear(&m);
+    return n;
+}
+
+TEST(rod_that_hangs_on_a_triangle_touches_it_with_its_end_or_across_the_far_side)
+{
+    CHECK(hanging(1, 1, 1, ABUT_HIT_POINT_TRI) == 0 && hanging(-1, -1, 0, ABUT_HIT_POINT_TRI) == 0);
+    CHECK(hanging(1, 1, 0, ABUT_HIT_POINT_TRI) == 1);
+    CHECK(hanging(3, 3, 0, ABUT_HIT_EDGE_EDGE) == 1 && hanging(3, 3, 1e-9, ABUT_HIT_EDGE_EDGE) == 0);
+}
+
+TEST(pairs_beyond_their_boxes_but_within_the_separation_are_found)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    abut_judge_shape s;
+    abut_hits h = { 0 };
+    for (int i = 0; i < 3; i++) CHECK(!abut_mesh_add_vertex(&m, (double[3]){ i == 2 ? 0 : i, i == 2, 0 }, &err));
+    CHECK(!abut_mesh_add_vertex(&m, (double[3]){ .25, .25, .5 }, &err));
+    CHECK(!abut_mesh_add_tri(&m, 0, 1, 2, &err) && !abut_mesh_add_point(&m, 3, &err));
+    CHECK(!abut_judge_shape_mesh(&s, &m, &err));
+    for (int i = 0; i < 9; i++) {
+        abut_judge_opts o = { (abut_judge_method)(i % 3), (double[]){ 0, .4375, .53125 }[i / 3], 1e-6, 1000 };
+        CHECK(!abut_judge_motion(&s, m.x, m.x, &o, &h, &err));
+        CHECK(h.n == (o.min_sep > .5));
+    }
+    abut_hits_clear(&h);
+    abut_judge_shape_clear(&s);
+    abut_mesh_clear(&m);
+}
+
 TEST(shape_of_a_mesh_has_the_boundary_of_its_tets_even_when_one_is_inverted)
 {
     abut_mesh m = { 0 };
@@ -252,6 +298,8 @@ int main(int argc, char **argv)
     RUN(conservative_methods_find_whatever_the_exact_one_finds);
     RUN(static_check_finds_a_touch_exactly_when_a_motion_without_movement_does);
     RUN(the_list_has_the_same_bytes_for_every_thread_count);
+    RUN(rod_that_hangs_on_a_triangle_touches_it_with_its_end_or_across_the_far_side);
+    RUN(pairs_beyond_their_boxes_but_within_the_separation_are_found);
     RUN(shape_of_a_mesh_has_the_boundary_of_its_tets_even_when_one_is_inverted);
     return check_done();
 }

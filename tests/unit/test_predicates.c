@@ -223,12 +223,13 @@ static int hulls_meet(const point *p, int np, const point *q, int nq)
 static void random_points(abut_rng *r, int range, int n, point *p, double (*x)[3])
 {
     for (int i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++) {
-            p[i].x[k] = (long)abut_rng_below(r, (uint32_t)range) - range / 2;
-            x[i][k] = (double)p[i].x[k];
-        }
-    if (abut_rng_below(r, 4) == 0)   /* flat, often with repeated points */
-        for (int i = 0; i < n; i++) p[i].x[2] = 0, x[i][2] = 0;
+        for (int k = 0; k < 3; k++) p[i].x[k] = (long)abut_rng_below(r, (uint32_t)range) - range / 2;
+    const uint32_t shape = abut_rng_below(r, 6);
+    for (int i = 0; i < n; i++) {
+        if (shape <= 1) p[i].x[2] = 0;                          /* flat, often with repeated points */
+        if (shape == 2) p[i].x[1] = p[i].x[0], p[i].x[2] = 0;   /* on one line */
+        for (int k = 0; k < 3; k++) x[i][k] = (double)p[i].x[k];
+    }
 }
 
 static int touch(int kind, double (*x)[3])
@@ -252,7 +253,7 @@ TEST(touching_on_small_grids_equals_a_search_for_a_separating_plane)
         const int kind = it % 6;
         point p[6];
         double x[6][3];
-        random_points(&r, it % 12 < 6 ? 3 : 5, np[kind] + nq[kind], p, x);
+        random_points(&r, it % 12 < 6 ? 3 : it % 24 < 12 ? 5 : 9, np[kind] + nq[kind], p, x);
         const int want = hulls_meet(p, np[kind], p + np[kind], nq[kind]);
         CHECK(touch(kind, x) == want);
         /* the same shape off the dyadic grid by an exact axis-wise scaling and shift keeps its answer */
@@ -293,6 +294,17 @@ TEST(fold_over_is_flat_and_on_one_side)
     CHECK(!abut_fold_over(a, b, c, on) && !abut_fold_over(a, b, on, c));
 }
 
+TEST(segment_inside_a_coplanar_triangle_touches_it_and_one_beside_does_not)
+{
+    const double a[3] = { 0, 0, 0 }, b[3] = { 9, 0, 9 }, c[3] = { 0, 9, 9 };    /* in the plane z = x + y */
+    const double p[3] = { 2, 2, 4 }, q[3] = { 3, 2, 5 }, out[3] = { 6, 6, 12 }, far[3] = { 9, 6, 15 };
+    CHECK(abut_touch_edge_tri(p, q, a, b, c) && abut_touch_edge_tri(p, out, a, b, c));
+    CHECK(!abut_touch_edge_tri(out, far, a, b, c));
+    const double i[3] = { 1, 1, 1 }, j[3] = { 2, 2, 2 }, k[3] = { 3, 3, 3 }, l[3] = { 4, 4, 4 };
+    CHECK(abut_touch_edge_edge(i, l, j, k) && abut_touch_edge_edge(j, k, i, l) && abut_touch_edge_edge(i, k, j, l));
+    CHECK(!abut_touch_edge_edge(i, j, k, l));
+}
+
 TEST(one_ulp_decides_between_touch_and_gap)
 {
     for (int e = 0; e <= 20; e += 10) {
@@ -322,6 +334,7 @@ int main(int argc, char **argv)
     RUN(touching_on_small_grids_equals_a_search_for_a_separating_plane);
     RUN(triangles_with_a_common_vertex_touch_only_beyond_it);
     RUN(fold_over_is_flat_and_on_one_side);
+    RUN(segment_inside_a_coplanar_triangle_touches_it_and_one_beside_does_not);
     RUN(one_ulp_decides_between_touch_and_gap);
     return check_done();
 }
