@@ -22,8 +22,7 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int bl
 
 void abut_direction_reset(abut_direction *d)
 {
-    abut_chol_free(&d->chol);
-    abut_bsr_clear(&d->A);
+    abut_bsr_clear(&d->A);      /* the factor keeps its memory: the next analysis overwrites all it holds */
     d->n_perm = 0;
     d->seen_n = 0;
     d->seen_nrow = 0;
@@ -32,6 +31,7 @@ void abut_direction_reset(abut_direction *d)
 void abut_direction_clear(abut_direction *d)
 {
     abut_direction_reset(d);
+    abut_chol_free(&d->chol);
     free(d->tet_H);
     free(d->tet_row);
     free(d->perm);
@@ -68,7 +68,7 @@ static abut_status analyse(abut_direction *d, const abut_problem *p, const abut_
 {
     const struct abut_touching *t = &d->touch;
     const size_t n4 = 4 * t->n;
-    if (d->chol && d->seen_n == t->n && d->seen_nrow == p->nrow && !memcmp(d->seen_row, t->row, n4 * sizeof *t->row))
+    if (d->A.plan && d->seen_n == t->n && d->seen_nrow == p->nrow && !memcmp(d->seen_row, t->row, n4 * sizeof *t->row))
         return ABUT_OK;
 
     if (n4 > d->seen_cap) {
@@ -81,15 +81,18 @@ static abut_status analyse(abut_direction *d, const abut_problem *p, const abut_
     d->seen_n = t->n;
     d->seen_nrow = p->nrow;
 
-    abut_chol_free(&d->chol);
-    abut_bsr_clear(&d->A);
-    abut_status rc = abut_bsr_pattern(&d->A, p->nrow, sets, 2, err);
+    /* the rows of the tets stay while no handle is let go or caught: their part of the pattern is kept */
+    int changed = 1;
+    abut_status rc = d->A.plan && d->A.n == p->nrow ? abut_bsr_update(&d->A, sets, 2, 1, 0, &changed, err)
+                                                    : abut_bsr_pattern(&d->A, p->nrow, sets, 2, err);
     if (!rc && d->n_perm != p->nrow) {
         rc = abut_graph_order(&d->A, d->perm, err);
         if (!rc) d->n_perm = p->nrow;
     }
-    if (!rc) rc = abut_chol_new(&d->chol, &d->A, d->perm, d->blas_threads, err);
-    if (rc) d->seen_n = (size_t)-1;
+    if (!rc && changed)
+        rc = d->chol ? abut_chol_renew(d->chol, &d->A, d->perm, err)
+                     : abut_chol_new(&d->chol, &d->A, d->perm, d->blas_threads, err);
+    if (rc) abut_direction_reset(d);
     return rc;
 }
 
