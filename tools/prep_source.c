@@ -97,6 +97,8 @@ abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_scri
 {
     abut_status rc;
     if (ipc_script) rc = read_ipc_script(p, cli, ipc_script, err);
+    else if (cli->nargs == 0 && isatty(STDIN_FILENO))
+        rc = abut_fail(err, ABUT_E_ARG, "no scene: expected a file, or a scene on standard input");
     else if (cli->nargs == 0) rc = read_yaml(p, "-", err);
     else if (cli->nargs == 1 && !abut_mesh_is_file(cli->args[0])) rc = read_yaml(p, cli->args[0], err);
     else rc = scene_of_meshes(p, cli, err);

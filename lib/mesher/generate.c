@@ -20,7 +20,7 @@ static abut_status check_cells(const char *what, const int32_t *cells, int n, ab
             return abut_fail(err, ABUT_E_ARG, "%s: %d cells: expected 1 to %d", what, cells[k], CELLS_MAX);
         total *= cells[k] + 1.0;
     }
-    if (total > 5e7) return abut_fail(err, ABUT_E_ARG, "%s: %.3g points: expected at most 5e7", what, total);
+    if (total > 5e6) return abut_fail(err, ABUT_E_ARG, "%s: %.3g points: expected at most 5e6", what, total);
     return ABUT_OK;
 }
 
