@@ -44,7 +44,7 @@ abut_ccd_answer abut_ccd_additive(abut_stencil s, const double *x0, const double
     double d = abut_slab_quick(s, x0, x0, x1, &l);
 
     /* the start gap: the quick guess will do when it lost next to nothing */
-    if (!(l.least0 >= d * (1 - 1e-8) && d - l.least0 <= 1e-3 * (l.least0 - min_sep))) abut_slab_best(s, x0, x1, &l);
+    if (!(l.least0 >= d * (1 - 1e-8) && d - l.least0 <= 1e-6 * (l.least0 - min_sep))) abut_slab_best(s, x0, x1, &l);
     const double gap = l.least0 - min_sep, goal = slack * gap, target = (min_sep + goal) * (1 + 4 * EPS);
     const double big = magnitude(s, x0, x1, &move);
     *toi = 0;

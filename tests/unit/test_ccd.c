@@ -167,18 +167,18 @@ static void check_motion(abut_stencil s, const double *x0, const double *x1, dou
     counts[a]++;
     CHECK(toi >= 0 && toi <= 1 && (a == ABUT_CCD_CLEAR) == (toi == 1) && (a == ABUT_CCD_BAD) == (toi == 0));
     if (a == ABUT_CCD_BAD) return;
-    const double d0 = abut_separation(s, x0), keep = xi + slack * (d0 - xi) * (1 - 2e-3);
-    for (int i = 0; i <= 6; i++) CHECK(exact_compare(s, x0, x1, toi * i / 6, keep) >= 0);
+    const double d0 = abut_separation(s, x0), keep = xi + slack * (d0 - xi) * (1 - 1e-5);
+    for (int i = 0; i <= 4; i++) CHECK(exact_compare(s, x0, x1, toi * i / 4, keep) >= 0);
     for (int i = 0; i < 3 * abut_stencil_size(s); i++) stored[i] = x0[i] + toi * (x1[i] - x0[i]);
     CHECK(exact_compare(s, stored, stored, 0, xi) > 0);
     const double lp = approach_bound(s, x0, x1);
-    if (a == ABUT_CCD_HIT) CHECK(toi >= (1 - slack) * (d0 - xi) / lp * (1 - 1e-2));
+    if (a == ABUT_CCD_HIT) CHECK(toi >= (1 - slack) * (d0 - xi) / lp * (1 - 1e-5));
 }
 
 TEST(additive_keeps_the_slack_of_the_gap_on_hard_motions)
 {
     abut_rng r = { 3 };
-    const int n = runs(6000, 1000000);
+    const int n = runs(6000, 300000);
     const double xis[3] = { 0, 1e-4, 1e-3 };
     int counts[3] = { 0, 0, 0 };
     for (int i = 0; i < n; i++) {
