@@ -74,6 +74,7 @@ int abut_pick_takes(const abut_pick *p, int32_t i, int32_t total)
 abut_status abut_pick_check(const abut_pick *p, int32_t total, abut_err *err)
 {
     int any = 0;
+    if (!total) return abut_fail(err, ABUT_E_FORMAT, "the stream holds no frame");
     for (int k = 0; k < p->n; k++) {
         const struct abut_pick_range *r = &p->range[k];
         const int32_t from = r->from < 0 ? r->from + total : r->from;

@@ -15,7 +15,9 @@ enum { BINS = 4096, PANELS_ALL = 12, PANELS = 5, COLUMNS = 6, GAP = 6 };
 struct abut_picture {
     abut_picture_opts opt;
     abut_painter *painter;
-    abut_out_file strip;
+    abut_out_file strip_file;
+    abut_image strip;
+    int drawn;                  /* pictures; those of dir come first, then the panels of the strip */
     int model_index;            /* -1 before the first frame */
     abut_draw_mesh mesh;
     int32_t *node;              /* [mesh.npoint] */
@@ -80,7 +82,7 @@ abut_status abut_picture_open(const abut_picture_opts *opt, abut_picture **out, 
     p->box = abut_bounds_empty();
     abut_status rc = abut_painter_open(opt->dir ? opt->w : opt->strip_w, opt->dir ? opt->h : opt->strip_h, &p->painter, err);
     if (!rc && opt->dir) rc = abut_out_folder(opt->dir, err);
-    if (!rc && opt->strip) rc = abut_out_open(&p->strip, opt->strip, err);
+    if (!rc && opt->strip) rc = abut_out_open(&p->strip_file, opt->strip, err);
     if (rc) abut_picture_free(&p);
     *out = p;
     return rc;
@@ -91,7 +93,8 @@ void abut_picture_free(abut_picture **pp)
     abut_picture *p = *pp;
     if (!p) return;
     abut_painter_free(&p->painter);
-    abut_out_drop(&p->strip);
+    abut_out_drop(&p->strip_file);
+    abut_image_clear(&p->strip);
     abut_draw_mesh_clear(&p->mesh);
     abut_spool_clear(&p->spool);
     free(p->node);
@@ -313,27 +316,31 @@ static abut_status draw_frame(abut_picture *p, size_t k, const abut_camera *came
                     .radius = (float)(0.55 * size), .grid = (float)round_down(0.08 * size), .wireframe = p->opt.wireframe };
     d.up[p->up_axis] = (float)p->up_sign;
     for (int c = 0; c < 3; c++) d.center[c] = (float)center[c];
-    rc = abut_painter_draw(p->painter, &d, im, err);
-    if (!rc && p->opt.label) abut_legend_time(im, p->taken[k].time, p->decimals);
-    return rc;
+    return abut_painter_draw(p->painter, &d, im, err);
 }
 
-static abut_status draw_all(abut_picture *p, abut_err *err)
+/* With time and, if wanted, the scale. */
+static abut_status draw_labelled(abut_picture *p, size_t k, const abut_camera *camera, int scale, abut_image *im, abut_err *err)
 {
-    abut_status rc = ABUT_OK;
-    for (size_t k = 0; k < p->spool.n && !rc; k++) {
-        abut_image im = { 0 };
-        abut_out_file o;
-        rc = draw_frame(p, k, &p->camera, &im, err);
-        if (!rc && p->opt.label && p->opt.paint) abut_legend_scale(&im, p->opt.paint, p->range);
-        if (!rc) rc = abut_out_open_numbered(&o, p->opt.dir, "frame", p->taken[k].index, ".png", err);
-        if (!rc) {
-            rc = abut_image_png(&im, o.f, err);
-            if (rc) abut_out_drop(&o);
-            else rc = abut_out_close(&o, err);
-        }
-        abut_image_clear(&im);
+    const abut_status rc = draw_frame(p, k, camera, im, err);
+    if (rc || !p->opt.label) return rc;
+    abut_legend_time(im, p->taken[k].time, p->decimals);
+    if (scale && p->opt.paint) abut_legend_scale(im, p->opt.paint, p->range);
+    return ABUT_OK;
+}
+
+static abut_status draw_file(abut_picture *p, size_t k, abut_err *err)
+{
+    abut_image im = { 0 };
+    abut_out_file o;
+    abut_status rc = draw_labelled(p, k, &p->camera, 1, &im, err);
+    if (!rc) rc = abut_out_open_numbered(&o, p->opt.dir, "frame", p->taken[k].index, ".png", err);
+    if (!rc) {
+        rc = abut_image_png(&im, o.f, err);
+        if (rc) abut_out_drop(&o);
+        else rc = abut_out_close(&o, err);
     }
+    abut_image_clear(&im);
     return rc;
 }
 
@@ -341,41 +348,52 @@ static int panel_count(const abut_picture *p)
 {
     const size_t n = p->spool.n;
     const size_t want = p->opt.panels > 0 ? (size_t)p->opt.panels : n <= PANELS_ALL ? n : PANELS;
-    return (int)(want < n ? want : n);
+    return !p->opt.strip ? 0 : (int)(want < n ? want : n);
 }
 
-static abut_status draw_strip(abut_picture *p, abut_err *err)
+static abut_status begin_strip(abut_picture *p, int rows, int columns, abut_err *err)
 {
     static const uint8_t white[3] = { 255, 255, 255 };
-    const int n = panel_count(p), rows = (n + COLUMNS - 1) / COLUMNS, columns = (n + rows - 1) / rows;
-    const int w = p->opt.strip_w, h = p->opt.strip_h;
-    abut_image strip = { 0 };
-    abut_status rc = abut_image_make(&strip, columns * (w + GAP) - GAP, rows * (h + GAP) - GAP, white, err);
-    for (int i = 0; i < n && !rc; i++) {
-        const size_t k = n > 1 ? (size_t)i * (p->spool.n - 1) / (size_t)(n - 1) : p->spool.n - 1;
-        abut_image im = { 0 };
-        rc = draw_frame(p, k, &p->strip_camera, &im, err);
-        if (!rc && i == n - 1 && p->opt.label && p->opt.paint) abut_legend_scale(&im, p->opt.paint, p->range);
-        if (!rc) abut_image_paste(&strip, &im, i % columns * (w + GAP), i / columns * (h + GAP));
-        abut_image_clear(&im);
+    if (p->opt.dir) {   /* the painter has the other size */
+        abut_painter_free(&p->painter);
+        const abut_status rc = abut_painter_open(p->opt.strip_w, p->opt.strip_h, &p->painter, err);
+        if (rc) return rc;
     }
-    if (!rc) rc = abut_image_png(&strip, p->strip.f, err);
-    abut_image_clear(&strip);
-    return rc ? rc : abut_out_close(&p->strip, err);
+    return abut_image_make(&p->strip, columns * (p->opt.strip_w + GAP) - GAP, rows * (p->opt.strip_h + GAP) - GAP, white, err);
 }
 
-abut_status abut_picture_close(abut_picture *p, abut_err *err)
+static abut_status draw_panel(abut_picture *p, int i, abut_err *err)
+{
+    const int n = panel_count(p), rows = (n + COLUMNS - 1) / COLUMNS, columns = (n + rows - 1) / rows;
+    const size_t k = n > 1 ? (size_t)i * (p->spool.n - 1) / (size_t)(n - 1) : p->spool.n - 1;
+    abut_image im = { 0 };
+    abut_status rc = i ? ABUT_OK : begin_strip(p, rows, columns, err);
+    if (!rc) rc = draw_labelled(p, k, &p->strip_camera, i == n - 1, &im, err);
+    if (!rc) abut_image_paste(&p->strip, &im, i % columns * (p->opt.strip_w + GAP), i / columns * (p->opt.strip_h + GAP));
+    abut_image_clear(&im);
+    if (rc || i < n - 1) return rc;
+    rc = abut_image_png(&p->strip, p->strip_file.f, err);
+    return rc ? rc : abut_out_close(&p->strip_file, err);
+}
+
+/* Camera, world and scale of all frames. */
+static abut_status prepare(abut_picture *p, abut_err *err)
 {
     if (!p->spool.n) return abut_fail(err, ABUT_E_FORMAT, "pictures: no frame to draw");
     abut_status rc = find_box(p, err);
     if (!rc) rc = fit_cameras(p, err);
     if (!rc && p->opt.paint) rc = find_range(p, err);
     p->decimals = find_decimals(p);
-    if (!rc && p->opt.dir) rc = draw_all(p, err);
-    if (!rc && p->opt.strip && p->opt.dir) {    /* the painter has the other size */
-        abut_painter_free(&p->painter);
-        rc = abut_painter_open(p->opt.strip_w, p->opt.strip_h, &p->painter, err);
-    }
-    if (!rc && p->opt.strip) rc = draw_strip(p, err);
+    return rc;
+}
+
+abut_status abut_picture_draw(abut_picture *p, int *left, abut_err *err)
+{
+    abut_status rc = p->drawn ? ABUT_OK : prepare(p, err);
+    if (rc) return rc;
+    const int files = p->opt.dir ? (int)p->spool.n : 0;
+    rc = p->drawn < files ? draw_file(p, (size_t)p->drawn, err) : draw_panel(p, p->drawn - files, err);
+    p->drawn++;
+    *left = files + panel_count(p) - p->drawn;
     return rc;
 }

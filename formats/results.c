@@ -52,12 +52,17 @@ abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *er
     return rc;
 }
 
+abut_status abut_results_draw(abut_results *r, int *left, abut_err *err)
+{
+    *left = 0;
+    return r->picture ? abut_picture_draw(r->picture, left, err) : ABUT_OK;
+}
+
 abut_status abut_results_close(abut_results *r, abut_err *err)
 {
     abut_status rc = ABUT_OK;
     if (r->vtu) rc = abut_vtu_close(r->vtu, err);
     if (!rc && r->gltf) rc = abut_gltf_close(r->gltf, err);
-    if (!rc && r->picture) rc = abut_picture_close(r->picture, err);
     if (!rc && r->opt.csv) {
         abut_table_csv(&r->table, r->csv.f);
         rc = abut_out_close(&r->csv, err);

@@ -31,6 +31,8 @@ int abut_results_want(const abut_results_opts *opt);
 /** Makes folders and opens files.  text: borrowed, may be NULL unless a name is "-".  Fails  ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_results_open(abut_results *r, const abut_results_opts *opt, FILE *text, abut_err *err);
 ABUT_MUST_USE abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *err);
+/** After the last frame: draws the next picture and tells how many are left; to be called until that is 0. */
+ABUT_MUST_USE abut_status abut_results_draw(abut_results *r, int *left, abut_err *err);
 /** Writes what is only known at the end.  Files of a series stand whole before; the others appear here. */
 ABUT_MUST_USE abut_status abut_results_close(abut_results *r, abut_err *err);
 void abut_results_clear(abut_results *r);

@@ -73,32 +73,50 @@ static abut_status dump(abut_cli *cli, const options *o, abut_reader *reader, ab
     return abut_dump(reader, cli->out, &d, err);
 }
 
+static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shots, abut_results *results, abut_err *err)
+{
+    const abut_shot *s;
+    abut_summary summary = { 0 };
+    abut_status rc;
+    for (int n = 0; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
+        abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
+        if (o->summary) abut_summary_frame(&summary, cli->out, s);
+        if ((rc = abut_results_frame(results, s, err))) return rc;
+    }
+    if (!rc && o->summary) abut_summary_end(&summary, cli->out);
+    return rc;
+}
+
+static abut_status finish(abut_cli *cli, abut_results *results, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int left = 1; left && !rc;) {
+        rc = abut_results_draw(results, &left, err);
+        if (left) abut_cli_progress(cli, "%d pictures left", left);
+    }
+    const int morphs = results->gltf ? abut_gltf_count(results->gltf) : 0;
+    if (!rc && morphs > ABUT_GLTF_FRAMES_SAFE)
+        abut_cli_say(cli, "%s: some viewers cannot play %d frames; --frames ::%d would make it %d", results->opt.gltf, morphs,
+                     morphs / ABUT_GLTF_FRAMES_SAFE + 1, (morphs - 1) / (morphs / ABUT_GLTF_FRAMES_SAFE + 1) + 1);
+    return rc ? rc : abut_results_close(results, err);
+}
+
 static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, abut_err *err)
 {
     abut_shots_opts so = { .names = o->objects.item, .n_names = o->objects.n, .want = abut_results_want(&o->to) };
     abut_shots shots = { 0 };
     abut_results results = { 0 };
-    const abut_shot *s;
-    abut_summary summary = { 0 };
     abut_status rc = o->frames ? abut_pick_parse(o->frames, &so.pick, err) : ABUT_OK;
     if (!rc) rc = abut_results_open(&results, &o->to, cli->out, err);
-    if (rc) goto done;
-    if (o->summary) {
+    if (!rc && o->summary) {
         int n;
         const abut_prov *prov = abut_reader_prov(reader, &n);
         abut_summary_history(cli->out, prov, n);
     }
     abut_shots_open(&shots, reader, &so);
-    for (int n = 0; !(rc = abut_shots_next(&shots, &s, err)) && s; n++) {
-        abut_cli_progress(cli, "frame %d  t %.4g s  %d written", s->index, s->head->time, n);
-        if (o->summary) abut_summary_frame(&summary, cli->out, s);
-        rc = abut_results_frame(&results, s, err);
-        if (rc) break;
-    }
-    if (!rc && o->summary) abut_summary_end(&summary, cli->out);
-    if (!rc) rc = abut_results_close(&results, err);
-done:
+    if (!rc) rc = take_frames(cli, o, &shots, &results, err);
     if (*shots.note) abut_cli_say(cli, "%s", shots.note);
+    if (!rc) rc = finish(cli, &results, err);
     abut_results_clear(&results);
     abut_shots_clear(&shots);
     return rc;

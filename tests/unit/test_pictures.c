@@ -1,0 +1,250 @@
+/* What pictures are made of, short of OpenGL: split normals, tubes and balls, the camera, colours, images. */
+#include "check.h"
+#include "kuhn.h"
+
+#include "formats/bounds.h"
+#include "formats/camera.h"
+#include "formats/draw_mesh.h"
+#include "formats/palette.h"
+#include "formats/spool.h"
+#include "model/surface.h"
+
+/* The surface of n^3 cells as one part whose points are all nodes. */
+static void box_part(kuhn_box *b, int n, double jitter, abut_part *p)
+{
+    abut_err err = { 0 };
+    kuhn_build(b, n, 0.1, jitter, 1);
+    *p = (abut_part){ .name = "box", .nv = b->model.nv, .node = malloc(sizeof(int32_t) * (size_t)b->model.nv) };
+    for (int32_t i = 0; i < p->nv; i++) p->node[i] = i;
+    CHECK(!abut_surface_triangles(b->tet, b->model.nt, b->model.nv, &p->tri, &p->ntri, &err));
+}
+
+static void box_free(kuhn_box *b, abut_part *p)
+{
+    free(p->node);
+    free(p->tri);
+    kuhn_free(b);
+}
+
+static float *positions(const kuhn_box *b)
+{
+    float *x = malloc(3 * sizeof *x * (size_t)b->model.nv);
+    for (int32_t i = 0; i < 3 * b->model.nv; i++) x[i] = (float)b->X[i];
+    return x;
+}
+
+TEST(a_box_keeps_its_edges_and_every_normal_stands_on_its_face)
+{
+    kuhn_box b;
+    abut_part p;
+    abut_skin s = { 0 };
+    abut_err err = { 0 };
+    box_part(&b, 3, 0, &p);
+    CHECK(!abut_skin_make(&p, b.X, 0.7, &s, &err));
+    CHECK(s.ntri == 108 && s.nv == 6 * 16);
+    float *x = positions(&b), *n = malloc(3 * sizeof *n * (size_t)s.nv);
+    abut_skin_normals(&s, x, n);
+    for (int32_t t = 0; t < s.ntri; t++) {
+        const int32_t *v = s.tri + 3 * t;
+        for (int k = 0; k < 3; k++) CHECK(s.point[v[k]] == p.tri[3 * t + k]);
+        int axis = 0;
+        for (int d = 1; d < 3; d++)
+            if (fabsf(n[3 * v[0] + d]) > 0.5f) axis = d;
+        const float at = x[3 * s.point[v[0]] + axis], out = at > 0.15f ? 1.0f : -1.0f;
+        for (int k = 0; k < 3; k++) CHECK_NEAR(n[3 * v[k] + axis], out, 1e-6);
+    }
+    free(x);
+    free(n);
+    abut_skin_clear(&s);
+    box_free(&b, &p);
+}
+
+TEST(without_sharp_edges_every_point_has_one_vertex)
+{
+    kuhn_box b;
+    abut_part p;
+    abut_skin s = { 0 };
+    abut_err err = { 0 };
+    box_part(&b, 3, 0.2, &p);
+    CHECK(!abut_skin_make(&p, b.X, 3.2, &s, &err));
+    CHECK(s.nv == 56);      /* 64 nodes, 8 of them inside */
+    float *x = positions(&b), *n = malloc(3 * sizeof *n * (size_t)s.nv);
+    abut_skin_normals(&s, x, n);
+    for (int32_t i = 0; i < s.nv; i++)
+        CHECK_NEAR(n[3 * i] * n[3 * i] + n[3 * i + 1] * n[3 * i + 1] + n[3 * i + 2] * n[3 * i + 2], 1, 1e-5);
+    free(x);
+    free(n);
+    abut_skin_clear(&s);
+    box_free(&b, &p);
+}
+
+TEST(tubes_and_balls_are_closed_in_outward_orientation_and_as_thick_as_asked)
+{
+    static const double X[9] = { 0, 0, 0, 0.3, 0.4, 0, 0.1, 0, 0.2 };
+    int32_t node[3] = { 0, 1, 2 }, seg[2] = { 0, 1 }, point[1] = { 2 };
+    abut_part part = { .name = "wire", .nv = 3, .node = node, .nseg = 1, .seg = seg, .npoint = 1, .point = point };
+    const abut_parts parts = { .n = 1, .part = &part };
+    const float x[9] = { 0, 0, 0, 0.3f, 0.4f, 0, 0.1f, 0, 0.2f };
+    abut_draw_mesh m;
+    abut_err err = { 0 };
+    CHECK(!abut_draw_mesh_make(&m, &parts, X, &err));
+    abut_draw_mesh_fill(&m, x, NULL, (double[2]){ 0, 1 }, 0.01);
+    for (size_t t = 0; t < m.n_tri; t++) {
+        const float *v[3];
+        for (int k = 0; k < 3; k++) v[k] = m.vertex + ABUT_DRAW_VERTEX * m.tri[3 * t + (size_t)k];
+        double a[3], c[3], along = 0;
+        for (int d = 0; d < 3; d++) {
+            a[d] = v[1][d] - v[0][d];
+            c[d] = v[2][d] - v[0][d];
+        }
+        for (int d = 0; d < 3; d++)
+            along += (a[(d + 1) % 3] * c[(d + 2) % 3] - a[(d + 2) % 3] * c[(d + 1) % 3]) *
+                     ((double)v[0][3 + d] + v[1][3 + d] + v[2][3 + d]);
+        CHECK(along > -1e-8);       /* 1e-4 is usual; at the poles of a ball some have no area */
+    }
+    for (size_t i = 0; i < 16; i++) {
+        const float *v = m.vertex + ABUT_DRAW_VERTEX * i;   /* the tube comes first; its axis is (0.6, 0.8, 0) */
+        const double t = 0.6 * v[0] + 0.8 * v[1];
+        CHECK_NEAR(sqrt(pow(v[0] - 0.6 * t, 2) + pow(v[1] - 0.8 * t, 2) + v[2] * v[2]), 0.01, 1e-6);
+    }
+    abut_draw_mesh_clear(&m);
+}
+
+TEST(the_camera_holds_every_point_and_comes_as_close_as_it_can)
+{
+    abut_rng r = { 5 };
+    for (int k = 0; k < 40; k++) {
+        const abut_view view = { abut_rng_real(&r, -180, 180), abut_rng_real(&r, -85, 85), 1 };
+        abut_fit f;
+        float p[20][3];
+        abut_fit_begin(&f, &view, k % 3, k % 2 ? 1 : -1, 0.5 + 0.1 * k);
+        for (int i = 0; i < 20; i++) {
+            for (int d = 0; d < 3; d++) p[i][d] = (float)abut_rng_real(&r, -1, 2 + d);
+            abut_fit_add(&f, p[i]);
+        }
+        const abut_camera c = abut_fit_end(&f, 1);
+        double most[2] = { 0, 0 };
+        for (int i = 0; i < 20; i++) {
+            double x = 0, y = 0, z = 0;
+            for (int d = 0; d < 3; d++) {
+                const double to = (double)p[i][d] - c.eye[d];
+                x += to * c.right[d];
+                y += to * c.up[d];
+                z -= to * c.back[d];
+            }
+            CHECK(z > 0);
+            most[0] = fmax(most[0], fabs(x / z) / c.tan_x);
+            most[1] = fmax(most[1], fabs(y / z) / c.tan_y);
+        }
+        CHECK_NEAR(fmax(most[0], most[1]), 0.92, 1e-4);
+    }
+}
+
+TEST(yaw_0_looks_from_the_front_whatever_is_up)
+{
+    const abut_view front = { 0, 0, 1 };
+    abut_fit f;
+    abut_fit_begin(&f, &front, 1, 1, 1);
+    CHECK_NEAR(f.camera.back[2], 1, 1e-7);
+    CHECK_NEAR(f.camera.right[0], 1, 1e-7);
+    abut_fit_begin(&f, &front, 2, 1, 1);
+    CHECK_NEAR(f.camera.back[1], -1, 1e-7);
+    CHECK_NEAR(f.camera.up[2], 1, 1e-7);
+    const abut_view above = { 90, 60, 1 };
+    abut_fit_begin(&f, &above, 1, 1, 1);
+    CHECK_NEAR(f.camera.back[0], 0.5, 1e-6);
+    CHECK_NEAR(f.camera.back[1], sqrt(0.75), 1e-6);
+}
+
+TEST(colors_are_told_apart_and_linear_light_goes_there_and_back)
+{
+    for (int i = 0; i < 12; i++)
+        for (int j = 0; j < i; j++) {
+            float a[3], b[3];
+            abut_palette_object(i, 0, a);
+            abut_palette_object(j, 0, b);
+            CHECK(fabsf(a[0] - b[0]) + fabsf(a[1] - b[1]) + fabsf(a[2] - b[2]) > 0.15f);
+        }
+    for (int i = 0; i <= 255; i++)
+        CHECK_NEAR(abut_linear_to_srgb(abut_srgb_to_linear((float)i / 255)), i / 255.0, 1e-5);
+    float lo[3], hi[3], below[3], none[3];
+    abut_palette_scale(0, lo);
+    abut_palette_scale(1, hi);
+    abut_palette_scale(-3, below);
+    abut_palette_scale(NAN, none);
+    CHECK(!memcmp(lo, below, sizeof lo) && memcmp(lo, hi, sizeof lo));
+    CHECK(none[0] == none[1] && none[1] == none[2]);
+}
+
+TEST(a_half_space_square_lies_in_its_plane_and_faces_out)
+{
+    const double point[3] = { 0.1, -0.4, 2 }, normal[3] = { 0.6, 0, 0.8 }, center[3] = { 3, 1, -1 };
+    const abut_model m = { .nh = 1, .hs_point = point, .hs_normal = normal };
+    double c[12], e[3], g[3], facing = 0;
+    abut_half_space_square(&m, 0, center, 2, c);
+    for (int k = 0; k < 4; k++) {
+        double off = 0;
+        for (int d = 0; d < 3; d++) off += (c[3 * k + d] - point[d]) * normal[d];
+        CHECK_NEAR(off, 0, 1e-14);
+    }
+    for (int d = 0; d < 3; d++) {
+        e[d] = c[3 + d] - c[d];
+        g[d] = c[6 + d] - c[d];
+    }
+    for (int d = 0; d < 3; d++) facing += normal[d] * (e[(d + 1) % 3] * g[(d + 2) % 3] - e[(d + 2) % 3] * g[(d + 1) % 3]);
+    CHECK_NEAR(facing, 16, 1e-12);     /* sides of 4 m */
+}
+
+TEST(images_are_clipped_at_every_side)
+{
+    abut_image a = { 0 }, b = { 0 };
+    abut_err err = { 0 };
+    CHECK(!abut_image_make(&a, 20, 10, (uint8_t[3]){ 1, 2, 3 }, &err));
+    CHECK(!abut_image_make(&b, 8, 8, (uint8_t[3]){ 9, 9, 9 }, &err));
+    abut_image_paste(&a, &b, -4, -4);
+    abut_image_paste(&a, &b, 17, 7);
+    abut_image_fill(&a, 19, -5, 100, 7, (uint8_t[3]){ 200, 200, 200 }, 1);
+    abut_image_text(&a, -3, -3, 2, "Wq\x80\n.", (uint8_t[3]){ 5, 5, 5 });
+    int nine = 0, bright = 0;
+    for (int i = 0; i < 200; i++) {
+        nine += a.rgb[3 * i] == 9;
+        bright += a.rgb[3 * i] == 200;
+    }
+    CHECK(nine > 8 && nine < 26 && bright == 2);
+    abut_image_clear(&a);
+    abut_image_clear(&b);
+}
+
+TEST(the_spool_gives_back_what_it_took_in_any_order)
+{
+    abut_spool s;
+    abut_err err = { 0 };
+    CHECK(!abut_spool_open(&s, 3, &err));
+    for (int i = 0; i < 50; i++) CHECK(!abut_spool_add(&s, (float[3]){ (float)i, 2, -1 }, &err));
+    for (int i = 49; i >= 0; i -= 7) {
+        float got[3];
+        CHECK(!abut_spool_get(&s, (size_t)i, got, &err));
+        CHECK(got[0] == (float)i && got[2] == -1);
+        if (i == 28) CHECK(!abut_spool_add(&s, (float[3]){ 7, 7, 7 }, &err));
+    }
+    CHECK(s.n == 51);
+    float last[3];
+    CHECK(!abut_spool_get(&s, 50, last, &err) && last[1] == 7);
+    CHECK(abut_spool_get(&s, 51, last, &err) == ABUT_E_IO);
+    abut_spool_clear(&s);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(a_box_keeps_its_edges_and_every_normal_stands_on_its_face);
+    RUN(without_sharp_edges_every_point_has_one_vertex);
+    RUN(tubes_and_balls_are_closed_in_outward_orientation_and_as_thick_as_asked);
+    RUN(the_camera_holds_every_point_and_comes_as_close_as_it_can);
+    RUN(yaw_0_looks_from_the_front_whatever_is_up);
+    RUN(colors_are_told_apart_and_linear_light_goes_there_and_back);
+    RUN(a_half_space_square_lies_in_its_plane_and_faces_out);
+    RUN(images_are_clipped_at_every_side);
+    RUN(the_spool_gives_back_what_it_took_in_any_order);
+    return check_done();
+}
