@@ -10,7 +10,7 @@
 
 #define STACK ((ABUT_WIDE - 1) * ABUT_BOXTREE_LEVELS + 1)
 #define TASK_ITEMS ((size_t)4096)   /* smaller ranges are not worth a task */
-#define SAMPLE ((size_t)64)         /* keys that choose the axis of a split */
+#define SAMPLE ((size_t)16)         /* keys that choose the axis of a split */
 #define PIVOTS 16                   /* keys that choose the pivot of a selection */
 
 struct key {
@@ -39,13 +39,14 @@ static int widest_axis(const struct key *k, size_t n)
 static float pivot(const struct key *k, size_t n, size_t want, int axis, abut_rng *rng)
 {
     float v[PIVOTS];
-    for (int i = 0; i < PIVOTS; i++) {
+    const size_t m = n < 32 * PIVOTS ? 3 : PIVOTS;
+    for (size_t i = 0; i < m; i++) {
         const float c = k[abut_rng_below(rng, (uint32_t)n)].c[axis];
-        int j = i;
+        size_t j = i;
         for (; j > 0 && v[j - 1] > c; j--) v[j] = v[j - 1];
         v[j] = c;
     }
-    return v[want * PIVOTS / n];
+    return v[want * m / n];
 }
 
 /* Reorders so that no key before `nth` is larger and none after it is smaller (Hoare's selection).  The samples have a

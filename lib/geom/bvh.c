@@ -12,7 +12,7 @@
 
 #define CHUNK 1024          /* candidates tested at a time, enough for nearly every pack; their boxes stay in the second cache */
 #define LARGE 16            /* an item is large when its extent is beyond this many times the usual one */
-#define SAMPLE ((size_t)1023)
+#define SAMPLE ((size_t)127)
 
 /* Items of four sorts get trees of their own.  Large ones would spoil the packs of small ones, as boxes and as queries;
  * still ones are never searched against still ones. */
@@ -287,8 +287,13 @@ static void pack_search(const struct search *s, const abut_boxtree *tree, size_t
 
 static void thread_search(const struct search *s, struct finds *f, int thread)
 {
-    struct room *r = calloc(1, sizeof *r);
-    if (!r || !abut_found_init(&r->found, s->b->n) || !(r->id = malloc(s->b->n * sizeof *r->id))) f->full = 1;
+    struct room *r = malloc(sizeof *r);
+    if (r) {
+        r->id = malloc(s->b->n * sizeof *r->id);
+        f->full = !abut_found_init(&r->found, s->b->n) || !r->id;
+    } else {
+        f->full = 1;
+    }
     /* large items first: they are the longest work */
     const int turn[N_SORT] = { MOVING_LARGE, STILL_LARGE, MOVING, STILL };
     for (int q = 0; q < N_SORT; q++) {
