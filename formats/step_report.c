@@ -55,8 +55,8 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
     const double none = NAN;
     fprintf(f, "{\"step\":%lld,", (long long)r->step);
     number(f, "time", r->time);
-    fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"shifts\":%d,", r->newton, r->trials,
-            r->passes, r->shifts);
+    fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"shifts\":%d,\"waypoints\":%d,", r->newton,
+            r->trials, r->passes, r->shifts, r->waypoints);
     number(f, "residual", r->residual);
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
     number(f, "eta", r->eta);

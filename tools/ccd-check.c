@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     const abut_opt opts[] = {
         { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME", "exact (default), tight (inclusion-based) or additive" },
         { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME", "between frames: path (default: through the positions in "
-          "path/x where a frame has them, else straight), straight, or none (each frame alone)" },
+          "step/way where a frame has them, else straight), straight, or none (each frame alone)" },
         { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m", "coming this near is a collision (default 0: touching is)" },
         { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "resolution of the tight method (default 1e-6)" },
         { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },

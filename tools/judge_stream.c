@@ -48,32 +48,14 @@ static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, a
     return rc ? rc : report(j, s, here, here, s->frame.x, s->frame.x, err);
 }
 
-/* Positions on the way to this frame, [*n][3 nv]: NULL when it has none */
-static abut_status waypoints(const abut_stream *s, const double **way, int64_t *n, abut_err *err)
-{
-    const abut_array *const a = abut_arrays_find(&s->frame_set, "path/x");
-    *way = NULL;
-    *n = 0;
-    if (!a) return ABUT_OK;
-    if (a->type != ABUT_F64 || a->rank != 3 || a->shape[1] != s->model.nv || a->shape[2] != 3)
-        return abut_fail(err, ABUT_E_FORMAT, "array 'path/x': expected f64, positions x %d nodes x 3", s->model.nv);
-    const double *const x = a->data;
-    for (int64_t i = 0; i < abut_array_count(a); i++)
-        if (!isfinite(x[i])) return abut_fail(err, ABUT_E_FORMAT, "array 'path/x', entry %lld: %g", (long long)i, x[i]);
-    *way = x;
-    *n = a->shape[0];
-    return ABUT_OK;
-}
-
 /* the straight motion from the last frame to this one, or the polyline that this one says it took */
 static abut_status judge_way(judge *j, const abut_stream *s, abut_place here, abut_err *err)
 {
-    const double *way, *from = j->x;
-    int64_t n;
-    abut_status rc = waypoints(s, &way, &n, err);
-    if (j->v->way == ABUT_WAY_STRAIGHT) n = 0;
+    const double *from = j->x;
+    const int64_t n = j->v->way == ABUT_WAY_STRAIGHT ? 0 : s->frame.nw / s->frame.nv;
+    abut_status rc = ABUT_OK;
     for (int64_t i = 0; !rc && i <= n && !abut_verdict_done(j->v); i++) {
-        const double *const to = i < n ? way + 3 * (size_t)s->model.nv * (size_t)i : s->frame.x;
+        const double *const to = i < n ? s->frame.way + 3 * (size_t)s->model.nv * (size_t)i : s->frame.x;
         abut_place leg[2] = { j->at, here };
         if (n) leg[0].leg = leg[1].leg = i + 1;
         rc = abut_judge_motion(&j->shape, from, to, &j->v->opts, &j->hits, err);

@@ -76,8 +76,9 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     for (int k = 1; k <= n && !rc; k++) {
         abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
         rc = write_report(r, &rep, advance_one(r, o, &rep, err), err);
-        if (!rc && (o->one_pass || r->now.head.step % o->every == 0 || k == n))
-            rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
+        const int write = o->one_pass || r->now.head.step % o->every == 0 || k == n;
+        if (!rc && write) rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
+        r->stepper.way_goes_on = !write;
         if (!rc && !o->one_pass) progress(cli, &rep, goal, k, t0);
         abut_report_clear(&rep);
     }

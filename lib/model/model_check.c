@@ -203,6 +203,8 @@ abut_status abut_frame_check(const abut_frame *f, abut_err *err)
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))
         return rc;
+    if (f->nw % f->nv)
+        return abut_fail(err, ABUT_E_FORMAT, "step/way has %d rows, expected a multiple of the %d nodes", f->nw, f->nv);
     for (size_t i = 0; i < nl; i++)
         if (f->lag_node[4 * i] < 0)
             return abut_fail(err, ABUT_E_FORMAT, "array 'lag/node' row %zu: starts with %d, expected a node", i,

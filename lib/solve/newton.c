@@ -42,6 +42,7 @@ void abut_solver_clear(abut_solver *s)
     abut_problem_clear(&s->prob);
     abut_direction_clear(&s->dir);
     abut_candidates_clear(&s->cand);
+    abut_path_clear(&s->path);
     abut_pairs_clear(&s->pairs);
     abut_pairs_clear(&s->trial);
     abut_arena_clear(&s->scratch);
@@ -150,7 +151,7 @@ abut_status abut_solver_move_held(abut_solver *s, abut_report *rep, abut_err *er
     for (int32_t i = 0; i < n3; i++)
         if (p->held[i / 3]) s->x[i] = lim.alpha == 1 ? p->target[i] : s->x[i] + lim.alpha * s->p[i];
     if (lim.alpha < AL_DONE) al_start(s);
-    return ABUT_OK;
+    return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, err);
 }
 
 static double newton_speed(const abut_solver *s)
@@ -314,6 +315,8 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         if (rc) return rc;
         if (moved) {
             accept_trial(s);
+            rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, err);
+            if (rc) return rc;
             adapt_kappa(p, gap, smallest_gap(&s->pairs));
         } else if (it->residual > tol) {
             return abut_fail(err, ABUT_E_NUMERIC,

@@ -3,6 +3,7 @@
 #define ABUT_SOLVE_NEWTON_H
 
 #include "solve/direction.h"
+#include "solve/path.h"
 #include "solve/problem.h"
 #include "solve/report.h"
 
@@ -22,6 +23,7 @@ typedef struct abut_solver {
     abut_direction dir;
     double *x, *y;              /* [3 nv], [3 nc] the iterate; y = W x */
     abut_pairs pairs;           /* contacts there */
+    abut_path path;             /* where the step went; started by whoever starts a step */
     abut_candidates cand;       /* of the last sweep */
     abut_pairs trial;
     double *xt, *yt, *p, *g;    /* trial point, direction, gradient */

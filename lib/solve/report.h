@@ -44,6 +44,7 @@ typedef struct abut_report {
     int32_t min_jacobian_tet;   /* -1 without tets */
     double residual;            /* m/s: last |p|_inf / h */
     double kappa;               /* kg/m^2 */
+    int waypoints;              /* between this frame and the one before; 0: the straight line is free */
     double eta;                 /* share of the scripted way that was covered, 1 = all */
     abut_limit limit;           /* the tightest bound on a step length */
     int limit_iteration;        /* 1-based; 0 when nothing bounded */

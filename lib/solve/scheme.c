@@ -70,7 +70,8 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     s->pass = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = abut_solver_contacts(&s->solver, rep, err);
+    if (!s->way_goes_on || !s->solver.path.n) rc = abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
+    if (!rc) rc = abut_solver_contacts(&s->solver, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
 
     /* the first frame of a scene has no friction data yet: freeze what touches now */
@@ -101,7 +102,11 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     if (!f.kappa) return abut_fail(err, ABUT_E_FORMAT, "frame %lld is PENDING but has no contact/kappa", (long long)at.step);
     memcpy(&s->pass, pass->data, sizeof(int32_t));
     p->kappa = f.kappa[0];
-    return abut_solver_contacts(&s->solver, rep, err);
+    rc = abut_path_start(&s->solver.path, &p->cm, p->xn, err);
+    for (int32_t i = 0; i < f.nw && !rc; i += f.nv)
+        rc = abut_path_add(&s->solver.path, &p->cm, p->obstacle, f.way + 3 * (size_t)i, err);
+    if (!rc) rc = abut_path_add(&s->solver.path, &p->cm, p->obstacle, s->solver.x, err);
+    return rc ? rc : abut_solver_contacts(&s->solver, rep, err);
 }
 
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
@@ -110,7 +115,10 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
     abut_status rc = abut_solver_minimise(&s->solver, rep, err);
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
     rep->passes = ++s->pass;
-    return ABUT_OK;
+    const double clock = abut_time_wall();
+    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, err);
+    rep->seconds.check += abut_time_wall() - clock;
+    return rc;
 }
 
 abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err)
@@ -214,7 +222,7 @@ static abut_status carry_arrays(const abut_arrays *from, abut_arrays *out, abut_
     return rc;
 }
 
-/* x, v, kappa and the frozen friction: what both phases of a frame hold. */
+/* x, v, kappa, the way and the frozen friction: what both phases of a frame hold. */
 static abut_status put_state(const abut_stepper *s, const double *v, abut_arrays *out, abut_err *err)
 {
     const abut_problem *p = &s->solver.prob;
@@ -228,6 +236,12 @@ static abut_status put_state(const abut_stepper *s, const double *v, abut_arrays
     double *kappa = abut_frame_put(out, "contact/kappa", 1, err);
     if (!kappa) return err->code;
     *kappa = p->kappa;
+    const abut_path *path = &s->solver.path;
+    if (path->n > 2) {
+        double *way = abut_frame_put(out, "step/way", (int64_t)(path->n - 2) * nv, err);
+        if (!way) return err->code;
+        for (int i = 1; i + 1 < path->n; i++) memcpy(way + (size_t)(i - 1) * path->n3, path->point[i], path->n3 * sizeof *way);
+    }
     return rubs(p->model) ? abut_lag_to_frame(&p->lag, out, err) : ABUT_OK;
 }
 
@@ -266,6 +280,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int forc
     rep->step = at->step;
     rep->time = at->time;
     rep->kappa = p->kappa;
+    rep->waypoints = s->solver.path.n > 2 ? s->solver.path.n - 2 : 0;
     rep->eta = abut_solver_progress(&s->solver);
     rep->memory_peak = abut_memory_peak();
     report_contacts(&s->solver, rep);

@@ -24,6 +24,7 @@ typedef struct abut_stepper {
     double *acc;        /* [3 nv] m/s^2 */
     abut_instant at;    /* start of the step */
     int pass;           /* passes solved so far in this step */
+    int way_goes_on;    /* the frame before was not written: the way to the next one starts where its own did */
 } abut_stepper;
 
 ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt,

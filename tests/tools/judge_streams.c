@@ -123,7 +123,7 @@ static void write_frame(abut_writer *w, const char *kind, int f, abut_phase phas
     need(x && abut_frame_put(&set, "node/v", NV, &err), &err);
     positions(kind, f, x);
     if (!strncmp(kind, "detour", 6) && f == 2) {   /* over the left tet, or through it */
-        double (*way)[NV][3] = abut_arrays_put(&set, "path/x", ABUT_F64, 3, (int64_t[3]){ 2, NV, 3 }, "m", 0, &err);
+        double (*way)[NV][3] = abut_arrays_put(&set, "step/way", ABUT_F64, 2, (int64_t[2]){ 2 * NV, 3 }, "m", 0, &err);
         need(way != NULL, &err);
         for (int i = 0; i < 2; i++) {
             memcpy(way[i], rest, sizeof rest);

@@ -1,0 +1,31 @@
+/* The way of a step: what proves that two frames are joined by a motion without collisions.
+ *
+ * Every accepted iterate is reached from the one before along a straight line that the CCD bound keeps free.  The straight
+ * line from the start of the step to its end need not be free: bodies that slide or turn together go around each other.  So
+ * the iterates are kept, and at the end of a pass all those are dropped that a free straight line bridges; mostly none is
+ * left.  The others go into the frame (step/way), and a judge follows them. */
+#ifndef ABUT_SOLVE_PATH_H
+#define ABUT_SOLVE_PATH_H
+
+#include "contact/candidates.h"
+
+/* Points of 3 nv numbers: the start, iterates, the present end.  Zero-filled is empty. */
+typedef struct abut_path {
+    double **point;
+    int n, cap;
+    size_t n3;              /* numbers of a point */
+    abut_candidates cand;
+    double *y0, *y1;        /* [3 nc] */
+} abut_path;
+
+/** Starts a way of its own at x[3 nv]. */
+ABUT_MUST_USE abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double *x, abut_err *err);
+/** Goes on to x along a free straight line. */
+ABUT_MUST_USE abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
+                                        abut_err *err);
+/** Drops every point that a free straight line bridges, by exact decisions; start and end stay.  fixed[nc] as in
+ * contact/candidates.h. */
+ABUT_MUST_USE abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err);
+void abut_path_clear(abut_path *p);
+
+#endif
