@@ -88,8 +88,8 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
     char prov[160];
-    snprintf(prov, sizeof prov, "{\"solver\":\"newton\",\"blas_threads\":%d,\"lags\":%d,\"one_pass\":%s,\"forces\":%s}",
-             o->blas_threads, o->lags, o->one_pass ? "true" : "false", o->with ? "true" : "false");
+    snprintf(prov, sizeof prov, "{\"solver\":\"newton\",\"lags\":%d,\"one_pass\":%s,\"forces\":%s}",
+             o->lags, o->one_pass ? "true" : "false", o->with ? "true" : "false");
     abut_status rc = abut_stream_open(&r->s, cli, prov, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, o->from, err);
     if (rc) return rc;
@@ -100,7 +100,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
         if ((rc = abut_model_view(&r->s.model_set, &r->s.model, err))) return rc;
     }
     abut_solver_opts so = abut_solver_defaults();
-    so.blas_threads = o->blas_threads;
+    so.threads = o->blas_threads;
     so.max_newton = o->max_newton;
     rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
     if (!rc) rc = simulate(r, o, cli, err);
@@ -132,8 +132,8 @@ int main(int argc, char **argv)
         { 0, "one-pass", ABUT_OPT_FLAG, &o.one_pass, NULL, "solve once and leave the step PENDING for friction-lag" },
         { 0, "report", ABUT_OPT_TEXT, &o.report, "FILE", "one line of JSON for every step" },
         { 0, "max-newton", ABUT_OPT_INT, &o.max_newton, "N", "Newton iterations before giving up (default 10000)" },
-        { 0, "blas-threads", ABUT_OPT_INT, &o.blas_threads, "N", "threads of the factorisation (default: -j); 1: same "
-          "bytes for every -j" },
+        { 0, "blas-threads", ABUT_OPT_INT, &o.blas_threads, "N", "threads of the factorisation (default: -j); the bytes "
+          "are the same for any number" },
         { 0 }
     };
     abut_cli cli;

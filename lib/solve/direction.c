@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int blas_threads, abut_err *err)
+abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int threads, abut_err *err)
 {
     const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv;
-    *d = (abut_direction){ .blas_threads = blas_threads };
+    *d = (abut_direction){ .threads = threads };
     d->tet_H = malloc((nt * ABUT_PACKED + 1) * sizeof(double));
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
     d->perm = malloc(nv * sizeof(int32_t));
@@ -91,7 +91,7 @@ static abut_status analyse(abut_direction *d, const abut_problem *p, const abut_
     }
     if (!rc && changed)
         rc = d->chol ? abut_chol_renew(d->chol, &d->A, d->perm, err)
-                     : abut_chol_new(&d->chol, &d->A, d->perm, d->blas_threads, err);
+                     : abut_chol_new(&d->chol, &d->A, d->perm, d->threads, err);
     if (rc) abut_direction_reset(d);
     return rc;
 }

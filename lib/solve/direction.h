@@ -13,7 +13,7 @@
 
 /* Zero-filled is empty. */
 typedef struct abut_direction {
-    int blas_threads;
+    int threads;
     abut_bsr A;
     abut_chol *chol;
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
@@ -31,7 +31,7 @@ typedef struct abut_direction {
     double *diag, *rhs;
 } abut_direction;
 
-ABUT_MUST_USE abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int blas_threads, abut_err *err);
+ABUT_MUST_USE abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int threads, abut_err *err);
 void abut_direction_clear(abut_direction *d);
 /** Forgets pattern, ordering and factor: call at the start of every time step. */
 void abut_direction_reset(abut_direction *d);

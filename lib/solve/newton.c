@@ -18,7 +18,7 @@
 abut_solver_opts abut_solver_defaults(void)
 {
     return (abut_solver_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .slack_volume = 0.2, .max_newton = 10000,
-                               .blas_threads = 1 };
+                               .threads = 1 };
 }
 
 abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut_solver_opts *opt, abut_err *err)
@@ -26,7 +26,7 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
     *s = (abut_solver){ .opt = *opt };
     abut_status rc = abut_problem_init(&s->prob, model, err);
     if (rc) return rc;
-    rc = abut_direction_init(&s->dir, &s->prob, opt->blas_threads, err);
+    rc = abut_direction_init(&s->dir, &s->prob, opt->threads, err);
     const size_t nv3 = 3 * (size_t)model->nv, nc3 = 3 * (size_t)model->nc + 1;
     double **field[] = { &s->x, &s->xt, &s->p, &s->g, &s->y, &s->yt };
     for (int i = 0; i < 6 && !rc; i++) {

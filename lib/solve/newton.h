@@ -12,7 +12,7 @@ typedef struct abut_solver_opts {
     double slack_plane;     /* of a half-space gap; 0.1 */
     double slack_volume;    /* of a tet's volume; 0.2 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
-    int blas_threads;
+    int threads;            /* of the factorisation; the bits do not depend on it */
 } abut_solver_opts;
 abut_solver_opts abut_solver_defaults(void);
 

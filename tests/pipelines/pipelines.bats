@@ -3,7 +3,7 @@
 load ../tools/helpers
 
 pipeline() { # name frames
-    OUT=$BATS_TEST_TMPDIR FRAMES=$2 pipelines/"$1".sh
+    OUT=$BATS_TEST_TMPDIR FRAMES=$2 "$BATS_TEST_DIRNAME/../../pipelines/$1.sh"
 }
 
 @test "drop: soft bodies fall and pile up" {

@@ -47,20 +47,26 @@ setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
     done
 }
 
-@test "-j 1, 2 and 3 give the same bytes with --blas-threads 1" {
-    for j in 1 2 3; do "$BIN/step" -j $j --blas-threads 1 -n 10 "$pile" -o j$j.abut; done
+@test "-j 1, 2 and 3 give the same bytes, with --blas-threads 1 and without" {
+    for j in 1 2 3; do "$BIN/step" -j $j -n 20 "$pile" -o j$j.abut; done
+    "$BIN/step" -j 2 --blas-threads 1 -n 20 "$pile" -o b1.abut
     cmp j1.abut j2.abut
     cmp j1.abut j3.abut
+    cmp j1.abut b1.abut
 }
 
 @test "friction passes in a pipeline give the frames of one process" {
-    "$BIN/step" --lags 2 -n 2 "$pile" | "$BIN/export" --frames -1 --dump=one.txt
-    pass() { "$BIN/step" --one-pass | "$BIN/friction-lag" --max-lags 2; }
-    pass < "$pile" | pass > a.abut
-    for _ in 1 2; do pass < a.abut > b.abut; mv b.abut a.abut; done
-    "$BIN/export" --frames 2 --dump=two.txt a.abut
-    grep -v '^#' one.txt > one.body; grep -v '^#' two.txt > two.body
-    diff <(grep -A9 node/x one.body) <(grep -A9 node/x two.body)
+    "$BIN/step" -n 14 "$pile" -o a.abut
+    "$BIN/step" --lags 3 -n 2 a.abut -o one.abut
+    for _ in 1 2; do
+        while "$BIN/step" --one-pass a.abut -o b.abut; ! "$BIN/friction-lag" -q --ask --max-lags 3 b.abut -o a.abut; do
+            passes=$((${passes:-0} + 1))
+        done
+    done
+    [ "$passes" -gt 0 ]
+    for f in one a; do "$BIN/export" --dump $f.abut | sed -n '/^frame/,$p' > $f.txt; done
+    cmp one.txt a.txt
+    [ "$(grep -c ^frame a.txt)" -eq 17 ]
 }
 
 @test "the report has one line of JSON per step with phases and limits" {
