@@ -9,5 +9,6 @@ mkdir -p "$out"
     "$bin"/step -n "$frames" --with forces --report "$out/steps.jsonl" |
     "$bin"/ccd-check -o "$out/run.abut"
 
-"$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/drop.glb" --csv "$out/frames.csv" --strip "$out/strip.png"
+"$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/drop.glb" --csv "$out/frames.csv" \
+    --strip "$out/strip.png" --panels 5 --camera 35,22,1.5
 echo "drop: $out/strip.png (pictures), drop.glb (animation), vtu/ (ParaView), frames.csv, steps.jsonl"

@@ -9,5 +9,6 @@ mkdir -p "$out"
     "$bin"/step -n "$frames" --with forces --report "$out/steps.jsonl" |
     "$bin"/ccd-check -o "$out/run.abut"
 
-"$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/squeeze.glb" --csv "$out/frames.csv" --strip "$out/strip.png"
+"$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/squeeze.glb" --csv "$out/frames.csv" \
+    --strip "$out/strip.png" --panels 5 --camera 12,8,1.25 --color stress
 echo "squeeze: $out/strip.png (pictures), squeeze.glb (animation), vtu/ (ParaView), frames.csv, steps.jsonl"

@@ -2,12 +2,13 @@
 # A mat is wound up from both ends until it is a rope.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bin=${BIN:-bin} out=${OUT:-out/twist} frames=${FRAMES:-75}
+bin=${BIN:-bin} out=${OUT:-out/twist} frames=${FRAMES:-125}
 mkdir -p "$out"
 
 "$bin"/mesh-prep pipelines/twist.yaml |
     "$bin"/step -n "$frames" --with forces --report "$out/steps.jsonl" |
     "$bin"/ccd-check -o "$out/run.abut"
 
-"$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/twist.glb" --csv "$out/frames.csv" --strip "$out/strip.png"
+"$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/twist.glb" --csv "$out/frames.csv" \
+    --strip "$out/strip.png" --panels 5 --camera 30,15,1.1 --color stress
 echo "twist: $out/strip.png (pictures), twist.glb (animation), vtu/ (ParaView), frames.csv, steps.jsonl"
