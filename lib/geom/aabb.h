@@ -3,6 +3,7 @@
 #ifndef ABUT_GEOM_AABB_H
 #define ABUT_GEOM_AABB_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,13 +44,14 @@ static inline int abut_box_overlap(const abut_box *a, const abut_box *b)
            (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]);
 }
 
-/** Squared distance of the two boxes, m^2; 0 when they overlap. */
+/** Squared distance of the two boxes, m^2; 0 when they overlap.  v + |v| is twice the positive part, without the branch
+ * that a comparison with 0 becomes: its outcome is a coin toss. */
 static inline double abut_box_gap2(const abut_box *a, const abut_box *b)
 {
-    const double x = abut_max(0, abut_max(a->lo[0] - b->hi[0], b->lo[0] - a->hi[0]));
-    const double y = abut_max(0, abut_max(a->lo[1] - b->hi[1], b->lo[1] - a->hi[1]));
-    const double z = abut_max(0, abut_max(a->lo[2] - b->hi[2], b->lo[2] - a->hi[2]));
-    return x * x + y * y + z * z;
+    const double x = abut_max(a->lo[0] - b->hi[0], b->lo[0] - a->hi[0]), gx = x + fabs(x);
+    const double y = abut_max(a->lo[1] - b->hi[1], b->lo[1] - a->hi[1]), gy = y + fabs(y);
+    const double z = abut_max(a->lo[2] - b->hi[2], b->lo[2] - a->hi[2]), gz = z + fabs(z);
+    return 0.25 * (gx * gx + gy * gy + gz * gz);
 }
 
 /** Largest squared difference of a point of one and a point of the other, m^2. */
