@@ -5,7 +5,10 @@ CC  ?= gcc
 ifeq ($(origin CC),default)
 CC  := gcc
 endif
-CXX ?= g++
+# the C++ linker must know the OpenMP runtime of the C compiler
+ifeq ($(origin CXX),default)
+CXX := $(if $(findstring clang,$(notdir $(CC))),$(subst clang,clang++,$(CC)),g++)
+endif
 VERSION := 0.1.0
 prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
@@ -16,7 +19,8 @@ B       := build/$(variant)
 BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 
 , := ,
-WARN := -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
+# clang warns where a simd pragma, which is a wish, cannot be granted
+WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
 OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE),-O1,-O2)) -g -fno-math-errno
 SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 

@@ -174,7 +174,7 @@ static void make_arrays(abut_painter *p)
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, p->indices);
     for (GLuint k = 0; k < 3; k++) {
         glEnableVertexAttribArray(k);
-        glVertexAttribPointer(k, 3, GL_FLOAT, GL_FALSE, ABUT_DRAW_VERTEX * sizeof(float), (const char *)NULL + 3 * k * sizeof(float));
+        glVertexAttribPointer(k, 3, GL_FLOAT, GL_FALSE, ABUT_DRAW_VERTEX * sizeof(float), (const void *)(3 * k * sizeof(float)));
     }
     glGenVertexArrays(1, &p->square_array);
     glGenBuffers(1, &p->square);

@@ -10,6 +10,7 @@
 #include "model/model.h"
 #include "tools/cli.h"
 #include "tools/prep_report.h"
+#include "tools/prep_separate.h"
 #include "tools/prep_source.h"
 
 #include <stdio.h>
@@ -22,6 +23,7 @@ typedef struct prep {
     abut_opt_list set;
     const char *ipc_script, *report;
     int explain;
+    prep_separate separate;
 
     prep_source source;
     abut_scene scene;
@@ -83,19 +85,30 @@ static abut_status check(prep *p, abut_err *err)
     return ABUT_OK;
 }
 
-/* The options that shape the result, as JSON: which values of the scene were set on the command line. */
+static void put_text(FILE *f, int *n, const char *key, const char *text)
+{
+    if (!text) return;
+    fprintf(f, "%s\"%s\": ", (*n)++ ? ", " : "", key);
+    abut_json_string(f, text);
+}
+
+/* The options that shape the result, as JSON: which values of the scene were set on the command line, and the repair. */
 static char *options_json(const prep *p)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
+    int n = 0;
     if (!f) return NULL;
-    fputs(p->set.n ? "{\"set\": [" : "{", f);
+    fputc('{', f);
     for (int i = 0; i < p->set.n; i++) {
-        if (i) fputs(", ", f);
+        fputs(n++ ? ", " : "\"set\": [", f);
         abut_json_string(f, p->set.item[i]);
     }
-    fputs(p->set.n ? "]}" : "}", f);
+    if (n) fputc(']', f);
+    put_text(f, &n, "separate", p->separate.gap);
+    put_text(f, &n, "max-move", p->separate.max_move);
+    fputc('}', f);
     const int failed = ferror(f);
     if (!fclose(f) && !failed) return text;
     free(text);
@@ -135,6 +148,10 @@ int main(int argc, char **argv)
         { 's', "set", ABUT_OPT_LIST, &p.set, "KEY=VALUE", "set a key of the scene by its dotted path: time.step=0.005" },
         { 'e', "explain", ABUT_OPT_FLAG, &p.explain, NULL, "say every derived parameter with its unit and why" },
         { 0, "ipc-script", ABUT_OPT_TEXT, &p.ipc_script, "FILE", "read a scene script of the public IPC code" },
+        { 0, "separate", ABUT_OPT_TEXT, &p.separate.gap, "GAP",
+          "part what intersects: move free nodes of the first frame as little as possible until every distance is GAP (a "
+          "number and its unit, as in a scene: '1e-3 l', '0.5 mm'); the rest shape stays" },
+        { 0, "max-move", ABUT_OPT_TEXT, &p.separate.max_move, "LENGTH", "--separate: no node goes further (default '0.1 l')" },
         { 0, "report", ABUT_OPT_TEXT, &p.report, "FILE", "write unusable primitives as an OBJ mesh" },
         { 0 }
     };
@@ -142,8 +159,11 @@ int main(int argc, char **argv)
     abut_cli_begin(&p.cli, argc, argv, "Turn a scene or mesh files into a model and its first frame.",
                    "[SCENE.yaml | MESH ...]", opts, ABUT_CLI_OUT_MAY);
     abut_status rc = prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, &err);
+    if (!rc) rc = prep_separate_parse(&p.separate, &p.source.arena, &err);
     if (!rc) rc = abut_scene_read(p.source.tree, p.source.base, &p.scene, &err);
     if (!rc) rc = build(&p, &err);
+    if (!rc && p.separate.gap)
+        rc = prep_separate_run(&p.separate, &p.cli, &p.model, &p.frame, &p.bad, &err);
     if (!rc) rc = check(&p, &err);
     if (!rc && p.explain) abut_explain_write(stderr, &p.scene, &p.built, &p.facts);
     if (!rc && p.cli.out) rc = write_stream(&p, &err);

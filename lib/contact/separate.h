@@ -31,7 +31,7 @@ typedef struct abut_left {
     double lacking;     /* m: gap asked for minus distance; ABUT_LEFT_MOVE: displacement beyond the limit; else 0 */
 } abut_left;
 
-enum { ABUT_LEFT_MAX = 16 };
+enum { ABUT_LEFT_MAX = 20 };
 
 typedef struct abut_separate_report {
     int done;                       /* 1: no intersection, every distance >= gap, every tet positive */

@@ -1,6 +1,7 @@
 #include "contact/start_check.h"
 
 #include "contact/cross.h"
+#include "contact/primitive_name.h"
 #include "geom/bvh.h"
 #include "geom/dist.h"
 #include "geom/predicates.h"
@@ -22,19 +23,9 @@ typedef struct check {
     abut_start_gap *gap;
 } check;
 
-/* "edge of 'ball' (nodes 4, 9) at (0.1, 0.2, 0.3)": n vertices v of one object. */
-static void describe(const check *c, const int32_t *v, int n, char *buf, size_t size)
+static void describe(const check *c, const int32_t *v, int n, char name[ABUT_PRIMITIVE_NAME])
 {
-    static const char *const what[] = { "", "point", "edge", "triangle" };
-    char object[64], nodes[48];
-    const int32_t node = c->cm.node[v[0]];
-    size_t used = 0;
-    for (int k = 0; k < n; k++)
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%d", k ? ", " : "", c->cm.node[v[k]]);
-    abut_text_row(c->set, "object/name", c->cm.model->body[node], object, sizeof object);
-    const double *p = c->y + 3 * (size_t)v[0];
-    snprintf(buf, size, "%s of '%s' (node%s %s) at (%.6g, %.6g, %.6g)", what[n], object, n > 1 ? "s" : "", nodes, p[0],
-             p[1], p[2]);
+    abut_primitive_name(&c->cm, c->set, c->y, v, n, name);
 }
 
 static void gather(const check *c, const int32_t *v, int n, double *x)
@@ -46,10 +37,10 @@ static void gather(const check *c, const int32_t *v, int n, double *x)
 static abut_status report(const check *c, const char *verb, const int32_t *va, int a, const int32_t *vb, int b,
                           abut_err *err)
 {
-    char one[190], other[190];
+    char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME];
     double x[18];
-    describe(c, va, a, one, sizeof one);
-    describe(c, vb, b, other, sizeof other);
+    describe(c, va, a, one);
+    describe(c, vb, b, other);
     gather(c, va, a, x);
     gather(c, vb, b, x + 3 * a);
     return abut_offenders_add(c->bad, a, b, x, err, "%s %s %s", one, verb, other);
@@ -57,11 +48,11 @@ static abut_status report(const check *c, const char *verb, const int32_t *va, i
 
 static abut_status report_plane(const check *c, int32_t vert, int32_t plane, abut_err *err)
 {
-    char one[190], name[64];
+    char one[ABUT_PRIMITIVE_NAME], name[64];
     const abut_model *m = c->cm.model;
     const double *n = m->hs_normal + 3 * (size_t)plane, *o = m->hs_point + 3 * (size_t)plane, *p = c->y + 3 * (size_t)vert;
     const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
-    describe(c, &vert, 1, one, sizeof one);
+    describe(c, &vert, 1, one);
     abut_text_row(c->set, "half-space/name", plane, name, sizeof name);
     return abut_offenders_add(c->bad, 1, 0, p, err, "%s is %s half-space '%s' (height %.3g m)", one,
                               d == 0 ? "on" : "under", name, d);
@@ -90,12 +81,12 @@ static abut_status list_crossings(check *c, abut_err *err)
 /* Remembers the smallest distance. */
 static void closer(const check *c, double d2, const int32_t *va, int a, const int32_t *vb, int b)
 {
-    char one[190], other[190];
+    char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME];
     const double d = sqrt(d2);
     if (!(d < c->gap->gap)) return;
     c->gap->gap = d;
-    describe(c, va, a, one, sizeof one);
-    describe(c, vb, b, other, sizeof other);
+    describe(c, va, a, one);
+    describe(c, vb, b, other);
     snprintf(c->gap->text, sizeof c->gap->text, "%s - %s", one, other);
 }
 
@@ -140,9 +131,9 @@ static void plane_gaps(check *c)
             const double *n = m->hs_normal + 3 * (size_t)h, *o = m->hs_point + 3 * (size_t)h, *p = c->y + 3 * (size_t)v;
             const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
             if (c->fixed[v] || !(d > 0 && d < c->gap->gap)) continue;
-            char one[190], name[64];
+            char one[ABUT_PRIMITIVE_NAME], name[64];
             c->gap->gap = d;
-            describe(c, &v, 1, one, sizeof one);
+            describe(c, &v, 1, one);
             abut_text_row(c->set, "half-space/name", h, name, sizeof name);
             snprintf(c->gap->text, sizeof c->gap->text, "%s - half-space '%s'", one, name);
         }
@@ -176,8 +167,8 @@ static abut_status list_inside(check *c, const double *x, abut_err *err)
         memcpy(p, c->y + 3 * (size_t)v, 3 * sizeof *p);
         for (int k = 0; k < 4; k++) memcpy(p + 3 + 3 * k, x + 3 * (size_t)tet[k], 3 * sizeof *p);
         if (c->vert_hit[v] || !abut_touch_point_tet(p, p + 3, p + 6, p + 9, p + 12)) continue;
-        char one[190], object[64];
-        describe(c, &v, 1, one, sizeof one);
+        char one[ABUT_PRIMITIVE_NAME], object[64];
+        describe(c, &v, 1, one);
         abut_text_row(c->set, "object/name", m->body[tet[0]], object, sizeof object);
         c->vert_hit[v] = 1;
         rc = abut_offenders_add(c->bad, 1, 4, p, err, "%s is inside tet %d of '%s' (nodes %d, %d, %d, %d)", one,

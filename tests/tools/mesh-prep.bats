@@ -111,6 +111,71 @@ wrong() {
     grep -F "start gap" text | grep -F "half-space 'floor'"
 }
 
+# two boxes that overlap by 0.05, and a floor under the lower one
+overlap() {
+    cat > overlap.yaml <<'Y'
+time: {step: 0.01 s}
+objects:
+  low: {generate: {box: {size: [1, 0.5, 1], cells: [3, 2, 3]}}, translate: [0, 0.26, 0]}
+  high: {generate: {box: {size: [0.6, 0.4, 0.6], cells: [3, 2, 3]}}, rotate: {axis: [0, 1, 0], angle: 20 deg}, translate: [0.02, 0.66, 0.03]}
+  floor: {half-space: {normal: [0, 1, 0]}}
+Y
+}
+
+@test "--separate parts bodies that overlap, says how, and the simulation starts from there" {
+    overlap
+    exits 3 "$BIN/mesh-prep" overlap.yaml -o out.abut
+    says "touches or crosses"
+    exits 0 "$BIN/mesh-prep" overlap.yaml --separate '2e-3 m' --explain -o a.abut
+    grep -E "separate: 0.002 m asked for; [1-9][0-9]* crossings -> 0; gap 0 m -> at least 0.002 m; residual 0 m; [0-9]+ rounds" stderr
+    grep -E "separate: largest move 0.0[0-9]+ m \(node [0-9]+ of '(low|high)'\), limit 0.[0-9]+ m; rms 0.0[0-9]+ m" stderr
+    run grep -F "crosses" stderr
+    [ "$status" -eq 1 ]
+    grep -a -F '{"separate": "2e-3 m"}' a.abut
+    "$BIN/step" -n 5 a.abut | "$BIN/ccd-check" -o b.abut
+    "$BIN/mesh-prep" -q -j 1 overlap.yaml --separate '2 mm' --max-move '0.1 l' -o c.abut
+    "$BIN/export" --dump a.abut --array 'node/x' -o a.txt
+    "$BIN/export" --dump c.abut --array 'node/x' -o c.txt
+    diff <(grep -v '^prov' a.txt) <(grep -v '^prov' c.txt)
+}
+
+@test "--separate moves the first frame, not the rest shape, and leaves what is apart alone" {
+    overlap
+    local apart='objects.high.translate=[0.02, 0.9, 0.03]'
+    "$BIN/mesh-prep" -q overlap.yaml --separate '1e-3 l' -o repaired.abut
+    "$BIN/mesh-prep" -q overlap.yaml --set "$apart" -o apart.abut
+    "$BIN/mesh-prep" -q overlap.yaml --set "$apart" --separate '1e-3 l' -o same.abut
+    rows() { "$BIN/export" --dump "$1.abut" --array "$2" | grep '^ '; }
+    cmp <(rows apart node/x) <(rows same node/x)
+    # the 48 nodes of the lower box: at rest as ever, moved in the first frame
+    cmp <(rows apart node/X | head -n 48) <(rows repaired node/X | head -n 48)
+    run cmp <(rows apart node/x | head -n 48) <(rows repaired node/x | head -n 48)
+    [ "$status" -eq 1 ]
+}
+
+@test "--separate refuses what cannot be parted, and names it" {
+    overlap
+    exits 3 "$BIN/mesh-prep" overlap.yaml --separate '2e-3 m' --max-move '1e-4 m' --report left.obj -o out.abut
+    says "crossings left"
+    says "at most 0.0001 m"
+    [ ! -e out.abut ]
+    [ "$(grep -cE "mesh-prep: .*(crosses|too near|beyond the limit)" stderr)" -le 20 ]
+    grep -q ^v left.obj
+    # handles and obstacles stay: nothing can move
+    exits 3 "$BIN/mesh-prep" overlap.yaml --separate '2e-3 m' --set objects.high.obstacle=true \
+        --set motion='[{select: {object: low}, fix: true}]' -o out.abut
+    says "triangle of '"
+    # a body wholly inside another crosses nothing: the start check refuses it
+    exits 3 "$BIN/mesh-prep" overlap.yaml --separate '1e-4 m' -o out.abut \
+        --set objects.high='{generate: {box: {size: [0.05, 0.05, 0.05], cells: [1, 1, 1]}}, translate: [0.02, 0.26, 0.01]}'
+    exits 2 "$BIN/mesh-prep" overlap.yaml --separate 1e-3 -o out.abut
+    says "--separate: the length is '1e-3': expected a number and its unit"
+    exits 2 "$BIN/mesh-prep" overlap.yaml --separate '0 m' -o out.abut
+    says "expected more than 0"
+    exits 2 "$BIN/mesh-prep" overlap.yaml --max-move '1 m' -o out.abut
+    says "it limits --separate, which is not given"
+}
+
 @test "inverted, flat and doubled elements are refused and named" {
     printf 'v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n' > flat.obj
     cat > s.yaml <<'Y'
