@@ -174,7 +174,8 @@ static void make_arrays(abut_painter *p)
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, p->indices);
     for (GLuint k = 0; k < 3; k++) {
         glEnableVertexAttribArray(k);
-        glVertexAttribPointer(k, 3, GL_FLOAT, GL_FALSE, ABUT_DRAW_VERTEX * sizeof(float), (const void *)(3 * k * sizeof(float)));
+        const uintptr_t offset = 3 * k * sizeof(float);
+        glVertexAttribPointer(k, 3, GL_FLOAT, GL_FALSE, ABUT_DRAW_VERTEX * sizeof(float), (const void *)offset);
     }
     glGenVertexArrays(1, &p->square_array);
     glGenBuffers(1, &p->square);
@@ -327,7 +328,7 @@ static void draw_bodies(abut_painter *p, const abut_draw *d, const float view[16
     glBindVertexArray(p->array);
     const GLint line = glGetUniformLocation(p->body_program, "line");
     glUniform1f(line, 0);
-    glEnable(GL_POLYGON_OFFSET_FILL);
+    if (d->wireframe) glEnable(GL_POLYGON_OFFSET_FILL);     /* room for the lines in front of their faces */
     glPolygonOffset(1, 1);
     glDrawElements(GL_TRIANGLES, (GLsizei)(3 * d->n_tri), GL_UNSIGNED_INT, NULL);
     glDisable(GL_POLYGON_OFFSET_FILL);

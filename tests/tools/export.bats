@@ -145,6 +145,36 @@ P
     exits 2 "$BIN/export" "$run" --no-data --csv t.csv; says "--dump"
 }
 
+@test "a model that changes on the way starts new grids; glTF and pictures refuse it" {
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" "$ROOT/tests/golden/stored-1.0.abut" two.abut <<'P'
+import sys
+import abut_stream as s
+with s.Writer(sys.argv[3]) as w:
+    step = 0
+    for i in list(s.read(sys.argv[1])) + list(s.read(sys.argv[2])):
+        if i.kind == "model":
+            w.model(i.arrays)
+        else:
+            step += 1
+            w.frame(step, 0.1 * step, i.arrays)
+P
+    exits 0 "$BIN/export" two.abut --vtu out --obj out --csv t.csv --summary
+    writes "7 frames: steps 1 to 7"
+    [ -e out/solids_0006.vtu ]; [ -e out/frame_0007.obj ]
+    [ "$(grep -c '' t.csv)" -gt 8 ]
+    exits 3 "$BIN/export" two.abut --gltf two.glb; says "the model changes at frame 7"
+    [ ! -e two.glb ]
+    exits 0 "$BIN/export" two.abut -f 0:7 --gltf two.glb
+}
+
+@test "a candidate of a step still being solved is shown as pending" {
+    exits 0 "$BIN/step" --one-pass "$run" -o pending.abut
+    exits 0 "$BIN/export" pending.abut -f -1 --csv -
+    [[ $(tail -1 stdout) == 7,6,0.06,1,* ]]
+    exits 3 "$BIN/export" pending.abut --gltf p.glb; says "not after the frame before it"
+}
+
 @test "a stream without its end leaves nothing that looks whole" {
     head -c 60000 "$run" > cut.abut
     exits 3 "$BIN/export" cut.abut --vtu v --gltf c.glb --csv c.csv --json c.json
