@@ -11,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINE = 2 /* pixels drawn per pixel of the picture, each way */, SIZE_MAX_PX = 8192 };
+enum { SAMPLES = 4 /* of the edges, per pixel */, SIZE_MAX_PX = 8192 };
 
 struct abut_painter {
-    int w, h;               /* of the picture; drawn FINE times larger */
+    int w, h;
     EGLDisplay display;
     EGLContext context;
     GLuint depth_program, body_program, plane_program, sky_program;
-    GLuint frame, color, depth;             /* what is drawn on */
+    GLuint frame, color, depth;             /* what is drawn on, several samples a pixel */
+    GLuint plain_frame, plain_color;        /* their mean */
     GLuint map_frame, lamp_map, sun_map;
     GLuint array, vertices, indices;
     GLuint square_array, square;
@@ -139,29 +140,41 @@ static GLuint depth_texture(int w, int h)
     return t;
 }
 
+static GLuint buffer(int samples, GLenum format, int w, int h)
+{
+    GLuint b;
+    glGenRenderbuffers(1, &b);
+    glBindRenderbuffer(GL_RENDERBUFFER, b);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, format, w, h);
+    return b;
+}
+
 static abut_status make_targets(abut_painter *p, abut_err *err)
 {
-    GLint most = 0;
+    GLint most = 0, samples = 0;
     glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &most);
-    if (FINE * p->w > most || FINE * p->h > most)
-        return abut_fail(err, ABUT_E_ARG, "pictures of %d x %d: this OpenGL can do %d x %d", p->w, p->h, most / FINE, most / FINE);
-    glGenRenderbuffers(1, &p->color);
-    glBindRenderbuffer(GL_RENDERBUFFER, p->color);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, FINE * p->w, FINE * p->h);
-    glGenRenderbuffers(1, &p->depth);
-    glBindRenderbuffer(GL_RENDERBUFFER, p->depth);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, FINE * p->w, FINE * p->h);
+    glGetIntegerv(GL_MAX_SAMPLES, &samples);
+    if (p->w > most || p->h > most)
+        return abut_fail(err, ABUT_E_ARG, "pictures of %d x %d: this OpenGL can do %d x %d", p->w, p->h, most, most);
+    if (samples > SAMPLES) samples = SAMPLES;
+    p->color = buffer(samples, GL_RGBA8, p->w, p->h);
+    p->depth = buffer(samples, GL_DEPTH_COMPONENT24, p->w, p->h);
+    p->plain_color = buffer(0, GL_RGBA8, p->w, p->h);
     glGenFramebuffers(1, &p->frame);
     glBindFramebuffer(GL_FRAMEBUFFER, p->frame);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, p->color);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, p->depth);
-    const int complete = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+    int complete = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+    glGenFramebuffers(1, &p->plain_frame);
+    glBindFramebuffer(GL_FRAMEBUFFER, p->plain_frame);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, p->plain_color);
+    complete &= glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
     p->lamp_map = depth_texture(TILE * TILES_X, TILE * TILES_Y);
     p->sun_map = depth_texture(SUN, SUN);
     glGenFramebuffers(1, &p->map_frame);
-    p->pixels = malloc((size_t)(FINE * p->w) * (size_t)(FINE * p->h) * 4);
+    p->pixels = malloc((size_t)p->w * (size_t)p->h * 4);
     if (!p->pixels) return abut_fail(err, ABUT_E_NOMEM, "no memory for a picture of %d x %d", p->w, p->h);
-    return complete ? ABUT_OK : abut_fail(err, ABUT_E_IO, "pictures: OpenGL cannot draw on %d x %d pixels", FINE * p->w, FINE * p->h);
+    return complete ? ABUT_OK : abut_fail(err, ABUT_E_IO, "pictures: OpenGL cannot draw on %d x %d pixels", p->w, p->h);
 }
 
 static void make_arrays(abut_painter *p)
@@ -328,9 +341,17 @@ static void draw_bodies(abut_painter *p, const abut_draw *d, const float view[16
     glBindVertexArray(p->array);
     const GLint line = glGetUniformLocation(p->body_program, "line");
     glUniform1f(line, 0);
-    if (d->wireframe) glEnable(GL_POLYGON_OFFSET_FILL);     /* room for the lines in front of their faces */
-    glPolygonOffset(1, 1);
-    glDrawElements(GL_TRIANGLES, (GLsizei)(3 * d->n_tri), GL_UNSIGNED_INT, NULL);
+    /* faces seen from behind stand back a little, so that they do not shine through along silhouettes; the lines of a
+     * wireframe get room in front of their faces in the same way */
+    glEnable(GL_POLYGON_OFFSET_FILL);
+    glEnable(GL_CULL_FACE);
+    for (int back = 1; back >= 0; back--) {
+        const float offset = (float)back + (d->wireframe ? 1 : 0);
+        glPolygonOffset(offset, offset);
+        glCullFace(back ? GL_FRONT : GL_BACK);
+        glDrawElements(GL_TRIANGLES, (GLsizei)(3 * d->n_tri), GL_UNSIGNED_INT, NULL);
+    }
+    glDisable(GL_CULL_FACE);
     glDisable(GL_POLYGON_OFFSET_FILL);
     if (!d->wireframe) return;
     glUniform1f(line, 0.45f);
@@ -378,20 +399,17 @@ static void draw_planes(abut_painter *p, const abut_draw *d, const float view[16
     glDisable(GL_BLEND);
 }
 
-/* The mean of FINE x FINE pixels, from bottom-up to top-down. */
-static void shrink(const abut_painter *p, abut_image *im)
+/* Resolves the samples and reads the picture, from bottom-up to top-down. */
+static void read_picture(const abut_painter *p, abut_image *im)
 {
-    const size_t wide = (size_t)(FINE * p->w);
-    for (int y = 0; y < p->h; y++)
-        for (int x = 0; x < p->w; x++)
-            for (int d = 0; d < 3; d++) {
-                unsigned sum = FINE * FINE / 2;
-                for (int s = 0; s < FINE * FINE; s++) {
-                    const size_t row = (size_t)(FINE * (p->h - 1 - y) + s / FINE), column = (size_t)(FINE * x + s % FINE);
-                    sum += p->pixels[4 * (row * wide + column) + (size_t)d];
-                }
-                im->rgb[3 * ((size_t)y * (size_t)p->w + (size_t)x) + (size_t)d] = (uint8_t)(sum / (FINE * FINE));
-            }
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, p->frame);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, p->plain_frame);
+    glBlitFramebuffer(0, 0, p->w, p->h, 0, 0, p->w, p->h, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, p->plain_frame);
+    glReadPixels(0, 0, p->w, p->h, GL_RGBA, GL_UNSIGNED_BYTE, p->pixels);
+    const size_t w = (size_t)p->w, h = (size_t)p->h;
+    for (size_t y = 0; y < h; y++)
+        for (size_t x = 0; x < w; x++) memcpy(im->rgb + 3 * (y * w + x), p->pixels + 4 * ((h - 1 - y) * w + x), 3);
 }
 
 abut_status abut_painter_draw(abut_painter *p, const abut_draw *d, abut_image *im, abut_err *err)
@@ -413,17 +431,17 @@ abut_status abut_painter_draw(abut_painter *p, const abut_draw *d, abut_image *i
     glBindTexture(GL_TEXTURE_2D, p->lamp_map);
     glActiveTexture(GL_TEXTURE1);
     glBindTexture(GL_TEXTURE_2D, p->sun_map);
-    glViewport(0, 0, FINE * p->w, FINE * p->h);
+    glViewport(0, 0, p->w, p->h);
+    glEnable(GL_MULTISAMPLE);
     glClear(GL_DEPTH_BUFFER_BIT);
     draw_sky(p);
     draw_bodies(p, d, view, lamps, &sun);
     draw_planes(p, d, view, lamps, &sun);
-    glReadPixels(0, 0, FINE * p->w, FINE * p->h, GL_RGBA, GL_UNSIGNED_BYTE, p->pixels);
+    read_picture(p, im);
     const GLenum bad = glGetError();
     if (bad) {
         abut_image_clear(im);
         return abut_fail(err, ABUT_E_IO, "pictures: OpenGL error 0x%04x", (unsigned)bad);
     }
-    shrink(p, im);
     return ABUT_OK;
 }

@@ -5,9 +5,20 @@
 #ifndef ABUT_FORMATS_DRAW_SHADERS_H
 #define ABUT_FORMATS_DRAW_SHADERS_H
 
-enum { LAMPS = 32, TILES_X = 8, TILES_Y = 4, TILE = 320, SUN = 2048 };
+/* Lamps, the tiles of their maps in one texture, pixels of a tile and of the sun's map: known to both sides. */
+#define LAMPS 40
+#define TILES_X 8
+#define TILES_Y 5
+#define TILE 144
+#define SUN 2048
 
-#define GLSL "#version 330 core\n"
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define GLSL \
+    "#version 330 core\n" \
+    "const int LAMPS = " TEXT(LAMPS) ", TILES_X = " TEXT(TILES_X) ", TILES_Y = " TEXT(TILES_Y) ", SUN = " TEXT(SUN) ";\n"
+
+_Static_assert(TILES_X * TILES_Y >= LAMPS, "a tile for every lamp");
 
 /* Depth from one lamp: rows of its frame as vec4, position -> [-1, 1]^3. */
 static const char depth_vertex[] = GLSL
@@ -26,9 +37,9 @@ static const char body_vertex[] = GLSL
     "void main() { p = pos; n = normal; albedo = color; gl_Position = view * vec4(pos, 1); }\n";
 
 #define LIGHT \
-    "uniform vec4 lamp_row[3 * 32];\n" \
+    "uniform vec4 lamp_row[3 * LAMPS];\n" \
     "uniform vec4 sun_row[3];\n" \
-    "uniform vec3 lamp_dir[32];\n" \
+    "uniform vec3 lamp_dir[LAMPS];\n" \
     "uniform vec3 sun_dir, up, eye;\n" \
     "uniform float radius;\n" \
     "uniform sampler2DShadow lamp_map;\n" \
@@ -40,25 +51,25 @@ static const char body_vertex[] = GLSL
     "    float sum = 0.0;\n" \
     "    for (int i = 0; i < 12; i++) {\n" \
     "        float a = 2.39996 * float(i), r = 4.5 * sqrt((float(i) + 0.5) / 12.0);\n" \
-    "        sum += texture(sun_map, vec3(s.xy + r / 2048.0 * vec2(cos(a), sin(a)), s.z));\n" \
+    "        sum += texture(sun_map, vec3(s.xy + r / float(SUN) * vec2(cos(a), sin(a)), s.z));\n" \
     "    }\n" \
     "    return sum / 12.0;\n" \
     "}\n" \
     "float sky(vec3 q, vec3 n) {\n" \
     "    float sum = 0.0, most = 0.0;\n" \
-    "    for (int i = 0; i < 32; i++) {\n" \
+    "    for (int i = 0; i < LAMPS; i++) {\n" \
     "        float w = max(dot(n, lamp_dir[i]), 0.0);\n" \
     "        if (w == 0.0) continue;\n" \
     "        vec4 h = vec4(q, 1);\n" \
     "        vec3 s = vec3(dot(lamp_row[3 * i], h), dot(lamp_row[3 * i + 1], h), dot(lamp_row[3 * i + 2], h)) * 0.5 + 0.5;\n" \
     "        float seen = 1.0;\n" \
     "        if (all(greaterThan(s, vec3(0.004))) && all(lessThan(s, vec3(0.996)))) {\n" \
-    "            vec2 tile = vec2(float(i % 8), float(i / 8));\n" \
-    "            seen = texture(lamp_map, vec3((tile + s.xy) / vec2(8, 4), s.z));\n" \
+    "            vec2 tile = vec2(float(i % TILES_X), float(i / TILES_X));\n" \
+    "            seen = texture(lamp_map, vec3((tile + s.xy) / vec2(TILES_X, TILES_Y), s.z));\n" \
     "        }\n" \
     "        sum += w * seen;\n" \
     "    }\n" \
-    "    return sum * 2.0 / 32.0;\n" \
+    "    return sum * 2.0 / float(LAMPS);\n" \
     "}\n" \
     "vec3 shade(vec3 p, vec3 n, vec3 albedo, float gloss) {\n" \
     "    vec3 v = normalize(eye - p);\n" \
@@ -66,7 +77,7 @@ static const char body_vertex[] = GLSL
     "    vec3 q = p + n * radius * 0.006;\n" \
     "    float lit = facing > 0.0 ? sun(q) : 0.0;\n" \
     "    float high = 0.5 + 0.5 * dot(n, up);\n" \
-    "    vec3 day = vec3(0.90, 0.96, 1.05) * 0.62 * sky(p + n * radius * 0.016, n);\n" \
+    "    vec3 day = vec3(0.90, 0.96, 1.05) * 0.62 * sky(p + n * radius * 0.020, n);\n" \
     "    vec3 bounce = vec3(1.0, 0.97, 0.93) * (0.20 * (1.0 - high) + 0.06);\n" \
     "    vec3 h = normalize(v + sun_dir);\n" \
     "    float shine = gloss * pow(max(dot(n, h), 0.0), 40.0) * lit;\n" \
@@ -105,7 +116,7 @@ static const char plane_fragment[] = GLSL
     "}\n"
     "void main() {\n"
     "    vec2 g = vec2(dot(p, u), dot(p, w)) / grid;\n"
-    "    float fine = max(lines(g.x, 0.6), lines(g.y, 0.6)), coarse = max(lines(g.x / 5.0, 0.9), lines(g.y / 5.0, 0.9));\n"
+    "    float fine = max(lines(g.x, 0.0), lines(g.y, 0.0)), coarse = max(lines(g.x / 5.0, 0.3), lines(g.y / 5.0, 0.3));\n"
     "    vec3 albedo = vec3(0.80) * (1.0 - 0.10 * fine - 0.14 * coarse);\n"
     "    float away = length(p - center) / radius;\n"
     "    color = vec4(encode(shade(p, normal, albedo, 0.0)), 1.0 - smoothstep(1.3, 3.4, away));\n"

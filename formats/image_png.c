@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIXEL = 3, FILTERS = 5, LEVEL = 9 };
+enum { PIXEL = 3, FILTERS = 5, LEVEL = 6 };
 
 static void put_be32(uint8_t *p, uint32_t v)
 {
