@@ -41,6 +41,9 @@ UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
 
+# one short line a command; V=1 shows the commands
+run = $(if $(V),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  $1";))
+
 all: $(built)
 
 $B/libabut.a: $(LIB)
@@ -49,20 +52,20 @@ $B/libabut.a: $(LIB)
 
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPP) $(ALL_C) -c $< -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) -c $< -o $@
 
 $B/%.o: %.cc Makefile
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CPP) $(ALL_CXX) -c $< -o $@
+	$(call run,CXX $<) $(CXX) $(ALL_CPP) $(ALL_CXX) -c $< -o $@
 
 $(filter-out $(BIN)/mesh-prep,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LD) $< $B/libabut.a $(LIBS) -o $@
+	$(call run,LD $@) $(CC) $(ALL_LD) $< $B/libabut.a $(LIBS) -o $@
 
 # tetgen is C++ and AGPL: mesh-prep alone links it
 $(BIN)/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesher/tetra.o $B/libabut.a
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_LD) $^ -ltet $(LIBS) -o $@
+	$(call run,LD $@) $(CXX) $(ALL_LD) $^ -ltet $(LIBS) -o $@
 
 $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 	@mkdir -p $(@D)
