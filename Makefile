@@ -69,22 +69,22 @@ $(BIN)/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesher/tetra.o $B/libabut.a
 
 $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPP) $(ALL_C) -Itests/unit $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) -Itests/unit $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
 
 # programs that the tool tests run
 $B/tests/%: tests/tools/%.c $B/libabut.a Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
 
 # fuzz targets: the engine is tests/fuzz/driver.c, or libFuzzer (tests/fuzz/run chooses)
 ENGINE ?= tests/fuzz/driver.c
 $B/fuzz/%: tests/fuzz/%.c tests/fuzz/seed.c tests/fuzz/fuzz.h $B/libabut.a Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPP) $(ALL_C) $< tests/fuzz/seed.c $(ENGINE) $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< tests/fuzz/seed.c $(ENGINE) $(ALL_LD) $B/libabut.a $(LIBS) -o $@
 
 $B/bench/%: tests/bench/%.c $B/libabut.a Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
 
 unit: $(UNIT)
 	@tests/run-unit $(UNIT)

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/** Writes one object and a newline.  Keys are fixed (see pipelines/README.md); numbers that do not exist are null.
+/** Writes one object and a newline.  Keys are fixed (formats/REPORT.md); numbers that do not exist are null.
  * Fails  ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err);
 

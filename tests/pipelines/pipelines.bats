@@ -19,3 +19,8 @@ pipeline() { # name frames
     [ -s "$BATS_TEST_TMPDIR/mu-0.50.csv" ] && [ -s "$BATS_TEST_TMPDIR/mu-0.49.csv" ]
 }
 @test "restart: halves equal the whole, and a branch leaves it" { pipeline restart 4; }
+@test "stage: a Python program stands between two of ours" {
+    skip_without_numpy
+    pipeline stage 5
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/frames.csv")" -ge 11 ]
+}
