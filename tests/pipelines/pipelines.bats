@@ -8,7 +8,9 @@ pipeline() { # name frames
 
 @test "drop: soft bodies fall and pile up" {
     pipeline drop 30
-    [ -s "$BATS_TEST_TMPDIR/run.abut" ] && [ -s "$BATS_TEST_TMPDIR/drop.glb" ] && [ -s "$BATS_TEST_TMPDIR/frames.csv" ]
+    [ -s "$BATS_TEST_TMPDIR/run.abut" ]
+    [ -s "$BATS_TEST_TMPDIR/drop.glb" ]
+    [ -s "$BATS_TEST_TMPDIR/frames.csv" ]
 }
 @test "squeeze: plates close on a ball and open" { pipeline squeeze 30; }
 @test "twist: a mat is wound up" { pipeline twist 30; }
@@ -16,7 +18,8 @@ pipeline() { # name frames
 @test "slope: a block sticks and slides" {
     pipeline slope 20
     # the two runs differ where they should: the sliding one is faster
-    [ -s "$BATS_TEST_TMPDIR/mu-0.50.csv" ] && [ -s "$BATS_TEST_TMPDIR/mu-0.49.csv" ]
+    [ -s "$BATS_TEST_TMPDIR/mu-0.50.csv" ]
+    [ -s "$BATS_TEST_TMPDIR/mu-0.49.csv" ]
 }
 @test "restart: halves equal the whole, and a branch leaves it" { pipeline restart 4; }
 @test "stage: a Python program stands between two of ours" {

@@ -142,7 +142,10 @@ square() { printf 'v 0 0 %s\nv 1 0 %s\nv 1 1 %s\nv 0 1 %s\nv 0.5 0.6 1\nv 0.6 0.
     [ "$(grep -c '"kind"' 1.json)" -gt 1 ]
     grep -q '"clean": false' 1.json
     grep -q '"object": "left"' 1.json
-    cmp 1.json 2.json && cmp 1.json 7.json && cmp 1.obj 2.obj && cmp 1.obj 7.obj
+    cmp 1.json 2.json
+    cmp 1.json 7.json
+    cmp 1.obj 2.obj
+    cmp 1.obj 7.obj
     run "$BIN/ccd-check" --static 1.obj     # what we write we can read
     [ "$status" -le 1 ]
 }

@@ -25,14 +25,17 @@ Y
 
 # refused KEY=VALUE TEXT: with this --set the scene is unusable input, and the message says TEXT
 refused() {
-    exits 3 "$BIN/mesh-prep" scene.yaml --set "$1" -o out.abut && says "$2"
+    exits 3 "$BIN/mesh-prep" scene.yaml --set "$1" -o out.abut
+    says "$2"
 }
 
 # wrong LINE NEW TEXT: with line LINE of the scene replaced, the message says TEXT
 wrong() {
     scene
     sed -i "$1s|.*|$2|" scene.yaml
-    exits 3 "$BIN/mesh-prep" scene.yaml -o out.abut && says "$3" && [ ! -e out.abut ]
+    exits 3 "$BIN/mesh-prep" scene.yaml -o out.abut
+    says "$3"
+    [ ! -e out.abut ]
 }
 
 @test "a scene becomes the same bytes from a file, from standard input, and twice" {
@@ -43,7 +46,9 @@ wrong() {
     "$BIN/mesh-prep" -j 3 < scene.yaml > d.abut
     "$BIN/mesh-prep" --set contact.friction.mu=0.3 < scene.yaml > e.abut
     grep -a -F '{"set": ["contact.friction.mu=0.3"]}' e.abut
-    cmp a.abut b.abut && cmp a.abut c.abut && cmp a.abut d.abut
+    cmp a.abut b.abut
+    cmp a.abut c.abut
+    cmp a.abut d.abut
 }
 
 @test "an unknown key is named with its place and the nearest known one" {
@@ -76,26 +81,35 @@ wrong() {
 
 @test "broken YAML is named with its place" {
     printf 'time: {step: 1\nobjects: {}\n' > a.yaml
-    exits 3 "$BIN/mesh-prep" a.yaml -o out.abut && says "a.yaml:2:8: did not find expected ',' or '}'"
+    exits 3 "$BIN/mesh-prep" a.yaml -o out.abut
+    says "a.yaml:2:8: did not find expected ',' or '}'"
     printf 'time: {step: 1, step: 2}\n' > b.yaml
-    exits 3 "$BIN/mesh-prep" b.yaml -o out.abut && says "b.yaml:1:17: this key is in the map already"
+    exits 3 "$BIN/mesh-prep" b.yaml -o out.abut
+    says "b.yaml:1:17: this key is in the map already"
     printf 'a: &x 1\nb: *x\n' > c.yaml
-    exits 3 "$BIN/mesh-prep" c.yaml -o out.abut && says "c.yaml:2:4: aliases are not read"
+    exits 3 "$BIN/mesh-prep" c.yaml -o out.abut
+    says "c.yaml:2:4: aliases are not read"
     yes '[' 2>/dev/null | head -c 200 | tr -d '\n' > d.yaml
-    exits 3 "$BIN/mesh-prep" d.yaml -o out.abut && says "more than 64 levels"
-    exits 3 "$BIN/mesh-prep" /dev/null -o out.abut && says "expected 'objects:"
+    exits 3 "$BIN/mesh-prep" d.yaml -o out.abut
+    says "more than 64 levels"
+    exits 3 "$BIN/mesh-prep" /dev/null -o out.abut
+    says "expected 'objects:"
 }
 
 @test "--set replaces a value anywhere and its mistakes are named" {
     scene
     "$BIN/mesh-prep" scene.yaml --set time.step=5ms --set objects.box.translate='[0, 3, 0]' --explain -o a.abut 2>text
-    grep -E 'time step +0.005 +s' text && grep -F '[-0.5, 2.5, -0.5] to [0.5, 3.5, 0.5] m' text
+    grep -E 'time step +0.005 +s' text
+    grep -F '[-0.5, 2.5, -0.5] to [0.5, 3.5, 0.5] m' text
     "$BIN/mesh-prep" scene.yaml --set motion.0.until='2 s' -s objects.wall='{generate: {cloth: {size: [9, 9], cells: [1, 1]}}, obstacle: true, translate: [0, 5, 0]}' -o b.abut
     refused time.stpe=1 "--set time.stpe:1:1: time: unknown key 'stpe'; did you mean 'step'?"
     refused time.step=[ "--set time.step"
-    exits 2 "$BIN/mesh-prep" scene.yaml --set time.step -o out.abut && says "expected key.key=value"
-    exits 2 "$BIN/mesh-prep" scene.yaml --set motion.1.until=3 -o out.abut && says "looked up in a list of 1: expected 0 to 0"
-    exits 2 "$BIN/mesh-prep" scene.yaml --set time..step=3 -o out.abut && says "an empty name"
+    exits 2 "$BIN/mesh-prep" scene.yaml --set time.step -o out.abut
+    says "expected key.key=value"
+    exits 2 "$BIN/mesh-prep" scene.yaml --set motion.1.until=3 -o out.abut
+    says "looked up in a list of 1: expected 0 to 0"
+    exits 2 "$BIN/mesh-prep" scene.yaml --set time..step=3 -o out.abut
+    says "an empty name"
 }
 
 @test "what touches or crosses at the start is refused, named, and written as a mesh" {
@@ -106,7 +120,8 @@ wrong() {
     refused objects.seed='{generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.2, 1.2, 0.2]}' "of 'seed' (node"
     exits 3 "$BIN/mesh-prep" scene.yaml --set objects.box.translate='[0, 0.25, 0]' --report bad.obj -o out.abut
     says "9 contacts at the start without a gap"
-    [ "$(grep -c ^p bad.obj)" = 9 ] && [ ! -e out.abut ]
+    [ "$(grep -c ^p bad.obj)" = 9 ]
+    [ ! -e out.abut ]
     "$BIN/mesh-prep" scene.yaml --set objects.box.translate='[0, 0.5000001, 0]' --explain -o out.abut 2>text
     grep -F "start gap" text | grep -F "half-space 'floor'"
 }
@@ -183,12 +198,15 @@ objects:
   box: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 9, 0]}
   thin: {mesh: flat.obj, obstacle: true}
 Y
-    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut && says "thin: triangle 0 (points 0 1 2) has no area"
+    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
+    says "thin: triangle 0 (points 0 1 2) has no area"
     printf 'v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 2\n' > flat.obj
-    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut && says "flat.obj: triangle 0 names point 1 twice"
+    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
+    says "flat.obj: triangle 0 names point 1 twice"
     printf '4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 1 1 0\n' > flat.node
     printf '1 4 0\n0 0 1 2 3\n' > flat.ele
-    exits 3 "$BIN/mesh-prep" flat.ele --report r.obj -o out.abut && says "flat.ele: tet 0 (points 0 1 2 3) is flat"
+    exits 3 "$BIN/mesh-prep" flat.ele --report r.obj -o out.abut
+    says "flat.ele: tet 0 (points 0 1 2 3) is flat"
     [ "$(grep -c ^f r.obj)" = 4 ]
     scene
     refused objects.box.flip=true "is inverted"
@@ -219,22 +237,30 @@ Y
     grep -E 'volume +1 ' text
     [ "$(sed -n 's/.*mesh .* \([0-9]*\) tets.*/\1/p' text)" -ge 100 ]
     "$BIN/mesh-prep" s.yaml --set objects.cube.tetrahedralize.keep-surface=true --explain -o a.abut 2>text
-    grep -E 'volume +1 ' text && grep -F '12 triangles, 18 edges' text
+    grep -E 'volume +1 ' text
+    grep -F '12 triangles, 18 edges' text
     sed -i '$d' cube.obj
-    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut && says "object 'cube'"
-    exits 3 "$BIN/mesh-prep" cube.obj -o out.abut && says "has no tet; only solids of tets are simulated"
+    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
+    says "object 'cube'"
+    exits 3 "$BIN/mesh-prep" cube.obj -o out.abut
+    says "has no tet; only solids of tets are simulated"
 }
 
 @test "mesh files alone make a scene; mixtures and unknown files are usage errors" {
     printf '4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n' | tee a.node > b.node
     printf '1 4 0\n0 0 1 2 3\n' | tee a.ele > b.ele
-    "$BIN/mesh-prep" a.ele --explain -o out.abut 2>text && grep -F "body a.ele" text
-    exits 3 "$BIN/mesh-prep" a.ele b.node -o out.abut && says "touches"
+    "$BIN/mesh-prep" a.ele --explain -o out.abut 2>text
+    grep -F "body a.ele" text
+    exits 3 "$BIN/mesh-prep" a.ele b.node -o out.abut
+    says "touches"
     "$BIN/mesh-prep" a.ele --set objects.wall.half-space.normal='[0, 1, 0]' --set objects.wall.half-space.point='[0, -1, 0]' \
         --set 'fit=2 m' --explain -o out.abut 2>text
-    grep -F "half-space wall" text && grep -F "[0, 0, 0] to [2, 2, 2] m" text
-    exits 2 "$BIN/mesh-prep" a.ele s.yaml -o out.abut && says "s.yaml: expected one scene, or mesh files alone"
-    exits 3 "$BIN/mesh-prep" nothing.yaml -o out.abut && says "nothing.yaml: No such file"
+    grep -F "half-space wall" text
+    grep -F "[0, 0, 0] to [2, 2, 2] m" text
+    exits 2 "$BIN/mesh-prep" a.ele s.yaml -o out.abut
+    says "s.yaml: expected one scene, or mesh files alone"
+    exits 3 "$BIN/mesh-prep" nothing.yaml -o out.abut
+    says "nothing.yaml: No such file"
 }
 
 # a folder like the release's, with one tet mesh and one surface
@@ -286,15 +312,20 @@ shapes input 1
 input/t.msh 0 9 0  0 0 0  2 2 2
 timeIntegration NM
 S
-    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut && says "s.txt:3: timeIntegration 'NM' is not supported yet: expected BE"
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut
+    says "s.txt:3: timeIntegration 'NM' is not supported yet: expected BE"
     printf 'shapes input 2\ninput/t.msh 0 9 0  0 0 0  2 2 2\n' > r/input/a/b/s.txt
-    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut && says "the script ends where a shape is expected"
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut
+    says "the script ends where a shape is expected"
     printf 'grund 0 0\n' > r/input/a/b/s.txt
-    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut && says "s.txt:1: unsupported command 'grund'; the nearest known one is 'ground'"
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut
+    says "s.txt:1: unsupported command 'grund'; the nearest known one is 'ground'"
     printf 'shapes input 1\ninput/t.msh 0 9 0  0 0 0  2 2 2 spin 3\n' > r/input/a/b/s.txt
-    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut && says "s.txt:2: 'spin': expected material, initVel"
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt -o out.abut
+    says "s.txt:2: 'spin': expected material, initVel"
     cp r/input/a/b/s.txt lone.txt
-    exits 3 "$BIN/mesh-prep" --ipc-script lone.txt -o out.abut && says "holds 'input'"
+    exits 3 "$BIN/mesh-prep" --ipc-script lone.txt -o out.abut
+    says "holds 'input'"
 }
 
 @test "every tutorial script of the IPC release loads, but for Newmark's, which is refused by line" {
@@ -317,5 +348,6 @@ S
     "$BIN/mesh-prep" --explain --ipc-script "$DATA/ipc/input/paperExamples/2_matKnives.txt" -o out.abut 2>text
     grep -F "3200 nodes, 9126 tets; surface: 6396 triangles" text
     "$BIN/mesh-prep" --explain --ipc-script "$DATA/ipc/input/paperExamples/2_spherePoints.txt" -o out.abut 2>text
-    grep -F "7034 nodes, 27792 tets; surface: 9742 triangles" text && grep -F "420 isolated points" text
+    grep -F "7034 nodes, 27792 tets; surface: 9742 triangles" text
+    grep -F "420 isolated points" text
 }
