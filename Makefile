@@ -95,6 +95,15 @@ layers:
 fuzz:
 	@tests/fuzz/run $(SECONDS)
 
+# Minutes to hours: the geometric claims on many more random inputs (rational arithmetic as the judge), then the readers on
+# mutated input, SECONDS (default 30) each; all under ASan + UBSan
+LONG := ccd ccd_exact ccd_inclusion ccd_within predicates zpoly
+check-long:
+	@$(MAKE) --no-print-directory -s SANITIZE=1 long-unit
+	@tests/fuzz/run $(SECONDS)
+long-unit: $(LONG:%=$B/unit/test_%)
+	@ABUT_LONG=1 tests/run-unit $^
+
 # the two commands of the README install what is missing first, then build and run in a second make
 check: deps
 	@$(MAKE) --no-print-directory build-check
@@ -124,6 +133,6 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all unit layers fuzz check build-check demo deps bench format install clean
+.PHONY: all unit layers fuzz check-long long-unit check build-check demo deps bench format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

@@ -142,5 +142,5 @@ pass_on() {
         "$BIN/step" -q -n 1 -j 2 --blas-threads 1 |
         "$BIN/export" -q --dump | grep '^prov' >prov
     [ "$(cut -d' ' -f2 prov | tr '\n' ' ')" = "mesh-prep step " ]
-    ! grep -E "$BATS_FILE_TMPDIR|/tmp|$(date +%Y-)" prov
+    exits 1 grep -E "$BATS_FILE_TMPDIR|/tmp|$(date +%Y-)" prov
 }

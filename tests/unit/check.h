@@ -41,6 +41,13 @@ static inline void check_begin(int argc, char **argv)
     check_filter = argc > 1 ? argv[1] : NULL;
 }
 
+/* How often a random claim is tried: `few` times, `many` when ABUT_LONG is set (make check-long). */
+static inline int check_runs(int few, int many)
+{
+    const char *v = getenv("ABUT_LONG");
+    return v && *v && strcmp(v, "0") ? many : few;
+}
+
 static inline int check_done(void)
 {
     printf("1..%d\n", check_count);

@@ -5,13 +5,6 @@
 #include "base/rng.h"
 #include "geom/ccd.h"
 
-/* ABUT_LONG=1 multiplies the random runs. */
-static int runs(int small, int large)
-{
-    const char *v = getenv("ABUT_LONG");
-    return v && *v && strcmp(v, "0") ? large : small;
-}
-
 static double power(abut_rng *r, double lo, double hi) { return pow(10, abut_rng_real(r, lo, hi)); }
 
 /* A stencil built to be hard: slivers, nearly parallel edges, tiny gaps, far from the origin. */
@@ -42,7 +35,7 @@ static void hard_stencil(abut_rng *r, abut_stencil s, double *x)
 TEST(separation_is_never_above_the_exact_distance)
 {
     abut_rng r = { 1 };
-    const int n = runs(4000, 1000000);
+    const int n = check_runs(4000, 1000000);
     for (int i = 0; i < n; i++) {
         const abut_stencil s = (abut_stencil)(i % 4);
         double x[12];
@@ -178,7 +171,7 @@ static void check_motion(abut_stencil s, const double *x0, const double *x1, dou
 TEST(additive_keeps_the_slack_of_the_gap_on_hard_motions)
 {
     abut_rng r = { 3 };
-    const int n = runs(6000, 300000);
+    const int n = check_runs(6000, 300000);
     const double xis[3] = { 0, 1e-4, 1e-3 };
     int counts[3] = { 0, 0, 0 };
     for (int i = 0; i < n; i++) {
@@ -199,7 +192,7 @@ TEST(additive_keeps_the_slack_of_the_gap_on_hard_motions)
 TEST(additive_is_safe_for_sliding_pairs)
 {
     abut_rng r = { 4 };
-    const int n = runs(2000, 200000);
+    const int n = check_runs(2000, 200000);
     int counts[3] = { 0, 0, 0 };
     for (int i = 0; i < n; i++) {
         const double gap = power(&r, -16, -6), way = power(&r, -3, 0), fall = abut_rng_below(&r, 2) ? power(&r, -3, 3) * gap : 0;
@@ -217,7 +210,7 @@ TEST(additive_is_safe_for_sliding_pairs)
 TEST(additive_never_passes_an_exact_contact)
 {
     abut_rng r = { 5 };
-    const int n = runs(20000, 10000000);
+    const int n = check_runs(20000, 10000000);
     int bad = 0;
     for (int i = 0; i < n; i++) {
         const abut_stencil s = (abut_stencil)(i % 4);

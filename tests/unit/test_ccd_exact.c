@@ -170,7 +170,7 @@ TEST(small_integer_queries_equal_a_subdivision_that_never_misses)
 {
     abut_rng r = { 11 };
     int yes = 0, no = 0, open = 0;
-    for (int it = 0; it < 6000; it++) {
+    for (int it = 0, runs = check_runs(6000, 300000); it < runs; it++) {
         const query q = small_query(&r, it);
         const int got = exact(&q), quick = abut_ccd_filter(q.s, q.x0, q.x1, NULL), twin_says = subdivision(&q);
         CHECK(quick < 0 || quick == got);
@@ -197,7 +197,7 @@ TEST(first_time_is_first_no_contact_before_it_and_contact_at_it)
 {
     abut_rng r = { 12 };
     int inside = 0;
-    for (int it = 0; it < 6000; it++) {
+    for (int it = 0, runs = check_runs(6000, 300000); it < runs; it++) {
         const query q = small_query(&r, it);
         double lo, hi;
         if (!abut_ccd_exact(q.s, q.x0, q.x1, &lo, &hi)) continue;
@@ -235,7 +235,7 @@ TEST(irrational_contact_time_is_decided_and_bracketed)
 TEST(touch_of_side_corner_and_end_is_contact_and_one_ulp_off_is_none)
 {
     abut_rng r = { 13 };
-    for (int it = 0; it < 4000; it++) {
+    for (int it = 0, runs = check_runs(4000, 200000); it < runs; it++) {
         const double o = it % 3 == 0 ? 0 : it % 3 == 1 ? 1024 : 1048576, ulp = nextafter(o + 4, 1e9) - (o + 4);
         const double s = ldexp((int)abut_rng_below(&r, 257), -8);   /* place on the side, the corners too */
         const double z0 = 1 + (int)abut_rng_below(&r, 4), z1 = -(double)abut_rng_below(&r, 4);   /* the end, too */
@@ -284,7 +284,7 @@ static query transformed(const query *q, int how, abut_rng *r)
 TEST(answer_does_not_change_under_symmetries_and_affine_maps)
 {
     abut_rng r = { 14 };
-    for (int it = 0; it < 1500; it++) {
+    for (int it = 0, runs = check_runs(1500, 75000); it < runs; it++) {
         const query q = small_query(&r, it);
         const int want = exact(&q);
         for (int how = 0; how < 11; how++) {
@@ -303,7 +303,7 @@ TEST(random_doubles_filter_and_integers_agree)
 {
     abut_rng r = { 15 };
     int decided[ABUT_FILTER_STAGES] = { 0 };
-    for (int it = 0; it < 6000; it++) {
+    for (int it = 0, runs = check_runs(6000, 300000); it < runs; it++) {
         query q = { it & 1 ? ABUT_EE : ABUT_PT, { 0 }, { 0 } };
         const double size = ldexp(1, -(int)abut_rng_below(&r, 40)), offset = it % 3 ? 0 : 1e6;
         for (int i = 0; i < 12; i++) {

@@ -7,12 +7,6 @@
 #include "geom/ccd.h"
 #include "geom/ccd_within.h"
 
-static int runs(int small, int large)
-{
-    const char *v = getenv("ABUT_LONG");
-    return v && *v && strcmp(v, "0") ? large : small;
-}
-
 /* pure: bisection alone */
 static abut_ccd_answer inclusion(int pure, abut_stencil s, const double *x0, const double *x1, double xi, double delta,
                                  long boxes, double *toi)
@@ -101,7 +95,7 @@ static void random_motion(abut_rng *r, abut_stencil s, double *x0, double *x1)
 TEST(no_contact_is_missed_and_no_time_is_later_than_the_first)
 {
     abut_rng r = { 11 };
-    const int n = runs(20000, 10000000), pure = runs(20, 500);
+    const int n = check_runs(20000, 10000000), pure = check_runs(20, 500);
     int contacts = 0, clear[2] = { 0, 0 };
     abut_arena scratch = { 0 };
     for (int i = 0; i < n; i++) {
@@ -127,7 +121,7 @@ TEST(no_contact_is_missed_and_no_time_is_later_than_the_first)
 TEST(a_minimum_separation_is_kept_up_to_the_time_returned)
 {
     abut_rng r = { 12 };
-    const int n = runs(3000, 300000);
+    const int n = check_runs(3000, 300000);
     int clear[3] = { 0 }, hit[3] = { 0 }, within = 0;
     for (int i = 0; i < n; i++) {
         const abut_stencil s = (abut_stencil)(i % 4);

@@ -36,7 +36,7 @@ TEST(separation_agrees_with_sampled_distances_before_and_at_the_first_time)
     enum { N = 400 };
     abut_rng r = { 31 };
     int yes = 0, no = 0, later = 0;
-    for (int it = 0; it < 900; it++) {
+    for (int it = 0, runs = check_runs(900, 45000); it < runs; it++) {
         const query q = random_query(&r, it);
         const double sep = it % 2 ? 0.5 : abut_rng_real(&r, 0.01, 1.5);
         double lo = 1, hi = 1;
@@ -59,7 +59,7 @@ TEST(contact_implies_any_separation_and_small_separations_imply_little)
 {
     abut_rng r = { 32 };
     int both = 0;
-    for (int it = 0; it < 400; it++) {
+    for (int it = 0, runs = check_runs(400, 20000); it < runs; it++) {
         const query q = random_query(&r, it);
         const int touch = abut_ccd_exact(q.s, q.x0, q.x1, NULL, NULL);
         /* coordinates up to 3: apart by less than 1e-30 means touching */

@@ -47,7 +47,7 @@ TEST(orientation_of_nearly_coplanar_points_equals_rational_arithmetic)
 {
     abut_rng r = { 1 };
     int zero = 0;
-    for (int it = 0; it < 20000; it++) {
+    for (int it = 0, runs = check_runs(20000, 2000000); it < runs; it++) {
         const double offset = ldexp(1, (int)abut_rng_below(&r, 30) - 2);
         double v[12];
         for (int i = 0; i < 9; i++) v[i] = offset + abut_rng_real(&r, -1, 1);
@@ -67,7 +67,7 @@ TEST(orientation_of_nearly_coplanar_points_equals_rational_arithmetic)
 TEST(orientation_on_small_grids_equals_rational_arithmetic)
 {
     abut_rng r = { 2 };
-    for (int it = 0; it < 20000; it++) {
+    for (int it = 0, runs = check_runs(20000, 2000000); it < runs; it++) {
         double v[12];
         /* thirds are not exact: differences round, and expansions get tails */
         for (int i = 0; i < 12; i++) v[i] = ((int)abut_rng_below(&r, 5) - 2) / (it % 2 ? 3.0 : 1.0);
@@ -80,7 +80,7 @@ TEST(orientation_survives_subnormal_and_huge_coordinates)
 {
     abut_rng r = { 3 };
     int nonzero = 0;
-    for (int it = 0; it < 20000; it++) {
+    for (int it = 0, runs = check_runs(20000, 2000000); it < runs; it++) {
         double v[12];
         const int common = (int)abut_rng_below(&r, 2000) - 1020;
         for (int i = 0; i < 12; i++) {
@@ -100,7 +100,7 @@ TEST(orientation_survives_subnormal_and_huge_coordinates)
 TEST(orientation_changes_sign_with_every_swap)
 {
     abut_rng r = { 4 };
-    for (int it = 0; it < 5000; it++) {
+    for (int it = 0, runs = check_runs(5000, 500000); it < runs; it++) {
         double v[12], w[12];
         for (int i = 0; i < 12; i++) w[i] = v[i] = 0.1 * (int)abut_rng_below(&r, 4);
         const int i = (int)abut_rng_below(&r, 4), j = (i + 1 + (int)abut_rng_below(&r, 3)) % 4;
@@ -122,7 +122,7 @@ TEST(side_of_a_plane_equals_rational_arithmetic)
 {
     abut_rng r = { 5 };
     int zero = 0;
-    for (int it = 0; it < 20000; it++) {
+    for (int it = 0, runs = check_runs(20000, 2000000); it < runs; it++) {
         double n[3], p[3], x[3];
         const int scale = it % 4 ? 0 : (int)abut_rng_below(&r, 1600) - 1000;
         for (int k = 0; k < 3; k++) n[k] = (int)abut_rng_below(&r, 5) - 2, p[k] = abut_rng_real(&r, -1, 1);
@@ -152,7 +152,7 @@ TEST(expansions_are_exact)
     abut_rng r = { 6 };
     mpq_t want, got, t;
     mpq_inits(want, got, t, NULL);
-    for (int it = 0; it < 3000; it++) {
+    for (int it = 0, runs = check_runs(3000, 300000); it < runs; it++) {
         double e[2], f[2], g[4], h[16], scratch[16], v[6];
         for (int i = 0; i < 6; i++) v[i] = ldexp(abut_rng_real(&r, -1, 1), (int)abut_rng_below(&r, 60) - 30);
         const int ne = abut_expansion_diff(v[0], v[1], e), nf = abut_expansion_diff(v[2], v[3], f);
@@ -249,7 +249,7 @@ TEST(touching_on_small_grids_equals_a_search_for_a_separating_plane)
     static const int np[6] = { 2, 2, 1, 1, 1, 3 }, nq[6] = { 3, 2, 3, 2, 4, 3 };
     abut_rng r = { 7 };
     int yes[6] = { 0 }, all[6] = { 0 };
-    for (int it = 0; it < 6000; it++) {
+    for (int it = 0, runs = check_runs(6000, 600000); it < runs; it++) {
         const int kind = it % 6;
         point p[6];
         double x[6][3];
@@ -268,7 +268,7 @@ TEST(triangles_with_a_common_vertex_touch_only_beyond_it)
 {
     abut_rng r = { 8 };
     int yes = 0;
-    for (int it = 0; it < 1000; it++) {
+    for (int it = 0, runs = check_runs(1000, 100000); it < runs; it++) {
         point p[5];
         double x[5][3], a[9], b[9];
         random_points(&r, 4, 5, p, x);

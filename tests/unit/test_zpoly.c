@@ -36,7 +36,7 @@ TEST(roots_of_a_product_are_those_of_its_factors_once_each)
 {
     abut_rng r = { 51 };
     int many = 0;
-    for (int it = 0; it < 3000; it++) {
+    for (int it = 0, runs = check_runs(3000, 150000); it < runs; it++) {
         abut_zpoly p;
         double want[6], got[6];
         int n = 0;
