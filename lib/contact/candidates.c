@@ -40,6 +40,19 @@ static abut_box box_join(const abut_box *vert, const int32_t *idx, int k)
     return b;
 }
 
+/* Boxes of edges and triangles, behind those of the vertices. */
+static void boxes_join(const abut_collmesh *cm, abut_box *vert)
+{
+    abut_box *edge = vert + cm->nc, *tri = edge + cm->ne;
+    #pragma omp parallel if ((size_t)cm->nc >= ABUT_PAR_MIN)
+    {
+        #pragma omp for schedule(static) nowait
+        for (int32_t i = 0; i < cm->ne; i++) edge[i] = box_join(vert, cm->edge + 2 * (size_t)i, 2);
+        #pragma omp for schedule(static)
+        for (int32_t i = 0; i < cm->nt; i++) tri[i] = box_join(vert, cm->tri + 3 * (size_t)i, 3);
+    }
+}
+
 static uint8_t all_fixed(const uint8_t *fixed, const int32_t *idx, int k)
 {
     uint8_t all = 1;
@@ -54,16 +67,10 @@ static abut_status boxes_fill(const abut_collmesh *cm, const double *y0, const d
     if (!rc) rc = positions_check(cm, y0, err);
     if (!rc && y1) rc = positions_check(cm, y1, err);
     if (rc) return rc;
-    abut_box *vert = b->box, *edge = vert + cm->nc, *tri = edge + cm->ne;
-    #pragma omp parallel if ((size_t)cm->nc >= ABUT_PAR_MIN)
-    {
-        #pragma omp for schedule(static)
-        for (int32_t i = 0; i < cm->nc; i++) vert[i] = abut_box_points(y0, y1, &i, 1, 0.5 * reach);
-        #pragma omp for schedule(static) nowait
-        for (int32_t i = 0; i < cm->ne; i++) edge[i] = box_join(vert, cm->edge + 2 * (size_t)i, 2);
-        #pragma omp for schedule(static)
-        for (int32_t i = 0; i < cm->nt; i++) tri[i] = box_join(vert, cm->tri + 3 * (size_t)i, 3);
-    }
+    abut_box *vert = b->box;
+    #pragma omp parallel for schedule(static) if ((size_t)cm->nc >= ABUT_PAR_MIN)
+    for (int32_t i = 0; i < cm->nc; i++) vert[i] = abut_box_points(y0, y1, &i, 1, 0.5 * reach);
+    boxes_join(cm, vert);
     return ABUT_OK;
 }
 
@@ -77,14 +84,10 @@ static void still_fill(const abut_collmesh *cm, const uint8_t *fixed, uint8_t *s
 
 /* ---- search ---- */
 
-abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
-                                 const uint8_t *fixed, abut_candidates *out, abut_err *err)
+/* All overlapping pairs of out->boxes. */
+static abut_status search(const abut_collmesh *cm, const uint8_t *fixed, abut_candidates *out, abut_err *err)
 {
-    out->vt.n = out->ee.n = 0;
-    abut_status rc = boxes_fill(cm, y0, y1, reach, &out->boxes, err);
-    if (rc) return rc;
     if (fixed) still_fill(cm, fixed, out->boxes.still);
-
     int32_t *self = malloc(((size_t)cm->nc + 1) * sizeof *self);
     if (!self) return abut_fail(err, ABUT_E_NOMEM, "candidates: no memory for %d vertices", (int)cm->nc);
     for (int32_t i = 0; i < cm->nc; i++) self[i] = i;
@@ -93,12 +96,20 @@ abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, cons
     const abut_items v = { (size_t)cm->nc, 1, self, still, box };
     const abut_items e = { (size_t)cm->ne, 2, cm->edge, still ? still + cm->nc : NULL, box + cm->nc };
     const abut_items t = { (size_t)cm->nt, 3, cm->tri, still ? still + cm->nc + cm->ne : NULL, box + cm->nc + cm->ne };
-    rc = abut_bvh_pairs(&v, &t, 0, &out->vt, err);
+    abut_status rc = abut_bvh_pairs(&v, &t, 0, &out->vt, err);
     if (rc) abut_wrap(err, "vertices against triangles");
     if (!rc && (rc = abut_bvh_pairs(&e, &e, 0, &out->ee, err))) abut_wrap(err, "edges against edges");
     if (rc) out->vt.n = out->ee.n = 0;
     free(self);
     return rc;
+}
+
+abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
+                                 const uint8_t *fixed, abut_candidates *out, abut_err *err)
+{
+    out->vt.n = out->ee.n = 0;
+    const abut_status rc = boxes_fill(cm, y0, y1, reach, &out->boxes, err);
+    return rc ? rc : search(cm, fixed, out, err);
 }
 
 /* ---- culling ---- */
@@ -140,6 +151,95 @@ abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, cons
     if (!rc) rc = list_cull(&cand->ee, box + cm->nc, box + cm->nc, err);
     if (rc) cand->vt.n = cand->ee.n = 0;
     return rc;
+}
+
+/* ---- one search for several motions ---- */
+
+/* Room for a motion as long as a part of this one and in any direction; a body that hardly moves may be pushed by one that
+ * does, so part of the largest motion goes to every vertex. */
+#define ROOM_OWN 0.5
+#define ROOM_ALL 0.125
+
+static int boxes_hold(const abut_box *wide, const abut_box *box, int32_t n)
+{
+    int all = 1;
+    #pragma omp parallel for schedule(static) reduction(&& : all) if ((size_t)n >= ABUT_PAR_MIN)
+    for (int32_t i = 0; i < n; i++) {
+        int in = 1;
+        for (int k = 0; k < 3; k++) in &= (wide[i].lo[k] <= box[i].lo[k]) & (box[i].hi[k] <= wide[i].hi[k]);
+        all = all && in;
+    }
+    return all;
+}
+
+static double motion_of(const double *y0, const double *y1, int32_t i)
+{
+    double most = 0;
+    for (size_t k = 3 * (size_t)i; k < 3 * (size_t)i + 3; k++) most = fmax(most, fabs(y1[k] - y0[k]));
+    return most;
+}
+
+/* Grows the boxes of the vertices by the room above, and to where they were at y_from. */
+static void boxes_widen(const abut_box *box, const double *y_from, const double *y0, const double *y1, double reach, int32_t n,
+                        abut_box *wide)
+{
+    double most = 0;
+    for (int32_t i = 0; i < (y1 ? n : 0); i++) most = fmax(most, motion_of(y0, y1, i));
+    #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
+    for (int32_t i = 0; i < n; i++) {
+        const double room = ROOM_ALL * most + (y1 ? ROOM_OWN * motion_of(y0, y1, i) : 0) + 0.5 * reach;
+        wide[i] = box[i];
+        if (y_from) {
+            const abut_box from = abut_box_points(y_from, NULL, &i, 1, 0.5 * reach);
+            wide[i] = abut_box_join(wide[i], &from);
+        }
+        for (int k = 0; k < 3; k++) wide[i].lo[k] -= room, wide[i].hi[k] += room;
+    }
+}
+
+static abut_status list_copy(const abut_pair_list *from, abut_pair_list *to, abut_err *err)
+{
+    if (from->n > to->cap) {
+        const size_t cap = from->n + from->n / 4;
+        free(to->ij);
+        *to = (abut_pair_list){ malloc(cap * sizeof *to->ij), 0, 0 };
+        if (!to->ij) return abut_fail(err, ABUT_E_NOMEM, "candidates: no memory for %zu pairs", cap);
+        to->cap = cap;
+    }
+    if (from->n) memcpy(to->ij, from->ij, from->n * sizeof *to->ij);
+    to->n = from->n;
+    return ABUT_OK;
+}
+
+abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, const double *y0, const double *y1,
+                                 double reach, const uint8_t *fixed, abut_nearby *near, abut_candidates *out, abut_err *err)
+{
+    out->vt.n = out->ee.n = 0;
+    abut_status rc = boxes_fill(cm, y0, y1, reach, &out->boxes, err);
+    const abut_box *box = out->boxes.box;
+    if (!rc && !(near->holds && boxes_hold(near->wide.boxes.box, box, cm->nc))) {
+        near->holds = 0;
+        near->searches++;
+        near->wide.vt.n = near->wide.ee.n = 0;
+        rc = boxes_reserve(&near->wide.boxes, (size_t)cm->nc + (size_t)cm->ne + (size_t)cm->nt, err);
+        if (rc) return rc;
+        boxes_widen(box, y_from, y0, y1, reach, cm->nc, near->wide.boxes.box);
+        boxes_join(cm, near->wide.boxes.box);
+        rc = search(cm, fixed, &near->wide, err);
+        near->holds = !rc;
+    }
+    if (!rc) rc = list_copy(&near->wide.vt, &out->vt, err);
+    if (!rc) rc = list_copy(&near->wide.ee, &out->ee, err);
+    if (!rc) rc = list_cull(&out->vt, box, box + cm->nc + cm->ne, err);
+    if (!rc) rc = list_cull(&out->ee, box + cm->nc, box + cm->nc, err);
+    if (rc) out->vt.n = out->ee.n = 0;
+    return rc;
+}
+
+void abut_nearby_clear(abut_nearby *near)
+{
+    abut_candidates_clear(&near->wide);
+    *near = (abut_nearby){ 0 };
 }
 
 void abut_candidates_clear(abut_candidates *c)

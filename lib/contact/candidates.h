@@ -31,6 +31,25 @@ ABUT_MUST_USE abut_status abut_candidates_find(const abut_collmesh *cm, const do
 ABUT_MUST_USE abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                abut_candidates *cand, abut_err *err);
 
+/* A search whose boxes were made wider than its motion: while later motions stay inside them, their candidates are among
+ * its own.  Zero-filled is empty; serves one collision mesh, one set of fixed vertices. */
+typedef struct abut_nearby {
+    abut_candidates wide;
+    int holds;              /* wide is a finished search */
+    size_t searches;        /* made so far */
+} abut_nearby;
+
+/** What abut_candidates_find gives for y0 -> y1, to the byte: culled from the wide search where the boxes of all vertices
+ * lie inside those of that search, else from a new one.
+ *
+ * y_from   NULL, or positions [nc] from which a motion to the neighbourhood of y1 is to be expected too: a new search is
+ *          made wide enough to hold them
+ * Fails    as abut_candidates_find */
+ABUT_MUST_USE abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, const double *y0,
+                                               const double *y1, double reach, const uint8_t *fixed, abut_nearby *near,
+                                               abut_candidates *out, abut_err *err);
+
+void abut_nearby_clear(abut_nearby *near);
 void abut_candidates_clear(abut_candidates *c);
 
 #endif

@@ -42,6 +42,7 @@ void abut_solver_clear(abut_solver *s)
     abut_problem_clear(&s->prob);
     abut_direction_clear(&s->dir);
     abut_candidates_clear(&s->cand);
+    abut_nearby_clear(&s->near);
     abut_path_clear(&s->path);
     abut_pairs_clear(&s->pairs);
     abut_pairs_clear(&s->trial);
@@ -60,7 +61,7 @@ abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err
     const abut_problem *p = &s->prob;
     double t0 = abut_time_wall();
     abut_collmesh_gather(&p->cm, s->x, s->y);
-    abut_status rc = abut_candidates_find(&p->cm, s->y, NULL, p->model->dhat[0], p->obstacle, &s->cand, err);
+    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, NULL, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
     double t1 = abut_time_wall();
     rep->seconds.candidates += t1 - t0;
     if (!rc) rc = abut_pairs_find(&p->cm, &s->cand, s->y, p->obstacle, &s->pairs, err);
@@ -89,7 +90,7 @@ abut_status abut_solver_bound(abut_solver *s, abut_limit *lim, abut_report *rep,
     clock = abut_time_wall();
     point_at(s, lim->alpha, s->xt);
     abut_collmesh_gather(&p->cm, s->xt, s->yt);
-    abut_status rc = abut_candidates_find(&p->cm, s->y, s->yt, p->model->dhat[0], p->obstacle, &s->cand, err);
+    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, s->yt, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
     rep->candidates = s->cand.vt.n + s->cand.ee.n;
     rep->seconds.candidates += abut_time_wall() - clock;
     if (rc) return rc;
@@ -151,7 +152,7 @@ abut_status abut_solver_move_held(abut_solver *s, abut_report *rep, abut_err *er
     for (int32_t i = 0; i < n3; i++)
         if (p->held[i / 3]) s->x[i] = lim.alpha == 1 ? p->target[i] : s->x[i] + lim.alpha * s->p[i];
     if (lim.alpha < AL_DONE) al_start(s);
-    return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, err);
+    return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
 }
 
 static double newton_speed(const abut_solver *s)
@@ -315,7 +316,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         if (rc) return rc;
         if (moved) {
             accept_trial(s);
-            rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, err);
+            rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
             if (rc) return rc;
             adapt_kappa(p, gap, smallest_gap(&s->pairs));
         } else if (it->residual > tol) {

@@ -25,6 +25,7 @@ typedef struct abut_solver {
     abut_pairs pairs;           /* contacts there */
     abut_path path;             /* where the step went; started by whoever starts a step */
     abut_candidates cand;       /* of the last sweep */
+    abut_nearby near;           /* where they come from; leaves no trace in the results */
     abut_pairs trial;
     double *xt, *yt, *p, *g;    /* trial point, direction, gradient */
     abut_arena scratch;

@@ -20,6 +20,7 @@ void abut_path_clear(abut_path *p)
 {
     forget(p);
     free(p->point);
+    free(p->from);
     free(p->y0);
     free(p->y1);
     abut_candidates_clear(&p->cand);
@@ -47,16 +48,19 @@ abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double 
     const size_t nc3 = 3 * (size_t)cm->nc + 1;
     forget(p);
     p->n3 = 3 * (size_t)cm->model->nv;
+    if (!p->from) p->from = malloc(nc3 * sizeof *p->from);
     if (!p->y0) p->y0 = malloc(nc3 * sizeof *p->y0);
     if (!p->y1) p->y1 = malloc(nc3 * sizeof *p->y1);
-    if (!p->y0 || !p->y1) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %d vertices", cm->nc);
+    if (!p->from || !p->y0 || !p->y1) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %d vertices", cm->nc);
+    abut_collmesh_gather(cm, x, p->from);
     return append(p, x, err);
 }
 
-abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x, abut_err *err)
+abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
+                          abut_nearby *near, abut_err *err)
 {
     if ((size_t)p->n * p->n3 * sizeof(double) > MOST_BYTES) {
-        const abut_status rc = abut_path_shorten(p, cm, fixed, err);
+        const abut_status rc = abut_path_shorten(p, cm, fixed, near, err);
         if (rc) return rc;
     }
     return append(p, x, err);
@@ -92,12 +96,12 @@ static int list_touches(const abut_path *p, const abut_collmesh *cm, abut_stenci
 }
 
 /* Half-spaces need no test: both ends are above them, and so is the line between. */
-static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int from, int to, int *free_,
-                                abut_err *err)
+static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int from, int to,
+                                abut_nearby *near, int *free_, abut_err *err)
 {
     abut_collmesh_gather(cm, p->point[from], p->y0);
     abut_collmesh_gather(cm, p->point[to], p->y1);
-    const abut_status rc = abut_candidates_find(cm, p->y0, p->y1, 0, fixed, &p->cand, err);
+    const abut_status rc = abut_candidates_near(cm, p->from, p->y0, p->y1, 0, fixed, near, &p->cand, err);
     if (!rc) *free_ = !list_touches(p, cm, ABUT_PT) && !list_touches(p, cm, ABUT_EE);
     return rc;
 }
@@ -109,17 +113,18 @@ static void drop(abut_path *p, int from, int to)
     p->n -= to - from;
 }
 
-abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err)
+abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near,
+                              abut_err *err)
 {
     int is_free = 0;
     if (p->n <= 2) return ABUT_OK;
-    abut_status rc = line_is_free(p, cm, fixed, 0, p->n - 1, &is_free, err);
+    abut_status rc = line_is_free(p, cm, fixed, 0, p->n - 1, near, &is_free, err);
     if (rc || is_free) {
         if (!rc) drop(p, 1, p->n - 1);
         return rc;
     }
     for (int base = 0, next = 1; next + 1 < p->n && !rc;) {
-        rc = line_is_free(p, cm, fixed, base, next + 1, &is_free, err);
+        rc = line_is_free(p, cm, fixed, base, next + 1, near, &is_free, err);
         if (rc) break;
         if (is_free)
             drop(p, next, next + 1);

@@ -15,6 +15,7 @@ typedef struct abut_path {
     int n, cap;
     size_t n3;              /* numbers of a point */
     abut_candidates cand;
+    double *from;           /* [3 nc] collision vertices at the start */
     double *y0, *y1;        /* [3 nc] */
 } abut_path;
 
@@ -22,10 +23,11 @@ typedef struct abut_path {
 ABUT_MUST_USE abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double *x, abut_err *err);
 /** Goes on to x along a free straight line. */
 ABUT_MUST_USE abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
-                                        abut_err *err);
+                                        abut_nearby *near, abut_err *err);
 /** Drops every point that a free straight line bridges, by exact decisions; start and end stay.  fixed[nc] as in
- * contact/candidates.h. */
-ABUT_MUST_USE abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err);
+ * contact/candidates.h; near: a wide search to be used and renewed. */
+ABUT_MUST_USE abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near,
+                                            abut_err *err);
 void abut_path_clear(abut_path *p);
 
 #endif

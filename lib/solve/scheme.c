@@ -104,8 +104,8 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     p->kappa = f.kappa[0];
     rc = abut_path_start(&s->solver.path, &p->cm, p->xn, err);
     for (int32_t i = 0; i < f.nw && !rc; i += f.nv)
-        rc = abut_path_add(&s->solver.path, &p->cm, p->obstacle, f.way + 3 * (size_t)i, err);
-    if (!rc) rc = abut_path_add(&s->solver.path, &p->cm, p->obstacle, s->solver.x, err);
+        rc = abut_path_add(&s->solver.path, &p->cm, p->obstacle, f.way + 3 * (size_t)i, &s->solver.near, err);
+    if (!rc) rc = abut_path_add(&s->solver.path, &p->cm, p->obstacle, s->solver.x, &s->solver.near, err);
     return rc ? rc : abut_solver_contacts(&s->solver, rep, err);
 }
 
@@ -116,7 +116,7 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
     rep->passes = ++s->pass;
     const double clock = abut_time_wall();
-    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, err);
+    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, &s->solver.near, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }

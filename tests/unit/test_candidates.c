@@ -94,6 +94,45 @@ TEST(culling_leaves_what_a_search_along_the_shorter_motion_finds)
     }
 }
 
+static int same_list(const abut_pair_list *a, const abut_pair_list *b)
+{
+    return a->n == b->n && (!a->n || !memcmp(a->ij, b->ij, a->n * sizeof *a->ij));
+}
+
+TEST(a_wide_search_serves_later_motions_with_what_a_search_of_their_own_finds)
+{
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        sheets s = sheets_make(seed, 5, 12, 0.05, 0.5, 0.2);
+        CHECK(sheets_init(&s));
+        const size_t n3 = 3 * (size_t)s.cm.nc;
+        const uint8_t *fixed = seed & 1 ? s.fixed : NULL;
+        double *y0 = malloc(n3 * sizeof *y0), *y1 = malloc(n3 * sizeof *y1);
+        memcpy(y0, s.X, n3 * sizeof *y0);
+        abut_nearby near = { 0 };
+        abut_candidates c = { 0 }, want = { 0 };
+        size_t pairs = 0;
+        /* a walk of shrinking motions that go on from one another; 4: at rest; 5: from the very start; 6: far away */
+        for (int k = 0; k < 7; k++) {
+            for (size_t i = 0; i < n3; i++) y1[i] = y0[i] + (k == 6 ? 3 : pow(0.4, k)) * (s.y1[(i + 7 * (size_t)k) % n3] - s.X[(i + 7 * (size_t)k) % n3]);
+            const double *from = k == 5 ? s.X : y0, *to = k == 4 ? NULL : y1;
+            const double reach = k == 5 ? 0 : 0.02;
+            CHECK(!abut_candidates_near(&s.cm, s.X, from, to, reach, fixed, &near, &c, NULL));
+            CHECK(!abut_candidates_find(&s.cm, from, to, reach, fixed, &want, NULL));
+            CHECK(same_list(&c.vt, &want.vt) && same_list(&c.ee, &want.ee));
+            pairs += c.ee.n;
+            if (k != 4) memcpy(y0, y1, n3 * sizeof *y0);
+            if (k == 5) CHECK(near.searches < 6);
+        }
+        CHECK(near.searches >= 2 && pairs > 1000);
+        abut_nearby_clear(&near);
+        abut_candidates_clear(&c);
+        abut_candidates_clear(&want);
+        free(y0);
+        free(y1);
+        sheets_free(&s);
+    }
+}
+
 TEST(bytes_do_not_depend_on_the_thread_count)
 {
     sheets s = sheets_make(7, 6, 20, 0.05, 0.5, 0.05);
@@ -147,6 +186,7 @@ int main(int argc, char **argv)
     abut_threads_set(2);
     RUN(no_pair_within_reach_anywhere_along_the_motion_is_missed);
     RUN(culling_leaves_what_a_search_along_the_shorter_motion_finds);
+    RUN(a_wide_search_serves_later_motions_with_what_a_search_of_their_own_finds);
     RUN(bytes_do_not_depend_on_the_thread_count);
     RUN(a_position_that_is_not_finite_is_named);
     RUN(the_collision_mesh_gathers_nodes_and_measures_rest_edges);
