@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Makes the pictures of the README from the runs of the pipelines; runs those that have not been run yet.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${BIN:-bin} out=${OUT:-out} to=pipelines/pictures
+
+picture() { # NAME, options of export
+    local name=$1
+    shift
+    [ -e "$out/$name/run.abut" ] || OUT=$out/$name pipelines/"$name".sh
+    "$bin"/export "$out/$name/run.abut" --strip "$to/$name.png" "$@"
+    echo "$to/$name.png"
+}
+
+mkdir -p "$to"
+picture drop --frames 24,32,45,60 --size 400x340 --camera 32,18
+picture squeeze --frames 0,30,50,74 --size 400x340 --camera 12,14 --color stress
+picture twist --frames 15,40,80,125 --size 400x300 --camera 25,20 --color stress
+picture bed --frames 0,12,24,60 --size 400x340 --camera 25,12
