@@ -68,7 +68,7 @@ static abut_status analyse(abut_direction *d, const abut_problem *p, const abut_
 {
     const struct abut_touching *t = &d->touch;
     const size_t n4 = 4 * t->n;
-    if (d->A.plan && d->seen_n == t->n && d->seen_nrow == p->nrow && !memcmp(d->seen_row, t->row, n4 * sizeof *t->row))
+    if (d->A.plan && d->seen_n == t->n && d->seen_nrow == p->nrow && (!n4 || !memcmp(d->seen_row, t->row, n4 * sizeof *t->row)))
         return ABUT_OK;
 
     if (n4 > d->seen_cap) {
