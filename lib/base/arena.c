@@ -27,7 +27,7 @@ static struct abut_chunk *chunk_new(abut_arena *a, size_t size)
     return c;
 }
 
-void *abut_arena_alloc(abut_arena *a, size_t n, size_t size)
+static void *take(abut_arena *a, size_t n, size_t size, size_t *taken)
 {
     if (size && n > (SIZE_MAX - ALIGN) / size) return NULL;
     const size_t bytes = (n * size + ALIGN - 1) / ALIGN * ALIGN + (n == 0 || size == 0 ? ALIGN : 0);
@@ -54,8 +54,21 @@ void *abut_arena_alloc(abut_arena *a, size_t n, size_t size)
     a->cur = c;
     void *p = c->data + c->used;
     c->used += bytes;
-    memset(p, 0, bytes);
+    *taken = bytes;
     return p;
+}
+
+void *abut_arena_alloc(abut_arena *a, size_t n, size_t size)
+{
+    size_t bytes;
+    void *p = take(a, n, size, &bytes);
+    return p ? memset(p, 0, bytes) : NULL;
+}
+
+void *abut_arena_room(abut_arena *a, size_t n, size_t size)
+{
+    size_t bytes;
+    return take(a, n, size, &bytes);
 }
 
 abut_mark abut_arena_mark(const abut_arena *a)

@@ -19,6 +19,8 @@ typedef struct abut_mark {
 
 /** n * size zero-filled bytes, aligned to 64, or NULL when the limit or the system says no. */
 void *abut_arena_alloc(abut_arena *a, size_t n, size_t size);
+/** The same bytes not filled: for arrays that are written whole before they are read. */
+void *abut_arena_room(abut_arena *a, size_t n, size_t size);
 abut_mark abut_arena_mark(const abut_arena *a);
 /** Gives back all that was allocated after the mark. */
 void abut_arena_release(abut_arena *a, abut_mark m);
@@ -26,5 +28,6 @@ void abut_arena_release(abut_arena *a, abut_mark m);
 void abut_arena_clear(abut_arena *a);
 
 #define ABUT_NEW(arena, type, n) ((type *)abut_arena_alloc((arena), (size_t)(n), sizeof(type)))
+#define ABUT_ROOM(arena, type, n) ((type *)abut_arena_room((arena), (size_t)(n), sizeof(type)))
 
 #endif

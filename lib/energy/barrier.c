@@ -53,7 +53,7 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
     const size_t n = pairs->n;
     const double dhat2 = dhat2_of(cm);
     const abut_mark mark = abut_arena_mark(scratch);
-    double *part = ABUT_NEW(scratch, double, 12 * n);
+    double *part = ABUT_ROOM(scratch, double, 12 * n);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: gradients of %zu contacts", n);
 
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)

@@ -216,11 +216,12 @@ static void accept_trial(abut_solver *s)
     s->trial = pairs;
 }
 
-/* Backtracking from the bound until the objective does not grow beyond rounding.  *moved 0: no such step. */
-static abut_status backtrack(abut_solver *s, double bound, const abut_energy *e0, abut_iteration *it, int *moved,
+/* Backtracking from the bound until the objective does not grow beyond rounding; *now: its terms here, then there.
+ * *moved 0: no such step. */
+static abut_status backtrack(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved,
                              abut_report *rep, abut_err *err)
 {
-    const double start = abut_energy_sum(e0), noise = abut_energy_noise(&s->prob, e0);
+    const double start = abut_energy_sum(now), noise = abut_energy_noise(&s->prob, now);
     *moved = 0;
     for (double alpha = bound; alpha > bound * 0x1p-60; alpha /= 2) {
         abut_energy e;
@@ -232,6 +233,7 @@ static abut_status backtrack(abut_solver *s, double bound, const abut_energy *e0
         if (sum <= start + noise) {
             it->alpha = alpha;
             *moved = 1;
+            *now = e;
             return ABUT_OK;
         }
     }
@@ -289,10 +291,11 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     char why[96];
     abut_energy e;
     abut_limit lim = { .alpha = 1 };
+    int known = 0;   /* e is the energy at s->x */
 
     for (int k = 1; k <= s->opt.max_newton; k++) {
         double clock = abut_time_wall();
-        abut_status rc = abut_problem_energy(p, s->x, s->y, &s->pairs, &e, &s->scratch, err);
+        abut_status rc = known ? ABUT_OK : abut_problem_energy(p, s->x, s->y, &s->pairs, &e, &s->scratch, err);
         rep->seconds.line_search += abut_time_wall() - clock;
         clock = abut_time_wall();
         if (!rc) rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
@@ -311,7 +314,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         note_limit(rep, &lim);
 
         int moved;
-        const double gap = smallest_gap(&s->pairs);
+        const double kappa = p->kappa, gap = smallest_gap(&s->pairs);
         rc = backtrack(s, lim.alpha, &e, it, &moved, rep, err);
         if (rc) return rc;
         if (moved) {
@@ -327,6 +330,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         }
         it->contacts = (int32_t)(s->pairs.n + s->pairs.n_plane);
         const int waiting = al_update(s, it->residual);
+        known = !waiting && p->kappa == kappa;
         if (it->residual <= tol && !waiting) return ABUT_OK;
     }
     return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d Newton iterations: residual %.3g m/s, want %.3g (h = %g s); "
