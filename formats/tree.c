@@ -116,24 +116,29 @@ const char *abut_tree_place(const abut_tree *t, char *buf, size_t size)
     return place(t->file, t->line, t->col, buf, size);
 }
 
-abut_status abut_tree_fail(const abut_tree *t, abut_err *err, const char *fmt, ...)
+static abut_status fail_at(const char *file, int line, int col, abut_err *err, const char *fmt, va_list ap)
 {
     char text[320], at[200];
+    vsnprintf(text, sizeof text, fmt, ap);
+    return abut_fail(err, ABUT_E_FORMAT, "%s: %s", place(file, line, col, at, sizeof at), text);
+}
+
+abut_status abut_tree_fail(const abut_tree *t, abut_err *err, const char *fmt, ...)
+{
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    const abut_status rc = fail_at(t->file, t->line, t->col, err, fmt, ap);
     va_end(ap);
-    return abut_fail(err, ABUT_E_FORMAT, "%s: %s", place(t->file, t->line, t->col, at, sizeof at), text);
+    return rc;
 }
 
 abut_status abut_tree_fail_key(const abut_tree *t, abut_err *err, const char *fmt, ...)
 {
-    char text[320], at[200];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    const abut_status rc = fail_at(t->file, t->key_line, t->key_col, err, fmt, ap);
     va_end(ap);
-    return abut_fail(err, ABUT_E_FORMAT, "%s: %s", place(t->file, t->key_line, t->key_col, at, sizeof at), text);
+    return rc;
 }
 
 enum { WORD_MAX = 40 };

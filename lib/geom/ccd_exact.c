@@ -6,13 +6,13 @@
  *   - d = 0 for all t, or there is no d (points and edges): the answer at t is a Boolean function of the signs of the test's
  *     polynomials, so it is constant between neighbouring roots of theirs; the contact set is closed, so if it meets such
  *     an interval it holds its left end.  The instants are 0, 1 and those roots. */
+#include "base/finite.h"
 #include "geom/big.h"
 #include "geom/ccd.h"
 #include "geom/ccd_corner.h"
 #include "geom/ccd_filter.h"
-#include "geom/zpoly.h"
+#include "geom/first_time.h"
 
-#include <math.h>
 
 typedef struct query {
     const abut_corners *corners;
@@ -169,25 +169,13 @@ static int meet_at(const query *q, abut_roots *r, int i)
     return 0;
 }
 
-/* Answer so far, and an enclosure of the earliest contact found */
-typedef struct answer {
-    int hit, want_time;
-    double lo, hi;
-} answer;
-
-/* Tests every root of p in [0, 1]; the smallest of several enclosures encloses the smallest time */
-static void test_roots(const query *q, const abut_zpoly *p, answer *a)
+/* Tests every root of p in [0, 1] */
+static void test_roots(const query *q, const abut_zpoly *p, abut_first_time *a)
 {
     abut_roots r;
     abut_roots_find(&r, p);
-    for (int i = 0; i < r.n && !(a->hit && !a->want_time); i++) {
-        if (!meet_at(q, &r, i)) continue;
-        double lo = 0, hi = 1;
-        if (a->want_time) abut_roots_bracket(&r, i, &lo, &hi);
-        a->lo = a->hit && a->lo < lo ? a->lo : lo;
-        a->hi = a->hit && a->hi < hi ? a->hi : hi;
-        a->hit = 1;
-    }
+    for (int i = 0; i < r.n && !(a->hit && !a->want_time); i++)
+        if (meet_at(q, &r, i)) abut_first_time_take(a, &r, i);
     abut_roots_clear(&r);
 }
 
@@ -218,23 +206,20 @@ static int terms_of(const query *q, abut_zpoly *term)
     return n;
 }
 
-static void test_all_instants(const query *q, answer *a)
+static void test_all_instants(const query *q, abut_first_time *a)
 {
     abut_zpoly ends, term[MAX_TERMS];
-    abut_zpoly_init(&ends);             /* t^2 - t: its roots are the ends of the motion */
-    mpz_set_si(ends.c[1], -1);
-    mpz_set_si(ends.c[2], 1);
-    ends.deg = 2;
+    abut_zpoly_ends(&ends);
     test_roots(q, &ends, a);
     abut_zpoly_clear(&ends);
-    if (a->hit && (!a->want_time || a->lo == 0)) return;
+    if (abut_first_time_done(a)) return;
 
     const int n = terms_of(q, term);
     for (int i = 0; i < n && !(a->hit && !a->want_time); i++) test_roots(q, &term[i], a);
     for (int i = 0; i < n; i++) abut_zpoly_clear(&term[i]);
 }
 
-static void decide(abut_stencil s, const double *x0, const double *x1, answer *a)
+static void decide(abut_stencil s, const double *x0, const double *x1, abut_first_time *a)
 {
     query q;
     abut_zpoly d;
@@ -249,27 +234,17 @@ static void decide(abut_stencil s, const double *x0, const double *x1, answer *a
     query_clear(&q);
 }
 
-static int all_finite(const double *v, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!isfinite(v[i])) return 0;
-    return 1;
-}
-
 int abut_ccd_exact(abut_stencil s, const double *x0, const double *x1, double *t_lo, double *t_hi)
 {
-    answer a = { 0, t_lo || t_hi, 0, 1 };
+    abut_first_time a = { 0, t_lo || t_hi, 0, 1 };
     const int quick = abut_ccd_filter(s, x0, x1, NULL);
     if (quick == 0) return 0;
-    const int n = 3 * abut_stencil_size(s);
-    if (!all_finite(x0, n) || !all_finite(x1, n))
+    const size_t n = 3 * (size_t)abut_stencil_size(s);
+    if (!abut_all_finite(x0, n) || !abut_all_finite(x1, n))
         a.hit = 1;                          /* nothing can be ruled out, at any time */
     else if (quick == 1 && !a.want_time)
         a.hit = 1;
     else
         decide(s, x0, x1, &a);
-    if (!a.hit) return 0;
-    if (t_lo) *t_lo = a.lo;
-    if (t_hi) *t_hi = a.hi;
-    return 1;
+    return abut_first_time_give(&a, t_lo, t_hi);
 }

@@ -3,12 +3,12 @@
  * distance of F is above sep.  So the squared distance of F less sep^2, a polynomial, is zero at t and not everywhere: the
  * instants to test are 0 and the roots of these polynomials (1 is added, as a double that needs no isolation). */
 #include "geom/ccd_within.h"
+#include "base/finite.h"
 #include "geom/big.h"
 #include "geom/ccd_corner.h"
 #include "geom/ccd_filter.h"
-#include "geom/zpoly.h"
+#include "geom/first_time.h"
 
-#include <math.h>
 
 enum { MAX_FEATURES = 9, MAX_CONDITIONS = 4 };
 
@@ -216,52 +216,30 @@ static int near_at(const query *q, abut_roots *r, int i)
     return 0;
 }
 
-/* Answer so far, and an enclosure of the earliest instant found */
-typedef struct answer {
-    int hit, want_time;
-    double lo, hi;
-} answer;
-
-static void test_roots(const query *q, const abut_zpoly *p, answer *a)
+static void test_roots(const query *q, const abut_zpoly *p, abut_first_time *a)
 {
     if (p->deg < 1) return;
     abut_roots r;
     abut_roots_find(&r, p);
-    for (int i = 0; i < r.n && !(a->hit && !a->want_time); i++) {
-        double lo = 0, hi = 1;
-        if (!near_at(q, &r, i)) continue;
-        if (a->want_time) abut_roots_bracket(&r, i, &lo, &hi);
-        a->lo = a->hit && a->lo < lo ? a->lo : lo;
-        a->hi = a->hit && a->hi < hi ? a->hi : hi;
-        a->hit = 1;
-    }
+    for (int i = 0; i < r.n && !(a->hit && !a->want_time); i++)
+        if (near_at(q, &r, i)) abut_first_time_take(a, &r, i);
     abut_roots_clear(&r);
 }
 
-static void decide(const query *q, answer *a)
+static void decide(const query *q, abut_first_time *a)
 {
     abut_zpoly ends;
-    abut_zpoly_init(&ends);             /* t^2 - t: its roots are the ends of the motion */
-    mpz_set_si(ends.c[1], -1);
-    mpz_set_si(ends.c[2], 1);
-    ends.deg = 2;
+    abut_zpoly_ends(&ends);
     test_roots(q, &ends, a);
     abut_zpoly_clear(&ends);
-    for (int i = 0; i < q->nf && !(a->hit && (!a->want_time || a->lo == 0)); i++) test_roots(q, &q->f[i].excess, a);
-}
-
-static int all_finite(const double *v, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!isfinite(v[i])) return 0;
-    return 1;
+    for (int i = 0; i < q->nf && !abut_first_time_done(a); i++) test_roots(q, &q->f[i].excess, a);
 }
 
 int abut_ccd_exact_within(abut_stencil s, const double *x0, const double *x1, double sep, double *t_lo, double *t_hi)
 {
-    const int n = 3 * abut_stencil_size(s);
-    answer a = { 0, t_lo || t_hi, 0, 1 };
-    if (!all_finite(x0, n) || !all_finite(x1, n)) {
+    const size_t n = 3 * (size_t)abut_stencil_size(s);
+    abut_first_time a = { 0, t_lo || t_hi, 0, 1 };
+    if (!abut_all_finite(x0, n) || !abut_all_finite(x1, n)) {
         a.hit = 1;                      /* nothing can be ruled out, at any time */
     } else if (!abut_ccd_filter_apart(s, x0, x1, sep)) {
         query q;
@@ -269,8 +247,5 @@ int abut_ccd_exact_within(abut_stencil s, const double *x0, const double *x1, do
         decide(&q, &a);
         query_clear(&q);
     }
-    if (!a.hit) return 0;
-    if (t_lo) *t_lo = a.lo;
-    if (t_hi) *t_hi = a.hi;
-    return 1;
+    return abut_first_time_give(&a, t_lo, t_hi);
 }

@@ -1,5 +1,6 @@
 /* Orientation signs: a plain evaluation with a bound on its error, then expansions, then big integers where the exponents
  * leave the range in which expansions are exact (Shewchuk 1997, sections 4.2-4.3). */
+#include "base/finite.h"
 #include "geom/big.h"
 #include "geom/expansion.h"
 #include "geom/predicates.h"
@@ -16,13 +17,6 @@ static int expansions_are_exact(const double *v, int n)
 {
     for (int i = 0; i < n; i++)
         if (v[i] != 0 && !(fabs(v[i]) >= 0x1p-250 && fabs(v[i]) <= 0x1p300)) return 0;
-    return 1;
-}
-
-static int all_finite(const double *v, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!isfinite(v[i])) return 0;
     return 1;
 }
 
@@ -81,7 +75,7 @@ static int orient2d_big(const double *v)
 static int orient2d_exact(const double *v)
 {
     if (expansions_are_exact(v, 6)) return orient2d_expansion(v);
-    return all_finite(v, 6) ? orient2d_big(v) : 0;
+    return abut_all_finite(v, 6) ? orient2d_big(v) : 0;
 }
 
 int abut_orient2d(const double a[2], const double b[2], const double c[2])
@@ -132,7 +126,7 @@ static int orient3d_big(const double *v)
 static int orient3d_exact(const double *v)
 {
     if (expansions_are_exact(v, 12)) return orient3d_expansion(v);
-    return all_finite(v, 12) ? orient3d_big(v) : 0;
+    return abut_all_finite(v, 12) ? orient3d_big(v) : 0;
 }
 
 int abut_orient3d(const double a[3], const double b[3], const double c[3], const double d[3])
@@ -178,5 +172,5 @@ int abut_plane_side(const double n[3], const double p[3], const double x[3])
     /* each term: difference 1, product 1, two additions 2; doubled for the rounding of the bound itself */
     if (fabs(dot) > 8 * EPS * (fabs(t0) + fabs(t1) + fabs(t2)) + tiny) return dot > 0 ? 1 : -1;
     const double v[9] = { n[0], n[1], n[2], p[0], p[1], p[2], x[0], x[1], x[2] };
-    return all_finite(v, 9) ? plane_side_big(n, p, x) : 0;
+    return abut_all_finite(v, 9) ? plane_side_big(n, p, x) : 0;
 }
