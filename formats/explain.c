@@ -50,9 +50,7 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     if (o->has_mu) line(f, "mu", o->mu, "", "its own; of two objects with their own, the mean");
     if (o->obstacle) return;
     const abut_scene_material *m = &s->material[o->material];
-    static const char *const models[] = { "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap",
-                                          "linear-corotated" };
-    fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, models[m->model], m->density,
+    fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model], m->density,
             m->young, m->poisson, m->from);
     line(f, "mass", a->mass, "kg", "density times volume");
     line(f, "volume", a->volume, "m^3", "");

@@ -135,15 +135,13 @@ static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *e
 static abut_status read_material(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
     static const char *const keys[] = { "model", "density", "young", "poisson", NULL };
-    static const char *const models[] = { "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap",
-                                          "linear-corotated", NULL };
     abut_status rc = abut_tree_keys(t, "material", keys, err);
     if (!rc) rc = scene_name(t, m->name, err);
     if (rc) return rc;
     const abut_tree *model = abut_tree_find(t, "model"), *density = abut_tree_find(t, "density"),
                     *young = abut_tree_find(t, "young"), *poisson = abut_tree_find(t, "poisson");
     scene_from(t, m->from);
-    if (model) rc = abut_tree_choice(model, "material model", models, &m->model, err);
+    if (model) rc = abut_tree_choice(model, "material model", abut_material_names, &m->model, err);
     if (!rc && density) rc = abut_tree_positive(density, "density", ABUT_Q_DENSITY, &m->density, NULL, err);
     if (!rc && young) rc = abut_tree_positive(young, "young", ABUT_Q_PRESSURE, &m->young, NULL, err);
     if (!rc && poisson) rc = abut_tree_real(poisson, "poisson", ABUT_Q_PURE, &m->poisson, NULL, err);

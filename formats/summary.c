@@ -23,13 +23,12 @@ static void objects(FILE *f, const abut_model *m, const abut_parts *parts)
 
 static void materials(FILE *f, const abut_arrays *set, const abut_model *m)
 {
-    static const char *const law[] = { "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated" };
     char name[ABUT_PART_NAME];
     for (int32_t i = 0; i < m->nm; i++) {
         const int32_t k = m->mat_model[i];
         fprintf(f, "material %-11s %s, density %g kg/m^3, Young's modulus %g Pa, Poisson's ratio %g\n",
                 abut_text_row(set, "material/name", i, name, sizeof name),
-                k >= 0 && k < (int)(sizeof law / sizeof *law) ? law[k] : "?", m->mat_density[i], m->mat_young[i], m->mat_poisson[i]);
+                abut_material_names[k], m->mat_density[i], m->mat_young[i], m->mat_poisson[i]);
     }
 }
 

@@ -10,5 +10,5 @@ mkdir -p "$out"
     "$bin"/ccd-check -o "$out/run.abut"
 
 "$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/bed.glb" --csv "$out/frames.csv" \
-    --strip "$out/strip.png" --panels 5 --camera 30,12,1.1
+    --strip "$out/strip.png" --panels 5 --camera 25,12
 echo "bed: $out/strip.png (pictures), bed.glb (animation), vtu/ (ParaView), frames.csv, steps.jsonl"

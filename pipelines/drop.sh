@@ -10,5 +10,5 @@ mkdir -p "$out"
     "$bin"/ccd-check -o "$out/run.abut"
 
 "$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/drop.glb" --csv "$out/frames.csv" \
-    --strip "$out/strip.png" --panels 5 --camera 35,22,1.5
+    --strip "$out/strip.png" --panels 5 --camera 32,18
 echo "drop: $out/strip.png (pictures), drop.glb (animation), vtu/ (ParaView), frames.csv, steps.jsonl"

@@ -10,5 +10,5 @@ mkdir -p "$out"
     "$bin"/ccd-check -o "$out/run.abut"
 
 "$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/squeeze.glb" --csv "$out/frames.csv" \
-    --strip "$out/strip.png" --panels 5 --camera 12,8,1.25 --color stress
+    --strip "$out/strip.png" --panels 5 --camera 12,14 --color stress
 echo "squeeze: $out/strip.png (pictures), squeeze.glb (animation), vtu/ (ParaView), frames.csv, steps.jsonl"

@@ -10,5 +10,5 @@ mkdir -p "$out"
     "$bin"/ccd-check -o "$out/run.abut"
 
 "$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/twist.glb" --csv "$out/frames.csv" \
-    --strip "$out/strip.png" --panels 5 --camera 30,15,1.1 --color stress
+    --strip "$out/strip.png" --panels 5 --camera 25,20 --color stress
 echo "twist: $out/strip.png (pictures), twist.glb (animation), vtu/ (ParaView), frames.csv, steps.jsonl"

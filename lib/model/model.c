@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1] = {
+    "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated", NULL
+};
+
 enum { RULE_OPT = 0, RULE_NEED = 1 };
 
 /* One line of a table, and one count; rows and width are kept as they are spelled there. */

@@ -15,6 +15,9 @@ enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves 
 enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1, ABUT_STABLE_NEO_HOOKEAN = 2, ABUT_STVK = 3, ABUT_ARAP = 4,
        ABUT_LINEAR_COROTATED = 5, ABUT_MATERIAL_MODELS = 6 /* how many */ };
 
+/* Their names in scenes and reports, in that order, NULL at the end. */
+extern const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1];
+
 /** 1 when the energy goes to infinity as an element collapses, so that the inversion filter keeps it positive. */
 static inline int abut_material_injective(int model) { return model == ABUT_NEO_HOOKEAN; }
 
