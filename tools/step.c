@@ -120,8 +120,8 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     return ABUT_OK;
 }
 
-/* The same large arrays come and go every iteration: handing them back to the system and having them cleared anew would
- * cost a sixth of the time. */
+/* The same large arrays come and go every iteration: handed back to the system in between, each page of them would have to
+ * be faulted in and cleared anew. */
 static void keep_memory(void)
 {
 #ifdef __GLIBC__

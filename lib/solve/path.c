@@ -66,33 +66,63 @@ abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *
     return append(p, x, err);
 }
 
-/* One block of a candidate list: does any pair touch along y0 -> y1? */
-static int block_touches(const abut_path *p, const abut_collmesh *cm, abut_stencil kind, abut_range r)
+static int pair_touches(const abut_path *p, const abut_path_hit *pair)
 {
-    const abut_pair_list *list = kind == ABUT_EE ? &p->cand.ee : &p->cand.vt;
-    for (size_t i = r.lo; i < r.hi; i++) {
-        const int32_t a = list->ij[i][0], b = list->ij[i][1];
-        const int32_t *e = cm->edge, *t = cm->tri + 3 * b;
-        const int32_t v[4] = { kind == ABUT_EE ? e[2 * a] : a, kind == ABUT_EE ? e[2 * a + 1] : t[0],
-                               kind == ABUT_EE ? e[2 * b] : t[1], kind == ABUT_EE ? e[2 * b + 1] : t[2] };
-        double x0[12], x1[12];
-        for (int k = 0; k < 4; k++) {
-            memcpy(x0 + 3 * k, p->y0 + 3 * v[k], 3 * sizeof *x0);
-            memcpy(x1 + 3 * k, p->y1 + 3 * v[k], 3 * sizeof *x1);
-        }
-        if (abut_ccd_exact(kind, x0, x1, NULL, NULL)) return 1;
+    double x0[12], x1[12];
+    for (int k = 0; k < 4; k++) {
+        memcpy(x0 + 3 * k, p->y0 + 3 * (size_t)pair->v[k], 3 * sizeof *x0);
+        memcpy(x1 + 3 * k, p->y1 + 3 * (size_t)pair->v[k], 3 * sizeof *x1);
+    }
+    return abut_ccd_exact(pair->kind, x0, x1, NULL, NULL);
+}
+
+static abut_path_hit candidate(const abut_path *p, const abut_collmesh *cm, abut_stencil kind, size_t i)
+{
+    const int32_t *ij = (kind == ABUT_EE ? p->cand.ee.ij : p->cand.vt.ij)[i];
+    abut_path_hit c = { .kind = kind, .v = { ij[0] } };
+    if (kind == ABUT_EE) {
+        memcpy(c.v, cm->edge + 2 * (size_t)ij[0], 2 * sizeof *c.v);
+        memcpy(c.v + 2, cm->edge + 2 * (size_t)ij[1], 2 * sizeof *c.v);
+    } else {
+        memcpy(c.v + 1, cm->tri + 3 * (size_t)ij[1], 3 * sizeof *c.v);
+    }
+    return c;
+}
+
+/* Puts a hit before all others. */
+static void remember(abut_path *p, abut_path_hit hit, int was_at)
+{
+    if (was_at == p->n_hit && p->n_hit < ABUT_PATH_HITS) p->n_hit++;
+    if (was_at == ABUT_PATH_HITS) was_at--;
+    memmove(p->hit + 1, p->hit, (size_t)was_at * sizeof *p->hit);
+    p->hit[0] = hit;
+}
+
+static int old_hit_touches(abut_path *p)
+{
+    for (int i = 0; i < p->n_hit; i++) {
+        if (!pair_touches(p, &p->hit[i])) continue;
+        remember(p, p->hit[i], i);
+        return 1;
     }
     return 0;
 }
 
-static int list_touches(const abut_path *p, const abut_collmesh *cm, abut_stencil kind)
+static int list_touches(abut_path *p, const abut_collmesh *cm, abut_stencil kind)
 {
     const size_t n = kind == ABUT_EE ? p->cand.ee.n : p->cand.vt.n, nb = abut_blocks(n);
-    atomic_int hit = 0;   /* an answer yes does not depend on who finds it */
+    atomic_size_t hit = n;   /* an answer yes does not depend on who finds it */
     #pragma omp parallel for schedule(dynamic, 1) if (nb > 2)
-    for (size_t b = 0; b < nb; b++)
-        if (!atomic_load(&hit) && block_touches(p, cm, kind, abut_block(n, b))) atomic_store(&hit, 1);
-    return atomic_load(&hit);
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range r = abut_block(n, b);
+        for (size_t i = r.lo; i < r.hi && atomic_load_explicit(&hit, memory_order_relaxed) == n; i++) {
+            const abut_path_hit c = candidate(p, cm, kind, i);
+            if (pair_touches(p, &c)) atomic_store(&hit, i);
+        }
+    }
+    if (hit == n) return 0;
+    remember(p, candidate(p, cm, kind, hit), p->n_hit);
+    return 1;
 }
 
 /* Half-spaces need no test: both ends are above them, and so is the line between. */
@@ -101,6 +131,8 @@ static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uin
 {
     abut_collmesh_gather(cm, p->point[from], p->y0);
     abut_collmesh_gather(cm, p->point[to], p->y1);
+    *free_ = 0;
+    if (old_hit_touches(p)) return ABUT_OK;
     const abut_status rc = abut_candidates_near(cm, p->from, p->y0, p->y1, 0, fixed, near, &p->cand, err);
     if (!rc) *free_ = !list_touches(p, cm, ABUT_PT) && !list_touches(p, cm, ABUT_EE);
     return rc;

@@ -8,6 +8,14 @@
 #define ABUT_SOLVE_PATH_H
 
 #include "contact/candidates.h"
+#include "geom/dist.h"
+
+/* A pair of primitives that met on a line tried before: vertices, and what they are. */
+typedef struct abut_path_hit {
+    abut_stencil kind;
+    int32_t v[4];
+} abut_path_hit;
+enum { ABUT_PATH_HITS = 16 };
 
 /* Points of 3 nv numbers: the start, iterates, the present end.  Zero-filled is empty. */
 typedef struct abut_path {
@@ -17,6 +25,8 @@ typedef struct abut_path {
     abut_candidates cand;
     double *from;           /* [3 nc] collision vertices at the start */
     double *y0, *y1;        /* [3 nc] */
+    abut_path_hit hit[ABUT_PATH_HITS];  /* last one first: lines are tried on these before all others, which changes no answer */
+    int n_hit;
 } abut_path;
 
 /** Starts a way of its own at x[3 nv]. */
