@@ -120,6 +120,9 @@ deps:
 bench: all
 	@tests/bench/bench $(BIN) $(BASELINE)
 
+bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact
+	@tests/bench/geometry $B
+
 format:
 	clang-format -i lib/*/*.[ch] formats/*.[ch] tools/*.[ch]
 
@@ -133,6 +136,6 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all unit layers fuzz check-long long-unit check build-check demo deps bench format install clean
+.PHONY: all unit layers fuzz check-long long-unit check build-check demo deps bench bench-geometry format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)
