@@ -76,7 +76,7 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
     iterations(f, r);
     number(f, "factor_nnz", r->factor_nnz);
     number(f, "factor_flops", r->factor_flops);
-    fprintf(f, "\"memory_peak\":%zu,", r->memory_peak);
+    fprintf(f, "\"memory_peak\":%zu,\"cpu_seconds\":%.6f,", r->memory_peak, r->cpu);
     seconds(f, &r->seconds);
     fputs("}\n", f);
     if (fflush(f) || ferror(f)) return abut_fail(err, ABUT_E_IO, "step report: %s", strerror(errno));

@@ -56,6 +56,7 @@ typedef struct abut_report {
     double factor_nnz, factor_flops;
     size_t memory_peak;         /* bytes */
     size_t candidates;          /* pairs of the last sweep */
+    double cpu;                 /* s, of all threads; seconds.total is wall clock */
     abut_phase_seconds seconds;
 } abut_report;
 

@@ -304,7 +304,7 @@ abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pen
                               abut_arrays *out, abut_report *rep, abut_err *err)
 {
     const abut_model *m = s->solver.prob.model;
-    const double clock = abut_time_wall();
+    const double clock = abut_time_wall(), cpu = abut_time_cpu();
     abut_status rc = pending ? abut_step_resume(s, frame, *at, rep, err) : abut_step_begin(s, frame, *at, rep, err);
     for (int done = 0; !rc && !done;) {
         rc = abut_step_solve(s, rep, err);
@@ -315,5 +315,6 @@ abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pen
     }
     if (!rc) rc = abut_step_commit(s, frame, forces, out, at, rep, err);
     rep->seconds.total += abut_time_wall() - clock;
+    rep->cpu += abut_time_cpu() - cpu;
     return rc;
 }
