@@ -14,7 +14,7 @@ typedef struct ipc_script {
     int nshapes, nplanes;
     double step, end, density, young, poisson, size, mu, gravity, dhat, eps_v, tolerance;
     int lags, time_line, size_line;
-    const char *energy, *notes;
+    const char *energy, *scheme, *notes;
     long open_section;      /* line of a section that is being obeyed */
 } ipc_script;
 

@@ -68,9 +68,11 @@ static abut_status set_energy(ipc_script *s, abut_err *err)
 static abut_status set_scheme(ipc_script *s, abut_err *err)
 {
     const abut_word w = ipc_word(s);
-    if (abut_word_is(w, "BE")) return ABUT_OK;
-    return abut_scan_fail(&s->scan, err, "timeIntegration '%.*s' is not supported yet: expected BE (implicit Euler)",
-                          (int)(w.n < 40 ? w.n : 40), w.s);
+    if (abut_word_is(w, "BE")) s->scheme = "implicit-euler";
+    else if (abut_word_is(w, "NM")) s->scheme = "implicit-newmark";
+    else return abut_scan_fail(&s->scan, err, "timeIntegration '%.*s': expected BE (implicit Euler) or NM (Newmark)",
+                               (int)(w.n < 40 ? w.n : 40), w.s);
+    return ABUT_OK;
 }
 
 static abut_status set_damping(ipc_script *s, abut_err *err)
@@ -316,6 +318,7 @@ static void finish(ipc_script *s)
     abut_tree *time = abut_make_map(m, s->root, "time");
     abut_make_text(m, time, "step", "%.17g s", s->step);
     abut_make_text(m, time, "end", "%.17g s", s->end);
+    abut_make_text(m, time, "scheme", "%s", s->scheme);
     m->line = s->size_line;
     if (s->size > 0) abut_make_text(m, s->root, "fit", "%.17g", s->size);
     m->line = 0;
@@ -342,7 +345,7 @@ abut_status abut_ipc_script_read(abut_arena *arena, const abut_bytes *in, const 
                                  const char **notes, abut_err *err)
 {
     ipc_script s = { .base = base, .step = 0.025, .end = 5, .density = 1000, .young = 1e5, .poisson = 0.4,
-                     .energy = "neo-hookean", .size = -1, .gravity = -9.80665, .dhat = 1e-3, .eps_v = 1e-3,
+                     .energy = "neo-hookean", .scheme = "implicit-euler", .size = -1, .gravity = -9.80665, .dhat = 1e-3, .eps_v = 1e-3,
                      .tolerance = 1e-2, .lags = 1, .notes = "" };
     s.make = (abut_tree_maker){ arena, in->name, 1, 0 };
     abut_scan_init(&s.scan, in);

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "energy/barrier.h"
+#include "solve/integrator.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,7 +77,7 @@ static const double *given_force(const abut_arrays *set, const abut_model *m)
     return fits ? a->data : NULL;
 }
 
-/* f = -kappa dB/dx / h^2: the objective is in kg m^2, a force in N (Li 2020, 4.3) */
+/* f = -kappa dB/dx / (s_I h^2): the objective is in kg m^2, a force in N (Li 2020, 4.3) */
 static abut_status barrier_force(abut_measure *ms, const abut_frame *f, abut_err *err)
 {
     const abut_model *m = ms->model;
@@ -89,7 +90,8 @@ static abut_status barrier_force(abut_measure *ms, const abut_frame *f, abut_err
         return ABUT_OK;
     }
     abut_status rc = abut_barrier_gradient(&ms->cm, &ms->pairs, ms->y, kappa, ms->force, &ms->scratch, err);
-    for (size_t i = 0; i < n && !rc; i++) ms->force[i] /= -m->h[0] * m->h[0];
+    const double scale = -abut_integrator_force_scale(m, f);
+    for (size_t i = 0; i < n && !rc; i++) ms->force[i] /= scale;
     return rc;
 }
 

@@ -60,13 +60,12 @@ static abut_status parameter(const abut_tree *map, const char *key, const char *
 static abut_status read_time(scene_reader *r, const abut_tree *t, abut_err *err)
 {
     static const char *const keys[] = { "step", "end", "scheme", NULL };
-    static const char *const schemes[] = { "implicit-euler", NULL };
-    int scheme;
+    static const char *const schemes[] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", NULL };
     abut_status rc = abut_tree_keys(t, "time", keys, err);
     if (!rc) rc = parameter(t, "step", "time.step", ABUT_Q_TIME, 0, &r->scene->step, err);
     if (!rc) rc = parameter(t, "end", "time.end", ABUT_Q_TIME, 0, &r->scene->end, err);
     const abut_tree *s = abut_tree_find(t, "scheme");
-    return rc || !s ? rc : abut_tree_choice(s, "time.scheme", schemes, &scheme, err);
+    return rc || !s ? rc : abut_tree_choice(s, "time.scheme", schemes, &r->scene->scheme, err);
 }
 
 /* A friction coefficient: >= 0. */

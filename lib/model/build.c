@@ -339,13 +339,19 @@ static abut_status put_parameters(abut_build *b, abut_err *err)
     const abut_scene *s = b->scene;
     abut_built *o = b->out;
     double *gravity;
-    int32_t *lags;
+    int32_t *lags, *scheme;
     o->dhat = in_metres(&s->dhat, o->length);
     o->eps_v = in_metres(&s->eps_v, o->length);
     o->tolerance = in_metres(&s->tolerance, o->length);
     abut_status rc = put(b->model, "world/gravity", 3, &gravity, err);
     if (!rc) memcpy(gravity, s->gravity, sizeof s->gravity);
     if (!rc) rc = put_number(b, "time/step", s->step.value, err);
+    if (!rc && s->scheme != ABUT_IMPLICIT_EULER) {
+        rc = put(b->model, "time/scheme", 1, &scheme, err);
+        if (!rc) *scheme = s->scheme;
+        /* a program that knows implicit Euler only must not take it for that */
+        if (!rc) abut_arrays_find(b->model, "time/scheme")->flags |= ABUT_A_REQUIRED;
+    }
     if (!rc) rc = put_number(b, "scene/length", o->length, err);
     if (!rc) rc = put_number(b, "contact/dhat", o->dhat, err);
     if (!rc) rc = put_number(b, "contact/eps-v", o->eps_v, err);

@@ -11,14 +11,14 @@ const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1] = {
     "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated", NULL
 };
 
-enum { RULE_OPT = 0, RULE_NEED = 1 };
+enum { RULE_OPT, RULE_NEED, RULE_MAY };
 
 /* One line of a table, and one count; rows and width are kept as they are spelled there. */
 typedef struct field {
     const char *name;
     abut_dtype type;
     const char *rows, *width, *unit;
-    int need;
+    int rule;           /* RULE_* */
     size_t member;      /* offset of the pointer in the view */
 } field;
 
@@ -157,7 +157,7 @@ static abut_status fill(const table *t, const abut_arrays *set, void *view, coun
     for (int i = 0; i < t->nfields; i++) {
         const field *f = &t->fields[i];
         const abut_array *a = abut_arrays_find(set, f->name);
-        if (!a && f->need) return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing", f->name);
+        if (!a && f->rule == RULE_NEED) return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing", f->name);
         if (!a) continue;
         const abut_status rc = check_field(t, f, a, c, err);
         if (rc) return rc;
@@ -166,7 +166,7 @@ static abut_status fill(const table *t, const abut_arrays *set, void *view, coun
     for (int i = 0; i < t->nfields; i++) {
         const field *f = &t->fields[i];
         const int k = count_row(t, f->rows);
-        if (k >= 0 && c->n[k] > 0 && !abut_arrays_find(set, f->name))
+        if (f->rule != RULE_MAY && k >= 0 && c->n[k] > 0 && !abut_arrays_find(set, f->name))
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: '%s' has %lld rows", f->name, c->by[k],
                              (long long)c->n[k]);
     }

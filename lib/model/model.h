@@ -21,6 +21,10 @@ extern const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1];
 /** 1 when the energy goes to infinity as an element collapses, so that the inversion filter keeps it positive. */
 static inline int abut_material_injective(int model) { return model == ABUT_NEO_HOOKEAN; }
 
+/* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
+enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
+       ABUT_SCHEMES = 4 /* how many */ };
+
 enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */ };
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
@@ -30,7 +34,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
  *   width  numbers per row, or a count; 0: a plain vector
- *   rule   NEED: must be there; OPT: absent means zero rows (pointer NULL), and then its count is 0.
+ *   rule   NEED: must be there; OPT: absent means zero rows (pointer NULL), and then its count is 0;
+ *          MAY: absent (pointer NULL) whatever its count is.
  * model_check.c holds the range of every number. */
 #define ABUT_MODEL_FIELDS(F) \
     F(X,             "node/X",             double,  F64, nv, 3, "m",      NEED) /* rest positions                         */ \
@@ -60,6 +65,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(mo_node,       "motion/node",        int32_t, I32, nmn, 0, "",      OPT)  \
     F(gravity,       "world/gravity",      double,  F64, n3, 0, "m/s^2",  NEED) \
     F(h,             "time/step",          double,  F64, 1, 0, "s",       NEED) \
+    F(scheme,        "time/scheme",        int32_t, I32, 1, 0, "",        MAY)  /* ABUT_IMPLICIT_EULER, ...; absent: that one   */ \
     F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
@@ -73,6 +79,9 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
+    F(a,          "node/a",           double,  F64, nv, 3, "m/s^2", MAY) /* Newmark: accelerations by all forces   */ \
+    F(x1,         "node/x1",          double,  F64, nv, 3, "m",    MAY)  /* BDF2: positions one step earlier       */ \
+    F(v1,         "node/v1",          double,  F64, nv, 3, "m/s",  MAY)  /* BDF2: velocities one step earlier      */ \
     F(kappa,      "contact/kappa",    double,  F64, 1, 0, "kg/m^2", OPT) /* barrier stiffness at the end of the step */ \
     F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     OPT)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \

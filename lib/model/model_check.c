@@ -177,6 +177,7 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (rc = domain("scene/length", m->length, 1, 0, 0, INFINITY, err)) ||
         (rc = domain("contact/dhat", m->dhat, 1, 0, 0, INFINITY, err)) ||
         (rc = domain("contact/eps-v", m->eps_v, 1, 0, 0, INFINITY, err)) ||
+        (m->scheme && (rc = indices("time/scheme", m->scheme, 1, 1, 0, ABUT_SCHEMES, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 1, INT32_MAX, err)) ||
         (rc = domain("solve/tolerance", m->tolerance, 1, 0, 0, INFINITY, err)) ||
         (rc = domain("contact/kappa-min", m->kappa_min, 1, 0, 1, INFINITY, err)) ||
@@ -203,6 +204,9 @@ abut_status abut_frame_check(const abut_frame *f, abut_err *err)
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))
         return rc;
+    if (!f->x1 != !f->v1)
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'", f->x1 ? "node/v1" : "node/x1",
+                         f->x1 ? "node/x1" : "node/v1");
     if (f->nw % f->nv)
         return abut_fail(err, ABUT_E_FORMAT, "step/way has %d rows, expected a multiple of the %d nodes", f->nw, f->nv);
     for (size_t i = 0; i < nl; i++)

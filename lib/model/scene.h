@@ -77,6 +77,7 @@ typedef struct abut_scene_pair {
 /* Owns everything in it; zero-filled is a valid empty scene without defaults. */
 typedef struct abut_scene {
     abut_param step, end;           /* s; end 0: not said */
+    int scheme;                     /* ABUT_IMPLICIT_EULER, ... */
     double gravity[3];              /* m/s^2 */
     abut_param dhat;                /* m */
     abut_param eps_v, tolerance;    /* m/s */

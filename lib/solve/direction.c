@@ -114,7 +114,6 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
                                   const abut_pairs *pairs, const double *g, double *dir, abut_report *rep, abut_err *err)
 {
     const abut_model *m = p->model;
-    const double h = m->h[0];
     const size_t n_contact = pairs->n + pairs->n_plane;
     struct abut_touching *t = &d->touch;
     double clock = abut_time_wall();
@@ -123,9 +122,9 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     abut_status rc = touch_reserve(t, n_contact + p->lag.n, err);
     if (rc) return rc;
     t->n = n_contact + p->lag.n;
-    abut_elastic_hessian(&p->elastic, x, h * h, d->tet_H);
+    abut_elastic_hessian(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->tet_H);
     abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
-    abut_friction_hessian(&p->lag, x, p->xn, h, m->eps_v[0], t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
+    abut_friction_hessian(&p->lag, x, p->still, p->w.h_force, p->w.eps_v, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
     rows_of(p, 4 * t->n, t->node, t->row);
     LAP(hessian);

@@ -20,9 +20,11 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     p->xhat = calloc(n3, sizeof(double));
     p->target = calloc(n3, sizeof(double));
     p->al.lam = calloc(n3, sizeof(double));
+    p->still = calloc(n3, sizeof(double));
+    p->z = calloc(n3, sizeof(double));
     p->held = calloc(nv, 1);
     p->row = calloc(nv, sizeof(int32_t));
-    if (!p->obstacle || !p->xn || !p->xhat || !p->target || !p->al.lam || !p->held || !p->row) {
+    if (!p->obstacle || !p->xn || !p->xhat || !p->target || !p->al.lam || !p->still || !p->z || !p->held || !p->row) {
         rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
         goto fail;
     }
@@ -30,11 +32,11 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
         p->obstacle[i] = model->role[model->coll_node[i]] == ABUT_NODE_OBSTACLE;
 
     /* psi of a stiff element at rest is a difference of numbers of the size of its moduli */
-    const double h2 = model->h[0] * model->h[0];
     abut_acc sum = { 0, 0 };
     for (int32_t t = 0; t < model->nt; t++)
         abut_acc_add(&sum, p->elastic.vol[t] * (p->elastic.lame[2 * t] + p->elastic.lame[2 * t + 1]));
-    p->noise = h2 * (sum.hi + sum.lo);
+    p->stiffness = sum.hi + sum.lo;
+    p->w = abut_integrator_weights(model, ABUT_IMPLICIT_EULER);
     return ABUT_OK;
 fail:
     abut_problem_clear(p);
@@ -51,6 +53,8 @@ void abut_problem_clear(abut_problem *p)
     free(p->xhat);
     free(p->target);
     free(p->al.lam);
+    free(p->still);
+    free(p->z);
     free(p->held);
     free(p->row);
     *p = (abut_problem){ 0 };
@@ -86,17 +90,23 @@ static void nodal_energy(const abut_problem *p, const double *x, abut_energy *e)
     e->lagrangian = al.hi + al.lo;
 }
 
+const double *abut_problem_elastic_point(const abut_problem *p, const double *x)
+{
+    if (p->w.share == 1) return x;
+    for (int32_t i = 0; i < 3 * p->model->nv; i++) p->z[i] = p->xn[i] + p->w.share * (x[i] - p->xn[i]);
+    return p->z;
+}
+
 abut_status abut_problem_energy(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                                 abut_energy *e, abut_arena *scratch, abut_err *err)
 {
-    const double h = p->model->h[0];
     double psi = 0;
     abut_energy out = { 0 };
-    abut_status rc = abut_elastic_energy(&p->elastic, x, &psi, scratch, err);
+    abut_status rc = abut_elastic_energy(&p->elastic, abut_problem_elastic_point(p, x), &psi, scratch, err);
     if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &out.barrier, scratch, err);
-    if (!rc) rc = abut_friction_energy(&p->lag, x, p->xn, h, p->model->eps_v[0], &out.friction, scratch, err);
+    if (!rc) rc = abut_friction_energy(&p->lag, x, p->still, p->w.h_force, p->w.eps_v, &out.friction, scratch, err);
     if (rc) return rc;
-    out.elastic = h * h * psi;
+    out.elastic = p->w.psi * psi;
     nodal_energy(p, x, &out);
     *e = out;
     return ABUT_OK;
@@ -109,7 +119,7 @@ double abut_energy_sum(const abut_energy *e)
 
 double abut_energy_noise(const abut_problem *p, const abut_energy *e)
 {
-    return 4 * DBL_EPSILON * (p->noise + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) + fabs(e->friction) +
+    return 4 * DBL_EPSILON * (p->w.psi * p->stiffness + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) + fabs(e->friction) +
                               fabs(e->lagrangian));
 }
 
@@ -130,13 +140,12 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
                                   int terms, double *g, abut_arena *scratch, abut_err *err)
 {
     const abut_model *m = p->model;
-    const double h = m->h[0];
     abut_status rc = ABUT_OK;
     memset(g, 0, 3 * (size_t)m->nv * sizeof *g);
     if (terms & ABUT_TERM_SMOOTH) {
         nodal_gradient(p, x, g);
-        rc = abut_elastic_gradient(&p->elastic, x, h * h, g, scratch, err);
-        if (!rc) rc = abut_friction_gradient(&p->lag, m->nv, x, p->xn, h, m->eps_v[0], g, scratch, err);
+        rc = abut_elastic_gradient(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, g, scratch, err);
+        if (!rc) rc = abut_friction_gradient(&p->lag, m->nv, x, p->still, p->w.h_force, p->w.eps_v, g, scratch, err);
     }
     if (!rc && (terms & ABUT_TERM_BARRIER)) rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, g, scratch, err);
     if (rc) return rc;

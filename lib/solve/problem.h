@@ -1,9 +1,10 @@
 /* The objective of one time step: what is minimised, and nothing about how.
  *
- *     E(x) = 1/2 |x - xhat|^2_M + h^2 Psi(x) + kappa B(x) + D(x) + A(x)          kg m^2
+ *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + A(x)          kg m^2
  *
  * inertia, elasticity, contact barrier, lagged friction, and the augmented Lagrangian of prescribed nodes that could not
- * be moved to their targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  Implicit Euler: xhat = x_n + h v_n + h^2 a. */
+ * be moved to their targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
+ * (solve/integrator.h); implicit Euler: xhat = x_n + h v_n + h^2 g, psi = h^2, z = x. */
 #ifndef ABUT_SOLVE_PROBLEM_H
 #define ABUT_SOLVE_PROBLEM_H
 
@@ -11,6 +12,7 @@
 #include "energy/barrier.h"
 #include "energy/elastic.h"
 #include "energy/friction.h"
+#include "solve/integrator.h"
 
 /* Augmented Lagrangian for prescribed nodes on their way (Li 2020, App. E, eq. 4). */
 typedef struct abut_lagrangian {
@@ -25,8 +27,10 @@ typedef struct abut_problem {
     abut_elastic elastic;
     uint8_t *obstacle;          /* [nc] collision vertices that never answer a force */
 
+    abut_weights w;             /* of the scheme of this step */
     double kappa;               /* kg/m^2 */
     double *xn, *xhat;          /* [3 nv] start and inertial target of the step */
+    double *still;              /* [3 nv] where a node is that has come to rest: friction opposes x - still */
     double *target;             /* [3 nv] where prescribed nodes shall be */
     uint8_t *held;              /* [nv] prescribed in this step */
     abut_lagrangian al;
@@ -34,7 +38,8 @@ typedef struct abut_problem {
 
     int32_t *row;               /* [nv] unknown of a node, -1 when it does not move */
     int32_t nrow;
-    double noise;               /* kg m^2: rounding level of the elastic sum */
+    double stiffness;           /* J: rounding level of the elastic sum, over the machine precision */
+    double *z;                  /* [3 nv] where the elastic energy is taken, when that is not x */
 } abut_problem;
 
 /* The terms of the objective, kg m^2. */
@@ -47,6 +52,9 @@ void abut_problem_clear(abut_problem *p);
 
 /** Renumbers the unknowns: free nodes, and prescribed ones too while the augmented Lagrangian is on. */
 void abut_problem_number(abut_problem *p);
+
+/** Where the elastic energy is taken for an iterate x: x itself, or p->z, filled. */
+const double *abut_problem_elastic_point(const abut_problem *p, const double *x);
 
 /** All terms at x (y = W x, pairs the contacts there).  Sum is +inf when x is infeasible. */
 ABUT_MUST_USE abut_status abut_problem_energy(const abut_problem *p, const double *x, const double *y,

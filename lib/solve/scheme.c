@@ -15,11 +15,14 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
     *s = (abut_stepper){ 0 };
     abut_status rc = abut_solver_init(&s->solver, m, opt, err);
     if (rc) return rc;
-    s->v = calloc(3 * (size_t)m->nv, sizeof *s->v);
-    s->acc = calloc(3 * (size_t)m->nv, sizeof *s->acc);
-    if (s->v && s->acc) return ABUT_OK;
-    abut_stepper_clear(s);
-    return abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", m->nv);
+    double **field[] = { &s->v, &s->acc, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1 };
+    for (int i = 0; i < 7; i++) {
+        *field[i] = calloc(3 * (size_t)m->nv, sizeof(double));
+        if (*field[i]) continue;
+        abut_stepper_clear(s);
+        return abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", m->nv);
+    }
+    return ABUT_OK;
 }
 
 void abut_stepper_clear(abut_stepper *s)
@@ -27,7 +30,53 @@ void abut_stepper_clear(abut_stepper *s)
     abut_solver_clear(&s->solver);
     free(s->v);
     free(s->acc);
+    free(s->v_end);
+    free(s->a);
+    free(s->a_end);
+    free(s->x1);
+    free(s->v1);
     *s = (abut_stepper){ 0 };
+}
+
+/* Acceleration of a body that nothing touches: a = g - M^-1 dPsi/dx, m/s^2; of obstacles none. */
+static abut_status free_acceleration(abut_stepper *s, const double *x, double *a, abut_err *err)
+{
+    abut_problem *p = &s->solver.prob;
+    const abut_model *m = p->model;
+    memset(a, 0, 3 * (size_t)m->nv * sizeof *a);
+    const abut_status rc = abut_elastic_gradient(&p->elastic, x, -1, a, &s->solver.scratch, err);
+    if (rc) return rc;
+    for (int32_t i = 0; i < 3 * m->nv; i++) {
+        a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : s->acc[i] + a[i] / m->mass[i / 3];
+        if (!isfinite(a[i])) return abut_fail(err, ABUT_E_GEOM, "node %d: its elastic force is not finite", i / 3);
+    }
+    return ABUT_OK;
+}
+
+static abut_start start_of(const abut_stepper *s)
+{
+    return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->x1, s->v1 };
+}
+
+/* What the scheme of this step remembers of the one before, and where inertia leads from there. */
+static abut_status load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
+{
+    abut_problem *p = &s->solver.prob;
+    const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
+    p->w = abut_integrator_weights(p->model, abut_integrator_scheme(p->model, f));
+    abut_status rc = ABUT_OK;
+    if (p->w.scheme == ABUT_BDF2) {
+        memcpy(s->x1, f->x1, bytes);
+        memcpy(s->v1, f->v1, bytes);
+    } else if (p->w.scheme == ABUT_IMPLICIT_NEWMARK) {
+        if (f->a) memcpy(s->a, f->a, bytes);
+        else rc = free_acceleration(s, p->xn, s->a, err);
+    }
+    const abut_start at = start_of(s);
+    if (rc) return rc;
+    abut_integrator_predict(p->model, p->w.scheme, &at, p->xhat);
+    abut_integrator_still(p->model, p->w.scheme, &at, p->held, p->target, p->still);
+    return ABUT_OK;
 }
 
 /* What both phases share: start values, inertial target, friction data of the frame. */
@@ -36,7 +85,6 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
 {
     abut_problem *p = &s->solver.prob;
     const abut_model *m = p->model;
-    const double h = m->h[0];
     abut_status rc = abut_frame_view(frame, m, f, err);
     if (!rc) rc = abut_lag_from_frame(f, &p->lag, err);
     if (rc) return rc;
@@ -47,12 +95,11 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     memcpy(s->solver.x, f->x, n3 * sizeof(double));
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     abut_motion_acceleration(m, at.time, s->acc);
-    for (size_t i = 0; i < n3; i++) p->xhat[i] = x0[i] + h * s->v[i] + h * h * s->acc[i];
     s->at = at;
     abut_direction_reset(&s->solver.dir);
     p->al.on = 0;
     abut_problem_number(p);
-    return ABUT_OK;
+    return load_past(s, f, err);
 }
 
 static int rubs(const abut_model *m)
@@ -78,7 +125,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     const int first = !abut_arrays_find(frame, "lag/node");
     if (first && rubs(p->model)) {
         rc = abut_problem_kappa(p, s->solver.x, s->solver.y, &s->solver.pairs, &p->kappa, &s->solver.scratch, err);
-        if (!rc) rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, p->kappa, p->model->h[0], &p->lag, err);
+        if (!rc) rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, p->kappa, p->w.h_force, &p->lag, err);
     }
     if (!rc) rc = abut_solver_move_held(&s->solver, rep, err);
     if (!rc) rc = abut_solver_contacts(&s->solver, rep, err);
@@ -128,7 +175,7 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
     abut_status rc = ABUT_OK;
     rep->lag_residual = -1;
     if (rubs(p->model))
-        rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, p->kappa, p->model->h[0], &p->lag, err);
+        rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, p->kappa, p->w.h_force, &p->lag, err);
     if (!rc && measure) {
         rep->lag_residual = 0;
         abut_direction_reset(&s->solver.dir);
@@ -222,20 +269,40 @@ static abut_status carry_arrays(const abut_arrays *from, abut_arrays *out, abut_
     return rc;
 }
 
-/* x, v, kappa, the way and the frozen friction: what both phases of a frame hold. */
-static abut_status put_state(const abut_stepper *s, const double *v, abut_arrays *out, abut_err *err)
+static abut_status put_nodes(const char *name, const double *value, int32_t nv, abut_arrays *out, abut_err *err)
+{
+    double *to = abut_frame_put(out, name, nv, err);
+    if (!to) return err->code;
+    memcpy(to, value, 3 * (size_t)nv * sizeof *to);
+    return ABUT_OK;
+}
+
+/* What the step after a COMMITTED frame has to know, or (pending) the one that goes on. */
+static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out, abut_err *err)
 {
     const abut_problem *p = &s->solver.prob;
     const int32_t nv = p->model->nv;
-    double *x_out = abut_frame_put(out, "node/x", nv, err);
-    if (!x_out) return err->code;
-    memcpy(x_out, s->solver.x, 3 * (size_t)nv * sizeof(double));
-    double *v_out = abut_frame_put(out, "node/v", nv, err);
-    if (!v_out) return err->code;
-    memcpy(v_out, v, 3 * (size_t)nv * sizeof(double));
+    const int scheme = p->model->scheme ? p->model->scheme[0] : ABUT_IMPLICIT_EULER;
+    if (scheme == ABUT_IMPLICIT_NEWMARK) return put_nodes("node/a", pending ? s->a : s->a_end, nv, out, err);
+    if (scheme != ABUT_BDF2 || (pending && p->w.scheme != ABUT_BDF2)) return ABUT_OK;
+    const abut_status rc = put_nodes("node/x1", pending ? s->x1 : p->xn, nv, out, err);
+    return rc ? rc : put_nodes("node/v1", pending ? s->v1 : s->v, nv, out, err);
+}
+
+/* x, v, the past, kappa, the way and the frozen friction: what both phases of a frame hold. */
+static abut_status put_state(const abut_stepper *s, const double *v, int pending, abut_arrays *out, abut_err *err)
+{
+    const abut_problem *p = &s->solver.prob;
+    const int32_t nv = p->model->nv;
+    abut_status rc = put_nodes("node/x", s->solver.x, nv, out, err);
+    if (!rc) rc = put_nodes("node/v", v, nv, out, err);
+    if (!rc) rc = put_past(s, pending, out, err);
+    if (rc) return rc;
     double *kappa = abut_frame_put(out, "contact/kappa", 1, err);
     if (!kappa) return err->code;
-    *kappa = p->kappa;
+    /* a reader of the frame converts it to newtons by the weight of the model's scheme: so does the first step of BDF2 */
+    const int starts = !pending && p->model->scheme && p->w.scheme != p->model->scheme[0];
+    *kappa = starts ? p->kappa * abut_integrator_step_weight(p->model->scheme[0]) : p->kappa;
     const abut_path *path = &s->solver.path;
     if (path->n > 2) {
         double *way = abut_frame_put(out, "step/way", (int64_t)(path->n - 2) * nv, err);
@@ -253,7 +320,17 @@ static abut_status put_forces(abut_stepper *s, abut_arrays *out, abut_err *err)
     double *f = abut_arrays_put_rows(out, "node/contact-force", ABUT_F64, m->nv, 3, "N", err);
     if (!f) return err->code;
     abut_status rc = abut_barrier_gradient(&so->prob.cm, &so->pairs, so->y, so->prob.kappa, f, &so->scratch, err);
-    for (int32_t i = 0; i < 3 * m->nv && !rc; i++) f[i] /= -m->h[0] * m->h[0];
+    for (int32_t i = 0; i < 3 * m->nv && !rc; i++) f[i] /= -so->prob.w.h_force * so->prob.w.h_force;
+    return rc;
+}
+
+/* Velocities, and in Newmark accelerations: of a prescribed node the one it would have if it were let go. */
+static abut_status finish(abut_stepper *s, abut_err *err)
+{
+    abut_problem *p = &s->solver.prob;
+    const abut_start at = start_of(s);
+    const abut_status rc = p->w.scheme == ABUT_IMPLICIT_NEWMARK ? free_acceleration(s, s->solver.x, s->a_end, err) : ABUT_OK;
+    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
     return rc;
 }
 
@@ -262,16 +339,14 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int forc
 {
     const abut_problem *p = &s->solver.prob;
     const double h = p->model->h[0];
-    const int32_t n3 = 3 * p->model->nv;
     abut_arrays_clear(out);
     abut_status rc = check_candidate(s, rep, err);
     if (rc) return rc;
-    for (int32_t i = 0; i < n3; i++) s->v[i] = (s->solver.x[i] - p->xn[i]) / h;
-
-    rc = carry_arrays(carry, out, err);
-    if (!rc) rc = put_state(s, s->v, out, err);
+    rc = finish(s, err);
+    if (!rc) rc = carry_arrays(carry, out, err);
+    if (!rc) rc = put_state(s, s->v_end, 0, out, err);
     if (!rc && forces) rc = put_forces(s, out, err);
-    if (!rc) rc = report_physics(s, s->v, rep, err);
+    if (!rc) rc = report_physics(s, s->v_end, rep, err);
     if (rc) return rc;
     /* whole multiples of h stay exact; a simulation that does not start at 0 adds up */
     const double grid = (double)s->at.step * h;
@@ -292,7 +367,7 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     const abut_problem *p = &s->solver.prob;
     abut_arrays_clear(out);
     abut_status rc = carry_arrays(carry, out, err);
-    if (!rc) rc = put_state(s, s->v, out, err);
+    if (!rc) rc = put_state(s, s->v, 1, out, err);
     if (rc) return rc;
     double *x0 = abut_arrays_put_rows(out, "step/x0", ABUT_F64, p->model->nv, 3, "m", err);
     if (!x0) return err->code;

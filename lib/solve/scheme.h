@@ -1,4 +1,4 @@
-/* From frame to frame: one implicit Euler step with lagged friction (Li 2020, 2.1, 4.5).
+/* From frame to frame: one time step (solve/integrator.h) with lagged friction (Li 2020, 2.1, 4.5).
  *
  * A step is one or several passes, each a minimisation with the friction contacts frozen, always from the same start:
  *     abut_step_begin     COMMITTED frame: predictor, scripted motion, stiffness, friction data
@@ -22,6 +22,9 @@ typedef struct abut_stepper {
     abut_solver solver;
     double *v;          /* [3 nv] at the start of the step */
     double *acc;        /* [3 nv] m/s^2 */
+    double *a;          /* [3 nv] Newmark: acceleration by all forces at the start of the step */
+    double *x1, *v1;    /* [3 nv] BDF2: one step before the start */
+    double *v_end, *a_end;  /* [3 nv] after the step */
     abut_instant at;    /* start of the step */
     int pass;           /* passes solved so far in this step */
     int way_goes_on;    /* the frame before was not written: the way to the next one starts where its own did */

@@ -16,6 +16,7 @@ typedef struct fixture {
     int32_t nv, nt, ntri, nedge, no;
     double h, dhat, mu, eps_v, tol, young, gravity[3];
     int material, lags, plane;          /* plane: half-space y >= 0 */
+    int32_t scheme;
     int32_t mo_nodes[4096], mo_first[2 * 8], n_mo_nodes, nmo;
     double mo_linear[3 * 8], mo_angular[3 * 8];
 } fixture;
@@ -190,6 +191,7 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
     }
     FIXTURE_PUT("world/gravity", 3, f->gravity);
     FIXTURE_PUT("time/step", 1, &f->h);
+    if (f->scheme) FIXTURE_PUT("time/scheme", 1, &f->scheme);
     FIXTURE_PUT("scene/length", 1, &l);
     FIXTURE_PUT("contact/dhat", 1, &f->dhat);
     FIXTURE_PUT("contact/eps-v", 1, &f->eps_v);

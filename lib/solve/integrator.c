@@ -1,0 +1,88 @@
+#include "solve/integrator.h"
+
+#include <math.h>
+
+int abut_integrator_scheme(const abut_model *m, const abut_frame *f)
+{
+    const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
+    return scheme == ABUT_BDF2 && !f->x1 ? ABUT_IMPLICIT_EULER : scheme;
+}
+
+double abut_integrator_step_weight(int scheme)
+{
+    switch (scheme) {
+    case ABUT_IMPLICIT_NEWMARK: return 0.25;
+    case ABUT_BDF2: return 4.0 / 9;
+    case ABUT_MIDPOINT: return 0.5;
+    default: return 1;
+    }
+}
+
+/* the velocity after a step is rate (x' - c) / h */
+static double velocity_rate(int scheme)
+{
+    return scheme == ABUT_IMPLICIT_EULER ? 1 : scheme == ABUT_BDF2 ? 1.5 : 2;
+}
+
+abut_weights abut_integrator_weights(const abut_model *m, int scheme)
+{
+    const double s = abut_integrator_step_weight(scheme), h = m->h[0], share = scheme == ABUT_MIDPOINT ? 0.5 : 1;
+    return (abut_weights){ .scheme = scheme, .psi = s / share * (h * h), .share = share, .h_force = h * sqrt(s),
+                           .eps_v = m->eps_v[0] / (sqrt(s) * velocity_rate(scheme)) };
+}
+
+double abut_integrator_force_scale(const abut_model *m, const abut_frame *f)
+{
+    return abut_integrator_step_weight(abut_integrator_scheme(m, f)) * (m->h[0] * m->h[0]);
+}
+
+void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *at, double *xhat)
+{
+    const double h = m->h[0], *x = at->x, *v = at->v, *acc = at->acc;
+    const int32_t n3 = 3 * m->nv;
+    switch (scheme) {
+    case ABUT_IMPLICIT_NEWMARK:
+        for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + h * v[i] + 0.25 * h * h * (at->a[i] + acc[i]);
+        break;
+    case ABUT_BDF2:
+        for (int32_t i = 0; i < n3; i++)
+            xhat[i] = x[i] + (x[i] - at->x1[i]) / 3 + 2 * h / 3 * ((4 * v[i] - at->v1[i]) / 3) + 4.0 / 9 * h * h * acc[i];
+        break;
+    case ABUT_MIDPOINT:
+        for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + h * v[i] + 0.5 * h * h * acc[i];
+        break;
+    default:
+        for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + h * v[i] + h * h * acc[i];
+    }
+}
+
+void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *target,
+                           double *c)
+{
+    const double h = m->h[0], rate = velocity_rate(scheme), *x = at->x;
+    for (int32_t i = 0; i < 3 * m->nv; i++) {
+        if (scheme == ABUT_IMPLICIT_EULER) c[i] = x[i];
+        else if (held[i / 3]) c[i] = x[i] + (1 - 1 / rate) * (target[i] - x[i]);
+        else if (scheme == ABUT_BDF2) c[i] = x[i] + (x[i] - at->x1[i]) / 3;
+        else c[i] = x[i] + 0.5 * h * at->v[i];
+    }
+}
+
+void abut_integrator_finish(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *xhat,
+                            const double *x, double *v, double *a)
+{
+    const double h = m->h[0], *x0 = at->x;
+    const int32_t n3 = 3 * m->nv;
+    for (int32_t i = 0; i < n3; i++) {
+        if (held[i / 3] || scheme == ABUT_IMPLICIT_EULER) {
+            v[i] = (x[i] - x0[i]) / h;
+        } else if (scheme == ABUT_BDF2) {
+            v[i] = (3 * (x[i] - x0[i]) - (x0[i] - at->x1[i])) / (2 * h);
+        } else if (scheme == ABUT_MIDPOINT) {
+            v[i] = 2 * (x[i] - x0[i]) / h - at->v[i];
+        } else {
+            a[i] = (x[i] - xhat[i]) / (0.25 * h * h) + at->acc[i];
+            v[i] = at->v[i] + 0.5 * h * (at->a[i] + a[i]);
+        }
+    }
+}

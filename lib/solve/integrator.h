@@ -1,0 +1,57 @@
+/* Time integrators as minimisations: where inertia alone leads, how strongly forces are weighed, what comes after.
+ *
+ *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(x_n + share (x - x_n)) + barrier(x) + friction(x)
+ *
+ *     scheme                          xhat                        psi       share  s_I   velocity after the step
+ *     implicit Euler                  x + h v + h^2 g             h^2       1      1     (x' - x) / h
+ *     implicit Newmark (1/4, 1/2)     x + h v + h^2/4 (a + g)     h^2/4     1      1/4   2 (x' - x) / h - v
+ *     BDF2                            xt + 2h/3 vt + 4h^2/9 g     4h^2/9    1      4/9   3 (x' - xt) / (2h)
+ *     implicit midpoint               x + h v + h^2/2 g           h^2       1/2    1/2   2 (x' - x) / h - v
+ *
+ * with xt = (4 x - x1)/3, vt = (4 v - v1)/3 from the step before the last one.  dE/dx = M (x - xhat) - s_I h^2 f, so a
+ * force in newtons is what the barrier or friction exerts in E divided by s_I h^2; both act at the end of the step.
+ * The velocity after the step is always rate (x' - c) / h; friction opposes it.  (If it opposed (x' - x)/h, a contact that
+ * sticks would leave Newmark and midpoint with v' = -v, step after step.)
+ * Sources: Li 2020, 2.1 and 5.3 (Euler, the family); Newmark 1959; Hairer and Wanner 1996, III.1 (BDF2), II.1. */
+#ifndef ABUT_SOLVE_INTEGRATOR_H
+#define ABUT_SOLVE_INTEGRATOR_H
+
+#include "model/model.h"
+
+/* What the objective of one step takes from its scheme. */
+typedef struct abut_weights {
+    int scheme;
+    double psi;         /* s^2: weight of the elastic energy */
+    double share;       /* the elastic energy is that at x_n + share (x - x_n) */
+    double h_force;     /* s: h sqrt(s_I), as the barrier and friction take it */
+    double eps_v;       /* m/s: eps_v h_force is the |x - c| at the stiction speed */
+} abut_weights;
+
+/** The scheme of the step that starts (COMMITTED) or goes on (PENDING) at a frame: the model's, but BDF2 without a past
+ * takes one step of implicit Euler. */
+int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
+abut_weights abut_integrator_weights(const abut_model *m, int scheme);
+/** s_I. */
+double abut_integrator_step_weight(int scheme);
+/** s_I h^2, s^2: kappa dB/dx of a frame divided by it is minus a force in N. */
+double abut_integrator_force_scale(const abut_model *m, const abut_frame *f);
+
+/* Where a step starts; each [3 nv].  a is for Newmark, x1 and v1 are for BDF2. */
+typedef struct abut_start {
+    const double *x, *v;        /* m, m/s */
+    const double *acc;          /* m/s^2: gravity and scripted forces */
+    const double *a;            /* m/s^2: acceleration by all forces */
+    const double *x1, *v1;      /* m, m/s: one step earlier */
+} abut_start;
+
+/** xhat[3 nv], m. */
+void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *at, double *xhat);
+/** c[3 nv], m: where a node stops that is at rest after the step; prescribed ones (held[nv]) are on their way to target. */
+void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *target,
+                           double *c);
+/** Velocities v[3 nv] (and accelerations a[3 nv], Newmark; NULL otherwise) after a step that went to x.  Prescribed nodes
+ * get the mean velocity of the step, whatever the scheme, and their a is left as it is. */
+void abut_integrator_finish(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *xhat,
+                            const double *x, double *v, double *a);
+
+#endif

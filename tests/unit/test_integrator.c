@@ -1,0 +1,460 @@
+/* The time schemes: closed forms, order, energy, and that a newton is a newton in each. */
+#include "energy/elastic.h"
+#include "fixture.h"
+#include "solve/scheme.h"
+
+typedef struct world {
+    fixture *f;
+    abut_arrays model_set, frame, next;
+    abut_model model;
+    abut_stepper st;
+    abut_instant at;
+    abut_report rep;
+    abut_err err;
+} world;
+
+static const char *const NAME[ABUT_SCHEMES] = { "implicit Euler", "implicit Newmark", "BDF2", "midpoint" };
+
+static void world_open(world *w, fixture *f, const double *v0)
+{
+    *w = (world){ .f = f };
+    fixture_build(f, &w->model_set, &w->frame, v0);
+    if (abut_model_view(&w->model_set, &w->model, &w->err)) printf("# %s\n", w->err.msg), abort();
+    abut_solver_opts o = abut_solver_defaults();
+    if (abut_stepper_init(&w->st, &w->model, &o, &w->err)) printf("# %s\n", w->err.msg), abort();
+}
+
+static void world_close(world *w)
+{
+    abut_stepper_clear(&w->st);
+    abut_arrays_clear(&w->model_set);
+    abut_arrays_clear(&w->frame);
+    abut_arrays_clear(&w->next);
+    abut_report_clear(&w->rep);
+    free(w->f);
+}
+
+static int world_run(world *w, int n)
+{
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < n && !rc; k++) {
+        abut_report_clear(&w->rep);
+        rc = abut_step_advance(&w->st, &w->frame, 0, &w->at, 1, &w->next, &w->rep, &w->err);
+        if (rc) break;
+        const abut_arrays swap = w->frame;
+        w->frame = w->next;
+        w->next = swap;
+    }
+    if (rc) printf("# %s, step %d: %s\n", NAME[w->f->scheme], (int)w->at.step, w->err.msg);
+    return rc == ABUT_OK;
+}
+
+static double *get(const world *w, const char *name)
+{
+    return abut_arrays_find(&w->frame, name)->data;
+}
+
+static double mean(const world *w, const char *name, int k)
+{
+    double s = 0;
+    for (int32_t i = 0; i < w->model.nv; i++) s += get(w, name)[3 * i + k];
+    return s / w->model.nv;
+}
+
+TEST(free_fall_is_that_of_each_formula)
+{
+    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+        fixture *f = fixture_new();
+        f->scheme = scheme;
+        fixture_box(f, 0, 5, 0, 1, 1, 1, 1, 1, 1, 0);
+        world w;
+        world_open(&w, f, NULL);
+        CHECK(world_run(&w, 10));
+        /* Newmark and midpoint are exact for a parabola; BDF2 keeps the error of its first step, 1/2 g h^2, and adds a
+         * third of each change: 3/4 g h^2 in the end */
+        const double gh2 = 9.81 * 1e-4, late[ABUT_SCHEMES] = { 5 * gh2, 0, 0.75 * gh2 * (1 - pow(3, -10)), 0 };
+        CHECK_NEAR(mean(&w, "node/x", 1) - 5.5, -50 * gh2 - late[scheme], 1e-12);
+        CHECK_NEAR(mean(&w, "node/v", 1), -0.981, 1e-11);
+        world_close(&w);
+    }
+}
+
+/* One tet, three nodes held, the fourth above the origin: a linear oscillator along y with
+ * omega^2 = volume (lambda + 2 mu) / mass, while its amplitude is small. */
+static double oscillator(world *w, int32_t scheme, double h, double amplitude)
+{
+    fixture *f = fixture_new();
+    f->scheme = scheme;
+    f->h = h;
+    f->tol = 1e-11;
+    f->gravity[1] = 0;
+    f->dhat = 1e-4;
+    f->material = ABUT_FIXED_COROTATED;
+    const double X[12] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const int32_t tet[4] = { 0, 1, 2, 3 };
+    memcpy(f->X, X, sizeof X);
+    memcpy(f->tet, tet, sizeof tet);
+    f->nv = 4, f->nt = f->no = 1;
+    fixture_face(f, 0, 2, 1);
+    fixture_face(f, 0, 1, 3);
+    fixture_face(f, 0, 3, 2);
+    fixture_face(f, 1, 2, 3);
+    fixture_move(f, 0, 1, -0.5, 0.5, (double[]){ 0, 0, 0 }, (double[]){ 0, 0, 0 });
+    world_open(w, f, NULL);
+    get(w, "node/v")[7] = amplitude;
+    double mu, lambda;
+    abut_lame(f->young, 0.4, &mu, &lambda);
+    return sqrt((lambda + 2 * mu) / 6 / w->model.mass[2]);
+}
+
+/* The same oscillator by the scheme as textbooks write it: velocities first, one unknown. */
+typedef struct twin {
+    double x, v, a, x1, v1;
+} twin;
+
+static twin twin_step(twin q, int32_t scheme, int first, double h, double k)
+{
+    twin n = { .x1 = q.x, .v1 = q.v };
+    switch (scheme) {
+    case ABUT_IMPLICIT_NEWMARK:
+        n.a = -k * (q.x + h * q.v + h * h / 4 * q.a) / (1 + k * h * h / 4);
+        n.x = q.x + h * q.v + h * h / 4 * (q.a + n.a);
+        n.v = q.v + h / 2 * (q.a + n.a);
+        return n;
+    case ABUT_MIDPOINT:
+        n.v = ((1 - k * h * h / 4) * q.v - k * h * q.x) / (1 + k * h * h / 4);
+        n.x = q.x + h / 2 * (q.v + n.v);
+        return n;
+    case ABUT_BDF2:
+        if (!first) {
+            const double b = 2 * h / 3, xt = (4 * q.x - q.x1) / 3, vt = (4 * q.v - q.v1) / 3;
+            n.v = (vt - b * k * xt) / (1 + b * b * k);
+            n.x = xt + b * n.v;
+            return n;
+        }
+        break;
+    default: break;
+    }
+    n.v = (q.v - h * k * q.x) / (1 + h * h * k);
+    n.x = q.x + h * n.v;
+    return n;
+}
+
+TEST(an_oscillator_follows_the_textbook_recurrence_of_its_scheme)
+{
+    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+        const double v0 = 1e-5, h = 0.01;
+        world w;
+        const double omega = oscillator(&w, scheme, h, v0), scale = v0 / omega;
+        twin q = { .v = v0 };
+        for (int k = 0; k < 40; k++) {
+            CHECK(world_run(&w, 1));
+            q = twin_step(q, scheme, k == 0, h, omega * omega);
+            CHECK_NEAR(get(&w, "node/x")[7] - 1, q.x, 1e-4 * scale);
+            CHECK_NEAR(get(&w, "node/v")[7], q.v, 1e-4 * v0);
+        }
+        world_close(&w);
+    }
+}
+
+TEST(newmark_and_midpoint_keep_energy_and_euler_loses_what_it_must)
+{
+    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+        const double v0 = 1e-5, h = 0.02;
+        const int n = 100;
+        world w;
+        const double omega = oscillator(&w, scheme, h, v0), m = w.model.mass[2], e0 = 0.5 * m * v0 * v0;
+        CHECK(world_run(&w, n));
+        const double x = get(&w, "node/x")[7] - 1, v = get(&w, "node/v")[7];
+        const double e = 0.5 * m * (v * v + omega * omega * x * x) / e0, left = pow(1 + h * h * omega * omega, -n);
+        if (scheme == ABUT_IMPLICIT_EULER) CHECK_NEAR(e / left, 1, 1e-3);
+        else if (scheme == ABUT_BDF2) CHECK(e < 0.9 && e > 1e3 * left);
+        else CHECK_NEAR(e, 1, 1e-4);
+        world_close(&w);
+    }
+}
+
+/* ---- order ---- */
+
+enum { NB = 8 };
+
+static fixture *shaken(double h, int32_t scheme)
+{
+    fixture *f = fixture_new();
+    f->scheme = scheme;
+    f->h = h;
+    f->tol = 1e-9;
+    f->young = 2e4;
+    f->gravity[1] = -1;
+    fixture_box(f, 0, 1, 0, 0.5, 0.5, 0.5, 1, 1, 1, 0);
+    return f;
+}
+
+/* stretched along x and turning about z, at rest shape */
+static void shake(const abut_model *m, double *v)
+{
+    for (int32_t i = 0; i < NB; i++) {
+        const double *X = m->X + 3 * i;
+        v[3 * i] = 0.4 * (X[0] - 0.25) - 0.5 * (X[1] - 1.25);
+        v[3 * i + 1] = 0.5 * (X[0] - 0.25);
+        v[3 * i + 2] = 0.2 * (X[2] - 0.25);
+    }
+}
+
+static void rates(const abut_model *m, const abut_elastic *el, const double *s, double *ds, abut_arena *scratch)
+{
+    double g[3 * NB] = { 0 };
+    CHECK(!abut_elastic_gradient(el, s, 1, g, scratch, NULL));
+    for (int i = 0; i < 3 * NB; i++) {
+        ds[i] = s[3 * NB + i];
+        ds[3 * NB + i] = m->gravity[i % 3] - g[i] / m->mass[i / 3];
+    }
+}
+
+/* classical Runge-Kutta of order 4 with tiny steps: what the schemes must converge to */
+static void truth(const world *w, double t_end, double *s)
+{
+    abut_elastic el;
+    abut_arena scratch = { 0 };
+    CHECK(!abut_elastic_init(&el, &w->model, NULL));
+    const int n = 1000;
+    const double h = t_end / n;
+    for (int k = 0; k < n; k++) {
+        double d[4][6 * NB], at[6 * NB];
+        rates(&w->model, &el, s, d[0], &scratch);
+        for (int stage = 1; stage < 4; stage++) {
+            const double c = stage == 3 ? h : h / 2;
+            for (int i = 0; i < 6 * NB; i++) at[i] = s[i] + c * d[stage - 1][i];
+            rates(&w->model, &el, at, d[stage], &scratch);
+        }
+        for (int i = 0; i < 6 * NB; i++) s[i] += h / 6 * (d[0][i] + 2 * d[1][i] + 2 * d[2][i] + d[3][i]);
+    }
+    abut_elastic_clear(&el);
+    abut_arena_clear(&scratch);
+}
+
+static double error_of(int32_t scheme, int n)
+{
+    const double t_end = 0.16;
+    world w;
+    world_open(&w, shaken(t_end / n, scheme), NULL);
+    shake(&w.model, get(&w, "node/v"));
+    double s[6 * NB], worst = 0;
+    memcpy(s, get(&w, "node/x"), 3 * NB * sizeof *s);
+    memcpy(s + 3 * NB, get(&w, "node/v"), 3 * NB * sizeof *s);
+    truth(&w, t_end, s);
+    CHECK(world_run(&w, n));
+    for (int i = 0; i < 3 * NB; i++) worst = fmax(worst, fabs(get(&w, "node/x")[i] - s[i]));
+    world_close(&w);
+    return worst;
+}
+
+TEST(euler_converges_with_order_one_and_the_others_with_two)
+{
+    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+        const double coarse = error_of(scheme, 64), fine = error_of(scheme, 128), order = log2(coarse / fine);
+        const double want = scheme == ABUT_IMPLICIT_EULER ? 1 : 2;
+        printf("# %s: error %.3g m, %.3g m, order %.3f\n", NAME[scheme], coarse, fine, order);
+        CHECK_NEAR(order, want, 0.12);
+    }
+}
+
+/* ---- contact ---- */
+
+TEST(contact_forces_in_newtons_explain_the_change_of_momentum)
+{
+    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+        fixture *f = fixture_new();
+        f->scheme = scheme;
+        f->plane = 1;
+        f->tol = 1e-9;
+        f->h = 0.004;
+        fixture_box(f, 0, 5e-3, 0, 0.2, 0.2, 0.2, 1, 1, 1, 0);
+        world w;
+        world_open(&w, f, (double[]){ 0, -0.2, 0 });
+        const double h = f->h, weight = -9.81 * 8;
+        double p = -0.2 * 8, p1 = 0, force = 0, most = 0;
+        for (int k = 0; k < 50; k++) {
+            CHECK(world_run(&w, 1));
+            double now = 0, want = 0;
+            for (int32_t i = 0; i < w.model.nv; i++) now += get(&w, "node/contact-force")[3 * i + 1];
+            if (scheme == ABUT_IMPLICIT_NEWMARK) want = p + h / 2 * (2 * weight + force + now);
+            else if (scheme == ABUT_BDF2 && k) want = (4 * p - p1) / 3 + 2 * h / 3 * (weight + now);
+            else want = p + h * (weight + now);
+            CHECK_NEAR(w.rep.momentum[1], want, 1e-6 * 8);
+            p1 = p, p = w.rep.momentum[1], force = now;
+            most = fmax(most, now);
+        }
+        CHECK(most > 2 * -weight);
+        world_close(&w);
+    }
+}
+
+/* speed of a stiff block after 0.2 s on a slope of tangent 0.5 */
+static double slope_speed(int32_t scheme, double mu)
+{
+    fixture *f = fixture_new();
+    f->scheme = scheme;
+    f->plane = 1;
+    f->mu = mu;
+    f->eps_v = 1e-5;
+    f->lags = 30;
+    f->tol = 1e-6;
+    f->young = 1e7;
+    f->material = ABUT_FIXED_COROTATED;
+    const double c = 2 / sqrt(5), s = 1 / sqrt(5);
+    f->gravity[0] = 9.81 * s, f->gravity[1] = -9.81 * c;
+    fixture_box(f, 0, 8.7e-4, 0, 0.4, 0.1, 0.4, 1, 1, 1, 0);
+    world w;
+    world_open(&w, f, NULL);
+    CHECK(world_run(&w, 20));
+    const double v = mean(&w, "node/v", 0);
+    world_close(&w);
+    return v;
+}
+
+TEST(a_block_sticks_and_slides_on_a_slope_in_every_scheme)
+{
+    const double slide = 9.81 * 2 / sqrt(5) * 0.1 * 0.2;
+    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+        const double held = slope_speed(scheme, 0.6), free = slope_speed(scheme, 0.4);
+        printf("# %s: mu 0.6 %.3g m/s, mu 0.4 %.4g m/s, want %.4g\n", NAME[scheme], held, free, slide);
+        /* nothing damps the bounce on the barrier in Newmark and midpoint: between two touches nothing rubs */
+        CHECK(fabs(held) < (scheme == ABUT_IMPLICIT_EULER || scheme == ABUT_BDF2 ? 2e-5 : 0.03));
+        CHECK_NEAR(free, slide, 0.04 * slide);
+    }
+}
+
+static void pile(world *w, int32_t scheme)
+{
+    fixture *f = fixture_new();
+    f->scheme = scheme;
+    f->plane = 1;
+    f->mu = 0.3;
+    f->lags = 2;
+    f->young = 3e4;
+    fixture_box(f, 0, 2e-3, 0, 0.3, 0.2, 0.3, 2, 1, 1, 0);
+    fixture_box(f, 0.1, 0.21, 0.05, 0.3, 0.2, 0.3, 1, 1, 1, 0);
+    const int32_t wall = fixture_box(f, -0.12, 1e-3, -0.1, 0.1, 0.5, 0.5, 1, 1, 1, 1);
+    fixture_move(f, wall, 0, -1, 1, (double[]){ 0.8, 0, 0 }, (double[]){ 0, 0, 0 });
+    world_open(w, f, NULL);
+}
+
+/* ---- the objective ---- */
+
+TEST(the_gradient_is_the_derivative_of_the_objective_in_every_scheme)
+{
+    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+        world w;
+        pile(&w, scheme);
+        CHECK(world_run(&w, 6));
+        CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
+        abut_solver *s = &w.st.solver;
+        const int32_t n3 = 3 * w.model.nv;
+        double *d = calloc((size_t)n3, sizeof *d), *g = calloc((size_t)n3, sizeof *g), slope = 0, e[2];
+        CHECK(s->pairs.n + s->pairs.n_plane > 0);
+        CHECK(s->prob.lag.n > 0);
+        for (int32_t i = 0; i < n3; i++) d[i] = s->prob.row[i / 3] < 0 ? 0 : sin(1 + 3.7 * i);
+        CHECK(!abut_problem_gradient(&s->prob, s->x, s->y, &s->pairs, ABUT_TERM_ALL, g, &s->scratch, &w.err));
+        for (int32_t i = 0; i < n3; i++) slope += g[i] * d[i];
+        const double t = 1e-8;
+        memcpy(s->p, s->x, (size_t)n3 * sizeof(double));
+        for (int k = 0; k < 2; k++) {
+            abut_energy part;
+            for (int32_t i = 0; i < n3; i++) s->x[i] = s->p[i] + (k ? t : -t) * d[i];
+            CHECK(!abut_solver_contacts(s, &w.rep, &w.err));
+            CHECK(!abut_problem_energy(&s->prob, s->x, s->y, &s->pairs, &part, &s->scratch, &w.err));
+            e[k] = abut_energy_sum(&part);
+        }
+        CHECK_NEAR((e[1] - e[0]) / (2 * t), slope, 1e-4 * fabs(slope));
+        free(d);
+        free(g);
+        world_close(&w);
+    }
+}
+
+/* ---- restart ---- */
+
+static void forget(world *w)
+{
+    abut_solver_opts o = abut_solver_defaults();
+    abut_stepper_clear(&w->st);
+    CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
+}
+
+static int same_frames(const abut_arrays *a, const abut_arrays *b)
+{
+    int same = a->n == b->n;
+    for (int i = 0; i < a->n && same; i++) {
+        const abut_array *q = abut_arrays_find(b, a->a[i].name);
+        same = q && abut_array_bytes(q) == abut_array_bytes(&a->a[i]) && !memcmp(q->data, a->a[i].data, abut_array_bytes(q));
+        if (!same) printf("# %s differs\n", a->a[i].name);
+    }
+    return same;
+}
+
+/* a step in processes that know nothing but the frame: step --one-pass | friction-lag, until it is done */
+static void step_in_stages(world *w)
+{
+    abut_instant at = w->at;
+    for (int pending = 0, done = 0; !done; pending = 1) {
+        forget(w);
+        CHECK(!(pending ? abut_step_resume : abut_step_begin)(&w->st, &w->frame, at, &w->rep, &w->err));
+        CHECK(!abut_step_solve(&w->st, &w->rep, &w->err));
+        CHECK(!abut_step_suspend(&w->st, &w->frame, &w->next, &w->err));
+        forget(w);
+        CHECK(!abut_step_resume(&w->st, &w->next, at, &w->rep, &w->err));
+        const int last = w->st.pass >= w->model.lags[0];
+        CHECK(!abut_step_refresh(&w->st, !last, &w->rep, &w->err));
+        done = last || w->rep.lag_residual <= w->model.tolerance[0];
+        CHECK(!(done ? abut_step_commit(&w->st, &w->next, 1, &w->frame, &w->at, &w->rep, &w->err)
+                     : abut_step_suspend(&w->st, &w->next, &w->frame, &w->err)));
+        if (w->err.code) {
+            printf("# %s: %s\n", NAME[w->f->scheme], w->err.msg);
+            return;
+        }
+    }
+}
+
+TEST(a_frame_is_a_checkpoint_in_every_scheme)
+{
+    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+        world a, b;
+        pile(&a, scheme);
+        pile(&b, scheme);
+        for (int k = 0; k < 8; k++) {
+            CHECK(world_run(&a, 1));
+            step_in_stages(&b);
+            CHECK(same_frames(&a.frame, &b.frame));
+        }
+        CHECK(a.rep.contacts + a.rep.planes > 0);
+        world_close(&a);
+        world_close(&b);
+    }
+}
+
+TEST(a_past_that_is_not_whole_is_refused)
+{
+    world w;
+    pile(&w, ABUT_BDF2);
+    CHECK(world_run(&w, 1));
+    abut_arrays_remove(&w.frame, "node/v1");
+    abut_report_clear(&w.rep);
+    CHECK(abut_step_advance(&w.st, &w.frame, 0, &w.at, 0, &w.next, &w.rep, &w.err) == ABUT_E_FORMAT);
+    CHECK(strstr(w.err.msg, "'node/v1' is missing: the frame has 'node/x1'") != NULL);
+    world_close(&w);
+}
+
+int main(void)
+{
+    RUN(free_fall_is_that_of_each_formula);
+    RUN(an_oscillator_follows_the_textbook_recurrence_of_its_scheme);
+    RUN(newmark_and_midpoint_keep_energy_and_euler_loses_what_it_must);
+    RUN(euler_converges_with_order_one_and_the_others_with_two);
+    RUN(contact_forces_in_newtons_explain_the_change_of_momentum);
+    RUN(a_block_sticks_and_slides_on_a_slope_in_every_scheme);
+    RUN(the_gradient_is_the_derivative_of_the_objective_in_every_scheme);
+    RUN(a_frame_is_a_checkpoint_in_every_scheme);
+    RUN(a_past_that_is_not_whole_is_refused);
+    return check_done();
+}
