@@ -86,7 +86,7 @@ TEST(a_stream_built_by_hand_from_the_specification_is_read)
     FILE *f = as_file(b.out.p, b.out.n);
     abut_reader *r;
     abut_arrays s = { 0 };
-    abut_item item;
+    abut_item item = ABUT_ITEM_END;
     CHECK(!abut_reader_open(f, "test", &r, NULL) && !abut_reader_next(r, &item, NULL, &s, NULL));
     CHECK(item == ABUT_ITEM_MODEL && s.n == 1 && s.a[0].shape[0] == 2);
     CHECK(((double *)s.a[0].data)[0] == 1 && ((double *)s.a[0].data)[1] == -2);
@@ -115,9 +115,9 @@ TEST(unknown_sections_are_refused_kept_or_dropped_as_they_ask)
     build_end(&b);
     FILE *f = as_file(b.out.p, b.out.n), *g = tmpfile();
     abut_reader *r;
-    abut_writer *w;
+    abut_writer *w = NULL;
     abut_arrays s = { 0 };
-    abut_item item;
+    abut_item item = ABUT_ITEM_END;
     abut_err err = { 0 };
     CHECK(!abut_reader_open(f, "test", &r, &err) && !abut_writer_open(g, 0, &w, &err));
     const char *note = abut_reader_note(r);

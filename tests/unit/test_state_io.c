@@ -32,7 +32,7 @@ static void odd_arrays(abut_arrays *s)
 static bytes make_stream(int level, int frames, int finish)
 {
     FILE *f = tmpfile();
-    abut_writer *w;
+    abut_writer *w = NULL;
     abut_arrays s = { 0 };
     abut_err err = { 0 };
     CHECK(f && !abut_writer_open(f, level, &w, &err));
