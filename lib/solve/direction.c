@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A step is ordered anew when its contacts make the factor this much dearer than that of the elements alone, which goes
+ * without saying when there are this many contacts for each row. */
+#define WORTH_ORDERING 1.1
+#define MANY_CONTACTS 0.125
+
 abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int threads, abut_err *err)
 {
     const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv;
@@ -13,9 +18,11 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int th
     d->tet_H = malloc((nt * ABUT_PACKED + 1) * sizeof(double));
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
     d->perm = malloc(nv * sizeof(int32_t));
+    d->tets.node_row = malloc(nv * sizeof(int32_t));
+    d->tets.perm = malloc(nv * sizeof(int32_t));
     d->diag = malloc(nv * sizeof(double));
     d->rhs = malloc(3 * nv * sizeof(double));
-    if (d->tet_H && d->tet_row && d->perm && d->diag && d->rhs) return ABUT_OK;
+    if (d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->diag && d->rhs) return ABUT_OK;
     abut_direction_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
 }
@@ -35,6 +42,8 @@ void abut_direction_clear(abut_direction *d)
     free(d->tet_H);
     free(d->tet_row);
     free(d->perm);
+    free(d->tets.node_row);
+    free(d->tets.perm);
     free(d->diag);
     free(d->rhs);
     free(d->touch.node);
@@ -63,6 +72,47 @@ static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32
     for (size_t i = 0; i < n4; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];
 }
 
+static abut_status symbolic(abut_direction *d, abut_err *err)
+{
+    return d->chol ? abut_chol_renew(d->chol, &d->A, d->perm, err)
+                   : abut_chol_new(&d->chol, &d->A, d->perm, d->threads, err);
+}
+
+/* The ordering of the elements alone, made when the numbering is a new one. */
+static abut_status order_tets(abut_direction *d, const abut_problem *p, const abut_elems *tets, abut_err *err)
+{
+    struct abut_tet_order *o = &d->tets;
+    const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row, n = (size_t)p->nrow;
+    if (o->n != p->nrow || memcmp(o->node_row, p->row, bytes)) {
+        o->n = 0;
+        abut_status rc = abut_bsr_pattern(&d->A, p->nrow, tets, 1, err);
+        if (!rc) rc = abut_graph_order(&d->A, d->perm, err);
+        if (!rc) rc = symbolic(d, err);
+        if (rc) return rc;
+        o->flops = abut_chol_get_stats(d->chol).factor_flops;
+        o->n = p->nrow;
+        memcpy(o->node_row, p->row, bytes);
+        memcpy(o->perm, d->perm, n * sizeof *o->perm);
+    }
+    memcpy(d->perm, o->perm, n * sizeof *d->perm);
+    return ABUT_OK;
+}
+
+/* First pattern, ordering and analysis of a step.  The numbering of an augmented Lagrangian is short-lived: ordered as it is. */
+static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
+{
+    const int known = !p->al.on && (double)sets[1].n < MANY_CONTACTS * p->nrow;
+    abut_status rc = known ? order_tets(d, p, sets, err) : ABUT_OK;
+    if (!rc) rc = abut_bsr_pattern(&d->A, p->nrow, sets, 2, err);
+    if (!rc && known) rc = symbolic(d, err);
+    if (!rc && !(known && abut_chol_get_stats(d->chol).factor_flops <= WORTH_ORDERING * d->tets.flops)) {
+        rc = abut_graph_order(&d->A, d->perm, err);
+        if (!rc) rc = symbolic(d, err);
+    }
+    if (!rc) d->n_perm = p->nrow;
+    return rc;
+}
+
 /* Pattern, ordering and analysis for the present contacts, unless the last ones were the same. */
 static abut_status analyse(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
@@ -82,16 +132,14 @@ static abut_status analyse(abut_direction *d, const abut_problem *p, const abut_
     d->seen_nrow = p->nrow;
 
     /* the rows of the tets stay while no handle is let go or caught: their part of the pattern is kept */
-    int changed = 1;
-    abut_status rc = d->A.plan && d->A.n == p->nrow ? abut_bsr_update(&d->A, sets, 2, 1, 0, &changed, err)
-                                                    : abut_bsr_pattern(&d->A, p->nrow, sets, 2, err);
-    if (!rc && d->n_perm != p->nrow) {
-        rc = abut_graph_order(&d->A, d->perm, err);
-        if (!rc) d->n_perm = p->nrow;
+    int changed = 0;
+    abut_status rc = ABUT_OK;
+    if (d->A.plan && d->A.n == p->nrow && d->n_perm == p->nrow) {
+        rc = abut_bsr_update(&d->A, sets, 2, 1, 0, &changed, err);
+        if (!rc && changed) rc = symbolic(d, err);
+    } else {
+        rc = analyse_first(d, p, sets, err);
     }
-    if (!rc && changed)
-        rc = d->chol ? abut_chol_renew(d->chol, &d->A, d->perm, err)
-                     : abut_chol_new(&d->chol, &d->A, d->perm, d->threads, err);
     if (rc) abut_direction_reset(d);
     return rc;
 }

@@ -1,8 +1,8 @@
 /* Descent directions.  Newton: p = -H^-1 g with every element Hessian projected to positive semidefinite, by sparse
  * Cholesky (Teran et al. 2005; Li 2020, 4.4.3).
  *
- * What a direction keeps between calls (pattern, ordering, factor) lives for one time step: a restart from any frame
- * then meets the same pivots and gives the same bytes. */
+ * What a direction keeps between calls (pattern, ordering, factor) lives for one time step, but for the ordering of the
+ * elements alone, which no contact touches: a restart from any frame then meets the same pivots and gives the same bytes. */
 #ifndef ABUT_SOLVE_DIRECTION_H
 #define ABUT_SOLVE_DIRECTION_H
 
@@ -18,6 +18,12 @@ typedef struct abut_direction {
     abut_chol *chol;
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
+    struct abut_tet_order { /* the same without contacts: depends on the model and on what is held, so it outlives a step */
+        int32_t *node_row;  /* [nv] the numbering that it is for */
+        int32_t *perm;      /* [n] */
+        int32_t n;
+        double flops;       /* of its factor */
+    } tets;
     double *tet_H;          /* element Hessians, packed */
     int32_t *tet_row;
     struct abut_touching {  /* contacts, half-spaces and friction: nodes, rows, Hessians */
