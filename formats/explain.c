@@ -64,7 +64,9 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
             b->collision_vertices, b->edges, b->triangles);
     fprintf(f, "  %-16s %d motions, %d handle nodes; %d friction classes\n", "scripts", b->motions, b->handles,
             b->friction_classes);
+    if (s->is_turned) fprintf(f, "  %-16s about the origin, before fit\n", "turned");
     if (s->fit > 0) line(f, "fit", s->fit, "m", "longest side of the scene, its lower corner at the origin");
+    if (s->lift.value != 0) line(f, "lift", s->lift.value, s->lift.per_length ? "l" : "m", s->lift.from);
     if (isfinite(e->gap)) line(f, "start gap", e->gap, "m", e->closest);
     else fprintf(f, "  %-16s more than %.9g m everywhere\n", "start gap", e->reach);
     for (int32_t i = 0; i < s->nobjects; i++) object(f, s, &s->object[i], &b->object[i]);

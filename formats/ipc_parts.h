@@ -1,4 +1,4 @@
-/* What ipc_script.c and ipc_shapes.c share. */
+/* What ipc_script.c, ipc_shapes.c and ipc_motions.c share. */
 #ifndef ABUT_FORMATS_IPC_PARTS_H
 #define ABUT_FORMATS_IPC_PARTS_H
 
@@ -15,6 +15,9 @@ typedef struct ipc_script {
     double step, end, density, young, poisson, size, mu, gravity, dhat, eps_v, tolerance;
     int lags, time_line, size_line;
     const char *energy, *scheme, *notes;
+    char script[40];        /* animation script, its line, its numbers */
+    int script_line, script_args;
+    double script_arg[2], handle_ratio;
     long open_section;      /* line of a section that is being obeyed */
 } ipc_script;
 
@@ -27,5 +30,13 @@ ABUT_MUST_USE abut_status ipc_text(ipc_script *s, const char *what, char *buf, s
 /** "shapes input N" and N lines of shapes; "shapeMatrix input nx ny nz [offset]" and one line. */
 ABUT_MUST_USE abut_status ipc_shapes(ipc_script *s, abut_err *err);
 ABUT_MUST_USE abut_status ipc_shape_matrix(ipc_script *s, abut_err *err);
+/** "shape input path": one mesh as it stands. */
+ABUT_MUST_USE abut_status ipc_one_shape(ipc_script *s, abut_err *err);
+/** "meshCO path x y z scale stiffness friction [rotate rx ry rz]": an obstacle that the scene's placement leaves alone. */
+ABUT_MUST_USE abut_status ipc_mesh_obstacle(ipc_script *s, abut_err *err);
+
+/** "script NAME [numbers]" is remembered, and obeyed once all shapes are known. */
+ABUT_MUST_USE abut_status ipc_script_command(ipc_script *s, abut_err *err);
+ABUT_MUST_USE abut_status ipc_script_run(ipc_script *s, abut_err *err);
 
 #endif

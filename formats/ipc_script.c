@@ -83,31 +83,26 @@ static abut_status set_damping(ipc_script *s, abut_err *err)
     return abut_scan_fail(&s->scan, err, "damping %g is not supported yet: expected 0", v);
 }
 
-/* The ends of all bodies, a hundredth of their length along x, turn against each other about x (Li 2020, Fig. 4.13). */
-static void twist(ipc_script *s)
+/* Fraction of the length that the handles of a script take. */
+static abut_status set_handle_ratio(ipc_script *s, abut_err *err)
 {
-    static const double corner[2][2][3] = { { { 0, 0, 0 }, { 0.01, 1, 1 } }, { { 0.99, 0, 0 }, { 1, 1, 1 } } };
-    s->make.line = (int)s->scan.line;
-    for (int end = 0; end < 2; end++) {
-        abut_tree *m = abut_make_map(&s->make, s->motion, NULL), *select = abut_make_map(&s->make, m, "select");
-        abut_tree *box = abut_make_list(&s->make, select, "relative-box");
-        for (int k = 0; k < 2; k++) abut_make_numbers(&s->make, box, NULL, corner[end][k], 3);
-        abut_tree *rotate = abut_make_map(&s->make, m, "rotate");
-        abut_make_numbers(&s->make, rotate, "axis", (double[3]){ end ? -1 : 1, 0, 0 }, 3);
-        abut_make_text(&s->make, rotate, "rate", "72 deg/s");
-    }
+    const abut_status rc = ipc_reals(s, "handleRatio", 1, &s->handle_ratio, err);
+    if (rc || (s->handle_ratio > 0 && s->handle_ratio < 1)) return rc;
+    return abut_scan_fail(&s->scan, err, "handleRatio %g: expected more than 0 and less than 1", s->handle_ratio);
 }
 
-static abut_status set_script(ipc_script *s, abut_err *err)
+/* All shapes as one, about the origin, before `size`. */
+static abut_status rotate_model(ipc_script *s, abut_err *err)
 {
-    const abut_word w = ipc_word(s);
-    if (abut_word_is(w, "null") || abut_word_is(w, "DCOFix")) return ABUT_OK;
-    if (abut_word_is(w, "twist")) {
-        twist(s);
-        return ABUT_OK;
-    }
-    return abut_scan_fail(&s->scan, err, "script '%.*s' is not supported yet: expected null, DCOFix or twist",
-                          (int)(w.n < 40 ? w.n : 40), w.s);
+    double v[4];
+    const abut_status rc = ipc_reals(s, "rotateModel: axis and angle in degrees", 4, v, err);
+    if (rc || s->make.failed) return rc;
+    if (abut_tree_find(s->root, "rotate")) return abut_scan_fail(&s->scan, err, "rotateModel a second time: expected one");
+    s->make.line = (int)s->scan.line;
+    abut_tree *r = abut_make_map(&s->make, s->root, "rotate");
+    abut_make_numbers(&s->make, r, "axis", v, 3);
+    abut_make_number(&s->make, r, "angle", v[3], "deg");
+    return ABUT_OK;
 }
 
 static abut_status set_solver(ipc_script *s, abut_err *err)
@@ -196,7 +191,7 @@ static void add_plane(ipc_script *s, const double point[3], const double normal[
     abut_tree *o = abut_make_map(&s->make, s->objects, name), *h = abut_make_map(&s->make, o, "half-space");
     abut_make_numbers(&s->make, h, "point", point, 3);
     abut_make_numbers(&s->make, h, "normal", normal, 3);
-    abut_make_text(&s->make, o, "mu", "%.17g", mu);
+    abut_make_number(&s->make, o, "mu", mu, NULL);
 }
 
 static abut_status ground(ipc_script *s, abut_err *err)
@@ -254,9 +249,11 @@ static const struct command {
     { "shapes", ipc_shapes }, { "shapeMatrix", ipc_shape_matrix }, { "ground", ground }, { "halfSpace", half_space },
     { "selfFric", set_self_friction }, { "time", set_time }, { "density", set_density }, { "stiffness", set_stiffness },
     { "energy", set_energy }, { "size", set_size }, { "timeIntegration", set_scheme }, { "dampingRatio", set_damping },
-    { "dampingStiff", set_damping }, { "script", set_script }, { "section", section_end },
+    { "dampingStiff", set_damping }, { "script", ipc_script_command }, { "section", section_end },
     { "turnOffGravity", set_no_gravity }, { "dHat", set_dhat }, { "epsv", set_eps_v }, { "fricIterAmt", set_lags },
     { "tol", set_tolerance }, { "tuning", set_tuning }, { "constraintSolver", set_solver },
+    { "shape", ipc_one_shape }, { "meshCO", ipc_mesh_obstacle }, { "rotateModel", rotate_model },
+    { "handleRatio", set_handle_ratio },
     { "zoom", NULL }, { "view", NULL }, { "cameraTracking", NULL }, { "playBackSpeed", NULL }, { "appendStr", NULL },
     { "warmStart", NULL }, { "CCDMethod", NULL }, { "selfCollisionOn", NULL },
 };
@@ -316,28 +313,28 @@ static void finish(ipc_script *s)
     abut_tree_maker *m = &s->make;
     m->line = s->time_line;
     abut_tree *time = abut_make_map(m, s->root, "time");
-    abut_make_text(m, time, "step", "%.17g s", s->step);
-    abut_make_text(m, time, "end", "%.17g s", s->end);
+    abut_make_number(m, time, "step", s->step, "s");
+    abut_make_number(m, time, "end", s->end, "s");
     abut_make_text(m, time, "scheme", "%s", s->scheme);
     m->line = s->size_line;
-    if (s->size > 0) abut_make_text(m, s->root, "fit", "%.17g", s->size);
+    if (s->size > 0) abut_make_number(m, s->root, "fit", s->size, NULL);
     m->line = 0;
     abut_make_numbers(m, s->root, "gravity", (double[3]){ 0, s->gravity, 0 }, 3);
     abut_tree *contact = abut_make_map(m, s->root, "contact");
-    abut_make_text(m, contact, "dhat", "%.17g l", s->dhat);
+    abut_make_number(m, contact, "dhat", s->dhat, "l");
     abut_tree *friction = abut_make_map(m, contact, "friction");
-    abut_make_text(m, friction, "mu", "%.17g", s->mu);
-    abut_make_text(m, friction, "eps_v", "%.17g l/s", s->eps_v);
+    abut_make_number(m, friction, "mu", s->mu, NULL);
+    abut_make_number(m, friction, "eps_v", s->eps_v, "l/s");
     abut_make_text(m, friction, "lags", "%d", s->lags);
-    abut_make_text(m, s->root, "tolerance", "%.17g l/s", s->tolerance);
+    abut_make_number(m, s->root, "tolerance", s->tolerance, "l/s");
     abut_tree *common = abut_make_map(m, s->materials, "script");
-    abut_make_text(m, common, "density", "%.17g", s->density);
-    abut_make_text(m, common, "young", "%.17g", s->young);
-    abut_make_text(m, common, "poisson", "%.17g", s->poisson);
+    abut_make_number(m, common, "density", s->density, NULL);
+    abut_make_number(m, common, "young", s->young, NULL);
+    abut_make_number(m, common, "poisson", s->poisson, NULL);
     for (abut_tree *c = m->failed ? NULL : s->materials->child; c; c = c->next) abut_make_text(m, c, "model", "%s", s->energy);
     for (abut_tree *c = m->failed ? NULL : s->objects->child; c; c = c->next) {
         abut_tree *sequence = abut_tree_find(c, "sequence");
-        if (sequence) abut_make_text(m, sequence, "step", "%.17g s", s->step);
+        if (sequence) abut_make_number(m, sequence, "step", s->step, "s");
     }
 }
 
@@ -345,17 +342,19 @@ abut_status abut_ipc_script_read(abut_arena *arena, const abut_bytes *in, const 
                                  const char **notes, abut_err *err)
 {
     ipc_script s = { .base = base, .step = 0.025, .end = 5, .density = 1000, .young = 1e5, .poisson = 0.4,
-                     .energy = "neo-hookean", .scheme = "implicit-euler", .size = -1, .gravity = -9.80665, .dhat = 1e-3, .eps_v = 1e-3,
-                     .tolerance = 1e-2, .lags = 1, .notes = "" };
+                     .energy = "neo-hookean", .scheme = "implicit-euler", .size = -1, .gravity = -9.80665, .dhat = 1e-3,
+                     .eps_v = 1e-3, .tolerance = 1e-2, .lags = 1, .notes = "", .script = "null", .handle_ratio = 0.01 };
     s.make = (abut_tree_maker){ arena, in->name, 1, 0 };
     abut_scan_init(&s.scan, in);
     s.root = abut_make_map(&s.make, NULL, NULL);
+    abut_make_text(&s.make, s.root, "abut", "1");
     s.objects = abut_make_map(&s.make, s.root, "objects");
     s.materials = abut_make_map(&s.make, s.root, "materials");
     s.motion = abut_make_list(&s.make, s.root, "motion");
     abut_status rc;
     do rc = command(&s, err);
     while (!rc && abut_scan_next_line(&s.scan));
+    if (!rc) rc = ipc_script_run(&s, err);
     if (!rc) finish(&s);
     if (!rc && s.make.failed) rc = abut_fail(err, ABUT_E_NOMEM, "%s: no memory for the scene", in->name);
     if (!rc) *root = s.root, *notes = s.notes;

@@ -69,7 +69,7 @@ static void put_placement(ipc_script *s, shape *sh, const double *offset)
             const double e[3] = { *axis[k] == 'x', *axis[k] == 'y', *axis[k] == 'z' };
             abut_tree *one = abut_make_map(&s->make, list, NULL);
             abut_make_numbers(&s->make, one, "axis", e, 3);
-            abut_make_text(&s->make, one, "angle", "%.17g deg", sh->angle[2 - k]);
+            abut_make_number(&s->make, one, "angle", sh->angle[2 - k], "deg");
         }
     }
     for (int k = 0; k < 3; k++) at[k] = offset ? offset[k] : sh->translate[k];
@@ -82,7 +82,7 @@ static void put_rotation(ipc_script *s, abut_tree *parent, const char *key, cons
     if (rate == 0) return;
     abut_tree *r = abut_make_map(&s->make, parent, key);
     abut_make_numbers(&s->make, r, "axis", w, 3);
-    abut_make_text(&s->make, r, "rate", "%.17g deg/s", rate);
+    abut_make_number(&s->make, r, "rate", rate, "deg/s");
 }
 
 /* ---- keywords ---- */
@@ -93,9 +93,9 @@ static abut_status own_material(ipc_script *s, shape *sh, abut_err *err)
     const abut_status rc = ipc_reals(s, "material: density, Young's modulus, Poisson ratio", 3, v, err);
     if (rc) return rc;
     abut_tree *m = abut_make_map(&s->make, s->materials, sh->name);
-    abut_make_text(&s->make, m, "density", "%.17g", v[0]);
-    abut_make_text(&s->make, m, "young", "%.17g", v[1]);
-    abut_make_text(&s->make, m, "poisson", "%.17g", v[2]);
+    abut_make_number(&s->make, m, "density", v[0], NULL);
+    abut_make_number(&s->make, m, "young", v[1], NULL);
+    abut_make_number(&s->make, m, "poisson", v[2], NULL);
     sh->has_material = 1;
     return ABUT_OK;
 }
@@ -120,7 +120,7 @@ static abut_status window(ipc_script *s, abut_tree *motion, abut_word *next, abu
     for (int k = 0; k < 2 && is_number(*next) && !rc; k++) {
         double t;
         rc = abut_scan_real(&s->scan, *next, "the start or end of a time window", &t, err);
-        if (!rc) abut_make_text(&s->make, motion, key[k], "%.17g s", t);
+        if (!rc) abut_make_number(&s->make, motion, key[k], t, "s");
         *next = ipc_word(s);
     }
     return rc;
@@ -197,6 +197,51 @@ static abut_status put_shape(ipc_script *s, shape *sh, const double *offset, abu
     return ABUT_OK;
 }
 
+static abut_status expect_input(ipc_script *s, const char *command, abut_err *err)
+{
+    const abut_word w = ipc_word(s);
+    if (abut_word_is(w, "input")) return ABUT_OK;
+    return abut_scan_fail(&s->scan, err, "%s '%.*s': expected input", command, (int)(w.n < 40 ? w.n : 40), w.s);
+}
+
+abut_status ipc_one_shape(ipc_script *s, abut_err *err)
+{
+    shape sh = { .scale = { 1, 1, 1 } };
+    abut_status rc = expect_input(s, "shape", err);
+    if (!rc) rc = ipc_text(s, "the mesh of a shape", sh.path, sizeof sh.path, err);
+    if (rc) return rc;
+    s->make.line = (int)s->scan.line;
+    name_shape(s, &sh);
+    return put_shape(s, &sh, NULL, err);
+}
+
+/* The middle of the mesh, scaled and turned, comes to the point; only so are the walls of the slot half a micrometre from
+ * the tet between them.  A stiffness has no meaning to a barrier. */
+abut_status ipc_mesh_obstacle(ipc_script *s, abut_err *err)
+{
+    shape sh = { 0 };
+    double v[3];
+    abut_status rc = ipc_text(s, "meshCO: a mesh", sh.path, sizeof sh.path, err);
+    if (!rc) rc = ipc_reals(s, "meshCO: a point", 3, sh.translate, err);
+    if (!rc) rc = ipc_reals(s, "meshCO: scale, stiffness, friction", 3, v, err);
+    const abut_word w = rc ? (abut_word){ 0 } : ipc_word(s);
+    if (abut_word_is(w, "rotate")) rc = ipc_reals(s, "meshCO: angles", 3, sh.angle, err);
+    else if (w.n && *w.s != '#')
+        rc = abut_scan_fail(&s->scan, err, "meshCO: '%.*s': expected rotate", (int)(w.n < 40 ? w.n : 40), w.s);
+    if (rc) return rc;
+    for (int k = 0; k < 3; k++) sh.scale[k] = v[0];
+    s->make.line = (int)s->scan.line;
+    name_shape(s, &sh);
+    sh.object = abut_make_map(&s->make, s->objects, sh.name);
+    put_mesh(s, &sh);
+    abut_make_text(&s->make, sh.object, "origin", "box-center");
+    put_placement(s, &sh, NULL);
+    abut_make_text(&s->make, sh.object, "obstacle", "true");
+    abut_make_text(&s->make, sh.object, "fit", "false");
+    abut_make_number(&s->make, sh.object, "mu", v[2], NULL);
+    return ABUT_OK;
+}
+
 /* Path and placement; the rest of the line follows. */
 static abut_status read_line(ipc_script *s, shape *sh, abut_err *err)
 {
@@ -215,13 +260,6 @@ static abut_status read_line(ipc_script *s, shape *sh, abut_err *err)
         return rc;
     }
     return abut_scan_fail(&s->scan, err, "the script ends where a shape is expected");
-}
-
-static abut_status expect_input(ipc_script *s, const char *command, abut_err *err)
-{
-    const abut_word w = ipc_word(s);
-    if (abut_word_is(w, "input")) return ABUT_OK;
-    return abut_scan_fail(&s->scan, err, "%s '%.*s': expected input", command, (int)(w.n < 40 ? w.n : 40), w.s);
 }
 
 abut_status ipc_shapes(ipc_script *s, abut_err *err)

@@ -176,7 +176,7 @@ static void rotate_by(const double w[3], double R[9])
         for (int k = 0; k < 3; k++) R[3 * i + k] = Q[3 * i] * P[k] + Q[3 * i + 1] * P[3 + k] + Q[3 * i + 2] * P[6 + k];
 }
 
-static abut_status read_rotation(const abut_tree *t, double R[9], abut_err *err)
+abut_status scene_rotation(const abut_tree *t, double R[9], abut_err *err)
 {
     double w[3] = { 0 };
     abut_status rc = ABUT_OK;
@@ -205,6 +205,22 @@ static abut_status read_scale(const abut_tree *t, double s[3], abut_err *err)
     return rc;
 }
 
+/* `origin: box-center`: the middle of the mesh takes the place of the file's origin. */
+static abut_status move_origin(const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    static const char *const names[] = { "file", "box-center", NULL };
+    static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    double lo[3], hi[3], b[3];
+    int which = 0;
+    const abut_status rc = abut_tree_choice(t, "origin", names, &which, err);
+    if (rc || which == 0) return rc;
+    if (o->nkeys) return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no box-center");
+    abut_mesh_bounds(&o->mesh, lo, hi);
+    for (int k = 0; k < 3; k++) b[k] = -0.5 * (lo[k] + hi[k]);
+    abut_mesh_transform(&o->mesh, I, b);
+    return ABUT_OK;
+}
+
 /* Scale, then rotate, then translate, all about the origin: x -> A x + b. */
 static abut_status placement(const abut_tree *object, double A[9], double b[3], abut_err *err)
 {
@@ -216,7 +232,7 @@ static abut_status placement(const abut_tree *object, double A[9], double b[3], 
     memset(b, 0, 3 * sizeof *b);
     abut_status rc = ABUT_OK;
     if (scale) rc = read_scale(scale, s, err);
-    if (!rc && rotate) rc = read_rotation(rotate, A, err);
+    if (!rc && rotate) rc = scene_rotation(rotate, A, err);
     for (int i = 0; i < 9; i++) A[i] *= s[i % 3];
     return rc || !translate ? rc : abut_tree_vector(translate, "translate", ABUT_Q_LENGTH, 3, b, err);
 }
@@ -321,11 +337,13 @@ static void place_keys(abut_scene_object *o, const double A[9], const double b[3
 abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
     const abut_tree *use = abut_tree_find(t, "use"), *flip = abut_tree_find(t, "flip"), *copies = abut_tree_find(t, "repeat");
+    const abut_tree *origin = abut_tree_find(t, "origin");
     double A[9], b[3];
     int turn = 0;
     abut_status rc = placement(t, A, b, err);
     if (!rc) rc = source(r, t, o, err);
     if (!rc && use) rc = use_part(use, &o->mesh, err);
+    if (!rc && origin) rc = move_origin(origin, o, err);
     if (!rc && flip) rc = abut_tree_flag(flip, "flip", &turn, err);
     if (rc) return rc;
     if (turn) abut_mesh_flip(&o->mesh);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const char *const BODY_KEYS[] = {
-    "mesh", "use", "generate", "sequence", "flip", "obstacle", "material", "scale", "rotate", "translate", "repeat",
-    "velocity", "angular-velocity", "center", "mu", "tetrahedralize", NULL
+    "mesh", "use", "generate", "sequence", "flip", "origin", "obstacle", "material", "scale", "rotate", "translate", "repeat",
+    "fit", "velocity", "angular-velocity", "center", "mu", "tetrahedralize", NULL
 };
 
 abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err)
@@ -124,6 +124,10 @@ static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_s
     scene_from(t, o->from);
     if (obstacle) rc = abut_tree_flag(obstacle, "obstacle", &o->obstacle, err);
     if (!rc && o->obstacle && material) rc = abut_tree_fail_key(material, err, "an obstacle has no material");
+    const abut_tree *fit = rc ? NULL : abut_tree_find(t, "fit");
+    int is_fitted = 1;
+    if (fit) rc = abut_tree_flag(fit, "fit", &is_fitted, err);
+    o->in_place = !is_fitted;
     o->material = -1;
     if (!rc && !o->obstacle) rc = find_material(r, t, &o->material, err);
     if (!rc) rc = read_mu(t, &o->has_mu, &o->mu, err);

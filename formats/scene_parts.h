@@ -24,6 +24,8 @@ ABUT_MUST_USE abut_status scene_objects(scene_reader *r, const abut_tree *object
 ABUT_MUST_USE abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err);
 /** axis: [..], <word>: quantity -> rotation vector. */
 ABUT_MUST_USE abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err);
+/** A rotation {axis: [..], angle: angle}, or a list of them done in order, applied after what R does. */
+ABUT_MUST_USE abut_status scene_rotation(const abut_tree *t, double R[9], abut_err *err);
 /** The `motion` list; selections are looked up in the root's `selections`. */
 ABUT_MUST_USE abut_status scene_motions(scene_reader *r, const abut_tree *motion, abut_err *err);
 

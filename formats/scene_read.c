@@ -189,10 +189,27 @@ static abut_status reserve(scene_reader *r, abut_err *err)
                               err);
 }
 
+/* Turned before fit, raised after it. */
+static abut_status read_place(scene_reader *r, abut_err *err)
+{
+    static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const abut_tree *rotate = abut_tree_find(r->root, "rotate"), *lift = abut_tree_find(r->root, "lift");
+    abut_scene *s = r->scene;
+    abut_status rc = ABUT_OK;
+    if (rotate) {
+        memcpy(s->turn, I, sizeof I);
+        s->is_turned = 1;
+        rc = scene_rotation(rotate, s->turn, err);
+    }
+    if (rc || !lift) return rc;
+    scene_from(lift, s->lift.from);
+    return abut_tree_real(lift, "lift", ABUT_Q_LENGTH_OR_L, &s->lift.value, &s->lift.per_length, err);
+}
+
 static abut_status read_top(scene_reader *r, abut_err *err)
 {
-    static const char *const keys[] = { "abut", "time", "gravity", "contact", "tolerance", "fit", "materials", "objects",
-                                        "selections", "motion", NULL };
+    static const char *const keys[] = { "abut", "time", "gravity", "contact", "tolerance", "rotate", "fit", "lift", "materials",
+                                        "objects", "selections", "motion", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
@@ -207,7 +224,7 @@ static abut_status read_top(scene_reader *r, abut_err *err)
     if (!rc && tolerance)
         rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);
     if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
-    return rc;
+    return rc ? rc : read_place(r, err);
 }
 
 abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene *out, abut_err *err)

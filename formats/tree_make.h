@@ -18,7 +18,9 @@ abut_tree *abut_make_map(abut_tree_maker *m, abut_tree *parent, const char *key)
 abut_tree *abut_make_list(abut_tree_maker *m, abut_tree *parent, const char *key);
 /** A text value, printf-style. */
 void abut_make_text(abut_tree_maker *m, abut_tree *parent, const char *key, const char *fmt, ...) ABUT_PRINTF(4, 5);
-/** A list of n numbers, written so that they read back the same. */
+/** A number in the fewest digits that read back the same, and its unit (NULL: none). */
+void abut_make_number(abut_tree_maker *m, abut_tree *parent, const char *key, double v, const char *unit);
+/** A list of n such numbers. */
 void abut_make_numbers(abut_tree_maker *m, abut_tree *parent, const char *key, const double *v, int n);
 
 #endif

@@ -1,5 +1,6 @@
 #include "formats/yaml.h"
 
+#include <errno.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -121,5 +122,69 @@ abut_status abut_yaml_read(abut_arena *arena, const char *name, const char *text
     yaml_parser_delete(&r.parser);
     if (!rc && !t && !(t = abut_tree_new(arena, ABUT_TREE_MAP, name, 1, 1, NULL))) rc = no_memory(&r);
     if (!rc) *root = t;
+    return rc;
+}
+
+/* ---- writing ---- */
+
+/* From this depth on, everything is written in one line. */
+enum { FLOW_DEPTH = 3 };
+
+static int put_bytes(void *file, unsigned char *text, size_t n)
+{
+    return fwrite(text, 1, n, file) == n;
+}
+
+static int put_text(yaml_emitter_t *e, const char *s)
+{
+    yaml_event_t ev;
+    return yaml_scalar_event_initialize(&ev, NULL, NULL, (const yaml_char_t *)s, (int)strlen(s), 1, 1, YAML_ANY_SCALAR_STYLE) &&
+           yaml_emitter_emit(e, &ev);
+}
+
+static int holds_texts(const abut_tree *t)
+{
+    for (const abut_tree *c = t->child; c; c = c->next)
+        if (c->kind != ABUT_TREE_TEXT) return 0;
+    return 1;
+}
+
+static int put_value(yaml_emitter_t *e, const abut_tree *t, int depth)
+{
+    yaml_event_t ev;
+    const int is_map = t->kind == ABUT_TREE_MAP, in_line = depth >= FLOW_DEPTH || (!is_map && holds_texts(t));
+    if (t->kind == ABUT_TREE_TEXT) return put_text(e, t->text);
+    int ok = is_map ? yaml_mapping_start_event_initialize(&ev, NULL, NULL, 1,
+                                                          in_line ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE)
+                    : yaml_sequence_start_event_initialize(&ev, NULL, NULL, 1,
+                                                           in_line ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE);
+    ok = ok && yaml_emitter_emit(e, &ev);
+    for (const abut_tree *c = t->child; c && ok; c = c->next) ok = (!is_map || put_text(e, c->key)) && put_value(e, c, depth + 1);
+    if (!ok) return 0;
+    return (is_map ? yaml_mapping_end_event_initialize(&ev) : yaml_sequence_end_event_initialize(&ev)) &&
+           yaml_emitter_emit(e, &ev);
+}
+
+static int put_document(yaml_emitter_t *e, const abut_tree *root)
+{
+    yaml_event_t ev;
+    return yaml_stream_start_event_initialize(&ev, YAML_UTF8_ENCODING) && yaml_emitter_emit(e, &ev) &&
+           yaml_document_start_event_initialize(&ev, NULL, NULL, NULL, 1) && yaml_emitter_emit(e, &ev) && put_value(e, root, 0) &&
+           yaml_document_end_event_initialize(&ev, 1) && yaml_emitter_emit(e, &ev) &&
+           yaml_stream_end_event_initialize(&ev) && yaml_emitter_emit(e, &ev);
+}
+
+abut_status abut_yaml_write(FILE *f, const abut_tree *root, abut_err *err)
+{
+    yaml_emitter_t e;
+    if (!yaml_emitter_initialize(&e)) return abut_fail(err, ABUT_E_NOMEM, "no memory to write YAML");
+    yaml_emitter_set_output(&e, put_bytes, f);
+    yaml_emitter_set_unicode(&e, 1);
+    yaml_emitter_set_width(&e, -1);
+    abut_status rc = ABUT_OK;
+    if (!put_document(&e, root))
+        rc = e.error == YAML_WRITER_ERROR ? abut_fail(err, ABUT_E_IO, "YAML: %s", strerror(errno))
+                                          : abut_fail(err, ABUT_E_NOMEM, "YAML: %s", e.problem ? e.problem : "no memory");
+    yaml_emitter_delete(&e);
     return rc;
 }

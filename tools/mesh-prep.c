@@ -22,7 +22,7 @@ typedef struct prep {
     abut_cli cli;
     abut_opt_list set;
     const char *ipc_script, *report;
-    int explain;
+    int explain, to_yaml;
     prep_separate separate;
 
     prep_source source;
@@ -56,7 +56,7 @@ static abut_status build(prep *p, abut_err *err)
 {
     abut_status rc = fill_surfaces(p, err);
     if (rc) return rc;
-    abut_scene_fit(&p->scene);
+    abut_scene_place(&p->scene);
     rc = abut_scene_build(&p->scene, &p->model, &p->frame, &p->built, &p->bad, err);
     if (rc) return rc;
     p->facts.kappa_min = abut_kappa_min(p->built.length, p->built.dhat, p->built.mean_mass);
@@ -131,6 +131,26 @@ static abut_status write_stream(prep *p, abut_err *err)
     return rc;
 }
 
+/* The scene as it was understood is not needed for this: a value that is missing may be seen in the text. */
+static abut_status write_yaml(prep *p, abut_err *err)
+{
+    if (p->separate.gap || p->explain)
+        return abut_fail(err, ABUT_E_ARG, "--to-yaml and --%s: expected one of them", p->explain ? "explain" : "separate");
+    /* without -o a terminal has no stream, but may have text */
+    return prep_source_write(&p->source, p->cli.out ? p->cli.out : stderr, err);
+}
+
+static abut_status make_stream(prep *p, abut_err *err)
+{
+    abut_status rc = prep_separate_parse(&p->separate, &p->source.arena, err);
+    if (!rc) rc = abut_scene_read(p->source.tree, p->source.base, &p->scene, err);
+    if (!rc) rc = build(p, err);
+    if (!rc && p->separate.gap) rc = prep_separate_run(&p->separate, &p->cli, &p->model, &p->frame, &p->bad, err);
+    if (!rc) rc = check(p, err);
+    if (!rc && p->explain) abut_explain_write(stderr, &p->scene, &p->built, &p->facts);
+    return rc || !p->cli.out ? rc : write_stream(p, err);
+}
+
 static void clear(prep *p)
 {
     abut_scene_clear(&p->scene);
@@ -148,6 +168,7 @@ int main(int argc, char **argv)
         { 's', "set", ABUT_OPT_LIST, &p.set, "KEY=VALUE", "set a key of the scene by its dotted path: time.step=0.005" },
         { 'e', "explain", ABUT_OPT_FLAG, &p.explain, NULL, "say every derived parameter with its unit and why" },
         { 0, "ipc-script", ABUT_OPT_TEXT, &p.ipc_script, "FILE", "read a scene script of the public IPC code" },
+        { 0, "to-yaml", ABUT_OPT_FLAG, &p.to_yaml, NULL, "write the scene as YAML, paths absolute, instead of a stream" },
         { 0, "separate", ABUT_OPT_TEXT, &p.separate.gap, "GAP",
           "part what intersects: move free nodes of the first frame as little as possible until every distance is GAP (a "
           "number and its unit, as in a scene: '1e-3 l', '0.5 mm'); the rest shape stays" },
@@ -159,14 +180,7 @@ int main(int argc, char **argv)
     abut_cli_begin(&p.cli, argc, argv, "Turn a scene or mesh files into a model and its first frame.",
                    "[SCENE.yaml | MESH ...]", opts, ABUT_CLI_OUT_MAY);
     abut_status rc = prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, &err);
-    if (!rc) rc = prep_separate_parse(&p.separate, &p.source.arena, &err);
-    if (!rc) rc = abut_scene_read(p.source.tree, p.source.base, &p.scene, &err);
-    if (!rc) rc = build(&p, &err);
-    if (!rc && p.separate.gap)
-        rc = prep_separate_run(&p.separate, &p.cli, &p.model, &p.frame, &p.bad, &err);
-    if (!rc) rc = check(&p, &err);
-    if (!rc && p.explain) abut_explain_write(stderr, &p.scene, &p.built, &p.facts);
-    if (!rc && p.cli.out) rc = write_stream(&p, &err);
+    if (!rc) rc = p.to_yaml ? write_yaml(&p, &err) : make_stream(&p, &err);
     if (p.bad.total) prep_report(&p.bad, p.report, &err);
     clear(&p);
     return abut_cli_end(&p.cli, 0, &err);

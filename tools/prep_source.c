@@ -1,10 +1,13 @@
+#define _XOPEN_SOURCE 700   /* realpath */
 #include "tools/prep_source.h"
 
 #include "formats/ipc_script.h"
 #include "formats/mesh_io.h"
 #include "formats/yaml.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -104,6 +107,32 @@ abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_scri
     else rc = scene_of_meshes(p, cli, err);
     for (int i = 0; i < set->n && !rc; i++) rc = apply_set(p, set->item[i], err);
     return rc;
+}
+
+/* The path of a file as seen from the root; a pattern of a sequence is no file, its folder is one. */
+static abut_status absolute(prep_source *p, const char *folder, abut_tree *t, abut_err *err)
+{
+    if (!t || t->kind != ABUT_TREE_TEXT || *t->text == '/') return ABUT_OK;
+    char *path = abut_arena_alloc(&p->arena, strlen(folder) + strlen(t->text) + 2, 1);
+    if (!path) return no_memory(err);
+    sprintf(path, "%s/%s", folder, t->text);
+    t->text = path;
+    return ABUT_OK;
+}
+
+abut_status prep_source_write(prep_source *p, FILE *f, abut_err *err)
+{
+    const abut_tree *objects = abut_tree_find(p->tree, "objects");
+    char *folder = realpath(*p->base ? p->base : ".", NULL);
+    if (!folder) return abut_fail(err, ABUT_E_IO, "%s: %s", *p->base ? p->base : ".", strerror(errno));
+    abut_status rc = ABUT_OK;
+    for (abut_tree *o = objects && objects->kind == ABUT_TREE_MAP ? objects->child : NULL; o && !rc; o = o->next) {
+        abut_tree *sequence = abut_tree_find(o, "sequence");
+        rc = absolute(p, folder, abut_tree_find(o, "mesh"), err);
+        if (!rc && sequence) rc = absolute(p, folder, abut_tree_find(sequence, "files"), err);
+    }
+    free(folder);
+    return rc ? rc : abut_yaml_write(f, p->tree, err);
 }
 
 void prep_source_clear(prep_source *p)

@@ -6,6 +6,8 @@
 #include "formats/tree.h"
 #include "tools/cli.h"
 
+#include <stdio.h>
+
 /* A scene as it was said.  Zero-filled is empty. */
 typedef struct prep_source {
     abut_arena arena;       /* of the tree */
@@ -19,6 +21,9 @@ typedef struct prep_source {
  * Fails  ABUT_E_ARG for what the command line says, ABUT_E_FORMAT for what the files say */
 ABUT_MUST_USE abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_script, const abut_opt_list *set,
                                            abut_err *err);
+/** Writes the scene as YAML (mesh-prep --to-yaml).  Paths become absolute, so that the text may stand in any folder.
+ * Fails  ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status prep_source_write(prep_source *p, FILE *f, abut_err *err);
 void prep_source_clear(prep_source *p);
 
 #endif

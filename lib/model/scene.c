@@ -1,5 +1,6 @@
 #include "model/scene.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,33 +43,69 @@ abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, int32_t nobjec
     return ABUT_OK;
 }
 
-static void scale_and_move(double *x, size_t n, double scale, const double lo[3])
+/* x -> A x + b for one object and every position it passes through. */
+static void transform(abut_scene_object *o, const double A[9], const double b[3])
 {
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++) x[3 * i + (size_t)k] = scale * (x[3 * i + (size_t)k] - lo[k]);
+    abut_mesh_transform(&o->mesh, A, b);
+    for (size_t i = 0; i < (size_t)o->nkeys * (size_t)o->mesh.nv; i++) {
+        double *p = o->key + 3 * i;
+        const double q[3] = { p[0], p[1], p[2] };
+        for (int k = 0; k < 3; k++) p[k] = A[3 * k] * q[0] + A[3 * k + 1] * q[1] + A[3 * k + 2] * q[2] + b[k];
+    }
 }
 
-void abut_scene_fit(abut_scene *s)
+static void transform_all(abut_scene *s, const double A[9], const double b[3])
 {
-    double lo[3], hi[3], a[3], b[3], longest = 0;
+    for (int32_t i = 0; i < s->nobjects; i++)
+        if (!s->object[i].in_place) transform(&s->object[i], A, b);
+}
+
+/* The common box of what is placed, or of the simulated objects alone.  0: there is nothing. */
+static int bounds(const abut_scene *s, int simulated, double lo[3], double hi[3])
+{
+    double a[3], b[3];
     int any = 0;
     for (int32_t i = 0; i < s->nobjects; i++) {
-        if (!s->object[i].mesh.nv) continue;
-        abut_mesh_bounds(&s->object[i].mesh, a, b);
+        const abut_scene_object *o = &s->object[i];
+        if (!o->mesh.nv || (simulated ? o->obstacle : o->in_place)) continue;
+        abut_mesh_bounds(&o->mesh, a, b);
         for (int k = 0; k < 3; k++) {
             lo[k] = any && lo[k] < a[k] ? lo[k] : a[k];
             hi[k] = any && hi[k] > b[k] ? hi[k] : b[k];
         }
         any = 1;
     }
-    for (int k = 0; any && k < 3; k++) longest = hi[k] - lo[k] > longest ? hi[k] - lo[k] : longest;
-    if (!(s->fit > 0) || !(longest > 0)) return;
-    const double scale = s->fit / longest;
-    for (int32_t i = 0; i < s->nobjects; i++) {
-        abut_scene_object *o = &s->object[i];
-        scale_and_move(o->mesh.x, (size_t)o->mesh.nv, scale, lo);
-        scale_and_move(o->key, (size_t)o->nkeys * (size_t)o->mesh.nv, scale, lo);
+    return any;
+}
+
+static void fit(abut_scene *s)
+{
+    double lo[3], hi[3], longest = 0;
+    if (!(s->fit > 0) || !bounds(s, 0, lo, hi)) return;
+    for (int k = 0; k < 3; k++) longest = hi[k] - lo[k] > longest ? hi[k] - lo[k] : longest;
+    if (!(longest > 0)) return;
+    const double c = s->fit / longest, down[3] = { -lo[0], -lo[1], -lo[2] };
+    /* moved, then scaled: the lower corner is at 0 to the last bit */
+    transform_all(s, (const double[9]){ 1, 0, 0, 0, 1, 0, 0, 0, 1 }, down);
+    transform_all(s, (const double[9]){ c, 0, 0, 0, c, 0, 0, 0, c }, (const double[3]){ 0 });
+}
+
+static void lift(abut_scene *s)
+{
+    double lo[3], hi[3], d2 = 0, height = s->lift.value;
+    if (height == 0) return;
+    if (s->lift.per_length && bounds(s, 1, lo, hi)) {
+        for (int k = 0; k < 3; k++) d2 += (hi[k] - lo[k]) * (hi[k] - lo[k]);
+        height *= sqrt(d2);
     }
+    transform_all(s, (const double[9]){ 1, 0, 0, 0, 1, 0, 0, 0, 1 }, (const double[3]){ 0, height, 0 });
+}
+
+void abut_scene_place(abut_scene *s)
+{
+    if (s->is_turned) transform_all(s, s->turn, (const double[3]){ 0 });
+    fit(s);
+    lift(s);
 }
 
 void abut_scene_clear(abut_scene *s)

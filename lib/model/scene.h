@@ -26,6 +26,7 @@ typedef struct abut_scene_object {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
     abut_mesh mesh;                 /* m */
     int obstacle;                   /* all its nodes are prescribed; its tets only serve to find the surface */
+    int in_place;                   /* the scene's turn, fit and lift leave it where it is and do not count it */
     int32_t material;               /* row of the scene's materials; -1 for an obstacle */
     double velocity[3], spin[3];    /* m/s, rad/s: a body starts with them, an obstacle keeps them */
     int has_center;
@@ -83,8 +84,11 @@ typedef struct abut_scene {
     abut_param eps_v, tolerance;    /* m/s */
     abut_param mu;
     abut_param lags;                /* friction lag iterations per step */
+    int is_turned;                  /* before fit, the scene is turned about the origin by ... */
+    double turn[9];                 /* ... this rotation, row-major */
     double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive
-                                       octant; 0: left as it is.  Half-spaces stay. */
+                                       octant; 0: left as it is */
+    abut_param lift;                /* m: after fit, the scene is raised by this along y.  Half-spaces stay in all three. */
     abut_scene_material *material;
     abut_scene_object *object;
     abut_scene_plane *plane;
@@ -100,8 +104,10 @@ abut_scene abut_scene_defaults(void);
 ABUT_MUST_USE abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, int32_t nobjects, int32_t nplanes,
                                              int32_t nmotions, int32_t npairs, abut_err *err);
 
-/** Scales and moves all objects as `fit` says: longest side of the common bounding box = fit, its lower corner at 0. */
-void abut_scene_fit(abut_scene *s);
+/** Places the scene as a whole, but for objects that stay in_place: turned about the origin; then scaled and moved as `fit`
+ * says (longest side of the common bounding box = fit, its lower corner at 0); then raised by `lift`, a fraction of it in
+ * the diagonal of the bounding box of the simulated nodes. */
+void abut_scene_place(abut_scene *s);
 
 void abut_scene_clear(abut_scene *s);
 

@@ -229,7 +229,7 @@ TEST(fit_scales_the_longest_side_and_starts_at_the_origin)
     CHECK(!abut_scene_reserve(&s.scene, 1, 2, 0, 0, 0, &s.err));
     CHECK(!abut_generate_box((double[3]){ 1, 2, 1 }, (int32_t[3]){ 1, 1, 1 }, &s.scene.object[0].mesh, &s.err));
     CHECK(!abut_generate_rod(7, 1, &s.scene.object[1].mesh, &s.err));       /* x from -3.5 to 3.5 at y = z = 0 */
-    abut_scene_fit(&s.scene);
+    abut_scene_place(&s.scene);
     double lo[3], hi[3];
     abut_mesh_bounds(&s.scene.object[0].mesh, lo, hi);
     CHECK_NEAR(lo[0], 3.0 * 8 / 7, 1e-14);
@@ -238,6 +238,37 @@ TEST(fit_scales_the_longest_side_and_starts_at_the_origin)
     abut_mesh_bounds(&s.scene.object[1].mesh, lo, hi);
     CHECK(lo[0] == 0);
     CHECK_NEAR(hi[0], 8, 1e-14);
+    drop(&s);
+}
+
+/* A box 1 x 2 x 1 and a rod of length 7 along x, turned so that the rod stands up, fitted to 8, raised by half of l. */
+TEST(a_scene_is_turned_then_fitted_then_raised_but_for_what_stays)
+{
+    made s = { 0 };
+    double lo[3], hi[3];
+    s.scene = abut_scene_defaults();
+    s.scene.fit = 8;
+    s.scene.is_turned = 1;
+    memcpy(s.scene.turn, (double[9]){ 0, -1, 0, 1, 0, 0, 0, 0, 1 }, sizeof s.scene.turn);      /* 90 degrees about z */
+    s.scene.lift = (abut_param){ 0.5, 1, "" };
+    CHECK(!abut_scene_reserve(&s.scene, 1, 3, 0, 0, 0, &s.err));
+    CHECK(!abut_generate_box((double[3]){ 1, 2, 1 }, (int32_t[3]){ 1, 1, 1 }, &s.scene.object[0].mesh, &s.err));
+    CHECK(!abut_generate_rod(7, 1, &s.scene.object[1].mesh, &s.err));
+    CHECK(!abut_generate_rod(100, 1, &s.scene.object[2].mesh, &s.err));
+    s.scene.object[1].obstacle = s.scene.object[2].obstacle = s.scene.object[2].in_place = 1;
+    abut_scene_place(&s.scene);
+    const double c = 8.0 / 7, rise = 0.5 * sqrt(6) * c;         /* the box alone is simulated: 2 x 1 x 1 after the turn */
+    abut_mesh_bounds(&s.scene.object[0].mesh, lo, hi);
+    CHECK_NEAR(lo[0], 0, 1e-14);
+    CHECK_NEAR(hi[0], 2 * c, 1e-14);
+    CHECK_NEAR(lo[1], 3 * c + rise, 1e-14);
+    CHECK_NEAR(hi[1], 4 * c + rise, 1e-14);
+    abut_mesh_bounds(&s.scene.object[1].mesh, lo, hi);
+    CHECK_NEAR(lo[1], rise, 1e-14);
+    CHECK_NEAR(hi[1], 8 + rise, 1e-14);
+    CHECK_NEAR(lo[0], c, 1e-14);
+    abut_mesh_bounds(&s.scene.object[2].mesh, lo, hi);
+    CHECK(lo[0] == -50 && hi[0] == 50 && lo[1] == 0 && hi[1] == 0);
     drop(&s);
 }
 
@@ -381,7 +412,9 @@ TEST(damaged_scenes_and_scripts_never_crash)
 {
     static const char *const script =
         "energy FCR\nsize 1\ntime 5 0.025\nshapes input 2\ninput/a.msh 0 3 0  0 0 90  1 1 1 material 1 2 0.3 DBC 0 0 0 1 1 1 0 0 0 0 0 9 1 2\n"
-        "input/b.seg 0 1 0  0 0 0  1 1 1 \\\n angularVelocity 1 2 3\nground 0.1 0\nsection QP\nx\nsection end\ntuning 3\n0\n1\n2\nzoom 1\n";
+        "input/b.seg 0 1 0  0 0 0  1 1 1 \\\n angularVelocity 1 2 3\nground 0.1 0\nsection QP\nx\nsection end\ntuning 3\n0\n1\n2\nzoom 1\n"
+        "meshCO input/c.obj 0 0 0 1 50 0.5 rotate 0 0 90\nrotateModel 0 0 1 40\nhandleRatio 0.02\nshape input input/d.msh\n"
+        "script DCOBallHitWall 1 67\n";
     abut_rng rng = { 21 };
     char text[4096];
     for (int round = 0; round < 1500; round++) {
@@ -419,6 +452,7 @@ int main(int argc, char **argv)
     RUN(friction_follows_pair_then_own_then_scene);
     RUN(meshes_are_scaled_then_turned_then_moved_then_repeated);
     RUN(fit_scales_the_longest_side_and_starts_at_the_origin);
+    RUN(a_scene_is_turned_then_fitted_then_raised_but_for_what_stays);
     RUN(a_sequence_passes_through_every_position);
     RUN(what_cannot_be_simulated_is_refused);
     RUN(motions_that_follow_one_another_are_fine);
