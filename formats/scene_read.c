@@ -76,6 +76,22 @@ static abut_status coefficient(const abut_tree *t, const char *what, double *mu,
     return abut_tree_fail(t, err, "%s is %g: expected 0 or more", what, *mu);
 }
 
+/* Rayleigh damping: coefficients of mass and of stiffness, 0 or more. */
+static abut_status read_damping(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "mass", "stiffness", NULL };
+    abut_param *const p[2] = { &r->scene->damp_mass, &r->scene->damp_stiffness };
+    abut_status rc = abut_tree_keys(t, "damping", keys, err);
+    for (int i = 0; i < 2 && !rc; i++) {
+        const abut_tree *c = abut_tree_find(t, keys[i]);
+        if (!c) continue;
+        rc = abut_tree_real(c, i ? "damping.stiffness" : "damping.mass", i ? ABUT_Q_TIME : ABUT_Q_PER_TIME, &p[i]->value, NULL, err);
+        scene_from(c, p[i]->from);
+        if (!rc && !(p[i]->value >= 0)) rc = abut_tree_fail(c, err, "damping.%s is %g: expected 0 or more", keys[i], p[i]->value);
+    }
+    return rc;
+}
+
 static abut_status read_pair(scene_reader *r, const abut_tree *t, abut_scene_pair *p, abut_err *err)
 {
     static const char *const keys[] = { "between", "mu", NULL };
@@ -208,8 +224,8 @@ static abut_status read_place(scene_reader *r, abut_err *err)
 
 static abut_status read_top(scene_reader *r, abut_err *err)
 {
-    static const char *const keys[] = { "abut", "time", "gravity", "contact", "tolerance", "rotate", "fit", "lift", "materials",
-                                        "objects", "selections", "motion", NULL };
+    static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "rotate", "fit", "lift",
+                                        "materials", "objects", "selections", "motion", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
@@ -217,9 +233,11 @@ static abut_status read_top(scene_reader *r, abut_err *err)
     const abut_tree *abut = abut_tree_find(r->root, "abut"), *time = abut_tree_find(r->root, "time");
     const abut_tree *gravity = abut_tree_find(r->root, "gravity"), *contact = abut_tree_find(r->root, "contact");
     const abut_tree *fit = abut_tree_find(r->root, "fit"), *tolerance = abut_tree_find(r->root, "tolerance");
+    const abut_tree *damping = abut_tree_find(r->root, "damping");
     if (abut) rc = abut_tree_int(abut, "abut (the version of the scene language)", 1, 1, &version, err);
     if (!rc && time) rc = read_time(r, time, err);
     if (!rc && gravity) rc = abut_tree_vector(gravity, "gravity", ABUT_Q_ACCELERATION, 3, s->gravity, err);
+    if (!rc && damping) rc = read_damping(r, damping, err);
     if (!rc && contact) rc = read_contact(r, contact, err);
     if (!rc && tolerance)
         rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);

@@ -15,6 +15,7 @@ static const struct unit {
     int per_length;
 } UNITS[] = {
     { ABUT_Q_TIME, "s", 1, 0 },          { ABUT_Q_TIME, "ms", 1e-3, 0 },
+    { ABUT_Q_PER_TIME, "1/s", 1, 0 },
     { ABUT_Q_LENGTH, "m", 1, 0 },        { ABUT_Q_LENGTH, "cm", 1e-2, 0 },      { ABUT_Q_LENGTH, "mm", 1e-3, 0 },
     { ABUT_Q_LENGTH_OR_L, "m", 1, 0 },   { ABUT_Q_LENGTH_OR_L, "cm", 1e-2, 0 }, { ABUT_Q_LENGTH_OR_L, "mm", 1e-3, 0 },
     { ABUT_Q_LENGTH_OR_L, "l", 1, 1 },   { ABUT_Q_SPEED, "m/s", 1, 0 },         { ABUT_Q_SPEED_OR_L, "m/s", 1, 0 },

@@ -10,6 +10,7 @@
 typedef enum abut_quantity {
     ABUT_Q_PURE,            /* no unit                                  */
     ABUT_Q_TIME,            /* s, ms                                    */
+    ABUT_Q_PER_TIME,        /* 1/s                                      */
     ABUT_Q_LENGTH,          /* m, cm, mm                                */
     ABUT_Q_LENGTH_OR_L,     /* unit: m, cm, mm, or l                    */
     ABUT_Q_SPEED,           /* m/s                                      */

@@ -334,24 +334,39 @@ static double in_metres(const abut_param *p, double l)
     return p->per_length ? p->value * l : p->value;
 }
 
+/* What is not implicit Euler without damping; a program that knows only that must not take it for it. */
+static abut_status put_dynamics(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    abut_status rc = ABUT_OK;
+    if (s->scheme != ABUT_IMPLICIT_EULER) {
+        int32_t *scheme;
+        rc = put(b->model, "time/scheme", 1, &scheme, err);
+        if (!rc) *scheme = s->scheme;
+    }
+    if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
+    if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
+    static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness" };
+    for (int i = 0; i < 3 && !rc; i++) {
+        abut_array *a = abut_arrays_find(b->model, name[i]);
+        if (a) a->flags |= ABUT_A_REQUIRED;
+    }
+    return rc;
+}
+
 static abut_status put_parameters(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;
     abut_built *o = b->out;
     double *gravity;
-    int32_t *lags, *scheme;
+    int32_t *lags;
     o->dhat = in_metres(&s->dhat, o->length);
     o->eps_v = in_metres(&s->eps_v, o->length);
     o->tolerance = in_metres(&s->tolerance, o->length);
     abut_status rc = put(b->model, "world/gravity", 3, &gravity, err);
     if (!rc) memcpy(gravity, s->gravity, sizeof s->gravity);
     if (!rc) rc = put_number(b, "time/step", s->step.value, err);
-    if (!rc && s->scheme != ABUT_IMPLICIT_EULER) {
-        rc = put(b->model, "time/scheme", 1, &scheme, err);
-        if (!rc) *scheme = s->scheme;
-        /* a program that knows implicit Euler only must not take it for that */
-        if (!rc) abut_arrays_find(b->model, "time/scheme")->flags |= ABUT_A_REQUIRED;
-    }
+    if (!rc) rc = put_dynamics(b, err);
     if (!rc) rc = put_number(b, "scene/length", o->length, err);
     if (!rc) rc = put_number(b, "contact/dhat", o->dhat, err);
     if (!rc) rc = put_number(b, "contact/eps-v", o->eps_v, err);

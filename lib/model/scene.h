@@ -79,6 +79,7 @@ typedef struct abut_scene_pair {
 typedef struct abut_scene {
     abut_param step, end;           /* s; end 0: not said */
     int scheme;                     /* ABUT_IMPLICIT_EULER, ... */
+    abut_param damp_mass, damp_stiffness;   /* 1/s, s */
     double gravity[3];              /* m/s^2 */
     abut_param dhat;                /* m */
     abut_param eps_v, tolerance;    /* m/s */

@@ -171,6 +171,7 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     if (rc) return rc;
     t->n = n_contact + p->lag.n;
     abut_elastic_hessian(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->tet_H);
+    abut_damping_hessian(&p->damping, m->nt, p->w.damping, d->tet_H);
     abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
     abut_friction_hessian(&p->lag, x, p->still, p->w.h_force, p->w.eps_v, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);

@@ -28,6 +28,7 @@ abut_weights abut_integrator_weights(const abut_model *m, int scheme)
 {
     const double s = abut_integrator_step_weight(scheme), h = m->h[0], share = scheme == ABUT_MIDPOINT ? 0.5 : 1;
     return (abut_weights){ .scheme = scheme, .psi = s / share * (h * h), .share = share, .h_force = h * sqrt(s),
+                           .damping = s * h * (share < 1 ? 1 : velocity_rate(scheme)),
                            .eps_v = m->eps_v[0] / (sqrt(s) * velocity_rate(scheme)) };
 }
 

@@ -11,7 +11,8 @@
  * with xt = (4 x - x1)/3, vt = (4 v - v1)/3 from the step before the last one.  dE/dx = M (x - xhat) - s_I h^2 f, so a
  * force in newtons is what the barrier or friction exerts in E divided by s_I h^2; both act at the end of the step.
  * The velocity after the step is always rate (x' - c) / h; friction opposes it.  (If it opposed (x' - x)/h, a contact that
- * sticks would leave Newmark and midpoint with v' = -v, step after step.)
+ * sticks would leave Newmark and midpoint with v' = -v, step after step.)  Damping opposes it too, but in midpoint, whose
+ * smooth forces are those of the middle, (x' - x)/h.
  * Sources: Li 2020, 2.1 and 5.3 (Euler, the family); Newmark 1959; Hairer and Wanner 1996, III.1 (BDF2), II.1. */
 #ifndef ABUT_SOLVE_INTEGRATOR_H
 #define ABUT_SOLVE_INTEGRATOR_H
@@ -24,6 +25,7 @@ typedef struct abut_weights {
     double psi;         /* s^2: weight of the elastic energy */
     double share;       /* the elastic energy is that at x_n + share (x - x_n) */
     double h_force;     /* s: h sqrt(s_I), as the barrier and friction take it */
+    double damping;     /* s: weight of 1/2 u^T C u; u = x - c, for midpoint x - x_n */
     double eps_v;       /* m/s: eps_v h_force is the |x - c| at the stiction speed */
 } abut_weights;
 

@@ -12,6 +12,7 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     *p = (abut_problem){ .model = model };
     abut_status rc = abut_collmesh_init(&p->cm, model, err);
     if (!rc) rc = abut_elastic_init(&p->elastic, model, err);
+    if (!rc) rc = abut_damping_init(&p->damping, model, err);
     if (rc) goto fail;
 
     const size_t nv = (size_t)model->nv, n3 = 3 * nv;
@@ -47,6 +48,7 @@ void abut_problem_clear(abut_problem *p)
 {
     abut_collmesh_clear(&p->cm);
     abut_elastic_clear(&p->elastic);
+    abut_damping_clear(&p->damping);
     abut_lag_clear(&p->lag);
     free(p->obstacle);
     free(p->xn);
@@ -97,6 +99,12 @@ const double *abut_problem_elastic_point(const abut_problem *p, const double *x)
     return p->z;
 }
 
+/* Where a node would be that damping does not oppose. */
+static const double *undamped(const abut_problem *p)
+{
+    return p->w.share < 1 ? p->xn : p->still;
+}
+
 abut_status abut_problem_energy(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                                 abut_energy *e, abut_arena *scratch, abut_err *err)
 {
@@ -105,6 +113,8 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     abut_status rc = abut_elastic_energy(&p->elastic, abut_problem_elastic_point(p, x), &psi, scratch, err);
     if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &out.barrier, scratch, err);
     if (!rc) rc = abut_friction_energy(&p->lag, x, p->still, p->w.h_force, p->w.eps_v, &out.friction, scratch, err);
+    if (!rc && abut_damping_acts(&p->damping))
+        rc = abut_damping_energy(&p->damping, &p->elastic, x, undamped(p), p->w.damping, &out.damping, scratch, err);
     if (rc) return rc;
     out.elastic = p->w.psi * psi;
     nodal_energy(p, x, &out);
@@ -114,13 +124,13 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
 
 double abut_energy_sum(const abut_energy *e)
 {
-    return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian }, 5);
+    return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian, e->damping }, 6);
 }
 
 double abut_energy_noise(const abut_problem *p, const abut_energy *e)
 {
     return 4 * DBL_EPSILON * (p->w.psi * p->stiffness + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) + fabs(e->friction) +
-                              fabs(e->lagrangian));
+                              fabs(e->lagrangian) + e->damping);
 }
 
 static void nodal_gradient(const abut_problem *p, const double *x, double *g)
@@ -146,6 +156,8 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
         nodal_gradient(p, x, g);
         rc = abut_elastic_gradient(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, g, scratch, err);
         if (!rc) rc = abut_friction_gradient(&p->lag, m->nv, x, p->still, p->w.h_force, p->w.eps_v, g, scratch, err);
+        if (!rc && abut_damping_acts(&p->damping))
+            rc = abut_damping_gradient(&p->damping, &p->elastic, x, undamped(p), p->w.damping, g, scratch, err);
     }
     if (!rc && (terms & ABUT_TERM_BARRIER)) rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, g, scratch, err);
     if (rc) return rc;
@@ -157,7 +169,7 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
 void abut_problem_diagonal(const abut_problem *p, double *diag)
 {
     for (int32_t i = 0; i < p->model->nv; i++)
-        if (p->row[i] >= 0) diag[p->row[i]] = p->model->mass[i] * (p->held[i] ? p->al.kap : 1);
+        if (p->row[i] >= 0) diag[p->row[i]] = p->model->mass[i] * ((p->held[i] ? p->al.kap : 1) + p->w.damping * p->damping.mass);
 }
 
 abut_status abut_problem_kappa(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,

@@ -1,8 +1,8 @@
 /* The objective of one time step: what is minimised, and nothing about how.
  *
- *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + A(x)          kg m^2
+ *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + R(x) + A(x)          kg m^2
  *
- * inertia, elasticity, contact barrier, lagged friction, and the augmented Lagrangian of prescribed nodes that could not
+ * inertia, elasticity, contact barrier, lagged friction, Rayleigh damping, and the augmented Lagrangian of prescribed nodes that could not
  * be moved to their targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
  * (solve/integrator.h); implicit Euler: xhat = x_n + h v_n + h^2 g, psi = h^2, z = x. */
 #ifndef ABUT_SOLVE_PROBLEM_H
@@ -10,6 +10,7 @@
 
 #include "contact/pairs.h"
 #include "energy/barrier.h"
+#include "energy/damping.h"
 #include "energy/elastic.h"
 #include "energy/friction.h"
 #include "solve/integrator.h"
@@ -25,6 +26,7 @@ typedef struct abut_problem {
     const abut_model *model;    /* borrowed */
     abut_collmesh cm;
     abut_elastic elastic;
+    abut_damping damping;
     uint8_t *obstacle;          /* [nc] collision vertices that never answer a force */
 
     abut_weights w;             /* of the scheme of this step */
@@ -44,7 +46,7 @@ typedef struct abut_problem {
 
 /* The terms of the objective, kg m^2. */
 typedef struct abut_energy {
-    double inertia, elastic, barrier, friction, lagrangian;
+    double inertia, elastic, damping, barrier, friction, lagrangian;
 } abut_energy;
 
 ABUT_MUST_USE abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err);

@@ -74,6 +74,7 @@ static abut_status load_past(abut_stepper *s, const abut_frame *f, abut_err *err
     }
     const abut_start at = start_of(s);
     if (rc) return rc;
+    abut_damping_freeze(&p->damping, &p->elastic, p->xn);
     abut_integrator_predict(p->model, p->w.scheme, &at, p->xhat);
     abut_integrator_still(p->model, p->w.scheme, &at, p->held, p->target, p->still);
     return ABUT_OK;
@@ -109,6 +110,19 @@ static int rubs(const abut_model *m)
     return 0;
 }
 
+/* Implicit Euler balances the stiffness anew in every step.  The other schemes keep that of the frame while anything
+ * touches: a barrier that changes from step to step does work, and they have little to take it out again. */
+static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *err)
+{
+    abut_solver *so = &s->solver;
+    const abut_model *m = so->prob.model;
+    const int keeps = m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER;
+    if (!keeps || !f->kappa || so->pairs.n + so->pairs.n_plane == 0)
+        return abut_problem_kappa(&so->prob, so->x, so->y, &so->pairs, &so->prob.kappa, &so->scratch, err);
+    so->prob.kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], f->kappa[0]));
+    return ABUT_OK;
+}
+
 abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
@@ -129,8 +143,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     }
     if (!rc) rc = abut_solver_move_held(&s->solver, rep, err);
     if (!rc) rc = abut_solver_contacts(&s->solver, rep, err);
-    if (!rc)
-        rc = abut_problem_kappa(p, s->solver.x, s->solver.y, &s->solver.pairs, &p->kappa, &s->solver.scratch, err);
+    if (!rc) rc = start_kappa(s, &f, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return rc;
 }

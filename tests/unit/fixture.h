@@ -17,6 +17,7 @@ typedef struct fixture {
     double h, dhat, mu, eps_v, tol, young, gravity[3];
     int material, lags, plane;          /* plane: half-space y >= 0 */
     int32_t scheme;
+    double damp_mass, damp_stiffness;
     int32_t mo_nodes[4096], mo_first[2 * 8], n_mo_nodes, nmo;
     double mo_linear[3 * 8], mo_angular[3 * 8];
 } fixture;
@@ -191,6 +192,8 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
     }
     FIXTURE_PUT("world/gravity", 3, f->gravity);
     FIXTURE_PUT("time/step", 1, &f->h);
+    if (f->damp_mass > 0) FIXTURE_PUT("damping/mass", 1, &f->damp_mass);
+    if (f->damp_stiffness > 0) FIXTURE_PUT("damping/stiffness", 1, &f->damp_stiffness);
     if (f->scheme) FIXTURE_PUT("time/scheme", 1, &f->scheme);
     FIXTURE_PUT("scene/length", 1, &l);
     FIXTURE_PUT("contact/dhat", 1, &f->dhat);
