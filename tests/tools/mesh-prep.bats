@@ -68,6 +68,8 @@ wrong() {
 @test "wrong values are named with their place" {
     wrong 2 'time: {step: -1 s}' "scene.yaml:2:14: time.step is '-1 s': expected more than 0"
     wrong 2 'time: {step: nan}' "scene.yaml:2:14: time.step is 'nan'"
+    wrong 2 'damping: {mass: -1 1/s}' "scene.yaml:2:17: damping.mass is -1: expected 0 or more"
+    wrong 2 'damping: {stiffness: 1 m}' "scene.yaml:2:22: damping.stiffness is '1 m': expected a number, if it has a unit one of s, ms"
     wrong 2 'time: {scheme: rk4}' "scene.yaml:2:16: time.scheme is 'rk4': expected one of implicit-euler"
     wrong 7 '  jelly: {poisson: 0.5}' "scene.yaml:7:20: poisson is 0.5: expected more than -1 and less than 0.5"
     wrong 11 '    translate: [0, 1]' "scene.yaml:11:16: translate: a list of 2: expected 3 numbers"
