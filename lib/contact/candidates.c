@@ -159,6 +159,8 @@ abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, cons
  * does, so part of the largest motion goes to every vertex. */
 #define ROOM_OWN 0.5
 #define ROOM_ALL 0.125
+/* A list this many times longer than what is left of it, and than there are edges, costs more than a new search. */
+#define WIDE_MOST 16
 
 static int boxes_hold(const abut_box *wide, const abut_box *box, int32_t n)
 {
@@ -233,6 +235,7 @@ abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, 
     if (!rc) rc = list_cull(&out->vt, box, box + cm->nc + cm->ne, err);
     if (!rc) rc = list_cull(&out->ee, box + cm->nc, box + cm->nc, err);
     if (rc) out->vt.n = out->ee.n = 0;
+    else if (near->wide.vt.n + near->wide.ee.n > WIDE_MOST * (out->vt.n + out->ee.n + (size_t)cm->ne)) near->holds = 0;
     return rc;
 }
 
