@@ -119,12 +119,13 @@ abut_status abut_cross_find(const abut_collmesh *cm, const double *y, const uint
 
 /* ---- tetrahedra ---- */
 
-int32_t abut_inverted_find(const abut_model *m, const double *x)
+int32_t abut_inverted_find(const abut_model *m, const double *x, int only_injective)
 {
     int32_t first = INT32_MAX;
     #pragma omp parallel for schedule(static) reduction(min : first) if ((size_t)m->nt >= ABUT_PAR_MIN)
     for (int32_t t = 0; t < m->nt; t++) {
         const int32_t *v = m->tet + 4 * (size_t)t;
+        if (only_injective && !abut_material_injective(m->mat_model[m->tet_mat[t]])) continue;
         /* a positive volume has sign -1 */
         const int sign = abut_orient3d(x + 3 * (size_t)v[0], x + 3 * (size_t)v[1], x + 3 * (size_t)v[2], x + 3 * (size_t)v[3]);
         if (sign >= 0 && t < first) first = t;

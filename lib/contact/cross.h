@@ -18,8 +18,9 @@ typedef struct abut_cross {
  * Fails  ABUT_E_GEOM a position is not finite, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_cross_find(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
                                           abut_cross *list, size_t *found, abut_err *err);
-/** First tet with no positive volume (exact sign), -1 when all are positive. */
-int32_t abut_inverted_find(const abut_model *m, const double *x);
+/** First tet with no positive volume (exact sign), -1 when all are positive.
+ * only_injective: of those whose material forbids it. */
+int32_t abut_inverted_find(const abut_model *m, const double *x, int only_injective);
 /** Smallest J = det F over all tets, and which (the first of equal ones); +inf and -1 without tets.  tet NULL: skip. */
 double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet);
 

@@ -279,7 +279,7 @@ static abut_status run_init(run *s, abut_err *err)
         abut_vec3 g[4];
         s->volume[t] = volume6(m, s->x0, t, g);
     }
-    const int32_t bad = abut_inverted_find(m, s->x0);
+    const int32_t bad = abut_inverted_find(m, s->x0, 0);
     if (bad >= 0) return abut_fail(err, ABUT_E_GEOM, "separation: tet %d has no positive volume at the start", bad);
     memcpy(s->base, s->x0, 3 * (size_t)m->nv * sizeof(double));
     memcpy(s->x, s->x0, 3 * (size_t)m->nv * sizeof(double));
@@ -296,7 +296,7 @@ static void conclude(run *s, abut_separate_report *r)
     for (size_t i = 0; i < s->n_cross; i++) name_left(r, ABUT_LEFT_CROSSING, s->cross[i].edge, s->cross[i].tri, 0);
     r->move_max = displacement(s, &r->move_rms, &r->move_node);
     if (r->move_max > s->opt->max_move) name_left(r, ABUT_LEFT_MOVE, r->move_node, -1, r->move_max - s->opt->max_move);
-    const int32_t bad = abut_inverted_find(m, s->x);
+    const int32_t bad = abut_inverted_find(m, s->x, 0);
     if (bad >= 0) name_left(r, ABUT_LEFT_TET, bad, -1, 0);
     r->gap_end = smallest_gap(s, r);
     if (s->n_cross) r->gap_end = 0;
@@ -324,7 +324,7 @@ static abut_status iterate(run *s, abut_separate_report *r, abut_err *err)
         if (r->rounds == 0) r->crossings_start = s->n_cross, r->gap_start = s->n_cross ? 0 : gap;
         double rms;
         int32_t node;
-        const int free = s->n_cross == 0 && gap == INFINITY && abut_inverted_find(s->cm->model, s->x) < 0;
+        const int free = s->n_cross == 0 && gap == INFINITY && abut_inverted_find(s->cm->model, s->x, 0) < 0;
         if (free || r->rounds == s->opt->max_rounds || stalled(s, &fewest, &since)) return ABUT_OK;
         if (displacement(s, &rms, &node) > 4 * s->opt->max_move) return ABUT_OK;
         /* rounds that undo each other, or many of them: displacements count from where the state stands, which is no longer

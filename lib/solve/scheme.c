@@ -123,6 +123,29 @@ static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *e
     return ABUT_OK;
 }
 
+/* Nothing may touch and no injective element may be inverted, by exact arithmetic.  code and when say whose fault it is. */
+static abut_status check_configuration(const abut_solver *so, abut_status code, const char *when, abut_err *err)
+{
+    const abut_collmesh *cm = &so->prob.cm;
+    const abut_model *m = so->prob.model;
+    abut_cross hit;
+    size_t found = 0;
+    abut_status rc = abut_cross_find(cm, so->y, so->prob.obstacle, 1, &hit, &found, err);
+    if (rc) return rc;
+    if (found && hit.tri < 0)
+        return abut_fail(err, code, "node %d lies on or under half-space %d %s", cm->node[hit.vert], hit.plane, when);
+    if (found) {
+        const int32_t *e = cm->edge + 2 * hit.edge, *t = cm->tri + 3 * hit.tri, *n = cm->node;
+        return abut_fail(err, code, "edge %d %d (object %d) touches triangle %d %d %d (object %d) %s (%zu such pairs)", n[e[0]],
+                         n[e[1]], m->body[n[e[0]]], n[t[0]], n[t[1]], n[t[2]], m->body[n[t[0]]], when, found);
+    }
+    const int32_t tet = abut_inverted_find(m, so->x, 1);
+    if (tet >= 0)
+        return abut_fail(err, code, "tet %d (nodes %d %d %d %d) is inverted %s", tet, m->tet[4 * tet], m->tet[4 * tet + 1],
+                         m->tet[4 * tet + 2], m->tet[4 * tet + 3], when);
+    return ABUT_OK;
+}
+
 abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
@@ -132,8 +155,13 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     if (!s->way_goes_on || !s->solver.path.n) rc = abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
+    if (!rc && !s->start_checked) {
+        abut_collmesh_gather(&p->cm, s->solver.x, s->solver.y);
+        rc = check_configuration(&s->solver, ABUT_E_GEOM, "at the start", err);
+    }
     if (!rc) rc = abut_solver_contacts(&s->solver, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
+    s->start_checked = 1;
 
     /* the first frame of a scene has no friction data yet: freeze what touches now */
     const int first = !abut_arrays_find(frame, "lag/node");
@@ -198,34 +226,13 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
     return rc;
 }
 
-static abut_status crossing(const abut_collmesh *cm, const abut_cross *hit, size_t found, int64_t step, abut_err *err)
-{
-    if (hit->tri < 0)
-        return abut_fail(err, ABUT_E_NUMERIC, "step %lld: node %d lies on or under half-space %d after the step",
-                         (long long)step, cm->node[hit->vert], hit->plane);
-    const int32_t *e = cm->edge + 2 * hit->edge, *t = cm->tri + 3 * hit->tri;
-    return abut_fail(err, ABUT_E_NUMERIC, "step %lld: edge %d %d touches triangle %d %d %d after the step (%zu such pairs)",
-                     (long long)step, cm->node[e[0]], cm->node[e[1]], cm->node[t[0]], cm->node[t[1]], cm->node[t[2]], found);
-}
-
-/* Nothing may touch and no injective element may be inverted, by exact arithmetic. */
 static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    abut_solver *so = &s->solver;
-    const abut_problem *p = &so->prob;
     const double clock = abut_time_wall();
-    abut_cross hit;
-    size_t found = 0;
-    abut_status rc = abut_cross_find(&p->cm, so->y, p->obstacle, 1, &hit, &found, err);
+    const abut_status rc = check_configuration(&s->solver, ABUT_E_NUMERIC, "after the step", err);
     rep->seconds.check += abut_time_wall() - clock;
-    if (rc) return rc;
-    if (found) return crossing(&p->cm, &hit, found, s->at.step + 1, err);
-    rep->min_jacobian = abut_smallest_jacobian(p->model, so->x, &rep->min_jacobian_tet);
-    const int32_t t = rep->min_jacobian_tet;
-    if (t >= 0 && !(rep->min_jacobian > 0) && p->model->mat_model[p->model->tet_mat[t]] == ABUT_NEO_HOOKEAN)
-        return abut_fail(err, ABUT_E_NUMERIC, "step %lld: tet %d has J = %.3g after the step", (long long)s->at.step + 1, t,
-                         rep->min_jacobian);
-    return ABUT_OK;
+    rep->min_jacobian = abut_smallest_jacobian(s->solver.prob.model, s->solver.x, &rep->min_jacobian_tet);
+    return rc ? abut_wrap(err, "step %lld", (long long)s->at.step + 1), rc : ABUT_OK;
 }
 
 static void report_contacts(const abut_solver *so, abut_report *rep)

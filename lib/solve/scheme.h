@@ -27,6 +27,7 @@ typedef struct abut_stepper {
     double *v_end, *a_end;  /* [3 nv] after the step */
     abut_instant at;    /* start of the step */
     int pass;           /* passes solved so far in this step */
+    int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
     int way_goes_on;    /* the frame before was not written: the way to the next one starts where its own did */
 } abut_stepper;
 

@@ -124,3 +124,24 @@ P
     [ "$status" -eq 3 ]
     [[ $output == *low* && $output == *high* ]]
 }
+
+@test "a stream that intersects at the start is refused by nodes, with exit 3, before any step" {
+    skip_without_numpy
+    cat > cross.py <<'P'
+import sys
+sys.path.insert(0, sys.argv[1])
+import abut_stream
+items = list(abut_stream.read("-"))
+high = items[0]["node/object"] == 1
+items[-1]["node/x"][high, 1] -= 0.01
+with abut_stream.Writer("-") as out:
+    out.model(items[0].arrays)
+    for f in items[1:]:
+        out.frame(f.step, f.time, f.arrays, f.phase)
+P
+    "$PYTHON" cross.py "$ROOT/formats/python" < "$pile" > cross.abut
+    run "$BIN/step" cross.abut -o o.abut
+    [ "$status" -eq 3 ]
+    [[ $output == *"touches triangle"*"at the start"* ]]
+    [ ! -e o.abut ]
+}

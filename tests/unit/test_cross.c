@@ -147,7 +147,7 @@ TEST(tets_without_positive_volume_and_the_smallest_jacobian_are_found)
         for (int k = 0; k < 4; k++) tet[4 * t + k] = 4 * t + k;
     }
     const abut_model m = { .nv = 4 * N, .nt = N, .tet = tet, .X = X };
-    CHECK(abut_inverted_find(&m, x) == -1);
+    CHECK(abut_inverted_find(&m, x, 0) == -1);
     for (int k = 0; k < 12; k++) x[12 * 777 + k] = 0.1 * (X[12 * 777 + k] - 777);
     memcpy(x + 12 * 1500, x + 12 * 777, 12 * sizeof *x);
     for (int threads = 1; threads <= 7; threads += 3) {
@@ -157,13 +157,13 @@ TEST(tets_without_positive_volume_and_the_smallest_jacobian_are_found)
     }
     x[12 * 1200 + 11] = x[12 * 1200 + 2];                       /* flat */
     x[12 * 1700 + 11] = x[12 * 1700 + 2] - 1;                   /* turned over */
-    CHECK(abut_inverted_find(&m, x) == 1200);
+    CHECK(abut_inverted_find(&m, x, 0) == 1200);
     CHECK(abut_smallest_jacobian(&m, x, &which) < 0 && which == 1700);
     x[12 * 1200 + 11] = nextafter(x[12 * 1200 + 2], INFINITY);  /* the thinnest there is */
-    CHECK(abut_inverted_find(&m, x) == 1700);
+    CHECK(abut_inverted_find(&m, x, 0) == 1700);
     abut_threads_set(2);
     const abut_model none = { .nv = 0 };
-    CHECK(abut_inverted_find(&none, x) == -1 && isinf(abut_smallest_jacobian(&none, x, NULL)));
+    CHECK(abut_inverted_find(&none, x, 0) == -1 && isinf(abut_smallest_jacobian(&none, x, NULL)));
     free(X);
     free(x);
 }
