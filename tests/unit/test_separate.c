@@ -127,7 +127,7 @@ static void check_separated(scene *s, double gap)
     CHECK(s->report.done && s->report.n_left == 0 && s->report.residual == 0 && s->report.crossings_end == 0);
     CHECK(!abut_cross_find(&s->cm, s->x, NULL, 4, list, &found, &s->err) && found == 0);
     CHECK(brute_gap(s, s->x) >= gap * (1 - 1e-9));
-    CHECK(abut_inverted_find(&s->m, s->x) == -1);
+    CHECK(abut_inverted_find(&s->m, s->x, 0) == -1);
     for (int32_t i = 0; i < 3 * s->m.nv; i++) CHECK(s->role[i / 3] == ABUT_NODE_FREE || s->x[i] == s->mesh.x[i]);
     CHECK(s->report.move_max <= s->report.limit && s->report.move_rms <= s->report.move_max);
 }
