@@ -28,3 +28,16 @@ pipeline() { # name frames
     pipeline stage 5
     [ "$(wc -l < "$BATS_TEST_TMPDIR/frames.csv")" -ge 11 ]
 }
+@test "scenes: skipped by name without the data; a script becomes a row, a refused one says why" {
+    ABUT_DATA=$TMP/none run pipeline scenes 0
+    [ "$status" -eq 0 ] && [[ $output == "scenes: skipped, no $TMP/none/ipc/input"* ]]
+    mkdir -p ipc/input/tutorialExamples
+    printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n' > ipc/input/t.msh
+    printf 'shape input input/t.msh\nground 0 -1\ntime 0.1 0.02\n' > ipc/input/tutorialExamples/good.txt
+    printf 'nonsense\n' > ipc/input/tutorialExamples/bad.txt
+    ABUT_DATA=$TMP run pipeline scenes 0
+    [ "$status" -eq 0 ]
+    [[ $output == *"| good | 4 | 1 | 5 of 5 | "*" | 0 | - | clean |"* ]]
+    [[ $output == *"| bad | | | | | | | refused: line 1: unsupported command 'nonsense'"* ]]
+    [ -s "$BATS_TEST_TMPDIR/SCENES.md" ]
+}
