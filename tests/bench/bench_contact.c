@@ -5,10 +5,13 @@
 #include "contact/cross.h"
 #include "contact/max_step.h"
 #include "contact/pairs.h"
+#include "energy/barrier.h"
+#include "linalg/bsr.h"
 #include "ply_mesh.h"
 
-enum { FIND, PAIRS, LIMIT, CULL, PAIRS_CULLED, CROSS, N_PHASE };
-static const char *phase_name[N_PHASE] = { "candidates_find", "pairs_find", "limit_ccd", "candidates_cull", "pairs_find_culled", "cross_find" };
+enum { FIND, PAIRS, LIMIT, CULL, PAIRS_CULLED, CROSS, HESSIAN, ASSEMBLE, N_PHASE };
+static const char *phase_name[N_PHASE] = { "candidates_find", "pairs_find", "limit_ccd", "candidates_cull", "pairs_find_culled", "cross_find",
+                                                 "barrier_hessian", "assemble" };
 
 struct clock { double wall, cpu; };
 struct result { double wall, cpu; size_t count; };
@@ -21,6 +24,28 @@ static void record(struct result *r, struct clock since, size_t count)
     if (r->wall <= 0 || wall < r->wall) r->wall = wall;
     if (r->cpu <= 0 || cpu < r->cpu) r->cpu = cpu;
     r->count = count;
+}
+
+/* Projected barrier Hessians of the contacts at y, and their sum into a block matrix whose pattern is known */
+static int barrier_work(const abut_collmesh *cm, const double *y, const abut_pairs *pairs, struct result res[N_PHASE])
+{
+    int32_t *node = malloc(4 * (pairs->n + 1) * sizeof *node);
+    double *H = malloc(ABUT_PACKED * (pairs->n + 1) * sizeof *H);
+    abut_bsr A = { 0 };
+    abut_err err = { 0 };
+    if (!node || !H) return 0;
+    struct clock t = now();
+    abut_barrier_hessian(cm, pairs, y, 1, node, H);
+    record(&res[HESSIAN], t, pairs->n);
+    const abut_elems set = { pairs->n, node, H };
+    const int bad = abut_bsr_pattern(&A, cm->nc, &set, 1, &err);
+    t = now();
+    if (!bad) abut_bsr_assemble(&A, NULL, &set, 1);
+    record(&res[ASSEMBLE], t, pairs->n);
+    abut_bsr_clear(&A);
+    free(node);
+    free(H);
+    return !bad;
 }
 
 static int iteration(const abut_collmesh *cm, const double *y0, const double *y1, abut_candidates *cand, abut_pairs *pairs,
@@ -36,6 +61,7 @@ static int iteration(const abut_collmesh *cm, const double *y0, const double *y1
     t = now();
     bad = bad || abut_pairs_find(cm, cand, y0, NULL, pairs, &err);
     record(&res[PAIRS], t, pairs->n);
+    bad = bad || !barrier_work(cm, y0, pairs, res);
     t = now();
     bad = bad || abut_limit_ccd(cm, cand, y0, y1, 0.2, &lim, &err);
     record(&res[LIMIT], t, cand->vt.n + cand->ee.n);
@@ -80,7 +106,7 @@ int main(int argc, char **argv)
         for (int r = 0; r < repeat; r++)
             if (!iteration(&cm, m[0].x, m[1].x, &cand, &pairs, yt, res)) return 1;
         for (int k = 0; k < N_PHASE; k++)
-            printf("%d\t%s\t%zu\t%.1f\t%.1f\n", threads, phase_name[k], res[k].count, 1e3 * res[k].wall, 1e3 * res[k].cpu);
+            printf("%d\t%s\t%zu\t%.2f\t%.2f\n", threads, phase_name[k], res[k].count, 1e3 * res[k].wall, 1e3 * res[k].cpu);
     }
     abut_candidates_clear(&cand);
     abut_pairs_clear(&pairs);
