@@ -77,4 +77,25 @@ static inline int same_frames(const abut_arrays *a, const abut_arrays *b)
     return same;
 }
 
+/* Speed after n steps of a stiff block released on a slope of tangent 0.5 (gravity is tilted, not the floor).  h, lags,
+ * scheme and damping are those of f. */
+static inline double slope_speed(fixture *f, double mu, int n)
+{
+    f->plane = 1;
+    f->mu = mu;
+    f->eps_v = 1e-5;
+    f->tol = 1e-6;
+    f->young = 1e7;
+    f->material = ABUT_FIXED_COROTATED;
+    const double c = 2 / sqrt(5), s = 1 / sqrt(5);
+    f->gravity[0] = 9.81 * s, f->gravity[1] = -9.81 * c;
+    fixture_box(f, 0, 8.7e-4, 0, 0.4, 0.1, 0.4, 1, 1, 1, 0);
+    world w;
+    world_open(&w, f, NULL);
+    CHECK(!world_run(&w, n));
+    const double v = mean(&w, "node/v", 0, 0);
+    world_close(&w);
+    return v;
+}
+
 #endif
