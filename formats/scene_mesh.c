@@ -1,7 +1,6 @@
 #include "formats/scene_parts.h"
 
 #include "formats/mesh_io.h"
-#include "mesher/generate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,108 +17,13 @@ static abut_status make_path(const scene_reader *r, const abut_tree *t, const ch
     return n < PATH_SIZE ? ABUT_OK : abut_tree_fail(t, err, "this path is longer than %d letters", PATH_SIZE - 1);
 }
 
-/* A message of a reader or generator after the place of the key that led there; a size that a generator refuses is a
- * fault of the scene. */
-static abut_status in_scene(const abut_tree *t, abut_status rc, abut_err *err)
-{
-    char at[200];
-    if (rc) abut_wrap(err, "%s", abut_tree_place(t, at, sizeof at));
-    if (rc != ABUT_E_ARG) return rc;
-    if (err) err->code = ABUT_E_FORMAT;
-    return ABUT_E_FORMAT;
-}
-
 static abut_status load(const scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     char path[PATH_SIZE];
     const char *name = NULL;
     abut_status rc = abut_tree_word(t, "mesh", &name, err);
     if (!rc) rc = make_path(r, t, name, path, err);
-    return rc ? rc : in_scene(t, abut_mesh_load(path, m, err), err);
-}
-
-/* ---- generate ---- */
-
-static abut_status need(const abut_tree *t, const char *const *keys, abut_err *err)
-{
-    abut_status rc = abut_tree_keys(t, t->key, keys, err);
-    for (; !rc && *keys; keys++)
-        if (!abut_tree_find(t, *keys)) rc = abut_tree_fail(t, err, "%s: '%s' is missing", t->key, *keys);
-    return rc;
-}
-
-static abut_status make_box(const abut_tree *t, abut_mesh *m, abut_err *err)
-{
-    double size[3] = { 0 };
-    int32_t cells[3] = { 0 };
-    abut_status rc = need(t, (const char *const[]){ "size", "cells", NULL }, err);
-    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "size"), "size", ABUT_Q_LENGTH, 3, size, err);
-    if (!rc) rc = abut_tree_ints(abut_tree_find(t, "cells"), "cells", 3, 1, 4096, cells, err);
-    return rc ? rc : in_scene(t, abut_generate_box(size, cells, m, err), err);
-}
-
-static abut_status make_sphere(const abut_tree *t, abut_mesh *m, abut_err *err)
-{
-    double radius = 0;
-    int32_t cells = 0;
-    abut_status rc = need(t, (const char *const[]){ "radius", "cells", NULL }, err);
-    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, &radius, NULL, err);
-    if (!rc) rc = abut_tree_int(abut_tree_find(t, "cells"), "cells", 2, 360, &cells, err);
-    return rc ? rc : in_scene(t, abut_generate_sphere(radius, cells, m, err), err);
-}
-
-static abut_status make_cylinder(const abut_tree *t, abut_mesh *m, abut_err *err)
-{
-    double radius = 0, height = 0;
-    int32_t cells[2] = { 0 };
-    abut_status rc = need(t, (const char *const[]){ "radius", "height", "cells", NULL }, err);
-    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, &radius, NULL, err);
-    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "height"), "height", ABUT_Q_LENGTH, &height, NULL, err);
-    if (!rc) rc = abut_tree_ints(abut_tree_find(t, "cells"), "cells [across, along]", 2, 1, 4096, cells, err);
-    return rc ? rc : in_scene(t, abut_generate_cylinder(radius, height, cells[0], cells[1], m, err), err);
-}
-
-static abut_status make_cloth(const abut_tree *t, abut_mesh *m, abut_err *err)
-{
-    double size[2] = { 0 };
-    int32_t cells[2] = { 0 };
-    abut_status rc = need(t, (const char *const[]){ "size", "cells", NULL }, err);
-    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "size"), "size", ABUT_Q_LENGTH, 2, size, err);
-    if (!rc) rc = abut_tree_ints(abut_tree_find(t, "cells"), "cells", 2, 1, 4096, cells, err);
-    return rc ? rc : in_scene(t, abut_generate_cloth(size, cells, m, err), err);
-}
-
-static abut_status make_rod(const abut_tree *t, abut_mesh *m, abut_err *err)
-{
-    double length = 0;
-    int32_t cells = 0;
-    abut_status rc = need(t, (const char *const[]){ "length", "cells", NULL }, err);
-    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "length"), "length", ABUT_Q_LENGTH, &length, NULL, err);
-    if (!rc) rc = abut_tree_int(abut_tree_find(t, "cells"), "cells", 1, 4096, &cells, err);
-    return rc ? rc : in_scene(t, abut_generate_rod(length, cells, m, err), err);
-}
-
-static abut_status make_particles(const abut_tree *t, abut_mesh *m, abut_err *err)
-{
-    double size[3] = { 0 };
-    int32_t count[3] = { 0 };
-    abut_status rc = need(t, (const char *const[]){ "size", "count", NULL }, err);
-    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "size"), "size", ABUT_Q_LENGTH, 3, size, err);
-    if (!rc) rc = abut_tree_ints(abut_tree_find(t, "count"), "count", 3, 1, 4096, count, err);
-    return rc ? rc : in_scene(t, abut_generate_particles(size, count, m, err), err);
-}
-
-static abut_status generate(const abut_tree *t, abut_mesh *m, abut_err *err)
-{
-    static const char *const names[] = { "box", "sphere", "cylinder", "cloth", "rod", "particles", NULL };
-    static abut_status (*const make[])(const abut_tree *, abut_mesh *, abut_err *) = {
-        make_box, make_sphere, make_cylinder, make_cloth, make_rod, make_particles
-    };
-    abut_status rc = abut_tree_keys(t, "generate", names, err);
-    if (!rc && t->n != 1) rc = abut_tree_fail(t, err, "generate: %d shapes: expected one", t->n);
-    for (int i = 0; !rc && names[i]; i++)
-        if (!strcmp(t->child->key, names[i])) rc = make[i](t->child, m, err);
-    return rc;
+    return rc ? rc : scene_placed(t, abut_mesh_load(path, m, err), err);
 }
 
 /* ---- what to keep of the mesh ---- */
@@ -288,7 +192,7 @@ static abut_status read_sequence(const scene_reader *r, const abut_tree *t, abut
 {
     char path[PATH_SIZE], pattern[PATH_SIZE];
     const char *name = NULL;
-    abut_status rc = need(t, (const char *const[]){ "files", "step", NULL }, err);
+    abut_status rc = scene_need(t, (const char *const[]){ "files", "step", NULL }, err);
     const abut_tree *files = rc ? NULL : abut_tree_find(t, "files");
     if (!rc) rc = abut_tree_word(files, "files", &name, err);
     if (!rc) rc = abut_tree_positive(abut_tree_find(t, "step"), "step", ABUT_Q_TIME, &o->key_step, NULL, err);
@@ -302,7 +206,7 @@ static abut_status read_sequence(const scene_reader *r, const abut_tree *t, abut
         if (snprintf(path, sizeof path, "%s%d%s", pattern, k, mark + 2) >= PATH_SIZE)
             return abut_tree_fail(files, err, "this path is longer than %d letters", PATH_SIZE - 1);
         if (k > 0 && access(path, F_OK)) break;
-        rc = in_scene(files, abut_mesh_load(path, &m, err), err);
+        rc = scene_placed(files, abut_mesh_load(path, &m, err), err);
         if (!rc && k == 0) rc = abut_mesh_append(&o->mesh, &m, err);
         if (!rc) rc = key_add(files, path, &m, o, err);
         abut_mesh_clear(&m);
@@ -318,7 +222,7 @@ static abut_status source(const scene_reader *r, const abut_tree *t, abut_scene_
     if ((mesh != NULL) + (gen != NULL) + (sequence != NULL) != 1)
         return abut_tree_fail_key(t, err, "object '%s': expected one of mesh, generate, sequence, half-space", t->key);
     if (mesh) return load(r, mesh, &o->mesh, err);
-    if (gen) return generate(gen, &o->mesh, err);
+    if (gen) return scene_generate(gen, &o->mesh, err);
     if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
     if (abut_tree_find(t, "repeat") || abut_tree_find(t, "velocity") || abut_tree_find(t, "angular-velocity"))
         return abut_tree_fail_key(sequence, err, "sequence: says where the obstacle is; expected no repeat or velocity");

@@ -22,6 +22,13 @@ ABUT_MUST_USE abut_status scene_find(const scene_reader *r, const abut_tree *t, 
 ABUT_MUST_USE abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *err);
 /** The mesh of an object: file or generator, scaled, turned, moved, repeated. */
 ABUT_MUST_USE abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err);
+/** The value of `generate`: a map with one generator, into an empty mesh. */
+ABUT_MUST_USE abut_status scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err);
+/** Puts the place of t before the message of a reader or generator that failed with rc; a size that a generator refuses is a
+ * fault of the scene (ABUT_E_FORMAT). */
+abut_status scene_placed(const abut_tree *t, abut_status rc, abut_err *err);
+/** Fails unless the map t has all of these keys and no other. */
+ABUT_MUST_USE abut_status scene_need(const abut_tree *t, const char *const *keys, abut_err *err);
 /** axis: [..], <word>: quantity -> rotation vector. */
 ABUT_MUST_USE abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err);
 /** A rotation {axis: [..], angle: angle}, or a list of them done in order, applied after what R does. */

@@ -77,7 +77,12 @@ wrong() {
     wrong 14 '  - select: {object: bix}' "scene.yaml:14:22: no object is called 'bix'; did you mean 'box'?"
     wrong 14 '  - select: {object: box, box: [[9, 9, 9], [10, 10, 10]]}' "scene.yaml:14:5: this motion selects no node"
     wrong 10 '    mesh: no/such.obj' "scene.yaml:10:11: no/such.obj: No such file or directory"
-    wrong 10 '    generate: {sphere: {radius: 1, cells: 3}}' "scene.yaml:10:24: sphere: 3 cells over the diameter: expected an even number"
+    wrong 10 '    generate: {torus: {radius: 1, tube: 2, cells: [9, 2]}}' "scene.yaml:10:23: torus: tube 2 m: expected less than the radius 1 m"
+    wrong 10 '    generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], tets: [[0, 1, 2, 4]]}}' "tets is '4': expected an integer from 0 to 3"
+    wrong 10 '    generate: {explicit: {points: [[0, 0, 0], [1, 0, 0]]}}' "explicit: expected tets, triangles or segments"
+    wrong 10 '    generate: {revolution: {profile: [[1, 0], [0, 1], [1, 2]], cells: [8, 1]}}' "scene.yaml:10:28: revolution: point 1 of the profile"
+    wrong 10 '    generate: {blob: {cell: 0.1, capsules: [{from: [0, 0, 0]}]}}' "scene.yaml:10:45: capsule: expected {from"
+    wrong 10 '    generate: {tendrils: {radius: 1, length: 1, thickness: 0.1, cell: 0.1}}' "scene.yaml:10:26: tendrils: 'count' is missing"
     wrong 1 'abut: 2' "scene.yaml:1:7: abut (the version of the scene language) is '2'"
 }
 
@@ -352,4 +357,26 @@ S
     "$BIN/mesh-prep" --explain --ipc-script "$DATA/ipc/input/paperExamples/2_spherePoints.txt" -o out.abut 2>text
     grep -F "7034 nodes, 27792 tets; surface: 9742 triangles" text
     grep -F "420 isolated points" text
+}
+
+@test "every generator makes a body or an obstacle that stands and falls" {
+    cat > all.yaml <<'Y'
+objects:
+  box:      {generate: {box: {size: [1, 1, 1], cells: [1, 2, 1]}}}
+  sphere:   {generate: {sphere: {radius: 0.5, cells: 3}}, translate: [2, 0, 0]}
+  cylinder: {generate: {cylinder: {radius: 0.5, height: 1, cells: [3, 2]}}, translate: [4, 0, 0]}
+  torus:    {generate: {torus: {radius: 0.4, tube: 0.1, cells: [20, 2]}}, translate: [6, 0, 0]}
+  blob:     {generate: {blob: {cell: 0.1, blend: 0.1, snap: true, capsules: [{from: [8, 0, 0], to: [8, 1, 0], radius: 0.3}, {from: [8, 1, 0], radius: 0.4}]}}}
+  tendrils: {generate: {tendrils: {radius: 0.3, length: 0.3, thickness: 0.15, count: 12, cell: 0.08}}, translate: [10, 0, 0]}
+  tet:      {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], tets: [[0, 1, 2, 3]]}}, translate: [12, 0, 0]}
+  cloth:    {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, obstacle: true, translate: [0, -1, 0]}
+  tube:     {generate: {revolution: {profile: [[0.6, 0], [0.6, 1], [1, 2]], cells: [8, 2]}}, obstacle: true, translate: [2, -3, 0]}
+  roller:   {generate: {revolution: {profile: [[0, 0], [0.5, 0], [0.5, 1], [0, 1]], cells: [8, 2]}}, use: edges, obstacle: true, translate: [4, -3, 0]}
+  rod:      {generate: {rod: {length: 1, cells: 3}}, obstacle: true, translate: [6, -3, 0]}
+  points:   {generate: {particles: {size: [1, 1, 1], count: [2, 2, 2]}}, obstacle: true, translate: [8, -3, 0]}
+  lines:    {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0]], segments: [[0, 1], [1, 2]]}}, obstacle: true, translate: [12, -3, 0]}
+Y
+    "$BIN/mesh-prep" all.yaml --explain -o all.abut 2> text
+    [ "$(grep -cE '^(body|obstacle) ' text)" -eq 13 ]
+    "$BIN/step" -q -n 2 all.abut | "$BIN/ccd-check" -q --no-output
 }

@@ -60,14 +60,57 @@ TEST(a_mat_has_the_counts_of_the_literature)
     }
 }
 
+/* An edge of two triangles that run along it opposite ways, all around; and every point that a triangle has is the tip of
+ * one fan, so the surface is a manifold.  Returns the Euler characteristic V - E + F. */
+static int euler_of_manifold(const int32_t *tri, int32_t n, int32_t nv)
+{
+    int32_t *next = calloc((size_t)nv, sizeof *next), used = 0;
+    int32_t *fan = calloc(3 * (size_t)n, sizeof *fan), *start = calloc((size_t)nv + 1, sizeof *start);
+    for (int32_t i = 0; i < 3 * n; i++) start[tri[i] + 1]++;
+    for (int32_t v = 0; v < nv; v++) used += start[v + 1] > 0, start[v + 1] += start[v];
+    for (int32_t i = 0; i < 3 * n; i++) fan[start[tri[i]] + next[tri[i]]++] = i;
+    for (int32_t v = 0; v < nv; v++) {
+        const int32_t lo = start[v], hi = start[v + 1];
+        int32_t at = lo, met = 0;               /* walk from the triangle v, a, b to the one v, b, c */
+        if (lo == hi) continue;
+        do {
+            const int32_t i = fan[at], b = tri[i - i % 3 + (i + 2) % 3];
+            int32_t found = 0;
+            for (int32_t k = lo; k < hi; k++)
+                if (tri[fan[k] - fan[k] % 3 + (fan[k] + 1) % 3] == b) at = k, found++;
+            CHECK(found == 1);
+            if (found != 1) break;
+            met++;
+        } while (at != lo && met <= hi - lo);
+        CHECK(met == hi - lo);
+    }
+    free(next), free(fan), free(start);
+    return used - 3 * n / 2 + n;
+}
+
+/* The boundary of the tets: its Euler characteristic; it encloses the volume of the tets. */
+static int euler_of_boundary(const abut_mesh *m, double flat)
+{
+    int32_t *tri = NULL, n = 0;
+    abut_err err = { 0 };
+    CHECK(!abut_surface_triangles(m->tet, m->nt, m->nv, &tri, &n, &err));
+    const int euler = euler_of_manifold(tri, n, m->nv);
+    const double sum = volume_sum(m, flat);
+    CHECK_NEAR(enclosed(m, tri, n), sum, 1e-12 * sum);
+    free(tri);
+    return euler;
+}
+
 TEST(a_ball_fills_its_sphere_without_flat_tets)
 {
-    double off[2];
-    for (int k = 0; k < 2; k++) {
+    double off[4];
+    const int32_t cells[4] = { 8, 16, 11, 22 };
+    for (int k = 0; k < 4; k++) {
         abut_mesh m = { 0 };
         abut_err err = { 0 };
         int32_t *tri = NULL, n = 0;
-        CHECK(!abut_generate_sphere(2, k ? 16 : 8, &m, &err));
+        CHECK(!abut_generate_sphere(2, cells[k], &m, &err));
+        CHECK(m.nv == (cells[k] + 1) * (cells[k] + 1) * (cells[k] + 1) && m.nt == 6 * cells[k] * cells[k] * cells[k]);
         CHECK(!abut_surface_triangles(m.tet, m.nt, m.nv, &tri, &n, &err));
         for (int32_t i = 0; i < 3 * n; i++) {
             const double *p = m.x + 3 * tri[i];
@@ -76,11 +119,12 @@ TEST(a_ball_fills_its_sphere_without_flat_tets)
         const double exact = 4.0 / 3 * 3.14159265358979 * 8, got = volume_sum(&m, 0.05);
         off[k] = 1 - got / exact;
         CHECK(off[k] > 0);
-        CHECK_NEAR(enclosed(&m, tri, n), got, 1e-12);
+        CHECK(euler_of_boundary(&m, 0.05) == 2);
         free(tri);
         abut_mesh_clear(&m);
     }
     CHECK(off[1] < 0.3 * off[0]);       /* second order in the cell size */
+    CHECK(off[3] < 0.3 * off[2]);
 }
 
 TEST(a_cylinder_fills_its_volume)
@@ -90,6 +134,140 @@ TEST(a_cylinder_fills_its_volume)
     CHECK(!abut_generate_cylinder(0.5, 3, 24, 7, &m, &err));
     CHECK(m.nv == 25 * 25 * 8 && m.nt == 6 * 24 * 24 * 7);
     CHECK_NEAR(volume_sum(&m, 0.05), 3.14159265358979 * 0.25 * 3, 0.01);
+    abut_mesh_clear(&m);
+}
+
+TEST(a_torus_closes_on_itself_with_the_counts_of_the_literature)
+{
+    const double pi = 3.14159265358979;
+    double off[2];
+    for (int k = 0; k < 2; k++) {
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        CHECK(!abut_generate_torus(0.4, 0.1, k ? 80 : 20, k ? 8 : 2, &m, &err));
+        if (!k) CHECK(m.nv == 180 && m.nt == 480);
+        CHECK(euler_of_boundary(&m, 0.03) == 0);
+        off[k] = 1 - volume_sum(&m, 0.03) / (2 * pi * pi * 0.4 * 0.01);
+        for (int32_t i = 0; i < m.nv; i++) {
+            const double out = hypot(m.x[3 * i], m.x[3 * i + 2]) - 0.4;
+            CHECK(hypot(out, m.x[3 * i + 1]) <= 0.1 + 1e-15);
+        }
+        abut_mesh_clear(&m);
+    }
+    CHECK(off[0] > 0 && off[1] > 0 && off[1] < 0.1 * off[0]);
+}
+
+/* Volume that the surface encloses with the discs across its two ends, whose triangles meet the axis in a point. */
+static double enclosed_with_ends(const abut_mesh *m, int32_t around)
+{
+    double v = enclosed(m, m->tri, m->nf);
+    for (int end = 0; end < 2; end++)
+        for (int32_t i = 0; i < around; i++) {
+            const int32_t first = end ? m->nv - around : 0, p = first + i, q = first + (i + 1) % around;
+            const double *a = m->x + 3 * (end ? p : q), *b = m->x + 3 * (end ? q : p), h = m->x[3 * first + 1];
+            v += h * (a[2] * b[0] - a[0] * b[2]) / 6;       /* (a x b) . (0, h, 0) */
+        }
+    return v;
+}
+
+TEST(a_revolution_is_a_tube_or_a_closed_surface)
+{
+    const double pi = 3.14159265358979;
+    const double tube[4] = { 0.5, -1, 0.5, 2 }, cone[6] = { 0, -1, 1, -1, 0, 1 }, reversed[4] = { 0.5, 2, 0.5, -1 };
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(!abut_generate_revolution(tube, 2, 12, 5, &m, &err));
+    CHECK(m.nv == 12 * 6 && m.nf == 2 * 12 * 5 && !m.nt);
+    const double section = 0.5 * 12 * sin(2 * pi / 12) * 0.25;
+    CHECK_NEAR(enclosed_with_ends(&m, 12), 3 * section, 1e-14);
+    abut_mesh_clear(&m);
+    CHECK(!abut_generate_revolution(reversed, 2, 7, 1, &m, &err));
+    CHECK(enclosed(&m, m.tri, m.nf) < 0);
+    abut_mesh_clear(&m);
+    for (int32_t along = 1; along < 4; along++) {
+        CHECK(!abut_generate_revolution(cone, 3, 9, along, &m, &err));
+        CHECK(m.nv == 2 + 9 * (2 * along - 1) && m.nf == 9 * 2 * (2 * along - 1));
+        CHECK(euler_of_manifold(m.tri, m.nf, m.nv) == 2);
+        CHECK_NEAR(enclosed(&m, m.tri, m.nf), 0.5 * 9 * sin(2 * pi / 9) * 2 / 3, 1e-14);
+        abut_mesh_clear(&m);
+    }
+}
+
+TEST(a_blob_has_the_volume_of_its_shape_and_a_closed_surface)
+{
+    const double pi = 3.14159265358979, r = 0.3, length = 1.1;
+    const abut_capsule c = { { -0.4, 0.1, 0 }, { 0.7, 0.1, 0 }, r };
+    const double exact = pi * r * r * length + 4.0 / 3 * pi * r * r * r;
+    for (int snap = 0; snap < 2; snap++) {
+        double off[2];
+        for (int k = 0; k < 2; k++) {
+            abut_mesh m = { 0 };
+            abut_err err = { 0 };
+            CHECK(!abut_generate_blob(&c, 1, 0, k ? 0.04 : 0.08, snap, &m, &err));
+            CHECK(euler_of_boundary(&m, 0.05) == 2);
+            off[k] = fabs(volume_sum(&m, 0.05) / exact - 1);
+            abut_mesh_clear(&m);
+        }
+        CHECK(off[0] < 0.12 && off[1] < (snap ? 0.015 : 0.12));
+        if (snap) CHECK(off[1] < 0.4 * off[0]);         /* second order; the steps alone are of first order at best */
+    }
+}
+
+TEST(blobs_at_random_are_manifolds_without_inverted_elements)
+{
+    abut_rng rng = { 11 };
+    int mended = 0, made = 0;
+    for (int run = 0; run < check_runs(60, 2000); run++) {
+        abut_capsule c[6];
+        for (int i = 0; i < 6; i++) {
+            for (int k = 0; k < 3; k++) c[i].a[k] = i ? c[i - 1].b[k] : 0, c[i].b[k] = abut_rng_real(&rng, -0.5, 0.5);
+            c[i].radius = abut_rng_real(&rng, 0.05, 0.15);
+        }
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        const int snap = run & 1;
+        const abut_status rc = abut_generate_blob(c, 6, run % 3 ? 0.03 : 0, 0.07, snap, &m, &err);
+        if (rc) {
+            CHECK(rc == ABUT_E_ARG && strstr(err.msg, "pieces") && !m.nv);
+            continue;
+        }
+        made++;
+        CHECK(euler_of_boundary(&m, 0.02) <= 2);
+        for (int32_t t = 0; t < m.nt; t++) CHECK(volume(&m, t) >= 0.149 * 0.07 * 0.07 * 0.07 / 6);
+        if (!snap) {
+            CHECK(m.nt % 6 == 0);
+            for (int32_t t = 0; t < m.nt; t += 6) { /* was this cell filled to mend the surface?  its centre is outside */
+                double least = INFINITY, p[3] = { 0 };
+                const int32_t a = m.tet[4 * t];
+                for (int k = 0; k < 3; k++) p[k] = m.x[3 * a + k] + 0.035;
+                for (int i = 0; i < 6; i++) {
+                    double along = 0, length2 = 0, d2 = 0;
+                    for (int k = 0; k < 3; k++) {
+                        along += (p[k] - c[i].a[k]) * (c[i].b[k] - c[i].a[k]);
+                        length2 += (c[i].b[k] - c[i].a[k]) * (c[i].b[k] - c[i].a[k]);
+                    }
+                    const double s = fmin(fmax(along / length2, 0), 1);
+                    for (int k = 0; k < 3; k++) d2 += pow(p[k] - c[i].a[k] - s * (c[i].b[k] - c[i].a[k]), 2);
+                    least = fmin(least, sqrt(d2) - c[i].radius);
+                }
+                mended += !(run % 3) && least >= 0;
+            }
+        }
+        abut_mesh_clear(&m);
+    }
+    CHECK(made > 30 && mended > 0);
+}
+
+TEST(a_ball_with_tendrils_is_one_piece_without_handles)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(!abut_generate_tendrils(0.02, 0.02, 0.006, 40, 0.003, &m, &err));
+    CHECK(euler_of_boundary(&m, 0.05) == 2);
+    double far = 0;
+    for (int32_t i = 0; i < m.nv; i++)
+        far = fmax(far, sqrt(m.x[3 * i] * m.x[3 * i] + m.x[3 * i + 1] * m.x[3 * i + 1] + m.x[3 * i + 2] * m.x[3 * i + 2]));
+    CHECK_NEAR(far, 0.04, 0.0015);      /* half a cell: where a tet forbids the rest of the way */
     abut_mesh_clear(&m);
 }
 
@@ -129,7 +307,18 @@ TEST(sizes_and_counts_out_of_range_are_refused)
     CHECK(abut_generate_box((double[3]){ 1, 0, 1 }, (int32_t[3]){ 1, 1, 1 }, &m, &err) == ABUT_E_ARG);
     CHECK(abut_generate_box((double[3]){ 1, 1, 1 }, (int32_t[3]){ 1, 0, 1 }, &m, &err) == ABUT_E_ARG);
     CHECK(abut_generate_box((double[3]){ 1, 1, 1 }, (int32_t[3]){ 4000, 4000, 4000 }, &m, &err) == ABUT_E_ARG);
-    CHECK(abut_generate_sphere(1, 7, &m, &err) == ABUT_E_ARG && strstr(err.msg, "expected an even number"));
+    CHECK(abut_generate_sphere(1, 0, &m, &err) == ABUT_E_ARG);
+    CHECK(abut_generate_torus(1, 1, 9, 2, &m, &err) == ABUT_E_ARG && strstr(err.msg, "expected less than the radius"));
+    CHECK(abut_generate_torus(1, 0.5, 2, 2, &m, &err) == ABUT_E_ARG && strstr(err.msg, "expected 3 or more"));
+    CHECK(abut_generate_revolution((double[6]){ 1, 0, 0, 1, 1, 2 }, 3, 9, 1, &m, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "point 1 of the profile has radius 0 m"));
+    CHECK(abut_generate_revolution((double[2]){ 1, 0 }, 1, 9, 1, &m, &err) == ABUT_E_ARG);
+    CHECK(abut_generate_blob(NULL, 0, 0, 1, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "no capsules"));
+    const abut_capsule two[2] = { { { 0, 0, 0 }, { 0, 0, 0 }, 1 }, { { 5, 0, 0 }, { 5, 0, 0 }, 1 } };
+    CHECK(abut_generate_blob(two, 2, 0, 0.2, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "2 pieces"));
+    CHECK(abut_generate_blob(two, 1, 0, 1e-9, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "expected larger ones"));
+    CHECK(abut_generate_blob(two, 1, 0, 10, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "expected smaller ones"));
+    CHECK(abut_generate_tendrils(1, 1, 0, 9, 0.1, &m, &err) == ABUT_E_ARG);
     CHECK(abut_generate_rod(NAN, 3, &m, &err) == ABUT_E_ARG);
     CHECK(!m.x && !m.nv);
 }
@@ -222,6 +411,11 @@ int main(int argc, char **argv)
     RUN(a_mat_has_the_counts_of_the_literature);
     RUN(a_ball_fills_its_sphere_without_flat_tets);
     RUN(a_cylinder_fills_its_volume);
+    RUN(a_torus_closes_on_itself_with_the_counts_of_the_literature);
+    RUN(a_revolution_is_a_tube_or_a_closed_surface);
+    RUN(a_blob_has_the_volume_of_its_shape_and_a_closed_surface);
+    RUN(blobs_at_random_are_manifolds_without_inverted_elements);
+    RUN(a_ball_with_tendrils_is_one_piece_without_handles);
     RUN(a_cloth_has_its_area_and_normals_up);
     RUN(rods_and_particles_are_where_they_should_be);
     RUN(sizes_and_counts_out_of_range_are_refused);
