@@ -13,6 +13,7 @@
 #define AL_CAP 1e8
 #define AL_DONE 0.999
 #define AL_NEAR 0.99
+#define AL_SETTLED 1e-2 /* of the scripted speed: slower than this the others follow */
 #define TINY_GAP 1e-9 /* of the scene length: below it the barrier is stiffened */
 
 abut_solver_opts abut_solver_defaults(void)
@@ -117,6 +118,15 @@ double abut_solver_progress(const abut_solver *s)
         way += (p->target[i] - p->xn[i]) * (p->target[i] - p->xn[i]);
     }
     return way > 0 ? 1 - sqrt(left / way) : 1;
+}
+
+/* The fastest a prescribed node is asked to move in this step, m/s. */
+static double scripted_speed(const abut_problem *p)
+{
+    double big = 0;
+    for (int32_t i = 0; i < 3 * p->model->nv; i++)
+        if (p->held[i / 3]) big = fmax(big, fabs(p->target[i] - p->xn[i]));
+    return big / p->model->h[0];
 }
 
 static void al_stop(abut_solver *s)
@@ -256,7 +266,8 @@ static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
     if (gap_before < tiny && gap_after < tiny && gap_after < gap_before) p->kappa = fmin(p->model->kappa_max[0], 2 * p->kappa);
 }
 
-/* One update of the augmented Lagrangian after an iteration (App. E).  Returns 1 while targets are out of reach. */
+/* One update of the augmented Lagrangian after an iteration (App. E; it waits for a residual of 1e-2 l per second, which
+ * depends on the unit of time: here the scripted speed is the measure).  Returns 1 while targets are out of reach. */
 static int al_update(abut_solver *s, double residual)
 {
     abut_problem *p = &s->prob;
@@ -266,7 +277,7 @@ static int al_update(abut_solver *s, double residual)
         al_stop(s);
         return 1;   /* the others have yet to settle */
     }
-    if (residual >= fmax(1e-2 * p->model->length[0], p->model->tolerance[0])) return 1;
+    if (residual >= fmax(AL_SETTLED * scripted_speed(p), p->model->tolerance[0])) return 1;
     if (eta < AL_NEAR && p->al.kap < AL_CAP) {
         p->al.kap *= 2;
     } else {

@@ -1,0 +1,123 @@
+/* A world made from the text of a scene, and steps that an independent judge looks at: what the tests of physics share. */
+#ifndef ABUT_TESTS_SCENE_WORLD_H
+#define ABUT_TESTS_SCENE_WORLD_H
+
+#include "world.h"
+
+#include "contact/judge.h"
+#include "energy/barrier_pair.h"
+#include "formats/scene_read.h"
+#include "formats/yaml.h"
+#include "model/build.h"
+
+#include <stdarg.h>
+
+/** The arrays of a scene as mesh-prep makes them; aborts with the message when the text is no scene. */
+static inline void scene_arrays(const char *text, abut_arrays *model, abut_arrays *frame)
+{
+    abut_arena arena = { 0 };
+    abut_tree *tree;
+    abut_scene scene = { 0 };
+    abut_built built = { 0 };
+    abut_offenders bad = { 0 };
+    abut_err err = { 0 };
+    abut_status rc = abut_yaml_read(&arena, "scene", text, strlen(text), &tree, &err);
+    if (!rc) rc = abut_scene_read(tree, "", &scene, &err);
+    if (!rc) abut_scene_place(&scene);
+    if (!rc) rc = abut_scene_build(&scene, model, frame, &built, &bad, &err);
+    double *lo = rc ? NULL : abut_model_put(model, "contact/kappa-min", 1, &err);
+    double *hi = lo ? abut_model_put(model, "contact/kappa-max", 1, &err) : NULL;
+    if (!hi) printf("# %s\n", err.msg), abort();
+    *lo = abut_kappa_min(built.length, built.dhat, built.mean_mass);
+    *hi = 100 * *lo;
+    abut_scene_clear(&scene);
+    abut_built_clear(&built);
+    abut_offenders_clear(&bad);
+    abut_arena_clear(&arena);
+}
+
+/** Views what is in w->model_set and makes its stepper: after scene_arrays and whatever was done to the arrays. */
+static inline void world_start(world *w)
+{
+    abut_solver_opts o = abut_solver_defaults();
+    abut_status rc = abut_model_view(&w->model_set, &w->model, &w->err);
+    if (!rc) rc = abut_stepper_init(&w->st, &w->model, &o, &w->err);
+    if (rc) printf("# %s\n", w->err.msg), abort();
+}
+
+/** The world of a scene; the text is a printf format. */
+__attribute__((format(printf, 2, 3)))
+static inline void world_scene(world *w, const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof text) printf("# the scene is too long\n"), abort();
+    *w = (world){ 0 };
+    scene_arrays(text, &w->model_set, &w->frame);
+    world_start(w);
+}
+
+/* Number of collisions of the motion x0 -> way -> frame, by exact arithmetic, and of what crosses or is inverted there. */
+static inline size_t world_collisions(const world *w, const double *x0)
+{
+    const abut_judge_opts o = abut_judge_defaults();
+    const size_t n3 = 3 * (size_t)w->model.nv;
+    const abut_array *way = abut_arrays_find(&w->frame, "step/way");
+    const size_t stops = way ? (size_t)way->shape[0] / (size_t)w->model.nv : 0;
+    const double *x1 = get(w, "node/x"), *from = x0;
+    size_t bad = 0;
+    abut_judge_shape s;
+    abut_hits hits = { 0 };
+    CHECK(!abut_judge_shape_model(&s, &w->model, NULL));
+    for (size_t k = 0; k <= stops; k++) {
+        const double *to = k < stops ? (const double *)way->data + k * n3 : x1;
+        CHECK(!abut_judge_motion(&s, from, to, &o, &hits, NULL));
+        bad += hits.n;
+        from = to;
+    }
+    CHECK(!abut_judge_static(&s, x1, &hits, NULL));
+    CHECK(!abut_judge_inverted(&s, x1, 1, &hits, NULL));
+    bad += hits.n;
+    abut_hits_clear(&hits);
+    abut_judge_shape_clear(&s);
+    return bad;
+}
+
+/** n steps, each judged. */
+static inline abut_status world_judged(world *w, int n)
+{
+    const size_t bytes = 3 * (size_t)w->model.nv * sizeof(double);
+    double *x0 = malloc(bytes);
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < n && !rc; k++) {
+        memcpy(x0, get(w, "node/x"), bytes);
+        rc = world_run(w, 1);
+        if (rc) break;
+        const size_t bad = world_collisions(w, x0);
+        if (bad) check_bad++, printf("# step %d: the judge finds %zu collisions\n", (int)w->at.step, bad);
+    }
+    free(x0);
+    return rc;
+}
+
+/** Sum of a node array over the nodes of an object. */
+static inline double total(const world *w, const char *name, int k, int32_t object)
+{
+    double s = 0;
+    for (int32_t i = 0; i < w->model.nv; i++)
+        if (w->model.body[i] == object) s += get(w, name)[3 * i + k];
+    return s;
+}
+
+static inline double mass_of(const world *w, int32_t object)
+{
+    double s = 0;
+    for (int32_t i = 0; i < w->model.nv; i++)
+        if (w->model.body[i] == object) s += w->model.mass[i];
+    return s;
+}
+
+#endif
