@@ -1,8 +1,8 @@
 /* The animation scripts of the IPC code: `script NAME` moves something, chosen by where it is or by its place in the file.
  *
- * What a name means stands in formats/SCENE.md with the reason for every choice.  A number that neither the script nor any
- * publication holds is not made up: the command is refused, or the value stands in the scene as SAY_IT, which no quantity
- * reads, so that mesh-prep names the place and --set can fill it in. */
+ * What a name means stands in formats/SCENE.md with the reason for every choice.  Numbers are those of the publications
+ * where they hold them; any other that is chosen here is said by ipc_assume, with the key that changes it.  A script whose
+ * motion is not known is refused by name. */
 #include "formats/ipc_parts.h"
 
 #include "formats/tree_value.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAY_IT "not said in the script (give it with --set)"
+#define PRESS_GAP "0.05 l"     /* of the two beds: see formats/SCENE.md */
 
 static abut_status fail(const ipc_script *s, abut_err *err, const char *why)
 {
@@ -34,15 +34,29 @@ static abut_tree *obstacle(const ipc_script *s, int i)
     return NULL;
 }
 
-/* A motion of the bodies' nodes between two fractions of their common box along x; 2 and -1 lie beyond it, so that rounding
+/* A motion of the bodies' nodes inside a box in fractions of their common one; 2 and -1 lie beyond it, so that rounding
  * leaves no node out. */
-static abut_tree *strip(ipc_script *s, double lo, double hi)
+static abut_tree *strip(ipc_script *s, const double lo[3], const double hi[3])
 {
     abut_tree *m = abut_make_map(&s->make, s->motion, NULL), *select = abut_make_map(&s->make, m, "select");
     abut_tree *box = abut_make_list(&s->make, select, "relative-box");
-    abut_make_numbers(&s->make, box, NULL, (double[3]){ lo, -1, -1 }, 3);
-    abut_make_numbers(&s->make, box, NULL, (double[3]){ hi, 2, 2 }, 3);
+    abut_make_numbers(&s->make, box, NULL, lo, 3);
+    abut_make_numbers(&s->make, box, NULL, hi, 3);
     return m;
+}
+
+static abut_tree *foremost(ipc_script *s, double fraction)
+{
+    return strip(s, (double[3]){ 1 - fraction, -1, -1 }, (double[3]){ 2, 2, 2 });
+}
+
+/* A motion of one end of all bodies along an axis (0: x, 1: y), `ratio` of their common box; high: the upper end. */
+static abut_tree *end_strip(ipc_script *s, int axis, int high)
+{
+    double lo[3] = { -1, -1, -1 }, hi[3] = { 2, 2, 2 };
+    if (high) lo[axis] = 1 - s->handle_ratio;
+    else hi[axis] = s->handle_ratio;
+    return strip(s, lo, hi);
 }
 
 static void slide(ipc_script *s, abut_tree *o, double vy)
@@ -67,23 +81,119 @@ static abut_status fall(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-/* The ends of all bodies turn against each other about x (Li 2020, Fig. 4.13). */
+/* ---- the ends of all bodies ---- */
+
+/* What the lower end along x does; the upper end does the opposite. */
+typedef struct act {
+    double out;         /* m/s: away from each other */
+    double turn[3];     /* deg/s, about the middle of the end */
+} act;
+
+static void turn_about(ipc_script *s, abut_tree *m, const double w[3], double sign)
+{
+    const double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    if (rate == 0) return;
+    abut_tree *rotate = abut_make_map(&s->make, m, "rotate");
+    double axis[3];
+    for (int k = 0; k < 3; k++) axis[k] = w[k] == 0 ? 0 : sign * w[k] / rate;
+    abut_make_numbers(&s->make, rotate, "axis", axis, 3);
+    abut_make_number(&s->make, rotate, "rate", rate, "deg/s");
+}
+
+/* until: NULL, or when the motion ends. */
+static void move_ends(ipc_script *s, const act *a, const char *until)
+{
+    for (int end = 0; end < 2; end++) {
+        abut_tree *m = end_strip(s, 0, end);
+        if (a->out != 0) abut_make_numbers(&s->make, m, "translate", (double[3]){ end ? a->out : -a->out, 0, 0 }, 3);
+        turn_about(s, m, a->turn, end ? -1 : 1);
+        if (until) abut_make_text(&s->make, m, "until", "%s", until);
+    }
+}
+
+static void hold_ends(ipc_script *s, int axis, const char *from)
+{
+    for (int end = 0; end < 2; end++) {
+        abut_tree *m = end_strip(s, axis, end);
+        abut_make_text(&s->make, m, "fix", "true");
+        if (from) abut_make_text(&s->make, m, "from", "%s", from);
+    }
+}
+
+/* "script 'stretch' (line 3): <what>; --set motion.0 or motion.1": what the last n motions do is chosen here. */
+static void assume(ipc_script *s, const char *what, int n)
+{
+    char text[320], first[40] = "";
+    if (s->make.failed) return;
+    const int last = s->motion->n - 1;
+    if (n > 1) snprintf(first, sizeof first, "motion.%d to ", last - n + 1);
+    snprintf(text, sizeof text, "script '%s' (line %d): %s; --set %smotion.%d", s->script, s->script_line, what, first, last);
+    ipc_assume(s, text);
+}
+
+/* Li 2020, Fig. 4.13 */
 static abut_status twist(ipc_script *s, abut_err *err)
 {
     (void)err;
-    for (int end = 0; end < 2; end++) {
-        abut_tree *m = end ? strip(s, 1 - s->handle_ratio, 2) : strip(s, -1, s->handle_ratio);
-        abut_tree *rotate = abut_make_map(&s->make, m, "rotate");
-        abut_make_numbers(&s->make, rotate, "axis", (double[3]){ end ? -1 : 1, 0, 0 }, 3);
-        abut_make_text(&s->make, rotate, "rate", "72 deg/s");
-    }
+    move_ends(s, &(act){ .turn = { 72, 0, 0 } }, NULL);
     return ABUT_OK;
 }
+
+static abut_status stretch(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    move_ends(s, &(act){ .out = 0.1 }, NULL);
+    assume(s, "the ends along x move apart, each at 0.1 m/s", 2);
+    return ABUT_OK;
+}
+
+static abut_status squash(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    move_ends(s, &(act){ .out = -0.03 }, NULL);
+    assume(s, "the ends along x move together, each at 0.03 m/s", 2);
+    return ABUT_OK;
+}
+
+static abut_status bend(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    move_ends(s, &(act){ .turn = { 0, 0, -9 } }, NULL);
+    assume(s, "the ends along x turn about z against each other, the upper one by 9 degrees per second", 2);
+    return ABUT_OK;
+}
+
+static abut_status twist_and_stretch(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    move_ends(s, &(act){ .out = 0.1, .turn = { 18, 0, 0 } }, NULL);
+    assume(s, "the ends along x turn about x against each other at 18 degrees per second and move apart, each at 0.1 m/s", 2);
+    return ABUT_OK;
+}
+
+static abut_status hold_top_and_bottom(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    hold_ends(s, 1, NULL);
+    return ABUT_OK;
+}
+
+/* The ends are drawn apart and then held (Li 2020, Fig. 4.11: a mat that is suspended carries a ball). */
+static abut_status stretch_and_pause(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    move_ends(s, &(act){ .out = 0.1 }, "1 s");
+    hold_ends(s, 0, "1 s");
+    assume(s, "the ends along x move apart for 1 s, each at 0.1 m/s, and are held from then on", 4);
+    return ABUT_OK;
+}
+
+/* ---- what is pulled or pushed ---- */
 
 /* The foremost 4 % of the length is pulled along x (Li 2020, Fig. 4.12). */
 static abut_status drag_right(ipc_script *s, abut_err *err)
 {
-    abut_tree *m = strip(s, 0.96, 2);
+    abut_tree *m = foremost(s, 0.04);
     abut_make_numbers(&s->make, m, "translate", (double[3]){ 0.5, 0, 0 }, 3);
     return fall(s, err);
 }
@@ -92,7 +202,7 @@ static abut_status drag_right(ipc_script *s, abut_err *err)
 static abut_status push_rightmost(ipc_script *s, abut_err *err)
 {
     (void)err;
-    abut_tree *m = strip(s, 1 - 1e-6, 2);
+    abut_tree *m = foremost(s, 1e-6);
     abut_make_numbers(&s->make, m, "translate", (double[3]){ 0.15, 0, 0 }, 3);
     return ABUT_OK;
 }
@@ -151,29 +261,67 @@ static abut_status squeeze_out(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-/* The upper bed, which is the last obstacle, comes down; nobody says how long. */
-static abut_status squash(ipc_script *s, abut_err *err)
+/* The upper bed, which is the last obstacle, comes down (Li 2020, Fig. 4.16: "a stable compressed rest").  Nobody says where
+ * it stops; it must, since what is between the beds does not vanish. */
+static abut_status press(ipc_script *s, abut_err *err)
 {
-    abut_tree *bed = NULL;
-    for (int i = 0; obstacle(s, i); i++) bed = obstacle(s, i);
-    if (!bed) return fail(s, err, "expected an obstacle among the shapes, the upper bed");
-    slide(s, bed, -1);
-    if (!s->make.failed) abut_make_text(&s->make, s->motion->last, "until", SAY_IT);
+    abut_tree *lower = obstacle(s, 0), *upper = NULL;
+    for (int i = 1; obstacle(s, i); i++) upper = obstacle(s, i);
+    if (!upper) return fail(s, err, "expected two obstacles among the shapes, the lower and the upper bed");
+    slide(s, upper, -1);
+    if (s->make.failed) return ABUT_OK;
+    abut_tree *until = abut_make_map(&s->make, s->motion->last, "until");
+    abut_make_text(&s->make, until, "gap", PRESS_GAP);
+    abut_make_text(&s->make, until, "to", "%s", lower->key);
+    assume(s, "the last obstacle stops " PRESS_GAP " over the first (l: diagonal of the bodies' box)", 1);
     return ABUT_OK;
 }
+
+/* Six rollers (Li 2020, Fig. 4.15): four in a row along x, all drawing inwards, over two along z, which take over what comes
+ * through the middle.  They turn about the z and the x axis; as the meshes of the scene lie, "inwards" is this. */
+static abut_status turn_six_rollers(ipc_script *s, abut_err *err)
+{
+    static const double axis[6][3] = { { 0, 0, -1 }, { 0, 0, -1 }, { 0, 0, 1 }, { 0, 0, 1 }, { 1, 0, 0 }, { -1, 0, 0 } };
+    char text[240];
+    for (int i = 0; i < 6; i++) {
+        abut_tree *roller = obstacle(s, i);
+        if (!roller) return fail(s, err, "expected six obstacles among the shapes, the rollers");
+        if (abut_tree_find(roller, "velocity")) return fail(s, err, "a shape has a velocity of its own");
+        abut_tree *w = abut_make_map(&s->make, roller, "angular-velocity");
+        abut_make_numbers(&s->make, w, "axis", axis[i], 3);
+        abut_make_text(&s->make, w, "rate", i < 4 ? "2 rad/s" : "4 rad/s");
+    }
+    snprintf(text, sizeof text, "script '%s' (line %d): the first four obstacles turn at 2 rad/s about -z, -z, z, z, the fifth and "
+             "sixth at 4 rad/s about x and -x; --set objects.NAME.angular-velocity", s->script, s->script_line);
+    ipc_assume(s, text);
+    return ABUT_OK;
+}
+
+#define USE_DBC "; write 'script null' and DBC motions of the shapes"
+#define NOT_KNOWN "what it moves and how fast is not known here" USE_DBC
+#define STARTS_INVERTED "it starts from inverted tets, which nothing here accepts"
 
 static const struct script {
     const char *name;
     abut_status (*run)(ipc_script *s, abut_err *err);
-    const char *unknown;    /* why it is refused, when it is */
+    const char *refused;    /* why, when it is */
 } SCRIPTS[] = {
     { "null", nothing, NULL }, { "DCOFix", nothing, NULL }, { "fall", fall, NULL }, { "twist", twist, NULL },
-    { "dragright", drag_right, NULL }, { "pushRightMost1", push_rightmost, NULL }, { "DCOBallHitWall", ball_hits_wall, NULL },
-    { "DCORotCylinders", turn_cylinders, NULL }, { "DCOSqueezeOut", squeeze_out, NULL }, { "DCOSegBedSquash", squash, NULL },
-    { "stretchAndPause", NULL, "how fast the ends move and when they pause is not published; write 'script null' and DBC "
-      "motions of the shape" },
-    { "DCOVerschoorRoller", NULL, "which roller turns which way and how fast is not published; write 'script DCOFix' and an "
-      "angularVelocity for each roller" },
+    { "stretch", stretch, NULL }, { "squash", squash, NULL }, { "bend", bend, NULL },
+    { "twistnstretch", twist_and_stretch, NULL }, { "topbottomfix", hold_top_and_bottom, NULL },
+    { "stretchAndPause", stretch_and_pause, NULL }, { "dragright", drag_right, NULL },
+    { "pushRightMost1", push_rightmost, NULL }, { "DCOBallHitWall", ball_hits_wall, NULL },
+    { "DCORotCylinders", turn_cylinders, NULL }, { "DCOSqueezeOut", squeeze_out, NULL }, { "DCOSegBedSquash", press, NULL },
+    { "DCOVerschoorRoller", turn_six_rollers, NULL },
+    { "onepoint", NULL, STARTS_INVERTED }, { "random", NULL, STARTS_INVERTED },
+    { "stretchnsquash", NULL, "where the ends turn back is not known here" USE_DBC },
+    { "twistnsns", NULL, "where the ends turn back is not known here" USE_DBC },
+    { "twistnsns_old", NULL, "where the ends turn back is not known here" USE_DBC },
+    { "scaleF", NULL, NOT_KNOWN }, { "hang", NULL, NOT_KNOWN }, { "hang2", NULL, NOT_KNOWN }, { "swing", NULL, NOT_KNOWN },
+    { "stamp", NULL, NOT_KNOWN }, { "undstamp", NULL, NOT_KNOWN }, { "stand", NULL, NOT_KNOWN }, { "slip", NULL, NOT_KNOWN },
+    { "corner", NULL, NOT_KNOWN }, { "push", NULL, NOT_KNOWN }, { "tear", NULL, NOT_KNOWN }, { "upndown", NULL, NOT_KNOWN },
+    { "rubberBandPull", NULL, NOT_KNOWN }, { "fourLegPull", NULL, NOT_KNOWN }, { "headTailPull", NULL, NOT_KNOWN },
+    { "dragdown", NULL, NOT_KNOWN }, { "toggleTop", NULL, NOT_KNOWN },
 };
 enum { NSCRIPTS = sizeof SCRIPTS / sizeof *SCRIPTS };
 
@@ -205,7 +353,7 @@ abut_status ipc_script_run(ipc_script *s, abut_err *err)
         const struct script *one = &SCRIPTS[i];
         names[i] = one->name;
         if (strcmp(one->name, s->script)) continue;
-        if (one->unknown) return fail(s, err, one->unknown);
+        if (one->refused) return fail(s, err, one->refused);
         if (s->script_args && one->run != ball_hits_wall) return fail(s, err, "expected no number after it");
         return one->run(s, err);
     }

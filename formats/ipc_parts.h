@@ -2,6 +2,7 @@
 #ifndef ABUT_FORMATS_IPC_PARTS_H
 #define ABUT_FORMATS_IPC_PARTS_H
 
+#include "formats/ipc_script.h"
 #include "formats/scan.h"
 #include "formats/tree_make.h"
 
@@ -12,9 +13,12 @@ typedef struct ipc_script {
     abut_tree_maker make;
     abut_tree *root, *objects, *materials, *motion;
     int nshapes, nplanes;
-    double step, end, density, young, poisson, size, mu, gravity, dhat, eps_v, tolerance;
+    double step, end, density, young, poisson, size, mu, gravity, dhat, eps_v, tolerance, kappa_multiplier;
+    double damping_ratio, damping_stiff;    /* 1, s^3 */
+    int is_absolute, has_absolute_tolerance;
     int lags, time_line, size_line;
-    const char *energy, *scheme, *notes;
+    const char *energy, *scheme;
+    abut_ipc_notes notes;
     char script[40];        /* animation script, its line, its numbers */
     int script_line, script_args;
     double script_arg[2], handle_ratio;
@@ -23,9 +27,14 @@ typedef struct ipc_script {
 
 /** The next word of a command; a lone backslash at the end of a line continues it on the next one. */
 abut_word ipc_word(ipc_script *s);
+/** The same where the command may end: a comment is left standing, n = 0. */
+abut_word ipc_optional(ipc_script *s);
 /** n numbers of the command; `what` names them in messages. */
 ABUT_MUST_USE abut_status ipc_reals(ipc_script *s, const char *what, int n, double *v, abut_err *err);
 ABUT_MUST_USE abut_status ipc_text(ipc_script *s, const char *what, char *buf, size_t size, abut_err *err);
+
+/** Notes a value that is chosen here (abut_ipc_notes). */
+void ipc_assume(ipc_script *s, const char *text);
 
 /** "shapes input N" and N lines of shapes; "shapeMatrix input nx ny nz [offset]" and one line. */
 ABUT_MUST_USE abut_status ipc_shapes(ipc_script *s, abut_err *err);

@@ -68,13 +68,33 @@ static abut_status read_select(const scene_reader *r, const abut_tree *t, abut_s
     return rc;
 }
 
-static abut_status read_window(const abut_tree *t, double window[2], abut_err *err)
+/* until: {gap: length, to: object}, of a motion that only translates. */
+static abut_status read_stop(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    static const char *const keys[] = { "gap", "to", NULL };
+    abut_status rc = abut_tree_keys(t, "until", keys, err);
+    if (rc) return rc;
+    const abut_tree *gap = abut_tree_find(t, "gap"), *to = abut_tree_find(t, "to");
+    const double *v = m->linear, *w = m->angular;
+    if (!gap || !to) return abut_tree_fail(t, err, "until: expected a time, or {gap: length, to: name}");
+    if (m->act != ABUT_ACT_MOVE || w[0] != 0 || w[1] != 0 || w[2] != 0 || (v[0] == 0 && v[1] == 0 && v[2] == 0))
+        return abut_tree_fail(t, err, "until a gap: expected a motion with 'translate' alone");
+    m->stops = 1;
+    scene_from(gap, m->gap.from);
+    rc = abut_tree_real(gap, "gap", ABUT_Q_LENGTH_OR_L, &m->gap.value, &m->gap.per_length, err);
+    return rc ? rc : scene_find(r, to, 0, &m->to, err);
+}
+
+/* After the act. */
+static abut_status read_window(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     const abut_tree *from = abut_tree_find(t, "from"), *until = abut_tree_find(t, "until");
     abut_status rc = ABUT_OK;
+    double *window = m->window;
     window[0] = 0;
     window[1] = INFINITY;
     if (from) rc = abut_tree_real(from, "from", ABUT_Q_TIME, &window[0], NULL, err);
+    if (!rc && until && until->kind == ABUT_TREE_MAP) return read_stop(r, until, m, err);
     if (!rc && until) rc = abut_tree_real(until, "until", ABUT_Q_TIME, &window[1], NULL, err);
     if (!rc && !(window[0] < window[1]))
         rc = abut_tree_fail(until ? until : from, err, "active from %g s until %g s: expected the start first", window[0],
@@ -117,7 +137,7 @@ static abut_status read_motion(const scene_reader *r, const abut_tree *t, abut_s
     scene_from(t, m->from);
     rc = read_select(r, select, &m->select, err);
     if (!rc) rc = read_act(t, m, err);
-    return rc ? rc : read_window(t, m->window, err);
+    return rc ? rc : read_window(r, t, m, err);
 }
 
 abut_status scene_motions(scene_reader *r, const abut_tree *motion, abut_err *err)

@@ -140,9 +140,10 @@ static abut_status read_friction(scene_reader *r, const abut_tree *t, abut_err *
 
 static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "dhat", "friction", NULL };
+    static const char *const keys[] = { "dhat", "kappa-scale", "friction", NULL };
     abut_status rc = abut_tree_keys(t, "contact", keys, err);
     if (!rc) rc = parameter(t, "dhat", "contact.dhat", ABUT_Q_LENGTH_OR_L, 1, &r->scene->dhat, err);
+    if (!rc) rc = parameter(t, "kappa-scale", "contact.kappa-scale", ABUT_Q_PURE, 0, &r->scene->kappa_scale, err);
     const abut_tree *f = abut_tree_find(t, "friction");
     return rc || !f ? rc : read_friction(r, f, err);
 }

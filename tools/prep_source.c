@@ -87,13 +87,19 @@ static abut_status find_input(prep_source *p, const char *script, abut_err *err)
 
 static abut_status read_ipc_script(prep_source *p, abut_cli *cli, const char *script, abut_err *err)
 {
-    const char *notes = "";
+    abut_ipc_notes notes = { "", "" };
     if (cli->nargs) return abut_fail(err, ABUT_E_ARG, "--ipc-script and %s: expected one of them", cli->args[0]);
     abut_status rc = abut_bytes_load(script, &p->text, err);
     if (!rc) rc = find_input(p, script, err);
     if (!rc) rc = abut_ipc_script_read(&p->arena, &p->text, p->base, &p->tree, &notes, err);
-    if (!rc && *notes) abut_cli_say(cli, "commands without effect: %s", notes);
-    return rc;
+    if (rc) return rc;
+    if (*notes.unused) abut_cli_say(cli, "commands without effect: %s", notes.unused);
+    for (const char *line = notes.assumed; *line;) {
+        const size_t n = strcspn(line, "\n");
+        abut_cli_say(cli, "assumed: %.*s", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    return ABUT_OK;
 }
 
 abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_script, const abut_opt_list *set, abut_err *err)

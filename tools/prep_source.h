@@ -17,7 +17,7 @@ typedef struct prep_source {
 } prep_source;
 
 /** Reads the scene that the arguments and ipc_script (NULL: none) name, standard input without any, and applies the
- * KEY=VALUE items of set.  Says which commands of a script have no effect.
+ * KEY=VALUE items of set.  Says which commands of a script have no effect, and what was assumed.
  * Fails  ABUT_E_ARG for what the command line says, ABUT_E_FORMAT for what the files say */
 ABUT_MUST_USE abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_script, const abut_opt_list *set,
                                            abut_err *err);

@@ -99,6 +99,30 @@ static void box_center(const abut_build *b, const motions *m, const struct row *
     }
 }
 
+/* The farthest of n nodes (NULL: first, first + 1, ...) along d, times sign. */
+static double farthest(const abut_build *b, const int32_t *node, int32_t first, int32_t n, abut_vec3 d, double sign)
+{
+    double most = -INFINITY;
+    for (int32_t i = 0; i < n; i++)
+        most = fmax(most, sign * abut_v3_dot(d, abut_v3_get(b->X + 3 * (size_t)(node ? node[i] : first + i))));
+    return most;
+}
+
+/* The end of a motion that stops at a gap: way to go over speed. */
+static abut_status stop_at_gap(const abut_build *b, const motions *m, const abut_scene_motion *s, struct row *r, abut_err *err)
+{
+    const abut_vec3 v = abut_v3_get(s->linear);
+    const double speed = sqrt(abut_v3_norm2(v)), gap = s->gap.per_length ? s->gap.value * b->out->length : s->gap.value;
+    const abut_part *to = &b->part[s->to];
+    const abut_vec3 d = abut_v3_scale(1 / speed, v);
+    const double apart = -farthest(b, NULL, to->first, to->nodes, d, -1) - farthest(b, m->node + r->lo, 0, r->hi - r->lo, d, 1);
+    if (!(apart > gap))
+        return abut_fail(err, ABUT_E_FORMAT, "%s: %g m to '%s' along the motion at the start: expected more than the gap, %g m",
+                         s->gap.from, apart, to->object->name, gap);
+    r->window[1] = r->window[0] + (apart - gap) / speed;
+    return ABUT_OK;
+}
+
 static abut_status scripted(abut_build *b, motions *m, const abut_scene_motion *s, abut_err *err)
 {
     struct row *r;
@@ -117,6 +141,7 @@ static abut_status scripted(abut_build *b, motions *m, const abut_scene_motion *
     memcpy(r->window, s->window, sizeof r->window);
     memcpy(r->linear, s->linear, sizeof r->linear);
     memcpy(r->angular, s->angular, sizeof r->angular);
+    if (s->stops && (rc = stop_at_gap(b, m, s, r, err))) return rc;
     if (s->has_center) memcpy(r->center, s->center, sizeof r->center);
     else box_center(b, m, r, r->center);
     double mass = 0;

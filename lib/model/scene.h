@@ -67,6 +67,9 @@ typedef struct abut_scene_motion {
     int has_center;
     double center[3];               /* m, of the rotation at t0; otherwise the centre of the selected nodes' bounding box */
     double window[2];               /* s: active in [t0, t1) */
+    int stops;                      /* t1 is when the foremost selected node is `gap` before ... */
+    int32_t to;                     /* ... the first node of this object, both along the way and at their places of t = 0 */
+    abut_param gap;                 /* m */
 } abut_scene_motion;
 
 /* Friction of two things: objects first, then half-spaces (row + number of objects). */
@@ -82,6 +85,7 @@ typedef struct abut_scene {
     abut_param damp_mass, damp_stiffness;   /* 1/s, s */
     double gravity[3];              /* m/s^2 */
     abut_param dhat;                /* m */
+    abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     abut_param eps_v, tolerance;    /* m/s */
     abut_param mu;
     abut_param lags;                /* friction lag iterations per step */

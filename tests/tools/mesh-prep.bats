@@ -335,16 +335,11 @@ S
     says "holds 'input'"
 }
 
-@test "every tutorial script of the IPC release loads, but for the damped one, which is refused by line" {
+@test "every tutorial script of the IPC release loads" {
     skip_without ipc/input/tutorialExamples
     local f n=0
     while read -r f; do
-        if grep -q '^dampingRatio 0.1' "$f"; then
-            exits 3 "$BIN/mesh-prep" --ipc-script "$f" -o out.abut
-            says "2cubesFall_NM.txt:12: damping 0.1 is not supported yet"
-        else
-            "$BIN/mesh-prep" -q --ipc-script "$f" -o out.abut
-        fi
+        "$BIN/mesh-prep" -q --ipc-script "$f" -o out.abut
         n=$((n + 1))
     done < <(find "$DATA/ipc/input/tutorialExamples" -name '*.txt')
     [ "$n" = 22 ]

@@ -428,7 +428,7 @@ TEST(damaged_scenes_and_scripts_never_crash)
         }
         made s = { 0 };
         abut_bytes in = { 0 };
-        const char *notes = NULL;
+        abut_ipc_notes notes;
         if (round % 2) {
             const abut_status rc = make(&s, text);
             CHECK(rc ? s.err.msg[0] != 0 : s.m.nv > 0);
