@@ -19,25 +19,38 @@ static void nodes(FILE *f, const char *key, const int32_t n[4])
 
 static void limit(FILE *f, const abut_report *r)
 {
-    static const char *const kind[] = { "none", "vertex-triangle", "edge-edge", "half-space", "inversion" };
     if (!r->limit_iteration) {
         fputs("\"limit\":null,", f);
         return;
     }
-    fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", kind[r->limit.kind], r->limit.alpha,
+    fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", abut_limit_name(r->limit.kind), r->limit.alpha,
             r->limit_iteration);
     nodes(f, "nodes", r->limit.node);
     fprintf(f, "\"tet\":%d},", r->limit.tet);
 }
 
+/* One entry of a row. */
+static void entry(FILE *f, double v)
+{
+    if (isfinite(v)) fprintf(f, "%.6g,", v);
+    else fputs("null,", f);
+}
+
 static void iterations(FILE *f, const abut_report *r)
 {
+    const int n = abut_report_rows(r);
     fputs("\"iterations\":[", f);
-    for (int i = 0; i < r->newton; i++) {
-        const abut_iteration *it = &r->it[i];
-        fprintf(f, "%s[%.6g,%.6g,%.6g,%d,%d]", i ? "," : "", it->residual, it->bound, it->alpha, it->contacts, it->trials);
+    for (int i = 0; i < n; i++) {
+        const abut_iteration *it = abut_report_row(r, i);
+        fputs(i ? ",[" : "[", f);
+        entry(f, it->residual);
+        entry(f, it->bound);
+        entry(f, it->alpha);
+        fprintf(f, "%d,%d,", it->contacts, it->trials);
+        entry(f, it->decrease);
+        fprintf(f, "\"%s\"]", abut_iteration_bounded_by(it));
     }
-    fputs("],", f);
+    fprintf(f, "],\"iterations_left_out\":%d,", r->newton - n);
 }
 
 static void seconds(FILE *f, const abut_phase_seconds *s)

@@ -103,6 +103,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     abut_solver_opts so = abut_solver_defaults();
     so.threads = o->blas_threads;
     so.max_newton = o->max_newton;
+    so.names = &r->s.model_set;
     rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
     if (!rc) rc = simulate(r, o, cli, err);
     return rc ? rc : abut_stream_close(&r->s, err);

@@ -24,7 +24,7 @@ typedef enum abut_status {
 /* The caller's, one per thread; zero-filled is "no error". */
 typedef struct abut_err {
     abut_status code;
-    char msg[480];
+    char msg[1024];
 } abut_err;
 
 /** Records code and message (printf-style) in err (NULL to skip) and returns code. */

@@ -6,7 +6,8 @@
 
 /* What limits a step: names it in nodes.  Start with alpha = 1 and the rest zero; each function below lowers alpha and sets
  * the rest when it binds, and leaves all as it was otherwise.  Of several equal bounds the lowest index is named. */
-typedef enum abut_limit_kind { ABUT_LIMIT_NONE = 0, ABUT_LIMIT_VT, ABUT_LIMIT_EE, ABUT_LIMIT_PLANE, ABUT_LIMIT_TET } abut_limit_kind;
+typedef enum abut_limit_kind { ABUT_LIMIT_NONE = 0, ABUT_LIMIT_VT, ABUT_LIMIT_EE, ABUT_LIMIT_PLANE, ABUT_LIMIT_TET,
+                               ABUT_LIMIT_LENGTH /* of a step, by the solver */ } abut_limit_kind;
 typedef struct abut_limit {
     double alpha;           /* the bound, in (0, 1]; 0 only when a half-space or a tet is violated at the start */
     abut_limit_kind kind;

@@ -18,6 +18,7 @@ struct abut_chol {
     size_t nnz;             /* blocks of the matrix */
     int threads;
     int factored;
+    int32_t bad_row;        /* block row of the pivot that failed last, or -1 */
     int32_t *perm;          /* [n] perm[k] = block row eliminated k-th, after postordering */
     abut_chol_tree tree;
     abut_chol_pattern A;
@@ -240,8 +241,9 @@ abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err)
                          c->nnz);
     const int32_t bad = abut_chol_numeric(&c->tree, &c->A, A->val, c->L.v, c->work, c->pending, c->threads);
     c->factored = bad < 0;
+    c->bad_row = -1;
     if (c->factored) return ABUT_OK;
-    const int row = c->perm[bad / 3];
+    const int row = c->bad_row = c->perm[bad / 3];
     return abut_fail(err, ABUT_E_NUMERIC, "Cholesky: pivot %d is not positive (block row %d, component %d)",
                      3 * row + bad % 3, row, bad % 3);
 }
@@ -253,6 +255,11 @@ abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *
     abut_chol_substitute(&c->tree, c->L.v, c->x.v, c->z.v, c->threads);
     for (int32_t k = 0; k < c->n; k++) memcpy(x + 3 * (size_t)c->perm[k], c->x.v + 3 * (size_t)k, 3 * sizeof *x);
     return ABUT_OK;
+}
+
+int32_t abut_chol_bad_row(const abut_chol *c)
+{
+    return c->bad_row;
 }
 
 int32_t abut_chol_rows(const abut_chol *c)

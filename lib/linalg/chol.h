@@ -31,6 +31,8 @@ ABUT_MUST_USE abut_status abut_chol_renew(abut_chol *c, const abut_bsr *A, const
 ABUT_MUST_USE abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err);
 /** x = A^-1 b, both [3 n]; may be the same array. */
 ABUT_MUST_USE abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *err);
+/** Block row of A whose pivot was not positive in the last abut_chol_factor; -1 when it succeeded. */
+int32_t abut_chol_bad_row(const abut_chol *c);
 /** Block rows of the analysed matrix. */
 int32_t abut_chol_rows(const abut_chol *c);
 abut_chol_stats abut_chol_get_stats(const abut_chol *c);

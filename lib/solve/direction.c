@@ -158,6 +158,13 @@ static abut_status factor(abut_direction *d, const abut_elems *sets, int32_t nro
     return rc;
 }
 
+static int32_t node_of_row(const abut_problem *p, int32_t row)
+{
+    for (int32_t i = 0; i < p->model->nv && row >= 0; i++)
+        if (p->row[i] == row) return i;
+    return -1;
+}
+
 abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                   const abut_pairs *pairs, const double *g, double *dir, abut_report *rep, abut_err *err)
 {
@@ -167,6 +174,7 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     double clock = abut_time_wall();
 #define LAP(phase) do { const double now_ = abut_time_wall(); rep->seconds.phase += now_ - clock; clock = now_; } while (0)
 
+    d->bad_node = -1;
     abut_status rc = touch_reserve(t, n_contact + p->lag.n, err);
     if (rc) return rc;
     t->n = n_contact + p->lag.n;
@@ -187,6 +195,7 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     LAP(assemble);
     rc = factor(d, sets, p->nrow, rep, err);
     LAP(factor);
+    if (rc == ABUT_E_NUMERIC) d->bad_node = node_of_row(p, abut_chol_bad_row(d->chol));
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
 
     for (int32_t i = 0; i < m->nv; i++)

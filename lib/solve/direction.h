@@ -35,6 +35,7 @@ typedef struct abut_direction {
     size_t seen_n, seen_cap;
     int32_t seen_nrow;
     double *diag, *rhs;
+    int32_t bad_node;       /* after a failed factorisation: node of the pivot, or -1 */
 } abut_direction;
 
 ABUT_MUST_USE abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int threads, abut_err *err);
@@ -43,7 +44,7 @@ void abut_direction_clear(abut_direction *d);
 void abut_direction_reset(abut_direction *d);
 
 /** dir[3 nv] = -H^-1 g at x, zero for nodes that do not move.  g as abut_problem_gradient gives it.
- * Fails  ABUT_E_NUMERIC when no shift of the diagonal makes the matrix positive definite */
+ * Fails  ABUT_E_NUMERIC when no shift of the diagonal makes the matrix positive definite: d->bad_node says where */
 ABUT_MUST_USE abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                                 const abut_pairs *pairs, const double *g, double *dir, abut_report *rep,
                                                 abut_err *err);

@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +14,9 @@
 #define AL_NEAR 0.99
 #define AL_SETTLED 1e-2 /* of the scripted speed: slower than this the others follow */
 #define TINY_GAP 1e-9 /* of the scene length: below it the barrier is stiffened */
+/* scripted motion is blocked when this many updates in a row bring no more than this share of its way */
+#define BLOCKED_UPDATES 200
+#define BLOCKED_GAIN 1e-6
 
 abut_solver_opts abut_solver_defaults(void)
 {
@@ -165,33 +167,12 @@ abut_status abut_solver_move_held(abut_solver *s, abut_report *rep, abut_err *er
     return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
 }
 
+/* |p|_inf / h, m/s; infinite when p is not finite */
 static double newton_speed(const abut_solver *s)
 {
     double big = 0;
-    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) big = fmax(big, fabs(s->p[i]));
+    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) big = fabs(s->p[i]) < INFINITY ? fmax(big, fabs(s->p[i])) : INFINITY;
     return big / s->prob.model->h[0];
-}
-
-static const char *limit_text(const abut_limit *l, char *buf, size_t size)
-{
-    switch (l->kind) {
-    case ABUT_LIMIT_VT:
-        snprintf(buf, size, "node %d against triangle %d %d %d", l->node[0], l->node[1], l->node[2], l->node[3]);
-        break;
-    case ABUT_LIMIT_EE:
-        snprintf(buf, size, "edge %d %d against edge %d %d", l->node[0], l->node[1], l->node[2], l->node[3]);
-        break;
-    case ABUT_LIMIT_PLANE:
-        snprintf(buf, size, "node %d against half-space %d", l->node[0], l->node[1]);
-        break;
-    case ABUT_LIMIT_TET:
-        snprintf(buf, size, "tet %d about to invert", l->tet);
-        break;
-    case ABUT_LIMIT_NONE:
-        snprintf(buf, size, "nothing");
-        break;
-    }
-    return buf;
 }
 
 /* Energy at a trial point; infeasible trials count as +inf. */
@@ -266,25 +247,36 @@ static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
     if (gap_before < tiny && gap_after < tiny && gap_after < gap_before) p->kappa = fmin(p->model->kappa_max[0], 2 * p->kappa);
 }
 
+/* Whether the scripted motion has stopped getting on, though all else has settled every time it was pushed harder. */
+static int push_is_vain(struct abut_push *push, double eta)
+{
+    if (eta > push->eta + BLOCKED_GAIN) *push = (struct abut_push){ .eta = eta };
+    else push->updates++;
+    return push->updates >= BLOCKED_UPDATES;
+}
+
+/* After an iteration: AL_WAIT while targets are out of reach, AL_BLOCKED when they will stay so. */
+enum { AL_IDLE, AL_WAIT, AL_BLOCKED };
+
 /* One update of the augmented Lagrangian after an iteration (App. E; it waits for a residual of 1e-2 l per second, which
- * depends on the unit of time: here the scripted speed is the measure).  Returns 1 while targets are out of reach. */
+ * depends on the unit of time: here the scripted speed is the measure). */
 static int al_update(abut_solver *s, double residual)
 {
     abut_problem *p = &s->prob;
-    if (!p->al.on) return 0;
+    if (!p->al.on) return AL_IDLE;
     const double eta = abut_solver_progress(s);
     if (eta >= AL_DONE) {
         al_stop(s);
-        return 1;   /* the others have yet to settle */
+        return AL_WAIT;   /* the others have yet to settle */
     }
-    if (residual >= fmax(AL_SETTLED * scripted_speed(p), p->model->tolerance[0])) return 1;
+    if (residual >= fmax(AL_SETTLED * scripted_speed(p), p->model->tolerance[0])) return AL_WAIT;
     if (eta < AL_NEAR && p->al.kap < AL_CAP) {
         p->al.kap *= 2;
     } else {
         for (int32_t i = 0; i < 3 * p->model->nv; i++)
             if (p->held[i / 3]) p->al.lam[i] -= p->al.kap * sqrt(p->model->mass[i / 3]) * (s->x[i] - p->target[i]);
     }
-    return 1;
+    return push_is_vain(&s->push, eta) ? AL_BLOCKED : AL_WAIT;
 }
 
 static void note_limit(abut_report *rep, const abut_limit *lim)
@@ -295,58 +287,86 @@ static void note_limit(abut_report *rep, const abut_limit *lim)
     }
 }
 
+static abut_status give_up(abut_solver *s, abut_failure_kind kind, abut_err *err)
+{
+    s->failed.kind = kind;
+    return abut_failure_say(s, err);
+}
+
+/* s->p at s->x, and *e there unless it is known. */
+static abut_status aim(abut_solver *s, int known, abut_energy *e, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    double clock = abut_time_wall();
+    abut_status rc = known ? ABUT_OK : abut_problem_energy(p, s->x, s->y, &s->pairs, e, &s->scratch, err);
+    rep->seconds.line_search += abut_time_wall() - clock;
+    clock = abut_time_wall();
+    if (!rc) rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
+    rep->seconds.gradient += abut_time_wall() - clock;
+    if (!rc) rc = abut_direction_newton(&s->dir, p, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
+    if (rc != ABUT_E_NUMERIC || s->dir.bad_node < 0) return rc;
+    s->failed.node = s->dir.bad_node;
+    return give_up(s, ABUT_FAILED_INDEFINITE, err);
+}
+
+/* From s->x along s->p as far as the bound and the objective allow; e is the energy here, then there. */
+static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_report *rep, abut_err *err)
+{
+    abut_problem *p = &s->prob;
+    abut_limit lim;
+    abut_status rc = abut_solver_bound(s, &lim, rep, err);
+    if (rc == ABUT_E_GEOM) return give_up(s, ABUT_FAILED_TOUCHING, err);
+    if (rc) return rc;
+    it->bound = lim.alpha;
+    it->limit = lim.kind;
+    note_limit(rep, &lim);
+    s->failed.bound = lim.alpha;
+    s->failed.limit = lim;
+
+    int moved;
+    const double gap = smallest_gap(&s->pairs), before = abut_energy_sum(e);
+    rc = backtrack(s, lim.alpha, e, it, &moved, rep, err);
+    if (rc) return rc;
+    s->failed.alpha = it->alpha;
+    if (moved) {
+        it->decrease = before - abut_energy_sum(e);
+        accept_trial(s);
+        rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
+        if (rc) return rc;
+        adapt_kappa(p, gap, smallest_gap(&s->pairs));
+    } else if (it->residual > p->model->tolerance[0]) {
+        return give_up(s, ABUT_FAILED_STALLED, err);
+    }
+    it->contacts = (int32_t)(s->pairs.n + s->pairs.n_plane);
+    return ABUT_OK;
+}
+
 abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
-    const double h = p->model->h[0], tol = p->model->tolerance[0];
-    char why[96];
     abut_energy e;
-    abut_limit lim = { .alpha = 1 };
     int known = 0;   /* e is the energy at s->x */
+    s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
+    s->push = (struct abut_push){ .eta = 0 };
 
     for (int k = 1; k <= s->opt.max_newton; k++) {
-        double clock = abut_time_wall();
-        abut_status rc = known ? ABUT_OK : abut_problem_energy(p, s->x, s->y, &s->pairs, &e, &s->scratch, err);
-        rep->seconds.line_search += abut_time_wall() - clock;
-        clock = abut_time_wall();
-        if (!rc) rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
-        rep->seconds.gradient += abut_time_wall() - clock;
-        if (!rc) rc = abut_direction_newton(&s->dir, p, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
+        s->failed.iterations = k;
+        abut_status rc = aim(s, known, &e, rep, err);
         if (rc) return rc;
-
         abut_iteration *it = abut_report_iteration(rep);
         if (!it) return abut_fail(err, ABUT_E_NOMEM, "step report: iteration %d", k);
-        rep->residual = it->residual = newton_speed(s);
-        if (!isfinite(it->residual))
-            return abut_fail(err, ABUT_E_NUMERIC, "Newton iteration %d: the direction is not finite", k);
-        rc = abut_solver_bound(s, &lim, rep, err);
-        if (rc) return rc;
-        it->bound = lim.alpha;
-        note_limit(rep, &lim);
+        s->failed.residual = rep->residual = it->residual = newton_speed(s);
+        if (!isfinite(it->residual)) return give_up(s, ABUT_FAILED_NOT_FINITE, err);
 
-        int moved;
-        const double kappa = p->kappa, gap = smallest_gap(&s->pairs);
-        rc = backtrack(s, lim.alpha, &e, it, &moved, rep, err);
+        const double kappa = p->kappa;
+        rc = go(s, &e, it, rep, err);
         if (rc) return rc;
-        if (moved) {
-            accept_trial(s);
-            rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
-            if (rc) return rc;
-            adapt_kappa(p, gap, smallest_gap(&s->pairs));
-        } else if (it->residual > tol) {
-            return abut_fail(err, ABUT_E_NUMERIC,
-                             "Newton iteration %d: no step along the direction lowers the objective; residual %.3g m/s, want "
-                             "%.3g; step bounded at %.3g by %s", k, it->residual, tol, lim.alpha,
-                             limit_text(&lim, why, sizeof why));
-        }
-        it->contacts = (int32_t)(s->pairs.n + s->pairs.n_plane);
-        const int waiting = al_update(s, it->residual);
-        known = !waiting && p->kappa == kappa;
-        if (it->residual <= tol && !waiting) return ABUT_OK;
+        const int script = al_update(s, it->residual);
+        if (script == AL_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
+        known = script == AL_IDLE && p->kappa == kappa;
+        if (it->residual <= p->model->tolerance[0] && script == AL_IDLE) return ABUT_OK;
     }
-    return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d Newton iterations: residual %.3g m/s, want %.3g (h = %g s); "
-                     "scripted motion %.4g done; last step bounded at %.3g by %s", s->opt.max_newton, rep->residual, tol, h,
-                     abut_solver_progress(s), lim.alpha, limit_text(&lim, why, sizeof why));
+    return give_up(s, ABUT_FAILED_ITERATIONS, err);
 }
 
 abut_status abut_solver_residual(abut_solver *s, double *residual, abut_report *rep, abut_err *err)

@@ -3,6 +3,7 @@
 #define ABUT_SOLVE_NEWTON_H
 
 #include "solve/direction.h"
+#include "solve/failure.h"
 #include "solve/path.h"
 #include "solve/problem.h"
 #include "solve/report.h"
@@ -12,6 +13,7 @@ typedef struct abut_solver_opts {
     double slack_plane;     /* of a half-space gap; 0.1 */
     double slack_volume;    /* of a tet's volume; 0.2 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
+    const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
     int threads;            /* of the factorisation; the bits do not depend on it */
 } abut_solver_opts;
 abut_solver_opts abut_solver_defaults(void);
@@ -27,6 +29,11 @@ typedef struct abut_solver {
     abut_candidates cand;       /* of the last sweep */
     abut_nearby near;           /* where they come from; leaves no trace in the results */
     abut_pairs trial;
+    abut_failure failed;        /* the last minimisation; kind says whether it failed */
+    struct abut_push {          /* scripted motion that the augmented Lagrangian pushes */
+        double eta;             /* share of the way when it last got on */
+        int updates;            /* since then */
+    } push;
     double *xt, *yt, *p, *g;    /* trial point, direction, gradient */
     abut_arena scratch;
 } abut_solver;
@@ -48,7 +55,7 @@ ABUT_MUST_USE abut_status abut_solver_move_held(abut_solver *s, abut_report *rep
 double abut_solver_progress(const abut_solver *s);
 
 /** Minimises from s->x until |p|_inf / h <= tolerance and all scripted motion is done; s->pairs, s->x, s->y follow.
- * Fails  ABUT_E_NUMERIC with the reason: iterations spent, line search stalled, motion blocked; names the limiting pair */
+ * Fails  ABUT_E_NUMERIC with the reason (solve/failure.h); s->failed has its numbers, s->x is where it got stuck */
 ABUT_MUST_USE abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err);
 
 /** |H^-1 g|_inf / h at s->x with the problem as it is now, m/s: how far from a minimum. */

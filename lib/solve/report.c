@@ -2,17 +2,48 @@
 
 #include <stdlib.h>
 
+enum { HALF = ABUT_HISTORY / 2 };
+
+/* Where the iteration of that number (0-based) is kept: the second half is overwritten in turn. */
+static int slot(int number)
+{
+    return number < HALF ? number : HALF + (number - HALF) % HALF;
+}
+
 abut_iteration *abut_report_iteration(abut_report *r)
 {
-    if (r->newton == r->it_cap) {
+    const int at = slot(r->newton);
+    if (at >= r->it_cap) {
         const int cap = r->it_cap ? 2 * r->it_cap : 32;
         abut_iteration *it = realloc(r->it, (size_t)cap * sizeof *it);
         if (!it) return NULL;
         r->it = it;
         r->it_cap = cap;
     }
-    r->it[r->newton] = (abut_iteration){ 0 };
-    return &r->it[r->newton++];
+    r->newton++;
+    r->it[at] = (abut_iteration){ 0 };
+    return &r->it[at];
+}
+
+int abut_report_rows(const abut_report *r)
+{
+    return r->newton < ABUT_HISTORY ? r->newton : ABUT_HISTORY;
+}
+
+const abut_iteration *abut_report_row(const abut_report *r, int i)
+{
+    return &r->it[slot(i < HALF ? i : r->newton - abut_report_rows(r) + i)];
+}
+
+const char *abut_limit_name(abut_limit_kind kind)
+{
+    static const char *const name[] = { "none", "vertex-triangle", "edge-edge", "half-space", "inversion", "length" };
+    return name[kind];
+}
+
+const char *abut_iteration_bounded_by(const abut_iteration *it)
+{
+    return it->alpha < it->bound ? "decrease" : abut_limit_name(it->limit);
 }
 
 void abut_report_clear(abut_report *r)

@@ -21,10 +21,15 @@ typedef struct abut_phase_seconds {
 /* One Newton iteration. */
 typedef struct abut_iteration {
     double residual;        /* m/s: |p|_inf / h before the search */
-    double bound, alpha;    /* feasible and accepted step length */
+    double bound, alpha;    /* feasible and accepted step length; accepted 0: none */
+    double decrease;        /* kg m^2: by how much the objective fell; below 0 within rounding */
+    abut_limit_kind limit;  /* what set the bound */
     int32_t contacts;       /* stencils and half-space contacts at the new point */
     int trials;             /* evaluations of the objective */
 } abut_iteration;
+
+/* Iterations that a report keeps: of a longer solve the first and the last half of this number. */
+enum { ABUT_HISTORY = 1024 };
 
 /* Zero-filled is empty; clear frees the iterations. */
 typedef struct abut_report {
@@ -34,7 +39,7 @@ typedef struct abut_report {
     double lag_residual;        /* m/s; negative when not measured */
     int newton, trials;
     int shifts;                 /* factorisations that needed a larger diagonal */
-    abut_iteration *it;         /* [newton] */
+    abut_iteration *it;         /* kept iterations: abut_report_row */
     int it_cap;
 
     int32_t contacts, mollified, planes;  /* at the end */
@@ -62,6 +67,14 @@ typedef struct abut_report {
 
 /** Room for one more iteration, counted in newton; NULL when memory is out. */
 abut_iteration *abut_report_iteration(abut_report *r);
+/** Iterations kept, and the i-th of them (0-based), oldest first.  What is left out lies between the first half of
+ * ABUT_HISTORY and the others. */
+int abut_report_rows(const abut_report *r);
+const abut_iteration *abut_report_row(const abut_report *r, int i);
+/** What decided the accepted step length: "none" (1 was), "decrease" (the search went back), or what set the bound:
+ * "vertex-triangle", "edge-edge", "half-space", "inversion", "length". */
+const char *abut_iteration_bounded_by(const abut_iteration *it);
+const char *abut_limit_name(abut_limit_kind kind);
 void abut_report_clear(abut_report *r);
 
 #endif

@@ -79,6 +79,11 @@ assert [r["step"] for r in rows] == [1, 2, 3, 4, 5, 6]
 assert all(r["newton_iterations"] == len(r["iterations"]) >= 1 for r in rows)
 assert all(r["residual"] <= 1 and r["min_jacobian"] > 0 for r in rows)
 assert any(r["min_gap"] and r["min_gap"] > 0 for r in rows)
+its = [i for r in rows for i in r["iterations"]]
+kinds = {"none", "decrease", "vertex-triangle", "edge-edge", "half-space", "inversion", "length"}
+assert all(len(i) == 7 and i[6] in kinds and (i[2] == 1) == (i[6] == "none") for i in its)
+assert {i[6] for i in its} > {"none"} and sum(i[5] for i in its) > 0
+assert all(r["iterations_left_out"] == 0 for r in rows)
 assert all(abs(sum(v for k, v in r["seconds"].items() if k not in ("total", "other"))) <= 1.5 * r["seconds"]["total"] + .01 for r in rows)
 P
 }
@@ -92,6 +97,22 @@ P
     [ "$status" -eq 4 ]
     [[ $output == *"not converged after 1 Newton iterations"* ]]
     [ ! -e o.abut ]
+}
+
+@test "a step that is given up names objects and numbers, and the frames before it are whole" {
+    run "$BIN/step" -n 40 --max-newton 3 "$pile" -o o.abut --report r.jsonl
+    [ "$status" -eq 4 ]
+    [[ $output == *"(t = 0."*"not converged after 3 Newton iterations; residual "*" m/s, want "*"; step length "*", bounded at "* ]]
+    [[ $output == *"of 'low'"* && $output == *"half-space 'floor' (gap "*"kappa "*"may help"* ]]
+    [ ! -e o.abut ]
+    made=$(($(wc -l < r.jsonl) - 1))
+    [ "$made" -gt 0 ]
+    "$BIN/step" -n "$made" "$pile" -o before.abut
+    size=$(stat -c %s o.abut.part)
+    cmp -n "$size" o.abut.part before.abut
+    [ "$(stat -c %s before.abut)" -le $((size + 60)) ]     # nothing but the end mark is missing
+    run "$BIN/ccd-check" --no-output o.abut.part
+    [ "$status" -eq 3 ]
 }
 
 @test "a cut stream is refused with exit 3, at every cut" {

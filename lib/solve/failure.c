@@ -1,0 +1,200 @@
+#include "solve/failure.h"
+
+#include "solve/newton.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A message as it grows; what does not fit is cut. */
+typedef struct words {
+    char text[sizeof((abut_err *)0)->msg];
+    size_t n;
+} words;
+
+static void ABUT_PRINTF(2, 3) say(words *w, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const int n = vsnprintf(w->text + w->n, sizeof w->text - w->n, fmt, ap);
+    va_end(ap);
+    if (n > 0) w->n = w->n + (size_t)n < sizeof w->text ? w->n + (size_t)n : sizeof w->text - 1;
+}
+
+static void say_object(words *w, const abut_solver *s, int32_t object)
+{
+    char name[64] = "?";
+    if (s->opt.names) abut_text_row(s->opt.names, "object/name", object, name, sizeof name);
+    if (strcmp(name, "?")) say(w, "'%s'", name);
+    else say(w, "object %d", object);
+}
+
+static int32_t number_in_object(const abut_model *m, int32_t node)
+{
+    int32_t before = 0;
+    for (int32_t i = 0; i < node; i++) before += m->body[i] == m->body[node];
+    return before;
+}
+
+/* "node 3 of 'ball'", "edge 3 4 of 'ball'", "triangle 3 4 7 of 'ball'" */
+static void say_primitive(words *w, const abut_solver *s, const int32_t *node, int n)
+{
+    static const char *const what[] = { "", "node", "edge", "triangle" };
+    const abut_model *m = s->prob.model;
+    say(w, "%s", what[n]);
+    for (int k = 0; k < n; k++) say(w, " %d", number_in_object(m, node[k]));
+    say(w, " of ");
+    say_object(w, s, m->body[node[0]]);
+}
+
+static void say_half_space(words *w, const abut_solver *s, int32_t plane)
+{
+    char name[64] = "?";
+    if (s->opt.names) abut_text_row(s->opt.names, "half-space/name", plane, name, sizeof name);
+    if (strcmp(name, "?")) say(w, "half-space '%s'", name);
+    else say(w, "half-space %d", plane);
+}
+
+static double gap_to_plane(const abut_solver *s, int32_t node, int32_t plane)
+{
+    const abut_model *m = s->prob.model;
+    double d = 0;
+    for (int k = 0; k < 3; k++) d += m->hs_normal[3 * plane + k] * (s->x[3 * node + k] - m->hs_point[3 * plane + k]);
+    return d;
+}
+
+/* Two primitives of n[0] and n[1] nodes, and how far apart they are at s->x. */
+static void say_pair(words *w, const abut_solver *s, abut_stencil kind, const int32_t node[4])
+{
+    static const int first[] = { [ABUT_PP] = 1, [ABUT_PE] = 1, [ABUT_PT] = 1, [ABUT_EE] = 2 };
+    double x[12];
+    const int n = abut_stencil_size(kind);
+    for (int k = 0; k < n; k++) memcpy(x + 3 * k, s->x + 3 * (size_t)node[k], 3 * sizeof *x);
+    double d2;
+    abut_nearest(kind, x, &d2);
+    say_primitive(w, s, node, first[kind]);
+    say(w, " against ");
+    say_primitive(w, s, node + first[kind], n - first[kind]);
+    say(w, " (gap %.3g m)", sqrt(d2));
+}
+
+static void say_plane(words *w, const abut_solver *s, int32_t node, int32_t plane)
+{
+    say_primitive(w, s, &node, 1);
+    say(w, " against ");
+    say_half_space(w, s, plane);
+    say(w, " (gap %.3g m)", gap_to_plane(s, node, plane));
+}
+
+static void say_tet(words *w, const abut_solver *s, int32_t tet)
+{
+    const abut_model *m = s->prob.model;
+    const int32_t object = m->body[m->tet[4 * tet]];
+    int32_t before = 0;
+    double F[9];
+    for (int32_t t = 0; t < tet; t++) before += m->body[m->tet[4 * t]] == object;
+    say(w, "element %d of ", before);
+    say_object(w, s, object);
+    say(w, " (%.3g of its rest volume left)", abut_elastic_deformation(&s->prob.elastic, s->x, tet, F));
+}
+
+static void say_limit(words *w, const abut_solver *s, const abut_limit *l)
+{
+    switch (l->kind) {
+    case ABUT_LIMIT_VT: say_pair(w, s, ABUT_PT, l->node); break;
+    case ABUT_LIMIT_EE: say_pair(w, s, ABUT_EE, l->node); break;
+    case ABUT_LIMIT_PLANE: say_plane(w, s, l->node[0], l->node[1]); break;
+    case ABUT_LIMIT_TET: say_tet(w, s, l->tet); break;
+    case ABUT_LIMIT_LENGTH: say(w, "the length of the scene"); break;
+    case ABUT_LIMIT_NONE: say(w, "nothing"); break;
+    }
+}
+
+static void say_closest(words *w, const abut_solver *s)
+{
+    const abut_pairs *q = &s->pairs;
+    const int32_t *node = s->prob.cm.node;
+    size_t least = 0, plane = 0;
+    if (q->n + q->n_plane == 0) return;
+    for (size_t i = 1; i < q->n; i++)
+        if (q->dist2[i] < q->dist2[least]) least = i;
+    for (size_t i = 1; i < q->n_plane; i++)
+        if (q->plane_dist[i] < q->plane_dist[plane]) plane = i;
+    say(w, "; of %zu contacts the closest is ", q->n + q->n_plane);
+    if (q->n && (!q->n_plane || sqrt(q->dist2[least]) <= q->plane_dist[plane])) {
+        int32_t n[4] = { 0 };
+        for (int k = 0; k < abut_stencil_size(q->kind[least]); k++) n[k] = node[q->vert[least][k]];
+        say_pair(w, s, q->kind[least], n);
+    } else {
+        say_plane(w, s, node[q->plane_vert[plane]], q->plane[plane]);
+    }
+    say(w, ", kappa %.3g kg/m^2", s->prob.kappa);
+}
+
+/* How much of the scripted way is done, and the prescribed node that is furthest from where it should be. */
+static void say_script(words *w, const abut_solver *s)
+{
+    const abut_problem *p = &s->prob;
+    double far2 = 0;
+    int32_t node = -1;
+    for (int32_t i = 0; i < p->model->nv; i++) {
+        double d2 = 0;
+        for (int k = 3 * i; k < 3 * i + 3 && p->held[i]; k++) d2 += (p->target[k] - s->x[k]) * (p->target[k] - s->x[k]);
+        if (d2 > far2) far2 = d2, node = i;
+    }
+    say(w, "; scripted motion %.4g done", abut_solver_progress(s));
+    if (node < 0) return;
+    say(w, ", ");
+    say_primitive(w, s, &node, 1);
+    say(w, " is %.3g m short", sqrt(far2));
+}
+
+static void say_kind(words *w, const abut_solver *s)
+{
+    const abut_failure *f = &s->failed;
+    switch (f->kind) {
+    case ABUT_FAILED_STALLED: say(w, "Newton iteration %d: no step along the direction lowers the objective", f->iterations); break;
+    case ABUT_FAILED_ITERATIONS: say(w, "not converged after %d Newton iterations", f->iterations); break;
+    case ABUT_FAILED_BLOCKED: say(w, "scripted motion is blocked, after %d Newton iterations", f->iterations); break;
+    case ABUT_FAILED_NOT_FINITE: say(w, "Newton iteration %d: the direction is not finite", f->iterations); break;
+    case ABUT_FAILED_TOUCHING:
+        say(w, "Newton iteration %d: a gap has become too small for double precision", f->iterations);
+        break;
+    case ABUT_FAILED_INDEFINITE:
+        say(w, "Newton iteration %d: no shift of the diagonal makes the matrix of %d unknowns positive definite", f->iterations,
+            3 * s->prob.nrow);
+        if (f->node < 0) break;
+        say(w, "; the pivot that fails is at ");
+        say_primitive(w, s, &f->node, 1);
+        break;
+    case ABUT_FAILED_NOT: say(w, "no failure"); break;
+    }
+}
+
+static const char *advice(const abut_failure *f)
+{
+    switch (f->kind) {
+    case ABUT_FAILED_STALLED: return "a larger tolerance or a smaller time step may help: this is as far as rounding lets it go";
+    case ABUT_FAILED_ITERATIONS: return "a higher limit or a smaller time step may help";
+    case ABUT_FAILED_BLOCKED: return "let the script stop earlier, leave it room, or let what stands in its way give";
+    case ABUT_FAILED_TOUCHING: return "a smaller time step or a larger dhat keeps gaps wider";
+    default: return "look for extreme moduli, masses or gaps; a smaller time step may help";
+    }
+}
+
+abut_status abut_failure_say(const abut_solver *s, abut_err *err)
+{
+    const abut_failure *f = &s->failed;
+    words w = { .n = 0 };
+    say_kind(&w, s);
+    if (isfinite(f->residual)) {
+        say(&w, "; residual %.3g m/s, want %.3g; step length %.3g, bounded at %.3g by ", f->residual,
+            s->prob.model->tolerance[0], f->alpha, f->bound);
+        say_limit(&w, s, &f->limit);
+    }
+    say_closest(&w, s);
+    if (abut_solver_progress(s) < 1) say_script(&w, s);
+    say(&w, "; %s", advice(f));
+    return abut_fail(err, ABUT_E_NUMERIC, "%s", w.text);
+}

@@ -1,0 +1,34 @@
+/* Why a step was given up: the numbers that a minimisation leaves behind, and their words. */
+#ifndef ABUT_SOLVE_FAILURE_H
+#define ABUT_SOLVE_FAILURE_H
+
+#include "contact/max_step.h"
+
+struct abut_solver;
+
+typedef enum abut_failure_kind {
+    ABUT_FAILED_NOT = 0,
+    ABUT_FAILED_STALLED,        /* no step along the direction lowers the objective */
+    ABUT_FAILED_ITERATIONS,     /* the limit was reached */
+    ABUT_FAILED_BLOCKED,        /* scripted motion gets no further, however hard it is pushed */
+    ABUT_FAILED_INDEFINITE,     /* no shift of the diagonal makes the matrix positive definite */
+    ABUT_FAILED_NOT_FINITE,     /* the direction is not */
+    ABUT_FAILED_TOUCHING        /* a gap has become too small for double precision */
+} abut_failure_kind;
+
+/* Kept up to date during a minimisation; kind tells whether it failed. */
+typedef struct abut_failure {
+    abut_failure_kind kind;
+    int iterations;             /* of this minimisation */
+    double residual;            /* m/s, of the last direction; NAN before the first */
+    double bound, alpha;        /* of the last step: feasible and accepted length; accepted 0: none */
+    abut_limit limit;           /* what set the bound */
+    int32_t node;               /* INDEFINITE: of the pivot; otherwise -1 */
+} abut_failure;
+
+/** Records what s->failed says, in words: what gave out and where, the pair of primitives or the element that bounds the
+ * step (objects by name, nodes and elements counted within their object from 0), gap, barrier stiffness, residual and
+ * tolerance, step length, iterations, scripted motion, and what may help.  Returns ABUT_E_NUMERIC. */
+abut_status abut_failure_say(const struct abut_solver *s, abut_err *err);
+
+#endif

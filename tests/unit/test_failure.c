@@ -1,0 +1,226 @@
+/* A step that cannot be finished says what stands in its way: every kind of failure, provoked. */
+#include "world.h"
+
+#include <math.h>
+
+static const char *const NAMES = "left\nright\nwall\n";
+
+/* what a test expects to read, one after the other */
+static void says(const world *w, const char *const *text)
+{
+    for (; *text; text++) {
+        const int found = strstr(w->err.msg, *text) != NULL;
+        if (!found) printf("# expected '%s' in: %s\n", *text, w->err.msg);
+        CHECK(found);
+    }
+    CHECK(w->next.n == 0);      /* no frame came of it */
+}
+#define SAYS(w, ...) says(w, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void name_objects(world *w)
+{
+    CHECK(!abut_arrays_put_text(&w->model_set, "object/name", NAMES, &w->err));
+    CHECK(!abut_model_view(&w->model_set, &w->model, &w->err));
+    w->st.solver.opt.names = &w->model_set;
+}
+
+/* two boxes, the right one thrown at the left one; the node numbers of the second start at 0 again */
+static void meeting(world *w)
+{
+    fixture *f = fixture_new();
+    f->gravity[1] = 0;
+    f->tol = 1e-6;
+    fixture_box(f, 0, 0, 0, 0.3, 0.3, 0.3, 1, 1, 1, 0);
+    fixture_box(f, 0.301, 0.05, 0.1, 0.3, 0.3, 0.3, 1, 1, 1, 0);
+    const double v0[6] = { 0, 0, 0, -5, 0, 0 };
+    world_open(w, f, v0);
+    name_objects(w);
+}
+
+TEST(the_iteration_limit_names_the_pair_that_bounds_the_step)
+{
+    world w;
+    meeting(&w);
+    w.st.solver.opt.max_newton = 1;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    const abut_failure *f = &w.st.solver.failed;
+    CHECK(f->kind == ABUT_FAILED_ITERATIONS && f->iterations == 1);
+    CHECK(f->alpha < 1 && (f->limit.kind == ABUT_LIMIT_VT || f->limit.kind == ABUT_LIMIT_EE));
+    SAYS(&w, "step 1 (t = 0 s)", "not converged after 1 Newton iterations", "want 1e-06", "of 'left'", "of 'right'", "(gap ",
+         "kappa", "may help");
+    /* global node numbers go up to 15, those within an object to 7 */
+    for (int n = 8; n < 16; n++) {
+        char number[24];
+        snprintf(number, sizeof number, "node %d of", n);
+        CHECK(!strstr(w.err.msg, number));
+    }
+    CHECK(w.rep.newton == 1);
+    world_close(&w);
+}
+
+TEST(the_gap_in_the_message_is_that_of_the_pair)
+{
+    world w;
+    meeting(&w);
+    w.st.solver.opt.max_newton = 1;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    const abut_solver *s = &w.st.solver;
+    const char *at = strstr(w.err.msg, "(gap ");
+    double x[12], d2;
+    for (int k = 0; k < 4; k++) memcpy(x + 3 * k, s->x + 3 * s->failed.limit.node[k], 3 * sizeof *x);
+    abut_nearest(s->failed.limit.kind == ABUT_LIMIT_VT ? ABUT_PT : ABUT_EE, x, &d2);
+    CHECK(at != NULL);
+    if (at) CHECK_NEAR(strtod(at + 5, NULL), sqrt(d2), 0.01 * sqrt(d2));
+    world_close(&w);
+}
+
+TEST(without_names_objects_have_numbers)
+{
+    world w;
+    meeting(&w);
+    w.st.solver.opt.names = NULL;
+    w.st.solver.opt.max_newton = 2;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    SAYS(&w, "of object 0", "of object 1");
+    world_close(&w);
+}
+
+TEST(a_handle_driven_into_the_floor_is_blocked)
+{
+    fixture *f = fixture_new();
+    f->plane = 1;
+    fixture_box(f, 0, 0.01, 0, 0.2, 0.2, 0.2, 1, 1, 1, 0);
+    fixture_move(f, 0, 1, 0, 0.011, (double[]){ 0, -2, 0 }, (double[]){ 0, 0, 0 });
+    world w;
+    world_open(&w, f, NULL);
+    name_objects(&w);
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    CHECK(w.st.solver.failed.kind == ABUT_FAILED_BLOCKED);
+    CHECK(w.st.solver.failed.iterations < 1000);        /* not only when all iterations are spent */
+    SAYS(&w, "scripted motion is blocked", "half-space 0", "of 'left' is 0.01 m short", "scripted motion 0.5 done");
+    world_close(&w);
+}
+
+TEST(an_element_that_would_invert_is_named)
+{
+    /* one end of a bar is driven through the other: no neo-Hookean element lets that happen */
+    fixture *f = fixture_new();
+    f->gravity[1] = 0;
+    fixture_box(f, 0, 0, 0, 0.2, 0.1, 0.1, 2, 1, 1, 0);
+    fixture_move(f, 0, 0, -1e-6, 1e-6, (double[]){ 30, 0, 0 }, (double[]){ 0, 0, 0 });
+    fixture_move(f, 0, 0, 0.2 - 1e-6, 0.2 + 1e-6, (double[]){ 0, 0, 0 }, (double[]){ 0, 0, 0 });
+    world w;
+    world_open(&w, f, NULL);
+    name_objects(&w);
+    w.st.solver.opt.max_newton = 3;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    CHECK(w.st.solver.failed.limit.kind == ABUT_LIMIT_TET);
+    SAYS(&w, "element ", " of 'left' (", "of its rest volume left)", "of 'left' is ");
+    world_close(&w);
+}
+
+TEST(a_search_that_finds_no_decrease_has_stalled)
+{
+    world w;
+    meeting(&w);
+    w.st.solver.prob.stiffness = -1e30;     /* asks for more decrease than any step gives */
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    CHECK(w.st.solver.failed.kind == ABUT_FAILED_STALLED && w.st.solver.failed.alpha == 0);
+    SAYS(&w, "Newton iteration 1: no step along the direction lowers the objective", "step length 0, bounded at 0.", "of 'right'");
+    world_close(&w);
+}
+
+TEST(an_indefinite_matrix_is_named_by_the_node_of_its_pivot)
+{
+    world w;
+    meeting(&w);
+    w.st.solver.prob.damping.mass = -1e9;   /* takes all mass away and more */
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    CHECK(w.st.solver.failed.kind == ABUT_FAILED_INDEFINITE && w.st.solver.failed.node >= 0);
+    SAYS(&w, "no shift of the diagonal makes the matrix of 48 unknowns positive definite", "the pivot that fails is at node ",
+         " of '");
+    world_close(&w);
+}
+
+TEST(a_direction_that_is_not_finite_is_no_step)
+{
+    world w;
+    meeting(&w);
+    CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
+    w.st.solver.prob.xhat[5] = NAN;
+    CHECK(abut_step_solve(&w.st, &w.rep, &w.err) == ABUT_E_NUMERIC);
+    CHECK(w.st.solver.failed.kind == ABUT_FAILED_NOT_FINITE);
+    SAYS(&w, "the direction is not finite");
+    world_close(&w);
+}
+
+TEST(a_gap_at_the_limit_of_double_precision_is_a_failure_of_the_solver)
+{
+    fixture *f = fixture_new();
+    f->gravity[1] = 0;
+    fixture_box(f, 1e6, 0, 0, 0.3, 0.3, 0.3, 1, 1, 1, 0);
+    fixture_box(f, 1e6 + 0.3, 0.05, 0.1, 0.3, 0.3, 0.3, 1, 1, 1, 0);
+    for (int32_t i = 8; i < 16; i++) f->X[3 * i] += 4e-10;
+    const double v0[6] = { 0, 0, 0, -5, 0, 0 };
+    world w;
+    world_open(&w, f, v0);
+    name_objects(&w);
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    CHECK(w.st.solver.failed.kind == ABUT_FAILED_TOUCHING);
+    SAYS(&w, "too small for double precision", "of 'left'", "of 'right'");
+    world_close(&w);
+}
+
+TEST(a_report_keeps_the_first_and_the_last_iterations)
+{
+    abut_report r = { 0 };
+    const int n = 3 * ABUT_HISTORY + 7;
+    for (int i = 0; i < n; i++) {
+        abut_iteration *it = abut_report_iteration(&r);
+        CHECK(it != NULL);
+        it->residual = i;
+        const int rows = abut_report_rows(&r);
+        CHECK(rows == (i < ABUT_HISTORY ? i + 1 : ABUT_HISTORY));
+        CHECK(abut_report_row(&r, rows - 1)->residual == i);
+    }
+    CHECK(r.newton == n && r.it_cap == ABUT_HISTORY);
+    for (int i = 0; i < ABUT_HISTORY; i++)
+        CHECK(abut_report_row(&r, i)->residual == (i < ABUT_HISTORY / 2 ? i : n - ABUT_HISTORY + i));
+    abut_report_clear(&r);
+}
+
+TEST(an_iteration_says_what_bounded_it)
+{
+    world w;
+    meeting(&w);
+    int bounded = 0;
+    CHECK(!world_run(&w, 1));
+    double fell = 0;
+    for (int i = 0; i < abut_report_rows(&w.rep); i++) {
+        const abut_iteration *it = abut_report_row(&w.rep, i);
+        const char *by = abut_iteration_bounded_by(it);
+        if (it->alpha < it->bound) CHECK(!strcmp(by, "decrease"));
+        else CHECK((it->alpha == 1) == !strcmp(by, "none"));
+        bounded += !strcmp(by, "vertex-triangle") || !strcmp(by, "edge-edge");
+        fell += it->decrease;
+    }
+    CHECK(bounded > 0 && fell > 0);
+    world_close(&w);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(the_iteration_limit_names_the_pair_that_bounds_the_step);
+    RUN(the_gap_in_the_message_is_that_of_the_pair);
+    RUN(without_names_objects_have_numbers);
+    RUN(a_handle_driven_into_the_floor_is_blocked);
+    RUN(an_element_that_would_invert_is_named);
+    RUN(a_search_that_finds_no_decrease_has_stalled);
+    RUN(an_indefinite_matrix_is_named_by_the_node_of_its_pivot);
+    RUN(a_direction_that_is_not_finite_is_no_step);
+    RUN(a_gap_at_the_limit_of_double_precision_is_a_failure_of_the_solver);
+    RUN(a_report_keeps_the_first_and_the_last_iterations);
+    RUN(an_iteration_says_what_bounded_it);
+    return check_done();
+}
