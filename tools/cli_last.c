@@ -2,12 +2,25 @@
 
 static abut_status keep_frame(abut_last *last, abut_stream *s, abut_err *err)
 {
-    abut_arrays_clear(&last->set);
+    abut_arrays_clear(&last->before);
+    if (s->head.phase == ABUT_PENDING && last->head.phase == ABUT_COMMITTED) {
+        last->before = last->set;
+        last->before_head = last->head;
+    } else {
+        abut_arrays_clear(&last->set);
+    }
     last->head = s->head;
     const abut_status rc = s->head.phase == ABUT_COMMITTED ? abut_stream_write(s, err) : ABUT_OK;
     last->set = s->frame_set;
     s->frame_set = (abut_arrays){ 0 };
     return rc;
+}
+
+void abut_last_clear(abut_last *last)
+{
+    abut_arrays_clear(&last->set);
+    abut_arrays_clear(&last->before);
+    *last = (abut_last){ 0 };
 }
 
 abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_err *err)
@@ -17,7 +30,7 @@ abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_e
     while (!(rc = abut_stream_next(s, err)) && s->item != ABUT_ITEM_END) {
         if (s->item == ABUT_ITEM_MODEL) {
             models++;
-            abut_arrays_clear(&last->set);
+            abut_last_clear(last);
             rc = abut_stream_write(s, err);
         } else if (from < 0 || s->head.step <= from) {
             rc = keep_frame(last, s, err);

@@ -4,15 +4,19 @@
 
 #include "tools/cli_stream.h"
 
-/* The state to go on from; owns set. */
+/* The state to go on from; owns its sets. */
 typedef struct abut_last {
     abut_arrays set;
     abut_frame_head head;
+    abut_arrays before;         /* when it is PENDING: the COMMITTED frame before it, if there is one */
+    abut_frame_head before_head;
 } abut_last;
 
 /** Reads s to its end, writing everything on except a PENDING frame (whoever asks will replace it), and keeps the last
  * frame of the last MODEL.  from >= 0: frames of a later step are dropped.
  * Fails  ABUT_E_FORMAT no MODEL, or no FRAME;  ABUT_E_ARG no frame of step `from` */
 ABUT_MUST_USE abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_err *err);
+
+void abut_last_clear(abut_last *last);
 
 #endif

@@ -30,6 +30,9 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
     abut_instant at = { r->now.head.step, r->now.head.time };
     abut_frame_head head = r->now.head;
 
+    if (abut_arrays_find(&r->now.set, "stuck/why"))
+        return abut_fail(err, ABUT_E_FORMAT, "%s: step %lld was given up before it converged; let step go on with it first",
+                         cli->in_name, (long long)at.step + 1);
     abut_status rc = abut_stepper_init(&r->stepper, m, &so, err);
     if (!rc) rc = abut_step_resume(&r->stepper, &r->now.set, at, &rep, err);
     if (!rc) rc = abut_step_refresh(&r->stepper, 1, &rep, err);
@@ -87,7 +90,7 @@ int main(int argc, char **argv)
     else if (work(&r, &o, &cli, &err) == ABUT_OK)
         err = (abut_err){ 0 };
     abut_stepper_clear(&r.stepper);
-    abut_arrays_clear(&r.now.set);
+    abut_last_clear(&r.now);
     abut_arrays_clear(&r.next);
     abut_stream_clear(&r.s);
     return abut_cli_end(&cli, o.ask && r.again, &err);

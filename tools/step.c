@@ -1,8 +1,8 @@
 /* step: advances the state.  Frames already in the stream pass through; new ones follow. */
 #include "base/timer.h"
 #include "formats/step_report.h"
-#include "solve/scheme.h"
-#include "tools/cli_last.h"
+#include "solve/stuck.h"
+#include "tools/stuck_file.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -13,7 +13,7 @@
 typedef struct options {
     int steps, every, from, lags, one_pass, blas_threads, max_newton;
     double until;
-    const char *report, *with;
+    const char *report, *with, *dump_stuck;
 } options;
 
 /* Everything the run owns. */
@@ -23,6 +23,7 @@ typedef struct run {
     abut_arrays next;
     abut_stepper stepper;
     FILE *report;
+    char history[160];      /* this stage, in the stream */
 } run;
 
 static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int done, double t0)
@@ -38,20 +39,22 @@ static abut_status advance_one(run *r, const options *o, abut_report *rep, abut_
 {
     abut_instant at = { r->now.head.step, r->now.head.time };
     const int pending = r->now.head.phase == ABUT_PENDING;
+    abut_frame_head head = r->now.head;
     abut_status rc;
     if (o->one_pass) {
         rc = pending ? abut_step_resume(&r->stepper, &r->now.set, at, rep, err)
                      : abut_step_begin(&r->stepper, &r->now.set, at, rep, err);
         if (!rc) rc = abut_step_solve(&r->stepper, rep, err);
         if (!rc) rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
-        r->now.head.phase = ABUT_PENDING;
+        head.phase = ABUT_PENDING;
     } else {
         rc = abut_step_advance(&r->stepper, &r->now.set, pending, &at, o->with != NULL, &r->next, rep, err);
-        r->now.head = (abut_frame_head){ at.step, at.time, ABUT_COMMITTED };
+        head = (abut_frame_head){ at.step, at.time, ABUT_COMMITTED };
     }
     if (rc) return rc;
     const abut_arrays swap = r->now.set;
     r->now.set = r->next;
+    r->now.head = head;
     r->next = swap;
     return ABUT_OK;
 }
@@ -67,6 +70,21 @@ static abut_status write_report(const run *r, const abut_report *rep, abut_statu
     return wrote;
 }
 
+/* The state of a step that was given up.  That it could not be written is said after why the step was given up. */
+static void dump_stuck(run *r, const options *o, const abut_report *rep, abut_cli *cli, abut_err *err)
+{
+    abut_err late = { 0 };
+    if (!o->dump_stuck || !r->stepper.solver.failed.kind) return;
+    abut_status rc = abut_step_stuck(&r->stepper, &r->now.set, rep, err->msg, &r->next, &late);
+    if (!rc) rc = abut_stuck_file_write(o->dump_stuck, &r->s, r->history, &r->now, &r->next, &late);
+    if (!rc) {
+        abut_cli_say(cli, "%s keeps the stuck state; step goes on from it", o->dump_stuck);
+        return;
+    }
+    const size_t used = strlen(err->msg);
+    snprintf(err->msg + used, sizeof err->msg - used, "; the stuck state is not kept: %.300s", late.msg);
+}
+
 static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
     const double h = r->s.model.h[0], t0 = abut_time_wall();
@@ -76,7 +94,9 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     abut_status rc = ABUT_OK;
     for (int k = 1; k <= n && !rc; k++) {
         abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
-        rc = write_report(r, &rep, advance_one(r, o, &rep, err), err);
+        rc = advance_one(r, o, &rep, err);
+        if (rc == ABUT_E_NUMERIC) dump_stuck(r, o, &rep, cli, err);
+        rc = write_report(r, &rep, rc, err);
         const int write = o->one_pass || r->now.head.step % o->every == 0 || k == n;
         if (!rc && write) rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
         r->stepper.way_goes_on = !write;
@@ -88,10 +108,9 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
 
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    char prov[160];
-    snprintf(prov, sizeof prov, "{\"solver\":\"newton\",\"lags\":%d,\"one_pass\":%s,\"forces\":%s}",
+    snprintf(r->history, sizeof r->history, "{\"solver\":\"newton\",\"lags\":%d,\"one_pass\":%s,\"forces\":%s}",
              o->lags, o->one_pass ? "true" : "false", o->with ? "true" : "false");
-    abut_status rc = abut_stream_open(&r->s, cli, prov, err);
+    abut_status rc = abut_stream_open(&r->s, cli, r->history, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, o->from, err);
     if (rc) return rc;
     if (o->lags > 0) {
@@ -117,8 +136,10 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->blas_threads < 0) return abut_fail(err, ABUT_E_ARG, "--blas-threads %d: want 1 or more", o->blas_threads);
     if (o->lags < 0) return abut_fail(err, ABUT_E_ARG, "--lags %d: want 1 or more", o->lags);
     if (o->with && strcmp(o->with, "forces")) return abut_fail(err, ABUT_E_ARG, "--with %s: know only 'forces'", o->with);
+    if (o->dump_stuck && cli->out_path && !strcmp(o->dump_stuck, cli->out_path))
+        return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", o->dump_stuck);
     if (!o->blas_threads) o->blas_threads = cli->threads;
-    return ABUT_OK;
+    return o->dump_stuck ? abut_stuck_file_try(o->dump_stuck, err) : ABUT_OK;
 }
 
 /* The same large arrays come and go every iteration: handed back to the system in between, each page of them would have to
@@ -145,6 +166,8 @@ int main(int argc, char **argv)
         { 0, "one-pass", ABUT_OPT_FLAG, &o.one_pass, NULL, "solve once and leave the step PENDING for friction-lag" },
         { 0, "report", ABUT_OPT_TEXT, &o.report, "FILE", "one line of JSON for every step" },
         { 0, "max-newton", ABUT_OPT_INT, &o.max_newton, "N", "Newton iterations before giving up (default 10000)" },
+        { 0, "dump-stuck", ABUT_OPT_TEXT, &o.dump_stuck, "FILE", "if a step has to be given up, write a stream that holds the "
+          "frame before and the stuck iterate: step goes on from it" },
         { 0, "blas-threads", ABUT_OPT_INT, &o.blas_threads, "N", "threads of the factorisation (default: -j); the bytes "
           "are the same for any number" },
         { 0 }
@@ -162,7 +185,7 @@ int main(int argc, char **argv)
     }
     if (r.report && fclose(r.report) && !err.code) abut_fail(&err, ABUT_E_IO, "%s: %s", o.report, strerror(errno));
     abut_stepper_clear(&r.stepper);
-    abut_arrays_clear(&r.now.set);
+    abut_last_clear(&r.now);
     abut_arrays_clear(&r.next);
     abut_stream_clear(&r.s);
     return abut_cli_end(&cli, 0, &err);

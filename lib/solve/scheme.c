@@ -176,6 +176,34 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     return rc;
 }
 
+/* The augmented Lagrangian of a step that was given up while prescribed nodes were on their way. */
+static abut_status load_lagrangian(abut_problem *p, const abut_arrays *frame, int64_t step, abut_err *err)
+{
+    const abut_array *kap = abut_arrays_find(frame, "step/penalty"), *lam = abut_arrays_find(frame, "step/multiplier");
+    const int32_t nv = p->model->nv;
+    if (!kap && !lam) return ABUT_OK;
+    if (!kap || kap->type != ABUT_F64 || kap->rank != 0 || !lam || lam->type != ABUT_F64 || lam->rank != 2 ||
+        lam->shape[0] != nv || lam->shape[1] != 3)
+        return abut_fail(err, ABUT_E_FORMAT, "frame %lld: expected step/penalty (f64) and step/multiplier (f64, %d x 3) together",
+                         (long long)step, nv);
+    memcpy(&p->al.kap, kap->data, sizeof p->al.kap);
+    memcpy(p->al.lam, lam->data, 3 * (size_t)nv * sizeof *p->al.lam);
+    p->al.on = 1;
+    abut_problem_number(p);
+    return ABUT_OK;
+}
+
+static abut_status put_lagrangian(const abut_problem *p, abut_arrays *out, abut_err *err)
+{
+    const int32_t nv = p->model->nv;
+    const abut_status rc = abut_arrays_put_f64(out, "step/penalty", p->al.kap, "", err);
+    if (rc) return rc;
+    double *lam = abut_arrays_put_rows(out, "step/multiplier", ABUT_F64, nv, 3, "kg^(1/2) m", err);
+    if (!lam) return err->code;
+    memcpy(lam, p->al.lam, 3 * (size_t)nv * sizeof *lam);
+    return ABUT_OK;
+}
+
 abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
@@ -190,7 +218,8 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     if (!f.kappa) return abut_fail(err, ABUT_E_FORMAT, "frame %lld is PENDING but has no contact/kappa", (long long)at.step);
     memcpy(&s->pass, pass->data, sizeof(int32_t));
     p->kappa = f.kappa[0];
-    rc = abut_path_start(&s->solver.path, &p->cm, p->xn, err);
+    rc = load_lagrangian(p, frame, at.step, err);
+    if (!rc) rc = abut_path_start(&s->solver.path, &p->cm, p->xn, err);
     for (int32_t i = 0; i < f.nw && !rc; i += f.nv)
         rc = abut_path_add(&s->solver.path, &p->cm, p->obstacle, f.way + 3 * (size_t)i, &s->solver.near, err);
     if (!rc) rc = abut_path_add(&s->solver.path, &p->cm, p->obstacle, s->solver.x, &s->solver.near, err);
@@ -392,7 +421,8 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     double *x0 = abut_arrays_put_rows(out, "step/x0", ABUT_F64, p->model->nv, 3, "m", err);
     if (!x0) return err->code;
     memcpy(x0, p->xn, 3 * (size_t)p->model->nv * sizeof(double));
-    return abut_arrays_put_i32(out, "step/pass", s->pass, err);
+    rc = abut_arrays_put_i32(out, "step/pass", s->pass, err);
+    return rc || !p->al.on ? rc : put_lagrangian(p, out, err);
 }
 
 abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at, int forces,

@@ -39,7 +39,8 @@ void abut_stepper_clear(abut_stepper *s);
  * Fails  ABUT_E_GEOM the frame touches or intersects (names it) */
 ABUT_MUST_USE abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
                                           abut_err *err);
-/** Continues the step of a PENDING frame (arrays step/x0, step/pass, step/held besides the usual ones). */
+/** Continues the step of a PENDING frame (arrays step/x0 and step/pass besides the usual ones; step/penalty and
+ * step/multiplier when scripted nodes are still on their way). */
 ABUT_MUST_USE abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
                                            abut_err *err);
 ABUT_MUST_USE abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err);

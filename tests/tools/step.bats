@@ -166,3 +166,99 @@ P
     [[ $output == *"touches triangle"*"at the start"* ]]
     [ ! -e o.abut ]
 }
+
+# distance A B: the largest distance between nodes of their last frames, m, which must be of one step and phase
+distance() {
+    cat > distance.py <<'P'
+import sys
+sys.path.insert(0, sys.argv[1])
+import abut_stream, numpy
+a, b = (list(abut_stream.read(f))[-1] for f in sys.argv[2:4])
+assert (a.step, a.time, a.phase) == (b.step, b.time, b.phase)
+print(numpy.abs(a["node/x"] - b["node/x"]).max())
+P
+    "$PYTHON" distance.py "$ROOT/formats/python" "$1" "$2"
+}
+
+@test "--dump-stuck leaves nothing without a failure, and an older file as it is" {
+    "$BIN/step" -n 2 --dump-stuck stuck.abut "$pile" -o o.abut
+    [ ! -e stuck.abut ] && [ ! -e stuck.abut.part ]
+    echo old > stuck.abut
+    "$BIN/step" -n 2 --dump-stuck stuck.abut "$pile" -o o.abut
+    [ "$(cat stuck.abut)" = old ]
+}
+
+@test "--dump-stuck keeps a stream that other programs read and that step goes on from" {
+    skip_without_numpy
+    run "$BIN/step" -n 40 --max-newton 4 --dump-stuck stuck.abut "$pile" -o o.abut --report r.jsonl
+    [ "$status" -eq 4 ]
+    [[ $output == *"stuck.abut keeps the stuck state"* ]]
+    [ ! -e o.abut ] && [ ! -e stuck.abut.part ]
+    "$BIN/ccd-check" --no-output stuck.abut
+    "$BIN/export" --dump stuck.abut > dump.txt
+    grep -q 'pending' dump.txt
+    for a in why gradient direction residual alpha limit; do grep -q "stuck/$a" dump.txt; done
+    grep -q 'not converged after 4 Newton iterations' dump.txt
+    exits 3 "$BIN/friction-lag" stuck.abut -o o.abut        # the candidate must not be committed
+    says "given up before it converged"
+    "$BIN/export" --vtu out stuck.abut
+    ls out/*.vtu
+
+    n=$(wc -l < r.jsonl)
+    [ "$n" -gt 1 ]
+    "$BIN/step" -n "$n" "$pile" -o whole.abut
+    "$BIN/step" stuck.abut -o on.abut
+    "$BIN/ccd-check" --no-output on.abut
+    run distance on.abut whole.abut
+    [ "$status" -eq 0 ]
+    awk -v d="$output" 'BEGIN { exit !(d >= 0 && d < 1e-4) }'     # a tolerance of 1e-2 l/s, 0.01 s long
+    ! "$BIN/export" --dump --no-data -f -1 on.abut | grep 'stuck/'
+    "$BIN/step" -n 2 on.abut | "$BIN/ccd-check" --no-output
+}
+
+@test "a stuck step without contacts goes on to the bytes of the undisturbed run, in many pieces" {
+    cat > swing.yaml <<'Y'
+time: {step: 0.05 s}
+objects: {bar: {generate: {box: {size: [0.5, 0.1, 0.1], cells: [5, 1, 1]}}}}
+tolerance: 1e-7 m/s
+motion: [{select: {object: bar, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, fix: true}]
+Y
+    "$BIN/mesh-prep" swing.yaml -o swing.abut
+    "$BIN/step" swing.abut -o whole.abut
+    exits 4 "$BIN/step" --max-newton 1 --dump-stuck stuck.abut swing.abut -o o.abut
+    pieces=1
+    until "$BIN/step" --max-newton 1 --dump-stuck stuck.abut stuck.abut -o on.abut; do pieces=$((pieces + 1)); done
+    [ "$pieces" -gt 2 ]
+    cmp on.abut whole.abut
+}
+
+@test "scripted motion that is blocked is said, kept and taken up again with its multipliers" {
+    cat > wall.yaml <<'Y'
+time: {step: 0.02 s}
+gravity: [0, 0, 0]
+objects:
+  bar:  {generate: {box: {size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}}}
+  wall: {half-space: {point: [0.21, 0, 0], normal: [-1, 0, 0]}}
+motion: [{select: {object: bar, relative-box: [[0.99, 0, 0], [1, 1, 1]]}, translate: [1, 0, 0]}]
+Y
+    "$BIN/mesh-prep" wall.yaml -o wall.abut
+    exits 4 "$BIN/step" --dump-stuck stuck.abut wall.abut -o o.abut
+    says "scripted motion is blocked"
+    says "of 'bar' against half-space 'wall' (gap "
+    says "scripted motion 0.5 done, node "
+    "$BIN/export" --dump --no-data stuck.abut > dump.txt
+    grep -q step/multiplier dump.txt
+    "$BIN/ccd-check" --no-output stuck.abut
+    exits 4 "$BIN/step" stuck.abut -o o.abut
+    says "scripted motion is blocked"
+}
+
+@test "--dump-stuck names a bad path before it starts, and a full disk after the reason" {
+    exits 5 "$BIN/step" --dump-stuck nowhere/stuck.abut "$pile" -o o.abut
+    says "nowhere/stuck.abut"
+    [ ! -e o.abut ]
+    exits 2 "$BIN/step" --dump-stuck o.abut "$pile" -o o.abut
+    exits 4 "$BIN/step" -n 40 --max-newton 3 --dump-stuck /dev/full "$pile" -o o.abut
+    says "not converged after 3 Newton iterations"
+    says "the stuck state is not kept: /dev/full"
+}
