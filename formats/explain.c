@@ -51,7 +51,8 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
         fprintf(f, "  %-16s %d points of the mesh %s\n", "left out", a->dropped,
                 o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
     if (a->edges) line(f, "shortest edge", a->least_edge, "m", "of the surface");
-    if (o->nkeys) fprintf(f, "  %-16s %d positions, %g s apart\n", "sequence", o->nkeys, o->key_step);
+    if (o->path.n)
+        fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0], o->path.time[o->path.n - 1]);
     if (o->has_mu) line(f, "mu", o->mu, "", "its own; of two objects with their own, the mean");
     if (o->obstacle) return;
     const abut_scene_material *m = &s->material[o->material];
@@ -60,6 +61,41 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     line(f, "mass", a->mass, "kg", "density times volume");
     line(f, "volume", a->volume, "m^3", "");
     line(f, "smallest tet", a->least_volume, "m^3", "");
+}
+
+/* A vector that is not zero. */
+static void vector(FILE *f, const char *name, const double v[3], const char *unit)
+{
+    if (v[0] != 0 || v[1] != 0 || v[2] != 0) fprintf(f, "  %-16s %.9g, %.9g, %.9g %s\n", name, v[0], v[1], v[2], unit);
+}
+
+static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int32_t nodes)
+{
+    static const char *const act[] = { "prescribed velocity", "acceleration", "force", "keyframes", "sequence" };
+    const int keys = m->act == ABUT_ACT_KEYS, path = m->act == ABUT_ACT_PATH;
+    const double until = keys ? m->window[0] + m->pose[m->nposes - 1].time : path ? m->window[0] + m->path.time[m->path.n - 1]
+                                                                                  : m->window[1];
+    fprintf(f, "motion (%s)\n  %-16s %d of %s (%s)\n", m->from, "nodes", nodes,
+            m->select.object < 0 ? "all bodies" : s->object[m->select.object].name, m->select.from);
+    fprintf(f, "  %-16s %s\n", "what", act[m->act]);
+    if (m->stops)
+        fprintf(f, "  %-16s %.9g s until %.9g %s before %s\n", "when", m->window[0], m->gap.value, m->gap.per_length ? "l" : "m",
+                s->object[m->to].name);
+    else fprintf(f, "  %-16s %.9g s to %.9g s%s\n", "when", m->window[0], until,
+            m->act == ABUT_ACT_FORCE || m->act == ABUT_ACT_ACCELERATE ? "" : m->hold ? ", then held" : isfinite(until) ?
+            ", then let go (obstacles rest)" : "");
+    vector(f, m->act == ABUT_ACT_MOVE ? "translate" : "value", m->linear, m->act == ABUT_ACT_MOVE ? "m/s" :
+           m->act == ABUT_ACT_FORCE ? "N, shared out by mass" : "m/s^2");
+    vector(f, "rotate", m->angular, "rad/s");
+    vector(f, "scale", m->scale, "1/s");
+    for (int32_t k = 0; k < m->nposes; k++) {
+        const abut_scene_pose *p = &m->pose[k];
+        fprintf(f, "  %-16s %.9g s: shift %.6g, %.6g, %.6g m; turn %.9g, %.9g, %.9g, %.9g; scale %.6g, %.6g, %.6g\n", "pose",
+                m->window[0] + p->time, p->shift[0], p->shift[1], p->shift[2], p->turn[0], p->turn[1], p->turn[2], p->turn[3],
+                p->scale[0], p->scale[1], p->scale[2]);
+    }
+    if (path) fprintf(f, "  %-16s %d meshes\n", "sequence", m->path.n);
+    if (keys || path) fprintf(f, "  %-16s %s\n", "in between", m->smooth ? "smooth" : "linear");
 }
 
 void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e)
@@ -75,6 +111,7 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
     if (isfinite(e->gap)) line(f, "start gap", e->gap, "m", e->closest);
     else fprintf(f, "  %-16s more than %.9g m everywhere\n", "start gap", e->reach);
     for (int32_t i = 0; i < s->nobjects; i++) object(f, s, &s->object[i], &b->object[i]);
+    for (int32_t i = 0; i < s->nmotions; i++) motion(f, s, &s->motion[i], b->selected[i]);
     for (int32_t i = 0; i < s->nplanes; i++) {
         const abut_scene_plane *p = &s->plane[i];
         fprintf(f, "half-space %s (%s)\n  %-16s %.6g, %.6g, %.6g m, normal %.6g, %.6g, %.6g\n", p->name, p->from, "point",

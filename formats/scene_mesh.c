@@ -118,15 +118,14 @@ static abut_status move_origin(const abut_tree *t, abut_scene_object *o, abut_er
     int which = 0;
     const abut_status rc = abut_tree_choice(t, "origin", names, &which, err);
     if (rc || which == 0) return rc;
-    if (o->nkeys) return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no box-center");
+    if (o->path.n) return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no box-center");
     abut_mesh_bounds(&o->mesh, lo, hi);
     for (int k = 0; k < 3; k++) b[k] = -0.5 * (lo[k] + hi[k]);
     abut_mesh_transform(&o->mesh, I, b);
     return ABUT_OK;
 }
 
-/* Scale, then rotate, then translate, all about the origin: x -> A x + b. */
-static abut_status placement(const abut_tree *object, double A[9], double b[3], abut_err *err)
+abut_status scene_placement(const abut_tree *object, double A[9], double b[3], abut_err *err)
 {
     const abut_tree *scale = abut_tree_find(object, "scale"), *rotate = abut_tree_find(object, "rotate");
     const abut_tree *translate = abut_tree_find(object, "translate");
@@ -173,45 +172,97 @@ static abut_status repeat(const abut_tree *t, abut_mesh *m, abut_err *err)
 
 /* ---- positions to pass through ---- */
 
-static abut_status key_add(const abut_tree *t, const char *path, const abut_mesh *m, abut_scene_object *o, abut_err *err)
+/* Appends the positions of a mesh that stands at that time. */
+static abut_status path_add(const abut_tree *t, const char *file, const abut_mesh *m, int32_t nv, double time,
+                            abut_scene_path *p, abut_err *err)
 {
-    if (m->nv != o->mesh.nv)
-        return abut_tree_fail(t, err, "%s has %d points: expected %d as in the first mesh of the sequence", path, m->nv,
-                              o->mesh.nv);
-    const size_t row = 3 * (size_t)m->nv;
-    double *p = realloc(o->key, ((size_t)o->nkeys + 1) * row * sizeof *p);
-    if (!p) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d meshes of a sequence", o->nkeys + 1);
-    o->key = p;
-    memcpy(p + (size_t)o->nkeys * row, m->x, row * sizeof *p);
-    o->nkeys++;
+    if (m->nv != nv)
+        return abut_tree_fail(t, err, "%s has %d points: expected %d, as the mesh that it moves", file, m->nv, nv);
+    if (p->n && !(time > p->time[p->n - 1]))
+        return abut_tree_fail(t, err, "%s stands at %g s, after one at %g s: expected ascending times", file, time,
+                              p->time[p->n - 1]);
+    const size_t row = 3 * (size_t)nv, n = (size_t)p->n;
+    double *x = realloc(p->x, (n + 1) * row * sizeof *x), *at = x ? realloc(p->time, (n + 1) * sizeof *at) : NULL;
+    if (x) p->x = x;
+    if (at) p->time = at;
+    if (!x || !at) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d meshes of a sequence", p->n + 1);
+    memcpy(x + n * row, m->x, row * sizeof *x);
+    at[n] = time;
+    p->n++;
     return ABUT_OK;
 }
 
-/* files: "folder/%d.seg": meshes 0, 1, ... until one is missing; the first one is the object's mesh. */
-static abut_status read_sequence(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+/* Loads one mesh of a sequence and appends it; *first (NULL: not wanted) is empty and becomes the mesh it moves. */
+static abut_status path_load(const abut_tree *t, const char *file, int32_t nv, double time, abut_mesh *first, abut_scene_path *p,
+                             abut_err *err)
+{
+    abut_mesh m = { 0 };
+    abut_status rc = scene_placed(t, abut_mesh_load(file, &m, err), err);
+    if (!rc) rc = path_add(t, file, &m, first ? m.nv : nv, time, p, err);
+    if (!rc && first) rc = abut_mesh_append(first, &m, err);
+    abut_mesh_clear(&m);
+    return rc;
+}
+
+/* files: "folder/%d.seg": meshes 0, 1, ... until one is missing, `step` apart. */
+static abut_status read_numbered(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p, abut_err *err)
 {
     char path[PATH_SIZE], pattern[PATH_SIZE];
-    const char *name = NULL;
-    abut_status rc = scene_need(t, (const char *const[]){ "files", "step", NULL }, err);
-    const abut_tree *files = rc ? NULL : abut_tree_find(t, "files");
-    if (!rc) rc = abut_tree_word(files, "files", &name, err);
-    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "step"), "step", ABUT_Q_TIME, &o->key_step, NULL, err);
-    if (!rc) rc = make_path(r, files, name, pattern, err);
+    const abut_tree *files = abut_tree_find(t, "files"), *step = abut_tree_find(t, "step");
+    double dt = 0;
+    if (!step) return abut_tree_fail(t, err, "sequence: 'step' is missing");
+    abut_status rc = abut_tree_positive(step, "step", ABUT_Q_TIME, &dt, NULL, err);
+    if (!rc) rc = make_path(r, files, files->text, pattern, err);
     if (rc) return rc;
     char *mark = strrchr(pattern, '%');
-    if (!mark || mark[1] != 'd') return abut_tree_fail(files, err, "files: expected a path with %%d in its name");
+    if (!mark || mark[1] != 'd')
+        return abut_tree_fail(files, err, "files: expected a path with %%d in its name, or a list of paths");
     *mark = 0;
     for (int32_t k = 0; k < KEYS_MAX && !rc; k++) {
-        abut_mesh m = { 0 };
         if (snprintf(path, sizeof path, "%s%d%s", pattern, k, mark + 2) >= PATH_SIZE)
             return abut_tree_fail(files, err, "this path is longer than %d letters", PATH_SIZE - 1);
         if (k > 0 && access(path, F_OK)) break;
-        rc = scene_placed(files, abut_mesh_load(path, &m, err), err);
-        if (!rc && k == 0) rc = abut_mesh_append(&o->mesh, &m, err);
-        if (!rc) rc = key_add(files, path, &m, o, err);
-        abut_mesh_clear(&m);
+        rc = path_load(files, path, mesh->nv, k * dt, k == 0 && !mesh->nv ? mesh : NULL, p, err);
     }
     return rc;
+}
+
+/* files: a list of paths, and `times` of as many times, or `step`. */
+static abut_status read_listed(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p, abut_err *err)
+{
+    char path[PATH_SIZE];
+    const abut_tree *files = abut_tree_find(t, "files"), *times = abut_tree_find(t, "times"), *step = abut_tree_find(t, "step");
+    double dt = 0, time = 0;
+    abut_status rc = ABUT_OK;
+    if (!times == !step) return abut_tree_fail(t, err, "sequence: expected one of 'times' and 'step'");
+    if (times && (times->kind != ABUT_TREE_LIST || times->n != files->n))
+        return abut_tree_fail(times, err, "times: %d for %d files: expected as many", times->kind == ABUT_TREE_LIST ? times->n : 1,
+                              files->n);
+    if (step) rc = abut_tree_positive(step, "step", ABUT_Q_TIME, &dt, NULL, err);
+    const abut_tree *at = times ? times->child : NULL;
+    for (const abut_tree *c = files->child; c && !rc; c = c->next) {
+        const char *name = NULL;
+        time = p->n * dt;
+        rc = abut_tree_word(c, "files", &name, err);
+        if (!rc) rc = make_path(r, c, name, path, err);
+        if (!rc && at) rc = abut_tree_real(at, "times", ABUT_Q_TIME, &time, NULL, err);
+        if (!rc && time < 0) rc = abut_tree_fail(at, err, "times: %g s: expected 0 or more", time);
+        if (!rc) rc = path_load(c, path, mesh->nv, time, !mesh->nv ? mesh : NULL, p, err);
+        if (at) at = at->next;
+    }
+    if (!rc && !p->n) rc = abut_tree_fail(files, err, "files: an empty list");
+    return rc;
+}
+
+abut_status scene_path(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p, abut_err *err)
+{
+    const abut_status rc = abut_tree_keys(t, "sequence", (const char *const[]){ "files", "step", "times", NULL }, err);
+    const abut_tree *files = rc ? NULL : abut_tree_find(t, "files");
+    if (rc) return rc;
+    if (!files || files->kind == ABUT_TREE_MAP)
+        return abut_tree_fail(t, err, "sequence: expected {files: \"folder/%%d.obj\", step: time} or {files: [...], times: [...]}");
+    if (files->kind == ABUT_TREE_LIST) return read_listed(r, t, mesh, p, err);
+    return read_numbered(r, t, mesh, p, err);
 }
 
 /* Exactly one of mesh, generate, sequence. */
@@ -226,16 +277,7 @@ static abut_status source(const scene_reader *r, const abut_tree *t, abut_scene_
     if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
     if (abut_tree_find(t, "repeat") || abut_tree_find(t, "velocity") || abut_tree_find(t, "angular-velocity"))
         return abut_tree_fail_key(sequence, err, "sequence: says where the obstacle is; expected no repeat or velocity");
-    return read_sequence(r, sequence, o, err);
-}
-
-static void place_keys(abut_scene_object *o, const double A[9], const double b[3])
-{
-    for (size_t i = 0; i < (size_t)o->nkeys * (size_t)o->mesh.nv; i++) {
-        double *p = o->key + 3 * i;
-        const double q[3] = { p[0], p[1], p[2] };
-        for (int k = 0; k < 3; k++) p[k] = A[3 * k] * q[0] + A[3 * k + 1] * q[1] + A[3 * k + 2] * q[2] + b[k];
-    }
+    return scene_path(r, sequence, &o->mesh, &o->path, err);
 }
 
 abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
@@ -244,7 +286,7 @@ abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_obj
     const abut_tree *origin = abut_tree_find(t, "origin");
     double A[9], b[3];
     int turn = 0;
-    abut_status rc = placement(t, A, b, err);
+    abut_status rc = scene_placement(t, A, b, err);
     if (!rc) rc = source(r, t, o, err);
     if (!rc && use) rc = use_part(use, &o->mesh, err);
     if (!rc && origin) rc = move_origin(origin, o, err);
@@ -252,6 +294,6 @@ abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_obj
     if (rc) return rc;
     if (turn) abut_mesh_flip(&o->mesh);
     abut_mesh_transform(&o->mesh, A, b);
-    place_keys(o, A, b);
+    abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
     return copies ? repeat(copies, &o->mesh, err) : ABUT_OK;
 }

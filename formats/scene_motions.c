@@ -29,20 +29,87 @@ static abut_status read_sphere(const abut_tree *t, abut_scene_select *s, abut_er
     return rc;
 }
 
+/* What lies on or behind a plane: the same words as a half-space among the objects. */
+static abut_status read_half_space(const abut_tree *t, abut_scene_select *s, abut_err *err)
+{
+    abut_status rc = abut_tree_keys(t, "half-space", (const char *const[]){ "point", "normal", NULL }, err);
+    const abut_tree *point = rc ? NULL : abut_tree_find(t, "point"), *normal = rc ? NULL : abut_tree_find(t, "normal");
+    if (!rc && (!point || !normal)) rc = abut_tree_fail(t, err, "half-space: expected {point: [x, y, z], normal: [x, y, z]}");
+    if (!rc) rc = abut_tree_vector(point, "point", ABUT_Q_LENGTH, 3, s->point, err);
+    if (!rc) rc = abut_tree_vector(normal, "normal", ABUT_Q_PURE, 3, s->normal, err);
+    if (!rc && s->normal[0] == 0 && s->normal[1] == 0 && s->normal[2] == 0)
+        rc = abut_tree_fail(normal, err, "normal: expected a vector that is not zero");
+    s->in_half_space = 1;
+    return rc;
+}
+
+static abut_status read_cylinder(const abut_tree *t, abut_scene_select *s, abut_err *err)
+{
+    abut_status rc = abut_tree_keys(t, "cylinder", (const char *const[]){ "axis", "radius", NULL }, err);
+    const abut_tree *axis = rc ? NULL : abut_tree_find(t, "axis"), *radius = rc ? NULL : abut_tree_find(t, "radius");
+    if (!rc && (!axis || !radius || axis->kind != ABUT_TREE_LIST || axis->n != 2))
+        rc = abut_tree_fail(t, err, "cylinder: expected {axis: [[x, y, z], [x, y, z]], radius: number}");
+    for (int i = 0; i < 2 && !rc; i++) rc = abut_tree_vector(abut_tree_at(axis, i), "axis", ABUT_Q_LENGTH, 3, s->axis[i], err);
+    if (!rc) rc = abut_tree_positive(radius, "radius", ABUT_Q_LENGTH, &s->axis_radius, NULL, err);
+    if (!rc && !memcmp(s->axis[0], s->axis[1], sizeof s->axis[0]))
+        rc = abut_tree_fail(axis, err, "axis: twice the same point: expected two ends");
+    s->in_cylinder = 1;
+    return rc;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Points of the object's mesh by number, from 0; each once. */
+static abut_status read_points(const scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
+{
+    if (s->object < 0) return abut_tree_fail_key(t, err, "nodes: numbers of points of one mesh: expected 'object' too");
+    if (t->kind != ABUT_TREE_LIST || !t->n) return abut_tree_fail(t, err, "nodes: expected a list of numbers");
+    const abut_scene_object *o = &r->scene->object[s->object];
+    s->points = malloc((size_t)t->n * sizeof *s->points);
+    if (!s->points) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d numbers", t->n);
+    abut_status rc = ABUT_OK;
+    for (const abut_tree *c = t->child; c && !rc; c = c->next)
+        rc = abut_tree_int(c, "nodes: a point", 0, o->mesh.nv - 1, &s->points[s->npoints++], err);
+    if (rc) return rc;
+    qsort(s->points, (size_t)s->npoints, sizeof *s->points, by_number);
+    for (int32_t i = 1; i < s->npoints && !rc; i++)
+        if (s->points[i] == s->points[i - 1]) rc = abut_tree_fail(t, err, "nodes: %d twice", s->points[i]);
+    return rc;
+}
+
+static abut_status read_object_name(const scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err)
+{
+    for (int32_t i = 0; t->kind == ABUT_TREE_TEXT && i < r->scene->nplanes; i++)
+        if (!strcmp(t->text, r->scene->plane[i].name))
+            return abut_tree_fail(t, err, "'%s' is a half-space, which has no nodes and never moves: expected a body or an obstacle "
+                                  "with a mesh", t->text);
+    return scene_find(r, t, 0, row, err);
+}
+
 static abut_status read_conditions(const scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
-    static const char *const keys[] = { "object", "box", "relative-box", "sphere", "surface", NULL };
+    static const char *const keys[] = { "object", "box", "relative-box", "sphere", "half-space", "cylinder", "nodes", "surface",
+                                        NULL };
     abut_status rc = abut_tree_keys(t, "select", keys, err);
     if (rc) return rc;
     const abut_tree *object = abut_tree_find(t, "object"), *box = abut_tree_find(t, "box");
     const abut_tree *relative = abut_tree_find(t, "relative-box"), *sphere = abut_tree_find(t, "sphere");
-    const abut_tree *surface = abut_tree_find(t, "surface");
+    const abut_tree *half = abut_tree_find(t, "half-space"), *cylinder = abut_tree_find(t, "cylinder");
+    const abut_tree *points = abut_tree_find(t, "nodes"), *surface = abut_tree_find(t, "surface");
     s->object = -1;
-    if (object) rc = scene_find(r, object, 0, &s->object, err);
+    scene_from(t, s->from);
+    if (object) rc = read_object_name(r, object, &s->object, err);
     if (!rc && box) rc = read_box(box, "box", ABUT_Q_LENGTH, s->lo, s->hi, err);
     if (!rc && relative) rc = read_box(relative, "relative-box", ABUT_Q_PURE, s->rlo, s->rhi, err);
     if (!rc && sphere) rc = read_sphere(sphere, s, err);
+    if (!rc && half) rc = read_half_space(half, s, err);
+    if (!rc && cylinder) rc = read_cylinder(cylinder, s, err);
     if (!rc && surface) rc = abut_tree_flag(surface, "surface", &s->on_surface, err);
+    if (!rc && points) rc = read_points(r, points, s, err);
     s->in_box = box != NULL;
     s->in_relative_box = relative != NULL;
     return rc;
@@ -75,9 +142,10 @@ static abut_status read_stop(const scene_reader *r, const abut_tree *t, abut_sce
     abut_status rc = abut_tree_keys(t, "until", keys, err);
     if (rc) return rc;
     const abut_tree *gap = abut_tree_find(t, "gap"), *to = abut_tree_find(t, "to");
-    const double *v = m->linear, *w = m->angular;
+    const double *v = m->linear, *w = m->angular, *g = m->scale;
     if (!gap || !to) return abut_tree_fail(t, err, "until: expected a time, or {gap: length, to: name}");
-    if (m->act != ABUT_ACT_MOVE || w[0] != 0 || w[1] != 0 || w[2] != 0 || (v[0] == 0 && v[1] == 0 && v[2] == 0))
+    if (m->act != ABUT_ACT_MOVE || w[0] != 0 || w[1] != 0 || w[2] != 0 || g[0] != 0 || g[1] != 0 || g[2] != 0 ||
+        (v[0] == 0 && v[1] == 0 && v[2] == 0))
         return abut_tree_fail(t, err, "until a gap: expected a motion with 'translate' alone");
     m->stops = 1;
     scene_from(gap, m->gap.from);
@@ -102,23 +170,191 @@ static abut_status read_window(const scene_reader *r, const abut_tree *t, abut_s
     return rc;
 }
 
-static abut_status read_act(const abut_tree *t, abut_scene_motion *m, abut_err *err)
+/* ---- what the nodes do ---- */
+
+static abut_status read_center(const abut_tree *map, abut_scene_motion *m, abut_err *err)
+{
+    const abut_tree *t = map ? abut_tree_find(map, "center") : NULL;
+    if (!t) return ABUT_OK;
+    if (m->has_center) return abut_tree_fail_key(t, err, "center: said before: a motion has one");
+    m->has_center = 1;
+    return abut_tree_vector(t, "center", ABUT_Q_LENGTH, 3, m->center, err);
+}
+
+/* One number for all axes, or three. */
+static abut_status one_or_three(const abut_tree *t, const char *what, abut_quantity q, double out[3], abut_err *err)
+{
+    if (t->kind == ABUT_TREE_LIST) return abut_tree_vector(t, what, q, 3, out, err);
+    const abut_status rc = abut_tree_real(t, what, q, out, NULL, err);
+    out[1] = out[2] = out[0];
+    return rc;
+}
+
+/* Velocities: translate, rotate, scale, any of them together. */
+static abut_status read_velocities(const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     const abut_tree *translate = abut_tree_find(t, "translate"), *rotate = abut_tree_find(t, "rotate");
+    const abut_tree *scale = abut_tree_find(t, "scale");
+    abut_status rc = ABUT_OK;
+    if (translate) rc = abut_tree_vector(translate, "translate", ABUT_Q_SPEED, 3, m->linear, err);
+    if (!rc && rotate) rc = scene_axis(rotate, "rate", ABUT_Q_RATE, m->angular, err);
+    if (!rc) rc = read_center(rotate, m, err);
+    if (rc || !scale) return rc;
+    rc = abut_tree_keys(scale, "scale", (const char *const[]){ "rate", "center", NULL }, err);
+    const abut_tree *rate = rc ? NULL : abut_tree_find(scale, "rate");
+    if (!rc && !rate) rc = abut_tree_fail(scale, err, "scale: expected {rate: number or three (1/s), center: [x, y, z]}");
+    if (!rc) rc = one_or_three(rate, "rate", ABUT_Q_PER_TIME, m->scale, err);
+    if (!rc) rc = read_center(scale, m, err);
+    if (!rc && rotate && (m->scale[0] != m->scale[1] || m->scale[0] != m->scale[2]))
+        rc = abut_tree_fail(rate, err, "scale: three rates together with rotate: expected one, since the axes turn too");
+    return rc;
+}
+
+static void quaternion_of(const double R[9], double q[4])
+{
+    /* the largest of w^2, x^2, y^2, z^2 first, so that nothing small is divided by (Shepperd 1978) */
+    const double square[4] = { 1 + R[0] + R[4] + R[8], 1 + R[0] - R[4] - R[8], 1 - R[0] + R[4] - R[8], 1 - R[0] - R[4] + R[8] };
+    int i = 0;
+    for (int k = 1; k < 4; k++) i = square[k] > square[i] ? k : i;
+    const double a = R[7] - R[5], b = R[2] - R[6], c = R[3] - R[1], d = R[1] + R[3], e = R[2] + R[6], f = R[5] + R[7];
+    const double row[4][4] = { { square[0], a, b, c }, { a, square[1], d, e }, { b, d, square[2], f }, { c, e, f, square[3] } };
+    double n = 0;
+    for (int k = 0; k < 4; k++) n += row[i][k] * row[i][k];
+    for (int k = 0; k < 4; k++) q[k] = row[i][k] / sqrt(n);
+}
+
+static abut_status read_quaternion(const abut_tree *t, double q[4], abut_err *err)
+{
+    const abut_status rc = abut_tree_vector(t, "quaternion", ABUT_Q_PURE, 4, q, err);
+    const double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    if (!rc && !(n > 0)) return abut_tree_fail(t, err, "quaternion: expected four numbers [w, x, y, z] that are not all 0");
+    for (int k = 0; k < 4; k++) q[k] /= n;
+    return rc;
+}
+
+/* The rotation vector of a key that says one axis and angle; anything else has none, and none is zero. */
+static int single_turn(const abut_tree *rotate, double w[3])
+{
+    w[0] = w[1] = w[2] = 0;
+    return !rotate || (rotate->kind == ABUT_TREE_MAP && !scene_axis(rotate, "angle", ABUT_Q_ANGLE, w, NULL));
+}
+
+/* Half a turn between two keys may go either way, and a longer one would go the shorter way: neither is what was meant. */
+static abut_status check_turn(const abut_tree *t, const abut_tree *before, const double q0[4], const double q1[4], abut_err *err)
+{
+    static const double half_turn = 3.141592653589793;
+    const abut_tree *r0 = before ? abut_tree_find(before, "rotate") : NULL, *r1 = abut_tree_find(t, "rotate");
+    double w0[3], w1[3], difference2 = 0, cross2 = 0;
+    const double dot = q0[0] * q1[0] + q0[1] * q1[1] + q0[2] * q1[2] + q0[3] * q1[3];
+    int long_way = fabs(dot) < 1e-9;
+    if (!(before && abut_tree_find(before, "quaternion")) && !abut_tree_find(t, "quaternion") && single_turn(r0, w0) &&
+        single_turn(r1, w1)) {
+        for (int k = 0; k < 3; k++) {
+            const double c = w0[(k + 1) % 3] * w1[(k + 2) % 3] - w0[(k + 2) % 3] * w1[(k + 1) % 3];
+            difference2 += (w1[k] - w0[k]) * (w1[k] - w0[k]);
+            cross2 += c * c;
+        }
+        long_way |= cross2 < 1e-18 && sqrt(difference2) > half_turn * (1 - 1e-9);     /* the same axis */
+    }
+    if (!long_way) return ABUT_OK;
+    return abut_tree_fail(t, err, "rotate: half a turn or more since the key before: expected less; say a key in between");
+}
+
+static abut_status read_pose(const abut_tree *t, abut_scene_pose *k, abut_err *err)
+{
+    static const char *const keys[] = { "time", "translate", "rotate", "quaternion", "scale", NULL };
+    double R[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    abut_status rc = abut_tree_keys(t, "keyframe", keys, err);
+    if (rc) return rc;
+    const abut_tree *time = abut_tree_find(t, "time"), *translate = abut_tree_find(t, "translate");
+    const abut_tree *rotate = abut_tree_find(t, "rotate"), *turn = abut_tree_find(t, "quaternion");
+    const abut_tree *scale = abut_tree_find(t, "scale");
+    *k = (abut_scene_pose){ .turn = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
+    if (!time) return abut_tree_fail(t, err, "keyframe: 'time' is missing");
+    if (rotate && turn) return abut_tree_fail(t, err, "keyframe: expected one of rotate and quaternion");
+    rc = abut_tree_real(time, "time", ABUT_Q_TIME, &k->time, NULL, err);
+    if (!rc && translate) rc = abut_tree_vector(translate, "translate", ABUT_Q_LENGTH, 3, k->shift, err);
+    if (!rc && rotate) rc = scene_rotation(rotate, R, err);
+    if (!rc && rotate) quaternion_of(R, k->turn);
+    if (!rc && turn) rc = read_quaternion(turn, k->turn, err);
+    if (!rc && scale) rc = one_or_three(scale, "scale", ABUT_Q_PURE, k->scale, err);
+    for (int i = 0; i < 3 && !rc; i++)
+        if (!(k->scale[i] > 0)) rc = abut_tree_fail(scale, err, "scale is %g: expected more than 0", k->scale[i]);
+    return rc;
+}
+
+static int is_start(const abut_scene_pose *k)
+{
+    int same = fabs(k->turn[0]) == 1;
+    for (int i = 0; i < 3; i++) same &= k->shift[i] == 0 && k->scale[i] == 1;
+    return same;
+}
+
+/* Poses at ascending times after 0; at 0 the nodes are where they are. */
+static abut_status read_keyframes(const abut_tree *t, const abut_tree *motion, abut_scene_motion *m, abut_err *err)
+{
+    if (t->kind != ABUT_TREE_LIST || !t->n)
+        return abut_tree_fail(t, err, "keyframes: expected a list of {time, translate, rotate or quaternion, scale}");
+    m->act = ABUT_ACT_KEYS;
+    m->pose = malloc(((size_t)t->n + 1) * sizeof *m->pose);
+    if (!m->pose) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d keyframes", t->n);
+    m->pose[m->nposes++] = (abut_scene_pose){ .turn = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
+    const abut_tree *before = NULL;
+    for (const abut_tree *c = t->child; c; before = c, c = c->next) {
+        abut_scene_pose *k = &m->pose[m->nposes];
+        abut_status rc = read_pose(c, k, err);
+        if (rc) return rc;
+        if (k->time == 0 && m->nposes == 1 && !before) {
+            if (!is_start(k))
+                return abut_tree_fail(c, err, "a keyframe at 0 s: the nodes are then where they are: expected nothing but its time");
+            continue;
+        }
+        if (!(k->time > k[-1].time))
+            return abut_tree_fail(c, err, "a keyframe at %g s, after one at %g s: expected ascending times", k->time, k[-1].time);
+        rc = check_turn(c, before, k[-1].turn, k->turn, err);
+        if (rc) return rc;
+        m->nposes++;
+    }
+    return m->nposes > 1 ? read_center(motion, m, err) : abut_tree_fail(t, err, "keyframes: expected one after 0 s");
+}
+
+/* Files say where the points of a mesh are; they are placed as the mesh itself was. */
+static abut_status read_positions(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    static const char *const moved[] = { "origin", "repeat", "tetrahedralize" };
+    double A[9], b[3];
+    m->act = ABUT_ACT_PATH;
+    if (m->select.object < 0) return abut_tree_fail_key(t, err, "sequence: moves points of one mesh: expected 'object' in select");
+    abut_scene_object *o = &r->scene->object[m->select.object];
+    const abut_tree *object = abut_tree_find(abut_tree_find(r->root, "objects"), o->name);
+    for (int i = 0; i < 3; i++)
+        if (abut_tree_find(object, moved[i]))
+            return abut_tree_fail_key(t, err, "sequence: the points of object '%s' are not those of its file, because of '%s'", o->name,
+                                      moved[i]);
+    abut_status rc = scene_placement(object, A, b, err);
+    if (!rc) rc = scene_path(r, t, &o->mesh, &m->path, err);
+    if (!rc) abut_scene_path_transform(&m->path, o->mesh.nv, A, b);
+    return rc;
+}
+
+static abut_status read_act(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
     const abut_tree *fix = abut_tree_find(t, "fix"), *force = abut_tree_find(t, "force");
-    const abut_tree *accelerate = abut_tree_find(t, "acceleration");
+    const abut_tree *accelerate = abut_tree_find(t, "acceleration"), *keys = abut_tree_find(t, "keyframes");
+    const abut_tree *sequence = abut_tree_find(t, "sequence"), *center = abut_tree_find(t, "center");
+    const int has_rates = abut_tree_find(t, "translate") || abut_tree_find(t, "rotate") || abut_tree_find(t, "scale");
+    const int ways = has_rates + (fix != NULL) + (force != NULL) + (accelerate != NULL) + (keys != NULL) + (sequence != NULL);
     int yes = 1;
-    const int ways = (translate || rotate) + (fix != NULL) + (force != NULL) + (accelerate != NULL);
     if (ways != 1)
-        return abut_tree_fail(t, err, "a motion: expected one of translate and rotate, fix, acceleration, force; found %d",
-                              ways);
+        return abut_tree_fail(t, err, "a motion: expected one of translate and rotate and scale, keyframes, sequence, fix, "
+                              "acceleration, force; found %d", ways);
+    if (center && !keys) return abut_tree_fail_key(center, err, "center: of keyframes; rotate and scale have their own");
+    if (keys) return read_keyframes(keys, t, m, err);
+    if (sequence) return read_positions(r, sequence, m, err);
+    if (has_rates) return read_velocities(t, m, err);
     abut_status rc = ABUT_OK;
     if (fix) rc = abut_tree_flag(fix, "fix", &yes, err);
     if (!rc && !yes) rc = abut_tree_fail(fix, err, "fix: expected true");
-    if (!rc && translate) rc = abut_tree_vector(translate, "translate", ABUT_Q_SPEED, 3, m->linear, err);
-    if (!rc && rotate) rc = scene_axis(rotate, "rate", ABUT_Q_RATE, m->angular, err);
-    const abut_tree *center = !rc && rotate ? abut_tree_find(rotate, "center") : NULL;
-    if (center) rc = abut_tree_vector(center, "center", ABUT_Q_LENGTH, 3, m->center, err), m->has_center = 1;
     if (!rc && force) rc = abut_tree_vector(force, "force", ABUT_Q_FORCE, 3, m->linear, err), m->act = ABUT_ACT_FORCE;
     if (!rc && accelerate)
         rc = abut_tree_vector(accelerate, "acceleration", ABUT_Q_ACCELERATION, 3, m->linear, err),
@@ -126,29 +362,48 @@ static abut_status read_act(const abut_tree *t, abut_scene_motion *m, abut_err *
     return rc;
 }
 
+/* What only some motions have. */
+static abut_status read_options(const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    static const char *const names[] = { "linear", "smooth", NULL };
+    const abut_tree *hold = abut_tree_find(t, "hold"), *way = abut_tree_find(t, "interpolation"), *until = abut_tree_find(t, "until");
+    const int keys = m->act == ABUT_ACT_KEYS || m->act == ABUT_ACT_PATH;
+    if (until && keys) return abut_tree_fail_key(until, err, "until: the last key ends the motion");
+    if (way && !keys) return abut_tree_fail_key(way, err, "interpolation: of keyframes and sequences");
+    if (hold && (m->act == ABUT_ACT_FORCE || m->act == ABUT_ACT_ACCELERATE))
+        return abut_tree_fail_key(hold, err, "hold: a force holds nothing: expected a prescribed motion");
+    if (hold && !keys && !until) return abut_tree_fail_key(hold, err, "hold: the motion never ends: expected 'until'");
+    abut_status rc = hold ? abut_tree_flag(hold, "hold", &m->hold, err) : ABUT_OK;
+    if (!rc && way) rc = abut_tree_choice(way, "interpolation", names, &m->smooth, err);
+    return rc;
+}
+
 static abut_status read_motion(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
-    static const char *const keys[] = { "select", "translate", "rotate", "fix", "acceleration", "force", "from", "until",
-                                        NULL };
+    static const char *const keys[] = { "select", "translate", "rotate", "scale", "keyframes", "sequence", "interpolation", "center",
+                                        "fix", "acceleration", "force", "from", "until", "hold", NULL };
     abut_status rc = abut_tree_keys(t, "motion", keys, err);
     if (rc) return rc;
     const abut_tree *select = abut_tree_find(t, "select");
     if (!select) return abut_tree_fail(t, err, "motion: 'select' is missing");
     scene_from(t, m->from);
     rc = read_select(r, select, &m->select, err);
-    if (!rc) rc = read_act(t, m, err);
-    return rc ? rc : read_window(r, t, m, err);
+    if (!rc) rc = read_act(r, t, m, err);
+    if (!rc) rc = read_window(r, t, m, err);
+    return rc ? rc : read_options(t, m, err);
 }
 
 abut_status scene_motions(scene_reader *r, const abut_tree *motion, abut_err *err)
 {
     const abut_tree *named = abut_tree_find(r->root, "selections");
     abut_status rc = ABUT_OK;
-    abut_scene_select unused = { 0 };
     int32_t i = 0;
     if (named && named->kind != ABUT_TREE_MAP) return abut_tree_fail(named, err, "selections: expected a map of names");
-    for (const abut_tree *c = named ? named->child : NULL; c && !rc; c = c->next)
+    for (const abut_tree *c = named ? named->child : NULL; c && !rc; c = c->next) {
+        abut_scene_select unused = { 0 };
         rc = read_conditions(r, c, &unused, err);
+        free(unused.points);
+    }
     for (const abut_tree *c = motion ? motion->child : NULL; c && !rc; c = c->next, i++)
         rc = read_motion(r, c, &r->scene->motion[i], err);
     return rc;

@@ -11,7 +11,7 @@ static const char *const BODY_KEYS[] = {
 
 abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err)
 {
-    const char *const keys[] = { "axis", word, "center", NULL };
+    const char *const keys[] = { "axis", word, strcmp(word, "rate") ? NULL : "center", NULL };
     double a[3] = { 0 }, v = 0;
     abut_status rc = abut_tree_keys(t, "rotation", keys, err);
     if (rc) return rc;

@@ -29,6 +29,12 @@ ABUT_MUST_USE abut_status scene_generate(const abut_tree *t, abut_mesh *m, abut_
 abut_status scene_placed(const abut_tree *t, abut_status rc, abut_err *err);
 /** Fails unless the map t has all of these keys and no other. */
 ABUT_MUST_USE abut_status scene_need(const abut_tree *t, const char *const *keys, abut_err *err);
+/** Scale, then rotate, then translate of an object, all about the origin: x -> A x + b. */
+ABUT_MUST_USE abut_status scene_placement(const abut_tree *object, double A[9], double b[3], abut_err *err);
+/** A `sequence`: positions of all points of the mesh at ascending times, as they stand in the files.  An empty mesh becomes
+ * the first of them; any other one must have as many points as each. */
+ABUT_MUST_USE abut_status scene_path(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p,
+                                     abut_err *err);
 /** axis: [..], <word>: quantity -> rotation vector. */
 ABUT_MUST_USE abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err);
 /** A rotation {axis: [..], angle: angle}, or a list of them done in order, applied after what R does. */

@@ -126,17 +126,28 @@ static abut_status absolute(prep_source *p, const char *folder, abut_tree *t, ab
     return ABUT_OK;
 }
 
+/* The files of a `sequence`: a pattern, or a list. */
+static abut_status absolute_sequence(prep_source *p, const char *folder, const abut_tree *owner, abut_err *err)
+{
+    abut_tree *sequence = abut_tree_find(owner, "sequence"), *files = sequence ? abut_tree_find(sequence, "files") : NULL;
+    abut_status rc = absolute(p, folder, files, err);
+    for (abut_tree *c = files && files->kind == ABUT_TREE_LIST ? files->child : NULL; c && !rc; c = c->next)
+        rc = absolute(p, folder, c, err);
+    return rc;
+}
+
 abut_status prep_source_write(prep_source *p, FILE *f, abut_err *err)
 {
-    const abut_tree *objects = abut_tree_find(p->tree, "objects");
+    const abut_tree *objects = abut_tree_find(p->tree, "objects"), *motion = abut_tree_find(p->tree, "motion");
     char *folder = realpath(*p->base ? p->base : ".", NULL);
     if (!folder) return abut_fail(err, ABUT_E_IO, "%s: %s", *p->base ? p->base : ".", strerror(errno));
     abut_status rc = ABUT_OK;
     for (abut_tree *o = objects && objects->kind == ABUT_TREE_MAP ? objects->child : NULL; o && !rc; o = o->next) {
-        abut_tree *sequence = abut_tree_find(o, "sequence");
         rc = absolute(p, folder, abut_tree_find(o, "mesh"), err);
-        if (!rc && sequence) rc = absolute(p, folder, abut_tree_find(sequence, "files"), err);
+        if (!rc) rc = absolute_sequence(p, folder, o, err);
     }
+    for (abut_tree *m = motion && motion->kind == ABUT_TREE_LIST ? motion->child : NULL; m && !rc; m = m->next)
+        rc = absolute_sequence(p, folder, m, err);
     free(folder);
     return rc ? rc : abut_yaml_write(f, p->tree, err);
 }

@@ -91,7 +91,8 @@ static abut_status parts_make(abut_build *b, abut_err *err)
     const abut_scene *s = b->scene;
     b->part = calloc((size_t)s->nobjects + 1, sizeof *b->part);
     b->out->object = calloc((size_t)s->nobjects + 1, sizeof *b->out->object);
-    if (!b->part || !b->out->object) return no_memory(err, "objects");
+    b->out->selected = calloc((size_t)s->nmotions + 1, sizeof *b->out->selected);
+    if (!b->part || !b->out->object || !b->out->selected) return no_memory(err, "objects");
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < s->nobjects && !rc; i++) {
         b->part[i].object = &s->object[i];
@@ -431,5 +432,6 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
 void abut_built_clear(abut_built *b)
 {
     free(b->object);
+    free(b->selected);
     memset(b, 0, sizeof *b);
 }

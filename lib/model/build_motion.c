@@ -9,36 +9,62 @@
 
 /* Motions as they are found, before their number is known. */
 typedef struct motions {
-    int32_t n, cap, nnodes, cap_nodes;
+    int32_t n, cap, nnodes, cap_nodes, nkeys, cap_keys, npath, cap_path;
     struct row {
-        int32_t kind, lo, hi;
-        double window[2], linear[3], angular[3], center[3];
+        int32_t kind, lo, hi, key[2], smooth, path;
+        int hold;
+        double window[2], linear[3], angular[3], scale[3], center[3];
         const char *from;
     } *row;
-    int32_t *node;
+    struct listed {
+        int32_t node, point;    /* of the model; of the object's mesh */
+    } *node;
+    abut_scene_pose *key;
+    double *path;               /* [3 npath] */
 } motions;
 
-static abut_status add_node(motions *m, int32_t node, abut_err *err)
+/* p with room for `more` rows of `size` bytes after the n that are there; NULL without memory, and p is as it was. */
+static void *grow(void *p, int32_t *cap, int32_t n, int64_t more, size_t size, abut_err *err)
 {
-    if (m->nnodes == m->cap_nodes) {
-        const int32_t cap = m->cap_nodes ? 2 * m->cap_nodes : 64;
-        int32_t *p = cap > INT32_MAX / 4 ? NULL : realloc(m->node, (size_t)cap * sizeof *p);
-        if (!p) return abut_fail(err, ABUT_E_NOMEM, "motions: no memory for %d nodes", cap);
-        m->node = p, m->cap_nodes = cap;
-    }
-    m->node[m->nnodes++] = node;
+    if (p && n + more <= *cap) return p;
+    const int64_t want = 2 * (n + more) + 16;
+    void *grown = want > INT32_MAX ? NULL : realloc(p, (size_t)want * size);
+    if (!grown) return abut_fail(err, ABUT_E_NOMEM, "motions: no memory for %lld rows", (long long)want), NULL;
+    *cap = (int32_t)want;
+    return grown;
+}
+
+static abut_status add_node(motions *m, int32_t node, int32_t point, abut_err *err)
+{
+    struct listed *grown = grow(m->node, &m->cap_nodes, m->nnodes, 1, sizeof *grown, err);
+    if (!grown) return ABUT_E_NOMEM;
+    m->node = grown;
+    m->node[m->nnodes++] = (struct listed){ node, point };
+    return ABUT_OK;
+}
+
+static abut_status reserve_keys(motions *m, int32_t more, abut_err *err)
+{
+    abut_scene_pose *grown = grow(m->key, &m->cap_keys, m->nkeys, more, sizeof *grown, err);
+    if (!grown) return ABUT_E_NOMEM;
+    m->key = grown;
+    return ABUT_OK;
+}
+
+static abut_status reserve_path(motions *m, int64_t more, abut_err *err)
+{
+    double *grown = grow(m->path, &m->cap_path, m->npath, more, 3 * sizeof *grown, err);
+    if (!grown) return ABUT_E_NOMEM;
+    m->path = grown;
     return ABUT_OK;
 }
 
 /* A new motion whose nodes are those added from now on until close. */
 static abut_status open(motions *m, const char *from, struct row **row, abut_err *err)
 {
-    if (m->n == m->cap) {
-        const int32_t cap = m->cap ? 2 * m->cap : 16;
-        struct row *p = realloc(m->row, (size_t)cap * sizeof *p);
-        if (!p) return abut_fail(err, ABUT_E_NOMEM, "motions: no memory for %d motions", cap);
-        m->row = p, m->cap = cap;
-    }
+    struct row *grown = grow(m->row, &m->cap, m->n, 1, sizeof *grown, err);
+    if (!grown) return ABUT_E_NOMEM;
+    m->row = grown;
     *row = &m->row[m->n++];
     memset(*row, 0, sizeof **row);
     (*row)->lo = (*row)->hi = m->nnodes;
@@ -54,6 +80,20 @@ static int inside(const double *x, const double lo[3], const double hi[3])
     return 1;
 }
 
+static int in_cylinder(const abut_scene_select *s, abut_vec3 x)
+{
+    const abut_vec3 a = abut_v3_get(s->axis[0]), u = abut_v3_sub(abut_v3_get(s->axis[1]), a), d = abut_v3_sub(x, a);
+    const double along = abut_v3_dot(d, u) / abut_v3_norm2(u);
+    const abut_vec3 across = abut_v3_axpy(d, -along, u);
+    return along >= 0 && along <= 1 && abut_v3_norm2(across) <= s->axis_radius * s->axis_radius;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
 static int selected(const abut_scene_select *s, const abut_part *p, const double box[2][3], int32_t i)
 {
     const double *x = p->object->mesh.x + 3 * (size_t)i;
@@ -64,7 +104,9 @@ static int selected(const abut_scene_select *s, const abut_part *p, const double
         const abut_vec3 d = abut_v3_sub(abut_v3_get(x), abut_v3_get(s->center));
         if (abut_v3_norm2(d) > s->radius * s->radius) return 0;
     }
-    return 1;
+    if (s->in_half_space && abut_v3_dot(abut_v3_get(s->normal), abut_v3_sub(abut_v3_get(x), abut_v3_get(s->point))) > 0) return 0;
+    if (s->in_cylinder && !in_cylinder(s, abut_v3_get(x))) return 0;
+    return !s->npoints || bsearch(&i, s->points, (size_t)s->npoints, sizeof i, by_number) != NULL;
 }
 
 static int chosen(const abut_scene_select *s, const abut_build *b, int32_t i)
@@ -92,7 +134,7 @@ static void box_center(const abut_build *b, const motions *m, const struct row *
     for (int k = 0; k < 3; k++) {
         double lo = INFINITY, hi = -INFINITY;
         for (int32_t i = r->lo; i < r->hi; i++) {
-            const double v = b->X[3 * (size_t)m->node[i] + k];
+            const double v = b->X[3 * (size_t)m->node[i].node + k];
             lo = fmin(lo, v), hi = fmax(hi, v);
         }
         center[k] = 0.5 * (lo + hi);
@@ -100,11 +142,11 @@ static void box_center(const abut_build *b, const motions *m, const struct row *
 }
 
 /* The farthest of n nodes (NULL: first, first + 1, ...) along d, times sign. */
-static double farthest(const abut_build *b, const int32_t *node, int32_t first, int32_t n, abut_vec3 d, double sign)
+static double farthest(const abut_build *b, const struct listed *node, int32_t first, int32_t n, abut_vec3 d, double sign)
 {
     double most = -INFINITY;
     for (int32_t i = 0; i < n; i++)
-        most = fmax(most, sign * abut_v3_dot(d, abut_v3_get(b->X + 3 * (size_t)(node ? node[i] : first + i))));
+        most = fmax(most, sign * abut_v3_dot(d, abut_v3_get(b->X + 3 * (size_t)(node ? node[i].node : first + i))));
     return most;
 }
 
@@ -123,75 +165,123 @@ static abut_status stop_at_gap(const abut_build *b, const motions *m, const abut
     return ABUT_OK;
 }
 
-static abut_status scripted(abut_build *b, motions *m, const abut_scene_motion *s, abut_err *err)
+/* All nodes that satisfy the conditions, in the order of objects and points, as the nodes of row r. */
+static abut_status select_nodes(const abut_build *b, motions *m, const abut_scene_select *s, struct row *r, abut_err *err)
 {
-    struct row *r;
     double box[2][3];
-    relative_box(&s->select, b, box);
-    abut_status rc = open(m, s->from, &r, err);
-    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+    int32_t asked = 0;
+    abut_status rc = ABUT_OK;
+    relative_box(s, b, box);
+    for (int32_t o = 0; o < b->scene->nobjects && !rc; o++) {
         const abut_part *p = &b->part[o];
-        for (int32_t i = 0; i < p->object->mesh.nv && !rc && chosen(&s->select, b, o); i++)
-            if (selected(&s->select, p, (const double(*)[3])box, i)) rc = add_node(m, p->node[i], err);
+        if (!chosen(s, b, o)) continue;
+        asked += p->nodes;
+        for (int32_t i = 0; i < p->object->mesh.nv && !rc; i++)
+            if (selected(s, p, (const double(*)[3])box, i)) rc = add_node(m, p->node[i], i, err);
     }
-    if (rc) return rc;
     r->hi = m->nnodes;
-    if (r->lo == r->hi) return abut_fail(err, ABUT_E_FORMAT, "%s: this motion selects no node", s->from);
-    r->kind = s->act == ABUT_ACT_MOVE ? ABUT_MOTION_MOVE : ABUT_MOTION_FORCE;
-    memcpy(r->window, s->window, sizeof r->window);
-    memcpy(r->linear, s->linear, sizeof r->linear);
-    memcpy(r->angular, s->angular, sizeof r->angular);
-    if (s->stops && (rc = stop_at_gap(b, m, s, r, err))) return rc;
-    if (s->has_center) memcpy(r->center, s->center, sizeof r->center);
-    else box_center(b, m, r, r->center);
-    double mass = 0;
-    for (int32_t i = r->lo; i < r->hi; i++) {
-        if (b->role[m->node[i]] == ABUT_NODE_OBSTACLE && s->act != ABUT_ACT_MOVE)
-            return abut_fail(err, ABUT_E_FORMAT, "%s: a force on an obstacle: expected a body", s->from);
-        mass += b->mass[m->node[i]];
+    if (!rc && r->lo == r->hi)
+        rc = abut_fail(err, ABUT_E_FORMAT, "%s: this motion selects no node: none of the %d nodes of %s satisfies %s", r->from,
+                       asked, s->object < 0 ? "all bodies" : b->scene->object[s->object].name, s->from);
+    return rc;
+}
+
+static abut_status set_poses(motions *m, const abut_scene_motion *s, struct row *r, abut_err *err)
+{
+    const abut_status rc = reserve_keys(m, s->nposes, err);
+    if (rc) return rc;
+    r->key[0] = m->nkeys;
+    for (int32_t k = 0; k < s->nposes; k++) {
+        m->key[m->nkeys] = s->pose[k];
+        m->key[m->nkeys++].time += s->window[0];
     }
-    for (int k = 0; k < 3 && s->act == ABUT_ACT_FORCE; k++) r->linear[k] /= mass;
+    r->key[1] = m->nkeys;
+    r->kind = ABUT_MOTION_KEYS;
+    r->window[1] = m->key[m->nkeys - 1].time;
     return ABUT_OK;
 }
 
-/* An obstacle's own velocity and spin, kept for the whole run. */
+/* The positions of the row's nodes at every key; nv points a key are given. */
+static abut_status set_path(motions *m, const abut_scene_path *path, int32_t nv, double start, struct row *r, abut_err *err)
+{
+    const int32_t n = r->hi - r->lo;
+    abut_status rc = reserve_keys(m, path->n, err);
+    if (!rc) rc = reserve_path(m, (int64_t)path->n * n, err);
+    if (rc) return rc;
+    r->key[0] = m->nkeys;
+    r->path = m->npath;
+    for (int32_t k = 0; k < path->n; k++) {
+        m->key[m->nkeys++] = (abut_scene_pose){ .time = start + path->time[k], .turn = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
+        for (int32_t j = 0; j < n; j++) {
+            const size_t at = (size_t)k * (size_t)nv + (size_t)m->node[r->lo + j].point;
+            memcpy(m->path + 3 * (size_t)m->npath++, path->x + 3 * at, 3 * sizeof *m->path);
+        }
+    }
+    r->key[1] = m->nkeys;
+    r->kind = ABUT_MOTION_PATH;
+    r->window[0] = m->key[r->key[0]].time;
+    r->window[1] = m->key[m->nkeys - 1].time;
+    return ABUT_OK;
+}
+
+static int moves(const abut_scene_motion *s)
+{
+    return s->act != ABUT_ACT_ACCELERATE && s->act != ABUT_ACT_FORCE;
+}
+
+static abut_status scripted(abut_build *b, motions *m, const abut_scene_motion *s, abut_err *err)
+{
+    struct row *r;
+    abut_status rc = open(m, s->from, &r, err);
+    if (!rc) rc = select_nodes(b, m, &s->select, r, err);
+    if (rc) return rc;
+    b->out->selected[s - b->scene->motion] = r->hi - r->lo;
+    r->kind = moves(s) ? ABUT_MOTION_MOVE : ABUT_MOTION_FORCE;
+    r->hold = s->hold;
+    r->smooth = s->smooth;
+    memcpy(r->window, s->window, sizeof r->window);
+    memcpy(r->linear, s->linear, sizeof r->linear);
+    memcpy(r->angular, s->angular, sizeof r->angular);
+    memcpy(r->scale, s->scale, sizeof r->scale);
+    if (s->stops && (rc = stop_at_gap(b, m, s, r, err))) return rc;
+    if (s->has_center) memcpy(r->center, s->center, sizeof r->center);
+    else box_center(b, m, r, r->center);
+    if (s->act == ABUT_ACT_KEYS) rc = set_poses(m, s, r, err);
+    if (s->act == ABUT_ACT_PATH) rc = set_path(m, &s->path, b->part[s->select.object].object->mesh.nv, s->window[0], r, err);
+    double mass = 0;
+    for (int32_t i = r->lo; i < r->hi && !rc; i++) {
+        if (b->role[m->node[i].node] == ABUT_NODE_OBSTACLE && !moves(s))
+            rc = abut_fail(err, ABUT_E_FORMAT, "%s: a force on an obstacle: expected a body", s->from);
+        mass += b->mass[m->node[i].node];
+    }
+    for (int k = 0; k < 3 && s->act == ABUT_ACT_FORCE; k++) r->linear[k] /= mass;
+    return rc;
+}
+
+static abut_status add_all_nodes(motions *m, const abut_part *p, struct row *r, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < p->object->mesh.nv && !rc; i++)
+        if (p->node[i] >= 0) rc = add_node(m, p->node[i], i, err);
+    r->hi = m->nnodes;
+    return rc;
+}
+
+/* An obstacle's own velocity and spin, kept for the whole run, or the positions it passes through. */
 static abut_status obstacle_motion(abut_build *b, motions *m, const abut_part *p, abut_err *err)
 {
     const abut_scene_object *o = p->object;
     struct row *r;
-    if (!o->obstacle || (abut_v3_norm2(abut_v3_get(o->velocity)) == 0 && abut_v3_norm2(abut_v3_get(o->spin)) == 0))
-        return ABUT_OK;
+    const int still = abut_v3_norm2(abut_v3_get(o->velocity)) == 0 && abut_v3_norm2(abut_v3_get(o->spin)) == 0;
+    if (!o->obstacle || (still && !o->path.n)) return ABUT_OK;
     abut_status rc = open(m, o->from, &r, err);
-    for (int32_t i = 0; i < p->nodes && !rc; i++) rc = add_node(m, p->first + i, err);
-    if (rc) return rc;
-    r->hi = m->nnodes;
+    if (!rc) rc = add_all_nodes(m, p, r, err);
+    if (rc || o->path.n) return rc ? rc : set_path(m, &o->path, o->mesh.nv, 0, r, err);
     memcpy(r->linear, o->velocity, sizeof r->linear);
     memcpy(r->angular, o->spin, sizeof r->angular);
     if (o->has_center) memcpy(r->center, o->center, sizeof r->center);
     else box_center(b, m, r, r->center);
     return ABUT_OK;
-}
-
-/* Positions to pass through: a motion of its own for each node and interval. */
-static abut_status key_motions(motions *m, const abut_part *p, abut_err *err)
-{
-    const abut_scene_object *o = p->object;
-    const size_t nv = (size_t)o->mesh.nv;
-    abut_status rc = ABUT_OK;
-    for (int32_t k = 0; k + 1 < o->nkeys && !rc; k++)
-        for (size_t i = 0; i < nv && !rc; i++) {
-            const double *a = o->key + 3 * ((size_t)k * nv + i), *b = a + 3 * nv;
-            struct row *r;
-            if (p->node[i] < 0 || !memcmp(a, b, 3 * sizeof *a)) continue;
-            rc = open(m, o->from, &r, err);
-            if (!rc) rc = add_node(m, p->node[i], err);
-            if (rc) break;
-            r->hi = m->nnodes;
-            r->window[0] = k * o->key_step;
-            r->window[1] = (k + 1) * o->key_step;
-            for (int d = 0; d < 3; d++) r->linear[d] = (b[d] - a[d]) / o->key_step;
-        }
-    return rc;
 }
 
 typedef struct span {
@@ -207,36 +297,138 @@ static int by_node_and_time(const void *a, const void *b)
     return (p->motion > q->motion) - (p->motion < q->motion);
 }
 
-/* No node may have two prescribed velocities at one time. */
-static abut_status check_overlap(const motions *m, abut_err *err)
+/* One for every node and motion that prescribes it, in the order of nodes and times. */
+static abut_status list_spans(const motions *m, span **spans, size_t *count, abut_err *err)
 {
     span *s = malloc(((size_t)m->nnodes + 1) * sizeof *s);
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "motions: no memory for %d nodes", m->nnodes);
     size_t n = 0;
     for (int32_t k = 0; k < m->n; k++)
-        for (int32_t i = m->row[k].lo; i < m->row[k].hi && m->row[k].kind == ABUT_MOTION_MOVE; i++)
-            s[n++] = (span){ m->node[i], k, m->row[k].window[0], m->row[k].window[1] };
+        for (int32_t i = m->row[k].lo; i < m->row[k].hi && m->row[k].kind != ABUT_MOTION_FORCE; i++)
+            s[n++] = (span){ m->node[i].node, k, m->row[k].window[0], m->row[k].window[1] };
     qsort(s, n, sizeof *s, by_node_and_time);
-    abut_status rc = ABUT_OK;
-    for (size_t i = 1; i < n && !rc; i++)
+    *spans = s;
+    *count = n;
+    return ABUT_OK;
+}
+
+/* No node may have two prescribed velocities at one time. */
+static abut_status check_overlap(const motions *m, const span *s, size_t n, abut_err *err)
+{
+    for (size_t i = 1; i < n; i++)
         if (s[i].node == s[i - 1].node && s[i].t0 < s[i - 1].t1)
-            rc = abut_fail(err, ABUT_E_FORMAT, "%s: node %d is moved by another motion (%s) at the same time, from %g s",
-                           m->row[s[i].motion].from, s[i].node, m->row[s[i - 1].motion].from, s[i].t0);
+            return abut_fail(err, ABUT_E_FORMAT, "%s: node %d is moved by another motion (%s) at the same time, from %g s",
+                             m->row[s[i].motion].from, s[i].node, m->row[s[i - 1].motion].from, s[i].t0);
+    return ABUT_OK;
+}
+
+static int by_motion_and_end(const void *a, const void *b)
+{
+    const span *p = a, *q = b;
+    if (p->motion != q->motion) return p->motion < q->motion ? -1 : 1;
+    if (p->t1 != q->t1) return p->t1 < q->t1 ? -1 : 1;
+    return (p->node > q->node) - (p->node < q->node);
+}
+
+/* Nodes that are held after their motion rest from its end until the next one takes them: a motion of their own, which does
+ * not move them, for all that are taken at the same time.  s is used up. */
+static abut_status add_holds(motions *m, span *s, size_t n, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    size_t held = 0;
+    struct row *r = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const double next = i + 1 < n && s[i + 1].node == s[i].node ? s[i + 1].t0 : INFINITY;
+        if (m->row[s[i].motion].hold && s[i].t1 < next) s[held++] = (span){ s[i].node, s[i].motion, s[i].t1, next };
+    }
+    qsort(s, held, sizeof *s, by_motion_and_end);
+    for (size_t i = 0; i < held && !rc; i++) {
+        if (i == 0 || s[i].motion != s[i - 1].motion || s[i].t1 != s[i - 1].t1) {
+            rc = open(m, m->row[s[i].motion].from, &r, err);
+            if (rc) break;
+            r->window[0] = s[i].t0, r->window[1] = s[i].t1;
+        }
+        rc = add_node(m, s[i].node, -1, err);
+        r->hi = m->nnodes;
+    }
+    return rc;
+}
+
+static abut_status resolve_times(motions *m, abut_err *err)
+{
+    span *s = NULL;
+    size_t n = 0;
+    abut_status rc = list_spans(m, &s, &n, err);
+    if (!rc) rc = check_overlap(m, s, n, err);
+    if (!rc) rc = add_holds(m, s, n, err);
     free(s);
     return rc;
 }
 
+/* abut_model_put for callers that want a status. */
+static abut_status put_array(abut_build *b, const char *name, int32_t rows, void *data, abut_err *err)
+{
+    void *p = abut_model_put(b->model, name, rows, err);
+    memcpy(data, &p, sizeof p);
+    return p ? ABUT_OK : err ? err->code : ABUT_E_NOMEM;
+}
+
+/* Arrays that a program that knows only MOVE and FORCE does without; where there are some, it must not. */
+static abut_status put_scales(abut_build *b, const motions *m, abut_err *err)
+{
+    double *scale;
+    int grows = 0;
+    for (int32_t k = 0; k < m->n; k++) grows |= abut_v3_norm2(abut_v3_get(m->row[k].scale)) > 0;
+    if (!grows) return ABUT_OK;
+    const abut_status rc = put_array(b, "motion/scale", m->n, &scale, err);
+    if (rc) return rc;
+    for (int32_t k = 0; k < m->n; k++) memcpy(scale + 3 * (size_t)k, m->row[k].scale, sizeof m->row[k].scale);
+    abut_arrays_find(b->model, "motion/scale")->flags |= ABUT_A_REQUIRED;
+    return ABUT_OK;
+}
+
+static abut_status put_keys(abut_build *b, const motions *m, abut_err *err)
+{
+    int32_t *key, *smooth, *path;
+    double *time, *shift, *turn, *scale, *x = NULL;
+    if (!m->nkeys) return ABUT_OK;
+    abut_status rc = put_array(b, "motion/key", m->n, &key, err);
+    if (!rc) rc = put_array(b, "motion/smooth", m->n, &smooth, err);
+    if (!rc) rc = put_array(b, "motion/path", m->n, &path, err);
+    if (!rc) rc = put_array(b, "key/time", m->nkeys, &time, err);
+    if (!rc) rc = put_array(b, "key/translation", m->nkeys, &shift, err);
+    if (!rc) rc = put_array(b, "key/rotation", m->nkeys, &turn, err);
+    if (!rc) rc = put_array(b, "key/scale", m->nkeys, &scale, err);
+    if (!rc && m->npath) rc = put_array(b, "path/x", m->npath, &x, err);
+    if (rc) return rc;
+    for (int32_t k = 0; k < m->n; k++) {
+        memcpy(key + 2 * (size_t)k, m->row[k].key, sizeof m->row[k].key);
+        smooth[k] = m->row[k].smooth;
+        path[k] = m->row[k].path;
+    }
+    for (int32_t k = 0; k < m->nkeys; k++) {
+        time[k] = m->key[k].time;
+        memcpy(shift + 3 * (size_t)k, m->key[k].shift, sizeof m->key[k].shift);
+        memcpy(turn + 4 * (size_t)k, m->key[k].turn, sizeof m->key[k].turn);
+        memcpy(scale + 3 * (size_t)k, m->key[k].scale, sizeof m->key[k].scale);
+    }
+    if (x) memcpy(x, m->path, 3 * (size_t)m->npath * sizeof *x);
+    return ABUT_OK;
+}
+
 static abut_status put(abut_build *b, const motions *m, abut_err *err)
 {
+    int32_t *kind, *first, *node;
+    double *window, *linear, *angular, *center;
     if (!m->n) return ABUT_OK;
-    int32_t *kind = abut_model_put(b->model, "motion/kind", m->n, err);
-    double *window = kind ? abut_model_put(b->model, "motion/window", m->n, err) : NULL;
-    double *linear = window ? abut_model_put(b->model, "motion/linear", m->n, err) : NULL;
-    double *angular = linear ? abut_model_put(b->model, "motion/angular", m->n, err) : NULL;
-    double *center = angular ? abut_model_put(b->model, "motion/center", m->n, err) : NULL;
-    int32_t *first = center ? abut_model_put(b->model, "motion/first", m->n, err) : NULL;
-    int32_t *node = first ? abut_model_put(b->model, "motion/node", m->nnodes, err) : NULL;
-    if (!node) return err ? err->code : ABUT_E_NOMEM;
+    abut_status rc = put_array(b, "motion/kind", m->n, &kind, err);
+    if (!rc) rc = put_array(b, "motion/window", m->n, &window, err);
+    if (!rc) rc = put_array(b, "motion/linear", m->n, &linear, err);
+    if (!rc) rc = put_array(b, "motion/angular", m->n, &angular, err);
+    if (!rc) rc = put_array(b, "motion/center", m->n, &center, err);
+    if (!rc) rc = put_array(b, "motion/first", m->n, &first, err);
+    if (!rc) rc = put_array(b, "motion/node", m->nnodes, &node, err);
+    if (rc) return rc;
     for (int32_t k = 0; k < m->n; k++) {
         const struct row *r = &m->row[k];
         kind[k] = r->kind;
@@ -245,28 +437,28 @@ static abut_status put(abut_build *b, const motions *m, abut_err *err)
         memcpy(angular + 3 * (size_t)k, r->angular, sizeof r->angular);
         memcpy(center + 3 * (size_t)k, r->center, sizeof r->center);
         first[2 * (size_t)k] = r->lo, first[2 * (size_t)k + 1] = r->hi;
-        for (int32_t i = r->lo; i < r->hi && r->kind == ABUT_MOTION_MOVE; i++) {
-            int32_t *role = &b->role[m->node[i]];
-            if (*role == ABUT_NODE_FREE) *role = ABUT_NODE_HANDLE, b->out->handles++;
+        for (int32_t i = r->lo; i < r->hi; i++) {
+            int32_t *role = &b->role[m->node[i].node];
+            node[i] = m->node[i].node;
+            if (r->kind != ABUT_MOTION_FORCE && *role == ABUT_NODE_FREE) *role = ABUT_NODE_HANDLE, b->out->handles++;
         }
     }
-    memcpy(node, m->node, (size_t)m->nnodes * sizeof *node);
     b->out->motions = m->n;
-    return ABUT_OK;
+    rc = put_scales(b, m, err);
+    return rc ? rc : put_keys(b, m, err);
 }
 
 abut_status abut_build_motions(abut_build *b, abut_err *err)
 {
     motions m = { 0 };
     abut_status rc = ABUT_OK;
-    for (int32_t i = 0; i < b->scene->nobjects && !rc; i++) {
-        rc = obstacle_motion(b, &m, &b->part[i], err);
-        if (!rc) rc = key_motions(&m, &b->part[i], err);
-    }
+    for (int32_t i = 0; i < b->scene->nobjects && !rc; i++) rc = obstacle_motion(b, &m, &b->part[i], err);
     for (int32_t i = 0; i < b->scene->nmotions && !rc; i++) rc = scripted(b, &m, &b->scene->motion[i], err);
-    if (!rc) rc = check_overlap(&m, err);
+    if (!rc) rc = resolve_times(&m, err);
     if (!rc) rc = put(b, &m, err);
     free(m.row);
     free(m.node);
+    free(m.key);
+    free(m.path);
     return rc;
 }

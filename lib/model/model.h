@@ -25,11 +25,14 @@ static inline int abut_material_injective(int model) { return model == ABUT_NEO_
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
        ABUT_SCHEMES = 4 /* how many */ };
 
-enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */ };
+/* What a motion does to its nodes (model/motion.h).  The numbers stand in streams: append only. */
+enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */,
+       ABUT_MOTION_KEYS = 2 /* poses at given times */, ABUT_MOTION_PATH = 3 /* positions at given times */,
+       ABUT_MOTION_KINDS = 4 /* how many */ };
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
- * half-spaces, motions, nodes listed by motions. */
-#define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn)
+ * half-spaces, motions, nodes listed by motions; times of keys, poses, positions of paths. */
+#define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -63,6 +66,15 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(mo_center,     "motion/center",      double,  F64, nmo, 3, "m",     OPT)  /* of rotation, at t0; moves with linear  */ \
     F(mo_first,      "motion/first",       int32_t, I32, nmo, 2, "",      OPT)  /* [lo, hi) rows of motion/node           */ \
     F(mo_node,       "motion/node",        int32_t, I32, nmn, 0, "",      OPT)  \
+    F(mo_scale,      "motion/scale",       double,  F64, nmo, 3, "1/s",   MAY)  /* MOVE: growth along each axis about the center */ \
+    F(mo_key,        "motion/key",         int32_t, I32, nmo, 2, "",      MAY)  /* KEYS, PATH: [lo, hi) rows of key/      */ \
+    F(mo_smooth,     "motion/smooth",      int32_t, I32, nmo, 0, "",      MAY)  /* KEYS, PATH: 1 rests at every key       */ \
+    F(mo_path,       "motion/path",        int32_t, I32, nmo, 0, "",      MAY)  /* PATH: its first row of path/x, a row for each node, key by key */ \
+    F(key_time,      "key/time",           double,  F64, nk, 0, "s",      OPT)  /* ascending in each motion               */ \
+    F(key_shift,     "key/translation",    double,  F64, nk, 3, "m",      MAY)  /* KEYS; needed then, as are the next two */ \
+    F(key_turn,      "key/rotation",       double,  F64, nk, 4, "",       MAY)  /* unit quaternion, real part first       */ \
+    F(key_scale,     "key/scale",          double,  F64, nk, 3, "",       MAY)  /* > 0                                    */ \
+    F(path_x,        "path/x",             double,  F64, npx, 3, "m",     OPT)  \
     F(gravity,       "world/gravity",      double,  F64, n3, 0, "m/s^2",  NEED) \
     F(h,             "time/step",          double,  F64, 1, 0, "s",       NEED) \
     F(scheme,        "time/scheme",        int32_t, I32, 1, 0, "",        MAY)  /* ABUT_IMPLICIT_EULER, ...; absent: that one   */ \

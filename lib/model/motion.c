@@ -3,12 +3,34 @@
 #include "linalg/vec3.h"
 
 #include <math.h>
+#include <string.h>
 
-static int active(const abut_model *m, int32_t k, double t)
+/* ---- when ---- */
+
+static int belongs(const abut_model *m, int32_t k, double t)
 {
     const double mid = t + 0.5 * m->h[0];
     return m->mo_window[2 * k] <= mid && mid < m->mo_window[2 * k + 1];
 }
+
+/* What a step shows of a motion: the script goes from time a to b, which are dt apart. */
+typedef struct span {
+    double a, b, dt;
+} span;
+
+static int span_of(const abut_model *m, int32_t k, double t, int obstacle, span *s)
+{
+    const double h = m->h[0], from = fmax(m->mo_window[2 * k], 0), until = m->mo_window[2 * k + 1];
+    if (!obstacle && !belongs(m, k, t)) return 0;
+    const int first = !obstacle && !(m->mo_window[2 * k] <= t - 0.5 * h);
+    s->a = first ? from : fmax(t, from);
+    s->b = fmin(t + h, until);
+    s->dt = s->b - s->a;
+    if (fabs(s->dt - h) <= 1e-9 * h) s->dt = h;     /* a whole step, but for the rounding of t */
+    return !obstacle || s->dt > 1e-9 * h;
+}
+
+/* ---- MOVE ---- */
 
 /* R(w) d, the rotation by the vector w (Rodrigues) */
 static abut_vec3 rotate(abut_vec3 w, abut_vec3 d)
@@ -22,27 +44,171 @@ static abut_vec3 rotate(abut_vec3 w, abut_vec3 d)
     return abut_v3_axpy(r, (1 - c) * abut_v3_dot(k, d), k);
 }
 
+typedef struct field_step {
+    abut_vec3 shift, turn, center;
+    abut_vec3 grow;     /* exp(scale dt) - 1 */
+} field_step;
+
+static field_step field_of(const abut_model *m, int32_t k, span s)
+{
+    const abut_vec3 linear = abut_v3_get(m->mo_linear + 3 * k);
+    const double since = s.a - fmax(m->mo_window[2 * k], 0);
+    field_step f = { .shift = abut_v3_scale(s.dt, linear), .turn = abut_v3_scale(s.dt, abut_v3_get(m->mo_angular + 3 * k)),
+                     .center = abut_v3_axpy(abut_v3_get(m->mo_center + 3 * k), since, linear) };
+    if (m->mo_scale) {
+        const double *rate = m->mo_scale + 3 * k;
+        f.grow = abut_v3(expm1(rate[0] * s.dt), expm1(rate[1] * s.dt), expm1(rate[2] * s.dt));
+    }
+    return f;
+}
+
+static abut_vec3 move_by_field(const field_step *f, abut_vec3 x)
+{
+    const abut_vec3 d = abut_v3_sub(x, f->center);
+    const abut_vec3 grown = abut_v3(d.x + f->grow.x * d.x, d.y + f->grow.y * d.y, d.z + f->grow.z * d.z);
+    return abut_v3_add(abut_v3_sub(rotate(f->turn, grown), d), f->shift);
+}
+
+/* ---- keys ---- */
+
+/* Between which two keys a time lies, and the share of the way from the first to the second. */
+typedef struct between {
+    int32_t lo, hi;
+    double u;
+} between;
+
+static between find_keys(const abut_model *m, int32_t k, double t)
+{
+    int32_t lo = m->mo_key[2 * k], hi = m->mo_key[2 * k + 1] - 1;
+    if (t <= m->key_time[lo]) return (between){ lo, lo, 0 };
+    if (t >= m->key_time[hi]) return (between){ hi, hi, 0 };
+    while (hi - lo > 1) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (m->key_time[mid] <= t) lo = mid;
+        else hi = mid;
+    }
+    const double u = (t - m->key_time[lo]) / (m->key_time[hi] - m->key_time[lo]);
+    return (between){ lo, hi, m->mo_smooth && m->mo_smooth[k] ? u * u * (3 - 2 * u) : u };
+}
+
+static double lerp(double a, double b, double u) { return a + u * (b - a); }
+
+typedef struct quaternion {
+    double w;
+    abut_vec3 v;
+} quaternion;
+
+/* a to b along the shorter way at even speed (Shoemake 1985); the angle by atan2, which is exact near 0 too */
+static quaternion slerp(const double a[4], const double b[4], double u)
+{
+    double sign = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0 ? -1 : 1, less = 0, more = 0, q[4], n = 0;
+    for (int i = 0; i < 4; i++) {
+        less += (a[i] - sign * b[i]) * (a[i] - sign * b[i]);
+        more += (a[i] + sign * b[i]) * (a[i] + sign * b[i]);
+    }
+    const double angle = 2 * atan2(sqrt(less), sqrt(more)), s = sin(angle);
+    const double wa = s > 0 ? sin((1 - u) * angle) / s : 1 - u, wb = s > 0 ? sin(u * angle) / s : u;
+    for (int i = 0; i < 4; i++) q[i] = wa * a[i] + sign * wb * b[i], n += q[i] * q[i];
+    n = sqrt(n);
+    return (quaternion){ q[0] / n, abut_v3(q[1] / n, q[2] / n, q[3] / n) };
+}
+
+static abut_vec3 turn(quaternion q, abut_vec3 d)
+{
+    const abut_vec3 c = abut_v3_scale(2, abut_v3_cross(q.v, d));
+    return abut_v3_add(abut_v3_axpy(d, q.w, c), abut_v3_cross(q.v, c));
+}
+
+typedef struct pose {
+    abut_vec3 shift, scale;
+    quaternion turn;
+} pose;
+
+static pose pose_at(const abut_model *m, between at)
+{
+    double v[6];
+    for (int i = 0; i < 3; i++) {
+        v[i] = lerp(m->key_shift[3 * at.lo + i], m->key_shift[3 * at.hi + i], at.u);
+        v[3 + i] = lerp(m->key_scale[3 * at.lo + i], m->key_scale[3 * at.hi + i], at.u);
+    }
+    return (pose){ abut_v3_get(v), abut_v3_get(v + 3), slerp(m->key_turn + 4 * at.lo, m->key_turn + 4 * at.hi, at.u) };
+}
+
+/* displacement from one pose to another of a point at x */
+static abut_vec3 move_by_poses(const pose *a, const pose *b, abut_vec3 center, abut_vec3 x)
+{
+    const quaternion back = { a->turn.w, abut_v3_scale(-1, a->turn.v) };
+    const abut_vec3 d = abut_v3_sub(abut_v3_sub(x, center), a->shift), rest = turn(back, d);
+    const abut_vec3 scaled = abut_v3(rest.x / a->scale.x * b->scale.x, rest.y / a->scale.y * b->scale.y,
+                                     rest.z / a->scale.z * b->scale.z);
+    return abut_v3_add(abut_v3_sub(turn(b->turn, scaled), d), abut_v3_sub(b->shift, a->shift));
+}
+
+/* ---- targets ---- */
+
+/* The part of one motion that a step shows, ready for its nodes. */
+typedef struct way {
+    int kind, rests;
+    field_step field;
+    pose a, b;
+    abut_vec3 center;
+    between at;
+} way;
+
+static way way_of(const abut_model *m, int32_t k, span s)
+{
+    way w = { .kind = m->mo_kind[k] };
+    if (w.kind == ABUT_MOTION_MOVE) {
+        w.field = field_of(m, k, s);
+        return w;
+    }
+    w.at = find_keys(m, k, s.b);
+    if (w.kind == ABUT_MOTION_KEYS) {
+        const between from = find_keys(m, k, s.a);
+        w.rests = from.lo == w.at.lo && from.hi == w.at.hi && from.u == w.at.u;
+        w.a = pose_at(m, from);
+        w.b = pose_at(m, w.at);
+        w.center = abut_v3_get(m->mo_center + 3 * k);
+    }
+    return w;
+}
+
+/* Displacement of row j of the motion's nodes from x. */
+static abut_vec3 displacement(const abut_model *m, int32_t k, const way *w, int32_t j, abut_vec3 x)
+{
+    if (w->kind == ABUT_MOTION_MOVE) return move_by_field(&w->field, x);
+    if (w->rests) return abut_v3(0, 0, 0);
+    if (w->kind == ABUT_MOTION_KEYS) return move_by_poses(&w->a, &w->b, w->center, x);
+    const size_t n = (size_t)(m->mo_first[2 * k + 1] - m->mo_first[2 * k]), first = (size_t)m->mo_path[k];
+    const double *a = m->path_x + 3 * (first + (size_t)(w->at.lo - m->mo_key[2 * k]) * n + (size_t)j);
+    const double *b = m->path_x + 3 * (first + (size_t)(w->at.hi - m->mo_key[2 * k]) * n + (size_t)j);
+    const abut_vec3 to = abut_v3(lerp(a[0], b[0], w->at.u), lerp(a[1], b[1], w->at.u), lerp(a[2], b[2], w->at.u));
+    return abut_v3_sub(to, x);
+}
+
+/* One motion's nodes of one sort, obstacles or handles. */
+static void move_nodes(const abut_model *m, int32_t k, double t, int obstacle, const double *x, double *target, uint8_t *held)
+{
+    span s;
+    if (!span_of(m, k, t, obstacle, &s)) return;
+    const way w = way_of(m, k, s);
+    const int32_t *node = m->mo_node + m->mo_first[2 * k], n = m->mo_first[2 * k + 1] - m->mo_first[2 * k];
+    for (int32_t j = 0; j < n; j++) {
+        const int32_t i = node[j];
+        if ((m->role[i] == ABUT_NODE_OBSTACLE) != obstacle) continue;
+        const abut_vec3 d = displacement(m, k, &w, j, abut_v3_get(x + 3 * i));
+        abut_v3_put(target + 3 * i, abut_v3_add(abut_v3_get(target + 3 * i), d));
+        held[i] = 1;
+    }
+}
+
 void abut_motion_targets(const abut_model *m, double t, const double *x, double *target, uint8_t *held)
 {
-    for (int32_t i = 0; i < m->nv; i++) {
-        held[i] = m->role[i] == ABUT_NODE_OBSTACLE;
-        for (int k = 0; k < 3; k++) target[3 * i + k] = x[3 * i + k];
-    }
-    for (int32_t k = 0; k < m->nmo; k++) {
-        if (m->mo_kind[k] != ABUT_MOTION_MOVE || !active(m, k, t)) continue;
-        const double since = t - fmax(m->mo_window[2 * k], 0), h = m->h[0];
-        const abut_vec3 linear = abut_v3_get(m->mo_linear + 3 * k);
-        const abut_vec3 turn = abut_v3_scale(h, abut_v3_get(m->mo_angular + 3 * k));
-        const abut_vec3 c = abut_v3_axpy(abut_v3_get(m->mo_center + 3 * k), since, linear);
-        for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++) {
-            const int32_t i = m->mo_node[j];
-            const abut_vec3 d = abut_v3_sub(abut_v3_get(x + 3 * i), c);
-            abut_vec3 step = abut_v3_sub(rotate(turn, d), d);
-            step = abut_v3_axpy(step, h, linear);
-            abut_v3_put(target + 3 * i, abut_v3_add(abut_v3_get(target + 3 * i), step));
-            held[i] = 1;
-        }
-    }
+    memcpy(target, x, 3 * (size_t)m->nv * sizeof *target);
+    for (int32_t i = 0; i < m->nv; i++) held[i] = m->role[i] == ABUT_NODE_OBSTACLE;
+    for (int32_t k = 0; k < m->nmo; k++)
+        for (int obstacle = 0; obstacle < 2 && m->mo_kind[k] != ABUT_MOTION_FORCE; obstacle++)
+            move_nodes(m, k, t, obstacle, x, target, held);
 }
 
 void abut_motion_acceleration(const abut_model *m, double t, double *acc)
@@ -50,7 +216,7 @@ void abut_motion_acceleration(const abut_model *m, double t, double *acc)
     for (int32_t i = 0; i < m->nv; i++)
         for (int k = 0; k < 3; k++) acc[3 * i + k] = m->gravity[k];
     for (int32_t k = 0; k < m->nmo; k++) {
-        if (m->mo_kind[k] != ABUT_MOTION_FORCE || !active(m, k, t)) continue;
+        if (m->mo_kind[k] != ABUT_MOTION_FORCE || !belongs(m, k, t)) continue;
         for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++)
             for (int d = 0; d < 3; d++) acc[3 * m->mo_node[j] + d] += m->mo_linear[3 * k + d];
     }

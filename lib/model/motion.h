@@ -1,4 +1,18 @@
-/* Scripted motion: where prescribed nodes must go in a step, and which accelerations act on the others. */
+/* Scripted motion: where prescribed nodes must go in a step, and which accelerations act on the others.
+ *
+ * A step from t to t + h belongs to a motion when its middle lies in the motion's window [t0, t1), so that rounding of t
+ * never flips it.  How far the script has come is counted exactly all the same: at the end of a step that belongs to it, it
+ * stands where it is at min(t + h, t1), and the first such step makes up for what lies before it.  Obstacles cannot be let
+ * go: they follow every part of a step that lies in the window, and rest outside.
+ *
+ * Prescribed nodes move from where they are by what the script does meanwhile, c the centre (for MOVE at that time):
+ *   MOVE  x -> c + linear dt + R(angular dt) exp(scale dt) (x - c), the motion of a velocity field linear + angular x
+ *         (x - c) + scale (x - c)
+ *   KEYS  x -> c + T' + R' S' (R S)^-1 (x - c - T), the poses (T, R, S) before and after: T and S between two keys on
+ *         straight lines, R along the shorter way at even speed (Shoemake 1985).  A smooth motion takes u^2 (3 - 2u) for the
+ *         share u of the time between two keys
+ *   PATH  x -> the position at that time, on straight lines between keys
+ * Nothing is remembered from step to step but x, so that a frame is a checkpoint. */
 #ifndef ABUT_MODEL_MOTION_H
 #define ABUT_MODEL_MOTION_H
 
@@ -6,15 +20,13 @@
 
 #include <stdint.h>
 
-/** Targets of the step from time t to t + h.  A motion is active when the middle of the step lies in its window, so
- * that rounding of t never flips it.  Each active MOVE displaces its nodes by a rigid motion from where they are:
- * x -> c + linear h + R(angular h)(x - c), c the centre at time t; several on one node add up.
+/** Targets of the step from time t to t + h.  Motions that move a node at the same time add up.
  *  x[3 nv]       m   positions at t
  *  target[3 nv]  m   out: positions wanted at t + h; x itself for nodes that nothing moves
- *  held[nv]          out: 1 for prescribed nodes (obstacles, and handles under an active MOVE), else 0 */
+ *  held[nv]          out: 1 for prescribed nodes (obstacles, and handles under a motion of this step), else 0 */
 void abut_motion_targets(const abut_model *m, double t, const double *x, double *target, uint8_t *held);
 
-/** acc[3 nv] m/s^2: gravity plus the active FORCE motions at the step from t to t + h. */
+/** acc[3 nv] m/s^2: gravity plus the FORCE motions that the step from t to t + h belongs to. */
 void abut_motion_acceleration(const abut_model *m, double t, double *acc);
 
 #endif

@@ -46,21 +46,29 @@ abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, int32_t nobjec
     return ABUT_OK;
 }
 
-/* x -> A x + b for one object and every position it passes through. */
-static void transform(abut_scene_object *o, const double A[9], const double b[3])
+void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3])
 {
-    abut_mesh_transform(&o->mesh, A, b);
-    for (size_t i = 0; i < (size_t)o->nkeys * (size_t)o->mesh.nv; i++) {
-        double *p = o->key + 3 * i;
+    for (size_t i = 0; i < (size_t)path->n * (size_t)nv; i++) {
+        double *p = path->x + 3 * i;
         const double q[3] = { p[0], p[1], p[2] };
         for (int k = 0; k < 3; k++) p[k] = A[3 * k] * q[0] + A[3 * k + 1] * q[1] + A[3 * k + 2] * q[2] + b[k];
     }
 }
 
+/* x -> A x + b for every object that is placed and every position that it passes through. */
 static void transform_all(abut_scene *s, const double A[9], const double b[3])
 {
-    for (int32_t i = 0; i < s->nobjects; i++)
-        if (!s->object[i].in_place) transform(&s->object[i], A, b);
+    for (int32_t i = 0; i < s->nobjects; i++) {
+        abut_scene_object *o = &s->object[i];
+        if (o->in_place) continue;
+        abut_mesh_transform(&o->mesh, A, b);
+        abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
+    }
+    for (int32_t i = 0; i < s->nmotions; i++) {
+        abut_scene_motion *m = &s->motion[i];
+        const abut_scene_object *o = m->act == ABUT_ACT_PATH ? &s->object[m->select.object] : NULL;
+        if (o && !o->in_place) abut_scene_path_transform(&m->path, o->mesh.nv, A, b);
+    }
 }
 
 /* The common box of what is placed, or of the simulated objects alone.  0: there is nothing. */
@@ -115,7 +123,14 @@ void abut_scene_clear(abut_scene *s)
 {
     for (int32_t i = 0; i < s->nobjects; i++) {
         abut_mesh_clear(&s->object[i].mesh);
-        free(s->object[i].key);
+        free(s->object[i].path.time);
+        free(s->object[i].path.x);
+    }
+    for (int32_t i = 0; i < s->nmotions; i++) {
+        free(s->motion[i].select.points);
+        free(s->motion[i].pose);
+        free(s->motion[i].path.time);
+        free(s->motion[i].path.x);
     }
     free(s->material), free(s->object), free(s->plane), free(s->motion), free(s->pair);
     memset(s, 0, sizeof *s);

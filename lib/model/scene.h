@@ -21,6 +21,13 @@ typedef struct abut_scene_material {
     char from[ABUT_SCENE_FROM];
 } abut_scene_material;
 
+/* Positions of all points of a mesh at ascending times, which they pass through in straight lines.  n 0: none. */
+typedef struct abut_scene_path {
+    int32_t n;
+    double *time;                   /* [n] s */
+    double *x;                      /* [n * nv * 3] m */
+} abut_scene_path;
+
 /* A body or an obstacle; the mesh stands where the scene starts. */
 typedef struct abut_scene_object {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
@@ -35,9 +42,7 @@ typedef struct abut_scene_object {
     double mu;
     double max_volume;              /* m^3: fill the closed surface with tets no larger than this; 0: leave it */
     int keep_surface;               /* ... without dividing its triangles */
-    int32_t nkeys;                  /* positions the obstacle passes through in straight lines, key_step apart, or 0 */
-    double key_step;                /* s */
-    double *key;                    /* [nkeys * nv * 3] m */
+    abut_scene_path path;           /* of an obstacle */
 } abut_scene_object;
 
 typedef struct abut_scene_plane {
@@ -49,14 +54,28 @@ typedef struct abut_scene_plane {
 
 /* Nodes that satisfy every condition that is set. */
 typedef struct abut_scene_select {
+    char from[ABUT_SCENE_FROM];     /* the conditions */
     int32_t object;                 /* row of the scene's objects; -1: all simulated ones */
-    int in_box, in_relative_box, in_sphere, on_surface;
+    int in_box, in_relative_box, in_sphere, in_half_space, in_cylinder, on_surface;
     double lo[3], hi[3];            /* m: the box */
     double rlo[3], rhi[3];          /* the box in fractions of the bounding box of the object, or of all bodies */
     double center[3], radius;       /* m: the sphere */
+    double point[3], normal[3];     /* m; unit: the half-space is what lies on or behind the plane, as in an object */
+    double axis[2][3], axis_radius; /* m: the cylinder around a segment, with flat ends */
+    int32_t npoints;                /* points of the object's mesh by number, ascending; 0: all */
+    int32_t *points;
 } abut_scene_select;
 
-enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over all nodes, shared out by mass */ };
+enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over all nodes, shared out by mass */,
+       ABUT_ACT_KEYS = 3, ABUT_ACT_PATH = 4 };
+
+/* A pose at a time: where the nodes are then, seen from where they were at the start of the motion. */
+typedef struct abut_scene_pose {
+    double time;                    /* s, from the start of the motion */
+    double shift[3];                /* m */
+    double turn[4];                 /* unit quaternion, real part first, about the centre */
+    double scale[3];                /* > 0, about the centre; first scaled, then turned, then shifted */
+} abut_scene_pose;
 
 typedef struct abut_scene_motion {
     char from[ABUT_SCENE_FROM];
@@ -64,12 +83,18 @@ typedef struct abut_scene_motion {
     int act;
     double linear[3];               /* m/s, m/s^2 or N */
     double angular[3];              /* rad/s */
+    double scale[3];                /* 1/s: growth along each axis about the centre */
     int has_center;
-    double center[3];               /* m, of the rotation at t0; otherwise the centre of the selected nodes' bounding box */
+    double center[3];               /* m, of rotation and scaling at t0; otherwise that of the selected nodes' bounding box */
+    int32_t nposes;
+    abut_scene_pose *pose;          /* ABUT_ACT_KEYS: the first one is where the nodes are, at time 0 */
+    abut_scene_path path;           /* ABUT_ACT_PATH: of the points of the one object selected; times from t0 */
+    int smooth;                     /* rests at every key */
     double window[2];               /* s: active in [t0, t1) */
     int stops;                      /* t1 is when the foremost selected node is `gap` before ... */
     int32_t to;                     /* ... the first node of this object, both along the way and at their places of t = 0 */
     abut_param gap;                 /* m */
+    int hold;                       /* after t1 the nodes stay where they are, until another motion takes them */
 } abut_scene_motion;
 
 /* Friction of two things: objects first, then half-spaces (row + number of objects). */
@@ -113,6 +138,9 @@ ABUT_MUST_USE abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, 
  * says (longest side of the common bounding box = fit, its lower corner at 0); then raised by `lift`, a fraction of it in
  * the diagonal of the bounding box of the simulated nodes. */
 void abut_scene_place(abut_scene *s);
+
+/** x -> A x + b for all positions of nv points each. */
+void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3]);
 
 void abut_scene_clear(abut_scene *s);
 

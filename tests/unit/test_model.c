@@ -63,7 +63,7 @@ TEST(every_index_is_held_to_its_range)
         { "contact/node", 3, 2, "already" },        { "contact/edge", 1, 0, "smaller index first" },
         { "contact/edge", 0, -1, "row 0: -1" },     { "contact/edge", 3, 1, "twice" },
         { "contact/triangle", 14, 7, "row 4: 7" },  { "contact/triangle", 14, 6, "6 twice" },
-        { "half-space/friction", 0, 9, "row 0: 9" }, { "motion/kind", 0, 2, "row 0: 2" },
+        { "half-space/friction", 0, 9, "row 0: 9" }, { "motion/kind", 0, 4, "row 0: 4" },
         { "motion/first", 1, 2, "[0, 2)" },         { "motion/node", 0, 0, "node 0 is free" },
         { "motion/node", 0, 7, "row 0: 7" },        { "contact/lags", 0, 0, "row 0: 0" },
     };
@@ -93,6 +93,59 @@ TEST(every_quantity_is_held_to_its_domain)
         f64(&s, bad[i].array)[bad[i].at] = bad[i].value;
         refused(&s, bad[i].array, bad[i].why);
     }
+}
+
+/* The motion of the sample as one that follows keys: two poses, or two positions of its node. */
+static void sample_keys(abut_arrays *s, int kind)
+{
+    sample_model(s);
+    i32(s, "motion/kind")[0] = kind;
+    SAMPLE_PUT(model, s, "motion/key", int32_t, 1, 0, 2);
+    SAMPLE_PUT(model, s, "motion/smooth", int32_t, 1, 0);
+    SAMPLE_PUT(model, s, "motion/path", int32_t, 1, 0);
+    SAMPLE_PUT(model, s, "key/time", double, 2, 0, 1);
+    SAMPLE_PUT(model, s, "key/translation", double, 2, 0, 0, 0, 1, 0, 0);
+    SAMPLE_PUT(model, s, "key/rotation", double, 2, 1, 0, 0, 0, 0, 1, 0, 0);
+    SAMPLE_PUT(model, s, "key/scale", double, 2, 1, 1, 1, 1, 2, 1);
+    SAMPLE_PUT(model, s, "path/x", double, 2, 0, 2, 0, 0, 3, 0);
+}
+
+TEST(keys_are_held_to_their_order_and_size)
+{
+    abut_arrays s = { 0 };
+    abut_model m;
+    static const char *const gone[] = { "motion/key", "key/translation", "key/rotation", "key/scale", "motion/path" };
+    for (int kind = ABUT_MOTION_KEYS; kind <= ABUT_MOTION_PATH; kind++) {
+        sample_keys(&s, kind);
+        CHECK(!abut_model_view(&s, &m, NULL) && m.nk == 2 && m.npx == 2);
+        abut_arrays_clear(&s);
+        sample_keys(&s, kind);
+        f64(&s, "key/time")[1] = 0;
+        refused(&s, "key/time", "0 s after 0 s, expected a later time");
+        sample_keys(&s, kind);
+        i32(&s, "motion/key")[1] = 3;
+        refused(&s, "motion/key", "[0, 3)");
+        sample_keys(&s, kind);
+        i32(&s, "motion/node")[0] = 0;
+        refused(&s, "motion/node", "node 0 is free");
+    }
+    for (int i = 0; i < 5; i++) {
+        sample_keys(&s, i < 4 ? ABUT_MOTION_KEYS : ABUT_MOTION_PATH);
+        abut_arrays_remove(&s, gone[i]);
+        refused(&s, gone[i], "is missing");
+    }
+    sample_keys(&s, ABUT_MOTION_PATH);
+    i32(&s, "motion/path")[0] = 1;
+    refused(&s, "motion/path", "1, and 2 rows from there; path/x has 2");
+    sample_keys(&s, ABUT_MOTION_KEYS);
+    f64(&s, "key/rotation")[4] = 1;
+    refused(&s, "key/rotation", "row 1: length");
+    sample_keys(&s, ABUT_MOTION_KEYS);
+    f64(&s, "key/scale")[4] = 0;
+    refused(&s, "key/scale", "0 < value");
+    sample_keys(&s, ABUT_MOTION_KEYS);
+    i32(&s, "motion/smooth")[0] = 2;
+    refused(&s, "motion/smooth", "row 0: 2");
 }
 
 TEST(type_shape_unit_and_presence_are_checked)
@@ -213,6 +266,7 @@ int main(int argc, char **argv)
     RUN(optional_arrays_may_be_absent_and_count_zero);
     RUN(every_index_is_held_to_its_range);
     RUN(every_quantity_is_held_to_its_domain);
+    RUN(keys_are_held_to_their_order_and_size);
     RUN(type_shape_unit_and_presence_are_checked);
     RUN(put_takes_names_of_its_table_only);
     RUN(an_unknown_array_is_ignored_unless_it_must_be_understood);

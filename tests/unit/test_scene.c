@@ -10,6 +10,7 @@
 #include "mesher/generate.h"
 #include "model/build.h"
 #include "model/model.h"
+#include "model/motion.h"
 
 /* Everything a scene becomes. */
 typedef struct made {
@@ -282,24 +283,26 @@ TEST(a_sequence_passes_through_every_position)
     abut_scene_object *o = s.scene.object;
     CHECK(!abut_generate_box((double[3]){ 1, 1, 1 }, (int32_t[3]){ 1, 1, 1 }, &o[0].mesh, &s.err));
     CHECK(!abut_generate_rod(1, 2, &o[1].mesh, &s.err));
-    o[1].obstacle = 1, o[1].material = -1, o[1].nkeys = 5, o[1].key_step = 0.25;
-    o[1].key = malloc(5 * 9 * sizeof(double));
-    memcpy(o[1].key, o[1].mesh.x, 9 * sizeof(double));
+    o[1].obstacle = 1, o[1].material = -1, o[1].path.n = 5;
+    o[1].path.time = malloc(5 * sizeof(double));
+    double *x = o[1].path.x = malloc(5 * 9 * sizeof(double));
     abut_rng rng = { 5 };
-    for (int i = 9; i < 45; i++) o[1].key[i] = i % 9 < 3 ? o[1].key[i - 9] : abut_rng_real(&rng, -1, 1);
+    for (int k = 0; k < 5; k++) o[1].path.time[k] = 0.25 * k;
+    for (int i = 0; i < 45; i++) x[i] = i < 9 ? o[1].mesh.x[i] : abut_rng_real(&rng, -1, 1);
+    s.scene.step.value = 0.125;
     CHECK(!build(&s));
-    CHECK(s.m.nmo == 4 * 2);                /* the first point rests */
-    for (int k = 0; k < 5; k++)
-        for (int p = 0; p < 3; p++) {       /* sum of velocity times time up to key k */
-            double x[3];
-            memcpy(x, o[1].mesh.x + 3 * p, sizeof x);
-            for (int32_t i = 0; i < s.m.nmo; i++) {
-                const double *w = s.m.mo_window + 2 * i;
-                if (s.m.mo_node[s.m.mo_first[2 * i]] != 8 + p || w[0] >= 0.25 * k) continue;
-                for (int d = 0; d < 3; d++) x[d] += s.m.mo_linear[3 * i + d] * (w[1] - w[0]);
-            }
-            for (int d = 0; d < 3; d++) CHECK_NEAR(x[d], o[1].key[9 * k + 3 * p + d], 1e-14);
-        }
+    CHECK(s.m.nmo == 1 && s.m.mo_kind[0] == ABUT_MOTION_PATH && s.m.nk == 5 && s.m.npx == 15);
+    double at[3 * 16], to[3 * 16];
+    uint8_t held[16];
+    CHECK(s.m.nv == 11);
+    memcpy(at, s.f.x, 33 * sizeof *at);
+    for (int k = 0; k < 10; k++) {          /* two steps from key to key, and two after the last */
+        abut_motion_targets(&s.m, 0.125 * k, at, to, held);
+        memcpy(at, to, 33 * sizeof *at);
+        const int a = k < 8 ? (k + 1) / 2 : 4, b = k < 8 ? (k + 2) / 2 : 4;
+        for (int i = 0; i < 9; i++) CHECK_NEAR(at[24 + i], 0.5 * (x[9 * a + i] + x[9 * b + i]), 1e-15);
+        CHECK(!held[0] && held[8] && at[0] == s.m.X[0]);
+    }
     drop(&s);
 }
 
@@ -313,7 +316,8 @@ TEST(what_cannot_be_simulated_is_refused)
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true}\n  - {select: {}, translate: [1, 0, 0], from: 3 s}\n",
                   ABUT_E_FORMAT, "test.yaml:5:5: node 0 is moved by another motion (test.yaml:4:5) at the same time, from 3 s"));
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true, force: [1, 0, 0]}\n", ABUT_E_FORMAT,
-                  "expected one of translate and rotate, fix, acceleration, force; found 2"));
+                  "expected one of translate and rotate and scale, keyframes, sequence, fix, acceleration, "
+                  "force; found 2"));
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {box: [[1, 0, 0], [0, 1, 1]]}, fix: true}\n", ABUT_E_FORMAT,
                   "box: from 1 to 0 along axis 0"));
     CHECK(refused("objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, flip: true}\n", ABUT_E_GEOM,

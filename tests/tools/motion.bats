@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# Scripted motion from the scene to the judge: sequences of files, what --to-yaml and --explain say of motions, obstacles of
+# every dimension that move against a body.
+load helpers
+
+# frames FILE ARRAY: the rows of an array, all frames one after the other
+frames() {
+    "$PYTHON" - "$1" "$2" "$ROOT" <<'P'
+import sys
+sys.path.insert(0, sys.argv[3] + "/formats/python")
+import abut_stream
+for item in abut_stream.read(sys.argv[1]):
+    if item.kind == "frame":
+        for row in item[sys.argv[2]]:
+            print(*("%.15g" % v for v in row))
+P
+}
+
+# three meshes of the 8 corners of a unit box, points alone: as it is, stretched, and moved besides
+corners() {
+    mkdir -p seq
+    for k in 0 1 2; do
+        for z in -0.5 0.5; do for y in -0.5 0.5; do for x in -0.5 0.5; do
+            awk "BEGIN { print \"v\", $x * (1 + $k * 0.05), $y + ($k == 2) * 0.1, $z }"
+        done; done; done > seq/$k.obj
+    done
+    cat > scene.yaml <<'Y'
+time: {step: 10 ms}
+objects:
+  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 3, 0]}
+motion:
+  - {select: {object: a, box: [[-1, -9, -9], [1, 3, 9]]}, sequence: {files: "seq/%d.obj", step: 20 ms}, hold: true}
+Y
+}
+
+@test "a sequence moves the selected points of a body, placed as the body is" {
+    skip_without_numpy
+    corners
+    "$BIN/mesh-prep" -q scene.yaml -o a.abut
+    "$BIN/step" -q -n 6 a.abut -o b.abut
+    exits 0 "$BIN/ccd-check" -q b.abut
+    frames b.abut node/x > x
+    [ "$(sed -n '1p' x)" = "-0.5 2.5 -0.5" ]
+    [ "$(sed -n '9p' x)" = "-0.5125 2.5 -0.5" ]         # half of the way to the second mesh
+    [ "$(sed -n '17p' x)" = "-0.525 2.5 -0.5" ]
+    [ "$(sed -n '25p' x)" = "-0.5375 2.55 -0.5" ]
+    [ "$(sed -n '33p' x)" = "-0.55 2.6 -0.5" ]
+    [ "$(sed -n '49p' x)" = "-0.55 2.6 -0.5" ]          # held after the last
+    run grep -c -- "-0.55 3.6" x; [ "$output" = 0 ]     # the upper points were not selected
+}
+
+@test "a sequence is a list of files with times as well as a numbered one" {
+    skip_without_numpy
+    corners
+    "$BIN/mesh-prep" -q scene.yaml -o a.abut
+    "$BIN/mesh-prep" -q scene.yaml --set motion.0.sequence='{files: [seq/0.obj, seq/1.obj, seq/2.obj], times: [0, 20 ms, 40 ms]}' -o b.abut
+    "$BIN/step" -q -n 3 a.abut -o a.run
+    "$BIN/step" -q -n 3 b.abut -o b.run
+    cmp <(frames a.run node/x) <(frames b.run node/x)
+}
+
+@test "a mesh of a sequence with other points, or none, is named with its file and the scene's line" {
+    corners
+    head -n 7 seq/2.obj > t && mv t seq/2.obj
+    exits 3 "$BIN/mesh-prep" scene.yaml -o a.abut
+    says "scene.yaml:5:"
+    says "seq/2.obj has 7 points: expected 8, as the mesh that it moves"
+    printf 'v 0 0 x\n' > seq/1.obj
+    exits 3 "$BIN/mesh-prep" scene.yaml -o a.abut && says "seq/1.obj:1" && says "scene.yaml:5:"
+    exits 3 "$BIN/mesh-prep" scene.yaml --set motion.0.sequence='{files: [seq/0.obj, seq/0.obj], times: [1 s, 1 s]}' -o a.abut
+    says "stands at 1 s, after one at 1 s: expected ascending times"
+    exits 3 "$BIN/mesh-prep" scene.yaml --set objects.a.repeat='{count: [1, 1, 1], spacing: [1, 1, 1]}' -o a.abut
+    says "are not those of its file, because of 'repeat'"
+}
+
+@test "--to-yaml keeps every motion, with paths that hold anywhere; --explain lists them" {
+    corners
+    cat >> scene.yaml <<'Y'
+  - {select: {object: k}, keyframes: [{time: 1 s, translate: [0, 1, 0], rotate: {axis: [0, 0, 1], angle: 90 deg}, scale: 0.5}], from: 1 s,
+     interpolation: smooth, center: [7, 0, 0]}
+  - {select: {object: k, nodes: [0, 2]}, scale: {rate: 2 1/s, center: [7, 0, 0]}, from: 3 s, until: 4 s}
+  - {select: {object: k, nodes: [1]}, sequence: {files: [seq/p.obj, seq/q.obj], times: [0, 1 s]}, from: 5 s}
+  - {select: {object: a, cylinder: {axis: [[0, 3.4, 0], [0, 9, 0]], radius: 1}}, force: [0, 4, 0], until: 2 s}
+Y
+    printf 'v 7 0 0\nv 8 0 0\nv 9 0 0\n' > seq/p.obj
+    cp seq/p.obj seq/q.obj
+    sed -i 's|^motion:|  k: {generate: {rod: {length: 1, cells: 2}}, obstacle: true, translate: [7, 0, 0]}\nmotion:|' scene.yaml
+    exits 0 "$BIN/mesh-prep" --explain scene.yaml -o a.abut
+    says "4 of a (scene.yaml:6:14)"
+    says "keyframes"
+    says "1 s to 2 s, then let go (obstacles rest)"
+    says "2 s: shift 0, 1, 0 m; turn 0.707106781, 0, 0, 0.707106781; scale 0.5, 0.5, 0.5"
+    says "2, 2, 2 1/s"
+    says "0, 4, 0 N, shared out by mass"
+    mkdir elsewhere
+    "$BIN/mesh-prep" -q --to-yaml scene.yaml -o elsewhere/s.yaml
+    (cd elsewhere && "$BIN/mesh-prep" -q s.yaml -o ../b.abut)
+    cmp a.abut b.abut
+}
+
+# pressed OBJECT MOTION: the obstacle goes into a soft block that lies on the ground, judged at every frame
+pressed() {
+    cat > scene.yaml <<Y
+time: {step: 20 ms}
+contact: {dhat: 5e-3 l, friction: {mu: 0.3}}
+tolerance: 5e-2 l/s
+materials: {soft: {young: 2e4}}
+objects:
+  block: {generate: {box: {size: [1, 0.5, 1], cells: [4, 2, 4]}}, material: soft, translate: [0, 0.255, 0]}
+  ground: {half-space: {normal: [0, 1, 0]}}
+  tool: {$1, obstacle: true, translate: [0.03, 0.56, 0.02]}
+motion:
+  - {select: {object: tool}, $2}
+Y
+    "$BIN/mesh-prep" -q scene.yaml -o start.abut
+    "$BIN/step" -q -n 8 start.abut -o run.abut
+    exits 0 "$BIN/ccd-check" run.abut
+    says "9 configurations"
+    frames run.abut node/x | awk '{ if ($2 < low || NR == 1) low = $2 } END { exit !(low > 0) }'
+}
+
+@test "a volume, a surface, segments and points press a block, by every sort of motion, and never touch it" {
+    skip_without_numpy
+    pressed 'generate: {box: {size: [0.2, 0.1, 0.2], cells: [1, 1, 1]}}' 'translate: [0, -0.8, 0], rotate: {axis: [0, 1, 0], rate: 90 deg/s}'
+    pressed 'generate: {cloth: {size: [0.4, 0.4], cells: [2, 2]}}' 'keyframes: [{time: 0.1 s, translate: [0, -0.1, 0], rotate: {axis: [1, 0, 0], angle: 10 deg}}, {time: 0.2 s, translate: [0, -0.02, 0]}], interpolation: smooth'
+    pressed 'generate: {rod: {length: 1.3, cells: 3}}' 'translate: [0, -1, 0], scale: {rate: -1 1/s}, until: 0.1 s'
+    pressed 'generate: {particles: {size: [0.5, 0.01, 0.5], count: [3, 1, 3]}}' 'translate: [0, -1, 0], scale: {rate: 1 1/s}'
+}

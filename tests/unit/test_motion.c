@@ -1,0 +1,289 @@
+/* Scripted motion against closed forms, in every time scheme; what a scene says about it, and what it must not say. */
+#include "scene_world.h"
+
+#include "base/rng.h"
+#include "linalg/vec3.h"
+#include "model/motion.h"
+
+static const char *const SCHEME[ABUT_SCHEMES] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint" };
+
+static abut_vec3 at_rest(const world *w, int32_t i) { return abut_v3_get(w->model.X + 3 * i); }
+
+/* Rotation by w, by the exponential series of its matrix: nothing shared with the code under test */
+static abut_vec3 turned(abut_vec3 w, abut_vec3 d)
+{
+    abut_vec3 sum = d, term = d;
+    for (int k = 1; k < 60; k++) {
+        term = abut_v3_scale(1.0 / k, abut_v3_cross(w, term));
+        sum = abut_v3_add(sum, term);
+    }
+    return sum;
+}
+
+/* Every node of an object is at f(rest position, time) up to rounding; 0: none of it is prescribed. */
+static int follows(const world *w, int32_t object, abut_vec3 (*f)(abut_vec3, double))
+{
+    int n = 0;
+    for (int32_t i = 0; i < w->model.nv; i++) {
+        if (w->model.body[i] != object || w->model.role[i] == ABUT_NODE_FREE) continue;
+        const abut_vec3 want = f(at_rest(w, i), w->at.time), x = abut_v3_get(get(w, "node/x") + 3 * i);
+        CHECK_NEAR(abut_v3_norm(abut_v3_sub(x, want)), 0, 1e-12 * (1 + abut_v3_norm(want)));
+        n++;
+    }
+    return n;
+}
+
+static double clamped(double t, double a, double b) { return t < a ? 0 : t > b ? b - a : t - a; }
+
+/* Text of a scene whose block is far from the obstacle; `motion` moves what it selects. */
+#define SCENE(scheme, motion) \
+    "time: {step: 10 ms, scheme: %s}\ngravity: [0, -1, 0]\ntolerance: 1e-3 l/s\nmaterials: {m: {model: fixed-corotated}}\nobjects:\n" \
+    "  a: {generate: {box: {size: [1, 0.4, 0.4], cells: [2, 1, 1]}}}\n" \
+    "  k: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, obstacle: true, translate: [9, 1, 0]}\n" \
+    "motion:\n" motion, scheme
+
+static abut_vec3 growing(abut_vec3 X, double t)
+{
+    const abut_vec3 c = abut_v3(9, 0, 0), d = abut_v3_sub(X, c);
+    const double u = clamped(t, 0.024, 0.171);      /* neither end on the grid of steps */
+    return abut_v3_add(abut_v3_axpy(c, u, abut_v3(1, 0, 2)), abut_v3_scale(exp(-3 * u), turned(abut_v3(0, 0, 5 * u), d)));
+}
+
+TEST(scaling_turning_and_moving_follow_the_exponential_of_their_field)
+{
+    for (int k = 0; k < ABUT_SCHEMES; k++) {
+        world w;
+        world_scene(&w, SCENE(SCHEME[k], "  - {select: {object: k}, translate: [1, 0, 2], rotate: {axis: [0, 0, 1], rate: 5 rad/s},\n"
+                                         "     scale: {rate: -3 1/s, center: [9, 0, 0]}, from: 24 ms, until: 171 ms}\n"));
+        for (int n = 0; n < 20; n++) {
+            CHECK(!world_run(&w, 1));
+            CHECK(follows(&w, 1, growing) == 8);
+        }
+        world_close(&w);
+    }
+}
+
+static abut_vec3 pressed(abut_vec3 X, double t)
+{
+    return abut_v3(X.x + 0.2 * t, -0.2 + (X.y + 0.2) * exp(-0.5 * t), X.z * exp(0.25 * t));
+}
+
+TEST(three_rates_scale_each_axis_of_a_handle)
+{
+    for (int k = 0; k < ABUT_SCHEMES; k++) {
+        world w;
+        world_scene(&w, SCENE(SCHEME[k], "  - {select: {object: a}, translate: [0.2, 0, 0], scale: {rate: [0, -0.5 1/s, 0.25 1/s],\n"
+                                         "     center: [0, -0.2, 0]}}\n"));
+        for (int n = 0; n < 12; n++) {
+            CHECK(!world_run(&w, 1));
+            CHECK(follows(&w, 0, pressed) == 12);
+        }
+        world_close(&w);
+    }
+}
+
+#define KEYS(more) \
+    "  - {select: {object: k}, center: [9, 1, 0], " more "from: 20 ms, keyframes: [\n" \
+    "      {time: 50 ms, translate: [0.5, 0, 0], rotate: {axis: [0, 1, 0], angle: 90 deg}, scale: 0.5},\n" \
+    "      {time: 75 ms, translate: [0.5, 1, 0], quaternion: [0, 0, 2, 2], scale: [0.5, 1, 2]}]}\n"
+
+/* The same keys, with rotations as rotation vectors: 90 degrees about y, then about the axis that leads from there to
+ * (j + k) / sqrt 2, which is q1 conj(q0) = (1/2, 1/2, 1/2, 1/2): 120 degrees about (1, 1, 1). */
+static abut_vec3 keyed(abut_vec3 X, double t, int smooth)
+{
+    const abut_vec3 c = abut_v3(9, 1, 0), d = abut_v3_sub(X, c), quarter = abut_v3(0, 1.5707963267948966, 0);
+    double u = t <= 0.07 ? clamped(t, 0.02, 0.07) / 0.05 : clamped(t, 0.07, 0.095) / 0.025;
+    if (smooth) u = u * u * (3 - 2 * u);
+    if (t <= 0.07)
+        return abut_v3_add(abut_v3_add(c, abut_v3(0.5 * u, 0, 0)), abut_v3_scale(1 - 0.5 * u, turned(abut_v3_scale(u, quarter), d)));
+    const abut_vec3 e = abut_v3(0.5 * d.x, (0.5 + 0.5 * u) * d.y, (0.5 + 1.5 * u) * d.z);
+    const double third = u * 2.0943951023931953 / sqrt(3);
+    return abut_v3_add(abut_v3_add(c, abut_v3(0.5, u, 0)), turned(abut_v3(third, third, third), turned(quarter, e)));
+}
+
+static abut_vec3 keyed_evenly(abut_vec3 X, double t) { return keyed(X, t, 0); }
+static abut_vec3 keyed_smoothly(abut_vec3 X, double t) { return keyed(X, t, 1); }
+
+TEST(keyframes_pass_through_their_poses_and_between_them_at_even_speed)
+{
+    for (int k = 0; k < ABUT_SCHEMES; k++) {
+        world w;
+        world_scene(&w, SCENE(SCHEME[k], KEYS("")));
+        for (int n = 0; n < 12; n++) {
+            CHECK(!world_run(&w, 1));
+            CHECK(follows(&w, 1, keyed_evenly) == 8);
+        }
+        world_close(&w);
+    }
+}
+
+TEST(smooth_keyframes_rest_at_every_key)
+{
+    world w;
+    world_scene(&w, SCENE("bdf2", KEYS("interpolation: smooth, ")));
+    for (int n = 0; n < 12; n++) {
+        CHECK(!world_run(&w, 1));
+        CHECK(follows(&w, 1, keyed_smoothly) == 8);
+    }
+    world_close(&w);
+}
+
+/* The left end of the block goes up, stays and comes back; then it is let go. */
+#define UP_AND_BACK \
+    "  - {select: {object: a, box: [[-0.51, -9, -9], [-0.49, 9, 9]]}, translate: [0, 1, 0], until: 30 ms, hold: true}\n" \
+    "  - {select: {object: a, box: [[-0.51, -9, -9], [-0.49, 9, 9]]}, translate: [0, -1, 0], from: 60 ms, until: 80 ms}\n"
+
+TEST(held_nodes_rest_until_the_next_motion_and_are_let_go_after_it)
+{
+    world w;
+    world_scene(&w, SCENE("implicit-euler", UP_AND_BACK));
+    CHECK(w.model.nmo == 3);
+    for (int n = 1; n <= 10; n++) {
+        CHECK(!world_run(&w, 1));
+        const double t = w.at.time, up = clamped(t, 0, 0.03) - clamped(t, 0.06, 0.08);
+        double drop = 0;
+        for (int32_t i = 0; i < w.model.nv; i++)
+            if (w.model.role[i] == ABUT_NODE_HANDLE) drop = fmax(drop, fabs(get(&w, "node/x")[3 * i + 1] - w.model.X[3 * i + 1] - up));
+        if (n <= 8) CHECK_NEAR(drop, 0, 1e-14);
+        else CHECK(drop > 1e-5);
+    }
+    world_close(&w);
+}
+
+TEST(a_restart_within_any_motion_gives_the_same_bytes)
+{
+    static const char *const moved[] = { KEYS("interpolation: smooth, ") UP_AND_BACK,
+        "  - {select: {object: k}, rotate: {axis: [1, 2, 3], rate: 400 deg/s}, scale: {rate: 1 1/s}}\n" UP_AND_BACK };
+    for (int s = 0; s < 2; s++)
+        for (int cut = 1; cut < 10; cut += 4) {
+            char text[2000];
+            world a, b;
+            snprintf(text, sizeof text, "%s", moved[s]);
+            world_scene(&a, SCENE("implicit-newmark", "%s"), text);
+            world_scene(&b, SCENE("implicit-newmark", "%s"), text);
+            CHECK(!world_run(&a, 10) && !world_run(&b, cut));
+            abut_stepper_clear(&b.st);
+            abut_arrays_clear(&b.next);
+            world_start(&b);
+            CHECK(!world_run(&b, 10 - cut));
+            CHECK(same_frames(&a.frame, &b.frame));
+            world_close(&a);
+            world_close(&b);
+        }
+}
+
+/* ---- selections ---- */
+
+/* Rows of the first motion of a scene with a box of 5^3 nodes, side 1 about the origin. */
+static int chosen(const char *select)
+{
+    world w;
+    world_scene(&w, "objects: {a: {generate: {box: {size: [1, 1, 1], cells: [4, 4, 4]}}}}\nmotion: [{select: %s, fix: true}]\n", select);
+    const int n = w.model.mo_first[1] - w.model.mo_first[0];
+    world_close(&w);
+    return n;
+}
+
+TEST(conditions_select_the_nodes_they_describe)
+{
+    CHECK(chosen("{}") == 125);
+    CHECK(chosen("{surface: true}") == 125 - 27);
+    CHECK(chosen("{half-space: {point: [0, -0.25, 0], normal: [0, 1, 0]}}") == 50);
+    CHECK(chosen("{half-space: {point: [0.1, 0, 0], normal: [-3, 0, 0]}}") == 50);
+    CHECK(chosen("{cylinder: {axis: [[0, -1, 0], [0, 0.1, 0]], radius: 0.26}}") == 3 * 5);
+    CHECK(chosen("{cylinder: {axis: [[-0.5, 0.5, 0.5], [0.5, 0.5, 0.5]], radius: 1 mm}}") == 5);
+    CHECK(chosen("{object: a, nodes: [124, 0, 7]}") == 3);
+    CHECK(chosen("{object: a, nodes: [0, 1, 2, 3, 4, 5, 6], box: [[-0.5, -0.5, -0.5], [-0.5, 0.5, -0.5]], surface: true}") == 2);
+}
+
+/* ---- what is refused ---- */
+
+static int refused(const char *motion, const char *part)
+{
+    char text[2000];
+    abut_arena arena = { 0 };
+    abut_tree *tree = NULL;
+    abut_scene scene = { 0 };
+    abut_built built = { 0 };
+    abut_offenders bad = { 0 };
+    abut_arrays model = { 0 }, frame = { 0 };
+    abut_err err = { 0 };
+    snprintf(text, sizeof text, "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
+             "  k: {generate: {rod: {length: 1, cells: 2}}, obstacle: true, translate: [5, 0, 0]}\n"
+             "  g: {half-space: {point: [0, -3, 0], normal: [0, 1, 0]}}\nmotion:\n  - %s\n", motion);
+    abut_status rc = abut_yaml_read(&arena, "test.yaml", text, strlen(text), &tree, &err);
+    if (!rc) rc = abut_scene_read(tree, "", &scene, &err);
+    if (!rc) rc = abut_scene_build(&scene, &model, &frame, &built, &bad, &err);
+    const int ok = rc == ABUT_E_FORMAT && strstr(err.msg, part) && strstr(err.msg, "test.yaml:");
+    if (!ok) printf("# status %d: %s\n", rc, err.msg);
+    abut_scene_clear(&scene);
+    abut_arrays_clear(&model);
+    abut_arrays_clear(&frame);
+    abut_built_clear(&built);
+    abut_offenders_clear(&bad);
+    abut_arena_clear(&arena);
+    return ok;
+}
+
+TEST(what_a_motion_must_not_say_is_refused_by_name)
+{
+#define A "{select: {object: a}, "
+#define KEYED(list) A "keyframes: " list "}"
+    CHECK(refused(KEYED("[{time: 1, scale: 2}, {time: 0.5}]"), "a keyframe at 0.5 s, after one at 1 s: expected ascending times"));
+    CHECK(refused(KEYED("[{time: 1}, {time: 1}]"), "a keyframe at 1 s, after one at 1 s"));
+    CHECK(refused(KEYED("[{time: -1}]"), "a keyframe at -1 s, after one at 0 s"));
+    CHECK(refused(KEYED("[]"), "keyframes: expected a list"));
+    CHECK(refused(KEYED("[{time: 0}]"), "expected one after 0 s"));
+    CHECK(refused(KEYED("[{time: 0, translate: [1, 0, 0]}, {time: 1}]"), "a keyframe at 0 s: the nodes are then where they are"));
+    CHECK(refused(KEYED("[{translate: [1, 0, 0]}]"), "'time' is missing"));
+    CHECK(refused(KEYED("[{time: 1, rotat: 3}]"), "did you mean 'rotate'"));
+    CHECK(refused(KEYED("[{time: 1, scale: [1, 0, 1]}]"), "scale is 0: expected more than 0"));
+    CHECK(refused(KEYED("[{time: 1, quaternion: [0, 0, 0, 0]}]"), "not all 0"));
+    CHECK(refused(KEYED("[{time: 1, quaternion: [1, 0, 0, 0], rotate: {axis: [1, 0, 0], angle: 1 rad}}]"),
+                  "expected one of rotate and quaternion"));
+    CHECK(refused(KEYED("[{time: 1, rotate: {axis: [1, 0, 0], angle: 360 deg}}]"), "half a turn or more since the key before"));
+    CHECK(refused(KEYED("[{time: 1, quaternion: [0, 1, 0, 0]}]"), "half a turn or more since the key before"));
+    CHECK(refused(KEYED("[{time: 1, rotate: {axis: [1, 0, 0], angle: 90 deg}}, {time: 2, rotate: {axis: [-1, 0, 0], angle: 100 deg}}]"),
+                  "half a turn or more since the key before"));
+    CHECK(refused(A "keyframes: [{time: 1}], until: 3 s}", "until: the last key ends the motion"));
+    CHECK(refused(A "keyframes: [{time: 1}], interpolation: cubic}", "interpolation is 'cubic'"));
+    CHECK(refused(A "fix: true, interpolation: smooth}", "interpolation: of keyframes and sequences"));
+    CHECK(refused(A "fix: true, hold: true}", "hold: the motion never ends"));
+    CHECK(refused(A "force: [1, 0, 0], until: 1 s, hold: true}", "hold: a force holds nothing"));
+    CHECK(refused(A "translate: [1, 0, 0], center: [0, 0, 0]}", "center: of keyframes"));
+    CHECK(refused(A "scale: {rate: 1 m/s}}", "rate is '1 m/s': expected a number, if it has a unit one of 1/s"));
+    CHECK(refused(A "scale: {}}", "scale: expected {rate"));
+    CHECK(refused(A "scale: {rate: 1, center: [0, 0, 0]}, rotate: {axis: [1, 0, 0], rate: 1 rad/s, center: [0, 0, 0]}}",
+                  "center: said before"));
+    CHECK(refused(A "scale: {rate: [1, 2, 1]}, rotate: {axis: [1, 0, 0], rate: 1 rad/s}}", "three rates together with rotate"));
+    CHECK(refused("{select: {}, sequence: {files: x%d.obj, step: 1 s}}", "expected 'object' in select"));
+    CHECK(refused(A "sequence: {files: x.obj, step: 1 s}}", "expected a path with %d in its name"));
+    CHECK(refused(A "sequence: {files: x%d.obj}}", "sequence: 'step' is missing"));
+    CHECK(refused(A "sequence: {files: [x.obj]}}", "expected one of 'times' and 'step'"));
+    CHECK(refused(A "sequence: {files: [x.obj, y.obj], times: [1 s]}}", "times: 1 for 2 files: expected as many"));
+    CHECK(refused(A "sequence: {files: [no-such-file.obj], times: [1 s]}}", "no-such-file.obj"));
+    CHECK(refused("{select: {object: g}, fix: true}", "'g' is a half-space, which has no nodes and never moves"));
+    CHECK(refused("{select: {nodes: [1]}, fix: true}", "nodes: numbers of points of one mesh: expected 'object' too"));
+    CHECK(refused("{select: {object: a, nodes: [8]}, fix: true}", "nodes: a point is '8': expected an integer from 0 to 7"));
+    CHECK(refused("{select: {object: a, nodes: [3, 1, 3]}, fix: true}", "nodes: 3 twice"));
+    CHECK(refused("{select: {object: a, cylinder: {axis: [[0, 0, 0], [0, 0, 0]], radius: 1}}, fix: true}", "twice the same point"));
+    CHECK(refused("{select: {half-space: {point: [0, 0, 0]}}, fix: true}", "half-space: expected {point"));
+    CHECK(refused("{select: {sphere: {center: [9, 9, 9], radius: 1}}, fix: true}",
+                  "test.yaml:6:5: this motion selects no node: none of the 8 nodes of all bodies satisfies test.yaml:6:14"));
+    CHECK(refused(A "translate: [1, 0, 0], until: 2 s, hold: true}\n  - " A "fix: true, from: 1 s}",
+                  "is moved by another motion (test.yaml:6:5) at the same time, from 1 s"));
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(scaling_turning_and_moving_follow_the_exponential_of_their_field);
+    RUN(three_rates_scale_each_axis_of_a_handle);
+    RUN(keyframes_pass_through_their_poses_and_between_them_at_even_speed);
+    RUN(smooth_keyframes_rest_at_every_key);
+    RUN(held_nodes_rest_until_the_next_motion_and_are_let_go_after_it);
+    RUN(a_restart_within_any_motion_gives_the_same_bytes);
+    RUN(conditions_select_the_nodes_they_describe);
+    RUN(what_a_motion_must_not_say_is_refused_by_name);
+    return check_done();
+}
