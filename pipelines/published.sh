@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Runs the scenes of the literature and writes a table: what is published of each, and what was measured here.
+#
+#   pipelines/published.sh [NAME ...]       rows of pipelines/published.tsv whose names begin so, or all ("S1", "U4 spike")
+#   BUDGET=600                              seconds of processor time for each scene: it is stepped as far as they go
+#   TABLE=pipelines/PUBLISHED.md            rows that are run replace those of the same name; the others stay
+#   OUT=out/published                       reports and messages; KEEP=1 leaves the streams there, too
+# Scenes whose file or data (ABUT_DATA) is not there are skipped by name.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${BIN:-bin} out=${OUT:-out/published} budget=${BUDGET:-600} table=${TABLE:-pipelines/PUBLISHED.md}
+list=${LIST:-pipelines/published.tsv} data=${ABUT_DATA:-../shared/data}
+build=$(git rev-parse --short HEAD 2> /dev/null || echo -)
+mkdir -p "$out"
+[[ $bin == /* ]] || bin=$PWD/$bin
+
+# $1 reports: steps, Newton iterations per step, contacts (mean and most), seconds of processor time per step
+measures() {
+    awk 'function value(key, n) {
+             n = length(key) + 3
+             return match($0, "\"" key "\":[-0-9.e+]+") ? substr($0, RSTART + n, RLENGTH - n) + 0 : 0
+         }
+         { its += value("newton_iterations"); cpu += value("cpu_seconds")
+           c = value("contacts") + value("half_space_contacts"); sum += c; if (c > most) most = c }
+         END { if (NR) printf "%d %.2f %.0f %d %.3g %.1f\n", NR, its / NR, sum / NR, most, cpu / NR, cpu; else print "0 - - - - 0" }' "$1"
+}
+
+# Steps $1.abut until its $2 steps are made or the budget is spent, in pieces of at most twice the steps before, and of no
+# more than what is left seems to allow; says how it ended.
+advance() {
+    local run=$1 all=$2 made=0 piece=1 spent=0 rc=0
+    : > "$run.jsonl"
+    while ((made < all)); do
+        ((piece <= all - made)) || piece=$((all - made))
+        rc=0
+        (ulimit -t $((budget - spent + 1))
+            exec nice -n 15 "$bin/step" -q -j 1 -n "$piece" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
+        ((rc < 128)) || { rm -f "$run.next.part"; break; }
+        cat "$run.piece" >> "$run.jsonl"
+        ((rc == 0)) || { echo "step ends with status $rc: $(tail -n 1 "$run.log" | tr '|' ',')"; return; }
+        mv "$run.next" "$run.abut"
+        made=$((made + piece))
+        spent=$(measures "$run.jsonl" | awk '{ printf "%d", $6 }')
+        ((spent < budget)) || break
+        piece=$(awk -v n=$((2 * piece)) -v left=$((budget - spent)) -v piece="$run.piece" \
+            'BEGIN { while ((getline < piece) > 0) { match($0, /"cpu_seconds":[0-9.e-]+/); c += substr($0, RSTART + 14, RLENGTH - 14); k++ }
+                     m = c > 0 ? int(0.7 * left * k / c) : n; if (m < n) n = m; print n < 1 ? 1 : n }')
+    done
+    ((made)) || { echo "no step within $budget s"; return; }
+    nice -n 15 "$bin/ccd-check" -q -j 1 --no-output "$run.abut" 2>> "$run.log" && echo clean || tail -n 1 "$run.log" | tr '|' ','
+}
+
+row() { # name, arguments, published: mesh, contacts, iterations, seconds
+    local run all sizes verdict n its mean most sec _
+    run=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")
+    local args
+    read -ra args <<< "${2//@DATA@/$data}"
+    if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
+        echo "| $1 | | $3 | | | $5 | | $4 | | $6 | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') | $build |"
+        return
+    fi
+    sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes, \([0-9]*\) tets.*/\1, \2/p' "$run.log")
+    all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
+    verdict=$(advance "$run" "$all")
+    read -r n its mean most sec _ < <(measures "$run.jsonl")
+    echo "| $1 | $sizes | $3 | $n of $all | $its | $5 | $mean ($most) | $4 | $sec | $6 | $verdict | $build |"
+    [ -n "${KEEP:-}" ] || rm -f "$run.abut"
+    rm -f "$run.piece" "$run.next"
+}
+
+declare -A rows
+if [ -e "$table" ]; then
+    while IFS= read -r line; do
+        name=${line#| } name=${name%% |*}
+        rows[$name]=$line
+    done < <(grep '^| [A-Z]' "$table" | grep -v '^| Scene ' || true)
+fi
+
+write_table() {
+    cat <<'H'
+# The scenes of the literature
+
+Written by `pipelines/published.sh` from the list in `pipelines/published.tsv`: the scenes of Li 2020 (dissertation), made with generated
+meshes (`pipelines/scenes/`; "its mesh": the script and mesh of its public release). Each goes through `mesh-prep | step -j 1 |
+ccd-check`, as far as the processor time given to it allows. A scene that was cut short has run its start only, so its means are not
+those of the whole.
+
+Contacts are pairs of primitives nearer than dhat at the end of a step, with those of half-spaces, mean (most). Seconds are processor time
+of one thread per step; published seconds are wall-clock time with all cores of m1 (4 cores, 2.9 GHz), m2 (8, 3.0), m3 (4, 3.6) or m4
+(8, 3.6); where no machine stands, none is named. Bodies that are stand-ins, and scenes of which only the idea is published, compare in kind
+alone: U unit tests, S stress tests, T steps of all sizes (Table 4.1), A ablations (App. B), F friction, R first contacts.
+Clean: `ccd-check` found no collision in any frame or on the way between two, judged exactly, and no inverted element of a material that
+promises none. The last column is the commit that the row was made with.
+
+| Scene | nodes, tets | published | steps | Newton its/step | published | contacts | published | s/step | published | verdict | commit |
+|---|---|---|---|---|---|---|---|---|---|---|---|
+H
+    while IFS=$'\t' read -r name _; do
+        [[ $name == '#'* || -z ${rows[$name]:-} ]] || echo "${rows[$name]}"
+    done < "$list"
+}
+
+wanted() {
+    local prefix
+    (($# > 1)) || return 0
+    for prefix in "${@:2}"; do [[ $1 != "$prefix"* ]] || return 0; done
+    return 1
+}
+
+while IFS=$'\t' read -r name args mesh contacts its sec <&3; do
+    [[ $name != '#'* ]] && wanted "$name" "$@" || continue
+    file=$(grep -o '[^ ]*\.\(yaml\|txt\)' <<< "${args//@DATA@/$data}")
+    [ -e "$file" ] || { echo "published: $name: skipped, no $file"; continue; }
+    rows[$name]=$(row "$name" "$args" "$mesh" "$contacts" "$its" "$sec")
+    echo "${rows[$name]}"
+    write_table > "$table.part"
+    mv "$table.part" "$table"
+done 3< "$list"
