@@ -231,7 +231,8 @@ static abut_status set_number(ipc_script *s, const struct number *n, abut_err *e
 static void add_plane(ipc_script *s, const double point[3], const double normal[3], double mu)
 {
     char name[32];
-    snprintf(name, sizeof name, "half-space-%d", ++s->nplanes);
+    do snprintf(name, sizeof name, "half-space-%d", ++s->nplanes);
+    while (s->objects && abut_tree_find(s->objects, name));
     s->make.line = (int)s->scan.line;
     abut_tree *o = abut_make_map(&s->make, s->objects, name), *h = abut_make_map(&s->make, o, "half-space");
     abut_make_numbers(&s->make, h, "point", point, 3);

@@ -34,7 +34,8 @@ static void name_shape(ipc_script *s, shape *sh)
 {
     const char *slash = strrchr(sh->path, '/'), *stem = slash ? slash + 1 : sh->path;
     const size_t n = strcspn(stem, ".");
-    snprintf(sh->name, sizeof sh->name, "%.*s-%d", (int)(n < 32 ? n : 32), stem, ++s->nshapes);
+    do snprintf(sh->name, sizeof sh->name, "%.*s-%d", (int)(n < 32 ? n : 32), stem, ++s->nshapes);
+    while (s->objects && abut_tree_find(s->objects, sh->name));     /* a mesh called half-space */
 }
 
 static int exists(const ipc_script *s, const char *path)
@@ -90,7 +91,8 @@ static void put_rotation(ipc_script *s, abut_tree *parent, const char *key, cons
 static abut_status own_material(ipc_script *s, shape *sh, abut_err *err)
 {
     double v[3];
-    const abut_status rc = ipc_reals(s, "material: density, Young's modulus, Poisson ratio", 3, v, err);
+    abut_status rc = ipc_reals(s, "material: density, Young's modulus, Poisson ratio", 3, v, err);
+    if (!rc && sh->has_material) rc = abut_scan_fail(&s->scan, err, "material a second time: expected one");
     if (rc) return rc;
     abut_tree *m = abut_make_map(&s->make, s->materials, sh->name);
     abut_make_number(&s->make, m, "density", v[0], NULL);

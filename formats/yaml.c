@@ -174,9 +174,40 @@ static int put_document(yaml_emitter_t *e, const abut_tree *root)
            yaml_stream_end_event_initialize(&ev) && yaml_emitter_emit(e, &ev);
 }
 
+/* One character of UTF-8 (RFC 3629, 4): the byte after it, or NULL when it is none. */
+static const unsigned char *after_utf8(const unsigned char *s)
+{
+    const int n = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : (*s & 0xf0) == 0xe0 ? 3 : *s >= 0xf0 && *s < 0xf5 ? 4 : 0;
+    unsigned code = n > 1 ? *s & (0x7fu >> n) : *s;
+    for (int i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80) return NULL;
+        code = code << 6 | (s[i] & 0x3f);
+    }
+    const int is_long = (n == 3 && code < 0x800) || (n == 4 && code < 0x10000), is_surrogate = code >= 0xd800 && code < 0xe000;
+    return n && !is_long && !is_surrogate && code < 0x110000 ? s + n : NULL;
+}
+
+static int is_utf8(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    while (s && *s) s = after_utf8(s);
+    return s != NULL;
+}
+
+/* The first value that YAML has no way to hold, or NULL. */
+static const abut_tree *find_other_bytes(const abut_tree *t)
+{
+    if ((t->key && !is_utf8(t->key)) || (t->kind == ABUT_TREE_TEXT && !is_utf8(t->text))) return t;
+    const abut_tree *bad = NULL;
+    for (const abut_tree *c = t->kind == ABUT_TREE_TEXT ? NULL : t->child; c && !bad; c = c->next) bad = find_other_bytes(c);
+    return bad;
+}
+
 abut_status abut_yaml_write(FILE *f, const abut_tree *root, abut_err *err)
 {
     yaml_emitter_t e;
+    const abut_tree *bad = find_other_bytes(root);
+    if (bad) return abut_tree_fail(bad, err, "the name or the value holds bytes that are not UTF-8: YAML cannot hold them");
     if (!yaml_emitter_initialize(&e)) return abut_fail(err, ABUT_E_NOMEM, "no memory to write YAML");
     yaml_emitter_set_output(&e, put_bytes, f);
     yaml_emitter_set_unicode(&e, 1);

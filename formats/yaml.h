@@ -13,7 +13,7 @@ ABUT_MUST_USE abut_status abut_yaml_read(abut_arena *arena, const char *name, co
                                          abut_tree **root, abut_err *err);
 
 /** Writes a tree that abut_yaml_read reads back the same: short values in one line, the rest one line per key.
- * Fails  ABUT_E_IO f refuses; ABUT_E_NOMEM */
+ * Fails  ABUT_E_FORMAT a text is not UTF-8, with its place; ABUT_E_IO f refuses; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_yaml_write(FILE *f, const abut_tree *root, abut_err *err);
 
 #endif

@@ -1,4 +1,7 @@
-/* Any bytes as a mesh file or scene: an error, or a mesh that is sound.  The first byte chooses the reader. */
+/* Any bytes as a mesh file, a scene or an IPC script: an error, or a mesh that is sound, or a scene that can be written and
+ * read again.  The first byte chooses the reader. */
+#define _POSIX_C_SOURCE 200809L     /* open_memstream */
+#include "formats/ipc_script.h"
 #include "formats/msh.h"
 #include "formats/obj.h"
 #include "formats/ply.h"
@@ -8,6 +11,7 @@
 #include "formats/yaml.h"
 #include "tests/fuzz/fuzz.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +41,27 @@ static abut_status read_yaml(const abut_bytes *in, abut_err *err)
     return rc;
 }
 
+static abut_status read_ipc_script(const abut_bytes *in, abut_err *err)
+{
+    abut_arena arena = { .limit = 64 << 20 };
+    abut_tree *root;
+    abut_ipc_notes notes;
+    const abut_status rc = abut_ipc_script_read(&arena, in, "", &root, &notes, err);
+    if (!rc) {
+        char *text = NULL;
+        size_t size = 0;
+        abut_tree *again;
+        abut_err bad = { 0 };
+        FILE *f = open_memstream(&text, &size);
+        const abut_status written = f ? abut_yaml_write(f, root, &bad) : ABUT_E_IO;     /* not what is not UTF-8 */
+        if (!f || fclose(f) || (written && written != ABUT_E_FORMAT)) abort();
+        if (!written && abut_yaml_read(&arena, "written", text, size, &again, &bad) && bad.code != ABUT_E_NOMEM) abort();
+        free(text);
+    }
+    abut_arena_clear(&arena);
+    return rc;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     abut_bytes in;
@@ -44,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     abut_err err = { 0 };
     if (size < 1 || abut_bytes_copy("fuzz", data + 1, size - 1, &in, &err)) return 0;
     abut_status rc;
-    switch (data[0] % 8) {
+    switch (data[0] % 9) {
     case 0: rc = abut_msh_read(&in, &mesh, &err); break;
     case 1: rc = abut_obj_read(&in, &mesh, &err); break;
     case 2: rc = abut_ply_read(&in, &mesh, &err); break;
@@ -52,7 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 4: rc = abut_seg_read(&in, &mesh, &err); break;
     case 5: rc = abut_pt_read(&in, &mesh, &err); break;
     case 6: rc = read_tetgen(&in, &mesh, &err); break;
-    default: rc = read_yaml(&in, &err); break;
+    case 7: rc = read_yaml(&in, &err); break;
+    default: rc = read_ipc_script(&in, &err); break;
     }
     if (rc != err.code || (rc && !err.msg[0])) abort();
     if (!rc && abut_mesh_check(&mesh, &err)) abort();
@@ -61,12 +87,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-static const char *const extensions[] = { ".msh", ".obj", ".ply", ".stl", ".seg", ".pt", ".tetgen", ".yaml" };
+static const char *const extensions[] = { ".msh", ".obj", ".ply", ".stl", ".seg", ".pt", ".tetgen", ".yaml", ".ipc" };
 
 int fuzz_seed(unsigned char **data, size_t *size, const char *path)
 {
     const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < 8; i++)
+    for (int i = 0; dot && i < 9; i++)
         if (!strcmp(dot, extensions[i])) return fuzz_load(data, size, path, (unsigned char)i);
     return 0;
 }

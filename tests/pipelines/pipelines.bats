@@ -3,14 +3,14 @@
 load ../tools/helpers
 
 # What graphics drivers allocate and keep is theirs: leaks are looked for in every program but export.
-pipeline() { # name frames
+pipeline() { # name frames [arguments]
     local t bin=$BATS_TEST_TMPDIR/bin
     mkdir -p "$bin"
     for t in "$BIN"/*; do ln -sf "$t" "$bin/"; done
     rm -f "$bin/export"
     printf '#!/bin/sh\nASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} exec "%s/export" "$@"\n' "$BIN" > "$bin/export"
     chmod +x "$bin/export"
-    BIN=$bin OUT=$BATS_TEST_TMPDIR FRAMES=$2 "$BATS_TEST_DIRNAME/../../pipelines/$1.sh"
+    BIN=$bin OUT=$BATS_TEST_TMPDIR FRAMES=$2 "$BATS_TEST_DIRNAME/../../pipelines/$1.sh" "${@:3}"
 }
 
 @test "drop: soft bodies fall and pile up" {
@@ -46,4 +46,14 @@ pipeline() { # name frames
     [[ $output == *"| good | 4 | 1 | 5 of 5 | "*" | 0 | - | clean |"* ]]
     [[ $output == *"| bad | | | | | | | refused: line 1: unsupported command 'nonsense'"* ]]
     [ -s "$BATS_TEST_TMPDIR/SCENES.md" ]
+    # a row in place of the one of its scene, one that was not there at the end of the table; the rest stays
+    printf 'before\n\n| scene | x |\n|---|---|\n| good | old |\n| other | stays |\n\nafter\n' > table.md
+    printf 'shape input input/t.msh\nscript stretch\ntime 0.04 0.02\nturnOffGravity\n' > ipc/input/tutorialExamples/new.txt
+    ABUT_DATA=$TMP INTO=table.md run pipeline scenes 0 new good
+    [ "$status" -eq 0 ]
+    [ "$(sed -n '5s/ of 5 .*//p' table.md)" = "| good | 4 | 1 | 5" ] && [ "$(sed -n 6p table.md)" = "| other | stays |" ]
+    [[ "$(sed -n 7p table.md)" == "| new | 4 | 1 | 2 of 2 | "*" | clean; assumed: the ends along x move apart, each at 0.1 m/s |" ]]
+    [ "$(sed -n '8,$p' table.md)" = $'\nafter' ] && [ "$(wc -l < table.md)" = 9 ]
+    ABUT_DATA=$TMP INTO=table.md run pipeline scenes 0 nobody
+    [ "$status" -eq 2 ] && [[ $output == *"scenes: no script nobody.txt under "* ]]
 }

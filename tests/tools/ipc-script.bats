@@ -319,6 +319,7 @@ constraintOffset 1e-3\nQPSolver Gurobi\nuseActiveSetConvergence\nconstraintSolve
     refused "s.txt:4: rotateModel a second time" <<< "shapes input 1$t"$'\nrotateModel 1 0 0 9\nrotateModel 1 0 0 9'
     refused "s.txt:3: dampingRatio -0.1: expected at least 0" <<< "shapes input 1$t"$'\ndampingRatio -0.1'
     refused "s.txt: dampingRatio and dampingStiff: expected one of them" <<< "shapes input 1$t"$'\ndampingRatio 1\ndampingStiff 1'
+    refused "s.txt:2: material a second time: expected one" <<< "shapes input 1$t  material 1 1 0.3  material 2 1 0.3"
     refused "s.txt:3: dHat 0: expected more than 0" <<< "shapes input 1$t"$'\ndHat 0'
     refused "s.txt:3: density: '2' at the end of the line" <<< "shapes input 1$t"$'\ndensity 1 2'
     refused "s.txt:3: time: 5 s in steps of 0 s: expected more than 0" <<< "shapes input 1$t"$'\ntime 5 0'
@@ -358,6 +359,22 @@ S
     # a scene of our own, twice: the text no longer changes
     "$BIN/mesh-prep" -q --to-yaml elsewhere/s.yaml | cmp - elsewhere/s.yaml
     exits 2 "$BIN/mesh-prep" --to-yaml --separate '1 mm' elsewhere/s.yaml -o out && says "--to-yaml and --separate: expected one of them"
+}
+
+@test "a mesh called half-space and a half-space are two objects, whichever comes first" {
+    release <<< $'ground 0 -2\nshapes input 1\ninput/half-space.msh 0 9 0  0 0 0  1 1 1\nground 0 -3'
+    cp r/input/t.msh r/input/half-space.msh
+    explained
+    grep -a "^body half-space-2 " text && grep -a "^half-space half-space-1 " text && grep -a "^half-space half-space-3 " text
+}
+
+@test "--to-yaml refuses a name that YAML cannot hold" {
+    release <<< $'shapes input 1\ninput/t\x98.msh 0 9 0  0 0 0  1 1 1'
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/s.txt --to-yaml
+    says "s.txt:2:1: the name or the value holds bytes that are not UTF-8"
+    cp r/input/t.msh r/input/$'tö\xf0\x9f\x90\xac.msh'
+    release <<< $'shapes input 1\ninput/tö\xf0\x9f\x90\xac.msh 0 9 0  0 0 0  1 1 1'
+    yaml && "$BIN/mesh-prep" -q s.yaml -o b.abut
 }
 
 @test "every tutorial script becomes the same bytes through --to-yaml" {

@@ -418,6 +418,7 @@ TEST(damaged_scenes_and_scripts_never_crash)
         "energy FCR\nsize 1\ntime 5 0.025\nshapes input 2\ninput/a.msh 0 3 0  0 0 90  1 1 1 material 1 2 0.3 DBC 0 0 0 1 1 1 0 0 0 0 0 9 1 2\n"
         "input/b.seg 0 1 0  0 0 0  1 1 1 \\\n angularVelocity 1 2 3\nground 0.1 0\nsection QP\nx\nsection end\ntuning 3\n0\n1\n2\nzoom 1\n"
         "meshCO input/c.obj 0 0 0 1 50 0.5 rotate 0 0 90\nrotateModel 0 0 1 40\nhandleRatio 0.02\nshape input input/d.msh\n"
+        "timeIntegration NM 0.25 0.5\ndampingRatio 0.1\nkappaMinMultiplier 1e10\nuseAbsParameters\ntol 2\n1\n1\n"
         "script DCOBallHitWall 1 67\n";
     abut_rng rng = { 21 };
     char text[4096];
