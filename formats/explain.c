@@ -112,6 +112,15 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
     else fprintf(f, "  %-16s more than %.9g m everywhere\n", "start gap", e->reach);
     for (int32_t i = 0; i < s->nobjects; i++) object(f, s, &s->object[i], &b->object[i]);
     for (int32_t i = 0; i < s->nmotions; i++) motion(f, s, &s->motion[i], b->selected[i]);
+    for (int32_t i = 0; i < s->nattachments; i++) {
+        const abut_scene_attachment *a = &s->attachment[i];
+        fprintf(f, "attachment (%s)\n", a->from);
+        fprintf(f, "  %-16s %d, from %s (%s) to %s\n", "springs", b->attached[i],
+                a->select.object < 0 ? "all bodies" : s->object[a->select.object].name, a->select.from,
+                a->to < 0 ? "a point" : s->object[a->to].name);
+        line(f, "stiffness", a->stiffness, "N/m", "of each spring");
+        if (isfinite(a->within)) line(f, "within", a->within, "m", "of the object or point");
+    }
     for (int32_t i = 0; i < s->nplanes; i++) {
         const abut_scene_plane *p = &s->plane[i];
         fprintf(f, "half-space %s (%s)\n  %-16s %.6g, %.6g, %.6g m, normal %.6g, %.6g, %.6g\n", p->name, p->from, "point",

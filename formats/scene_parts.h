@@ -1,4 +1,4 @@
-/* What scene_read.c, scene_objects.c and scene_motions.c share. */
+/* What scene_read.c and the other scene_*.c share. */
 #ifndef ABUT_FORMATS_SCENE_PARTS_H
 #define ABUT_FORMATS_SCENE_PARTS_H
 
@@ -39,6 +39,12 @@ ABUT_MUST_USE abut_status scene_path(const scene_reader *r, const abut_tree *t, 
 ABUT_MUST_USE abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err);
 /** A rotation {axis: [..], angle: angle}, or a list of them done in order, applied after what R does. */
 ABUT_MUST_USE abut_status scene_rotation(const abut_tree *t, double R[9], abut_err *err);
+/** A map of conditions, or the name of one in the root's `selections`. */
+ABUT_MUST_USE abut_status scene_select(const scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err);
+/** Checks all of `selections`, also those that nothing uses. */
+ABUT_MUST_USE abut_status scene_selections(const scene_reader *r, abut_err *err);
+/** The `attachments` list: after the objects. */
+ABUT_MUST_USE abut_status scene_attachments(scene_reader *r, const abut_tree *attachments, abut_err *err);
 /** The `motion` list; selections are looked up in the root's `selections`. */
 ABUT_MUST_USE abut_status scene_motions(scene_reader *r, const abut_tree *motion, abut_err *err);
 

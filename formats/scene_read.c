@@ -226,7 +226,7 @@ static abut_status read_place(scene_reader *r, abut_err *err)
 static abut_status read_top(scene_reader *r, abut_err *err)
 {
     static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "rotate", "fit", "lift",
-                                        "materials", "objects", "selections", "motion", NULL };
+                                        "materials", "objects", "selections", "motion", "attachments", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
@@ -257,7 +257,9 @@ abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene 
     if (!rc) rc = scene_objects(&r, abut_tree_find(root, "objects"), err);
     const abut_tree *friction = !rc && contact ? abut_tree_find(contact, "friction") : NULL;
     if (friction) rc = read_pairs(&r, abut_tree_find(friction, "pairs"), err);
+    if (!rc) rc = scene_selections(&r, err);
     if (!rc) rc = scene_motions(&r, abut_tree_find(root, "motion"), err);
+    if (!rc) rc = scene_attachments(&r, abut_tree_find(root, "attachments"), err);
     if (rc) abut_scene_clear(&s);
     else *out = s;
     return rc;

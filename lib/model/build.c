@@ -92,7 +92,8 @@ static abut_status parts_make(abut_build *b, abut_err *err)
     b->part = calloc((size_t)s->nobjects + 1, sizeof *b->part);
     b->out->object = calloc((size_t)s->nobjects + 1, sizeof *b->out->object);
     b->out->selected = calloc((size_t)s->nmotions + 1, sizeof *b->out->selected);
-    if (!b->part || !b->out->object || !b->out->selected) return no_memory(err, "objects");
+    b->out->attached = calloc((size_t)s->nattachments + 1, sizeof *b->out->attached);
+    if (!b->part || !b->out->object || !b->out->selected || !b->out->attached) return no_memory(err, "objects");
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < s->nobjects && !rc; i++) {
         b->part[i].object = &s->object[i];
@@ -418,6 +419,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = put_planes(&b, err);
     if (!rc) rc = put_friction(&b, err);
     if (!rc) rc = abut_build_motions(&b, err);
+    if (!rc) rc = abut_build_attachments(&b, err);
     if (!rc) rc = put_parameters(&b, err);
     if (!rc) rc = put_all_names(&b, err);
     parts_free(&b);
@@ -433,5 +435,6 @@ void abut_built_clear(abut_built *b)
 {
     free(b->object);
     free(b->selected);
+    free(b->attached);
     memset(b, 0, sizeof *b);
 }

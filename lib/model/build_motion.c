@@ -4,6 +4,7 @@
 #include "model/model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,7 @@ typedef struct motions {
         double window[2], linear[3], angular[3], scale[3], center[3];
         const char *from;
     } *row;
-    struct listed {
-        int32_t node, point;    /* of the model; of the object's mesh */
-    } *node;
+    abut_listed *node;
     abut_scene_pose *key;
     double *path;               /* [3 npath] */
 } motions;
@@ -36,10 +35,10 @@ static void *grow(void *p, int32_t *cap, int32_t n, int64_t more, size_t size, a
 
 static abut_status add_node(motions *m, int32_t node, int32_t point, abut_err *err)
 {
-    struct listed *grown = grow(m->node, &m->cap_nodes, m->nnodes, 1, sizeof *grown, err);
+    abut_listed *grown = grow(m->node, &m->cap_nodes, m->nnodes, 1, sizeof *grown, err);
     if (!grown) return ABUT_E_NOMEM;
     m->node = grown;
-    m->node[m->nnodes++] = (struct listed){ node, point };
+    m->node[m->nnodes++] = (abut_listed){ node, point };
     return ABUT_OK;
 }
 
@@ -73,62 +72,6 @@ static abut_status open(motions *m, const char *from, struct row **row, abut_err
     return ABUT_OK;
 }
 
-static int inside(const double *x, const double lo[3], const double hi[3])
-{
-    for (int k = 0; k < 3; k++)
-        if (!(x[k] >= lo[k] && x[k] <= hi[k])) return 0;
-    return 1;
-}
-
-static int in_cylinder(const abut_scene_select *s, abut_vec3 x)
-{
-    const abut_vec3 a = abut_v3_get(s->axis[0]), u = abut_v3_sub(abut_v3_get(s->axis[1]), a), d = abut_v3_sub(x, a);
-    const double along = abut_v3_dot(d, u) / abut_v3_norm2(u);
-    const abut_vec3 across = abut_v3_axpy(d, -along, u);
-    return along >= 0 && along <= 1 && abut_v3_norm2(across) <= s->axis_radius * s->axis_radius;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int selected(const abut_scene_select *s, const abut_part *p, const double box[2][3], int32_t i)
-{
-    const double *x = p->object->mesh.x + 3 * (size_t)i;
-    if (p->node[i] < 0 || (s->on_surface && p->vertex[i] < 0)) return 0;
-    if (s->in_box && !inside(x, s->lo, s->hi)) return 0;
-    if (s->in_relative_box && !inside(x, box[0], box[1])) return 0;
-    if (s->in_sphere) {
-        const abut_vec3 d = abut_v3_sub(abut_v3_get(x), abut_v3_get(s->center));
-        if (abut_v3_norm2(d) > s->radius * s->radius) return 0;
-    }
-    if (s->in_half_space && abut_v3_dot(abut_v3_get(s->normal), abut_v3_sub(abut_v3_get(x), abut_v3_get(s->point))) > 0) return 0;
-    if (s->in_cylinder && !in_cylinder(s, abut_v3_get(x))) return 0;
-    return !s->npoints || bsearch(&i, s->points, (size_t)s->npoints, sizeof i, by_number) != NULL;
-}
-
-static int chosen(const abut_scene_select *s, const abut_build *b, int32_t i)
-{
-    return s->object == i || (s->object < 0 && !b->part[i].object->obstacle);
-}
-
-/* The box that a relative one is a fraction of: around all chosen objects. */
-static void relative_box(const abut_scene_select *s, const abut_build *b, double box[2][3])
-{
-    for (int k = 0; k < 3; k++) {
-        double lo = INFINITY, hi = -INFINITY;
-        for (int32_t i = 0; i < b->scene->nobjects; i++) {
-            if (!chosen(s, b, i)) continue;
-            lo = fmin(lo, b->out->object[i].lo[k]);
-            hi = fmax(hi, b->out->object[i].hi[k]);
-        }
-        box[0][k] = lo + s->rlo[k] * (hi - lo);
-        box[1][k] = lo + s->rhi[k] * (hi - lo);
-    }
-}
-
 static void box_center(const abut_build *b, const motions *m, const struct row *r, double center[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -142,7 +85,7 @@ static void box_center(const abut_build *b, const motions *m, const struct row *
 }
 
 /* The farthest of n nodes (NULL: first, first + 1, ...) along d, times sign. */
-static double farthest(const abut_build *b, const struct listed *node, int32_t first, int32_t n, abut_vec3 d, double sign)
+static double farthest(const abut_build *b, const abut_listed *node, int32_t first, int32_t n, abut_vec3 d, double sign)
 {
     double most = -INFINITY;
     for (int32_t i = 0; i < n; i++)
@@ -165,24 +108,16 @@ static abut_status stop_at_gap(const abut_build *b, const motions *m, const abut
     return ABUT_OK;
 }
 
-/* All nodes that satisfy the conditions, in the order of objects and points, as the nodes of row r. */
 static abut_status select_nodes(const abut_build *b, motions *m, const abut_scene_select *s, struct row *r, abut_err *err)
 {
-    double box[2][3];
-    int32_t asked = 0;
-    abut_status rc = ABUT_OK;
-    relative_box(s, b, box);
-    for (int32_t o = 0; o < b->scene->nobjects && !rc; o++) {
-        const abut_part *p = &b->part[o];
-        if (!chosen(s, b, o)) continue;
-        asked += p->nodes;
-        for (int32_t i = 0; i < p->object->mesh.nv && !rc; i++)
-            if (selected(s, p, (const double(*)[3])box, i)) rc = add_node(m, p->node[i], i, err);
-    }
+    char what[ABUT_SCENE_FROM + 20];
+    abut_listed *list = NULL;
+    int32_t n = 0;
+    snprintf(what, sizeof what, "%s: this motion", r->from);
+    abut_status rc = abut_build_select(b, s, what, &list, &n, err);
+    for (int32_t i = 0; i < n && !rc; i++) rc = add_node(m, list[i].node, list[i].point, err);
     r->hi = m->nnodes;
-    if (!rc && r->lo == r->hi)
-        rc = abut_fail(err, ABUT_E_FORMAT, "%s: this motion selects no node: none of the %d nodes of %s satisfies %s", r->from,
-                       asked, s->object < 0 ? "all bodies" : b->scene->object[s->object].name, s->from);
+    free(list);
     return rc;
 }
 

@@ -1,5 +1,5 @@
-/* Pieces of abut_scene_build: the elements of each object as they go into the model.  For build.c, build_motion.c and
- * build_check.c. */
+/* Pieces of abut_scene_build: the elements of each object as they go into the model.  For build.c and
+ * build_*.c. */
 #ifndef ABUT_MODEL_BUILD_PARTS_H
 #define ABUT_MODEL_BUILD_PARTS_H
 
@@ -27,6 +27,21 @@ typedef struct abut_build {
 
 /** Lists inverted, flat and degenerate elements of all objects. */
 ABUT_MUST_USE abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err *err);
+
+/* A node of the model and the point of its object's mesh that it was. */
+typedef struct abut_listed {
+    int32_t node, point;
+} abut_listed;
+
+/** The nodes that satisfy the conditions, in the order of objects and points; freed by the caller.
+ * what  who asks, for messages
+ * Fails  ABUT_E_FORMAT there are none; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_select(const abut_build *b, const abut_scene_select *s, const char *what, abut_listed **list,
+                                            int32_t *n, abut_err *err);
+
+/** Puts the attachment arrays: after the positions, roles and surfaces of all parts.
+ * Fails  ABUT_E_FORMAT an attachment that ties no node, or a node of an obstacle; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_attachments(abut_build *b, abut_err *err);
 
 /** Puts the motion arrays; marks handles in role. */
 ABUT_MUST_USE abut_status abut_build_motions(abut_build *b, abut_err *err);

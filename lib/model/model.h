@@ -31,8 +31,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
        ABUT_MOTION_KINDS = 4 /* how many */ };
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
- * half-spaces, motions, nodes listed by motions; times of keys, poses, positions of paths. */
-#define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx)
+ * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments. */
+#define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -75,6 +75,10 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(key_turn,      "key/rotation",       double,  F64, nk, 4, "",       MAY)  /* unit quaternion, real part first       */ \
     F(key_scale,     "key/scale",          double,  F64, nk, 3, "",       MAY)  /* > 0                                    */ \
     F(path_x,        "path/x",             double,  F64, npx, 3, "m",     OPT)  \
+    F(tie_node,      "attachment/node",    int32_t, I32, na, 5, "",       OPT)  /* a node, and up to four that carry the place it is tied to; -1 unused */ \
+    F(tie_weight,    "attachment/weight",  double,  F64, na, 4, "",       OPT)  /* of the four                            */ \
+    F(tie_offset,    "attachment/offset",  double,  F64, na, 3, "m",      OPT)  /* added to their weighted sum            */ \
+    F(tie_stiffness, "attachment/stiffness", double, F64, na, 0, "N/m",   OPT)  /* > 0                                    */ \
     F(gravity,       "world/gravity",      double,  F64, n3, 0, "m/s^2",  NEED) \
     F(h,             "time/step",          double,  F64, 1, 0, "s",       NEED) \
     F(scheme,        "time/scheme",        int32_t, I32, 1, 0, "",        MAY)  /* ABUT_IMPLICIT_EULER, ...; absent: that one   */ \

@@ -46,6 +46,14 @@ abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, int32_t nobjec
     return ABUT_OK;
 }
 
+abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t n, abut_err *err)
+{
+    s->attachment = calloc((size_t)n + 1, sizeof *s->attachment);
+    if (!s->attachment) return abut_fail(err, ABUT_E_NOMEM, "scene: no memory for %d attachments", n);
+    s->nattachments = n;
+    return ABUT_OK;
+}
+
 void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3])
 {
     for (size_t i = 0; i < (size_t)path->n * (size_t)nv; i++) {
@@ -132,6 +140,8 @@ void abut_scene_clear(abut_scene *s)
         free(s->motion[i].path.time);
         free(s->motion[i].path.x);
     }
+    for (int32_t i = 0; i < s->nattachments; i++) free(s->attachment[i].select.points);
+    free(s->attachment);
     free(s->material), free(s->object), free(s->plane), free(s->motion), free(s->pair);
     memset(s, 0, sizeof *s);
 }

@@ -66,6 +66,16 @@ typedef struct abut_scene_select {
     int32_t *points;
 } abut_scene_select;
 
+/* Springs from selected nodes to the places that an object carries where they are at the start, or to a point. */
+typedef struct abut_scene_attachment {
+    char from[ABUT_SCENE_FROM];
+    abut_scene_select select;
+    int32_t to;                     /* object; -1: the point */
+    double point[3];                /* m */
+    double stiffness;               /* N/m, of each spring */
+    double within;                  /* m: nodes further from the object's surface (or the point) are not tied */
+} abut_scene_attachment;
+
 enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over all nodes, shared out by mass */,
        ABUT_ACT_KEYS = 3, ABUT_ACT_PATH = 4 };
 
@@ -124,6 +134,8 @@ typedef struct abut_scene {
     abut_scene_plane *plane;
     abut_scene_motion *motion;
     abut_scene_pair *pair;
+    abut_scene_attachment *attachment;
+    int32_t nattachments;
     int32_t nmaterials, nobjects, nplanes, nmotions, npairs;
 } abut_scene;
 
@@ -133,6 +145,9 @@ abut_scene abut_scene_defaults(void);
 /** Room for n rows, zero-filled; returns ABUT_E_NOMEM when there is none. */
 ABUT_MUST_USE abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, int32_t nobjects, int32_t nplanes,
                                              int32_t nmotions, int32_t npairs, abut_err *err);
+
+/** The same for attachments. */
+ABUT_MUST_USE abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t n, abut_err *err);
 
 /** Places the scene as a whole, but for objects that stay in_place: turned about the origin; then scaled and moved as `fit`
  * says (longest side of the common bounding box = fit, its lower corner at 0); then raised by `lift`, a fraction of it in

@@ -1,10 +1,14 @@
 #include "solve/direction.h"
 
 #include "base/timer.h"
+#include "energy/attach.h"
 #include "part/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Element sets of the matrix: those that stay come first. */
+enum { SET_TETS, SET_TIES, SET_TOUCH, SETS, SETS_THAT_STAY = SET_TOUCH };
 
 /* A step is ordered anew when its contacts make the factor this much dearer than that of the elements alone, which goes
  * without saying when there are this many contacts for each row. */
@@ -22,7 +26,11 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int th
     d->tets.perm = malloc(nv * sizeof(int32_t));
     d->diag = malloc(nv * sizeof(double));
     d->rhs = malloc(3 * nv * sizeof(double));
-    if (d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->diag && d->rhs) return ABUT_OK;
+    const size_t n_tie = (size_t)p->model->na * ABUT_ATTACH_PARTS;
+    d->tie_node = malloc((4 * n_tie + 1) * sizeof(int32_t));
+    d->tie_row = malloc((4 * n_tie + 1) * sizeof(int32_t));
+    d->tie_H = malloc((n_tie * ABUT_PACKED + 1) * sizeof(double));
+    if (d->tie_node && d->tie_row && d->tie_H && d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->diag && d->rhs) return ABUT_OK;
     abut_direction_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
 }
@@ -41,6 +49,9 @@ void abut_direction_clear(abut_direction *d)
     abut_chol_free(&d->chol);
     free(d->tet_H);
     free(d->tet_row);
+    free(d->tie_node);
+    free(d->tie_row);
+    free(d->tie_H);
     free(d->perm);
     free(d->tets.node_row);
     free(d->tets.perm);
@@ -79,13 +90,13 @@ static abut_status symbolic(abut_direction *d, abut_err *err)
 }
 
 /* The ordering of the elements alone, made when the numbering is a new one. */
-static abut_status order_tets(abut_direction *d, const abut_problem *p, const abut_elems *tets, abut_err *err)
+static abut_status order_tets(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
     struct abut_tet_order *o = &d->tets;
     const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row, n = (size_t)p->nrow;
     if (o->n != p->nrow || memcmp(o->node_row, p->row, bytes)) {
         o->n = 0;
-        abut_status rc = abut_bsr_pattern(&d->A, p->nrow, tets, 1, err);
+        abut_status rc = abut_bsr_pattern(&d->A, p->nrow, sets, SETS_THAT_STAY, err);
         if (!rc) rc = abut_graph_order(&d->A, d->perm, err);
         if (!rc) rc = symbolic(d, err);
         if (rc) return rc;
@@ -101,9 +112,9 @@ static abut_status order_tets(abut_direction *d, const abut_problem *p, const ab
 /* First pattern, ordering and analysis of a step.  The numbering of an augmented Lagrangian is short-lived: ordered as it is. */
 static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
-    const int known = !p->al.on && (double)sets[1].n < MANY_CONTACTS * p->nrow;
+    const int known = !p->al.on && (double)sets[SET_TOUCH].n < MANY_CONTACTS * p->nrow;
     abut_status rc = known ? order_tets(d, p, sets, err) : ABUT_OK;
-    if (!rc) rc = abut_bsr_pattern(&d->A, p->nrow, sets, 2, err);
+    if (!rc) rc = abut_bsr_pattern(&d->A, p->nrow, sets, SETS, err);
     if (!rc && known) rc = symbolic(d, err);
     if (!rc && !(known && abut_chol_get_stats(d->chol).factor_flops <= WORTH_ORDERING * d->tets.flops)) {
         rc = abut_graph_order(&d->A, d->perm, err);
@@ -135,7 +146,7 @@ static abut_status analyse(abut_direction *d, const abut_problem *p, const abut_
     int changed = 0;
     abut_status rc = ABUT_OK;
     if (d->A.plan && d->A.n == p->nrow && d->n_perm == p->nrow) {
-        rc = abut_bsr_update(&d->A, sets, 2, 1, 0, &changed, err);
+        rc = abut_bsr_update(&d->A, sets, SETS, SETS_THAT_STAY, 0, &changed, err);
         if (!rc && changed) rc = symbolic(d, err);
     } else {
         rc = analyse_first(d, p, sets, err);
@@ -150,7 +161,7 @@ static abut_status factor(abut_direction *d, const abut_elems *sets, int32_t nro
     abut_status rc = abut_chol_factor(d->chol, &d->A, err);
     for (double shift = 1e-10; rc == ABUT_E_NUMERIC && shift < 1; shift *= 100) {
         rep->shifts++;
-        abut_bsr_assemble(&d->A, d->diag, sets, 2);
+        abut_bsr_assemble(&d->A, d->diag, sets, SETS);
         for (int32_t j = 0; j < nrow; j++)
             for (int k = 0; k < 9; k += 4) d->A.val[9 * d->A.ptr[j] + (size_t)k] *= 1 + shift;
         rc = abut_chol_factor(d->chol, &d->A, err);
@@ -171,6 +182,7 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     const abut_model *m = p->model;
     const size_t n_contact = pairs->n + pairs->n_plane;
     struct abut_touching *t = &d->touch;
+    const size_t n_tie = (size_t)m->na * ABUT_ATTACH_PARTS;
     double clock = abut_time_wall();
 #define LAP(phase) do { const double now_ = abut_time_wall(); rep->seconds.phase += now_ - clock; clock = now_; } while (0)
 
@@ -184,14 +196,16 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     abut_friction_hessian(&p->lag, x, p->still, p->w.h_force, p->w.eps_v, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
     rows_of(p, 4 * t->n, t->node, t->row);
+    abut_attach_hessian(m, p->w.psi * p->w.share * p->w.share, d->tie_node, d->tie_H);
+    rows_of(p, 4 * n_tie, d->tie_node, d->tie_row);
     LAP(hessian);
 
-    const abut_elems sets[2] = { { (size_t)m->nt, d->tet_row, d->tet_H }, { t->n, t->row, t->H } };
+    const abut_elems sets[SETS] = { { (size_t)m->nt, d->tet_row, d->tet_H }, { n_tie, d->tie_row, d->tie_H }, { t->n, t->row, t->H } };
     rc = analyse(d, p, sets, err);
     LAP(analyse);
     if (rc) return rc;
     abut_problem_diagonal(p, d->diag);
-    abut_bsr_assemble(&d->A, d->diag, sets, 2);
+    abut_bsr_assemble(&d->A, d->diag, sets, SETS);
     LAP(assemble);
     rc = factor(d, sets, p->nrow, rep, err);
     LAP(factor);

@@ -18,7 +18,7 @@ typedef struct abut_direction {
     abut_chol *chol;
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
-    struct abut_tet_order { /* the same without contacts: depends on the model and on what is held, so it outlives a step */
+    struct abut_tet_order { /* the same without contacts, but with attachments: depends on the model and on what is held, so it outlives a step */
         int32_t *node_row;  /* [nv] the numbering that it is for */
         int32_t *perm;      /* [n] */
         int32_t n;
@@ -26,6 +26,8 @@ typedef struct abut_direction {
     } tets;
     double *tet_H;          /* element Hessians, packed */
     int32_t *tet_row;
+    int32_t *tie_node, *tie_row;    /* attachments: nodes, rows, Hessians */
+    double *tie_H;
     struct abut_touching {  /* contacts, half-spaces and friction: nodes, rows, Hessians */
         size_t n, cap;
         int32_t *node, *row;

@@ -1,6 +1,7 @@
 #include "solve/problem.h"
 
 #include "base/par.h"
+#include "energy/attach.h"
 
 #include <float.h>
 #include <math.h>
@@ -117,6 +118,7 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
         rc = abut_damping_energy(&p->damping, &p->elastic, x, undamped(p), p->w.damping, &out.damping, scratch, err);
     if (rc) return rc;
     out.elastic = p->w.psi * psi;
+    if (p->model->na) out.attachment = p->w.psi * abut_attach_energy(p->model, abut_problem_elastic_point(p, x));
     nodal_energy(p, x, &out);
     *e = out;
     return ABUT_OK;
@@ -124,13 +126,13 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
 
 double abut_energy_sum(const abut_energy *e)
 {
-    return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian, e->damping }, 6);
+    return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian, e->damping, e->attachment }, 7);
 }
 
 double abut_energy_noise(const abut_problem *p, const abut_energy *e)
 {
     return 4 * DBL_EPSILON * (p->w.psi * p->stiffness + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) + fabs(e->friction) +
-                              fabs(e->lagrangian) + e->damping);
+                              fabs(e->lagrangian) + e->damping + e->attachment);
 }
 
 static void nodal_gradient(const abut_problem *p, const double *x, double *g)
@@ -158,6 +160,7 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
         if (!rc) rc = abut_friction_gradient(&p->lag, m->nv, x, p->still, p->w.h_force, p->w.eps_v, g, scratch, err);
         if (!rc && abut_damping_acts(&p->damping))
             rc = abut_damping_gradient(&p->damping, &p->elastic, x, undamped(p), p->w.damping, g, scratch, err);
+        if (m->na) abut_attach_gradient(m, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, g);
     }
     if (!rc && (terms & ABUT_TERM_BARRIER)) rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, g, scratch, err);
     if (rc) return rc;

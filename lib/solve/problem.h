@@ -2,7 +2,7 @@
  *
  *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + R(x) + A(x)          kg m^2
  *
- * inertia, elasticity, contact barrier, lagged friction, Rayleigh damping, and the augmented Lagrangian of prescribed nodes that could not
+ * inertia, elasticity (attachments with it), contact barrier, lagged friction, Rayleigh damping, and the augmented Lagrangian of prescribed nodes that could not
  * be moved to their targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
  * (solve/integrator.h); implicit Euler: xhat = x_n + h v_n + h^2 g, psi = h^2, z = x. */
 #ifndef ABUT_SOLVE_PROBLEM_H
@@ -46,7 +46,7 @@ typedef struct abut_problem {
 
 /* The terms of the objective, kg m^2. */
 typedef struct abut_energy {
-    double inertia, elastic, damping, barrier, friction, lagrangian;
+    double inertia, elastic, damping, barrier, friction, lagrangian, attachment;
 } abut_energy;
 
 ABUT_MUST_USE abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err);

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "contact/cross.h"
+#include "energy/attach.h"
 #include "linalg/vec3.h"
 #include "model/motion.h"
 
@@ -46,6 +47,7 @@ static abut_status free_acceleration(abut_stepper *s, const double *x, double *a
     memset(a, 0, 3 * (size_t)m->nv * sizeof *a);
     const abut_status rc = abut_elastic_gradient(&p->elastic, x, -1, a, &s->solver.scratch, err);
     if (rc) return rc;
+    abut_attach_gradient(m, x, -1, a);
     for (int32_t i = 0; i < 3 * m->nv; i++) {
         a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : s->acc[i] + a[i] / m->mass[i / 3];
         if (!isfinite(a[i])) return abut_fail(err, ABUT_E_GEOM, "node %d: its elastic force is not finite", i / 3);
@@ -307,7 +309,9 @@ static abut_status report_physics(abut_stepper *s, const double *v, abut_report 
     rep->kinetic = kinetic.hi + kinetic.lo;
     rep->gravity = gravity.hi + gravity.lo;
     for (int k = 0; k < 6; k++) (k < 3 ? rep->momentum : rep->angular - 3)[k] = mom[k].hi + mom[k].lo;
-    return abut_elastic_energy(&so->prob.elastic, so->x, &rep->elastic, &s->solver.scratch, err);
+    const abut_status rc = abut_elastic_energy(&so->prob.elastic, so->x, &rep->elastic, &s->solver.scratch, err);
+    rep->elastic += abut_attach_energy(m, so->x);
+    return rc;
 }
 
 static abut_status carry_arrays(const abut_arrays *from, abut_arrays *out, abut_err *err)

@@ -82,6 +82,7 @@ Y
   - {select: {object: k, nodes: [1]}, sequence: {files: [seq/p.obj, seq/q.obj], times: [0, 1 s]}, from: 5 s}
   - {select: {object: a, cylinder: {axis: [[0, 3.4, 0], [0, 9, 0]], radius: 1}}, force: [0, 4, 0], until: 2 s}
 Y
+    echo 'attachments: [{from: {object: a, nodes: [6, 7]}, to: {object: k}, within: 9 m, stiffness: 20 N/m}]' >> scene.yaml
     printf 'v 7 0 0\nv 8 0 0\nv 9 0 0\n' > seq/p.obj
     cp seq/p.obj seq/q.obj
     sed -i 's|^motion:|  k: {generate: {rod: {length: 1, cells: 2}}, obstacle: true, translate: [7, 0, 0]}\nmotion:|' scene.yaml
@@ -92,6 +93,8 @@ Y
     says "2 s: shift 0, 1, 0 m; turn 0.707106781, 0, 0, 0.707106781; scale 0.5, 0.5, 0.5"
     says "2, 2, 2 1/s"
     says "0, 4, 0 N, shared out by mass"
+    says "2, from a (scene.yaml:12:22) to k"
+    says "of each spring"
     mkdir elsewhere
     "$BIN/mesh-prep" -q --to-yaml scene.yaml -o elsewhere/s.yaml
     (cd elsewhere && "$BIN/mesh-prep" -q s.yaml -o ../b.abut)

@@ -148,6 +148,33 @@ TEST(keys_are_held_to_their_order_and_size)
     refused(&s, "motion/smooth", "row 0: 2");
 }
 
+TEST(attachments_tie_nodes_of_bodies_to_others)
+{
+    static const struct { const char *array; int at; double value; const char *why; } bad[] = {
+        { "attachment/node", 0, -1, "row 0: starts with -1, expected a node of a body" },
+        { "attachment/node", 0, 5, "row 0: starts with 5" }, { "attachment/node", 3, 7, "row 0: 7" },
+        { "attachment/node", 6, 1, "row 1: 1 twice" },       { "attachment/stiffness", 1, 0, "0 < value" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad + 1; i++) {
+        abut_arrays s = { 0 };
+        abut_model m;
+        sample_model(&s);
+        SAMPLE_PUT(model, &s, "attachment/node", int32_t, 2, 0, 4, 5, 6, -1, 1, -1, -1, -1, -1);
+        SAMPLE_PUT(model, &s, "attachment/weight", double, 2, 0.5, 0.25, 0.25, 0, 0, 0, 0, 0);
+        SAMPLE_PUT(model, &s, "attachment/offset", double, 2, 0, 4, 0, 1, 2, 3);
+        SAMPLE_PUT(model, &s, "attachment/stiffness", double, 2, 1, 2);
+        if (i == sizeof bad / sizeof *bad) {
+            CHECK(!abut_model_view(&s, &m, NULL) && m.na == 2);
+            abut_arrays_remove(&s, "attachment/offset");
+            refused(&s, "attachment/offset", "missing");
+            continue;
+        }
+        if (i < 4) i32(&s, bad[i].array)[bad[i].at] = (int32_t)bad[i].value;
+        else f64(&s, bad[i].array)[bad[i].at] = bad[i].value;
+        refused(&s, bad[i].array, bad[i].why);
+    }
+}
+
 TEST(type_shape_unit_and_presence_are_checked)
 {
     abut_arrays s = { 0 };
@@ -267,6 +294,7 @@ int main(int argc, char **argv)
     RUN(every_index_is_held_to_its_range);
     RUN(every_quantity_is_held_to_its_domain);
     RUN(keys_are_held_to_their_order_and_size);
+    RUN(attachments_tie_nodes_of_bodies_to_others);
     RUN(type_shape_unit_and_presence_are_checked);
     RUN(put_takes_names_of_its_table_only);
     RUN(an_unknown_array_is_ignored_unless_it_must_be_understood);

@@ -1,0 +1,202 @@
+#include "model/build_parts.h"
+
+#include "geom/dist.h"
+#include "linalg/mat3.h"
+#include "linalg/vec3.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Attachments as they are found, before their number is known. */
+typedef struct ties {
+    int32_t n, cap;
+    struct tie {
+        int32_t node[5];
+        double weight[4], offset[3], stiffness;
+    } *tie;
+} ties;
+
+static abut_status add(ties *t, const struct tie *tie, abut_err *err)
+{
+    if (t->n == t->cap) {
+        const int32_t cap = t->cap ? 2 * t->cap : 64;
+        struct tie *grown = cap > INT32_MAX / 4 ? NULL : realloc(t->tie, (size_t)cap * sizeof *grown);
+        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "attachments: no memory for %d springs", cap);
+        t->tie = grown;
+        t->cap = cap;
+    }
+    t->tie[t->n++] = *tie;
+    return ABUT_OK;
+}
+
+static const double *point_of(const abut_part *p, int32_t i) { return p->object->mesh.x + 3 * (size_t)i; }
+
+static abut_vec3 middle(const abut_part *p, const int32_t *tri, double *radius)
+{
+    abut_vec3 c = abut_v3(0, 0, 0);
+    for (int k = 0; k < 3; k++) c = abut_v3_axpy(c, 1.0 / 3, abut_v3_get(point_of(p, tri[k])));
+    *radius = 0;
+    for (int k = 0; k < 3; k++) *radius = fmax(*radius, abut_v3_norm(abut_v3_sub(abut_v3_get(point_of(p, tri[k])), c)));
+    return c;
+}
+
+/* The triangle of the surface that is nearest to x, the first one of several; -1: there is none.  w[3]: the closest point. */
+static int32_t nearest_triangle(const abut_part *p, const double *x, double *distance, double w[3])
+{
+    int32_t best = -1;
+    double least2 = INFINITY;
+    for (int32_t t = 0; t < p->ntri; t++) {
+        const int32_t *tri = p->tri + 3 * (size_t)t;
+        double pt[12], all[4], radius;
+        const abut_vec3 c = middle(p, tri, &radius);
+        const double away = abut_v3_norm(abut_v3_sub(abut_v3_get(x), c)) - radius;
+        if (away > 0 && away * away > least2 * (1 + 1e-12)) continue;
+        memcpy(pt, x, 3 * sizeof *pt);
+        for (int k = 0; k < 3; k++) memcpy(pt + 3 + 3 * k, point_of(p, tri[k]), 3 * sizeof *pt);
+        const double d2 = abut_closest(ABUT_PT, pt, all);
+        if (d2 >= least2) continue;
+        least2 = d2;
+        best = t;
+        for (int k = 0; k < 3; k++) w[k] = -all[1 + k];
+    }
+    *distance = sqrt(least2);
+    return best;
+}
+
+static int32_t nearest_point(const abut_part *p, const double *x, double *distance)
+{
+    int32_t best = -1;
+    double least2 = INFINITY;
+    for (int32_t i = 0; i < p->object->mesh.nv; i++) {
+        const double d2 = abut_v3_norm2(abut_v3_sub(abut_v3_get(x), abut_v3_get(point_of(p, i))));
+        if (p->node[i] < 0 || d2 >= least2) continue;
+        least2 = d2;
+        best = i;
+    }
+    *distance = sqrt(least2);
+    return best;
+}
+
+/* The tet behind a triangle of the surface. */
+static const int32_t *tet_behind(const abut_part *p, const int32_t *tri)
+{
+    for (int32_t t = 0; t < p->object->mesh.nt; t++) {
+        const int32_t *v = p->object->mesh.tet + 4 * (size_t)t;
+        int shared = 0;
+        for (int k = 0; k < 4; k++) shared += v[k] == tri[0] || v[k] == tri[1] || v[k] == tri[2];
+        if (shared == 3) return v;
+    }
+    return NULL;
+}
+
+/* x = sum w X over the corners of a tet, sum w = 1; outside of it some are negative. */
+static void affine_weights(const abut_part *p, const int32_t *tet, const double *x, double w[4])
+{
+    double D[9], C[9], b[3];
+    const double *o = point_of(p, tet[0]);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 3; i++) D[3 * i + k] = point_of(p, tet[1 + k])[i] - o[i];
+        b[k] = x[k] - o[k];
+    }
+    abut_m3_cofactor(C, D);
+    const double det = abut_m3_det(D);
+    for (int k = 0; k < 3; k++) w[1 + k] = (C[k] * b[0] + C[3 + k] * b[1] + C[6 + k] * b[2]) / det;
+    w[0] = 1 - w[1] - w[2] - w[3];
+}
+
+/* A place of a body, carried by the tet behind the nearest point of its surface. */
+static int carry_by_tet(const abut_part *p, const double *x, struct tie *t, double *distance)
+{
+    double closest[3];
+    const int32_t tri = nearest_triangle(p, x, distance, closest);
+    const int32_t *tet = tri < 0 ? NULL : tet_behind(p, p->tri + 3 * (size_t)tri);
+    if (!tet) return 0;
+    affine_weights(p, tet, x, t->weight);
+    for (int k = 0; k < 4; k++) t->node[1 + k] = p->node[tet[k]];
+    return 1;
+}
+
+/* A place of an obstacle: the nearest point of its surface (without one: its nearest node), and the way from there. */
+static void carry_by_obstacle(const abut_part *p, const double *x, struct tie *t, double *distance)
+{
+    const int32_t tri = nearest_triangle(p, x, distance, t->weight);
+    int32_t point[3] = { -1, -1, -1 };
+    if (tri >= 0) {
+        memcpy(point, p->tri + 3 * (size_t)tri, sizeof point);
+    } else {
+        point[0] = nearest_point(p, x, distance);
+        t->weight[0] = 1;
+    }
+    memcpy(t->offset, x, sizeof t->offset);
+    for (int k = 0; k < 3 && point[k] >= 0; k++) {
+        t->node[1 + k] = p->node[point[k]];
+        for (int d = 0; d < 3; d++) t->offset[d] -= t->weight[k] * point_of(p, point[k])[d];
+    }
+}
+
+static abut_status attach_nodes(abut_build *b, ties *all, const abut_scene_attachment *s, int32_t *attached, abut_err *err)
+{
+    abut_listed *list = NULL;
+    int32_t n = 0;
+    double nearest = INFINITY;
+    char what[ABUT_SCENE_FROM + 20];
+    const abut_part *to = s->to >= 0 ? &b->part[s->to] : NULL;
+    snprintf(what, sizeof what, "%s: this attachment", s->from);
+    abut_status rc = abut_build_select(b, &s->select, what, &list, &n, err);
+    for (int32_t i = 0; i < n && !rc; i++) {
+        const double *x = b->X + 3 * (size_t)list[i].node;
+        struct tie t = { .node = { list[i].node, -1, -1, -1, -1 }, .stiffness = s->stiffness };
+        double distance = 0;
+        if (to && b->role[list[i].node] == ABUT_NODE_OBSTACLE)
+            rc = abut_fail(err, ABUT_E_FORMAT, "%s: node %d is of an obstacle: expected a body", s->from, list[i].node);
+        if (!to) memcpy(t.offset, s->point, sizeof t.offset), distance = abut_v3_norm(abut_v3_sub(abut_v3_get(x), abut_v3_get(s->point)));
+        else if (to->object->obstacle) carry_by_obstacle(to, x, &t, &distance);
+        else if (!carry_by_tet(to, x, &t, &distance))
+            rc = abut_fail(err, ABUT_E_GEOM, "%s: object '%s' has no surface", s->from, to->object->name);
+        nearest = fmin(nearest, distance);
+        if (rc || distance > s->within) continue;
+        rc = add(all, &t, err);
+        ++*attached;
+    }
+    if (!rc && !*attached)
+        rc = abut_fail(err, ABUT_E_FORMAT, "%s: this attachment ties no node: the nearest of %d is %g m away, expected one within %g m",
+                       s->from, n, nearest, s->within);
+    free(list);
+    return rc;
+}
+
+static abut_status put(abut_build *b, const ties *all, abut_err *err)
+{
+    static const char *const name[] = { "attachment/node", "attachment/weight", "attachment/offset", "attachment/stiffness" };
+    void *data[4];
+    if (!all->n) return ABUT_OK;
+    for (int i = 0; i < 4; i++) {
+        data[i] = abut_model_put(b->model, name[i], all->n, err);
+        if (!data[i]) return err ? err->code : ABUT_E_NOMEM;
+        abut_arrays_find(b->model, name[i])->flags |= ABUT_A_REQUIRED;
+    }
+    int32_t *node = data[0];
+    double *weight = data[1], *offset = data[2], *stiffness = data[3];
+    for (int32_t i = 0; i < all->n; i++) {
+        const struct tie *t = &all->tie[i];
+        memcpy(node + 5 * (size_t)i, t->node, sizeof t->node);
+        memcpy(weight + 4 * (size_t)i, t->weight, sizeof t->weight);
+        memcpy(offset + 3 * (size_t)i, t->offset, sizeof t->offset);
+        stiffness[i] = t->stiffness;
+    }
+    return ABUT_OK;
+}
+
+abut_status abut_build_attachments(abut_build *b, abut_err *err)
+{
+    ties all = { 0 };
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < b->scene->nattachments && !rc; i++)
+        rc = attach_nodes(b, &all, &b->scene->attachment[i], &b->out->attached[i], err);
+    if (!rc) rc = put(b, &all, err);
+    free(all.tie);
+    return rc;
+}
