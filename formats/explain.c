@@ -52,7 +52,8 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
                 o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
     if (a->edges) line(f, "shortest edge", a->least_edge, "m", "of the surface");
     if (o->path.n)
-        fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0], o->path.time[o->path.n - 1]);
+        fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0],
+                o->path.time[o->path.n - 1]);
     if (o->has_mu) line(f, "mu", o->mu, "", "its own; of two objects with their own, the mean");
     if (o->obstacle) return;
     const abut_scene_material *m = &s->material[o->material];
@@ -71,10 +72,12 @@ static void vector(FILE *f, const char *name, const double v[3], const char *uni
 
 static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int32_t nodes)
 {
-    static const char *const act[] = { "prescribed velocity", "acceleration", "force", "keyframes", "sequence" };
+    static const char *const act[] = { "prescribed velocity", "acceleration", "force", "keyframes", "sequence", "force density",
+                                      "traction", "pressure" };
+    static const char *const unit[] = { "m/s", "m/s^2", "N, shared out by mass", "", "", "N/m^3", "Pa", "Pa, inwards" };
     const int keys = m->act == ABUT_ACT_KEYS, path = m->act == ABUT_ACT_PATH;
-    const double until = keys ? m->window[0] + m->pose[m->nposes - 1].time : path ? m->window[0] + m->path.time[m->path.n - 1]
-                                                                                  : m->window[1];
+    const double length = keys ? m->pose[m->nposes - 1].time : path ? m->path.time[m->path.n - 1] : 0;
+    const double until = keys || path ? m->window[0] + length : m->window[1];
     fprintf(f, "motion (%s)\n  %-16s %d of %s (%s)\n", m->from, "nodes", nodes,
             m->select.object < 0 ? "all bodies" : s->object[m->select.object].name, m->select.from);
     fprintf(f, "  %-16s %s\n", "what", act[m->act]);
@@ -82,10 +85,9 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
         fprintf(f, "  %-16s %.9g s until %.9g %s before %s\n", "when", m->window[0], m->gap.value, m->gap.per_length ? "l" : "m",
                 s->object[m->to].name);
     else fprintf(f, "  %-16s %.9g s to %.9g s%s\n", "when", m->window[0], until,
-            m->act == ABUT_ACT_FORCE || m->act == ABUT_ACT_ACCELERATE ? "" : m->hold ? ", then held" : isfinite(until) ?
+            !abut_act_moves(m->act) ? "" : m->hold ? ", then held" : isfinite(until) ?
             ", then let go (obstacles rest)" : "");
-    vector(f, m->act == ABUT_ACT_MOVE ? "translate" : "value", m->linear, m->act == ABUT_ACT_MOVE ? "m/s" :
-           m->act == ABUT_ACT_FORCE ? "N, shared out by mass" : "m/s^2");
+    vector(f, m->act == ABUT_ACT_MOVE ? "translate" : "value", m->linear, unit[m->act]);
     vector(f, "rotate", m->angular, "rad/s");
     vector(f, "scale", m->scale, "1/s");
     for (int32_t k = 0; k < m->nposes; k++) {

@@ -236,7 +236,8 @@ static abut_status read_listed(const scene_reader *r, const abut_tree *t, abut_m
     abut_status rc = ABUT_OK;
     if (!times == !step) return abut_tree_fail(t, err, "sequence: expected one of 'times' and 'step'");
     if (times && (times->kind != ABUT_TREE_LIST || times->n != files->n))
-        return abut_tree_fail(times, err, "times: %d for %d files: expected as many", times->kind == ABUT_TREE_LIST ? times->n : 1,
+        return abut_tree_fail(times, err, "times: %d for %d files: expected as many", times->kind == ABUT_TREE_LIST ? times->n :
+                              1,
                               files->n);
     if (step) rc = abut_tree_positive(step, "step", ABUT_Q_TIME, &dt, NULL, err);
     const abut_tree *at = times ? times->child : NULL;
@@ -260,7 +261,8 @@ abut_status scene_path(const scene_reader *r, const abut_tree *t, abut_mesh *mes
     const abut_tree *files = rc ? NULL : abut_tree_find(t, "files");
     if (rc) return rc;
     if (!files || files->kind == ABUT_TREE_MAP)
-        return abut_tree_fail(t, err, "sequence: expected {files: \"folder/%%d.obj\", step: time} or {files: [...], times: [...]}");
+        return abut_tree_fail(t, err, "sequence: expected {files: \"folder/%%d.obj\", step: time} or {files: [...], times: "
+                              "[...]}");
     if (files->kind == ABUT_TREE_LIST) return read_listed(r, t, mesh, p, err);
     return read_numbered(r, t, mesh, p, err);
 }

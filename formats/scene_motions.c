@@ -175,7 +175,8 @@ static abut_status read_keyframes(const abut_tree *t, const abut_tree *motion, a
         if (rc) return rc;
         if (k->time == 0 && m->nposes == 1 && !before) {
             if (!is_start(k))
-                return abut_tree_fail(c, err, "a keyframe at 0 s: the nodes are then where they are: expected nothing but its time");
+                return abut_tree_fail(c, err, "a keyframe at 0 s: the nodes are then where they are: expected nothing but its "
+                                      "time");
             continue;
         }
         if (!(k->time > k[-1].time))
@@ -193,12 +194,14 @@ static abut_status read_positions(const scene_reader *r, const abut_tree *t, abu
     static const char *const moved[] = { "origin", "repeat", "tetrahedralize" };
     double A[9], b[3];
     m->act = ABUT_ACT_PATH;
-    if (m->select.object < 0) return abut_tree_fail_key(t, err, "sequence: moves points of one mesh: expected 'object' in select");
+    if (m->select.object < 0) return abut_tree_fail_key(t, err, "sequence: moves points of one mesh: expected 'object' in "
+                                                        "select");
     abut_scene_object *o = &r->scene->object[m->select.object];
     const abut_tree *object = abut_tree_find(abut_tree_find(r->root, "objects"), o->name);
     for (int i = 0; i < 3; i++)
         if (abut_tree_find(object, moved[i]))
-            return abut_tree_fail_key(t, err, "sequence: the points of object '%s' are not those of its file, because of '%s'", o->name,
+            return abut_tree_fail_key(t, err, "sequence: the points of object '%s' are not those of its file, because of '%s'",
+                                      o->name,
                                       moved[i]);
     abut_status rc = scene_placement(object, A, b, err);
     if (!rc) rc = scene_path(r, t, &o->mesh, &m->path, err);
@@ -206,40 +209,57 @@ static abut_status read_positions(const scene_reader *r, const abut_tree *t, abu
     return rc;
 }
 
+/* The ways to push nodes: a key, what it measures, its quantity. */
+static const struct push {
+    const char *key;
+    int act, numbers;
+    abut_quantity q;
+} PUSH[] = {
+    { "acceleration", ABUT_ACT_ACCELERATE, 3, ABUT_Q_ACCELERATION }, { "force", ABUT_ACT_FORCE, 3, ABUT_Q_FORCE },
+    { "force-density", ABUT_ACT_DENSITY, 3, ABUT_Q_FORCE_DENSITY },  { "traction", ABUT_ACT_TRACTION, 3, ABUT_Q_PRESSURE },
+    { "pressure", ABUT_ACT_PRESSURE, 1, ABUT_Q_PRESSURE },
+};
+enum { PUSHES = sizeof PUSH / sizeof *PUSH };
+
+static abut_status read_push(const abut_tree *t, const struct push *p, abut_scene_motion *m, abut_err *err)
+{
+    m->act = p->act;
+    return p->numbers == 1 ? abut_tree_real(t, p->key, p->q, m->linear, NULL, err)
+                           : abut_tree_vector(t, p->key, p->q, p->numbers, m->linear, err);
+}
+
 static abut_status read_act(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
-    const abut_tree *fix = abut_tree_find(t, "fix"), *force = abut_tree_find(t, "force");
-    const abut_tree *accelerate = abut_tree_find(t, "acceleration"), *keys = abut_tree_find(t, "keyframes");
+    const abut_tree *fix = abut_tree_find(t, "fix"), *keys = abut_tree_find(t, "keyframes"), *pushed = NULL;
     const abut_tree *sequence = abut_tree_find(t, "sequence"), *center = abut_tree_find(t, "center");
     const int has_rates = abut_tree_find(t, "translate") || abut_tree_find(t, "rotate") || abut_tree_find(t, "scale");
-    const int ways = has_rates + (fix != NULL) + (force != NULL) + (accelerate != NULL) + (keys != NULL) + (sequence != NULL);
-    int yes = 1;
+    int ways = has_rates + (fix != NULL) + (keys != NULL) + (sequence != NULL), push = 0, yes = 1;
+    for (int i = 0; i < PUSHES; i++) {
+        const abut_tree *found = abut_tree_find(t, PUSH[i].key);
+        if (found) pushed = found, push = i, ways++;
+    }
     if (ways != 1)
         return abut_tree_fail(t, err, "a motion: expected one of translate and rotate and scale, keyframes, sequence, fix, "
-                              "acceleration, force; found %d", ways);
+                              "acceleration, force, force-density, traction, pressure; found %d", ways);
     if (center && !keys) return abut_tree_fail_key(center, err, "center: of keyframes; rotate and scale have their own");
     if (keys) return read_keyframes(keys, t, m, err);
     if (sequence) return read_positions(r, sequence, m, err);
     if (has_rates) return read_velocities(t, m, err);
-    abut_status rc = ABUT_OK;
-    if (fix) rc = abut_tree_flag(fix, "fix", &yes, err);
-    if (!rc && !yes) rc = abut_tree_fail(fix, err, "fix: expected true");
-    if (!rc && force) rc = abut_tree_vector(force, "force", ABUT_Q_FORCE, 3, m->linear, err), m->act = ABUT_ACT_FORCE;
-    if (!rc && accelerate)
-        rc = abut_tree_vector(accelerate, "acceleration", ABUT_Q_ACCELERATION, 3, m->linear, err),
-        m->act = ABUT_ACT_ACCELERATE;
-    return rc;
+    if (pushed) return read_push(pushed, &PUSH[push], m, err);
+    const abut_status rc = abut_tree_flag(fix, "fix", &yes, err);
+    return rc || yes ? rc : abut_tree_fail(fix, err, "fix: expected true");
 }
 
 /* What only some motions have. */
 static abut_status read_options(const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     static const char *const names[] = { "linear", "smooth", NULL };
-    const abut_tree *hold = abut_tree_find(t, "hold"), *way = abut_tree_find(t, "interpolation"), *until = abut_tree_find(t, "until");
+    const abut_tree *hold = abut_tree_find(t, "hold"), *way = abut_tree_find(t, "interpolation");
+    const abut_tree *until = abut_tree_find(t, "until");
     const int keys = m->act == ABUT_ACT_KEYS || m->act == ABUT_ACT_PATH;
     if (until && keys) return abut_tree_fail_key(until, err, "until: the last key ends the motion");
     if (way && !keys) return abut_tree_fail_key(way, err, "interpolation: of keyframes and sequences");
-    if (hold && (m->act == ABUT_ACT_FORCE || m->act == ABUT_ACT_ACCELERATE))
+    if (hold && !abut_act_moves(m->act))
         return abut_tree_fail_key(hold, err, "hold: a force holds nothing: expected a prescribed motion");
     if (hold && !keys && !until) return abut_tree_fail_key(hold, err, "hold: the motion never ends: expected 'until'");
     abut_status rc = hold ? abut_tree_flag(hold, "hold", &m->hold, err) : ABUT_OK;
@@ -249,8 +269,11 @@ static abut_status read_options(const abut_tree *t, abut_scene_motion *m, abut_e
 
 static abut_status read_motion(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
-    static const char *const keys[] = { "select", "translate", "rotate", "scale", "keyframes", "sequence", "interpolation", "center",
-                                        "fix", "acceleration", "force", "from", "until", "hold", NULL };
+    static const char *const keys[] = { "select", "translate", "rotate", "scale", "keyframes", "sequence", "interpolation",
+                                       "center",
+                                        "fix", "acceleration", "force", "force-density", "traction", "pressure", "from", "until",
+                                            "hold",
+                                        NULL };
     abut_status rc = abut_tree_keys(t, "motion", keys, err);
     if (rc) return rc;
     const abut_tree *select = abut_tree_find(t, "select");

@@ -84,7 +84,8 @@ static abut_status read_object_name(const scene_reader *r, const abut_tree *t, i
 {
     for (int32_t i = 0; t->kind == ABUT_TREE_TEXT && i < r->scene->nplanes; i++)
         if (!strcmp(t->text, r->scene->plane[i].name))
-            return abut_tree_fail(t, err, "'%s' is a half-space, which has no nodes and never moves: expected a body or an obstacle "
+            return abut_tree_fail(t, err, "'%s' is a half-space, which has no nodes and never moves: expected a body or an "
+                                  "obstacle "
                                   "with a mesh", t->text);
     return scene_find(r, t, 0, row, err);
 }

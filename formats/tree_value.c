@@ -20,7 +20,7 @@ static const struct unit {
     { ABUT_Q_LENGTH_OR_L, "m", 1, 0 },   { ABUT_Q_LENGTH_OR_L, "cm", 1e-2, 0 }, { ABUT_Q_LENGTH_OR_L, "mm", 1e-3, 0 },
     { ABUT_Q_LENGTH_OR_L, "l", 1, 1 },   { ABUT_Q_SPEED, "m/s", 1, 0 },         { ABUT_Q_SPEED_OR_L, "m/s", 1, 0 },
     { ABUT_Q_SPEED_OR_L, "l/s", 1, 1 },  { ABUT_Q_ACCELERATION, "m/s^2", 1, 0 }, { ABUT_Q_FORCE, "N", 1, 0 },
-    { ABUT_Q_STIFFNESS, "N/m", 1, 0 },
+    { ABUT_Q_STIFFNESS, "N/m", 1, 0 },     { ABUT_Q_FORCE_DENSITY, "N/m^3", 1, 0 },
     { ABUT_Q_DENSITY, "kg/m^3", 1, 0 },  { ABUT_Q_PRESSURE, "Pa", 1, 0 },       { ABUT_Q_PRESSURE, "kPa", 1e3, 0 },
     { ABUT_Q_PRESSURE, "MPa", 1e6, 0 },  { ABUT_Q_PRESSURE, "GPa", 1e9, 0 },    { ABUT_Q_VOLUME, "m^3", 1, 0 },
     { ABUT_Q_ANGLE, "deg", DEGREE, 0 },  { ABUT_Q_ANGLE, "rad", 1, 0 },         { ABUT_Q_RATE, "deg/s", DEGREE, 0 },

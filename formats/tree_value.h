@@ -18,6 +18,7 @@ typedef enum abut_quantity {
     ABUT_Q_ACCELERATION,    /* m/s^2                                    */
     ABUT_Q_FORCE,           /* N                                        */
     ABUT_Q_STIFFNESS,       /* N/m                                      */
+    ABUT_Q_FORCE_DENSITY,   /* N/m^3                                    */
     ABUT_Q_DENSITY,         /* kg/m^3                                   */
     ABUT_Q_PRESSURE,        /* Pa, kPa, MPa, GPa                        */
     ABUT_Q_VOLUME,          /* m^3                                      */

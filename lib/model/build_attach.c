@@ -137,6 +137,12 @@ static void carry_by_obstacle(const abut_part *p, const double *x, struct tie *t
     }
 }
 
+static void carry_by_point(const double point[3], const double *x, struct tie *t, double *distance)
+{
+    memcpy(t->offset, point, sizeof t->offset);
+    *distance = abut_v3_norm(abut_v3_sub(abut_v3_get(x), abut_v3_get(point)));
+}
+
 static abut_status attach_nodes(abut_build *b, ties *all, const abut_scene_attachment *s, int32_t *attached, abut_err *err)
 {
     abut_listed *list = NULL;
@@ -152,7 +158,7 @@ static abut_status attach_nodes(abut_build *b, ties *all, const abut_scene_attac
         double distance = 0;
         if (to && b->role[list[i].node] == ABUT_NODE_OBSTACLE)
             rc = abut_fail(err, ABUT_E_FORMAT, "%s: node %d is of an obstacle: expected a body", s->from, list[i].node);
-        if (!to) memcpy(t.offset, s->point, sizeof t.offset), distance = abut_v3_norm(abut_v3_sub(abut_v3_get(x), abut_v3_get(s->point)));
+        if (!to) carry_by_point(s->point, x, &t, &distance);
         else if (to->object->obstacle) carry_by_obstacle(to, x, &t, &distance);
         else if (!carry_by_tet(to, x, &t, &distance))
             rc = abut_fail(err, ABUT_E_GEOM, "%s: object '%s' has no surface", s->from, to->object->name);
@@ -162,7 +168,8 @@ static abut_status attach_nodes(abut_build *b, ties *all, const abut_scene_attac
         ++*attached;
     }
     if (!rc && !*attached)
-        rc = abut_fail(err, ABUT_E_FORMAT, "%s: this attachment ties no node: the nearest of %d is %g m away, expected one within %g m",
+        rc = abut_fail(err, ABUT_E_FORMAT, "%s: this attachment ties no node: the nearest of %d is %g m away, expected one "
+                       "within %g m",
                        s->from, n, nearest, s->within);
     free(list);
     return rc;

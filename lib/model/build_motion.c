@@ -17,7 +17,10 @@ typedef struct motions {
         double window[2], linear[3], angular[3], scale[3], center[3];
         const char *from;
     } *row;
-    abut_listed *node;
+    struct moved {
+        int32_t node, point;    /* of the model; of the object's mesh */
+        double share[3];        /* of the row's linear: FORCE */
+    } *node;
     abut_scene_pose *key;
     double *path;               /* [3 npath] */
 } motions;
@@ -35,10 +38,10 @@ static void *grow(void *p, int32_t *cap, int32_t n, int64_t more, size_t size, a
 
 static abut_status add_node(motions *m, int32_t node, int32_t point, abut_err *err)
 {
-    abut_listed *grown = grow(m->node, &m->cap_nodes, m->nnodes, 1, sizeof *grown, err);
+    struct moved *grown = grow(m->node, &m->cap_nodes, m->nnodes, 1, sizeof *grown, err);
     if (!grown) return ABUT_E_NOMEM;
     m->node = grown;
-    m->node[m->nnodes++] = (abut_listed){ node, point };
+    m->node[m->nnodes++] = (struct moved){ node, point, { 1, 1, 1 } };
     return ABUT_OK;
 }
 
@@ -85,7 +88,7 @@ static void box_center(const abut_build *b, const motions *m, const struct row *
 }
 
 /* The farthest of n nodes (NULL: first, first + 1, ...) along d, times sign. */
-static double farthest(const abut_build *b, const abut_listed *node, int32_t first, int32_t n, abut_vec3 d, double sign)
+static double farthest(const abut_build *b, const struct moved *node, int32_t first, int32_t n, abut_vec3 d, double sign)
 {
     double most = -INFINITY;
     for (int32_t i = 0; i < n; i++)
@@ -159,9 +162,68 @@ static abut_status set_path(motions *m, const abut_scene_path *path, int32_t nv,
     return ABUT_OK;
 }
 
-static int moves(const abut_scene_motion *s)
+/* Force per area on the triangles of an object whose corners are all selected, a third to each; returns their number.
+ * at[nv]: the row of a point, or -1. */
+static int32_t load_triangles(const abut_build *b, motions *m, const abut_part *p, const abut_scene_motion *s, const int32_t *at)
 {
-    return s->act != ABUT_ACT_ACCELERATE && s->act != ABUT_ACT_FORCE;
+    int32_t loaded = 0;
+    for (int32_t t = 0; t < p->ntri; t++) {
+        const int32_t *v = p->tri + 3 * (size_t)t;
+        abut_vec3 x[3], f = abut_v3_get(s->linear);
+        if (at[v[0]] < 0 || at[v[1]] < 0 || at[v[2]] < 0) continue;
+        for (int k = 0; k < 3; k++) x[k] = abut_v3_get(p->object->mesh.x + 3 * (size_t)v[k]);
+        const abut_vec3 area = abut_v3_scale(0.5, abut_v3_cross(abut_v3_sub(x[1], x[0]), abut_v3_sub(x[2], x[0])));
+        f = s->act == ABUT_ACT_PRESSURE ? abut_v3_scale(-f.x, area) : abut_v3_scale(abut_v3_norm(area), f);
+        for (int k = 0; k < 3; k++) {
+            double *share = m->node[at[v[k]]].share;
+            abut_v3_put(share, abut_v3_axpy(abut_v3_get(share), 1 / (3 * b->mass[m->node[at[v[k]]].node]), f));
+        }
+        loaded++;
+    }
+    return loaded;
+}
+
+static abut_status load_surface(abut_build *b, motions *m, const abut_scene_motion *s, struct row *r, abut_err *err)
+{
+    int32_t loaded = 0;
+    for (int32_t i = r->lo; i < r->hi; i++) memset(m->node[i].share, 0, sizeof m->node[i].share);
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_part *p = &b->part[o];
+        int32_t *at = malloc(((size_t)p->object->mesh.nv + 1) * sizeof *at);
+        if (!at) return abut_fail(err, ABUT_E_NOMEM, "motions: no memory for %d nodes", p->object->mesh.nv);
+        memset(at, -1, ((size_t)p->object->mesh.nv + 1) * sizeof *at);
+        for (int32_t i = r->lo; i < r->hi; i++)
+            if (m->node[i].node >= p->first && m->node[i].node < p->first + p->nodes) at[m->node[i].point] = i;
+        loaded += load_triangles(b, m, p, s, at);
+        free(at);
+    }
+    return loaded ? ABUT_OK : abut_fail(err, ABUT_E_FORMAT, "%s: no triangle of a surface has all its corners among the %d "
+                                        "selected "
+                                        "nodes", s->from, r->hi - r->lo);
+}
+
+/* Forces as what each node gets of an acceleration of 1 m/s^2 along every axis, or one acceleration for all. */
+static abut_status set_force(abut_build *b, motions *m, const abut_scene_motion *s, struct row *r, abut_err *err)
+{
+    double mass = 0;
+    for (int32_t i = r->lo; i < r->hi; i++) {
+        if (b->role[m->node[i].node] == ABUT_NODE_OBSTACLE)
+            return abut_fail(err, ABUT_E_FORMAT, "%s: a force on an obstacle: expected a body", s->from);
+        mass += b->mass[m->node[i].node];
+    }
+    r->kind = ABUT_MOTION_FORCE;
+    for (int k = 0; k < 3 && s->act == ABUT_ACT_FORCE; k++) r->linear[k] /= mass;
+    if (s->act == ABUT_ACT_ACCELERATE || s->act == ABUT_ACT_FORCE) return ABUT_OK;
+    for (int k = 0; k < 3; k++) r->linear[k] = 1;
+    if (s->act != ABUT_ACT_DENSITY) return load_surface(b, m, s, r, err);
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_part *p = &b->part[o];
+        for (int32_t i = r->lo; i < r->hi; i++)
+            if (m->node[i].node >= p->first && m->node[i].node < p->first + p->nodes)
+                for (int k = 0; k < 3; k++)
+                    m->node[i].share[k] = s->linear[k] / b->scene->material[p->object->material].density;
+    }
+    return ABUT_OK;
 }
 
 static abut_status scripted(abut_build *b, motions *m, const abut_scene_motion *s, abut_err *err)
@@ -171,7 +233,6 @@ static abut_status scripted(abut_build *b, motions *m, const abut_scene_motion *
     if (!rc) rc = select_nodes(b, m, &s->select, r, err);
     if (rc) return rc;
     b->out->selected[s - b->scene->motion] = r->hi - r->lo;
-    r->kind = moves(s) ? ABUT_MOTION_MOVE : ABUT_MOTION_FORCE;
     r->hold = s->hold;
     r->smooth = s->smooth;
     memcpy(r->window, s->window, sizeof r->window);
@@ -183,14 +244,7 @@ static abut_status scripted(abut_build *b, motions *m, const abut_scene_motion *
     else box_center(b, m, r, r->center);
     if (s->act == ABUT_ACT_KEYS) rc = set_poses(m, s, r, err);
     if (s->act == ABUT_ACT_PATH) rc = set_path(m, &s->path, b->part[s->select.object].object->mesh.nv, s->window[0], r, err);
-    double mass = 0;
-    for (int32_t i = r->lo; i < r->hi && !rc; i++) {
-        if (b->role[m->node[i].node] == ABUT_NODE_OBSTACLE && !moves(s))
-            rc = abut_fail(err, ABUT_E_FORMAT, "%s: a force on an obstacle: expected a body", s->from);
-        mass += b->mass[m->node[i].node];
-    }
-    for (int k = 0; k < 3 && s->act == ABUT_ACT_FORCE; k++) r->linear[k] /= mass;
-    return rc;
+    return rc || abut_act_moves(s->act) ? rc : set_force(b, m, s, r, err);
 }
 
 static abut_status add_all_nodes(motions *m, const abut_part *p, struct row *r, abut_err *err)
@@ -322,6 +376,20 @@ static abut_status put_scales(abut_build *b, const motions *m, abut_err *err)
     return ABUT_OK;
 }
 
+static abut_status put_shares(abut_build *b, const motions *m, abut_err *err)
+{
+    double *share;
+    int differ = 0;
+    for (int32_t i = 0; i < m->nnodes; i++)
+        for (int k = 0; k < 3; k++) differ |= m->node[i].share[k] != 1;
+    if (!differ) return ABUT_OK;
+    const abut_status rc = put_array(b, "motion/share", m->nnodes, &share, err);
+    if (rc) return rc;
+    for (int32_t i = 0; i < m->nnodes; i++) memcpy(share + 3 * (size_t)i, m->node[i].share, sizeof m->node[i].share);
+    abut_arrays_find(b->model, "motion/share")->flags |= ABUT_A_REQUIRED;
+    return ABUT_OK;
+}
+
 static abut_status put_keys(abut_build *b, const motions *m, abut_err *err)
 {
     int32_t *key, *smooth, *path;
@@ -380,6 +448,7 @@ static abut_status put(abut_build *b, const motions *m, abut_err *err)
     }
     b->out->motions = m->n;
     rc = put_scales(b, m, err);
+    if (!rc) rc = put_shares(b, m, err);
     return rc ? rc : put_keys(b, m, err);
 }
 

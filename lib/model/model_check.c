@@ -217,11 +217,13 @@ static abut_status check_attachments(const abut_model *m, abut_err *err)
     for (int32_t i = 0; i < m->na; i++) {
         const int32_t *v = m->tie_node + 5 * (size_t)i;
         if (v[0] < 0 || m->role[v[0]] == ABUT_NODE_OBSTACLE)
-            return abut_fail(err, ABUT_E_FORMAT, "array 'attachment/node' row %d: starts with %d, expected a node of a body", i, v[0]);
+            return abut_fail(err, ABUT_E_FORMAT, "array 'attachment/node' row %d: starts with %d, expected a node of a body", i,
+                             v[0]);
         for (int a = 0; a < 5; a++)
             for (int b = 0; b < a; b++)
                 if (v[a] >= 0 && v[a] == v[b])
-                    return abut_fail(err, ABUT_E_FORMAT, "array 'attachment/node' row %d: %d twice, expected distinct nodes", i, v[a]);
+                    return abut_fail(err, ABUT_E_FORMAT, "array 'attachment/node' row %d: %d twice, expected distinct nodes", i,
+                                     v[a]);
     }
     return ABUT_OK;
 }

@@ -218,6 +218,9 @@ void abut_motion_acceleration(const abut_model *m, double t, double *acc)
     for (int32_t k = 0; k < m->nmo; k++) {
         if (m->mo_kind[k] != ABUT_MOTION_FORCE || !belongs(m, k, t)) continue;
         for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++)
-            for (int d = 0; d < 3; d++) acc[3 * m->mo_node[j] + d] += m->mo_linear[3 * k + d];
+            for (int d = 0; d < 3; d++) {
+                const double share = m->mo_share ? m->mo_share[3 * (size_t)j + (size_t)d] : 1;
+                acc[3 * m->mo_node[j] + d] += m->mo_linear[3 * k + d] * share;
+            }
     }
 }

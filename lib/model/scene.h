@@ -77,7 +77,11 @@ typedef struct abut_scene_attachment {
 } abut_scene_attachment;
 
 enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over all nodes, shared out by mass */,
-       ABUT_ACT_KEYS = 3, ABUT_ACT_PATH = 4 };
+       ABUT_ACT_KEYS = 3, ABUT_ACT_PATH = 4, ABUT_ACT_DENSITY = 5 /* force per volume at rest */,
+       ABUT_ACT_TRACTION = 6 /* force per area at rest */, ABUT_ACT_PRESSURE = 7 /* the same, inwards */ };
+
+/** 1 when the nodes go where the act says, 0 when it acts on them by a force. */
+static inline int abut_act_moves(int act) { return act == ABUT_ACT_MOVE || act == ABUT_ACT_KEYS || act == ABUT_ACT_PATH; }
 
 /* A pose at a time: where the nodes are then, seen from where they were at the start of the motion. */
 typedef struct abut_scene_pose {
@@ -91,7 +95,7 @@ typedef struct abut_scene_motion {
     char from[ABUT_SCENE_FROM];
     abut_scene_select select;
     int act;
-    double linear[3];               /* m/s, m/s^2 or N */
+    double linear[3];               /* m/s, m/s^2, N, N/m^3 or Pa; a pressure is the first */
     double angular[3];              /* rad/s */
     double scale[3];                /* 1/s: growth along each axis about the centre */
     int has_center;

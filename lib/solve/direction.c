@@ -30,7 +30,8 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int th
     d->tie_node = malloc((4 * n_tie + 1) * sizeof(int32_t));
     d->tie_row = malloc((4 * n_tie + 1) * sizeof(int32_t));
     d->tie_H = malloc((n_tie * ABUT_PACKED + 1) * sizeof(double));
-    if (d->tie_node && d->tie_row && d->tie_H && d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->diag && d->rhs) return ABUT_OK;
+    if (d->tie_node && d->tie_row && d->tie_H && d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm &&
+        d->diag && d->rhs) return ABUT_OK;
     abut_direction_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
 }
@@ -200,7 +201,8 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     rows_of(p, 4 * n_tie, d->tie_node, d->tie_row);
     LAP(hessian);
 
-    const abut_elems sets[SETS] = { { (size_t)m->nt, d->tet_row, d->tet_H }, { n_tie, d->tie_row, d->tie_H }, { t->n, t->row, t->H } };
+    const abut_elems sets[SETS] = { { (size_t)m->nt, d->tet_row, d->tet_H }, { n_tie, d->tie_row, d->tie_H },
+                                    { t->n, t->row, t->H } };
     rc = analyse(d, p, sets, err);
     LAP(analyse);
     if (rc) return rc;

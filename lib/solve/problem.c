@@ -126,12 +126,14 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
 
 double abut_energy_sum(const abut_energy *e)
 {
-    return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian, e->damping, e->attachment }, 7);
+    return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian, e->damping,
+                                     e->attachment }, 7);
 }
 
 double abut_energy_noise(const abut_problem *p, const abut_energy *e)
 {
-    return 4 * DBL_EPSILON * (p->w.psi * p->stiffness + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) + fabs(e->friction) +
+    return 4 * DBL_EPSILON * (p->w.psi * p->stiffness + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) +
+                              fabs(e->friction) +
                               fabs(e->lagrangian) + e->damping + e->attachment);
 }
 

@@ -12,7 +12,8 @@ static const double OFFSET[9] = { 0, 0, 0, 0.1, -0.2, 0.3, 1, 2, 3 }, STIFFNESS[
 
 static abut_model springs(void)
 {
-    return (abut_model){ .nv = 10, .na = 3, .tie_node = NODE, .tie_weight = WEIGHT, .tie_offset = OFFSET, .tie_stiffness = STIFFNESS };
+    return (abut_model){ .nv = 10, .na = 3, .tie_node = NODE, .tie_weight = WEIGHT, .tie_offset = OFFSET,
+                        .tie_stiffness = STIFFNESS };
 }
 
 static void somewhere(abut_rng *rng, double x[30])
@@ -124,7 +125,8 @@ TEST(nothing_pulls_at_the_start_nor_after_a_turn_of_both)
 TEST(a_block_hangs_as_far_down_as_its_springs_say)
 {
     world w;
-    world_scene(&w, "time: {step: 0.2}\ntolerance: 1e-7 l/s\n" HANGING("motion: [{select: {object: a}, fix: true}]\n" TIED("1e4 N/m")));
+    world_scene(&w, "time: {step: 0.2}\ntolerance: 1e-7 l/s\n"
+                HANGING("motion: [{select: {object: a}, fix: true}]\n" TIED("1e4 N/m")));
     CHECK(!world_judged(&w, 120));
     const double *x = get(&w, "node/x");
     double pull = 0;
@@ -159,7 +161,8 @@ TEST(a_block_swings_on_its_springs_with_their_frequency)
 TEST(a_body_follows_the_obstacle_or_the_point_it_is_tied_to)
 {
     world w;
-    world_scene(&w, "gravity: [0, 0, 0]\ntime: {step: 0.1}\ntolerance: 1e-4 l/s\nmaterials: {stiff: {model: fixed-corotated, young: 1 GPa}}\n"
+    world_scene(&w, "gravity: [0, 0, 0]\ntime: {step: 0.1}\ntolerance: 1e-4 l/s\nmaterials: {stiff: {model: fixed-corotated, "
+                "young: 1 GPa}}\n"
                 "objects:\n  b: {generate: {box: {size: [1, 1, 1], cells: [2, 2, 2]}}}\n"
                 "  c: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 5, 0]}\n"
                 "  k: {generate: {cloth: {size: [2, 2], cells: [1, 1]}}, obstacle: true, translate: [0, 0.6, 0]}\n"
@@ -176,14 +179,16 @@ TEST(a_body_follows_the_obstacle_or_the_point_it_is_tied_to)
     CHECK_NEAR(mean(&w, "node/x", 2, 0), 0.4, 1e-3);
     /* c has turned until both its springs lie on its diagonal, sqrt(3), and share what that lacks to the other end */
     const double lacking = sqrt(2 + 1.2 * 1.2) - sqrt(3);
-    CHECK_NEAR(abut_attach_energy(&w.model, get(&w, "node/x")), 0.25 * 1e4 * lacking * lacking, 0.02 * 0.25 * 1e4 * lacking * lacking);
+    CHECK_NEAR(abut_attach_energy(&w.model, get(&w, "node/x")), 0.25 * 1e4 * lacking * lacking, 0.02 * 0.25 * 1e4 * lacking *
+               lacking);
     world_close(&w);
 }
 
 TEST(a_restart_with_attachments_gives_the_same_bytes)
 {
     world a, b;
-#define BOTH "time: {scheme: bdf2}\n" HANGING("motion: [{select: {object: a}, rotate: {axis: [0, 0, 1], rate: 200 deg/s}}]\n" TIED("1e4 N/m"))
+#define BOTH "time: {scheme: bdf2}\n" \
+             HANGING("motion: [{select: {object: a}, rotate: {axis: [0, 0, 1], rate: 200 deg/s}}]\n" TIED("1e4 N/m"))
     world_scene(&a, BOTH);
     world_scene(&b, BOTH);
     CHECK(!world_run(&a, 8) && !world_run(&b, 3));
@@ -225,9 +230,11 @@ TEST(what_an_attachment_must_not_say_is_refused_by_name)
 {
     CHECK(refused("{from: a}", "attachments: expected a list"));
     CHECK(refused("[{from: {object: b}, to: {object: a}}]", "attachment: expected {from"));
-    CHECK(refused("[{from: {object: b}, to: {object: a}, stiffness: 1 N}]", "stiffness is '1 N': expected a number, if it has a unit one of N/m"));
+    CHECK(refused("[{from: {object: b}, to: {object: a}, stiffness: 1 N}]", "stiffness is '1 N': expected a number, if it has a "
+                  "unit one of N/m"));
     CHECK(refused("[{from: {object: b}, to: {object: a}, stiffness: -1}]", "stiffness is '-1': expected more than 0"));
-    CHECK(refused("[{from: {object: b}, to: {object: a, point: [0, 0, 0]}, stiffness: 1}]", "to: expected {object: name} or {point"));
+    CHECK(refused("[{from: {object: b}, to: {object: a, point: [0, 0, 0]}, stiffness: 1}]",
+                  "to: expected {object: name} or {point"));
     CHECK(refused("[{from: {object: b}, to: {object: b}, stiffness: 1}]", "object 'b' is tied to itself"));
     CHECK(refused("[{from: {}, to: {object: b}, stiffness: 1}]", "from: expected the object whose nodes are tied"));
     CHECK(refused("[{from: {object: k}, to: {object: b}, stiffness: 1}]", "is of an obstacle: expected a body"));
