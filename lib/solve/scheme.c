@@ -39,13 +39,30 @@ void abut_stepper_clear(abut_stepper *s)
     *s = (abut_stepper){ 0 };
 }
 
-/* Acceleration of a body that nothing touches: a = g - M^-1 dPsi/dx, m/s^2; of obstacles none. */
-static abut_status free_acceleration(abut_stepper *s, const double *x, double *a, abut_err *err)
+/* f -= C v, N, with the damping of this step */
+static abut_status subtract_damping(abut_stepper *s, const double *v, double *f, abut_err *err)
+{
+    const abut_problem *p = &s->solver.prob;
+    abut_arena *scratch = &s->solver.scratch;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    if (!abut_damping_acts(&p->damping)) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *rest = ABUT_NEW(scratch, double, n3);
+    if (!rest) return abut_fail(err, ABUT_E_NOMEM, "damping: %zu numbers", n3);
+    memset(rest, 0, n3 * sizeof *rest);
+    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, v, rest, -1, f, scratch, err);
+    abut_arena_release(scratch, mark);
+    return rc;
+}
+
+/* Acceleration of a body that nothing touches: a = g - M^-1 (dPsi/dx + C v), m/s^2; of obstacles none. */
+static abut_status free_acceleration(abut_stepper *s, const double *x, const double *v, double *a, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
     const abut_model *m = p->model;
     memset(a, 0, 3 * (size_t)m->nv * sizeof *a);
-    const abut_status rc = abut_elastic_gradient(&p->elastic, x, -1, a, &s->solver.scratch, err);
+    abut_status rc = abut_elastic_gradient(&p->elastic, x, -1, a, &s->solver.scratch, err);
+    if (!rc) rc = subtract_damping(s, v, a, err);
     if (rc) return rc;
     abut_attach_gradient(m, x, -1, a);
     for (int32_t i = 0; i < 3 * m->nv; i++) {
@@ -67,16 +84,16 @@ static abut_status load_past(abut_stepper *s, const abut_frame *f, abut_err *err
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
     p->w = abut_integrator_weights(p->model, abut_integrator_scheme(p->model, f));
     abut_status rc = ABUT_OK;
+    abut_damping_freeze(&p->damping, &p->elastic, p->xn);
     if (p->w.scheme == ABUT_BDF2) {
         memcpy(s->x1, f->x1, bytes);
         memcpy(s->v1, f->v1, bytes);
     } else if (p->w.scheme == ABUT_IMPLICIT_NEWMARK) {
         if (f->a) memcpy(s->a, f->a, bytes);
-        else rc = free_acceleration(s, p->xn, s->a, err);
+        else rc = free_acceleration(s, p->xn, s->v, s->a, err);
     }
     const abut_start at = start_of(s);
     if (rc) return rc;
-    abut_damping_freeze(&p->damping, &p->elastic, p->xn);
     abut_integrator_predict(p->model, p->w.scheme, &at, p->xhat);
     abut_integrator_still(p->model, p->w.scheme, &at, p->held, p->target, p->still);
     return ABUT_OK;
@@ -382,7 +399,9 @@ static abut_status finish(abut_stepper *s, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
     const abut_start at = start_of(s);
-    const abut_status rc = p->w.scheme == ABUT_IMPLICIT_NEWMARK ? free_acceleration(s, s->solver.x, s->a_end, err) : ABUT_OK;
+    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
+    const abut_status rc = free_acceleration(s, s->solver.x, s->v_end, s->a_end, err);
     if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
     return rc;
 }

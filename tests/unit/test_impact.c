@@ -72,14 +72,14 @@ static void converges(int32_t scheme, const char *material, int two, int finest,
 
 TEST(a_bar_that_hits_a_wall_feels_the_force_of_the_wave_and_leaves_when_it_is_back)
 {
-    const int finest = check_runs(80, 320);
+    const int finest = check_runs(80, 160);
     converges(ABUT_IMPLICIT_EULER, "linear-corotated", 0, finest, 1 / 2.);
     converges(ABUT_BDF2, "neo-hookean", 0, finest, 2 / 3.);
 }
 
 TEST(a_bar_that_hits_an_equal_one_stops_and_the_other_takes_its_speed)
 {
-    const int finest = check_runs(40, 160);
+    const int finest = check_runs(40, 80);
     converges(ABUT_IMPLICIT_EULER, "neo-hookean", 1, finest, 1 / 2.);
     converges(ABUT_BDF2, "linear-corotated", 1, finest, 2 / 3.);
 }
@@ -87,7 +87,7 @@ TEST(a_bar_that_hits_an_equal_one_stops_and_the_other_takes_its_speed)
 /* Without damping of its own the midpoint rule lets the last nodes rattle on the wall: the force is right in the mean. */
 TEST(the_midpoint_rule_has_the_impulse_and_the_energy_of_the_wave)
 {
-    const int finest = check_runs(40, 160);
+    const int finest = check_runs(40, 80);
     impact coarse = impact_of(ABUT_MIDPOINT, "linear-corotated", 20, 0);
     for (int n = 40; n <= finest; n *= 2) {
         const impact fine = impact_of(ABUT_MIDPOINT, "linear-corotated", n, 0);

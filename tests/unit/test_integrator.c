@@ -92,7 +92,7 @@ TEST(an_oscillator_follows_the_textbook_recurrence_of_its_scheme)
         const double v0 = 1e-5, h = 0.01, mass = test < 2 * ABUT_SCHEMES ? 0 : 6, stiffness = test < ABUT_SCHEMES ? 0 : 4e-3;
         world w;
         const double omega = oscillator(&w, scheme, h, v0, mass, stiffness), scale = v0 / omega, k2 = omega * omega;
-        twin q = { .v = v0 };
+        twin q = { .v = v0, .a = -(mass + stiffness * k2) * v0 };
         for (int k = 0; k < 40; k++) {
             CHECK(!world_run(&w, 1));
             q = twin_step(q, scheme, k == 0, h, k2, mass + stiffness * k2);
@@ -100,6 +100,34 @@ TEST(an_oscillator_follows_the_textbook_recurrence_of_its_scheme)
             CHECK_NEAR(get(&w, "node/v")[7], q.v, 1e-4 * v0);
         }
         world_close(&w);
+    }
+}
+
+/* x(t) of x'' = -omega^2 x - c x', x = 0 and x' = v0 at first, while it swings (c < 2 omega) */
+static double damped(double omega, double c, double v0, double t)
+{
+    const double w = sqrt(omega * omega - c * c / 4);
+    return v0 / w * exp(-c * t / 2) * sin(w * t);
+}
+
+TEST(a_damped_oscillator_converges_to_the_closed_form_with_the_order_of_its_scheme)
+{
+    for (int32_t test = 0; test < 3 * ABUT_SCHEMES; test++) {
+        const int32_t scheme = test % ABUT_SCHEMES;
+        const double v0 = 1e-5, t_end = 0.24, mass = test < 2 * ABUT_SCHEMES ? 6 : 0, stiffness = test < ABUT_SCHEMES ? 0 : 4e-3;
+        double off[2];
+        for (int fine = 0; fine < 2; fine++) {
+            const int n = (scheme == ABUT_IMPLICIT_EULER ? 240 : 48) << fine;
+            world w;
+            const double omega = oscillator(&w, scheme, t_end / n, v0, mass, stiffness), c = mass + stiffness * omega * omega;
+            CHECK(!world_run(&w, n));
+            off[fine] = fabs(get(&w, "node/x")[7] - 1 - damped(omega, c, v0, t_end)) / (v0 / omega);
+            world_close(&w);
+        }
+        printf("# %s, a_M %g, b_K %g: error %.3g, %.3g of the amplitude, order %.3f\n", NAME[scheme], mass, stiffness, off[0], off[1],
+               log2(off[0] / off[1]));
+        CHECK_NEAR(log2(off[0] / off[1]), scheme == ABUT_IMPLICIT_EULER ? 1 : 2, 0.12);
+        CHECK(off[1] < 0.05);
     }
 }
 
@@ -394,6 +422,7 @@ int main(void)
 {
     RUN(free_fall_is_that_of_each_formula);
     RUN(an_oscillator_follows_the_textbook_recurrence_of_its_scheme);
+    RUN(a_damped_oscillator_converges_to_the_closed_form_with_the_order_of_its_scheme);
     RUN(newmark_and_midpoint_keep_energy_and_euler_loses_what_it_must);
     RUN(euler_converges_with_order_one_and_the_others_with_two);
     RUN(contact_forces_in_newtons_explain_the_change_of_momentum);
