@@ -52,7 +52,7 @@ static double moment(const world *w, const double *m, const double *u, const dou
 
 /* What the scheme's equation times x (of the moment of its forces) leaves over, kg m^2/s: zero but for Newton's residual.
  *   Euler     sum m x' x (v' - v)
- *   Newmark   h/2 sum m x' x a'
+ *   Newmark   sum m x' x (v' - v - h/2 a) = h/2 sum m x' x a'
  *   BDF2      sum m x' x (3 v' - 4 v + v1) / 2
  *   midpoint  sum m xm x (v' - v) - h sum xm x F, where the contact forces F act at x' */
 static double moment_defect(const world *w, int32_t scheme, int first, const past *q, int k)
@@ -62,7 +62,7 @@ static double moment_defect(const world *w, int32_t scheme, int first, const pas
     double *at = calloc((size_t)n3, sizeof *at), *dv = calloc((size_t)n3, sizeof *dv), s;
     for (int32_t i = 0; i < n3; i++) {
         at[i] = scheme == ABUT_MIDPOINT ? (x[i] + q->x[i]) / 2 : x[i];
-        if (scheme == ABUT_IMPLICIT_NEWMARK) dv[i] = h / 2 * get(w, "node/a")[i];
+        if (scheme == ABUT_IMPLICIT_NEWMARK) dv[i] = v[i] - q->v[i] - h / 2 * q->a[i];
         else if (scheme == ABUT_BDF2 && !first) dv[i] = (3 * v[i] - 4 * q->v[i] + q->v1[i]) / 2;
         else dv[i] = v[i] - q->v[i];
     }
