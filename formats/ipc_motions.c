@@ -100,24 +100,22 @@ static void turn_about(ipc_script *s, abut_tree *m, const double w[3], double si
     abut_make_number(&s->make, rotate, "rate", rate, "deg/s");
 }
 
-/* until: NULL, or when the motion ends. */
+/* until: NULL, or when they stop and are held. */
 static void move_ends(ipc_script *s, const act *a, const char *until)
 {
     for (int end = 0; end < 2; end++) {
         abut_tree *m = end_strip(s, 0, end);
         if (a->out != 0) abut_make_numbers(&s->make, m, "translate", (double[3]){ end ? a->out : -a->out, 0, 0 }, 3);
         turn_about(s, m, a->turn, end ? -1 : 1);
-        if (until) abut_make_text(&s->make, m, "until", "%s", until);
+        if (!until) continue;
+        abut_make_text(&s->make, m, "until", "%s", until);
+        abut_make_text(&s->make, m, "hold", "true");
     }
 }
 
-static void hold_ends(ipc_script *s, int axis, const char *from)
+static void fix_ends(ipc_script *s, int axis)
 {
-    for (int end = 0; end < 2; end++) {
-        abut_tree *m = end_strip(s, axis, end);
-        abut_make_text(&s->make, m, "fix", "true");
-        if (from) abut_make_text(&s->make, m, "from", "%s", from);
-    }
+    for (int end = 0; end < 2; end++) abut_make_text(&s->make, end_strip(s, axis, end), "fix", "true");
 }
 
 /* "script 'stretch' (line 3): <what>; --set motion.0 or motion.1": what the last n motions do is chosen here. */
@@ -174,7 +172,7 @@ static abut_status twist_and_stretch(ipc_script *s, abut_err *err)
 static abut_status hold_top_and_bottom(ipc_script *s, abut_err *err)
 {
     (void)err;
-    hold_ends(s, 1, NULL);
+    fix_ends(s, 1);
     return ABUT_OK;
 }
 
@@ -183,8 +181,7 @@ static abut_status stretch_and_pause(ipc_script *s, abut_err *err)
 {
     (void)err;
     move_ends(s, &(act){ .out = 0.1 }, "1 s");
-    hold_ends(s, 0, "1 s");
-    assume(s, "the ends along x move apart for 1 s, each at 0.1 m/s, and are held from then on", 4);
+    assume(s, "the ends along x move apart for 1 s, each at 0.1 m/s, and are held from then on", 2);
     return ABUT_OK;
 }
 

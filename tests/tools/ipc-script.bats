@@ -204,15 +204,11 @@ Y
 - select: {relative-box: [[-1, -1, -1], [0.01, 2, 2]]}
   translate: [-0.1, 0, 0]
   until: 1 s
+  hold: true
 - select: {relative-box: [[0.99, -1, -1], [2, 2, 2]]}
   translate: [0.1, 0, 0]
   until: 1 s
-- select: {relative-box: [[-1, -1, -1], [0.01, 2, 2]]}
-  fix: true
-  from: 1 s
-- select: {relative-box: [[0.99, -1, -1], [2, 2, 2]]}
-  fix: true
-  from: 1 s
+  hold: true
 Y
     grep -F "assumed: script 'stretchAndPause' (line 4): the ends along x move apart for 1 s" text
     "$BIN/step" -q -j 1 -n 60 a.abut -o c.abut

@@ -336,6 +336,27 @@ TEST(motions_that_follow_one_another_are_fine)
     drop(&s);
 }
 
+/* The way is found here node by node, along an oblique motion and against a turned wall. */
+TEST(a_motion_ends_at_its_gap_to_an_object)
+{
+    static const double v[3] = { 3, -2, 0.5 };
+    const double speed = sqrt(9 + 4 + 0.25);
+    made s;
+    CHECK(made_well(&s, "objects:\n" BOX "  wall: {generate: {box: {size: [1, 2, 3], cells: [2, 2, 2]}}, obstacle: true,\n"
+                        "         translate: [20, -9, 1], rotate: {axis: [1, 1, 0], angle: 30 deg}}\n"
+                        "motion:\n  - {select: {object: a, surface: true}, translate: [3, -2, 0.5], from: 0.5 s,\n"
+                        "     until: {gap: 0.25 l, to: wall}}\n"));
+    double front = -INFINITY, wall = INFINITY;
+    for (int32_t i = 0; i < s.m.nv; i++) {
+        const double *x = s.f.x + 3 * i, along = (x[0] * v[0] + x[1] * v[1] + x[2] * v[2]) / speed;
+        if (s.m.body[i] == 0) front = fmax(front, along);
+        else wall = fmin(wall, along);
+    }
+    CHECK(s.m.nmo == 1 && s.m.mo_window[0] == 0.5);
+    CHECK_NEAR(s.m.mo_window[1], 0.5 + (wall - front - 0.25 * s.built.length) / speed, 1e-13);
+    drop(&s);
+}
+
 TEST(the_nearest_name_is_found_and_far_ones_are_not)
 {
     static const char *const names[] = { "friction", "gravity", "time", "tolerance", NULL };
@@ -461,6 +482,7 @@ int main(int argc, char **argv)
     RUN(a_sequence_passes_through_every_position);
     RUN(what_cannot_be_simulated_is_refused);
     RUN(motions_that_follow_one_another_are_fine);
+    RUN(a_motion_ends_at_its_gap_to_an_object);
     RUN(the_nearest_name_is_found_and_far_ones_are_not);
     RUN(the_start_check_agrees_with_all_pairs);
     RUN(the_smallest_gap_is_measured);
