@@ -1,4 +1,5 @@
 #include "formats/scene_parts.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,6 +98,15 @@ static abut_status read_velocity(const abut_tree *t, abut_scene_object *o, abut_
     return rc;
 }
 
+/* An equilibrium has no velocity to start with; obstacles move as they are told. */
+static abut_status check_velocity(const scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *v = abut_tree_find(t, "velocity"), *w = abut_tree_find(t, "angular-velocity");
+    if (o->obstacle || (!v && !w) || r->scene->scheme != ABUT_QUASI_STATIC) return ABUT_OK;
+    return abut_tree_fail_key(v ? v : w, err, "a body without inertia has no velocity: expected a motion, or another time.scheme "
+                              "than quasi-static");
+}
+
 static abut_status read_fill(const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
     static const char *const keys[] = { "max-volume", "keep-surface", NULL };
@@ -132,6 +142,7 @@ static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_s
     if (!rc && !o->obstacle) rc = find_material(r, t, &o->material, err);
     if (!rc) rc = read_mu(t, &o->has_mu, &o->mu, err);
     if (!rc) rc = read_velocity(t, o, err);
+    if (!rc) rc = check_velocity(r, t, o, err);
     if (!rc) rc = scene_mesh(r, t, o, err);
     return rc ? rc : read_fill(t, o, err);
 }

@@ -60,12 +60,16 @@ static abut_status parameter(const abut_tree *map, const char *key, const char *
 static abut_status read_time(scene_reader *r, const abut_tree *t, abut_err *err)
 {
     static const char *const keys[] = { "step", "end", "scheme", NULL };
-    static const char *const schemes[] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", NULL };
+    static const char *const schemes[] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", "quasi-static", NULL };
     abut_status rc = abut_tree_keys(t, "time", keys, err);
     if (!rc) rc = parameter(t, "step", "time.step", ABUT_Q_TIME, 0, &r->scene->step, err);
     if (!rc) rc = parameter(t, "end", "time.end", ABUT_Q_TIME, 0, &r->scene->end, err);
     const abut_tree *s = abut_tree_find(t, "scheme");
-    return rc || !s ? rc : abut_tree_choice(s, "time.scheme", schemes, &r->scene->scheme, err);
+    if (!rc && s) rc = abut_tree_choice(s, "time.scheme", schemes, &r->scene->scheme, err);
+    /* what a dynamic step may leave to the next one, an equilibrium has to have */
+    if (!rc && r->scene->scheme == ABUT_QUASI_STATIC)
+        r->scene->tolerance = (abut_param){ 1e-6 / r->scene->step.value, 1, "default of quasi-static: 1e-6 l in a time step" };
+    return rc;
 }
 
 /* A friction coefficient: >= 0. */

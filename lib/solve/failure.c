@@ -168,6 +168,10 @@ static void say_kind(words *w, const abut_solver *s)
         say(w, "; the pivot that fails is at ");
         say_primitive(w, s, &f->node, 1);
         break;
+    case ABUT_FAILED_FLOATING:
+        say_object(w, s, s->prob.model->body[f->node]);
+        say(w, " floats: nothing holds it against its load, after %d Newton iterations", f->iterations);
+        break;
     case ABUT_FAILED_NOT: say(w, "no failure"); break;
     }
 }
@@ -179,6 +183,7 @@ static const char *advice(const abut_failure *f)
     case ABUT_FAILED_ITERATIONS: return "a higher limit or a smaller time step may help";
     case ABUT_FAILED_BLOCKED: return "let the script stop earlier, leave it room, or let what stands in its way give";
     case ABUT_FAILED_TOUCHING: return "a smaller time step or a larger dhat keeps gaps wider";
+    case ABUT_FAILED_FLOATING: return "without inertia a body needs something to rest on, nodes that are held, or damping by mass";
     default: return "look for extreme moduli, masses or gaps; a smaller time step may help";
     }
 }

@@ -13,7 +13,8 @@ typedef enum abut_failure_kind {
     ABUT_FAILED_BLOCKED,        /* scripted motion gets no further, however hard it is pushed */
     ABUT_FAILED_INDEFINITE,     /* no shift of the diagonal makes the matrix positive definite */
     ABUT_FAILED_NOT_FINITE,     /* the direction is not */
-    ABUT_FAILED_TOUCHING        /* a gap has become too small for double precision */
+    ABUT_FAILED_TOUCHING,       /* a gap has become too small for double precision */
+    ABUT_FAILED_FLOATING        /* quasi-static: a body has loads and nothing that holds it */
 } abut_failure_kind;
 
 /* Kept up to date during a minimisation; kind tells whether it failed. */
@@ -23,7 +24,7 @@ typedef struct abut_failure {
     double residual;            /* m/s, of the last direction; NAN before the first */
     double bound, alpha;        /* of the last step: feasible and accepted length; accepted 0: none */
     abut_limit limit;           /* what set the bound */
-    int32_t node;               /* INDEFINITE: of the pivot; otherwise -1 */
+    int32_t node;               /* INDEFINITE: of the pivot; FLOATING: of the body; otherwise -1 */
 } abut_failure;
 
 /** Records what s->failed says, in words: what gave out and where, the pair of primitives or the element that bounds the

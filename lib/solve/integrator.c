@@ -1,6 +1,13 @@
 #include "solve/integrator.h"
 
+#include "energy/elastic.h"
+#include "linalg/vec3.h"
+
 #include <math.h>
+
+/* Of the mass, which has the size of the stiffness of an element: below the softest mode of any mesh that is worth solving,
+ * above the rounding of a factorisation. */
+#define STATIC_SHIFT 1e-9
 
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f)
 {
@@ -18,6 +25,33 @@ double abut_integrator_step_weight(int scheme)
     }
 }
 
+/* Mean of the six squared edges, m^2. */
+static double mean_edge2(const abut_vec3 X[4])
+{
+    double sum = 0;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < i; j++) sum += abut_v3_norm2(abut_v3_sub(X[i], X[j]));
+    return sum / 6;
+}
+
+double abut_integrator_static_time(const abut_model *m)
+{
+    double mass = 0, a2 = 0, modulus = 0, volume = 0;
+    for (int32_t i = 0; i < m->nv; i++)
+        if (m->role[i] != ABUT_NODE_OBSTACLE) mass += m->mass[i];
+    for (int32_t t = 0; t < m->nt; t++) {
+        abut_vec3 X[4];
+        double mu, lambda;
+        for (int k = 0; k < 4; k++) X[k] = abut_v3_get(m->X + 3 * (size_t)m->tet[4 * t + k]);
+        const double v = abut_v3_dot(abut_v3_sub(X[1], X[0]), abut_v3_cross(abut_v3_sub(X[2], X[0]), abut_v3_sub(X[3], X[0]))) / 6;
+        abut_lame(m->mat_young[m->tet_mat[t]], m->mat_poisson[m->tet_mat[t]], &mu, &lambda);
+        volume += v;
+        modulus += v * (lambda + mu);
+        a2 += v * mean_edge2(X);
+    }
+    return m->nt ? sqrt(mass / modulus * (a2 / volume)) : m->h[0];
+}
+
 /* the velocity after a step is rate (x' - c) / h */
 static double velocity_rate(int scheme)
 {
@@ -26,22 +60,34 @@ static double velocity_rate(int scheme)
 
 abut_weights abut_integrator_weights(const abut_model *m, int scheme)
 {
+    if (scheme == ABUT_QUASI_STATIC) {
+        const double T = abut_integrator_static_time(m), h = m->h[0];
+        return (abut_weights){ .scheme = scheme, .shift = STATIC_SHIFT, .psi = T * T, .share = 1, .h_force = T,
+                               .damping = T * T / h, .eps_v = m->eps_v[0] * h / T };
+    }
     const double s = abut_integrator_step_weight(scheme), h = m->h[0], share = scheme == ABUT_MIDPOINT ? 0.5 : 1;
-    return (abut_weights){ .scheme = scheme, .psi = s / share * (h * h), .share = share, .h_force = h * sqrt(s),
+    return (abut_weights){ .scheme = scheme, .inertia = 1, .psi = s / share * (h * h), .share = share, .h_force = h * sqrt(s),
                            .damping = s * h * (share < 1 ? 1 : velocity_rate(scheme)),
                            .eps_v = m->eps_v[0] / (sqrt(s) * velocity_rate(scheme)) };
 }
 
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f)
 {
-    return abut_integrator_step_weight(abut_integrator_scheme(m, f)) * (m->h[0] * m->h[0]);
+    const int scheme = abut_integrator_scheme(m, f);
+    const double T = scheme == ABUT_QUASI_STATIC ? abut_integrator_static_time(m) : m->h[0];
+    return abut_integrator_step_weight(scheme) * (T * T);
 }
 
 void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *at, double *xhat)
 {
     const double h = m->h[0], *x = at->x, *v = at->v, *acc = at->acc;
     const int32_t n3 = 3 * m->nv;
+    double T;
     switch (scheme) {
+    case ABUT_QUASI_STATIC:
+        T = abut_integrator_static_time(m);
+        for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + T * T * acc[i];
+        break;
     case ABUT_IMPLICIT_NEWMARK:
         for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + h * v[i] + 0.25 * h * h * (at->a[i] + acc[i]);
         break;
@@ -62,7 +108,7 @@ void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at
 {
     const double h = m->h[0], rate = velocity_rate(scheme), *x = at->x;
     for (int32_t i = 0; i < 3 * m->nv; i++) {
-        if (scheme == ABUT_IMPLICIT_EULER) c[i] = x[i];
+        if (scheme == ABUT_IMPLICIT_EULER || scheme == ABUT_QUASI_STATIC) c[i] = x[i];
         else if (held[i / 3]) c[i] = x[i] + (1 - 1 / rate) * (target[i] - x[i]);
         else if (scheme == ABUT_BDF2) c[i] = x[i] + (x[i] - at->x1[i]) / 3;
         else c[i] = x[i] + 0.5 * h * at->v[i];
@@ -75,7 +121,9 @@ void abut_integrator_finish(const abut_model *m, int scheme, const abut_start *a
     const double h = m->h[0], *x0 = at->x;
     const int32_t n3 = 3 * m->nv;
     for (int32_t i = 0; i < n3; i++) {
-        if (held[i / 3] || scheme == ABUT_IMPLICIT_EULER) {
+        if (scheme == ABUT_QUASI_STATIC) {
+            v[i] = 0;
+        } else if (held[i / 3] || scheme == ABUT_IMPLICIT_EULER) {
             v[i] = (x[i] - x0[i]) / h;
         } else if (scheme == ABUT_BDF2) {
             v[i] = (3 * (x[i] - x0[i]) - (x0[i] - at->x1[i])) / (2 * h);

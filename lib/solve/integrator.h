@@ -7,12 +7,21 @@
  *     implicit Newmark (1/4, 1/2)     x + h v + h^2/4 (a + g)     h^2/4     1      1/4   2 (x' - x) / h - v
  *     BDF2                            xt + 2h/3 vt + 4h^2/9 g     4h^2/9    1      4/9   3 (x' - xt) / (2h)
  *     implicit midpoint               x + h v + h^2/2 g           h^2       1/2    1/2   2 (x' - x) / h - v
+ *     quasi-static                    x + T^2 g                   T^2       1      -     0
  *
  * with xt = (4 x - x1)/3, vt = (4 v - v1)/3 from the step before the last one.  dE/dx = M (x - xhat) - s_I h^2 f, so a
  * force in newtons is what the barrier or friction exerts in E divided by s_I h^2; both act at the end of the step.
  * The velocity after the step is always rate (x' - c) / h; friction opposes it.  (If it opposed (x' - x)/h, a contact that
  * sticks would leave Newmark and midpoint with v' = -v, step after step.)  Damping opposes it too, but in midpoint, whose
  * smooth forces are those of the middle, (x' - x)/h.
+ *
+ * Quasi-static: the equilibrium under the loads and the scripted positions of the end of the step,
+ *     E(x) = -T^2 (M g)^T (x - x_n) + T^2 Psi(x) + barrier(x) + friction(x):
+ * no inertia, and a force in newtons is what acts in E divided by T^2.  T is a time of the mesh, not of the load: the objective,
+ * and with it the answer under a given load, does not know the time step, and masses, of which the bounds of kappa and
+ * the penalty of the augmented Lagrangian are made, have the size of elastic stiffnesses.  Only what speaks of speed does:
+ * friction sticks up to a slide of eps_v h within one step, damping opposes (x - x_n) / h, the tolerance is a motion of h tolerance.
+ * shift M is added to the Hessian, never to E: nodes that no stiffness holds get a direction, but the minimum stays.
  * Sources: Li 2020, 2.1 and 5.3 (Euler, the family); Newmark 1959; Hairer and Wanner 1996, III.1 (BDF2), II.1. */
 #ifndef ABUT_SOLVE_INTEGRATOR_H
 #define ABUT_SOLVE_INTEGRATOR_H
@@ -22,6 +31,8 @@
 /* What the objective of one step takes from its scheme. */
 typedef struct abut_weights {
     int scheme;
+    int inertia;        /* 0: quasi-static, the first term of E is -M (xhat - x_n)^T (x - x_n) */
+    double shift;       /* of the Hessian by this times M */
     double psi;         /* s^2: weight of the elastic energy */
     double share;       /* the elastic energy is that at x_n + share (x - x_n) */
     double h_force;     /* s: h sqrt(s_I), as the barrier and friction take it */
@@ -33,9 +44,12 @@ typedef struct abut_weights {
  * takes one step of implicit Euler. */
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
 abut_weights abut_integrator_weights(const abut_model *m, int scheme);
-/** s_I. */
+/** T of the quasi-static scheme, s: in about this time a wave crosses an element, T^2 = density a^2 / (lambda + mu) with the means
+ * over the volume of density, squared edge length and modulus; h when there are no tets. */
+double abut_integrator_static_time(const abut_model *m);
+/** s_I of the schemes with inertia. */
 double abut_integrator_step_weight(int scheme);
-/** s_I h^2, s^2: kappa dB/dx of a frame divided by it is minus a force in N. */
+/** s_I h^2, or T^2, s^2: kappa dB/dx of a frame divided by it is minus a force in N. */
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f);
 
 /* Where a step starts; each [3 nv].  a is for Newmark, x1 and v1 are for BDF2. */

@@ -17,6 +17,8 @@
 /* scripted motion is blocked when this many updates in a row bring no more than this share of its way */
 #define BLOCKED_UPDATES 200
 #define BLOCKED_GAIN 1e-6
+/* a body has gone so many lengths of the scene, and nothing was in its way: nothing holds it */
+#define ADRIFT 100
 
 abut_solver_opts abut_solver_defaults(void)
 {
@@ -78,11 +80,11 @@ static void point_at(const abut_solver *s, double alpha, double *xt)
     for (size_t i = 0; i < n3; i++) xt[i] = s->x[i] + alpha * s->p[i];
 }
 
-abut_status abut_solver_bound(abut_solver *s, abut_limit *lim, abut_report *rep, abut_err *err)
+abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     double clock = abut_time_wall();
-    *lim = (abut_limit){ .alpha = 1, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    *lim = (abut_limit){ .alpha = most, .kind = most < 1 ? ABUT_LIMIT_LENGTH : ABUT_LIMIT_NONE, .node = { -1, -1, -1, -1 }, .tet = -1 };
     point_at(s, 1, s->xt);
     abut_collmesh_gather(&p->cm, s->xt, s->yt);
     abut_limit_planes(&p->cm, s->y, s->yt, p->obstacle, s->opt.slack_plane, lim);
@@ -146,25 +148,45 @@ static void al_start(abut_solver *s)
     abut_problem_number(&s->prob);
 }
 
-abut_status abut_solver_move_held(abut_solver *s, abut_report *rep, abut_err *err)
+/* Prescribed nodes straight towards their targets, as far as the bound allows: alpha of what is left. */
+static abut_status carry_held(abut_solver *s, double *alpha, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     const int32_t n3 = 3 * p->model->nv;
     int moves = 0;
+    *alpha = 1;
     for (int32_t i = 0; i < n3; i++) {
         s->p[i] = p->held[i / 3] ? p->target[i] - s->x[i] : 0;
         moves |= s->p[i] != 0;
     }
-    al_stop(s);
     if (!moves) return ABUT_OK;
 
     abut_limit lim;
-    abut_status rc = abut_solver_bound(s, &lim, rep, err);
+    abut_status rc = abut_solver_bound(s, 1, &lim, rep, err);
     if (rc) return rc;
     for (int32_t i = 0; i < n3; i++)
         if (p->held[i / 3]) s->x[i] = lim.alpha == 1 ? p->target[i] : s->x[i] + lim.alpha * s->p[i];
-    if (lim.alpha < AL_DONE) al_start(s);
+    *alpha = lim.alpha;
     return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
+}
+
+abut_status abut_solver_move_held(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    double alpha;
+    al_stop(s);
+    const abut_status rc = carry_held(s, &alpha, rep, err);
+    if (!rc && alpha < AL_DONE) al_start(s);
+    return rc;
+}
+
+/* The augmented Lagrangian has done its part.  An equilibrium is one of the scripted positions, not of 0.999 of the way. */
+static abut_status al_finish(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    double alpha;
+    al_stop(s);
+    if (s->prob.w.inertia) return ABUT_OK;
+    const abut_status rc = carry_held(s, &alpha, rep, err);
+    return rc ? rc : abut_solver_contacts(s, rep, err);
 }
 
 /* |p|_inf / h, m/s; infinite when p is not finite */
@@ -260,23 +282,22 @@ enum { AL_IDLE, AL_WAIT, AL_BLOCKED };
 
 /* One update of the augmented Lagrangian after an iteration (App. E; it waits for a residual of 1e-2 l per second, which
  * depends on the unit of time: here the scripted speed is the measure). */
-static int al_update(abut_solver *s, double residual)
+static abut_status al_update(abut_solver *s, double residual, int *script, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
-    if (!p->al.on) return AL_IDLE;
+    *script = p->al.on ? AL_WAIT : AL_IDLE;
+    if (!p->al.on) return ABUT_OK;
     const double eta = abut_solver_progress(s);
-    if (eta >= AL_DONE) {
-        al_stop(s);
-        return AL_WAIT;   /* the others have yet to settle */
-    }
-    if (residual >= fmax(AL_SETTLED * scripted_speed(p), p->model->tolerance[0])) return AL_WAIT;
+    if (eta >= AL_DONE) return al_finish(s, rep, err);  /* the others have yet to settle */
+    if (residual >= fmax(AL_SETTLED * scripted_speed(p), p->model->tolerance[0])) return ABUT_OK;
     if (eta < AL_NEAR && p->al.kap < AL_CAP) {
         p->al.kap *= 2;
     } else {
         for (int32_t i = 0; i < 3 * p->model->nv; i++)
             if (p->held[i / 3]) p->al.lam[i] -= p->al.kap * sqrt(p->model->mass[i / 3]) * (s->x[i] - p->target[i]);
     }
-    return push_is_vain(&s->push, eta) ? AL_BLOCKED : AL_WAIT;
+    if (push_is_vain(&s->push, eta)) *script = AL_BLOCKED;
+    return ABUT_OK;
 }
 
 static void note_limit(abut_report *rep, const abut_limit *lim)
@@ -309,12 +330,29 @@ static abut_status aim(abut_solver *s, int known, abut_energy *e, abut_report *r
     return give_up(s, ABUT_FAILED_INDEFINITE, err);
 }
 
+/* Without inertia a body that nothing holds goes as far as it is let: one length of the scene at a time. */
+static double longest_step(const abut_solver *s, double speed)
+{
+    const abut_model *m = s->prob.model;
+    const double way = speed * m->h[0];
+    return !s->prob.w.inertia && way > m->length[0] ? m->length[0] / way : 1;
+}
+
+/* The node that goes furthest along s->p. */
+static int32_t fastest_node(const abut_solver *s)
+{
+    int32_t far = 0;
+    for (int32_t i = 1; i < 3 * s->prob.model->nv; i++)
+        if (fabs(s->p[i]) > fabs(s->p[far])) far = i;
+    return far / 3;
+}
+
 /* From s->x along s->p as far as the bound and the objective allow; e is the energy here, then there. */
 static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
     abut_limit lim;
-    abut_status rc = abut_solver_bound(s, &lim, rep, err);
+    abut_status rc = abut_solver_bound(s, longest_step(s, it->residual), &lim, rep, err);
     if (rc == ABUT_E_GEOM) return give_up(s, ABUT_FAILED_TOUCHING, err);
     if (rc) return rc;
     it->bound = lim.alpha;
@@ -338,7 +376,10 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
         return give_up(s, ABUT_FAILED_STALLED, err);
     }
     it->contacts = (int32_t)(s->pairs.n + s->pairs.n_plane);
-    return ABUT_OK;
+    s->adrift += lim.kind == ABUT_LIMIT_LENGTH && it->alpha == lim.alpha;
+    if (s->adrift < ADRIFT) return ABUT_OK;
+    s->failed.node = fastest_node(s);
+    return give_up(s, ABUT_FAILED_FLOATING, err);
 }
 
 abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err)
@@ -348,6 +389,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     int known = 0;   /* e is the energy at s->x */
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->push = (struct abut_push){ .eta = 0 };
+    s->adrift = 0;
 
     for (int k = 1; k <= s->opt.max_newton; k++) {
         s->failed.iterations = k;
@@ -361,7 +403,9 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         const double kappa = p->kappa;
         rc = go(s, &e, it, rep, err);
         if (rc) return rc;
-        const int script = al_update(s, it->residual);
+        int script;
+        rc = al_update(s, it->residual, &script, rep, err);
+        if (rc) return rc;
         if (script == AL_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
         known = script == AL_IDLE && p->kappa == kappa;
         if (it->residual <= p->model->tolerance[0] && script == AL_IDLE) return ABUT_OK;

@@ -34,6 +34,7 @@ typedef struct abut_solver {
         double eta;             /* share of the way when it last got on */
         int updates;            /* since then */
     } push;
+    int adrift;                 /* steps of this minimisation that nothing but their length bounded */
     double *xt, *yt, *p, *g;    /* trial point, direction, gradient */
     abut_arena scratch;
 } abut_solver;
@@ -45,8 +46,9 @@ void abut_solver_clear(abut_solver *s);
 /** Contacts at s->x, from scratch. */
 ABUT_MUST_USE abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err);
 
-/** The largest feasible step along s->p from s->x, and the candidates of that sweep in s->cand. */
-ABUT_MUST_USE abut_status abut_solver_bound(abut_solver *s, abut_limit *lim, abut_report *rep, abut_err *err);
+/** The largest feasible step along s->p from s->x, no longer than `most` (in (0, 1]; below 1 it is ABUT_LIMIT_LENGTH that binds),
+ * and the candidates of that sweep in s->cand. */
+ABUT_MUST_USE abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut_report *rep, abut_err *err);
 
 /** Moves prescribed nodes towards their targets as far as that is feasible; what is left goes to the augmented Lagrangian. */
 ABUT_MUST_USE abut_status abut_solver_move_held(abut_solver *s, abut_report *rep, abut_err *err);

@@ -69,16 +69,23 @@ void abut_problem_number(abut_problem *p)
     for (int32_t i = 0; i < p->model->nv; i++) p->row[i] = p->held[i] && !p->al.on ? -1 : p->nrow++;
 }
 
-/* 1/2 m |x - xhat|^2 of free nodes; of prescribed ones on their way the augmented Lagrangian (App. E, eq. 4) */
+/* 1/2 m |x - xhat|^2 of a free node, and without inertia the work of its load, which is the part of that linear in x */
+static double free_node_energy(const abut_problem *p, const double *x, int32_t i)
+{
+    double sum = 0;
+    for (int k = 3 * i; k < 3 * i + 3; k++)
+        sum += p->w.inertia ? 0.5 * ((x[k] - p->xhat[k]) * (x[k] - p->xhat[k])) : (p->xn[k] - p->xhat[k]) * (x[k] - p->xn[k]);
+    return p->model->mass[i] * sum;
+}
+
+/* the inertia of free nodes; of prescribed ones on their way the augmented Lagrangian (App. E, eq. 4) */
 static void nodal_energy(const abut_problem *p, const double *x, abut_energy *e)
 {
     abut_acc inertia = { 0, 0 }, al = { 0, 0 };
     for (int32_t i = 0; i < p->model->nv; i++) {
         const double m = p->model->mass[i];
         if (!p->held[i]) {
-            double d2 = 0;
-            for (int k = 3 * i; k < 3 * i + 3; k++) d2 += (x[k] - p->xhat[k]) * (x[k] - p->xhat[k]);
-            abut_acc_add(&inertia, 0.5 * m * d2);
+            abut_acc_add(&inertia, free_node_energy(p, x, i));
         } else if (p->al.on) {
             double d2 = 0, ld = 0;
             for (int k = 3 * i; k < 3 * i + 3; k++) {
@@ -143,7 +150,7 @@ static void nodal_gradient(const abut_problem *p, const double *x, double *g)
         const double m = p->model->mass[i];
         for (int k = 3 * i; k < 3 * i + 3; k++) {
             if (!p->held[i])
-                g[k] += m * (x[k] - p->xhat[k]);
+                g[k] += m * ((p->w.inertia ? x[k] : p->xn[k]) - p->xhat[k]);
             else if (p->al.on)
                 g[k] += p->al.kap * m * (x[k] - p->target[k]) - sqrt(m) * p->al.lam[k];
         }
@@ -174,7 +181,7 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
 void abut_problem_diagonal(const abut_problem *p, double *diag)
 {
     for (int32_t i = 0; i < p->model->nv; i++)
-        if (p->row[i] >= 0) diag[p->row[i]] = p->model->mass[i] * ((p->held[i] ? p->al.kap : 1) + p->w.damping * p->damping.mass);
+        if (p->row[i] >= 0) diag[p->row[i]] = p->model->mass[i] * ((p->held[i] ? p->al.kap : p->w.inertia + p->w.shift) + p->w.damping * p->damping.mass);
 }
 
 abut_status abut_problem_kappa(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,

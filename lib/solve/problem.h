@@ -46,7 +46,7 @@ typedef struct abut_problem {
 
 /* The terms of the objective, kg m^2. */
 typedef struct abut_energy {
-    double inertia, elastic, damping, barrier, friction, lagrangian, attachment;
+    double inertia /* quasi-static: of the loads */, elastic, damping, barrier, friction, lagrangian, attachment;
 } abut_energy;
 
 ABUT_MUST_USE abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err);

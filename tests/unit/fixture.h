@@ -14,7 +14,7 @@ typedef struct fixture {
     int32_t tet[4 * 16384], role[4096], body[4096];
     int32_t tri[3 * 8192], edge[2 * 16384], node[4096];
     int32_t nv, nt, ntri, nedge, no;
-    double h, dhat, mu, eps_v, tol, young, gravity[3];
+    double h, dhat, mu, eps_v, tol, young, poisson, gravity[3];
     int material, lags, plane;          /* plane: half-space y >= 0 */
     int32_t scheme;
     double damp_mass, damp_stiffness;
@@ -30,6 +30,7 @@ static inline fixture *fixture_new(void)
     f->eps_v = 1e-3;
     f->tol = 1e-4;
     f->young = 1e5;
+    f->poisson = 0.4;
     f->lags = 1;
     f->gravity[1] = -9.81;
     return f;
@@ -155,7 +156,7 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
         if (f->role[i] == ABUT_NODE_OBSTACLE) mass[i] = total / nsim;
     const double l = sqrt((hi[0] - lo[0]) * (hi[0] - lo[0]) + (hi[1] - lo[1]) * (hi[1] - lo[1]) + (hi[2] - lo[2]) * (hi[2] - lo[2]));
     int32_t *zeros = calloc((size_t)f->nt + (size_t)f->no + 8, sizeof *zeros);
-    const double rho = 1000, nu = 0.4, window[16] = { 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9 };
+    const double rho = 1000, window[16] = { 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9 };
     const double origin[3] = { 0, 0, 0 }, up[3] = { 0, 1, 0 }, centers[24] = { 0 };
     /* Li 2020, App. F, written out: mean mass 1e11 / (4e-16 l^2 b''(1e-16 l^2)) */
     const double D = 1e-16 * l * l, H = f->dhat * f->dhat, b2 = -2 * log(D / H) + (H - D) * (H + 3 * D) / (D * D);
@@ -170,7 +171,7 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
     FIXTURE_PUT("material/model", 1, &material);
     FIXTURE_PUT("material/density", 1, &rho);
     FIXTURE_PUT("material/young", 1, &f->young);
-    FIXTURE_PUT("material/poisson", 1, &nu);
+    FIXTURE_PUT("material/poisson", 1, &f->poisson);
     FIXTURE_PUT("object/friction", f->no, zeros);
     FIXTURE_PUT("contact/node", f->nv, f->node);
     FIXTURE_PUT("contact/edge", f->nedge, f->edge);

@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# Equilibria from the scene to the judge.
+load helpers
+
+scene() {
+    cat > press.yaml <<'Y'
+time: {step: 1 s, scheme: quasi-static}
+contact: {friction: {mu: 0.3, lags: 2}}
+objects:
+  ball: {generate: {sphere: {radius: 0.2, cells: 4}}, translate: [0, 0.21, 0]}
+  low:  {generate: {box: {size: [1, 0.1, 1], cells: [1, 1, 1]}}, obstacle: true, translate: [0.13, -0.051, 0.04]}
+  top:  {generate: {box: {size: [1, 0.1, 1], cells: [1, 1, 1]}}, obstacle: true, translate: [0.13, 0.47, 0.04], velocity: [0, -0.1, 0]}
+Y
+    "$BIN/mesh-prep" press.yaml "$@" -o press.abut
+}
+
+@test "a ball is pressed flat in two steps, and every step passes ccd-check" {
+    scene
+    "$BIN/step" -n 2 press.abut | "$BIN/ccd-check" --no-output
+    scene --set contact.friction.mu=0           # so that forces are those of contact alone
+    "$BIN/step" -n 2 --with forces press.abut -o run.abut
+    "$BIN/ccd-check" --no-output run.abut
+    skip_without_numpy
+    cat > forces.py <<'P'
+import sys
+sys.path.insert(0, sys.argv[1])
+import abut_stream
+items = list(abut_stream.read("run.abut"))
+model, last = items[0], items[-1]
+f, body = last["node/contact-force"], model["node/object"]
+weight = 9.81 * model["node/mass"][body == 0].sum()
+on_ball, on_low, on_top = (f[body == k].sum(axis=0) for k in range(3))
+assert abs(on_ball - [0, weight, 0]).max() < 1e-3 * weight, (on_ball, weight)      # what holds it up is its weight ...
+assert on_top[1] > 5 * weight                                           # ... though it is pressed much harder
+assert abs(on_ball + on_low + on_top).max() < 1e-9 * on_top[1]          # action and reaction
+x = last["node/x"][body == 0, 1]
+assert -1e-3 < x.min() < 0 and 0.219 < x.max() < 0.22                   # between the plates, at -0.001 and 0.22
+assert (last["node/v"] == 0).all()
+P
+    "$PYTHON" forces.py "$ROOT/formats/python"
+}
+
+@test "two steps are one and one, byte for byte, and for every number of threads" {
+    scene
+    "$BIN/step" -j 1 -n 2 press.abut -o whole.abut
+    "$BIN/step" -j 2 press.abut | "$BIN/step" -j 3 -o halves.abut
+    cmp whole.abut halves.abut
+}
+
+@test "--explain names the scheme and the tolerance that comes with it" {
+    scene --explain > explain.txt 2>&1
+    grep -q 'time scheme *quasi-static' explain.txt
+    grep -q 'tolerance .*1e-06 l (default of quasi-static' explain.txt
+    scene --set time.step=0.5 --set 'tolerance=1e-3 l/s' --explain > explain.txt 2>&1
+    grep -q 'tolerance .*0.001 l' explain.txt
+}
+
+@test "a body with a velocity is refused with its place, one that floats with exit 4" {
+    scene --set objects.ball.translate='[0, 0.21, 0]'
+    exits 3 "$BIN/mesh-prep" press.yaml --set objects.ball.velocity='[0, 1, 0]' -o x.abut
+    says "a body without inertia has no velocity"
+    cat > loose.yaml <<'Y'
+time: {scheme: quasi-static}
+objects: {ball: {generate: {sphere: {radius: 0.2, cells: 2}}}}
+Y
+    "$BIN/mesh-prep" loose.yaml -o loose.abut
+    exits 4 "$BIN/step" loose.abut -o x.abut
+    says "'ball' floats: nothing holds it against its load"
+    [ ! -e x.abut ]
+}
