@@ -154,7 +154,9 @@ static void say_kind(words *w, const abut_solver *s)
 {
     const abut_failure *f = &s->failed;
     switch (f->kind) {
-    case ABUT_FAILED_STALLED: say(w, "Newton iteration %d: no step along the direction lowers the objective", f->iterations); break;
+    case ABUT_FAILED_STALLED:
+        say(w, "Newton iteration %d: no step along the direction lowers the objective", f->iterations);
+        break;
     case ABUT_FAILED_ITERATIONS: say(w, "not converged after %d Newton iterations", f->iterations); break;
     case ABUT_FAILED_BLOCKED: say(w, "scripted motion is blocked, after %d Newton iterations", f->iterations); break;
     case ABUT_FAILED_NOT_FINITE: say(w, "Newton iteration %d: the direction is not finite", f->iterations); break;
@@ -183,7 +185,8 @@ static const char *advice(const abut_failure *f)
     case ABUT_FAILED_ITERATIONS: return "a higher limit or a smaller time step may help";
     case ABUT_FAILED_BLOCKED: return "let the script stop earlier, leave it room, or let what stands in its way give";
     case ABUT_FAILED_TOUCHING: return "a smaller time step or a larger dhat keeps gaps wider";
-    case ABUT_FAILED_FLOATING: return "without inertia a body needs something to rest on, nodes that are held, or damping by mass";
+    case ABUT_FAILED_FLOATING:
+        return "without inertia a body needs something to rest on, nodes that are held, or damping by mass";
     default: return "look for extreme moduli, masses or gaps; a smaller time step may help";
     }
 }

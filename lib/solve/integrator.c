@@ -43,7 +43,8 @@ double abut_integrator_static_time(const abut_model *m)
         abut_vec3 X[4];
         double mu, lambda;
         for (int k = 0; k < 4; k++) X[k] = abut_v3_get(m->X + 3 * (size_t)m->tet[4 * t + k]);
-        const double v = abut_v3_dot(abut_v3_sub(X[1], X[0]), abut_v3_cross(abut_v3_sub(X[2], X[0]), abut_v3_sub(X[3], X[0]))) / 6;
+        const abut_vec3 e = abut_v3_sub(X[1], X[0]), f = abut_v3_sub(X[2], X[0]), g = abut_v3_sub(X[3], X[0]);
+        const double v = abut_v3_dot(e, abut_v3_cross(f, g)) / 6;
         abut_lame(m->mat_young[m->tet_mat[t]], m->mat_poisson[m->tet_mat[t]], &mu, &lambda);
         volume += v;
         modulus += v * (lambda + mu);

@@ -20,7 +20,8 @@
  * no inertia, and a force in newtons is what acts in E divided by T^2.  T is a time of the mesh, not of the load: the objective,
  * and with it the answer under a given load, does not know the time step, and masses, of which the bounds of kappa and
  * the penalty of the augmented Lagrangian are made, have the size of elastic stiffnesses.  Only what speaks of speed does:
- * friction sticks up to a slide of eps_v h within one step, damping opposes (x - x_n) / h, the tolerance is a motion of h tolerance.
+ * friction sticks up to a slide of eps_v h within one step, damping opposes (x - x_n) / h, the tolerance is a motion of h
+ * times tolerance.
  * shift M is added to the Hessian, never to E: nodes that no stiffness holds get a direction, but the minimum stays.
  * Sources: Li 2020, 2.1 and 5.3 (Euler, the family); Newmark 1959; Hairer and Wanner 1996, III.1 (BDF2), II.1. */
 #ifndef ABUT_SOLVE_INTEGRATOR_H
@@ -44,8 +45,8 @@ typedef struct abut_weights {
  * takes one step of implicit Euler. */
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
 abut_weights abut_integrator_weights(const abut_model *m, int scheme);
-/** T of the quasi-static scheme, s: in about this time a wave crosses an element, T^2 = density a^2 / (lambda + mu) with the means
- * over the volume of density, squared edge length and modulus; h when there are no tets. */
+/** T of the quasi-static scheme, s: in about this time a wave crosses an element, T^2 = density a^2 / (lambda + mu) with the
+ * means over the volume of density, squared edge length and modulus; h when there are no tets. */
 double abut_integrator_static_time(const abut_model *m);
 /** s_I of the schemes with inertia. */
 double abut_integrator_step_weight(int scheme);

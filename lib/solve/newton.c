@@ -84,7 +84,8 @@ abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut
 {
     const abut_problem *p = &s->prob;
     double clock = abut_time_wall();
-    *lim = (abut_limit){ .alpha = most, .kind = most < 1 ? ABUT_LIMIT_LENGTH : ABUT_LIMIT_NONE, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    *lim = (abut_limit){ .alpha = most, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    if (most < 1) lim->kind = ABUT_LIMIT_LENGTH;
     point_at(s, 1, s->xt);
     abut_collmesh_gather(&p->cm, s->xt, s->yt);
     abut_limit_planes(&p->cm, s->y, s->yt, p->obstacle, s->opt.slack_plane, lim);

@@ -2,7 +2,8 @@
  *
  *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + R(x) + A(x)          kg m^2
  *
- * inertia, elasticity (attachments with it), contact barrier, lagged friction, Rayleigh damping, and the augmented Lagrangian of prescribed nodes that could not
+ * inertia (quasi-static: minus the work of the loads), elasticity (attachments with it), contact barrier, lagged friction,
+ * Rayleigh damping, and the augmented Lagrangian of prescribed nodes that could not
  * be moved to their targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
  * (solve/integrator.h); implicit Euler: xhat = x_n + h v_n + h^2 g, psi = h^2, z = x. */
 #ifndef ABUT_SOLVE_PROBLEM_H
