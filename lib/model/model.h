@@ -23,7 +23,7 @@ static inline int abut_material_injective(int model) { return model == ABUT_NEO_
 
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
-       ABUT_DYNAMIC_SCHEMES = 4 /* how many have inertia */, ABUT_QUASI_STATIC = 4, ABUT_SCHEMES = 5 /* how many */ };
+       ABUT_SCHEMES = 4 /* how many have inertia */, ABUT_QUASI_STATIC = 4, ABUT_ALL_SCHEMES = 5 };
 
 /* What a motion does to its nodes (model/motion.h).  The numbers stand in streams: append only. */
 enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */,

@@ -235,7 +235,7 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (rc = domain("scene/length", m->length, 1, 0, 0, INFINITY, err)) ||
         (rc = domain("contact/dhat", m->dhat, 1, 0, 0, INFINITY, err)) ||
         (rc = domain("contact/eps-v", m->eps_v, 1, 0, 0, INFINITY, err)) ||
-        (m->scheme && (rc = indices("time/scheme", m->scheme, 1, 1, 0, ABUT_SCHEMES, err))) ||
+        (m->scheme && (rc = indices("time/scheme", m->scheme, 1, 1, 0, ABUT_ALL_SCHEMES, err))) ||
         (m->damp_mass && (rc = domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 1, INT32_MAX, err)) ||
