@@ -49,8 +49,8 @@ typedef struct abut_capsule { double a[3], b[3], radius; } abut_capsule;
  *   f = -blend ln sum_i exp(-f_i / blend)    (blend 0: the least f_i).
  * Where the cells would meet in an edge or a point alone, a further one is filled, so that the surface is a manifold.
  *
- * snap   0: it keeps its steps; 1: its points move onto f = 0, by less than half a cell along each axis and only as far
- *        as every tet keeps 0.15 of its volume
+ * snap   0: it keeps its steps; 1: its points move towards f = 0, by less than half a cell along each axis and only as far
+ *        as every tet keeps 0.15 of its volume and the surface stays free of crossings
  * Fails  ABUT_E_ARG also when the cells make no or more than one piece */
 ABUT_MUST_USE abut_status abut_generate_blob(const abut_capsule *capsule, int32_t n, double blend, double cell, int snap,
                                              abut_mesh *m, abut_err *err);

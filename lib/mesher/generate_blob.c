@@ -68,6 +68,11 @@ static size_t cell_at(const cells *c, int32_t i, int32_t j, int32_t k)
     return ((size_t)k * (size_t)c->n[1] + (size_t)j) * (size_t)c->n[0] + (size_t)i;
 }
 
+static size_t cells_count(const cells *c)
+{
+    return (size_t)c->n[0] * (size_t)c->n[1] * (size_t)c->n[2];
+}
+
 static abut_status cells_frame(const shape *f, double edge, cells *c, abut_err *err)
 {
     double total = 1;
@@ -90,7 +95,7 @@ static abut_status cells_frame(const shape *f, double edge, cells *c, abut_err *
 
 static abut_status cells_fill(const shape *f, cells *c, abut_err *err)
 {
-    const size_t total = (size_t)c->n[0] * (size_t)c->n[1] * (size_t)c->n[2];
+    const size_t total = cells_count(c);
     c->full = calloc(total, 1), c->f = malloc(total * sizeof *c->f), c->piece = malloc(total * sizeof *c->piece);
     if (!c->full || !c->f || !c->piece) return abut_fail(err, ABUT_E_NOMEM, "blob: no memory for %zu cells", total);
     for (int32_t k = 0; k < c->n[2]; k++)
@@ -169,7 +174,7 @@ static int32_t spread(cells *c, size_t seed, int32_t number, size_t *stack)
 
 static abut_status check_one_piece(cells *c, abut_err *err)
 {
-    const size_t total = (size_t)c->n[0] * (size_t)c->n[1] * (size_t)c->n[2];
+    const size_t total = cells_count(c);
     size_t *stack = malloc(total * sizeof *stack);
     if (!stack) return abut_fail(err, ABUT_E_NOMEM, "blob: no memory for %zu cells", total);
     int32_t pieces = 0, size[2] = { 0 };
@@ -188,53 +193,63 @@ static abut_status check_one_piece(cells *c, abut_err *err)
                      "thicker capsules)", pieces, size[0], size[1]);
 }
 
-/* ---- the mesh ---- */
+/* ---- the mesh: first on all points of the lattice, in the end on those that are used ---- */
 
-/* Six tets per full cell, on the points of the whole lattice, then on those that are used. */
+/* Lattice points of a cell, numbered as the corners of abut_kuhn_cell. */
+static void cell_points(const cells *c, size_t cell, int32_t v[8])
+{
+    const int32_t i = (int32_t)(cell % (size_t)c->n[0]), rest = (int32_t)(cell / (size_t)c->n[0]);
+    const int32_t j = rest % c->n[1], k = rest / c->n[1], row = c->n[0] + 1, layer = row * (c->n[1] + 1);
+    for (int b = 0; b < 8; b++) v[b] = (k + (b >> 2)) * layer + (j + (b >> 1 & 1)) * row + i + (b & 1);
+}
+
 static abut_status cells_mesh(const cells *c, abut_mesh *m, abut_err *err)
 {
-    const int32_t row = c->n[0] + 1, layer = row * (c->n[1] + 1), all = layer * (c->n[2] + 1);
-    int32_t *place = calloc((size_t)all, sizeof *place);
-    if (!place) return abut_fail(err, ABUT_E_NOMEM, "blob: no memory for %d lattice points", all);
+    abut_status rc = ABUT_OK;
+    for (int32_t k = 0; k <= c->n[2]; k++)
+        for (int32_t j = 0; j <= c->n[1]; j++)
+            for (int32_t i = 0; i <= c->n[0] && !rc; i++) {
+                const double p[3] = { (c->first[0] + i) * c->edge, (c->first[1] + j) * c->edge, (c->first[2] + k) * c->edge };
+                rc = abut_mesh_add_vertex(m, p, err);
+            }
     int corner[6][4];
     abut_kuhn_cell((int[3]){ 0, 0, 0 }, corner);
-    abut_status rc = ABUT_OK;
-    for (int32_t k = 0; k < c->n[2]; k++)
-        for (int32_t j = 0; j < c->n[1]; j++)
-            for (int32_t i = 0; i < c->n[0] && !rc; i++) {
-                if (!c->full[cell_at(c, i, j, k)]) continue;
-                for (int q = 0; q < 6 && !rc; q++) {
-                    int32_t v[4];
-                    for (int a = 0; a < 4; a++) {
-                        const int b = corner[q][a];
-                        v[a] = (k + (b >> 2)) * layer + (j + (b >> 1 & 1)) * row + i + (b & 1);
-                        place[v[a]] = 1;
-                    }
-                    rc = abut_mesh_add_tet(m, v[0], v[1], v[2], v[3], err);
-                }
-            }
-    for (int32_t v = 0; v < all && !rc; v++) {
-        if (!place[v]) continue;
-        const int32_t at[3] = { v % row, v % layer / row, v / layer };
-        double p[3];
-        for (int d = 0; d < 3; d++) p[d] = (c->first[d] + at[d]) * c->edge;
-        place[v] = m->nv;
-        rc = abut_mesh_add_vertex(m, p, err);
+    for (size_t cell = 0; cell < cells_count(c) && !rc; cell++) {
+        int32_t v[8];
+        if (!c->full[cell]) continue;
+        cell_points(c, cell, v);
+        for (int q = 0; q < 6 && !rc; q++)
+            rc = abut_mesh_add_tet(m, v[corner[q][0]], v[corner[q][1]], v[corner[q][2]], v[corner[q][3]], err);
     }
-    for (size_t i = 0; i < 4 * (size_t)m->nt && !rc; i++) m->tet[i] = place[m->tet[i]];
-    free(place);
     return rc;
 }
 
-/* Displacement of a point onto f = 0: Newton along the gradient, then clamped to just under half a cell along each axis, so
- * that parts of the body which are a cell apart stay apart. */
+static abut_status drop_unused(abut_mesh *m, abut_err *err)
+{
+    int32_t *place = calloc((size_t)m->nv, sizeof *place), used = 0;
+    if (!place) return abut_fail(err, ABUT_E_NOMEM, "blob: no memory for %d lattice points", m->nv);
+    for (size_t i = 0; i < 4 * (size_t)m->nt; i++) place[m->tet[i]] = 1;
+    for (int32_t v = 0; v < m->nv; v++) {
+        if (!place[v]) continue;
+        memmove(m->x + 3 * (size_t)used, m->x + 3 * (size_t)v, 3 * sizeof *m->x);
+        place[v] = used++;
+    }
+    for (size_t i = 0; i < 4 * (size_t)m->nt; i++) m->tet[i] = place[m->tet[i]];
+    m->nv = used;
+    free(place);
+    return ABUT_OK;
+}
+
+/* ---- onto the shape ---- */
+
+/* Displacement of a point onto f = 0: Newton along the gradient, then clamped to just under half a cell along each axis. */
 static void snap_by(const shape *f, const double x[3], double edge, double move[3])
 {
     double p[3] = { x[0], x[1], x[2] };
     for (int it = 0; it < 8; it++) {
         double g[3];
         const double value = shape_value(f, p, g), g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-        if (!(g2 > 1e-12)) break;
+        if (!(g2 > 1e-12) || fabs(value) < 1e-9 * edge) break;
         for (int k = 0; k < 3; k++) p[k] -= value * g[k] / g2;
     }
     double most = 0;
@@ -243,47 +258,78 @@ static void snap_by(const shape *f, const double x[3], double edge, double move[
     for (int k = 0; k < 3; k++) move[k] *= s;
 }
 
-static double volume6(const double *x, const int32_t t[4])
+static double volume6(const double *x, const int32_t *v, const int corner[4])
 {
     double e[3][3];
     for (int k = 0; k < 3; k++)
-        for (int d = 0; d < 3; d++) e[k][d] = x[3 * (size_t)t[k + 1] + d] - x[3 * (size_t)t[0] + d];
+        for (int d = 0; d < 3; d++) e[k][d] = x[3 * (size_t)v[corner[k + 1]] + d] - x[3 * (size_t)v[corner[0]] + d];
     return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
 }
 
-/* Halves the displacements of the points of every tet that would keep less than 0.15 of its volume, until there is none;
- * after 20 rounds they are dropped, so it ends. */
-static void settle(const double *rest, double *move, double edge, abut_mesh *m)
+/* Cells, full or not, with a point that moves. */
+static size_t moving_cells(const cells *c, const double *move, size_t *list)
 {
-    const double least = 0.15 * edge * edge * edge;
+    size_t n = 0;
+    for (size_t cell = 0; cell < cells_count(c); cell++) {
+        int32_t v[8];
+        int moves = 0;
+        cell_points(c, cell, v);
+        for (int b = 0; b < 8; b++)
+            for (int k = 0; k < 3; k++) moves |= move[3 * (size_t)v[b] + k] != 0;
+        if (moves) list[n++] = cell;
+    }
+    return n;
+}
+
+/* Shortens the displacements of the points of every tet that would keep less than 0.15 of its volume, each point once a
+ * round, until there is none; after 40 rounds they are dropped, so it ends.  The empty cells are divided in the same way and
+ * keep 0.02: as every tet of the lattice stays positive and its border at rest, the map is one to one, and no part of the
+ * surface passes through another.
+ *
+ * x, rest, move  of all lattice points; mark  one byte for each */
+static void settle(const cells *c, const size_t *list, size_t n, const double *rest, double *move, unsigned char *mark,
+                   abut_mesh *m)
+{
+    int corner[6][4];
+    abut_kuhn_cell((int[3]){ 0, 0, 0 }, corner);
     for (int round = 0, bad = 1; bad; round++) {
         bad = 0;
+        memset(mark, 0, (size_t)m->nv);
         for (size_t i = 0; i < 3 * (size_t)m->nv; i++) m->x[i] = rest[i] + move[i];
-        for (int32_t t = 0; t < m->nt; t++) {
-            const int32_t *v = m->tet + 4 * (size_t)t;
-            if (volume6(m->x, v) >= least) continue;
-            bad = 1;
-            for (int a = 0; a < 4; a++)
-                for (int k = 0; k < 3; k++) move[3 * (size_t)v[a] + k] *= round < 20 ? 0.5 : 0;
+        for (size_t i = 0; i < n; i++) {
+            const double least = (c->full[list[i]] ? 0.15 : 0.02) * c->edge * c->edge * c->edge;
+            int32_t v[8];
+            cell_points(c, list[i], v);
+            for (int q = 0; q < 6; q++)
+                if (!(volume6(m->x, v, corner[q]) >= least))
+                    for (int a = 0; a < 4; a++) mark[v[corner[q][a]]] = 1;
         }
+        for (size_t i = 0; i < 3 * (size_t)m->nv; i++)
+            if (mark[i / 3]) move[i] *= round < 40 ? 0.9 : 0, bad = 1;
     }
 }
 
-static abut_status snap_surface(const shape *f, double edge, abut_mesh *m, abut_err *err)
+static abut_status snap_surface(const shape *f, const cells *c, abut_mesh *m, abut_err *err)
 {
     int32_t *tri = NULL, n = 0;
     abut_status rc = abut_surface_triangles(m->tet, m->nt, m->nv, &tri, &n, err);
+    if (rc) return rc;
     const size_t size = 3 * (size_t)m->nv;
-    double *rest = rc ? NULL : malloc(size * sizeof *rest), *move = rc ? NULL : calloc(size, sizeof *move);
-    if (!rc && (!rest || !move)) rc = abut_fail(err, ABUT_E_NOMEM, "blob: no memory for %d points", m->nv);
+    double *rest = malloc(size * sizeof *rest), *move = calloc(size, sizeof *move);
+    unsigned char *mark = calloc((size_t)m->nv, 1);
+    size_t *list = malloc(cells_count(c) * sizeof *list);
+    if (!rest || !move || !mark || !list) rc = abut_fail(err, ABUT_E_NOMEM, "blob: no memory for %d points", m->nv);
     if (!rc) {
         memcpy(rest, m->x, size * sizeof *rest);
-        for (int32_t i = 0; i < 3 * n; i++)
-            snap_by(f, rest + 3 * (size_t)tri[i], edge, move + 3 * (size_t)tri[i]);
-        settle(rest, move, edge, m);
+        for (int32_t i = 0; i < 3 * n; i++) {
+            const size_t v = (size_t)tri[i];
+            if (!mark[v]) snap_by(f, rest + 3 * v, c->edge, move + 3 * v);
+            mark[v] = 1;
+        }
+        settle(c, list, moving_cells(c, move, list), rest, move, mark, m);
     }
-    free(tri), free(rest), free(move);
+    free(tri), free(rest), free(move), free(mark), free(list);
     return rc;
 }
 
@@ -315,7 +361,8 @@ abut_status abut_generate_blob(const abut_capsule *capsule, int32_t n, double bl
     if (!rc) cells_mend(&c);
     if (!rc) rc = check_one_piece(&c, err);
     if (!rc) rc = cells_mesh(&c, m, err);
-    if (!rc && snap) rc = snap_surface(&f, cell, m, err);
+    if (!rc && snap) rc = snap_surface(&f, &c, m, err);
+    if (!rc) rc = drop_unused(m, err);
     free(c.full), free(c.f), free(c.piece);
     if (rc) abut_mesh_clear(m);
     return rc;

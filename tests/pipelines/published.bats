@@ -110,6 +110,9 @@ newton() { awk '{ match($0, /"newton_iterations":[0-9]+/); n += substr($0, RSTAR
         from 0.36 'v("ball.y_m") > 0.95 && v("ball.y_m") < 1.1'     # pressed between them; in free fall it would be at 0.8
     done
 }
+@test "bodies of capsules stand free of crossings at the start" {
+    for scene in $(grep -lE 'blob|tendrils' "$SCENES"/*.yaml); do "$BIN/mesh-prep" -q "$scene" -o /dev/null; done
+}
 @test "published: a row is made, replaced by its name, and the others stay" {
     cat > list.tsv <<L
 # name	arguments

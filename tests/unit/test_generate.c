@@ -263,7 +263,7 @@ TEST(a_ball_with_tendrils_is_one_piece_without_handles)
     abut_mesh m = { 0 };
     abut_err err = { 0 };
     CHECK(!abut_generate_tendrils(0.02, 0.02, 0.006, 40, 0.003, &m, &err));
-    CHECK(euler_of_boundary(&m, 0.05) == 2);
+    CHECK(euler_of_boundary(&m, 0.02) == 2);
     double far = 0;
     for (int32_t i = 0; i < m.nv; i++)
         far = fmax(far, sqrt(m.x[3 * i] * m.x[3 * i] + m.x[3 * i + 1] * m.x[3 * i + 1] + m.x[3 * i + 2] * m.x[3 * i + 2]));
