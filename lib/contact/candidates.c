@@ -158,9 +158,10 @@ abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, cons
 /* Room for a motion as long as a part of this one and in any direction; a body that hardly moves may be pushed by one that
  * does, so part of the largest motion goes to every vertex. */
 #define ROOM_OWN 0.5
-#define ROOM_ALL 0.125
-/* A list this many times longer than what is left of it, and than there are edges, costs more than a new search. */
-#define WIDE_MOST 16
+#define ROOM_ALL 0.0625
+/* A new search costs about as much as this many culled pairs for each edge.  A list is given up when culling it has cost
+ * that much in vain. */
+#define SEARCH_COST 48
 
 static int boxes_hold(const abut_box *wide, const abut_box *box, int32_t n)
 {
@@ -222,6 +223,7 @@ abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, 
     if (!rc && !(near->holds && boxes_hold(near->wide.boxes.box, box, cm->nc))) {
         near->holds = 0;
         near->searches++;
+        near->vain = 0;
         near->wide.vt.n = near->wide.ee.n = 0;
         rc = boxes_reserve(&near->wide.boxes, (size_t)cm->nc + (size_t)cm->ne + (size_t)cm->nt, err);
         if (rc) return rc;
@@ -235,7 +237,8 @@ abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, 
     if (!rc) rc = list_cull(&out->vt, box, box + cm->nc + cm->ne, err);
     if (!rc) rc = list_cull(&out->ee, box + cm->nc, box + cm->nc, err);
     if (rc) out->vt.n = out->ee.n = 0;
-    else if (near->wide.vt.n + near->wide.ee.n > WIDE_MOST * (out->vt.n + out->ee.n + (size_t)cm->ne)) near->holds = 0;
+    near->vain += near->wide.vt.n + near->wide.ee.n - out->vt.n - out->ee.n;
+    if (near->vain > SEARCH_COST * (size_t)cm->ne) near->holds = 0;
     return rc;
 }
 

@@ -37,6 +37,7 @@ typedef struct abut_nearby {
     abut_candidates wide;
     int holds;              /* wide is a finished search */
     size_t searches;        /* made so far */
+    size_t vain;            /* pairs of the present one that were culled away, over all uses */
 } abut_nearby;
 
 /** What abut_candidates_find gives for y0 -> y1, to the byte: culled from the wide search where the boxes of all vertices

@@ -14,6 +14,8 @@
 #define AL_NEAR 0.99
 #define AL_SETTLED 1e-2 /* of the scripted speed: slower than this the others follow */
 #define TINY_GAP 1e-9 /* of the scene length: below it the barrier is stiffened */
+/* a direction is swept first to this many times the share that the one before it was bounded at: impacts bound many in a row */
+#define MORE_THAN_LAST 4
 /* scripted motion is blocked when this many updates in a row bring no more than this share of its way */
 #define BLOCKED_UPDATES 200
 #define BLOCKED_GAIN 1e-6
@@ -80,10 +82,29 @@ static void point_at(const abut_solver *s, double alpha, double *xt)
     for (size_t i = 0; i < n3; i++) xt[i] = s->x[i] + alpha * s->p[i];
 }
 
-abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut_report *rep, abut_err *err)
+/* The largest collision-free share of s->p up to `share`; candidates of that sweep in s->cand. */
+static abut_status sweep(abut_solver *s, double share, abut_limit *swept, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     double clock = abut_time_wall();
+    *swept = (abut_limit){ .alpha = 1, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    point_at(s, share, s->xt);
+    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, s->yt, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
+    rep->candidates = s->cand.vt.n + s->cand.ee.n;
+    rep->seconds.candidates += abut_time_wall() - clock;
+    if (rc) return rc;
+    clock = abut_time_wall();
+    rc = abut_limit_ccd(&p->cm, &s->cand, s->y, s->yt, s->opt.slack_ccd, swept, err);
+    rep->seconds.ccd += abut_time_wall() - clock;
+    return rc;
+}
+
+/* As abut_solver_bound; the share of s->p that is swept first may save sweeping it all. */
+static abut_status bound_from(abut_solver *s, double first, double most, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const double clock = abut_time_wall();
     *lim = (abut_limit){ .alpha = most, .node = { -1, -1, -1, -1 }, .tet = -1 };
     if (most < 1) lim->kind = ABUT_LIMIT_LENGTH;
     point_at(s, 1, s->xt);
@@ -92,25 +113,25 @@ abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut
     abut_limit_inversion(p->model, s->x, s->p, s->opt.slack_volume, lim);
     rep->seconds.ccd += abut_time_wall() - clock;
 
-    /* the sweep need not go beyond the bounds found so far */
-    clock = abut_time_wall();
-    point_at(s, lim->alpha, s->xt);
-    abut_collmesh_gather(&p->cm, s->xt, s->yt);
-    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, s->yt, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
-    rep->candidates = s->cand.vt.n + s->cand.ee.n;
-    rep->seconds.candidates += abut_time_wall() - clock;
-    if (rc) return rc;
-
-    clock = abut_time_wall();
-    abut_limit swept = { .alpha = 1, .node = { -1, -1, -1, -1 }, .tet = -1 };
-    rc = abut_limit_ccd(&p->cm, &s->cand, s->y, s->yt, s->opt.slack_ccd, &swept, err);
-    rep->seconds.ccd += abut_time_wall() - clock;
+    /* the sweep need not go beyond the bounds found so far, nor beyond the first collision */
+    abut_limit swept;
+    double share = fmin(first, lim->alpha);
+    abut_status rc = sweep(s, share, &swept, rep, err);
+    if (!rc && swept.alpha == 1 && share < lim->alpha) {
+        share = lim->alpha;
+        rc = sweep(s, share, &swept, rep, err);
+    }
     if (rc) return rc;
     if (swept.alpha < 1) {
-        swept.alpha *= lim->alpha;
+        swept.alpha *= share;
         *lim = swept;
     }
     return ABUT_OK;
+}
+
+abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    return bound_from(s, most, most, lim, rep, err);
 }
 
 double abut_solver_progress(const abut_solver *s)
@@ -353,7 +374,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
 {
     abut_problem *p = &s->prob;
     abut_limit lim;
-    abut_status rc = abut_solver_bound(s, longest_step(s, it->residual), &lim, rep, err);
+    abut_status rc = bound_from(s, MORE_THAN_LAST * s->failed.bound, longest_step(s, it->residual), &lim, rep, err);
     if (rc == ABUT_E_GEOM) return give_up(s, ABUT_FAILED_TOUCHING, err);
     if (rc) return rc;
     it->bound = lim.alpha;
