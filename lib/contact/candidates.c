@@ -157,11 +157,12 @@ abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, cons
 
 /* Room for a motion as long as a part of this one and in any direction; a body that hardly moves may be pushed by one that
  * does, so part of the largest motion goes to every vertex. */
-#define ROOM_OWN 0.5
+#define ROOM_OWN 0.25
 #define ROOM_ALL 0.0625
-/* A new search costs about as much as this many culled pairs for each edge.  A list is given up when culling it has cost
- * that much in vain. */
-#define SEARCH_COST 48
+/* A new search costs about as much as culling this many pairs for each edge and for each pair found.  A list is given up when
+ * culling it has cost that much in vain. */
+#define SEARCH_EDGE 48
+#define SEARCH_PAIR 1
 
 static int boxes_hold(const abut_box *wide, const abut_box *box, int32_t n)
 {
@@ -237,8 +238,9 @@ abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, 
     if (!rc) rc = list_cull(&out->vt, box, box + cm->nc + cm->ne, err);
     if (!rc) rc = list_cull(&out->ee, box + cm->nc, box + cm->nc, err);
     if (rc) out->vt.n = out->ee.n = 0;
-    near->vain += near->wide.vt.n + near->wide.ee.n - out->vt.n - out->ee.n;
-    if (near->vain > SEARCH_COST * (size_t)cm->ne) near->holds = 0;
+    const size_t found = near->wide.vt.n + near->wide.ee.n;
+    near->vain += found - out->vt.n - out->ee.n;
+    if (near->vain > SEARCH_EDGE * (size_t)cm->ne + SEARCH_PAIR * found) near->holds = 0;
     return rc;
 }
 
