@@ -1,8 +1,7 @@
 #include "formats/measure.h"
 
-#include "base/par.h"
 #include "energy/barrier.h"
-#include "solve/integrator.h"
+#include "solve/measures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,14 +68,6 @@ static double smallest_gap(const abut_pairs *p)
     return fmin(sqrt(d2), plane);
 }
 
-/* The array that a stage left in the frame, or NULL. */
-static const double *given_force(const abut_arrays *set, const abut_model *m)
-{
-    const abut_array *a = abut_arrays_find(set, "node/contact-force");
-    const int fits = a && a->type == ABUT_F64 && a->rank == 2 && a->shape[0] == m->nv && a->shape[1] == 3;
-    return fits ? a->data : NULL;
-}
-
 /* f = -kappa dB/dx / (s_I h^2): the objective is in kg m^2, a force in N (Li 2020, 4.3) */
 static abut_status barrier_force(abut_measure *ms, const abut_frame *f, abut_err *err)
 {
@@ -103,7 +94,8 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
     abut_status rc = abut_candidates_find(&ms->cm, ms->y, NULL, ms->model->dhat[0], ms->obstacle, &ms->cand, err);
     if (rc) return rc;
     out->contacts_known = 1;
-    out->force = given_force(set, ms->model);
+    /* a PENDING frame keeps the forces at the start of its step */
+    out->force = abut_arrays_find(set, "step/x0") ? NULL : f->f_contact;
     rc = abut_pairs_find(&ms->cm, &ms->cand, ms->y, ms->obstacle, &ms->pairs, &touch);
     if (rc == ABUT_E_GEOM) {    /* a broken state may be looked at, too */
         out->contacts = -1;
@@ -122,28 +114,6 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
 }
 
 /* ---- totals ---- */
-
-static void momenta(const abut_model *m, const abut_frame *f, abut_fields *out)
-{
-    abut_acc kin = { 0 }, grav = { 0 }, lin[3] = { 0 }, ang[3] = { 0 };
-    for (int32_t i = 0; i < m->nv; i++) {
-        if (m->role[i] == ABUT_NODE_OBSTACLE) continue;
-        const double *x = f->x + 3 * i, *v = f->v + 3 * i, w = m->mass[i];
-        abut_acc_add(&kin, 0.5 * w * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
-        abut_acc_add(&grav, -w * (m->gravity[0] * x[0] + m->gravity[1] * x[1] + m->gravity[2] * x[2]));
-        for (int d = 0; d < 3; d++) {
-            const int a = (d + 1) % 3, b = (d + 2) % 3;
-            abut_acc_add(&lin[d], w * v[d]);
-            abut_acc_add(&ang[d], w * (x[a] * v[b] - x[b] * v[a]));
-        }
-    }
-    out->kinetic = kin.hi + kin.lo;
-    out->gravity = grav.hi + grav.lo;
-    for (int d = 0; d < 3; d++) {
-        out->linear[d] = lin[d].hi + lin[d].lo;
-        out->angular[d] = ang[d].hi + ang[d].lo;
-    }
-}
 
 /* Centre of mass of every object and its velocity; obstacles by their (unused) nodal masses. */
 static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
@@ -173,7 +143,10 @@ static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fi
 {
     const abut_status rc = abut_elastic_energy(&ms->elastic, f->x, &out->elastic, &ms->scratch, err);
     if (rc) return rc;
-    momenta(ms->model, f, out);
+    out->kinetic = abut_kinetic_energy(ms->model, f->v);
+    out->gravity = abut_gravity_energy(ms->model, f->x);
+    abut_linear_momentum(ms->model, f->v, out->linear);
+    abut_angular_momentum(ms->model, f->x, f->v, out->angular);
     centers(ms, f, out);
     out->min_J = NAN;
     out->min_J_tet = -1;

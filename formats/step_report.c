@@ -76,6 +76,9 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
     number(f, "kappa", r->kappa);
     fprintf(f, "\"contacts\":%d,\"mollified\":%d,\"half_space_contacts\":%d,\"candidates\":%zu,", r->contacts, r->mollified,
             r->planes, r->candidates);
+    fprintf(f, "\"sticking_contacts\":%d,\"sliding_contacts\":%d,", r->sticking, r->sliding);
+    number(f, "creep_max", r->sticking ? r->creep_max : none);
+    number(f, "creep_mean", r->sticking ? r->creep_mean : none);
     number(f, "min_gap", r->min_gap < 0 ? none : r->min_gap);
     if (r->min_gap >= 0) nodes(f, "min_gap_nodes", r->gap_node);
     number(f, "min_jacobian", r->min_jacobian_tet < 0 ? none : r->min_jacobian);

@@ -148,7 +148,7 @@ static abut_status put_displacement(FILE *f, const grid *g, const abut_shot *s, 
 static int known(const char *name)
 {
 #define ABUT_SAME_NAME(m, array, ctype, dtype, rows, width, unit, rule) || !strcmp(name, array)
-    return !strcmp(name, "node/contact-force") ABUT_MODEL_FIELDS(ABUT_SAME_NAME) ABUT_FRAME_FIELDS(ABUT_SAME_NAME);
+    return 0 ABUT_MODEL_FIELDS(ABUT_SAME_NAME) ABUT_FRAME_FIELDS(ABUT_SAME_NAME);
 #undef ABUT_SAME_NAME
 }
 
@@ -168,6 +168,20 @@ static abut_status put_unknown(abut_vtu *w, FILE *f, const grid *g, const abut_m
     return rc;
 }
 
+/* The forces that `step --with forces` left in the frame; that of contact is there in any case. */
+static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+{
+    const struct {
+        const char *name;
+        const double *f;
+    } force[] = { { "contact_force", s->fields->force }, { "friction_force", s->frame->f_friction },
+                  { "damping_force", s->frame->f_damping }, { "reaction_force", s->frame->f_reaction } };
+    abut_status rc = ABUT_OK;
+    for (size_t i = 0; i < sizeof force / sizeof *force && !rc; i++)
+        if (force[i].f) rc = put_rows(w, f, force[i].name, ABUT_F64, force[i].f, g->node, g->np, 3, err);
+    return rc;
+}
+
 static abut_status put_points(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
 {
     fputs("<Points>\n", f);
@@ -175,7 +189,7 @@ static abut_status put_points(abut_vtu *w, FILE *f, const grid *g, const abut_sh
     fputs("</Points>\n<PointData>\n", f);
     if (!rc) rc = put_displacement(f, g, s, err);
     if (!rc) rc = put_rows(w, f, "velocity", ABUT_F64, s->frame->v, g->node, g->np, 3, err);
-    if (!rc && s->fields->force) rc = put_rows(w, f, "contact_force", ABUT_F64, s->fields->force, g->node, g->np, 3, err);
+    if (!rc) rc = put_forces(w, f, g, s, err);
     if (!rc) rc = put_rows(w, f, "object", ABUT_I32, s->model->body, g->node, g->np, 1, err);
     if (!rc) rc = abut_vtu_array(f, "node", ABUT_I32, g->node, (size_t)g->np, 1, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->model_set, 1, err);

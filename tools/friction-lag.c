@@ -1,14 +1,14 @@
 /* friction-lag: freezes friction anew at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
 #include "solve/scheme.h"
 #include "tools/cli_last.h"
+#include "tools/cli_with.h"
 
 #include <stdio.h>
-#include <string.h>
 
 typedef struct options {
-    int lags, commit, ask;
+    int lags, commit, ask, with;
     double tolerance;
-    const char *with;
+    const char *with_text;
 } options;
 
 typedef struct run {
@@ -45,7 +45,7 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
     if (r->again) {
         rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
     } else {
-        rc = abut_step_commit(&r->stepper, &r->now.set, o->with != NULL, &r->next, &at, &rep, err);
+        rc = abut_step_commit(&r->stepper, &r->now.set, o->with, &r->next, &at, &rep, err);
         head = (abut_frame_head){ at.step, at.time, ABUT_COMMITTED };
     }
     abut_report_clear(&rep);
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
         { 0, "max-lags", ABUT_OPT_INT, &o.lags, "N", "commit after this many passes (default: the scene's)" },
         { 0, "commit", ABUT_OPT_FLAG, &o.commit, NULL, "commit the candidate whatever the residual" },
         { 0, "ask", ABUT_OPT_FLAG, &o.ask, NULL, "exit 1 when another pass is wanted" },
-        { 0, "with", ABUT_OPT_TEXT, &o.with, "forces", "add node/contact-force to a committed frame" },
+        { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
         { 0 }
     };
     abut_cli cli;
@@ -85,9 +85,7 @@ int main(int argc, char **argv)
     abut_err err = { 0 };
     if (o.lags < 0 || o.tolerance < 0)
         abut_fail(&err, ABUT_E_ARG, "--max-lags and --tolerance want positive numbers");
-    else if (o.with && strcmp(o.with, "forces"))
-        abut_fail(&err, ABUT_E_ARG, "--with %s: know only 'forces'", o.with);
-    else if (work(&r, &o, &cli, &err) == ABUT_OK)
+    else if (!abut_with_parse(o.with_text, &o.with, &err) && work(&r, &o, &cli, &err) == ABUT_OK)
         err = (abut_err){ 0 };
     abut_stepper_clear(&r.stepper);
     abut_last_clear(&r.now);

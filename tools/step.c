@@ -2,6 +2,7 @@
 #include "base/timer.h"
 #include "formats/step_report.h"
 #include "solve/stuck.h"
+#include "tools/cli_with.h"
 #include "tools/stuck_file.h"
 
 #include <errno.h>
@@ -11,9 +12,9 @@
 #include <string.h>
 
 typedef struct options {
-    int steps, every, from, lags, one_pass, blas_threads, max_newton;
+    int steps, every, from, lags, one_pass, blas_threads, max_newton, with;
     double until;
-    const char *report, *with, *dump_stuck;
+    const char *report, *with_text, *dump_stuck;
 } options;
 
 /* Everything the run owns. */
@@ -48,7 +49,7 @@ static abut_status advance_one(run *r, const options *o, abut_report *rep, abut_
         if (!rc) rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
         head.phase = ABUT_PENDING;
     } else {
-        rc = abut_step_advance(&r->stepper, &r->now.set, pending, &at, o->with != NULL, &r->next, rep, err);
+        rc = abut_step_advance(&r->stepper, &r->now.set, pending, &at, o->with, &r->next, rep, err);
         head = (abut_frame_head){ at.step, at.time, ABUT_COMMITTED };
     }
     if (rc) return rc;
@@ -108,8 +109,9 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
 
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    snprintf(r->history, sizeof r->history, "{\"solver\":\"newton\",\"lags\":%d,\"one_pass\":%s,\"forces\":%s}",
-             o->lags, o->one_pass ? "true" : "false", o->with ? "true" : "false");
+    snprintf(r->history, sizeof r->history, "{\"solver\":\"newton\",\"lags\":%d,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
+             o->lags, o->one_pass ? "true" : "false", o->with & ABUT_WITH_FORCES ? "true" : "false",
+             o->with & ABUT_WITH_ENERGIES ? "true" : "false");
     abut_status rc = abut_stream_open(&r->s, cli, r->history, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, o->from, err);
     if (rc) return rc;
@@ -135,11 +137,11 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->max_newton < 1) return abut_fail(err, ABUT_E_ARG, "--max-newton %d: want 1 or more", o->max_newton);
     if (o->blas_threads < 0) return abut_fail(err, ABUT_E_ARG, "--blas-threads %d: want 1 or more", o->blas_threads);
     if (o->lags < 0) return abut_fail(err, ABUT_E_ARG, "--lags %d: want 1 or more", o->lags);
-    if (o->with && strcmp(o->with, "forces")) return abut_fail(err, ABUT_E_ARG, "--with %s: know only 'forces'", o->with);
     if (o->dump_stuck && cli->out_path && !strcmp(o->dump_stuck, cli->out_path))
         return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", o->dump_stuck);
     if (!o->blas_threads) o->blas_threads = cli->threads;
-    return o->dump_stuck ? abut_stuck_file_try(o->dump_stuck, err) : ABUT_OK;
+    const abut_status rc = abut_with_parse(o->with_text, &o->with, err);
+    return !rc && o->dump_stuck ? abut_stuck_file_try(o->dump_stuck, err) : rc;
 }
 
 /* The same large arrays come and go every iteration: handed back to the system in between, each page of them would have to
@@ -161,7 +163,7 @@ int main(int argc, char **argv)
         { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },
         { 0, "from", ABUT_OPT_INT, &o.from, "STEP", "start again from this frame; later ones are dropped" },
         { 0, "every", ABUT_OPT_INT, &o.every, "N", "write every N-th frame, and the last" },
-        { 0, "with", ABUT_OPT_TEXT, &o.with, "forces", "add node/contact-force to the new frames" },
+        { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
         { 0, "lags", ABUT_OPT_INT, &o.lags, "N", "friction lag iterations per step at most (default: the scene's)" },
         { 0, "one-pass", ABUT_OPT_FLAG, &o.one_pass, NULL, "solve once and leave the step PENDING for friction-lag" },
         { 0, "report", ABUT_OPT_TEXT, &o.report, "FILE", "one line of JSON for every step" },

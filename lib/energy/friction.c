@@ -33,6 +33,13 @@ static inline void slide(const abut_lag *lag, size_t i, const double *x, const d
     u[1] = P[3] * r[0] + P[4] * r[1] + P[5] * r[2];
 }
 
+double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const double *xn)
+{
+    double u[2];
+    slide(lag, i, x, xn, u);
+    return sqrt(u[0] * u[0] + u[1] * u[1]);
+}
+
 abut_status abut_friction_energy(const abut_lag *lag, const double *x, const double *xn, double h, double eps_v,
                                  double *energy, abut_arena *scratch, abut_err *err)
 {

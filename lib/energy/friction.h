@@ -34,6 +34,9 @@ ABUT_MUST_USE abut_status abut_lag_from_frame(const abut_frame *f, abut_lag *lag
 ABUT_MUST_USE abut_status abut_lag_to_frame(const abut_lag *lag, abut_arrays *set, abut_err *err);
 void abut_lag_clear(abut_lag *lag);
 
+/** |u| of contact i, m: how far it has slid. */
+double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const double *xn);
+
 /** D(x), kg m^2, with x_n the positions at the start of the step.  scratch: one double per block of contacts. */
 ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const double *x, const double *xn, double h,
                                                double eps_v, double *energy, abut_arena *scratch, abut_err *err);

@@ -107,7 +107,41 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
-    F(way,        "step/way",         double,  F64, nw, 3, "m",    OPT)  /* nv rows a waypoint: from the frame before through them to x, every straight line is free; absent: one line */
+    F(way,        "step/way",         double,  F64, nw, 3, "m",    OPT)  /* nv rows a waypoint: from the frame before through them to x, every straight line is free; absent: one line */ \
+    ABUT_FRAME_FORCES(F) ABUT_FRAME_ENERGIES(F)
+
+/* What `step --with forces` and `step --with energies` add (solve/record.h). */
+#define ABUT_FRAME_FORCES(F) \
+    F(f_contact,  "node/contact-force",  double, F64, nv, 3, "N",   MAY) /* of the barrier, at the end of the step  */ \
+    F(f_friction, "node/friction-force", double, F64, nv, 3, "N",   MAY) \
+    F(f_damping,  "node/damping-force",  double, F64, nv, 3, "N",   MAY) /* absent: nothing is damped               */ \
+    F(f_reaction, "node/reaction-force", double, F64, nv, 3, "N",   MAY) /* what drives or holds prescribed nodes   */ \
+    F(sticking,   "contact/sticking",    int32_t, I32, 1, 0, "",    MAY) /* friction contacts slower than eps-v     */ \
+    F(sliding,    "contact/sliding",     int32_t, I32, 1, 0, "",    MAY) /* the others                              */ \
+    F(creep_max,  "contact/creep-max",   double, F64, 1, 0, "m/s",  MAY) /* speed of those that stick: largest, mean */ \
+    F(creep_mean, "contact/creep-mean",  double, F64, 1, 0, "m/s",  MAY) \
+    F(iterations, "step/iterations",     int32_t, I32, 1, 0, "",    MAY) /* of Newton, over all friction passes     */
+
+#define ABUT_FRAME_ENERGIES(F) \
+    F(kinetic,    "energy/kinetic",      double, F64, 1, 0, "J",    MAY) \
+    F(elastic,    "energy/elastic",      double, F64, 1, 0, "J",    MAY) \
+    F(gravitation, "energy/gravity",     double, F64, 1, 0, "J",    MAY) /* -sum m g.x                              */ \
+    F(barrier,    "energy/barrier",      double, F64, 1, 0, "J",    MAY) /* of the contacts                         */ \
+    F(w_friction, "work/friction",       double, F64, 1, 0, "J",    MAY) /* in this step                            */ \
+    F(w_damping,  "work/damping",        double, F64, 1, 0, "J",    MAY) \
+    F(w_reaction, "work/reaction",       double, F64, 1, 0, "J",    MAY) /* of what drives prescribed nodes         */ \
+    F(w_load,     "work/load",           double, F64, 1, 0, "J",    MAY) /* of scripted FORCE                       */ \
+    F(w_stiffness, "work/stiffness",     double, F64, 1, 0, "J",    MAY) /* of changing the barrier stiffness       */ \
+    F(w_numerical, "work/numerical",     double, F64, 1, 0, "J",    MAY) /* the rest: what the time scheme adds     */ \
+    F(t_friction, "work/friction-total", double, F64, 1, 0, "J",    MAY) /* the same, summed up                     */ \
+    F(t_damping,  "work/damping-total",  double, F64, 1, 0, "J",    MAY) \
+    F(t_reaction, "work/reaction-total", double, F64, 1, 0, "J",    MAY) \
+    F(t_load,     "work/load-total",     double, F64, 1, 0, "J",    MAY) \
+    F(t_stiffness, "work/stiffness-total", double, F64, 1, 0, "J",  MAY) \
+    F(t_numerical, "work/numerical-total", double, F64, 1, 0, "J",  MAY) \
+    F(linear,     "momentum/linear",     double, F64, n3, 0, "kg m/s",   MAY) \
+    F(angular,    "momentum/angular",    double, F64, n3, 0, "kg m^2/s", MAY) /* about the origin                    */ \
+    F(center,     "mass/center",         double, F64, n3, 0, "m",   MAY) /* of the simulated nodes                  */
 
 #define ABUT_COUNT_MEMBER(n) int32_t n;
 #define ABUT_FIELD_MEMBER(m, name, ctype, dtype, rows, width, unit, rule) const ctype *m;

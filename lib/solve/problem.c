@@ -107,8 +107,22 @@ const double *abut_problem_elastic_point(const abut_problem *p, const double *x)
     return p->z;
 }
 
-/* Where a node would be that damping does not oppose. */
-static const double *undamped(const abut_problem *p)
+abut_status abut_problem_potential(const abut_problem *p, const double *x, double *psi, abut_arena *scratch, abut_err *err)
+{
+    const abut_status rc = abut_elastic_energy(&p->elastic, x, psi, scratch, err);
+    if (!rc) *psi += abut_attach_energy(p->model, x);
+    return rc;
+}
+
+abut_status abut_problem_potential_gradient(const abut_problem *p, const double *x, double scale, double *g, abut_arena *scratch,
+                                            abut_err *err)
+{
+    const abut_status rc = abut_elastic_gradient(&p->elastic, x, scale, g, scratch, err);
+    if (!rc) abut_attach_gradient(p->model, x, scale, g);
+    return rc;
+}
+
+const double *abut_problem_undamped(const abut_problem *p)
 {
     return p->w.share < 1 ? p->xn : p->still;
 }
@@ -122,7 +136,8 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &out.barrier, scratch, err);
     if (!rc) rc = abut_friction_energy(&p->lag, x, p->still, p->w.h_force, p->w.eps_v, &out.friction, scratch, err);
     if (!rc && abut_damping_acts(&p->damping))
-        rc = abut_damping_energy(&p->damping, &p->elastic, x, undamped(p), p->w.damping, &out.damping, scratch, err);
+        rc = abut_damping_energy(&p->damping, &p->elastic, x, abut_problem_undamped(p), p->w.damping, &out.damping, scratch,
+                                 err);
     if (rc) return rc;
     out.elastic = p->w.psi * psi;
     if (p->model->na) out.attachment = p->w.psi * abut_attach_energy(p->model, abut_problem_elastic_point(p, x));
@@ -165,11 +180,10 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
     memset(g, 0, 3 * (size_t)m->nv * sizeof *g);
     if (terms & ABUT_TERM_SMOOTH) {
         nodal_gradient(p, x, g);
-        rc = abut_elastic_gradient(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, g, scratch, err);
+        rc = abut_problem_potential_gradient(p, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, g, scratch, err);
         if (!rc) rc = abut_friction_gradient(&p->lag, m->nv, x, p->still, p->w.h_force, p->w.eps_v, g, scratch, err);
         if (!rc && abut_damping_acts(&p->damping))
-            rc = abut_damping_gradient(&p->damping, &p->elastic, x, undamped(p), p->w.damping, g, scratch, err);
-        if (m->na) abut_attach_gradient(m, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, g);
+            rc = abut_damping_gradient(&p->damping, &p->elastic, x, abut_problem_undamped(p), p->w.damping, g, scratch, err);
     }
     if (!rc && (terms & ABUT_TERM_BARRIER)) rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, g, scratch, err);
     if (rc) return rc;

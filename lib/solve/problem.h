@@ -58,6 +58,15 @@ void abut_problem_number(abut_problem *p);
 
 /** Where the elastic energy is taken for an iterate x: x itself, or p->z, filled. */
 const double *abut_problem_elastic_point(const abut_problem *p, const double *x);
+/** Psi(x), J: what depends on the positions alone, elasticity and attachments.  +inf when x is infeasible. */
+ABUT_MUST_USE abut_status abut_problem_potential(const abut_problem *p, const double *x, double *psi, abut_arena *scratch,
+                                                 abut_err *err);
+/** g[3 nv] += scale dPsi/dx, of every node, prescribed or not. */
+ABUT_MUST_USE abut_status abut_problem_potential_gradient(const abut_problem *p, const double *x, double scale, double *g,
+                                                          abut_arena *scratch, abut_err *err);
+
+/** Where a node would be that damping does not oppose. */
+const double *abut_problem_undamped(const abut_problem *p);
 
 /** All terms at x (y = W x, pairs the contacts there).  Sum is +inf when x is infeasible. */
 ABUT_MUST_USE abut_status abut_problem_energy(const abut_problem *p, const double *x, const double *y,

@@ -43,6 +43,8 @@ typedef struct abut_report {
     int it_cap;
 
     int32_t contacts, mollified, planes;  /* at the end */
+    int32_t sticking, sliding;  /* friction contacts slower than eps_v, and the others */
+    double creep_max, creep_mean;  /* m/s, of those that stick; 0 without any */
     double min_gap;             /* m; negative without contacts */
     int32_t gap_node[4];        /* nodes of that contact; plane: node, -1, -1, half-space */
     double min_jacobian;

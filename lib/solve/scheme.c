@@ -1,10 +1,7 @@
 #include "solve/scheme.h"
 
-#include "base/par.h"
 #include "base/timer.h"
 #include "contact/cross.h"
-#include "energy/attach.h"
-#include "linalg/vec3.h"
 #include "model/motion.h"
 
 #include <math.h>
@@ -16,8 +13,8 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
     *s = (abut_stepper){ 0 };
     abut_status rc = abut_solver_init(&s->solver, m, opt, err);
     if (rc) return rc;
-    double **field[] = { &s->v, &s->acc, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1 };
-    for (int i = 0; i < 7; i++) {
+    double **field[] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1 };
+    for (int i = 0; i < 8; i++) {
         *field[i] = calloc(3 * (size_t)m->nv, sizeof(double));
         if (*field[i]) continue;
         abut_stepper_clear(s);
@@ -31,11 +28,13 @@ void abut_stepper_clear(abut_stepper *s)
     abut_solver_clear(&s->solver);
     free(s->v);
     free(s->acc);
+    free(s->acc0);
     free(s->v_end);
     free(s->a);
     free(s->a_end);
     free(s->x1);
     free(s->v1);
+    abut_lag_clear(&s->acted);
     *s = (abut_stepper){ 0 };
 }
 
@@ -61,10 +60,9 @@ static abut_status free_acceleration(abut_stepper *s, const double *x, const dou
     abut_problem *p = &s->solver.prob;
     const abut_model *m = p->model;
     memset(a, 0, 3 * (size_t)m->nv * sizeof *a);
-    abut_status rc = abut_elastic_gradient(&p->elastic, x, -1, a, &s->solver.scratch, err);
+    abut_status rc = abut_problem_potential_gradient(p, x, -1, a, &s->solver.scratch, err);
     if (!rc) rc = subtract_damping(s, v, a, err);
     if (rc) return rc;
-    abut_attach_gradient(m, x, -1, a);
     for (int32_t i = 0; i < 3 * m->nv; i++) {
         a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : s->acc[i] + a[i] / m->mass[i / 3];
         if (!isfinite(a[i])) return abut_fail(err, ABUT_E_GEOM, "node %d: its elastic force is not finite", i / 3);
@@ -170,7 +168,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     abut_problem *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_frame f;
-    s->pass = 0;
+    s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     if (!s->way_goes_on || !s->solver.path.n) rc = abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
@@ -237,6 +235,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     if (!f.kappa) return abut_fail(err, ABUT_E_FORMAT, "frame %lld is PENDING but has no contact/kappa", (long long)at.step);
     memcpy(&s->pass, pass->data, sizeof(int32_t));
     p->kappa = f.kappa[0];
+    s->newton = f.iterations ? f.iterations[0] : 0;
     rc = load_lagrangian(p, frame, at.step, err);
     if (!rc) rc = abut_path_start(&s->solver.path, &p->cm, p->xn, err);
     for (int32_t i = 0; i < f.nw && !rc; i += f.nv)
@@ -248,7 +247,9 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     abut_direction_reset(&s->solver.dir);   /* a pass resumed in another process starts like this too */
+    const int before = rep->newton;
     abut_status rc = abut_solver_minimise(&s->solver, rep, err);
+    s->newton += rep->newton - before;
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
     rep->passes = ++s->pass;
     const double clock = abut_time_wall();
@@ -263,8 +264,12 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
     const double clock = abut_time_wall();
     abut_status rc = ABUT_OK;
     rep->lag_residual = -1;
-    if (rubs(p->model))
+    if (rubs(p->model)) {
+        const abut_lag old = s->acted;
+        s->acted = p->lag;
+        p->lag = old;
         rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, p->kappa, p->w.h_force, &p->lag, err);
+    }
     if (!rc && measure) {
         rep->lag_residual = 0;
         abut_direction_reset(&s->solver.dir);
@@ -307,28 +312,20 @@ static void report_contacts(const abut_solver *so, abut_report *rep)
     if (isfinite(best)) rep->min_gap = best;
 }
 
-/* Energies and momenta of the simulated nodes. */
-static abut_status report_physics(abut_stepper *s, const double *v, abut_report *rep, abut_err *err)
+static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    const abut_solver *so = &s->solver;
-    const abut_model *m = so->prob.model;
-    abut_acc kinetic = { 0, 0 }, gravity = { 0, 0 }, mom[6] = { { 0, 0 } };
-    const abut_vec3 g = abut_v3_get(m->gravity);
-    for (int32_t i = 0; i < m->nv; i++) {
-        if (m->role[i] == ABUT_NODE_OBSTACLE) continue;
-        const abut_vec3 xi = abut_v3_get(so->x + 3 * i), vi = abut_v3_get(v + 3 * i);
-        const abut_vec3 l = abut_v3_cross(xi, vi);
-        const double mi = m->mass[i], part[6] = { vi.x, vi.y, vi.z, l.x, l.y, l.z };
-        abut_acc_add(&kinetic, 0.5 * mi * abut_v3_norm2(vi));
-        abut_acc_add(&gravity, -mi * abut_v3_dot(g, xi));
-        for (int k = 0; k < 6; k++) abut_acc_add(&mom[k], mi * part[k]);
-    }
-    rep->kinetic = kinetic.hi + kinetic.lo;
-    rep->gravity = gravity.hi + gravity.lo;
-    for (int k = 0; k < 6; k++) (k < 3 ? rep->momentum : rep->angular - 3)[k] = mom[k].hi + mom[k].lo;
-    const abut_status rc = abut_elastic_energy(&so->prob.elastic, so->x, &rep->elastic, &s->solver.scratch, err);
-    rep->elastic += abut_attach_energy(m, so->x);
-    return rc;
+    const abut_problem *p = &s->solver.prob;
+    const double *x = s->solver.x;
+    const abut_creep creep = abut_creep_find(p, &s->acted, x);
+    rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
+    rep->gravity = abut_gravity_energy(p->model, x);
+    abut_linear_momentum(p->model, s->v_end, rep->momentum);
+    abut_angular_momentum(p->model, x, s->v_end, rep->angular);
+    rep->sticking = creep.sticking;
+    rep->sliding = creep.sliding;
+    rep->creep_max = creep.max;
+    rep->creep_mean = creep.mean;
+    return abut_problem_potential(p, x, &rep->elastic, &s->solver.scratch, err);
 }
 
 static abut_status carry_arrays(const abut_arrays *from, abut_arrays *out, abut_err *err)
@@ -382,16 +379,14 @@ static abut_status put_state(const abut_stepper *s, const double *v, int pending
     return rubs(p->model) ? abut_lag_to_frame(&p->lag, out, err) : ABUT_OK;
 }
 
-/* node/contact-force: barrier force on every node, N */
-static abut_status put_forces(abut_stepper *s, abut_arrays *out, abut_err *err)
+/* What --with asks for. */
+static abut_status put_record(abut_stepper *s, int with, const abut_arrays *before, abut_arrays *out, abut_err *err)
 {
     abut_solver *so = &s->solver;
-    const abut_model *m = so->prob.model;
-    double *f = abut_arrays_put_rows(out, "node/contact-force", ABUT_F64, m->nv, 3, "N", err);
-    if (!f) return err->code;
-    abut_status rc = abut_barrier_gradient(&so->prob.cm, &so->pairs, so->y, so->prob.kappa, f, &so->scratch, err);
-    for (int32_t i = 0; i < 3 * m->nv && !rc; i++) f[i] /= -so->prob.w.h_force * so->prob.w.h_force;
-    return rc;
+    const abut_solved done = { .prob = &so->prob, .lag = &s->acted, .pairs = &so->pairs, .x = so->x, .y = so->y, .v0 = s->v,
+                               .v = s->v_end, .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .first = s->at.step == 0 };
+    if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);
+    return abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);
 }
 
 /* Velocities, and in Newmark accelerations: of a prescribed node the one it would have if it were let go. */
@@ -406,7 +401,7 @@ static abut_status finish(abut_stepper *s, abut_err *err)
     return rc;
 }
 
-abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int forces, abut_arrays *out, abut_instant *at,
+abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with, abut_arrays *out, abut_instant *at,
                              abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->solver.prob;
@@ -417,8 +412,8 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int forc
     rc = finish(s, err);
     if (!rc) rc = carry_arrays(carry, out, err);
     if (!rc) rc = put_state(s, s->v_end, 0, out, err);
-    if (!rc && forces) rc = put_forces(s, out, err);
-    if (!rc) rc = report_physics(s, s->v_end, rep, err);
+    if (!rc) rc = put_record(s, with, carry, out, err);
+    if (!rc) rc = report_physics(s, rep, err);
     if (rc) return rc;
     /* whole multiples of h stay exact; a simulation that does not start at 0 adds up */
     const double grid = (double)s->at.step * h;
@@ -440,7 +435,11 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     abut_arrays_clear(out);
     abut_status rc = carry_arrays(carry, out, err);
     if (!rc) rc = put_state(s, s->v, 1, out, err);
+    if (!rc) rc = abut_record_keep(carry, out, err);
     if (rc) return rc;
+    int32_t *newton = abut_frame_put(out, "step/iterations", 1, err);
+    if (!newton) return err->code;
+    *newton = s->newton;
     double *x0 = abut_arrays_put_rows(out, "step/x0", ABUT_F64, p->model->nv, 3, "m", err);
     if (!x0) return err->code;
     memcpy(x0, p->xn, 3 * (size_t)p->model->nv * sizeof(double));
@@ -448,7 +447,7 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     return rc || !p->al.on ? rc : put_lagrangian(p, out, err);
 }
 
-abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at, int forces,
+abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at, int with,
                               abut_arrays *out, abut_report *rep, abut_err *err)
 {
     const abut_model *m = s->solver.prob.model;
@@ -461,7 +460,7 @@ abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pen
         rc = abut_step_refresh(s, !last, rep, err);
         done = last || (rep->lag_residual >= 0 && rep->lag_residual <= m->tolerance[0]);
     }
-    if (!rc) rc = abut_step_commit(s, frame, forces, out, at, rep, err);
+    if (!rc) rc = abut_step_commit(s, frame, with, out, at, rep, err);
     rep->seconds.total += abut_time_wall() - clock;
     rep->cpu += abut_time_cpu() - cpu;
     return rc;

@@ -11,6 +11,7 @@
 #define ABUT_SOLVE_SCHEME_H
 
 #include "solve/newton.h"
+#include "solve/record.h"
 
 /* Where a step is. */
 typedef struct abut_instant {
@@ -26,7 +27,10 @@ typedef struct abut_stepper {
     double *x1, *v1;    /* [3 nv] BDF2: one step before the start */
     double *v_end, *a_end;  /* [3 nv] after the step */
     abut_instant at;    /* start of the step */
+    double *acc0;       /* [3 nv] the same one step earlier */
+    abut_lag acted;     /* friction of the last pass, when solver.prob.lag has been frozen anew */
     int pass;           /* passes solved so far in this step */
+    int newton;         /* Newton iterations of these passes */
     int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
     int way_goes_on;    /* the frame before was not written: the way to the next one starts where its own did */
 } abut_stepper;
@@ -44,17 +48,17 @@ ABUT_MUST_USE abut_status abut_step_begin(abut_stepper *s, const abut_arrays *fr
 ABUT_MUST_USE abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
                                            abut_err *err);
 ABUT_MUST_USE abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err);
-/** measure: also rep->lag_residual, m/s, at the price of one factorisation. */
+/** Once after every solve.  measure: also rep->lag_residual, m/s, at the price of one factorisation. */
 ABUT_MUST_USE abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err);
 /** Checks the candidate by exact predicates, fills the report and writes the next frame into out (cleared first).
- * carry: the frame before, whose ABUT_A_CARRY arrays go along.  forces: adds node/contact-force. */
-ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int forces, abut_arrays *out,
+ * carry: the frame before, whose ABUT_A_CARRY arrays go along.  with: ABUT_WITH_* (solve/record.h). */
+ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with, abut_arrays *out,
                                            abut_instant *at, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
 
 /** All of the above for a frame of either phase: at most `lags` passes, fewer when the lag residual is below the model's
  * tolerance or nothing rubs. */
 ABUT_MUST_USE abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at,
-                                            int forces, abut_arrays *out, abut_report *rep, abut_err *err);
+                                            int with, abut_arrays *out, abut_report *rep, abut_err *err);
 
 #endif

@@ -26,7 +26,7 @@ motion:
 Y
     "$bin/mesh-prep" pile.yaml -o start.abut
     "$bin/step" -n 6 --report steps.jsonl start.abut -o run.abut
-    "$bin/step" -n 6 --with forces start.abut -o forces.abut
+    "$bin/step" -n 6 --with forces,energies start.abut -o forces.abut
 }
 
 setup() {
@@ -57,7 +57,9 @@ needs_pictures() {
 
 @test "contact forces computed by export are those that step --with forces writes" {
     exits 0 "$BIN/export" "$run" --vtu out
-    check vtu out "$BATS_FILE_TMPDIR/forces.abut"
+    exits 0 "$BIN/export" "$BATS_FILE_TMPDIR/forces.abut" --vtu given
+    check vtu given "$BATS_FILE_TMPDIR/forces.abut"
+    check contact out given
 }
 
 @test "arrays that abut does not know become point and cell data of VTU under their names" {

@@ -2,7 +2,7 @@
 """Readers of what export writes, made from the specifications of the formats and not from export; numpy only.
 
     export_check.py vtu DIR STREAM [NAME ...]     .vtu and scene.pvd against the frames of the stream
-    export_check.py obj DIR STREAM | ply DIR STREAM | glb FILE STREAM | table CSV JSON STREAM REPORT | png FILE W H
+    export_check.py contact DIR DIR | obj DIR STREAM | ply DIR STREAM | glb FILE STREAM | table CSV JSON STREAM REPORT | png FILE W H
 
 Exits 1 with the first thing that is wrong.
 """
@@ -141,6 +141,10 @@ def check_vtu(folder, stream, extra):
             need(np.array_equal(g["point"]["displacement"], f["node/x"][node] - model["node/X"][node]), "displacement")
             if "node/contact-force" in f.arrays:
                 close(g["point"]["contact_force"], f["node/contact-force"][node], 1e-9, "contact force")
+            for kind in ("friction", "damping", "reaction"):
+                need((kind + "_force" in g["point"]) == ("node/%s-force" % kind in f.arrays), kind, "force is there")
+                if kind + "_force" in g["point"]:
+                    need(np.array_equal(g["point"][kind + "_force"], f["node/%s-force" % kind][node]), kind, "force")
             if d.get("part") == "0":
                 check_solids(g, model, f, extra)
             else:
@@ -294,6 +298,21 @@ def check_glb(path, stream):
     need(np.array_equal(weight.reshape(n, n - 1), np.eye(n, n - 1, -1)), "weights of the animation")
 
 
+def check_contact(folder, given):
+    """The contact forces that export computes are those that step wrote."""
+    seen = 0.0
+    for name in sorted(os.listdir(given)):
+        if not name.endswith(".vtu"):
+            continue
+        a, b = (vtk_grid(os.path.join(d, name))["point"]["contact_force"] for d in (folder, given))
+        first = name.endswith("_0000.vtu")      # tells no stiffness
+        need(first or np.isfinite(b).all(), name, "forces are numbers")
+        if not first:
+            close(a, b, 1e-9, "contact force", name, least=1e-9)
+            seen = max(seen, abs(b).max())
+    need(seen > 0, "nothing touches")
+
+
 # ---- tables ----
 
 def check_table(csv_path, json_path, stream, report):
@@ -384,7 +403,7 @@ def main(what, *args):
     elif what == "png":
         check_png(args[0], int(args[1]), int(args[2]))
     else:
-        {"obj": check_obj, "ply": check_ply, "glb": check_glb, "table": check_table}[what](*args)
+        {"obj": check_obj, "ply": check_ply, "glb": check_glb, "table": check_table, "contact": check_contact}[what](*args)
 
 
 if __name__ == "__main__":

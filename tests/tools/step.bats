@@ -30,7 +30,8 @@ setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
     run "$BIN/step" --stepz 3 "$pile"; [ "$status" -eq 2 ]; [[ $output == *--steps* ]]
     run "$BIN/step" -n x "$pile" -o o.abut; [ "$status" -eq 2 ]
     run "$BIN/step" --every 0 "$pile" -o o.abut; [ "$status" -eq 2 ]
-    run "$BIN/step" --with heat "$pile" -o o.abut; [ "$status" -eq 2 ]
+    run "$BIN/step" --with forces,heat "$pile" -o o.abut; [ "$status" -eq 2 ]; [[ $output == *"'heat'"* ]]
+    run "$BIN/step" --with "" "$pile" -o o.abut; [ "$status" -eq 2 ]
 }
 
 @test "40 steps equal 20 steps twice, byte for byte" {
@@ -53,6 +54,40 @@ setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
     cmp j1.abut j2.abut
     cmp j1.abut j3.abut
     cmp j1.abut b1.abut
+}
+
+@test "the friction work so far is the same bytes in one run, in two, in stages and for any -j" {
+    "$BIN/step" -n 20 --with forces,energies "$pile" -o whole.abut
+    "$BIN/step" -n 10 --with forces,energies "$pile" | "$BIN/step" -n 10 --with energies,forces -o halves.abut
+    cmp whole.abut halves.abut
+    for j in 1 3; do "$BIN/step" -j $j -n 20 --with forces,energies "$pile" -o j.abut; cmp whole.abut j.abut; done
+    "$BIN/step" -n 12 --with energies "$pile" | "$BIN/step" --one-pass | "$BIN/friction-lag" -q --max-lags 1 --with energies |
+        "$BIN/step" -n 7 --with energies -o staged.abut
+    "$BIN/step" -n 20 --with energies "$pile" -o energies.abut
+    for f in staged energies; do "$BIN/export" --dump $f.abut | sed -n '/^frame/,$p' > $f.txt; done
+    cmp staged.txt energies.txt
+    "$BIN/ccd-check" whole.abut > /dev/null
+    skip_without_numpy
+    "$PYTHON" - "$ROOT/formats/python" <<'P'
+import sys
+sys.path.insert(0, sys.argv[1])
+import abut_stream
+frames = [i for i in abut_stream.read("whole.abut") if i.kind == "frame"][1:]
+assert len(frames) == 20
+total = 0.0
+for f in frames:
+    assert f["work/friction"] <= 0
+    total += float(f["work/friction"])
+    assert f["work/friction-total"] == total
+assert total < 0
+P
+}
+
+@test "what --with adds is gone when a step does not ask for it" {
+    "$BIN/step" -n 5 --with forces,energies "$pile" | "$BIN/step" -n 5 -o mixed.abut
+    "$BIN/step" -n 10 "$pile" -o plain.abut
+    for f in mixed plain; do "$BIN/export" --dump $f.abut | sed -n '/^frame 10/,$p' > $f.txt; done
+    cmp mixed.txt plain.txt
 }
 
 @test "friction passes in a pipeline give the frames of one process" {
@@ -84,6 +119,9 @@ kinds = {"none", "decrease", "vertex-triangle", "edge-edge", "half-space", "inve
 assert all(len(i) == 7 and i[6] in kinds and (i[2] == 1) == (i[6] == "none") for i in its)
 assert {i[6] for i in its} > {"none"} and sum(i[5] for i in its) > 0
 assert all(r["iterations_left_out"] == 0 for r in rows)
+assert all((r["creep_max"] is None) == (r["sticking_contacts"] == 0) for r in rows)
+assert all(r["creep_max"] is None or 0 <= r["creep_mean"] <= r["creep_max"] for r in rows)
+assert any(r["sticking_contacts"] + r["sliding_contacts"] > 0 for r in rows)
 assert all(abs(sum(v for k, v in r["seconds"].items() if k not in ("total", "other"))) <= 1.5 * r["seconds"]["total"] + .01 for r in rows)
 P
 }

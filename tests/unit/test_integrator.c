@@ -380,7 +380,7 @@ static void step_in_stages(world *w)
         const int last = w->st.pass >= w->model.lags[0];
         CHECK(!abut_step_refresh(&w->st, !last, &w->rep, &w->err));
         done = last || w->rep.lag_residual <= w->model.tolerance[0];
-        CHECK(!(done ? abut_step_commit(&w->st, &w->next, 1, &w->frame, &w->at, &w->rep, &w->err)
+        CHECK(!(done ? abut_step_commit(&w->st, &w->next, WORLD_WITH, &w->frame, &w->at, &w->rep, &w->err)
                      : abut_step_suspend(&w->st, &w->next, &w->frame, &w->err)));
         if (w->err.code) {
             printf("# %s: %s\n", NAME[w->f->scheme], w->err.msg);

@@ -145,7 +145,7 @@ TEST(passes_in_separate_processes_give_the_same_bytes)
             CHECK(!abut_step_refresh(&b.st, 1, &b.rep, &b.err));
             pending = b.st.pass < b.model.lags[0] && b.rep.lag_residual > b.model.tolerance[0];
             CHECK(!(pending ? abut_step_suspend(&b.st, &b.next, &b.frame, &b.err)
-                            : abut_step_commit(&b.st, &b.next, 1, &b.frame, &b.at, &b.rep, &b.err)));
+                            : abut_step_commit(&b.st, &b.next, WORLD_WITH, &b.frame, &b.at, &b.rep, &b.err)));
             if (!pending) break;
         }
     }

@@ -34,13 +34,16 @@ static inline void world_close(world *w)
     free(w->f);
 }
 
+/* all that a frame may tell */
+enum { WORLD_WITH = ABUT_WITH_FORCES | ABUT_WITH_ENERGIES };
+
 /* n steps; every frame is checked for crossings and inversion by the exact predicates */
 static inline abut_status world_run(world *w, int n)
 {
     abut_status rc = ABUT_OK;
     for (int k = 0; k < n && !rc; k++) {
         abut_report_clear(&w->rep);
-        rc = abut_step_advance(&w->st, &w->frame, 0, &w->at, 1, &w->next, &w->rep, &w->err);
+        rc = abut_step_advance(&w->st, &w->frame, 0, &w->at, WORLD_WITH, &w->next, &w->rep, &w->err);
         if (rc) break;
         const abut_arrays swap = w->frame;
         w->frame = w->next;
@@ -77,9 +80,9 @@ static inline int same_frames(const abut_arrays *a, const abut_arrays *b)
     return same;
 }
 
-/* Speed after n steps of a stiff block released on a slope of tangent 0.5 (gravity is tilted, not the floor).  h, lags,
- * scheme and damping are those of f. */
-static inline double slope_speed(fixture *f, double mu, int n)
+/* A stiff block released on a slope of tangent 0.5 (gravity is tilted, not the floor).  h, lags, scheme and damping are
+ * those of f. */
+static inline void slope_open(world *w, fixture *f, double mu)
 {
     f->plane = 1;
     f->mu = mu;
@@ -90,8 +93,14 @@ static inline double slope_speed(fixture *f, double mu, int n)
     const double c = 2 / sqrt(5), s = 1 / sqrt(5);
     f->gravity[0] = 9.81 * s, f->gravity[1] = -9.81 * c;
     fixture_box(f, 0, 8.7e-4, 0, 0.4, 0.1, 0.4, 1, 1, 1, 0);
+    world_open(w, f, NULL);
+}
+
+/* its speed after n steps */
+static inline double slope_speed(fixture *f, double mu, int n)
+{
     world w;
-    world_open(&w, f, NULL);
+    slope_open(&w, f, mu);
     CHECK(!world_run(&w, n));
     const double v = mean(&w, "node/v", 0, 0);
     world_close(&w);
