@@ -1,5 +1,6 @@
 #include "formats/results.h"
 
+#include "formats/node_table.h"
 #include "formats/obj_write.h"
 #include "formats/ply_write.h"
 
@@ -14,6 +15,7 @@ int abut_results_want(const abut_results_opts *opt)
 {
     int want = 0;
     if (opt->vtu) want |= ABUT_WANT_STRESS | ABUT_WANT_CONTACT;
+    if (opt->nodes) want |= ABUT_WANT_CONTACT;
     if (opt->csv || opt->json) want |= ABUT_WANT_TOTALS | ABUT_WANT_CONTACT;
     if (pictures(opt)) want |= abut_picture_want(&opt->picture);
     return want;
@@ -34,6 +36,7 @@ abut_status abut_results_open(abut_results *r, const abut_results_opts *opt, FIL
     if (!rc && opt->vtu) rc = abut_vtu_open(opt->vtu, &r->vtu, err);
     if (!rc && opt->obj) rc = abut_out_folder(opt->obj, err);
     if (!rc && opt->ply) rc = abut_out_folder(opt->ply, err);
+    if (!rc && opt->nodes) rc = abut_out_folder(opt->nodes, err);
     if (!rc && opt->gltf) rc = abut_gltf_open(opt->gltf, &r->gltf, err);
     if (!rc && opt->csv) rc = open_text(&r->csv, opt->csv, text, err);
     if (!rc && opt->json) rc = open_text(&r->json, opt->json, text, err);
@@ -46,6 +49,7 @@ abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *er
     if (r->vtu) rc = abut_vtu_frame(r->vtu, s, err);
     if (!rc && r->opt.obj) rc = abut_obj_write(r->opt.obj, s, err);
     if (!rc && r->opt.ply) rc = abut_ply_write(r->opt.ply, s, err);
+    if (!rc && r->opt.nodes) rc = abut_node_table_write(r->opt.nodes, s, err);
     if (!rc && r->gltf) rc = abut_gltf_frame(r->gltf, s, err);
     if (!rc && r->picture) rc = abut_picture_frame(r->picture, s, err);
     if (!rc && (r->opt.csv || r->opt.json)) rc = abut_table_frame(&r->table, s, err);

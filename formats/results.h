@@ -11,7 +11,7 @@
 
 /* Where each goes; NULL: not wanted.  "-" for csv and json: the open text stream. */
 typedef struct abut_results_opts {
-    const char *vtu, *obj, *ply, *gltf, *csv, *json;
+    const char *vtu, *obj, *ply, *gltf, *csv, *json, *nodes;
     abut_picture_opts picture;  /* dir and strip NULL: no pictures */
 } abut_results_opts;
 

@@ -1,6 +1,7 @@
 #include "formats/table_write.h"
 
-#include "formats/dump.h"
+#include "base/par.h"
+#include "formats/csv_text.h"
 #include "formats/json_text.h"
 
 #include <math.h>
@@ -74,38 +75,89 @@ static abut_status set_totals(abut_table *t, const abut_shot *s, abut_err *err)
     return rc;
 }
 
-static abut_status set_objects(abut_table *t, const abut_shot *s, abut_err *err)
+/* What `step --with energies` and `--with forces` left; no column for what it did not.  A PENDING frame keeps some of that of
+ * the frame before. */
+static abut_status set_step(abut_table *t, const abut_shot *s, abut_err *err)
 {
-    static const char axis[] = "xyz";
-    char name[2 * ABUT_PART_NAME];
+    const abut_frame *f = s->frame;
+    const struct {
+        const char *name;
+        const double *real;
+        const int32_t *count;
+    } cell[] = {
+        { "barrier_J", f->barrier, NULL },
+        { "friction_work_J", f->w_friction, NULL }, { "damping_work_J", f->w_damping, NULL },
+        { "reaction_work_J", f->w_reaction, NULL }, { "load_work_J", f->w_load, NULL },
+        { "stiffness_work_J", f->w_stiffness, NULL }, { "numerical_work_J", f->w_numerical, NULL },
+        { "friction_total_J", f->t_friction, NULL }, { "damping_total_J", f->t_damping, NULL },
+        { "reaction_total_J", f->t_reaction, NULL }, { "load_total_J", f->t_load, NULL },
+        { "stiffness_total_J", f->t_stiffness, NULL }, { "numerical_total_J", f->t_numerical, NULL },
+        { "center_x_m", f->center, NULL }, { "center_y_m", f->center ? f->center + 1 : NULL, NULL },
+        { "center_z_m", f->center ? f->center + 2 : NULL, NULL },
+        { "sticking_contacts", NULL, f->sticking }, { "sliding_contacts", NULL, f->sliding },
+        { "creep_max_m/s", f->creep_max, NULL }, { "creep_mean_m/s", f->creep_mean, NULL }, { "iterations", NULL, f->iterations },
+    };
     abut_status rc = ABUT_OK;
-    for (int32_t k = 0; k < s->parts->n && !rc; k++) {
-        const abut_part *p = &s->parts->part[k];
-        for (int i = 0; i < 6 && !rc; i++) {
-            snprintf(name, sizeof name, "%s.%s%c_%s", p->name, i < 3 ? "" : "v", axis[i % 3], i < 3 ? "m" : "m/s");
-            rc = set(t, name, (i < 3 ? s->fields->center : s->fields->velocity)[3 * p->object + i % 3], err);
+    for (size_t i = 0; i < sizeof cell / sizeof *cell && !rc; i++) {
+        if (cell[i].real) rc = set(t, cell[i].name, *cell[i].real, err);
+        if (cell[i].count) rc = set(t, cell[i].name, *cell[i].count, err);
+    }
+    return rc;
+}
+
+/* The sum of a force over the nodes of an object; object -1: over all bodies. */
+static void resultant(const abut_model *m, const double *f, int32_t object, double r[3])
+{
+    abut_acc sum[3] = { { 0, 0 } };
+    for (int32_t i = 0; i < m->nv; i++) {
+        if (object < 0 ? m->role[i] == ABUT_NODE_OBSTACLE : m->body[i] != object) continue;
+        for (int k = 0; k < 3; k++) abut_acc_add(&sum[k], f[3 * i + k]);
+    }
+    for (int k = 0; k < 3; k++) r[k] = sum[k].hi + sum[k].lo;
+}
+
+/* PREFIXcontact_x_N, ...: the resultants of the forces in a COMMITTED frame. */
+static abut_status set_forces(abut_table *t, const abut_shot *s, const char *prefix, int32_t object, abut_err *err)
+{
+    const struct {
+        const char *name;
+        const double *f;
+    } force[] = { { "contact", s->frame->f_contact }, { "friction", s->frame->f_friction }, { "reaction", s->frame->f_reaction } };
+    char name[2 * ABUT_PART_NAME];
+    double r[3];
+    abut_status rc = ABUT_OK;
+    if (!s->frame->f_reaction || s->head->phase == ABUT_PENDING) return ABUT_OK;
+    for (size_t i = 0; i < sizeof force / sizeof *force; i++) {
+        if (!force[i].f) continue;
+        resultant(s->model, force[i].f, object, r);
+        for (int k = 0; k < 3 && !rc; k++) {
+            snprintf(name, sizeof name, "%s%s_%c_N", prefix, force[i].name, "xyz"[k]);
+            rc = set(t, name, r[k], err);
         }
     }
     return rc;
 }
 
-/* Single numbers of other stages. */
+/* Centre of mass, its velocity and the forces on one object. */
+static abut_status set_object(abut_table *t, const abut_shot *s, const abut_part *p, abut_err *err)
+{
+    char name[2 * ABUT_PART_NAME];
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < 6 && !rc; i++) {
+        snprintf(name, sizeof name, "%s.%s%c_%s", p->name, i < 3 ? "" : "v", "xyz"[i % 3], i < 3 ? "m" : "m/s");
+        rc = set(t, name, (i < 3 ? s->fields->center : s->fields->velocity)[3 * p->object + i % 3], err);
+    }
+    snprintf(name, sizeof name, "%s.", p->name);
+    return rc ? rc : set_forces(t, s, name, p->object, err);
+}
+
+/* Single numbers of other programs. */
 static abut_status set_extra(abut_table *t, const abut_shot *s, abut_err *err)
 {
     abut_status rc = ABUT_OK;
     for (int i = 0; i < s->frame_set->n && !rc; i++) {
         const abut_array *a = &s->frame_set->a[i];
-        double v = NAN;
-        if (a->rank || !strcmp(a->name, "contact/kappa")) continue;
-        switch (a->type) {
-        case ABUT_F64: v = *(const double *)a->data; break;
-        case ABUT_F32: v = *(const float *)a->data; break;
-        case ABUT_I32: v = *(const int32_t *)a->data; break;
-        case ABUT_I64: v = (double)*(const int64_t *)a->data; break;
-        case ABUT_U8: v = *(const uint8_t *)a->data; break;
-        case ABUT_TEXT: continue;
-        }
-        rc = set(t, a->name, v, err);
+        if (a->rank == 0 && a->type != ABUT_TEXT && !abut_array_known(a->name)) rc = set(t, a->name, abut_array_real(a, 0), err);
     }
     return rc;
 }
@@ -114,7 +166,9 @@ abut_status abut_table_frame(abut_table *t, const abut_shot *s, abut_err *err)
 {
     abut_status rc = add_row(t, err);
     if (!rc) rc = set_totals(t, s, err);
-    if (!rc) rc = set_objects(t, s, err);
+    if (!rc && s->head->phase == ABUT_COMMITTED) rc = set_step(t, s, err);
+    if (!rc) rc = set_forces(t, s, "", -1, err);
+    for (int32_t k = 0; k < s->parts->n && !rc; k++) rc = set_object(t, s, &s->parts->part[k], err);
     if (!rc) rc = set_extra(t, s, err);
     return rc;
 }
@@ -124,34 +178,17 @@ static double cell_of(const abut_table *t, int row, int column)
     return column < t->row[row].n ? t->row[row].cell[column] : NAN;
 }
 
-/* RFC 4180: quoted when it holds a comma, a quote or a line end */
-static void csv_text(FILE *f, const char *s)
-{
-    if (!strpbrk(s, ",\"\r\n")) {
-        fputs(s, f);
-        return;
-    }
-    fputc('"', f);
-    for (; *s; s++) {
-        if (*s == '"') fputc('"', f);
-        fputc(*s, f);
-    }
-    fputc('"', f);
-}
-
 void abut_table_csv(const abut_table *t, FILE *f)
 {
-    char text[ABUT_NUMBER_MAX];
     for (int c = 0; c < t->n_columns; c++) {
         if (c) fputc(',', f);
-        csv_text(f, t->column[c]);
+        abut_csv_text(f, t->column[c]);
     }
     fputc('\n', f);
     for (int r = 0; r < t->n_rows; r++)
         for (int c = 0; c < t->n_columns; c++) {
-            const double v = cell_of(t, r, c);
             if (c) fputc(',', f);
-            if (!isnan(v)) fputs(abut_print_f64(text, v), f);
+            abut_csv_number(f, cell_of(t, r, c));
             if (c + 1 == t->n_columns) fputc('\n', f);
         }
 }

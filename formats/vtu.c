@@ -145,13 +145,6 @@ static abut_status put_displacement(FILE *f, const grid *g, const abut_shot *s, 
     return rc;
 }
 
-static int known(const char *name)
-{
-#define ABUT_SAME_NAME(m, array, ctype, dtype, rows, width, unit, rule) || !strcmp(name, array)
-    return 0 ABUT_MODEL_FIELDS(ABUT_SAME_NAME) ABUT_FRAME_FIELDS(ABUT_SAME_NAME);
-#undef ABUT_SAME_NAME
-}
-
 /* Arrays of other stages with one row per node (of_nodes) or per tet.  Where both counts are equal the name decides. */
 static abut_status put_unknown(abut_vtu *w, FILE *f, const grid *g, const abut_model *m, const abut_arrays *set,
                                int of_nodes, abut_err *err)
@@ -160,7 +153,7 @@ static abut_status put_unknown(abut_vtu *w, FILE *f, const grid *g, const abut_m
     abut_status rc = ABUT_OK;
     for (int i = 0; i < set->n && !rc; i++) {
         const abut_array *a = &set->a[i];
-        if (a->type == ABUT_TEXT || a->rank < 1 || a->shape[0] != want || known(a->name)) continue;
+        if (a->type == ABUT_TEXT || a->rank < 1 || a->shape[0] != want || abut_array_known(a->name)) continue;
         if (m->nv == m->nt && of_nodes == !strncmp(a->name, "tet/", 4)) continue;
         rc = put_rows(w, f, a->name, a->type, a->data, of_nodes ? g->node : g->tet, of_nodes ? g->np : g->nc,
                       (size_t)(abut_array_count(a) / a->shape[0]), err);
@@ -168,7 +161,7 @@ static abut_status put_unknown(abut_vtu *w, FILE *f, const grid *g, const abut_m
     return rc;
 }
 
-/* The forces that `step --with forces` left in the frame; that of contact is there in any case. */
+/* The forces that `step --with forces` left in the frame, a PENDING one keeping others; that of contact is there in any case. */
 static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
 {
     const struct {
@@ -176,8 +169,9 @@ static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_sh
         const double *f;
     } force[] = { { "contact_force", s->fields->force }, { "friction_force", s->frame->f_friction },
                   { "damping_force", s->frame->f_damping }, { "reaction_force", s->frame->f_reaction } };
+    const size_t n = s->head->phase == ABUT_COMMITTED ? sizeof force / sizeof *force : 1;
     abut_status rc = ABUT_OK;
-    for (size_t i = 0; i < sizeof force / sizeof *force && !rc; i++)
+    for (size_t i = 0; i < n && !rc; i++)
         if (force[i].f) rc = put_rows(w, f, force[i].name, ABUT_F64, force[i].f, g->node, g->np, 3, err);
     return rc;
 }

@@ -7,7 +7,7 @@ mkdir -p "$out"
 
 for mu in 0.52 0.48; do
     "$bin"/mesh-prep pipelines/slope.yaml --set contact.friction.mu=$mu |
-        "$bin"/step -n "$frames" --report "$out/steps-$mu.jsonl" |
+        "$bin"/step -n "$frames" --with forces,energies --report "$out/steps-$mu.jsonl" |
         "$bin"/ccd-check -o "$out/mu-$mu.abut"
     "$bin"/export "$out/mu-$mu.abut" --csv "$out/mu-$mu.csv"
     echo "mu $mu: last line of $out/mu-$mu.csv"

@@ -55,7 +55,8 @@ static int texts(const options *o)
 static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
 {
     const abut_results_opts *to = &o->to;
-    const int files = to->vtu || to->obj || to->ply || to->gltf || to->csv || to->json || to->picture.dir || to->picture.strip;
+    const int files = to->vtu || to->obj || to->ply || to->gltf || to->nodes || to->csv || to->json || to->picture.dir ||
+                      to->picture.strip;
     if (!files && !o->dump) o->summary = 1;
     if (o->dump && (files || o->summary || o->frames || o->objects.n))
         return abut_fail(err, ABUT_E_ARG, "--dump writes the whole stream as text and goes with no other output or choice");
@@ -130,8 +131,9 @@ int main(int argc, char **argv)
         { 0, "obj", ABUT_OPT_TEXT, &o.to.obj, "DIR", "OBJ surfaces, a file per frame" },
         { 0, "ply", ABUT_OPT_TEXT, &o.to.ply, "DIR", "binary PLY surfaces, a file per frame" },
         { 0, "gltf", ABUT_OPT_TEXT, &o.to.gltf, "FILE", "one .glb with the animation in it" },
-        { 0, "csv", ABUT_OPT_TEXT, &o.to.csv, "FILE", "table of energies, momenta, contacts, a row per frame; -: standard output" },
+        { 0, "csv", ABUT_OPT_TEXT, &o.to.csv, "FILE", "table of energies, momenta, forces, contacts, a row per frame; -: standard output" },
         { 0, "json", ABUT_OPT_TEXT, &o.to.json, "FILE", "the same table as JSON" },
+        { 0, "nodes", ABUT_OPT_TEXT, &o.to.nodes, "DIR", "CSV with a row per node: position, velocity, forces; a file per frame" },
         { 0, "png", ABUT_OPT_TEXT, &o.to.picture.dir, "DIR", "pictures, a PNG per frame" },
         { 0, "strip", ABUT_OPT_TEXT, &o.to.picture.strip, "FILE", "one PNG with several frames side by side" },
         { 0, "panels", ABUT_OPT_INT, &o.to.picture.panels, "N", "--strip: this many of the frames, evenly spread (default: all up to 12, "

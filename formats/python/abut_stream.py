@@ -304,8 +304,9 @@ def _show(file):
             item.step, item.time, " pending" if item.phase == PENDING else ""))
         for name, a in item.arrays.items():
             text = isinstance(a.data, str)
-            print("  %-22s %-4s %s %s" % (name, "text" if text else a.data.dtype.str[1:],
-                                          [len(a.data)] if text else list(a.data.shape), a.unit))
+            few = "" if text or a.data.size > 3 else "  = " + " ".join("%.17g" % v for v in a.data.flat)
+            print("  %-22s %-4s %s %s%s" % (name, "text" if text else a.data.dtype.str[1:],
+                                            [len(a.data)] if text else list(a.data.shape), a.unit, few))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #include "base/array.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,19 @@ int64_t abut_array_count(const abut_array *a)
 size_t abut_array_bytes(const abut_array *a)
 {
     return (size_t)abut_array_count(a) * abut_dtype_size(a->type);
+}
+
+double abut_array_real(const abut_array *a, int64_t i)
+{
+    switch (a->type) {
+    case ABUT_F64: return ((const double *)a->data)[i];
+    case ABUT_F32: return (double)((const float *)a->data)[i];
+    case ABUT_I32: return ((const int32_t *)a->data)[i];
+    case ABUT_I64: return (double)((const int64_t *)a->data)[i];
+    case ABUT_U8: return ((const uint8_t *)a->data)[i];
+    case ABUT_TEXT: break;
+    }
+    return NAN;
 }
 
 abut_array *abut_arrays_find(const abut_arrays *set, const char *name)

@@ -51,6 +51,9 @@ const char *abut_dtype_name(abut_dtype type);
 int64_t abut_array_count(const abut_array *a);
 size_t abut_array_bytes(const abut_array *a);
 
+/** Number i of an array, in C order, as a double; NaN in a text. */
+double abut_array_real(const abut_array *a, int64_t i);
+
 /** The array of that name, or NULL. */
 abut_array *abut_arrays_find(const abut_arrays *set, const char *name);
 

@@ -217,6 +217,15 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     return ABUT_OK;
 }
 
+int abut_array_known(const char *name)
+{
+    const table *const all[] = { &model_table, &frame_table };
+    for (int t = 0; t < 2; t++)
+        for (int i = 0; i < all[t]->nfields; i++)
+            if (!strcmp(all[t]->fields[i].name, name)) return 1;
+    return 0;
+}
+
 static void *put(const table *t, const char *what, abut_arrays *set, const char *name, int64_t rows, abut_err *err)
 {
     const field *f = NULL;

@@ -172,6 +172,9 @@ ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_mod
 void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 
+/** 1 when one of the tables has an array of that name. */
+int abut_array_known(const char *name);
+
 /** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY). */
 ABUT_MUST_USE abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err);
 

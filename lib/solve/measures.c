@@ -67,8 +67,8 @@ static double force_scale(const abut_problem *p)
 /* a gradient of the objective becomes a force */
 static void to_newtons(const abut_problem *p, double *f)
 {
-    const double scale = -force_scale(p);
-    for (int32_t i = 0; i < 3 * p->model->nv; i++) f[i] /= scale;
+    const double scale = force_scale(p);
+    for (int32_t i = 0; i < 3 * p->model->nv; i++) f[i] = 0 - f[i] / scale;  /* 0 stays +0 */
 }
 
 static void clear_obstacles(const abut_model *m, double *f)

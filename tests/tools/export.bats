@@ -108,6 +108,38 @@ P
     check table t.csv t.json "$run" "$BATS_FILE_TMPDIR/steps.jsonl"
 }
 
+@test "tables and files of nodes hold what step --with forces,energies left, and the energies balance" {
+    exits 0 "$BIN/export" "$BATS_FILE_TMPDIR/forces.abut" --csv t.csv --json t.json --nodes nodes
+    check table t.csv t.json "$BATS_FILE_TMPDIR/forces.abut" "$BATS_FILE_TMPDIR/steps.jsonl"
+    check with t.csv nodes "$BATS_FILE_TMPDIR/forces.abut"
+    exits 0 "$BIN/export" "$run" --csv plain.csv
+    ! head -1 plain.csv | grep -E '_N[,"]|_work_J|creep'
+}
+
+@test "files of nodes hold arrays of other programs, in the rows of the chosen objects" {
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" more.abut <<'P'
+import sys
+import numpy as np
+import abut_stream as s
+with s.Writer(sys.argv[2]) as w:
+    for i in s.read(sys.argv[1]):
+        if i.kind == "model":
+            nv = len(i["node/X"])
+            w.model(i.arrays)
+            continue
+        i.arrays["node/heat"] = s.Array(np.arange(nv, dtype="f4") + 0.5, "K")
+        i.arrays["node/pair"] = s.Array(np.arange(2 * nv, dtype="i8").reshape(nv, 2))
+        w.frame(i.step, i.time, i.arrays, i.phase)
+P
+    exits 0 "$BIN/export" more.abut -f -1 --object wire --nodes nodes
+    "$PYTHON" -c '
+import csv
+rows = list(csv.DictReader(open("nodes/nodes_0006.csv")))
+assert len(rows) == 5 and {r["object"] for r in rows} == {"wire"}
+assert all(float(r["node/heat"]) == int(r["node"]) + 0.5 and int(r["node/pair.1"]) == 2 * int(r["node"]) + 1 for r in rows)'
+}
+
 @test "several outputs in one pass are the same bytes as one by one" {
     exits 0 "$BIN/export" "$run" --vtu a --obj a --ply a --gltf a.glb --csv a.csv
     exits 0 "$BIN/export" "$run" --vtu b

@@ -2,7 +2,7 @@
 """Readers of what export writes, made from the specifications of the formats and not from export; numpy only.
 
     export_check.py vtu DIR STREAM [NAME ...]     .vtu and scene.pvd against the frames of the stream
-    export_check.py contact DIR DIR | obj DIR STREAM | ply DIR STREAM | glb FILE STREAM | table CSV JSON STREAM REPORT | png FILE W H
+    export_check.py contact DIR DIR | obj DIR STREAM | ply DIR STREAM | glb FILE STREAM | table CSV JSON STREAM REPORT | with CSV DIR STREAM | png FILE W H
 
 Exits 1 with the first thing that is wrong.
 """
@@ -351,6 +351,42 @@ def check_table(csv_path, json_path, stream, report):
           0, "contacts and the report of step")
 
 
+COLUMNS = {"barrier_J": "energy/barrier", "creep_max_m/s": "contact/creep-max", "creep_mean_m/s": "contact/creep-mean",
+           "sticking_contacts": "contact/sticking", "sliding_contacts": "contact/sliding", "iterations": "step/iterations"}
+for _work in ("friction", "damping", "reaction", "load", "stiffness", "numerical"):
+    COLUMNS[_work + "_work_J"] = "work/" + _work
+    COLUMNS[_work + "_total_J"] = "work/" + _work + "-total"
+
+
+def check_with(csv_path, nodes, stream):
+    """What step --with forces,energies left: columns of the table, files of nodes, and their sums."""
+    model, frames = load(stream)
+    rows = list(csv.DictReader(open(csv_path)))
+    body = model["node/role"] != 2
+    for r, f in zip(rows, frames):
+        for column, name in COLUMNS.items():
+            need((float(r[column]) if r[column] else None) == (f[name] if name in f.arrays else None), column, r[column])
+        each = list(csv.DictReader(open("%s/nodes_%04d.csv" % (nodes, int(r["frame"])))))
+        need([int(n["node"]) for n in each] == list(range(len(body))), "a row for every node")
+        need([n["object"] for n in each] == [names(model)[i] for i in model["node/object"]], "objects")
+        for d, c in enumerate("xyz"):
+            need([float(n[c + "_m"]) for n in each] == list(f["node/x"][:, d]), "positions")
+            for kind in ("contact", "friction", "reaction"):
+                array = "node/%s-force" % kind
+                if array not in f.arrays:
+                    need(r["%s_%s_N" % (kind, c)] == "", "a resultant of nothing")
+                    continue
+                F = f[array][:, d]
+                need([float(n["%s_force_%s_N" % (kind, c)]) for n in each] == list(F), kind, "forces of nodes")
+                close([float(r["%s_%s_N" % (kind, c)])], [F[body].sum()], 1e-9, kind, "resultant", least=1)
+                for i, name in enumerate(names(model)):
+                    close([float(r["%s.%s_%s_N" % (name, kind, c)])], [F[model["node/object"] == i].sum()], 1e-9, kind, name, least=1)
+    E = [float(r["total_J"]) + float(r["barrier_J"]) for r in rows[1:]]
+    spent = [sum(float(r[w + "_total_J"]) for w in ("friction", "damping", "reaction", "load", "stiffness", "numerical")) for r in rows[1:]]
+    close(np.diff(E), np.diff(spent), 1e-9, "the balance of energy", least=abs(E[0]))
+    need(abs(spent[-1]) > 0, "something happens")
+
+
 # ---- PNG ----
 
 def png(path):
@@ -403,7 +439,7 @@ def main(what, *args):
     elif what == "png":
         check_png(args[0], int(args[1]), int(args[2]))
     else:
-        {"obj": check_obj, "ply": check_ply, "glb": check_glb, "table": check_table, "contact": check_contact}[what](*args)
+        {"obj": check_obj, "ply": check_ply, "glb": check_glb, "table": check_table, "contact": check_contact, "with": check_with}[what](*args)
 
 
 if __name__ == "__main__":

@@ -121,6 +121,7 @@ P
     exits 0 "$PYTHON" "$PYTHONPATH/abut_stream.py" "$golden/compressed-1.0.abut"
     writes "frame step 2 time 0.02 s pending"
     writes "node/X                 f8   [4, 3] m"
+    writes "time/step              f8   [] s  = "
     head -c 5000 "$golden/stored-1.0.abut" >cut
     exits 1 "$PYTHON" "$PYTHONPATH/abut_stream.py" cut
     says "without an end mark"
