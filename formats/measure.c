@@ -1,6 +1,7 @@
 #include "formats/measure.h"
 
 #include "energy/barrier.h"
+#include "energy/attach.h"
 #include "solve/measures.h"
 
 #include <math.h>
@@ -143,6 +144,7 @@ static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fi
 {
     const abut_status rc = abut_elastic_energy(&ms->elastic, f->x, &out->elastic, &ms->scratch, err);
     if (rc) return rc;
+    out->elastic += abut_attach_energy(ms->model, f->x);
     out->kinetic = abut_kinetic_energy(ms->model, f->v);
     out->gravity = abut_gravity_energy(ms->model, f->x);
     abut_linear_momentum(ms->model, f->v, out->linear);

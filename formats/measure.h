@@ -20,7 +20,7 @@ typedef struct abut_fields {
     double gap;             /* m, the smallest; 0 when something touches, +inf when nothing is within dhat */
 
     int totals_known;       /* 1 when the rest is filled.  Obstacles have no part in it. */
-    double kinetic, elastic, gravity;   /* J; gravity: -sum m g.x */
+    double kinetic, elastic, gravity;   /* J; elastic: with attachments; gravity: -sum m g.x */
     double linear[3];       /* kg m/s */
     double angular[3];      /* kg m^2/s, about the origin */
     double min_J;           /* NaN without tets */

@@ -151,7 +151,7 @@ void abut_balance(const abut_solved *s, const abut_forces *now, const abut_force
                mean(s, now->elastic, last->elastic, i);
         if (!simulated(m, i / 3)) continue;
         const double dv = s->prob->w.scheme == ABUT_BDF2 ? 0.5 * (3 * s->v[i] - 4 * s->v0[i] + s->v1[i]) : s->v[i] - s->v0[i];
-        f[i] += m->mass[i / 3] * (dv / h - mean(s, s->acc, s->acc0, i)) - mean(s, now->damping, last->damping, i);
+        f[i] += m->mass[i / 3] * (s->prob->w.inertia * dv / h - mean(s, s->acc, s->acc0, i)) - mean(s, now->damping, last->damping, i);
     }
 }
 

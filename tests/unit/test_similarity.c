@@ -10,7 +10,7 @@ static int unit_power(const char *unit, int *length, int *time, int *mass)
 {
     static const struct { const char *name; int m, s, kg; } base[] = {
         { "kg", 0, 0, 1 }, { "m", 1, 0, 0 }, { "s", 0, 1, 0 }, { "Pa", -1, -2, 1 }, { "N", 1, -2, 1 }, { "rad", 0, 0, 0 },
-        { "1", 0, 0, 0 },
+        { "1", 0, 0, 0 }, { "J", 2, -2, 1 },
     };
     int sign = 1;
     *length = *time = *mass = 0;
