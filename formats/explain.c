@@ -31,14 +31,31 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const 
     fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s^2\n", "gravity", s->gravity[0], s->gravity[1], s->gravity[2]);
     line(f, "l", b->length, "m", "diagonal of the bounding box of the simulated bodies at rest");
     said(f, "dhat", b->dhat, "m", &s->dhat);
+    fprintf(f, "  %-16s %s\n", "barrier", abut_continuity_names[s->continuity]);
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
     said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
     said(f, "mu", s->mu.value, "", &s->mu);
-    said(f, "friction lags", s->lags.value, "", &s->lags);
+    fprintf(f, "  %-16s %s\n", "friction", abut_continuity_names[s->smoothing]);
+    if (s->lags.value > 0) said(f, "friction lags", s->lags.value, "", &s->lags);
+    else fprintf(f, "  %-16s until they converge; %s\n", "friction lags", s->lags.from);
     line(f, "mean mass", b->mean_mass, "kg", "of a simulated node; obstacles' nodes get it too");
     if (s->kappa_scale.value != 1) said(f, "kappa scale", s->kappa_scale.value, "", &s->kappa_scale);
     line(f, "kappa min", e->kappa_min, "kg/m^2", "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
     line(f, "kappa max", e->kappa_max, "kg/m^2", "100 kappa min");
+}
+
+/* The explicit pairs; the rule for all others is that of formats/SCENE.md. */
+static void friction(FILE *f, const abut_scene *s)
+{
+    for (const abut_scene_pair *p = s->pair; p < s->pair + s->npairs; p++) {
+        const char *name[2];
+        const int32_t row[2] = { p->a, p->b };
+        for (int k = 0; k < 2; k++)
+            name[k] = p->of_materials ? s->material[row[k]].name
+                      : row[k] < s->nobjects ? s->object[row[k]].name : s->plane[row[k] - s->nobjects].name;
+        fprintf(f, "  %-16s %-14.9g %-8s %s %s and %s (%s)\n", "mu", p->mu, "", p->of_materials ? "materials" : "objects", name[0],
+                name[1], p->from);
+    }
 }
 
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
@@ -56,6 +73,7 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
         fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0],
                 o->path.time[o->path.n - 1]);
     if (o->has_mu) line(f, "mu", o->mu, "", "its own; of two objects with their own, the mean");
+    if (o->material >= 0 && o->obstacle) fprintf(f, "  %-16s %s, for friction\n", "material", s->material[o->material].name);
     if (o->obstacle) return;
     const abut_scene_material *m = &s->material[o->material];
     fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model], m->density,
@@ -108,6 +126,7 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
             b->collision_vertices, b->edges, b->triangles);
     fprintf(f, "  %-16s %d motions, %d handle nodes; %d friction classes\n", "scripts", b->motions, b->handles,
             b->friction_classes);
+    friction(f, s);
     if (s->is_turned) fprintf(f, "  %-16s about the origin, before fit\n", "turned");
     if (s->fit > 0) line(f, "fit", s->fit, "m", "longest side of the scene, its lower corner at the origin");
     if (s->lift.value != 0) line(f, "lift", s->lift.value, s->lift.per_length ? "l" : "m", s->lift.from);
@@ -129,5 +148,6 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
         fprintf(f, "half-space %s (%s)\n  %-16s %.6g, %.6g, %.6g m, normal %.6g, %.6g, %.6g\n", p->name, p->from, "point",
                 p->point[0], p->point[1], p->point[2], p->normal[0], p->normal[1], p->normal[2]);
         if (p->has_mu) line(f, "mu", p->mu, "", "its own; of two objects with their own, the mean");
+        if (p->material >= 0) fprintf(f, "  %-16s %s, for friction\n", "material", s->material[p->material].name);
     }
 }

@@ -151,7 +151,7 @@ static abut_status set_lags(ipc_script *s, abut_err *err)
 {
     int64_t n;
     const abut_status rc = abut_scan_int(&s->scan, ipc_word(s), "fricIterAmt", INT32_MIN, 1000000, &n, err);
-    if (!rc) s->lags = n > 0 ? (int)n : 1000000;    /* not positive: until it converges */
+    if (!rc) s->lags = n > 0 ? (int)n : 0;
     return rc;
 }
 
@@ -413,7 +413,8 @@ static void finish(ipc_script *s)
     abut_tree *friction = abut_make_map(m, contact, "friction");
     abut_make_number(m, friction, "mu", s->mu, NULL);
     abut_make_number(m, friction, "eps_v", s->eps_v, s->is_absolute ? "m/s" : "l/s");
-    abut_make_text(m, friction, "lags", "%d", s->lags);
+    if (s->lags > 0) abut_make_text(m, friction, "lags", "%d", s->lags);
+    else abut_make_text(m, friction, "lags", "converged");
     abut_make_number(m, s->root, "tolerance", s->tolerance, s->has_absolute_tolerance ? "m/s" : "l/s");
     abut_tree *common = abut_make_map(m, s->materials, "script");
     abut_make_number(m, common, "density", s->density, NULL);

@@ -26,17 +26,11 @@ abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, do
     return rc;
 }
 
-/* The material an object names; the only one there is, when it names none. */
-static abut_status find_material(const scene_reader *r, const abut_tree *object, int32_t *row, abut_err *err)
+abut_status scene_material(const scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err)
 {
     const abut_scene *s = r->scene;
-    const abut_tree *t = abut_tree_find(object, "material");
     const char *word = NULL;
-    *row = 0;
-    if (!t && s->nmaterials == 1) return ABUT_OK;
-    if (!t) return abut_tree_fail_key(object, err, "object '%s' names no material, and there are %d", object->key,
-                                      s->nmaterials);
-    abut_status rc = abut_tree_word(t, "material", &word, err);
+    abut_status rc = abut_tree_word(t, "the name of a material", &word, err);
     if (rc) return rc;
     for (int32_t i = 0; i < s->nmaterials; i++)
         if (!strcmp(s->material[i].name, word)) {
@@ -53,6 +47,17 @@ static abut_status find_material(const scene_reader *r, const abut_tree *object,
     return rc;
 }
 
+/* The material an object names; of a body the only one there is, when it names none. */
+static abut_status find_material(const scene_reader *r, const abut_tree *object, int body, int32_t *row, abut_err *err)
+{
+    const abut_tree *t = abut_tree_find(object, "material");
+    *row = body ? 0 : -1;
+    if (t) return scene_material(r, t, row, err);
+    if (!body || r->scene->nmaterials == 1) return ABUT_OK;
+    return abut_tree_fail_key(object, err, "object '%s' names no material, and there are %d", object->key,
+                              r->scene->nmaterials);
+}
+
 static abut_status read_mu(const abut_tree *object, int *has, double *mu, abut_err *err)
 {
     const abut_tree *t = abut_tree_find(object, "mu");
@@ -63,9 +68,9 @@ static abut_status read_mu(const abut_tree *object, int *has, double *mu, abut_e
     return abut_tree_fail(t, err, "mu is %g: expected 0 or more", *mu);
 }
 
-static abut_status read_plane(const abut_tree *t, abut_scene_plane *p, abut_err *err)
+static abut_status read_plane(const scene_reader *r, const abut_tree *t, abut_scene_plane *p, abut_err *err)
 {
-    static const char *const keys[] = { "half-space", "mu", NULL }, *const own[] = { "point", "normal", NULL };
+    static const char *const keys[] = { "half-space", "material", "mu", NULL }, *const own[] = { "point", "normal", NULL };
     const abut_tree *h = abut_tree_find(t, "half-space");
     abut_status rc = abut_tree_keys(t, "half-space object", keys, err);
     if (!rc) rc = abut_tree_keys(h, "half-space", own, err);
@@ -79,6 +84,7 @@ static abut_status read_plane(const abut_tree *t, abut_scene_plane *p, abut_err 
     const double n = sqrt(p->normal[0] * p->normal[0] + p->normal[1] * p->normal[1] + p->normal[2] * p->normal[2]);
     if (!rc && !(n > 0)) rc = abut_tree_fail(normal, err, "normal: expected a vector that is not zero");
     for (int k = 0; k < 3; k++) p->normal[k] /= n;
+    if (!rc) rc = find_material(r, t, 0, &p->material, err);
     return rc ? rc : read_mu(t, &p->has_mu, &p->mu, err);
 }
 
@@ -130,16 +136,14 @@ static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_s
     abut_status rc = abut_tree_keys(t, "object", BODY_KEYS, err);
     if (!rc) rc = scene_name(t, o->name, err);
     if (rc) return rc;
-    const abut_tree *obstacle = abut_tree_find(t, "obstacle"), *material = abut_tree_find(t, "material");
+    const abut_tree *obstacle = abut_tree_find(t, "obstacle");
     scene_from(t, o->from);
     if (obstacle) rc = abut_tree_flag(obstacle, "obstacle", &o->obstacle, err);
-    if (!rc && o->obstacle && material) rc = abut_tree_fail_key(material, err, "an obstacle has no material");
     const abut_tree *fit = rc ? NULL : abut_tree_find(t, "fit");
     int is_fitted = 1;
     if (fit) rc = abut_tree_flag(fit, "fit", &is_fitted, err);
     o->in_place = !is_fitted;
-    o->material = -1;
-    if (!rc && !o->obstacle) rc = find_material(r, t, &o->material, err);
+    if (!rc) rc = find_material(r, t, !o->obstacle, &o->material, err);
     if (!rc) rc = read_mu(t, &o->has_mu, &o->mu, err);
     if (!rc) rc = read_velocity(t, o, err);
     if (!rc) rc = check_velocity(r, t, o, err);
@@ -154,7 +158,7 @@ abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *e
     abut_status rc = ABUT_OK;
     for (const abut_tree *c = objects->child; c && !rc; c = c->next) {
         if (c->kind != ABUT_TREE_MAP) return abut_tree_fail(c, err, "object '%s': expected a map", c->key);
-        if (abut_tree_find(c, "half-space")) rc = read_plane(c, &s->plane[plane++], err);
+        if (abut_tree_find(c, "half-space")) rc = read_plane(r, c, &s->plane[plane++], err);
         else rc = read_object(r, c, &s->object[body++], err);
     }
     return rc;

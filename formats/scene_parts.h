@@ -17,6 +17,8 @@ void scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM]);
 ABUT_MUST_USE abut_status scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err *err);
 /** Row of the object of that name; half-spaces follow the objects when `planes` is set.  Names the nearest one. */
 ABUT_MUST_USE abut_status scene_find(const scene_reader *r, const abut_tree *t, int planes, int32_t *row, abut_err *err);
+/** Row of the material of that name.  Names the nearest one. */
+ABUT_MUST_USE abut_status scene_material(const scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err);
 
 /** The `objects` map: bodies, obstacles and half-spaces.  Materials must have been read. */
 ABUT_MUST_USE abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *err);

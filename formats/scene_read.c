@@ -98,15 +98,26 @@ static abut_status read_damping(scene_reader *r, const abut_tree *t, abut_err *e
 
 static abut_status read_pair(scene_reader *r, const abut_tree *t, abut_scene_pair *p, abut_err *err)
 {
-    static const char *const keys[] = { "between", "mu", NULL };
+    static const char *const keys[] = { "between", "materials", "mu", NULL };
     abut_status rc = abut_tree_keys(t, "contact.friction.pairs", keys, err);
     if (rc) return rc;
-    const abut_tree *two = abut_tree_find(t, "between"), *mu = abut_tree_find(t, "mu");
-    if (!two || !mu || two->kind != ABUT_TREE_LIST || two->n != 2)
-        return abut_tree_fail(t, err, "contact.friction.pairs: expected {between: [name, name], mu: number}");
-    rc = scene_find(r, two->child, 1, &p->a, err);
-    if (!rc) rc = scene_find(r, two->child->next, 1, &p->b, err);
+    const abut_tree *things = abut_tree_find(t, "between"), *materials = abut_tree_find(t, "materials"),
+                    *mu = abut_tree_find(t, "mu"), *two = things ? things : materials;
+    if (!two || (things && materials) || !mu || two->kind != ABUT_TREE_LIST || two->n != 2)
+        return abut_tree_fail(t, err, "contact.friction.pairs: expected {between: [object, object], mu: number} or "
+                              "{materials: [material, material], mu: number}");
+    p->of_materials = materials != NULL;
+    scene_from(t, p->from);
+    int32_t *row[2] = { &p->a, &p->b };
+    const abut_tree *name = two->child;
+    for (int k = 0; k < 2 && !rc; k++, name = name->next)
+        rc = materials ? scene_material(r, name, row[k], err) : scene_find(r, name, 1, row[k], err);
     return rc ? rc : coefficient(mu, "mu", &p->mu, err);
+}
+
+static int same_pair(const abut_scene_pair *p, const abut_scene_pair *q)
+{
+    return p->of_materials == q->of_materials && ((p->a == q->a && p->b == q->b) || (p->a == q->b && p->b == q->a));
 }
 
 /* After the objects, whose names it uses. */
@@ -114,40 +125,64 @@ static abut_status read_pairs(scene_reader *r, const abut_tree *pairs, abut_err 
 {
     abut_status rc = ABUT_OK;
     int32_t i = 0;
-    for (const abut_tree *c = pairs ? pairs->child : NULL; c && !rc; c = c->next, i++)
-        rc = read_pair(r, c, &r->scene->pair[i], err);
+    for (const abut_tree *c = pairs ? pairs->child : NULL; c && !rc; c = c->next, i++) {
+        abut_scene_pair *const pair = r->scene->pair;
+        rc = read_pair(r, c, &pair[i], err);
+        for (int32_t k = 0; k < i && !rc; k++)
+            if (same_pair(&pair[k], &pair[i]))
+                rc = abut_tree_fail(c, err, "contact.friction.pairs: the same two as in %s", pair[k].from);
+    }
+    return rc;
+}
+
+/* A number of passes, or "converged": 0. */
+static abut_status read_lags(const abut_tree *t, abut_param *lags, abut_err *err)
+{
+    int32_t n = 0;
+    scene_from(t, lags->from);
+    if (t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "converged")) return lags->value = 0, ABUT_OK;
+    const abut_status rc = abut_tree_int(t, "contact.friction.lags (a number, or 'converged')", 1, 1000000, &n, err);
+    lags->value = n;
     return rc;
 }
 
 static abut_status read_friction(scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "mu", "eps_v", "lags", "pairs", NULL };
+    static const char *const keys[] = { "mu", "eps_v", "smoothing", "lags", "pairs", NULL };
     abut_scene *s = r->scene;
     abut_status rc = abut_tree_keys(t, "contact.friction", keys, err);
     if (!rc) rc = parameter(t, "eps_v", "contact.friction.eps_v", ABUT_Q_SPEED_OR_L, 1, &s->eps_v, err);
     if (rc) return rc;
     const abut_tree *mu = abut_tree_find(t, "mu"), *lags = abut_tree_find(t, "lags"), *pairs = abut_tree_find(t, "pairs");
+    const abut_tree *smoothing = abut_tree_find(t, "smoothing");
     if (mu) {
         rc = coefficient(mu, "contact.friction.mu", &s->mu.value, err);
         scene_from(mu, s->mu.from);
     }
-    if (!rc && lags) {
-        int32_t n = 1;
-        rc = abut_tree_int(lags, "contact.friction.lags", 1, 1000000, &n, err);
-        s->lags.value = n;
-        scene_from(lags, s->lags.from);
-    }
+    if (!rc && smoothing)
+        rc = abut_tree_choice(smoothing, "contact.friction.smoothing", abut_continuity_names, &s->smoothing, err);
+    if (!rc && lags) rc = read_lags(lags, &s->lags, err);
     if (!rc && pairs && pairs->kind != ABUT_TREE_LIST)
         rc = abut_tree_fail(pairs, err, "contact.friction.pairs: expected a list");
     return rc;
 }
 
+static abut_status read_barrier(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "continuity", NULL };
+    const abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
+    const abut_tree *c = abut_tree_find(t, "continuity");
+    return rc || !c ? rc : abut_tree_choice(c, "contact.barrier.continuity", abut_continuity_names, &r->scene->continuity, err);
+}
+
 static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "dhat", "kappa-scale", "friction", NULL };
+    static const char *const keys[] = { "dhat", "kappa-scale", "barrier", "friction", NULL };
     abut_status rc = abut_tree_keys(t, "contact", keys, err);
     if (!rc) rc = parameter(t, "dhat", "contact.dhat", ABUT_Q_LENGTH_OR_L, 1, &r->scene->dhat, err);
     if (!rc) rc = parameter(t, "kappa-scale", "contact.kappa-scale", ABUT_Q_PURE, 0, &r->scene->kappa_scale, err);
+    const abut_tree *barrier = rc ? NULL : abut_tree_find(t, "barrier");
+    if (barrier) rc = read_barrier(r, barrier, err);
     const abut_tree *f = abut_tree_find(t, "friction");
     return rc || !f ? rc : read_friction(r, f, err);
 }

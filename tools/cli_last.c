@@ -1,5 +1,10 @@
 #include "tools/cli_last.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 static abut_status keep_frame(abut_last *last, abut_stream *s, abut_err *err)
 {
     abut_arrays_clear(&last->before);
@@ -44,4 +49,23 @@ abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_e
         return abut_fail(err, ABUT_E_ARG, "--from %lld: %s has no such frame; the last one before it is %lld",
                          (long long)from, s->cli->in_name, (long long)last->head.step);
     return ABUT_OK;
+}
+
+abut_status abut_lags_parse(const char *option, const char *text, int *lags, abut_err *err)
+{
+    char *end = NULL;
+    *lags = text ? 0 : -1;
+    if (!text || !strcmp(text, "converged")) return ABUT_OK;
+    errno = 0;
+    const long n = strtol(text, &end, 10);
+    if (end == text || *end || errno || n < 1 || n > 1000000)
+        return abut_fail(err, ABUT_E_ARG, "%s %s: want a number of passes, 1 or more, or 'converged'", option, text);
+    *lags = (int)n;
+    return ABUT_OK;
+}
+
+const char *abut_lags_json(int lags, char *buf)
+{
+    snprintf(buf, 16, lags ? "%d" : "\"converged\"", lags < 0 ? 0 : lags);
+    return buf;
 }

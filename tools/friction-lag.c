@@ -6,9 +6,10 @@
 #include <stdio.h>
 
 typedef struct options {
-    int lags, commit, ask, with;
+    int commit, ask, with;
+    int lags;           /* -1 the scene's, 0 until they converge */
     double tolerance;
-    const char *with_text;
+    const char *with_text, *max_lags;
 } options;
 
 typedef struct run {
@@ -25,7 +26,8 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
     const abut_model *m = &r->s.model;
     const abut_solver_opts so = abut_solver_defaults();
     const double tol = o->tolerance > 0 ? o->tolerance : m->tolerance[0];
-    const int limit = o->lags > 0 ? o->lags : m->lags[0];
+    const int limit = o->lags >= 0 ? o->lags : m->lags[0];
+    int settled = 1;
     abut_report rep = { .lag_residual = -1, .min_jacobian_tet = -1 };
     abut_instant at = { r->now.head.step, r->now.head.time };
     abut_frame_head head = r->now.head;
@@ -36,12 +38,12 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
     abut_status rc = abut_stepper_init(&r->stepper, m, &so, err);
     if (!rc) rc = abut_step_resume(&r->stepper, &r->now.set, at, &rep, err);
     if (!rc) rc = abut_step_refresh(&r->stepper, 1, &rep, err);
+    if (!rc && !o->commit) rc = abut_step_settled(&r->stepper, &rep, limit, tol, &settled, err);
     if (rc) return rc;
-    const int last = o->commit || r->stepper.pass >= limit;
-    r->again = rep.lag_residual > tol && !last;
+    r->again = !settled;
     abut_cli_say(cli, "step %lld, pass %d of at most %d: lag residual %.3g m/s (want %.3g), %zu friction contacts: %s",
-                 (long long)at.step + 1, r->stepper.pass, limit, rep.lag_residual, tol, r->stepper.solver.prob.lag.n,
-                 r->again ? "another pass" : "committed");
+                 (long long)at.step + 1, r->stepper.pass, limit ? limit : ABUT_LAGS_MAX, rep.lag_residual, tol,
+                 r->stepper.solver.prob.lag.n, r->again ? "another pass" : "committed");
     if (r->again) {
         rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
     } else {
@@ -54,8 +56,8 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
 
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    char prov[120];
-    snprintf(prov, sizeof prov, "{\"max_lags\":%d,\"tolerance\":%.17g,\"commit\":%s}", o->lags, o->tolerance,
+    char prov[120], lags[16];
+    snprintf(prov, sizeof prov, "{\"max_lags\":%s,\"tolerance\":%.17g,\"commit\":%s}", abut_lags_json(o->lags, lags), o->tolerance,
              o->commit ? "true" : "false");
     abut_status rc = abut_stream_open(&r->s, cli, prov, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, -1, err);
@@ -72,7 +74,7 @@ int main(int argc, char **argv)
     options o = { 0 };
     const abut_opt opts[] = {
         { 't', "tolerance", ABUT_OPT_REAL, &o.tolerance, "m/s", "lag residual that ends the passes (default: the scene's)" },
-        { 0, "max-lags", ABUT_OPT_INT, &o.lags, "N", "commit after this many passes (default: the scene's)" },
+        { 0, "max-lags", ABUT_OPT_TEXT, &o.max_lags, "N", "commit after this many passes, or only when 'converged' (default: the scene's)" },
         { 0, "commit", ABUT_OPT_FLAG, &o.commit, NULL, "commit the candidate whatever the residual" },
         { 0, "ask", ABUT_OPT_FLAG, &o.ask, NULL, "exit 1 when another pass is wanted" },
         { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
@@ -83,9 +85,10 @@ int main(int argc, char **argv)
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
     run r = { 0 };
     abut_err err = { 0 };
-    if (o.lags < 0 || o.tolerance < 0)
-        abut_fail(&err, ABUT_E_ARG, "--max-lags and --tolerance want positive numbers");
-    else if (!abut_with_parse(o.with_text, &o.with, &err) && work(&r, &o, &cli, &err) == ABUT_OK)
+    if (o.tolerance < 0)
+        abut_fail(&err, ABUT_E_ARG, "--tolerance %g: want a positive number", o.tolerance);
+    else if (!abut_lags_parse("--max-lags", o.max_lags, &o.lags, &err) && !abut_with_parse(o.with_text, &o.with, &err) &&
+             work(&r, &o, &cli, &err) == ABUT_OK)
         err = (abut_err){ 0 };
     abut_stepper_clear(&r.stepper);
     abut_last_clear(&r.now);

@@ -12,9 +12,10 @@
 #include <string.h>
 
 typedef struct options {
-    int steps, every, from, lags, one_pass, blas_threads, max_newton, with;
+    int steps, every, from, one_pass, blas_threads, max_newton, with;
+    int lags;           /* -1 the scene's, 0 until they converge */
     double until;
-    const char *report, *with_text, *dump_stuck;
+    const char *report, *with_text, *dump_stuck, *max_lags;
 } options;
 
 /* Everything the run owns. */
@@ -25,6 +26,8 @@ typedef struct run {
     abut_stepper stepper;
     FILE *report;
     char history[160];      /* this stage, in the stream */
+    int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
+    double worst_lag;           /* m/s: their largest lag residual */
 } run;
 
 static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int done, double t0)
@@ -86,6 +89,14 @@ static void dump_stuck(run *r, const options *o, const abut_report *rep, abut_cl
     snprintf(err->msg + used, sizeof err->msg - used, "; the stuck state is not kept: %.300s", late.msg);
 }
 
+static void count_lags(run *r, const abut_report *rep)
+{
+    r->steps++;
+    if (!(rep->lag_residual > r->s.model.tolerance[0])) return;
+    r->unsettled++;
+    r->worst_lag = fmax(r->worst_lag, rep->lag_residual);
+}
+
 static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
     const double h = r->s.model.h[0], t0 = abut_time_wall();
@@ -98,24 +109,29 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
         rc = advance_one(r, o, &rep, err);
         if (rc == ABUT_E_NUMERIC) dump_stuck(r, o, &rep, cli, err);
         rc = write_report(r, &rep, rc, err);
+        if (!rc) count_lags(r, &rep);
         const int write = o->one_pass || r->now.head.step % o->every == 0 || k == n;
         if (!rc && write) rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
         r->stepper.way_goes_on = !write;
         if (!rc && !o->one_pass) progress(cli, &rep, goal, k, t0);
         abut_report_clear(&rep);
     }
+    if (r->unsettled)
+        abut_cli_say(cli, "friction had not converged in %d of %d steps after %d passes: lag residual up to %.3g m/s (want %.3g)",
+                     r->unsettled, r->steps, r->s.model.lags[0], r->worst_lag, r->s.model.tolerance[0]);
     return rc;
 }
 
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    snprintf(r->history, sizeof r->history, "{\"solver\":\"newton\",\"lags\":%d,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
-             o->lags, o->one_pass ? "true" : "false", o->with & ABUT_WITH_FORCES ? "true" : "false",
+    char lags_said[16];
+    snprintf(r->history, sizeof r->history, "{\"solver\":\"newton\",\"lags\":%s,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
+             abut_lags_json(o->lags, lags_said), o->one_pass ? "true" : "false", o->with & ABUT_WITH_FORCES ? "true" : "false",
              o->with & ABUT_WITH_ENERGIES ? "true" : "false");
     abut_status rc = abut_stream_open(&r->s, cli, r->history, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, o->from, err);
     if (rc) return rc;
-    if (o->lags > 0) {
+    if (o->lags >= 0) {
         int32_t *lags = abut_model_put(&r->s.model_set, "contact/lags", 1, err);
         if (!lags) return err->code;
         *lags = o->lags;
@@ -136,11 +152,11 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->every < 1) return abut_fail(err, ABUT_E_ARG, "--every %d: want 1 or more", o->every);
     if (o->max_newton < 1) return abut_fail(err, ABUT_E_ARG, "--max-newton %d: want 1 or more", o->max_newton);
     if (o->blas_threads < 0) return abut_fail(err, ABUT_E_ARG, "--blas-threads %d: want 1 or more", o->blas_threads);
-    if (o->lags < 0) return abut_fail(err, ABUT_E_ARG, "--lags %d: want 1 or more", o->lags);
     if (o->dump_stuck && cli->out_path && !strcmp(o->dump_stuck, cli->out_path))
         return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", o->dump_stuck);
     if (!o->blas_threads) o->blas_threads = cli->threads;
-    const abut_status rc = abut_with_parse(o->with_text, &o->with, err);
+    abut_status rc = abut_with_parse(o->with_text, &o->with, err);
+    if (!rc) rc = abut_lags_parse("--lags", o->max_lags, &o->lags, err);
     return !rc && o->dump_stuck ? abut_stuck_file_try(o->dump_stuck, err) : rc;
 }
 
@@ -164,7 +180,8 @@ int main(int argc, char **argv)
         { 0, "from", ABUT_OPT_INT, &o.from, "STEP", "start again from this frame; later ones are dropped" },
         { 0, "every", ABUT_OPT_INT, &o.every, "N", "write every N-th frame, and the last" },
         { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
-        { 0, "lags", ABUT_OPT_INT, &o.lags, "N", "friction lag iterations per step at most (default: the scene's)" },
+        { 0, "lags", ABUT_OPT_TEXT, &o.max_lags, "N", "friction lag iterations per step at most, or as many as it takes to be 'converged' "
+          "(default: the scene's)" },
         { 0, "one-pass", ABUT_OPT_FLAG, &o.one_pass, NULL, "solve once and leave the step PENDING for friction-lag" },
         { 0, "report", ABUT_OPT_TEXT, &o.report, "FILE", "one line of JSON for every step" },
         { 0, "max-newton", ABUT_OPT_INT, &o.max_newton, "N", "Newton iterations before giving up (default 10000)" },

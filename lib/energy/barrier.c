@@ -6,16 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-static double dhat2_of(const abut_collmesh *cm)
+static abut_barrier_law law_of(const abut_collmesh *cm)
 {
-    return cm->model->dhat[0] * cm->model->dhat[0];
+    const abut_model *m = cm->model;
+    return (abut_barrier_law){ m->dhat[0] * m->dhat[0], m->continuity ? m->continuity[0] : ABUT_C2 };
 }
 
 abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                 double *energy, abut_arena *scratch, abut_err *err)
 {
     const size_t n = pairs->n, nb = abut_blocks(n), npb = abut_blocks(pairs->n_plane);
-    const double dhat2 = dhat2_of(cm);
+    const abut_barrier_law law = law_of(cm);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb + npb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: %zu partial sums", nb + npb);
@@ -27,7 +28,7 @@ abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs
         for (size_t i = r.lo; i < r.hi; i++) {
             double x[12];
             if (pairs->eps_x[i] > 0) (void)abut_pairs_get(pairs, i, y, x);
-            sum += pairs->mult[i] * abut_pair_barrier(x, pairs->dist2[i], pairs->eps_x[i], dhat2);
+            sum += pairs->mult[i] * abut_pair_barrier(law, x, pairs->dist2[i], pairs->eps_x[i]);
         }
         part[b] = sum;
     }
@@ -36,7 +37,7 @@ abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs
         double sum = 0;
         for (size_t i = r.lo; i < r.hi; i++) {
             const double d = pairs->plane_dist[i];
-            sum += abut_barrier(d > 0 ? d * d : 0, dhat2, NULL, NULL);
+            sum += abut_barrier(law, d > 0 ? d * d : 0, NULL, NULL);
         }
         part[nb + b] = sum;
     }
@@ -51,7 +52,7 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
                                   double *g, abut_arena *scratch, abut_err *err)
 {
     const size_t n = pairs->n;
-    const double dhat2 = dhat2_of(cm);
+    const abut_barrier_law law = law_of(cm);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_ROOM(scratch, double, 12 * n);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: gradients of %zu contacts", n);
@@ -60,7 +61,7 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
     for (size_t i = 0; i < n; i++) {
         double x[12];
         const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
-        abut_pair_barrier_grad(kind, x, pairs->eps_x[i], dhat2, part + 12 * i);
+        abut_pair_barrier_grad(law, kind, x, pairs->eps_x[i], part + 12 * i);
     }
     /* contacts are few beside their cost: one thread adds them up, in their order */
     for (size_t i = 0; i < n; i++)
@@ -73,7 +74,7 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
     for (size_t i = 0; i < pairs->n_plane; i++) {
         const double dist = pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
         double db, *to = g + 3 * (size_t)cm->node[pairs->plane_vert[i]];
-        (void)abut_barrier(dist * dist, dhat2, &db, NULL);
+        (void)abut_barrier(law, dist * dist, &db, NULL);
         for (int d = 0; d < 3; d++) to[d] += kappa * db * 2 * dist * normal[d];
     }
     return ABUT_OK;
@@ -83,16 +84,16 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
 static void hessian_group(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, size_t lo,
                           size_t hi, double *H)
 {
-    const double dhat2 = dhat2_of(cm);
+    const abut_barrier_law law = law_of(cm);
     double x[ABUT_LANES][12], scale[ABUT_LANES];
     for (size_t i = lo, run = 0; i < hi; i++) {
         const abut_stencil kind = abut_pairs_get(pairs, i, y, x[run]);
         scale[run++] = kappa * pairs->mult[i];
         if (pairs->eps_x[i] > 0) {
-            abut_pair_mollified_hess(x[0], pairs->eps_x[i], dhat2, scale[0], H + ABUT_PACKED * i);
+            abut_pair_mollified_hess(law, x[0], pairs->eps_x[i], scale[0], H + ABUT_PACKED * i);
             run = 0;
         } else if (i + 1 == hi || pairs->kind[i + 1] != kind || pairs->eps_x[i + 1] > 0) {
-            abut_pair_barrier_hess(kind, run, (const double (*)[12])x, dhat2, scale, H + ABUT_PACKED * (i + 1 - run));
+            abut_pair_barrier_hess(law, kind, run, (const double (*)[12])x, scale, H + ABUT_PACKED * (i + 1 - run));
             run = 0;
         }
     }
@@ -102,7 +103,7 @@ void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
                           double *H)
 {
     const size_t n = pairs->n;
-    const double dhat2 = dhat2_of(cm);
+    const abut_barrier_law law = law_of(cm);
     #pragma omp parallel for schedule(dynamic, 16) if (n >= ABUT_PAR_MIN / 4)
     for (size_t i = 0; i < n; i += ABUT_LANES)
         hessian_group(cm, pairs, y, kappa, i, i + ABUT_LANES < n ? i + ABUT_LANES : n, H);
@@ -112,7 +113,7 @@ void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
         const double d2 = pairs->plane_dist[i] * pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
         double db, ddb, *h = H + ABUT_PACKED * (n + i);
         int32_t *to = node + 4 * (n + i);
-        (void)abut_barrier(d2, dhat2, &db, &ddb);
+        (void)abut_barrier(law, d2, &db, &ddb);
         memset(h, 0, ABUT_PACKED * sizeof *h);
         for (int p = 0; p < 3; p++)
             for (int q = 0; q < 3; q++) h[3 * p + q] = kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
@@ -124,11 +125,11 @@ void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
 double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
                           size_t i)
 {
-    const double dhat2 = dhat2_of(cm);
+    const abut_barrier_law law = law_of(cm);
     double db, e = 1;
     if (i >= pairs->n) {
         const double d = pairs->plane_dist[i - pairs->n];
-        (void)abut_barrier(d * d, dhat2, &db, NULL);
+        (void)abut_barrier(law, d * d, &db, NULL);
         return -kappa * db * 2 * d / (h * h);
     }
     if (pairs->eps_x[i] > 0) {
@@ -136,6 +137,6 @@ double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, cons
         (void)abut_pairs_get(pairs, i, y, x);
         e = abut_mollify(abut_cross2(x, NULL, NULL), pairs->eps_x[i], NULL, NULL);
     }
-    (void)abut_barrier(pairs->dist2[i], dhat2, &db, NULL);
+    (void)abut_barrier(law, pairs->dist2[i], &db, NULL);
     return -kappa * e * db * 2 * sqrt(pairs->dist2[i]) * pairs->mult[i] / (h * h);
 }

@@ -1,8 +1,8 @@
-/* The contact barrier: b(d^2) = -(d^2 - dhat^2)^2 ln(d^2 / dhat^2), C2, zero beyond dhat (Li 2020, 4.6, App. B, J).
- * One contact alone is in energy/barrier_pair.h; here are the sums over all of them.
+/* The contact barrier: b(d^2) = -(d^2 - dhat^2)^2 ln(d^2 / dhat^2), C2, zero beyond dhat (Li 2020, 4.6, App. B, J), or one that
+ * is less smooth.  One contact alone is in energy/barrier_pair.h; here are the sums over all of them.
  *
  * pairs    the contacts at y (contact/pairs.h): kind, multiplicity and squared distance of each are taken as stored
- * y        collision vertices, m; dhat comes from the model of cm
+ * y        collision vertices, m; dhat and the continuity come from the model of cm
  * kappa    barrier stiffness, kg/m^2 */
 #ifndef ABUT_ENERGY_BARRIER_H
 #define ABUT_ENERGY_BARRIER_H

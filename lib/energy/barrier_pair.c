@@ -7,8 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-double abut_barrier(double d2, double dhat2, double *db, double *ddb)
+double abut_barrier(abut_barrier_law law, double d2, double *db, double *ddb)
 {
+    const double dhat2 = law.dhat2;
     if (!(d2 > 0)) {
         if (db) *db = -INFINITY;
         if (ddb) *ddb = INFINITY;
@@ -21,22 +22,33 @@ double abut_barrier(double d2, double dhat2, double *db, double *ddb)
     }
     const double gap = dhat2 - d2;   /* exact where the logarithm needs it, from dhat2 / 2 up */
     const double L = gap < 0.5 * dhat2 ? log1p(-gap / dhat2) : log(d2 / dhat2);
-    if (db) *db = gap * (2 * L - gap / d2);
-    if (ddb) *ddb = -2 * L + gap / d2 * ((dhat2 + 3 * d2) / d2);
-    return -gap * gap * L;
+    switch (law.continuity) {
+    case ABUT_C0:
+        if (db) *db = -dhat2 * (dhat2 / d2);
+        if (ddb) *ddb = (dhat2 / d2) * (dhat2 / d2);
+        return -dhat2 * dhat2 * L;
+    case ABUT_C1:
+        if (db) *db = dhat2 * (L - gap / d2);
+        if (ddb) *ddb = dhat2 / d2 * ((d2 + dhat2) / d2);
+        return -dhat2 * gap * L;
+    default:
+        if (db) *db = gap * (2 * L - gap / d2);
+        if (ddb) *ddb = -2 * L + gap / d2 * ((dhat2 + 3 * d2) / d2);
+        return -gap * gap * L;
+    }
 }
 
-double abut_kappa_min(double length, double dhat, double mean_mass)
+double abut_kappa_min(double length, abut_barrier_law law, double mean_mass)
 {
     const double d2 = 1e-16 * length * length;
     double ddb;
-    (void)abut_barrier(d2, dhat * dhat, NULL, &ddb);
+    (void)abut_barrier(law, d2, NULL, &ddb);
     return 1e11 * mean_mass / (4 * d2 * ddb);
 }
 
-double abut_pair_barrier(const double *x, double dist2, double eps_x, double dhat2)
+double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x)
 {
-    const double b = abut_barrier(dist2, dhat2, NULL, NULL);
+    const double b = abut_barrier(law, dist2, NULL, NULL);
     if (!(eps_x > 0) || b == 0 || isinf(b)) return b;
     return b * abut_mollify(abut_cross2(x, NULL, NULL), eps_x, NULL, NULL);
 }
@@ -71,10 +83,10 @@ static void pack(const double D[144], double scale, double *H)
 
 /* Hess(e b) = e (b'' gD gD^T + b' Hess D) + b' e' (gc gD^T + gD gc^T) + b (e'' gc gc^T + e' Hess c), projected as a
  * dense matrix: such pairs are rare */
-void abut_pair_mollified_hess(const double *x, double eps_x, double dhat2, double scale, double *H)
+void abut_pair_mollified_hess(abut_barrier_law law, const double *x, double eps_x, double scale, double *H)
 {
     double gD[12], HD[144], gc[12], Hc[144], db, ddb, de, dde;
-    const double b = abut_barrier(nearest_derivatives(x, gD, HD), dhat2, &db, &ddb);
+    const double b = abut_barrier(law, nearest_derivatives(x, gD, HD), &db, &ddb);
     const double e = abut_mollify(abut_cross2(x, gc, Hc), eps_x, &de, &dde);
     for (int i = 0; i < 12; i++)
         for (int j = 0; j < 12; j++)
@@ -87,16 +99,16 @@ void abut_pair_mollified_hess(const double *x, double eps_x, double dhat2, doubl
 
 /* ---- gradient ---- */
 
-void abut_pair_barrier_grad(abut_stencil kind, const double *x, double eps_x, double dhat2, double *g)
+void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const double *x, double eps_x, double *g)
 {
     double db;
     if (!(eps_x > 0)) {
-        (void)abut_barrier(abut_dist2_all(kind, x, NULL, g, NULL), dhat2, &db, NULL);
+        (void)abut_barrier(law, abut_dist2_all(kind, x, NULL, g, NULL), &db, NULL);
         for (int i = 0; i < 3 * abut_stencil_size(kind); i++) g[i] *= db;
         return;
     }
     double gc[12], de;
-    const double b = abut_barrier(nearest_derivatives(x, g, NULL), dhat2, &db, NULL);
+    const double b = abut_barrier(law, nearest_derivatives(x, g, NULL), &db, NULL);
     const double e = abut_mollify(abut_cross2(x, gc, NULL), eps_x, &de, NULL);
     for (int i = 0; i < 12; i++) g[i] = e * db * g[i] + b * de * gc[i];
 }
@@ -261,11 +273,12 @@ void abut_pair_project(abut_stencil kind, size_t n, const double (*x)[12], const
     }
 }
 
-void abut_pair_barrier_hess(abut_stencil kind, size_t n, const double (*x)[12], double dhat2, const double *scale, double *H)
+void abut_pair_barrier_hess(abut_barrier_law law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
+                            double *H)
 {
     double db[ABUT_LANES], ddb[ABUT_LANES];
     for (size_t i = 0; i < n; i++) {
-        (void)abut_barrier(abut_dist2(kind, x[i], NULL), dhat2, &db[i], &ddb[i]);
+        (void)abut_barrier(law, abut_dist2(kind, x[i], NULL), &db[i], &ddb[i]);
         db[i] *= scale[i];
         ddb[i] *= scale[i];
     }

@@ -1,5 +1,5 @@
-/* The barrier function b(D), b(d^2) = -(d^2 - dhat^2)^2 ln(d^2 / dhat^2) (Li 2020, 4.6, App. B, J), and the barrier of one
- * contact: value, gradient, projected Hessian of e(c) b(D) in the points of its stencil.
+/* The barrier function b(D) of a squared distance D = d^2 (Li 2020, 4.6, App. B, J), and the barrier of one contact: value,
+ * gradient, projected Hessian of e(c) b(D) in the points of its stencil.
  *
  * A plain contact is its own active feature (geom/dist.h) and has e = 1.  A mollified one is an edge pair with the
  * mollifier e(c), c = |u x v|^2 (geom/mollify.h), whose closest points may lie on any feature of the two edges. */
@@ -9,25 +9,35 @@
 #include "geom/dist.h"
 #include "linalg/bsr.h"
 #include "linalg/lanes.h"
+#include "model/model.h"
 
-/** b, m^4, and its first and second derivative in d2 (NULL to skip).  0 for d2 >= dhat2; +inf for d2 <= 0 or not a number,
- * with derivatives -inf and +inf. */
-double abut_barrier(double d2, double dhat2, double *db, double *ddb);
+/* Which barrier: as smooth at dhat as its name says. */
+typedef struct abut_barrier_law {
+    double dhat2;       /* m^2 */
+    int continuity;     /* ABUT_C0, ABUT_C1, ABUT_C2 (published) */
+} abut_barrier_law;
+
+/** b, m^4, and its first and second derivative in d2 (NULL to skip).  With Dhat = dhat2, for 0 < D < Dhat
+ *     C2  -(D - Dhat)^2 ln(D/Dhat)      C1  Dhat (D - Dhat) ln(D/Dhat)      C0  -Dhat^2 ln(D/Dhat)
+ * the lower two made as large as the first by powers of Dhat, so that the stiffness keeps its unit.  0 for d2 >= dhat2; +inf
+ * for d2 <= 0 or not a number, with derivatives -inf and +inf. */
+double abut_barrier(abut_barrier_law law, double d2, double *db, double *ddb);
 
 /** Lower bound of the stiffness, kg/m^2, for length l (m) and mean nodal mass (kg): 1e11 mass / (4e-16 l^2 b''(1e-16 l^2)),
  * so that a pair 1e-8 l apart has a Hessian entry of 1e11 mass.  The upper bound is 100 times it (Li 2020, App. F). */
-double abut_kappa_min(double length, double dhat, double mean_mass);
+double abut_kappa_min(double length, abut_barrier_law law, double mean_mass);
 
 /** e(c) b(D), m^4.  x[12], m; dist2 its squared distance, m^2; eps_x the mollifier's threshold, m^4, 0: plain. */
-double abut_pair_barrier(const double *x, double dist2, double eps_x, double dhat2);
+double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x);
 /** g[3k], m^3, k = abut_stencil_size(kind): the gradient. */
-void abut_pair_barrier_grad(abut_stencil kind, const double *x, double eps_x, double dhat2, double *g);
+void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const double *x, double eps_x, double *g);
 /** H[n * ABUT_PACKED], m^2 (linalg/bsr.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], scale[n] >= 0
  * times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are 0.  What one contact gives
  * does not depend on the others. */
-void abut_pair_barrier_hess(abut_stencil kind, size_t n, const double (*x)[12], double dhat2, const double *scale, double *H);
+void abut_pair_barrier_hess(abut_barrier_law law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
+                            double *H);
 /** The same for one mollified edge pair. */
-void abut_pair_mollified_hess(const double *x, double eps_x, double dhat2, double scale, double *H);
+void abut_pair_mollified_hess(abut_barrier_law law, const double *x, double eps_x, double scale, double *H);
 
 /** The same for n <= ABUT_LANES plain stencils of one kind and any function f(D), given f' = db <= 0 and f'' = ddb with
  * 2 D ddb + db >= 0. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-double abut_friction_f0(double y, double w, double *f1_over_y, double *f2)
+double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2)
 {
     if (y >= w) {
         if (f1_over_y) *f1_over_y = 1 / y;
@@ -15,9 +15,15 @@ double abut_friction_f0(double y, double w, double *f1_over_y, double *f2)
         return y;
     }
     const double q = y / w;
-    if (f1_over_y) *f1_over_y = (2 - q) / w;
-    if (f2) *f2 = 2 * (1 - q) / w;
-    return w * (q * q * (1 - q / 3) + 1.0 / 3.0);
+    double a, b, c;     /* f0 / w, w f1 / y, w f1' */
+    switch (smoothing) {
+    case ABUT_C0: a = 0.5 * (q * q + 1), b = 1, c = 1; break;
+    case ABUT_C2: a = q * q * (1.5 - q * (1 - q / 4)) + 0.25, b = 3 - q * (3 - q), c = 3 * (1 - q) * (1 - q); break;
+    default: a = q * q * (1 - q / 3) + 1.0 / 3.0, b = 2 - q, c = 2 * (1 - q);
+    }
+    if (f1_over_y) *f1_over_y = b / w;
+    if (f2) *f2 = c / w;
+    return w * a;
 }
 
 /* coordinates of the relative sliding motion in the frozen plane */
@@ -40,9 +46,10 @@ double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const 
     return sqrt(u[0] * u[0] + u[1] * u[1]);
 }
 
-abut_status abut_friction_energy(const abut_lag *lag, const double *x, const double *xn, double h, double eps_v,
-                                 double *energy, abut_arena *scratch, abut_err *err)
+abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, double *energy,
+                                 abut_arena *scratch, abut_err *err)
 {
+    const double w = law->eps_v * law->h;
     const size_t nb = abut_blocks(lag->n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb);
@@ -55,19 +62,20 @@ abut_status abut_friction_energy(const abut_lag *lag, const double *x, const dou
         for (size_t i = r.lo; i < r.hi; i++) {
             double u[2];
             slide(lag, i, x, xn, u);
-            sum += lag->mu[i] * lag->force[i] * abut_friction_f0(sqrt(u[0] * u[0] + u[1] * u[1]), eps_v * h, NULL, NULL);
+            sum += lag->mu[i] * lag->force[i] * abut_friction_f0(law->smoothing, sqrt(u[0] * u[0] + u[1] * u[1]), w, NULL, NULL);
         }
         part[b] = sum;
     }
-    const double total = h * h * abut_sum(part, nb);
+    const double total = law->h * law->h * abut_sum(part, nb);
     abut_arena_release(scratch, mark);
     *energy = isfinite(total) ? total : INFINITY;
     return ABUT_OK;
 }
 
-abut_status abut_friction_gradient(const abut_lag *lag, int32_t nv, const double *x, const double *xn, double h,
-                                   double eps_v, double *g, abut_arena *scratch, abut_err *err)
+abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x, const double *xn,
+                                   double *g, abut_arena *scratch, abut_err *err)
 {
+    const double h = law->h, w = law->eps_v * h;
     const size_t n = lag->n;
     const abut_mark mark = abut_arena_mark(scratch);
     double *pull = ABUT_NEW(scratch, double, 3 * n);
@@ -77,7 +85,7 @@ abut_status abut_friction_gradient(const abut_lag *lag, int32_t nv, const double
     for (size_t i = 0; i < n; i++) {
         double u[2], f1_over_y;
         slide(lag, i, x, xn, u);
-        (void)abut_friction_f0(sqrt(u[0] * u[0] + u[1] * u[1]), eps_v * h, &f1_over_y, NULL);
+        (void)abut_friction_f0(law->smoothing, sqrt(u[0] * u[0] + u[1] * u[1]), w, &f1_over_y, NULL);
         const double f = lag->mu[i] * lag->force[i] * h * h * f1_over_y;
         for (size_t d = 0; d < 3; d++) pull[3 * i + d] = f * (lag->basis[i][d] * u[0] + lag->basis[i][3 + d] * u[1]);
     }
@@ -93,11 +101,11 @@ abut_status abut_friction_gradient(const abut_lag *lag, int32_t nv, const double
 
 /* K = P (f0'' uhat uhat^T + f0'/y vhat vhat^T) P^T with vhat normal to uhat: sums of squares, so rounding cannot make it
  * indefinite */
-static void sliding_stiffness(const double P[6], const double u[2], double w, double K[9])
+static void sliding_stiffness(const double P[6], const double u[2], int smoothing, double w, double K[9])
 {
     double f1_over_y, f2, along[3], across[3];
     const double y = sqrt(u[0] * u[0] + u[1] * u[1]), c = y > 0 ? u[0] / y : 1, s = y > 0 ? u[1] / y : 0;
-    (void)abut_friction_f0(y, w, &f1_over_y, &f2);
+    (void)abut_friction_f0(smoothing, y, w, &f1_over_y, &f2);
     for (int d = 0; d < 3; d++) {
         along[d] = P[d] * c + P[3 + d] * s;
         across[d] = P[3 + d] * c - P[d] * s;
@@ -105,14 +113,15 @@ static void sliding_stiffness(const double P[6], const double u[2], double w, do
     for (int i = 0; i < 9; i++) K[i] = f2 * (along[i / 3] * along[i % 3]) + f1_over_y * (across[i / 3] * across[i % 3]);
 }
 
-void abut_friction_hessian(const abut_lag *lag, const double *x, const double *xn, double h, double eps_v, int32_t *node,
+void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, int32_t *node,
                            double *H)
 {
+    const double h = law->h, w = law->eps_v * h;
     #pragma omp parallel for schedule(static) if (lag->n >= ABUT_PAR_MIN / 4)
     for (size_t i = 0; i < lag->n; i++) {
         double u[2], K[9], *to = H + ABUT_PACKED * i;
         slide(lag, i, x, xn, u);
-        sliding_stiffness(lag->basis[i], u, eps_v * h, K);
+        sliding_stiffness(lag->basis[i], u, law->smoothing, w, K);
         const double f = lag->mu[i] * lag->force[i] * h * h;
         memcpy(node + 4 * i, lag->node[i], sizeof lag->node[i]);
         for (int a = 0; a < 4; a++)

@@ -1,17 +1,24 @@
 /* Lagged smoothed Coulomb friction (Li 2020, 4.5, App. H, I): D(x) = sum mu lambda h^2 f0(|u|), u = P^T sum w_i (x_i - x_n,i).
  *
- * Normal forces lambda, weights w and sliding planes P are frozen, so D is an ordinary potential, and a convex one.
- * h is the time step, s; a scheme that weighs forces with s h^2 passes h sqrt(s) to everything that takes lambda, and
- * an eps_v scaled by 1 / sqrt(s), so that the stiction threshold eps_v h stays. */
+ * Normal forces lambda, weights w and sliding planes P are frozen, so D is an ordinary potential, and a convex one. */
 #ifndef ABUT_ENERGY_FRICTION_H
 #define ABUT_ENERGY_FRICTION_H
 
 #include "base/arena.h"
 #include "contact/pairs.h"
 
-/** f0, m; f1_over_y = f0'/y, 1/m, finite at y = 0; f2 = f0'', 1/m (NULL to skip).  w = eps_v h > 0, m; C1 smoothing:
- * f0 = -y^3/(3 w^2) + y^2/w + w/3 for y < w, y beyond (Li 2020, App. I). */
-double abut_friction_f0(double y, double w, double *f1_over_y, double *f2);
+/* How the law is smoothed about rest.  A scheme that weighs forces with s h^2 has h sqrt(s) here, and eps_v / sqrt(s), so
+ * that the threshold w = eps_v h stays. */
+typedef struct abut_stiction {
+    double h;           /* s */
+    double eps_v;       /* m/s: slower sliding counts as sticking */
+    int smoothing;      /* continuity of the force in the sliding speed: ABUT_C0, ABUT_C1 (published), ABUT_C2 */
+} abut_stiction;
+
+/** f0, m; f1_over_y = f0'/y, 1/m, finite at y = 0; f2 = f0'', 1/m (NULL to skip).  w > 0, m.  f0 = y for y >= w, below it
+ *     C0  y^2/(2 w) + w/2      C1  -y^3/(3 w^2) + y^2/w + w/3      C2  y^4/(4 w^3) - y^3/w^2 + 3 y^2/(2 w) + w/4
+ * (Li 2020, App. I); the force f1 = f0' is as smooth as its name says.  f1_over_y and f2 are never negative. */
+double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2);
 
 /* Frozen contacts: what the FRAME keeps under lag/.  Owned here; zero-filled is empty. */
 typedef struct abut_lag {
@@ -38,14 +45,14 @@ void abut_lag_clear(abut_lag *lag);
 double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const double *xn);
 
 /** D(x), kg m^2, with x_n the positions at the start of the step.  scratch: one double per block of contacts. */
-ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const double *x, const double *xn, double h,
-                                               double eps_v, double *energy, abut_arena *scratch, abut_err *err);
+ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn,
+                                               double *energy, abut_arena *scratch, abut_err *err);
 /** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 3 doubles per contact. */
-ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, int32_t nv, const double *x, const double *xn,
-                                                 double h, double eps_v, double *g, abut_arena *scratch, abut_err *err);
+ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x,
+                                                 const double *xn, double *g, abut_arena *scratch, abut_err *err);
 /** node[n * 4], H[n * ABUT_PACKED] (linalg/bsr.h): positive semidefinite by construction, eigenvalues f0'' along u and
- * f0'/y across it. */
-void abut_friction_hessian(const abut_lag *lag, const double *x, const double *xn, double h, double eps_v, int32_t *node,
+ * f0'/y across it, so that nothing is left to project. */
+void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, int32_t *node,
                            double *H);
 
 #endif

@@ -241,41 +241,54 @@ static abut_status put_materials(abut_build *b, abut_err *err)
     return rc;
 }
 
-static int in_pairs(const abut_scene *s, int32_t thing)
+/* Of a thing, what its friction depends on. */
+typedef struct rubbing {
+    int has_mu;
+    double mu;
+    int32_t material;
+} rubbing;
+
+static rubbing rubbing_of(const abut_scene *s, int32_t thing)
 {
-    for (int32_t i = 0; i < s->npairs; i++)
-        if (s->pair[i].a == thing || s->pair[i].b == thing) return 1;
+    const abut_scene_object *o = s->object + thing;
+    const abut_scene_plane *p = s->plane + (thing - s->nobjects);
+    return thing < s->nobjects ? (rubbing){ o->has_mu, o->mu, o->material } : (rubbing){ p->has_mu, p->mu, p->material };
+}
+
+static const abut_scene_pair *find_pair(const abut_scene *s, int of_materials, int32_t a, int32_t b)
+{
+    for (const abut_scene_pair *p = s->pair; p < s->pair + s->npairs; p++)
+        if (p->of_materials == of_materials && ((p->a == a && p->b == b) || (p->a == b && p->b == a))) return p;
+    return NULL;
+}
+
+static int in_pairs(const abut_scene *s, int of_materials, int32_t row)
+{
+    for (const abut_scene_pair *p = s->pair; p < s->pair + s->npairs; p++)
+        if (p->of_materials == of_materials && (p->a == row || p->b == row)) return 1;
     return 0;
 }
 
-/* Friction coefficient of two things: an explicit pair; else the mean of their own, or the one that has its own; else the
- * scene's. */
+/* Friction coefficient of two things: an explicit pair of them; else one of their materials; else the mean of their own, or
+ * the one that has its own; else the scene's. */
 static double pair_mu(const abut_scene *s, int32_t a, int32_t b)
 {
-    for (int32_t i = 0; i < s->npairs; i++)
-        if ((s->pair[i].a == a && s->pair[i].b == b) || (s->pair[i].a == b && s->pair[i].b == a)) return s->pair[i].mu;
-    double own[2] = { 0, 0 };
-    int has[2];
-    const int32_t thing[2] = { a, b };
-    for (int k = 0; k < 2; k++) {
-        const int32_t t = thing[k];
-        has[k] = t < s->nobjects ? s->object[t].has_mu : s->plane[t - s->nobjects].has_mu;
-        own[k] = t < s->nobjects ? s->object[t].mu : s->plane[t - s->nobjects].mu;
-    }
-    if (has[0] && has[1]) return 0.5 * (own[0] + own[1]);
-    return has[0] ? own[0] : has[1] ? own[1] : s->mu.value;
+    const rubbing p = rubbing_of(s, a), q = rubbing_of(s, b);
+    const abut_scene_pair *said = find_pair(s, 0, a, b);
+    if (!said && p.material >= 0 && q.material >= 0) said = find_pair(s, 1, p.material, q.material);
+    if (said) return said->mu;
+    if (p.has_mu && q.has_mu) return 0.5 * (p.mu + q.mu);
+    return p.has_mu ? p.mu : q.has_mu ? q.mu : s->mu.value;
 }
 
-/* Things that behave alike share a class: those without anything of their own, and those with the same own coefficient
- * that no explicit pair names. */
+/* Things that behave alike share a class: no explicit pair names them, their own coefficients are the same or none, and so
+ * are their materials as far as a pair of materials names them. */
 static int same_class(const abut_scene *s, int32_t a, int32_t b)
 {
-    const int32_t n = s->nobjects;
-    if (in_pairs(s, a) || in_pairs(s, b)) return 0;
-    const int ha = a < n ? s->object[a].has_mu : s->plane[a - n].has_mu;
-    const int hb = b < n ? s->object[b].has_mu : s->plane[b - n].has_mu;
-    if (ha != hb) return 0;
-    return !ha || (a < n ? s->object[a].mu : s->plane[a - n].mu) == (b < n ? s->object[b].mu : s->plane[b - n].mu);
+    const rubbing p = rubbing_of(s, a), q = rubbing_of(s, b);
+    if (in_pairs(s, 0, a) || in_pairs(s, 0, b)) return 0;
+    if (p.material != q.material && (in_pairs(s, 1, p.material) || in_pairs(s, 1, q.material))) return 0;
+    return p.has_mu == q.has_mu && (!p.has_mu || p.mu == q.mu);
 }
 
 static abut_status put_friction(abut_build *b, abut_err *err)
@@ -336,20 +349,28 @@ static double in_metres(const abut_param *p, double l)
     return p->per_length ? p->value * l : p->value;
 }
 
-/* What is not implicit Euler without damping; a program that knows only that must not take it for it. */
-static abut_status put_dynamics(abut_build *b, abut_err *err)
+static abut_status put_choice(abut_build *b, const char *name, int value, abut_err *err)
+{
+    int32_t *p;
+    const abut_status rc = put(b->model, name, 1, &p, err);
+    if (!rc) *p = value;
+    return rc;
+}
+
+/* What is not implicit Euler without damping and the published barrier and friction; a program that knows only those must
+ * not take it for them. */
+static abut_status put_variants(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;
     abut_status rc = ABUT_OK;
-    if (s->scheme != ABUT_IMPLICIT_EULER) {
-        int32_t *scheme;
-        rc = put(b->model, "time/scheme", 1, &scheme, err);
-        if (!rc) *scheme = s->scheme;
-    }
+    if (s->scheme != ABUT_IMPLICIT_EULER) rc = put_choice(b, "time/scheme", s->scheme, err);
+    if (!rc && s->continuity != ABUT_C2) rc = put_choice(b, "contact/barrier-continuity", s->continuity, err);
+    if (!rc && s->smoothing != ABUT_C1) rc = put_choice(b, "contact/friction-smoothing", s->smoothing, err);
     if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
     if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
-    static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness" };
-    for (int i = 0; i < 3 && !rc; i++) {
+    static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness", "contact/barrier-continuity",
+                                        "contact/friction-smoothing" };
+    for (int i = 0; i < 5 && !rc; i++) {
         abut_array *a = abut_arrays_find(b->model, name[i]);
         if (a) a->flags |= ABUT_A_REQUIRED;
     }
@@ -368,7 +389,7 @@ static abut_status put_parameters(abut_build *b, abut_err *err)
     abut_status rc = put(b->model, "world/gravity", 3, &gravity, err);
     if (!rc) memcpy(gravity, s->gravity, sizeof s->gravity);
     if (!rc) rc = put_number(b, "time/step", s->step.value, err);
-    if (!rc) rc = put_dynamics(b, err);
+    if (!rc) rc = put_variants(b, err);
     if (!rc) rc = put_number(b, "scene/length", o->length, err);
     if (!rc) rc = put_number(b, "contact/dhat", o->dhat, err);
     if (!rc) rc = put_number(b, "contact/eps-v", o->eps_v, err);

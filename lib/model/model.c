@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const abut_continuity_names[ABUT_CONTINUITIES + 1] = { "c0", "c1", "c2", NULL };
 const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1] = {
     "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated", NULL
 };

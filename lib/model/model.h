@@ -30,6 +30,12 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
        ABUT_MOTION_KEYS = 2 /* poses at given times */, ABUT_MOTION_PATH = 3 /* positions at given times */,
        ABUT_MOTION_KINDS = 4 /* how many */ };
 
+/* How often a smoothed law is continuously differentiable.  The numbers stand in streams. */
+enum { ABUT_C0 = 0, ABUT_C1 = 1, ABUT_C2 = 2, ABUT_CONTINUITIES = 3 /* how many */ };
+
+/* Their names in scenes and reports, in that order, NULL at the end. */
+extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
+
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments. */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na)
@@ -87,8 +93,10 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(damp_stiffness, "damping/stiffness", double,  F64, 1, 0, "s",       MAY)  \
     F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
+    F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_C2                          */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
-    F(lags,          "contact/lags",       int32_t, I32, 1, 0, "",        NEED) /* friction lag iterations per step, >= 1  */ \
+    F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* of the friction force; absent: ABUT_C1   */ \
+    F(lags,          "contact/lags",       int32_t, I32, 1, 0, "",        NEED) /* friction lag iterations per step at most; 0: until they converge */ \
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)

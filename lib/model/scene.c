@@ -1,5 +1,7 @@
 #include "model/scene.h"
 
+#include "model/model.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,8 @@ abut_scene abut_scene_defaults(void)
     s.eps_v = param(1e-3, 1);
     s.tolerance = param(1e-2, 1);
     s.mu = param(0, 0);
+    s.continuity = ABUT_C2;
+    s.smoothing = ABUT_C1;
     s.lags = param(1, 0);
     return s;
 }

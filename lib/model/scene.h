@@ -34,7 +34,7 @@ typedef struct abut_scene_object {
     abut_mesh mesh;                 /* m */
     int obstacle;                   /* all its nodes are prescribed; its tets only serve to find the surface */
     int in_place;                   /* the scene's turn, fit and lift leave it where it is and do not count it */
-    int32_t material;               /* row of the scene's materials; -1 for an obstacle */
+    int32_t material;               /* row of the scene's materials; -1: none (an obstacle); of an obstacle for friction alone */
     double velocity[3], spin[3];    /* m/s, rad/s: a body starts with them, an obstacle keeps them */
     int has_center;
     double center[3];               /* m, of the spin; otherwise the centre of the bounding box */
@@ -48,6 +48,7 @@ typedef struct abut_scene_object {
 typedef struct abut_scene_plane {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
     double point[3], normal[3];     /* m; unit, out of the solid */
+    int32_t material;               /* row of the scene's materials, for friction alone; -1: none */
     int has_mu;
     double mu;
 } abut_scene_plane;
@@ -111,10 +112,12 @@ typedef struct abut_scene_motion {
     int hold;                       /* after t1 the nodes stay where they are, until another motion takes them */
 } abut_scene_motion;
 
-/* Friction of two things: objects first, then half-spaces (row + number of objects). */
+/* Friction of two things, objects first, then half-spaces (row + number of objects); or of two materials. */
 typedef struct abut_scene_pair {
-    int32_t a, b;
+    int of_materials;
+    int32_t a, b;                   /* rows of things or of materials, in any order */
     double mu;
+    char from[ABUT_SCENE_FROM];
 } abut_scene_pair;
 
 /* Owns everything in it; zero-filled is a valid empty scene without defaults. */
@@ -125,9 +128,11 @@ typedef struct abut_scene {
     double gravity[3];              /* m/s^2 */
     abut_param dhat;                /* m */
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
+    int continuity;                 /* of the barrier: ABUT_C0, ... */
     abut_param eps_v, tolerance;    /* m/s */
+    int smoothing;                  /* of the friction force: ABUT_C0, ... */
     abut_param mu;
-    abut_param lags;                /* friction lag iterations per step */
+    abut_param lags;                /* friction lag iterations per step; 0: until they converge */
     int is_turned;                  /* before fit, the scene is turned about the origin by ... */
     double turn[9];                 /* ... this rotation, row-major */
     double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive

@@ -182,6 +182,7 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
 {
     const abut_model *m = p->model;
     const size_t n_contact = pairs->n + pairs->n_plane;
+    const abut_stiction law = abut_problem_stiction(p);
     struct abut_touching *t = &d->touch;
     const size_t n_tie = (size_t)m->na * ABUT_ATTACH_PARTS;
     double clock = abut_time_wall();
@@ -194,7 +195,7 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     abut_elastic_hessian(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->tet_H);
     abut_damping_hessian(&p->damping, m->nt, p->w.damping, d->tet_H);
     abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
-    abut_friction_hessian(&p->lag, x, p->still, p->w.h_force, p->w.eps_v, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
+    abut_friction_hessian(&p->lag, &law, x, p->still, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
     rows_of(p, 4 * t->n, t->node, t->row);
     abut_attach_hessian(m, p->w.psi * p->w.share * p->w.share, d->tie_node, d->tie_H);

@@ -95,8 +95,8 @@ abut_status abut_force_friction(const abut_solved *s, double *f, abut_arena *scr
 {
     const abut_problem *p = s->prob;
     zero(s, f);
-    const abut_status rc = abut_friction_gradient(s->lag, p->model->nv, s->x, p->still, p->w.h_force, p->w.eps_v, f, scratch,
-                                                  err);
+    const abut_stiction law = abut_problem_stiction(p);
+    const abut_status rc = abut_friction_gradient(s->lag, &law, p->model->nv, s->x, p->still, f, scratch, err);
     to_newtons(p, f);
     return rc;
 }

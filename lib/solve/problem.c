@@ -100,6 +100,11 @@ static void nodal_energy(const abut_problem *p, const double *x, abut_energy *e)
     e->lagrangian = al.hi + al.lo;
 }
 
+abut_stiction abut_problem_stiction(const abut_problem *p)
+{
+    return (abut_stiction){ p->w.h_force, p->w.eps_v, p->model->smoothing ? p->model->smoothing[0] : ABUT_C1 };
+}
+
 const double *abut_problem_elastic_point(const abut_problem *p, const double *x)
 {
     if (p->w.share == 1) return x;
@@ -132,9 +137,10 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
 {
     double psi = 0;
     abut_energy out = { 0 };
+    const abut_stiction law = abut_problem_stiction(p);
     abut_status rc = abut_elastic_energy(&p->elastic, abut_problem_elastic_point(p, x), &psi, scratch, err);
     if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &out.barrier, scratch, err);
-    if (!rc) rc = abut_friction_energy(&p->lag, x, p->still, p->w.h_force, p->w.eps_v, &out.friction, scratch, err);
+    if (!rc) rc = abut_friction_energy(&p->lag, &law, x, p->still, &out.friction, scratch, err);
     if (!rc && abut_damping_acts(&p->damping))
         rc = abut_damping_energy(&p->damping, &p->elastic, x, abut_problem_undamped(p), p->w.damping, &out.damping, scratch,
                                  err);
@@ -179,9 +185,10 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
     abut_status rc = ABUT_OK;
     memset(g, 0, 3 * (size_t)m->nv * sizeof *g);
     if (terms & ABUT_TERM_SMOOTH) {
+        const abut_stiction law = abut_problem_stiction(p);
         nodal_gradient(p, x, g);
         rc = abut_problem_potential_gradient(p, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, g, scratch, err);
-        if (!rc) rc = abut_friction_gradient(&p->lag, m->nv, x, p->still, p->w.h_force, p->w.eps_v, g, scratch, err);
+        if (!rc) rc = abut_friction_gradient(&p->lag, &law, m->nv, x, p->still, g, scratch, err);
         if (!rc && abut_damping_acts(&p->damping))
             rc = abut_damping_gradient(&p->damping, &p->elastic, x, abut_problem_undamped(p), p->w.damping, g, scratch, err);
     }

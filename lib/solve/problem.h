@@ -56,6 +56,9 @@ void abut_problem_clear(abut_problem *p);
 /** Renumbers the unknowns: free nodes, and prescribed ones too while the augmented Lagrangian is on. */
 void abut_problem_number(abut_problem *p);
 
+/** How friction is smoothed in this step. */
+abut_stiction abut_problem_stiction(const abut_problem *p);
+
 /** Where the elastic energy is taken for an iterate x: x itself, or p->z, filled. */
 const double *abut_problem_elastic_point(const abut_problem *p, const double *x);
 /** Psi(x), J: what depends on the positions alone, elasticity and attachments.  +inf when x is infeasible. */

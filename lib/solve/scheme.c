@@ -279,6 +279,14 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
     return rc;
 }
 
+abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled, abut_err *err)
+{
+    *settled = rep->lag_residual <= tol || (limit > 0 && s->pass >= limit);
+    if (*settled || s->pass < ABUT_LAGS_MAX || limit > 0) return ABUT_OK;
+    return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): friction has not converged after %d passes: lag residual %.3g "
+                     "m/s, want %.3g", (long long)s->at.step + 1, s->at.time, s->pass, rep->lag_residual, tol);
+}
+
 static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
@@ -456,9 +464,10 @@ abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pen
     for (int done = 0; !rc && !done;) {
         rc = abut_step_solve(s, rep, err);
         if (rc) break;
-        const int last = s->pass >= m->lags[0];
-        rc = abut_step_refresh(s, !last, rep, err);
-        done = last || (rep->lag_residual >= 0 && rep->lag_residual <= m->tolerance[0]);
+        const int only = m->lags[0] == 1;
+        rc = abut_step_refresh(s, !only, rep, err);
+        done = only;
+        if (!rc && !only) rc = abut_step_settled(s, rep, m->lags[0], m->tolerance[0], &done, err);
     }
     if (!rc) rc = abut_step_commit(s, frame, with, out, at, rep, err);
     rep->seconds.total += abut_time_wall() - clock;

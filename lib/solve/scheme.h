@@ -13,6 +13,9 @@
 #include "solve/newton.h"
 #include "solve/record.h"
 
+/* Passes after which a step whose friction has to converge is given up. */
+enum { ABUT_LAGS_MAX = 1000 };
+
 /* Where a step is. */
 typedef struct abut_instant {
     int64_t step;
@@ -50,14 +53,19 @@ ABUT_MUST_USE abut_status abut_step_resume(abut_stepper *s, const abut_arrays *f
 ABUT_MUST_USE abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err);
 /** Once after every solve.  measure: also rep->lag_residual, m/s, at the price of one factorisation. */
 ABUT_MUST_USE abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err);
+/** After a measured refresh: may the step end here?  The passes do when the lag residual is at most tol (m/s), or after `limit`
+ * of them, converged or not; limit 0: only when converged.
+ * Fails  ABUT_E_NUMERIC limit is 0 and ABUT_LAGS_MAX passes did not do */
+ABUT_MUST_USE abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled,
+                                            abut_err *err);
 /** Checks the candidate by exact predicates, fills the report and writes the next frame into out (cleared first).
  * carry: the frame before, whose ABUT_A_CARRY arrays go along.  with: ABUT_WITH_* (solve/record.h). */
 ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with, abut_arrays *out,
                                            abut_instant *at, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
 
-/** All of the above for a frame of either phase: at most `lags` passes, fewer when the lag residual is below the model's
- * tolerance or nothing rubs. */
+/** All of the above for a frame of either phase, with the model's lags and tolerance.  rep->lag_residual is that of the last
+ * pass; where only one is allowed it is not measured. */
 ABUT_MUST_USE abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at,
                                             int with, abut_arrays *out, abut_report *rep, abut_err *err);
 

@@ -104,6 +104,37 @@ P
     [ "$(grep -c ^frame a.txt)" -eq 17 ]
 }
 
+@test "a friction table, both smoothings and passes until they converge: stages, halves and one process agree" {
+    "$BIN/mesh-prep" "$BATS_FILE_TMPDIR/pile.yaml" --set contact.friction.smoothing=c2 --set contact.friction.lags=converged \
+        --set contact.barrier.continuity=c1 --set objects.floor.material=jelly \
+        --set contact.friction.pairs='[{materials: [jelly, jelly], mu: 0.4}, {between: [low, floor], mu: 0.6}]' -o s.abut
+    "$BIN/step" -q -n 22 s.abut --report r.jsonl | "$BIN/ccd-check" -o one.abut
+    "$BIN/step" -n 21 s.abut -o a.abut
+    passes=1
+    while "$BIN/step" --one-pass a.abut -o b.abut; ! "$BIN/friction-lag" -q --ask b.abut -o a.abut; do passes=$((passes + 1)); done
+    "$BIN/step" -n 11 s.abut | "$BIN/step" -n 11 -o halves.abut
+    for f in one a halves; do "$BIN/export" --dump $f.abut | sed -n '/^model/,$p' > $f.txt; done
+    cmp one.txt a.txt
+    cmp one.txt halves.txt
+    tail -1 r.jsonl | grep -F "\"passes\":$passes,"
+    grep -F '"passes":2,' r.jsonl
+    ! grep '"lag_residual":null' r.jsonl
+}
+
+@test "friction passes that end before they converge are told on stderr; bad numbers of them are exit 2" {
+    "$BIN/mesh-prep" "$BATS_FILE_TMPDIR/pile.yaml" --set tolerance='1e-5 l/s' | "$BIN/step" -q -n 16 -o a.abut
+    run "$BIN/step" --lags 2 -n 4 a.abut -o o.abut
+    [ "$status" -eq 0 ]
+    [[ $output == *"friction had not converged in "*" of 4 steps after 2 passes: lag residual up to "* ]]
+    run "$BIN/step" --lags converged -n 4 a.abut -o o.abut
+    [ "$status" -eq 0 ]
+    [[ $output != *"had not converged"* ]]
+    for bad in 0 -1 x 1.5 ''; do
+        run "$BIN/step" --lags "$bad" a.abut -o o.abut; [ "$status" -eq 2 ]; [[ $output == *"--lags"* ]]
+        run "$BIN/friction-lag" --max-lags "$bad" a.abut -o o.abut; [ "$status" -eq 2 ]; [[ $output == *"--max-lags"* ]]
+    done
+}
+
 @test "the report has one line of JSON per step with phases and limits" {
     "$BIN/step" -n 6 "$pile" -o o.abut --report r.jsonl
     [ "$(wc -l < r.jsonl)" -eq 6 ]

@@ -16,7 +16,9 @@ typedef struct scene {
     abut_collmesh cm;
     abut_elastic elastic;
     abut_lag lag;
+    abut_stiction law;
     double X[DIM], x[DIM], dhat;
+    int32_t continuity;
     int32_t body[NV], node[NV], edge[2 * NE], tri[3 * NT];
 } scene;
 
@@ -46,7 +48,7 @@ static void scene_build(scene *s, uint64_t seed)
     static const double rest[DIM] = { 0,   0,   0,   1,   0,   0,   0.4, 0.9, 0.3, 0.1,  0.1,   1,    0.1, 1.1,   0.2, 1.1, 1.2,
                                       0.1, 0.4, 2,   0.5, 0.3, 1.3, 1.2, -0.4, -0.05, -0.3, 1.6, -0.04, -0.3, 0.3, -0.06, 1.5 };
     abut_rng r = { seed };
-    *s = (scene){ .dhat = 0.6 };
+    *s = (scene){ .dhat = 0.6, .continuity = (int32_t)(seed / 3 % ABUT_CONTINUITIES), .law = { H, EPS_V, (int)(seed % ABUT_CONTINUITIES) } };
     surface(s);
     for (int i = 0; i < DIM; i++) s->X[i] = rest[i];
     for (int i = 0; i < DIM; i++) s->x[i] = rest[i] + (i < 24 ? abut_rng_real(&r, -0.03, 0.03) : 0);
@@ -54,7 +56,7 @@ static void scene_build(scene *s, uint64_t seed)
                          .tet = TET, .tet_mat = TET_MAT, .mat_model = MODELS, .mat_density = DENSITY, .mat_young = YOUNG,
                          .mat_poisson = POISSON, .body = s->body, .obj_friction = CLASSES, .coll_node = s->node,
                          .coll_edge = s->edge, .coll_tri = s->tri, .mu = MU, .hs_point = HS_POINT, .hs_normal = HS_NORMAL,
-                         .hs_friction = HS_CLASS, .dhat = &s->dhat };
+                         .hs_friction = HS_CLASS, .dhat = &s->dhat, .continuity = &s->continuity };
     if (abut_collmesh_init(&s->cm, &s->m, NULL) || abut_elastic_init(&s->elastic, &s->m, NULL)) abort();
 }
 
@@ -83,7 +85,7 @@ static double energy(const scene *s, const double *x, const double *xn)
     find(s, x, &pairs);
     CHECK(!abut_elastic_energy(&s->elastic, x, &E, &a, NULL));
     CHECK(!abut_barrier_energy(&s->cm, &pairs, x, KAPPA, &B, &a, NULL));
-    CHECK(!abut_friction_energy(&s->lag, x, xn, H, EPS_V, &D, &a, NULL));
+    CHECK(!abut_friction_energy(&s->lag, &s->law, x, xn, &D, &a, NULL));
     abut_pairs_clear(&pairs);
     abut_arena_clear(&a);
     return H * H * E + B + D;
@@ -97,7 +99,7 @@ static void gradient(const scene *s, const double *x, const double *xn, double g
     find(s, x, &pairs);
     CHECK(!abut_elastic_gradient(&s->elastic, x, H * H, g, &a, NULL));
     CHECK(!abut_barrier_gradient(&s->cm, &pairs, x, KAPPA, g, &a, NULL));
-    CHECK(!abut_friction_gradient(&s->lag, NV, x, xn, H, EPS_V, g, &a, NULL));
+    CHECK(!abut_friction_gradient(&s->lag, &s->law, NV, x, xn, g, &a, NULL));
     abut_pairs_clear(&pairs);
     abut_arena_clear(&a);
 }
@@ -131,7 +133,7 @@ static void hessian(const scene *s, const double *x, const double *xn, double *D
     add(D, 2, TET, P);
     abut_barrier_hessian(&s->cm, &pairs, x, KAPPA, node, P);
     add(D, nb, node, P);
-    abut_friction_hessian(&s->lag, x, xn, H, EPS_V, node, P);
+    abut_friction_hessian(&s->lag, &s->law, x, xn, node, P);
     add(D, s->lag.n, node, P);
     free(node), free(P);
     abut_pairs_clear(&pairs);
@@ -198,7 +200,7 @@ TEST(contact_and_friction_between_bodies_balance_and_the_barrier_has_no_torque)
     double b[DIM] = { 0 }, f[DIM] = { 0 }, x[DIM], big = 0, sum[3] = { 0 }, slip[3] = { 0 }, torque[3] = { 0 }, power = 0;
     for (int i = 0; i < DIM; i++) x[i] = s.x[i] + 0.01 * sin(i);
     CHECK(!abut_barrier_gradient(&s.cm, &pairs, s.x, KAPPA, b, &a, NULL));
-    CHECK(!abut_friction_gradient(&s.lag, NV, x, s.x, H, EPS_V, f, &a, NULL));
+    CHECK(!abut_friction_gradient(&s.lag, &s.law, NV, x, s.x, f, &a, NULL));
     for (int i = 0; i < DIM; i++) {
         const int p = i - i % 3, j = p + (i + 1) % 3, k = p + (i + 2) % 3;
         big = fmax(big, fabs(b[i]));

@@ -10,24 +10,43 @@
 
 TEST(smoothed_norm_has_consistent_derivatives_and_meets_the_norm_at_the_threshold)
 {
+    static const double at_rest[3][3] = { { 1. / 2, 1, 1 }, { 1. / 3, 2, 2 }, { 1. / 4, 3, 3 } };  /* f0/w, w f1/y, w f1' at 0 */
     const double w = 0.01;
-    for (double y = 1e-5; y < 0.03; y += 1.37e-4) {
-        double f1y, f2, dummy;
-        const double h = 1e-7, f0 = abut_friction_f0(y, w, &f1y, &f2);
-        const double up = abut_friction_f0(y + h, w, &dummy, NULL), fu = dummy * (y + h);
-        const double down = abut_friction_f0(y - h, w, &dummy, NULL), fd = dummy * (y - h);
-        CHECK_NEAR((up - down) / (2 * h), f1y * y, 1e-8);
-        CHECK_NEAR((fu - fd) / (2 * h), f2, 1e-6 / w * 10);
-        CHECK(f0 >= y && f1y * y <= 1 + 1e-15 && f2 >= 0);
+    for (int law = ABUT_C0; law < ABUT_CONTINUITIES; law++) {
+        for (double y = 1e-5; y < 0.03; y += 1.37e-4) {
+            double f1y, f2, dummy;
+            const double h = 1e-7, f0 = abut_friction_f0(law, y, w, &f1y, &f2);
+            const double up = abut_friction_f0(law, y + h, w, &dummy, NULL), fu = dummy * (y + h);
+            const double down = abut_friction_f0(law, y - h, w, &dummy, NULL), fd = dummy * (y - h);
+            if (fabs(y - w) < 2 * h) continue;
+            CHECK_NEAR((up - down) / (2 * h), f1y * y, 1e-8);
+            CHECK_NEAR((fu - fd) / (2 * h), f2, 1e-6 / w * 10);
+            CHECK(f0 >= y && f1y * y <= 1 + 1e-15 && f2 >= 0);
+        }
+        double below, above, b2, a2;
+        CHECK_NEAR(abut_friction_f0(law, w * (1 - 1e-15), w, &below, &b2), abut_friction_f0(law, w, w, &above, &a2), 2e-17);
+        CHECK_NEAR(below, above, 1e-12);
+        CHECK_NEAR(abut_friction_f0(law, 0, w, &below, &b2), at_rest[law][0] * w, 1e-17);
+        CHECK_NEAR(below, at_rest[law][1] / w, 1e-12);
+        CHECK_NEAR(b2, at_rest[law][2] / w, 1e-12);
+        CHECK(abut_friction_f0(law, 1, w, &below, &b2) == 1 && below == 1 && b2 == 0);
     }
-    double below, above, b2, a2;
-    CHECK_NEAR(abut_friction_f0(w * (1 - 1e-15), w, &below, &b2), abut_friction_f0(w, w, &above, &a2), 2e-17);
-    CHECK_NEAR(below, above, 1e-12);
-    CHECK_NEAR(b2, a2, 1e-12);
-    CHECK_NEAR(abut_friction_f0(0, w, &below, &b2), w / 3, 1e-17);
-    CHECK_NEAR(below, 2 / w, 1e-12);
-    CHECK_NEAR(b2, 2 / w, 1e-12);
-    CHECK(abut_friction_f0(1, w, &below, &b2) == 1 && below == 1 && b2 == 0);
+}
+
+/* The force of order k has k continuous derivatives at the threshold, and the next one jumps. */
+TEST(the_force_is_as_smooth_as_the_name_of_its_law_and_no_smoother)
+{
+    const double w = 0.01, t = 1e-4 * w;
+    for (int law = ABUT_C0; law < ABUT_CONTINUITIES; law++) {
+        double one, at, two;   /* f1' just below the threshold; above it is 0 */
+        (void)abut_friction_f0(law, w - 2 * t, w, NULL, &two);
+        (void)abut_friction_f0(law, w - t, w, NULL, &one);
+        (void)abut_friction_f0(law, w * (1 - 1e-15), w, NULL, &at);
+        const double slope = at * w, curve = (at - one) / t * w * w;
+        CHECK_NEAR(slope, law == ABUT_C0 ? 1 : 0, 1e-12);
+        CHECK_NEAR(curve, law == ABUT_C1 ? -2 : 0, 1e-3);
+        CHECK_NEAR((at - 2 * one + two) / (t * t) * w * w * w, law == ABUT_C2 ? 6 : 0, 1e-3);
+    }
 }
 
 /* n random contacts of all sizes over nv nodes */
@@ -61,20 +80,20 @@ static double *random_positions(size_t n, double size, uint64_t seed)
     return x;
 }
 
-static double energy(const abut_lag *lag, const double *x, const double *xn, double h, double eps_v)
+static double energy(const abut_lag *lag, const double *x, const double *xn, abut_stiction law)
 {
     abut_arena a = { 0 };
     double E = NAN;
-    CHECK(!abut_friction_energy(lag, x, xn, h, eps_v, &E, &a, NULL));
+    CHECK(!abut_friction_energy(lag, &law, x, xn, &E, &a, NULL));
     abut_arena_clear(&a);
     return E;
 }
 
-static void gradient(const abut_lag *lag, int32_t nv, const double *x, const double *xn, double h, double eps_v, double *g)
+static void gradient(const abut_lag *lag, int32_t nv, const double *x, const double *xn, abut_stiction law, double *g)
 {
     abut_arena a = { 0 };
     memset(g, 0, 3 * (size_t)nv * sizeof *g);
-    CHECK(!abut_friction_gradient(lag, nv, x, xn, h, eps_v, g, &a, NULL));
+    CHECK(!abut_friction_gradient(lag, &law, nv, x, xn, g, &a, NULL));
     abut_arena_clear(&a);
 }
 
@@ -103,25 +122,27 @@ TEST(gradient_and_hessian_match_finite_differences_while_sticking_and_sliding)
     enum { NV = 16, DIM = 3 * NV };
     abut_lag lag;
     random_lag(&lag, 12, NV, 1);
-    const double h = 0.02, eps_v = 0.5, sizes[] = { 1e-6, 2e-3, 0.2 };   /* threshold 0.01 m */
+    const double sizes[] = { 1e-6, 2e-3, 0.2 };     /* m; the threshold is 0.01 m */
     int32_t node[4 * 12];
     double *H = malloc(12 * ABUT_PACKED * sizeof *H), g[DIM], up[DIM], down[DIM];
-    for (int s = 0; s < 3; s++) {
+    for (int k = 0; k < 9; k++) {
+        const int s = k % 3;
+        const abut_stiction law = { 0.02, 0.5, k / 3 };
         double *xn = random_positions(NV, 1, 2), *x = random_positions(NV, sizes[s], 3);
         for (int i = 0; i < DIM; i++) x[i] += xn[i];
-        gradient(&lag, NV, x, xn, h, eps_v, g);
-        abut_friction_hessian(&lag, x, xn, h, eps_v, node, H);
+        gradient(&lag, NV, x, xn, law, g);
+        abut_friction_hessian(&lag, &law, x, xn, node, H);
         double *D = assemble(lag.n, node, H, DIM), bigH = 0, bigg = 0;
         for (int i = 0; i < DIM; i++) bigg = fmax(bigg, fabs(g[i]));
         for (int i = 0; i < DIM * DIM; i++) bigH = fmax(bigH, fabs(D[i]));
         for (int i = 0; i < DIM; i++) {
             const double was = x[i], e = 1e-7;
             x[i] = was + e;
-            const double eu = energy(&lag, x, xn, h, eps_v);
-            gradient(&lag, NV, x, xn, h, eps_v, up);
+            const double eu = energy(&lag, x, xn, law);
+            gradient(&lag, NV, x, xn, law, up);
             x[i] = was - e;
-            const double ed = energy(&lag, x, xn, h, eps_v);
-            gradient(&lag, NV, x, xn, h, eps_v, down);
+            const double ed = energy(&lag, x, xn, law);
+            gradient(&lag, NV, x, xn, law, down);
             x[i] = was;
             CHECK_NEAR((eu - ed) / (2 * e), g[i], 1e-6 * bigg);
             for (int j = 0; j < DIM; j++) CHECK_NEAR((up[j] - down[j]) / (2 * e), D[DIM * j + i], 2e-5 * bigH);
@@ -138,20 +159,22 @@ TEST(every_hessian_is_semidefinite_from_rest_to_fast_sliding)
     random_lag(&lag, 200, 64, 4);
     int32_t *node = malloc(4 * lag.n * sizeof *node);
     double *H = malloc(ABUT_PACKED * lag.n * sizeof *H), *xn = random_positions(64, 1, 5);
-    for (int s = -20; s <= 3; s++) {
+    for (int k = 0; k < 3 * 24; k++) {
+        const int s = k / 3 - 20;
+        const abut_stiction law = { 0.01, 1e-3, k % 3 };
         double *x = random_positions(64, pow(10, s), 6);
         for (int i = 0; i < 3 * 64; i++) x[i] = s == -20 ? xn[i] : x[i] + xn[i];
-        abut_friction_hessian(&lag, x, xn, 0.01, 1e-3, node, H);
+        abut_friction_hessian(&lag, &law, x, xn, node, H);
         for (size_t i = 0; i < lag.n; i++) {
             double D[144], w[12], Q[144], big = 0;
             const double *b = H + ABUT_PACKED * i;
             for (int a = 0; a < 4; a++)
                 for (int c = a; c < 4; c++, b += 9)
-                    for (int k = 0; k < 9; k++)
-                        D[12 * (3 * a + k / 3) + 3 * c + k % 3] = D[12 * (3 * c + k % 3) + 3 * a + k / 3] = b[k];
+                    for (int e = 0; e < 9; e++)
+                        D[12 * (3 * a + e / 3) + 3 * c + e % 3] = D[12 * (3 * c + e % 3) + 3 * a + e / 3] = b[e];
             abut_sym_eigen(12, D, w, Q);
-            for (int k = 0; k < 12; k++) big = fmax(big, fabs(w[k]));
-            for (int k = 0; k < 12; k++) CHECK(w[k] >= -1e-14 * big);
+            for (int c = 0; c < 12; c++) big = fmax(big, fabs(w[c]));
+            for (int c = 0; c < 12; c++) CHECK(w[c] >= -1e-14 * big);
             CHECK(big > 0);
         }
         free(x);
@@ -166,12 +189,12 @@ TEST(friction_opposes_the_motion_and_never_exceeds_coulombs_limit)
     random_lag(&lag, 1, 16, 7);
     lag.node[0][0] = 0;
     const double xn[3] = { 0 }, h = 0.01, eps_v = 1e-3, *P = lag.basis[0];
-    for (double speed = 1e-6; speed < 10; speed *= 3) {
+    for (int law = ABUT_C0; law < ABUT_CONTINUITIES; law++) for (double speed = 1e-6; speed < 10; speed *= 3) {
         double x[3], g[3];
         for (int d = 0; d < 3; d++) x[d] = h * speed * (0.6 * P[d] + 0.8 * P[3 + d]);
-        gradient(&lag, 1, x, xn, h, eps_v, g);
+        gradient(&lag, 1, x, xn, (abut_stiction){ h, eps_v, law }, g);
         const double force = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) / (h * h), limit = lag.mu[0] * lag.force[0];
-        const double q = speed / eps_v, want = speed < eps_v ? limit * q * (2 - q) : limit;
+        const double q = fmin(1, speed / eps_v), f1[3] = { q, q * (2 - q), q * (3 - q * (3 - q)) }, want = limit * f1[law];
         CHECK_NEAR(force, want, 1e-12 * limit);
         CHECK_NEAR(g[0] * x[0] + g[1] * x[1] + g[2] * x[2], force * h * h * h * speed, 1e-12 * limit * h * h * h * speed);
     }
@@ -188,8 +211,8 @@ TEST(sums_have_the_same_bits_for_every_thread_count)
     static const int threads[] = { 1, 2, 7 };
     for (int i = 0; i < 3; i++) {
         abut_threads_set(threads[i]);
-        E[i > 0] = energy(&lag, x, xn, 0.01, 0.1);
-        gradient(&lag, NV, x, xn, 0.01, 0.1, g[i > 0]);
+        E[i > 0] = energy(&lag, x, xn, (abut_stiction){ 0.01, 0.1, ABUT_C1 });
+        gradient(&lag, NV, x, xn, (abut_stiction){ 0.01, 0.1, ABUT_C1 }, g[i > 0]);
         CHECK(!i || (E[0] == E[1] && !memcmp(g[0], g[1], sizeof g[0])));
     }
     free(x), free(xn);
@@ -278,7 +301,7 @@ static void check_recorded(const char *text, const char *name)
         for (int c = 0; c < 3 * abut_stencil_size(kind); c++) x[c] = xl[3 * lag.node[i][c / 3] + c % 3];
         const double d2 = abut_dist2(kind, x, lag.weight[i]);
         abut_tangent(kind, x, P);
-        (void)abut_barrier(d2, dhat2, &db, NULL);
+        (void)abut_barrier((abut_barrier_law){ dhat2, ABUT_C2 }, d2, &db, NULL);
         lag.force[i] = -2 * sqrt(d2) * kappa * db * mult;
         lag.mu[i] = mu;
         CHECK_NEAR(lag.force[i] / forces[i], 1, 1e-11);
@@ -289,12 +312,12 @@ static void check_recorded(const char *text, const char *name)
     }
     double g[DIM], H[NC * ABUT_PACKED], bigg = 0, bigH = 0;
     int32_t node[4 * NC];
-    const double eps_v = sqrt(w2);
-    CHECK_NEAR(energy(&lag, x1, x0, 1, eps_v) / E, 1, 1e-11);
-    gradient(&lag, NV, x1, x0, 1, eps_v, g);
+    const abut_stiction law = { 1, sqrt(w2), ABUT_C1 };
+    CHECK_NEAR(energy(&lag, x1, x0, law) / E, 1, 1e-11);
+    gradient(&lag, NV, x1, x0, law, g);
     for (int i = 0; i < DIM; i++) bigg = fmax(bigg, fabs(grad[i]));
     for (int i = 0; i < DIM; i++) CHECK_NEAR(g[i], grad[i], 1e-11 * bigg);
-    abut_friction_hessian(&lag, x1, x0, 1, eps_v, node, H);
+    abut_friction_hessian(&lag, &law, x1, x0, node, H);
     double *D = assemble(n, node, H, DIM);
     for (size_t k = 0; k < nh; k++) bigH = fmax(bigH, fabs(hess[3 * k + 2]));
     for (size_t k = 0; k < nh; k++) D[DIM * (int)hess[3 * k] + (int)hess[3 * k + 1]] -= hess[3 * k + 2];
@@ -327,6 +350,7 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(smoothed_norm_has_consistent_derivatives_and_meets_the_norm_at_the_threshold);
+    RUN(the_force_is_as_smooth_as_the_name_of_its_law_and_no_smoother);
     RUN(gradient_and_hessian_match_finite_differences_while_sticking_and_sliding);
     RUN(every_hessian_is_semidefinite_from_rest_to_fast_sliding);
     RUN(friction_opposes_the_motion_and_never_exceeds_coulombs_limit);

@@ -377,9 +377,8 @@ static void step_in_stages(world *w)
         CHECK(!abut_step_suspend(&w->st, &w->frame, &w->next, &w->err));
         forget(w);
         CHECK(!abut_step_resume(&w->st, &w->next, at, &w->rep, &w->err));
-        const int last = w->st.pass >= w->model.lags[0];
-        CHECK(!abut_step_refresh(&w->st, !last, &w->rep, &w->err));
-        done = last || w->rep.lag_residual <= w->model.tolerance[0];
+        CHECK(!abut_step_refresh(&w->st, 1, &w->rep, &w->err));
+        CHECK(!abut_step_settled(&w->st, &w->rep, w->model.lags[0], w->model.tolerance[0], &done, &w->err));
         CHECK(!(done ? abut_step_commit(&w->st, &w->next, WORLD_WITH, &w->frame, &w->at, &w->rep, &w->err)
                      : abut_step_suspend(&w->st, &w->next, &w->frame, &w->err)));
         if (w->err.code) {

@@ -398,11 +398,12 @@ TEST(forces_are_the_slopes_of_the_potentials)
             slope[0] -= contact[i] * sin(1 + 3.7 * i);
             slope[1] -= friction[i] * sin(1 + 3.7 * i);
         }
+        const abut_stiction law = abut_problem_stiction(p);
         for (int k = 0; k < 2; k++) {
             for (int32_t i = 0; i < n3; i++) s->x[i] = x0[i] + (k ? t : -t) * sin(1 + 3.7 * i);
             CHECK(!abut_solver_contacts(s, &w->rep, &w->err));
             CHECK(!abut_barrier_energy(&p->cm, &s->pairs, s->y, p->kappa, &b[k], &s->scratch, &w->err));
-            CHECK(!abut_friction_energy(&w->st.acted, s->x, p->still, p->w.h_force, p->w.eps_v, &d[k], &s->scratch, &w->err));
+            CHECK(!abut_friction_energy(&w->st.acted, &law, s->x, p->still, &d[k], &s->scratch, &w->err));
         }
         CHECK(fabs(slope[0]) > 1);
         CHECK(fabs(slope[1]) > 1e-2);

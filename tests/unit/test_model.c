@@ -65,7 +65,7 @@ TEST(every_index_is_held_to_its_range)
         { "contact/triangle", 14, 7, "row 4: 7" },  { "contact/triangle", 14, 6, "6 twice" },
         { "half-space/friction", 0, 9, "row 0: 9" }, { "motion/kind", 0, 4, "row 0: 4" },
         { "motion/first", 1, 2, "[0, 2)" },         { "motion/node", 0, 0, "node 0 is free" },
-        { "motion/node", 0, 7, "row 0: 7" },        { "contact/lags", 0, 0, "row 0: 0" },
+        { "motion/node", 0, 7, "row 0: 7" },        { "contact/lags", 0, -1, "row 0: -1" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         abut_arrays s = { 0 };

@@ -203,6 +203,64 @@ TEST(friction_follows_pair_then_own_then_scene)
     drop(&s);
 }
 
+static const char *const TABLE =
+    "contact: {barrier: {continuity: c0}, friction: {mu: 0.3, smoothing: c2, lags: converged, pairs: [\n"
+    "  {materials: [rubber, steel], mu: 0.8}, {materials: [steel, steel], mu: 0.15}, {between: [pad, plate], mu: 0.7}]}}\n"
+    "materials: {rubber: {}, steel: {}, wood: {}}\n"
+    "objects:\n"
+    "  ball:   {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: rubber, mu: 0.05}\n"
+    "  anvil:  {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: steel, translate: [3, 0, 0], mu: 0.25}\n"
+    "  pad:    {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: rubber, translate: [6, 0, 0]}\n"
+    "  plate:  {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, obstacle: true, material: steel, translate: [9, 0, 0]}\n"
+    "  post:   {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, obstacle: true, translate: [12, 0, 0]}\n"
+    "  log:    {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: wood, translate: [15, 0, 0]}\n"
+    "  floor:  {half-space: {point: [0, -3, 0], normal: [0, 1, 0]}, material: steel}\n";
+
+TEST(friction_of_materials_stands_between_that_of_objects_and_their_own)
+{
+    enum { BALL, ANVIL, PAD, PLATE, POST, LOG, FLOOR = -1 };
+    made s;
+    CHECK(made_well(&s, TABLE));
+    static const struct { int a, b; double mu; } want[] = {
+        { BALL, ANVIL, 0.8 }, { BALL, PLATE, 0.8 }, { BALL, FLOOR, 0.8 },   /* rubber on steel, although the ball has its own */
+        { PAD, ANVIL, 0.8 }, { PAD, PLATE, 0.7 },                           /* those two by name */
+        { ANVIL, ANVIL, 0.15 }, { ANVIL, PLATE, 0.15 }, { ANVIL, FLOOR, 0.15 },
+        { BALL, BALL, 0.05 }, { BALL, PAD, 0.05 }, { PAD, PAD, 0.3 },       /* rubber on rubber is not in the table */
+        { ANVIL, POST, 0.25 }, { PAD, POST, 0.3 },                          /* the post has no material */
+        { LOG, LOG, 0.3 }, { LOG, PLATE, 0.3 }, { LOG, BALL, 0.05 }, { LOG, FLOOR, 0.3 } };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        CHECK_NEAR(mu_of(&s.m, want[i].a, want[i].b), want[i].mu, 0);
+        if (want[i].b >= 0) CHECK_NEAR(mu_of(&s.m, want[i].b, want[i].a), want[i].mu, 0);
+    }
+    CHECK(s.m.ng == 6);     /* only the post and the log are alike: of no pair and without their own */
+    CHECK(s.m.obj_friction[POST] == s.m.obj_friction[LOG]);
+    CHECK(s.m.continuity && *s.m.continuity == ABUT_C0 && s.m.smoothing && *s.m.smoothing == ABUT_C2 && *s.m.lags == 0);
+    CHECK(abut_arrays_find(&s.model_set, "contact/friction-smoothing")->flags & ABUT_A_REQUIRED);
+    CHECK(abut_arrays_find(&s.model_set, "contact/barrier-continuity")->flags & ABUT_A_REQUIRED);
+    drop(&s);
+}
+
+TEST(a_friction_table_that_cannot_be_meant_is_refused)
+{
+#define REST "materials: {rubber: {}, steel: {}}\nobjects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: steel}\n"
+    CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, stel], mu: 1}]}}\n" REST, ABUT_E_FORMAT,
+                  "no material is called 'stel'; did you mean 'steel'?"));
+    CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, steel], mu: 1}, {materials: [steel, rubber], mu: 1}]}}\n" REST,
+                  ABUT_E_FORMAT, "the same two as in"));
+    CHECK(refused("contact: {friction: {pairs: [{between: [a, a], mu: 1}, {between: [a, a], mu: 0.5}]}}\n" REST, ABUT_E_FORMAT,
+                  "the same two as in"));
+    CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, steel], between: [a, a], mu: 1}]}}\n" REST, ABUT_E_FORMAT,
+                  "expected {between: "));
+    CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, steel], mu: -1}]}}\n" REST, ABUT_E_FORMAT, "mu is -1"));
+    CHECK(refused("contact: {friction: {pairs: [{materials: [rubber], mu: 1}]}}\n" REST, ABUT_E_FORMAT, "expected {between: "));
+    CHECK(refused("contact: {friction: {smoothing: c3}}\n" REST, ABUT_E_FORMAT, "contact.friction.smoothing"));
+    CHECK(refused("contact: {barrier: {continuity: 2}}\n" REST, ABUT_E_FORMAT, "contact.barrier.continuity"));
+    CHECK(refused("contact: {friction: {lags: 0}}\n" REST, ABUT_E_FORMAT, "'converged'"));
+    CHECK(refused("materials: {rubber: {}}\nobjects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
+                  "  f: {half-space: {normal: [0, 1, 0]}, material: ruber}\n", ABUT_E_FORMAT, "no material is called 'ruber'"));
+#undef REST
+}
+
 TEST(meshes_are_scaled_then_turned_then_moved_then_repeated)
 {
     made s;
@@ -476,6 +534,8 @@ int main(int argc, char **argv)
     RUN(velocities_are_linear_plus_spin_about_the_middle);
     RUN(motions_select_their_nodes_and_say_what_they_do);
     RUN(friction_follows_pair_then_own_then_scene);
+    RUN(friction_of_materials_stands_between_that_of_objects_and_their_own);
+    RUN(a_friction_table_that_cannot_be_meant_is_refused);
     RUN(meshes_are_scaled_then_turned_then_moved_then_repeated);
     RUN(fit_scales_the_longest_side_and_starts_at_the_origin);
     RUN(a_scene_is_turned_then_fitted_then_raised_but_for_what_stays);

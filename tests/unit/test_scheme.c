@@ -143,7 +143,9 @@ TEST(passes_in_separate_processes_give_the_same_bytes)
             CHECK(!abut_stepper_init(&b.st, &b.model, &o, &b.err));
             CHECK(!abut_step_resume(&b.st, &b.next, at, &b.rep, &b.err));
             CHECK(!abut_step_refresh(&b.st, 1, &b.rep, &b.err));
-            pending = b.st.pass < b.model.lags[0] && b.rep.lag_residual > b.model.tolerance[0];
+            int settled = 0;
+            CHECK(!abut_step_settled(&b.st, &b.rep, b.model.lags[0], b.model.tolerance[0], &settled, &b.err));
+            pending = !settled;
             CHECK(!(pending ? abut_step_suspend(&b.st, &b.next, &b.frame, &b.err)
                             : abut_step_commit(&b.st, &b.next, WORLD_WITH, &b.frame, &b.at, &b.rep, &b.err)));
             if (!pending) break;
@@ -152,6 +154,36 @@ TEST(passes_in_separate_processes_give_the_same_bytes)
     CHECK(same_frames(&a.frame, &b.frame));
     world_close(&a);
     world_close(&b);
+}
+
+TEST(passes_end_when_they_converge_or_are_spent_and_never_without_saying_so)
+{
+    world w;
+    int settled = -1;
+    pile(&w);
+    w.rep.lag_residual = 2;
+    w.st.pass = 4;
+    CHECK(!abut_step_settled(&w.st, &w.rep, 5, 1, &settled, &w.err) && settled == 0);
+    CHECK(!abut_step_settled(&w.st, &w.rep, 4, 1, &settled, &w.err) && settled == 1);   /* spent */
+    CHECK(!abut_step_settled(&w.st, &w.rep, 0, 1, &settled, &w.err) && settled == 0);
+    CHECK(!abut_step_settled(&w.st, &w.rep, 0, 2, &settled, &w.err) && settled == 1);   /* converged */
+    w.st.pass = ABUT_LAGS_MAX;
+    CHECK(abut_step_settled(&w.st, &w.rep, 0, 1, &settled, &w.err) == ABUT_E_NUMERIC);
+    CHECK(strstr(w.err.msg, "has not converged after 1000 passes: lag residual 2 m/s, want 1"));
+    w.err = (abut_err){ 0 };
+    world_close(&w);
+
+    /* as many passes as it takes: the end of every step is an equilibrium with the friction that belongs to it */
+    pile(&w);
+    *(int32_t *)abut_arrays_find(&w.model_set, "contact/lags")->data = 0;
+    int most = 0;
+    for (int k = 0; k < 12; k++) {
+        CHECK(!world_run(&w, 1));
+        CHECK(w.rep.lag_residual >= 0 && w.rep.lag_residual <= w.model.tolerance[0]);
+        most = w.rep.passes > most ? w.rep.passes : most;
+    }
+    CHECK(most > 1);
+    world_close(&w);
 }
 
 TEST(nothing_tunnels_at_any_speed)
@@ -264,6 +296,7 @@ int main(int argc, char **argv)
     RUN(a_restart_gives_the_same_bytes);
     RUN(the_thread_count_changes_no_byte);
     RUN(passes_in_separate_processes_give_the_same_bytes);
+    RUN(passes_end_when_they_converge_or_are_spent_and_never_without_saying_so);
     RUN(nothing_tunnels_at_any_speed);
     RUN(a_wall_faster_than_the_body_still_arrives);
     RUN(twisted_handles_follow_their_script);
