@@ -214,13 +214,29 @@ static abut_status make_explicit(const abut_tree *t, abut_mesh *m, abut_err *err
     return rc ? rc : scene_placed(t, abut_mesh_check(m, err), err);
 }
 
+static abut_status make_arch(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    static const char *const keys[] = { "span", "height", "thickness", "depth", "blocks", "gap", NULL };
+    double size[3] = { 0 }, thickness[2] = { 0 }, gap = 0;
+    int32_t blocks = 0;
+    abut_status rc = scene_need(t, keys, err);
+    for (int i = 0; i < 3 && !rc; i++) {
+        const char *const key = keys[i < 2 ? i : 3];
+        rc = abut_tree_positive(abut_tree_find(t, key), key, ABUT_Q_LENGTH, &size[i], NULL, err);
+    }
+    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "thickness"), "thickness [feet, crown]", ABUT_Q_LENGTH, 2, thickness, err);
+    if (!rc) rc = abut_tree_int(abut_tree_find(t, "blocks"), "blocks", 1, 4096, &blocks, err);
+    if (!rc) rc = abut_tree_real(abut_tree_find(t, "gap"), "gap", ABUT_Q_LENGTH, &gap, NULL, err);
+    return rc ? rc : scene_placed(t, abut_generate_arch(size[0], size[1], thickness, size[2], blocks, gap, m, err), err);
+}
+
 abut_status scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     static const char *const names[] = { "box", "sphere", "cylinder", "torus", "cloth", "revolution", "rod", "particles", "blob",
-                                         "tendrils", "explicit", NULL };
+                                         "tendrils", "arch", "explicit", NULL };
     static abut_status (*const make[])(const abut_tree *, abut_mesh *, abut_err *) = {
         make_box, make_sphere, make_cylinder, make_torus, make_cloth, make_revolution, make_rod, make_particles, make_blob,
-        make_tendrils, make_explicit
+        make_tendrils, make_arch, make_explicit
     };
     abut_status rc = abut_tree_keys(t, "generate", names, err);
     if (!rc && t->n != 1) rc = abut_tree_fail(t, err, "generate: %d shapes: expected one", t->n);

@@ -60,4 +60,14 @@ ABUT_MUST_USE abut_status abut_generate_blob(const abut_capsule *capsule, int32_
 ABUT_MUST_USE abut_status abut_generate_tendrils(double radius, double length, double thickness, int32_t count, double cell,
                                                  abut_mesh *m, abut_err *err);
 
+/** Masonry arch of separate blocks, six tets each, upright in the plane z = 0 with the middles of its feet at (-+span/2, 0, 0).
+ * The middle line is the weighted catenary y = height (1 - (cosh(c q) - 1) / (cosh c - 1)), q = 2 x / span, with cosh c the
+ * squared ratio of the thickness at the feet to that at the crown (equal: a parabola); the thickness is linear in y.  It is cut
+ * across in equal lengths, and the faces of neighbours stand `gap` apart, parallel.  8 blocks points, 6 blocks tets.
+ *
+ * thickness  m  at the feet, at the crown; the first no less
+ * gap        m  0 or more */
+ABUT_MUST_USE abut_status abut_generate_arch(double span, double height, const double thickness[2], double depth, int32_t blocks,
+                                             double gap, abut_mesh *m, abut_err *err);
+
 #endif

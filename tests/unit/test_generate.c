@@ -405,6 +405,62 @@ TEST(faces_of_three_tets_and_tets_on_one_side_are_named)
     CHECK(!tri);
 }
 
+/* x, y of corner i of block k: bit 0 along the arch, bit 1 outward, bit 2 along z */
+static const double *corner(const abut_mesh *m, int32_t k, int i)
+{
+    return m->x + 3 * (8 * (size_t)k + (size_t)i);
+}
+
+TEST(an_arch_is_cut_across_a_weighted_catenary_in_equal_lengths)
+{
+    enum { N = 25 };
+    const double span = 60, height = 60, gap = 0.01, thick[2] = { 10, 7 };
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(!abut_generate_arch(span, height, thick, 10, N, gap, &m, &err));
+    CHECK(m.nv == 8 * N && m.nt == 6 * N);
+    CHECK(euler_of_boundary(&m, 0.1) == 2 * N);
+    double length = 0;
+    for (int32_t k = 0; k < N; k++) {
+        double mid[2][2], across[2];
+        for (int e = 0; e < 2; e++) {
+            const double *in = corner(&m, k, e), *out = corner(&m, k, 2 + e);
+            for (int d = 0; d < 2; d++) mid[e][d] = 0.5 * (in[d] + out[d]);
+            across[e] = hypot(out[0] - in[0], out[1] - in[1]);
+        }
+        length = fmax(length, hypot(mid[1][0] - mid[0][0], mid[1][1] - mid[0][1]));
+        for (int i = 0; i < 8; i++) {   /* mirror images, left and right */
+            const double *p = corner(&m, k, i), *q = corner(&m, N - 1 - k, i ^ 1);
+            for (int d = 0; d < 3; d++) CHECK_NEAR(p[d], d ? q[d] : -q[d], 1e-12);
+        }
+        if (k == N - 1) break;
+        /* the next block stands `gap` away: the same thickness, shifted along the normal of the face */
+        const double *p = corner(&m, k, 1), *q = corner(&m, k, 3), *r = corner(&m, k + 1, 0);
+        const double n[2] = { (q[1] - p[1]) / across[1], -(q[0] - p[0]) / across[1] }, r0 = r[0] - p[0], r1 = r[1] - p[1];
+        CHECK_NEAR(r0 * n[0] + r1 * n[1], gap, 1e-12);
+        CHECK_NEAR(r0 * n[1] - r1 * n[0], 0, 1e-12);
+        /* the middle of the cut lies on the curve, the cut is normal to it, its thickness linear in y; the differential
+         * equation of the weighted catenary, y'' = -k^2 (b + height - y), says so without the formula of the generator */
+        const double x = mid[1][0] + 0.5 * gap * n[0], y = mid[1][1] + 0.5 * gap * n[1];
+        const double ratio = 100. / 49, c = log(ratio + sqrt(ratio * ratio - 1)), b = height / (ratio - 1);
+        const double want = height + b - b * 0.5 * (exp(2 * c * x / span) + exp(-2 * c * x / span)), f = c / 30;
+        CHECK_NEAR(y, want, 1e-11);
+        CHECK_NEAR(n[1] / n[0], -copysign(f * sqrt((b + height - y) * (b + height - y) - b * b), x), 1e-6);
+        CHECK_NEAR(across[1], 7 + 3 * (1 - y / height), 1e-11);
+    }
+    CHECK_NEAR(length, 5.61, 0.01);     /* chords: 25 of them, the straight ones as long as the arcs */
+    abut_mesh_clear(&m);
+
+    CHECK(!abut_generate_arch(2, 1, (double[2]){ 0.1, 0.1 }, 1, 2, 0, &m, &err));      /* a parabola, cut at its crown */
+    CHECK_NEAR(0.5 * (corner(&m, 0, 1)[1] + corner(&m, 0, 3)[1]), 1, 1e-14);
+    CHECK_NEAR(corner(&m, 0, 2)[0] - corner(&m, 0, 0)[0], -0.1 * 2 / sqrt(5), 1e-14);   /* slope 2 at the feet */
+    abut_mesh_clear(&m);
+    CHECK(abut_generate_arch(2, 1, (double[2]){ 0.1, 0.2 }, 1, 2, 0, &m, &err) == ABUT_E_ARG && !m.nv);
+    CHECK(abut_generate_arch(2, 1, (double[2]){ 0.1, 0.1 }, 1, 0, 0, &m, &err) == ABUT_E_ARG);
+    CHECK(abut_generate_arch(2, 1, (double[2]){ 0.1, 0.1 }, 1, 2, -1, &m, &err) == ABUT_E_ARG);
+    CHECK(abut_generate_arch(2, 0, (double[2]){ 0.1, 0.1 }, 1, 2, 0, &m, &err) == ABUT_E_ARG);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -421,5 +477,6 @@ int main(int argc, char **argv)
     RUN(sizes_and_counts_out_of_range_are_refused);
     RUN(the_boundary_equals_a_count_of_all_faces);
     RUN(faces_of_three_tets_and_tets_on_one_side_are_named);
+    RUN(an_arch_is_cut_across_a_weighted_catenary_in_equal_lengths);
     return check_done();
 }
