@@ -62,8 +62,9 @@ ABUT_MUST_USE abut_status abut_generate_tendrils(double radius, double length, d
 
 /** Masonry arch of separate blocks, six tets each, upright in the plane z = 0 with the middles of its feet at (-+span/2, 0, 0).
  * The middle line is the weighted catenary y = height (1 - (cosh(c q) - 1) / (cosh c - 1)), q = 2 x / span, with cosh c the
- * squared ratio of the thickness at the feet to that at the crown (equal: a parabola); the thickness is linear in y.  It is cut
- * across in equal lengths, and the faces of neighbours stand `gap` apart, parallel.  8 blocks points, 6 blocks tets.
+ * squared ratio of the thickness at the feet to that at the crown (equal: a parabola).  It is cut across in equal lengths; each
+ * block is as thick as at its lower cut, linear in y, and the faces of neighbours stand `gap` apart, parallel.  8 blocks points,
+ * 6 blocks tets.
  *
  * thickness  m  at the feet, at the crown; the first no less
  * gap        m  0 or more */

@@ -60,16 +60,18 @@ static cut cut_at(const curve *c, const double thickness[2], double s)
     return (cut){ { x, y }, { 1 / n, y1 / n }, thickness[1] + (thickness[0] - thickness[1]) * (1 - y / c->height) };
 }
 
-/* The block between two cuts, its faces `in` and `out` along their normals inside them; six tets of eight points. */
+/* The block between two cuts, its faces `in` and `out` along their normals inside them, as thick as the lower one, so that the
+ * corners of the upper neighbour stand inside its face; six tets of eight points. */
 static abut_status add_block(const cut *a, const cut *b, double in, double out, double depth, abut_mesh *m, abut_err *err)
 {
     static const int straight[3] = { 0, 0, 0 };
     const int32_t first = m->nv;
+    const double thickness = fmax(a->thickness, b->thickness);
     int corner[6][4];
     abut_status rc = ABUT_OK;
     for (int i = 0; i < 8 && !rc; i++) {    /* bits: along the arch, outward, z */
         const cut *at = i & 1 ? b : a;
-        const double along = i & 1 ? -out : in, across = (i & 2 ? 0.5 : -0.5) * at->thickness;
+        const double along = i & 1 ? -out : in, across = (i & 2 ? 0.5 : -0.5) * thickness;
         const double p[3] = { at->p[0] + along * at->t[0] - across * at->t[1], at->p[1] + along * at->t[1] + across * at->t[0],
                               i & 4 ? 0.5 * depth : -0.5 * depth };
         rc = abut_mesh_add_vertex(m, p, err);

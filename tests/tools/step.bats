@@ -184,6 +184,15 @@ P
     [ "$status" -eq 3 ]
 }
 
+@test "a barrier with a kink at dhat is not converged on, and step says so; one with a bend is" {
+    "$BIN/mesh-prep" "$BATS_FILE_TMPDIR/pile.yaml" --set contact.barrier.continuity=c0 -o c0.abut
+    run "$BIN/step" -n 20 --max-newton 300 c0.abut -o o.abut
+    [ "$status" -eq 4 ]
+    [[ $output == *"not converged after 300 Newton iterations"* ]]
+    [ ! -e o.abut ]
+    "$BIN/mesh-prep" "$BATS_FILE_TMPDIR/pile.yaml" --set contact.barrier.continuity=c1 | "$BIN/step" -q -n 20 | "$BIN/ccd-check" > /dev/null
+}
+
 @test "a cut stream is refused with exit 3, at every cut" {
     size=$(stat -c %s "$pile")
     for cut in 0 7 100 $((size / 2)) $((size - 1)); do

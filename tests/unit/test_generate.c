@@ -434,11 +434,14 @@ TEST(an_arch_is_cut_across_a_weighted_catenary_in_equal_lengths)
             for (int d = 0; d < 3; d++) CHECK_NEAR(p[d], d ? q[d] : -q[d], 1e-12);
         }
         if (k == N - 1) break;
-        /* the next block stands `gap` away: the same thickness, shifted along the normal of the face */
+        /* the next block stands `gap` away along the normal of the face; the upper one is thinner, and in the middle */
         const double *p = corner(&m, k, 1), *q = corner(&m, k, 3), *r = corner(&m, k + 1, 0);
         const double n[2] = { (q[1] - p[1]) / across[1], -(q[0] - p[0]) / across[1] }, r0 = r[0] - p[0], r1 = r[1] - p[1];
+        const double *u = corner(&m, k + 1, 2), next = hypot(u[0] - r[0], u[1] - r[1]);
         CHECK_NEAR(r0 * n[0] + r1 * n[1], gap, 1e-12);
-        CHECK_NEAR(r0 * n[1] - r1 * n[0], 0, 1e-12);
+        CHECK_NEAR(r1 * n[0] - r0 * n[1], 0.5 * (across[1] - next), 1e-12);
+        CHECK(k < N / 2 ? next < across[1] : next > across[1]);
+        CHECK_NEAR(across[0], across[1], 1e-12);
         /* the middle of the cut lies on the curve, the cut is normal to it, its thickness linear in y; the differential
          * equation of the weighted catenary, y'' = -k^2 (b + height - y), says so without the formula of the generator */
         const double x = mid[1][0] + 0.5 * gap * n[0], y = mid[1][1] + 0.5 * gap * n[1];
@@ -446,7 +449,7 @@ TEST(an_arch_is_cut_across_a_weighted_catenary_in_equal_lengths)
         const double want = height + b - b * 0.5 * (exp(2 * c * x / span) + exp(-2 * c * x / span)), f = c / 30;
         CHECK_NEAR(y, want, 1e-11);
         CHECK_NEAR(n[1] / n[0], -copysign(f * sqrt((b + height - y) * (b + height - y) - b * b), x), 1e-6);
-        CHECK_NEAR(across[1], 7 + 3 * (1 - y / height), 1e-11);
+        CHECK_NEAR(fmin(across[1], next), 7 + 3 * (1 - y / height), 1e-11);
     }
     CHECK_NEAR(length, 5.61, 0.01);     /* chords: 25 of them, the straight ones as long as the arcs */
     abut_mesh_clear(&m);
