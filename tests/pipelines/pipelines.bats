@@ -36,7 +36,8 @@ pipeline() { # name frames [arguments]
 }
 @test "scenes: skipped by name without the data; a script becomes a row, a refused one says why" {
     ABUT_DATA=$TMP/none run pipeline scenes 0
-    [ "$status" -eq 0 ] && [[ $output == "scenes: skipped, no $TMP/none/ipc/input"* ]]
+    [ "$status" -eq 0 ]
+    [[ $output == "scenes: skipped, no $TMP/none/ipc/input"* ]]
     mkdir -p ipc/input/tutorialExamples
     printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n' > ipc/input/t.msh
     printf 'shape input input/t.msh\nground 0 -1\ntime 0.1 0.02\n' > ipc/input/tutorialExamples/good.txt
@@ -51,9 +52,12 @@ pipeline() { # name frames [arguments]
     printf 'shape input input/t.msh\nscript stretch\ntime 0.04 0.02\nturnOffGravity\n' > ipc/input/tutorialExamples/new.txt
     ABUT_DATA=$TMP INTO=table.md run pipeline scenes 0 new good
     [ "$status" -eq 0 ]
-    [ "$(sed -n '5s/ of 5 .*//p' table.md)" = "| good | 4 | 1 | 5" ] && [ "$(sed -n 6p table.md)" = "| other | stays |" ]
+    [ "$(sed -n '5s/ of 5 .*//p' table.md)" = "| good | 4 | 1 | 5" ]
+    [ "$(sed -n 6p table.md)" = "| other | stays |" ]
     [[ "$(sed -n 7p table.md)" == "| new | 4 | 1 | 2 of 2 | "*" | clean; assumed: the ends along x move apart, each at 0.1 m/s |" ]]
-    [ "$(sed -n '8,$p' table.md)" = $'\nafter' ] && [ "$(wc -l < table.md)" = 9 ]
+    [ "$(sed -n '8,$p' table.md)" = $'\nafter' ]
+    [ "$(wc -l < table.md)" = 9 ]
     ABUT_DATA=$TMP INTO=table.md run pipeline scenes 0 nobody
-    [ "$status" -eq 2 ] && [[ $output == *"scenes: no script nobody.txt under "* ]]
+    [ "$status" -eq 2 ]
+    [[ $output == *"scenes: no script nobody.txt under "* ]]
 }

@@ -16,7 +16,9 @@ yaml() { "$BIN/mesh-prep" -q --ipc-script r/input/a/s.txt --to-yaml -o s.yaml "$
 # refused TEXT: the script on standard input is unusable, and the message says TEXT
 refused() {
     release
-    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/s.txt -o out.abut && says "$1" && [ ! -e out.abut ]
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/s.txt -o out.abut
+    says "$1"
+    [ ! -e out.abut ]
 }
 
 @test "script fall raises the fitted scene by half of l; half-spaces and meshCO stay" {
@@ -82,13 +84,15 @@ S
     grep -F "{relative-box: [[0.96, -1, -1], [2, 2, 2]]}" s.yaml
     grep -F "translate: [0.5, 0, 0]" s.yaml
     grep -F "lift: 0.5 l" s.yaml
-    explained && grep -F "1 motions, 1 handle nodes" text
+    explained
+    grep -F "1 motions, 1 handle nodes" text
     sed -i 's/dragright/pushRightMost1/' r/input/a/s.txt
     yaml
     grep -F "translate: [0.15, 0, 0]" s.yaml
     run grep -F "lift" s.yaml
     [ "$status" -eq 1 ]
-    explained && grep -F "1 motions, 1 handle nodes" text
+    explained
+    grep -F "1 motions, 1 handle nodes" text
 }
 
 @test "DCORotCylinders: the gap of each pair draws downwards" {
@@ -105,7 +109,8 @@ turnOffGravity
 S
     yaml
     # the first is at z = 0, the second at z = 2: turning about +x moves the side z > 0 of the first towards -y
-    [ "$(grep -cF 'axis: [2, 0, 0]' s.yaml)" = 1 ] && [ "$(grep -cF 'axis: [-2, 0, 0]' s.yaml)" = 1 ]
+    [ "$(grep -cF 'axis: [2, 0, 0]' s.yaml)" = 1 ]
+    [ "$(grep -cF 'axis: [-2, 0, 0]' s.yaml)" = 1 ]
     [ "$(grep -cF 'rate: 90 deg/s' s.yaml)" = 4 ]
     explained
     "$BIN/step" -q -j 1 -n 1 a.abut -o b.abut
@@ -163,10 +168,12 @@ S
 ends() {
     cat > wanted
     release <<< "shapes input 2"$'\ninput/t.msh 0 0 0  0 0 0  1 1 1\ninput/t.msh 3 0 0  0 0 0  1 1 1\nscript '"$1"$'\nturnOffGravity'
-    explained && yaml
+    explained
+    yaml
     sed -n '/^motion:$/,/^[a-z]/p' s.yaml | grep -E '^[- ]' | diff - wanted
     grep -F "4 handle nodes" text
-    "$BIN/mesh-prep" -q s.yaml -o b.abut && cmp a.abut b.abut
+    "$BIN/mesh-prep" -q s.yaml -o b.abut
+    cmp a.abut b.abut
 }
 
 @test "stretch, squash, bend, twistnstretch move the outermost hundredths along x against each other" {
@@ -266,39 +273,56 @@ damping_is() {
 @test "damping in seconds: 3/4 of the ratio times h, or the coefficient over h^2, over the weight of the scheme" {
     local t=$'shapes input 1\ninput/t.msh 0 9 0  0 0 0  1 1 1\n'
     release <<< "${t}dampingRatio 0.1"$'\ntime 5 0.01'
-    yaml && damping_is 0.00075
+    yaml
+    damping_is 0.00075
     release <<< "${t}dampingRatio 0.1"$'\ntime 5 0.01\ntimeIntegration NM 0.25 0.5'
-    yaml && damping_is 0.003
+    yaml
+    damping_is 0.003
     release <<< "${t}dampingStiff 4e-16"$'\ntime 4e-3 2e-5\ntimeIntegration NM  # trapezoidal'
-    yaml && damping_is 4e-6
-    explained && grep -E "stiffness damping 4e-06 +s" text
+    yaml
+    damping_is 4e-6
+    explained
+    grep -E "stiffness damping 4e-06 +s" text
     release <<< "${t}dampingStiff 1e-9"$'\ntime 5 0.01'
-    yaml && damping_is 1e-5
+    yaml
+    damping_is 1e-5
     release <<< "${t}dampingRatio 0"$'\ndampingStiff 0'
-    yaml && ! grep -F "damping" s.yaml
+    yaml
+    exits 1 grep -F "damping" s.yaml
 }
 
 @test "accuracies in metres: useAbsParameters, useAbsTol; kappaMinMultiplier scales the barrier stiffness" {
     local t=$'shapes input 1\ninput/t.msh 0 9 0  0 0 0  2 2 2\ndHat 2e-3\nepsv 3e-3\ntol 2\n0.5\n0.5\n'
     release <<< "$t"
-    yaml && grep -F "dhat: 0.002 l" s.yaml && grep -F "eps_v: 0.003 l/s" s.yaml && grep -F "tolerance: 0.5 l/s" s.yaml
+    yaml
+    grep -F "dhat: 0.002 l" s.yaml
+    grep -F "eps_v: 0.003 l/s" s.yaml
+    grep -F "tolerance: 0.5 l/s" s.yaml
     release <<< "${t}useAbsParameters"
-    yaml && grep -F "dhat: 0.002 m" s.yaml && grep -F "eps_v: 0.003 m/s" s.yaml && grep -F "tolerance: 0.5 l/s" s.yaml
-    explained && grep -E "kappa min" text | awk '{ print $3 }' > one
+    yaml
+    grep -F "dhat: 0.002 m" s.yaml
+    grep -F "eps_v: 0.003 m/s" s.yaml
+    grep -F "tolerance: 0.5 l/s" s.yaml
+    explained
+    grep -E "kappa min" text | awk '{ print $3 }' > one
     release <<< "${t}useAbsParameters"$'\nuseAbsTol\nkappaMinMultiplier 2e12'
-    yaml && grep -F "tolerance: 0.5 m/s" s.yaml
-    explained && grep -E "kappa scale +20 " text
+    yaml
+    grep -F "tolerance: 0.5 m/s" s.yaml
+    explained
+    grep -E "kappa scale +20 " text
     grep -E "kappa min" text | awk -v one="$(cat one)" '{ exit !($3 > 19.999 * one && $3 < 20.001 * one) }'
 }
 
 @test "display, and what only other solvers use, is listed and changes nothing" {
     local t=$'shapes input 1\ninput/t.msh 0 9 0  0 0 0  1 1 1\n'
     release <<< "$t"
-    yaml && mv s.yaml plain.yaml
+    yaml
+    mv s.yaml plain.yaml
     release <<< "$t"$'zoom 2\nview orthographic\ncameraTracking\nplayBackSpeed 0.1\nappendStr x\ndisableCout\nwarmStart 1
 CCDMethod TightInclusion\nCCDTolerance 1e-6\nselfCollisionOn\npartitionAmt 4\nblockSize 3\nconstraintType graphics
 constraintOffset 1e-3\nQPSolver Gurobi\nuseActiveSetConvergence\nconstraintSolver interiorPoint'
-    yaml && cmp s.yaml plain.yaml
+    yaml
+    cmp s.yaml plain.yaml
     explained
     grep -F "commands without effect: zoom (line 3), view (line 4), cameraTracking (line 5), playBackSpeed (line 6), appendStr (line 7)" text
     grep -F "QPSolver (line 17), useActiveSetConvergence (line 18)" text
@@ -354,14 +378,17 @@ S
     cmp c.abut d.abut
     # a scene of our own, twice: the text no longer changes
     "$BIN/mesh-prep" -q --to-yaml elsewhere/s.yaml | cmp - elsewhere/s.yaml
-    exits 2 "$BIN/mesh-prep" --to-yaml --separate '1 mm' elsewhere/s.yaml -o out && says "--to-yaml and --separate: expected one of them"
+    exits 2 "$BIN/mesh-prep" --to-yaml --separate '1 mm' elsewhere/s.yaml -o out
+    says "--to-yaml and --separate: expected one of them"
 }
 
 @test "a mesh called half-space and a half-space are two objects, whichever comes first" {
     release <<< $'ground 0 -2\nshapes input 1\ninput/half-space.msh 0 9 0  0 0 0  1 1 1\nground 0 -3'
     cp r/input/t.msh r/input/half-space.msh
     explained
-    grep -a "^body half-space-2 " text && grep -a "^half-space half-space-1 " text && grep -a "^half-space half-space-3 " text
+    grep -a "^body half-space-2 " text
+    grep -a "^half-space half-space-1 " text
+    grep -a "^half-space half-space-3 " text
 }
 
 @test "--to-yaml refuses a name that YAML cannot hold" {
@@ -370,7 +397,8 @@ S
     says "s.txt:2:1: the name or the value holds bytes that are not UTF-8"
     cp r/input/t.msh r/input/$'tö\xf0\x9f\x90\xac.msh'
     release <<< $'shapes input 1\ninput/tö\xf0\x9f\x90\xac.msh 0 9 0  0 0 0  1 1 1'
-    yaml && "$BIN/mesh-prep" -q s.yaml -o b.abut
+    yaml
+    "$BIN/mesh-prep" -q s.yaml -o b.abut
 }
 
 @test "every tutorial script becomes the same bytes through --to-yaml" {

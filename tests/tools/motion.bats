@@ -61,12 +61,15 @@ Y
 
 @test "a mesh of a sequence with other points, or none, is named with its file and the scene's line" {
     corners
-    head -n 7 seq/2.obj > t && mv t seq/2.obj
+    head -n 7 seq/2.obj > t
+    mv t seq/2.obj
     exits 3 "$BIN/mesh-prep" scene.yaml -o a.abut
     says "scene.yaml:5:"
     says "seq/2.obj has 7 points: expected 8, as the mesh that it moves"
     printf 'v 0 0 x\n' > seq/1.obj
-    exits 3 "$BIN/mesh-prep" scene.yaml -o a.abut && says "seq/1.obj:1" && says "scene.yaml:5:"
+    exits 3 "$BIN/mesh-prep" scene.yaml -o a.abut
+    says "seq/1.obj:1"
+    says "scene.yaml:5:"
     exits 3 "$BIN/mesh-prep" scene.yaml --set motion.0.sequence='{files: [seq/0.obj, seq/0.obj], times: [1 s, 1 s]}' -o a.abut
     says "stands at 1 s, after one at 1 s: expected ascending times"
     exits 3 "$BIN/mesh-prep" scene.yaml --set objects.a.repeat='{count: [1, 1, 1], spacing: [1, 1, 1]}' -o a.abut

@@ -260,7 +260,8 @@ P
 
 @test "--dump-stuck leaves nothing without a failure, and an older file as it is" {
     "$BIN/step" -n 2 --dump-stuck stuck.abut "$pile" -o o.abut
-    [ ! -e stuck.abut ] && [ ! -e stuck.abut.part ]
+    [ ! -e stuck.abut ]
+    [ ! -e stuck.abut.part ]
     echo old > stuck.abut
     "$BIN/step" -n 2 --dump-stuck stuck.abut "$pile" -o o.abut
     [ "$(cat stuck.abut)" = old ]
@@ -271,7 +272,8 @@ P
     run "$BIN/step" -n 40 --max-newton 4 --dump-stuck stuck.abut "$pile" -o o.abut --report r.jsonl
     [ "$status" -eq 4 ]
     [[ $output == *"stuck.abut keeps the stuck state"* ]]
-    [ ! -e o.abut ] && [ ! -e stuck.abut.part ]
+    [ ! -e o.abut ]
+    [ ! -e stuck.abut.part ]
     "$BIN/ccd-check" --no-output stuck.abut
     "$BIN/export" --dump stuck.abut > dump.txt
     grep -q 'pending' dump.txt
