@@ -229,7 +229,7 @@ static abut_status turn_pair(ipc_script *s, abut_tree *one, abut_tree *other, ab
     if (a[1] != b[1] || (a[0] == b[0] && a[2] == b[2]))
         return fail(s, err, "expected the shapes of a pair side by side at one height");
     for (int k = 0; k < 2; k++) {
-        const double sign = k ? -1 : 1, axis[3] = { sign * (b[2] - a[2]), 0, -sign * (b[0] - a[0]) };
+        const double *own = k ? b : a, *its = k ? a : b, axis[3] = { its[2] - own[2], 0, own[0] - its[0] };
         abut_tree *w = abut_make_map(&s->make, k ? other : one, "angular-velocity");
         abut_make_numbers(&s->make, w, "axis", axis, 3);
         abut_make_text(&s->make, w, "rate", "90 deg/s");

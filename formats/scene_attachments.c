@@ -20,8 +20,8 @@ static abut_status read_attachment(const scene_reader *r, const abut_tree *t, ab
     if (rc) return rc;
     const abut_tree *from = abut_tree_find(t, "from"), *to = abut_tree_find(t, "to"), *k = abut_tree_find(t, "stiffness");
     const abut_tree *within = abut_tree_find(t, "within");
-    if (!from || !to || !k) return abut_tree_fail(t, err, "attachment: expected {from: conditions, to: {object: name}, "
-                                                  "stiffness: number}");
+    if (!from || !to || !k) return abut_tree_fail(t, err, "attachment: expected {from: conditions, to: {object: name} or "
+                                                  "{point: [x, y, z]}, stiffness: number}");
     scene_from(t, a->from);
     a->within = INFINITY;
     rc = scene_select(r, from, &a->select, err);

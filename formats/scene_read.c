@@ -40,6 +40,10 @@ abut_status scene_find(const scene_reader *r, const abut_tree *t, int planes, in
     const char *near = *row < 0 ? abut_name_nearest(word, names) : NULL;
     free(names);
     if (*row >= 0) return ABUT_OK;
+    for (int32_t i = 0; i < s->nplanes; i++)
+        if (!strcmp(s->plane[i].name, word))
+            return abut_tree_fail(t, err, "'%s' is a half-space, which has no nodes and never moves: expected a body or an "
+                                  "obstacle with a mesh", word);
     if (near) return abut_tree_fail(t, err, "no object is called '%s'; did you mean '%s'?", word, near);
     return abut_tree_fail(t, err, "no object is called '%s'", word);
 }

@@ -80,16 +80,6 @@ static abut_status read_points(const scene_reader *r, const abut_tree *t, abut_s
     return rc;
 }
 
-static abut_status read_object_name(const scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err)
-{
-    for (int32_t i = 0; t->kind == ABUT_TREE_TEXT && i < r->scene->nplanes; i++)
-        if (!strcmp(t->text, r->scene->plane[i].name))
-            return abut_tree_fail(t, err, "'%s' is a half-space, which has no nodes and never moves: expected a body or an "
-                                  "obstacle "
-                                  "with a mesh", t->text);
-    return scene_find(r, t, 0, row, err);
-}
-
 static abut_status read_conditions(const scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
     static const char *const keys[] = { "object", "box", "relative-box", "sphere", "half-space", "cylinder", "nodes", "surface",
@@ -102,7 +92,7 @@ static abut_status read_conditions(const scene_reader *r, const abut_tree *t, ab
     const abut_tree *points = abut_tree_find(t, "nodes"), *surface = abut_tree_find(t, "surface");
     s->object = -1;
     scene_from(t, s->from);
-    if (object) rc = read_object_name(r, object, &s->object, err);
+    if (object) rc = scene_find(r, object, 0, &s->object, err);
     if (!rc && box) rc = read_box(box, "box", ABUT_Q_LENGTH, s->lo, s->hi, err);
     if (!rc && relative) rc = read_box(relative, "relative-box", ABUT_Q_PURE, s->rlo, s->rhi, err);
     if (!rc && sphere) rc = read_sphere(sphere, s, err);

@@ -180,7 +180,7 @@ int main(int argc, char **argv)
     abut_err err = { 0 };
     abut_cli_begin(&p.cli, argc, argv, "Turn a scene or mesh files into a model and its first frame.",
                    "[SCENE.yaml | MESH ...]", opts, ABUT_CLI_OUT_MAY);
-    abut_status rc = prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, &err);
+    abut_status rc = prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
     if (!rc) rc = p.to_yaml ? write_yaml(&p, &err) : make_stream(&p, &err);
     if (p.bad.total) prep_report(&p.bad, p.report, &err);
     clear(&p);

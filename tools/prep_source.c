@@ -85,7 +85,20 @@ static abut_status find_input(prep_source *p, const char *script, abut_err *err)
     return rc ? rc : abut_fail(err, ABUT_E_FORMAT, "%s: no folder above it holds 'input', where its meshes are", script);
 }
 
-static abut_status read_ipc_script(prep_source *p, abut_cli *cli, const char *script, abut_err *err)
+/* One line on stderr for each assumed value; --explain, which was asked for, says them under -q as well. */
+static void say_assumed(abut_cli *cli, const char *lines, int explain)
+{
+    const int quiet = cli->quiet;
+    cli->quiet = quiet && !explain;
+    for (const char *line = lines; *line;) {
+        const size_t n = strcspn(line, "\n");
+        abut_cli_say(cli, "assumed: %.*s", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    cli->quiet = quiet;
+}
+
+static abut_status read_ipc_script(prep_source *p, abut_cli *cli, const char *script, int explain, abut_err *err)
 {
     abut_ipc_notes notes = { "", "" };
     if (cli->nargs) return abut_fail(err, ABUT_E_ARG, "--ipc-script and %s: expected one of them", cli->args[0]);
@@ -94,18 +107,15 @@ static abut_status read_ipc_script(prep_source *p, abut_cli *cli, const char *sc
     if (!rc) rc = abut_ipc_script_read(&p->arena, &p->text, p->base, &p->tree, &notes, err);
     if (rc) return rc;
     if (*notes.unused) abut_cli_say(cli, "commands without effect: %s", notes.unused);
-    for (const char *line = notes.assumed; *line;) {
-        const size_t n = strcspn(line, "\n");
-        abut_cli_say(cli, "assumed: %.*s", (int)n, line);
-        line += n + (line[n] == '\n');
-    }
+    say_assumed(cli, notes.assumed, explain);
     return ABUT_OK;
 }
 
-abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_script, const abut_opt_list *set, abut_err *err)
+abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_script, const abut_opt_list *set, int explain,
+                             abut_err *err)
 {
     abut_status rc;
-    if (ipc_script) rc = read_ipc_script(p, cli, ipc_script, err);
+    if (ipc_script) rc = read_ipc_script(p, cli, ipc_script, explain, err);
     else if (cli->nargs == 0 && isatty(STDIN_FILENO))
         rc = abut_fail(err, ABUT_E_ARG, "no scene: expected a file, or a scene on standard input");
     else if (cli->nargs == 0) rc = read_yaml(p, "-", err);

@@ -17,10 +17,11 @@ typedef struct prep_source {
 } prep_source;
 
 /** Reads the scene that the arguments and ipc_script (NULL: none) name, standard input without any, and applies the
- * KEY=VALUE items of set.  Says which commands of a script have no effect, and what was assumed.
+ * KEY=VALUE items of set.  Says which commands of a script have no effect, and what was assumed: that with explain even
+ * when the command line wants it quiet.
  * Fails  ABUT_E_ARG for what the command line says, ABUT_E_FORMAT for what the files say */
 ABUT_MUST_USE abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_script, const abut_opt_list *set,
-                                           abut_err *err);
+                                           int explain, abut_err *err);
 /** Writes the scene as YAML (mesh-prep --to-yaml).  Paths become absolute, so that the text may stand in any folder.
  * Fails  ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status prep_source_write(prep_source *p, FILE *f, abut_err *err);

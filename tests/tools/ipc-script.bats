@@ -184,6 +184,10 @@ ends() {
   translate: [0.1, 0, 0]
 Y
     grep -F "assumed: script 'stretch' (line 4): the ends along x move apart, each at 0.1 m/s; --set motion.0 to motion.1" text
+    explained -q        # asked for, so it is said
+    grep -F "assumed: script 'stretch' (line 4): " text
+    yaml 2>text
+    [ ! -s text ]
     ends squash <<'Y'
 - select: {relative-box: [[-1, -1, -1], [0.01, 2, 2]]}
   translate: [0.03, 0, 0]

@@ -36,6 +36,30 @@ static inline void scene_arrays(const char *text, abut_arrays *model, abut_array
     abut_arena_clear(&arena);
 }
 
+/** 1 when a scene (a file called test.yaml) is refused as unusable, with part in the message, and place ("test.yaml:6:"). */
+static inline int scene_refused(const char *text, const char *part, const char *place)
+{
+    abut_arena arena = { 0 };
+    abut_tree *tree = NULL;
+    abut_scene scene = { 0 };
+    abut_built built = { 0 };
+    abut_offenders bad = { 0 };
+    abut_arrays model = { 0 }, frame = { 0 };
+    abut_err err = { 0 };
+    abut_status rc = abut_yaml_read(&arena, "test.yaml", text, strlen(text), &tree, &err);
+    if (!rc) rc = abut_scene_read(tree, "", &scene, &err);
+    if (!rc) rc = abut_scene_build(&scene, &model, &frame, &built, &bad, &err);
+    const int ok = rc == ABUT_E_FORMAT && strstr(err.msg, part) && strstr(err.msg, place);
+    if (!ok) printf("# status %d: %s\n", rc, err.msg);
+    abut_scene_clear(&scene);
+    abut_arrays_clear(&model);
+    abut_arrays_clear(&frame);
+    abut_built_clear(&built);
+    abut_offenders_clear(&bad);
+    abut_arena_clear(&arena);
+    return ok;
+}
+
 /** Views what is in w->model_set and makes its stepper: after scene_arrays and whatever was done to the arrays. */
 static inline void world_start(world *w)
 {

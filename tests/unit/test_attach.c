@@ -203,27 +203,10 @@ TEST(a_restart_with_attachments_gives_the_same_bytes)
 static int refused(const char *attachment, const char *part)
 {
     char text[2000];
-    abut_arena arena = { 0 };
-    abut_tree *tree = NULL;
-    abut_scene scene = { 0 };
-    abut_built built = { 0 };
-    abut_offenders bad = { 0 };
-    abut_arrays model = { 0 }, frame = { 0 };
-    abut_err err = { 0 };
     snprintf(text, sizeof text, HANGING("  k: {generate: {rod: {length: 1, cells: 2}}, obstacle: true, translate: [5, 0, 0]}\n"
+                                        "  g: {half-space: {point: [0, -9, 0], normal: [0, 1, 0]}}\n"
                                         "attachments: %s\n"), attachment);
-    abut_status rc = abut_yaml_read(&arena, "test.yaml", text, strlen(text), &tree, &err);
-    if (!rc) rc = abut_scene_read(tree, "", &scene, &err);
-    if (!rc) rc = abut_scene_build(&scene, &model, &frame, &built, &bad, &err);
-    const int ok = rc == ABUT_E_FORMAT && strstr(err.msg, part) && strstr(err.msg, "test.yaml:6:");
-    if (!ok) printf("# status %d: %s\n", rc, err.msg);
-    abut_scene_clear(&scene);
-    abut_arrays_clear(&model);
-    abut_arrays_clear(&frame);
-    abut_built_clear(&built);
-    abut_offenders_clear(&bad);
-    abut_arena_clear(&arena);
-    return ok;
+    return scene_refused(text, part, "test.yaml:7:");
 }
 
 TEST(what_an_attachment_must_not_say_is_refused_by_name)
@@ -236,12 +219,13 @@ TEST(what_an_attachment_must_not_say_is_refused_by_name)
     CHECK(refused("[{from: {object: b}, to: {object: a, point: [0, 0, 0]}, stiffness: 1}]",
                   "to: expected {object: name} or {point"));
     CHECK(refused("[{from: {object: b}, to: {object: b}, stiffness: 1}]", "object 'b' is tied to itself"));
+    CHECK(refused("[{from: {object: b}, to: {object: g}, stiffness: 1}]", "'g' is a half-space, which has no nodes"));
     CHECK(refused("[{from: {}, to: {object: b}, stiffness: 1}]", "from: expected the object whose nodes are tied"));
     CHECK(refused("[{from: {object: k}, to: {object: b}, stiffness: 1}]", "is of an obstacle: expected a body"));
     CHECK(refused("[{from: {object: b}, to: {object: a}, within: 1 cm, stiffness: 1}]",
                   "ties no node: the nearest of 8 is 0.2 m away, expected one within 0.01 m"));
     CHECK(refused("[{from: {object: b, nodes: [3], box: [[9, 9, 9], [10, 10, 10]]}, to: {object: a}, stiffness: 1}]",
-                  "this attachment selects no node: none of the 8 nodes of b satisfies test.yaml:6:"));
+                  "this attachment selects no node: none of the 8 nodes of b satisfies test.yaml:7:"));
     CHECK(refused("[{from: {object: b}, to: {object: a}, stiffness: 1, stiff: 3}]", "unknown key 'stiff'"));
 }
 

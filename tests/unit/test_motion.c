@@ -299,28 +299,10 @@ TEST(conditions_select_the_nodes_they_describe)
 static int refused(const char *motion, const char *part)
 {
     char text[2000];
-    abut_arena arena = { 0 };
-    abut_tree *tree = NULL;
-    abut_scene scene = { 0 };
-    abut_built built = { 0 };
-    abut_offenders bad = { 0 };
-    abut_arrays model = { 0 }, frame = { 0 };
-    abut_err err = { 0 };
     snprintf(text, sizeof text, "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
              "  k: {generate: {rod: {length: 1, cells: 2}}, obstacle: true, translate: [5, 0, 0]}\n"
              "  g: {half-space: {point: [0, -3, 0], normal: [0, 1, 0]}}\nmotion:\n  - %s\n", motion);
-    abut_status rc = abut_yaml_read(&arena, "test.yaml", text, strlen(text), &tree, &err);
-    if (!rc) rc = abut_scene_read(tree, "", &scene, &err);
-    if (!rc) rc = abut_scene_build(&scene, &model, &frame, &built, &bad, &err);
-    const int ok = rc == ABUT_E_FORMAT && strstr(err.msg, part) && strstr(err.msg, "test.yaml:");
-    if (!ok) printf("# status %d: %s\n", rc, err.msg);
-    abut_scene_clear(&scene);
-    abut_arrays_clear(&model);
-    abut_arrays_clear(&frame);
-    abut_built_clear(&built);
-    abut_offenders_clear(&bad);
-    abut_arena_clear(&arena);
-    return ok;
+    return scene_refused(text, part, "test.yaml:");
 }
 
 TEST(what_a_motion_must_not_say_is_refused_by_name)
