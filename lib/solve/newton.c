@@ -13,7 +13,7 @@
 #define AL_DONE 0.999
 #define AL_NEAR 0.99
 #define AL_SETTLED 1e-2 /* of the scripted speed: slower than this the others follow */
-#define TINY_GAP 1e-9 /* of the scene length: below it the barrier is stiffened */
+#define SOFT_GAP 0.1 /* of dhat: below it the barrier is stiffened */
 /* a direction is swept first to this many times the share that the one before it was bounded at: impacts bound many in a row */
 #define MORE_THAN_LAST 4
 /* scripted motion is blocked when this many updates in a row bring no more than this share of its way */
@@ -219,11 +219,10 @@ static double newton_speed(const abut_solver *s)
     return big / s->prob.model->h[0];
 }
 
-/* Energy at a trial point; infeasible trials count as +inf. */
-static abut_status trial_energy(abut_solver *s, double alpha, abut_energy *e, double *sum, abut_report *rep, abut_err *err)
+/* Energy at the trial point s->xt, on the way of the last sweep; infeasible ones count as +inf. */
+static abut_status trial_energy(abut_solver *s, abut_energy *e, double *sum, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
-    point_at(s, alpha, s->xt);
     abut_collmesh_gather(&p->cm, s->xt, s->yt);
     double clock = abut_time_wall();
     abut_status rc = abut_pairs_find(&p->cm, &s->cand, s->yt, p->obstacle, &s->trial, err);
@@ -261,7 +260,8 @@ static abut_status backtrack(abut_solver *s, double bound, abut_energy *now, abu
     for (double alpha = bound; alpha > bound * 0x1p-60; alpha /= 2) {
         abut_energy e;
         double sum;
-        abut_status rc = trial_energy(s, alpha, &e, &sum, rep, err);
+        point_at(s, alpha, s->xt);
+        abut_status rc = trial_energy(s, &e, &sum, rep, err);
         if (rc) return rc;
         it->trials++;
         rep->trials++;
@@ -275,6 +275,41 @@ static abut_status backtrack(abut_solver *s, double bound, abut_energy *now, abu
     return ABUT_OK;
 }
 
+/* Where the scripts lead, and the others at share * h v from here. */
+static void coasting_point(const abut_solver *s, const double *v, double share, double *xt)
+{
+    const abut_problem *p = &s->prob;
+    const double h = share * p->model->h[0];
+    for (int32_t i = 0; i < 3 * p->model->nv; i++)
+        xt[i] = p->held[i / 3] ? p->target[i] : p->row[i / 3] >= 0 ? s->x[i] + h * v[i] : s->x[i];
+}
+
+abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    abut_limit lim;
+    abut_energy e;
+    double stay = 0, coast = 0;
+    *coasts = 0;
+    al_stop(s);
+    coasting_point(s, v, 1, s->xt);
+    for (size_t i = 0; i < n3; i++) s->p[i] = s->xt[i] - s->x[i];
+    abut_status rc = abut_solver_bound(s, 1, &lim, rep, err);
+    if (rc == ABUT_E_GEOM) return ABUT_OK;   /* a gap too small to move at all: the minimiser tells which */
+    if (rc || lim.alpha < 1) return rc;
+
+    coasting_point(s, v, 0, s->xt);
+    rc = trial_energy(s, &e, &stay, rep, err);
+    if (rc) return rc;
+    coasting_point(s, v, 1, s->xt);
+    rc = trial_energy(s, &e, &coast, rep, err);
+    if (rc || !(coast < stay)) return rc;
+    *coasts = 1;
+    accept_trial(s);
+    return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
+}
+
 static double smallest_gap(const abut_pairs *p)
 {
     double d2 = INFINITY;
@@ -284,11 +319,14 @@ static double smallest_gap(const abut_pairs *p)
     return d;
 }
 
-/* Stiffens the barrier when the smallest gap is tiny and still shrinking. */
+/* Stiffens the barrier, inside its bounds, when the smallest gap is a small part of dhat and still shrinking.  Li 2020,
+ * App. F, waits for 1e-9 of the scene length.  But a barrier so soft that it balances an impact only at a hundredth of dhat
+ * is as steep as 1/d there: a direction leads far beyond it, the CCD bound cuts that again and again, and gaps grow back by
+ * no more than a factor of 2 in an iteration. */
 static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
 {
-    const double tiny = TINY_GAP * p->model->length[0];
-    if (gap_before < tiny && gap_after < tiny && gap_after < gap_before) p->kappa = fmin(p->model->kappa_max[0], 2 * p->kappa);
+    const double soft = SOFT_GAP * p->model->dhat[0];
+    if (gap_before < soft && gap_after < soft && gap_after < gap_before) p->kappa = fmin(p->model->kappa_max[0], 2 * p->kappa);
 }
 
 /* Whether the scripted motion has stopped getting on, though all else has settled every time it was pushed harder. */

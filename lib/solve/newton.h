@@ -53,6 +53,13 @@ ABUT_MUST_USE abut_status abut_solver_bound(abut_solver *s, double most, abut_li
 /** Moves prescribed nodes towards their targets as far as that is feasible; what is left goes to the augmented Lagrangian. */
 ABUT_MUST_USE abut_status abut_solver_move_held(abut_solver *s, abut_report *rep, abut_err *err);
 
+/** Starts a step where it would go by itself: prescribed nodes at their targets, the others at s->x + h v, v[3 nv] m/s, all on
+ * their straight ways at once.  Taken only when nothing bounds that motion and the objective is lower there than with the
+ * others at s->x; *coasts says so, and s->x, s->y, s->pairs follow.  Where the motion of a step resembles that of the one
+ * before this saves iterations, and near handles it keeps elements in shape that would be crushed by moving handles alone.
+ * s->pairs are the contacts at s->x. */
+ABUT_MUST_USE abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut_report *rep, abut_err *err);
+
 /** Share of the scripted way that prescribed nodes have covered (Li 2020, App. E, eq. 5); 1 when nothing moves. */
 double abut_solver_progress(const abut_solver *s);
 

@@ -163,6 +163,18 @@ static abut_status check_configuration(const abut_solver *so, abut_status code, 
     return ABUT_OK;
 }
 
+/* Where the iterations of a step begin. */
+static abut_status start(abut_stepper *s, const abut_frame *f, abut_report *rep, abut_err *err)
+{
+    int coasts = 0;
+    abut_status rc = start_kappa(s, f, err);
+    if (!rc) rc = abut_solver_coast(&s->solver, s->v, &coasts, rep, err);
+    if (rc || coasts) return rc;
+    rc = abut_solver_move_held(&s->solver, rep, err);
+    if (!rc) rc = abut_solver_contacts(&s->solver, rep, err);
+    return rc ? rc : start_kappa(s, f, err);
+}
+
 abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
@@ -186,9 +198,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
         rc = abut_problem_kappa(p, s->solver.x, s->solver.y, &s->solver.pairs, &p->kappa, &s->solver.scratch, err);
         if (!rc) rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, p->kappa, p->w.h_force, &p->lag, err);
     }
-    if (!rc) rc = abut_solver_move_held(&s->solver, rep, err);
-    if (!rc) rc = abut_solver_contacts(&s->solver, rep, err);
-    if (!rc) rc = start_kappa(s, &f, err);
+    if (!rc) rc = start(s, &f, rep, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return rc;
 }

@@ -205,6 +205,48 @@ TEST(nothing_tunnels_at_any_speed)
     }
 }
 
+/* A box that moves along x at 1 m/s, 10 mm in a step; an obstacle `gap` in front of it. */
+static void shot(world *w, double gap)
+{
+    fixture *f = fixture_new();
+    f->gravity[1] = 0;
+    fixture_box(f, 0, 0, 0, 0.1, 0.1, 0.1, 2, 2, 2, 0);
+    fixture_box(f, 0.1 + gap, -0.1, -0.1, 0.1, 0.3, 0.3, 1, 1, 1, 1);
+    world_open(w, f, (const double[6]){ 1, 0, 0, 0, 0, 0 });
+    CHECK(!abut_step_begin(&w->st, &w->frame, w->at, &w->rep, &w->err));
+}
+
+TEST(a_step_starts_where_bodies_get_by_themselves_and_stays_where_that_way_is_not_free)
+{
+    for (int blocked = 0; blocked < 2; blocked++) {
+        world w;
+        shot(&w, blocked ? 0.005 : 0.2);
+        const double *X = w.model.X, h = w.model.h[0];
+        for (int32_t i = 0; i < 3 * w.model.nv; i++) {
+            const int flies = !blocked && w.model.body[i / 3] == 0 && i % 3 == 0;
+            CHECK_NEAR(w.st.solver.x[i], X[i] + (flies ? h : 0), flies ? 1e-15 : 0);
+        }
+        CHECK(!abut_step_solve(&w.st, &w.rep, &w.err));
+        CHECK(blocked ? w.rep.newton > 1 : w.rep.newton == 1);
+        world_close(&w);
+    }
+}
+
+TEST(an_impact_stiffens_the_barrier_inside_its_bounds)
+{
+    fixture *f = fixture_new();
+    f->gravity[1] = 0;
+    fixture_box(f, 0, 0, 0, 0.1, 0.1, 0.1, 2, 2, 2, 0);
+    fixture_box(f, 0.11, -0.1, -0.1, 0.1, 0.3, 0.3, 1, 1, 1, 1);
+    world w;
+    world_open(&w, f, (const double[6]){ 10, 0, 0, 0, 0, 0 });
+    CHECK(!world_run(&w, 1));
+    CHECK(w.rep.contacts > 0);
+    CHECK(w.rep.kappa > w.model.kappa_min[0]);
+    CHECK(w.rep.kappa <= w.model.kappa_max[0]);
+    world_close(&w);
+}
+
 TEST(a_wall_faster_than_the_body_still_arrives)
 {
     fixture *f = fixture_new();
@@ -298,6 +340,8 @@ int main(int argc, char **argv)
     RUN(passes_in_separate_processes_give_the_same_bytes);
     RUN(passes_end_when_they_converge_or_are_spent_and_never_without_saying_so);
     RUN(nothing_tunnels_at_any_speed);
+    RUN(a_step_starts_where_bodies_get_by_themselves_and_stays_where_that_way_is_not_free);
+    RUN(an_impact_stiffens_the_barrier_inside_its_bounds);
     RUN(a_wall_faster_than_the_body_still_arrives);
     RUN(twisted_handles_follow_their_script);
     RUN(the_gradient_of_the_objective_is_its_derivative);
