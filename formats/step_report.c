@@ -68,8 +68,8 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
     const double none = NAN;
     fprintf(f, "{\"step\":%lld,", (long long)r->step);
     number(f, "time", r->time);
-    fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"shifts\":%d,\"waypoints\":%d,", r->newton,
-            r->trials, r->passes, r->shifts, r->waypoints);
+    fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"shifts\":%d,\"cg_iterations\":%d,\"waypoints\":%d,",
+            r->newton, r->trials, r->passes, r->shifts, r->cg_iterations, r->waypoints);
     number(f, "residual", r->residual);
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
     number(f, "eta", r->eta);

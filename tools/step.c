@@ -12,10 +12,10 @@
 #include <string.h>
 
 typedef struct options {
-    int steps, every, from, one_pass, blas_threads, max_newton, with;
+    int steps, every, from, one_pass, blas_threads, max_newton, with, method;
     int lags;           /* -1 the scene's, 0 until they converge */
     double until;
-    const char *report, *with_text, *dump_stuck, *max_lags;
+    const char *report, *with_text, *dump_stuck, *max_lags, *solver;
 } options;
 
 /* Everything the run owns. */
@@ -125,8 +125,9 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
     char lags_said[16];
-    snprintf(r->history, sizeof r->history, "{\"solver\":\"newton\",\"lags\":%s,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
-             abut_lags_json(o->lags, lags_said), o->one_pass ? "true" : "false", o->with & ABUT_WITH_FORCES ? "true" : "false",
+    snprintf(r->history, sizeof r->history, "{\"solver\":\"%s\",\"lags\":%s,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
+             abut_solve_names[o->method], abut_lags_json(o->lags, lags_said), o->one_pass ? "true" : "false",
+             o->with & ABUT_WITH_FORCES ? "true" : "false",
              o->with & ABUT_WITH_ENERGIES ? "true" : "false");
     abut_status rc = abut_stream_open(&r->s, cli, r->history, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, o->from, err);
@@ -139,11 +140,19 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     }
     abut_solver_opts so = abut_solver_defaults();
     so.threads = o->blas_threads;
+    so.method = o->method;
     so.max_newton = o->max_newton;
     so.names = &r->s.model_set;
     rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
     if (!rc) rc = simulate(r, o, cli, err);
     return rc ? rc : abut_stream_close(&r->s, err);
+}
+
+static abut_status find_method(const char *name, int *method, abut_err *err)
+{
+    for (*method = 0; abut_solve_names[*method]; ++*method)
+        if (!strcmp(name, abut_solve_names[*method])) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "--solver %s: know newton and newton-cg", name);
 }
 
 static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
@@ -154,8 +163,9 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->blas_threads < 0) return abut_fail(err, ABUT_E_ARG, "--blas-threads %d: want 1 or more", o->blas_threads);
     if (o->dump_stuck && cli->out_path && !strcmp(o->dump_stuck, cli->out_path))
         return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", o->dump_stuck);
+    abut_status rc = find_method(o->solver, &o->method, err);
+    if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
     if (!o->blas_threads) o->blas_threads = cli->threads;
-    abut_status rc = abut_with_parse(o->with_text, &o->with, err);
     if (!rc) rc = abut_lags_parse("--lags", o->max_lags, &o->lags, err);
     return !rc && o->dump_stuck ? abut_stuck_file_try(o->dump_stuck, err) : rc;
 }
@@ -173,13 +183,15 @@ static void keep_memory(void)
 int main(int argc, char **argv)
 {
     keep_memory();
-    options o = { .steps = 1, .every = 1, .from = -1, .max_newton = 10000, .until = INFINITY };
+    options o = { .steps = 1, .every = 1, .from = -1, .max_newton = 10000, .solver = "newton", .until = INFINITY };
     const abut_opt opts[] = {
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
         { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },
         { 0, "from", ABUT_OPT_INT, &o.from, "STEP", "start again from this frame; later ones are dropped" },
         { 0, "every", ABUT_OPT_INT, &o.every, "N", "write every N-th frame, and the last" },
         { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
+        { 0, "solver", ABUT_OPT_TEXT, &o.solver, "NAME", "newton (default: sparse Cholesky), or newton-cg: conjugate gradients "
+          "with a two-level Schwarz preconditioner, for large scenes" },
         { 0, "lags", ABUT_OPT_TEXT, &o.max_lags, "N", "friction lag iterations per step at most, or as many as it takes to be 'converged' "
           "(default: the scene's)" },
         { 0, "one-pass", ABUT_OPT_FLAG, &o.one_pass, NULL, "solve once and leave the step PENDING for friction-lag" },

@@ -262,6 +262,16 @@ int32_t abut_chol_bad_row(const abut_chol *c)
     return c->bad_row;
 }
 
+static abut_status apply(void *of, const double *r, double *z, abut_err *err)
+{
+    return abut_chol_solve(of, r, z, err);
+}
+
+abut_precond abut_chol_precond(abut_chol *c)
+{
+    return (abut_precond){ apply, c, c->n };
+}
+
 int32_t abut_chol_rows(const abut_chol *c)
 {
     return c->n;

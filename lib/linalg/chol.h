@@ -8,6 +8,7 @@
 #define ABUT_LINALG_CHOL_H
 
 #include "linalg/bsr.h"
+#include "linalg/precond.h"
 
 typedef struct abut_chol abut_chol;
 
@@ -33,6 +34,8 @@ ABUT_MUST_USE abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut
 ABUT_MUST_USE abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *err);
 /** Block row of A whose pivot was not positive in the last abut_chol_factor; -1 when it succeeded. */
 int32_t abut_chol_bad_row(const abut_chol *c);
+/** The factor as a preconditioner, of this matrix or of a later one; good as long as c. */
+abut_precond abut_chol_precond(abut_chol *c);
 /** Block rows of the analysed matrix. */
 int32_t abut_chol_rows(const abut_chol *c);
 abut_chol_stats abut_chol_get_stats(const abut_chol *c);

@@ -24,10 +24,10 @@ double abut_dot(const double *a, const double *b, size_t n, double *part)
 
 typedef struct pcg {
     const abut_bsr *A;
-    abut_chol *factor;
+    const abut_precond *M;
     size_t n;           /* scalar rows */
     double *r, *z, *p, *q;
-    double *inverse;    /* [n * 3] inverted diagonal blocks; NULL with a factor */
+    double *inverse;    /* [n * 3] inverted diagonal blocks; NULL with M */
     double *part;
 } pcg;
 
@@ -50,7 +50,7 @@ static abut_status invert_diagonal(pcg *s, abut_err *err)
 /* z = M^-1 r */
 static abut_status precondition(pcg *s, abut_err *err)
 {
-    if (s->factor) return abut_chol_solve(s->factor, s->r, s->z, err);
+    if (s->M) return s->M->apply(s->M->of, s->r, s->z, err);
     #pragma omp parallel for schedule(static) if ((size_t)s->A->n >= ABUT_PAR_MIN)
     for (int32_t c = 0; c < s->A->n; c++) {
         const double *I = s->inverse + 9 * (size_t)c, *r = s->r + 3 * (size_t)c;
@@ -116,22 +116,22 @@ static abut_status solve(pcg *s, const double *b, double *x, abut_pcg_opts opts,
     return iterate(s, x, b_norm, opts, rep, err);
 }
 
-abut_status abut_pcg_solve(const abut_bsr *A, abut_chol *factor, const double *b, double *x, abut_pcg_opts opts,
+abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_opts opts,
                            abut_pcg_report *report, abut_arena *scratch, abut_err *err)
 {
     if (!(opts.tolerance > 0) || opts.max_iterations < 0)
         return abut_fail(err, ABUT_E_ARG, "conjugate gradients: tolerance %g, %d iterations", opts.tolerance, opts.max_iterations);
-    if (factor && abut_chol_rows(factor) != A->n)
-        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: matrix of %d block rows, factor of %d", A->n, abut_chol_rows(factor));
+    if (M && M->rows != A->n)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: matrix of %d block rows, preconditioner of %d", A->n, M->rows);
     const abut_mark mark = abut_arena_mark(scratch);
     const size_t n = 3 * (size_t)A->n;
-    pcg s = { .A = A, .factor = factor, .n = n };
+    pcg s = { .A = A, .M = M, .n = n };
     double **const vec[] = { &s.r, &s.z, &s.p, &s.q };
     int ok = 1;
     for (int k = 0; k < 4; k++) ok &= (*vec[k] = ABUT_NEW(scratch, double, n + 1)) != NULL;
     s.part = ABUT_NEW(scratch, double, abut_blocks(n) + 1);
-    if (!factor) s.inverse = ABUT_NEW(scratch, double, 3 * n + 1);
-    ok &= s.part && (factor || s.inverse);
+    if (!M) s.inverse = ABUT_NEW(scratch, double, 3 * n + 1);
+    ok &= s.part && (M || s.inverse);
     const abut_status rc = ok ? solve(&s, b, x, opts, report, err)
                               : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: scratch for %zu rows", n);
     abut_arena_release(scratch, mark);

@@ -4,7 +4,8 @@
 #define ABUT_LINALG_PCG_H
 
 #include "base/arena.h"
-#include "linalg/chol.h"
+#include "linalg/bsr.h"
+#include "linalg/precond.h"
 
 typedef struct abut_pcg_opts {
     double tolerance;       /* stop when |b - A x| <= tolerance * |b|, 2-norms; > 0 */
@@ -19,12 +20,12 @@ typedef struct abut_pcg_report {
 
 /** Solves A x = b, starting from x.
  *
- * factor   preconditioner: a factor of this or of an earlier matrix of as many rows; NULL: the inverted diagonal blocks
+ * M        preconditioner of as many rows; NULL: the inverted diagonal blocks
  * b, x     [3 n]; x is read as the first guess and holds the last iterate in any case
- * scratch  4 vectors of 3 n, and n blocks without a factor, given back before return
+ * scratch  4 vectors of 3 n, and n blocks without M, given back before return
  * Running out of iterations is no failure: the report says so, and x is the best known.
  * Fails    ABUT_E_ARG bad options; ABUT_E_NOMEM; ABUT_E_NUMERIC the matrix or the preconditioner is not positive definite */
-ABUT_MUST_USE abut_status abut_pcg_solve(const abut_bsr *A, abut_chol *factor, const double *b, double *x, abut_pcg_opts opts,
+ABUT_MUST_USE abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_opts opts,
                                          abut_pcg_report *report, abut_arena *scratch, abut_err *err);
 
 /** a . b of n numbers: sums of blocks, joined in order.  part[abut_blocks(n)] is scratch.  The same bits for every thread

@@ -69,6 +69,47 @@ abut_status abut_graph_order(const abut_bsr *A, int32_t *perm, abut_err *err)
     return rc;
 }
 
+/* ---- rows into parts ---- */
+
+/* Gives rows of the largest parts to those that METIS left empty, which happens when k is near n. */
+static void fill_empty(int32_t n, int32_t k, int32_t *part, int32_t *size)
+{
+    memset(size, 0, (size_t)k * sizeof *size);
+    for (int32_t i = 0; i < n; i++) size[part[i]]++;
+    int32_t next = 0;
+    for (int32_t p = 0; p < k; p++) {
+        if (size[p]) continue;
+        while (size[part[next]] < 2) next++;
+        size[part[next]]--;
+        part[next] = p;
+        size[p] = 1;
+    }
+}
+
+abut_status abut_graph_cut(const abut_bsr *A, int32_t k, int32_t *part, abut_err *err)
+{
+    const size_t n = (size_t)A->n, edges = 2 * (A->nnz - n);
+    if (k < 1 || k > A->n) return abut_fail(err, ABUT_E_ARG, "graph: %d parts of %d rows, want 1 .. %d", k, A->n, A->n);
+    if (edges > INT_MAX) return abut_fail(err, ABUT_E_ARG, "graph: %zu neighbours, at most 2^31 - 1 fit", edges);
+    memset(part, 0, n * sizeof *part);
+    if (k == 1) return ABUT_OK;
+    idx_t *ptr = malloc((n + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
+    idx_t options[METIS_NOPTIONS], nvtxs = A->n, ncon = 1, nparts = k, cut;
+    int32_t *size = malloc((size_t)k * sizeof *size);
+    abut_status rc = ptr && adj && size ? ABUT_OK : no_memory(err);
+    if (!rc) {
+        options_set(options);
+        adjacency(A, ptr, adj);
+        rc = metis_status(METIS_PartGraphKway(&nvtxs, &ncon, ptr, adj, NULL, NULL, NULL, &nparts, NULL, NULL, options, &cut,
+                                              part), "partition of rows", err);
+    }
+    if (!rc) fill_empty(A->n, k, part, size);
+    free(ptr);
+    free(adj);
+    free(size);
+    return rc;
+}
+
 /* ---- partition ---- */
 
 static abut_status cut_dual(const abut_dual *d, int32_t k, int32_t *part, abut_err *err)

@@ -11,6 +11,11 @@
  * Fails  ABUT_E_ARG more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */
 ABUT_MUST_USE abut_status abut_graph_order(const abut_bsr *A, int32_t *perm, abut_err *err);
 
+/** Cuts the block rows of A into k parts of about the same size along few blocks: part[n] in 0 .. k-1, none empty.
+ * Multilevel k-way cut of the graph (Karypis and Kumar 1998).
+ * Fails  ABUT_E_ARG k < 1, k > n, more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */
+ABUT_MUST_USE abut_status abut_graph_cut(const abut_bsr *A, int32_t k, int32_t *part, abut_err *err);
+
 typedef struct abut_partition_stats {
     int64_t faces;          /* dual edges: faces that two tets share */
     int64_t cut;            /* those between parts */

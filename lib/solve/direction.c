@@ -15,10 +15,12 @@ enum { SET_TETS, SET_TIES, SET_TOUCH, SETS, SETS_THAT_STAY = SET_TOUCH };
 #define WORTH_ORDERING 1.1
 #define MANY_CONTACTS 0.125
 
-abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int threads, abut_err *err)
+const char *const abut_solve_names[ABUT_SOLVES + 1] = { "newton", "newton-cg", NULL };
+
+abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int method, int threads, abut_err *err)
 {
     const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv;
-    *d = (abut_direction){ .threads = threads };
+    *d = (abut_direction){ .method = method, .threads = threads };
     d->tet_H = malloc((nt * ABUT_PACKED + 1) * sizeof(double));
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
     d->perm = malloc(nv * sizeof(int32_t));
@@ -26,12 +28,13 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int th
     d->tets.perm = malloc(nv * sizeof(int32_t));
     d->diag = malloc(nv * sizeof(double));
     d->rhs = malloc(3 * nv * sizeof(double));
+    d->sol = malloc(3 * nv * sizeof(double));
     const size_t n_tie = (size_t)p->model->na * ABUT_ATTACH_PARTS;
     d->tie_node = malloc((4 * n_tie + 1) * sizeof(int32_t));
     d->tie_row = malloc((4 * n_tie + 1) * sizeof(int32_t));
     d->tie_H = malloc((n_tie * ABUT_PACKED + 1) * sizeof(double));
     if (d->tie_node && d->tie_row && d->tie_H && d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm &&
-        d->diag && d->rhs) return ABUT_OK;
+        d->diag && d->rhs && d->sol) return ABUT_OK;
     abut_direction_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
 }
@@ -39,6 +42,7 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int th
 void abut_direction_reset(abut_direction *d)
 {
     abut_bsr_clear(&d->A);      /* the factor keeps its memory: the next analysis overwrites all it holds */
+    abut_cg_reset(&d->cg);
     d->n_perm = 0;
     d->seen_n = 0;
     d->seen_nrow = 0;
@@ -48,6 +52,7 @@ void abut_direction_clear(abut_direction *d)
 {
     abut_direction_reset(d);
     abut_chol_free(&d->chol);
+    abut_cg_clear(&d->cg);
     free(d->tet_H);
     free(d->tet_row);
     free(d->tie_node);
@@ -58,6 +63,7 @@ void abut_direction_clear(abut_direction *d)
     free(d->tets.perm);
     free(d->diag);
     free(d->rhs);
+    free(d->sol);
     free(d->touch.node);
     free(d->touch.row);
     free(d->touch.H);
@@ -110,7 +116,8 @@ static abut_status order_tets(abut_direction *d, const abut_problem *p, const ab
     return ABUT_OK;
 }
 
-/* First pattern, ordering and analysis of a step.  The numbering of an augmented Lagrangian is short-lived: ordered as it is. */
+/* First pattern, ordering and analysis of a step by Cholesky.  The numbering of an augmented Lagrangian is short-lived: it is
+ * ordered as it is. */
 static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
     const int known = !p->al.on && (double)sets[SET_TOUCH].n < MANY_CONTACTS * p->nrow;
@@ -121,12 +128,11 @@ static abut_status analyse_first(abut_direction *d, const abut_problem *p, const
         rc = abut_graph_order(&d->A, d->perm, err);
         if (!rc) rc = symbolic(d, err);
     }
-    if (!rc) d->n_perm = p->nrow;
     return rc;
 }
 
-/* Pattern, ordering and analysis for the present contacts, unless the last ones were the same. */
-static abut_status analyse(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
+/* Pattern for the present contacts and what the method makes of it, unless the last ones were the same. */
+static abut_status analyse(abut_direction *d, const abut_problem *p, const double *x, const abut_elems *sets, abut_err *err)
 {
     const struct abut_touching *t = &d->touch;
     const size_t n4 = 4 * t->n;
@@ -144,28 +150,36 @@ static abut_status analyse(abut_direction *d, const abut_problem *p, const abut_
     d->seen_nrow = p->nrow;
 
     /* the rows of the tets stay while no handle is let go or caught: their part of the pattern is kept */
-    int changed = 0;
+    const int by_cg = d->method == ABUT_SOLVE_CG;
+    int changed = 1;
     abut_status rc = ABUT_OK;
     if (d->A.plan && d->A.n == p->nrow && d->n_perm == p->nrow) {
         rc = abut_bsr_update(&d->A, sets, SETS, SETS_THAT_STAY, 0, &changed, err);
-        if (!rc && changed) rc = symbolic(d, err);
+        if (!rc && changed && !by_cg) rc = symbolic(d, err);
     } else {
-        rc = analyse_first(d, p, sets, err);
+        rc = by_cg ? abut_bsr_pattern(&d->A, p->nrow, sets, SETS, err) : analyse_first(d, p, sets, err);
+        if (!rc) d->n_perm = p->nrow;
     }
+    if (!rc && changed && by_cg) rc = abut_cg_analyse(&d->cg, &d->A, p->model->nv, p->row, x, err);
     if (rc) abut_direction_reset(d);
     return rc;
+}
+
+static abut_status factor_once(abut_direction *d, abut_err *err)
+{
+    return d->method == ABUT_SOLVE_CG ? abut_cg_factor(&d->cg, &d->A, err) : abut_chol_factor(d->chol, &d->A, err);
 }
 
 /* Projection leaves the matrix positive definite up to rounding; a shift of the diagonal mends the rounding. */
 static abut_status factor(abut_direction *d, const abut_elems *sets, int32_t nrow, abut_report *rep, abut_err *err)
 {
-    abut_status rc = abut_chol_factor(d->chol, &d->A, err);
+    abut_status rc = factor_once(d, err);
     for (double shift = 1e-10; rc == ABUT_E_NUMERIC && shift < 1; shift *= 100) {
         rep->shifts++;
         abut_bsr_assemble(&d->A, d->diag, sets, SETS);
         for (int32_t j = 0; j < nrow; j++)
             for (int k = 0; k < 9; k += 4) d->A.val[9 * d->A.ptr[j] + (size_t)k] *= 1 + shift;
-        rc = abut_chol_factor(d->chol, &d->A, err);
+        rc = factor_once(d, err);
     }
     return rc;
 }
@@ -175,6 +189,28 @@ static int32_t node_of_row(const abut_problem *p, int32_t row)
     for (int32_t i = 0; i < p->model->nv && row >= 0; i++)
         if (p->row[i] == row) return i;
     return -1;
+}
+
+/* sol = A^-1 rhs.  What conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance. */
+static abut_status solve(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err)
+{
+    if (d->method != ABUT_SOLVE_CG) return abut_chol_solve(d->chol, d->rhs, d->sol, err);
+    const abut_status rc = abut_cg_solve(&d->cg, &d->A, d->rhs, 2 * p->model->h[0] * p->model->tolerance[0], d->sol, err);
+    rep->cg_iterations += d->cg.iterations;
+    return rc;
+}
+
+static void report_factor(const abut_direction *d, abut_report *rep)
+{
+    if (d->method == ABUT_SOLVE_CG) {
+        const abut_schwarz_stats s = abut_schwarz_get_stats(d->cg.schwarz);
+        rep->factor_nnz = s.factor_nnz;
+        rep->factor_flops = s.factor_flops;
+    } else {
+        const abut_chol_stats s = abut_chol_get_stats(d->chol);
+        rep->factor_nnz = s.factor_nnz;
+        rep->factor_flops = s.factor_flops;
+    }
 }
 
 abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, const double *x, const double *y,
@@ -204,7 +240,7 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
 
     const abut_elems sets[SETS] = { { (size_t)m->nt, d->tet_row, d->tet_H }, { n_tie, d->tie_row, d->tie_H },
                                     { t->n, t->row, t->H } };
-    rc = analyse(d, p, sets, err);
+    rc = analyse(d, p, x, sets, err);
     LAP(analyse);
     if (rc) return rc;
     abut_problem_diagonal(p, d->diag);
@@ -212,20 +248,18 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     LAP(assemble);
     rc = factor(d, sets, p->nrow, rep, err);
     LAP(factor);
-    if (rc == ABUT_E_NUMERIC) d->bad_node = node_of_row(p, abut_chol_bad_row(d->chol));
+    if (rc == ABUT_E_NUMERIC && d->method == ABUT_SOLVE_CHOLESKY) d->bad_node = node_of_row(p, abut_chol_bad_row(d->chol));
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
 
     for (int32_t i = 0; i < m->nv; i++)
         if (p->row[i] >= 0)
             for (int k = 0; k < 3; k++) d->rhs[3 * p->row[i] + k] = -g[3 * i + k];
-    rc = abut_chol_solve(d->chol, d->rhs, d->rhs, err);
-    if (rc) return rc;
+    rc = solve(d, p, rep, err);
+    if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     for (int32_t i = 0; i < m->nv; i++)
-        for (int k = 0; k < 3; k++) dir[3 * i + k] = p->row[i] < 0 ? 0 : d->rhs[3 * p->row[i] + k];
+        for (int k = 0; k < 3; k++) dir[3 * i + k] = p->row[i] < 0 ? 0 : d->sol[3 * p->row[i] + k];
     LAP(solve);
 #undef LAP
-    const abut_chol_stats stats = abut_chol_get_stats(d->chol);
-    rep->factor_nnz = stats.factor_nnz;
-    rep->factor_flops = stats.factor_flops;
+    report_factor(d, rep);
     return ABUT_OK;
 }

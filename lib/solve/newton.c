@@ -33,7 +33,7 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
     *s = (abut_solver){ .opt = *opt };
     abut_status rc = abut_problem_init(&s->prob, model, err);
     if (rc) return rc;
-    rc = abut_direction_init(&s->dir, &s->prob, opt->threads, err);
+    rc = abut_direction_init(&s->dir, &s->prob, opt->method, opt->threads, err);
     const size_t nv3 = 3 * (size_t)model->nv, nc3 = 3 * (size_t)model->nc + 1;
     double **field[] = { &s->x, &s->xt, &s->p, &s->g, &s->y, &s->yt };
     for (int i = 0; i < 6 && !rc; i++) {

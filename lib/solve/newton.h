@@ -14,6 +14,7 @@ typedef struct abut_solver_opts {
     double slack_volume;    /* of a tet's volume; 0.2 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
+    int method;             /* ABUT_SOLVE_*: how the Newton system is solved; Cholesky */
     int threads;            /* of the factorisation; the bits do not depend on it */
 } abut_solver_opts;
 abut_solver_opts abut_solver_defaults(void);

@@ -38,6 +38,7 @@ typedef struct abut_report {
     int passes;                 /* friction lag iterations */
     double lag_residual;        /* m/s; negative when not measured */
     int newton, trials;
+    int cg_iterations;          /* of all Newton iterations together */
     int shifts;                 /* factorisations that needed a larger diagonal */
     abut_iteration *it;         /* kept iterations: abut_report_row */
     int it_cap;

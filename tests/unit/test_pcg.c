@@ -1,5 +1,6 @@
 #include "base/par.h"
 #include "box_tets.h"
+#include "linalg/chol.h"
 #include "linalg/pcg.h"
 
 #include "check.h"
@@ -79,9 +80,10 @@ TEST(the_factor_of_the_matrix_needs_one_iteration_and_a_stale_one_fewer_than_the
 {
     fixture f = fixture_make();
     abut_chol *c = factor_of(&f.A);
+    const abut_precond M = abut_chol_precond(c);
     abut_pcg_report rep, jacobi;
     const abut_pcg_opts opts = { 1e-10, 1000 };
-    CHECK(abut_pcg_solve(&f.A, c, f.b, f.x, opts, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(abut_pcg_solve(&f.A, &M, f.b, f.x, opts, &rep, &f.scratch, NULL) == ABUT_OK);
     CHECK(rep.converged && rep.iterations == 1 && residual(&f) < 1e-10);
     abut_rng r = { 23 };
     for (size_t k = 0; k < (size_t)f.set.n; k++) {      /* every element up to a tenth stiffer */
@@ -90,7 +92,7 @@ TEST(the_factor_of_the_matrix_needs_one_iteration_and_a_stale_one_fewer_than_the
     }
     abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
     memset(f.x, 0, f.n * sizeof *f.x);
-    CHECK(abut_pcg_solve(&f.A, c, f.b, f.x, opts, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(abut_pcg_solve(&f.A, &M, f.b, f.x, opts, &rep, &f.scratch, NULL) == ABUT_OK);
     CHECK(rep.converged && residual(&f) < 2e-10);
     memset(f.x, 0, f.n * sizeof *f.x);
     CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, opts, &jacobi, &f.scratch, NULL) == ABUT_OK);
@@ -119,16 +121,17 @@ TEST(a_matrix_that_is_not_definite_and_bad_options_are_refused)
     CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 0, 5 }, &rep, &f.scratch, &err) == ABUT_E_ARG);
     CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-6, -1 }, &rep, &f.scratch, &err) == ABUT_E_ARG);
     abut_chol *c = factor_of(&f.A);
+    const abut_precond M = abut_chol_precond(c);
     f.A.val[9 * f.A.ptr[5]] = -1e3;
     CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
     CHECK(strstr(err.msg, "diagonal block 5 is not positive definite"));
-    CHECK(abut_pcg_solve(&f.A, c, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
+    CHECK(abut_pcg_solve(&f.A, &M, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
     CHECK(strstr(err.msg, "the matrix is not positive definite"));
     f.b[0] = NAN;
-    CHECK(abut_pcg_solve(&f.A, c, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
+    CHECK(abut_pcg_solve(&f.A, &M, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
     abut_arena tiny = { .limit = 1000 };
     f.b[0] = 1;
-    CHECK(abut_pcg_solve(&f.A, c, f.b, f.x, opts, &rep, &tiny, &err) == ABUT_E_NOMEM);
+    CHECK(abut_pcg_solve(&f.A, &M, f.b, f.x, opts, &rep, &tiny, &err) == ABUT_E_NOMEM);
     abut_arena_clear(&tiny);
     abut_chol_free(&c);
     fixture_free(&f);
