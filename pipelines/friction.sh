@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Friction against what is known of it: closed forms for a block on a slope, limit analysis of rigid blocks for an arch and
-# for leaning boards; a rod that sticks, bends and lets go, under refinement of the time step.  Every trajectory passes through
+# for leaning boards; the stick-slip of a rod under refinement of the time step.  Every trajectory passes through
 # ccd-check; every number is compared with its prediction, and the first that is off ends the run with 1.
 #
 #   pipelines/friction.sh [slope|arch|cards|house|rod ...]    all of them
@@ -13,14 +13,13 @@ mkdir -p "$out"
 : > "$out/table.md"
 (($#)) || set -- slope arch cards house rod
 
-# runs pipelines/scenes/$1.yaml for $2 steps with further options of mesh-prep; leaves $out/run.csv
+# runs pipelines/scenes/$1.yaml for $2 steps with further options of mesh-prep; leaves $out/run.abut and $out/run.csv
 run() {
     local scene=$1 steps=$2
     shift 2
     "$bin"/mesh-prep -q "pipelines/scenes/$scene.yaml" "$@" | "$bin"/step -q -j 1 -n "$steps" --report "$out/run.jsonl" |
         "$bin"/ccd-check -q -o "$out/run.abut"
     "$bin"/export -q "$out/run.abut" --csv "$out/run.csv"
-    rm "$out/run.abut"
 }
 
 # the named columns of run.csv, the header left out
@@ -108,19 +107,37 @@ house() {
     [ "$full" ] || for b in a b c d flat e f; do cells+=(--set "objects.$b.generate.box.cells=[4, 1, 4]"); done
     run house "$((full ? 500 : 50))" "${cells[@]}"
     stands "house, mu 0.5" e.vy_m/s 1e-4
-    run house "$((full ? 60 : 40))" "${cells[@]}" --set contact.friction.mu=0.2 --set contact.friction.lags=20
+    run house 40 "${cells[@]}" --set contact.friction.mu=0.2 --set contact.friction.lags=20
     falls "house, mu 0.2" e.vy_m/s 0.1
 }
 
-# The foot sticks and the rod bends until it lets go and is dragged: when its elastic energy is largest.
+# When the foot, the lowest node, stops sticking (slower than 5 mm/s for more than 15 ms): the first and the last time.
+sticks() {
+    "$bin"/export --dump --array node/x "$out/run.abut" | awk '
+        function close_frame(  i) {
+            if (!n) return
+            if (low != "") {
+                v = (x[low] - was) / (t - t0)
+                if (v < 5e-3 && v > -5e-3) { if (!on) { on = 1; since = t0 } }
+                else if (on) { on = 0; if (t0 - since > 0.015) { last = t0; if (first == "") first = t0 } }
+            }
+            low = 1
+            for (i = 2; i <= n; i++) if (y[i] < y[low]) low = i
+            was = x[low]; t0 = t
+        }
+        /^frame/ { close_frame(); t = $5; n = 0; next }
+        /^ / && t != "" { x[++n] = $1; y[n] = $2 }
+        END { close_frame(); printf "%.3f %.3f\n", first, last }'
+}
 rod() {
-    local h t first= cells=(--set 'objects.rod.generate.box.cells=[10, 1, 1]')
-    [ -z "$full" ] || cells=()
+    local h a b first= last=
     for h in 4 2 ${full:+1}; do
-        run rod $((600 / h)) "${cells[@]}" --set "time.step=$h ms"
-        t=$(columns time_s elastic_J | awk '$2 > most { most = $2; t = $1 } END { printf "%.3f", t }')
-        near "rod, h $h ms" "time of the largest bending, s" "$t" "${first:-$t}" 0.1
-        first=${first:-$t}
+        run rod $((400 / h)) --set "time.step=$h ms"
+        read -r a b < <(sticks)
+        near "rod, h $h ms" "the foot lets go at, s" "$a" "${first:-$a}" 0.03
+        near "rod, h $h ms" "it sticks again, and lets go at, s" "$b" "${last:-$b}" 0.02
+        [ "$a" != "$b" ] || { echo "friction: rod, h $h ms: it does not stick again" >&2; exit 1; }
+        first=${first:-$a} last=${last:-$b}
     done
 }
 

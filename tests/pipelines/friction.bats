@@ -8,7 +8,7 @@ friction() { OUT=$BATS_TEST_TMPDIR BIN=$BIN "$ROOT/pipelines/friction.sh" "$1"; 
 @test "an arch stands just above the coefficient of limit analysis and falls just below" { friction arch; }
 @test "leaning boards stand just above the coefficient of limit analysis and fall just below" { friction cards; }
 @test "a card house of two storeys stands at 0.5 and falls at 0.2" { friction house; }
-@test "a rod that is pushed foot first bends most at a time that does not depend on the time step" { friction rod; }
+@test "a rod that is pushed foot first sticks, slips and sticks at times that do not depend on the time step" { friction rod; }
 
 @test "stages between friction passes: the identity changes no byte, a relaxation converges, a rule in awk decides" {
     skip_without_numpy
