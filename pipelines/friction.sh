@@ -75,7 +75,7 @@ falls() {
     awk -v v="$v" -v e="$3" 'BEGIN { exit !(v > e) }' || { echo "friction: $1: sinks at $v m/s" >&2; exit 1; }
 }
 
-# a rigid arch of this shape wants 0.176
+# a rigid arch of this shape wants 0.179
 arch() {
     local mu
     for mu in ${full:+0.2} 0.19; do
