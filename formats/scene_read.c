@@ -93,7 +93,8 @@ static abut_status read_damping(scene_reader *r, const abut_tree *t, abut_err *e
     for (int i = 0; i < 2 && !rc; i++) {
         const abut_tree *c = abut_tree_find(t, keys[i]);
         if (!c) continue;
-        rc = abut_tree_real(c, i ? "damping.stiffness" : "damping.mass", i ? ABUT_Q_TIME : ABUT_Q_PER_TIME, &p[i]->value, NULL, err);
+        rc = abut_tree_real(c, i ? "damping.stiffness" : "damping.mass", i ? ABUT_Q_TIME : ABUT_Q_PER_TIME, &p[i]->value, NULL,
+                            err);
         scene_from(c, p[i]->from);
         if (!rc && !(p[i]->value >= 0)) rc = abut_tree_fail(c, err, "damping.%s is %g: expected 0 or more", keys[i], p[i]->value);
     }

@@ -122,7 +122,8 @@ static abut_status set_forces(abut_table *t, const abut_shot *s, const char *pre
     const struct {
         const char *name;
         const double *f;
-    } force[] = { { "contact", s->frame->f_contact }, { "friction", s->frame->f_friction }, { "reaction", s->frame->f_reaction } };
+    } force[] = { { "contact", s->frame->f_contact }, { "friction", s->frame->f_friction },
+                  { "reaction", s->frame->f_reaction } };
     char name[2 * ABUT_PART_NAME];
     double r[3];
     abut_status rc = ABUT_OK;

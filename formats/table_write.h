@@ -1,5 +1,6 @@
 /* One row per frame: time, energies, momenta, contact, where every object is; forces and works that step left; and any single
- * number that another stage left.  As CSV (empty cell: not known) or JSON ({"columns": [...], "rows": [{...}, ...]}, null: not known).
+ * number that another stage left.  As CSV (empty cell: not known) or JSON ({"columns": [...], "rows": [{...}, ...]}, null: not
+ * known).
  * EXPORT.md names the columns. */
 #ifndef ABUT_FORMATS_TABLE_WRITE_H
 #define ABUT_FORMATS_TABLE_WRITE_H

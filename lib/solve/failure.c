@@ -99,15 +99,17 @@ static void say_tet(words *w, const abut_solver *s, int32_t tet)
     say(w, " (%.3g of its rest volume left)", abut_elastic_deformation(&s->prob.elastic, s->x, tet, F));
 }
 
-static void say_limit(words *w, const abut_solver *s, const abut_limit *l)
+/* What allows no longer step than bound; nothing may, as when a push harder than the last gets no further. */
+static void say_limit(words *w, const abut_solver *s, const abut_limit *l, double bound)
 {
+    if (l->kind != ABUT_LIMIT_NONE) say(w, ", bounded at %.3g by ", bound);
     switch (l->kind) {
     case ABUT_LIMIT_VT: say_pair(w, s, ABUT_PT, l->node); break;
     case ABUT_LIMIT_EE: say_pair(w, s, ABUT_EE, l->node); break;
     case ABUT_LIMIT_PLANE: say_plane(w, s, l->node[0], l->node[1]); break;
     case ABUT_LIMIT_TET: say_tet(w, s, l->tet); break;
     case ABUT_LIMIT_LENGTH: say(w, "the length of the scene"); break;
-    case ABUT_LIMIT_NONE: say(w, "nothing"); break;
+    case ABUT_LIMIT_NONE: break;
     }
 }
 
@@ -197,9 +199,8 @@ abut_status abut_failure_say(const abut_solver *s, abut_err *err)
     words w = { .n = 0 };
     say_kind(&w, s);
     if (isfinite(f->residual)) {
-        say(&w, "; residual %.3g m/s, want %.3g; step length %.3g, bounded at %.3g by ", f->residual,
-            s->prob.model->tolerance[0], f->alpha, f->bound);
-        say_limit(&w, s, &f->limit);
+        say(&w, "; residual %.3g m/s, want %.3g; step length %.3g", f->residual, s->prob.model->tolerance[0], f->alpha);
+        say_limit(&w, s, &f->limit, f->bound);
     }
     say_closest(&w, s);
     if (abut_solver_progress(s) < 1) say_script(&w, s);
