@@ -57,10 +57,10 @@ newton() { awk '{ match($0, /"newton_iterations":[0-9]+/); n += substr($0, RSTAR
 }
 @test "U4: spikes slip off a tip and a ridge, a cube stands on a cliff and on inner edges; none jumps up" {
     for scene in spike-spike spike-wedge cliff-edges internal-edges; do
-        judged erleben/$scene 60
+        judged erleben/$scene 60 --set tolerance='1e-4 l/s'    # nothing but what a step leaves unsolved moves them sideways
         from 0 'v("body.y_m") <= start("body.y_m") + 1e-9 && v("total_J") <= start("total_J")'
     done
-    from 1 'abs(v("body.x_m")) < 0.02 && abs(v("body.z_m")) < 0.02 && v("body.y_m") > 0.46'
+    from 1 'abs(v("body.x_m")) < 0.01 && abs(v("body.z_m")) < 0.01 && v("body.y_m") > 0.46'
 }
 @test "U4: three tips and two ridges slide over inner edges without a snag" {
     for scene in sliding-spike sliding-wedge; do
