@@ -16,6 +16,8 @@
 #define SOFT_GAP 0.1 /* of dhat: below it the barrier is stiffened */
 /* a direction is swept first to this many times the share that the one before it was bounded at: impacts bound many in a row */
 #define MORE_THAN_LAST 4
+#define LONGEST 8           /* times a direction that turns out too short; a power of 2, so that scaling is exact */
+#define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
 /* scripted motion is blocked when this many updates in a row bring no more than this share of its way */
 #define BLOCKED_UPDATES 200
 #define BLOCKED_GAIN 1e-6
@@ -407,6 +409,53 @@ static int32_t fastest_node(const abut_solver *s)
     return far / 3;
 }
 
+static void scale_direction(abut_solver *s, double by)
+{
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) s->p[i] *= by;
+}
+
+/* How many times longer s->p should have been, going by its curvature as the full step has shown it: a power of 2.  The
+ * projected Hessian is stiffer than the true one, which may even be indefinite: near a buckling point many directions in a
+ * row are the same and much too short. */
+static double better_length(const abut_solver *s, double start, const abut_energy *reached)
+{
+    double slope = 0, length = 1;
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope -= s->g[i] * s->p[i];
+    const double curvature = 2 * (abut_energy_sum(reached) - start + slope);
+    if (!(slope > CLEAR_OF_NOISE * abut_energy_noise(&s->prob, reached))) return 1;
+    while (length < LONGEST && 2 * length * curvature <= slope) length *= 2;
+    return length;
+}
+
+/* After a full step from the objective `start`: tries the better length, but of a bound on the way only half; whichever of
+ * the two points is lower becomes the trial point, with *now. */
+static abut_status lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it, abut_report *rep, abut_err *err)
+{
+    const double length = better_length(s, start, now), reached = abut_energy_sum(now);
+    if (length == 1) return ABUT_OK;
+    abut_limit lim;
+    abut_energy e;
+    double sum;
+    scale_direction(s, length);
+    abut_status rc = bound_from(s, 1, longest_step(s, length * it->residual), &lim, rep, err);
+    const double alpha = lim.alpha < 1 ? 0.5 * lim.alpha : 1;
+    if (!rc && alpha * length > 1) {
+        point_at(s, alpha, s->xt);
+        rc = trial_energy(s, &e, &sum, rep, err);
+        it->trials++;
+        rep->trials++;
+        if (!rc && sum < reached) {
+            it->alpha = alpha * length;
+            *now = e;
+            return ABUT_OK;
+        }
+    }
+    scale_direction(s, 1 / length);
+    if (rc) return rc;
+    point_at(s, 1, s->xt);
+    return trial_energy(s, now, &sum, rep, err);
+}
+
 /* From s->x along s->p as far as the bound and the objective allow; e is the energy here, then there. */
 static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_report *rep, abut_err *err)
 {
@@ -424,6 +473,8 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     int moved;
     const double gap = smallest_gap(&s->pairs), before = abut_energy_sum(e);
     rc = backtrack(s, lim.alpha, e, it, &moved, rep, err);
+    const int full = moved && it->alpha == 1 && it->residual > p->model->tolerance[0];
+    if (!rc && s->lengthens && full) rc = lengthen(s, before, e, it, rep, err);
     if (rc) return rc;
     s->failed.alpha = it->alpha;
     if (moved) {

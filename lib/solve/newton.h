@@ -30,6 +30,7 @@ typedef struct abut_solver {
     abut_candidates cand;       /* of the last sweep */
     abut_nearby near;           /* where they come from; leaves no trace in the results */
     abut_pairs trial;
+    int lengthens;              /* directions that turn out too short are made longer */
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
     struct abut_push {          /* scripted motion that the augmented Lagrangian pushes */
         double eta;             /* share of the way when it last got on */

@@ -258,6 +258,8 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     abut_direction_reset(&s->solver.dir);   /* a pass resumed in another process starts like this too */
     const int before = rep->newton;
+    /* passes that shall agree must stay in one valley: no leaps */
+    s->solver.lengthens = s->solver.prob.model->lags[0] == 1;
     abut_status rc = abut_solver_minimise(&s->solver, rep, err);
     s->newton += rep->newton - before;
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;

@@ -265,6 +265,39 @@ TEST(a_wall_faster_than_the_body_still_arrives)
     world_close(&w);
 }
 
+/* A slender bar squeezed by two fifths of its length in ten steps: it buckles.  Newton iterations, and in *longer those whose step went
+ * beyond the direction. */
+static int buckle(int lags, int *longer)
+{
+    fixture *f = fixture_new();
+    f->gravity[1] = 1;
+    f->lags = lags;
+    fixture_box(f, 0, -0.02, -0.02, 2, 0.04, 0.04, 16, 1, 1, 0);
+    fixture_move(f, 0, 0, -1e-6, 1e-6, (double[]){ 0, 0, 0 }, (double[]){ 0, 0, 0 });
+    fixture_move(f, 0, 0, 2 - 1e-6, 2 + 1e-6, (double[]){ -8, 0, 0 }, (double[]){ 0, 0, 0 });
+    world w;
+    world_open(&w, f, NULL);
+    int newton = 0;
+    *longer = 0;
+    for (int k = 0; k < 10; k++) {
+        CHECK(!world_run(&w, 1));
+        newton += w.rep.newton;
+        for (int i = 0; i < w.rep.newton; i++) *longer += w.rep.it[i].alpha > 1;
+    }
+    world_close(&w);
+    return newton;
+}
+
+TEST(directions_that_are_too_short_are_lengthened_and_save_iterations)
+{
+    int longer, never;
+    const int few = buckle(1, &longer), many = buckle(2, &never);
+    CHECK(longer > 0);
+    CHECK(never == 0);
+    CHECK(few < many);
+    printf("# %d iterations, %d of them lengthened; %d without\n", few, longer, many);
+}
+
 TEST(twisted_handles_follow_their_script)
 {
     fixture *f = fixture_new();
@@ -343,6 +376,7 @@ int main(int argc, char **argv)
     RUN(a_step_starts_where_bodies_get_by_themselves_and_stays_where_that_way_is_not_free);
     RUN(an_impact_stiffens_the_barrier_inside_its_bounds);
     RUN(a_wall_faster_than_the_body_still_arrives);
+    RUN(directions_that_are_too_short_are_lengthened_and_save_iterations);
     RUN(twisted_handles_follow_their_script);
     RUN(the_gradient_of_the_objective_is_its_derivative);
     RUN(running_out_of_iterations_is_an_error_that_says_so);
