@@ -15,6 +15,11 @@ enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves 
 enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1, ABUT_STABLE_NEO_HOOKEAN = 2, ABUT_STVK = 3, ABUT_ARAP = 4,
        ABUT_LINEAR_COROTATED = 5, ABUT_MATERIAL_MODELS = 6 /* how many */ };
 
+/* What a shell is of; formulas in energy/membrane.h.  The numbers stand in streams: append only. */
+enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
+       ABUT_MEMBRANE_ORTHOTROPIC = 1 /* StVK along warp and weft */, ABUT_MEMBRANE_CLOTH = 2 /* the same, bounded in strain */,
+       ABUT_MEMBRANES = 3 /* how many */ };
+
 /* Their names in scenes and reports, in that order, NULL at the end. */
 extern const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1];
 
@@ -37,8 +42,10 @@ enum { ABUT_C0 = 0, ABUT_C1 = 1, ABUT_C2 = 2, ABUT_CONTINUITIES = 3 /* how many 
 extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
- * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments. */
-#define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na)
+ * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
+ * them, rod segments, bends between those, particles. */
+#define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -86,6 +93,29 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(tie_weight,    "attachment/weight",  double,  F64, na, 4, "",       OPT)  /* of the four                            */ \
     F(tie_offset,    "attachment/offset",  double,  F64, na, 3, "m",      OPT)  /* added to their weighted sum            */ \
     F(tie_stiffness, "attachment/stiffness", double, F64, na, 0, "N/m",   OPT)  /* > 0                                    */ \
+    F(shell,         "shell/node",         int32_t, I32, nsh, 3, "",      OPT)  /* a triangle with a membrane            */ \
+    F(shell_mat,     "shell/material",     int32_t, I32, nsh, 0, "",      OPT)  /* row of material/                      */ \
+    F(shell_thick,   "shell/thickness",    double,  F64, nsh, 0, "m",     OPT)  /* of the material, tau; > 0             */ \
+    F(shell_rest,    "shell/rest",         double,  F64, nsh, 4, "m",     OPT)  /* rest edges X1 - X0, X2 - X0 as the columns of a 2x2 matrix, row major; rows: warp, weft */ \
+    F(shell_limit,   "shell/stretch-limit", double, F64, nsh, 4, "",      MAY)  /* principal stretches stay in (low, high), barrier beyond (low', high'): low, low', high', high; 0, 0: no lower, no upper one */ \
+    F(hinge,         "hinge/node",         int32_t, I32, nhg, 4, "",      OPT)  /* edge, then what is opposite in (0, 1, 2) and (1, 0, 3) */ \
+    F(hinge_angle,   "hinge/angle",        double,  F64, nhg, 0, "rad",   OPT)  /* at rest                               */ \
+    F(hinge_stiffness, "hinge/stiffness",  double,  F64, nhg, 0, "J",     OPT)  /* k of k (theta - angle)^2; >= 0        */ \
+    F(rod,           "rod/node",           int32_t, I32, nrd, 2, "",      OPT)  /* a segment                             */ \
+    F(rod_mat,       "rod/material",       int32_t, I32, nrd, 0, "",      OPT)  /* row of material/                      */ \
+    F(rod_radius,    "rod/radius",         double,  F64, nrd, 0, "m",     OPT)  /* of the material; > 0                  */ \
+    F(rod_length,    "rod/length",         double,  F64, nrd, 0, "m",     OPT)  /* at rest; > 0                          */ \
+    F(bend,          "bend/node",          int32_t, I32, nbd, 3, "",      OPT)  /* two segments in a row; straight at rest */ \
+    F(bend_stiffness, "bend/stiffness",    double,  F64, nbd, 0, "J",     OPT)  /* k of k |curvature binormal|^2; >= 0   */ \
+    F(particle,      "particle/node",      int32_t, I32, np, 0, "",       OPT)  /* a node without elements               */ \
+    F(particle_radius, "particle/radius",  double,  F64, np, 0, "m",      OPT)  /* of the material; > 0                  */ \
+    F(mat_membrane,  "material/membrane",  int32_t, I32, nm, 0, "",       MAY)  /* ABUT_MEMBRANE_*; absent: isotropic    */ \
+    F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* a11, a22, a12, G12 of one that is not isotropic; needed then */ \
+    F(mat_strain,    "material/strain-limit", double, F64, nm, 3, "",     MAY)  /* CLOTH: |E11|, |E22|, |E12| stay below; needed then */ \
+    F(obj_thick,     "object/thickness",   double,  F64, no, 0, "m",      MAY)  /* contact thickness xi: a pair keeps more than the mean of its two apart; absent: 0 */ \
+    F(obj_pressure,  "object/pressure",    double,  F64, no, 0, "Pa",     MAY)  /* pushes the shells of the object along their normals */ \
+    F(obj_drag,      "object/drag",        double,  F64, no, 0, "kg/m^3", MAY)  /* of shells in the wind: half the density of air times the coefficient */ \
+    F(wind,          "world/wind",         double,  F64, n3, 0, "m/s",    MAY)  /* absent: still air                     */ \
     F(gravity,       "world/gravity",      double,  F64, n3, 0, "m/s^2",  NEED) \
     F(h,             "time/step",          double,  F64, 1, 0, "s",       NEED) \
     F(scheme,        "time/scheme",        int32_t, I32, 1, 0, "",        MAY)  /* ABUT_IMPLICIT_EULER, ...; absent: that one   */ \
@@ -110,6 +140,7 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(x1,         "node/x1",          double,  F64, nv, 3, "m",    MAY)  /* BDF2: positions one step earlier       */ \
     F(v1,         "node/v1",          double,  F64, nv, 3, "m/s",  MAY)  /* BDF2: velocities one step earlier      */ \
     F(kappa,      "contact/kappa",    double,  F64, 1, 0, "kg/m^2", OPT) /* barrier stiffness at the end of the step */ \
+    F(strain_kappa, "strain/kappa",   double,  F64, 1, 0, "Pa",   MAY)  /* stiffness of the stretch limits at the end of the step */ \
     F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     OPT)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \

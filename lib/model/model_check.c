@@ -228,6 +228,80 @@ static abut_status check_attachments(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
+static abut_status check_shells(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    const size_t ns = (size_t)m->nsh;
+    if ((rc = indices("shell/node", m->shell, m->nsh, 3, 0, m->nv, err)) ||
+        (rc = distinct("shell/node", m->shell, m->nsh, 3, err)) ||
+        (rc = indices("shell/material", m->shell_mat, m->nsh, 1, 0, m->nm, err)) ||
+        (rc = domain("shell/thickness", m->shell_thick, ns, 0, 0, INFINITY, err)) ||
+        (rc = indices("hinge/node", m->hinge, m->nhg, 4, 0, m->nv, err)) ||
+        (rc = distinct("hinge/node", m->hinge, m->nhg, 4, err)) ||
+        (rc = domain("hinge/stiffness", m->hinge_stiffness, (size_t)m->nhg, 0, 1, INFINITY, err)))
+        return rc;
+    for (size_t i = 0; i < ns; i++) {
+        const double *R = m->shell_rest + 4 * i, area2 = R[0] * R[3] - R[1] * R[2];
+        if (!(area2 > 0))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'shell/rest' row %zu: determinant %g, expected more than 0", i, area2);
+        const double *s = m->shell_limit ? m->shell_limit + 4 * i : NULL;
+        if (s && !(s[0] == 0 && s[1] == 0) && !(0 <= s[0] && s[0] < s[1] && s[1] <= 1))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'shell/stretch-limit' row %zu: lower %g, %g, expected 0 <= limit < "
+                             "threshold <= 1, or 0, 0", i, s[0], s[1]);
+        if (s && !(s[2] == 0 && s[3] == 0) && !(1 <= s[2] && s[2] < s[3] && s[3] < INFINITY))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'shell/stretch-limit' row %zu: upper %g, %g, expected 1 <= threshold < "
+                             "limit, or 0, 0", i, s[2], s[3]);
+    }
+    return ABUT_OK;
+}
+
+static abut_status check_rods(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    const size_t nr = (size_t)m->nrd;
+    if ((rc = indices("rod/node", m->rod, m->nrd, 2, 0, m->nv, err)) || (rc = distinct("rod/node", m->rod, m->nrd, 2, err)) ||
+        (rc = indices("rod/material", m->rod_mat, m->nrd, 1, 0, m->nm, err)) ||
+        (rc = domain("rod/radius", m->rod_radius, nr, 0, 0, INFINITY, err)) ||
+        (rc = domain("rod/length", m->rod_length, nr, 0, 0, INFINITY, err)) ||
+        (rc = indices("bend/node", m->bend, m->nbd, 3, 0, m->nv, err)) ||
+        (rc = distinct("bend/node", m->bend, m->nbd, 3, err)) ||
+        (rc = domain("bend/stiffness", m->bend_stiffness, (size_t)m->nbd, 0, 1, INFINITY, err)) ||
+        (rc = indices("particle/node", m->particle, m->np, 1, 0, m->nv, err)) ||
+        (rc = domain("particle/radius", m->particle_radius, (size_t)m->np, 0, 0, INFINITY, err)))
+        return rc;
+    return ABUT_OK;
+}
+
+/* What a fabric needs, which isotropic membranes do without. */
+static abut_status check_fabric(const abut_model *m, abut_err *err)
+{
+    abut_status rc = m->mat_membrane ? indices("material/membrane", m->mat_membrane, m->nm, 1, 0, ABUT_MEMBRANES, err) : ABUT_OK;
+    for (int32_t i = 0; m->mat_membrane && i < m->nm && !rc; i++) {
+        if (m->mat_membrane[i] == ABUT_MEMBRANE_ISOTROPIC) continue;
+        const int cloth = m->mat_membrane[i] == ABUT_MEMBRANE_CLOTH;
+        if (!m->mat_fabric || (cloth && !m->mat_strain))
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: material %d is a fabric",
+                             m->mat_fabric ? "material/strain-limit" : "material/fabric", i);
+        const double *a = m->mat_fabric + 4 * (size_t)i;
+        if (!(a[0] > 0 && a[1] > 0 && a[3] > 0 && a[0] * a[1] > a[2] * a[2]))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/fabric' row %d: %g, %g, %g, %g, expected a11, a22, G12 > 0 and "
+                             "a12^2 < a11 a22", i, a[0], a[1], a[2], a[3]);
+        if (cloth) rc = domain("material/strain-limit", m->mat_strain + 3 * (size_t)i, 3, 0, 0, INFINITY, err);
+    }
+    return rc;
+}
+
+static abut_status check_thin(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    const size_t no = (size_t)m->no;
+    if ((rc = check_shells(m, err)) || (rc = check_rods(m, err)) || (rc = check_fabric(m, err)) ||
+        (m->obj_thick && (rc = domain("object/thickness", m->obj_thick, no, 0, 1, INFINITY, err))) ||
+        (m->obj_drag && (rc = domain("object/drag", m->obj_drag, no, 0, 1, INFINITY, err))))
+        return rc;
+    return ABUT_OK;
+}
+
 static abut_status check_parameters(const abut_model *m, abut_err *err)
 {
     abut_status rc;
@@ -252,7 +326,7 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     if ((rc = check_nodes(m, err)) || (rc = check_elements(m, err)) || (rc = check_contact(m, err)) ||
-        (rc = check_motion(m, err)) || (rc = check_attachments(m, err)))
+        (rc = check_motion(m, err)) || (rc = check_attachments(m, err)) || (rc = check_thin(m, err)))
         return rc;
     return check_parameters(m, err);
 }
@@ -275,5 +349,7 @@ abut_status abut_frame_check(const abut_frame *f, abut_err *err)
         if (f->lag_node[4 * i] < 0)
             return abut_fail(err, ABUT_E_FORMAT, "array 'lag/node' row %zu: starts with %d, expected a node", i,
                              f->lag_node[4 * i]);
+    const abut_status bad = f->strain_kappa ? domain("strain/kappa", f->strain_kappa, 1, 0, 0, INFINITY, err) : ABUT_OK;
+    if (bad) return bad;
     return f->kappa ? domain("contact/kappa", f->kappa, 1, 0, 1, INFINITY, err) : ABUT_OK;
 }

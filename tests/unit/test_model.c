@@ -175,6 +175,77 @@ TEST(attachments_tie_nodes_of_bodies_to_others)
     }
 }
 
+/* Two shells with a hinge, a bent rod, a particle; of two materials, the second a fabric. */
+static void sample_thin(abut_arrays *s)
+{
+    sample_model(s);
+    SAMPLE_PUT(model, s, "shell/node", int32_t, 2, 0, 1, 2, 1, 0, 3);
+    SAMPLE_PUT(model, s, "shell/material", int32_t, 2, 0, 0);
+    SAMPLE_PUT(model, s, "shell/thickness", double, 2, 1e-3, 1e-3);
+    SAMPLE_PUT(model, s, "shell/rest", double, 2, 1, 0, 0, 1, 1, 0.5, 0, 1);
+    SAMPLE_PUT(model, s, "shell/stretch-limit", double, 2, 0.5, 0.7, 1, 1.1, 0, 0, 0, 0);
+    SAMPLE_PUT(model, s, "hinge/node", int32_t, 1, 0, 1, 2, 3);
+    SAMPLE_PUT(model, s, "hinge/angle", double, 1, -4);
+    SAMPLE_PUT(model, s, "hinge/stiffness", double, 1, 0);
+    SAMPLE_PUT(model, s, "rod/node", int32_t, 2, 0, 1, 1, 2);
+    SAMPLE_PUT(model, s, "rod/material", int32_t, 2, 0, 0);
+    SAMPLE_PUT(model, s, "rod/radius", double, 2, 1e-3, 1e-3);
+    SAMPLE_PUT(model, s, "rod/length", double, 2, 1, 2);
+    SAMPLE_PUT(model, s, "bend/node", int32_t, 1, 0, 1, 2);
+    SAMPLE_PUT(model, s, "bend/stiffness", double, 1, 1);
+    SAMPLE_PUT(model, s, "particle/node", int32_t, 1, 4);
+    SAMPLE_PUT(model, s, "particle/radius", double, 1, 2e-3);
+}
+
+TEST(shells_rods_and_particles_are_checked)
+{
+    static const struct { const char *array; int at; double value; const char *why; } bad[] = {
+        { "shell/node", 0, 7, "row 0: 7" },           { "shell/node", 4, 1, "row 1: 1 twice" },
+        { "shell/material", 1, 1, "row 1: 1" },       { "shell/thickness", 0, 0, "0 < value" },
+        { "shell/rest", 0, 0, "row 0: determinant" }, { "shell/stretch-limit", 0, 0.8, "row 0: lower 0.8, 0.7" },
+        { "shell/stretch-limit", 3, 1, "row 0: upper 1, 1" }, { "hinge/node", 3, 2, "row 0: 2 twice" },
+        { "hinge/stiffness", 0, -1, "0 <= value" },   { "rod/node", 3, 1, "row 1: 1 twice" },
+        { "rod/material", 0, -1, "row 0: -1" },       { "rod/radius", 1, -1, "0 < value" },
+        { "rod/length", 1, 0, "0 < value" },          { "bend/node", 0, 2, "row 0: 2 twice" },
+        { "bend/stiffness", 0, -1, "0 <= value" },    { "particle/node", 0, 9, "row 0: 9" },
+        { "particle/radius", 0, 0, "0 < value" },
+    };
+    abut_arrays s = { 0 };
+    abut_model m;
+    sample_thin(&s);
+    CHECK(!abut_model_view(&s, &m, NULL) && m.nsh == 2 && m.nhg == 1 && m.nrd == 2 && m.nbd == 1 && m.np == 1);
+    abut_arrays_clear(&s);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        sample_thin(&s);
+        if (abut_arrays_find(&s, bad[i].array)->type == ABUT_I32) i32(&s, bad[i].array)[bad[i].at] = (int32_t)bad[i].value;
+        else f64(&s, bad[i].array)[bad[i].at] = bad[i].value;
+        refused(&s, bad[i].array, bad[i].why);
+    }
+}
+
+TEST(a_fabric_has_its_moduli)
+{
+    abut_arrays s = { 0 };
+    abut_model m;
+    sample_thin(&s);
+    SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_CLOTH);
+    refused(&s, "material/fabric", "material 0 is a fabric");
+    sample_thin(&s);
+    SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_CLOTH);
+    SAMPLE_PUT(model, &s, "material/fabric", double, 1, 2, 2, 1, 1);
+    refused(&s, "material/strain-limit", "material 0 is a fabric");
+    sample_thin(&s);
+    SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_ORTHOTROPIC);
+    SAMPLE_PUT(model, &s, "material/fabric", double, 1, 2, 2, 2, 1);
+    refused(&s, "material/fabric", "row 0: 2, 2, 2, 1, expected a11, a22, G12 > 0");
+    sample_thin(&s);
+    SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_CLOTH);
+    SAMPLE_PUT(model, &s, "material/fabric", double, 1, 2, 2, 1, 1);
+    SAMPLE_PUT(model, &s, "material/strain-limit", double, 1, 0.06, 0.1, 0.1);
+    CHECK(!abut_model_view(&s, &m, NULL));
+    abut_arrays_clear(&s);
+}
+
 TEST(type_shape_unit_and_presence_are_checked)
 {
     abut_arrays s = { 0 };
@@ -295,6 +366,8 @@ int main(int argc, char **argv)
     RUN(every_quantity_is_held_to_its_domain);
     RUN(keys_are_held_to_their_order_and_size);
     RUN(attachments_tie_nodes_of_bodies_to_others);
+    RUN(shells_rods_and_particles_are_checked);
+    RUN(a_fabric_has_its_moduli);
     RUN(type_shape_unit_and_presence_are_checked);
     RUN(put_takes_names_of_its_table_only);
     RUN(an_unknown_array_is_ignored_unless_it_must_be_understood);
