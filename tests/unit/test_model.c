@@ -292,12 +292,12 @@ TEST(an_unknown_array_is_ignored_unless_it_must_be_understood)
     abut_arrays s = { 0 };
     abut_model m;
     sample_model(&s);
-    CHECK(abut_arrays_put(&s, "shell/node", ABUT_I32, 1, (int64_t[]){ 3 }, "", ABUT_A_CARRY, NULL) != NULL);
+    CHECK(abut_arrays_put(&s, "beam/node", ABUT_I32, 1, (int64_t[]){ 3 }, "", ABUT_A_CARRY, NULL) != NULL);
     CHECK(!abut_model_view(&s, &m, NULL));
     abut_arrays_find(&s, "node/X")->flags = ABUT_A_REQUIRED;
     CHECK(!abut_model_view(&s, &m, NULL));
-    abut_arrays_find(&s, "shell/node")->flags = ABUT_A_REQUIRED;
-    refused(&s, "shell/node", "must be understood");
+    abut_arrays_find(&s, "beam/node")->flags = ABUT_A_REQUIRED;
+    refused(&s, "beam/node", "must be understood");
 }
 
 TEST(only_carried_arrays_that_are_not_there_yet_go_into_a_new_frame)
