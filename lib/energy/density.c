@@ -155,6 +155,25 @@ static void arap_principal(double mu, double lambda, const double s[3], abut_pri
     corotated_principal(mu, 0, s, out);
 }
 
+/* ---- polynomial ---- */
+
+static void polynomial_principal(double mu, double lambda, const double s[3], abut_principal *out)
+{
+    (void)lambda;
+    const double e[3] = { s[0] - 1, s[1] - 1, s[2] - 1 };
+    out->psi = 0;
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        const double square = e[i] * e[i], sum = e[j] * e[j] + e[k] * e[k], cross = e[j] * e[k];
+        out->psi += mu * square * square;
+        out->d[i] = 4 * mu * square * e[i];
+        out->A[4 * i] = 12 * mu * square;
+        out->A[3 * j + k] = out->A[3 * k + j] = 0;
+        out->flip[i] = 4 * mu * (sum + cross);
+        out->twist[i] = 4 * mu * (sum - cross) * (e[j] + e[k]) / stretch_sum(s[j], s[k]);
+    }
+}
+
 static const density densities[] = {
     [ABUT_NEO_HOOKEAN] = { nh_direct, nh_principal },
     [ABUT_FIXED_COROTATED] = { NULL, fcr_principal },
@@ -162,6 +181,7 @@ static const density densities[] = {
     [ABUT_STVK] = { stvk_direct, stvk_principal },
     [ABUT_ARAP] = { NULL, arap_principal },
     [ABUT_LINEAR_COROTATED] = { NULL, corotated_principal },
+    [ABUT_POLYNOMIAL] = { NULL, polynomial_principal },
 };
 
 int abut_density_known(int model)

@@ -7,6 +7,7 @@
  *   StVK               mu E:E + lambda/2 tr(E)^2,  E = (F^T F - I)/2
  *   ARAP               mu sum (s_i - 1)^2
  *   linear corotated   mu sum (s_i - 1)^2 + lambda/2 (sum (s_i - 1))^2
+ *   polynomial         mu sum (s_i - 1)^4, without any stiffness at rest                   Liu 2018, 7.1
  *
  * I = s0^2 + s1^2 + s2^2, J = det F; m = 4/3 mu, q = lambda + 5/6 mu, a = 1 + 3/4 m/q. */
 #ifndef ABUT_ENERGY_DENSITY_H

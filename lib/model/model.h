@@ -13,7 +13,7 @@ enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves 
 
 /* Constitutive models; formulas in energy/density.h.  The numbers stand in streams: append only. */
 enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1, ABUT_STABLE_NEO_HOOKEAN = 2, ABUT_STVK = 3, ABUT_ARAP = 4,
-       ABUT_LINEAR_COROTATED = 5, ABUT_MATERIAL_MODELS = 6 /* how many */ };
+       ABUT_LINEAR_COROTATED = 5, ABUT_POLYNOMIAL = 6, ABUT_MATERIAL_MODELS = 7 /* how many */ };
 
 /* What a shell is of; formulas in energy/membrane.h.  The numbers stand in streams: append only. */
 enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
