@@ -58,7 +58,7 @@ TEST(every_index_is_held_to_its_range)
     static const struct { const char *array; int at, value; const char *why; } bad[] = {
         { "node/role", 2, 3, "row 2: 3" },          { "node/object", 6, 2, "row 6: 2" },
         { "tet/node", 1, 7, "row 0: 7" },           { "tet/node", 1, 0, "0 twice" },
-        { "tet/material", 0, -1, "row 0: -1" },     { "material/model", 0, 6, "row 0: 6" },
+        { "tet/material", 0, -1, "row 0: -1" },     { "material/model", 0, 99, "row 0: 99" },
         { "object/friction", 1, 2, "row 1: 2" },    { "contact/node", 3, 7, "row 3: 7" },
         { "contact/node", 3, 2, "already" },        { "contact/edge", 1, 0, "smaller index first" },
         { "contact/edge", 0, -1, "row 0: -1" },     { "contact/edge", 3, 1, "twice" },
