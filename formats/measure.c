@@ -2,6 +2,7 @@
 
 #include "energy/barrier.h"
 #include "energy/attach.h"
+#include "energy/spring.h"
 #include "solve/measures.h"
 
 #include <math.h>
@@ -142,9 +143,12 @@ static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
 
 static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fields *out, abut_err *err)
 {
-    const abut_status rc = abut_elastic_energy(&ms->elastic, f->x, &out->elastic, &ms->scratch, err);
+    const abut_springs springs = { .model = ms->model };   /* a sum over all of them asks for no lists */
+    double stretched = 0;
+    abut_status rc = abut_elastic_energy(&ms->elastic, f->x, &out->elastic, &ms->scratch, err);
+    if (!rc) rc = abut_spring_energy(&springs, f->x, &stretched, &ms->scratch, err);
     if (rc) return rc;
-    out->elastic += abut_attach_energy(ms->model, f->x);
+    out->elastic += abut_attach_energy(ms->model, f->x) + stretched;
     out->kinetic = abut_kinetic_energy(ms->model, f->v);
     out->gravity = abut_gravity_energy(ms->model, f->x);
     abut_linear_momentum(ms->model, f->v, out->linear);

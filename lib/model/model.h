@@ -43,9 +43,9 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
- * them, rod segments, bends between those, particles. */
+ * them, rod segments, bends between those, particles, springs. */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -109,6 +109,9 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(bend_stiffness, "bend/stiffness",    double,  F64, nbd, 0, "J",     OPT)  /* k of k |curvature binormal|^2; >= 0   */ \
     F(particle,      "particle/node",      int32_t, I32, np, 0, "",       OPT)  /* a node without elements               */ \
     F(particle_radius, "particle/radius",  double,  F64, np, 0, "m",      OPT)  /* of the material; > 0                  */ \
+    F(spring,        "spring/node",        int32_t, I32, nsp, 2, "",      OPT)  /* energy/spring.h                       */ \
+    F(spring_length, "spring/length",      double,  F64, nsp, 0, "m",     OPT)  /* at rest; > 0                          */ \
+    F(spring_stiffness, "spring/stiffness", double, F64, nsp, 0, "N/m",   OPT)  /* > 0                                   */ \
     F(mat_membrane,  "material/membrane",  int32_t, I32, nm, 0, "",       MAY)  /* ABUT_MEMBRANE_*; absent: isotropic    */ \
     F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* a11, a22, a12, G12 of one that is not isotropic; needed then */ \
     F(mat_strain,    "material/strain-limit", double, F64, nm, 3, "",     MAY)  /* CLOTH: |E11|, |E22|, |E12| stay below; needed then */ \

@@ -272,6 +272,17 @@ static abut_status check_rods(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
+static abut_status check_springs(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    const size_t n = (size_t)m->nsp;
+    if ((rc = indices("spring/node", m->spring, m->nsp, 2, 0, m->nv, err)) ||
+        (rc = distinct("spring/node", m->spring, m->nsp, 2, err)) ||
+        (rc = domain("spring/length", m->spring_length, n, 0, 0, INFINITY, err)))
+        return rc;
+    return domain("spring/stiffness", m->spring_stiffness, n, 0, 0, INFINITY, err);
+}
+
 /* What a fabric needs, which isotropic membranes do without. */
 static abut_status check_fabric(const abut_model *m, abut_err *err)
 {
@@ -295,7 +306,7 @@ static abut_status check_thin(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     const size_t no = (size_t)m->no;
-    if ((rc = check_shells(m, err)) || (rc = check_rods(m, err)) || (rc = check_fabric(m, err)) ||
+    if ((rc = check_shells(m, err)) || (rc = check_rods(m, err)) || (rc = check_springs(m, err)) || (rc = check_fabric(m, err)) ||
         (m->obj_thick && (rc = domain("object/thickness", m->obj_thick, no, 0, 1, INFINITY, err))) ||
         (m->obj_drag && (rc = domain("object/drag", m->obj_drag, no, 0, 1, INFINITY, err))))
         return rc;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Element sets of the matrix: those that stay come first. */
-enum { SET_TETS, SET_TIES, SET_TOUCH, SETS, SETS_THAT_STAY = SET_TOUCH };
+enum { SET_TETS, SET_TIES, SET_SPRINGS, SET_TOUCH, SETS, SETS_THAT_STAY = SET_TOUCH };
 
 /* A step is ordered anew when its contacts make the factor this much dearer than that of the elements alone, which goes
  * without saying when there are this many contacts for each row. */
@@ -33,8 +33,12 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     d->tie_node = malloc((4 * n_tie + 1) * sizeof(int32_t));
     d->tie_row = malloc((4 * n_tie + 1) * sizeof(int32_t));
     d->tie_H = malloc((n_tie * ABUT_PACKED + 1) * sizeof(double));
-    if (d->tie_node && d->tie_row && d->tie_H && d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm &&
-        d->diag && d->rhs && d->sol) return ABUT_OK;
+    const size_t n_spring = (size_t)p->model->nsp;
+    d->spring_node = malloc((4 * n_spring + 1) * sizeof(int32_t));
+    d->spring_row = malloc((4 * n_spring + 1) * sizeof(int32_t));
+    d->spring_H = malloc((n_spring * ABUT_PACKED + 1) * sizeof(double));
+    if (d->spring_node && d->spring_row && d->spring_H && d->tie_node && d->tie_row && d->tie_H && d->tet_H && d->tet_row &&
+        d->perm && d->tets.node_row && d->tets.perm && d->diag && d->rhs && d->sol) return ABUT_OK;
     abut_direction_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
 }
@@ -58,6 +62,9 @@ void abut_direction_clear(abut_direction *d)
     free(d->tie_node);
     free(d->tie_row);
     free(d->tie_H);
+    free(d->spring_node);
+    free(d->spring_row);
+    free(d->spring_H);
     free(d->perm);
     free(d->tets.node_row);
     free(d->tets.perm);
@@ -236,10 +243,13 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     rows_of(p, 4 * t->n, t->node, t->row);
     abut_attach_hessian(m, p->w.psi * p->w.share * p->w.share, d->tie_node, d->tie_H);
     rows_of(p, 4 * n_tie, d->tie_node, d->tie_row);
+    abut_spring_hessian(&p->springs, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->spring_node,
+                        d->spring_H);
+    rows_of(p, 4 * (size_t)m->nsp, d->spring_node, d->spring_row);
     LAP(hessian);
 
     const abut_elems sets[SETS] = { { (size_t)m->nt, d->tet_row, d->tet_H }, { n_tie, d->tie_row, d->tie_H },
-                                    { t->n, t->row, t->H } };
+                                    { (size_t)m->nsp, d->spring_row, d->spring_H }, { t->n, t->row, t->H } };
     rc = analyse(d, p, x, sets, err);
     LAP(analyse);
     if (rc) return rc;

@@ -36,6 +36,8 @@ typedef struct abut_direction {
     int32_t *tet_row;
     int32_t *tie_node, *tie_row;    /* attachments: nodes, rows, Hessians */
     double *tie_H;
+    int32_t *spring_node, *spring_row;
+    double *spring_H;
     struct abut_touching {  /* contacts, half-spaces and friction: nodes, rows, Hessians */
         size_t n, cap;
         int32_t *node, *row;

@@ -13,6 +13,7 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     *p = (abut_problem){ .model = model };
     abut_status rc = abut_collmesh_init(&p->cm, model, err);
     if (!rc) rc = abut_elastic_init(&p->elastic, model, err);
+    if (!rc) rc = abut_springs_init(&p->springs, model, err);
     if (!rc) rc = abut_damping_init(&p->damping, model, err);
     if (rc) goto fail;
 
@@ -37,6 +38,8 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     abut_acc sum = { 0, 0 };
     for (int32_t t = 0; t < model->nt; t++)
         abut_acc_add(&sum, p->elastic.vol[t] * (p->elastic.lame[2 * t] + p->elastic.lame[2 * t + 1]));
+    for (int32_t i = 0; i < model->nsp; i++)
+        abut_acc_add(&sum, model->spring_stiffness[i] * model->spring_length[i] * model->spring_length[i]);
     p->stiffness = sum.hi + sum.lo;
     p->w = abut_integrator_weights(model, ABUT_IMPLICIT_EULER);
     return ABUT_OK;
@@ -49,6 +52,7 @@ void abut_problem_clear(abut_problem *p)
 {
     abut_collmesh_clear(&p->cm);
     abut_elastic_clear(&p->elastic);
+    abut_springs_clear(&p->springs);
     abut_damping_clear(&p->damping);
     abut_lag_clear(&p->lag);
     free(p->obstacle);
@@ -114,15 +118,18 @@ const double *abut_problem_elastic_point(const abut_problem *p, const double *x)
 
 abut_status abut_problem_potential(const abut_problem *p, const double *x, double *psi, abut_arena *scratch, abut_err *err)
 {
-    const abut_status rc = abut_elastic_energy(&p->elastic, x, psi, scratch, err);
-    if (!rc) *psi += abut_attach_energy(p->model, x);
+    double springs = 0;
+    abut_status rc = abut_elastic_energy(&p->elastic, x, psi, scratch, err);
+    if (!rc && p->model->nsp) rc = abut_spring_energy(&p->springs, x, &springs, scratch, err);
+    if (!rc) *psi += abut_attach_energy(p->model, x) + springs;
     return rc;
 }
 
 abut_status abut_problem_potential_gradient(const abut_problem *p, const double *x, double scale, double *g, abut_arena *scratch,
                                             abut_err *err)
 {
-    const abut_status rc = abut_elastic_gradient(&p->elastic, x, scale, g, scratch, err);
+    abut_status rc = abut_elastic_gradient(&p->elastic, x, scale, g, scratch, err);
+    if (!rc && p->model->nsp) rc = abut_spring_gradient(&p->springs, x, scale, g, scratch, err);
     if (!rc) abut_attach_gradient(p->model, x, scale, g);
     return rc;
 }
@@ -139,6 +146,8 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     abut_energy out = { 0 };
     const abut_stiction law = abut_problem_stiction(p);
     abut_status rc = abut_elastic_energy(&p->elastic, abut_problem_elastic_point(p, x), &psi, scratch, err);
+    if (!rc && p->model->nsp)
+        rc = abut_spring_energy(&p->springs, abut_problem_elastic_point(p, x), &out.spring, scratch, err);
     if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &out.barrier, scratch, err);
     if (!rc) rc = abut_friction_energy(&p->lag, &law, x, p->still, &out.friction, scratch, err);
     if (!rc && abut_damping_acts(&p->damping))
@@ -146,6 +155,7 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
                                  err);
     if (rc) return rc;
     out.elastic = p->w.psi * psi;
+    out.spring *= p->w.psi;
     if (p->model->na) out.attachment = p->w.psi * abut_attach_energy(p->model, abut_problem_elastic_point(p, x));
     nodal_energy(p, x, &out);
     *e = out;
@@ -155,14 +165,14 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
 double abut_energy_sum(const abut_energy *e)
 {
     return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian, e->damping,
-                                     e->attachment }, 7);
+                                     e->attachment, e->spring }, 8);
 }
 
 double abut_energy_noise(const abut_problem *p, const abut_energy *e)
 {
     return 4 * DBL_EPSILON * (p->w.psi * p->stiffness + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) +
                               fabs(e->friction) +
-                              fabs(e->lagrangian) + e->damping + e->attachment);
+                              fabs(e->lagrangian) + e->damping + e->attachment + e->spring);
 }
 
 static void nodal_gradient(const abut_problem *p, const double *x, double *g)

@@ -2,7 +2,7 @@
  *
  *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + R(x) + A(x)          kg m^2
  *
- * inertia (quasi-static: minus the work of the loads), elasticity (attachments with it), contact barrier, lagged friction,
+ * inertia (quasi-static: minus the work of the loads), elasticity (springs and attachments with it), contact barrier, lagged friction,
  * Rayleigh damping, and the augmented Lagrangian of prescribed nodes that could not
  * be moved to their targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
  * (solve/integrator.h); implicit Euler: xhat = x_n + h v_n + h^2 g, psi = h^2, z = x. */
@@ -14,6 +14,7 @@
 #include "energy/damping.h"
 #include "energy/elastic.h"
 #include "energy/friction.h"
+#include "energy/spring.h"
 #include "solve/integrator.h"
 
 /* Augmented Lagrangian for prescribed nodes on their way (Li 2020, App. E, eq. 4). */
@@ -27,6 +28,7 @@ typedef struct abut_problem {
     const abut_model *model;    /* borrowed */
     abut_collmesh cm;
     abut_elastic elastic;
+    abut_springs springs;
     abut_damping damping;
     uint8_t *obstacle;          /* [nc] collision vertices that never answer a force */
 
@@ -47,7 +49,7 @@ typedef struct abut_problem {
 
 /* The terms of the objective, kg m^2. */
 typedef struct abut_energy {
-    double inertia /* quasi-static: of the loads */, elastic, damping, barrier, friction, lagrangian, attachment;
+    double inertia /* quasi-static: of the loads */, elastic, damping, barrier, friction, lagrangian, attachment, spring;
 } abut_energy;
 
 ABUT_MUST_USE abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err);
@@ -61,7 +63,7 @@ abut_stiction abut_problem_stiction(const abut_problem *p);
 
 /** Where the elastic energy is taken for an iterate x: x itself, or p->z, filled. */
 const double *abut_problem_elastic_point(const abut_problem *p, const double *x);
-/** Psi(x), J: what depends on the positions alone, elasticity and attachments.  +inf when x is infeasible. */
+/** Psi(x), J: what depends on the positions alone, elasticity, springs and attachments.  +inf when x is infeasible. */
 ABUT_MUST_USE abut_status abut_problem_potential(const abut_problem *p, const double *x, double *psi, abut_arena *scratch,
                                                  abut_err *err);
 /** g[3 nv] += scale dPsi/dx, of every node, prescribed or not. */

@@ -1,0 +1,33 @@
+/* Springs between two nodes, Hookean in their length (Liu 2018, 3.3 and 5):
+ *     E = sum k/2 (|x_a - x_b| - l)^2                                                      J
+ * and each is the smallest k/2 |x_a - x_b - p|^2 over all p of length l: a squared distance, so E lies below the quadratic
+ * with the constant matrix k [1 -1; -1 1] that touches it at any x.  A spring of length 0 at an instant has no direction: its
+ * force is 0 there. */
+#ifndef ABUT_ENERGY_SPRING_H
+#define ABUT_ENERGY_SPRING_H
+
+#include "base/arena.h"
+#include "model/model.h"
+
+/* Which springs end at which node; owned here.  Borrows the model. */
+typedef struct abut_springs {
+    const abut_model *model;
+    int32_t *first;         /* [nv + 1] */
+    int32_t *end;           /* [2 nsp] 2 spring + end (0 or 1), ascending at each node */
+} abut_springs;
+
+/** Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_springs_init(abut_springs *s, const abut_model *m, abut_err *err);
+void abut_springs_clear(abut_springs *s);
+
+/** E(x), J.  scratch: one double per block of springs. */
+ABUT_MUST_USE abut_status abut_spring_energy(const abut_springs *s, const double *x, double *energy, abut_arena *scratch,
+                                             abut_err *err);
+/** g[3 nv] += scale dE/dx.  scratch: 3 doubles per spring. */
+ABUT_MUST_USE abut_status abut_spring_gradient(const abut_springs *s, const double *x, double scale, double *g,
+                                               abut_arena *scratch, abut_err *err);
+/** node[4 nsp], the two ends and -1, -1; H[nsp * ABUT_PACKED] (linalg/bsr.h): scale d2E/dx2 of each spring, projected to
+ * positive semidefinite: a spring that is shorter than at rest does not push sideways. */
+void abut_spring_hessian(const abut_springs *s, const double *x, double scale, int32_t *node, double *H);
+
+#endif
