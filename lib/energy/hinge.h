@@ -1,0 +1,43 @@
+/* Bending of a shell at an inner edge: k (theta - rest)^2, theta the dihedral angle (Grinspun et al. 2003, discrete shells).
+ *
+ * Corners of a hinge, x[12]: edge x0, x1; x2 opposite in the triangle (0, 1, 2); x3 in (1, 0, 3).  With e = x1 - x0 of length l,
+ * a = x2 - x0, b = x3 - x0, normals nA = e x a, nB = b x e of unit pA, pB, and wing heights hA = |nA|/l, hB = |nB|/l:
+ *
+ *     theta = atan2((nA x nB).e / l, nA.nB),     d theta = -(pA.qA)/hA - (pB.qB)/hB,
+ *
+ * qA the motion of x2 against the place of the edge below it (weights 1 - al, al with al = a.e/l^2), qB the same of x3.
+ * theta is 0 when flat, negative when the wings rise to the side of the normals, and -+pi when they are folded onto each other.
+ *
+ * The second derivative falls into four pairs of modes.  Measured in angles, alpha = p.q/h (a wing turns), beta = m.q/h (it gets
+ * higher; m = the unit height), s = ê.q/h (it is sheared along the edge), t = (motion of x1 against x0)/l across the edge with
+ * components tb, tc along and across the bisector of the normals, + and - sum and difference of the two wings over sqrt 2:
+ *
+ *     1/2 D2 theta = alpha+ beta+ + alpha- beta- + sqrt2 (tb s+ cos(theta/2) + tc s- sin(theta/2)) + sin(theta)/2 (tc^2 - tb^2)
+ *
+ * so the energy has, with D = theta - rest, the 2x2 matrices 2k [2 D; D 0] (alpha+, beta+), 2k [0 D; D 0] (alpha-, beta-),
+ * 2kD [-sin(theta) sqrt2 cos(theta/2); . 0] (tb, s+), 2kD [sin(theta) sqrt2 sin(theta/2); . 0] (tc, s-).  Each is made positive
+ * semidefinite by itself: in the metric of these angles, which knows no unit of length, that is the nearest matrix.
+ *
+ * The branch of the angle is the one nearest to rest: |theta - rest| <= pi.  At pi the energy has a ridge and the moment changes
+ * sign.  Wings that cannot pass through each other never get there from a rest angle of 0.  A wing with an area that is rounding
+ * (sine of the angle between e and a below 1e-13) has no normal: the energy is +inf there, which no line search accepts. */
+#ifndef ABUT_ENERGY_HINGE_H
+#define ABUT_ENERGY_HINGE_H
+
+/** theta in [-pi, pi], rad; NaN where a wing has no normal.  grad[12] (NULL to skip): d theta / dx, 1/m. */
+double abut_hinge_angle(const double x[12], double *grad);
+
+/** k (theta - rest)^2, J. */
+double abut_hinge_energy(double k, double rest, const double x[12]);
+/** g[12] = its derivative, at an x of finite energy. */
+void abut_hinge_gradient(double k, double rest, const double x[12], double g[12]);
+/** H[ABUT_PACKED] (linalg/bsr.h) += its second derivative, or that made positive semidefinite. */
+void abut_hinge_hessian(double k, double rest, const double x[12], int project, double *H);
+
+/** k of a hinge, J: E t^3 / (24 (1 - nu^2)) 3 l^2 / A with the rest length l of the edge, m, and the sum A of the two rest
+ * areas, m^2 (Li 2020, 2.2.2).  A sheet of nearly equilateral triangles then bends three times as stiffly as a Kirchhoff plate of
+ * that thickness, one of squares with parallel diagonals 2.4 to 9 times, depending on the direction.
+ * plate: a third of k, which among equilateral triangles is that plate. */
+double abut_hinge_stiffness(double young, double thickness, double poisson, double length, double area, int plate);
+
+#endif

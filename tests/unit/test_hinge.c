@@ -1,0 +1,571 @@
+/* Hinges and rods: closed forms, derivatives, invariance, the projection against a numerical one, degenerate elements. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "energy/hinge.h"
+#include "energy/rod.h"
+#include "linalg/bsr.h"
+#include "linalg/spd.h"
+#include "linalg/vec3.h"
+
+#define PI 3.14159265358979323846
+
+/* ---- what both share ---- */
+
+/* An element of some kind: corners, and its energy with the two numbers that it has. */
+typedef struct kind {
+    int corners;
+    double (*energy)(double k, double rest, const double *x);
+    void (*gradient)(double k, double rest, const double *x, double *g);
+    void (*hessian)(double k, double rest, const double *x, int project, double *H);
+} kind;
+
+static double bend_energy(double k, double rest, const double *x) { (void)rest; return abut_rod_bend_energy(k, x); }
+static void bend_gradient(double k, double rest, const double *x, double *g) { (void)rest; abut_rod_bend_gradient(k, x, g); }
+static void bend_hessian(double k, double rest, const double *x, int project, double *H)
+{
+    (void)rest;
+    abut_rod_bend_hessian(k, x, project, H);
+}
+
+static const kind HINGE = { 4, abut_hinge_energy, abut_hinge_gradient, abut_hinge_hessian };
+static const kind STRETCH = { 2, abut_rod_stretch_energy, abut_rod_stretch_gradient, abut_rod_stretch_hessian };
+static const kind BEND = { 3, bend_energy, bend_gradient, bend_hessian };
+
+/* D[n x n], n = 3 corners, of a packed element matrix */
+static void unpack(int corners, const double *H, double *D)
+{
+    const int n = 3 * corners;
+    int k = 0;
+    for (int a = 0; a < 4; a++)
+        for (int c = a; c < 4; c++, k++)
+            for (int i = 0; i < 9; i++) {
+                const int p = 3 * a + i / 3, q = 3 * c + i % 3;
+                if (c < corners) D[n * p + q] = D[n * q + p] = H[9 * k + i];
+                else CHECK(H[9 * k + i] == 0);
+            }
+}
+
+static double largest(const double *v, int n)
+{
+    double big = 0;
+    for (int i = 0; i < n; i++) big = fmax(big, fabs(v[i]));
+    return big;
+}
+
+/* Derivatives by central differences over t m of elements of about 1 m: they are off by t^2 of the next but one derivative, and
+ * by rounding over t. */
+static void check_derivatives(const kind *e, double k, double rest, const double *at, double t, double tol)
+{
+    const int n = 3 * e->corners;
+    double x[12], g[12], H[ABUT_PACKED] = { 0 }, D[144], gu[12], gd[12];
+    memcpy(x, at, (size_t)n * sizeof *x);
+    e->gradient(k, rest, x, g);
+    e->hessian(k, rest, x, 0, H);
+    unpack(e->corners, H, D);
+    const double force = largest(g, n), stiff = largest(D, n * n), E = e->energy(k, rest, x);
+    for (int i = 0; i < n; i++) {
+        x[i] = at[i] + t;
+        const double more = e->energy(k, rest, x);
+        e->gradient(k, rest, x, gu);
+        x[i] = at[i] - t;
+        const double less = e->energy(k, rest, x);
+        e->gradient(k, rest, x, gd);
+        x[i] = at[i];
+        CHECK_NEAR((more - less) / (2 * t), g[i], tol * force + stiff * t * t + 1e-15 * E / t);
+        for (int j = 0; j < n; j++) CHECK_NEAR((gu[j] - gd[j]) / (2 * t), D[n * j + i], 10 * tol * stiff + 1e-15 * force / t);
+    }
+}
+
+/* The projected matrix is semidefinite, adds to the true one and only adds, and is the true one where that is semidefinite. */
+static int check_projection(const kind *e, double k, double rest, const double *x)
+{
+    const int n = 3 * e->corners;
+    double H[ABUT_PACKED] = { 0 }, T[144], P[144], M[144], w[12], Q[144];
+    e->hessian(k, rest, x, 0, H);
+    unpack(e->corners, H, T);
+    memset(H, 0, sizeof H);
+    e->hessian(k, rest, x, 1, H);
+    unpack(e->corners, H, P);
+    const double big = fmax(largest(P, n * n), largest(T, n * n));
+    abut_sym_eigen(n, P, w, Q);
+    for (int i = 0; i < n; i++) CHECK(w[i] >= -1e-12 * big);
+    for (int i = 0; i < n * n; i++) M[i] = P[i] - T[i];
+    abut_sym_eigen(n, M, w, Q);
+    for (int i = 0; i < n; i++) CHECK(w[i] >= -1e-12 * big);
+    abut_sym_eigen(n, T, w, Q);
+    int negative = 0;
+    for (int i = 0; i < n; i++) negative += w[i] < -1e-12 * big;
+    if (!negative)
+        for (int i = 0; i < n * n; i++) CHECK_NEAR(P[i], T[i], 1e-11 * big);
+    return negative > 0;
+}
+
+/* A turn and a shift: y = R x + s, R from a random axis and angle. */
+static void moved(abut_rng *r, int corners, const double *x, double *y, double R[9])
+{
+    const abut_vec3 v = abut_v3(abut_rng_real(r, -1, 1), abut_rng_real(r, -1, 1), abut_rng_real(r, -1, 1)),
+                    a = abut_v3_scale(1 / abut_v3_norm(v), v);
+    const double f = abut_rng_real(r, -3, 3), c = cos(f), s = sin(f), u[3] = { a.x, a.y, a.z };
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const double cross = i == j ? 0 : (j - i + 3) % 3 == 1 ? -u[3 - i - j] : u[3 - i - j];
+            R[3 * i + j] = c * (i == j) + s * cross + (1 - c) * u[i] * u[j];
+        }
+    for (int p = 0; p < corners; p++)
+        for (int i = 0; i < 3; i++)
+            y[3 * p + i] = R[3 * i] * x[3 * p] + R[3 * i + 1] * x[3 * p + 1] + R[3 * i + 2] * x[3 * p + 2] + 0.3 * (i + 1);
+}
+
+/* Energy does not see a rigid motion, forces turn with it and balance in force and moment, and so does the projected matrix. */
+static void check_invariance(const kind *e, abut_rng *r, double k, double rest, const double *x)
+{
+    const int n = 3 * e->corners;
+    double y[12], R[9], g[12], q[12], H[ABUT_PACKED] = { 0 }, D[144], Q[144];
+    moved(r, e->corners, x, y, R);
+    const double E = e->energy(k, rest, x);
+    CHECK_NEAR(e->energy(k, rest, y), E, 1e-12 * (E + k));
+    e->gradient(k, rest, x, g);
+    e->gradient(k, rest, y, q);
+    const double force = largest(g, n) + k;
+    double sum[3] = { 0 }, moment[3] = { 0 };
+    for (int p = 0; p < e->corners; p++)
+        for (int i = 0; i < 3; i++) {
+            const double *gp = g + 3 * p;
+            CHECK_NEAR(q[3 * p + i], R[3 * i] * gp[0] + R[3 * i + 1] * gp[1] + R[3 * i + 2] * gp[2], 1e-11 * force);
+            sum[i] += gp[i];
+            moment[i] += x[3 * p + (i + 1) % 3] * gp[(i + 2) % 3] - x[3 * p + (i + 2) % 3] * gp[(i + 1) % 3];
+        }
+    for (int i = 0; i < 3; i++) {
+        CHECK_NEAR(sum[i], 0, 1e-13 * force);
+        CHECK_NEAR(moment[i], 0, 1e-12 * force);
+    }
+    e->hessian(k, rest, x, 1, H);
+    unpack(e->corners, H, D);
+    memset(H, 0, sizeof H);
+    e->hessian(k, rest, y, 1, H);
+    unpack(e->corners, H, Q);
+    const double big = largest(D, n * n);
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) {
+            double s = 0;
+            for (int i = 0; i < 9; i++) {
+                const int row = a - a % 3 + i / 3, column = b - b % 3 + i % 3;
+                s += R[3 * (a % 3) + i / 3] * D[n * row + column] * R[3 * (b % 3) + i % 3];
+            }
+            CHECK_NEAR(Q[n * a + b], s, 1e-10 * big);
+        }
+}
+
+/* ---- hinges ---- */
+
+/* Two wings of heights about 0.5 to 1.5 over an edge of about 1, at an angle theta, tilted by `lean` along the edge. */
+static void hinge_at(abut_rng *r, double theta, double x[12])
+{
+    const double l = abut_rng_real(r, 0.6, 1.6), hA = abut_rng_real(r, 0.5, 1.5), hB = abut_rng_real(r, 0.5, 1.5);
+    const double footA = abut_rng_real(r, -0.3, 1.3), footB = abut_rng_real(r, -0.3, 1.3);
+    const double at[12] = { 0, 0, 0, l, 0, 0, footA, hA, 0, footB, -hB * cos(theta), -hB * sin(theta) };
+    double R[9];
+    moved(r, 4, at, x, R);
+}
+
+TEST(a_flat_hinge_has_angle_zero_and_the_tent_the_one_stated)
+{
+    double x[12] = { 0, 0, 0, 1, 0, 0, 0.5, 1, 0.3, 0.5, -1, 0.3 }, g[12];
+    CHECK_NEAR(abut_hinge_angle(x, g), -2 * atan(0.3), 1e-15);
+    CHECK_NEAR(abut_hinge_angle(x, g), -0.582913589, 1e-9);
+    for (int k = 0; k < 3; k++) CHECK_NEAR(g[k] + g[3 + k] + g[6 + k] + g[9 + k], 0, 1e-15);
+    x[8] = x[11] = 0;
+    CHECK(abut_hinge_angle(x, g) == 0);
+    x[8] = x[11] = -0.3;
+    CHECK_NEAR(abut_hinge_angle(x, NULL), 0.582913589, 1e-9);
+}
+
+TEST(the_angle_is_the_one_the_hinge_was_opened_to)
+{
+    abut_rng r = { 11 };
+    for (int i = 0; i < 200; i++) {
+        double x[12];
+        const double theta = abut_rng_real(&r, -PI, PI);
+        hinge_at(&r, theta, x);
+        CHECK_NEAR(abut_hinge_angle(x, NULL), theta, 1e-14 * 30);
+    }
+}
+
+TEST(derivatives_of_a_hinge_are_those_of_its_energy)
+{
+    abut_rng r = { 5 };
+    for (int i = 0; i < 200; i++) {
+        double x[12];
+        const double theta = abut_rng_real(&r, -3.1, 3.1), rest = i % 3 ? abut_rng_real(&r, -1, 1) : 0;
+        if (fabs(fabs(theta - rest) - PI) < 1e-3) continue;     /* the ridge */
+        hinge_at(&r, i % 5 ? theta : 0, x);
+        check_derivatives(&HINGE, 0.7, rest, x, 1e-5, 2e-8);
+    }
+}
+
+/* wings a thousand times lower than long, and longer than high */
+TEST(derivatives_hold_for_slivers)
+{
+    abut_rng r = { 6 };
+    for (int i = 0; i < 20; i++) {
+        const double f = abut_rng_real(&r, -2, 2);
+        const double x[12] = { 0, 0, 0, 1, 0, 0, 0.4, 1e-3, 0, 0.7, -2e-3 * cos(f), 2e-3 * sin(f) };
+        check_derivatives(&HINGE, 0.7, 0.2, x, 1e-8, 1e-7);
+        (void)check_projection(&HINGE, 0.7, 0.2, x);
+        const double y[12] = { 0, 0, 0, 1e-3, 0, 0, 4e-4, 1, 0, 7e-4, -cos(f), sin(f) };
+        check_derivatives(&HINGE, 0.7, 0.2, y, 1e-8, 1e-7);
+        (void)check_projection(&HINGE, 0.7, 0.2, y);
+    }
+}
+
+TEST(hinges_do_not_see_rigid_motion)
+{
+    abut_rng r = { 7 };
+    for (int i = 0; i < 50; i++) {
+        double x[12];
+        hinge_at(&r, abut_rng_real(&r, -3, 3), x);
+        check_invariance(&HINGE, &r, 0.7, 0.1, x);
+    }
+}
+
+TEST(the_projected_hinge_is_semidefinite_and_only_adds)
+{
+    abut_rng r = { 8 };
+    int clamped = 0;
+    for (int i = 0; i < 300; i++) {
+        double x[12];
+        const double theta = abut_rng_real(&r, -3.1, 3.1);
+        hinge_at(&r, theta, x);
+        clamped += check_projection(&HINGE, 2, i % 2 ? theta : 0.2, x);     /* every other one at rest */
+    }
+    CHECK(clamped > 130 && clamped < 170);
+}
+
+/* The modes in which the hinge is projected, numerically: coordinates z = L dx in angles, the true matrix there by solving for
+ * it, its nearest semidefinite one by the eigen-solver, and back. */
+TEST(the_projection_is_the_nearest_matrix_in_the_metric_of_angles)
+{
+    abut_rng r = { 9 };
+    for (int round = 0; round < 50; round++) {
+        double x[12], H[ABUT_PACKED] = { 0 }, T[144], P[144];
+        hinge_at(&r, abut_rng_real(&r, -3, 3), x);
+        const abut_vec3 X[4] = { abut_v3_get(x), abut_v3_get(x + 3), abut_v3_get(x + 6), abut_v3_get(x + 9) };
+        const abut_vec3 e = abut_v3_sub(X[1], X[0]), u = abut_v3_scale(1 / abut_v3_norm(e), e);
+        double L[8][12], Z[12][8], S[64] = { 0 }, back[144] = { 0 };
+        int row = 0;
+        /* rows: for each wing its turn, its growth, its shear; and the turns of the edge across two directions */
+        for (int wing = 0; wing < 2; wing++) {
+            const abut_vec3 side = abut_v3_sub(X[2 + wing], X[0]), up = abut_v3_axpy(side, -abut_v3_dot(side, u), u);
+            const double h = abut_v3_norm(up), foot = abut_v3_dot(side, u) / abut_v3_norm(e);
+            const abut_vec3 m = abut_v3_scale(1 / h, up), dir[3] = { abut_v3_cross(u, m), m, u };
+            const double weight[4] = { foot - 1, -foot, wing == 0, wing == 1 };
+            for (int d = 0; d < 3; d++, row++)
+                for (int c = 0; c < 4; c++) abut_v3_put(&L[row][3 * c], abut_v3_scale(weight[c] / h, dir[d]));
+        }
+        const abut_vec3 any = fabs(u.x) < 0.7 ? abut_v3(1, 0, 0) : abut_v3(0, 1, 0), n1 = abut_v3_cross(u, any),
+                        n = abut_v3_scale(1 / abut_v3_norm(n1), n1), dir[2] = { n, abut_v3_cross(u, n) };
+        for (int d = 0; d < 2; d++, row++) {
+            memset(L[row], 0, sizeof L[row]);
+            abut_v3_put(&L[row][0], abut_v3_scale(-1 / abut_v3_norm(e), dir[d]));
+            abut_v3_put(&L[row][3], abut_v3_scale(1 / abut_v3_norm(e), dir[d]));
+        }
+        /* Z = L^T (L L^T)^-1, so that S = Z^T T Z is the matrix in z whatever the metric of x */
+        double G[64], inv[64];
+        for (int i = 0; i < 8; i++)
+            for (int j = 0; j < 8; j++) {
+                G[8 * i + j] = 0;
+                inv[8 * i + j] = i == j;
+                for (int k = 0; k < 12; k++) G[8 * i + j] += L[i][k] * L[j][k];
+            }
+        for (int p = 0; p < 8; p++) {   /* Gauss and Jordan: G is positive definite */
+            const double d = 1 / G[9 * p];
+            for (int j = 0; j < 8; j++) G[8 * p + j] *= d, inv[8 * p + j] *= d;
+            for (int i = 0; i < 8; i++) {
+                const double f = i == p ? 0 : G[8 * i + p];
+                for (int j = 0; j < 8; j++) G[8 * i + j] -= f * G[8 * p + j], inv[8 * i + j] -= f * inv[8 * p + j];
+            }
+        }
+        for (int k = 0; k < 12; k++)
+            for (int j = 0; j < 8; j++) {
+                Z[k][j] = 0;
+                for (int i = 0; i < 8; i++) Z[k][j] += L[i][k] * inv[8 * i + j];
+            }
+        abut_hinge_hessian(2, 0.3, x, 0, H);
+        unpack(4, H, T);
+        for (int i = 0; i < 8; i++)
+            for (int j = 0; j < 8; j++)
+                for (int k = 0; k < 144; k++) S[8 * i + j] += Z[k / 12][i] * T[k] * Z[k % 12][j];
+        abut_psd_project(8, S);
+        for (int k = 0; k < 144; k++)
+            for (int i = 0; i < 64; i++) back[k] += L[i / 8][k / 12] * S[i] * L[i % 8][k % 12];
+        memset(H, 0, sizeof H);
+        abut_hinge_hessian(2, 0.3, x, 1, H);
+        unpack(4, H, P);
+        const double big = largest(P, 144);
+        for (int k = 0; k < 144; k++) CHECK_NEAR(P[k], back[k], 1e-9 * big);
+    }
+}
+
+TEST(the_branch_of_the_angle_is_the_one_nearest_to_rest)
+{
+    abut_rng r = { 10 };
+    double x[12];
+    hinge_at(&r, -3, x);    /* beyond pi, seen from 2.5 */
+    CHECK_NEAR(abut_hinge_energy(1, 2.5, x), (2 * PI - 5.5) * (2 * PI - 5.5), 1e-12);
+    check_derivatives(&HINGE, 1, 2.5, x, 1e-5, 1e-8);
+    CHECK_NEAR(abut_hinge_energy(1, 0, x), 9, 1e-12);
+    for (int i = 0; i < 50; i++) {      /* and then no rest angle sees more than half a turn */
+        hinge_at(&r, abut_rng_real(&r, -PI, PI), x);
+        CHECK(abut_hinge_energy(1, abut_rng_real(&r, -PI, PI), x) <= PI * PI * (1 + 1e-12));
+    }
+}
+
+TEST(a_wing_without_area_is_infinite_never_nan)
+{
+    const double flat[12] = { 0, 0, 0, 1, 0, 0, 0.3, 0, 0, 0.5, -1, 0 }, point[12] = { 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0 },
+                 apex[12] = { 0, 0, 0, 1, 0, 0, 0, 0, 0, 0.5, -1, 0 }, thin[12] = { 0, 0, 0, 1, 0, 0, 0.3, 1e-14, 0, 0.5, -1, 0 },
+                 nan[12] = { 0, 0, 0, 1, 0, 0, 0.3, NAN, 0, 0.5, -1, 0 },
+                 low[12] = { 0, 0, 0, 1, 0, 0, 0.3, 1e-12, 0, 0.5, -1, 0 };
+    const double *const bad[] = { flat, point, apex, thin, nan };
+    double H[ABUT_PACKED] = { 0 }, g[12];
+    for (int i = 0; i < 5; i++) {
+        CHECK(abut_hinge_energy(1, 0, bad[i]) == INFINITY);
+        CHECK(isnan(abut_hinge_angle(bad[i], NULL)));
+        abut_hinge_gradient(1, 0, bad[i], g);
+        abut_hinge_hessian(1, 0, bad[i], 1, H);
+        for (int k = 0; k < 12; k++) CHECK(isfinite(g[k]));
+        for (int k = 0; k < ABUT_PACKED; k++) CHECK(isfinite(H[k]));
+    }
+    CHECK(abut_hinge_energy(1, 0, low) == 0);
+}
+
+/* Energy of the hinges of a sheet bent onto a cylinder, over (D c^2/2) area, its middle part.  mesh 0: equilateral triangles,
+ * 1: squares with alternating diagonals, 2: with parallel ones; the axis lies at an angle in the sheet. */
+enum { ROWS = 60, MARGIN = 5 };
+static double cylinder_ratio(int mesh, double degrees)
+{
+    const double L = 0.02, curvature = 0.1, c = cos(degrees * PI / 180), s = sin(degrees * PI / 180);
+    const double height = mesh == 0 ? L * sqrt(0.75) : L;
+    double energy = 0, area = 0;
+    /* every edge between two triangles of the strip, by what is left and right of it: i along, j across */
+#define NODE(i, j) { L * ((i) + (mesh == 0 && (j) % 2 ? 0.5 : 0.0)), height * (j) }
+    for (int j = MARGIN; j < ROWS - MARGIN; j++)
+        for (int i = MARGIN; i < ROWS - MARGIN; i++) {
+            const int odd = mesh == 0 ? j % 2 : mesh == 1 ? (i + j) % 2 : 0;
+            /* the quad's diagonal from (i + 1 - up, j) to (i + up, j + 1) */
+            const int up = mesh == 0 ? odd : !odd;
+            const double a[2] = NODE(i, j), b[2] = NODE(i + 1, j), d[2] = NODE(i + 1, j + 1), e[2] = NODE(i, j + 1);
+            const double *diag[4] = { up ? a : b, up ? d : e, up ? e : a, up ? b : d };
+            /* the bottom edge: the triangle above it, and that of the quad below, whose diagonal may run either way */
+            const int under = mesh == 0 ? !odd : mesh == 1 ? odd : 1;   /* quad (i, j - 1): 1 when its diagonal is / */
+            const double p[2] = NODE(i, j - 1), q[2] = NODE(i + 1, j - 1);
+            const double *bottom[4] = { a, b, up ? d : e, under ? p : q };
+            /* the left edge: this quad's triangle there, and that of the quad to the left */
+            const int left = mesh == 1 ? odd : up;
+            const double f[2] = NODE(i - 1, j), h[2] = NODE(i - 1, j + 1);
+            const double *side[4] = { e, a, up ? d : b, left ? f : h };
+            const double *const *const edge[3] = { diag, bottom, side };
+            for (int k = 0; k < 3; k++) {
+                double x[12];
+                const double *const *n = edge[k];
+                for (int v = 0; v < 4; v++) {   /* along the circle and along the axis */
+                    const double turn = curvature * (c * n[v][0] + s * n[v][1]), axis = -s * n[v][0] + c * n[v][1];
+                    abut_v3_put(x + 3 * v, abut_v3(sin(turn) / curvature, axis, (1 - cos(turn)) / curvature));
+                }
+                const double ex = n[1][0] - n[0][0], ey = n[1][1] - n[0][1];
+                const double wings = 0.5 * (fabs(ex * (n[2][1] - n[0][1]) - ey * (n[2][0] - n[0][0])) +
+                                            fabs(ex * (n[3][1] - n[0][1]) - ey * (n[3][0] - n[0][0])));
+                energy += abut_hinge_energy(abut_hinge_stiffness(1, 1, 0, hypot(ex, ey), wings, 0), 0, x);
+            }
+            area += L * height;
+        }
+#undef NODE
+    return energy / (1. / 12 * curvature * curvature / 2 * area);
+}
+
+TEST(cylinders_have_the_energies_of_the_calibration_table)
+{
+    for (int k = 0; k <= 6; k++) CHECK_NEAR(cylinder_ratio(0, 15 * k), 3, 0.03 * 3);
+    CHECK_NEAR(cylinder_ratio(1, 0), 3, 0.03 * 3);
+    CHECK_NEAR(cylinder_ratio(1, 22.5), 3.73, 0.03 * 3.73);
+    CHECK_NEAR(cylinder_ratio(1, 45), 4.49, 0.03 * 4.49);
+    CHECK_NEAR(cylinder_ratio(2, 0), 3, 0.03 * 3);
+    CHECK_NEAR(cylinder_ratio(2, 22.5), 6.6, 0.03 * 6.6);
+    CHECK_NEAR(cylinder_ratio(2, 45), 9, 0.03 * 9);
+    CHECK_NEAR(cylinder_ratio(2, 112.5), 2.4, 0.03 * 2.4);
+    CHECK_NEAR(cylinder_ratio(2, 135), 3, 0.03 * 3);
+}
+
+TEST(the_constant_of_a_plate_is_a_third)
+{
+    const double k = abut_hinge_stiffness(8e5, 3.18e-4, 0.243, 0.02, 3.4e-4, 0);
+    CHECK_NEAR(k, 8e5 * pow(3.18e-4, 3) / (24 * (1 - 0.243 * 0.243)) * 3 * 4e-4 / 3.4e-4, 1e-15 * k);
+    CHECK_NEAR(abut_hinge_stiffness(8e5, 3.18e-4, 0.243, 0.02, 3.4e-4, 1), k / 3, 1e-15 * k);
+}
+
+/* ---- rods ---- */
+
+/* Two segments with an angle phi between them, of lengths 0.5 to 1.5. */
+static void bend_at(abut_rng *r, double phi, double x[9])
+{
+    const double e = abut_rng_real(r, 0.5, 1.5), f = abut_rng_real(r, 0.5, 1.5);
+    const double at[9] = { 0, 0, 0, e, 0, 0, e + f * cos(phi), f * sin(phi), 0 };
+    double R[9];
+    moved(r, 3, at, x, R);
+}
+
+TEST(the_curvature_binormal_is_twice_the_tangent_of_half_the_angle)
+{
+    abut_rng r = { 21 };
+    for (int i = 0; i < 200; i++) {
+        double x[9];
+        const double phi = abut_rng_real(&r, 0, 3.1);
+        bend_at(&r, phi, x);
+        const double t = 2 * tan(phi / 2);
+        CHECK_NEAR(abut_rod_bend_energy(0.3, x), 0.3 * t * t, 1e-12 * (1 + t * t * t));
+        /* and as Bergou et al. write it */
+        const abut_vec3 e = abut_v3_sub(abut_v3_get(x + 3), abut_v3_get(x));
+        const abut_vec3 f = abut_v3_sub(abut_v3_get(x + 6), abut_v3_get(x + 3));
+        const abut_vec3 kb = abut_v3_scale(2 / (abut_v3_norm(e) * abut_v3_norm(f) + abut_v3_dot(e, f)), abut_v3_cross(e, f));
+        CHECK_NEAR(abut_rod_bend_energy(0.3, x), 0.3 * abut_v3_norm2(kb), 1e-12 * (1 + t * t * t));
+    }
+}
+
+TEST(derivatives_of_a_bend_are_those_of_its_energy)
+{
+    abut_rng r = { 22 };
+    for (int i = 0; i < 200; i++) {
+        double x[9];
+        const double phi = i % 4 == 0 ? 0 : i % 4 == 1 ? 1e-6 : abut_rng_real(&r, 0, 2.6);
+        bend_at(&r, phi, x);
+        check_derivatives(&BEND, 0.7, 0, x, 1e-5, 1e-7);
+    }
+    double x[9];    /* nearly folded back */
+    bend_at(&r, 3.1, x);
+    check_derivatives(&BEND, 0.7, 0, x, 1e-6, 1e-6);
+}
+
+TEST(bends_do_not_see_rigid_motion)
+{
+    abut_rng r = { 23 };
+    for (int i = 0; i < 50; i++) {
+        double x[9];
+        bend_at(&r, i % 5 ? abut_rng_real(&r, 0, 2.5) : 0, x);
+        check_invariance(&BEND, &r, 0.7, 0, x);
+    }
+}
+
+TEST(the_projected_bend_is_semidefinite_and_only_adds)
+{
+    abut_rng r = { 24 };
+    int clamped = 0;
+    for (int i = 0; i < 200; i++) {
+        double x[9];
+        bend_at(&r, i % 2 ? abut_rng_real(&r, 1e-3, 3) : 0, x);
+        clamped += check_projection(&BEND, 2, 0, x);
+    }
+    CHECK(clamped == 100);
+}
+
+/* forces of nearly straight rods keep their digits: 2 k phi/l at the middle and the ends of equal segments */
+TEST(a_bend_of_a_nanoradian_keeps_its_digits)
+{
+    const double phi = 1e-9, x[9] = { 0, 0, 0, 1, 0, 0, 2, phi, 0 };
+    double g[9];
+    abut_rod_bend_gradient(0.5, x, g);
+    CHECK_NEAR(g[1], phi, 1e-14 * phi);
+    CHECK_NEAR(g[4], -2 * phi, 1e-14 * phi);
+    CHECK_NEAR(g[7], phi, 1e-14 * phi);
+    CHECK_NEAR(abut_rod_bend_energy(0.5, x), 0.5 * phi * phi, 1e-14 * phi * phi);
+}
+
+TEST(a_ring_of_100_edges_has_the_energy_of_a_circle)
+{
+    const double radius = 1e-3, young = 1e7, R = 0.1, l = 2 * R * sin(PI / 100);
+    double E = 0;
+    for (int i = 0; i < 100; i++) {
+        double x[9];
+        for (int k = 0; k < 3; k++) {
+            const double turn = 2 * PI * (i + k) / 100;
+            abut_v3_put(x + 3 * k, abut_v3(R * cos(turn), R * sin(turn), 0));
+        }
+        E += abut_rod_bend_energy(abut_rod_bend_stiffness(young, radius, l, l), x);
+    }
+    const double circle = young * PI * pow(radius, 4) / 4 * 2 * PI * R / (2 * R * R);
+    CHECK_NEAR(E / circle, 1.000823, 1e-6);
+}
+
+TEST(segments_obey_hooke)
+{
+    const double young = 2e6, radius = 1e-3, rest = 0.5, w = abut_rod_stretch_stiffness(young, radius, rest);
+    for (int i = -3; i <= 8; i++) {
+        const double s = 0.1 * i, x[6] = { 1, 2, 3, 1, 2 + rest * (1 + s), 3 };
+        double g[6];
+        abut_rod_stretch_gradient(w, rest, x, g);
+        CHECK_NEAR(g[4], young * PI * radius * radius * s, 1e-14 * young * radius * radius);
+        CHECK_NEAR(g[1], -g[4], 1e-18);
+        CHECK_NEAR(abut_rod_stretch_energy(w, rest, x), 0.5 * young * PI * radius * radius * rest * s * s, 1e-15 * w);
+    }
+}
+
+TEST(derivatives_of_a_segment_are_those_of_its_energy)
+{
+    abut_rng r = { 25 };
+    for (int i = 0; i < 100; i++) {
+        double x[6];
+        for (int k = 0; k < 6; k++) x[k] = abut_rng_real(&r, -1, 1);
+        check_derivatives(&STRETCH, 0.7, 1, x, 1e-6, 1e-8);
+        (void)check_projection(&STRETCH, 0.7, 1, x);
+        check_invariance(&STRETCH, &r, 0.7, 1, x);
+    }
+}
+
+TEST(a_rod_without_direction_or_folded_back_is_infinite_never_nan)
+{
+    const double none[9] = { 0, 0, 0, 0, 0, 0, 1, 0, 0 }, back[9] = { 0, 0, 0, 1, 0, 0, 0.5, 0, 0 },
+                 near[9] = { 0, 0, 0, 1, 0, 0, 0.5, 1e-14, 0 }, nan[9] = { 0, 0, 0, NAN, 0, 0, 0.5, 1, 0 };
+    const double *const bad[] = { none, back, near, nan };
+    double H[ABUT_PACKED] = { 0 }, g[9];
+    for (int i = 0; i < 4; i++) {
+        CHECK(abut_rod_bend_energy(1, bad[i]) == INFINITY);
+        abut_rod_bend_gradient(1, bad[i], g);
+        abut_rod_bend_hessian(1, bad[i], 1, H);
+        for (int k = 0; k < 9; k++) CHECK(isfinite(g[k]));
+        for (int k = 0; k < ABUT_PACKED; k++) CHECK(isfinite(H[k]));
+    }
+    const int without[] = { 0, 3 };
+    for (int i = 0; i < 2; i++) {
+        CHECK(abut_rod_stretch_energy(1, 1, bad[without[i]]) == INFINITY);
+        abut_rod_stretch_gradient(1, 1, bad[without[i]], g);
+        abut_rod_stretch_hessian(1, 1, bad[without[i]], 1, H);
+        for (int k = 0; k < 6; k++) CHECK(isfinite(g[k]));
+        for (int k = 0; k < ABUT_PACKED; k++) CHECK(isfinite(H[k]));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(a_flat_hinge_has_angle_zero_and_the_tent_the_one_stated);
+    RUN(the_angle_is_the_one_the_hinge_was_opened_to);
+    RUN(derivatives_of_a_hinge_are_those_of_its_energy);
+    RUN(derivatives_hold_for_slivers);
+    RUN(hinges_do_not_see_rigid_motion);
+    RUN(the_projected_hinge_is_semidefinite_and_only_adds);
+    RUN(the_projection_is_the_nearest_matrix_in_the_metric_of_angles);
+    RUN(the_branch_of_the_angle_is_the_one_nearest_to_rest);
+    RUN(a_wing_without_area_is_infinite_never_nan);
+    RUN(cylinders_have_the_energies_of_the_calibration_table);
+    RUN(the_constant_of_a_plate_is_a_third);
+    RUN(the_curvature_binormal_is_twice_the_tangent_of_half_the_angle);
+    RUN(derivatives_of_a_bend_are_those_of_its_energy);
+    RUN(bends_do_not_see_rigid_motion);
+    RUN(the_projected_bend_is_semidefinite_and_only_adds);
+    RUN(a_bend_of_a_nanoradian_keeps_its_digits);
+    RUN(a_ring_of_100_edges_has_the_energy_of_a_circle);
+    RUN(segments_obey_hooke);
+    RUN(derivatives_of_a_segment_are_those_of_its_energy);
+    RUN(a_rod_without_direction_or_folded_back_is_infinite_never_nan);
+    return check_done();
+}
