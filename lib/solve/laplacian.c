@@ -1,0 +1,88 @@
+#include "solve/laplacian.h"
+
+#include "energy/attach.h"
+#include "energy/stiffness_fit.h"
+#include "part/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* First entries of the blocks of a packed element: pair (a, b), a <= b. */
+static const int PAIR[4][4] = { { 0, 9, 18, 27 }, { 9, 36, 45, 54 }, { 18, 45, 63, 72 }, { 27, 54, 72, 81 } };
+
+static void put(double *H, int a, int b, double v)
+{
+    for (int d = 0; d < 9; d += 4) H[PAIR[a][b] + d] = v;
+}
+
+static void tet_blocks(const abut_elastic *e, const double *k, double psi, double *H)
+{
+    const abut_model *m = e->model;
+    for (size_t t = 0; t < (size_t)m->nt; t++) {
+        const double *B = e->B + 9 * t, w = psi * e->vol[t] * k[m->tet_mat[t]];
+        double g[12];
+        for (int d = 0; d < 3; d++) {
+            for (int a = 0; a < 3; a++) g[3 * (a + 1) + d] = B[3 * a + d];
+            g[d] = -(B[d] + B[3 + d] + B[6 + d]);
+        }
+        for (int a = 0; a < 4; a++)
+            for (int b = a; b < 4; b++)
+                put(H + ABUT_PACKED * t, a, b, w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]));
+    }
+}
+
+static void spring_blocks(const abut_model *m, double psi, int32_t *node, double *H)
+{
+    for (size_t s = 0; s < (size_t)m->nsp; s++, H += ABUT_PACKED, node += 4) {
+        const double k = psi * m->spring_stiffness[s];
+        put(H, 0, 0, k);
+        put(H, 1, 1, k);
+        put(H, 0, 1, -k);
+        node[0] = m->spring[2 * s];
+        node[1] = m->spring[2 * s + 1];
+        node[2] = node[3] = -1;
+    }
+}
+
+abut_status abut_laplacian(const abut_problem *p, const double *k, abut_bsr *A, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na * ABUT_ATTACH_PARTS, n = nt + ns + na;
+    const double psi = p->w.psi * p->w.share * p->w.share;
+    int32_t *row = malloc((4 * n + 1) * sizeof *row);
+    double *H = calloc(n + 1, ABUT_PACKED * sizeof *H), *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
+    abut_status rc = row && H && diag ? ABUT_OK
+                                      : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %zu elements, %d nodes", n, m->nv);
+    if (!rc) {
+        memcpy(row, m->tet, 4 * nt * sizeof *row);
+        tet_blocks(&p->elastic, k, psi, H);
+        spring_blocks(m, psi, row + 4 * nt, H + ABUT_PACKED * nt);
+        abut_attach_hessian(m, psi, row + 4 * (nt + ns), H + ABUT_PACKED * (nt + ns));
+        for (size_t i = 0; i < 4 * n; i++) row[i] = row[i] < 0 ? -1 : p->row[row[i]];
+        const abut_elems all = { n, row, H };
+        abut_problem_diagonal(p, diag);
+        rc = abut_bsr_pattern(A, p->nrow, &all, 1, err);
+        if (!rc) abut_bsr_assemble(A, diag, &all, 1);
+    }
+    free(row);
+    free(H);
+    free(diag);
+    return rc;
+}
+
+abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_chol_scalar **c, abut_err *err)
+{
+    abut_bsr A = { 0 };
+    double *k = malloc(((size_t)p->model->nm + 1) * sizeof *k);
+    int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
+    abut_chol_scalar_free(c);
+    abut_status rc = k && perm ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
+    if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(&p->elastic, lo, hi, k, err);
+    if (!rc) rc = abut_laplacian(p, k, &A, err);
+    if (!rc) rc = abut_graph_order(&A, perm, err);
+    if (!rc) rc = abut_chol_scalar_new(c, &A, perm, err);
+    abut_bsr_clear(&A);
+    free(k);
+    free(perm);
+    return rc;
+}
