@@ -54,7 +54,7 @@ static void angle_gradient(const hinge *H, double *grad)
                     abut_v3_axpy(abut_v3_scale(-H->A.weight[c] / H->A.h, H->A.p), -H->B.weight[c] / H->B.h, H->B.p));
 }
 
-double abut_hinge_angle(const double x[12], double *grad)
+double abut_hinge_theta(const double x[12], double *grad)
 {
     hinge H;
     if (!open_hinge(x, &H)) return NAN;
@@ -119,10 +119,4 @@ void abut_hinge_hessian(double k, double rest, const double x[12], int project, 
     add(4, 0, D, alpha[1], beta[1], H);
     add(4, -D * sine, sqrt(2) * D * c, tb, shear[0], H);
     add(4, D * sine, sqrt(2) * D * s, tc, shear[1], H);
-}
-
-double abut_hinge_stiffness(double young, double thickness, double poisson, double length, double area, int plate)
-{
-    const double k = young * thickness * thickness * thickness / (24 * (1 - poisson * poisson)) * 3 * length * length / area;
-    return plate ? k / 3 : k;
 }

@@ -25,7 +25,7 @@
 #define ABUT_ENERGY_HINGE_H
 
 /** theta in [-pi, pi], rad; NaN where a wing has no normal.  grad[12] (NULL to skip): d theta / dx, 1/m. */
-double abut_hinge_angle(const double x[12], double *grad);
+double abut_hinge_theta(const double x[12], double *grad);
 
 /** k (theta - rest)^2, J. */
 double abut_hinge_energy(double k, double rest, const double x[12]);
@@ -33,11 +33,5 @@ double abut_hinge_energy(double k, double rest, const double x[12]);
 void abut_hinge_gradient(double k, double rest, const double x[12], double g[12]);
 /** H[ABUT_PACKED] (linalg/bsr.h) += its second derivative, or that made positive semidefinite. */
 void abut_hinge_hessian(double k, double rest, const double x[12], int project, double *H);
-
-/** k of a hinge, J: E t^3 / (24 (1 - nu^2)) 3 l^2 / A with the rest length l of the edge, m, and the sum A of the two rest
- * areas, m^2 (Li 2020, 2.2.2).  A sheet of nearly equilateral triangles then bends three times as stiffly as a Kirchhoff plate of
- * that thickness, one of squares with parallel diagonals 2.4 to 9 times, depending on the direction.
- * plate: a third of k, which among equilateral triangles is that plate. */
-double abut_hinge_stiffness(double young, double thickness, double poisson, double length, double area, int plate);
 
 #endif

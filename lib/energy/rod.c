@@ -14,11 +14,6 @@ double abut_rod_stretch_stiffness(double young, double radius, double rest)
     return 0.5 * PI * radius * radius * rest * young;
 }
 
-double abut_rod_bend_stiffness(double young, double radius, double rest1, double rest2)
-{
-    return 0.25 * PI * radius * radius * radius * radius * young / (rest1 + rest2);
-}
-
 /* ---- stretch ---- */
 
 /* unit direction; returns the length */

@@ -17,10 +17,8 @@
 #ifndef ABUT_ENERGY_ROD_H
 #define ABUT_ENERGY_ROD_H
 
-/** w, J. */
+/** w, J; k of a bend stands in the model (bend/stiffness). */
 double abut_rod_stretch_stiffness(double young, double radius, double rest);
-/** k, J: rest1 and rest2 the lengths of the two segments, m. */
-double abut_rod_bend_stiffness(double young, double radius, double rest1, double rest2);
 
 /** J; +inf when the segment has no length. */
 double abut_rod_stretch_energy(double w, double rest, const double x[6]);
