@@ -3,6 +3,7 @@
 #include "energy/barrier.h"
 #include "energy/attach.h"
 #include "energy/spring.h"
+#include "energy/stretch_limit.h"
 #include "solve/measures.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
 {
     *ms = (abut_measure){ .model = m };
     abut_status rc = abut_elastic_init(&ms->elastic, m, err);
+    if (!rc) rc = abut_thin_init(&ms->thin, m, err);
     if (!rc) rc = abut_collmesh_init(&ms->cm, m, err);
     ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
     ms->stress = calloc((size_t)m->nt + 1, sizeof *ms->stress);
@@ -32,6 +34,7 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
 void abut_measure_clear(abut_measure *ms)
 {
     abut_elastic_clear(&ms->elastic);
+    abut_thin_clear(&ms->thin);
     abut_collmesh_clear(&ms->cm);
     abut_candidates_clear(&ms->cand);
     abut_pairs_clear(&ms->pairs);
@@ -144,11 +147,13 @@ static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
 static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fields *out, abut_err *err)
 {
     const abut_springs springs = { .model = ms->model };   /* a sum over all of them asks for no lists */
-    double stretched = 0;
+    const double kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
+    double stretched = 0, thin = 0;
     abut_status rc = abut_elastic_energy(&ms->elastic, f->x, &out->elastic, &ms->scratch, err);
     if (!rc) rc = abut_spring_energy(&springs, f->x, &stretched, &ms->scratch, err);
+    if (!rc) rc = abut_thin_energy(&ms->thin, f->x, ABUT_THIN_ALL, kappa, &thin, &ms->scratch, err);
     if (rc) return rc;
-    out->elastic += abut_attach_energy(ms->model, f->x) + stretched;
+    out->elastic += abut_attach_energy(ms->model, f->x) + stretched + thin;
     out->kinetic = abut_kinetic_energy(ms->model, f->v);
     out->gravity = abut_gravity_energy(ms->model, f->x);
     abut_linear_momentum(ms->model, f->v, out->linear);

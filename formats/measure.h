@@ -4,6 +4,7 @@
 
 #include "contact/pairs.h"
 #include "energy/elastic.h"
+#include "energy/thin.h"
 
 /* What to compute; the rest of abut_fields stays empty. */
 enum { ABUT_WANT_STRESS = 1 /* J, stress */, ABUT_WANT_CONTACT = 2 /* force, contacts, gap */,
@@ -20,7 +21,7 @@ typedef struct abut_fields {
     double gap;             /* m, the smallest; 0 when something touches, +inf when nothing is within dhat */
 
     int totals_known;       /* 1 when the rest is filled.  Obstacles have no part in it. */
-    double kinetic, elastic, gravity;   /* J; elastic: with attachments; gravity: -sum m g.x */
+    double kinetic, elastic, gravity;   /* J; elastic: with attachments and thin elements; gravity: -sum m g.x */
     double linear[3];       /* kg m/s */
     double angular[3];      /* kg m^2/s, about the origin */
     double min_J;           /* NaN without tets */
@@ -33,6 +34,7 @@ typedef struct abut_fields {
 typedef struct abut_measure {
     const abut_model *model;
     abut_elastic elastic;
+    abut_thin thin;
     abut_collmesh cm;
     abut_candidates cand;
     abut_pairs pairs;
@@ -41,7 +43,7 @@ typedef struct abut_measure {
     abut_arena scratch;
 } abut_measure;
 
-/** Fails  as abut_elastic_init and abut_collmesh_init; ABUT_E_NOMEM */
+/** Fails  as abut_elastic_init, abut_thin_init and abut_collmesh_init; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *err);
 void abut_measure_clear(abut_measure *ms);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Element sets of the matrix: those that stay come first. */
-enum { SET_TETS, SET_TIES, SET_SPRINGS, SET_TOUCH, SETS, SETS_THAT_STAY = SET_TOUCH };
+enum { SET_TETS, SET_TIES, SET_SPRINGS, SET_THIN, SET_TOUCH, SETS, SETS_THAT_STAY = SET_TOUCH };
 
 /* A step is ordered anew when its contacts make the factor this much dearer than that of the elements alone, which goes
  * without saying when there are this many contacts for each row. */
@@ -23,6 +23,8 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     *d = (abut_direction){ .method = method, .threads = threads };
     d->tet_H = malloc((nt * ABUT_PACKED + 1) * sizeof(double));
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
+    d->thin_H = malloc((p->thin.n * ABUT_PACKED + 1) * sizeof(double));
+    d->thin_row = malloc((4 * p->thin.n + 1) * sizeof(int32_t));
     d->perm = malloc(nv * sizeof(int32_t));
     d->tets.node_row = malloc(nv * sizeof(int32_t));
     d->tets.perm = malloc(nv * sizeof(int32_t));
@@ -37,8 +39,8 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     d->spring_node = malloc((4 * n_spring + 1) * sizeof(int32_t));
     d->spring_row = malloc((4 * n_spring + 1) * sizeof(int32_t));
     d->spring_H = malloc((n_spring * ABUT_PACKED + 1) * sizeof(double));
-    if (d->spring_node && d->spring_row && d->spring_H && d->tie_node && d->tie_row && d->tie_H && d->tet_H && d->tet_row &&
-        d->perm && d->tets.node_row && d->tets.perm && d->diag && d->rhs && d->sol) return ABUT_OK;
+    if (d->spring_node && d->spring_row && d->spring_H && d->tie_node && d->tie_row && d->tie_H && d->thin_H && d->thin_row &&
+        d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->diag && d->rhs && d->sol) return ABUT_OK;
     abut_direction_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
 }
@@ -59,6 +61,8 @@ void abut_direction_clear(abut_direction *d)
     abut_cg_clear(&d->cg);
     free(d->tet_H);
     free(d->tet_row);
+    free(d->thin_H);
+    free(d->thin_row);
     free(d->tie_node);
     free(d->tie_row);
     free(d->tie_H);
@@ -246,10 +250,13 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     abut_spring_hessian(&p->springs, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->spring_node,
                         d->spring_H);
     rows_of(p, 4 * (size_t)m->nsp, d->spring_node, d->spring_row);
+    abut_problem_thin_hessian(p, x, d->thin_H);
+    rows_of(p, 4 * p->thin.n, p->thin.node, d->thin_row);
     LAP(hessian);
 
     const abut_elems sets[SETS] = { { (size_t)m->nt, d->tet_row, d->tet_H }, { n_tie, d->tie_row, d->tie_H },
-                                    { (size_t)m->nsp, d->spring_row, d->spring_H }, { t->n, t->row, t->H } };
+                                    { (size_t)m->nsp, d->spring_row, d->spring_H },
+                                    { p->thin.n, d->thin_row, d->thin_H }, { t->n, t->row, t->H } };
     rc = analyse(d, p, x, sets, err);
     LAP(analyse);
     if (rc) return rc;

@@ -34,6 +34,8 @@ typedef struct abut_direction {
     } tets;
     double *tet_H;          /* element Hessians, packed */
     int32_t *tet_row;
+    double *thin_H;         /* thin elements */
+    int32_t *thin_row;
     int32_t *tie_node, *tie_row;    /* attachments: nodes, rows, Hessians */
     double *tie_H;
     int32_t *spring_node, *spring_row;

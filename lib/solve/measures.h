@@ -37,7 +37,7 @@ typedef struct abut_forces {
     double *contact;    /* of the barrier; obstacles feel theirs */
     double *friction;   /* of the frozen contacts */
     double *damping;    /* -C v; none on obstacles */
-    double *elastic;    /* -dPsi/dx: elasticity and attachments */
+    double *elastic;    /* -dPsi/dx: elasticity, attachments and thin elements */
 } abut_forces;
 
 /** Every f is written whole.  Fail  ABUT_E_NOMEM */
@@ -46,7 +46,7 @@ ABUT_MUST_USE abut_status abut_force_friction(const abut_solved *s, double *f, a
 ABUT_MUST_USE abut_status abut_force_damping(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err);
 /** The same with the velocities at the start of the step. */
 ABUT_MUST_USE abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err);
-/** The same of another point than the end of the step: the elastic force at x[3 nv]. */
+/** The elastic force with which the scheme ends a step at x[3 nv]. */
 ABUT_MUST_USE abut_status abut_force_elastic(const abut_solved *s, const double *x, double *f, abut_arena *scratch,
                                              abut_err *err);
 

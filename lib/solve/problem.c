@@ -2,6 +2,8 @@
 
 #include "base/par.h"
 #include "energy/attach.h"
+#include "energy/stretch_limit.h"
+#include "linalg/bsr.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,6 +16,7 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     abut_status rc = abut_collmesh_init(&p->cm, model, err);
     if (!rc) rc = abut_elastic_init(&p->elastic, model, err);
     if (!rc) rc = abut_springs_init(&p->springs, model, err);
+    if (!rc) rc = abut_thin_init(&p->thin, model, err);
     if (!rc) rc = abut_damping_init(&p->damping, model, err);
     if (rc) goto fail;
 
@@ -40,7 +43,8 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
         abut_acc_add(&sum, p->elastic.vol[t] * (p->elastic.lame[2 * t] + p->elastic.lame[2 * t + 1]));
     for (int32_t i = 0; i < model->nsp; i++)
         abut_acc_add(&sum, model->spring_stiffness[i] * model->spring_length[i] * model->spring_length[i]);
-    p->stiffness = sum.hi + sum.lo;
+    p->stiffness = sum.hi + sum.lo + abut_thin_stiffness(&p->thin);
+    p->strain_kappa = ABUT_STRAIN_KAPPA_MIN;
     p->w = abut_integrator_weights(model, ABUT_IMPLICIT_EULER);
     return ABUT_OK;
 fail:
@@ -53,6 +57,7 @@ void abut_problem_clear(abut_problem *p)
     abut_collmesh_clear(&p->cm);
     abut_elastic_clear(&p->elastic);
     abut_springs_clear(&p->springs);
+    abut_thin_clear(&p->thin);
     abut_damping_clear(&p->damping);
     abut_lag_clear(&p->lag);
     free(p->obstacle);
@@ -116,21 +121,48 @@ const double *abut_problem_elastic_point(const abut_problem *p, const double *x)
     return p->z;
 }
 
+/* terms of thin elements that are taken at the elastic point, and whether others are at the iterate, weighed by h_force^2 */
+static int parts_there(const abut_problem *p) { return p->w.share == 1 ? ABUT_THIN_ALL : ABUT_THIN_ELASTIC; }
+static int parts_here(const abut_problem *p) { return p->w.share < 1 && p->thin.bounded; }
+
+static abut_status thin_energy(const abut_problem *p, const double *x, double *sum, abut_arena *scratch, abut_err *err)
+{
+    double there = 0, here = 0;
+    abut_status rc = ABUT_OK;
+    if (p->thin.n)
+        rc = abut_thin_energy(&p->thin, abut_problem_elastic_point(p, x), parts_there(p), p->strain_kappa, &there, scratch, err);
+    if (!rc && parts_here(p)) rc = abut_thin_energy(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, &here, scratch, err);
+    *sum = p->w.psi * there + p->w.h_force * p->w.h_force * here;
+    return rc;
+}
+
+void abut_problem_thin_hessian(const abut_problem *p, const double *x, double *H)
+{
+    const double share = p->w.share, *z = abut_problem_elastic_point(p, x);
+    memset(H, 0, p->thin.n * ABUT_PACKED * sizeof *H);
+    abut_thin_hessian(&p->thin, z, parts_there(p), p->strain_kappa, p->w.psi * share * share, H);
+    if (parts_here(p)) abut_thin_hessian(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, p->w.h_force * p->w.h_force, H);
+}
+
 abut_status abut_problem_potential(const abut_problem *p, const double *x, double *psi, abut_arena *scratch, abut_err *err)
 {
-    double springs = 0;
+    double springs = 0, thin = 0;
     abut_status rc = abut_elastic_energy(&p->elastic, x, psi, scratch, err);
     if (!rc && p->model->nsp) rc = abut_spring_energy(&p->springs, x, &springs, scratch, err);
-    if (!rc) *psi += abut_attach_energy(p->model, x) + springs;
+    if (!rc) rc = abut_thin_energy(&p->thin, x, ABUT_THIN_ALL, p->strain_kappa, &thin, scratch, err);
+    if (!rc) *psi += abut_attach_energy(p->model, x) + springs + thin;
     return rc;
 }
 
 abut_status abut_problem_potential_gradient(const abut_problem *p, const double *x, double scale, double *g, abut_arena *scratch,
                                             abut_err *err)
 {
-    abut_status rc = abut_elastic_gradient(&p->elastic, x, scale, g, scratch, err);
-    if (!rc && p->model->nsp) rc = abut_spring_gradient(&p->springs, x, scale, g, scratch, err);
-    if (!rc) abut_attach_gradient(p->model, x, scale, g);
+    const double *z = abut_problem_elastic_point(p, x);
+    abut_status rc = abut_elastic_gradient(&p->elastic, z, scale, g, scratch, err);
+    if (!rc && p->model->nsp) rc = abut_spring_gradient(&p->springs, z, scale, g, scratch, err);
+    if (!rc) abut_attach_gradient(p->model, z, scale, g);
+    if (!rc) rc = abut_thin_gradient(&p->thin, z, parts_there(p), p->strain_kappa, scale, g, scratch, err);
+    if (!rc && parts_here(p)) rc = abut_thin_gradient(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, scale, g, scratch, err);
     return rc;
 }
 
@@ -148,6 +180,7 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     abut_status rc = abut_elastic_energy(&p->elastic, abut_problem_elastic_point(p, x), &psi, scratch, err);
     if (!rc && p->model->nsp)
         rc = abut_spring_energy(&p->springs, abut_problem_elastic_point(p, x), &out.spring, scratch, err);
+    if (!rc) rc = thin_energy(p, x, &out.thin, scratch, err);
     if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &out.barrier, scratch, err);
     if (!rc) rc = abut_friction_energy(&p->lag, &law, x, p->still, &out.friction, scratch, err);
     if (!rc && abut_damping_acts(&p->damping))
@@ -165,14 +198,14 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
 double abut_energy_sum(const abut_energy *e)
 {
     return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian, e->damping,
-                                     e->attachment, e->spring }, 8);
+                                     e->attachment, e->spring, e->thin }, 9);
 }
 
 double abut_energy_noise(const abut_problem *p, const abut_energy *e)
 {
     return 4 * DBL_EPSILON * (p->w.psi * p->stiffness + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) +
                               fabs(e->friction) +
-                              fabs(e->lagrangian) + e->damping + e->attachment + e->spring);
+                              fabs(e->lagrangian) + e->damping + e->attachment + e->spring + fabs(e->thin));
 }
 
 static void nodal_gradient(const abut_problem *p, const double *x, double *g)
@@ -197,7 +230,7 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
     if (terms & ABUT_TERM_SMOOTH) {
         const abut_stiction law = abut_problem_stiction(p);
         nodal_gradient(p, x, g);
-        rc = abut_problem_potential_gradient(p, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, g, scratch, err);
+        rc = abut_problem_potential_gradient(p, x, p->w.psi * p->w.share, g, scratch, err);
         if (!rc) rc = abut_friction_gradient(&p->lag, &law, m->nv, x, p->still, g, scratch, err);
         if (!rc && abut_damping_acts(&p->damping))
             rc = abut_damping_gradient(&p->damping, &p->elastic, x, abut_problem_undamped(p), p->w.damping, g, scratch, err);

@@ -2,10 +2,11 @@
  *
  *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + R(x) + A(x)          kg m^2
  *
- * inertia (quasi-static: minus the work of the loads), elasticity (springs and attachments with it), contact barrier, lagged friction,
- * Rayleigh damping, and the augmented Lagrangian of prescribed nodes that could not
- * be moved to their targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
- * (solve/integrator.h); implicit Euler: xhat = x_n + h v_n + h^2 g, psi = h^2, z = x. */
+ * inertia (quasi-static: minus the work of the loads), elasticity (springs, attachments and thin elements with it), contact
+ * barrier, lagged friction, Rayleigh damping, and the augmented Lagrangian of prescribed nodes that could not be moved to their
+ * targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
+ * (solve/integrator.h); implicit Euler: xhat = x_n + h v_n + h^2 g, psi = h^2, z = x.  Terms of thin elements that keep bounds
+ * are taken at x like the barrier, whatever the scheme: the bounds are to hold there. */
 #ifndef ABUT_SOLVE_PROBLEM_H
 #define ABUT_SOLVE_PROBLEM_H
 
@@ -15,6 +16,7 @@
 #include "energy/elastic.h"
 #include "energy/friction.h"
 #include "energy/spring.h"
+#include "energy/thin.h"
 #include "solve/integrator.h"
 
 /* Augmented Lagrangian for prescribed nodes on their way (Li 2020, App. E, eq. 4). */
@@ -29,11 +31,13 @@ typedef struct abut_problem {
     abut_collmesh cm;
     abut_elastic elastic;
     abut_springs springs;
+    abut_thin thin;
     abut_damping damping;
     uint8_t *obstacle;          /* [nc] collision vertices that never answer a force */
 
     abut_weights w;             /* of the scheme of this step */
     double kappa;               /* kg/m^2 */
+    double strain_kappa;        /* Pa: of the stretch limits */
     double *xn, *xhat;          /* [3 nv] start and inertial target of the step */
     double *still;              /* [3 nv] where a node is that has come to rest: friction opposes x - still */
     double *target;             /* [3 nv] where prescribed nodes shall be */
@@ -49,7 +53,7 @@ typedef struct abut_problem {
 
 /* The terms of the objective, kg m^2. */
 typedef struct abut_energy {
-    double inertia /* quasi-static: of the loads */, elastic, damping, barrier, friction, lagrangian, attachment, spring;
+    double inertia /* quasi-static: of the loads */, elastic, damping, barrier, friction, lagrangian, attachment, spring, thin;
 } abut_energy;
 
 ABUT_MUST_USE abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err);
@@ -63,12 +67,16 @@ abut_stiction abut_problem_stiction(const abut_problem *p);
 
 /** Where the elastic energy is taken for an iterate x: x itself, or p->z, filled. */
 const double *abut_problem_elastic_point(const abut_problem *p, const double *x);
-/** Psi(x), J: what depends on the positions alone, elasticity, springs and attachments.  +inf when x is infeasible. */
+/** Psi(x), J: what depends on the positions alone: elasticity, springs, attachments, thin elements.  +inf when x is infeasible. */
 ABUT_MUST_USE abut_status abut_problem_potential(const abut_problem *p, const double *x, double *psi, abut_arena *scratch,
                                                  abut_err *err);
-/** g[3 nv] += scale dPsi/dx, of every node, prescribed or not. */
+/** g[3 nv] += scale dPsi/dx as the scheme of this step takes it for an iterate x (elasticity at the elastic point), of every
+ * node, prescribed or not. */
 ABUT_MUST_USE abut_status abut_problem_potential_gradient(const abut_problem *p, const double *x, double scale, double *g,
                                                           abut_arena *scratch, abut_err *err);
+
+/** H[thin.n * ABUT_PACKED]: what thin elements add to the Hessian of the objective at x, projected. */
+void abut_problem_thin_hessian(const abut_problem *p, const double *x, double *H);
 
 /** Where a node would be that damping does not oppose. */
 const double *abut_problem_undamped(const abut_problem *p);

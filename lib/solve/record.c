@@ -24,7 +24,7 @@ static abut_status forces_find(const abut_solved *s, abut_forces *f, abut_arena 
     if (!rc) rc = abut_force_contact(s, f->contact, scratch, err);
     if (!rc) rc = abut_force_friction(s, f->friction, scratch, err);
     if (!rc) rc = abut_force_damping(s, f->damping, scratch, err);
-    if (!rc) rc = abut_force_elastic(s, abut_problem_elastic_point(s->prob, s->x), f->elastic, scratch, err);
+    if (!rc) rc = abut_force_elastic(s, s->x, f->elastic, scratch, err);
     return rc;
 }
 

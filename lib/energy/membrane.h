@@ -1,0 +1,72 @@
+/* Membranes: energy of a surface in its own plane, J per m^3 of material, as a function of the 3x2 deformation gradient
+ * F = U diag(s) V^T; its columns are what unit lengths along warp and weft become.  With J = s_0 s_1, e = (F^T F - I)/2:
+ *
+ *   isotropic, in plane stress: lambda = E nu / (1 - nu^2)                                        Li 2020, 2.2.2, 5.3
+ *     StVK              mu e:e + lambda/2 tr(e)^2
+ *     neo-Hookean       mu/2 (s_0^2 + s_1^2 - 2) - mu L + lambda/2 L^2,  L = ln J
+ *     fixed corotated   mu sum (s_i - 1)^2 + lambda/2 (J - 1)^2
+ *   orthotropic         a11/2 e11^2 + a22/2 e22^2 + a12 e11 e22 + G12 e12^2
+ *   cloth               a11/2 b(e11^2, m11^2) + a22/2 b(e22^2, m22^2) + a12 b(e11 e22, m11 m22) + G12 b(e12^2, m12^2),
+ *                       b(z, m) = -m ln(1 - z/m): the same at rest, infinite where a |e_ij| reaches m_ij       Li 2020, 5.4.2
+ *
+ * A surface in space does not invert: s >= 0.  All but the orthotropic ones are smooth for s > 0 only.
+ *
+ * Derivatives are given in the frame of the singular vectors, n the unit normal.  Of an isotropic one the eigenvalues of
+ * d2psi/dF2 are those of A (in the span of u_0 v_0^T, u_1 v_1^T), flip and twist (u_0 v_1^T + and - u_1 v_0^T, over sqrt 2), and
+ * d_i / s_i (n v_i^T). */
+#ifndef ABUT_ENERGY_MEMBRANE_H
+#define ABUT_ENERGY_MEMBRANE_H
+
+#include "base/err.h"
+#include "model/model.h"
+
+/* The law of one material.  fabric and strain point into the model. */
+typedef struct abut_membrane {
+    int kind;               /* ABUT_MEMBRANE_* */
+    int model;              /* isotropic: ABUT_STVK, ABUT_NEO_HOOKEAN or ABUT_FIXED_COROTATED */
+    double mu, lambda;      /* isotropic: Pa */
+    const double *fabric;   /* others: a11, a22, a12, G12, Pa */
+    const double *strain;   /* cloth: m11, m22, m12; NULL: no bounds */
+} abut_membrane;
+
+/** The law of material `mat` of a model.
+ * Fails  ABUT_E_FORMAT an isotropic membrane of another constitutive model (names both) */
+ABUT_MUST_USE abut_status abut_membrane_of(const abut_model *m, int32_t mat, abut_membrane *law, abut_err *err);
+
+/** A modulus that bounds the others of the law, Pa. */
+double abut_membrane_stiffness(const abut_membrane *law);
+
+/* A function of the principal stretches and its derivatives. */
+typedef struct abut_plane_principal {
+    double psi;         /* J/m^3 */
+    double d[2];        /* dpsi/ds_i, Pa */
+    double A[3];        /* d2psi/ds_i ds_j: 00, 01, 11 */
+    double flip;        /* (d_0 - d_1) / (s_0 - s_1) */
+    double twist;       /* (d_0 + d_1) / (s_0 + s_1) */
+} abut_plane_principal;
+
+/** An isotropic law at s[2] > 0. */
+void abut_membrane_principal(const abut_membrane *law, const double s[2], abut_plane_principal *p);
+
+/* A law in the frame of the singular vectors: u_i v_p^T is number 2 i + p. */
+typedef struct abut_plane_frame {
+    double P[4];        /* dpsi/dF, Pa */
+    double G[16];       /* d2psi/dF2 in the plane */
+    double R[3];        /* d2psi/dF2 of n v_p^T, n v_q^T: 00, 01, 11 */
+} abut_plane_frame;
+
+/** The same of a function of the principal stretches alone, its second derivative projected to positive semidefinite. */
+void abut_plane_project(const abut_plane_principal *p, const double s[2], abut_plane_frame *f);
+
+/** psi of a law that is not isotropic, at s and V (row major, columns v_0, v_1); +inf where a bound is reached. */
+double abut_fabric_psi(const abut_membrane *law, const double s[2], const double V[4]);
+/** f->P += dpsi/dF, at finite psi. */
+void abut_fabric_stress(const abut_membrane *law, const double s[2], const double V[4], abut_plane_frame *f);
+/** f->G and f->R += d2psi/dF2, projected to positive semidefinite, at finite psi. */
+void abut_fabric_hessian(const abut_membrane *law, const double s[2], const double V[4], abut_plane_frame *f);
+
+/** psi as a function of e[3] = (e11, e22, e12), S = dpsi/de, C = d2psi/de2 (11,11; 11,22; 22,22; 12,12; all others are 0);
+ * NULL to skip. */
+double abut_fabric(const abut_membrane *law, const double e[3], double S[3], double C[4]);
+
+#endif

@@ -1,0 +1,196 @@
+#include "energy/thin.h"
+
+#include "base/par.h"
+#include "energy/stretch_limit.h"
+#include "energy/thin_shell.h"
+#include "linalg/bsr.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rest shapes ---- */
+
+static void count(abut_thin *t)
+{
+    const abut_model *m = t->model;
+    const int32_t of_kind[ABUT_THIN_KINDS] = { m->nsh, m->nhg, m->nrd, m->nbd };
+    for (int k = 0; k < ABUT_THIN_KINDS; k++) t->first[k + 1] = t->first[k] + (size_t)of_kind[k];
+    t->n = t->first[ABUT_THIN_KINDS];
+}
+
+static abut_status allocate(abut_thin *t, abut_err *err)
+{
+    const abut_model *m = t->model;
+    const size_t ns = (size_t)m->nsh + 1;
+    t->node = malloc(4 * t->n * sizeof *t->node);
+    t->inc_first = calloc((size_t)m->nv + 1, sizeof *t->inc_first);
+    t->inc = malloc(4 * t->n * sizeof *t->inc);
+    t->B = malloc(4 * ns * sizeof *t->B);
+    t->vol = malloc(ns * sizeof *t->vol);
+    t->membrane = calloc((size_t)m->nm + 1, sizeof *t->membrane);
+    if (t->node && t->inc_first && t->inc && t->B && t->vol && t->membrane) return ABUT_OK;
+    return abut_fail(err, ABUT_E_NOMEM, "rest shapes of %zu thin elements", t->n);
+}
+
+static void stencils(abut_thin *t)
+{
+    const abut_model *m = t->model;
+    const int32_t *const node[ABUT_THIN_KINDS] = { m->shell, m->hinge, m->rod, m->bend };
+    static const size_t corners[ABUT_THIN_KINDS] = { 3, 4, 2, 3 };
+    for (int k = 0; k < ABUT_THIN_KINDS; k++)
+        for (size_t e = t->first[k]; e < t->first[k + 1]; e++)
+            for (size_t c = 0; c < 4; c++)
+                t->node[4 * e + c] = c < corners[k] ? node[k][corners[k] * (e - t->first[k]) + c] : -1;
+}
+
+/* corners by node: count, sum up, fill; the fill runs in corner order, so every list ascends */
+static void incidence(abut_thin *t)
+{
+    const int32_t nv = t->model->nv, corners = (int32_t)(4 * t->n);
+    int32_t *first = t->inc_first;
+    for (int32_t c = 0; c < corners; c++)
+        if (t->node[c] >= 0) first[t->node[c] + 1]++;
+    for (int32_t i = 0; i < nv; i++) first[i + 1] += first[i];
+    for (int32_t c = 0; c < corners; c++)
+        if (t->node[c] >= 0) t->inc[first[t->node[c]]++] = c;
+    for (int32_t i = nv; i > 0; i--) first[i] = first[i - 1];
+    first[0] = 0;
+}
+
+static abut_status shells(abut_thin *t, abut_err *err)
+{
+    const abut_model *m = t->model;
+    t->bounded = m->nsh && m->shell_limit;
+    for (int32_t i = 0; i < m->nsh; i++) {
+        const double *R = m->shell_rest + 4 * (size_t)i, area2 = R[0] * R[3] - R[1] * R[2];
+        double *B = t->B + 4 * (size_t)i;
+        B[0] = R[3] / area2, B[1] = -R[1] / area2, B[2] = -R[2] / area2, B[3] = R[0] / area2;
+        t->vol[i] = 0.5 * area2 * m->shell_thick[i];
+        abut_membrane *law = &t->membrane[m->shell_mat[i]];
+        if (law->mu > 0) continue;      /* known already */
+        const abut_status rc = abut_membrane_of(m, m->shell_mat[i], law, err);
+        if (rc) return abut_wrap(err, "shell %d", i), rc;
+        t->bounded |= law->strain != NULL;
+    }
+    return ABUT_OK;
+}
+
+/* Elements of the stream whose energy is not here must not be passed over. */
+static abut_status refuse(const abut_model *m, abut_err *err)
+{
+    const char *what = m->nhg ? "hinge" : m->nrd ? "rod" : m->nbd ? "bend" : NULL;
+    if (!what) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "the model has rows of %s/: this program does not know their energy yet", what);
+}
+
+abut_status abut_thin_init(abut_thin *t, const abut_model *m, abut_err *err)
+{
+    *t = (abut_thin){ .model = m };
+    count(t);
+    if (t->n == 0) return ABUT_OK;
+    if (t->n > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "%zu thin elements: more than %d", t->n, INT32_MAX / 4);
+    abut_status rc = refuse(m, err);
+    if (!rc) rc = allocate(t, err);
+    if (!rc) rc = shells(t, err);
+    if (rc) {
+        abut_thin_clear(t);
+        return rc;
+    }
+    stencils(t);
+    incidence(t);
+    return ABUT_OK;
+}
+
+void abut_thin_clear(abut_thin *t)
+{
+    free(t->node);
+    free(t->inc_first);
+    free(t->inc);
+    free(t->B);
+    free(t->vol);
+    free(t->membrane);
+    *t = (abut_thin){ 0 };
+}
+
+double abut_thin_stiffness(const abut_thin *t)
+{
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < (t->n ? t->model->nsh : 0); i++)
+        abut_acc_add(&sum, t->vol[i] * abut_membrane_stiffness(&t->membrane[t->model->shell_mat[i]]));
+    return sum.hi + sum.lo;
+}
+
+/* ---- sums ---- */
+
+/* the part of [lo, hi) that is of kind k */
+static abut_range of_kind(const abut_thin *t, int k, size_t lo, size_t hi)
+{
+    const size_t a = t->first[k], b = t->first[k + 1];
+    const abut_range r = { lo > a ? lo : a, hi < b ? hi : b };
+    return r.lo < r.hi ? r : (abut_range){ lo, lo };
+}
+
+abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, double kappa, double *energy, abut_arena *scratch,
+                             abut_err *err)
+{
+    const size_t n = t->n, nb = abut_blocks(n);
+    *energy = 0;
+    if (n == 0) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *part = ABUT_NEW(scratch, double, nb);
+    if (!part) return abut_fail(err, ABUT_E_NOMEM, "energy of thin elements: %zu partial sums", nb);
+    const abut_thin_ask ask = { t, x, parts, kappa, 1 };
+
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
+        double sum = 0;
+        sum += abut_thin_shell_energy(&ask, shell.lo, shell.hi);
+        part[b] = sum;
+    }
+
+    const double total = abut_sum(part, nb);
+    abut_arena_release(scratch, mark);
+    *energy = isfinite(total) ? total : INFINITY;   /* inf - inf in the compensated sum is NaN */
+    return ABUT_OK;
+}
+
+abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *g,
+                               abut_arena *scratch, abut_err *err)
+{
+    const size_t n = t->n, nb = abut_blocks(n);
+    const int32_t nv = t->model ? t->model->nv : 0;
+    if (n == 0) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *f = ABUT_ROOM(scratch, double, 12 * n);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "forces of %zu thin elements", n);
+    const abut_thin_ask ask = { t, x, parts, kappa, scale };
+
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
+        abut_thin_shell_gradient(&ask, shell.lo, shell.hi, f);
+    }
+
+    #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
+    for (int32_t i = 0; i < nv; i++) {
+        double sum[3] = { 0, 0, 0 };
+        for (int32_t k = t->inc_first[i]; k < t->inc_first[i + 1]; k++)
+            for (int d = 0; d < 3; d++) sum[d] += f[3 * (size_t)t->inc[k] + (size_t)d];
+        for (int d = 0; d < 3; d++) g[3 * (size_t)i + (size_t)d] += sum[d];
+    }
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}
+
+void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *H)
+{
+    const size_t n = t->n, nb = abut_blocks(n);
+    const abut_thin_ask ask = { t, x, parts, kappa, scale };
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
+        abut_thin_shell_hessian(&ask, shell.lo, shell.hi, H);
+    }
+}

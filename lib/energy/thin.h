@@ -1,0 +1,54 @@
+/* Thin elements: shells, hinges between them, rod segments, bends between those.  One list of stencils of up to four nodes,
+ * in that order; the energy of an element is in joules.
+ *
+ * A shell is a triangle with F = [x1 - x0, x2 - x0] R^-1, R = shell/rest, and the volume V = area thickness.  It stores
+ * V psi(F), psi its membrane (energy/membrane.h), and V times the barrier of its stretch limits (energy/stretch_limit.h), whose
+ * stiffness kappa is a number of the solver's.
+ *
+ * Two kinds of terms, because some time schemes take elasticity in the middle of a step and what keeps bounds at its end: */
+#ifndef ABUT_ENERGY_THIN_H
+#define ABUT_ENERGY_THIN_H
+
+#include "base/arena.h"
+#include "energy/membrane.h"
+
+enum { ABUT_THIN_ELASTIC = 1 /* without bounds */, ABUT_THIN_BOUNDED = 2 /* stretch limits; cloth */, ABUT_THIN_ALL = 3 };
+
+/* Kinds of elements, in the order of the list. */
+enum { ABUT_THIN_SHELL, ABUT_THIN_HINGE, ABUT_THIN_ROD, ABUT_THIN_BEND, ABUT_THIN_KINDS };
+
+/* Rest shapes, precomputed; owned here.  Borrows the model.  Zero-filled is empty. */
+typedef struct abut_thin {
+    const abut_model *model;
+    size_t n;                               /* elements */
+    size_t first[ABUT_THIN_KINDS + 1];      /* those of kind k are first[k] .. first[k + 1] - 1 */
+    int32_t *node;                          /* [4 n] -1 for unused corners, which come last */
+    int32_t *inc_first, *inc;               /* [nv + 1], corners (4 * element + corner) at each node, ascending */
+    double *B;                              /* [4 nsh] inverse of shell/rest */
+    double *vol;                            /* [nsh] m^3 */
+    abut_membrane *membrane;                /* [nm] of those materials that shells have */
+    int bounded;                            /* some element has a bounded term */
+} abut_thin;
+
+/** Fails  ABUT_E_FORMAT a material that no membrane is made of; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_thin_init(abut_thin *t, const abut_model *m, abut_err *err);
+void abut_thin_clear(abut_thin *t);
+
+/** Sum of the terms of `parts`, J, at x[3 nv]; kappa, Pa: stiffness of the stretch limits.  +inf when a bound is reached, a shell
+ * has no area or anything is not finite (that is no failure: the trial is infeasible).  scratch: one double per block. */
+ABUT_MUST_USE abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, double kappa, double *energy,
+                                           abut_arena *scratch, abut_err *err);
+/** g[3 nv] += scale * dE/dx, at an x of finite energy; same bits for any thread count.  scratch: 12 doubles per element. */
+ABUT_MUST_USE abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, double kappa, double scale,
+                                             double *g, abut_arena *scratch, abut_err *err);
+/** H[n * ABUT_PACKED] (linalg/bsr.h) += scale * d2E/dx2 of each element of t->node, projected to positive semidefinite; blocks of
+ * unused corners are left as they are.  scale >= 0, x of finite energy. */
+void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *H);
+
+/** Sum over the elements of the size of the numbers of which the energy is a difference, J. */
+double abut_thin_stiffness(const abut_thin *t);
+
+/** F of a shell at x, 3x2 row major, and its singular values s[2]. */
+void abut_shell_deformation(const abut_thin *t, const double *x, int32_t shell, double F[6], double s[2]);
+
+#endif

@@ -1,0 +1,203 @@
+#include "energy/thin_shell.h"
+
+#include "energy/stretch_limit.h"
+#include "linalg/bsr.h"
+#include "linalg/svd32_lanes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Four shells from number t on, of which n count; the others are copies of the first. */
+typedef struct group {
+    size_t t[ABUT_LANES], n;
+    abut_lanes F[6], U[6], s[2], V[4];
+} group;
+
+static void deformation(const abut_thin *t, const double *x, size_t shell, double F[6])
+{
+    const int32_t *v = t->node + 4 * shell;
+    const double *x0 = x + 3 * (size_t)v[0], *x1 = x + 3 * (size_t)v[1], *x2 = x + 3 * (size_t)v[2], *B = t->B + 4 * shell;
+    for (int i = 0; i < 3; i++) {
+        const double a = x1[i] - x0[i], b = x2[i] - x0[i];
+        F[2 * i] = a * B[0] + b * B[2];
+        F[2 * i + 1] = a * B[1] + b * B[3];
+    }
+}
+
+static void group_at(const abut_thin_ask *a, size_t lo, size_t hi, group *g)
+{
+    g->n = hi - lo < ABUT_LANES ? hi - lo : ABUT_LANES;
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        double F[6];
+        g->t[l] = l < g->n ? lo + l : lo;
+        deformation(a->t, a->x, g->t[l], F);
+        for (int i = 0; i < 6; i++) g->F[i][l] = F[i];
+    }
+    abut_svd32_lanes(g->F, g->U, g->s, g->V);
+}
+
+void abut_shell_deformation(const abut_thin *t, const double *x, int32_t shell, double F[6], double s[2])
+{
+    abut_lanes f[6], U[6], S[2], V[4];
+    deformation(t, x, (size_t)shell, F);
+    for (int i = 0; i < 6; i++) f[i] = ABUT_LANES_ALL(F[i]);
+    abut_svd32_lanes(f, U, S, V);
+    s[0] = S[0][0];
+    s[1] = S[1][0];
+}
+
+/* What is asked of one shell: its membrane, which of the two kinds it is, and its row of limits, NULL for none. */
+typedef struct terms {
+    const abut_membrane *isotropic, *fabric;
+    const double *limit;
+} terms;
+
+static terms terms_of(const abut_thin_ask *a, size_t shell)
+{
+    const abut_model *m = a->t->model;
+    const abut_membrane *law = &a->t->membrane[m->shell_mat[shell]];
+    const int asked = a->parts & (law->strain ? ABUT_THIN_BOUNDED : ABUT_THIN_ELASTIC);
+    return (terms){ asked && !law->fabric ? law : NULL, asked && law->fabric ? law : NULL,
+                    a->parts & ABUT_THIN_BOUNDED && m->shell_limit ? m->shell_limit + 4 * shell : NULL };
+}
+
+/* Membrane and limits together, as far as they are functions of the principal stretches. */
+static abut_plane_principal principal(const abut_thin_ask *a, const terms *w, const double s[2])
+{
+    abut_plane_principal p = { 0 };
+    if (w->isotropic) abut_membrane_principal(w->isotropic, s, &p);
+    if (w->limit) abut_stretch_limit_add(w->limit, a->kappa, s, &p);
+    return p;
+}
+
+double abut_thin_shell_energy(const abut_thin_ask *a, size_t lo, size_t hi)
+{
+    double sum = 0;
+    group g;
+    for (; lo < hi; lo += g.n) {
+        group_at(a, lo, hi, &g);
+        for (size_t l = 0; l < g.n; l++) {
+            const double s[2] = { g.s[0][l], g.s[1][l] }, V[4] = { g.V[0][l], g.V[1][l], g.V[2][l], g.V[3][l] };
+            const terms w = terms_of(a, g.t[l]);
+            if (!(s[0] > 0 && s[1] > 0)) return INFINITY;
+            const abut_plane_principal p = principal(a, &w, s);
+            sum += a->t->vol[g.t[l]] * (w.fabric ? p.psi + abut_fabric_psi(w.fabric, s, V) : p.psi);
+        }
+    }
+    return sum;
+}
+
+/* f = scale V P g_c at the corners, g_1 and g_2 the rows of B and g_0 = -(g_1 + g_2); P = U T V^T */
+static void corner_forces(const group *g, size_t l, double w, const double *B, const double T[4], double f[12])
+{
+    double UT[6];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++) UT[2 * i + j] = w * (g->U[2 * i][l] * T[j] + g->U[2 * i + 1][l] * T[2 + j]);
+    for (int c = 0; c < 2; c++) {
+        const double y0 = g->V[0][l] * B[2 * c] + g->V[2][l] * B[2 * c + 1];
+        const double y1 = g->V[1][l] * B[2 * c] + g->V[3][l] * B[2 * c + 1];
+        for (int i = 0; i < 3; i++) f[3 * c + 3 + i] = UT[2 * i] * y0 + UT[2 * i + 1] * y1;
+    }
+    for (int i = 0; i < 3; i++) {
+        f[i] = -(f[3 + i] + f[6 + i]);
+        f[9 + i] = 0;
+    }
+}
+
+void abut_thin_shell_gradient(const abut_thin_ask *a, size_t lo, size_t hi, double *f)
+{
+    group g;
+    for (; lo < hi; lo += g.n) {
+        group_at(a, lo, hi, &g);
+        for (size_t l = 0; l < g.n; l++) {
+            const size_t t = g.t[l];
+            const double s[2] = { g.s[0][l], g.s[1][l] }, V[4] = { g.V[0][l], g.V[1][l], g.V[2][l], g.V[3][l] };
+            const terms w = terms_of(a, t);
+            const abut_plane_principal p = principal(a, &w, s);
+            abut_plane_frame frame = { .P = { p.d[0], 0, 0, p.d[1] } };
+            if (w.fabric) abut_fabric_stress(w.fabric, s, V, &frame);
+            corner_forces(&g, l, a->scale * a->t->vol[t], a->t->B + 4 * t, frame.P, f + 12 * t);
+        }
+    }
+}
+
+/* Second derivatives of four shells in their frames, scaled by volume. */
+typedef struct frames {
+    abut_lanes G[16], R[3];
+} frames;
+
+/* K = sum d2psi/dF_mi dF_kj a_i b_j with a, b given in the frame: U M U^T + N n n^T */
+ABUT_LANES_INLINE void block(const frames *h, const abut_lanes *U, const abut_lanes *n, const abut_lanes *a, const abut_lanes *b,
+                             abut_lanes *K)
+{
+    abut_lanes M[4];
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            const abut_lanes *G = h->G + 8 * i + 2 * j;
+            M[2 * i + j] = a[0] * (G[0] * b[0] + G[1] * b[1]) + a[1] * (G[4] * b[0] + G[5] * b[1]);
+        }
+    const abut_lanes N = a[0] * (h->R[0] * b[0] + h->R[1] * b[1]) + a[1] * (h->R[1] * b[0] + h->R[2] * b[1]);
+    for (int j = 0; j < 3; j++) {
+        const abut_lanes c0 = M[0] * U[2 * j] + M[1] * U[2 * j + 1], c1 = M[2] * U[2 * j] + M[3] * U[2 * j + 1], c2 = N * n[j];
+        for (int i = 0; i < 3; i++) K[3 * i + j] = U[2 * i] * c0 + U[2 * i + 1] * c1 + n[i] * c2;
+    }
+}
+
+/* the packed blocks H[ABUT_PACKED] from the gradients of corners 1, 2 (rows of B, in the frame); corner 0 by translation
+ * invariance */
+ABUT_LANES_CLONES
+static void pack(const frames *h, const abut_lanes *U, const abut_lanes *B, const abut_lanes *V, abut_lanes *H)
+{
+    enum { B00 = 0, B01 = 9, B02 = 18, B11 = 36, B12 = 45, B22 = 63 };
+    abut_lanes g[4], n[3];
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) g[2 * i + j] = B[2 * i] * V[j] + B[2 * i + 1] * V[2 + j];
+    n[0] = U[2] * U[5] - U[4] * U[3];
+    n[1] = U[4] * U[1] - U[0] * U[5];
+    n[2] = U[0] * U[3] - U[2] * U[1];
+    block(h, U, n, g, g, H + B11);
+    block(h, U, n, g, g + 2, H + B12);
+    block(h, U, n, g + 2, g + 2, H + B22);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int ij = 3 * i + j, ji = 3 * j + i;
+            H[B01 + ij] = -(H[B11 + ij] + H[B12 + ji]);
+            H[B02 + ij] = -(H[B12 + ij] + H[B22 + ij]);
+        }
+    for (int k = 0; k < 9; k++) H[B00 + k] = -(H[B01 + k] + H[B02 + k]);
+}
+
+static void frames_put(const abut_thin_ask *a, const group *g, int l, frames *out)
+{
+    const size_t t = g->t[l];
+    const double s[2] = { g->s[0][l], g->s[1][l] }, V[4] = { g->V[0][l], g->V[1][l], g->V[2][l], g->V[3][l] };
+    const double scale = a->scale * a->t->vol[t];
+    const terms w = terms_of(a, t);
+    const abut_plane_principal p = principal(a, &w, s);
+    abut_plane_frame f;
+    abut_plane_project(&p, s, &f);
+    if (w.fabric) abut_fabric_hessian(w.fabric, s, V, &f);
+    for (int k = 0; k < 16; k++) out->G[k][l] = scale * f.G[k];
+    for (int k = 0; k < 3; k++) out->R[k][l] = scale * f.R[k];
+}
+
+void abut_thin_shell_hessian(const abut_thin_ask *a, size_t lo, size_t hi, double *H)
+{
+    static const size_t used[] = { 0, 9, 18, 36, 45, 63 };  /* of three corners */
+    group g;
+    for (; lo < hi; lo += g.n) {
+        abut_lanes B[4], K[ABUT_PACKED];
+        frames h;
+        group_at(a, lo, hi, &g);
+        for (int l = 0; l < ABUT_LANES; l++) {
+            frames_put(a, &g, l, &h);
+            for (int k = 0; k < 4; k++) B[k][l] = a->t->B[4 * g.t[l] + (size_t)k];
+        }
+        pack(&h, g.U, B, g.V, K);
+        for (size_t l = 0; l < g.n; l++) {
+            double *to = H + ABUT_PACKED * (lo + l);
+            for (size_t b = 0; b < sizeof used / sizeof *used; b++)
+                for (size_t k = used[b]; k < used[b] + 9; k++) to[k] += K[k][l];
+        }
+    }
+}

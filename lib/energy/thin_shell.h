@@ -1,0 +1,24 @@
+/* The shells among the thin elements (energy/thin.h), four at a time: not for use outside of lib/energy. */
+#ifndef ABUT_ENERGY_THIN_SHELL_H
+#define ABUT_ENERGY_THIN_SHELL_H
+
+#include "energy/thin.h"
+
+/* One evaluation, as the functions of energy/thin.h are asked for it. */
+typedef struct abut_thin_ask {
+    const abut_thin *t;
+    const double *x;        /* [3 nv] m */
+    int parts;              /* ABUT_THIN_* */
+    double kappa;           /* Pa */
+    double scale;
+} abut_thin_ask;
+
+/** Each for the shells lo .. hi - 1, which are the elements of the same numbers.  Energy: J, not finite when one is
+ * infeasible. */
+double abut_thin_shell_energy(const abut_thin_ask *a, size_t lo, size_t hi);
+/** f[12 * element + 3 * corner + axis] = scale * dE/dx; 0 at the unused corner. */
+void abut_thin_shell_gradient(const abut_thin_ask *a, size_t lo, size_t hi, double *f);
+/** H[ABUT_PACKED * element] += scale * d2E/dx2, projected. */
+void abut_thin_shell_hessian(const abut_thin_ask *a, size_t lo, size_t hi, double *H);
+
+#endif
