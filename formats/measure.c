@@ -65,14 +65,6 @@ static void measure_stress(abut_measure *ms, const double *x, abut_fields *out)
 
 /* ---- contact ---- */
 
-static double smallest_gap(const abut_pairs *p)
-{
-    double d2 = INFINITY, plane = INFINITY;
-    for (size_t i = 0; i < p->n; i++) d2 = fmin(d2, p->dist2[i]);
-    for (size_t i = 0; i < p->n_plane; i++) plane = fmin(plane, p->plane_dist[i]);
-    return fmin(sqrt(d2), plane);
-}
-
 /* f = -kappa dB/dx / (s_I h^2): the objective is in kg m^2, a force in N (Li 2020, 4.3) */
 static abut_status barrier_force(abut_measure *ms, const abut_frame *f, abut_err *err)
 {
@@ -112,7 +104,7 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
     }
     if (rc) return abut_fail(err, touch.code, "%s", touch.msg);
     out->contacts = (int32_t)(ms->pairs.n + ms->pairs.n_plane);
-    out->gap = smallest_gap(&ms->pairs);
+    out->gap = abut_pairs_smallest_gap(&ms->cm, &ms->pairs, NULL);
     if (out->force) return ABUT_OK;
     out->force = ms->force;
     return barrier_force(ms, f, err);

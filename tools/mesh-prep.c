@@ -59,8 +59,11 @@ static abut_status build(prep *p, abut_err *err)
     abut_scene_place(&p->scene);
     rc = abut_scene_build(&p->scene, &p->model, &p->frame, &p->built, &p->bad, err);
     if (rc) return rc;
-    const abut_barrier_law law = { p->built.dhat * p->built.dhat, p->scene.continuity };
-    p->facts.kappa_min = p->scene.kappa_scale.value * abut_kappa_min(p->built.length, law, p->built.mean_mass);
+    const abut_array *thick = abut_arrays_find(&p->model, "object/thickness");
+    rc = abut_kappa_min_of(p->built.length, p->built.dhat, p->scene.continuity, p->built.mean_mass, thick ? thick->data : NULL,
+                           p->scene.nobjects, abut_arrays_find(&p->model, "half-space/point") != NULL, &p->facts.kappa_min, err);
+    if (rc) return rc;
+    p->facts.kappa_min *= p->scene.kappa_scale.value;
     p->facts.kappa_max = 100 * p->facts.kappa_min;
     double *lo = abut_model_put(&p->model, "contact/kappa-min", 1, err);
     double *hi = lo ? abut_model_put(&p->model, "contact/kappa-max", 1, err) : NULL;

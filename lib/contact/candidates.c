@@ -60,6 +60,13 @@ static uint8_t all_fixed(const uint8_t *fixed, const int32_t *idx, int k)
     return all;
 }
 
+/* How far the box of a vertex reaches out: its half of the reach and of the thickness.  The sum of two halves may be rounded
+ * below the thickness of the pair; the boxes are rounded outward by more. */
+static inline double margin(const abut_collmesh *cm, double reach, int32_t v)
+{
+    return 0.5 * reach + (cm->xi ? 0.5 * cm->xi[v] : 0);
+}
+
 static abut_status boxes_fill(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                               struct abut_cand_boxes *b, abut_err *err)
 {
@@ -69,7 +76,7 @@ static abut_status boxes_fill(const abut_collmesh *cm, const double *y0, const d
     if (rc) return rc;
     abut_box *vert = b->box;
     #pragma omp parallel for schedule(static) if ((size_t)cm->nc >= ABUT_PAR_MIN)
-    for (int32_t i = 0; i < cm->nc; i++) vert[i] = abut_box_points(y0, y1, &i, 1, 0.5 * reach);
+    for (int32_t i = 0; i < cm->nc; i++) vert[i] = abut_box_points(y0, y1, &i, 1, margin(cm, reach, i));
     boxes_join(cm, vert);
     return ABUT_OK;
 }
@@ -83,6 +90,80 @@ static void still_fill(const abut_collmesh *cm, const uint8_t *fixed, uint8_t *s
 }
 
 /* ---- search ---- */
+
+static void lists_empty(abut_candidates *c)
+{
+    c->vt.n = c->ee.n = c->ve.n = c->vv.n = 0;
+}
+
+/* Some of the primitives: n of them, each of k of the rows listed in pick (k = 1: vertices, 2: edges), with their boxes and
+ * flags in one block of memory. */
+struct some {
+    abut_items items;
+    int32_t *vert;
+    abut_box *box;
+    uint8_t *still;
+    int all_still;
+};
+
+static abut_status some_make(const abut_collmesh *cm, const int32_t *pick, int32_t n, int k, const uint8_t *fixed,
+                             const struct abut_cand_boxes *boxes, struct some *s, abut_err *err)
+{
+    const size_t m = (size_t)n + 1, base = k == 1 ? 0 : (size_t)cm->nc;
+    *s = (struct some){ .vert = malloc(2 * m * sizeof *s->vert), .box = malloc(m * sizeof *s->box), .still = malloc(m),
+                        .all_still = fixed != NULL };
+    if (!s->vert || !s->box || !s->still) return abut_fail(err, ABUT_E_NOMEM, "candidates: no memory for %d primitives", n);
+    for (size_t i = 0; i < (size_t)n; i++) {
+        const size_t row = (size_t)pick[i];
+        s->box[i] = boxes->box[base + row];
+        s->still[i] = fixed ? boxes->still[base + row] : 0;
+        s->all_still &= s->still[i];
+        if (k == 1) s->vert[i] = pick[i];
+        else memcpy(s->vert + 2 * i, cm->edge + 2 * row, 2 * sizeof *s->vert);
+    }
+    s->items = (abut_items){ (size_t)n, k, s->vert, fixed ? s->still : NULL, s->box };
+    return ABUT_OK;
+}
+
+static void some_free(struct some *s)
+{
+    free(s->vert);
+    free(s->box);
+    free(s->still);
+}
+
+/* Pairs of some primitives, under the numbers that they have among all. */
+static abut_status some_pairs(const struct some *a, const int32_t *pick_a, const struct some *b, const int32_t *pick_b,
+                              abut_pair_list *out, abut_err *err)
+{
+    if (a->all_still && b->all_still) return ABUT_OK;
+    const abut_status rc = abut_bvh_pairs(&a->items, &b->items, 0, out, err);
+    for (size_t i = 0; i < out->n; i++) {
+        out->ij[i][0] = pick_a[out->ij[i][0]];
+        out->ij[i][1] = pick_b[out->ij[i][1]];
+    }
+    return rc;
+}
+
+/* What surfaces do not have. */
+static abut_status search_lower(const abut_collmesh *cm, const uint8_t *fixed, abut_candidates *out, abut_err *err)
+{
+    struct some loose = { 0 }, seg = { 0 }, point = { 0 };
+    abut_status rc = ABUT_OK;
+    if (cm->n_loose && cm->n_seg) {
+        rc = some_make(cm, cm->loose, cm->n_loose, 1, fixed, &out->boxes, &loose, err);
+        if (!rc) rc = some_make(cm, cm->seg, cm->n_seg, 2, fixed, &out->boxes, &seg, err);
+        if (!rc && (rc = some_pairs(&loose, cm->loose, &seg, cm->seg, &out->ve, err))) abut_wrap(err, "vertices against edges");
+    }
+    if (cm->n_point > 1 && !rc) {
+        rc = some_make(cm, cm->point, cm->n_point, 1, fixed, &out->boxes, &point, err);
+        if (!rc && (rc = some_pairs(&point, cm->point, &point, cm->point, &out->vv, err))) abut_wrap(err, "vertices against vertices");
+    }
+    some_free(&loose);
+    some_free(&seg);
+    some_free(&point);
+    return rc;
+}
 
 /* All overlapping pairs of out->boxes. */
 static abut_status search(const abut_collmesh *cm, const uint8_t *fixed, abut_candidates *out, abut_err *err)
@@ -99,7 +180,8 @@ static abut_status search(const abut_collmesh *cm, const uint8_t *fixed, abut_ca
     abut_status rc = abut_bvh_pairs(&v, &t, 0, &out->vt, err);
     if (rc) abut_wrap(err, "vertices against triangles");
     if (!rc && (rc = abut_bvh_pairs(&e, &e, 0, &out->ee, err))) abut_wrap(err, "edges against edges");
-    if (rc) out->vt.n = out->ee.n = 0;
+    if (!rc) rc = search_lower(cm, fixed, out, err);
+    if (rc) lists_empty(out);
     free(self);
     return rc;
 }
@@ -107,7 +189,7 @@ static abut_status search(const abut_collmesh *cm, const uint8_t *fixed, abut_ca
 abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                  const uint8_t *fixed, abut_candidates *out, abut_err *err)
 {
-    out->vt.n = out->ee.n = 0;
+    lists_empty(out);
     const abut_status rc = boxes_fill(cm, y0, y1, reach, &out->boxes, err);
     return rc ? rc : search(cm, fixed, out, err);
 }
@@ -142,14 +224,22 @@ static abut_status list_cull(abut_pair_list *list, const abut_box *a, const abut
     return ABUT_OK;
 }
 
+static abut_status lists_cull(const abut_collmesh *cm, const abut_box *box, abut_candidates *cand, abut_err *err)
+{
+    abut_status rc = list_cull(&cand->vt, box, box + cm->nc + cm->ne, err);
+    if (!rc) rc = list_cull(&cand->ee, box + cm->nc, box + cm->nc, err);
+    if (!rc) rc = list_cull(&cand->ve, box, box + cm->nc, err);
+    if (!rc) rc = list_cull(&cand->vv, box, box, err);
+    return rc;
+}
+
 abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                  abut_candidates *cand, abut_err *err)
 {
     abut_status rc = boxes_fill(cm, y0, y1, reach, &cand->boxes, err);
     const abut_box *box = cand->boxes.box;
-    if (!rc) rc = list_cull(&cand->vt, box, box + cm->nc + cm->ne, err);
-    if (!rc) rc = list_cull(&cand->ee, box + cm->nc, box + cm->nc, err);
-    if (rc) cand->vt.n = cand->ee.n = 0;
+    if (!rc) rc = lists_cull(cm, box, cand, err);
+    if (rc) lists_empty(cand);
     return rc;
 }
 
@@ -159,8 +249,8 @@ abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, cons
  * does, so part of the largest motion goes to every vertex. */
 #define ROOM_OWN 0.25
 #define ROOM_ALL 0.0625
-/* A new search costs about as much as culling this many pairs for each edge and for each pair found.  A list is given up when
- * culling it has cost that much in vain. */
+/* A new search costs about as much as culling this many pairs for each edge (or lone vertex) and for each pair found.  A list
+ * is given up when culling it has cost that much in vain. */
 #define SEARCH_EDGE 48
 #define SEARCH_PAIR 1
 
@@ -184,9 +274,10 @@ static double motion_of(const double *y0, const double *y1, int32_t i)
 }
 
 /* Grows the boxes of the vertices by the room above, and to where they were at y_from. */
-static void boxes_widen(const abut_box *box, const double *y_from, const double *y0, const double *y1, double reach, int32_t n,
-                        abut_box *wide)
+static void boxes_widen(const abut_collmesh *cm, const abut_box *box, const double *y_from, const double *y0, const double *y1,
+                        double reach, abut_box *wide)
 {
+    const int32_t n = cm->nc;
     double most = 0;
     for (int32_t i = 0; i < (y1 ? n : 0); i++) most = fmax(most, motion_of(y0, y1, i));
     #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
@@ -194,7 +285,7 @@ static void boxes_widen(const abut_box *box, const double *y_from, const double 
         const double room = ROOM_ALL * most + (y1 ? ROOM_OWN * motion_of(y0, y1, i) : 0) + 0.5 * reach;
         wide[i] = box[i];
         if (y_from) {
-            const abut_box from = abut_box_points(y_from, NULL, &i, 1, 0.5 * reach);
+            const abut_box from = abut_box_points(y_from, NULL, &i, 1, margin(cm, reach, i));
             wide[i] = abut_box_join(wide[i], &from);
         }
         for (int k = 0; k < 3; k++) wide[i].lo[k] -= room, wide[i].hi[k] += room;
@@ -218,29 +309,30 @@ static abut_status list_copy(const abut_pair_list *from, abut_pair_list *to, abu
 abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, const double *y0, const double *y1,
                                  double reach, const uint8_t *fixed, abut_nearby *near, abut_candidates *out, abut_err *err)
 {
-    out->vt.n = out->ee.n = 0;
+    lists_empty(out);
     abut_status rc = boxes_fill(cm, y0, y1, reach, &out->boxes, err);
     const abut_box *box = out->boxes.box;
     if (!rc && !(near->holds && boxes_hold(near->wide.boxes.box, box, cm->nc))) {
         near->holds = 0;
         near->searches++;
         near->vain = 0;
-        near->wide.vt.n = near->wide.ee.n = 0;
+        lists_empty(&near->wide);
         rc = boxes_reserve(&near->wide.boxes, (size_t)cm->nc + (size_t)cm->ne + (size_t)cm->nt, err);
         if (rc) return rc;
-        boxes_widen(box, y_from, y0, y1, reach, cm->nc, near->wide.boxes.box);
+        boxes_widen(cm, box, y_from, y0, y1, reach, near->wide.boxes.box);
         boxes_join(cm, near->wide.boxes.box);
         rc = search(cm, fixed, &near->wide, err);
         near->holds = !rc;
     }
     if (!rc) rc = list_copy(&near->wide.vt, &out->vt, err);
     if (!rc) rc = list_copy(&near->wide.ee, &out->ee, err);
-    if (!rc) rc = list_cull(&out->vt, box, box + cm->nc + cm->ne, err);
-    if (!rc) rc = list_cull(&out->ee, box + cm->nc, box + cm->nc, err);
-    if (rc) out->vt.n = out->ee.n = 0;
-    const size_t found = near->wide.vt.n + near->wide.ee.n;
-    near->vain += found - out->vt.n - out->ee.n;
-    if (near->vain > SEARCH_EDGE * (size_t)cm->ne + SEARCH_PAIR * found) near->holds = 0;
+    if (!rc) rc = list_copy(&near->wide.ve, &out->ve, err);
+    if (!rc) rc = list_copy(&near->wide.vv, &out->vv, err);
+    if (!rc) rc = lists_cull(cm, box, out, err);
+    if (rc) lists_empty(out);
+    const size_t found = abut_candidates_count(&near->wide);
+    near->vain += found - abut_candidates_count(out);
+    if (near->vain > SEARCH_EDGE * ((size_t)cm->ne + (size_t)cm->n_point) + SEARCH_PAIR * found) near->holds = 0;
     return rc;
 }
 
@@ -254,6 +346,8 @@ void abut_candidates_clear(abut_candidates *c)
 {
     abut_pair_list_clear(&c->vt);
     abut_pair_list_clear(&c->ee);
+    abut_pair_list_clear(&c->ve);
+    abut_pair_list_clear(&c->vv);
     free(c->boxes.box);
     free(c->boxes.still);
     *c = (abut_candidates){ 0 };

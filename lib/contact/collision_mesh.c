@@ -4,25 +4,106 @@
 
 #include <stdlib.h>
 
+static abut_status no_memory(const abut_model *m, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "collision mesh: no memory for %d vertices, %d edges", m->nc, m->nce);
+}
+
+static abut_status rest_lengths(abut_collmesh *cm, abut_err *err)
+{
+    const abut_model *m = cm->model;
+    cm->rest2 = calloc((size_t)cm->ne + 1, sizeof *cm->rest2);
+    if (!cm->rest2) return no_memory(m, err);
+    for (size_t e = 0; e < (size_t)cm->ne; e++) {
+        const double *a = m->X + 3 * (size_t)cm->node[cm->edge[2 * e]], *b = m->X + 3 * (size_t)cm->node[cm->edge[2 * e + 1]];
+        for (int d = 0; d < 3; d++) cm->rest2[e] += (b[d] - a[d]) * (b[d] - a[d]);
+    }
+    return ABUT_OK;
+}
+
+/* Marks the edges that are sides of triangles.  Sides are kept by their lower vertex: side[first[a] .. first[a + 1]) holds
+ * the upper ones. */
+static abut_status mark_sides(const abut_collmesh *cm, uint8_t *is_side, abut_err *err)
+{
+    const size_t n = 3 * (size_t)cm->nt;
+    size_t *first = calloc((size_t)cm->nc + 2, sizeof *first);
+    int32_t *upper = malloc((n + 1) * sizeof *upper);
+    const abut_status rc = first && upper ? ABUT_OK : no_memory(cm->model, err);
+    for (int fill = 0; fill < (rc ? 0 : 2); fill++) {
+        for (size_t i = 0; i < n; i++) {
+            const int32_t p = cm->tri[i], q = cm->tri[i % 3 == 2 ? i - 2 : i + 1], low = p < q ? p : q;
+            if (fill) upper[first[low + 1]++] = p < q ? q : p;
+            else first[low + 2]++;
+        }
+        for (size_t v = 0; v < (fill ? 0 : (size_t)cm->nc); v++) first[v + 2] += first[v + 1];
+    }
+    for (size_t e = 0; e < (rc ? 0 : (size_t)cm->ne); e++) {
+        const int32_t p = cm->edge[2 * e], q = cm->edge[2 * e + 1], low = p < q ? p : q;
+        for (size_t k = first[low]; k < first[low + 1] && !is_side[e]; k++) is_side[e] = upper[k] == (p < q ? q : p);
+    }
+    free(first);
+    free(upper);
+    return rc;
+}
+
+/* Rows 0 .. n - 1 that are not flagged, ascending; NULL when memory is out. */
+static int32_t *without(const uint8_t *flag, int32_t n, int32_t *count)
+{
+    *count = 0;
+    for (int32_t i = 0; i < n; i++) *count += !flag[i];
+    int32_t *list = malloc(((size_t)*count + 1) * sizeof *list);
+    for (int32_t i = 0, k = 0; i < n && list; i++)
+        if (!flag[i]) list[k++] = i;
+    return list;
+}
+
+static abut_status lower_dimensions(abut_collmesh *cm, abut_err *err)
+{
+    uint8_t *side = calloc((size_t)cm->ne + 1, 1), *used = calloc((size_t)cm->nc + 1, 1);
+    abut_status rc = side && used ? mark_sides(cm, side, err) : no_memory(cm->model, err);
+    if (!rc) {
+        for (size_t i = 0; i < 3 * (size_t)cm->nt; i++) used[cm->tri[i]] = 1;
+        cm->loose = without(used, cm->nc, &cm->n_loose);
+        cm->seg = without(side, cm->ne, &cm->n_seg);
+        for (size_t i = 0; i < 2 * (size_t)cm->ne; i++) used[cm->edge[i]] = 1;
+        cm->point = without(used, cm->nc, &cm->n_point);
+        if (!cm->loose || !cm->seg || !cm->point) rc = no_memory(cm->model, err);
+    }
+    free(side);
+    free(used);
+    return rc;
+}
+
+static abut_status thickness(abut_collmesh *cm, abut_err *err)
+{
+    const abut_model *m = cm->model;
+    int any = 0;
+    for (int32_t o = 0; o < m->no && m->obj_thick; o++) any |= m->obj_thick[o] > 0;
+    if (!any) return ABUT_OK;
+    cm->xi = malloc(((size_t)cm->nc + 1) * sizeof *cm->xi);
+    if (!cm->xi) return no_memory(m, err);
+    for (int32_t v = 0; v < cm->nc; v++) cm->xi[v] = m->obj_thick[m->body[cm->node[v]]];
+    return ABUT_OK;
+}
+
 abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_err *err)
 {
-    const size_t ne = (size_t)model->nce;
-    double *rest2 = malloc((ne ? ne : 1) * sizeof *rest2);
-    if (!rest2) return abut_fail(err, ABUT_E_NOMEM, "collision mesh: no memory for %zu edges", ne);
-    for (size_t e = 0; e < ne; e++) {
-        const double *a = model->X + 3 * (size_t)model->coll_node[model->coll_edge[2 * e]];
-        const double *b = model->X + 3 * (size_t)model->coll_node[model->coll_edge[2 * e + 1]];
-        rest2[e] = 0;
-        for (int d = 0; d < 3; d++) rest2[e] += (b[d] - a[d]) * (b[d] - a[d]);
-    }
     *cm = (abut_collmesh){ .model = model, .nc = model->nc, .ne = model->nce, .nt = model->nct, .node = model->coll_node,
-                           .edge = model->coll_edge, .tri = model->coll_tri, .rest2 = rest2 };
-    return ABUT_OK;
+                           .edge = model->coll_edge, .tri = model->coll_tri };
+    abut_status rc = rest_lengths(cm, err);
+    if (!rc) rc = lower_dimensions(cm, err);
+    if (!rc) rc = thickness(cm, err);
+    if (rc) abut_collmesh_clear(cm);
+    return rc;
 }
 
 void abut_collmesh_clear(abut_collmesh *cm)
 {
     free(cm->rest2);
+    free(cm->loose);
+    free(cm->seg);
+    free(cm->point);
+    free(cm->xi);
     *cm = (abut_collmesh){ 0 };
 }
 

@@ -4,6 +4,7 @@
 #include "geom/ccd.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,26 +16,22 @@
 
 struct block_bound {
     double toi;
-    size_t index;       /* of the candidate that gave it: vertex-triangle pairs first, then edge pairs */
+    size_t index;       /* of the candidate that gave it, counted through all lists */
     int found, bad;
 };
 
-static abut_stencil candidate_get(const abut_collmesh *cm, const abut_candidates *cand, size_t k, int32_t v[4])
+/* Candidate k of all lists together: what it is, and its two primitives. */
+static abut_stencil candidate_at(const abut_candidates *cand, size_t k, const int32_t **ij)
 {
-    if (k < cand->vt.n) {
-        v[0] = cand->vt.ij[k][0];
-        memcpy(v + 1, cm->tri + 3 * (size_t)cand->vt.ij[k][1], 3 * sizeof *v);
-        return ABUT_PT;
-    }
-    const int32_t *ij = cand->ee.ij[k - cand->vt.n];
-    memcpy(v, cm->edge + 2 * (size_t)ij[0], 2 * sizeof *v);
-    memcpy(v + 2, cm->edge + 2 * (size_t)ij[1], 2 * sizeof *v);
-    return ABUT_EE;
+    int l = 0;
+    for (; l + 1 < ABUT_CANDIDATE_LISTS && k >= abut_candidates_list(cand, l)->n; l++) k -= abut_candidates_list(cand, l)->n;
+    *ij = abut_candidates_list(cand, l)->ij[k];
+    return abut_candidates_kind(l);
 }
 
-static inline void gather(const double *y, const int32_t v[4], double x[12])
+static inline void gather(const double *y, const int32_t v[4], int n, double x[12])
 {
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < n; k++)
         for (int d = 0; d < 3; d++) x[3 * k + d] = y[3 * (size_t)v[k] + (size_t)d];
 }
 
@@ -55,43 +52,72 @@ struct motion {
 };
 
 /* The pair keeps its slack up to t, shown by boxes alone: in time t a distance falls by at most t |relative displacement|,
- * and up to (1 - slack) of it may go.  One part in ten is left to the stopping rule of the CCD, so that it would have said
- * the same. */
-static inline int far_apart(const struct motion *m, const struct moving_box *a, const struct moving_box *b, double t)
+ * and up to (1 - slack) of what is beyond the thickness may go.  One part in ten is left to the stopping rule of the CCD, so
+ * that it would have said the same. */
+static inline int far_apart(const struct motion *m, const struct moving_box *a, const struct moving_box *b, double xi, double t)
 {
-    const double gap2 = abut_box_gap2(&a->at, &b->at), fall = 1.1 * t / (1 - m->slack);
-    return gap2 > m->rounding2 && gap2 >= fall * fall * abut_box_span2(&a->by, &b->by);
+    const double gap2 = abut_box_gap2(&a->at, &b->at), fall = 1.1 * t / (1 - m->slack), span2 = abut_box_span2(&a->by, &b->by);
+    if (xi > 0) {
+        const double gap = sqrt(gap2) - xi;
+        return gap > 0 && gap * gap > m->rounding2 && gap >= fall * sqrt(span2);
+    }
+    return gap2 > m->rounding2 && gap2 >= fall * fall * span2;
 }
 
-static void pair_bound(const abut_collmesh *cm, const abut_candidates *cand, const struct motion *m, size_t k,
+static void pair_bound(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const struct motion *m, double xi, size_t k,
                        struct block_bound *out)
 {
     int32_t v[4];
     double x0[12], x1[12], toi;
-    const abut_stencil s = candidate_get(cm, cand, k, v);
-    gather(m->y, v, x0);
-    gather(m->y1, v, x1);
-    const abut_ccd_answer a = abut_ccd_additive(s, x0, x1, 0, m->slack, out->toi, &toi);
+    const int n = abut_stencil_size(s);
+    abut_candidate_vertices(cm, s, ij, v);
+    gather(m->y, v, n, x0);
+    gather(m->y1, v, n, x1);
+    const abut_ccd_answer a = abut_ccd_additive(s, x0, x1, xi, m->slack, out->toi, &toi);
     if (a == ABUT_CCD_CLEAR || (a == ABUT_CCD_HIT && !(toi < out->toi))) return;
     *out = (struct block_bound){ toi, k, 1, a == ABUT_CCD_BAD };
 }
 
-/* Candidates come in runs of one first primitive: its boxes are made once. */
+/* Candidates [lo, hi) of a list, of which the first is candidate `index` of all.  They come in runs of one first primitive:
+ * its boxes are made once.  The kind is a literal at every call. */
+static inline __attribute__((always_inline)) void bound_of_kind(const abut_collmesh *cm, const abut_pair_list *list, abut_stencil s,
+                                                                size_t lo, size_t hi, size_t index, const struct motion *m,
+                                                                struct block_bound *out)
+{
+    const int na = s == ABUT_EE ? 2 : 1, nb = s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2;
+    int32_t last = -1;
+    struct moving_box first = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
+    for (size_t k = lo; k < hi && !out->bad; k++) {
+        const int32_t *ij = list->ij[k], *a, *b;
+        (void)abut_candidate_first(cm, s, ij, &a);
+        (void)abut_candidate_second(cm, s, ij, &b);
+        if (ij[0] != last) first = moving_box(m->y, m->move, a, na);
+        last = ij[0];
+        const struct moving_box second = moving_box(m->y, m->move, b, nb);
+        const double xi = abut_candidate_xi(cm, s, ij);
+        if (!far_apart(m, &first, &second, xi, out->toi)) pair_bound(cm, s, ij, m, xi, index + (k - lo), out);
+    }
+}
+
+/* Candidates r of all lists together. */
 static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, abut_range r, const struct motion *m,
                         double t_max, struct block_bound *out)
 {
-    int32_t last = -1;
-    struct moving_box first = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
     *out = (struct block_bound){ .toi = t_max };
-    for (size_t k = r.lo; k < r.hi && !out->bad; k++) {
-        const int ee = k >= cand->vt.n;
-        const int32_t *ij = ee ? cand->ee.ij[k - cand->vt.n] : cand->vt.ij[k];
-        if (ij[0] != last || k == cand->vt.n)
-            first = ee ? moving_box(m->y, m->move, cm->edge + 2 * (size_t)ij[0], 2) : moving_box(m->y, m->move, ij, 1);
-        last = ij[0];
-        const struct moving_box second = ee ? moving_box(m->y, m->move, cm->edge + 2 * (size_t)ij[1], 2)
-                                            : moving_box(m->y, m->move, cm->tri + 3 * (size_t)ij[1], 3);
-        if (!far_apart(m, &first, &second, out->toi)) pair_bound(cm, cand, m, k, out);
+    size_t before = 0;
+    for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++) {
+        const abut_pair_list *list = abut_candidates_list(cand, l);
+        const size_t lo = r.lo > before ? r.lo - before : 0, hi = r.hi < before + list->n ? r.hi : before + list->n;
+        if (hi > before + lo) {
+            const size_t end = hi - before, index = before + lo;
+            switch (abut_candidates_kind(l)) {
+            case ABUT_PT: bound_of_kind(cm, list, ABUT_PT, lo, end, index, m, out); break;
+            case ABUT_EE: bound_of_kind(cm, list, ABUT_EE, lo, end, index, m, out); break;
+            case ABUT_PE: bound_of_kind(cm, list, ABUT_PE, lo, end, index, m, out); break;
+            case ABUT_PP: bound_of_kind(cm, list, ABUT_PP, lo, end, index, m, out); break;
+            }
+        }
+        before += list->n;
     }
 }
 
@@ -109,20 +135,29 @@ static double motion_fill(const abut_collmesh *cm, const double *y, const double
 
 static abut_status too_close(const abut_collmesh *cm, const abut_candidates *cand, size_t k, const double *y, abut_err *err)
 {
+    static const char *const what[] = { [ABUT_PP] = "vertices", [ABUT_PE] = "vertex and edge", [ABUT_PT] = "vertex and triangle",
+                                        [ABUT_EE] = "edges" };
+    const int32_t *ij;
     int32_t v[4];
     double x[12];
-    const abut_stencil s = candidate_get(cm, cand, k, v);
-    gather(y, v, x);
-    const int32_t *n = cm->node;
-    return abut_fail(err, ABUT_E_GEOM, "collision: %s of nodes %d | %d | %d | %d are %.3g m apart, too close to move at all",
-                     s == ABUT_EE ? "edges" : "vertex and triangle", (int)n[v[0]], (int)n[v[1]], (int)n[v[2]], (int)n[v[3]],
-                     abut_separation(s, x));
+    char nodes[64] = "", beyond[48] = "";
+    size_t used = 0;
+    const abut_stencil s = candidate_at(cand, k, &ij);
+    const int n = abut_stencil_size(s);
+    const double xi = abut_candidate_xi(cm, s, ij);
+    abut_candidate_vertices(cm, s, ij, v);
+    gather(y, v, n, x);
+    for (int i = 0; i < n; i++)
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%d", i ? " | " : "", (int)cm->node[v[i]]);
+    if (xi > 0) snprintf(beyond, sizeof beyond, " beyond their thickness of %.9g m", xi);
+    return abut_fail(err, ABUT_E_GEOM, "collision: %s of nodes %s are %.3g m apart%s, too close to move at all", what[s], nodes,
+                     abut_separation(s, x) - xi, beyond);
 }
 
 static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const struct motion *m, double *alpha,
                               size_t *best, abut_err *err)
 {
-    const size_t n = cand->vt.n + cand->ee.n, blocks = abut_blocks(n);
+    const size_t n = abut_candidates_count(cand), blocks = abut_blocks(n);
     struct block_bound bound[ROUND_MAX];
     for (size_t first = 0, round = 1; first < blocks; first += round, round = round < ROUND_MAX ? 2 * round : round) {
         const size_t end = first + round < blocks ? first + round : blocks;
@@ -150,11 +185,21 @@ abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand,
     free(move);
     if (rc || best == SIZE_MAX) return rc;
 
+    static const abut_limit_kind kind[] = { [ABUT_PP] = ABUT_LIMIT_VV, [ABUT_PE] = ABUT_LIMIT_VE, [ABUT_PT] = ABUT_LIMIT_VT,
+                                            [ABUT_EE] = ABUT_LIMIT_EE };
+    const int32_t *ij;
     int32_t v[4];
-    const abut_stencil s = candidate_get(cm, cand, best, v);
-    *lim = (abut_limit){ .alpha = alpha, .kind = s == ABUT_PT ? ABUT_LIMIT_VT : ABUT_LIMIT_EE, .tet = -1 };
-    for (int k = 0; k < 4; k++) lim->node[k] = cm->node[v[k]];
+    const abut_stencil s = candidate_at(cand, best, &ij);
+    abut_candidate_vertices(cm, s, ij, v);
+    *lim = (abut_limit){ .alpha = alpha, .kind = kind[s], .tet = -1 };
+    for (int k = 0; k < 4; k++) lim->node[k] = v[k] < 0 ? -1 : cm->node[v[k]];
     return ABUT_OK;
+}
+
+int abut_limit_stencil(abut_limit_kind kind)
+{
+    return kind == ABUT_LIMIT_VT ? ABUT_PT : kind == ABUT_LIMIT_EE ? ABUT_EE : kind == ABUT_LIMIT_VE ? ABUT_PE
+           : kind == ABUT_LIMIT_VV ? ABUT_PP : -1;
 }
 
 /* ---- half-spaces ---- */
@@ -165,11 +210,13 @@ void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y
     const abut_model *m = cm->model;
     for (int32_t v = 0; v < (m->nh ? cm->nc : 0); v++) {
         if (fixed && fixed[v]) continue;
+        const double xi = abut_collmesh_plane_xi(cm, v);
         for (int32_t h = 0; h < m->nh; h++) {
             const double *o = m->hs_point + 3 * h, *n = m->hs_normal + 3 * h;
             const double *a = y + 3 * (size_t)v, *b = y1 + 3 * (size_t)v;
             double d = 0, move = 0;
             for (int k = 0; k < 3; k++) d += n[k] * (a[k] - o[k]), move += n[k] * (b[k] - a[k]);
+            d -= xi;
             double alpha = d > 0 ? 1 : 0;
             if (d > 0 && move < 0) alpha = (1 - slack) * (1 - 1e-12) * d / -move;
             if (!(alpha < lim->alpha)) continue;

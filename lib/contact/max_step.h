@@ -7,16 +7,17 @@
 /* What limits a step: names it in nodes.  Start with alpha = 1 and the rest zero; each function below lowers alpha and sets
  * the rest when it binds, and leaves all as it was otherwise.  Of several equal bounds the lowest index is named. */
 typedef enum abut_limit_kind { ABUT_LIMIT_NONE = 0, ABUT_LIMIT_VT, ABUT_LIMIT_EE, ABUT_LIMIT_PLANE, ABUT_LIMIT_TET,
-                               ABUT_LIMIT_LENGTH /* of a step, by the solver */ } abut_limit_kind;
+                               ABUT_LIMIT_LENGTH /* of a step, by the solver */, ABUT_LIMIT_VE, ABUT_LIMIT_VV,
+                               ABUT_LIMIT_KINDS /* how many */ } abut_limit_kind;
 typedef struct abut_limit {
     double alpha;           /* the bound, in (0, 1]; 0 only when a half-space or a tet is violated at the start */
     abut_limit_kind kind;
-    int32_t node[4];        /* vertex, triangle | edge, edge | node, plane, -1, -1 | tet corners */
+    int32_t node[4];        /* vertex, triangle | edge, edge | vertex, edge | vertex, vertex | node, plane | tet corners; -1 unused */
     int32_t tet;            /* for ABUT_LIMIT_TET; -1 otherwise */
 } abut_limit;
 
 /** Lowers lim->alpha to the largest step along y -> y + alpha (y1 - y) that keeps `slack` (in (0, 1)) of every candidate's
- * gap, by additive CCD.  The same bits and the same pair for any thread count.
+ * gap, distance less thickness, by additive CCD.  The same bits and the same pair for any thread count.
  * Fails  ABUT_E_GEOM the gap of a pair is zero, or too small for double precision to move it at all (names the pair) */
 ABUT_MUST_USE abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
                                          const double *y1, double slack, abut_limit *lim, abut_err *err);
@@ -26,6 +27,9 @@ void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y
 /** The same for the volume of every tet whose material is injective (neo-Hookean): keeps `slack` of its current volume.
  * x, p [3 nv]: node positions and direction. */
 void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim);
+
+/** The abut_stencil of a limit by mesh primitives, -1 for the others. */
+int abut_limit_stencil(abut_limit_kind kind);
 
 /** Largest alpha in [0, 1] up to which det(d + t p) >= slack det(d) for the tet x[12] moving by p[12]; 1 when none binds.
  * Never beyond it, and short of it by about 1e-6 of it, or where the volume is within 1e-7 det(d) of the limit; the

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +33,9 @@ struct spot {
 
 /* ---- one candidate ---- */
 
-static inline void gather(const double *y, const int32_t v[4], double x[12])
+static inline void gather(const double *y, const int32_t v[4], int n, double x[12])
 {
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < n; k++)
         for (int d = 0; d < 3; d++) x[3 * k + d] = y[3 * (size_t)v[k] + (size_t)d];
 }
 
@@ -60,29 +61,20 @@ static void reduce(const abut_feature *f, const int32_t v[4], const double *y, s
     c->eps_x = 0;
 }
 
-static void candidate_vertices(const abut_collmesh *cm, int ee, const int32_t ij[2], int32_t v[4])
-{
-    if (ee) {
-        memcpy(v, cm->edge + 2 * (size_t)ij[0], 2 * sizeof *v);
-        memcpy(v + 2, cm->edge + 2 * (size_t)ij[1], 2 * sizeof *v);
-    } else {
-        v[0] = ij[0];
-        memcpy(v + 1, cm->tri + 3 * (size_t)ij[1], 3 * sizeof *v);
-    }
-}
-
-/* 1: a contact, in c; 0: none; -1: the primitives touch. */
-static int classify(const abut_collmesh *cm, int ee, const int32_t ij[2], const double *y, double dhat, struct raw *c)
+/* 1: a contact, in c; 0: none; -1: the primitives are no further apart than their thickness. */
+static int classify(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, double xi, struct raw *c)
 {
     int32_t v[4];
-    double x[12], d2;
-    candidate_vertices(cm, ee, ij, v);
-    gather(y, v, x);
-    const abut_feature f = abut_nearest(ee ? ABUT_EE : ABUT_PT, x, &d2);
-    if (!(d2 < dhat * dhat)) return 0;
-    if (!(d2 > 0)) return -1;
-    const double eps_x = ee ? abut_mollify_eps(cm->rest2[ij[0]], cm->rest2[ij[1]]) : 0;
-    if (ee && abut_cross2(x, NULL, NULL) < eps_x) {
+    double x[12] = { 0 }, d2;
+    const double dhat = *cm->model->dhat;
+    abut_candidate_vertices(cm, s, ij, v);
+    gather(y, v, abut_stencil_size(s), x);
+    const abut_feature f = abut_nearest(s, x, &d2);
+    const double D = abut_beyond2(d2, xi);
+    if (!(D < (2 * xi + dhat) * dhat)) return 0;
+    if (!(D > 0)) return -1;
+    const double eps_x = s == ABUT_EE ? abut_mollify_eps(cm->rest2[ij[0]], cm->rest2[ij[1]]) : 0;
+    if (s == ABUT_EE && abut_cross2(x, NULL, NULL) < eps_x) {
         memcpy(c->v, v, sizeof v);
         c->class = MOLLIFIED;
         c->dist2 = d2;
@@ -90,7 +82,7 @@ static int classify(const abut_collmesh *cm, int ee, const int32_t ij[2], const 
     } else {
         reduce(&f, v, y, c);
     }
-    return c->dist2 > 0 ? 1 : -1;
+    return abut_beyond2(c->dist2, xi) > 0 ? 1 : -1;
 }
 
 /* ---- all candidates ---- */
@@ -109,39 +101,80 @@ static int finds_reserve(struct finds *f, size_t more)
     return 1;
 }
 
-/* Candidates of a list come in runs of one first primitive: its box is made once.  Most candidates end at the boxes. */
-static void block_find(const abut_collmesh *cm, const abut_pair_list *list, int ee, size_t b, const double *y,
-                       struct finds *f, struct spot *spot)
+/* Box of one of the two primitives of a pair, which one being a literal. */
+static inline __attribute__((always_inline)) abut_box primitive_box(const abut_collmesh *cm, abut_stencil s, int second,
+                                                                    const int32_t ij[2], const double *y)
 {
-    const double dhat = *cm->model->dhat, far2 = dhat * dhat * (1 + 1e-9);
+    const int32_t *v;
+    (void)(second ? abut_candidate_second(cm, s, ij, &v) : abut_candidate_first(cm, s, ij, &v));
+    return abut_box_of(y, v, second ? (s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2) : s == ABUT_EE ? 2 : 1);
+}
+
+/* Candidates of a list come in runs of one first primitive: its box is made once.  Most candidates end at the boxes.
+ * The kind is a literal at every call. */
+static inline __attribute__((always_inline)) void block_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
+                                                                abut_stencil s, size_t b, const double *y, struct finds *f,
+                                                                struct spot *spot)
+{
+    const double dhat = *cm->model->dhat;
     const abut_range r = abut_block(list->n, b);
+    double xi = 0, far2 = dhat * dhat * (1 + 1e-9);
     int32_t last = -1;
     abut_box first = { { 0 }, { 0 } };
-    *spot = (struct spot){ .at = f->n, .thread = omp_get_thread_num(), .bad = -1 };
-    if (!finds_reserve(f, r.hi - r.lo)) return;
     for (size_t k = r.lo; k < r.hi; k++) {
-        const int32_t i = list->ij[k][0], j = list->ij[k][1];
-        if (i != last) first = ee ? abut_box_of(y, cm->edge + 2 * (size_t)i, 2) : abut_box_of(y, &i, 1);
-        last = i;
-        const abut_box second = ee ? abut_box_of(y, cm->edge + 2 * (size_t)j, 2) : abut_box_of(y, cm->tri + 3 * (size_t)j, 3);
+        const int32_t *ij = list->ij[k];
+        if (ij[0] != last) first = primitive_box(cm, s, 0, ij, y);
+        last = ij[0];
+        const abut_box second = primitive_box(cm, s, 1, ij, y);
+        if (cm->xi) {
+            xi = abut_candidate_xi(cm, s, ij);
+            far2 = (xi + dhat) * (xi + dhat) * (1 + 1e-9);
+        }
         if (abut_box_gap2(&first, &second) > far2) continue;
-        const int hit = classify(cm, ee, list->ij[k], y, dhat, &f->c[f->n]);
+        const int hit = classify(cm, s, ij, y, xi, &f->c[f->n]);
         if (hit < 0 && spot->bad < 0) spot->bad = (int32_t)(k - r.lo);
         f->n += hit > 0;
+    }
+}
+
+static void block_find(const abut_collmesh *cm, const abut_pair_list *list, abut_stencil s, size_t b, const double *y,
+                       struct finds *f, struct spot *spot)
+{
+    const abut_range r = abut_block(list->n, b);
+    *spot = (struct spot){ .at = f->n, .thread = omp_get_thread_num(), .bad = -1 };
+    if (!finds_reserve(f, r.hi - r.lo)) return;
+    switch (s) {
+    case ABUT_PT: block_of_kind(cm, list, ABUT_PT, b, y, f, spot); break;
+    case ABUT_EE: block_of_kind(cm, list, ABUT_EE, b, y, f, spot); break;
+    case ABUT_PE: block_of_kind(cm, list, ABUT_PE, b, y, f, spot); break;
+    case ABUT_PP: block_of_kind(cm, list, ABUT_PP, b, y, f, spot); break;
     }
     spot->n = (int32_t)(f->n - spot->at);
 }
 
-static abut_status touching(const abut_collmesh *cm, int ee, const int32_t ij[2], abut_err *err)
+static abut_status touching(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, abut_err *err)
 {
     int32_t v[4];
-    candidate_vertices(cm, ee, ij, v);
+    double x[12] = { 0 }, d2;
+    char far[80] = "distance 0";
     const int32_t *n = cm->node;
-    if (ee)
-        return abut_fail(err, ABUT_E_GEOM, "contact: edge %d (nodes %d %d) touches edge %d (nodes %d %d), distance 0", (int)ij[0],
-                         (int)n[v[0]], (int)n[v[1]], (int)ij[1], (int)n[v[2]], (int)n[v[3]]);
-    return abut_fail(err, ABUT_E_GEOM, "contact: node %d touches triangle %d (nodes %d %d %d), distance 0", (int)n[v[0]],
-                     (int)ij[1], (int)n[v[1]], (int)n[v[2]], (int)n[v[3]]);
+    const double xi = abut_candidate_xi(cm, s, ij);
+    abut_candidate_vertices(cm, s, ij, v);
+    gather(y, v, abut_stencil_size(s), x);
+    (void)abut_nearest(s, x, &d2);
+    if (xi > 0) snprintf(far, sizeof far, "distance %.9g m, expected more than the thickness, %.9g m", sqrt(d2), xi);
+    switch (s) {
+    case ABUT_EE:
+        return abut_fail(err, ABUT_E_GEOM, "contact: edge %d (nodes %d %d) touches edge %d (nodes %d %d), %s", (int)ij[0],
+                         (int)n[v[0]], (int)n[v[1]], (int)ij[1], (int)n[v[2]], (int)n[v[3]], far);
+    case ABUT_PT:
+        return abut_fail(err, ABUT_E_GEOM, "contact: node %d touches triangle %d (nodes %d %d %d), %s", (int)n[v[0]], (int)ij[1],
+                         (int)n[v[1]], (int)n[v[2]], (int)n[v[3]], far);
+    case ABUT_PE:
+        return abut_fail(err, ABUT_E_GEOM, "contact: node %d touches edge %d (nodes %d %d), %s", (int)n[v[0]], (int)ij[1],
+                         (int)n[v[1]], (int)n[v[2]], far);
+    default: return abut_fail(err, ABUT_E_GEOM, "contact: node %d touches node %d, %s", (int)n[v[0]], (int)n[v[1]], far);
+    }
 }
 
 static abut_status positions_check(const abut_collmesh *cm, const double *y, abut_err *err)
@@ -258,10 +291,20 @@ static abut_status join(const abut_collmesh *cm, const struct finds *f, const st
     return rc;
 }
 
+/* Which list the block b of all lists together belongs to, and which block of it that is. */
+static int list_of_block(const size_t end[ABUT_CANDIDATE_LISTS], size_t b, size_t *at)
+{
+    int k = 0;
+    while (b >= end[k]) k++;
+    *at = k ? b - end[k - 1] : b;
+    return k;
+}
+
 static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *cand, const double *y, abut_pairs *out,
                               abut_err *err)
 {
-    const size_t n_vt = abut_blocks(cand->vt.n), n_spot = n_vt + abut_blocks(cand->ee.n);
+    size_t end[ABUT_CANDIDATE_LISTS], n_spot = 0;
+    for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) end[k] = n_spot += abut_blocks(abut_candidates_list(cand, k)->n);
     const int threads = n_spot > 4 ? abut_threads() : 1;
     struct finds *f = calloc((size_t)threads, sizeof *f);
     struct spot *spot = malloc((n_spot + 1) * sizeof *spot);
@@ -272,16 +315,18 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
     }
     #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
     for (size_t b = 0; b < n_spot; b++) {
-        const int ee = b >= n_vt;
-        block_find(cm, ee ? &cand->ee : &cand->vt, ee, ee ? b - n_vt : b, y, &f[omp_get_thread_num()], &spot[b]);
+        size_t at;
+        const int k = list_of_block(end, b, &at);
+        block_find(cm, abut_candidates_list(cand, k), abut_candidates_kind(k), at, y, &f[omp_get_thread_num()], &spot[b]);
     }
     for (int t = 0; t < threads && !rc; t++)
         if (f[t].full) rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory, after %zu contacts of one thread", f[t].n);
     for (size_t b = 0; b < n_spot && !rc; b++) {
         if (spot[b].bad < 0) continue;
-        const int ee = b >= n_vt;
-        const abut_pair_list *list = ee ? &cand->ee : &cand->vt;
-        rc = touching(cm, ee, list->ij[abut_block(list->n, ee ? b - n_vt : b).lo + (size_t)spot[b].bad], err);
+        size_t at;
+        const int k = list_of_block(end, b, &at);
+        const abut_pair_list *list = abut_candidates_list(cand, k);
+        rc = touching(cm, abut_candidates_kind(k), list->ij[abut_block(list->n, at).lo + (size_t)spot[b].bad], y, err);
     }
     if (!rc) rc = join(cm, f, spot, n_spot, out, err);
 done:
@@ -314,12 +359,14 @@ static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const u
     const double dhat = *m->dhat;
     for (int32_t v = 0; v < (m->nh ? cm->nc : 0); v++) {
         if (fixed && fixed[v]) continue;
+        const double xi = abut_collmesh_plane_xi(cm, v);
         for (int32_t h = 0; h < m->nh; h++) {
             const double *o = m->hs_point + 3 * h, *n = m->hs_normal + 3 * h, *p = y + 3 * (size_t)v;
             const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
-            if (!(d < dhat)) continue;
-            if (!(d > 0))
-                return abut_fail(err, ABUT_E_GEOM, "contact: node %d is %g m above half-space %d, want > 0", (int)cm->node[v], d, (int)h);
+            if (!(d - xi < dhat)) continue;
+            if (!(d > xi))
+                return abut_fail(err, ABUT_E_GEOM, "contact: node %d is %g m above half-space %d, want > %g", (int)cm->node[v], d,
+                                 (int)h, xi);
             const abut_status rc = planes_reserve(out, out->n_plane + 1, err);
             if (rc) return rc;
             out->plane_vert[out->n_plane] = v;
@@ -341,6 +388,24 @@ abut_status abut_pairs_find(const abut_collmesh *cm, const abut_candidates *cand
     if (!rc) rc = plane_pairs(cm, y, fixed, out, err);
     if (rc) out->n = out->n_plain = out->n_plane = 0;
     return rc;
+}
+
+double abut_pairs_gap(const abut_collmesh *cm, const abut_pairs *p, size_t i)
+{
+    if (i < p->n) return abut_beyond(p->dist2[i], abut_pairs_xi(cm, p, i));
+    return p->plane_dist[i - p->n] - abut_pairs_plane_xi(cm, p, i - p->n);
+}
+
+double abut_pairs_smallest_gap(const abut_collmesh *cm, const abut_pairs *p, size_t *which)
+{
+    double least = INFINITY;
+    size_t at = 0;
+    for (size_t i = 0; i < p->n + p->n_plane; i++) {
+        const double gap = abut_pairs_gap(cm, p, i);
+        if (gap < least) least = gap, at = i;
+    }
+    if (which) *which = at;
+    return least;
 }
 
 abut_stencil abut_pairs_get(const abut_pairs *p, size_t i, const double *y, double x[12])

@@ -1,4 +1,4 @@
-/* Contacts: stencils closer than dhat at one configuration (Li 2020, 4.4.6, App. G).
+/* Contacts: stencils closer than dhat to their thickness at one configuration (Li 2020, 4.4.6, 5.5, App. G).
  * Equal stencils that several primitive pairs reduce to are merged with a multiplicity; edge pairs under the mollifier
  * keep their four vertices and stay single. */
 #ifndef ABUT_CONTACT_PAIRS_H
@@ -21,16 +21,31 @@ typedef struct abut_pairs {
     size_t n_plane, cap_plane;
     int32_t *plane_vert;    /* [n_plane] collision vertex, ascending, not fixed */
     int32_t *plane;         /* [n_plane] half-space, ascending for one vertex */
-    double *plane_dist;     /* [n_plane] m, < dhat */
+    double *plane_dist;     /* [n_plane] m, height less thickness is < dhat */
 } abut_pairs;
 
-/** The contacts at y among the candidates: distance < dhat.  Order and bits do not depend on the thread count.
+/** The contacts at y among the candidates: distance < dhat + thickness.  Order and bits do not depend on the thread count.
  * An edge pair is mollified when c = |u x v|^2 < eps_x at y, whatever feature carries its distance (Li 2020, 4.24).
  * On failure out is empty.
- * Fails  ABUT_E_GEOM a pair is at distance 0, a vertex is on or under a half-space, a position is not finite (names it);
+ * Fails  ABUT_E_GEOM a pair is at its thickness or nearer (0 without any), so is a vertex above a half-space, a position is
+ *        not finite (names it);
  *        ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_pairs_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
                                           const uint8_t *fixed, abut_pairs *out, abut_err *err);
+/** Thickness of contact i, of a half-space contact i, m. */
+static inline double abut_pairs_xi(const abut_collmesh *cm, const abut_pairs *p, size_t i)
+{
+    return abut_collmesh_xi(cm, (abut_stencil)p->kind[i], p->vert[i]);
+}
+static inline double abut_pairs_plane_xi(const abut_collmesh *cm, const abut_pairs *p, size_t i)
+{
+    return abut_collmesh_plane_xi(cm, p->plane_vert[i]);
+}
+/** Distance less thickness of contact i, m; i >= n: of half-space contact i - n. */
+double abut_pairs_gap(const abut_collmesh *cm, const abut_pairs *p, size_t i);
+/** The smallest of all, +inf without contacts; which (NULL to skip): the first that has it, pairs before half-spaces. */
+double abut_pairs_smallest_gap(const abut_collmesh *cm, const abut_pairs *p, size_t *which);
+
 /** Copies the points of contact i to x[12] and returns its kind. */
 abut_stencil abut_pairs_get(const abut_pairs *p, size_t i, const double *y, double x[12]);
 void abut_pairs_clear(abut_pairs *p);

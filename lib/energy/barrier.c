@@ -6,17 +6,29 @@
 #include <math.h>
 #include <string.h>
 
-static abut_barrier_law law_of(const abut_collmesh *cm)
+static inline abut_barrier_law law_of(const abut_collmesh *cm, double xi)
 {
     const abut_model *m = cm->model;
-    return (abut_barrier_law){ m->dhat[0] * m->dhat[0], m->continuity ? m->continuity[0] : ABUT_C2 };
+    return abut_barrier_law_of(m->dhat[0], m->continuity ? m->continuity[0] : ABUT_C2, xi);
+}
+
+/* The law of contact i; of half-space contact i, with D there. */
+static inline abut_barrier_law pair_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
+{
+    return law_of(cm, abut_pairs_xi(cm, pairs, i));
+}
+
+static inline abut_barrier_law plane_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double *D)
+{
+    const double xi = abut_pairs_plane_xi(cm, pairs, i), d = pairs->plane_dist[i];
+    *D = d > xi ? (d - xi) * (d + xi) : 0;
+    return law_of(cm, xi);
 }
 
 abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                 double *energy, abut_arena *scratch, abut_err *err)
 {
     const size_t n = pairs->n, nb = abut_blocks(n), npb = abut_blocks(pairs->n_plane);
-    const abut_barrier_law law = law_of(cm);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb + npb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: %zu partial sums", nb + npb);
@@ -28,7 +40,7 @@ abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs
         for (size_t i = r.lo; i < r.hi; i++) {
             double x[12];
             if (pairs->eps_x[i] > 0) (void)abut_pairs_get(pairs, i, y, x);
-            sum += pairs->mult[i] * abut_pair_barrier(law, x, pairs->dist2[i], pairs->eps_x[i]);
+            sum += pairs->mult[i] * abut_pair_barrier(pair_law(cm, pairs, i), x, pairs->dist2[i], pairs->eps_x[i]);
         }
         part[b] = sum;
     }
@@ -36,8 +48,9 @@ abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs
         const abut_range r = abut_block(pairs->n_plane, b);
         double sum = 0;
         for (size_t i = r.lo; i < r.hi; i++) {
-            const double d = pairs->plane_dist[i];
-            sum += abut_barrier(law, d > 0 ? d * d : 0, NULL, NULL);
+            double D;
+            const abut_barrier_law law = plane_law(cm, pairs, i, &D);
+            sum += abut_barrier(law, D, NULL, NULL);
         }
         part[nb + b] = sum;
     }
@@ -52,7 +65,6 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
                                   double *g, abut_arena *scratch, abut_err *err)
 {
     const size_t n = pairs->n;
-    const abut_barrier_law law = law_of(cm);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_ROOM(scratch, double, 12 * n);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: gradients of %zu contacts", n);
@@ -61,7 +73,7 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
     for (size_t i = 0; i < n; i++) {
         double x[12];
         const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
-        abut_pair_barrier_grad(law, kind, x, pairs->eps_x[i], part + 12 * i);
+        abut_pair_barrier_grad(pair_law(cm, pairs, i), kind, x, pairs->eps_x[i], part + 12 * i);
     }
     /* contacts are few beside their cost: one thread adds them up, in their order */
     for (size_t i = 0; i < n; i++)
@@ -73,27 +85,36 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
 
     for (size_t i = 0; i < pairs->n_plane; i++) {
         const double dist = pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
-        double db, *to = g + 3 * (size_t)cm->node[pairs->plane_vert[i]];
-        (void)abut_barrier(law, dist * dist, &db, NULL);
+        double D, db, *to = g + 3 * (size_t)cm->node[pairs->plane_vert[i]];
+        const abut_barrier_law law = plane_law(cm, pairs, i, &D);
+        (void)abut_barrier(law, D, &db, NULL);
         for (int d = 0; d < 3; d++) to[d] += kappa * db * 2 * dist * normal[d];
     }
     return ABUT_OK;
 }
 
-/* contacts [lo, hi), at most ABUT_LANES: runs of plain ones of one kind together */
+/* whether plain contact i can be projected together with the one before it */
+static int alike(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
+{
+    if (pairs->kind[i] != pairs->kind[i - 1] || pairs->eps_x[i] > 0) return 0;
+    const double here = abut_pairs_xi(cm, pairs, i), before = abut_pairs_xi(cm, pairs, i - 1);
+    return here <= before && here >= before;
+}
+
+/* contacts [lo, hi), at most ABUT_LANES: runs of plain ones of one kind and thickness together */
 static void hessian_group(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, size_t lo,
                           size_t hi, double *H)
 {
-    const abut_barrier_law law = law_of(cm);
     double x[ABUT_LANES][12], scale[ABUT_LANES];
     for (size_t i = lo, run = 0; i < hi; i++) {
         const abut_stencil kind = abut_pairs_get(pairs, i, y, x[run]);
         scale[run++] = kappa * pairs->mult[i];
         if (pairs->eps_x[i] > 0) {
-            abut_pair_mollified_hess(law, x[0], pairs->eps_x[i], scale[0], H + ABUT_PACKED * i);
+            abut_pair_mollified_hess(pair_law(cm, pairs, i), x[0], pairs->eps_x[i], scale[0], H + ABUT_PACKED * i);
             run = 0;
-        } else if (i + 1 == hi || pairs->kind[i + 1] != kind || pairs->eps_x[i + 1] > 0) {
-            abut_pair_barrier_hess(law, kind, run, (const double (*)[12])x, scale, H + ABUT_PACKED * (i + 1 - run));
+        } else if (i + 1 == hi || !alike(cm, pairs, i + 1)) {
+            abut_pair_barrier_hess(pair_law(cm, pairs, i), kind, run, (const double (*)[12])x, scale,
+                                   H + ABUT_PACKED * (i + 1 - run));
             run = 0;
         }
     }
@@ -103,17 +124,17 @@ void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
                           double *H)
 {
     const size_t n = pairs->n;
-    const abut_barrier_law law = law_of(cm);
     #pragma omp parallel for schedule(dynamic, 16) if (n >= ABUT_PAR_MIN / 4)
     for (size_t i = 0; i < n; i += ABUT_LANES)
         hessian_group(cm, pairs, y, kappa, i, i + ABUT_LANES < n ? i + ABUT_LANES : n, H);
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < 4; c++) node[4 * i + c] = pairs->vert[i][c] < 0 ? -1 : cm->node[pairs->vert[i][c]];
-    for (size_t i = 0; i < pairs->n_plane; i++) {   /* only the normal direction has curvature: (4 D b'' + 2 b') n n^T */
+    for (size_t i = 0; i < pairs->n_plane; i++) {   /* only the normal direction has curvature: (4 d^2 b'' + 2 b') n n^T */
         const double d2 = pairs->plane_dist[i] * pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
-        double db, ddb, *h = H + ABUT_PACKED * (n + i);
+        double D, db, ddb, *h = H + ABUT_PACKED * (n + i);
         int32_t *to = node + 4 * (n + i);
-        (void)abut_barrier(law, d2, &db, &ddb);
+        const abut_barrier_law law = plane_law(cm, pairs, i, &D);
+        (void)abut_barrier(law, D, &db, &ddb);
         memset(h, 0, ABUT_PACKED * sizeof *h);
         for (int p = 0; p < 3; p++)
             for (int q = 0; q < 3; q++) h[3 * p + q] = kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
@@ -125,18 +146,18 @@ void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
 double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
                           size_t i)
 {
-    const abut_barrier_law law = law_of(cm);
-    double db, e = 1;
+    double D, db, e = 1;
     if (i >= pairs->n) {
-        const double d = pairs->plane_dist[i - pairs->n];
-        (void)abut_barrier(law, d * d, &db, NULL);
-        return -kappa * db * 2 * d / (h * h);
+        const abut_barrier_law law = plane_law(cm, pairs, i - pairs->n, &D);
+        (void)abut_barrier(law, D, &db, NULL);
+        return -kappa * db * 2 * pairs->plane_dist[i - pairs->n] / (h * h);
     }
     if (pairs->eps_x[i] > 0) {
         double x[12];
         (void)abut_pairs_get(pairs, i, y, x);
         e = abut_mollify(abut_cross2(x, NULL, NULL), pairs->eps_x[i], NULL, NULL);
     }
-    (void)abut_barrier(law, pairs->dist2[i], &db, NULL);
+    const abut_barrier_law law = pair_law(cm, pairs, i);
+    (void)abut_barrier(law, abut_beyond2(pairs->dist2[i], law.xi), &db, NULL);
     return -kappa * e * db * 2 * sqrt(pairs->dist2[i]) * pairs->mult[i] / (h * h);
 }

@@ -1,8 +1,9 @@
-/* The contact barrier: b(d^2) = -(d^2 - dhat^2)^2 ln(d^2 / dhat^2), C2, zero beyond dhat (Li 2020, 4.6, App. B, J), or one that
- * is less smooth.  One contact alone is in energy/barrier_pair.h; here are the sums over all of them.
+/* The contact barrier: b(D) = -(D - Dhat)^2 ln(D / Dhat) with D = d^2 - xi^2, Dhat = (xi + dhat)^2 - xi^2, C2, zero beyond
+ * xi + dhat, infinite at the thickness xi of the pair (Li 2020, 4.6, 5.5, App. B, J), or one that is less smooth.  One contact
+ * alone is in energy/barrier_pair.h; here are the sums over all of them.
  *
  * pairs    the contacts at y (contact/pairs.h): kind, multiplicity and squared distance of each are taken as stored
- * y        collision vertices, m; dhat and the continuity come from the model of cm
+ * y        collision vertices, m; dhat, thickness and the continuity come from cm and its model
  * kappa    barrier stiffness, kg/m^2 */
 #ifndef ABUT_ENERGY_BARRIER_H
 #define ABUT_ENERGY_BARRIER_H
@@ -12,7 +13,7 @@
 #include "energy/barrier_pair.h"
 
 /** E = kappa * sum mult * e * b over pairs and half-spaces, kg m^2, e the edge-edge mollifier (1 for plain pairs).
- * +inf when something touches.  scratch: one double per block of contacts. */
+ * +inf when something is at its thickness.  scratch: one double per block of contacts. */
 ABUT_MUST_USE abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
                                               double kappa, double *energy, abut_arena *scratch, abut_err *err);
 /** g[3 nv] += kappa * dE/dx on nodes (W^T applied); same bits for any thread count.  scratch: 12 doubles per contact. */
@@ -22,7 +23,8 @@ ABUT_MUST_USE abut_status abut_barrier_gradient(const abut_collmesh *cm, const a
  * node[(n + n_plane) * 4]: their nodes, -1 unused;  H[(n + n_plane) * ABUT_PACKED], blocks of unused corners 0. */
 void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                           int32_t *node, double *H);
-/** Normal force magnitude of contact i, N, for a step of length h: -kappa e b' 2 d mult / h^2 (i >= n: half-space i - n).
+/** Normal force magnitude of contact i, N, for a step of length h: -kappa e b' 2 d mult / h^2 (i >= n: half-space i - n); d is
+ * the whole distance, thickness included.
  * A scheme that weighs forces with s h^2 instead of h^2 passes h sqrt(s). */
 double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
                           size_t i);

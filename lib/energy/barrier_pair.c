@@ -5,57 +5,84 @@
 #include "linalg/spd_lanes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-double abut_barrier(abut_barrier_law law, double d2, double *db, double *ddb)
+double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb)
 {
-    const double dhat2 = law.dhat2;
-    if (!(d2 > 0)) {
+    const double Dhat = law.dhat2;
+    if (!(D > 0)) {
         if (db) *db = -INFINITY;
         if (ddb) *ddb = INFINITY;
         return INFINITY;
     }
-    if (d2 >= dhat2) {
+    if (D >= Dhat) {
         if (db) *db = 0;
         if (ddb) *ddb = 0;
         return 0;
     }
-    const double gap = dhat2 - d2;   /* exact where the logarithm needs it, from dhat2 / 2 up */
-    const double L = gap < 0.5 * dhat2 ? log1p(-gap / dhat2) : log(d2 / dhat2);
+    const double gap = Dhat - D;   /* exact where the logarithm needs it, from Dhat / 2 up */
+    const double L = gap < 0.5 * Dhat ? log1p(-gap / Dhat) : log(D / Dhat);
     switch (law.continuity) {
     case ABUT_C0:
-        if (db) *db = -dhat2 * (dhat2 / d2);
-        if (ddb) *ddb = (dhat2 / d2) * (dhat2 / d2);
-        return -dhat2 * dhat2 * L;
+        if (db) *db = -Dhat * (Dhat / D);
+        if (ddb) *ddb = (Dhat / D) * (Dhat / D);
+        return -Dhat * Dhat * L;
     case ABUT_C1:
-        if (db) *db = dhat2 * (L - gap / d2);
-        if (ddb) *ddb = dhat2 / d2 * ((d2 + dhat2) / d2);
-        return -dhat2 * gap * L;
+        if (db) *db = Dhat * (L - gap / D);
+        if (ddb) *ddb = Dhat / D * ((D + Dhat) / D);
+        return -Dhat * gap * L;
     default:
-        if (db) *db = gap * (2 * L - gap / d2);
-        if (ddb) *ddb = -2 * L + gap / d2 * ((dhat2 + 3 * d2) / d2);
+        if (db) *db = gap * (2 * L - gap / D);
+        if (ddb) *ddb = -2 * L + gap / D * ((Dhat + 3 * D) / D);
         return -gap * gap * L;
     }
 }
 
 double abut_kappa_min(double length, abut_barrier_law law, double mean_mass)
 {
-    const double d2 = 1e-16 * length * length;
+    const double xi = law.xi, D = 2 * xi * (1e-8 * length) + 1e-16 * length * length;
     double ddb;
-    (void)abut_barrier(law, d2, NULL, &ddb);
-    return 1e11 * mean_mass / (4 * d2 * ddb);
+    (void)abut_barrier(law, D, NULL, &ddb);
+    return 1e11 * mean_mass / (4 * (xi * xi + D) * ddb);
+}
+
+static int by_size(const void *p, const void *q)
+{
+    const double a = *(const double *)p, b = *(const double *)q;
+    return (a > b) - (a < b);
+}
+
+abut_status abut_kappa_min_of(double length, double dhat, int continuity, double mean_mass, const double *xi, int32_t n,
+                              int half_spaces, double *kappa, abut_err *err)
+{
+    const size_t room = (size_t)n + 1;
+    double *each = malloc(room * sizeof *each);
+    if (!each) return abut_fail(err, ABUT_E_NOMEM, "barrier stiffness: thickness of %d objects", n);
+    size_t m = 0, distinct = 0;
+    for (int32_t i = 0; i < (xi ? n : 0); i++) each[m++] = xi[i];
+    if (half_spaces || !m) each[m++] = 0;
+    qsort(each, m, sizeof *each, by_size);
+    for (size_t i = 0; i < m; i++)
+        if (!i || each[i] > each[distinct - 1]) each[distinct++] = each[i];
+    *kappa = 0;
+    for (size_t i = 0; i < distinct; i++)
+        for (size_t j = i; j < distinct; j++)
+            *kappa = fmax(*kappa, abut_kappa_min(length, abut_barrier_law_of(dhat, continuity, 0.5 * (each[i] + each[j])), mean_mass));
+    free(each);
+    return ABUT_OK;
 }
 
 double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x)
 {
-    const double b = abut_barrier(law, dist2, NULL, NULL);
+    const double b = abut_barrier(law, abut_beyond2(dist2, law.xi), NULL, NULL);
     if (!(eps_x > 0) || b == 0 || isinf(b)) return b;
     return b * abut_mollify(abut_cross2(x, NULL, NULL), eps_x, NULL, NULL);
 }
 
 /* ---- mollified edge pairs ---- */
 
-/* D of the active feature of an edge pair, its gradient g[12] and Hessian H[144] (NULL to skip) in the four points */
+/* d^2 of the active feature of an edge pair, its gradient g[12] and Hessian H[144] (NULL to skip) in the four points */
 static double nearest_derivatives(const double *x, double g[12], double *H)
 {
     double d2, y[12], gf[12], Hf[81];
@@ -86,7 +113,7 @@ static void pack(const double D[144], double scale, double *H)
 void abut_pair_mollified_hess(abut_barrier_law law, const double *x, double eps_x, double scale, double *H)
 {
     double gD[12], HD[144], gc[12], Hc[144], db, ddb, de, dde;
-    const double b = abut_barrier(law, nearest_derivatives(x, gD, HD), &db, &ddb);
+    const double b = abut_barrier(law, abut_beyond2(nearest_derivatives(x, gD, HD), law.xi), &db, &ddb);
     const double e = abut_mollify(abut_cross2(x, gc, Hc), eps_x, &de, &dde);
     for (int i = 0; i < 12; i++)
         for (int j = 0; j < 12; j++)
@@ -103,17 +130,17 @@ void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const doubl
 {
     double db;
     if (!(eps_x > 0)) {
-        (void)abut_barrier(law, abut_dist2_all(kind, x, NULL, g, NULL), &db, NULL);
+        (void)abut_barrier(law, abut_beyond2(abut_dist2_all(kind, x, NULL, g, NULL), law.xi), &db, NULL);
         for (int i = 0; i < 3 * abut_stencil_size(kind); i++) g[i] *= db;
         return;
     }
     double gc[12], de;
-    const double b = abut_barrier(law, nearest_derivatives(x, g, NULL), &db, NULL);
+    const double b = abut_barrier(law, abut_beyond2(nearest_derivatives(x, g, NULL), law.xi), &db, NULL);
     const double e = abut_mollify(abut_cross2(x, gc, NULL), eps_x, &de, NULL);
     for (int i = 0; i < 12; i++) g[i] = e * db * g[i] + b * de * gc[i];
 }
 
-/* ---- plain stencils: the projection in closed form ----
+/* ---- plain stencils: the projection in closed form, for a function f of D = d^2 (less a constant: xi^2) ----
  *
  * With separation r = d n, closest-point weights w and an orthonormal basis T of the plane of the feature, A = T R,
  * Z = W_beta R^-1 (geom/dist.h), the Hessian of D is 2 (w w^T) x I - 2 sum_j p_j p_j^T with p_j = w x t_j + d z_j x n, so
@@ -278,7 +305,7 @@ void abut_pair_barrier_hess(abut_barrier_law law, abut_stencil kind, size_t n, c
 {
     double db[ABUT_LANES], ddb[ABUT_LANES];
     for (size_t i = 0; i < n; i++) {
-        (void)abut_barrier(law, abut_dist2(kind, x[i], NULL), &db[i], &ddb[i]);
+        (void)abut_barrier(law, abut_beyond2(abut_dist2(kind, x[i], NULL), law.xi), &db[i], &ddb[i]);
         db[i] *= scale[i];
         ddb[i] *= scale[i];
     }

@@ -1,33 +1,47 @@
-/* The barrier function b(D) of a squared distance D = d^2 (Li 2020, 4.6, App. B, J), and the barrier of one contact: value,
- * gradient, projected Hessian of e(c) b(D) in the points of its stencil.
+/* The barrier function b(D) of D = d^2 - xi^2, the squared distance beyond the thickness xi of a pair (Li 2020, 4.6, 5.5,
+ * App. B, J), and the barrier of one contact: value, gradient, projected Hessian of e(c) b(D) in the points of its stencil.
+ * As grad D = grad d^2, thickness changes where b is taken and nothing else.
  *
  * A plain contact is its own active feature (geom/dist.h) and has e = 1.  A mollified one is an edge pair with the
  * mollifier e(c), c = |u x v|^2 (geom/mollify.h), whose closest points may lie on any feature of the two edges. */
 #ifndef ABUT_ENERGY_BARRIER_PAIR_H
 #define ABUT_ENERGY_BARRIER_PAIR_H
 
+#include "base/err.h"
 #include "geom/dist.h"
 #include "linalg/bsr.h"
 #include "linalg/lanes.h"
 #include "model/model.h"
 
-/* Which barrier: as smooth at dhat as its name says. */
+/* Which barrier: as smooth at its end as its name says. */
 typedef struct abut_barrier_law {
-    double dhat2;       /* m^2 */
+    double dhat2;       /* m^2: Dhat = (xi + dhat)^2 - xi^2 = (2 xi + dhat) dhat, where it ends */
     int continuity;     /* ABUT_C0, ABUT_C1, ABUT_C2 (published) */
+    double xi;          /* m: thickness of the pair */
 } abut_barrier_law;
 
-/** b, m^4, and its first and second derivative in d2 (NULL to skip).  With Dhat = dhat2, for 0 < D < Dhat
+static inline abut_barrier_law abut_barrier_law_of(double dhat, int continuity, double xi)
+{
+    return (abut_barrier_law){ (2 * xi + dhat) * dhat, continuity, xi };
+}
+
+/** b, m^4, and its first and second derivative in D (NULL to skip).  For 0 < D < Dhat = dhat2
  *     C2  -(D - Dhat)^2 ln(D/Dhat)      C1  Dhat (D - Dhat) ln(D/Dhat)      C0  -Dhat^2 ln(D/Dhat)
- * the lower two made as large as the first by powers of Dhat, so that the stiffness keeps its unit.  0 for d2 >= dhat2; +inf
- * for d2 <= 0 or not a number, with derivatives -inf and +inf. */
-double abut_barrier(abut_barrier_law law, double d2, double *db, double *ddb);
+ * the lower two made as large as the first by powers of Dhat, so that the stiffness keeps its unit.  0 for D >= Dhat; +inf
+ * for D <= 0 or not a number, with derivatives -inf and +inf. */
+double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb);
 
-/** Lower bound of the stiffness, kg/m^2, for length l (m) and mean nodal mass (kg): 1e11 mass / (4e-16 l^2 b''(1e-16 l^2)),
- * so that a pair 1e-8 l apart has a Hessian entry of 1e11 mass.  The upper bound is 100 times it (Li 2020, App. F). */
+/** Lower bound of the stiffness, kg/m^2, for length l (m) and mean nodal mass (kg): 1e11 mass / (4 d^2 b''(D)) at the distance
+ * d = xi + 1e-8 l, so that a pair with that gap has a Hessian entry of 1e11 mass.  The upper bound is 100 times it (Li 2020,
+ * App. F, where xi = 0). */
 double abut_kappa_min(double length, abut_barrier_law law, double mean_mass);
+/** The largest of these over the thicknesses of all pairs that the objects of thickness xi[n] (m; NULL: 0) can make with each
+ * other, and with half-spaces where there are some.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_kappa_min_of(double length, double dhat, int continuity, double mean_mass, const double *xi, int32_t n,
+                                            int half_spaces, double *kappa, abut_err *err);
 
-/** e(c) b(D), m^4.  x[12], m; dist2 its squared distance, m^2; eps_x the mollifier's threshold, m^4, 0: plain. */
+/** e(c) b(D), m^4.  x[12], m; dist2 its squared distance d^2, m^2; eps_x the mollifier's threshold, m^4, 0: plain. */
 double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x);
 /** g[3k], m^3, k = abut_stencil_size(kind): the gradient. */
 void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const double *x, double eps_x, double *g);
@@ -39,8 +53,8 @@ void abut_pair_barrier_hess(abut_barrier_law law, abut_stencil kind, size_t n, c
 /** The same for one mollified edge pair. */
 void abut_pair_mollified_hess(abut_barrier_law law, const double *x, double eps_x, double scale, double *H);
 
-/** The same for n <= ABUT_LANES plain stencils of one kind and any function f(D), given f' = db <= 0 and f'' = ddb with
- * 2 D ddb + db >= 0. */
+/** The same for n <= ABUT_LANES plain stencils of one kind and any function f of d^2, given f' = db <= 0 and f'' = ddb with
+ * 2 d^2 ddb + db >= 0. */
 void abut_pair_project(abut_stencil kind, size_t n, const double (*x)[12], const double *db, const double *ddb, double *H);
 
 #endif

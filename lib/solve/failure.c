@@ -56,27 +56,29 @@ static void say_half_space(words *w, const abut_solver *s, int32_t plane)
     else say(w, "half-space %d", plane);
 }
 
+static double thickness_of(const abut_model *m, int32_t node) { return m->obj_thick ? m->obj_thick[m->body[node]] : 0; }
+
 static double gap_to_plane(const abut_solver *s, int32_t node, int32_t plane)
 {
     const abut_model *m = s->prob.model;
     double d = 0;
     for (int k = 0; k < 3; k++) d += m->hs_normal[3 * plane + k] * (s->x[3 * node + k] - m->hs_point[3 * plane + k]);
-    return d;
+    return d - 0.5 * thickness_of(m, node);
 }
 
-/* Two primitives of n[0] and n[1] nodes, and how far apart they are at s->x. */
+/* Two primitives, and how far apart they are at s->x, beyond their thickness. */
 static void say_pair(words *w, const abut_solver *s, abut_stencil kind, const int32_t node[4])
 {
-    static const int first[] = { [ABUT_PP] = 1, [ABUT_PE] = 1, [ABUT_PT] = 1, [ABUT_EE] = 2 };
     double x[12];
-    const int n = abut_stencil_size(kind);
+    const abut_model *m = s->prob.model;
+    const int n = abut_stencil_size(kind), first = abut_stencil_second(kind);
     for (int k = 0; k < n; k++) memcpy(x + 3 * k, s->x + 3 * (size_t)node[k], 3 * sizeof *x);
     double d2;
     abut_nearest(kind, x, &d2);
-    say_primitive(w, s, node, first[kind]);
+    say_primitive(w, s, node, first);
     say(w, " against ");
-    say_primitive(w, s, node + first[kind], n - first[kind]);
-    say(w, " (gap %.3g m)", sqrt(d2));
+    say_primitive(w, s, node + first, n - first);
+    say(w, " (gap %.3g m)", abut_beyond(d2, 0.5 * (thickness_of(m, node[0]) + thickness_of(m, node[first]))));
 }
 
 static void say_plane(words *w, const abut_solver *s, int32_t node, int32_t plane)
@@ -104,12 +106,13 @@ static void say_limit(words *w, const abut_solver *s, const abut_limit *l, doubl
 {
     if (l->kind != ABUT_LIMIT_NONE) say(w, ", bounded at %.3g by ", bound);
     switch (l->kind) {
-    case ABUT_LIMIT_VT: say_pair(w, s, ABUT_PT, l->node); break;
-    case ABUT_LIMIT_EE: say_pair(w, s, ABUT_EE, l->node); break;
+    case ABUT_LIMIT_VT: case ABUT_LIMIT_EE: case ABUT_LIMIT_VE: case ABUT_LIMIT_VV:
+        say_pair(w, s, (abut_stencil)abut_limit_stencil(l->kind), l->node);
+        break;
     case ABUT_LIMIT_PLANE: say_plane(w, s, l->node[0], l->node[1]); break;
     case ABUT_LIMIT_TET: say_tet(w, s, l->tet); break;
     case ABUT_LIMIT_LENGTH: say(w, "the length of the scene"); break;
-    case ABUT_LIMIT_NONE: break;
+    case ABUT_LIMIT_NONE: case ABUT_LIMIT_KINDS: break;
     }
 }
 
@@ -117,19 +120,16 @@ static void say_closest(words *w, const abut_solver *s)
 {
     const abut_pairs *q = &s->pairs;
     const int32_t *node = s->prob.cm.node;
-    size_t least = 0, plane = 0;
+    size_t i;
     if (q->n + q->n_plane == 0) return;
-    for (size_t i = 1; i < q->n; i++)
-        if (q->dist2[i] < q->dist2[least]) least = i;
-    for (size_t i = 1; i < q->n_plane; i++)
-        if (q->plane_dist[i] < q->plane_dist[plane]) plane = i;
+    (void)abut_pairs_smallest_gap(&s->prob.cm, q, &i);
     say(w, "; of %zu contacts the closest is ", q->n + q->n_plane);
-    if (q->n && (!q->n_plane || sqrt(q->dist2[least]) <= q->plane_dist[plane])) {
+    if (i < q->n) {
         int32_t n[4] = { 0 };
-        for (int k = 0; k < abut_stencil_size(q->kind[least]); k++) n[k] = node[q->vert[least][k]];
-        say_pair(w, s, q->kind[least], n);
+        for (int k = 0; k < abut_stencil_size(q->kind[i]); k++) n[k] = node[q->vert[i][k]];
+        say_pair(w, s, q->kind[i], n);
     } else {
-        say_plane(w, s, node[q->plane_vert[plane]], q->plane[plane]);
+        say_plane(w, s, node[q->plane_vert[i - q->n]], q->plane[i - q->n]);
     }
     say(w, ", kappa %.3g kg/m^2", s->prob.kappa);
 }

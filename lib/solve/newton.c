@@ -93,7 +93,7 @@ static abut_status sweep(abut_solver *s, double share, abut_limit *swept, abut_r
     point_at(s, share, s->xt);
     abut_collmesh_gather(&p->cm, s->xt, s->yt);
     abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, s->yt, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
-    rep->candidates = s->cand.vt.n + s->cand.ee.n;
+    rep->candidates = abut_candidates_count(&s->cand);
     rep->seconds.candidates += abut_time_wall() - clock;
     if (rc) return rc;
     clock = abut_time_wall();
@@ -312,15 +312,6 @@ abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut
     return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
 }
 
-static double smallest_gap(const abut_pairs *p)
-{
-    double d2 = INFINITY;
-    for (size_t i = 0; i < p->n; i++) d2 = fmin(d2, p->dist2[i]);
-    double d = sqrt(d2);
-    for (size_t i = 0; i < p->n_plane; i++) d = fmin(d, p->plane_dist[i]);
-    return d;
-}
-
 /* Stiffens the barrier, inside its bounds, when the smallest gap is a small part of dhat and still shrinking.  Li 2020,
  * App. F, waits for 1e-9 of the scene length.  But a barrier so soft that it balances an impact only at a hundredth of dhat
  * is as steep as 1/d there: a direction leads far beyond it, the CCD bound cuts that again and again, and gaps grow back by
@@ -471,7 +462,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     s->failed.limit = lim;
 
     int moved;
-    const double gap = smallest_gap(&s->pairs), before = abut_energy_sum(e);
+    const double gap = abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL), before = abut_energy_sum(e);
     rc = backtrack(s, lim.alpha, e, it, &moved, rep, err);
     const int full = moved && it->alpha == 1 && it->residual > p->model->tolerance[0];
     if (!rc && s->lengthens && full) rc = lengthen(s, before, e, it, rep, err);
@@ -482,7 +473,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
         accept_trial(s);
         rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
         if (rc) return rc;
-        adapt_kappa(p, gap, smallest_gap(&s->pairs));
+        adapt_kappa(p, gap, abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL));
     } else if (it->residual > p->model->tolerance[0]) {
         return give_up(s, ABUT_FAILED_STALLED, err);
     }

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "geom/ccd.h"
+#include "geom/ccd_within.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -66,26 +67,22 @@ abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *
     return append(p, x, err);
 }
 
-static int pair_touches(const abut_path *p, const abut_path_hit *pair)
+/* Whether the primitives touch, or come within their thickness of each other, on the way. */
+static int pair_touches(const abut_path *p, const abut_collmesh *cm, const abut_path_hit *pair)
 {
     double x0[12], x1[12];
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < abut_stencil_size(pair->kind); k++) {
         memcpy(x0 + 3 * k, p->y0 + 3 * (size_t)pair->v[k], 3 * sizeof *x0);
         memcpy(x1 + 3 * k, p->y1 + 3 * (size_t)pair->v[k], 3 * sizeof *x1);
     }
-    return abut_ccd_exact(pair->kind, x0, x1, NULL, NULL);
+    const double xi = abut_collmesh_xi(cm, pair->kind, pair->v);
+    return xi > 0 ? abut_ccd_exact_within(pair->kind, x0, x1, xi, NULL, NULL) : abut_ccd_exact(pair->kind, x0, x1, NULL, NULL);
 }
 
-static abut_path_hit candidate(const abut_path *p, const abut_collmesh *cm, abut_stencil kind, size_t i)
+static abut_path_hit candidate(const abut_path *p, const abut_collmesh *cm, int list, size_t i)
 {
-    const int32_t *ij = (kind == ABUT_EE ? p->cand.ee.ij : p->cand.vt.ij)[i];
-    abut_path_hit c = { .kind = kind, .v = { ij[0] } };
-    if (kind == ABUT_EE) {
-        memcpy(c.v, cm->edge + 2 * (size_t)ij[0], 2 * sizeof *c.v);
-        memcpy(c.v + 2, cm->edge + 2 * (size_t)ij[1], 2 * sizeof *c.v);
-    } else {
-        memcpy(c.v + 1, cm->tri + 3 * (size_t)ij[1], 3 * sizeof *c.v);
-    }
+    abut_path_hit c = { .kind = abut_candidates_kind(list) };
+    abut_candidate_vertices(cm, c.kind, abut_candidates_list(&p->cand, list)->ij[i], c.v);
     return c;
 }
 
@@ -98,43 +95,44 @@ static void remember(abut_path *p, abut_path_hit hit, int was_at)
     p->hit[0] = hit;
 }
 
-static int old_hit_touches(abut_path *p)
+static int old_hit_touches(abut_path *p, const abut_collmesh *cm)
 {
     for (int i = 0; i < p->n_hit; i++) {
-        if (!pair_touches(p, &p->hit[i])) continue;
+        if (!pair_touches(p, cm, &p->hit[i])) continue;
         remember(p, p->hit[i], i);
         return 1;
     }
     return 0;
 }
 
-static int list_touches(abut_path *p, const abut_collmesh *cm, abut_stencil kind)
+static int list_touches(abut_path *p, const abut_collmesh *cm, int list)
 {
-    const size_t n = kind == ABUT_EE ? p->cand.ee.n : p->cand.vt.n, nb = abut_blocks(n);
+    const size_t n = abut_candidates_list(&p->cand, list)->n, nb = abut_blocks(n);
     atomic_size_t hit = n;   /* an answer yes does not depend on who finds it */
     #pragma omp parallel for schedule(dynamic, 1) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
         const abut_range r = abut_block(n, b);
         for (size_t i = r.lo; i < r.hi && atomic_load_explicit(&hit, memory_order_relaxed) == n; i++) {
-            const abut_path_hit c = candidate(p, cm, kind, i);
-            if (pair_touches(p, &c)) atomic_store(&hit, i);
+            const abut_path_hit c = candidate(p, cm, list, i);
+            if (pair_touches(p, cm, &c)) atomic_store(&hit, i);
         }
     }
     if (hit == n) return 0;
-    remember(p, candidate(p, cm, kind, hit), p->n_hit);
+    remember(p, candidate(p, cm, list, hit), p->n_hit);
     return 1;
 }
 
-/* Half-spaces need no test: both ends are above them, and so is the line between. */
+/* Half-spaces need no test: both ends are above them by their thickness, and so is the line between. */
 static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int from, int to,
                                 abut_nearby *near, int *free_, abut_err *err)
 {
     abut_collmesh_gather(cm, p->point[from], p->y0);
     abut_collmesh_gather(cm, p->point[to], p->y1);
     *free_ = 0;
-    if (old_hit_touches(p)) return ABUT_OK;
+    if (old_hit_touches(p, cm)) return ABUT_OK;
     const abut_status rc = abut_candidates_near(cm, p->from, p->y0, p->y1, 0, fixed, near, &p->cand, err);
-    if (!rc) *free_ = !list_touches(p, cm, ABUT_PT) && !list_touches(p, cm, ABUT_EE);
+    *free_ = !rc;
+    for (int l = 0; l < ABUT_CANDIDATE_LISTS && *free_; l++) *free_ = !list_touches(p, cm, l);
     return rc;
 }
 

@@ -8,12 +8,10 @@
 #define ABUT_SOLVE_PATH_H
 
 #include "contact/candidates.h"
-#include "geom/dist.h"
-
 /* A pair of primitives that met on a line tried before: vertices, and what they are. */
 typedef struct abut_path_hit {
     abut_stencil kind;
-    int32_t v[4];
+    int32_t v[4];           /* -1 unused */
 } abut_path_hit;
 enum { ABUT_PATH_HITS = 16 };
 

@@ -46,7 +46,7 @@ typedef struct abut_report {
     int32_t contacts, mollified, planes;  /* at the end */
     int32_t sticking, sliding;  /* friction contacts slower than eps_v, and the others */
     double creep_max, creep_mean;  /* m/s, of those that stick; 0 without any */
-    double min_gap;             /* m; negative without contacts */
+    double min_gap;             /* m, distance less thickness; negative without contacts */
     int32_t gap_node[4];        /* nodes of that contact; plane: node, -1, -1, half-space */
     double min_jacobian;
     int32_t min_jacobian_tet;   /* -1 without tets */

@@ -316,20 +316,14 @@ static void report_contacts(const abut_solver *so, abut_report *rep)
     rep->mollified = (int32_t)(q->n - q->n_plain);
     rep->planes = (int32_t)q->n_plane;
     rep->min_gap = -1;
-    double best = INFINITY;
-    for (size_t i = 0; i < q->n; i++) {
-        if (q->dist2[i] >= best * best) continue;
-        best = sqrt(q->dist2[i]);
-        for (int k = 0; k < 4; k++) rep->gap_node[k] = q->vert[i][k] < 0 ? -1 : node[q->vert[i][k]];
-    }
-    for (size_t i = 0; i < q->n_plane; i++) {
-        if (q->plane_dist[i] >= best) continue;
-        best = q->plane_dist[i];
-        rep->gap_node[0] = node[q->plane_vert[i]];
-        rep->gap_node[1] = rep->gap_node[2] = -1;
-        rep->gap_node[3] = q->plane[i];
-    }
-    if (isfinite(best)) rep->min_gap = best;
+    size_t i;
+    const double gap = abut_pairs_smallest_gap(&so->prob.cm, q, &i);
+    if (!isfinite(gap)) return;
+    rep->min_gap = gap;
+    for (int k = 0; k < 4; k++) rep->gap_node[k] = i >= q->n || q->vert[i][k] < 0 ? -1 : node[q->vert[i][k]];
+    if (i < q->n) return;
+    rep->gap_node[0] = node[q->plane_vert[i - q->n]];
+    rep->gap_node[3] = q->plane[i - q->n];
 }
 
 static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *err)

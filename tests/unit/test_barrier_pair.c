@@ -6,7 +6,14 @@
 #include "check.h"
 
 static const double DHAT = 0.1, DHAT2 = 0.01;
-static abut_barrier_law law = { 0.01, ABUT_C2 };    /* of the case that a test is at */
+static abut_barrier_law law = { 0.01, ABUT_C2, 0 };    /* of the case that a test is at */
+
+/* the law of the case k: all three, each with several thicknesses */
+static void take_case(int k)
+{
+    static const double xi[] = { 0, 0.3, 0.02, 0 };
+    law = abut_barrier_law_of(DHAT, k % 3, xi[k % 4]);
+}
 
 static void unpack(const double *H, double D[144])
 {
@@ -56,7 +63,7 @@ TEST(barrier_has_the_values_of_its_definition)
                                       { 1.381548292696e1, -2.000051261989e3, 1.999956738110e6 } };
     for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
         double db, ddb;
-        const double b = abut_barrier((abut_barrier_law){ 1, ABUT_C2 }, f[i] * f[i], &db, &ddb);
+        const double b = abut_barrier((abut_barrier_law){ 1, ABUT_C2, 0 }, f[i] * f[i], &db, &ddb);
         CHECK_NEAR(b, want[i][0], 2e-12 * fabs(want[i][0]));
         CHECK_NEAR(2 * f[i] * db, want[i][1], 2e-12 * fabs(want[i][1]));
         CHECK_NEAR(4 * f[i] * f[i] * ddb + 2 * db, want[i][2], 2e-12 * fabs(want[i][2]));
@@ -67,9 +74,9 @@ TEST(barrier_has_the_values_of_its_definition)
 TEST(the_three_barriers_differ_by_powers_of_the_relative_gap)
 {
     for (double q = 1e-9; q < 1; q *= 1.3) {
-        const double b2 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C2 }, q * DHAT2, NULL, NULL);
-        CHECK_NEAR(abut_barrier((abut_barrier_law){ DHAT2, ABUT_C1 }, q * DHAT2, NULL, NULL) * (1 - q) / b2, 1, 1e-13);
-        CHECK_NEAR(abut_barrier((abut_barrier_law){ DHAT2, ABUT_C0 }, q * DHAT2, NULL, NULL) * (1 - q) * (1 - q) / b2, 1, 1e-13);
+        const double b2 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C2, 0 }, q * DHAT2, NULL, NULL);
+        CHECK_NEAR(abut_barrier((abut_barrier_law){ DHAT2, ABUT_C1, 0 }, q * DHAT2, NULL, NULL) * (1 - q) / b2, 1, 1e-13);
+        CHECK_NEAR(abut_barrier((abut_barrier_law){ DHAT2, ABUT_C0, 0 }, q * DHAT2, NULL, NULL) * (1 - q) * (1 - q) / b2, 1, 1e-13);
     }
 }
 
@@ -92,15 +99,15 @@ TEST(barrier_vanishes_at_dhat_as_smoothly_as_its_name_says_and_is_infinite_at_co
     for (double t = 1e-3; t > 1e-15; t *= 0.1) {   /* b ~ (dhat2 - d2)^3 / dhat2, relatively exact to the last digits */
         double db, ddb;
         const double d2 = DHAT2 * (1 - t), gap = DHAT2 - d2, q = gap / DHAT2;
-        double b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C2 }, d2, &db, &ddb);
+        double b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C2, 0 }, d2, &db, &ddb);
         CHECK_NEAR(b / (gap * gap * q), 1, t + 1e-14);
         CHECK_NEAR(db / (-3 * gap * q), 1, 2 * t + 1e-14);
         CHECK_NEAR(ddb / (6 * q), 1, 3 * t + 1e-14);
-        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C1 }, d2, &db, &ddb);
+        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C1, 0 }, d2, &db, &ddb);
         CHECK_NEAR(b / (gap * gap), 1, t + 1e-14);
         CHECK_NEAR(db / (-2 * gap), 1, 2 * t + 1e-14);
         CHECK_NEAR(ddb / 2, 1, 3 * t + 1e-14);
-        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C0 }, d2, &db, &ddb);
+        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C0, 0 }, d2, &db, &ddb);
         CHECK_NEAR(b / (gap * DHAT2), 1, t + 1e-14);
         CHECK_NEAR(db / -DHAT2, 1, 2 * t + 1e-14);
         CHECK_NEAR(ddb, 1, 3 * t + 1e-14);
@@ -118,11 +125,75 @@ TEST(kappa_min_has_its_tabulated_values)
 {
     for (int k = 3; k <= 6; k++) {   /* kappa_min l^2 / mass = 2.5 (l / dhat)^4 10^-6 for dhat >> 1e-8 l */
         const double l = 2, mass = 0.3, dhat = l * pow(10, -k), want = 2.5 * pow(10, 4 * k - 6);
-        CHECK_NEAR(abut_kappa_min(l, (abut_barrier_law){ dhat * dhat, ABUT_C2 }, mass) * l * l / mass, want, 2e-3 * want);
+        CHECK_NEAR(abut_kappa_min(l, (abut_barrier_law){ dhat * dhat, ABUT_C2, 0 }, mass) * l * l / mass, want, 2e-3 * want);
     }
 }
 
-/* D, the energy of a mollified pair, from scratch */
+TEST(barrier_of_a_thick_pair_has_its_tabulated_values)
+{
+    /* xi, dhat, gap; b, b', b'', force -b' 2 d, 15 digits (113-bit arithmetic) */
+    static const double row[][7] = {
+        { 1e-3, 5e-4, 2e-4, 6.85049824230269e-13, -3.18261741111851e-6, 12.8408308513962, 7.63828178668442e-9 },
+        { 3e-4, 1e-3, 1e-6, 2.01753480125039e-11, -4.28159665021881e-3, 7092803.76832634, 2.57752118343172e-6 },
+        { 1.5e-3, 5e-4, 1e-8, 3.36064949885056e-11, -0.102117901167960, 3402871777.93165, 3.06355745861904e-4 },
+        { 0, 1e-3, 5e-4, 7.79790578129938e-13, -4.32944154167984e-6, 23.7725887222398, 4.32944154167984e-9 } };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const double *w = row[i], xi = w[0], gap = w[2];
+        const abut_barrier_law thick = abut_barrier_law_of(w[1], ABUT_C2, xi);
+        double db, ddb, b = abut_barrier(thick, (2 * xi + gap) * gap, &db, &ddb);
+        CHECK_NEAR(b / w[3], 1, 1e-12);
+        CHECK_NEAR(db / w[4], 1, 1e-12);
+        CHECK_NEAR(ddb / w[5], 1, 1e-12);
+        CHECK_NEAR(-db * 2 * (xi + gap) / w[6], 1, 1e-12);
+
+        /* the same from two points: only the rounding of xi + gap is left */
+        const double x[12] = { 1, 2, 3 + xi + gap, 1, 2, 3 }, y[12] = { xi + gap, 0, 0, 0, 0, 0 }, tol = gap < 1e-7 ? 1e-9 : 1e-12;
+        const double here = abut_pair_barrier(thick, y, abut_dist2(ABUT_PP, y, NULL), 0);
+        double g[6], H[ABUT_PACKED], one = 1, apart = x[2] - 3 - xi;
+        CHECK_NEAR(here / w[3], 1, tol);
+        abut_pair_barrier_grad(thick, ABUT_PP, y, 0, g);
+        CHECK_NEAR(-g[0] / w[6], 1, tol);
+        CHECK_NEAR(g[3] / w[6], 1, tol);
+        abut_pair_barrier_hess(thick, ABUT_PP, 1, (const double (*)[12])y, &one, H);
+        CHECK_NEAR(H[0] / (4 * (xi + gap) * (xi + gap) * w[5] + 2 * w[4]), 1, tol);
+        /* far from the origin, the gap that the stored points have */
+        b = abut_barrier(thick, (2 * xi + apart) * apart, NULL, NULL);
+        CHECK_NEAR(abut_pair_barrier(thick, x, abut_dist2(ABUT_PP, x, NULL), 0) / b, 1, tol);
+    }
+}
+
+TEST(a_thick_pair_touches_at_its_thickness_and_is_free_beyond_dhat_more)
+{
+    const abut_barrier_law thick = abut_barrier_law_of(1e-3, ABUT_C2, 2e-3);
+    CHECK(abut_pair_barrier(thick, NULL, 2e-3 * 2e-3, 0) == INFINITY);
+    CHECK(abut_pair_barrier(thick, NULL, 1.9e-3 * 1.9e-3, 0) == INFINITY);
+    CHECK(isfinite(abut_pair_barrier(thick, NULL, 2.0000001e-3 * 2.0000001e-3, 0)));
+    CHECK(abut_pair_barrier(thick, NULL, 2.9999e-3 * 2.9999e-3, 0) > 0);
+    CHECK(abut_pair_barrier(thick, NULL, 3.0000001e-3 * 3.0000001e-3, 0) == 0);
+    /* a gap of a rounding of d is seen as it is */
+    const double d = 2e-3 + 0x1p-60, D = abut_beyond2(d * d, 2e-3);
+    CHECK_NEAR(D / (4e-3 * 0x1p-60), 1, 0.2);
+    CHECK(abut_beyond2(4e-6, 2e-3) <= 1e-21 && abut_beyond2(0.25, 0) == 0.25 && abut_beyond(0.25, 0) == 0.5);
+    CHECK_NEAR(abut_beyond(0.25, 0.4), 0.1, 1e-16);
+}
+
+TEST(kappa_min_of_thick_pairs_has_its_tabulated_values_and_the_largest_counts)
+{
+    static const double row[][3] = { { 0, 1e-3, 2.500e6 }, { 3e-4, 1e-3, 3.906e6 }, { 1.5e-3, 5e-4, 3.265e6 }, { 2e-3, 1e-3, 4.000e5 } };
+    for (int i = 0; i < 4; i++)
+        CHECK_NEAR(abut_kappa_min(1, abut_barrier_law_of(row[i][1], ABUT_C2, row[i][0]), 1) / row[i][2], 1, 3e-4);
+    double kappa = 0, most = 0;
+    const double xi[] = { 2e-3, 3e-4, 2e-3, 3e-4 }, pair[] = { 2e-3, 3e-4, 1.15e-3 }, plane[] = { 1e-3, 1.5e-4 };
+    for (int i = 0; i < 3; i++) most = fmax(most, abut_kappa_min(1, abut_barrier_law_of(1e-3, ABUT_C2, pair[i]), 1));
+    CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_C2, 1, xi, 4, 0, &kappa, NULL) && kappa == most);
+    for (int i = 0; i < 2; i++) most = fmax(most, abut_kappa_min(1, abut_barrier_law_of(1e-3, ABUT_C2, plane[i]), 1));
+    most = fmax(most, abut_kappa_min(1, abut_barrier_law_of(1e-3, ABUT_C2, 0), 1));
+    CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_C2, 1, xi, 4, 1, &kappa, NULL) && kappa == most);
+    CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_C2, 1, NULL, 4, 1, &kappa, NULL));
+    CHECK(kappa == abut_kappa_min(1, (abut_barrier_law){ 1e-3 * 1e-3, ABUT_C2, 0 }, 1));
+}
+
+/* the energy of a plain or a mollified pair, from scratch */
 static double energy(abut_stencil kind, const double *x, double eps_x)
 {
     double d2;
@@ -137,9 +208,9 @@ TEST(gradient_of_plain_pairs_is_the_derivative_of_the_energy)
     for (abut_stencil kind = ABUT_PP; kind <= ABUT_EE; kind++)
         for (int k = 0; k < 100; k++) {
             double x[12], g[12];
-            const double d = DHAT * abut_rng_real(&r, 0.05, 0.99), h = 1e-6 * d;
-            law.continuity = k % 3;
-            random_stencil(&r, kind, d, x);
+            take_case(k);
+            const double gap = DHAT * abut_rng_real(&r, 0.05, 0.99), h = 1e-6 * gap;
+            random_stencil(&r, kind, law.xi + gap, x);
             abut_pair_barrier_grad(law, kind, x, 0, g);
             double big = 0;
             for (int i = 0; i < 3 * abut_stencil_size(kind); i++) big = fmax(big, fabs(g[i]));
@@ -167,14 +238,17 @@ static void parallel_edges(abut_rng *r, int cross, double *x)
 TEST(gradient_and_hessian_of_mollified_pairs_match_finite_differences)
 {
     abut_rng r = { 2 };
-    int seen[4] = { 0 }, projected = 0;
+    int seen[4] = { 0 }, projected = 0, thick = 0;
     for (int k = 0; k < 1200; k++) {
         double x[12], g[12], H[ABUT_PACKED], D[144], N[144], w[12], Q[144], d2, big = 0, bigH = 0;
         const double eps_x = 1e-3, h = 1e-6;
-        law.continuity = k / 3 % 3;
+        take_case(k / 3);
+        if (law.xi > 0.05) law = abut_barrier_law_of(DHAT, law.continuity, 0.04);   /* the edges are 0.05 apart */
         parallel_edges(&r, k % 3 == 0, x);
         const abut_feature f = abut_nearest(ABUT_EE, x, &d2);
-        if (!(d2 < 0.9 * DHAT2 && d2 > 1e-6) || !(abut_cross2(x, NULL, NULL) < 0.9 * eps_x)) continue;
+        const double gap = sqrt(d2) - law.xi;
+        thick += law.xi > 0 && gap > 1e-3;
+        if (!(gap < 0.9 * DHAT && gap > 1e-3) || !(abut_cross2(x, NULL, NULL) < 0.9 * eps_x)) continue;
         seen[f.kind]++;
         abut_pair_barrier_grad(law, ABUT_EE, x, eps_x, g);
         hess(ABUT_EE, x, eps_x, 1, H);
@@ -204,7 +278,7 @@ TEST(gradient_and_hessian_of_mollified_pairs_match_finite_differences)
         abut_sym_eigen(12, D, w, Q);
         for (int i = 0; i < 12; i++) CHECK(w[i] >= -1e-13 * bigH);
     }
-    CHECK(seen[ABUT_PP] > 5 && seen[ABUT_PE] > 20 && seen[ABUT_EE] > 20 && projected > 20);
+    CHECK(seen[ABUT_PP] > 5 && seen[ABUT_PE] > 20 && seen[ABUT_EE] > 20 && projected > 20 && thick > 200);
 }
 
 /* f'' gD gD^T + f' Hess D as a dense matrix, not projected */
@@ -225,10 +299,9 @@ TEST(closed_form_projection_equals_the_dense_eigen_projection)
         for (int k = 0; k < 1000; k++) {
             const int n = 3 * abut_stencil_size(kind);
             double x[12], dense[144], H[ABUT_PACKED], D[144], db, ddb, big = 0;
-            const double d = DHAT * pow(10, abut_rng_real(&r, -4, -0.001));
-            law.continuity = k % 3;
-            random_stencil(&r, kind, d, x);
-            (void)abut_barrier(law, abut_dist2(kind, x, NULL), &db, &ddb);
+            take_case(k);
+            random_stencil(&r, kind, law.xi + DHAT * pow(10, abut_rng_real(&r, -4, -0.001)), x);
+            (void)abut_barrier(law, abut_beyond2(abut_dist2(kind, x, NULL), law.xi), &db, &ddb);
             full_hessian(kind, x, db, ddb, dense);
             for (int i = 0; i < n * n; i++) big = fmax(big, fabs(dense[i]));
             abut_psd_project(n, dense);
@@ -249,9 +322,9 @@ TEST(hessian_of_plain_pairs_is_the_derivative_of_the_gradient)
         for (int k = 0; k < 50; k++) {
             const int n = 3 * abut_stencil_size(kind);
             double x[12], N[144], H[ABUT_PACKED], D[144], big = 0;
-            const double d = DHAT * abut_rng_real(&r, 0.1, 0.9), h = 1e-6 * d;
-            law.continuity = k % 3;
-            random_stencil(&r, kind, d, x);
+            take_case(k);
+            const double gap = DHAT * abut_rng_real(&r, 0.1, 0.9), h = 1e-6 * gap;
+            random_stencil(&r, kind, law.xi + gap, x);
             for (int i = 0; i < n; i++) {
                 double up[12], down[12];
                 const double was = x[i];
@@ -276,11 +349,11 @@ TEST(projected_hessian_is_semidefinite_and_blind_to_translation_for_slivers_too)
 {
     abut_rng r = { 5 };
     for (int k = 0; k < 500; k++) {   /* a point over a triangle of aspect 1 : 1e-4, edges crossing at 2 degrees */
-        const double thin = 1e-4, d = DHAT * abut_rng_real(&r, 1e-3, 0.99);
+        take_case(k / 2);
+        const double thin = 1e-4, d = law.xi + DHAT * abut_rng_real(&r, 1e-3, 0.99);
         const double pt[12] = { 0.4, 0.3 * thin, d, 0, 0, 0, 1, 0, 0, 0.5, thin, 0 };
         const double ee[12] = { -1, 0, d, 1, 0, d, -1, -0.033, 0, 1, 0.033, 0 };
         const double *x = k % 2 ? pt : ee;
-        law.continuity = k / 2 % 3;
         double H[ABUT_PACKED], D[144], w[12], Q[144], big = 0;
         hess(k % 2 ? ABUT_PT : ABUT_EE, x, 0, 3, H);
         unpack(H, D);
@@ -300,9 +373,9 @@ TEST(contacts_projected_together_have_the_bits_of_single_ones)
         for (int k = 0; k < 50; k++) {
             double x[ABUT_LANES][12] = { { 0 } }, scale[ABUT_LANES], H[ABUT_LANES * ABUT_PACKED], one[ABUT_PACKED];
             const size_t n = 1 + (size_t)k % ABUT_LANES;
-            law.continuity = k % 3;
+            take_case(k);
             for (size_t i = 0; i < n; i++) {
-                random_stencil(&r, kind, DHAT * pow(10, abut_rng_real(&r, -4, -0.001)), x[i]);
+                random_stencil(&r, kind, law.xi + DHAT * pow(10, abut_rng_real(&r, -4, -0.001)), x[i]);
                 scale[i] = pow(10, abut_rng_real(&r, -3, 6));
             }
             abut_pair_barrier_hess(law, kind, n, (const double (*)[12])x, scale, H);
@@ -321,6 +394,9 @@ int main(int argc, char **argv)
     RUN(the_three_barriers_differ_by_powers_of_the_relative_gap);
     RUN(barrier_vanishes_at_dhat_as_smoothly_as_its_name_says_and_is_infinite_at_contact);
     RUN(kappa_min_has_its_tabulated_values);
+    RUN(barrier_of_a_thick_pair_has_its_tabulated_values);
+    RUN(a_thick_pair_touches_at_its_thickness_and_is_free_beyond_dhat_more);
+    RUN(kappa_min_of_thick_pairs_has_its_tabulated_values_and_the_largest_counts);
     RUN(gradient_of_plain_pairs_is_the_derivative_of_the_energy);
     RUN(gradient_and_hessian_of_mollified_pairs_match_finite_differences);
     RUN(closed_form_projection_equals_the_dense_eigen_projection);
