@@ -302,12 +302,34 @@ static abut_status check_fabric(const abut_model *m, abut_err *err)
     return rc;
 }
 
+/* The thickness of a pair is that of its two primitives: each of them has one. */
+static abut_status one_thickness(const abut_model *m, const char *name, const int32_t *vert, int32_t n, int k, abut_err *err)
+{
+    for (int32_t i = 0; i < n; i++)
+        for (int c = 1; c < k; c++) {
+            const double a = m->obj_thick[m->body[m->coll_node[vert[k * i]]]], b = m->obj_thick[m->body[m->coll_node[vert[k * i + c]]]];
+            if (!(a <= b && a >= b))
+                return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %d: its vertices are of objects of thickness %.17g m and %.17g m, "
+                                 "expected one thickness", name, i, a, b);
+        }
+    return ABUT_OK;
+}
+
+static abut_status check_thickness(const abut_model *m, abut_err *err)
+{
+    if (!m->obj_thick) return ABUT_OK;
+    abut_status rc = domain("object/thickness", m->obj_thick, (size_t)m->no, 0, 1, INFINITY, err);
+    if (!rc) rc = one_thickness(m, "contact/edge", m->coll_edge, m->nce, 2, err);
+    if (!rc) rc = one_thickness(m, "contact/triangle", m->coll_tri, m->nct, 3, err);
+    return rc;
+}
+
 static abut_status check_thin(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     const size_t no = (size_t)m->no;
     if ((rc = check_shells(m, err)) || (rc = check_rods(m, err)) || (rc = check_springs(m, err)) || (rc = check_fabric(m, err)) ||
-        (m->obj_thick && (rc = domain("object/thickness", m->obj_thick, no, 0, 1, INFINITY, err))) ||
+        (rc = check_thickness(m, err)) ||
         (m->obj_drag && (rc = domain("object/drag", m->obj_drag, no, 0, 1, INFINITY, err))))
         return rc;
     return ABUT_OK;

@@ -223,6 +223,26 @@ TEST(shells_rods_and_particles_are_checked)
     }
 }
 
+TEST(a_collision_primitive_has_one_thickness)
+{
+    static const struct { const char *array; int at; int32_t vertex; } bad[] = { { "contact/edge", 2 * 6, 3 }, { "contact/triangle", 2, 6 } };
+    for (int i = 0; i < 4; i++) {   /* a row across two objects is refused when their thickness differs */
+        abut_arrays s = { 0 };
+        abut_model m;
+        sample_model(&s);
+        SAMPLE_PUT(model, &s, "object/thickness", double, 2, 1e-3, i < 2 ? 2e-3 : 1e-3);
+        CHECK(!abut_model_view(&s, &m, NULL) && m.obj_thick[0] > 0);
+        i32(&s, bad[i % 2].array)[bad[i % 2].at] = bad[i % 2].vertex;
+        if (i < 2) {
+            refused(&s, bad[i].array, "its vertices are of objects of thickness 0.001");
+            continue;
+        }
+        CHECK(!abut_model_view(&s, &m, NULL));
+        f64(&s, "object/thickness")[1] = -1;
+        refused(&s, "object/thickness", "0 <= value");
+    }
+}
+
 TEST(a_fabric_has_its_moduli)
 {
     abut_arrays s = { 0 };
@@ -367,6 +387,7 @@ int main(int argc, char **argv)
     RUN(keys_are_held_to_their_order_and_size);
     RUN(attachments_tie_nodes_of_bodies_to_others);
     RUN(shells_rods_and_particles_are_checked);
+    RUN(a_collision_primitive_has_one_thickness);
     RUN(a_fabric_has_its_moduli);
     RUN(type_shape_unit_and_presence_are_checked);
     RUN(put_takes_names_of_its_table_only);
