@@ -74,6 +74,7 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
     number(f, "eta", r->eta);
     number(f, "kappa", r->kappa);
+    fprintf(f, "\"contact\":\"%s\",", abut_contact_names[r->contact]);
     fprintf(f, "\"contacts\":%d,\"mollified\":%d,\"half_space_contacts\":%d,\"candidates\":%zu,", r->contacts, r->mollified,
             r->planes, r->candidates);
     fprintf(f, "\"sticking_contacts\":%d,\"sliding_contacts\":%d,", r->sticking, r->sliding);

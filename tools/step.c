@@ -3,6 +3,7 @@
 #include "formats/step_report.h"
 #include "solve/stuck.h"
 #include "tools/cli_with.h"
+#include "tools/step_local.h"
 #include "tools/stuck_file.h"
 
 #include <errno.h>
@@ -15,7 +16,9 @@ typedef struct options {
     int steps, every, from, one_pass, blas_threads, max_newton, with, method;
     int lags;           /* -1 the scene's, 0 until they converge */
     double until;
-    const char *report, *with_text, *dump_stuck, *max_lags, *solver;
+    const char *report, *with_text, *dump_stuck, *max_lags, *solver, *iterations, *contact;
+    int is_local;       /* a solver with a constant matrix and without the barrier */
+    abut_lg_opts local;
 } options;
 
 /* Everything the run owns. */
@@ -24,6 +27,7 @@ typedef struct run {
     abut_last now;
     abut_arrays next;
     abut_stepper stepper;
+    abut_local_global local;
     FILE *report;
     char history[160];      /* this stage, in the stream */
     int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
@@ -45,7 +49,12 @@ static abut_status advance_one(run *r, const options *o, abut_report *rep, abut_
     const int pending = r->now.head.phase == ABUT_PENDING;
     abut_frame_head head = r->now.head;
     abut_status rc;
-    if (o->one_pass) {
+    if (o->is_local) {
+        rc = pending ? abut_fail(err, ABUT_E_FORMAT, "frame %lld is PENDING: solver %s does not go on from there",
+                                 (long long)at.step, o->solver)
+                     : abut_lg_advance(&r->local, &r->now.set, &at, &r->next, rep, err);
+        head = (abut_frame_head){ at.step, at.time, ABUT_COMMITTED };
+    } else if (o->one_pass) {
         rc = pending ? abut_step_resume(&r->stepper, &r->now.set, at, rep, err)
                      : abut_step_begin(&r->stepper, &r->now.set, at, rep, err);
         if (!rc) rc = abut_step_solve(&r->stepper, rep, err);
@@ -122,11 +131,22 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     return rc;
 }
 
+/* The solvers that guarantee nothing say so. */
+static abut_status local_work(run *r, const options *o, abut_cli *cli, abut_err *err)
+{
+    abut_status rc = abut_lg_init(&r->local, &r->s.model, &o->local, err);
+    if (!rc) rc = simulate(r, o, cli, err);
+    if (!rc && o->local.contact)
+        abut_cli_say(cli, "contact was %s: nothing guarantees that these frames are free of intersections",
+                     o->local.contact == ABUT_LG_IGNORE ? "ignored" : "answered by springs");
+    return rc ? rc : abut_stream_close(&r->s, err);
+}
+
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
     char lags_said[16];
     snprintf(r->history, sizeof r->history, "{\"solver\":\"%s\",\"lags\":%s,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
-             abut_solve_names[o->method], abut_lags_json(o->lags, lags_said), o->one_pass ? "true" : "false",
+             o->solver, abut_lags_json(o->lags, lags_said), o->one_pass ? "true" : "false",
              o->with & ABUT_WITH_FORCES ? "true" : "false",
              o->with & ABUT_WITH_ENERGIES ? "true" : "false");
     abut_status rc = abut_stream_open(&r->s, cli, r->history, err);
@@ -138,6 +158,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
         *lags = o->lags;
         if ((rc = abut_model_view(&r->s.model_set, &r->s.model, err))) return rc;
     }
+    if (o->is_local) return local_work(r, o, cli, err);
     abut_solver_opts so = abut_solver_defaults();
     so.threads = o->blas_threads;
     so.method = o->method;
@@ -152,7 +173,7 @@ static abut_status find_method(const char *name, int *method, abut_err *err)
 {
     for (*method = 0; abut_solve_names[*method]; ++*method)
         if (!strcmp(name, abut_solve_names[*method])) return ABUT_OK;
-    return abut_fail(err, ABUT_E_ARG, "--solver %s: know newton and newton-cg", name);
+    return abut_fail(err, ABUT_E_ARG, "--solver %s: know newton, newton-cg, pd and mass-springs", name);
 }
 
 static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
@@ -163,7 +184,10 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->blas_threads < 0) return abut_fail(err, ABUT_E_ARG, "--blas-threads %d: want 1 or more", o->blas_threads);
     if (o->dump_stuck && cli->out_path && !strcmp(o->dump_stuck, cli->out_path))
         return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", o->dump_stuck);
-    abut_status rc = find_method(o->solver, &o->method, err);
+    const abut_local_words words = { o->solver, o->iterations, o->contact, o->one_pass || o->max_lags || o->with_text ||
+                                     o->max_newton != 10000 || o->dump_stuck };
+    abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
+    if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
     if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
     if (!o->blas_threads) o->blas_threads = cli->threads;
     if (!rc) rc = abut_lags_parse("--lags", o->max_lags, &o->lags, err);
@@ -191,7 +215,12 @@ int main(int argc, char **argv)
         { 0, "every", ABUT_OPT_INT, &o.every, "N", "write every N-th frame, and the last" },
         { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
         { 0, "solver", ABUT_OPT_TEXT, &o.solver, "NAME", "newton (default: sparse Cholesky), or newton-cg: conjugate gradients "
-          "with a two-level Schwarz preconditioner, for large scenes" },
+          "with a two-level Schwarz preconditioner, for large scenes; without the barrier and its guarantees, for real time: pd "
+          "(projective dynamics), mass-springs" },
+        { 0, "iterations", ABUT_OPT_TEXT, &o.iterations, "N", "pd, mass-springs: iterations of each step (default 10), or as many as it "
+          "takes to be 'converged'" },
+        { 0, "contact", ABUT_OPT_TEXT, &o.contact, "WHAT", "pd, mass-springs: what becomes of contact, which they do not prevent: "
+          "ignore, or springs" },
         { 0, "lags", ABUT_OPT_TEXT, &o.max_lags, "N", "friction lag iterations per step at most, or as many as it takes to be 'converged' "
           "(default: the scene's)" },
         { 0, "one-pass", ABUT_OPT_FLAG, &o.one_pass, NULL, "solve once and leave the step PENDING for friction-lag" },
@@ -216,6 +245,7 @@ int main(int argc, char **argv)
     }
     if (r.report && fclose(r.report) && !err.code) abut_fail(&err, ABUT_E_IO, "%s: %s", o.report, strerror(errno));
     abut_stepper_clear(&r.stepper);
+    abut_lg_clear(&r.local);
     abut_last_clear(&r.now);
     abut_arrays_clear(&r.next);
     abut_stream_clear(&r.s);

@@ -10,6 +10,9 @@ static int slot(int number)
     return number < HALF ? number : HALF + (number - HALF) % HALF;
 }
 
+const char *const abut_contact_names[ABUT_CONTACT_SPRINGS + 1] = { "barrier", "ignored: nothing is guaranteed",
+                                                                   "springs: nothing is guaranteed" };
+
 abut_iteration *abut_report_iteration(abut_report *r)
 {
     const int at = slot(r->newton);

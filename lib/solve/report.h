@@ -31,6 +31,10 @@ typedef struct abut_iteration {
 /* Iterations that a report keeps: of a longer solve the first and the last half of this number. */
 enum { ABUT_HISTORY = 1024 };
 
+/* What stands between bodies: the barrier, which guarantees that they never meet; nothing; springs, which guarantee nothing. */
+enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS = 2 };
+extern const char *const abut_contact_names[ABUT_CONTACT_SPRINGS + 1];
+
 /* Zero-filled is empty; clear frees the iterations. */
 typedef struct abut_report {
     int64_t step;               /* number of the frame that the step made */
@@ -43,6 +47,7 @@ typedef struct abut_report {
     abut_iteration *it;         /* kept iterations: abut_report_row */
     int it_cap;
 
+    int contact;                /* ABUT_CONTACT_* */
     int32_t contacts, mollified, planes;  /* at the end */
     int32_t sticking, sliding;  /* friction contacts slower than eps_v, and the others */
     double creep_max, creep_mean;  /* m/s, of those that stick; 0 without any */

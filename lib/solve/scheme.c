@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+abut_instant abut_instant_next(abut_instant at, double h)
+{
+    const int on_grid = fabs(at.time - (double)at.step * h) <= 1e-9 * h;
+    return (abut_instant){ at.step + 1, on_grid ? (double)(at.step + 1) * h : at.time + h };
+}
+
 abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt, abut_err *err)
 {
     *s = (abut_stepper){ 0 };
@@ -429,10 +435,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     if (!rc) rc = put_record(s, with, carry, out, err);
     if (!rc) rc = report_physics(s, rep, err);
     if (rc) return rc;
-    /* whole multiples of h stay exact; a simulation that does not start at 0 adds up */
-    const double grid = (double)s->at.step * h;
-    at->time = fabs(s->at.time - grid) <= 1e-9 * h ? (double)(s->at.step + 1) * h : s->at.time + h;
-    at->step = s->at.step + 1;
+    *at = abut_instant_next(s->at, h);
     rep->step = at->step;
     rep->time = at->time;
     rep->kappa = p->kappa;

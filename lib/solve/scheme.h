@@ -22,6 +22,9 @@ typedef struct abut_instant {
     double time;    /* s */
 } abut_instant;
 
+/** One step of h later.  Whole multiples of h stay exact; a simulation that does not start at 0 adds up. */
+abut_instant abut_instant_next(abut_instant at, double h);
+
 typedef struct abut_stepper {
     abut_solver solver;
     double *v;          /* [3 nv] at the start of the step */

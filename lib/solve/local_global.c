@@ -1,0 +1,290 @@
+#include "solve/local_global.h"
+
+#include "base/par.h"
+#include "base/timer.h"
+#include "contact/cross.h"
+#include "energy/stiffness_fit.h"
+#include "model/motion.h"
+#include "solve/measures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Armijo's constant (Liu 2018, 4.1). */
+#define DECREASE 0.03
+
+const char *const abut_lg_names[ABUT_LGS + 1] = { "pd", "mass-springs", NULL };
+const char *const abut_lg_contact_names[ABUT_LG_COLLISIONS + 1] = { "ignore", "springs", NULL };
+
+abut_lg_opts abut_lg_defaults(void)
+{
+    return (abut_lg_opts){ .iterations = 10, .max_iterations = 100000, .fit_low = ABUT_FIT_LOW, .fit_high = ABUT_FIT_HIGH };
+}
+
+/* ---- what it can do ---- */
+
+static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_err *err)
+{
+    const char *name = abut_lg_names[o->method];
+    if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %d, expected implicit Euler", name, m->scheme[0]);
+    if (m->damp_stiffness && m->damp_stiffness[0] > 0)
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: damping/stiffness is %g s, expected 0: its matrix is not constant", name,
+                         m->damp_stiffness[0]);
+    if (o->method == ABUT_LG_SPRINGS && m->nt)
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: the model has %d tets, expected springs and attachments alone (pd takes both)",
+                         name, m->nt);
+    if (o->contact == ABUT_LG_REFUSE && (m->nc || m->nh))
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s sees no contact and guarantees nothing: the model has %d collision vertices and "
+                         "%d half-spaces, expected a choice of what becomes of them (--contact ignore, or springs)", name, m->nc,
+                         m->nh);
+    return ABUT_OK;
+}
+
+/* Whether E lies below the quadratics of A everywhere. */
+static int squared_distances(const abut_model *m)
+{
+    for (int32_t i = 0; i < m->nm && m->nt; i++)
+        if (m->mat_model[i] != ABUT_ARAP) return 0;
+    return 1;
+}
+
+abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_lg_opts *opt, abut_err *err)
+{
+    *s = (abut_local_global){ .opt = *opt };
+    abut_status rc = check_model(m, opt, err);
+    if (!rc) rc = abut_problem_init(&s->prob, m, err);
+    if (rc) return rc;
+    const size_t n3 = 3 * (size_t)m->nv;
+    double **field[] = { &s->x, &s->xt, &s->v, &s->v_end, &s->acc, &s->g, &s->dx, &s->rhs };
+    s->factored = malloc((size_t)m->nv + 1);
+    int ok = s->factored != NULL;
+    for (int i = 0; i < 8; i++) ok &= (*field[i] = calloc(n3 + 1, sizeof(double))) != NULL;
+    if (!ok) {
+        abut_lg_clear(s);
+        return abut_fail(err, ABUT_E_NOMEM, "solver %s: %d nodes", abut_lg_names[opt->method], m->nv);
+    }
+    s->exact = squared_distances(m);
+    return ABUT_OK;
+}
+
+void abut_lg_clear(abut_local_global *s)
+{
+    abut_problem_clear(&s->prob);
+    abut_chol_scalar_free(&s->A);
+    abut_arena_clear(&s->scratch);
+    free(s->factored);
+    free(s->x);
+    free(s->xt);
+    free(s->v);
+    free(s->v_end);
+    free(s->acc);
+    free(s->g);
+    free(s->dx);
+    free(s->rhs);
+    *s = (abut_local_global){ 0 };
+}
+
+/* ---- one step ---- */
+
+static abut_status objective_at(abut_local_global *s, const double *x, double *sum, abut_err *err)
+{
+    abut_energy e;
+    const abut_status rc = abut_problem_energy(&s->prob, x, NULL, &s->none, &e, &s->scratch, err);
+    if (!rc) *sum = abut_energy_sum(&e);
+    if (!rc && isnan(*sum)) *sum = INFINITY;
+    return rc;
+}
+
+abut_status abut_lg_objective(abut_local_global *s, double *sum, abut_err *err)
+{
+    return objective_at(s, s->x, sum, err);
+}
+
+/* The factor for what is held in this step: that of the last one, mostly. */
+static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    abut_problem *p = &s->prob;
+    const size_t nv = (size_t)p->model->nv;
+    const double clock = abut_time_wall();
+    if (s->A && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
+    abut_problem_number(p);
+    memcpy(s->factored, p->held, nv);
+    const abut_status rc = abut_laplacian_factor(p, s->opt.fit_low, s->opt.fit_high, &s->A, err);
+    rep->seconds.factor += abut_time_wall() - clock;
+    return rc;
+}
+
+/* Where inertia alone leads; where that is no place to start from, where the step starts. */
+static abut_status start(abut_local_global *s, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const int32_t n3 = 3 * p->model->nv;
+    double sum = 0;
+    for (int32_t i = 0; i < n3; i++) s->x[i] = p->held[i / 3] ? p->target[i] : p->xhat[i];
+    abut_status rc = s->exact ? ABUT_OK : objective_at(s, s->x, &sum, err);
+    if (rc || isfinite(sum)) return rc;
+    for (int32_t i = 0; i < n3; i++) s->x[i] = p->held[i / 3] ? p->target[i] : p->xn[i];
+    rc = objective_at(s, s->x, &sum, err);
+    return rc || isfinite(sum) ? rc : abut_fail(err, ABUT_E_GEOM, "an element has no finite energy where the step starts");
+}
+
+abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
+{
+    abut_problem *p = &s->prob;
+    const abut_model *m = p->model;
+    const size_t bytes = 3 * (size_t)m->nv * sizeof(double);
+    abut_frame f;
+    abut_status rc = abut_frame_view(frame, m, &f, err);
+    if (rc) return rc;
+    memcpy(p->xn, f.x, bytes);
+    memcpy(s->v, f.v, bytes);
+    abut_motion_targets(m, at.time, p->xn, p->target, p->held);
+    abut_motion_acceleration(m, at.time, s->acc);
+    p->w = abut_integrator_weights(m, ABUT_IMPLICIT_EULER);
+    const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
+    abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
+    abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
+    rc = prepare(s, rep, err);
+    return rc ? rc : start(s, err);
+}
+
+/* s->dx = -A^-1 grad E(x); returns its largest entry over h, m/s */
+static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const int32_t nv = p->model->nv;
+    double clock = abut_time_wall(), big = 0;
+    const abut_status rc = abut_problem_gradient(p, s->x, NULL, &s->none, ABUT_TERM_SMOOTH, s->g, &s->scratch, err);
+    if (rc) return rc;
+    rep->seconds.gradient += abut_time_wall() - clock;
+    clock = abut_time_wall();
+    for (int32_t i = 0; i < nv; i++)
+        if (p->row[i] >= 0) memcpy(s->rhs + 3 * (size_t)p->row[i], s->g + 3 * (size_t)i, 3 * sizeof *s->rhs);
+    abut_chol_scalar_solve(s->A, s->rhs, s->rhs);
+    for (int32_t i = 0; i < nv; i++)
+        for (int d = 0; d < 3; d++) {
+            const double v = p->row[i] < 0 ? 0 : -s->rhs[3 * p->row[i] + d];
+            s->dx[3 * i + d] = v;
+            big = fabs(v) < INFINITY ? fmax(big, fabs(v)) : INFINITY;
+        }
+    rep->seconds.solve += abut_time_wall() - clock;
+    *speed = big / p->model->h[0];
+    return ABUT_OK;
+}
+
+static void move(const abut_local_global *s, double alpha, double *to)
+{
+    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) to[i] = s->x[i] + alpha * s->dx[i];
+}
+
+/* Backtracking until the objective falls by Armijo's share, or stays within rounding; alpha 0: it never does. */
+static abut_status search(abut_local_global *s, double *alpha, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    abut_energy e;
+    abut_acc slope = { 0, 0 };
+    double sum;
+    abut_status rc = abut_problem_energy(p, s->x, NULL, &s->none, &e, &s->scratch, err);
+    const double here = abut_energy_sum(&e), noise = abut_energy_noise(p, &e);
+    for (int32_t i = 0; i < 3 * p->model->nv; i++) abut_acc_add(&slope, s->g[i] * s->dx[i]);
+    for (*alpha = 1; !rc && *alpha > 0x1p-60; *alpha /= 2) {
+        move(s, *alpha, s->xt);
+        rc = objective_at(s, s->xt, &sum, err);
+        rep->trials++;
+        if (!rc && sum <= here + DECREASE * *alpha * (slope.hi + slope.lo) + noise) return ABUT_OK;
+    }
+    *alpha = 0;
+    return rc;
+}
+
+abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
+{
+    double alpha = 1;
+    abut_status rc = aim(s, speed, rep, err);
+    if (rc) return rc;
+    if (!isfinite(*speed)) return abut_fail(err, ABUT_E_NUMERIC, "the direction is not finite");
+    const double clock = abut_time_wall();
+    if (s->exact) move(s, 1, s->xt);
+    else rc = search(s, &alpha, rep, err);
+    if (rc) return rc;
+    if (alpha > 0) {
+        double *x = s->x;
+        s->x = s->xt;
+        s->xt = x;
+    }
+    rep->seconds.line_search += abut_time_wall() - clock;
+    abut_iteration *it = abut_report_iteration(rep);
+    if (!it) return abut_fail(err, ABUT_E_NOMEM, "step report: iteration %d", rep->newton);
+    rep->residual = it->residual = *speed;
+    it->bound = 1;
+    it->alpha = alpha;
+    return ABUT_OK;
+}
+
+static abut_status iterate_all(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    const double tolerance = s->prob.model->tolerance[0];
+    const int most = s->opt.iterations ? s->opt.iterations : s->opt.max_iterations;
+    double speed = INFINITY;
+    for (int k = 0; k < most; k++) {
+        const abut_status rc = abut_lg_iterate(s, &speed, rep, err);
+        if (rc) return rc;
+        if (!s->opt.iterations && speed <= tolerance) return ABUT_OK;
+    }
+    return s->opt.iterations ? ABUT_OK
+                             : abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: residual %.3g m/s, want %.3g", most,
+                                         speed, tolerance);
+}
+
+static abut_status put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const abut_model *m = p->model;
+    const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
+    abut_integrator_finish(m, ABUT_IMPLICIT_EULER, &from, p->held, p->xhat, s->x, s->v_end, NULL);
+    abut_arrays_clear(out);
+    const abut_status rc = abut_frame_carry(carry, out, err);
+    double *x = rc ? NULL : abut_frame_put(out, "node/x", m->nv, err), *v = x ? abut_frame_put(out, "node/v", m->nv, err) : NULL;
+    if (!v) return err->code;
+    memcpy(x, s->x, 3 * (size_t)m->nv * sizeof *x);
+    memcpy(v, s->v_end, 3 * (size_t)m->nv * sizeof *v);
+    return ABUT_OK;
+}
+
+static abut_status report_physics(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
+    rep->gravity = abut_gravity_energy(p->model, s->x);
+    abut_linear_momentum(p->model, s->v_end, rep->momentum);
+    abut_angular_momentum(p->model, s->x, s->v_end, rep->angular);
+    rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &rep->min_jacobian_tet);
+    const abut_chol_scalar_stats c = abut_chol_scalar_get_stats(s->A);
+    rep->factor_nnz = c.factor_nnz;
+    rep->factor_flops = c.factor_flops;
+    rep->passes = 1;
+    rep->eta = 1;
+    rep->min_gap = rep->lag_residual = -1;
+    rep->contact = s->opt.contact == ABUT_LG_COLLISIONS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
+    rep->memory_peak = abut_memory_peak();
+    return abut_problem_potential(p, s->x, &rep->elastic, &s->scratch, err);
+}
+
+abut_status abut_lg_advance(abut_local_global *s, const abut_arrays *frame, abut_instant *at, abut_arrays *out,
+                            abut_report *rep, abut_err *err)
+{
+    const double clock = abut_time_wall(), cpu = abut_time_cpu();
+    abut_status rc = abut_lg_begin(s, frame, *at, rep, err);
+    if (!rc) rc = iterate_all(s, rep, err);
+    if (!rc) rc = put_frame(s, frame, out, err);
+    if (!rc) rc = report_physics(s, rep, err);
+    if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)at->step + 1, at->time), rc;
+    *at = abut_instant_next(*at, s->prob.model->h[0]);
+    rep->step = at->step;
+    rep->time = at->time;
+    rep->seconds.total += abut_time_wall() - clock;
+    rep->cpu += abut_time_cpu() - cpu;
+    return ABUT_OK;
+}

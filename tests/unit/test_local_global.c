@@ -1,0 +1,458 @@
+/* Solvers with a constant matrix: their matrix, what one iteration does, and where the iterations lead, against Newton. */
+#include "world.h"
+
+#include "base/par.h"
+#include "base/rng.h"
+#include "energy/stiffness_fit.h"
+#include "linalg/mat3.h"
+#include "linalg/svd3.h"
+#include "solve/local_global.h"
+
+/* ---- a curtain: n x n nodes in the plane y = 0, 1 m wide, springs along edges and both diagonals, two corners tied ---- */
+
+static void curtain_arrays(int n, double k, double tolerance, abut_arrays *set, abut_arrays *frame)
+{
+    const int nv = n * n, ns = 2 * n * (n - 1) + 2 * (n - 1) * (n - 1);
+    const double d = 1.0 / (n - 1), h = 1.0 / 30, one = 1, gravity[3] = { 0, -9.8, 0 }, length = sqrt(2), dhat = 1e-3, zero = 0;
+    const int32_t lags = 1, none[1] = { 0 };
+    double *X = calloc(3 * (size_t)nv, sizeof *X), *mass = calloc((size_t)nv, sizeof *mass), *rest = calloc((size_t)ns, sizeof *rest),
+           *stiff = calloc((size_t)ns, sizeof *stiff);
+    int32_t *ints = calloc((size_t)nv, sizeof *ints), *spring = calloc(2 * (size_t)ns, sizeof *spring);
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            static const int to[4][2] = { { 1, 0 }, { 0, 1 }, { 1, 1 }, { 1, -1 } };
+            X[3 * (i * n + j)] = i * d, X[3 * (i * n + j) + 2] = j * d;
+            mass[i * n + j] = 1.0 / nv;
+            for (int q = 0; q < 4; q++) {
+                const int a = i + to[q][0], b = j + to[q][1];
+                if (a >= n || b < 0 || b >= n) continue;
+                spring[2 * s] = i * n + j, spring[2 * s + 1] = a * n + b;
+                rest[s] = q < 2 ? d : d * sqrt(2);
+                stiff[s++] = k;
+            }
+        }
+    CHECK(s == ns);
+    const int32_t tie[10] = { 0, -1, -1, -1, -1, (n - 1) * n, -1, -1, -1, -1 };
+    const double weight[8] = { 0 }, offset[6] = { 0, 0, 0, 1, 0, 0 }, strong[2] = { 100 * k, 100 * k };
+    FIXTURE_PUT("node/X", nv, X);
+    FIXTURE_PUT("node/mass", nv, mass);
+    FIXTURE_PUT("node/role", nv, ints);
+    FIXTURE_PUT("node/object", nv, ints);
+    FIXTURE_PUT("object/friction", 1, none);
+    FIXTURE_PUT("contact/mu", 1, &zero);
+    FIXTURE_PUT("spring/node", ns, spring);
+    FIXTURE_PUT("spring/length", ns, rest);
+    FIXTURE_PUT("spring/stiffness", ns, stiff);
+    FIXTURE_PUT("attachment/node", 2, tie);
+    FIXTURE_PUT("attachment/weight", 2, weight);
+    FIXTURE_PUT("attachment/offset", 2, offset);
+    FIXTURE_PUT("attachment/stiffness", 2, strong);
+    FIXTURE_PUT("world/gravity", 3, gravity);
+    FIXTURE_PUT("time/step", 1, &h);
+    FIXTURE_PUT("scene/length", 1, &length);
+    FIXTURE_PUT("contact/dhat", 1, &dhat);
+    FIXTURE_PUT("contact/eps-v", 1, &dhat);
+    FIXTURE_PUT("contact/lags", 1, &lags);
+    FIXTURE_PUT("solve/tolerance", 1, &tolerance);
+    FIXTURE_PUT("contact/kappa-min", 1, &one);
+    FIXTURE_PUT("contact/kappa-max", 1, &one);
+    abut_err err = { 0 };
+    double *x = abut_frame_put(frame, "node/x", nv, &err);
+    memcpy(x, X, 3 * (size_t)nv * sizeof *x);
+    CHECK(abut_frame_put(frame, "node/v", nv, &err) != NULL);
+    free(X);
+    free(mass);
+    free(rest);
+    free(stiff);
+    free(ints);
+    free(spring);
+}
+
+static void curtain(world *w, int n, double k, double tolerance)
+{
+    *w = (world){ 0 };
+    curtain_arrays(n, k, tolerance, &w->model_set, &w->frame);
+    abut_solver_opts o = abut_solver_defaults();
+    if (abut_model_view(&w->model_set, &w->model, &w->err) || abut_stepper_init(&w->st, &w->model, &o, &w->err))
+        printf("# %s\n", w->err.msg), abort();
+}
+
+static abut_lg_opts method(int which, int iterations)
+{
+    abut_lg_opts o = abut_lg_defaults();
+    o.method = which;
+    o.iterations = iterations;
+    o.contact = ABUT_LG_IGNORE;
+    return o;
+}
+
+/* Relative errors (E(x_k) - E*) / (E(xhat) - E*) of the 15th step.  The numbers come from an implementation of its own, in
+ * another language, of the same scene. */
+TEST(fast_mass_springs_have_the_errors_of_an_independent_implementation)
+{
+    static const int at[5] = { 1, 2, 5, 10, 20 };
+    static const double want[3][5] = { { 2.09e-2, 6.75e-3, 1.24e-3, 6.83e-4, 4.09e-4 }, { 2.21e-2, 7.83e-3, 8.05e-4, 1.42e-4, 8.11e-5 },
+                                       { 2.29e-2, 7.96e-3, 7.93e-4, 9.03e-5, 1.47e-5 } };
+    for (int c = 0; c < 3; c++) {
+        world w;
+        abut_local_global s;
+        double start, least, now, speed;
+        const abut_lg_opts o = method(ABUT_LG_SPRINGS, 10);
+        curtain(&w, 21, c == 0 ? 100 : c == 1 ? 1000 : 10000, 1e-9);
+        CHECK(w.model.nsp == 1640);
+        CHECK(!world_run(&w, 14));
+        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+        CHECK(!abut_lg_begin(&s, &w.frame, w.at, &w.rep, &w.err));
+        double *begin = malloc(3 * 441 * sizeof *begin);
+        memcpy(begin, s.x, 3 * 441 * sizeof *begin);
+        CHECK(!abut_lg_objective(&s, &start, &w.err));
+        CHECK(!world_run(&w, 1));
+        memcpy(s.x, get(&w, "node/x"), 3 * 441 * sizeof *begin);
+        CHECK(!abut_lg_objective(&s, &least, &w.err));
+        memcpy(s.x, begin, 3 * 441 * sizeof *begin);
+        for (int k = 1, i = 0; k <= 20; k++) {
+            CHECK(!abut_lg_iterate(&s, &speed, &w.rep, &w.err));
+            if (k != at[i]) continue;
+            CHECK(!abut_lg_objective(&s, &now, &w.err));
+            const double error = (now - least) / (start - least);
+            printf("# k %g N/m, %d iterations: %.3e\n", w.model.spring_stiffness[0], k, error);
+            CHECK_NEAR(error, want[c][i], (k <= 10 ? 0.02 : 0.1) * want[c][i]);
+            i++;
+        }
+        free(begin);
+        abut_lg_clear(&s);
+        world_close(&w);
+    }
+}
+
+/* ---- the matrix ---- */
+
+TEST(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_meets_in_pure_stretch)
+{
+    fixture *f = fixture_new();
+    f->material = ABUT_ARAP;
+    f->young = 3e4;
+    fixture_box(f, 0, 0, 0, 1, 0.5, 0.5, 3, 2, 2, 0);
+    world w;
+    world_open(&w, f, NULL);
+    abut_problem p;
+    abut_bsr A = { 0 };
+    abut_rng r = { 12 };
+    double k = 0;
+    CHECK(!abut_problem_init(&p, &w.model, &w.err));
+    abut_problem_number(&p);
+    CHECK(!abut_stiffness_fit_materials(&p.elastic, 0.5, 1.5, &k, &w.err));
+    CHECK(!abut_laplacian(&p, &k, &A, &w.err));
+    const size_t n3 = 3 * (size_t)w.model.nv, nt = (size_t)w.model.nt;
+    double *u = malloc(n3 * sizeof *u), *Au = malloc(n3 * sizeof *u), *Hu = malloc(n3 * sizeof *u),
+           *H = malloc(nt * ABUT_PACKED * sizeof *H), *diag = malloc(n3 * sizeof *u);
+    abut_bsr full = { 0 };
+    const abut_elems tets = { nt, w.model.tet, H };
+    abut_elastic_hessian(&p.elastic, w.model.X, p.w.psi, H);
+    abut_problem_diagonal(&p, diag);
+    CHECK(!abut_bsr_pattern(&full, w.model.nv, &tets, 1, &w.err));
+    abut_bsr_assemble(&full, diag, &tets, 1);
+    for (int round = 0; round < 30; round++) {
+        double S[9], ua = 0, uh = 0, um = 0;
+        for (int i = 0; i < 9; i++) S[i] = abut_rng_real(&r, -1, 1);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < i; j++) S[3 * i + j] = S[3 * j + i];
+        for (size_t i = 0; i < n3; i++) {
+            const double *X = w.model.X + i / 3 * 3, *row = S + 3 * (i % 3);
+            u[i] = round == 0 ? 1 : round < 10 ? row[0] * X[0] + row[1] * X[1] + row[2] * X[2] : abut_rng_real(&r, -1, 1);
+        }
+        abut_bsr_multiply(&A, u, Au);
+        abut_bsr_multiply(&full, u, Hu);
+        for (size_t i = 0; i < n3; i++) ua += u[i] * Au[i], uh += u[i] * Hu[i], um += w.model.mass[i / 3] * u[i] * u[i];
+        if (round == 0)
+            for (size_t i = 0; i < n3; i++) CHECK_NEAR(Au[i], w.model.mass[i / 3], 1e-12 * k * p.w.psi);
+        else if (round < 10) CHECK_NEAR(ua - um, uh - um, 1e-10 * ua);
+        else CHECK(uh - um < 0.95 * (ua - um));
+    }
+    abut_bsr_clear(&A);
+    abut_bsr_clear(&full);
+    abut_problem_clear(&p);
+    free(u);
+    free(Au);
+    free(Hu);
+    free(H);
+    free(diag);
+    world_close(&w);
+}
+
+/* ---- one iteration ---- */
+
+/* a turned and stretched shape, nodes shaken */
+static void disturb(abut_rng *r, int32_t nv, const double *X, double by, double *x)
+{
+    const double c = cos(0.7), s = sin(0.7);
+    for (int32_t i = 0; i < nv; i++) {
+        x[3 * i] = 1.2 * (c * X[3 * i] - s * X[3 * i + 1]) + abut_rng_real(r, -by, by);
+        x[3 * i + 1] = s * X[3 * i] + c * X[3 * i + 1] + abut_rng_real(r, -by, by);
+        x[3 * i + 2] = 0.9 * X[3 * i + 2] + abut_rng_real(r, -by, by);
+    }
+}
+
+/* (M + h^2 L) x' = M xhat + h^2 J p with p the projections: written out element by element from the definition */
+static double local_global_defect(abut_local_global *s, const double *before, const double *after)
+{
+    const abut_model *m = s->prob.model;
+    const double h2 = m->h[0] * m->h[0];
+    double *left = calloc(3 * (size_t)m->nv, sizeof *left), worst = 0, size = 0;
+    for (int32_t i = 0; i < 3 * m->nv; i++) left[i] = m->mass[i / 3] * (after[i] - s->prob.xhat[i]);
+    for (int32_t e = 0; e < m->nsp; e++) {
+        const int32_t a = 3 * m->spring[2 * e], b = 3 * m->spring[2 * e + 1];
+        double d[3], l = 0;
+        for (int k = 0; k < 3; k++) d[k] = before[a + k] - before[b + k], l += d[k] * d[k];
+        for (int k = 0; k < 3; k++) {
+            const double f = h2 * m->spring_stiffness[e] * (after[a + k] - after[b + k] - m->spring_length[e] * d[k] / sqrt(l));
+            left[a + k] += f, left[b + k] -= f;
+            size = fmax(size, fabs(f));
+        }
+    }
+    for (int32_t e = 0; e < m->na; e++) {
+        CHECK(m->tie_node[5 * e + 1] < 0);
+        for (int k = 0; k < 3; k++)
+            left[3 * m->tie_node[5 * e] + k] += h2 * m->tie_stiffness[e] * (after[3 * m->tie_node[5 * e] + k] - m->tie_offset[3 * e + k]);
+    }
+    for (int32_t t = 0; t < m->nt; t++) {
+        double F[9], U[9], V[9], R[9], sv[3], G[9], D[9];
+        const double *B = s->prob.elastic.B + 9 * t, w = h2 * 2 * s->prob.elastic.lame[2 * t] * s->prob.elastic.vol[t];
+        abut_elastic_deformation(&s->prob.elastic, before, t, F);
+        abut_svd3(F, U, sv, V);
+        abut_m3_mul_nt(R, U, V);
+        abut_elastic_deformation(&s->prob.elastic, after, t, D);
+        for (int i = 0; i < 9; i++) D[i] = w * (D[i] - R[i]);
+        abut_m3_mul_nt(G, D, B);    /* column a: force at corner a + 1 */
+        for (int a = 0; a < 3; a++)
+            for (int k = 0; k < 3; k++) {
+                left[3 * m->tet[4 * t + a + 1] + k] += G[3 * k + a];
+                left[3 * m->tet[4 * t] + k] -= G[3 * k + a];
+                size = fmax(size, fabs(G[3 * k + a]));
+            }
+    }
+    for (int32_t i = 0; i < 3 * m->nv; i++) worst = fmax(worst, s->prob.held[i / 3] ? 0 : fabs(left[i]));
+    free(left);
+    return worst / size;
+}
+
+TEST(an_iteration_is_the_local_and_the_global_step_and_never_raises_the_objective)
+{
+    for (int tets = 0; tets < 2; tets++) {
+        world w;
+        abut_local_global s;
+        abut_rng r = { 21 };
+        const abut_lg_opts o = method(ABUT_LG_PROJECTIVE, 10);
+        if (tets) {
+            fixture *f = fixture_new();
+            f->material = ABUT_ARAP;
+            fixture_box(f, 0, 0, 0, 1, 0.5, 0.5, 3, 2, 2, 0);
+            world_open(&w, f, NULL);
+        } else {
+            curtain(&w, 11, 200, 1e-6);
+        }
+        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err) && s.exact);
+        CHECK(!abut_lg_begin(&s, &w.frame, w.at, &w.rep, &w.err));
+        double *before = malloc(3 * (size_t)w.model.nv * sizeof *before);
+        for (int round = 0; round < 40; round++) {
+            double was, is, speed;
+            disturb(&r, w.model.nv, w.model.X, round < 20 ? 0.02 : 0.5, s.x);
+            for (int k = 0; k < 5; k++) {
+                memcpy(before, s.x, 3 * (size_t)w.model.nv * sizeof *before);
+                CHECK(!abut_lg_objective(&s, &was, &w.err));
+                CHECK(!abut_lg_iterate(&s, &speed, &w.rep, &w.err));
+                CHECK(!abut_lg_objective(&s, &is, &w.err));
+                CHECK(is < was);
+                CHECK_NEAR(local_global_defect(&s, before, s.x), 0, 1e-10);
+            }
+        }
+        CHECK(w.rep.trials == 0);
+        free(before);
+        abut_lg_clear(&s);
+        world_close(&w);
+    }
+}
+
+/* ---- where it leads ---- */
+
+/* furthest distance of a coordinate after n steps each, by Newton and by the constant matrix run to the same tolerance */
+static double newton_and_pd_differ(world *w, const abut_lg_opts *o, int n)
+{
+    abut_local_global s;
+    abut_instant at = w->at;
+    abut_arrays here = { 0 }, next = { 0 };
+    double far = 0;
+    for (int i = 0; i < w->frame.n; i++) CHECK(!abut_arrays_copy(&here, &w->frame.a[i], &w->err));
+    CHECK(!abut_lg_init(&s, &w->model, o, &w->err));
+    CHECK(!world_run(w, n));
+    for (int k = 0; k < n; k++) {
+        abut_report rep = { 0 };
+        const abut_status rc = abut_lg_advance(&s, &here, &at, &next, &rep, &w->err);
+        if (rc) printf("# %s\n", w->err.msg);
+        CHECK(!rc);
+        CHECK(rep.contact == ABUT_CONTACT_IGNORED);
+        printf("# step %d: %d iterations, %d trials\n", k + 1, rep.newton, rep.trials);
+        const abut_arrays swap = here;
+        here = next;
+        next = swap;
+        abut_report_clear(&rep);
+        if (rc) break;
+    }
+    CHECK(at.step == w->at.step && at.time == w->at.time);
+    for (int q = 0; q < 2; q++) {
+        const double *a = get(w, q ? "node/v" : "node/x"), *b = abut_arrays_find(&here, q ? "node/v" : "node/x")->data;
+        const double unit = q ? w->model.h[0] : 1;
+        for (int32_t i = 0; i < 3 * w->model.nv; i++) far = fmax(far, unit * fabs(a[i] - b[i]));
+    }
+    abut_lg_clear(&s);
+    abut_arrays_clear(&here);
+    abut_arrays_clear(&next);
+    return far;
+}
+
+TEST(converged_iterations_end_where_newton_does)
+{
+    static const int material[] = { ABUT_ARAP, ABUT_LINEAR_COROTATED, ABUT_NEO_HOOKEAN, ABUT_STVK, ABUT_POLYNOMIAL };
+    for (size_t c = 0; c <= sizeof material / sizeof *material; c++) {
+        world w;
+        const abut_lg_opts o = method(ABUT_LG_PROJECTIVE, 0);
+        if (c) {
+            fixture *f = fixture_new();
+            f->material = material[c - 1];
+            f->young = 2e4;
+            f->tol = 1e-10;
+            f->gravity[0] = 20;
+            fixture_box(f, 0, 0, 0, 0.6, 0.2, 0.2, 3, 1, 1, 0);
+            /* one end turns, and takes the rest along */
+            f->nmo = 1;
+            for (int32_t i = 0; i < f->nv; i++)
+                if (f->X[3 * i] == 0) f->mo_nodes[f->n_mo_nodes++] = i, f->role[i] = ABUT_NODE_HANDLE;
+            f->mo_first[1] = f->n_mo_nodes;
+            f->mo_angular[0] = 3;
+            world_open(&w, f, NULL);
+        } else {
+            curtain(&w, 9, 300, 1e-11);
+        }
+        const double far = newton_and_pd_differ(&w, &o, 5);
+        printf("# %s: %.2g m\n", c ? abut_material_names[material[c - 1]] : "springs", far);
+        CHECK(far < 1e-9);
+        world_close(&w);
+    }
+}
+
+TEST(the_error_shrinks_with_the_iterations_and_few_of_them_keep_momentum)
+{
+    double last = INFINITY;
+    for (int iterations = 1; iterations <= 256; iterations *= 4) {
+        world w;
+        const abut_lg_opts o = method(ABUT_LG_SPRINGS, iterations);
+        curtain(&w, 9, 300, 1e-10);
+        const double far = newton_and_pd_differ(&w, &o, 8);
+        printf("# %d iterations a step: %.3g m off after 8 steps\n", iterations, far);
+        CHECK(far < 0.7 * last);
+        last = far;
+        world_close(&w);
+    }
+    /* without ties and gravity, however few the iterations, every element's forces balance */
+    world w;
+    abut_local_global s;
+    abut_rng r = { 31 };
+    const abut_lg_opts o = method(ABUT_LG_SPRINGS, 2);
+    curtain(&w, 9, 300, 1e-10);
+    abut_arrays_remove(&w.model_set, "attachment/node");
+    abut_arrays_remove(&w.model_set, "attachment/weight");
+    abut_arrays_remove(&w.model_set, "attachment/offset");
+    abut_arrays_remove(&w.model_set, "attachment/stiffness");
+    memset(abut_arrays_find(&w.model_set, "world/gravity")->data, 0, 24);
+    CHECK(!abut_model_view(&w.model_set, &w.model, &w.err));
+    disturb(&r, w.model.nv, w.model.X, 0.03, get(&w, "node/x"));
+    CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+    for (int k = 0; k < 20; k++) {
+        abut_report rep = { 0 };
+        CHECK(!abut_lg_advance(&s, &w.frame, &w.at, &w.next, &rep, &w.err));
+        for (int d = 0; d < 3; d++) CHECK_NEAR(rep.momentum[d], 0, 1e-12);
+        const abut_arrays swap = w.frame;
+        w.frame = w.next;
+        w.next = swap;
+        CHECK(rep.kinetic > 1e-6);
+        abut_report_clear(&rep);
+    }
+    abut_lg_clear(&s);
+    world_close(&w);
+}
+
+TEST(no_thread_count_changes_a_bit)
+{
+    abut_arrays first = { 0 };
+    for (int threads = 1; threads <= 5; threads += 2) {
+        world w;
+        abut_local_global s;
+        const abut_lg_opts o = method(ABUT_LG_SPRINGS, 5);
+        abut_threads_set(threads);
+        curtain(&w, 60, 1000, 1e-6);
+        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+        for (int k = 0; k < 3; k++) {
+            CHECK(!abut_lg_advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err));
+            const abut_arrays swap = w.frame;
+            w.frame = w.next;
+            w.next = swap;
+        }
+        if (threads == 1) {
+            first = w.frame;
+            w.frame = (abut_arrays){ 0 };
+        } else {
+            CHECK(same_frames(&first, &w.frame));
+        }
+        abut_lg_clear(&s);
+        world_close(&w);
+    }
+    abut_threads_set(1);
+    abut_arrays_clear(&first);
+}
+
+TEST(what_it_cannot_do_is_refused_with_what_was_found)
+{
+    world w;
+    abut_local_global s;
+    abut_lg_opts o = method(ABUT_LG_SPRINGS, 5);
+    fixture *f = fixture_new();
+    fixture_box(f, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0);
+    world_open(&w, f, NULL);
+    CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "the model has 6 tets"));
+    o = method(ABUT_LG_PROJECTIVE, 5);
+    o.contact = ABUT_LG_REFUSE;
+    CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "8 collision vertices and 0 half-spaces"));
+    o.contact = ABUT_LG_IGNORE;
+    const int32_t scheme = ABUT_BDF2;
+    const double damping = 0.5;
+    abut_model m = w.model;
+    m.scheme = &scheme;
+    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "time scheme 2"));
+    m = w.model;
+    m.damp_stiffness = &damping;
+    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "0.5 s"));
+    o.iterations = 0;
+    o.max_iterations = 2;
+    f->tol = 1e-12;
+    memcpy(abut_arrays_find(&w.model_set, "solve/tolerance")->data, &f->tol, 8);
+    CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+    for (int32_t i = 0; i < 3 * w.model.nv; i++) get(&w, "node/x")[i] *= 1.5;
+    CHECK(abut_lg_advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err) == ABUT_E_NUMERIC);
+    CHECK(strstr(w.err.msg, "after 2 iterations"));
+    abut_lg_clear(&s);
+    world_close(&w);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(fast_mass_springs_have_the_errors_of_an_independent_implementation);
+    RUN(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_meets_in_pure_stretch);
+    RUN(an_iteration_is_the_local_and_the_global_step_and_never_raises_the_objective);
+    RUN(converged_iterations_end_where_newton_does);
+    RUN(the_error_shrinks_with_the_iterations_and_few_of_them_keep_momentum);
+    RUN(no_thread_count_changes_a_bit);
+    RUN(what_it_cannot_do_is_refused_with_what_was_found);
+    return check_done();
+}
