@@ -44,10 +44,22 @@ static void spring_blocks(const abut_model *m, double psi, int32_t *node, double
     }
 }
 
+/* no rotation of an element changes the trace of a block */
+static void thin_blocks(const abut_problem *p, int32_t *node, double *H)
+{
+    memcpy(node, p->thin.node, 4 * p->thin.n * sizeof *node);
+    abut_problem_thin_hessian(p, p->model->X, H);
+    for (double *block = H; block < H + ABUT_PACKED * p->thin.n; block += 9) {
+        const double trace = block[0] + block[4] + block[8];
+        for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
+    }
+}
+
 abut_status abut_laplacian(const abut_problem *p, const double *k, abut_bsr *A, abut_err *err)
 {
     const abut_model *m = p->model;
-    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na * ABUT_ATTACH_PARTS, n = nt + ns + na;
+    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na * ABUT_ATTACH_PARTS,
+                 n = nt + ns + na + p->thin.n;
     const double psi = p->w.psi * p->w.share * p->w.share;
     int32_t *row = malloc((4 * n + 1) * sizeof *row);
     double *H = calloc(n + 1, ABUT_PACKED * sizeof *H), *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
@@ -58,6 +70,7 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, abut_bsr *A, 
         tet_blocks(&p->elastic, k, psi, H);
         spring_blocks(m, psi, row + 4 * nt, H + ABUT_PACKED * nt);
         abut_attach_hessian(m, psi, row + 4 * (nt + ns), H + ABUT_PACKED * (nt + ns));
+        thin_blocks(p, row + 4 * (nt + ns + na), H + ABUT_PACKED * (nt + ns + na));
         for (size_t i = 0; i < 4 * n; i++) row[i] = row[i] < 0 ? -1 : p->row[row[i]];
         const abut_elems all = { n, row, H };
         abut_problem_diagonal(p, diag);

@@ -3,6 +3,7 @@
  *     tet          vol k (g_a . g_b)       g_a the gradients of the corners, k the fitted stiffness of the material
  *     spring       k [1 -1; -1 1]
  *     attachment   k c c^T,  c = (1, -w)
+ *     thin         trace of each 3x3 block of the Hessian at rest (shells, hinges, rods: energy/thin.h)
  * One number for each pair of nodes, so x, y and z share it and it is the same in every orientation.  Where all energies are
  * squared distances, psi L + D bounds the Hessian from above at every x (Liu 2018, 7.1). */
 #ifndef ABUT_SOLVE_LAPLACIAN_H

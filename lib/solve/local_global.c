@@ -32,9 +32,11 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     if (m->damp_stiffness && m->damp_stiffness[0] > 0)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: damping/stiffness is %g s, expected 0: its matrix is not constant", name,
                          m->damp_stiffness[0]);
-    if (o->method == ABUT_LG_SPRINGS && m->nt)
-        return abut_fail(err, ABUT_E_FORMAT, "solver %s: the model has %d tets, expected springs and attachments alone (pd takes both)",
-                         name, m->nt);
+    if (o->method == ABUT_LG_SPRINGS && (m->nt || m->nsh || m->nrd))
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: the model has %d tets, %d shells and %d rods, expected springs and attachments "
+                         "alone (pd takes all)", name, m->nt, m->nsh, m->nrd);
+    if (m->shell_limit || m->mat_strain)
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells with limits of their stretch, expected none: it cannot keep them", name);
     if (o->contact == ABUT_LG_REFUSE && (m->nc || m->nh))
         return abut_fail(err, ABUT_E_FORMAT, "solver %s sees no contact and guarantees nothing: the model has %d collision vertices and "
                          "%d half-spaces, expected a choice of what becomes of them (--contact ignore, or springs)", name, m->nc,
@@ -45,6 +47,7 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
 /* Whether E lies below the quadratics of A everywhere. */
 static int squared_distances(const abut_model *m)
 {
+    if (m->nsh || m->nhg || m->nrd || m->nbd) return 0;
     for (int32_t i = 0; i < m->nm && m->nt; i++)
         if (m->mat_model[i] != ABUT_ARAP) return 0;
     return 1;

@@ -419,7 +419,7 @@ TEST(what_it_cannot_do_is_refused_with_what_was_found)
     fixture *f = fixture_new();
     fixture_box(f, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0);
     world_open(&w, f, NULL);
-    CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "the model has 6 tets"));
+    CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "6 tets, 0 shells and 0 rods"));
     o = method(ABUT_LG_PROJECTIVE, 5);
     o.contact = ABUT_LG_REFUSE;
     CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "8 collision vertices and 0 half-spaces"));
