@@ -35,6 +35,8 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const 
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
     said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
     said(f, "mu", s->mu.value, "", &s->mu);
+    if (s->wind[0] != 0 || s->wind[1] != 0 || s->wind[2] != 0)
+        fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s\n", "wind", s->wind[0], s->wind[1], s->wind[2]);
     fprintf(f, "  %-16s %s\n", "friction", abut_continuity_names[s->smoothing]);
     if (s->lags.value > 0) said(f, "friction lags", s->lags.value, "", &s->lags);
     else fprintf(f, "  %-16s until they converge; %s\n", "friction lags", s->lags.from);
@@ -58,6 +60,37 @@ static void friction(FILE *f, const abut_scene *s)
     }
 }
 
+/* What the triangles, segments and points of a body are made to be. */
+static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material *m, const abut_object_facts *a)
+{
+    static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth" };
+    const double *s = o->shell.limit, *k = m->fabric, *e = m->strain_limit;
+    if (a->shells) {
+        fprintf(f, "  %-16s %d triangles, %d hinges; %s; %s; rest: %s, angles %s\n", "shell", a->shells, a->hinges,
+                membrane[m->membrane], o->shell.plate ? "bends like a plate" : "bends three times as stiffly as a plate",
+                o->shell.has_pattern ? "a pattern" : "a mesh", o->shell.flat ? "0" : "of the mesh");
+        line(f, "thickness", o->shell.thickness, "m", "of the material; contact does not see it");
+        line(f, "area", a->area, "m^2", "at rest");
+        if (s[3] > 0) fprintf(f, "  %-16s less than %.9g; the barrier begins at %.9g\n", "largest stretch", s[3], s[2]);
+        if (s[1] > 0) fprintf(f, "  %-16s more than %.9g; the barrier begins at %.9g\n", "smallest stretch", s[0], s[1]);
+        if (m->membrane) fprintf(f, "  %-16s %g, %g, %g, %g Pa: warp, weft, coupling, shear\n", "fabric", k[0], k[1], k[2], k[3]);
+        if (m->membrane == ABUT_MEMBRANE_CLOTH)
+            fprintf(f, "  %-16s less than %g, %g, %g: warp, weft, shear\n", "Green strain", e[0], e[1], e[2]);
+        if (o->shell.pressure != 0) line(f, "pressure", o->shell.pressure, "Pa", "along the normals, which turn with the shell");
+        if (o->shell.drag > 0) line(f, "drag", o->shell.drag, "kg/m^3", "half the density of air times the coefficient");
+    }
+    if (a->rods) {
+        fprintf(f, "  %-16s %d segments, %d bends\n", "rods", a->rods, a->bends);
+        line(f, "radius", o->rod_radius, "m", "of the material; contact does not see it");
+        line(f, "length", a->length, "m", "of all segments at rest");
+    }
+    if (a->particles) {
+        fprintf(f, "  %-16s %d\n", "particles", a->particles);
+        line(f, "radius", o->particle_radius, "m", "of the material; contact does not see it");
+    }
+    if (m->bending_young > 0) line(f, "bending modulus", m->bending_young, "Pa", "of hinges and bends");
+}
+
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
 {
     fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
@@ -74,11 +107,15 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
                 o->path.time[o->path.n - 1]);
     if (o->has_mu) line(f, "mu", o->mu, "", "its own; of two objects with their own, the mean");
     if (o->material >= 0 && o->obstacle) fprintf(f, "  %-16s %s, for friction\n", "material", s->material[o->material].name);
+    if (o->contact_thickness > 0)
+        line(f, "contact thickness", o->contact_thickness, "m", "two things keep the mean of theirs apart");
     if (o->obstacle) return;
     const abut_scene_material *m = &s->material[o->material];
     fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model], m->density,
             m->young, m->poisson, m->from);
+    thin(f, o, m, a);
     line(f, "mass", a->mass, "kg", "density times volume");
+    if (!a->tets) return;
     line(f, "volume", a->volume, "m^3", "");
     line(f, "smallest tet", a->least_volume, "m^3", "");
 }
@@ -124,6 +161,9 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
     parameters(f, s, b, e);
     fprintf(f, "model\n  %-16s %d nodes, %d tets; contact: %d vertices, %d edges, %d triangles\n", "size", b->nodes, b->tets,
             b->collision_vertices, b->edges, b->triangles);
+    if (b->shells) fprintf(f, "  %-16s %d triangles, %d hinges\n", "shells", b->shells, b->hinges);
+    if (b->rods) fprintf(f, "  %-16s %d segments, %d bends\n", "rods", b->rods, b->bends);
+    if (b->particles) fprintf(f, "  %-16s %d\n", "particles", b->particles);
     fprintf(f, "  %-16s %d motions, %d handle nodes; %d friction classes\n", "scripts", b->motions, b->handles,
             b->friction_classes);
     friction(f, s);

@@ -14,7 +14,7 @@ abut_status scene_placed(const abut_tree *t, abut_status rc, abut_err *err)
     return ABUT_E_FORMAT;
 }
 
-static abut_status all_there(const abut_tree *t, const char *const *keys, abut_err *err)
+abut_status scene_all_there(const abut_tree *t, const char *const *keys, abut_err *err)
 {
     for (; *keys; keys++)
         if (!abut_tree_find(t, *keys)) return abut_tree_fail(t, err, "%s: '%s' is missing", t->key, *keys);
@@ -24,7 +24,7 @@ static abut_status all_there(const abut_tree *t, const char *const *keys, abut_e
 abut_status scene_need(const abut_tree *t, const char *const *keys, abut_err *err)
 {
     const abut_status rc = abut_tree_keys(t, t->key, keys, err);
-    return rc ? rc : all_there(t, keys, err);
+    return rc ? rc : scene_all_there(t, keys, err);
 }
 
 static abut_status make_box(const abut_tree *t, abut_mesh *m, abut_err *err)
@@ -58,16 +58,6 @@ static abut_status make_cylinder(const abut_tree *t, abut_mesh *m, abut_err *err
     return rc ? rc : scene_placed(t, abut_generate_cylinder(radius, height, cells[0], cells[1], m, err), err);
 }
 
-static abut_status make_cloth(const abut_tree *t, abut_mesh *m, abut_err *err)
-{
-    double size[2] = { 0 };
-    int32_t cells[2] = { 0 };
-    abut_status rc = scene_need(t, (const char *const[]){ "size", "cells", NULL }, err);
-    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "size"), "size", ABUT_Q_LENGTH, 2, size, err);
-    if (!rc) rc = abut_tree_ints(abut_tree_find(t, "cells"), "cells", 2, 1, 4096, cells, err);
-    return rc ? rc : scene_placed(t, abut_generate_cloth(size, cells, m, err), err);
-}
-
 static abut_status make_rod(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     double length = 0;
@@ -76,16 +66,6 @@ static abut_status make_rod(const abut_tree *t, abut_mesh *m, abut_err *err)
     if (!rc) rc = abut_tree_positive(abut_tree_find(t, "length"), "length", ABUT_Q_LENGTH, &length, NULL, err);
     if (!rc) rc = abut_tree_int(abut_tree_find(t, "cells"), "cells", 1, 4096, &cells, err);
     return rc ? rc : scene_placed(t, abut_generate_rod(length, cells, m, err), err);
-}
-
-static abut_status make_particles(const abut_tree *t, abut_mesh *m, abut_err *err)
-{
-    double size[3] = { 0 };
-    int32_t count[3] = { 0 };
-    abut_status rc = scene_need(t, (const char *const[]){ "size", "count", NULL }, err);
-    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "size"), "size", ABUT_Q_LENGTH, 3, size, err);
-    if (!rc) rc = abut_tree_ints(abut_tree_find(t, "count"), "count", 3, 1, 4096, count, err);
-    return rc ? rc : scene_placed(t, abut_generate_particles(size, count, m, err), err);
 }
 
 static abut_status make_torus(const abut_tree *t, abut_mesh *m, abut_err *err)
@@ -99,8 +79,7 @@ static abut_status make_torus(const abut_tree *t, abut_mesh *m, abut_err *err)
     return rc ? rc : scene_placed(t, abut_generate_torus(radius, tube, cells[0], cells[1], m, err), err);
 }
 
-/* A list of rows of `width` lengths, malloc'ed. */
-static abut_status read_rows(const abut_tree *t, const char *what, int width, double **rows, int32_t *n, abut_err *err)
+abut_status scene_rows(const abut_tree *t, const char *what, int width, double **rows, int32_t *n, abut_err *err)
 {
     *rows = NULL, *n = 0;
     if (t->kind != ABUT_TREE_LIST || t->n < 1) return abut_tree_fail(t, err, "%s: expected a list of rows of %d", what, width);
@@ -120,7 +99,7 @@ static abut_status make_revolution(const abut_tree *t, abut_mesh *m, abut_err *e
     int32_t n = 0, cells[2] = { 0 };
     abut_status rc = scene_need(t, (const char *const[]){ "profile", "cells", NULL }, err);
     if (!rc) rc = abut_tree_ints(abut_tree_find(t, "cells"), "cells [around, along]", 2, 1, 4096, cells, err);
-    if (!rc) rc = read_rows(abut_tree_find(t, "profile"), "profile [radius, y]", 2, &profile, &n, err);
+    if (!rc) rc = scene_rows(abut_tree_find(t, "profile"), "profile [radius, y]", 2, &profile, &n, err);
     if (!rc) rc = scene_placed(t, abut_generate_revolution(profile, n, cells[0], cells[1], m, err), err);
     free(profile);
     return rc;
@@ -144,7 +123,7 @@ static abut_status make_blob(const abut_tree *t, abut_mesh *m, abut_err *err)
     double cell = 0, blend = 0;
     int snap = 0;
     abut_status rc = abut_tree_keys(t, t->key, (const char *const[]){ "capsules", "cell", "blend", "snap", NULL }, err);
-    if (!rc) rc = all_there(t, (const char *const[]){ "capsules", "cell", NULL }, err);
+    if (!rc) rc = scene_all_there(t, (const char *const[]){ "capsules", "cell", NULL }, err);
     if (rc) return rc;
     const abut_tree *list = abut_tree_find(t, "capsules"), *b = abut_tree_find(t, "blend"), *s = abut_tree_find(t, "snap");
     rc = abut_tree_positive(abut_tree_find(t, "cell"), "cell", ABUT_Q_LENGTH, &cell, NULL, err);
@@ -202,8 +181,8 @@ static abut_status make_explicit(const abut_tree *t, abut_mesh *m, abut_err *err
     double *x = NULL;
     int32_t n = 0, elements = 0;
     abut_status rc = abut_tree_keys(t, t->key, keys, err);
-    if (!rc) rc = all_there(t, (const char *const[]){ "points", NULL }, err);
-    if (!rc) rc = read_rows(abut_tree_find(t, "points"), "points [x, y, z]", 3, &x, &n, err);
+    if (!rc) rc = scene_all_there(t, (const char *const[]){ "points", NULL }, err);
+    if (!rc) rc = scene_rows(abut_tree_find(t, "points"), "points [x, y, z]", 3, &x, &n, err);
     for (int32_t i = 0; i < n && !rc; i++) rc = abut_mesh_add_vertex(m, x + 3 * (size_t)i, err);
     free(x);
     for (int k = 1; k < 4 && !rc; k++) {
@@ -233,10 +212,12 @@ static abut_status make_arch(const abut_tree *t, abut_mesh *m, abut_err *err)
 abut_status scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     static const char *const names[] = { "box", "sphere", "cylinder", "torus", "cloth", "revolution", "rod", "particles", "blob",
-                                         "tendrils", "arch", "explicit", NULL };
+                                         "tendrils", "arch", "explicit", "tube", "icosphere", "bowl", "strands", "net",
+                                         "sprinkles", NULL };
     static abut_status (*const make[])(const abut_tree *, abut_mesh *, abut_err *) = {
-        make_box, make_sphere, make_cylinder, make_torus, make_cloth, make_revolution, make_rod, make_particles, make_blob,
-        make_tendrils, make_arch, make_explicit
+        make_box, make_sphere, make_cylinder, make_torus, scene_make_cloth, make_revolution, make_rod, scene_make_particles,
+        make_blob, make_tendrils, make_arch, make_explicit, scene_make_tube, scene_make_icosphere, scene_make_bowl,
+        scene_make_strands, scene_make_net, scene_make_sprinkles
     };
     abut_status rc = abut_tree_keys(t, "generate", names, err);
     if (!rc && t->n != 1) rc = abut_tree_fail(t, err, "generate: %d shapes: expected one", t->n);

@@ -1,6 +1,7 @@
 #include "formats/scene_parts.h"
 
 #include "formats/mesh_io.h"
+#include "model/surface.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static abut_status make_path(const scene_reader *r, const abut_tree *t, const ch
     return n < PATH_SIZE ? ABUT_OK : abut_tree_fail(t, err, "this path is longer than %d letters", PATH_SIZE - 1);
 }
 
-static abut_status load(const scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err)
+abut_status scene_load(const scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     char path[PATH_SIZE];
     const char *name = NULL;
@@ -36,14 +37,15 @@ static abut_status keep_points(abut_mesh *m, abut_err *err)
     return rc;
 }
 
-/* Triangle sides become segments, in the order of the triangles; a side of two triangles stays one segment, because the
- * model lists every edge once. */
+/* Sides of triangles become segments, each once. */
 static abut_status keep_edges(abut_mesh *m, abut_err *err)
 {
-    abut_status rc = ABUT_OK;
-    for (int32_t i = 0; i < 3 * m->nf && !rc; i++)
-        rc = abut_mesh_add_seg(m, m->tri[i], m->tri[i - i % 3 + (i + 1) % 3], err);
+    int32_t *edge = NULL, n = 0;
+    abut_status rc = abut_surface_edges(m->tri, m->nf, m->seg, m->ns, m->nv, &edge, &n, err);
     m->nf = m->np = 0;
+    if (!rc) m->ns = 0;
+    for (int32_t i = 0; i < n && !rc; i++) rc = abut_mesh_add_seg(m, edge[2 * (size_t)i], edge[2 * (size_t)i + 1], err);
+    free(edge);
     return rc;
 }
 
@@ -274,7 +276,7 @@ static abut_status source(const scene_reader *r, const abut_tree *t, abut_scene_
     const abut_tree *sequence = abut_tree_find(t, "sequence");
     if ((mesh != NULL) + (gen != NULL) + (sequence != NULL) != 1)
         return abut_tree_fail_key(t, err, "object '%s': expected one of mesh, generate, sequence, half-space", t->key);
-    if (mesh) return load(r, mesh, &o->mesh, err);
+    if (mesh) return scene_load(r, mesh, &o->mesh, err);
     if (gen) return scene_generate(gen, &o->mesh, err);
     if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
     if (abut_tree_find(t, "repeat") || abut_tree_find(t, "velocity") || abut_tree_find(t, "angular-velocity"))
@@ -282,20 +284,44 @@ static abut_status source(const scene_reader *r, const abut_tree *t, abut_scene_
     return scene_path(r, sequence, &o->mesh, &o->path, err);
 }
 
-abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+/* The mesh, placed, and its shape at rest. */
+static abut_status place(const scene_reader *r, const abut_tree *t, int turn, abut_scene_object *o, abut_err *err)
 {
-    const abut_tree *use = abut_tree_find(t, "use"), *flip = abut_tree_find(t, "flip"), *copies = abut_tree_find(t, "repeat");
-    const abut_tree *origin = abut_tree_find(t, "origin");
-    double A[9], b[3];
-    int turn = 0;
+    const abut_tree *said = abut_tree_find(t, "scale");
+    double A[9], b[3], scale[3] = { 1, 1, 1 };
     abut_status rc = scene_placement(t, A, b, err);
-    if (!rc) rc = source(r, t, o, err);
-    if (!rc && use) rc = use_part(use, &o->mesh, err);
-    if (!rc && origin) rc = move_origin(origin, o, err);
-    if (!rc && flip) rc = abut_tree_flag(flip, "flip", &turn, err);
+    if (!rc && said) rc = read_scale(said, scale, err);
     if (rc) return rc;
+    double *x = malloc(3 * ((size_t)o->mesh.nv + 1) * sizeof *x);
+    if (!x) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d points", o->mesh.nv);
+    for (size_t i = 0; i < 3 * (size_t)o->mesh.nv; i++) x[i] = scale[i % 3] * o->mesh.x[i];
     if (turn) abut_mesh_flip(&o->mesh);
     abut_mesh_transform(&o->mesh, A, b);
     abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
-    return copies ? repeat(copies, &o->mesh, err) : ABUT_OK;
+    rc = scene_rest(r, t, x, scale, turn, o, err);
+    free(x);
+    return rc;
+}
+
+static abut_status weld(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    double distance = 0;
+    const abut_status rc = abut_tree_positive(t, "weld", ABUT_Q_LENGTH, &distance, NULL, err);
+    return rc ? rc : scene_placed(t, abut_mesh_weld(m, distance, err), err);
+}
+
+abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *use = abut_tree_find(t, "use"), *flip = abut_tree_find(t, "flip"), *copies = abut_tree_find(t, "repeat");
+    const abut_tree *origin = abut_tree_find(t, "origin"), *welded = abut_tree_find(t, "weld");
+    int turn = 0;
+    abut_status rc = source(r, t, o, err);
+    if (!rc && use) rc = use_part(use, &o->mesh, err);
+    if (!rc && origin) rc = move_origin(origin, o, err);
+    if (!rc && flip) rc = abut_tree_flag(flip, "flip", &turn, err);
+    if (!rc) rc = place(r, t, turn, o, err);
+    const int32_t nf = o->mesh.nf, ns = o->mesh.ns;
+    if (!rc && copies) rc = repeat(copies, &o->mesh, err);
+    if (!rc && copies) rc = scene_rest_repeat(o, nf, ns, err);
+    return rc || !welded ? rc : weld(welded, &o->mesh, err);
 }

@@ -7,7 +7,8 @@
 
 static const char *const BODY_KEYS[] = {
     "mesh", "use", "generate", "sequence", "flip", "origin", "obstacle", "material", "scale", "rotate", "translate", "repeat",
-    "fit", "velocity", "angular-velocity", "center", "mu", "tetrahedralize", NULL
+    "fit", "velocity", "angular-velocity", "center", "mu", "tetrahedralize", "shell", "rod", "particle", "rest", "weld",
+    "contact-thickness", NULL
 };
 
 abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err)
@@ -147,6 +148,7 @@ static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_s
     if (!rc) rc = read_mu(t, &o->has_mu, &o->mu, err);
     if (!rc) rc = read_velocity(t, o, err);
     if (!rc) rc = check_velocity(r, t, o, err);
+    if (!rc) rc = scene_thin(t, o, err);
     if (!rc) rc = scene_mesh(r, t, o, err);
     return rc ? rc : read_fill(t, o, err);
 }

@@ -24,11 +24,39 @@ ABUT_MUST_USE abut_status scene_material(const scene_reader *r, const abut_tree 
 ABUT_MUST_USE abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *err);
 /** The mesh of an object: file or generator, scaled, turned, moved, repeated. */
 ABUT_MUST_USE abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err);
+/** Loads the mesh file that t names. */
+ABUT_MUST_USE abut_status scene_load(const scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err);
+/** `shell`, `rod`, `particle`, `contact-thickness` of an object: before its mesh. */
+ABUT_MUST_USE abut_status scene_thin(const abut_tree *t, abut_scene_object *o, abut_err *err);
+/** The shape at rest of shells and rods: `rest`, or the mesh itself.  After the mesh was placed, before it is repeated.
+ * x      [3 nv] its points scaled, but neither turned nor moved
+ * scale  of the object; turn: its elements were turned over */
+ABUT_MUST_USE abut_status scene_rest(const scene_reader *r, const abut_tree *t, const double *x, const double scale[3], int turn,
+                                     abut_scene_object *o, abut_err *err);
+/** As many copies of the shape at rest as the mesh has become of one with nf triangles and ns segments. */
+ABUT_MUST_USE abut_status scene_rest_repeat(abut_scene_object *o, int32_t nf, int32_t ns, abut_err *err);
+/** What a material has for shells: `bending-young`, `membrane`, `fabric`, `strain-limit`. */
+ABUT_MUST_USE abut_status scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err);
+/** The `seams` list: after the objects. */
+ABUT_MUST_USE abut_status scene_seams(scene_reader *r, const abut_tree *seams, abut_err *err);
 /** The value of `generate`: a map with one generator, into an empty mesh. */
 ABUT_MUST_USE abut_status scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err);
+/** Generators of sheets, strands and grains: t is the map of sizes. */
+ABUT_MUST_USE abut_status scene_make_cloth(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status scene_make_tube(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status scene_make_icosphere(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status scene_make_bowl(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status scene_make_strands(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status scene_make_net(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status scene_make_sprinkles(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status scene_make_particles(const abut_tree *t, abut_mesh *m, abut_err *err);
 /** Puts the place of t before the message of a reader or generator that failed with rc; a size that a generator refuses is a
  * fault of the scene (ABUT_E_FORMAT). */
 abut_status scene_placed(const abut_tree *t, abut_status rc, abut_err *err);
+/** A list of rows of `width` lengths, malloc'ed. */
+ABUT_MUST_USE abut_status scene_rows(const abut_tree *t, const char *what, int width, double **rows, int32_t *n, abut_err *err);
+/** Fails unless the map t has all of these keys. */
+ABUT_MUST_USE abut_status scene_all_there(const abut_tree *t, const char *const *keys, abut_err *err);
 /** Fails unless the map t has all of these keys and no other. */
 ABUT_MUST_USE abut_status scene_need(const abut_tree *t, const char *const *keys, abut_err *err);
 /** Scale, then rotate, then translate of an object, all about the origin: x -> A x + b. */

@@ -194,7 +194,8 @@ static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *e
 
 static abut_status read_material(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
-    static const char *const keys[] = { "model", "density", "young", "poisson", NULL };
+    static const char *const keys[] = { "model", "density", "young", "poisson", "bending-young", "membrane", "fabric",
+                                        "strain-limit", NULL };
     abut_status rc = abut_tree_keys(t, "material", keys, err);
     if (!rc) rc = scene_name(t, m->name, err);
     if (rc) return rc;
@@ -207,12 +208,13 @@ static abut_status read_material(const abut_tree *t, abut_scene_material *m, abu
     if (!rc && poisson) rc = abut_tree_real(poisson, "poisson", ABUT_Q_PURE, &m->poisson, NULL, err);
     if (!rc && !(m->poisson > -1 && m->poisson < 0.5))
         rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
-    return rc;
+    return rc ? rc : scene_fabric(t, m, err);
 }
 
 static abut_scene_material default_material(void)
 {
-    return (abut_scene_material){ "default", ABUT_NEO_HOOKEAN, 1000, 1e5, 0.4, "default" };
+    return (abut_scene_material){ .name = "default", .model = ABUT_NEO_HOOKEAN, .density = 1000, .young = 1e5, .poisson = 0.4,
+                                  .from = "default" };
 }
 
 static abut_status read_materials(scene_reader *r, const abut_tree *t, abut_err *err)
@@ -270,7 +272,7 @@ static abut_status read_place(scene_reader *r, abut_err *err)
 static abut_status read_top(scene_reader *r, abut_err *err)
 {
     static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "rotate", "fit", "lift",
-                                        "materials", "objects", "selections", "motion", "attachments", NULL };
+                                        "materials", "objects", "selections", "motion", "attachments", "wind", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
@@ -278,10 +280,11 @@ static abut_status read_top(scene_reader *r, abut_err *err)
     const abut_tree *abut = abut_tree_find(r->root, "abut"), *time = abut_tree_find(r->root, "time");
     const abut_tree *gravity = abut_tree_find(r->root, "gravity"), *contact = abut_tree_find(r->root, "contact");
     const abut_tree *fit = abut_tree_find(r->root, "fit"), *tolerance = abut_tree_find(r->root, "tolerance");
-    const abut_tree *damping = abut_tree_find(r->root, "damping");
+    const abut_tree *damping = abut_tree_find(r->root, "damping"), *wind = abut_tree_find(r->root, "wind");
     if (abut) rc = abut_tree_int(abut, "abut (the version of the scene language)", 1, 1, &version, err);
     if (!rc && time) rc = read_time(r, time, err);
     if (!rc && gravity) rc = abut_tree_vector(gravity, "gravity", ABUT_Q_ACCELERATION, 3, s->gravity, err);
+    if (!rc && wind) rc = abut_tree_vector(wind, "wind", ABUT_Q_SPEED, 3, s->wind, err);
     if (!rc && damping) rc = read_damping(r, damping, err);
     if (!rc && contact) rc = read_contact(r, contact, err);
     if (!rc && tolerance)

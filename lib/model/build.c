@@ -27,20 +27,20 @@ static void mark(int32_t *at, const int32_t *e, size_t n)
     for (size_t i = 0; i < n; i++) at[e[i]] = 0;
 }
 
-/* The surface of an object: of its tets, and for an obstacle its own triangles too. */
+/* What contact sees of an object: the surface of its tets, its own triangles, all sides of both, its segments. */
 static abut_status part_surface(abut_part *p, abut_err *err)
 {
     const abut_mesh *m = &p->object->mesh;
     abut_status rc = abut_surface_triangles(m->tet, m->nt, m->nv, &p->tri, &p->ntri, err);
     if (rc) return rc;
-    if (p->object->obstacle && m->nf) {
+    if (m->nf) {
         int32_t *all = realloc(p->tri, 3 * ((size_t)p->ntri + (size_t)m->nf) * sizeof *all);
         if (!all) return no_memory(err, "triangles");
         memcpy(all + 3 * (size_t)p->ntri, m->tri, 3 * (size_t)m->nf * sizeof *all);
         p->tri = all;
         p->ntri += m->nf;
     }
-    return abut_surface_edges(p->tri, p->ntri, m->seg, p->object->obstacle ? m->ns : 0, m->nv, &p->edge, &p->nedge, err);
+    return abut_surface_edges(p->tri, p->ntri, m->seg, m->ns, m->nv, &p->edge, &p->nedge, err);
 }
 
 /* Which points of the mesh become nodes and collision vertices; counts continue from those of the parts before. */
@@ -54,8 +54,8 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     memset(p->node, -1, n * sizeof *p->node);
     memset(p->vertex, -1, n * sizeof *p->vertex);
     mark(p->vertex, p->edge, 2 * (size_t)p->nedge);
-    if (p->object->obstacle) mark(p->vertex, m->point, (size_t)m->np);
-    else mark(p->node, m->tet, 4 * (size_t)m->nt);
+    mark(p->vertex, m->point, (size_t)m->np);
+    if (!p->object->obstacle) mark(p->node, m->tet, 4 * (size_t)m->nt);
     p->first = out->nodes;
     for (int32_t i = 0; i < m->nv; i++) {
         if (p->vertex[i] == 0) p->vertex[i] = out->collision_vertices++, p->node[i] = 0;
@@ -64,26 +64,19 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     }
     p->nodes = f->nodes = out->nodes - p->first;
     f->tets = p->object->obstacle ? 0 : m->nt;
-    f->triangles = p->ntri, f->edges = p->nedge, f->points = p->object->obstacle ? m->np : 0;
+    f->triangles = p->ntri, f->edges = p->nedge, f->points = m->np;
+    out->shells += f->shells, out->hinges += f->hinges;
+    out->rods += f->rods, out->bends += f->bends, out->particles += f->particles;
     out->tets += f->tets, out->edges += p->nedge, out->triangles += p->ntri;
     abut_mesh_bounds(m, f->lo, f->hi);
     return ABUT_OK;
 }
 
-static abut_status check_body(const abut_scene_object *o, abut_err *err)
+static abut_status check_elements(const abut_scene_object *o, abut_err *err)
 {
     const abut_mesh *m = &o->mesh;
-    const char *hint = "only solids of tets are simulated: fill its closed surface (tetrahedralize), or make it an "
-                       "obstacle (obstacle: true)";
-    if (o->obstacle) {
-        if (m->nt || m->nf || m->ns || m->np) return ABUT_OK;
-        return abut_fail(err, ABUT_E_FORMAT, "%s: obstacle '%s' has no element", o->from, o->name);
-    }
-    if (!m->nt) return abut_fail(err, ABUT_E_FORMAT, "%s: body '%s' has no tet; %s", o->from, o->name, hint);
-    if (m->nf || m->ns || m->np)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: body '%s' has %d triangles, %d segments, %d points beside its tets; %s",
-                         o->from, o->name, m->nf, m->ns, m->np, hint);
-    return ABUT_OK;
+    if (m->nt || m->nf || m->ns || m->np) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "%s: %s '%s' has no element", o->from, o->obstacle ? "obstacle" : "body", o->name);
 }
 
 static abut_status parts_make(abut_build *b, abut_err *err)
@@ -95,13 +88,16 @@ static abut_status parts_make(abut_build *b, abut_err *err)
     b->out->attached = calloc((size_t)s->nattachments + 1, sizeof *b->out->attached);
     if (!b->part || !b->out->object || !b->out->selected || !b->out->attached) return no_memory(err, "objects");
     abut_status rc = ABUT_OK;
+    int32_t simulated = 0;
     for (int32_t i = 0; i < s->nobjects && !rc; i++) {
         b->part[i].object = &s->object[i];
-        rc = check_body(&s->object[i], err);
+        rc = check_elements(&s->object[i], err);
+        if (!rc && !s->object[i].obstacle) rc = abut_build_bending(&b->part[i], &b->out->object[i], err);
+        simulated += !s->object[i].obstacle;
         if (!rc && (rc = part_surface(&b->part[i], err))) abut_wrap(err, "object '%s'", s->object[i].name);
         if (!rc) rc = part_number(&b->part[i], b->out, &b->out->object[i], err);
     }
-    if (!rc && !b->out->tets)
+    if (!rc && !simulated)
         rc = abut_fail(err, ABUT_E_FORMAT, "nothing to simulate: expected at least one object that is no obstacle");
     return rc;
 }
@@ -110,7 +106,7 @@ static void parts_free(abut_build *b)
 {
     for (int32_t i = 0; b->part && i < b->scene->nobjects; i++) {
         abut_part *p = &b->part[i];
-        free(p->node), free(p->vertex), free(p->tri), free(p->edge);
+        free(p->node), free(p->vertex), free(p->tri), free(p->edge), free(p->hinge), free(p->bend);
     }
     free(b->part);
 }
@@ -152,6 +148,7 @@ static abut_status put_nodes(abut_build *b, abut_err *err)
 static abut_status put_tets(abut_build *b, abut_err *err)
 {
     int32_t *tet, *mat;
+    if (!b->out->tets) return ABUT_OK;
     abut_status rc = put(b->model, "tet/node", b->out->tets, &tet, err);
     if (!rc) rc = put(b->model, "tet/material", b->out->tets, &mat, err);
     if (rc) return rc;
@@ -177,33 +174,41 @@ static abut_status put_tets(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
-/* The length l: diagonal of the bounding box of the simulated nodes; mean mass, which obstacles get too. */
-static void measure(abut_build *b)
+/* Diagonal of the bounding box of the simulated nodes, or of all. */
+static double diagonal(const abut_build *b, int all)
 {
-    double lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY }, d2 = 0, mass = 0;
-    int32_t n = 0;
-    for (int32_t i = 0; i < b->out->nodes; i++) {
-        if (b->role[i] == ABUT_NODE_OBSTACLE) continue;
-        n++;
-        mass += b->mass[i];
-        for (int k = 0; k < 3; k++) {
+    double lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY }, d2 = 0;
+    for (int32_t i = 0; i < b->out->nodes; i++)
+        for (int k = 0; k < 3 && (all || b->role[i] != ABUT_NODE_OBSTACLE); k++) {
             lo[k] = fmin(lo[k], b->X[3 * (size_t)i + k]);
             hi[k] = fmax(hi[k], b->X[3 * (size_t)i + k]);
         }
-    }
     for (int k = 0; k < 3; k++) d2 += (hi[k] - lo[k]) * (hi[k] - lo[k]);
-    b->out->length = sqrt(d2);
+    return sqrt(d2);
+}
+
+/* The length l, of one particle alone that of all nodes; the mean mass, which obstacles get too. */
+static abut_status measure(abut_build *b, abut_err *err)
+{
+    double mass = 0;
+    int32_t n = 0;
+    for (int32_t i = 0; i < b->out->nodes; i++)
+        if (b->role[i] != ABUT_NODE_OBSTACLE) n++, mass += b->mass[i];
+    b->out->length = diagonal(b, 0);
+    if (!(b->out->length > 0)) b->out->length = diagonal(b, 1);
+    if (!(b->out->length > 0)) return abut_fail(err, ABUT_E_GEOM, "all nodes stand at one point: expected a scene with a size");
     b->out->mean_mass = mass / n;
     for (int32_t i = 0; i < b->out->nodes; i++)
         if (b->role[i] == ABUT_NODE_OBSTACLE) b->mass[i] = b->out->mean_mass;
+    return ABUT_OK;
 }
 
 static abut_status put_contact(abut_build *b, abut_err *err)
 {
-    int32_t *node, *edge, *tri;
+    int32_t *node, *edge = NULL, *tri = NULL;
     abut_status rc = put(b->model, "contact/node", b->out->collision_vertices, &node, err);
-    if (!rc) rc = put(b->model, "contact/edge", b->out->edges, &edge, err);
-    if (!rc) rc = put(b->model, "contact/triangle", b->out->triangles, &tri, err);
+    if (!rc && b->out->edges) rc = put(b->model, "contact/edge", b->out->edges, &edge, err);
+    if (!rc && b->out->triangles) rc = put(b->model, "contact/triangle", b->out->triangles, &tri, err);
     if (rc) return rc;
     for (int32_t o = 0; o < b->scene->nobjects; o++) {
         const abut_part *p = &b->part[o];
@@ -238,7 +243,7 @@ static abut_status put_materials(abut_build *b, abut_err *err)
         young[i] = s->material[i].young;
         poisson[i] = s->material[i].poisson;
     }
-    return rc;
+    return rc ? rc : abut_build_fabrics(b, err);
 }
 
 /* Of a thing, what its friction depends on. */
@@ -434,7 +439,8 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = parts_make(&b, err);
     if (!rc) rc = put_nodes(&b, err);
     if (!rc) rc = put_tets(&b, err);
-    if (!rc) measure(&b);
+    if (!rc) rc = abut_build_thin(&b, err);
+    if (!rc) rc = measure(&b, err);
     if (!rc) rc = put_materials(&b, err);
     if (!rc) rc = put_contact(&b, err);
     if (!rc) rc = put_planes(&b, err);

@@ -9,8 +9,10 @@
 /* What became of one object. */
 typedef struct abut_object_facts {
     int32_t nodes, tets, triangles, edges, points;  /* triangles, edges: of its surface; points: isolated ones */
+    int32_t shells, hinges, rods, bends, particles;
     int32_t dropped;            /* points of the mesh that no element needs: not in the model */
-    double mass, volume;        /* kg, m^3; 0 for an obstacle */
+    double mass, volume;        /* kg, m^3 of tets; 0 for an obstacle */
+    double area, length;        /* m^2 of shells, m of rods, at rest */
     double least_volume;        /* m^3, of a tet */
     double least_edge;          /* m, of the surface */
     double lo[3], hi[3];        /* m, bounding box */
@@ -20,6 +22,7 @@ typedef struct abut_object_facts {
 typedef struct abut_built {
     double length, dhat, eps_v, tolerance;  /* m, m, m/s, m/s */
     double mean_mass;                       /* kg, of a simulated node */
+    int32_t shells, hinges, rods, bends, particles;
     int32_t nodes, tets, collision_vertices, edges, triangles, motions, handles, friction_classes;
     abut_object_facts *object;              /* [nobjects] */
     int32_t *attached;                      /* [nattachments] springs */

@@ -80,7 +80,8 @@ abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err 
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < b->scene->nobjects && !rc; i++) {
         const abut_scene_object *o = &b->scene->object[i];
-        rc = o->obstacle ? check_surface(o, bad, err) : check_tets(o, bad, err);
+        rc = check_surface(o, bad, err);
+        if (!rc && !o->obstacle) rc = check_tets(o, bad, err);
     }
     if (!rc && bad->total)
         rc = abut_fail(err, ABUT_E_GEOM, "%lld elements cannot be simulated; the first is %s", (long long)bad->total,

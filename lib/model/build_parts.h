@@ -4,6 +4,7 @@
 #define ABUT_MODEL_BUILD_PARTS_H
 
 #include "model/build.h"
+#include "model/hinges.h"
 
 /* One object on its way into the model. */
 typedef struct abut_part {
@@ -12,6 +13,9 @@ typedef struct abut_part {
     int32_t *vertex;        /* [mesh.nv] collision vertex, -1: none */
     int32_t *tri, *edge;    /* surface, in points of the mesh */
     int32_t ntri, nedge;
+    abut_hinge *hinge;      /* of a body, in points of the mesh */
+    abut_bend *bend;
+    int32_t nhinge, nbend;
     int32_t first, nodes;   /* nodes of the model: [first, first + nodes) */
 } abut_part;
 
@@ -27,6 +31,18 @@ typedef struct abut_build {
 
 /** Lists inverted, flat and degenerate elements of all objects. */
 ABUT_MUST_USE abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err *err);
+
+/** Finds what bends in a body; its elements of every kind are what the object says they are.
+ * Fails  ABUT_E_FORMAT triangles, segments or points without a meaning, or a meaning without them; ABUT_E_GEOM more than two
+ *        triangles at an edge, sides that disagree under pressure; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_bending(abut_part *p, abut_object_facts *f, abut_err *err);
+
+/** Puts shells, hinges, rods, bends, particles, what acts on them, and their masses.
+ * Fails  ABUT_E_GEOM no area at rest, warp across a triangle, a start beyond a limit; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_thin(abut_build *b, abut_err *err);
+
+/** Puts what materials of shells have beside their isotropic moduli. */
+ABUT_MUST_USE abut_status abut_build_fabrics(abut_build *b, abut_err *err);
 
 /* A node of the model and the point of its object's mesh that it was. */
 typedef struct abut_listed {

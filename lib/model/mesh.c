@@ -69,6 +69,22 @@ static void copy_shifted(int32_t *to, size_t at, const int32_t *from, size_t n, 
     for (size_t i = 0; i < n; i++) to[at + i] = from[i] + shift;
 }
 
+/* The pattern of a, before the triangles of b follow its own. */
+static abut_status append_pattern(abut_mesh *a, const abut_mesh *b, abut_err *err)
+{
+    if (!b->nf) return ABUT_OK;
+    if (!b->uv || (a->nf && !a->uv)) {
+        free(a->uv);
+        a->uv = NULL;
+        return ABUT_OK;
+    }
+    double *uv = realloc(a->uv, 6 * ((size_t)a->nf + (size_t)b->nf) * sizeof *uv);
+    if (!uv) return abut_fail(err, ABUT_E_NOMEM, "mesh: no memory for the pattern of %d triangles", a->nf);
+    memcpy(uv + 6 * (size_t)a->nf, b->uv, 6 * (size_t)b->nf * sizeof *uv);
+    a->uv = uv;
+    return ABUT_OK;
+}
+
 abut_status abut_mesh_append(abut_mesh *a, const abut_mesh *b, abut_err *err)
 {
     const int32_t more[5] = { b->nv, b->nt, b->nf, b->ns, b->np }, base = a->nv;
@@ -76,6 +92,8 @@ abut_status abut_mesh_append(abut_mesh *a, const abut_mesh *b, abut_err *err)
         const abut_status rc = room(a, k, more[k], err);
         if (rc) return rc;
     }
+    const abut_status rc = append_pattern(a, b, err);
+    if (rc) return rc;
     if (b->nv) memcpy(a->x + 3 * (size_t)a->nv, b->x, 3 * (size_t)b->nv * sizeof *b->x);
     copy_shifted(a->tet, 4 * (size_t)a->nt, b->tet, 4 * (size_t)b->nt, base);
     copy_shifted(a->tri, 3 * (size_t)a->nf, b->tri, 3 * (size_t)b->nf, base);
@@ -121,6 +139,11 @@ void abut_mesh_flip(abut_mesh *m)
 {
     for (int32_t i = 0; i < m->nt; i++) swap(&m->tet[4 * (size_t)i + 2], &m->tet[4 * (size_t)i + 3]);
     for (int32_t i = 0; i < m->nf; i++) swap(&m->tri[3 * (size_t)i + 1], &m->tri[3 * (size_t)i + 2]);
+    for (int32_t i = 0; m->uv && i < m->nf; i++) {
+        double *p = m->uv + 6 * (size_t)i + 2, q[2] = { p[0], p[1] };
+        memcpy(p, p + 2, sizeof q);
+        memcpy(p + 2, q, sizeof q);
+    }
 }
 
 void abut_mesh_transform(abut_mesh *m, const double A[9], const double b[3])
@@ -147,15 +170,18 @@ void abut_mesh_bounds(const abut_mesh *m, double lo[3], double hi[3])
     }
 }
 
-/* Keeps the rows that have a point without a mark; returns how many stay. */
-static int32_t keep_unmarked(int32_t *e, int32_t n, int width, const uint8_t *mark)
+/* Keeps the rows that have a point without a mark, and their rows of uv (NULL: none); returns how many stay. */
+static int32_t keep_unmarked(int32_t *e, int32_t n, int width, const uint8_t *mark, double *uv)
 {
     int32_t kept = 0;
     for (int32_t i = 0; i < n; i++) {
         const int32_t *r = e + (size_t)width * (size_t)i;
         int marked = 1;
         for (int k = 0; k < width; k++) marked &= mark[r[k]];
-        if (!marked) memmove(e + (size_t)width * (size_t)kept++, r, (size_t)width * sizeof *e);
+        if (marked) continue;
+        memmove(e + (size_t)width * (size_t)kept, r, (size_t)width * sizeof *e);
+        if (uv) memmove(uv + 6 * (size_t)kept, uv + 6 * (size_t)i, 6 * sizeof *uv);
+        kept++;
     }
     return kept;
 }
@@ -170,17 +196,75 @@ abut_status abut_mesh_drop_markers(abut_mesh *m, abut_err *err)
     uint8_t *mark = calloc((size_t)m->nv + 1, 1);
     if (!mark) return abut_fail(err, ABUT_E_NOMEM, "mesh: no memory for %d marks", m->nv);
     mark_rows(mark, m->tet, 4 * (size_t)m->nt);
-    m->nf = keep_unmarked(m->tri, m->nf, 3, mark);
+    m->nf = keep_unmarked(m->tri, m->nf, 3, mark, m->uv);
     mark_rows(mark, m->tri, 3 * (size_t)m->nf);
-    m->ns = keep_unmarked(m->seg, m->ns, 2, mark);
+    m->ns = keep_unmarked(m->seg, m->ns, 2, mark, NULL);
     mark_rows(mark, m->seg, 2 * (size_t)m->ns);
-    m->np = keep_unmarked(m->point, m->np, 1, mark);
+    m->np = keep_unmarked(m->point, m->np, 1, mark, NULL);
     free(mark);
     return ABUT_OK;
 }
 
+/* ---- points that are one ---- */
+
+typedef struct sorted_point { double x; int32_t i; } sorted_point;
+
+static int by_x(const void *a, const void *b)
+{
+    const sorted_point *p = a, *q = b;
+    if (p->x != q->x) return p->x < q->x ? -1 : 1;
+    return (p->i > q->i) - (p->i < q->i);
+}
+
+static int32_t root_of(int32_t *parent, int32_t i)
+{
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static int nearer(const double *p, const double *q, double distance)
+{
+    const double d[3] = { p[0] - q[0], p[1] - q[1], p[2] - q[2] };
+    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < distance * distance;
+}
+
+/* The lowest number of each cluster of near points, by a sweep along x. */
+static void cluster(const abut_mesh *m, double distance, sorted_point *s, int32_t *parent)
+{
+    for (int32_t i = 0; i < m->nv; i++) parent[i] = i, s[i] = (sorted_point){ m->x[3 * (size_t)i], i };
+    qsort(s, (size_t)m->nv, sizeof *s, by_x);
+    for (int32_t a = 0; a < m->nv; a++)
+        for (int32_t b = a + 1; b < m->nv && s[b].x - s[a].x < distance; b++) {
+            if (!nearer(m->x + 3 * (size_t)s[a].i, m->x + 3 * (size_t)s[b].i, distance)) continue;
+            const int32_t p = root_of(parent, s[a].i), q = root_of(parent, s[b].i);
+            parent[p > q ? p : q] = p > q ? q : p;
+        }
+}
+
+static void rename_points(int32_t *e, size_t n, int32_t *parent)
+{
+    for (size_t i = 0; i < n; i++) e[i] = root_of(parent, e[i]);
+}
+
+abut_status abut_mesh_weld(abut_mesh *m, double distance, abut_err *err)
+{
+    sorted_point *s = malloc(((size_t)m->nv + 1) * sizeof *s);
+    int32_t *parent = malloc(((size_t)m->nv + 1) * sizeof *parent);
+    abut_status rc = s && parent ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "mesh: no memory for %d points", m->nv);
+    if (!rc) {
+        cluster(m, distance, s, parent);
+        rename_points(m->tet, 4 * (size_t)m->nt, parent);
+        rename_points(m->tri, 3 * (size_t)m->nf, parent);
+        rename_points(m->seg, 2 * (size_t)m->ns, parent);
+        rename_points(m->point, (size_t)m->np, parent);
+        rc = abut_mesh_check(m, err);
+    }
+    free(s), free(parent);
+    return rc;
+}
+
 void abut_mesh_clear(abut_mesh *m)
 {
-    free(m->x), free(m->tet), free(m->tri), free(m->seg), free(m->point);
+    free(m->x), free(m->tet), free(m->tri), free(m->seg), free(m->point), free(m->uv);
     memset(m, 0, sizeof *m);
 }

@@ -15,7 +15,8 @@ typedef struct abut_mesh {
     int32_t *tri;       /* [nf * 3] counter-clockwise seen from outside */
     int32_t *seg;       /* [ns * 2] */
     int32_t *point;     /* [np] isolated points, named on purpose */
-    int32_t cap[5];     /* room in the arrays above, in their order */
+    double *uv;         /* [nf * 6] where the corners of the triangles lie in a flat pattern, u and v each; NULL: nobody says */
+    int32_t cap[5];     /* room in the arrays above, in their order; uv has none to spare, and is put after the last triangle */
 } abut_mesh;
 
 /** Appends one point or element; indices are checked by abut_mesh_check, not here.
@@ -26,7 +27,7 @@ ABUT_MUST_USE abut_status abut_mesh_add_tri(abut_mesh *m, int32_t a, int32_t b, 
 ABUT_MUST_USE abut_status abut_mesh_add_seg(abut_mesh *m, int32_t a, int32_t b, abut_err *err);
 ABUT_MUST_USE abut_status abut_mesh_add_point(abut_mesh *m, int32_t a, abut_err *err);
 
-/** Appends a copy of b's points and elements to a. */
+/** Appends a copy of b's points and elements to a.  The pattern stays when both have one for all their triangles. */
 ABUT_MUST_USE abut_status abut_mesh_append(abut_mesh *a, const abut_mesh *b, abut_err *err);
 
 /** Every coordinate finite, every index in range, no element that names a point twice.
@@ -37,7 +38,7 @@ ABUT_MUST_USE abut_status abut_mesh_check(const abut_mesh *m, abut_err *err);
  * positively oriented and outward. */
 void abut_mesh_transform(abut_mesh *m, const double A[9], const double b[3]);
 
-/** Turns every tet and triangle over: for meshes stored inside out. */
+/** Turns every tet and triangle over: for meshes stored inside out.  Corners keep their place in the pattern. */
 void abut_mesh_flip(abut_mesh *m);
 
 /** Smallest and largest coordinates of all points; both 0 for an empty mesh. */
@@ -46,6 +47,11 @@ void abut_mesh_bounds(const abut_mesh *m, double lo[3], double hi[3]);
 /** Drops elements that lie wholly on points of elements of a higher dimension.  Mesh generators write them to mark the
  * boundary of a volume; they add no geometry. */
 ABUT_MUST_USE abut_status abut_mesh_drop_markers(abut_mesh *m, abut_err *err);
+
+/** Makes one point of those that are less than `distance` apart, directly or by others between them: the one with the lowest
+ * number, at its place.  Points keep their numbers; no element names the others any more.
+ * Fails  ABUT_E_FORMAT an element would name a point twice; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_mesh_weld(abut_mesh *m, double distance, abut_err *err);
 
 /** Frees all arrays; the mesh is empty and usable again. */
 void abut_mesh_clear(abut_mesh *m);

@@ -58,6 +58,14 @@ abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t n, abut_err *e
     return ABUT_OK;
 }
 
+abut_status abut_scene_reserve_seams(abut_scene *s, int32_t n, abut_err *err)
+{
+    s->seam = calloc((size_t)n + 1, sizeof *s->seam);
+    if (!s->seam) return abut_fail(err, ABUT_E_NOMEM, "scene: no memory for %d seams", n);
+    s->nseams = n;
+    return ABUT_OK;
+}
+
 void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3])
 {
     for (size_t i = 0; i < (size_t)path->n * (size_t)nv; i++) {
@@ -101,6 +109,13 @@ static int bounds(const abut_scene *s, int simulated, double lo[3], double hi[3]
     return any;
 }
 
+/* Rest shapes grow with the scene; they do not turn. */
+static void scale_rest(abut_scene_object *o, double c)
+{
+    for (size_t i = 0; o->shell.rest && i < 9 * (size_t)o->mesh.nf; i++) o->shell.rest[i] *= c;
+    for (int32_t i = 0; o->rod_length && i < o->mesh.ns; i++) o->rod_length[i] *= c;
+}
+
 static void fit(abut_scene *s)
 {
     double lo[3], hi[3], longest = 0;
@@ -111,6 +126,8 @@ static void fit(abut_scene *s)
     /* moved, then scaled: the lower corner is at 0 to the last bit */
     transform_all(s, (const double[9]){ 1, 0, 0, 0, 1, 0, 0, 0, 1 }, down);
     transform_all(s, (const double[9]){ c, 0, 0, 0, c, 0, 0, 0, c }, (const double[3]){ 0 });
+    for (int32_t i = 0; i < s->nobjects; i++)
+        if (!s->object[i].in_place) scale_rest(&s->object[i], c);
 }
 
 static void lift(abut_scene *s)
@@ -137,6 +154,8 @@ void abut_scene_clear(abut_scene *s)
         abut_mesh_clear(&s->object[i].mesh);
         free(s->object[i].path.time);
         free(s->object[i].path.x);
+        free(s->object[i].shell.rest);
+        free(s->object[i].rod_length);
     }
     for (int32_t i = 0; i < s->nmotions; i++) {
         free(s->motion[i].select.points);
@@ -145,7 +164,9 @@ void abut_scene_clear(abut_scene *s)
         free(s->motion[i].path.x);
     }
     for (int32_t i = 0; i < s->nattachments; i++) free(s->attachment[i].select.points);
-    free(s->attachment);
+    for (int32_t i = 0; i < s->nseams; i++)
+        for (int k = 0; k < 2; k++) free(s->seam[i].side[k].points);
+    free(s->attachment), free(s->seam);
     free(s->material), free(s->object), free(s->plane), free(s->motion), free(s->pair);
     memset(s, 0, sizeof *s);
 }

@@ -18,6 +18,10 @@ typedef struct abut_scene_material {
     char name[ABUT_SCENE_NAME];
     int model;                      /* ABUT_NEO_HOOKEAN, ... */
     double density, young, poisson; /* kg/m^3, Pa, 1 */
+    double bending_young;           /* Pa, of hinges and bends; 0: young */
+    int membrane;                   /* ABUT_MEMBRANE_ISOTROPIC, ... */
+    double fabric[4];               /* Pa: a11, a22, a12, G12 */
+    double strain_limit[3];         /* of ABUT_MEMBRANE_CLOTH: E11, E22, E12 */
     char from[ABUT_SCENE_FROM];
 } abut_scene_material;
 
@@ -27,6 +31,18 @@ typedef struct abut_scene_path {
     double *time;                   /* [n] s */
     double *x;                      /* [n * nv * 3] m */
 } abut_scene_path;
+
+/* What the triangles of a body are; thickness 0: it has none. */
+typedef struct abut_scene_shell {
+    double thickness;               /* m, of the material */
+    double limit[4];                /* of principal stretches, as shell/stretch-limit; 0: none */
+    int plate;                      /* hinges bend like a plate; otherwise as published, three times as stiff */
+    int flat;                       /* hinges are flat at rest; otherwise as the rest shape is */
+    int has_pattern;                /* rest is flat: corners at (u, v, 0) */
+    double warp[3];                 /* direction in the coordinates of rest */
+    double pressure, drag;          /* Pa, kg/m^3 */
+    double *rest;                   /* [nf * 9] corners of the triangles at rest, m */
+} abut_scene_shell;
 
 /* A body or an obstacle; the mesh stands where the scene starts. */
 typedef struct abut_scene_object {
@@ -43,6 +59,11 @@ typedef struct abut_scene_object {
     double max_volume;              /* m^3: fill the closed surface with tets no larger than this; 0: leave it */
     int keep_surface;               /* ... without dividing its triangles */
     abut_scene_path path;           /* of an obstacle */
+    abut_scene_shell shell;         /* of a body's triangles */
+    double rod_radius;              /* m: a body's segments are rods; 0: it has none */
+    double *rod_length;             /* [ns] at rest, m */
+    double particle_radius;         /* m: a body's isolated points are particles; 0: it has none */
+    double contact_thickness;       /* m */
 } abut_scene_object;
 
 typedef struct abut_scene_plane {
@@ -76,6 +97,14 @@ typedef struct abut_scene_attachment {
     double stiffness;               /* N/m, of each spring */
     double within;                  /* m: nodes further from the object's surface (or the point) are not tied */
 } abut_scene_attachment;
+
+/* Springs along two chains of boundary edges, from the nodes of one to the places of the other with the same share of its
+ * length. */
+typedef struct abut_scene_seam {
+    char from[ABUT_SCENE_FROM];
+    abut_scene_select side[2];
+    double stiffness;               /* N/m, of each spring; 0: Young's modulus times thickness of the first side */
+} abut_scene_seam;
 
 enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over all nodes, shared out by mass */,
        ABUT_ACT_KEYS = 3, ABUT_ACT_PATH = 4, ABUT_ACT_DENSITY = 5 /* force per volume at rest */,
@@ -126,6 +155,7 @@ typedef struct abut_scene {
     int scheme;                     /* ABUT_IMPLICIT_EULER, ... */
     abut_param damp_mass, damp_stiffness;   /* 1/s, s */
     double gravity[3];              /* m/s^2 */
+    double wind[3];                 /* m/s */
     abut_param dhat;                /* m */
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     int continuity;                 /* of the barrier: ABUT_C0, ... */
@@ -145,6 +175,8 @@ typedef struct abut_scene {
     abut_scene_pair *pair;
     abut_scene_attachment *attachment;
     int32_t nattachments;
+    abut_scene_seam *seam;
+    int32_t nseams;
     int32_t nmaterials, nobjects, nplanes, nmotions, npairs;
 } abut_scene;
 
@@ -162,6 +194,9 @@ ABUT_MUST_USE abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t 
  * says (longest side of the common bounding box = fit, its lower corner at 0); then raised by `lift`, a fraction of it in
  * the diagonal of the bounding box of the simulated nodes. */
 void abut_scene_place(abut_scene *s);
+
+/** The same for seams. */
+ABUT_MUST_USE abut_status abut_scene_reserve_seams(abut_scene *s, int32_t n, abut_err *err);
 
 /** x -> A x + b for all positions of nv points each. */
 void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3]);

@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "mesher/generate.h"
+#include "mesher/generate_thin.h"
 #include "model/surface.h"
 
 static double volume(const abut_mesh *m, int32_t t)
@@ -464,6 +465,151 @@ TEST(an_arch_is_cut_across_a_weighted_catenary_in_equal_lengths)
     CHECK(abut_generate_arch(2, 0, (double[2]){ 0.1, 0.1 }, 1, 2, 0, &m, &err) == ABUT_E_ARG);
 }
 
+/* ---- sheets, strands, grains ---- */
+
+static double tri_area(const abut_mesh *m, int32_t t, double n[3])
+{
+    const double *p = m->x + 3 * m->tri[3 * t], *q = m->x + 3 * m->tri[3 * t + 1], *r = m->x + 3 * m->tri[3 * t + 2];
+    const double a[3] = { q[0] - p[0], q[1] - p[1], q[2] - p[2] }, b[3] = { r[0] - p[0], r[1] - p[1], r[2] - p[2] };
+    for (int k = 0; k < 3; k++) n[k] = 0.5 * (a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3]);
+    return sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+}
+
+TEST(sheets_cover_their_rectangle_once_with_normals_up)
+{
+    for (int layout = 0; layout < 2; layout++)
+        for (int jitter = 0; jitter < 2; jitter++) {
+            abut_sheet s = { { 1.3, 0.9 }, { 0 }, layout, 0.3 * jitter, 7 };
+            abut_mesh m = { 0 };
+            abut_err err = { 0 };
+            double area = 0, n[3], least = INFINITY, most = 0;
+            abut_sheet_cells(s.size, 0.1, layout, s.cells);
+            CHECK(s.cells[0] == 13 && s.cells[1] == (layout ? 10 : 9));
+            CHECK(!abut_generate_sheet(&s, &m, &err));
+            CHECK(m.nv == (layout ? 11 * 14 + 5 : 14 * 10) && m.nf == (layout ? 10 * 27 : 2 * 13 * 9));
+            for (int32_t t = 0; t < m.nf; t++) {
+                const double a = tri_area(&m, t, n);
+                CHECK(n[1] > 0 && n[0] == 0 && n[2] == 0);
+                area += a, least = fmin(least, a), most = fmax(most, a);
+            }
+            CHECK_NEAR(area, 1.3 * 0.9, 1e-13);
+            CHECK(least > (jitter ? 0.05 : 0.49) * most);
+            abut_mesh_clear(&m);
+        }
+}
+
+/* Largest and smallest ratio of an edge to its place in the pattern, over all edges of all triangles. */
+static void edge_ratios(const abut_mesh *m, double *least, double *most)
+{
+    *least = INFINITY, *most = 0;
+    for (int32_t i = 0; i < 3 * m->nf; i++) {
+        const int32_t j = i - i % 3 + (i + 1) % 3;
+        const double *p = m->x + 3 * m->tri[i], *q = m->x + 3 * m->tri[j], *u = m->uv + 2 * i, *v = m->uv + 2 * j;
+        const double ratio = hypot(hypot(p[0] - q[0], p[1] - q[1]), p[2] - q[2]) / hypot(u[0] - v[0], u[1] - v[1]);
+        *least = fmin(*least, ratio), *most = fmax(*most, ratio);
+    }
+}
+
+TEST(a_tube_is_rolled_from_its_pattern_without_strain)
+{
+    for (int layout = 0; layout < 2; layout++) {
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        double least, most, n[3];
+        CHECK(!abut_generate_tube(0.5, 1.1, (int32_t[2]){ 9, 5 }, layout, &m, &err));
+        CHECK(m.nv == 9 * 6 && m.nf == 2 * 9 * 5);
+        edge_ratios(&m, &least, &most);
+        CHECK_NEAR(least, 1, 1e-14);
+        CHECK_NEAR(most, 1, 1e-14);
+        for (int32_t t = 0; t < m.nf; t++) {
+            const double *p = m.x + 3 * m.tri[3 * t];
+            tri_area(&m, t, n);
+            CHECK(n[0] * p[0] + n[2] * p[2] > 0);
+        }
+        abut_mesh_clear(&m);
+    }
+}
+
+TEST(bent_sheets_are_no_longer_than_their_pattern_and_apart)
+{
+    for (int kind = 0; kind < 3; kind++) {
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        double least, most;
+        const double curve[8] = { 0, 0, 0.3, 0, 0.6, 0.4, 1.6, 0.4 };
+        CHECK(!abut_generate_sheet(&(abut_sheet){ .size = { 1, 0.2 }, .cells = { 60, 8 }, .layout = 1 }, &m, &err));
+        if (kind == 0) CHECK(!abut_sheet_roll(&m, 0.05, 0.01, &err));
+        if (kind == 1) CHECK(!abut_sheet_fold(&m, 0.2, 0.04, &err));
+        if (kind == 2) CHECK(!abut_sheet_follow(&m, curve, 4, &err));
+        edge_ratios(&m, &least, &most);
+        CHECK(most <= 1 + 1e-12 && least > 0.85);
+        abut_mesh_clear(&m);
+    }
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(!abut_generate_sheet(&(abut_sheet){ .size = { 1, 0.2 }, .cells = { 6, 2 } }, &m, &err));
+    CHECK(abut_sheet_follow(&m, (const double[4]){ 0, 0, 0.5, 0 }, 2, &err) == ABUT_E_ARG && m.nv == 0);
+    CHECK(strstr(err.msg, "curve: 0.5 m long, the sheet 1 m") != NULL);
+}
+
+TEST(an_icosphere_is_a_closed_manifold_on_its_sphere)
+{
+    for (int32_t d = 1; d <= 7; d += 2) {
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        double n[3];
+        CHECK(!abut_generate_icosphere(0.3, d, &m, &err));
+        CHECK(m.nv == 10 * d * d + 2 && m.nf == 20 * d * d);
+        CHECK(euler_of_manifold(m.tri, m.nf, m.nv) == 2);
+        for (int32_t i = 0; i < m.nv; i++) CHECK_NEAR(hypot(hypot(m.x[3 * i], m.x[3 * i + 1]), m.x[3 * i + 2]), 0.3, 1e-15);
+        for (int32_t t = 0; t < m.nf; t++) {
+            const double *p = m.x + 3 * m.tri[3 * t];
+            tri_area(&m, t, n);
+            CHECK(n[0] * p[0] + n[1] * p[1] + n[2] * p[2] > 0);
+        }
+        abut_mesh_clear(&m);
+    }
+}
+
+TEST(strands_nets_and_sprinkles_stand_where_they_should)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(!abut_generate_strands((int32_t[2]){ 3, 2 }, 0.1, 0.5, 4, 0.01, 3, &m, &err));
+    CHECK(m.nv == 30 && m.ns == 24);
+    for (int32_t s = 0; s < 6; s++) {           /* straight, leaning by no more than asked */
+        const double *a = m.x + 15 * s, *b = a + 12, *c = a + 6;
+        CHECK_NEAR(a[0], 0.1 * (s % 3 - 1), 1e-15);
+        CHECK(fabs(b[0] - a[0]) <= 0.01 && fabs(b[2] - a[2]) <= 0.01 && b[0] != a[0]);
+        for (int k = 0; k < 3; k++) CHECK_NEAR(c[k], 0.5 * (a[k] + b[k]), 1e-15);
+    }
+    abut_mesh_clear(&m);
+    CHECK(!abut_generate_net((int32_t[2]){ 4, 3 }, 0.1, 0.02, 4, &m, &err));
+    CHECK(m.nv == 4 * 13 + 3 * 17 && m.ns == 4 * 12 + 3 * 16);
+    for (int32_t k = 0; k < 3; k++)             /* at the crossings: above and below in turn */
+        for (int32_t i = 0; i < 4; i++) {
+            const double *p = m.x + 3 * (4 * 13 + 17 * k + 2 + 4 * i);
+            CHECK_NEAR(p[0], 0.1 * (i - 1.5), 1e-15);
+            CHECK_NEAR(p[1], (i + k) % 2 ? -0.02 : 0.02, 1e-15);
+        }
+    abut_mesh_clear(&m);
+    CHECK(abut_generate_net((int32_t[2]){ 4, 3 }, 0.1, 0.02, 1, &m, &err) == ABUT_E_ARG && m.nv == 0);
+    CHECK(!abut_generate_sprinkles((int32_t[3]){ 2, 3, 4 }, (double[3]){ 1, 2, 3 }, 0.6, 0.5, 9, &m, &err));
+    CHECK(m.nv == 48 && m.ns == 24);
+    for (int32_t s = 0; s < 24; s++) {
+        const double *a = m.x + 6 * s, *b = a + 3;
+        const double d[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] };
+        CHECK_NEAR(hypot(hypot(d[0], d[1]), d[2]), 0.6, 1e-15);
+        CHECK(d[1] >= 0.6 * cos(0.5) - 1e-15);
+        CHECK_NEAR(0.5 * (a[0] + b[0]), s % 2 - 0.5, 1e-15);
+    }
+    abut_mesh_clear(&m);
+    CHECK(!abut_generate_bowl(0.5, 1.5707963267948966, 12, 4, &m, &err));
+    CHECK(m.nv == 1 + 12 * 4 && m.nf == 12 + 3 * 24);
+    for (int32_t i = 0; i < m.nv; i++) CHECK_NEAR(hypot(hypot(m.x[3 * i], m.x[3 * i + 1]), m.x[3 * i + 2]), 0.5, 1e-15);
+    abut_mesh_clear(&m);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -481,5 +627,10 @@ int main(int argc, char **argv)
     RUN(the_boundary_equals_a_count_of_all_faces);
     RUN(faces_of_three_tets_and_tets_on_one_side_are_named);
     RUN(an_arch_is_cut_across_a_weighted_catenary_in_equal_lengths);
+    RUN(sheets_cover_their_rectangle_once_with_normals_up);
+    RUN(a_tube_is_rolled_from_its_pattern_without_strain);
+    RUN(bent_sheets_are_no_longer_than_their_pattern_and_apart);
+    RUN(an_icosphere_is_a_closed_manifold_on_its_sphere);
+    RUN(strands_nets_and_sprinkles_stand_where_they_should);
     return check_done();
 }

@@ -337,7 +337,7 @@ TEST(a_sequence_passes_through_every_position)
     memset(&s, 0, sizeof s);
     s.scene = abut_scene_defaults();
     CHECK(!abut_scene_reserve(&s.scene, 1, 2, 0, 0, 0, &s.err));
-    s.scene.material[0] = (abut_scene_material){ "m", 0, 1000, 1e5, 0.4, "" };
+    s.scene.material[0] = (abut_scene_material){ .name = "m", .density = 1000, .young = 1e5, .poisson = 0.4 };
     abut_scene_object *o = s.scene.object;
     CHECK(!abut_generate_box((double[3]){ 1, 1, 1 }, (int32_t[3]){ 1, 1, 1 }, &o[0].mesh, &s.err));
     CHECK(!abut_generate_rod(1, 2, &o[1].mesh, &s.err));
@@ -370,7 +370,7 @@ TEST(what_cannot_be_simulated_is_refused)
 {
     CHECK(refused("objects: {}\n", ABUT_E_FORMAT, "nothing to simulate"));
     CHECK(refused("objects:\n  a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}}\n", ABUT_E_FORMAT,
-                  "test.yaml:2:6: body 'a' has no tet"));
+                  "test.yaml:2:6: body 'a' has 2 triangles: expected shell: {thickness: length}"));
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true}\n  - {select: {}, translate: [1, 0, 0], from: 3 s}\n",
                   ABUT_E_FORMAT, "test.yaml:5:5: node 0 is moved by another motion (test.yaml:4:5) at the same time, from 3 s"));
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true, force: [1, 0, 0]}\n", ABUT_E_FORMAT,

@@ -1,0 +1,401 @@
+/* Shells, rods and particles: from what a scene says to the arrays of the model; hinges, masses, rest shapes, refusals. */
+#include "scene_world.h"
+
+#include "energy/hinge.h"
+#include "formats/obj.h"
+#include "mesher/generate_thin.h"
+#include "model/hinges.h"
+#include "model/surface.h"
+
+static const double PI = 3.14159265358979323846;
+
+/* A scene as arrays and views. */
+typedef struct thin_scene {
+    abut_arrays model_set, frame_set;
+    abut_model m;
+    abut_frame f;
+} thin_scene;
+
+static thin_scene made(const char *text)
+{
+    thin_scene s = { 0 };
+    abut_err err = { 0 };
+    scene_arrays(text, &s.model_set, &s.frame_set);
+    abut_status rc = abut_model_view(&s.model_set, &s.m, &err);
+    if (!rc) rc = abut_frame_view(&s.frame_set, &s.m, &s.f, &err);
+    if (rc) printf("# %s\n", err.msg), abort();
+    return s;
+}
+
+static void drop(thin_scene *s)
+{
+    abut_arrays_clear(&s->model_set);
+    abut_arrays_clear(&s->frame_set);
+}
+
+/* A scene that is no scene, for the message; unlike scene_refused whatever the status is. */
+static int scene_refused_as(const char *text, const char *part, const char *place)
+{
+    abut_arena arena = { 0 };
+    abut_tree *tree = NULL;
+    abut_scene scene = { 0 };
+    abut_built built = { 0 };
+    abut_offenders bad = { 0 };
+    abut_arrays model = { 0 }, frame = { 0 };
+    abut_err err = { 0 };
+    abut_status rc = abut_yaml_read(&arena, "test.yaml", text, strlen(text), &tree, &err);
+    if (!rc) rc = abut_scene_read(tree, "", &scene, &err);
+    if (!rc) rc = abut_scene_build(&scene, &model, &frame, &built, &bad, &err);
+    const int ok = rc && strstr(err.msg, part) != NULL && strstr(err.msg, place) != NULL;
+    if (!ok) printf("# status %d: %s\n", rc, err.msg);
+    abut_scene_clear(&scene);
+    abut_arrays_clear(&model), abut_arrays_clear(&frame);
+    abut_built_clear(&built), abut_offenders_clear(&bad), abut_arena_clear(&arena);
+    return ok;
+}
+
+static int refused(const char *text, const char *part)
+{
+    return scene_refused_as(text, part, "test.yaml:");
+}
+
+static double sum(const double *v, int32_t n)
+{
+    double s = 0;
+    for (int32_t i = 0; i < n; i++)
+        s += v[i];
+    return s;
+}
+
+TEST(masses_are_those_of_real_continua)
+{
+    thin_scene s = made(
+        "materials: {m: {density: 500, young: 1 MPa, poisson: 0.3}}\n"
+        "objects:\n"
+        "  a: {generate: {cloth: {size: [2, 3], edge: 0.3, layout: rows, jitter: 0.2}}, shell: {thickness: 2 mm}}\n"
+        "  b: {generate: {rod: {length: 2, cells: 7}}, rod: {radius: 3 mm}, translate: [0, 1, 0]}\n"
+        "  c: {generate: {particles: {size: [1, 1, 1], count: [2, 2, 3]}}, particle: {radius: 1 cm}, translate: [0, 3, 0]}\n"
+        "  d: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, -3, 0]}\n");
+    double mass[4] = { 0 };
+    for (int32_t i = 0; i < s.m.nv; i++)
+        mass[s.m.body[i]] += s.m.mass[i];
+    CHECK_NEAR(mass[0], 500 * 6 * 0.002, 1e-12);
+    CHECK_NEAR(mass[1], 500 * PI * 9e-6 * 2, 1e-15);
+    CHECK_NEAR(mass[2], 12 * 500 * 4.0 / 3 * PI * 1e-6, 1e-15);
+    CHECK_NEAR(mass[3], 500, 1e-12);
+    CHECK(s.m.nrd == 7 && s.m.nbd == 6 && s.m.np == 12 && s.m.nt == 6);
+    CHECK_NEAR(sum(s.m.rod_length, s.m.nrd), 2, 1e-15);
+    for (int32_t i = 0; i < s.m.nv; i++)
+        CHECK(s.m.mass[i] > 0);
+    drop(&s);
+}
+
+/* What F = [x1 - x0, x2 - x0] R^-1 does to lengths: C = F^T F. */
+static void metric(const thin_scene *s, int32_t t, double C[3])
+{
+    const double *R = s->m.shell_rest + 4 * t, det = R[0] * R[3] - R[1] * R[2];
+    const double *x[3];
+    double f[2][3];
+    for (int k = 0; k < 3; k++)
+        x[k] = s->f.x + 3 * s->m.shell[3 * t + k];
+    for (int d = 0; d < 3; d++) {
+        const double a = x[1][d] - x[0][d], b = x[2][d] - x[0][d];
+        f[0][d] = (a * R[3] - b * R[2]) / det, f[1][d] = (b * R[0] - a * R[1]) / det;
+    }
+    C[0] = C[1] = C[2] = 0;
+    for (int d = 0; d < 3; d++)
+        C[0] += f[0][d] * f[0][d], C[1] += f[1][d] * f[1][d], C[2] += f[0][d] * f[1][d];
+}
+
+TEST(a_turned_and_scaled_sheet_starts_at_rest_with_its_warp_along)
+{
+    thin_scene s = made("objects: {a: {generate: {cloth: {size: [2, 3], edge: 0.5}}, shell: {thickness: 2 mm, warp: [1, 0, "
+                        "1]}, scale: 0.7,\n"
+                        "  rotate: {axis: [1, 2, 3], angle: 50 deg}, translate: [1, 2, 3]}}\n");
+    const double *first = s.f.x + 3 * s.m.shell[0];
+    for (int32_t t = 0; t < s.m.nsh; t++) {
+        double C[3];
+        metric(&s, t, C);
+        CHECK_NEAR(C[0], 1, 1e-13);
+        CHECK_NEAR(C[1], 1, 1e-13);
+        CHECK_NEAR(C[2], 0, 1e-13);
+        /* edges along x and z of the sheet make half a right angle with warp */
+        const double *R = s.m.shell_rest + 4 * t;
+        const int diagonal = fabs(fabs(R[0]) - fabs(R[2])) > 1e-12 || fabs(fabs(R[1]) - fabs(R[3])) > 1e-12;
+        CHECK(!diagonal || fabs(R[0] * R[2]) < 1e-12 || fabs(R[1] * R[3]) < 1e-12);
+    }
+    CHECK(first != NULL && s.m.shell_limit == NULL && s.m.mat_membrane == NULL && s.m.obj_thick == NULL);
+    drop(&s);
+}
+
+TEST(stretching_against_another_rest_shape_is_the_stretch_of_the_start)
+{
+    FILE *f = fopen("/tmp/abut-test-rest.obj", "w");
+    CHECK(f != NULL);
+    fprintf(f, "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 1 0 1\nf 1 3 2\nf 2 3 4\n");
+    fclose(f);
+    thin_scene s =
+        made("objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1.5, 0, 0], [0, 0, 0.8], [1.5, 0, 0.8]],\n"
+             "  triangles: [[0, 2, 1], [1, 2, 3]]}}, rest: {mesh: /tmp/abut-test-rest.obj}, shell: {thickness: 1 mm},\n"
+             "  rotate: {axis: [1, 1, 0], angle: 20 deg}}}\n");
+    for (int32_t t = 0; t < 2; t++) {
+        double C[3];
+        metric(&s, t, C);
+        CHECK_NEAR(C[0], 1.5 * 1.5, 1e-13);
+        CHECK_NEAR(C[1], 0.64, 1e-13);
+        CHECK_NEAR(C[2], 0, 1e-13);
+    }
+    CHECK_NEAR(sum(s.m.mass, s.m.nv), 1000 * 1 * 0.001, 1e-15); /* of the area at rest */
+    drop(&s);
+    CHECK(refused("objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1.5, 0, 0], [0, 0, 0.8], [1.5, 0, 0.8]],\n"
+                  "  triangles: [[0, 2, 1], [1, 2, 3]]}}, rest: {mesh: /tmp/abut-test-rest.obj},\n"
+                  "  shell: {thickness: 1 mm, stretch-limit: 1.4}}}\n",
+                  "triangle 0 of 'a' starts with the stretch 1.5: expected less than its "
+                  "limit 1.4"));
+    CHECK(refused("objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1.5, 0, 0], [0, 0, 0.8], [1.5, 0, 0.8]],\n"
+                  "  triangles: [[0, 2, 1], [1, 2, 3]]}}, rest: {mesh: /tmp/abut-test-rest.obj},\n"
+                  "  shell: {thickness: 1 mm, stretch-limit: {lower: 0.9}}}}\n",
+                  "starts with the stretch 0.8: expected more than its limit 0.9"));
+    CHECK(
+        refused("materials: {c: {membrane: cloth, fabric: {warp: 2 kPa, weft: 1 kPa, coupling: 0, shear: 1 kPa},\n"
+                "  strain-limit: {warp: 0.7, weft: 0.1, shear: 0.1}}}\n"
+                "objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1.5, 0, 0], [0, 0, 0.8], [1.5, 0, 0.8]],\n"
+                "  triangles: [[0, 2, 1], [1, 2, 3]]}}, rest: {mesh: /tmp/abut-test-rest.obj}, shell: {thickness: 1 mm}}}\n",
+                "starts with the strain -0.18 along weft: expected less than the limit 0.1 of 'c'"));
+    remove("/tmp/abut-test-rest.obj");
+}
+
+TEST(hinges_know_their_angle_at_rest_and_the_stiffness_of_the_formula)
+{
+    /* a roof: wings up by 0.3 at a width of 1 */
+    const char *const roof =
+        "materials: {m: {young: 2 MPa, poisson: 0.25, bending-young: 1 MPa}}\n"
+        "objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0.5, 1, 0.3], [0.5, -1, 0.3]],\n"
+        "  triangles: [[0, 1, 2], [1, 0, 3]]}}, shell: {thickness: 1 cm%s}, rotate: {axis: [1, 2, 3], angle: 30 deg}}}\n";
+    const char *const kind[3] = { "", ", rest-angle: flat", ", bending: plate" };
+    const double A = sqrt(1.09), k = 3 * 1e6 * 1e-6 / (24 * (1 - 0.0625)) / A;
+    for (int i = 0; i < 3; i++) {
+        char text[600];
+        snprintf(text, sizeof text, roof, kind[i]);
+        thin_scene s = made(text);
+        CHECK(s.m.nhg == 1);
+        CHECK_NEAR(s.m.hinge_angle[0], i == 1 ? 0 : -2 * atan(0.3), 1e-14);
+        CHECK_NEAR(s.m.hinge_stiffness[0], i == 2 ? k / 3 : k, 1e-13 * k);
+        double x[12];
+        for (int c = 0; c < 4; c++)
+            memcpy(x + 3 * c, s.f.x + 3 * s.m.hinge[c], 3 * sizeof *x);
+        CHECK_NEAR(abut_hinge_theta(x, NULL), -2 * atan(0.3), 1e-14);
+        drop(&s);
+    }
+}
+
+/* As many hinges as edges of two triangles, each once, opposite nodes those of the two triangles. */
+TEST(every_inner_edge_has_one_hinge)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    abut_hinge *h = NULL;
+    int32_t *edge = NULL, n = 0, ne = 0, border = 0;
+    CHECK(!abut_generate_sheet(&(abut_sheet){ { 1, 1 }, { 9, 11 }, ABUT_LAYOUT_ROWS, 0.2, 5 }, &m, &err));
+    CHECK(!abut_hinges_find(m.tri, m.nf, m.nv, &h, &n, &err));
+    CHECK(!abut_surface_edges(m.tri, m.nf, NULL, 0, m.nv, &edge, &ne, &err));
+    border = 2 * ne - 3 * m.nf;                           /* 3 F = 2 E - border */
+    CHECK(n == ne - border && border == 9 + 10 + 2 * 11); /* the last row is shifted */
+    for (int32_t i = 0; i < n; i++)
+        for (int k = 0; k < 2; k++) {
+            const int32_t *t = m.tri + 3 * h[i].tri[k];
+            int found = 0;
+            for (int c = 0; c < 3; c++)
+                found += t[c] == h[i].node[0] || t[c] == h[i].node[1] || t[c] == h[i].node[2 + k];
+            CHECK(found == 3);
+        }
+    free(h), free(edge);
+    abut_mesh_clear(&m);
+}
+
+TEST(bends_stand_where_two_segments_meet)
+{
+    /* a line of three, a fork of three at 4, a ring of three */
+    const int32_t seg[] = { 1, 0, 1, 2, 3, 2, 4, 5, 4, 6, 7, 4, 8, 9, 9, 10, 10, 8 }, twice[] = { 0, 1, 2, 3, 1, 0 };
+    abut_bend *b = NULL;
+    int32_t n = 0;
+    abut_err err = { 0 };
+    CHECK(!abut_bends_find(seg, 9, 11, &b, &n, &err));
+    CHECK(n == 5);
+    CHECK(b[0].node[1] == 1 && b[1].node[1] == 2 && b[2].node[1] == 8 && b[3].node[1] == 9 && b[4].node[1] == 10);
+    CHECK(b[0].node[0] + b[0].node[2] == 2 && b[1].node[0] + b[1].node[2] == 4);
+    free(b);
+    CHECK(abut_bends_find(twice, 3, 4, &b, &n, &err) == ABUT_E_GEOM &&
+          strstr(err.msg, "segments 0 and 2 have the same ends"));
+    CHECK_NEAR(abut_bend_stiffness(2e9, 1e-3, 0.01, 0.03), 2e9 * PI * 1e-12 / 4 / 0.04, 1e-12);
+}
+
+TEST(fabrics_limits_and_what_acts_become_arrays)
+{
+    thin_scene s = made("wind: [1, 0, -2]\n"
+                        "materials:\n"
+                        "  silk: {membrane: cloth, fabric: {warp: 245, weft: 366, coupling: 61, shear: 38}, density: 300,\n"
+                        "         strain-limit: {warp: 0.06, weft: 0.12, shear: 0.1}}\n"
+                        "  foam: {model: arap}\n"
+                        "objects:\n"
+                        "  a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, material: silk, contact-thickness: 2 mm,\n"
+                        "      shell: {thickness: 1 mm, stretch-limit: {upper: 1.1, upper-threshold: 1.02, lower: 0.7}, "
+                        "pressure: -3, drag: 0.6}}\n"
+                        "  b: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, material: foam, translate: [0, 1, 0], "
+                        "shell: {thickness: 1 mm}}\n"
+                        "  c: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, translate: [0, 2, 0], obstacle: true, "
+                        "contact-thickness: 1 cm}\n");
+    const abut_model *m = &s.m;
+    CHECK(m->mat_membrane[0] == ABUT_MEMBRANE_CLOTH && m->mat_membrane[1] == ABUT_MEMBRANE_ISOTROPIC);
+    CHECK(m->mat_fabric[0] == 245 && m->mat_fabric[1] == 366 && m->mat_fabric[2] == 61 && m->mat_fabric[3] == 38);
+    CHECK(m->mat_strain[0] == 0.06 && m->mat_strain[1] == 0.12 && m->mat_strain[2] == 0.1);
+    CHECK(m->nsh == 10 && m->shell_limit[0] == 0.7 && m->shell_limit[1] == 1 && m->shell_limit[2] == 1.02 &&
+          m->shell_limit[3] == 1.1);
+    CHECK(m->shell_limit[4 * 8] == 0 && m->shell_limit[4 * 9 + 3] == 0);
+    CHECK(m->obj_thick[0] == 0.002 && m->obj_thick[1] == 0 && m->obj_thick[2] == 0.01);
+    CHECK(m->obj_pressure[0] == -3 && m->obj_drag[0] == 0.6 && m->obj_pressure[1] == 0);
+    CHECK(m->wind[0] == 1 && m->wind[1] == 0 && m->wind[2] == -2);
+    static const char *const must[] = { "shell/node",        "shell/stretch-limit", "hinge/node",
+                                        "material/membrane", "material/fabric",     "object/thickness",
+                                        "object/pressure",   "object/drag",         "world/wind" };
+    for (size_t i = 0; i < sizeof must / sizeof *must; i++)
+        CHECK(abut_arrays_find(&s.model_set, must[i])->flags & ABUT_A_REQUIRED);
+    drop(&s);
+}
+
+TEST(a_lattice_of_rods_keeps_its_rest_lengths_and_fit_scales_them)
+{
+    thin_scene s = made("fit: 3\n"
+                        "objects: {a: {generate: {rod: {length: 1, cells: 4}}, rod: {radius: 1 mm}, scale: [2, 1, 1], "
+                        "rotate: {axis: [0, 0, 1], "
+                        "angle: 90 deg},\n  repeat: {count: [3, 1, 2], spacing: [0.1, 0, 0.2]}}}\n");
+    CHECK(s.m.nrd == 24 && s.m.nbd == 18);
+    for (int32_t i = 0; i < s.m.nrd; i++) {
+        const double *a = s.f.x + 3 * s.m.rod[2 * i], *b = s.f.x + 3 * s.m.rod[2 * i + 1];
+        CHECK_NEAR(s.m.rod_length[i], 0.75, 1e-14);
+        CHECK_NEAR(hypot(hypot(b[0] - a[0], b[1] - a[1]), b[2] - a[2]), 0.75, 1e-14);
+    }
+    drop(&s);
+}
+
+TEST(a_welded_lattice_is_one_sheet)
+{
+    thin_scene s =
+        made("objects: {a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, weld: 0.001 mm,\n"
+             "  repeat: {count: [3, 1, 2], spacing: [1, 0, 1]}}}\n");
+    CHECK(s.m.nv == 7 * 5 && s.m.nsh == 6 * 8);
+    CHECK(s.m.nhg == s.m.nce - 20); /* all edges but those of the border */
+    CHECK_NEAR(sum(s.m.mass, s.m.nv), 6 * 1000 * 0.001, 1e-13);
+    drop(&s);
+}
+
+TEST(what_makes_no_thin_body_is_refused_by_name)
+{
+    CHECK(refused("objects: {a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}}}\n",
+                  "body 'a' has 2 triangles: expected shell"));
+    CHECK(refused("objects: {a: {generate: {rod: {length: 1, cells: 2}}}}\n",
+                  "body 'a' has 2 segments: expected rod: {radius: length}"));
+    CHECK(refused("objects: {a: {generate: {particles: {size: [1, 1, 1], count: [2, 1, 1]}}}}\n",
+                  "2 isolated points: expected particle"));
+    CHECK(refused("objects: {a: {generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}, rod: {radius: 1 mm}}}\n",
+                  "body 'a' has no segments"));
+    CHECK(refused("objects: {a: {generate: {rod: {length: 1, cells: 2}}, rod: {radius: 1 mm}, shell: {thickness: 1}}}\n",
+                  "body 'a' has no triangles"));
+    CHECK(refused("objects: {a: {generate: {rod: {length: 1, cells: 2}}, rod: {radius: 0}}}\n", "radius"));
+    CHECK(refused("objects: {a: {generate: {rod: {length: 1, cells: 2}}, rod: {}}}\n", "'radius' is missing"));
+    CHECK(refused("objects: {a: {generate: {rod: {length: 1, cells: 2}}, rod: {radius: 1 mm}, obstacle: true}}\n",
+                  "rod: an obstacle is made of no material"));
+    CHECK(scene_refused_as(
+        "objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [2, 0, 0]], triangles: [[0, 1, 2]]}},\n"
+        "  shell: {thickness: 1}}}\n",
+        "a: triangle 0 (points 0 1 2) has no area", ""));
+    CHECK(refused("objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]],\n"
+                  "  triangles: [[0, 1, 2], [0, 1, 3], [0, 1, 4]]}}, shell: {thickness: 1}}}\n",
+                  "triangles 0, 1 and 2 have the edge 0 1"));
+    CHECK(refused("objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],\n"
+                  "  triangles: [[0, 1, 2], [0, 1, 3]]}}, shell: {thickness: 1, pressure: 1}}}\n",
+                  "face opposite ways"));
+    CHECK(refused(
+        "objects: {a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1, stretch-limit: 1}}}\n",
+        "stretch-limit is 1: expected more than 1"));
+    CHECK(refused("objects: {a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1, stretch-limit: "
+                  "{lower: 1}}}}\n",
+                  "expected 0 <= lower < threshold <= 1"));
+    CHECK(refused(
+        "objects: {a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1, stretch-limit: {upper: 1.1, "
+        "upper-threshold: 1.2}}}}\n",
+        "expected 1 <= threshold < upper"));
+    CHECK(refused(
+        "materials: {m: {membrane: orthotropic}}\nobjects: {a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: "
+        "{thickness: 1}}}\n",
+        "membrane: orthotropic needs fabric"));
+    CHECK(refused("materials: {m: {membrane: cloth, fabric: {warp: 1, weft: 1, coupling: 0, shear: 1}}}\nobjects: {a: "
+                  "{generate: {cloth: "
+                  "{size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1}}}\n",
+                  "needs strain-limit"));
+    CHECK(refused("materials: {m: {membrane: orthotropic, fabric: {warp: 1, weft: 1, coupling: 2, shear: 1}}}\nobjects: {a: "
+                  "{generate: "
+                  "{cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1}}}\n",
+                  "coupling^2 less than"));
+    CHECK(refused("materials: {m: {membrane: orthotropic, fabric: {warp: 1, weft: 1, coupling: 0, shear: 1}}}\nobjects: {a: "
+                  "{generate: "
+                  "{cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1, warp: [0, 1, 0]}}}\n",
+                  "lies across warp"));
+    CHECK(
+        refused("objects: {a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1}, rest: {uv: 1 m}}}\n",
+                "'a' has no pattern"));
+    CHECK(refused(
+        "objects: {a: {generate: {tube: {radius: 1, height: 1, cells: [5, 2]}}, shell: {thickness: 1}, scale: [1, 2, 1]}}\n",
+        "scaled by one number only"));
+    CHECK(refused("objects: {a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1}, weld: 2}}\n",
+                  "names point"));
+}
+
+/* ---- patterns of files ---- */
+
+TEST(an_obj_brings_its_pattern_when_every_corner_has_a_place)
+{
+    static const char *const text[3] = {
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 2 0 0.5\nvt 2 3\nvt 0 3 # end\nf 1/1 2/2 3/3/9 4/-1\n",
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\nf 1//1 3 4\n",
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nvt 0 0\nf 1/1 2/2 3/1\n"
+    };
+    for (int i = 0; i < 3; i++) {
+        char copy[300];
+        snprintf(copy, sizeof copy, "%s", text[i]);
+        const abut_bytes in = { .name = "m.obj", .data = copy, .size = strlen(copy) };
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        const abut_status rc = abut_obj_read(&in, &m, &err);
+        if (i == 2) {
+            CHECK(rc == ABUT_E_FORMAT && strstr(err.msg, "triangle 0: place 2 of the texture, of 1"));
+            continue;
+        }
+        CHECK(!rc && m.nf == 2 && !m.uv == (i == 1));
+        static const double want[12] = { 0, 0, 2, 0, 2, 3, 0, 0, 2, 3, 0, 3 };
+        for (int k = 0; m.uv && k < 12; k++)
+            CHECK(m.uv[k] == want[k]);
+        if (m.uv) {
+            abut_mesh_flip(&m);
+            CHECK(m.uv[2] == 2 && m.uv[3] == 3 && m.uv[4] == 2 && m.uv[5] == 0);
+        }
+        abut_mesh_clear(&m);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(masses_are_those_of_real_continua);
+    RUN(a_turned_and_scaled_sheet_starts_at_rest_with_its_warp_along);
+    RUN(stretching_against_another_rest_shape_is_the_stretch_of_the_start);
+    RUN(hinges_know_their_angle_at_rest_and_the_stiffness_of_the_formula);
+    RUN(every_inner_edge_has_one_hinge);
+    RUN(bends_stand_where_two_segments_meet);
+    RUN(fabrics_limits_and_what_acts_become_arrays);
+    RUN(a_lattice_of_rods_keeps_its_rest_lengths_and_fit_scales_them);
+    RUN(a_welded_lattice_is_one_sheet);
+    RUN(what_makes_no_thin_body_is_refused_by_name);
+    RUN(an_obj_brings_its_pattern_when_every_corner_has_a_place);
+    return check_done();
+}
