@@ -12,11 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NORM_DEFAULT 1e-5   /* characteristic norm: Li 2020, 3.5.2 */
+
 typedef struct options {
-    int steps, every, from, one_pass, blas_threads, max_newton, with, method;
+    int steps, every, from, one_pass, blas_threads, max_newton, with, method, history;
     int lags;           /* -1 the scene's, 0 until they converge */
     double until;
-    const char *report, *with_text, *dump_stuck, *max_lags, *solver, *iterations, *contact;
+    double tolerance;   /* NAN: the default of the rule */
+    int by_norm;        /* the stopping rule */
+    const char *report, *with_text, *dump_stuck, *max_lags, *solver, *stop, *iterations, *contact;
     int is_local;       /* a solver with a constant matrix and without the barrier */
     abut_lg_opts local;
 } options;
@@ -29,7 +33,7 @@ typedef struct run {
     abut_stepper stepper;
     abut_local_global local;
     FILE *report;
-    char history[160];      /* this stage, in the stream */
+    char history[240];      /* this stage, in the stream */
     int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
     double worst_lag;           /* m/s: their largest lag residual */
 } run;
@@ -142,11 +146,21 @@ static abut_status local_work(run *r, const options *o, abut_cli *cli, abut_err 
     return rc ? rc : abut_stream_close(&r->s, err);
 }
 
+/* What of the solver shapes the result, for the history of the stream. */
+static void say_solver(const options *o, char *text, size_t size)
+{
+    size_t n = (size_t)snprintf(text, size, "\"solver\":\"%s\"", o->solver);
+    if (o->history >= 0) n += (size_t)snprintf(text + n, size - n, ",\"history\":%d", o->history);
+    if (o->by_norm) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"cn\"");
+    if (o->tolerance > 0) snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
+}
+
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    char lags_said[16];
-    snprintf(r->history, sizeof r->history, "{\"solver\":\"%s\",\"lags\":%s,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
-             o->solver, abut_lags_json(o->lags, lags_said), o->one_pass ? "true" : "false",
+    char lags_said[16], shaped[96];
+    say_solver(o, shaped, sizeof shaped);
+    snprintf(r->history, sizeof r->history, "{%s,\"lags\":%s,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
+             shaped, abut_lags_json(o->lags, lags_said), o->one_pass ? "true" : "false",
              o->with & ABUT_WITH_FORCES ? "true" : "false",
              o->with & ABUT_WITH_ENERGIES ? "true" : "false");
     abut_status rc = abut_stream_open(&r->s, cli, r->history, err);
@@ -159,7 +173,15 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
         if ((rc = abut_model_view(&r->s.model_set, &r->s.model, err))) return rc;
     }
     if (o->is_local) return local_work(r, o, cli, err);
+    if (o->tolerance > 0 && !o->by_norm) {
+        double *tolerance = abut_model_put(&r->s.model_set, "solve/tolerance", 1, err);
+        if (!tolerance) return err->code;
+        *tolerance = o->tolerance;
+        if ((rc = abut_model_view(&r->s.model_set, &r->s.model, err))) return rc;
+    }
     abut_solver_opts so = abut_solver_defaults();
+    if (o->history >= 0) so.history = o->history;
+    if (o->by_norm) so.norm = o->tolerance > 0 ? o->tolerance : NORM_DEFAULT;
     so.threads = o->blas_threads;
     so.method = o->method;
     so.max_newton = o->max_newton;
@@ -171,9 +193,18 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 
 static abut_status find_method(const char *name, int *method, abut_err *err)
 {
-    for (*method = 0; abut_solve_names[*method]; ++*method)
+    char known[160] = "";
+    for (*method = 0; abut_solve_names[*method]; ++*method) {
         if (!strcmp(name, abut_solve_names[*method])) return ABUT_OK;
-    return abut_fail(err, ABUT_E_ARG, "--solver %s: know newton, newton-cg, pd and mass-springs", name);
+        strcat(strcat(known, *method ? ", " : ""), abut_solve_names[*method]);
+    }
+    return abut_fail(err, ABUT_E_ARG, "--solver %s: know %s, pd and mass-springs", name, known);
+}
+
+static abut_status find_rule(const char *name, int *by_norm, abut_err *err)
+{
+    *by_norm = !strcmp(name, "cn");
+    return *by_norm || !strcmp(name, "newton") ? ABUT_OK : abut_fail(err, ABUT_E_ARG, "--stop %s: know newton and cn", name);
 }
 
 static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
@@ -184,10 +215,15 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->blas_threads < 0) return abut_fail(err, ABUT_E_ARG, "--blas-threads %d: want 1 or more", o->blas_threads);
     if (o->dump_stuck && cli->out_path && !strcmp(o->dump_stuck, cli->out_path))
         return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", o->dump_stuck);
-    const abut_local_words words = { o->solver, o->iterations, o->contact, o->one_pass || o->max_lags || o->with_text ||
+    if (o->history < -1) return abut_fail(err, ABUT_E_ARG, "--history %d: want 0 or more", o->history);
+    if (!isnan(o->tolerance) && !(o->tolerance > 0 && isfinite(o->tolerance)))
+        return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
+    const int quasi = !isnan(o->tolerance) || strcmp(o->stop, "newton") || o->history >= 0;
+    const abut_local_words words = { o->solver, o->iterations, o->contact, o->one_pass || o->max_lags || o->with_text || quasi ||
                                      o->max_newton != 10000 || o->dump_stuck };
     abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
     if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
+    if (!rc) rc = find_rule(o->stop, &o->by_norm, err);
     if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
     if (!o->blas_threads) o->blas_threads = cli->threads;
     if (!rc) rc = abut_lags_parse("--lags", o->max_lags, &o->lags, err);
@@ -207,20 +243,25 @@ static void keep_memory(void)
 int main(int argc, char **argv)
 {
     keep_memory();
-    options o = { .steps = 1, .every = 1, .from = -1, .max_newton = 10000, .solver = "newton", .until = INFINITY };
+    options o = { .steps = 1, .every = 1, .from = -1, .max_newton = 10000, .solver = "newton",
+                  .stop = "newton", .tolerance = NAN, .history = -1, .until = INFINITY };
     const abut_opt opts[] = {
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
         { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },
         { 0, "from", ABUT_OPT_INT, &o.from, "STEP", "start again from this frame; later ones are dropped" },
         { 0, "every", ABUT_OPT_INT, &o.every, "N", "write every N-th frame, and the last" },
         { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
-        { 0, "solver", ABUT_OPT_TEXT, &o.solver, "NAME", "newton (default: sparse Cholesky), or newton-cg: conjugate gradients "
-          "with a two-level Schwarz preconditioner, for large scenes; without the barrier and its guarantees, for real time: pd "
+        { 0, "solver", ABUT_OPT_TEXT, &o.solver, "NAME", "newton (default: sparse Cholesky); newton-cg: conjugate gradients with a "
+          "two-level Schwarz preconditioner, for large scenes; lbfgs-h: L-BFGS on the Hessian of the step's first iterate; without the barrier and its guarantees, for real time: pd "
           "(projective dynamics), mass-springs" },
         { 0, "iterations", ABUT_OPT_TEXT, &o.iterations, "N", "pd, mass-springs: iterations of each step (default 10), or as many as it "
           "takes to be 'converged'" },
         { 0, "contact", ABUT_OPT_TEXT, &o.contact, "WHAT", "pd, mass-springs: what becomes of contact, which they do not prevent: "
           "ignore, or springs" },
+        { 0, "history", ABUT_OPT_INT, &o.history, "N", "lbfgs-*: iterations that they remember (default 5)" },
+        { 0, "stop", ABUT_OPT_TEXT, &o.stop, "RULE", "newton (default): when no Newton direction would move a node faster than the tolerance; "
+          "cn: when the characteristic norm of the gradient is below it, for comparing solvers without contact" },
+        { 0, "tolerance", ABUT_OPT_REAL, &o.tolerance, "X", "of that rule: m/s for newton (default: the scene's), a number for cn (default 1e-5)" },
         { 0, "lags", ABUT_OPT_TEXT, &o.max_lags, "N", "friction lag iterations per step at most, or as many as it takes to be 'converged' "
           "(default: the scene's)" },
         { 0, "one-pass", ABUT_OPT_FLAG, &o.one_pass, NULL, "solve once and leave the step PENDING for friction-lag" },

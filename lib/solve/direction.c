@@ -15,7 +15,7 @@ enum { SET_TETS, SET_TIES, SET_SPRINGS, SET_THIN, SET_TOUCH, SETS, SETS_THAT_STA
 #define WORTH_ORDERING 1.1
 #define MANY_CONTACTS 0.125
 
-const char *const abut_solve_names[ABUT_SOLVES + 1] = { "newton", "newton-cg", NULL };
+const char *const abut_solve_names[ABUT_SOLVES + 1] = { "newton", "newton-cg", "lbfgs-h", NULL };
 
 abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int method, int threads, abut_err *err)
 {
@@ -49,6 +49,7 @@ void abut_direction_reset(abut_direction *d)
 {
     abut_bsr_clear(&d->A);      /* the factor keeps its memory: the next analysis overwrites all it holds */
     abut_cg_reset(&d->cg);
+    abut_quasi_reset(&d->quasi);
     d->n_perm = 0;
     d->seen_n = 0;
     d->seen_nrow = 0;
@@ -59,6 +60,7 @@ void abut_direction_clear(abut_direction *d)
     abut_direction_reset(d);
     abut_chol_free(&d->chol);
     abut_cg_clear(&d->cg);
+    abut_quasi_clear(&d->quasi);
     free(d->tet_H);
     free(d->tet_row);
     free(d->thin_H);
@@ -265,7 +267,7 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     LAP(assemble);
     rc = factor(d, sets, p->nrow, rep, err);
     LAP(factor);
-    if (rc == ABUT_E_NUMERIC && d->method == ABUT_SOLVE_CHOLESKY) d->bad_node = node_of_row(p, abut_chol_bad_row(d->chol));
+    if (rc == ABUT_E_NUMERIC && d->method != ABUT_SOLVE_CG) d->bad_node = node_of_row(p, abut_chol_bad_row(d->chol));
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
 
     for (int32_t i = 0; i < m->nv; i++)
@@ -279,4 +281,13 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
 #undef LAP
     report_factor(d, rep);
     return ABUT_OK;
+}
+
+abut_status abut_direction_find(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                                const double *g, double *dir, abut_report *rep, abut_err *err)
+{
+    if (d->method != ABUT_SOLVE_CHOLESKY && d->method != ABUT_SOLVE_CG)
+        return abut_quasi_find(d, p, x, y, pairs, g, dir, rep, err);
+    d->exact = 1;
+    return abut_direction_newton(d, p, x, y, pairs, g, dir, rep, err);
 }

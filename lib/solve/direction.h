@@ -1,5 +1,5 @@
 /* Descent directions.  Newton: p = -H^-1 g with every element Hessian projected to positive semidefinite (Teran et al. 2005;
- * Li 2020, 4.4.3), by sparse Cholesky or by conjugate gradients.
+ * Li 2020, 4.4.3), by sparse Cholesky or by conjugate gradients; quasi-Newton ones are in solve/direction_lbfgs.h.
  *
  * What a direction keeps between calls (pattern, ordering, factor) lives for one time step, but for the ordering of the
  * elements alone, which no contact touches: a restart from any frame then meets the same pivots and gives the same bytes. */
@@ -9,11 +9,12 @@
 #include "linalg/bsr.h"
 #include "linalg/chol.h"
 #include "solve/direction_cg.h"
+#include "solve/direction_lbfgs.h"
 #include "solve/problem.h"
 #include "solve/report.h"
 
-/* How the Newton system is solved. */
-enum { ABUT_SOLVE_CHOLESKY = 0, ABUT_SOLVE_CG = 1, ABUT_SOLVES = 2 /* how many */ };
+/* Which direction. */
+enum { ABUT_SOLVE_CHOLESKY, ABUT_SOLVE_CG, ABUT_SOLVE_LBFGS_H, ABUT_SOLVES /* how many */ };
 /* Their names as options of `step`, in that order, NULL at the end. */
 extern const char *const abut_solve_names[ABUT_SOLVES + 1];
 
@@ -24,6 +25,8 @@ typedef struct abut_direction {
     abut_bsr A;
     abut_chol *chol;
     abut_cg cg;
+    abut_quasi quasi;
+    int exact;              /* the last direction was Newton's */
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
     struct abut_tet_order { /* the same without contacts, but with attachments: depends on the model and on what is held, so it outlives a step */
@@ -58,6 +61,11 @@ void abut_direction_clear(abut_direction *d);
 /** Forgets pattern, ordering and factor: call at the start of every time step. */
 void abut_direction_reset(abut_direction *d);
 
+/** dir[3 nv]: the direction of the method at x, zero for nodes that do not move; d->exact says whether it is Newton's.  Fails as
+ * abut_direction_newton does. */
+ABUT_MUST_USE abut_status abut_direction_find(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                              const abut_pairs *pairs, const double *g, double *dir, abut_report *rep,
+                                              abut_err *err);
 /** dir[3 nv] = -H^-1 g at x, zero for nodes that do not move.  g as abut_problem_gradient gives it.
  * Fails  ABUT_E_NUMERIC when no shift of the diagonal makes the matrix positive definite: d->bad_node says where (Cholesky), else
  *        -1; when conjugate gradients do not converge */

@@ -1,6 +1,9 @@
 #include "solve/newton.h"
 
+#include "base/par.h"
 #include "base/timer.h"
+#include "energy/characteristic.h"
+#include "linalg/pcg.h"
 
 #include <float.h>
 #include <math.h>
@@ -27,7 +30,7 @@
 abut_solver_opts abut_solver_defaults(void)
 {
     return (abut_solver_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .slack_volume = 0.2, .max_newton = 10000,
-                               .threads = 1 };
+                               .history = 5, .threads = 1 };
 }
 
 abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut_solver_opts *opt, abut_err *err)
@@ -36,6 +39,8 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
     abut_status rc = abut_problem_init(&s->prob, model, err);
     if (rc) return rc;
     rc = abut_direction_init(&s->dir, &s->prob, opt->method, opt->threads, err);
+    s->dir.quasi.history = opt->history;
+    s->dir.quasi.proves = !(opt->norm > 0);
     const size_t nv3 = 3 * (size_t)model->nv, nc3 = 3 * (size_t)model->nc + 1;
     double **field[] = { &s->x, &s->xt, &s->p, &s->g, &s->y, &s->yt };
     for (int i = 0; i < 6 && !rc; i++) {
@@ -319,7 +324,11 @@ abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut
 static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
 {
     const double soft = SOFT_GAP * p->model->dhat[0];
-    if (gap_before < soft && gap_after < soft && gap_after < gap_before) p->kappa = fmin(p->model->kappa_max[0], 2 * p->kappa);
+    if (gap_before < soft && gap_after < soft && gap_after < gap_before) {
+        const double stiffer = fmin(p->model->kappa_max[0], 2 * p->kappa);
+        p->changes += stiffer > p->kappa;
+        p->kappa = stiffer;
+    }
 }
 
 /* Whether the scripted motion has stopped getting on, though all else has settled every time it was pushed harder. */
@@ -349,6 +358,7 @@ static abut_status al_update(abut_solver *s, double residual, int *script, abut_
         for (int32_t i = 0; i < 3 * p->model->nv; i++)
             if (p->held[i / 3]) p->al.lam[i] -= p->al.kap * sqrt(p->model->mass[i / 3]) * (s->x[i] - p->target[i]);
     }
+    p->changes++;
     if (push_is_vain(&s->push, eta)) *script = AL_BLOCKED;
     return ABUT_OK;
 }
@@ -367,8 +377,8 @@ static abut_status give_up(abut_solver *s, abut_failure_kind kind, abut_err *err
     return abut_failure_say(s, err);
 }
 
-/* s->p at s->x, and *e there unless it is known. */
-static abut_status aim(abut_solver *s, int known, abut_energy *e, abut_report *rep, abut_err *err)
+/* s->g at s->x, and *e there unless it is known. */
+static abut_status look(abut_solver *s, int known, abut_energy *e, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     double clock = abut_time_wall();
@@ -377,7 +387,28 @@ static abut_status aim(abut_solver *s, int known, abut_energy *e, abut_report *r
     clock = abut_time_wall();
     if (!rc) rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
     rep->seconds.gradient += abut_time_wall() - clock;
-    if (!rc) rc = abut_direction_newton(&s->dir, p, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
+    return rc;
+}
+
+/* The characteristic norm of the gradient is small enough: the other stopping rule. */
+static abut_status norm_is_small(abut_solver *s, int *small, abut_report *rep, abut_err *err)
+{
+    *small = 0;
+    if (!(s->opt.norm > 0)) return ABUT_OK;
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *part = ABUT_ROOM(&s->scratch, double, abut_blocks(n3) + 1);
+    if (!part) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %zu numbers", n3);
+    rep->norm = sqrt(abut_dot(s->g, s->g, n3, part)) / s->characteristic;
+    abut_arena_release(&s->scratch, mark);
+    *small = rep->norm <= s->opt.norm;
+    return ABUT_OK;
+}
+
+/* s->p at s->x for s->g. */
+static abut_status aim(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    const abut_status rc = abut_direction_find(&s->dir, &s->prob, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
     if (rc != ABUT_E_NUMERIC || s->dir.bad_node < 0) return rc;
     s->failed.node = s->dir.bad_node;
     return give_up(s, ABUT_FAILED_INDEFINITE, err);
@@ -470,11 +501,14 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     s->failed.alpha = it->alpha;
     if (moved) {
         it->decrease = before - abut_energy_sum(e);
+        if (!(it->decrease > abut_energy_noise(p, e))) s->dir.quasi.insist = 1;    /* it may be rounding that leads on */
         accept_trial(s);
         rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
         if (rc) return rc;
         adapt_kappa(p, gap, abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL));
-    } else if (it->residual > p->model->tolerance[0]) {
+    } else if (!s->dir.exact) {
+        s->dir.quasi.insist = 1;    /* Newton's direction may still lead on */
+    } else if (it->residual > p->model->tolerance[0] || s->opt.norm > 0) {
         return give_up(s, ABUT_FAILED_STALLED, err);
     }
     it->contacts = (int32_t)(s->pairs.n + s->pairs.n_plane);
@@ -482,6 +516,20 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     if (s->adrift < ADRIFT) return ABUT_OK;
     s->failed.node = fastest_node(s);
     return give_up(s, ABUT_FAILED_FLOATING, err);
+}
+
+/* The scale of the characteristic norm in this step, when it is the stopping rule. */
+static abut_status characterise(abut_solver *s, abut_err *err)
+{
+    const abut_model *m = s->prob.model;
+    if (!(s->opt.norm > 0)) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *node = ABUT_ROOM(&s->scratch, double, m->nv + 1);
+    if (!node) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %d nodes", m->nv);
+    s->characteristic = s->prob.w.psi * abut_characteristic_force(&s->prob.elastic, s->prob.held, node);
+    abut_arena_release(&s->scratch, mark);
+    if (s->characteristic > 0) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "characteristic norm: the model has no tetrahedra that move to measure forces by");
 }
 
 abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err)
@@ -493,9 +541,14 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     s->push = (struct abut_push){ .eta = 0 };
     s->adrift = 0;
 
-    for (int k = 1; k <= s->opt.max_newton; k++) {
+    abut_status rc = characterise(s, err);
+    for (int k = 1; !rc && k <= s->opt.max_newton; k++) {
+        int small;
         s->failed.iterations = k;
-        abut_status rc = aim(s, known, &e, rep, err);
+        rc = look(s, known, &e, rep, err);
+        if (!rc) rc = norm_is_small(s, &small, rep, err);
+        if (!rc && small && !p->al.on) return ABUT_OK;
+        if (!rc) rc = aim(s, rep, err);
         if (rc) return rc;
         abut_iteration *it = abut_report_iteration(rep);
         if (!it) return abut_fail(err, ABUT_E_NOMEM, "step report: iteration %d", k);
@@ -510,9 +563,10 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         if (rc) return rc;
         if (script == AL_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
         known = script == AL_IDLE && p->kappa == kappa;
-        if (it->residual <= p->model->tolerance[0] && script == AL_IDLE) return ABUT_OK;
+        const int settled = s->dir.exact && !(s->opt.norm > 0) && it->residual <= p->model->tolerance[0];
+        if (settled && script == AL_IDLE) return ABUT_OK;
     }
-    return give_up(s, ABUT_FAILED_ITERATIONS, err);
+    return rc ? rc : give_up(s, ABUT_FAILED_ITERATIONS, err);
 }
 
 abut_status abut_solver_residual(abut_solver *s, double *residual, abut_report *rep, abut_err *err)

@@ -1,4 +1,8 @@
-/* The minimiser of one objective: projected Newton with a feasible line search (Li 2020, algorithms 1 and 3). */
+/* The minimiser of one objective: a direction and a feasible line search (Li 2020, algorithms 1 and 3).
+ *
+ * It ends by one of two rules.  Newton: no entry of a Newton direction is beyond h times the tolerance.  Characteristic norm
+ * (Li 2020, 3.5.2): |dE/dx|_2 <= epsilon psi C, C the characteristic force of the mesh (energy/characteristic.h), psi the weight of the
+ * elastic energy; it needs no Newton direction, and says little where contact forces are large. */
 #ifndef ABUT_SOLVE_NEWTON_H
 #define ABUT_SOLVE_NEWTON_H
 
@@ -14,7 +18,9 @@ typedef struct abut_solver_opts {
     double slack_volume;    /* of a tet's volume; 0.2 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
-    int method;             /* ABUT_SOLVE_*: how the Newton system is solved; Cholesky */
+    int method;             /* ABUT_SOLVE_*: the directions; Newton by Cholesky */
+    int history;            /* pairs that quasi-Newton directions keep; 5 */
+    double norm;            /* epsilon of the characteristic norm; 0: the Newton rule */
     int threads;            /* of the factorisation; the bits do not depend on it */
 } abut_solver_opts;
 abut_solver_opts abut_solver_defaults(void);
@@ -36,6 +42,7 @@ typedef struct abut_solver {
         double eta;             /* share of the way when it last got on */
         int updates;            /* since then */
     } push;
+    double characteristic;      /* kg m: the gradient of the characteristic force */
     int adrift;                 /* steps of this minimisation that nothing but their length bounded */
     double *xt, *yt, *p, *g;    /* trial point, direction, gradient */
     abut_arena scratch;
@@ -65,7 +72,7 @@ ABUT_MUST_USE abut_status abut_solver_coast(abut_solver *s, const double *v, int
 /** Share of the scripted way that prescribed nodes have covered (Li 2020, App. E, eq. 5); 1 when nothing moves. */
 double abut_solver_progress(const abut_solver *s);
 
-/** Minimises from s->x until |p|_inf / h <= tolerance and all scripted motion is done; s->pairs, s->x, s->y follow.
+/** Minimises from s->x until the stopping rule holds and all scripted motion is done; s->pairs, s->x, s->y follow.
  * Fails  ABUT_E_NUMERIC with the reason (solve/failure.h); s->failed has its numbers, s->x is where it got stuck */
 ABUT_MUST_USE abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err);
 

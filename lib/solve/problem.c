@@ -75,6 +75,7 @@ void abut_problem_clear(abut_problem *p)
 void abut_problem_number(abut_problem *p)
 {
     p->nrow = 0;
+    p->changes++;
     for (int32_t i = 0; i < p->model->nv; i++) p->row[i] = p->held[i] && !p->al.on ? -1 : p->nrow++;
 }
 

@@ -45,6 +45,7 @@ typedef struct abut_problem {
     abut_lagrangian al;
     abut_lag lag;               /* frozen friction contacts */
 
+    int changes;                /* of the objective within a step, counted: what was learnt of the one before is void */
     int32_t *row;               /* [nv] unknown of a node, -1 when it does not move */
     int32_t nrow;
     double stiffness;           /* J: rounding level of the elastic sum, over the machine precision */

@@ -43,6 +43,9 @@ typedef struct abut_report {
     double lag_residual;        /* m/s; negative when not measured */
     int newton, trials;
     int cg_iterations;          /* of all Newton iterations together */
+    int newton_solves;          /* quasi-Newton: iterations that took Newton's direction */
+    int not_descending, pairs_skipped;  /* its directions that were replaced; steps that taught it nothing */
+    double norm;                /* characteristic norm of the gradient at the end; 0 when it is not the stopping rule */
     int shifts;                 /* factorisations that needed a larger diagonal */
     abut_iteration *it;         /* kept iterations: abut_report_row */
     int it_cap;

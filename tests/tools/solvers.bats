@@ -32,7 +32,91 @@ P
     cmp whole.abut halves.abut
 }
 
+# one barrier stiffness for whole runs: how often it is doubled on the way depends on the way, and with it the objective
+one_stiffness() {
+    "$PYTHON" - "$ROOT" "$1" "$2" <<'P'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+model, frame = list(abut_stream.read(sys.argv[2]))
+model["contact/kappa-min"][...] *= 20
+model["contact/kappa-max"][...] = model["contact/kappa-min"]
+with abut_stream.Writer(sys.argv[3]) as out:
+    out.prov("one-stiffness", "1.0")
+    out.model(model.arrays)
+    out.frame(frame.step, frame.time, frame.arrays)
+P
+}
+
+# near A B STEPS LIMIT: the frames of two runs agree to LIMIT, m, times the number of the step
+near() {
+    "$PYTHON" - "$ROOT" "$@" <<'P'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+a, b = ([f for f in abut_stream.read(s) if f.kind == "frame"] for s in sys.argv[2:4])
+assert len(a) == len(b) == int(sys.argv[4]) + 1
+for m, n in zip(a, b):
+    off = abs(m["node/x"] - n["node/x"]).max()
+    assert off <= float(sys.argv[5]) * max(1, m.step), (m.step, off)
+P
+}
+
+@test "a short quasi-Newton direction ends no step: Newton's does, and the two meet in contact with friction" {
+    skip_without_numpy
+    one_stiffness "$pile" start.abut
+    for s in newton lbfgs-h; do
+        "$BIN/step" -q --solver $s -n 8 --report $s.jsonl start.abut | "$BIN/ccd-check" -q -o $s.abut
+    done
+    near newton.abut lbfgs-h.abut 8 1e-6    # a step may be off by h tolerance = 1e-8 m; steps add up, contact amplifies
+    "$PYTHON" - <<'P'
+import json
+rows = [json.loads(l) for l in open("lbfgs-h.jsonl")]
+assert rows[-1]["contacts"] > 20 and all(0 < r["newton_solves"] <= r["newton_iterations"] for r in rows)
+assert sum(r["newton_solves"] for r in rows) < 0.5 * sum(r["newton_iterations"] for r in rows)
+assert all(r["residual"] <= 1e-6 for r in rows)
+P
+}
+
+@test "lbfgs-h restarts with the same bytes, and any number of threads gives them" {
+    "$BIN/step" -q --solver lbfgs-h -j 1 -n 6 "$pile" -o whole.abut
+    "$BIN/step" -q --solver lbfgs-h -j 3 -n 3 "$pile" | "$BIN/step" -q --solver lbfgs-h -j 2 -n 3 -o halves.abut
+    cmp whole.abut halves.abut
+}
+
+@test "--stop cn ends every step on the characteristic norm that --tolerance asks for" {
+    skip_without_numpy
+    for t in 1e-4 1e-7; do
+        for s in newton lbfgs-h; do
+            "$BIN/step" -q --solver $s --stop cn --tolerance $t -n 3 --report $s-$t.jsonl "$pile" -o $s-$t.abut
+        done
+    done
+    "$PYTHON" - <<'P'
+import json
+for t in ("1e-4", "1e-7"):
+    for s in ("newton", "lbfgs-h"):
+        assert all(0 < json.loads(l)["characteristic_norm"] <= float(t) for l in open(f"{s}-{t}.jsonl")), (s, t)
+n = {t: sum(json.loads(l)["newton_iterations"] for l in open(f"newton-{t}.jsonl")) for t in ("1e-4", "1e-7")}
+assert n["1e-4"] < n["1e-7"], n
+P
+    exits 2 "$BIN/step" --stop cnn "$pile" -o o.abut
+    says "know newton and cn"
+    exits 2 "$BIN/step" --tolerance 0 "$pile" -o o.abut
+    says "--tolerance 0"
+    exits 2 "$BIN/step" --history -2 "$pile" -o o.abut
+    says "--history -2"
+}
+
+@test "--tolerance is the scene's, for the rule of the scene" {
+    "$BIN/step" -q --tolerance 1e-4 -n 2 "$pile" -o a.abut
+    "${BIN:-bin}"/mesh-prep -q "$ROOT/tests/bench/pile.yaml" --set tolerance='1e-4 m/s' | "$BIN/step" -q -n 2 -o b.abut
+    "$BIN/export" --dump --array node/x a.abut | grep -v ^prov >a.txt
+    "$BIN/export" --dump --array node/x b.abut | grep -v ^prov >b.txt
+    cmp a.txt b.txt
+}
+
 @test "a solver that nobody knows is refused with those that are known" {
     exits 2 "$BIN/step" --solver newtonian "$pile" -o o.abut
     says "newton-cg"
+    says "lbfgs-h"
 }

@@ -1,0 +1,42 @@
+#include "energy/characteristic.h"
+
+#include "linalg/vec3.h"
+
+#include <math.h>
+#include <string.h>
+
+double abut_characteristic_stiffness(int model, double mu, double lambda)
+{
+    const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    double H[81], sum = 0;
+    abut_psi_hess(model, mu, lambda, I, H, 0);
+    for (int i = 0; i < 81; i++) sum += H[i] * H[i];
+    return sqrt(sum);
+}
+
+static double face_area(const double *X, const int32_t tet[4], int opposite)
+{
+    abut_vec3 v[3];
+    for (int k = 0, n = 0; k < 4; k++)
+        if (k != opposite) v[n++] = abut_v3_get(X + 3 * (size_t)tet[k]);
+    return 0.5 * sqrt(abut_v3_norm2(abut_v3_cross(abut_v3_sub(v[1], v[0]), abut_v3_sub(v[2], v[0]))));
+}
+
+double abut_characteristic_force(const abut_elastic *e, const uint8_t *held, double *node)
+{
+    const abut_model *m = e->model;
+    memset(node, 0, (size_t)m->nv * sizeof *node);
+    for (int32_t t = 0; t < m->nt; t++) {
+        const int32_t *tet = m->tet + 4 * (size_t)t;
+        const double W = abut_characteristic_stiffness(m->mat_model[m->tet_mat[t]], e->lame[2 * (size_t)t], e->lame[2 * (size_t)t + 1]);
+        for (int k = 0; k < 4; k++) node[tet[k]] += W * face_area(m->X, tet, k);
+    }
+    double sum = 0;
+    int32_t n = 0, n_free = 0;
+    for (int32_t i = 0; i < m->nv; i++) {
+        sum += node[i] * node[i];
+        n += node[i] > 0;
+        n_free += node[i] > 0 && !held[i];
+    }
+    return n ? sqrt(sum * n_free / n) : 0;
+}
