@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "energy/stretch_limit.h"
+#include "energy/thin_bend.h"
 #include "energy/thin_shell.h"
 #include "linalg/bsr.h"
 
@@ -76,22 +77,13 @@ static abut_status shells(abut_thin *t, abut_err *err)
     return ABUT_OK;
 }
 
-/* Elements of the stream whose energy is not here must not be passed over. */
-static abut_status refuse(const abut_model *m, abut_err *err)
-{
-    const char *what = m->nhg ? "hinge" : m->nrd ? "rod" : m->nbd ? "bend" : NULL;
-    if (!what) return ABUT_OK;
-    return abut_fail(err, ABUT_E_FORMAT, "the model has rows of %s/: this program does not know their energy yet", what);
-}
-
 abut_status abut_thin_init(abut_thin *t, const abut_model *m, abut_err *err)
 {
     *t = (abut_thin){ .model = m };
     count(t);
     if (t->n == 0) return ABUT_OK;
     if (t->n > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "%zu thin elements: more than %d", t->n, INT32_MAX / 4);
-    abut_status rc = refuse(m, err);
-    if (!rc) rc = allocate(t, err);
+    abut_status rc = allocate(t, err);
     if (!rc) rc = shells(t, err);
     if (rc) {
         abut_thin_clear(t);
@@ -118,7 +110,7 @@ double abut_thin_stiffness(const abut_thin *t)
     abut_acc sum = { 0, 0 };
     for (int32_t i = 0; i < (t->n ? t->model->nsh : 0); i++)
         abut_acc_add(&sum, t->vol[i] * abut_membrane_stiffness(&t->membrane[t->model->shell_mat[i]]));
-    return sum.hi + sum.lo;
+    return sum.hi + sum.lo + abut_thin_bend_stiffness(t);
 }
 
 /* ---- sums ---- */
@@ -145,8 +137,11 @@ abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, dou
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
         const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
-        double sum = 0;
-        sum += abut_thin_shell_energy(&ask, shell.lo, shell.hi);
+        double sum = abut_thin_shell_energy(&ask, shell.lo, shell.hi);
+        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
+            const abut_range r = of_kind(t, k, block.lo, block.hi);
+            sum += abut_thin_bend_energy(&ask, k, r.lo, r.hi);
+        }
         part[b] = sum;
     }
 
@@ -171,6 +166,10 @@ abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, d
     for (size_t b = 0; b < nb; b++) {
         const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
         abut_thin_shell_gradient(&ask, shell.lo, shell.hi, f);
+        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
+            const abut_range r = of_kind(t, k, block.lo, block.hi);
+            abut_thin_bend_gradient(&ask, k, r.lo, r.hi, f);
+        }
     }
 
     #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
@@ -192,5 +191,9 @@ void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double ka
     for (size_t b = 0; b < nb; b++) {
         const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
         abut_thin_shell_hessian(&ask, shell.lo, shell.hi, H);
+        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
+            const abut_range r = of_kind(t, k, block.lo, block.hi);
+            abut_thin_bend_hessian(&ask, k, r.lo, r.hi, H);
+        }
     }
 }
