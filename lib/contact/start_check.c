@@ -20,6 +20,7 @@ typedef struct check {
     uint8_t *edge_hit;      /* [ne] likewise */
     abut_cross *cross;
     abut_offenders *bad;
+    double reach;
     abut_start_gap *gap;
 } check;
 
@@ -33,7 +34,7 @@ static void gather(const check *c, const int32_t *v, int n, double *x)
     for (int k = 0; k < n; k++) memcpy(x + 3 * k, c->y + 3 * (size_t)v[k], 3 * sizeof *x);
 }
 
-/* Two primitives of a and b vertices. */
+/* Two primitives of a and b vertices: they touch, or cross, or are no further apart than their thickness. */
 static abut_status report(const check *c, const char *verb, const int32_t *va, int a, const int32_t *vb, int b,
                           abut_err *err)
 {
@@ -46,6 +47,18 @@ static abut_status report(const check *c, const char *verb, const int32_t *va, i
     return abut_offenders_add(c->bad, a, b, x, err, "%s %s %s", one, verb, other);
 }
 
+static abut_status report_thin(const check *c, double d, double xi, const int32_t *va, int a, const int32_t *vb, int b, abut_err *err)
+{
+    char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME];
+    double x[18];
+    describe(c, va, a, one);
+    describe(c, vb, b, other);
+    gather(c, va, a, x);
+    gather(c, vb, b, x + 3 * a);
+    return abut_offenders_add(c->bad, a, b, x, err, "%s is %.9g m from %s, expected more than their thickness, %.9g m", one, d,
+                              other, xi);
+}
+
 static abut_status report_plane(const check *c, int32_t vert, int32_t plane, abut_err *err)
 {
     char one[ABUT_PRIMITIVE_NAME], name[64];
@@ -54,6 +67,9 @@ static abut_status report_plane(const check *c, int32_t vert, int32_t plane, abu
     const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
     describe(c, &vert, 1, one);
     abut_text_row(c->set, "half-space/name", plane, name, sizeof name);
+    if (d > 0)
+        return abut_offenders_add(c->bad, 1, 0, p, err, "%s is %.9g m above half-space '%s', expected more than half its thickness, "
+                                  "%.9g m", one, d, name, abut_collmesh_plane_xi(&c->cm, vert));
     return abut_offenders_add(c->bad, 1, 0, p, err, "%s is %s half-space '%s' (height %.3g m)", one,
                               d == 0 ? "on" : "under", name, d);
 }
@@ -78,73 +94,100 @@ static abut_status list_crossings(check *c, abut_err *err)
     return rc;
 }
 
-/* Remembers the smallest distance. */
-static void closer(const check *c, double d2, const int32_t *va, int a, const int32_t *vb, int b)
-{
-    char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME];
-    const double d = sqrt(d2);
-    if (!(d < c->gap->gap)) return;
-    c->gap->gap = d;
-    describe(c, va, a, one);
-    describe(c, vb, b, other);
-    snprintf(c->gap->text, sizeof c->gap->text, "%s - %s", one, other);
-}
-
-static abut_status vertex_triangle(check *c, int32_t v, int32_t t, abut_err *err)
-{
-    const int32_t *tri = c->cm.tri + 3 * (size_t)t;
-    double x[12], d2;
-    gather(c, &v, 1, x);
-    gather(c, tri, 3, x + 3);
-    abut_nearest(ABUT_PT, x, &d2);
-    if (d2 > 0 && !abut_touch_point_tri(x, x + 3, x + 6, x + 9)) {
-        closer(c, d2, &v, 1, tri, 3);
-        return ABUT_OK;
-    }
-    if (c->vert_hit[v]) return ABUT_OK;
-    c->vert_hit[v] = 1;
-    return report(c, "touches", &v, 1, tri, 3, err);
-}
-
-static abut_status edge_edge(check *c, int32_t a, int32_t b, abut_err *err)
-{
-    const int32_t *ea = c->cm.edge + 2 * (size_t)a, *eb = c->cm.edge + 2 * (size_t)b;
-    double x[12], d2;
-    gather(c, ea, 2, x);
-    gather(c, eb, 2, x + 6);
-    abut_nearest(ABUT_EE, x, &d2);
-    if (d2 > 0 && !abut_touch_edge_edge(x, x + 3, x + 6, x + 9)) {
-        closer(c, d2, ea, 2, eb, 2);
-        return ABUT_OK;
-    }
-    int known = c->edge_hit[a] || c->edge_hit[b];
-    for (int k = 0; k < 2; k++) known |= c->vert_hit[ea[k]] || c->vert_hit[eb[k]];
-    c->edge_hit[a] = c->edge_hit[b] = 1;
-    return known ? ABUT_OK : report(c, "touches", ea, 2, eb, 2, err);
-}
-
-static void plane_gaps(check *c)
+/* Remembers the smallest gap, and that of one thin or thick object. */
+static void closer(const check *c, double gap, double xi, const int32_t *va, int a, const int32_t *vb, int b)
 {
     const abut_model *m = c->cm.model;
+    const int32_t *node = c->cm.node;
+    const int fine = gap < c->reach && m->body[node[va[0]]] == m->body[node[vb[0]]] && (xi > 0 || m->nsh || m->nrd);
+    c->gap->fine += fine;
+    if (!(gap < c->gap->gap) && !(fine && gap < c->gap->fine_gap)) return;
+    char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME];
+    describe(c, va, a, one);
+    describe(c, vb, b, other);
+    if (gap < c->gap->gap) {
+        c->gap->gap = gap;
+        snprintf(c->gap->text, sizeof c->gap->text, "%s - %s", one, other);
+    }
+    if (fine && gap < c->gap->fine_gap) {
+        c->gap->fine_gap = gap;
+        snprintf(c->gap->fine_text, sizeof c->gap->fine_text, "%s - %s", one, other);
+    }
+}
+
+static int touch(abut_stencil s, const double *x)
+{
+    switch (s) {
+    case ABUT_PT: return abut_touch_point_tri(x, x + 3, x + 6, x + 9);
+    case ABUT_EE: return abut_touch_edge_edge(x, x + 3, x + 6, x + 9);
+    case ABUT_PE: return abut_touch_point_edge(x, x + 3, x + 6);
+    default: return x[0] == x[3] && x[1] == x[4] && x[2] == x[5];
+    }
+}
+
+/* Whether a pair is at a place that is listed already; it is from now on. */
+static int listed(check *c, abut_stencil s, const int32_t ij[2], const int32_t *va, const int32_t *vb)
+{
+    if (s != ABUT_EE) {
+        const int known = c->vert_hit[va[0]] || (s == ABUT_PP && c->vert_hit[vb[0]]);
+        c->vert_hit[va[0]] = 1;
+        return known;
+    }
+    int known = c->edge_hit[ij[0]] || c->edge_hit[ij[1]];
+    for (int k = 0; k < 2; k++) known |= c->vert_hit[va[k]] || c->vert_hit[vb[k]];
+    c->edge_hit[ij[0]] = c->edge_hit[ij[1]] = 1;
+    return known;
+}
+
+static abut_status look_at(check *c, abut_stencil s, const int32_t ij[2], abut_err *err)
+{
+    const int32_t *va, *vb;
+    double x[12], d2;
+    const int a = abut_candidate_first(&c->cm, s, ij, &va), b = abut_candidate_second(&c->cm, s, ij, &vb);
+    const double xi = abut_candidate_xi(&c->cm, s, ij);
+    gather(c, va, a, x);
+    gather(c, vb, b, x + 3 * a);
+    abut_nearest(s, x, &d2);
+    const int touches = !(d2 > 0) || touch(s, x);
+    if (!touches && abut_beyond2(d2, xi) > 0) {
+        closer(c, abut_beyond(d2, xi), xi, va, a, vb, b);
+        return ABUT_OK;
+    }
+    if (listed(c, s, ij, va, vb)) return ABUT_OK;
+    return touches ? report(c, "touches", va, a, vb, b, err) : report_thin(c, sqrt(d2), xi, va, a, vb, b, err);
+}
+
+static abut_status plane_gaps(check *c, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    const abut_model *m = c->cm.model;
     for (int32_t h = 0; h < m->nh; h++)
-        for (int32_t v = 0; v < c->cm.nc; v++) {
+        for (int32_t v = 0; v < c->cm.nc && !rc; v++) {
             const double *n = m->hs_normal + 3 * (size_t)h, *o = m->hs_point + 3 * (size_t)h, *p = c->y + 3 * (size_t)v;
             const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
-            if (c->fixed[v] || !(d > 0 && d < c->gap->gap)) continue;
+            const double gap = d - abut_collmesh_plane_xi(&c->cm, v);
+            if (c->fixed[v] || !(d > 0 && gap < c->gap->gap)) continue;
+            if (!(gap > 0)) {
+                rc = report_plane(c, v, h, err);
+                continue;
+            }
             char one[ABUT_PRIMITIVE_NAME], name[64];
-            c->gap->gap = d;
+            c->gap->gap = gap;
             describe(c, &v, 1, one);
             abut_text_row(c->set, "half-space/name", h, name, sizeof name);
             snprintf(c->gap->text, sizeof c->gap->text, "%s - half-space '%s'", one, name);
         }
+    return rc;
 }
 
-static abut_status list_touches(check *c, double reach, abut_err *err)
+static abut_status list_touches(check *c, abut_err *err)
 {
     abut_candidates cand = { 0 };
-    abut_status rc = abut_candidates_find(&c->cm, c->y, NULL, reach, c->fixed, &cand, err);
-    for (size_t i = 0; i < cand.vt.n && !rc; i++) rc = vertex_triangle(c, cand.vt.ij[i][0], cand.vt.ij[i][1], err);
-    for (size_t i = 0; i < cand.ee.n && !rc; i++) rc = edge_edge(c, cand.ee.ij[i][0], cand.ee.ij[i][1], err);
+    abut_status rc = abut_candidates_find(&c->cm, c->y, NULL, c->reach, c->fixed, &cand, err);
+    for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) {
+        const abut_pair_list *list = abut_candidates_list(&cand, k);
+        for (size_t i = 0; i < list->n && !rc; i++) rc = look_at(c, abut_candidates_kind(k), list->ij[i], err);
+    }
     abut_candidates_clear(&cand);
     return rc;
 }
@@ -199,18 +242,17 @@ static abut_status prepare(check *c, const abut_model *model, const double *x, a
 abut_status abut_start_check(const abut_model *model, const abut_arrays *set, const double *x, double reach,
                              abut_offenders *bad, abut_start_gap *gap, abut_err *err)
 {
-    check c = { .set = set, .bad = bad, .gap = gap };
-    gap->gap = reach;
-    gap->text[0] = 0;
+    check c = { .set = set, .bad = bad, .reach = reach, .gap = gap };
+    *gap = (abut_start_gap){ .gap = reach, .fine_gap = reach };
     abut_status rc = prepare(&c, model, x, err);
     if (!rc) rc = list_crossings(&c, err);
-    if (!rc) rc = list_touches(&c, reach, err);
+    if (!rc) rc = list_touches(&c, err);
     if (!rc) rc = list_inside(&c, x, err);
-    if (!rc) plane_gaps(&c);
+    if (!rc) rc = plane_gaps(&c, err);
     if (!gap->text[0]) gap->gap = INFINITY;
     if (!rc && bad->total)
         rc = abut_fail(err, ABUT_E_GEOM, "%lld contacts at the start without a gap; expected every distance to be more "
-                       "than 0", (long long)bad->total);
+                       "than %s", (long long)bad->total, c.cm.xi ? "the thickness of the pair" : "0");
     abut_collmesh_clear(&c.cm);
     free(c.y), free(c.fixed), free(c.vert_hit), free(c.edge_hit), free(c.cross);
     return rc;

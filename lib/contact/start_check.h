@@ -1,4 +1,4 @@
-/* May a simulation start here?  Contact needs every distance to be more than zero. */
+/* May a simulation start here?  Contact needs every distance to be more than the thickness of the pair. */
 #ifndef ABUT_CONTACT_START_CHECK_H
 #define ABUT_CONTACT_START_CHECK_H
 
@@ -7,19 +7,23 @@
 
 /* How close the scene is to itself. */
 typedef struct abut_start_gap {
-    double gap;         /* m: smallest distance found within reach; +inf: none is so small */
+    double gap;         /* m: smallest distance less thickness found within reach; +inf: none is so small */
     char text[400];     /* which two primitives have it */
+    int64_t fine;       /* pairs within one object, thin or thick, so near: contact would push it apart where it lies at rest */
+    double fine_gap;    /* the smallest gap of those, m, and whose it is */
+    char fine_text[400];
 } abut_start_gap;
 
-/** Looks for primitives that touch or cross at the node positions x[3 nv]: edges and triangles by exact predicates, points
- * and triangles, edges and edges also by the distance that the solver will compute, vertices on or under half-spaces;
- * and for vertices inside a body, which no surface need show.  Pairs of obstacles are not looked at.
+/** Looks for primitives that touch or cross at the node positions x[3 nv]: edges and triangles by exact predicates, pairs of
+ * all kinds also by the distance that the solver will compute, which has to be more than their thickness, vertices on or
+ * under half-spaces or within their thickness; and for vertices inside a body, which no surface need show.  Pairs of
+ * obstacles are not looked at.
  *
  * set    the arrays of the model, for the names in messages
  * reach  m; smallest gaps are looked for up to here
- * bad    out: what touches, named with object, nodes and positions
+ * bad    out: what touches or is too near, named with object, nodes and positions
  * gap    out
- * Fails  ABUT_E_GEOM something touches (listed in bad); ABUT_E_NOMEM */
+ * Fails  ABUT_E_GEOM something has no gap (listed in bad); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_start_check(const abut_model *model, const abut_arrays *set, const double *x, double reach,
                                            abut_offenders *bad, abut_start_gap *gap, abut_err *err);
 

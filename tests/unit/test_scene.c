@@ -489,6 +489,74 @@ TEST(the_smallest_gap_is_measured)
     drop(&s);
 }
 
+/* two particles (object 0 and, half as thick, 1), a rod and a triangle of object 2, at distance d from each other in turn */
+static abut_status thick_check(int pair, double d, abut_offenders *bad, abut_start_gap *gap, abut_err *err)
+{
+    double X[] = { 0, 5, 0, 0, 9, 0, 1, 0, 0, 2, 0, 0, 0, 0, 5, 1, 0, 5, 0, 1, 5, 7, 7, 7 };
+    if (pair == 0) X[1] = 9 + d;                            /* particle, particle */
+    if (pair == 1) X[0] = 1.5, X[1] = d;                    /* particle, rod */
+    if (pair == 2) X[0] = 0.25, X[1] = 0.25, X[2] = 5 + d;  /* particle, triangle */
+    if (pair == 3) X[21] = 0.25, X[22] = 0.5, X[23] = -2 + d;   /* particle, half-space z >= -2 */
+    const int32_t node[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, body[] = { 0, 1, 2, 2, 2, 2, 2, 0 }, role[8] = { 0 };
+    const int32_t edge[] = { 2, 3, 4, 5, 4, 6, 5, 6 }, tri[] = { 4, 5, 6 };
+    const double thick[] = { 2e-3, 1e-3, 4e-3 }, dhat = 1e-3, point[] = { 0, 0, -2 }, normal[] = { 0, 0, 1 };
+    const abut_model m = { .nv = 8, .nc = 8, .nce = 4, .nct = 1, .no = 3, .nh = pair == 3, .X = X, .coll_node = node, .coll_edge = edge,
+                           .coll_tri = tri, .body = body, .role = role, .obj_thick = thick, .dhat = &dhat, .hs_point = point,
+                           .hs_normal = normal };
+    abut_arrays set = { 0 };
+    CHECK(!abut_arrays_put_text(&set, "object/name", "grain\ndust\nstuff\n", NULL));
+    CHECK(!abut_arrays_put_text(&set, "half-space/name", "wall\n", NULL));
+    const abut_status rc = abut_start_check(&m, &set, X, dhat, bad, gap, err);
+    abut_arrays_clear(&set);
+    return rc;
+}
+
+TEST(a_start_within_the_thickness_is_refused_with_names_and_numbers)
+{
+    static const double xi[] = { 1.5e-3, 3e-3, 3e-3, 1e-3 };
+    static const char *const who[] = { "point of 'dust'", "edge of 'stuff'", "triangle of 'stuff'", "half-space 'wall'" };
+    for (int pair = 0; pair < 4; pair++) {
+        abut_offenders bad = { 0 };
+        abut_start_gap gap;
+        abut_err err = { 0 };
+        char far[40], want[40];
+        CHECK(thick_check(pair, xi[pair] - 1e-7, &bad, &gap, &err) == ABUT_E_GEOM && bad.total == 1);
+        snprintf(far, sizeof far, "is %.6g m", xi[pair] - 1e-7);
+        snprintf(want, sizeof want, "thickness, %.6g m", xi[pair]);
+        CHECK(strstr(bad.item[0].text, "point of 'grain'") && strstr(bad.item[0].text, who[pair]));
+        CHECK(strstr(bad.item[0].text, far) && strstr(bad.item[0].text, want));
+        CHECK(strstr(err.msg, "more than the thickness of the pair"));
+        if (!strstr(bad.item[0].text, want)) printf("# %s\n", bad.item[0].text);
+        abut_offenders_clear(&bad);
+        CHECK(!thick_check(pair, xi[pair] + 1e-7, &bad, &gap, &err) && bad.total == 0);
+        CHECK_NEAR(gap.gap, 1e-7, 1e-15);
+        CHECK(strstr(gap.text, "'grain'") && gap.fine == 0);
+        CHECK(!thick_check(pair, xi[pair] + 1.001e-3, &bad, &gap, &err) && isinf(gap.gap));
+        abut_offenders_clear(&bad);
+    }
+}
+
+TEST(a_mesh_finer_than_its_own_contact_is_remarked)
+{
+    /* a strip of four triangles; the nearest pairs of it are 0.01 apart */
+    const double X[] = { 0, 0, 0, 0.01, 0, 0, 0.02, 0, 0, 0, 0.01, 0, 0.01, 0.01, 0, 0.02, 0.01, 0 }, dhat = 2e-3;
+    const int32_t node[] = { 0, 1, 2, 3, 4, 5 }, body[6] = { 0 }, role[6] = { 0 }, tri[] = { 0, 1, 4, 0, 4, 3, 1, 2, 5, 1, 5, 4 };
+    const int32_t edge[] = { 0, 1, 1, 2, 3, 4, 4, 5, 0, 3, 1, 4, 2, 5, 0, 4, 1, 5 };
+    double thick = 0;
+    abut_model m = { .nv = 6, .nc = 6, .nce = 9, .nct = 4, .no = 1, .nsh = 4, .X = X, .coll_node = node, .coll_edge = edge,
+                     .coll_tri = tri, .body = body, .role = role, .obj_thick = &thick, .dhat = &dhat };
+    abut_arrays set = { 0 };
+    abut_offenders bad = { 0 };
+    abut_start_gap gap;
+    CHECK(!abut_start_check(&m, &set, X, dhat, &bad, &gap, NULL) && gap.fine == 0);
+    thick = 6e-3;
+    CHECK(!abut_start_check(&m, &set, X, dhat, &bad, &gap, NULL) && gap.fine > 0);
+    CHECK_NEAR(gap.fine_gap, 0.01 / sqrt(2) - 6e-3, 1e-12);
+    thick = 8e-3;
+    CHECK(abut_start_check(&m, &set, X, dhat, &bad, &gap, NULL) == ABUT_E_GEOM && bad.total > 0);
+    abut_offenders_clear(&bad);
+}
+
 /* ---- hostile text ---- */
 
 TEST(damaged_scenes_and_scripts_never_crash)
@@ -546,6 +614,8 @@ int main(int argc, char **argv)
     RUN(the_nearest_name_is_found_and_far_ones_are_not);
     RUN(the_start_check_agrees_with_all_pairs);
     RUN(the_smallest_gap_is_measured);
+    RUN(a_start_within_the_thickness_is_refused_with_names_and_numbers);
+    RUN(a_mesh_finer_than_its_own_contact_is_remarked);
     RUN(damaged_scenes_and_scripts_never_crash);
     return check_done();
 }
