@@ -2,13 +2,16 @@
 #include "formats/mesh_io.h"
 #include "tools/judge_modes.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct options {
     const char *method, *motion, *kind, *json, *obj;
     double min_sep, delta;
-    int all, queries, single, no_output;
+    int all, queries, single, no_output, gap;
 } options;
+
+#define OWN_SEPARATION -HUGE_VAL    /* the option is not given */
 
 static abut_status parse_way(const char *text, abut_judge_way *way, abut_err *err)
 {
@@ -22,6 +25,13 @@ static abut_status parse_way(const char *text, abut_judge_way *way, abut_err *er
     return text ? abut_fail(err, ABUT_E_ARG, "--motion %s: expected path, straight or none", text) : ABUT_OK;
 }
 
+static int all_meshes(const abut_cli *cli)
+{
+    for (int i = 0; i < cli->nargs; i++)
+        if (!abut_mesh_is_file(cli->args[i])) return 0;
+    return cli->nargs > 0;
+}
+
 static abut_status check_options(const options *o, const abut_cli *cli, abut_judge_opts *j, int *kind, abut_err *err)
 {
     *j = abut_judge_defaults();
@@ -30,12 +40,15 @@ static abut_status check_options(const options *o, const abut_cli *cli, abut_jud
     *kind = -1;
     if (o->method && !abut_method_parse(o->method, &j->method))
         return abut_fail(err, ABUT_E_ARG, "--method %s: expected exact, tight or additive", o->method);
-    if (!(o->min_sep >= 0)) return abut_fail(err, ABUT_E_ARG, "--min-separation %g: expected 0 or more", o->min_sep);
+    if (!(o->min_sep >= 0 || o->min_sep == OWN_SEPARATION))
+        return abut_fail(err, ABUT_E_ARG, "--min-separation %g: expected 0 or more", o->min_sep);
     if (!(o->delta > 0)) return abut_fail(err, ABUT_E_ARG, "--delta %g: expected more than 0", o->delta);
     if (o->kind && strcmp(o->kind, "vf") && strcmp(o->kind, "ee"))
         return abut_fail(err, ABUT_E_ARG, "--kind %s: expected vf or ee", o->kind);
     if (o->kind) *kind = o->kind[0] == 'v' ? ABUT_PT : ABUT_EE;
     if (o->single && o->queries) return abut_fail(err, ABUT_E_ARG, "--static and --csv-queries exclude each other");
+    if (o->gap && (o->queries || o->single || all_meshes(cli)))
+        return abut_fail(err, ABUT_E_ARG, "--gap: expected a stream");
     if ((o->queries || o->single) && cli->nargs == 0)
         return abut_fail(err, ABUT_E_ARG, "--%s: name the files", o->queries ? "csv-queries" : "static");
     if (o->no_output && cli->out_path) return abut_fail(err, ABUT_E_ARG, "--no-output and -o exclude each other");
@@ -63,13 +76,6 @@ static abut_status run_queries(abut_cli *cli, const options *o, const abut_judge
     return ABUT_OK;
 }
 
-static int all_meshes(const abut_cli *cli)
-{
-    for (int i = 0; i < cli->nargs; i++)
-        if (!abut_mesh_is_file(cli->args[i])) return 0;
-    return cli->nargs > 0;
-}
-
 static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
 {
     char history[200];
@@ -79,19 +85,22 @@ static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
         fclose(v->cli->out);
         v->cli->out = NULL;
     }
-    snprintf(history, sizeof history, "{\"method\":\"%s\",\"min_separation\":%.17g,\"motion\":\"%s\"}",
-             abut_method_name(v->opts.method), v->opts.min_sep, o->motion ? o->motion : "path");
+    char sep[40];
+    snprintf(history, sizeof history, "{\"method\":\"%s\",\"min_separation\":%s,\"motion\":\"%s\"}",
+             abut_method_name(v->opts.method), abut_separation_json(v->opts.min_sep, sep, sizeof sep), o->motion ? o->motion : "path");
     return abut_judge_stream(v, history, err);
 }
 
 int main(int argc, char **argv)
 {
-    options o = { .delta = 1e-6 };
+    options o = { .delta = 1e-6, .min_sep = OWN_SEPARATION };
     const abut_opt opts[] = {
         { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME", "exact (default), tight (inclusion-based) or additive" },
         { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME", "between frames: path (default: through the positions in "
           "step/way where a frame has them, else straight), straight, or none (each frame alone)" },
-        { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m", "coming this near is a collision (default 0: touching is)" },
+        { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m", "coming this near is a collision, 0: touching is (default: the contact "
+          "thickness of the two objects, array object/thickness; touching where they have none)" },
+        { 0, "gap", ABUT_OPT_FLAG, &o.gap, NULL, "say the smallest gap of all frames, distance less what is asked for" },
         { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "resolution of the tight method (default 1e-6)" },
         { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },
         { 0, "json", ABUT_OPT_TEXT, &o.json, "FILE", "write a report" },
@@ -110,7 +119,8 @@ int main(int argc, char **argv)
                    "straight motions between them free of collisions?  A stream passes through unchanged.",
                    "[FILE ...]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_err err = { 0 };
-    abut_verdict v = { .cli = &cli, .all = o.all, .json = o.json, .obj = o.obj };
+    abut_verdict v = { .cli = &cli, .all = o.all, .json = o.json, .obj = o.obj, .want_gap = o.gap,
+                       .gap = { .gap = INFINITY } };
     int kind, no = 0;
     abut_status rc = check_options(&o, &cli, &v.opts, &kind, &err);
     if (!rc) rc = parse_way(o.motion, &v.way, &err);

@@ -1,6 +1,7 @@
 #include "tools/judge_files.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,15 +89,30 @@ static void put_finding(FILE *f, const abut_finding *d)
     putc('}', f);
 }
 
+static void put_gap(FILE *f, const abut_verdict *v)
+{
+    int first;
+    if (!isfinite(v->gap.gap)) {
+        fputs("  \"smallest_gap\": null,\n", f);
+        return;
+    }
+    fprintf(f, "  \"smallest_gap\": {\"m\": %.17g, \"step\": %lld, \"kind\": \"%s\", \"nodes\": [", v->gap.gap,
+            (long long)v->gap_at.step, abut_hit_name(v->gap.at.kind));
+    for (int i = 0; i < abut_hit_nodes(v->gap.at.kind, &first); i++) fprintf(f, "%s%d", i ? ", " : "", v->gap.at.node[i]);
+    fputs("]},\n", f);
+}
+
 abut_status abut_verdict_json(const abut_verdict *v, const char *path, abut_err *err)
 {
     whole_file w;
     const abut_status rc = whole_open(&w, path, err);
     if (rc) return rc;
-    fprintf(w.f, "{\n  \"tool\": \"ccd-check\", \"version\": \"%s\",\n  \"method\": \"%s\", \"min_separation\": %.17g,\n",
-            ABUT_VERSION, abut_method_name(v->opts.method), v->opts.min_sep);
+    char sep[40];
+    fprintf(w.f, "{\n  \"tool\": \"ccd-check\", \"version\": \"%s\",\n  \"method\": \"%s\", \"min_separation\": %s,\n",
+            ABUT_VERSION, abut_method_name(v->opts.method), abut_separation_json(v->opts.min_sep, sep, sizeof sep));
     fprintf(w.f, "  \"configurations\": %lld, \"motions\": %lld, \"pairs\": %zu, \"inverted_allowed\": %lld,\n",
             (long long)v->frames, (long long)v->motions, v->pairs, (long long)v->inverted_allowed);
+    if (v->want_gap) put_gap(w.f, v);
     fprintf(w.f, "  \"clean\": %s, \"all\": %s,\n  \"collisions\": [", v->collisions ? "false" : "true",
             v->all ? "true" : "false");
     for (size_t i = 0; i < v->n; i++) {

@@ -32,6 +32,7 @@ static abut_status judge_alone(abut_verdict *v, const abut_judge_shape *s, const
 {
     const abut_place here = { 0, 0, path, 0 };
     abut_status rc = abut_judge_static(s, m->x, hits, err);
+    if (!rc) rc = abut_judge_near(s, m->x, &v->opts, hits, err);
     if (!rc) rc = abut_judge_inverted(s, m->x, 0, hits, err);
     if (!rc) rc = abut_judge_flat(s, m->x, hits, err);
     v->frames++;

@@ -32,7 +32,8 @@ static abut_status report(judge *j, const abut_stream *s, abut_place from, abut_
 
 static abut_status judge_alone(judge *j, const abut_stream *s, abut_place here, abut_err *err)
 {
-    const abut_status rc = abut_judge_static(&j->shape, s->frame.x, &j->hits, err);
+    abut_status rc = abut_judge_static(&j->shape, s->frame.x, &j->hits, err);
+    if (!rc) rc = abut_judge_near(&j->shape, s->frame.x, &j->v->opts, &j->hits, err);
     return rc ? rc : report(j, s, here, here, s->frame.x, s->frame.x, err);
 }
 
@@ -66,6 +67,17 @@ static abut_status judge_way(judge *j, const abut_stream *s, abut_place here, ab
     return rc;
 }
 
+/* the smallest gap of this frame, when it is smaller than those before */
+static abut_status measure_gap(judge *j, const abut_stream *s, abut_place here, abut_err *err)
+{
+    abut_judge_gap gap;
+    const abut_status rc = abut_judge_smallest_gap(&j->shape, s->frame.x, s->model.dhat[0], &j->v->opts, &gap, err);
+    if (rc || !(gap.gap < j->v->gap.gap)) return rc;
+    j->v->gap = gap;
+    j->v->gap_at = here;
+    return ABUT_OK;
+}
+
 static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
 {
     const abut_place here = { s->head.step, s->head.time, NULL, 0 };
@@ -75,6 +87,7 @@ static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
         return abut_fail(err, ABUT_E_NOMEM, "positions of %d nodes", s->model.nv);
     abut_status rc = first || j->v->way == ABUT_WAY_NONE ? judge_alone(j, s, here, err) : judge_way(j, s, here, err);
     if (!rc && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, err);
+    if (!rc && j->v->want_gap) rc = measure_gap(j, s, here, err);
     if (rc) return abut_wrap(err, "step %lld", (long long)here.step);
     memcpy(j->x, s->frame.x, bytes);
     j->at = here;

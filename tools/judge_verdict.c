@@ -1,6 +1,7 @@
 #include "tools/judge_verdict.h"
 #include "tools/judge_files.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,13 @@ int abut_method_parse(const char *text, abut_judge_method *m)
             return 1;
         }
     return 0;
+}
+
+const char *abut_separation_json(double min_sep, char *buf, size_t size)
+{
+    if (min_sep < 0) snprintf(buf, size, "\"thickness\"");
+    else snprintf(buf, size, "%.17g", min_sep);
+    return buf;
 }
 
 int abut_verdict_done(const abut_verdict *v) { return v->collisions > 0 && !v->all; }
@@ -113,6 +121,14 @@ abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
     abut_cli_say(v->cli, "%lld configurations, %lld motions, %zu pairs, method %s: %s", (long long)v->frames,
                  (long long)v->motions, v->pairs, abut_method_name(v->opts.method),
                  v->collisions == 0 ? "no collision" : v->all ? "collisions" : "a collision");
+    if (v->want_gap && isfinite(v->gap.gap)) {
+        char where[256];
+        print_place(where, sizeof where, &v->gap_at);
+        abut_cli_say(v->cli, "smallest gap %.9g m: %s, %s of node %d", v->gap.gap, where, abut_hit_name(v->gap.at.kind),
+                     v->gap.at.node[0]);
+    } else if (v->want_gap) {
+        abut_cli_say(v->cli, "smallest gap: above dhat in every frame");
+    }
     abut_status rc = v->json ? abut_verdict_json(v, v->json, err) : ABUT_OK;
     if (!rc && v->obj) rc = abut_verdict_obj(v, v->obj, err);
     return rc;

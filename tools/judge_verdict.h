@@ -41,11 +41,17 @@ typedef struct abut_verdict {
     int64_t frames, motions;    /* configurations and motions judged */
     size_t pairs;
     int64_t inverted_allowed;   /* inverted tets whose material allows it, over all frames */
+    int want_gap;               /* look for the smallest gap of all frames */
+    abut_judge_gap gap;         /* it, where one is below dhat; +inf otherwise */
+    abut_place gap_at;
 } abut_verdict;
 
 /** "exact", "tight", "additive"; and back: 1 when text names one. */
 const char *abut_method_name(abut_judge_method m);
 int abut_method_parse(const char *text, abut_judge_method *m);
+
+/** A separation as JSON: the number, or "thickness" for that of each pair (below 0). */
+const char *abut_separation_json(double min_sep, char *buf, size_t size);
 
 /** Nothing more need be judged: something is found and only the first was asked for. */
 int abut_verdict_done(const abut_verdict *v);

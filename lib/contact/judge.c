@@ -10,7 +10,7 @@ static const double additive_slack = 0.01;
 
 abut_judge_opts abut_judge_defaults(void)
 {
-    return (abut_judge_opts){ ABUT_JUDGE_EXACT, 0, 1e-6, 1000000 };
+    return (abut_judge_opts){ ABUT_JUDGE_EXACT, -1, 1e-6, 1000000 };
 }
 
 static int conservative(abut_stencil s, const double *x0, const double *x1, const abut_judge_opts *o, abut_arena *scratch,
@@ -22,9 +22,12 @@ static int conservative(abut_stencil s, const double *x0, const double *x1, cons
     return abut_ccd_additive(s, x0, x1, o->min_sep, additive_slack, 1, toi) != ABUT_CCD_CLEAR;
 }
 
-int abut_judge_pair(abut_stencil s, const double *x0, const double *x1, const abut_judge_opts *o, abut_arena *scratch)
+int abut_judge_pair(abut_stencil s, const double *x0, const double *x1, const abut_judge_opts *opts, abut_arena *scratch)
 {
     double toi;
+    abut_judge_opts alone = *opts;
+    const abut_judge_opts *const o = &alone;
+    alone.min_sep = opts->min_sep > 0 ? opts->min_sep : 0;
     if (o->method != ABUT_JUDGE_EXACT) return conservative(s, x0, x1, o, scratch, &toi);
     return o->min_sep > 0 ? abut_ccd_exact_within(s, x0, x1, o->min_sep, NULL, NULL)
                           : abut_ccd_exact(s, x0, x1, NULL, NULL);
@@ -76,7 +79,7 @@ static int meets_plane(const double n[3], const double p[3], const double *x0, c
     return 1;
 }
 
-static abut_status planes(const abut_judge_shape *s, const double *x0, const double *x1, double min_sep, abut_hits *out,
+static abut_status planes(const abut_judge_shape *s, const double *x0, const double *x1, const abut_judge_opts *o, abut_hits *out,
                           abut_err *err)
 {
     for (int32_t h = 0; h < s->n_plane; h++) {
@@ -85,8 +88,9 @@ static abut_status planes(const abut_judge_shape *s, const double *x0, const dou
             if (s->still[v]) continue;
             abut_hit hit = { ABUT_HIT_PLANE, { v, -1, -1, -1, -1 }, h, 0, 0 };
             out->pairs++;
-            if (!meets_plane(s->plane_normal + 3 * h, s->plane_point + 3 * h, x0 + 3 * (size_t)v, x1 + 3 * (size_t)v,
-                             min_sep, &hit.t_lo, &hit.t_hi))
+            const double sep = o->min_sep >= 0 ? o->min_sep : 0.5 * abut_judge_thickness(s, &s->vert, i);
+            if (!meets_plane(s->plane_normal + 3 * h, s->plane_point + 3 * h, x0 + 3 * (size_t)v, x1 + 3 * (size_t)v, sep, &hit.t_lo,
+                             &hit.t_hi))
                 continue;
             const abut_status rc = abut_hits_add(out, &hit, err);
             if (rc) return rc;
@@ -104,22 +108,68 @@ typedef struct pair_class {
 static abut_status judge_classes(const abut_judge_shape *s, const pair_class *c, size_t n, const double *x0, const double *x1,
                                  const abut_judge_opts *o, abut_pair_test *test, abut_hits *out, abut_err *err)
 {
-    out->n = out->pairs = 0;
     abut_status rc = ABUT_OK;
     for (size_t i = 0; !rc && i < n; i++) rc = abut_judge_pairs(s, c[i].kind, c[i].a, c[i].b, x0, x1, o, test, out, err);
-    if (!rc) rc = planes(s, x0, x1, o->min_sep, out, err);
+    if (!rc) rc = planes(s, x0, x1, o, out, err);
     return rc;
+}
+
+/* What moves and may collide. */
+enum { MOVING = 4 };
+static void moving_classes(const abut_judge_shape *s, pair_class c[MOVING])
+{
+    c[0] = (pair_class){ ABUT_HIT_POINT_TRI, &s->vert, &s->tri };
+    c[1] = (pair_class){ ABUT_HIT_EDGE_EDGE, &s->edge, &s->edge };
+    c[2] = (pair_class){ ABUT_HIT_POINT_EDGE, &s->point, &s->edge };
+    c[3] = (pair_class){ ABUT_HIT_POINT_POINT, &s->point, &s->point };
+}
+
+static abut_status add_motion(const abut_judge_shape *s, const double *x0, const double *x1, const abut_judge_opts *opts,
+                              abut_hits *out, abut_err *err)
+{
+    pair_class c[MOVING];
+    moving_classes(s, c);
+    return judge_classes(s, c, MOVING, x0, x1, opts, moving_pair, out, err);
 }
 
 abut_status abut_judge_motion(const abut_judge_shape *s, const double *x0, const double *x1, const abut_judge_opts *opts,
                               abut_hits *out, abut_err *err)
 {
-    const pair_class c[] = { { ABUT_HIT_POINT_TRI, &s->vert, &s->tri },
-                             { ABUT_HIT_EDGE_EDGE, &s->edge, &s->edge },
-                             { ABUT_HIT_POINT_EDGE, &s->point, &s->edge },
-                             { ABUT_HIT_POINT_POINT, &s->point, &s->point } };
-    const abut_status rc = judge_classes(s, c, sizeof c / sizeof *c, x0, x1, opts, moving_pair, out, err);
+    out->n = out->pairs = 0;
+    const abut_status rc = add_motion(s, x0, x1, opts, out, err);
     abut_hits_sort(out);
+    return rc;
+}
+
+abut_status abut_judge_near(const abut_judge_shape *s, const double *x, const abut_judge_opts *opts, abut_hits *out, abut_err *err)
+{
+    if (!(opts->min_sep > 0) && !(opts->min_sep < 0 && s->thick)) return ABUT_OK;
+    return add_motion(s, x, x, opts, out, err);
+}
+
+static void least_plane(const abut_judge_shape *s, const double *x, const abut_judge_opts *o, abut_judge_gap *least)
+{
+    for (int32_t h = 0; h < s->n_plane; h++)
+        for (size_t i = 0; i < s->vert.n; i++) {
+            const int32_t v = s->vert.node[i];
+            double e;
+            const double *n = s->plane_normal + 3 * h, d = height(n, s->plane_point + 3 * h, x + 3 * (size_t)v, &e) - e;
+            const double gap = d - (o->min_sep >= 0 ? o->min_sep : 0.5 * abut_judge_thickness(s, &s->vert, i));
+            if (s->still[v] || !(gap < least->gap)) continue;
+            *least = (abut_judge_gap){ gap, { ABUT_HIT_PLANE, { v, -1, -1, -1, -1 }, h, 0, 0 } };
+        }
+}
+
+abut_status abut_judge_smallest_gap(const abut_judge_shape *s, const double *x, double reach, const abut_judge_opts *opts,
+                                    abut_judge_gap *out, abut_err *err)
+{
+    pair_class c[MOVING];
+    abut_status rc = ABUT_OK;
+    moving_classes(s, c);
+    *out = (abut_judge_gap){ .gap = reach };
+    for (int i = 0; i < MOVING && !rc; i++) rc = abut_judge_least(s, c[i].kind, c[i].a, c[i].b, x, opts, out, err);
+    least_plane(s, x, opts, out);
+    if (!(out->gap < reach)) out->gap = INFINITY;
     return rc;
 }
 
@@ -146,7 +196,8 @@ abut_status abut_judge_static(const abut_judge_shape *s, const double *x, abut_h
                              { ABUT_HIT_EDGE_EDGE, &s->rod, &s->rod },    { ABUT_HIT_EDGE_EDGE, &s->rod, &s->side },
                              { ABUT_HIT_POINT_EDGE, &s->loose, &s->rod }, { ABUT_HIT_POINT_POINT, &s->point, &s->point },
                              { ABUT_HIT_POINT_TET, &s->vert, &s->tet } };
-    const abut_judge_opts o = abut_judge_defaults();
+    const abut_judge_opts o = { ABUT_JUDGE_EXACT, 0, 1, 0 };
+    out->n = out->pairs = 0;
     abut_status rc = judge_classes(s, c, sizeof c / sizeof *c, x, x, &o, static_pair, out, err);
     if (!rc) rc = abut_judge_folds(s, x, out, err);
     abut_hits_sort(out);

@@ -1,6 +1,12 @@
 /* The judge: does a straight motion, or a single configuration, hold a collision?  Primitives and pairs are found anew from
  * the shape; each pair is decided by the exact procedure or by one of the conservative ones.
  *
+ * Two things collide when they touch or, by the separation that is asked for, when they come as near as that.  Asked for is
+ * one number for all pairs or, of themselves, the contact thickness of the shape's objects: the mean of the two of a pair,
+ * half of its own for a vertex above a half-space.  EXACT decides distance <= separation in real arithmetic on the stored
+ * doubles too (geom/ccd_within.h); only half-spaces, then, are decided on the side of reporting, within 1e-15 of the size of
+ * the coordinates.
+ *
  * Looked at: vertex-triangle, edge-edge; for particles also point-edge and point-point; vertices against half-spaces.
  * Not looked at: primitives with a common node, and pairs whose nodes are all of obstacles. */
 #ifndef ABUT_CONTACT_JUDGE_H
@@ -17,12 +23,12 @@ typedef enum abut_judge_method {
 
 typedef struct abut_judge_opts {
     abut_judge_method method;
-    double min_sep;         /* m: coming this near is a collision; 0: touching is */
+    double min_sep;         /* m: coming this near is a collision, 0: touching is; below 0: the thickness of each pair is asked for */
     double delta;           /* m, > 0: resolution of TIGHT */
     long max_boxes;         /* of TIGHT, a pair */
 } abut_judge_opts;
 
-/** EXACT, min_sep 0, delta 1e-6 m, a million boxes. */
+/** EXACT, the thickness of each pair, delta 1e-6 m, a million boxes. */
 abut_judge_opts abut_judge_defaults(void);
 
 /* The first four have the values of abut_stencil. */
@@ -52,7 +58,7 @@ typedef struct abut_hits {
     size_t pairs;           /* pairs looked at, half-spaces times vertices included */
 } abut_hits;
 
-/** 1 when the motion of one stencil is a collision by opts->method, else 0. */
+/** 1 when the motion of one stencil is a collision by opts->method, else 0; a stencil alone has no thickness. */
 int abut_judge_pair(abut_stencil s, const double *x0, const double *x1, const abut_judge_opts *opts, abut_arena *scratch);
 
 /** All collisions of the straight motion x0 -> x1 of the nodes, [3 nv] each.  out is emptied first.
@@ -63,6 +69,22 @@ ABUT_MUST_USE abut_status abut_judge_motion(const abut_judge_shape *s, const dou
 /** All intersections and touches at x: edge-triangle, rods, particles, vertices in tets, half-spaces, folds, duplicates.
  * Exact.  The same order, the same failures; times are 0. */
 ABUT_MUST_USE abut_status abut_judge_static(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err);
+
+/** Appends the pairs, vertices above half-spaces too, that are at x no further apart than opts ask for; nothing where that is
+ * touching, which abut_judge_static knows.  The same failures. */
+ABUT_MUST_USE abut_status abut_judge_near(const abut_judge_shape *s, const double *x, const abut_judge_opts *opts, abut_hits *out,
+                                          abut_err *err);
+
+/* How near things are to a collision. */
+typedef struct abut_judge_gap {
+    double gap;             /* m: distance less the separation that is asked for, never more than the true one; +inf: nothing is
+                             * within reach */
+    abut_hit at;            /* the pair, as a hit at time 0 */
+} abut_judge_gap;
+
+/** The smallest gap of all pairs and of vertices above half-spaces at x, as far as it is below reach (m).  The same failures. */
+ABUT_MUST_USE abut_status abut_judge_smallest_gap(const abut_judge_shape *s, const double *x, double reach,
+                                                  const abut_judge_opts *opts, abut_judge_gap *out, abut_err *err);
 
 /** Appends tets without positive volume (exact sign); only_injective: those whose material forbids it. */
 ABUT_MUST_USE abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int only_injective, abut_hits *out,

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Boxes and flags of a list; items borrows the nodes */
+/* Boxes and flags of a list, the boxes grown by half the separation of two such elements and half of reach; items borrows
+ * the nodes */
 static abut_status make_items(const abut_judge_shape *s, const abut_elements *e, const double *x0, const double *x1,
-                              double r, abut_items *items, abut_err *err)
+                              double min_sep, double reach, abut_items *items, abut_err *err)
 {
     abut_box *box = malloc((e->n + 1) * sizeof *box);
     uint8_t *still = malloc(e->n + 1);
@@ -18,7 +19,8 @@ static abut_status make_items(const abut_judge_shape *s, const abut_elements *e,
     #pragma omp parallel for schedule(static) if (e->n >= ABUT_PAR_MIN)
     for (size_t i = 0; i < e->n; i++) {
         const int32_t *const node = e->node + i * (size_t)e->k;
-        box[i] = abut_box_points(x0, x1, node, e->k, r);
+        const double sep = (min_sep >= 0 ? min_sep : abut_judge_thickness(s, e, i)) + reach;
+        box[i] = abut_box_points(x0, x1, node, e->k, sep > 0 ? nextafter(sep / 2, INFINITY) : 0);
         still[i] = 1;
         for (int k = 0; k < e->k; k++) still[i] &= s->still[node[k]];
     }
@@ -32,6 +34,7 @@ static void free_items(abut_items *items)
 }
 
 typedef struct job {
+    const abut_judge_shape *s;
     abut_hit_kind kind;
     const abut_elements *a, *b;
     const double *x0, *x1;
@@ -39,21 +42,37 @@ typedef struct job {
     abut_pair_test *test;
 } job;
 
-/* one pair; the hit is filled when the test says yes */
-static int decide(const job *w, const int32_t ij[2], abut_arena *scratch, abut_hit *hit)
+/* the nodes of a pair, as a hit at time 0; returns how many */
+static int name_pair(const job *w, const int32_t ij[2], abut_hit *hit)
 {
-    double p0[15], p1[15];
     *hit = (abut_hit){ w->kind, { -1, -1, -1, -1, -1 }, -1, 0, 0 };
     int n = 0;
     for (int side = 0; side < 2; side++) {
         const abut_elements *const e = side ? w->b : w->a;
         for (int k = 0; k < e->k; k++) hit->node[n++] = e->node[(size_t)ij[side] * (size_t)e->k + (size_t)k];
     }
+    return n;
+}
+
+/* what is asked for between the two, m */
+static double separation(const job *w, const int32_t ij[2])
+{
+    if (w->opts->min_sep >= 0) return w->opts->min_sep;
+    return 0.5 * (abut_judge_thickness(w->s, w->a, (size_t)ij[0]) + abut_judge_thickness(w->s, w->b, (size_t)ij[1]));
+}
+
+/* one pair; the hit is filled when the test says yes */
+static int decide(const job *w, const int32_t ij[2], abut_arena *scratch, abut_hit *hit)
+{
+    double p0[15], p1[15];
+    const int n = name_pair(w, ij, hit);
     for (int i = 0; i < n; i++) {
         memcpy(p0 + 3 * i, w->x0 + 3 * (size_t)hit->node[i], 3 * sizeof(double));
         memcpy(p1 + 3 * i, w->x1 + 3 * (size_t)hit->node[i], 3 * sizeof(double));
     }
-    return w->test(w->kind, p0, p1, w->opts, scratch, &hit->t_lo, &hit->t_hi);
+    abut_judge_opts opts = *w->opts;
+    opts.min_sep = separation(w, ij);
+    return w->test(w->kind, p0, p1, &opts, scratch, &hit->t_lo, &hit->t_hi);
 }
 
 /* one list of hits a block, joined in block order */
@@ -87,15 +106,54 @@ abut_status abut_judge_pairs(const abut_judge_shape *s, abut_hit_kind kind, cons
                              abut_hits *out, abut_err *err)
 {
     if (a->n == 0 || b->n == 0) return ABUT_OK;
-    const job w = { kind, a, b, x0, x1, opts, test };
-    const double r = opts->min_sep > 0 ? nextafter(opts->min_sep / 2, INFINITY) : 0;
+    const job w = { s, kind, a, b, x0, x1, opts, test };
     abut_items ia = { 0 }, ib = { 0 };
     abut_pair_list pairs = { 0 };
-    abut_status rc = make_items(s, a, x0, x1, r, &ia, err);
-    if (!rc && b != a) rc = make_items(s, b, x0, x1, r, &ib, err);
+    abut_status rc = make_items(s, a, x0, x1, opts->min_sep, 0, &ia, err);
+    if (!rc && b != a) rc = make_items(s, b, x0, x1, opts->min_sep, 0, &ib, err);
     if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, 0, &pairs, err);
     if (!rc) rc = decide_all(&w, &pairs, out, err);
     out->pairs += pairs.n;
+    abut_pair_list_clear(&pairs);
+    free_items(&ia);
+    free_items(&ib);
+    return rc;
+}
+
+/* the smallest gap of a block of pairs */
+static void least_of(const job *w, const abut_pair_list *pairs, abut_range r, abut_judge_gap *least)
+{
+    for (size_t i = r.lo; i < r.hi; i++) {
+        abut_hit at;
+        double x[12] = { 0 };
+        const int n = name_pair(w, pairs->ij[i], &at);
+        for (int k = 0; k < n; k++) memcpy(x + 3 * k, w->x0 + 3 * (size_t)at.node[k], 3 * sizeof *x);
+        const double gap = abut_separation((abut_stencil)w->kind, x) - separation(w, pairs->ij[i]);
+        if (gap < least->gap) *least = (abut_judge_gap){ gap, at };
+    }
+}
+
+abut_status abut_judge_least(const abut_judge_shape *s, abut_hit_kind kind, const abut_elements *a, const abut_elements *b,
+                             const double *x, const abut_judge_opts *opts, abut_judge_gap *least, abut_err *err)
+{
+    if (a->n == 0 || b->n == 0) return ABUT_OK;
+    const job w = { s, kind, a, b, x, x, opts, NULL };
+    abut_items ia = { 0 }, ib = { 0 };
+    abut_pair_list pairs = { 0 };
+    abut_judge_gap *part = NULL;
+    abut_status rc = make_items(s, a, x, NULL, opts->min_sep, least->gap, &ia, err);
+    if (!rc && b != a) rc = make_items(s, b, x, NULL, opts->min_sep, least->gap, &ib, err);
+    if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, 0, &pairs, err);
+    const size_t nb = abut_blocks(pairs.n);
+    if (!rc && !(part = malloc((nb + 1) * sizeof *part))) rc = abut_fail(err, ABUT_E_NOMEM, "judge: %zu blocks of pairs", nb);
+    #pragma omp parallel for schedule(dynamic) if (nb > 2)
+    for (size_t k = 0; k < (rc ? 0 : nb); k++) {
+        part[k] = *least;
+        least_of(&w, &pairs, abut_block(pairs.n, k), &part[k]);
+    }
+    for (size_t k = 0; k < (rc ? 0 : nb); k++)
+        if (part[k].gap < least->gap) *least = part[k];
+    free(part);
     abut_pair_list_clear(&pairs);
     free_items(&ia);
     free_items(&ib);

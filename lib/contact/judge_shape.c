@@ -100,6 +100,25 @@ static abut_status copy_tets(abut_judge_shape *s, const int32_t *tet, int32_t nt
     return ABUT_OK;
 }
 
+static abut_status copy_thickness(abut_judge_shape *s, const abut_model *m, abut_err *err)
+{
+    int any = 0;
+    for (int32_t o = 0; m->obj_thick && o < m->no; o++) any |= m->obj_thick[o] > 0;
+    if (!any) return ABUT_OK;
+    s->thick = malloc(((size_t)m->nv + 1) * sizeof *s->thick);
+    if (!s->thick) return abut_fail(err, ABUT_E_NOMEM, "judge: thickness of %d nodes", m->nv);
+    for (int32_t i = 0; i < m->nv; i++) s->thick[i] = m->obj_thick[m->body[i]];
+    return ABUT_OK;
+}
+
+double abut_judge_thickness(const abut_judge_shape *s, const abut_elements *e, size_t i)
+{
+    double most = 0;
+    for (size_t k = i * (size_t)e->k; s->thick && k < (i + 1) * (size_t)e->k; k++)
+        if (s->thick[e->node[k]] > most) most = s->thick[e->node[k]];
+    return most;
+}
+
 /* nodes of collision vertices */
 static abut_status gather(abut_elements *out, int k, const abut_model *m, const int32_t *vert, int32_t n, abut_err *err)
 {
@@ -115,6 +134,7 @@ abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abu
     *s = (abut_judge_shape){ .nv = m->nv };
     abut_status rc = copy_tets(s, m->tet, m->nt, err);
     if (!rc) rc = copy_planes(s, m, err);
+    if (!rc) rc = copy_thickness(s, m, err);
     if (!rc) rc = gather(&s->tri, 3, m, m->coll_tri, m->nct, err);
     if (!rc) rc = gather(&seg, 2, m, m->coll_edge, m->nce, err);
     if (!rc) rc = complete(s, seg.node, seg.n, m->coll_node, (size_t)m->nc, err);
@@ -180,6 +200,7 @@ void abut_judge_shape_clear(abut_judge_shape *s)
     for (size_t i = 0; i < sizeof e / sizeof *e; i++) free(e[i]->node);
     free(s->injective);
     free(s->still);
+    free(s->thick);
     free(s->plane_point);
     free(s->plane_normal);
     *s = (abut_judge_shape){ .nv = 0 };

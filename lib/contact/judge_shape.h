@@ -26,11 +26,15 @@ typedef struct abut_judge_shape {
     abut_elements tet;          /* the same */
     uint8_t *injective;         /* [tet.n] 1: its material forbids inversion */
     uint8_t *still;             /* [nv] 1: node of an obstacle; obstacles may touch each other */
+    double *thick;              /* [nv] m: contact thickness of the node's object; NULL: none has any */
     int32_t n_plane;
     double *plane_point, *plane_normal;     /* [n_plane * 3] */
 } abut_judge_shape;
 
-/** The collision mesh, tets and half-spaces of a model.  Fails ABUT_E_NOMEM. */
+/** Contact thickness of element i, m: the largest of its nodes'. */
+double abut_judge_thickness(const abut_judge_shape *s, const abut_elements *e, size_t i);
+
+/** The collision mesh, tets, half-spaces and thicknesses of a model.  Fails ABUT_E_NOMEM. */
 ABUT_MUST_USE abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abut_err *err);
 /** A mesh from a file: its triangles, segments and points; the boundary of its tets (no tet may be inverted).
  * Fails  ABUT_E_FORMAT a bad index, an element that names a point twice;  ABUT_E_NOMEM */

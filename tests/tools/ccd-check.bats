@@ -100,6 +100,26 @@ square() { printf 'v 0 0 %s\nv 1 0 %s\nv 1 1 %s\nv 0 1 %s\nv 0.5 0.6 1\nv 0.6 0.
     judge hover --min-separation 0.2499999; [ "$status" -eq 0 ]
 }
 
+@test "the thickness of the objects is judged, to 1e-13 m of 1e-4 m" {
+    judge thick-out; [ "$status" -eq 0 ]
+    judge thick-out --motion none; [ "$status" -eq 0 ]
+    judge thick-out --gap --json gap.json
+    [ "$status" -eq 0 ]
+    [[ $output == *"smallest gap "*" m: step 2 (0.02 s), vertex-"*" of node 16"* ]]
+    python3 -c 'import json; r = json.load(open("gap.json")); g = r["smallest_gap"]
+assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] == 16 and abs(g["m"] - 1e-13) < 1e-17'
+    for way in path none; do
+        judge thick-in --motion $way
+        [ "$status" -eq 1 ]
+        [[ $output == *vertex-triangle*"nodes 16 of pin and"*left* ]]
+    done
+    judge thick-in --min-separation 0; [ "$status" -eq 0 ]
+    judge thick-in --min-separation 9.9e-5; [ "$status" -eq 0 ]
+    judge thick-out --min-separation 1.1e-4; [ "$status" -eq 1 ]
+    judge clean --gap; [ "$status" -eq 0 ]; [[ $output == *"smallest gap: above dhat in every frame"* ]]
+    run "$BIN/ccd-check" --gap --static clean.abut; [ "$status" -eq 2 ]
+}
+
 @test "the stream passes through, unknown arrays too, with one record in its history" {
     stream clean > in.abut
     "$BIN/ccd-check" in.abut -q -o once.abut

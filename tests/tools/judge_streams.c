@@ -51,7 +51,8 @@ static void contact_arrays(abut_arrays *set, int ntri)
     free(edge);
 }
 
-static void model_arrays(abut_arrays *set, int material, int ntri)
+/* thick: all objects have a contact thickness of 1e-4 m */
+static void model_arrays(abut_arrays *set, int material, int ntri, int thick)
 {
     abut_err err = { 0 };
     double mass[NV];
@@ -77,6 +78,8 @@ static void model_arrays(abut_arrays *set, int material, int ntri)
     put(set, "object/friction", NOBJ, zero, sizeof zero);
     need(!abut_arrays_put_text(set, "object/name", "left\nright\nblades\nwire\npin\n", &err), &err);
     contact_arrays(set, ntri);
+    const double xi[NOBJ] = { 1e-4, 1e-4, 1e-4, 1e-4, 1e-4 };
+    if (thick) put(set, "object/thickness", NOBJ, xi, sizeof xi);
     number(set, "contact/mu", 0);
     put(set, "half-space/point", 1, low, sizeof low);
     put(set, "half-space/normal", 1, up, sizeof up);
@@ -113,6 +116,11 @@ static void positions(const char *kind, int f, double x[NV][3])
     if (!strcmp(kind, "wire") && late) shift(x, WIRE, PIN, 2, -4.5);
     if (!strcmp(kind, "blades") && late) shift(x, BLADES, BLADES + 3, 0, 0.25);
     if (!strcmp(kind, "near") && late) shift(x, RIGHT, BLADES, 0, -1.9);
+    /* the pin rises to its thickness below the left tet, short of it by 1e-13 m or within it by 1e-8 m, and slides along */
+    if (!strncmp(kind, "thick", 5) && late) {
+        x[PIN][2] = -1e-4 - (strcmp(kind, "thick-in") ? 1e-13 : -1e-8);
+        x[PIN][0] += 0.3 * (f - 2);
+    }
 }
 
 static void write_frame(abut_writer *w, const char *kind, int f, abut_phase phase)
@@ -137,11 +145,11 @@ static void write_frame(abut_writer *w, const char *kind, int f, abut_phase phas
     abut_arrays_clear(&set);
 }
 
-static void write_model(abut_writer *w, int material, int ntri)
+static void write_model(abut_writer *w, int material, int ntri, int thick)
 {
     abut_arrays set = { 0 };
     abut_err err = { 0 };
-    model_arrays(&set, material, ntri);
+    model_arrays(&set, material, ntri, thick);
     need(!abut_writer_model(w, &set, &err), &err);
     abut_arrays_clear(&set);
 }
@@ -155,10 +163,10 @@ int main(int argc, char **argv)
     need(!abut_writer_prov(w, "judge_streams", "1", "{}", &err), &err);
     /* a tet alone cannot turn over without a node passing its face: these kinds hide its faces from contact */
     const int hidden = !strcmp(kind, "soft") || !strcmp(kind, "invert");
-    write_model(w, strcmp(kind, "soft") ? ABUT_NEO_HOOKEAN : ABUT_FIXED_COROTATED, hidden ? 4 : NTRI);
+    write_model(w, strcmp(kind, "soft") ? ABUT_NEO_HOOKEAN : ABUT_FIXED_COROTATED, hidden ? 4 : NTRI, !strncmp(kind, "thick", 5));
     for (int f = 0; f < 4; f++) {
         if (!strcmp(kind, "pending") && f == 2) write_frame(w, "tunnel", f, ABUT_PENDING);
-        if (!strcmp(kind, "remodel") && f == 2) write_model(w, ABUT_NEO_HOOKEAN, NTRI);
+        if (!strcmp(kind, "remodel") && f == 2) write_model(w, ABUT_NEO_HOOKEAN, NTRI, 0);
         const char *what = !strcmp(kind, "soft") ? "invert" : !strcmp(kind, "remodel") && f >= 2 ? "start" : kind;
         write_frame(w, what, f, ABUT_COMMITTED);
     }
