@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* A model may lie below its law by this part of f0 at the stiction threshold: small kinks are best left to the exact one. */
+#define KINK 0.1
+
 double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2)
 {
     if (y >= w) {
@@ -26,13 +29,13 @@ double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, do
     return w * a;
 }
 
-/* coordinates of the relative sliding motion in the frozen plane */
+/* coordinates of the relative motion x - xn (xn NULL: of the motion x itself) in the frozen plane */
 static inline void slide(const abut_lag *lag, size_t i, const double *x, const double *xn, double u[2])
 {
     double r[3] = { 0, 0, 0 };
     for (int c = 0; c < 4 && lag->node[i][c] >= 0; c++) {
         const size_t at = 3 * (size_t)lag->node[i][c];
-        for (int d = 0; d < 3; d++) r[d] += lag->weight[i][c] * (x[at + (size_t)d] - xn[at + (size_t)d]);
+        for (size_t d = 0; d < 3; d++) r[d] += lag->weight[i][c] * (x[at + d] - (xn ? xn[at + d] : 0));
     }
     const double *P = lag->basis[i];
     u[0] = P[0] * r[0] + P[1] * r[1] + P[2] * r[2];
@@ -99,13 +102,14 @@ abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law
     return ABUT_OK;
 }
 
-/* K = P (f0'' uhat uhat^T + f0'/y vhat vhat^T) P^T with vhat normal to uhat: sums of squares, so rounding cannot make it
- * indefinite */
-static void sliding_stiffness(const double P[6], const double u[2], int smoothing, double w, double K[9])
+/* K = P (f0'' uhat uhat^T + f0'/y vhat vhat^T) P^T with vhat normal to uhat, or f0'/y for both: sums of squares, so rounding
+ * cannot make it indefinite */
+static void sliding_stiffness(const double P[6], const double u[2], int smoothing, double w, int above, double K[9])
 {
     double f1_over_y, f2, along[3], across[3];
     const double y = sqrt(u[0] * u[0] + u[1] * u[1]), c = y > 0 ? u[0] / y : 1, s = y > 0 ? u[1] / y : 0;
     (void)abut_friction_f0(smoothing, y, w, &f1_over_y, &f2);
+    if (above) f2 = f1_over_y;
     for (int d = 0; d < 3; d++) {
         along[d] = P[d] * c + P[3 + d] * s;
         across[d] = P[3 + d] * c - P[d] * s;
@@ -113,15 +117,15 @@ static void sliding_stiffness(const double P[6], const double u[2], int smoothin
     for (int i = 0; i < 9; i++) K[i] = f2 * (along[i / 3] * along[i % 3]) + f1_over_y * (across[i / 3] * across[i % 3]);
 }
 
-void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, int32_t *node,
-                           double *H)
+void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const uint8_t *above,
+                           int32_t *node, double *H)
 {
     const double h = law->h, w = law->eps_v * h;
     #pragma omp parallel for schedule(static) if (lag->n >= ABUT_PAR_MIN / 4)
     for (size_t i = 0; i < lag->n; i++) {
         double u[2], K[9], *to = H + ABUT_PACKED * i;
         slide(lag, i, x, xn, u);
-        sliding_stiffness(lag->basis[i], u, law->smoothing, w, K);
+        sliding_stiffness(lag->basis[i], u, law->smoothing, w, above && above[i], K);
         const double f = lag->mu[i] * lag->force[i] * h * h;
         memcpy(node + 4 * i, lag->node[i], sizeof lag->node[i]);
         for (int a = 0; a < 4; a++)
@@ -129,5 +133,28 @@ void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const 
                 const double ww = lag->node[i][b] < 0 ? 0 : f * (lag->weight[i][a] * lag->weight[i][b]);
                 for (int k = 0; k < 9; k++) to[k] = ww * K[k];
             }
+    }
+}
+
+/* f0(|u|) + grad . v + 1/2 v^T H v, the model at u of f0(|u + v|) */
+static double second_order(int smoothing, double w, const double u[2], const double v[2])
+{
+    double f1_over_y, f2;
+    const double y = sqrt(u[0] * u[0] + u[1] * u[1]), c = y > 0 ? u[0] / y : 1, s = y > 0 ? u[1] / y : 0;
+    const double f0 = abut_friction_f0(smoothing, y, w, &f1_over_y, &f2), along = c * v[0] + s * v[1], across = c * v[1] - s * v[0];
+    return f0 + f1_over_y * y * along + 0.5 * (f2 * along * along + f1_over_y * across * across);
+}
+
+void abut_friction_kinks(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const double *p,
+                         uint8_t *above)
+{
+    const double w = law->eps_v * law->h;
+    #pragma omp parallel for schedule(static) if (lag->n >= ABUT_PAR_MIN)
+    for (size_t i = 0; i < lag->n; i++) {
+        double u[2], v[2];
+        slide(lag, i, x, xn, u);
+        slide(lag, i, p, NULL, v);
+        const double model = second_order(law->smoothing, w, u, v), y = hypot(u[0] + v[0], u[1] + v[1]);
+        above[i] = abut_friction_f0(law->smoothing, y, w, NULL, NULL) > model + KINK * w;
     }
 }

@@ -51,8 +51,15 @@ ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const abut_s
 ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x,
                                                  const double *xn, double *g, abut_arena *scratch, abut_err *err);
 /** node[n * 4], H[n * ABUT_PACKED] (linalg/bsr.h): positive semidefinite by construction, eigenvalues f0'' along u and
- * f0'/y across it, so that nothing is left to project. */
-void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, int32_t *node,
-                           double *H);
+ * f0'/y across it, so that nothing is left to project.
+ *
+ * above    NULL, or [n]: contacts with f0'/y along u, too.  f0 is concave in y^2, so the quadratic model of such a contact lies
+ *          above its D everywhere (the majorant of iteratively reweighted least squares; Weiszfeld 1937) */
+void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const uint8_t *above,
+                           int32_t *node, double *H);
+/** above[i] = 1 where the second-order model of contact i at x lies clearly below its D at x + p (by mu lambda h^2 w/10): between
+ * the two the law has a kink that the model knows nothing of. */
+void abut_friction_kinks(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const double *p,
+                         uint8_t *above);
 
 #endif

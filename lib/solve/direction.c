@@ -50,9 +50,16 @@ void abut_direction_reset(abut_direction *d)
     abut_bsr_clear(&d->A);      /* the factor keeps its memory: the next analysis overwrites all it holds */
     abut_cg_reset(&d->cg);
     abut_quasi_reset(&d->quasi);
+    d->kinks.n = 0;
     d->n_perm = 0;
     d->seen_n = 0;
     d->seen_nrow = 0;
+}
+
+void abut_direction_insist(abut_direction *d)
+{
+    d->kinks.n = 0;
+    d->quasi.insist = 1;
 }
 
 void abut_direction_clear(abut_direction *d)
@@ -81,6 +88,7 @@ void abut_direction_clear(abut_direction *d)
     free(d->touch.row);
     free(d->touch.H);
     free(d->seen_row);
+    free(d->kinks.above);
     *d = (abut_direction){ 0 };
 }
 
@@ -96,6 +104,27 @@ static abut_status touch_reserve(struct abut_touching *t, size_t n, abut_err *er
     t->H = malloc(cap * ABUT_PACKED * sizeof *t->H);
     t->cap = t->node && t->row && t->H ? cap : 0;
     return t->cap ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu contact Hessians", n);
+}
+
+/* As many flags as there are friction contacts, none of them set unless they are those of the last direction. */
+static abut_status kinks_reserve(struct abut_kinks *k, size_t n, abut_err *err)
+{
+    if (n > k->cap) {
+        free(k->above);
+        k->cap = 0;
+        k->above = malloc(2 * n);
+        if (!k->above) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu friction contacts", n);
+        k->cap = 2 * n;
+        k->n = 0;
+    }
+    if (k->n != n && n) memset(k->above, 0, n);
+    k->n = n;
+    return ABUT_OK;
+}
+
+static int none_above(const struct abut_kinks *k)
+{
+    return !k->n || !memchr(k->above, 1, k->n);
 }
 
 static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32_t *row)
@@ -239,12 +268,14 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
 
     d->bad_node = -1;
     abut_status rc = touch_reserve(t, n_contact + p->lag.n, err);
+    if (!rc) rc = kinks_reserve(&d->kinks, p->lag.n, err);
     if (rc) return rc;
+    d->exact = none_above(&d->kinks);
     t->n = n_contact + p->lag.n;
     abut_elastic_hessian(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->tet_H);
     abut_damping_hessian(&p->damping, m->nt, p->w.damping, d->tet_H);
     abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
-    abut_friction_hessian(&p->lag, &law, x, p->still, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
+    abut_friction_hessian(&p->lag, &law, x, p->still, d->kinks.above, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
     rows_of(p, 4 * t->n, t->node, t->row);
     abut_attach_hessian(m, p->w.psi * p->w.share * p->w.share, d->tie_node, d->tie_H);
@@ -277,6 +308,7 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     for (int32_t i = 0; i < m->nv; i++)
         for (int k = 0; k < 3; k++) dir[3 * i + k] = p->row[i] < 0 ? 0 : d->sol[3 * p->row[i] + k];
+    if (!d->plain) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
     LAP(solve);
 #undef LAP
     report_factor(d, rep);
@@ -288,6 +320,5 @@ abut_status abut_direction_find(abut_direction *d, const abut_problem *p, const 
 {
     if (d->method != ABUT_SOLVE_CHOLESKY && d->method != ABUT_SOLVE_CG)
         return abut_quasi_find(d, p, x, y, pairs, g, dir, rep, err);
-    d->exact = 1;
     return abut_direction_newton(d, p, x, y, pairs, g, dir, rep, err);
 }

@@ -2,7 +2,12 @@
  * Li 2020, 4.4.3), by sparse Cholesky or by conjugate gradients; quasi-Newton ones are in solve/direction_lbfgs.h.
  *
  * What a direction keeps between calls (pattern, ordering, factor) lives for one time step, but for the ordering of the
- * elements alone, which no contact touches: a restart from any frame then meets the same pivots and gives the same bytes. */
+ * elements alone, which no contact touches: a restart from any frame then meets the same pivots and gives the same bytes.
+ *
+ * Friction: where a direction leads over the kink between sticking and sliding, which the second derivative of the law does
+ * not know, the line search goes back again and again.  A contact that the last direction led over its kink is stiffer in
+ * the next matrix (energy/friction.h: the model from above).  The solution of such a matrix is a descent direction, but too
+ * short to tell how far the minimum is: a minimisation ends with the exact one. */
 #ifndef ABUT_SOLVE_DIRECTION_H
 #define ABUT_SOLVE_DIRECTION_H
 
@@ -26,7 +31,7 @@ typedef struct abut_direction {
     abut_chol *chol;
     abut_cg cg;
     abut_quasi quasi;
-    int exact;              /* the last direction was Newton's */
+    int exact;              /* the last direction was Newton's, with the second derivative of every friction contact */
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
     struct abut_tet_order { /* the same without contacts, but with attachments: depends on the model and on what is held, so it outlives a step */
@@ -48,6 +53,11 @@ typedef struct abut_direction {
         int32_t *node, *row;
         double *H;
     } touch;
+    struct abut_kinks {     /* friction contacts */
+        uint8_t *above;     /* [cap] the next matrix has the model from above */
+        size_t n, cap;      /* n 0: none has, whatever there is */
+    } kinks;
+    int plain;              /* friction always by its second derivative: the tests' twin */
     int32_t *seen_row;      /* touch.row of the analysed pattern */
     size_t seen_n, seen_cap;
     int32_t seen_nrow;
@@ -60,6 +70,9 @@ ABUT_MUST_USE abut_status abut_direction_init(abut_direction *d, const abut_prob
 void abut_direction_clear(abut_direction *d);
 /** Forgets pattern, ordering and factor: call at the start of every time step. */
 void abut_direction_reset(abut_direction *d);
+
+/** The next direction shall be Newton's, with the second derivative of every friction contact. */
+void abut_direction_insist(abut_direction *d);
 
 /** dir[3 nv]: the direction of the method at x, zero for nodes that do not move; d->exact says whether it is Newton's.  Fails as
  * abut_direction_newton does. */

@@ -89,10 +89,11 @@ static abut_status newton(abut_direction *d, const abut_problem *p, const double
                           const double *g, double *dir, abut_report *rep, abut_err *err)
 {
     abut_quasi *q = &d->quasi;
+    abut_direction_insist(d);
     const abut_status rc = abut_direction_newton(d, p, x, y, pairs, g, dir, rep, err);
     if (rc) return rc;
     abut_lbfgs_forget(&q->pairs);
-    q->started = d->exact = 1;
+    q->started = 1;
     q->insist = q->age = q->mark_age = 0;
     q->mark_slope = INFINITY;
     rep->newton_solves++;

@@ -501,13 +501,13 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     s->failed.alpha = it->alpha;
     if (moved) {
         it->decrease = before - abut_energy_sum(e);
-        if (!(it->decrease > abut_energy_noise(p, e))) s->dir.quasi.insist = 1;    /* it may be rounding that leads on */
+        if (!(it->decrease > abut_energy_noise(p, e))) abut_direction_insist(&s->dir);    /* it may be rounding that leads on */
         accept_trial(s);
         rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
         if (rc) return rc;
         adapt_kappa(p, gap, abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL));
     } else if (!s->dir.exact) {
-        s->dir.quasi.insist = 1;    /* Newton's direction may still lead on */
+        abut_direction_insist(&s->dir);     /* Newton's direction may still lead on */
     } else if (it->residual > p->model->tolerance[0] || s->opt.norm > 0) {
         return give_up(s, ABUT_FAILED_STALLED, err);
     }
@@ -565,6 +565,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         known = script == AL_IDLE && p->kappa == kappa;
         const int settled = s->dir.exact && !(s->opt.norm > 0) && it->residual <= p->model->tolerance[0];
         if (settled && script == AL_IDLE) return ABUT_OK;
+        if (!s->dir.exact && it->residual <= p->model->tolerance[0]) s->dir.kinks.n = 0;    /* it may be the matrix that says so */
     }
     return rc ? rc : give_up(s, ABUT_FAILED_ITERATIONS, err);
 }

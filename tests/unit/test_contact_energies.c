@@ -133,7 +133,7 @@ static void hessian(const scene *s, const double *x, const double *xn, double *D
     add(D, 2, TET, P);
     abut_barrier_hessian(&s->cm, &pairs, x, KAPPA, node, P);
     add(D, nb, node, P);
-    abut_friction_hessian(&s->lag, &s->law, x, xn, node, P);
+    abut_friction_hessian(&s->lag, &s->law, x, xn, NULL, node, P);
     add(D, s->lag.n, node, P);
     free(node), free(P);
     abut_pairs_clear(&pairs);

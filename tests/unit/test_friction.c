@@ -131,7 +131,7 @@ TEST(gradient_and_hessian_match_finite_differences_while_sticking_and_sliding)
         double *xn = random_positions(NV, 1, 2), *x = random_positions(NV, sizes[s], 3);
         for (int i = 0; i < DIM; i++) x[i] += xn[i];
         gradient(&lag, NV, x, xn, law, g);
-        abut_friction_hessian(&lag, &law, x, xn, node, H);
+        abut_friction_hessian(&lag, &law, x, xn, NULL, node, H);
         double *D = assemble(lag.n, node, H, DIM), bigH = 0, bigg = 0;
         for (int i = 0; i < DIM; i++) bigg = fmax(bigg, fabs(g[i]));
         for (int i = 0; i < DIM * DIM; i++) bigH = fmax(bigH, fabs(D[i]));
@@ -164,7 +164,7 @@ TEST(every_hessian_is_semidefinite_from_rest_to_fast_sliding)
         const abut_stiction law = { 0.01, 1e-3, k % 3 };
         double *x = random_positions(64, pow(10, s), 6);
         for (int i = 0; i < 3 * 64; i++) x[i] = s == -20 ? xn[i] : x[i] + xn[i];
-        abut_friction_hessian(&lag, &law, x, xn, node, H);
+        abut_friction_hessian(&lag, &law, x, xn, NULL, node, H);
         for (size_t i = 0; i < lag.n; i++) {
             double D[144], w[12], Q[144], big = 0;
             const double *b = H + ABUT_PACKED * i;
@@ -180,6 +180,63 @@ TEST(every_hessian_is_semidefinite_from_rest_to_fast_sliding)
         free(x);
     }
     free(node), free(H), free(xn);
+    abut_lag_clear(&lag);
+}
+
+/* contact i of lag alone */
+static abut_lag one_contact(const abut_lag *lag, size_t i)
+{
+    return (abut_lag){ 1, 1, lag->node + i, lag->weight + i, lag->basis + i, lag->force + i, lag->mu + i };
+}
+
+/* g . p + 1/2 p^T H p of one contact */
+static double model_change(const abut_lag *one, int32_t nv, const double *x, const double *xn, abut_stiction law, const uint8_t *above,
+                           const double *p)
+{
+    const int dim = 3 * nv;
+    double g[3 * 16], H[ABUT_PACKED], change = 0;
+    int32_t node[4];
+    gradient(one, nv, x, xn, law, g);
+    abut_friction_hessian(one, &law, x, xn, above, node, H);
+    double *D = assemble(1, node, H, (size_t)dim);
+    for (int i = 0; i < dim; i++) {
+        change += g[i] * p[i];
+        for (int j = 0; j < dim; j++) change += 0.5 * p[i] * D[dim * i + j] * p[j];
+    }
+    free(D);
+    return change;
+}
+
+/* Against energies at both ends: the model from above is that, and a kink is where the exact one is not. */
+TEST(kinks_are_found_and_the_model_from_above_lies_above)
+{
+    enum { NV = 16, DIM = 3 * NV, N = 12 };
+    static const double sizes[] = { 2e-3, 1e-2, 3e-2, 0.1 };    /* m; the threshold is 0.01 m */
+    int kinks = 0, smooth = 0;
+    abut_lag lag;
+    random_lag(&lag, N, NV, 1);
+    for (int k = 0; k < 48; k++) {
+        const abut_stiction law = { 0.02, 0.5, k % 3 };
+        double *xn = random_positions(NV, 1, 2), *x = random_positions(NV, sizes[k / 3 % 4], (uint64_t)k + 3);
+        double *p = random_positions(NV, sizes[k / 12], (uint64_t)k + 100), *to = malloc(DIM * sizeof *to);
+        for (int i = 0; i < DIM; i++) x[i] += xn[i], to[i] = x[i] + p[i];
+        uint8_t above[N];
+        const uint8_t yes = 1;
+        abut_friction_kinks(&lag, &law, x, xn, p, above);
+        for (size_t i = 0; i < N; i++) {
+            const abut_lag one = one_contact(&lag, i);
+            const double before = energy(&one, x, xn, law), change = energy(&one, to, xn, law) - before;
+            const double kink = 0.1 * law.eps_v * law.h * law.h * law.h * one.mu[0] * one.force[0];
+            const double low = model_change(&one, NV, x, xn, law, NULL, p), high = model_change(&one, NV, x, xn, law, &yes, p);
+            const double rounding = 1e-10 * (before + fabs(high));
+            CHECK(change <= high + rounding);
+            if (fabs(change - low - kink) > rounding) CHECK(above[i] == (change > low + kink));
+            if (above[i]) kinks++;
+            else smooth++;
+        }
+        free(xn), free(x), free(p), free(to);
+    }
+    CHECK(kinks > 30 && smooth > 30);
     abut_lag_clear(&lag);
 }
 
@@ -317,7 +374,7 @@ static void check_recorded(const char *text, const char *name)
     gradient(&lag, NV, x1, x0, law, g);
     for (int i = 0; i < DIM; i++) bigg = fmax(bigg, fabs(grad[i]));
     for (int i = 0; i < DIM; i++) CHECK_NEAR(g[i], grad[i], 1e-11 * bigg);
-    abut_friction_hessian(&lag, &law, x1, x0, node, H);
+    abut_friction_hessian(&lag, &law, x1, x0, NULL, node, H);
     double *D = assemble(n, node, H, DIM);
     for (size_t k = 0; k < nh; k++) bigH = fmax(bigH, fabs(hess[3 * k + 2]));
     for (size_t k = 0; k < nh; k++) D[DIM * (int)hess[3 * k] + (int)hess[3 * k + 1]] -= hess[3 * k + 2];
@@ -353,6 +410,7 @@ int main(int argc, char **argv)
     RUN(the_force_is_as_smooth_as_the_name_of_its_law_and_no_smoother);
     RUN(gradient_and_hessian_match_finite_differences_while_sticking_and_sliding);
     RUN(every_hessian_is_semidefinite_from_rest_to_fast_sliding);
+    RUN(kinks_are_found_and_the_model_from_above_lies_above);
     RUN(friction_opposes_the_motion_and_never_exceeds_coulombs_limit);
     RUN(sums_have_the_same_bits_for_every_thread_count);
     RUN(frozen_contacts_survive_a_frame);

@@ -298,6 +298,45 @@ TEST(directions_that_are_too_short_are_lengthened_and_save_iterations)
     printf("# %d iterations, %d of them lengthened; %d without\n", few, longer, many);
 }
 
+/* A soft slab spins on the floor.  Every step is taken twice from the same frame, once with friction by its second derivative
+ * alone: the same point within the tolerance, in fewer trials. */
+TEST(friction_modelled_from_above_ends_where_its_second_derivative_ends)
+{
+    fixture *f = fixture_new();
+    f->plane = 1;
+    f->mu = 0.8;
+    f->tol = 1e-6;
+    f->young = 1e3;
+    fixture_box(f, 0, 5e-4, 0, 0.4, 0.05, 0.3, 6, 1, 4, 0);
+    double v[3 * 128] = { 0 };
+    for (int32_t i = 0; i < f->nv; i++) {
+        v[3 * i] = 8 * (f->X[3 * i + 2] - 0.15);
+        v[3 * i + 2] = -8 * (f->X[3 * i] - 0.2);
+    }
+    world w;
+    int trials[2] = { 0, 0 };
+    world_open(&w, f, v);
+    CHECK(!world_run(&w, 3));
+    for (int k = 0; k < 12; k++) {
+        world twin = w;
+        CHECK(!abut_stepper_init(&twin.st, &twin.model, &w.st.solver.opt, &twin.err));
+        twin.st.solver.dir.plain = 1;
+        twin.next = (abut_arrays){ 0 };
+        twin.rep = (abut_report){ 0 };
+        CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
+        CHECK(!world_run(&w, 1));
+        trials[0] += w.rep.trials, trials[1] += twin.rep.trials;
+        const double *x = get(&w, "node/x"), *y = abut_arrays_find(&twin.next, "node/x")->data;
+        for (int32_t i = 0; i < 3 * w.model.nv; i++) CHECK_NEAR(x[i], y[i], f->h * f->tol);
+        abut_stepper_clear(&twin.st);
+        abut_arrays_clear(&twin.next);
+        abut_report_clear(&twin.rep);
+    }
+    CHECK(trials[0] < trials[1]);
+    printf("# %d trials; %d by the second derivative alone\n", trials[0], trials[1]);
+    world_close(&w);
+}
+
 TEST(twisted_handles_follow_their_script)
 {
     fixture *f = fixture_new();
@@ -377,6 +416,7 @@ int main(int argc, char **argv)
     RUN(an_impact_stiffens_the_barrier_inside_its_bounds);
     RUN(a_wall_faster_than_the_body_still_arrives);
     RUN(directions_that_are_too_short_are_lengthened_and_save_iterations);
+    RUN(friction_modelled_from_above_ends_where_its_second_derivative_ends);
     RUN(twisted_handles_follow_their_script);
     RUN(the_gradient_of_the_objective_is_its_derivative);
     RUN(running_out_of_iterations_is_an_error_that_says_so);
