@@ -86,6 +86,12 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
     if (r->min_gap >= 0) nodes(f, "min_gap_nodes", r->gap_node);
     number(f, "min_jacobian", r->min_jacobian_tet < 0 ? none : r->min_jacobian);
     fprintf(f, "\"min_jacobian_tet\":%d,", r->min_jacobian_tet);
+    const int shells = r->max_stretch_shell >= 0;
+    number(f, "max_stretch", shells ? r->max_stretch : none);
+    number(f, "min_stretch", shells ? r->min_stretch : none);
+    number(f, "stretch_room", shells ? r->stretch_room : none);
+    number(f, "strain_kappa", shells ? r->strain_kappa : none);
+    fprintf(f, "\"max_stretch_shell\":%d,", r->max_stretch_shell);
     limit(f, r);
     number(f, "kinetic_energy", r->kinetic);
     number(f, "elastic_energy", r->elastic);

@@ -28,7 +28,7 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
     const double tol = o->tolerance > 0 ? o->tolerance : m->tolerance[0];
     const int limit = o->lags >= 0 ? o->lags : m->lags[0];
     int settled = 1;
-    abut_report rep = { .lag_residual = -1, .min_jacobian_tet = -1 };
+    abut_report rep = { .lag_residual = -1, .min_jacobian_tet = -1, .max_stretch_shell = -1 };
     abut_instant at = { r->now.head.step, r->now.head.time };
     abut_frame_head head = r->now.head;
 

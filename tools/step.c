@@ -118,7 +118,8 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     const int64_t goal = r->now.head.step + n;
     abut_status rc = ABUT_OK;
     for (int k = 1; k <= n && !rc; k++) {
-        abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
+        abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1,
+                            .max_stretch_shell = -1 };
         rc = advance_one(r, o, &rep, err);
         if (rc == ABUT_E_NUMERIC) dump_stuck(r, o, &rep, cli, err);
         rc = write_report(r, &rep, rc, err);

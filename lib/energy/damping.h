@@ -1,35 +1,40 @@
 /* Rayleigh damping with a lagged stiffness: forces -C v with C = a_M M + b_K K, K the elastic Hessian at the start of the
- * step, projected to positive semidefinite, so that the damping is a convex quadratic of the positions:
+ * step, projected to positive semidefinite, so that the damping is a convex quadratic of the positions (stretch limits are no
+ * part of K: they are no material):
  *     D(x) = scale/2 (x - c)^T C (x - c),     v = rate (x - c) / h.
  * Source: Rayleigh 1877, 81 (forces proportional to mass and stiffness). */
 #ifndef ABUT_ENERGY_DAMPING_H
 #define ABUT_ENERGY_DAMPING_H
 
 #include "energy/elastic.h"
+#include "energy/thin.h"
 
 /* Zero-filled: no damping.  K is owned here. */
 typedef struct abut_damping {
     double mass;        /* a_M, 1/s */
     double stiffness;   /* b_K, s */
     double *K;          /* [nt * ABUT_PACKED] b_K K of each tet, N s/m; NULL when b_K is 0 */
+    double *thin_K;     /* [thin elements * ABUT_PACKED] */
 } abut_damping;
 
 /** Takes the coefficients of the model and makes room.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_damping_init(abut_damping *d, const abut_model *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_thin *t, abut_err *err);
 void abut_damping_clear(abut_damping *d);
 static inline int abut_damping_acts(const abut_damping *d) { return d->mass > 0 || d->stiffness > 0; }
 
 /** Freezes K at the start of a step, x[3 nv] of finite energy. */
-void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const double *x);
+void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_thin *t, const double *x);
 
-/** D(x); scale s, result kg m^2.  scratch: one double per block of tets. */
-ABUT_MUST_USE abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const double *x, const double *c,
-                                              double scale, double *energy, abut_arena *scratch, abut_err *err);
-/** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 12 doubles per tet. */
-ABUT_MUST_USE abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const double *x,
-                                                const double *c, double scale, double *g, abut_arena *scratch,
-                                                abut_err *err);
-/** H[nt * ABUT_PACKED] += the part of stiffness; that of mass is scale * a_M * m on the diagonal. */
-void abut_damping_hessian(const abut_damping *d, int32_t nt, double scale, double *H);
+/** D(x); scale s, result kg m^2.  scratch: one double per block of elements. */
+ABUT_MUST_USE abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_thin *t, const double *x,
+                                              const double *c, double scale, double *energy, abut_arena *scratch,
+                                              abut_err *err);
+/** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 12 doubles per element. */
+ABUT_MUST_USE abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_thin *t,
+                                                const double *x, const double *c, double scale, double *g,
+                                                abut_arena *scratch, abut_err *err);
+/** H[nt * ABUT_PACKED] and thin_H[t->n * ABUT_PACKED] += the part of stiffness; that of mass is scale * a_M * m on the
+ * diagonal. */
+void abut_damping_hessian(const abut_damping *d, int32_t nt, const abut_thin *t, double scale, double *H, double *thin_H);
 
 #endif

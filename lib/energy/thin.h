@@ -48,7 +48,9 @@ void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double ka
 /** Sum over the elements of the size of the numbers of which the energy is a difference, J. */
 double abut_thin_stiffness(const abut_thin *t);
 
-/** F of a shell at x, 3x2 row major, and its singular values s[2]. */
+/** F of a shell, 3x2 row major: linear in x, so of a direction p it is the derivative. */
+void abut_shell_gradient_of(const abut_thin *t, const double *x, size_t shell, double F[6]);
+/** The same, and its singular values s[2], in no order. */
 void abut_shell_deformation(const abut_thin *t, const double *x, int32_t shell, double F[6], double s[2]);
 
 #endif

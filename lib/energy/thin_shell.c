@@ -13,7 +13,7 @@ typedef struct group {
     abut_lanes F[6], U[6], s[2], V[4];
 } group;
 
-static void deformation(const abut_thin *t, const double *x, size_t shell, double F[6])
+void abut_shell_gradient_of(const abut_thin *t, const double *x, size_t shell, double F[6])
 {
     const int32_t *v = t->node + 4 * shell;
     const double *x0 = x + 3 * (size_t)v[0], *x1 = x + 3 * (size_t)v[1], *x2 = x + 3 * (size_t)v[2], *B = t->B + 4 * shell;
@@ -30,7 +30,7 @@ static void group_at(const abut_thin_ask *a, size_t lo, size_t hi, group *g)
     for (size_t l = 0; l < ABUT_LANES; l++) {
         double F[6];
         g->t[l] = l < g->n ? lo + l : lo;
-        deformation(a->t, a->x, g->t[l], F);
+        abut_shell_gradient_of(a->t, a->x, g->t[l], F);
         for (int i = 0; i < 6; i++) g->F[i][l] = F[i];
     }
     abut_svd32_lanes(g->F, g->U, g->s, g->V);
@@ -39,7 +39,7 @@ static void group_at(const abut_thin_ask *a, size_t lo, size_t hi, group *g)
 void abut_shell_deformation(const abut_thin *t, const double *x, int32_t shell, double F[6], double s[2])
 {
     abut_lanes f[6], U[6], S[2], V[4];
-    deformation(t, x, (size_t)shell, F);
+    abut_shell_gradient_of(t, x, (size_t)shell, F);
     for (int i = 0; i < 6; i++) f[i] = ABUT_LANES_ALL(F[i]);
     abut_svd32_lanes(f, U, S, V);
     s[0] = S[0][0];

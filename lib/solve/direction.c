@@ -273,7 +273,6 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     d->exact = none_above(&d->kinks);
     t->n = n_contact + p->lag.n;
     abut_elastic_hessian(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->tet_H);
-    abut_damping_hessian(&p->damping, m->nt, p->w.damping, d->tet_H);
     abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
     abut_friction_hessian(&p->lag, &law, x, p->still, d->kinks.above, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
@@ -284,6 +283,7 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
                         d->spring_H);
     rows_of(p, 4 * (size_t)m->nsp, d->spring_node, d->spring_row);
     abut_problem_thin_hessian(p, x, d->thin_H);
+    abut_damping_hessian(&p->damping, m->nt, &p->thin, p->w.damping, d->tet_H, d->thin_H);
     rows_of(p, 4 * p->thin.n, p->thin.node, d->thin_row);
     LAP(hessian);
 

@@ -89,16 +89,29 @@ static void say_plane(words *w, const abut_solver *s, int32_t node, int32_t plan
     say(w, " (gap %.3g m)", gap_to_plane(s, node, plane));
 }
 
+/* "element 3 of 'ball'": the elements, of `corners` nodes each, are counted within their object */
+static void say_element(words *w, const abut_solver *s, const char *what, const int32_t *node, int corners, int32_t number)
+{
+    const int32_t *body = s->prob.model->body, object = body[node[corners * number]];
+    int32_t before = 0;
+    for (int32_t t = 0; t < number; t++) before += body[node[corners * t]] == object;
+    say(w, "%s %d of ", what, before);
+    say_object(w, s, object);
+}
+
 static void say_tet(words *w, const abut_solver *s, int32_t tet)
 {
-    const abut_model *m = s->prob.model;
-    const int32_t object = m->body[m->tet[4 * tet]];
-    int32_t before = 0;
     double F[9];
-    for (int32_t t = 0; t < tet; t++) before += m->body[m->tet[4 * t]] == object;
-    say(w, "element %d of ", before);
-    say_object(w, s, object);
+    say_element(w, s, "element", s->prob.model->tet, 4, tet);
     say(w, " (%.3g of its rest volume left)", abut_elastic_deformation(&s->prob.elastic, s->x, tet, F));
+}
+
+static void say_shell(words *w, const abut_solver *s, int32_t shell)
+{
+    double F[6], stretch[2];
+    abut_shell_deformation(&s->prob.thin, s->x, shell, F, stretch);
+    say_element(w, s, "shell", s->prob.model->shell, 3, shell);
+    say(w, " (stretched to %.6g and %.6g)", fmin(stretch[0], stretch[1]), fmax(stretch[0], stretch[1]));
 }
 
 /* What allows no longer step than bound; nothing may, as when a push harder than the last gets no further. */
@@ -111,6 +124,7 @@ static void say_limit(words *w, const abut_solver *s, const abut_limit *l, doubl
         break;
     case ABUT_LIMIT_PLANE: say_plane(w, s, l->node[0], l->node[1]); break;
     case ABUT_LIMIT_TET: say_tet(w, s, l->tet); break;
+    case ABUT_LIMIT_STRETCH: say_shell(w, s, l->tet); break;
     case ABUT_LIMIT_LENGTH: say(w, "the length of the scene"); break;
     case ABUT_LIMIT_NONE: case ABUT_LIMIT_KINDS: break;
     }

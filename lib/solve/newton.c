@@ -3,6 +3,8 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/characteristic.h"
+#include "energy/stretch_limit.h"
+#include "energy/thin_limit.h"
 #include "linalg/pcg.h"
 
 #include <float.h>
@@ -29,8 +31,8 @@
 
 abut_solver_opts abut_solver_defaults(void)
 {
-    return (abut_solver_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .slack_volume = 0.2, .max_newton = 10000,
-                               .history = 5, .threads = 1 };
+    return (abut_solver_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .slack_volume = 0.2, .slack_stretch = 0.2,
+                               .max_newton = 10000, .history = 5, .threads = 1 };
 }
 
 abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut_solver_opts *opt, abut_err *err)
@@ -118,6 +120,7 @@ static abut_status bound_from(abut_solver *s, double first, double most, abut_li
     abut_collmesh_gather(&p->cm, s->xt, s->yt);
     abut_limit_planes(&p->cm, s->y, s->yt, p->obstacle, s->opt.slack_plane, lim);
     abut_limit_inversion(p->model, s->x, s->p, s->opt.slack_volume, lim);
+    abut_limit_stretch(&p->thin, s->x, s->p, s->opt.slack_stretch, lim);
     rep->seconds.ccd += abut_time_wall() - clock;
 
     /* the sweep need not go beyond the bounds found so far, nor beyond the first collision */
@@ -331,6 +334,23 @@ static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
     }
 }
 
+/* Stiffens the stretch limits, inside their bounds, when a shell has stayed close to one for two iterations (Li 2020, 5.4.1). */
+static abut_status adapt_strain_kappa(abut_solver *s, abut_err *err)
+{
+    abut_problem *p = &s->prob;
+    abut_thin_stretch now;
+    if (!p->model->shell_limit) return ABUT_OK;
+    const abut_status rc = abut_thin_stretch_find(&p->thin, s->x, &now, &s->scratch, err);
+    if (rc) return rc;
+    s->tight = now.room < ABUT_STRAIN_CLOSE ? s->tight + 1 : 0;
+    if (s->tight < 2) return ABUT_OK;
+    const double stiffer = fmin(ABUT_STRAIN_KAPPA_MAX, 2 * p->strain_kappa);
+    p->changes += stiffer > p->strain_kappa;
+    p->strain_kappa = stiffer;
+    s->tight = 0;
+    return ABUT_OK;
+}
+
 /* Whether the scripted motion has stopped getting on, though all else has settled every time it was pushed harder. */
 static int push_is_vain(struct abut_push *push, double eta)
 {
@@ -506,6 +526,8 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
         rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
         if (rc) return rc;
         adapt_kappa(p, gap, abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL));
+        rc = adapt_strain_kappa(s, err);
+        if (rc) return rc;
     } else if (!s->dir.exact) {
         abut_direction_insist(&s->dir);     /* Newton's direction may still lead on */
     } else if (it->residual > p->model->tolerance[0] || s->opt.norm > 0) {
@@ -539,7 +561,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     int known = 0;   /* e is the energy at s->x */
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->push = (struct abut_push){ .eta = 0 };
-    s->adrift = 0;
+    s->adrift = s->tight = 0;
 
     abut_status rc = characterise(s, err);
     for (int k = 1; !rc && k <= s->opt.max_newton; k++) {
@@ -555,14 +577,14 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         s->failed.residual = rep->residual = it->residual = newton_speed(s);
         if (!isfinite(it->residual)) return give_up(s, ABUT_FAILED_NOT_FINITE, err);
 
-        const double kappa = p->kappa;
+        const double kappa = p->kappa, strain_kappa = p->strain_kappa;
         rc = go(s, &e, it, rep, err);
         if (rc) return rc;
         int script;
         rc = al_update(s, it->residual, &script, rep, err);
         if (rc) return rc;
         if (script == AL_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
-        known = script == AL_IDLE && p->kappa == kappa;
+        known = script == AL_IDLE && p->kappa == kappa && p->strain_kappa == strain_kappa;
         const int settled = s->dir.exact && !(s->opt.norm > 0) && it->residual <= p->model->tolerance[0];
         if (settled && script == AL_IDLE) return ABUT_OK;
         if (!s->dir.exact && it->residual <= p->model->tolerance[0]) s->dir.kinks.n = 0;    /* it may be the matrix that says so */

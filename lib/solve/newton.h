@@ -16,6 +16,7 @@ typedef struct abut_solver_opts {
     double slack_ccd;       /* share of a mesh pair's gap that a step must leave; 0.2 */
     double slack_plane;     /* of a half-space gap; 0.1 */
     double slack_volume;    /* of a tet's volume; 0.2 */
+    double slack_stretch;   /* of what is left to a bound of a shell; 0.2 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
     int method;             /* ABUT_SOLVE_*: the directions; Newton by Cholesky */
@@ -43,6 +44,7 @@ typedef struct abut_solver {
         int updates;            /* since then */
     } push;
     double characteristic;      /* kg m: the gradient of the characteristic force */
+    int tight;                  /* iterations in a row that left a shell close to a stretch limit */
     int adrift;                 /* steps of this minimisation that nothing but their length bounded */
     double *xt, *yt, *p, *g;    /* trial point, direction, gradient */
     abut_arena scratch;

@@ -17,7 +17,7 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     if (!rc) rc = abut_elastic_init(&p->elastic, model, err);
     if (!rc) rc = abut_springs_init(&p->springs, model, err);
     if (!rc) rc = abut_thin_init(&p->thin, model, err);
-    if (!rc) rc = abut_damping_init(&p->damping, model, err);
+    if (!rc) rc = abut_damping_init(&p->damping, model, &p->thin, err);
     if (rc) goto fail;
 
     const size_t nv = (size_t)model->nv, n3 = 3 * nv;
@@ -185,7 +185,7 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &out.barrier, scratch, err);
     if (!rc) rc = abut_friction_energy(&p->lag, &law, x, p->still, &out.friction, scratch, err);
     if (!rc && abut_damping_acts(&p->damping))
-        rc = abut_damping_energy(&p->damping, &p->elastic, x, abut_problem_undamped(p), p->w.damping, &out.damping, scratch,
+        rc = abut_damping_energy(&p->damping, &p->elastic, &p->thin, x, abut_problem_undamped(p), p->w.damping, &out.damping, scratch,
                                  err);
     if (rc) return rc;
     out.elastic = p->w.psi * psi;
@@ -234,7 +234,7 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
         rc = abut_problem_potential_gradient(p, x, p->w.psi * p->w.share, g, scratch, err);
         if (!rc) rc = abut_friction_gradient(&p->lag, &law, m->nv, x, p->still, g, scratch, err);
         if (!rc && abut_damping_acts(&p->damping))
-            rc = abut_damping_gradient(&p->damping, &p->elastic, x, abut_problem_undamped(p), p->w.damping, g, scratch, err);
+            rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, x, abut_problem_undamped(p), p->w.damping, g, scratch, err);
     }
     if (!rc && (terms & ABUT_TERM_BARRIER)) rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, g, scratch, err);
     if (rc) return rc;

@@ -41,7 +41,7 @@ const abut_iteration *abut_report_row(const abut_report *r, int i)
 const char *abut_limit_name(abut_limit_kind kind)
 {
     static const char *const name[] = { "none", "vertex-triangle", "edge-edge", "half-space", "inversion", "length",
-                                        "vertex-edge", "vertex-vertex" };
+                                        "vertex-edge", "vertex-vertex", "stretch" };
     return name[kind];
 }
 

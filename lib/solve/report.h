@@ -58,6 +58,10 @@ typedef struct abut_report {
     int32_t gap_node[4];        /* nodes of that contact; plane: node, -1, -1, half-space */
     double min_jacobian;
     int32_t min_jacobian_tet;   /* -1 without tets */
+    double max_stretch, min_stretch;    /* principal stretches of the shells */
+    int32_t max_stretch_shell;  /* -1 without shells */
+    double stretch_room;        /* share of a stretch barrier's width that is left to its limit; 1 where none acts */
+    double strain_kappa;        /* Pa */
     double residual;            /* m/s: last |p|_inf / h */
     double kappa;               /* kg/m^2 */
     int waypoints;              /* between this frame and the one before; 0: the straight line is free */
@@ -83,7 +87,7 @@ abut_iteration *abut_report_iteration(abut_report *r);
 int abut_report_rows(const abut_report *r);
 const abut_iteration *abut_report_row(const abut_report *r, int i);
 /** What decided the accepted step length: "none" (1 was), "decrease" (the search went back), or what set the bound:
- * "vertex-triangle", "edge-edge", "half-space", "inversion", "length". */
+ * "vertex-triangle", "edge-edge", "half-space", "inversion", "length", "stretch". */
 const char *abut_iteration_bounded_by(const abut_iteration *it);
 const char *abut_limit_name(abut_limit_kind kind);
 void abut_report_clear(abut_report *r);

@@ -2,6 +2,8 @@
 
 #include "base/timer.h"
 #include "contact/cross.h"
+#include "energy/stretch_limit.h"
+#include "energy/thin_limit.h"
 #include "model/motion.h"
 
 #include <math.h>
@@ -55,7 +57,7 @@ static abut_status subtract_damping(abut_stepper *s, const double *v, double *f,
     double *rest = ABUT_NEW(scratch, double, n3);
     if (!rest) return abut_fail(err, ABUT_E_NOMEM, "damping: %zu numbers", n3);
     memset(rest, 0, n3 * sizeof *rest);
-    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, v, rest, -1, f, scratch, err);
+    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, v, rest, -1, f, scratch, err);
     abut_arena_release(scratch, mark);
     return rc;
 }
@@ -88,7 +90,7 @@ static abut_status load_past(abut_stepper *s, const abut_frame *f, abut_err *err
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
     p->w = abut_integrator_weights(p->model, abut_integrator_scheme(p->model, f));
     abut_status rc = ABUT_OK;
-    abut_damping_freeze(&p->damping, &p->elastic, p->xn);
+    abut_damping_freeze(&p->damping, &p->elastic, &p->thin, p->xn);
     if (p->w.scheme == ABUT_BDF2) {
         memcpy(s->x1, f->x1, bytes);
         memcpy(s->v1, f->v1, bytes);
@@ -120,6 +122,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     abut_motion_acceleration(m, at.time, s->acc);
     s->at = at;
+    p->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
     abut_direction_reset(&s->solver.dir);
     p->al.on = 0;
     abut_problem_number(p);
@@ -146,7 +149,19 @@ static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *e
     return ABUT_OK;
 }
 
-/* Nothing may touch and no injective element may be inverted, by exact arithmetic.  code and when say whose fault it is. */
+/* Shells are inside their bounds. */
+static abut_status check_bounds(const abut_solver *so, abut_status code, const char *when, abut_err *err)
+{
+    const abut_model *m = so->prob.model;
+    abut_thin_excess e;
+    if (!abut_thin_outside(&so->prob.thin, so->x, &e)) return ABUT_OK;
+    const int32_t *n = m->shell + 3 * (size_t)e.shell;
+    return abut_fail(err, code, "shell %d (object %d, nodes %d %d %d): %s %.9g, expected %s %.9g, %s", e.shell, m->body[n[0]],
+                     n[0], n[1], n[2], e.what, e.value, e.below ? "more than" : "less than", e.limit, when);
+}
+
+/* Nothing may touch and no injective element may be inverted, by exact arithmetic; shells are inside their bounds.  code and
+ * when say whose fault it is. */
 static abut_status check_configuration(const abut_solver *so, abut_status code, const char *when, abut_err *err)
 {
     const abut_collmesh *cm = &so->prob.cm;
@@ -166,7 +181,7 @@ static abut_status check_configuration(const abut_solver *so, abut_status code, 
     if (tet >= 0)
         return abut_fail(err, code, "tet %d (nodes %d %d %d %d) is inverted %s", tet, m->tet[4 * tet], m->tet[4 * tet + 1],
                          m->tet[4 * tet + 2], m->tet[4 * tet + 3], when);
-    return ABUT_OK;
+    return check_bounds(so, code, when, err);
 }
 
 /* Where the iterations of a step begin. */
@@ -332,6 +347,20 @@ static void report_contacts(const abut_solver *so, abut_report *rep)
     rep->gap_node[3] = q->plane[i - q->n];
 }
 
+static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->solver.prob;
+    abut_thin_stretch now;
+    const abut_status rc = abut_thin_stretch_find(&p->thin, s->solver.x, &now, &s->solver.scratch, err);
+    if (rc) return rc;
+    rep->min_stretch = now.min;
+    rep->max_stretch = now.max;
+    rep->max_stretch_shell = now.max_shell;
+    rep->stretch_room = now.room;
+    rep->strain_kappa = p->strain_kappa;
+    return ABUT_OK;
+}
+
 static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->solver.prob;
@@ -390,6 +419,11 @@ static abut_status put_state(const abut_stepper *s, const double *v, int pending
     /* a reader of the frame converts it to newtons by the weight of the model's scheme: so does the first step of BDF2 */
     const int starts = !pending && p->model->scheme && p->w.scheme != p->model->scheme[0];
     *kappa = starts ? p->kappa * abut_integrator_step_weight(p->model->scheme[0]) : p->kappa;
+    if (p->model->shell_limit) {
+        double *strain = abut_frame_put(out, "strain/kappa", 1, err);
+        if (!strain) return err->code;
+        *strain = p->strain_kappa;
+    }
     const abut_path *path = &s->solver.path;
     if (path->n > 2) {
         double *way = abut_frame_put(out, "step/way", (int64_t)(path->n - 2) * nv, err);
@@ -434,6 +468,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     if (!rc) rc = put_state(s, s->v_end, 0, out, err);
     if (!rc) rc = put_record(s, with, carry, out, err);
     if (!rc) rc = report_physics(s, rep, err);
+    if (!rc) rc = report_stretch(s, rep, err);
     if (rc) return rc;
     *at = abut_instant_next(s->at, h);
     rep->step = at->step;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Boxes of nx x ny x nz cells, six tets each (Kuhn), joined into one model. */
+/* Boxes of nx x ny x nz cells, six tets each (Kuhn), and flat sheets of shells, joined into one model. */
 typedef struct fixture {
     double X[3 * 4096];
     int32_t tet[4 * 16384], role[4096], body[4096];
@@ -16,6 +16,9 @@ typedef struct fixture {
     int32_t nv, nt, ntri, nedge, no;
     double h, dhat, mu, eps_v, tol, young, poisson, gravity[3];
     int material, lags, plane;          /* plane: half-space y >= 0 */
+    int32_t shell[3 * 4096], nshell;    /* all of one thickness, row of limits and membrane */
+    double shell_rest[4 * 4096], shell_thick, limit[4], fabric[4], strain[3];
+    int32_t membrane;
     int32_t scheme;
     double damp_mass, damp_stiffness;
     int32_t mo_nodes[4096], mo_first[2 * 8], n_mo_nodes, nmo;
@@ -33,6 +36,7 @@ static inline fixture *fixture_new(void)
     f->poisson = 0.4;
     f->lags = 1;
     f->gravity[1] = -9.81;
+    f->shell_thick = 1e-3;
     return f;
 }
 
@@ -87,6 +91,45 @@ static inline int32_t fixture_box(fixture *f, double ox, double oy, double oz, d
                     fixture_face(f, v[1], v[2], v[3]);
                 }
     return f->no++;
+}
+
+/* A flat sheet at the height oy over [ox, ox + sx] x [oz, oz + sz], diagonals alternating; warp along x, weft along z.  Node
+ * (i, k) is the first node plus i (nz + 1) + k.  Returns its object. */
+static inline int32_t fixture_sheet(fixture *f, double ox, double oy, double oz, double sx, double sz, int nx, int nz)
+{
+    const int32_t base = f->nv;
+    for (int i = 0; i <= nx; i++)
+        for (int k = 0; k <= nz; k++) {
+            double *X = f->X + 3 * f->nv;
+            X[0] = ox + sx * i / nx, X[1] = oy, X[2] = oz + sz * k / nz;
+            f->role[f->nv] = ABUT_NODE_FREE;
+            f->body[f->nv++] = f->no;
+        }
+    for (int i = 0; i < nx; i++)
+        for (int k = 0; k < nz; k++) {
+            const int32_t a = base + i * (nz + 1) + k, b = a + nz + 1, quad[4] = { a, b, b + 1, a + 1 };
+            for (int t = 0; t < 2; t++) {
+                const int at = (i + k) % 2;
+                const int32_t v[3] = { quad[at], quad[at + 1 + t], quad[(at + 2 + t) % 4] };
+                double *R = f->shell_rest + 4 * f->nshell;
+                for (int c = 0; c < 2; c++)
+                    for (int d = 0; d < 2; d++) R[2 * d + c] = f->X[3 * v[1 + c] + 2 * d] - f->X[3 * v[0] + 2 * d];
+                memcpy(f->shell + 3 * f->nshell++, v, sizeof v);
+                memcpy(f->tri + 3 * f->ntri++, v, sizeof v);
+            }
+        }
+    return f->no++;
+}
+
+/* Holds one node where it is, or moves it. */
+static inline void fixture_pin(fixture *f, int32_t node, const double linear[3])
+{
+    const int32_t k = f->nmo++;
+    f->mo_first[2 * k] = f->n_mo_nodes;
+    f->role[node] = ABUT_NODE_HANDLE;
+    f->mo_nodes[f->n_mo_nodes++] = node;
+    f->mo_first[2 * k + 1] = f->n_mo_nodes;
+    memcpy(f->mo_linear + 3 * k, linear, 3 * sizeof(double));
 }
 
 /* Prescribes a rigid motion of all nodes of an object inside a slab lo <= X[axis] <= hi. */
@@ -147,6 +190,11 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
         for (int a = 0; a < 4; a++) mass[v[a]] += 1000 * vol / 4;
         total += 1000 * vol;
     }
+    for (int32_t t = 0; t < f->nshell; t++) {
+        const double *R = f->shell_rest + 4 * t, part = 1000 * 0.5 * (R[0] * R[3] - R[1] * R[2]) * f->shell_thick / 3;
+        for (int a = 0; a < 3; a++) mass[f->shell[3 * t + a]] += part;
+        total += 3 * part;
+    }
     for (int32_t i = 0; i < f->nv; i++) {
         if (f->role[i] == ABUT_NODE_OBSTACLE) continue;
         nsim++;
@@ -155,7 +203,7 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
     for (int32_t i = 0; i < f->nv; i++)
         if (f->role[i] == ABUT_NODE_OBSTACLE) mass[i] = total / nsim;
     const double l = sqrt((hi[0] - lo[0]) * (hi[0] - lo[0]) + (hi[1] - lo[1]) * (hi[1] - lo[1]) + (hi[2] - lo[2]) * (hi[2] - lo[2]));
-    int32_t *zeros = calloc((size_t)f->nt + (size_t)f->no + 8, sizeof *zeros);
+    int32_t *zeros = calloc((size_t)f->nt + (size_t)f->no + (size_t)f->nshell + 8, sizeof *zeros);
     const double rho = 1000, window[16] = { 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9 };
     const double origin[3] = { 0, 0, 0 }, up[3] = { 0, 1, 0 }, centers[24] = { 0 };
     /* Li 2020, App. F, written out: mean mass 1e11 / (4e-16 l^2 b''(1e-16 l^2)) */
@@ -165,13 +213,31 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
     FIXTURE_PUT("node/mass", f->nv, mass);
     FIXTURE_PUT("node/role", f->nv, f->role);
     FIXTURE_PUT("node/object", f->nv, f->body);
-    FIXTURE_PUT("tet/node", f->nt, f->tet);
-    FIXTURE_PUT("tet/material", f->nt, zeros);
+    if (f->nt) FIXTURE_PUT("tet/node", f->nt, f->tet);
+    if (f->nt) FIXTURE_PUT("tet/material", f->nt, zeros);
     const int32_t material = f->material, lags = f->lags;
     FIXTURE_PUT("material/model", 1, &material);
     FIXTURE_PUT("material/density", 1, &rho);
     FIXTURE_PUT("material/young", 1, &f->young);
     FIXTURE_PUT("material/poisson", 1, &f->poisson);
+    if (f->nshell) {
+        double *thick = calloc(5 * (size_t)f->nshell, sizeof *thick), *limit = thick + f->nshell;
+        for (int32_t t = 0; t < f->nshell; t++) {
+            thick[t] = f->shell_thick;
+            memcpy(limit + 4 * t, f->limit, sizeof f->limit);
+        }
+        FIXTURE_PUT("shell/node", f->nshell, f->shell);
+        FIXTURE_PUT("shell/material", f->nshell, zeros);
+        FIXTURE_PUT("shell/thickness", f->nshell, thick);
+        FIXTURE_PUT("shell/rest", f->nshell, f->shell_rest);
+        if (f->limit[1] > 0 || f->limit[2] > 0) FIXTURE_PUT("shell/stretch-limit", f->nshell, limit);
+        free(thick);
+        if (f->membrane) {
+            FIXTURE_PUT("material/membrane", 1, &f->membrane);
+            FIXTURE_PUT("material/fabric", 1, f->fabric);
+            FIXTURE_PUT("material/strain-limit", 1, f->strain);
+        }
+    }
     FIXTURE_PUT("object/friction", f->no, zeros);
     FIXTURE_PUT("contact/node", f->nv, f->node);
     FIXTURE_PUT("contact/edge", f->nedge, f->edge);
