@@ -83,8 +83,8 @@ static abut_status unknown_object(const abut_arrays *set, int32_t no, const char
                      at + 24 < sizeof list ? "" : " ...");
 }
 
-static abut_status choose(const abut_arrays *set, int32_t no, const char *const *names, int n_names, uint8_t *take,
-                          abut_err *err)
+abut_status abut_objects_choose(const abut_arrays *set, int32_t no, const char *const *names, int n_names, uint8_t *take,
+                                abut_err *err)
 {
     char one[ABUT_PART_NAME];
     memset(take, n_names == 0, (size_t)no);
@@ -149,7 +149,7 @@ abut_status abut_parts_make(const abut_arrays *set, const abut_model *m, const c
     uint8_t *take = malloc((size_t)m->no + 1);
     abut_status rc = ABUT_OK;
     if (!made.part || !made.chosen || !local || !take) rc = abut_fail(err, ABUT_E_NOMEM, "no memory for the objects");
-    if (!rc) rc = choose(set, m->no, names, n_names, take, err);
+    if (!rc) rc = abut_objects_choose(set, m->no, names, n_names, take, err);
     if (!rc) rc = gather_lists(m, &g, err);
     if (!rc) {
         for (int32_t i = 0; i < m->nv; i++) {

@@ -28,6 +28,11 @@ typedef struct abut_parts {
     uint8_t *chosen;        /* [nv] 1 when the node belongs to a chosen object */
 } abut_parts;
 
+/** take[no]: 1 for the objects of these names; n_names 0: for all.
+ * Fails  ABUT_E_ARG a name is no object's (lists those there are) */
+ABUT_MUST_USE abut_status abut_objects_choose(const abut_arrays *set, int32_t no, const char *const *names, int n_names,
+                                              uint8_t *take, abut_err *err);
+
 /** Makes the parts of the chosen objects.  names[n_names]: object names, n_names 0 = all.
  * Fails  ABUT_E_ARG a name is no object's (lists those there are); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_parts_make(const abut_arrays *set, const abut_model *m, const char *const *names,

@@ -1,132 +1,156 @@
-/* strain-limit: the largest and smallest principal stretch of every frame, judged against limits; the stream passes
- * through unchanged. */
-#include "energy/stretch.h"
-#include "tools/cli.h"
-#include "tools/cli_stream.h"
+/* strain-limit: puts limits on the stretch of shells into a stream, judges every frame against limits, or projects the
+ * last frame onto them. */
+#include "tools/strain_audit.h"
+#include "tools/strain_split.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { MOST_REMARKS = 20 };
+typedef struct request {
+    int audit, project;
+    abut_opt_list objects;
+    strain_audit judge;
+    strain_split split;
+} request;
 
-typedef struct audit {
-    int wanted;
-    double upper, lower;        /* limits, NAN: none */
-    const char *json_name;
-    FILE *json;
-    abut_elastic elastic;       /* of the model in the stream */
-    abut_arena scratch;
-    abut_stretch worst;         /* over all frames, and when */
-    int64_t min_step, max_step;
-    int64_t frames, outside;    /* frames seen, frames that exceed a limit */
-} audit;
-
-static abut_status check_request(const audit *a, abut_err *err)
+static abut_status check_limits(const strain_limits *l, abut_err *err)
 {
-    if (!a->wanted) return abut_fail(err, ABUT_E_ARG, "nothing to do: give --audit");
-    if (a->upper <= 1) return abut_fail(err, ABUT_E_ARG, "--upper %g: a largest stretch is more than 1", a->upper);
-    if (a->lower >= 1 || a->lower < 0)
-        return abut_fail(err, ABUT_E_ARG, "--lower %g: a smallest stretch is at least 0 and less than 1", a->lower);
+    if (l->upper <= 1) return abut_fail(err, ABUT_E_ARG, "--upper %g: a largest stretch is more than 1", l->upper);
+    if (l->lower >= 1 || l->lower < 0)
+        return abut_fail(err, ABUT_E_ARG, "--lower %g: a smallest stretch is at least 0 and less than 1", l->lower);
+    if (!(l->upper_begins >= 1) || l->upper_begins >= l->upper)
+        return abut_fail(err, ABUT_E_ARG, "--upper-threshold %g: expected at least 1 and less than the limit", l->upper_begins);
+    if (!(l->lower_begins <= 1) || l->lower_begins <= l->lower)
+        return abut_fail(err, ABUT_E_ARG, "--lower-threshold %g: expected at most 1 and more than the limit", l->lower_begins);
     return ABUT_OK;
 }
 
-/* "tet 7 (object 'ball', nodes 1 2 3 4)" */
-static const char *describe(const abut_stream *s, int32_t tet, char *buf, size_t size)
+static abut_status check_request(const request *r, const abut_cli *cli, abut_err *err)
 {
-    char object[64];
-    const int32_t *n = s->model.tet + 4 * (size_t)tet;
-    abut_text_row(&s->model_set, "object/name", s->model.body[n[0]], object, sizeof object);
-    snprintf(buf, size, "tet %d (object '%s', nodes %d %d %d %d)", tet, object, n[0], n[1], n[2], n[3]);
-    return buf;
+    const strain_limits *l = &r->judge.limits;
+    if (!r->audit && isnan(l->upper) && isnan(l->lower) && !r->project)
+        return abut_fail(err, ABUT_E_ARG, "nothing to do: give --audit, or limits to set (--upper, --lower)");
+    if (r->audit && r->project) return abut_fail(err, ABUT_E_ARG, "--audit and --project: expected one of them");
+    if (!r->audit && !cli->out)
+        return abut_fail(err, ABUT_E_ARG, "limits change the stream: expected -o FILE or a pipe, or --audit");
+    return check_limits(l, err);
 }
 
-static void remark(audit *a, const abut_stream *s, double stretch, int32_t tet, const char *side, double limit)
+/* The limits of the request become the model's. */
+static abut_status set_limits(const request *r, abut_stream *s, abut_err *err)
 {
-    char element[160];
-    if (a->outside > MOST_REMARKS) return;
-    abut_cli_say(s->cli, "step %" PRId64 ", %g s: stretch %.6g of %s is %s the limit %g", s->head.step, s->head.time,
-                 stretch, describe(s, tet, element, sizeof element), side, limit);
-    if (a->outside == MOST_REMARKS) abut_cli_say(s->cli, "further frames outside the limits are only counted");
+    if (s->model.nsh == 0)
+        return abut_fail(err, ABUT_E_FORMAT, "the model has no shells: expected some, for only shells have limits");
+    const size_t bytes = 4 * (size_t)s->model.nsh * sizeof(double);
+    double *rows = abut_model_put(&s->model_set, "shell/stretch-limit", s->model.nsh, err);
+    if (!rows) return err->code;
+    memcpy(rows, r->judge.rows, bytes);
+    abut_arrays_find(&s->model_set, "shell/stretch-limit")->flags |= ABUT_A_REQUIRED;
+    return abut_model_view(&s->model_set, &s->model, err);
 }
 
-/* One JSON object per frame, one line each. */
-static abut_status write_json(const audit *a, const abut_stream *s, const abut_stretch *now, int outside, abut_err *err)
+static abut_status take_model(request *r, abut_stream *s, abut_err *err)
 {
-    if (!a->json) return ABUT_OK;
-    const int n = fprintf(a->json, "{\"step\": %" PRId64 ", \"time\": %.17g, \"max\": %.17g, \"max_tet\": %d, "
-                          "\"min\": %.17g, \"min_tet\": %d, \"outside\": %s}\n", s->head.step, s->head.time, now->max,
-                          now->max_tet, now->min, now->min_tet, outside ? "true" : "false");
-    return n < 0 ? abut_fail(err, ABUT_E_IO, "%s: %s", a->json_name, strerror(errno)) : ABUT_OK;
+    abut_status rc = strain_audit_model(&r->judge, s, err);
+    if (rc || r->audit) return rc;
+    rc = set_limits(r, s, err);
+    if (!rc) rc = strain_audit_model(&r->judge, s, err);    /* of the new arrays */
+    return rc || !r->project ? rc : strain_split_model(&r->split, s, err);
 }
 
-static abut_status audit_frame(audit *a, const abut_stream *s, abut_err *err)
+/* Judged, or held against the limits that the stream has from now on. */
+static abut_status look(request *r, abut_stream *s, abut_err *err)
 {
-    abut_stretch now;
-    const abut_status rc = abut_stretch_find(&a->elastic, s->frame.x, &now, &a->scratch, err);
-    if (rc) return rc;
-    const int above = now.max > a->upper, below = now.min < a->lower;   /* false for a limit that is NAN */
-    a->outside += above || below;
-    if (above) remark(a, s, now.max, now.max_tet, "above", a->upper);
-    if (below) remark(a, s, now.min, now.min_tet, "below", a->lower);
-    if (a->frames == 0 || now.max > a->worst.max) a->worst.max = now.max, a->max_step = s->head.step;
-    if (a->frames == 0 || now.min < a->worst.min) a->worst.min = now.min, a->min_step = s->head.step;
-    a->frames++;
-    abut_cli_progress(s->cli, "step %" PRId64 ": stretch %.4g to %.4g", s->head.step, now.min, now.max);
-    return write_json(a, s, &now, above || below, err);
+    const int64_t outside = r->judge.outside;
+    const abut_status rc = strain_audit_frame(&r->judge, s, err);
+    if (rc || r->audit || r->judge.outside == outside) return rc;
+    return abut_fail(err, ABUT_E_GEOM, "step %lld is beyond the limits: no simulation goes on from there", (long long)s->head.step);
 }
 
-static abut_status audit_model(audit *a, const abut_stream *s, abut_err *err)
+static abut_status take_frame(request *r, abut_stream *s, abut_err *err)
 {
-    abut_elastic_clear(&a->elastic);
-    if (s->model.nt == 0) abut_cli_say(s->cli, "this model has no tetrahedra: nothing in it has a stretch");
-    return abut_elastic_init(&a->elastic, &s->model, err);
+    if (r->project) return strain_split_frame(&r->split, s, err);
+    const abut_status rc = look(r, s, err);
+    return rc ? rc : abut_stream_write(s, err);
 }
 
-static abut_status run(audit *a, abut_stream *s, abut_cli *cli, abut_err *err)
+static abut_status finish(request *r, abut_stream *s, abut_err *err)
 {
-    abut_status rc = abut_stream_open(s, cli, NULL, err);
-    while (!rc) {
-        rc = abut_stream_next(s, err);
-        if (rc || s->item == ABUT_ITEM_END) break;
-        rc = s->item == ABUT_ITEM_MODEL ? audit_model(a, s, err) : audit_frame(a, s, err);
-        if (!rc) rc = abut_stream_write(s, err);
+    abut_status rc = ABUT_OK;
+    if (r->project) {
+        rc = strain_split_finish(&r->split, s, err);
+        if (!rc) rc = look(r, s, err);
+        if (!rc) rc = abut_stream_write_frame(s, &s->head, &s->frame_set, err);
     }
     return rc ? rc : abut_stream_close(s, err);
 }
 
-static void summarise(const audit *a, abut_cli *cli)
+/* What shapes the result; NULL for an audit, which changes nothing. */
+static const char *options_json(const request *r, char *buf, size_t size)
 {
-    if (a->frames == 0) abut_cli_say(cli, "the stream has no frames");
-    else
-        abut_cli_say(cli, "%" PRId64 " frames: stretch %.6g (step %" PRId64 ") to %.6g (step %" PRId64 "); %" PRId64
-                     " outside the limits", a->frames, a->worst.min, a->min_step, a->worst.max, a->max_step, a->outside);
+    const strain_limits *l = &r->judge.limits;
+    if (r->audit) return NULL;
+    int n = snprintf(buf, size, "{\"project\": %s", r->project ? "true" : "false");
+    if (!isnan(l->upper)) n += snprintf(buf + n, size - (size_t)n, ", \"upper\": [%.17g, %.17g]", l->upper_begins, l->upper);
+    if (!isnan(l->lower)) n += snprintf(buf + n, size - (size_t)n, ", \"lower\": [%.17g, %.17g]", l->lower, l->lower_begins);
+    snprintf(buf + n, size - (size_t)n, ", \"objects\": %d}", r->objects.n);
+    return buf;
+}
+
+static abut_status run(request *r, abut_stream *s, abut_cli *cli, abut_err *err)
+{
+    char options[256];
+    abut_status rc = abut_stream_open(s, cli, options_json(r, options, sizeof options), err);
+    while (!rc) {
+        rc = abut_stream_next(s, err);
+        if (rc || s->item == ABUT_ITEM_END) break;
+        rc = s->item == ABUT_ITEM_MODEL ? take_model(r, s, err) : take_frame(r, s, err);
+        if (!rc && s->item == ABUT_ITEM_MODEL) rc = abut_stream_write(s, err);
+    }
+    return rc ? rc : finish(r, s, err);
+}
+
+static void summarise(const request *r, abut_cli *cli)
+{
+    strain_audit_say(&r->judge, cli);
+    if (r->project)
+        abut_cli_say(cli, "projected in %d Newton iterations; a node was moved by up to %.3g m", r->split.iterations, r->split.moved);
 }
 
 int main(int argc, char **argv)
 {
-    audit a = { .upper = NAN, .lower = NAN };
+    static request r = { .judge = { .limits = { NAN, 1, 1, NAN } } };
+    strain_limits *l = &r.judge.limits;
     const abut_opt opts[] = {
-        { 0, "audit", ABUT_OPT_FLAG, &a.wanted, NULL, "judge every frame; exit 1 when a stretch is outside a limit" },
-        { 0, "upper", ABUT_OPT_REAL, &a.upper, "S", "largest stretch allowed, above 1: 1.06 is 6 % longer (default: none)" },
-        { 0, "lower", ABUT_OPT_REAL, &a.lower, "S", "smallest stretch allowed, below 1 (default: none)" },
-        { 0, "json", ABUT_OPT_TEXT, &a.json_name, "FILE", "write the extremes of each frame as one JSON object a line" },
+        { 0, "audit", ABUT_OPT_FLAG, &r.audit, NULL, "judge every frame; exit 1 when a stretch is outside a limit, of the stream or of "
+          "this command line" },
+        { 0, "project", ABUT_OPT_FLAG, &r.project, NULL, "for comparison: the last frame is the predictor of a step without limits; "
+          "project it onto them, from the frame before" },
+        { 0, "upper", ABUT_OPT_REAL, &l->upper, "S", "largest stretch, above 1: 1.06 is 6 % longer. Without --audit the limits "
+          "become those of the stream, which step keeps" },
+        { 0, "lower", ABUT_OPT_REAL, &l->lower, "S", "smallest stretch, below 1" },
+        { 0, "upper-threshold", ABUT_OPT_REAL, &l->upper_begins, "S", "where the barrier of the largest stretch begins (default 1)" },
+        { 0, "lower-threshold", ABUT_OPT_REAL, &l->lower_begins, "S", "where that of the smallest begins (default 1)" },
+        { 0, "object", ABUT_OPT_LIST, &r.objects, "NAME", "only the shells of this object (may be given again)" },
+        { 0, "json", ABUT_OPT_TEXT, &r.judge.json_name, "FILE", "write the extremes of each frame, and a histogram of the stretches "
+          "of shells, as one JSON object a line" },
         { 0 }
     };
     abut_cli cli;
     abut_err err = { 0 };
-    abut_cli_begin(&cli, argc, argv, "Find how far the elements of every frame are stretched.", "[FILE]", opts,
+    abut_cli_begin(&cli, argc, argv, "Limit how far shells are stretched, or find how far elements are.", "[FILE]", opts,
                    ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_stream s = { 0 };
-    abut_status rc = check_request(&a, &err);
-    if (!rc && a.json_name && !(a.json = fopen(a.json_name, "w")))
-        rc = abut_fail(&err, ABUT_E_IO, "%s: %s", a.json_name, strerror(errno));
-    if (!rc) rc = run(&a, &s, &cli, &err);
-    if (a.json && fclose(a.json) && !rc) rc = abut_fail(&err, ABUT_E_IO, "%s: %s", a.json_name, strerror(errno));
-    if (!rc) summarise(&a, &cli);
-    abut_elastic_clear(&a.elastic);
-    abut_arena_clear(&a.scratch);
+    r.judge.objects = &r.objects;
+    abut_status rc = check_request(&r, &cli, &err);
+    if (!rc && r.judge.json_name && !(r.judge.json = fopen(r.judge.json_name, "w")))
+        rc = abut_fail(&err, ABUT_E_IO, "%s: %s", r.judge.json_name, strerror(errno));
+    if (!rc) rc = run(&r, &s, &cli, &err);
+    if (r.judge.json && fclose(r.judge.json) && !rc) rc = abut_fail(&err, ABUT_E_IO, "%s: %s", r.judge.json_name, strerror(errno));
+    if (!rc) summarise(&r, &cli);
+    strain_audit_clear(&r.judge);
+    strain_split_clear(&r.split);
     abut_stream_clear(&s);
-    return abut_cli_end(&cli, a.outside > 0, &err);
+    return abut_cli_end(&cli, r.audit && r.judge.outside > 0, &err);
 }

@@ -18,7 +18,22 @@ motion:
   - {select: {object: rod, box: [[0.49, -1, -1], [0.51, 1, 1]]}, translate: [1, 0, 0]}
 Y
     "$BIN"/mesh-prep "$BATS_FILE_TMPDIR/rod.yaml" | "$BIN"/step -q -n 10 -o "$BATS_FILE_TMPDIR/rod.abut"
+    # two sheets, one that hangs from two corners with weights on the others
+    cat > "$BATS_FILE_TMPDIR/hang.yaml" <<'Y'
+time: {step: 0.02 s}
+contact: {dhat: 1 mm}
+materials: {cotton: {density: 472.6, young: 8 kPa, poisson: 0.243, bending-young: 0.8 MPa}}
+objects:
+  hung:   {generate: {cloth: {size: [1, 1], edge: 0.2, layout: rows}}, shell: {thickness: 0.318 mm}}
+  fallen: {generate: {cloth: {size: [1, 1], edge: 0.25}}, shell: {thickness: 0.318 mm}, translate: [3, 0, 0]}
+motion:
+  - {select: {object: hung, relative-box: [[0, 0, 0], [0.01, 1, 0.01]]}, fix: true}
+  - {select: {object: hung, relative-box: [[0.99, 0, 0], [1, 1, 0.01]]}, fix: true}
+  - {select: {object: hung, relative-box: [[0, 0, 0.99], [1, 1, 1]]}, force: [0, -1, 0]}
+Y
+    "$BIN"/mesh-prep "$BATS_FILE_TMPDIR/hang.yaml" -o "$BATS_FILE_TMPDIR/hang.abut"
 }
+hang() { echo "$BATS_FILE_TMPDIR/hang.abut"; }
 rod() { echo "$BATS_FILE_TMPDIR/rod.abut"; }
 
 @test "strain-limit --help names its options and exits 0" {
@@ -92,4 +107,73 @@ P
     exits 5 "$BIN/strain-limit" --audit --json nowhere/rod.jsonl "$(rod)" -o no.abut
     [ ! -e no.abut ]
     exits 5 "$BIN/strain-limit" --audit "$(rod)" -o /dev/full
+}
+
+@test "limits that are set are kept by step, and only by the object they are of" {
+    exits 0 "$BIN/strain-limit" --upper 1.05 --lower 0.5 --object hung "$(hang)" -o limited.abut
+    "$BIN/step" -q -n 12 limited.abut -o limited-12.abut
+    "$BIN/ccd-check" -q --no-output limited-12.abut
+    exits 0 "$BIN/strain-limit" --audit --json limited.jsonl limited-12.abut -o same.abut
+    says "0 outside the limits"
+    says "least room before a limit"
+    cmp limited-12.abut same.abut
+    # without them the same sheet is stretched further; the audit says so of the shell that it names
+    "$BIN/step" -q -n 12 "$(hang)" -o free.abut
+    exits 1 "$BIN/strain-limit" --audit --upper 1.05 --object hung free.abut -o /dev/null
+    says "(object 'hung', nodes"
+    says "is at or above the limit 1.05"
+    exits 0 "$BIN/strain-limit" --audit --upper 1.05 --object fallen free.abut -o /dev/null
+    exits 1 "$BIN/strain-limit" -q --audit --upper 1.05 --json free.jsonl free.abut -o /dev/null
+    "$PYTHON" - <<'P'
+import json
+def last(name): return [json.loads(line) for line in open(name)][-1]
+limited, free = last("limited.jsonl"), last("free.jsonl")
+assert limited["max"] < 1.05 < 1.1 < free["max"]
+assert limited["max_element"].startswith("shell ") and not limited["outside"] and free["outside"]
+for r in (limited, free):
+    s = r["shells"]
+    assert sum(s["histogram"]["counts"]) == 2 * s["count"] == 2 * (6 * 11 + 32)
+    assert s["max"] == r["max"] and s["min"] == r["min"]
+assert 0 < limited["shells"]["room"] < 1 and free["shells"]["room"] < 0 and limited["shells"]["outside"] == 0
+P
+}
+
+@test "limits that the frames do not keep, or that no shell could have, are refused" {
+    "$BIN/step" -q -n 12 "$(hang)" -o free.abut
+    exits 3 "$BIN/strain-limit" --upper 1.05 free.abut -o no.abut
+    says "is at or above the limit 1.05"
+    says "no simulation goes on from there"
+    exits 3 "$BIN/strain-limit" --upper 1.05 "$(rod)" -o no.abut
+    says "the model has no shells"
+    exits 2 "$BIN/strain-limit" --upper 1.05 --object hang "$(hang)" -o no.abut
+    says "no object is called 'hang'; there are hung, fallen"
+    exits 2 "$BIN/strain-limit" --upper 1.05 --upper-threshold 1.05 "$(hang)" -o no.abut
+    exits 2 "$BIN/strain-limit" --lower 0.5 --lower-threshold 0.4 "$(hang)" -o no.abut
+    exits 2 "$BIN/strain-limit" --audit --project "$(hang)" -o no.abut
+    [ ! -e no.abut ]
+}
+
+@test "a limit that is set in the scene is the one that is set in the stream" {
+    "$BIN/mesh-prep" -q "$BATS_FILE_TMPDIR/hang.yaml" --set objects.hung.shell.stretch-limit=1.05 --set objects.fallen.shell.stretch-limit=1.05 -o a.abut
+    "$BIN/strain-limit" -q --upper 1.05 "$(hang)" -o b.abut
+    "$BIN/export" --dump --array 'shell/*' a.abut | grep -v '^prov' > a.txt
+    "$BIN/export" --dump --array 'shell/*' b.abut | grep -v '^prov' > b.txt
+    [ -s a.txt ]
+    diff <(grep -A400 stretch-limit a.txt) <(grep -A400 stretch-limit b.txt)
+}
+
+@test "the splitting keeps the limits and passes no contact; its steps are its own" {
+    cp "$(hang)" now.abut
+    for i in 1 2 3 4 5 6; do
+        "$BIN/step" -q -n 1 now.abut | "$BIN/strain-limit" -q --project --upper 1.02 -o next.abut
+        mv next.abut now.abut
+    done
+    exits 0 "$BIN/strain-limit" --audit now.abut -o /dev/null
+    says "7 frames"
+    "$BIN/ccd-check" -q --no-output now.abut
+    exits 3 "$BIN/strain-limit" --project --upper 1.02 "$(hang)" -o no.abut
+    says "1 frames: the projection needs a start and its next step"
+    "$BIN/mesh-prep" -q "$BATS_FILE_TMPDIR/hang.yaml" --set time.scheme=bdf2 | "$BIN/step" -q -n 1 -o bdf2.abut
+    exits 3 "$BIN/strain-limit" --project --upper 1.02 bdf2.abut -o no.abut
+    says "the projection knows implicit Euler"
 }

@@ -1,0 +1,158 @@
+/* Limits on shells from the side of those who judge: spans, limits by object, the projection of the classical splitting. */
+#include "scene_world.h"
+
+#include "energy/shell_span.h"
+#include "solve/split.h"
+
+static const char *const ONE =
+    "time: {step: 0.01}\n"
+    "gravity: [0, -9.81, 0]\n"
+    "contact: {dhat: 1 mm}\n"
+    "tolerance: 1e-9 m/s\n"
+    "materials: {m: {young: 10 kPa, density: 500, poisson: 0.3}}\n"
+    "objects: {t: {generate: {explicit: {points: [[0, 0, 0], [0.1, 0, 0], [0, 0, 0.1]], triangles: [[0, 2, 1]]}},\n"
+    "  shell: {thickness: 1 mm, stretch-limit: 1.1}}}\n"
+    "motion: [{select: {object: t, nodes: [0, 2]}, fix: true}]\n";
+
+/* d/dx of 1/2 m (x - x~)^2 + h^2 kappa V b(x / L), the objective of a triangle whose one free corner moves along its warp. */
+static double slope(double x, double to, double m, double hkV, double L)
+{
+    double db, d2b;
+    abut_stretch_barrier(x / L, 1, 1.1, &db, &d2b);
+    return m * (x - to) + hkV * db / L;
+}
+
+TEST(the_projection_is_the_minimum_of_its_objective)
+{
+    world w;
+    world_scene(&w, "%s", ONE);
+    abut_arrays split_set = { 0 }, predictor = { 0 }, out = { 0 };
+    abut_err err = { 0 };
+    abut_model split;
+    abut_stepper st = { 0 };
+    abut_solver_opts o = abut_solver_defaults();
+    CHECK(!abut_split_model(&w.model_set, &split_set, &err));
+    CHECK(!abut_model_view(&split_set, &split, &err) && !abut_stepper_init(&st, &split, &o, &err));
+    for (int i = 0; i < w.frame.n; i++) CHECK(!abut_arrays_copy(&predictor, &w.frame.a[i], &err));
+    double *x = abut_arrays_find(&predictor, "node/x")->data;
+    const double to[3] = { 0.102, 0.13, 0.3 };
+    for (int k = 0; k < 3; k++) {
+        abut_report rep = { .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
+        x[3] = to[k];
+        CHECK(!abut_split_project(&st, &w.frame, (abut_instant){ 0, 0 }, &predictor, &out, &rep, &err));
+        const double *got = abut_arrays_find(&out, "node/x")->data, *v = abut_arrays_find(&out, "node/v")->data;
+        const abut_array *grown = abut_arrays_find(&out, "strain/kappa");
+        const double kappa = grown ? *(const double *)grown->data : ABUT_STRAIN_KAPPA_MIN;
+        double lo = 0.1, hi = 0.11 * (1 - 1e-13);
+        for (int i = 0; i < 200; i++) {
+            const double mid = 0.5 * (lo + hi);
+            if (slope(mid, to[k], split.mass[1], 1e-4 * kappa * 0.005 * 0.001, 0.1) > 0) hi = mid;
+            else lo = mid;
+        }
+        CHECK_NEAR(got[3], lo, 1e-9);
+        CHECK(got[3] < 0.11 && got[4] == 0);
+        CHECK_NEAR(v[3], (got[3] - 0.1) / 0.01, 1e-9);
+        abut_report_clear(&rep);
+    }
+    abut_arrays_clear(&split_set), abut_arrays_clear(&predictor), abut_arrays_clear(&out);
+    abut_stepper_clear(&st);
+    world_close(&w);
+}
+
+/* A free sheet that a predictor has stretched and turned: forces between its nodes cannot move its centre or turn it. */
+TEST(the_projection_keeps_the_momentum_of_a_free_sheet)
+{
+    world w;
+    world_scene(&w, "time: {step: 0.01}\ncontact: {dhat: 1 mm}\ntolerance: 1e-7 m/s\n"
+                "objects: {t: {generate: {cloth: {size: [1, 1], edge: 0.2, layout: rows, jitter: 0.2}}, shell: {thickness: 1 mm,\n"
+                "  stretch-limit: {upper: 1.05, lower: 0.9}}}}\n");
+    abut_arrays split_set = { 0 }, predictor = { 0 }, out = { 0 };
+    abut_err err = { 0 };
+    abut_model split;
+    abut_stepper st = { 0 };
+    abut_solver_opts o = abut_solver_defaults();
+    CHECK(!abut_split_model(&w.model_set, &split_set, &err));
+    CHECK(!abut_model_view(&split_set, &split, &err) && !abut_stepper_init(&st, &split, &o, &err));
+    CHECK(split.nhg == 0 && split.nsh == w.model.nsh && split.gravity[1] == 0);
+    for (int i = 0; i < w.frame.n; i++) CHECK(!abut_arrays_copy(&predictor, &w.frame.a[i], &err));
+    double *x = abut_arrays_find(&predictor, "node/x")->data;
+    for (int32_t i = 0; i < split.nv; i++) {
+        const double a = x[3 * i], b = x[3 * i + 2];
+        x[3 * i] = 1.2 * a, x[3 * i + 1] = 0.1 * a * b, x[3 * i + 2] = 0.85 * b + 0.1 * a;
+    }
+    abut_report rep = { .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
+    CHECK(!abut_split_project(&st, &w.frame, (abut_instant){ 0, 0 }, &predictor, &out, &rep, &err));
+    const double *y = abut_arrays_find(&out, "node/x")->data;
+    for (int k = 0; k < 3; k++) {
+        double shift = 0, twist = 0;
+        for (int32_t i = 0; i < split.nv; i++) {
+            const double *p = x + 3 * i, *q = y + 3 * i, m = split.mass[i];
+            const int a = (k + 1) % 3, b = (k + 2) % 3;
+            shift += m * (q[k] - p[k]);
+            twist += m * (q[a] * (q[b] - p[b]) - q[b] * (q[a] - p[a]));     /* forces m (y - x~)/h^2 act at y */
+        }
+        CHECK_NEAR(shift, 0, 1e-9);
+        CHECK_NEAR(twist, 0, 1e-9);
+    }
+    abut_thin thin;
+    abut_shell_span span;
+    CHECK(!abut_thin_init(&thin, &split, &err));
+    abut_shell_span_find(&thin, x, split.shell_limit, NULL, 0.25, &span);
+    CHECK(span.outside > 0 && span.max > 1.15);
+    abut_shell_span_find(&thin, y, split.shell_limit, NULL, 0.25, &span);
+    CHECK(span.outside == 0 && span.max < 1.05 && span.min > 0.9 && span.room > 0 && span.room < 1);
+    abut_report_clear(&rep);
+    abut_thin_clear(&thin);
+    abut_arrays_clear(&split_set), abut_arrays_clear(&predictor), abut_arrays_clear(&out);
+    abut_stepper_clear(&st);
+    world_close(&w);
+}
+
+TEST(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin)
+{
+    world w;
+    world_scene(&w, "materials: {c: {membrane: cloth, fabric: {warp: 2 kPa, weft: 1 kPa, coupling: 0, shear: 1 kPa},\n"
+                "  strain-limit: {warp: 0.4, weft: 0.5, shear: 0.3}}, m: {}}\n"
+                "objects:\n"
+                "  a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, material: m}\n"
+                "  b: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, material: c, translate: [0, 1, 0]}\n");
+    abut_thin t;
+    abut_shell_span s;
+    abut_err err = { 0 };
+    double x[3 * 18], rows[4 * 16];
+    CHECK(!abut_thin_init(&t, &w.model, &err));
+    /* warp 1.3, weft 0.8; of a alone a limit of 1.4 from 1.2 on, and 0.7 from 0.9 on */
+    for (int i = 0; i < 18; i++) {
+        const double *p = get(&w, "node/x") + 3 * i;
+        x[3 * i] = 1.3 * p[0], x[3 * i + 1] = p[1], x[3 * i + 2] = 0.8 * p[2];
+    }
+    abut_shell_limits(&w.model, (const uint8_t[2]){ 1, 0 }, 0.7, 0.9, 1.2, 1.4, rows);
+    CHECK(rows[0] == 0.7 && rows[3] == 1.4 && rows[4 * 8] == 0 && rows[4 * 8 + 3] == 0);
+    abut_shell_span_find(&t, x, rows, NULL, 0.5, &s);
+    CHECK(s.n == 16 && s.outside == 0 && s.max_row == 0);
+    CHECK_NEAR(s.max, 1.3, 1e-14);
+    CHECK_NEAR(s.min, 0.8, 1e-14);
+    CHECK_NEAR(s.room, 0.5, 1e-13);
+    CHECK_NEAR(s.strain[0], (1.69 - 1) / 2 / 0.4, 1e-14);
+    CHECK_NEAR(s.strain[1], (1 - 0.64) / 2 / 0.5, 1e-14);
+    CHECK_NEAR(s.strain[2], 0, 1e-14);
+    int64_t all = 0;
+    for (int k = 0; k < ABUT_SPAN_BINS; k++) all += s.bin[k];
+    CHECK(all == 32 && s.bin[5] + s.bin[6] == 16 && s.bin[15] + s.bin[16] == 16);     /* 0.8 and 1.3 on the edge of bins of 0.05 */
+    abut_shell_span_find(&t, x, NULL, (const uint8_t[2]){ 0, 1 }, 0.5, &s);
+    CHECK(s.n == 8 && s.max_row >= 8 && s.room == 1);
+    for (int i = 0; i < 18; i++) x[3 * i] *= 1.4 / 1.3;
+    abut_shell_span_find(&t, x, rows, NULL, 0.5, &s);
+    CHECK(s.outside == 16 && !(s.room > 1e-13) && s.strain[0] > 1);
+    abut_thin_clear(&t);
+    world_close(&w);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(the_projection_is_the_minimum_of_its_objective);
+    RUN(the_projection_keeps_the_momentum_of_a_free_sheet);
+    RUN(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin);
+    return check_done();
+}
