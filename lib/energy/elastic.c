@@ -184,6 +184,7 @@ abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double
     const size_t n = (size_t)e->model->nt;
     const int32_t nv = e->model->nv;
     const abut_mark mark = abut_arena_mark(scratch);
+    if (!n) return ABUT_OK;
     double *f = ABUT_ROOM(scratch, double, 12 * n);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "elastic gradient: corner forces of %zu tets", n);
 

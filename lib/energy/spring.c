@@ -2,35 +2,59 @@
 
 #include "base/par.h"
 #include "linalg/bsr.h"
+#include "linalg/lanes.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Lists of the springs at each node: count, round up, fill in the order of the springs. */
+static void fill_lists(abut_springs *s, int32_t *at)
+{
+    const abut_model *m = s->model;
+    for (int32_t i = 0; i < m->nv; i++) {
+        at[i] = s->first[i];
+        for (int32_t k = s->first[i]; k < s->first[i + 1]; k++) {
+            s->other[k] = i;
+            s->stiffness[k] = s->length[k] = 0;
+        }
+    }
+    for (int32_t e = 0; e < 2 * m->nsp; e++) {
+        const int32_t k = at[m->spring[e]]++;
+        s->other[k] = m->spring[e ^ 1];
+        s->stiffness[k] = m->spring_stiffness[e / 2];
+        s->length[k] = m->spring_length[e / 2];
+    }
+}
+
 abut_status abut_springs_init(abut_springs *s, const abut_model *m, abut_err *err)
 {
     *s = (abut_springs){ .model = m };
     if (!m->nsp) return ABUT_OK;
-    const size_t ends = 2 * (size_t)m->nsp;
+    if (m->nsp > INT32_MAX / 8 || m->nv > INT32_MAX / 8)
+        return abut_fail(err, ABUT_E_FORMAT, "%d springs: more than %d", m->nsp, INT32_MAX / 8);
     s->first = calloc((size_t)m->nv + 1, sizeof *s->first);
-    s->end = malloc(ends * sizeof *s->end);
-    if (!s->first || !s->end) {
-        abut_springs_clear(s);
-        return abut_fail(err, ABUT_E_NOMEM, "%d springs", m->nsp);
-    }
-    int32_t *first = s->first;
-    for (size_t e = 0; e < ends; e++) first[m->spring[e] + 1]++;
-    for (int32_t i = 0; i < m->nv; i++) first[i + 1] += first[i];
-    for (size_t e = 0; e < ends; e++) s->end[first[m->spring[e]]++] = (int32_t)e;
-    for (int32_t i = m->nv; i > 0; i--) first[i] = first[i - 1];
-    first[0] = 0;
-    return ABUT_OK;
+    int32_t *at = malloc(((size_t)m->nv + 1) * sizeof *at);
+    for (int32_t e = 0; s->first && e < 2 * m->nsp; e++) s->first[m->spring[e] + 1]++;
+    for (int32_t i = 0; s->first && i < m->nv; i++)
+        s->first[i + 1] = s->first[i] + (s->first[i + 1] + ABUT_LANES - 1) / ABUT_LANES * ABUT_LANES;
+    const size_t n = s->first ? (size_t)s->first[m->nv] + 1 : 1;
+    s->other = malloc(n * sizeof *s->other);
+    s->stiffness = malloc(n * sizeof *s->stiffness);
+    s->length = malloc(n * sizeof *s->length);
+    const int ok = s->first && at && s->other && s->stiffness && s->length;
+    if (ok) fill_lists(s, at);
+    else abut_springs_clear(s);
+    free(at);
+    return ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "%d springs", m->nsp);
 }
 
 void abut_springs_clear(abut_springs *s)
 {
     free(s->first);
-    free(s->end);
+    free(s->other);
+    free(s->stiffness);
+    free(s->length);
     *s = (abut_springs){ 0 };
 }
 
@@ -65,37 +89,34 @@ abut_status abut_spring_energy(const abut_springs *s, const double *x, double *e
     return ABUT_OK;
 }
 
-abut_status abut_spring_gradient(const abut_springs *s, const double *x, double scale, double *g, abut_arena *scratch,
-                                 abut_err *err)
+/* g[3] += scale times the pull of the springs [lo, hi) of node i, a whole number of groups */
+ABUT_LANES_CLONES
+static void pull_of(const abut_springs *s, const double *x, int32_t i, int32_t lo, int32_t hi, double scale, double *g)
+{
+    const double *xi = x + 3 * (size_t)i;
+    abut_lanes sum[3] = { { 0 } };
+    for (int32_t k = lo; k < hi; k += ABUT_LANES) {
+        const double *a = x + 3 * (size_t)s->other[k], *b = x + 3 * (size_t)s->other[k + 1], *c = x + 3 * (size_t)s->other[k + 2],
+                     *e = x + 3 * (size_t)s->other[k + 3];
+        abut_lanes d[3], stiffness, length;
+        for (int q = 0; q < 3; q++) d[q] = xi[q] - (abut_lanes){ a[q], b[q], c[q], e[q] };
+        memcpy(&stiffness, s->stiffness + k, sizeof stiffness);
+        memcpy(&length, s->length + k, sizeof length);
+        abut_lanes l = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        abut_lanes_sqrt(&l);
+        const abut_lanes force = ABUT_LANES_PICK(l > 0, stiffness - stiffness * length / l, ABUT_LANES_ALL(0.));
+        for (int q = 0; q < 3; q++) sum[q] += force * d[q];
+    }
+    for (int q = 0; q < 3; q++) g[q] += scale * ((sum[q][0] + sum[q][1]) + (sum[q][2] + sum[q][3]));
+}
+
+void abut_spring_gradient(const abut_springs *s, const double *x, double scale, double *g)
 {
     const abut_model *m = s->model;
-    const size_t n = (size_t)m->nsp;
-    if (!n) return ABUT_OK;
-    const abut_mark mark = abut_arena_mark(scratch);
-    double *f = ABUT_ROOM(scratch, double, 3 * n);
-    if (!f) return abut_fail(err, ABUT_E_NOMEM, "spring forces: %zu numbers", 3 * n);
-
-    #pragma omp parallel if (n >= ABUT_PAR_MIN)
-    {
-        #pragma omp for schedule(static)
-        for (size_t i = 0; i < n; i++) {
-            double d[3];
-            const double l = span(m, i, x, d);
-            const double c = l > 0 ? scale * m->spring_stiffness[i] * (1 - m->spring_length[i] / l) : 0;
-            for (int k = 0; k < 3; k++) f[3 * i + (size_t)k] = c * d[k];
-        }
-        #pragma omp for schedule(static)
-        for (int32_t i = 0; i < m->nv; i++) {
-            double sum[3] = { 0 };
-            for (int32_t e = s->first[i]; e < s->first[i + 1]; e++) {
-                const double *fe = f + 3 * (size_t)(s->end[e] >> 1), sign = s->end[e] & 1 ? -1 : 1;
-                for (int k = 0; k < 3; k++) sum[k] += sign * fe[k];
-            }
-            for (int k = 0; k < 3; k++) g[3 * (size_t)i + (size_t)k] += sum[k];
-        }
-    }
-    abut_arena_release(scratch, mark);
-    return ABUT_OK;
+    if (!m->nsp) return;
+    #pragma omp parallel for schedule(static) if ((size_t)m->nsp >= ABUT_PAR_MIN)
+    for (int32_t i = 0; i < m->nv; i++)
+        if (s->first[i] < s->first[i + 1]) pull_of(s, x, i, s->first[i], s->first[i + 1], scale, g + 3 * (size_t)i);
 }
 
 void abut_spring_hessian(const abut_springs *s, const double *x, double scale, int32_t *node, double *H)

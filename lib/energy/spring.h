@@ -9,23 +9,24 @@
 #include "base/arena.h"
 #include "model/model.h"
 
-/* Which springs end at which node; owned here.  Borrows the model. */
+/* The springs at each node, those of a node filled up to a multiple of ABUT_LANES by ones without stiffness to itself; owned
+ * here.  Borrows the model. */
 typedef struct abut_springs {
     const abut_model *model;
     int32_t *first;         /* [nv + 1] */
-    int32_t *end;           /* [2 nsp] 2 spring + end (0 or 1), ascending at each node */
+    int32_t *other;         /* [first[nv]] node at the other end, springs ascending */
+    double *stiffness, *length;
 } abut_springs;
 
-/** Fails  ABUT_E_NOMEM */
+/** Fails  ABUT_E_FORMAT more springs than can be numbered; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_springs_init(abut_springs *s, const abut_model *m, abut_err *err);
 void abut_springs_clear(abut_springs *s);
 
 /** E(x), J.  scratch: one double per block of springs. */
 ABUT_MUST_USE abut_status abut_spring_energy(const abut_springs *s, const double *x, double *energy, abut_arena *scratch,
                                              abut_err *err);
-/** g[3 nv] += scale dE/dx.  scratch: 3 doubles per spring. */
-ABUT_MUST_USE abut_status abut_spring_gradient(const abut_springs *s, const double *x, double scale, double *g,
-                                               abut_arena *scratch, abut_err *err);
+/** g[3 nv] += scale dE/dx.  The forces at the two ends of a spring are opposite to the last bit. */
+void abut_spring_gradient(const abut_springs *s, const double *x, double scale, double *g);
 /** node[4 nsp], the two ends and -1, -1; H[nsp * ABUT_PACKED] (linalg/bsr.h): scale d2E/dx2 of each spring, projected to
  * positive semidefinite: a spring that is shorter than at rest does not push sideways. */
 void abut_spring_hessian(const abut_springs *s, const double *x, double scale, int32_t *node, double *H);

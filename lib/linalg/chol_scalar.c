@@ -12,9 +12,9 @@
 
 /* A supernode takes its parent in while this many columns and this share of stored zeros are not passed. */
 #define WIDEST 128
-#define NARROW 8
-#define ZEROS_NARROW 0.3
-#define ZEROS_WIDE 0.08
+#define NARROW 16
+#define ZEROS_NARROW 0.4
+#define ZEROS_WIDE 0.15
 
 /* Subtrees of at most this share of the factor are worked on by one thread each. */
 #define SUBTREE_SHARE (1.0 / 16)
@@ -458,8 +458,9 @@ static void gather(const abut_chol_scalar *c, int32_t s)
 {
     abut_lanes *y = c->z + c->rptr[s];
     const size_t w = (size_t)width_of(c, s), m = (size_t)rows_of(c, s);
-    memcpy(y, c->x + c->col[s], w * sizeof *y);
-    memset(y + w, 0, (m - w) * sizeof *y);
+    const abut_lanes *x = c->x + c->col[s];
+    for (size_t i = 0; i < w; i++) y[i] = x[i];
+    for (size_t i = w; i < m; i++) y[i] = ABUT_LANES_ALL(0.);
     for (int32_t e = c->cptr[s]; e < c->cptr[s + 1]; e++) {
         const int32_t b = c->child[e];
         for (size_t i = c->rptr[b] + (size_t)width_of(c, b); i < c->rptr[b + 1]; i++) y[c->inparent[i]] += c->z[i];
@@ -498,18 +499,18 @@ static void forward(const double *L, size_t w, size_t m, abut_lanes *y)
     }
 }
 
-/* y = L^-T y in the columns, with the solution in the rows below */
+/* y[w] = L^-T y in the columns, with the solution x in the rows below */
 ABUT_LANES_CLONES
-static void backward(const double *L, size_t w, size_t m, abut_lanes *y)
+static void backward(const double *L, size_t w, size_t m, const int32_t *row, const abut_lanes *x, abut_lanes *y)
 {
     size_t i = w;
     for (; i + 4 <= m; i += 4) {
         const double *p = L + i * w, *q = p + w, *r = q + w, *s = r + w;
-        const abut_lanes a = y[i], b = y[i + 1], c = y[i + 2], d = y[i + 3];
+        const abut_lanes a = x[row[i]], b = x[row[i + 1]], c = x[row[i + 2]], d = x[row[i + 3]];
         for (size_t k = 0; k < w; k++) y[k] -= (p[k] * a + q[k] * b) + (r[k] * c + s[k] * d);
     }
     for (; i < m; i++) {
-        const abut_lanes a = y[i];
+        const abut_lanes a = x[row[i]];
         for (size_t k = 0; k < w; k++) y[k] -= L[i * w + k] * a;
     }
     for (i = w; i-- > 0;) {
@@ -528,10 +529,9 @@ static void down(const abut_chol_scalar *c, int32_t s)
 static void up(const abut_chol_scalar *c, int32_t s)
 {
     abut_lanes *y = c->z + c->rptr[s];
-    const int32_t w = width_of(c, s), m = rows_of(c, s), *row = c->row + c->rptr[s];
-    for (int32_t i = w; i < m; i++) y[i] = c->x[row[i]];
-    backward(c->L + c->xptr[s], (size_t)w, (size_t)m, y);
-    memcpy(c->x + c->col[s], y, (size_t)w * sizeof *y);
+    const int32_t w = width_of(c, s);
+    backward(c->L + c->xptr[s], (size_t)w, (size_t)rows_of(c, s), c->row + c->rptr[s], c->x, y);
+    for (int32_t i = 0; i < w; i++) c->x[c->col[s] + i] = y[i];
 }
 
 void abut_chol_scalar_solve(abut_chol_scalar *c, const double *b, double *x)

@@ -159,6 +159,7 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
     const abut_problem *p = &s->prob;
     const int32_t nv = p->model->nv;
     double clock = abut_time_wall(), big = 0;
+    int finite = 1;
     const abut_status rc = abut_problem_gradient(p, s->x, NULL, &s->none, ABUT_TERM_SMOOTH, s->g, &s->scratch, err);
     if (rc) return rc;
     rep->seconds.gradient += abut_time_wall() - clock;
@@ -166,14 +167,19 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
     for (int32_t i = 0; i < nv; i++)
         if (p->row[i] >= 0) memcpy(s->rhs + 3 * (size_t)p->row[i], s->g + 3 * (size_t)i, 3 * sizeof *s->rhs);
     abut_chol_scalar_solve(s->A, s->rhs, s->rhs);
-    for (int32_t i = 0; i < nv; i++)
+    for (int32_t i = 0; i < nv; i++) {
+        static const double still[3] = { 0 };
+        const double *from = p->row[i] < 0 ? still : s->rhs + 3 * (size_t)p->row[i];
+        double *to = s->dx + 3 * (size_t)i;
         for (int d = 0; d < 3; d++) {
-            const double v = p->row[i] < 0 ? 0 : -s->rhs[3 * p->row[i] + d];
-            s->dx[3 * i + d] = v;
-            big = fabs(v) < INFINITY ? fmax(big, fabs(v)) : INFINITY;
+            to[d] = -from[d];
+            const double size = fabs(from[d]);
+            finite &= size < INFINITY;
+            big = size > big ? size : big;
         }
+    }
     rep->seconds.solve += abut_time_wall() - clock;
-    *speed = big / p->model->h[0];
+    *speed = finite ? big / p->model->h[0] : INFINITY;
     return ABUT_OK;
 }
 

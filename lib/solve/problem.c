@@ -160,7 +160,7 @@ abut_status abut_problem_potential_gradient(const abut_problem *p, const double 
 {
     const double *z = abut_problem_elastic_point(p, x);
     abut_status rc = abut_elastic_gradient(&p->elastic, z, scale, g, scratch, err);
-    if (!rc && p->model->nsp) rc = abut_spring_gradient(&p->springs, z, scale, g, scratch, err);
+    if (!rc) abut_spring_gradient(&p->springs, z, scale, g);
     if (!rc) abut_attach_gradient(p->model, z, scale, g);
     if (!rc) rc = abut_thin_gradient(&p->thin, z, parts_there(p), p->strain_kappa, scale, g, scratch, err);
     if (!rc && parts_here(p)) rc = abut_thin_gradient(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, scale, g, scratch, err);
