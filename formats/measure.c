@@ -15,6 +15,7 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
     *ms = (abut_measure){ .model = m };
     abut_status rc = abut_elastic_init(&ms->elastic, m, err);
     if (!rc) rc = abut_thin_init(&ms->thin, m, err);
+    if (!rc) rc = abut_air_init(&ms->air, m, err);
     if (!rc) rc = abut_collmesh_init(&ms->cm, m, err);
     ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
     ms->stress = calloc((size_t)m->nt + 1, sizeof *ms->stress);
@@ -35,6 +36,7 @@ void abut_measure_clear(abut_measure *ms)
 {
     abut_elastic_clear(&ms->elastic);
     abut_thin_clear(&ms->thin);
+    abut_air_clear(&ms->air);
     abut_collmesh_clear(&ms->cm);
     abut_candidates_clear(&ms->cand);
     abut_pairs_clear(&ms->pairs);
@@ -145,7 +147,8 @@ static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fi
     if (!rc) rc = abut_spring_energy(&springs, f->x, &stretched, &ms->scratch, err);
     if (!rc) rc = abut_thin_energy(&ms->thin, f->x, ABUT_THIN_ALL, kappa, &thin, &ms->scratch, err);
     if (rc) return rc;
-    out->elastic += abut_attach_energy(ms->model, f->x) + stretched + thin;
+    abut_air_start(&ms->air, f->x);
+    out->elastic += abut_attach_energy(ms->model, f->x) + stretched + thin + abut_air_energy(&ms->air, f->x);
     out->kinetic = abut_kinetic_energy(ms->model, f->v);
     out->gravity = abut_gravity_energy(ms->model, f->x);
     abut_linear_momentum(ms->model, f->v, out->linear);

@@ -3,6 +3,7 @@
 #define ABUT_FORMATS_MEASURE_H
 
 #include "contact/pairs.h"
+#include "energy/air.h"
 #include "energy/elastic.h"
 #include "energy/thin.h"
 
@@ -35,6 +36,7 @@ typedef struct abut_measure {
     const abut_model *model;
     abut_elastic elastic;
     abut_thin thin;
+    abut_air air;
     abut_collmesh cm;
     abut_candidates cand;
     abut_pairs pairs;

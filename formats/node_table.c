@@ -11,14 +11,14 @@ typedef struct vector {
     const double *data;
 } vector;
 
-enum { VECTORS = 6 };
+enum { VECTORS = 7 };
 
 static void vectors_of(const abut_shot *s, vector v[VECTORS])
 {
     const abut_frame *f = s->frame;
     const vector all[VECTORS] = { { "", "m", f->x }, { "v", "m/s", f->v }, { "contact_force_", "N", s->fields->force },
                                   { "friction_force_", "N", f->f_friction }, { "damping_force_", "N", f->f_damping },
-                                  { "reaction_force_", "N", f->f_reaction } };
+                                  { "air_force_", "N", f->f_air }, { "reaction_force_", "N", f->f_reaction } };
     memcpy(v, all, sizeof all);
     for (int k = 3; k < VECTORS && s->head->phase == ABUT_PENDING; k++) v[k].data = NULL;   /* those of the frame before */
 }

@@ -168,7 +168,8 @@ static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_sh
         const char *name;
         const double *f;
     } force[] = { { "contact_force", s->fields->force }, { "friction_force", s->frame->f_friction },
-                  { "damping_force", s->frame->f_damping }, { "reaction_force", s->frame->f_reaction } };
+                  { "damping_force", s->frame->f_damping }, { "air_force", s->frame->f_air },
+                  { "reaction_force", s->frame->f_reaction } };
     const size_t n = s->head->phase == ABUT_COMMITTED ? sizeof force / sizeof *force : 1;
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < n && !rc; i++)

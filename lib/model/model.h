@@ -157,6 +157,7 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(f_contact,  "node/contact-force",  double, F64, nv, 3, "N",   MAY) /* of the barrier, at the end of the step  */ \
     F(f_friction, "node/friction-force", double, F64, nv, 3, "N",   MAY) \
     F(f_damping,  "node/damping-force",  double, F64, nv, 3, "N",   MAY) /* absent: nothing is damped               */ \
+    F(f_air,      "node/air-force",     double, F64, nv, 3, "N",   MAY) /* of wind and at rims under pressure; absent: none */ \
     F(f_reaction, "node/reaction-force", double, F64, nv, 3, "N",   MAY) /* what drives or holds prescribed nodes   */ \
     F(sticking,   "contact/sticking",    int32_t, I32, 1, 0, "",    MAY) /* friction contacts slower than eps-v     */ \
     F(sliding,    "contact/sliding",     int32_t, I32, 1, 0, "",    MAY) /* the others                              */ \

@@ -27,7 +27,8 @@ typedef struct abut_solved {
     const double *x, *y;            /* [3 nv], [3 nc] the end */
     const double *v0, *v;           /* [3 nv] velocities at the start and at the end */
     const double *v1;               /* [3 nv] BDF2: one step before the start */
-    const double *acc0, *acc;       /* [3 nv] m/s^2, gravity and scripted forces: in the step before (Newmark), in this one */
+    const double *acc0, *acc;       /* [3 nv] m/s^2, gravity, scripted forces, loads of the air: in the step before (Newmark), in this one */
+    const double *air;              /* [3 nv] N, or NULL */
     int first;                      /* of the simulation: Newmark starts it without contact and friction */
 } abut_solved;
 
@@ -37,7 +38,7 @@ typedef struct abut_forces {
     double *contact;    /* of the barrier; obstacles feel theirs */
     double *friction;   /* of the frozen contacts */
     double *damping;    /* -C v; none on obstacles */
-    double *elastic;    /* -dPsi/dx: elasticity, attachments and thin elements */
+    double *elastic;    /* -dPsi/dx: elasticity, attachments and thin elements, pressure */
 } abut_forces;
 
 /** Every f is written whole.  Fail  ABUT_E_NOMEM */
@@ -59,7 +60,7 @@ void abut_balance(const abut_solved *s, const abut_forces *now, const abut_force
 
 /** The work of a force in the step, J: sum f.(x' - x), f = now, in Newmark (last + now)/2. */
 double abut_work(const abut_solved *s, const double *now, const double *last);
-/** The same of scripted accelerations: all but gravity. */
+/** The same of scripted accelerations and of the loads of the air: all but gravity. */
 double abut_work_load(const abut_solved *s);
 
 /** Elastic energy at x and energy of the barrier with the stiffness of this step, J.  pairs: contacts at x (y = W x). */

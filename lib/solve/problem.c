@@ -17,6 +17,7 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     if (!rc) rc = abut_elastic_init(&p->elastic, model, err);
     if (!rc) rc = abut_springs_init(&p->springs, model, err);
     if (!rc) rc = abut_thin_init(&p->thin, model, err);
+    if (!rc) rc = abut_air_init(&p->air, model, err);
     if (!rc) rc = abut_damping_init(&p->damping, model, &p->thin, err);
     if (rc) goto fail;
 
@@ -58,6 +59,7 @@ void abut_problem_clear(abut_problem *p)
     abut_elastic_clear(&p->elastic);
     abut_springs_clear(&p->springs);
     abut_thin_clear(&p->thin);
+    abut_air_clear(&p->air);
     abut_damping_clear(&p->damping);
     abut_lag_clear(&p->lag);
     free(p->obstacle);
@@ -143,6 +145,7 @@ void abut_problem_thin_hessian(const abut_problem *p, const double *x, double *H
     memset(H, 0, p->thin.n * ABUT_PACKED * sizeof *H);
     abut_thin_hessian(&p->thin, z, parts_there(p), p->strain_kappa, p->w.psi * share * share, H);
     if (parts_here(p)) abut_thin_hessian(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, p->w.h_force * p->w.h_force, H);
+    abut_air_hessian(&p->air, z, p->w.psi * share * share, H);
 }
 
 abut_status abut_problem_potential(const abut_problem *p, const double *x, double *psi, abut_arena *scratch, abut_err *err)
@@ -151,7 +154,7 @@ abut_status abut_problem_potential(const abut_problem *p, const double *x, doubl
     abut_status rc = abut_elastic_energy(&p->elastic, x, psi, scratch, err);
     if (!rc && p->model->nsp) rc = abut_spring_energy(&p->springs, x, &springs, scratch, err);
     if (!rc) rc = abut_thin_energy(&p->thin, x, ABUT_THIN_ALL, p->strain_kappa, &thin, scratch, err);
-    if (!rc) *psi += abut_attach_energy(p->model, x) + springs + thin;
+    if (!rc) *psi += abut_attach_energy(p->model, x) + springs + thin + abut_air_energy(&p->air, x);
     return rc;
 }
 
@@ -162,6 +165,7 @@ abut_status abut_problem_potential_gradient(const abut_problem *p, const double 
     abut_status rc = abut_elastic_gradient(&p->elastic, z, scale, g, scratch, err);
     if (!rc) abut_spring_gradient(&p->springs, z, scale, g);
     if (!rc) abut_attach_gradient(p->model, z, scale, g);
+    if (!rc) abut_air_gradient(&p->air, z, scale, g);
     if (!rc) rc = abut_thin_gradient(&p->thin, z, parts_there(p), p->strain_kappa, scale, g, scratch, err);
     if (!rc && parts_here(p)) rc = abut_thin_gradient(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, scale, g, scratch, err);
     return rc;
@@ -190,6 +194,7 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     if (rc) return rc;
     out.elastic = p->w.psi * psi;
     out.spring *= p->w.psi;
+    if (p->air.presses) out.pressure = p->w.psi * abut_air_energy(&p->air, abut_problem_elastic_point(p, x));
     if (p->model->na) out.attachment = p->w.psi * abut_attach_energy(p->model, abut_problem_elastic_point(p, x));
     nodal_energy(p, x, &out);
     *e = out;
@@ -199,14 +204,15 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
 double abut_energy_sum(const abut_energy *e)
 {
     return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian, e->damping,
-                                     e->attachment, e->spring, e->thin }, 9);
+                                     e->attachment, e->spring, e->thin, e->pressure }, 10);
 }
 
 double abut_energy_noise(const abut_problem *p, const abut_energy *e)
 {
     return 4 * DBL_EPSILON * (p->w.psi * p->stiffness + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) +
                               fabs(e->friction) +
-                              fabs(e->lagrangian) + e->damping + e->attachment + e->spring + fabs(e->thin));
+                              fabs(e->lagrangian) + e->damping + e->attachment + e->spring + fabs(e->thin) +
+                              fabs(e->pressure));
 }
 
 static void nodal_gradient(const abut_problem *p, const double *x, double *g)

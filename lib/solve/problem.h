@@ -11,6 +11,7 @@
 #define ABUT_SOLVE_PROBLEM_H
 
 #include "contact/pairs.h"
+#include "energy/air.h"
 #include "energy/barrier.h"
 #include "energy/damping.h"
 #include "energy/elastic.h"
@@ -32,6 +33,7 @@ typedef struct abut_problem {
     abut_elastic elastic;
     abut_springs springs;
     abut_thin thin;
+    abut_air air;
     abut_damping damping;
     uint8_t *obstacle;          /* [nc] collision vertices that never answer a force */
 
@@ -54,7 +56,8 @@ typedef struct abut_problem {
 
 /* The terms of the objective, kg m^2. */
 typedef struct abut_energy {
-    double inertia /* quasi-static: of the loads */, elastic, damping, barrier, friction, lagrangian, attachment, spring, thin;
+    double inertia /* quasi-static: of the loads */, elastic, damping, barrier, friction, lagrangian, attachment, spring, thin,
+           pressure;
 } abut_energy;
 
 ABUT_MUST_USE abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err);
@@ -68,7 +71,8 @@ abut_stiction abut_problem_stiction(const abut_problem *p);
 
 /** Where the elastic energy is taken for an iterate x: x itself, or p->z, filled. */
 const double *abut_problem_elastic_point(const abut_problem *p, const double *x);
-/** Psi(x), J: what depends on the positions alone: elasticity, springs, attachments, thin elements.  +inf when x is infeasible. */
+/** Psi(x), J: what depends on the positions alone: elasticity, springs, attachments, thin elements, pressures.  +inf when x is
+ * infeasible. */
 ABUT_MUST_USE abut_status abut_problem_potential(const abut_problem *p, const double *x, double *psi, abut_arena *scratch,
                                                  abut_err *err);
 /** g[3 nv] += scale dPsi/dx as the scheme of this step takes it for an iterate x (elasticity at the elastic point), of every
@@ -76,7 +80,7 @@ ABUT_MUST_USE abut_status abut_problem_potential(const abut_problem *p, const do
 ABUT_MUST_USE abut_status abut_problem_potential_gradient(const abut_problem *p, const double *x, double scale, double *g,
                                                           abut_arena *scratch, abut_err *err);
 
-/** H[thin.n * ABUT_PACKED]: what thin elements add to the Hessian of the objective at x, projected. */
+/** H[thin.n * ABUT_PACKED]: what thin elements and pressures on them add to the Hessian of the objective at x, projected. */
 void abut_problem_thin_hessian(const abut_problem *p, const double *x, double *H);
 
 /** Where a node would be that damping does not oppose. */

@@ -89,6 +89,7 @@ static abut_status put_forces(const abut_solved *s, const abut_forces *f, const 
     abut_status rc = put_rows(out, "node/contact-force", f->contact, nv, err);
     if (!rc) rc = put_rows(out, "node/friction-force", f->friction, nv, err);
     if (!rc && abut_damping_acts(&p->damping)) rc = put_rows(out, "node/damping-force", f->damping, nv, err);
+    if (!rc && s->air) rc = put_rows(out, "node/air-force", s->air, nv, err);
     if (!rc) rc = put_rows(out, "node/reaction-force", balance, nv, err);
     if (rc) return rc;
     double *reaction = abut_arrays_find(out, "node/reaction-force")->data;

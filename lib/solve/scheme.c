@@ -21,8 +21,8 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
     *s = (abut_stepper){ 0 };
     abut_status rc = abut_solver_init(&s->solver, m, opt, err);
     if (rc) return rc;
-    double **field[] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1 };
-    for (int i = 0; i < 8; i++) {
+    double **field[] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1, &s->air };
+    for (int i = 0; i < 8 + abut_air_loads(&s->solver.prob.air); i++) {
         *field[i] = calloc(3 * (size_t)m->nv, sizeof(double));
         if (*field[i]) continue;
         abut_stepper_clear(s);
@@ -36,6 +36,7 @@ void abut_stepper_clear(abut_stepper *s)
     abut_solver_clear(&s->solver);
     free(s->v);
     free(s->acc);
+    free(s->air);
     free(s->acc0);
     free(s->v_end);
     free(s->a);
@@ -105,6 +106,25 @@ static abut_status load_past(abut_stepper *s, const abut_frame *f, abut_err *err
     return ABUT_OK;
 }
 
+/* acc += f / m, of what has mass */
+static void add_force(const abut_model *m, const double *f, double *acc)
+{
+    for (int32_t i = 0; i < 3 * m->nv; i++)
+        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i] / m->mass[i / 3];
+}
+
+/* What accelerates the nodes in this step but the forces of the objective: explicit, as at its start. */
+static void load_accelerations(abut_stepper *s)
+{
+    abut_problem *p = &s->solver.prob;
+    abut_motion_acceleration(p->model, s->at.time, s->acc);
+    abut_air_start(&p->air, p->xn);
+    if (!s->air) return;
+    memset(s->air, 0, 3 * (size_t)p->model->nv * sizeof *s->air);
+    abut_air_load(&p->air, p->xn, s->v, s->air);
+    add_force(p->model, s->air, s->acc);
+}
+
 /* What both phases share: start values, inertial target, friction data of the frame. */
 static abut_status load(abut_stepper *s, const abut_arrays *frame, const double *x0, abut_instant at, abut_frame *f,
                         abut_err *err)
@@ -120,9 +140,9 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     memcpy(p->xn, x0, n3 * sizeof(double));
     memcpy(s->solver.x, f->x, n3 * sizeof(double));
     abut_motion_targets(m, at.time, x0, p->target, p->held);
-    abut_motion_acceleration(m, at.time, s->acc);
     s->at = at;
     p->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
+    load_accelerations(s);
     abut_direction_reset(&s->solver.dir);
     p->al.on = 0;
     abut_problem_number(p);
@@ -438,8 +458,13 @@ static abut_status put_record(abut_stepper *s, int with, const abut_arrays *befo
 {
     abut_solver *so = &s->solver;
     const abut_solved done = { .prob = &so->prob, .lag = &s->acted, .pairs = &so->pairs, .x = so->x, .y = so->y, .v0 = s->v,
-                               .v = s->v_end, .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .first = s->at.step == 0 };
+                               .v = s->v_end, .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
+                               .first = s->at.step == 0 };
     if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);
+    if (with && s->air) {
+        const abut_array *last = done.first ? NULL : abut_arrays_find(before, "node/air-force");
+        add_force(so->prob.model, last ? last->data : s->air, s->acc0);
+    }
     return abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);
 }
 

@@ -1,0 +1,340 @@
+/* Air on shells: derivatives of the pressure's potential, balloons, loads at rims and in the wind. */
+#include "slender.h"
+
+#include "base/rng.h"
+#include "energy/air.h"
+#include "linalg/bsr.h"
+#include "linalg/spd.h"
+
+#define PI 3.14159265358979323846
+
+/* An icosahedron of radius 1, its faces cut into four `levels` times. */
+static void icosphere(slender *s, int levels)
+{
+    const double g = (1 + sqrt(5)) / 2, n = sqrt(1 + g * g);
+    static const int32_t face[60] = { 0, 11, 5, 0, 5, 1, 0, 1, 7, 0, 7, 10, 0, 10, 11, 1, 5, 9, 5, 11, 4, 11, 10, 2, 10, 7, 6, 7, 1,
+                                      8, 3, 9, 4, 3, 4, 2, 3, 2, 6, 3, 6, 8, 3, 8, 9, 4, 9, 5, 2, 4, 11, 6, 2, 10, 8, 6, 7, 9, 8, 1 };
+    for (int k = 0; k < 3; k++)     /* (-1, g, 0), (1, g, 0), (-1, -g, 0), (1, -g, 0), and the axes turned */
+        for (int i = 0; i < 4; i++) {
+            double x[3];
+            x[k] = (i % 2 ? 1 : -1) / n, x[(k + 1) % 3] = (i / 2 ? -g : g) / n, x[(k + 2) % 3] = 0;
+            (void)slender_node(s, x[0], x[1], x[2]);
+        }
+    int32_t *tri = malloc(3 * SLENDER_ELEMENTS * sizeof *tri), nt = 20;
+    memcpy(tri, face, sizeof face);
+    for (int level = 0; level < levels; level++) {
+        int32_t *next = malloc(12 * (size_t)nt * sizeof *next), (*edge)[3] = malloc(3 * (size_t)nt * sizeof *edge);
+        int32_t ne = 0, nn = 0;
+        for (int32_t t = 0; t < nt; t++) {
+            int32_t mid[3];
+            const int32_t *v = tri + 3 * t;
+            for (int k = 0; k < 3; k++) {
+                const int32_t a = v[k] < v[(k + 1) % 3] ? v[k] : v[(k + 1) % 3], b = v[k] + v[(k + 1) % 3] - a;
+                int32_t e = 0;
+                while (e < ne && (edge[e][0] != a || edge[e][1] != b)) e++;
+                if (e == ne) {
+                    const abut_vec3 m = abut_v3_add(abut_v3_get(s->X + 3 * a), abut_v3_get(s->X + 3 * b)),
+                                    on = abut_v3_scale(1 / abut_v3_norm(m), m);
+                    edge[ne][0] = a, edge[ne][1] = b, edge[ne++][2] = slender_node(s, on.x, on.y, on.z);
+                }
+                mid[k] = edge[e][2];
+            }
+            const int32_t four[12] = { v[0], mid[0], mid[2], v[1], mid[1], mid[0], v[2], mid[2], mid[1], mid[0], mid[1], mid[2] };
+            memcpy(next + nn, four, sizeof four);
+            nn += 12;
+        }
+        free(tri);
+        free(edge);
+        tri = next;
+        nt *= 4;
+    }
+    for (int32_t t = 0; t < nt; t++) slender_shell(s, tri[3 * t], tri[3 * t + 1], tri[3 * t + 2]);
+    free(tri);
+}
+
+static double volume(const world *w, const double *x)
+{
+    double v = 0;
+    for (int32_t i = 0; i < w->model.nsh; i++) {
+        abut_vec3 c[3];
+        for (int k = 0; k < 3; k++) c[k] = abut_v3_get(x + 3 * w->model.shell[3 * i + k]);
+        v += abut_v3_dot(c[0], abut_v3_cross(c[1], c[2])) / 6;
+    }
+    return v;
+}
+
+/* ---- the potential ---- */
+
+TEST(the_potential_of_a_closed_shell_is_minus_pressure_times_volume_wherever_it_is)
+{
+    slender *s = slender_new();
+    world w;
+    icosphere(s, 2);
+    s->pressure = 7;
+    slender_open(&w, s);
+    abut_air *air = &w.st.solver.prob.air;
+    double *x = malloc(3 * (size_t)w.model.nv * sizeof *x);
+    CHECK(air->presses && !air->open && !air->drags && !w.st.air);
+    for (int k = 0; k < 3; k++) {
+        for (int32_t i = 0; i < 3 * w.model.nv; i++) x[i] = w.model.X[i] * (1 + 0.1 * k) + 100 * k;
+        abut_air_start(air, x);
+        CHECK_NEAR(abut_air_energy(air, x), -7 * volume(&w, w.model.X) * pow(1 + 0.1 * k, 3), 1e-11 * 30);
+    }
+    CHECK_NEAR(volume(&w, w.model.X), 4 * PI / 3, 0.06 * 4 * PI / 3);
+    free(x);
+    world_close(&w);
+}
+
+static void crumpled(slender *s, double *x)
+{
+    abut_rng r = { 4 };
+    for (int i = 0; i < 3 * s->nv; i++) x[i] = s->X[i] + abut_rng_real(&r, -0.2, 0.2);
+}
+
+/* Closed shells: forces are the derivative, p A / 3 at every corner, and balance; the Hessian is semidefinite and adds to the
+ * derivative of the forces only. */
+TEST(pressure_forces_are_the_derivative_and_a_third_of_the_area_each)
+{
+    slender *s = slender_new();
+    world w;
+    icosphere(s, 1);
+    enum { N = 3 * 42 };
+    double x[N], g[N] = { 0 }, by_area[N] = { 0 }, sum[3] = { 0 }, moment[3] = { 0 };
+    CHECK(3 * s->nv == N);
+    crumpled(s, x);
+    s->pressure = -3;
+    slender_open(&w, s);
+    abut_air *air = &w.st.solver.prob.air;
+    abut_air_start(air, x);
+    abut_air_gradient(air, x, 0.5, g);
+    for (int32_t i = 0; i < w.model.nsh; i++) {
+        const int32_t *v = w.model.shell + 3 * i;
+        const abut_vec3 a = abut_v3_get(x + 3 * v[0]), e = abut_v3_sub(abut_v3_get(x + 3 * v[1]), a),
+                        f = abut_v3_sub(abut_v3_get(x + 3 * v[2]), a), third = abut_v3_scale(-0.5 * -3 / 6., abut_v3_cross(e, f));
+        for (int k = 0; k < 3; k++)
+            abut_v3_put(by_area + 3 * v[k], abut_v3_add(abut_v3_get(by_area + 3 * v[k]), third));
+    }
+    for (int i = 0; i < N; i++) {
+        const double at = x[i], t = 1e-5;
+        CHECK_NEAR(g[i], by_area[i], 1e-14 * 3);
+        x[i] = at + t;
+        const double more = abut_air_energy(air, x);
+        x[i] = at - t;
+        CHECK_NEAR(0.5 * (more - abut_air_energy(air, x)) / (2 * t), g[i], 1e-9);
+        x[i] = at;
+        sum[i % 3] += g[i];
+        const int p = i - i % 3;
+        moment[i % 3] += x[p + (i + 1) % 3] * g[p + (i + 2) % 3] - x[p + (i + 2) % 3] * g[p + (i + 1) % 3];
+    }
+    for (int k = 0; k < 3; k++) {
+        CHECK_NEAR(sum[k], 0, 1e-14 * 30);
+        CHECK_NEAR(moment[k], 0, 1e-14 * 30);
+    }
+    world_close(&w);
+}
+
+/* H of all triangles in the directions of random motions, against the change of the gradient: never less. */
+TEST(the_pressure_hessian_is_semidefinite_and_not_less_than_the_true_one)
+{
+    slender *s = slender_new();
+    world w;
+    icosphere(s, 1);
+    enum { N = 3 * 42 };
+    double x[N], d[N], column[N], y[N];
+    abut_rng r = { 9 };
+    crumpled(s, x);
+    s->pressure = 3;
+    slender_open(&w, s);
+    abut_air *air = &w.st.solver.prob.air;
+    abut_air_start(air, x);
+    const size_t n = (size_t)w.model.nsh;
+    double *H = calloc(n * ABUT_PACKED, sizeof *H);
+    const abut_elems set = { n, w.st.solver.prob.thin.node, H };
+    abut_bsr A = { 0 };
+    abut_air_hessian(air, x, 0.5, H);
+    CHECK(!abut_bsr_pattern(&A, w.model.nv, &set, 1, NULL));
+    abut_bsr_assemble(&A, NULL, &set, 1);
+    int less = 0;
+    for (int k = 0; k < 200; k++) {
+        double curvature = 0, exact = 0, size = 0, more[N] = { 0 }, fewer[N] = { 0 };
+        for (int i = 0; i < N; i++) d[i] = abut_rng_real(&r, -1, 1);
+        abut_bsr_multiply(&A, d, column);
+        for (int i = 0; i < N; i++) y[i] = x[i] + 0.5 * d[i];
+        abut_air_gradient(air, y, 0.5, more);
+        for (int i = 0; i < N; i++) y[i] = x[i] - 0.5 * d[i];
+        abut_air_gradient(air, y, 0.5, fewer);      /* quadratic: differences are exact */
+        for (int i = 0; i < N; i++) {
+            curvature += d[i] * column[i];
+            exact += d[i] * (more[i] - fewer[i]);
+            size += fabs(d[i] * column[i]);
+        }
+        CHECK(curvature >= -1e-13 * size);
+        CHECK(curvature >= exact - 1e-13 * size);
+        CHECK(curvature < 4 * size);
+        less += exact < 0;
+    }
+    CHECK(less > 20 && less < 180);
+    abut_bsr_clear(&A);
+    free(H);
+    world_close(&w);
+}
+
+/* ---- balloons ---- */
+
+/* mean distance from the centre */
+static double radius(const world *w)
+{
+    double sum = 0;
+    const double *x = get(w, "node/x");
+    for (int32_t i = 0; i < w->model.nv; i++) sum += abut_v3_norm(abut_v3_get(x + 3 * i));
+    return sum / w->model.nv;
+}
+
+/* By how much a sphere of radius 1 grows, over p R^2 (1 - nu) / (2 t E): implicit Euler, in steps so long that what swings is
+ * gone. */
+static double inflation(int levels, double pressure)
+{
+    slender *s = slender_new();
+    world w;
+    icosphere(s, levels);
+    slender_hinges(s, 1);
+    s->pressure = pressure;
+    s->scheme = ABUT_IMPLICIT_EULER;
+    s->h = 1000;
+    s->tol = 1e-14;
+    slender_open(&w, s);
+    CHECK(!world_judged(&w, 3));
+    const double grown = radius(&w) - 1;
+    world_close(&w);
+    return grown * (2 * 1e-3 * 1e6) / ((1 - 0.3) * pressure);
+}
+
+TEST(a_balloon_grows_by_the_closed_form_of_a_thin_sphere)
+{
+    for (int k = -1; k <= 1; k += 2) {
+        const double coarse = inflation(2, 0.02 * k), fine = inflation(3, 0.02 * k);
+        printf("# pressure %+.2f Pa: %.5f and %.5f of the closed form\n", 0.02 * k, coarse, fine);
+        CHECK_NEAR(fine, 1, 0.01);
+        CHECK(fabs(fine - 1) < 0.4 * fabs(coarse - 1));
+    }
+}
+
+/* ---- loads ---- */
+
+/* A flat square of two triangles in the plane y = 0, its normal up. */
+static void plate(slender *s, double side)
+{
+    for (int i = 0; i < 4; i++) (void)slender_node(s, side * (i % 2), 0, side * (i / 2));
+    slender_shell(s, 0, 2, 1);
+    slender_shell(s, 1, 2, 3);
+}
+
+TEST(an_open_shell_starts_with_a_third_of_pressure_times_area_at_every_corner)
+{
+    static const int schemes[] = { ABUT_IMPLICIT_EULER, ABUT_BDF2, ABUT_MIDPOINT, ABUT_IMPLICIT_NEWMARK };
+    for (int k = 0; k < 4; k++) {
+        slender *s = slender_new();
+        world w;
+        plate(s, 0.2);
+        s->pressure = 5;
+        s->h = 1e-4;
+        s->scheme = schemes[k];
+        slender_open(&w, s);
+        const double acc = 5 / (1000 * 1e-3), share = schemes[k] == ABUT_IMPLICIT_EULER || schemes[k] == ABUT_BDF2 ? 1 : 0.5;
+        CHECK(w.st.solver.prob.air.open);
+        CHECK(!world_judged(&w, 1));
+        for (int i = 0; i < 4; i++) {
+            CHECK_NEAR(get(&w, "node/v")[3 * i + 1], acc * 1e-4, 1e-6 * acc * 1e-4);
+            CHECK_NEAR(get(&w, "node/x")[3 * i + 1], share * acc * 1e-8, 1e-6 * acc * 1e-8);
+        }
+        world_close(&w);
+    }
+}
+
+/* c A w^2 on a mass rho A t, for the wind across the plate and for the plate against still air; along it nothing */
+TEST(a_plate_in_the_wind_starts_with_the_closed_form)
+{
+    static const int schemes[] = { ABUT_IMPLICIT_EULER, ABUT_BDF2, ABUT_MIDPOINT, ABUT_IMPLICIT_NEWMARK };
+    for (int k = 0; k < 12; k++) {
+        slender *s = slender_new();
+        world w;
+        const double c = 0.6, speed = k / 4 == 1 ? -3 : 3;
+        plate(s, 0.2);
+        s->drag = c;
+        s->h = 1e-3;
+        s->scheme = schemes[k % 4];
+        s->wind[0] = 40;
+        if (k / 4 < 2) s->wind[1] = speed;
+        for (int i = 0; i < 4 && k / 4 == 2; i++) s->v[3 * i + 1] = -speed, s->v[3 * i] = 1;
+        slender_open(&w, s);
+        CHECK(!world_judged(&w, 1));
+        const double acc = c * fabs(speed) * speed / (1000 * 1e-3), v0 = k / 4 == 2 ? -speed : 0;
+        for (int i = 0; i < 4; i++) {
+            CHECK_NEAR(get(&w, "node/v")[3 * i + 1] - v0, acc * 1e-3, 1e-9);
+            CHECK_NEAR(get(&w, "node/v")[3 * i], k / 4 == 2, 1e-9);
+        }
+        const double *f = get(&w, "node/air-force");
+        double sum[3] = { 0 };
+        for (int i = 0; i < 12; i++) sum[i % 3] += f[i];
+        CHECK_NEAR(sum[1], c * 0.04 * fabs(speed) * speed, 1e-12);
+        CHECK_NEAR(sum[0], 0, 1e-14);
+        world_close(&w);
+    }
+}
+
+/* what is held against the wind needs the force of the wind, and the books of the energy close */
+TEST(the_wind_is_in_the_balance_of_forces_and_of_energy)
+{
+    static const int schemes[] = { ABUT_IMPLICIT_EULER, ABUT_BDF2, ABUT_MIDPOINT, ABUT_IMPLICIT_NEWMARK, ABUT_QUASI_STATIC };
+    for (int k = 0; k < 5; k++) {
+        slender *s = slender_new();
+        world w;
+        plate(s, 0.2);
+        s->drag = 0.6;
+        s->pressure = 2;
+        s->wind[1] = 3;
+        s->h = 1e-3;
+        s->tol = 1e-12;
+        s->scheme = schemes[k];
+        for (int i = 0; i < 4; i++) s->held[s->n_held++] = i;
+        slender_open(&w, s);
+        CHECK(!world_judged(&w, 3));
+        double sum = 0;
+        for (int i = 0; i < 4; i++) sum += get(&w, "node/reaction-force")[3 * i + 1];
+        CHECK_NEAR(sum, -0.04 * (0.6 * 9 + 2), 1e-9);
+        world_close(&w);
+    }
+    for (int k = 0; k < 4; k++) {   /* free: E + work of what is not in it stays the same */
+        slender *s = slender_new();
+        world w;
+        plate(s, 0.2);
+        s->drag = 0.6;
+        s->wind[1] = 3;
+        s->h = 1e-2;
+        s->tol = 1e-12;
+        s->scheme = schemes[k];
+        slender_open(&w, s);
+        double work = 0;
+        for (int n = 0; n < 5; n++) {
+            CHECK(!world_judged(&w, 1));
+            work += *get(&w, "work/load") + *get(&w, "work/numerical");
+            CHECK(*get(&w, "work/load") > 0);
+        }
+        CHECK_NEAR(work, *get(&w, "energy/kinetic") + *get(&w, "energy/elastic"), 1e-12);
+        CHECK(fabs(*get(&w, "work/numerical-total")) < (k < 2 ? 1 : 0.05) * *get(&w, "work/load-total"));
+        world_close(&w);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(the_potential_of_a_closed_shell_is_minus_pressure_times_volume_wherever_it_is);
+    RUN(pressure_forces_are_the_derivative_and_a_third_of_the_area_each);
+    RUN(the_pressure_hessian_is_semidefinite_and_not_less_than_the_true_one);
+    RUN(a_balloon_grows_by_the_closed_form_of_a_thin_sphere);
+    RUN(an_open_shell_starts_with_a_third_of_pressure_times_area_at_every_corner);
+    RUN(a_plate_in_the_wind_starts_with_the_closed_form);
+    RUN(the_wind_is_in_the_balance_of_forces_and_of_energy);
+    return check_done();
+}
