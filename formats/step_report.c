@@ -70,7 +70,8 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
     number(f, "time", r->time);
     fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"shifts\":%d,\"cg_iterations\":%d,\"waypoints\":%d,",
             r->newton, r->trials, r->passes, r->shifts, r->cg_iterations, r->waypoints);
-    fprintf(f, "\"newton_solves\":%d,\"not_descending\":%d,\"pairs_skipped\":%d,", r->newton_solves, r->not_descending, r->pairs_skipped);
+    fprintf(f, "\"newton_solves\":%d,\"initial_matrices\":%d,\"not_descending\":%d,\"pairs_skipped\":%d,", r->newton_solves,
+            r->initial_matrices, r->not_descending, r->pairs_skipped);
     number(f, "characteristic_norm", r->norm > 0 ? r->norm : none);
     number(f, "residual", r->residual);
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);

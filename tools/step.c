@@ -15,7 +15,7 @@
 #define NORM_DEFAULT 1e-5   /* characteristic norm: Li 2020, 3.5.2 */
 
 typedef struct options {
-    int steps, every, from, one_pass, blas_threads, max_newton, with, method, history;
+    int steps, every, from, one_pass, blas_threads, max_newton, with, method, history, parts;
     int lags;           /* -1 the scene's, 0 until they converge */
     double until;
     double tolerance;   /* NAN: the default of the rule */
@@ -152,13 +152,14 @@ static void say_solver(const options *o, char *text, size_t size)
 {
     size_t n = (size_t)snprintf(text, size, "\"solver\":\"%s\"", o->solver);
     if (o->history >= 0) n += (size_t)snprintf(text + n, size - n, ",\"history\":%d", o->history);
+    if (o->parts) n += (size_t)snprintf(text + n, size - n, ",\"parts\":%d", o->parts);
     if (o->by_norm) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"cn\"");
     if (o->tolerance > 0) snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
 }
 
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    char lags_said[16], shaped[96];
+    char lags_said[16], shaped[128];
     say_solver(o, shaped, sizeof shaped);
     snprintf(r->history, sizeof r->history, "{%s,\"lags\":%s,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
              shaped, abut_lags_json(o->lags, lags_said), o->one_pass ? "true" : "false",
@@ -183,6 +184,9 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     abut_solver_opts so = abut_solver_defaults();
     if (o->history >= 0) so.history = o->history;
     if (o->by_norm) so.norm = o->tolerance > 0 ? o->tolerance : NORM_DEFAULT;
+    so.parts = o->parts;
+    if (!o->parts) rc = abut_partition_view(&r->s.model_set, r->s.model.nt, &so.cut, err);
+    if (rc) return rc;
     so.threads = o->blas_threads;
     so.method = o->method;
     so.max_newton = o->max_newton;
@@ -216,10 +220,11 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->blas_threads < 0) return abut_fail(err, ABUT_E_ARG, "--blas-threads %d: want 1 or more", o->blas_threads);
     if (o->dump_stuck && cli->out_path && !strcmp(o->dump_stuck, cli->out_path))
         return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", o->dump_stuck);
+    if (o->parts < 0) return abut_fail(err, ABUT_E_ARG, "--parts %d: want 0 or more", o->parts);
     if (o->history < -1) return abut_fail(err, ABUT_E_ARG, "--history %d: want 0 or more", o->history);
     if (!isnan(o->tolerance) && !(o->tolerance > 0 && isfinite(o->tolerance)))
         return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
-    const int quasi = !isnan(o->tolerance) || strcmp(o->stop, "newton") || o->history >= 0;
+    const int quasi = !isnan(o->tolerance) || strcmp(o->stop, "newton") || o->history >= 0 || o->parts;
     const abut_local_words words = { o->solver, o->iterations, o->contact, o->one_pass || o->max_lags || o->with_text || quasi ||
                                      o->max_newton != 10000 || o->dump_stuck };
     abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
@@ -253,13 +258,17 @@ int main(int argc, char **argv)
         { 0, "every", ABUT_OPT_INT, &o.every, "N", "write every N-th frame, and the last" },
         { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
         { 0, "solver", ABUT_OPT_TEXT, &o.solver, "NAME", "newton (default: sparse Cholesky); newton-cg: conjugate gradients with a "
-          "two-level Schwarz preconditioner, for large scenes; lbfgs-h: L-BFGS on the Hessian of the step's first iterate; without the barrier and its guarantees, for real time: pd "
+          "two-level Schwarz preconditioner, for large scenes; lbfgs-h: L-BFGS on the Hessian of the step's first iterate; dot: on that of "
+          "subdomains, completed at their interfaces; lbfgs-pd: on a constant Laplacian; for comparison lbfgs-jh (block Jacobi), lbfgs-ic "
+          "(incomplete Cholesky), gradient (the diagonal); without the barrier and its guarantees, for real time: pd "
           "(projective dynamics), mass-springs" },
         { 0, "iterations", ABUT_OPT_TEXT, &o.iterations, "N", "pd, mass-springs: iterations of each step (default 10), or as many as it "
           "takes to be 'converged'" },
         { 0, "contact", ABUT_OPT_TEXT, &o.contact, "WHAT", "pd, mass-springs: what becomes of contact, which they do not prevent: "
           "ignore, or springs" },
         { 0, "history", ABUT_OPT_INT, &o.history, "N", "lbfgs-*: iterations that they remember (default 5)" },
+        { 0, "parts", ABUT_OPT_INT, &o.parts, "N", "dot, lbfgs-jh: subdomains (default: dot takes the partition of decompose if there is "
+          "one, else one part for about 1500 nodes)" },
         { 0, "stop", ABUT_OPT_TEXT, &o.stop, "RULE", "newton (default): when no Newton direction would move a node faster than the tolerance; "
           "cn: when the characteristic norm of the gradient is below it, for comparing solvers without contact" },
         { 0, "tolerance", ABUT_OPT_REAL, &o.tolerance, "X", "of that rule: m/s for newton (default: the scene's), a number for cn (default 1e-5)" },

@@ -1,20 +1,11 @@
 #include "linalg/schwarz.h"
 
 #include "linalg/chol.h"
+#include "linalg/domains.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Part i and the rows next to it, as a matrix of its own. */
-typedef struct domain {
-    int32_t m;
-    int32_t *row;       /* [m] rows of A, ascending */
-    abut_bsr local;     /* pattern; values stand in a buffer of the thread that factors it */
-    uint32_t *block;    /* [local.nnz] block of A; its kind is the same, the lower triangle of ascending rows */
-    abut_chol *chol;
-    double *v;          /* [3 m] right-hand side, then solution */
-} domain;
 
 /* The coarse space: two block rows a part, its translations and its rotations about its middle. */
 typedef struct coarse {
@@ -24,20 +15,13 @@ typedef struct coarse {
     double *v;          /* [6 k] */
 } coarse;
 
-/* Where the rows of A occur in domains. */
-typedef struct occurrence {
-    int32_t domain, at;
-} occurrence;
-
 struct abut_schwarz {
     int32_t n, k;
     size_t nnz;
     int32_t *part;      /* [n] */
     int32_t *first;     /* [k + 1] rows of each part are own[first[p] ..] */
     int32_t *own;       /* [n] */
-    domain *dom;        /* [k] */
-    int32_t *at;        /* [n + 1] */
-    occurrence *occ;    /* [at[n]] ascending domains of a row */
+    abut_domains *dom;  /* part i and the rows next to it */
     coarse c;
 };
 
@@ -51,32 +35,11 @@ static void *new_array(size_t n, size_t size)
     return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
 }
 
-static void local_clear(domain *d)
-{
-    free(d->row);
-    free(d->local.ptr);
-    free(d->local.row);
-    free(d->block);
-    free(d->v);
-    d->row = NULL;
-    d->block = NULL;
-    d->v = NULL;
-    d->local = (abut_bsr){ 0 };
-}
-
-static void domain_clear(domain *d)
-{
-    local_clear(d);
-    abut_chol_free(&d->chol);
-}
-
 static void layout_clear(abut_schwarz *s)
 {
     free(s->part);
     free(s->first);
     free(s->own);
-    free(s->at);
-    free(s->occ);
     free(s->c.arm);
     free(s->c.v);
     free(s->c.A.ptr);
@@ -84,16 +47,14 @@ static void layout_clear(abut_schwarz *s)
     free(s->c.A.val);
     abut_chol_free(&s->c.chol);
     s->c = (coarse){ 0 };
-    s->part = s->first = s->own = s->at = NULL;
-    s->occ = NULL;
+    s->part = s->first = s->own = NULL;
 }
 
 void abut_schwarz_free(abut_schwarz **out)
 {
     abut_schwarz *s = *out;
     if (!s) return;
-    for (int32_t p = 0; s->dom && p < s->k; p++) domain_clear(&s->dom[p]);
-    free(s->dom);
+    abut_domains_free(&s->dom);
     layout_clear(s);
     free(s);
     *out = NULL;
@@ -168,88 +129,27 @@ static int32_t domain_rows(const abut_schwarz *s, int32_t p, const neighbour *ne
     return m;
 }
 
-/* Pattern of A at the rows of a domain.  place[n]: -1 on entry and return. */
-static int local_pattern(domain *d, const abut_bsr *A, int32_t *place)
-{
-    size_t nnz = 0;
-    for (int32_t i = 0; i < d->m; i++) place[d->row[i]] = i;
-    for (int32_t i = 0; i < d->m; i++)
-        for (size_t b = A->ptr[d->row[i]]; b < A->ptr[d->row[i] + 1]; b++) nnz += place[A->row[b]] >= 0;
-    d->local = (abut_bsr){ .n = d->m, .nnz = nnz, .ptr = new_array((size_t)d->m, sizeof *d->local.ptr),
-                           .row = new_array(nnz, sizeof *d->local.row) };
-    d->block = new_array(nnz, sizeof *d->block);
-    d->v = new_array(3 * (size_t)d->m, sizeof *d->v);
-    const int ok = d->local.ptr && d->local.row && d->block && d->v;
-    size_t at = 0;
-    for (int32_t i = 0; ok && i < d->m; i++) {
-        d->local.ptr[i] = at;
-        for (size_t b = A->ptr[d->row[i]]; b < A->ptr[d->row[i] + 1]; b++) {
-            if (place[A->row[b]] < 0) continue;
-            d->local.row[at] = place[A->row[b]];
-            d->block[at++] = (uint32_t)b;
-        }
-    }
-    if (ok) d->local.ptr[d->m] = at;
-    for (int32_t i = 0; i < d->m; i++) place[d->row[i]] = -1;
-    return ok;
-}
-
-static int same_pattern(const domain *a, const domain *b)
-{
-    return a->chol && a->m == b->m && a->local.nnz == b->local.nnz &&
-           !memcmp(a->local.ptr, b->local.ptr, ((size_t)a->m + 1) * sizeof *a->local.ptr) &&
-           !memcmp(a->local.row, b->local.row, a->local.nnz * sizeof *a->local.row);
-}
-
-/* Domain p of A; the analysis of the old one serves when the pattern is the same. */
-static abut_status domain_make(abut_schwarz *s, int32_t p, const abut_bsr *A, const neighbour *near, size_t n_near,
-                               int32_t *mark, int32_t *place, abut_err *err)
-{
-    domain *old = &s->dom[p], d = { 0 };
-    d.row = new_array((size_t)(s->first[p + 1] - s->first[p]) + n_near, sizeof *d.row);
-    if (!d.row) return no_memory(err);
-    d.m = domain_rows(s, p, near, n_near, mark, d.row);
-    if (!local_pattern(&d, A, place)) {
-        local_clear(&d);
-        return no_memory(err);
-    }
-    const int same = same_pattern(old, &d);
-    d.chol = old->chol;
-    local_clear(old);
-    *old = d;
-    if (same) return ABUT_OK;
-    return d.chol ? abut_chol_renew(d.chol, &old->local, NULL, err) : abut_chol_new(&old->chol, &old->local, NULL, 1, err);
-}
-
 static abut_status domains_make(abut_schwarz *s, const abut_bsr *A, abut_err *err)
 {
-    size_t *start = new_array((size_t)s->k, sizeof *start);
+    const size_t k = (size_t)s->k;
+    size_t *start = new_array(k, sizeof *start);
     neighbour *near = start ? neighbours(s, A, start) : NULL;
-    int32_t *mark = new_array((size_t)s->n, sizeof *mark), *place = new_array((size_t)s->n, sizeof *place);
-    abut_status rc = near && mark && place ? ABUT_OK : no_memory(err);
-    if (!rc) memset(mark, -1, (size_t)s->n * sizeof *mark), memset(place, -1, (size_t)s->n * sizeof *place);
-    for (int32_t p = 0; p < s->k && !rc; p++)
-        rc = domain_make(s, p, A, near + start[p], start[p + 1] - start[p], mark, place, err);
+    int32_t *mark = new_array((size_t)s->n, sizeof *mark), *first = new_array(k, sizeof *first);
+    int32_t *row = near ? new_array((size_t)s->n + start[k], sizeof *row) : NULL;
+    abut_status rc = near && mark && first && row ? ABUT_OK : no_memory(err);
+    if (!rc) {
+        memset(mark, -1, (size_t)s->n * sizeof *mark);
+        first[0] = 0;
+        for (int32_t p = 0; p < s->k; p++)
+            first[p + 1] = first[p] + domain_rows(s, p, near + start[p], start[p + 1] - start[p], mark, row + first[p]);
+        rc = abut_domains_analyse(&s->dom, A, s->k, first, row, err);
+    }
     free(start);
     free(near);
     free(mark);
-    free(place);
+    free(first);
+    free(row);
     return rc;
-}
-
-static abut_status occurrences(abut_schwarz *s, abut_err *err)
-{
-    memset(s->at, 0, ((size_t)s->n + 1) * sizeof *s->at);
-    for (int32_t p = 0; p < s->k; p++)
-        for (int32_t i = 0; i < s->dom[p].m; i++) s->at[s->dom[p].row[i] + 1]++;
-    for (int32_t i = 0; i < s->n; i++) s->at[i + 1] += s->at[i];
-    s->occ = new_array((size_t)s->at[s->n], sizeof *s->occ);
-    if (!s->occ) return no_memory(err);
-    for (int32_t p = 0; p < s->k; p++)
-        for (int32_t i = 0; i < s->dom[p].m; i++) s->occ[s->at[s->dom[p].row[i]]++] = (occurrence){ p, i };
-    for (int32_t i = s->n; i > 0; i--) s->at[i] = s->at[i - 1];
-    s->at[0] = 0;
-    return ABUT_OK;
 }
 
 /* ---- the coarse space ---- */
@@ -421,14 +321,12 @@ static abut_status layout(abut_schwarz *s, const abut_bsr *A, const int32_t *par
     s->nnz = A->nnz;
     s->part = new_array(n, sizeof *s->part);
     s->own = new_array(n, sizeof *s->own);
-    s->at = new_array(n, sizeof *s->at);
     s->first = new_array((size_t)s->k, sizeof *s->first);
     s->c.arm = new_array(n, sizeof *s->c.arm);
-    if (!s->part || !s->own || !s->at || !s->first || !s->c.arm) return no_memory(err);
+    if (!s->part || !s->own || !s->first || !s->c.arm) return no_memory(err);
     memcpy(s->part, part, n * sizeof *part);
     abut_status rc = sort_parts(s, err);
     if (!rc) rc = domains_make(s, A, err);
-    if (!rc) rc = occurrences(s, err);
     if (rc) return rc;
     arms_fill(s, x);
     return coarse_pattern(s, A, err);
@@ -445,19 +343,9 @@ abut_status abut_schwarz_analyse(abut_schwarz **out, const abut_bsr *A, int32_t 
     *out = s;
     s->k = k;
     layout_clear(s);
-    if (!s->dom) s->dom = calloc((size_t)k, sizeof *s->dom);
-    const abut_status rc = s->dom ? layout(s, A, part, x, err) : no_memory(err);
+    const abut_status rc = layout(s, A, part, x, err);
     if (rc) abut_schwarz_free(out);
     return rc;
-}
-
-/* Values of a domain and its factor; val: room for them. */
-static abut_status domain_factor(domain *d, const abut_bsr *A, double *val, abut_err *err)
-{
-    for (size_t b = 0; b < d->local.nnz; b++) memcpy(val + 9 * b, A->val + 9 * (size_t)d->block[b], 9 * sizeof *val);
-    abut_bsr with = d->local;
-    with.val = val;
-    return abut_chol_factor(d->chol, &with, err);
 }
 
 abut_status abut_schwarz_factor(abut_schwarz *s, const abut_bsr *A, abut_err *err)
@@ -465,52 +353,20 @@ abut_status abut_schwarz_factor(abut_schwarz *s, const abut_bsr *A, abut_err *er
     if (A->n != s->n || A->nnz != s->nnz)
         return abut_fail(err, ABUT_E_ARG, "Schwarz preconditioner: matrix of %d rows, %zu blocks; %d, %zu were analysed", A->n,
                          A->nnz, s->n, s->nnz);
-    size_t most = 0;
-    for (int32_t p = 0; p < s->k; p++) most = s->dom[p].local.nnz > most ? s->dom[p].local.nnz : most;
-    int32_t bad = s->k;     /* the first that fails, whoever meets it */
-    abut_err why = { 0 };
-    #pragma omp parallel
-    {
-        double *val = new_array(9 * most, sizeof *val);
-        #pragma omp for schedule(dynamic)
-        for (int32_t p = 0; p < s->k; p++) {
-            abut_err e = { 0 };
-            const abut_status rc = val ? domain_factor(&s->dom[p], A, val, &e) : no_memory(&e);
-            if (!rc) continue;
-            #pragma omp critical (abut_schwarz_bad)
-            if (p < bad) bad = p, why = e;
-        }
-        free(val);
-    }
-    if (bad < s->k) return abut_fail(err, why.code, "Schwarz preconditioner, part %d: %s", bad, why.msg);
+    abut_status rc = abut_domains_factor(s->dom, A, err);
+    if (rc) return abut_wrap(err, "Schwarz preconditioner"), rc;
     coarse_fill(s, A);
-    const abut_status rc = abut_chol_factor(s->c.chol, &s->c.A, err);
+    rc = abut_chol_factor(s->c.chol, &s->c.A, err);
     return rc ? abut_wrap(err, "Schwarz preconditioner, coarse matrix"), rc : ABUT_OK;
 }
 
-static abut_status solve_parts(abut_schwarz *s, const double *r, abut_err *err)
-{
-    int failed = 0;
-    #pragma omp parallel for schedule(dynamic) reduction(|| : failed)
-    for (int32_t p = 0; p < s->k; p++) {
-        const domain *d = &s->dom[p];
-        for (int32_t i = 0; i < d->m; i++) memcpy(d->v + 3 * (size_t)i, r + 3 * (size_t)d->row[i], 3 * sizeof *r);
-        failed = failed || abut_chol_solve(d->chol, d->v, d->v, NULL) != ABUT_OK;
-    }
-    return failed ? abut_fail(err, ABUT_E_ARG, "Schwarz preconditioner: applied without a factor") : ABUT_OK;
-}
-
-/* z = what the domains and the coarse space say of each row, joined in the order of the domains. */
-static void join(const abut_schwarz *s, double *z)
+/* z = what the coarse space says of each row */
+static void prolong(const abut_schwarz *s, double *z)
 {
     #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < s->n; i++) {
         const double *t = s->c.v + 6 * (size_t)s->part[i], *w = t + 3, *a = s->c.arm[i];
-        double sum[3] = { t[0] + w[1] * a[2] - w[2] * a[1], t[1] + w[2] * a[0] - w[0] * a[2], t[2] + w[0] * a[1] - w[1] * a[0] };
-        for (int32_t o = s->at[i]; o < s->at[i + 1]; o++) {
-            const double *v = s->dom[s->occ[o].domain].v + 3 * (size_t)s->occ[o].at;
-            for (int d = 0; d < 3; d++) sum[d] += v[d];
-        }
+        const double sum[3] = { t[0] + w[1] * a[2] - w[2] * a[1], t[1] + w[2] * a[0] - w[0] * a[2], t[2] + w[0] * a[1] - w[1] * a[0] };
         memcpy(z + 3 * (size_t)i, sum, sizeof sum);
     }
 }
@@ -518,12 +374,11 @@ static void join(const abut_schwarz *s, double *z)
 static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 {
     abut_schwarz *s = of;
-    abut_status rc = solve_parts(s, r, err);
-    if (rc) return rc;
     restrict_to(s, r, s->c.v);
-    rc = abut_chol_solve(s->c.chol, s->c.v, s->c.v, err);
-    if (!rc) join(s, z);
-    return rc;
+    const abut_status rc = abut_chol_solve(s->c.chol, s->c.v, s->c.v, err);
+    if (rc) return rc;
+    prolong(s, z);
+    return abut_domains_add(s->dom, ABUT_JOIN_SUM, r, z, err);
 }
 
 abut_precond abut_schwarz_precond(abut_schwarz *s)
@@ -533,15 +388,8 @@ abut_precond abut_schwarz_precond(abut_schwarz *s)
 
 abut_schwarz_stats abut_schwarz_get_stats(const abut_schwarz *s)
 {
-    abut_schwarz_stats out = { .parts = s->k };
     const abut_chol_stats c = abut_chol_get_stats(s->c.chol);
-    out.factor_nnz = c.factor_nnz;
-    out.factor_flops = c.factor_flops;
-    for (int32_t p = 0; p < s->k; p++) {
-        const abut_chol_stats d = abut_chol_get_stats(s->dom[p].chol);
-        out.factor_nnz += d.factor_nnz;
-        out.factor_flops += d.factor_flops;
-        if (s->dom[p].m > out.largest) out.largest = s->dom[p].m;
-    }
-    return out;
+    const abut_domains_stats d = abut_domains_get_stats(s->dom);
+    return (abut_schwarz_stats){ .parts = s->k, .largest = d.largest, .factor_nnz = c.factor_nnz + d.factor_nnz,
+                                 .factor_flops = c.factor_flops + d.factor_flops };
 }

@@ -15,12 +15,13 @@ enum { SET_TETS, SET_TIES, SET_SPRINGS, SET_THIN, SET_TOUCH, SETS, SETS_THAT_STA
 #define WORTH_ORDERING 1.1
 #define MANY_CONTACTS 0.125
 
-const char *const abut_solve_names[ABUT_SOLVES + 1] = { "newton", "newton-cg", "lbfgs-h", NULL };
+const char *const abut_solve_names[ABUT_SOLVES + 1] = { "newton", "newton-cg", "lbfgs-h", "lbfgs-pd", "lbfgs-jh", "lbfgs-ic", "dot",
+                                                           "gradient", NULL };
 
 abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int method, int threads, abut_err *err)
 {
     const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv;
-    *d = (abut_direction){ .method = method, .threads = threads };
+    *d = (abut_direction){ .method = method, .threads = threads, .initial.kind = method };
     d->tet_H = malloc((nt * ABUT_PACKED + 1) * sizeof(double));
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
     d->thin_H = malloc((p->thin.n * ABUT_PACKED + 1) * sizeof(double));
@@ -51,7 +52,7 @@ void abut_direction_reset(abut_direction *d)
     abut_cg_reset(&d->cg);
     abut_quasi_reset(&d->quasi);
     d->kinks.n = 0;
-    d->n_perm = 0;
+    d->n_perm = d->analysed = 0;
     d->seen_n = 0;
     d->seen_nrow = 0;
 }
@@ -67,6 +68,7 @@ void abut_direction_clear(abut_direction *d)
     abut_direction_reset(d);
     abut_chol_free(&d->chol);
     abut_cg_clear(&d->cg);
+    abut_initial_clear(&d->initial);
     abut_quasi_clear(&d->quasi);
     free(d->tet_H);
     free(d->tet_row);
@@ -132,8 +134,25 @@ static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32
     for (size_t i = 0; i < n4; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];
 }
 
+static void sets_of(const abut_direction *d, const abut_problem *p, abut_elems *sets)
+{
+    const abut_model *m = p->model;
+    sets[SET_TETS] = (abut_elems){ (size_t)m->nt, d->tet_row, d->tet_H };
+    sets[SET_TIES] = (abut_elems){ (size_t)m->na * ABUT_ATTACH_PARTS, d->tie_row, d->tie_H };
+    sets[SET_SPRINGS] = (abut_elems){ (size_t)m->nsp, d->spring_row, d->spring_H };
+    sets[SET_THIN] = (abut_elems){ p->thin.n, d->thin_row, d->thin_H };
+    sets[SET_TOUCH] = (abut_elems){ d->touch.n, d->touch.row, d->touch.H };
+}
+
+/* Methods that factor the whole matrix. */
+static int is_whole(const abut_direction *d)
+{
+    return d->method == ABUT_SOLVE_CHOLESKY || d->method == ABUT_SOLVE_LBFGS_H;
+}
+
 static abut_status symbolic(abut_direction *d, abut_err *err)
 {
+    d->analysed = 1;
     return d->chol ? abut_chol_renew(d->chol, &d->A, d->perm, err)
                    : abut_chol_new(&d->chol, &d->A, d->perm, d->threads, err);
 }
@@ -197,9 +216,9 @@ static abut_status analyse(abut_direction *d, const abut_problem *p, const doubl
     abut_status rc = ABUT_OK;
     if (d->A.plan && d->A.n == p->nrow && d->n_perm == p->nrow) {
         rc = abut_bsr_update(&d->A, sets, SETS, SETS_THAT_STAY, 0, &changed, err);
-        if (!rc && changed && !by_cg) rc = symbolic(d, err);
+        if (!rc && changed) d->analysed = 0;
     } else {
-        rc = by_cg ? abut_bsr_pattern(&d->A, p->nrow, sets, SETS, err) : analyse_first(d, p, sets, err);
+        rc = is_whole(d) ? analyse_first(d, p, sets, err) : abut_bsr_pattern(&d->A, p->nrow, sets, SETS, err);
         if (!rc) d->n_perm = p->nrow;
     }
     if (!rc && changed && by_cg) rc = abut_cg_analyse(&d->cg, &d->A, p->model->nv, p->row, x, err);
@@ -255,28 +274,39 @@ static void report_factor(const abut_direction *d, abut_report *rep)
     }
 }
 
-abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, const double *x, const double *y,
-                                  const abut_pairs *pairs, const double *g, double *dir, abut_report *rep, abut_err *err)
+#define LAP(phase) do { const double now_ = abut_time_wall(); rep->seconds.phase += now_ - clock; clock = now_; } while (0)
+
+abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                    const abut_pairs *pairs, abut_elems *set, abut_err *err)
 {
-    const abut_model *m = p->model;
     const size_t n_contact = pairs->n + pairs->n_plane;
     const abut_stiction law = abut_problem_stiction(p);
     struct abut_touching *t = &d->touch;
-    const size_t n_tie = (size_t)m->na * ABUT_ATTACH_PARTS;
-    double clock = abut_time_wall();
-#define LAP(phase) do { const double now_ = abut_time_wall(); rep->seconds.phase += now_ - clock; clock = now_; } while (0)
-
-    d->bad_node = -1;
     abut_status rc = touch_reserve(t, n_contact + p->lag.n, err);
     if (!rc) rc = kinks_reserve(&d->kinks, p->lag.n, err);
     if (rc) return rc;
     d->exact = none_above(&d->kinks);
     t->n = n_contact + p->lag.n;
-    abut_elastic_hessian(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->tet_H);
     abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
     abut_friction_hessian(&p->lag, &law, x, p->still, d->kinks.above, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
-    rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
     rows_of(p, 4 * t->n, t->node, t->row);
+    *set = (abut_elems){ t->n, t->row, t->H };
+    return ABUT_OK;
+}
+
+abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                  const abut_pairs *pairs, abut_report *rep, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const size_t n_tie = (size_t)m->na * ABUT_ATTACH_PARTS;
+    abut_elems sets[SETS];
+    double clock = abut_time_wall();
+
+    d->bad_node = -1;
+    abut_status rc = abut_direction_touching(d, p, x, y, pairs, &sets[SET_TOUCH], err);
+    if (rc) return rc;
+    abut_elastic_hessian(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->tet_H);
+    rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
     abut_attach_hessian(m, p->w.psi * p->w.share * p->w.share, d->tie_node, d->tie_H);
     rows_of(p, 4 * n_tie, d->tie_node, d->tie_row);
     abut_spring_hessian(&p->springs, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->spring_node,
@@ -287,20 +317,38 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
     rows_of(p, 4 * p->thin.n, p->thin.node, d->thin_row);
     LAP(hessian);
 
-    const abut_elems sets[SETS] = { { (size_t)m->nt, d->tet_row, d->tet_H }, { n_tie, d->tie_row, d->tie_H },
-                                    { (size_t)m->nsp, d->spring_row, d->spring_H },
-                                    { p->thin.n, d->thin_row, d->thin_H }, { t->n, t->row, t->H } };
+    sets_of(d, p, sets);
     rc = analyse(d, p, x, sets, err);
     LAP(analyse);
     if (rc) return rc;
     abut_problem_diagonal(p, d->diag);
     abut_bsr_assemble(&d->A, d->diag, sets, SETS);
     LAP(assemble);
-    rc = factor(d, sets, p->nrow, rep, err);
+    return ABUT_OK;
+}
+
+abut_status abut_direction_factor(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err)
+{
+    abut_elems sets[SETS];
+    double clock = abut_time_wall();
+    sets_of(d, p, sets);
+    abut_status rc = d->method == ABUT_SOLVE_CG || d->analysed ? ABUT_OK : symbolic(d, err);
+    LAP(analyse);
+    if (!rc) rc = factor(d, sets, p->nrow, rep, err);
     LAP(factor);
     if (rc == ABUT_E_NUMERIC && d->method != ABUT_SOLVE_CG) d->bad_node = node_of_row(p, abut_chol_bad_row(d->chol));
-    if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
+    return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
+}
 
+static abut_status newton(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                          const double *g, double *dir, abut_report *rep, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const abut_stiction law = abut_problem_stiction(p);
+    abut_status rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
+    if (!rc) rc = abut_direction_factor(d, p, rep, err);
+    if (rc) return rc;
+    double clock = abut_time_wall();
     for (int32_t i = 0; i < m->nv; i++)
         if (p->row[i] >= 0)
             for (int k = 0; k < 3; k++) d->rhs[3 * p->row[i] + k] = -g[3 * i + k];
@@ -310,15 +358,21 @@ abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, cons
         for (int k = 0; k < 3; k++) dir[3 * i + k] = p->row[i] < 0 ? 0 : d->sol[3 * p->row[i] + k];
     if (!d->plain) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
     LAP(solve);
-#undef LAP
     report_factor(d, rep);
     return ABUT_OK;
 }
+#undef LAP
 
 abut_status abut_direction_find(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                                 const double *g, double *dir, abut_report *rep, abut_err *err)
 {
-    if (d->method != ABUT_SOLVE_CHOLESKY && d->method != ABUT_SOLVE_CG)
-        return abut_quasi_find(d, p, x, y, pairs, g, dir, rep, err);
-    return abut_direction_newton(d, p, x, y, pairs, g, dir, rep, err);
+    if (d->method > ABUT_SOLVE_CG) return abut_quasi_find(d, p, x, y, pairs, g, dir, rep, err);
+    return newton(d, p, x, y, pairs, g, dir, rep, err);
+}
+
+abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                  const abut_pairs *pairs, const double *g, double *dir, abut_report *rep, abut_err *err)
+{
+    if (d->method > ABUT_SOLVE_CG) abut_direction_insist(d);
+    return abut_direction_find(d, p, x, y, pairs, g, dir, rep, err);
 }

@@ -14,12 +14,14 @@
 #include "linalg/bsr.h"
 #include "linalg/chol.h"
 #include "solve/direction_cg.h"
+#include "solve/direction_initial.h"
 #include "solve/direction_lbfgs.h"
 #include "solve/problem.h"
 #include "solve/report.h"
 
 /* Which direction. */
-enum { ABUT_SOLVE_CHOLESKY, ABUT_SOLVE_CG, ABUT_SOLVE_LBFGS_H, ABUT_SOLVES /* how many */ };
+enum { ABUT_SOLVE_CHOLESKY, ABUT_SOLVE_CG, ABUT_SOLVE_LBFGS_H, ABUT_SOLVE_LBFGS_PD, ABUT_SOLVE_LBFGS_JH, ABUT_SOLVE_LBFGS_IC,
+       ABUT_SOLVE_DOT, ABUT_SOLVE_GRADIENT, ABUT_SOLVES /* how many */ };
 /* Their names as options of `step`, in that order, NULL at the end. */
 extern const char *const abut_solve_names[ABUT_SOLVES + 1];
 
@@ -31,6 +33,8 @@ typedef struct abut_direction {
     abut_chol *chol;
     abut_cg cg;
     abut_quasi quasi;
+    abut_initial initial;
+    int analysed;           /* chol is for the pattern that A has now */
     int exact;              /* the last direction was Newton's, with the second derivative of every friction contact */
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
@@ -85,5 +89,15 @@ ABUT_MUST_USE abut_status abut_direction_find(abut_direction *d, const abut_prob
 ABUT_MUST_USE abut_status abut_direction_newton(abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                                 const abut_pairs *pairs, const double *g, double *dir, abut_report *rep,
                                                 abut_err *err);
+
+/* What quasi-Newton directions take from here. */
+/** d->A: the Newton matrix at x; no factor. */
+ABUT_MUST_USE abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                                const abut_pairs *pairs, abut_report *rep, abut_err *err);
+/** Its Cholesky factor; fails as abut_direction_newton. */
+ABUT_MUST_USE abut_status abut_direction_factor(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err);
+/** The Hessians of contact and friction at x alone, in arrays of d. */
+ABUT_MUST_USE abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                                  const abut_pairs *pairs, abut_elems *set, abut_err *err);
 
 #endif

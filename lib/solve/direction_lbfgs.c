@@ -9,12 +9,20 @@
 #include <string.h>
 
 #define SHORTEST_TRIAL 0.1  /* first trial of the search: Li 2020, eq. 3.14 */
-/* after a direction that was short while Newton's was not, the next one is looked at when it is this much shorter still, but at most so much */
+/* after a direction that was short while Newton's was not, the next one is looked at when it is this much shorter still, but at
+ * most so much */
 #define DISTRUST 0.5
 #define LEAST_TRUST 0.05
-/* in contact the start matrix goes stale: it is made anew when this many iterations have not made the decrement this much smaller */
+/* in contact the initial matrix goes stale: it is made anew when this many iterations have not made the decrement this much
+ * smaller */
 #define PATIENCE 5
 #define PROGRESS 0.1
+/* Newton directions by conjugate gradients: relative residual while the direction is long and when the convergence test looks at it;
+ * iterations before the initial matrix is made anew, and at all */
+#define FAR 1e-3
+#define CLOSE 1e-8
+#define BEFORE_RENEWAL 200
+#define MOST 5000
 
 void abut_quasi_reset(abut_quasi *q)
 {
@@ -26,6 +34,7 @@ void abut_quasi_reset(abut_quasi *q)
 void abut_quasi_clear(abut_quasi *q)
 {
     abut_lbfgs_clear(&q->pairs);
+    abut_arena_clear(&q->scratch);
     free(q->x0);
     free(q->g0);
     free(q->x1);
@@ -58,8 +67,10 @@ static void gather(const abut_problem *p, const double *v, double *rows)
 
 static void scatter(const abut_problem *p, const double *rows, double scale, double *v)
 {
-    for (int32_t i = 0; i < p->model->nv; i++)
-        for (int k = 0; k < 3; k++) v[3 * (size_t)i + (size_t)k] = p->row[i] < 0 ? 0 : scale * rows[3 * (size_t)p->row[i] + (size_t)k];
+    for (int32_t i = 0; i < p->model->nv; i++) {
+        const double *from = p->row[i] < 0 ? NULL : rows + 3 * (size_t)p->row[i];
+        for (int k = 0; k < 3; k++) v[3 * (size_t)i + (size_t)k] = from ? scale * from[k] : 0;
+    }
 }
 
 /* Takes in the iterate: what the step to it has taught, unless the objective is another one since. */
@@ -84,35 +95,44 @@ static abut_status learn(abut_quasi *q, const abut_problem *p, const double *x, 
     return ABUT_OK;
 }
 
-/* The Newton direction; with it the start matrix is made anew. */
-static abut_status newton(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
-                          const double *g, double *dir, abut_report *rep, abut_err *err)
-{
-    abut_quasi *q = &d->quasi;
-    abut_direction_insist(d);
-    const abut_status rc = abut_direction_newton(d, p, x, y, pairs, g, dir, rep, err);
-    if (rc) return rc;
-    abut_lbfgs_forget(&q->pairs);
-    q->started = 1;
-    q->insist = q->age = q->mark_age = 0;
-    q->mark_slope = INFINITY;
-    rep->newton_solves++;
-    return ABUT_OK;
-}
-
 /* d->sol = B g, and its product with g, the slope of -d->sol but for the sign. */
-static abut_status apply(abut_direction *d, double *slope, abut_err *err)
+static abut_status apply(abut_direction *d, int symmetric, double *slope, abut_err *err)
 {
-    abut_quasi *q = &d->quasi;
-    const abut_precond D = abut_chol_precond(d->chol);
+    const abut_quasi *q = &d->quasi;
+    const abut_precond D = abut_initial_precond(d, symmetric);
     memcpy(d->rhs, q->g0, 3 * (size_t)q->nrow * sizeof *d->rhs);
     const abut_status rc = abut_lbfgs_apply(&q->pairs, &D, d->rhs, d->sol, err);
     if (!rc) *slope = abut_dot(q->g0, d->sol, 3 * (size_t)q->nrow, q->pairs.part);
     return rc;
 }
 
-/* Contacts have changed too much for the start matrix, going by what its directions bring: slope = g B g is twice the decrease that
- * they promise. */
+/* The same, descending: without the pairs, and then with a symmetric initial matrix, if need be. */
+static abut_status apply_down(abut_direction *d, double *slope, abut_report *rep, abut_err *err)
+{
+    abut_status rc = apply(d, 0, slope, err);
+    for (int symmetric = 0; !rc && !(*slope > 0) && symmetric < 2; symmetric++) {
+        abut_lbfgs_forget(&d->quasi.pairs);
+        rep->not_descending++;
+        rc = apply(d, symmetric, slope, err);
+    }
+    return rc;
+}
+
+static abut_status renew(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                         abut_report *rep, abut_err *err)
+{
+    abut_quasi *q = &d->quasi;
+    const abut_status rc = abut_initial_make(d, p, x, y, pairs, rep, err);
+    if (rc) return rc;
+    abut_lbfgs_forget(&q->pairs);
+    q->started = 1;
+    q->age = q->mark_age = 0;
+    q->mark_slope = INFINITY;
+    return ABUT_OK;
+}
+
+/* Contacts have changed too much for the initial matrix, going by what its directions bring: slope = g B g is twice the decrease
+ * that they promise. */
 static int is_stale(abut_quasi *q, int touches, double slope)
 {
     q->age++;
@@ -123,9 +143,11 @@ static int is_stale(abut_quasi *q, int touches, double slope)
     return touches && q->age - q->mark_age >= PATIENCE;
 }
 
-/* Where the search shall begin: at the minimum of the quadratic model with the Newton matrix of the start, Li 2020, eq. 3.14. */
+/* Where the search shall begin: at the minimum of the quadratic model with the last Newton matrix, Li 2020, eq. 3.14.  The Laplacian has
+ * none, and its directions are tried whole (Liu 2018, 4.2). */
 static double first_trial(abut_direction *d, double slope)
 {
+    if (d->method == ABUT_SOLVE_LBFGS_PD) return 1;
     abut_bsr_multiply(&d->A, d->sol, d->rhs);
     const double curvature = abut_dot(d->sol, d->rhs, 3 * (size_t)d->A.n, d->quasi.pairs.part);
     return curvature > 0 ? fmin(1, fmax(SHORTEST_TRIAL, slope / curvature)) : 1;
@@ -138,33 +160,76 @@ static double largest(const double *v, size_t n)
     return big;
 }
 
+static abut_status solve_to(abut_direction *d, double tolerance, int most, int *done, abut_report *rep, abut_err *err)
+{
+    const abut_precond M = abut_initial_precond(d, 1);
+    abut_pcg_report pcg = { 0 };
+    const abut_status rc = abut_pcg_solve(&d->A, &M, d->quasi.g0, d->sol, (abut_pcg_opts){ tolerance, most }, &pcg,
+                                          &d->quasi.scratch, err);
+    rep->cg_iterations += pcg.iterations;
+    *done = pcg.converged;
+    if (rc || *done || most < MOST) return rc;
+    return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g",
+                     pcg.residual, pcg.iterations, tolerance);
+}
+
+/* d->sol = A^-1 g with the Newton matrix of the iterate, by conjugate gradients on the initial matrix. */
+static abut_status newton(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                          abut_report *rep, abut_err *err)
+{
+    const double close = p->model->tolerance[0] * p->model->h[0];
+    const size_t n = 3 * (size_t)p->nrow;
+    int done = 0, most = BEFORE_RENEWAL;
+    rep->newton_solves++;
+    d->quasi.insist = 0;
+    abut_status rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
+    while (!rc && !done) {
+        const double clock = abut_time_wall();
+        rc = solve_to(d, FAR, most, &done, rep, err);
+        if (!rc && done && largest(d->sol, n) <= 2 * close) rc = solve_to(d, CLOSE, most, &done, rep, err);
+        rep->seconds.solve += abut_time_wall() - clock;
+        if (rc || done) break;
+        rc = renew(d, p, x, y, pairs, rep, err);
+        most = MOST;
+    }
+    return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
+}
+
 abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                             const double *g, double *dir, abut_report *rep, abut_err *err)
 {
     abut_quasi *q = &d->quasi;
-    const size_t n3 = 3 * (size_t)p->model->nv;
-    d->exact = 0;
+    const int touches = pairs->n + pairs->n_plane + p->lag.n > 0;
+    double slope = 0, close = p->model->tolerance[0] * p->model->h[0];
     abut_status rc = learn(q, p, x, g, rep, err);
-    if (rc) return rc;
-    if (!q->started || q->insist) return newton(d, p, x, y, pairs, g, dir, rep, err);
-
+    int fresh = !q->started;
+    if (!rc && fresh) rc = renew(d, p, x, y, pairs, rep, err);
     const double clock = abut_time_wall();
-    double slope = 0;
-    rc = apply(d, &slope, err);
-    if (!rc && !(slope > 0)) {
-        abut_lbfgs_forget(&q->pairs);
-        rep->not_descending++;
-        rc = apply(d, &slope, err);
+    if (!rc) rc = apply_down(d, &slope, rep, err);
+    rep->seconds.solve += abut_time_wall() - clock;
+    if (!rc && !fresh && is_stale(q, touches, slope)) {
+        fresh = 1;
+        rc = renew(d, p, x, y, pairs, rep, err);
+        if (!rc) rc = apply_down(d, &slope, rep, err);
     }
     if (rc) return rc;
-    if (!(slope > 0) || is_stale(q, pairs->n + pairs->n_plane + p->lag.n > 0, slope)) return newton(d, p, x, y, pairs, g, dir, rep, err);
-    scatter(p, d->sol, -first_trial(d, slope), dir);
-    rep->seconds.solve += abut_time_wall() - clock;
 
-    const double close = p->model->tolerance[0] * p->model->h[0], length = largest(dir, n3);
-    if (!q->proves || length > q->trust * close) return ABUT_OK;
-    rc = newton(d, p, x, y, pairs, g, dir, rep, err);
-    const double longer = largest(dir, n3);
-    if (longer > close) q->trust = fmax(LEAST_TRUST, DISTRUST * length / longer);
-    return rc;
+    /* the whole Newton matrix, just factored, gives Newton's direction */
+    d->exact = fresh && d->method == ABUT_SOLVE_LBFGS_H;
+    double trial = d->exact ? 1 : first_trial(d, slope);
+    if (!d->exact && (q->insist || !(slope > 0) || (q->proves && trial * largest(d->sol, 3 * (size_t)q->nrow) <= q->trust * close))) {
+        const double length = trial * largest(d->sol, 3 * (size_t)q->nrow);
+        rc = newton(d, p, x, y, pairs, rep, err);
+        if (rc) return rc;
+        const double longer = largest(d->sol, 3 * (size_t)q->nrow);
+        if (longer > close && length <= q->trust * close) q->trust = fmax(LEAST_TRUST, DISTRUST * length / longer);
+        d->exact = 1;
+        trial = 1;
+    } else if (d->exact) {
+        rep->newton_solves++;
+        q->insist = 0;
+    }
+    scatter(p, d->sol, -trial, dir);
+    abut_initial_stats(d, &rep->factor_nnz, &rep->factor_flops);
+    return ABUT_OK;
 }

@@ -55,7 +55,7 @@ static void thin_blocks(const abut_problem *p, int32_t *node, double *H)
     }
 }
 
-abut_status abut_laplacian(const abut_problem *p, const double *k, abut_bsr *A, abut_err *err)
+abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elems *more, abut_bsr *A, abut_err *err)
 {
     const abut_model *m = p->model;
     const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na * ABUT_ATTACH_PARTS,
@@ -72,10 +72,10 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, abut_bsr *A, 
         abut_attach_hessian(m, psi, row + 4 * (nt + ns), H + ABUT_PACKED * (nt + ns));
         thin_blocks(p, row + 4 * (nt + ns + na), H + ABUT_PACKED * (nt + ns + na));
         for (size_t i = 0; i < 4 * n; i++) row[i] = row[i] < 0 ? -1 : p->row[row[i]];
-        const abut_elems all = { n, row, H };
+        const abut_elems all[2] = { { n, row, H }, more ? *more : (abut_elems){ .n = 0 } };
         abut_problem_diagonal(p, diag);
-        rc = abut_bsr_pattern(A, p->nrow, &all, 1, err);
-        if (!rc) abut_bsr_assemble(A, diag, &all, 1);
+        rc = abut_bsr_pattern(A, p->nrow, all, more ? 2 : 1, err);
+        if (!rc) abut_bsr_assemble(A, diag, all, more ? 2 : 1);
     }
     free(row);
     free(H);
@@ -91,7 +91,7 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
     abut_chol_scalar_free(c);
     abut_status rc = k && perm ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
     if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(&p->elastic, lo, hi, k, err);
-    if (!rc) rc = abut_laplacian(p, k, &A, err);
+    if (!rc) rc = abut_laplacian(p, k, NULL, &A, err);
     if (!rc) rc = abut_graph_order(&A, perm, err);
     if (!rc) rc = abut_chol_scalar_new(c, &A, perm, err);
     abut_bsr_clear(&A);

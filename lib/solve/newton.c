@@ -42,6 +42,8 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
     if (rc) return rc;
     rc = abut_direction_init(&s->dir, &s->prob, opt->method, opt->threads, err);
     s->dir.quasi.history = opt->history;
+    s->dir.initial.given = opt->cut;
+    s->dir.initial.parts = opt->parts;
     s->dir.quasi.proves = !(opt->norm > 0);
     const size_t nv3 = 3 * (size_t)model->nv, nc3 = 3 * (size_t)model->nc + 1;
     double **field[] = { &s->x, &s->xt, &s->p, &s->g, &s->y, &s->yt };

@@ -21,6 +21,8 @@ typedef struct abut_solver_opts {
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
     int method;             /* ABUT_SOLVE_*: the directions; Newton by Cholesky */
     int history;            /* pairs that quasi-Newton directions keep; 5 */
+    abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
+    int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */
     double norm;            /* epsilon of the characteristic norm; 0: the Newton rule */
     int threads;            /* of the factorisation; the bits do not depend on it */
 } abut_solver_opts;

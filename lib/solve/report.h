@@ -45,6 +45,7 @@ typedef struct abut_report {
     int cg_iterations;          /* of all Newton iterations together */
     int newton_solves;          /* quasi-Newton: iterations that took Newton's direction */
     int not_descending, pairs_skipped;  /* its directions that were replaced; steps that taught it nothing */
+    int initial_matrices;       /* and how many it made */
     double norm;                /* characteristic norm of the gradient at the end; 0 when it is not the stopping rule */
     int shifts;                 /* factorisations that needed a larger diagonal */
     abut_iteration *it;         /* kept iterations: abut_report_row */

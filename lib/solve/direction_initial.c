@@ -1,0 +1,303 @@
+#include "solve/direction_initial.h"
+
+#include "base/par.h"
+#include "base/timer.h"
+#include "energy/stiffness_fit.h"
+#include "linalg/mat3.h"
+#include "part/graph.h"
+#include "solve/direction.h"
+#include "solve/laplacian.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NODES_PER_PART 1500 /* where nobody says how many parts */
+
+static abut_status no_memory(const abut_problem *p, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
+}
+
+void abut_initial_clear(abut_initial *s)
+{
+    free(s->part);
+    abut_domains_free(&s->domains);
+    abut_ichol_clear(&s->ic);
+    free(s->inverse);
+    abut_chol_scalar_free(&s->constant.factor);
+    free(s->constant.node_row);
+    abut_chol_free(&s->touching);
+    *s = (abut_initial){ .kind = s->kind, .given = s->given, .parts = s->parts };
+}
+
+/* ---- subdomains ---- */
+
+static int32_t parts_wanted(const abut_initial *s, int32_t rows)
+{
+    const int32_t k = s->parts ? s->parts : (rows + NODES_PER_PART - 1) / NODES_PER_PART;
+    return k < 1 ? 1 : k < rows ? k : rows;
+}
+
+/* A partition of the tets: the one of the stream, or one of its own. */
+static abut_status partition_tets(abut_initial *s, const abut_problem *p, abut_partition *out, abut_err *err)
+{
+    const abut_model *m = p->model;
+    if (!m->nt) return abut_fail(err, ABUT_E_ARG, "dot: the model has no tetrahedra to cut into subdomains; lbfgs-jh cuts nodes");
+    *out = s->given;
+    if (out->part) return ABUT_OK;
+    if (!s->part) {
+        abut_partition_stats stats;
+        s->part = malloc((size_t)m->nt * sizeof *s->part);
+        if (!s->part) return no_memory(p, err);
+        s->k = parts_wanted(s, p->nrow < m->nt ? p->nrow : m->nt);
+        const abut_status rc = abut_partition_tets(m->nv, m->nt, m->tet, s->k, s->part, &stats, err);
+        if (rc) return free(s->part), s->part = NULL, rc;
+    }
+    *out = (abut_partition){ s->k, s->part };
+    return ABUT_OK;
+}
+
+/* Lists of rows: those of list j are row[first[j] .. first[j+1]). */
+typedef struct lists {
+    int32_t k, *first, *row;
+} lists;
+
+static void lists_clear(lists *l)
+{
+    free(l->first);
+    free(l->row);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* order[nt]: tets by part; at[k + 1] */
+static void sort_tets(const abut_partition *cut, int32_t nt, int32_t *at, int32_t *order)
+{
+    memset(at, 0, ((size_t)cut->k + 1) * sizeof *at);
+    for (int32_t t = 0; t < nt; t++) at[cut->part[t] + 1]++;
+    for (int32_t j = 0; j < cut->k; j++) at[j + 1] += at[j];
+    for (int32_t t = 0; t < nt; t++) order[at[cut->part[t]]++] = t;
+    for (int32_t j = cut->k; j > 0; j--) at[j] = at[j - 1];
+    at[0] = 0;
+}
+
+/* Rows of the nodes of each part, ascending; parts without any are left out; rows of no tet make one more list.
+ * mark[nrow], at[k + 1], order[nt] are scratch. */
+static void fill_lists(const abut_problem *p, const abut_partition *cut, lists *l, int32_t *mark, int32_t *at, int32_t *order)
+{
+    const abut_model *m = p->model;
+    int32_t n = 0;
+    sort_tets(cut, m->nt, at, order);
+    for (int32_t i = 0; i < p->nrow; i++) mark[i] = -1;
+    l->k = 0;
+    for (int32_t j = 0; j < cut->k; j++) {
+        l->first[l->k] = n;
+        for (int32_t i = 4 * at[j]; i < 4 * at[j + 1]; i++) {
+            const int32_t row = p->row[m->tet[4 * order[i / 4] + i % 4]];
+            if (row < 0 || mark[row] == j) continue;
+            mark[row] = j;
+            l->row[n++] = row;
+        }
+        qsort(l->row + l->first[l->k], (size_t)(n - l->first[l->k]), sizeof *l->row, by_number);
+        l->k += n > l->first[l->k];
+    }
+    l->first[l->k] = n;
+    for (int32_t i = 0; i < p->nrow; i++)
+        if (mark[i] < 0) l->row[n++] = i;
+    if (n > l->first[l->k]) l->first[++l->k] = n;
+}
+
+static abut_status lists_of_tets(const abut_problem *p, const abut_partition *cut, lists *l, abut_err *err)
+{
+    const size_t nt = (size_t)p->model->nt, k = (size_t)cut->k, nrow = (size_t)p->nrow;
+    *l = (lists){ 0, malloc((k + 2) * sizeof *l->first), malloc((4 * nt + nrow + 1) * sizeof *l->row) };
+    int32_t *mark = malloc((nrow + 1) * sizeof *mark), *at = malloc((k + 1) * sizeof *at), *order = malloc((nt + 1) * sizeof *order);
+    const int ok = l->first && l->row && mark && at && order;
+    if (ok) fill_lists(p, cut, l, mark, at, order);
+    free(mark);
+    free(at);
+    free(order);
+    return ok ? ABUT_OK : no_memory(p, err);
+}
+
+/* Disjoint lists: the rows of A cut along few blocks. */
+static abut_status lists_of_rows(const abut_initial *s, const abut_problem *p, const abut_bsr *A, lists *l, abut_err *err)
+{
+    const int32_t k = parts_wanted(s, A->n);
+    *l = (lists){ k, calloc((size_t)k + 2, sizeof *l->first), malloc(((size_t)A->n + 1) * sizeof *l->row) };
+    int32_t *part = malloc(((size_t)A->n + 1) * sizeof *part);
+    abut_status rc = l->first && l->row && part ? abut_graph_cut(A, k, part, err) : no_memory(p, err);
+    if (!rc) {
+        for (int32_t i = 0; i < A->n; i++) l->first[part[i] + 2]++;
+        for (int32_t j = 0; j < k; j++) l->first[j + 1] += l->first[j];
+        for (int32_t i = 0; i < A->n; i++) l->row[l->first[part[i] + 1]++] = i;
+    }
+    free(part);
+    return rc;
+}
+
+static abut_status domains_make(abut_initial *s, const abut_problem *p, const abut_bsr *A, abut_err *err)
+{
+    abut_partition cut = { 0 };
+    lists l = { 0 };
+    abut_status rc = s->kind == ABUT_SOLVE_DOT ? partition_tets(s, p, &cut, err) : lists_of_rows(s, p, A, &l, err);
+    if (!rc && s->kind == ABUT_SOLVE_DOT) rc = lists_of_tets(p, &cut, &l, err);
+    if (!rc) rc = abut_domains_analyse(&s->domains, A, l.k, l.first, l.row, err);
+    if (!rc) rc = abut_domains_factor(s->domains, A, err);
+    lists_clear(&l);
+    return rc;
+}
+
+static abut_status domains_mean(void *of, const double *r, double *z, abut_err *err)
+{
+    abut_domains *d = of;
+    memset(z, 0, 3 * (size_t)abut_domains_rows(d) * sizeof *z);
+    return abut_domains_add(d, ABUT_JOIN_MEAN, r, z, err);
+}
+
+static abut_status domains_even(void *of, const double *r, double *z, abut_err *err)
+{
+    abut_domains *d = of;
+    memset(z, 0, 3 * (size_t)abut_domains_rows(d) * sizeof *z);
+    return abut_domains_add(d, ABUT_JOIN_EVEN, r, z, err);
+}
+
+/* ---- the diagonal ---- */
+
+static abut_status diagonal_make(abut_initial *s, const abut_problem *p, const abut_bsr *A, abut_err *err)
+{
+    if (A->n > s->cap) {
+        free(s->inverse);
+        s->inverse = malloc(9 * (size_t)A->n * sizeof *s->inverse);
+        s->cap = s->inverse ? A->n : 0;
+        if (!s->inverse) return no_memory(p, err);
+    }
+    s->rows = A->n;
+    for (int32_t i = 0; i < A->n; i++)
+        if (!(abut_m3_inverse(s->inverse + 9 * (size_t)i, A->val + 9 * A->ptr[i]) > 0))
+            return abut_fail(err, ABUT_E_NUMERIC, "initial matrix: diagonal block %d is not positive definite", i);
+    return ABUT_OK;
+}
+
+static abut_status diagonal_apply(void *of, const double *r, double *z, abut_err *err)
+{
+    (void)err;
+    const abut_initial *s = of;
+    #pragma omp parallel for schedule(static) if ((size_t)s->rows >= ABUT_PAR_MIN)
+    for (int32_t i = 0; i < s->rows; i++) {
+        const double *I = s->inverse + 9 * (size_t)i, *b = r + 3 * (size_t)i;
+        for (int k = 0; k < 3; k++) z[3 * (size_t)i + (size_t)k] = I[3 * k] * b[0] + I[3 * k + 1] * b[1] + I[3 * k + 2] * b[2];
+    }
+    return ABUT_OK;
+}
+
+/* ---- the Laplacian ---- */
+
+/* The factor of the elements alone lasts while the numbering and the scheme do; that of an augmented Lagrangian is made anew. */
+static abut_status constant_make(abut_initial *s, const abut_problem *p, abut_err *err)
+{
+    struct abut_constant *c = &s->constant;
+    const size_t bytes = (size_t)p->model->nv * sizeof *c->node_row;
+    if (c->factor && !p->al.on && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
+    if (!c->node_row) c->node_row = malloc(bytes + 1);
+    if (!c->node_row) return no_memory(p, err);
+    abut_chol_scalar_free(&c->factor);
+    const abut_status rc = abut_laplacian_factor(p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &c->factor, err);
+    c->psi = p->al.on ? -1 : p->w.psi;
+    memcpy(c->node_row, p->row, bytes);
+    return rc;
+}
+
+static abut_status constant_apply(void *of, const double *r, double *z, abut_err *err)
+{
+    (void)err;
+    abut_chol_scalar_solve(of, r, z);
+    return ABUT_OK;
+}
+
+/* With what touches: the Laplacian and those Hessians, in blocks. */
+static abut_status touching_make(abut_initial *s, const abut_problem *p, const abut_elems *touch, abut_err *err)
+{
+    abut_bsr A = { 0 };
+    const abut_model *m = p->model;
+    double *k = malloc(((size_t)m->nm + 1) * sizeof *k);
+    int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
+    abut_status rc = k && perm ? ABUT_OK : no_memory(p, err);
+    if (!rc && m->nt) rc = abut_stiffness_fit_materials(&p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
+    if (!rc) rc = abut_laplacian(p, k, touch, &A, err);
+    if (!rc) rc = abut_graph_order(&A, perm, err);
+    if (!rc) rc = s->touching ? abut_chol_renew(s->touching, &A, perm, err) : abut_chol_new(&s->touching, &A, perm, 1, err);
+    if (!rc) rc = abut_chol_factor(s->touching, &A, err);
+    abut_bsr_clear(&A);
+    free(k);
+    free(perm);
+    return rc;
+}
+
+/* ---- public ---- */
+
+abut_status abut_initial_make(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                              abut_report *rep, abut_err *err)
+{
+    abut_initial *s = &d->initial;
+    abut_status rc = ABUT_OK;
+    rep->initial_matrices++;
+    if (s->kind == ABUT_SOLVE_LBFGS_PD) {
+        const double clock = abut_time_wall();
+        const abut_elems touch = { .n = 0 };
+        s->touches = pairs->n + pairs->n_plane + p->lag.n > 0;
+        if (s->touches) {
+            abut_elems with = touch;
+            rc = abut_direction_touching(d, p, x, y, pairs, &with, err);
+            if (!rc) rc = touching_make(s, p, &with, err);
+        } else {
+            rc = constant_make(s, p, err);
+        }
+        rep->seconds.factor += abut_time_wall() - clock;
+        return rc;
+    }
+    rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
+    if (!rc && s->kind == ABUT_SOLVE_LBFGS_H) return abut_direction_factor(d, p, rep, err);
+    const double clock = abut_time_wall();
+    if (!rc && s->kind == ABUT_SOLVE_LBFGS_IC) rc = abut_ichol_factor(&s->ic, &d->A, err);
+    else if (!rc && s->kind == ABUT_SOLVE_GRADIENT) rc = diagonal_make(s, p, &d->A, err);
+    else if (!rc) rc = domains_make(s, p, &d->A, err);
+    rep->seconds.factor += abut_time_wall() - clock;
+    return rc;
+}
+
+abut_precond abut_initial_precond(abut_direction *d, int symmetric)
+{
+    abut_initial *s = &d->initial;
+    switch (s->kind) {
+    case ABUT_SOLVE_LBFGS_PD:
+        return s->touches ? abut_chol_precond(s->touching) : (abut_precond){ constant_apply, s->constant.factor, d->quasi.nrow };
+    case ABUT_SOLVE_LBFGS_IC: return abut_ichol_precond(&s->ic);
+    case ABUT_SOLVE_GRADIENT: return (abut_precond){ diagonal_apply, s, s->rows };
+    case ABUT_SOLVE_LBFGS_H: return abut_chol_precond(d->chol);
+    default: return (abut_precond){ symmetric ? domains_even : domains_mean, s->domains, abut_domains_rows(s->domains) };
+    }
+}
+
+void abut_initial_stats(const abut_direction *d, double *nnz, double *flops)
+{
+    const abut_initial *s = &d->initial;
+    if (s->kind == ABUT_SOLVE_LBFGS_H || (s->kind == ABUT_SOLVE_LBFGS_PD && s->touches)) {
+        const abut_chol_stats c = abut_chol_get_stats(s->kind == ABUT_SOLVE_LBFGS_H ? d->chol : s->touching);
+        *nnz = c.factor_nnz, *flops = c.factor_flops;
+    } else if (s->kind == ABUT_SOLVE_LBFGS_PD) {
+        const abut_chol_scalar_stats c = abut_chol_scalar_get_stats(s->constant.factor);
+        *nnz = c.factor_nnz, *flops = c.factor_flops;
+    } else if (s->kind == ABUT_SOLVE_LBFGS_IC) {
+        *nnz = 9 * (double)s->ic.L.nnz, *flops = 0;
+    } else if (s->kind == ABUT_SOLVE_GRADIENT) {
+        *nnz = 9 * (double)s->rows, *flops = 0;
+    } else {
+        const abut_domains_stats c = abut_domains_get_stats(s->domains);
+        *nnz = c.factor_nnz, *flops = c.factor_flops;
+    }
+}

@@ -1,0 +1,59 @@
+/* The initial matrices of quasi-Newton directions: made at the first iterate of a minimisation, factored there, and kept.
+ *
+ *     lbfgs-h    the Newton matrix A = D + sum of the projected Hessians, by sparse Cholesky
+ *     dot        A on subdomains: nodes of the elements of one part each.  Nodes on interfaces stand in several of them, and
+ *                are completed: what the elements of neighbours add there is counted too.  So a subdomain has the principal submatrix of
+ *                A on its nodes; z = mean over the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13)
+ *     lbfgs-jh   A on disjoint sets of nodes: block Jacobi
+ *     lbfgs-ic   A by incomplete Cholesky without fill
+ *     lbfgs-pd   D + the Laplacian of the elements (solve/laplacian.h), one scalar matrix for x, y and z; while anything touches, the
+ *                Hessians of contact and friction are added to it in 3x3 blocks
+ *     gradient   the diagonal blocks of A
+ *
+ * Contacts that join nodes of different subdomains are dropped from them, but for what they add to the diagonal.  A partition depends on
+ * the mesh alone and outlives a step, as does the scalar factor; the others end with the minimisation. */
+#ifndef ABUT_SOLVE_DIRECTION_INITIAL_H
+#define ABUT_SOLVE_DIRECTION_INITIAL_H
+
+#include "linalg/chol.h"
+#include "linalg/chol_scalar.h"
+#include "linalg/domains.h"
+#include "linalg/ichol.h"
+#include "part/partition.h"
+#include "solve/problem.h"
+#include "solve/report.h"
+
+
+/* Zero-filled is empty. */
+typedef struct abut_initial {
+    int kind;               /* ABUT_SOLVE_* */
+    abut_partition given;   /* borrowed */
+    int32_t parts;          /* wanted; 0: by the number of nodes */
+    int32_t k, *part;       /* own partition of the tets, once it has been made */
+    abut_domains *domains;
+    abut_ichol ic;
+    double *inverse;        /* [9 cap] inverted diagonal blocks, row major */
+    int32_t rows, cap;
+    struct abut_constant {  /* the Laplacian's factor, for the numbering and the weight that it was made with */
+        abut_chol_scalar *factor;
+        int32_t *node_row;  /* [nv] */
+        double psi;
+    } constant;
+    abut_chol *touching;    /* with contacts, and whether it is in use */
+    int touches;
+} abut_initial;
+
+struct abut_direction;
+
+/** The matrix at the iterate, factored.  d->A is the Newton matrix there (not for lbfgs-pd).
+ * Fails  ABUT_E_NUMERIC no factor, with where; ABUT_E_ARG dot without tets; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_initial_make(struct abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                            const abut_pairs *pairs, abut_report *rep, abut_err *err);
+/** z = D r, an approximate inverse.  symmetric: positive definite, as conjugate gradients want it; else dot's is the mean of the copies,
+ * which need not be symmetric.  Good as long as d. */
+abut_precond abut_initial_precond(struct abut_direction *d, int symmetric);
+/** Entries of the factors, and operations to compute them. */
+void abut_initial_stats(const struct abut_direction *d, double *nnz, double *flops);
+void abut_initial_clear(abut_initial *s);
+
+#endif
