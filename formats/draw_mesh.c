@@ -73,7 +73,7 @@ static void put_triangles(abut_draw_mesh *m)
     }
 }
 
-abut_status abut_draw_mesh_make(abut_draw_mesh *m, const abut_parts *parts, const double *X, abut_err *err)
+abut_status abut_draw_mesh_make(abut_draw_mesh *m, const abut_parts *parts, const double *X, const double *thick, abut_err *err)
 {
     static const double crease = 0.7;   /* rad: sharper edges stay sharp */
     size_t most = 1;
@@ -83,7 +83,8 @@ abut_status abut_draw_mesh_make(abut_draw_mesh *m, const abut_parts *parts, cons
     for (int32_t k = 0; k < parts->n && !rc; k++) {
         const abut_part *p = &parts->part[k];
         abut_draw_part *d = &m->part[m->n++];
-        *d = (abut_draw_part){ .first = m->npoint, .npoint = p->nv, .obstacle = p->obstacle };
+        *d = (abut_draw_part){ .first = m->npoint, .npoint = p->nv, .obstacle = p->obstacle,
+                                .thick = thick ? (float)thick[k] : 0 };
         m->npoint += (size_t)p->nv;
         abut_palette_object(p->object, p->obstacle, d->rgb);
         rc = abut_skin_make(p, X, crease, &d->skin, err);
@@ -195,9 +196,11 @@ static float *fill_skin(abut_draw_mesh *m, const abut_draw_part *p, const float 
     return v;
 }
 
-static float *fill_lines(const abut_draw_part *p, const float *x, const float *value, const double range[2], float thick, float *v)
+static float *fill_lines(const abut_draw_part *p, const float *x, const float *value, const double range[2], float usual,
+                         float *v)
 {
     float ca[3], cb[3];
+    const float thick = p->thick > 0 ? fmaxf(p->thick, usual / 3) : usual;
     for (int32_t i = 0; i < p->nseg; i++) {
         const int32_t a = p->seg[2 * i], b = p->seg[2 * i + 1];
         paint(p, value ? value + a : NULL, range, ca);
@@ -206,7 +209,7 @@ static float *fill_lines(const abut_draw_part *p, const float *x, const float *v
     }
     for (int32_t i = 0; i < p->nball; i++) {
         paint(p, value ? value + p->ball[i] : NULL, range, ca);
-        v = put_ball(v, x + 3 * p->ball[i], (p->nseg ? 1.0f : 1.5f) * thick, ca);
+        v = put_ball(v, x + 3 * p->ball[i], (p->nseg || p->thick > 0 ? 1.0f : 1.5f) * thick, ca);
     }
     return v;
 }

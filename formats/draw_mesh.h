@@ -11,6 +11,7 @@ typedef struct abut_draw_part {
     size_t first;               /* its first point in a record */
     int32_t npoint;
     int obstacle;
+    float thick;                /* m: radius of its tubes and balls; 0: as all */
     float rgb[3];               /* sRGB */
     int32_t nseg, nball;
     int32_t *seg, *ball;        /* points */
@@ -27,12 +28,15 @@ typedef struct abut_draw_mesh {
     float *normal;              /* scratch */
 } abut_draw_mesh;
 
-/** Takes the parts of a model and makes room for their triangles.  X: rest positions by node.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_draw_mesh_make(abut_draw_mesh *m, const abut_parts *parts, const double *X, abut_err *err);
+/** Takes the parts of a model and makes room for their triangles.  X: rest positions by node; thick [parts->n], m: radius of
+ * tubes and balls of each part, 0 where nobody knows (NULL: of none).  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_draw_mesh_make(abut_draw_mesh *m, const abut_parts *parts, const double *X, const double *thick,
+                                              abut_err *err);
 
 /** Fills vertex for one frame.
  * x      [3 npoint] positions;  value [npoint] of the colour scale, NULL: colours of the objects
- * range  of the scale;  thick  m: radius of tubes, and of balls at their ends; isolated points are half as large again */
+ * range  of the scale;  thick  m: radius of tubes, and of balls at their ends, where a part has none; isolated points are half
+ *        as large again.  No part is drawn with less than a third of it */
 void abut_draw_mesh_fill(abut_draw_mesh *m, const float *x, const float *value, const double range[2], double thick);
 void abut_draw_mesh_clear(abut_draw_mesh *m);
 

@@ -21,7 +21,7 @@ void abut_legend_time(abut_image *im, double time, int decimals)
 
 void abut_legend_scale(abut_image *im, abut_paint paint, const double range[2])
 {
-    static const char *const name[] = { "", "speed", "von Mises stress", "volume ratio J" };
+    static const char *const name[] = { "", "speed", "von Mises stress", "volume ratio J", "largest stretch" };
     const int s = font_scale(im), w = im->w / 3, h = 5 * s, x = 7 * s, y = im->h - 7 * s - h;
     const char *unit = paint == ABUT_PAINT_SPEED ? " m/s" : "";
     double scale = 1;

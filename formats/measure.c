@@ -2,6 +2,7 @@
 
 #include "energy/barrier.h"
 #include "energy/attach.h"
+#include "energy/hinge.h"
 #include "energy/spring.h"
 #include "energy/stretch_limit.h"
 #include "solve/measures.h"
@@ -19,13 +20,16 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
     if (!rc) rc = abut_collmesh_init(&ms->cm, m, err);
     ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
     ms->stress = calloc((size_t)m->nt + 1, sizeof *ms->stress);
+    ms->strain = calloc(5 * (size_t)m->nsh + 1, sizeof *ms->strain);
+    ms->bend = calloc((size_t)m->nsh + 1, sizeof *ms->bend);
     ms->force = calloc(3 * (size_t)m->nv + 1, sizeof *ms->force);
     ms->y = calloc(3 * (size_t)m->nc + 1, sizeof *ms->y);
     ms->obstacle = calloc((size_t)m->nc + 1, 1);
     ms->center = calloc(3 * (size_t)m->no + 1, sizeof *ms->center);
     ms->velocity = calloc(3 * (size_t)m->no + 1, sizeof *ms->velocity);
     ms->mass = calloc((size_t)m->no + 1, sizeof *ms->mass);
-    if (!rc && (!ms->J || !ms->stress || !ms->force || !ms->y || !ms->obstacle || !ms->center || !ms->velocity || !ms->mass))
+    if (!rc && (!ms->J || !ms->stress || !ms->strain || !ms->bend || !ms->force || !ms->y || !ms->obstacle || !ms->center ||
+                !ms->velocity || !ms->mass))
         rc = abut_fail(err, ABUT_E_NOMEM, "no memory to measure frames");
     for (int32_t i = 0; i < m->nc && !rc; i++) ms->obstacle[i] = m->role[m->coll_node[i]] == ABUT_NODE_OBSTACLE;
     if (rc) abut_measure_clear(ms);
@@ -42,6 +46,8 @@ void abut_measure_clear(abut_measure *ms)
     abut_pairs_clear(&ms->pairs);
     free(ms->J);
     free(ms->stress);
+    free(ms->strain);
+    free(ms->bend);
     free(ms->force);
     free(ms->y);
     free(ms->obstacle);
@@ -63,6 +69,60 @@ static void measure_stress(abut_measure *ms, const double *x, abut_fields *out)
     }
     out->J = ms->J;
     out->stress = ms->stress;
+}
+
+/* ---- shells ---- */
+
+static void measure_strain(abut_measure *ms, const double *x, abut_fields *out)
+{
+    #pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < ms->model->nsh; i++) {
+        double F[6], s[2], C[3] = { 0 }, *e = ms->strain + 5 * (size_t)i;
+        abut_shell_deformation(&ms->thin, x, i, F, s);
+        for (int k = 0; k < 3; k++) {
+            C[0] += F[2 * k] * F[2 * k], C[1] += F[2 * k + 1] * F[2 * k + 1];
+            C[2] += F[2 * k] * F[2 * k + 1];
+        }
+        e[0] = fmax(s[0], s[1]), e[1] = fmin(s[0], s[1]);
+        e[2] = 0.5 * (C[0] - 1), e[3] = 0.5 * (C[1] - 1), e[4] = 0.5 * C[2];
+    }
+    out->strain = ms->strain;
+}
+
+static int has_nodes(const int32_t *tri, const int32_t *v, int n)
+{
+    int found = 0;
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < n; i++) found += tri[k] == v[i];
+    return found == n;
+}
+
+/* Shells by their first node, so that those of a hinge are found near it. */
+static abut_status measure_bend(abut_measure *ms, const double *x, abut_fields *out, abut_err *err)
+{
+    const abut_model *m = ms->model;
+    const size_t n = (size_t)m->nv + 2, sides = 3 * (size_t)m->nsh;
+    const abut_mark mark = abut_arena_mark(&ms->scratch);
+    int32_t *first = ABUT_NEW(&ms->scratch, int32_t, n), *at = ABUT_NEW(&ms->scratch, int32_t, sides + 1);
+    if (!first || !at) return abut_fail(err, ABUT_E_NOMEM, "no memory for the hinges of %d shells", m->nsh);
+    memset(first, 0, n * sizeof *first);
+    memset(ms->bend, 0, (size_t)m->nsh * sizeof *ms->bend);
+    for (size_t i = 0; i < sides; i++) first[m->shell[i] + 2]++;
+    for (size_t i = 2; i < n; i++) first[i] += first[i - 1];
+    for (size_t i = 0; i < sides; i++) at[first[m->shell[i] + 1]++] = (int32_t)(i / 3);
+    for (int32_t h = 0; h < m->nhg; h++) {
+        const int32_t *v = m->hinge + 4 * (size_t)h;
+        double p[12];
+        for (int k = 0; k < 4; k++) memcpy(p + 3 * k, x + 3 * (size_t)v[k], 3 * sizeof *p);
+        const double turned = abut_hinge_theta(p, NULL) - m->hinge_angle[h];
+        for (int32_t i = first[v[0]]; i < first[v[0] + 1]; i++) {
+            double *bend = &ms->bend[at[i]];
+            if (has_nodes(m->shell + 3 * (size_t)at[i], v, 2) && fabs(turned) > fabs(*bend)) *bend = turned;
+        }
+    }
+    abut_arena_release(&ms->scratch, mark);
+    out->bend = ms->bend;
+    return ABUT_OK;
 }
 
 /* ---- contact ---- */
@@ -172,6 +232,8 @@ abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const a
     abut_status rc = ABUT_OK;
     if (want & (ABUT_WANT_STRESS | ABUT_WANT_TOTALS)) measure_stress(ms, f->x, out);
     if (want & ABUT_WANT_CONTACT) rc = measure_contact(ms, set, f, out, err);
+    if (want & ABUT_WANT_STRAIN) measure_strain(ms, f->x, out);
+    if (!rc && (want & ABUT_WANT_STRAIN)) rc = measure_bend(ms, f->x, out, err);
     if (!rc && (want & ABUT_WANT_TOTALS)) rc = measure_totals(ms, f, out, err);
     return rc;
 }

@@ -47,18 +47,19 @@ abut_picture_opts abut_picture_defaults(void)
 
 int abut_picture_want(const abut_picture_opts *opt)
 {
-    return opt->paint == ABUT_PAINT_STRESS || opt->paint == ABUT_PAINT_J ? ABUT_WANT_STRESS : 0;
+    return opt->paint == ABUT_PAINT_STRESS || opt->paint == ABUT_PAINT_J ? ABUT_WANT_STRESS
+           : opt->paint == ABUT_PAINT_STRETCH ? ABUT_WANT_STRAIN : 0;
 }
 
 abut_status abut_paint_parse(const char *text, abut_paint *paint, abut_err *err)
 {
-    static const char *const name[] = { "object", "speed", "stress", "J" };
-    for (int i = 0; i < 4; i++)
+    static const char *const name[] = { "object", "speed", "stress", "J", "stretch" };
+    for (int i = 0; i < 5; i++)
         if (!strcmp(text, name[i])) {
             *paint = (abut_paint)i;
             return ABUT_OK;
         }
-    return abut_fail(err, ABUT_E_ARG, "color '%.40s': expected object, speed, stress or J", text);
+    return abut_fail(err, ABUT_E_ARG, "color '%.40s': expected object, speed, stress, J or stretch", text);
 }
 
 abut_status abut_size_parse(const char *text, int *w, int *h, abut_err *err)
@@ -109,10 +110,26 @@ void abut_picture_free(abut_picture **pp)
 
 /* ---- frames come in ---- */
 
+/* Radius of the rods and particles of an object: half of what it keeps from itself, or that of its material if that is more; 0:
+ * neither. */
+static double thickness(const abut_model *m, int32_t object)
+{
+    double r = m->obj_thick ? 0.5 * m->obj_thick[object] : 0;
+    for (int32_t i = 0; i < m->nrd; i++)
+        if (m->body[m->rod[2 * i]] == object) r = fmax(r, m->rod_radius[i]);
+    for (int32_t i = 0; i < m->np; i++)
+        if (m->body[m->particle[i]] == object) r = fmax(r, m->particle_radius[i]);
+    return r;
+}
+
 static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err)
 {
     const abut_model *m = s->model;
-    abut_status rc = abut_draw_mesh_make(&p->mesh, s->parts, m->X, err);
+    double *thick = malloc(((size_t)s->parts->n + 1) * sizeof *thick);
+    if (!thick) return abut_fail(err, ABUT_E_NOMEM, "no memory to draw %d objects", s->parts->n);
+    for (int32_t k = 0; k < s->parts->n; k++) thick[k] = thickness(m, s->parts->part[k].object);
+    abut_status rc = abut_draw_mesh_make(&p->mesh, s->parts, m->X, thick, err);
+    free(thick);
     if (rc) return rc;
     const size_t width = p->mesh.npoint * (p->opt.paint ? 4 : 3);
     p->node = malloc((p->mesh.npoint + 1) * sizeof *p->node);
@@ -135,14 +152,19 @@ static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err
     return abut_spool_open(&p->spool, width, err);
 }
 
-/* The field at nodes: speed, or the mean over the tets around; NaN on obstacles and away from tets. */
+/* The field at nodes: speed, or the mean over the tets or shells around; NaN on obstacles and away from those. */
 static void find_values(abut_picture *p, const abut_shot *s)
 {
     const abut_model *m = s->model;
     const double *of_tet = p->opt.paint == ABUT_PAINT_J ? s->fields->J : s->fields->stress;
     memset(p->node_weight, 0, (size_t)m->nv * sizeof *p->node_weight);
     memset(p->node_value, 0, (size_t)m->nv * sizeof *p->node_value);
-    if (p->opt.paint != ABUT_PAINT_SPEED)
+    if (p->opt.paint == ABUT_PAINT_STRETCH)
+        for (int32_t i = 0; i < 3 * m->nsh; i++) {
+            p->node_value[m->shell[i]] += s->fields->strain[i / 3 * 5];
+            p->node_weight[m->shell[i]] += 1;
+        }
+    else if (p->opt.paint != ABUT_PAINT_SPEED)
         for (int32_t i = 0; i < 4 * m->nt; i++) {
             p->node_value[m->tet[i]] += of_tet[i / 4];
             p->node_weight[m->tet[i]] += 1;
@@ -269,7 +291,7 @@ static abut_status find_range(abut_picture *p, abut_err *err)
     int first = 0, last = BINS - 1;
     while (first < last && (below += bin[first]) <= total / 200) first++;
     while (last > first && (above += bin[last]) <= total / 200) last--;
-    p->range[0] = p->opt.paint == ABUT_PAINT_J ? lo + (hi - lo) * first / (BINS - 1) : 0;
+    p->range[0] = p->opt.paint == ABUT_PAINT_J || p->opt.paint == ABUT_PAINT_STRETCH ? lo + (hi - lo) * first / (BINS - 1) : 0;
     p->range[1] = hi > lo ? lo + (hi - lo) * (last + 1) / (BINS - 1) : hi;
     if (!isfinite(lo)) p->range[0] = p->range[1] = 0;
     for (int i = 0; i < 2; i++)

@@ -9,7 +9,7 @@
 #include "formats/shot.h"
 
 /* What the colours say. */
-typedef enum abut_paint { ABUT_PAINT_OBJECT, ABUT_PAINT_SPEED, ABUT_PAINT_STRESS, ABUT_PAINT_J } abut_paint;
+typedef enum abut_paint { ABUT_PAINT_OBJECT, ABUT_PAINT_SPEED, ABUT_PAINT_STRESS, ABUT_PAINT_J, ABUT_PAINT_STRETCH } abut_paint;
 
 typedef struct abut_picture_opts {
     const char *dir;        /* a PNG per frame there; NULL: none */
@@ -24,7 +24,7 @@ typedef struct abut_picture_opts {
 } abut_picture_opts;
 abut_picture_opts abut_picture_defaults(void);
 
-/** Reads "object", "speed", "stress", "J".  Fails  ABUT_E_ARG */
+/** Reads "object", "speed", "stress", "J", "stretch".  Fails  ABUT_E_ARG */
 ABUT_MUST_USE abut_status abut_paint_parse(const char *text, abut_paint *paint, abut_err *err);
 /** Reads "WxH".  Fails  ABUT_E_ARG */
 ABUT_MUST_USE abut_status abut_size_parse(const char *text, int *w, int *h, abut_err *err);

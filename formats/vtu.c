@@ -16,10 +16,12 @@ typedef struct grid {
     int32_t *node;          /* [np] node of each point */
     int64_t *conn, *offset; /* cells over the points */
     uint8_t *type;          /* [nc] */
-    int32_t *tet;           /* [nc] tet of each cell; NULL in the grid of others */
+    int32_t *row;           /* [nc] tet or shell of each cell; NULL in the grid of others */
 } grid;
 
-enum { SOLIDS, OTHERS, GRIDS };
+enum { SOLIDS, OTHERS, SHELLS, GRIDS };
+
+static const char *const STEM[GRIDS] = { "solids", "others", "shells" };
 
 struct abut_vtu {
     char *dir;
@@ -40,7 +42,7 @@ static void grid_clear(grid *g)
     free(g->conn);
     free(g->offset);
     free(g->type);
-    free(g->tet);
+    free(g->row);
     *g = (grid){ 0 };
 }
 
@@ -50,8 +52,8 @@ static abut_status grid_room(grid *g, size_t points, size_t cells, size_t corner
     g->conn = malloc((corners + 1) * sizeof *g->conn);
     g->offset = malloc((cells + 1) * sizeof *g->offset);
     g->type = malloc(cells + 1);
-    g->tet = malloc((cells + 1) * sizeof *g->tet);
-    if (g->node && g->conn && g->offset && g->type && g->tet) return ABUT_OK;
+    g->row = malloc((cells + 1) * sizeof *g->row);
+    if (g->node && g->conn && g->offset && g->type && g->row) return ABUT_OK;
     return abut_fail(err, ABUT_E_NOMEM, "no memory for a grid of %zu cells", cells);
 }
 
@@ -63,33 +65,41 @@ static void add_cell(grid *g, int type, const int32_t *point, int n, int32_t fir
     g->type[g->nc++] = (uint8_t)type;
 }
 
-static abut_status make_solids(const abut_shot *s, grid *g, abut_err *err)
+/* Elements of `width` nodes, those of the chosen objects, and the nodes they have. */
+static abut_status make_elements(const abut_shot *s, const char *stem, const int32_t *element, int32_t n, int width, int type,
+                                 grid *g, abut_err *err)
 {
     const abut_model *m = s->model;
     int32_t *local = malloc(((size_t)m->nv + 1) * sizeof *local);
-    abut_status rc = local ? grid_room(g, (size_t)m->nv, (size_t)m->nt, 4 * (size_t)m->nt, err)
+    abut_status rc = local ? grid_room(g, (size_t)m->nv, (size_t)n, (size_t)width * (size_t)n, err)
                            : abut_fail(err, ABUT_E_NOMEM, "no memory for a grid of %d points", m->nv);
-    g->stem = "solids";
+    g->stem = stem;
     if (!rc) {
         for (int32_t i = 0; i < m->nv; i++) local[i] = -1;
-        for (int32_t t = 0; t < m->nt; t++)
-            if (s->parts->chosen[m->tet[4 * t]])
-                for (int k = 0; k < 4; k++) local[m->tet[4 * t + k]] = 0;
+        for (int32_t t = 0; t < n; t++)
+            if (s->parts->chosen[element[width * t]])
+                for (int k = 0; k < width; k++) local[element[width * t + k]] = 0;
         for (int32_t i = 0; i < m->nv; i++)
             if (local[i] == 0) {
                 local[i] = g->np;
                 g->node[g->np++] = i;
             }
-        for (int32_t t = 0; t < m->nt; t++) {
-            if (!s->parts->chosen[m->tet[4 * t]]) continue;
+        for (int32_t t = 0; t < n; t++) {
+            if (!s->parts->chosen[element[width * t]]) continue;
             int32_t corner[4];
-            for (int k = 0; k < 4; k++) corner[k] = local[m->tet[4 * t + k]];
-            g->tet[g->nc] = t;
-            add_cell(g, VTK_TETRA, corner, 4, 0);
+            for (int k = 0; k < width; k++) corner[k] = local[element[width * t + k]];
+            g->row[g->nc] = t;
+            add_cell(g, type, corner, width, 0);
         }
     }
     free(local);
     return rc;
+}
+
+/* What is neither tets nor shells: triangles of obstacles, segments, isolated points. */
+static int32_t other_triangles(const abut_part *p)
+{
+    return p->obstacle ? p->ntri : 0;
 }
 
 static abut_status make_others(const abut_shot *s, grid *g, abut_err *err)
@@ -97,19 +107,19 @@ static abut_status make_others(const abut_shot *s, grid *g, abut_err *err)
     size_t np = 0, nc = 0;
     for (int32_t k = 0; k < s->parts->n; k++) {
         const abut_part *p = &s->parts->part[k];
-        if (p->solid) continue;
+        if (!other_triangles(p) && !p->nseg && !p->npoint) continue;
         np += (size_t)p->nv;
-        nc += (size_t)p->ntri + (size_t)p->nseg + (size_t)p->npoint;
+        nc += (size_t)other_triangles(p) + (size_t)p->nseg + (size_t)p->npoint;
     }
     const abut_status rc = grid_room(g, np, nc, 3 * nc, err);
-    g->stem = "others";
+    g->stem = STEM[OTHERS];
     if (rc) return rc;
-    free(g->tet);
-    g->tet = NULL;
+    free(g->row);
+    g->row = NULL;
     for (int32_t k = 0; k < s->parts->n; k++) {
         const abut_part *p = &s->parts->part[k];
-        if (p->solid) continue;
-        for (int32_t i = 0; i < p->ntri; i++) add_cell(g, VTK_TRIANGLE, p->tri + 3 * i, 3, g->np);
+        if (!other_triangles(p) && !p->nseg && !p->npoint) continue;
+        for (int32_t i = 0; i < other_triangles(p); i++) add_cell(g, VTK_TRIANGLE, p->tri + 3 * i, 3, g->np);
         for (int32_t i = 0; i < p->nseg; i++) add_cell(g, VTK_LINE, p->seg + 2 * i, 2, g->np);
         for (int32_t i = 0; i < p->npoint; i++) add_cell(g, VTK_VERTEX, p->point + i, 1, g->np);
         for (int32_t i = 0; i < p->nv; i++) g->node[g->np++] = p->node[i];
@@ -145,7 +155,8 @@ static abut_status put_displacement(FILE *f, const grid *g, const abut_shot *s, 
     return rc;
 }
 
-/* Arrays of other stages with one row per node (of_nodes) or per tet.  Where both counts are equal the name decides. */
+/* Arrays of other stages with one row per node (of_nodes) or per tet; those per shell stay out.  Where both counts are equal the
+ * name decides. */
 static abut_status put_unknown(abut_vtu *w, FILE *f, const grid *g, const abut_model *m, const abut_arrays *set,
                                int of_nodes, abut_err *err)
 {
@@ -155,7 +166,7 @@ static abut_status put_unknown(abut_vtu *w, FILE *f, const grid *g, const abut_m
         const abut_array *a = &set->a[i];
         if (a->type == ABUT_TEXT || a->rank < 1 || a->shape[0] != want || abut_array_known(a->name)) continue;
         if (m->nv == m->nt && of_nodes == !strncmp(a->name, "tet/", 4)) continue;
-        rc = put_rows(w, f, a->name, a->type, a->data, of_nodes ? g->node : g->tet, of_nodes ? g->np : g->nc,
+        rc = put_rows(w, f, a->name, a->type, a->data, of_nodes ? g->node : g->row, of_nodes ? g->np : g->nc,
                       (size_t)(abut_array_count(a) / a->shape[0]), err);
     }
     return rc;
@@ -193,18 +204,47 @@ static abut_status put_points(abut_vtu *w, FILE *f, const grid *g, const abut_sh
     return rc;
 }
 
-static abut_status put_cell_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+static abut_status put_tet_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
 {
-    if (!g->tet) return ABUT_OK;
-    fputs("<CellData>\n", f);
     abut_status rc = ABUT_OK;
-    if (s->fields->J) rc = put_rows(w, f, "J", ABUT_F64, s->fields->J, g->tet, g->nc, 1, err);
+    if (s->fields->J) rc = put_rows(w, f, "J", ABUT_F64, s->fields->J, g->row, g->nc, 1, err);
     if (!rc && s->fields->stress)
-        rc = put_rows(w, f, "von_mises_stress", ABUT_F64, s->fields->stress, g->tet, g->nc, 1, err);
-    if (!rc) rc = put_rows(w, f, "material", ABUT_I32, s->model->tet_mat, g->tet, g->nc, 1, err);
-    if (!rc) rc = abut_vtu_array(f, "tet", ABUT_I32, g->tet, (size_t)g->nc, 1, err);
+        rc = put_rows(w, f, "von_mises_stress", ABUT_F64, s->fields->stress, g->row, g->nc, 1, err);
+    if (!rc) rc = put_rows(w, f, "material", ABUT_I32, s->model->tet_mat, g->row, g->nc, 1, err);
+    if (!rc) rc = abut_vtu_array(f, "tet", ABUT_I32, g->row, (size_t)g->nc, 1, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->model_set, 0, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->frame_set, 0, err);
+    return rc;
+}
+
+/* One of the numbers in the rows of the strains. */
+static abut_status put_strain(FILE *f, const grid *g, const double *strain, const char *name, size_t k, abut_err *err)
+{
+    double *v = malloc(((size_t)g->nc + 1) * sizeof *v);
+    if (!v) return abut_fail(err, ABUT_E_NOMEM, "array %s: no memory for %d numbers", name, g->nc);
+    for (int32_t i = 0; i < g->nc; i++) v[i] = strain[5 * (size_t)g->row[i] + k];
+    const abut_status rc = abut_vtu_array(f, name, ABUT_F64, v, (size_t)g->nc, 1, err);
+    free(v);
+    return rc;
+}
+
+static abut_status put_shell_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+{
+    static const char *const name[] = { "sigma_1", "sigma_2", "strain_warp", "strain_weft", "strain_shear" };
+    const abut_fields *e = s->fields;
+    abut_status rc = ABUT_OK;
+    for (size_t k = 0; k < 5 && !rc && e->strain; k++) rc = put_strain(f, g, e->strain, name[k], k, err);
+    if (!rc && e->bend) rc = put_rows(w, f, "hinge_angle", ABUT_F64, e->bend, g->row, g->nc, 1, err);
+    if (!rc) rc = put_rows(w, f, "thickness", ABUT_F64, s->model->shell_thick, g->row, g->nc, 1, err);
+    if (!rc) rc = put_rows(w, f, "material", ABUT_I32, s->model->shell_mat, g->row, g->nc, 1, err);
+    return rc ? rc : abut_vtu_array(f, "shell", ABUT_I32, g->row, (size_t)g->nc, 1, err);
+}
+
+static abut_status put_cell_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+{
+    if (!g->row) return ABUT_OK;
+    fputs("<CellData>\n", f);
+    const abut_status rc = g->stem == STEM[SHELLS] ? put_shell_data(w, f, g, s, err) : put_tet_data(w, f, g, s, err);
     fputs("</CellData>\n", f);
     return rc;
 }
@@ -256,7 +296,9 @@ static abut_status take_model(abut_vtu *w, const abut_shot *s, abut_err *err)
     if (w->model_index == s->model_index) return ABUT_OK;
     for (int k = 0; k < GRIDS; k++) grid_clear(&w->grid[k]);
     w->model_index = -1;
-    abut_status rc = make_solids(s, &w->grid[SOLIDS], err);
+    const abut_model *m = s->model;
+    abut_status rc = make_elements(s, STEM[SOLIDS], m->tet, m->nt, 4, VTK_TETRA, &w->grid[SOLIDS], err);
+    if (!rc) rc = make_elements(s, STEM[SHELLS], m->shell, m->nsh, 3, VTK_TRIANGLE, &w->grid[SHELLS], err);
     if (!rc) rc = make_others(s, &w->grid[OTHERS], err);
     if (!rc) w->model_index = s->model_index;
     return rc;
@@ -306,8 +348,7 @@ abut_status abut_vtu_close(abut_vtu *w, abut_err *err)
         for (int k = 0; k < GRIDS; k++)
             if (w->entry[i].has[k])
                 fprintf(o.f, "<DataSet timestep=\"%.17g\" group=\"\" part=\"%d\" name=\"%s\" file=\"%s_%04d.vtu\"/>\n",
-                        w->entry[i].time, k, k == SOLIDS ? "solids" : "others", k == SOLIDS ? "solids" : "others",
-                        w->entry[i].index);
+                        w->entry[i].time, k, STEM[k], STEM[k], w->entry[i].index);
     fputs("</Collection>\n</VTKFile>\n", o.f);
     return abut_out_close(&o, err);
 }

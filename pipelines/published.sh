@@ -14,41 +14,7 @@ build=$(git rev-parse --short HEAD 2> /dev/null || echo -)
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 
-# $1 reports: steps, Newton iterations per step, contacts (mean and most), seconds of processor time per step
-measures() {
-    awk 'function value(key, n) {
-             n = length(key) + 3
-             return match($0, "\"" key "\":[-0-9.e+]+") ? substr($0, RSTART + n, RLENGTH - n) + 0 : 0
-         }
-         { its += value("newton_iterations"); cpu += value("cpu_seconds")
-           c = value("contacts") + value("half_space_contacts"); sum += c; if (c > most) most = c }
-         END { if (NR) printf "%d %.2f %.0f %d %.3g %.1f\n", NR, its / NR, sum / NR, most, cpu / NR, cpu; else print "0 - - - - 0" }' "$1"
-}
-
-# Steps $1.abut until its $2 steps are made or the budget is spent, in pieces of at most twice the steps before, and of no
-# more than what is left seems to allow; says how it ended.
-advance() {
-    local run=$1 all=$2 made=0 piece=1 spent=0 rc=0
-    : > "$run.jsonl"
-    while ((made < all)); do
-        ((piece <= all - made)) || piece=$((all - made))
-        rc=0
-        (ulimit -t $((budget - spent + 1))
-            exec nice -n 15 "$bin/step" -q -j 1 -n "$piece" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
-        ((rc < 128)) || { rm -f "$run.next.part"; break; }
-        cat "$run.piece" >> "$run.jsonl"
-        ((rc == 0)) || { echo "step ends with status $rc: $(tail -n 1 "$run.log" | tr '|' ',')"; return; }
-        mv "$run.next" "$run.abut"
-        made=$((made + piece))
-        spent=$(measures "$run.jsonl" | awk '{ printf "%d", $6 }')
-        ((spent < budget)) || break
-        piece=$(awk -v n=$((2 * piece)) -v left=$((budget - spent)) -v piece="$run.piece" \
-            'BEGIN { while ((getline < piece) > 0) { match($0, /"cpu_seconds":[0-9.e-]+/); c += substr($0, RSTART + 14, RLENGTH - 14); k++ }
-                     m = c > 0 ? int(0.7 * left * k / c) : n; if (m < n) n = m; print n < 1 ? 1 : n }')
-    done
-    ((made)) || { echo "no step within $budget s"; return; }
-    nice -n 15 "$bin/ccd-check" -q -j 1 --no-output "$run.abut" 2>> "$run.log" && echo clean || tail -n 1 "$run.log" | tr '|' ','
-}
+. pipelines/advance.sh
 
 row() { # name, arguments, published: mesh, contacts, iterations, seconds
     local run all sizes verdict n its mean most sec _

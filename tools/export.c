@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         { 0, "size", ABUT_OPT_TEXT, &o.size, "WxH", "of a picture (default 960x720, in a strip 360x360)" },
         { 0, "camera", ABUT_OPT_TEXT, &o.camera, "YAW,PITCH,ZOOM", "degrees around the scene and above the horizon; 1: just fits "
           "(default 30,18,1)" },
-        { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD", "colour by object (default), speed, stress or J" },
+        { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD", "colour by object (default), speed, stress, J, or stretch of shells" },
         { 0, "range", ABUT_OPT_TEXT, &o.range, "LOW:HIGH", "of the colour scale, in m/s, Pa or 1 (default: from the frames)" },
         { 0, "wireframe", ABUT_OPT_FLAG, &o.to.picture.wireframe, NULL, "show the edges of the triangles" },
         { 0, "no-label", ABUT_OPT_FLAG, &o.no_label, NULL, "neither time nor colour scale in the picture" },

@@ -65,7 +65,8 @@ static abut_status look(request *r, abut_stream *s, abut_err *err)
     const int64_t outside = r->judge.outside;
     const abut_status rc = strain_audit_frame(&r->judge, s, err);
     if (rc || r->audit || r->judge.outside == outside) return rc;
-    return abut_fail(err, ABUT_E_GEOM, "step %lld is beyond the limits: no simulation goes on from there", (long long)s->head.step);
+    return abut_fail(err, ABUT_E_GEOM, "step %lld is beyond the limits: no simulation goes on from there",
+                     (long long)s->head.step);
 }
 
 static abut_status take_frame(request *r, abut_stream *s, abut_err *err)
@@ -115,7 +116,8 @@ static void summarise(const request *r, abut_cli *cli)
 {
     strain_audit_say(&r->judge, cli);
     if (r->project)
-        abut_cli_say(cli, "projected in %d Newton iterations; a node was moved by up to %.3g m", r->split.iterations, r->split.moved);
+        abut_cli_say(cli, "projected in %d Newton iterations; a node was moved by up to %.3g m", r->split.iterations,
+                     r->split.moved);
 }
 
 int main(int argc, char **argv)
@@ -123,18 +125,19 @@ int main(int argc, char **argv)
     static request r = { .judge = { .limits = { NAN, 1, 1, NAN } } };
     strain_limits *l = &r.judge.limits;
     const abut_opt opts[] = {
-        { 0, "audit", ABUT_OPT_FLAG, &r.audit, NULL, "judge every frame; exit 1 when a stretch is outside a limit, of the stream or of "
-          "this command line" },
-        { 0, "project", ABUT_OPT_FLAG, &r.project, NULL, "for comparison: the last frame is the predictor of a step without limits; "
-          "project it onto them, from the frame before" },
+        { 0, "audit", ABUT_OPT_FLAG, &r.audit, NULL, "judge every frame; exit 1 when a stretch is outside a limit, of the "
+          "stream or of this command line" },
+        { 0, "project", ABUT_OPT_FLAG, &r.project, NULL, "for comparison: the last frame is the predictor of a step without "
+          "limits; project it onto them, from the frame before" },
         { 0, "upper", ABUT_OPT_REAL, &l->upper, "S", "largest stretch, above 1: 1.06 is 6 % longer. Without --audit the limits "
           "become those of the stream, which step keeps" },
         { 0, "lower", ABUT_OPT_REAL, &l->lower, "S", "smallest stretch, below 1" },
-        { 0, "upper-threshold", ABUT_OPT_REAL, &l->upper_begins, "S", "where the barrier of the largest stretch begins (default 1)" },
+        { 0, "upper-threshold", ABUT_OPT_REAL, &l->upper_begins, "S",
+          "where the barrier of the largest stretch begins (default 1)" },
         { 0, "lower-threshold", ABUT_OPT_REAL, &l->lower_begins, "S", "where that of the smallest begins (default 1)" },
         { 0, "object", ABUT_OPT_LIST, &r.objects, "NAME", "only the shells of this object (may be given again)" },
-        { 0, "json", ABUT_OPT_TEXT, &r.judge.json_name, "FILE", "write the extremes of each frame, and a histogram of the stretches "
-          "of shells, as one JSON object a line" },
+        { 0, "json", ABUT_OPT_TEXT, &r.judge.json_name, "FILE", "write the extremes of each frame, and a histogram of the "
+          "stretches of shells, as one JSON object a line" },
         { 0 }
     };
     abut_cli cli;
@@ -147,7 +150,8 @@ int main(int argc, char **argv)
     if (!rc && r.judge.json_name && !(r.judge.json = fopen(r.judge.json_name, "w")))
         rc = abut_fail(&err, ABUT_E_IO, "%s: %s", r.judge.json_name, strerror(errno));
     if (!rc) rc = run(&r, &s, &cli, &err);
-    if (r.judge.json && fclose(r.judge.json) && !rc) rc = abut_fail(&err, ABUT_E_IO, "%s: %s", r.judge.json_name, strerror(errno));
+    if (r.judge.json && fclose(r.judge.json) && !rc)
+        rc = abut_fail(&err, ABUT_E_IO, "%s: %s", r.judge.json_name, strerror(errno));
     if (!rc) summarise(&r, &cli);
     strain_audit_clear(&r.judge);
     strain_split_clear(&r.split);

@@ -46,7 +46,8 @@ abut_status strain_split_finish(strain_split *p, abut_stream *s, abut_err *err)
 {
     abut_report rep = { .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
     const abut_frame_head *a = &p->last_head, *b = &p->held_head;
-    if (p->frames < 2) return abut_fail(err, ABUT_E_FORMAT, "%d frames: the projection needs a start and its next step", p->frames);
+    if (p->frames < 2)
+        return abut_fail(err, ABUT_E_FORMAT, "%d frames: the projection needs a start and its next step", p->frames);
     if (a->phase != ABUT_COMMITTED || b->phase != ABUT_COMMITTED || b->step != a->step + 1)
         return abut_fail(err, ABUT_E_FORMAT, "step %lld after step %lld: the projection needs two in a row, COMMITTED",
                          (long long)b->step, (long long)a->step);

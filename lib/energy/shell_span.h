@@ -12,13 +12,13 @@ typedef struct abut_shell_span {
     int32_t n;                  /* shells looked at */
     double min, max;            /* principal stretches; 1 without shells */
     int32_t min_row, max_row;
-    double room;                /* least share of a barrier's width that is left: 1 none acts, 0 a limit is reached, less beyond */
+    double room;                /* least share of a barrier's width that is left: 1 none acts, 0 a limit is reached */
     int32_t room_row;
     double strain[3];           /* of cloth: largest |E11|, |E22|, |E12| as a share of its limit; 1 and more: reached */
     int32_t strain_row[3];
     int32_t outside;            /* shells that reach a limit of either kind, or go beyond */
-    int64_t bin[ABUT_SPAN_BINS];/* both principal stretches of every shell, in bins from `from` on, `width` each; the first and last
-                                   take what lies beyond */
+    int64_t bin[ABUT_SPAN_BINS];/* both principal stretches of every shell, in bins from `from` on, `width` each; the first and
+                                   last take what lies beyond */
     double from, width;
 } abut_shell_span;
 

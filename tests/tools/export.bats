@@ -248,3 +248,38 @@ P
     exits 0 "$BIN/export" "$run" --strip s.png --panels 3 --size 160x120 --color speed --wireframe
     check png s.png 492 120
 }
+
+@test "shells, rods and particles: VTU holds their strains and angles, OBJ and PLY all of them" {
+    cat > thin.yaml <<'Y'
+materials: {m: {young: 20 kPa, density: 500, poisson: 0.3}}
+contact: {dhat: 1 mm}
+objects:
+  tube:  {generate: {tube: {radius: 0.1, height: 0.3, cells: [12, 6], layout: rows}}, shell: {thickness: 1 mm, rest-angle: mesh, warp: [1, 1, 0]}}
+  sheet: {generate: {cloth: {size: [0.4, 0.4], cells: [5, 5]}}, translate: [0, 0.3, 0], shell: {thickness: 1 mm}}
+  hair:  {generate: {strands: {count: [2, 2], spacing: 0.05, length: 0.2, cells: 4}}, translate: [0.5, 0, 0], rod: {radius: 2 mm}}
+  sand:  {generate: {particles: {size: [0.1, 0.1, 0.1], count: [2, 3, 2]}}, translate: [1, 0, 0], particle: {radius: 5 mm}}
+  board: {generate: {cloth: {size: [3, 1], cells: [3, 1]}}, obstacle: true, translate: [0, -0.16, 0]}
+Y
+    "$BIN/mesh-prep" -q thin.yaml | "$BIN/step" -q -n 8 -o thin.abut
+    "$BIN/ccd-check" -q --no-output thin.abut
+    exits 0 "$BIN/export" thin.abut --vtu out --obj out --ply out --gltf out.glb
+    check vtu out thin.abut
+    for k in shells others; do [ -s out/${k}_0008.vtu ]; done
+    [ ! -e out/solids_0008.vtu ]
+    [ "$(grep -c '^f' out/frame_0008.obj)" -eq $((12 * 6 * 2 + 50 + 6)) ]
+    [ "$(grep -c '^l' out/frame_0008.obj)" -eq 16 ]
+    [ "$(grep -c '^p' out/frame_0008.obj)" -eq 12 ]
+    "$BIN/ccd-check" -q --no-output out/frame_*.obj
+}
+
+@test "pictures: colours of the stretch of shells" {
+    needs_pictures
+    printf '%s\n' 'contact: {dhat: 1 mm}' 'objects:' \
+        '  a: {generate: {cloth: {size: [1, 1], cells: [4, 4]}}, shell: {thickness: 1 mm}}' \
+        '  b: {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, particle: {radius: 5 cm}, translate: [0, 0.3, 0]}' > thin.yaml
+    "$BIN/mesh-prep" -q thin.yaml -o thin.abut
+    exits 0 "$BIN/export" thin.abut --png p --color stretch --size 320x240
+    check png p/frame_0000.png 320 240
+    exits 2 "$BIN/export" thin.abut --png p --color strain
+    says "expected object, speed, stress, J or stretch"
+}

@@ -121,6 +121,31 @@ def check_solids(g, model, f, extra):
         need(a.dtype == b.dtype and np.array_equal(a, b.reshape(a.shape)), "array", k)
 
 
+def check_shells(g, model, f):
+    """Stretches by the singular values of F, strains by F^T F, angles by the normals of the triangles."""
+    shell, row, x = model["shell/node"], g["cell"]["shell"], f["node/x"]
+    need(np.array_equal(row, np.arange(len(shell))) and set(g["cells"]["types"]) == {5}, "shells")
+    need(np.array_equal(g["point"]["node"][g["cells"]["connectivity"]].reshape(-1, 3), shell), "connectivity")
+    edges = np.stack([x[shell[:, k]] - x[shell[:, 0]] for k in (1, 2)], axis=2)
+    F = edges @ np.linalg.inv(model["shell/rest"].reshape(-1, 2, 2))
+    s = np.linalg.svd(F, compute_uv=False)
+    E = 0.5 * (np.swapaxes(F, 1, 2) @ F - np.eye(2))
+    for k, want in (("sigma_1", s[:, 0]), ("sigma_2", s[:, 1]), ("strain_warp", E[:, 0, 0]), ("strain_weft", E[:, 1, 1]),
+                    ("strain_shear", E[:, 0, 1])):
+        close(g["cell"][k], want, 1e-11, k, least=1)
+    bend = np.zeros(len(shell))
+    for v, rest in zip(model["hinge/node"], model["hinge/angle"]):
+        p = x[v]
+        a, b = np.cross(p[1] - p[0], p[2] - p[0]), np.cross(p[3] - p[0], p[1] - p[0])
+        angle = np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1, 1)) * -np.sign(a @ (p[3] - p[0]))
+        for t in np.flatnonzero((shell[:, :, None] == v[None, None, :2]).any(1).all(1)):
+            if abs(angle - rest) > abs(bend[t]):
+                bend[t] = angle - rest
+    close(g["cell"]["hinge_angle"], bend, 1e-6, "hinge_angle", least=1)
+    need(np.array_equal(g["cell"]["thickness"], model["shell/thickness"]), "thickness")
+    need(np.array_equal(g["cell"]["material"], model["shell/material"]), "material")
+
+
 def check_vtu(folder, stream, extra):
     model, frames = load(stream)
     sets = ET.parse(os.path.join(folder, "scene.pvd")).getroot().findall("Collection/DataSet")
@@ -147,8 +172,10 @@ def check_vtu(folder, stream, extra):
                     need(np.array_equal(g["point"][kind + "_force"], f["node/%s-force" % kind][node]), kind, "force")
             if d.get("part") == "0":
                 check_solids(g, model, f, extra)
+            elif d.get("part") == "2":
+                check_shells(g, model, f)
             else:
-                need(sorted(set(g["cells"]["types"])) == [1, 3, 5], "cell types", set(g["cells"]["types"]))
+                need("shell/node" in model.arrays or sorted(set(g["cells"]["types"])) == [1, 3, 5], "cell types", set(g["cells"]["types"]))
                 need(g["cells"]["offsets"][-1] == len(g["cells"]["connectivity"]), "offsets")
         need(sorted(seen) == list(range(len(model["node/X"]))), "every node once")
 

@@ -87,7 +87,7 @@ TEST(tubes_and_balls_are_closed_in_outward_orientation_and_as_thick_as_asked)
     const float x[9] = { 0, 0, 0, 0.3f, 0.4f, 0, 0.1f, 0, 0.2f };
     abut_draw_mesh m;
     abut_err err = { 0 };
-    CHECK(!abut_draw_mesh_make(&m, &parts, X, &err));
+    CHECK(!abut_draw_mesh_make(&m, &parts, X, NULL, &err));
     abut_draw_mesh_fill(&m, x, NULL, (double[2]){ 0, 1 }, 0.01);
     for (size_t t = 0; t < m.n_tri; t++) {
         const float *v[3];

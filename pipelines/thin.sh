@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Runs the scenes of shells, rods and particles and writes a table of what was measured.
+#
+#   pipelines/thin.sh [NAME ...]            rows of pipelines/thin.tsv whose names begin so, or all ("C1", "C4 split")
+#   BUDGET=120                              seconds of processor time for each scene: it is stepped as far as they go
+#   TABLE=pipelines/THIN.md                 rows that are run replace those of the same name; the others stay
+#   OUT=out/thin                            reports and messages; KEEP=1 leaves the streams there, too
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${BIN:-bin} out=${OUT:-out/thin} budget=${BUDGET:-120} table=${TABLE:-pipelines/THIN.md} list=${LIST:-pipelines/thin.tsv}
+build=$(git rev-parse --short HEAD 2> /dev/null || echo -)
+mkdir -p "$out"
+[[ $bin == /* ]] || bin=$PWD/$bin
+. pipelines/advance.sh
+
+# The smallest gap, distance less thickness, of all steps in the reports $1, in mm.
+smallest_gap() {
+    awk 'match($0, /"min_gap":[0-9.e+-]+/) { g = substr($0, RSTART + 10, RLENGTH - 10) + 0; if (g >= 0 && (!n++ || g < least)) least = g }
+         END { if (n) printf "%.2g", 1e3 * least; else printf "-" }' "$1"
+}
+
+# The largest stretch of shells in the audit $1, the limit $2 after it when there is one.
+largest_stretch() {
+    awk -v limit="$2" 'match($0, /"shells": {"count": [0-9]+, "max": [0-9.e+-]+/) {
+             n = split(substr($0, RSTART, RLENGTH), w, " "); s = w[n] + 0; if (s > most) most = s }
+         END { if (!most) printf "-"; else if (limit != "") printf "%.5f of %s", most, limit; else printf "%.5f", most }' "$1"
+}
+
+audit() { # run: the verdict of strain-limit
+    nice -n 15 "$bin/strain-limit" -q -j 1 --audit --json "$1.strain" "$1.abut" -o /dev/null 2>> "$1.log" && echo kept || echo "**broken**"
+}
+
+row() { # name, arguments
+    local run all nodes elements limit verdict strain n its sec _
+    run=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")
+    local args
+    read -ra args <<< "$2"
+    if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
+        echo "| $1 | | | | | | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') | | $build |"
+        return
+    fi
+    nodes=$(sed -n 's/^  size  *\([0-9]*\) nodes.*/\1/p' "$run.log")
+    limit=$(sed -n 's/^  largest stretch *less than \([0-9.]*\);.*/\1/p' "$run.log" | sort -u | head -n 1)
+    all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
+    verdict=$(advance "$run" "$all")
+    read -r n its _ _ sec _ < <(measures "$run.jsonl")
+    strain=$(audit "$run")
+    echo "| $1 | $nodes | $n of $all | $its | $(smallest_gap "$run.jsonl") | $(largest_stretch "$run.strain" "$limit") | $sec | $verdict |" \
+         "$strain | $build |"
+    [ -n "${KEEP:-}" ] || rm -f "$run.abut"
+    rm -f "$run.piece" "$run.next"
+}
+
+declare -A rows
+if [ -e "$table" ]; then
+    while IFS= read -r line; do
+        name=${line#| } name=${name%% |*}
+        rows[$name]=$line
+    done < <(grep '^| [A-Z]' "$table" | grep -v '^| Scene ' || true)
+fi
+
+write_table() {
+    cat <<'H'
+# Shells, rods and particles
+
+Written by `pipelines/thin.sh` from the list in `pipelines/thin.tsv`: the scenes of Li 2020 (dissertation, ch. 5) with fewer elements, each
+through `mesh-prep | step -j 1 | ccd-check` and `strain-limit --audit`, as far as the processor time given to it allows. What the literature
+does not say of a scene (sizes, moduli) was chosen.
+
+The gap is the smallest distance of all steps less the contact thickness, as the step reports it at its end. The stretch is the largest
+principal one of any shell in any frame, and the limit that it must stay below. Seconds are processor time of one thread per step, on a machine
+that others used, too. Clean: `ccd-check` found every pair further apart than its thickness in every frame and on the whole way between two,
+judged exactly. Kept: no shell of any frame reaches a limit of stretch or strain. The last column is the commit that the row was made with.
+
+| Scene | nodes | steps | Newton its/step | least gap, mm | largest stretch | s/step | ccd-check | limits | commit |
+|---|---|---|---|---|---|---|---|---|---|
+H
+    while IFS=$'\t' read -r name _; do
+        [[ $name == '#'* || -z ${rows[$name]:-} ]] || echo "${rows[$name]}"
+    done < "$list"
+    [ ! -e pipelines/THIN.notes ] || cat pipelines/THIN.notes
+}
+
+wanted() {
+    local prefix
+    (($# > 1)) || return 0
+    for prefix in "${@:2}"; do [[ $1 != "$prefix"* ]] || return 0; done
+    return 1
+}
+
+while IFS=$'\t' read -r name args <&3; do
+    [[ $name != '#'* ]] && wanted "$name" "$@" || continue
+    rows[$name]=$(row "$name" "$args")
+    echo "${rows[$name]}"
+    write_table > "$table.part"
+    mv "$table.part" "$table"
+done 3< "$list"
