@@ -10,6 +10,8 @@
 #include "contact/collision_mesh.h"
 #include "geom/bvh.h"
 
+#include <string.h>
+
 /* Zero-filled is empty.  Keeps its memory from call to call. */
 typedef struct abut_candidates {
     abut_pair_list vt;      /* vertex, triangle */
@@ -51,7 +53,9 @@ static inline void abut_candidate_vertices(const abut_collmesh *cm, abut_stencil
 {
     const int32_t *a, *b;
     const int na = abut_candidate_first(cm, s, ij, &a), nb = abut_candidate_second(cm, s, ij, &b);
-    for (int k = 0; k < 4; k++) v[k] = k < na ? a[k] : k < na + nb ? b[k - na] : -1;
+    memcpy(v, a, (size_t)na * sizeof *v);
+    memcpy(v + na, b, (size_t)nb * sizeof *v);
+    for (int k = na + nb; k < 4; k++) v[k] = -1;
 }
 
 /** Thickness of a pair, m. */

@@ -31,8 +31,7 @@ static abut_stencil candidate_at(const abut_candidates *cand, size_t k, const in
 
 static inline void gather(const double *y, const int32_t v[4], int n, double x[12])
 {
-    for (int k = 0; k < n; k++)
-        for (int d = 0; d < 3; d++) x[3 * k + d] = y[3 * (size_t)v[k] + (size_t)d];
+    for (int k = 0; k < n; k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
 }
 
 /* Boxes of a primitive and of the displacements of its vertices. */
@@ -64,7 +63,7 @@ static inline int far_apart(const struct motion *m, const struct moving_box *a, 
     return gap2 > m->rounding2 && gap2 >= fall * fall * span2;
 }
 
-static void pair_bound(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const struct motion *m, double xi, size_t k,
+static inline __attribute__((always_inline)) void pair_bound(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const struct motion *m, double xi, size_t k,
                        struct block_bound *out)
 {
     int32_t v[4];

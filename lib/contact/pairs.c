@@ -35,8 +35,7 @@ struct spot {
 
 static inline void gather(const double *y, const int32_t v[4], int n, double x[12])
 {
-    for (int k = 0; k < n; k++)
-        for (int d = 0; d < 3; d++) x[3 * k + d] = y[3 * (size_t)v[k] + (size_t)d];
+    for (int k = 0; k < n; k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
 }
 
 static void swap_if_less(int32_t *a, int32_t *b)
@@ -62,10 +61,10 @@ static void reduce(const abut_feature *f, const int32_t v[4], const double *y, s
 }
 
 /* 1: a contact, in c; 0: none; -1: the primitives are no further apart than their thickness. */
-static int classify(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, double xi, struct raw *c)
+static inline __attribute__((always_inline)) int classify(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, double xi, struct raw *c)
 {
     int32_t v[4];
-    double x[12] = { 0 }, d2;
+    double x[12], d2;
     const double dhat = *cm->model->dhat;
     abut_candidate_vertices(cm, s, ij, v);
     gather(y, v, abut_stencil_size(s), x);
