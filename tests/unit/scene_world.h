@@ -28,7 +28,10 @@ static inline void scene_arrays(const char *text, abut_arrays *model, abut_array
     double *lo = rc ? NULL : abut_model_put(model, "contact/kappa-min", 1, &err);
     double *hi = lo ? abut_model_put(model, "contact/kappa-max", 1, &err) : NULL;
     if (!hi) printf("# %s\n", err.msg), abort();
-    *lo = abut_kappa_min(built.length, (abut_barrier_law){ built.dhat * built.dhat, scene.continuity, 0 }, built.mean_mass);
+    const abut_array *thick = abut_arrays_find(model, "object/thickness");
+    if (abut_kappa_min_of(built.length, built.dhat, scene.continuity, built.mean_mass, thick ? thick->data : NULL, scene.nobjects,
+                          abut_arrays_find(model, "half-space/point") != NULL, lo, &err))
+        abort();
     *hi = 100 * *lo;
     abut_scene_clear(&scene);
     abut_built_clear(&built);

@@ -1,0 +1,233 @@
+/* Steps with thickness and in every dimension of contact against closed forms; every motion is judged. */
+#include "base/par.h"
+#include "energy/barrier_pair.h"
+#include "scene_world.h"
+
+#define ONE "generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}"
+#define GRAIN ONE ", particle: {radius: 1 mm}, material: sand, contact-thickness: 2 mm"
+
+/* Gap at which one contact of stiffness k = kappa / h^2 (N/m^3) carries a load (N): -k b'(D) 2 (xi + gap) = load. */
+static double gap_under(double load, double k, double xi, double dhat)
+{
+    double lo = 0, hi = dhat;
+    for (int i = 0; i < 200; i++) {
+        const double gap = 0.5 * (lo + hi), D = (2 * xi + gap) * gap, Dhat = (2 * xi + dhat) * dhat;
+        const double db = (Dhat - D) * (2 * log(D / Dhat) - Dhat / D + 1);
+        if (-k * db * 2 * (xi + gap) > load) lo = gap;
+        else hi = gap;
+    }
+    return 0.5 * (lo + hi);
+}
+
+/* The world of a scene with the barrier stiffness k h^2 throughout. */
+static void world_stiff(world *w, const char *text, double k)
+{
+    *w = (world){ 0 };
+    scene_arrays(text, &w->model_set, &w->frame);
+    const double h = *(const double *)abut_arrays_find(&w->model_set, "time/step")->data, kappa = k * h * h;
+    memcpy(abut_arrays_find(&w->model_set, "contact/kappa-min")->data, &kappa, sizeof kappa);
+    memcpy(abut_arrays_find(&w->model_set, "contact/kappa-max")->data, &kappa, sizeof kappa);
+    world_start(w);
+}
+
+static int32_t object(const world *w, const char *name)
+{
+    char row[64];
+    for (int32_t i = 0; i < w->model.no; i++)
+        if (!strcmp(abut_text_row(&w->model_set, "object/name", i, row, sizeof row), name)) return i;
+    abort();
+}
+
+static int32_t node_of(const world *w, const char *name, int32_t k)
+{
+    const int32_t o = object(w, name);
+    for (int32_t i = 0; i < w->model.nv; i++)
+        if (w->model.body[i] == o && k-- == 0) return i;
+    abort();
+}
+
+static double height(const world *w, const char *name, int32_t k) { return get(w, "node/x")[3 * node_of(w, name, k) + 1]; }
+
+TEST(a_grain_rests_on_a_triangle_at_the_tabulated_gap)
+{
+    static const double row[][2] = { { 1e3, 3.836600e-4 }, { 1e4, 7.798839e-4 }, { 1e6, 9.775232e-4 } };
+    for (int i = 0; i < 3; i++) {
+        world w;
+        /* two grains, so that the scene has a length; m g = 6.568023e-5 N */
+        world_stiff(&w, "time: {step: 0.01}\ngravity: [0, -9.8, 0]\ncontact: {dhat: 1 mm}\ntolerance: 1e-9 m/s\n"
+                        "materials: {sand: {density: 1600}}\n"
+                        "objects:\n  one: {" GRAIN ", translate: [0, 2.8 mm, 0]}\n  two: {" GRAIN ", translate: [0.1, 2.8 mm, 0.1]}\n"
+                        "  plate: {generate: {explicit: {points: [[-1, 0, -1], [2, 0, -1], [0, 0, 2]], triangles: [[0, 2, 1]]}}, obstacle: true, "
+                        "contact-thickness: 2 mm}\n", row[i][0]);
+        CHECK(!world_judged(&w, 40));
+        CHECK_NEAR(w.model.mass[node_of(&w, "one", 0)] * 9.8 / 6.568023041e-5, 1, 1e-6);
+        for (int k = 0; k < 2; k++) CHECK_NEAR(height(&w, k ? "one" : "two", 0) - 2e-3, row[i][1], 1e-9);
+        CHECK_NEAR(w.rep.min_gap, row[i][1], 1e-9);
+        CHECK_NEAR(gap_under(6.568023041e-5, row[i][0], 2e-3, 1e-3), row[i][1], 1e-9);
+        world_close(&w);
+    }
+}
+
+/* one thing of each dimension on another, thickness from object to object; see the comments for the pair's */
+static const char *const everything =
+    "time: {step: 0.01}\ngravity: [0, -10, 0]\ncontact: {dhat: 1 mm}\ntolerance: 1e-9 m/s\nmaterials: {sand: {density: 1600}}\n"
+    "objects:\n"
+    "  g0: {" GRAIN ", translate: [0, 1.8 mm, 0]}\n  g1: {" GRAIN ", translate: [1, 2.3 mm, 0]}\n"
+    "  g2: {" GRAIN ", translate: [2, 2.8 mm, 0]}\n  g3: {" GRAIN ", translate: [3, -0.9982, 0]}\n"
+    "  over: {generate: {explicit: {points: [[4, 3.3 mm, 0], [5, 3.3 mm, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}, contact-thickness: 4 mm}\n"
+    "  along: {generate: {explicit: {points: [[7, 3.3 mm, 0], [8, 3.3 mm, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}, contact-thickness: 4 mm}\n"
+    "  pin: {" ONE ", obstacle: true}\n"
+    "  needle: {generate: {explicit: {points: [[1, 0, -1], [1, 0, 1], [4.25, 0, -1], [4.25, 0, 1], [4.75, 0, -1], [4.75, 0, 1], [6, 0, 0], [9, 0, 0]], "
+    "segments: [[0, 1], [2, 3], [4, 5], [6, 7]]}}, obstacle: true, contact-thickness: 1 mm}\n"
+    "  plate: {generate: {explicit: {points: [[1.5, 0, -1], [3, 0, -1], [2, 0, 1]], triangles: [[0, 2, 1]]}}, obstacle: true, contact-thickness: 2 mm}\n"
+    "  floor: {half-space: {point: [0, -1, 0], normal: [0, 1, 0]}}\n";
+
+TEST(every_kind_of_contact_carries_its_load_at_the_gap_of_the_scalar_law)
+{
+    static const struct {
+        const char *object;
+        int node;
+        double xi, ground;
+    } row[] = { { "g0", 0, 1e-3, 0 } /* point */, { "g1", 0, 1.5e-3, 0 } /* segment */, { "g2", 0, 2e-3, 0 } /* triangle */,
+                { "g3", 0, 1e-3, -1 } /* half-space */, { "over", 0, 2.5e-3, 0 } /* crossing two segments at its quarters */,
+                { "over", 1, 2.5e-3, 0 }, { "along", 0, 2.5e-3, 0 } /* parallel to a segment: its ends alone carry it */,
+                { "along", 1, 2.5e-3, 0 } };
+    for (int k = 0; k < 2; k++) {
+        const double stiffness = k ? 1e9 : 3e4;
+        world w;
+        world_stiff(&w, everything, stiffness);
+        CHECK(!world_judged(&w, 60));
+        for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+            const double load = 10 * w.model.mass[node_of(&w, row[i].object, row[i].node)];
+            const double gap = height(&w, row[i].object, row[i].node) - row[i].ground - row[i].xi;
+            const double want = gap_under(load, stiffness, row[i].xi, 1e-3);
+            CHECK_NEAR(gap, want, row[i].ground < 0 ? 1e-14 + 1e-8 * want : 1e-8 * want);
+            CHECK(want > 1e-5 && want < 0.9999e-3);
+        }
+        CHECK(w.st.solver.pairs.n_plain >= 7 && w.st.solver.pairs.n_plane == 1);
+        world_close(&w);
+    }
+}
+
+TEST(friction_slows_every_kind_of_contact_by_mu_g)
+{
+    const double mu = 0.3, g = 10, h = 0.01, k = 1e9;
+    char text[4096];
+    /* the same with speed, along x: what slides over the ends of a needle or off a pin is left out */
+    snprintf(text, sizeof text, "%s", everything);
+    char *at = strstr(text, "contact: {dhat: 1 mm}");
+    snprintf(at, sizeof text - (size_t)(at - text), "contact: {dhat: 1 mm, friction: {mu: 0.3, eps_v: 1e-5 m/s}}%s",
+             strstr(everything, "contact: {dhat: 1 mm}") + strlen("contact: {dhat: 1 mm}"));
+    world w;
+    world_stiff(&w, text, k);
+    static const struct {
+        const char *object;
+        int node;
+        double xi;
+    } slides[] = { { "g2", 0, 2e-3 }, { "g3", 0, 1e-3 }, { "along", 0, 2.5e-3 }, { "along", 1, 2.5e-3 } };
+    double *x = get(&w, "node/x"), *v = get(&w, "node/v");
+    for (int i = 0; i < 4; i++) {
+        const int32_t n = node_of(&w, slides[i].object, slides[i].node);
+        x[3 * n + 1] = (i == 1 ? -1 : 0) + slides[i].xi + gap_under(g * w.model.mass[n], k, slides[i].xi, 1e-3);
+        v[3 * n] = 0.8;
+    }
+    CHECK(!world_judged(&w, 20));
+    v = get(&w, "node/v");
+    for (int i = 0; i < 4; i++)
+        CHECK_NEAR((0.8 - v[3 * node_of(&w, slides[i].object, slides[i].node)]) / (mu * g * 20 * h), 1, 0.01);
+    CHECK(!world_judged(&w, 12));    /* 0.267 s: they stand */
+    v = get(&w, "node/v");
+    for (int i = 0; i < 4; i++) CHECK_NEAR(v[3 * node_of(&w, slides[i].object, slides[i].node)], 0, 1e-5);
+    world_close(&w);
+}
+
+TEST(a_grain_on_a_thick_slope_sticks_below_mu_and_slides_above)
+{
+    for (int above = 0; above < 2; above++) {
+        const double mu = 0.4, tangent = mu * (above ? 1.05 : 0.95), c = 1 / sqrt(1 + tangent * tangent), s = tangent * c, k = 1e9;
+        char text[1024];
+        world w;
+        snprintf(text, sizeof text, "time: {step: 0.01}\ngravity: [%.17g, %.17g, 0]\ncontact: {dhat: 1 mm, friction: {mu: 0.4, eps_v: 1e-5 m/s}}\n"
+                 "tolerance: 1e-9 m/s\nmaterials: {sand: {density: 1600}}\nobjects:\n"
+                 "  one: {" GRAIN ", translate: [0, %.17g, 0]}\n  two: {" GRAIN ", translate: [0.1, %.17g, 0.1]}\n"
+                 "  plate: {generate: {explicit: {points: [[-1, 0, -1], [2, 0, -1], [0, 0, 2]], triangles: [[0, 2, 1]]}}, obstacle: true, "
+                 "contact-thickness: 1 mm}\n", 9.81 * s, -9.81 * c,
+                 1.5e-3 + gap_under(6.702064e-6 * 9.81 * c, k, 1.5e-3, 1e-3), 1.5e-3 + gap_under(6.702064e-6 * 9.81 * c, k, 1.5e-3, 1e-3));
+        world_stiff(&w, text, k);
+        CHECK(!world_judged(&w, 30));
+        const double speed = get(&w, "node/v")[3 * node_of(&w, "one", 0)], want = 9.81 * (s - mu * c) * 0.3;
+        if (above) CHECK_NEAR(speed / want, 1, 0.02);
+        else CHECK(fabs(speed) < 1e-5);
+        world_close(&w);
+    }
+}
+
+/* A pile of four layers over one that is fixed, let go 0.2 mm above where contact begins. */
+static void pile(const char *even, const char *odd, const char *base, double xi, double dhat, const char *side)
+{
+    static const char *const name[] = { "a", "b", "c", "d" };
+    char text[4000];
+    int n = snprintf(text, sizeof text, "time: {step: 0.005}\ncontact: {dhat: %g mm}\ntolerance: 1e-5 m/s\n"
+                     "materials: {m: {young: 1e6, density: 400}}\nobjects:\n  base: {%s, obstacle: true, contact-thickness: %g mm}\n", 1e3 * dhat,
+                     base, 1e3 * xi);
+    for (int i = 0; i < 4; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "  %s: {%s, material: m, contact-thickness: %g mm, translate: [%s, %.9g, %s]}\n",
+                      name[i], i % 2 ? odd : even, 1e3 * xi, i % 2 ? side : "0", (i + 1) * (xi + dhat + 2e-4), i % 2 ? "0" : side);
+    world w;
+    world_scene(&w, "%s", text);
+    CHECK(!world_judged(&w, 60));
+    double below = 0;
+    for (int i = 0; i < 4; i++) {   /* sheets sway a little: their mean heights are compared */
+        const double here = mean(&w, "node/x", 1, object(&w, name[i]));
+        CHECK(here - below > xi && here - below < xi + dhat);
+        below = here;
+    }
+    CHECK(below > 4 * xi && below < 4 * (xi + dhat));
+    CHECK(w.rep.min_gap > 0 && w.rep.min_gap < dhat);
+    world_close(&w);
+}
+
+TEST(piles_of_sheets_rods_and_grains_are_as_high_as_their_thickness_says)
+{
+    static const char *const sheet = "generate: {cloth: {size: [0.08, 0.08], cells: [4, 4]}}, shell: {thickness: 0.5 mm}";
+    static const char *const grains = ONE ", particle: {radius: 1 mm}";
+    pile(sheet, sheet, "generate: {cloth: {size: [0.2, 0.2], cells: [2, 2]}}", 1e-3, 5e-4, "0");
+    /* a log pile: two rods along x, two along z, ... */
+    pile("generate: {rod: {length: 0.05, cells: 1}}, repeat: {count: [1, 1, 2], spacing: [0, 0, 0.03]}, rod: {radius: 1 mm}",
+         "generate: {rod: {length: 0.05, cells: 1}}, rotate: {axis: [0, 1, 0], angle: 90 deg}, repeat: {count: [2, 1, 1], spacing: [0.03, 0, 0]}, "
+         "rod: {radius: 1 mm}",
+         "generate: {rod: {length: 0.2, cells: 1}}, rotate: {axis: [0, 1, 0], angle: 90 deg}, translate: [-0.015, 0, 0], "
+         "repeat: {count: [2, 1, 1], spacing: [0.03, 0, 0]}", 2e-3, 1e-3, "-0.015");
+    pile(grains, grains, "generate: {cloth: {size: [0.5, 0.5], cells: [1, 1]}}", 2e-3, 5e-4, "0");
+}
+
+TEST(thickness_zero_has_the_bytes_of_no_thickness)
+{
+    static const char *const scene = "time: {step: 0.01}\ncontact: {dhat: 2 mm, friction: {mu: 0.3}}\nobjects:\n"
+        "  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, translate: [0, 0.053, 0], velocity: [0.3, -1, 0.1]}\n"
+        "  plate: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, obstacle: true}\n  floor: {half-space: {point: [0, -0.01, 0], normal: [0, 1, 0]}}\n";
+    world w[2] = { { 0 }, { 0 } };
+    for (int k = 0; k < 2; k++) {
+        scene_arrays(scene, &w[k].model_set, &w[k].frame);
+        if (k) CHECK(abut_model_put(&w[k].model_set, "object/thickness", abut_arrays_find(&w[k].model_set, "object/friction")->shape[0], NULL) != NULL);
+        world_start(&w[k]);
+        CHECK(!k == !w[k].model.obj_thick);
+        CHECK(!world_judged(&w[k], 12));
+    }
+    CHECK(w[0].rep.contacts > 0 && same_frames(&w[0].frame, &w[1].frame));
+    world_close(&w[0]);
+    world_close(&w[1]);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    abut_threads_set(1);
+    RUN(a_grain_rests_on_a_triangle_at_the_tabulated_gap);
+    RUN(every_kind_of_contact_carries_its_load_at_the_gap_of_the_scalar_law);
+    RUN(friction_slows_every_kind_of_contact_by_mu_g);
+    RUN(a_grain_on_a_thick_slope_sticks_below_mu_and_slides_above);
+    RUN(piles_of_sheets_rods_and_grains_are_as_high_as_their_thickness_says);
+    RUN(thickness_zero_has_the_bytes_of_no_thickness);
+    return check_done();
+}
