@@ -183,6 +183,13 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
         line(f, "stiffness", a->stiffness, "N/m", "of each spring");
         if (isfinite(a->within)) line(f, "within", a->within, "m", "of the object or point");
     }
+    for (int32_t i = 0; i < s->nseams; i++) {
+        const abut_scene_seam *a = &s->seam[i];
+        fprintf(f, "seam (%s)\n  %-16s %d, from the border of %s to that of %s\n", a->from, "springs", b->sewn[i],
+                s->object[a->side[0].object].name, s->object[a->side[1].object].name);
+        if (a->stiffness > 0) line(f, "stiffness", a->stiffness, "N/m", "of each spring");
+        else fprintf(f, "  %-16s Young's modulus times thickness of %s\n", "stiffness", s->object[a->side[0].object].name);
+    }
     for (int32_t i = 0; i < s->nplanes; i++) {
         const abut_scene_plane *p = &s->plane[i];
         fprintf(f, "half-space %s (%s)\n  %-16s %.6g, %.6g, %.6g m, normal %.6g, %.6g, %.6g\n", p->name, p->from, "point",

@@ -272,7 +272,7 @@ static abut_status read_place(scene_reader *r, abut_err *err)
 static abut_status read_top(scene_reader *r, abut_err *err)
 {
     static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "rotate", "fit", "lift",
-                                        "materials", "objects", "selections", "motion", "attachments", "wind", NULL };
+                                        "materials", "objects", "selections", "motion", "attachments", "seams", "wind", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
@@ -307,6 +307,7 @@ abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene 
     if (!rc) rc = scene_selections(&r, err);
     if (!rc) rc = scene_motions(&r, abut_tree_find(root, "motion"), err);
     if (!rc) rc = scene_attachments(&r, abut_tree_find(root, "attachments"), err);
+    if (!rc) rc = scene_seams(&r, abut_tree_find(root, "seams"), err);
     if (rc) abut_scene_clear(&s);
     else *out = s;
     return rc;

@@ -86,7 +86,8 @@ static abut_status parts_make(abut_build *b, abut_err *err)
     b->out->object = calloc((size_t)s->nobjects + 1, sizeof *b->out->object);
     b->out->selected = calloc((size_t)s->nmotions + 1, sizeof *b->out->selected);
     b->out->attached = calloc((size_t)s->nattachments + 1, sizeof *b->out->attached);
-    if (!b->part || !b->out->object || !b->out->selected || !b->out->attached) return no_memory(err, "objects");
+    b->out->sewn = calloc((size_t)s->nseams + 1, sizeof *b->out->sewn);
+    if (!b->part || !b->out->object || !b->out->selected || !b->out->attached || !b->out->sewn) return no_memory(err, "objects");
     abut_status rc = ABUT_OK;
     int32_t simulated = 0;
     for (int32_t i = 0; i < s->nobjects && !rc; i++) {
@@ -463,5 +464,6 @@ void abut_built_clear(abut_built *b)
     free(b->object);
     free(b->selected);
     free(b->attached);
+    free(b->sewn);
     memset(b, 0, sizeof *b);
 }

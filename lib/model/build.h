@@ -26,6 +26,7 @@ typedef struct abut_built {
     int32_t nodes, tets, collision_vertices, edges, triangles, motions, handles, friction_classes;
     abut_object_facts *object;              /* [nobjects] */
     int32_t *attached;                      /* [nattachments] springs */
+    int32_t *sewn;                          /* [nseams] springs */
     int32_t *selected;                      /* [nmotions] nodes that the motion selects */
 } abut_built;
 

@@ -10,20 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Attachments as they are found, before their number is known. */
-typedef struct ties {
-    int32_t n, cap;
-    struct tie {
-        int32_t node[5];
-        double weight[4], offset[3], stiffness;
-    } *tie;
-} ties;
-
-static abut_status add(ties *t, const struct tie *tie, abut_err *err)
+abut_status abut_ties_add(abut_ties *t, const abut_tie *tie, abut_err *err)
 {
     if (t->n == t->cap) {
         const int32_t cap = t->cap ? 2 * t->cap : 64;
-        struct tie *grown = cap > INT32_MAX / 4 ? NULL : realloc(t->tie, (size_t)cap * sizeof *grown);
+        abut_tie *grown = cap > INT32_MAX / 4 ? NULL : realloc(t->tie, (size_t)cap * sizeof *grown);
         if (!grown) return abut_fail(err, ABUT_E_NOMEM, "attachments: no memory for %d springs", cap);
         t->tie = grown;
         t->cap = cap;
@@ -107,20 +98,46 @@ static void affine_weights(const abut_part *p, const int32_t *tet, const double 
     w[0] = 1 - w[1] - w[2] - w[3];
 }
 
-/* A place of a body, carried by the tet behind the nearest point of its surface. */
-static int carry_by_tet(const abut_part *p, const double *x, struct tie *t, double *distance)
+/* The place of a rod nearest to x: between its two ends; without rods the nearest node. */
+static void carry_by_rod(const abut_part *p, const double *x, abut_tie *t, double *distance)
+{
+    int32_t best = -1;
+    double least2 = INFINITY;
+    for (int32_t s = 0; s < p->object->mesh.ns; s++) {
+        const int32_t *v = p->object->mesh.seg + 2 * (size_t)s;
+        const abut_vec3 a = abut_v3_get(point_of(p, v[0])), e = abut_v3_sub(abut_v3_get(point_of(p, v[1])), a);
+        const abut_vec3 d = abut_v3_sub(abut_v3_get(x), a);
+        const double w = fmin(1, fmax(0, abut_v3_dot(d, e) / abut_v3_norm2(e)));
+        const double d2 = abut_v3_norm2(abut_v3_axpy(d, -w, e));
+        if (d2 >= least2) continue;
+        least2 = d2, best = s;
+        t->weight[0] = 1 - w, t->weight[1] = w;
+    }
+    *distance = sqrt(least2);
+    for (int k = 0; k < 2 && best >= 0; k++) t->node[1 + k] = p->node[p->object->mesh.seg[2 * (size_t)best + (size_t)k]];
+    if (best >= 0) return;
+    t->node[1] = p->node[nearest_point(p, x, distance)];
+    t->weight[0] = 1;
+}
+
+/* A place of a body: carried by the tet behind the nearest point of its surface; where that is a shell's, or the body has rods or
+ * particles alone, the nearest place itself, because nothing thin carries what lies beside it. */
+static void carry_by_body(const abut_part *p, const double *x, abut_tie *t, double *distance)
 {
     double closest[3];
     const int32_t tri = nearest_triangle(p, x, distance, closest);
-    const int32_t *tet = tri < 0 ? NULL : tet_behind(p, p->tri + 3 * (size_t)tri);
-    if (!tet) return 0;
-    affine_weights(p, tet, x, t->weight);
-    for (int k = 0; k < 4; k++) t->node[1 + k] = p->node[tet[k]];
-    return 1;
+    if (tri < 0) {
+        carry_by_rod(p, x, t, distance);
+        return;
+    }
+    const int32_t *v = p->tri + 3 * (size_t)tri, *tet = tet_behind(p, v);
+    if (tet) affine_weights(p, tet, x, t->weight);
+    else memcpy(t->weight, closest, sizeof closest);
+    for (int k = 0; k < (tet ? 4 : 3); k++) t->node[1 + k] = p->node[tet ? tet[k] : v[k]];
 }
 
 /* A place of an obstacle: the nearest point of its surface (without one: its nearest node), and the way from there. */
-static void carry_by_obstacle(const abut_part *p, const double *x, struct tie *t, double *distance)
+static void carry_by_obstacle(const abut_part *p, const double *x, abut_tie *t, double *distance)
 {
     const int32_t tri = nearest_triangle(p, x, distance, t->weight);
     int32_t point[3] = { -1, -1, -1 };
@@ -137,13 +154,13 @@ static void carry_by_obstacle(const abut_part *p, const double *x, struct tie *t
     }
 }
 
-static void carry_by_point(const double point[3], const double *x, struct tie *t, double *distance)
+static void carry_by_point(const double point[3], const double *x, abut_tie *t, double *distance)
 {
     memcpy(t->offset, point, sizeof t->offset);
     *distance = abut_v3_norm(abut_v3_sub(abut_v3_get(x), abut_v3_get(point)));
 }
 
-static abut_status attach_nodes(abut_build *b, ties *all, const abut_scene_attachment *s, int32_t *attached, abut_err *err)
+static abut_status attach_nodes(abut_build *b, abut_ties *all, const abut_scene_attachment *s, int32_t *attached, abut_err *err)
 {
     abut_listed *list = NULL;
     int32_t n = 0;
@@ -154,17 +171,16 @@ static abut_status attach_nodes(abut_build *b, ties *all, const abut_scene_attac
     abut_status rc = abut_build_select(b, &s->select, what, &list, &n, err);
     for (int32_t i = 0; i < n && !rc; i++) {
         const double *x = b->X + 3 * (size_t)list[i].node;
-        struct tie t = { .node = { list[i].node, -1, -1, -1, -1 }, .stiffness = s->stiffness };
+        abut_tie t = { .node = { list[i].node, -1, -1, -1, -1 }, .stiffness = s->stiffness };
         double distance = 0;
         if (to && b->role[list[i].node] == ABUT_NODE_OBSTACLE)
             rc = abut_fail(err, ABUT_E_FORMAT, "%s: node %d is of an obstacle: expected a body", s->from, list[i].node);
         if (!to) carry_by_point(s->point, x, &t, &distance);
         else if (to->object->obstacle) carry_by_obstacle(to, x, &t, &distance);
-        else if (!carry_by_tet(to, x, &t, &distance))
-            rc = abut_fail(err, ABUT_E_GEOM, "%s: object '%s' has no surface", s->from, to->object->name);
+        else carry_by_body(to, x, &t, &distance);
         nearest = fmin(nearest, distance);
         if (rc || distance > s->within) continue;
-        rc = add(all, &t, err);
+        rc = abut_ties_add(all, &t, err);
         ++*attached;
     }
     if (!rc && !*attached)
@@ -175,7 +191,7 @@ static abut_status attach_nodes(abut_build *b, ties *all, const abut_scene_attac
     return rc;
 }
 
-static abut_status put(abut_build *b, const ties *all, abut_err *err)
+static abut_status put(abut_build *b, const abut_ties *all, abut_err *err)
 {
     static const char *const name[] = { "attachment/node", "attachment/weight", "attachment/offset", "attachment/stiffness" };
     void *data[4];
@@ -188,7 +204,7 @@ static abut_status put(abut_build *b, const ties *all, abut_err *err)
     int32_t *node = data[0];
     double *weight = data[1], *offset = data[2], *stiffness = data[3];
     for (int32_t i = 0; i < all->n; i++) {
-        const struct tie *t = &all->tie[i];
+        const abut_tie *t = &all->tie[i];
         memcpy(node + 5 * (size_t)i, t->node, sizeof t->node);
         memcpy(weight + 4 * (size_t)i, t->weight, sizeof t->weight);
         memcpy(offset + 3 * (size_t)i, t->offset, sizeof t->offset);
@@ -199,10 +215,12 @@ static abut_status put(abut_build *b, const ties *all, abut_err *err)
 
 abut_status abut_build_attachments(abut_build *b, abut_err *err)
 {
-    ties all = { 0 };
+    abut_ties all = { 0 };
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < b->scene->nattachments && !rc; i++)
         rc = attach_nodes(b, &all, &b->scene->attachment[i], &b->out->attached[i], err);
+    for (int32_t i = 0; i < b->scene->nseams && !rc; i++)
+        rc = abut_build_seam(b, &b->scene->seam[i], &all, &b->out->sewn[i], err);
     if (!rc) rc = put(b, &all, err);
     free(all.tie);
     return rc;

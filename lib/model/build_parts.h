@@ -55,7 +55,28 @@ typedef struct abut_listed {
 ABUT_MUST_USE abut_status abut_build_select(const abut_build *b, const abut_scene_select *s, const char *what, abut_listed **list,
                                             int32_t *n, abut_err *err);
 
-/** Puts the attachment arrays: after the positions, roles and surfaces of all parts.
+/* Attachments as they are found, before their number is known; rows of the attachment/ arrays. */
+typedef struct abut_tie {
+    int32_t node[5];
+    double weight[4], offset[3], stiffness;
+} abut_tie;
+
+typedef struct abut_ties {
+    int32_t n, cap;
+    abut_tie *tie;
+} abut_ties;
+
+ABUT_MUST_USE abut_status abut_ties_add(abut_ties *t, const abut_tie *tie, abut_err *err);
+
+/** Rest length of the side (a, b) of triangle t, points of the mesh, m. */
+double abut_rest_edge(const abut_scene_object *o, int32_t t, int32_t a, int32_t b);
+
+/** Adds the springs of a seam.
+ * sewn  out: += how many
+ * Fails  ABUT_E_FORMAT a side that is no line of border points with two ends; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_seam(abut_build *b, const abut_scene_seam *s, abut_ties *all, int32_t *sewn, abut_err *err);
+
+/** Puts the attachment arrays, of attachments and seams: after the positions, roles and surfaces of all parts.
  * Fails  ABUT_E_FORMAT an attachment that ties no node, or a node of an obstacle; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_attachments(abut_build *b, abut_err *err);
 

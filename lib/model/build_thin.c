@@ -59,7 +59,7 @@ static abut_status rest_matrix(const abut_scene_object *o, int isotropic, int32_
 }
 
 /* Rest length of the edge (a, b) of triangle t. */
-static double rest_edge(const abut_scene_object *o, int32_t t, int32_t a, int32_t b)
+double abut_rest_edge(const abut_scene_object *o, int32_t t, int32_t a, int32_t b)
 {
     const int32_t *v = o->mesh.tri + 3 * (size_t)t;
     const double *c = o->shell.rest + 9 * (size_t)t, *p = NULL, *q = NULL;
@@ -210,7 +210,7 @@ static double hinge_stiffness(const abut_build *b, const abut_scene_object *o, c
 {
     const abut_scene_material *m = &b->scene->material[o->material];
     const double edge =
-        0.5 * (rest_edge(o, h->tri[0], h->node[0], h->node[1]) + rest_edge(o, h->tri[1], h->node[0], h->node[1]));
+        0.5 * (abut_rest_edge(o, h->tri[0], h->node[0], h->node[1]) + abut_rest_edge(o, h->tri[1], h->node[0], h->node[1]));
     return abut_hinge_stiffness(bending_young(m), m->poisson, o->shell.thickness, edge,
                                 rest_area(o, h->tri[0]) + rest_area(o, h->tri[1]), o->shell.plate);
 }

@@ -74,3 +74,9 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
         --set objects.net.generate.net.count='[3, 3]'
     touched
 }
+
+@test "splitting keeps the limits too, and comes closer to the coupled solve with shorter steps" {
+    OUT=$TMP/out STEPS="0.08 0.02" UNTIL=0.32 UPPER=1.02 "$THIN/../../splitting.sh" --set objects.cloth.generate.cloth.edge=0.25 > table
+    awk 'NR == 1 { next } { far[$1] = $6; bad += $2 >= 1.02 || $4 >= 1.02 || $2 <= 1 || $4 <= 1 }
+         END { exit bad || !(0 < far["0.02"] && far["0.02"] < far["0.08"]) }' table || { cat table; false; }
+}

@@ -375,3 +375,51 @@ Y
     [ "$(grep -cE '^(body|obstacle) ' text)" -eq 13 ]
     "$BIN/step" -q -n 2 all.abut | "$BIN/ccd-check" -q --no-output
 }
+
+@test "shells, rods, particles, seams: explained, changed by --set, the same through --to-yaml" {
+    printf '%s\n' 'v 0 0 0' 'v 1 0 0' 'v 1 1 0' 'v 0 1 0' 'vt 0 0' 'vt 0.5 0' 'vt 0.5 0.5' 'vt 0 0.5' 'f 1/1 2/2 3/3 4/4' > flag.obj
+    printf '%s\n' 'v 0 2 0' 'v 0 2 1' 'v 0 2 2' 'l 1 2 3' > hair.obj
+    cat > thin.yaml <<'Y'
+wind: [1, 0, 0]
+materials:
+  cotton: {density: 472.6, young: 8 kPa, poisson: 0.243, bending-young: 0.8 MPa}
+objects:
+  flag: {mesh: flag.obj, rest: {uv: 2 m}, shell: {thickness: 1 mm, stretch-limit: 1.1, drag: 0.6}}
+  hair: {mesh: hair.obj, rod: {radius: 1 mm}, contact-thickness: 2 mm}
+  left: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, translate: [3, 0, 0]}
+  right: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm, bending: plate}, translate: [4.1, 0, 0]}
+seams:
+  - {from: {object: left, relative-box: [[1, 0, 0], [1, 1, 1]]}, to: {object: right, relative-box: [[0, 0, 0], [0, 1, 1]]}}
+Y
+    exits 0 "$BIN/mesh-prep" -e thin.yaml -o a.abut
+    says "2 triangles, 1 hinges; isotropic, in plane stress; bends three times as stiffly as a plate; rest: a pattern, angles 0"
+    says "less than 1.1; the barrier begins at 1"
+    says "2 segments, 1 bends"
+    says "contact thickness 0.002"
+    says "3, from the border of left to that of right"
+    says "wind             1, 0, 0 m/s"
+    "$BIN/mesh-prep" -q --to-yaml thin.yaml > again.yaml
+    (mkdir elsewhere && cd elsewhere && "$BIN/mesh-prep" -q ../again.yaml -o ../b.abut)
+    cmp a.abut b.abut
+    exits 3 "$BIN/mesh-prep" thin.yaml --set objects.flag.rest.uv=1.8m -o no.abut
+    says "triangle 0 of 'flag' starts with the stretch 1.11111111: expected less than its limit 1.1"
+    exits 3 "$BIN/mesh-prep" thin.yaml --set objects.hair.shell.thickness=1mm -o no.abut
+    says "body 'hair' has no triangles"
+    exits 3 "$BIN/mesh-prep" thin.yaml --set objects.flag.shell.thicknes=1mm -o no.abut
+    says "did you mean 'thickness'?"
+    [ ! -e no.abut ]
+}
+
+@test "a contact thickness that the start does not keep is refused by name" {
+    cat > thick.yaml <<'Y'
+objects:
+  sheet: {generate: {cloth: {size: [1, 1], cells: [10, 10]}}, shell: {thickness: 1 mm}, contact-thickness: 2 mm}
+  grain: {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, particle: {radius: 1 mm}, contact-thickness: 2 mm, translate: [0, 1.5 mm, 0]}
+Y
+    exits 3 "$BIN/mesh-prep" thick.yaml -o no.abut
+    says "'grain'"
+    exits 0 "$BIN/mesh-prep" thick.yaml --set objects.grain.contact-thickness=0.5mm -o yes.abut
+    exits 3 "$BIN/mesh-prep" thick.yaml --set objects.grain.contact-thickness=0.5mm --set objects.sheet.contact-thickness=8cm -o no.abut
+    says "'sheet'"
+    [ ! -e no.abut ]
+}

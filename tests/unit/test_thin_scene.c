@@ -351,6 +351,105 @@ TEST(what_makes_no_thin_body_is_refused_by_name)
                   "names point"));
 }
 
+/* ---- seams and attachments ---- */
+
+static const char *const PANELS =
+    "gravity: [0, 0, 0]\ncontact: {dhat: 2 mm}\ntime: {step: 0.02}\n"
+    "materials: {m: {young: 50 kPa, poisson: 0.3, density: 300}}\n"
+    "objects:\n"
+    "  front: {generate: {cloth: {size: [0.4, 0.5], cells: [4, 5]}}, shell: {thickness: 1 mm}, translate: [0, 1 cm, 0]}\n"
+    "  back:  {generate: {cloth: {size: [0.4, 0.5], cells: [4, 4]}}, shell: {thickness: 1 mm}%s}\n"
+    "seams:\n"
+    "  - {from: {object: front, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, to: {object: back, box: [[-0.21, -1, -1], [-0.19, 1, 1]]}}\n"
+    "  - {from: {object: front, relative-box: [[0.99, 0, 0], [1, 1, 1]]}, to: {object: back, box: [[0.19, -1, -1], [0.21, 1, 1]]},\n"
+    "     stiffness: 30 N/m}\n";
+
+/* Where a spring pulls its node to. */
+static void pulled_to(const abut_model *m, const double *x, int32_t i, double p[3])
+{
+    memcpy(p, m->tie_offset + 3 * i, 3 * sizeof *p);
+    for (int k = 0; k < 4; k++)
+        for (int d = 0; d < 3 && m->tie_node[5 * i + 1 + k] >= 0; d++)
+            p[d] += m->tie_weight[4 * i + k] * x[3 * m->tie_node[5 * i + 1 + k] + d];
+}
+
+TEST(a_seam_ties_equal_shares_of_two_borders_from_their_nearer_ends)
+{
+    for (int turned = 0; turned < 2; turned++) {
+        char text[1500];
+        snprintf(text, sizeof text, PANELS, turned ? ", rotate: {axis: [0, 1, 0], angle: 180 deg}" : "");
+        thin_scene s = made(text);
+        CHECK(s.m.na == 12);
+        for (int32_t i = 0; i < s.m.na; i++) {
+            const double *x = s.f.x + 3 * s.m.tie_node[5 * i];
+            double p[3];
+            pulled_to(&s.m, s.f.x, i, p);
+            CHECK_NEAR(p[0], x[0], 1e-14);      /* shares of equal lines stand opposite each other */
+            CHECK_NEAR(p[1], 0, 1e-14);
+            CHECK_NEAR(p[2], x[2], 1e-14);
+            CHECK_NEAR(s.m.tie_stiffness[i], i < 6 ? 50 : 30, 1e-12);
+        }
+        drop(&s);
+    }
+}
+
+TEST(a_seam_closes_as_far_as_contact_lets_it)
+{
+    world w;
+    world_scene(&w, PANELS, "");
+    const abut_model *m = &w.model;
+    CHECK(!world_judged(&w, 60));
+    for (int32_t i = 0; i < m->na; i++) {
+        const double *x = get(&w, "node/x") + 3 * m->tie_node[5 * i];
+        double p[3], d2 = 0;
+        pulled_to(m, get(&w, "node/x"), i, p);
+        for (int d = 0; d < 3; d++) d2 += (x[d] - p[d]) * (x[d] - p[d]);
+        CHECK(d2 < 0.002 * 0.002 && d2 > 0);
+    }
+    world_close(&w);
+}
+
+TEST(what_is_no_line_of_a_border_is_no_seam)
+{
+    static const char *const sheets = "objects:\n"
+        "  a: {generate: {cloth: {size: [1, 1], cells: [3, 3]}}, shell: {thickness: 1 mm}}\n"
+        "  b: {generate: {cloth: {size: [1, 1], cells: [3, 3]}}, shell: {thickness: 1 mm}, translate: [0, 1, 0]}\n"
+        "  c: {generate: {rod: {length: 1, cells: 2}}, rod: {radius: 1 mm}, translate: [0, 2, 0]}\n"
+        "seams: [{from: {object: a, %s}, to: {object: %s}}]\n";
+    static const char *const bad[5][3] = {
+        { "nodes: [0, 1, 2, 3]", "c", "expected an object that is a shell" },
+        { "nodes: [0, 1, 2, 3]", "b", "16 selected points" },
+        { "nodes: [0, 1, 5]", "b", "2 of the 3 selected points of 'a' lie on one line" },
+        { "nodes: [5, 6]", "b", "no side of a triangle at the border has both ends selected" },
+        { "nodes: [0, 1, 2, 3, 7, 11, 15, 14, 13, 12, 8, 4]", "b", "the selected border is closed" } };
+    for (int i = 0; i < 5; i++) {
+        char text[900];
+        snprintf(text, sizeof text, sheets, bad[i][0], bad[i][1]);
+        if (i == 1) snprintf(text, sizeof text, sheets, bad[i][0], "b, relative-box: [[0, 0, 0], [1, 1, 1]]");
+        CHECK(refused(text, i == 1 ? "the selected border is closed" : bad[i][2]));
+    }
+}
+
+TEST(attachments_to_thin_bodies_pull_to_their_nearest_place)
+{
+    thin_scene s = made("objects:\n"
+                        "  a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 0, 1]], triangles: [[0, 2, 1]]}}, shell: {thickness: 1 mm}}\n"
+                        "  b: {generate: {rod: {length: 1, cells: 2}}, rod: {radius: 1 mm}, translate: [0.75, 0.5, 0]}\n"
+                        "  c: {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, particle: {radius: 1 mm}, translate: [0.2, 0.4, 0.2]}\n"
+                        "attachments:\n"
+                        "  - {from: {object: c}, to: {object: a}, stiffness: 1}\n"
+                        "  - {from: {object: c}, to: {object: b}, stiffness: 1}\n"
+                        "  - {from: {object: a, nodes: [0]}, to: {object: c}, stiffness: 1}\n");
+    static const double want[3][3] = { { 0.2, 0, 0.2 }, { 0.25, 0.5, 0 }, { 0.2, 0.4, 0.2 } };
+    CHECK(s.m.na == 3);
+    for (int32_t i = 0; i < 3; i++) {
+        double p[3];
+        pulled_to(&s.m, s.f.x, i, p);
+        for (int d = 0; d < 3; d++) CHECK_NEAR(p[d], want[i][d], 1e-15);
+    }
+    drop(&s);
+}
+
 /* ---- patterns of files ---- */
 
 TEST(an_obj_brings_its_pattern_when_every_corner_has_a_place)
@@ -397,5 +496,9 @@ int main(int argc, char **argv)
     RUN(a_welded_lattice_is_one_sheet);
     RUN(what_makes_no_thin_body_is_refused_by_name);
     RUN(an_obj_brings_its_pattern_when_every_corner_has_a_place);
+    RUN(a_seam_ties_equal_shares_of_two_borders_from_their_nearer_ends);
+    RUN(a_seam_closes_as_far_as_contact_lets_it);
+    RUN(what_is_no_line_of_a_border_is_no_seam);
+    RUN(attachments_to_thin_bodies_pull_to_their_nearest_place);
     return check_done();
 }
