@@ -1,6 +1,6 @@
 /* decompose: cuts the tetrahedra of each MODEL into connected parts along few faces; frames pass through.
  *
- * Adds part/element (i32 [nt], the part of each tet) and part/count (i32) to the MODEL. */
+ * Adds part/element (i32 [nt], the part of each tet) and part/count (i32) to the MODEL; by nodes part/node (i32 [nv]), too. */
 #include "part/graph.h"
 #include "tools/cli.h"
 #include "tools/cli_stream.h"
@@ -15,16 +15,23 @@ enum { PARTS_DEFAULT = 8 };
 typedef struct request {
     int parts;              /* 0: not given */
     int target_size;        /* 0: not given */
+    const char *method, *by, *weights;
+    abut_cut_opts how;
     const char *json_name;
     FILE *json;
 } request;
 
-static abut_status request_check(const request *r, int parts_given, int size_given, abut_err *err)
+static abut_status request_check(request *r, int parts_given, int size_given, abut_err *err)
 {
     if (parts_given && size_given) return abut_fail(err, ABUT_E_ARG, "-k and --target-size exclude each other");
     if (parts_given && r->parts < 1) return abut_fail(err, ABUT_E_ARG, "-k %d: want at least 1 part", r->parts);
     if (size_given && r->target_size < 1)
         return abut_fail(err, ABUT_E_ARG, "--target-size %d: want at least 1 node", r->target_size);
+    r->how.recursive = !strcmp(r->method, "recursive");
+    if (!r->how.recursive && strcmp(r->method, "kway"))
+        return abut_fail(err, ABUT_E_ARG, "--method %s: know kway and recursive", r->method);
+    r->how.by_nodes = !strcmp(r->by, "nodes");
+    if (!r->how.by_nodes && strcmp(r->by, "elements")) return abut_fail(err, ABUT_E_ARG, "--by %s: know elements and nodes", r->by);
     return ABUT_OK;
 }
 
@@ -73,6 +80,30 @@ static abut_status write_json(const request *r, int32_t k, int32_t nt, int32_t n
     return ABUT_OK;
 }
 
+/* The weights: an array of the MODEL with a number for each tet, or node; NULL when none are asked for, or on failure. */
+static double *weights_of(const abut_stream *st, const request *r, int32_t n, abut_err *err)
+{
+    if (!r->weights) return NULL;
+    const abut_array *a = abut_arrays_find(&st->model_set, r->weights);
+    const char *const what = r->how.by_nodes ? "node" : "tet";
+    if (!a || a->type == ABUT_TEXT || a->rank != 1 || a->shape[0] != n) {
+        (void)abut_fail(err, ABUT_E_FORMAT, "--weights %s: the MODEL has no such array with one number for each %s (%d)", r->weights, what, n);
+        return NULL;
+    }
+    double *w = malloc(((size_t)n + 1) * sizeof *w);
+    if (!w) (void)abut_fail(err, ABUT_E_NOMEM, "no memory for %d weights", n);
+    for (int32_t i = 0; w && i < n; i++) w[i] = abut_array_real(a, i);
+    return w;
+}
+
+static abut_status put_parts(abut_stream *st, const char *name, const int32_t *part, int32_t n, abut_err *err)
+{
+    int32_t *to = abut_arrays_put_rows(&st->model_set, name, ABUT_I32, n, 0, "", err);
+    if (!to) return err->code;
+    memcpy(to, part, (size_t)n * sizeof *part);
+    return ABUT_OK;
+}
+
 /* Partitions the model that the stream holds and adds the arrays. */
 static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
 {
@@ -82,29 +113,37 @@ static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
     abut_status rc = count_tet_nodes(&m, &nodes, err);
     if (rc) return rc;
     const int32_t k = choose_parts(r, m.nt, nodes);
-    int32_t *part = malloc((size_t)m.nt * sizeof *part);
+    int32_t *part = malloc((size_t)m.nt * sizeof *part), *node = malloc(((size_t)m.nv + 1) * sizeof *node);
     abut_partition_stats stats = { 0 };
-    rc = part ? abut_partition_tets(m.nv, m.nt, m.tet, k, part, &stats, err)
-              : abut_fail(err, ABUT_E_NOMEM, "no memory for %d tets", m.nt);
+    double *weight = weights_of(st, r, r->how.by_nodes ? m.nv : m.nt, err);
+    abut_cut_opts how = r->how;
+    how.weight = weight;
+    rc = r->weights && !weight ? err->code
+       : part && node          ? abut_partition_mesh(m.nv, m.nt, m.tet, k, &how, part, node, &stats, err)
+                               : abut_fail(err, ABUT_E_NOMEM, "no memory for %d tets", m.nt);
     if (!rc) {
         say(st->cli, k, m.nt, nodes, &stats);
         rc = write_json(r, k, m.nt, nodes, &stats, err);
     }
     if (!rc) rc = abut_arrays_put_i32(&st->model_set, "part/count", k, err);
-    if (!rc) {
-        int32_t *to = abut_arrays_put_rows(&st->model_set, "part/element", ABUT_I32, m.nt, 0, "", err);
-        if (to) memcpy(to, part, (size_t)m.nt * sizeof *part);
-        else rc = err->code;
-    }
+    if (!rc) rc = put_parts(st, "part/element", part, m.nt, err);
+    if (!how.by_nodes) abut_arrays_remove(&st->model_set, "part/node");
+    if (!rc && how.by_nodes) rc = put_parts(st, "part/node", node, m.nv, err);
     free(part);
+    free(node);
+    free(weight);
     return rc;
 }
 
 static abut_status run(abut_stream *st, abut_cli *cli, const request *r, abut_err *err)
 {
-    char options[64];
-    if (r->target_size) snprintf(options, sizeof options, "{\"target-size\": %d}", r->target_size);
-    else snprintf(options, sizeof options, "{\"parts\": %d}", r->parts ? r->parts : PARTS_DEFAULT);
+    char options[200];
+    size_t n = r->target_size ? (size_t)snprintf(options, sizeof options, "{\"target-size\": %d", r->target_size)
+                              : (size_t)snprintf(options, sizeof options, "{\"parts\": %d", r->parts ? r->parts : PARTS_DEFAULT);
+    if (r->how.recursive) n += (size_t)snprintf(options + n, sizeof options - n, ", \"method\": \"recursive\"");
+    if (r->how.by_nodes) n += (size_t)snprintf(options + n, sizeof options - n, ", \"by\": \"nodes\"");
+    if (r->weights) n += (size_t)snprintf(options + n, sizeof options - n, ", \"weights\": \"%.63s\"", r->weights);
+    snprintf(options + n, sizeof options - n, "}");
     abut_status rc = abut_stream_open(st, cli, options, err);
     while (!rc) {
         rc = abut_stream_next(st, err);
@@ -131,10 +170,15 @@ static abut_status close_json(request *r, abut_status rc, abut_err *err)
 int main(int argc, char **argv)
 {
     enum { NOT_GIVEN = -0x7fffffff };
-    request r = { NOT_GIVEN, NOT_GIVEN, NULL, NULL };
+    request r = { .parts = NOT_GIVEN, .target_size = NOT_GIVEN, .method = "kway", .by = "elements" };
     const abut_opt opts[] = {
         { 'k', "parts", ABUT_OPT_INT, &r.parts, "N", "number of parts (default 8, or one per tet if there are fewer)" },
         { 0, "target-size", ABUT_OPT_INT, &r.target_size, "N", "instead: as many parts as give each about N nodes" },
+        { 0, "method", ABUT_OPT_TEXT, &r.method, "NAME", "kway (default), or recursive: by repeated bisection" },
+        { 0, "by", ABUT_OPT_TEXT, &r.by, "WHAT", "cut elements (default), or nodes: tets go where most of their nodes are, and the MODEL "
+          "gets part/node" },
+        { 0, "weights", ABUT_OPT_TEXT, &r.weights, "NAME", "parts of equal weight: an array of the MODEL with one number for each tet (--by nodes: "
+          "node)" },
         { 0, "json", ABUT_OPT_TEXT, &r.json_name, "FILE", "write the figures as one JSON object per model" },
         { 0 }
     };

@@ -2,7 +2,9 @@
 
 #include "part/dual.h"
 
+#include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <metis.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,14 +114,95 @@ abut_status abut_graph_cut(const abut_bsr *A, int32_t k, int32_t *part, abut_err
 
 /* ---- partition ---- */
 
-static abut_status cut_dual(const abut_dual *d, int32_t k, int32_t *part, abut_err *err)
+/* Weights as METIS wants them: whole numbers, the largest WEIGHT_UNITS, and none 0. */
+#define WEIGHT_UNITS 10000
+
+static abut_status whole_weights(const double *w, int32_t n, idx_t *out, abut_err *err)
 {
-    memset(part, 0, (size_t)d->nt * sizeof *part);
-    if (k == 1) return ABUT_OK;
-    idx_t options[METIS_NOPTIONS], nvtxs = d->nt, ncon = 1, nparts = k, cut;
-    options_set(options);
-    return metis_status(METIS_PartGraphKway(&nvtxs, &ncon, d->ptr, d->adj, NULL, NULL, NULL, &nparts, NULL, NULL, options,
-                                            &cut, part), "partition", err);
+    double most = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (!(w[i] >= 0 && w[i] <= DBL_MAX)) return abut_fail(err, ABUT_E_ARG, "partition: weight %d is %g, want 0 or more", i, w[i]);
+        most = fmax(most, w[i]);
+    }
+    if (!(most > 0)) return abut_fail(err, ABUT_E_ARG, "partition: all %d weights are 0", n);
+    for (int32_t i = 0; i < n; i++) out[i] = (idx_t)fmax(1, rint(WEIGHT_UNITS * (w[i] / most)));
+    return ABUT_OK;
+}
+
+/* part[n]: a graph of n vertices cut k ways; weight[n] may be NULL. */
+static abut_status cut_graph(int32_t n, int32_t *ptr, int32_t *adj, int32_t k, int recursive, const double *weight, int32_t *part,
+                             abut_err *err)
+{
+    memset(part, 0, (size_t)n * sizeof *part);
+    idx_t options[METIS_NOPTIONS], nvtxs = n, ncon = 1, nparts = k, cut;
+    idx_t *w = weight ? malloc(((size_t)n + 1) * sizeof *w) : NULL;
+    abut_status rc = weight && !w ? no_memory(err) : weight ? whole_weights(weight, n, w, err) : ABUT_OK;
+    if (!rc && k > 1) {
+        options_set(options);
+        rc = metis_status((recursive ? METIS_PartGraphRecursive : METIS_PartGraphKway)(&nvtxs, &ncon, ptr, adj, w, NULL, NULL, &nparts,
+                                                                                       NULL, NULL, options, &cut, part), "partition", err);
+    }
+    free(w);
+    return rc;
+}
+
+/* The graph of the nodes that share a tet, those of none left out: id[nv] numbers the others, -1. */
+static abut_status node_graph(int32_t nv, int32_t nt, const int32_t *tet, int32_t *id, abut_bsr *A, abut_err *err)
+{
+    const size_t n4 = 4 * (size_t)nt;
+    int32_t *row = malloc((n4 + 1) * sizeof *row), n = 0;
+    if (!row) return no_memory(err);
+    for (int32_t v = 0; v < nv; v++) id[v] = -1;
+    for (size_t i = 0; i < n4; i++) id[tet[i]] = 0;
+    for (int32_t v = 0; v < nv; v++)
+        if (id[v] == 0) id[v] = n++;
+    for (size_t i = 0; i < n4; i++) row[i] = id[tet[i]];
+    const abut_elems all = { (size_t)nt, row, NULL };
+    const abut_status rc = abut_bsr_pattern(A, n, &all, 1, err);
+    free(row);
+    return rc;
+}
+
+/* node[nv]: the parts of the nodes. */
+static abut_status cut_nodes(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, const abut_cut_opts *how, int32_t *node, abut_err *err)
+{
+    abut_bsr A = { 0 };
+    int32_t *id = malloc(((size_t)nv + 1) * sizeof *id);
+    double *weight = how->weight ? malloc(((size_t)nv + 1) * sizeof *weight) : NULL;
+    abut_status rc = id && (weight || !how->weight) ? node_graph(nv, nt, tet, id, &A, err) : no_memory(err);
+    const size_t edges = rc ? 0 : 2 * (A.nnz - (size_t)A.n);
+    if (!rc && edges > INT_MAX) rc = abut_fail(err, ABUT_E_ARG, "graph: %zu neighbours, at most 2^31 - 1 fit", edges);
+    if (!rc && k > A.n) rc = abut_fail(err, ABUT_E_ARG, "partition: %d parts of %d nodes, want 1 .. %d", k, A.n, A.n);
+    idx_t *ptr = malloc(((size_t)nv + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
+    int32_t *part = malloc(((size_t)nv + 1) * sizeof *part);
+    if (!rc && !(ptr && adj && part)) rc = no_memory(err);
+    if (!rc) {
+        adjacency(&A, ptr, adj);
+        for (int32_t v = 0; v < nv && weight; v++)
+            if (id[v] >= 0) weight[id[v]] = how->weight[v];
+        rc = cut_graph(A.n, ptr, adj, k, how->recursive, weight, part, err);
+    }
+    for (int32_t v = 0; v < nv && !rc; v++) node[v] = id[v] < 0 ? -1 : part[id[v]];
+    abut_bsr_clear(&A);
+    free(id);
+    free(weight);
+    free(ptr);
+    free(adj);
+    free(part);
+    return rc;
+}
+
+/* Where most of the four are, of equals the lowest. */
+static int32_t most_of(const int32_t p[4])
+{
+    int32_t best = p[0];
+    int n_best = 0;
+    for (int i = 0; i < 4; i++) {
+        int n = 0;
+        for (int j = 0; j < 4; j++) n += p[j] == p[i];
+        if (n > n_best || (n == n_best && p[i] < best)) best = p[i], n_best = n;
+    }
+    return best;
 }
 
 /* Nodes of elements in more than one part; owner[nv] is scratch. */
@@ -173,15 +256,48 @@ static abut_status measure(const abut_dual *d, int32_t nv, const int32_t *tet, i
     return rc;
 }
 
-abut_status abut_partition_tets(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, int32_t *part,
-                                abut_partition_stats *stats, abut_err *err)
+/* Largest sum of weights of a part over the mean; sum[k] is scratch. */
+static double weighed(int32_t n, const int32_t *part, const double *weight, int32_t k, double *sum)
+{
+    double all = 0, most = 0;
+    for (int32_t p = 0; p < k; p++) sum[p] = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (part[i] >= 0) sum[part[i]] += weight[i], all += weight[i];
+    for (int32_t p = 0; p < k; p++) most = fmax(most, sum[p]);
+    return most * k / all;
+}
+
+static abut_status cut_mesh(const abut_dual *d, int32_t nv, const int32_t *tet, int32_t k, const abut_cut_opts *how, int32_t *part,
+                            int32_t *node, abut_partition_stats *stats, abut_err *err)
+{
+    double *sum = malloc((size_t)k * sizeof *sum);
+    abut_status rc = !sum ? no_memory(err)
+                   : how->by_nodes ? cut_nodes(nv, d->nt, tet, k, how, node, err)
+                                   : cut_graph(d->nt, d->ptr, d->adj, k, how->recursive, how->weight, part, err);
+    for (int32_t t = 0; t < d->nt && !rc && how->by_nodes; t++)
+        part[t] = most_of((const int32_t[4]){ node[tet[4 * t]], node[tet[4 * t + 1]], node[tet[4 * t + 2]], node[tet[4 * t + 3]] });
+    if (!rc) rc = abut_dual_mend(d, k, part, err);
+    if (!rc) rc = measure(d, nv, tet, k, part, stats, err);
+    if (!rc && how->weight) stats->balance = weighed(how->by_nodes ? nv : d->nt, how->by_nodes ? node : part, how->weight, k, sum);
+    free(sum);
+    return rc;
+}
+
+abut_status abut_partition_mesh(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, const abut_cut_opts *how, int32_t *part,
+                                int32_t *node, abut_partition_stats *stats, abut_err *err)
 {
     if (k < 1 || k > nt) return abut_fail(err, ABUT_E_ARG, "partition: %d parts of %d tets, want 1 .. %d", k, nt, nt);
     abut_dual d = { 0 };
-    abut_status rc = abut_dual_make(&d, nv, nt, tet, err);
-    if (!rc) rc = cut_dual(&d, k, part, err);
-    if (!rc) rc = abut_dual_mend(&d, k, part, err);
-    if (!rc) rc = measure(&d, nv, tet, k, part, stats, err);
+    int32_t *own = how->by_nodes && !node ? malloc(((size_t)nv + 1) * sizeof *own) : NULL;
+    abut_status rc = how->by_nodes && !node && !own ? no_memory(err) : abut_dual_make(&d, nv, nt, tet, err);
+    if (!rc) rc = cut_mesh(&d, nv, tet, k, how, part, own ? own : node, stats, err);
     abut_dual_clear(&d);
+    free(own);
     return rc;
+}
+
+abut_status abut_partition_tets(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, int32_t *part,
+                                abut_partition_stats *stats, abut_err *err)
+{
+    return abut_partition_mesh(nv, nt, tet, k, &(abut_cut_opts){ 0 }, part, NULL, stats, err);
 }

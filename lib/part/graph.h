@@ -19,11 +19,26 @@ ABUT_MUST_USE abut_status abut_graph_cut(const abut_bsr *A, int32_t k, int32_t *
 typedef struct abut_partition_stats {
     int64_t faces;          /* dual edges: faces that two tets share */
     int64_t cut;            /* those between parts */
-    double balance;         /* largest part / mean part */
+    double balance;         /* largest part / mean part, by weight */
     int32_t smallest, largest;
     int32_t interface_nodes;/* nodes whose elements lie in more than one part */
     int32_t split;          /* parts in more than one piece: only where bodies are separate */
 } abut_partition_stats;
+
+/* How a mesh is cut.  Zero-filled is the default. */
+typedef struct abut_cut_opts {
+    int recursive;          /* 1: by repeated bisection, 0: k ways at once, which is faster and cuts as little */
+    int by_nodes;           /* 1: the nodes are cut, along few edges of tets; a tet goes where most of its nodes are, of equals to
+                             * the part of lower number */
+    const double *weight;   /* [nt], or [nv] by nodes: parts have about the same sum; NULL: the same number */
+} abut_cut_opts;
+
+/** Cuts a mesh as abut_partition_tets, in the way that is asked for.
+ *
+ * node     [nv], by nodes: their parts, -1 for nodes without tets; NULL where that is not wanted
+ * Fails    as abut_partition_tets; ABUT_E_ARG a weight that is negative or not finite, or all of them 0 */
+ABUT_MUST_USE abut_status abut_partition_mesh(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, const abut_cut_opts *how,
+                                              int32_t *part, int32_t *node, abut_partition_stats *stats, abut_err *err);
 
 /** Cuts nt tets (node[4 nt] of nv nodes) into k parts along few faces: part[nt] in 0 .. k-1.
  *

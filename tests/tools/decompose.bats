@@ -91,3 +91,28 @@ figure() { # name: its value in the JSON of the last model
     [ "$status" -eq 5 ]
     [ ! -e no.abut ]
 }
+
+@test "recursive bisection, cuts by nodes and weights make other partitions, each balanced in its own way" {
+    skip_without_numpy
+    for o in "--method kway" "--method recursive" "--by nodes" "--by nodes --method recursive" "--by nodes --weights node/mass"; do
+        "$BIN/decompose" -q -k 4 $o --json figures.json "$box" -o "cut${o//[ \/]/}.abut"
+        [ "$(figure split_parts)" -eq 0 ]
+        awk -v b="$(figure balance)" 'BEGIN { exit !(b >= 1 && b < 1.2) }'
+        "$BIN/export" --dump --array 'part/*' "cut${o//[ \/]/}.abut" | grep -v ^prov | cksum >>sums
+    done
+    [ "$(sort -u sums | wc -l)" -eq 5 ]
+    exits 1 grep -aq part/node "cut--methodkway.abut"
+    grep -aq part/node "cut--bynodes.abut"
+    exits 2 "$BIN/decompose" --method spectral "$box" -o x.abut
+    says "know kway and recursive"
+    exits 2 "$BIN/decompose" --by faces "$box" -o x.abut
+    says "know elements and nodes"
+    exits 3 "$BIN/decompose" --weights node/mass "$box" -o x.abut
+    says "one number for each tet"
+}
+
+@test "a partition is drawn: part/element is cell data of the VTU" {
+    skip_without_numpy
+    "$BIN/decompose" -q -k 4 "$box" | "$BIN/export" -q --vtu out
+    grep -aq 'Name="part/element"' out/*.vtu
+}

@@ -146,6 +146,56 @@ TEST(parts_are_balanced_connected_and_cut_along_few_faces)
     box_tets_free(&box);
 }
 
+/* Faces (by_nodes 0) or edges of tets (1) between parts, and the sums of weights, counted over again. */
+static void check_cut(const box_tets *b, int32_t k, const abut_cut_opts *how)
+{
+    int32_t *part = malloc((size_t)b->nt * sizeof *part), *node = malloc((size_t)b->nv * sizeof *node);
+    double *sum = calloc((size_t)k, sizeof *sum), all = 0, most = 0;
+    abut_partition_stats s;
+    CHECK(abut_partition_mesh(b->nv, b->nt, b->tet, k, how, part, node, &s, NULL) == ABUT_OK);
+    const int32_t n = how->by_nodes ? b->nv : b->nt, *of = how->by_nodes ? node : part;
+    for (int32_t i = 0; i < n; i++) {
+        CHECK(of[i] >= 0 && of[i] < k);
+        sum[of[i]] += how->weight ? how->weight[i] : 1;
+        all += how->weight ? how->weight[i] : 1;
+    }
+    for (int32_t p = 0; p < k; p++) most = fmax(most, sum[p]);
+    CHECK(most * k / all < 1.12);
+    if (how->weight) CHECK_NEAR(s.balance, most * k / all, 1e-12);
+    CHECK(s.split == 0 && s.cut < 128 * 2.0 * log2(k));
+    for (int32_t t = 0; t < b->nt && how->by_nodes; t++) {      /* mending may move islands, and does not on a box */
+        int own = 0, best = 0;
+        for (int i = 0; i < 4; i++) {
+            int same = 0;
+            for (int j = 0; j < 4; j++) same += node[b->tet[4 * t + i]] == node[b->tet[4 * t + j]];
+            own += node[b->tet[4 * t + i]] == part[t];
+            best = same > best ? same : best;
+        }
+        CHECK(own == best);
+    }
+    free(part), free(node), free(sum);
+}
+
+TEST(meshes_are_cut_by_tets_and_nodes_at_once_and_by_bisection_with_and_without_weights)
+{
+    box_tets box = box_tets_make(8, 8, 8, 1);
+    double *weight = malloc((size_t)box.nt * sizeof *weight);
+    for (int32_t i = 0; i < box.nt; i++) weight[i] = i < box.nt / 4 ? 5 : 0.5;
+    for (int way = 0; way < 8; way++) check_cut(&box, 4, &(abut_cut_opts){ way & 1, way >> 1 & 1, way & 4 ? weight : NULL });
+    int32_t *part = malloc((size_t)box.nt * sizeof *part);
+    abut_partition_stats s;
+    abut_err err = { 0 };
+    weight[3] = -1;
+    CHECK(abut_partition_mesh(box.nv, box.nt, box.tet, 4, &(abut_cut_opts){ .weight = weight }, part, NULL, &s, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "weight 3 is -1"));
+    weight[3] = NAN;
+    CHECK(abut_partition_mesh(box.nv, box.nt, box.tet, 4, &(abut_cut_opts){ .weight = weight }, part, NULL, &s, &err) == ABUT_E_ARG);
+    for (int32_t i = 0; i < box.nt; i++) weight[i] = 0;
+    CHECK(abut_partition_mesh(box.nv, box.nt, box.tet, 4, &(abut_cut_opts){ .weight = weight }, part, NULL, &s, &err) == ABUT_E_ARG);
+    free(weight), free(part);
+    box_tets_free(&box);
+}
+
 TEST(separate_bodies_are_told_from_split_parts)
 {
     const int32_t tet[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
@@ -193,6 +243,7 @@ int main(int argc, char **argv)
     RUN(orderings_of_empty_and_disconnected_graphs_are_permutations);
     RUN(the_dual_graph_equals_a_comparison_of_all_pairs);
     RUN(parts_are_balanced_connected_and_cut_along_few_faces);
+    RUN(meshes_are_cut_by_tets_and_nodes_at_once_and_by_bisection_with_and_without_weights);
     RUN(separate_bodies_are_told_from_split_parts);
     RUN(mending_moves_an_island_to_its_neighbour);
     RUN(too_many_parts_and_nodes_out_of_range_are_refused);

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Every direction of `step --solver` on the same steps, with the same rule that ends them: iterations and processor seconds per
+# step.  Every trajectory passes through ccd-check.
+#
+#   pipelines/directions.sh [smoke|shapes|parts|sweep|contact ...]     smoke alone
+#   STEPS=12              steps of each run (shapes, parts, sweep)
+#   SOLVERS="newton dot"  only these
+#   ABUT_DATA=../shared/data     the public meshes: ipc/input/tetMeshes/*.msh; without them the generated ones alone
+#   OUT=out/directions    rows of the table in table.md
+#
+# smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  parts: dot over the number of
+# subdomains.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: boxes that fall on each other with friction, Newton rule.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${BIN:-bin} out=${OUT:-out/directions} steps=${STEPS:-12} meshes=${ABUT_DATA:-../shared/data}/ipc/input/tetMeshes
+solvers=${SOLVERS:-newton newton-cg lbfgs-h dot lbfgs-pd lbfgs-jh lbfgs-ic gradient}
+mkdir -p "$out"
+head='| scene | nodes | solver | steps | iterations a step | energies a step | Newton directions a step | CPU s a step | factors, MB | contacts at most |'
+{ echo "$head"; echo "$head" | sed 's/[^|]\+/---/g'; } | tee "$out/table.md"
+
+# The ends of a body turn about x and go apart: twist and stretch of the release of decomposed optimisation, scaled to 1 m.
+pulled() {  # OBJECT OUTFILE [mesh-prep options]
+    local object=$1 to=$2
+    shift 2
+    cat >"$out/pulled.yaml" <<Y
+abut: 1
+time: {step: 25 ms}
+fit: 1 m
+contact: {dhat: 1e-4 l}
+materials: {m: {model: fixed-corotated, density: 1000, young: 1e5, poisson: 0.4}}
+objects: {body: {$object, material: m}}
+selections:
+  left: {object: body, relative-box: [[-1, -1, -1], [0.01, 2, 2]]}
+  right: {object: body, relative-box: [[0.99, -1, -1], [2, 2, 2]]}
+motion:
+  - {select: left, translate: [-0.9, 0, 0], rotate: {axis: [1, 0, 0], rate: 72 deg/s}}
+  - {select: right, translate: [0.9, 0, 0], rotate: {axis: [1, 0, 0], rate: -72 deg/s}}
+Y
+    "$bin"/mesh-prep -q "$out/pulled.yaml" "$@" -o "$to"
+}
+
+# One row: what the report of a run sums up to.  A run that ends early says so.
+row() {     # SCENE NODES SOLVER REPORT STATUS
+    awk -v scene="$1" -v nodes="$2" -v solver="$3" -v status="$5" '
+        function value(key) { return match($0, "\"" key "\":[-0-9.e+]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : 0 }
+        { n++; it += value("newton_iterations"); tr += value("line_search_trials"); ns += value("newton_solves"); cpu += value("cpu_seconds")
+          c = value("contacts") + value("half_space_contacts"); most = c > most ? c : most; mb = 8e-6 * value("factor_nnz") }
+        END { printf "| %s | %d | %s | %s | %.1f | %.1f | %.1f | %.3f | %.0f | %d |\n", scene, nodes, solver,
+                     status ? n " (status " status ")" : n, it / n, tr / n, solver ~ /^newton/ ? it / n : ns / n, cpu / n, mb, most }' "$4" |
+        tee -a "$out/table.md"
+}
+
+# Every solver on one start, and options of step.
+compare() {     # SCENE START STEPS [step options]
+    local scene=$1 start=$2 n=$3 s status
+    local nodes
+    nodes=$("$bin"/export -q --summary "$start" | sed -n 's/^its arrays: node\/x \([0-9]*\)x3.*/\1/p')
+    shift 3
+    for s in $solvers; do
+        status=0
+        "$bin"/step -q -j 1 --solver "$s" -n "$n" --report "$out/run.jsonl" "$@" "$start" -o "$out/run.abut" || status=$?
+        ((status)) || "$bin"/ccd-check -q "$out/run.abut" -o /dev/null
+        row "$scene" "${nodes:-0}" "$s" "$out/run.jsonl" "$status"
+    done
+}
+
+smoke() {
+    pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [16, 4, 4]}}' "$out/start.abut"
+    compare 'bar, coarse' "$out/start.abut" 3 --stop cn --parts 4
+}
+
+shapes() {
+    local m
+    pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [40, 10, 10]}}' "$out/start.abut"
+    compare bar "$out/start.abut" "$steps" --stop cn
+    for m in bunny hollowCat7.5K monkey8K Armadillo13K; do
+        [[ -e $meshes/$m.msh ]] || continue
+        pulled "mesh: $(realpath "$meshes/$m.msh")" "$out/start.abut"
+        compare "$m" "$out/start.abut" "$steps" --stop cn
+    done
+}
+
+parts() {
+    local m k object
+    for m in bar monkey8K; do
+        object='generate: {box: {size: [1, 0.25, 0.25], cells: [64, 16, 16]}}'
+        if [[ $m != bar ]]; then
+            [[ -e $meshes/$m.msh ]] || continue
+            object="mesh: $(realpath "$meshes/$m.msh")"
+        fi
+        pulled "$object" "$out/start.abut"
+        for k in 1 2 4 8 16 32 64 128; do
+            "$bin"/decompose -q -k $k "$out/start.abut" -o "$out/cut.abut"
+            solvers=dot compare "$m, $k subdomains" "$out/cut.abut" "$steps" --stop cn
+        done
+    done
+}
+
+sweep() {
+    local o
+    for o in time.step='10 ms' time.step='40 ms' materials.m.young=2.5e4 materials.m.young=4e5 materials.m.poisson=0.3 \
+        materials.m.poisson=0.45; do
+        pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [40, 10, 10]}}' "$out/start.abut" --set "$o"
+        compare "bar, ${o#materials.m.}" "$out/start.abut" "$steps" --stop cn
+    done
+}
+
+contact() {
+    local c
+    for c in '[8, 6, 8]' '[12, 9, 12]' '[16, 12, 16]'; do
+        "$bin"/mesh-prep -q tests/bench/pile.yaml --set objects.low.generate.box.cells="$c" --set objects.high.generate.box.cells="$c" \
+            -o "$out/start.abut"
+        compare "two boxes of $c cells" "$out/start.abut" 20
+    done
+}
+
+(($#)) || set -- smoke
+for group; do
+    case $group in
+    smoke | shapes | parts | sweep | contact) $group ;;
+    *) echo "directions.sh: no group '$group'" >&2; exit 2 ;;
+    esac
+done
