@@ -273,6 +273,104 @@ TEST(a_plate_bends_as_kirchhoff_says)
     CHECK_NEAR(off, 0, 0.02);
 }
 
+/* ---- motion ---- */
+
+/* rows of near-equilateral triangles in the plane y = 0; returns the node at the end of the first row */
+static int32_t sheet(slender *s, int cells, double edge)
+{
+    for (int j = 0; j <= cells; j++)
+        for (int i = 0; i <= cells; i++) (void)slender_node(s, edge * (i + (j % 2 ? 0.5 : 0)), 0, -edge * sqrt(0.75) * j);
+    for (int j = 0; j < cells; j++)
+        for (int i = 0; i < cells; i++) {
+            const int32_t a = j * (cells + 1) + i, b = a + cells + 1;
+            slender_shell(s, a, a + 1, j % 2 ? b + 1 : b);
+            slender_shell(s, j % 2 ? a : a + 1, b + 1, b);
+        }
+    slender_hinges(s, 0);
+    return cells;
+}
+
+/* sum m (v' - v), and sum m z x (v' - v) with z where the scheme takes the elastic forces */
+static void change(const world *w, const double *x0, const double *v0, double share, double p[3], double l[3])
+{
+    const double *x = get(w, "node/x"), *v = get(w, "node/v");
+    memset(p, 0, 3 * sizeof *p);
+    memset(l, 0, 3 * sizeof *l);
+    for (int32_t i = 0; i < w->model.nv; i++) {
+        const abut_vec3 start = abut_v3_get(x0 + 3 * i), z = abut_v3_axpy(start, share, abut_v3_sub(abut_v3_get(x + 3 * i), start));
+        const abut_vec3 dp = abut_v3_scale(w->model.mass[i], abut_v3_sub(abut_v3_get(v + 3 * i), abut_v3_get(v0 + 3 * i)));
+        abut_v3_put(p, abut_v3_add(abut_v3_get(p), dp));
+        abut_v3_put(l, abut_v3_add(abut_v3_get(l), abut_v3_cross(z, dp)));
+    }
+}
+
+TEST(a_sheet_and_a_rod_in_flight_keep_their_momentum)
+{
+    for (int k = 0; k < 4; k++) {
+        slender *s = slender_new();
+        world w;
+        abut_rng r = { 31 };
+        s->scheme = k % 2 ? ABUT_MIDPOINT : ABUT_IMPLICIT_EULER;
+        s->h = 2e-3;
+        s->tol = 1e-11;
+        if (k < 2) {
+            (void)sheet(s, 3, 0.05);
+        } else {
+            for (int i = 0; i <= 12; i++) (void)slender_node(s, 0.02 * i, 0, 0);
+            slender_rod(s, 0, 12);
+        }
+        for (int i = 0; i < 3 * s->nv; i++) s->v[i] = 2 * (i % 3 == 0) + abut_rng_real(&r, -1, 1);
+        const size_t bytes = 3 * (size_t)s->nv * sizeof(double);
+        slender_open(&w, s);
+        double *x0 = malloc(bytes), *v0 = malloc(bytes), p[3], l[3], size = 0, turn = 0;
+        const double share = k % 2 ? 0.5 : 1;
+        for (int32_t i = 0; i < w.model.nv; i++) {
+            const abut_vec3 q = abut_v3_scale(w.model.mass[i], abut_v3_get(get(&w, "node/v") + 3 * i));
+            size += abut_v3_norm(q);
+            turn += abut_v3_norm(abut_v3_cross(abut_v3_get(w.model.X + 3 * i), q));
+        }
+        for (int n = 0; n < 5; n++) {
+            memcpy(x0, get(&w, "node/x"), bytes);
+            memcpy(v0, get(&w, "node/v"), bytes);
+            CHECK(!world_judged(&w, 1));
+            change(&w, x0, v0, share, p, l);
+            for (int d = 0; d < 3; d++) {
+                CHECK_NEAR(p[d], 0, 1e-9 * size);
+                CHECK_NEAR(l[d], 0, 1e-9 * turn);
+            }
+        }
+        CHECK(w.rep.elastic > 1e-6);
+        free(x0);
+        free(v0);
+        world_close(&w);
+    }
+}
+
+TEST(a_hanging_sheet_loses_energy_in_every_step_of_implicit_euler)
+{
+    slender *s = slender_new();
+    world w;
+    s->scheme = ABUT_IMPLICIT_EULER;
+    s->h = 0.02;
+    s->tol = 1e-6;
+    s->gravity[1] = -9.81;
+    s->thick = 3e-4;
+    s->held[s->n_held++] = 0;
+    s->held[s->n_held++] = sheet(s, 6, 0.04);
+    slender_open(&w, s);
+    double before = 0, fastest = 0;
+    for (int n = 0; n < 60; n++) {
+        CHECK(!world_judged(&w, 1));
+        const double E = *get(&w, "energy/kinetic") + *get(&w, "energy/elastic") + *get(&w, "energy/gravity") + *get(&w, "energy/barrier");
+        CHECK(n == 0 || E <= before + 1e-9);
+        before = E;
+        fastest = fmax(fastest, *get(&w, "energy/kinetic"));
+    }
+    CHECK(*get(&w, "energy/kinetic") < 0.2 * fastest);
+    CHECK(get(&w, "node/x")[3 * (w.model.nv - 1) + 1] < -0.15);     /* it has swung down */
+    world_close(&w);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -282,5 +380,7 @@ int main(int argc, char **argv)
     RUN(a_cantilever_under_a_large_load_is_the_elastica);
     RUN(a_straight_rod_stretches_by_hooke);
     RUN(a_plate_bends_as_kirchhoff_says);
+    RUN(a_sheet_and_a_rod_in_flight_keep_their_momentum);
+    RUN(a_hanging_sheet_loses_energy_in_every_step_of_implicit_euler);
     return check_done();
 }
