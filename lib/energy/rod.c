@@ -41,13 +41,18 @@ void abut_rod_stretch_gradient(double w, double rest, const double x[6], double 
     abut_v3_put(g + 3, abut_v3_scale(f, u));
 }
 
-void abut_rod_stretch_hessian(double w, double rest, const double x[6], int project, double *H)
+double abut_rod_tension(double w, double rest, const double x[6])
+{
+    abut_vec3 u;
+    return 2 * w / rest * ((direction(x, x + 3, &u) - rest) / rest);
+}
+
+void abut_rod_stretch_hessian(double w, double rest, double tension, const double x[6], double *H)
 {
     enum { B00 = 0, B01 = 9, B11 = 36 };
     abut_vec3 n;
-    const double l = direction(x, x + 3, &n), along = 2 * w / (rest * rest);
+    const double l = direction(x, x + 3, &n), along = 2 * w / (rest * rest), across = tension / l;
     if (!(l > 0)) return;
-    const double side = along * ((l - rest) / l), across = project ? fmax(0, side) : side;
     const double u[3] = { n.x, n.y, n.z };
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {

@@ -23,9 +23,11 @@ double abut_rod_stretch_stiffness(double young, double radius, double rest);
 /** J; +inf when the segment has no length. */
 double abut_rod_stretch_energy(double w, double rest, const double x[6]);
 void abut_rod_stretch_gradient(double w, double rest, const double x[6], double g[6]);
-/** H[ABUT_PACKED] (linalg/bsr.h) +=, of corners 0 and 1: 2 w / rest^2 (u u^T + (1 - rest/l) (I - u u^T)), u the direction;
- * project: without what is negative, the second term of a compressed segment. */
-void abut_rod_stretch_hessian(double w, double rest, const double x[6], int project, double *H);
+/** 2 w (l - rest) / rest^2, N. */
+double abut_rod_tension(double w, double rest, const double x[6]);
+/** H[ABUT_PACKED] (linalg/bsr.h) +=, of corners 0 and 1: 2 w / rest^2 u u^T + T/l (I - u u^T), u the direction.  It is the second
+ * derivative when T, N, is the tension; positive semidefinite when T is not negative. */
+void abut_rod_stretch_hessian(double w, double rest, double tension, const double x[6], double *H);
 
 /** J; +inf when a segment has no length or the second folds back onto the first (to within 1e-13). */
 double abut_rod_bend_energy(double k, const double x[9]);

@@ -132,7 +132,7 @@ abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, dou
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "energy of thin elements: %zu partial sums", nb);
-    const abut_thin_ask ask = { t, x, parts, kappa, 1 };
+    const abut_thin_ask ask = { t, x, parts, kappa, 1, NULL };
 
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
@@ -160,7 +160,7 @@ abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, d
     const abut_mark mark = abut_arena_mark(scratch);
     double *f = ABUT_ROOM(scratch, double, 12 * n);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "forces of %zu thin elements", n);
-    const abut_thin_ask ask = { t, x, parts, kappa, scale };
+    const abut_thin_ask ask = { t, x, parts, kappa, scale, NULL };
 
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
@@ -185,8 +185,14 @@ abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, d
 
 void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *H)
 {
+    abut_thin_hessian_ahead(t, x, parts, kappa, scale, NULL, H);
+}
+
+void abut_thin_hessian_ahead(const abut_thin *t, const double *x, int parts, double kappa, double scale, const double *tension,
+                             double *H)
+{
     const size_t n = t->n, nb = abut_blocks(n);
-    const abut_thin_ask ask = { t, x, parts, kappa, scale };
+    const abut_thin_ask ask = { t, x, parts, kappa, scale, tension };
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
         const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);

@@ -45,6 +45,21 @@ ABUT_MUST_USE abut_status abut_thin_gradient(const abut_thin *t, const double *x
  * unused corners are left as they are.  scale >= 0, x of finite energy. */
 void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *H);
 
+/** The same with tension[nrd], N, for that of the rod segments; NULL: as it is at x.
+ *
+ * A direction that turns the segments of a stiff rod also stretches them, by the square of the turn, and the tension at its end
+ * says little about the one with which the rod will be in balance.  As a stiffness across the segments it would hold the next
+ * directions back.  Newton's method for positions and tensions as unknowns of their own takes the tension at which the last
+ * direction aims, to first order, with the same gradient and otherwise the same matrix (Tournier et al. 2015). */
+void abut_thin_hessian_ahead(const abut_thin *t, const double *x, int parts, double kappa, double scale, const double *tension,
+                             double *H);
+/** tension[nrd] at x, N. */
+void abut_thin_tension(const abut_thin *t, const double *x, double *tension);
+/** The same aimed at by a step from x0 to x1, which is the share (at most 1) of a direction: (1 - share) of what it was before,
+ * share of the tension at z, and its change to first order when z moves by `reach` times the step. */
+void abut_thin_tension_forecast(const abut_thin *t, const double *z, const double *x0, const double *x1, double reach,
+                                double share, double *tension);
+
 /** Sum over the elements of the size of the numbers of which the energy is a difference, J. */
 double abut_thin_stiffness(const abut_thin *t);
 

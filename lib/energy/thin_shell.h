@@ -11,6 +11,7 @@ typedef struct abut_thin_ask {
     int parts;              /* ABUT_THIN_* */
     double kappa;           /* Pa */
     double scale;
+    const double *tension;  /* [nrd] N, of Hessians; NULL: as it is at x */
 } abut_thin_ask;
 
 /** Each for the shells lo .. hi - 1, which are the elements of the same numbers.  Energy: J, not finite when one is

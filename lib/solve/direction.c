@@ -312,7 +312,7 @@ abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, cons
     abut_spring_hessian(&p->springs, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->spring_node,
                         d->spring_H);
     rows_of(p, 4 * (size_t)m->nsp, d->spring_node, d->spring_row);
-    abut_problem_thin_hessian(p, x, d->thin_H);
+    abut_problem_thin_hessian(p, x, p->tension, d->thin_H);
     abut_damping_hessian(&p->damping, m->nt, &p->thin, p->w.damping, d->tet_H, d->thin_H);
     rows_of(p, 4 * p->thin.n, p->thin.node, d->thin_row);
     LAP(hessian);

@@ -48,7 +48,7 @@ static void spring_blocks(const abut_model *m, double psi, int32_t *node, double
 static void thin_blocks(const abut_problem *p, int32_t *node, double *H)
 {
     memcpy(node, p->thin.node, 4 * p->thin.n * sizeof *node);
-    abut_problem_thin_hessian(p, p->model->X, H);
+    abut_problem_thin_hessian(p, p->model->X, NULL, H);
     for (double *block = H; block < H + ABUT_PACKED * p->thin.n; block += 9) {
         const double trace = block[0] + block[4] + block[8];
         for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;

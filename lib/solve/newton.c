@@ -524,6 +524,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     if (moved) {
         it->decrease = before - abut_energy_sum(e);
         if (!(it->decrease > abut_energy_noise(p, e))) abut_direction_insist(&s->dir);    /* it may be rounding that leads on */
+        abut_problem_tension_forecast(p, s->x, s->xt, it->alpha);
         accept_trial(s);
         rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
         if (rc) return rc;
@@ -564,6 +565,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->push = (struct abut_push){ .eta = 0 };
     s->adrift = s->tight = 0;
+    abut_problem_tension(p, s->x);
 
     abut_status rc = characterise(s, err);
     for (int k = 1; !rc && k <= s->opt.max_newton; k++) {
@@ -580,6 +582,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         if (!isfinite(it->residual)) return give_up(s, ABUT_FAILED_NOT_FINITE, err);
 
         const double kappa = p->kappa, strain_kappa = p->strain_kappa;
+        const int slow = it->residual <= p->model->tolerance[0], fair = !slow || abut_problem_tension_fair(p, s->x);
         rc = go(s, &e, it, rep, err);
         if (rc) return rc;
         int script;
@@ -587,16 +590,17 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         if (rc) return rc;
         if (script == AL_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
         known = script == AL_IDLE && p->kappa == kappa && p->strain_kappa == strain_kappa;
-        const int settled = s->dir.exact && !(s->opt.norm > 0) && it->residual <= p->model->tolerance[0];
-        if (settled && script == AL_IDLE) return ABUT_OK;
-        if (!s->dir.exact && it->residual <= p->model->tolerance[0]) s->dir.kinks.n = 0;    /* it may be the matrix that says so */
+        if (slow && fair && s->dir.exact && !(s->opt.norm > 0) && script == AL_IDLE) return ABUT_OK;
+        if (slow && !s->dir.exact) s->dir.kinks.n = 0;      /* it may be the matrix that says so */
+        if (slow && !fair) abut_problem_tension(p, s->x);
     }
     return rc ? rc : give_up(s, ABUT_FAILED_ITERATIONS, err);
 }
 
 abut_status abut_solver_residual(abut_solver *s, double *residual, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    abut_problem *p = &s->prob;
+    abut_problem_tension(p, s->x);
     abut_status rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
     if (!rc) rc = abut_direction_newton(&s->dir, p, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
     if (!rc) *residual = newton_speed(s);

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "energy/attach.h"
+#include "energy/rod.h"
 #include "energy/stretch_limit.h"
 #include "linalg/bsr.h"
 
@@ -29,9 +30,11 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     p->al.lam = calloc(n3, sizeof(double));
     p->still = calloc(n3, sizeof(double));
     p->z = calloc(n3, sizeof(double));
+    p->tension = calloc((size_t)model->nrd + 1, sizeof(double));
     p->held = calloc(nv, 1);
     p->row = calloc(nv, sizeof(int32_t));
-    if (!p->obstacle || !p->xn || !p->xhat || !p->target || !p->al.lam || !p->still || !p->z || !p->held || !p->row) {
+    if (!p->obstacle || !p->xn || !p->xhat || !p->target || !p->al.lam || !p->still || !p->z ||
+        !p->tension || !p->held || !p->row) {
         rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
         goto fail;
     }
@@ -69,6 +72,7 @@ void abut_problem_clear(abut_problem *p)
     free(p->al.lam);
     free(p->still);
     free(p->z);
+    free(p->tension);
     free(p->held);
     free(p->row);
     *p = (abut_problem){ 0 };
@@ -139,13 +143,39 @@ static abut_status thin_energy(const abut_problem *p, const double *x, double *s
     return rc;
 }
 
-void abut_problem_thin_hessian(const abut_problem *p, const double *x, double *H)
+void abut_problem_thin_hessian(const abut_problem *p, const double *x, const double *tension, double *H)
 {
     const double share = p->w.share, *z = abut_problem_elastic_point(p, x);
     memset(H, 0, p->thin.n * ABUT_PACKED * sizeof *H);
-    abut_thin_hessian(&p->thin, z, parts_there(p), p->strain_kappa, p->w.psi * share * share, H);
+    abut_thin_hessian_ahead(&p->thin, z, parts_there(p), p->strain_kappa, p->w.psi * share * share, tension, H);
     if (parts_here(p)) abut_thin_hessian(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, p->w.h_force * p->w.h_force, H);
     abut_air_hessian(&p->air, z, p->w.psi * share * share, H);
+}
+
+void abut_problem_tension(abut_problem *p, const double *x)
+{
+    if (p->model->nrd) abut_thin_tension(&p->thin, abut_problem_elastic_point(p, x), p->tension);
+}
+
+void abut_problem_tension_forecast(abut_problem *p, const double *x, const double *to, double alpha)
+{
+    const double *z = abut_problem_elastic_point(p, x);
+    if (p->model->nrd) abut_thin_tension_forecast(&p->thin, z, x, to, p->w.share, fmin(alpha, 1), p->tension);
+}
+
+int abut_problem_tension_fair(const abut_problem *p, const double *x)
+{
+    const abut_model *m = p->model;
+    const double *z = abut_problem_elastic_point(p, x), scale = p->w.psi * p->w.share * p->w.share;
+    for (int32_t i = 0; i < m->nrd; i++) {
+        const int32_t *v = m->rod + 2 * (size_t)i;
+        const double l = m->rod_length[i], *a = z + 3 * (size_t)v[0], *b = z + 3 * (size_t)v[1];
+        const double x6[6] = { a[0], a[1], a[2], b[0], b[1], b[2] };
+        const double w = abut_rod_stretch_stiffness(m->mat_young[m->rod_mat[i]], m->rod_radius[i], l);
+        const double inertia = p->w.inertia * fmin(m->mass[v[0]], m->mass[v[1]]) * l / scale;
+        if (p->tension[i] > 2 * fmax(0, abut_rod_tension(w, l, x6)) + inertia) return 0;
+    }
+    return 1;
 }
 
 abut_status abut_problem_potential(const abut_problem *p, const double *x, double *psi, abut_arena *scratch, abut_err *err)

@@ -51,6 +51,7 @@ typedef struct abut_problem {
     int32_t *row;               /* [nv] unknown of a node, -1 when it does not move */
     int32_t nrow;
     double stiffness;           /* J: rounding level of the elastic sum, over the machine precision */
+    double *tension;            /* [nrd] N: what the Hessian takes for that of rod segments (energy/thin.h) */
     double *z;                  /* [3 nv] where the elastic energy is taken, when that is not x */
 } abut_problem;
 
@@ -80,8 +81,15 @@ ABUT_MUST_USE abut_status abut_problem_potential(const abut_problem *p, const do
 ABUT_MUST_USE abut_status abut_problem_potential_gradient(const abut_problem *p, const double *x, double scale, double *g,
                                                           abut_arena *scratch, abut_err *err);
 
-/** H[thin.n * ABUT_PACKED]: what thin elements and pressures on them add to the Hessian of the objective at x, projected. */
-void abut_problem_thin_hessian(const abut_problem *p, const double *x, double *H);
+/** H[thin.n * ABUT_PACKED]: what thin elements and pressures on them add to the Hessian of the objective at x, projected.
+ * tension: p->tension, or NULL for the true ones. */
+void abut_problem_thin_hessian(const abut_problem *p, const double *x, const double *tension, double *H);
+/** p->tension as it is at x: where a minimisation starts. */
+void abut_problem_tension(abut_problem *p, const double *x);
+/** What it is to be after a step from x to `to`, share alpha of a direction. */
+void abut_problem_tension_forecast(abut_problem *p, const double *x, const double *to, double alpha);
+/** 1 when p->tension makes no segment much stiffer across than it is at x: then a small direction tells of a minimum nearby. */
+int abut_problem_tension_fair(const abut_problem *p, const double *x);
 
 /** Where a node would be that damping does not oppose. */
 const double *abut_problem_undamped(const abut_problem *p);

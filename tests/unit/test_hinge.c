@@ -28,8 +28,15 @@ static void bend_hessian(double k, double rest, const double *x, int project, do
     abut_rod_bend_hessian(k, x, project, H);
 }
 
+/* the tension of a compressed segment is what the projection drops */
+static void stretch_hessian(double w, double rest, const double *x, int project, double *H)
+{
+    const double tension = abut_rod_tension(w, rest, x);
+    abut_rod_stretch_hessian(w, rest, project ? fmax(0, tension) : tension, x, H);
+}
+
 static const kind HINGE = { 4, abut_hinge_energy, abut_hinge_gradient, abut_hinge_hessian };
-static const kind STRETCH = { 2, abut_rod_stretch_energy, abut_rod_stretch_gradient, abut_rod_stretch_hessian };
+static const kind STRETCH = { 2, abut_rod_stretch_energy, abut_rod_stretch_gradient, stretch_hessian };
 static const kind BEND = { 3, bend_energy, bend_gradient, bend_hessian };
 
 /* D[n x n], n = 3 corners, of a packed element matrix */
@@ -498,6 +505,7 @@ TEST(segments_obey_hooke)
         abut_rod_stretch_gradient(w, rest, x, g);
         CHECK_NEAR(g[4], young * PI * radius * radius * s, 1e-14 * young * radius * radius);
         CHECK_NEAR(g[1], -g[4], 1e-18);
+        CHECK_NEAR(abut_rod_tension(w, rest, x), g[4], 1e-14 * young * radius * radius);
         CHECK_NEAR(abut_rod_stretch_energy(w, rest, x), 0.5 * young * PI * radius * radius * rest * s * s, 1e-15 * w);
     }
 }
@@ -531,7 +539,7 @@ TEST(a_rod_without_direction_or_folded_back_is_infinite_never_nan)
     for (int i = 0; i < 2; i++) {
         CHECK(abut_rod_stretch_energy(1, 1, bad[without[i]]) == INFINITY);
         abut_rod_stretch_gradient(1, 1, bad[without[i]], g);
-        abut_rod_stretch_hessian(1, 1, bad[without[i]], 1, H);
+        abut_rod_stretch_hessian(1, 1, 1, bad[without[i]], H);
         for (int k = 0; k < 6; k++) CHECK(isfinite(g[k]));
         for (int k = 0; k < ABUT_PACKED; k++) CHECK(isfinite(H[k]));
     }
