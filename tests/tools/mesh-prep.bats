@@ -119,6 +119,28 @@ wrong() {
     says "an empty name"
 }
 
+@test "what is within its thickness is refused with both numbers, and a mesh finer than its contact is remarked" {
+    cat > thick.yaml <<'Y'
+abut: 1
+contact: {dhat: 1 mm}
+objects:
+  sheet: {generate: {cloth: {size: [0.1, 0.1], cells: [5, 5]}}, shell: {thickness: 1 mm}, contact-thickness: 4 mm}
+  sand: {generate: {particles: {size: [0.1, 0.1, 0.1], count: [2, 1, 2]}}, translate: [0, 1 cm, 0], particle: {radius: 1 mm}, contact-thickness: 2 mm}
+Y
+    run "$BIN/mesh-prep" thick.yaml -o thick.abut
+    [ "$status" -eq 0 ]
+    [[ $output != *warning* ]]
+    run "$BIN/mesh-prep" thick.yaml --set objects.sand.translate='[0, 2.9 mm, 0]' -o x.abut
+    [ "$status" -eq 3 ]
+    [[ $output == *"point of 'sand'"*"is 0.0029 m from triangle of 'sheet'"*"expected more than their thickness, 0.003 m"* ]]
+    run "$BIN/mesh-prep" thick.yaml --set objects.sheet.contact-thickness='14 mm' --set objects.sand.translate='[0, 2 cm, 0]' -o x.abut
+    [ "$status" -eq 0 ]
+    [[ $output == *"warning: contact pushes objects apart that are at rest"*"of 'sheet'"* ]]
+    run "$BIN/mesh-prep" thick.yaml --set objects.sheet.contact-thickness='3 cm' --set objects.sand.translate='[0, 3 cm, 0]' -o x.abut
+    [ "$status" -eq 3 ]
+    [[ $output == *"of 'sheet'"*"expected more than their thickness, 0.03 m"* ]]
+}
+
 @test "what touches or crosses at the start is refused, named, and written as a mesh" {
     scene
     refused objects.box.translate='[0, 0.5, 0]' "(-0.5, 0, -0.5) is on half-space 'floor' (height 0 m)"

@@ -201,6 +201,34 @@ TEST(piles_of_sheets_rods_and_grains_are_as_high_as_their_thickness_says)
     pile(grains, grains, "generate: {cloth: {size: [0.5, 0.5], cells: [1, 1]}}", 2e-3, 5e-4, "0");
 }
 
+TEST(a_body_keeps_half_the_thickness_of_the_cloth_it_lies_on)
+{
+    world w;
+    world_scene(&w, "time: {step: 0.005}\ncontact: {dhat: 1 mm}\ntolerance: 1e-5 m/s\nobjects:\n"
+                    "  block: {generate: {box: {size: [0.1, 0.05, 0.1], cells: [1, 1, 1]}}, translate: [0, 0.0283, 0]}\n"
+                    "  cloth: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, obstacle: true, contact-thickness: 4 mm}\n");
+    /* its lower side is 3.3 mm above the cloth: contact begins at 3 mm, half of 4 and dhat */
+    CHECK(!world_judged(&w, 1) && w.rep.contacts == 0);
+    CHECK(!world_judged(&w, 30) && w.rep.contacts > 0);
+    double low = INFINITY;
+    for (int32_t i = 0; i < w.model.nv; i++)
+        if (w.model.body[i] == object(&w, "block")) low = fmin(low, get(&w, "node/x")[3 * i + 1]);
+    CHECK(low > 2e-3 && low < 3e-3);
+    CHECK_NEAR(w.rep.min_gap, low - 2e-3, 1e-6);
+    world_close(&w);
+}
+
+TEST(a_start_within_the_thickness_is_no_step)
+{
+    world w;
+    world_scene(&w, "contact: {dhat: 1 mm}\nobjects:\n  one: {" ONE ", particle: {radius: 1 mm}, contact-thickness: 2 mm, translate: [0, 1.9 mm, 0]}\n"
+                    "  two: {" ONE ", particle: {radius: 1 mm}, contact-thickness: 2 mm, translate: [1, 1, 0]}\n"
+                    "  plate: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, obstacle: true, contact-thickness: 2 mm}\n");
+    CHECK(abut_step_advance(&w.st, &w.frame, 0, &w.at, 0, &w.next, &w.rep, &w.err) == ABUT_E_GEOM);
+    CHECK(strstr(w.err.msg, "distance 0.0019 m, expected more than the thickness, 0.002 m"));
+    world_close(&w);
+}
+
 TEST(thickness_zero_has_the_bytes_of_no_thickness)
 {
     static const char *const scene = "time: {step: 0.01}\ncontact: {dhat: 2 mm, friction: {mu: 0.3}}\nobjects:\n"
@@ -228,6 +256,8 @@ int main(int argc, char **argv)
     RUN(friction_slows_every_kind_of_contact_by_mu_g);
     RUN(a_grain_on_a_thick_slope_sticks_below_mu_and_slides_above);
     RUN(piles_of_sheets_rods_and_grains_are_as_high_as_their_thickness_says);
+    RUN(a_body_keeps_half_the_thickness_of_the_cloth_it_lies_on);
+    RUN(a_start_within_the_thickness_is_no_step);
     RUN(thickness_zero_has_the_bytes_of_no_thickness);
     return check_done();
 }
