@@ -36,6 +36,7 @@ ABUT_MUST_USE abut_status scene_rest(const scene_reader *r, const abut_tree *t, 
 /** As many copies of the shape at rest as the mesh has become of one with nf triangles and ns segments. */
 ABUT_MUST_USE abut_status scene_rest_repeat(abut_scene_object *o, int32_t nf, int32_t ns, abut_err *err);
 /** What a material has for shells: `bending-young`, `membrane`, `fabric`, `strain-limit`. */
+ABUT_MUST_USE abut_status scene_terms(const abut_tree *t, abut_scene_material *m, abut_err *err);
 ABUT_MUST_USE abut_status scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err);
 /** The `seams` list: after the objects. */
 ABUT_MUST_USE abut_status scene_seams(scene_reader *r, const abut_tree *seams, abut_err *err);

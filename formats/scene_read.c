@@ -195,7 +195,7 @@ static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *e
 static abut_status read_material(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
     static const char *const keys[] = { "model", "density", "young", "poisson", "bending-young", "membrane", "fabric",
-                                        "strain-limit", NULL };
+                                        "strain-limit", "spline", "fibre", "volume", "stretch", NULL };
     abut_status rc = abut_tree_keys(t, "material", keys, err);
     if (!rc) rc = scene_name(t, m->name, err);
     if (rc) return rc;
@@ -208,12 +208,14 @@ static abut_status read_material(const abut_tree *t, abut_scene_material *m, abu
     if (!rc && poisson) rc = abut_tree_real(poisson, "poisson", ABUT_Q_PURE, &m->poisson, NULL, err);
     if (!rc && !(m->poisson > -1 && m->poisson < 0.5))
         rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
+    if (!rc) rc = scene_terms(t, m, err);
     return rc ? rc : scene_fabric(t, m, err);
 }
 
 static abut_scene_material default_material(void)
 {
     return (abut_scene_material){ .name = "default", .model = ABUT_NEO_HOOKEAN, .density = 1000, .young = 1e5, .poisson = 0.4,
+                                  .stretch = { 0, 0, 1 },
                                   .from = "default" };
 }
 

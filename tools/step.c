@@ -33,7 +33,7 @@ typedef struct run {
     abut_stepper stepper;
     abut_local_global local;
     FILE *report;
-    char history[240];      /* this stage, in the stream */
+    char history[320];      /* this stage, in the stream */
     int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
     double worst_lag;           /* m/s: their largest lag residual */
 } run;
@@ -154,12 +154,13 @@ static void say_solver(const options *o, char *text, size_t size)
     if (o->history >= 0) n += (size_t)snprintf(text + n, size - n, ",\"history\":%d", o->history);
     if (o->parts) n += (size_t)snprintf(text + n, size - n, ",\"parts\":%d", o->parts);
     if (o->by_norm) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"cn\"");
-    if (o->tolerance > 0) snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
+    if (o->tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
+    if (o->is_local) snprintf(text + n, size - n, ",\"iterations\":%d,\"contact\":%d", o->local.iterations, o->local.contact);
 }
 
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    char lags_said[16], shaped[128];
+    char lags_said[16], shaped[160];
     say_solver(o, shaped, sizeof shaped);
     snprintf(r->history, sizeof r->history, "{%s,\"lags\":%s,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
              shaped, abut_lags_json(o->lags, lags_said), o->one_pass ? "true" : "false",
@@ -203,7 +204,7 @@ static abut_status find_method(const char *name, int *method, abut_err *err)
         if (!strcmp(name, abut_solve_names[*method])) return ABUT_OK;
         strcat(strcat(known, *method ? ", " : ""), abut_solve_names[*method]);
     }
-    return abut_fail(err, ABUT_E_ARG, "--solver %s: know %s, pd and mass-springs", name, known);
+    return abut_fail(err, ABUT_E_ARG, "--solver %s: know %s, pd, mass-springs and admm-pd", name, known);
 }
 
 static abut_status find_rule(const char *name, int *by_norm, abut_err *err)
@@ -224,9 +225,8 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->history < -1) return abut_fail(err, ABUT_E_ARG, "--history %d: want 0 or more", o->history);
     if (!isnan(o->tolerance) && !(o->tolerance > 0 && isfinite(o->tolerance)))
         return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
-    const int quasi = !isnan(o->tolerance) || strcmp(o->stop, "newton") || o->history >= 0 || o->parts;
-    const abut_local_words words = { o->solver, o->iterations, o->contact, o->one_pass || o->max_lags || o->with_text || quasi ||
-                                     o->max_newton != 10000 || o->dump_stuck };
+    const abut_local_words words = { o->solver, o->iterations, o->contact, o->stop, o->tolerance, o->one_pass || o->max_lags ||
+                                     o->with_text || o->history >= 0 || o->parts || o->max_newton != 10000 || o->dump_stuck };
     abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
     if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
     if (!rc) rc = find_rule(o->stop, &o->by_norm, err);
@@ -261,11 +261,10 @@ int main(int argc, char **argv)
           "two-level Schwarz preconditioner, for large scenes; lbfgs-h: L-BFGS on the Hessian of the step's first iterate; dot: on that of "
           "subdomains, completed at their interfaces; lbfgs-pd: on a constant Laplacian; for comparison lbfgs-jh (block Jacobi), lbfgs-ic "
           "(incomplete Cholesky), gradient (the diagonal); without the barrier and its guarantees, for real time: pd "
-          "(projective dynamics), mass-springs" },
-        { 0, "iterations", ABUT_OPT_TEXT, &o.iterations, "N", "pd, mass-springs: iterations of each step (default 10), or as many as it "
-          "takes to be 'converged'" },
-        { 0, "contact", ABUT_OPT_TEXT, &o.contact, "WHAT", "pd, mass-springs: what becomes of contact, which they do not prevent: "
-          "ignore, or springs" },
+          "(projective dynamics), mass-springs; for comparison admm-pd" },
+        { 0, "iterations", ABUT_OPT_TEXT, &o.iterations, "N", "pd, mass-springs, admm-pd: iterations of each step (default 10), or as many as "
+          "it takes to be 'converged'" },
+        { 0, "contact", ABUT_OPT_TEXT, &o.contact, "WHAT", "likewise: what becomes of contact, which they do not prevent: ignore, or springs" },
         { 0, "history", ABUT_OPT_INT, &o.history, "N", "lbfgs-*: iterations that they remember (default 5)" },
         { 0, "parts", ABUT_OPT_INT, &o.parts, "N", "dot, lbfgs-jh: subdomains (default: dot takes the partition of decompose if there is "
           "one, else one part for about 1500 nodes)" },

@@ -1,5 +1,6 @@
 #include "tools/step_local.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,13 +29,20 @@ abut_status abut_local_parse(const abut_local_words *w, int *is_local, abut_lg_o
     *is_local = method >= 0;
     if (!*is_local) {
         if (w->iterations || w->contact)
-            return abut_fail(err, ABUT_E_ARG, "--%s: for --solver pd and mass-springs, not for %.80s",
+            return abut_fail(err, ABUT_E_ARG, "--%s: for --solver pd, mass-springs and admm-pd, not for %.80s",
                              w->iterations ? "iterations" : "contact", w->solver);
         return ABUT_OK;
     }
     o->method = method;
     if (w->barrier_options)
-        return abut_fail(err, ABUT_E_ARG, "--solver %s: knows no --one-pass, --lags, --with, --max-newton and --dump-stuck", w->solver);
+        return abut_fail(err, ABUT_E_ARG, "--solver %s: knows no --one-pass, --lags, --with, --max-newton, --history and --dump-stuck", w->solver);
+    const int by_norm = !strcmp(w->stop, "cn");
+    if (!isnan(w->tolerance) && !by_norm)
+        return abut_fail(err, ABUT_E_ARG, "--tolerance: of --solver %s with --stop cn alone", w->solver);
+    if (by_norm) {
+        o->norm = isnan(w->tolerance) ? 1e-5 : w->tolerance;
+        o->iterations = 0;
+    }
     if (w->contact) {
         const int choice = index_of(w->contact, abut_lg_contact_names);
         if (choice < 0) return abut_fail(err, ABUT_E_ARG, "--contact %.80s: want ignore or springs", w->contact);

@@ -1,4 +1,4 @@
-/* What `step --solver pd` and `mass-springs` take from the command line. */
+/* What `step --solver pd`, `mass-springs` and `admm-pd` take from the command line. */
 #ifndef ABUT_TOOLS_STEP_LOCAL_H
 #define ABUT_TOOLS_STEP_LOCAL_H
 
@@ -6,6 +6,8 @@
 
 typedef struct abut_local_words {
     const char *solver, *iterations, *contact;  /* NULL: not given */
+    const char *stop;       /* newton, cn */
+    double tolerance;       /* of cn; NaN: not given */
     int barrier_options;    /* some option was given that only solvers with the barrier know */
 } abut_local_words;
 

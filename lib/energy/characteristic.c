@@ -14,6 +14,18 @@ double abut_characteristic_stiffness(int model, double mu, double lambda)
     return sqrt(sum);
 }
 
+/* The same of all terms of tet t: A, flip and twist are the entries of d2psi/dF2 in an orthonormal basis. */
+static double stiffness_at_rest(const abut_elastic *e, size_t t)
+{
+    const double rest[3] = { 1, 1, 1 };
+    abut_principal p;
+    double sum = 0;
+    abut_elastic_principal(e, t, rest, &p);
+    for (int i = 0; i < 9; i++) sum += p.A[i] * p.A[i];
+    for (int i = 0; i < 3; i++) sum += p.flip[i] * p.flip[i] + p.twist[i] * p.twist[i];
+    return sqrt(sum);
+}
+
 static double face_area(const double *X, const int32_t tet[4], int opposite)
 {
     abut_vec3 v[3];
@@ -28,7 +40,7 @@ double abut_characteristic_force(const abut_elastic *e, const uint8_t *held, dou
     memset(node, 0, (size_t)m->nv * sizeof *node);
     for (int32_t t = 0; t < m->nt; t++) {
         const int32_t *tet = m->tet + 4 * (size_t)t;
-        const double W = abut_characteristic_stiffness(m->mat_model[m->tet_mat[t]], e->lame[2 * (size_t)t], e->lame[2 * (size_t)t + 1]);
+        const double W = stiffness_at_rest(e, (size_t)t);
         for (int k = 0; k < 4; k++) node[tet[k]] += W * face_area(m->X, tet, k);
     }
     double sum = 0;

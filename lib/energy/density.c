@@ -12,13 +12,6 @@ typedef struct density {
     void (*principal)(double mu, double lambda, const double s[3], abut_principal *out);
 } density;
 
-/* s_i + s_j kept away from zero, with its sign: beyond the flip of an inverted element the twist has no limit */
-static double stretch_sum(double si, double sj)
-{
-    const double sum = si + sj;
-    return fabs(sum) >= 1e-6 ? sum : sum < 0 ? -1e-6 : 1e-6;
-}
-
 /* ---- neo-Hookean ---- */
 
 static double nh_direct(double mu, double lambda, const double F[9], double *P)
@@ -65,7 +58,7 @@ static void fcr_principal(double mu, double lambda, const double s[3], abut_prin
         out->A[4 * i] = 2 * mu + lambda * cof * cof;
         out->A[3 * j + k] = out->A[3 * k + j] = lambda * (2 * J - 1) * s[i];
         out->flip[i] = 2 * mu - pressure * s[i];
-        out->twist[i] = 2 * mu * (1 - 2 / stretch_sum(s[j], s[k])) + pressure * s[i];
+        out->twist[i] = 2 * mu * (1 - 2 / abut_stretch_sum(s[j], s[k])) + pressure * s[i];
     }
 }
 
@@ -145,7 +138,7 @@ static void corotated_principal(double mu, double lambda, const double s[3], abu
         out->A[4 * i] = 2 * mu + lambda;
         out->A[3 * j + k] = out->A[3 * k + j] = lambda;
         out->flip[i] = 2 * mu;
-        out->twist[i] = 2 * (mu * (s[j] - 1 + (s[k] - 1)) + lambda * tr) / stretch_sum(s[j], s[k]);
+        out->twist[i] = 2 * (mu * (s[j] - 1 + (s[k] - 1)) + lambda * tr) / abut_stretch_sum(s[j], s[k]);
     }
 }
 
@@ -170,7 +163,7 @@ static void polynomial_principal(double mu, double lambda, const double s[3], ab
         out->A[4 * i] = 12 * mu * square;
         out->A[3 * j + k] = out->A[3 * k + j] = 0;
         out->flip[i] = 4 * mu * (sum + cross);
-        out->twist[i] = 4 * mu * (sum - cross) * (e[j] + e[k]) / stretch_sum(s[j], s[k]);
+        out->twist[i] = 4 * mu * (sum - cross) * (e[j] + e[k]) / abut_stretch_sum(s[j], s[k]);
     }
 }
 
@@ -182,6 +175,7 @@ static const density densities[] = {
     [ABUT_ARAP] = { NULL, arap_principal },
     [ABUT_LINEAR_COROTATED] = { NULL, corotated_principal },
     [ABUT_POLYNOMIAL] = { NULL, polynomial_principal },
+    [ABUT_SPLINE] = { NULL, NULL },
 };
 
 int abut_density_known(int model)

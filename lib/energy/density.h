@@ -8,6 +8,7 @@
  *   ARAP               mu sum (s_i - 1)^2
  *   linear corotated   mu sum (s_i - 1)^2 + lambda/2 (sum (s_i - 1))^2
  *   polynomial         mu sum (s_i - 1)^4, without any stiffness at rest                   Liu 2018, 7.1
+ *   spline             has no moduli: energy/spline.h; of the functions here only abut_density_known and _spectral take it
  *
  * I = s0^2 + s1^2 + s2^2, J = det F; m = 4/3 mu, q = lambda + 5/6 mu, a = 1 + 3/4 m/q. */
 #ifndef ABUT_ENERGY_DENSITY_H
@@ -26,6 +27,13 @@ typedef struct abut_principal {
     double flip[3];
     double twist[3];
 } abut_principal;
+
+/** s_i + s_j kept away from zero, with its sign: beyond the flip of an inverted element the twist has no limit. */
+static inline double abut_stretch_sum(double si, double sj)
+{
+    const double sum = si + sj;
+    return sum >= 1e-6 || sum <= -1e-6 ? sum : sum < 0 ? -1e-6 : 1e-6;
+}
 
 /** True when the model number is in the table. */
 int abut_density_known(int model);

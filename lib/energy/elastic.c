@@ -1,7 +1,10 @@
 #include "energy/elastic.h"
 
 #include "base/par.h"
+#include "energy/fibre.h"
+#include "energy/projection.h"
 #include "linalg/mat3.h"
+#include "linalg/svd3.h"
 #include "linalg/svd3_lanes.h"
 
 #include <math.h>
@@ -53,6 +56,24 @@ static abut_status rest_shapes(abut_elastic *e, abut_err *err)
     return ABUT_OK;
 }
 
+/* What materials have besides their moduli. */
+static abut_status material_terms(abut_elastic *e, abut_err *err)
+{
+    const abut_model *m = e->model;
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < m->nm && !rc; i++) {
+        const int more = (m->mat_volume && m->mat_volume[i] > 0) || (m->mat_stretch && m->mat_stretch[3 * i] > 0);
+        e->spectral[i] = (uint8_t)(more || abut_density_spectral(m->mat_model[i]));
+        if (m->mat_model[i] != ABUT_SPLINE) continue;
+        if (!e->spline && !(e->spline = calloc((size_t)m->nm, sizeof *e->spline)))
+            return abut_fail(err, ABUT_E_NOMEM, "splines of %d materials", m->nm);
+        const size_t lo = (size_t)m->mat_spline[2 * i];
+        rc = abut_spline_init(&e->spline[i], m->mat_spline[2 * i + 1] - m->mat_spline[2 * i], m->spline_knot + lo,
+                              m->spline_slope + 3 * lo, err);
+    }
+    return rc;
+}
+
 /* corners by node: count, sum up, fill; the fill runs in corner order, so every list ascends */
 static void incidence(abut_elastic *e)
 {
@@ -78,9 +99,11 @@ abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *er
     e->lame = malloc(nt * 2 * sizeof *e->lame);
     e->inc_first = calloc((size_t)m->nv + 1, sizeof *e->inc_first);
     e->inc = malloc(nt * 4 * sizeof *e->inc);
-    if (!e->B || !e->vol || !e->lame || !e->inc_first || !e->inc)
+    e->spectral = calloc((size_t)m->nm + 1, 1);
+    if (!e->B || !e->vol || !e->lame || !e->inc_first || !e->inc || !e->spectral)
         rc = abut_fail(err, ABUT_E_NOMEM, "rest shapes of %d tets", m->nt);
     if (!rc) rc = rest_shapes(e, err);
+    if (!rc) rc = material_terms(e, err);
     if (!rc) incidence(e);
     if (rc) abut_elastic_clear(e);
     return rc;
@@ -93,6 +116,9 @@ void abut_elastic_clear(abut_elastic *e)
     free(e->lame);
     free(e->inc_first);
     free(e->inc);
+    free(e->spectral);
+    for (int32_t i = 0; e->spline && i < e->model->nm; i++) abut_spline_clear(&e->spline[i]);
+    free(e->spline);
     *e = (abut_elastic){ 0 };
 }
 
@@ -105,9 +131,44 @@ static inline void deformation(const abut_elastic *e, const double *x, size_t t,
     abut_m3_mul(F, D, e->B + 9 * t);
 }
 
-static inline double psi_of(const abut_elastic *e, size_t t, const double F[9], double *P)
+void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], abut_principal *out)
+{
+    const abut_model *m = e->model;
+    const int32_t i = m->tet_mat[t], model = m->mat_model[i];
+    if (model == ABUT_SPLINE) abut_spline_principal(&e->spline[i], s, out);
+    else abut_density_principal(model, e->lame[2 * t], e->lame[2 * t + 1], s, out);
+    if (m->mat_volume && m->mat_volume[i] > 0) abut_volume_principal(m->mat_volume[i], s, out);
+    const double *stretch = m->mat_stretch ? m->mat_stretch + 3 * (size_t)i : NULL;
+    if (stretch && stretch[0] > 0) abut_strain_principal(stretch[0], stretch[1], stretch[2], s, out);
+}
+
+/* What the fibres of tet t add. */
+static inline void add_fibre(const abut_elastic *e, size_t t, const double F[9], double *psi, double *P)
+{
+    const double kappa = e->model->mat_fibre[e->model->tet_mat[t]];
+    if (kappa > 0 && *psi < INFINITY) *psi += abut_fibre_psi(kappa, e->model->tet_fibre + 3 * t, F, P);
+}
+
+/* isotropic part, by F alone where that does */
+static inline double psi_direct(const abut_elastic *e, size_t t, const double F[9], double *P)
 {
     return abut_psi(e->model->mat_model[e->model->tet_mat[t]], e->lame[2 * t], e->lame[2 * t + 1], F, P);
+}
+
+static double psi_of(const abut_elastic *e, size_t t, const double F[9], double *P)
+{
+    double U[9], s[3], V[9], psi;
+    abut_principal p;
+    if (e->spectral[e->model->tet_mat[t]]) {
+        abut_svd3(F, U, s, V);
+        abut_elastic_principal(e, t, s, &p);
+        if (P) abut_stress_principal(&p, U, V, P);
+        psi = p.psi;
+    } else {
+        psi = psi_direct(e, t, F, P);
+    }
+    if (e->model->mat_fibre) add_fibre(e, t, F, &psi, P);
+    return psi;
 }
 
 /* psi[n] and P[n] (NULL to skip) of the tets t .. t + n - 1 by their singular values, n <= ABUT_LANES */
@@ -121,9 +182,8 @@ static void spectral_group(const abut_elastic *e, size_t t, size_t n, double F[]
         const double stretch[3] = { s[0][l], s[1][l], s[2][l] };
         double u[9], v[9];
         abut_principal p;
-        const int model = e->model->mat_model[e->model->tet_mat[t + l]];
-        if (!abut_density_spectral(model)) continue;
-        abut_density_principal(model, e->lame[2 * (t + l)], e->lame[2 * (t + l) + 1], stretch, &p);
+        if (!e->spectral[e->model->tet_mat[t + l]]) continue;
+        abut_elastic_principal(e, t + l, stretch, &p);
         psi[l] = p.psi;
         if (!P) continue;
         for (int i = 0; i < 9; i++) u[i] = U[i][l], v[i] = V[i][l];
@@ -137,10 +197,11 @@ static inline void psi_group(const abut_elastic *e, const double *x, size_t t, s
     int spectral = 0;
     for (size_t l = 0; l < n; l++) {
         deformation(e, x, t + l, F[l]);
-        if (abut_density_spectral(e->model->mat_model[e->model->tet_mat[t + l]])) spectral = 1;
-        else psi[l] = psi_of(e, t + l, F[l], P ? P[l] : NULL);
+        if (e->spectral[e->model->tet_mat[t + l]]) spectral = 1;
+        else psi[l] = psi_direct(e, t + l, F[l], P ? P[l] : NULL);
     }
     if (spectral) spectral_group(e, t, n, F, psi, P);
+    for (size_t l = 0; e->model->mat_fibre && l < n; l++) add_fibre(e, t + l, F[l], &psi[l], P ? P[l] : NULL);
 }
 
 abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch, abut_err *err)

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "energy/density.h"
+#include "energy/spline.h"
 
 /* Rest shape of every tet, precomputed; owned here.  Borrows the model. */
 typedef struct abut_elastic {
@@ -16,6 +17,8 @@ typedef struct abut_elastic {
     double *lame;       /* [nt * 2] mu, lambda, Pa */
     int32_t *inc_first; /* [nv + 1], inc [4 nt]: tet corners at each node, ascending (4 * tet + corner) */
     int32_t *inc;
+    uint8_t *spectral;  /* [nm] the density needs singular values */
+    abut_spline *spline;    /* [nm] of those materials that are one; NULL when none is */
 } abut_elastic;
 
 /** Precomputes the rest shape.
@@ -26,6 +29,9 @@ void abut_elastic_clear(abut_elastic *e);
 
 /** mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu)(1 - 2 nu)), Pa. */
 void abut_lame(double young, double poisson, double *mu, double *lambda);
+
+/** The principal form of all isotropic terms of tet t: its density, distance to volume 1, to a range of stretches. */
+void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], abut_principal *out);
 
 /** Sum of volume * psi(F), J.  +inf when a neo-Hookean tet is not positive or anything is not finite (that is no
  * failure: the trial is infeasible).  scratch: one double per block of tets. */
@@ -47,5 +53,7 @@ double abut_von_mises(const double sigma[9]);
 
 /** H[81] = d2psi/dF2, rows and columns the entries of F row major; project: nearest positive semidefinite. */
 void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project);
+/** The same from a principal form and the singular vectors of F, as it stands. */
+void abut_principal_hess(const abut_principal *p, const double U[9], const double V[9], double H[81]);
 
 #endif

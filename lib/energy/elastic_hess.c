@@ -1,7 +1,9 @@
 /* Projected Hessians of hyperelastic tetrahedra, four at a time. */
 #include "base/par.h"
 #include "energy/elastic.h"
+#include "energy/fibre.h"
 #include "linalg/bsr.h"
+#include "linalg/svd3.h"
 #include "linalg/svd3_lanes.h"
 
 /* Second derivative in the frame of the singular vectors: scaling, and for each pair of axes (third index k) the entries
@@ -10,15 +12,12 @@ typedef struct modes {
     abut_lanes A[9], same[3], swap[3];
 } modes;
 
-static void modes_put(modes *out, int lane, int model, double mu, double lambda, const double s[3], double scale, int project)
+static void modes_put(modes *out, int lane, const abut_principal *p, double scale)
 {
-    abut_principal p;
-    abut_density_principal(model, mu, lambda, s, &p);
-    if (project) abut_principal_project(&p);
-    for (int i = 0; i < 9; i++) out->A[i][lane] = scale * p.A[i];
+    for (int i = 0; i < 9; i++) out->A[i][lane] = scale * p->A[i];
     for (int i = 0; i < 3; i++) {
-        out->same[i][lane] = 0.5 * scale * (p.flip[i] + p.twist[i]);
-        out->swap[i][lane] = 0.5 * scale * (p.flip[i] - p.twist[i]);
+        out->same[i][lane] = 0.5 * scale * (p->flip[i] + p->twist[i]);
+        out->swap[i][lane] = 0.5 * scale * (p->flip[i] - p->twist[i]);
     }
 }
 
@@ -66,7 +65,6 @@ static void pack(const modes *h, const abut_lanes *U, const abut_lanes *B, const
 /* tets [t0, t1), at most ABUT_LANES of them */
 static void hessian_group(const abut_elastic *e, const double *x, double scale, size_t t0, size_t t1, double *H)
 {
-    const abut_model *m = e->model;
     abut_lanes F[9], B[9], U[9], s[3], V[9], K[ABUT_PACKED];
     modes h;
     for (size_t l = 0; l < ABUT_LANES; l++) {
@@ -79,36 +77,70 @@ static void hessian_group(const abut_elastic *e, const double *x, double scale, 
     for (size_t l = 0; l < ABUT_LANES; l++) {
         const size_t t = t0 + l < t1 ? t0 + l : t0;
         const double stretch[3] = { s[0][l], s[1][l], s[2][l] };
-        modes_put(&h, (int)l, m->mat_model[m->tet_mat[t]], e->lame[2 * t], e->lame[2 * t + 1], stretch, scale * e->vol[t], 1);
+        abut_principal p;
+        abut_elastic_principal(e, t, stretch, &p);
+        abut_principal_project(&p);
+        modes_put(&h, (int)l, &p, scale * e->vol[t]);
     }
     pack(&h, U, B, V, K);
     for (size_t l = 0; l < t1 - t0; l++)
         for (size_t k = 0; k < ABUT_PACKED; k++) H[ABUT_PACKED * (t0 + l) + k] = K[k][l];
 }
 
+/* The fibres of tets [t0, t1), added to their packed blocks: (g_a . d)(g_b . d) M */
+static void add_fibres(const abut_elastic *e, const double *x, double scale, size_t t0, size_t t1, double *H)
+{
+    const abut_model *m = e->model;
+    for (size_t t = t0; t < t1; t++) {
+        const double kappa = m->mat_fibre[m->tet_mat[t]], *d = m->tet_fibre + 3 * t, *B = e->B + 9 * t;
+        double F[9], M[9], g[4] = { 0 }, *K = H + ABUT_PACKED * t;
+        if (kappa == 0) continue;
+        (void)abut_elastic_deformation(e, x, (int32_t)t, F);
+        abut_fibre_hessian(scale * e->vol[t] * kappa, d, F, M);
+        for (int a = 1; a < 4; a++) {
+            g[a] = B[3 * a - 3] * d[0] + B[3 * a - 2] * d[1] + B[3 * a - 1] * d[2];
+            g[0] -= g[a];
+        }
+        for (int a = 0; a < 4; a++)
+            for (int b = a; b < 4; b++, K += 9)
+                for (int i = 0; i < 9; i++) K[i] += g[a] * g[b] * M[i];
+    }
+}
+
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H)
 {
     const size_t n = (size_t)e->model->nt;
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
-    for (size_t t = 0; t < n; t += ABUT_LANES)
-        hessian_group(e, x, scale, t, t + ABUT_LANES < n ? t + ABUT_LANES : n, H);
+    for (size_t t = 0; t < n; t += ABUT_LANES) {
+        const size_t end = t + ABUT_LANES < n ? t + ABUT_LANES : n;
+        hessian_group(e, x, scale, t, end, H);
+        if (e->model->mat_fibre) add_fibres(e, x, scale, t, end, H);
+    }
 }
 
-void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project)
+void abut_principal_hess(const abut_principal *p, const double u[9], const double v[9], double H[81])
 {
-    abut_lanes L[9], U[9], s[3], V[9], a[3], b[3], K[9];
+    abut_lanes U[9], a[3], b[3], K[9];
     modes h;
-    for (int i = 0; i < 9; i++) L[i] = ABUT_LANES_ALL(F[i]);
-    abut_svd3_lanes(L, U, s, V);
-    const double stretch[3] = { s[0][0], s[1][0], s[2][0] };
-    for (int l = 0; l < ABUT_LANES; l++) modes_put(&h, l, model, mu, lambda, stretch, 1, project);
+    for (int i = 0; i < 9; i++) U[i] = ABUT_LANES_ALL(u[i]);
+    for (int l = 0; l < ABUT_LANES; l++) modes_put(&h, l, p, 1);
     for (int j = 0; j < 3; j++)   /* unit vector j in the frame of V is row j of V: one in each lane */
-        for (int c = 0; c < 3; c++) b[c][j] = b[c][3] = V[3 * j + c][0];
+        for (int c = 0; c < 3; c++) b[c][j] = b[c][3] = v[3 * j + c];
     for (int i = 0; i < 3; i++) {
-        for (int c = 0; c < 3; c++) a[c] = V[3 * i + c];
+        for (int c = 0; c < 3; c++) a[c] = ABUT_LANES_ALL(v[3 * i + c]);
         block(&h, U, a, b, K);
         for (int j = 0; j < 3; j++)
             for (int m = 0; m < 3; m++)
                 for (int k = 0; k < 3; k++) H[9 * (3 * m + i) + 3 * k + j] = K[3 * m + k][j];
     }
+}
+
+void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project)
+{
+    double U[9], s[3], V[9];
+    abut_principal p;
+    abut_svd3(F, U, s, V);
+    abut_density_principal(model, mu, lambda, s, &p);
+    if (project) abut_principal_project(&p);
+    abut_principal_hess(&p, U, V, H);
 }

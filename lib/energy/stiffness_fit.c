@@ -5,24 +5,35 @@
 #define SPACING 0.01
 
 /* f(x) by the principal form, which wants its stretches in descending order */
-static double axial_stress(int model, double mu, double lambda, double x)
+static double axial_stress(const abut_spline *spline, int model, double mu, double lambda, double x)
 {
     abut_principal p;
     const double s[3] = { x > 1 ? x : 1, 1, x > 1 ? 1 : x };
-    abut_density_principal(model, mu, lambda, s, &p);
+    if (spline) abut_spline_principal(spline, s, &p);
+    else abut_density_principal(model, mu, lambda, s, &p);
     return x > 1 ? p.d[0] : p.d[2];
 }
 
-double abut_stiffness_fit(int model, double mu, double lambda, double lo, double hi)
+static double fit(const abut_spline *spline, int model, double mu, double lambda, double lo, double hi)
 {
     const long n = lround((hi - lo) / SPACING);
     double stress = 0, square = 0;
     for (long i = 0; i <= n; i++) {
         const double x = lo + (hi - lo) * (double)i / (double)n;
-        stress += axial_stress(model, mu, lambda, x) * (x - 1);
+        stress += axial_stress(spline, model, mu, lambda, x) * (x - 1);
         square += (x - 1) * (x - 1);
     }
     return stress / square;
+}
+
+double abut_stiffness_fit(int model, double mu, double lambda, double lo, double hi)
+{
+    return fit(NULL, model, mu, lambda, lo, hi);
+}
+
+double abut_stiffness_fit_spline(const abut_spline *s, double lo, double hi)
+{
+    return fit(s, ABUT_SPLINE, 0, 0, lo, hi);
 }
 
 abut_status abut_stiffness_fit_materials(const abut_elastic *e, double lo, double hi, double *k, abut_err *err)
@@ -33,7 +44,9 @@ abut_status abut_stiffness_fit_materials(const abut_elastic *e, double lo, doubl
     for (int32_t i = 0; i < m->nm; i++) {
         double mu, lambda;
         abut_lame(m->mat_young[i], m->mat_poisson[i], &mu, &lambda);
-        k[i] = abut_stiffness_fit(m->mat_model[i], mu, lambda, lo, hi);
+        k[i] = fit(m->mat_model[i] == ABUT_SPLINE ? &e->spline[i] : NULL, m->mat_model[i], mu, lambda, lo, hi);
+        if (m->mat_volume) k[i] += m->mat_volume[i];
+        if (m->mat_stretch) k[i] += m->mat_stretch[3 * i];
         if (!(k[i] > 0 && k[i] < INFINITY))
             return abut_fail(err, ABUT_E_FORMAT, "material %d: its mean stiffness over stretches %g .. %g is %g Pa, expected > 0",
                              i, lo, hi, k[i]);

@@ -446,6 +446,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = put_contact(&b, err);
     if (!rc) rc = put_planes(&b, err);
     if (!rc) rc = put_friction(&b, err);
+    if (!rc) rc = abut_build_terms(&b, err);
     if (!rc) rc = abut_build_motions(&b, err);
     if (!rc) rc = abut_build_attachments(&b, err);
     if (!rc) rc = put_parameters(&b, err);

@@ -44,6 +44,9 @@ ABUT_MUST_USE abut_status abut_build_thin(abut_build *b, abut_err *err);
 /** Puts what materials of shells have beside their isotropic moduli. */
 ABUT_MUST_USE abut_status abut_build_fabrics(abut_build *b, abut_err *err);
 
+/** Puts what materials of tets have beside their isotropic moduli: after the tets. */
+ABUT_MUST_USE abut_status abut_build_terms(abut_build *b, abut_err *err);
+
 /* A node of the model and the point of its object's mesh that it was. */
 typedef struct abut_listed {
     int32_t node, point;

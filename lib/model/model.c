@@ -9,7 +9,7 @@
 
 const char *const abut_continuity_names[ABUT_CONTINUITIES + 1] = { "c0", "c1", "c2", NULL };
 const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1] = {
-    "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated", "polynomial", NULL
+    "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated", "polynomial", "spline", NULL
 };
 
 enum { RULE_OPT, RULE_NEED, RULE_MAY };

@@ -13,7 +13,8 @@ enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves 
 
 /* Constitutive models; formulas in energy/density.h.  The numbers stand in streams: append only. */
 enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1, ABUT_STABLE_NEO_HOOKEAN = 2, ABUT_STVK = 3, ABUT_ARAP = 4,
-       ABUT_LINEAR_COROTATED = 5, ABUT_POLYNOMIAL = 6, ABUT_MATERIAL_MODELS = 7 /* how many */ };
+       ABUT_LINEAR_COROTATED = 5, ABUT_POLYNOMIAL = 6, ABUT_SPLINE = 7,
+       ABUT_MATERIAL_MODELS = 8 /* how many */ };
 
 /* What a shell is of; formulas in energy/membrane.h.  The numbers stand in streams: append only. */
 enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
@@ -43,9 +44,9 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
- * them, rod segments, bends between those, particles, springs. */
+ * them, rod segments, bends between those, particles, springs, knots of splines. */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -112,6 +113,13 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(spring,        "spring/node",        int32_t, I32, nsp, 2, "",      OPT)  /* energy/spring.h                       */ \
     F(spring_length, "spring/length",      double,  F64, nsp, 0, "m",     OPT)  /* at rest; > 0                          */ \
     F(spring_stiffness, "spring/stiffness", double, F64, nsp, 0, "N/m",   OPT)  /* > 0                                   */ \
+    F(tet_fibre,     "tet/fibre",          double,  F64, nt, 3, "",       MAY)  /* unit direction at rest; needed by material/fibre */ \
+    F(mat_fibre,     "material/fibre",     double,  F64, nm, 0, "Pa",     MAY)  /* stiffness along it (energy/fibre.h); >= 0 */ \
+    F(mat_volume,    "material/volume",    double,  F64, nm, 0, "Pa",     MAY)  /* of the squared distance to volume 1 (energy/projection.h); >= 0 */ \
+    F(mat_stretch,   "material/stretch",   double,  F64, nm, 3, "",       MAY)  /* of that to stretches in [low, high]: stiffness in Pa >= 0, low, high */ \
+    F(mat_spline,    "material/spline",    int32_t, I32, nm, 2, "",       MAY)  /* SPLINE: [lo, hi) rows of spline/; needed then */ \
+    F(spline_knot,   "spline/knot",        double,  F64, nkn, 0, "",      OPT)  /* ascending in each material            */ \
+    F(spline_slope,  "spline/slope",       double,  F64, nkn, 3, "Pa",    OPT)  /* a', b', c' there (energy/spline.h)    */ \
     F(mat_membrane,  "material/membrane",  int32_t, I32, nm, 0, "",       MAY)  /* ABUT_MEMBRANE_*; absent: isotropic    */ \
     F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* a11, a22, a12, G12 of one that is not isotropic; needed then */ \
     F(mat_strain,    "material/strain-limit", double, F64, nm, 3, "",     MAY)  /* CLOTH: |E11|, |E22|, |E12| stay below; needed then */ \

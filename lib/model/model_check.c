@@ -66,6 +66,47 @@ static abut_status check_nodes(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
+/* Terms that add to a material. */
+static abut_status check_terms(const abut_model *m, abut_err *err)
+{
+    abut_status rc;
+    const size_t nm = (size_t)m->nm;
+    if ((m->mat_fibre && (rc = domain("material/fibre", m->mat_fibre, nm, 0, 1, INFINITY, err))) ||
+        (m->mat_volume && (rc = domain("material/volume", m->mat_volume, nm, 0, 1, INFINITY, err))))
+        return rc;
+    for (size_t i = 0; m->mat_stretch && i < nm; i++) {
+        const double *s = m->mat_stretch + 3 * i;
+        if (!(s[0] >= 0 && s[1] >= 0 && s[1] <= 1 && s[2] >= 1))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/stretch' row %zu: %g, %g, %g, expected a stiffness of 0 or more and "
+                             "0 <= low <= 1 <= high", i, s[0], s[1], s[2]);
+    }
+    if (m->mat_fibre && m->nt && !m->tet_fibre)
+        return abut_fail(err, ABUT_E_FORMAT, "array 'tet/fibre' is missing: there is 'material/fibre'");
+    for (int32_t t = 0; m->tet_fibre && t < m->nt; t++) {
+        const double *d = m->tet_fibre + 3 * (size_t)t, n2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        if (!(fabs(n2 - 1) < 1e-9))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'tet/fibre' row %d: length %.17g, expected 1", t, sqrt(n2));
+    }
+    return ABUT_OK;
+}
+
+static abut_status check_splines(const abut_model *m, abut_err *err)
+{
+    for (int32_t i = 0; i < m->nm; i++) {
+        if (m->mat_model[i] != ABUT_SPLINE) continue;
+        if (!m->mat_spline) return abut_fail(err, ABUT_E_FORMAT, "array 'material/spline' is missing: material %d is a spline", i);
+        const int32_t lo = m->mat_spline[2 * i], hi = m->mat_spline[2 * i + 1];
+        if (!(lo >= 0 && hi - 2 >= lo && hi <= m->nkn))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/spline' row %d: %d, %d, expected two knots or more of %d", i, lo, hi,
+                             m->nkn);
+        for (int32_t k = lo + 1; k < hi; k++)
+            if (!(m->spline_knot[k - 1] < m->spline_knot[k]))
+                return abut_fail(err, ABUT_E_FORMAT, "array 'spline/knot' row %d: %g after %g, expected ascending knots", k,
+                                 m->spline_knot[k], m->spline_knot[k - 1]);
+    }
+    return ABUT_OK;
+}
+
 static abut_status check_elements(const abut_model *m, abut_err *err)
 {
     abut_status rc;
@@ -78,7 +119,8 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
         (rc = domain("material/young", m->mat_young, nm, 0, 0, INFINITY, err)) ||
         (rc = domain("material/poisson", m->mat_poisson, nm, -1, 0, 0.5, err)))
         return rc;
-    return ABUT_OK;
+    rc = check_terms(m, err);
+    return rc ? rc : check_splines(m, err);
 }
 
 /* A node stands for at most one collision vertex: two would be in contact with each other at distance zero. */

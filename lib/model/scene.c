@@ -144,6 +144,11 @@ static void lift(abut_scene *s)
 void abut_scene_place(abut_scene *s)
 {
     if (s->is_turned) transform_all(s, s->turn, (const double[3]){ 0 });
+    for (int32_t i = 0; s->is_turned && i < s->nmaterials; i++) {
+        double *f = s->material[i].fibre_direction, d[3];
+        memcpy(d, f, sizeof d);
+        for (int k = 0; k < 3; k++) f[k] = s->turn[3 * k] * d[0] + s->turn[3 * k + 1] * d[1] + s->turn[3 * k + 2] * d[2];
+    }
     fit(s);
     lift(s);
 }
@@ -167,6 +172,7 @@ void abut_scene_clear(abut_scene *s)
     for (int32_t i = 0; i < s->nseams; i++)
         for (int k = 0; k < 2; k++) free(s->seam[i].side[k].points);
     free(s->attachment), free(s->seam);
+    for (int32_t i = 0; s->material && i < s->nmaterials; i++) free(s->material[i].knot), free(s->material[i].slope);
     free(s->material), free(s->object), free(s->plane), free(s->motion), free(s->pair);
     memset(s, 0, sizeof *s);
 }

@@ -22,6 +22,10 @@ typedef struct abut_scene_material {
     int membrane;                   /* ABUT_MEMBRANE_ISOTROPIC, ... */
     double fabric[4];               /* Pa: a11, a22, a12, G12 */
     double strain_limit[3];         /* of ABUT_MEMBRANE_CLOTH: E11, E22, E12 */
+    int32_t nknots;                 /* of a spline; 0: it is none */
+    double *knot, *slope;           /* [nknots], [3 nknots] Pa: a', b', c' */
+    double fibre, fibre_direction[3];   /* Pa, 0: none; unit, in the scene's axes at the start */
+    double volume, stretch[3];      /* Pa, 0: none; Pa, low, high: squared distances (energy/projection.h) */
     char from[ABUT_SCENE_FROM];
 } abut_scene_material;
 

@@ -206,7 +206,7 @@ static abut_status constant_make(abut_initial *s, const abut_problem *p, abut_er
     if (!c->node_row) c->node_row = malloc(bytes + 1);
     if (!c->node_row) return no_memory(p, err);
     abut_chol_scalar_free(&c->factor);
-    const abut_status rc = abut_laplacian_factor(p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &c->factor, err);
+    const abut_status rc = abut_laplacian_factor(p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &c->factor, NULL, err);
     c->psi = p->al.on ? -1 : p->w.psi;
     memcpy(c->node_row, p->row, bytes);
     return rc;

@@ -25,9 +25,13 @@ static void tet_blocks(const abut_elastic *e, const double *k, double psi, doubl
             for (int a = 0; a < 3; a++) g[3 * (a + 1) + d] = B[3 * a + d];
             g[d] = -(B[d] + B[3 + d] + B[6 + d]);
         }
+        const double kappa = m->mat_fibre ? psi * e->vol[t] * m->mat_fibre[m->tet_mat[t]] : 0;
+        double along[4] = { 0 };    /* the fibre */
+        for (int a = 0; a < 4 && kappa > 0; a++)
+            for (int d = 0; d < 3; d++) along[a] += g[3 * a + d] * m->tet_fibre[3 * t + (size_t)d];
         for (int a = 0; a < 4; a++)
             for (int b = a; b < 4; b++)
-                put(H + ABUT_PACKED * t, a, b, w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]));
+                put(H + ABUT_PACKED * t, a, b, kappa * along[a] * along[b] + w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]));
     }
 }
 
@@ -83,7 +87,19 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_el
     return rc;
 }
 
-abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_chol_scalar **c, abut_err *err)
+/* Mean of the diagonal of L, N/m. */
+static abut_status mean_stiffness(const abut_problem *p, const abut_bsr *A, double *mean, abut_err *err)
+{
+    double *diag = malloc(((size_t)A->n + 1) * sizeof *diag), sum = 0;
+    if (!diag) return abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", A->n);
+    abut_problem_diagonal(p, diag);
+    for (int32_t i = 0; i < A->n; i++) sum += (A->val[9 * A->ptr[i]] - diag[i]) / p->w.psi;
+    free(diag);
+    *mean = A->n ? sum / A->n : 0;
+    return ABUT_OK;
+}
+
+abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_chol_scalar **c, double *mean, abut_err *err)
 {
     abut_bsr A = { 0 };
     double *k = malloc(((size_t)p->model->nm + 1) * sizeof *k);
@@ -92,6 +108,7 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
     abut_status rc = k && perm ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
     if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(&p->elastic, lo, hi, k, err);
     if (!rc) rc = abut_laplacian(p, k, NULL, &A, err);
+    if (!rc && mean) rc = mean_stiffness(p, &A, mean, err);
     if (!rc) rc = abut_graph_order(&A, perm, err);
     if (!rc) rc = abut_chol_scalar_new(c, &A, perm, err);
     abut_bsr_clear(&A);

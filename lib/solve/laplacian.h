@@ -1,6 +1,7 @@
 /* The constant matrix of a step and its factor: A = D + psi L with D the masses (and what damps them) and L the Laplacian of
  * the elements (Liu 2018, 8.1):
  *     tet          vol k (g_a . g_b)       g_a the gradients of the corners, k the fitted stiffness of the material
+ *                  and of its fibres kappa (g_a . d)(g_b . d)
  *     spring       k [1 -1; -1 1]
  *     attachment   k c c^T,  c = (1, -w)
  *     thin         trace of each 3x3 block of the Hessian at rest (shells, hinges, rods: energy/thin.h)
@@ -18,8 +19,9 @@
 ABUT_MUST_USE abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elems *more, abut_bsr *A, abut_err *err);
 
 /** Its factor, with a nested-dissection ordering; the materials fitted over stretches lo .. hi.  *c is replaced.
+ * mean  N/m, out: the mean stiffness of a node, that of the diagonal of L; NULL to skip
  * Fails  as abut_stiffness_fit_materials and abut_chol_scalar_new do */
 ABUT_MUST_USE abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_chol_scalar **c,
-                                                abut_err *err);
+                                                double *mean, abut_err *err);
 
 #endif

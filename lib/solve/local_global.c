@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "contact/cross.h"
+#include "energy/characteristic.h"
 #include "energy/stiffness_fit.h"
 #include "model/motion.h"
 #include "solve/measures.h"
@@ -13,8 +14,10 @@
 
 /* Armijo's constant (Liu 2018, 4.1). */
 #define DECREASE 0.03
+/* Stiffness of collision springs over the mean stiffness of a node. */
+#define COLLISION 10
 
-const char *const abut_lg_names[ABUT_LGS + 1] = { "pd", "mass-springs", NULL };
+const char *const abut_lg_names[ABUT_LGS + 1] = { "pd", "mass-springs", "admm-pd", NULL };
 const char *const abut_lg_contact_names[ABUT_LG_COLLISIONS + 1] = { "ignore", "springs", NULL };
 
 abut_lg_opts abut_lg_defaults(void)
@@ -35,6 +38,8 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     if (o->method == ABUT_LG_SPRINGS && (m->nt || m->nsh || m->nrd))
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: the model has %d tets, %d shells and %d rods, expected springs and attachments "
                          "alone (pd takes all)", name, m->nt, m->nsh, m->nrd);
+    if (o->method == ABUT_LG_ADMM && (m->nsh || m->nrd || m->mat_fibre))
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells, rods or fibres, expected tets and springs without them", name);
     if (m->shell_limit || m->mat_strain)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells with limits of their stretch, expected none: it cannot keep them", name);
     if (o->contact == ABUT_LG_REFUSE && (m->nc || m->nh))
@@ -58,7 +63,12 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
     *s = (abut_local_global){ .opt = *opt };
     abut_status rc = check_model(m, opt, err);
     if (!rc) rc = abut_problem_init(&s->prob, m, err);
-    if (rc) return rc;
+    if (!rc) rc = abut_collision_springs_init(&s->collisions, &s->prob, err);
+    if (!rc && opt->method == ABUT_LG_ADMM) rc = abut_admm_init(&s->admm, &s->prob, opt->fit_low, opt->fit_high, err);
+    if (rc) {
+        abut_lg_clear(s);
+        return rc;
+    }
     const size_t n3 = 3 * (size_t)m->nv;
     double **field[] = { &s->x, &s->xt, &s->v, &s->v_end, &s->acc, &s->g, &s->dx, &s->rhs };
     s->factored = malloc((size_t)m->nv + 1);
@@ -68,7 +78,7 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
         abut_lg_clear(s);
         return abut_fail(err, ABUT_E_NOMEM, "solver %s: %d nodes", abut_lg_names[opt->method], m->nv);
     }
-    s->exact = squared_distances(m);
+    s->exact = opt->method != ABUT_LG_ADMM && opt->contact != ABUT_LG_COLLISIONS && squared_distances(m);
     return ABUT_OK;
 }
 
@@ -76,6 +86,8 @@ void abut_lg_clear(abut_local_global *s)
 {
     abut_problem_clear(&s->prob);
     abut_chol_scalar_free(&s->A);
+    abut_admm_clear(&s->admm);
+    abut_collision_springs_clear(&s->collisions);
     abut_arena_clear(&s->scratch);
     free(s->factored);
     free(s->x);
@@ -95,7 +107,7 @@ static abut_status objective_at(abut_local_global *s, const double *x, double *s
 {
     abut_energy e;
     const abut_status rc = abut_problem_energy(&s->prob, x, NULL, &s->none, &e, &s->scratch, err);
-    if (!rc) *sum = abut_energy_sum(&e);
+    if (!rc) *sum = abut_energy_sum(&e) + abut_collision_springs_energy(&s->collisions, &s->prob, x);
     if (!rc && isnan(*sum)) *sum = INFINITY;
     return rc;
 }
@@ -114,7 +126,8 @@ static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err
     if (s->A && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
     abut_problem_number(p);
     memcpy(s->factored, p->held, nv);
-    const abut_status rc = abut_laplacian_factor(p, s->opt.fit_low, s->opt.fit_high, &s->A, err);
+    const abut_status rc = abut_laplacian_factor(p, s->opt.fit_low, s->opt.fit_high, &s->A, &s->collisions.stiffness, err);
+    s->collisions.stiffness *= COLLISION;
     rep->seconds.factor += abut_time_wall() - clock;
     return rc;
 }
@@ -150,22 +163,35 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
     abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
     rc = prepare(s, rep, err);
-    return rc ? rc : start(s, err);
+    if (!rc) rc = start(s, err);
+    if (!rc && s->opt.contact == ABUT_LG_COLLISIONS) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);
+    if (!rc && s->opt.method == ABUT_LG_ADMM) abut_admm_start(&s->admm, p, s->x);
+    if (rc || !(s->opt.norm > 0)) return rc;
+    s->enough = s->opt.norm * m->h[0] * m->h[0] * abut_characteristic_force(&p->elastic, p->held, s->dx);
+    return s->enough > 0 ? ABUT_OK
+                         : abut_fail(err, ABUT_E_FORMAT, "the characteristic norm is 0: expected tets that are stiff at rest");
 }
 
-/* s->dx = -A^-1 grad E(x); returns its largest entry over h, m/s */
+/* s->dx = -A^-1 r at x, r the gradient of E, for ADMM that of its global step; its largest entry over h, m/s.  s->g is the
+ * gradient of E where something asks for it. */
 static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     const int32_t nv = p->model->nv;
-    double clock = abut_time_wall(), big = 0;
+    const int admm = s->opt.method == ABUT_LG_ADMM;
+    double clock = abut_time_wall(), big = 0, *r = admm ? s->dx : s->g;
     int finite = 1;
-    const abut_status rc = abut_problem_gradient(p, s->x, NULL, &s->none, ABUT_TERM_SMOOTH, s->g, &s->scratch, err);
+    abut_status rc = ABUT_OK;
+    if (s->opt.contact == ABUT_LG_COLLISIONS) rc = abut_collision_springs_find(&s->collisions, p, s->x, err);
+    if (!rc && (!admm || s->opt.norm > 0))
+        rc = abut_problem_gradient(p, s->x, NULL, &s->none, ABUT_TERM_SMOOTH, s->g, &s->scratch, err);
+    if (!rc && admm) rc = abut_admm_step(&s->admm, p, s->x, r, &s->scratch, err);
     if (rc) return rc;
+    abut_collision_springs_gradient(&s->collisions, p, s->x, r);
     rep->seconds.gradient += abut_time_wall() - clock;
     clock = abut_time_wall();
     for (int32_t i = 0; i < nv; i++)
-        if (p->row[i] >= 0) memcpy(s->rhs + 3 * (size_t)p->row[i], s->g + 3 * (size_t)i, 3 * sizeof *s->rhs);
+        if (p->row[i] >= 0) memcpy(s->rhs + 3 * (size_t)p->row[i], r + 3 * (size_t)i, 3 * sizeof *s->rhs);
     abut_chol_scalar_solve(s->A, s->rhs, s->rhs);
     for (int32_t i = 0; i < nv; i++) {
         static const double still[3] = { 0 };
@@ -196,7 +222,7 @@ static abut_status search(abut_local_global *s, double *alpha, abut_report *rep,
     abut_acc slope = { 0, 0 };
     double sum;
     abut_status rc = abut_problem_energy(p, s->x, NULL, &s->none, &e, &s->scratch, err);
-    const double here = abut_energy_sum(&e), noise = abut_energy_noise(p, &e);
+    const double here = abut_energy_sum(&e) + abut_collision_springs_energy(&s->collisions, p, s->x), noise = abut_energy_noise(p, &e);
     for (int32_t i = 0; i < 3 * p->model->nv; i++) abut_acc_add(&slope, s->g[i] * s->dx[i]);
     for (*alpha = 1; !rc && *alpha > 0x1p-60; *alpha /= 2) {
         move(s, *alpha, s->xt);
@@ -215,7 +241,7 @@ abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *re
     if (rc) return rc;
     if (!isfinite(*speed)) return abut_fail(err, ABUT_E_NUMERIC, "the direction is not finite");
     const double clock = abut_time_wall();
-    if (s->exact) move(s, 1, s->xt);
+    if (s->exact || s->opt.method == ABUT_LG_ADMM) move(s, 1, s->xt);
     else rc = search(s, &alpha, rep, err);
     if (rc) return rc;
     if (alpha > 0) {
@@ -232,6 +258,14 @@ abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *re
     return ABUT_OK;
 }
 
+/* The length of the gradient where the last iteration began, kg m. */
+static double gradient_norm(const abut_local_global *s)
+{
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) abut_acc_add(&sum, s->g[i] * s->g[i]);
+    return sqrt(sum.hi + sum.lo);
+}
+
 static abut_status iterate_all(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const double tolerance = s->prob.model->tolerance[0];
@@ -240,11 +274,13 @@ static abut_status iterate_all(abut_local_global *s, abut_report *rep, abut_err 
     for (int k = 0; k < most; k++) {
         const abut_status rc = abut_lg_iterate(s, &speed, rep, err);
         if (rc) return rc;
-        if (!s->opt.iterations && speed <= tolerance) return ABUT_OK;
+        if (!s->opt.iterations && (s->opt.norm > 0 ? gradient_norm(s) <= s->enough : speed <= tolerance)) return ABUT_OK;
     }
-    return s->opt.iterations ? ABUT_OK
-                             : abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: residual %.3g m/s, want %.3g", most,
-                                         speed, tolerance);
+    if (s->opt.iterations) return ABUT_OK;
+    if (s->opt.norm > 0)
+        return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: characteristic norm %.3g, want %.3g", most,
+                         s->opt.norm * gradient_norm(s) / s->enough, s->opt.norm);
+    return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: residual %.3g m/s, want %.3g", most, speed, tolerance);
 }
 
 static abut_status put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
@@ -276,6 +312,7 @@ static abut_status report_physics(abut_local_global *s, abut_report *rep, abut_e
     rep->passes = 1;
     rep->eta = 1;
     rep->min_gap = rep->lag_residual = -1;
+    rep->contacts = (int32_t)s->collisions.n;
     rep->contact = s->opt.contact == ABUT_LG_COLLISIONS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
     rep->memory_peak = abut_memory_peak();
     return abut_problem_potential(p, s->x, &rep->elastic, &s->scratch, err);

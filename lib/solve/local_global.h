@@ -6,18 +6,22 @@
  * (solve/laplacian.h).  Where every energy is a squared distance (springs, ARAP, attachments), one such
  * iteration is the local step (each element projected to its set) and the global one (all of them fitted) of projective
  * dynamics: (M + h^2 L) x = M xhat + h^2 J p.  Then it never raises E, and its only fixed points are those of implicit Euler.
- * Other materials are fitted by one stiffness each, and a line search sees to the descent (Liu 2018, 9.4).
+ * Other materials are fitted by one stiffness each, and a line search sees to the descent (Liu 2018, 9.4).  admm-pd takes the
+ * same matrix another way (solve/admm.h).
  *
  * NOTHING is guaranteed about intersections or inversion: contact is not in E.  It is ignored, or answered by springs that
  * push after the fact (solve/collision_springs.h), and only when the caller says so.  Which is in the report. */
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_H
 
+#include "solve/admm.h"
+#include "solve/collision_springs.h"
 #include "solve/laplacian.h"
 #include "solve/scheme.h"
 
 /* The methods, and their names as options of `step`, in that order, NULL at the end. */
-enum { ABUT_LG_PROJECTIVE = 0, ABUT_LG_SPRINGS = 1 /* only springs and attachments */, ABUT_LGS = 2 /* how many */ };
+enum { ABUT_LG_PROJECTIVE = 0, ABUT_LG_SPRINGS = 1 /* only springs and attachments */, ABUT_LG_ADMM = 2,
+       ABUT_LGS = 3 /* how many */ };
 extern const char *const abut_lg_names[ABUT_LGS + 1];
 
 /* What becomes of contact, and the names of that: the caller has to choose. */
@@ -27,7 +31,9 @@ extern const char *const abut_lg_contact_names[ABUT_LG_COLLISIONS + 1];
 typedef struct abut_lg_opts {
     int method;             /* ABUT_LG_* */
     int contact;            /* ABUT_LG_REFUSE, ... */
-    int iterations;         /* of each step; 0: until |A^-1 grad E|_inf / h is at most the model's tolerance */
+    int iterations;         /* of each step; 0: until it has converged: */
+    double norm;            /* ... |grad E| is at most this times h^2 and the characteristic force (energy/characteristic.h);
+                               0: |x - x_last|_inf / h is at most the model's tolerance */
     int max_iterations;     /* of a step that has to converge: reaching it is an error; 100000 */
     double fit_low, fit_high;   /* stretches over which materials are fitted; 0.5, 1.5 */
 } abut_lg_opts;
@@ -38,6 +44,9 @@ typedef struct abut_local_global {
     abut_lg_opts opt;
     abut_problem prob;
     abut_chol_scalar *A;
+    abut_admm admm;
+    abut_collision_springs collisions;
+    double enough;              /* norm of the gradient that ends a step, kg m */
     uint8_t *factored;          /* [nv] what was held when A was factored */
     int exact;                  /* every energy is a squared distance: no line search */
     abut_pairs none;            /* no contacts */

@@ -131,7 +131,7 @@ TEST(a_hanging_bar_shows_youngs_modulus_and_poissons_ratio_of_every_material)
     for (int model = 0; model < ABUT_MATERIAL_MODELS; model++) {
         world w;
         double u[2] = { 0 }, thin[2] = { 0 }, n = 0, sides = 0;
-        if (model == ABUT_POLYNOMIAL) continue;   /* no stiffness at rest */
+        if (model == ABUT_POLYNOMIAL || model == ABUT_SPLINE) continue;   /* no stiffness at rest, no moduli */
         world_scene(&w, HANGING, abut_material_names[model]);
         CHECK(!world_run(&w, 2));
         for (int32_t i = 0; i < w.model.nv; i++) {

@@ -338,6 +338,66 @@ TEST(too_little_scratch_is_reported_and_leaves_the_outputs_alone)
     abut_elastic_clear(&e);
 }
 
+/* neo-Hookean with a volume term, ARAP with fibres and a range of stretches, a spline */
+static void with_terms(kuhn_box *b)
+{
+    static double volume[3] = { 3e4, 0, 1e4 }, stretch[9] = { 0, 0, 2, 4e4, 0.95, 1.1, 0, 0, 2 }, fibre[3] = { 0, 5e4, 2e4 };
+    static double knot[4] = { 0.4, 0.8, 1.2, 2 }, slope[12] = { -9e4, 1e3, -2e3, -3e4, 2e3, 0, 3e4, 1e3, 1e3, 1e5, 0, 3e3 }, d[3 * 64];
+    static int32_t rows[6] = { 0, 0, 0, 0, 0, 4 };
+    abut_rng r = { 8 };
+    b->mat_model[0] = ABUT_NEO_HOOKEAN, b->mat_model[1] = ABUT_ARAP, b->mat_model[2] = ABUT_SPLINE;
+    for (int t = 0; t < b->model.nt; t++) {
+        const double u = abut_rng_real(&r, 0, 6), v = abut_rng_real(&r, -0.9, 0.9);
+        d[3 * t] = sqrt(1 - v * v) * cos(u), d[3 * t + 1] = sqrt(1 - v * v) * sin(u), d[3 * t + 2] = v;
+    }
+    b->model.mat_volume = volume, b->model.mat_stretch = stretch, b->model.mat_fibre = fibre, b->model.tet_fibre = d;
+    b->model.mat_spline = rows, b->model.spline_knot = knot, b->model.spline_slope = slope, b->model.nkn = 4;
+}
+
+TEST(terms_that_add_to_a_material_have_consistent_energy_gradient_and_hessian)
+{
+    kuhn_box b;
+    abut_elastic e;
+    abut_arena scratch = { 0 };
+    abut_rng r = { 9 };
+    kuhn_build(&b, 2, 0.5, 0.1, 3);
+    with_terms(&b);
+    CHECK(b.model.nt <= 64 && !abut_elastic_init(&e, &b.model, NULL));
+    enum { N3 = 81 };
+    double x[N3], g[N3], up[N3], down[N3];
+    double *H = malloc((size_t)b.model.nt * ABUT_PACKED * sizeof *H);
+    abut_bsr A = { 0 };
+    const abut_elems set = { (size_t)b.model.nt, b.model.tet, H };
+    CHECK(!abut_bsr_pattern(&A, b.model.nv, &set, 1, NULL));
+    for (int i = 0; i < N3; i++) x[i] = (i % 3 == 0 ? 1.3 : 1.02) * b.X[i] + abut_rng_real(&r, -0.02, 0.02);
+    memset(g, 0, sizeof g);
+    CHECK(!abut_elastic_gradient(&e, x, 2, g, &scratch, NULL));
+    abut_elastic_hessian(&e, x, 2, H);
+    abut_bsr_assemble(&A, NULL, &set, 1);
+    for (int i = 0; i < N3; i++) {
+        const double at = x[i], h = 1e-6;
+        double more, less, v[N3] = { 0 }, Av[N3], curvature = 0, true_curvature = 0;
+        x[i] = at + h;
+        memset(up, 0, sizeof up);
+        CHECK(!abut_elastic_energy(&e, x, &more, &scratch, NULL) && !abut_elastic_gradient(&e, x, 2, up, &scratch, NULL));
+        x[i] = at - h;
+        memset(down, 0, sizeof down);
+        CHECK(!abut_elastic_energy(&e, x, &less, &scratch, NULL) && !abut_elastic_gradient(&e, x, 2, down, &scratch, NULL));
+        x[i] = at;
+        CHECK_NEAR((more - less) / h, g[i], 1e-5 * 2e4);
+        v[i] = 1;
+        abut_bsr_multiply(&A, v, Av);
+        for (int k = 0; k < N3; k++) curvature += v[k] * Av[k], true_curvature += v[k] * (up[k] - down[k]) / (2 * h);
+        CHECK(curvature >= true_curvature - 1e-3 * fabs(true_curvature));     /* the projection only adds */
+        CHECK(curvature < 2 * true_curvature);
+    }
+    abut_bsr_clear(&A);
+    abut_elastic_clear(&e);
+    abut_arena_clear(&scratch);
+    free(H);
+    kuhn_free(&b);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -351,5 +411,6 @@ int main(int argc, char **argv)
     RUN(energy_and_gradient_have_the_same_bits_for_every_thread_count);
     RUN(bad_materials_and_rest_shapes_are_refused_by_name);
     RUN(too_little_scratch_is_reported_and_leaves_the_outputs_alone);
+    RUN(terms_that_add_to_a_material_have_consistent_energy_gradient_and_hessian);
     return check_done();
 }

@@ -85,7 +85,7 @@ TEST(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_me
     CHECK(!abut_problem_init(&p, &w.model, &w.err));
     abut_problem_number(&p);
     CHECK(!abut_stiffness_fit_materials(&p.elastic, 0.5, 1.5, &k, &w.err));
-    CHECK(!abut_laplacian(&p, &k, &A, &w.err));
+    CHECK(!abut_laplacian(&p, &k, NULL, &A, &w.err));
     const size_t n3 = 3 * (size_t)w.model.nv, nt = (size_t)w.model.nt;
     double *u = malloc(n3 * sizeof *u), *Au = malloc(n3 * sizeof *u), *Hu = malloc(n3 * sizeof *u),
            *H = malloc(nt * ABUT_PACKED * sizeof *H), *diag = malloc(n3 * sizeof *u);
@@ -386,6 +386,155 @@ TEST(what_it_cannot_do_is_refused_with_what_was_found)
     world_close(&w);
 }
 
+/* A block on a floor: what holds it up are springs, and the deeper it sinks the harder they push. */
+TEST(collision_springs_hold_a_block_near_the_floor_and_let_it_go_again)
+{
+    world w;
+    abut_local_global s;
+    abut_lg_opts o = method(ABUT_LG_PROJECTIVE, 20);
+    fixture *f = fixture_new();
+    f->material = ABUT_ARAP;
+    f->young = 1e5;
+    f->plane = 1;
+    fixture_box(f, 0, 0.001, 0, 0.2, 0.2, 0.2, 2, 2, 2, 0);
+    world_open(&w, f, NULL);
+    o.contact = ABUT_LG_COLLISIONS;
+    CHECK(!abut_lg_init(&s, &w.model, &o, &w.err) && !s.exact);
+    double lowest = 0, total = 0;
+    for (int32_t i = 0; i < w.model.nv; i++) total += w.model.mass[i];
+    for (int k = 0; k < 100; k++) {
+        abut_report rep = { 0 };
+        const abut_status rc = abut_lg_advance(&s, &w.frame, &w.at, &w.next, &rep, &w.err);
+        if (rc) printf("# %s\n", w.err.msg);
+        CHECK(!rc);
+        if (rc) break;
+        CHECK(rep.contact == ABUT_CONTACT_SPRINGS);
+        const abut_arrays swap = w.frame;
+        w.frame = w.next;
+        w.next = swap;
+        lowest = INFINITY;
+        for (int32_t i = 0; i < w.model.nv; i++) lowest = fmin(lowest, get(&w, "node/x")[3 * i + 1]);
+        abut_report_clear(&rep);
+    }
+    /* at rest nine nodes share the weight */
+    const double depth = total * 9.81 / (9 * s.collisions.stiffness);
+    printf("# lowest %g m, %g m of depth would carry it\n", lowest, depth);
+    CHECK(lowest < 0 && lowest > -4 * depth);
+    /* gravity turned around lifts it off: nothing pulls it back */
+    ((double *)abut_arrays_find(&w.model_set, "world/gravity")->data)[1] = 9.81;
+    for (int k = 0; k < 30; k++) {
+        CHECK(!abut_lg_advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err));
+        const abut_arrays swap = w.frame;
+        w.frame = w.next;
+        w.next = swap;
+    }
+    CHECK(mean(&w, "node/v", 1, 0) > 0.8 * 9.81 * 0.3);
+    abut_lg_clear(&s);
+    world_close(&w);
+}
+
+/* one block thrown at another: springs between vertices and triangles part them, and no momentum is lost */
+TEST(collision_springs_between_bodies_keep_momentum_and_limit_the_depth)
+{
+    double depth[2];
+    for (int springs = 0; springs < 2; springs++) {
+        world w;
+        abut_local_global s;
+        abut_lg_opts o = method(ABUT_LG_PROJECTIVE, 20);
+        fixture *f = fixture_new();
+        f->material = ABUT_ARAP;
+        f->young = 1e5;
+        f->gravity[1] = 0;
+        fixture_box(f, 0, 0, 0, 0.2, 0.2, 0.2, 2, 2, 2, 0);
+        fixture_box(f, 0.03, 0.21, 0.02, 0.2, 0.2, 0.2, 3, 2, 3, 0);
+        world_open(&w, f, (const double[]){ 0, 0, 0, 0, -1, 0 });
+        if (springs) o.contact = ABUT_LG_COLLISIONS;
+        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+        double before[3];
+        abut_linear_momentum(&w.model, get(&w, "node/v"), before);
+        depth[springs] = INFINITY;
+        for (int k = 0; k < 12; k++) {
+            abut_report rep = { 0 };
+            CHECK(!abut_lg_advance(&s, &w.frame, &w.at, &w.next, &rep, &w.err));
+            const abut_arrays swap = w.frame;
+            w.frame = w.next;
+            w.next = swap;
+            for (int d = 0; d < 3; d++) CHECK_NEAR(rep.momentum[d], before[d], 1e-10);
+            abut_report_clear(&rep);
+        }
+        depth[springs] = mean(&w, "node/x", 1, 1) - mean(&w, "node/x", 1, 0);
+        abut_lg_clear(&s);
+        world_close(&w);
+    }
+    printf("# centres apart: %g m without springs, %g m with them\n", depth[0], depth[1]);
+    CHECK_NEAR(depth[0], 0.31 - 0.1 - 0.12, 1e-3);
+    CHECK(depth[1] > 0.14);
+}
+
+/* ---- ADMM ---- */
+
+TEST(the_local_step_of_admm_finds_the_least_of_a_brute_force_search)
+{
+    static const int material[] = { ABUT_ARAP, ABUT_FIXED_COROTATED, ABUT_NEO_HOOKEAN, ABUT_STVK };
+    abut_rng r = { 51 };
+    for (size_t c = 0; c < sizeof material / sizeof *material; c++) {
+        world w;
+        fixture *f = fixture_new();
+        f->material = material[c];
+        fixture_box(f, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0);
+        world_open(&w, f, NULL);
+        abut_elastic e;
+        double k;
+        CHECK(!abut_elastic_init(&e, &w.model, &w.err) && !abut_stiffness_fit_materials(&e, 0.5, 1.5, &k, &w.err));
+        for (int round = 0; round < 20; round++) {
+            const double s0[3] = { abut_rng_real(&r, 1, 1.6), abut_rng_real(&r, 0.8, 1), abut_rng_real(&r, 0.5, 0.8) };
+            double s[3], best = INFINITY, at[3] = { s0[0], s0[1], s0[2] }, reach = 0.5, found = INFINITY;
+            abut_principal q;
+            CHECK(abut_admm_project(&e, 0, k, s0, s));
+            for (int level = 0; level < 12; level++, reach /= 3) {
+                const double mid[3] = { at[0], at[1], at[2] };
+                for (int i = 0; i < 11 * 11 * 11; i++) {
+                    const double t[3] = { mid[0] + reach * (i % 11 - 5) / 5, mid[1] + reach * (i / 11 % 11 - 5) / 5,
+                                          mid[2] + reach * (i / 121 - 5) / 5 };
+                    if (!(t[0] > 0.05 && t[1] > 0.05 && t[2] > 0.05)) continue;
+                    abut_elastic_principal(&e, 0, t, &q);
+                    double v = q.psi;
+                    for (int d = 0; d < 3; d++) v += 0.5 * k * (t[d] - s0[d]) * (t[d] - s0[d]);
+                    if (v < best) best = v, memcpy(at, t, sizeof at);
+                }
+            }
+            abut_elastic_principal(&e, 0, s, &q);
+            found = q.psi;
+            for (int d = 0; d < 3; d++) found += 0.5 * k * (s[d] - s0[d]) * (s[d] - s0[d]);
+            CHECK(found <= best + 1e-9 * k);
+        }
+        abut_elastic_clear(&e);
+        world_close(&w);
+    }
+}
+
+TEST(admm_that_converges_ends_where_newton_does)
+{
+    static const int material[] = { ABUT_ARAP, ABUT_FIXED_COROTATED, ABUT_NEO_HOOKEAN };
+    for (size_t c = 0; c < sizeof material / sizeof *material; c++) {
+        world w;
+        abut_lg_opts o = method(ABUT_LG_ADMM, 0);
+        fixture *f = fixture_new();
+        f->material = material[c];
+        f->young = 1e5;
+        f->tol = 1e-10;
+        f->gravity[0] = 20;
+        fixture_box(f, 0, 0, 0, 0.6, 0.2, 0.2, 3, 1, 1, 0);
+        world_open(&w, f, NULL);
+        for (int32_t i = 0; i < 3 * w.model.nv; i += 3) get(&w, "node/x")[i] *= 1.1;
+        o.norm = 1e-11;
+        const double far = newton_and_pd_differ(&w, &o, 3);
+        printf("# %s: %.2g m\n", abut_material_names[material[c]], far);
+        CHECK(far < 1e-9);
+        world_close(&w);
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -395,6 +544,10 @@ int main(int argc, char **argv)
     RUN(converged_iterations_end_where_newton_does);
     RUN(the_error_shrinks_with_the_iterations_and_few_of_them_keep_momentum);
     RUN(no_thread_count_changes_a_bit);
+    RUN(collision_springs_hold_a_block_near_the_floor_and_let_it_go_again);
+    RUN(collision_springs_between_bodies_keep_momentum_and_limit_the_depth);
+    RUN(the_local_step_of_admm_finds_the_least_of_a_brute_force_search);
+    RUN(admm_that_converges_ends_where_newton_does);
     RUN(what_it_cannot_do_is_refused_with_what_was_found);
     return check_done();
 }

@@ -1,0 +1,21 @@
+/* Springs along the edges of elements, for solvers that want a net of them (energy/spring.h). */
+#ifndef ABUT_MODEL_EDGE_SPRINGS_H
+#define ABUT_MODEL_EDGE_SPRINGS_H
+
+#include "model/model.h"
+
+typedef struct abut_edge_springs_opts {
+    double stiffness;       /* N/m, of each edge of a tet, a shell or a rod */
+    double across;          /* N/m, between the two corners that face each other across an edge of two shells, and between the far
+                               ends of two segments in a row: what resists bending.  0: none */
+    int replace;            /* the elements themselves go: the springs take their place */
+} abut_edge_springs_opts;
+
+/** Adds one spring for each edge (as long as it is at rest, node/X) to those that the model has; *added: how many.  Edges of which
+ * every node belongs to an obstacle get none.  With replace the arrays of tets, shells, hinges, rods, bends, of their fibres and
+ * parts are removed; masses and contact stay.  Views of the set are stale afterwards.
+ * Fails  ABUT_E_FORMAT no element has an edge; an edge of no length (names its nodes); ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_edge_springs_add(abut_arrays *model_set, const abut_edge_springs_opts *o, int32_t *added,
+                                                abut_err *err);
+
+#endif

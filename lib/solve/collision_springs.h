@@ -1,0 +1,46 @@
+/* Springs that answer collisions after the fact (Liu 2018, 8.5): fast, and without any guarantee.  A vertex that has gone
+ * through a half-space, or a little way behind a triangle, is pulled back along the normal, with the triangle's corners pushed
+ * the other way.  Behind is the inside where the triangle bounds a body of tets; else where the vertex was not at the start of the
+ * step:
+ *     E = h^2 sum k/2 d^2,   d = n . (x_v - sum w_j x_j) - o < 0                               kg m^2
+ * A spring keeps its normal and weights w for the rest of the step; whatever has come out again feels nothing of it.  (If it left
+ * the set, the next iteration would not know that it must not go back in.)
+ * Edges that pass through edges, bodies of tets that meet themselves, and what goes deeper in one step, are not seen.  No friction. */
+#ifndef ABUT_SOLVE_COLLISION_SPRINGS_H
+#define ABUT_SOLVE_COLLISION_SPRINGS_H
+
+#include "contact/candidates.h"
+#include "solve/problem.h"
+
+typedef struct abut_collision_spring {
+    int32_t node[4];        /* -1 unused */
+    double weight[4];       /* 1, then -w */
+    double normal[3], offset;   /* unit; m */
+} abut_collision_spring;
+
+/* Zero-filled is empty. */
+typedef struct abut_collision_springs {
+    double stiffness;       /* k, N/m */
+    abut_collision_spring *spring;
+    size_t n, cap;
+    abut_candidates near;   /* of this step */
+    uint8_t *seen;          /* has a spring: vertex and half-space [nc * nh], then candidates */
+    size_t seen_cap;
+    double *y0, *y1;        /* [3 nc] */
+    uint8_t *outward;       /* [nct] the triangle bounds a body of tets */
+    double reach;           /* m: the furthest behind a triangle that counts, half a mean edge */
+} abut_collision_springs;
+
+ABUT_MUST_USE abut_status abut_collision_springs_init(abut_collision_springs *c, const abut_problem *p, abut_err *err);
+void abut_collision_springs_clear(abut_collision_springs *c);
+/** Starts a step at p->xn: pairs that the straight way to x[3 nv] may bring together. */
+ABUT_MUST_USE abut_status abut_collision_springs_start(abut_collision_springs *c, const abut_problem *p, const double *x,
+                                                       abut_err *err);
+/** Adds to the set what has gone through at x. */
+ABUT_MUST_USE abut_status abut_collision_springs_find(abut_collision_springs *c, const abut_problem *p, const double *x,
+                                                      abut_err *err);
+double abut_collision_springs_energy(const abut_collision_springs *c, const abut_problem *p, const double *x);
+/** g[3 nv] += the gradient; rows of nodes that do not move are left alone. */
+void abut_collision_springs_gradient(const abut_collision_springs *c, const abut_problem *p, const double *x, double *g);
+
+#endif
