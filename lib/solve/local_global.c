@@ -52,7 +52,7 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
 /* Whether E lies below the quadratics of A everywhere. */
 static int squared_distances(const abut_model *m)
 {
-    if (m->nsh || m->nhg || m->nrd || m->nbd) return 0;
+    if (m->nsh || m->nhg || m->nrd || m->nbd || m->obj_pressure) return 0;
     for (int32_t i = 0; i < m->nm && m->nt; i++)
         if (m->mat_model[i] != ABUT_ARAP) return 0;
     return 1;
@@ -146,6 +146,19 @@ static abut_status start(abut_local_global *s, abut_err *err)
     return rc || isfinite(sum) ? rc : abut_fail(err, ABUT_E_GEOM, "an element has no finite energy where the step starts");
 }
 
+/* Wind and pressure as the time step takes them: explicit, as at its start. */
+static void add_air(abut_local_global *s)
+{
+    abut_problem *p = &s->prob;
+    const abut_model *m = p->model;
+    abut_air_start(&p->air, p->xn);
+    if (!abut_air_loads(&p->air)) return;
+    memset(s->g, 0, 3 * (size_t)m->nv * sizeof *s->g);
+    abut_air_load(&p->air, p->xn, s->v, s->g);
+    for (int32_t i = 0; i < 3 * m->nv; i++)
+        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) s->acc[i] += s->g[i] / m->mass[i / 3];
+}
+
 abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
@@ -158,6 +171,7 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     memcpy(s->v, f.v, bytes);
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
     abut_motion_acceleration(m, at.time, s->acc);
+    add_air(s);
     p->w = abut_integrator_weights(m, ABUT_IMPLICIT_EULER);
     const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
     abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
