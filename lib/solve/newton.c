@@ -19,7 +19,8 @@
 #define AL_NEAR 0.99
 #define AL_SETTLED 1e-2 /* of the scripted speed: slower than this the others follow */
 #define SOFT_GAP 0.1 /* of dhat: below it the barrier is stiffened */
-/* a direction is swept first to this many times the share that the one before it was bounded at: impacts bound many in a row */
+/* A direction is swept first to this many times the share that the one before it was bounded at, then again so many times
+ * further: impacts bound many in a row, and the pairs that a long sweep meets grow with its square. */
 #define MORE_THAN_LAST 4
 #define LONGEST 8           /* times a direction that turns out too short; a power of 2, so that scaling is exact */
 #define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
@@ -74,17 +75,39 @@ void abut_solver_clear(abut_solver *s)
     *s = (abut_solver){ 0 };
 }
 
-abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err)
+/* Contacts at s->x, among the candidates of the way from there to y1 (NULL: of s->x alone). */
+static abut_status contacts_among(abut_solver *s, const double *y1, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     double t0 = abut_time_wall();
     abut_collmesh_gather(&p->cm, s->x, s->y);
-    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, NULL, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
+    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, y1, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
     double t1 = abut_time_wall();
     rep->seconds.candidates += t1 - t0;
     if (!rc) rc = abut_pairs_find(&p->cm, &s->cand, s->y, p->obstacle, &s->pairs, err);
     rep->seconds.pairs += abut_time_wall() - t1;
     return rc;
+}
+
+abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    return contacts_among(s, NULL, rep, err);
+}
+
+/* Where the scripts lead, and the others at share * h v from here. */
+static void coasting_point(const abut_solver *s, const double *v, double share, double *xt)
+{
+    const abut_problem *p = &s->prob;
+    const double h = share * p->model->h[0];
+    for (int32_t i = 0; i < 3 * p->model->nv; i++)
+        xt[i] = p->held[i / 3] ? p->target[i] : p->row[i / 3] >= 0 ? s->x[i] + h * v[i] : s->x[i];
+}
+
+abut_status abut_solver_contacts_before(abut_solver *s, const double *v, abut_report *rep, abut_err *err)
+{
+    coasting_point(s, v, 1, s->xt);
+    abut_collmesh_gather(&s->prob.cm, s->xt, s->yt);
+    return contacts_among(s, s->yt, rep, err);
 }
 
 static void point_at(const abut_solver *s, double alpha, double *xt)
@@ -129,8 +152,8 @@ static abut_status bound_from(abut_solver *s, double first, double most, abut_li
     abut_limit swept;
     double share = fmin(first, lim->alpha);
     abut_status rc = sweep(s, share, &swept, rep, err);
-    if (!rc && swept.alpha == 1 && share < lim->alpha) {
-        share = lim->alpha;
+    while (!rc && swept.alpha == 1 && share < lim->alpha) {
+        share = fmin(MORE_THAN_LAST * share, lim->alpha);
         rc = sweep(s, share, &swept, rep, err);
     }
     if (rc) return rc;
@@ -287,15 +310,6 @@ static abut_status backtrack(abut_solver *s, double bound, abut_energy *now, abu
     return ABUT_OK;
 }
 
-/* Where the scripts lead, and the others at share * h v from here. */
-static void coasting_point(const abut_solver *s, const double *v, double share, double *xt)
-{
-    const abut_problem *p = &s->prob;
-    const double h = share * p->model->h[0];
-    for (int32_t i = 0; i < 3 * p->model->nv; i++)
-        xt[i] = p->held[i / 3] ? p->target[i] : p->row[i / 3] >= 0 ? s->x[i] + h * v[i] : s->x[i];
-}
-
 abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
@@ -312,7 +326,12 @@ abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut
     if (rc || lim.alpha < 1) return rc;
 
     coasting_point(s, v, 0, s->xt);
-    rc = trial_energy(s, &e, &stay, rep, err);
+    if (memcmp(s->xt, s->x, n3 * sizeof *s->x)) {
+        rc = trial_energy(s, &e, &stay, rep, err);
+    } else {
+        rc = abut_problem_energy(p, s->x, s->y, &s->pairs, &e, &s->scratch, err);
+        stay = abut_energy_sum(&e);
+    }
     if (rc) return rc;
     coasting_point(s, v, 1, s->xt);
     rc = trial_energy(s, &e, &coast, rep, err);

@@ -59,6 +59,9 @@ void abut_solver_clear(abut_solver *s);
 /** Contacts at s->x, from scratch. */
 ABUT_MUST_USE abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err);
 
+/** The same when s->x + h v, v[3 nv] m/s, is where it will be tried to go next: one broad phase serves both. */
+ABUT_MUST_USE abut_status abut_solver_contacts_before(abut_solver *s, const double *v, abut_report *rep, abut_err *err);
+
 /** The largest feasible step along s->p from s->x, no longer than `most` (in (0, 1]; below 1 it is ABUT_LIMIT_LENGTH that binds),
  * and the candidates of that sweep in s->cand. */
 ABUT_MUST_USE abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut_report *rep, abut_err *err);

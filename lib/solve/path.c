@@ -4,12 +4,15 @@
 #include "geom/ccd.h"
 #include "geom/ccd_within.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Points are kept up to this many bytes; then the way is shortened in between. */
 #define MOST_BYTES ((size_t)256 << 20)
+/* A search costs at least as much as culling this many pairs for each edge. */
+#define SEARCH_EDGE 48
 
 static void forget(abut_path *p)
 {
@@ -67,6 +70,41 @@ abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *
     return append(p, x, err);
 }
 
+/* Gaps below this part of the largest coordinate are never judged by boxes: positions are rounded. */
+#define ROUNDING 0x1p-40
+
+static void set_rounding(abut_path *p, int32_t nc)
+{
+    double most = 0;
+    for (size_t i = 0; i < 3 * (size_t)nc; i++) most = fmax(most, fmax(fabs(p->y0[i]), fabs(p->y1[i])));
+    p->rounding = ROUNDING * most;
+}
+
+/* The box of the positions of primitive idx[n] at y0, and that of its displacements. */
+static void move_boxes(const abut_path *p, const int32_t *idx, int n, abut_box *at, abut_box *by)
+{
+    double move[9] = { 0 };
+    static const int32_t self[3] = { 0, 1, 2 };
+    for (int i = 0; i < 3 * n; i++) {
+        const size_t k = 3 * (size_t)idx[i / 3] + (size_t)(i % 3);
+        move[i] = p->y1[k] - p->y0[k];
+    }
+    *at = abut_box_of(p->y0, idx, n);
+    *by = abut_box_of(move, self, n);
+}
+
+/* The gap is wider than all the way that the primitives go relative to each other, and a tenth of it, as boxes show: most pairs of
+ * a long line are neighbours that move alike. */
+static int stay_apart(const abut_path *p, const abut_collmesh *cm, const abut_path_hit *pair)
+{
+    const int na = pair->kind == ABUT_EE ? 2 : 1, nb = abut_stencil_size(pair->kind) - na;
+    abut_box at[2], by[2];
+    move_boxes(p, pair->v, na, &at[0], &by[0]);
+    move_boxes(p, pair->v + na, nb, &at[1], &by[1]);
+    const double gap = sqrt(abut_box_gap2(&at[0], &at[1])) - abut_collmesh_xi(cm, pair->kind, pair->v);
+    return gap > p->rounding && gap >= 1.1 * sqrt(abut_box_span2(&by[0], &by[1]));
+}
+
 /* Whether the primitives touch, or come within their thickness of each other, on the way. */
 static int pair_touches(const abut_path *p, const abut_collmesh *cm, const abut_path_hit *pair)
 {
@@ -114,12 +152,22 @@ static int list_touches(abut_path *p, const abut_collmesh *cm, int list)
         const abut_range r = abut_block(n, b);
         for (size_t i = r.lo; i < r.hi && atomic_load_explicit(&hit, memory_order_relaxed) == n; i++) {
             const abut_path_hit c = candidate(p, cm, list, i);
-            if (pair_touches(p, cm, &c)) atomic_store(&hit, i);
+            if (!stay_apart(p, cm, &c) && pair_touches(p, cm, &c)) atomic_store(&hit, i);
         }
     }
     if (hit == n) return 0;
     remember(p, candidate(p, cm, list, hit), p->n_hit);
     return 1;
+}
+
+/* Pairs that may meet on the line.  The wide search may be one for a direction far longer than what became of it: culling it then
+ * costs more than a search of its own. */
+static abut_status line_candidates(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near, abut_err *err)
+{
+    size_t wide = 0;
+    for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++) wide += abut_candidates_list(&near->wide, l)->n;
+    if (wide > SEARCH_EDGE * (size_t)cm->ne) return abut_candidates_find(cm, p->y0, p->y1, 0, fixed, &p->cand, err);
+    return abut_candidates_near(cm, p->from, p->y0, p->y1, 0, fixed, near, &p->cand, err);
 }
 
 /* Half-spaces need no test: both ends are above them by their thickness, and so is the line between. */
@@ -130,7 +178,8 @@ static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uin
     abut_collmesh_gather(cm, p->point[to], p->y1);
     *free_ = 0;
     if (old_hit_touches(p, cm)) return ABUT_OK;
-    const abut_status rc = abut_candidates_near(cm, p->from, p->y0, p->y1, 0, fixed, near, &p->cand, err);
+    const abut_status rc = line_candidates(p, cm, fixed, near, err);
+    if (!rc) set_rounding(p, cm->nc);
     *free_ = !rc;
     for (int l = 0; l < ABUT_CANDIDATE_LISTS && *free_; l++) *free_ = !list_touches(p, cm, l);
     return rc;

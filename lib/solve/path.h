@@ -22,7 +22,8 @@ typedef struct abut_path {
     size_t n3;              /* numbers of a point */
     abut_candidates cand;
     double *from;           /* [3 nc] collision vertices at the start */
-    double *y0, *y1;        /* [3 nc] */
+    double *y0, *y1;        /* [3 nc] a line */
+    double rounding;        /* m: of its positions */
     abut_path_hit hit[ABUT_PATH_HITS];  /* last one first: lines are tried on these before all others, which changes no answer */
     int n_hit;
 } abut_path;

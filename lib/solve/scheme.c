@@ -212,7 +212,9 @@ static abut_status start(abut_stepper *s, const abut_frame *f, abut_report *rep,
     if (!rc) rc = abut_solver_coast(&s->solver, s->v, &coasts, rep, err);
     if (rc || coasts) return rc;
     rc = abut_solver_move_held(&s->solver, rep, err);
-    if (!rc) rc = abut_solver_contacts(&s->solver, rep, err);
+    const abut_problem *p = &s->solver.prob;
+    if (rc || !memcmp(s->solver.x, p->xn, 3 * (size_t)p->model->nv * sizeof *p->xn)) return rc;   /* nothing was moved */
+    rc = abut_solver_contacts(&s->solver, rep, err);
     return rc ? rc : start_kappa(s, f, err);
 }
 
@@ -229,7 +231,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
         abut_collmesh_gather(&p->cm, s->solver.x, s->solver.y);
         rc = check_configuration(&s->solver, ABUT_E_GEOM, "at the start", err);
     }
-    if (!rc) rc = abut_solver_contacts(&s->solver, rep, err);
+    if (!rc) rc = abut_solver_contacts_before(&s->solver, s->v, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->start_checked = 1;
 

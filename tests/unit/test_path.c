@@ -1,0 +1,130 @@
+/* The way of a step against brute force: every pair of primitives on every line, by exact arithmetic. */
+#include "base/rng.h"
+#include "fixture.h"
+#include "geom/ccd.h"
+#include "solve/path.h"
+
+#include <math.h>
+
+typedef struct pair_of_boxes {
+    fixture *f;
+    abut_arrays set, frame;
+    abut_model model;
+    abut_collmesh cm;
+} pair_of_boxes;
+
+static void boxes_open(pair_of_boxes *b)
+{
+    abut_err err = { 0 };
+    *b = (pair_of_boxes){ .f = fixture_new() };
+    fixture_box(b->f, 0, 0, 0, 1, 1, 1, 2, 2, 2, 0);
+    fixture_box(b->f, 0, 0, 0, 1, 1, 1, 2, 2, 2, 0);
+    for (int32_t i = 0; i < b->f->nv; i++)
+        if (b->f->body[i]) b->f->X[3 * i] += 3;
+    fixture_build(b->f, &b->set, &b->frame, NULL);
+    CHECK(!abut_model_view(&b->set, &b->model, &err));
+    CHECK(!abut_collmesh_init(&b->cm, &b->model, &err));
+}
+
+static void boxes_close(pair_of_boxes *b)
+{
+    abut_collmesh_clear(&b->cm);
+    abut_arrays_clear(&b->set);
+    abut_arrays_clear(&b->frame);
+    free(b->f);
+}
+
+/* x[3 nv]: both boxes carried by `drift`, the second at `at` from the first and turned about y */
+static void place(const pair_of_boxes *b, const double drift[3], const double at[3], double turn, double *x)
+{
+    for (int32_t i = 0; i < b->model.nv; i++) {
+        double r[3];
+        for (int k = 0; k < 3; k++) r[k] = b->model.X[3 * i + k];
+        if (b->model.body[i]) {
+            const double u = r[0] - 3.5, v = r[2] - 0.5;
+            r[0] = cos(turn) * u + sin(turn) * v + at[0];
+            r[1] += at[1];
+            r[2] = cos(turn) * v - sin(turn) * u + at[2];
+        }
+        for (int k = 0; k < 3; k++) x[3 * i + k] = r[k] + drift[k];
+    }
+}
+
+static int meets(const pair_of_boxes *b, abut_stencil kind, const int32_t v[4], const double *x0, const double *x1)
+{
+    double a0[12], a1[12];
+    for (int k = 0; k < 12; k++) {
+        const int32_t at = 3 * b->cm.node[v[k / 3]] + k % 3;
+        a0[k] = x0[at], a1[k] = x1[at];
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < i; j++)
+            if (v[i] == v[j]) return 0;
+    return abut_ccd_exact(kind, a0, a1, NULL, NULL);
+}
+
+static int line_meets(const pair_of_boxes *b, const double *x0, const double *x1)
+{
+    const abut_collmesh *cm = &b->cm;
+    int any = 0;
+    for (int32_t i = 0; i < cm->nc && !any; i++)
+        for (int32_t t = 0; t < cm->nt && !any; t++) {
+            const int32_t *c = cm->tri + 3 * t;
+            any = meets(b, ABUT_PT, (int32_t[]){ i, c[0], c[1], c[2] }, x0, x1);
+        }
+    for (int32_t i = 0; i < cm->ne && !any; i++)
+        for (int32_t j = 0; j < i && !any; j++) {
+            const int32_t *e = cm->edge + 2 * i, *f = cm->edge + 2 * j;
+            any = meets(b, ABUT_EE, (int32_t[]){ e[0], e[1], f[0], f[1] }, x0, x1);
+        }
+    return any;
+}
+
+/* A quarter of a turn around the first box, while both drift along: points are dropped exactly where lines are free. */
+TEST(points_stay_where_no_free_line_bridges_them)
+{
+    enum { N = 7 };
+    pair_of_boxes b;
+    boxes_open(&b);
+    const size_t n3 = 3 * (size_t)b.model.nv;
+    double *x[N];
+    int stayed = 0, dropped = 0;
+    for (int k = 0; k < N; k++) x[k] = malloc(n3 * sizeof *x[k]);
+    for (int trial = 0; trial < 12; trial++) {
+        abut_rng r = { (uint64_t)trial + 1 };
+        abut_path path = { 0 };
+        abut_nearby near = { 0 };
+        abut_err err = { 0 };
+        const double radius = abut_rng_real(&r, 1.25, 2.2), fast = abut_rng_real(&r, 0, 20), spin = abut_rng_real(&r, -1, 1);
+        for (int k = 0; k < N; k++) {
+            const double w = 1.5 * k / (N - 1), drift[3] = { fast * k, -fast * k, 0 };
+            place(&b, drift, (double[]){ 0.5 + radius * cos(w), 0.1, 0.5 + radius * sin(w) }, spin * w, x[k]);
+            CHECK(!(k ? abut_path_add(&path, &b.cm, NULL, x[k], &near, &err) : abut_path_start(&path, &b.cm, x[k], &err)));
+        }
+        CHECK(!abut_path_shorten(&path, &b.cm, NULL, &near, &err));
+        int at = 0;   /* the greedy walk over all points */
+        int kept = 1;
+        const int whole = !line_meets(&b, x[0], x[N - 1]);
+        for (int next = 1; next + 1 < N && !whole; next++)
+            if (line_meets(&b, x[at], x[next + 1])) {
+                CHECK(kept < path.n && !memcmp(path.point[kept], x[next], n3 * sizeof *x[next]));
+                at = next;
+                kept++;
+            }
+        CHECK(path.n == kept + 1);
+        stayed += kept - 1, dropped += N - 1 - kept;
+        abut_path_clear(&path);
+        abut_nearby_clear(&near);
+    }
+    CHECK(stayed > 3 && dropped > 3);
+    printf("# %d points stay, %d dropped\n", stayed, dropped);
+    for (int k = 0; k < N; k++) free(x[k]);
+    boxes_close(&b);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(points_stay_where_no_free_line_bridges_them);
+    return check_done();
+}
