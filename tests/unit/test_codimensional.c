@@ -3,6 +3,7 @@
 #include "check.h"
 #include "contact/max_step.h"
 #include "contact/pairs.h"
+#include "energy/barrier.h"
 #include "geom/ccd.h"
 #include "geom/mollify.h"
 #include "thicket.h"
@@ -237,6 +238,113 @@ TEST(what_is_within_its_thickness_is_an_error_that_says_so)
     }
 }
 
+/* ---- barrier sums ---- */
+
+static double barrier_at(const thicket *t, const double *y, double kappa, double *g)
+{
+    abut_candidates c = { 0 };
+    abut_pairs p = { 0 };
+    abut_arena scratch = { 0 };
+    double E = NAN;
+    CHECK(!abut_candidates_find(&t->cm, y, NULL, t->dhat, t->fixed, &c, NULL) && !abut_pairs_find(&t->cm, &c, y, t->fixed, &p, NULL));
+    CHECK(!abut_barrier_energy(&t->cm, &p, y, kappa, &E, &scratch, NULL));
+    if (g) CHECK(!abut_barrier_gradient(&t->cm, &p, y, kappa, g, &scratch, NULL));
+    abut_arena_clear(&scratch);
+    abut_pairs_clear(&p);
+    abut_candidates_clear(&c);
+    return E;
+}
+
+TEST(forces_of_mixed_thickness_are_the_derivative_of_the_energy)
+{
+    thicket t;
+    const double kappa = 1e4, h = 1e-7;
+    double g[3 * THICKET_MAX] = { 0 }, big = 0;
+    thicket_make(&t, 31, 0.02, 0.05, 0.08, 0.01, 0.02, 0);
+    t.dhat = 0.1;
+    CHECK(barrier_at(&t, t.X, kappa, g) > 0);
+    for (int i = 0; i < 3 * t.model.nc; i++) big = fmax(big, fabs(g[i]));
+    for (int i = 0; i < 3 * t.model.nc; i += 3) {
+        const int at = i + i / 3 % 3;
+        const double was = t.X[at];
+        t.X[at] = was + h;
+        const double up = barrier_at(&t, t.X, kappa, NULL);
+        t.X[at] = was - h;
+        const double down = barrier_at(&t, t.X, kappa, NULL);
+        t.X[at] = was;
+        CHECK_NEAR((up - down) / (2 * h), g[at], 1e-6 * big);
+    }
+    abut_collmesh_clear(&t.cm);
+}
+
+TEST(hessians_of_mixed_thickness_are_those_of_the_single_contacts)
+{
+    thicket t;
+    abut_candidates c = { 0 };
+    abut_pairs p = { 0 };
+    const double kappa = 7;
+    int changes = 0;
+    thicket_make(&t, 32, 0.02, 0.05, 0.08, 0.01, 0.02, 0);
+    t.dhat = 0.1;
+    CHECK(!abut_candidates_find(&t.cm, t.X, NULL, t.dhat, t.fixed, &c, NULL) && !abut_pairs_find(&t.cm, &c, t.X, t.fixed, &p, NULL));
+    double *H = malloc(p.n * ABUT_PACKED * sizeof *H);
+    int32_t *node = malloc(4 * p.n * sizeof *node);
+    abut_barrier_hessian(&t.cm, &p, t.X, kappa, node, H);
+    for (size_t i = 0; i < p.n; i++) {
+        double x[1][12], one[ABUT_PACKED];
+        const abut_stencil s = abut_pairs_get(&p, i, t.X, x[0]);
+        const abut_barrier_law law = abut_barrier_law_of(t.dhat, ABUT_C2, thicket_xi(&t, s, p.vert[i]));
+        const double scale = kappa * p.mult[i];
+        if (p.eps_x[i] > 0) abut_pair_mollified_hess(law, x[0], p.eps_x[i], scale, one);
+        else abut_pair_barrier_hess(law, s, 1, (const double (*)[12])x, &scale, one);
+        CHECK(!memcmp(one, H + ABUT_PACKED * i, sizeof one));
+        changes += i > 0 && p.kind[i] == p.kind[i - 1] && fabs(thicket_xi(&t, s, p.vert[i - 1]) - law.xi) > 0;
+    }
+    CHECK(changes > 20);    /* lanes had to be split */
+    free(H);
+    free(node);
+    abut_pairs_clear(&p);
+    abut_candidates_clear(&c);
+    abut_collmesh_clear(&t.cm);
+}
+
+TEST(energy_force_and_stiffness_above_a_half_space_are_one_function_of_the_gap)
+{
+    const double X[] = { 0, 2.4e-3, 0 }, point[] = { 0, 0, 0 }, normal[] = { 0, 1, 0 }, thick = 4e-3, dhat = 1e-3, kappa = 3e5, e = 1e-9, h = 0.01;
+    const int32_t node = 0, body = 0;
+    const abut_model m = { .nv = 1, .nc = 1, .nh = 1, .no = 1, .X = X, .coll_node = &node, .body = &body, .obj_thick = &thick, .dhat = &dhat,
+                           .hs_point = point, .hs_normal = normal };
+    abut_collmesh cm;
+    abut_candidates none = { 0 };
+    abut_pairs p = { 0 };
+    abut_arena scratch = { 0 };
+    double E[3], g[3][3] = { { 0 } }, H[ABUT_PACKED];
+    int32_t nodes[4];
+    CHECK(!abut_collmesh_init(&cm, &m, NULL));
+    for (int k = 2; k >= 0; k--) {
+        const double y[] = { 0, 2.4e-3 + (k == 1 ? e : k == 2 ? -e : 0), 0 };
+        CHECK(!abut_pairs_find(&cm, &none, y, NULL, &p, NULL) && p.n_plane == 1);
+        CHECK(!abut_barrier_energy(&cm, &p, y, kappa, &E[k], &scratch, NULL) && !abut_barrier_gradient(&cm, &p, y, kappa, g[k], &scratch, NULL));
+        abut_barrier_hessian(&cm, &p, y, kappa, nodes, H);
+    }
+    CHECK_NEAR((E[1] - E[2]) / (2 * e) / g[0][1], 1, 1e-6);
+    CHECK_NEAR((g[1][1] - g[2][1]) / (2 * e) / H[4], 1, 1e-6);
+    CHECK_NEAR(abut_barrier_force(&cm, &p, X, kappa, h, 0) / (-g[0][1] / (h * h)), 1, 1e-14);
+    CHECK_NEAR(abut_pairs_gap(&cm, &p, 0), 0.4e-3, 1e-18);
+    const double near[] = { 0, 2e-3, 0 }, far[] = { 0, 3.0001e-3, 0 };
+    abut_err err = { 0 };
+    CHECK(abut_pairs_find(&cm, &none, near, NULL, &p, &err) == ABUT_E_GEOM && strstr(err.msg, "want > 0.002"));
+    CHECK(!abut_pairs_find(&cm, &none, far, NULL, &p, NULL) && p.n_plane == 0);
+    /* a step towards it keeps its share of what is beyond the thickness */
+    const double down[] = { 0, 0, 0 };
+    abut_limit lim = { .alpha = 1 };
+    abut_limit_planes(&cm, X, down, NULL, 0.1, &lim);
+    CHECK_NEAR(lim.alpha, 0.9 * 0.4e-3 / 2.4e-3, 1e-11);
+    abut_pairs_clear(&p);
+    abut_arena_clear(&scratch);
+    abut_collmesh_clear(&cm);
+}
+
 /* ---- step bound ---- */
 
 /* Random motions are bound by rods and particles too seldom. */
@@ -341,6 +449,9 @@ int main(int argc, char **argv)
     RUN(candidates_of_every_kind_hold_all_pairs_that_come_near);
     RUN(contacts_of_every_kind_are_those_of_brute_force_with_their_multiplicities);
     RUN(what_is_within_its_thickness_is_an_error_that_says_so);
+    RUN(forces_of_mixed_thickness_are_the_derivative_of_the_energy);
+    RUN(hessians_of_mixed_thickness_are_those_of_the_single_contacts);
+    RUN(energy_force_and_stiffness_above_a_half_space_are_one_function_of_the_gap);
     RUN(the_bound_of_every_kind_is_that_of_all_pairs_and_keeps_slack_of_every_gap);
     RUN(bits_do_not_depend_on_the_thread_count);
     return check_done();
