@@ -16,6 +16,9 @@ static void objects(FILE *f, const abut_model *m, const abut_parts *parts)
         fprintf(f, "%-20s %10s %9d %9d %9d %8d %8d\n", p->name, p->obstacle ? "obstacle" : "body", nodes, tets, p->ntri, p->nseg,
                 p->npoint);
     }
+    if (m->nsh) fprintf(f, "shells: %d triangles, %d hinges%s\n", m->nsh, m->nhg, m->shell_limit ? ", limits of stretch" : "");
+    if (m->nrd) fprintf(f, "rods: %d segments, %d bends\n", m->nrd, m->nbd);
+    if (m->np) fprintf(f, "particles: %d\n", m->np);
     for (int32_t i = 0; i < m->nh; i++)
         fprintf(f, "half-space %d: point (%g, %g, %g) m, normal (%g, %g, %g)\n", i, m->hs_point[3 * i], m->hs_point[3 * i + 1],
                 m->hs_point[3 * i + 2], m->hs_normal[3 * i], m->hs_normal[3 * i + 1], m->hs_normal[3 * i + 2]);

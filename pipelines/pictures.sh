@@ -17,3 +17,4 @@ picture drop --frames 24,32,45,60 --size 400x340 --camera 32,18
 picture squeeze --frames 0,30,50,74 --size 400x340 --camera 12,14 --color stress
 picture twist --frames 15,40,80,125 --size 400x300 --camera 25,20 --color stress
 picture bed --frames 0,12,24,60 --size 400x340 --camera 25,12
+picture cloth --frames 0,14,22,40 --size 400x340 --camera 28,16

@@ -163,7 +163,7 @@ void strain_audit_say(const strain_audit *a, abut_cli *cli)
     }
     abut_cli_say(cli, "%" PRId64 " frames: stretch %.6g (step %" PRId64 ") to %.6g (step %" PRId64 "); %" PRId64
                  " outside the limits", a->frames, a->min, a->min_step, a->max, a->max_step, a->outside);
-    if (a->room < 1) abut_cli_say(cli, "least room before a limit: %.3g of a barrier's width", a->room);
+    if (a->room < 0.9999) abut_cli_say(cli, "least room before a limit: %.3g of a barrier's width", a->room);
 }
 
 void strain_audit_clear(strain_audit *a)

@@ -71,7 +71,6 @@ static abut_status walk(const border_side *s, int32_t n, int32_t selected, const
     int32_t start = -1, side = -1, two = 0;
     for (int32_t i = 0; i < 2 * n; i++) {
         const int32_t p = i % 2 ? s[i / 2].b : s[i / 2].a;
-        next_side(s, n, p, i / 2, &two);
         if (next_side(s, n, p, i / 2, &two) < 0 && (start < 0 || p < start)) start = p, side = i / 2;
     }
     if (start < 0)
@@ -84,12 +83,12 @@ static abut_status walk(const border_side *s, int32_t n, int32_t selected, const
         c->point[c->n++] = to;
         side = next_side(s, n, to, side, &two);
         if (two)
-            return abut_fail(err, ABUT_E_FORMAT, "%s: the border branches at point %d of '%s': expected a line with two ends", from,
-                             to, c->part->object->name);
+            return abut_fail(err, ABUT_E_FORMAT, "%s: the border branches at point %d of '%s': expected a line with two ends",
+                             from, to, c->part->object->name);
     }
     if (c->n != selected)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: %d of the %d selected points of '%s' lie on one line of its border: expected all",
-                         from, c->n, selected, c->part->object->name);
+        return abut_fail(err, ABUT_E_FORMAT, "%s: %d of the %d selected points of '%s' lie on one line of its border: "
+                         "expected all", from, c->n, selected, c->part->object->name);
     return ABUT_OK;
 }
 

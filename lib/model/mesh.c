@@ -228,10 +228,22 @@ static int nearer(const double *p, const double *q, double distance)
     return d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < distance * distance;
 }
 
-/* The lowest number of each cluster of near points, by a sweep along x. */
+/* The axis along which the mesh is longest. */
+static int longest_axis(const abut_mesh *m)
+{
+    double lo[3], hi[3];
+    int axis = 0;
+    abut_mesh_bounds(m, lo, hi);
+    for (int k = 1; k < 3; k++)
+        if (hi[k] - lo[k] > hi[axis] - lo[axis]) axis = k;
+    return axis;
+}
+
+/* The lowest number of each cluster of near points, by a sweep along one axis. */
 static void cluster(const abut_mesh *m, double distance, sorted_point *s, int32_t *parent)
 {
-    for (int32_t i = 0; i < m->nv; i++) parent[i] = i, s[i] = (sorted_point){ m->x[3 * (size_t)i], i };
+    const int axis = longest_axis(m);
+    for (int32_t i = 0; i < m->nv; i++) parent[i] = i, s[i] = (sorted_point){ m->x[3 * (size_t)i + (size_t)axis], i };
     qsort(s, (size_t)m->nv, sizeof *s, by_x);
     for (int32_t a = 0; a < m->nv; a++)
         for (int32_t b = a + 1; b < m->nv && s[b].x - s[a].x < distance; b++) {

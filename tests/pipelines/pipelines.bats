@@ -22,6 +22,12 @@ pipeline() { # name frames [arguments]
 @test "squeeze: plates close on a ball and open" { pipeline squeeze 30; }
 @test "twist: a mat is wound up" { pipeline twist 30; }
 @test "bed: a ball on points, needles and a blade" { pipeline bed 25; }
+@test "cloth: a limit set in the pipe, judged at its end" {
+    pipeline cloth 4 --set objects.cloth.generate.cloth.edge='4 cm' --set objects.sand.generate.particles.count='[2, 2, 2]' \
+        --set objects.net.generate.net.count='[2, 2]'
+    [ "$(wc -l < "$BATS_TEST_TMPDIR/strain.jsonl")" -eq 5 ]
+    ! grep -q '"outside": true' "$BATS_TEST_TMPDIR/strain.jsonl"
+}
 @test "slope: a block sticks and slides" {
     pipeline slope 40
     # momentum down the slope of 32 kg at the end: creep far below the stiction speed, or the slide of 0.02 g cos

@@ -58,8 +58,22 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
     touched
 }
 
+@test "a ball that turns, a funnel and a dress begin as they should" {
+    judged rotating-ball 6 --set objects.cloth.generate.cloth.edge=0.2 --set objects.cloth.translate='[0, 0.412, 0]' --set motion.0.from='0 s' \
+        --set objects.ball.generate.icosphere.divisions=4
+    touched
+    judged funnel 10 --set objects.cloths.generate.cloth.edge=0.1 --set objects.funnel.generate.revolution.cells='[12, 2]' \
+        --set objects.cloths.translate='[0, 0.28, 0]'
+    touched
+    judged garment 6 --set objects.front.generate.cloth.edge=0.12 --set objects.back.generate.cloth.edge=0.12 \
+        --set objects.body.generate.revolution.cells='[10, 2]'
+}
+
 @test "strands, a net, noodles, sprinkles, sand and all of them together begin as they should" {
     judged rods-twist 5 --set objects.left.generate.strands.cells=8 --set objects.right.generate.strands.cells=8
+    judged hair 8 --set objects.held.generate.strands.count='[3, 3]' --set objects.held.generate.strands.cells=8 \
+        --set objects.falling.generate.strands.count='[3, 3]' --set objects.falling.generate.strands.cells=8 \
+        --set objects.falling.translate='[0, 0.0625, 0.02]'
     judged net 12 --set objects.net.generate.net.count='[4, 4]' --set objects.net.translate='[0, 0.109, 0]'
     touched
     judged noodles 3 --set objects.noodles.generate.strands.count='[3, 3]' --set objects.noodles.generate.strands.cells=15 \
