@@ -5,6 +5,7 @@
 #include "scene_world.h"
 
 #include "linalg/vec3.h"
+#include "model/hinges.h"
 
 enum { SLENDER_NODES = 8192, SLENDER_ELEMENTS = 3 * SLENDER_NODES };
 
@@ -44,7 +45,7 @@ static inline double slender_length(const slender *s, int32_t a, int32_t b)
     return abut_v3_norm(abut_v3_sub(abut_v3_get(s->X + 3 * a), abut_v3_get(s->X + 3 * b)));
 }
 
-/* A rod through the nodes first .. last, straight at rest whatever their places: bend/stiffness as formats/STATE.md has it. */
+/* A rod through the nodes first .. last, straight at rest whatever their places. */
 static inline void slender_rod(slender *s, int32_t first, int32_t last)
 {
     const double pi = acos(-1), area = pi * s->radius * s->radius;
@@ -56,7 +57,7 @@ static inline void slender_rod(slender *s, int32_t first, int32_t last)
         s->mass[i + 1] += half;
         if (i == first) continue;
         for (int k = 0; k < 3; k++) s->bend[3 * s->nbd + k] = i - 1 + k;
-        s->bend_k[s->nbd++] = s->young * area * s->radius * s->radius / 4 / (slender_length(s, i - 1, i) + l);
+        s->bend_k[s->nbd++] = abut_bend_stiffness(s->young, s->radius, slender_length(s, i - 1, i), l);
     }
 }
 
@@ -106,7 +107,6 @@ static inline double slender_theta(const double *x, const int32_t v[4])
 static inline void slender_hinges(slender *s, int plate)
 {
     slender_side *side = malloc(3 * (size_t)s->nsh * sizeof *side);
-    const double D = s->young * pow(s->thick, 3) / (24 * (1 - s->poisson * s->poisson));
     for (int32_t i = 0; i < 3 * s->nsh; i++) {
         const int32_t a = s->shell[i], b = s->shell[i - i % 3 + (i + 1) % 3];
         side[i] = (slender_side){ a < b ? a : b, a < b ? b : a, i / 3, i % 3 };
@@ -120,7 +120,7 @@ static inline void slender_hinges(slender *s, int plate)
         v[0] = t[p->corner], v[1] = t[(p->corner + 1) % 3], v[2] = t[(p->corner + 2) % 3], v[3] = w[(q->corner + 2) % 3];
         const double l = slender_length(s, v[0], v[1]);
         const double area = slender_area(s, v[0], v[1], v[2]) + slender_area(s, v[1], v[0], v[3]);
-        s->hinge_k[s->nhg] = (plate ? 1 : 3) * D * l * l / area;
+        s->hinge_k[s->nhg] = abut_hinge_stiffness(s->young, s->poisson, s->thick, l, area, plate);
         s->hinge_angle[s->nhg++] = slender_theta(s->X, v);
     }
     free(side);

@@ -7,6 +7,7 @@
 #include "linalg/bsr.h"
 #include "linalg/spd.h"
 #include "linalg/vec3.h"
+#include "model/hinges.h"
 
 #define PI 3.14159265358979323846
 
@@ -196,6 +197,7 @@ TEST(the_angle_is_the_one_the_hinge_was_opened_to)
         const double theta = abut_rng_real(&r, -PI, PI);
         hinge_at(&r, theta, x);
         CHECK_NEAR(abut_hinge_theta(x, NULL), theta, 1e-14 * 30);
+        CHECK_NEAR(abut_hinge_angle(x), theta, 1e-14 * 30);     /* what scenes are built with */
     }
 }
 
@@ -383,7 +385,7 @@ static double cylinder_ratio(int mesh, double degrees)
                 const double ex = n[1][0] - n[0][0], ey = n[1][1] - n[0][1];
                 const double wings = 0.5 * (fabs(ex * (n[2][1] - n[0][1]) - ey * (n[2][0] - n[0][0])) +
                                             fabs(ex * (n[3][1] - n[0][1]) - ey * (n[3][0] - n[0][0])));
-                energy += abut_hinge_energy(1. / 24 * 3 * (ex * ex + ey * ey) / wings, 0, x);    /* E = t = 1, nu = 0 */
+                energy += abut_hinge_energy(abut_hinge_stiffness(1, 0, 1, hypot(ex, ey), wings, 0), 0, x);
             }
             area += L * height;
         }
@@ -490,7 +492,7 @@ TEST(a_ring_of_100_edges_has_the_energy_of_a_circle)
             const double turn = 2 * PI * (i + k) / 100;
             abut_v3_put(x + 3 * k, abut_v3(R * cos(turn), R * sin(turn), 0));
         }
-        E += abut_rod_bend_energy(young * PI * pow(radius, 4) / 4 / (2 * l), x);
+        E += abut_rod_bend_energy(abut_bend_stiffness(young, radius, l, l), x);
     }
     const double circle = young * PI * pow(radius, 4) / 4 * 2 * PI * R / (2 * R * R);
     CHECK_NEAR(E / circle, 1.000823, 1e-6);
