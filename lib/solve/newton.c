@@ -29,6 +29,10 @@
 #define BLOCKED_GAIN 1e-6
 /* a body has gone so many lengths of the scene, and nothing was in its way: nothing holds it */
 #define ADRIFT 100
+/* a leap has so many iterates at most, and lands at a bound on its last direction or so many halves of it */
+#define LEAP_LONGEST 2
+#define LEAP_TRIALS 3
+#define LEAP_SHARE 0.9      /* of a rise of the objective that rods have when it is one to leap over */
 
 abut_solver_opts abut_solver_defaults(void)
 {
@@ -52,6 +56,13 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
         *field[i] = calloc(i < 4 ? nv3 : nc3, sizeof(double));
         if (!*field[i]) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     }
+    struct abut_leap *leap = &s->leap;
+    if (!rc && model->nrd) {
+        leap->x = malloc(nv3 * sizeof(double));
+        leap->p = malloc(nv3 * sizeof(double));
+        leap->tension = malloc((size_t)model->nrd * sizeof(double));
+        if (!leap->x || !leap->p || !leap->tension) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
+    }
     if (rc) abut_solver_clear(s);
     return rc;
 }
@@ -66,6 +77,9 @@ void abut_solver_clear(abut_solver *s)
     abut_pairs_clear(&s->pairs);
     abut_pairs_clear(&s->trial);
     abut_arena_clear(&s->scratch);
+    free(s->leap.x);
+    free(s->leap.p);
+    free(s->leap.tension);
     free(s->x);
     free(s->xt);
     free(s->p);
@@ -519,12 +533,113 @@ static abut_status lengthen(abut_solver *s, double start, abut_energy *now, abut
     return trial_energy(s, now, &sum, rep, err);
 }
 
+/* ---- leaps ----
+ *
+ * A direction that turns segments of a stiff rod stretches them by the square of the turn, which the next direction takes back.
+ * Between the two the objective is higher, and a search that never lets it rise takes an eighth of every turn.  So a rise that
+ * is one of the rods is let pass as long as the objective soon is lower than before it (Chamberlain et al. 1982); if it is not,
+ * everything is as if nothing had happened, but for the time. */
+
+static void leap_begin(abut_solver *s, const abut_energy *e)
+{
+    struct abut_leap *leap = &s->leap;
+    const size_t bytes = 3 * (size_t)s->prob.model->nv * sizeof(double);
+    memcpy(leap->x, s->x, bytes);
+    memcpy(leap->p, s->p, bytes);
+    memcpy(leap->tension, s->prob.tension, (size_t)s->prob.model->nrd * sizeof(double));
+    leap->points = s->path.n;
+    leap->e = *e;
+}
+
+/* Back to where the leap began, with the direction and the bound from there; *e the energy. */
+static abut_status leap_back(abut_solver *s, abut_energy *e, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    struct abut_leap *leap = &s->leap;
+    const size_t bytes = 3 * (size_t)s->prob.model->nv * sizeof(double);
+    memcpy(s->x, leap->x, bytes);
+    memcpy(s->p, leap->p, bytes);
+    memcpy(s->prob.tension, leap->tension, (size_t)s->prob.model->nrd * sizeof(double));
+    abut_path_cut(&s->path, leap->points);
+    leap->length = 0;
+    leap->vain = 1;
+    *e = leap->e;
+    const abut_status rc = abut_solver_contacts(s, rep, err);
+    return rc ? rc : bound_from(s, 1, longest_step(s, newton_speed(s)), lim, rep, err);
+}
+
+/* Energy at x + alpha p, the trial point then. */
+static abut_status try_at(abut_solver *s, double alpha, abut_energy *e, double *sum, abut_iteration *it, abut_report *rep,
+                          abut_err *err)
+{
+    point_at(s, alpha, s->xt);
+    it->alpha = alpha;
+    it->trials++;
+    rep->trials++;
+    return trial_energy(s, e, sum, rep, err);
+}
+
+/* Whether the way to the bound is to be the first of a leap: higher, by what rods have more of. */
+static abut_status leap_or_search(abut_solver *s, double bound, abut_energy *e, abut_iteration *it, int *moved, abut_report *rep,
+                                  abut_err *err)
+{
+    const struct abut_leap *leap = &s->leap;
+    const double start = abut_energy_sum(e);
+    if (!leap->x || leap->vain || !s->dir.exact || s->prob.al.on) return backtrack(s, bound, e, it, moved, rep, err);
+    abut_energy there;
+    double sum;
+    abut_status rc = try_at(s, bound, &there, &sum, it, rep, err);
+    if (rc) return rc;
+    const double rise = sum - start;
+    *moved = 1;
+    if (rise <= abut_energy_noise(&s->prob, e)) {
+        *e = there;
+    } else if (isfinite(sum) && there.thin - e->thin > LEAP_SHARE * rise) {
+        leap_begin(s, e);
+        s->leap.length = 1;
+        *e = there;
+    } else {
+        rc = backtrack(s, bound / 2, e, it, moved, rep, err);
+    }
+    return rc;
+}
+
+/* The next iterate of a leap: its last if the objective is lower there than at the start, or the start and what backtracking
+ * finds from there. */
+static abut_status leap_on(abut_solver *s, abut_limit *lim, abut_energy *e, abut_iteration *it, int *moved, abut_report *rep,
+                           abut_err *err)
+{
+    const double start = abut_energy_sum(&s->leap.e);
+    abut_energy there;
+    double sum = INFINITY, alpha = lim->alpha;
+    abut_status rc = ABUT_OK;
+    *moved = 1;
+    for (int k = 0; k < LEAP_TRIALS && !rc; k++, alpha /= 2) {
+        rc = try_at(s, alpha, &there, &sum, it, rep, err);
+        if (!rc && sum <= start) {
+            s->leap.length = 0;
+            *e = there;
+            return ABUT_OK;
+        }
+    }
+    if (!rc && s->leap.length < LEAP_LONGEST) {
+        rc = try_at(s, lim->alpha, &there, &sum, it, rep, err);
+        if (!rc && isfinite(sum)) {
+            s->leap.length++;
+            *e = there;
+            return ABUT_OK;
+        }
+    }
+    if (!rc) rc = leap_back(s, e, lim, rep, err);
+    return rc ? rc : backtrack(s, lim->alpha / 2, e, it, moved, rep, err);
+}
+
 /* From s->x along s->p as far as the bound and the objective allow; e is the energy here, then there. */
 static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
     abut_limit lim;
     abut_status rc = bound_from(s, MORE_THAN_LAST * s->failed.bound, longest_step(s, it->residual), &lim, rep, err);
+    if (rc == ABUT_E_GEOM && s->leap.length) rc = leap_back(s, e, &lim, rep, err);
     if (rc == ABUT_E_GEOM) return give_up(s, ABUT_FAILED_TOUCHING, err);
     if (rc) return rc;
     it->bound = lim.alpha;
@@ -533,23 +648,26 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     s->failed.bound = lim.alpha;
     s->failed.limit = lim;
 
-    int moved;
+    int moved = 0;
     const double gap = abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL), before = abut_energy_sum(e);
-    rc = backtrack(s, lim.alpha, e, it, &moved, rep, err);
-    const int full = moved && it->alpha == 1 && it->residual > p->model->tolerance[0];
+    rc = s->leap.length ? leap_on(s, &lim, e, it, &moved, rep, err) : leap_or_search(s, lim.alpha, e, it, &moved, rep, err);
+    const int full = moved && !s->leap.length && it->alpha == 1 && it->residual > p->model->tolerance[0];
     if (!rc && s->lengthens && full) rc = lengthen(s, before, e, it, rep, err);
     if (rc) return rc;
     s->failed.alpha = it->alpha;
     if (moved) {
         it->decrease = before - abut_energy_sum(e);
-        if (!(it->decrease > abut_energy_noise(p, e))) abut_direction_insist(&s->dir);    /* it may be rounding that leads on */
+        const int fell = s->leap.length || it->decrease > abut_energy_noise(p, e);
+        if (!fell) abut_direction_insist(&s->dir);      /* it may be rounding that leads on */
         abut_problem_tension_forecast(p, s->x, s->xt, it->alpha);
         accept_trial(s);
         rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
         if (rc) return rc;
-        adapt_kappa(p, gap, abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL));
-        rc = adapt_strain_kappa(s, err);
-        if (rc) return rc;
+        if (!s->leap.length) {      /* a leap is judged by one objective */
+            adapt_kappa(p, gap, abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL));
+            rc = adapt_strain_kappa(s, err);
+            if (rc) return rc;
+        }
     } else if (!s->dir.exact) {
         abut_direction_insist(&s->dir);     /* Newton's direction may still lead on */
     } else if (it->residual > p->model->tolerance[0] || s->opt.norm > 0) {
@@ -584,6 +702,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->push = (struct abut_push){ .eta = 0 };
     s->adrift = s->tight = 0;
+    s->leap.length = s->leap.vain = 0;
     abut_problem_tension(p, s->x);
 
     abut_status rc = characterise(s, err);
@@ -609,7 +728,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         if (rc) return rc;
         if (script == AL_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
         known = script == AL_IDLE && p->kappa == kappa && p->strain_kappa == strain_kappa;
-        if (slow && fair && s->dir.exact && !(s->opt.norm > 0) && script == AL_IDLE) return ABUT_OK;
+        if (slow && fair && !s->leap.length && s->dir.exact && !(s->opt.norm > 0) && script == AL_IDLE) return ABUT_OK;
         if (slow && !s->dir.exact) s->dir.kinks.n = 0;      /* it may be the matrix that says so */
         if (slow && !fair) abut_problem_tension(p, s->x);
     }

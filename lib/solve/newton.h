@@ -41,6 +41,13 @@ typedef struct abut_solver {
     abut_pairs trial;
     int lengthens;              /* directions that turn out too short are made longer */
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
+    struct abut_leap {          /* rods: iterates on which the objective is higher, until one is lower than at the leap's start */
+        int length;             /* of these so far; 0: none */
+        int vain;               /* one of this minimisation led nowhere: no more of them */
+        int points;             /* of the path at the start */
+        double *x, *p, *tension;    /* [3 nv], [3 nv], [nrd] there; NULL when there are no rods */
+        abut_energy e;
+    } leap;
     struct abut_push {          /* scripted motion that the augmented Lagrangian pushes */
         double eta;             /* share of the way when it last got on */
         int updates;            /* since then */

@@ -60,6 +60,11 @@ abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double 
     return append(p, x, err);
 }
 
+void abut_path_cut(abut_path *p, int n)
+{
+    while (p->n > n) free(p->point[--p->n]);
+}
+
 abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
                           abut_nearby *near, abut_err *err)
 {

@@ -33,6 +33,8 @@ ABUT_MUST_USE abut_status abut_path_start(abut_path *p, const abut_collmesh *cm,
 /** Goes on to x along a free straight line. */
 ABUT_MUST_USE abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
                                         abut_nearby *near, abut_err *err);
+/** Forgets all points but the first n. */
+void abut_path_cut(abut_path *p, int n);
 /** Drops every point that a free straight line bridges, by exact decisions; start and end stay.  fixed[nc] as in
  * contact/candidates.h; near: a wide search to be used and renewed. */
 ABUT_MUST_USE abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near,
