@@ -141,7 +141,8 @@ static double second_order(int smoothing, double w, const double u[2], const dou
 {
     double f1_over_y, f2;
     const double y = sqrt(u[0] * u[0] + u[1] * u[1]), c = y > 0 ? u[0] / y : 1, s = y > 0 ? u[1] / y : 0;
-    const double f0 = abut_friction_f0(smoothing, y, w, &f1_over_y, &f2), along = c * v[0] + s * v[1], across = c * v[1] - s * v[0];
+    const double along = c * v[0] + s * v[1], across = c * v[1] - s * v[0];
+    const double f0 = abut_friction_f0(smoothing, y, w, &f1_over_y, &f2);
     return f0 + f1_over_y * y * along + 0.5 * (f2 * along * along + f1_over_y * across * across);
 }
 

@@ -95,7 +95,8 @@ static abut_status contacts_among(abut_solver *s, const double *y1, abut_report 
     const abut_problem *p = &s->prob;
     double t0 = abut_time_wall();
     abut_collmesh_gather(&p->cm, s->x, s->y);
-    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, y1, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
+    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, y1, p->model->dhat[0], p->obstacle, &s->near, &s->cand,
+                                          err);
     double t1 = abut_time_wall();
     rep->seconds.candidates += t1 - t0;
     if (!rc) rc = abut_pairs_find(&p->cm, &s->cand, s->y, p->obstacle, &s->pairs, err);

@@ -98,8 +98,8 @@ static void move_boxes(const abut_path *p, const int32_t *idx, int n, abut_box *
     *by = abut_box_of(move, self, n);
 }
 
-/* The gap is wider than all the way that the primitives go relative to each other, and a tenth of it, as boxes show: most pairs of
- * a long line are neighbours that move alike. */
+/* The gap is wider than all the way that the primitives go relative to each other, and a tenth of it, as boxes show: most pairs
+ * of a long line are neighbours that move alike. */
 static int stay_apart(const abut_path *p, const abut_collmesh *cm, const abut_path_hit *pair)
 {
     const int na = pair->kind == ABUT_EE ? 2 : 1, nb = abut_stencil_size(pair->kind) - na;
