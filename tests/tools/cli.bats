@@ -25,13 +25,14 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
 }
 
-every="mesh-prep springs decompose step friction-lag strain-limit ccd-check export"
+every="mesh-prep springs tear decompose step friction-lag strain-limit ccd-check export"
 
 # one run that succeeds, reading a stream on stdin and writing to stdout
 pass_on() {
     case $1 in
     decompose) "$BIN/decompose" -q -k 2 ;;
     springs) "$BIN/springs" -q --stiffness 10 ;;
+    tear) "$BIN/tear" -q --stretch 100 ;;
     step) "$BIN/step" -q -n 1 ;;
     strain-limit) "$BIN/strain-limit" -q --audit ;;
     friction-lag | ccd-check) "$BIN/$1" -q ;;
@@ -66,7 +67,7 @@ pass_on() {
 }
 
 @test "every program that reads a stream passes on what it does not know and accepts what it wrote" {
-    for t in springs decompose step friction-lag strain-limit ccd-check; do
+    for t in springs tear decompose step friction-lag strain-limit ccd-check; do
         exits 0 pass_on "$t" <"$small"
         cp stdout "$t.abut"
         exits 0 pass_on strain-limit <"$t.abut"
@@ -76,7 +77,7 @@ pass_on() {
 @test "every program that reads a stream refuses an empty and a cut one with exit 3" {
     local size
     size=$(wc -c <"$small")
-    for t in springs decompose step friction-lag strain-limit ccd-check export; do
+    for t in springs tear decompose step friction-lag strain-limit ccd-check export; do
         exits 3 pass_on "$t" </dev/null
         says "empty"
         for n in 19 1000 $((size / 2)) $((size - 1)); do
@@ -90,7 +91,7 @@ pass_on() {
 @test "every program that reads a stream refuses a damaged one with exit 3" {
     local size
     size=$(wc -c <"$small")
-    for t in springs decompose step friction-lag strain-limit ccd-check export; do
+    for t in springs tear decompose step friction-lag strain-limit ccd-check export; do
         cp "$small" bad
         printf '\x5a\xa5' | dd of=bad bs=1 seek=$((size * 2 / 3)) conv=notrunc status=none
         exits 3 pass_on "$t" <bad
@@ -100,7 +101,7 @@ pass_on() {
 
 @test "every program fails with exit 5 and says so when the disk is full" {
     [[ -w /dev/full ]] || skip "no /dev/full"
-    for t in springs decompose step friction-lag strain-limit ccd-check export; do
+    for t in springs tear decompose step friction-lag strain-limit ccd-check export; do
         pass_on "$t" <"$small" >/dev/full 2>stderr && rc=0 || rc=$?
         [ "$rc" -eq 5 ] || { echo "$t ended with $rc"; false; }
         says "No space left"
@@ -133,7 +134,7 @@ pass_on() {
     wait $victim || true
     [ ! -e long.abut ]
     [ -s long.abut.part ]
-    for t in springs decompose step friction-lag strain-limit ccd-check export; do
+    for t in springs tear decompose step friction-lag strain-limit ccd-check export; do
         exits 3 pass_on "$t" <long.abut.part
     done
 }

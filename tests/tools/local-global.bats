@@ -39,6 +39,45 @@ assert all(r["newton_iterations"] == 10 and r["contact"] == "ignored: nothing is
 P
 }
 
+@test "shells and hinges: pd that converges meets newton" {
+    skip_without_numpy
+    cat >cloth.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+tolerance: 1e-8 m/s
+materials: {cotton: {density: 472.6, young: 20 kPa, poisson: 0.243, model: stvk}}
+objects: {cloth: {generate: {cloth: {size: [0.5, 0.5], cells: [6, 6]}}, shell: {thickness: 0.5 mm}}}
+motion: [{select: {object: cloth, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, fix: true}]
+Y
+    "$BIN/mesh-prep" -q cloth.yaml -o cloth.abut
+    "$BIN/step" -q -n 6 cloth.abut -o newton.abut
+    "$BIN/step" -q --solver pd --contact ignore --iterations converged -n 6 cloth.abut -o pd.abut
+    "$PYTHON" - "$ROOT" <<'P'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+a, b = ([f["node/x"] for f in abut_stream.read(s + ".abut") if f.kind == "frame"][-1] for s in ("newton", "pd"))
+assert a[:, 1].min() < -1e-3 and abs(a - b).max() < 1e-7, abs(a - b).max()
+P
+}
+
+@test "admm-pd and pd stop at the characteristic norm that is asked for, near each other" {
+    skip_without_numpy
+    for s in admm-pd pd; do
+        "$BIN/step" -q --solver $s --contact ignore --stop cn --tolerance 1e-8 -n 3 --report $s.jsonl "$arm" -o $s.abut
+    done
+    "$PYTHON" - "$ROOT" <<'P'
+import json, sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+a, b = ([f["node/x"] for f in abut_stream.read(s + ".abut") if f.kind == "frame"][-1] for s in ("admm-pd", "pd"))
+n = [sum(json.loads(l)["newton_iterations"] for l in open(s + ".jsonl")) for s in ("admm-pd", "pd")]
+assert abs(a - b).max() < 1e-6 and min(n) > 6, (abs(a - b).max(), n)
+P
+    exits 2 "$BIN/step" --solver pd --contact ignore --tolerance 1e-3 "$arm" -o o.abut
+    says "with --stop cn alone"
+}
+
 @test "contact has to be decided about, and the run says what became of it" {
     exits 3 "$BIN/step" --solver pd "$arm" -o o.abut
     says "expected a choice of what becomes of them"
