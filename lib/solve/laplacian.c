@@ -51,6 +51,7 @@ static void spring_blocks(const abut_model *m, double psi, int32_t *node, double
 /* no rotation of an element changes the trace of a block */
 static void thin_blocks(const abut_problem *p, int32_t *node, double *H)
 {
+    if (!p->thin.n) return;
     memcpy(node, p->thin.node, 4 * p->thin.n * sizeof *node);
     abut_problem_thin_hessian(p, p->model->X, NULL, H);
     for (double *block = H; block < H + ABUT_PACKED * p->thin.n; block += 9) {
@@ -70,7 +71,7 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_el
     abut_status rc = row && H && diag ? ABUT_OK
                                       : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %zu elements, %d nodes", n, m->nv);
     if (!rc) {
-        memcpy(row, m->tet, 4 * nt * sizeof *row);
+        if (nt) memcpy(row, m->tet, 4 * nt * sizeof *row);
         tet_blocks(&p->elastic, k, psi, H);
         spring_blocks(m, psi, row + 4 * nt, H + ABUT_PACKED * nt);
         abut_attach_hessian(m, psi, row + 4 * (nt + ns), H + ABUT_PACKED * (nt + ns));
