@@ -9,7 +9,7 @@
 #   OUT=out/directions    rows of the table in table.md
 #
 # smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  parts: dot over the number of
-# subdomains.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: boxes that fall on each other with friction, Newton rule.
+# subdomains.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball thrown on a floor, boxes that fall on each other, with friction, Newton rule.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/directions} steps=${STEPS:-12} meshes=${ABUT_DATA:-../shared/data}/ipc/input/tetMeshes
@@ -83,7 +83,7 @@ shapes() {
 parts() {
     local m k object
     for m in bar monkey8K; do
-        object='generate: {box: {size: [1, 0.25, 0.25], cells: [64, 16, 16]}}'
+        object='generate: {box: {size: [1, 0.25, 0.25], cells: [40, 10, 10]}}'
         if [[ $m != bar ]]; then
             [[ -e $meshes/$m.msh ]] || continue
             object="mesh: $(realpath "$meshes/$m.msh")"
@@ -105,8 +105,21 @@ sweep() {
     done
 }
 
+# Mostly elastic, lightly touching; and mostly touching.
 contact() {
     local c
+    cat >"$out/ball.yaml" <<'Y'
+abut: 1
+time: {step: 10 ms}
+gravity: [0, -9.81, 0]
+contact: {dhat: 1e-3 l, friction: {mu: 0.3}}
+materials: {jelly: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}
+objects:
+  ball: {generate: {sphere: {radius: 0.2, cells: 16}}, material: jelly, translate: [0, 0.201, 0], velocity: [0.5, -0.5, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$bin"/mesh-prep -q "$out/ball.yaml" -o "$out/start.abut"
+    for c in 6e-3 1e-4; do compare "ball thrown on a floor, $c m/s" "$out/start.abut" 8 --tolerance $c; done
     for c in '[8, 6, 8]' '[12, 9, 12]' '[16, 12, 16]'; do
         "$bin"/mesh-prep -q tests/bench/pile.yaml --set objects.low.generate.box.cells="$c" --set objects.high.generate.box.cells="$c" \
             -o "$out/start.abut"

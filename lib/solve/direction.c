@@ -124,8 +124,9 @@ static abut_status kinks_reserve(struct abut_kinks *k, size_t n, abut_err *err)
     return ABUT_OK;
 }
 
-static int none_above(const struct abut_kinks *k)
+int abut_direction_none_above(const abut_direction *d)
 {
+    const struct abut_kinks *k = &d->kinks;
     return !k->n || !memchr(k->above, 1, k->n);
 }
 
@@ -285,7 +286,7 @@ abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, co
     abut_status rc = touch_reserve(t, n_contact + p->lag.n, err);
     if (!rc) rc = kinks_reserve(&d->kinks, p->lag.n, err);
     if (rc) return rc;
-    d->exact = none_above(&d->kinks);
+    d->exact = abut_direction_none_above(d);
     t->n = n_contact + p->lag.n;
     abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
     abut_friction_hessian(&p->lag, &law, x, p->still, d->kinks.above, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);

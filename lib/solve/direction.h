@@ -91,6 +91,8 @@ ABUT_MUST_USE abut_status abut_direction_newton(abut_direction *d, const abut_pr
                                                 abut_err *err);
 
 /* What quasi-Newton directions take from here. */
+/** Whether the next matrix has every friction contact by its second derivative. */
+int abut_direction_none_above(const abut_direction *d);
 /** d->A: the Newton matrix at x; no factor. */
 ABUT_MUST_USE abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                                 const abut_pairs *pairs, abut_report *rep, abut_err *err);

@@ -220,7 +220,7 @@ static abut_status constant_apply(void *of, const double *r, double *z, abut_err
 }
 
 /* With what touches: the Laplacian and those Hessians, in blocks. */
-static abut_status touching_make(abut_initial *s, const abut_problem *p, const abut_elems *touch, abut_err *err)
+static abut_status touching_make(abut_initial *s, const abut_problem *p, const abut_elems *touch, int threads, abut_err *err)
 {
     abut_bsr A = { 0 };
     const abut_model *m = p->model;
@@ -230,7 +230,7 @@ static abut_status touching_make(abut_initial *s, const abut_problem *p, const a
     if (!rc && m->nt) rc = abut_stiffness_fit_materials(&p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
     if (!rc) rc = abut_laplacian(p, k, touch, &A, err);
     if (!rc) rc = abut_graph_order(&A, perm, err);
-    if (!rc) rc = s->touching ? abut_chol_renew(s->touching, &A, perm, err) : abut_chol_new(&s->touching, &A, perm, 1, err);
+    if (!rc) rc = s->touching ? abut_chol_renew(s->touching, &A, perm, err) : abut_chol_new(&s->touching, &A, perm, threads, err);
     if (!rc) rc = abut_chol_factor(s->touching, &A, err);
     abut_bsr_clear(&A);
     free(k);
@@ -248,12 +248,11 @@ abut_status abut_initial_make(abut_direction *d, const abut_problem *p, const do
     rep->initial_matrices++;
     if (s->kind == ABUT_SOLVE_LBFGS_PD) {
         const double clock = abut_time_wall();
-        const abut_elems touch = { .n = 0 };
+        abut_elems touch;
         s->touches = pairs->n + pairs->n_plane + p->lag.n > 0;
         if (s->touches) {
-            abut_elems with = touch;
-            rc = abut_direction_touching(d, p, x, y, pairs, &with, err);
-            if (!rc) rc = touching_make(s, p, &with, err);
+            rc = abut_direction_touching(d, p, x, y, pairs, &touch, err);
+            if (!rc) rc = touching_make(s, p, &touch, d->threads, err);
         } else {
             rc = constant_make(s, p, err);
         }

@@ -181,6 +181,7 @@ static abut_status newton(abut_direction *d, const abut_problem *p, const double
     const size_t n = 3 * (size_t)p->nrow;
     int done = 0, most = BEFORE_RENEWAL;
     rep->newton_solves++;
+    abut_direction_insist(d);       /* friction by its second derivative */
     d->quasi.insist = 0;
     abut_status rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
     while (!rc && !done) {
@@ -195,41 +196,59 @@ static abut_status newton(abut_direction *d, const abut_problem *p, const double
     return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
 }
 
+/* d->sol = B g for the iterate; *fresh 1: without pairs, the initial matrix has just been made. */
+static abut_status direct(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                          double *slope, int *fresh, abut_report *rep, abut_err *err)
+{
+    abut_quasi *q = &d->quasi;
+    const int touches = pairs->n + pairs->n_plane + p->lag.n > 0;
+    *fresh = !q->started;
+    abut_status rc = *fresh ? renew(d, p, x, y, pairs, rep, err) : ABUT_OK;
+    const double clock = abut_time_wall();
+    if (!rc) rc = apply_down(d, slope, rep, err);
+    rep->seconds.solve += abut_time_wall() - clock;
+    if (rc || *fresh || !is_stale(q, touches, *slope)) return rc;
+    *fresh = 1;
+    rc = renew(d, p, x, y, pairs, rep, err);
+    return rc ? rc : apply_down(d, slope, rep, err);
+}
+
+/* Newton's direction is wanted: this one, which the search would try from `trial` on, is short, or no good. */
+static int wants_proof(const abut_direction *d, double slope, double length, double close)
+{
+    const abut_quasi *q = &d->quasi;
+    return q->insist || !(slope > 0) || (q->proves && length <= q->trust * close);
+}
+
 abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                             const double *g, double *dir, abut_report *rep, abut_err *err)
 {
     abut_quasi *q = &d->quasi;
-    const int touches = pairs->n + pairs->n_plane + p->lag.n > 0;
-    double slope = 0, close = p->model->tolerance[0] * p->model->h[0];
+    const double close = p->model->tolerance[0] * p->model->h[0];
+    const abut_stiction law = abut_problem_stiction(p);
+    double slope = 0, trial = 1;
+    int fresh = 0;
     abut_status rc = learn(q, p, x, g, rep, err);
-    int fresh = !q->started;
-    if (!rc && fresh) rc = renew(d, p, x, y, pairs, rep, err);
-    const double clock = abut_time_wall();
-    if (!rc) rc = apply_down(d, &slope, rep, err);
-    rep->seconds.solve += abut_time_wall() - clock;
-    if (!rc && !fresh && is_stale(q, touches, slope)) {
-        fresh = 1;
-        rc = renew(d, p, x, y, pairs, rep, err);
-        if (!rc) rc = apply_down(d, &slope, rep, err);
-    }
+    if (!rc) rc = direct(d, p, x, y, pairs, &slope, &fresh, rep, err);
     if (rc) return rc;
 
-    /* the whole Newton matrix, just factored, gives Newton's direction */
-    d->exact = fresh && d->method == ABUT_SOLVE_LBFGS_H;
-    double trial = d->exact ? 1 : first_trial(d, slope);
-    if (!d->exact && (q->insist || !(slope > 0) || (q->proves && trial * largest(d->sol, 3 * (size_t)q->nrow) <= q->trust * close))) {
-        const double length = trial * largest(d->sol, 3 * (size_t)q->nrow);
+    /* the whole Newton matrix, just factored, gives Newton's direction, unless it has friction from above */
+    d->exact = fresh && d->method == ABUT_SOLVE_LBFGS_H && abut_direction_none_above(d);
+    if (!d->exact) trial = first_trial(d, slope);
+    const double length = trial * largest(d->sol, 3 * (size_t)q->nrow);
+    if (d->exact) {
+        rep->newton_solves++;
+        q->insist = 0;
+    } else if (wants_proof(d, slope, length, close)) {
         rc = newton(d, p, x, y, pairs, rep, err);
         if (rc) return rc;
         const double longer = largest(d->sol, 3 * (size_t)q->nrow);
         if (longer > close && length <= q->trust * close) q->trust = fmax(LEAST_TRUST, DISTRUST * length / longer);
         d->exact = 1;
         trial = 1;
-    } else if (d->exact) {
-        rep->newton_solves++;
-        q->insist = 0;
     }
     scatter(p, d->sol, -trial, dir);
+    if (!d->plain && d->kinks.n == p->lag.n && p->lag.n) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
     abut_initial_stats(d, &rep->factor_nnz, &rep->factor_flops);
     return ABUT_OK;
 }
