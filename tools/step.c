@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NOT_GIVEN = -0x7fffffff };
 #define NORM_DEFAULT 1e-5   /* characteristic norm: Li 2020, 3.5.2 */
 
 typedef struct options {
@@ -222,7 +223,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->dump_stuck && cli->out_path && !strcmp(o->dump_stuck, cli->out_path))
         return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", o->dump_stuck);
     if (o->parts < 0) return abut_fail(err, ABUT_E_ARG, "--parts %d: want 0 or more", o->parts);
-    if (o->history < -1) return abut_fail(err, ABUT_E_ARG, "--history %d: want 0 or more", o->history);
+    if (o->history != NOT_GIVEN && o->history < 0) return abut_fail(err, ABUT_E_ARG, "--history %d: want 0 or more", o->history);
     if (!isnan(o->tolerance) && !(o->tolerance > 0 && isfinite(o->tolerance)))
         return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
     const abut_local_words words = { o->solver, o->iterations, o->contact, o->stop, o->tolerance, o->one_pass || o->max_lags ||
@@ -250,7 +251,7 @@ int main(int argc, char **argv)
 {
     keep_memory();
     options o = { .steps = 1, .every = 1, .from = -1, .max_newton = 10000, .solver = "newton",
-                  .stop = "newton", .tolerance = NAN, .history = -1, .until = INFINITY };
+                  .stop = "newton", .tolerance = NAN, .history = NOT_GIVEN, .until = INFINITY };
     const abut_opt opts[] = {
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
         { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },

@@ -49,7 +49,8 @@ static abut_status partition_tets(abut_initial *s, const abut_problem *p, abut_p
         abut_partition_stats stats;
         s->part = malloc((size_t)m->nt * sizeof *s->part);
         if (!s->part) return no_memory(p, err);
-        s->k = parts_wanted(s, p->nrow < m->nt ? p->nrow : m->nt);
+        /* by the mesh alone: what is held changes from step to step, and a restart has not seen the steps before */
+        s->k = parts_wanted(s, m->nv < m->nt ? m->nv : m->nt);
         const abut_status rc = abut_partition_tets(m->nv, m->nt, m->tet, s->k, s->part, &stats, err);
         if (rc) return free(s->part), s->part = NULL, rc;
     }
@@ -240,26 +241,30 @@ static abut_status touching_make(abut_initial *s, const abut_problem *p, const a
 
 /* ---- public ---- */
 
+/* lbfgs-pd */
+static abut_status laplacian_make(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                  const abut_pairs *pairs, abut_err *err)
+{
+    abut_initial *s = &d->initial;
+    abut_elems touch;
+    s->touches = pairs->n + pairs->n_plane + p->lag.n > 0;
+    if (!s->touches) return constant_make(s, p, err);
+    const abut_status rc = abut_direction_touching(d, p, x, y, pairs, &touch, err);
+    return rc ? rc : touching_make(s, p, &touch, d->threads, err);
+}
+
 abut_status abut_initial_make(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                               abut_report *rep, abut_err *err)
 {
     abut_initial *s = &d->initial;
-    abut_status rc = ABUT_OK;
     rep->initial_matrices++;
     if (s->kind == ABUT_SOLVE_LBFGS_PD) {
         const double clock = abut_time_wall();
-        abut_elems touch;
-        s->touches = pairs->n + pairs->n_plane + p->lag.n > 0;
-        if (s->touches) {
-            rc = abut_direction_touching(d, p, x, y, pairs, &touch, err);
-            if (!rc) rc = touching_make(s, p, &touch, d->threads, err);
-        } else {
-            rc = constant_make(s, p, err);
-        }
+        const abut_status rc = laplacian_make(d, p, x, y, pairs, err);
         rep->seconds.factor += abut_time_wall() - clock;
         return rc;
     }
-    rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
+    abut_status rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
     if (!rc && s->kind == ABUT_SOLVE_LBFGS_H) return abut_direction_factor(d, p, rep, err);
     const double clock = abut_time_wall();
     if (!rc && s->kind == ABUT_SOLVE_LBFGS_IC) rc = abut_ichol_factor(&s->ic, &d->A, err);

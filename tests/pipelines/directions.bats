@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# All directions on the same steps: pipelines/directions.sh fails when a step does not converge or ccd-check finds a collision.
+# All directions on the same steps: pipelines/directions.sh fails when ccd-check finds a collision; a row says which step did not converge.
 load ../tools/helpers
 
 @test "every solver makes the steps of the comparison, and its row" {

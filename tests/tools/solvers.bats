@@ -202,8 +202,8 @@ P
     says "know newton and cn"
     exits 2 "$BIN/step" --tolerance 0 "$pile" -o o.abut
     says "--tolerance 0"
-    exits 2 "$BIN/step" --history -2 "$pile" -o o.abut
-    says "--history -2"
+    exits 2 "$BIN/step" --history -1 "$pile" -o o.abut
+    says "--history -1"
 }
 
 @test "--tolerance is the scene's, for the rule of the scene" {
