@@ -31,7 +31,8 @@ static abut_status request_check(request *r, int parts_given, int size_given, ab
     if (!r->how.recursive && strcmp(r->method, "kway"))
         return abut_fail(err, ABUT_E_ARG, "--method %s: know kway and recursive", r->method);
     r->how.by_nodes = !strcmp(r->by, "nodes");
-    if (!r->how.by_nodes && strcmp(r->by, "elements")) return abut_fail(err, ABUT_E_ARG, "--by %s: know elements and nodes", r->by);
+    if (!r->how.by_nodes && strcmp(r->by, "elements"))
+        return abut_fail(err, ABUT_E_ARG, "--by %s: know elements and nodes", r->by);
     return ABUT_OK;
 }
 
@@ -87,7 +88,8 @@ static double *weights_of(const abut_stream *st, const request *r, int32_t n, ab
     const abut_array *a = abut_arrays_find(&st->model_set, r->weights);
     const char *const what = r->how.by_nodes ? "node" : "tet";
     if (!a || a->type == ABUT_TEXT || a->rank != 1 || a->shape[0] != n) {
-        (void)abut_fail(err, ABUT_E_FORMAT, "--weights %s: the MODEL has no such array with one number for each %s (%d)", r->weights, what, n);
+        (void)abut_fail(err, ABUT_E_FORMAT, "--weights %s: the MODEL has no such array with one number for each %s (%d)",
+                        r->weights, what, n);
         return NULL;
     }
     double *w = malloc(((size_t)n + 1) * sizeof *w);
@@ -175,9 +177,11 @@ int main(int argc, char **argv)
         { 'k', "parts", ABUT_OPT_INT, &r.parts, "N", "number of parts (default 8, or one per tet if there are fewer)" },
         { 0, "target-size", ABUT_OPT_INT, &r.target_size, "N", "instead: as many parts as give each about N nodes" },
         { 0, "method", ABUT_OPT_TEXT, &r.method, "NAME", "kway (default), or recursive: by repeated bisection" },
-        { 0, "by", ABUT_OPT_TEXT, &r.by, "WHAT", "cut elements (default), or nodes: tets go where most of their nodes are, and the MODEL "
+        { 0, "by", ABUT_OPT_TEXT, &r.by, "WHAT",
+          "cut elements (default), or nodes: tets go where most of their nodes are, and the MODEL "
           "gets part/node" },
-        { 0, "weights", ABUT_OPT_TEXT, &r.weights, "NAME", "parts of equal weight: an array of the MODEL with one number for each tet (--by nodes: "
+        { 0, "weights", ABUT_OPT_TEXT, &r.weights, "NAME",
+          "parts of equal weight: an array of the MODEL with one number for each tet (--by nodes: "
           "node)" },
         { 0, "json", ABUT_OPT_TEXT, &r.json_name, "FILE", "write the figures as one JSON object per model" },
         { 0 }

@@ -167,7 +167,8 @@ static abut_status analyse(abut_domains *s, const abut_bsr *A, const int32_t *fi
     return rc ? rc : occurrences(s, err);
 }
 
-abut_status abut_domains_analyse(abut_domains **out, const abut_bsr *A, int32_t k, const int32_t *first, const int32_t *row, abut_err *err)
+abut_status abut_domains_analyse(abut_domains **out, const abut_bsr *A, int32_t k, const int32_t *first, const int32_t *row,
+                                 abut_err *err)
 {
     if (*out && (*out)->k != k) abut_domains_free(out);
     if (k < 1 || A->nnz > UINT32_MAX)
@@ -199,7 +200,8 @@ static abut_status domain_factor(domain *d, const abut_bsr *A, double *val, abut
 abut_status abut_domains_factor(abut_domains *s, const abut_bsr *A, abut_err *err)
 {
     if (A->n != s->n || A->nnz != s->nnz)
-        return abut_fail(err, ABUT_E_ARG, "domains: matrix of %d rows, %zu blocks; %d, %zu were analysed", A->n, A->nnz, s->n, s->nnz);
+        return abut_fail(err, ABUT_E_ARG, "domains: matrix of %d rows, %zu blocks; %d, %zu were analysed", A->n, A->nnz, s->n,
+                         s->nnz);
     size_t most = 0;
     for (int32_t j = 0; j < s->k; j++) most = s->dom[j].local.nnz > most ? s->dom[j].local.nnz : most;
     int32_t bad = s->k;     /* the first that fails, whoever meets it */

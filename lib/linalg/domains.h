@@ -2,8 +2,8 @@
  *
  *     z += sum_j R_j^T W A_j^-1 W' R_j r,      A_j = R_j A R_j^T,     R_j the rows of domain j
  *
- * A_j is positive definite when A is.  The domains are independent of each other, so they are factored and solved side by side, and
- * fill ends at their borders.  The same bits for every thread count. */
+ * A_j is positive definite when A is.  The domains are independent of each other, so they are factored and solved side by side,
+ * and fill ends at their borders.  The same bits for every thread count. */
 #ifndef ABUT_LINALG_DOMAINS_H
 #define ABUT_LINALG_DOMAINS_H
 
@@ -24,10 +24,11 @@ typedef struct abut_domains_stats {
     double factor_nnz, factor_flops;
 } abut_domains_stats;
 
-/** Domains row[first[j] .. first[j+1]), ascending in each, j < k, of a matrix with the pattern of A; every row of A is in one at least.
- * *d is NULL at first, or made before for another matrix: domains whose pattern is the same keep their analysis.
+/** Domains row[first[j] .. first[j+1]), ascending in each, j < k, of a matrix with the pattern of A; every row of A is in one
+ * at least. *d is NULL at first, or made before for another matrix: domains whose pattern is the same keep their analysis.
  * Fails  ABUT_E_ARG rows out of order or range, an empty domain, a row in none; ABUT_E_NOMEM.  *d is then freed and NULL */
-ABUT_MUST_USE abut_status abut_domains_analyse(abut_domains **d, const abut_bsr *A, int32_t k, const int32_t *first, const int32_t *row,
+ABUT_MUST_USE abut_status abut_domains_analyse(abut_domains **d, const abut_bsr *A, int32_t k, const int32_t *first,
+                                               const int32_t *row,
                                                abut_err *err);
 /** Factors the A_j of a matrix with the analysed pattern.  Fails  ABUT_E_NUMERIC one of them is not positive definite */
 ABUT_MUST_USE abut_status abut_domains_factor(abut_domains *d, const abut_bsr *A, abut_err *err);

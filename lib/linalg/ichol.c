@@ -37,7 +37,8 @@ static void divide(double B[9], const double D[9])
 static void subtract(const double A[9], const double B[9], double C[9])
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) C[3 * i + j] -= A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
+        for (int j = 0; j < 3; j++)
+            C[3 * i + j] -= A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
 }
 
 /* What column c, finished, takes from the later ones: block (i, j) -= L_ic L_jc^T where there is such a block. */

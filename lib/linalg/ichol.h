@@ -1,6 +1,6 @@
-/* Incomplete Cholesky of a block matrix without fill: A ~ L L^T with the blocks of L where A has some (Meijerink and van der Vorst
- * 1977).  On those blocks L L^T = A.  Such a factor need not exist: then the diagonal is raised until it does (Manteuffel 1980).
- * Serial. */
+/* Incomplete Cholesky of a block matrix without fill: A ~ L L^T with the blocks of L where A has some (Meijerink and van der
+ * Vorst 1977).  On those blocks L L^T = A.  Such a factor need not exist: then the diagonal is raised until it does (Manteuffel
+ * 1980).  Serial. */
 #ifndef ABUT_LINALG_ICHOL_H
 #define ABUT_LINALG_ICHOL_H
 

@@ -121,7 +121,8 @@ static abut_status whole_weights(const double *w, int32_t n, idx_t *out, abut_er
 {
     double most = 0;
     for (int32_t i = 0; i < n; i++) {
-        if (!(w[i] >= 0 && w[i] <= DBL_MAX)) return abut_fail(err, ABUT_E_ARG, "partition: weight %d is %g, want 0 or more", i, w[i]);
+        if (!(w[i] >= 0 && w[i] <= DBL_MAX))
+            return abut_fail(err, ABUT_E_ARG, "partition: weight %d is %g, want 0 or more", i, w[i]);
         most = fmax(most, w[i]);
     }
     if (!(most > 0)) return abut_fail(err, ABUT_E_ARG, "partition: all %d weights are 0", n);
@@ -139,8 +140,9 @@ static abut_status cut_graph(int32_t n, int32_t *ptr, int32_t *adj, int32_t k, i
     abut_status rc = weight && !w ? no_memory(err) : weight ? whole_weights(weight, n, w, err) : ABUT_OK;
     if (!rc && k > 1) {
         options_set(options);
-        rc = metis_status((recursive ? METIS_PartGraphRecursive : METIS_PartGraphKway)(&nvtxs, &ncon, ptr, adj, w, NULL, NULL, &nparts,
-                                                                                       NULL, NULL, options, &cut, part), "partition", err);
+        const int rc_metis = (recursive ? METIS_PartGraphRecursive : METIS_PartGraphKway)
+            (&nvtxs, &ncon, ptr, adj, w, NULL, NULL, &nparts, NULL, NULL, options, &cut, part);
+        rc = metis_status(rc_metis, "partition", err);
     }
     free(w);
     return rc;
@@ -164,7 +166,8 @@ static abut_status node_graph(int32_t nv, int32_t nt, const int32_t *tet, int32_
 }
 
 /* node[nv]: the parts of the nodes. */
-static abut_status cut_nodes(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, const abut_cut_opts *how, int32_t *node, abut_err *err)
+static abut_status cut_nodes(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, const abut_cut_opts *how, int32_t *node,
+                             abut_err *err)
 {
     abut_bsr A = { 0 };
     int32_t *id = malloc(((size_t)nv + 1) * sizeof *id);
@@ -267,7 +270,8 @@ static double weighed(int32_t n, const int32_t *part, const double *weight, int3
     return most * k / all;
 }
 
-static abut_status cut_mesh(const abut_dual *d, int32_t nv, const int32_t *tet, int32_t k, const abut_cut_opts *how, int32_t *part,
+static abut_status cut_mesh(const abut_dual *d, int32_t nv, const int32_t *tet, int32_t k, const abut_cut_opts *how,
+                            int32_t *part,
                             int32_t *node, abut_partition_stats *stats, abut_err *err)
 {
     double *sum = malloc((size_t)k * sizeof *sum);
@@ -275,10 +279,12 @@ static abut_status cut_mesh(const abut_dual *d, int32_t nv, const int32_t *tet, 
                    : how->by_nodes ? cut_nodes(nv, d->nt, tet, k, how, node, err)
                                    : cut_graph(d->nt, d->ptr, d->adj, k, how->recursive, how->weight, part, err);
     for (int32_t t = 0; t < d->nt && !rc && how->by_nodes; t++)
-        part[t] = most_of((const int32_t[4]){ node[tet[4 * t]], node[tet[4 * t + 1]], node[tet[4 * t + 2]], node[tet[4 * t + 3]] });
+        part[t] = most_of((const int32_t[4]){ node[tet[4 * t]], node[tet[4 * t + 1]], node[tet[4 * t + 2]],
+                                              node[tet[4 * t + 3]] });
     if (!rc) rc = abut_dual_mend(d, k, part, err);
     if (!rc) rc = measure(d, nv, tet, k, part, stats, err);
-    if (!rc && how->weight) stats->balance = weighed(how->by_nodes ? nv : d->nt, how->by_nodes ? node : part, how->weight, k, sum);
+    if (!rc && how->weight) stats->balance = weighed(how->by_nodes ? nv : d->nt, how->by_nodes ? node : part, how->weight, k,
+                                                     sum);
     free(sum);
     return rc;
 }

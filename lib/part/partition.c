@@ -15,7 +15,8 @@ abut_status abut_partition_view(const abut_arrays *model, int32_t nt, abut_parti
     const int32_t *p = part->data;
     for (int32_t t = 0; t < nt; t++)
         if (p[t] < 0 || p[t] >= k)
-            return abut_fail(err, ABUT_E_FORMAT, "part/element: tet %d is in part %d, expected 0 .. %d (part/count)", t, p[t], k - 1);
+            return abut_fail(err, ABUT_E_FORMAT, "part/element: tet %d is in part %d, expected 0 .. %d (part/count)", t, p[t],
+                             k - 1);
     *out = (abut_partition){ k, p };
     return ABUT_OK;
 }

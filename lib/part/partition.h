@@ -1,4 +1,5 @@
-/* A partition of the tets as the stream holds it: part/count and part/element of the MODEL (formats/STATE.md), made by decompose. */
+/* A partition of the tets as the stream holds it: part/count and part/element of the MODEL (formats/STATE.md), made by
+ * decompose. */
 #ifndef ABUT_PART_PARTITION_H
 #define ABUT_PART_PARTITION_H
 

@@ -15,7 +15,8 @@ enum { SET_TETS, SET_TIES, SET_SPRINGS, SET_THIN, SET_TOUCH, SETS, SETS_THAT_STA
 #define WORTH_ORDERING 1.1
 #define MANY_CONTACTS 0.125
 
-const char *const abut_solve_names[ABUT_SOLVES + 1] = { "newton", "newton-cg", "lbfgs-h", "lbfgs-pd", "lbfgs-jh", "lbfgs-ic", "dot",
+const char *const abut_solve_names[ABUT_SOLVES + 1] = { "newton", "newton-cg", "lbfgs-h", "lbfgs-pd", "lbfgs-jh", "lbfgs-ic",
+                                                        "dot",
                                                            "gradient", NULL };
 
 abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int method, int threads, abut_err *err)
@@ -364,7 +365,8 @@ static abut_status newton(abut_direction *d, const abut_problem *p, const double
 }
 #undef LAP
 
-abut_status abut_direction_find(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+abut_status abut_direction_find(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                const abut_pairs *pairs,
                                 const double *g, double *dir, abut_report *rep, abut_err *err)
 {
     if (d->method > ABUT_SOLVE_CG) return abut_quasi_find(d, p, x, y, pairs, g, dir, rep, err);

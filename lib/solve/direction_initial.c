@@ -116,7 +116,8 @@ static abut_status lists_of_tets(const abut_problem *p, const abut_partition *cu
 {
     const size_t nt = (size_t)p->model->nt, k = (size_t)cut->k, nrow = (size_t)p->nrow;
     *l = (lists){ 0, malloc((k + 2) * sizeof *l->first), malloc((4 * nt + nrow + 1) * sizeof *l->row) };
-    int32_t *mark = malloc((nrow + 1) * sizeof *mark), *at = malloc((k + 1) * sizeof *at), *order = malloc((nt + 1) * sizeof *order);
+    int32_t *mark = malloc((nrow + 1) * sizeof *mark), *at = malloc((k + 1) * sizeof *at),
+        *order = malloc((nt + 1) * sizeof *order);
     const int ok = l->first && l->row && mark && at && order;
     if (ok) fill_lists(p, cut, l, mark, at, order);
     free(mark);

@@ -2,16 +2,16 @@
  *
  *     lbfgs-h    the Newton matrix A = D + sum of the projected Hessians, by sparse Cholesky
  *     dot        A on subdomains: nodes of the elements of one part each.  Nodes on interfaces stand in several of them, and
- *                are completed: what the elements of neighbours add there is counted too.  So a subdomain has the principal submatrix of
- *                A on its nodes; z = mean over the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13)
+ *                are completed: what the elements of neighbours add there is counted too.  So a subdomain has the principal
+ *                submatrix of A on its nodes; z = mean over the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13)
  *     lbfgs-jh   A on disjoint sets of nodes: block Jacobi
  *     lbfgs-ic   A by incomplete Cholesky without fill
- *     lbfgs-pd   D + the Laplacian of the elements (solve/laplacian.h), one scalar matrix for x, y and z; while anything touches, the
- *                Hessians of contact and friction are added to it in 3x3 blocks
+ *     lbfgs-pd   D + the Laplacian of the elements (solve/laplacian.h), one scalar matrix for x, y and z; while anything
+ *                touches, the Hessians of contact and friction are added to it in 3x3 blocks
  *     gradient   the diagonal blocks of A
  *
- * Contacts that join nodes of different subdomains are dropped from them, but for what they add to the diagonal.  A partition depends on
- * the mesh alone and outlives a step, as does the scalar factor; the others end with the minimisation. */
+ * Contacts that join nodes of different subdomains are dropped from them, but for what they add to the diagonal.  A partition
+ * depends on the mesh alone and outlives a step, as does the scalar factor; the others end with the minimisation. */
 #ifndef ABUT_SOLVE_DIRECTION_INITIAL_H
 #define ABUT_SOLVE_DIRECTION_INITIAL_H
 
@@ -49,8 +49,8 @@ struct abut_direction;
  * Fails  ABUT_E_NUMERIC no factor, with where; ABUT_E_ARG dot without tets; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_initial_make(struct abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                             const abut_pairs *pairs, abut_report *rep, abut_err *err);
-/** z = D r, an approximate inverse.  symmetric: positive definite, as conjugate gradients want it; else dot's is the mean of the copies,
- * which need not be symmetric.  Good as long as d. */
+/** z = D r, an approximate inverse.  symmetric: positive definite, as conjugate gradients want it; else dot's is the mean of
+ * the copies, which need not be symmetric.  Good as long as d. */
 abut_precond abut_initial_precond(struct abut_direction *d, int symmetric);
 /** Entries of the factors, and operations to compute them. */
 void abut_initial_stats(const struct abut_direction *d, double *nnz, double *flops);

@@ -17,8 +17,8 @@
  * smaller */
 #define PATIENCE 5
 #define PROGRESS 0.1
-/* Newton directions by conjugate gradients: relative residual while the direction is long and when the convergence test looks at it;
- * iterations before the initial matrix is made anew, and at all */
+/* Newton directions by conjugate gradients: relative residual while the direction is long and when the convergence test looks
+ * at it; iterations before the initial matrix is made anew, and at all */
 #define FAR 1e-3
 #define CLOSE 1e-8
 #define BEFORE_RENEWAL 200
@@ -143,8 +143,8 @@ static int is_stale(abut_quasi *q, int touches, double slope)
     return touches && q->age - q->mark_age >= PATIENCE;
 }
 
-/* Where the search shall begin: at the minimum of the quadratic model with the last Newton matrix, Li 2020, eq. 3.14.  The Laplacian has
- * none, and its directions are tried whole (Liu 2018, 4.2). */
+/* Where the search shall begin: at the minimum of the quadratic model with the last Newton matrix, Li 2020, eq. 3.14.  The
+ * Laplacian has none, and its directions are tried whole (Liu 2018, 4.2). */
 static double first_trial(abut_direction *d, double slope)
 {
     if (d->method == ABUT_SOLVE_LBFGS_PD) return 1;
@@ -169,7 +169,8 @@ static abut_status solve_to(abut_direction *d, double tolerance, int most, int *
     rep->cg_iterations += pcg.iterations;
     *done = pcg.converged;
     if (rc || *done || most < MOST) return rc;
-    return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g",
+    return abut_fail(err, ABUT_E_NUMERIC,
+                     "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g",
                      pcg.residual, pcg.iterations, tolerance);
 }
 

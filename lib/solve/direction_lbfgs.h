@@ -1,12 +1,13 @@
 /* Quasi-Newton directions: p = -B g, B the limited-memory BFGS operator (linalg/lbfgs.h) of the last iterations on an initial
- * matrix that is made at the first iterate of the minimisation and kept (Li 2020, 3.4; Liu 2018, 7.2): solve/direction_initial.h has
- * them.  While anything touches it is made anew when its directions bring little.
+ * matrix that is made at the first iterate of the minimisation and kept (Li 2020, 3.4; Liu 2018, 7.2):
+ * solve/direction_initial.h has them.  While anything touches it is made anew when its directions bring little.
  *
  * The objective decides what is remembered: when it changes (barrier stiffness, augmented Lagrangian) the pairs are forgotten
  * and the initial matrix is made anew.  All of it ends with the minimisation, so a restart from a frame gives the same bytes.
  *
  * A short quasi-Newton direction does not prove that a minimum is near.  Where the stopping rule is the Newton direction, one is
- * computed when p is short, by conjugate gradients with the initial matrix as preconditioner; it is taken, and alone can end the minimisation; how short is learnt from those that could not. */
+ * computed when p is short, by conjugate gradients with the initial matrix as preconditioner; it is taken, and alone can end
+ * the minimisation; how short is learnt from those that could not. */
 #ifndef ABUT_SOLVE_DIRECTION_LBFGS_H
 #define ABUT_SOLVE_DIRECTION_LBFGS_H
 

@@ -25,7 +25,8 @@ TEST(one_tet_has_the_areas_of_its_faces)
     double X[12] = { 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2 }, node[4];
     int32_t tet[4] = { 0, 1, 2, 3 }, mat[1] = { 0 }, model[1] = { ABUT_STABLE_NEO_HOOKEAN };
     double density[1] = { 1000 }, young[1] = { 1e5 }, poisson[1] = { 0.4 };
-    const abut_model m = { .nv = 4, .nt = 1, .nm = 1, .X = X, .tet = tet, .tet_mat = mat, .mat_model = model, .mat_density = density,
+    const abut_model m = { .nv = 4, .nt = 1, .nm = 1, .X = X, .tet = tet, .tet_mat = mat, .mat_model = model,
+                           .mat_density = density,
                            .mat_young = young, .mat_poisson = poisson };
     abut_elastic e;
     double mu, lambda;

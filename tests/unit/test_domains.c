@@ -137,8 +137,8 @@ TEST(every_join_is_the_sum_of_dense_subdomain_solutions)
     }
 }
 
-/* The literal interface completion of Li 2020, eq. 3.6 - 3.9: the matrix of the tets of one part alone, plus on its interface what
- * the whole matrix has more. */
+/* The literal interface completion of Li 2020, eq. 3.6 - 3.9: the matrix of the tets of one part alone, plus on its interface
+ * what the whole matrix has more. */
 TEST(a_principal_submatrix_is_the_part_alone_with_its_interface_completed)
 {
     fixture f = fixture_make(3);

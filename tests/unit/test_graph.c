@@ -186,12 +186,15 @@ TEST(meshes_are_cut_by_tets_and_nodes_at_once_and_by_bisection_with_and_without_
     abut_partition_stats s;
     abut_err err = { 0 };
     weight[3] = -1;
-    CHECK(abut_partition_mesh(box.nv, box.nt, box.tet, 4, &(abut_cut_opts){ .weight = weight }, part, NULL, &s, &err) == ABUT_E_ARG);
+    CHECK(abut_partition_mesh(box.nv, box.nt, box.tet, 4, &(abut_cut_opts){ .weight = weight }, part, NULL, &s,
+                              &err) == ABUT_E_ARG);
     CHECK(strstr(err.msg, "weight 3 is -1"));
     weight[3] = NAN;
-    CHECK(abut_partition_mesh(box.nv, box.nt, box.tet, 4, &(abut_cut_opts){ .weight = weight }, part, NULL, &s, &err) == ABUT_E_ARG);
+    CHECK(abut_partition_mesh(box.nv, box.nt, box.tet, 4, &(abut_cut_opts){ .weight = weight }, part, NULL, &s,
+                              &err) == ABUT_E_ARG);
     for (int32_t i = 0; i < box.nt; i++) weight[i] = 0;
-    CHECK(abut_partition_mesh(box.nv, box.nt, box.tet, 4, &(abut_cut_opts){ .weight = weight }, part, NULL, &s, &err) == ABUT_E_ARG);
+    CHECK(abut_partition_mesh(box.nv, box.nt, box.tet, 4, &(abut_cut_opts){ .weight = weight }, part, NULL, &s,
+                              &err) == ABUT_E_ARG);
     free(weight), free(part);
     box_tets_free(&box);
 }
