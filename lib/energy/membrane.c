@@ -7,17 +7,20 @@
 
 /* ---- the law of a material ---- */
 
-abut_status abut_membrane_of(const abut_model *m, int32_t mat, abut_membrane *law, abut_err *err)
+void abut_membrane_take(const abut_model *m, int32_t mat, abut_membrane *law)
 {
     const double E = m->mat_young[mat], nu = m->mat_poisson[mat];
     *law = (abut_membrane){ .kind = m->mat_membrane ? m->mat_membrane[mat] : ABUT_MEMBRANE_ISOTROPIC, .model = m->mat_model[mat],
                             .mu = E / (2 * (1 + nu)), .lambda = E * nu / (1 - nu * nu) };
-    if (law->kind != ABUT_MEMBRANE_ISOTROPIC) {
-        law->fabric = m->mat_fabric + 4 * (size_t)mat;
-        law->strain = law->kind == ABUT_MEMBRANE_CLOTH ? m->mat_strain + 3 * (size_t)mat : NULL;
+    if (law->kind != ABUT_MEMBRANE_ISOTROPIC) law->fabric = m->mat_fabric + 4 * (size_t)mat;
+    if (law->kind == ABUT_MEMBRANE_CLOTH) law->strain = m->mat_strain + 3 * (size_t)mat;
+}
+
+abut_status abut_membrane_of(const abut_model *m, int32_t mat, abut_membrane *law, abut_err *err)
+{
+    abut_membrane_take(m, mat, law);
+    if (law->fabric || law->model == ABUT_STVK || law->model == ABUT_NEO_HOOKEAN || law->model == ABUT_FIXED_COROTATED)
         return ABUT_OK;
-    }
-    if (law->model == ABUT_STVK || law->model == ABUT_NEO_HOOKEAN || law->model == ABUT_FIXED_COROTATED) return ABUT_OK;
     return abut_fail(err, ABUT_E_FORMAT, "material %d is of a shell and %s: expected %s, %s or %s", mat,
                      abut_material_names[law->model], abut_material_names[ABUT_STVK], abut_material_names[ABUT_NEO_HOOKEAN],
                      abut_material_names[ABUT_FIXED_COROTATED]);

@@ -29,7 +29,9 @@ typedef struct abut_membrane {
     const double *strain;   /* cloth: m11, m22, m12; NULL: no bounds */
 } abut_membrane;
 
-/** The law of material `mat` of a model.
+/** The law of material `mat` of a model. */
+void abut_membrane_take(const abut_model *m, int32_t mat, abut_membrane *law);
+/** The same, checked.
  * Fails  ABUT_E_FORMAT an isotropic membrane of another constitutive model (names both) */
 ABUT_MUST_USE abut_status abut_membrane_of(const abut_model *m, int32_t mat, abut_membrane *law, abut_err *err);
 

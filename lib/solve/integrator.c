@@ -1,6 +1,7 @@
 #include "solve/integrator.h"
 
 #include "energy/elastic.h"
+#include "energy/membrane.h"
 #include "linalg/vec3.h"
 
 #include <math.h>
@@ -34,9 +35,38 @@ static double mean_edge2(const abut_vec3 X[4])
     return sum / 6;
 }
 
+/* Sums over elements of volume, and of it times squared edge and modulus. */
+typedef struct mean_element {
+    double volume, a2, modulus;
+} mean_element;
+
+static void add(mean_element *sum, double volume, double a2, double modulus)
+{
+    sum->volume += volume;
+    sum->modulus += volume * modulus;
+    sum->a2 += volume * a2;
+}
+
+static void add_thin(const abut_model *m, mean_element *sum)
+{
+    for (int32_t t = 0; t < m->nsh; t++) {
+        const double *R = m->shell_rest + 4 * (size_t)t, p[3] = { R[0], R[1], R[1] - R[0] }, q[3] = { R[2], R[3], R[3] - R[2] };
+        double a2 = 0;
+        for (int k = 0; k < 3; k++) a2 += (p[k] * p[k] + q[k] * q[k]) / 3;
+        abut_membrane law;
+        abut_membrane_take(m, m->shell_mat[t], &law);
+        add(sum, 0.5 * (R[0] * R[3] - R[1] * R[2]) * m->shell_thick[t], a2, abut_membrane_stiffness(&law));
+    }
+    for (int32_t t = 0; t < m->nrd; t++) {
+        const double l = m->rod_length[t], r = m->rod_radius[t];
+        add(sum, 3.14159265358979323846 * r * r * l, l * l, m->mat_young[m->rod_mat[t]]);
+    }
+}
+
 double abut_integrator_static_time(const abut_model *m)
 {
-    double mass = 0, a2 = 0, modulus = 0, volume = 0;
+    double mass = 0;
+    mean_element sum = { 0, 0, 0 };
     for (int32_t i = 0; i < m->nv; i++)
         if (m->role[i] != ABUT_NODE_OBSTACLE) mass += m->mass[i];
     for (int32_t t = 0; t < m->nt; t++) {
@@ -46,11 +76,10 @@ double abut_integrator_static_time(const abut_model *m)
         const abut_vec3 e = abut_v3_sub(X[1], X[0]), f = abut_v3_sub(X[2], X[0]), g = abut_v3_sub(X[3], X[0]);
         const double v = abut_v3_dot(e, abut_v3_cross(f, g)) / 6;
         abut_lame(m->mat_young[m->tet_mat[t]], m->mat_poisson[m->tet_mat[t]], &mu, &lambda);
-        volume += v;
-        modulus += v * (lambda + mu);
-        a2 += v * mean_edge2(X);
+        add(&sum, v, mean_edge2(X), lambda + mu);
     }
-    return m->nt ? sqrt(mass / modulus * (a2 / volume)) : m->h[0];
+    add_thin(m, &sum);
+    return sum.volume > 0 ? sqrt(mass / sum.modulus * (sum.a2 / sum.volume)) : m->h[0];
 }
 
 /* the velocity after a step is rate (x' - c) / h */

@@ -36,7 +36,7 @@
 
 abut_solver_opts abut_solver_defaults(void)
 {
-    return (abut_solver_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .slack_volume = 0.2, .slack_stretch = 0.2,
+    return (abut_solver_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .slack_volume = 0.2, .slack_stretch = 0.5,
                                .max_newton = 10000, .history = 5, .threads = 1 };
 }
 
@@ -323,6 +323,27 @@ static abut_status backtrack(abut_solver *s, double bound, abut_energy *now, abu
         }
     }
     return ABUT_OK;
+}
+
+/* After a step as far as a bound of a shell allows, trial point s->xt: halves it while that lowers the objective.  Barriers
+ * there are so soft that near a bound, where they have long turned the slope, the objective is still below its start; steps
+ * that stop at the bound again and again would end in it. */
+static abut_status draw_back(abut_solver *s, abut_energy *now, abut_iteration *it, abut_report *rep, abut_err *err)
+{
+    for (;;) {
+        abut_energy e;
+        double sum;
+        point_at(s, it->alpha / 2, s->xt);
+        abut_status rc = trial_energy(s, &e, &sum, rep, err);
+        it->trials++;
+        rep->trials++;
+        if (rc || !(sum < abut_energy_sum(now))) {
+            point_at(s, it->alpha, s->xt);
+            return rc ? rc : trial_energy(s, now, &sum, rep, err);
+        }
+        it->alpha /= 2;
+        *now = e;
+    }
 }
 
 abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut_report *rep, abut_err *err)
@@ -652,7 +673,9 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     int moved = 0;
     const double gap = abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL), before = abut_energy_sum(e);
     rc = s->leap.length ? leap_on(s, &lim, e, it, &moved, rep, err) : leap_or_search(s, lim.alpha, e, it, &moved, rep, err);
-    const int full = moved && !s->leap.length && it->alpha == 1 && it->residual > p->model->tolerance[0];
+    const int alone = moved && !s->leap.length;
+    if (!rc && alone && lim.kind == ABUT_LIMIT_STRETCH && it->alpha == lim.alpha) rc = draw_back(s, e, it, rep, err);
+    const int full = alone && it->alpha == 1 && it->residual > p->model->tolerance[0];
     if (!rc && s->lengthens && full) rc = lengthen(s, before, e, it, rep, err);
     if (rc) return rc;
     s->failed.alpha = it->alpha;

@@ -16,7 +16,7 @@ typedef struct abut_solver_opts {
     double slack_ccd;       /* share of a mesh pair's gap that a step must leave; 0.2 */
     double slack_plane;     /* of a half-space gap; 0.1 */
     double slack_volume;    /* of a tet's volume; 0.2 */
-    double slack_stretch;   /* of what is left to a bound of a shell; 0.2 */
+    double slack_stretch;   /* of what is left to a bound of a shell; 0.5 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
     int method;             /* ABUT_SOLVE_*: the directions; Newton by Cholesky */

@@ -159,7 +159,8 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
     const double kinetic = abut_kinetic_energy(m, s->v), gravity = abut_gravity_energy(m, s->x);
     const double friction = abut_work(s, now->friction, last->friction), damping = abut_work(s, now->damping, last->damping);
     const double reaction = reaction_work(s, balance), load = abut_work_load(s);
-    const double stiffness = before->barrier ? barrier[0] - *before->barrier : 0;
+    const int strain = before->elastic && before->strain_kappa && *before->strain_kappa != s->prob->strain_kappa;
+    const double stiffness = (before->barrier ? barrier[0] - *before->barrier : 0) + (strain ? elastic[0] - *before->elastic : 0);
     const double gain[] = { kinetic, -abut_kinetic_energy(m, s->v0), gravity, -abut_gravity_energy(m, s->prob->xn),
                             elastic[1], -elastic[0], barrier[1], -barrier[0], -friction, -damping, -reaction, -load };
     const double numerical = abut_sum(gain, sizeof gain / sizeof *gain);

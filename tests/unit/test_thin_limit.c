@@ -1,0 +1,249 @@
+/* How far shells may move inside their bounds, against marching along the way. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "energy/thin_limit.h"
+#include "linalg/svd32_lanes.h"
+
+static void values(const double F[6], const double G[6], double a, double *low, double *high)
+{
+    abut_lanes f[6], U[6], s[2], V[4];
+    for (int i = 0; i < 6; i++) f[i] = ABUT_LANES_ALL(F[i] + a * G[i]);
+    abut_svd32_lanes(f, U, s, V);
+    *low = fmin(s[0][0], s[1][0]);
+    *high = fmax(s[0][0], s[1][0]);
+}
+
+static void draw(abut_rng *r, double F[6], double G[6])
+{
+    const double size = pow(10, abut_rng_real(r, -3, 1));
+    for (int i = 0; i < 6; i++) {
+        F[i] = (i == 0 || i == 3) + abut_rng_real(r, -0.3, 0.3);
+        G[i] = abut_rng_real(r, -size, size);
+    }
+}
+
+/* the first of n points of the way where high > most, or 1 */
+static double marched(const double F[6], const double G[6], double most, int n)
+{
+    for (int k = 1; k <= n; k++) {
+        double low, high;
+        values(F, G, (double)k / n, &low, &high);
+        if (high > most) return (double)k / n;
+    }
+    return 1;
+}
+
+TEST(the_step_to_the_upper_limit_is_safe_and_nearly_all_there_is)
+{
+    abut_rng r = { 1 };
+    int bounded = 0;
+    for (int k = 0; k < check_runs(2000, 100000); k++) {
+        double F[6], G[6], low, high, there;
+        draw(&r, F, G);
+        values(F, G, 0, &low, &high);
+        const double most = high + pow(10, abut_rng_real(&r, -6, 0));
+        const double a = abut_stretch_step_high(F, G, most);
+        CHECK(a > 0 && a <= 1);
+        for (int q = 0; q <= 20; q++) {
+            values(F, G, a * q / 20, &low, &there);
+            CHECK(there <= most * (1 + 1e-14));
+        }
+        if (a < 1) {
+            values(F, G, fmin(1, 1.0102 * a), &low, &there);
+            CHECK(there > most);
+            bounded++;
+        } else {
+            CHECK(marched(F, G, most * (1 + 1e-14), 50) == 1);
+        }
+    }
+    CHECK(bounded > 300);
+    const double F[6] = { 1, 0, 0, 1, 0, 0 }, G[6] = { 1 };
+    CHECK(abut_stretch_step_high(F, G, 0.9) == 0);
+    CHECK_NEAR(abut_stretch_step_high(F, G, 1.25), 0.25, 1e-2 * 0.25);
+}
+
+TEST(the_step_to_the_lower_limit_is_safe)
+{
+    abut_rng r = { 2 };
+    int bounded = 0, free_ = 0;
+    for (int k = 0; k < check_runs(2000, 100000); k++) {
+        double F[6], G[6], low, high, start;
+        draw(&r, F, G);
+        values(F, G, 0, &start, &high);
+        const double least = start * abut_rng_real(&r, 0, 1), a = abut_stretch_step_low(F, G, least);
+        CHECK(a > 0 && a <= 1);
+        for (int q = 0; q <= 40; q++) {
+            values(F, G, a * q / 40, &low, &high);
+            CHECK(low >= least * (1 - 1e-13));
+        }
+        bounded += a < 1;
+        free_ += a == 1;
+    }
+    printf("# %d bounded, %d free\n", bounded, free_);
+    CHECK(bounded > 100 && free_ > 300);
+    /* straight at it: all of the way but a hundredth of the gap */
+    const double F[6] = { 1, 0, 0, 1, 0, 0 }, G[6] = { 0, 0, 0, -1, 0, 0 };
+    CHECK_NEAR(abut_stretch_step_low(F, G, 0.4), 0.6, 0.01 * 0.6);
+    CHECK(abut_stretch_step_low(F, G, 1.1) == 0);
+}
+
+/* One shell whose edges are the columns of F. */
+typedef struct tile {
+    abut_model m;
+    double rest[4], thick, young, poisson, fabric[4], strain[3], limit[4];
+    int32_t shell[3], mat, model, membrane;
+    abut_thin t;
+} tile;
+
+static void tile_open(tile *p, int model, int membrane, const double limit[4])
+{
+    *p = (tile){ .rest = { 1, 0, 0, 1 }, .thick = 1, .young = 300, .poisson = 0.3, .fabric = { 245, 366, 61, 38 },
+                 .strain = { 0.45, 0.4, 0.35 }, .shell = { 0, 1, 2 }, .model = model, .membrane = membrane };
+    if (limit) memcpy(p->limit, limit, sizeof p->limit);
+    p->m = (abut_model){ .nv = 3, .nm = 1, .nsh = 1, .shell = p->shell, .shell_mat = &p->mat, .shell_thick = &p->thick,
+                         .shell_rest = p->rest, .shell_limit = limit ? p->limit : NULL, .mat_model = &p->model,
+                         .mat_young = &p->young, .mat_poisson = &p->poisson, .mat_membrane = &p->membrane,
+                         .mat_fabric = p->fabric, .mat_strain = p->strain };
+    if (abut_thin_init(&p->t, &p->m, NULL)) abort();
+}
+
+static void corners(const double F[6], double x[9])
+{
+    for (int i = 0; i < 3; i++) {
+        x[i] = 0;
+        x[3 + i] = F[2 * i];
+        x[6 + i] = F[2 * i + 1];
+    }
+}
+
+TEST(cloth_is_bounded_by_its_strains_along_the_way)
+{
+    abut_rng r = { 3 };
+    int bounded[3] = { 0 }, tried = 0;
+    tile p;
+    tile_open(&p, ABUT_STVK, ABUT_MEMBRANE_CLOTH, NULL);
+    for (int k = 0; k < check_runs(3000, 100000); k++) {
+        double F[6], G[6], x[9], d[9], y[9];
+        abut_thin_excess e;
+        draw(&r, F, G);
+        corners(F, x);
+        corners(G, d);
+        if (abut_thin_outside(&p.t, x, &e)) continue;
+        tried++;
+        abut_limit lim = { .alpha = 1 };
+        abut_limit_stretch(&p.t, x, d, 0.2, &lim);
+        CHECK(lim.alpha > 0 && (lim.alpha == 1) == (lim.kind == ABUT_LIMIT_NONE));
+        for (int q = 0; q <= 20; q++) {
+            for (int i = 0; i < 9; i++) y[i] = x[i] + lim.alpha * q / 20 * d[i];
+            CHECK(!abut_thin_outside(&p.t, y, &e));
+        }
+        if (lim.alpha == 1) continue;
+        CHECK(lim.kind == ABUT_LIMIT_STRETCH && lim.tet == 0 && lim.node[2] == 2 && lim.node[3] == -1);
+        /* some strain has used four fifths of what was left to it */
+        int which = -1;
+        for (int c = 0; c < 3; c++) {
+            double e0 = c < 2 ? -0.5 : 0, e1 = e0;
+            for (int i = 0; i < 3; i++) {
+                const int a = c == 1, b = c > 0;
+                e0 += 0.5 * x[3 + 3 * a + i] * x[3 + 3 * b + i];
+                e1 += 0.5 * y[3 + 3 * a + i] * y[3 + 3 * b + i];
+            }
+            if (fabs(fabs(e1) - (p.strain[c] - 0.2 * (p.strain[c] - fabs(e0)))) < 1e-8) which = c;
+        }
+        CHECK(which >= 0);
+        if (which >= 0) bounded[which]++;
+    }
+    CHECK(tried > 500 && bounded[0] > 20 && bounded[1] > 20 && bounded[2] > 20);
+    abut_thin_clear(&p.t);
+}
+
+TEST(a_step_leaves_its_share_of_the_room)
+{
+    abut_rng r = { 4 };
+    const double limit[4] = { 0.6, 0.9, 1, 1.4 };
+    tile p;
+    int upper = 0, lower = 0;
+    tile_open(&p, ABUT_STVK, ABUT_MEMBRANE_ISOTROPIC, limit);
+    for (int k = 0; k < check_runs(3000, 100000); k++) {
+        double F[6], G[6], x[9], d[9], low, high, low1, high1;
+        abut_thin_excess e;
+        draw(&r, F, G);
+        corners(F, x);
+        corners(G, d);
+        if (abut_thin_outside(&p.t, x, &e)) continue;
+        abut_limit lim = { .alpha = 1 };
+        abut_limit_stretch(&p.t, x, d, 0.2, &lim);
+        values(F, G, 0, &low, &high);
+        values(F, G, lim.alpha, &low1, &high1);
+        CHECK(limit[3] - high1 >= 0.2 * (limit[3] - high) * (1 - 1e-12));
+        CHECK(low1 - limit[0] >= 0.2 * (low - limit[0]) * (1 - 1e-12));
+        if (lim.alpha == 1) continue;
+        const int up = limit[3] - high1 < 0.25 * (limit[3] - high), down = low1 - limit[0] < 0.25 * (low - limit[0]);
+        upper += up;
+        lower += down;
+    }
+    CHECK(upper > 100 && lower > 20);
+    abut_thin_clear(&p.t);
+}
+
+TEST(a_neo_hookean_shell_is_not_crushed_to_a_line)
+{
+    const double F[6] = { 1, 0, 0, 1, 0, 0 }, G[6] = { 0, 0, 0, -3, 0, 0 };
+    double x[9], d[9];
+    corners(F, x);
+    corners(G, d);
+    for (int model = 0; model < 2; model++) {
+        tile p;
+        tile_open(&p, model ? ABUT_STVK : ABUT_NEO_HOOKEAN, ABUT_MEMBRANE_ISOTROPIC, NULL);
+        abut_limit lim = { .alpha = 1 };
+        abut_limit_stretch(&p.t, x, d, 0.2, &lim);
+        if (model) CHECK(lim.alpha == 1 && lim.kind == ABUT_LIMIT_NONE);
+        else CHECK_NEAR(lim.alpha, 0.8 / 3, 0.01);
+        abut_thin_clear(&p.t);
+    }
+}
+
+TEST(what_is_outside_is_named)
+{
+    const double limit[4] = { 0.6, 0.9, 1, 1.4 };
+    static const struct {
+        double F[6];
+        const char *what;
+        double value, limit;
+        int below;
+    } out[] = { { { 1.5, 0, 0, 1, 0, 0 }, "largest stretch", 1.5, 1.4, 0 },
+                { { 1, 0, 0, 0.5, 0, 0 }, "smallest stretch", 0.5, 0.6, 1 },
+                { { 1, 1, 0, 0, 0, 0 }, "smallest stretch", 0, 0, 1 } };
+    for (int k = 0; k < 3; k++) {
+        tile p;
+        double x[9];
+        abut_thin_excess e;
+        tile_open(&p, ABUT_STVK, ABUT_MEMBRANE_ISOTROPIC, k < 2 ? limit : NULL);
+        corners(out[k].F, x);
+        CHECK(abut_thin_outside(&p.t, x, &e) && e.shell == 0 && !strcmp(e.what, out[k].what) && e.below == out[k].below);
+        CHECK_NEAR(e.value, out[k].value, 1e-12);
+        CHECK_NEAR(e.limit, out[k].limit, 1e-12);
+        abut_thin_clear(&p.t);
+    }
+    tile p;
+    double x[9] = { 0, 0, 0, sqrt(0.05), 0, 0, 0, 1, 0 };
+    abut_thin_excess e;
+    tile_open(&p, ABUT_STVK, ABUT_MEMBRANE_CLOTH, NULL);
+    CHECK(abut_thin_outside(&p.t, x, &e) && !strcmp(e.what, "strain along warp") && e.below);
+    CHECK_NEAR(e.value, -0.475, 1e-12);
+    CHECK_NEAR(e.limit, -0.45, 1e-12);
+    abut_thin_clear(&p.t);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(the_step_to_the_upper_limit_is_safe_and_nearly_all_there_is);
+    RUN(the_step_to_the_lower_limit_is_safe);
+    RUN(cloth_is_bounded_by_its_strains_along_the_way);
+    RUN(a_step_leaves_its_share_of_the_room);
+    RUN(a_neo_hookean_shell_is_not_crushed_to_a_line);
+    RUN(what_is_outside_is_named);
+    return check_done();
+}
