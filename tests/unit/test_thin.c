@@ -246,6 +246,7 @@ TEST(the_stretch_barrier_has_its_reference_values)
 
 TEST(the_stretch_barrier_is_inert_up_to_its_threshold)
 {
+    static const double nothing[4] = { 0, 0, 0, 0 };
     abut_rng r = { 4 };
     for (int k = 0; k < 200; k++) {
         tile p;
@@ -253,7 +254,7 @@ TEST(the_stretch_barrier_is_inert_up_to_its_threshold)
         tile_open(&p, k % LAWS, UPPER | LOWER);
         place(x, abut_rng_real(&r, 0.951, 1.019), abut_rng_real(&r, 0.951, 1.019), &r);
         memset(g, 0, sizeof g);
-        if (p.membrane == ABUT_MEMBRANE_CLOTH) p.t.membrane->fabric = (double[4]){ 0, 0, 0, 0 };
+        if (p.membrane == ABUT_MEMBRANE_CLOTH) p.t.membrane->fabric = nothing;
         CHECK(!abut_thin_energy(&p.t, x, ABUT_THIN_BOUNDED, 1e9, &e, &p.scratch, NULL) && e == 0);
         CHECK(!abut_thin_gradient(&p.t, x, ABUT_THIN_BOUNDED, 1e9, 1, g, &p.scratch, NULL));
         abut_thin_hessian(&p.t, x, ABUT_THIN_BOUNDED, 1e9, 1, H);
