@@ -1,0 +1,87 @@
+/* What the files of the minimiser share: search.c finds how far a direction may be followed and where the objective falls on
+ * it, leap.c lets it rise for a while, scripted.c carries prescribed nodes, coast.c starts a step, newton.c iterates.
+ *
+ * Trial points are s->xt with s->yt; the contacts there are s->trial, found among s->cand, those of the last sweep.  Whatever
+ * the objective does not exist at counts as infinite. */
+#ifndef ABUT_SOLVE_NEWTON_PARTS_H
+#define ABUT_SOLVE_NEWTON_PARTS_H
+
+#include "solve/newton.h"
+
+/** |s->p|_inf / h, m/s; infinite when s->p is not finite. */
+double abut_newton_speed(const abut_solver *s);
+
+/* ---- search.c ---- */
+
+/** Contacts at s->x, s->y among the candidates of the way from there to y1[3 nc] (NULL: of s->x alone). */
+ABUT_MUST_USE abut_status abut_search_contacts(abut_solver *s, const double *y1, abut_report *rep, abut_err *err);
+
+/** As abut_solver_bound, of which it is the whole: the share `first` of s->p is swept first, which may save sweeping it all. */
+ABUT_MUST_USE abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, abut_report *rep,
+                                            abut_err *err);
+
+/** The first sweep that the last bound on a direction suggests. */
+double abut_search_first(const abut_solver *s);
+
+/** The longest step along s->p, whose speed is given: without inertia a body that nothing holds goes as far as it is let, one
+ * length of the scene at a time. */
+double abut_search_longest(const abut_solver *s, double speed);
+
+/** s->xt = s->x + alpha s->p. */
+void abut_search_point(abut_solver *s, double alpha);
+
+/** Energy at the trial point; *sum is its sum. */
+ABUT_MUST_USE abut_status abut_search_energy(abut_solver *s, abut_energy *e, double *sum, abut_report *rep, abut_err *err);
+
+/** The same at s->x + alpha s->p, which becomes the trial point; counted in *it and the report. */
+ABUT_MUST_USE abut_status abut_search_try(abut_solver *s, double alpha, abut_energy *e, double *sum, abut_iteration *it,
+                                          abut_report *rep, abut_err *err);
+
+/** Backtracking from the bound until the objective does not grow beyond rounding; *now: its terms here, then there.
+ * *moved 0: no such step. */
+ABUT_MUST_USE abut_status abut_search_backtrack(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved,
+                                                abut_report *rep, abut_err *err);
+
+/** After a step as far as a bound of a shell allows: halves it while that lowers the objective.  Barriers there are so soft
+ * that near a bound, where they have long turned the slope, the objective is still below its start; steps that stop at the
+ * bound again and again would end in it. */
+ABUT_MUST_USE abut_status abut_search_draw_back(abut_solver *s, abut_energy *now, abut_iteration *it, abut_report *rep,
+                                                abut_err *err);
+
+/** After a full step from the objective `start`: makes s->p longer when its curvature says that it was too short. */
+ABUT_MUST_USE abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it,
+                                               abut_report *rep, abut_err *err);
+
+/** The trial point becomes the iterate. */
+void abut_search_accept(abut_solver *s);
+
+/* ---- leap.c ---- */
+
+ABUT_MUST_USE abut_status abut_leap_init(struct abut_leap *leap, const abut_model *model, abut_err *err);
+void abut_leap_clear(struct abut_leap *leap);
+
+/** The step to the bound, the first of a leap when it rises by what rods have more of; backtracking otherwise. */
+ABUT_MUST_USE abut_status abut_leap_or_search(abut_solver *s, double bound, abut_energy *e, abut_iteration *it, int *moved,
+                                              abut_report *rep, abut_err *err);
+
+/** The next iterate of a leap: its last if the objective is lower there than at the start, or the start and what
+ * backtracking finds from there. */
+ABUT_MUST_USE abut_status abut_leap_on(abut_solver *s, abut_limit *lim, abut_energy *e, abut_iteration *it, int *moved,
+                                       abut_report *rep, abut_err *err);
+
+/** Back to where the leap began, with the direction and the bound from there; *e the energy. */
+ABUT_MUST_USE abut_status abut_leap_back(abut_solver *s, abut_energy *e, abut_limit *lim, abut_report *rep, abut_err *err);
+
+/* ---- scripted.c ---- */
+
+/** Prescribed nodes are no longer pushed, but stay where they are. */
+void abut_script_stop(abut_solver *s);
+
+enum { ABUT_SCRIPT_DONE, ABUT_SCRIPT_WAITS, ABUT_SCRIPT_BLOCKED };
+
+/** One update of the augmented Lagrangian after an iteration (Li 2020, App. E, which waits for a residual of 1e-2 l per second:
+ * that depends on the unit of time, so here the scripted speed is the measure).  *script: ABUT_SCRIPT_WAITS while targets are
+ * out of reach, ABUT_SCRIPT_BLOCKED when they will stay so. */
+ABUT_MUST_USE abut_status abut_script_update(abut_solver *s, double residual, int *script, abut_report *rep, abut_err *err);
+
+#endif

@@ -1,0 +1,232 @@
+#include "solve/newton_parts.h"
+
+#include "base/timer.h"
+#include "energy/thin_limit.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A direction is swept first to this many times the share that the one before it was bounded at, then again so many times
+ * further: impacts bound many in a row, and the pairs that a long sweep meets grow with its square. */
+#define MORE_THAN_LAST 4
+#define LONGEST 8           /* times a direction that turns out too short; a power of 2, so that scaling is exact */
+#define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
+
+abut_status abut_search_contacts(abut_solver *s, const double *y1, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    double t0 = abut_time_wall();
+    abut_collmesh_gather(&p->cm, s->x, s->y);
+    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, y1, p->model->dhat[0], p->obstacle, &s->near, &s->cand,
+                                          err);
+    double t1 = abut_time_wall();
+    rep->seconds.candidates += t1 - t0;
+    if (!rc) rc = abut_pairs_find(&p->cm, &s->cand, s->y, p->obstacle, &s->pairs, err);
+    rep->seconds.pairs += abut_time_wall() - t1;
+    return rc;
+}
+
+abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    return abut_search_contacts(s, NULL, rep, err);
+}
+
+void abut_search_point(abut_solver *s, double alpha)
+{
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    for (size_t i = 0; i < n3; i++) s->xt[i] = s->x[i] + alpha * s->p[i];
+}
+
+/* The largest collision-free share of s->p up to `share`; candidates of that sweep in s->cand. */
+static abut_status sweep(abut_solver *s, double share, abut_limit *swept, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    double clock = abut_time_wall();
+    *swept = (abut_limit){ .alpha = 1, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    abut_search_point(s, share);
+    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, s->yt, p->model->dhat[0], p->obstacle, &s->near, &s->cand,
+                                          err);
+    rep->candidates = abut_candidates_count(&s->cand);
+    rep->seconds.candidates += abut_time_wall() - clock;
+    if (rc) return rc;
+    clock = abut_time_wall();
+    rc = abut_limit_ccd(&p->cm, &s->cand, s->y, s->yt, s->opt.slack_ccd, swept, err);
+    rep->seconds.ccd += abut_time_wall() - clock;
+    return rc;
+}
+
+abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const double clock = abut_time_wall();
+    *lim = (abut_limit){ .alpha = most, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    if (most < 1) lim->kind = ABUT_LIMIT_LENGTH;
+    abut_search_point(s, 1);
+    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    abut_limit_planes(&p->cm, s->y, s->yt, p->obstacle, s->opt.slack_plane, lim);
+    abut_limit_inversion(p->model, s->x, s->p, s->opt.slack_volume, lim);
+    abut_limit_stretch(&p->thin, s->x, s->p, s->opt.slack_stretch, lim);
+    rep->seconds.ccd += abut_time_wall() - clock;
+
+    /* the sweep need not go beyond the bounds found so far, nor beyond the first collision */
+    abut_limit swept;
+    double share = fmin(first, lim->alpha);
+    abut_status rc = sweep(s, share, &swept, rep, err);
+    while (!rc && swept.alpha == 1 && share < lim->alpha) {
+        share = fmin(MORE_THAN_LAST * share, lim->alpha);
+        rc = sweep(s, share, &swept, rep, err);
+    }
+    if (rc) return rc;
+    if (swept.alpha < 1) {
+        swept.alpha *= share;
+        *lim = swept;
+    }
+    return ABUT_OK;
+}
+
+double abut_search_first(const abut_solver *s)
+{
+    return MORE_THAN_LAST * s->failed.bound;
+}
+
+abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    return abut_search_bound(s, most, most, lim, rep, err);
+}
+
+abut_status abut_search_energy(abut_solver *s, abut_energy *e, double *sum, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    double clock = abut_time_wall();
+    abut_status rc = abut_pairs_find(&p->cm, &s->cand, s->yt, p->obstacle, &s->trial, err);
+    rep->seconds.pairs += abut_time_wall() - clock;
+    *sum = INFINITY;
+    if (rc == ABUT_E_GEOM) return ABUT_OK;
+    if (rc) return rc;
+    clock = abut_time_wall();
+    rc = abut_problem_energy(p, s->xt, s->yt, &s->trial, e, &s->scratch, err);
+    rep->seconds.line_search += abut_time_wall() - clock;
+    if (!rc) *sum = abut_energy_sum(e);
+    if (isnan(*sum)) *sum = INFINITY;
+    return rc;
+}
+
+void abut_search_accept(abut_solver *s)
+{
+    double *x = s->x, *y = s->y;
+    const abut_pairs pairs = s->pairs;
+    s->x = s->xt;
+    s->y = s->yt;
+    s->pairs = s->trial;
+    s->xt = x;
+    s->yt = y;
+    s->trial = pairs;
+}
+
+abut_status abut_search_try(abut_solver *s, double alpha, abut_energy *e, double *sum, abut_iteration *it, abut_report *rep,
+                            abut_err *err)
+{
+    abut_search_point(s, alpha);
+    it->alpha = alpha;
+    it->trials++;
+    rep->trials++;
+    return abut_search_energy(s, e, sum, rep, err);
+}
+
+abut_status abut_search_backtrack(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved,
+                                  abut_report *rep, abut_err *err)
+{
+    const double start = abut_energy_sum(now), noise = abut_energy_noise(&s->prob, now);
+    *moved = 0;
+    for (double alpha = bound; alpha > bound * 0x1p-60; alpha /= 2) {
+        abut_energy e;
+        double sum;
+        abut_search_point(s, alpha);
+        abut_status rc = abut_search_energy(s, &e, &sum, rep, err);
+        if (rc) return rc;
+        it->trials++;
+        rep->trials++;
+        if (sum <= start + noise) {
+            it->alpha = alpha;
+            *moved = 1;
+            *now = e;
+            return ABUT_OK;
+        }
+    }
+    return ABUT_OK;
+}
+
+abut_status abut_search_draw_back(abut_solver *s, abut_energy *now, abut_iteration *it, abut_report *rep, abut_err *err)
+{
+    for (;;) {
+        abut_energy e;
+        double sum;
+        abut_search_point(s, it->alpha / 2);
+        abut_status rc = abut_search_energy(s, &e, &sum, rep, err);
+        it->trials++;
+        rep->trials++;
+        if (rc || !(sum < abut_energy_sum(now))) {
+            abut_search_point(s, it->alpha);
+            return rc ? rc : abut_search_energy(s, now, &sum, rep, err);
+        }
+        it->alpha /= 2;
+        *now = e;
+    }
+}
+
+double abut_search_longest(const abut_solver *s, double speed)
+{
+    const abut_model *m = s->prob.model;
+    const double way = speed * m->h[0];
+    return !s->prob.w.inertia && way > m->length[0] ? m->length[0] / way : 1;
+}
+
+static void scale_direction(abut_solver *s, double by)
+{
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) s->p[i] *= by;
+}
+
+/* How many times longer s->p should have been, going by its curvature as the full step has shown it: a power of 2.  The
+ * projected Hessian is stiffer than the true one, which may even be indefinite: near a buckling point many directions in a
+ * row are the same and much too short. */
+static double better_length(const abut_solver *s, double start, const abut_energy *reached)
+{
+    double slope = 0, length = 1;
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope -= s->g[i] * s->p[i];
+    const double curvature = 2 * (abut_energy_sum(reached) - start + slope);
+    if (!(slope > CLEAR_OF_NOISE * abut_energy_noise(&s->prob, reached))) return 1;
+    while (length < LONGEST && 2 * length * curvature <= slope) length *= 2;
+    return length;
+}
+
+/* Tries the better length, but of a bound on the way only half; whichever of the two points is lower becomes the trial point,
+ * with *now. */
+abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it, abut_report *rep,
+                                 abut_err *err)
+{
+    const double length = better_length(s, start, now), reached = abut_energy_sum(now);
+    if (length == 1) return ABUT_OK;
+    abut_limit lim;
+    abut_energy e;
+    double sum;
+    scale_direction(s, length);
+    abut_status rc = abut_search_bound(s, 1, abut_search_longest(s, length * it->residual), &lim, rep, err);
+    const double alpha = lim.alpha < 1 ? 0.5 * lim.alpha : 1;
+    if (!rc && alpha * length > 1) {
+        abut_search_point(s, alpha);
+        rc = abut_search_energy(s, &e, &sum, rep, err);
+        it->trials++;
+        rep->trials++;
+        if (!rc && sum < reached) {
+            it->alpha = alpha * length;
+            *now = e;
+            return ABUT_OK;
+        }
+    }
+    scale_direction(s, 1 / length);
+    if (rc) return rc;
+    abut_search_point(s, 1);
+    return abut_search_energy(s, now, &sum, rep, err);
+}
