@@ -122,7 +122,30 @@ static double bounded(double z, double m, double *db, double *d2b)
     return m < INFINITY ? -m * log1p(-z / m) : z;
 }
 
-double abut_fabric(const abut_membrane *law, const double e[3], double S[3], double C[4])
+/* c(y) for y^2 = z/m, z = e^2: its derivatives by e are dc e and d2c */
+static double stiffened(double z, double m, double *dc, double *d2c)
+{
+    const double t = z / m, left = 1 - t;
+    *dc = 2 / m * t / left;
+    *d2c = 2 / m * t * (3 - t) / (left * left);
+    return -log1p(-t) - t;
+}
+
+/* k (c(e11/m11) + c(e22/m22) + c(e12/m12)); z, bound: the squares of the strains and of their bounds */
+static double stiffen(double k, const double e[3], const double z[4], const double bound[4], double S[3], double C[4])
+{
+    static const int at[3] = { 0, 2, 3 };    /* of 11, 22, 12 in z, bound and C */
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        double dc, d2c;
+        sum += k * stiffened(z[at[i]], bound[at[i]], &dc, &d2c);
+        if (S) S[i] += k * dc * e[i];
+        if (C) C[at[i]] += k * d2c;
+    }
+    return sum;
+}
+
+double abut_fabric(const abut_membrane *law, double k, const double e[3], double S[3], double C[4])
 {
     const double *a = law->fabric, *m = law->strain;
     const double z[4] = { e[0] * e[0], e[0] * e[1], e[1] * e[1], e[2] * e[2] };
@@ -135,7 +158,7 @@ double abut_fabric(const abut_membrane *law, const double e[3], double S[3], dou
         bound[2] = m[1] * m[1];
         bound[3] = m[2] * m[2];
     }
-    for (int k = 0; k < 4; k++) b[k] = bounded(z[k], bound[k], &db[k], &d2b[k]);
+    for (int i = 0; i < 4; i++) b[i] = bounded(z[i], bound[i], &db[i], &d2b[i]);
     if (S) {
         S[0] = a[0] * db[0] * e[0] + a[2] * db[1] * e[1];
         S[1] = a[1] * db[2] * e[1] + a[2] * db[1] * e[0];
@@ -147,7 +170,8 @@ double abut_fabric(const abut_membrane *law, const double e[3], double S[3], dou
         C[2] = a[1] * (2 * d2b[2] * z[2] + db[2]) + a[2] * d2b[1] * z[0];
         C[3] = a[3] * (4 * d2b[3] * z[3] + 2 * db[3]);
     }
-    return 0.5 * a[0] * b[0] + a[2] * b[1] + 0.5 * a[1] * b[2] + a[3] * b[3];
+    const double psi = 0.5 * a[0] * b[0] + a[2] * b[1] + 0.5 * a[1] * b[2] + a[3] * b[3];
+    return m && k > 0 ? psi + stiffen(k, e, z, bound, S, C) : psi;
 }
 
 /* e = (V diag(s^2) V^T - I)/2 */
@@ -159,11 +183,11 @@ static void green(const double s[2], const double V[4], double e[3])
     e[2] = w[0] * V[0] * V[2] + w[1] * V[1] * V[3];
 }
 
-double abut_fabric_psi(const abut_membrane *law, const double s[2], const double V[4])
+double abut_fabric_psi(const abut_membrane *law, double k, const double s[2], const double V[4])
 {
     double e[3];
     green(s, V, e);
-    return abut_fabric(law, e, NULL, NULL);
+    return abut_fabric(law, k, e, NULL, NULL);
 }
 
 /* T = V^T S V of the second Piola-Kirchhoff stress [S0 S2/2; S2/2 S1] */
@@ -175,11 +199,11 @@ static void turn_stress(const double S[3], const double V[4], double T[3])
     T[2] = S[0] * V[1] * V[1] + 2 * h * V[1] * V[3] + S[1] * V[3] * V[3];
 }
 
-void abut_fabric_stress(const abut_membrane *law, const double s[2], const double V[4], abut_plane_frame *f)
+void abut_fabric_stress(const abut_membrane *law, double k, const double s[2], const double V[4], abut_plane_frame *f)
 {
     double e[3], S[3], T[3];
     green(s, V, e);
-    (void)abut_fabric(law, e, S, NULL);
+    (void)abut_fabric(law, k, e, S, NULL);
     turn_stress(S, V, T);
     f->P[0] += s[0] * T[0];
     f->P[1] += s[0] * T[1];
@@ -189,11 +213,11 @@ void abut_fabric_stress(const abut_membrane *law, const double s[2], const doubl
 
 static int semidefinite2(const double A[3]) { return A[0] >= 0 && A[2] >= 0 && A[0] * A[2] >= A[1] * A[1]; }
 
-void abut_fabric_hessian(const abut_membrane *law, const double s[2], const double V[4], abut_plane_frame *f)
+void abut_fabric_hessian(const abut_membrane *law, double k, const double s[2], const double V[4], abut_plane_frame *f)
 {
     double e[3], S[3], T[3], C[4], D[3][4], G[16];
     green(s, V, e);
-    (void)abut_fabric(law, e, S, C);
+    (void)abut_fabric(law, k, e, S, C);
     turn_stress(S, V, T);
     for (int i = 0; i < 2; i++)     /* de/dF along u_i v_p^T */
         for (int p = 0; p < 2; p++) {
@@ -202,12 +226,12 @@ void abut_fabric_hessian(const abut_membrane *law, const double s[2], const doub
             D[2][2 * i + p] = 0.5 * s[i] * (V[i] * V[2 + p] + V[2 + i] * V[p]);
         }
     for (int j = 0; j < 4; j++)
-        for (int k = 0; k < 4; k++)
-            G[4 * j + k] = C[0] * D[0][j] * D[0][k] + C[1] * (D[0][j] * D[1][k] + D[1][j] * D[0][k]) + C[2] * D[1][j] * D[1][k] +
-                           C[3] * D[2][j] * D[2][k] + (j / 2 == k / 2 ? T[j % 2 + k % 2] : 0);
+        for (int l = 0; l < 4; l++)
+            G[4 * j + l] = C[0] * D[0][j] * D[0][l] + C[1] * (D[0][j] * D[1][l] + D[1][j] * D[0][l]) + C[2] * D[1][j] * D[1][l] +
+                           C[3] * D[2][j] * D[2][l] + (j / 2 == l / 2 ? T[j % 2 + l % 2] : 0);
     const int taut = semidefinite2(T);
     if (!taut || !semidefinite2(C)) abut_psd_project(4, G);
     if (!taut) project2(T);
-    for (int k = 0; k < 16; k++) f->G[k] += G[k];
-    for (int k = 0; k < 3; k++) f->R[k] += T[k];
+    for (int j = 0; j < 16; j++) f->G[j] += G[j];
+    for (int j = 0; j < 3; j++) f->R[j] += T[j];
 }

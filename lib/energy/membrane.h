@@ -8,6 +8,12 @@
  *   orthotropic         a11/2 e11^2 + a22/2 e22^2 + a12 e11 e22 + G12 e12^2
  *   cloth               a11/2 b(e11^2, m11^2) + a22/2 b(e22^2, m22^2) + a12 b(e11 e22, m11 m22) + G12 b(e12^2, m12^2),
  *                       b(z, m) = -m ln(1 - z/m): the same at rest, infinite where a |e_ij| reaches m_ij       Li 2020, 5.4.2
+ *                       + k (c(e11/m11) + c(e22/m22) + c(e12/m12)),   c(y) = -ln(1 - y^2) - y^2
+ *
+ * The barriers of cloth are as stiff as its moduli, a m^2 / 2: what hangs in a cloth much softer than its weight would come to
+ * rest closer to a bound than double precision resolves.  The last term, which has neither stress nor stiffness at rest, is
+ * there for that.  Its stiffness k is a number of the solver's like that of the stretch limits, of which it is the part that
+ * was added to them (energy/stretch_limit.h): 0 until they were stiffened.
  *
  * A surface in space does not invert: s >= 0.  All but the orthotropic ones are smooth for s > 0 only.
  *
@@ -60,15 +66,15 @@ typedef struct abut_plane_frame {
 /** The same of a function of the principal stretches alone, its second derivative projected to positive semidefinite. */
 void abut_plane_project(const abut_plane_principal *p, const double s[2], abut_plane_frame *f);
 
-/** psi of a law that is not isotropic, at s and V (row major, columns v_0, v_1); +inf where a bound is reached. */
-double abut_fabric_psi(const abut_membrane *law, const double s[2], const double V[4]);
+/** psi of a law that is not isotropic, at s and V (row major, columns v_0, v_1), k in Pa; +inf where a bound is reached. */
+double abut_fabric_psi(const abut_membrane *law, double k, const double s[2], const double V[4]);
 /** f->P += dpsi/dF, at finite psi. */
-void abut_fabric_stress(const abut_membrane *law, const double s[2], const double V[4], abut_plane_frame *f);
+void abut_fabric_stress(const abut_membrane *law, double k, const double s[2], const double V[4], abut_plane_frame *f);
 /** f->G and f->R += d2psi/dF2, projected to positive semidefinite, at finite psi. */
-void abut_fabric_hessian(const abut_membrane *law, const double s[2], const double V[4], abut_plane_frame *f);
+void abut_fabric_hessian(const abut_membrane *law, double k, const double s[2], const double V[4], abut_plane_frame *f);
 
 /** psi as a function of e[3] = (e11, e22, e12), S = dpsi/de, C = d2psi/de2 (11,11; 11,22; 22,22; 12,12; all others are 0);
  * NULL to skip. */
-double abut_fabric(const abut_membrane *law, const double e[3], double S[3], double C[4]);
+double abut_fabric(const abut_membrane *law, double k, const double e[3], double S[3], double C[4]);
 
 #endif

@@ -10,10 +10,16 @@
 #include "energy/membrane.h"
 
 /* The stiffness kappa: where a simulation starts, what it is doubled up to, and when: some stretch is closer to its limit
- * than this share of the barrier's width, twice in a row. */
+ * than this share of the barrier's width, or some strain of cloth to its bound than this share of it, twice in a row. */
 #define ABUT_STRAIN_KAPPA_MIN 1e3   /* Pa */
 #define ABUT_STRAIN_KAPPA_MAX 1e5   /* Pa */
 #define ABUT_STRAIN_CLOSE 1e-4
+
+/** What the strain bounds of cloth get of kappa, Pa, beside their own stiffness: nothing where a simulation starts. */
+static inline double abut_strain_stiffening(double kappa)
+{
+    return kappa > ABUT_STRAIN_KAPPA_MIN ? kappa - ABUT_STRAIN_KAPPA_MIN : 0;
+}
 
 /* A row of shell/stretch-limit: lower limit and threshold, upper threshold and limit; 0, 0 for none. */
 enum { ABUT_STRETCH_LOW = 0, ABUT_STRETCH_LOW_BEGINS, ABUT_STRETCH_HIGH_BEGINS, ABUT_STRETCH_HIGH };

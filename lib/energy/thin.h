@@ -3,7 +3,8 @@
  *
  * A shell is a triangle with F = [x1 - x0, x2 - x0] R^-1, R = shell/rest, and the volume V = area thickness.  It stores
  * V psi(F), psi its membrane (energy/membrane.h), and V times the barrier of its stretch limits (energy/stretch_limit.h), whose
- * stiffness kappa is a number of the solver's.  Hinges are those of energy/hinge.h, rod segments and bends those of energy/rod.h.
+ * stiffness kappa is a number of the solver's; raised, it stiffens the strain bounds of cloth, too.  Hinges are those of
+ * energy/hinge.h, rod segments and bends those of energy/rod.h.
  *
  * Two kinds of terms, because some time schemes take elasticity in the middle of a step and what keeps bounds at its end: */
 #ifndef ABUT_ENERGY_THIN_H

@@ -96,14 +96,22 @@ static double first_root(double c0, double c1, double c2)
     return q > 0 ? 2 * c0 / q : INFINITY;
 }
 
+/* columns of F whose product is the strain: along warp, along weft, in shear */
+static const int first_of[3] = { 0, 1, 0 }, second_of[3] = { 0, 1, 1 };
+
+static double strain_of(const double F[6], int k)
+{
+    const int i = first_of[k], j = second_of[k];
+    return 0.5 * (product(F, i, F, j) - (i == j));
+}
+
 /* Green strain is quadratic in a: (warp, weft, shear) of F + a G */
 static double strain_step(const double F[6], const double G[6], const double bound[3], double slack)
 {
-    static const int row[3] = { 0, 1, 0 }, col[3] = { 0, 1, 1 };
     double step = 1;
     for (int k = 0; k < 3; k++) {
-        const int i = row[k], j = col[k];
-        const double e0 = 0.5 * (product(F, i, F, j) - (i == j)), e1 = 0.5 * (product(F, i, G, j) + product(G, i, F, j));
+        const int i = first_of[k], j = second_of[k];
+        const double e0 = strain_of(F, k), e1 = 0.5 * (product(F, i, G, j) + product(G, i, F, j));
         const double e2 = 0.5 * product(G, i, G, j), left = (1 - slack) * (bound[k] - fabs(e0)), end = e0 < 0 ? -1 : 1;
         if (!(left > 0)) return 0;
         /* on the side where e0 is `left` is left; on the other 2 |e0| more */
@@ -184,7 +192,6 @@ static int exceeds(abut_thin_excess *out, const char *what, double value, double
 static int shell_outside(const abut_thin *t, const double *x, size_t shell, abut_thin_excess *out)
 {
     static const char *const strain[] = { "strain along warp", "strain along weft", "shear strain" };
-    static const int row_of[3] = { 0, 1, 0 }, col_of[3] = { 0, 1, 1 };
     const double *row = t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL, *bound = law_of(t, shell)->strain;
     double F[6], s[2];
     abut_shell_deformation(t, x, (int32_t)shell, F, s);
@@ -193,7 +200,7 @@ static int shell_outside(const abut_thin *t, const double *x, size_t shell, abut
     if (acts(row, 0) && !(low > row[ABUT_STRETCH_LOW])) return exceeds(out, "smallest stretch", low, row[ABUT_STRETCH_LOW], 1);
     if (acts(row, 1) && !(high < row[ABUT_STRETCH_HIGH])) return exceeds(out, "largest stretch", high, row[ABUT_STRETCH_HIGH], 0);
     for (int k = 0; k < 3 && bound; k++) {
-        const double e = 0.5 * (product(F, row_of[k], F, col_of[k]) - (row_of[k] == col_of[k]));
+        const double e = strain_of(F, k);
         if (!(fabs(e) < bound[k])) return exceeds(out, strain[k], e, e < 0 ? -bound[k] : bound[k], e < 0);
     }
     return 0;
@@ -206,6 +213,14 @@ int abut_thin_outside(const abut_thin *t, const double *x, abut_thin_excess *out
         if (shell_outside(t, x, (size_t)i, out)) return 1;
     }
     return 0;
+}
+
+/* what the strains of F leave of their bounds, as shares of these; NULL: there are none */
+static double strain_room(const double F[6], const double *bound)
+{
+    double room = 1;
+    for (int k = 0; k < 3 && bound; k++) room = fmin(room, 1 - fabs(strain_of(F, k)) / bound[k]);
+    return room;
 }
 
 static const abut_thin_stretch none = { 1, 1, -1, -1, 1, -1 };
@@ -223,6 +238,7 @@ static abut_thin_stretch stretch_of(const abut_thin *t, const double *x, size_t 
     abut_shell_deformation(t, x, (int32_t)shell, F, s);
     abut_thin_stretch o = { fmin(s[0], s[1]), fmax(s[0], s[1]), (int32_t)shell, (int32_t)shell, 1, (int32_t)shell };
     if (t->model->shell_limit) o.room = abut_stretch_room(t->model->shell_limit + 4 * shell, s);
+    o.room = fmin(o.room, strain_room(F, law_of(t, shell)->strain));
     return o;
 }
 

@@ -72,6 +72,7 @@ static abut_plane_principal principal(const abut_thin_ask *a, const terms *w, co
 
 double abut_thin_shell_energy(const abut_thin_ask *a, size_t lo, size_t hi)
 {
+    const double k = abut_strain_stiffening(a->kappa);
     double sum = 0;
     group g;
     for (; lo < hi; lo += g.n) {
@@ -81,7 +82,7 @@ double abut_thin_shell_energy(const abut_thin_ask *a, size_t lo, size_t hi)
             const terms w = terms_of(a, g.t[l]);
             if (!(s[0] > 0 && s[1] > 0)) return INFINITY;
             const abut_plane_principal p = principal(a, &w, s);
-            sum += a->t->vol[g.t[l]] * (w.fabric ? p.psi + abut_fabric_psi(w.fabric, s, V) : p.psi);
+            sum += a->t->vol[g.t[l]] * (w.fabric ? p.psi + abut_fabric_psi(w.fabric, k, s, V) : p.psi);
         }
     }
     return sum;
@@ -106,6 +107,7 @@ static void corner_forces(const group *g, size_t l, double w, const double *B, c
 
 void abut_thin_shell_gradient(const abut_thin_ask *a, size_t lo, size_t hi, double *f)
 {
+    const double k = abut_strain_stiffening(a->kappa);
     group g;
     for (; lo < hi; lo += g.n) {
         group_at(a, lo, hi, &g);
@@ -115,7 +117,7 @@ void abut_thin_shell_gradient(const abut_thin_ask *a, size_t lo, size_t hi, doub
             const terms w = terms_of(a, t);
             const abut_plane_principal p = principal(a, &w, s);
             abut_plane_frame frame = { .P = { p.d[0], 0, 0, p.d[1] } };
-            if (w.fabric) abut_fabric_stress(w.fabric, s, V, &frame);
+            if (w.fabric) abut_fabric_stress(w.fabric, k, s, V, &frame);
             corner_forces(&g, l, a->scale * a->t->vol[t], a->t->B + 4 * t, frame.P, f + 12 * t);
         }
     }
@@ -176,7 +178,7 @@ static void frames_put(const abut_thin_ask *a, const group *g, int l, frames *ou
     const abut_plane_principal p = principal(a, &w, s);
     abut_plane_frame f;
     abut_plane_project(&p, s, &f);
-    if (w.fabric) abut_fabric_hessian(w.fabric, s, V, &f);
+    if (w.fabric) abut_fabric_hessian(w.fabric, abut_strain_stiffening(a->kappa), s, V, &f);
     for (int k = 0; k < 16; k++) out->G[k][l] = scale * f.G[k];
     for (int k = 0; k < 3; k++) out->R[k][l] = scale * f.R[k];
 }

@@ -88,7 +88,7 @@ static abut_status adapt_strain_kappa(abut_solver *s, abut_err *err)
 {
     abut_problem *p = &s->prob;
     abut_thin_stretch now;
-    if (!p->model->shell_limit) return ABUT_OK;
+    if (!p->thin.bounded) return ABUT_OK;
     const abut_status rc = abut_thin_stretch_find(&p->thin, s->x, &now, &s->scratch, err);
     if (rc) return rc;
     s->tight = now.room < ABUT_STRAIN_CLOSE ? s->tight + 1 : 0;

@@ -61,7 +61,7 @@ typedef struct abut_report {
     int32_t min_jacobian_tet;   /* -1 without tets */
     double max_stretch, min_stretch;    /* principal stretches of the shells */
     int32_t max_stretch_shell;  /* -1 without shells */
-    double stretch_room;        /* share of a stretch barrier's width that is left to its limit; 1 where none acts */
+    double stretch_room;        /* share of a stretch barrier's width, or of a strain bound, that is left; 1 where none acts */
     double strain_kappa;        /* Pa */
     double residual;            /* m/s: last |p|_inf / h */
     double kappa;               /* kg/m^2 */

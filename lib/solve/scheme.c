@@ -441,7 +441,7 @@ static abut_status put_state(const abut_stepper *s, const double *v, int pending
     /* a reader of the frame converts it to newtons by the weight of the model's scheme: so does the first step of BDF2 */
     const int starts = !pending && p->model->scheme && p->w.scheme != p->model->scheme[0];
     *kappa = starts ? p->kappa * abut_integrator_step_weight(p->model->scheme[0]) : p->kappa;
-    if (p->model->shell_limit) {
+    if (p->thin.bounded) {
         double *strain = abut_frame_put(out, "strain/kappa", 1, err);
         if (!strain) return err->code;
         *strain = p->strain_kappa;

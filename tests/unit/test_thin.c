@@ -10,19 +10,20 @@
 #include "linalg/svd32_lanes.h"
 
 
-enum { LAWS = 5 };
-static const char *const LAW[LAWS] = { "StVK", "neo-Hookean", "fixed corotated", "orthotropic", "cloth" };
+enum { CLOTH = 4, STIFFENED, LAWS };
+static const char *const LAW[LAWS] = { "StVK", "neo-Hookean", "fixed corotated", "orthotropic", "cloth", "stiffened cloth" };
 
 /* One triangle whose rest edges are the axes, so that its edges are the columns of F; law and limits as asked. */
 typedef struct tile {
     abut_model m;
-    double rest[4], thick, young, poisson, fabric[4], strain[3], limit[4];
+    double rest[4], thick, young, poisson, fabric[4], strain[3], limit[4], kappa;
     int32_t shell[3], mat, model, membrane;
     abut_thin t;
     abut_arena scratch;
 } tile;
 
 enum { NO_LIMIT, UPPER = 1, LOWER = 2 };
+#define KAPPA 170.0     /* Pa: of the stretch limits, or of strain bounds beyond their own stiffness */
 
 static void tile_open(tile *p, int law, int limits)
 {
@@ -30,6 +31,7 @@ static void tile_open(tile *p, int law, int limits)
                  .strain = { 0.45, 0.4, 0.35 }, .shell = { 0, 1, 2 } };
     if (limits & LOWER) p->limit[0] = 0.6, p->limit[1] = 0.95;
     if (limits & UPPER) p->limit[2] = 1.02, p->limit[3] = 1.5;
+    p->kappa = law == STIFFENED ? ABUT_STRAIN_KAPPA_MIN + KAPPA : KAPPA;
     p->model = law == 0 ? ABUT_STVK : law == 1 ? ABUT_NEO_HOOKEAN : ABUT_FIXED_COROTATED;
     p->membrane = law < 3 ? ABUT_MEMBRANE_ISOTROPIC : law == 3 ? ABUT_MEMBRANE_ORTHOTROPIC : ABUT_MEMBRANE_CLOTH;
     p->m = (abut_model){ .nv = 3, .nm = 1, .nsh = 1, .shell = p->shell, .shell_mat = &p->mat, .shell_thick = &p->thick,
@@ -75,7 +77,6 @@ static void place(double x[9], double s0, double s1, abut_rng *r)
 }
 
 static const int LIMITS[] = { NO_LIMIT, UPPER, LOWER, UPPER | LOWER };
-#define KAPPA 170.0
 
 /* Principal stretches of the tries: anywhere, at the thresholds, close to the limits, equal. */
 static void stretches(int k, abut_rng *r, double s[2])
@@ -99,16 +100,16 @@ TEST(the_gradient_is_the_derivative_of_the_energy)
                 tile_open(&p, law, LIMITS[l]);
                 stretches(k, &r, s);
                 place(x, s[0], s[1], &r);
-                gradient(&p, x, KAPPA, g);
-                for (int i = 0; i < 9 && isfinite(energy(&p, x, KAPPA)); i++) {
+                gradient(&p, x, p.kappa, g);
+                for (int i = 0; i < 9 && isfinite(energy(&p, x, p.kappa)); i++) {
                     const double xi = x[i];
                     double near[2], far[2];
                     for (int q = 0; q < 2; q++) {       /* two step lengths, extrapolated: the barrier is steep */
                         const double d = q ? 2 * h : h;
                         x[i] = xi + d;
-                        near[q] = energy(&p, x, KAPPA);
+                        near[q] = energy(&p, x, p.kappa);
                         x[i] = xi - d;
-                        far[q] = energy(&p, x, KAPPA);
+                        far[q] = energy(&p, x, p.kappa);
                     }
                     x[i] = xi;
                     const double d1 = (near[0] - far[0]) / (2 * h), d2 = (near[1] - far[1]) / (4 * h);
@@ -131,7 +132,7 @@ static void difference(tile *p, double *x, double N[36])
         const double xj = x[3 + j];
         for (int q = 0; q < 4; q++) {
             x[3 + j] = xj + (q < 2 ? h : 2 * h) * (q % 2 ? -1 : 1);
-            gradient(p, x, KAPPA, g[q]);
+            gradient(p, x, p->kappa, g[q]);
         }
         x[3 + j] = xj;
         for (int i = 0; i < 6; i++)
@@ -173,13 +174,13 @@ TEST(the_hessian_is_the_second_derivative_projected)
                 place(x, s[0], s[1], &r);
                 const int far = s[0] < 1.45 && s[0] > 0.65 && s[1] < 1.45 && s[1] > 0.65;   /* differences see nothing else */
                 const int kink = s[0] == 1.02 || s[1] == 0.95;
-                if (isfinite(energy(&p, x, KAPPA)) && far && !kink) {
+                if (isfinite(energy(&p, x, p.kappa)) && far && !kink) {
                     difference(&p, x, N);
                     for (int i = 0; i < 36; i++) size = fmax(size, fabs(N[i]));
                     const int negative = abut_psd_project(6, N);
                     projected += negative > 0;
                     plain += negative == 0;
-                    abut_thin_hessian(&p.t, x, ABUT_THIN_ALL, KAPPA, 1, H);
+                    abut_thin_hessian(&p.t, x, ABUT_THIN_ALL, p.kappa, 1, H);
                     unpack(H, D);
                     double worst = 0;
                     for (int i = 0; i < 6; i++)
@@ -206,8 +207,8 @@ TEST(every_block_is_positive_semidefinite_and_does_not_see_translations)
                 stretches(k, &r, s);
                 if (k % 5 == 0) s[1] *= pow(10, abut_rng_real(&r, -7, 0));   /* nearly a line */
                 place(x, s[0], s[1], &r);
-                if (isfinite(energy(&p, x, KAPPA))) {
-                    abut_thin_hessian(&p.t, x, ABUT_THIN_ALL, KAPPA, 1, H);
+                if (isfinite(energy(&p, x, p.kappa))) {
+                    abut_thin_hessian(&p.t, x, ABUT_THIN_ALL, p.kappa, 1, H);
                     unpack(H, D);
                     for (int i = 0; i < 81; i++) size = fmax(size, fabs(D[i]));
                     CHECK(smallest_eigenvalue(9, D) >= -1e-12 * size);
@@ -254,7 +255,7 @@ TEST(the_stretch_barrier_is_inert_up_to_its_threshold)
         tile_open(&p, k % LAWS, UPPER | LOWER);
         place(x, abut_rng_real(&r, 0.951, 1.019), abut_rng_real(&r, 0.951, 1.019), &r);
         memset(g, 0, sizeof g);
-        if (p.membrane == ABUT_MEMBRANE_CLOTH) p.t.membrane->fabric = nothing;
+        if (p.membrane == ABUT_MEMBRANE_CLOTH) p.t.membrane->fabric = nothing, p.t.membrane->strain = NULL;
         CHECK(!abut_thin_energy(&p.t, x, ABUT_THIN_BOUNDED, 1e9, &e, &p.scratch, NULL) && e == 0);
         CHECK(!abut_thin_gradient(&p.t, x, ABUT_THIN_BOUNDED, 1e9, 1, g, &p.scratch, NULL));
         abut_thin_hessian(&p.t, x, ABUT_THIN_BOUNDED, 1e9, 1, H);
@@ -276,12 +277,12 @@ TEST(a_limit_that_is_reached_is_infeasible)
             place(x, out[k][0], out[k][1], &r);
             if (k == 3)
                 for (int i = 0; i < 3; i++) x[6 + i] = 2 * x[3 + i] - x[i], x[3 + i] = x[i] + 0.5 * (x[6 + i] - x[i]);
-            CHECK(energy(&p, x, KAPPA) == INFINITY);
+            CHECK(energy(&p, x, p.kappa) == INFINITY);
             tile_close(&p);
         }
     for (int c = 0; c < 3; c++) {       /* cloth by its strains */
         tile p;
-        tile_open(&p, 4, NO_LIMIT);
+        tile_open(&p, CLOTH, NO_LIMIT);
         const double e = p.strain[c], in = 1 - 1e-9, out1 = 1 + 1e-9;
         for (int sign = -1; sign < 2; sign += 2) {
             for (int side = 0; side < 2; side++) {
@@ -289,7 +290,7 @@ TEST(a_limit_that_is_reached_is_infeasible)
                 double x[9] = { 0, 0, 0, 1, 0, 0, 0, 1, 0 };
                 if (c < 2) x[3 + 4 * c] = s;
                 else x[3] = 1, x[6] = 2 * v, x[7] = sqrt(1 - 4 * v * v);    /* e12 = v, e11 = e22 = 0 */
-                CHECK(isfinite(energy(&p, x, 1)) == !side);
+                for (int k = 0; k < 2; k++) CHECK(isfinite(energy(&p, x, k ? 1e5 : 1)) == !side);
             }
         }
         tile_close(&p);
@@ -301,7 +302,7 @@ TEST(cloth_has_its_reference_values)
     const double fabric[4] = { 245, 366, 61, 38 }, strain[3] = { 0.06, 0.10, 0.12 }, e[3] = { 0.03, -0.04, -0.05 };
     const abut_membrane law = { .kind = ABUT_MEMBRANE_CLOTH, .fabric = fabric, .strain = strain };
     double S[3], C[4];
-    CHECK_NEAR(abut_fabric(&law, e, S, C), 0.48355026473695, 1e-12);
+    CHECK_NEAR(abut_fabric(&law, 0, e, S, C), 0.48355026473695, 1e-12);
     CHECK_NEAR(S[0], 7.76666666666667, 1e-12);
     CHECK_NEAR(S[2], -4.59831932773109, 1e-12);
     CHECK_NEAR(S[1], -15.9035714285714, 1e-12);
@@ -309,6 +310,31 @@ TEST(cloth_has_its_reference_values)
     CHECK_NEAR(C[1], 42.3611111111111, 1e-10);
     CHECK_NEAR(C[2], 608.054846938776, 1e-10);
     CHECK_NEAR(C[3], 130.607725443118, 1e-10);
+}
+
+/* k c(y) by its series: k (y^4/2 + y^6/3 + ...), no stiffness at rest; and the bound is felt however soft the moduli are */
+TEST(what_stiffens_cloth_is_inert_at_rest_and_infinite_at_a_bound)
+{
+    static const double no_moduli[4] = { 0 }, strain[3] = { 0.06, 0.10, 0.12 }, k = 3e3;
+    const abut_membrane law = { .kind = ABUT_MEMBRANE_CLOTH, .fabric = no_moduli, .strain = strain };
+    for (int c = 0; c < 3; c++) {
+        static const int in_C[3] = { 0, 2, 3 };
+        double e[3] = { 0 }, S[3], C[4];
+        CHECK(abut_fabric(&law, k, e, S, C) == 0 && S[c] == 0 && C[in_C[c]] == 0);
+        for (int j = 1; j < 10; j++) {
+            const double y = 0.1 * j;
+            double sum = 0, slope = 0, bend = 0;
+            e[c] = j % 2 ? y * strain[c] : -y * strain[c];
+            for (int n = 2; n < 400; n++) {
+                sum += k * pow(y, 2 * n) / n;
+                slope += k * 2 * pow(y, 2 * n - 1) / strain[c];
+                bend += k * 2 * (2 * n - 1) * pow(y, 2 * n - 2) / (strain[c] * strain[c]);
+            }
+            CHECK_NEAR(abut_fabric(&law, k, e, S, C), sum, 1e-10 * sum);
+            CHECK_NEAR(S[c], (e[c] < 0 ? -1 : 1) * slope, 1e-10 * slope);
+            CHECK_NEAR(C[in_C[c]], bend, 1e-10 * bend);
+        }
+    }
 }
 
 TEST(an_orthotropic_membrane_with_isotropic_moduli_is_stvk)
@@ -353,10 +379,10 @@ TEST(the_energy_does_not_see_rotations)
             y[v + 1] = x[v + 1] - 7;
             y[v + 2] = sin(a) * x[v] + cos(a) * x[v + 2];
         }
-        const double e = energy(&p, x, KAPPA);
+        const double e = energy(&p, x, p.kappa);
         if (isfinite(e)) {
-            CHECK_NEAR(e, energy(&p, y, KAPPA), 1e-11 * (1 + e));
-            gradient(&p, x, KAPPA, g);
+            CHECK_NEAR(e, energy(&p, y, p.kappa), 1e-11 * (1 + e));
+            gradient(&p, x, p.kappa, g);
             for (int v = 0; v < 9; v += 3)
                 for (int d = 0; d < 3; d++) {
                     const int b = (d + 1) % 3, c = (d + 2) % 3;
@@ -482,6 +508,7 @@ int main(int argc, char **argv)
     RUN(the_stretch_barrier_is_inert_up_to_its_threshold);
     RUN(a_limit_that_is_reached_is_infeasible);
     RUN(cloth_has_its_reference_values);
+    RUN(what_stiffens_cloth_is_inert_at_rest_and_infinite_at_a_bound);
     RUN(an_orthotropic_membrane_with_isotropic_moduli_is_stvk);
     RUN(the_energy_does_not_see_rotations);
     RUN(singular_values_are_those_of_the_matrix);
