@@ -1,5 +1,6 @@
-# Sourced by the scripts that run many scenes: steps a stream as far as its processor time goes, and measures its reports.
-# Wants $bin, $budget (seconds of processor time for a scene).
+# Sourced by the scripts that run many scenes: steps a stream as far as its processor time goes, measures its reports, and keeps
+# the rows of a table.  Wants $bin, $budget (seconds of processor time for a scene); for tables $table, $list, and a function
+# `head_of_table` that writes what stands above the rows.
 
 # $1 reports: steps, Newton iterations per step, contacts (mean and most), seconds of processor time per step
 measures() {
@@ -35,4 +36,38 @@ advance() {
     done
     ((made)) || { echo "no step within $budget s"; return; }
     nice -n 15 "$bin/ccd-check" -q -j 1 --no-output "$run.abut" 2>> "$run.log" && echo clean || tail -n 1 "$run.log" | tr '|' ','
+}
+
+declare -A rows
+
+# The rows that $table has.
+read_rows() {
+    local line name
+    [ -e "$table" ] || return 0
+    while IFS= read -r line; do
+        name=${line#| } name=${name%% |*}
+        rows[$name]=$line
+    done < <(grep '^| [A-Z]' "$table" | grep -v '^| Scene ' || true)
+}
+
+# Puts the row $2 of the scene $1 into $table, whose rows are in the order of $list.
+replace_row() {
+    local name _
+    rows[$1]=$2
+    echo "$2"
+    {
+        head_of_table
+        while IFS=$'\t' read -r name _; do
+            [[ $name == '#'* || -z ${rows[$name]:-} ]] || echo "${rows[$name]}"
+        done < "$list"
+    } > "$table.part"
+    mv "$table.part" "$table"
+}
+
+# Whether $1 begins as one of the others does; all do when there are none.
+wanted() {
+    local prefix
+    (($# > 1)) || return 0
+    for prefix in "${@:2}"; do [[ $1 != "$prefix"* ]] || return 0; done
+    return 1
 }

@@ -34,15 +34,7 @@ row() { # name, arguments, published: mesh, contacts, iterations, seconds
     rm -f "$run.piece" "$run.next"
 }
 
-declare -A rows
-if [ -e "$table" ]; then
-    while IFS= read -r line; do
-        name=${line#| } name=${name%% |*}
-        rows[$name]=$line
-    done < <(grep '^| [A-Z]' "$table" | grep -v '^| Scene ' || true)
-fi
-
-write_table() {
+head_of_table() {
     cat <<'H'
 # The scenes of the literature
 
@@ -61,24 +53,12 @@ promises none. The last column is the commit that the row was made with.
 | Scene | nodes, tets | published | steps | Newton its/step | published | contacts | published | s/step | published | verdict | commit |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 H
-    while IFS=$'\t' read -r name _; do
-        [[ $name == '#'* || -z ${rows[$name]:-} ]] || echo "${rows[$name]}"
-    done < "$list"
 }
 
-wanted() {
-    local prefix
-    (($# > 1)) || return 0
-    for prefix in "${@:2}"; do [[ $1 != "$prefix"* ]] || return 0; done
-    return 1
-}
-
+read_rows
 while IFS=$'\t' read -r name args mesh contacts its sec <&3; do
     [[ $name != '#'* ]] && wanted "$name" "$@" || continue
     file=$(grep -o '[^ ]*\.\(yaml\|txt\)' <<< "${args//@DATA@/$data}")
     [ -e "$file" ] || { echo "published: $name: skipped, no $file"; continue; }
-    rows[$name]=$(row "$name" "$args" "$mesh" "$contacts" "$its" "$sec")
-    echo "${rows[$name]}"
-    write_table > "$table.part"
-    mv "$table.part" "$table"
+    replace_row "$name" "$(row "$name" "$args" "$mesh" "$contacts" "$its" "$sec")"
 done 3< "$list"

@@ -48,15 +48,7 @@ row() { # name, arguments
     rm -f "$run.piece" "$run.next"
 }
 
-declare -A rows
-if [ -e "$table" ]; then
-    while IFS= read -r line; do
-        name=${line#| } name=${name%% |*}
-        rows[$name]=$line
-    done < <(grep '^| [A-Z]' "$table" | grep -v '^| Scene ' || true)
-fi
-
-write_table() {
+head_of_table() {
     cat <<'H'
 # Shells, rods and particles
 
@@ -73,22 +65,10 @@ there is no limit. The last column is the commit that the row was made with.
 | Scene | nodes | steps | Newton its/step | least gap, mm | largest stretch | s/step | ccd-check | limits | commit |
 |---|---|---|---|---|---|---|---|---|---|
 H
-    while IFS=$'\t' read -r name _; do
-        [[ $name == '#'* || -z ${rows[$name]:-} ]] || echo "${rows[$name]}"
-    done < "$list"
 }
 
-wanted() {
-    local prefix
-    (($# > 1)) || return 0
-    for prefix in "${@:2}"; do [[ $1 != "$prefix"* ]] || return 0; done
-    return 1
-}
-
+read_rows
 while IFS=$'\t' read -r name args <&3; do
     [[ $name != '#'* ]] && wanted "$name" "$@" || continue
-    rows[$name]=$(row "$name" "$args")
-    echo "${rows[$name]}"
-    write_table > "$table.part"
-    mv "$table.part" "$table"
+    replace_row "$name" "$(row "$name" "$args")"
 done 3< "$list"
