@@ -1,6 +1,7 @@
 #include "linalg/bsr.h"
 
 #include "base/par.h"
+#include "base/simd.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -392,33 +393,48 @@ void abut_bsr_clear(abut_bsr *A)
 
 /* ---- values ---- */
 
-/* B += the block of an item */
-static inline void add_item(double *restrict B, const double *restrict val, uint32_t item)
+/* Items lie scattered over the element blocks: those that come next are fetched early. */
+#define AHEAD 12
+
+/* B += the blocks of items [lo, hi).  Those that go in transposed are summed apart and turned once: which they are no
+ * processor can foresee. */
+static inline void add_items(double *restrict B, const double *restrict val, const uint32_t *restrict item, uint32_t lo,
+                             uint32_t hi, uint32_t last)
 {
-    const double *H = val + 9 * (size_t)(item >> 1);
-    if (item & 1) {
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) B[3 * i + j] += H[3 * j + i];
-    } else {
-        for (int i = 0; i < 9; i++) B[i] += H[i];
+    double sum[2][9] = { { 0 }, { 0 } };
+    for (uint32_t k = lo; k < hi; k++) {
+        const double *H = val + 9 * (size_t)(item[k] >> 1);
+        double *to = sum[item[k] & 1];
+        const double *next = val + 9 * (size_t)(item[k + AHEAD < last ? k + AHEAD : last] >> 1);
+        __builtin_prefetch(next);
+        __builtin_prefetch(next + 8);
+        for (int i = 0; i < 9; i++) to[i] += H[i];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) B[3 * i + j] += sum[0][3 * i + j] + sum[1][3 * j + i];
+}
+
+ABUT_SIMD
+static void assemble_columns(const abut_bsr *A, const double *diag, const abut_elems *sets, int nsets, int32_t lo, int32_t hi)
+{
+    for (int32_t c = lo; c < hi; c++) {
+        double *V = A->val + 9 * A->ptr[c];
+        memset(V, 0, 9 * (A->ptr[c + 1] - A->ptr[c]) * sizeof *V);
+        if (diag) V[0] = V[4] = V[8] = diag[c];
+        for (int s = 0; s < nsets; s++) {
+            const set_plan *p = &A->plan->set[s];
+            for (uint32_t b = p->col[c]; b < p->col[c + 1]; b++)
+                add_items(V + 9 * (size_t)p->slot[b], sets[s].val, p->item, p->ptr[b], p->ptr[b + 1], p->ptr[p->nb] - 1);
+        }
     }
 }
 
 void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elems *sets, int nsets)
 {
-    const struct abut_bsr_plan *plan = A->plan;
-    #pragma omp parallel for schedule(dynamic, 64) if ((size_t)A->n >= ABUT_PAR_MIN / 2)
-    for (int32_t c = 0; c < A->n; c++) {
-        double *V = A->val + 9 * A->ptr[c];
-        memset(V, 0, 9 * (A->ptr[c + 1] - A->ptr[c]) * sizeof *V);
-        if (diag) V[0] = V[4] = V[8] = diag[c];
-        for (int s = 0; s < nsets; s++) {
-            const set_plan *p = &plan->set[s];
-            for (uint32_t b = p->col[c]; b < p->col[c + 1]; b++)
-                for (uint32_t k = p->ptr[b]; k < p->ptr[b + 1]; k++)
-                    add_item(V + 9 * (size_t)p->slot[b], sets[s].val, p->item[k]);
-        }
-    }
+    const int32_t n = A->n, block = 64;
+    #pragma omp parallel for schedule(dynamic, 1) if ((size_t)n >= ABUT_PAR_MIN / 2)
+    for (int32_t c = 0; c < n; c += block)
+        assemble_columns(A, diag, sets, nsets, c, n - c < block ? n : c + block);
 }
 
 static inline void add_product(double y[3], const double *B, const double *x)
