@@ -66,11 +66,14 @@ abut_status abut_air_init(abut_air *a, const abut_model *m, abut_err *err)
         a->presses |= m->obj_pressure && m->obj_pressure[o] != 0;
         a->drags |= m->obj_drag && m->obj_drag[o] != 0;
     }
-    if (!a->presses) return ABUT_OK;
-    a->rim = calloc((size_t)m->nv, 1);
-    a->origin = calloc(3 * (size_t)m->no, sizeof *a->origin);
-    abut_status rc = a->rim && a->origin ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "pressure: %d nodes", m->nv);
-    if (!rc) rc = find_rims(a, err);
+    abut_status rc = ABUT_OK;
+    if (a->drags && !(a->facing = calloc(3 * (size_t)m->nsh, sizeof *a->facing)))
+        rc = abut_fail(err, ABUT_E_NOMEM, "drag: %d shells", m->nsh);
+    if (!rc && a->presses) {
+        a->rim = calloc((size_t)m->nv, 1);
+        a->origin = calloc(3 * (size_t)m->no, sizeof *a->origin);
+        rc = a->rim && a->origin ? find_rims(a, err) : abut_fail(err, ABUT_E_NOMEM, "pressure: %d nodes", m->nv);
+    }
     if (rc) abut_air_clear(a);
     return rc;
 }
@@ -79,25 +82,11 @@ void abut_air_clear(abut_air *a)
 {
     free(a->rim);
     free(a->origin);
+    free(a->facing);
     *a = (abut_air){ 0 };
 }
 
-/* ---- loads ---- */
-
-void abut_air_start(abut_air *a, const double *x)
-{
-    const abut_model *m = a->model;
-    for (int32_t o = 0; o < m->no && a->presses; o++) {
-        double sum[3] = { 0 }, n = 0;
-        for (int32_t s = 0; s < m->nsh; s++) {
-            const int32_t *v = m->shell + 3 * (size_t)s;
-            if (m->body[v[0]] != o) continue;
-            n += 3;
-            for (int k = 0; k < 9; k++) sum[k % 3] += x[3 * (size_t)v[k / 3] + (size_t)(k % 3)];
-        }
-        for (int d = 0; d < 3; d++) a->origin[3 * o + d] = n > 0 ? sum[d] / n : 0;
-    }
-}
+/* ---- loads at rims ---- */
 
 /* the corners, from the object's origin when the object has one */
 static void corners(const abut_air *a, int32_t shell, const double *x, abut_vec3 c[3])
@@ -112,6 +101,26 @@ static void corners(const abut_air *a, int32_t shell, const double *x, abut_vec3
 static abut_vec3 double_area(const abut_vec3 c[3])
 {
     return abut_v3_cross(abut_v3_sub(c[1], c[0]), abut_v3_sub(c[2], c[0]));
+}
+
+void abut_air_start(abut_air *a, const double *x)
+{
+    const abut_model *m = a->model;
+    for (int32_t o = 0; o < m->no && a->presses; o++) {
+        double sum[3] = { 0 }, n = 0;
+        for (int32_t s = 0; s < m->nsh; s++) {
+            const int32_t *v = m->shell + 3 * (size_t)s;
+            if (m->body[v[0]] != o) continue;
+            n += 3;
+            for (int k = 0; k < 9; k++) sum[k % 3] += x[3 * (size_t)v[k / 3] + (size_t)(k % 3)];
+        }
+        for (int d = 0; d < 3; d++) a->origin[3 * o + d] = n > 0 ? sum[d] / n : 0;
+    }
+    for (int32_t s = 0; s < m->nsh && a->drags; s++) {
+        abut_vec3 c[3];
+        corners(a, s, x, c);
+        abut_v3_put(a->facing + 3 * (size_t)s, abut_v3_scale(0.5, double_area(c)));
+    }
 }
 
 static void add(double *f, abut_vec3 v)
@@ -135,26 +144,67 @@ static void rim_load(const abut_air *a, int32_t shell, const double *x, double *
     }
 }
 
-static void drag_load(const abut_air *a, int32_t shell, const double *x, const double *vel, double *f)
+void abut_air_load(const abut_air *a, const double *x, double *f)
+{
+    for (int32_t s = 0; s < a->model->nsh && a->open; s++) rim_load(a, s, x, f);
+}
+
+/* ---- drag ---- */
+
+/* A triangle in the wind. */
+typedef struct sail {
+    double drag, area;      /* c; A */
+    abut_vec3 n;            /* 1 */
+    double wn;              /* w.n, m/s */
+} sail;
+
+/* 0 when nothing drags it */
+static int set_sail(const abut_air *a, int32_t shell, const double *x, const double *c, double tau, sail *s)
 {
     const abut_model *m = a->model;
     const int32_t *v = m->shell + 3 * (size_t)shell;
-    const double drag = of_object(m->obj_drag, m, shell);
-    abut_vec3 c[3], w = m->wind ? abut_v3_get(m->wind) : abut_v3(0, 0, 0);
-    corners(a, shell, x, c);
-    const abut_vec3 n2 = double_area(c);
-    const double area2 = abut_v3_norm(n2);
-    if (drag == 0 || !(area2 > 0)) return;
-    for (int k = 0; k < 3; k++) w = abut_v3_axpy(w, -1. / 3, abut_v3_get(vel + 3 * (size_t)v[k]));
-    const double wn = abut_v3_dot(w, n2) / area2;
-    for (int k = 0; k < 3; k++) add(f + 3 * (size_t)v[k], abut_v3_scale(drag * fabs(wn) * wn / 6, n2));
+    const abut_vec3 facing = abut_v3_get(a->facing + 3 * (size_t)shell);
+    s->drag = of_object(m->obj_drag, m, shell);
+    s->area = abut_v3_norm(facing);
+    if (s->drag == 0 || !(s->area > 0)) return 0;
+    abut_vec3 w = m->wind ? abut_v3_get(m->wind) : abut_v3(0, 0, 0);
+    for (int k = 0; k < 3; k++) {
+        const size_t at = 3 * (size_t)v[k];
+        w = abut_v3_axpy(w, -1 / (3 * tau), c ? abut_v3_sub(abut_v3_get(x + at), abut_v3_get(c + at)) : abut_v3_get(x + at));
+    }
+    s->n = abut_v3_scale(1 / s->area, facing);
+    s->wn = abut_v3_dot(w, s->n);
+    return 1;
 }
 
-void abut_air_load(const abut_air *a, const double *x, const double *v, double *f)
+double abut_air_drag_energy(const abut_air *a, const double *x, const double *c, double tau)
 {
-    for (int32_t s = 0; s < a->model->nsh; s++) {
-        if (a->open) rim_load(a, s, x, f);
-        if (a->drags) drag_load(a, s, x, v, f);
+    abut_acc sum = { 0, 0 };
+    sail s;
+    for (int32_t t = 0; t < a->model->nsh && a->drags; t++)
+        if (set_sail(a, t, x, c, tau, &s)) abut_acc_add(&sum, tau * s.drag * s.area * fabs(s.wn) * s.wn * s.wn / 3);
+    return sum.hi + sum.lo;
+}
+
+void abut_air_drag_gradient(const abut_air *a, const double *x, const double *c, double tau, double scale, double *g)
+{
+    sail s;
+    for (int32_t t = 0; t < a->model->nsh && a->drags; t++) {
+        if (!set_sail(a, t, x, c, tau, &s)) continue;
+        const abut_vec3 third = abut_v3_scale(-scale * s.drag * s.area * fabs(s.wn) * s.wn / 3, s.n);
+        for (int k = 0; k < 3; k++) add(g + 3 * (size_t)a->model->shell[3 * (size_t)t + (size_t)k], third);
+    }
+}
+
+void abut_air_drag_hessian(const abut_air *a, const double *x, const double *c, double tau, double scale, double *H)
+{
+    static const size_t used[] = { 0, 9, 18, 36, 45, 63 };  /* of three corners */
+    sail s;
+    for (int32_t t = 0; t < a->model->nsh && a->drags; t++) {
+        if (!set_sail(a, t, x, c, tau, &s)) continue;
+        const double k = scale * 2 * s.drag * s.area * fabs(s.wn) / (9 * tau), n[3] = { s.n.x, s.n.y, s.n.z };
+        for (size_t b = 0; b < sizeof used / sizeof *used; b++)
+            for (size_t i = 0; i < 9; i++) H[ABUT_PACKED * (size_t)t + used[b] + i] += k * n[i / 3] * n[i % 3];
     }
 }
 

@@ -146,15 +146,15 @@ static abut_status start(abut_local_global *s, abut_err *err)
     return rc || isfinite(sum) ? rc : abut_fail(err, ABUT_E_GEOM, "an element has no finite energy where the step starts");
 }
 
-/* Wind and pressure as the time step takes them: explicit, as at its start. */
+/* Air as the time step takes it; what is no part of the objective is explicit, as at its start. */
 static void add_air(abut_local_global *s)
 {
     abut_problem *p = &s->prob;
     const abut_model *m = p->model;
     abut_air_start(&p->air, p->xn);
-    if (!abut_air_loads(&p->air)) return;
+    if (!p->air.open) return;
     memset(s->g, 0, 3 * (size_t)m->nv * sizeof *s->g);
-    abut_air_load(&p->air, p->xn, s->v, s->g);
+    abut_air_load(&p->air, p->xn, s->g);
     for (int32_t i = 0; i < 3 * m->nv; i++)
         if (m->role[i / 3] != ABUT_NODE_OBSTACLE) s->acc[i] += s->g[i] / m->mass[i / 3];
 }

@@ -27,7 +27,7 @@ typedef struct abut_solved {
     const double *x, *y;            /* [3 nv], [3 nc] the end */
     const double *v0, *v;           /* [3 nv] velocities at the start and at the end */
     const double *v1;               /* [3 nv] BDF2: one step before the start */
-    const double *acc0, *acc;       /* [3 nv] m/s^2, gravity, scripted forces, loads of the air: in the step before (Newmark), in this one */
+    const double *acc0, *acc;       /* [3 nv] m/s^2, gravity, scripted forces, air: in the step before (Newmark), in this one */
     const double *air;              /* [3 nv] N, or NULL */
     int first;                      /* of the simulation: Newmark starts it without contact and friction */
 } abut_solved;

@@ -128,6 +128,9 @@ const double *abut_problem_elastic_point(const abut_problem *p, const double *x)
     return p->z;
 }
 
+/* what a force in newtons weighs in the gradient */
+static double force_scale(const abut_problem *p) { return p->w.h_force * p->w.h_force; }
+
 /* terms of thin elements that are taken at the elastic point, and whether others are at the iterate, weighed by h_force^2 */
 static int parts_there(const abut_problem *p) { return p->w.share == 1 ? ABUT_THIN_ALL : ABUT_THIN_ELASTIC; }
 static int parts_here(const abut_problem *p) { return p->w.share < 1 && p->thin.bounded; }
@@ -139,7 +142,7 @@ static abut_status thin_energy(const abut_problem *p, const double *x, double *s
     if (p->thin.n)
         rc = abut_thin_energy(&p->thin, abut_problem_elastic_point(p, x), parts_there(p), p->strain_kappa, &there, scratch, err);
     if (!rc && parts_here(p)) rc = abut_thin_energy(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, &here, scratch, err);
-    *sum = p->w.psi * there + p->w.h_force * p->w.h_force * here;
+    *sum = p->w.psi * there + force_scale(p) * here;
     return rc;
 }
 
@@ -148,8 +151,10 @@ void abut_problem_thin_hessian(const abut_problem *p, const double *x, const dou
     const double share = p->w.share, *z = abut_problem_elastic_point(p, x);
     memset(H, 0, p->thin.n * ABUT_PACKED * sizeof *H);
     abut_thin_hessian_ahead(&p->thin, z, parts_there(p), p->strain_kappa, p->w.psi * share * share, tension, H);
-    if (parts_here(p)) abut_thin_hessian(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, p->w.h_force * p->w.h_force, H);
+    if (parts_here(p)) abut_thin_hessian(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, force_scale(p), H);
     abut_air_hessian(&p->air, z, p->w.psi * share * share, H);
+    if (abut_problem_drags(p))
+        abut_air_drag_hessian(&p->air, x, abut_problem_undamped(p), abut_problem_damped_time(p), force_scale(p), H);
 }
 
 void abut_problem_tension(abut_problem *p, const double *x)
@@ -206,6 +211,10 @@ const double *abut_problem_undamped(const abut_problem *p)
     return p->w.share < 1 ? p->xn : p->still;
 }
 
+double abut_problem_damped_time(const abut_problem *p) { return force_scale(p) / p->w.damping; }
+
+int abut_problem_drags(const abut_problem *p) { return p->air.drags && p->w.inertia; }
+
 abut_status abut_problem_energy(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                                 abut_energy *e, abut_arena *scratch, abut_err *err)
 {
@@ -225,6 +234,8 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     out.elastic = p->w.psi * psi;
     out.spring *= p->w.psi;
     if (p->air.presses) out.pressure = p->w.psi * abut_air_energy(&p->air, abut_problem_elastic_point(p, x));
+    if (abut_problem_drags(p))
+        out.drag = force_scale(p) * abut_air_drag_energy(&p->air, x, abut_problem_undamped(p), abut_problem_damped_time(p));
     if (p->model->na) out.attachment = p->w.psi * abut_attach_energy(p->model, abut_problem_elastic_point(p, x));
     nodal_energy(p, x, &out);
     *e = out;
@@ -234,7 +245,7 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
 double abut_energy_sum(const abut_energy *e)
 {
     return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian, e->damping,
-                                     e->attachment, e->spring, e->thin, e->pressure }, 10);
+                                     e->attachment, e->spring, e->thin, e->pressure, e->drag }, 11);
 }
 
 double abut_energy_noise(const abut_problem *p, const abut_energy *e)
@@ -242,7 +253,7 @@ double abut_energy_noise(const abut_problem *p, const abut_energy *e)
     return 4 * DBL_EPSILON * (p->w.psi * p->stiffness + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) +
                               fabs(e->friction) +
                               fabs(e->lagrangian) + e->damping + e->attachment + e->spring + fabs(e->thin) +
-                              fabs(e->pressure));
+                              fabs(e->pressure) + e->drag);
 }
 
 static void nodal_gradient(const abut_problem *p, const double *x, double *g)
@@ -271,6 +282,8 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
         if (!rc) rc = abut_friction_gradient(&p->lag, &law, m->nv, x, p->still, g, scratch, err);
         if (!rc && abut_damping_acts(&p->damping))
             rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, x, abut_problem_undamped(p), p->w.damping, g, scratch, err);
+        if (!rc && abut_problem_drags(p))
+            abut_air_drag_gradient(&p->air, x, abut_problem_undamped(p), abut_problem_damped_time(p), force_scale(p), g);
     }
     if (!rc && (terms & ABUT_TERM_BARRIER)) rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, g, scratch, err);
     if (rc) return rc;

@@ -3,7 +3,7 @@
  *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + R(x) + A(x)          kg m^2
  *
  * inertia (quasi-static: minus the work of the loads), elasticity (springs, attachments and thin elements with it), contact
- * barrier, lagged friction, Rayleigh damping, and the augmented Lagrangian of prescribed nodes that could not be moved to their
+ * barrier, lagged friction, Rayleigh damping and the drag of wind, and the augmented Lagrangian of prescribed nodes that could not be moved to their
  * targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
  * (solve/integrator.h); implicit Euler: xhat = x_n + h v_n + h^2 g, psi = h^2, z = x.  Terms of thin elements that keep bounds
  * are taken at x like the barrier, whatever the scheme: the bounds are to hold there. */
@@ -58,7 +58,7 @@ typedef struct abut_problem {
 /* The terms of the objective, kg m^2. */
 typedef struct abut_energy {
     double inertia /* quasi-static: of the loads */, elastic, damping, barrier, friction, lagrangian, attachment, spring, thin,
-           pressure;
+           pressure, drag;
 } abut_energy;
 
 ABUT_MUST_USE abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err);
@@ -81,7 +81,7 @@ ABUT_MUST_USE abut_status abut_problem_potential(const abut_problem *p, const do
 ABUT_MUST_USE abut_status abut_problem_potential_gradient(const abut_problem *p, const double *x, double scale, double *g,
                                                           abut_arena *scratch, abut_err *err);
 
-/** H[thin.n * ABUT_PACKED]: what thin elements and pressures on them add to the Hessian of the objective at x, projected.
+/** H[thin.n * ABUT_PACKED]: what thin elements, pressures on them and their drag add to the Hessian of the objective at x, projected.
  * tension: p->tension, or NULL for the true ones. */
 void abut_problem_thin_hessian(const abut_problem *p, const double *x, const double *tension, double *H);
 /** p->tension as it is at x: where a minimisation starts. */
@@ -91,8 +91,12 @@ void abut_problem_tension_forecast(abut_problem *p, const double *x, const doubl
 /** 1 when p->tension makes no segment much stiffer across than it is at x: then a small direction tells of a minimum nearby. */
 int abut_problem_tension_fair(const abut_problem *p, const double *x);
 
-/** Where a node would be that damping does not oppose. */
+/** Where a node would be that damping does not oppose, c: the velocity that it opposes, and so does drag, is (x - c)/tau. */
 const double *abut_problem_undamped(const abut_problem *p);
+/** tau of that, s. */
+double abut_problem_damped_time(const abut_problem *p);
+/** 1 when drag is a term of the objective; in equilibria it is a load. */
+int abut_problem_drags(const abut_problem *p);
 
 /** All terms at x (y = W x, pairs the contacts there).  Sum is +inf when x is infeasible. */
 ABUT_MUST_USE abut_status abut_problem_energy(const abut_problem *p, const double *x, const double *y,

@@ -217,7 +217,7 @@ abut_status abut_record_put(const abut_solved *s, int with, int iterations, cons
 abut_status abut_record_keep(const abut_arrays *before, abut_arrays *out, abut_err *err)
 {
     static const char *const state[] = {
-        "node/contact-force", "node/friction-force", "node/damping-force", "energy/barrier", "work/friction-total",
+        "node/contact-force", "node/friction-force", "node/damping-force", "node/air-force", "energy/barrier", "work/friction-total",
         "work/damping-total", "work/reaction-total", "work/load-total", "work/stiffness-total", "work/numerical-total"
     };
     abut_status rc = ABUT_OK;

@@ -22,7 +22,7 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
     abut_status rc = abut_solver_init(&s->solver, m, opt, err);
     if (rc) return rc;
     double **field[] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1, &s->air };
-    for (int i = 0; i < 8 + abut_air_loads(&s->solver.prob.air); i++) {
+    for (int i = 0; i < 8 + abut_air_acts(&s->solver.prob.air); i++) {
         *field[i] = calloc(3 * (size_t)m->nv, sizeof(double));
         if (*field[i]) continue;
         abut_stepper_clear(s);
@@ -63,7 +63,7 @@ static abut_status subtract_damping(abut_stepper *s, const double *v, double *f,
     return rc;
 }
 
-/* Acceleration of a body that nothing touches: a = g - M^-1 (dPsi/dx + C v), m/s^2; of obstacles none. */
+/* Acceleration of a body that nothing touches: a = g - M^-1 (dPsi/dx + C v + dR/dv), m/s^2; of obstacles none. */
 static abut_status free_acceleration(abut_stepper *s, const double *x, const double *v, double *a, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
@@ -71,6 +71,7 @@ static abut_status free_acceleration(abut_stepper *s, const double *x, const dou
     memset(a, 0, 3 * (size_t)m->nv * sizeof *a);
     abut_status rc = abut_problem_potential_gradient(p, x, -1, a, &s->solver.scratch, err);
     if (!rc) rc = subtract_damping(s, v, a, err);
+    if (!rc && abut_problem_drags(p)) abut_air_drag_gradient(&p->air, v, NULL, 1, -1, a);
     if (rc) return rc;
     for (int32_t i = 0; i < 3 * m->nv; i++) {
         a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : s->acc[i] + a[i] / m->mass[i / 3];
@@ -89,7 +90,6 @@ static abut_status load_past(abut_stepper *s, const abut_frame *f, abut_err *err
 {
     abut_problem *p = &s->solver.prob;
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
-    p->w = abut_integrator_weights(p->model, abut_integrator_scheme(p->model, f));
     abut_status rc = ABUT_OK;
     abut_damping_freeze(&p->damping, &p->elastic, &p->thin, p->xn);
     if (p->w.scheme == ABUT_BDF2) {
@@ -121,7 +121,8 @@ static void load_accelerations(abut_stepper *s)
     abut_air_start(&p->air, p->xn);
     if (!s->air) return;
     memset(s->air, 0, 3 * (size_t)p->model->nv * sizeof *s->air);
-    abut_air_load(&p->air, p->xn, s->v, s->air);
+    abut_air_load(&p->air, p->xn, s->air);
+    if (!abut_problem_drags(p)) abut_air_drag_gradient(&p->air, s->v, NULL, 1, -1, s->air);
     add_force(p->model, s->air, s->acc);
 }
 
@@ -142,6 +143,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     s->at = at;
     p->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
+    p->w = abut_integrator_weights(m, abut_integrator_scheme(m, f));
     load_accelerations(s);
     abut_direction_reset(&s->solver.dir);
     p->al.on = 0;
@@ -455,6 +457,28 @@ static abut_status put_state(const abut_stepper *s, const double *v, int pending
     return rubs(p->model) ? abut_lag_to_frame(&p->lag, out, err) : ABUT_OK;
 }
 
+/* The drag at the end of a step joins the loads of the air under which it was taken; before: where a Newmark step takes those
+ * of its start from. */
+static abut_status finish_air(abut_stepper *s, const abut_arrays *before, abut_err *err)
+{
+    const abut_problem *p = &s->solver.prob;
+    const abut_array *last = s->at.step > 0 ? abut_arrays_find(before, "node/air-force") : NULL;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    const abut_mark mark = abut_arena_mark(&s->solver.scratch);
+    double *drag = ABUT_NEW(&s->solver.scratch, double, n3);
+    if (!drag) return abut_fail(err, ABUT_E_NOMEM, "drag: %d nodes", p->model->nv);
+    memcpy(drag, s->air, n3 * sizeof *drag);
+    if (abut_problem_drags(p)) abut_air_drag_gradient(&p->air, s->v, NULL, 1, -1, drag);
+    add_force(p->model, last ? last->data : drag, s->acc0);
+    memset(drag, 0, n3 * sizeof *drag);
+    if (abut_problem_drags(p))
+        abut_air_drag_gradient(&p->air, s->solver.x, abut_problem_undamped(p), abut_problem_damped_time(p), -1, drag);
+    add_force(p->model, drag, s->acc);
+    for (size_t i = 0; i < n3; i++) s->air[i] += drag[i];
+    abut_arena_release(&s->solver.scratch, mark);
+    return ABUT_OK;
+}
+
 /* What --with asks for. */
 static abut_status put_record(abut_stepper *s, int with, const abut_arrays *before, abut_arrays *out, abut_err *err)
 {
@@ -463,11 +487,8 @@ static abut_status put_record(abut_stepper *s, int with, const abut_arrays *befo
                                .v = s->v_end, .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
                                .first = s->at.step == 0 };
     if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);
-    if (with && s->air) {
-        const abut_array *last = done.first ? NULL : abut_arrays_find(before, "node/air-force");
-        add_force(so->prob.model, last ? last->data : s->air, s->acc0);
-    }
-    return abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);
+    const abut_status rc = with && s->air ? finish_air(s, before, err) : ABUT_OK;
+    return rc ? rc : abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);
 }
 
 /* Velocities, and in Newmark accelerations: of a prescribed node the one it would have if it were let go. */
