@@ -61,6 +61,16 @@ void abut_thin_tension(const abut_thin *t, const double *x, double *tension);
 void abut_thin_tension_forecast(const abut_thin *t, const double *z, const double *x0, const double *x1, double reach,
                                 double share, double *tension);
 
+/** What a displacement d stretches rod segments by beyond the first order of another, aim: mostly by turning them.  With u the
+ * direction of a segment at z, aim that of its end relative to its start, and reach (z moves by reach d, reach aim), its excess is
+ *
+ *     l(z + reach d) - (l(z) + reach u.aim)                                                  m
+ *
+ * g[3 nv] += scale reach dT/dl excess u at its end, minus that at its start: the gradient that takes the excess back to first
+ * order.  Returns the energy that the excesses cost, J times scale.  d, aim [3 nv] m. */
+double abut_thin_turn(const abut_thin *t, const double *z, const double *d, const double *aim, double reach, double scale,
+                      double *g);
+
 /** Sum over the elements of the size of the numbers of which the energy is a difference, J. */
 double abut_thin_stiffness(const abut_thin *t);
 

@@ -342,28 +342,36 @@ abut_status abut_direction_factor(abut_direction *d, const abut_problem *p, abut
     return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
 }
 
+abut_status abut_direction_again(abut_direction *d, const abut_problem *p, const double *g, double *dir, abut_report *rep,
+                                 abut_err *err)
+{
+    const int32_t nv = p->model->nv;
+    double clock = abut_time_wall();
+    for (int32_t i = 0; i < nv; i++)
+        if (p->row[i] >= 0)
+            for (int k = 0; k < 3; k++) d->rhs[3 * p->row[i] + k] = -g[3 * i + k];
+    const abut_status rc = solve(d, p, rep, err);
+    if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
+    for (int32_t i = 0; i < nv; i++)
+        for (int k = 0; k < 3; k++) dir[3 * i + k] = p->row[i] < 0 ? 0 : d->sol[3 * p->row[i] + k];
+    LAP(solve);
+    return ABUT_OK;
+}
+#undef LAP
+
 static abut_status newton(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                           const double *g, double *dir, abut_report *rep, abut_err *err)
 {
-    const abut_model *m = p->model;
     const abut_stiction law = abut_problem_stiction(p);
     abut_status rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
     if (!rc) rc = abut_direction_factor(d, p, rep, err);
     if (rc) return rc;
-    double clock = abut_time_wall();
-    for (int32_t i = 0; i < m->nv; i++)
-        if (p->row[i] >= 0)
-            for (int k = 0; k < 3; k++) d->rhs[3 * p->row[i] + k] = -g[3 * i + k];
-    rc = solve(d, p, rep, err);
-    if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
-    for (int32_t i = 0; i < m->nv; i++)
-        for (int k = 0; k < 3; k++) dir[3 * i + k] = p->row[i] < 0 ? 0 : d->sol[3 * p->row[i] + k];
+    rc = abut_direction_again(d, p, g, dir, rep, err);
+    if (rc) return rc;
     if (!d->plain) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
-    LAP(solve);
     report_factor(d, rep);
     return ABUT_OK;
 }
-#undef LAP
 
 abut_status abut_direction_find(abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                 const abut_pairs *pairs,

@@ -90,6 +90,10 @@ ABUT_MUST_USE abut_status abut_direction_newton(abut_direction *d, const abut_pr
                                                 const abut_pairs *pairs, const double *g, double *dir, abut_report *rep,
                                                 abut_err *err);
 
+/** dir[3 nv] = -H^-1 g with the matrix that the last Newton direction was found with. */
+ABUT_MUST_USE abut_status abut_direction_again(abut_direction *d, const abut_problem *p, const double *g, double *dir,
+                                               abut_report *rep, abut_err *err);
+
 /* What quasi-Newton directions take from here. */
 /** Whether the next matrix has every friction contact by its second derivative. */
 int abut_direction_none_above(const abut_direction *d);

@@ -37,7 +37,7 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
         *field[i] = calloc(i < 4 ? nv3 : nc3, sizeof(double));
         if (!*field[i]) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     }
-    if (!rc) rc = abut_leap_init(&s->leap, model, err);
+    if (!rc) rc = abut_turn_init(&s->turn, model, err);
     if (rc) abut_solver_clear(s);
     return rc;
 }
@@ -52,7 +52,7 @@ void abut_solver_clear(abut_solver *s)
     abut_pairs_clear(&s->pairs);
     abut_pairs_clear(&s->trial);
     abut_arena_clear(&s->scratch);
-    abut_leap_clear(&s->leap);
+    abut_turn_clear(&s->turn);
     free(s->x);
     free(s->xt);
     free(s->p);
@@ -166,7 +166,6 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     abut_problem *p = &s->prob;
     abut_limit lim;
     abut_status rc = abut_search_bound(s, abut_search_first(s), abut_search_longest(s, it->residual), &lim, rep, err);
-    if (rc == ABUT_E_GEOM && s->leap.length) rc = abut_leap_back(s, e, &lim, rep, err);
     if (rc == ABUT_E_GEOM) return give_up(s, ABUT_FAILED_TOUCHING, err);
     if (rc) return rc;
     it->bound = lim.alpha;
@@ -177,27 +176,24 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
 
     int moved = 0;
     const double gap = abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL), before = abut_energy_sum(e);
-    if (s->leap.length) rc = abut_leap_on(s, &lim, e, it, &moved, rep, err);
-    else rc = abut_leap_or_search(s, lim.alpha, e, it, &moved, rep, err);
-    const int alone = moved && !s->leap.length;
-    if (!rc && alone && lim.kind == ABUT_LIMIT_STRETCH && it->alpha == lim.alpha) rc = abut_search_draw_back(s, e, it, rep, err);
-    const int full = alone && it->alpha == 1 && it->residual > p->model->tolerance[0];
+    if (abut_turn_serves(s)) rc = abut_turn_search(s, lim.alpha, e, it, &moved, rep, err);
+    else rc = abut_search_backtrack(s, lim.alpha, e, it, &moved, rep, err);
+    const int straight = moved && !s->turn.taken;
+    if (!rc && straight && lim.kind == ABUT_LIMIT_STRETCH && it->alpha == lim.alpha) rc = abut_search_draw_back(s, e, it, rep, err);
+    const int full = straight && it->alpha == 1 && it->residual > p->model->tolerance[0];
     if (!rc && s->lengthens && full) rc = abut_search_lengthen(s, before, e, it, rep, err);
     if (rc) return rc;
     s->failed.alpha = it->alpha;
     if (moved) {
         it->decrease = before - abut_energy_sum(e);
-        const int fell = s->leap.length || it->decrease > abut_energy_noise(p, e);
-        if (!fell) abut_direction_insist(&s->dir);      /* it may be rounding that leads on */
-        abut_problem_tension_forecast(p, s->x, s->xt, it->alpha);
+        if (!(it->decrease > abut_energy_noise(p, e))) abut_direction_insist(&s->dir);      /* it may be rounding that leads on */
+        abut_problem_tension_forecast(p, s->x, s->turn.taken ? s->turn.meant : s->xt, it->alpha);
         abut_search_accept(s);
         rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
         if (rc) return rc;
-        if (!s->leap.length) {      /* a leap is judged by one objective */
-            adapt_kappa(p, gap, abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL));
-            rc = adapt_strain_kappa(s, err);
-            if (rc) return rc;
-        }
+        adapt_kappa(p, gap, abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL));
+        rc = adapt_strain_kappa(s, err);
+        if (rc) return rc;
     } else if (!s->dir.exact) {
         abut_direction_insist(&s->dir);     /* Newton's direction may still lead on */
     } else if (it->residual > p->model->tolerance[0] || s->opt.norm > 0) {
@@ -232,7 +228,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->push = (struct abut_push){ .eta = 0 };
     s->adrift = s->tight = 0;
-    s->leap.length = s->leap.vain = 0;
+    s->turn.taken = 0;
     abut_problem_tension(p, s->x);
 
     abut_status rc = characterise(s, err);
@@ -258,7 +254,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         if (rc) return rc;
         if (script == ABUT_SCRIPT_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
         known = script == ABUT_SCRIPT_DONE && p->kappa == kappa && p->strain_kappa == strain_kappa;
-        if (slow && fair && !s->leap.length && s->dir.exact && !(s->opt.norm > 0) && script == ABUT_SCRIPT_DONE) return ABUT_OK;
+        if (slow && fair && s->dir.exact && !(s->opt.norm > 0) && script == ABUT_SCRIPT_DONE) return ABUT_OK;
         if (slow && !s->dir.exact) s->dir.kinks.n = 0;      /* it may be the matrix that says so */
         if (slow && !fair) abut_problem_tension(p, s->x);
     }

@@ -41,13 +41,12 @@ typedef struct abut_solver {
     abut_pairs trial;
     int lengthens;              /* directions that turn out too short are made longer */
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
-    struct abut_leap {          /* rods: iterates on which the objective is higher, until one is lower than at the leap's start */
-        int length;             /* of these so far; 0: none */
-        int vain;               /* one of this minimisation led nowhere: no more of them */
-        int points;             /* of the path at the start */
-        double *x, *p, *tension;    /* [3 nv], [3 nv], [nrd] there; NULL when there are no rods */
-        abut_energy e;
-    } leap;
+    struct abut_turn {          /* rods: a direction and what takes back the stretch of its turns (turn.c); NULL without rods */
+        double *meant;          /* [3 nv] the step before it was corrected; once it is taken, where that would have led */
+        double *p, *q, *g;      /* [3 nv] it corrected, the last correction, the gradient of the next */
+        int taken;              /* the last step is a corrected one */
+        int off;                /* no step is corrected: the tests' twin */
+    } turn;
     struct abut_push {          /* scripted motion that the augmented Lagrangian pushes */
         double eta;             /* share of the way when it last got on */
         int updates;            /* since then */

@@ -1,5 +1,5 @@
 /* What the files of the minimiser share: search.c finds how far a direction may be followed and where the objective falls on
- * it, leap.c lets it rise for a while, scripted.c carries prescribed nodes, coast.c starts a step, newton.c iterates.
+ * it, turn.c corrects steps that stretch rods, scripted.c carries prescribed nodes, coast.c starts a step, newton.c iterates.
  *
  * Trial points are s->xt with s->yt; the contacts there are s->trial, found among s->cand, those of the last sweep.  Whatever
  * the objective does not exist at counts as infinite. */
@@ -55,22 +55,18 @@ ABUT_MUST_USE abut_status abut_search_lengthen(abut_solver *s, double start, abu
 /** The trial point becomes the iterate. */
 void abut_search_accept(abut_solver *s);
 
-/* ---- leap.c ---- */
+/* ---- turn.c ---- */
 
-ABUT_MUST_USE abut_status abut_leap_init(struct abut_leap *leap, const abut_model *model, abut_err *err);
-void abut_leap_clear(struct abut_leap *leap);
+ABUT_MUST_USE abut_status abut_turn_init(struct abut_turn *turn, const abut_model *model, abut_err *err);
+void abut_turn_clear(struct abut_turn *turn);
 
-/** The step to the bound, the first of a leap when it rises by what rods have more of; backtracking otherwise. */
-ABUT_MUST_USE abut_status abut_leap_or_search(abut_solver *s, double bound, abut_energy *e, abut_iteration *it, int *moved,
-                                              abut_report *rep, abut_err *err);
+/** Whether there are rods, and a direction whose matrix can be used again. */
+int abut_turn_serves(const abut_solver *s);
 
-/** The next iterate of a leap: its last if the objective is lower there than at the start, or the start and what
- * backtracking finds from there. */
-ABUT_MUST_USE abut_status abut_leap_on(abut_solver *s, abut_limit *lim, abut_energy *e, abut_iteration *it, int *moved,
-                                       abut_report *rep, abut_err *err);
-
-/** Back to where the leap began, with the direction and the bound from there; *e the energy. */
-ABUT_MUST_USE abut_status abut_leap_back(abut_solver *s, abut_energy *e, abut_limit *lim, abut_report *rep, abut_err *err);
+/** As abut_search_backtrack, with steps corrected where their turns stretch rods: s->turn.taken says whether the one that was found
+ * is, s->turn.meant where it would have led. */
+ABUT_MUST_USE abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved,
+                                           abut_report *rep, abut_err *err);
 
 /* ---- scripted.c ---- */
 

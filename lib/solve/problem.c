@@ -168,6 +168,12 @@ void abut_problem_tension_forecast(abut_problem *p, const double *x, const doubl
     if (p->model->nrd) abut_thin_tension_forecast(&p->thin, z, x, to, p->w.share, fmin(alpha, 1), p->tension);
 }
 
+double abut_problem_turn(const abut_problem *p, const double *x, const double *d, const double *aim, double *g)
+{
+    if (!p->model->nrd) return 0;
+    return abut_thin_turn(&p->thin, abut_problem_elastic_point(p, x), d, aim, p->w.share, p->w.psi, g);
+}
+
 int abut_problem_tension_fair(const abut_problem *p, const double *x)
 {
     const abut_model *m = p->model;

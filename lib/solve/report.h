@@ -22,7 +22,7 @@ typedef struct abut_phase_seconds {
 typedef struct abut_iteration {
     double residual;        /* m/s: |p|_inf / h before the search */
     double bound, alpha;    /* feasible and accepted step length; accepted 0: none, above 1: lengthened */
-    double decrease;        /* kg m^2: by how much the objective fell; below 0 within rounding, and in a leap (leap.c) */
+    double decrease;        /* kg m^2: by how much the objective fell; below 0 within rounding */
     abut_limit_kind limit;  /* what set the bound */
     int32_t contacts;       /* stencils and half-space contacts at the new point */
     int trials;             /* evaluations of the objective */

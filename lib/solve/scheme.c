@@ -303,7 +303,7 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     abut_direction_reset(&s->solver.dir);   /* a pass resumed in another process starts like this too */
     const int before = rep->newton;
-    /* passes that shall agree must stay in one valley: no leaps */
+    /* passes that shall agree must stay in one valley */
     s->solver.lengthens = s->solver.prob.model->lags[0] == 1;
     abut_status rc = abut_solver_minimise(&s->solver, rep, err);
     s->newton += rep->newton - before;
