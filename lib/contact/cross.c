@@ -117,6 +117,13 @@ abut_status abut_cross_find(const abut_collmesh *cm, const double *y, const uint
     return ABUT_OK;
 }
 
+size_t abut_cross_planes(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max, abut_cross *list)
+{
+    size_t found = 0;
+    plane_cross(cm, y, fixed, max, list, &found);
+    return found;
+}
+
 /* ---- tetrahedra ---- */
 
 int32_t abut_inverted_find(const abut_model *m, const double *x, int only_injective)

@@ -18,6 +18,8 @@ typedef struct abut_cross {
  * Fails  ABUT_E_GEOM a position is not finite, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_cross_find(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
                                           abut_cross *list, size_t *found, abut_err *err);
+/** The part about half-spaces alone; returns how many there are. */
+size_t abut_cross_planes(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max, abut_cross *list);
 /** First tet with no positive volume (exact sign), -1 when all are positive.
  * only_injective: of those whose material forbids it. */
 int32_t abut_inverted_find(const abut_model *m, const double *x, int only_injective);

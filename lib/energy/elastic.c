@@ -124,6 +124,8 @@ void abut_elastic_clear(abut_elastic *e)
 
 /* ---- energy and gradient ---- */
 
+#define AHEAD 16    /* corners between the one that is added and the one that is fetched */
+
 static inline void deformation(const abut_elastic *e, const double *x, size_t t, double F[9])
 {
     double D[9];
@@ -243,7 +245,7 @@ abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double
                                   abut_err *err)
 {
     const size_t n = (size_t)e->model->nt;
-    const int32_t nv = e->model->nv;
+    const int32_t nv = e->model->nv, corners = e->inc_first[nv];
     const abut_mark mark = abut_arena_mark(scratch);
     if (!n) return ABUT_OK;
     double *f = ABUT_ROOM(scratch, double, 12 * n);
@@ -257,11 +259,14 @@ abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double
         for (size_t l = 0; l < m; l++) corner_gradients(e, t + l, scale, P[l], f + 12 * (t + l));
     }
 
+    /* corners of a node lie anywhere: those to come are fetched early */
     #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < nv; i++) {
         double sum[3] = { 0, 0, 0 };
-        for (int32_t k = e->inc_first[i]; k < e->inc_first[i + 1]; k++)
+        for (int32_t k = e->inc_first[i]; k < e->inc_first[i + 1]; k++) {
+            if (k + AHEAD < corners) __builtin_prefetch(f + 3 * (size_t)e->inc[k + AHEAD]);
             for (int d = 0; d < 3; d++) sum[d] += f[3 * (size_t)e->inc[k] + d];
+        }
         for (int d = 0; d < 3; d++) g[3 * (size_t)i + d] += sum[d];
     }
     abut_arena_release(scratch, mark);

@@ -17,7 +17,7 @@
 static void forget(abut_path *p)
 {
     for (int i = 0; i < p->n; i++) free(p->point[i]);
-    p->n = 0;
+    p->n = p->proven = 0;
 }
 
 void abut_path_clear(abut_path *p)
@@ -44,6 +44,7 @@ static abut_status append(abut_path *p, const double *x, abut_err *err)
     if (!copy) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %zu numbers", p->n3);
     memcpy(copy, x, p->n3 * sizeof *copy);
     p->point[p->n++] = copy;
+    p->proven = 0;
     return ABUT_OK;
 }
 
@@ -63,6 +64,7 @@ abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double 
 void abut_path_cut(abut_path *p, int n)
 {
     while (p->n > n) free(p->point[--p->n]);
+    p->proven = 0;
 }
 
 abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
@@ -205,6 +207,7 @@ abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8
     abut_status rc = line_is_free(p, cm, fixed, 0, p->n - 1, near, &is_free, err);
     if (rc || is_free) {
         if (!rc) drop(p, 1, p->n - 1);
+        p->proven = !rc;
         return rc;
     }
     for (int base = 0, next = 1; next + 1 < p->n && !rc;) {

@@ -26,6 +26,7 @@ typedef struct abut_path {
     double rounding;        /* m: of its positions */
     abut_path_hit hit[ABUT_PATH_HITS];  /* last one first: lines are tried on these before all others, which changes no answer */
     int n_hit;
+    int proven;             /* start and end are joined by one straight line that exact arithmetic has found free */
 } abut_path;
 
 /** Starts a way of its own at x[3 nv]. */

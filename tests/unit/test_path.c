@@ -1,5 +1,6 @@
 /* The way of a step against brute force: every pair of primitives on every line, by exact arithmetic. */
 #include "base/rng.h"
+#include "contact/cross.h"
 #include "fixture.h"
 #include "geom/ccd.h"
 #include "solve/path.h"
@@ -111,7 +112,7 @@ TEST(points_stay_where_no_free_line_bridges_them)
                 at = next;
                 kept++;
             }
-        CHECK(path.n == kept + 1);
+        CHECK(path.n == kept + 1 && path.proven == whole);
         stayed += kept - 1, dropped += N - 1 - kept;
         abut_path_clear(&path);
         abut_nearby_clear(&near);
@@ -122,9 +123,50 @@ TEST(points_stay_where_no_free_line_bridges_them)
     boxes_close(&b);
 }
 
+/* The second box goes to a random place, often into the first, by way of another. */
+TEST(a_way_proven_from_a_start_without_crossings_ends_without_any)
+{
+    pair_of_boxes b;
+    boxes_open(&b);
+    const size_t n3 = 3 * (size_t)b.model.nv;
+    double *x[3], *y = malloc((3 * (size_t)b.cm.nc + 1) * sizeof *y);
+    int proven = 0, crosses = 0;
+    abut_rng r = { 7 };
+    for (int k = 0; k < 3; k++) x[k] = malloc(n3 * sizeof *x[k]);
+    for (int trial = 0; trial < 60; trial++) {
+        abut_path path = { 0 };
+        abut_nearby near = { 0 };
+        abut_err err = { 0 };
+        size_t found;
+        for (int k = 0; k < 3; k++) {
+            const double far = k ? 2 : 2.5, at[3] = { 0.5 + (k ? abut_rng_real(&r, -far, far) : far), abut_rng_real(&r, -far, far), 0.5 };
+            place(&b, (double[]){ 0, 0, 0 }, at, abut_rng_real(&r, -1, 1), x[k]);
+            CHECK(!(k ? abut_path_add(&path, &b.cm, NULL, x[k], &near, &err) : abut_path_start(&path, &b.cm, x[k], &err)));
+        }
+        CHECK(!abut_path_shorten(&path, &b.cm, NULL, &near, &err));
+        CHECK(path.proven == !line_meets(&b, x[0], x[2]));
+        abut_collmesh_gather(&b.cm, x[0], y);
+        CHECK(!abut_cross_find(&b.cm, y, NULL, 0, NULL, &found, &err) && !found);
+        abut_collmesh_gather(&b.cm, x[2], y);
+        CHECK(!abut_cross_find(&b.cm, y, NULL, 0, NULL, &found, &err));
+        CHECK(!(path.proven && found));
+        proven += path.proven, crosses += found > 0;
+        const int was = path.proven;
+        CHECK(!abut_path_add(&path, &b.cm, NULL, x[1], &near, &err) && !path.proven && (was ? path.n == 3 : path.n == 4));
+        abut_path_clear(&path);
+        abut_nearby_clear(&near);
+    }
+    CHECK(proven > 10 && crosses > 10);
+    printf("# %d of 60 ways proven, %d ends cross\n", proven, crosses);
+    for (int k = 0; k < 3; k++) free(x[k]);
+    free(y);
+    boxes_close(&b);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
+    RUN(a_way_proven_from_a_start_without_crossings_ends_without_any);
     RUN(points_stay_where_no_free_line_bridges_them);
     return check_done();
 }
