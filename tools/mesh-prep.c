@@ -178,8 +178,8 @@ int main(int argc, char **argv)
         { 0, "ipc-script", ABUT_OPT_TEXT, &p.ipc_script, "FILE", "read a scene script of the public IPC code" },
         { 0, "to-yaml", ABUT_OPT_FLAG, &p.to_yaml, NULL, "write the scene as YAML, paths absolute, instead of a stream" },
         { 0, "separate", ABUT_OPT_TEXT, &p.separate.gap, "GAP",
-          "part what intersects: move free nodes of the first frame as little as possible until every distance is GAP (a "
-          "number and its unit, as in a scene: '1e-3 l', '0.5 mm'); the rest shape stays" },
+          "part what intersects: move free nodes of the first frame as little as possible until every distance is GAP "
+          "beyond thickness (a number and its unit, as in a scene: '1e-3 l', '0.5 mm'); the rest shape stays" },
         { 0, "max-move", ABUT_OPT_TEXT, &p.separate.max_move, "LENGTH", "--separate: no node goes further (default '0.1 l')" },
         { 0, "report", ABUT_OPT_TEXT, &p.report, "FILE", "write unusable primitives as an OBJ mesh" },
         { 0 }

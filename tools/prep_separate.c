@@ -1,7 +1,9 @@
 #include "tools/prep_separate.h"
 
+#include "contact/candidates.h"
 #include "contact/primitive_name.h"
 #include "contact/separate.h"
+#include "energy/thin_limit.h"
 #include "formats/tree_value.h"
 
 #include <math.h>
@@ -81,17 +83,27 @@ static abut_status name_inside(const job *j, const abut_left *l, const double *x
                               node[0], object, x[0], x[1], x[2], l->lacking);
 }
 
+static abut_status name_pair(const job *j, const abut_left *l, abut_stencil kind, abut_offenders *bad, abut_err *err)
+{
+    const int32_t *va, *vb;
+    const int a = abut_candidate_first(&j->cm, kind, l->id, &va), b = abut_candidate_second(&j->cm, kind, l->id, &vb);
+    return name_two(j, l, va, a, vb, b, bad, err);
+}
+
 static abut_status name_left(const job *j, const double *x0, abut_offenders *bad, abut_err *err)
 {
     abut_status rc = ABUT_OK;
     for (int i = 0; i < j->report.n_left && !rc; i++) {
         const abut_left *l = &j->report.left[i];
         const abut_collmesh *cm = &j->cm;
-        const int32_t *edge = cm->edge + 2 * (size_t)l->id[0];
         switch (l->kind) {
-        case ABUT_LEFT_CROSSING: rc = name_two(j, l, edge, 2, cm->tri + 3 * (size_t)l->id[1], 3, bad, err); break;
-        case ABUT_LEFT_VT: rc = name_two(j, l, l->id, 1, cm->tri + 3 * (size_t)l->id[1], 3, bad, err); break;
-        case ABUT_LEFT_EE: rc = name_two(j, l, edge, 2, cm->edge + 2 * (size_t)l->id[1], 2, bad, err); break;
+        case ABUT_LEFT_CROSSING:
+            rc = name_two(j, l, cm->edge + 2 * (size_t)l->id[0], 2, cm->tri + 3 * (size_t)l->id[1], 3, bad, err);
+            break;
+        case ABUT_LEFT_VT: rc = name_pair(j, l, ABUT_PT, bad, err); break;
+        case ABUT_LEFT_EE: rc = name_pair(j, l, ABUT_EE, bad, err); break;
+        case ABUT_LEFT_VE: rc = name_pair(j, l, ABUT_PE, bad, err); break;
+        case ABUT_LEFT_VV: rc = name_pair(j, l, ABUT_PP, bad, err); break;
         case ABUT_LEFT_PLANE: rc = name_plane(j, l, bad, err); break;
         case ABUT_LEFT_TET: case ABUT_LEFT_MOVE: rc = name_inside(j, l, x0, bad, err); break;
         }
@@ -124,6 +136,29 @@ static void say(const job *j, abut_cli *cli, double asked)
     abut_cli_say(cli, "separate: largest move %.6g m (%s), limit %.6g m; rms %.6g m", r->move_max, who, r->limit, r->move_rms);
 }
 
+/* Shells that were parted beyond their bounds. */
+static abut_status check_shells(const job *j, abut_offenders *bad, abut_err *err)
+{
+    const abut_model *m = j->cm.model;
+    abut_thin thin;
+    abut_thin_excess e;
+    abut_status rc = abut_thin_init(&thin, m, err);
+    if (rc || !abut_thin_outside(&thin, j->x, &e)) {
+        abut_thin_clear(&thin);
+        return rc;
+    }
+    const int32_t *v = m->shell + 3 * (size_t)e.shell;
+    char object[64];
+    double x[9];
+    for (int k = 0; k < 3; k++) memcpy(x + 3 * k, j->x + 3 * (size_t)v[k], 3 * sizeof *x);
+    abut_text_row(j->set, "object/name", m->body[v[0]], object, sizeof object);
+    rc = abut_offenders_add(bad, 3, 0, x, err, "shell %d of '%s' (nodes %d, %d, %d) would have a %s of %.9g", e.shell, object, v[0],
+                            v[1], v[2], e.what, e.value);
+    abut_thin_clear(&thin);
+    return rc ? rc : abut_fail(err, ABUT_E_GEOM, "--separate: a shell is brought to a bound of its own: expected %s %.9g",
+                               e.below ? "more than" : "less than", e.limit);
+}
+
 static abut_status run(const prep_separate *s, job *j, abut_cli *cli, const double *x0, abut_offenders *bad, abut_err *err)
 {
     const abut_model *m = j->cm.model;
@@ -137,7 +172,7 @@ static abut_status run(const prep_separate *s, job *j, abut_cli *cli, const doub
     abut_status rc = abut_separate(&j->cm, x0, &o, j->x, &j->report, err);
     if (rc) return rc;
     say(j, cli, o.gap);
-    if (j->report.done) return ABUT_OK;
+    if (j->report.done) return check_shells(j, bad, err);
     rc = name_left(j, x0, bad, err);
     return rc ? rc : abut_fail(err, ABUT_E_GEOM, "--separate: %zu crossings left, residual %.3g m of a gap of %.3g m, largest move "
                                "%.3g m; expected none, 0, and at most %.3g m", j->report.crossings_end, j->report.residual, o.gap,

@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 /* What a row speaks of, for sorting and for naming it. */
-typedef enum abut_row_kind { ABUT_ROW_VT, ABUT_ROW_EE, ABUT_ROW_PLANE, ABUT_ROW_TET } abut_row_kind;
+typedef enum abut_row_kind { ABUT_ROW_VT, ABUT_ROW_EE, ABUT_ROW_VE, ABUT_ROW_VV, ABUT_ROW_PLANE, ABUT_ROW_TET } abut_row_kind;
 
 /* sum_i a_i . u[node_i] >= b over the displacements u of up to four nodes. */
 typedef struct abut_row {
     abut_row_kind kind;
-    int32_t id[2];          /* vertex, triangle | edge, edge | vertex, half-space | tet, -1 */
+    int32_t id[2];          /* vertex, triangle | edge, edge | vertex, edge | vertex, vertex | vertex, half-space | tet, -1 */
     int32_t node[4];        /* -1 unused */
     double a[4][3];
     double b;

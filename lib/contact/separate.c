@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AIM 1.001       /* rows ask for a little more than the gap: pairs turn while they part */
 #define SWEEPS 100
 #define PATIENCE 12     /* rounds without fewer crossings before the state counts as too tangled */
 
@@ -29,7 +28,8 @@ typedef struct run {
     size_t *active;
     abut_cross *cross;
     size_t n_cross, cap_cross;  /* crossings of triangles; half-spaces have rows of their own */
-    double reach;               /* pairs nearer than this have rows */
+    double reach;               /* pairs nearer than this beyond their thickness have rows */
+    double thickest;            /* m: the largest thickness */
     int base_kept;              /* displacements still count from x0: multipliers carry over */
 } run;
 
@@ -50,12 +50,10 @@ static double volume6(const abut_model *m, const double *x, int32_t t, abut_vec3
 
 /* -- what is wrong at x ------------------------------------------------------------------------------------------- */
 
-static void put_points(const abut_collmesh *cm, const double *y, abut_stencil s, const int32_t ij[2], int32_t vert[4], double x[12])
+static void put_points(const run *s, abut_stencil kind, const int32_t ij[2], int32_t vert[4], double x[12])
 {
-    const int32_t *e = cm->edge + 2 * (size_t)ij[0];
-    if (s == ABUT_PT) vert[0] = ij[0], memcpy(vert + 1, cm->tri + 3 * (size_t)ij[1], 3 * sizeof *vert);
-    else memcpy(vert, e, 2 * sizeof *vert), memcpy(vert + 2, cm->edge + 2 * (size_t)ij[1], 2 * sizeof *vert);
-    for (int i = 0; i < 4; i++) memcpy(x + 3 * i, y + 3 * (size_t)vert[i], 3 * sizeof *x);
+    abut_candidate_vertices(s->cm, kind, ij, vert);
+    for (int i = 0; i < abut_stencil_size(kind); i++) memcpy(x + 3 * i, s->y + 3 * (size_t)vert[i], 3 * sizeof *x);
 }
 
 static double plane_height(const abut_model *m, const double *y, int32_t v, int32_t h)
@@ -69,32 +67,36 @@ static void name_left(abut_separate_report *r, abut_left_kind kind, int32_t i, i
     if (r->n_left < ABUT_LEFT_MAX) r->left[r->n_left++] = (abut_left){ kind, { i, j }, lacking };
 }
 
-/* Smallest certified distance below the gap asked for; names the pairs when there is a list to name them in. */
+/* Smallest certified distance less thickness that is below the gap asked for; names the pairs when there is a list to name
+ * them in. */
 static double smallest_gap(run *s, abut_separate_report *name)
 {
+    static const abut_left_kind left[ABUT_CANDIDATE_LISTS] = { ABUT_LEFT_VT, ABUT_LEFT_EE, ABUT_LEFT_VE, ABUT_LEFT_VV };
     const double gap = s->opt->gap;
     double least = INFINITY;
-    for (int k = 0; k < 2; k++) {
-        const abut_pair_list *list = k ? &s->cand.ee : &s->cand.vt;
+    for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) {
+        const abut_pair_list *list = abut_candidates_list(&s->cand, k);
+        const abut_stencil kind = abut_candidates_kind(k);
         for (size_t i = 0; i < list->n; i++) {
             int32_t vert[4];
             double x[12], d2;
-            put_points(s->cm, s->y, k ? ABUT_EE : ABUT_PT, list->ij[i], vert, x);
-            abut_nearest(k ? ABUT_EE : ABUT_PT, x, &d2);
-            if (d2 > 1.0001 * gap * gap) continue;          /* clearly beyond; near the gap the certified value decides */
-            const double d = abut_separation(k ? ABUT_EE : ABUT_PT, x);
-            if (d >= gap) continue;
-            if (d < least) least = d;
-            if (name) name_left(name, k ? ABUT_LEFT_EE : ABUT_LEFT_VT, list->ij[i][0], list->ij[i][1], gap - d);
+            put_points(s, kind, list->ij[i], vert, x);
+            const double xi = abut_collmesh_xi(s->cm, kind, vert), want = xi + gap;
+            abut_nearest(kind, x, &d2);
+            if (d2 > 1.0001 * want * want) continue;        /* clearly beyond; near it the certified value decides */
+            const double d = abut_separation(kind, x);
+            if (d >= want) continue;
+            if (d - xi < least) least = d - xi;
+            if (name) name_left(name, left[k], list->ij[i][0], list->ij[i][1], want - d);
         }
     }
     const abut_model *m = s->cm->model;
     for (int32_t v = 0; v < s->cm->nc; v++)
         for (int32_t h = 0; h < m->nh && !s->fixed[v]; h++) {
-            const double d = plane_height(m, s->y, v, h);
-            if (d >= gap) continue;
-            if (d < least) least = d > 0 ? d : 0;
-            if (name) name_left(name, ABUT_LEFT_PLANE, v, h, gap - d);
+            const double xi = abut_collmesh_plane_xi(s->cm, v), d = plane_height(m, s->y, v, h);
+            if (d >= xi + gap) continue;
+            least = fmin(least, fmax(d, 0) - xi);
+            if (name) name_left(name, ABUT_LEFT_PLANE, v, h, xi + gap - d);
         }
     return least;
 }
@@ -118,27 +120,49 @@ static abut_status look(run *s, abut_err *err)
 
 /* -- the rows of a round ------------------------------------------------------------------------------------------ */
 
+/* A way apart for what is at the same place, where no distance has a direction: across both edges, or across the one. */
+static void any_way(abut_stencil kind, const double x[12], double n[3])
+{
+    abut_vec3 e[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+    const int second = abut_stencil_second(kind);
+    if (kind == ABUT_EE) e[0] = abut_v3_sub(abut_v3_get(x + 3), abut_v3_get(x));
+    if (kind != ABUT_PP) e[1] = abut_v3_sub(abut_v3_get(x + 3 * second + 3), abut_v3_get(x + 3 * second));
+    abut_vec3 way = abut_v3_cross(e[0], e[1]);
+    const abut_vec3 along = abut_v3_norm2(e[0]) > abut_v3_norm2(e[1]) ? e[0] : e[1];
+    if (!(abut_v3_norm2(way) > 0)) way = abut_v3_cross(along, fabs(along.x) < fabs(along.y) ? abut_v3(1, 0, 0) : abut_v3(0, 1, 0));
+    if (!(abut_v3_norm2(way) > 0)) way = abut_v3(0, 0, 1);
+    abut_v3_put(n, abut_v3_scale(1 / abut_v3_norm(way), way));
+}
+
+/* What crosses has rows of its own. */
+static int is_crossed(const run *s, abut_stencil kind, const int32_t ij[2], const int32_t vert[4])
+{
+    const abut_tangle *t = &s->tangle;
+    int astray = (kind == ABUT_EE && t->cut[ij[0]]) || ((kind == ABUT_EE || kind == ABUT_PE) && t->cut[ij[1]]);
+    for (int p = 0; p < abut_stencil_size(kind); p++) astray |= t->astray[vert[p]];
+    return astray;
+}
+
 /* Pairs of primitives that no crossing involves are kept apart as they stand. */
 static abut_status gap_rows(run *s, abut_err *err)
 {
-    const abut_tangle *t = &s->tangle;
+    static const abut_row_kind row[ABUT_CANDIDATE_LISTS] = { ABUT_ROW_VT, ABUT_ROW_EE, ABUT_ROW_VE, ABUT_ROW_VV };
     abut_status rc = ABUT_OK;
-    for (int k = 0; k < 2; k++) {
-        const abut_pair_list *list = k ? &s->cand.ee : &s->cand.vt;
-        const abut_stencil kind = k ? ABUT_EE : ABUT_PT;
+    for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) {
+        const abut_pair_list *list = abut_candidates_list(&s->cand, k);
+        const abut_stencil kind = abut_candidates_kind(k);
         for (size_t i = 0; i < list->n && !rc; i++) {
             const int32_t *ij = list->ij[i];
             int32_t vert[4];
             double x[12], w[4], n[3] = { 0, 0, 0 };
-            put_points(s->cm, s->y, kind, ij, vert, x);
-            int astray = k && (t->cut[ij[0]] || t->cut[ij[1]]);
-            for (int p = 0; p < 4; p++) astray |= t->astray[vert[p]];
-            if (astray) continue;
-            const double d2 = abut_closest(kind, x, w), d = sqrt(d2);
-            if (!(d > 0 && d < s->reach)) continue;
-            for (int p = 1; p < 4; p++)
+            put_points(s, kind, ij, vert, x);
+            if (is_crossed(s, kind, ij, vert)) continue;
+            const double xi = abut_collmesh_xi(s->cm, kind, vert), d = sqrt(abut_closest(kind, x, w));
+            if (!(d < xi + s->reach)) continue;
+            for (int p = 1; p < abut_stencil_size(kind) && d > 0; p++)
                 for (int c = 0; c < 3; c++) n[c] += w[p] * (x[3 * p + c] - x[c]) / d;
-            const abut_row r = abut_row_apart(k ? ABUT_ROW_EE : ABUT_ROW_VT, ij[0], ij[1], vert, w, n, s->y, AIM * s->opt->gap);
+            if (!(d > 0)) any_way(kind, x, n);
+            const abut_row r = abut_row_apart(row[k], ij[0], ij[1], vert, w, n, s->y, ABUT_SEPARATE_AIM * (xi + s->opt->gap));
             rc = abut_rows_add(&s->rows, &r, err);
         }
     }
@@ -151,9 +175,10 @@ static abut_status plane_rows(run *s, abut_err *err)
     abut_status rc = ABUT_OK;
     for (int32_t v = 0; v < s->cm->nc && !rc; v++)
         for (int32_t h = 0; h < m->nh && !s->fixed[v] && !rc; h++) {
-            const double d = plane_height(m, s->y, v, h);
-            if (d >= s->reach) continue;
-            abut_row r = { .kind = ABUT_ROW_PLANE, .id = { v, h }, .node = { v, -1, -1, -1 }, .b = AIM * s->opt->gap - d };
+            const double xi = abut_collmesh_plane_xi(s->cm, v), d = plane_height(m, s->y, v, h);
+            if (d >= xi + s->reach) continue;
+            abut_row r = { .kind = ABUT_ROW_PLANE, .id = { v, h }, .node = { v, -1, -1, -1 },
+                           .b = ABUT_SEPARATE_AIM * (xi + s->opt->gap) - d };
             memcpy(r.a[0], m->hs_normal + 3 * (size_t)h, sizeof r.a[0]);
             rc = abut_rows_add(&s->rows, &r, err);
         }
@@ -205,7 +230,7 @@ static abut_status step(run *s, abut_err *err)
     s->last = s->rows, s->rows = other;
     s->rows.n = 0;
     abut_tangle_find(&s->tangle, s->cross, s->n_cross);
-    abut_status rc = abut_tangle_rows(&s->tangle, s->cross, s->n_cross, s->y, AIM * s->opt->gap, &s->last, &s->rows, err);
+    abut_status rc = abut_tangle_rows(&s->tangle, s->cross, s->n_cross, s->y, s->opt->gap, &s->last, &s->rows, err);
     if (!rc) rc = gap_rows(s, err);
     if (!rc) rc = plane_rows(s, err);
     if (rc) return rc;
@@ -228,7 +253,7 @@ static abut_status step(run *s, abut_err *err)
     }
     change *= part;
     /* pairs that the next round may bring near; those it brings nearer still, the round after will see */
-    s->reach = fmin(fmax(2 * s->opt->gap, 3 * change), 30 * s->opt->gap);
+    s->reach = fmin(fmax(2 * s->opt->gap, 3 * change), 30 * s->opt->gap + s->thickest);
     return ABUT_OK;
 }
 
@@ -283,6 +308,7 @@ static abut_status run_init(run *s, abut_err *err)
     if (bad >= 0) return abut_fail(err, ABUT_E_GEOM, "separation: tet %d has no positive volume at the start", bad);
     memcpy(s->base, s->x0, 3 * (size_t)m->nv * sizeof(double));
     memcpy(s->x, s->x0, 3 * (size_t)m->nv * sizeof(double));
+    for (int32_t v = 0; v < s->cm->nc && s->cm->xi; v++) s->thickest = fmax(s->thickest, s->cm->xi[v]);
     s->reach = 2 * s->opt->gap;
     return abut_tangle_init(&s->tangle, s->cm, err);
 }

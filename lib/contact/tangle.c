@@ -109,9 +109,9 @@ void abut_tangle_find(abut_tangle *t, const abut_cross *cross, size_t n)
 /* -- rows --------------------------------------------------------------------------------------------------------- */
 
 abut_row abut_row_apart(abut_row_kind kind, int32_t id0, int32_t id1, const int32_t vert[4], const double w[4],
-                        const double n[3], const double *y, double gap)
+                        const double n[3], const double *y, double distance)
 {
-    abut_row r = { .kind = kind, .id = { id0, id1 }, .b = gap };
+    abut_row r = { .kind = kind, .id = { id0, id1 }, .b = distance };
     const double *o = y + 3 * (size_t)vert[0];
     for (int i = 0; i < 4; i++) {
         r.node[i] = vert[i];
@@ -150,6 +150,11 @@ static abut_vec3 face_normal(const double *y, const int32_t *tri)
     return abut_v3_cross(abut_v3_sub(at(y, tri[1]), at(y, tri[0])), abut_v3_sub(at(y, tri[2]), at(y, tri[0])));
 }
 
+static double apart(const abut_tangle *t, abut_stencil s, const int32_t vert[4], double gap)
+{
+    return ABUT_SEPARATE_AIM * (abut_collmesh_xi(t->cm, s, vert) + gap);
+}
+
 /* Vertex v is on the wrong side of triangle k: through its nearest point and gap beyond. */
 static abut_row through_face(const abut_tangle *t, const double *y, int32_t v, int32_t k, double gap)
 {
@@ -158,7 +163,7 @@ static abut_row through_face(const abut_tangle *t, const double *y, int32_t v, i
     put_stencil(y, vert, x);
     abut_closest(ABUT_PT, x, w);
     abut_v3_put(n, unit_or(abut_v3_scale(-1, separation(x, w)), face_normal(y, tri)));
-    return abut_row_apart(ABUT_ROW_VT, v, k, vert, w, n, y, gap);
+    return abut_row_apart(ABUT_ROW_VT, v, k, vert, w, n, y, apart(t, ABUT_PT, vert, gap));
 }
 
 /* Edges e and f pierce each other's surfaces: e to the far side of f. */
@@ -169,7 +174,7 @@ static abut_row over_edge(const abut_tangle *t, const double *y, int32_t e, int3
     put_stencil(y, vert, x);
     abut_closest(ABUT_EE, x, w);
     abut_v3_put(n, unit_or(abut_v3_scale(-1, separation(x, w)), out));
-    return abut_row_apart(ABUT_ROW_EE, e < f ? e : f, e < f ? f : e, vert, w, n, y, gap);
+    return abut_row_apart(ABUT_ROW_EE, e < f ? e : f, e < f ? f : e, vert, w, n, y, apart(t, ABUT_EE, vert, gap));
 }
 
 /* -- regions that went astray ------------------------------------------------------------------------------------- */

@@ -27,15 +27,19 @@ void abut_tangle_clear(abut_tangle *t);
 /** Regions of the crossings cross[n] (of triangles; half-space entries are skipped) at y[3 nc]. */
 void abut_tangle_find(abut_tangle *t, const abut_cross *cross, size_t n);
 
-/** Appends to rows what undoes the crossings: motions along unit vectors until the parts are `gap` (m) apart on the right
- * side.  last: the rows of the round before, sorted, so that no vertex is drawn back and forth.  Rows are about the change of positions from y; nodes are collision vertices.
+/** Appends to rows what undoes the crossings: motions along unit vectors until the parts are `gap` (m) and their thickness apart on
+ * the right side, times ABUT_SEPARATE_AIM.  last: the rows of the round before, sorted, so that no vertex is drawn back and
+ * forth.  Rows are about the change of positions from y; nodes are collision vertices.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tangle_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y,
                                            double gap, const abut_rows *last, abut_rows *rows, abut_err *err);
 
-/** The row of a stencil kept apart along n: n.(sum_i w_i x_i) >= gap for the vertices vert at y, as a condition on the
- * change of positions.  The value at y is n.(sum w y). */
+/* Rows ask for a little more than the distance: pairs turn while they part. */
+#define ABUT_SEPARATE_AIM 1.001
+
+/** The row of a stencil kept apart along n: n.(sum_i w_i x_i) >= distance for the vertices vert (-1 unused) at y, as a
+ * condition on the change of positions.  The value at y is n.(sum w y). */
 abut_row abut_row_apart(abut_row_kind kind, int32_t id0, int32_t id1, const int32_t vert[4], const double w[4],
-                        const double n[3], const double *y, double gap);
+                        const double n[3], const double *y, double distance);
 
 #endif

@@ -197,6 +197,37 @@ Y
     [ "$status" -eq 1 ]
 }
 
+# a thick sheet, grains in it and in each other, rods through it
+thick_heap() {
+    cat > heap.yaml <<'Y'
+time: {step: 0.005 s}
+objects:
+  sheet: {generate: {cloth: {size: [0.1, 0.1], cells: [6, 6]}}, shell: {thickness: 0.5 mm}, contact-thickness: 1 mm}
+  sand: {generate: {particles: {size: [6 mm, 2 mm, 6 mm], count: [3, 2, 3], jitter: 0.5 mm}}, particle: {radius: 1 mm}, contact-thickness: 4 mm, translate: [0, 1 mm, 0]}
+  hair: {generate: {strands: {count: [3, 3], spacing: 2 mm, length: 2 cm, cells: 3, lean: 4 mm}}, rod: {radius: 0.5 mm}, contact-thickness: 2 mm, translate: [2.5 cm, 8 mm, 0]}
+  floor: {half-space: {point: [0, -4 mm, 0], normal: [0, 1, 0]}}
+Y
+}
+
+@test "--separate honours thickness, of shells, rods and grains alike" {
+    thick_heap
+    exits 3 "$BIN/mesh-prep" heap.yaml -o out.abut
+    exits 0 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' -o a.abut
+    grep -E "separate: 0.0002 m asked for; [1-9][0-9]* crossings -> 0; gap 0 m -> at least 0.0002 m; residual 0 m" stderr
+    "$BIN/ccd-check" -q --gap --json v.json -o judged.abut a.abut
+    python3 -c 'import json; v = json.load(open("v.json")); g = v["smallest_gap"]; assert v["clean"] and (g is None or g["m"] >= 0.0002)'
+    "$BIN/step" -q -n 1 a.abut | "$BIN/ccd-check" -q -o b.abut
+    exits 3 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' --max-move '0.1 mm' -o out.abut
+    says "beyond the limit"
+    # handles stay where they are too near to each other
+    exits 3 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' --set motion='[{select: {object: sand}, fix: true}]' -o out.abut
+    grep -E "point of 'sand' .* is 0.00[0-9]+ m from point of 'sand' .*, expected more than their thickness, 0.004 m" stderr
+    # and a shell that would be stretched too far
+    exits 3 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' --set objects.sheet.shell.stretch-limit=1.0001 -o out.abut
+    grep -E "shell [0-9]+ of 'sheet' \(nodes [0-9, ]+\) would have a largest stretch of 1\.[0-9]+" stderr
+    says "expected less than 1.0001"
+}
+
 @test "--separate refuses what cannot be parted, and names it" {
     overlap
     exits 3 "$BIN/mesh-prep" overlap.yaml --separate '2e-3 m' --max-move '1e-4 m' --report left.obj -o out.abut

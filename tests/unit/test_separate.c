@@ -15,8 +15,8 @@ typedef struct scene {
     abut_mesh mesh;
     abut_model m;
     abut_collmesh cm;
-    int32_t *tri, *edge, *node, *role;
-    double *mass, length, *x;
+    int32_t *tri, *edge, *node, *role, *body;
+    double *mass, length, *x, thick[4];
     abut_separate_report report;
     abut_err err;
 } scene;
@@ -32,7 +32,7 @@ static void scene_make(scene *s, abut_mesh *mesh)
     s->tri = realloc(s->tri, 3 * (size_t)(nt + g->nf + 1) * sizeof *s->tri);
     if (g->nf) memcpy(s->tri + 3 * nt, g->tri, 3 * (size_t)g->nf * sizeof *s->tri);
     nt += g->nf;
-    CHECK(!abut_surface_edges(s->tri, nt, NULL, 0, g->nv, &s->edge, &ne, &s->err));
+    CHECK(!abut_surface_edges(s->tri, nt, g->seg, g->ns, g->nv, &s->edge, &ne, &s->err));
     s->node = malloc((size_t)g->nv * sizeof *s->node), s->role = calloc((size_t)g->nv, sizeof *s->role);
     s->mass = malloc((size_t)g->nv * sizeof *s->mass), s->x = malloc(3 * (size_t)g->nv * sizeof *s->x);
     for (int32_t i = 0; i < g->nv; i++) s->node[i] = i, s->mass[i] = 1;
@@ -44,10 +44,23 @@ static void scene_make(scene *s, abut_mesh *mesh)
     CHECK(!abut_collmesh_init(&s->cm, &s->m, &s->err));
 }
 
+/* Nodes from first[k] on are an object of thickness xi[k], m. */
+static void scene_thicken(scene *s, int n, const int32_t *first, const double *xi)
+{
+    s->body = calloc((size_t)s->m.nv, sizeof *s->body);
+    for (int k = 0; k < n; k++) {
+        s->thick[k] = xi[k];
+        for (int32_t i = first[k]; i < s->m.nv; i++) s->body[i] = k;
+    }
+    s->m.no = n, s->m.body = s->body, s->m.obj_thick = s->thick;
+    abut_collmesh_clear(&s->cm);
+    CHECK(!abut_collmesh_init(&s->cm, &s->m, &s->err));
+}
+
 static void scene_clear(scene *s)
 {
     abut_collmesh_clear(&s->cm);
-    free(s->tri), free(s->edge), free(s->node), free(s->role), free(s->mass), free(s->x);
+    free(s->tri), free(s->edge), free(s->node), free(s->role), free(s->mass), free(s->x), free(s->body);
     abut_mesh_clear(&s->mesh);
 }
 
@@ -98,25 +111,37 @@ static abut_mesh cloth(double x, double z, int n)
     return m;
 }
 
-/* Smallest distance over all pairs without a common vertex, one by one. */
+/* The corners of primitive i of dimension d. */
+static int corners(const scene *s, int d, int32_t i, int32_t v[3])
+{
+    for (int k = 0; k <= d; k++) v[k] = d == 0 ? i : d == 1 ? s->edge[2 * i + k] : s->tri[3 * i + k];
+    return d + 1;
+}
+
+/* Smallest distance less the mean of the two thicknesses over all pairs without a common vertex, one by one. */
 static double brute_gap(const scene *s, const double *y)
 {
-    double least = INFINITY, x[12], d2;
-    for (int ee = 0; ee < 2; ee++)
-        for (int32_t i = 0; i < (ee ? s->cm.ne : s->cm.nc); i++)
-            for (int32_t j = ee ? i + 1 : 0; j < (ee ? s->cm.ne : s->cm.nt); j++) {
-                const int32_t v[4] = { ee ? s->edge[2 * i] : i, ee ? s->edge[2 * i + 1] : s->tri[3 * j],
-                                       ee ? s->edge[2 * j] : s->tri[3 * j + 1], ee ? s->edge[2 * j + 1] : s->tri[3 * j + 2] };
-                int common = v[0] == v[2] || v[0] == v[3] || v[1] == v[0];
-                if (ee) common |= v[1] == v[2] || v[1] == v[3];
-                int fixed = 1;
-                for (int p = 0; p < 4; p++) fixed &= s->role[v[p]] != ABUT_NODE_FREE;
+    static const struct { int a, b; abut_stencil kind; } pair[] = { { 0, 2, ABUT_PT }, { 1, 1, ABUT_EE }, { 0, 1, ABUT_PE },
+                                                                    { 0, 0, ABUT_PP } };
+    const int32_t count[3] = { s->cm.nc, s->cm.ne, s->cm.nt };
+    double least = INFINITY;
+    for (int k = 0; k < 4; k++)
+        for (int32_t i = 0; i < count[pair[k].a]; i++)
+            for (int32_t j = pair[k].a == pair[k].b ? i + 1 : 0; j < count[pair[k].b]; j++) {
+                int32_t v[4], common = 0, fixed = 1;
+                double x[12], d2;
+                const int na = corners(s, pair[k].a, i, v), n = na + corners(s, pair[k].b, j, v + na);
+                for (int p = 0; p < n; p++) {
+                    for (int q = 0; q < p; q++) common |= v[p] == v[q];
+                    fixed &= s->role[v[p]] != ABUT_NODE_FREE;
+                    memcpy(x + 3 * p, y + 3 * v[p], 3 * sizeof *x);
+                }
                 if (common || fixed) continue;
-                for (int p = 0; p < 4; p++) memcpy(x + 3 * p, y + 3 * v[p], 3 * sizeof *x);
-                abut_nearest(ee ? ABUT_EE : ABUT_PT, x, &d2);
-                if (d2 < least) least = d2;
+                abut_nearest(pair[k].kind, x, &d2);
+                const double xi = s->body ? 0.5 * (s->thick[s->body[v[0]]] + s->thick[s->body[v[na]]]) : 0;
+                least = fmin(least, sqrt(d2) - xi);
             }
-    return sqrt(least);
+    return least;
 }
 
 /* What every repaired state must satisfy. */
@@ -175,6 +200,64 @@ TEST(a_close_point_and_triangle_part_by_the_smallest_displacement)
     CHECK_NEAR(s.report.gap_start, 0.01, 1e-12);
     CHECK(s.x[12] == .25 && s.x[14] == 1);
     scene_clear(&s);
+}
+
+/* The same of an object 2 mm thick and one 4 mm thick: 3 mm more. */
+TEST(thickness_comes_before_the_gap)
+{
+    abut_mesh a = { 0 };
+    scene s;
+    const double p[6][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { .25, .25, .001 }, { .25, .25, 1 }, { .5, .25, 1 } };
+    abut_err err = { 0 };
+    for (int i = 0; i < 6; i++) CHECK(!abut_mesh_add_vertex(&a, p[i], &err));
+    CHECK(!abut_mesh_add_tri(&a, 0, 1, 2, &err) && !abut_mesh_add_tri(&a, 3, 5, 4, &err));
+    scene_make(&s, &a);
+    scene_thicken(&s, 2, (int32_t[]){ 0, 3 }, (double[]){ 0.002, 0.004 });
+    s.mass[3] = 4;
+    const double point[3] = { 0, 0, 0.999 }, normal[3] = { 0, 0, -1 };     /* which keeps off by half a thickness */
+    s.m.nh = 1, s.m.hs_point = point, s.m.hs_normal = normal;
+    separate(&s, 0.003, 0);
+    check_separated(&s, 0.003);
+    const double missing = 0.006 * 1.001 - 0.001, lambda = missing / (0.25 + 0.25 + 2 * 0.0625);
+    CHECK_NEAR(s.x[11] - .001, lambda / 4, 1e-3 * missing);
+    CHECK_NEAR(s.x[2], -lambda / 2, 1e-3 * missing);
+    CHECK_NEAR(s.x[14], 0.999 - 0.005 * 1.001, 1e-6);
+    CHECK_NEAR(s.report.gap_start, -0.002, 1e-12);      /* of either: what is under a half-space counts as touching it */
+    scene_clear(&s);
+}
+
+/* A cloth, rods that cross it and each other, grains between them, some of them at the same place. */
+TEST(rods_grains_and_thick_cloth_are_separated_by_their_thickness)
+{
+    abut_rng r = { 11 };
+    for (int i = 0; i < 6; i++) {
+        abut_mesh a = cloth(1, 1, 6);
+        abut_err err = { 0 };
+        int32_t first[3] = { 0, a.nv, 0 };
+        for (int k = 0; k < 8; k++) {       /* rods of two segments, lying on the cloth, steep ones through it */
+            const double at[3] = { abut_rng_real(&r, -0.3, 0.3), abut_rng_real(&r, 0.02, 0.05), abut_rng_real(&r, -0.3, 0.3) };
+            const double along[3] = { abut_rng_real(&r, -0.1, 0.1), k < 6 ? 0.005 * k : 0.04, abut_rng_real(&r, -0.1, 0.1) };
+            for (int p = -1; p < 2; p++) {
+                const double x[3] = { at[0] + p * along[0], at[1] + p * along[1], at[2] + p * along[2] };
+                CHECK(!abut_mesh_add_vertex(&a, x, &err));
+            }
+            for (int p = -3; p < -1; p++) CHECK(!abut_mesh_add_seg(&a, a.nv + p, a.nv + p + 1, &err));
+        }
+        first[2] = a.nv;
+        for (int k = 0; k < 20; k++) {
+            const double x[3] = { abut_rng_real(&r, -0.2, 0.2), abut_rng_real(&r, 0.03, 0.15), abut_rng_real(&r, -0.2, 0.2) };
+            CHECK(!abut_mesh_add_vertex(&a, k % 5 ? x : a.x + 3 * (first[2] + k / 2 - (k > 0)), &err));
+        }
+        scene s;
+        scene_make(&s, &a);
+        scene_thicken(&s, 3, first, (double[]){ 0.01, 0.02, 0.03 });
+        const double before = brute_gap(&s, s.mesh.x);
+        separate(&s, 1e-3, 0);
+        if (!s.report.done) printf("# %d left, residual %g\n", s.report.n_left, s.report.residual);
+        CHECK(before <= -0.025 + 1e-12 && s.report.gap_start <= 0);
+        check_separated(&s, 1e-3);
+        scene_clear(&s);
+    }
 }
 
 TEST(overlapping_boxes_part_and_share_the_way)
@@ -406,6 +489,8 @@ int main(int argc, char **argv)
     abut_threads_set(1);    /* meshes this small only make threads wait for each other */
     RUN(a_state_that_is_fine_is_returned_bit_by_bit);
     RUN(a_close_point_and_triangle_part_by_the_smallest_displacement);
+    RUN(thickness_comes_before_the_gap);
+    RUN(rods_grains_and_thick_cloth_are_separated_by_their_thickness);
     RUN(overlapping_boxes_part_and_share_the_way);
     RUN(an_obstacle_stays_where_it_is);
     RUN(crossing_ridges_are_pushed_over_each_other);
