@@ -249,6 +249,11 @@ abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, cons
  * does, so part of the largest motion goes to every vertex. */
 #define ROOM_OWN 0.25
 #define ROOM_ALL 0.0625
+/* Directions that shrink slowly leave this room again and again: it is doubled after a search that has served fewer motions
+ * than this, and halved after one that was given up because so much of it was culled.  The first motion from y_from is longer
+ * than what follows, and gets no more. */
+#define FEW_USES 6
+#define MOST_ROOM 8
 /* A new search costs about as much as culling this many pairs for each edge (or lone vertex) and for each pair found.  A list
  * is given up when culling it has cost that much in vain. */
 #define SEARCH_EDGE 48
@@ -273,16 +278,25 @@ static double motion_of(const double *y0, const double *y1, int32_t i)
     return most;
 }
 
-/* Grows the boxes of the vertices by the room above, and to where they were at y_from. */
+/* How many times the room above a new search is to leave. */
+static double choose_room(abut_nearby *near, int starts)
+{
+    if (!near->searches) near->room = 1;
+    else if (!near->holds) near->room = fmax(1, near->room / 2);
+    else if (near->uses < FEW_USES) near->room = fmin(MOST_ROOM, 2 * near->room);
+    return starts ? 1 : near->room;
+}
+
+/* Grows the boxes of the vertices by so many times the room above, and to where they were at y_from. */
 static void boxes_widen(const abut_collmesh *cm, const abut_box *box, const double *y_from, const double *y0, const double *y1,
-                        double reach, abut_box *wide)
+                        double reach, double times, abut_box *wide)
 {
     const int32_t n = cm->nc;
     double most = 0;
     for (int32_t i = 0; i < (y1 ? n : 0); i++) most = fmax(most, motion_of(y0, y1, i));
     #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < n; i++) {
-        const double room = ROOM_ALL * most + (y1 ? ROOM_OWN * motion_of(y0, y1, i) : 0) + 0.5 * reach;
+        const double room = times * (ROOM_ALL * most + (y1 ? ROOM_OWN * motion_of(y0, y1, i) : 0)) + 0.5 * reach;
         wide[i] = box[i];
         if (y_from) {
             const abut_box from = abut_box_points(y_from, NULL, &i, 1, margin(cm, reach, i));
@@ -313,13 +327,14 @@ abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, 
     abut_status rc = boxes_fill(cm, y0, y1, reach, &out->boxes, err);
     const abut_box *box = out->boxes.box;
     if (!rc && !(near->holds && boxes_hold(near->wide.boxes.box, box, cm->nc))) {
-        near->holds = 0;
+        const double room = choose_room(near, y_from && !memcmp(y_from, y0, 3 * (size_t)cm->nc * sizeof *y0));
+        near->holds = near->uses = 0;
         near->searches++;
         near->vain = 0;
         lists_empty(&near->wide);
         rc = boxes_reserve(&near->wide.boxes, (size_t)cm->nc + (size_t)cm->ne + (size_t)cm->nt, err);
         if (rc) return rc;
-        boxes_widen(cm, box, y_from, y0, y1, reach, near->wide.boxes.box);
+        boxes_widen(cm, box, y_from, y0, y1, reach, room, near->wide.boxes.box);
         boxes_join(cm, near->wide.boxes.box);
         rc = search(cm, fixed, &near->wide, err);
         near->holds = !rc;
@@ -331,6 +346,7 @@ abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, 
     if (!rc) rc = lists_cull(cm, box, out, err);
     if (rc) lists_empty(out);
     const size_t found = abut_candidates_count(&near->wide);
+    near->uses++;
     near->vain += found - abut_candidates_count(out);
     if (near->vain > SEARCH_EDGE * ((size_t)cm->ne + (size_t)cm->n_point) + SEARCH_PAIR * found) near->holds = 0;
     return rc;

@@ -89,6 +89,8 @@ typedef struct abut_nearby {
     int holds;              /* wide is a finished search */
     size_t searches;        /* made so far */
     size_t vain;            /* pairs of the present one that were culled away, over all uses */
+    int uses;               /* of the present one */
+    double room;            /* for later motions, over what a lone one is given: searches that serve few are made wider */
 } abut_nearby;
 
 /** What abut_candidates_find gives for y0 -> y1, to the byte: culled from the wide search where the boxes of all vertices

@@ -7,7 +7,8 @@
 #include <math.h>
 
 typedef struct density {
-    /* psi and P straight from F, NULL for a density that needs the singular values even for its value */
+    abut_density_needs needs;
+    /* psi and P straight from F, NULL for a density that needs more even for its value */
     double (*direct)(double mu, double lambda, const double F[9], double *P);
     void (*principal)(double mu, double lambda, const double s[3], abut_principal *out);
 } density;
@@ -168,14 +169,14 @@ static void polynomial_principal(double mu, double lambda, const double s[3], ab
 }
 
 static const density densities[] = {
-    [ABUT_NEO_HOOKEAN] = { nh_direct, nh_principal },
-    [ABUT_FIXED_COROTATED] = { NULL, fcr_principal },
-    [ABUT_STABLE_NEO_HOOKEAN] = { snh_direct, snh_principal },
-    [ABUT_STVK] = { stvk_direct, stvk_principal },
-    [ABUT_ARAP] = { NULL, arap_principal },
-    [ABUT_LINEAR_COROTATED] = { NULL, corotated_principal },
-    [ABUT_POLYNOMIAL] = { NULL, polynomial_principal },
-    [ABUT_SPLINE] = { NULL, NULL },
+    [ABUT_NEO_HOOKEAN] = { ABUT_NEEDS_F, nh_direct, nh_principal },
+    [ABUT_FIXED_COROTATED] = { ABUT_NEEDS_ROTATION, NULL, fcr_principal },
+    [ABUT_STABLE_NEO_HOOKEAN] = { ABUT_NEEDS_F, snh_direct, snh_principal },
+    [ABUT_STVK] = { ABUT_NEEDS_F, stvk_direct, stvk_principal },
+    [ABUT_ARAP] = { ABUT_NEEDS_ROTATION, NULL, arap_principal },
+    [ABUT_LINEAR_COROTATED] = { ABUT_NEEDS_ROTATION, NULL, corotated_principal },
+    [ABUT_POLYNOMIAL] = { ABUT_NEEDS_STRETCHES, NULL, polynomial_principal },
+    [ABUT_SPLINE] = { ABUT_NEEDS_STRETCHES, NULL, NULL },
 };
 
 int abut_density_known(int model)
@@ -183,9 +184,42 @@ int abut_density_known(int model)
     return model >= 0 && model < (int)(sizeof densities / sizeof *densities);
 }
 
-int abut_density_spectral(int model)
+abut_density_needs abut_density_need(int model)
 {
-    return !densities[model].direct;
+    return densities[model].needs;
+}
+
+/* lambda/2 (J - 1)^2 more */
+ABUT_LANES_INLINE void add_volume_change(const abut_lanes *lambda, const abut_lanes *F, abut_lanes *psi, abut_lanes *P)
+{
+    abut_lanes C[9];
+    for (int i = 0; i < 9; i++) {
+        const int a = 3 * ((i / 3 + 1) % 3), b = 3 * ((i / 3 + 2) % 3), p = (i + 1) % 3, q = (i + 2) % 3;
+        C[i] = F[a + p] * F[b + q] - F[a + q] * F[b + p];
+    }
+    const abut_lanes J = F[0] * C[0] + F[1] * C[1] + F[2] * C[2], pressure = *lambda * (J - 1);
+    *psi += 0.5 * pressure * (J - 1);
+    for (int i = 0; i < 9; i++) P[i] += pressure * C[i];
+}
+
+ABUT_LANES_CLONES
+void abut_density_rotated(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *F, const abut_lanes *R,
+                          abut_lanes *psi, abut_lanes *P)
+{
+    abut_lanes square = ABUT_LANES_ALL(0.), trace = ABUT_LANES_ALL(0.);
+    for (int i = 0; i < 9; i++) {
+        const abut_lanes D = F[i] - R[i];
+        square += D * D;
+        trace += R[i] * D;      /* sum (s_i - 1) */
+        P[i] = 2 * *mu * D;
+    }
+    *psi = *mu * square;
+    if (model == ABUT_FIXED_COROTATED) {
+        add_volume_change(lambda, F, psi, P);
+    } else if (model == ABUT_LINEAR_COROTATED) {
+        *psi += 0.5 * *lambda * trace * trace;
+        for (int i = 0; i < 9; i++) P[i] += *lambda * trace * R[i];
+    }
 }
 
 double abut_psi(int model, double mu, double lambda, const double F[9], double *P)

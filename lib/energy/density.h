@@ -8,12 +8,13 @@
  *   ARAP               mu sum (s_i - 1)^2
  *   linear corotated   mu sum (s_i - 1)^2 + lambda/2 (sum (s_i - 1))^2
  *   polynomial         mu sum (s_i - 1)^4, without any stiffness at rest                   Liu 2018, 7.1
- *   spline             has no moduli: energy/spline.h; of the functions here only abut_density_known and _spectral take it
+ *   spline             has no moduli: energy/spline.h; of the functions here only abut_density_known and _need take it
  *
  * I = s0^2 + s1^2 + s2^2, J = det F; m = 4/3 mu, q = lambda + 5/6 mu, a = 1 + 3/4 m/q. */
 #ifndef ABUT_ENERGY_DENSITY_H
 #define ABUT_ENERGY_DENSITY_H
 
+#include "linalg/lanes.h"
 #include "model/model.h"
 
 /* Everything the second derivative of an isotropic density needs, at principal stretches s.
@@ -42,9 +43,14 @@ int abut_density_known(int model);
  * +inf, P untouched, for a neo-Hookean F with J <= 0. */
 double abut_psi(int model, double mu, double lambda, const double F[9], double *P);
 
-/** True when abut_psi needs the singular values of F: then several decompositions at once are cheaper, with
- * abut_density_principal and abut_stress_principal. */
-int abut_density_spectral(int model);
+/* What psi and P take: F alone; the rotation in F; its singular values.  The latter two are cheaper for several at once. */
+typedef enum abut_density_needs { ABUT_NEEDS_F, ABUT_NEEDS_ROTATION, ABUT_NEEDS_STRETCHES } abut_density_needs;
+abut_density_needs abut_density_need(int model);
+
+/** psi and P[9] of four deformation gradients F[9] with their rotations R[9] (linalg/polar3_lanes.h), moduli mu and lambda of
+ * each: |F - R|^2 = sum (s_i - 1)^2.  model: one that needs the rotation. */
+void abut_density_rotated(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *F, const abut_lanes *R,
+                          abut_lanes *psi, abut_lanes *P);
 
 /** P[9] = U diag(d) V^T, d = dpsi/ds. */
 void abut_stress_principal(const abut_principal *p, const double U[9], const double V[9], double P[9]);

@@ -4,11 +4,13 @@
 #include "energy/fibre.h"
 #include "energy/projection.h"
 #include "linalg/mat3.h"
+#include "linalg/polar3_lanes.h"
 #include "linalg/svd3.h"
 #include "linalg/svd3_lanes.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void abut_lame(double young, double poisson, double *mu, double *lambda)
 {
@@ -63,7 +65,7 @@ static abut_status material_terms(abut_elastic *e, abut_err *err)
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < m->nm && !rc; i++) {
         const int more = (m->mat_volume && m->mat_volume[i] > 0) || (m->mat_stretch && m->mat_stretch[3 * i] > 0);
-        e->spectral[i] = (uint8_t)(more || abut_density_spectral(m->mat_model[i]));
+        e->needs[i] = (uint8_t)(more ? ABUT_NEEDS_STRETCHES : abut_density_need(m->mat_model[i]));
         if (m->mat_model[i] != ABUT_SPLINE) continue;
         if (!e->spline && !(e->spline = calloc((size_t)m->nm, sizeof *e->spline)))
             return abut_fail(err, ABUT_E_NOMEM, "splines of %d materials", m->nm);
@@ -99,8 +101,8 @@ abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *er
     e->lame = malloc(nt * 2 * sizeof *e->lame);
     e->inc_first = calloc((size_t)m->nv + 1, sizeof *e->inc_first);
     e->inc = malloc(nt * 4 * sizeof *e->inc);
-    e->spectral = calloc((size_t)m->nm + 1, 1);
-    if (!e->B || !e->vol || !e->lame || !e->inc_first || !e->inc || !e->spectral)
+    e->needs = calloc((size_t)m->nm + 1, 1);
+    if (!e->B || !e->vol || !e->lame || !e->inc_first || !e->inc || !e->needs)
         rc = abut_fail(err, ABUT_E_NOMEM, "rest shapes of %d tets", m->nt);
     if (!rc) rc = rest_shapes(e, err);
     if (!rc) rc = material_terms(e, err);
@@ -116,7 +118,7 @@ void abut_elastic_clear(abut_elastic *e)
     free(e->lame);
     free(e->inc_first);
     free(e->inc);
-    free(e->spectral);
+    free(e->needs);
     for (int32_t i = 0; e->spline && i < e->model->nm; i++) abut_spline_clear(&e->spline[i]);
     free(e->spline);
     *e = (abut_elastic){ 0 };
@@ -161,52 +163,113 @@ static double psi_of(const abut_elastic *e, size_t t, const double F[9], double 
 {
     double U[9], s[3], V[9], psi;
     abut_principal p;
-    if (e->spectral[e->model->tet_mat[t]]) {
+    if (e->needs[e->model->tet_mat[t]] == ABUT_NEEDS_F) {
+        psi = psi_direct(e, t, F, P);
+    } else {
         abut_svd3(F, U, s, V);
         abut_elastic_principal(e, t, s, &p);
-        if (P) abut_stress_principal(&p, U, V, P);
+        abut_stress_principal(&p, U, V, P);
         psi = p.psi;
-    } else {
-        psi = psi_direct(e, t, F, P);
     }
     if (e->model->mat_fibre) add_fibre(e, t, F, &psi, P);
     return psi;
 }
 
-/* psi[n] and P[n] (NULL to skip) of the tets t .. t + n - 1 by their singular values, n <= ABUT_LANES */
-static void spectral_group(const abut_elastic *e, size_t t, size_t n, double F[][9], double *psi, double P[][9])
+/* Tets t .. t + n - 1, n <= ABUT_LANES, with the first one again in lanes without one. */
+typedef struct group {
+    size_t t, n;
+    abut_lanes F[9];
+    double psi[ABUT_LANES], P[ABUT_LANES][9];
+} group;
+
+static abut_density_needs need_of(const abut_elastic *e, const group *g, size_t l)
 {
-    abut_lanes L[9], U[9], s[3], V[9];
-    for (size_t l = 0; l < ABUT_LANES; l++)
-        for (int i = 0; i < 9; i++) L[i][l] = F[l < n ? l : 0][i];
-    abut_svd3_lanes(L, U, s, V);
-    for (size_t l = 0; l < n; l++) {
+    return e->needs[e->model->tet_mat[g->t + l]];
+}
+
+static void entries_of(const abut_lanes A[9], size_t l, double a[9])
+{
+    for (int i = 0; i < 9; i++) a[i] = A[i][l];
+}
+
+/* psi and P of those tets whose density needs the rotation: one material model after the other */
+static void rotated_group(const abut_elastic *e, group *g)
+{
+    const abut_model *m = e->model;
+    abut_lanes R[9], P[9], psi, mu, lambda;
+    int done[ABUT_LANES] = { 0 };
+    abut_polar3_lanes(g->F, R);
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const size_t t = g->t + (l < g->n ? l : 0);
+        mu[l] = e->lame[2 * t];
+        lambda[l] = e->lame[2 * t + 1];
+    }
+    for (size_t l = 0; l < g->n; l++) {
+        const int model = m->mat_model[m->tet_mat[g->t + l]];
+        if (done[l] || need_of(e, g, l) != ABUT_NEEDS_ROTATION) continue;
+        abut_density_rotated(model, &mu, &lambda, g->F, R, &psi, P);
+        for (size_t k = l; k < g->n; k++) {
+            if (m->mat_model[m->tet_mat[g->t + k]] != model || need_of(e, g, k) != ABUT_NEEDS_ROTATION) continue;
+            g->psi[k] = psi[k];
+            entries_of(P, k, g->P[k]);
+            done[k] = 1;
+        }
+    }
+}
+
+/* the same of those by their singular values */
+static void spectral_group(const abut_elastic *e, group *g)
+{
+    abut_lanes U[9], s[3], V[9];
+    abut_svd3_lanes(g->F, U, s, V);
+    for (size_t l = 0; l < g->n; l++) {
         const double stretch[3] = { s[0][l], s[1][l], s[2][l] };
         double u[9], v[9];
         abut_principal p;
-        if (!e->spectral[e->model->tet_mat[t + l]]) continue;
-        abut_elastic_principal(e, t + l, stretch, &p);
-        psi[l] = p.psi;
-        if (!P) continue;
-        for (int i = 0; i < 9; i++) u[i] = U[i][l], v[i] = V[i][l];
-        abut_stress_principal(&p, u, v, P[l]);
+        if (need_of(e, g, l) != ABUT_NEEDS_STRETCHES) continue;
+        abut_elastic_principal(e, g->t + l, stretch, &p);
+        g->psi[l] = p.psi;
+        entries_of(U, l, u);
+        entries_of(V, l, v);
+        abut_stress_principal(&p, u, v, g->P[l]);
     }
 }
 
-static inline void psi_group(const abut_elastic *e, const double *x, size_t t, size_t n, double *psi, double P[][9])
+/* psi and P at x */
+static void evaluate_group(const abut_elastic *e, const double *x, size_t t, size_t n, group *g)
 {
-    double F[ABUT_LANES][9];
-    int spectral = 0;
-    for (size_t l = 0; l < n; l++) {
-        deformation(e, x, t + l, F[l]);
-        if (e->spectral[e->model->tet_mat[t + l]]) spectral = 1;
-        else psi[l] = psi_direct(e, t + l, F[l], P ? P[l] : NULL);
+    int needs[ABUT_NEEDS_STRETCHES + 1] = { 0 };
+    *g = (group){ .t = t, .n = n };
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        double F[9];
+        deformation(e, x, t + (l < n ? l : 0), F);
+        for (int i = 0; i < 9; i++) g->F[i][l] = F[i];
+        if (l >= n) continue;
+        const abut_density_needs need = need_of(e, g, l);
+        needs[need] = 1;
+        if (need == ABUT_NEEDS_F) g->psi[l] = psi_direct(e, t + l, F, g->P[l]);
     }
-    if (spectral) spectral_group(e, t, n, F, psi, P);
-    for (size_t l = 0; e->model->mat_fibre && l < n; l++) add_fibre(e, t + l, F[l], &psi[l], P ? P[l] : NULL);
+    if (needs[ABUT_NEEDS_ROTATION]) rotated_group(e, g);
+    if (needs[ABUT_NEEDS_STRETCHES]) spectral_group(e, g);
+    for (size_t l = 0; e->model->mat_fibre && l < n; l++) {
+        double F[9];
+        entries_of(g->F, l, F);
+        add_fibre(e, t + l, F, &g->psi[l], g->P[l]);
+    }
 }
 
-abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch, abut_err *err)
+/* f[12]: dE/dx at the corners of tet t; dE/dF_mi g_a[i] with g_a the rows of B and g_0 = -(g_1 + g_2 + g_3) */
+static inline void corner_gradients(const abut_elastic *e, size_t t, const double P[9], double f[12])
+{
+    const double *B = e->B + 9 * t, w = e->vol[t];
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++)
+            f[3 * a + 3 + i] = w * (P[3 * i] * B[3 * a] + P[3 * i + 1] * B[3 * a + 1] + P[3 * i + 2] * B[3 * a + 2]);
+    for (int i = 0; i < 3; i++) f[i] = -(f[3 + i] + f[6 + i] + f[9 + i]);
+}
+
+/* *energy, and f[12 nt] unless it is NULL */
+static abut_status evaluate(const abut_elastic *e, const double *x, double *energy, double *f, abut_arena *scratch, abut_err *err)
 {
     const size_t n = (size_t)e->model->nt, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
@@ -216,11 +279,12 @@ abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
         const abut_range r = abut_block(n, b);
-        double sum = 0, psi[ABUT_LANES];
+        double sum = 0;
+        group g;
         for (size_t t = r.lo; t < r.hi; t += ABUT_LANES) {
-            const size_t m = r.hi - t < ABUT_LANES ? r.hi - t : ABUT_LANES;
-            psi_group(e, x, t, m, psi, NULL);
-            for (size_t l = 0; l < m; l++) sum += e->vol[t + l] * psi[l];
+            evaluate_group(e, x, t, r.hi - t < ABUT_LANES ? r.hi - t : ABUT_LANES, &g);
+            for (size_t l = 0; l < g.n; l++) sum += e->vol[t + l] * g.psi[l];
+            for (size_t l = 0; f && l < g.n; l++) corner_gradients(e, t + l, g.P[l], f + 12 * (t + l));
         }
         part[b] = sum;
     }
@@ -231,34 +295,14 @@ abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *
     return ABUT_OK;
 }
 
-/* f[12]: scale * dE/dx at the corners of tet t; dE/dF_mi g_a[i] with g_a the rows of B and g_0 = -(g_1 + g_2 + g_3) */
-static inline void corner_gradients(const abut_elastic *e, size_t t, double scale, const double P[9], double f[12])
+abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch, abut_err *err)
 {
-    const double *B = e->B + 9 * t, w = scale * e->vol[t];
-    for (int a = 0; a < 3; a++)
-        for (int i = 0; i < 3; i++)
-            f[3 * a + 3 + i] = w * (P[3 * i] * B[3 * a] + P[3 * i + 1] * B[3 * a + 1] + P[3 * i + 2] * B[3 * a + 2]);
-    for (int i = 0; i < 3; i++) f[i] = -(f[3 + i] + f[6 + i] + f[9 + i]);
+    return evaluate(e, x, energy, NULL, scratch, err);
 }
 
-abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double scale, double *g, abut_arena *scratch,
-                                  abut_err *err)
+void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, double *g)
 {
-    const size_t n = (size_t)e->model->nt;
     const int32_t nv = e->model->nv, corners = e->inc_first[nv];
-    const abut_mark mark = abut_arena_mark(scratch);
-    if (!n) return ABUT_OK;
-    double *f = ABUT_ROOM(scratch, double, 12 * n);
-    if (!f) return abut_fail(err, ABUT_E_NOMEM, "elastic gradient: corner forces of %zu tets", n);
-
-    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
-    for (size_t t = 0; t < n; t += ABUT_LANES) {
-        const size_t m = n - t < ABUT_LANES ? n - t : ABUT_LANES;
-        double psi[ABUT_LANES], P[ABUT_LANES][9] = { { 0 } };
-        psi_group(e, x, t, m, psi, P);
-        for (size_t l = 0; l < m; l++) corner_gradients(e, t + l, scale, P[l], f + 12 * (t + l));
-    }
-
     /* corners of a node lie anywhere: those to come are fetched early */
     #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < nv; i++) {
@@ -267,10 +311,46 @@ abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double
             if (k + AHEAD < corners) __builtin_prefetch(f + 3 * (size_t)e->inc[k + AHEAD]);
             for (int d = 0; d < 3; d++) sum[d] += f[3 * (size_t)e->inc[k] + d];
         }
-        for (int d = 0; d < 3; d++) g[3 * (size_t)i + d] += sum[d];
+        for (int d = 0; d < 3; d++) g[3 * (size_t)i + d] += scale * sum[d];
     }
+}
+
+abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double scale, double *g, abut_arena *scratch,
+                                  abut_err *err)
+{
+    const size_t n = (size_t)e->model->nt;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double energy;
+    if (!n) return ABUT_OK;
+    double *f = ABUT_ROOM(scratch, double, 12 * n);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "elastic gradient: corner forces of %zu tets", n);
+    const abut_status rc = evaluate(e, x, &energy, f, scratch, err);
+    if (!rc) abut_elastic_gather(e, f, scale, g);
     abut_arena_release(scratch, mark);
+    return rc;
+}
+
+abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo, abut_arena *scratch,
+                                abut_err *err)
+{
+    const size_t bytes = 3 * (size_t)e->model->nv * sizeof *x, nt = (size_t)e->model->nt;
+    if (memo->holds && !memcmp(memo->x, x, bytes)) return ABUT_OK;
+    memo->holds = 0;
+    if (!memo->x) memo->x = malloc(bytes + 1);
+    if (!memo->f) memo->f = malloc(12 * nt * sizeof *memo->f + 1);
+    if (!memo->x || !memo->f) return abut_fail(err, ABUT_E_NOMEM, "elastic energy: corner forces of %zu tets", nt);
+    const abut_status rc = evaluate(e, x, &memo->energy, memo->f, scratch, err);
+    if (rc) return rc;
+    memcpy(memo->x, x, bytes);
+    memo->holds = 1;
     return ABUT_OK;
+}
+
+void abut_elastic_memo_clear(abut_elastic_memo *memo)
+{
+    free(memo->x);
+    free(memo->f);
+    *memo = (abut_elastic_memo){ 0 };
 }
 
 /* ---- single elements ---- */

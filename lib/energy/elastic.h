@@ -17,7 +17,7 @@ typedef struct abut_elastic {
     double *lame;       /* [nt * 2] mu, lambda, Pa */
     int32_t *inc_first; /* [nv + 1], inc [4 nt]: tet corners at each node, ascending (4 * tet + corner) */
     int32_t *inc;
-    uint8_t *spectral;  /* [nm] the density needs singular values */
+    uint8_t *needs;     /* [nm] abut_density_needs, with all that the material has */
     abut_spline *spline;    /* [nm] of those materials that are one; NULL when none is */
 } abut_elastic;
 
@@ -40,6 +40,23 @@ ABUT_MUST_USE abut_status abut_elastic_energy(const abut_elastic *e, const doubl
 /** g[3 nv] += scale * dE/dx, at an x of finite energy.  scratch: 12 doubles per tet. */
 ABUT_MUST_USE abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double scale, double *g,
                                                 abut_arena *scratch, abut_err *err);
+
+/* Energy and forces at one point, kept until those of another are asked for: a search asks for the energy of a trial point and
+ * then, mostly, for the gradient there, which is nearly all the same work.  Zero-filled is empty; serves one abut_elastic. */
+typedef struct abut_elastic_memo {
+    double *x;          /* [3 nv] the point */
+    double *f;          /* [12 nt] N: dE/dx at the corners of each tet, where E is finite */
+    double energy;      /* J */
+    int holds;
+} abut_elastic_memo;
+/** Makes memo that of x, to the byte what abut_elastic_energy gives.  scratch: one double per block of tets.
+ * Fails  ABUT_E_NOMEM, and memo holds nothing */
+ABUT_MUST_USE abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo,
+                                              abut_arena *scratch, abut_err *err);
+/** g[3 nv] += scale * f, gathered by nodes: what abut_elastic_gradient gives. */
+void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, double *g);
+void abut_elastic_memo_clear(abut_elastic_memo *memo);
+
 /** H[nt * ABUT_PACKED] (linalg/bsr.h): scale * d2E/dx2 of each tet, projected to positive semidefinite; scale >= 0,
  * x of finite energy.  Closed-form eigen-system of the isotropic densities (Smith et al. 2019). */
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H);

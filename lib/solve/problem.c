@@ -30,10 +30,11 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     p->al.lam = calloc(n3, sizeof(double));
     p->still = calloc(n3, sizeof(double));
     p->z = calloc(n3, sizeof(double));
+    p->memo = calloc(1, sizeof *p->memo);
     p->tension = calloc((size_t)model->nrd + 1, sizeof(double));
     p->held = calloc(nv, 1);
     p->row = calloc(nv, sizeof(int32_t));
-    if (!p->obstacle || !p->xn || !p->xhat || !p->target || !p->al.lam || !p->still || !p->z ||
+    if (!p->obstacle || !p->xn || !p->xhat || !p->target || !p->al.lam || !p->still || !p->z || !p->memo ||
         !p->tension || !p->held || !p->row) {
         rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
         goto fail;
@@ -72,6 +73,8 @@ void abut_problem_clear(abut_problem *p)
     free(p->al.lam);
     free(p->still);
     free(p->z);
+    if (p->memo) abut_elastic_memo_clear(p->memo);
+    free(p->memo);
     free(p->tension);
     free(p->held);
     free(p->row);
@@ -130,6 +133,13 @@ const double *abut_problem_elastic_point(const abut_problem *p, const double *x)
 
 /* what a force in newtons weighs in the gradient */
 static double force_scale(const abut_problem *p) { return p->w.h_force * p->w.h_force; }
+
+static abut_status tet_energy(const abut_problem *p, const double *z, double *sum, abut_arena *scratch, abut_err *err)
+{
+    const abut_status rc = abut_elastic_recall(&p->elastic, z, p->memo, scratch, err);
+    if (!rc) *sum = p->memo->energy;
+    return rc;
+}
 
 /* terms of thin elements that are taken at the elastic point, and whether others are at the iterate, weighed by h_force^2 */
 static int parts_there(const abut_problem *p) { return p->w.share == 1 ? ABUT_THIN_ALL : ABUT_THIN_ELASTIC; }
@@ -192,7 +202,7 @@ int abut_problem_tension_fair(const abut_problem *p, const double *x)
 abut_status abut_problem_potential(const abut_problem *p, const double *x, double *psi, abut_arena *scratch, abut_err *err)
 {
     double springs = 0, thin = 0;
-    abut_status rc = abut_elastic_energy(&p->elastic, x, psi, scratch, err);
+    abut_status rc = tet_energy(p, x, psi, scratch, err);
     if (!rc && p->model->nsp) rc = abut_spring_energy(&p->springs, x, &springs, scratch, err);
     if (!rc) rc = abut_thin_energy(&p->thin, x, ABUT_THIN_ALL, p->strain_kappa, &thin, scratch, err);
     if (!rc) *psi += abut_attach_energy(p->model, x) + springs + thin + abut_air_energy(&p->air, x);
@@ -203,7 +213,8 @@ abut_status abut_problem_potential_gradient(const abut_problem *p, const double 
                                             abut_err *err)
 {
     const double *z = abut_problem_elastic_point(p, x);
-    abut_status rc = abut_elastic_gradient(&p->elastic, z, scale, g, scratch, err);
+    abut_status rc = abut_elastic_recall(&p->elastic, z, p->memo, scratch, err);
+    if (!rc) abut_elastic_gather(&p->elastic, p->memo->f, scale, g);
     if (!rc) abut_spring_gradient(&p->springs, z, scale, g);
     if (!rc) abut_attach_gradient(p->model, z, scale, g);
     if (!rc) abut_air_gradient(&p->air, z, scale, g);
@@ -227,7 +238,7 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     double psi = 0;
     abut_energy out = { 0 };
     const abut_stiction law = abut_problem_stiction(p);
-    abut_status rc = abut_elastic_energy(&p->elastic, abut_problem_elastic_point(p, x), &psi, scratch, err);
+    abut_status rc = tet_energy(p, abut_problem_elastic_point(p, x), &psi, scratch, err);
     if (!rc && p->model->nsp)
         rc = abut_spring_energy(&p->springs, abut_problem_elastic_point(p, x), &out.spring, scratch, err);
     if (!rc) rc = thin_energy(p, x, &out.thin, scratch, err);

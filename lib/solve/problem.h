@@ -53,6 +53,7 @@ typedef struct abut_problem {
     double stiffness;           /* J: rounding level of the elastic sum, over the machine precision */
     double *tension;            /* [nrd] N: what the Hessian takes for that of rod segments (energy/thin.h) */
     double *z;                  /* [3 nv] where the elastic energy is taken, when that is not x */
+    abut_elastic_memo *memo;    /* of the tets, at the last such point */
 } abut_problem;
 
 /* The terms of the objective, kg m^2. */

@@ -133,6 +133,34 @@ TEST(a_wide_search_serves_later_motions_with_what_a_search_of_their_own_finds)
     }
 }
 
+TEST(directions_that_shrink_slowly_share_searches)
+{
+    sheets s = sheets_make(3, 5, 12, 0.05, 0.5, 0.2);
+    CHECK(sheets_init(&s));
+    const size_t n3 = 3 * (size_t)s.cm.nc;
+    double *y0 = malloc(n3 * sizeof *y0), *y1 = malloc(n3 * sizeof *y1);
+    memcpy(y0, s.X, n3 * sizeof *y0);
+    abut_nearby near = { 0 };
+    abut_candidates c = { 0 }, want = { 0 };
+    for (int k = 0; k < 24; k++) {      /* each vertex goes another way each time */
+        for (size_t i = 0; i < n3; i++) {
+            const size_t of = (i + 7 * (size_t)k) % n3;
+            y1[i] = y0[i] + 0.1 * pow(0.8, k) * (s.y1[of] - s.X[of]);
+        }
+        CHECK(!abut_candidates_near(&s.cm, s.X, y0, y1, 0.002, NULL, &near, &c, NULL));
+        CHECK(!abut_candidates_find(&s.cm, y0, y1, 0.002, NULL, &want, NULL));
+        CHECK(same_list(&c.vt, &want.vt) && same_list(&c.ee, &want.ee));
+        memcpy(y0, y1, n3 * sizeof *y0);
+    }
+    CHECK(near.searches <= 10);
+    abut_nearby_clear(&near);
+    abut_candidates_clear(&c);
+    abut_candidates_clear(&want);
+    free(y0);
+    free(y1);
+    sheets_free(&s);
+}
+
 TEST(bytes_do_not_depend_on_the_thread_count)
 {
     sheets s = sheets_make(7, 6, 20, 0.05, 0.5, 0.05);
@@ -187,6 +215,7 @@ int main(int argc, char **argv)
     RUN(no_pair_within_reach_anywhere_along_the_motion_is_missed);
     RUN(culling_leaves_what_a_search_along_the_shorter_motion_finds);
     RUN(a_wide_search_serves_later_motions_with_what_a_search_of_their_own_finds);
+    RUN(directions_that_shrink_slowly_share_searches);
     RUN(bytes_do_not_depend_on_the_thread_count);
     RUN(a_position_that_is_not_finite_is_named);
     RUN(the_collision_mesh_gathers_nodes_and_measures_rest_edges);

@@ -3,6 +3,7 @@
 #include "energy/projection.h"
 #include "energy/spline.h"
 #include "linalg/mat3.h"
+#include "linalg/polar3_lanes.h"
 #include "linalg/spd.h"
 #include "linalg/svd3.h"
 
@@ -242,6 +243,36 @@ TEST(value_from_stretches_equals_the_value_from_the_deformation)
         }
 }
 
+TEST(value_and_stress_from_the_rotation_equal_those_from_the_stretches)
+{
+    abut_rng r = { 21 };
+    int models = 0;
+    for (int model = 0; model < ABUT_MATERIAL_MODELS; model++) {
+        if (abut_density_need(model) != ABUT_NEEDS_ROTATION) continue;
+        models++;
+        for (int k = 0; k < 500; k++) {
+            abut_lanes F[9], R[9], P[9], psi, mu, lambda;
+            double f[ABUT_LANES][9], p[9];
+            for (int l = 0; l < ABUT_LANES; l++) {      /* inverted ones too */
+                random_matrix(&r, k % 2 ? 0.3 : 1.5, f[l]);
+                for (int i = 0; i < 9; i++) F[i][l] = f[l][i];
+                mu[l] = MU + l;
+                lambda[l] = LAMBDA - l;
+            }
+            abut_polar3_lanes(F, R);
+            abut_density_rotated(model, &mu, &lambda, F, R, &psi, P);
+            for (int l = 0; l < ABUT_LANES; l++) {
+                double U[9], s[3], V[9];
+                abut_svd3(f[l], U, s, V);
+                if (s[1] + s[2] < 1e-3) continue;
+                CHECK_NEAR(psi[l], abut_psi(model, mu[l], lambda[l], f[l], p), 1e-12 * fmax(1, psi[l]));
+                for (int i = 0; i < 9; i++) CHECK_NEAR(P[i][l], p[i], 1e-13 * fmax(1, size_of(9, p)) / (s[1] + s[2]));
+            }
+        }
+    }
+    CHECK(models == 3);
+}
+
 TEST(neo_hookean_is_infinite_when_flat_or_inverted_and_the_others_are_not)
 {
     static const double flat[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 0 }, inverted[9] = { 1, 0, 0, 0, 1, 0, 0, 0, -0.5 };
@@ -279,6 +310,7 @@ int main(int argc, char **argv)
     RUN(rotation_changes_no_energy_and_turns_the_stress);
     RUN(closed_form_projection_equals_the_dense_eigen_projection);
     RUN(value_from_stretches_equals_the_value_from_the_deformation);
+    RUN(value_and_stress_from_the_rotation_equal_those_from_the_stretches);
     RUN(neo_hookean_is_infinite_when_flat_or_inverted_and_the_others_are_not);
     RUN(second_derivative_is_finite_through_collapse_and_inversion);
     abut_spline_clear(&spline);

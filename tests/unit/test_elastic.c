@@ -299,6 +299,37 @@ TEST(energy_and_gradient_have_the_same_bits_for_every_thread_count)
     kuhn_free(&b);
 }
 
+TEST(a_memo_gives_the_bits_of_energy_and_gradient_and_follows_the_point)
+{
+    kuhn_box b;
+    abut_elastic e;
+    abut_elastic_memo memo = { 0 };
+    abut_arena a = { 0 };
+    kuhn_build(&b, 3, 0.1, 0.1, 6);
+    CHECK(!abut_elastic_init(&e, &b.model, NULL));
+    const size_t n = 3 * (size_t)b.model.nv;
+    double *g = malloc(n * sizeof *g), *want = malloc(n * sizeof *want), last = 0;
+    for (uint64_t k = 0; k < 6; k++) {      /* every point twice in a row; the third pair has an inverted neo-Hookean tet */
+        double *x = deformed(&b, SHEARED, k / 2 == 1 ? 0.1 : 0.01, k / 2);
+        CHECK(!abut_elastic_recall(&e, x, &memo, &a, NULL));
+        CHECK(memo.energy == energy(&e, x));
+        CHECK(isinf(memo.energy) == (k / 2 == 1));
+        CHECK((memo.energy == last) == (k % 2 == 1));
+        last = memo.energy;
+        for (size_t i = 0; i < n; i++) g[i] = want[i] = 1;
+        abut_elastic_gather(&e, memo.f, 0.3, g);
+        gradient(&e, x, 0.3, want);
+        CHECK(k / 2 == 1 || !memcmp(g, want, n * sizeof *g));
+        free(x);
+    }
+    abut_elastic_memo_clear(&memo);
+    abut_elastic_memo_clear(&memo);
+    abut_arena_clear(&a);
+    free(g), free(want);
+    abut_elastic_clear(&e);
+    kuhn_free(&b);
+}
+
 TEST(bad_materials_and_rest_shapes_are_refused_by_name)
 {
     kuhn_box b;
@@ -409,6 +440,7 @@ int main(int argc, char **argv)
     RUN(stress_of_a_stretched_tet_is_symmetric_and_has_the_closed_form);
     RUN(von_mises_of_pure_shear_is_root_three_times_the_shear);
     RUN(energy_and_gradient_have_the_same_bits_for_every_thread_count);
+    RUN(a_memo_gives_the_bits_of_energy_and_gradient_and_follows_the_point);
     RUN(bad_materials_and_rest_shapes_are_refused_by_name);
     RUN(too_little_scratch_is_reported_and_leaves_the_outputs_alone);
     RUN(terms_that_add_to_a_material_have_consistent_energy_gradient_and_hessian);

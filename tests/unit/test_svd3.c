@@ -1,5 +1,6 @@
 #include "base/rng.h"
 #include "linalg/mat3.h"
+#include "linalg/polar3_lanes.h"
 #include "linalg/svd3.h"
 #include "linalg/svd3_lanes.h"
 
@@ -151,6 +152,64 @@ TEST(four_at_a_time_give_the_bits_of_one_at_a_time_whatever_the_company)
     }
 }
 
+/* of all sorts: near rest, any, far too large, reflected, flat, without rank */
+static void any_matrix(abut_rng *r, double F[9])
+{
+    const uint32_t sort = abut_rng_below(r, 7);
+    random_matrix(r, F);
+    for (int i = 0; i < 9; i++) {
+        if (sort == 0) F[i] = (i % 4 == 0) + 0.3 * F[i];
+        if (sort == 1) F[i] *= 1e3;
+        if (sort == 2) F[i] = (i % 4 == 0) * (i == 8 ? -1 : 1) + 0.1 * F[i];
+        if (sort == 3 && i % 3 == 2) F[i] *= 1e-4;
+        if (sort == 4) F[i] = F[i / 3];
+    }
+}
+
+TEST(the_rotations_of_four_matrices_are_those_of_their_singular_vectors)
+{
+    abut_rng r = { 8 };
+    for (int k = 0; k < 5000; k++) {
+        abut_lanes F[9], R[9];
+        double f[ABUT_LANES][9];
+        for (int l = 0; l < ABUT_LANES; l++) {
+            any_matrix(&r, f[l]);
+            for (int i = 0; i < 9; i++) F[i][l] = f[l][i];
+        }
+        abut_polar3_lanes(F, R);
+        for (int l = 0; l < ABUT_LANES; l++) {
+            double U[9], s[3], V[9], want[9], got[9];
+            abut_svd3(f[l], U, s, V);
+            abut_m3_mul_nt(want, U, V);
+            for (int i = 0; i < 9; i++) got[i] = R[i][l];
+            CHECK_NEAR(rotation_error(got), 0, 1e-14);
+            if (s[1] + s[2] < 1e-6 * s[0]) continue;    /* any rotation in a plane will do */
+            for (int i = 0; i < 9; i++) CHECK_NEAR(got[i], want[i], 4e-15 * fmax(1, s[0] / (s[1] + s[2])));
+        }
+    }
+}
+
+TEST(a_rotation_depends_on_its_own_matrix_alone)
+{
+    abut_rng r = { 9 };
+    for (int k = 0; k < 2000; k++) {
+        abut_lanes F[9], R[9], alone[9], S[9];
+        for (int l = 0; l < ABUT_LANES; l++) {
+            double f[9];
+            any_matrix(&r, f);
+            for (int i = 0; i < 9; i++) F[i][l] = f[i];
+        }
+        abut_polar3_lanes(F, R);
+        for (int l = 0; l < ABUT_LANES; l++) {
+            int same = 1;
+            for (int i = 0; i < 9; i++) S[i] = ABUT_LANES_ALL(F[i][l]);
+            abut_polar3_lanes(S, alone);
+            for (int i = 0; i < 9; i++) same &= alone[i][0] == R[i][l] && alone[i][3] == R[i][l];
+            CHECK(same);
+        }
+    }
+}
+
 TEST(inverse_and_cofactor_agree_with_the_product)
 {
     abut_rng r = { 6 };
@@ -177,6 +236,8 @@ int main(int argc, char **argv)
     RUN(the_last_singular_value_carries_the_sign_of_the_determinant);
     RUN(small_singular_values_of_column_graded_matrices_keep_their_digits);
     RUN(four_at_a_time_give_the_bits_of_one_at_a_time_whatever_the_company);
+    RUN(the_rotations_of_four_matrices_are_those_of_their_singular_vectors);
+    RUN(a_rotation_depends_on_its_own_matrix_alone);
     RUN(inverse_and_cofactor_agree_with_the_product);
     return check_done();
 }
