@@ -56,6 +56,23 @@ static inline void fixture_face(fixture *f, int32_t a, int32_t b, int32_t c)
     t[0] = a, t[1] = b, t[2] = c;
 }
 
+/* One tet with corners X[12], positively oriented; returns its object. */
+static inline int32_t fixture_tet(fixture *f, const double X[12])
+{
+    const int32_t a = f->nv;
+    memcpy(f->X + 3 * a, X, 12 * sizeof *X);
+    for (int32_t k = 0; k < 4; k++) {
+        f->tet[4 * f->nt + k] = a + k;
+        f->body[f->nv++] = f->no;
+    }
+    f->nt++;
+    fixture_face(f, a, a + 2, a + 1);
+    fixture_face(f, a, a + 1, a + 3);
+    fixture_face(f, a, a + 3, a + 2);
+    fixture_face(f, a + 1, a + 2, a + 3);
+    return f->no++;
+}
+
 /* A box with its lowest corner at o; returns its object. */
 static inline int32_t fixture_box(fixture *f, double ox, double oy, double oz, double sx, double sy, double sz, int nx,
                                   int ny, int nz, int obstacle)

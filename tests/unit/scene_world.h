@@ -39,8 +39,8 @@ static inline void scene_arrays(const char *text, abut_arrays *model, abut_array
     abut_arena_clear(&arena);
 }
 
-/** 1 when a scene (a file called test.yaml) is refused as unusable, with part in the message, and place ("test.yaml:6:"). */
-static inline int scene_refused(const char *text, const char *part, const char *place)
+/** 1 when a scene (a file called test.yaml) is refused with the status, part in the message, and place ("test.yaml:6:"). */
+static inline int scene_refused(const char *text, abut_status status, const char *part, const char *place)
 {
     abut_arena arena = { 0 };
     abut_tree *tree = NULL;
@@ -52,7 +52,7 @@ static inline int scene_refused(const char *text, const char *part, const char *
     abut_status rc = abut_yaml_read(&arena, "test.yaml", text, strlen(text), &tree, &err);
     if (!rc) rc = abut_scene_read(tree, "", &scene, &err);
     if (!rc) rc = abut_scene_build(&scene, &model, &frame, &built, &bad, &err);
-    const int ok = rc == ABUT_E_FORMAT && strstr(err.msg, part) && strstr(err.msg, place);
+    const int ok = rc == status && strstr(err.msg, part) && strstr(err.msg, place);
     if (!ok) printf("# status %d: %s\n", rc, err.msg);
     abut_scene_clear(&scene);
     abut_arrays_clear(&model);

@@ -206,7 +206,7 @@ static int refused(const char *attachment, const char *part)
     snprintf(text, sizeof text, HANGING("  k: {generate: {rod: {length: 1, cells: 2}}, obstacle: true, translate: [5, 0, 0]}\n"
                                         "  g: {half-space: {point: [0, -9, 0], normal: [0, 1, 0]}}\n"
                                         "attachments: %s\n"), attachment);
-    return scene_refused(text, part, "test.yaml:7:");
+    return scene_refused(text, ABUT_E_FORMAT, part, "test.yaml:7:");
 }
 
 TEST(what_an_attachment_must_not_say_is_refused_by_name)

@@ -2,10 +2,9 @@
 #include "base/par.h"
 #include "check.h"
 #include "contact/max_step.h"
-#include "contact/pairs.h"
+#include "contact_twin.h"
 #include "energy/barrier.h"
 #include "geom/ccd.h"
-#include "geom/mollify.h"
 #include "thicket.h"
 
 static const char *const kind_name[] = { "vertex-vertex", "vertex-edge", "vertex-triangle", "edge-edge" };
@@ -113,62 +112,28 @@ TEST(candidates_of_every_kind_hold_all_pairs_that_come_near)
 
 /* ---- contacts ---- */
 
-/* A contact as plain loops find it; equal ones counted. */
-struct twin {
-    int32_t mollified, kind, v[4];
-    double mult, dist2;
-};
-
-static int order(const void *p, const void *q)
-{
-    const struct twin *a = p, *b = q;
-    const int32_t ka[6] = { a->mollified, a->kind, a->v[0], a->v[1], a->v[2], a->v[3] };
-    const int32_t kb[6] = { b->mollified, b->kind, b->v[0], b->v[1], b->v[2], b->v[3] };
-    for (int k = 0; k < 6; k++)
-        if (ka[k] != kb[k]) return ka[k] < kb[k] ? -1 : 1;
-    return 0;
-}
-
-static void sort_two(int32_t *v)
-{
-    const int32_t a = v[0], b = v[1];
-    v[0] = a < b ? a : b, v[1] = a < b ? b : a;
-}
-
-static int twin_of(const thicket *t, abut_stencil s, int32_t i, int32_t j, const double *y, struct twin *w)
+static int twin_of(const thicket *t, abut_stencil s, int32_t i, int32_t j, const double *y, contact_twin *w)
 {
     int32_t v[4];
     double x[12];
     if (!thicket_pair(t, s, i, j, v) || thicket_all_fixed(t, v)) return 0;
     thicket_points(y, s, v, x);
-    const abut_feature f = abut_nearest(s, x, &w->dist2);
-    if (!(sqrt(w->dist2) < t->dhat + thicket_xi(t, s, v))) return 0;
-    w->mult = 1;
-    w->mollified = s == ABUT_EE && abut_cross2(x, NULL, NULL) < abut_mollify_eps(t->cm.rest2[i], t->cm.rest2[j]);
-    w->kind = w->mollified ? ABUT_EE : (int32_t)f.kind;
-    for (int k = 0; k < 4; k++) w->v[k] = w->mollified ? v[k] : k < abut_stencil_size(f.kind) ? v[f.idx[k]] : -1;
-    if (!w->mollified && f.kind == ABUT_PP) sort_two(w->v);
-    if (!w->mollified && f.kind == ABUT_PE) sort_two(w->v + 1);
-    return 1;
+    const double eps = s == ABUT_EE ? abut_mollify_eps(t->cm.rest2[i], t->cm.rest2[j]) : 0;
+    return contact_twin_of(s, x, v, eps, t->dhat + thicket_xi(t, s, v), w);
 }
 
-static size_t brute_force(const thicket *t, const double *y, struct twin *list)
+static size_t brute_force(const thicket *t, const double *y, contact_twin *list)
 {
-    size_t m = 0, n = 0;
+    size_t m = 0;
     for (abut_stencil s = ABUT_PP; s <= ABUT_EE; s++)
         for (int32_t i = 0; i < thicket_rows(t, s, 0); i++)
             for (int32_t j = 0; j < thicket_rows(t, s, 1); j++) m += (size_t)twin_of(t, s, i, j, y, &list[m]);
-    qsort(list, m, sizeof *list, order);
-    for (size_t i = 0; i < m; i++) {
-        if (n && !list[i].mollified && !order(&list[i], &list[n - 1])) list[n - 1].mult += 1;
-        else list[n++] = list[i];
-    }
-    return n;
+    return contact_twin_merge(list, m);
 }
 
 TEST(contacts_of_every_kind_are_those_of_brute_force_with_their_multiplicities)
 {
-    static struct twin want[20000];
+    static contact_twin want[20000];
     abut_candidates c = { 0 };
     abut_pairs p = { 0 };
     size_t seen[4] = { 0 }, twice = 0;
@@ -181,9 +146,9 @@ TEST(contacts_of_every_kind_are_those_of_brute_force_with_their_multiplicities)
         CHECK(!abut_pairs_find(&t.cm, &c, t.X, t.fixed, &p, NULL) && p.n == n);
         double least = INFINITY;
         for (size_t i = 0; i < p.n && i < n; i++) {
-            struct twin got = { i >= p.n_plain, p.kind[i], { 0 }, p.mult[i], p.dist2[i] };
+            contact_twin got = { i >= p.n_plain, p.kind[i], { 0 }, p.mult[i], p.dist2[i] };
             memcpy(got.v, p.vert[i], sizeof got.v);
-            CHECK(!order(&got, &want[i]) && fabs(got.mult - want[i].mult) <= 0);
+            CHECK(!contact_twin_order(&got, &want[i]) && fabs(got.mult - want[i].mult) <= 0);
             CHECK_NEAR(got.dist2, want[i].dist2, 1e-14);
             const double xi = thicket_xi(&t, (abut_stencil)got.kind, got.v), gap = abut_pairs_gap(&t.cm, &p, i);
             CHECK_NEAR(abut_pairs_xi(&t.cm, &p, i), xi, 1e-18);

@@ -302,7 +302,7 @@ static int refused(const char *motion, const char *part)
     snprintf(text, sizeof text, "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
              "  k: {generate: {rod: {length: 1, cells: 2}}, obstacle: true, translate: [5, 0, 0]}\n"
              "  g: {half-space: {point: [0, -3, 0], normal: [0, 1, 0]}}\nmotion:\n  - %s\n", motion);
-    return scene_refused(text, part, "test.yaml:");
+    return scene_refused(text, ABUT_E_FORMAT, part, "test.yaml:");
 }
 
 TEST(what_a_motion_must_not_say_is_refused_by_name)

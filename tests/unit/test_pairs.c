@@ -1,48 +1,13 @@
 #include "base/par.h"
 #include "check.h"
-#include "contact/pairs.h"
-#include "geom/mollify.h"
+#include "contact_twin.h"
 #include "sheets.h"
 
-/* A contact as two plain loops find it; equal ones counted. */
-struct twin {
-    int32_t mollified, kind, v[4];
-    double mult, dist2;
-};
-
-static int order(const void *p, const void *q)
-{
-    const struct twin *a = p, *b = q;
-    const int32_t ka[6] = { a->mollified, a->kind, a->v[0], a->v[1], a->v[2], a->v[3] };
-    const int32_t kb[6] = { b->mollified, b->kind, b->v[0], b->v[1], b->v[2], b->v[3] };
-    for (int k = 0; k < 6; k++)
-        if (ka[k] != kb[k]) return ka[k] < kb[k] ? -1 : 1;
-    return 0;
-}
-
-static struct twin twin_of(int ee, const double *x, const int32_t v[4], double eps, double dhat)
-{
-    struct twin t = { .mult = 0 };
-    const abut_feature f = abut_nearest(ee ? ABUT_EE : ABUT_PT, x, &t.dist2);
-    if (!(t.dist2 < dhat * dhat)) return t;
-    t.mult = 1;
-    t.mollified = ee && abut_cross2(x, NULL, NULL) < eps;
-    t.kind = t.mollified ? ABUT_EE : (int32_t)f.kind;
-    for (int k = 0; k < 4; k++) t.v[k] = t.mollified ? v[k] : k < abut_stencil_size(f.kind) ? v[f.idx[k]] : -1;
-    const int swap = t.mollified ? -1 : f.kind == ABUT_PP ? 0 : f.kind == ABUT_PE ? 1 : -1;
-    if (swap >= 0 && t.v[swap] > t.v[swap + 1]) {
-        const int32_t keep = t.v[swap];
-        t.v[swap] = t.v[swap + 1];
-        t.v[swap + 1] = keep;
-    }
-    return t;
-}
-
 /* All primitive pairs closer than dhat, reduced and merged: n contacts; *single counts them before merging. */
-static struct twin *brute_force(const sheets *s, const double *y, const uint8_t *fixed, size_t *n, size_t *single)
+static contact_twin *brute_force(const sheets *s, const double *y, const uint8_t *fixed, size_t *n, size_t *single)
 {
     size_t cap = 1000, m = 0;
-    struct twin *list = malloc(cap * sizeof *list);
+    contact_twin *list = malloc(cap * sizeof *list);
     for (int ee = 0; ee < 2; ee++)
         for (int32_t i = 0; i < (ee ? s->cm.ne : s->cm.nc); i++)
             for (int32_t j = ee ? i + 1 : 0; j < (ee ? s->cm.ne : s->cm.nt); j++) {
@@ -51,29 +16,24 @@ static struct twin *brute_force(const sheets *s, const double *y, const uint8_t 
                 const int k = sheets_pair(s, ee, i, j, y, x, v);
                 if (k < 0 || (fixed && k == 4)) continue;
                 const double eps = ee ? abut_mollify_eps(s->cm.rest2[i], s->cm.rest2[j]) : 0;
-                const struct twin t = twin_of(ee, x, v, eps, s->dhat);
-                if (t.mult <= 0) continue;
+                contact_twin t;
+                if (!contact_twin_of(ee ? ABUT_EE : ABUT_PT, x, v, eps, s->dhat, &t)) continue;
                 if (m == cap) list = realloc(list, (cap *= 2) * sizeof *list);
                 list[m++] = t;
             }
-    qsort(list, m, sizeof *list, order);
     *single = m;
-    *n = 0;
-    for (size_t i = 0; i < m; i++) {
-        if (*n && !list[i].mollified && !order(&list[i], &list[*n - 1])) list[*n - 1].mult += 1;
-        else list[(*n)++] = list[i];
-    }
+    *n = contact_twin_merge(list, m);
     return list;
 }
 
 /* Contacts that differ from the brute-force ones; adds the numbers of each sort to seen[5]. */
-static size_t differences(const abut_pairs *p, const struct twin *t, size_t n, size_t seen[5])
+static size_t differences(const abut_pairs *p, const contact_twin *t, size_t n, size_t seen[5])
 {
     size_t bad = p->n != n;
     for (size_t i = 0; i < n && i < p->n; i++) {
-        const struct twin got = { i >= p->n_plain, p->kind[i], { p->vert[i][0], p->vert[i][1], p->vert[i][2], p->vert[i][3] },
+        const contact_twin got = { i >= p->n_plain, p->kind[i], { p->vert[i][0], p->vert[i][1], p->vert[i][2], p->vert[i][3] },
                                   p->mult[i], p->dist2[i] };
-        bad += order(&got, &t[i]) != 0 || fabs(got.mult - t[i].mult) > 0 || fabs(got.dist2 - t[i].dist2) > 1e-14 * got.dist2;
+        bad += contact_twin_order(&got, &t[i]) != 0 || fabs(got.mult - t[i].mult) > 0 || fabs(got.dist2 - t[i].dist2) > 1e-14 * got.dist2;
         seen[got.mollified ? 4 : got.kind]++;
     }
     return bad;
@@ -93,7 +53,7 @@ TEST(contacts_are_those_of_brute_force_with_their_multiplicities)
         for (int end = 0; end < 2; end++) {
             size_t n, single;
             const double *y = end ? s.y1 : s.X;
-            struct twin *want = brute_force(&s, y, fixed, &n, &single);
+            contact_twin *want = brute_force(&s, y, fixed, &n, &single);
             double mult = 0;
             CHECK(!abut_pairs_find(&s.cm, &c, y, fixed, &p, NULL));
             CHECK(differences(&p, want, n, seen) == 0);

@@ -30,14 +30,7 @@ static fixture *tripod(double y, double h, double dhat, int plate)
     f->plane = !plate;
     const double r = 0.1, c = -0.5, s = sqrt(3) / 2;
     const double X[12] = { 0, y, r, r * s, y, c * r, -r * s, y, c * r, 0, y + 0.1, 0 };
-    const int32_t tet[4] = { 0, 1, 2, 3 };
-    memcpy(f->X, X, sizeof X);
-    memcpy(f->tet, tet, sizeof tet);
-    f->nv = 4, f->nt = f->no = 1;
-    fixture_face(f, 0, 2, 1);
-    fixture_face(f, 0, 1, 3);
-    fixture_face(f, 0, 3, 2);
-    fixture_face(f, 1, 2, 3);
+    fixture_tet(f, X);
     if (plate) fixture_box(f, -0.8, -0.1, -2, 4, 0.1, 4, 1, 1, 1, 1);
     return f;
 }

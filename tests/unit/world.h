@@ -80,6 +80,27 @@ static inline int same_frames(const abut_arrays *a, const abut_arrays *b)
     return same;
 }
 
+/* Whether the gradient of the objective at the iterate, along d[3 nv], is its central difference over 2e-8 d; a step is begun. */
+static inline int slope_agrees(world *w, const double *d)
+{
+    abut_solver *s = &w->st.solver;
+    const int32_t n3 = 3 * w->model.nv;
+    double *g = calloc((size_t)n3, sizeof *g), slope = 0, e[2];
+    const double t = 1e-8;
+    CHECK(!abut_problem_gradient(&s->prob, s->x, s->y, &s->pairs, ABUT_TERM_ALL, g, &s->scratch, &w->err));
+    for (int32_t i = 0; i < n3; i++) slope += g[i] * d[i];
+    memcpy(s->p, s->x, (size_t)n3 * sizeof(double));
+    for (int k = 0; k < 2; k++) {
+        abut_energy part;
+        for (int32_t i = 0; i < n3; i++) s->x[i] = s->p[i] + (k ? t : -t) * d[i];
+        CHECK(!abut_solver_contacts(s, &w->rep, &w->err));
+        CHECK(!abut_problem_energy(&s->prob, s->x, s->y, &s->pairs, &part, &s->scratch, &w->err));
+        e[k] = abut_energy_sum(&part);
+    }
+    free(g);
+    return fabs((e[1] - e[0]) / (2 * t) - slope) <= 1e-4 * fabs(slope);
+}
+
 /* A stiff block released on a slope of tangent 0.5 (gravity is tilted, not the floor).  h, lags, scheme and damping are
  * those of f. */
 static inline void slope_open(world *w, fixture *f, double mu)
