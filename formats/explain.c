@@ -185,7 +185,7 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
     }
     for (int32_t i = 0; i < s->nseams; i++) {
         const abut_scene_seam *a = &s->seam[i];
-        fprintf(f, "seam (%s)\n  %-16s %d, from the border of %s to that of %s\n", a->from, "springs", b->sewn[i],
+        fprintf(f, "seam (%s)\n  %-16s %d, from a line of %s to one of %s\n", a->from, "springs", b->sewn[i],
                 s->object[a->side[0].object].name, s->object[a->side[1].object].name);
         if (a->stiffness > 0) line(f, "stiffness", a->stiffness, "N/m", "of each spring");
         else fprintf(f, "  %-16s Young's modulus times thickness of %s\n", "stiffness", s->object[a->side[0].object].name);

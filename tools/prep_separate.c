@@ -152,8 +152,8 @@ static abut_status check_shells(const job *j, abut_offenders *bad, abut_err *err
     double x[9];
     for (int k = 0; k < 3; k++) memcpy(x + 3 * k, j->x + 3 * (size_t)v[k], 3 * sizeof *x);
     abut_text_row(j->set, "object/name", m->body[v[0]], object, sizeof object);
-    rc = abut_offenders_add(bad, 3, 0, x, err, "shell %d of '%s' (nodes %d, %d, %d) would have a %s of %.9g", e.shell, object, v[0],
-                            v[1], v[2], e.what, e.value);
+    rc = abut_offenders_add(bad, 3, 0, x, err, "shell %d of '%s' (nodes %d, %d, %d) would have a %s of %.9g", e.shell, object,
+                            v[0], v[1], v[2], e.what, e.value);
     abut_thin_clear(&thin);
     return rc ? rc : abut_fail(err, ABUT_E_GEOM, "--separate: a shell is brought to a bound of its own: expected %s %.9g",
                                e.below ? "more than" : "less than", e.limit);

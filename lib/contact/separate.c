@@ -129,7 +129,8 @@ static void any_way(abut_stencil kind, const double x[12], double n[3])
     if (kind != ABUT_PP) e[1] = abut_v3_sub(abut_v3_get(x + 3 * second + 3), abut_v3_get(x + 3 * second));
     abut_vec3 way = abut_v3_cross(e[0], e[1]);
     const abut_vec3 along = abut_v3_norm2(e[0]) > abut_v3_norm2(e[1]) ? e[0] : e[1];
-    if (!(abut_v3_norm2(way) > 0)) way = abut_v3_cross(along, fabs(along.x) < fabs(along.y) ? abut_v3(1, 0, 0) : abut_v3(0, 1, 0));
+    const abut_vec3 other = fabs(along.x) < fabs(along.y) ? abut_v3(1, 0, 0) : abut_v3(0, 1, 0);
+    if (!(abut_v3_norm2(way) > 0)) way = abut_v3_cross(along, other);
     if (!(abut_v3_norm2(way) > 0)) way = abut_v3(0, 0, 1);
     abut_v3_put(n, abut_v3_scale(1 / abut_v3_norm(way), way));
 }

@@ -76,7 +76,7 @@ double abut_rest_edge(const abut_scene_object *o, int32_t t, int32_t a, int32_t 
 
 /** Adds the springs of a seam.
  * sewn  out: += how many
- * Fails  ABUT_E_FORMAT a side that is no line of border points with two ends; ABUT_E_NOMEM */
+ * Fails  ABUT_E_FORMAT a side that is no line along sides of triangles, or a closed one with one that has ends; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_seam(abut_build *b, const abut_scene_seam *s, abut_ties *all, int32_t *sewn, abut_err *err);
 
 /** Puts the attachment arrays, of attachments and seams: after the positions, roles and surfaces of all parts.

@@ -102,7 +102,7 @@ typedef struct abut_scene_attachment {
     double within;                  /* m: nodes further from the object's surface (or the point) are not tied */
 } abut_scene_attachment;
 
-/* Springs along two chains of boundary edges, from the nodes of one to the places of the other with the same share of its
+/* Springs along two chains of edges, from the nodes of one to the places of the other with the same share of its
  * length. */
 typedef struct abut_scene_seam {
     char from[ABUT_SCENE_FROM];

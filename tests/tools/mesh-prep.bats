@@ -449,7 +449,7 @@ Y
     says "less than 1.1; the barrier begins at 1"
     says "2 segments, 1 bends"
     says "contact thickness 0.002"
-    says "3, from the border of left to that of right"
+    says "3, from a line of left to one of right"
     says "wind             1, 0, 0 m/s"
     "$BIN/mesh-prep" -q --to-yaml thin.yaml > again.yaml
     (mkdir elsewhere && cd elsewhere && "$BIN/mesh-prep" -q ../again.yaml -o ../b.abut)
