@@ -30,6 +30,7 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     d->perm = malloc(nv * sizeof(int32_t));
     d->tets.node_row = malloc(nv * sizeof(int32_t));
     d->tets.perm = malloc(nv * sizeof(int32_t));
+    d->planned = malloc(nv * sizeof(int32_t));
     d->diag = malloc(nv * sizeof(double));
     d->rhs = malloc(3 * nv * sizeof(double));
     d->sol = malloc(3 * nv * sizeof(double));
@@ -42,20 +43,32 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     d->spring_row = malloc((4 * n_spring + 1) * sizeof(int32_t));
     d->spring_H = malloc((n_spring * ABUT_PACKED + 1) * sizeof(double));
     if (d->spring_node && d->spring_row && d->spring_H && d->tie_node && d->tie_row && d->tie_H && d->thin_H && d->thin_row &&
-        d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->diag && d->rhs && d->sol) return ABUT_OK;
+        d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->planned && d->diag && d->rhs && d->sol) return ABUT_OK;
     abut_direction_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
 }
 
-void abut_direction_reset(abut_direction *d)
+/* Methods that factor the whole matrix. */
+static int is_whole(const abut_direction *d)
+{
+    return d->method == ABUT_SOLVE_CHOLESKY || d->method == ABUT_SOLVE_LBFGS_H;
+}
+
+static void forget_pattern(abut_direction *d)
 {
     abut_bsr_clear(&d->A);      /* the factor keeps its memory: the next analysis overwrites all it holds */
+    d->analysed = 0;
+}
+
+void abut_direction_reset(abut_direction *d)
+{
+    if (!is_whole(d)) forget_pattern(d);
     abut_cg_reset(&d->cg);
     abut_quasi_reset(&d->quasi);
     d->kinks.n = 0;
-    d->n_perm = d->analysed = 0;
+    d->n_perm = 0;
     d->seen_n = 0;
-    d->seen_nrow = 0;
+    d->seen_nrow = -1;
 }
 
 void abut_direction_insist(abut_direction *d)
@@ -67,6 +80,7 @@ void abut_direction_insist(abut_direction *d)
 void abut_direction_clear(abut_direction *d)
 {
     abut_direction_reset(d);
+    forget_pattern(d);
     abut_chol_free(&d->chol);
     abut_cg_clear(&d->cg);
     abut_initial_clear(&d->initial);
@@ -84,6 +98,7 @@ void abut_direction_clear(abut_direction *d)
     free(d->perm);
     free(d->tets.node_row);
     free(d->tets.perm);
+    free(d->planned);
     free(d->diag);
     free(d->rhs);
     free(d->sol);
@@ -146,12 +161,6 @@ static void sets_of(const abut_direction *d, const abut_problem *p, abut_elems *
     sets[SET_TOUCH] = (abut_elems){ d->touch.n, d->touch.row, d->touch.H };
 }
 
-/* Methods that factor the whole matrix. */
-static int is_whole(const abut_direction *d)
-{
-    return d->method == ABUT_SOLVE_CHOLESKY || d->method == ABUT_SOLVE_LBFGS_H;
-}
-
 static abut_status symbolic(abut_direction *d, abut_err *err)
 {
     d->analysed = 1;
@@ -159,24 +168,53 @@ static abut_status symbolic(abut_direction *d, abut_err *err)
                    : abut_chol_new(&d->chol, &d->A, d->perm, d->threads, err);
 }
 
+/* The pattern of the first nsets sets into A.  The part that no contact touches stays for as long as the numbering does, and
+ * with it what has been made of the whole, when that comes out the same. */
+static abut_status pattern(abut_direction *d, const abut_problem *p, const abut_elems *sets, int nsets, abut_err *err)
+{
+    const size_t bytes = (size_t)p->model->nv * sizeof *d->planned;
+    int changed = 1;
+    abut_status rc;
+    if (d->A.plan && d->A.n == p->nrow && !memcmp(d->planned, p->row, bytes)) {
+        rc = abut_bsr_update(&d->A, sets, nsets, SETS_THAT_STAY, 0, &changed, err);
+    } else {
+        rc = abut_bsr_pattern(&d->A, p->nrow, sets, nsets, err);
+        memcpy(d->planned, p->row, bytes);
+    }
+    if (changed) d->analysed = 0;
+    return rc;
+}
+
+static abut_status order_anew(abut_direction *d, abut_err *err)
+{
+    const abut_status rc = abut_graph_order(&d->A, d->perm, err);
+    return rc ? rc : symbolic(d, err);
+}
+
 /* The ordering of the elements alone, made when the numbering is a new one. */
 static abut_status order_tets(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
     struct abut_tet_order *o = &d->tets;
-    const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row, n = (size_t)p->nrow;
-    if (o->n != p->nrow || memcmp(o->node_row, p->row, bytes)) {
-        o->n = 0;
-        abut_status rc = abut_bsr_pattern(&d->A, p->nrow, sets, SETS_THAT_STAY, err);
-        if (!rc) rc = abut_graph_order(&d->A, d->perm, err);
-        if (!rc) rc = symbolic(d, err);
-        if (rc) return rc;
-        o->flops = abut_chol_get_stats(d->chol).factor_flops;
-        o->n = p->nrow;
-        memcpy(o->node_row, p->row, bytes);
-        memcpy(o->perm, d->perm, n * sizeof *o->perm);
-    }
-    memcpy(d->perm, o->perm, n * sizeof *d->perm);
+    const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row;
+    if (o->n == p->nrow && !memcmp(o->node_row, p->row, bytes)) return ABUT_OK;
+    o->n = 0;
+    abut_status rc = pattern(d, p, sets, SETS_THAT_STAY, err);
+    if (!rc) rc = order_anew(d, err);
+    if (rc) return rc;
+    o->flops = abut_chol_get_stats(d->chol).factor_flops;
+    o->n = p->nrow;
+    memcpy(o->node_row, p->row, bytes);
+    memcpy(o->perm, d->perm, (size_t)o->n * sizeof *o->perm);
     return ABUT_OK;
+}
+
+/* Analysis of A in the order of the elements, unless that is the one at hand. */
+static abut_status analyse_as_tets(abut_direction *d, abut_err *err)
+{
+    const size_t bytes = (size_t)d->tets.n * sizeof *d->perm;
+    if (d->analysed && !memcmp(d->perm, d->tets.perm, bytes)) return ABUT_OK;
+    memcpy(d->perm, d->tets.perm, bytes);
+    return symbolic(d, err);
 }
 
 /* First pattern, ordering and analysis of a step by Cholesky.  The numbering of an augmented Lagrangian is short-lived: it is
@@ -185,12 +223,9 @@ static abut_status analyse_first(abut_direction *d, const abut_problem *p, const
 {
     const int known = !p->al.on && (double)sets[SET_TOUCH].n < MANY_CONTACTS * p->nrow;
     abut_status rc = known ? order_tets(d, p, sets, err) : ABUT_OK;
-    if (!rc) rc = abut_bsr_pattern(&d->A, p->nrow, sets, SETS, err);
-    if (!rc && known) rc = symbolic(d, err);
-    if (!rc && !(known && abut_chol_get_stats(d->chol).factor_flops <= WORTH_ORDERING * d->tets.flops)) {
-        rc = abut_graph_order(&d->A, d->perm, err);
-        if (!rc) rc = symbolic(d, err);
-    }
+    if (!rc) rc = pattern(d, p, sets, SETS, err);
+    if (!rc && known) rc = analyse_as_tets(d, err);
+    if (!rc && !(known && abut_chol_get_stats(d->chol).factor_flops <= WORTH_ORDERING * d->tets.flops)) rc = order_anew(d, err);
     return rc;
 }
 
@@ -224,7 +259,10 @@ static abut_status analyse(abut_direction *d, const abut_problem *p, const doubl
         if (!rc) d->n_perm = p->nrow;
     }
     if (!rc && changed && by_cg) rc = abut_cg_analyse(&d->cg, &d->A, p->model->nv, p->row, x, err);
-    if (rc) abut_direction_reset(d);
+    if (rc) {
+        abut_direction_reset(d);
+        forget_pattern(d);
+    }
     return rc;
 }
 

@@ -1,8 +1,9 @@
 /* Descent directions.  Newton: p = -H^-1 g with every element Hessian projected to positive semidefinite (Teran et al. 2005;
  * Li 2020, 4.4.3), by sparse Cholesky or by conjugate gradients; quasi-Newton ones are in solve/direction_lbfgs.h.
  *
- * What a direction keeps between calls (pattern, ordering, factor) lives for one time step, but for the ordering of the
- * elements alone, which no contact touches: a restart from any frame then meets the same pivots and gives the same bytes.
+ * What a direction keeps between calls (pattern, ordering, factor) lives for one time step, but for what a new process would
+ * make again to the byte: the ordering of the elements alone, which no contact touches, their part of the pattern, and the
+ * analysis of the very pattern in the very order.  So a restart from any frame meets the same pivots and gives the same bytes.
  *
  * Friction: where a direction leads over the kink between sticking and sliding, which the second derivative of the law does
  * not know, the line search goes back again and again.  A contact that the last direction led over its kink is stiffer in
@@ -34,7 +35,7 @@ typedef struct abut_direction {
     abut_cg cg;
     abut_quasi quasi;
     abut_initial initial;
-    int analysed;           /* chol is for the pattern that A has now */
+    int analysed;           /* chol is for the pattern that A has now, ordered by perm */
     int exact;              /* the last direction was Newton's, with the second derivative of every friction contact */
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
@@ -44,6 +45,7 @@ typedef struct abut_direction {
         int32_t n;
         double flops;       /* of its factor */
     } tets;
+    int32_t *planned;       /* [nv] the numbering of the pattern of A */
     double *tet_H;          /* element Hessians, packed */
     int32_t *tet_row;
     double *thin_H;         /* thin elements */
@@ -72,7 +74,7 @@ typedef struct abut_direction {
 ABUT_MUST_USE abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int method, int threads,
                                               abut_err *err);
 void abut_direction_clear(abut_direction *d);
-/** Forgets pattern, ordering and factor: call at the start of every time step. */
+/** Forgets what belongs to one time step: call at the start of each. */
 void abut_direction_reset(abut_direction *d);
 
 /** The next direction shall be Newton's, with the second derivative of every friction contact. */
