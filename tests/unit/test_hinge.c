@@ -547,6 +547,86 @@ TEST(a_rod_without_direction_or_folded_back_is_infinite_never_nan)
     }
 }
 
+/* ---- what hinges amount to ---- */
+
+/* A surface z = x.K x / 2 with a ripple: nodes of the other kind are `off` higher. */
+typedef struct surface {
+    double K[3], off;   /* xx, xy, yy, 1/m; m */
+} surface;
+
+static void lift(const surface *s, double x, double y, int other, double p[3])
+{
+    p[0] = x, p[1] = y, p[2] = 0.5 * (s->K[0] * x * x + 2 * s->K[1] * x * y + s->K[2] * y * y) + (other ? s->off : 0);
+}
+
+/* Energy of a hinge with flat corners c[8] (edge, then wings), of which those in `other` are ripples. */
+static double hinge_on(const surface *s, const double c[8], int other, double young, double nu, double thick, int plate)
+{
+    double x[12], e2 = 0, area = 0;
+    for (int p = 0; p < 4; p++) lift(s, c[2 * p], c[2 * p + 1], other >> p & 1, x + 3 * p);
+    const double e[2] = { c[2] - c[0], c[3] - c[1] };
+    e2 = e[0] * e[0] + e[1] * e[1];
+    for (int w = 2; w < 4; w++) area += 0.5 * fabs(e[0] * (c[2 * w + 1] - c[1]) - e[1] * (c[2 * w] - c[0]));
+    return abut_hinge_energy(abut_hinge_stiffness(young, nu, thick, sqrt(e2), area, plate), 0, x);
+}
+
+/* Curvatures so small that angles are their sines. */
+static surface bent_surface(abut_rng *r)
+{
+    return (surface){ .K = { 1e-5 * abut_rng_real(r, -1, 1), 1e-5 * abut_rng_real(r, -1, 1), 1e-5 * abut_rng_real(r, -1, 1) } };
+}
+
+/* The three hinges of a cell, anywhere on the surface, against a plate with three times the modulus and -1/3 for nu. */
+TEST(equilateral_triangles_are_a_plate_of_poisson_ratio_minus_a_third)
+{
+    abut_rng r = { 21 };
+    for (int k = 0; k < 50; k++) {
+        const double L = 0.3, h = L * sqrt(0.75), nu = abut_rng_real(&r, 0, 0.49), plain = 1e6 / (1 - nu * nu) / 12;
+        const double turn = abut_rng_real(&r, 0, 3);
+        const surface s = bent_surface(&r);
+        const int plate = k % 2;
+        double sum = 0;
+        for (int d = 0; d < 3; d++) {
+            const double a = turn + d * PI / 3, t[2] = { cos(a), sin(a) }, m[2] = { -t[1], t[0] };
+            const double at[2] = { abut_rng_real(&r, -1, 1), abut_rng_real(&r, -1, 1) };
+            double c[8];
+            for (int i = 0; i < 2; i++) {
+                c[i] = at[i] - 0.5 * L * t[i], c[2 + i] = at[i] + 0.5 * L * t[i];
+                c[4 + i] = at[i] + h * m[i], c[6 + i] = at[i] - h * m[i];
+            }
+            sum += hinge_on(&s, c, 0, 1e6, nu, 1, plate);
+        }
+        const double T = s.K[0] + s.K[2], G = s.K[0] * s.K[2] - s.K[1] * s.K[1], D = plate ? plain : 3 * plain;
+        const double density = 0.5 * D * (T * T - 2 * (1 + 1. / 3) * G);
+        CHECK_NEAR(sum / (L * h), density, 1e-7 * density);
+    }
+}
+
+/* Squares of side h whose diagonals alternate: nodes of eight sides and of four, of which the latter may give way. */
+TEST(squares_with_alternating_diagonals_have_their_closed_form_too)
+{
+    abut_rng r = { 22 };
+    for (int k = 0; k < 50; k++) {
+        const double h = 0.2, nu = 0.3, D = 1e6 / (1 - nu * nu) / 12;
+        const double c[4][8] = { { 0, 0, h, 0, 0, h, 0, -h }, { 0, 0, 0, h, -h, 0, h, 0 },   /* sides, from a node of four */
+                                 { h, 0, 0, h, h, h, 0, 0 }, { -h, 0, 0, h, 0, 0, -h, h } };    /* between those of eight */
+        static const int other[4] = { 1, 1, 12, 12 };
+        surface s = bent_surface(&r);
+        const double T = s.K[0] + s.K[2], stiff = 3 * (s.K[0] * s.K[0] + s.K[2] * s.K[2]) + 12 * s.K[1] * s.K[1];
+        double sum[4];
+        for (int way = 0; way < 4; way++) {
+            const double give[4] = { 0, 1, 1.1, 0.9 };
+            s.off = give[way] * T * h * h / 12;
+            sum[way] = 0;
+            for (int i = 0; i < 4; i++) sum[way] += (i < 2 ? 1 : 0.5) * hinge_on(&s, c[i], other[i], 1e6, nu, 1, 0) / (h * h);
+        }
+        CHECK_NEAR(sum[0], 0.5 * D * stiff, 1e-7 * 0.5 * D * stiff);
+        CHECK_NEAR(sum[1], 0.5 * D * (stiff - 0.5 * T * T), 1e-7 * 0.5 * D * stiff);
+        CHECK_NEAR(sum[2], sum[3], 1e-7 * 0.5 * D * stiff);
+        CHECK(sum[2] > sum[1]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -569,5 +649,7 @@ int main(int argc, char **argv)
     RUN(segments_obey_hooke);
     RUN(derivatives_of_a_segment_are_those_of_its_energy);
     RUN(a_rod_without_direction_or_folded_back_is_infinite_never_nan);
+    RUN(equilateral_triangles_are_a_plate_of_poisson_ratio_minus_a_third);
+    RUN(squares_with_alternating_diagonals_have_their_closed_form_too);
     return check_done();
 }

@@ -438,6 +438,54 @@ TEST(a_plate_bends_as_kirchhoff_says)
     CHECK_NEAR(off, 0, 0.02);
 }
 
+/* A strip of equilateral triangles, `rows` of them across and twelve times as long, clamped at one end, sinks under its own
+ * weight q.  At a third of its length it is bent by the moment q l^2 / 2 of what hangs beyond, l; a plate of the Poisson ratio nu'
+ * of hinges (energy/hinge.h) is bent across by -nu' of that, and lengthwise by the moment over D' (1 - nu'^2).  across: its
+ * curvature there over that lengthwise; along: that over the latter. */
+static void strip_curvatures(int rows, double *across, double *along)
+{
+    slender *s = slender_new();
+    const int n = (int)lround(12 * rows * sqrt(0.75));
+    const double L = 0.01, D = 3 * s->young * pow(s->thick, 3) / (12 * (1 - s->poisson * s->poisson));
+    world w;
+    s->tol = 1e-14;
+    s->gravity[1] = -1e-9;
+    const double q = s->density * s->thick * s->gravity[1];
+    for (int j = 0; j <= rows; j++)     /* rows alternate; a half cell at either end makes it ragged there */
+        for (int i = 0; i <= n; i++) {
+            const int32_t v = slender_node(s, L * (i + (j % 2 ? 0.5 : 0)), 0, -L * sqrt(0.75) * j);
+            if (i < 2) s->held[s->n_held++] = v;
+        }
+    for (int j = 0; j < rows; j++)
+        for (int i = 0; i < n; i++) {
+            const int32_t a = j * (n + 1) + i, b = a + n + 1;
+            slender_shell(s, a, a + 1, j % 2 ? b + 1 : b);
+            slender_shell(s, j % 2 ? a : a + 1, b + 1, b);
+        }
+    slender_hinges(s, 0);
+    slender_open(&w, s);
+    CHECK(!world_judged(&w, 1));
+    const double *x = get(&w, "node/x");
+    const int mid = rows / 2, at = n / 3;
+#define Y(i, j) x[3 * ((j) * (n + 1) + (i)) + 1]
+    const double Kx = (Y(at + 1, mid) - 2 * Y(at, mid) + Y(at - 1, mid)) / (L * L);
+    const double Kz = (Y(at, mid + 2) - 2 * Y(at, mid) + Y(at, mid - 2)) / (3 * L * L);
+#undef Y
+    const double beyond = L * (n + 0.25 - at - (mid % 2 ? 0.5 : 0));
+    *across = Kz / Kx;
+    *along = Kx / (0.5 * q * beyond * beyond / (D * (1 - 1. / 9)));
+    world_close(&w);
+}
+
+TEST(a_bent_strip_of_equilateral_triangles_bends_across_a_third_as_much)
+{
+    double across, along;
+    strip_curvatures(4, &across, &along);
+    printf("# across %.4f of lengthwise, that %.4f of the closed form\n", across, along);
+    CHECK_NEAR(across, 1. / 3, 0.005);
+    CHECK_NEAR(along, 1, 0.003);
+}
+
 /* ---- motion ---- */
 
 /* rows of near-equilateral triangles in the plane y = 0; returns the node at the end of the first row */
@@ -551,6 +599,7 @@ int main(int argc, char **argv)
     RUN(a_cantilever_under_a_large_load_is_the_elastica);
     RUN(a_straight_rod_stretches_by_hooke);
     RUN(a_plate_bends_as_kirchhoff_says);
+    RUN(a_bent_strip_of_equilateral_triangles_bends_across_a_third_as_much);
     RUN(a_sheet_and_a_rod_in_flight_keep_their_momentum);
     RUN(a_hanging_sheet_loses_energy_in_every_step_of_implicit_euler);
     return check_done();
