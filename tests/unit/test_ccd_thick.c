@@ -212,6 +212,53 @@ TEST(sliding_at_a_thickness_is_clear_at_once_whatever_the_gap)
     }
 }
 
+/* A pair of about a centimetre whose nearest points are xi + gap apart, up to the rounding of its coordinates: the first is
+ * drawn up to the second.  It moves by up to `fast` towards it and aside. */
+static motion close_motion(abut_rng *r, abut_stencil s, double xi, double gap, double fast)
+{
+    const int n = abut_stencil_size(s), second = abut_stencil_second(s);
+    motion m = { .s = s, .xi = xi };
+    double w[4], way[3], d;
+    do {
+        for (int i = 0; i < 3 * n; i++) m.x[i] = abut_rng_real(r, 0.1, 0.11);
+        d = sqrt(abut_closest(s, m.x, w));
+    } while (!(d > 1e-3));
+    for (int k = 0; k < 3; k++) {
+        way[k] = 0;
+        for (int i = 0; i < n; i++) way[k] -= w[i] * m.x[3 * i + k] / d;
+    }
+    for (int i = 0; i < 3 * second; i++) m.x[i] += (d - xi - gap) * way[i % 3];
+    const double aim = abut_rng_real(r, -0.2, 1);
+    for (int i = 0; i < 3 * n; i++) m.p[i] = fast * (0.3 * abut_rng_real(r, -1, 1) + (i < 3 * second ? aim * way[i % 3] : 0));
+    return m;
+}
+
+/* xi 0.1 mm, gaps of 1 to 100 nm, motions from those to a centimetre: exact arithmetic finds the thickness kept all the way. */
+TEST(nanometres_at_a_tenth_of_a_millimetre_are_kept_exactly)
+{
+    const double xi = 1e-4, s = 0.1;
+    abut_rng r = { 44 };
+    for (abut_stencil kind = ABUT_PP; kind <= ABUT_EE; kind++) {
+        int clear = 0, hits = 0, bad = 0, late = 0, idle = 0;
+        for (int k = 0, runs = check_runs(1500, 100000); k < runs; k++) {
+            const double gap = pow(10, abut_rng_real(&r, -9, -7)), fast = pow(10, abut_rng_real(&r, -8, -2));
+            const motion m = close_motion(&r, kind, xi, k % 3 ? gap : 1e-8, fast);
+            double t, x1[12] = { 0 };
+            const double gap0 = gap_at(&m, 0);
+            const abut_ccd_answer a = library(&m, s, &t);
+            for (int i = 0; i < 12; i++) x1[i] = m.x[i] + t * m.p[i];
+            bad += a == ABUT_CCD_BAD;
+            late += abut_ccd_exact_within(kind, m.x, x1, xi, NULL, NULL);
+            clear += a == ABUT_CCD_CLEAR;
+            if (a != ABUT_CCD_HIT) continue;
+            hits++;
+            idle += !(t >= (1 - s) * gap0 / speed(&m) * (1 - 1e-6) && gap_at(&m, t) <= 1.2 * s * gap0);
+        }
+        CHECK(bad == 0 && late == 0 && idle == 0);
+        CHECK(clear > 100 && hits > 500);
+    }
+}
+
 TEST(degenerate_and_unusable_input_is_answered)
 {
     const double xi = 1e-2;
@@ -245,6 +292,7 @@ int main(int argc, char **argv)
     RUN(it_goes_no_less_far_than_the_published_algorithm);
     RUN(times_do_not_depend_on_the_unit_and_hardly_on_the_frame);
     RUN(sliding_at_a_thickness_is_clear_at_once_whatever_the_gap);
+    RUN(nanometres_at_a_tenth_of_a_millimetre_are_kept_exactly);
     RUN(degenerate_and_unusable_input_is_answered);
     return check_done();
 }

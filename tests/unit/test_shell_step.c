@@ -274,6 +274,30 @@ TEST(a_limited_sheet_comes_to_lie_on_a_block)
     world_close(&w);
 }
 
+/* A sheet that hangs from a border, with hinges and a limit that its weight brings into play: found as an equilibrium from
+ * where it stands out level, and as where it comes to rest swinging in a syrup. */
+TEST(the_equilibrium_of_a_sheet_is_where_a_damped_one_comes_to_rest)
+{
+    static const char *const text =
+        "time: {step: 0.04, scheme: %s}\ntolerance: 1e-7 m/s\ndamping: {mass: %g}\n"
+        "materials: {m: {model: stvk, density: 470, young: 8 kPa, poisson: 0.24, bending-young: 8 MPa}}\n"
+        "objects: {s: {generate: {cloth: {size: [0.4, 0.3], cells: [4, 2]}}, shell: {thickness: 0.3 mm, stretch-limit: 1.1}}}\n"
+        "motion: [{select: {object: s, relative-box: [[0, 0, 0], [0, 1, 1]]}, fix: true}]\n";
+    world still, moving;
+    world_scene(&still, text, "quasi-static", 0.0);
+    world_scene(&moving, text, "implicit-euler", 10.0);
+    CHECK(!world_judged(&still, 1));
+    CHECK(!world_judged(&moving, 80));
+    for (int32_t i = 0; i < 3 * still.model.nv; i++) CHECK_NEAR(get(&still, "node/x")[i], get(&moving, "node/x")[i], 1e-6);
+    const double stretch = largest_stretch(&still, NULL);
+    printf("# stretched to %g of 1.1, without its limit to about %g\n", stretch, 1 + 470 * 9.81 * 0.4 / 8e3);
+    CHECK(stretch > 1.015 && stretch < 1.05 && get(&still, "node/x")[3 * (still.model.nv - 1) + 1] < -0.39);
+    CHECK(*get(&still, "strain/kappa") == ABUT_STRAIN_KAPPA_MIN);   /* both have the same barrier */
+    CHECK(*get(&moving, "strain/kappa") == ABUT_STRAIN_KAPPA_MIN);
+    world_close(&still);
+    world_close(&moving);
+}
+
 TEST(a_free_sheet_keeps_its_momenta)
 {
     world w;
@@ -360,6 +384,7 @@ int main(int argc, char **argv)
     RUN(hanging_cloth_keeps_its_strains_in_every_scheme);
     RUN(cloth_far_too_soft_for_its_weight_is_stiffened_and_restarts_with_the_same_bytes);
     RUN(a_limited_sheet_comes_to_lie_on_a_block);
+    RUN(the_equilibrium_of_a_sheet_is_where_a_damped_one_comes_to_rest);
     RUN(a_free_sheet_keeps_its_momenta);
     RUN(damping_of_shells_is_the_derivative_of_its_energy);
     RUN(the_books_balance_when_the_stiffness_changes);

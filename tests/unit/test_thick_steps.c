@@ -162,8 +162,8 @@ TEST(a_grain_on_a_thick_slope_sticks_below_mu_and_slides_above)
     }
 }
 
-/* A pile of four layers over one that is fixed, let go 0.2 mm above where contact begins. */
-static void pile(const char *even, const char *odd, const char *base, double xi, double dhat, const char *side)
+/* A pile of four layers over one that is fixed, let go 0.2 mm above where contact begins; returns its height. */
+static double pile(const char *even, const char *odd, const char *base, double xi, double dhat, const char *side)
 {
     static const char *const name[] = { "a", "b", "c", "d" };
     char text[4000];
@@ -185,20 +185,55 @@ static void pile(const char *even, const char *odd, const char *base, double xi,
     CHECK(below > 4 * xi && below < 4 * (xi + dhat));
     CHECK(w.rep.min_gap > 0 && w.rep.min_gap < dhat);
     world_close(&w);
+    return below;
 }
 
 TEST(piles_of_sheets_rods_and_grains_are_as_high_as_their_thickness_says)
 {
     static const char *const sheet = "generate: {cloth: {size: [0.08, 0.08], cells: [4, 4]}}, shell: {thickness: 0.5 mm}";
     static const char *const grains = ONE ", particle: {radius: 1 mm}";
-    pile(sheet, sheet, "generate: {cloth: {size: [0.2, 0.2], cells: [2, 2]}}", 1e-3, 5e-4, "0");
+    (void)pile(sheet, sheet, "generate: {cloth: {size: [0.2, 0.2], cells: [2, 2]}}", 1e-3, 5e-4, "0");
     /* a log pile: two rods along x, two along z, ... */
-    pile("generate: {rod: {length: 0.05, cells: 1}}, repeat: {count: [1, 1, 2], spacing: [0, 0, 0.03]}, rod: {radius: 1 mm}",
+    (void)pile("generate: {rod: {length: 0.05, cells: 1}}, repeat: {count: [1, 1, 2], spacing: [0, 0, 0.03]}, rod: {radius: 1 mm}",
          "generate: {rod: {length: 0.05, cells: 1}}, rotate: {axis: [0, 1, 0], angle: 90 deg}, repeat: {count: [2, 1, 1], spacing: [0.03, 0, 0]}, "
          "rod: {radius: 1 mm}",
          "generate: {rod: {length: 0.2, cells: 1}}, rotate: {axis: [0, 1, 0], angle: 90 deg}, translate: [-0.015, 0, 0], "
          "repeat: {count: [2, 1, 1], spacing: [0.03, 0, 0]}", 2e-3, 1e-3, "-0.015");
-    pile(grains, grains, "generate: {cloth: {size: [0.5, 0.5], cells: [1, 1]}}", 2e-3, 5e-4, "0");
+    const char *const board = "generate: {cloth: {size: [0.5, 0.5], cells: [1, 1]}}";
+    const double low = pile(grains, grains, board, 2e-3, 5e-4, "0"), high = pile(grains, grains, board, 2e-3, 2e-3, "0");
+    printf("# %g m with dhat 0.5 mm, %g m with 2 mm\n", low, high);
+    CHECK(high > 1.01 * low);       /* contact that reaches further carries the same weight at larger gaps */
+}
+
+/* 45 grains of 4 mm fall into a bowl and come to rest: all inside it by the thickness of the pair, and their volume, each with
+ * half of dhat around it, fills a share of the bowl below the highest of them that spheres can fill: less than Kepler's
+ * pi / sqrt 18, and not much less than what loose heaps do. */
+TEST(a_bowl_fills_to_the_volume_of_its_grains)
+{
+    const double R = 0.016, xi = 4e-3, bowl = 1e-3, dhat = 5e-4, apart = 0.5 * (xi + bowl);
+    world w;
+    world_scene(&w, "time: {step: 0.01}\ncontact: {dhat: 0.5 mm, friction: {mu: 0.1, eps_v: 1e-3 m/s}}\ntolerance: 1e-3 m/s\n"
+                "damping: {mass: 2}\nmaterials: {sand: {density: 1600}}\nobjects:\n"
+                "  bowl: {generate: {bowl: {radius: 16 mm, cells: [16, 6]}}, obstacle: true, contact-thickness: 1 mm}\n"
+                "  sand: {generate: {particles: {size: [11 mm, 20 mm, 11 mm], count: [3, 5, 3], jitter: 0.3 mm}},\n"
+                "         translate: [0, 6 mm, 0], material: sand, particle: {radius: 2 mm}, contact-thickness: 4 mm}\n");
+    CHECK(!world_judged(&w, 60));
+    double top = -INFINITY, fastest = 0;
+    int grains = 0;
+    for (int32_t i = 0; i < w.model.nv; i++) {
+        const double *x = get(&w, "node/x") + 3 * i, *v = get(&w, "node/v") + 3 * i;
+        if (w.model.body[i] != object(&w, "sand")) continue;
+        grains++;
+        top = fmax(top, x[1]);
+        CHECK(sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) < R - apart && x[1] < 0);
+        for (int d = 0; d < 3; d++) fastest = fmax(fastest, fabs(v[d]));
+    }
+    const double r = 0.5 * (xi + dhat), pi = acos(-1), room = R - apart + r, h = room + top + r;
+    const double filled = grains * 4 * pi / 3 * r * r * r / (pi * h * h * (room - h / 3));
+    printf("# %d grains fill %.3f of %.3g m^3\n", grains, filled, pi * h * h * (room - h / 3));
+    CHECK(grains == 45 && fastest < 2e-3);
+    CHECK(filled > 0.35 && filled < pi / sqrt(18));
+    world_close(&w);
 }
 
 TEST(a_body_keeps_half_the_thickness_of_the_cloth_it_lies_on)
@@ -256,6 +291,7 @@ int main(int argc, char **argv)
     RUN(friction_slows_every_kind_of_contact_by_mu_g);
     RUN(a_grain_on_a_thick_slope_sticks_below_mu_and_slides_above);
     RUN(piles_of_sheets_rods_and_grains_are_as_high_as_their_thickness_says);
+    RUN(a_bowl_fills_to_the_volume_of_its_grains);
     RUN(a_body_keeps_half_the_thickness_of_the_cloth_it_lies_on);
     RUN(a_start_within_the_thickness_is_no_step);
     RUN(thickness_zero_has_the_bytes_of_no_thickness);
