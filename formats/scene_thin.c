@@ -120,7 +120,7 @@ static abut_status read_shell(const abut_tree *t, abut_scene_shell *s, abut_err 
     if (!rc && s->warp[0] == 0 && s->warp[1] == 0 && s->warp[2] == 0)
         rc = abut_tree_fail(c[4], err, "warp: expected a vector that is not zero");
     if (!rc && c[5]) rc = abut_tree_real(c[5], "pressure", ABUT_Q_PRESSURE, &s->pressure, NULL, err);
-    if (!rc && c[6]) rc = abut_tree_positive(c[6], "drag", ABUT_Q_DENSITY, &s->drag, NULL, err);
+    if (!rc && c[6]) rc = abut_tree_not_negative(c[6], "drag", ABUT_Q_DENSITY, &s->drag, err);
     return rc;
 }
 
@@ -145,7 +145,7 @@ abut_status scene_thin(const abut_tree *t, abut_scene_object *o, abut_err *err)
     if (shell) rc = read_shell(shell, &o->shell, err);
     if (!rc && rod) rc = read_radius(rod, &o->rod_radius, err);
     if (!rc && particle) rc = read_radius(particle, &o->particle_radius, err);
-    if (!rc && thick) rc = abut_tree_positive(thick, "contact-thickness", ABUT_Q_LENGTH, &o->contact_thickness, NULL, err);
+    if (!rc && thick) rc = abut_tree_not_negative(thick, "contact-thickness", ABUT_Q_LENGTH, &o->contact_thickness, err);
     return rc;
 }
 

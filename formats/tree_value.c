@@ -82,6 +82,16 @@ abut_status abut_tree_positive(const abut_tree *t, const char *what, abut_quanti
     return ABUT_OK;
 }
 
+abut_status abut_tree_not_negative(const abut_tree *t, const char *what, abut_quantity q, double *out, abut_err *err)
+{
+    double v;
+    const abut_status rc = abut_tree_real(t, what, q, &v, NULL, err);
+    if (rc) return rc;
+    if (!(v >= 0)) return abut_tree_fail(t, err, "%s is '%s': expected 0 or more", what, t->text);
+    *out = v;
+    return ABUT_OK;
+}
+
 static abut_status list_of(const abut_tree *t, const char *what, int n, abut_err *err)
 {
     if (t->kind == ABUT_TREE_LIST && t->n == n) return ABUT_OK;

@@ -463,6 +463,52 @@ Y
     [ ! -e no.abut ]
 }
 
+# no_scene MESSAGE: the scene on stdin is, with that message, and nothing is written
+no_scene() {
+    cat > bad.yaml
+    exits 3 "$BIN/mesh-prep" bad.yaml -o no.abut
+    says "$1"
+    [ ! -e no.abut ]
+}
+
+@test "shells, rods and particles that cannot be are refused by name, place and number" {
+    printf 'v -0.5 0 -0.5\nv 0.5 0 -0.5\nv 0 0 0.5\nf 1 3 2\n' > one.obj
+    printf 'v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n' > line.obj
+    printf 'v -0.4 0 -0.4\nv 0.4 0 -0.4\nv 0 0 0.4\nf 1 3 2\n' > small.obj
+    printf 'v 0 0 0\nl 1\n' > stub.obj
+    printf 'v 0 0 0\nv 0 0 0\nl 1 2\n' > dot.obj
+    printf 'v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n' > nan.obj
+    no_scene "bad.yaml:1:14: triangle 0 of 'a' has no area at rest: 2 A = 0 m^2" \
+        <<< 'objects: {a: {mesh: one.obj, shell: {thickness: 1 mm}, rest: {mesh: line.obj}}}'
+    no_scene "a: triangle 0 (points 0 1 2) has no area at (0, 0, 0): 2 A / L^2 = 0" \
+        <<< 'objects: {a: {mesh: line.obj, shell: {thickness: 1 mm}}}'
+    no_scene "nan.obj:3: x of a vertex is 'nan': expected a finite number" \
+        <<< 'objects: {a: {mesh: nan.obj, shell: {thickness: 1 mm}}}'
+    no_scene "stub.obj:2: 'l' with 1 vertices: expected at least 2" <<< 'objects: {a: {mesh: stub.obj, rod: {radius: 1 mm}}}'
+    no_scene "segment 0 of 'a' has no length at rest" <<< 'objects: {a: {mesh: dot.obj, rod: {radius: 1 mm}}}'
+    no_scene "segment 0 names point 0 twice" \
+        <<< 'objects: {a: {generate: {explicit: {points: [[0, 0, 0]], segments: [[0, 0]]}}, rod: {radius: 1 mm}}}'
+    no_scene "segments is '1': expected an integer from 0 to 0" \
+        <<< 'objects: {a: {generate: {explicit: {points: [[0, 0, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}}}'
+    no_scene "bad.yaml:1:14: triangle 0 of 'a' starts with the stretch 1.25: expected less than its limit 1.05" \
+        <<< 'objects: {a: {mesh: one.obj, shell: {thickness: 1 mm, stretch-limit: 1.05}, rest: {mesh: small.obj}}}'
+    no_scene "triangle 0 of 'a' starts with the stretch 0.8: expected more than its limit 0.9" \
+        <<< 'objects: {a: {mesh: small.obj, shell: {thickness: 1 mm, stretch-limit: {lower: 0.9}}, rest: {mesh: one.obj}}}'
+    no_scene "starts with the strain 0.28125 along warp: expected less than the limit 0.05 of 'c'" <<'Y'
+materials: {c: {membrane: cloth, fabric: {warp: 1, weft: 1, coupling: 0, shear: 1}, strain-limit: {warp: 0.05, weft: 0.1, shear: 0.1}}}
+objects: {a: {mesh: one.obj, material: c, shell: {thickness: 1 mm}, rest: {mesh: small.obj}}}
+Y
+    no_scene "rest: a mesh of 1 triangles and 0 segments, expected 8 and 0 as 'a' has" \
+        <<< 'objects: {a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, rest: {mesh: one.obj}}}'
+    no_scene "point of 'a' (node 2) at (1.3, 0, 0) is 0.3 m from edge of 'a' (nodes 0, 1) at (0, 0, 0), expected more than their thickness, 1.5 m" <<'Y'
+objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [1.3, 0, 0]], segments: [[0, 1], [1, 2]]}}, rod: {radius: 1 mm}, contact-thickness: 1.5}}
+Y
+    no_scene "contact-thickness is '-1 mm': expected 0 or more" \
+        <<< 'objects: {a: {mesh: one.obj, shell: {thickness: 1 mm}, contact-thickness: -1 mm}}'
+    printf 'objects: {a: {mesh: one.obj, shell: {thickness: 1 mm, drag: 0}, contact-thickness: 0}}\n' > zero.yaml
+    exits 0 "$BIN/mesh-prep" zero.yaml -o zero.abut
+}
+
 @test "a contact thickness that the start does not keep is refused by name" {
     cat > thick.yaml <<'Y'
 objects:
