@@ -13,10 +13,11 @@
  * most so much */
 #define DISTRUST 0.5
 #define LEAST_TRUST 0.05
-/* in contact the initial matrix goes stale: it is made anew when this many iterations have not made the decrement this much
+/* as contacts change the initial matrix goes stale: it is made anew when this many iterations have not made the decrement this much
  * smaller */
 #define PATIENCE 5
 #define PROGRESS 0.1
+#define SAME_GAP 1.25       /* barriers whose smallest gap has changed by less are as stiff as they were */
 /* Newton directions by conjugate gradients: relative residual while the direction is long and when the convergence test looks
  * at it; iterations before the initial matrix is made anew, and at all */
 #define FAR 1e-3
@@ -118,6 +119,29 @@ static abut_status apply_down(abut_direction *d, double *slope, abut_report *rep
     return rc;
 }
 
+static uint64_t mix(uint64_t key, int32_t value)
+{
+    return (key ^ (uint32_t)value) * 0x100000001b3;     /* FNV-1a, by numbers */
+}
+
+static struct abut_touched touched_at(const abut_problem *p, const abut_pairs *pairs)
+{
+    uint64_t key = 0xcbf29ce484222325;
+    for (size_t i = 0; i < pairs->n; i++)
+        for (int k = 0; k < 4; k++) key = mix(key, pairs->vert[i][k]);
+    for (size_t i = 0; i < pairs->n_plane; i++) key = mix(key, pairs->plane_vert[i]);
+    return (struct abut_touched){ key, abut_pairs_smallest_gap(&p->cm, pairs, NULL) };
+}
+
+/* There is friction, or contacts are others than those that the initial matrix has seen. */
+static int contacts_changed(const abut_quasi *q, const abut_problem *p, const abut_pairs *pairs)
+{
+    if (p->lag.n) return 1;
+    if (pairs->n + pairs->n_plane == 0) return 0;
+    const struct abut_touched now = touched_at(p, pairs);
+    return now.key != q->touched.key || now.gap > SAME_GAP * q->touched.gap || q->touched.gap > SAME_GAP * now.gap;
+}
+
 static abut_status renew(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                          abut_report *rep, abut_err *err)
 {
@@ -126,6 +150,7 @@ static abut_status renew(abut_direction *d, const abut_problem *p, const double 
     if (rc) return rc;
     abut_lbfgs_forget(&q->pairs);
     q->started = 1;
+    q->touched = touched_at(p, pairs);
     q->age = q->mark_age = 0;
     q->mark_slope = INFINITY;
     return ABUT_OK;
@@ -133,14 +158,14 @@ static abut_status renew(abut_direction *d, const abut_problem *p, const double 
 
 /* Contacts have changed too much for the initial matrix, going by what its directions bring: slope = g B g is twice the decrease
  * that they promise. */
-static int is_stale(abut_quasi *q, int touches, double slope)
+static int is_stale(abut_quasi *q, const abut_problem *p, const abut_pairs *pairs, double slope)
 {
     q->age++;
     if (!(slope > PROGRESS * q->mark_slope)) {
         q->mark_slope = slope;
         q->mark_age = q->age;
     }
-    return touches && q->age - q->mark_age >= PATIENCE;
+    return q->age - q->mark_age >= PATIENCE && contacts_changed(q, p, pairs);
 }
 
 /* Where the search shall begin: at the minimum of the quadratic model with the last Newton matrix, Li 2020, eq. 3.14.  The
@@ -202,13 +227,12 @@ static abut_status direct(abut_direction *d, const abut_problem *p, const double
                           double *slope, int *fresh, abut_report *rep, abut_err *err)
 {
     abut_quasi *q = &d->quasi;
-    const int touches = pairs->n + pairs->n_plane + p->lag.n > 0;
     *fresh = !q->started;
     abut_status rc = *fresh ? renew(d, p, x, y, pairs, rep, err) : ABUT_OK;
     const double clock = abut_time_wall();
     if (!rc) rc = apply_down(d, slope, rep, err);
     rep->seconds.solve += abut_time_wall() - clock;
-    if (rc || *fresh || !is_stale(q, touches, *slope)) return rc;
+    if (rc || *fresh || !is_stale(q, p, pairs, *slope)) return rc;
     *fresh = 1;
     rc = renew(d, p, x, y, pairs, rep, err);
     return rc ? rc : apply_down(d, slope, rep, err);

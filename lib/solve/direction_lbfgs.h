@@ -1,6 +1,6 @@
 /* Quasi-Newton directions: p = -B g, B the limited-memory BFGS operator (linalg/lbfgs.h) of the last iterations on an initial
  * matrix that is made at the first iterate of the minimisation and kept (Li 2020, 3.4; Liu 2018, 7.2):
- * solve/direction_initial.h has them.  While anything touches it is made anew when its directions bring little.
+ * solve/direction_initial.h has them.  When contacts have changed since it is made anew once its directions bring little.
  *
  * The objective decides what is remembered: when it changes (barrier stiffness, augmented Lagrangian) the pairs are forgotten
  * and the initial matrix is made anew.  All of it ends with the minimisation, so a restart from a frame gives the same bytes.
@@ -24,6 +24,10 @@ typedef struct abut_quasi {
     int insist;             /* the next direction shall be Newton's: this one led nowhere */
     int changes;            /* of the objective that it knows: abut_problem */
     int32_t nrow;
+    struct abut_touched {   /* contacts that this initial matrix has seen */
+        uint64_t key;       /* of their vertices */
+        double gap;         /* m: the smallest */
+    } touched;
     int age, mark_age;      /* iterations with this initial matrix, those of them before the last progress */
     double mark_slope;      /* kg m^2, there */
     double trust;           /* a quasi-Newton direction is at least this part of Newton's, as far as it has been seen */
