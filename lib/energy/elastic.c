@@ -303,6 +303,7 @@ abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *
 void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, double *g)
 {
     const int32_t nv = e->model->nv, corners = e->inc_first[nv];
+    if (!corners) return;
     /* corners of a node lie anywhere: those to come are fetched early */
     #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < nv; i++) {
@@ -334,7 +335,7 @@ abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_ela
                                 abut_err *err)
 {
     const size_t bytes = 3 * (size_t)e->model->nv * sizeof *x, nt = (size_t)e->model->nt;
-    if (memo->holds && !memcmp(memo->x, x, bytes)) return ABUT_OK;
+    if (!nt || (memo->holds && !memcmp(memo->x, x, bytes))) return ABUT_OK;
     memo->holds = 0;
     if (!memo->x) memo->x = malloc(bytes + 1);
     if (!memo->f) memo->f = malloc(12 * nt * sizeof *memo->f + 1);
