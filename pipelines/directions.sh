@@ -2,25 +2,27 @@
 # Every direction of `step --solver` on the same steps, with the same rule that ends them: iterations and processor seconds per
 # step.  Every trajectory passes through ccd-check.
 #
-#   pipelines/directions.sh [smoke|shapes|parts|sweep|contact ...]     smoke alone
-#   STEPS=12              steps of each run (shapes, parts, sweep)
+#   pipelines/directions.sh [smoke|published|shapes|large|parts|sweep|contact ...]     smoke alone
+#   STEPS=12              steps of each run (shapes, large, parts, sweep)
 #   SOLVERS="newton dot"  only these
 #   ABUT_DATA=../shared/data     the public meshes: ipc/input/tetMeshes/*.msh; without them the generated ones alone
 #   OUT=out/directions    rows of the table in table.md
 #
-# smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  parts: dot over the number of
-# subdomains.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball thrown on a floor, boxes that fall on each other, with friction, Newton rule.
+# smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: those of them
+# that the code of decomposed optimisation has been measured on, over as many steps.  large: a doll of 30 000 and of 100 000
+# nodes.  parts: dot over the number of subdomains.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball
+# thrown on a floor, boxes that fall on each other, with friction, Newton rule.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/directions} steps=${STEPS:-12} meshes=${ABUT_DATA:-../shared/data}/ipc/input/tetMeshes
 solvers=${SOLVERS:-newton newton-cg lbfgs-h dot lbfgs-pd lbfgs-jh lbfgs-ic gradient}
 mkdir -p "$out"
-head='| scene | nodes | solver | steps | iterations a step | energies a step | Newton directions a step | CPU s a step | factors, MB | contacts at most |'
+head='| scene | nodes | solver | steps | iterations a step | energies a step | Newton directions a step | CPU s a step | factors, MB | memory, MB | contacts at most |'
 { echo "$head"; echo "$head" | sed 's/[^|]\+/---/g'; } | tee "$out/table.md"
 
 # The ends of a body turn about x and go apart: twist and stretch of the release of decomposed optimisation, scaled to 1 m.
-pulled() {  # OBJECT OUTFILE [mesh-prep options]
-    local object=$1 to=$2
+pulled() {  # OBJECT OUTFILE [mesh-prep options]; away: m/s of each end
+    local object=$1 to=$2 away=${away-0.9}
     shift 2
     cat >"$out/pulled.yaml" <<Y
 abut: 1
@@ -33,8 +35,8 @@ selections:
   left: {object: body, relative-box: [[-1, -1, -1], [0.01, 2, 2]]}
   right: {object: body, relative-box: [[0.99, -1, -1], [2, 2, 2]]}
 motion:
-  - {select: left, translate: [-0.9, 0, 0], rotate: {axis: [1, 0, 0], rate: 72 deg/s}}
-  - {select: right, translate: [0.9, 0, 0], rotate: {axis: [1, 0, 0], rate: -72 deg/s}}
+  - {select: left, translate: [-$away, 0, 0], rotate: {axis: [1, 0, 0], rate: 72 deg/s}}
+  - {select: right, translate: [$away, 0, 0], rotate: {axis: [1, 0, 0], rate: -72 deg/s}}
 Y
     "$bin"/mesh-prep -q "$out/pulled.yaml" "$@" -o "$to"
 }
@@ -44,9 +46,10 @@ row() {     # SCENE NODES SOLVER REPORT STATUS
     awk -v scene="$1" -v nodes="$2" -v solver="$3" -v status="$5" '
         function value(key) { return match($0, "\"" key "\":[-0-9.e+]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : 0 }
         { n++; it += value("newton_iterations"); tr += value("line_search_trials"); ns += value("newton_solves"); cpu += value("cpu_seconds")
-          c = value("contacts") + value("half_space_contacts"); most = c > most ? c : most; mb = 8e-6 * value("factor_nnz") }
-        END { printf "| %s | %d | %s | %s | %.1f | %.1f | %.1f | %.3f | %.0f | %d |\n", scene, nodes, solver,
-                     status ? n " (status " status ")" : n, it / n, tr / n, solver ~ /^newton/ ? it / n : ns / n, cpu / n, mb, most }' "$4" |
+          c = value("contacts") + value("half_space_contacts"); most = c > most ? c : most; mb = 8e-6 * value("factor_nnz")
+          peak = 1e-6 * value("memory_peak") }
+        END { printf "| %s | %d | %s | %s | %.1f | %.1f | %.1f | %.3f | %.0f | %.0f | %d |\n", scene, nodes, solver,
+                     status ? n " (status " status ")" : n, it / n, tr / n, solver ~ /^newton/ ? it / n : ns / n, cpu / n, mb, peak, most }' "$4" |
         tee -a "$out/table.md"
 }
 
@@ -77,6 +80,33 @@ shapes() {
         [[ -e $meshes/$m.msh ]] || continue
         pulled "mesh: $(realpath "$meshes/$m.msh")" "$out/start.abut"
         compare "$m" "$out/start.abut" "$steps" --stop cn
+    done
+}
+
+published() {
+    local m
+    for m in bunny monkey8K; do
+        [[ -e $meshes/$m.msh ]] || continue
+        pulled "mesh: $(realpath "$meshes/$m.msh")" "$out/start.abut"
+        compare "$m" "$out/start.abut" "$([[ $m == bunny ]] && echo 40 || echo 20)" --stop cn
+    done
+    away=0 pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [60, 16, 16]}}' "$out/start.abut"
+    compare 'bar, twisted' "$out/start.abut" 20 --stop cn
+}
+
+# A body with head and limbs: thick and thin, of cells of this size.
+doll() {
+    echo "generate: {blob: {cell: $1, snap: true, blend: 0.02, capsules: [{from: [-0.15, 0, 0], to: [0.15, 0, 0], radius: 0.1}, " \
+        "{from: [0.33, 0, 0], radius: 0.09}, {from: [0.1, 0.1, 0], to: [0.2, 0.35, 0.05], radius: 0.03}, " \
+        "{from: [0.1, -0.1, 0], to: [0.2, -0.35, 0.05], radius: 0.03}, {from: [-0.2, 0.05, 0], to: [-0.5, 0.12, 0], radius: 0.045}, " \
+        "{from: [-0.2, -0.05, 0], to: [-0.5, -0.12, 0], radius: 0.045}]}}"
+}
+
+large() {
+    local cell
+    for cell in 0.0095 0.0063; do
+        pulled "$(doll $cell)" "$out/start.abut"
+        compare doll "$out/start.abut" "$steps" --stop cn
     done
 }
 
@@ -130,7 +160,7 @@ Y
 (($#)) || set -- smoke
 for group; do
     case $group in
-    smoke | shapes | parts | sweep | contact) $group ;;
+    smoke | published | shapes | large | parts | sweep | contact) $group ;;
     *) echo "directions.sh: no group '$group'" >&2; exit 2 ;;
     esac
 done

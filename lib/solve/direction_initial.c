@@ -12,6 +12,9 @@
 #include <string.h>
 
 #define NODES_PER_PART 1500 /* where nobody says how many parts */
+/* rows in contact are few: no more than this part of all, and than this, whose dense factor costs what a sparse one does */
+#define FEW_OF 8
+#define FEW 500
 
 static abut_status no_memory(const abut_problem *p, abut_err *err)
 {
@@ -26,6 +29,7 @@ void abut_initial_clear(abut_initial *s)
     free(s->inverse);
     abut_chol_scalar_free(&s->constant.factor);
     free(s->constant.node_row);
+    abut_patched_clear(&s->patched);
     abut_chol_free(&s->touching);
     *s = (abut_initial){ .kind = s->kind, .given = s->given, .parts = s->parts };
 }
@@ -248,10 +252,27 @@ static abut_status laplacian_make(abut_direction *d, const abut_problem *p, cons
 {
     abut_initial *s = &d->initial;
     abut_elems touch;
-    s->touches = pairs->n + pairs->n_plane + p->lag.n > 0;
-    if (!s->touches) return constant_make(s, p, err);
-    const abut_status rc = abut_direction_touching(d, p, x, y, pairs, &touch, err);
-    return rc ? rc : touching_make(s, p, &touch, d->threads, err);
+    int32_t rows = 0;
+    s->touches = ABUT_TOUCHES_NOTHING;
+    if (pairs->n + pairs->n_plane + p->lag.n == 0) return constant_make(s, p, err);
+    abut_status rc = abut_direction_touching(d, p, x, y, pairs, &touch, err);
+    if (!rc) rc = abut_patched_count(p->nrow, &touch, &rows, err);
+    if (rc) return rc;
+    s->touches = rows <= FEW && rows <= p->nrow / FEW_OF ? ABUT_TOUCHES_FEW : ABUT_TOUCHES_MANY;
+    if (s->touches == ABUT_TOUCHES_MANY) return touching_make(s, p, &touch, d->threads, err);
+    rc = constant_make(s, p, err);
+    return rc ? rc : abut_patched_make(&s->patched, s->constant.factor, p->nrow, &touch, err);
+}
+
+/* of lbfgs-pd */
+static abut_precond laplacian_precond(abut_direction *d)
+{
+    abut_initial *s = &d->initial;
+    switch (s->touches) {
+    case ABUT_TOUCHES_MANY: return abut_chol_precond(s->touching);
+    case ABUT_TOUCHES_FEW: return abut_patched_precond(&s->patched);
+    default: return (abut_precond){ constant_apply, s->constant.factor, d->quasi.nrow };
+    }
 }
 
 abut_status abut_initial_make(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
@@ -279,8 +300,7 @@ abut_precond abut_initial_precond(abut_direction *d, int symmetric)
 {
     abut_initial *s = &d->initial;
     switch (s->kind) {
-    case ABUT_SOLVE_LBFGS_PD:
-        return s->touches ? abut_chol_precond(s->touching) : (abut_precond){ constant_apply, s->constant.factor, d->quasi.nrow };
+    case ABUT_SOLVE_LBFGS_PD: return laplacian_precond(d);
     case ABUT_SOLVE_LBFGS_IC: return abut_ichol_precond(&s->ic);
     case ABUT_SOLVE_GRADIENT: return (abut_precond){ diagonal_apply, s, s->rows };
     case ABUT_SOLVE_LBFGS_H: return abut_chol_precond(d->chol);
@@ -291,12 +311,13 @@ abut_precond abut_initial_precond(abut_direction *d, int symmetric)
 void abut_initial_stats(const abut_direction *d, double *nnz, double *flops)
 {
     const abut_initial *s = &d->initial;
-    if (s->kind == ABUT_SOLVE_LBFGS_H || (s->kind == ABUT_SOLVE_LBFGS_PD && s->touches)) {
+    if (s->kind == ABUT_SOLVE_LBFGS_H || (s->kind == ABUT_SOLVE_LBFGS_PD && s->touches == ABUT_TOUCHES_MANY)) {
         const abut_chol_stats c = abut_chol_get_stats(s->kind == ABUT_SOLVE_LBFGS_H ? d->chol : s->touching);
         *nnz = c.factor_nnz, *flops = c.factor_flops;
     } else if (s->kind == ABUT_SOLVE_LBFGS_PD) {
         const abut_chol_scalar_stats c = abut_chol_scalar_get_stats(s->constant.factor);
-        *nnz = c.factor_nnz, *flops = c.factor_flops;
+        const double m = s->touches ? s->patched.m : 0;
+        *nnz = c.factor_nnz + 10 * m * m, *flops = c.factor_flops + 9 * m * m * m;
     } else if (s->kind == ABUT_SOLVE_LBFGS_IC) {
         *nnz = 9 * (double)s->ic.L.nnz, *flops = 0;
     } else if (s->kind == ABUT_SOLVE_GRADIENT) {

@@ -6,8 +6,8 @@
  *                submatrix of A on its nodes; z = mean over the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13)
  *     lbfgs-jh   A on disjoint sets of nodes: block Jacobi
  *     lbfgs-ic   A by incomplete Cholesky without fill
- *     lbfgs-pd   D + the Laplacian of the elements (solve/laplacian.h), one scalar matrix for x, y and z; while anything
- *                touches, the Hessians of contact and friction are added to it in 3x3 blocks
+ *     lbfgs-pd   D + the Laplacian of the elements (solve/laplacian.h), one scalar matrix for x, y and z, and the Hessians of
+ *                contact and friction: on few rows they patch its factor (linalg/patched.h), else the sum is factored
  *     gradient   the diagonal blocks of A
  *
  * Contacts that join nodes of different subdomains are dropped from them, but for what they add to the diagonal.  A partition
@@ -19,6 +19,7 @@
 #include "linalg/chol_scalar.h"
 #include "linalg/domains.h"
 #include "linalg/ichol.h"
+#include "linalg/patched.h"
 #include "part/partition.h"
 #include "solve/problem.h"
 #include "solve/report.h"
@@ -39,8 +40,9 @@ typedef struct abut_initial {
         int32_t *node_row;  /* [nv] */
         double psi;
     } constant;
-    abut_chol *touching;    /* with contacts, and whether it is in use */
-    int touches;
+    abut_patched patched;   /* the same with contacts on a few rows */
+    abut_chol *touching;    /* with many */
+    enum { ABUT_TOUCHES_NOTHING, ABUT_TOUCHES_FEW, ABUT_TOUCHES_MANY } touches;     /* which of the three is in use */
 } abut_initial;
 
 struct abut_direction;

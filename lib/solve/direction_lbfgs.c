@@ -13,8 +13,8 @@
  * most so much */
 #define DISTRUST 0.5
 #define LEAST_TRUST 0.05
-/* as contacts change the initial matrix goes stale: it is made anew when this many iterations have not made the decrement this much
- * smaller */
+/* as contacts change the initial matrix goes stale: it is made anew when this many iterations have not made the decrement
+ * this much smaller */
 #define PATIENCE 5
 #define PROGRESS 0.1
 #define SAME_GAP 1.25       /* barriers whose smallest gap has changed by less are as stiff as they were */

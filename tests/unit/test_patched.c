@@ -1,0 +1,115 @@
+/* A patched scalar factor against the block factor of the whole sum. */
+#include "base/par.h"
+#include "base/rng.h"
+#include "linalg/chol.h"
+#include "linalg/patched.h"
+
+#include "check.h"
+
+#include <stdlib.h>
+
+enum { N = 400, LINKS = 1200 };
+
+/* springs along a chain and across, and masses: multiples of the identity */
+static void base_elements(int32_t *row, double *val, double *diag)
+{
+    abut_rng r = { 5 };
+    memset(val, 0, LINKS * ABUT_PACKED * sizeof *val);
+    for (int32_t e = 0; e < LINKS; e++) {
+        const int32_t a = e % N, b = e < N ? (a + 1) % N : (int32_t)abut_rng_below(&r, N);
+        const double k = abut_rng_real(&r, 1, 100);
+        row[4 * e] = a, row[4 * e + 1] = a == b ? -1 : b, row[4 * e + 2] = row[4 * e + 3] = -1;
+        for (int d = 0; d < 9; d += 4) {
+            val[ABUT_PACKED * e + d] = val[ABUT_PACKED * e + 36 + d] = k;
+            val[ABUT_PACKED * e + 9 + d] = -k;
+        }
+    }
+    for (int32_t i = 0; i < N; i++) diag[i] = abut_rng_real(&r, 0.1, 1);
+}
+
+/* n elements on the rows below `below`: w w^T times a stiffness, of rank one as contacts are; some corners unused or shared */
+static void touch(size_t n, int32_t below, int32_t *row, double *val)
+{
+    abut_rng r = { 6 };
+    for (size_t e = 0; e < n; e++) {
+        double w[12], *H = val + ABUT_PACKED * e;
+        const double k = pow(10, abut_rng_real(&r, -2, 6));
+        for (size_t c = 0; c < 4; c++)
+            row[4 * e + c] = abut_rng_below(&r, 6) ? (int32_t)abut_rng_below(&r, (uint32_t)below) * (N / below) : -1;
+        for (int i = 0; i < 12; i++) w[i] = abut_rng_real(&r, -1, 1);
+        for (int a = 0; a < 4; a++)
+            for (int b = a; b < 4; b++)
+                for (int i = 0; i < 9; i++) *H++ = k * w[3 * a + i / 3] * w[3 * b + i % 3];
+    }
+}
+
+TEST(solutions_are_those_of_the_whole_matrix)
+{
+    static const size_t contacts[] = { 0, 1, 2, 30, 300 };
+    int32_t *row = malloc(4 * LINKS * sizeof *row), *trow = malloc(4 * 300 * sizeof *trow);
+    double *val = malloc(LINKS * ABUT_PACKED * sizeof *val), *tval = malloc(300 * ABUT_PACKED * sizeof *tval), diag[N];
+    double b[3 * N], x[3 * N], want[3 * N], g[3 * N];
+    base_elements(row, val, diag);
+    for (int c = 0; c < 5; c++) {
+        abut_bsr A0 = { 0 }, A = { 0 };
+        abut_chol_scalar *base = NULL;
+        abut_chol *whole = NULL;
+        abut_patched s = { 0 };
+        abut_rng r = { 7 };
+        int32_t m;
+        touch(contacts[c], c == 4 ? 40 : N, trow, tval);
+        const abut_elems sets[2] = { { LINKS, row, val }, { contacts[c], trow, tval } };
+        CHECK(!abut_bsr_pattern(&A0, N, sets, 1, NULL) && !abut_bsr_pattern(&A, N, sets, 2, NULL));
+        abut_bsr_assemble(&A0, diag, sets, 1);
+        abut_bsr_assemble(&A, diag, sets, 2);
+        CHECK(!abut_chol_scalar_new(&base, &A0, NULL, NULL));
+        CHECK(!abut_chol_new(&whole, &A, NULL, 1, NULL) && !abut_chol_factor(whole, &A, NULL));
+        CHECK(!abut_patched_make(&s, base, N, &sets[1], NULL));
+        CHECK(!abut_patched_count(N, &sets[1], &m, NULL) && m == s.m);
+        CHECK(c == 4 ? m == 40 : m <= 4 * (int32_t)contacts[c]);
+        const abut_precond D = abut_patched_precond(&s);
+        double most = 0, left = 0;
+        for (int i = 0; i < 3 * N; i++) b[i] = abut_rng_real(&r, -1, 1);
+        CHECK(D.rows == N && !D.apply(D.of, b, x, NULL));
+        CHECK(!abut_chol_solve(whole, b, want, NULL));
+        for (int i = 0; i < 3 * N; i++) most = fmax(most, fabs(want[i]));
+        for (int i = 0; i < 3 * N; i++) CHECK_NEAR(x[i], want[i], 1e-9 * most);
+        abut_bsr_multiply(&A, x, g);
+        for (int i = 0; i < 3 * N; i++) left = fmax(left, fabs(g[i] - b[i]));
+        CHECK(left < 1e-6);     /* of stiffnesses up to 1e6 */
+        abut_threads_set(2);
+        CHECK(!D.apply(D.of, b, g, NULL) && !memcmp(g, x, sizeof g));
+        abut_threads_set(1);
+        abut_patched_clear(&s);
+        abut_chol_scalar_free(&base);
+        abut_chol_free(&whole);
+        abut_bsr_clear(&A0);
+        abut_bsr_clear(&A);
+    }
+    free(row), free(trow), free(val), free(tval);
+}
+
+TEST(a_sum_that_is_not_positive_definite_is_refused)
+{
+    const int32_t row[4] = { 1, -1, -1, -1 };
+    double val[ABUT_PACKED] = { -3 }, diag[2] = { 1, 1 };
+    const abut_elems none = { 0 }, bad = { 1, row, val };
+    abut_bsr A = { 0 };
+    abut_chol_scalar *base = NULL;
+    abut_patched s = { 0 };
+    abut_err err = { 0 };
+    CHECK(!abut_bsr_pattern(&A, 2, &none, 1, NULL));
+    abut_bsr_assemble(&A, diag, &none, 1);
+    CHECK(!abut_chol_scalar_new(&base, &A, NULL, NULL));
+    CHECK(abut_patched_make(&s, base, 2, &bad, &err) == ABUT_E_NUMERIC && strstr(err.msg, "positive definite") && !s.row);
+    abut_chol_scalar_free(&base);
+    abut_bsr_clear(&A);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(solutions_are_those_of_the_whole_matrix);
+    RUN(a_sum_that_is_not_positive_definite_is_refused);
+    return check_done();
+}
