@@ -264,7 +264,8 @@ TEST(drag_is_the_derivative_of_a_convex_potential)
     double x[N], c[N], g[N] = { 0 }, by_area[N] = { 0 }, d[N], Hd[N];
     crumpled(s, c);
     s->drag = 0.7;
-    memcpy(s->wind, (double[]){ 0.4, -0.2, 0.3 }, sizeof s->wind);
+    const double wind[3] = { 0.4, -0.2, 0.3 };
+    memcpy(s->wind, wind, sizeof wind);
     slender_open(&w, s);
     abut_air *air = &w.st.solver.prob.air;
     const abut_model *m = &w.model;
@@ -274,7 +275,7 @@ TEST(drag_is_the_derivative_of_a_convex_potential)
     abut_air_drag_gradient(air, x, c, tau, 0.5, g);
     for (int32_t t = 0; t < m->nsh; t++) {      /* c A |w.n| (w.n) n, with A n of where the step starts */
         const int32_t *v = m->shell + 3 * t;
-        abut_vec3 y[3], rel = abut_v3_get(s->wind);
+        abut_vec3 y[3], rel = abut_v3_get(wind);
         for (int k = 0; k < 3; k++) {
             y[k] = abut_v3_get(c + 3 * v[k]);
             rel = abut_v3_axpy(rel, -1 / (3 * tau), abut_v3_sub(abut_v3_get(x + 3 * v[k]), y[k]));
