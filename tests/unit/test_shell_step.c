@@ -298,6 +298,113 @@ TEST(the_equilibrium_of_a_sheet_is_where_a_damped_one_comes_to_rest)
     world_close(&moving);
 }
 
+/* Stress at the stretch s of a sheet without Poisson's ratio under tension, with a limit of 1.1 and kappa = 1 kPa, Pa. */
+static double tension(double young, double s)
+{
+    double db;
+    (void)abut_stretch_barrier(s, 1, 1.1, &db, NULL);
+    return young * 0.5 * (s * s - 1) * s + 1e3 * db;
+}
+
+/* How long a sheet of length L hangs that carries its own weight: every cross-section what is below it. */
+static double hanging_length(double L, double young, double weight)
+{
+    enum { N = 400 };
+    double sum = 0;
+    for (int i = 0; i < N; i++) {
+        double lo = 1, hi = 1.1;
+        for (int k = 0; k < 60; k++) {
+            const double mid = 0.5 * (lo + hi);
+            if (tension(young, mid) < weight * (i + 0.5) / N) lo = mid;
+            else hi = mid;
+        }
+        sum += lo * L / N;
+    }
+    return sum;
+}
+
+/* A barrier that summed over triangles instead of over their volume would stiffen with their number. */
+TEST(a_hanging_sheet_with_a_limit_is_as_long_as_theory_says_on_any_mesh)
+{
+    const double want = hanging_length(0.4, 2e4, 2000 * 9.81 * 0.4);
+    double off[3] = { 0 };
+    for (int k = 0; k < 3; k++) {
+        world w;
+        world_scene(&w, "time: {step: 0.04, scheme: quasi-static}\ntolerance: 1e-9 m/s\n"
+                    "materials: {m: {model: stvk, density: 2000, young: 20 kPa, poisson: 0}}\n"
+                    "objects: {s: {generate: {cloth: {size: [0.4, 0.1], cells: [%d, 2]}},\n"
+                    "              rotate: {axis: [0, 0, 1], angle: -90 deg}, shell: {thickness: 0.3 mm, stretch-limit: 1.1}}}\n"
+                    "motion: [{select: {object: s, relative-box: [[0, 0.999, 0], [1, 1, 1]]}, fix: true}]\n", 2 << k);
+        CHECK(!world_judged(&w, 1));
+        double low = INFINITY, high = -INFINITY;
+        for (int32_t i = 0; i < w.model.nv; i++) {
+            low = fmin(low, get(&w, "node/x")[3 * i + 1]);
+            high = fmax(high, get(&w, "node/x")[3 * i + 1]);
+        }
+        off[k] = high - low - want;
+        printf("# %d cells: %.6f m, off by %.2g\n", 2 << k, high - low, off[k]);
+        CHECK(*get(&w, "strain/kappa") == ABUT_STRAIN_KAPPA_MIN && largest_stretch(&w, NULL) > 1.03);
+        world_close(&w);
+    }
+    CHECK(fabs(off[2]) < 2e-4 && fabs(off[1]) < 0.5 * fabs(off[0]) && fabs(off[2]) < 0.5 * fabs(off[1]));
+}
+
+/* A rod on a sheet with a limit on a ball: point k of the sheet is number (k a + b) mod n, its elements are mixed likewise and
+ * their corners turned round. */
+static void mixed_scene(world *w, int a, int b)
+{
+    enum { N = 5, NODES = N * N, TRIS = 2 * (N - 1) * (N - 1) };
+    static char text[4096];
+    int at[NODES], n = 0, tri[TRIS][3], nt = 0;
+    for (int i = 0; i < NODES; i++) at[(i * a + b) % NODES] = i;
+    for (int i = 0; i + 1 < N; i++)
+        for (int k = 0; k + 1 < N; k++) {
+            const int v = N * i + k, quad[4] = { v, v + N, v + N + 1, v + 1 };
+            for (int t = 0; t < 2; t++)
+                for (int c = 0; c < 3; c++) tri[nt + t][c] = quad[c == 0 ? (i + k) % 2 : ((i + k) % 2 + c + t) % 4];
+            nt += 2;
+        }
+    n += snprintf(text + n, sizeof text - (size_t)n, "time: {step: 0.01}\ntolerance: 1e-9 m/s\n"
+                  "contact: {dhat: 2 mm, friction: {mu: 0.3, eps_v: 1e-2 m/s}}\n"
+                  "materials: {m: {model: stvk, density: 470, young: 8 kPa, poisson: 0.24, bending-young: 0.8 MPa}}\n"
+                  "objects:\n  sheet:\n    shell: {thickness: 0.5 mm, stretch-limit: 1.05}\n    contact-thickness: 1 mm\n"
+                  "    generate:\n      explicit:\n        points: [");
+    for (int j = 0; j < NODES; j++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "[%g, 0, %g],", 0.05 * (at[j] / N) - 0.1, 0.05 * (at[j] % N) - 0.1);
+    n += snprintf(text + n, sizeof text - (size_t)n, "]\n        triangles: [");
+    for (int j = 0; j < TRIS; j++) {
+        const int *v = tri[(j * 5 * a + b) % TRIS];
+        int w3[3];
+        for (int c = 0; c < 3; c++) w3[c] = (v[(c + j * a * b) % 3] * a + b) % NODES;
+        n += snprintf(text + n, sizeof text - (size_t)n, "[%d, %d, %d],", w3[0], w3[1], w3[2]);
+    }
+    n += snprintf(text + n, sizeof text - (size_t)n, "]\n"
+                  "  hair: {generate: {rod: {length: 0.09, cells: 4}}, rod: {radius: 1 mm}, contact-thickness: 2 mm,\n"
+                  "         rotate: {axis: [0, 1, 0], angle: 35 deg}, translate: [0, 2.3 mm, 0]}\n"
+                  "  ball: {generate: {icosphere: {radius: 3 cm, divisions: 2}}, obstacle: true,\n"
+                  "         translate: [3 mm, -31 mm, 2 mm]}\n");
+    if (n >= (int)sizeof text) printf("# the scene is too long\n"), abort();
+    world_scene(w, "%s", text);
+}
+
+TEST(the_order_of_nodes_and_elements_does_not_matter)
+{
+    enum { NODES = 25 };
+    world plain, mixed;
+    const int a = 7, b = 11;
+    mixed_scene(&plain, 1, 0);
+    mixed_scene(&mixed, a, b);
+    CHECK(!world_judged(&plain, 6));
+    CHECK(!world_judged(&mixed, 6));
+    CHECK(plain.rep.contacts > 5);
+    for (int32_t i = 0; i < plain.model.nv; i++) {
+        const int32_t j = i < NODES ? (i * a + b) % NODES : i;
+        for (int d = 0; d < 3; d++) CHECK_NEAR(get(&plain, "node/x")[3 * i + d], get(&mixed, "node/x")[3 * j + d], 1e-9);
+    }
+    world_close(&plain);
+    world_close(&mixed);
+}
+
 TEST(a_free_sheet_keeps_its_momenta)
 {
     world w;
@@ -385,6 +492,8 @@ int main(int argc, char **argv)
     RUN(cloth_far_too_soft_for_its_weight_is_stiffened_and_restarts_with_the_same_bytes);
     RUN(a_limited_sheet_comes_to_lie_on_a_block);
     RUN(the_equilibrium_of_a_sheet_is_where_a_damped_one_comes_to_rest);
+    RUN(a_hanging_sheet_with_a_limit_is_as_long_as_theory_says_on_any_mesh);
+    RUN(the_order_of_nodes_and_elements_does_not_matter);
     RUN(a_free_sheet_keeps_its_momenta);
     RUN(damping_of_shells_is_the_derivative_of_its_energy);
     RUN(the_books_balance_when_the_stiffness_changes);
