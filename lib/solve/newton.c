@@ -14,6 +14,8 @@
 #define SOFT_GAP 0.1 /* of dhat: below it the barrier is stiffened */
 /* a body has gone so many lengths of the scene, and nothing was in its way: nothing holds it */
 #define ADRIFT 100
+/* so many Newton directions in a row within rounding: a norm that has not been reached will not be */
+#define VAIN 30
 
 abut_solver_opts abut_solver_defaults(void)
 {
@@ -186,7 +188,10 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     s->failed.alpha = it->alpha;
     if (moved) {
         it->decrease = before - abut_energy_sum(e);
-        if (!(it->decrease > abut_energy_noise(p, e))) abut_direction_insist(&s->dir);      /* it may be rounding that leads on */
+        const int fell = it->decrease > abut_energy_noise(p, e);
+        if (!fell) abut_direction_insist(&s->dir);      /* it may be rounding that leads on */
+        s->vain = fell || !s->dir.exact ? 0 : s->vain + 1;
+        if (s->opt.norm > 0 && s->vain >= VAIN) return give_up(s, ABUT_FAILED_STALLED, err);
         abut_problem_tension_forecast(p, s->x, s->turn.taken ? s->turn.meant : s->xt, it->alpha);
         abut_search_accept(s);
         rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
@@ -227,7 +232,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     int known = 0;   /* e is the energy at s->x */
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->push = (struct abut_push){ .eta = 0 };
-    s->adrift = s->tight = 0;
+    s->adrift = s->tight = s->vain = 0;
     s->turn.taken = 0;
     abut_problem_tension(p, s->x);
 

@@ -198,6 +198,10 @@ for t in ("1e-4", "1e-7"):
 n = {t: sum(json.loads(l)["newton_iterations"] for l in open(f"newton-{t}.jsonl")) for t in ("1e-4", "1e-7")}
 assert n["1e-4"] < n["1e-7"], n
 P
+    # below rounding: no endless loop
+    exits 4 "$BIN/step" --stop cn --tolerance 1e-30 -n 1 --report r.jsonl "$pile" -o o.abut
+    says "no step along the direction lowers the objective"
+    "$PYTHON" -c 'import json; n = json.loads(open("r.jsonl").readline())["newton_iterations"]; assert n < 100, n'
     exits 2 "$BIN/step" --stop cnn "$pile" -o o.abut
     says "know newton and cn"
     exits 2 "$BIN/step" --tolerance 0 "$pile" -o o.abut
