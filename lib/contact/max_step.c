@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "geom/ccd.h"
+#include "geom/slab.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,12 +51,12 @@ struct motion {
     double slack, rounding2;
 };
 
-/* The pair keeps its slack up to t, shown by boxes alone: in time t a distance falls by at most t |relative displacement|,
- * and up to (1 - slack) of what is beyond the thickness may go.  One part in ten is left to the stopping rule of the CCD, so
- * that it would have said the same. */
-static inline int far_apart(const struct motion *m, const struct moving_box *a, const struct moving_box *b, double xi, double t)
+/* The pair keeps its slack up to t: gap2 is a lower bound of its squared distance, span2 an upper one of its squared relative
+ * displacement.  In time t a distance falls by at most t |relative displacement|, and up to (1 - slack) of what is beyond the
+ * thickness may go.  One part in ten is left to the stopping rule of the CCD, so that it would have said the same. */
+static inline int far_apart(const struct motion *m, double gap2, double span2, double xi, double t)
 {
-    const double gap2 = abut_box_gap2(&a->at, &b->at), fall = 1.1 * t / (1 - m->slack), span2 = abut_box_span2(&a->by, &b->by);
+    const double fall = 1.1 * t / (1 - m->slack);
     if (xi > 0) {
         const double gap = sqrt(gap2) - xi;
         return gap > 0 && gap * gap > m->rounding2 && gap >= fall * sqrt(span2);
@@ -93,8 +94,10 @@ static inline __attribute__((always_inline)) void bound_of_kind(const abut_collm
         if (ij[0] != last) first = moving_box(m->y, m->move, a, na);
         last = ij[0];
         const struct moving_box second = moving_box(m->y, m->move, b, nb);
-        const double xi = abut_candidate_xi(cm, s, ij);
-        if (!far_apart(m, &first, &second, xi, out->toi)) pair_bound(cm, s, ij, m, xi, index + (k - lo), out);
+        const double xi = abut_candidate_xi(cm, s, ij), span2 = abut_box_span2(&first.by, &second.by);
+        if (far_apart(m, abut_box_gap2(&first.at, &second.at), span2, xi, out->toi)) continue;
+        if (far_apart(m, abut_slab_centroids2(m->y, a, na, b, nb), span2, xi, out->toi)) continue;
+        pair_bound(cm, s, ij, m, xi, index + (k - lo), out);
     }
 }
 

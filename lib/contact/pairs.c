@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "geom/mollify.h"
+#include "geom/slab.h"
 
 #include <float.h>
 #include <math.h>
@@ -109,7 +110,18 @@ static inline __attribute__((always_inline)) abut_box primitive_box(const abut_c
     return abut_box_of(y, v, second ? (s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2) : s == ABUT_EE ? 2 : 1);
 }
 
-/* Candidates of a list come in runs of one first primitive: its box is made once.  Most candidates end at the boxes.
+/* As abut_slab_centroids2; the kind is a literal. */
+static inline __attribute__((always_inline)) double centroid_gap2(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2],
+                                                                  const double *y)
+{
+    const int32_t *a, *b;
+    (void)abut_candidate_first(cm, s, ij, &a);
+    (void)abut_candidate_second(cm, s, ij, &b);
+    return abut_slab_centroids2(y, a, s == ABUT_EE ? 2 : 1, b, s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2);
+}
+
+/* Candidates of a list come in runs of one first primitive: its box is made once.  Most candidates end at the boxes, most of
+ * the others at the line of the centroids.
  * The kind is a literal at every call. */
 static inline __attribute__((always_inline)) void block_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
                                                                 abut_stencil s, size_t b, const double *y, struct finds *f,
@@ -129,7 +141,7 @@ static inline __attribute__((always_inline)) void block_of_kind(const abut_collm
             xi = abut_candidate_xi(cm, s, ij);
             far2 = (xi + dhat) * (xi + dhat) * (1 + 1e-9);
         }
-        if (abut_box_gap2(&first, &second) > far2) continue;
+        if (abut_box_gap2(&first, &second) > far2 || centroid_gap2(cm, s, ij, y) > far2) continue;
         const int hit = classify(cm, s, ij, y, xi, &f->c[f->n]);
         if (hit < 0 && spot->bad < 0) spot->bad = (int32_t)(k - r.lo);
         f->n += hit > 0;

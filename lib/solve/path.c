@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "geom/ccd.h"
 #include "geom/ccd_within.h"
+#include "geom/slab.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -100,16 +101,24 @@ static void move_boxes(const abut_path *p, const int32_t *idx, int n, abut_box *
     *by = abut_box_of(move, self, n);
 }
 
-/* The gap is wider than all the way that the primitives go relative to each other, and a tenth of it, as boxes show: most pairs
- * of a long line are neighbours that move alike. */
+/* The gap is wider than all the way that the primitives go relative to each other, and a tenth of it: most pairs of a long line
+ * are neighbours that move alike.  gap2: a lower bound of the squared distance at y0. */
+static int wide_enough(const abut_path *p, double gap2, double span2, double xi)
+{
+    const double gap = sqrt(gap2) - xi;
+    return gap > p->rounding && gap >= 1.1 * sqrt(span2);
+}
+
 static int stay_apart(const abut_path *p, const abut_collmesh *cm, const abut_path_hit *pair)
 {
     const int na = pair->kind == ABUT_EE ? 2 : 1, nb = abut_stencil_size(pair->kind) - na;
+    const double xi = abut_collmesh_xi(cm, pair->kind, pair->v);
     abut_box at[2], by[2];
     move_boxes(p, pair->v, na, &at[0], &by[0]);
     move_boxes(p, pair->v + na, nb, &at[1], &by[1]);
-    const double gap = sqrt(abut_box_gap2(&at[0], &at[1])) - abut_collmesh_xi(cm, pair->kind, pair->v);
-    return gap > p->rounding && gap >= 1.1 * sqrt(abut_box_span2(&by[0], &by[1]));
+    const double span2 = abut_box_span2(&by[0], &by[1]);
+    return wide_enough(p, abut_box_gap2(&at[0], &at[1]), span2, xi) ||
+           wide_enough(p, abut_slab_centroids2(p->y0, pair->v, na, pair->v + na, nb), span2, xi);
 }
 
 /* Whether the primitives touch, or come within their thickness of each other, on the way. */

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "geom/ccd.h"
+#include "geom/slab.h"
 
 static double power(abut_rng *r, double lo, double hi) { return pow(10, abut_rng_real(r, lo, hi)); }
 
@@ -43,6 +44,42 @@ TEST(separation_is_never_above_the_exact_distance)
         const double d = abut_separation(s, x);
         CHECK(d >= 0 && exact_compare(s, x, x, 0, d) >= 0);
     }
+}
+
+static double centroids2(abut_stencil s, const double *x)
+{
+    static const int32_t v[4] = { 0, 1, 2, 3 };
+    switch (s) {
+    case ABUT_EE: return abut_slab_centroids2(x, v, 2, v + 2, 2);
+    case ABUT_PT: return abut_slab_centroids2(x, v, 1, v + 1, 3);
+    case ABUT_PE: return abut_slab_centroids2(x, v, 1, v + 1, 2);
+    default: return abut_slab_centroids2(x, v, 1, v + 1, 1);
+    }
+}
+
+TEST(the_slab_between_centroids_is_below_the_exact_distance_and_tells_most_apart)
+{
+    abut_rng r = { 3 };
+    int told = 0;
+    const int n = check_runs(4000, 1000000);
+    for (int i = 0; i < n; i++) {
+        const abut_stencil s = (abut_stencil)(i % 4);
+        double x[12], d2;
+        hard_stencil(&r, s, x);
+        const double d = sqrt(centroids2(s, x));
+        CHECK(d >= 0 && exact_compare(s, x, x, 0, d) >= 0);
+        for (int k = 0; k < 12; k++) x[k] = abut_rng_real(&r, -1, 1);
+        abut_nearest(s, x, &d2);
+        const double most = centroids2(s, x);
+        CHECK(most <= d2);
+        if (s == ABUT_PP) CHECK_NEAR(most, d2, 1e-13 * d2);
+        told += most > 0;
+    }
+    CHECK(told > n / 2);
+    const double apart[12] = { -1, 0, 2, 1, 0, 2, 0, -1, 0, 0, 1, 0 };
+    CHECK_NEAR(centroids2(ABUT_EE, apart), 4, 1e-13);
+    const double big[6] = { 1e300, 0, 0, -1e300, 0, 0 }, same[6] = { 1, 2, 3, 1, 2, 3 }, bad[6] = { NAN, 0, 0, 1, 0, 0 };
+    CHECK(centroids2(ABUT_PP, big) == 0 && centroids2(ABUT_PP, same) == 0 && centroids2(ABUT_PP, bad) == 0);
 }
 
 /* The loss is of the order of the rounding of differences, except for edges with a tiny gap and a tiny angle. */
@@ -254,6 +291,7 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(separation_is_never_above_the_exact_distance);
+    RUN(the_slab_between_centroids_is_below_the_exact_distance_and_tells_most_apart);
     RUN(separation_is_tight);
     RUN(separation_of_touching_primitives_is_zero);
     RUN(head_on_motions_stop_where_the_slack_of_the_gap_is_left);
