@@ -4,6 +4,7 @@
 #include "energy/stretch_limit.h"
 #include "energy/thin_bend.h"
 #include "energy/thin_shell.h"
+#include "energy/turn.h"
 #include "linalg/bsr.h"
 
 #include <math.h>
@@ -151,11 +152,23 @@ abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, dou
     return ABUT_OK;
 }
 
+/* g += f, forces of corners */
+static void gather(const abut_thin *t, const double *f, double *g)
+{
+    const int32_t nv = t->model->nv;
+    #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
+    for (int32_t i = 0; i < nv; i++) {
+        double sum[3] = { 0, 0, 0 };
+        for (int32_t k = t->inc_first[i]; k < t->inc_first[i + 1]; k++)
+            for (int d = 0; d < 3; d++) sum[d] += f[3 * (size_t)t->inc[k] + (size_t)d];
+        for (int d = 0; d < 3; d++) g[3 * (size_t)i + (size_t)d] += sum[d];
+    }
+}
+
 abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *g,
                                abut_arena *scratch, abut_err *err)
 {
     const size_t n = t->n, nb = abut_blocks(n);
-    const int32_t nv = t->model ? t->model->nv : 0;
     if (n == 0) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(scratch);
     double *f = ABUT_ROOM(scratch, double, 12 * n);
@@ -172,13 +185,67 @@ abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, d
         }
     }
 
-    #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
-    for (int32_t i = 0; i < nv; i++) {
-        double sum[3] = { 0, 0, 0 };
-        for (int32_t k = t->inc_first[i]; k < t->inc_first[i + 1]; k++)
-            for (int d = 0; d < 3; d++) sum[d] += f[3 * (size_t)t->inc[k] + (size_t)d];
-        for (int d = 0; d < 3; d++) g[3 * (size_t)i + (size_t)d] += sum[d];
+    gather(t, f, g);
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}
+
+/* Edges of element e, k of them from its corner 0, times `by`. */
+static void edges(const abut_thin *t, size_t e, int k, const double *x, double by, double *to)
+{
+    const double *first = x + 3 * (size_t)t->node[4 * e];
+    for (int c = 1; c <= k; c++)
+        for (int i = 0; i < 3; i++) to[3 * (c - 1) + i] = by * (x[3 * (size_t)t->node[4 * e + (size_t)c] + (size_t)i] - first[i]);
+}
+
+/* f[12] = H (0, u), corners of the element; returns half of u.f.  u[3 k], H packed. */
+static double pull(int k, const double *H, const double *u, double f[12])
+{
+    static const int block[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
+    double work = 0;
+    memset(f, 0, 12 * sizeof *f);
+    for (int a = 0; a <= k; a++)
+        for (int b = 1; b <= k; b++) {
+            const double *h = H + 9 * block[a][b];
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) f[3 * a + i] += (a <= b ? h[3 * i + j] : h[3 * j + i]) * u[3 * (b - 1) + j];
+        }
+    for (int i = 0; i < 3 * k; i++) work += 0.5 * u[i] * f[3 + i];
+    return work;
+}
+
+abut_status abut_thin_turn(const abut_thin *t, const double *z, const double *d, const double *meant, double reach,
+                           const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err)
+{
+    const size_t n = t->n, nb = abut_blocks(n);
+    *cost = 0;
+    if (n == 0) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *f = ABUT_ROOM(scratch, double, 12 * n), *part = ABUT_ROOM(scratch, double, nb);
+    if (!f || !part) return abut_fail(err, ABUT_E_NOMEM, "turns of %zu thin elements", n);
+
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range block = abut_block(n, b);
+        double sum = 0;
+        memset(f + 12 * block.lo, 0, 12 * (block.hi - block.lo) * sizeof *f);
+        for (int kind = ABUT_THIN_SHELL; kind <= ABUT_THIN_ROD; kind += ABUT_THIN_ROD - ABUT_THIN_SHELL) {
+            const int k = kind == ABUT_THIN_SHELL ? 2 : 1;
+            const abut_range r = of_kind(t, kind, block.lo, block.hi);
+            for (size_t e = r.lo; e < r.hi; e++) {
+                double at[6], moved[6], aim[6], u[6];
+                edges(t, e, k, z, 1, at);
+                edges(t, e, k, d, reach, moved);
+                edges(t, e, k, meant, reach, aim);
+                abut_turn_edges(k, at, moved, aim, u);
+                for (int i = 0; i < 3 * k; i++) u[i] /= reach;
+                sum += pull(k, H + ABUT_PACKED * e, u, f + 12 * e);
+            }
+        }
+        part[b] = sum;
     }
+    *cost = abut_sum(part, nb);
+    gather(t, f, g);
     abut_arena_release(scratch, mark);
     return ABUT_OK;
 }

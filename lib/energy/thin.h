@@ -61,15 +61,14 @@ void abut_thin_tension(const abut_thin *t, const double *x, double *tension);
 void abut_thin_tension_forecast(const abut_thin *t, const double *z, const double *x0, const double *x1, double reach,
                                 double share, double *tension);
 
-/** What a displacement d stretches rod segments by beyond the first order of another, aim: mostly by turning them.  With u the
- * direction of a segment at z, aim that of its end relative to its start, and reach (z moves by reach d, reach aim), its excess is
+/** g[3 nv] += what takes back the stretch that a displacement d brings shells and rod segments beyond the first order of another,
+ * meant (energy/turn.h): H u for the Hessians H[n * ABUT_PACKED] of all elements.  *cost: sum of u.H u / 2, what that stretch
+ * costs in the units of H.
  *
- *     l(z + reach d) - (l(z) + reach u.aim)                                                  m
- *
- * g[3 nv] += scale reach dT/dl excess u at its end, minus that at its start: the gradient that takes the excess back to first
- * order.  Returns the energy that the excesses cost, J times scale.  d, aim [3 nv] m. */
-double abut_thin_turn(const abut_thin *t, const double *z, const double *d, const double *aim, double reach, double scale,
-                      double *g);
+ * z, d, meant [3 nv] m: z moves by reach d where x moves by d (0 < reach <= 1), and H is for x.  Same bits for any thread count.
+ * scratch: 12 doubles per element. */
+ABUT_MUST_USE abut_status abut_thin_turn(const abut_thin *t, const double *z, const double *d, const double *meant, double reach,
+                                         const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err);
 
 /** Sum over the elements of the size of the numbers of which the energy is a difference, J. */
 double abut_thin_stiffness(const abut_thin *t);

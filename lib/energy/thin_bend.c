@@ -122,38 +122,6 @@ void abut_thin_tension_forecast(const abut_thin *t, const double *z, const doubl
     }
 }
 
-/* w (l - rest)^2 / rest^2 */
-static double stretched(const element *at, double l)
-{
-    const double by = (l - at->rest) / at->rest;
-    return at->stiffness * by * by;
-}
-
-double abut_thin_turn(const abut_thin *t, const double *z, const double *d, const double *aim, double reach, double scale,
-                      double *g)
-{
-    const abut_thin_ask ask = { .t = t, .x = z };
-    abut_acc sum = { 0, 0 };
-    for (size_t e = t->first[ABUT_THIN_ROD]; e < t->first[ABUT_THIN_ROD + 1]; e++) {
-        const size_t a = 3 * (size_t)t->node[4 * e], b = 3 * (size_t)t->node[4 * e + 1];
-        element at;
-        element_at(&ask, ABUT_THIN_ROD, e, &at);
-        const abut_vec3 along = abut_v3_sub(abut_v3_get(at.x + 3), abut_v3_get(at.x));
-        const abut_vec3 moved = abut_v3_sub(abut_v3_get(d + b), abut_v3_get(d + a));
-        const abut_vec3 meant = abut_v3_sub(abut_v3_get(aim + b), abut_v3_get(aim + a));
-        const double l = abut_v3_norm(along), to = l + reach * abut_v3_dot(along, meant) / l;
-        const double is = abut_v3_norm(abut_v3_axpy(along, reach, moved));
-        const double pull = scale * reach * 2 * at.stiffness / (at.rest * at.rest) * (is - to) / l;
-        abut_acc_add(&sum, stretched(&at, is) - stretched(&at, to));
-        for (size_t k = 0; k < 3; k++) {
-            const double f = pull * (at.x[3 + k] - at.x[k]);
-            g[a + k] -= f;
-            g[b + k] += f;
-        }
-    }
-    return scale * (sum.hi + sum.lo);
-}
-
 double abut_thin_bend_stiffness(const abut_thin *t)
 {
     abut_acc sum = { 0, 0 };

@@ -41,7 +41,7 @@ typedef struct abut_solver {
     abut_pairs trial;
     int lengthens;              /* directions that turn out too short are made longer */
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
-    struct abut_turn {          /* rods: a direction and what takes back the stretch of its turns (turn.c); NULL without rods */
+    struct abut_turn {          /* steps without the stretch that turns bring (turn.c); NULL without shells and rods */
         double *meant;          /* [3 nv] the step before it was corrected; once it is taken, where that would have led */
         double *p, *q, *g;      /* [3 nv] it corrected, the last correction, the gradient of the next */
         int taken;              /* the last step is a corrected one */

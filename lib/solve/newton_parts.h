@@ -1,5 +1,5 @@
 /* What the files of the minimiser share: search.c finds how far a direction may be followed and where the objective falls on
- * it, turn.c corrects steps that stretch rods, scripted.c carries prescribed nodes, coast.c starts a step, newton.c iterates.
+ * it, turn.c corrects steps that turn shells and rods, scripted.c carries prescribed nodes, coast.c starts a step, newton.c iterates.
  *
  * Trial points are s->xt with s->yt; the contacts there are s->trial, found among s->cand, those of the last sweep.  Whatever
  * the objective does not exist at counts as infinite. */
@@ -60,10 +60,10 @@ void abut_search_accept(abut_solver *s);
 ABUT_MUST_USE abut_status abut_turn_init(struct abut_turn *turn, const abut_model *model, abut_err *err);
 void abut_turn_clear(struct abut_turn *turn);
 
-/** Whether there are rods, and a direction whose matrix can be used again. */
+/** Whether there are shells or rods, and a direction whose matrix can be used again. */
 int abut_turn_serves(const abut_solver *s);
 
-/** As abut_search_backtrack, with steps corrected where their turns stretch rods: s->turn.taken says whether the one that was found
+/** As abut_search_backtrack, with steps corrected where turns stretch: s->turn.taken says whether the one that was found
  * is, s->turn.meant where it would have led. */
 ABUT_MUST_USE abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved,
                                            abut_report *rep, abut_err *err);

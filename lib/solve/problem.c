@@ -178,10 +178,10 @@ void abut_problem_tension_forecast(abut_problem *p, const double *x, const doubl
     if (p->model->nrd) abut_thin_tension_forecast(&p->thin, z, x, to, p->w.share, fmin(alpha, 1), p->tension);
 }
 
-double abut_problem_turn(const abut_problem *p, const double *x, const double *d, const double *aim, double *g)
+abut_status abut_problem_turn(const abut_problem *p, const double *x, const double *d, const double *meant, const double *H,
+                              double *g, double *cost, abut_arena *scratch, abut_err *err)
 {
-    if (!p->model->nrd) return 0;
-    return abut_thin_turn(&p->thin, abut_problem_elastic_point(p, x), d, aim, p->w.share, p->w.psi, g);
+    return abut_thin_turn(&p->thin, abut_problem_elastic_point(p, x), d, meant, p->w.share, H, g, cost, scratch, err);
 }
 
 int abut_problem_tension_fair(const abut_problem *p, const double *x)

@@ -89,9 +89,10 @@ void abut_problem_thin_hessian(const abut_problem *p, const double *x, const dou
 void abut_problem_tension(abut_problem *p, const double *x);
 /** What it is to be after a step from x to `to`, share alpha of a direction. */
 void abut_problem_tension_forecast(abut_problem *p, const double *x, const double *to, double alpha);
-/** Energy of the excess in length that segments have after a displacement d[3 nv] from x, beyond the first order of `aim`, and
- * g[3 nv] += the gradient of what takes it back (energy/thin.h), kg m^2 and kg m; 0 for nodes that do not move. */
-double abut_problem_turn(const abut_problem *p, const double *x, const double *d, const double *aim, double *g);
+/** What a displacement d from x stretches thin elements by beyond the first order of another, meant: its cost, kg m^2, and
+ * g[3 nv] += what takes it back, kg m (energy/thin.h).  H: as abut_problem_thin_hessian gives them at x. */
+ABUT_MUST_USE abut_status abut_problem_turn(const abut_problem *p, const double *x, const double *d, const double *meant,
+                                            const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err);
 /** 1 when p->tension makes no segment much stiffer across than it is at x: then a small direction tells of a minimum nearby. */
 int abut_problem_tension_fair(const abut_problem *p, const double *x);
 

@@ -1,8 +1,8 @@
-/* A direction that turns segments of a stiff rod stretches them by the square of the turn, and a search that must not let the
- * objective rise would take a small part of every turn.  The excess of their lengths is taken back by a second solution with
- * the same factor, its right-hand side made of the excesses as they are after the step and the directions of the segments before
- * it (a second-order correction: Nocedal and Wright 2006, 18.3).  The step is then straight again, from here to the corrected
- * point, and bounded and judged like any other. */
+/* A direction that turns thin elements, stiff rods above all, stretches them by the square of the turn, and a search that must
+ * not let the objective rise would take a small part of every turn.  That stretch is taken back by a second solution with the
+ * same factor, whose right-hand side is made of the excess after the step and the elements as they are before it (a second-order
+ * correction: Nocedal and Wright 2006, 18.3).  The step is then straight again, from here to the corrected point, and bounded
+ * and judged like any other. */
 
 #include "solve/newton_parts.h"
 
@@ -17,7 +17,7 @@ abut_status abut_turn_init(struct abut_turn *turn, const abut_model *model, abut
 {
     const size_t bytes = 3 * (size_t)model->nv * sizeof(double);
     double **field[] = { &turn->meant, &turn->p, &turn->q, &turn->g };
-    if (!model->nrd) return ABUT_OK;
+    if (!model->nrd && !model->nsh) return ABUT_OK;
     for (int i = 0; i < 4; i++)
         if (!(*field[i] = malloc(bytes))) return abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     return ABUT_OK;
@@ -37,25 +37,26 @@ int abut_turn_serves(const abut_solver *s)
     return s->turn.p && !s->turn.off && s->dir.method <= ABUT_SOLVE_CG;
 }
 
-/* What the turns of the step turn->p cost, turn->g their gradient. */
-static double cost(abut_solver *s)
+/* What the turns of the step turn->p cost, and in turn->g what takes them back. */
+static abut_status cost(abut_solver *s, double *costs, abut_err *err)
 {
     struct abut_turn *turn = &s->turn;
     memset(turn->g, 0, 3 * (size_t)s->prob.model->nv * sizeof *turn->g);
-    return abut_problem_turn(&s->prob, s->x, turn->p, turn->meant, turn->g);
+    return abut_problem_turn(&s->prob, s->x, turn->p, turn->meant, s->dir.thin_H, turn->g, costs, &s->scratch, err);
 }
 
 /* Corrects turn->p until its turns cost less than `enough`, *costs. */
 static abut_status correct(abut_solver *s, double enough, double *costs, abut_report *rep, abut_err *err)
 {
     struct abut_turn *turn = &s->turn;
-    for (int k = 0; k < CORRECTIONS && *costs > enough; k++) {
-        const abut_status rc = abut_direction_again(&s->dir, &s->prob, turn->g, turn->q, rep, err);
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < CORRECTIONS && *costs > enough && !rc; k++) {
+        rc = abut_direction_again(&s->dir, &s->prob, turn->g, turn->q, rep, err);
         if (rc) return rc;
         for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) turn->p[i] += turn->q[i];
-        *costs = cost(s);
+        rc = cost(s, costs, err);
     }
-    return ABUT_OK;
+    return rc;
 }
 
 static void swap(double **a, double **b)
@@ -94,10 +95,10 @@ abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abu
         for (size_t i = 0; i < n3; i++) turn->p[i] = turn->meant[i] = alpha * s->p[i];
         const double promised = alpha * (1 - 0.5 * alpha) * slope;
         const double enough = fmax(WORTH_CORRECTING * promised, noise);
-        double costs = cost(s);
+        double costs;
+        abut_status rc = cost(s, &costs, err);
         turn->taken = costs > enough;
-        abut_status rc = ABUT_OK;
-        if (turn->taken) rc = correct(s, enough, &costs, rep, err);
+        if (!rc && turn->taken) rc = correct(s, enough, &costs, rep, err);
         if (!rc && turn->taken && !(costs < promised)) continue;    /* turned too far to be taken back */
         if (!rc && (turn->taken || alpha < bound)) rc = go_there(s, &share, &e, &sum, it, rep, err);
         else if (!rc) rc = abut_search_try(s, alpha, &e, &sum, it, rep, err);

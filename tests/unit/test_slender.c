@@ -2,6 +2,7 @@
 #include "slender.h"
 
 #include "base/rng.h"
+#include "energy/turn.h"
 #include "linalg/bsr.h"
 
 #define PI 3.14159265358979323846
@@ -193,19 +194,82 @@ static void shifted(const double *x, double by, const double *d, double *to)
     for (int i = 0; i < 48; i++) to[i] = x[i] + by * d[i];
 }
 
-/* Against differences of lengths: their second ones along a displacement, their first along another. */
-TEST(a_turn_stretches_by_what_lengths_change_beyond_first_order)
+/* The largest change of a product of edges when they move by `by` times d without its turn. */
+static double reshaped(int k, const double *e, const double *d, double by)
+{
+    double moved[6] = { 0 }, u[6] = { 0 }, is[6] = { 0 }, most = 0;
+    for (int i = 0; i < 3 * k; i++) moved[i] = by * d[i];
+    abut_turn_edges(k, e, moved, moved, u);
+    for (int i = 0; i < 3 * k; i++) is[i] = e[i] + moved[i] - u[i];
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < k; j++)
+            most = fmax(most, fabs(abut_v3_dot(abut_v3_get(is + 3 * i), abut_v3_get(is + 3 * j)) -
+                                   abut_v3_dot(abut_v3_get(e + 3 * i), abut_v3_get(e + 3 * j))));
+    return most;
+}
+
+TEST(edges_without_their_turn_keep_their_shape_and_strain)
+{
+    abut_rng r = { 29 };
+    for (int n = 0; n < 100; n++) {
+        double e[6], d[6], u[6];
+        const int k = 1 + n % 2;
+        const double angle = abut_rng_real(&r, 0.1, 1), zero[6] = { 0 };
+        for (int i = 0; i < 6; i++) e[i] = abut_rng_real(&r, -1, 1);
+        const abut_vec3 a = abut_v3_get(e), b = abut_v3_get(e + 3), axb = abut_v3_cross(a, b);
+        const abut_vec3 axis = abut_v3_scale(1 / abut_v3_norm(axb), axb);
+        if (abut_v3_norm(axb) < 0.2) continue;
+        /* a turn by an angle: its first order shrinks by 1 - cos; where no motion was meant it stretches nothing */
+        for (int j = 0; j < k; j++) {
+            const abut_vec3 is = abut_v3_get(e + 3 * j), across = abut_v3_cross(axis, is);
+            abut_v3_put(d + 3 * j, abut_v3_axpy(abut_v3_scale(cos(angle) - 1, is), sin(angle), across));
+        }
+        abut_turn_edges(k, e, d, d, u);
+        for (int i = 0; i < 3 * k; i++) CHECK_NEAR(u[i], 0.5 * sin(angle) * sin(angle) * e[i], 1e-12);
+        abut_turn_edges(k, e, d, zero, u);
+        for (int i = 0; i < 3 * k; i++) CHECK_NEAR(u[i], 0, 1e-12);
+        /* motions that only turn to first order keep the shape to higher than second order */
+        abut_vec3 spin;
+        spin.x = abut_rng_real(&r, -1, 1), spin.y = abut_rng_real(&r, -1, 1), spin.z = abut_rng_real(&r, -1, 1);
+        for (int j = 0; j < k; j++) {
+            const abut_vec3 turned = abut_v3_cross(spin, abut_v3_get(e + 3 * j));
+            abut_v3_put(d + 3 * j, abut_v3_axpy(turned, abut_rng_real(&r, -1, 1), axis));
+        }
+        CHECK(reshaped(k, e, d, 1e-2) <= 0.15 * reshaped(k, e, d, 2e-2) + 1e-14);
+        /* a strain without a turn is left alone: along the edge, or by a symmetric matrix in the plane */
+        const abut_vec3 along = abut_v3_scale(1 / abut_v3_norm(a), a), side = abut_v3_cross(axis, along);
+        const double s[3] = { abut_rng_real(&r, -0.4, 0.4), abut_rng_real(&r, -0.4, 0.4),
+                              k == 2 ? abut_rng_real(&r, -0.4, 0.4) : 0 };
+        for (int j = 0; j < k; j++) {
+            const double p = abut_v3_dot(along, abut_v3_get(e + 3 * j)), q = abut_v3_dot(side, abut_v3_get(e + 3 * j));
+            const abut_vec3 one = abut_v3_scale(s[0] * p + s[2] * q, along), two = abut_v3_scale(s[2] * p + s[1] * q, side);
+            abut_v3_put(d + 3 * j, abut_v3_add(one, two));
+        }
+        abut_turn_edges(k, e, d, d, u);
+        for (int i = 0; i < 3 * k; i++) CHECK_NEAR(u[i], 0, 1e-11);
+    }
+}
+
+/* Against differences of lengths, their second ones along a displacement and their first along another; what a turn costs
+ * against the energy of shells and segments that shrink. */
+TEST(turns_of_thin_elements_are_taken_back_by_their_stiffness)
 {
     world w;
-    double x[48], d[48], v[48], to[48], zero[48] = { 0 };
+    double x[48], d[48], v[48], to[48], cost = NAN;
     abut_rng r = { 23 };
     crumpled(&w, x);
     const abut_thin *thin = &w.st.solver.prob.thin;
+    abut_model rods = w.model;
+    abut_thin bare;
+    rods.nsh = rods.nhg = rods.nbd = 0;
+    CHECK(!abut_thin_init(&bare, &rods, NULL));
     const double reach = 0.4, scale = 0.7, k = 1e6 * PI * 1e-6 / 0.1, t = 1e-4;
+    double *H = calloc(thin->n * ABUT_PACKED, sizeof *H);
+    abut_thin_hessian(&bare, x, ABUT_THIN_ALL, 0, scale * reach * reach, H);
     for (int n = 0; n < 20; n++) {
-        double g[48] = { 0 }, whole[48] = { 0 }, work = 0, expected = 0, energy = 0;
+        double g[48] = { 0 }, work = 0, expected = 0;
         for (int i = 0; i < 48; i++) d[i] = abut_rng_real(&r, -t, t), v[i] = abut_rng_real(&r, -1, 1);
-        (void)abut_thin_turn(thin, x, d, d, reach, scale, g);
+        CHECK(!abut_thin_turn(&bare, x, d, d, reach, H, g, &cost, &w.st.solver.scratch, NULL));
         for (int i = 0; i < 48; i++) work += g[i] * v[i];
         for (int32_t i = 0; i < w.model.nrd; i++) {
             double l[3], grown[2];
@@ -214,13 +278,23 @@ TEST(a_turn_stretches_by_what_lengths_change_beyond_first_order)
             expected += scale * reach * k * 0.5 * (l[0] - 2 * l[1] + l[2]) * (grown[1] - grown[0]) / 2e-6;
         }
         CHECK_NEAR(work, expected, 1e-2 * 5 * scale * reach * k * t * t / 0.1);
-        /* beyond standing still it is the energy of the segments */
-        const double got = abut_thin_turn(thin, x, d, zero, reach, scale, whole);
-        shifted(x, reach, d, to);
-        for (int32_t i = 0; i < w.model.nrd; i++)
-            energy += 0.5 * k * scale * (pow(rod_length(&w, to, i) - 0.1, 2) - pow(rod_length(&w, x, i) - 0.1, 2));
-        CHECK_NEAR(got, energy, 1e-13);
     }
+    /* the strip and the rod at rest turn about the z-axis by a small angle */
+    double g[48] = { 0 }, E = NAN;
+    const double angle = 0.02, *X = w.model.X, shrunk = cos(angle);
+    memset(H, 0, thin->n * ABUT_PACKED * sizeof *H);
+    abut_thin_hessian(thin, X, ABUT_THIN_ALL, 0, scale, H);
+    for (int i = 0; i < 16; i++) {
+        d[3 * i] = (shrunk - 1) * X[3 * i] - sin(angle) * X[3 * i + 1];
+        d[3 * i + 1] = sin(angle) * X[3 * i] + (shrunk - 1) * X[3 * i + 1];
+        d[3 * i + 2] = 0;
+        to[3 * i] = shrunk * X[3 * i], to[3 * i + 1] = shrunk * X[3 * i + 1], to[3 * i + 2] = X[3 * i + 2];
+    }
+    CHECK(!abut_thin_turn(thin, X, d, d, 1, H, g, &cost, &w.st.solver.scratch, NULL));
+    CHECK(!abut_thin_energy(thin, to, ABUT_THIN_ALL, 0, &E, &w.st.solver.scratch, NULL));
+    CHECK_NEAR(cost / (scale * E), 1, 1e-3);
+    free(H);
+    abut_thin_clear(&bare);
     world_close(&w);
 }
 
@@ -592,7 +666,8 @@ int main(int argc, char **argv)
     RUN(thin_elements_of_all_kinds_add_up);
     RUN(the_hessian_of_thin_elements_is_semidefinite_and_the_true_one_at_rest);
     RUN(the_tension_ahead_is_the_one_of_rods_that_stretch_linearly);
-    RUN(a_turn_stretches_by_what_lengths_change_beyond_first_order);
+    RUN(edges_without_their_turn_keep_their_shape_and_strain);
+    RUN(turns_of_thin_elements_are_taken_back_by_their_stiffness);
     RUN(segments_turn_in_few_iterations);
     RUN(a_falling_hair_takes_few_iterations);
     RUN(a_clamped_rod_deflects_like_a_beam);
