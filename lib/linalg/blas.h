@@ -20,4 +20,17 @@ void dtrsv_(const char *uplo, const char *trans, const char *diag, const int *n,
 /* Cholesky factor of A n x n in place; info > 0: minor of that order is not positive */
 void dpotrf_(const char *uplo, const int *n, double *A, const int *lda, int *info);
 
+/* the same in single precision */
+void sgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const float *alpha, const float *A,
+            const int *lda, const float *B, const int *ldb, const float *beta, float *C, const int *ldc);
+void ssyrk_(const char *uplo, const char *trans, const int *n, const int *k, const float *alpha, const float *A,
+            const int *lda, const float *beta, float *C, const int *ldc);
+void strsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n,
+            const float *alpha, const float *A, const int *lda, float *B, const int *ldb);
+void sgemv_(const char *trans, const int *m, const int *n, const float *alpha, const float *A, const int *lda, const float *x,
+            const int *incx, const float *beta, float *y, const int *incy);
+void strsv_(const char *uplo, const char *trans, const char *diag, const int *n, const float *A, const int *lda, float *x,
+            const int *incx);
+void spotrf_(const char *uplo, const int *n, float *A, const int *lda, int *info);
+
 #endif

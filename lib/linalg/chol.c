@@ -4,26 +4,30 @@
 
 #include <cholmod.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers whose memory is kept from one analysis to the next. */
+/* Memory that is kept from one analysis to the next. */
 typedef struct room {
-    double *v;
-    size_t cap;
+    void *v;
+    size_t cap;             /* bytes */
 } room;
+
+/* The factor that there is. */
+typedef enum precision { NONE, SINGLE, DOUBLE } precision;
 
 struct abut_chol {
     int32_t n;              /* blocks; -1: no analysis */
     size_t nnz;             /* blocks of the matrix */
     int threads;
-    int factored;
+    precision factored;
     int32_t bad_row;        /* block row of the pivot that failed last, or -1 */
     int32_t *perm;          /* [n] perm[k] = block row eliminated k-th, after postordering */
     abut_chol_tree tree;
     abut_chol_pattern A;
-    room L;                 /* [tree.xptr[ns]] */
-    room x, z;              /* of a solve: [3 n], [3 rptr[ns]] */
+    room L;                 /* [tree.xptr[ns]] doubles or floats */
+    room x, z;              /* of a solve: [3 n], [3 rptr[ns]] of the same */
     abut_chol_work *work;   /* [threads] */
     atomic_int *pending;    /* [tree.ns] */
 };
@@ -158,29 +162,27 @@ static abut_status make_pattern(abut_chol *c, const abut_bsr *A, abut_err *err)
 
 /* ---- memory of the numeric phases ---- */
 
-/* At least n numbers, of any value. */
-static int reserve(room *r, size_t n)
+/* At least n elements, of any value. */
+static int reserve(room *r, size_t n, size_t size)
 {
-    if (r->v && r->cap >= n) return 1;
+    if (r->v && r->cap / size >= n) return 1;
     free(r->v);
-    *r = (room){ new_array(n, sizeof *r->v), n };
+    *r = (room){ new_array(n, size), n * size };
     return r->v != NULL;
 }
 
 static abut_status make_room(abut_chol *c, abut_err *err)
 {
     const abut_chol_tree *t = &c->tree;
-    const size_t n = (size_t)c->n, entries = t->xptr[t->ns];
-    if (!reserve(&c->L, entries))
-        return abut_fail(err, ABUT_E_NOMEM, "Cholesky: no memory for a factor of %.3g GB", 8e-9 * (double)entries);
-    if (!reserve(&c->x, 3 * n) || !reserve(&c->z, 3 * t->rptr[t->ns])) return no_memory(err);
+    const size_t n = (size_t)c->n;
+    if (!reserve(&c->x, 3 * n, sizeof(double)) || !reserve(&c->z, 3 * t->rptr[t->ns], sizeof(double))) return no_memory(err);
     c->pending = new_array((size_t)t->ns, sizeof *c->pending);
     if (!c->pending) return no_memory(err);
     for (int i = 0; i < c->threads; i++) {
         abut_chol_work *w = &c->work[i];
         free(w->place);
         w->place = new_array(n, sizeof *w->place);
-        if (!w->product) w->product = new_array(9 * ABUT_TILE * ABUT_PANEL, sizeof *w->product);
+        if (!w->product) w->product = new_array(9 * ABUT_TILE * ABUT_PANEL, sizeof(double));
         if (!w->place || !w->product) return no_memory(err);
     }
     return ABUT_OK;
@@ -199,7 +201,7 @@ static void forget(abut_chol *c)
     c->A = (abut_chol_pattern){ 0 };
     c->perm = NULL;
     c->n = -1;
-    c->factored = 0;
+    c->factored = NONE;
 }
 
 /* ---- public ---- */
@@ -234,26 +236,72 @@ abut_status abut_chol_new(abut_chol **out, const abut_bsr *A, const int32_t *per
     return rc;
 }
 
-abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err)
+static abut_status factor(abut_chol *c, const abut_bsr *A, precision want, abut_err *err)
 {
     if (A->n != c->n || A->nnz != c->nnz)
         return abut_fail(err, ABUT_E_ARG, "Cholesky: matrix of %d rows, %zu blocks; %d, %zu were analysed", A->n, A->nnz, c->n,
                          c->nnz);
-    const int32_t bad = abut_chol_numeric(&c->tree, &c->A, A->val, c->L.v, c->work, c->pending, c->threads);
-    c->factored = bad < 0;
+    const size_t entries = c->tree.xptr[c->tree.ns], size = want == SINGLE ? sizeof(float) : sizeof(double);
+    c->factored = NONE;
     c->bad_row = -1;
-    if (c->factored) return ABUT_OK;
+    if (!reserve(&c->L, entries, size))
+        return abut_fail(err, ABUT_E_NOMEM, "Cholesky: no memory for a factor of %.3g GB", 1e-9 * (double)(entries * size));
+    const int32_t bad = want == SINGLE
+        ? abut_chol_numeric_single(&c->tree, &c->A, A->val, c->L.v, c->work, c->pending, c->threads)
+        : abut_chol_numeric(&c->tree, &c->A, A->val, c->L.v, c->work, c->pending, c->threads);
+    if (bad < 0) {
+        c->factored = want;
+        return ABUT_OK;
+    }
     const int row = c->bad_row = c->perm[bad / 3];
     return abut_fail(err, ABUT_E_NUMERIC, "Cholesky: pivot %d is not positive (block row %d, component %d)",
                      3 * row + bad % 3, row, bad % 3);
 }
 
+abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err)
+{
+    return factor(c, A, DOUBLE, err);
+}
+
+abut_status abut_chol_factor_single(abut_chol *c, const abut_bsr *A, abut_err *err)
+{
+    return factor(c, A, SINGLE, err);
+}
+
+static void solve_double(abut_chol *c, const double *b, double *x)
+{
+    double *y = c->x.v;
+    for (int32_t k = 0; k < c->n; k++) memcpy(y + 3 * (size_t)k, b + 3 * (size_t)c->perm[k], 3 * sizeof *x);
+    abut_chol_substitute(&c->tree, c->L.v, y, c->z.v, c->threads);
+    for (int32_t k = 0; k < c->n; k++) memcpy(x + 3 * (size_t)c->perm[k], y + 3 * (size_t)k, 3 * sizeof *x);
+}
+
+/* A power of two that brings the largest of v to about 1, so that no float is out of range; 1 for zeros and infinities. */
+static double to_unit(const double *v, size_t n)
+{
+    double big = 0;
+    int e = 0;
+    for (size_t i = 0; i < n; i++) big = fmax(big, fabs(v[i]));
+    if (big > 0 && big < HUGE_VAL) frexp(big, &e);
+    return ldexp(1, e < -1000 ? 1000 : -e);
+}
+
+static void solve_single(abut_chol *c, const double *b, double *x)
+{
+    float *y = c->x.v;
+    const double scale = to_unit(b, 3 * (size_t)c->n);
+    for (int32_t k = 0; k < c->n; k++)
+        for (size_t d = 0; d < 3; d++) y[3 * (size_t)k + d] = (float)(scale * b[3 * (size_t)c->perm[k] + d]);
+    abut_chol_substitute_single(&c->tree, c->L.v, y, c->z.v, c->threads);
+    for (int32_t k = 0; k < c->n; k++)
+        for (size_t d = 0; d < 3; d++) x[3 * (size_t)c->perm[k] + d] = (double)y[3 * (size_t)k + d] / scale;
+}
+
 abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *err)
 {
-    if (!c->factored) return abut_fail(err, ABUT_E_ARG, "Cholesky: solve without a factor");
-    for (int32_t k = 0; k < c->n; k++) memcpy(c->x.v + 3 * (size_t)k, b + 3 * (size_t)c->perm[k], 3 * sizeof *x);
-    abut_chol_substitute(&c->tree, c->L.v, c->x.v, c->z.v, c->threads);
-    for (int32_t k = 0; k < c->n; k++) memcpy(x + 3 * (size_t)c->perm[k], c->x.v + 3 * (size_t)k, 3 * sizeof *x);
+    if (c->factored == NONE) return abut_fail(err, ABUT_E_ARG, "Cholesky: solve without a factor");
+    if (c->factored == SINGLE) solve_single(c, b, x);
+    else solve_double(c, b, x);
     return ABUT_OK;
 }
 
@@ -280,7 +328,8 @@ int32_t abut_chol_rows(const abut_chol *c)
 abut_chol_stats abut_chol_get_stats(const abut_chol *c)
 {
     const abut_chol_tree *t = &c->tree;
-    const size_t bytes = t->xptr[t->ns] * sizeof *c->L.v + t->rptr[t->ns] * (sizeof *t->row + sizeof *t->inparent) +
+    const size_t number = c->factored == SINGLE ? sizeof(float) : sizeof(double);
+    const size_t bytes = t->xptr[t->ns] * number + t->rptr[t->ns] * (sizeof *t->row + sizeof *t->inparent) +
                          t->uptr[t->ns] * sizeof *t->upd;
     return (abut_chol_stats){ t->nnz, t->flops, bytes };
 }

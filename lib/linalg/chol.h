@@ -15,7 +15,7 @@ typedef struct abut_chol abut_chol;
 typedef struct abut_chol_stats {
     double factor_nnz;      /* entries of L, those included that only fill a supernode */
     double factor_flops;    /* multiplications and additions of one factorisation */
-    size_t bytes;           /* of L */
+    size_t bytes;           /* of L, in the precision of the factor that there is */
 } abut_chol_stats;
 
 /** Analyses the pattern of A with the block ordering perm[n] (perm[k] = block row eliminated k-th; NULL: CHOLMOD's AMD).
@@ -30,6 +30,9 @@ ABUT_MUST_USE abut_status abut_chol_renew(abut_chol *c, const abut_bsr *A, const
 /** Factors A (same pattern as analysed).  Fails ABUT_E_NUMERIC "pivot %d is not positive" (scalar row of A; also for
  * values that are not finite); the former factor is then lost and abut_chol_solve refuses. */
 ABUT_MUST_USE abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err);
+/** The same in single precision: half the time and memory, and solves that are good to a few digits, if the matrix is well
+ * conditioned: a preconditioner.  Fails also where rounding to floats makes a pivot not positive. */
+ABUT_MUST_USE abut_status abut_chol_factor_single(abut_chol *c, const abut_bsr *A, abut_err *err);
 /** x = A^-1 b, both [3 n]; may be the same array. */
 ABUT_MUST_USE abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *err);
 /** Block row of A whose pivot was not positive in the last abut_chol_factor; -1 when it succeeded. */

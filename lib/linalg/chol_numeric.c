@@ -1,23 +1,23 @@
 #include "linalg/chol_numeric.h"
 
-#include "linalg/blas.h"
+#include "linalg/chol_real.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
 #include <string.h>
 
-static const double one = 1, minus_one = -1, zero = 0;
+static const real one = 1, minus_one = -1, zero = 0;
 
 /* A supernode at work: panel and sizes in scalars, and the rows [lo, hi), in blocks, of one tile. */
 typedef struct panel {
     int32_t s, cols, rows;
     const int32_t *row;
-    double *x;
+    real *x;
     int ld;         /* 3 rows */
 } panel;
 
-static panel panel_of(const abut_chol_tree *t, int32_t s, double *L)
+static panel panel_of(const abut_chol_tree *t, int32_t s, real *L)
 {
     const int32_t rows = abut_chol_nrows(t, s);
     return (panel){ s, abut_chol_cols(t, s), rows, t->row + t->rptr[s], L + t->xptr[s], 3 * rows };
@@ -46,11 +46,11 @@ static int32_t lower_bound(const int32_t *row, int32_t lo, int32_t hi, int32_t r
 
 /* ---- the matrix into a tile ---- */
 
-static void put_block(double *restrict to, int ld, const double *restrict B, int turned)
+static void put_block(real *restrict to, int ld, const double *restrict B, int turned)
 {
     const int si = turned ? 1 : 3, sj = turned ? 3 : 1;
     for (int j = 0; j < 3; j++)
-        for (int i = 0; i < 3; i++) to[i + j * ld] = B[si * i + sj * j];
+        for (int i = 0; i < 3; i++) to[i + j * ld] = (real)B[si * i + sj * j];
 }
 
 static void load_tile(const panel *p, int32_t col0, int32_t lo, int32_t hi, const abut_chol_pattern *A, const double *val,
@@ -59,7 +59,7 @@ static void load_tile(const panel *p, int32_t col0, int32_t lo, int32_t hi, cons
     for (int32_t j = 0; j < 3 * p->cols; j++)
         memset(p->x + (size_t)j * (size_t)p->ld + 3 * lo, 0, 3 * (size_t)(hi - lo) * sizeof *p->x);
     for (int32_t c = 0; c < p->cols; c++) {
-        double *column = p->x + 3 * (size_t)c * (size_t)p->ld;
+        real *column = p->x + 3 * (size_t)c * (size_t)p->ld;
         for (int32_t k = A->first[col0 + c]; k < A->first[col0 + c + 1]; k++) {
             const int32_t at = place[A->row[k]];
             if (at < lo || at >= hi) continue;
@@ -73,7 +73,7 @@ static void load_tile(const panel *p, int32_t col0, int32_t lo, int32_t hi, cons
 /* The columns of d: rows [lo, hi) lie in columns of the target, [from, to) in the tile; everything in blocks. */
 typedef struct source {
     const int32_t *row;
-    const double *x;
+    const real *x;
     int ld, k;      /* leading dimension and columns, in scalars */
     int32_t lo, hi, from, to;
 } source;
@@ -85,36 +85,36 @@ static int contiguous(const int32_t *row, int32_t lo, int32_t hi)
 
 /* C = beta C + alpha A B^T with A the rows [from, to) and B the rows [lo, hi) of the source; where the two meet, at the top
  * of the first tile, only the lower triangle. */
-static void multiply(const source *d, double alpha, double beta, double *C, int ldc)
+static void multiply(const source *d, real alpha, real beta, real *C, int ldc)
 {
     const int n = 3 * (d->hi - d->lo);
     int m = 3 * (d->to - d->from), skip = 0;
     if (d->from == d->lo) {
-        dsyrk_("L", "N", &n, &d->k, &alpha, d->x + 3 * d->lo, &d->ld, &beta, C, &ldc);
+        BLAS(syrk)("L", "N", &n, &d->k, &alpha, d->x + 3 * d->lo, &d->ld, &beta, C, &ldc);
         skip = n;
         m -= n;
     }
     if (m > 0)
-        dgemm_("N", "T", &m, &n, &d->k, &alpha, d->x + 3 * d->from + skip, &d->ld, d->x + 3 * d->lo, &d->ld, &beta, C + skip,
-               &ldc);
+        BLAS(gemm)("N", "T", &m, &n, &d->k, &alpha, d->x + 3 * d->from + skip, &d->ld, d->x + 3 * d->lo, &d->ld, &beta,
+                   C + skip, &ldc);
 }
 
 /* Subtracts the product C from the panel, block rows to their places.  Above the diagonal C holds nothing. */
-static void scatter(const panel *p, int32_t col0, const source *d, const int32_t *place, const double *C, int ldc)
+static void scatter(const panel *p, int32_t col0, const source *d, const int32_t *place, const real *C, int ldc)
 {
     const int diagonal = d->from == d->lo;
     for (int32_t b = d->lo; b < d->hi; b++)
         for (int j = 0; j < 3; j++) {
-            double *to = p->x + (size_t)(3 * (d->row[b] - col0) + j) * (size_t)p->ld;
-            const double *c = C + (size_t)(3 * (b - d->lo) + j) * (size_t)ldc;
+            real *to = p->x + (size_t)(3 * (d->row[b] - col0) + j) * (size_t)p->ld;
+            const real *c = C + (size_t)(3 * (b - d->lo) + j) * (size_t)ldc;
             int32_t r = d->from;
             if (diagonal) {
                 r = b + 1;
                 for (int i = j; i < 3; i++) to[3 * place[d->row[b]] + i] -= c[3 * (b - d->from) + i];
             }
             for (; r < d->to; r++) {
-                double *y = to + 3 * place[d->row[r]];
-                const double *v = c + 3 * (r - d->from);
+                real *y = to + 3 * place[d->row[r]];
+                const real *v = c + 3 * (r - d->from);
                 y[0] -= v[0];
                 y[1] -= v[1];
                 y[2] -= v[2];
@@ -122,7 +122,7 @@ static void scatter(const panel *p, int32_t col0, const source *d, const int32_t
         }
 }
 
-static void update_tile(const abut_chol_tree *t, const panel *p, int32_t lo, int32_t hi, double *L, const abut_chol_work *w)
+static void update_tile(const abut_chol_tree *t, const panel *p, int32_t lo, int32_t hi, real *L, const abut_chol_work *w)
 {
     const int32_t col0 = t->col[p->s];
     for (size_t u = t->uptr[p->s]; u < t->uptr[p->s + 1]; u++) {
@@ -134,7 +134,7 @@ static void update_tile(const abut_chol_tree *t, const panel *p, int32_t lo, int
         if (d.from == d.to) continue;
         const int32_t first = w->place[q.row[d.from]], last = w->place[q.row[d.to - 1]];
         if (contiguous(q.row, d.lo, d.hi) && last - first == d.to - d.from - 1) {
-            double *C = p->x + (size_t)(3 * (q.row[d.lo] - col0)) * (size_t)p->ld + 3 * first;
+            real *C = p->x + (size_t)(3 * (q.row[d.lo] - col0)) * (size_t)p->ld + 3 * first;
             multiply(&d, minus_one, one, C, p->ld);
         } else {
             const int ldc = 3 * (d.to - d.from);
@@ -151,16 +151,17 @@ static void set_place(const panel *p, int32_t *place)
     for (int32_t i = 0; i < p->rows; i++) place[p->row[i]] = i;
 }
 
-/* Factors the diagonal block.  Returns the first scalar column of the panel with a bad pivot, -1: none.  BLAS lets a NaN through. */
+/* Factors the diagonal block.  Returns the first scalar column of the panel with a bad pivot, -1: none.  BLAS lets a NaN
+ * through. */
 static int32_t bad_pivot(const panel *p)
 {
     const int n = 3 * p->cols;
     int info = 0;
-    dpotrf_("L", &n, p->x, &p->ld, &info);
+    BLAS(potrf)("L", &n, p->x, &p->ld, &info);
     if (info > 0) return info - 1;
     for (int j = 0; j < n; j++) {
-        const double d = p->x[(size_t)j * ((size_t)p->ld + 1)];
-        if (!(d > 0 && d < HUGE_VAL)) return j;
+        const real d = p->x[(size_t)j * ((size_t)p->ld + 1)];
+        if (!(d > 0 && d < REAL_HUGE)) return j;
     }
     return -1;
 }
@@ -169,7 +170,7 @@ static void divide_tile(const panel *p, int32_t lo, int32_t hi)
 {
     if (lo < p->cols) lo = p->cols;
     const int n = 3 * p->cols, m = 3 * (hi - lo);
-    if (m > 0) dtrsm_("R", "L", "T", "N", &m, &n, &one, p->x, &p->ld, p->x + 3 * lo, &p->ld);
+    if (m > 0) BLAS(trsm)("R", "L", "T", "N", &m, &n, &one, p->x, &p->ld, p->x + 3 * lo, &p->ld);
 }
 
 /* A factorisation under way. */
@@ -177,7 +178,7 @@ typedef struct job {
     const abut_chol_tree *t;
     const abut_chol_pattern *A;
     const double *val;
-    double *L;
+    real *L;
     const abut_chol_work *work;     /* by thread */
     atomic_int *pending;            /* children of each top node that are not done */
     int32_t bad;                    /* first bad scalar column so far; guarded by a critical section */
@@ -251,8 +252,8 @@ static void factor_subtree(job *k, int32_t lo, int32_t hi)
     climb(k, hi - 1);
 }
 
-int32_t abut_chol_numeric(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, double *L,
-                          const abut_chol_work *work, atomic_int *pending, int threads)
+int32_t FOR_REAL(abut_chol_numeric)(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, real *L,
+                                    const abut_chol_work *work, atomic_int *pending, int threads)
 {
     job k = { t, A, val, L, work, pending, -1 };
     for (int32_t i = 0; i < t->ntop; i++) {

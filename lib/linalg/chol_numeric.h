@@ -1,6 +1,7 @@
 /* Numeric factorisation and solves on the supernodes of chol_tree.h: left-looking, parallel over independent subtrees and,
- * above them, over nodes whose children are done and rows of wide ones.  Every dense operation has the same operands for every thread count and runs on
- * one BLAS thread, so the factor has the same bits for every thread count. */
+ * above them, over nodes whose children are done and rows of wide ones.  Every dense operation has the same operands for every
+ * thread count and runs on one BLAS thread, so the factor has the same bits for every thread count.  The phases exist for factors
+ * of doubles and of floats. */
 #ifndef ABUT_LINALG_CHOL_NUMERIC_H
 #define ABUT_LINALG_CHOL_NUMERIC_H
 
@@ -19,7 +20,7 @@ typedef struct abut_chol_pattern {
 /* Scratch of one thread. */
 typedef struct abut_chol_work {
     int32_t *place;     /* [n] where rows stand in the supernode at work; other entries are stale */
-    double *product;    /* [9 * ABUT_TILE * ABUT_PANEL] */
+    void *product;      /* [9 * ABUT_TILE * ABUT_PANEL] numbers of the factor */
 } abut_chol_work;
 
 /** Factors the matrix of values val (blocks, row major) into L[xptr[ns]].
@@ -30,8 +31,12 @@ typedef struct abut_chol_work {
  *          depend on another such; L is then unusable */
 int32_t abut_chol_numeric(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, double *L,
                           const abut_chol_work *work, atomic_int *pending, int threads);
+/** The same, each number of the matrix and of the factor rounded to a float. */
+int32_t abut_chol_numeric_single(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, float *L,
+                                 const abut_chol_work *work, atomic_int *pending, int threads);
 
 /** x = (L L^T)^-1 x, x[3 n] in elimination order, z[3 * rptr[ns]] scratch. */
 void abut_chol_substitute(const abut_chol_tree *t, const double *L, double *x, double *z, int threads);
+void abut_chol_substitute_single(const abut_chol_tree *t, const float *L, float *x, float *z, int threads);
 
 #endif

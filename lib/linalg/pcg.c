@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define A_DECADE 2      /* iterations that a preconditioner worth having needs for a tenth of the error */
+
 double abut_dot(const double *a, const double *b, size_t n, double *part)
 {
     const size_t nb = abut_blocks(n);
@@ -71,6 +73,28 @@ static double norm(const pcg *s, const double *v)
     return sqrt(abut_dot(v, v, s->n, s->part));
 }
 
+/* x along the direction that z = M^-1 r in iteration k gives, conjugate to those before; *rz is r . z of the last iteration,
+ * then of this one. */
+static abut_status advance(pcg *s, int k, double *rz, double *x, abut_err *err)
+{
+    const double before = *rz, now = abut_dot(s->r, s->z, s->n, s->part);
+    if (!(now > 0))
+        return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the preconditioner is not positive definite"
+                         " (r . z = %g)", k, now);
+    const double beta = k ? now / before : 0;
+    #pragma omp parallel for schedule(static) if (s->n >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < s->n; i++) s->p[i] = s->z[i] + beta * s->p[i];
+    abut_bsr_multiply(s->A, s->p, s->q);
+    const double pq = abut_dot(s->p, s->q, s->n, s->part);
+    if (!(pq > 0))
+        return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the matrix is not positive definite"
+                         " (p . A p = %g)", k, pq);
+    axpy(s->n, now / pq, s->p, x);
+    axpy(s->n, -now / pq, s->q, s->r);
+    *rz = now;
+    return ABUT_OK;
+}
+
 /* From x, the residual in r, until the tolerance or the last iteration. */
 static abut_status iterate(pcg *s, double *x, double b_norm, abut_pcg_opts opts, abut_pcg_report *rep, abut_err *err)
 {
@@ -80,47 +104,82 @@ static abut_status iterate(pcg *s, double *x, double b_norm, abut_pcg_opts opts,
         rep->residual = norm(s, s->r) / b_norm;
         rep->converged = rep->residual <= opts.tolerance;
         if (rep->converged || k == opts.max_iterations) return ABUT_OK;
-        const abut_status rc = precondition(s, err);
+        abut_status rc = precondition(s, err);
         if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
-        const double before = rz;
-        rz = abut_dot(s->r, s->z, s->n, s->part);
-        if (!(rz > 0))
-            return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the preconditioner is not positive definite"
-                             " (r . z = %g)", k, rz);
-        const double beta = k ? rz / before : 0;
-        #pragma omp parallel for schedule(static) if (s->n >= 8 * ABUT_PAR_MIN)
-        for (size_t i = 0; i < s->n; i++) s->p[i] = s->z[i] + beta * s->p[i];
-        abut_bsr_multiply(s->A, s->p, s->q);
-        const double pq = abut_dot(s->p, s->q, s->n, s->part);
-        if (!(pq > 0))
-            return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the matrix is not positive definite"
-                             " (p . A p = %g)", k, pq);
-        axpy(s->n, rz / pq, s->p, x);
-        axpy(s->n, -rz / pq, s->q, s->r);
+        rc = advance(s, k, &rz, x, err);
+        if (rc) return rc;
     }
 }
 
-static abut_status solve(pcg *s, const double *b, double *x, abut_pcg_opts opts, abut_pcg_report *rep, abut_err *err)
+static double largest(const double *v, size_t n)
+{
+    double big = 0;
+    for (size_t i = 0; i < n; i++) big = fmax(big, fabs(v[i]));
+    return big;
+}
+
+/* How many times too large the error of x is. */
+static double excess(const pcg *s, const double *x, double residual, abut_pcg_goal goal)
+{
+    const double length = largest(x, s->n), share = goal.share * length;
+    const double allowed = length <= goal.near ? fmin(share, goal.within) : share;
+    return fmax(residual / goal.force, largest(s->z, s->n) / allowed);
+}
+
+/* Whether an error that is too large by a factor of `now` before iteration k may be small enough in `most`. */
+static int is_hopeful(int k, double now, int most)
+{
+    return k + A_DECADE * log10(now) < most;
+}
+
+/* From x = 0 and r = b until the goal, or until there is no hope to reach it in time. */
+static abut_status approach(pcg *s, double *x, double b_norm, abut_pcg_goal goal, abut_pcg_report *rep, abut_err *err)
+{
+    double rz = 0;
+    for (int k = 0; !rep->converged && k < goal.max_iterations; k++) {
+        rep->residual = norm(s, s->r) / b_norm;
+        rep->iterations = k + 1;
+        abut_status rc = precondition(s, err);
+        if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
+        if (k) {
+            const double now = excess(s, x, rep->residual, goal);
+            rep->converged = now <= 1;
+            if (!rep->converged && !is_hopeful(k, now, goal.max_iterations)) return ABUT_OK;
+        }
+        rc = advance(s, k, &rz, x, err);
+        if (rc) return rc;
+    }
+    rep->residual = norm(s, s->r) / b_norm;
+    return ABUT_OK;
+}
+
+/* What a solve is asked for: the tolerance, or with a goal that. */
+typedef struct request {
+    abut_pcg_opts opts;
+    const abut_pcg_goal *goal;
+} request;
+
+static abut_status solve(pcg *s, const double *b, double *x, request want, abut_pcg_report *rep, abut_err *err)
 {
     const double b_norm = norm(s, b);
-    if (b_norm == 0) {
-        memset(x, 0, s->n * sizeof *x);
-        *rep = (abut_pcg_report){ 1, 0, 0 };
-        return ABUT_OK;
-    }
+    if (b_norm == 0 || want.goal) memset(x, 0, s->n * sizeof *x);
+    *rep = (abut_pcg_report){ b_norm == 0, 0, 0 };
+    if (b_norm == 0) return ABUT_OK;
     if (!isfinite(b_norm)) return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: |b| is %g", b_norm);
     abut_status rc = s->inverse ? invert_diagonal(s, err) : ABUT_OK;
     if (rc) return rc;
+    if (want.goal) {
+        memcpy(s->r, b, s->n * sizeof *b);
+        return approach(s, x, b_norm, *want.goal, rep, err);
+    }
     abut_bsr_multiply(s->A, x, s->r);
     for (size_t i = 0; i < s->n; i++) s->r[i] = b[i] - s->r[i];
-    return iterate(s, x, b_norm, opts, rep, err);
+    return iterate(s, x, b_norm, want.opts, rep, err);
 }
 
-abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_opts opts,
-                           abut_pcg_report *report, abut_arena *scratch, abut_err *err)
+static abut_status begin(const abut_bsr *A, const abut_precond *M, const double *b, double *x, request want,
+                         abut_pcg_report *report, abut_arena *scratch, abut_err *err)
 {
-    if (!(opts.tolerance > 0) || opts.max_iterations < 0)
-        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: tolerance %g, %d iterations", opts.tolerance, opts.max_iterations);
     if (M && M->rows != A->n)
         return abut_fail(err, ABUT_E_ARG, "conjugate gradients: matrix of %d block rows, preconditioner of %d", A->n, M->rows);
     const abut_mark mark = abut_arena_mark(scratch);
@@ -132,8 +191,26 @@ abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const doubl
     s.part = ABUT_NEW(scratch, double, abut_blocks(n) + 1);
     if (!M) s.inverse = ABUT_NEW(scratch, double, 3 * n + 1);
     ok &= s.part && (M || s.inverse);
-    const abut_status rc = ok ? solve(&s, b, x, opts, report, err)
+    const abut_status rc = ok ? solve(&s, b, x, want, report, err)
                               : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: scratch for %zu rows", n);
     abut_arena_release(scratch, mark);
     return rc;
+}
+
+abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_opts opts,
+                           abut_pcg_report *report, abut_arena *scratch, abut_err *err)
+{
+    if (!(opts.tolerance > 0) || opts.max_iterations < 0)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: tolerance %g, %d iterations", opts.tolerance,
+                         opts.max_iterations);
+    return begin(A, M, b, x, (request){ opts, NULL }, report, scratch, err);
+}
+
+abut_status abut_pcg_approach(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_goal goal,
+                              abut_pcg_report *report, abut_arena *scratch, abut_err *err)
+{
+    if (!(goal.force > 0 && goal.share > 0 && goal.within > 0) || goal.max_iterations < 1)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: force %g, share %g, within %g, %d iterations", goal.force,
+                         goal.share, goal.within, goal.max_iterations);
+    return begin(A, M, b, x, (request){ .goal = &goal }, report, scratch, err);
 }

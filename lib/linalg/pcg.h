@@ -28,6 +28,24 @@ typedef struct abut_pcg_report {
 ABUT_MUST_USE abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_opts opts,
                                          abut_pcg_report *report, abut_arena *scratch, abut_err *err);
 
+/* When the error of x is small enough.  It is A^-1 r with the residual r = b - A x; M^-1 r stands for it where M is close to A,
+ * and |r| watches over what M holds much more firmly than A does.  Lengths are largest absolute values. */
+typedef struct abut_pcg_goal {
+    double force;           /* |r| <= force |b|, 2-norms, */
+    double share;           /* and |M^-1 r| <= share |x|, */
+    double near, within;    /* and |M^-1 r| <= within where |x| <= near */
+    int max_iterations;     /* >= 1; the solve is also given up where two more a decade of the error would be too many */
+} abut_pcg_goal;
+
+/** Solves A x = b, starting from 0, until the goal is reached; the step that the last M^-1 r began is then taken, too, so that
+ * the error is smaller than what was measured.
+ *
+ * M        not NULL
+ * report   iterations: applications of M, and products with A, or one fewer where the solve was given up
+ * Everything else as abut_pcg_solve. */
+ABUT_MUST_USE abut_status abut_pcg_approach(const abut_bsr *A, const abut_precond *M, const double *b, double *x,
+                                            abut_pcg_goal goal, abut_pcg_report *report, abut_arena *scratch, abut_err *err);
+
 /** a . b of n numbers: sums of blocks, joined in order.  part[abut_blocks(n)] is scratch.  The same bits for every thread
  * count. */
 double abut_dot(const double *a, const double *b, size_t n, double *part);

@@ -64,6 +64,7 @@ void abut_direction_reset(abut_direction *d)
 {
     if (!is_whole(d)) forget_pattern(d);
     abut_cg_reset(&d->cg);
+    abut_factor_reuse_reset(&d->reuse);
     abut_quasi_reset(&d->quasi);
     d->kinks.n = 0;
     d->n_perm = 0;
@@ -74,7 +75,7 @@ void abut_direction_reset(abut_direction *d)
 void abut_direction_insist(abut_direction *d)
 {
     d->kinks.n = 0;
-    d->quasi.insist = 1;
+    d->quasi.insist = d->reuse.insist = 1;
 }
 
 void abut_direction_clear(abut_direction *d)
@@ -83,6 +84,7 @@ void abut_direction_clear(abut_direction *d)
     forget_pattern(d);
     abut_chol_free(&d->chol);
     abut_cg_clear(&d->cg);
+    abut_factor_reuse_clear(&d->reuse);
     abut_initial_clear(&d->initial);
     abut_quasi_clear(&d->quasi);
     free(d->tet_H);
@@ -164,6 +166,7 @@ static void sets_of(const abut_direction *d, const abut_problem *p, abut_elems *
 static abut_status symbolic(abut_direction *d, abut_err *err)
 {
     d->analysed = 1;
+    d->reuse.held = 0;
     return d->chol ? abut_chol_renew(d->chol, &d->A, d->perm, err)
                    : abut_chol_new(&d->chol, &d->A, d->perm, d->threads, err);
 }
@@ -292,13 +295,10 @@ static int32_t node_of_row(const abut_problem *p, int32_t row)
     return -1;
 }
 
-/* sol = A^-1 rhs.  What conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance. */
-static abut_status solve(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err)
+/* What conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance. */
+static double near_the_end(const abut_problem *p)
 {
-    if (d->method != ABUT_SOLVE_CG) return abut_chol_solve(d->chol, d->rhs, d->sol, err);
-    const abut_status rc = abut_cg_solve(&d->cg, &d->A, d->rhs, 2 * p->model->h[0] * p->model->tolerance[0], d->sol, err);
-    rep->cg_iterations += d->cg.iterations;
-    return rc;
+    return 2 * p->model->h[0] * p->model->tolerance[0];
 }
 
 static void report_factor(const abut_direction *d, abut_report *rep)
@@ -376,23 +376,93 @@ abut_status abut_direction_factor(abut_direction *d, const abut_problem *p, abut
     LAP(analyse);
     if (!rc) rc = factor(d, sets, p->nrow, rep, err);
     LAP(factor);
+    rep->factorisations += is_whole(d);
+    rep->factorisations_double += is_whole(d);
     if (rc == ABUT_E_NUMERIC && d->method != ABUT_SOLVE_CG) d->bad_node = node_of_row(p, abut_chol_bad_row(d->chol));
     return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
+}
+
+/* d->sol = A^-1 rhs by the Schwarz preconditioner. */
+static abut_status solve_cg(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err)
+{
+    abut_status rc = abut_direction_factor(d, p, rep, err);
+    if (rc) return rc;
+    double clock = abut_time_wall();
+    rc = abut_cg_solve(&d->cg, &d->A, d->rhs, near_the_end(p), d->sol, err);
+    rep->cg_iterations += d->cg.iterations;
+    LAP(solve);
+    return rc;
+}
+
+/* The same by the factor that there is, by one in single precision, or in double: the first that is good enough. */
+static abut_status solve_whole(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err)
+{
+    abut_factor_reuse *u = &d->reuse;
+    const double near = near_the_end(p);
+    int solved = 0;
+    abut_status rc = ABUT_OK;
+    double clock = abut_time_wall();
+    if (abut_factor_reuse_is_due(u, d->chol))
+        rc = abut_factor_reuse_old(u, d->chol, d->analysed, &d->A, d->rhs, near, d->sol, &solved, rep, err);
+    LAP(solve);
+    if (!rc && !solved && !d->analysed) rc = symbolic(d, err);
+    LAP(analyse);
+    if (!rc && !solved && abut_factor_reuse_is_coarse(u, d->chol))
+        rc = abut_factor_reuse_single(u, d->chol, &d->A, d->rhs, near, d->sol, &solved, rep, err);
+    LAP(factor);
+    if (!rc && !solved) rc = abut_direction_factor(d, p, rep, err);
+    clock = abut_time_wall();
+    if (rc || solved) return rc;
+    u->held = 1;
+    u->insist = u->approximate = 0;
+    rc = abut_chol_solve(d->chol, d->rhs, d->sol, err);
+    LAP(solve);
+    return rc;
+}
+
+/* sol = A^-1 rhs. */
+static abut_status solve(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err)
+{
+    return d->method == ABUT_SOLVE_CG ? solve_cg(d, p, rep, err) : solve_whole(d, p, rep, err);
+}
+
+/* The same with the matrix of the last solve. */
+static abut_status solve_again(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err)
+{
+    abut_factor_reuse *u = &d->reuse;
+    const double clock = abut_time_wall(), near = near_the_end(p);
+    int solved = 1;
+    abut_status rc;
+    if (d->method == ABUT_SOLVE_CG) rc = abut_cg_solve(&d->cg, &d->A, d->rhs, near, d->sol, err);
+    else if (!u->approximate) rc = abut_chol_solve(d->chol, d->rhs, d->sol, err);
+    else rc = abut_factor_reuse_old(u, d->chol, d->analysed, &d->A, d->rhs, near, d->sol, &solved, rep, err);
+    if (d->method == ABUT_SOLVE_CG) rep->cg_iterations += d->cg.iterations;
+    rep->seconds.solve += abut_time_wall() - clock;
+    if (rc || solved) return rc;
+    u->insist = 1;
+    return solve_whole(d, p, rep, err);
+}
+
+static void set_rhs(abut_direction *d, const abut_problem *p, const double *g)
+{
+    for (int32_t i = 0; i < p->model->nv; i++)
+        if (p->row[i] >= 0)
+            for (int k = 0; k < 3; k++) d->rhs[3 * p->row[i] + k] = -g[3 * i + k];
+}
+
+static void get_solution(const abut_direction *d, const abut_problem *p, double *dir)
+{
+    for (int32_t i = 0; i < p->model->nv; i++)
+        for (int k = 0; k < 3; k++) dir[3 * i + k] = p->row[i] < 0 ? 0 : d->sol[3 * p->row[i] + k];
 }
 
 abut_status abut_direction_again(abut_direction *d, const abut_problem *p, const double *g, double *dir, abut_report *rep,
                                  abut_err *err)
 {
-    const int32_t nv = p->model->nv;
-    double clock = abut_time_wall();
-    for (int32_t i = 0; i < nv; i++)
-        if (p->row[i] >= 0)
-            for (int k = 0; k < 3; k++) d->rhs[3 * p->row[i] + k] = -g[3 * i + k];
-    const abut_status rc = solve(d, p, rep, err);
+    set_rhs(d, p, g);
+    const abut_status rc = solve_again(d, p, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
-    for (int32_t i = 0; i < nv; i++)
-        for (int k = 0; k < 3; k++) dir[3 * i + k] = p->row[i] < 0 ? 0 : d->sol[3 * p->row[i] + k];
-    LAP(solve);
+    get_solution(d, p, dir);
     return ABUT_OK;
 }
 #undef LAP
@@ -402,10 +472,11 @@ static abut_status newton(abut_direction *d, const abut_problem *p, const double
 {
     const abut_stiction law = abut_problem_stiction(p);
     abut_status rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
-    if (!rc) rc = abut_direction_factor(d, p, rep, err);
     if (rc) return rc;
-    rc = abut_direction_again(d, p, g, dir, rep, err);
-    if (rc) return rc;
+    set_rhs(d, p, g);
+    rc = solve(d, p, rep, err);
+    if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
+    get_solution(d, p, dir);
     if (!d->plain) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
     report_factor(d, rep);
     return ABUT_OK;

@@ -5,6 +5,8 @@
  * make again to the byte: the ordering of the elements alone, which no contact touches, their part of the pattern, and the
  * analysis of the very pattern in the very order.  So a restart from any frame meets the same pivots and gives the same bytes.
  *
+ * Cholesky factors are not made for every matrix: solve/factor_reuse.h.
+ *
  * Friction: where a direction leads over the kink between sticking and sliding, which the second derivative of the law does
  * not know, the line search goes back again and again.  A contact that the last direction led over its kink is stiffer in
  * the next matrix (energy/friction.h: the model from above).  The solution of such a matrix is a descent direction, but too
@@ -17,6 +19,7 @@
 #include "solve/direction_cg.h"
 #include "solve/direction_initial.h"
 #include "solve/direction_lbfgs.h"
+#include "solve/factor_reuse.h"
 #include "solve/problem.h"
 #include "solve/report.h"
 
@@ -33,6 +36,7 @@ typedef struct abut_direction {
     abut_bsr A;
     abut_chol *chol;
     abut_cg cg;
+    abut_factor_reuse reuse;
     abut_quasi quasi;
     abut_initial initial;
     int analysed;           /* chol is for the pattern that A has now, ordered by perm */

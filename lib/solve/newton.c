@@ -199,7 +199,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
         adapt_kappa(p, gap, abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL));
         rc = adapt_strain_kappa(s, err);
         if (rc) return rc;
-    } else if (!s->dir.exact) {
+    } else if (!s->dir.exact || s->dir.reuse.approximate) {
         abut_direction_insist(&s->dir);     /* Newton's direction may still lead on */
     } else if (it->residual > p->model->tolerance[0] || s->opt.norm > 0) {
         return give_up(s, ABUT_FAILED_STALLED, err);

@@ -43,6 +43,8 @@ typedef struct abut_report {
     double lag_residual;        /* m/s; negative when not measured */
     int newton, trials;
     int cg_iterations;          /* of all Newton iterations together */
+    int factorisations;         /* of Newton matrices, and those of them in double precision */
+    int factorisations_double;
     int newton_solves;          /* quasi-Newton: iterations that took Newton's direction */
     int not_descending, pairs_skipped;  /* its directions that were replaced; steps that taught it nothing */
     int initial_matrices;       /* and how many it made */

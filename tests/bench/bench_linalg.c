@@ -35,9 +35,9 @@ static void fail_on(abut_status rc, const abut_err *err)
     exit(1);
 }
 
-enum { PATTERN, UPDATE, ASSEMBLE, MULTIPLY, ORDER, ANALYSE, FACTOR, SOLVE, PHASES };
+enum { PATTERN, UPDATE, ASSEMBLE, MULTIPLY, ORDER, ANALYSE, FACTOR, SOLVE, FACTOR_SINGLE, SOLVE_SINGLE, PHASES };
 static const char *const phase_name[PHASES] = { "pattern", "update", "assemble", "multiply", "order", "analyse", "factor",
-                                                "solve" };
+                                                "solve", "factor-single", "solve-single" };
 
 static void run_phase(bench *b, int phase)
 {
@@ -55,7 +55,9 @@ static void run_phase(bench *b, int phase)
         rc = abut_chol_new(&b->chol, &b->A, b->perm, b->threads, &err);
         break;
     case FACTOR: rc = abut_chol_factor(b->chol, &b->A, &err); break;
-    case SOLVE: rc = abut_chol_solve(b->chol, b->x, b->y, &err); break;
+    case FACTOR_SINGLE: rc = abut_chol_factor_single(b->chol, &b->A, &err); break;
+    case SOLVE:
+    case SOLVE_SINGLE: rc = abut_chol_solve(b->chol, b->x, b->y, &err); break;
     }
     fail_on(rc, &err);
 }
@@ -74,7 +76,7 @@ static void time_phase(bench *b, int phase)
         spent += w;
     }
     printf("%s\t%d\t%zu\t%zu\t%s\t%.3f\t%.3f", b->name, b->nv, b->set.n, b->A.nnz, phase_name[phase], 1e3 * cpu, 1e3 * wall);
-    if (phase == FACTOR) printf("\t%.2f GFLOP/s", abut_chol_get_stats(b->chol).factor_flops / wall * 1e-9);
+    if (phase == FACTOR || phase == FACTOR_SINGLE) printf("\t%.2f GFLOP/s", abut_chol_get_stats(b->chol).factor_flops / wall * 1e-9);
     if (phase == ANALYSE) printf("\t%.3g entries of L", abut_chol_get_stats(b->chol).factor_nnz);
     printf("\n");
     fflush(stdout);

@@ -110,6 +110,52 @@ TEST(a_factor_has_the_same_bits_for_every_thread_count)
     fixture_free(&f);
 }
 
+TEST(a_single_precision_factor_has_the_same_bits_for_every_thread_count_and_solves_to_single_precision)
+{
+    fixture f = fixture_make(15, 14, 13);
+    const size_t n = 3 * (size_t)f.box.nv;
+    double *exact = malloc(n * sizeof *exact), worst = 0, largest = 0;
+    abut_chol *c = NULL;
+    CHECK(abut_chol_new(&c, &f.A, NULL, 1, NULL) == ABUT_OK);
+    factor_and_solve(&f, c, exact);
+    abut_chol_free(&c);
+    for (int threads = 1; threads <= 7; threads += 3) {
+        CHECK(abut_chol_new(&c, &f.A, NULL, threads, NULL) == ABUT_OK);
+        const size_t bytes = abut_chol_get_stats(c).bytes;
+        CHECK(abut_chol_factor_single(c, &f.A, NULL) == ABUT_OK);
+        CHECK(abut_chol_get_stats(c).bytes < 0.6 * (double)bytes);
+        CHECK(abut_chol_solve(c, f.b, f.x, NULL) == ABUT_OK);
+        if (threads == 1) memcpy(f.y, f.x, n * sizeof *f.x);
+        CHECK(memcmp(f.x, f.y, n * sizeof *f.x) == 0);
+        abut_chol_free(&c);
+    }
+    for (size_t i = 0; i < n; i++) worst = fmax(worst, fabs(f.x[i] - exact[i])), largest = fmax(largest, fabs(exact[i]));
+    CHECK(worst < 1e-4 * largest);
+    CHECK(worst > 1e-9 * largest);      /* it is single */
+    free(exact);
+    fixture_free(&f);
+}
+
+TEST(no_right_hand_side_is_out_of_the_range_of_a_single_precision_factor)
+{
+    fixture f = fixture_make(3, 3, 3);
+    const size_t n = 3 * (size_t)f.box.nv;
+    const double scale[] = { 1, 1e-200, 1e200, 5e-310, 0 };
+    abut_chol *c = NULL;
+    CHECK(abut_chol_new(&c, &f.A, NULL, 1, NULL) == ABUT_OK);
+    CHECK(abut_chol_factor_single(c, &f.A, NULL) == ABUT_OK);
+    CHECK(abut_chol_solve(c, f.b, f.y, NULL) == ABUT_OK);
+    for (int k = 0; k < 5; k++) {
+        double *b = malloc(n * sizeof *b);
+        for (size_t i = 0; i < n; i++) b[i] = scale[k] * f.b[i];
+        CHECK(abut_chol_solve(c, b, f.x, NULL) == ABUT_OK);
+        for (size_t i = 0; i < n; i++) CHECK_NEAR(f.x[i], scale[k] * f.y[i], 1e-4 * scale[k] * (1 + fabs(f.y[i])));
+        free(b);
+    }
+    abut_chol_free(&c);
+    fixture_free(&f);
+}
+
 TEST(nothing_is_left_over_from_other_values_failures_and_patterns)
 {
     fixture f = fixture_make(7, 6, 5), g = fixture_make(5, 5, 9);
@@ -120,7 +166,10 @@ TEST(nothing_is_left_over_from_other_values_failures_and_patterns)
     for (int32_t k = 0; k < f.box.nv; k++) f.A.val[9 * f.A.ptr[k]] += 100;
     factor_and_solve(&f, c, f.x);
     CHECK(memcmp(f.x, f.y, bytes) != 0);
+    CHECK(abut_chol_factor_single(c, &f.A, NULL) == ABUT_OK);
     abut_bsr_assemble(&f.A, f.b, &f.set, 1);
+    CHECK(abut_chol_factor_single(c, &f.A, NULL) == ABUT_E_NUMERIC);
+    CHECK(abut_chol_solve(c, f.b, f.x, NULL) == ABUT_E_ARG);
     CHECK(abut_chol_factor(c, &f.A, NULL) == ABUT_E_NUMERIC);
     abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
     factor_and_solve(&f, c, f.x);
@@ -242,6 +291,8 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     RUN(a_solve_leaves_no_residual_for_natural_random_and_amd_orderings);
     RUN(a_factor_has_the_same_bits_for_every_thread_count);
+    RUN(a_single_precision_factor_has_the_same_bits_for_every_thread_count_and_solves_to_single_precision);
+    RUN(no_right_hand_side_is_out_of_the_range_of_a_single_precision_factor);
     RUN(nothing_is_left_over_from_other_values_failures_and_patterns);
     RUN(the_pivot_reported_does_not_depend_on_the_thread_count);
     RUN(an_indefinite_matrix_is_refused_with_its_row_and_a_later_definite_one_is_factored);

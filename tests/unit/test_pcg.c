@@ -166,6 +166,101 @@ TEST(iterates_have_the_same_bits_at_1_2_and_7_threads)
     fixture_free(&f);
 }
 
+static double largest(const double *v, size_t n)
+{
+    double big = 0;
+    for (size_t i = 0; i < n; i++) big = fmax(big, fabs(v[i]));
+    return big;
+}
+
+/* Elements of other stiffness, by up to a factor of `by`. */
+static void stiffen(fixture *f, double by)
+{
+    abut_rng r = { 24 };
+    for (size_t k = 0; k < (size_t)f->set.n; k++) {
+        const double s = abut_rng_real(&r, 1, by);
+        for (size_t i = 0; i < ABUT_PACKED; i++) f->box.val[ABUT_PACKED * k + i] *= s;
+    }
+    abut_bsr_assemble(&f->A, f->diag, &f->set, 1);
+}
+
+/* The true error, by a factor of the matrix itself, for a preconditioner that is more and more out of date. */
+TEST(approaching_a_goal_leaves_an_error_below_it)
+{
+    const double by[] = { 1, 1.2, 2, 5 }, share[] = { 0.1, 1e-2, 1e-4 };
+    for (int k = 0; k < 4; k++) {
+        fixture f = fixture_make();
+        abut_chol *old = factor_of(&f.A);
+        const abut_precond M = abut_chol_precond(old);
+        stiffen(&f, by[k]);
+        abut_chol *now = factor_of(&f.A);
+        CHECK(!abut_chol_solve(now, f.b, f.y, NULL));
+        const double length = largest(f.y, f.n);
+        int last = 0;
+        for (int j = 0; j < 3; j++) {
+            abut_pcg_report rep, close;
+            CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, share[j], 0, 1, 100 }, &rep, &f.scratch, NULL));
+            CHECK(rep.converged && rep.residual <= 0.1 && rep.iterations >= last);
+            for (size_t i = 0; i < f.n; i++) CHECK_NEAR(f.x[i], f.y[i], share[j] * length);
+            last = rep.iterations;
+            /* what is said of short directions counts for those alone */
+            CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 0.5 * length, 1e-6 * length, 100 }, &rep,
+                                     &f.scratch, NULL));
+            CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 2 * length, 1e-6 * length, 100 }, &close,
+                                     &f.scratch, NULL));
+            CHECK(close.converged && (k == 0 || close.iterations > rep.iterations));
+            for (size_t i = 0; i < f.n; i++) CHECK_NEAR(f.x[i], f.y[i], 1e-6 * length);
+        }
+        abut_chol_free(&old);
+        abut_chol_free(&now);
+        fixture_free(&f);
+    }
+}
+
+/* A contact that was stiff in the preconditioner and is gone: M^-1 r does not see what it held, the residual does. */
+TEST(what_the_preconditioner_holds_and_the_matrix_does_not_is_not_taken_for_solved)
+{
+    fixture f = fixture_make();
+    const size_t at = 9 * f.A.ptr[17];
+    for (size_t d = 0; d < 9; d += 4) f.A.val[at + d] += 1e9;
+    abut_chol *old = factor_of(&f.A);
+    const abut_precond M = abut_chol_precond(old);
+    abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+    abut_chol *now = factor_of(&f.A);
+    memset(f.b, 0, f.n * sizeof *f.b);
+    for (size_t i = 0; i < f.n; i += 3) f.b[i] = 1;     /* a body that leans on it, let go */
+    abut_pcg_report rep;
+    CHECK(!abut_chol_solve(now, f.b, f.y, NULL));
+    CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 0, 1, 100 }, &rep, &f.scratch, NULL));
+    CHECK(rep.converged);
+    for (size_t i = 0; i < f.n; i++) CHECK_NEAR(f.x[i], f.y[i], 0.1 * largest(f.y, f.n));
+    abut_chol_free(&old);
+    abut_chol_free(&now);
+    fixture_free(&f);
+}
+
+TEST(an_approach_without_hope_is_given_up_early_and_bad_goals_are_refused)
+{
+    fixture f = fixture_make();
+    abut_chol *old = factor_of(&f.A);
+    const abut_precond M = abut_chol_precond(old);
+    abut_pcg_report rep;
+    for (size_t k = 0; k < (size_t)f.set.n; k++)
+        for (size_t i = 0; i < ABUT_PACKED; i++) f.box.val[ABUT_PACKED * k + i] *= k % 2 ? 1e4 : 1;
+    abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+    CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 1e-9, 0, 1, 12 }, &rep, &f.scratch, NULL));
+    CHECK(!rep.converged && rep.iterations < 6);
+    CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 1e-9, 0, 1, 1000 }, &rep, &f.scratch, NULL));
+    CHECK(rep.converged && rep.iterations > 12 && residual(&f) < 1e-6);
+    const abut_pcg_goal bad[] = { { 0, 1, 1, 1, 1 }, { 1, 0, 1, 1, 1 }, { 1, 1, 1, 0, 1 }, { 1, 1, 1, 1, 0 } };
+    for (int k = 0; k < 4; k++) CHECK(abut_pcg_approach(&f.A, &M, f.b, f.x, bad[k], &rep, &f.scratch, NULL) == ABUT_E_ARG);
+    memset(f.b, 0, f.n * sizeof *f.b);
+    CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 0, 1, 12 }, &rep, &f.scratch, NULL));
+    CHECK(rep.converged && rep.iterations == 0 && largest(f.x, f.n) == 0);
+    abut_chol_free(&old);
+    fixture_free(&f);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -175,5 +270,8 @@ int main(int argc, char **argv)
     RUN(a_matrix_that_is_not_definite_and_bad_options_are_refused);
     RUN(a_zero_right_hand_side_gives_zero);
     RUN(iterates_have_the_same_bits_at_1_2_and_7_threads);
+    RUN(approaching_a_goal_leaves_an_error_below_it);
+    RUN(what_the_preconditioner_holds_and_the_matrix_does_not_is_not_taken_for_solved);
+    RUN(an_approach_without_hope_is_given_up_early_and_bad_goals_are_refused);
     return check_done();
 }

@@ -1,0 +1,203 @@
+#include "box_tets.h"
+#include "linalg/pcg.h"
+#include "solve/factor_reuse.h"
+#include "world.h"
+
+#include "check.h"
+
+/* A matrix, its factor, and what a solve is told. */
+typedef struct equation {
+    box_tets box;
+    abut_elems set;
+    abut_bsr A;
+    abut_chol *chol;
+    size_t n;
+    double *diag, *b, *x, *exact;
+    abut_factor_reuse u;
+    abut_report rep;
+} equation;
+
+static equation equation_make(double mass)
+{
+    equation q = { .box = box_tets_make(9, 8, 7, 31) };
+    q.n = 3 * (size_t)q.box.nv;
+    q.set = (abut_elems){ (size_t)q.box.nt, q.box.tet, q.box.val };
+    q.diag = malloc(q.n * sizeof *q.diag);
+    q.b = malloc(q.n * sizeof *q.b);
+    q.x = malloc(q.n * sizeof *q.x);
+    q.exact = malloc(q.n * sizeof *q.exact);
+    abut_rng r = { 32 };
+    for (size_t i = 0; i < q.n; i++) q.diag[i] = mass * abut_rng_real(&r, 1, 2), q.b[i] = abut_rng_real(&r, -1, 1);
+    if (abut_bsr_pattern(&q.A, q.box.nv, &q.set, 1, NULL)) abort();
+    abut_bsr_assemble(&q.A, q.diag, &q.set, 1);
+    if (abut_chol_new(&q.chol, &q.A, NULL, 1, NULL)) abort();
+    return q;
+}
+
+static void equation_free(equation *q)
+{
+    box_tets_free(&q->box);
+    abut_bsr_clear(&q->A);
+    abut_chol_free(&q->chol);
+    abut_factor_reuse_clear(&q->u);
+    free(q->diag), free(q->b), free(q->x), free(q->exact);
+}
+
+/* Every other element `by` times as stiff; the solution by a factor of the new matrix. */
+static void change(equation *q, double by)
+{
+    abut_chol *twin = NULL;
+    for (size_t k = 0; k < q->set.n; k += 2)
+        for (size_t i = 0; i < ABUT_PACKED; i++) q->box.val[ABUT_PACKED * k + i] *= by;
+    abut_bsr_assemble(&q->A, q->diag, &q->set, 1);
+    if (abut_chol_new(&twin, &q->A, NULL, 1, NULL) || abut_chol_factor(twin, &q->A, NULL)) abort();
+    if (abut_chol_solve(twin, q->b, q->exact, NULL)) abort();
+    abut_chol_free(&twin);
+}
+
+/* Largest of |x| and of |x - exact|. */
+static double length_of(const equation *q, double *error)
+{
+    double big = *error = 0;
+    for (size_t i = 0; i < q->n; i++) {
+        big = fmax(big, fabs(q->exact[i]));
+        *error = fmax(*error, fabs(q->x[i] - q->exact[i]));
+    }
+    return big;
+}
+
+TEST(a_factor_in_single_precision_solves_to_what_is_promised_of_long_and_short_directions)
+{
+    equation q = equation_make(0.1);
+    int solved;
+    double error;
+    change(&q, 1);
+    for (int small = 0; small < 2; small++) {
+        const double near = small ? 1e3 : 1e-3;
+        CHECK(abut_factor_reuse_is_coarse(&q.u, q.chol));
+        CHECK(!abut_factor_reuse_single(&q.u, q.chol, &q.A, q.b, near, q.x, &solved, &q.rep, NULL));
+        CHECK(solved && q.u.held && q.u.approximate);
+        const double length = length_of(&q, &error);
+        CHECK(error < 1e-5 * length);
+    }
+    CHECK(q.rep.factorisations == 2 && q.rep.factorisations_double == 0 && q.rep.cg_iterations <= 6);
+    equation_free(&q);
+}
+
+TEST(where_single_precision_is_too_coarse_it_says_so_and_is_not_tried_again)
+{
+    equation q = equation_make(1e-11);      /* all that holds the box, among stiffnesses of order 1 */
+    int solved = 1;
+    CHECK(!abut_factor_reuse_single(&q.u, q.chol, &q.A, q.b, 1, q.x, &solved, &q.rep, NULL));
+    CHECK(!solved && !q.u.approximate);
+    CHECK(!abut_factor_reuse_is_coarse(&q.u, q.chol));
+    CHECK(!abut_chol_factor(q.chol, &q.A, NULL));       /* in double there is nothing wrong with it */
+    abut_factor_reuse_reset(&q.u);
+    CHECK(abut_factor_reuse_is_coarse(&q.u, q.chol));
+    equation_free(&q);
+}
+
+TEST(an_old_factor_serves_a_matrix_that_is_close_and_no_other)
+{
+    equation q = equation_make(0.1);
+    int solved;
+    double error;
+    CHECK(!abut_factor_reuse_is_due(&q.u, q.chol));     /* there is none */
+    CHECK(!abut_chol_factor_single(q.chol, &q.A, NULL));
+    q.u.held = 1;
+    change(&q, 1.3);
+    CHECK(abut_factor_reuse_is_due(&q.u, q.chol));
+    CHECK(!abut_factor_reuse_old(&q.u, q.chol, 1, &q.A, q.b, 1e-3, q.x, &solved, &q.rep, NULL));
+    CHECK(solved && q.rep.cg_iterations > 1);
+    double length = length_of(&q, &error);
+    CHECK(length > 1e-3 && error < 0.1 * length);
+    const int before = q.rep.cg_iterations;
+    change(&q, 1e4);
+    /* tried again after 1, 3, 9 and then 16 directions */
+    const int wait[] = { 1, 3, 9, 16, 16 };
+    for (int k = 0; k < 5; k++) {
+        CHECK(abut_factor_reuse_is_due(&q.u, q.chol));
+        CHECK(!abut_factor_reuse_old(&q.u, q.chol, 1, &q.A, q.b, 1e-3, q.x, &solved, &q.rep, NULL));
+        CHECK(!solved && !q.u.approximate);
+        for (int i = 0; i < wait[k]; i++) CHECK(!abut_factor_reuse_is_due(&q.u, q.chol));
+    }
+    CHECK(q.rep.cg_iterations - before < 5 * 10);
+    q.u.insist = 1;
+    CHECK(!abut_factor_reuse_is_due(&q.u, q.chol) && !abut_factor_reuse_is_coarse(&q.u, q.chol));
+    equation_free(&q);
+}
+
+TEST(an_unfactored_matrix_that_is_not_definite_is_left_to_the_factorisation)
+{
+    equation q = equation_make(0.1);
+    int solved = 1;
+    CHECK(!abut_chol_factor(q.chol, &q.A, NULL));
+    q.u.held = 1;
+    for (int32_t j = 0; j < q.A.n; j++)
+        for (size_t d = 0; d < 9; d += 4) q.A.val[9 * q.A.ptr[j] + d] -= 100;
+    CHECK(!abut_factor_reuse_old(&q.u, q.chol, 1, &q.A, q.b, 1, q.x, &solved, &q.rep, NULL));
+    CHECK(!solved);
+    solved = 1;
+    CHECK(!abut_factor_reuse_single(&q.u, q.chol, &q.A, q.b, 1, q.x, &solved, &q.rep, NULL));
+    CHECK(!solved && !q.u.held);
+    equation_free(&q);
+}
+
+/* A soft slab spins on the floor, with friction.  Every step is taken twice from the same frame, once with a factor in double
+ * precision for every direction: the same point within the tolerance. */
+TEST(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end)
+{
+    fixture *f = fixture_new();
+    f->plane = 1;
+    f->mu = 0.8;
+    f->tol = 1e-6;
+    f->young = 1e3;
+    fixture_box(f, 0, 5e-4, 0, 0.4, 0.05, 0.3, 16, 3, 12, 0);
+    double v[3 * 1024] = { 0 };
+    for (int32_t i = 0; i < f->nv; i++) {
+        v[3 * i] = 8 * (f->X[3 * i + 2] - 0.15);
+        v[3 * i + 2] = -8 * (f->X[3 * i] - 0.2);
+    }
+    world w;
+    world_open(&w, f, v);
+    CHECK(!world_run(&w, 3));
+    double worst = 0;
+    int newton[2] = { 0, 0 }, factors = 0, exact = 0, contacts = 0;
+    for (int k = 0; k < 8; k++) {
+        world twin = w;
+        CHECK(!abut_stepper_init(&twin.st, &twin.model, &w.st.solver.opt, &twin.err));
+        twin.st.solver.dir.reuse.off = 1;
+        twin.next = (abut_arrays){ 0 };
+        twin.rep = (abut_report){ 0 };
+        CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
+        CHECK(!world_run(&w, 1));
+        newton[0] += w.rep.newton, newton[1] += twin.rep.newton;
+        factors += w.rep.factorisations, exact += w.rep.factorisations_double, contacts += w.rep.contacts + w.rep.planes;
+        CHECK(twin.rep.cg_iterations == 0 && twin.rep.factorisations >= twin.rep.newton);
+        CHECK(twin.rep.factorisations_double == twin.rep.factorisations);
+        const double *x = get(&w, "node/x"), *y = abut_arrays_find(&twin.next, "node/x")->data;
+        CHECK(w.rep.kappa == twin.rep.kappa);   /* the same objective */
+        for (int32_t i = 0; i < 3 * w.model.nv; i++) worst = fmax(worst, fabs(x[i] - y[i]));
+        abut_stepper_clear(&twin.st);
+        abut_arrays_clear(&twin.next);
+        abut_report_clear(&twin.rep);
+    }
+    CHECK(contacts > 100);
+    CHECK(worst <= f->h * f->tol);
+    CHECK(factors < newton[0] && exact < newton[0] / 4);
+    CHECK(abs(newton[0] - newton[1]) <= newton[1] / 4);
+    printf("# %d iterations, %d factors, %d of them double; %d iterations by exact directions; %.2g of the tolerance apart\n",
+           newton[0], factors, exact, newton[1], worst / (f->h * f->tol));
+    world_close(&w);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(a_factor_in_single_precision_solves_to_what_is_promised_of_long_and_short_directions);
+    RUN(where_single_precision_is_too_coarse_it_says_so_and_is_not_tried_again);
+    RUN(an_old_factor_serves_a_matrix_that_is_close_and_no_other);
+    RUN(an_unfactored_matrix_that_is_not_definite_is_left_to_the_factorisation);
+    RUN(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end);
+    return check_done();
+}
