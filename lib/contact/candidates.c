@@ -278,12 +278,14 @@ static double motion_of(const double *y0, const double *y1, int32_t i)
     return most;
 }
 
-/* How many times the room above a new search is to leave. */
+/* How many times the room above a new search is to leave.  What ended with its step, or served the first motion of one, tells
+ * nothing about directions. */
 static double choose_room(abut_nearby *near, int starts)
 {
     if (!near->searches) near->room = 1;
     else if (!near->holds) near->room = fmax(1, near->room / 2);
-    else if (near->uses < FEW_USES) near->room = fmin(MOST_ROOM, 2 * near->room);
+    else if (!starts && !near->started && near->uses < FEW_USES) near->room = fmin(MOST_ROOM, 2 * near->room);
+    near->started = starts;
     return starts ? 1 : near->room;
 }
 

@@ -90,6 +90,7 @@ typedef struct abut_nearby {
     size_t searches;        /* made so far */
     size_t vain;            /* pairs of the present one that were culled away, over all uses */
     int uses;               /* of the present one */
+    int started;            /* the present one is for the first motion of a step */
     double room;            /* for later motions, over what a lone one is given: searches that serve few are made wider */
 } abut_nearby;
 
