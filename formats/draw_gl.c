@@ -112,7 +112,8 @@ static GLuint compile(GLenum kind, const char *text, char *log, GLsizei size)
 static abut_status link(const char *vertex, const char *fragment, GLuint *program, abut_err *err)
 {
     char log[200] = "";
-    const GLuint v = compile(GL_VERTEX_SHADER, vertex, log, sizeof log), f = compile(GL_FRAGMENT_SHADER, fragment, log, sizeof log);
+    const GLuint v = compile(GL_VERTEX_SHADER, vertex, log, sizeof log),
+                 f = compile(GL_FRAGMENT_SHADER, fragment, log, sizeof log);
     GLint ok = 0;
     *program = glCreateProgram();
     glAttachShader(*program, v);
@@ -376,7 +377,8 @@ static void draw_plane(abut_painter *p, const abut_draw *d, const float point[3]
     for (int k = 0; k < 3; k++) foot[k] = d->center[k] - deep * normal[k];
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 3; k++)
-            corner[3 * i + k] = foot[k] + 4 * d->radius * ((i == 1 || i == 3 ? 1.0f : -1.0f) * u[k] + (i > 1 ? 1.0f : -1.0f) * w[k]);
+            corner[3 * i + k] =
+                foot[k] + 4 * d->radius * ((i == 1 || i == 3 ? 1.0f : -1.0f) * u[k] + (i > 1 ? 1.0f : -1.0f) * w[k]);
     glUniform3fv(glGetUniformLocation(p->plane_program, "normal"), 1, normal);
     glUniform3fv(glGetUniformLocation(p->plane_program, "center"), 1, foot);
     glUniform3fv(glGetUniformLocation(p->plane_program, "u"), 1, u);

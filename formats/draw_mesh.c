@@ -6,8 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDES = 8, RINGS = 5 /* of a ball, poles included */, BALL_VERTICES = RINGS * SIDES, BALL_TRIANGLES = (RINGS - 1) * SIDES * 2,
-       TUBE_VERTICES = 2 * SIDES, TUBE_TRIANGLES = 2 * SIDES };
+enum {
+    SIDES = 8,
+    RINGS = 5 /* of a ball, poles included */,
+    BALL_VERTICES = RINGS * SIDES,
+    BALL_TRIANGLES = (RINGS - 1) * SIDES * 2,
+    TUBE_VERTICES = 2 * SIDES,
+    TUBE_TRIANGLES = 2 * SIDES
+};
 
 /* ---- once for a model ---- */
 

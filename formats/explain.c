@@ -55,8 +55,8 @@ static void friction(FILE *f, const abut_scene *s)
         for (int k = 0; k < 2; k++)
             name[k] = p->of_materials ? s->material[row[k]].name
                       : row[k] < s->nobjects ? s->object[row[k]].name : s->plane[row[k] - s->nobjects].name;
-        fprintf(f, "  %-16s %-14.9g %-8s %s %s and %s (%s)\n", "mu", p->mu, "", p->of_materials ? "materials" : "objects", name[0],
-                name[1], p->from);
+        fprintf(f, "  %-16s %-14.9g %-8s %s %s and %s (%s)\n", "mu", p->mu, "", p->of_materials ? "materials" : "objects",
+                name[0], name[1], p->from);
     }
 }
 

@@ -155,8 +155,8 @@ static void put_plane(sections *s, const abut_gltf_doc *d, int32_t i, size_t *in
     const int pos = put_accessor(s, BASE, base, F32, "VEC3", 4, &box);
     const int normal = put_accessor(s, BASE, base, F32, "VEC3", 4, NULL);
     const int order = put_accessor(s, INDICES, index, U32, "SCALAR", 6, NULL);
-    fprintf(s->meshes, "%s{\"name\":\"%s\",\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"NORMAL\":%d", d->n_mesh + i ? ",\n" : "",
-            name, pos, normal);
+    fprintf(s->meshes, "%s{\"name\":\"%s\",\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"NORMAL\":%d",
+            d->n_mesh + i ? ",\n" : "", name, pos, normal);
     put_primitive_end(s, order, TRIANGLES, d->n_mesh + i);
     fputs("}]}", s->meshes);
     put_material(s, name, d->n_mesh + i, (float[3]){ 0.82f, 0.83f, 0.85f }, 0.9, 1);
@@ -175,7 +175,8 @@ static void put_bodies(sections *s, const abut_gltf_doc *d, size_t frame_bytes)
         put_material(s, g->name, i, rgb, 0.6, g->open);
         put_node(s, g->name, i);
         if (g->moves)
-            fprintf(s->channels, "%s{\"sampler\":0,\"target\":{\"node\":%d,\"path\":\"weights\"}}", channels++ ? "," : "", s->node - 1);
+            fprintf(s->channels, "%s{\"sampler\":0,\"target\":{\"node\":%d,\"path\":\"weights\"}}", channels++ ? "," : "",
+                    s->node - 1);
         at.index += 4 * (3 * (size_t)g->skin.ntri + 2 * (size_t)g->nseg + (size_t)g->nvert);
         at.base += VEC3 * mesh_rows(g);
         if (g->moves) at.morph += VEC3 * mesh_rows(g);
@@ -218,13 +219,16 @@ static void put_animation(sections *s, FILE *f, const abut_gltf_doc *d)
     size_t at = 0;
     const float first = 0, last = (float)d->time[d->n - 1];
     const int times = s->accessor++;
-    fprintf(s->accessors, ",\n{\"bufferView\":%d,\"componentType\":%d,\"type\":\"SCALAR\",\"count\":%zu,\"min\":[%.9g],\"max\":[%.9g]}",
+    fprintf(s->accessors,
+            ",\n{\"bufferView\":%d,\"componentType\":%d,\"type\":\"SCALAR\",\"count\":%zu,\"min\":[%.9g],\"max\":[%.9g]}",
             ANIMATION, F32, d->n, (double)first, (double)last);
     at = 4 * d->n;
     const int weights = put_accessor(s, ANIMATION, &at, F32, "SCALAR", d->n * (d->n - 1), NULL);
     fflush(s->channels);
-    fprintf(f, "\"animations\":[{\"name\":\"simulation\",\"samplers\":[{\"input\":%d,\"output\":%d,\"interpolation\":\"LINEAR\"}],"
-            "\"channels\":[%s]}],\n", times, weights, s->text[4]);
+    fprintf(f,
+            "\"animations\":[{\"name\":\"simulation\",\"samplers\":[{\"input\":%d,\"output\":%d,\"interpolation\":\"LINEAR\"}],"
+            "\"channels\":[%s]}],\n",
+            times, weights, s->text[4]);
 }
 
 static abut_status sections_open(sections *s, abut_err *err)
@@ -259,7 +263,9 @@ abut_status abut_gltf_json(const abut_gltf_doc *d, FILE *f, abut_err *err)
     abut_status rc = sections_open(&s, err);
     abut_gltf_sizes(d, size);
     if (!rc) {
-        fputs("{\"asset\":{\"version\":\"2.0\",\"generator\":\"abut " ABUT_VERSION "\"},\n\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\n", f);
+        fputs("{\"asset\":{\"version\":\"2.0\",\"generator\":\"abut " ABUT_VERSION
+              "\"},\n\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\n",
+              f);
         put_bodies(&s, d, d->n > 1 ? size[MORPH] / (d->n - 1) : 0);
         if (size[ANIMATION]) put_animation(&s, f, d);
         if (sections_flush(&s)) rc = abut_fail(err, ABUT_E_NOMEM, "no memory for the glTF document");
@@ -267,7 +273,8 @@ abut_status abut_gltf_json(const abut_gltf_doc *d, FILE *f, abut_err *err)
     if (!rc) {
         fputs("\"nodes\":[", f);
         put_root(f, d, s.node);
-        fprintf(f, "%s],\n\"meshes\":[%s],\n\"materials\":[%s],\n\"accessors\":[%s],\n", s.text[2], s.text[1], s.text[3], s.text[0]);
+        fprintf(f, "%s],\n\"meshes\":[%s],\n\"materials\":[%s],\n\"accessors\":[%s],\n", s.text[2], s.text[1], s.text[3],
+                s.text[0]);
         put_views(f, size);
         fputs("}", f);
     }

@@ -134,7 +134,8 @@ abut_status abut_gltf_frame(abut_gltf *w, const abut_shot *s, abut_err *err)
     abut_status rc = ABUT_OK;
     if (w->model_index < 0) rc = take_model(w, s, err);
     else if (w->model_index != s->model_index)
-        rc = abut_fail(err, ABUT_E_FORMAT, "glTF: the model changes at frame %d; choose frames of one model with --frames", s->index);
+        rc = abut_fail(err, ABUT_E_FORMAT, "glTF: the model changes at frame %d; choose frames of one model with --frames",
+                       s->index);
     if (!rc) rc = take_time(w, s, err);
     if (rc) return rc;
     abut_gltf_doc *d = &w->doc;

@@ -32,7 +32,9 @@ void abut_legend_scale(abut_image *im, abut_paint paint, const double range[2])
     for (int i = 0; i < w; i++) {
         float c[3];
         abut_palette_scale((i + 0.5) / w, c);
-        abut_image_fill(im, x + i, y, 1, h, (uint8_t[3]){ (uint8_t)(255 * c[0] + 0.5f), (uint8_t)(255 * c[1] + 0.5f), (uint8_t)(255 * c[2] + 0.5f) }, 1);
+        abut_image_fill(im, x + i, y, 1, h,
+                        (uint8_t[3]){ (uint8_t)(255 * c[0] + 0.5f), (uint8_t)(255 * c[1] + 0.5f), (uint8_t)(255 * c[2] + 0.5f) },
+                        1);
     }
     char text[96];
     const int above = y - 4 * s - abut_image_text_height(s);

@@ -21,7 +21,7 @@ typedef struct abut_fields {
 
     int contacts_known;     /* 1 when the next two are filled */
     int32_t contacts;       /* stencils and half-space contacts within dhat; -1 when something touches */
-    double gap;             /* m, the smallest distance less thickness; 0 when something touches, +inf when nothing is within dhat */
+    double gap; /* m, the smallest distance less thickness; 0 when something touches, +inf when nothing is within dhat */
 
     int totals_known;       /* 1 when the rest is filled.  Obstacles have no part in it. */
     double kinetic, elastic, gravity;   /* J; elastic: with attachments and thin elements; gravity: -sum m g.x */

@@ -194,7 +194,8 @@ abut_status abut_picture_frame(abut_picture *p, const abut_shot *s, abut_err *er
     abut_status rc = ABUT_OK;
     if (p->model_index < 0) rc = take_model(p, s, err);
     else if (p->model_index != s->model_index)
-        rc = abut_fail(err, ABUT_E_FORMAT, "pictures: the model changes at frame %d; choose frames of one model with --frames", s->index);
+        rc = abut_fail(err, ABUT_E_FORMAT, "pictures: the model changes at frame %d; choose frames of one model with --frames",
+                       s->index);
     if (!rc) rc = keep_time(p, s, err);
     if (rc) return rc;
     if (p->opt.paint) find_values(p, s);

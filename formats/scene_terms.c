@@ -22,7 +22,8 @@ static abut_status read_spline(const abut_tree *t, abut_scene_material *m, abut_
     if (!rc) rc = abut_tree_vector(knots, "spline.stretch", ABUT_Q_PURE, n, m->knot, err);
     for (int k = 1; k < n && !rc; k++)
         if (!(m->knot[k - 1] < m->knot[k]))
-            rc = abut_tree_fail(knots, err, "spline.stretch: %g after %g: expected ascending numbers", m->knot[k], m->knot[k - 1]);
+            rc =
+                abut_tree_fail(knots, err, "spline.stretch: %g after %g: expected ascending numbers", m->knot[k], m->knot[k - 1]);
     for (int q = 0; q < 3 && !rc; q++) {
         rc = abut_tree_vector(abut_tree_find(t, keys[1 + q]), keys[1 + q], ABUT_Q_PRESSURE, n, value, err);
         for (int k = 0; k < n && !rc; k++) m->slope[3 * k + q] = value[k];
@@ -50,9 +51,11 @@ static abut_status read_stretch(const abut_tree *t, abut_scene_material *m, abut
     abut_status rc = scene_need(t, keys, err);
     if (!rc) rc = abut_tree_vector(abut_tree_find(t, "range"), "stretch.range", ABUT_Q_PURE, 2, m->stretch + 1, err);
     if (!rc && !(m->stretch[1] >= 0 && m->stretch[1] <= 1 && m->stretch[2] >= 1))
-        rc = abut_tree_fail(abut_tree_find(t, "range"), err, "stretch.range: %g, %g: expected 0 <= low <= 1 <= high", m->stretch[1],
-                            m->stretch[2]);
-    return rc ? rc : abut_tree_positive(abut_tree_find(t, "stiffness"), "stretch.stiffness", ABUT_Q_PRESSURE, &m->stretch[0], NULL, err);
+        rc = abut_tree_fail(abut_tree_find(t, "range"), err, "stretch.range: %g, %g: expected 0 <= low <= 1 <= high",
+                            m->stretch[1], m->stretch[2]);
+    return rc ? rc
+              : abut_tree_positive(abut_tree_find(t, "stiffness"), "stretch.stiffness", ABUT_Q_PRESSURE, &m->stretch[0], NULL,
+                                   err);
 }
 
 abut_status scene_terms(const abut_tree *t, abut_scene_material *m, abut_err *err)
@@ -61,8 +64,9 @@ abut_status scene_terms(const abut_tree *t, abut_scene_material *m, abut_err *er
     const abut_tree *volume = abut_tree_find(t, "volume"), *stretch = abut_tree_find(t, "stretch");
     m->stretch[2] = 1;
     if (!spline != (m->model != ABUT_SPLINE))
-        return abut_tree_fail_key(spline ? spline : t, err, spline ? "spline: of a material whose model is %s"
-                                                                   : "model %s needs spline: {stretch: [..], a: [..], b: [..], c: [..]}",
+        return abut_tree_fail_key(spline ? spline : t, err,
+                                  spline ? "spline: of a material whose model is %s"
+                                         : "model %s needs spline: {stretch: [..], a: [..], b: [..], c: [..]}",
                                   abut_material_names[m->model]);
     abut_status rc = spline ? read_spline(spline, m, err) : ABUT_OK;
     if (!rc && fibre) rc = read_fibre(fibre, m, err);

@@ -2,7 +2,8 @@
 
 void abut_summary_history(FILE *f, const abut_prov *prov, int n)
 {
-    for (int i = 0; i < n; i++) fprintf(f, "%-12s %s  %s\n", prov[i].tool, prov[i].version, prov[i].options ? prov[i].options : "");
+    for (int i = 0; i < n; i++)
+        fprintf(f, "%-12s %s  %s\n", prov[i].tool, prov[i].version, prov[i].options ? prov[i].options : "");
 }
 
 static void objects(FILE *f, const abut_model *m, const abut_parts *parts)
@@ -41,8 +42,8 @@ static void model(FILE *f, const abut_arrays *set, const abut_model *m, const ab
     materials(f, set, m);
     fprintf(f, "time step %g s, gravity (%g, %g, %g) m/s^2, length of the scene %g m\n", m->h[0], m->gravity[0], m->gravity[1],
             m->gravity[2], m->length[0]);
-    fprintf(f, "contact within %g m, stiction speed %g m/s, tolerance %g m/s, %d motions\n", m->dhat[0], m->eps_v[0], m->tolerance[0],
-            m->nmo);
+    fprintf(f, "contact within %g m, stiction speed %g m/s, tolerance %g m/s, %d motions\n", m->dhat[0], m->eps_v[0],
+            m->tolerance[0], m->nmo);
 }
 
 static void list_arrays(const abut_arrays *set, char *text, size_t size)

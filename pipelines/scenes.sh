@@ -34,7 +34,7 @@ objects.armadillo_verschoor-7.translate=[0, 1.55, 0]')
 # meshes that were missing, so that a copy that has them runs the scene itself
 declare -A missing=([19_golfBall]=tetMeshes/sphere19K.msh [16_armaRoller_E1e5]=tetMeshes/armadillo_verschoor.msh)
 
-# Steps $1.abut in pieces of 1, 2, 4, ... until its $2 steps are made or the time is up; the reports join in $1.jsonl.
+# Steps $1.abut in pieces of 1, 2, 4, ..., 32 until its $2 steps are made or the time is up; the reports join in $1.jsonl.
 advance() {
     local run=$1 all=$2 made=0 piece=1 start=$SECONDS left rc
     : > "$run.jsonl"
@@ -48,7 +48,7 @@ advance() {
         ((rc == 0)) || { echo "step ends with status $rc: $(tail -n 1 "$run.log")"; return; }
         mv "$run.next" "$run.abut"
         cat "$run.piece" >> "$run.jsonl"
-        made=$((made + piece)) piece=$((2 * piece))
+        made=$((made + piece)) piece=$((piece < 32 ? 2 * piece : piece))
     done
     rm -f "$run.piece" "$run.next" "$run.next.part"
     ((made)) || { echo "no step within $budget s"; return; }

@@ -87,7 +87,8 @@ static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
     }
     char sep[40];
     snprintf(history, sizeof history, "{\"method\":\"%s\",\"min_separation\":%s,\"motion\":\"%s\"}",
-             abut_method_name(v->opts.method), abut_separation_json(v->opts.min_sep, sep, sizeof sep), o->motion ? o->motion : "path");
+             abut_method_name(v->opts.method), abut_separation_json(v->opts.min_sep, sep, sizeof sep),
+             o->motion ? o->motion : "path");
     return abut_judge_stream(v, history, err);
 }
 
@@ -96,19 +97,23 @@ int main(int argc, char **argv)
     options o = { .delta = 1e-6, .min_sep = OWN_SEPARATION };
     const abut_opt opts[] = {
         { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME", "exact (default), tight (inclusion-based) or additive" },
-        { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME", "between frames: path (default: through the positions in "
+        { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME",
+          "between frames: path (default: through the positions in "
           "step/way where a frame has them, else straight), straight, or none (each frame alone)" },
-        { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m", "coming this near is a collision, 0: touching is (default: the contact "
+        { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m",
+          "coming this near is a collision, 0: touching is (default: the contact "
           "thickness of the two objects, array object/thickness; touching where they have none)" },
         { 0, "gap", ABUT_OPT_FLAG, &o.gap, NULL, "say the smallest gap of all frames, distance less what is asked for" },
         { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "resolution of the tight method (default 1e-6)" },
         { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },
         { 0, "json", ABUT_OPT_TEXT, &o.json, "FILE", "write a report" },
         { 0, "write-hits", ABUT_OPT_TEXT, &o.obj, "FILE.obj", "write the colliding primitives as a mesh" },
-        { 0, "static", ABUT_OPT_FLAG, &o.single, NULL, "check each mesh file alone: crossings, touches, folds, "
+        { 0, "static", ABUT_OPT_FLAG, &o.single, NULL,
+          "check each mesh file alone: crossings, touches, folds, "
           "flat and inverted elements" },
         { 0, "no-output", ABUT_OPT_FLAG, &o.no_output, NULL, "judge only: do not pass the stream on" },
-        { 0, "csv-queries", ABUT_OPT_FLAG, &o.queries, NULL, "the files are public CCD queries: score the methods "
+        { 0, "csv-queries", ABUT_OPT_FLAG, &o.queries, NULL,
+          "the files are public CCD queries: score the methods "
           "(all, or --method)" },
         { 0, "kind", ABUT_OPT_TEXT, &o.kind, "vf|ee", "what the queries are, where the path does not say" },
         { 0 }

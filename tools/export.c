@@ -64,7 +64,8 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
         return abut_fail(err, ABUT_E_ARG, "--%s belongs to --dump", o->arrays.n ? "array" : "no-data");
     if (texts(o) > 1) return abut_fail(err, ABUT_E_ARG, "only one of --csv -, --json - and --summary can go to the text output");
     if (cli->out_path && !texts(o))
-        return abut_fail(err, ABUT_E_ARG, "-o %s: nothing goes there; it takes --dump, --summary, --csv - or --json -", cli->out_path);
+        return abut_fail(err, ABUT_E_ARG, "-o %s: nothing goes there; it takes --dump, --summary, --csv - or --json -",
+                         cli->out_path);
     return check_pictures(o, err);
 }
 
@@ -127,19 +128,24 @@ int main(int argc, char **argv)
 {
     options o = { .to.picture = abut_picture_defaults() };
     const abut_opt opts[] = {
-        { 0, "vtu", ABUT_OPT_TEXT, &o.to.vtu, "DIR", "VTK grids with displacement, velocity, contact force, J, stress; scene.pvd" },
+        { 0, "vtu", ABUT_OPT_TEXT, &o.to.vtu, "DIR",
+          "VTK grids with displacement, velocity, contact force, J, stress; scene.pvd" },
         { 0, "obj", ABUT_OPT_TEXT, &o.to.obj, "DIR", "OBJ surfaces, a file per frame" },
         { 0, "ply", ABUT_OPT_TEXT, &o.to.ply, "DIR", "binary PLY surfaces, a file per frame" },
         { 0, "gltf", ABUT_OPT_TEXT, &o.to.gltf, "FILE", "one .glb with the animation in it" },
-        { 0, "csv", ABUT_OPT_TEXT, &o.to.csv, "FILE", "table of energies, momenta, forces, contacts, a row per frame; -: standard output" },
+        { 0, "csv", ABUT_OPT_TEXT, &o.to.csv, "FILE",
+          "table of energies, momenta, forces, contacts, a row per frame; -: standard output" },
         { 0, "json", ABUT_OPT_TEXT, &o.to.json, "FILE", "the same table as JSON" },
-        { 0, "nodes", ABUT_OPT_TEXT, &o.to.nodes, "DIR", "CSV with a row per node: position, velocity, forces; a file per frame" },
+        { 0, "nodes", ABUT_OPT_TEXT, &o.to.nodes, "DIR",
+          "CSV with a row per node: position, velocity, forces; a file per frame" },
         { 0, "png", ABUT_OPT_TEXT, &o.to.picture.dir, "DIR", "pictures, a PNG per frame" },
         { 0, "strip", ABUT_OPT_TEXT, &o.to.picture.strip, "FILE", "one PNG with several frames side by side" },
-        { 0, "panels", ABUT_OPT_INT, &o.to.picture.panels, "N", "--strip: this many of the frames, evenly spread (default: all up to 12, "
+        { 0, "panels", ABUT_OPT_INT, &o.to.picture.panels, "N",
+          "--strip: this many of the frames, evenly spread (default: all up to 12, "
           "else 5)" },
         { 0, "size", ABUT_OPT_TEXT, &o.size, "WxH", "of a picture (default 960x720, in a strip 360x360)" },
-        { 0, "camera", ABUT_OPT_TEXT, &o.camera, "YAW,PITCH,ZOOM", "degrees around the scene and above the horizon; 1: just fits "
+        { 0, "camera", ABUT_OPT_TEXT, &o.camera, "YAW,PITCH,ZOOM",
+          "degrees around the scene and above the horizon; 1: just fits "
           "(default 30,18,1)" },
         { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD", "colour by object (default), speed, stress, J, or stretch of shells" },
         { 0, "range", ABUT_OPT_TEXT, &o.range, "LOW:HIGH", "of the colour scale, in m/s, Pa or 1 (default: from the frames)" },
@@ -147,15 +153,16 @@ int main(int argc, char **argv)
         { 0, "no-label", ABUT_OPT_FLAG, &o.no_label, NULL, "neither time nor colour scale in the picture" },
         { 0, "summary", ABUT_OPT_FLAG, &o.summary, NULL, "what the stream holds, as text (default without other output)" },
         { 0, "dump", ABUT_OPT_FLAG, &o.dump, NULL, "the whole stream as text, exact and made for diff" },
-        { 0, "array", ABUT_OPT_LIST, &o.arrays, "PATTERN", "--dump: only arrays of such names, as 'node/*' (may be given again)" },
+        { 0, "array", ABUT_OPT_LIST, &o.arrays, "PATTERN",
+          "--dump: only arrays of such names, as 'node/*' (may be given again)" },
         { 0, "no-data", ABUT_OPT_FLAG, &o.no_data, NULL, "--dump: names, types and shapes only" },
         { 'f', "frames", ABUT_OPT_TEXT, &o.frames, "A:B:C", "frames by place in the stream, as in Python; or a list: 0,10,-1" },
         { 0, "object", ABUT_OPT_LIST, &o.objects, "NAME", "only this object (may be given again)" },
         { 0 }
     };
     abut_cli cli;
-    abut_cli_begin(&cli, argc, argv, "Writes a state stream as files that other programs read, tables and pictures.", "[FILE]", opts,
-                   ABUT_CLI_IN | ABUT_CLI_OUT_TEXT);
+    abut_cli_begin(&cli, argc, argv, "Writes a state stream as files that other programs read, tables and pictures.", "[FILE]",
+                   opts, ABUT_CLI_IN | ABUT_CLI_OUT_TEXT);
     abut_err err = { 0 };
     abut_reader *reader = NULL;
     if (!check_options(&o, &cli, &err) && !abut_reader_open(cli.in, cli.in_name, &reader, &err)) {

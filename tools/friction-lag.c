@@ -57,8 +57,8 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
     char prov[120], lags[16];
-    snprintf(prov, sizeof prov, "{\"max_lags\":%s,\"tolerance\":%.17g,\"commit\":%s}", abut_lags_json(o->lags, lags), o->tolerance,
-             o->commit ? "true" : "false");
+    snprintf(prov, sizeof prov, "{\"max_lags\":%s,\"tolerance\":%.17g,\"commit\":%s}", abut_lags_json(o->lags, lags),
+             o->tolerance, o->commit ? "true" : "false");
     abut_status rc = abut_stream_open(&r->s, cli, prov, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, -1, err);
     if (rc) return rc;
@@ -72,14 +72,14 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 int main(int argc, char **argv)
 {
     options o = { 0 };
-    const abut_opt opts[] = {
-        { 't', "tolerance", ABUT_OPT_REAL, &o.tolerance, "m/s", "lag residual that ends the passes (default: the scene's)" },
-        { 0, "max-lags", ABUT_OPT_TEXT, &o.max_lags, "N", "commit after this many passes, or only when 'converged' (default: the scene's)" },
-        { 0, "commit", ABUT_OPT_FLAG, &o.commit, NULL, "commit the candidate whatever the residual" },
-        { 0, "ask", ABUT_OPT_FLAG, &o.ask, NULL, "exit 1 when another pass is wanted" },
-        { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
-        { 0 }
-    };
+    const abut_opt opts[] = { { 't', "tolerance", ABUT_OPT_REAL, &o.tolerance, "m/s",
+                                "lag residual that ends the passes (default: the scene's)" },
+                              { 0, "max-lags", ABUT_OPT_TEXT, &o.max_lags, "N",
+                                "commit after this many passes, or only when 'converged' (default: the scene's)" },
+                              { 0, "commit", ABUT_OPT_FLAG, &o.commit, NULL, "commit the candidate whatever the residual" },
+                              { 0, "ask", ABUT_OPT_FLAG, &o.ask, NULL, "exit 1 when another pass is wanted" },
+                              { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
+                              { 0 } };
     abut_cli cli;
     abut_cli_begin(&cli, argc, argv, "Refreshes lagged friction at a PENDING candidate and commits it or asks for another pass.",
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);

@@ -87,7 +87,8 @@ static abut_status check(prep *p, abut_err *err)
     p->facts.reach = p->built.dhat;
     memcpy(p->facts.closest, gap.text, sizeof p->facts.closest);
     if (gap.fine)
-        abut_cli_say(&p->cli, "warning: contact pushes objects apart that are at rest: %lld pairs within one object have a gap below "
+        abut_cli_say(&p->cli,
+                     "warning: contact pushes objects apart that are at rest: %lld pairs within one object have a gap below "
                      "dhat, %.6g m; the smallest, %.6g m: %s; a coarser mesh, a smaller thickness or dhat avoids that",
                      (long long)gap.fine, p->built.dhat, gap.fine_gap, gap.fine_text);
     return ABUT_OK;

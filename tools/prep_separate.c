@@ -29,7 +29,8 @@ static abut_status length(abut_arena *arena, const char *option, const char *tex
 
 abut_status prep_separate_parse(prep_separate *s, abut_arena *arena, abut_err *err)
 {
-    if (s->max_move && !s->gap) return abut_fail(err, ABUT_E_ARG, "--max-move %s: it limits --separate, which is not given", s->max_move);
+    if (s->max_move && !s->gap)
+        return abut_fail(err, ABUT_E_ARG, "--max-move %s: it limits --separate, which is not given", s->max_move);
     abut_status rc = ABUT_OK;
     if (s->gap) rc = length(arena, "--separate", s->gap, &s->gap_value, &s->gap_per_length, err);
     if (s->max_move && !rc) rc = length(arena, "--max-move", s->max_move, &s->move_value, &s->move_per_length, err);
@@ -77,10 +78,11 @@ static abut_status name_inside(const job *j, const abut_left *l, const double *x
     for (int k = 0; k < (tet ? 4 : 1); k++) memcpy(x + 3 * k, x0 + 3 * (size_t)node[k], 3 * sizeof *x);
     abut_text_row(j->set, "object/name", m->body[node[0]], object, sizeof object);
     if (tet)
-        return abut_offenders_add(bad, 4, 0, x, err, "tet %d of '%s' (nodes %d, %d, %d, %d) would have no volume", l->id[0], object,
-                                  node[0], node[1], node[2], node[3]);
-    return abut_offenders_add(bad, 1, 0, x, err, "node %d of '%s' at (%.6g, %.6g, %.6g) would have to move %.3g m beyond the limit",
-                              node[0], object, x[0], x[1], x[2], l->lacking);
+        return abut_offenders_add(bad, 4, 0, x, err, "tet %d of '%s' (nodes %d, %d, %d, %d) would have no volume", l->id[0],
+                                  object, node[0], node[1], node[2], node[3]);
+    return abut_offenders_add(bad, 1, 0, x, err,
+                              "node %d of '%s' at (%.6g, %.6g, %.6g) would have to move %.3g m beyond the limit", node[0], object,
+                              x[0], x[1], x[2], l->lacking);
 }
 
 static abut_status name_pair(const job *j, const abut_left *l, abut_stencil kind, abut_offenders *bad, abut_err *err)
@@ -174,9 +176,11 @@ static abut_status run(const prep_separate *s, job *j, abut_cli *cli, const doub
     say(j, cli, o.gap);
     if (j->report.done) return check_shells(j, bad, err);
     rc = name_left(j, x0, bad, err);
-    return rc ? rc : abut_fail(err, ABUT_E_GEOM, "--separate: %zu crossings left, residual %.3g m of a gap of %.3g m, largest move "
-                               "%.3g m; expected none, 0, and at most %.3g m", j->report.crossings_end, j->report.residual, o.gap,
-                               j->report.move_max, o.max_move);
+    return rc ? rc
+              : abut_fail(err, ABUT_E_GEOM,
+                          "--separate: %zu crossings left, residual %.3g m of a gap of %.3g m, largest move "
+                          "%.3g m; expected none, 0, and at most %.3g m",
+                          j->report.crossings_end, j->report.residual, o.gap, j->report.move_max, o.max_move);
 }
 
 abut_status prep_separate_run(const prep_separate *s, abut_cli *cli, const abut_arrays *model, abut_arrays *frame,

@@ -17,8 +17,8 @@ typedef struct prep_separate {
 /** Understands the numbers.  Fails  ABUT_E_ARG naming the option and what was expected */
 ABUT_MUST_USE abut_status prep_separate_parse(prep_separate *s, abut_arena *arena, abut_err *err);
 
-/** Moves free nodes of the frame (node/x) until every distance is at least the gap and the thickness of the pair, and says what it did.  The rest shape
- * stays: it knows no intersection, and bodies made longer or thinner by the repair feel it as strain.
+/** Moves free nodes of the frame (node/x) until every distance is at least the gap and the thickness of the pair, and says what
+ * it did.  The rest shape stays: it knows no intersection, and bodies made longer or thinner by the repair feel it as strain.
  *
  * bad    out: what could not be separated, named
  * Fails  ABUT_E_GEOM not everything could be separated: the frame is as it was */

@@ -7,7 +7,8 @@
 static abut_status check(const abut_edge_springs_opts *o, abut_err *err)
 {
     if (!(o->stiffness > 0))
-        return abut_fail(err, ABUT_E_ARG, isnan(o->stiffness) ? "--stiffness N/m must be given" : "--stiffness %g: want more than 0",
+        return abut_fail(err, ABUT_E_ARG,
+                         isnan(o->stiffness) ? "--stiffness N/m must be given" : "--stiffness %g: want more than 0",
                          o->stiffness);
     if (o->across < 0) return abut_fail(err, ABUT_E_ARG, "--across %g: want 0 or more", o->across);
     return ABUT_OK;
@@ -36,13 +37,13 @@ static abut_status run(abut_stream *s, abut_cli *cli, const abut_edge_springs_op
 int main(int argc, char **argv)
 {
     abut_edge_springs_opts o = { .stiffness = NAN };
-    const abut_opt opts[] = {
-        { 0, "stiffness", ABUT_OPT_REAL, &o.stiffness, "N/m", "of a spring on each edge of a tet, shell or rod; must be given" },
-        { 0, "across", ABUT_OPT_REAL, &o.across, "N/m", "also springs that resist bending: between corners that face each other across the "
-          "edge of two shells, and two rod segments on (default: none)" },
-        { 0, "replace", ABUT_OPT_FLAG, &o.replace, NULL, "the elements go, their mass and contact stay" },
-        { 0 }
-    };
+    const abut_opt opts[] = { { 0, "stiffness", ABUT_OPT_REAL, &o.stiffness, "N/m",
+                                "of a spring on each edge of a tet, shell or rod; must be given" },
+                              { 0, "across", ABUT_OPT_REAL, &o.across, "N/m",
+                                "also springs that resist bending: between corners that face each other across the "
+                                "edge of two shells, and two rod segments on (default: none)" },
+                              { 0, "replace", ABUT_OPT_FLAG, &o.replace, NULL, "the elements go, their mass and contact stay" },
+                              { 0 } };
     abut_cli cli;
     abut_err err = { 0 };
     abut_cli_begin(&cli, argc, argv, "Put springs on the edges of a model.", "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);

@@ -258,28 +258,39 @@ int main(int argc, char **argv)
         { 0, "from", ABUT_OPT_INT, &o.from, "STEP", "start again from this frame; later ones are dropped" },
         { 0, "every", ABUT_OPT_INT, &o.every, "N", "write every N-th frame, and the last" },
         { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
-        { 0, "solver", ABUT_OPT_TEXT, &o.solver, "NAME", "newton (default: sparse Cholesky); newton-cg: conjugate gradients with a "
-          "two-level Schwarz preconditioner, for large scenes; lbfgs-h: L-BFGS on the Hessian of the step's first iterate; dot: on that of "
-          "subdomains, completed at their interfaces; lbfgs-pd: on a constant Laplacian; for comparison lbfgs-jh (block Jacobi), lbfgs-ic "
+        { 0, "solver", ABUT_OPT_TEXT, &o.solver, "NAME",
+          "newton (default: sparse Cholesky); newton-cg: conjugate gradients with a "
+          "two-level Schwarz preconditioner, for large scenes; lbfgs-h: L-BFGS on the Hessian of the step's first iterate; dot: "
+          "on that of "
+          "subdomains, completed at their interfaces; lbfgs-pd: on a constant Laplacian; for comparison lbfgs-jh (block Jacobi), "
+          "lbfgs-ic "
           "(incomplete Cholesky), gradient (the diagonal); without the barrier and its guarantees, for real time: pd "
           "(projective dynamics), mass-springs; for comparison admm-pd" },
-        { 0, "iterations", ABUT_OPT_TEXT, &o.iterations, "N", "pd, mass-springs, admm-pd: iterations of each step (default 10), or as many as "
+        { 0, "iterations", ABUT_OPT_TEXT, &o.iterations, "N",
+          "pd, mass-springs, admm-pd: iterations of each step (default 10), or as many as "
           "it takes to be 'converged'" },
-        { 0, "contact", ABUT_OPT_TEXT, &o.contact, "WHAT", "likewise: what becomes of contact, which they do not prevent: ignore, or springs" },
+        { 0, "contact", ABUT_OPT_TEXT, &o.contact, "WHAT",
+          "likewise: what becomes of contact, which they do not prevent: ignore, or springs" },
         { 0, "history", ABUT_OPT_INT, &o.history, "N", "lbfgs-*: iterations that they remember (default 5)" },
-        { 0, "parts", ABUT_OPT_INT, &o.parts, "N", "dot, lbfgs-jh: subdomains (default: dot takes the partition of decompose if there is "
+        { 0, "parts", ABUT_OPT_INT, &o.parts, "N",
+          "dot, lbfgs-jh: subdomains (default: dot takes the partition of decompose if there is "
           "one, else one part for about 1500 nodes)" },
-        { 0, "stop", ABUT_OPT_TEXT, &o.stop, "RULE", "newton (default): when no Newton direction would move a node faster than the tolerance; "
+        { 0, "stop", ABUT_OPT_TEXT, &o.stop, "RULE",
+          "newton (default): when no Newton direction would move a node faster than the tolerance; "
           "cn: when the characteristic norm of the gradient is below it, for comparing solvers without contact" },
-        { 0, "tolerance", ABUT_OPT_REAL, &o.tolerance, "X", "of that rule: m/s for newton (default: the scene's), a number for cn (default 1e-5)" },
-        { 0, "lags", ABUT_OPT_TEXT, &o.max_lags, "N", "friction lag iterations per step at most, or as many as it takes to be 'converged' "
+        { 0, "tolerance", ABUT_OPT_REAL, &o.tolerance, "X",
+          "of that rule: m/s for newton (default: the scene's), a number for cn (default 1e-5)" },
+        { 0, "lags", ABUT_OPT_TEXT, &o.max_lags, "N",
+          "friction lag iterations per step at most, or as many as it takes to be 'converged' "
           "(default: the scene's)" },
         { 0, "one-pass", ABUT_OPT_FLAG, &o.one_pass, NULL, "solve once and leave the step PENDING for friction-lag" },
         { 0, "report", ABUT_OPT_TEXT, &o.report, "FILE", "one line of JSON for every step" },
         { 0, "max-newton", ABUT_OPT_INT, &o.max_newton, "N", "Newton iterations before giving up (default 10000)" },
-        { 0, "dump-stuck", ABUT_OPT_TEXT, &o.dump_stuck, "FILE", "if a step has to be given up, write a stream that holds the "
+        { 0, "dump-stuck", ABUT_OPT_TEXT, &o.dump_stuck, "FILE",
+          "if a step has to be given up, write a stream that holds the "
           "frame before and the stuck iterate: step goes on from it" },
-        { 0, "blas-threads", ABUT_OPT_INT, &o.blas_threads, "N", "threads of the factorisation (default: -j); the bytes "
+        { 0, "blas-threads", ABUT_OPT_INT, &o.blas_threads, "N",
+          "threads of the factorisation (default: -j); the bytes "
           "are the same for any number" },
         { 0 }
     };

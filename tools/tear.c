@@ -23,8 +23,8 @@ static abut_status look(request *r, const abut_model *m, const double *x, uint8_
 }
 
 /* After a frame that tears, and is written: the new model and frame. */
-static abut_status tear_frame(request *r, abut_stream *s, const abut_arrays *set, const abut_frame *f, const abut_frame_head *head,
-                              abut_err *err)
+static abut_status tear_frame(request *r, abut_stream *s, const abut_arrays *set, const abut_frame *f,
+                              const abut_frame_head *head, abut_err *err)
 {
     abut_arrays model = { 0 }, frame = { 0 };
     abut_torn torn;
@@ -90,11 +90,13 @@ int main(int argc, char **argv)
     };
     abut_cli cli;
     abut_err err = { 0 };
-    abut_cli_begin(&cli, argc, argv, "Tear what is stretched too far: a new model follows the first frame that has any.", "[FILE]", opts,
-                   ABUT_CLI_IN | ABUT_CLI_OUT);
+    abut_cli_begin(&cli, argc, argv, "Tear what is stretched too far: a new model follows the first frame that has any.",
+                   "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
     abut_stream s = { 0 };
-    abut_status rc = r.stretch > 1 ? ABUT_OK : abut_fail(&err, ABUT_E_ARG, isnan(r.stretch) ? "--stretch S must be given"
-                                                                                             : "--stretch %g: want more than 1", r.stretch);
+    abut_status rc =
+        r.stretch > 1 ? ABUT_OK
+                      : abut_fail(&err, ABUT_E_ARG,
+                                  isnan(r.stretch) ? "--stretch S must be given" : "--stretch %g: want more than 1", r.stretch);
     if (!rc) rc = run(&r, &s, &cli, &err);
     abut_stream_clear(&s);
     return abut_cli_end(&cli, 0, &err);

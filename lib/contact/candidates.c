@@ -157,7 +157,8 @@ static abut_status search_lower(const abut_collmesh *cm, const uint8_t *fixed, a
     }
     if (cm->n_point > 1 && !rc) {
         rc = some_make(cm, cm->point, cm->n_point, 1, fixed, &out->boxes, &point, err);
-        if (!rc && (rc = some_pairs(&point, cm->point, &point, cm->point, &out->vv, err))) abut_wrap(err, "vertices against vertices");
+        if (!rc && (rc = some_pairs(&point, cm->point, &point, cm->point, &out->vv, err)))
+            abut_wrap(err, "vertices against vertices");
     }
     some_free(&loose);
     some_free(&seg);

@@ -68,15 +68,15 @@ static inline double abut_candidate_xi(const abut_collmesh *cm, abut_stencil s, 
     return 0.5 * (cm->xi[*a] + cm->xi[*b]);
 }
 
-/** Every pair that comes within `reach` (m) of its thickness anywhere along the straight motion y0 -> y1 (y1 NULL: at y0), except pairs
- * with a common vertex and pairs whose vertices are all fixed.  fixed[nc] (NULL: none): prescribed vertices.
+/** Every pair that comes within `reach` (m) of its thickness anywhere along the straight motion y0 -> y1 (y1 NULL: at y0),
+ * except pairs with a common vertex and pairs whose vertices are all fixed.  fixed[nc] (NULL: none): prescribed vertices.
  * Sorted; a superset is allowed, a miss is not.  On failure the lists are empty.
  * Fails  ABUT_E_GEOM a position is not finite (names the node), ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                const uint8_t *fixed, abut_candidates *out, abut_err *err);
 
-/** Drops the candidates whose boxes along a shorter motion y0 -> y1 (y1 NULL: at y0), grown for `reach` and thickness, do not overlap:
- * after the CCD bound, the trials of the line search need no others.  Keeps the order; y0, reach as in the call that
+/** Drops the candidates whose boxes along a shorter motion y0 -> y1 (y1 NULL: at y0), grown for `reach` and thickness, do not
+ * overlap: after the CCD bound, the trials of the line search need no others.  Keeps the order; y0, reach as in the call that
  * found them.
  * Fails  as abut_candidates_find */
 ABUT_MUST_USE abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, const double *y1, double reach,

@@ -89,8 +89,8 @@ static abut_status planes(const abut_judge_shape *s, const double *x0, const dou
             abut_hit hit = { ABUT_HIT_PLANE, { v, -1, -1, -1, -1 }, h, 0, 0 };
             out->pairs++;
             const double sep = o->min_sep >= 0 ? o->min_sep : 0.5 * abut_judge_thickness(s, &s->vert, i);
-            if (!meets_plane(s->plane_normal + 3 * h, s->plane_point + 3 * h, x0 + 3 * (size_t)v, x1 + 3 * (size_t)v, sep, &hit.t_lo,
-                             &hit.t_hi))
+            if (!meets_plane(s->plane_normal + 3 * h, s->plane_point + 3 * h, x0 + 3 * (size_t)v, x1 + 3 * (size_t)v, sep,
+                             &hit.t_lo, &hit.t_hi))
                 continue;
             const abut_status rc = abut_hits_add(out, &hit, err);
             if (rc) return rc;
@@ -141,7 +141,8 @@ abut_status abut_judge_motion(const abut_judge_shape *s, const double *x0, const
     return rc;
 }
 
-abut_status abut_judge_near(const abut_judge_shape *s, const double *x, const abut_judge_opts *opts, abut_hits *out, abut_err *err)
+abut_status abut_judge_near(const abut_judge_shape *s, const double *x, const abut_judge_opts *opts, abut_hits *out,
+                            abut_err *err)
 {
     if (!(opts->min_sep > 0) && !(opts->min_sep < 0 && s->thick)) return ABUT_OK;
     return add_motion(s, x, x, opts, out, err);

@@ -23,7 +23,7 @@ typedef enum abut_judge_method {
 
 typedef struct abut_judge_opts {
     abut_judge_method method;
-    double min_sep;         /* m: coming this near is a collision, 0: touching is; below 0: the thickness of each pair is asked for */
+    double min_sep; /* m: coming this near is a collision, 0: touching is; below 0: the thickness of each pair is asked for */
     double delta;           /* m, > 0: resolution of TIGHT */
     long max_boxes;         /* of TIGHT, a pair */
 } abut_judge_opts;

@@ -64,8 +64,8 @@ static inline int far_apart(const struct motion *m, double gap2, double span2, d
     return gap2 > m->rounding2 && gap2 >= fall * fall * span2;
 }
 
-static inline __attribute__((always_inline)) void pair_bound(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const struct motion *m, double xi, size_t k,
-                       struct block_bound *out)
+static inline __attribute__((always_inline)) void pair_bound(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2],
+                                                             const struct motion *m, double xi, size_t k, struct block_bound *out)
 {
     int32_t v[4];
     double x0[12], x1[12], toi;
@@ -80,9 +80,9 @@ static inline __attribute__((always_inline)) void pair_bound(const abut_collmesh
 
 /* Candidates [lo, hi) of a list, of which the first is candidate `index` of all.  They come in runs of one first primitive:
  * its boxes are made once.  The kind is a literal at every call. */
-static inline __attribute__((always_inline)) void bound_of_kind(const abut_collmesh *cm, const abut_pair_list *list, abut_stencil s,
-                                                                size_t lo, size_t hi, size_t index, const struct motion *m,
-                                                                struct block_bound *out)
+static inline __attribute__((always_inline)) void bound_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
+                                                                abut_stencil s, size_t lo, size_t hi, size_t index,
+                                                                const struct motion *m, struct block_bound *out)
 {
     const int na = s == ABUT_EE ? 2 : 1, nb = s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2;
     int32_t last = -1;

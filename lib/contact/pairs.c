@@ -62,7 +62,8 @@ static void reduce(const abut_feature *f, const int32_t v[4], const double *y, s
 }
 
 /* 1: a contact, in c; 0: none; -1: the primitives are no further apart than their thickness. */
-static inline __attribute__((always_inline)) int classify(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, double xi, struct raw *c)
+static inline __attribute__((always_inline)) int classify(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2],
+                                                          const double *y, double xi, struct raw *c)
 {
     int32_t v[4];
     double x[12], d2;

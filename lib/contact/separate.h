@@ -50,8 +50,8 @@ typedef struct abut_separate_report {
 
 /** Moves free nodes of x0 as little as possible (sum of mass |dx|^2) to a state without intersections and with all
  * distances >= thickness + gap: every round linearises what is crossed or too close (contact/tangle.h says which way) and
- * solves for the smallest displacement from x0 that meets all of it.  Obstacles and handles stay.  The answer is verified with exact
- * predicates and certified distances.
+ * solves for the smallest displacement from x0 that meets all of it.  Obstacles and handles stay.  The answer is verified with
+ * exact predicates and certified distances.
  *
  * x0, x   [3 nv] m; x out: x0 plus the displacement when report->done, else x0
  * report  out, always filled when the call succeeds: a state that cannot be separated is no failure of the call

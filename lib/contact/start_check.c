@@ -47,7 +47,8 @@ static abut_status report(const check *c, const char *verb, const int32_t *va, i
     return abut_offenders_add(c->bad, a, b, x, err, "%s %s %s", one, verb, other);
 }
 
-static abut_status report_thin(const check *c, double d, double xi, const int32_t *va, int a, const int32_t *vb, int b, abut_err *err)
+static abut_status report_thin(const check *c, double d, double xi, const int32_t *va, int a, const int32_t *vb, int b,
+                               abut_err *err)
 {
     char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME];
     double x[18];
@@ -68,8 +69,10 @@ static abut_status report_plane(const check *c, int32_t vert, int32_t plane, abu
     describe(c, &vert, 1, one);
     abut_text_row(c->set, "half-space/name", plane, name, sizeof name);
     if (d > 0)
-        return abut_offenders_add(c->bad, 1, 0, p, err, "%s is %.9g m above half-space '%s', expected more than half its thickness, "
-                                  "%.9g m", one, d, name, abut_collmesh_plane_xi(&c->cm, vert));
+        return abut_offenders_add(c->bad, 1, 0, p, err,
+                                  "%s is %.9g m above half-space '%s', expected more than half its thickness, "
+                                  "%.9g m",
+                                  one, d, name, abut_collmesh_plane_xi(&c->cm, vert));
     return abut_offenders_add(c->bad, 1, 0, p, err, "%s is %s half-space '%s' (height %.3g m)", one,
                               d == 0 ? "on" : "under", name, d);
 }

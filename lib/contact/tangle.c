@@ -292,7 +292,8 @@ static int32_t common_edge(const abut_tangle *t, int32_t f, int32_t g)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            if (t->side[3 * (size_t)f + (size_t)i] == t->side[3 * (size_t)g + (size_t)j]) return t->side[3 * (size_t)f + (size_t)i];
+            if (t->side[3 * (size_t)f + (size_t)i] == t->side[3 * (size_t)g + (size_t)j])
+                return t->side[3 * (size_t)f + (size_t)i];
     return -1;
 }
 

@@ -28,8 +28,8 @@ void abut_tangle_clear(abut_tangle *t);
 void abut_tangle_find(abut_tangle *t, const abut_cross *cross, size_t n);
 
 /** Appends to rows what undoes the crossings: motions along unit vectors until the parts are `gap` (m) and their thickness
- * apart on the right side, times ABUT_SEPARATE_AIM.  last: the rows of the round before, sorted, so that no vertex is drawn back and
- * forth.  Rows are about the change of positions from y; nodes are collision vertices.
+ * apart on the right side, times ABUT_SEPARATE_AIM.  last: the rows of the round before, sorted, so that no vertex is drawn
+ * back and forth.  Rows are about the change of positions from y; nodes are collision vertices.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tangle_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y,
                                            double gap, const abut_rows *last, abut_rows *rows, abut_err *err);

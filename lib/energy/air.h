@@ -18,8 +18,8 @@
  *
  *     R(v) = sum c A |w.n|^3 / 3,                                                              W
  *
- * which is convex.  With A n as at the start of the step, and v = (x - c)/tau, tau R is a potential of the positions x: what a step
- * ends with is the drag of its end, stable however large it is.  In equilibria, which have no velocities, drag is a load. */
+ * which is convex.  With A n as at the start of the step, and v = (x - c)/tau, tau R is a potential of the positions x: what a
+ * step ends with is the drag of its end, stable however large it is.  In equilibria, which have no velocities, drag is a load. */
 #ifndef ABUT_ENERGY_AIR_H
 #define ABUT_ENERGY_AIR_H
 

@@ -130,7 +130,8 @@ void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < 4; c++) node[4 * i + c] = pairs->vert[i][c] < 0 ? -1 : cm->node[pairs->vert[i][c]];
     for (size_t i = 0; i < pairs->n_plane; i++) {   /* only the normal direction has curvature: (4 d^2 b'' + 2 b') n n^T */
-        const double d2 = pairs->plane_dist[i] * pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
+        const double d2 = pairs->plane_dist[i] * pairs->plane_dist[i],
+                     *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
         double D, db, ddb, *h = H + ABUT_PACKED * (n + i);
         int32_t *to = node + 4 * (n + i);
         const abut_barrier_law law = plane_law(cm, pairs, i, &D);

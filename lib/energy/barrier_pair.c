@@ -68,7 +68,8 @@ abut_status abut_kappa_min_of(double length, double dhat, int continuity, double
     *kappa = 0;
     for (size_t i = 0; i < distinct; i++)
         for (size_t j = i; j < distinct; j++)
-            *kappa = fmax(*kappa, abut_kappa_min(length, abut_barrier_law_of(dhat, continuity, 0.5 * (each[i] + each[j])), mean_mass));
+            *kappa =
+                fmax(*kappa, abut_kappa_min(length, abut_barrier_law_of(dhat, continuity, 0.5 * (each[i] + each[j])), mean_mass));
     free(each);
     return ABUT_OK;
 }

@@ -38,8 +38,8 @@ double abut_kappa_min(double length, abut_barrier_law law, double mean_mass);
 /** The largest of these over the thicknesses of all pairs that the objects of thickness xi[n] (m; NULL: 0) can make with each
  * other, and with half-spaces where there are some.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_kappa_min_of(double length, double dhat, int continuity, double mean_mass, const double *xi, int32_t n,
-                                            int half_spaces, double *kappa, abut_err *err);
+ABUT_MUST_USE abut_status abut_kappa_min_of(double length, double dhat, int continuity, double mean_mass, const double *xi,
+                                            int32_t n, int half_spaces, double *kappa, abut_err *err);
 
 /** e(c) b(D), m^4.  x[12], m; dist2 its squared distance d^2, m^2; eps_x the mollifier's threshold, m^4, 0: plain. */
 double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x);

@@ -32,7 +32,8 @@ ABUT_LANES_INLINE void block(const modes *h, const abut_lanes *U, const abut_lan
         M[3 * j + i] = h->A[3 * i + j] * a[j] * b[i] + h->swap[k] * a[i] * b[j];
     }
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) T[3 * i + j] = M[3 * i] * U[3 * j] + M[3 * i + 1] * U[3 * j + 1] + M[3 * i + 2] * U[3 * j + 2];
+        for (int j = 0; j < 3; j++)
+            T[3 * i + j] = M[3 * i] * U[3 * j] + M[3 * i + 1] * U[3 * j + 1] + M[3 * i + 2] * U[3 * j + 2];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) K[3 * i + j] = U[3 * i] * T[j] + U[3 * i + 1] * T[3 + j] + U[3 * i + 2] * T[6 + j];
 }

@@ -171,8 +171,8 @@ void abut_spline_principal(const abut_spline *p, const double s[3], abut_princip
         out->A[4 * i] = a2[i] + s[j] * s[j] * b2[k] + s[k] * s[k] * b2[j] + jk * jk * c2;
         out->A[3 * j + k] = out->A[3 * k + j] = b[i] + jk * b2[i] + s[i] * (c + J * c2);
         /* (psi_j - psi_k)/(s_j - s_k) and (psi_j + psi_k)/(s_j + s_k), the common factors divided out */
-        out->flip[i] = abut_curve_chord(&p->a, s[j], s[k]) - b[i] + s[i] * s[i] * abut_curve_chord(&p->b, s[i] * s[j], s[i] * s[k]) -
-                       s[i] * c;
+        out->flip[i] = abut_curve_chord(&p->a, s[j], s[k]) - b[i] +
+                       s[i] * s[i] * abut_curve_chord(&p->b, s[i] * s[j], s[i] * s[k]) - s[i] * c;
         out->twist[i] = (a[j] + a[k] + s[i] * (b[k] + b[j])) / abut_stretch_sum(s[j], s[k]) + b[i] + s[i] * c;
     }
 }

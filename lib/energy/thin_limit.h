@@ -22,7 +22,7 @@ int abut_thin_outside(const abut_thin *t, const double *x, abut_thin_excess *out
 typedef struct abut_thin_stretch {
     double min, max;            /* 1, 1 without shells */
     int32_t min_shell, max_shell;   /* -1 without shells */
-    double room;                /* least share of a stretch barrier's width, or of a strain bound, that is left: 1 where none acts */
+    double room; /* least share of a stretch barrier's width, or of a strain bound, that is left: 1 where none acts */
     int32_t room_shell;         /* -1 where none acts */
 } abut_thin_stretch;
 

@@ -92,8 +92,9 @@ static abut_status items_check(const abut_items *s, const char *side, abut_err *
         if (!box_ok(&s->box[i]) && i < bad) bad = i;
     if (bad == s->n) return ABUT_OK;
     const abut_box *b = &s->box[bad];
-    return abut_fail(err, ABUT_E_GEOM, "pair search: item %zu of %s (vertex %d) has the box [%g %g %g, %g %g %g], want finite, lo <= hi",
-                     bad, side, (int)s->vert[bad * (size_t)s->k], b->lo[0], b->lo[1], b->lo[2], b->hi[0], b->hi[1], b->hi[2]);
+    return abut_fail(err, ABUT_E_GEOM,
+                     "pair search: item %zu of %s (vertex %d) has the box [%g %g %g, %g %g %g], want finite, lo <= hi", bad, side,
+                     (int)s->vert[bad * (size_t)s->k], b->lo[0], b->lo[1], b->lo[2], b->hi[0], b->hi[1], b->hi[2]);
 }
 
 /* ---- sorts of items ---- */

@@ -378,7 +378,8 @@ static void assemble_front(const abut_chol_scalar *c, int32_t s, const lower *P,
     for (int32_t e = c->cptr[s]; e < c->cptr[s + 1]; e++) {
         const int32_t b = c->child[e], w = width_of(c, b), n = rows_of(c, b) - w, *to = c->inparent + c->rptr[b] + w;
         for (int32_t j = 0; j < n; j++)
-            for (int32_t i = j; i < n; i++) F[(size_t)to[j] * (size_t)m + (size_t)to[i]] += update[b][(size_t)j * (size_t)n + (size_t)i];
+            for (int32_t i = j; i < n; i++)
+                F[(size_t)to[j] * (size_t)m + (size_t)to[i]] += update[b][(size_t)j * (size_t)n + (size_t)i];
         free(update[b]);
         update[b] = NULL;
     }

@@ -68,7 +68,8 @@ static abut_status sort_parts(abut_schwarz *s, abut_err *err)
     memset(s->first, 0, ((size_t)s->k + 1) * sizeof *s->first);
     for (int32_t i = 0; i < s->n; i++) {
         if (s->part[i] < 0 || s->part[i] >= s->k)
-            return abut_fail(err, ABUT_E_ARG, "Schwarz preconditioner: row %d is in part %d, want 0 .. %d", i, s->part[i], s->k - 1);
+            return abut_fail(err, ABUT_E_ARG, "Schwarz preconditioner: row %d is in part %d, want 0 .. %d", i, s->part[i],
+                             s->k - 1);
         s->first[s->part[i] + 1]++;
     }
     for (int32_t p = 0; p < s->k; p++) {
@@ -366,7 +367,8 @@ static void prolong(const abut_schwarz *s, double *z)
     #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < s->n; i++) {
         const double *t = s->c.v + 6 * (size_t)s->part[i], *w = t + 3, *a = s->c.arm[i];
-        const double sum[3] = { t[0] + w[1] * a[2] - w[2] * a[1], t[1] + w[2] * a[0] - w[0] * a[2], t[2] + w[0] * a[1] - w[1] * a[0] };
+        const double sum[3] = { t[0] + w[1] * a[2] - w[2] * a[1], t[1] + w[2] * a[0] - w[0] * a[2],
+                                t[2] + w[0] * a[1] - w[1] * a[0] };
         memcpy(z + 3 * (size_t)i, sum, sizeof sum);
     }
 }

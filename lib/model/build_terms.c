@@ -64,8 +64,10 @@ static abut_status check_thin(const abut_build *b, abut_err *err)
         for (int64_t i = 0; of && i < of->shape[0]; i++) {
             const abut_scene_material *m = &b->scene->material[((const int32_t *)of->data)[i]];
             if (m->fibre > 0 || m->volume > 0 || m->stretch[0] > 0)
-                return abut_fail(err, ABUT_E_FORMAT, "%s: material '%s' has fibre, volume or stretch, which are of tets: expected none "
-                                 "of them for %s", m->from, m->name, k ? "rods" : "shells");
+                return abut_fail(err, ABUT_E_FORMAT,
+                                 "%s: material '%s' has fibre, volume or stretch, which are of tets: expected none "
+                                 "of them for %s",
+                                 m->from, m->name, k ? "rods" : "shells");
         }
     }
     return ABUT_OK;

@@ -88,8 +88,8 @@ static double rest_length(const abut_model *m, const pair *p)
 
 static void remove_elements(abut_arrays *set)
 {
-    static const char *const prefix[] = { "tet/", "shell/", "hinge/", "rod/", "bend/", "part/", "material/fibre", "material/spline",
-                                          "spline/" };
+    static const char *const prefix[] = { "tet/",  "shell/",         "hinge/",          "rod/",   "bend/",
+                                          "part/", "material/fibre", "material/spline", "spline/" };
     for (int i = set->n - 1; i >= 0; i--)
         for (size_t k = 0; k < sizeof prefix / sizeof *prefix; k++) {
             char name[ABUT_NAME_MAX + 1];
@@ -144,7 +144,8 @@ abut_status abut_edge_springs_add(abut_arrays *set, const abut_edge_springs_opts
     if (!collect(&m, o->across > 0, &all)) rc = abut_fail(err, ABUT_E_NOMEM, "springs along %zu edges", all.n);
     if (!rc) unique(&m, &all);
     if (!rc && !all.n) rc = abut_fail(err, ABUT_E_FORMAT, "the model has no edges of tets, shells or rods to put springs on");
-    if (!rc && all.n > INT32_MAX / 8) rc = abut_fail(err, ABUT_E_FORMAT, "%zu edges, at most %d can be springs", all.n, INT32_MAX / 8);
+    if (!rc && all.n > INT32_MAX / 8)
+        rc = abut_fail(err, ABUT_E_FORMAT, "%zu edges, at most %d can be springs", all.n, INT32_MAX / 8);
     if (!rc) rc = put(set, &m, o, &all, err);
     if (!rc) *added = (int32_t)all.n;
     if (!rc && o->replace) remove_elements(set);

@@ -77,8 +77,10 @@ static abut_status check_terms(const abut_model *m, abut_err *err)
     for (size_t i = 0; m->mat_stretch && i < nm; i++) {
         const double *s = m->mat_stretch + 3 * i;
         if (!(s[0] >= 0 && s[1] >= 0 && s[1] <= 1 && s[2] >= 1))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'material/stretch' row %zu: %g, %g, %g, expected a stiffness of 0 or more and "
-                             "0 <= low <= 1 <= high", i, s[0], s[1], s[2]);
+            return abut_fail(err, ABUT_E_FORMAT,
+                             "array 'material/stretch' row %zu: %g, %g, %g, expected a stiffness of 0 or more and "
+                             "0 <= low <= 1 <= high",
+                             i, s[0], s[1], s[2]);
     }
     if (m->mat_fibre && m->nt && !m->tet_fibre)
         return abut_fail(err, ABUT_E_FORMAT, "array 'tet/fibre' is missing: there is 'material/fibre'");
@@ -94,11 +96,12 @@ static abut_status check_splines(const abut_model *m, abut_err *err)
 {
     for (int32_t i = 0; i < m->nm; i++) {
         if (m->mat_model[i] != ABUT_SPLINE) continue;
-        if (!m->mat_spline) return abut_fail(err, ABUT_E_FORMAT, "array 'material/spline' is missing: material %d is a spline", i);
+        if (!m->mat_spline)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/spline' is missing: material %d is a spline", i);
         const int32_t lo = m->mat_spline[2 * i], hi = m->mat_spline[2 * i + 1];
         if (!(lo >= 0 && hi - 2 >= lo && hi <= m->nkn))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'material/spline' row %d: %d, %d, expected two knots or more of %d", i, lo, hi,
-                             m->nkn);
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/spline' row %d: %d, %d, expected two knots or more of %d", i,
+                             lo, hi, m->nkn);
         for (int32_t k = lo + 1; k < hi; k++)
             if (!(m->spline_knot[k - 1] < m->spline_knot[k]))
                 return abut_fail(err, ABUT_E_FORMAT, "array 'spline/knot' row %d: %g after %g, expected ascending knots", k,
@@ -349,10 +352,13 @@ static abut_status one_thickness(const abut_model *m, const char *name, const in
 {
     for (int32_t i = 0; i < n; i++)
         for (int c = 1; c < k; c++) {
-            const double a = m->obj_thick[m->body[m->coll_node[vert[k * i]]]], b = m->obj_thick[m->body[m->coll_node[vert[k * i + c]]]];
+            const double a = m->obj_thick[m->body[m->coll_node[vert[k * i]]]],
+                         b = m->obj_thick[m->body[m->coll_node[vert[k * i + c]]]];
             if (!(a <= b && a >= b))
-                return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %d: its vertices are of objects of thickness %.17g m and %.17g m, "
-                                 "expected one thickness", name, i, a, b);
+                return abut_fail(err, ABUT_E_FORMAT,
+                                 "array '%s' row %d: its vertices are of objects of thickness %.17g m and %.17g m, "
+                                 "expected one thickness",
+                                 name, i, a, b);
         }
     return ABUT_OK;
 }

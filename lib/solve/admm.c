@@ -15,7 +15,8 @@ abut_status abut_admm_init(abut_admm *a, const abut_problem *p, double fit_low, 
 {
     const abut_model *m = p->model;
     const size_t n = 9 * (size_t)m->nt + 3 * (size_t)m->nsp;
-    *a = (abut_admm){ malloc(((size_t)m->nm + 1) * sizeof(double)), calloc(n + 1, sizeof(double)), calloc(n + 1, sizeof(double)) };
+    *a =
+        (abut_admm){ malloc(((size_t)m->nm + 1) * sizeof(double)), calloc(n + 1, sizeof(double)), calloc(n + 1, sizeof(double)) };
     abut_status rc = a->k && a->z && a->u ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "ADMM: %zu local variables", n);
     if (!rc && m->nt) rc = abut_stiffness_fit_materials(&p->elastic, fit_low, fit_high, a->k, err);
     if (rc) abut_admm_clear(a);
@@ -90,7 +91,8 @@ int abut_admm_project(const abut_elastic *e, size_t t, double k, const double s0
         for (; alpha > 0x1p-40; alpha /= 2) {
             for (int i = 0; i < 3; i++) trial[i] = s[i] + alpha * dx[i];
             there = value(e, t, k, s0, trial, &q);
-            if (there <= here + 1e-4 * alpha * slope + 8 * DBL_EPSILON * (fabs(here) + k)) break;     /* psi is a difference of numbers like k */
+            if (there <= here + 1e-4 * alpha * slope + 8 * DBL_EPSILON * (fabs(here) + k))
+                break; /* psi is a difference of numbers like k */
         }
         if (!(alpha > 0x1p-40)) return size <= 1e-7;        /* rounding lets it go no further */
         for (int i = 0; i < 3; i++) s[i] = trial[i];
@@ -148,7 +150,8 @@ abut_status abut_admm_step(abut_admm *a, const abut_problem *p, const double *x,
                 for (int j = 0; j < 3; j++) sum += (F[3 * i + j] - z[3 * i + j] + u[3 * i + j]) * B[3 * c + j];
                 f[12 * t + 3 * (size_t)(c + 1) + (size_t)i] = w * sum;
             }
-        for (int i = 0; i < 3; i++) f[12 * t + (size_t)i] = -(f[12 * t + 3 + (size_t)i] + f[12 * t + 6 + (size_t)i] + f[12 * t + 9 + (size_t)i]);
+        for (int i = 0; i < 3; i++)
+            f[12 * t + (size_t)i] = -(f[12 * t + 3 + (size_t)i] + f[12 * t + 6 + (size_t)i] + f[12 * t + 9 + (size_t)i]);
     }
     for (size_t t = 0; t < nt && !rc; t++)
         if (bad[t]) rc = abut_fail(err, ABUT_E_NUMERIC, "ADMM: the local step of tet %zu has no minimum of finite energy", t);

@@ -20,7 +20,8 @@ static abut_status survey(abut_collision_springs *c, const abut_problem *p, abut
         const int32_t *v = cm->tri + 3 * (size_t)t;
         c->outward[t] = solid[m->body[cm->node[v[0]]]];
         for (int k = 0; k < 3; k++)
-            sum += abut_v3_norm(abut_v3_sub(abut_v3_get(m->X + 3 * (size_t)cm->node[v[k]]), abut_v3_get(m->X + 3 * (size_t)cm->node[v[(k + 1) % 3]])));
+            sum += abut_v3_norm(abut_v3_sub(abut_v3_get(m->X + 3 * (size_t)cm->node[v[k]]),
+                                            abut_v3_get(m->X + 3 * (size_t)cm->node[v[(k + 1) % 3]])));
     }
     c->reach = m->nct ? 0.5 * sum / (3.0 * m->nct) : 0;
     free(solid);
@@ -32,8 +33,9 @@ abut_status abut_collision_springs_init(abut_collision_springs *c, const abut_pr
     const size_t n3 = 3 * (size_t)p->model->nc + 1;
     *c = (abut_collision_springs){ .y0 = malloc(n3 * sizeof(double)), .y1 = malloc(n3 * sizeof(double)),
                                    .outward = malloc((size_t)p->model->nct + 1) };
-    const abut_status rc = c->y0 && c->y1 && c->outward ? survey(c, p, err)
-                                                        : abut_fail(err, ABUT_E_NOMEM, "collision springs: %d vertices", p->model->nc);
+    const abut_status rc = c->y0 && c->y1 && c->outward
+                               ? survey(c, p, err)
+                               : abut_fail(err, ABUT_E_NOMEM, "collision springs: %d vertices", p->model->nc);
     if (rc) abut_collision_springs_clear(c);
     return rc;
 }

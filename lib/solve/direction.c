@@ -43,7 +43,8 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     d->spring_row = malloc((4 * n_spring + 1) * sizeof(int32_t));
     d->spring_H = malloc((n_spring * ABUT_PACKED + 1) * sizeof(double));
     if (d->spring_node && d->spring_row && d->spring_H && d->tie_node && d->tie_row && d->tie_H && d->thin_H && d->thin_row &&
-        d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->planned && d->diag && d->rhs && d->sol) return ABUT_OK;
+        d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->planned && d->diag && d->rhs && d->sol)
+        return ABUT_OK;
     abut_direction_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
 }

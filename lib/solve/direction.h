@@ -43,7 +43,7 @@ typedef struct abut_direction {
     int exact;              /* the last direction was Newton's, with the second derivative of every friction contact */
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
-    struct abut_tet_order { /* the same without contacts, but with attachments: depends on the model and on what is held, so it outlives a step */
+    struct abut_tet_order { /* the same without contacts, but with attachments: of the model and what is held; outlives a step */
         int32_t *node_row;  /* [nv] the numbering that it is for */
         int32_t *perm;      /* [n] */
         int32_t n;

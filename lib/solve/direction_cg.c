@@ -69,8 +69,9 @@ static abut_status solve_to(abut_cg *cg, const abut_bsr *A, const double *b, dou
     if (rc) return rc;
     cg->iterations += rep.iterations;
     if (rep.converged) return ABUT_OK;
-    return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g",
-                     rep.residual, rep.iterations, tolerance);
+    return abut_fail(err, ABUT_E_NUMERIC,
+                     "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g", rep.residual,
+                     rep.iterations, tolerance);
 }
 
 static double largest(const double *p, size_t n)

@@ -31,7 +31,9 @@ static void tet_blocks(const abut_elastic *e, const double *k, double psi, doubl
             for (int d = 0; d < 3; d++) along[a] += g[3 * a + d] * m->tet_fibre[3 * t + (size_t)d];
         for (int a = 0; a < 4; a++)
             for (int b = a; b < 4; b++)
-                put(H + ABUT_PACKED * t, a, b, kappa * along[a] * along[b] + w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]));
+                put(H + ABUT_PACKED * t, a, b,
+                    kappa * along[a] * along[b] +
+                        w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]));
     }
 }
 

@@ -14,9 +14,11 @@
 #include "solve/problem.h"
 
 /** A of the unknowns of p (p->row), as blocks of which each is a multiple of the identity; k[nm], Pa: stiffness of the
- * materials (energy/stiffness_fit.h); NULL for a model without tets.  more: other elements, in rows, that are added with all their entries; NULL: none.
+ * materials (energy/stiffness_fit.h); NULL for a model without tets.  more: other elements, in rows, that are added with all
+ * their entries; NULL: none.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elems *more, abut_bsr *A, abut_err *err);
+ABUT_MUST_USE abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elems *more, abut_bsr *A,
+                                         abut_err *err);
 
 /** Its factor, with a nested-dissection ordering; the materials fitted over stretches lo .. hi.  *c is replaced.
  * mean  N/m, out: the mean stiffness of a node, that of the diagonal of L; NULL to skip

@@ -36,16 +36,20 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: damping/stiffness is %g s, expected 0: its matrix is not constant", name,
                          m->damp_stiffness[0]);
     if (o->method == ABUT_LG_SPRINGS && (m->nt || m->nsh || m->nrd))
-        return abut_fail(err, ABUT_E_FORMAT, "solver %s: the model has %d tets, %d shells and %d rods, expected springs and attachments "
-                         "alone (pd takes all)", name, m->nt, m->nsh, m->nrd);
+        return abut_fail(err, ABUT_E_FORMAT,
+                         "solver %s: the model has %d tets, %d shells and %d rods, expected springs and attachments "
+                         "alone (pd takes all)",
+                         name, m->nt, m->nsh, m->nrd);
     if (o->method == ABUT_LG_ADMM && (m->nsh || m->nrd || m->mat_fibre))
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells, rods or fibres, expected tets and springs without them", name);
     if (m->shell_limit || m->mat_strain)
-        return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells with limits of their stretch, expected none: it cannot keep them", name);
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells with limits of their stretch, expected none: it cannot keep them",
+                         name);
     if (o->contact == ABUT_LG_REFUSE && (m->nc || m->nh))
-        return abut_fail(err, ABUT_E_FORMAT, "solver %s sees no contact and guarantees nothing: the model has %d collision vertices and "
-                         "%d half-spaces, expected a choice of what becomes of them (--contact ignore, or springs)", name, m->nc,
-                         m->nh);
+        return abut_fail(err, ABUT_E_FORMAT,
+                         "solver %s sees no contact and guarantees nothing: the model has %d collision vertices and "
+                         "%d half-spaces, expected a choice of what becomes of them (--contact ignore, or springs)",
+                         name, m->nc, m->nh);
     return ABUT_OK;
 }
 
@@ -236,7 +240,8 @@ static abut_status search(abut_local_global *s, double *alpha, abut_report *rep,
     abut_acc slope = { 0, 0 };
     double sum;
     abut_status rc = abut_problem_energy(p, s->x, NULL, &s->none, &e, &s->scratch, err);
-    const double here = abut_energy_sum(&e) + abut_collision_springs_energy(&s->collisions, p, s->x), noise = abut_energy_noise(p, &e);
+    const double here = abut_energy_sum(&e) + abut_collision_springs_energy(&s->collisions, p, s->x),
+                 noise = abut_energy_noise(p, &e);
     for (int32_t i = 0; i < 3 * p->model->nv; i++) abut_acc_add(&slope, s->g[i] * s->dx[i]);
     for (*alpha = 1; !rc && *alpha > 0x1p-60; *alpha /= 2) {
         move(s, *alpha, s->xt);
@@ -294,7 +299,8 @@ static abut_status iterate_all(abut_local_global *s, abut_report *rep, abut_err 
     if (s->opt.norm > 0)
         return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: characteristic norm %.3g, want %.3g", most,
                          s->opt.norm * gradient_norm(s) / s->enough, s->opt.norm);
-    return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: residual %.3g m/s, want %.3g", most, speed, tolerance);
+    return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: residual %.3g m/s, want %.3g", most, speed,
+                     tolerance);
 }
 
 static abut_status put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)

@@ -106,8 +106,8 @@ abut_status abut_force_damping(const abut_solved *s, double *f, abut_arena *scra
     const abut_problem *p = s->prob;
     zero(s, f);
     if (!abut_damping_acts(&p->damping)) return ABUT_OK;
-    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, s->x, abut_problem_undamped(p), p->w.damping, f,
-                                                 scratch, err);
+    const abut_status rc =
+        abut_damping_gradient(&p->damping, &p->elastic, &p->thin, s->x, abut_problem_undamped(p), p->w.damping, f, scratch, err);
     to_newtons(p, f);
     clear_obstacles(p->model, f);
     return rc;
@@ -151,7 +151,8 @@ void abut_balance(const abut_solved *s, const abut_forces *now, const abut_force
                mean(s, now->elastic, last->elastic, i);
         if (!simulated(m, i / 3)) continue;
         const double dv = s->prob->w.scheme == ABUT_BDF2 ? 0.5 * (3 * s->v[i] - 4 * s->v0[i] + s->v1[i]) : s->v[i] - s->v0[i];
-        f[i] += m->mass[i / 3] * (s->prob->w.inertia * dv / h - mean(s, s->acc, s->acc0, i)) - mean(s, now->damping, last->damping, i);
+        f[i] += m->mass[i / 3] * (s->prob->w.inertia * dv / h - mean(s, s->acc, s->acc0, i)) -
+                mean(s, now->damping, last->damping, i);
     }
 }
 

@@ -1,7 +1,7 @@
 /* What a state and a step amount to: energies, momenta, forces in newtons, work.
  *
- * A force in newtons is minus a gradient of the objective divided by s_I h^2 (quasi-static: T^2) (solve/integrator.h), so it is the same
- * quantity in every time scheme.  All but the elastic force of the midpoint rule act at the end of the step. */
+ * A force in newtons is minus a gradient of the objective divided by s_I h^2 (quasi-static: T^2) (solve/integrator.h), so it is
+ * the same quantity in every time scheme.  All but the elastic force of the midpoint rule act at the end of the step. */
 #ifndef ABUT_SOLVE_MEASURES_H
 #define ABUT_SOLVE_MEASURES_H
 
@@ -52,9 +52,9 @@ ABUT_MUST_USE abut_status abut_force_elastic(const abut_solved *s, const double 
                                              abut_err *err);
 
 /** What the momentum balance of a step lacks at every node, N: m dv/h less all forces, dv = v' - v, in BDF2
- * (3 v' - 4 v + v1)/2, without inertia 0.  At prescribed nodes this is the force that whoever prescribes them exerts, in Newmark its mean over
- * the step; at free nodes it is what the solver has left.  Obstacles have no inertia: they are held against what
- * touches them or is tied to them.
+ * (3 v' - 4 v + v1)/2, without inertia 0.  At prescribed nodes this is the force that whoever prescribes them exerts, in
+ * Newmark its mean over the step; at free nodes it is what the solver has left.  Obstacles have no inertia: they are held
+ * against what touches them or is tied to them.
  * last: the forces one step before; read by Newmark alone. */
 void abut_balance(const abut_solved *s, const abut_forces *now, const abut_forces *last, double *f);
 

@@ -181,7 +181,8 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     if (abut_turn_serves(s)) rc = abut_turn_search(s, lim.alpha, e, it, &moved, rep, err);
     else rc = abut_search_backtrack(s, lim.alpha, e, it, &moved, rep, err);
     const int straight = moved && !s->turn.taken;
-    if (!rc && straight && lim.kind == ABUT_LIMIT_STRETCH && it->alpha == lim.alpha) rc = abut_search_draw_back(s, e, it, rep, err);
+    if (!rc && straight && lim.kind == ABUT_LIMIT_STRETCH && it->alpha == lim.alpha)
+        rc = abut_search_draw_back(s, e, it, rep, err);
     const int full = straight && it->alpha == 1 && it->residual > p->model->tolerance[0];
     if (!rc && s->lengthens && full) rc = abut_search_lengthen(s, before, e, it, rep, err);
     if (rc) return rc;

@@ -1,5 +1,6 @@
 /* What the files of the minimiser share: search.c finds how far a direction may be followed and where the objective falls on
- * it, turn.c corrects steps that turn shells and rods, scripted.c carries prescribed nodes, coast.c starts a step, newton.c iterates.
+ * it, turn.c corrects steps that turn shells and rods, scripted.c carries prescribed nodes, coast.c starts a step, newton.c
+ * iterates.
  *
  * Trial points are s->xt with s->yt; the contacts there are s->trial, found among s->cand, those of the last sweep.  Whatever
  * the objective does not exist at counts as infinite. */

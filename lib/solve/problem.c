@@ -245,8 +245,8 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &out.barrier, scratch, err);
     if (!rc) rc = abut_friction_energy(&p->lag, &law, x, p->still, &out.friction, scratch, err);
     if (!rc && abut_damping_acts(&p->damping))
-        rc = abut_damping_energy(&p->damping, &p->elastic, &p->thin, x, abut_problem_undamped(p), p->w.damping, &out.damping, scratch,
-                                 err);
+        rc = abut_damping_energy(&p->damping, &p->elastic, &p->thin, x, abut_problem_undamped(p), p->w.damping, &out.damping,
+                                 scratch, err);
     if (rc) return rc;
     out.elastic = p->w.psi * psi;
     out.spring *= p->w.psi;
@@ -298,7 +298,8 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
         rc = abut_problem_potential_gradient(p, x, p->w.psi * p->w.share, g, scratch, err);
         if (!rc) rc = abut_friction_gradient(&p->lag, &law, m->nv, x, p->still, g, scratch, err);
         if (!rc && abut_damping_acts(&p->damping))
-            rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, x, abut_problem_undamped(p), p->w.damping, g, scratch, err);
+            rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, x, abut_problem_undamped(p), p->w.damping, g, scratch,
+                                       err);
         if (!rc && abut_problem_drags(p))
             abut_air_drag_gradient(&p->air, x, abut_problem_undamped(p), abut_problem_damped_time(p), force_scale(p), g);
     }
@@ -312,7 +313,9 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
 void abut_problem_diagonal(const abut_problem *p, double *diag)
 {
     for (int32_t i = 0; i < p->model->nv; i++)
-        if (p->row[i] >= 0) diag[p->row[i]] = p->model->mass[i] * ((p->held[i] ? p->al.kap : p->w.inertia + p->w.shift) + p->w.damping * p->damping.mass);
+        if (p->row[i] >= 0)
+            diag[p->row[i]] =
+                p->model->mass[i] * ((p->held[i] ? p->al.kap : p->w.inertia + p->w.shift) + p->w.damping * p->damping.mass);
 }
 
 abut_status abut_problem_kappa(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,

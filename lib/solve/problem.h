@@ -3,8 +3,8 @@
  *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + R(x) + A(x)          kg m^2
  *
  * inertia (quasi-static: minus the work of the loads), elasticity (springs, attachments and thin elements with it), contact
- * barrier, lagged friction, Rayleigh damping and the drag of wind, and the augmented Lagrangian of prescribed nodes that could not be moved to their
- * targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
+ * barrier, lagged friction, Rayleigh damping and the drag of wind, and the augmented Lagrangian of prescribed nodes that could
+ * not be moved to their targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
  * (solve/integrator.h); implicit Euler: xhat = x_n + h v_n + h^2 g, psi = h^2, z = x.  Terms of thin elements that keep bounds
  * are taken at x like the barrier, whatever the scheme: the bounds are to hold there. */
 #ifndef ABUT_SOLVE_PROBLEM_H
@@ -82,8 +82,8 @@ ABUT_MUST_USE abut_status abut_problem_potential(const abut_problem *p, const do
 ABUT_MUST_USE abut_status abut_problem_potential_gradient(const abut_problem *p, const double *x, double scale, double *g,
                                                           abut_arena *scratch, abut_err *err);
 
-/** H[thin.n * ABUT_PACKED]: what thin elements, pressures on them and their drag add to the Hessian of the objective at x, projected.
- * tension: p->tension, or NULL for the true ones. */
+/** H[thin.n * ABUT_PACKED]: what thin elements, pressures on them and their drag add to the Hessian of the objective at x,
+ * projected. tension: p->tension, or NULL for the true ones. */
 void abut_problem_thin_hessian(const abut_problem *p, const double *x, const double *tension, double *H);
 /** p->tension as it is at x: where a minimisation starts. */
 void abut_problem_tension(abut_problem *p, const double *x);

@@ -216,10 +216,10 @@ abut_status abut_record_put(const abut_solved *s, int with, int iterations, cons
 
 abut_status abut_record_keep(const abut_arrays *before, abut_arrays *out, abut_err *err)
 {
-    static const char *const state[] = {
-        "node/contact-force", "node/friction-force", "node/damping-force", "node/air-force", "energy/barrier", "work/friction-total",
-        "work/damping-total", "work/reaction-total", "work/load-total", "work/stiffness-total", "work/numerical-total"
-    };
+    static const char *const state[] = { "node/contact-force",   "node/friction-force", "node/damping-force",
+                                         "node/air-force",       "energy/barrier",      "work/friction-total",
+                                         "work/damping-total",   "work/reaction-total", "work/load-total",
+                                         "work/stiffness-total", "work/numerical-total" };
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < sizeof state / sizeof *state && !rc; i++) {
         const abut_array *a = abut_arrays_find(before, state[i]);

@@ -28,7 +28,7 @@ abut_instant abut_instant_next(abut_instant at, double h);
 typedef struct abut_stepper {
     abut_solver solver;
     double *v;          /* [3 nv] at the start of the step */
-    double *acc;        /* [3 nv] m/s^2: gravity, scripted forces and the loads of the air; of a step that is done, its drag, too */
+    double *acc; /* [3 nv] m/s^2: gravity, scripted forces and the loads of the air; of a step that is done, its drag, too */
     double *air;        /* [3 nv] N: of the air alone; NULL when it is still */
     double *a;          /* [3 nv] Newmark: acceleration by all forces at the start of the step */
     double *x1, *v1;    /* [3 nv] BDF2: one step before the start */

@@ -19,7 +19,8 @@ enum { DRAWS = 4 };     /* then a tenth of it, and so on */
 
 static double spring_stretch(const abut_model *m, int32_t s, const double *x)
 {
-    const abut_vec3 d = abut_v3_sub(abut_v3_get(x + 3 * (size_t)m->spring[2 * s]), abut_v3_get(x + 3 * (size_t)m->spring[2 * s + 1]));
+    const abut_vec3 d =
+        abut_v3_sub(abut_v3_get(x + 3 * (size_t)m->spring[2 * s]), abut_v3_get(x + 3 * (size_t)m->spring[2 * s + 1]));
     return abut_v3_norm(d) / m->spring_length[s];
 }
 
@@ -184,7 +185,8 @@ static double rest_volume(const tear *w, int32_t cell)
     const double *X = w->m->X;
     const abut_vec3 a = abut_v3_get(X + 3 * (size_t)v[0]), e = abut_v3_sub(abut_v3_get(X + 3 * (size_t)v[1]), a),
                     f = abut_v3_sub(abut_v3_get(X + 3 * (size_t)v[2]), a), n = abut_v3_cross(e, f);
-    if (v[3] < 0) return 0.5 * abut_v3_norm(n) * (cell < w->c.nt + w->m->nsh && w->m->nsh ? w->m->shell_thick[cell - w->c.nt] : 1) / 3;
+    if (v[3] < 0)
+        return 0.5 * abut_v3_norm(n) * (cell < w->c.nt + w->m->nsh && w->m->nsh ? w->m->shell_thick[cell - w->c.nt] : 1) / 3;
     return fabs(abut_v3_dot(n, abut_v3_sub(abut_v3_get(X + 3 * (size_t)v[3]), a))) / 24;
 }
 
@@ -291,8 +293,11 @@ static abut_status copy_arrays(const tear *w, const abut_arrays *from, int is_fr
     const abut_model *m = w->m;
     const struct { const char *prefix; int32_t n, at; } family[] = { { "tet/", m->nt, 0 }, { "shell/", m->nsh, m->nt },
                                                                      { "spring/", m->nsp, m->nt + m->nsh } };
-    static const char *const dropped[] = { "part/", "contact/node", "contact/edge", "contact/triangle", "hinge/", "lag/", "step/" };
-    int32_t *rows = malloc(((size_t)m->nv + (size_t)w->ncopies + (size_t)m->nt + (size_t)m->nsh + (size_t)m->nsp + 1) * sizeof *rows);
+    static const char *const dropped[] = {
+        "part/", "contact/node", "contact/edge", "contact/triangle", "hinge/", "lag/", "step/"
+    };
+    int32_t *rows =
+        malloc(((size_t)m->nv + (size_t)w->ncopies + (size_t)m->nt + (size_t)m->nsh + (size_t)m->nsp + 1) * sizeof *rows);
     abut_status rc = rows ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: rows");
     for (int i = 0; i < from->n && !rc; i++) {
         const abut_array *a = &from->a[i];
@@ -376,11 +381,13 @@ static abut_status put_elements(const tear *w, const abut_arrays *old, abut_arra
         ((int32_t *)spring->data)[2 * n] = seen_from(c, a, b);
         ((int32_t *)spring->data)[2 * n++ + 1] = seen_from(c, b, a);
     }
-    int32_t *rows = malloc(((size_t)m->nhg + 1) * sizeof *rows), *node = malloc(4 * ((size_t)m->nhg + 1) * sizeof *node), kept = 0;
+    int32_t *rows = malloc(((size_t)m->nhg + 1) * sizeof *rows), *node = malloc(4 * ((size_t)m->nhg + 1) * sizeof *node),
+            kept = 0;
     abut_status rc = rows && node ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: %d hinges", m->nhg);
     for (int32_t h = 0; h < m->nhg && !rc; h++) {
         const int32_t *v = m->hinge + 4 * (size_t)h, p = shell_of(c, v[0], v[1], v[2]), q = shell_of(c, v[1], v[0], v[3]);
-        if (p < 0 || q < 0 || corner_now(c, p, v[0]) != corner_now(c, q, v[0]) || corner_now(c, p, v[1]) != corner_now(c, q, v[1]))
+        if (p < 0 || q < 0 || corner_now(c, p, v[0]) != corner_now(c, q, v[0]) ||
+            corner_now(c, p, v[1]) != corner_now(c, q, v[1]))
             continue;
         node[4 * kept] = corner_now(c, p, v[0]), node[4 * kept + 1] = corner_now(c, p, v[1]);
         node[4 * kept + 2] = corner_now(c, p, v[2]), node[4 * kept + 3] = corner_now(c, q, v[3]);
@@ -542,7 +549,8 @@ abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, 
     int apart = 0;
     double share = DRAW;
     for (int k = 0; k < DRAWS && !rc && !apart; k++, share /= 10) rc = part_fans(&w, share, new_model, new_frame, &apart, err);
-    if (!rc && !apart) rc = abut_fail(err, ABUT_E_NUMERIC, "the parts that tear apart cannot be parted without touching or inversion");
+    if (!rc && !apart)
+        rc = abut_fail(err, ABUT_E_NUMERIC, "the parts that tear apart cannot be parted without touching or inversion");
     if (rc) {
         abut_arrays_clear(new_model);
         abut_arrays_clear(new_frame);

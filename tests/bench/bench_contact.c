@@ -10,8 +10,8 @@
 #include "ply_mesh.h"
 
 enum { FIND, PAIRS, LIMIT, CULL, PAIRS_CULLED, CROSS, HESSIAN, ASSEMBLE, N_PHASE };
-static const char *phase_name[N_PHASE] = { "candidates_find", "pairs_find", "limit_ccd", "candidates_cull", "pairs_find_culled", "cross_find",
-                                                 "barrier_hessian", "assemble" };
+static const char *phase_name[N_PHASE] = { "candidates_find",   "pairs_find", "limit_ccd",       "candidates_cull",
+                                           "pairs_find_culled", "cross_find", "barrier_hessian", "assemble" };
 
 struct clock { double wall, cpu; };
 struct result { double wall, cpu; size_t count; };

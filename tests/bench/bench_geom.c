@@ -105,7 +105,8 @@ static void bench_cloth(const char *data)
             memset(answers, 0, sizeof answers);
             for (size_t i = 0; i < pairs[kind].n; i++) {
                 const int32_t a = pairs[kind].ij[i][0], b = pairs[kind].ij[i][1];
-                const int32_t *va = kind ? m[0].edge + 2 * a : &pairs[kind].ij[i][0], *vb = kind ? m[0].edge + 2 * b : m[0].tri + 3 * b;
+                const int32_t *va = kind ? m[0].edge + 2 * a : &pairs[kind].ij[i][0],
+                              *vb = kind ? m[0].edge + 2 * b : m[0].tri + 3 * b;
                 double x0[12], x1[12], toi;
                 put_points(m[0].x, va, kind ? 2 : 1, vb, kind ? 2 : 3, x0);
                 put_points(m[1].x, va, kind ? 2 : 1, vb, kind ? 2 : 3, x1);

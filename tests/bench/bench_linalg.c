@@ -76,7 +76,8 @@ static void time_phase(bench *b, int phase)
         spent += w;
     }
     printf("%s\t%d\t%zu\t%zu\t%s\t%.3f\t%.3f", b->name, b->nv, b->set.n, b->A.nnz, phase_name[phase], 1e3 * cpu, 1e3 * wall);
-    if (phase == FACTOR || phase == FACTOR_SINGLE) printf("\t%.2f GFLOP/s", abut_chol_get_stats(b->chol).factor_flops / wall * 1e-9);
+    if (phase == FACTOR || phase == FACTOR_SINGLE)
+        printf("\t%.2f GFLOP/s", abut_chol_get_stats(b->chol).factor_flops / wall * 1e-9);
     if (phase == ANALYSE) printf("\t%.3g entries of L", abut_chol_get_stats(b->chol).factor_nnz);
     printf("\n");
     fflush(stdout);

@@ -18,7 +18,8 @@ static const double rest[NV][3] = {
     { 0.2, 0.2, -2 },
 };
 static const int32_t tet[NT * 4] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-static const int32_t tri[NTRI * 3] = { 1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1, 5, 6, 7, 4, 7, 6, 4, 5, 7, 4, 6, 5, 8, 9, 10, 11, 12, 13 };
+static const int32_t tri[NTRI * 3] = { 1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1,  5,  6,  7,
+                                       4, 7, 6, 4, 5, 7, 4, 6, 5, 8, 9, 10, 11, 12, 13 };
 static const int32_t wire[2] = { WIRE, WIRE + 1 };
 
 static void need(int ok, const abut_err *err)

@@ -1,4 +1,5 @@
-/* A unit test program: TEST(name) { CHECK(...); }  int main(int c, char **v) { check_begin(c, v); RUN(name); return check_done(); }
+/* A unit test program: TEST(name) { CHECK(...); }  int main(int c, char **v) { check_begin(c, v); RUN(name); return
+ * check_done(); }
  * TAP on stdout; an argument runs only the tests whose name contains it.  A name is a claim. */
 #ifndef ABUT_TESTS_CHECK_H
 #define ABUT_TESTS_CHECK_H

@@ -11,8 +11,8 @@ static inline void curtain_arrays(int n, double k, double tolerance, abut_arrays
     const int nv = n * n, ns = 2 * n * (n - 1) + 2 * (n - 1) * (n - 1);
     const double d = 1.0 / (n - 1), h = 1.0 / 30, one = 1, gravity[3] = { 0, -9.8, 0 }, length = sqrt(2), dhat = 1e-3, zero = 0;
     const int32_t lags = 1, none[1] = { 0 };
-    double *X = calloc(3 * (size_t)nv, sizeof *X), *mass = calloc((size_t)nv, sizeof *mass), *rest = calloc((size_t)ns, sizeof *rest),
-           *stiff = calloc((size_t)ns, sizeof *stiff);
+    double *X = calloc(3 * (size_t)nv, sizeof *X), *mass = calloc((size_t)nv, sizeof *mass),
+           *rest = calloc((size_t)ns, sizeof *rest), *stiff = calloc((size_t)ns, sizeof *stiff);
     int32_t *ints = calloc((size_t)nv, sizeof *ints), *spring = calloc(2 * (size_t)ns, sizeof *spring);
     int s = 0;
     for (int i = 0; i < n; i++)

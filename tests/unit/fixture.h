@@ -201,8 +201,10 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
         double d[3][3];
         for (int a = 0; a < 3; a++)
             for (int k = 0; k < 3; k++) d[a][k] = f->X[3 * v[a + 1] + k] - f->X[3 * v[0] + k];
-        const double vol = (d[0][0] * (d[1][1] * d[2][2] - d[1][2] * d[2][1]) - d[0][1] * (d[1][0] * d[2][2] - d[1][2] * d[2][0]) +
-                            d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0])) / 6;
+        const double vol =
+            (d[0][0] * (d[1][1] * d[2][2] - d[1][2] * d[2][1]) - d[0][1] * (d[1][0] * d[2][2] - d[1][2] * d[2][0]) +
+             d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0])) /
+            6;
         if (!(vol > 0)) printf("# fixture: tet %d has volume %g\n", t, vol), abort();
         for (int a = 0; a < 4; a++) mass[v[a]] += 1000 * vol / 4;
         total += 1000 * vol;
@@ -219,7 +221,8 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
     }
     for (int32_t i = 0; i < f->nv; i++)
         if (f->role[i] == ABUT_NODE_OBSTACLE) mass[i] = total / nsim;
-    const double l = sqrt((hi[0] - lo[0]) * (hi[0] - lo[0]) + (hi[1] - lo[1]) * (hi[1] - lo[1]) + (hi[2] - lo[2]) * (hi[2] - lo[2]));
+    const double l =
+        sqrt((hi[0] - lo[0]) * (hi[0] - lo[0]) + (hi[1] - lo[1]) * (hi[1] - lo[1]) + (hi[2] - lo[2]) * (hi[2] - lo[2]));
     int32_t *zeros = calloc((size_t)f->nt + (size_t)f->no + (size_t)f->nshell + 8, sizeof *zeros);
     const double rho = 1000, window[16] = { 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9, 0, 1e9 };
     const double origin[3] = { 0, 0, 0 }, up[3] = { 0, 1, 0 }, centers[24] = { 0 };

@@ -59,7 +59,8 @@ TEST(energy_and_every_force_go_through_parallel_edges_without_a_jump)
         CHECK(e0 > 0);
         /* how fast they change, from an angle where nothing is nearly parallel to rounding; the curve bends by less than 3 */
         const double far = 1e-4, de = 3 * fabs(turned(&w, far, &slope, g) - e0) / far + 3 * fabs(slope0);
-        const double rate = 3 * furthest(g, g0, n) / far, size = furthest(g0, zero, n), slope_rate = 3 * fabs(slope - slope0) / far;
+        const double rate = 3 * furthest(g, g0, n) / far, size = furthest(g0, zero, n),
+                     slope_rate = 3 * fabs(slope - slope0) / far;
         for (double t = 1e-4; t > 1e-15; t /= 10)
             for (int sign = -1; sign <= 1; sign += 2) {
                 const double e = turned(&w, sign * t, &slope, g);
@@ -70,7 +71,8 @@ TEST(energy_and_every_force_go_through_parallel_edges_without_a_jump)
                 const double fd = (turned(&w, sign * t + step, &a, g) - turned(&w, sign * t - step, &b, g)) / (2 * step);
                 CHECK_NEAR(fd, slope, 1e-6 * slope_rate + 1e-14 * e0 / step);
             }
-        printf("# %s: E %.6g, dE/dangle %.3g, largest force %.3g (kg m)\n", shifted ? "shifted" : "side by side", e0, slope0, size);
+        printf("# %s: E %.6g, dE/dangle %.3g, largest force %.3g (kg m)\n", shifted ? "shifted" : "side by side", e0, slope0,
+               size);
         free(g0);
         free(g);
         free(zero);
@@ -115,7 +117,8 @@ static int tower(double angle, double *drift)
         CHECK_NEAR(total(&w, "node/contact-force", 1, o), weight, 0.02 * weight);
         for (int k = 0; k < 3; k++) CHECK(fabs(mean(&w, "node/v", k, o)) < 2e-5);
     }
-    printf("# turned by %g degrees: %d Newton iterations, sideways drift %.2g m, smallest gap %.3g m\n", angle, newton, *drift, w.rep.min_gap);
+    printf("# turned by %g degrees: %d Newton iterations, sideways drift %.2g m, smallest gap %.3g m\n", angle, newton, *drift,
+           w.rep.min_gap);
     CHECK(*drift < 1e-3 * 0.2 * 1.5);
     CHECK(w.rep.contacts > 0 && w.rep.min_gap > 1e-5);
     world_close(&w);

@@ -158,8 +158,9 @@ TEST(two_bodies_that_collide_without_friction_keep_their_momenta_as_their_scheme
             peak = fmax(peak, fabs(total(&w, "node/contact-force", 0, 0)));
         }
         const double after = w.rep.kinetic + w.rep.elastic;
-        printf("# %s: %.2g of the allowed change of momentum, %.2g of that of its moment; peak %.3g N, energy %.4g J, then %.4g J\n",
-               SCHEME[scheme], worst[0], worst[1], peak, before, after);
+        printf(
+            "# %s: %.2g of the allowed change of momentum, %.2g of that of its moment; peak %.3g N, energy %.4g J, then %.4g J\n",
+            SCHEME[scheme], worst[0], worst[1], peak, before, after);
         CHECK(peak > 1000);
         CHECK(w.rep.contacts == 0);
         CHECK(mean(&w, "node/v", 0, 0) < mean(&w, "node/v", 0, 1));

@@ -76,7 +76,8 @@ TEST(the_three_barriers_differ_by_powers_of_the_relative_gap)
     for (double q = 1e-9; q < 1; q *= 1.3) {
         const double b2 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C2, 0 }, q * DHAT2, NULL, NULL);
         CHECK_NEAR(abut_barrier((abut_barrier_law){ DHAT2, ABUT_C1, 0 }, q * DHAT2, NULL, NULL) * (1 - q) / b2, 1, 1e-13);
-        CHECK_NEAR(abut_barrier((abut_barrier_law){ DHAT2, ABUT_C0, 0 }, q * DHAT2, NULL, NULL) * (1 - q) * (1 - q) / b2, 1, 1e-13);
+        CHECK_NEAR(abut_barrier((abut_barrier_law){ DHAT2, ABUT_C0, 0 }, q * DHAT2, NULL, NULL) * (1 - q) * (1 - q) / b2, 1,
+                   1e-13);
     }
 }
 
@@ -147,7 +148,8 @@ TEST(barrier_of_a_thick_pair_has_its_tabulated_values)
         CHECK_NEAR(-db * 2 * (xi + gap) / w[6], 1, 1e-12);
 
         /* the same from two points: only the rounding of xi + gap is left */
-        const double x[12] = { 1, 2, 3 + xi + gap, 1, 2, 3 }, y[12] = { xi + gap, 0, 0, 0, 0, 0 }, tol = gap < 1e-7 ? 1e-9 : 1e-12;
+        const double x[12] = { 1, 2, 3 + xi + gap, 1, 2, 3 }, y[12] = { xi + gap, 0, 0, 0, 0, 0 },
+                     tol = gap < 1e-7 ? 1e-9 : 1e-12;
         const double here = abut_pair_barrier(thick, y, abut_dist2(ABUT_PP, y, NULL), 0);
         double g[6], H[ABUT_PACKED], one = 1, apart = x[2] - 3 - xi;
         CHECK_NEAR(here / w[3], 1, tol);
@@ -179,7 +181,9 @@ TEST(a_thick_pair_touches_at_its_thickness_and_is_free_beyond_dhat_more)
 
 TEST(kappa_min_of_thick_pairs_has_its_tabulated_values_and_the_largest_counts)
 {
-    static const double row[][3] = { { 0, 1e-3, 2.500e6 }, { 3e-4, 1e-3, 3.906e6 }, { 1.5e-3, 5e-4, 3.265e6 }, { 2e-3, 1e-3, 4.000e5 } };
+    static const double row[][3] = {
+        { 0, 1e-3, 2.500e6 }, { 3e-4, 1e-3, 3.906e6 }, { 1.5e-3, 5e-4, 3.265e6 }, { 2e-3, 1e-3, 4.000e5 }
+    };
     for (int i = 0; i < 4; i++)
         CHECK_NEAR(abut_kappa_min(1, abut_barrier_law_of(row[i][1], ABUT_C2, row[i][0]), 1) / row[i][2], 1, 3e-4);
     double kappa = 0, most = 0;

@@ -109,7 +109,8 @@ TEST(a_cantilever_swings_with_the_frequency_of_timoshenkos_beam)
         world w;
         const double u = bent(&w, 2 << k), f = frequency(get(&w, "node/x"), 2 << k), same = f * sqrt(u / bent_exactly());
         off[k] = fabs(same / exact - 1);
-        printf("# %d cells over the depth: %.4f Hz, %.4f with the stiffness of the beam, which has %.4f\n", 2 << k, f, same, exact);
+        printf("# %d cells over the depth: %.4f Hz, %.4f with the stiffness of the beam, which has %.4f\n", 2 << k, f, same,
+               exact);
         world_close(&w);
     }
     CHECK(off[1] < 0.006);

@@ -113,7 +113,8 @@ TEST(a_wide_search_serves_later_motions_with_what_a_search_of_their_own_finds)
         size_t pairs = 0;
         /* a walk of shrinking motions that go on from one another; 4: at rest; 5: from the very start; 6: far away */
         for (int k = 0; k < 7; k++) {
-            for (size_t i = 0; i < n3; i++) y1[i] = y0[i] + (k == 6 ? 3 : pow(0.4, k)) * (s.y1[(i + 7 * (size_t)k) % n3] - s.X[(i + 7 * (size_t)k) % n3]);
+            for (size_t i = 0; i < n3; i++)
+                y1[i] = y0[i] + (k == 6 ? 3 : pow(0.4, k)) * (s.y1[(i + 7 * (size_t)k) % n3] - s.X[(i + 7 * (size_t)k) % n3]);
             const double *from = k == 5 ? s.X : y0, *to = k == 4 ? NULL : y1;
             const double reach = k == 5 ? 0 : 0.02;
             CHECK(!abut_candidates_near(&s.cm, s.X, from, to, reach, fixed, &near, &c, NULL));

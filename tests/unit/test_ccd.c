@@ -141,7 +141,8 @@ TEST(head_on_motions_stop_where_the_slack_of_the_gap_is_left)
 /* Algorithm 4 needs 38 and 351 distances here; a separating plane sees at once that sliding does not approach. */
 TEST(sliding_motions_go_further_than_the_published_steps)
 {
-    const double e0[12] = { -1, 0, 0, 1, 0, 0, -1, 0, .01, 1, 0, .01 }, e1[12] = { -1, 0, 0, 1, 0, 0, -.7, 0, -.01, 1.3, 0, -.01 };
+    const double e0[12] = { -1, 0, 0, 1, 0, 0, -1, 0, .01, 1, 0, .01 },
+                 e1[12] = { -1, 0, 0, 1, 0, 0, -.7, 0, -.01, 1.3, 0, -.01 };
     const double toi = toi_of(ABUT_EE, e0, e1, 1e-3, 0.1, ABUT_CCD_HIT);
     CHECK(toi >= 0.404163162828904 && toi < 0.45);
     const double s0[12] = { 0.3, 0.1, 2e-3, 0, 0, 0, 1, 0, 0, 0, 1, 0 }, s1[12] = { 0.6, 0.2, 2e-3, 0, 0, 0, 1, 0, 0, 0, 1, 0 };

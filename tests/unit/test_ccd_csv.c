@@ -119,7 +119,8 @@ TEST(damaged_files_end_in_a_query_or_an_error)
         char text[sizeof good];
         memcpy(text, good, sizeof good);
         for (int k = (int)abut_rng_below(&r, 4); k >= 0; k--)
-            text[abut_rng_below(&r, sizeof good - 1)] = it % 2 ? (char)abut_rng_next(&r) : "0123456789,-\n"[abut_rng_below(&r, 13)];
+            text[abut_rng_below(&r, sizeof good - 1)] =
+                it % 2 ? (char)abut_rng_next(&r) : "0123456789,-\n"[abut_rng_below(&r, 13)];
         abut_ccd_query q;
         abut_err err = { 0 };
         int more;

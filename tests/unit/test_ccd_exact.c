@@ -223,7 +223,9 @@ TEST(irrational_contact_time_is_decided_and_bracketed)
         const query end = { ABUT_EE, { -1, 0, 0, 2, 0, 0, 0, off * bit, .5, 0, 1, .5 },
                             { -1, 0, -1, 2, 0, 2, 1, off * bit, .5, 1, 1, .5 } };
         CHECK(agrees(&end, off <= 0, time));
-        const query edge = { ABUT_PE, { 0, .5, 0, -1, 0, off * bit, 2, 0, off * bit }, { 1, .5, 0, -1, -1, off * bit, 2, 2, off * bit } };
+        const query edge = { ABUT_PE,
+                             { 0, .5, 0, -1, 0, off * bit, 2, 0, off * bit },
+                             { 1, .5, 0, -1, -1, off * bit, 2, 2, off * bit } };
         CHECK(agrees(&edge, off == 0, time));
     }
     const query flat = { ABUT_PT, { 0, .5, 0, -1, 0, 0, 2, 0, 0, 0, -5, 0 }, { 1, .5, 0, -1, -1, 0, 2, 2, 0, 0, -5, 0 } };
@@ -241,9 +243,13 @@ TEST(touch_of_side_corner_and_end_is_contact_and_one_ulp_off_is_none)
         const double z0 = 1 + (int)abut_rng_below(&r, 4), z1 = -(double)abut_rng_below(&r, 4);   /* the end, too */
         for (int off = -1; off <= 1; off++) {
             /* face (0,0) (4,0) (0,4): the point s of the way along the hypotenuse, then outwards or inwards */
-            query q = { ABUT_PT, { 4 - 4 * s, 4 * s, z0, 0, 0, 0, 4, 0, 0, 0, 4, 0 }, { 4 - 4 * s, 4 * s, z1, 0, 0, 0, 4, 0, 0, 0, 4, 0 } };
+            query q = { ABUT_PT,
+                        { 4 - 4 * s, 4 * s, z0, 0, 0, 0, 4, 0, 0, 0, 4, 0 },
+                        { 4 - 4 * s, 4 * s, z1, 0, 0, 0, 4, 0, 0, 0, 4, 0 } };
             /* edge b ends at s on edge a, or short of it */
-            query e = { ABUT_EE, { 0, 0, 0, 4, 0, 0, 4 * s, 0, z0, 4 * s, 3, z0 }, { 0, 0, 0, 4, 0, 0, 4 * s, 0, z1, 4 * s, 3, z1 } };
+            query e = { ABUT_EE,
+                        { 0, 0, 0, 4, 0, 0, 4 * s, 0, z0, 4 * s, 3, z0 },
+                        { 0, 0, 0, 4, 0, 0, 4 * s, 0, z1, 4 * s, 3, z1 } };
             for (int i = 0; i < 12; i++) q.x0[i] += o, q.x1[i] += o, e.x0[i] += o, e.x1[i] += o;
             q.x0[0] += off * ulp, q.x1[0] += off * ulp;
             e.x0[7] += off * ulp, e.x1[7] += off * ulp;

@@ -66,13 +66,16 @@ static motion falling(double height, double by, double xi)
 
 static motion crossing(double xi)
 {
-    return (motion){ ABUT_EE, { -1, 0, 0, 1, 0, 0, 0, -1, 0.2, 0, 1, 0.2 }, { 0, 0, 0.15, 0, 0, 0.15, 0, 0, -0.15, 0, 0, -0.15 }, xi };
+    return (motion){
+        ABUT_EE, { -1, 0, 0, 1, 0, 0, 0, -1, 0.2, 0, 1, 0.2 }, { 0, 0, 0.15, 0, 0, 0.15, 0, 0, -0.15, 0, 0, -0.15 }, xi
+    };
 }
 
 TEST(the_published_cases_have_their_times_and_counts_and_the_library_goes_as_far_or_further)
 {
-    const motion parallel = { ABUT_EE, { -1, 0, 0, 1, 0, 0, -1, 0, 0.01, 1, 0, 0.01 }, { 0, 0, 0, 0, 0, 0, 0.3, 0, -0.02, 0.3, 0, -0.02 },
-                              1e-3 };
+    const motion parallel = {
+        ABUT_EE, { -1, 0, 0, 1, 0, 0, -1, 0, 0.01, 1, 0, 0.01 }, { 0, 0, 0, 0, 0, 0, 0.3, 0, -0.02, 0.3, 0, -0.02 }, 1e-3
+    };
     const struct {
         motion m;
         double s, t;
@@ -111,7 +114,8 @@ static motion random_motion(abut_rng *r, abut_stencil s, double xi)
     const int n = abut_stencil_size(s), second = abut_stencil_second(s);
     const double fast = pow(10, abut_rng_real(r, -3, 0.3)), aim = abut_rng_real(r, 0, 2);
     do {
-        for (int i = 0; i < 3 * abut_stencil_size(s); i++) m.x[i] = abut_rng_real(r, 0, 1), m.p[i] = fast * abut_rng_real(r, -1, 1);
+        for (int i = 0; i < 3 * abut_stencil_size(s); i++)
+            m.x[i] = abut_rng_real(r, 0, 1), m.p[i] = fast * abut_rng_real(r, -1, 1);
     } while (!(gap_at(&m, 0) > 1e-3));
     for (int d = 0; d < 3; d++) {
         double way = 0;
@@ -184,7 +188,8 @@ TEST(times_do_not_depend_on_the_unit_and_hardly_on_the_frame)
     for (int k = 0; k < 4000; k++) {
         motion m = random_motion(&r, (abut_stencil)(k % 4), all_xi[k / 4 % 4]), big = m, moving = m;
         double t, u;
-        const double by = ldexp(1, k % 41 - 20), drift[3] = { abut_rng_real(&r, -1, 1), abut_rng_real(&r, -1, 1), abut_rng_real(&r, -1, 1) };
+        const double by = ldexp(1, k % 41 - 20),
+                     drift[3] = { abut_rng_real(&r, -1, 1), abut_rng_real(&r, -1, 1), abut_rng_real(&r, -1, 1) };
         /* the displacement is what is left of two rounded positions: make it exact, with an eye to the drift */
         for (int i = 0; i < 12; i++) m.x[i] = ldexp(floor(ldexp(m.x[i], 30)), -30), m.p[i] = ldexp(floor(ldexp(m.p[i], 30)), -30);
         for (int i = 0; i < 12; i++) big.x[i] = by * m.x[i], big.p[i] = by * m.p[i];
@@ -263,7 +268,8 @@ TEST(degenerate_and_unusable_input_is_answered)
 {
     const double xi = 1e-2;
     double t;
-    motion still = falling(0.1, 0, xi), within = falling(0.5 * xi, 0.1, xi), at = falling(xi, 0.1, xi), hole = falling(0.1, 0.2, xi);
+    motion still = falling(0.1, 0, xi), within = falling(0.5 * xi, 0.1, xi), at = falling(xi, 0.1, xi),
+           hole = falling(0.1, 0.2, xi);
     CHECK(library(&still, 0.1, &t) == ABUT_CCD_CLEAR);
     CHECK(library(&within, 0.1, &t) == ABUT_CCD_BAD && t == 0);
     CHECK(library(&at, 0.1, &t) == ABUT_CCD_BAD);

@@ -56,8 +56,8 @@ static double largest(size_t n, const double *v)
 
 TEST(solutions_leave_no_residual_and_agree_with_the_block_factor)
 {
-    static const int32_t shape[][3] = { { 1, 0, 1 }, { 2, 1, 1 }, { 7, 40, 6 }, { 50, 50, 1 }, { 300, 1500, 290 }, { 900, 900, 1 },
-                                        { 1500, 4500, 40 }, { 3000, 9000, 12 } };
+    static const int32_t shape[][3] = { { 1, 0, 1 },        { 2, 1, 1 },     { 7, 40, 6 },       { 50, 50, 1 },
+                                        { 300, 1500, 290 }, { 900, 900, 1 }, { 1500, 4500, 40 }, { 3000, 9000, 12 } };
     for (size_t c = 0; c < sizeof shape / sizeof *shape; c++)
         for (int ordered = 0; ordered < 2; ordered++) {
             net g;

@@ -95,7 +95,8 @@ TEST(candidates_of_every_kind_hold_all_pairs_that_come_near)
         between(&t, 0.5, y);
         abut_nearby_clear(&near);
         CHECK(!abut_candidates_near(&t.cm, t.X, t.X, t.y1, t.dhat, t.fixed, &near, &again, NULL));
-        for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) CHECK(abut_candidates_list(&again, k)->n == abut_candidates_list(&c, k)->n);
+        for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++)
+            CHECK(abut_candidates_list(&again, k)->n == abut_candidates_list(&c, k)->n);
         CHECK(!abut_candidates_near(&t.cm, t.X, t.X, y, t.dhat, t.fixed, &near, &again, NULL) && near.searches == 1);
         CHECK(!abut_candidates_cull(&t.cm, t.X, y, t.dhat, &c, NULL));
         for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) {
@@ -182,8 +183,18 @@ TEST(what_is_within_its_thickness_is_an_error_that_says_so)
         if (put[k].s == ABUT_EE) X[21] = X[24] = 1.5, X[22] = X[25] = near, X[23] = -0.5, X[26] = 0.5;
         const int32_t node[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, body[9] = { 0 };
         const int32_t edge[] = { 2, 3, 4, 5, 4, 6, 5, 6, 7, 8 }, tri[] = { 4, 5, 6 };
-        abut_model m = { .nv = 9, .nc = 9, .nce = 5, .nct = 1, .no = 1, .X = X, .coll_node = node, .coll_edge = edge, .coll_tri = tri,
-                         .body = body, .obj_thick = &thick, .dhat = &dhat };
+        abut_model m = { .nv = 9,
+                         .nc = 9,
+                         .nce = 5,
+                         .nct = 1,
+                         .no = 1,
+                         .X = X,
+                         .coll_node = node,
+                         .coll_edge = edge,
+                         .coll_tri = tri,
+                         .body = body,
+                         .obj_thick = &thick,
+                         .dhat = &dhat };
         abut_collmesh cm;
         abut_candidates c = { 0 };
         abut_pairs p = { 0 };
@@ -211,7 +222,8 @@ static double barrier_at(const thicket *t, const double *y, double kappa, double
     abut_pairs p = { 0 };
     abut_arena scratch = { 0 };
     double E = NAN;
-    CHECK(!abut_candidates_find(&t->cm, y, NULL, t->dhat, t->fixed, &c, NULL) && !abut_pairs_find(&t->cm, &c, y, t->fixed, &p, NULL));
+    CHECK(!abut_candidates_find(&t->cm, y, NULL, t->dhat, t->fixed, &c, NULL) &&
+          !abut_pairs_find(&t->cm, &c, y, t->fixed, &p, NULL));
     CHECK(!abut_barrier_energy(&t->cm, &p, y, kappa, &E, &scratch, NULL));
     if (g) CHECK(!abut_barrier_gradient(&t->cm, &p, y, kappa, g, &scratch, NULL));
     abut_arena_clear(&scratch);
@@ -251,7 +263,8 @@ TEST(hessians_of_mixed_thickness_are_those_of_the_single_contacts)
     int changes = 0;
     thicket_make(&t, 32, 0.02, 0.05, 0.08, 0.01, 0.02, 0);
     t.dhat = 0.1;
-    CHECK(!abut_candidates_find(&t.cm, t.X, NULL, t.dhat, t.fixed, &c, NULL) && !abut_pairs_find(&t.cm, &c, t.X, t.fixed, &p, NULL));
+    CHECK(!abut_candidates_find(&t.cm, t.X, NULL, t.dhat, t.fixed, &c, NULL) &&
+          !abut_pairs_find(&t.cm, &c, t.X, t.fixed, &p, NULL));
     double *H = malloc(p.n * ABUT_PACKED * sizeof *H);
     int32_t *node = malloc(4 * p.n * sizeof *node);
     abut_barrier_hessian(&t.cm, &p, t.X, kappa, node, H);
@@ -275,10 +288,20 @@ TEST(hessians_of_mixed_thickness_are_those_of_the_single_contacts)
 
 TEST(energy_force_and_stiffness_above_a_half_space_are_one_function_of_the_gap)
 {
-    const double X[] = { 0, 2.4e-3, 0 }, point[] = { 0, 0, 0 }, normal[] = { 0, 1, 0 }, thick = 4e-3, dhat = 1e-3, kappa = 3e5, e = 1e-9, h = 0.01;
+    const double X[] = { 0, 2.4e-3, 0 }, point[] = { 0, 0, 0 }, normal[] = { 0, 1, 0 }, thick = 4e-3, dhat = 1e-3, kappa = 3e5,
+                 e = 1e-9, h = 0.01;
     const int32_t node = 0, body = 0;
-    const abut_model m = { .nv = 1, .nc = 1, .nh = 1, .no = 1, .X = X, .coll_node = &node, .body = &body, .obj_thick = &thick, .dhat = &dhat,
-                           .hs_point = point, .hs_normal = normal };
+    const abut_model m = { .nv = 1,
+                           .nc = 1,
+                           .nh = 1,
+                           .no = 1,
+                           .X = X,
+                           .coll_node = &node,
+                           .body = &body,
+                           .obj_thick = &thick,
+                           .dhat = &dhat,
+                           .hs_point = point,
+                           .hs_normal = normal };
     abut_collmesh cm;
     abut_candidates none = { 0 };
     abut_pairs p = { 0 };
@@ -289,7 +312,8 @@ TEST(energy_force_and_stiffness_above_a_half_space_are_one_function_of_the_gap)
     for (int k = 2; k >= 0; k--) {
         const double y[] = { 0, 2.4e-3 + (k == 1 ? e : k == 2 ? -e : 0), 0 };
         CHECK(!abut_pairs_find(&cm, &none, y, NULL, &p, NULL) && p.n_plane == 1);
-        CHECK(!abut_barrier_energy(&cm, &p, y, kappa, &E[k], &scratch, NULL) && !abut_barrier_gradient(&cm, &p, y, kappa, g[k], &scratch, NULL));
+        CHECK(!abut_barrier_energy(&cm, &p, y, kappa, &E[k], &scratch, NULL) &&
+              !abut_barrier_gradient(&cm, &p, y, kappa, g[k], &scratch, NULL));
         abut_barrier_hessian(&cm, &p, y, kappa, nodes, H);
     }
     CHECK_NEAR((E[1] - E[2]) / (2 * e) / g[0][1], 1, 1e-6);
@@ -315,7 +339,8 @@ TEST(energy_force_and_stiffness_above_a_half_space_are_one_function_of_the_gap)
 /* Random motions are bound by rods and particles too seldom. */
 static void only_rods(thicket *t)
 {
-    for (int i = 0; i < 3 * t->model.nc; i++) t->y1[i] = t->X[i] + (t->body[i / 3] == THICKET_RODS ? 5 : 0) * (t->y1[i] - t->X[i]);
+    for (int i = 0; i < 3 * t->model.nc; i++)
+        t->y1[i] = t->X[i] + (t->body[i / 3] == THICKET_RODS ? 5 : 0) * (t->y1[i] - t->X[i]);
 }
 
 static void only_two_particles(thicket *t)
@@ -390,12 +415,15 @@ TEST(bits_do_not_depend_on_the_thread_count)
     for (int k = 0; k < 3; k++) {
         abut_limit lim = { .alpha = 1 }, lim1 = { .alpha = 1 };
         abut_threads_set(1);
-        CHECK(!abut_candidates_find(&t.cm, t.X, t.y1, t.dhat, t.fixed, &one, NULL) && !abut_pairs_find(&t.cm, &one, t.X, t.fixed, &p, NULL));
+        CHECK(!abut_candidates_find(&t.cm, t.X, t.y1, t.dhat, t.fixed, &one, NULL) &&
+              !abut_pairs_find(&t.cm, &one, t.X, t.fixed, &p, NULL));
         CHECK(!abut_limit_ccd(&t.cm, &one, t.X, t.y1, 0.2, &lim1, NULL));
         abut_threads_set((int[]){ 1, 2, 7 }[k]);
-        CHECK(!abut_candidates_find(&t.cm, t.X, t.y1, t.dhat, t.fixed, &c, NULL) && !abut_pairs_find(&t.cm, &c, t.X, t.fixed, &q, NULL));
+        CHECK(!abut_candidates_find(&t.cm, t.X, t.y1, t.dhat, t.fixed, &c, NULL) &&
+              !abut_pairs_find(&t.cm, &c, t.X, t.fixed, &q, NULL));
         CHECK(!abut_limit_ccd(&t.cm, &c, t.X, t.y1, 0.2, &lim, NULL));
-        CHECK(p.n == q.n && p.n > 500 && !memcmp(p.dist2, q.dist2, p.n * sizeof *p.dist2) && !memcmp(p.vert, q.vert, p.n * sizeof *p.vert));
+        CHECK(p.n == q.n && p.n > 500 && !memcmp(p.dist2, q.dist2, p.n * sizeof *p.dist2) &&
+              !memcmp(p.vert, q.vert, p.n * sizeof *p.vert));
         CHECK(!memcmp(&lim.alpha, &lim1.alpha, sizeof lim.alpha) && !memcmp(lim.node, lim1.node, sizeof lim.node));
     }
     abut_threads_set(2);

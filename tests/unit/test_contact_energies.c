@@ -22,7 +22,8 @@ typedef struct scene {
     int32_t body[NV], node[NV], edge[2 * NE], tri[3 * NT];
 } scene;
 
-static const int32_t TET[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, TET_MAT[] = { 0, 1 }, MODELS[] = { ABUT_NEO_HOOKEAN, ABUT_STABLE_NEO_HOOKEAN };
+static const int32_t TET[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, TET_MAT[] = { 0, 1 },
+                     MODELS[] = { ABUT_NEO_HOOKEAN, ABUT_STABLE_NEO_HOOKEAN };
 static const double DENSITY[] = { 1000, 1000 }, YOUNG[] = { 2e4, 3e4 }, POISSON[] = { 0.3, 0.45 };
 static const double MU[] = { 0.3, 0.2, 0.1, 0.2, 0.5, 0.4, 0.1, 0.4, 0 };
 static const int32_t CLASSES[] = { 0, 1, 2 }, HS_CLASS[] = { 2 };
@@ -48,7 +49,9 @@ static void scene_build(scene *s, uint64_t seed)
     static const double rest[DIM] = { 0,   0,   0,   1,   0,   0,   0.4, 0.9, 0.3, 0.1,  0.1,   1,    0.1, 1.1,   0.2, 1.1, 1.2,
                                       0.1, 0.4, 2,   0.5, 0.3, 1.3, 1.2, -0.4, -0.05, -0.3, 1.6, -0.04, -0.3, 0.3, -0.06, 1.5 };
     abut_rng r = { seed };
-    *s = (scene){ .dhat = 0.6, .continuity = (int32_t)(seed / 3 % ABUT_CONTINUITIES), .law = { H, EPS_V, (int)(seed % ABUT_CONTINUITIES) } };
+    *s = (scene){ .dhat = 0.6,
+                  .continuity = (int32_t)(seed / 3 % ABUT_CONTINUITIES),
+                  .law = { H, EPS_V, (int)(seed % ABUT_CONTINUITIES) } };
     surface(s);
     for (int i = 0; i < DIM; i++) s->X[i] = rest[i];
     for (int i = 0; i < DIM; i++) s->x[i] = rest[i] + (i < 24 ? abut_rng_real(&r, -0.03, 0.03) : 0);

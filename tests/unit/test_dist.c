@@ -197,8 +197,10 @@ TEST(edges_parallel_to_a_sine_of_1e10_are_never_edge_edge)
 TEST(distance_is_invariant_under_rotation_and_order_of_points)
 {
     abut_rng r = { 7 };
-    static const int perm_pt[6][4] = { { 0, 1, 2, 3 }, { 0, 2, 1, 3 }, { 0, 3, 2, 1 }, { 0, 1, 3, 2 }, { 0, 2, 3, 1 }, { 0, 3, 1, 2 } };
-    static const int perm_ee[6][4] = { { 0, 1, 2, 3 }, { 1, 0, 2, 3 }, { 0, 1, 3, 2 }, { 2, 3, 0, 1 }, { 3, 2, 1, 0 }, { 3, 2, 0, 1 } };
+    static const int perm_pt[6][4] = { { 0, 1, 2, 3 }, { 0, 2, 1, 3 }, { 0, 3, 2, 1 },
+                                       { 0, 1, 3, 2 }, { 0, 2, 3, 1 }, { 0, 3, 1, 2 } };
+    static const int perm_ee[6][4] = { { 0, 1, 2, 3 }, { 1, 0, 2, 3 }, { 0, 1, 3, 2 },
+                                       { 2, 3, 0, 1 }, { 3, 2, 1, 0 }, { 3, 2, 0, 1 } };
     for (int n = 0; n < 2000; n++) {
         double x[12], y[12], d2, e2;
         random_points(&r, x, 12);
@@ -223,7 +225,8 @@ TEST(an_exact_translation_to_1e6_changes_no_bit)
     for (int n = 0; n < 2000; n++) {
         const abut_stencil s = (abut_stencil)(n % 4);
         double x[12], y[12], gx[12], gy[12], Hx[144], Hy[144], dx, dy;
-        for (int i = 0; i < 12; i++) x[i] = ((double)abut_rng_below(&r, 1u << 21) - (1 << 20)) * 0x1p-20, y[i] = x[i] + 1048576.0 * (1 + i % 3);
+        for (int i = 0; i < 12; i++)
+            x[i] = ((double)abut_rng_below(&r, 1u << 21) - (1 << 20)) * 0x1p-20, y[i] = x[i] + 1048576.0 * (1 + i % 3);
         const abut_feature fx = abut_nearest(s, x, &dx), fy = abut_nearest(s, y, &dy);
         CHECK(!memcmp(&fx, &fy, sizeof fx) && dx == dy);
         const size_t m = 3 * (size_t)abut_stencil_size(s);

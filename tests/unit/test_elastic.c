@@ -373,7 +373,8 @@ TEST(too_little_scratch_is_reported_and_leaves_the_outputs_alone)
 static void with_terms(kuhn_box *b)
 {
     static double volume[3] = { 3e4, 0, 1e4 }, stretch[9] = { 0, 0, 2, 4e4, 0.95, 1.1, 0, 0, 2 }, fibre[3] = { 0, 5e4, 2e4 };
-    static double knot[4] = { 0.4, 0.8, 1.2, 2 }, slope[12] = { -9e4, 1e3, -2e3, -3e4, 2e3, 0, 3e4, 1e3, 1e3, 1e5, 0, 3e3 }, d[3 * 64];
+    static double knot[4] = { 0.4, 0.8, 1.2, 2 }, slope[12] = { -9e4, 1e3, -2e3, -3e4, 2e3, 0, 3e4, 1e3, 1e3, 1e5, 0, 3e3 },
+                  d[3 * 64];
     static int32_t rows[6] = { 0, 0, 0, 0, 0, 4 };
     abut_rng r = { 8 };
     b->mat_model[0] = ABUT_NEO_HOOKEAN, b->mat_model[1] = ABUT_ARAP, b->mat_model[2] = ABUT_SPLINE;

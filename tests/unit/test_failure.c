@@ -127,7 +127,8 @@ TEST(a_search_that_finds_no_decrease_has_stalled)
     w.st.solver.prob.stiffness = -1e30;     /* asks for more decrease than any step gives */
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     CHECK(w.st.solver.failed.kind == ABUT_FAILED_STALLED && w.st.solver.failed.alpha == 0);
-    SAYS(&w, "Newton iteration 1: no step along the direction lowers the objective", "step length 0, bounded at 0.", "of 'right'");
+    SAYS(&w, "Newton iteration 1: no step along the direction lowers the objective", "step length 0, bounded at 0.",
+         "of 'right'");
     world_close(&w);
 }
 

@@ -190,8 +190,8 @@ static abut_lag one_contact(const abut_lag *lag, size_t i)
 }
 
 /* g . p + 1/2 p^T H p of one contact */
-static double model_change(const abut_lag *one, int32_t nv, const double *x, const double *xn, abut_stiction law, const uint8_t *above,
-                           const double *p)
+static double model_change(const abut_lag *one, int32_t nv, const double *x, const double *xn, abut_stiction law,
+                           const uint8_t *above, const double *p)
 {
     const int dim = 3 * nv;
     double g[3 * 16], H[ABUT_PACKED], change = 0;

@@ -35,7 +35,8 @@ static impact impact_of(int32_t scheme, const char *material, int n, int two)
     world w;
     impact q = { 0 };
     double inside = 0;
-    snprintf(other, sizeof other, "  other: {generate: {box: {size: [1, 0.05, 0.05], cells: [%d, 1, 1]}}, translate: [-0.5, 0, 0]}}}\n", n);
+    snprintf(other, sizeof other,
+             "  other: {generate: {box: {size: [1, 0.05, 0.05], cells: [%d, 1, 1]}}, translate: [-0.5, 0, 0]}}}\n", n);
     world_scene(&w, BAR, h, SCHEME[scheme], dhat, material, n, 0.5 + dhat, two ? other : WALL);
     for (int k = 1; k <= 3 * n; k++) {
         CHECK(!(n <= 20 ? world_judged : world_run)(&w, 1));

@@ -117,8 +117,8 @@ TEST(a_damped_oscillator_converges_to_the_closed_form_with_the_order_of_its_sche
             off[fine] = fabs(get(&w, "node/x")[7] - 1 - damped(omega, c, v0, t_end)) / (v0 / omega);
             world_close(&w);
         }
-        printf("# %s, a_M %g, b_K %g: error %.3g, %.3g of the amplitude, order %.3f\n", NAME[scheme], mass, stiffness, off[0], off[1],
-               log2(off[0] / off[1]));
+        printf("# %s, a_M %g, b_K %g: error %.3g, %.3g of the amplitude, order %.3f\n", NAME[scheme], mass, stiffness, off[0],
+               off[1], log2(off[0] / off[1]));
         CHECK_NEAR(log2(off[0] / off[1]), scheme == ABUT_IMPLICIT_EULER ? 1 : 2, 0.12);
         CHECK(off[1] < 0.05);
     }

@@ -20,7 +20,8 @@ typedef struct scene {
 /* grain 0 of object 0, everything else of object 1; all far apart */
 static void scene_make(scene *s, double xi0, double xi1, int plane)
 {
-    static const double rest[3 * NV] = { 0, 0, 50, 0, 9, 0, 1, 20, 0, 2, 20, 0, 0, 30, 0, 1, 30, 0, 0, 31, 0, 1.5, 40, 20, 1.5, 41, 20, 1, 40.5, 0, 2, 40.5, 0 };
+    static const double rest[3 * NV] = { 0, 0, 50, 0, 9,   0,  1,  20,  0,  2,  20, 0,    0, 30, 0,    1, 30,
+                                         0, 0, 31, 0, 1.5, 40, 20, 1.5, 41, 20, 1,  40.5, 0, 2,  40.5, 0 };
     static const int32_t edge[] = { 2, 3, 4, 5, 4, 6, 5, 6, 7, 8, 9, 10 }, tri[] = { 4, 5, 6 };
     static const double point[] = { 0, 0, -7 }, normal[] = { 0, 0, 1 };
     memset(s, 0, sizeof *s);
@@ -38,13 +39,15 @@ static void scene_make(scene *s, double xi0, double xi1, int plane)
  * above (1), gliding past at that height (2). */
 static void place(scene *s, int what, int how, double z)
 {
-    static const double at[CASES][3] = { { 0, 9, 0 }, { 1.25, 20, 0 }, { 0.25, 30.25, 0 }, { 0.5, 30, 0 }, { 1.5, 40.5, 0 }, { 5, 5, -7 } };
+    static const double at[CASES][3] = { { 0, 9, 0 },    { 1.25, 20, 0 },  { 0.25, 30.25, 0 },
+                                         { 0.5, 30, 0 }, { 1.5, 40.5, 0 }, { 5, 5, -7 } };
     const double *a = at[what];
     for (int i = 0; i < 2; i++) {
         double *x = i ? s->x1 : s->x0;
         const double h = how == 1 && !i ? 3 : z, glide = how == 2 ? (i ? 0.75 : -0.75) : 0;
         if (what == ROD_ROD) {
-            for (int k = 0; k < 2; k++) x[21 + 3 * k] = a[0] + 0.5 * glide, x[22 + 3 * k] = a[1] + (k ? 0.5 : -0.5), x[23 + 3 * k] = a[2] + h;
+            for (int k = 0; k < 2; k++)
+                x[21 + 3 * k] = a[0] + 0.5 * glide, x[22 + 3 * k] = a[1] + (k ? 0.5 : -0.5), x[23 + 3 * k] = a[2] + h;
         } else if (what == GRAIN_SIDE) {    /* beside the triangle, in its plane */
             x[0] = a[0] + 0.5 * glide, x[1] = a[1] - h, x[2] = a[2];
         } else if (what == GRAIN_PLANE) {
@@ -158,7 +161,8 @@ TEST(the_judge_agrees_with_the_step_bound_and_with_sampled_gaps)
         CHECK(!abut_judge_shape_model(&shape, &t.model, NULL));
         CHECK(!abut_judge_smallest_gap(&shape, t.X, 0.5, &o, &g, NULL));
         CHECK_NEAR(g.gap, free_gap(&t, t.X), 1e-14);
-        CHECK(!abut_candidates_find(&t.cm, t.X, t.y1, 0, t.fixed, &c, NULL) && !abut_limit_ccd(&t.cm, &c, t.X, t.y1, 0.1, &lim, NULL));
+        CHECK(!abut_candidates_find(&t.cm, t.X, t.y1, 0, t.fixed, &c, NULL) &&
+              !abut_limit_ccd(&t.cm, &c, t.X, t.y1, 0.1, &lim, NULL));
         between(&t, lim.alpha, y);
         CHECK(!abut_judge_motion(&shape, t.X, y, &o, &h, NULL) && h.n == 0);
         clean += h.n == 0 && lim.alpha < 1;

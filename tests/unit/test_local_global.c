@@ -34,7 +34,8 @@ static abut_lg_opts method(int which, int iterations)
 TEST(fast_mass_springs_have_the_errors_of_an_independent_implementation)
 {
     static const int at[5] = { 1, 2, 5, 10, 20 };
-    static const double want[3][5] = { { 2.09e-2, 6.75e-3, 1.24e-3, 6.83e-4, 4.09e-4 }, { 2.21e-2, 7.83e-3, 8.05e-4, 1.42e-4, 8.11e-5 },
+    static const double want[3][5] = { { 2.09e-2, 6.75e-3, 1.24e-3, 6.83e-4, 4.09e-4 },
+                                       { 2.21e-2, 7.83e-3, 8.05e-4, 1.42e-4, 8.11e-5 },
                                        { 2.29e-2, 7.96e-3, 7.93e-4, 9.03e-5, 1.47e-5 } };
     for (int c = 0; c < 3; c++) {
         world w;
@@ -156,7 +157,8 @@ static double local_global_defect(abut_local_global *s, const double *before, co
     for (int32_t e = 0; e < m->na; e++) {
         CHECK(m->tie_node[5 * e + 1] < 0);
         for (int k = 0; k < 3; k++)
-            left[3 * m->tie_node[5 * e] + k] += h2 * m->tie_stiffness[e] * (after[3 * m->tie_node[5 * e] + k] - m->tie_offset[3 * e + k]);
+            left[3 * m->tie_node[5 * e] + k] +=
+                h2 * m->tie_stiffness[e] * (after[3 * m->tie_node[5 * e] + k] - m->tie_offset[3 * e + k]);
     }
     for (int32_t t = 0; t < m->nt; t++) {
         double F[9], U[9], V[9], R[9], sv[3], G[9], D[9];

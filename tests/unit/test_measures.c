@@ -302,7 +302,9 @@ static hop hop_to(story *s, int k, int32_t scheme)
     hop h = { .u = of(s, k, "node/x"), .dv = of(s, k, "node/v"), .v0 = of(s, k - 1, "node/v"), .v = of(s, k, "node/v") };
     for (int32_t i = 0; i < n3; i++) {
         h.u[i] -= x0[i];
-        h.dv[i] = scheme == ABUT_QUASI_STATIC ? 0 : scheme == ABUT_BDF2 && k > 1 ? 0.5 * (3 * h.v[i] - 4 * h.v0[i] + v1[i]) : h.v[i] - h.v0[i];
+        h.dv[i] = scheme == ABUT_QUASI_STATIC    ? 0
+                  : scheme == ABUT_BDF2 && k > 1 ? 0.5 * (3 * h.v[i] - 4 * h.v0[i] + v1[i])
+                                                 : h.v[i] - h.v0[i];
         if (scheme == ABUT_MIDPOINT) x[i] = 0.5 * (x0[i] + x[i]);
     }
     h.elastic = mean_of(elastic_force(&s->w, x0), elastic_force(&s->w, x), n3, scheme);

@@ -193,8 +193,10 @@ TEST(obj_reads_polygons_lines_points_and_negative_indices)
 {
     abut_mesh m = { 0 };
     abut_err err = { 0 };
-    CHECK(!read_text(abut_obj_read, "# c\nmtllib a.mtl\nv 0 0 0\r\nv 1 0 0\nv 1 1 0\nv 0 1 0 1.0\nvt 0 0\nf 1/1 2/1/3 3//2 -1 # quad\n"
-                     "l 1 2 \\\n 3\np 4\nv 5 5 5", &m, &err));
+    CHECK(!read_text(abut_obj_read,
+                     "# c\nmtllib a.mtl\nv 0 0 0\r\nv 1 0 0\nv 1 1 0\nv 0 1 0 1.0\nvt 0 0\nf 1/1 2/1/3 3//2 -1 # quad\n"
+                     "l 1 2 \\\n 3\np 4\nv 5 5 5",
+                     &m, &err));
     if (err.code) printf("# %s\n", err.msg);
     CHECK(m.nv == 5 && m.nf == 2 && m.ns == 2 && m.np == 1);
     CHECK(m.nf == 2 && !memcmp(m.tri, (int32_t[]){ 0, 1, 2, 0, 2, 3 }, 6 * sizeof *m.tri));
@@ -262,7 +264,8 @@ TEST(ply_errors_name_the_line_or_byte)
 {
 #define HEAD "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
     CHECK(refused(abut_ply_read, "plx\n", "test.file:1: not a PLY file"));
-    CHECK(refused(abut_ply_read, "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n", "lacks x, y or z"));
+    CHECK(
+        refused(abut_ply_read, "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n", "lacks x, y or z"));
     CHECK(refused(abut_ply_read, HEAD "end_header\n0 0\n", "a property is missing"));
     CHECK(refused(abut_ply_read, HEAD "end_header\n0 0 inf\n", "test.file:8: a property is 'inf'"));
     CHECK(refused(abut_ply_read, HEAD "element face 1\nproperty list uchar int vertex_index\nend_header\n0 0 0\n3 0 0 1\n",
@@ -315,7 +318,8 @@ TEST(stl_text_and_binary_merge_equal_corners_in_order_of_first_use)
         CHECK(m.nv == 4 && !memcmp(m.x + 3, X[2], 24) && !memcmp(m.x + 6, X[1], 24));
         abut_mesh_clear(&m);
     }
-    CHECK(refused(abut_stl_read, "solid a\nfacet normal 0 0 0\nouter loop\nvertex 0 0 nan\n", "test.file:4: a coordinate is 'nan'"));
+    CHECK(refused(abut_stl_read, "solid a\nfacet normal 0 0 0\nouter loop\nvertex 0 0 nan\n",
+                  "test.file:4: a coordinate is 'nan'"));
     CHECK(refused(abut_stl_read, "solid a\n", "without endsolid"));
     CHECK(refused(abut_stl_read, "solid a\nendsolid\n", "no triangle"));
 }

@@ -225,7 +225,11 @@ TEST(shells_rods_and_particles_are_checked)
 
 TEST(a_collision_primitive_has_one_thickness)
 {
-    static const struct { const char *array; int at; int32_t vertex; } bad[] = { { "contact/edge", 2 * 6, 3 }, { "contact/triangle", 2, 6 } };
+    static const struct {
+        const char *array;
+        int at;
+        int32_t vertex;
+    } bad[] = { { "contact/edge", 2 * 6, 3 }, { "contact/triangle", 2, 6 } };
     for (int i = 0; i < 4; i++) {   /* a row across two objects is refused when their thickness differs */
         abut_arrays s = { 0 };
         abut_model m;

@@ -93,12 +93,15 @@ TEST(tangents_are_orthonormal_and_normal_to_the_separation)
 
 TEST(a_plane_has_its_tangents_for_every_normal)
 {
-    const double axes[7][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 0, 0, -3 }, { 1e-8, 1e-8, 1 }, { 1, 1, 1 }, { 0, 0, 0 } };
+    const double axes[7][3] = {
+        { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 0, 0, -3 }, { 1e-8, 1e-8, 1 }, { 1, 1, 1 }, { 0, 0, 0 }
+    };
     for (int i = 0; i < 7; i++) {
         double P[6];
         abut_tangent_plane(axes[i], P);
         check_basis(P);
-        for (int t = 0; t < 2; t++) CHECK_NEAR(axes[i][0] * P[3 * t] + axes[i][1] * P[3 * t + 1] + axes[i][2] * P[3 * t + 2], 0, 1e-14);
+        for (int t = 0; t < 2; t++)
+            CHECK_NEAR(axes[i][0] * P[3 * t] + axes[i][1] * P[3 * t + 1] + axes[i][2] * P[3 * t + 2], 0, 1e-14);
     }
 }
 

@@ -33,7 +33,8 @@ static size_t differences(const abut_pairs *p, const contact_twin *t, size_t n, 
     for (size_t i = 0; i < n && i < p->n; i++) {
         const contact_twin got = { i >= p->n_plain, p->kind[i], { p->vert[i][0], p->vert[i][1], p->vert[i][2], p->vert[i][3] },
                                   p->mult[i], p->dist2[i] };
-        bad += contact_twin_order(&got, &t[i]) != 0 || fabs(got.mult - t[i].mult) > 0 || fabs(got.dist2 - t[i].dist2) > 1e-14 * got.dist2;
+        bad += contact_twin_order(&got, &t[i]) != 0 || fabs(got.mult - t[i].mult) > 0 ||
+               fabs(got.dist2 - t[i].dist2) > 1e-14 * got.dist2;
         seen[got.mollified ? 4 : got.kind]++;
     }
     return bad;

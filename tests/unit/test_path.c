@@ -139,7 +139,8 @@ TEST(a_way_proven_from_a_start_without_crossings_ends_without_any)
         abut_err err = { 0 };
         size_t found;
         for (int k = 0; k < 3; k++) {
-            const double far = k ? 2 : 2.5, at[3] = { 0.5 + (k ? abut_rng_real(&r, -far, far) : far), abut_rng_real(&r, -far, far), 0.5 };
+            const double far = k ? 2 : 2.5,
+                         at[3] = { 0.5 + (k ? abut_rng_real(&r, -far, far) : far), abut_rng_real(&r, -far, far), 0.5 };
             place(&b, (double[]){ 0, 0, 0 }, at, abut_rng_real(&r, -1, 1), x[k]);
             CHECK(!(k ? abut_path_add(&path, &b.cm, NULL, x[k], &near, &err) : abut_path_start(&path, &b.cm, x[k], &err)));
         }

@@ -9,7 +9,9 @@
 TEST(closest_stretches_of_volume_one_are_those_of_the_reference)
 {
     static const double s[][3] = { { 1.2, 1.1, 1.0 }, { 1.5, 1.5, 1.5 }, { 2, 1, 0.5 } };
-    static const double d[][3] = { { -0.0857292104567640, -0.0950555583618799, -0.106967628588393 }, { -0.5, -0.5, -0.5 }, { 0, 0, 0 } };
+    static const double d[][3] = { { -0.0857292104567640, -0.0950555583618799, -0.106967628588393 },
+                                   { -0.5, -0.5, -0.5 },
+                                   { 0, 0, 0 } };
     for (int c = 0; c < 3; c++) {
         double p[3];
         abut_project_volume(s[c], p);
@@ -42,7 +44,8 @@ TEST(no_point_of_volume_one_is_closer_than_the_projection)
         for (int level = 0; level < 12; level++) {
             for (int i = 0; i <= 60; i++)
                 for (int j = 0; j <= 60; j++) {
-                    const double a = lo[0] + (hi[0] - lo[0]) * i / 60, b = lo[1] + (hi[1] - lo[1]) * j / 60, q[3] = { a, b, 1 / (a * b) };
+                    const double a = lo[0] + (hi[0] - lo[0]) * i / 60, b = lo[1] + (hi[1] - lo[1]) * j / 60,
+                                 q[3] = { a, b, 1 / (a * b) };
                     if (a > 0 && b > 0 && dist2(q, s) < best) best = dist2(q, s), at[0] = a, at[1] = b;
                 }
             for (int k = 0; k < 2; k++) {

@@ -35,7 +35,8 @@ TEST(a_hanging_bar_follows_the_closed_form)
         const double s = 1 - level / 10.0, u = 1000 * 9.81 / 1e9 * (s - s * s / 2);
         double mean_y = 0;
         for (int32_t i = 0; i < w.model.nv; i++)
-            if (fabs(w.model.X[3 * i + 1] - level / 10.0) < 1e-9) mean_y += (get(&w, "node/x")[3 * i + 1] - w.model.X[3 * i + 1]) / 4;
+            if (fabs(w.model.X[3 * i + 1] - level / 10.0) < 1e-9)
+                mean_y += (get(&w, "node/x")[3 * i + 1] - w.model.X[3 * i + 1]) / 4;
         CHECK_NEAR(mean_y, -u, 1e-3 * u + 1e-12);
     }
     world_close(&w);

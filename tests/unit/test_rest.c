@@ -48,8 +48,9 @@ TEST(the_gap_of_a_body_at_rest_is_the_one_whose_barrier_carries_its_weight)
                 CHECK_NEAR(F[1] + F[4] + F[7], weight, 1e-9 * weight);
                 CHECK(F[10] == 0);
                 for (int i = 0; i < 3; i++) CHECK_NEAR(x[3 * i + 1], want, 1e-8 * dhat);
-                printf("# %s, h %g, dhat %g: gap %.6f dhat, want %.6f, kappa %g  F/W-1 %g v %g contacts %d\n", plate ? "plate" : "half-space", h, dhat,
-                       x[1] / dhat, want / dhat, kappa, (F[1] + F[4] + F[7]) / weight - 1, mean(&w, "node/v", 1, 0), w.rep.contacts);
+                printf("# %s, h %g, dhat %g: gap %.6f dhat, want %.6f, kappa %g  F/W-1 %g v %g contacts %d\n",
+                       plate ? "plate" : "half-space", h, dhat, x[1] / dhat, want / dhat, kappa,
+                       (F[1] + F[4] + F[7]) / weight - 1, mean(&w, "node/v", 1, 0), w.rep.contacts);
                 world_close(&w);
             }
 }
@@ -100,7 +101,8 @@ static const char *const HEAVY_ON_LIGHT =   /* 10^4 kg on 1 kg, ten times as wid
     "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}}}\n";
 
 static const char *const THREE =
-    "{time: {step: 0.02}, tolerance: 1e-5 m/s, contact: {dhat: 1e-3 m, friction: {mu: 0.5, eps_v: 1e-4 m/s}}, damping: {mass: 5},\n"
+    "{time: {step: 0.02}, tolerance: 1e-5 m/s, contact: {dhat: 1e-3 m, friction: {mu: 0.5, eps_v: 1e-4 m/s}}, damping: {mass: "
+    "5},\n"
     " materials: {mid: {young: %g, density: %g}, others: {young: %g, density: %g}},\n"
     " objects: {\n"
     "  low: {generate: {box: {size: [0.3, 0.2, 0.3], cells: [2, 2, 2]}}, translate: [0, 0.101, 0], material: others},\n"
@@ -169,7 +171,8 @@ TEST(a_ball_of_10_100_and_1000_metres_a_second_comes_back_from_a_thin_board)
             for (int32_t i = 0; i < w.model.nv; i++)
                 if (w.model.body[i] == 0) CHECK(get(&w, "node/x")[3 * i + 1] > 0.02);
         }
-        printf("# %g m/s: %d iterations, back with %.3g m/s from %.3g m\n", v, newton, mean(&w, "node/v", 1, 0), mean(&w, "node/x", 1, 0));
+        printf("# %g m/s: %d iterations, back with %.3g m/s from %.3g m\n", v, newton, mean(&w, "node/v", 1, 0),
+               mean(&w, "node/x", 1, 0));
         CHECK(mean(&w, "node/v", 1, 0) > 0);
         CHECK(w.rep.contacts == 0);
         world_close(&w);

@@ -242,11 +242,14 @@ TEST(friction_of_materials_stands_between_that_of_objects_and_their_own)
 
 TEST(a_friction_table_that_cannot_be_meant_is_refused)
 {
-#define REST "materials: {rubber: {}, steel: {}}\nobjects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: steel}\n"
+#define REST                                                                                                                     \
+    "materials: {rubber: {}, steel: {}}\nobjects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: "       \
+    "steel}\n"
     CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, stel], mu: 1}]}}\n" REST, ABUT_E_FORMAT,
                   "no material is called 'stel'; did you mean 'steel'?"));
-    CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, steel], mu: 1}, {materials: [steel, rubber], mu: 1}]}}\n" REST,
-                  ABUT_E_FORMAT, "the same two as in"));
+    CHECK(
+        refused("contact: {friction: {pairs: [{materials: [rubber, steel], mu: 1}, {materials: [steel, rubber], mu: 1}]}}\n" REST,
+                ABUT_E_FORMAT, "the same two as in"));
     CHECK(refused("contact: {friction: {pairs: [{between: [a, a], mu: 1}, {between: [a, a], mu: 0.5}]}}\n" REST, ABUT_E_FORMAT,
                   "the same two as in"));
     CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, steel], between: [a, a], mu: 1}]}}\n" REST, ABUT_E_FORMAT,
@@ -264,10 +267,11 @@ TEST(a_friction_table_that_cannot_be_meant_is_refused)
 TEST(meshes_are_scaled_then_turned_then_moved_then_repeated)
 {
     made s;
-    CHECK(made_well(&s, "objects:\n"
-                        "  a: {generate: {box: {size: [2, 4, 6], cells: [1, 1, 1]}}, scale: [-1, 1, 0.5],\n"
-                        "      rotate: [{axis: [0, 0, 1], angle: 90 deg}, {axis: [1, 0, 0], angle: 90 deg}], translate: [10, 0, 0],\n"
-                        "      repeat: {count: [1, 2, 1], spacing: [0, 9, 0]}}\n"));
+    CHECK(made_well(&s,
+                    "objects:\n"
+                    "  a: {generate: {box: {size: [2, 4, 6], cells: [1, 1, 1]}}, scale: [-1, 1, 0.5],\n"
+                    "      rotate: [{axis: [0, 0, 1], angle: 90 deg}, {axis: [1, 0, 0], angle: 90 deg}], translate: [10, 0, 0],\n"
+                    "      repeat: {count: [1, 2, 1], spacing: [0, 9, 0]}}\n"));
     /* half sizes 1 2 1.5; about z: 2 1 1.5; about x: 2 1.5 1 */
     const abut_object_facts *f = &s.built.object[0];
     CHECK(f->lo[0] == 8 && f->hi[0] == 12 && f->lo[1] == -1.5 && f->hi[1] == 10.5 && f->lo[2] == -1 && f->hi[2] == 1);
@@ -371,7 +375,8 @@ TEST(what_cannot_be_simulated_is_refused)
     CHECK(refused("objects: {}\n", ABUT_E_FORMAT, "nothing to simulate"));
     CHECK(refused("objects:\n  a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}}\n", ABUT_E_FORMAT,
                   "test.yaml:2:6: body 'a' has 2 triangles: expected shell: {thickness: length}"));
-    CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true}\n  - {select: {}, translate: [1, 0, 0], from: 3 s}\n",
+    CHECK(refused("objects:\n" BOX
+                  "motion:\n  - {select: {object: a}, fix: true}\n  - {select: {}, translate: [1, 0, 0], from: 3 s}\n",
                   ABUT_E_FORMAT, "test.yaml:5:5: node 0 is moved by another motion (test.yaml:4:5) at the same time, from 3 s"));
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true, force: [1, 0, 0]}\n", ABUT_E_FORMAT,
                   "expected one of translate and rotate and scale, keyframes, sequence, fix, acceleration, "
@@ -475,13 +480,15 @@ TEST(the_smallest_gap_is_measured)
 {
     made s;
     abut_start_gap gap;
-    CHECK(made_well(&s, "objects:\n" BOX "  b: {generate: {rod: {length: 1, cells: 1}}, obstacle: true, translate: [0, 0.503, 0]}\n"
-                        "  f: {half-space: {point: [0, -0.502, 0], normal: [0, 1, 0]}}\n"));
+    CHECK(made_well(&s,
+                    "objects:\n" BOX "  b: {generate: {rod: {length: 1, cells: 1}}, obstacle: true, translate: [0, 0.503, 0]}\n"
+                    "  f: {half-space: {point: [0, -0.502, 0], normal: [0, 1, 0]}}\n"));
     CHECK(!abut_start_check(&s.m, &s.model_set, s.f.x, 0.1, &s.bad, &gap, &s.err));
     CHECK_NEAR(gap.gap, 0.002, 1e-15);
     CHECK(strstr(gap.text, "half-space 'f'"));
     drop(&s);
-    CHECK(made_well(&s, "objects:\n" BOX "  b: {generate: {rod: {length: 1, cells: 1}}, obstacle: true, translate: [0, 0.503, 0]}\n"));
+    CHECK(made_well(&s, "objects:\n" BOX
+                        "  b: {generate: {rod: {length: 1, cells: 1}}, obstacle: true, translate: [0, 0.503, 0]}\n"));
     CHECK(!abut_start_check(&s.m, &s.model_set, s.f.x, 0.1, &s.bad, &gap, &s.err));
     CHECK_NEAR(gap.gap, 0.003, 1e-15);
     CHECK(strstr(gap.text, "'b'") && strstr(gap.text, "'a'"));
@@ -500,8 +507,21 @@ static abut_status thick_check(int pair, double d, abut_offenders *bad, abut_sta
     const int32_t node[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, body[] = { 0, 1, 2, 2, 2, 2, 2, 0 }, role[8] = { 0 };
     const int32_t edge[] = { 2, 3, 4, 5, 4, 6, 5, 6 }, tri[] = { 4, 5, 6 };
     const double thick[] = { 2e-3, 1e-3, 4e-3 }, dhat = 1e-3, point[] = { 0, 0, -2 }, normal[] = { 0, 0, 1 };
-    const abut_model m = { .nv = 8, .nc = 8, .nce = 4, .nct = 1, .no = 3, .nh = pair == 3, .X = X, .coll_node = node, .coll_edge = edge,
-                           .coll_tri = tri, .body = body, .role = role, .obj_thick = thick, .dhat = &dhat, .hs_point = point,
+    const abut_model m = { .nv = 8,
+                           .nc = 8,
+                           .nce = 4,
+                           .nct = 1,
+                           .no = 3,
+                           .nh = pair == 3,
+                           .X = X,
+                           .coll_node = node,
+                           .coll_edge = edge,
+                           .coll_tri = tri,
+                           .body = body,
+                           .role = role,
+                           .obj_thick = thick,
+                           .dhat = &dhat,
+                           .hs_point = point,
                            .hs_normal = normal };
     abut_arrays set = { 0 };
     CHECK(!abut_arrays_put_text(&set, "object/name", "grain\ndust\nstuff\n", NULL));
@@ -562,8 +582,10 @@ TEST(a_mesh_finer_than_its_own_contact_is_remarked)
 TEST(damaged_scenes_and_scripts_never_crash)
 {
     static const char *const script =
-        "energy FCR\nsize 1\ntime 5 0.025\nshapes input 2\ninput/a.msh 0 3 0  0 0 90  1 1 1 material 1 2 0.3 DBC 0 0 0 1 1 1 0 0 0 0 0 9 1 2\n"
-        "input/b.seg 0 1 0  0 0 0  1 1 1 \\\n angularVelocity 1 2 3\nground 0.1 0\nsection QP\nx\nsection end\ntuning 3\n0\n1\n2\nzoom 1\n"
+        "energy FCR\nsize 1\ntime 5 0.025\nshapes input 2\ninput/a.msh 0 3 0  0 0 90  1 1 1 material 1 2 0.3 DBC 0 0 0 1 1 1 0 0 "
+        "0 0 0 9 1 2\n"
+        "input/b.seg 0 1 0  0 0 0  1 1 1 \\\n angularVelocity 1 2 3\nground 0.1 0\nsection QP\nx\nsection end\ntuning "
+        "3\n0\n1\n2\nzoom 1\n"
         "meshCO input/c.obj 0 0 0 1 50 0.5 rotate 0 0 90\nrotateModel 0 0 1 40\nhandleRatio 0.02\nshape input input/d.msh\n"
         "timeIntegration NM 0.25 0.5\ndampingRatio 0.1\nkappaMinMultiplier 1e10\nuseAbsParameters\ntol 2\n1\n1\n"
         "script DCOBallHitWall 1 67\n";

@@ -265,8 +265,8 @@ TEST(a_wall_faster_than_the_body_still_arrives)
     world_close(&w);
 }
 
-/* A slender bar squeezed by two fifths of its length in ten steps: it buckles.  Newton iterations, and in *longer those whose step went
- * beyond the direction. */
+/* A slender bar squeezed by two fifths of its length in ten steps: it buckles.  Newton iterations, and in *longer those whose
+ * step went beyond the direction. */
 static int buckle(int lags, int *longer)
 {
     fixture *f = fixture_new();

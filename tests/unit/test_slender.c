@@ -329,8 +329,8 @@ TEST(segments_turn_in_few_iterations)
     CHECK(2 * iterations[0] <= iterations[1]);
 }
 
-/* A hair clamped at one end falls from the horizontal: stiff along, soft across.  What tensions ahead and corrected steps bring is a
- * count of iterations, and every step ends where a direction of the true Hessian is small too. */
+/* A hair clamped at one end falls from the horizontal: stiff along, soft across.  What tensions ahead and corrected steps bring
+ * is a count of iterations, and every step ends where a direction of the true Hessian is small too. */
 TEST(a_falling_hair_takes_few_iterations)
 {
     slender *s = slender_new();
@@ -513,8 +513,8 @@ TEST(a_plate_bends_as_kirchhoff_says)
 }
 
 /* A strip of equilateral triangles, `rows` of them across and twelve times as long, clamped at one end, sinks under its own
- * weight q.  At a third of its length it is bent by the moment q l^2 / 2 of what hangs beyond, l; a plate of the Poisson ratio nu'
- * of hinges (energy/hinge.h) is bent across by -nu' of that, and lengthwise by the moment over D' (1 - nu'^2).  across: its
+ * weight q.  At a third of its length it is bent by the moment q l^2 / 2 of what hangs beyond, l; a plate of the Poisson ratio
+ * nu' of hinges (energy/hinge.h) is bent across by -nu' of that, and lengthwise by the moment over D' (1 - nu'^2).  across: its
  * curvature there over that lengthwise; along: that over the latter. */
 static void strip_curvatures(int rows, double *across, double *along)
 {

@@ -49,7 +49,8 @@ TEST(a_spline_through_the_slopes_of_a_material_is_that_material)
 
 TEST(curves_are_monotone_between_knots_straight_beyond_and_once_differentiable)
 {
-    static const double knot[6] = { 0.4, 0.7, 1, 1.1, 1.6, 2 }, slope[18] = { -9, 0, 0, -2, 0, 0, 0, 0, 0, 0.1, 0, 0, 5, 0, 0, 5.5, 0, 0 };
+    static const double knot[6] = { 0.4, 0.7, 1, 1.1, 1.6, 2 },
+                        slope[18] = { -9, 0, 0, -2, 0, 0, 0, 0, 0, 0.1, 0, 0, 5, 0, 0, 5.5, 0, 0 };
     abut_spline s;
     CHECK(!abut_spline_init(&s, 6, knot, slope, NULL));
     double last = -INFINITY, d;
@@ -85,7 +86,8 @@ TEST(integral_and_chord_agree_with_sums_and_differences)
         abut_curve_at(&s.b, u, NULL, &area);
         for (int i = 0; i < 20000; i++) sum += abut_curve_at(&s.b, 1 + (u - 1) * (i + 0.5) / 20000, NULL, NULL) * (u - 1) / 20000;
         CHECK_NEAR(area, sum, 1e-6);
-        CHECK_NEAR(abut_curve_chord(&s.b, u, v) * (u - v), abut_curve_at(&s.b, u, NULL, NULL) - abut_curve_at(&s.b, v, NULL, NULL), 1e-12);
+        CHECK_NEAR(abut_curve_chord(&s.b, u, v) * (u - v),
+                   abut_curve_at(&s.b, u, NULL, NULL) - abut_curve_at(&s.b, v, NULL, NULL), 1e-12);
         double d;
         abut_curve_at(&s.b, u, &d, NULL);
         CHECK_NEAR(abut_curve_chord(&s.b, u, u), d, 1e-12);

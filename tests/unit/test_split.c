@@ -63,9 +63,10 @@ TEST(the_projection_is_the_minimum_of_its_objective)
 TEST(the_projection_keeps_the_momentum_of_a_free_sheet)
 {
     world w;
-    world_scene(&w, "time: {step: 0.01}\ncontact: {dhat: 1 mm}\ntolerance: 1e-7 m/s\n"
-                "objects: {t: {generate: {cloth: {size: [1, 1], edge: 0.2, layout: rows, jitter: 0.2}}, shell: {thickness: 1 mm,\n"
-                "  stretch-limit: {upper: 1.05, lower: 0.9}}}}\n");
+    world_scene(
+        &w, "time: {step: 0.01}\ncontact: {dhat: 1 mm}\ntolerance: 1e-7 m/s\n"
+            "objects: {t: {generate: {cloth: {size: [1, 1], edge: 0.2, layout: rows, jitter: 0.2}}, shell: {thickness: 1 mm,\n"
+            "  stretch-limit: {upper: 1.05, lower: 0.9}}}}\n");
     abut_arrays split_set = { 0 }, predictor = { 0 }, out = { 0 };
     abut_err err = { 0 };
     abut_model split;
@@ -111,11 +112,13 @@ TEST(the_projection_keeps_the_momentum_of_a_free_sheet)
 TEST(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin)
 {
     world w;
-    world_scene(&w, "materials: {c: {membrane: cloth, fabric: {warp: 2 kPa, weft: 1 kPa, coupling: 0, shear: 1 kPa},\n"
-                "  strain-limit: {warp: 0.4, weft: 0.5, shear: 0.3}}, m: {}}\n"
-                "objects:\n"
-                "  a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, material: m}\n"
-                "  b: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, material: c, translate: [0, 1, 0]}\n");
+    world_scene(
+        &w,
+        "materials: {c: {membrane: cloth, fabric: {warp: 2 kPa, weft: 1 kPa, coupling: 0, shear: 1 kPa},\n"
+        "  strain-limit: {warp: 0.4, weft: 0.5, shear: 0.3}}, m: {}}\n"
+        "objects:\n"
+        "  a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, material: m}\n"
+        "  b: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, material: c, translate: [0, 1, 0]}\n");
     abut_thin t;
     abut_shell_span s;
     abut_err err = { 0 };
@@ -138,7 +141,7 @@ TEST(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin)
     CHECK_NEAR(s.strain[2], 0, 1e-14);
     int64_t all = 0;
     for (int k = 0; k < ABUT_SPAN_BINS; k++) all += s.bin[k];
-    CHECK(all == 32 && s.bin[5] + s.bin[6] == 16 && s.bin[15] + s.bin[16] == 16);     /* 0.8 and 1.3 on the edge of bins of 0.05 */
+    CHECK(all == 32 && s.bin[5] + s.bin[6] == 16 && s.bin[15] + s.bin[16] == 16); /* 0.8 and 1.3 on the edge of bins of 0.05 */
     abut_shell_span_find(&t, x, NULL, (const uint8_t[2]){ 0, 1 }, 0.5, &s);
     CHECK(s.n == 8 && s.max_row >= 8 && s.room == 1);
     for (int i = 0; i < 18; i++) x[3 * i] *= 1.4 / 1.3;

@@ -54,11 +54,14 @@ TEST(a_grain_rests_on_a_triangle_at_the_tabulated_gap)
     for (int i = 0; i < 3; i++) {
         world w;
         /* two grains, so that the scene has a length; m g = 6.568023e-5 N */
-        world_stiff(&w, "time: {step: 0.01}\ngravity: [0, -9.8, 0]\ncontact: {dhat: 1 mm}\ntolerance: 1e-9 m/s\n"
-                        "materials: {sand: {density: 1600}}\n"
-                        "objects:\n  one: {" GRAIN ", translate: [0, 2.8 mm, 0]}\n  two: {" GRAIN ", translate: [0.1, 2.8 mm, 0.1]}\n"
-                        "  plate: {generate: {explicit: {points: [[-1, 0, -1], [2, 0, -1], [0, 0, 2]], triangles: [[0, 2, 1]]}}, obstacle: true, "
-                        "contact-thickness: 2 mm}\n", row[i][0]);
+        world_stiff(&w,
+                    "time: {step: 0.01}\ngravity: [0, -9.8, 0]\ncontact: {dhat: 1 mm}\ntolerance: 1e-9 m/s\n"
+                    "materials: {sand: {density: 1600}}\n"
+                    "objects:\n  one: {" GRAIN ", translate: [0, 2.8 mm, 0]}\n  two: {" GRAIN ", translate: [0.1, 2.8 mm, 0.1]}\n"
+                    "  plate: {generate: {explicit: {points: [[-1, 0, -1], [2, 0, -1], [0, 0, 2]], triangles: [[0, 2, 1]]}}, "
+                    "obstacle: true, "
+                    "contact-thickness: 2 mm}\n",
+                    row[i][0]);
         CHECK(!world_judged(&w, 40));
         CHECK_NEAR(w.model.mass[node_of(&w, "one", 0)] * 9.8 / 6.568023041e-5, 1, 1e-6);
         for (int k = 0; k < 2; k++) CHECK_NEAR(height(&w, k ? "one" : "two", 0) - 2e-3, row[i][1], 1e-9);
@@ -74,12 +77,16 @@ static const char *const everything =
     "objects:\n"
     "  g0: {" GRAIN ", translate: [0, 1.8 mm, 0]}\n  g1: {" GRAIN ", translate: [1, 2.3 mm, 0]}\n"
     "  g2: {" GRAIN ", translate: [2, 2.8 mm, 0]}\n  g3: {" GRAIN ", translate: [3, -0.9982, 0]}\n"
-    "  over: {generate: {explicit: {points: [[4, 3.3 mm, 0], [5, 3.3 mm, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}, contact-thickness: 4 mm}\n"
-    "  along: {generate: {explicit: {points: [[7, 3.3 mm, 0], [8, 3.3 mm, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}, contact-thickness: 4 mm}\n"
+    "  over: {generate: {explicit: {points: [[4, 3.3 mm, 0], [5, 3.3 mm, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}, "
+    "contact-thickness: 4 mm}\n"
+    "  along: {generate: {explicit: {points: [[7, 3.3 mm, 0], [8, 3.3 mm, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}, "
+    "contact-thickness: 4 mm}\n"
     "  pin: {" ONE ", obstacle: true}\n"
-    "  needle: {generate: {explicit: {points: [[1, 0, -1], [1, 0, 1], [4.25, 0, -1], [4.25, 0, 1], [4.75, 0, -1], [4.75, 0, 1], [6, 0, 0], [9, 0, 0]], "
+    "  needle: {generate: {explicit: {points: [[1, 0, -1], [1, 0, 1], [4.25, 0, -1], [4.25, 0, 1], [4.75, 0, -1], [4.75, 0, 1], "
+    "[6, 0, 0], [9, 0, 0]], "
     "segments: [[0, 1], [2, 3], [4, 5], [6, 7]]}}, obstacle: true, contact-thickness: 1 mm}\n"
-    "  plate: {generate: {explicit: {points: [[1.5, 0, -1], [3, 0, -1], [2, 0, 1]], triangles: [[0, 2, 1]]}}, obstacle: true, contact-thickness: 2 mm}\n"
+    "  plate: {generate: {explicit: {points: [[1.5, 0, -1], [3, 0, -1], [2, 0, 1]], triangles: [[0, 2, 1]]}}, obstacle: true, "
+    "contact-thickness: 2 mm}\n"
     "  floor: {half-space: {point: [0, -1, 0], normal: [0, 1, 0]}}\n";
 
 TEST(every_kind_of_contact_carries_its_load_at_the_gap_of_the_scalar_law)
@@ -144,15 +151,19 @@ TEST(friction_slows_every_kind_of_contact_by_mu_g)
 TEST(a_grain_on_a_thick_slope_sticks_below_mu_and_slides_above)
 {
     for (int above = 0; above < 2; above++) {
-        const double mu = 0.4, tangent = mu * (above ? 1.05 : 0.95), c = 1 / sqrt(1 + tangent * tangent), s = tangent * c, k = 1e9;
+        const double mu = 0.4, tangent = mu * (above ? 1.05 : 0.95), c = 1 / sqrt(1 + tangent * tangent), s = tangent * c,
+                     k = 1e9;
         char text[1024];
         world w;
-        snprintf(text, sizeof text, "time: {step: 0.01}\ngravity: [%.17g, %.17g, 0]\ncontact: {dhat: 1 mm, friction: {mu: 0.4, eps_v: 1e-5 m/s}}\n"
+        snprintf(text, sizeof text,
+                 "time: {step: 0.01}\ngravity: [%.17g, %.17g, 0]\ncontact: {dhat: 1 mm, friction: {mu: 0.4, eps_v: 1e-5 m/s}}\n"
                  "tolerance: 1e-9 m/s\nmaterials: {sand: {density: 1600}}\nobjects:\n"
                  "  one: {" GRAIN ", translate: [0, %.17g, 0]}\n  two: {" GRAIN ", translate: [0.1, %.17g, 0.1]}\n"
-                 "  plate: {generate: {explicit: {points: [[-1, 0, -1], [2, 0, -1], [0, 0, 2]], triangles: [[0, 2, 1]]}}, obstacle: true, "
-                 "contact-thickness: 1 mm}\n", 9.81 * s, -9.81 * c,
-                 1.5e-3 + gap_under(6.702064e-6 * 9.81 * c, k, 1.5e-3, 1e-3), 1.5e-3 + gap_under(6.702064e-6 * 9.81 * c, k, 1.5e-3, 1e-3));
+                 "  plate: {generate: {explicit: {points: [[-1, 0, -1], [2, 0, -1], [0, 0, 2]], triangles: [[0, 2, 1]]}}, "
+                 "obstacle: true, "
+                 "contact-thickness: 1 mm}\n",
+                 9.81 * s, -9.81 * c, 1.5e-3 + gap_under(6.702064e-6 * 9.81 * c, k, 1.5e-3, 1e-3),
+                 1.5e-3 + gap_under(6.702064e-6 * 9.81 * c, k, 1.5e-3, 1e-3));
         world_stiff(&w, text, k);
         CHECK(!world_judged(&w, 30));
         const double speed = get(&w, "node/v")[3 * node_of(&w, "one", 0)], want = 9.81 * (s - mu * c) * 0.3;
@@ -167,12 +178,15 @@ static double pile(const char *even, const char *odd, const char *base, double x
 {
     static const char *const name[] = { "a", "b", "c", "d" };
     char text[4000];
-    int n = snprintf(text, sizeof text, "time: {step: 0.005}\ncontact: {dhat: %g mm}\ntolerance: 1e-5 m/s\n"
-                     "materials: {m: {young: 1e6, density: 400}}\nobjects:\n  base: {%s, obstacle: true, contact-thickness: %g mm}\n", 1e3 * dhat,
-                     base, 1e3 * xi);
+    int n =
+        snprintf(text, sizeof text,
+                 "time: {step: 0.005}\ncontact: {dhat: %g mm}\ntolerance: 1e-5 m/s\n"
+                 "materials: {m: {young: 1e6, density: 400}}\nobjects:\n  base: {%s, obstacle: true, contact-thickness: %g mm}\n",
+                 1e3 * dhat, base, 1e3 * xi);
     for (int i = 0; i < 4; i++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "  %s: {%s, material: m, contact-thickness: %g mm, translate: [%s, %.9g, %s]}\n",
-                      name[i], i % 2 ? odd : even, 1e3 * xi, i % 2 ? side : "0", (i + 1) * (xi + dhat + 2e-4), i % 2 ? "0" : side);
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "  %s: {%s, material: m, contact-thickness: %g mm, translate: [%s, %.9g, %s]}\n", name[i],
+                      i % 2 ? odd : even, 1e3 * xi, i % 2 ? side : "0", (i + 1) * (xi + dhat + 2e-4), i % 2 ? "0" : side);
     world w;
     world_scene(&w, "%s", text);
     CHECK(!world_judged(&w, 60));
@@ -194,11 +208,14 @@ TEST(piles_of_sheets_rods_and_grains_are_as_high_as_their_thickness_says)
     static const char *const grains = ONE ", particle: {radius: 1 mm}";
     (void)pile(sheet, sheet, "generate: {cloth: {size: [0.2, 0.2], cells: [2, 2]}}", 1e-3, 5e-4, "0");
     /* a log pile: two rods along x, two along z, ... */
-    (void)pile("generate: {rod: {length: 0.05, cells: 1}}, repeat: {count: [1, 1, 2], spacing: [0, 0, 0.03]}, rod: {radius: 1 mm}",
-         "generate: {rod: {length: 0.05, cells: 1}}, rotate: {axis: [0, 1, 0], angle: 90 deg}, repeat: {count: [2, 1, 1], spacing: [0.03, 0, 0]}, "
-         "rod: {radius: 1 mm}",
-         "generate: {rod: {length: 0.2, cells: 1}}, rotate: {axis: [0, 1, 0], angle: 90 deg}, translate: [-0.015, 0, 0], "
-         "repeat: {count: [2, 1, 1], spacing: [0.03, 0, 0]}", 2e-3, 1e-3, "-0.015");
+    (void)pile(
+        "generate: {rod: {length: 0.05, cells: 1}}, repeat: {count: [1, 1, 2], spacing: [0, 0, 0.03]}, rod: {radius: 1 mm}",
+        "generate: {rod: {length: 0.05, cells: 1}}, rotate: {axis: [0, 1, 0], angle: 90 deg}, repeat: {count: [2, 1, 1], "
+        "spacing: [0.03, 0, 0]}, "
+        "rod: {radius: 1 mm}",
+        "generate: {rod: {length: 0.2, cells: 1}}, rotate: {axis: [0, 1, 0], angle: 90 deg}, translate: [-0.015, 0, 0], "
+        "repeat: {count: [2, 1, 1], spacing: [0.03, 0, 0]}",
+        2e-3, 1e-3, "-0.015");
     const char *const board = "generate: {cloth: {size: [0.5, 0.5], cells: [1, 1]}}";
     const double low = pile(grains, grains, board, 2e-3, 5e-4, "0"), high = pile(grains, grains, board, 2e-3, 2e-3, "0");
     printf("# %g m with dhat 0.5 mm, %g m with 2 mm\n", low, high);
@@ -256,7 +273,8 @@ TEST(a_body_keeps_half_the_thickness_of_the_cloth_it_lies_on)
 TEST(a_start_within_the_thickness_is_no_step)
 {
     world w;
-    world_scene(&w, "contact: {dhat: 1 mm}\nobjects:\n  one: {" ONE ", particle: {radius: 1 mm}, contact-thickness: 2 mm, translate: [0, 1.9 mm, 0]}\n"
+    world_scene(&w, "contact: {dhat: 1 mm}\nobjects:\n  one: {" ONE
+                    ", particle: {radius: 1 mm}, contact-thickness: 2 mm, translate: [0, 1.9 mm, 0]}\n"
                     "  two: {" ONE ", particle: {radius: 1 mm}, contact-thickness: 2 mm, translate: [1, 1, 0]}\n"
                     "  plate: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, obstacle: true, contact-thickness: 2 mm}\n");
     CHECK(abut_step_advance(&w.st, &w.frame, 0, &w.at, 0, &w.next, &w.rep, &w.err) == ABUT_E_GEOM);
@@ -267,12 +285,16 @@ TEST(a_start_within_the_thickness_is_no_step)
 TEST(thickness_zero_has_the_bytes_of_no_thickness)
 {
     static const char *const scene = "time: {step: 0.01}\ncontact: {dhat: 2 mm, friction: {mu: 0.3}}\nobjects:\n"
-        "  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, translate: [0, 0.053, 0], velocity: [0.3, -1, 0.1]}\n"
-        "  plate: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, obstacle: true}\n  floor: {half-space: {point: [0, -0.01, 0], normal: [0, 1, 0]}}\n";
+                                     "  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, translate: [0, "
+                                     "0.053, 0], velocity: [0.3, -1, 0.1]}\n"
+                                     "  plate: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, obstacle: true}\n  floor: "
+                                     "{half-space: {point: [0, -0.01, 0], normal: [0, 1, 0]}}\n";
     world w[2] = { { 0 }, { 0 } };
     for (int k = 0; k < 2; k++) {
         scene_arrays(scene, &w[k].model_set, &w[k].frame);
-        if (k) CHECK(abut_model_put(&w[k].model_set, "object/thickness", abut_arrays_find(&w[k].model_set, "object/friction")->shape[0], NULL) != NULL);
+        if (k)
+            CHECK(abut_model_put(&w[k].model_set, "object/thickness",
+                                 abut_arrays_find(&w[k].model_set, "object/friction")->shape[0], NULL) != NULL);
         world_start(&w[k]);
         CHECK(!k == !w[k].model.obj_thick);
         CHECK(!world_judged(&w[k], 12));

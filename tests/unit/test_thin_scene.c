@@ -345,8 +345,10 @@ static const char *const PANELS =
     "  front: {generate: {cloth: {size: [0.4, 0.5], cells: [4, 5]}}, shell: {thickness: 1 mm}, translate: [0, 1 cm, 0]}\n"
     "  back:  {generate: {cloth: {size: [0.4, 0.5], cells: [4, 4]}}, shell: {thickness: 1 mm}%s}\n"
     "seams:\n"
-    "  - {from: {object: front, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, to: {object: back, box: [[-0.21, -1, -1], [-0.19, 1, 1]]}}\n"
-    "  - {from: {object: front, relative-box: [[0.99, 0, 0], [1, 1, 1]]}, to: {object: back, box: [[0.19, -1, -1], [0.21, 1, 1]]},\n"
+    "  - {from: {object: front, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, to: {object: back, box: [[-0.21, -1, -1], [-0.19, 1, "
+    "1]]}}\n"
+    "  - {from: {object: front, relative-box: [[0.99, 0, 0], [1, 1, 1]]}, to: {object: back, box: [[0.19, -1, -1], [0.21, 1, "
+    "1]]},\n"
     "     stiffness: 30 N/m}\n";
 
 /* Where a spring pulls its node to. */
@@ -402,10 +404,12 @@ TEST(closed_borders_are_sewn_where_the_springs_are_shortest)
         char text[900];
         snprintf(text, sizeof text,
                  "objects:\n"
-                 "  arm: {generate: {tube: {radius: 0.1, height: 0.2, cells: [24, 2]}}, shell: {thickness: 1 mm}, translate: [0, 0.3, 0]}\n"
+                 "  arm: {generate: {tube: {radius: 0.1, height: 0.2, cells: [24, 2]}}, shell: {thickness: 1 mm}, translate: [0, "
+                 "0.3, 0]}\n"
                  "  body: {generate: {tube: {radius: 0.1, height: 0.2, cells: [12, 2]}}, shell: {thickness: 1 mm}%s,\n"
                  "         rotate: {axis: [0, 1, 0], angle: 75 deg}}\n"
-                 "seams: [{from: {object: arm, relative-box: [[0, 0, 0], [1, 0.01, 1]]}, to: {object: body, relative-box: [[0, 0.99, 0], [1, 1, 1]]}}]\n",
+                 "seams: [{from: {object: arm, relative-box: [[0, 0, 0], [1, 0.01, 1]]}, to: {object: body, relative-box: [[0, "
+                 "0.99, 0], [1, 1, 1]]}}]\n",
                  mirrored ? ", scale: [1, 1, -1]" : "");
         thin_scene s = made(text);
         CHECK(s.m.na == 24);
@@ -425,10 +429,12 @@ TEST(closed_borders_are_sewn_where_the_springs_are_shortest)
 /* The middle line of a sheet to the border of another, as a pocket is: along inner sides where the selection is no border. */
 TEST(a_line_across_a_panel_is_sewn_too)
 {
-    thin_scene s = made("objects:\n"
-                        "  a: {generate: {cloth: {size: [1, 1], cells: [4, 4]}}, shell: {thickness: 1 mm}}\n"
-                        "  b: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, translate: [0.5, 0.1, 0]}\n"
-                        "seams: [{from: {object: a, box: [[-0.01, 0, -1], [0.01, 0, 1]]}, to: {object: b, box: [[-0.01, 0, -1], [0.01, 1, 1]]}}]\n");
+    thin_scene s =
+        made("objects:\n"
+             "  a: {generate: {cloth: {size: [1, 1], cells: [4, 4]}}, shell: {thickness: 1 mm}}\n"
+             "  b: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, translate: [0.5, 0.1, 0]}\n"
+             "seams: [{from: {object: a, box: [[-0.01, 0, -1], [0.01, 0, 1]]}, to: {object: b, box: [[-0.01, 0, -1], [0.01, 1, "
+             "1]]}}]\n");
     CHECK(s.m.na == 5);
     for (int32_t i = 0; i < s.m.na; i++) {
         const double *x = s.f.x + 3 * s.m.tie_node[5 * i];
@@ -467,9 +473,11 @@ TEST(what_is_no_line_along_triangles_is_no_seam)
 TEST(attachments_to_thin_bodies_pull_to_their_nearest_place)
 {
     thin_scene s = made("objects:\n"
-                        "  a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 0, 1]], triangles: [[0, 2, 1]]}}, shell: {thickness: 1 mm}}\n"
+                        "  a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 0, 1]], triangles: [[0, 2, 1]]}}, shell: "
+                        "{thickness: 1 mm}}\n"
                         "  b: {generate: {rod: {length: 1, cells: 2}}, rod: {radius: 1 mm}, translate: [0.75, 0.5, 0]}\n"
-                        "  c: {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, particle: {radius: 1 mm}, translate: [0.2, 0.4, 0.2]}\n"
+                        "  c: {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, particle: {radius: 1 mm}, translate: "
+                        "[0.2, 0.4, 0.2]}\n"
                         "attachments:\n"
                         "  - {from: {object: c}, to: {object: a}, stiffness: 1}\n"
                         "  - {from: {object: c}, to: {object: b}, stiffness: 1}\n"

@@ -93,7 +93,8 @@ static inline void thicket_throw(thicket *t, abut_rng *r, int n, int closed, int
         for (int k = 0; k < 3; k++) c[k] = abut_rng_real(r, 0, 1);
         for (int i = 0; i < n; i++) {
             const int32_t v = t->model.nc++;
-            for (int k = 0; k < 3; k++) t->X[3 * v + k] = c[k] += i ? size * abut_rng_real(r, 0.3, 1) * (k == i % 3 ? 1 : -0.6) : 0;
+            for (int k = 0; k < 3; k++)
+                t->X[3 * v + k] = c[k] += i ? size * abut_rng_real(r, 0.3, 1) * (k == i % 3 ? 1 : -0.6) : 0;
             t->node[v] = v, t->body[v] = object;
             t->role[v] = object == THICKET_OBSTACLE ? ABUT_NODE_OBSTACLE : ABUT_NODE_FREE;
             t->fixed[v] = object == THICKET_OBSTACLE;
