@@ -30,6 +30,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const 
     if (s->damp_stiffness.value > 0) said(f, "stiffness damping", s->damp_stiffness.value, "s", &s->damp_stiffness);
     fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s^2\n", "gravity", s->gravity[0], s->gravity[1], s->gravity[2]);
     line(f, "l", b->length, "m", "diagonal of the bounding box of the simulated bodies at rest");
+    if (s->contact_off) fprintf(f, "  %-16s off: everything passes through everything\n", "contact");
     said(f, "dhat", b->dhat, "m", &s->dhat);
     fprintf(f, "  %-16s %s\n", "barrier", abut_continuity_names[s->continuity]);
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);

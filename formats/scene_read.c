@@ -180,8 +180,13 @@ static abut_status read_barrier(scene_reader *r, const abut_tree *t, abut_err *e
     return rc || !c ? rc : abut_tree_choice(c, "contact.barrier.continuity", abut_continuity_names, &r->scene->continuity, err);
 }
 
+/* A map, or a word. */
 static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *err)
 {
+    if (t->kind == ABUT_TREE_TEXT) {
+        static const char *const words[] = { "on", "off", NULL };
+        return abut_tree_choice(t, "contact", words, &r->scene->contact_off, err);
+    }
     static const char *const keys[] = { "dhat", "kappa-scale", "barrier", "friction", NULL };
     abut_status rc = abut_tree_keys(t, "contact", keys, err);
     if (!rc) rc = parameter(t, "dhat", "contact.dhat", ABUT_Q_LENGTH_OR_L, 1, &r->scene->dhat, err);

@@ -42,6 +42,7 @@ static void model(FILE *f, const abut_arrays *set, const abut_model *m, const ab
     materials(f, set, m);
     fprintf(f, "time step %g s, gravity (%g, %g, %g) m/s^2, length of the scene %g m\n", m->h[0], m->gravity[0], m->gravity[1],
             m->gravity[2], m->length[0]);
+    if (!m->nc) fprintf(f, "contact off; ");
     fprintf(f, "contact within %g m, stiction speed %g m/s, tolerance %g m/s, %d motions\n", m->dhat[0], m->eps_v[0],
             m->tolerance[0], m->nmo);
 }

@@ -19,7 +19,9 @@ static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
     abut_judge_shape_clear(&j->shape);
     free(j->x);
     j->x = NULL;
-    return abut_judge_shape_model(&j->shape, &s->model, err);
+    const abut_status rc = abut_judge_shape_model(&j->shape, &s->model, err);
+    j->v->contact_off |= !rc && !j->shape.vert.n;
+    return rc;
 }
 
 static abut_status report(judge *j, const abut_stream *s, abut_place from, abut_place to, const double *x0,

@@ -115,6 +115,8 @@ abut_status abut_verdict_add(abut_verdict *v, const abut_hits *hits, abut_place 
 
 abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
 {
+    if (v->contact_off)
+        abut_cli_say(v->cli, "contact is off in this scene: what passes through what was not judged, inverted tets were");
     if (v->inverted_allowed)
         abut_cli_say(v->cli, "%lld inverted tets over all frames, which their materials allow",
                      (long long)v->inverted_allowed);

@@ -83,6 +83,7 @@ static abut_status check(prep *p, abut_err *err)
     if (!rc) rc = abut_frame_view(&p->frame, &m, &f, err);
     if (!rc) rc = abut_start_check(&m, &p->model, f.x, p->built.dhat, &p->bad, &gap, err);
     if (rc) return rc;
+    if (!m.nc) abut_cli_say(&p->cli, "contact is off: everything passes through everything");
     p->facts.gap = gap.gap;
     p->facts.reach = p->built.dhat;
     memcpy(p->facts.closest, gap.text, sizeof p->facts.closest);

@@ -43,6 +43,17 @@ static abut_status part_surface(abut_part *p, abut_err *err)
     return abut_surface_edges(p->tri, p->ntri, m->seg, m->ns, m->nv, &p->edge, &p->nedge, err);
 }
 
+static double shortest_edge(const abut_part *p)
+{
+    const double *x = p->object->mesh.x;
+    double least = INFINITY;
+    for (int32_t i = 0; i < p->nedge; i++) {
+        const int32_t *e = p->edge + 2 * (size_t)i;
+        least = fmin(least, abut_v3_norm(abut_v3_sub(abut_v3_get(x + 3 * (size_t)e[1]), abut_v3_get(x + 3 * (size_t)e[0]))));
+    }
+    return p->nedge ? least : 0;
+}
+
 /* Which points of the mesh become nodes and collision vertices; counts continue from those of the parts before. */
 static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts *f, abut_err *err)
 {
@@ -64,7 +75,7 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     }
     p->nodes = f->nodes = out->nodes - p->first;
     f->tets = p->object->obstacle ? 0 : m->nt;
-    f->triangles = p->ntri, f->edges = p->nedge, f->points = m->np;
+    f->triangles = p->ntri, f->edges = p->nedge, f->points = m->np, f->least_edge = shortest_edge(p);
     out->shells += f->shells, out->hinges += f->hinges;
     out->rods += f->rods, out->bends += f->bends, out->particles += f->particles;
     out->tets += f->tets, out->edges += p->nedge, out->triangles += p->ntri;
@@ -204,27 +215,24 @@ static abut_status measure(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
+/* Without them nothing touches. */
 static abut_status put_contact(abut_build *b, abut_err *err)
 {
     int32_t *node, *edge = NULL, *tri = NULL;
+    if (b->scene->contact_off) {
+        b->out->collision_vertices = b->out->edges = b->out->triangles = 0;
+        return ABUT_OK;
+    }
     abut_status rc = put(b->model, "contact/node", b->out->collision_vertices, &node, err);
     if (!rc && b->out->edges) rc = put(b->model, "contact/edge", b->out->edges, &edge, err);
     if (!rc && b->out->triangles) rc = put(b->model, "contact/triangle", b->out->triangles, &tri, err);
     if (rc) return rc;
     for (int32_t o = 0; o < b->scene->nobjects; o++) {
         const abut_part *p = &b->part[o];
-        abut_object_facts *f = &b->out->object[o];
         for (int32_t i = 0; i < p->object->mesh.nv; i++)
             if (p->vertex[i] >= 0) node[p->vertex[i]] = p->node[i];
         for (int32_t i = 0; i < 3 * p->ntri; i++) *tri++ = p->vertex[p->tri[i]];
-        f->least_edge = p->nedge ? INFINITY : 0;
-        for (int32_t i = 0; i < p->nedge; i++, edge += 2) {
-            const double *x = p->object->mesh.x;
-            const abut_vec3 d = abut_v3_sub(abut_v3_get(x + 3 * (size_t)p->edge[2 * i + 1]),
-                                            abut_v3_get(x + 3 * (size_t)p->edge[2 * i]));
-            f->least_edge = fmin(f->least_edge, abut_v3_norm(d));
-            edge[0] = p->vertex[p->edge[2 * i]], edge[1] = p->vertex[p->edge[2 * i + 1]];
-        }
+        for (int32_t i = 0; i < 2 * p->nedge; i++) *edge++ = p->vertex[p->edge[i]];
     }
     return ABUT_OK;
 }

@@ -160,6 +160,7 @@ typedef struct abut_scene {
     abut_param damp_mass, damp_stiffness;   /* 1/s, s */
     double gravity[3];              /* m/s^2 */
     double wind[3];                 /* m/s */
+    int contact_off;                /* nothing has a collision surface */
     abut_param dhat;                /* m */
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     int continuity;                 /* of the barrier: ABUT_C0, ... */

@@ -45,7 +45,7 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     if (m->shell_limit || m->mat_strain)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells with limits of their stretch, expected none: it cannot keep them",
                          name);
-    if (o->contact == ABUT_LG_REFUSE && (m->nc || m->nh))
+    if (o->contact == ABUT_LG_REFUSE && m->nc)
         return abut_fail(err, ABUT_E_FORMAT,
                          "solver %s sees no contact and guarantees nothing: the model has %d collision vertices and "
                          "%d half-spaces, expected a choice of what becomes of them (--contact ignore, or springs)",
@@ -333,7 +333,8 @@ static abut_status report_physics(abut_local_global *s, abut_report *rep, abut_e
     rep->eta = 1;
     rep->min_gap = rep->lag_residual = -1;
     rep->contacts = (int32_t)s->collisions.n;
-    rep->contact = s->opt.contact == ABUT_LG_COLLISIONS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
+    rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF
+                   : s->opt.contact == ABUT_LG_COLLISIONS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
     rep->memory_peak = abut_memory_peak();
     return abut_problem_potential(p, s->x, &rep->elastic, &s->scratch, err);
 }

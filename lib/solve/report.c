@@ -10,8 +10,8 @@ static int slot(int number)
     return number < HALF ? number : HALF + (number - HALF) % HALF;
 }
 
-const char *const abut_contact_names[ABUT_CONTACT_SPRINGS + 1] = { "barrier", "ignored: nothing is guaranteed",
-                                                                   "springs: nothing is guaranteed" };
+const char *const abut_contact_names[ABUT_CONTACT_OFF + 1] = { "barrier", "ignored: nothing is guaranteed",
+                                                               "springs: nothing is guaranteed", "off: nothing is guaranteed" };
 
 abut_iteration *abut_report_iteration(abut_report *r)
 {

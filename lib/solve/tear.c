@@ -462,6 +462,7 @@ static abut_status put_surface(const tear *w, abut_arrays *set, abut_err *err)
     const abut_model *m = w->m;
     const int32_t nv = m->nv + w->ncopies;
     surface s = { 0 };
+    if (!m->nc) return ABUT_OK;     /* contact is off */
     abut_status rc = find_surface(w, &s, err);
     int32_t *vertex = calloc((size_t)nv + 1, sizeof *vertex), *node = malloc(((size_t)nv + 1) * sizeof *node), nc = 0;
     uint8_t *in_old = calloc((size_t)m->nc + 1, 1);

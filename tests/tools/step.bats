@@ -185,6 +185,29 @@ P
     done
 }
 
+@test "contact: off: bodies fall through each other and the floor, every tool says so, and halves are the whole" {
+    cp "$BATS_FILE_TMPDIR/pile.yaml" .
+    exits 3 "$BIN/mesh-prep" pile.yaml --set contact=of -o bad.abut
+    says "contact is 'of'"
+    "$BIN/mesh-prep" pile.yaml --set contact=on | "$BIN/step" -n 3 --report on.jsonl -o /dev/null
+    exits 0 "$BIN/mesh-prep" pile.yaml --set contact=off -o off.abut
+    says "contact is off"
+    "$BIN/export" --summary off.abut | grep -q '^contact off'
+    "$BIN/step" -n 30 --report off.jsonl off.abut -o run.abut
+    "$BIN/step" -n 15 off.abut | "$BIN/step" -n 15 -o halves.abut
+    cmp run.abut halves.abut
+    grep -q '"contact":"barrier"' on.jsonl
+    [ "$(grep -c '"contact":"off: nothing is guaranteed","contacts":0,.*"half_space_contacts":0,' off.jsonl)" -eq 30 ]
+    exits 0 "$BIN/ccd-check" --no-output run.abut
+    says "contact is off in this scene"
+    # free fall by implicit Euler, through the floor: -g h^2 n (n + 1) / 2
+    "$BIN/export" --nodes nodes -f -1 run.abut
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "y_m") c = i; next } $c < low || NR == 2 { low = $c }
+             END { exit !(low - 0.005 + 9.81e-4 * 465 < 1e-6 && low - 0.005 + 9.81e-4 * 465 > -1e-6) }' nodes/*.csv
+    "$BIN/export" --obj obj -f 0 run.abut
+    grep -q '^f ' obj/*.obj
+}
+
 @test "the report has one line of JSON per step with phases and limits" {
     "$BIN/step" -n 6 "$pile" -o o.abut --report r.jsonl
     [ "$(wc -l < r.jsonl)" -eq 6 ]
