@@ -121,13 +121,13 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     for (int k = 1; k <= n && !rc; k++) {
         abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1,
                             .max_stretch_shell = -1 };
+        const int write = o->one_pass || (r->now.head.step + 1) % o->every == 0 || k == n;
+        r->stepper.skips_frame = !write;
         rc = advance_one(r, o, &rep, err);
         if (rc == ABUT_E_NUMERIC) dump_stuck(r, o, &rep, cli, err);
         rc = write_report(r, &rep, rc, err);
         if (!rc) count_lags(r, &rep);
-        const int write = o->one_pass || r->now.head.step % o->every == 0 || k == n;
         if (!rc && write) rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
-        r->stepper.way_goes_on = !write;
         if (!rc && !o->one_pass) progress(cli, &rep, goal, k, t0);
         abut_report_clear(&rep);
     }

@@ -18,7 +18,7 @@
 static void forget(abut_path *p)
 {
     for (int i = 0; i < p->n; i++) free(p->point[i]);
-    p->n = p->proven = 0;
+    p->n = p->step = p->proven = 0;
 }
 
 void abut_path_clear(abut_path *p)
@@ -62,20 +62,25 @@ abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double 
     return append(p, x, err);
 }
 
-void abut_path_cut(abut_path *p, int n)
+static int is_large(const abut_path *p)
 {
-    while (p->n > n) free(p->point[--p->n]);
-    p->proven = 0;
+    return (size_t)p->n * p->n3 * sizeof(double) > MOST_BYTES;
 }
 
 abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
                           abut_nearby *near, abut_err *err)
 {
-    if ((size_t)p->n * p->n3 * sizeof(double) > MOST_BYTES) {
-        const abut_status rc = abut_path_shorten(p, cm, fixed, near, err);
-        if (rc) return rc;
-    }
-    return append(p, x, err);
+    const abut_status rc = is_large(p) ? abut_path_shorten(p, cm, fixed, near, err) : ABUT_OK;
+    return rc ? rc : append(p, x, err);
+}
+
+abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near, abut_err *err)
+{
+    const abut_status rc = is_large(p) ? abut_path_join(p, cm, fixed, near, err) : ABUT_OK;
+    p->step = p->n - 1;
+    p->proven = 0;
+    abut_collmesh_gather(cm, p->point[p->step], p->from);
+    return rc;
 }
 
 /* Gaps below this part of the largest coordinate are never judged by boxes: positions are rounded. */
@@ -208,18 +213,19 @@ static void drop(abut_path *p, int from, int to)
     p->n -= to - from;
 }
 
-abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near,
-                              abut_err *err)
+/* Drops what a free straight line bridges of the points from the first-th on: all between, or one by one. */
+static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int first, abut_nearby *near,
+                          abut_err *err)
 {
     int is_free = 0;
-    if (p->n <= 2) return ABUT_OK;
-    abut_status rc = line_is_free(p, cm, fixed, 0, p->n - 1, near, &is_free, err);
+    if (p->n - first <= 2) return ABUT_OK;
+    abut_status rc = line_is_free(p, cm, fixed, first, p->n - 1, near, &is_free, err);
     if (rc || is_free) {
-        if (!rc) drop(p, 1, p->n - 1);
+        if (!rc) drop(p, first + 1, p->n - 1);
         p->proven = !rc;
         return rc;
     }
-    for (int base = 0, next = 1; next + 1 < p->n && !rc;) {
+    for (int base = first, next = first + 1; next + 1 < p->n && !rc;) {
         rc = line_is_free(p, cm, fixed, base, next + 1, near, &is_free, err);
         if (rc) break;
         if (is_free)
@@ -228,4 +234,16 @@ abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8
             base = next++;
     }
     return rc;
+}
+
+abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near, abut_err *err)
+{
+    return bridge(p, cm, fixed, p->step, near, err);
+}
+
+abut_status abut_path_join(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near, abut_err *err)
+{
+    if (!p->step) return ABUT_OK;
+    p->step = 0;
+    return bridge(p, cm, fixed, 0, near, err);
 }

@@ -231,7 +231,8 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    if (!s->way_goes_on || !s->solver.path.n) rc = abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
+    rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, &s->solver.near, err)
+                        : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
     if (!rc && !s->start_checked) {
         abut_collmesh_gather(&p->cm, s->solver.x, s->solver.y);
         rc = check_configuration(&s->solver, 0, ABUT_E_GEOM, "at the start", err);
@@ -357,6 +358,15 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
     return rc ? abut_wrap(err, "step %lld", (long long)s->at.step + 1), rc : ABUT_OK;
 }
 
+/* The way of the steps since the last frame that was written. */
+static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    const double clock = abut_time_wall();
+    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, &s->solver.near, err);
+    rep->seconds.check += abut_time_wall() - clock;
+    return rc;
+}
+
 static void report_contacts(const abut_solver *so, abut_report *rep)
 {
     const abut_pairs *q = &so->pairs;
@@ -454,10 +464,11 @@ static abut_status put_state(const abut_stepper *s, const double *v, int pending
         *strain = p->strain_kappa;
     }
     const abut_path *path = &s->solver.path;
-    if (path->n > 2) {
-        double *way = abut_frame_put(out, "step/way", (int64_t)(path->n - 2) * nv, err);
+    const int first = path->step + 1, points = path->n - 1 - first;
+    if (points > 0) {
+        double *way = abut_frame_put(out, "step/way", (int64_t)points * nv, err);
         if (!way) return err->code;
-        for (int i = 1; i + 1 < path->n; i++) memcpy(way + (size_t)(i - 1) * path->n3, path->point[i], path->n3 * sizeof *way);
+        for (int i = 0; i < points; i++) memcpy(way + (size_t)i * path->n3, path->point[first + i], path->n3 * sizeof *way);
     }
     return rubs(p->model) ? abut_lag_to_frame(&p->lag, out, err) : ABUT_OK;
 }
@@ -515,7 +526,9 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     const double h = p->model->h[0];
     abut_arrays_clear(out);
     abut_status rc = check_candidate(s, rep, err);
+    if (!rc && !s->skips_frame) rc = join_steps(s, rep, err);
     if (rc) return rc;
+    s->way_goes_on = s->skips_frame;
     rc = finish(s, err);
     if (!rc) rc = carry_arrays(carry, out, err);
     if (!rc) rc = put_state(s, s->v_end, 0, out, err);
@@ -527,7 +540,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     rep->step = at->step;
     rep->time = at->time;
     rep->kappa = p->kappa;
-    rep->waypoints = s->solver.path.n > 2 ? s->solver.path.n - 2 : 0;
+    rep->waypoints = s->solver.path.n - s->solver.path.step > 2 ? s->solver.path.n - s->solver.path.step - 2 : 0;
     rep->eta = abut_solver_progress(&s->solver);
     rep->memory_peak = abut_memory_peak();
     report_contacts(&s->solver, rep);

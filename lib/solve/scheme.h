@@ -39,7 +39,8 @@ typedef struct abut_stepper {
     int pass;           /* passes solved so far in this step */
     int newton;         /* Newton iterations of these passes */
     int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
-    int way_goes_on;    /* the frame before was not written: the way to the next one starts where its own did */
+    int skips_frame;    /* what the present step ends with will not be written: the way to the next frame goes on from it */
+    int way_goes_on;    /* that of the step before was not */
 } abut_stepper;
 
 ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt,

@@ -236,6 +236,26 @@ P
     "$BIN/step" -n 30 "$pile" | "$BIN/ccd-check" > /dev/null
 }
 
+@test "--every leaves out frames, not the way between those that stay" {
+    "$BIN/step" -q -n 30 "$pile" -o all.abut
+    "$BIN/step" -q -n 30 --every 15 --report r.jsonl "$pile" -o few.abut
+    [ "$("$BIN/export" --dump few.abut | grep -c '^frame')" -eq 3 ]
+    cmp <("$BIN/export" --dump all.abut --frames 30 --array node/x | grep '^ ') <("$BIN/export" --dump few.abut --frames 2 --array node/x | grep '^ ')
+    grep -q '"waypoints":[1-9]' r.jsonl
+    "$BIN/ccd-check" few.abut > /dev/null
+    exits 1 "$BIN/ccd-check" --motion straight few.abut > /dev/null
+}
+
+@test "--every: a stuck state is joined to the frame beside it, not to the last one that was written" {
+    "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" -o start.abut
+    for most in 15 16 18 20; do     # gives up after a frame that is not reached straight
+        ! "$BIN/step" -q -n 60 --every 100 --max-newton $most --dump-stuck stuck.abut start.abut -o o.abut || continue
+        ! "$BIN/export" --dump stuck.abut | grep 'step/way' || break
+    done
+    "$BIN/export" --dump stuck.abut | grep 'step/way'
+    "$BIN/step" -q stuck.abut | "$BIN/ccd-check" --no-output
+}
+
 @test "not converging is exit 4 with the reason, and leaves no whole file" {
     run "$BIN/step" -n 40 --max-newton 1 "$pile" -o o.abut
     [ "$status" -eq 4 ]

@@ -123,6 +123,54 @@ TEST(points_stay_where_no_free_line_bridges_them)
     boxes_close(&b);
 }
 
+/* The same turn as two steps of which the first is not written: each leaves the other's points alone, and joined they are
+ * bridged like one. */
+TEST(steps_shorten_their_own_part_and_are_joined_as_one)
+{
+    enum { N = 9, HALF = 4 };
+    pair_of_boxes b;
+    boxes_open(&b);
+    const size_t n3 = 3 * (size_t)b.model.nv;
+    double *x[N];
+    int fewer = 0, whole = 0;
+    for (int k = 0; k < N; k++) x[k] = malloc(n3 * sizeof *x[k]);
+    for (int trial = 0; trial < 12; trial++) {
+        abut_rng r = { (uint64_t)trial + 1 };
+        abut_path path = { 0 };
+        abut_nearby near = { 0 };
+        abut_err err = { 0 };
+        const double radius = abut_rng_real(&r, 1.25, 2.2), turn = abut_rng_real(&r, 0.8, 2);
+        for (int k = 0; k < N; k++) {
+            const double w = turn * k / (N - 1);
+            place(&b, (double[3]){ 0 }, (double[]){ 0.5 + radius * cos(w), 0.1, 0.5 + radius * sin(w) }, w, x[k]);
+            CHECK(!(k ? abut_path_add(&path, &b.cm, NULL, x[k], &near, &err) : abut_path_start(&path, &b.cm, x[k], &err)));
+            if (k != HALF) continue;
+            CHECK(!abut_path_shorten(&path, &b.cm, NULL, &near, &err));
+            CHECK(path.proven == !line_meets(&b, x[0], x[HALF]));
+            CHECK(!abut_path_next_step(&path, &b.cm, NULL, &near, &err) && !path.proven && path.step == path.n - 1);
+        }
+        const int first = path.step;
+        CHECK(!abut_path_shorten(&path, &b.cm, NULL, &near, &err));
+        CHECK(path.step == first && !memcmp(path.point[first], x[HALF], n3 * sizeof *x[HALF]));
+        CHECK(path.proven == !line_meets(&b, x[HALF], x[N - 1]));
+        const int before = path.n;
+        CHECK(!abut_path_join(&path, &b.cm, NULL, &near, &err) && path.step == 0 && path.n <= before);
+        CHECK(!memcmp(path.point[0], x[0], n3 * sizeof *x[0]) && !memcmp(path.point[path.n - 1], x[N - 1], n3 * sizeof *x[0]));
+        for (int k = 1, at = 0, next; k < path.n; k++, at = next) {     /* neighbours are taken at their word */
+            for (next = at + 1; next < N - 1 && memcmp(path.point[k], x[next], n3 * sizeof *x[next]);) next++;
+            CHECK(next == at + 1 || !line_meets(&b, path.point[k - 1], path.point[k]));
+        }
+        CHECK((path.n == 2) == !line_meets(&b, x[0], x[N - 1]));
+        fewer += path.n < before, whole += path.n == 2;
+        abut_path_clear(&path);
+        abut_nearby_clear(&near);
+    }
+    CHECK(fewer > 3 && whole > 0 && whole < 12);
+    printf("# of 12 ways of two steps %d become shorter when joined, %d straight\n", fewer, whole);
+    for (int k = 0; k < N; k++) free(x[k]);
+    boxes_close(&b);
+}
+
 /* The second box goes to a random place, often into the first, by way of another. */
 TEST(a_way_proven_from_a_start_without_crossings_ends_without_any)
 {
@@ -169,5 +217,6 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     RUN(a_way_proven_from_a_start_without_crossings_ends_without_any);
     RUN(points_stay_where_no_free_line_bridges_them);
+    RUN(steps_shorten_their_own_part_and_are_joined_as_one);
     return check_done();
 }
