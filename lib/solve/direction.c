@@ -10,9 +10,9 @@
 /* Element sets of the matrix: those that stay come first. */
 enum { SET_TETS, SET_TIES, SET_SPRINGS, SET_THIN, SET_TOUCH, SETS, SETS_THAT_STAY = SET_TOUCH };
 
-/* A step is ordered anew when its contacts make the factor this much dearer than that of the elements alone, which goes
- * without saying when there are this many contacts for each row. */
-#define WORTH_ORDERING 1.1
+/* An ordering costs as much as this many operations of a factorisation for each block of the matrix: measured once. */
+#define ORDER_BLOCK 4e4
+/* With this many contacts for each row the ordering of the elements alone is not tried. */
 #define MANY_CONTACTS 0.125
 
 const char *const abut_solve_names[ABUT_SOLVES + 1] = { "newton", "newton-cg", "lbfgs-h", "lbfgs-pd", "lbfgs-jh", "lbfgs-ic",
@@ -205,7 +205,7 @@ static abut_status order_tets(abut_direction *d, const abut_problem *p, const ab
     abut_status rc = pattern(d, p, sets, SETS_THAT_STAY, err);
     if (!rc) rc = order_anew(d, err);
     if (rc) return rc;
-    o->flops = abut_chol_get_stats(d->chol).factor_flops;
+    o->cost = abut_factor_cost(d->chol);
     o->n = p->nrow;
     memcpy(o->node_row, p->row, bytes);
     memcpy(o->perm, d->perm, (size_t)o->n * sizeof *o->perm);
@@ -225,12 +225,24 @@ static abut_status analyse_as_tets(abut_direction *d, abut_err *err)
  * ordered as it is. */
 static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
-    const int known = !p->al.on && (double)sets[SET_TOUCH].n < MANY_CONTACTS * p->nrow;
-    abut_status rc = known ? order_tets(d, p, sets, err) : ABUT_OK;
+    d->as_tets = !p->al.on && (double)sets[SET_TOUCH].n < MANY_CONTACTS * p->nrow;
+    d->overspent = 0;
+    abut_status rc = d->as_tets ? order_tets(d, p, sets, err) : ABUT_OK;
     if (!rc) rc = pattern(d, p, sets, SETS, err);
-    if (!rc && known) rc = analyse_as_tets(d, err);
-    if (!rc && !(known && abut_chol_get_stats(d->chol).factor_flops <= WORTH_ORDERING * d->tets.flops)) rc = order_anew(d, err);
+    if (!rc) rc = d->as_tets ? analyse_as_tets(d, err) : order_anew(d, err);
     return rc;
+}
+
+/* Analysis of A before it is factored.  Contacts make a factor in the order of the elements dearer: once the factors of a step
+ * have cost as much more as an ordering does, A is ordered anew. */
+static abut_status analyse_to_factor(abut_direction *d, abut_err *err)
+{
+    const abut_status rc = d->analysed ? ABUT_OK : symbolic(d, err);
+    if (rc || !d->as_tets) return rc;
+    d->overspent += abut_factor_cost(d->chol) - d->tets.cost;
+    if (d->overspent <= ORDER_BLOCK * (double)d->A.nnz) return ABUT_OK;
+    d->as_tets = 0;
+    return order_anew(d, err);
 }
 
 /* Pattern for the present contacts and what the method makes of it, unless the last ones were the same. */
@@ -373,7 +385,7 @@ abut_status abut_direction_factor(abut_direction *d, const abut_problem *p, abut
     abut_elems sets[SETS];
     double clock = abut_time_wall();
     sets_of(d, p, sets);
-    abut_status rc = d->method == ABUT_SOLVE_CG || d->analysed ? ABUT_OK : symbolic(d, err);
+    abut_status rc = d->method == ABUT_SOLVE_CG ? ABUT_OK : analyse_to_factor(d, err);
     LAP(analyse);
     if (!rc) rc = factor(d, sets, p->nrow, rep, err);
     LAP(factor);
@@ -407,8 +419,10 @@ static abut_status solve_whole(abut_direction *d, const abut_problem *p, abut_re
         rc = abut_factor_reuse_old(u, d->chol, d->analysed, &d->A, d->rhs, near, d->sol, &solved, rep, err);
     LAP(solve);
     if (!rc && !solved && !d->analysed) rc = symbolic(d, err);
+    const int coarse = !rc && !solved && abut_factor_reuse_is_coarse(u, d->chol);
+    if (coarse) rc = analyse_to_factor(d, err);
     LAP(analyse);
-    if (!rc && !solved && abut_factor_reuse_is_coarse(u, d->chol))
+    if (!rc && coarse)
         rc = abut_factor_reuse_single(u, d->chol, &d->A, d->rhs, near, d->sol, &solved, rep, err);
     LAP(factor);
     if (!rc && !solved) rc = abut_direction_factor(d, p, rep, err);

@@ -47,8 +47,10 @@ typedef struct abut_direction {
         int32_t *node_row;  /* [nv] the numbering that it is for */
         int32_t *perm;      /* [n] */
         int32_t n;
-        double flops;       /* of its factor */
+        double cost;        /* of its factor: abut_factor_cost */
     } tets;
+    int as_tets;            /* perm is that one */
+    double overspent;       /* what the factors of this step have cost on top of tets.cost each */
     int32_t *planned;       /* [nv] the numbering of the pattern of A */
     double *tet_H;          /* element Hessians, packed */
     int32_t *tet_row;

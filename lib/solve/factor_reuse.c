@@ -30,13 +30,18 @@ void abut_factor_reuse_clear(abut_factor_reuse *u)
     *u = (abut_factor_reuse){ 0 };
 }
 
+double abut_factor_cost(const abut_chol *chol)
+{
+    const abut_chol_stats s = abut_chol_get_stats(chol);
+    return s.factor_flops + FACTOR_ENTRY * s.factor_nnz;
+}
+
 /* Iterations on the factor that there is that cost what a new one in single precision does, with its own iterations. */
 static int break_even(const abut_chol *chol, const abut_bsr *A, int analysed)
 {
     const abut_chol_stats s = abut_chol_get_stats(chol);
     const double blocks = (double)A->nnz, analysis = analysed ? 0 : ANALYSE_BLOCK * blocks;
-    const double factor = s.factor_flops + FACTOR_ENTRY * s.factor_nnz + analysis;
-    return FRESH_LEAST + (int)(factor / (SOLVE_BYTE * (double)s.bytes + MULTIPLY_BLOCK * blocks));
+    return FRESH_LEAST + (int)((abut_factor_cost(chol) + analysis) / (SOLVE_BYTE * (double)s.bytes + MULTIPLY_BLOCK * blocks));
 }
 
 /* Old factors that were no good are tried again after 1, 3, 9 directions. */

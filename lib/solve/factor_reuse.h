@@ -27,6 +27,8 @@ typedef struct abut_factor_reuse {
 
 void abut_factor_reuse_reset(abut_factor_reuse *u);
 void abut_factor_reuse_clear(abut_factor_reuse *u);
+/** What a factorisation as analysed costs, in operations of a large one. */
+double abut_factor_cost(const abut_chol *chol);
 /** Whether to try the factor that there is, if any, on the next matrix; counts the directions that it is not. */
 int abut_factor_reuse_is_due(abut_factor_reuse *u, const abut_chol *chol);
 /** Whether to try single precision for the matrix that was analysed. */

@@ -191,6 +191,40 @@ TEST(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end)
     world_close(&w);
 }
 
+/* A column on a slab: contacts join what the ordering of the elements keeps apart. */
+TEST(an_ordering_is_made_when_the_factors_in_that_of_the_elements_have_cost_as_much_more)
+{
+    fixture *f = fixture_new();
+    fixture_box(f, 0, 0, 0, 0.4, 0.05, 0.3, 16, 2, 12, 0);
+    fixture_box(f, 0.11, 0.0509, 0.11, 0.05, 0.3, 0.05, 2, 12, 2, 0);
+    world w;
+    world_open(&w, f, NULL);
+    CHECK(!world_run(&w, 1));
+    abut_solver *s = &w.st.solver;
+    abut_direction *d = &s->dir;
+    CHECK(s->pairs.n > 50);
+    double *p = malloc(6 * (size_t)w.model.nv * sizeof *p), *q = p + 3 * w.model.nv, big = 0, off = 0;
+    for (int32_t i = 0; i < 3 * w.model.nv; i++) s->g[i] = sin(i);
+    abut_direction_reset(d);
+    d->reuse.off = 1;
+    CHECK(!abut_direction_newton(d, &s->prob, s->x, s->y, &s->pairs, s->g, p, &w.rep, NULL));
+    const double cost = abut_factor_cost(d->chol), more = cost - d->tets.cost, price = 4e4 * (double)d->A.nnz;
+    CHECK(d->as_tets && more > 0);
+    CHECK(d->overspent == more);
+    d->overspent = price - 1.5 * more;
+    CHECK(!abut_direction_newton(d, &s->prob, s->x, s->y, &s->pairs, s->g, q, &w.rep, NULL));
+    CHECK(d->as_tets && abut_factor_cost(d->chol) == cost);
+    CHECK(!abut_direction_newton(d, &s->prob, s->x, s->y, &s->pairs, s->g, q, &w.rep, NULL));
+    CHECK(!d->as_tets && abut_factor_cost(d->chol) < cost);
+    for (int32_t i = 0; i < 3 * w.model.nv; i++) big = fmax(big, fabs(p[i])), off = fmax(off, fabs(p[i] - q[i]));
+    CHECK(big > 0 && off < 1e-6 * big);
+    abut_direction_reset(d);    /* the next step begins in the order of the elements */
+    CHECK(!abut_direction_newton(d, &s->prob, s->x, s->y, &s->pairs, s->g, q, &w.rep, NULL));
+    CHECK(d->as_tets && abut_factor_cost(d->chol) == cost && !memcmp(p, q, 3 * (size_t)w.model.nv * sizeof *p));
+    free(p);
+    world_close(&w);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -199,5 +233,6 @@ int main(int argc, char **argv)
     RUN(an_old_factor_serves_a_matrix_that_is_close_and_no_other);
     RUN(an_unfactored_matrix_that_is_not_definite_is_left_to_the_factorisation);
     RUN(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end);
+    RUN(an_ordering_is_made_when_the_factors_in_that_of_the_elements_have_cost_as_much_more);
     return check_done();
 }
