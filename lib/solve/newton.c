@@ -187,6 +187,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     if (!rc && s->lengthens && full) rc = abut_search_lengthen(s, before, e, it, rep, err);
     if (rc) return rc;
     s->failed.alpha = it->alpha;
+    it->bound = fmax(it->bound, fmin(it->alpha, 1));    /* corrected steps may go further */
     if (moved) {
         it->decrease = before - abut_energy_sum(e);
         const int fell = it->decrease > abut_energy_noise(p, e);
@@ -234,7 +235,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->push = (struct abut_push){ .eta = 0 };
     s->adrift = s->tight = s->vain = 0;
-    s->turn.taken = 0;
+    s->turn.taken = s->turn.wait = s->turn.patience = 0;
     abut_problem_tension(p, s->x);
 
     abut_status rc = characterise(s, err);

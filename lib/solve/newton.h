@@ -45,7 +45,9 @@ typedef struct abut_solver {
         double *meant;          /* [3 nv] the step before it was corrected; once it is taken, where that would have led */
         double *p, *q, *g;      /* [3 nv] it corrected, the last correction, the gradient of the next */
         int taken;              /* the last step is a corrected one */
+        int wait, patience;     /* directions before steps beyond the bounds of shells are tried again, as it was last time */
         int off;                /* no step is corrected: the tests' twin */
+        int near;               /* none goes beyond the bounds of the straight one: another twin */
     } turn;
     struct abut_push {          /* scripted motion that the augmented Lagrangian pushes */
         double eta;             /* share of the way when it last got on */

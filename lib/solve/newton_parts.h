@@ -64,8 +64,8 @@ void abut_turn_clear(struct abut_turn *turn);
 /** Whether there are shells or rods, and a direction whose matrix can be used again. */
 int abut_turn_serves(const abut_solver *s);
 
-/** As abut_search_backtrack, with steps corrected where turns stretch: s->turn.taken says whether the one that was found
- * is, s->turn.meant where it would have led. */
+/** As abut_search_backtrack, with steps corrected where turns stretch, which may go further than a bound of a shell lets the
+ * straight one: s->turn.taken says whether the one that was found is, s->turn.meant where it would have led. */
 ABUT_MUST_USE abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved,
                                            abut_report *rep, abut_err *err);
 

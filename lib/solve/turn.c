@@ -2,9 +2,16 @@
  * not let the objective rise would take a small part of every turn.  That stretch is taken back by a second solution with the
  * same factor, whose right-hand side is made of the excess after the step and the elements as they are before it (a second-order
  * correction: Nocedal and Wright 2006, 18.3).  The step is then straight again, from here to the corrected point, and bounded
- * and judged like any other. */
+ * and judged like any other.
+ *
+ * Bounds of shells, too, stop a direction for what its turns stretch, not for what it means: a sheet that swings would go a
+ * third of its way, overstretched, and relax for the rest of the step.  Where a bound of a shell is what stops the straight
+ * step, a longer one that is corrected until it is stretched as it was meant is tried first.  It is taken only if shells do not
+ * bound it at all: one that ends halfway to a limit leads to directions that are bounded at a hundredth. */
 
 #include "solve/newton_parts.h"
+
+#include "energy/thin_limit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +19,15 @@
 
 #define WORTH_CORRECTING 0.1    /* of the decrease that the quadratic model promises: what turns cost */
 #define CORRECTIONS 3           /* of one step at most, each by what is left of the one before */
+
+/* steps beyond the bounds of shells */
+#define AS_MEANT 1e-3           /* of the promised decrease that turns may cost in the end */
+#define HOPELESS 1.             /* of it that they may cost before the first correction */
+#define CONVERGES 0.5           /* what is left after a correction, at most */
+#define LONG_CORRECTIONS 4
+#define SHORTER 0.7             /* the next length to be tried */
+#define WORTH_TRYING 1.5        /* times the straight step */
+#define LONGEST_WAIT 27
 
 abut_status abut_turn_init(struct abut_turn *turn, const abut_model *model, abut_err *err)
 {
@@ -45,17 +61,22 @@ static abut_status cost(abut_solver *s, double *costs, abut_err *err)
     return abut_problem_turn(&s->prob, s->x, turn->p, turn->meant, s->dir.thin_H, turn->g, costs, &s->scratch, err);
 }
 
+/* One correction of turn->p; *costs: what is left of the cost. */
+static abut_status correct_once(abut_solver *s, double *costs, abut_report *rep, abut_err *err)
+{
+    struct abut_turn *turn = &s->turn;
+    const abut_status rc = abut_direction_again(&s->dir, &s->prob, turn->g, turn->q, rep, err);
+    if (rc) return rc;
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) turn->p[i] += turn->q[i];
+    return cost(s, costs, err);
+}
+
 /* Corrects turn->p until its turns cost less than `enough`, *costs. */
 static abut_status correct(abut_solver *s, double enough, double *costs, abut_report *rep, abut_err *err)
 {
-    struct abut_turn *turn = &s->turn;
     abut_status rc = ABUT_OK;
-    for (int k = 0; k < CORRECTIONS && *costs > enough && !rc; k++) {
-        rc = abut_direction_again(&s->dir, &s->prob, turn->g, turn->q, rep, err);
-        if (rc) return rc;
-        for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) turn->p[i] += turn->q[i];
-        rc = cost(s, costs, err);
-    }
+    for (int k = 0; k < CORRECTIONS && *costs > enough && !rc; k++)
+        rc = correct_once(s, costs, rep, err);
     return rc;
 }
 
@@ -81,6 +102,70 @@ static abut_status go_there(abut_solver *s, double *share, abut_energy *e, doubl
     return rc;
 }
 
+/* The share of the step of length alpha is taken; there the energy is *e. */
+static void arrive(abut_solver *s, double alpha, double share, const abut_energy *e, abut_energy *now, abut_iteration *it,
+                   int *moved)
+{
+    double *meant = s->turn.meant;
+    it->alpha = alpha * share;
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) meant[i] = s->x[i] + share * meant[i];
+    *moved = 1;
+    *now = *e;
+}
+
+/* Makes turn->p the step of length alpha, corrected until it is stretched as it was meant; *clear: it is, and shells do not
+ * bound it. */
+static abut_status bend(abut_solver *s, double alpha, double promised, double noise, int *clear, abut_report *rep, abut_err *err)
+{
+    struct abut_turn *turn = &s->turn;
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    const double enough = fmax(AS_MEANT * promised, noise);
+    double costs, before = HOPELESS * promised / CONVERGES;
+    abut_limit lim = { .alpha = 1 };
+    *clear = 0;
+    for (size_t i = 0; i < n3; i++) turn->p[i] = turn->meant[i] = alpha * s->p[i];
+    abut_status rc = cost(s, &costs, err);
+    for (int k = 0; k < LONG_CORRECTIONS && !rc && costs > enough && costs < CONVERGES * before; k++) {
+        before = costs;
+        rc = correct_once(s, &costs, rep, err);
+    }
+    if (rc || costs > enough) return rc;
+    abut_limit_stretch(&s->prob.thin, s->x, turn->p, s->opt.slack_stretch, &lim);
+    *clear = lim.alpha == 1;
+    return ABUT_OK;
+}
+
+/* Whether to try steps beyond the bounds of shells: after such that failed again only 1, 3, 9, 27 directions later. */
+static int is_due(struct abut_turn *turn, const abut_solver *s, double bound)
+{
+    if (turn->near || s->failed.limit.kind != ABUT_LIMIT_STRETCH || WORTH_TRYING * bound > 1) return 0;
+    return turn->wait ? turn->wait--, 0 : 1;
+}
+
+/* The longest corrected step that shells do not bound; *moved 0: none that is worth it, or none that lowers the objective. */
+static abut_status search_beyond(abut_solver *s, double bound, double slope, abut_energy *now, abut_iteration *it, int *moved,
+                                 abut_report *rep, abut_err *err)
+{
+    struct abut_turn *turn = &s->turn;
+    const double start = abut_energy_sum(now), noise = abut_energy_noise(&s->prob, now);
+    for (double alpha = abut_search_longest(s, it->residual); alpha >= WORTH_TRYING * bound; alpha *= SHORTER) {
+        double share = 0, sum;
+        abut_energy e;
+        int clear;
+        abut_status rc = bend(s, alpha, alpha * (1 - 0.5 * alpha) * slope, noise, &clear, rep, err);
+        if (!rc && clear) rc = go_there(s, &share, &e, &sum, it, rep, err);
+        if (rc) return rc;
+        if (share * alpha > bound && sum <= start + noise) {
+            arrive(s, alpha, share, &e, now, it, moved);
+            turn->taken = 1;
+            turn->wait = turn->patience = 0;
+            return ABUT_OK;
+        }
+    }
+    turn->wait = turn->patience = turn->patience ? (int)fmin(3 * turn->patience, LONGEST_WAIT) : 1;
+    return ABUT_OK;
+}
+
 abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved, abut_report *rep,
                              abut_err *err)
 {
@@ -91,6 +176,10 @@ abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abu
     abut_energy e;
     *moved = turn->taken = 0;
     for (size_t i = 0; i < n3; i++) slope -= s->g[i] * s->p[i];
+    if (is_due(turn, s, bound)) {
+        const abut_status rc = search_beyond(s, bound, slope, now, it, moved, rep, err);
+        if (rc || *moved) return rc;
+    }
     for (double alpha = bound; alpha > bound * 0x1p-60; alpha /= 2) {
         for (size_t i = 0; i < n3; i++) turn->p[i] = turn->meant[i] = alpha * s->p[i];
         const double promised = alpha * (1 - 0.5 * alpha) * slope;
@@ -104,10 +193,7 @@ abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abu
         else if (!rc) rc = abut_search_try(s, alpha, &e, &sum, it, rep, err);
         if (rc) return rc;
         if (sum <= start + noise) {
-            it->alpha = alpha * share;
-            for (size_t i = 0; i < n3; i++) turn->meant[i] = s->x[i] + share * turn->meant[i];
-            *moved = 1;
-            *now = e;
+            arrive(s, alpha, share, &e, now, it, moved);
             return ABUT_OK;
         }
     }
