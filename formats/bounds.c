@@ -15,13 +15,6 @@ void abut_bounds_add(abut_bounds *b, const float p[3])
     }
 }
 
-void abut_bounds_join(abut_bounds *b, const abut_bounds *other)
-{
-    if (other->lo[0] > other->hi[0]) return;
-    abut_bounds_add(b, other->lo);
-    abut_bounds_add(b, other->hi);
-}
-
 void abut_bounds_center(const abut_bounds *b, double center[3])
 {
     for (int d = 0; d < 3; d++) center[d] = b->lo[d] <= b->hi[d] ? 0.5 * ((double)b->lo[d] + b->hi[d]) : 0;

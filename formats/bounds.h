@@ -10,8 +10,6 @@ typedef struct abut_bounds {
 
 abut_bounds abut_bounds_empty(void);
 void abut_bounds_add(abut_bounds *b, const float p[3]);
-/** b grows to hold other. */
-void abut_bounds_join(abut_bounds *b, const abut_bounds *other);
 /** Centre, and length of the diagonal (0 when empty). */
 void abut_bounds_center(const abut_bounds *b, double center[3]);
 double abut_bounds_diagonal(const abut_bounds *b);

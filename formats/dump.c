@@ -68,7 +68,8 @@ static void print_text(FILE *out, const abut_array *a)
     if (open) fputs("\"\n", out);
 }
 
-void abut_dump_array(FILE *out, const abut_array *a, int no_data)
+/* the line that describes an array and, unless no_data, its rows */
+static void dump_array(FILE *out, const abut_array *a, int no_data)
 {
     fprintf(out, "array %s %s [", a->name, abut_dtype_name(a->type));
     for (int d = 0; d < a->rank; d++) fprintf(out, "%s%" PRId64, d ? ", " : "", a->shape[d]);
@@ -114,7 +115,7 @@ abut_status abut_dump(abut_reader *r, FILE *out, const abut_dump_opts *opts, abu
             fprintf(out, "frame step %" PRId64 " time %s %s\n", head.step, abut_print_f64(time, head.time),
                     head.phase == ABUT_PENDING ? "pending" : "committed");
         for (int i = 0; i < set.n; i++)
-            if (selected(opts, set.a[i].name)) abut_dump_array(out, &set.a[i], opts->no_data);
+            if (selected(opts, set.a[i].name)) dump_array(out, &set.a[i], opts->no_data);
     }
     abut_arrays_clear(&set);
     if (!rc) fputs("end\n", out);

@@ -28,9 +28,6 @@ typedef struct abut_dump_opts {
  * Fails as abut_reader_next */
 ABUT_MUST_USE abut_status abut_dump(abut_reader *r, FILE *out, const abut_dump_opts *opts, abut_err *err);
 
-/** One array: the line that describes it and, unless no_data, its rows. */
-void abut_dump_array(FILE *out, const abut_array *a, int no_data);
-
 enum { ABUT_NUMBER_MAX = 32 };
 /** The shortest of %.15g, %.16g, %.17g that strtod reads back as the same bits; NaN as nan(0x...), all 64 bits.
  * buf[ABUT_NUMBER_MAX] out; returns buf */

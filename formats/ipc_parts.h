@@ -27,8 +27,6 @@ typedef struct ipc_script {
 
 /** The next word of a command; a lone backslash at the end of a line continues it on the next one. */
 abut_word ipc_word(ipc_script *s);
-/** The same where the command may end: a comment is left standing, n = 0. */
-abut_word ipc_optional(ipc_script *s);
 /** n numbers of the command; `what` names them in messages. */
 ABUT_MUST_USE abut_status ipc_reals(ipc_script *s, const char *what, int n, double *v, abut_err *err);
 ABUT_MUST_USE abut_status ipc_text(ipc_script *s, const char *what, char *buf, size_t size, abut_err *err);

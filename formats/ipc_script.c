@@ -19,7 +19,8 @@ abut_word ipc_word(ipc_script *s)
     return w;
 }
 
-abut_word ipc_optional(ipc_script *s)
+/* The same where the command may end: a comment is left standing, n = 0. */
+static abut_word optional_word(ipc_script *s)
 {
     const char *at = s->scan.p;
     const long line = s->scan.line;
@@ -89,7 +90,7 @@ static abut_status set_scheme(ipc_script *s, abut_err *err)
         return choice_fail(s, "timeIntegration", w, "BE (implicit Euler) or NM (Newmark)", err);
     s->scheme = newmark ? "implicit-newmark" : "implicit-euler";
     for (int k = 0; k < 2 && newmark; k++) {
-        const abut_word number = ipc_optional(s);
+        const abut_word number = optional_word(s);
         double v;
         if (!number.n) break;
         const abut_status rc = abut_scan_real(&s->scan, number, name[k], &v, err);

@@ -80,7 +80,8 @@ const char *abut_vtu_byte_order(void)
     return *(const uint8_t *)&one ? "LittleEndian" : "BigEndian";
 }
 
-void abut_xml_text(FILE *f, const char *text)
+/* text with the five characters of XML escaped */
+static void xml_text(FILE *f, const char *text)
 {
     for (; *text; text++) switch (*text) {
         case '<': fputs("&lt;", f); break;
@@ -103,7 +104,7 @@ abut_status abut_vtu_array(FILE *f, const char *name, abut_dtype type, const voi
     const abut_status rc = compress_blocks(data, bytes, head, blocks, &joined, &size, err);
     if (!rc) {
         fprintf(f, "<DataArray type=\"%s\" Name=\"", vtk_type(type));
-        abut_xml_text(f, name);
+        xml_text(f, name);
         fprintf(f, "\" NumberOfComponents=\"%zu\" format=\"binary\">\n", width);
         base64(f, (const uint8_t *)head, (3 + blocks) * sizeof *head);
         base64(f, joined, size);

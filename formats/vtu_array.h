@@ -13,7 +13,4 @@ ABUT_MUST_USE abut_status abut_vtu_array(FILE *f, const char *name, abut_dtype t
 /** The value of the attribute byte_order on this machine. */
 const char *abut_vtu_byte_order(void);
 
-/** Writes text with the five characters of XML escaped. */
-void abut_xml_text(FILE *f, const char *text);
-
 #endif

@@ -54,7 +54,8 @@ int abut_expansion_sum(const double *e, int m, const double *f, int n, double *h
     return k;
 }
 
-int abut_expansion_scale(const double *e, int n, double s, double *h)
+/* h = s e; h[2 n].  Returns its length. */
+static int scale(const double *e, int n, double s, double *h)
 {
     if (n == 0) return 0;
     int k = 0;
@@ -75,9 +76,9 @@ int abut_expansion_scale(const double *e, int n, double s, double *h)
 int abut_expansion_times2(const double *e, int m, const double *f, int n, double *h, double *scratch)
 {
     if (n == 0) return 0;
-    if (n == 1) return abut_expansion_scale(e, m, f[0], h);
+    if (n == 1) return scale(e, m, f[0], h);
     double *const high = scratch + 2 * m;
-    const int a = abut_expansion_scale(e, m, f[0], scratch), b = abut_expansion_scale(e, m, f[1], high);
+    const int a = scale(e, m, f[0], scratch), b = scale(e, m, f[1], high);
     return abut_expansion_sum(scratch, a, high, b, h);
 }
 

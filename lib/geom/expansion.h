@@ -9,8 +9,6 @@
 int abut_expansion_diff(double a, double b, double e[2]);
 /** h = e + f; h[m + n] must not overlap e or f.  Returns its length. */
 int abut_expansion_sum(const double *e, int m, const double *f, int n, double *h);
-/** h = s e; h[2 n].  Returns its length. */
-int abut_expansion_scale(const double *e, int n, double s, double *h);
 /** h = e f for f of at most two components; h[4 m], scratch[4 m].  Returns its length. */
 int abut_expansion_times2(const double *e, int m, const double *f, int n, double *h, double *scratch);
 /** Negates in place. */

@@ -320,11 +320,6 @@ abut_precond abut_chol_precond(abut_chol *c)
     return (abut_precond){ apply, c, c->n };
 }
 
-int32_t abut_chol_rows(const abut_chol *c)
-{
-    return c->n;
-}
-
 abut_chol_stats abut_chol_get_stats(const abut_chol *c)
 {
     const abut_chol_tree *t = &c->tree;

@@ -39,8 +39,6 @@ ABUT_MUST_USE abut_status abut_chol_solve(abut_chol *c, const double *b, double 
 int32_t abut_chol_bad_row(const abut_chol *c);
 /** The factor as a preconditioner, of this matrix or of a later one; good as long as c. */
 abut_precond abut_chol_precond(abut_chol *c);
-/** Block rows of the analysed matrix. */
-int32_t abut_chol_rows(const abut_chol *c);
 abut_chol_stats abut_chol_get_stats(const abut_chol *c);
 void abut_chol_free(abut_chol **c);
 

@@ -63,7 +63,9 @@ static void add_thin(const abut_model *m, mean_element *sum)
     }
 }
 
-double abut_integrator_static_time(const abut_model *m)
+/* T of the quasi-static scheme, s: in about this time a wave crosses an element, T^2 = density a^2 / (lambda + mu) with the
+ * means over the volume of density, squared edge length and modulus; h when there are no elements. */
+static double static_time(const abut_model *m)
 {
     double mass = 0;
     mean_element sum = { 0, 0, 0 };
@@ -91,7 +93,7 @@ static double velocity_rate(int scheme)
 abut_weights abut_integrator_weights(const abut_model *m, int scheme)
 {
     if (scheme == ABUT_QUASI_STATIC) {
-        const double T = abut_integrator_static_time(m), h = m->h[0];
+        const double T = static_time(m), h = m->h[0];
         return (abut_weights){ .scheme = scheme, .shift = STATIC_SHIFT, .psi = T * T, .share = 1, .h_force = T,
                                .damping = T * T / h, .eps_v = m->eps_v[0] * h / T };
     }
@@ -104,7 +106,7 @@ abut_weights abut_integrator_weights(const abut_model *m, int scheme)
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f)
 {
     const int scheme = abut_integrator_scheme(m, f);
-    const double T = scheme == ABUT_QUASI_STATIC ? abut_integrator_static_time(m) : m->h[0];
+    const double T = scheme == ABUT_QUASI_STATIC ? static_time(m) : m->h[0];
     return abut_integrator_step_weight(scheme) * (T * T);
 }
 
@@ -115,7 +117,7 @@ void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *
     double T;
     switch (scheme) {
     case ABUT_QUASI_STATIC:
-        T = abut_integrator_static_time(m);
+        T = static_time(m);
         for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + T * T * acc[i];
         break;
     case ABUT_IMPLICIT_NEWMARK:

@@ -45,10 +45,6 @@ typedef struct abut_weights {
  * takes one step of implicit Euler. */
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
 abut_weights abut_integrator_weights(const abut_model *m, int scheme);
-/** T of the quasi-static scheme, s: in about this time a wave crosses an element, T^2 = density a^2 / (lambda + mu) with the
- * means over the volume of density, squared edge length and modulus; h when there are no
- * elements. */
-double abut_integrator_static_time(const abut_model *m);
 /** s_I of the schemes with inertia. */
 double abut_integrator_step_weight(int scheme);
 /** s_I h^2, or T^2, s^2: kappa dB/dx of a frame divided by it is minus a force in N. */
