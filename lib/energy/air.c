@@ -232,8 +232,11 @@ void abut_air_gradient(const abut_air *a, const double *x, double scale, double 
     }
 }
 
-/* Around its centroid, with nu the motions along the normal and xi those in the plane, a triangle has
- *     1/2 D2 V = 1/6 sum_k nu_k n.(y_{k+1} x xi_{k+2} - y_{k+2} x xi_{k+1}):
+/* Motions d of the corners y around any o change 6 V at second order by the sum over triangles of q = sum_k y_k.(d_{k+1} x d_{k+2}).
+ * Around the centroid c of each instead, q loses c.(d_0 x d_1 + d_1 x d_2 + d_2 x d_0).  That is q/3 and terms
+ * (y_k + y_{k+1}).(d_k x d_{k+1})/3 of the sides, which the two triangles at a side have with opposite signs: 2/3 of the sum are
+ * left, and 3/2 make up for it.  Around its centroid, with nu the motions along the normal and xi those in the plane,
+ *     q = sum_k nu_k n.(y_{k+1} x xi_{k+2} - y_{k+2} x xi_{k+1}):
  * three pairs of modes without diagonal.  xi is measured over the root of the area, to have the unit of nu. */
 void abut_air_hessian(const abut_air *a, const double *x, double scale, double *H)
 {
@@ -252,7 +255,7 @@ void abut_air_hessian(const abut_air *a, const double *x, double scale, double *
             /* n.(y x xi) = (n x y).xi */
             abut_v3_put(xi + 3 * j, abut_v3_scale(1 / size, abut_v3_cross(n, abut_v3_axpy(c[i], -1. / 3, sum))));
             abut_v3_put(xi + 3 * i, abut_v3_scale(-1 / size, abut_v3_cross(n, abut_v3_axpy(c[j], -1. / 3, sum))));
-            abut_two_modes_add_positive(3, 0, -scale * p * size / 6, nu, xi, H + ABUT_PACKED * (size_t)s);
+            abut_two_modes_add_positive(3, 0, -scale * p * size / 4, nu, xi, H + ABUT_PACKED * (size_t)s);
         }
     }
 }

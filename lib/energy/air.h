@@ -58,8 +58,8 @@ void abut_air_drag_hessian(const abut_air *a, const double *x, const double *c, 
 double abut_air_energy(const abut_air *a, const double *x);
 /** g[3 nv] += scale dPsi/dx. */
 void abut_air_gradient(const abut_air *a, const double *x, double scale, double *g);
-/** H[nsh * ABUT_PACKED] (linalg/bsr.h) += scale d2Psi/dx2 by triangles: each takes its own centroid for o, which changes nothing
- * in the sum but at rims, and is made positive semidefinite. */
+/** H[nsh * ABUT_PACKED] (linalg/bsr.h) += scale d2Psi/dx2 by triangles: each is taken around its own centroid, so that the
+ * sum is the true one but at rims, and is made positive semidefinite. */
 void abut_air_hessian(const abut_air *a, const double *x, double scale, double *H);
 
 #endif
