@@ -232,10 +232,11 @@ void abut_air_gradient(const abut_air *a, const double *x, double scale, double 
     }
 }
 
-/* Motions d of the corners y around any o change 6 V at second order by the sum over triangles of q = sum_k y_k.(d_{k+1} x d_{k+2}).
- * Around the centroid c of each instead, q loses c.(d_0 x d_1 + d_1 x d_2 + d_2 x d_0).  That is q/3 and terms
+/* Motions d of the corners y, seen from any o, change 6 V at second order by the sum over triangles of
+ *     q = sum_k y_k.(d_{k+1} x d_{k+2}).
+ * Seen from the centroid c of each instead, q loses c.(d_0 x d_1 + d_1 x d_2 + d_2 x d_0).  That is q/3 and terms
  * (y_k + y_{k+1}).(d_k x d_{k+1})/3 of the sides, which the two triangles at a side have with opposite signs: 2/3 of the sum are
- * left, and 3/2 make up for it.  Around its centroid, with nu the motions along the normal and xi those in the plane,
+ * left, and 3/2 make up for it.  From there, with nu the motions along the normal and xi those in the plane,
  *     q = sum_k nu_k n.(y_{k+1} x xi_{k+2} - y_{k+2} x xi_{k+1}):
  * three pairs of modes without diagonal.  xi is measured over the root of the area, to have the unit of nu. */
 void abut_air_hessian(const abut_air *a, const double *x, double scale, double *H)

@@ -282,12 +282,125 @@ TEST(shape_of_a_mesh_has_the_boundary_of_its_tets_even_when_one_is_inverted)
     CHECK(!abut_judge_shape_mesh(&s, &m, &err));
     CHECK(s.tri.n == 6);
     CHECK(!abut_judge_inverted(&s, m.x, 0, &h, &err) && h.n == 1 && h.hit[0].item == 1);
+    for (int k = 0; k < 4; k++) CHECK(h.hit[0].node[k] == m.tet[4 + k]);
     h.n = 0;
     CHECK(!abut_judge_inverted(&s, m.x, 1, &h, &err) && h.n == 0);
     CHECK(!abut_judge_static(&s, m.x, &h, &err) && h.n == 0);
     abut_hits_clear(&h);
     abut_judge_shape_clear(&s);
     abut_mesh_clear(&m);
+}
+
+/* Triangles on few nodes with small integer coordinates, so that plain arithmetic decides exactly. */
+enum { CORNERS = 9, LEAVES = 14 };
+
+static void crumple(abut_rng *r, int flat, abut_mesh *m)
+{
+    abut_err err = { 0 };
+    int bad = 0;
+    for (int i = 0; i < CORNERS; i++) {
+        double x[3];
+        for (int k = 0; k < 3; k++) x[k] = flat && k == 2 ? 0 : (int)abut_rng_below(r, 3);
+        bad |= abut_mesh_add_vertex(m, x, &err) != ABUT_OK;
+    }
+    for (int i = 0; i < LEAVES; i++) {
+        int32_t v[3];
+        do for (int k = 0; k < 3; k++) v[k] = (int32_t)abut_rng_below(r, CORNERS);
+        while (v[0] == v[1] || v[1] == v[2] || v[2] == v[0]);
+        bad |= abut_mesh_add_tri(m, v[0], v[1], v[2], &err) != ABUT_OK;
+    }
+    CHECK(!bad);
+}
+
+/* (b - a) x (c - a) */
+static void normal_of(const abut_mesh *m, int32_t a, int32_t b, int32_t c, double n[3])
+{
+    const double *p = m->x + 3 * a, *q = m->x + 3 * b, *s = m->x + 3 * c;
+    for (int k = 0; k < 3; k++) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        n[k] = (q[i] - p[i]) * (s[j] - p[j]) - (q[j] - p[j]) * (s[i] - p[i]);
+    }
+}
+
+static int is_zero(const double n[3]) { return n[0] == 0 && n[1] == 0 && n[2] == 0; }
+
+TEST(flat_elements_are_those_without_length_or_area)
+{
+    abut_rng r = { 45 };
+    size_t edges = 0, tris = 0;
+    for (int it = 0; it < 200; it++) {
+        abut_mesh m = { 0 };
+        abut_judge_shape s;
+        abut_hits h = { 0 };
+        size_t want[2] = { 0, 0 };
+        crumple(&r, it % 2, &m);
+        CHECK(!abut_judge_shape_mesh(&s, &m, NULL) && !abut_judge_flat(&s, m.x, &h, NULL));
+        for (int i = 0; i < 3 * LEAVES; i++) {
+            int32_t e[2];
+            if (edge_of(&m, i, e) == 1) want[0] += !memcmp(m.x + 3 * e[0], m.x + 3 * e[1], 3 * sizeof(double));
+        }
+        for (int i = 0; i < LEAVES; i++) {
+            double n[3];
+            normal_of(&m, m.tri[3 * i], m.tri[3 * i + 1], m.tri[3 * i + 2], n);
+            want[1] += is_zero(n) != 0;
+        }
+        CHECK(count_kind(&h, ABUT_HIT_FLAT_EDGE) == want[0] && count_kind(&h, ABUT_HIT_FLAT_TRI) == want[1]);
+        CHECK(h.n == want[0] + want[1]);
+        edges += want[0], tris += want[1];
+        abut_hits_clear(&h);
+        abut_judge_shape_clear(&s);
+        abut_mesh_clear(&m);
+    }
+    CHECK(edges > 50 && tris > 100);
+}
+
+TEST(folds_and_duplicates_are_those_of_all_pairs_of_triangles)
+{
+    abut_rng r = { 46 };
+    size_t folds = 0, twice = 0;
+    for (int it = 0; it < 400; it++) {
+        abut_mesh m = { 0 };
+        abut_judge_shape s;
+        abut_hits h = { 0 };
+        size_t want[2] = { 0, 0 };
+        int area = 1;
+        crumple(&r, it % 2, &m);
+        for (int i = 0; i < LEAVES; i++) {
+            double n[3];
+            normal_of(&m, m.tri[3 * i], m.tri[3 * i + 1], m.tri[3 * i + 2], n);
+            area &= !is_zero(n);
+        }
+        for (int i = 0; i < LEAVES && area; i++)
+            for (int j = 0; j < i; j++) {
+                const int32_t *t = m.tri + 3 * i, *u = m.tri + 3 * j;
+                int32_t common[3], n = 0, c = -1, d = -1;
+                for (int k = 0; k < 3; k++)
+                    if (share(t + k, 1, u, 3)) common[n++] = t[k];
+                    else c = t[k];
+                for (int k = 0; k < 3; k++) d = share(u + k, 1, t, 3) ? d : u[k];
+                want[1] += n == 3;
+                if (n != 2) continue;
+                double a[3], b[3], cross = 0, dot = 0;
+                normal_of(&m, common[0], common[1], c, a);
+                normal_of(&m, common[0], common[1], d, b);
+                for (int k = 0; k < 3; k++) {
+                    cross += fabs(a[k] * b[(k + 1) % 3] - a[(k + 1) % 3] * b[k]);
+                    dot += a[k] * b[k];
+                }
+                want[0] += cross == 0 && dot > 0;   /* in one plane, on one side of the common side */
+            }
+        if (area) {
+            CHECK(!abut_judge_shape_mesh(&s, &m, NULL) && !abut_judge_folds(&s, m.x, &h, NULL));
+            CHECK(count_kind(&h, ABUT_HIT_FOLD) == want[0] && count_kind(&h, ABUT_HIT_DUPLICATE) == want[1]);
+            CHECK(h.n == want[0] + want[1]);
+            abut_judge_shape_clear(&s);
+        }
+        folds += want[0], twice += want[1];
+        abut_hits_clear(&h);
+        abut_mesh_clear(&m);
+    }
+    printf("# %zu folds, %zu duplicates\n", folds, twice);
+    CHECK(folds > 30 && twice > 10);
 }
 
 int main(int argc, char **argv)
@@ -301,5 +414,7 @@ int main(int argc, char **argv)
     RUN(rod_that_hangs_on_a_triangle_touches_it_with_its_end_or_across_the_far_side);
     RUN(pairs_beyond_their_boxes_but_within_the_separation_are_found);
     RUN(shape_of_a_mesh_has_the_boundary_of_its_tets_even_when_one_is_inverted);
+    RUN(flat_elements_are_those_without_length_or_area);
+    RUN(folds_and_duplicates_are_those_of_all_pairs_of_triangles);
     return check_done();
 }

@@ -70,6 +70,29 @@ TEST(curves_are_monotone_between_knots_straight_beyond_and_once_differentiable)
     abut_spline_clear(&s);
 }
 
+TEST(steep_and_uneven_data_make_no_curve_swing)
+{
+    abut_rng r = { 7 };
+    for (int round = 0; round < 100; round++) {
+        double knot[7], slope[21] = { 0 }, d;
+        for (int i = 0; i < 7; i++) {
+            knot[i] = i ? knot[i - 1] + abut_rng_real(&r, 0.02, 0.4) : 0.3;
+            slope[3 * i] = i ? slope[3 * i - 3] + exp(abut_rng_real(&r, -6, 6)) : 0;
+        }
+        abut_spline s;
+        CHECK(!abut_spline_init(&s, 7, knot, slope, NULL));
+        const double shift = abut_curve_at(&s.a, knot[0], NULL, NULL) - slope[0];      /* rest is free of stress */
+        for (int i = 0; i < 7; i++) {
+            CHECK_NEAR(abut_curve_at(&s.a, knot[i], NULL, NULL) - shift, slope[3 * i], 1e-11 * slope[18]);
+            for (int k = 0; k <= 20 && i < 6; k++) {
+                (void)abut_curve_at(&s.a, knot[i] + (knot[i + 1] - knot[i]) * k / 20, &d, NULL);
+                CHECK(d >= -1e-9 * slope[18]);
+            }
+        }
+        abut_spline_clear(&s);
+    }
+}
+
 TEST(integral_and_chord_agree_with_sums_and_differences)
 {
     abut_rng r = { 6 };
@@ -101,6 +124,7 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     RUN(a_spline_through_the_slopes_of_a_material_is_that_material);
     RUN(curves_are_monotone_between_knots_straight_beyond_and_once_differentiable);
+    RUN(steep_and_uneven_data_make_no_curve_swing);
     RUN(integral_and_chord_agree_with_sums_and_differences);
     return check_done();
 }

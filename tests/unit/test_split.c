@@ -124,18 +124,18 @@ TEST(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin)
     abut_err err = { 0 };
     double x[3 * 18], rows[4 * 16];
     CHECK(!abut_thin_init(&t, &w.model, &err));
-    /* warp 1.3, weft 0.8; of a alone a limit of 1.4 from 1.2 on, and 0.7 from 0.9 on */
+    /* warp 1.3, weft 0.8; of a alone a limit of 1.4 from 1.2 on, and 0.72 from 0.9 on, which leaves less */
     for (int i = 0; i < 18; i++) {
         const double *p = get(&w, "node/x") + 3 * i;
         x[3 * i] = 1.3 * p[0], x[3 * i + 1] = p[1], x[3 * i + 2] = 0.8 * p[2];
     }
-    abut_shell_limits(&w.model, (const uint8_t[2]){ 1, 0 }, 0.7, 0.9, 1.2, 1.4, rows);
-    CHECK(rows[0] == 0.7 && rows[3] == 1.4 && rows[4 * 8] == 0 && rows[4 * 8 + 3] == 0);
+    abut_shell_limits(&w.model, (const uint8_t[2]){ 1, 0 }, 0.72, 0.9, 1.2, 1.4, rows);
+    CHECK(rows[0] == 0.72 && rows[3] == 1.4 && rows[4 * 8] == 0 && rows[4 * 8 + 3] == 0);
     abut_shell_span_find(&t, x, rows, NULL, 0.5, &s);
     CHECK(s.n == 16 && s.outside == 0 && s.max_row == 0);
     CHECK_NEAR(s.max, 1.3, 1e-14);
     CHECK_NEAR(s.min, 0.8, 1e-14);
-    CHECK_NEAR(s.room, 0.5, 1e-13);
+    CHECK_NEAR(s.room, 0.08 / 0.18, 1e-13);
     CHECK_NEAR(s.strain[0], (1.69 - 1) / 2 / 0.4, 1e-14);
     CHECK_NEAR(s.strain[1], (1 - 0.64) / 2 / 0.5, 1e-14);
     CHECK_NEAR(s.strain[2], 0, 1e-14);
@@ -147,6 +147,14 @@ TEST(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin)
     for (int i = 0; i < 18; i++) x[3 * i] *= 1.4 / 1.3;
     abut_shell_span_find(&t, x, rows, NULL, 0.5, &s);
     CHECK(s.outside == 16 && !(s.room > 1e-13) && s.strain[0] > 1);
+    for (int i = 0; i < 18; i++) {      /* sheared by 0.2: E11 = 0, E22 = 0.2^2 / 2, E12 = 0.1 */
+        const double *p = get(&w, "node/x") + 3 * i;
+        x[3 * i] = p[0] - 0.2 * p[2], x[3 * i + 2] = p[2];
+    }
+    abut_shell_span_find(&t, x, NULL, NULL, 0.5, &s);
+    CHECK_NEAR(s.strain[0], 0, 1e-14);
+    CHECK_NEAR(s.strain[1], 0.02 / 0.5, 1e-14);
+    CHECK_NEAR(s.strain[2], 0.1 / 0.3, 1e-14);
     abut_thin_clear(&t);
     world_close(&w);
 }

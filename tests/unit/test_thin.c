@@ -471,6 +471,24 @@ static void strip_free(abut_model *m, double *x)
     free((void *)m->shell_limit), free(x);
 }
 
+TEST(hessians_and_gradients_are_added_to_what_is_there)
+{
+    tile p;
+    double x[9], g[2][9] = { { 0 } }, H[2][ABUT_PACKED] = { { 0 } };
+    abut_rng r = { 8 };
+    tile_open(&p, 0, UPPER | LOWER);
+    place(x, 1.2, 0.9, &r);
+    for (int twice = 0; twice < 2; twice++)
+        for (int k = 0; k <= twice; k++) {
+            CHECK(!abut_thin_gradient(&p.t, x, ABUT_THIN_ALL, p.kappa, 1, g[twice], &p.scratch, NULL));
+            abut_thin_hessian(&p.t, x, ABUT_THIN_ALL, p.kappa, 1, H[twice]);
+        }
+    for (int i = 0; i < 9; i++) CHECK(g[1][i] == 2 * g[0][i]);
+    for (int i = 0; i < ABUT_PACKED; i++) CHECK(H[1][i] == 2 * H[0][i]);
+    CHECK(H[0][0] > 0 && g[0][0] != 0);
+    tile_close(&p);
+}
+
 TEST(the_bits_do_not_depend_on_the_number_of_threads)
 {
     enum { N = 5001 };
@@ -513,6 +531,7 @@ int main(int argc, char **argv)
     RUN(the_energy_does_not_see_rotations);
     RUN(singular_values_are_those_of_the_matrix);
     RUN(what_no_membrane_is_made_of_is_refused_by_name);
+    RUN(hessians_and_gradients_are_added_to_what_is_there);
     RUN(the_bits_do_not_depend_on_the_number_of_threads);
     return check_done();
 }
