@@ -180,10 +180,42 @@ TEST(the_matrix_of_newton_is_the_derivative_of_the_gradient_where_nothing_is_pro
     }
 }
 
+/* T^2 = mean density * mean squared edge / mean modulus, by volume, of what is known of each mesh: its mean squared edge and
+ * modulus are those of every element. */
+TEST(equilibria_are_weighed_by_the_time_in_which_a_wave_crosses_an_element)
+{
+    world w;
+    world_scene(&w, "time: {scheme: quasi-static}\ngravity: [0, 0, 0]\n"
+                    "materials: {a: {density: 900, young: 3e4, poisson: 0.25}, b: {density: 400, young: 5e4, poisson: 0},\n"
+                    "            c: {density: 700, young: 2e4, poisson: 0.3}}\n"
+                    "objects:\n"
+                    "  box: {generate: {box: {size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}}, material: a}\n"
+                    "  cloth: {generate: {cloth: {size: [0.3, 0.6], cells: [3, 3]}}, material: b, shell: {thickness: 2 cm},\n"
+                    "          translate: [0, 1, 0]}\n"
+                    "  rod: {generate: {rod: {length: 0.8, cells: 2}}, material: c, rod: {radius: 3 cm}, translate: [0, 2, 0]}\n");
+    const double lame = 3e4 / 2.5 + 3e4 * 0.25 / (1.25 * 0.5);
+    const double volume[3] = { 0.008, 0.3 * 0.6 * 0.02, acos(-1) * 9e-4 * 0.8 }, density[3] = { 900, 400, 700 };
+    /* a cube of side 0.1: three sides, two diagonals of faces, one of the cube; half a rectangle of 0.1 and 0.2; a segment */
+    const double edge2[3] = { (3 + 2 * 2 + 3) * 0.01 / 6, (0.01 + 0.04 + 0.05) / 3, 0.16 }, modulus[3] = { lame, 2.5e4, 2e4 };
+    double V = 0, mass = 0, a2 = 0, E = 0;
+    for (int i = 0; i < 3; i++) {
+        V += volume[i];
+        mass += volume[i] * density[i];
+        a2 += volume[i] * edge2[i];
+        E += volume[i] * modulus[i];
+    }
+    const double T2 = mass * a2 / (E * V);
+    const abut_weights q = abut_integrator_weights(&w.model, ABUT_QUASI_STATIC);
+    CHECK_NEAR(q.psi, T2, 1e-13 * T2);
+    CHECK_NEAR(q.h_force * q.h_force, T2, 1e-13 * T2);
+    world_close(&w);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(the_gradient_is_the_derivative_of_every_term_in_every_scheme);
     RUN(the_matrix_of_newton_is_the_derivative_of_the_gradient_where_nothing_is_projected);
+    RUN(equilibria_are_weighed_by_the_time_in_which_a_wave_crosses_an_element);
     return check_done();
 }

@@ -1,0 +1,294 @@
+/* The initial matrices of quasi-Newton directions, as dense ones: what their header says of them. */
+#include "base/rng.h"
+#include "energy/stiffness_fit.h"
+#include "scene_world.h"
+#include "solve/laplacian.h"
+
+#include "check.h"
+
+/* Two blocks, one over the other and over the floor, after two steps; the lower one is held at a side. */
+static const char *const PILE =
+    "time: {step: 10 ms}\ntolerance: 1e-4 m/s\n"
+    "contact: {dhat: 5 mm, friction: {mu: 0.4}}\nmaterials: {m: {model: fixed-corotated, young: 4e4}}\n"
+    "objects:\n"
+    "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
+    "  low: {generate: {box: {size: [0.3, 0.1, 0.3], cells: [%d, 1, %d]}}, material: m, translate: [0, %g, 0]}\n"
+    "  high: {generate: {box: {size: [%g, %g, %g], cells: [1, 1, 1]}}, material: m, translate: [0.01, %g, 0.02],\n"
+    "         velocity: [0.2, 0, 0]}\n"
+    "motion: [{select: {object: low, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, fix: true}]\n";
+
+typedef struct setup {
+    world w;
+    abut_problem *p;
+    abut_solver *s;
+    abut_direction d;
+    size_t n;               /* unknowns */
+    double *A, *B;          /* [n * n] the Newton matrix; the approximate inverse */
+} setup;
+
+static double *square(size_t n) { return calloc(n * n, sizeof(double)); }
+
+/* The lower block has cells x cells, and when these are many the upper one is small; gaps to the floor and between them, m. */
+static void setup_make(setup *q, int method, int cells, double floor, double gap)
+{
+    const double side = cells > 2 ? 0.04 : 0.1;
+    *q = (setup){ 0 };
+    world_scene(&q->w, PILE, cells, cells, 0.05 + floor, side, side, side, 0.1 + floor + gap + side / 2);
+    CHECK(!world_judged(&q->w, 2));
+    CHECK(!abut_step_begin(&q->w.st, &q->w.frame, q->w.at, &q->w.rep, &q->w.err));
+    q->s = &q->w.st.solver;
+    q->p = &q->s->prob;
+    q->n = 3 * (size_t)q->p->nrow;
+    CHECK(!abut_direction_init(&q->d, q->p, method, 1, &q->w.err));
+    q->A = square(q->n), q->B = square(q->n);
+}
+
+static void setup_free(setup *q)
+{
+    abut_direction_clear(&q->d);
+    free(q->A), free(q->B);
+    world_close(&q->w);
+}
+
+static void dense_of(const abut_bsr *A, double *D)
+{
+    const size_t n = 3 * (size_t)A->n;
+    double *e = calloc(n, sizeof *e), *c = malloc(n * sizeof *c);
+    for (size_t j = 0; j < n; j++) {
+        e[j] = 1;
+        abut_bsr_multiply(A, e, c);
+        for (size_t i = 0; i < n; i++) D[n * i + j] = c[i];
+        e[j] = 0;
+    }
+    free(e), free(c);
+}
+
+static void make(setup *q)
+{
+    CHECK(!abut_initial_make(&q->d, q->p, q->s->x, q->s->y, &q->s->pairs, &q->w.rep, &q->w.err));
+    if (q->d.A.n) dense_of(&q->d.A, q->A);
+}
+
+static void apply_all(setup *q, int symmetric, double *B)
+{
+    q->d.quasi.nrow = q->p->nrow;
+    const abut_precond D = abut_initial_precond(&q->d, symmetric);
+    double *e = calloc(q->n, sizeof *e), *c = malloc(q->n * sizeof *c);
+    CHECK(D.rows == q->p->nrow);
+    for (size_t j = 0; j < q->n; j++) {
+        e[j] = 1;
+        CHECK(!D.apply(D.of, e, c, &q->w.err));
+        for (size_t i = 0; i < q->n; i++) B[q->n * i + j] = c[i];
+        e[j] = 0;
+    }
+    free(e), free(c);
+}
+
+/* X = M^-1 by Gauss and Jordan, with pivots */
+static void inverse(size_t n, const double *M, double *X)
+{
+    double *W = malloc(n * n * sizeof *W);
+    memcpy(W, M, n * n * sizeof *W);
+    memset(X, 0, n * n * sizeof *X);
+    for (size_t i = 0; i < n; i++) X[n * i + i] = 1;
+    for (size_t k = 0; k < n; k++) {
+        size_t at = k;
+        for (size_t i = k; i < n; i++)
+            if (fabs(W[n * i + k]) > fabs(W[n * at + k])) at = i;
+        for (size_t j = 0; j < n; j++) {
+            const double w = W[n * k + j], x = X[n * k + j];
+            W[n * k + j] = W[n * at + j], X[n * k + j] = X[n * at + j];
+            W[n * at + j] = w, X[n * at + j] = x;
+        }
+        const double pivot = 1 / W[n * k + k];
+        for (size_t j = 0; j < n; j++) W[n * k + j] *= pivot, X[n * k + j] *= pivot;
+        for (size_t i = 0; i < n; i++) {
+            const double f = W[n * i + k];
+            for (size_t j = 0; j < n && i != k && f != 0; j++) W[n * i + j] -= f * W[n * k + j], X[n * i + j] -= f * X[n * k + j];
+        }
+    }
+    free(W);
+}
+
+static double largest(const double *M, size_t n)
+{
+    double big = 0;
+    for (size_t i = 0; i < n * n; i++) big = fmax(big, fabs(M[i]));
+    return big;
+}
+
+/* the largest difference, over the largest of N */
+static double apart(const double *M, const double *N, size_t n)
+{
+    double worst = 0;
+    for (size_t i = 0; i < n * n; i++) worst = fmax(worst, fabs(M[i] - N[i]));
+    return worst / largest(N, n);
+}
+
+/* want = sum over k sets of rows of W R^T (R A R^T)^-1 R W, W = copies^(-left), copies^(-right); in[k * nrow] */
+static void of_sets(const setup *q, int k, const uint8_t *in, double left, double right, double *want)
+{
+    const int32_t nrow = q->p->nrow;
+    const size_t n = q->n;
+    memset(want, 0, n * n * sizeof *want);
+    for (int s = 0; s < k; s++) {
+        size_t m = 0, *at = malloc(n * sizeof *at);
+        for (size_t i = 0; i < n; i++)
+            if (in[(size_t)s * (size_t)nrow + i / 3]) at[m++] = i;
+        double *M = square(m), *X = square(m);
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < m; j++) M[m * i + j] = q->A[n * at[i] + at[j]];
+        inverse(m, M, X);
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < m; j++) {
+                double ci = 0, cj = 0;
+                for (size_t t = 0; t < (size_t)k; t++) {
+                    ci += in[t * (size_t)nrow + at[i] / 3];
+                    cj += in[t * (size_t)nrow + at[j] / 3];
+                }
+                want[n * at[i] + at[j]] += pow(ci, -left) * X[m * i + j] * pow(cj, -right);
+            }
+        free(at), free(M), free(X);
+    }
+}
+
+TEST(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks)
+{
+    setup q;
+    setup_make(&q, ABUT_SOLVE_LBFGS_H, 2, 1e-3, 1e-3);
+    make(&q);
+    CHECK(q.s->pairs.n > 0 && q.s->pairs.n_plane > 0 && q.p->lag.n > 0);
+    apply_all(&q, 0, q.B);
+    double *want = square(q.n);
+    inverse(q.n, q.A, want);
+    CHECK_NEAR(apart(q.B, want, q.n), 0, 1e-9);
+    setup_free(&q);
+
+    setup_make(&q, ABUT_SOLVE_GRADIENT, 2, 1e-3, 1e-3);
+    make(&q);
+    apply_all(&q, 0, q.B);
+    uint8_t *in = calloc((size_t)q.p->nrow * (size_t)q.p->nrow, 1);
+    for (int32_t i = 0; i < q.p->nrow; i++) in[i * q.p->nrow + i] = 1;
+    of_sets(&q, q.p->nrow, in, 0, 0, want);
+    CHECK_NEAR(apart(q.B, want, q.n), 0, 1e-12);
+    free(in), free(want);
+    setup_free(&q);
+}
+
+TEST(lbfgs_jh_is_block_jacobi_on_as_many_disjoint_sets_as_were_asked_for)
+{
+    for (int parts = 1; parts < 5; parts += 3) {
+        setup q;
+        setup_make(&q, ABUT_SOLVE_LBFGS_JH, 2, 1e-3, 1e-3);
+        q.d.initial.parts = parts;
+        make(&q);
+        apply_all(&q, 0, q.B);
+        /* the sets: what a unit vector reaches */
+        const int32_t nrow = q.p->nrow;
+        uint8_t *in = calloc((size_t)parts * (size_t)nrow, 1), *seen = calloc((size_t)nrow, 1);
+        int k = 0;
+        for (int32_t i = 0; i < nrow; i++) {
+            if (seen[i]) continue;
+            for (int32_t j = 0; j < nrow && k < parts; j++)
+                if (q.B[q.n * 3 * (size_t)j + 3 * (size_t)i] != 0) in[k * nrow + j] = seen[j] = 1;
+            k++;
+        }
+        CHECK(k == parts);
+        double *want = square(q.n);
+        of_sets(&q, parts, in, 0, 0, want);
+        CHECK_NEAR(apart(q.B, want, q.n), 0, 1e-10);
+        free(in), free(seen), free(want);
+        setup_free(&q);
+    }
+}
+
+TEST(dot_is_the_mean_of_subdomains_with_completed_interfaces)
+{
+    setup q;
+    setup_make(&q, ABUT_SOLVE_DOT, 2, 1e-3, 1e-3);
+    const abut_model *m = &q.w.model;
+    enum { K = 3 };
+    int32_t *part = malloc((size_t)m->nt * sizeof *part);
+    uint8_t *in = calloc(K * (size_t)q.p->nrow, 1);
+    for (int32_t t = 0; t < m->nt; t++) {       /* the lower block in two halves, the upper one */
+        double x = 0;
+        for (int c = 0; c < 4; c++) x += m->X[3 * m->tet[4 * t + c]];
+        part[t] = m->body[m->tet[4 * t]] != m->body[m->tet[0]] ? 2 : x > 0;
+        for (int c = 0; c < 4; c++)
+            if (q.p->row[m->tet[4 * t + c]] >= 0) in[part[t] * q.p->nrow + q.p->row[m->tet[4 * t + c]]] = 1;
+    }
+    q.d.initial.given = (abut_partition){ K, part };
+    make(&q);
+    double *want = square(q.n);
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+        apply_all(&q, symmetric, q.B);
+        of_sets(&q, K, in, symmetric ? 0.5 : 1, symmetric ? 0.5 : 0, want);
+        CHECK_NEAR(apart(q.B, want, q.n), 0, 1e-10);
+    }
+    free(part), free(in), free(want);
+    setup_free(&q);
+
+    /* a partition of its own: every row is in a subdomain, and there are as many as were asked for */
+    setup_make(&q, ABUT_SOLVE_DOT, 2, 1e-3, 1e-3);
+    q.d.initial.parts = 3;
+    make(&q);
+    apply_all(&q, 1, q.B);
+    for (size_t i = 0; i < q.n; i++) CHECK(q.B[q.n * i + i] > 0);
+    CHECK(abut_domains_get_stats(q.d.initial.domains).domains == 3);
+    setup_free(&q);
+}
+
+TEST(lbfgs_ic_agrees_with_the_newton_matrix_on_its_pattern)
+{
+    setup q;
+    setup_make(&q, ABUT_SOLVE_LBFGS_IC, 2, 1e-3, 1e-3);
+    make(&q);
+    apply_all(&q, 0, q.B);
+    double *M = square(q.n), inside = 0, fill = 0;
+    inverse(q.n, q.B, M);
+    for (size_t i = 0; i < q.n; i++)
+        for (size_t j = 0; j < q.n; j++) {
+            const double off = fabs(M[q.n * i + j] - q.A[q.n * i + j]);
+            if (q.A[q.n * i + j] != 0) inside = fmax(inside, off);
+            else fill = fmax(fill, off);
+        }
+    CHECK(inside < 1e-12 * largest(q.A, q.n) && fill > 1e-4 * largest(q.A, q.n));
+    free(M);
+    setup_free(&q);
+}
+
+TEST(lbfgs_pd_is_the_laplacian_and_what_touches_whether_it_patches_the_factor_or_not)
+{
+    for (int k = ABUT_TOUCHES_NOTHING; k <= ABUT_TOUCHES_MANY; k++) {
+        setup q;
+        abut_elems touch = { 0 };
+        setup_make(&q, ABUT_SOLVE_LBFGS_PD, k == ABUT_TOUCHES_FEW ? 7 : 2, k == ABUT_TOUCHES_MANY ? 1e-3 : 0.03,
+                   k == ABUT_TOUCHES_NOTHING ? 0.03 : 1e-3);
+        make(&q);
+        apply_all(&q, 1, q.B);
+        CHECK((int)q.d.initial.touches == k);
+        double stiffness = 0, *want = square(q.n), *M = square(q.n);
+        abut_bsr L = { 0 };
+        CHECK(!abut_direction_touching(&q.d, q.p, q.s->x, q.s->y, &q.s->pairs, &touch, &q.w.err));
+        CHECK(!abut_stiffness_fit_materials(&q.p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, &stiffness, &q.w.err));
+        CHECK(!abut_laplacian(q.p, &stiffness, &touch, &L, &q.w.err));
+        CHECK((touch.n > 0) == (k != ABUT_TOUCHES_NOTHING));
+        dense_of(&L, M);
+        inverse(q.n, M, want);
+        CHECK_NEAR(apart(q.B, want, q.n), 0, 1e-9);
+        abut_bsr_clear(&L);
+        free(want), free(M);
+        setup_free(&q);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks);
+    RUN(lbfgs_jh_is_block_jacobi_on_as_many_disjoint_sets_as_were_asked_for);
+    RUN(dot_is_the_mean_of_subdomains_with_completed_interfaces);
+    RUN(lbfgs_ic_agrees_with_the_newton_matrix_on_its_pattern);
+    RUN(lbfgs_pd_is_the_laplacian_and_what_touches_whether_it_patches_the_factor_or_not);
+    return check_done();
+}
