@@ -103,6 +103,7 @@ TEST(motion_of_a_soup_equals_all_pairs_for_every_kind_of_primitive)
         CHECK(!abut_judge_shape_mesh(&s, &m, &err) && !abut_judge_motion(&s, m.x, x1, &o, &hits, &err));
         size_t want[4];
         brute_motion(&m, x1, o.min_sep, want);
+        CHECK(hits.n <= hits.pairs && hits.pairs <= NV * NV * NV);
         for (int k = 0; k < 4; k++) {
             CHECK(count_kind(&hits, (abut_hit_kind)k) == want[k]);
             total[k] += want[k];
@@ -291,6 +292,39 @@ TEST(shape_of_a_mesh_has_the_boundary_of_its_tets_even_when_one_is_inverted)
     abut_mesh_clear(&m);
 }
 
+TEST(a_half_space_is_kept_away_from_whatever_its_normal_and_the_time_is_bracketed)
+{
+    abut_rng r = { 47 };
+    for (int it = 0; it < 60; it++) {
+        abut_mesh m = { 0 };
+        abut_judge_shape s;
+        abut_hits h = { 0 };
+        abut_judge_opts o = abut_judge_defaults();
+        double *p = malloc(3 * sizeof *p), *n = malloc(3 * sizeof *n), x1[3], length = 0;
+        for (int k = 0; k < 3; k++) {
+            p[k] = abut_rng_real(&r, -1, 1);
+            n[k] = it < 3 ? k == it : abut_rng_real(&r, -1, 1);
+            length += n[k] * n[k];
+        }
+        for (int k = 0; k < 3; k++) n[k] /= sqrt(length);
+        /* from the height 1 down to a little above, or below, the separation; what is along the plane does not count */
+        o.min_sep = it % 2 ? 0.3 : 0;
+        const int below = it / 2 % 2;
+        const double end = o.min_sep + (below ? -1e-3 : 1e-9), way[3] = { n[1] - n[2], n[2] - n[0], n[0] - n[1] };
+        double x0[3];
+        for (int k = 0; k < 3; k++) x0[k] = p[k] + n[k], x1[k] = p[k] + end * n[k] + 5 * way[k];
+        CHECK(!abut_mesh_add_vertex(&m, x0, NULL) && !abut_mesh_add_point(&m, 0, NULL) && !abut_judge_shape_mesh(&s, &m, NULL));
+        s.n_plane = 1, s.plane_point = p, s.plane_normal = n;
+        CHECK(!abut_judge_motion(&s, m.x, x1, &o, &h, NULL));
+        CHECK(h.n == (size_t)below && (!below || h.hit[0].kind == ABUT_HIT_PLANE));
+        const double time = (1 - o.min_sep) / (1 - end);
+        CHECK(!below || (h.hit[0].t_lo <= time && time <= h.hit[0].t_hi && h.hit[0].t_hi - h.hit[0].t_lo < 1e-12));
+        abut_hits_clear(&h);
+        abut_judge_shape_clear(&s);
+        abut_mesh_clear(&m);
+    }
+}
+
 /* Triangles on few nodes with small integer coordinates, so that plain arithmetic decides exactly. */
 enum { CORNERS = 9, LEAVES = 14 };
 
@@ -414,6 +448,7 @@ int main(int argc, char **argv)
     RUN(rod_that_hangs_on_a_triangle_touches_it_with_its_end_or_across_the_far_side);
     RUN(pairs_beyond_their_boxes_but_within_the_separation_are_found);
     RUN(shape_of_a_mesh_has_the_boundary_of_its_tets_even_when_one_is_inverted);
+    RUN(a_half_space_is_kept_away_from_whatever_its_normal_and_the_time_is_bracketed);
     RUN(flat_elements_are_those_without_length_or_area);
     RUN(folds_and_duplicates_are_those_of_all_pairs_of_triangles);
     return check_done();

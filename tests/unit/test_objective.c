@@ -192,7 +192,8 @@ TEST(equilibria_are_weighed_by_the_time_in_which_a_wave_crosses_an_element)
                     "  box: {generate: {box: {size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}}, material: a}\n"
                     "  cloth: {generate: {cloth: {size: [0.3, 0.6], cells: [3, 3]}}, material: b, shell: {thickness: 2 cm},\n"
                     "          translate: [0, 1, 0]}\n"
-                    "  rod: {generate: {rod: {length: 0.8, cells: 2}}, material: c, rod: {radius: 3 cm}, translate: [0, 2, 0]}\n");
+                    "  rod: {generate: {rod: {length: 0.8, cells: 2}}, material: c, rod: {radius: 3 cm},\n"
+                    "        translate: [0, 2, 0]}\n");
     const double lame = 3e4 / 2.5 + 3e4 * 0.25 / (1.25 * 0.5);
     const double volume[3] = { 0.008, 0.3 * 0.6 * 0.02, acos(-1) * 9e-4 * 0.8 }, density[3] = { 900, 400, 700 };
     /* a cube of side 0.1: three sides, two diagonals of faces, one of the cube; half a rectangle of 0.1 and 0.2; a segment */
