@@ -178,9 +178,9 @@ static abut_status search(const abut_collmesh *cm, const uint8_t *fixed, abut_ca
     const abut_items v = { (size_t)cm->nc, 1, self, still, box };
     const abut_items e = { (size_t)cm->ne, 2, cm->edge, still ? still + cm->nc : NULL, box + cm->nc };
     const abut_items t = { (size_t)cm->nt, 3, cm->tri, still ? still + cm->nc + cm->ne : NULL, box + cm->nc + cm->ne };
-    abut_status rc = abut_bvh_pairs(&v, &t, 0, &out->vt, err);
+    abut_status rc = abut_bvh_pairs_kept(&v, &out->of_vertices, &t, &out->of_triangles, 0, &out->vt, err);
     if (rc) abut_wrap(err, "vertices against triangles");
-    if (!rc && (rc = abut_bvh_pairs(&e, &e, 0, &out->ee, err))) abut_wrap(err, "edges against edges");
+    if (!rc && (rc = abut_bvh_pairs_kept(&e, &out->of_edges, &e, NULL, 0, &out->ee, err))) abut_wrap(err, "edges against edges");
     if (!rc) rc = search_lower(cm, fixed, out, err);
     if (rc) lists_empty(out);
     free(self);
@@ -367,6 +367,9 @@ void abut_candidates_clear(abut_candidates *c)
     abut_pair_list_clear(&c->ee);
     abut_pair_list_clear(&c->ve);
     abut_pair_list_clear(&c->vv);
+    abut_bvh_trees_free(&c->of_vertices);
+    abut_bvh_trees_free(&c->of_edges);
+    abut_bvh_trees_free(&c->of_triangles);
     free(c->boxes.box);
     free(c->boxes.still);
     *c = (abut_candidates){ 0 };

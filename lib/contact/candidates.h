@@ -23,6 +23,7 @@ typedef struct abut_candidates {
         uint8_t *still;     /* the same rows: all vertices fixed */
         size_t cap;
     } boxes;
+    abut_bvh_trees *of_vertices, *of_edges, *of_triangles;  /* kept for the next search */
 } abut_candidates;
 
 enum { ABUT_CANDIDATE_LISTS = 4 };

@@ -114,18 +114,29 @@ static inline float round_down(double v)
 
 static const abut_fbox nothing = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
 
-static void pack_fill(const abut_box *box, const struct key *k, size_t n, abut_pack *p, abut_fbox *bound)
+/* The boxes of p->item; the first n lanes have one, and the others lane 0 until they are blanked.  Returns how loose the pack
+ * is. */
+ABUT_SIMD
+static double pack_fill(const abut_box *box, size_t n, abut_pack *p, abut_fbox *bound)
 {
-    *bound = nothing;
+    double lo[3][ABUT_PACK], hi[3][ABUT_PACK], items = 0, whole = 0;
     for (size_t i = 0; i < ABUT_PACK; i++) {
-        p->item[i] = i < n ? k[i].id : -1;
-        for (int d = 0; d < 3; d++) {
-            p->lo[d][i] = i < n ? round_down(box[k[i].id].lo[d]) : NAN;
-            p->hi[d][i] = i < n ? round_up(box[k[i].id].hi[d]) : NAN;
-            if (p->lo[d][i] < bound->lo[d]) bound->lo[d] = p->lo[d][i];
-            if (p->hi[d][i] > bound->hi[d]) bound->hi[d] = p->hi[d][i];
-        }
+        const abut_box *b = &box[p->item[i < n ? i : 0]];
+        for (int d = 0; d < 3; d++) lo[d][i] = b->lo[d], hi[d][i] = b->hi[d];
     }
+    for (int d = 0; d < 3; d++) {
+        #pragma omp simd
+        for (int i = 0; i < ABUT_PACK; i++) p->lo[d][i] = round_down(lo[d][i]), p->hi[d][i] = round_up(hi[d][i]);
+        bound->lo[d] = p->lo[d][0], bound->hi[d] = p->hi[d][0];
+        for (size_t i = 0; i < n; i++) {
+            bound->lo[d] = p->lo[d][i] < bound->lo[d] ? p->lo[d][i] : bound->lo[d];
+            bound->hi[d] = p->hi[d][i] > bound->hi[d] ? p->hi[d][i] : bound->hi[d];
+            items += (double)p->hi[d][i] - (double)p->lo[d][i];
+        }
+        whole += (double)bound->hi[d] - (double)bound->lo[d];
+        for (size_t i = n; i < ABUT_PACK; i++) p->lo[d][i] = p->hi[d][i] = NAN;
+    }
+    return whole * (double)n / items;
 }
 
 static abut_fbox wide_bound(const abut_wide *w)
@@ -167,6 +178,29 @@ static size_t levels_plan(abut_boxtree *t)
     return total;
 }
 
+/* The boxes of a pack lie anywhere: those of the next one are fetched early. */
+static inline void pack_fetch(const abut_box *box, const abut_pack *p)
+{
+    for (int i = 0; i < ABUT_PACK && p->item[i] >= 0; i++) {
+        __builtin_prefetch(&box[p->item[i]]);
+        __builtin_prefetch(&box[p->item[i]].hi[2]);
+    }
+}
+
+void abut_boxtree_refit(const abut_box *box, abut_boxtree *tree)
+{
+    abut_boxtree *t = tree;
+    const size_t n = t->n;
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
+    for (size_t p = 0; p < t->n_pack; p++) {
+        const size_t left = n - p * ABUT_PACK;
+        if (p + 1 < t->n_pack) pack_fetch(box, &t->pack[p + 1]);
+        t->slack[p] = pack_fill(box, left < ABUT_PACK ? left : ABUT_PACK, &t->pack[p], &t->bound[p]);
+    }
+    t->loose = t->n_pack ? abut_sum(t->slack, t->n_pack) / (double)t->n_pack : 1;
+    nodes_fill(t);
+}
+
 abut_status abut_boxtree_build(const abut_box *box, const int32_t *id, size_t n, abut_boxtree *tree, abut_err *err)
 {
     *tree = (abut_boxtree){ .n = n, .n_pack = (n + ABUT_PACK - 1) / ABUT_PACK };
@@ -175,8 +209,9 @@ abut_status abut_boxtree_build(const abut_box *box, const int32_t *id, size_t n,
     struct key *k = malloc(n * sizeof *k);
     tree->pack = malloc(tree->n_pack * sizeof *tree->pack);
     tree->bound = malloc(tree->n_pack * sizeof *tree->bound);
+    tree->slack = malloc(tree->n_pack * sizeof *tree->slack);
     tree->node = malloc(total * sizeof *tree->node);
-    if (!k || !tree->pack || !tree->bound || !tree->node) {
+    if (!k || !tree->pack || !tree->bound || !tree->slack || !tree->node) {
         free(k);
         abut_boxtree_clear(tree);
         return abut_fail(err, ABUT_E_NOMEM, "box tree: no memory for %zu items", n);
@@ -192,13 +227,10 @@ abut_status abut_boxtree_build(const abut_box *box, const int32_t *id, size_t n,
         #pragma omp single
         order(k, n);
         #pragma omp for schedule(static)
-        for (size_t p = 0; p < t->n_pack; p++) {
-            const size_t lo = p * ABUT_PACK, left = n - lo;
-            pack_fill(box, k + lo, left < ABUT_PACK ? left : ABUT_PACK, &t->pack[p], &t->bound[p]);
-        }
+        for (size_t i = 0; i < t->n_pack * ABUT_PACK; i++) t->pack[i / ABUT_PACK].item[i % ABUT_PACK] = i < n ? k[i].id : -1;
     }
-    nodes_fill(tree);
     free(k);
+    abut_boxtree_refit(box, tree);
     return ABUT_OK;
 }
 
@@ -206,6 +238,7 @@ void abut_boxtree_clear(abut_boxtree *t)
 {
     free(t->pack);
     free(t->bound);
+    free(t->slack);
     free(t->node);
     *t = (abut_boxtree){ 0 };
 }

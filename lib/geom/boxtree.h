@@ -28,9 +28,11 @@ typedef struct abut_boxtree {
     size_t n, n_pack;
     abut_pack *pack;        /* [n_pack]; all but the last are full */
     abut_fbox *bound;       /* [n_pack] */
+    double *slack;          /* [n_pack] extent of a pack over the mean one of its items, both summed over axes */
     abut_wide *node;        /* level after level; child c of node i of level l is node 8 i + c of level l - 1, or a pack */
     size_t level[ABUT_BOXTREE_LEVELS];  /* first node of each level; level 0 has the packs as children */
     int n_level;
+    double loose;           /* mean of slack: 1 where the items of every pack are one box */
 } abut_boxtree;
 
 /* Items found so far, as bits; `top` says which words are not zero, so that a sweep costs what was found. */
@@ -44,6 +46,9 @@ typedef struct abut_found {
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_boxtree_build(const abut_box *box, const int32_t *id, size_t n, abut_boxtree *tree,
                                              abut_err *err);
+/** New boxes for the items of a tree, which stay in their packs: much less work.  tree->loose tells how well they still fit
+ * together. */
+void abut_boxtree_refit(const abut_box *box, abut_boxtree *tree);
 void abut_boxtree_clear(abut_boxtree *tree);
 
 /** Marks every item > above whose float box overlaps q (closed). */

@@ -13,13 +13,16 @@
 #define CHUNK 1024          /* candidates tested at a time, enough for nearly every pack; their boxes stay in the second cache */
 #define LARGE 16            /* an item is large when its extent is beyond this many times the usual one */
 #define SAMPLE ((size_t)127)
+#define LOOSER 1.25         /* than they were made: trees of which packs are so are made anew */
 
 /* Items of four sorts get trees of their own.  Large ones would spoil the packs of small ones, as boxes and as queries;
  * still ones are never searched against still ones. */
 enum { MOVING = 0, MOVING_LARGE, STILL, STILL_LARGE, N_SORT };
 
-struct forest {
+struct abut_bvh_trees {
+    size_t n;
     abut_boxtree tree[N_SORT];
+    double loose[N_SORT];       /* as they were made */
 };
 
 /* What one thread found: second indices, item after item. */
@@ -47,7 +50,7 @@ struct room {
 
 struct search {
     const abut_items *a, *b;
-    struct forest *fa, *fb;
+    const abut_bvh_trees *fa, *fb;
     size_t max_pairs;
     struct spot *spot;      /* [a->n] */
 };
@@ -123,22 +126,24 @@ static double large_extent(const abut_items *s)
     return LARGE * e[m / 2];
 }
 
-static void forest_clear(struct forest *f)
+void abut_bvh_trees_free(abut_bvh_trees **trees)
 {
-    for (int s = 0; s < N_SORT; s++) abut_boxtree_clear(&f->tree[s]);
+    for (int q = 0; *trees && q < N_SORT; q++) abut_boxtree_clear(&(*trees)->tree[q]);
+    free(*trees);
+    *trees = NULL;
 }
 
-static abut_status forest_build(const abut_items *s, struct forest *f, abut_err *err)
+static abut_status trees_build(const abut_items *s, abut_bvh_trees **out, abut_err *err)
 {
-    *f = (struct forest){ 0 };
-    if (!s->n) return ABUT_OK;
+    abut_bvh_trees *f = *out = calloc(1, sizeof *f);
     int32_t *id = malloc(s->n * sizeof *id);
     uint8_t *sort = malloc(s->n);
     abut_status rc = ABUT_OK;
-    if (!id || !sort) {
+    if (!f || !id || !sort) {
         rc = abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu items", s->n);
         goto done;
     }
+    f->n = s->n;
     const double large = large_extent(s);
     for (size_t i = 0; i < s->n; i++)
         sort[i] = (uint8_t)((s->still && s->still[i] ? STILL : MOVING) + (extent(&s->box[i]) > large));
@@ -147,12 +152,45 @@ static abut_status forest_build(const abut_items *s, struct forest *f, abut_err 
         for (size_t i = 0; i < s->n; i++)
             if (sort[i] == q) id[n++] = (int32_t)i;
         rc = abut_boxtree_build(s->box, id, n, &f->tree[q], err);
+        f->loose[q] = f->tree[q].loose;
     }
-    if (rc) forest_clear(f);
 done:
+    if (rc) abut_bvh_trees_free(out);
     free(id);
     free(sort);
     return rc;
+}
+
+/* Every item of the trees is still or moves as it did when they were made. */
+static int same_sorts(const abut_items *s, const abut_bvh_trees *f)
+{
+    int same = f->n == s->n;
+    for (int q = 0; q < N_SORT; q++) {
+        const abut_boxtree *t = &f->tree[q];
+        for (size_t i = 0; same && i < t->n; i++) {
+            const int32_t item = t->pack[i / ABUT_PACK].item[i % ABUT_PACK];
+            same = (s->still && s->still[item]) == (q >= STILL);
+        }
+    }
+    return same;
+}
+
+static int refit(const abut_items *s, abut_bvh_trees *f)
+{
+    int good = 1;
+    for (int q = 0; good && q < N_SORT; q++) {
+        if (!f->tree[q].n) continue;
+        abut_boxtree_refit(s->box, &f->tree[q]);
+        good = f->tree[q].loose <= LOOSER * f->loose[q];
+    }
+    return good;
+}
+
+static abut_status trees_of(const abut_items *s, abut_bvh_trees **f, abut_err *err)
+{
+    if (*f && same_sorts(s, *f) && refit(s, *f)) return ABUT_OK;
+    abut_bvh_trees_free(f);
+    return trees_build(s, f, err);
 }
 
 /* ---- one pack of queries ---- */
@@ -377,24 +415,29 @@ static abut_status search_run(const struct search *s, abut_pair_list *out, abut_
     return rc;
 }
 
-abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, size_t max_pairs, abut_pair_list *out, abut_err *err)
+abut_status abut_bvh_pairs_kept(const abut_items *a, abut_bvh_trees **ta, const abut_items *b, abut_bvh_trees **tb,
+                                size_t max_pairs, abut_pair_list *out, abut_err *err)
 {
     out->n = 0;
     if (!a->n || !b->n) return ABUT_OK;
-    struct forest fa = { 0 }, fb = { 0 };
-    struct search s = { .a = a, .b = b, .fa = &fa, .fb = a == b ? &fa : &fb, .max_pairs = max_pairs };
     abut_status rc = items_check(a, "the first set", err);
     if (!rc && a != b) rc = items_check(b, "the second set", err);
+    if (!rc) rc = trees_of(a, ta, err);
+    if (!rc && a != b) rc = trees_of(b, tb, err);
     if (rc) return rc;
-    rc = forest_build(a, &fa, err);
-    if (!rc && a != b) rc = forest_build(b, &fb, err);
-    if (!rc) {
-        s.spot = malloc(a->n * sizeof *s.spot);
-        rc = s.spot ? search_run(&s, out, err) : abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu items", a->n);
-    }
+    struct search s = { .a = a, .b = b, .fa = *ta, .fb = a == b ? *ta : *tb, .max_pairs = max_pairs };
+    s.spot = malloc(a->n * sizeof *s.spot);
+    rc = s.spot ? search_run(&s, out, err) : abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu items", a->n);
     free(s.spot);
-    forest_clear(&fa);
-    if (a != b) forest_clear(&fb);
+    return rc;
+}
+
+abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, size_t max_pairs, abut_pair_list *out, abut_err *err)
+{
+    abut_bvh_trees *ta = NULL, *tb = NULL;
+    const abut_status rc = abut_bvh_pairs_kept(a, &ta, b, &tb, max_pairs, out, err);
+    abut_bvh_trees_free(&ta);
+    abut_bvh_trees_free(&tb);
     return rc;
 }
 
