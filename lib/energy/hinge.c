@@ -102,21 +102,23 @@ static void wing_modes(const hinge *H, abut_vec3 dA, abut_vec3 dB, double *both,
 void abut_hinge_hessian(double k, double rest, const double x[12], int project, double *H)
 {
     static const double turn[4] = { -1, 1, 0, 0 };
-    void (*const add)(int, double, double, const double *, const double *, double *) =
-        project ? abut_two_modes_add_positive : abut_two_modes_add;
     hinge at;
     if (!open_hinge(x, &at)) return;
     const double d = bent(&at, rest), D = 2 * k * d, c = cos(0.5 * at.theta), s = sin(0.5 * at.theta), sine = 2 * s * c;
     const abut_vec3 mA = abut_v3_cross(at.A.p, at.e), mB = abut_v3_cross(at.e, at.B.p);
     const abut_vec3 bisector = abut_v3_axpy(abut_v3_scale(c, at.A.p), -s, mA), across = abut_v3_cross(at.e, bisector);
-    double alpha[2][12], beta[2][12], shear[2][12], tb[12], tc[12];
+    double alpha[2][12], beta[2][12], shear[2][12], tb[12], tc[12], v[48];
     wing_modes(&at, at.A.p, at.B.p, alpha[0], alpha[1]);
     wing_modes(&at, mA, mB, beta[0], beta[1]);
     wing_modes(&at, at.e, at.e, shear[0], shear[1]);
     abut_mode_row(4, turn, bisector, 1 / at.l, tb);
     abut_mode_row(4, turn, across, 1 / at.l, tc);
-    add(4, 4 * k, D, alpha[0], beta[0], H);
-    add(4, 0, D, alpha[1], beta[1], H);
-    add(4, -D * sine, sqrt(2) * D * c, tb, shear[0], H);
-    add(4, D * sine, sqrt(2) * D * s, tc, shear[1], H);
+    const struct { double d, o; const double *u, *w; } mode[4] = {
+        { 4 * k, D, alpha[0], beta[0] }, { 0, D, alpha[1], beta[1] },
+        { -D * sine, sqrt(2) * D * c, tb, shear[0] }, { D * sine, sqrt(2) * D * s, tc, shear[1] } };
+    for (int m = 0; m < 4; m++) {
+        if (project) abut_two_modes_positive(4, mode[m].d, mode[m].o, mode[m].u, mode[m].w, v + 12 * m);
+        else abut_two_modes_add(4, mode[m].d, mode[m].o, mode[m].u, mode[m].w, H);
+    }
+    if (project) abut_add_squares4(v, H);
 }

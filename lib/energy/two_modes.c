@@ -1,6 +1,9 @@
 #include "energy/two_modes.h"
 
 #include "linalg/bsr.h"
+#include "linalg/lanes.h"
+
+#include <string.h>
 
 /* where the blocks (a, a), (a, a + 1), ... of corner a begin */
 static const int FIRST[4] = { 0, 36, 63, 81 };
@@ -23,16 +26,41 @@ void abut_two_modes_add(int corners, double d, double o, const double *u, const 
     add(corners, u, half, H);
 }
 
+void abut_two_modes_positive(int corners, double d, double o, const double *u, const double *w, double *v)
+{
+    const double r = sqrt(d * d + 4 * o * o), most = d > 0 ? 0.5 * (d + r) : 2 * o * o / (r - d);    /* without cancellation */
+    /* along (1, t) */
+    const int some = most > 0;
+    const double t = some ? o / most : 0, root = some ? sqrt(most / (1 + t * t)) : 0;
+    for (int k = 0; k < 3 * corners; k++) v[k] = root * (u[k] + t * w[k]);
+}
+
 void abut_two_modes_add_positive(int corners, double d, double o, const double *u, const double *w, double *H)
 {
-    const double r = hypot(d, 2 * o), most = d > 0 ? 0.5 * (d + r) : 2 * o * o / (r - d);    /* without cancellation */
-    if (!(most > 0)) return;
-    /* most v v^T with v along (most, o) */
-    const double root = sqrt(most) / hypot(most, o);
     double v[12], half[12];
-    for (int k = 0; k < 3 * corners; k++) {
-        v[k] = root * (most * u[k] + o * w[k]);
-        half[k] = 0.5 * v[k];
-    }
+    abut_two_modes_positive(corners, d, o, u, w, v);
+    for (int k = 0; k < 3 * corners; k++) half[k] = 0.5 * v[k];
     add(corners, v, half, H);
+}
+
+/* Rows of the sum, four entries at a time; of row 3 a + i the blocks from column 3 a on are packed. */
+ABUT_LANES_CLONES
+void abut_add_squares4(const double *v, double *H)
+{
+    for (int a = 0; a < 4; a++)
+        for (int i = 0; i < 3; i++) {
+            abut_lanes row[3] = { { 0 } };
+            double entry[12];
+            for (int m = 0; m < 4; m++) {
+                const double f = v[12 * m + 3 * a + i];
+                for (int q = 0; q < 3; q++) {
+                    abut_lanes w;
+                    memcpy(&w, v + 12 * m + 4 * q, sizeof w);
+                    row[q] += f * w;
+                }
+            }
+            memcpy(entry, row, sizeof entry);
+            for (int b = a; b < 4; b++)
+                for (int j = 0; j < 3; j++) H[FIRST[a] + 9 * (b - a) + 3 * i + j] += entry[3 * b + j];
+        }
 }
