@@ -330,6 +330,46 @@ TEST(random_doubles_filter_and_integers_agree)
     for (int i = ABUT_FILTER_BOX; i < ABUT_FILTER_STAGES; i++) CHECK(decided[i] > 100);
 }
 
+/* Motions in a plane that slopes, but for rounding: every determinant is of the size of its error, and every sign is in doubt.
+ * Every third goes across an edge, but for rounding, at t = 1/2, or straight down along it all the way: the plane is crossed for
+ * sure, at a place in doubt. */
+TEST(where_rounding_decides_the_filter_says_nothing_that_the_integers_do_not)
+{
+    abut_rng r = { 16 };
+    int yes = 0, no = 0;
+    for (int it = 0, runs = check_runs(4000, 200000); it < runs; it++) {
+        query q = { it & 1 ? ABUT_EE : ABUT_PT, { 0 }, { 0 } };
+        const double a = abut_rng_real(&r, -1, 1), b = abut_rng_real(&r, -1, 1), far = it % 4 < 2 ? 0 : 3;
+        const double noise = it % 8 < 4 ? 0 : 0x1p-52;
+        for (int t = 0; t < 2; t++)
+            for (int i = 0; i < 4; i++) {
+                double *const x = (t ? q.x1 : q.x0) + 3 * i;
+                x[0] = far + abut_rng_real(&r, -1, 1), x[1] = far + abut_rng_real(&r, -1, 1);
+                x[2] = a * x[0] + b * x[1] + noise * abut_rng_real(&r, -1, 1);
+            }
+        const int e = q.s == ABUT_EE ? 6 : 3;       /* the edge that point 0 meets */
+        const double part = abut_rng_real(&r, 0, 1);
+        for (int k = 0; k < 3 && it % 3 == 0; k++) {
+            for (int i = 0; i < 4; i++) q.x0[3 * i + k] = abut_rng_real(&r, -1, 1), q.x1[3 * i + k] = abut_rng_real(&r, -1, 1);
+            const double from = (q.x0[e + k] + q.x1[e + k]) / 2, to = (q.x0[e + 3 + k] + q.x1[e + 3 + k]) / 2;
+            q.x1[k] = 2 * (from + part * (to - from)) - q.x0[k];
+        }
+        if (it % 12 < 6 && it % 3 == 0) {
+            memcpy(q.x1, q.x0, sizeof q.x1);
+            for (int k = 0; k < 2; k++) q.x0[k] = q.x1[k] = q.x0[e + k] + part * (q.x0[e + 3 + k] - q.x0[e + k]);
+            for (int i = 2; i < e; i += 3) q.x0[i] = 2, q.x1[i] = -2;
+        }
+        const int quick = abut_ccd_filter(q.s, q.x0, q.x1, NULL);
+        double lo, hi;
+        const int timed = abut_ccd_exact(q.s, q.x0, q.x1, &lo, &hi);    /* goes past the filter's yes */
+        const query back = transformed(&q, 0, &r);
+        CHECK(quick < 0 || quick == timed);
+        CHECK(exact(&back) == timed);
+        yes += timed, no += !timed;
+    }
+    CHECK(yes > 500 && no > 500);
+}
+
 TEST(hostile_coordinates_give_a_contact_or_the_exact_answer)
 {
     query q = face_query(.25, .25, 1, -1);
@@ -365,6 +405,7 @@ int main(int argc, char **argv)
     RUN(touch_of_side_corner_and_end_is_contact_and_one_ulp_off_is_none);
     RUN(answer_does_not_change_under_symmetries_and_affine_maps);
     RUN(random_doubles_filter_and_integers_agree);
+    RUN(where_rounding_decides_the_filter_says_nothing_that_the_integers_do_not);
     RUN(hostile_coordinates_give_a_contact_or_the_exact_answer);
     return check_done();
 }

@@ -118,6 +118,28 @@ TEST(no_contact_is_missed_and_no_time_is_later_than_the_first)
     CHECK(contacts > n / 20 && clear[0] > n / 20 && clear[1] > n / 20 && clear[1] + contacts > n - n / 100);
 }
 
+/* In one plane far from the origin the heights that are computed of a box are off by a rounding, most of them to one side: only
+ * the bound on that keeps the box. */
+TEST(rounding_of_large_coordinates_hides_no_contact)
+{
+    abut_rng r = { 14 };
+    int contacts = 0, clear = 0;
+    for (int i = 0, n = check_runs(400, 40000); i < n; i++) {
+        const abut_stencil s = i % 2 ? ABUT_EE : ABUT_PT;
+        const double height = abut_rng_real(&r, 900, 1100);
+        double x0[12], x1[12], toi;
+        for (int k = 0; k < 12; k++) {
+            x0[k] = k % 3 == i % 3 ? height : abut_rng_real(&r, -1, 1);
+            x1[k] = k % 3 == i % 3 ? height : abut_rng_real(&r, -1, 1);
+        }
+        const int yes = abut_ccd_exact(s, x0, x1, NULL, NULL);
+        const abut_ccd_answer a = inclusion(1, s, x0, x1, 0, 1e-3, 3000, &toi);
+        CHECK(!yes || a != ABUT_CCD_CLEAR);
+        contacts += yes, clear += a == ABUT_CCD_CLEAR;
+    }
+    CHECK(contacts > 100 && clear > 50);
+}
+
 TEST(a_minimum_separation_is_kept_up_to_the_time_returned)
 {
     abut_rng r = { 12 };
@@ -202,6 +224,7 @@ int main(int argc, char **argv)
     RUN(reference_cases_have_their_known_answers);
     RUN(a_graze_without_crossing_is_contact);
     RUN(no_contact_is_missed_and_no_time_is_later_than_the_first);
+    RUN(rounding_of_large_coordinates_hides_no_contact);
     RUN(a_minimum_separation_is_kept_up_to_the_time_returned);
     RUN(a_search_cut_short_is_a_contact_not_an_all_clear);
     RUN(bad_numbers_are_never_clear);

@@ -64,6 +64,23 @@ TEST(orientation_of_nearly_coplanar_points_equals_rational_arithmetic)
     CHECK(zero > 10);
 }
 
+TEST(orientation_of_nearly_collinear_points_in_the_plane_equals_rational_arithmetic)
+{
+    abut_rng r = { 6 };
+    int zero = 0;
+    for (int it = 0, runs = check_runs(20000, 2000000); it < runs; it++) {
+        const double offset = it % 4 ? 0 : ldexp(1, (int)abut_rng_below(&r, 30) - 2), s = abut_rng_real(&r, -1, 2);
+        double v[6];
+        for (int i = 0; i < 4; i++) v[i] = offset + abut_rng_real(&r, -1, 1);
+        for (int k = 0; k < 2; k++) v[4 + k] = it % 3 ? v[k] + s * (v[2 + k] - v[k]) : (v[k] + v[2 + k]) / 2;
+        if (it % 5 == 0) v[4] = nextafter(v[4], 10);
+        const int want = rational_orient(v, 2);
+        zero += want == 0;
+        CHECK(orient2d_of(v) == want);
+    }
+    CHECK(zero > 10);
+}
+
 TEST(orientation_on_small_grids_equals_rational_arithmetic)
 {
     abut_rng r = { 2 };
@@ -326,6 +343,7 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     RUN(orientation_has_the_documented_sign);
     RUN(orientation_of_nearly_coplanar_points_equals_rational_arithmetic);
+    RUN(orientation_of_nearly_collinear_points_in_the_plane_equals_rational_arithmetic);
     RUN(orientation_on_small_grids_equals_rational_arithmetic);
     RUN(orientation_survives_subnormal_and_huge_coordinates);
     RUN(orientation_changes_sign_with_every_swap);
