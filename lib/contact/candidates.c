@@ -93,6 +93,7 @@ static void still_fill(const abut_collmesh *cm, const uint8_t *fixed, uint8_t *s
 
 static void lists_empty(abut_candidates *c)
 {
+    c->of.reach = -1;
     c->vt.n = c->ee.n = c->ve.n = c->vv.n = 0;
 }
 
@@ -237,6 +238,7 @@ static abut_status lists_cull(const abut_collmesh *cm, const abut_box *box, abut
 abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                  abut_candidates *cand, abut_err *err)
 {
+    cand->of.reach = -1;
     abut_status rc = boxes_fill(cm, y0, y1, reach, &cand->boxes, err);
     const abut_box *box = cand->boxes.box;
     if (!rc) rc = lists_cull(cm, box, cand, err);
@@ -323,9 +325,32 @@ static abut_status list_copy(const abut_pair_list *from, abut_pair_list *to, abu
     return ABUT_OK;
 }
 
+/* Whether the lists are those of this motion; y1 NULL is none of them. */
+static int is_answered(const abut_candidates *c, size_t n3, const double *y0, const double *y1, double reach)
+{
+    return y1 && c->of.y && c->of.reach == reach && c->of.cap == 2 * n3 && !memcmp(c->of.y, y0, n3 * sizeof *y0) &&
+           !memcmp(c->of.y + n3, y1, n3 * sizeof *y1);
+}
+
+static abut_status remember(abut_candidates *c, size_t n3, const double *y0, const double *y1, double reach, abut_err *err)
+{
+    if (!y1 || !n3) return ABUT_OK;
+    if (c->of.cap != 2 * n3) {
+        free(c->of.y);
+        c->of = (struct abut_cand_motion){ malloc(2 * n3 * sizeof *c->of.y + 1), -1, 2 * n3 };
+        if (!c->of.y) return abut_fail(err, ABUT_E_NOMEM, "candidates: no memory for %zu coordinates", 2 * n3);
+    }
+    memcpy(c->of.y, y0, n3 * sizeof *y0);
+    memcpy(c->of.y + n3, y1, n3 * sizeof *y1);
+    c->of.reach = reach;
+    return ABUT_OK;
+}
+
 abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, const double *y0, const double *y1,
                                  double reach, const uint8_t *fixed, abut_nearby *near, abut_candidates *out, abut_err *err)
 {
+    const size_t n3 = 3 * (size_t)cm->nc;
+    if (is_answered(out, n3, y0, y1, reach)) return ABUT_OK;
     lists_empty(out);
     abut_status rc = boxes_fill(cm, y0, y1, reach, &out->boxes, err);
     const abut_box *box = out->boxes.box;
@@ -347,6 +372,7 @@ abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, 
     if (!rc) rc = list_copy(&near->wide.ve, &out->ve, err);
     if (!rc) rc = list_copy(&near->wide.vv, &out->vv, err);
     if (!rc) rc = lists_cull(cm, box, out, err);
+    if (!rc) rc = remember(out, n3, y0, y1, reach, err);
     if (rc) lists_empty(out);
     const size_t found = abut_candidates_count(&near->wide);
     near->uses++;
@@ -372,5 +398,6 @@ void abut_candidates_clear(abut_candidates *c)
     abut_bvh_trees_free(&c->of_triangles);
     free(c->boxes.box);
     free(c->boxes.still);
+    free(c->of.y);
     *c = (abut_candidates){ 0 };
 }

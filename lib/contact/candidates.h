@@ -24,6 +24,11 @@ typedef struct abut_candidates {
         size_t cap;
     } boxes;
     abut_bvh_trees *of_vertices, *of_edges, *of_triangles;  /* kept for the next search */
+    struct abut_cand_motion {   /* what the lists are for, where abut_candidates_near has made them */
+        double *y;          /* [6 nc] start, then end */
+        double reach;       /* m; below 0: nothing */
+        size_t cap;
+    } of;
 } abut_candidates;
 
 enum { ABUT_CANDIDATE_LISTS = 4 };
@@ -98,6 +103,7 @@ typedef struct abut_nearby {
 /** What abut_candidates_find gives for y0 -> y1, to the byte: culled from the wide search where the boxes of all vertices
  * lie inside those of that search, else from a new one.
  *
+ * out      serves this near alone; left as it is when it holds the answer already
  * y_from   NULL, or positions [nc] from which a motion to the neighbourhood of y1 is to be expected too: a new search is
  *          made wide enough to hold them
  * Fails    as abut_candidates_find */

@@ -11,9 +11,17 @@ static void coasting_point(const abut_solver *s, const double *v, double share, 
         xt[i] = p->held[i / 3] ? p->target[i] : p->row[i / 3] >= 0 ? s->x[i] + h * v[i] : s->x[i];
 }
 
-abut_status abut_solver_contacts_before(abut_solver *s, const double *v, abut_report *rep, abut_err *err)
+/* s->p to there, and the end of s->p, which rounding may make another point. */
+static void coasting_way(abut_solver *s, const double *v)
 {
     coasting_point(s, v, 1, s->xt);
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) s->p[i] = s->xt[i] - s->x[i];
+    abut_search_point(s, 1);
+}
+
+abut_status abut_solver_contacts_before(abut_solver *s, const double *v, abut_report *rep, abut_err *err)
+{
+    coasting_way(s, v);     /* its candidates will be asked for again */
     abut_collmesh_gather(&s->prob.cm, s->xt, s->yt);
     return abut_search_contacts(s, s->yt, rep, err);
 }
@@ -27,8 +35,7 @@ abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut
     double stay = 0, coast = 0;
     *coasts = 0;
     abut_script_stop(s);
-    coasting_point(s, v, 1, s->xt);
-    for (size_t i = 0; i < n3; i++) s->p[i] = s->xt[i] - s->x[i];
+    coasting_way(s, v);
     abut_status rc = abut_solver_bound(s, 1, &lim, rep, err);
     if (rc == ABUT_E_GEOM) return ABUT_OK;   /* a gap too small to move at all: the minimiser tells which */
     if (rc || lim.alpha < 1) return rc;
