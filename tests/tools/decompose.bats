@@ -105,6 +105,8 @@ figure() { # name: its value in the JSON of the last model
     grep -aq part/node "cut--bynodes.abut"
     exits 2 "$BIN/decompose" --method spectral "$box" -o x.abut
     says "know kway and recursive"
+    exits 2 "$BIN/decompose" -k 0 "$box" -o x.abut
+    says "at least 1 part"
     exits 2 "$BIN/decompose" --by faces "$box" -o x.abut
     says "know elements and nodes"
     exits 3 "$BIN/decompose" --weights node/mass "$box" -o x.abut

@@ -231,6 +231,7 @@ P
     exits 2 "$BIN/export" "$run" --png a --color blue; says "blue"
     exits 2 "$BIN/export" "$run" --png a --size 9; says "WxH"
     exits 2 "$BIN/export" "$run" --png a --camera 1,100; says "pitch"
+    exits 2 "$BIN/export" "$run" --png a --camera 1,2,0; says "zoom must be between 0.01 and 1000"
     exits 2 "$BIN/export" "$run" --png a --range 3:2; says "LOW:HIGH"
     [ ! -e a ]
 }

@@ -339,6 +339,7 @@ constraintOffset 1e-3\nQPSolver Gurobi\nuseActiveSetConvergence\nconstraintSolve
     refused "s.txt:3: script 'DCORotCylinders': expected four obstacles" <<< "shapes input 1$t"$'\nscript DCORotCylinders'
     refused "s.txt:3: script 'DCOSqueezeOut': expected an obstacle" <<< "shapes input 1$t"$'\nscript DCOSqueezeOut'
     refused "s.txt:3: handleRatio 1: expected more than 0 and less than 1" <<< "shapes input 1$t"$'\nhandleRatio 1'
+    refused "s.txt:3: this section has no end" <<< "shapes input 1$t"$'\nsection QP\ndt 1'
     refused "s.txt:3: meshCO: 'turn': expected rotate" <<< "shapes input 1$t"$'\nmeshCO input/tri.obj 0 0 0 1 50 0 turn 1 2 3'
     refused "s.txt:4: rotateModel a second time" <<< "shapes input 1$t"$'\nrotateModel 1 0 0 9\nrotateModel 1 0 0 9'
     refused "s.txt:3: dampingRatio -0.1: expected at least 0" <<< "shapes input 1$t"$'\ndampingRatio -0.1'

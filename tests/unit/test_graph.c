@@ -3,6 +3,7 @@
 #include "linalg/chol.h"
 #include "part/dual.h"
 #include "part/graph.h"
+#include "part/partition.h"
 
 #include "check.h"
 
@@ -239,6 +240,25 @@ TEST(too_many_parts_and_nodes_out_of_range_are_refused)
     CHECK(abut_partition_tets(5, 1, tet, 1, part, &s, &err) == ABUT_OK);
 }
 
+TEST(a_partition_is_taken_whole_and_in_range_or_refused)
+{
+    static const int32_t part[4] = { 0, 2, 1, 2 };
+    for (int wrong = 0; wrong < 6; wrong++) {
+        abut_arrays s = { 0 };
+        abut_partition p = { 0 };
+        abut_err err = { 0 };
+        int32_t *to = wrong == 1 ? NULL : abut_arrays_put_rows(&s, "part/element", ABUT_I32, 4 - (wrong == 2), 0, "", &err);
+        if (to) memcpy(to, part, (size_t)(4 - (wrong == 2)) * sizeof *to);
+        if (wrong == 3) to[1] = -1;
+        if (wrong != 4) CHECK(!abut_arrays_put_i32(&s, "part/count", wrong == 5 ? 2 : 3, &err));
+        const abut_status rc = abut_partition_view(&s, 4, &p, &err);
+        if (!wrong) CHECK(!rc && p.k == 3 && !memcmp(p.part, part, sizeof part));
+        else CHECK(rc == ABUT_E_FORMAT && !p.part && strstr(err.msg, wrong == 3 || wrong == 5 ? "tet 1 is in part" : "together"));
+        abut_arrays_clear(&s);
+        CHECK(!abut_partition_view(&s, 4, &p, &err) && !p.part);    /* none */
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -250,5 +270,6 @@ int main(int argc, char **argv)
     RUN(separate_bodies_are_told_from_split_parts);
     RUN(mending_moves_an_island_to_its_neighbour);
     RUN(too_many_parts_and_nodes_out_of_range_are_refused);
+    RUN(a_partition_is_taken_whole_and_in_range_or_refused);
     return check_done();
 }

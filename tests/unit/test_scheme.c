@@ -105,6 +105,25 @@ TEST(a_restart_gives_the_same_bytes)
     world_close(&b);
 }
 
+TEST(the_limit_of_a_step_is_the_tightest_of_its_iterations)
+{
+    world w;
+    int bounded = 0;
+    pile(&w);
+    for (int step = 0; step < 14; step++) {
+        CHECK(!world_run(&w, 1));
+        int tightest = -1;
+        for (int k = 0; k < w.rep.newton; k++)
+            if (w.rep.it[k].bound < (tightest < 0 ? 1 : w.rep.it[tightest].bound)) tightest = k;
+        bounded += tightest >= 0;
+        CHECK((w.rep.limit_iteration > 0) == (tightest >= 0));
+        if (tightest < 0) continue;
+        CHECK(w.rep.limit_iteration == tightest + 1 && w.rep.limit.alpha == w.rep.it[tightest].bound);
+    }
+    CHECK(bounded > 2);
+    world_close(&w);
+}
+
 TEST(the_thread_count_changes_no_byte)
 {
     world a, b;
@@ -154,6 +173,29 @@ TEST(passes_in_separate_processes_give_the_same_bytes)
     CHECK(same_frames(&a.frame, &b.frame));
     world_close(&a);
     world_close(&b);
+}
+
+TEST(a_pending_frame_that_lacks_what_the_step_needs_is_refused_by_name)
+{
+    static const char *const needed[] = { "step/x0", "step/pass", "contact/kappa" };
+    world w;
+    pile(&w);
+    CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err) && !abut_step_solve(&w.st, &w.rep, &w.err));
+    for (int k = 0; k < 6; k++) {
+        w.err = (abut_err){ 0 };
+        CHECK(!abut_step_suspend(&w.st, &w.frame, &w.next, &w.err));
+        const char *name = k < 3 ? needed[k] : "step/penalty";
+        if (k < 3) abut_arrays_remove(&w.next, name);
+        /* half of what belongs to an augmented Lagrangian; an integer for a real number; rows that are missing */
+        if (k == 3) CHECK(!abut_arrays_put_f64(&w.next, name, 1e6, "", &w.err));
+        if (k == 4) CHECK(!abut_arrays_put_i32(&w.next, name, 1, &w.err));
+        const int64_t rows = w.model.nv - (k == 5);
+        if (k > 3) CHECK(abut_arrays_put_rows(&w.next, "step/multiplier", ABUT_F64, rows, 3, "", &w.err) != NULL);
+        if (k == 5) CHECK(!abut_arrays_put_f64(&w.next, name, 1e6, "", &w.err));
+        CHECK(abut_step_resume(&w.st, &w.next, w.at, &w.rep, &w.err) == ABUT_E_FORMAT);
+        CHECK(strstr(w.err.msg, name) && strstr(w.err.msg, "frame 0"));
+    }
+    world_close(&w);
 }
 
 TEST(passes_end_when_they_converge_or_are_spent_and_never_without_saying_so)
@@ -397,8 +439,10 @@ int main(int argc, char **argv)
     RUN(colliding_boxes_keep_their_momentum_and_never_touch);
     RUN(a_block_sticks_above_the_critical_friction_and_slides_below);
     RUN(a_restart_gives_the_same_bytes);
+    RUN(the_limit_of_a_step_is_the_tightest_of_its_iterations);
     RUN(the_thread_count_changes_no_byte);
     RUN(passes_in_separate_processes_give_the_same_bytes);
+    RUN(a_pending_frame_that_lacks_what_the_step_needs_is_refused_by_name);
     RUN(passes_end_when_they_converge_or_are_spent_and_never_without_saying_so);
     RUN(nothing_tunnels_at_any_speed);
     RUN(a_step_starts_where_bodies_get_by_themselves_and_stays_where_that_way_is_not_free);
