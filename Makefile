@@ -22,6 +22,9 @@ BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 # clang warns where a simd pragma, which is a wish, cannot be granted
 WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
 OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE),-O1,-O2)) -g -fno-math-errno
+# the kernels: short loops over the entries of small matrices are written out.  No bit changes
+HOT  := lib/linalg/% lib/geom/% lib/energy/% lib/contact/%
+OPT_HOT := $(if $(DEBUG)$(SANITIZE),,-O3)
 SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
 PKGS     := zlib yaml-0.1
@@ -52,7 +55,7 @@ $B/libabut.a: $(LIB)
 
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) -c $< -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $(if $(filter $(HOT),$<),$(OPT_HOT)) -c $< -o $@
 
 $B/%.o: %.cc Makefile
 	@mkdir -p $(@D)

@@ -104,6 +104,7 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
     iterations(f, r);
     number(f, "factor_nnz", r->factor_nnz);
     number(f, "factor_flops", r->factor_flops);
+    number(f, "factor_bytes", r->factor_bytes);
     fprintf(f, "\"memory_peak\":%zu,\"cpu_seconds\":%.6f,", r->memory_peak, r->cpu);
     seconds(f, &r->seconds);
     fputs("}\n", f);

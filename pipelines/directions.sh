@@ -46,7 +46,7 @@ row() {     # SCENE NODES SOLVER REPORT STATUS
     awk -v scene="$1" -v nodes="$2" -v solver="$3" -v status="$5" '
         function value(key) { return match($0, "\"" key "\":[-0-9.e+]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : 0 }
         { n++; it += value("newton_iterations"); tr += value("line_search_trials"); ns += value("newton_solves"); cpu += value("cpu_seconds")
-          c = value("contacts") + value("half_space_contacts"); most = c > most ? c : most; mb = 8e-6 * value("factor_nnz")
+          c = value("contacts") + value("half_space_contacts"); most = c > most ? c : most; mb = 1e-6 * value("factor_bytes")
           peak = 1e-6 * value("memory_peak") }
         END { printf "| %s | %d | %s | %s | %.1f | %.1f | %.1f | %.3f | %.0f | %.0f | %d |\n", scene, nodes, solver,
                      status ? n " (status " status ")" : n, it / n, tr / n, solver ~ /^newton/ ? it / n : ns / n, cpu / n, mb, peak, most }' "$4" |

@@ -178,9 +178,13 @@ static double psi_of(const abut_elastic *e, size_t t, const double F[9], double 
 /* Tets t .. t + n - 1, n <= ABUT_LANES, with the first one again in lanes without one. */
 typedef struct group {
     size_t t, n;
-    abut_lanes F[9];
-    double psi[ABUT_LANES], P[ABUT_LANES][9];
+    abut_lanes B[9], F[9], P[9], psi;
 } group;
+
+static inline size_t tet_of(const group *g, size_t l)
+{
+    return g->t + (l < g->n ? l : 0);
+}
 
 static abut_density_needs need_of(const abut_elastic *e, const group *g, size_t l)
 {
@@ -192,28 +196,62 @@ static void entries_of(const abut_lanes A[9], size_t l, double a[9])
     for (int i = 0; i < 9; i++) a[i] = A[i][l];
 }
 
+static void set_lane(group *g, size_t l, double psi, const double P[9])
+{
+    g->psi[l] = psi;
+    for (int i = 0; i < 9; i++) g->P[i][l] = P[i];
+}
+
+/* F, to the bit that of `deformation`; P and psi are 0 */
+ABUT_LANES_CLONES
+static void load_group(const abut_elastic *e, const double *x, size_t t, size_t n, group *g)
+{
+    const double *B[ABUT_LANES], *p[4][ABUT_LANES];
+    abut_lanes D[9];
+    g->t = t;
+    g->n = n;
+    g->psi = ABUT_LANES_ALL(0.);
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const size_t k = tet_of(g, l);
+        B[l] = e->B + 9 * k;
+        for (int c = 0; c < 4; c++) p[c][l] = x + 3 * (size_t)e->model->tet[4 * k + (size_t)c];
+    }
+    for (int i = 0; i < 3; i++) {
+        const abut_lanes x0 = { p[0][0][i], p[0][1][i], p[0][2][i], p[0][3][i] };
+        for (int c = 0; c < 3; c++)
+            D[3 * i + c] = (abut_lanes){ p[c + 1][0][i], p[c + 1][1][i], p[c + 1][2][i], p[c + 1][3][i] } - x0;
+    }
+    for (int i = 0; i < 9; i++) {
+        g->B[i] = (abut_lanes){ B[0][i], B[1][i], B[2][i], B[3][i] };
+        g->P[i] = ABUT_LANES_ALL(0.);
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            g->F[3 * i + j] = D[3 * i] * g->B[j] + D[3 * i + 1] * g->B[3 + j] + D[3 * i + 2] * g->B[6 + j];
+}
+
 /* psi and P of those tets whose density needs the rotation: one material model after the other */
+ABUT_LANES_CLONES
 static void rotated_group(const abut_elastic *e, group *g)
 {
     const abut_model *m = e->model;
     abut_lanes R[9], P[9], psi, mu, lambda;
-    int done[ABUT_LANES] = { 0 };
+    abut_lane_mask done = { 0 };
     abut_polar3_lanes(g->F, R);
     for (size_t l = 0; l < ABUT_LANES; l++) {
-        const size_t t = g->t + (l < g->n ? l : 0);
-        mu[l] = e->lame[2 * t];
-        lambda[l] = e->lame[2 * t + 1];
+        mu[l] = e->lame[2 * tet_of(g, l)];
+        lambda[l] = e->lame[2 * tet_of(g, l) + 1];
     }
     for (size_t l = 0; l < g->n; l++) {
         const int model = m->mat_model[m->tet_mat[g->t + l]];
+        abut_lane_mask alike = { 0 };
         if (done[l] || need_of(e, g, l) != ABUT_NEEDS_ROTATION) continue;
         abut_density_rotated(model, &mu, &lambda, g->F, R, &psi, P);
-        for (size_t k = l; k < g->n; k++) {
-            if (m->mat_model[m->tet_mat[g->t + k]] != model || need_of(e, g, k) != ABUT_NEEDS_ROTATION) continue;
-            g->psi[k] = psi[k];
-            entries_of(P, k, g->P[k]);
-            done[k] = 1;
-        }
+        for (size_t k = l; k < g->n; k++)
+            if (m->mat_model[m->tet_mat[g->t + k]] == model && need_of(e, g, k) == ABUT_NEEDS_ROTATION) alike[k] = -1;
+        g->psi = ABUT_LANES_PICK(alike, psi, g->psi);
+        for (int i = 0; i < 9; i++) g->P[i] = ABUT_LANES_PICK(alike, P[i], g->P[i]);
+        done |= alike;
     }
 }
 
@@ -224,14 +262,37 @@ static void spectral_group(const abut_elastic *e, group *g)
     abut_svd3_lanes(g->F, U, s, V);
     for (size_t l = 0; l < g->n; l++) {
         const double stretch[3] = { s[0][l], s[1][l], s[2][l] };
-        double u[9], v[9];
+        double u[9], v[9], P[9];
         abut_principal p;
         if (need_of(e, g, l) != ABUT_NEEDS_STRETCHES) continue;
         abut_elastic_principal(e, g->t + l, stretch, &p);
-        g->psi[l] = p.psi;
         entries_of(U, l, u);
         entries_of(V, l, v);
-        abut_stress_principal(&p, u, v, g->P[l]);
+        abut_stress_principal(&p, u, v, P);
+        set_lane(g, l, p.psi, P);
+    }
+}
+
+/* of those by F alone */
+static void direct_group(const abut_elastic *e, group *g)
+{
+    for (size_t l = 0; l < g->n; l++) {
+        double F[9], P[9] = { 0 };
+        if (need_of(e, g, l) != ABUT_NEEDS_F) continue;
+        entries_of(g->F, l, F);
+        const double psi = psi_direct(e, g->t + l, F, P);
+        set_lane(g, l, psi, P);
+    }
+}
+
+static void add_fibres(const abut_elastic *e, group *g)
+{
+    for (size_t l = 0; l < g->n; l++) {
+        double F[9], P[9], psi = g->psi[l];
+        entries_of(g->F, l, F);
+        entries_of(g->P, l, P);
+        add_fibre(e, g->t + l, F, &psi, P);
+        set_lane(g, l, psi, P);
     }
 }
 
@@ -239,33 +300,27 @@ static void spectral_group(const abut_elastic *e, group *g)
 static void evaluate_group(const abut_elastic *e, const double *x, size_t t, size_t n, group *g)
 {
     int needs[ABUT_NEEDS_STRETCHES + 1] = { 0 };
-    *g = (group){ .t = t, .n = n };
-    for (size_t l = 0; l < ABUT_LANES; l++) {
-        double F[9];
-        deformation(e, x, t + (l < n ? l : 0), F);
-        for (int i = 0; i < 9; i++) g->F[i][l] = F[i];
-        if (l >= n) continue;
-        const abut_density_needs need = need_of(e, g, l);
-        needs[need] = 1;
-        if (need == ABUT_NEEDS_F) g->psi[l] = psi_direct(e, t + l, F, g->P[l]);
-    }
+    load_group(e, x, t, n, g);
+    for (size_t l = 0; l < n; l++) needs[need_of(e, g, l)] = 1;
+    if (needs[ABUT_NEEDS_F]) direct_group(e, g);
     if (needs[ABUT_NEEDS_ROTATION]) rotated_group(e, g);
     if (needs[ABUT_NEEDS_STRETCHES]) spectral_group(e, g);
-    for (size_t l = 0; e->model->mat_fibre && l < n; l++) {
-        double F[9];
-        entries_of(g->F, l, F);
-        add_fibre(e, t + l, F, &g->psi[l], g->P[l]);
-    }
+    if (e->model->mat_fibre) add_fibres(e, g);
 }
 
-/* f[12]: dE/dx at the corners of tet t; dE/dF_mi g_a[i] with g_a the rows of B and g_0 = -(g_1 + g_2 + g_3) */
-static inline void corner_gradients(const abut_elastic *e, size_t t, const double P[9], double f[12])
+/* f[12 n]: dE/dx at the corners of the tets; dE/dF_mi g_a[i] with g_a the rows of B and g_0 = -(g_1 + g_2 + g_3) */
+ABUT_LANES_CLONES
+static void corner_gradients(const abut_elastic *e, const group *g, double *f)
 {
-    const double *B = e->B + 9 * t, w = e->vol[t];
+    const abut_lanes *P = g->P, *B = g->B;
+    abut_lanes w, c[12];
+    for (size_t l = 0; l < ABUT_LANES; l++) w[l] = e->vol[tet_of(g, l)];
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++)
-            f[3 * a + 3 + i] = w * (P[3 * i] * B[3 * a] + P[3 * i + 1] * B[3 * a + 1] + P[3 * i + 2] * B[3 * a + 2]);
-    for (int i = 0; i < 3; i++) f[i] = -(f[3 + i] + f[6 + i] + f[9 + i]);
+            c[3 * a + 3 + i] = w * (P[3 * i] * B[3 * a] + P[3 * i + 1] * B[3 * a + 1] + P[3 * i + 2] * B[3 * a + 2]);
+    for (int i = 0; i < 3; i++) c[i] = -(c[3 + i] + c[6 + i] + c[9 + i]);
+    for (size_t l = 0; l < g->n; l++)
+        for (size_t k = 0; k < 12; k++) f[12 * l + k] = c[k][l];
 }
 
 /* *energy, and f[12 nt] unless it is NULL */
@@ -284,7 +339,7 @@ static abut_status evaluate(const abut_elastic *e, const double *x, double *ener
         for (size_t t = r.lo; t < r.hi; t += ABUT_LANES) {
             evaluate_group(e, x, t, r.hi - t < ABUT_LANES ? r.hi - t : ABUT_LANES, &g);
             for (size_t l = 0; l < g.n; l++) sum += e->vol[t + l] * g.psi[l];
-            for (size_t l = 0; f && l < g.n; l++) corner_gradients(e, t + l, g.P[l], f + 12 * (t + l));
+            if (f) corner_gradients(e, &g, f + 12 * t);
         }
         part[b] = sum;
     }

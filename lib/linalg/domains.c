@@ -189,15 +189,16 @@ abut_status abut_domains_analyse(abut_domains **out, const abut_bsr *A, int32_t 
 /* ---- factors and solves ---- */
 
 /* Values of a domain and its factor; val: room for them. */
-static abut_status domain_factor(domain *d, const abut_bsr *A, double *val, abut_err *err)
+static abut_status domain_factor(domain *d, const abut_bsr *A, int single, double *val, abut_err *err)
 {
     for (size_t b = 0; b < d->local.nnz; b++) memcpy(val + 9 * b, A->val + 9 * (size_t)d->block[b], 9 * sizeof *val);
     abut_bsr with = d->local;
     with.val = val;
-    return abut_chol_factor(d->chol, &with, err);
+    const abut_status rc = single ? abut_chol_factor_single(d->chol, &with, err) : ABUT_E_NUMERIC;
+    return rc == ABUT_E_NUMERIC ? abut_chol_factor(d->chol, &with, err) : rc;
 }
 
-abut_status abut_domains_factor(abut_domains *s, const abut_bsr *A, abut_err *err)
+static abut_status factor(abut_domains *s, const abut_bsr *A, int single, abut_err *err)
 {
     if (A->n != s->n || A->nnz != s->nnz)
         return abut_fail(err, ABUT_E_ARG, "domains: matrix of %d rows, %zu blocks; %d, %zu were analysed", A->n, A->nnz, s->n,
@@ -212,7 +213,7 @@ abut_status abut_domains_factor(abut_domains *s, const abut_bsr *A, abut_err *er
         #pragma omp for schedule(dynamic)
         for (int32_t j = 0; j < s->k; j++) {
             abut_err e = { 0 };
-            const abut_status rc = val ? domain_factor(&s->dom[j], A, val, &e) : no_memory(&e);
+            const abut_status rc = val ? domain_factor(&s->dom[j], A, single, val, &e) : no_memory(&e);
             if (!rc) continue;
             #pragma omp critical (abut_domains_bad)
             if (j < bad) bad = j, why = e;
@@ -220,6 +221,16 @@ abut_status abut_domains_factor(abut_domains *s, const abut_bsr *A, abut_err *er
         free(val);
     }
     return bad < s->k ? abut_fail(err, why.code, "part %d: %s", bad, why.msg) : ABUT_OK;
+}
+
+abut_status abut_domains_factor(abut_domains *s, const abut_bsr *A, abut_err *err)
+{
+    return factor(s, A, 0, err);
+}
+
+abut_status abut_domains_factor_single(abut_domains *s, const abut_bsr *A, abut_err *err)
+{
+    return factor(s, A, 1, err);
 }
 
 /* Copies of a row. */
@@ -270,6 +281,7 @@ abut_domains_stats abut_domains_get_stats(const abut_domains *s)
         const abut_chol_stats c = abut_chol_get_stats(s->dom[j].chol);
         out.factor_nnz += c.factor_nnz;
         out.factor_flops += c.factor_flops;
+        out.bytes += c.bytes;
         if (s->dom[j].m > out.largest) out.largest = s->dom[j].m;
     }
     return out;

@@ -22,6 +22,7 @@ typedef struct abut_domains_stats {
     int32_t domains, largest;   /* how many; rows of the largest */
     int64_t copies;             /* rows of all of them together */
     double factor_nnz, factor_flops;
+    size_t bytes;               /* of the factors that there are */
 } abut_domains_stats;
 
 /** Domains row[first[j] .. first[j+1]), ascending in each, j < k, of a matrix with the pattern of A; every row of A is in one
@@ -32,6 +33,9 @@ ABUT_MUST_USE abut_status abut_domains_analyse(abut_domains **d, const abut_bsr 
                                                abut_err *err);
 /** Factors the A_j of a matrix with the analysed pattern.  Fails  ABUT_E_NUMERIC one of them is not positive definite */
 ABUT_MUST_USE abut_status abut_domains_factor(abut_domains *d, const abut_bsr *A, abut_err *err);
+/** The same in single precision (linalg/chol.h), half the memory: a preconditioner.  A domain that rounding to floats makes
+ * indefinite is factored in double. */
+ABUT_MUST_USE abut_status abut_domains_factor_single(abut_domains *d, const abut_bsr *A, abut_err *err);
 /** z += what the header says; r, z: [3 rows], not overlapping. */
 ABUT_MUST_USE abut_status abut_domains_add(abut_domains *d, abut_domains_join join, const double *r, double *z, abut_err *err);
 int32_t abut_domains_rows(const abut_domains *d);

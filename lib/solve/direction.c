@@ -320,10 +320,12 @@ static void report_factor(const abut_direction *d, abut_report *rep)
         const abut_schwarz_stats s = abut_schwarz_get_stats(d->cg.schwarz);
         rep->factor_nnz = s.factor_nnz;
         rep->factor_flops = s.factor_flops;
+        rep->factor_bytes = 8 * s.factor_nnz;
     } else {
         const abut_chol_stats s = abut_chol_get_stats(d->chol);
         rep->factor_nnz = s.factor_nnz;
         rep->factor_flops = s.factor_flops;
+        rep->factor_bytes = (double)s.bytes;
     }
 }
 
@@ -393,6 +395,24 @@ abut_status abut_direction_factor(abut_direction *d, const abut_problem *p, abut
     rep->factorisations_double += is_whole(d);
     if (rc == ABUT_E_NUMERIC && d->method != ABUT_SOLVE_CG) d->bad_node = node_of_row(p, abut_chol_bad_row(d->chol));
     return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
+}
+
+abut_status abut_direction_factor_coarse(abut_direction *d, const abut_problem *p, int *coarse, abut_report *rep, abut_err *err)
+{
+    double clock = abut_time_wall();
+    *coarse = 0;
+    abut_status rc = d->analysed ? ABUT_OK : symbolic(d, err);
+    LAP(analyse);
+    if (rc) return rc;
+    if (abut_factor_reuse_is_coarse(&d->reuse, d->chol)) {
+        rc = abut_chol_factor_single(d->chol, &d->A, err);
+        LAP(factor);
+        rep->factorisations++;
+        *coarse = !rc;
+        d->reuse.coarse = rc != ABUT_OK;
+        if (rc != ABUT_E_NUMERIC) return rc;
+    }
+    return abut_direction_factor(d, p, rep, err);
 }
 
 /* d->sol = A^-1 rhs by the Schwarz preconditioner. */

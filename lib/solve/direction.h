@@ -110,6 +110,9 @@ ABUT_MUST_USE abut_status abut_direction_matrix(abut_direction *d, const abut_pr
                                                 const abut_pairs *pairs, abut_report *rep, abut_err *err);
 /** Its Cholesky factor; fails as abut_direction_newton. */
 ABUT_MUST_USE abut_status abut_direction_factor(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err);
+/** The same in single precision, *coarse 1, unless the factor is small or would have no positive pivots. */
+ABUT_MUST_USE abut_status abut_direction_factor_coarse(abut_direction *d, const abut_problem *p, int *coarse, abut_report *rep,
+                                                       abut_err *err);
 /** The Hessians of contact and friction at x alone, in arrays of d. */
 ABUT_MUST_USE abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                                   const abut_pairs *pairs, abut_elems *set, abut_err *err);

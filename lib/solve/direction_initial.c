@@ -153,7 +153,7 @@ static abut_status domains_make(abut_initial *s, const abut_problem *p, const ab
     abut_status rc = s->kind == ABUT_SOLVE_DOT ? partition_tets(s, p, &cut, err) : lists_of_rows(s, p, A, &l, err);
     if (!rc && s->kind == ABUT_SOLVE_DOT) rc = lists_of_tets(p, &cut, &l, err);
     if (!rc) rc = abut_domains_analyse(&s->domains, A, l.k, l.first, l.row, err);
-    if (!rc) rc = abut_domains_factor(s->domains, A, err);
+    if (!rc) rc = abut_domains_factor_single(s->domains, A, err);
     lists_clear(&l);
     return rc;
 }
@@ -287,7 +287,7 @@ abut_status abut_initial_make(abut_direction *d, const abut_problem *p, const do
         return rc;
     }
     abut_status rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
-    if (!rc && s->kind == ABUT_SOLVE_LBFGS_H) return abut_direction_factor(d, p, rep, err);
+    if (!rc && s->kind == ABUT_SOLVE_LBFGS_H) return abut_direction_factor_coarse(d, p, &s->coarse, rep, err);
     const double clock = abut_time_wall();
     if (!rc && s->kind == ABUT_SOLVE_LBFGS_IC) rc = abut_ichol_factor(&s->ic, &d->A, err);
     else if (!rc && s->kind == ABUT_SOLVE_GRADIENT) rc = diagonal_make(s, p, &d->A, err);
@@ -308,22 +308,30 @@ abut_precond abut_initial_precond(abut_direction *d, int symmetric)
     }
 }
 
-void abut_initial_stats(const abut_direction *d, double *nnz, double *flops)
+abut_status abut_initial_refine(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err)
+{
+    d->initial.coarse = 0;
+    return abut_direction_factor(d, p, rep, err);
+}
+
+void abut_initial_stats(const abut_direction *d, abut_report *rep)
 {
     const abut_initial *s = &d->initial;
+    const double number = sizeof(double);
     if (s->kind == ABUT_SOLVE_LBFGS_H || (s->kind == ABUT_SOLVE_LBFGS_PD && s->touches == ABUT_TOUCHES_MANY)) {
         const abut_chol_stats c = abut_chol_get_stats(s->kind == ABUT_SOLVE_LBFGS_H ? d->chol : s->touching);
-        *nnz = c.factor_nnz, *flops = c.factor_flops;
+        rep->factor_nnz = c.factor_nnz, rep->factor_flops = c.factor_flops, rep->factor_bytes = (double)c.bytes;
     } else if (s->kind == ABUT_SOLVE_LBFGS_PD) {
         const abut_chol_scalar_stats c = abut_chol_scalar_get_stats(s->constant.factor);
         const double m = s->touches ? s->patched.m : 0;
-        *nnz = c.factor_nnz + 10 * m * m, *flops = c.factor_flops + 9 * m * m * m;
+        rep->factor_nnz = c.factor_nnz + 10 * m * m, rep->factor_flops = c.factor_flops + 9 * m * m * m;
+        rep->factor_bytes = number * rep->factor_nnz;
     } else if (s->kind == ABUT_SOLVE_LBFGS_IC) {
-        *nnz = 9 * (double)s->ic.L.nnz, *flops = 0;
+        rep->factor_nnz = 9 * (double)s->ic.L.nnz, rep->factor_flops = 0, rep->factor_bytes = number * rep->factor_nnz;
     } else if (s->kind == ABUT_SOLVE_GRADIENT) {
-        *nnz = 9 * (double)s->rows, *flops = 0;
+        rep->factor_nnz = 9 * (double)s->rows, rep->factor_flops = 0, rep->factor_bytes = number * rep->factor_nnz;
     } else {
         const abut_domains_stats c = abut_domains_get_stats(s->domains);
-        *nnz = c.factor_nnz, *flops = c.factor_flops;
+        rep->factor_nnz = c.factor_nnz, rep->factor_flops = c.factor_flops, rep->factor_bytes = (double)c.bytes;
     }
 }

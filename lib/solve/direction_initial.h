@@ -1,9 +1,11 @@
 /* The initial matrices of quasi-Newton directions: made at the first iterate of a minimisation, factored there, and kept.
  *
- *     lbfgs-h    the Newton matrix A = D + sum of the projected Hessians, by sparse Cholesky
+ *     lbfgs-h    the Newton matrix A = D + sum of the projected Hessians, by sparse Cholesky, in single precision where that is
+ *                good to a tenth of a gradient, which it nearly always is
  *     dot        A on subdomains: nodes of the elements of one part each.  Nodes on interfaces stand in several of them, and
  *                are completed: what the elements of neighbours add there is counted too.  So a subdomain has the principal
- *                submatrix of A on its nodes; z = mean over the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13)
+ *                submatrix of A on its nodes; z = mean over the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13).
+ *                In single precision
  *     lbfgs-jh   A on disjoint sets of nodes: block Jacobi
  *     lbfgs-ic   A by incomplete Cholesky without fill
  *     lbfgs-pd   D + the Laplacian of the elements (solve/laplacian.h), one scalar matrix for x, y and z, and the Hessians of
@@ -32,6 +34,7 @@ typedef struct abut_initial {
     int32_t parts;          /* wanted; 0: by the number of nodes */
     int32_t k, *part;       /* own partition of the tets, once it has been made */
     abut_domains *domains;
+    int coarse;             /* the factor of lbfgs-h is in single precision */
     abut_ichol ic;
     double *inverse;        /* [9 cap] inverted diagonal blocks, row major */
     int32_t rows, cap;
@@ -54,8 +57,10 @@ ABUT_MUST_USE abut_status abut_initial_make(struct abut_direction *d, const abut
 /** z = D r, an approximate inverse.  symmetric: positive definite, as conjugate gradients want it; else dot's is the mean of
  * the copies, which need not be symmetric.  Good as long as d. */
 abut_precond abut_initial_precond(struct abut_direction *d, int symmetric);
-/** Entries of the factors, and operations to compute them. */
-void abut_initial_stats(const struct abut_direction *d, double *nnz, double *flops);
+/** lbfgs-h: factors the matrix of the last abut_initial_make in double precision. */
+ABUT_MUST_USE abut_status abut_initial_refine(struct abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err);
+/** Entries of the factors, operations to compute them, memory that they take. */
+void abut_initial_stats(const struct abut_direction *d, abut_report *rep);
 void abut_initial_clear(abut_initial *s);
 
 #endif

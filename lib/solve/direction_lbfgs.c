@@ -168,6 +168,19 @@ static int is_stale(abut_quasi *q, const abut_problem *p, const abut_pairs *pair
     return q->age - q->mark_age >= PATIENCE && contacts_changed(q, p, pairs);
 }
 
+/* d->sol = B g with the factor just made solves A sol = g well enough: what is left of g is no more than this. */
+#define FAIR 0.1
+
+static int is_fair(abut_direction *d)
+{
+    const size_t n = 3 * (size_t)d->A.n;
+    const double *g = d->quasi.g0;
+    abut_bsr_multiply(&d->A, d->sol, d->rhs);
+    for (size_t i = 0; i < n; i++) d->rhs[i] -= g[i];
+    const double left2 = abut_dot(d->rhs, d->rhs, n, d->quasi.pairs.part), all2 = abut_dot(g, g, n, d->quasi.pairs.part);
+    return left2 <= FAIR * FAIR * all2;
+}
+
 /* Where the search shall begin: at the minimum of the quadratic model with the last Newton matrix, Li 2020, eq. 3.14.  The
  * Laplacian has none, and its directions are tried whole (Liu 2018, 4.2). */
 static double first_trial(abut_direction *d, double slope)
@@ -208,7 +221,7 @@ static abut_status newton(abut_direction *d, const abut_problem *p, const double
     int done = 0, most = BEFORE_RENEWAL;
     rep->newton_solves++;
     abut_direction_insist(d);       /* friction by its second derivative */
-    d->quasi.insist = 0;
+    d->quasi.insist = d->reuse.insist = 0;
     abut_status rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
     while (!rc && !done) {
         const double clock = abut_time_wall();
@@ -257,8 +270,15 @@ abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const doub
     if (!rc) rc = direct(d, p, x, y, pairs, &slope, &fresh, rep, err);
     if (rc) return rc;
 
-    /* the whole Newton matrix, just factored, gives Newton's direction, unless it has friction from above */
-    d->exact = fresh && d->method == ABUT_SOLVE_LBFGS_H && abut_direction_none_above(d);
+    if (fresh && d->method == ABUT_SOLVE_LBFGS_H && d->initial.coarse && !is_fair(d)) {
+        d->reuse.coarse = 1;
+        rc = abut_initial_refine(d, p, rep, err);
+        if (!rc) rc = apply_down(d, &slope, rep, err);
+        if (rc) return rc;
+    }
+
+    /* the whole Newton matrix, just factored in double precision, gives Newton's direction, unless it has friction from above */
+    d->exact = fresh && d->method == ABUT_SOLVE_LBFGS_H && !d->initial.coarse && abut_direction_none_above(d);
     if (!d->exact) trial = first_trial(d, slope);
     const double length = trial * largest(d->sol, 3 * (size_t)q->nrow);
     if (d->exact) {
@@ -274,6 +294,6 @@ abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const doub
     }
     scatter(p, d->sol, -trial, dir);
     if (!d->plain && d->kinks.n == p->lag.n && p->lag.n) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
-    abut_initial_stats(d, &rep->factor_nnz, &rep->factor_flops);
+    abut_initial_stats(d, rep);
     return ABUT_OK;
 }

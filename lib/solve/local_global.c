@@ -329,6 +329,7 @@ static abut_status report_physics(abut_local_global *s, abut_report *rep, abut_e
     const abut_chol_scalar_stats c = abut_chol_scalar_get_stats(s->A);
     rep->factor_nnz = c.factor_nnz;
     rep->factor_flops = c.factor_flops;
+    rep->factor_bytes = 8 * c.factor_nnz;
     rep->passes = 1;
     rep->eta = 1;
     rep->min_gap = rep->lag_residual = -1;

@@ -76,7 +76,7 @@ typedef struct abut_report {
     double momentum[3];         /* kg m/s, of all simulated nodes */
     double angular[3];          /* kg m^2/s about the origin */
 
-    double factor_nnz, factor_flops;
+    double factor_nnz, factor_flops, factor_bytes;
     size_t memory_peak;         /* bytes */
     size_t candidates;          /* pairs of the last sweep */
     double cpu;                 /* s, of all threads; seconds.total is wall clock */

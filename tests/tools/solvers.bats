@@ -78,6 +78,38 @@ assert all(r["residual"] <= 1e-6 for r in rows)
 P
 }
 
+# what ends the steps of lbfgs-h is what ends those of newton, to LIMIT; in double precision: as many of its factors as said
+coarse_meets() {    # START LIMIT CONDITION
+    for s in newton lbfgs-h; do
+        "$BIN/step" -q --solver $s -n 3 --report $s.jsonl "$1" | "$BIN/ccd-check" -q -o $s.abut
+    done
+    near newton.abut lbfgs-h.abut 3 "$2"
+    "$PYTHON" - "$3" <<'P'
+import json, sys
+rows = [json.loads(l) for l in open("lbfgs-h.jsonl")]
+all_, double = (sum(r[k] for r in rows) for k in ("factorisations", "factorisations_double"))
+assert all(r["factor_flops"] > 3e7 for r in rows) and eval(sys.argv[1]), (all_, double)
+P
+}
+
+@test "lbfgs-h factors in single precision, and in double where that is too coarse" {
+    skip_without_numpy
+    cat >bar.yaml <<'Y'
+abut: 1
+time: {step: 25 ms}
+tolerance: 1e-6 m/s
+contact: off
+materials: {m: {model: fixed-corotated, young: 1e5, poisson: 0.4}}
+objects: {bar: {generate: {box: {size: [1, 0.25, 0.25], cells: [18, 6, 6]}}, material: m}}
+motion:
+  - {select: {object: bar, box: [[-0.51, -1, -1], [-0.49, 1, 1]]}, translate: [-0.5, 0, 0]}
+Y
+    "$BIN/mesh-prep" -q bar.yaml -o bar.abut
+    coarse_meets bar.abut 1e-6 'all_ > 0 and double == 0'
+    "$BIN/mesh-prep" -q bar.yaml --set materials.m.young=1e13 --set materials.m.density=1 --set 'motion=[]' -o free.abut
+    coarse_meets free.abut 1e-6 'double > 0'
+}
+
 # every pair of SOLVERS ends every step of START on the same positions, to LIMIT, m, times the number of the step
 solvers="newton newton-cg lbfgs-h dot lbfgs-jh lbfgs-ic lbfgs-pd gradient"
 all_meet() {    # START STEPS LIMIT

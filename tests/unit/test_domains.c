@@ -213,6 +213,45 @@ TEST(thread_counts_and_repeated_analyses_give_the_same_bits)
     fixture_free(&f);
 }
 
+TEST(factors_in_single_precision_are_near_those_in_double_at_half_the_memory)
+{
+    fixture f = fixture_make(4);
+    abut_domains *d = domains_of(&f);
+    double *r = random_vector(f.n, 3), *z = calloc(f.n, sizeof *z), *single = calloc(f.n, sizeof *z), off = 0, big = 0;
+    const size_t bytes = abut_domains_get_stats(d).bytes;
+    CHECK(!abut_domains_add(d, ABUT_JOIN_EVEN, r, z, NULL));
+    CHECK(!abut_domains_factor_single(d, &f.A, NULL));
+    CHECK(!abut_domains_add(d, ABUT_JOIN_EVEN, r, single, NULL));
+    for (size_t i = 0; i < f.n; i++) off = fmax(off, fabs(z[i] - single[i])), big = fmax(big, fabs(z[i]));
+    CHECK(off > 0 && off < 1e-4 * big);
+    CHECK((double)abut_domains_get_stats(d).bytes < 0.65 * (double)bytes);
+    free(r), free(z), free(single);
+    abut_domains_free(&d);
+    fixture_free(&f);
+}
+
+/* Two rows that floats cannot tell apart; all others stand alone. */
+TEST(a_domain_that_floats_make_indefinite_is_factored_in_double)
+{
+    fixture f = fixture_make(1);
+    abut_domains *d = NULL;
+    int32_t col = 0;
+    memset(f.A.val, 0, 9 * f.A.nnz * sizeof *f.A.val);
+    for (int32_t i = 0; i < f.A.n; i++)
+        for (size_t k = 0; k < 9; k += 4) f.A.val[9 * f.A.ptr[i] + k] = 1;
+    while (f.A.ptr[col + 1] - f.A.ptr[col] < 2) col++;
+    f.A.val[9 * (f.A.ptr[col] + 1)] = 1 - 1e-9;
+    double *r = random_vector(f.n, 3), *z = calloc(f.n, sizeof *z), *back = calloc(f.n, sizeof *z);
+    CHECK(!abut_domains_analyse(&d, &f.A, f.k, f.first, f.row, NULL));
+    CHECK(!abut_domains_factor_single(d, &f.A, NULL));
+    CHECK(!abut_domains_add(d, ABUT_JOIN_SUM, r, z, NULL));
+    abut_bsr_multiply(&f.A, z, back);
+    for (size_t i = 0; i < f.n; i++) CHECK_NEAR(back[i], r[i], 1e-6);
+    free(r), free(z), free(back);
+    abut_domains_free(&d);
+    fixture_free(&f);
+}
+
 TEST(bad_lists_and_indefinite_domains_are_refused)
 {
     fixture f = fixture_make(3);
@@ -242,6 +281,8 @@ int main(int argc, char **argv)
     RUN(a_principal_submatrix_is_the_part_alone_with_its_interface_completed);
     RUN(the_even_join_is_symmetric_and_the_mean_is_not);
     RUN(thread_counts_and_repeated_analyses_give_the_same_bits);
+    RUN(factors_in_single_precision_are_near_those_in_double_at_half_the_memory);
+    RUN(a_domain_that_floats_make_indefinite_is_factored_in_double);
     RUN(bad_lists_and_indefinite_domains_are_refused);
     return check_done();
 }
