@@ -4,12 +4,13 @@
 #
 #   pipelines/directions.sh [smoke|published|shapes|large|parts|sweep|contact ...]     smoke alone
 #   STEPS=12              steps of each run (shapes, large, parts, sweep)
-#   SOLVERS="newton dot"  only these
+#   SOLVERS="newton dot"  only these; admm-pd, which knows no contact, for published alone
 #   ABUT_DATA=../shared/data     the public meshes: ipc/input/tetMeshes/*.msh; without them the generated ones alone
 #   OUT=out/directions    rows of the table in table.md
 #
 # smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: those of them
-# that the code of decomposed optimisation has been measured on, over as many steps.  large: a doll of 30 000 and of 100 000
+# that the code of decomposed optimisation has been measured on, over as many steps: without contact, as there, and the bunny with
+# it.  large: a doll of 30 000 and of 100 000
 # nodes.  parts: dot over the number of subdomains.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball
 # thrown on a floor, boxes that fall on each other, with friction, Newton rule.
 set -euo pipefail
@@ -28,7 +29,7 @@ pulled() {  # OBJECT OUTFILE [mesh-prep options]; away: m/s of each end
 abut: 1
 time: {step: 25 ms}
 fit: 1 m
-contact: {dhat: 1e-4 l}
+contact: ${contact-{dhat: 1e-4 l\}}
 materials: {m: {model: fixed-corotated, density: 1000, young: 1e5, poisson: 0.4}}
 objects: {body: {$object, material: m}}
 selections:
@@ -87,11 +88,14 @@ published() {
     local m
     for m in bunny monkey8K; do
         [[ -e $meshes/$m.msh ]] || continue
-        pulled "mesh: $(realpath "$meshes/$m.msh")" "$out/start.abut"
+        contact=off pulled "mesh: $(realpath "$meshes/$m.msh")" "$out/start.abut"
         compare "$m" "$out/start.abut" "$([[ $m == bunny ]] && echo 40 || echo 20)" --stop cn
     done
-    away=0 pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [60, 16, 16]}}' "$out/start.abut"
+    away=0 contact=off pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [60, 16, 16]}}' "$out/start.abut"
     compare 'bar, twisted' "$out/start.abut" 20 --stop cn
+    [[ -e $meshes/bunny.msh ]] || return 0
+    pulled "mesh: $(realpath "$meshes/bunny.msh")" "$out/start.abut"
+    solvers=${solvers/ admm-pd/} compare 'bunny, with contact' "$out/start.abut" 40 --stop cn
 }
 
 # A body with head and limbs: thick and thin, of cells of this size.
