@@ -45,7 +45,8 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
                  (long long)at.step + 1, r->stepper.pass, limit ? limit : ABUT_LAGS_MAX, rep.lag_residual, tol,
                  r->stepper.solver.prob.lag.n, r->again ? "another pass" : "committed");
     if (r->again) {
-        rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
+        rc = abut_step_again(&r->stepper, err);
+        if (!rc) rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
     } else {
         rc = abut_step_commit(&r->stepper, &r->now.set, o->with, &r->next, &at, &rep, err);
         head = (abut_frame_head){ at.step, at.time, ABUT_COMMITTED };

@@ -36,6 +36,10 @@ typedef struct abut_lag {
  * lag is replaced; on failure (ABUT_E_NOMEM) it is empty. */
 ABUT_MUST_USE abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                           double h, abut_lag *lag, abut_err *err);
+/** Relaxes what was frozen towards what was frozen before: forces w now + (1 - w) before, 0 < w <= 1, of contacts that are in
+ * one of them alone, too; weights and bases are those of now where there are any.  Contacts are the same when their nodes are.
+ * On failure (ABUT_E_NOMEM) now stays as it is. */
+ABUT_MUST_USE abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut_err *err);
 /** Copies the lag/ arrays of a frame, and puts them into the set of a new one. */
 ABUT_MUST_USE abut_status abut_lag_from_frame(const abut_frame *f, abut_lag *lag, abut_err *err);
 ABUT_MUST_USE abut_status abut_lag_to_frame(const abut_lag *lag, abut_arrays *set, abut_err *err);

@@ -86,6 +86,66 @@ abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, co
     return ABUT_OK;
 }
 
+/* A contact by its nodes, and where it stands in its list. */
+typedef struct named {
+    int32_t node[4];
+    size_t at;
+} named;
+
+static int by_nodes(const void *a, const void *b)
+{
+    const named *p = a, *q = b;
+    for (int k = 0; k < 4; k++)
+        if (p->node[k] != q->node[k]) return p->node[k] < q->node[k] ? -1 : 1;
+    return (p->at > q->at) - (p->at < q->at);
+}
+
+static void name_all(const abut_lag *lag, named *s)
+{
+    for (size_t i = 0; i < lag->n; i++) {
+        memcpy(s[i].node, lag->node[i], sizeof s[i].node);
+        s[i].at = i;
+    }
+    if (lag->n) qsort(s, lag->n, sizeof *s, by_nodes);
+}
+
+static void copy_contact(const abut_lag *from, size_t i, double share, abut_lag *to)
+{
+    const size_t n = to->n++;
+    memcpy(to->node[n], from->node[i], sizeof *to->node);
+    memcpy(to->weight[n], from->weight[i], sizeof *to->weight);
+    memcpy(to->basis[n], from->basis[i], sizeof *to->basis);
+    to->force[n] = share * from->force[i];
+    to->mu[n] = from->mu[i];
+}
+
+abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut_err *err)
+{
+    abut_lag both = { 0 };
+    named *a = malloc((now->n + 1) * sizeof *a), *b = malloc((before->n + 1) * sizeof *b);
+    abut_status rc = a && b ? make_room(&both, now->n + before->n, err)
+                            : abut_fail(err, ABUT_E_NOMEM, "friction: %zu frozen contacts", now->n);
+    if (!rc) {
+        name_all(now, a);
+        name_all(before, b);
+        for (size_t i = 0; i < now->n; i++) copy_contact(now, i, w, &both);
+        for (size_t i = 0, j = 0; j < before->n; j++) {      /* two sorted lists; the same nodes twice pair up in order */
+            while (i < now->n && memcmp(a[i].node, b[j].node, sizeof a[i].node) && by_nodes(&a[i], &b[j]) < 0) i++;
+            if (i < now->n && !memcmp(a[i].node, b[j].node, sizeof a[i].node))
+                both.force[a[i++].at] += (1 - w) * before->force[b[j].at];
+            else
+                copy_contact(before, b[j].at, 1 - w, &both);
+        }
+        const abut_lag old = *now;
+        *now = both;
+        both = old;
+    }
+    abut_lag_clear(&both);
+    free(a);
+    free(b);
+    return rc;
+}
+
 abut_status abut_lag_from_frame(const abut_frame *f, abut_lag *lag, abut_err *err)
 {
     const size_t n = (size_t)f->nl;

@@ -348,6 +348,19 @@ abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int
                      "m/s, want %.3g", (long long)s->at.step + 1, s->at.time, s->pass, rep->lag_residual, tol);
 }
 
+/* What a pass takes of the new normal forces: all of them at first, as published; but passes that go on and on go around in a
+ * circle, which half of them or less leaves. */
+static double relaxation(int pass)
+{
+    return pass < 10 ? 1 : pass < 40 ? 0.5 : pass < 160 ? 0.25 : 0.125;
+}
+
+abut_status abut_step_again(abut_stepper *s, abut_err *err)
+{
+    const double w = relaxation(s->pass);
+    return w < 1 ? abut_lag_relax(&s->solver.prob.lag, &s->acted, w, err) : ABUT_OK;
+}
+
 static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
@@ -578,6 +591,7 @@ abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pen
         rc = abut_step_refresh(s, !only, rep, err);
         done = only;
         if (!rc && !only) rc = abut_step_settled(s, rep, m->lags[0], m->tolerance[0], &done, err);
+        if (!rc && !done) rc = abut_step_again(s, err);
     }
     if (!rc) rc = abut_step_commit(s, frame, with, out, at, rep, err);
     rep->seconds.total += abut_time_wall() - clock;

@@ -5,6 +5,7 @@
  *     abut_step_resume    PENDING frame: picks the same step up again at its candidate
  *     abut_step_solve     minimises
  *     abut_step_refresh   freezes friction anew at the candidate and measures how far it was from that (lag residual)
+ *     abut_step_again     another pass: relaxes them when there have been many
  *     abut_step_commit    velocities; the next COMMITTED frame        or  abut_step_suspend: a PENDING frame
  * `step` runs them in one process; `step --one-pass | friction-lag` runs them as stages, to the same bytes. */
 #ifndef ABUT_SOLVE_SCHEME_H
@@ -63,6 +64,9 @@ ABUT_MUST_USE abut_status abut_step_refresh(abut_stepper *s, int measure, abut_r
  * Fails  ABUT_E_NUMERIC limit is 0 and ABUT_LAGS_MAX passes did not do */
 ABUT_MUST_USE abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled,
                                             abut_err *err);
+/** After a refresh that did not settle: what the next pass takes of the new normal forces.  Nine passes take all of it
+ * (Li 2020, 4.5); later ones half, a quarter, an eighth, for the passes may go around in a circle. */
+ABUT_MUST_USE abut_status abut_step_again(abut_stepper *s, abut_err *err);
 /** Checks the candidate by exact predicates, fills the report and writes the next frame into out (cleared first).
  * carry: the frame before, whose ABUT_A_CARRY arrays go along.  with: ABUT_WITH_* (solve/record.h). */
 ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with, abut_arrays *out,

@@ -428,3 +428,22 @@ S
     "$BIN/mesh-prep" --explain --ipc-script "$p/20_pencilStickSlip.txt" -o a.abut 2>text
     grep -F "1 motions, 1 handle nodes" text
 }
+
+@test "the masonry arch: passes that would go around in a circle settle, in one process and in stages" {
+    skip_without ipc/input/paperExamples/7_masonryArch.txt
+    "$BIN/mesh-prep" -q --ipc-script "$DATA/ipc/input/paperExamples/7_masonryArch.txt" -o arch.abut
+    "$BIN/step" -q -j 1 -n 60 --report steps.jsonl arch.abut | "$BIN/ccd-check" -q -o run.abut
+    busy=$(awk '{ match($0, /"passes":[0-9]+/); n = substr($0, RSTART + 9, RLENGTH - 9) + 0
+                  if (n > most) { most = n; at = NR } }
+                END { print at - 1, most }' steps.jsonl)
+    read -r at most <<< "$busy"
+    echo "step $((at + 1)): $most passes"
+    ((most > 10 && most < 100))
+    "$BIN/step" -q -j 1 -n "$at" arch.abut -o stages.abut
+    "$BIN/step" -q -j 1 stages.abut -o one.abut
+    for ((k = 1; k <= most; k++)); do
+        "$BIN/step" -q -j 1 --one-pass stages.abut -o candidate.abut
+        "$BIN/friction-lag" -q candidate.abut -o stages.abut
+    done
+    cmp <("$BIN/export" --dump one.abut | sed -n '/^model/,$p') <("$BIN/export" --dump stages.abut | sed -n '/^model/,$p')
+}

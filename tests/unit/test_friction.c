@@ -8,6 +8,68 @@
 #include "check.h"
 #include "base/rng.h"
 
+/* two lists with common contacts, by looking for each in the other; the same nodes twice pair up in order */
+TEST(relaxed_normal_forces_are_means_contact_by_contact)
+{
+    enum { N = 40 };
+    abut_rng r = { 3 };
+    int common = 0, gone = 0;
+    for (int trial = 0; trial < 20; trial++) {
+        abut_lag lag[2] = { { 0 }, { 0 } }, was[2] = { { 0 }, { 0 } };
+        abut_err err = { 0 };
+        const double w = abut_rng_real(&r, 0.1, 1);
+        for (int l = 0; l < 4; l++) {
+            abut_lag *k = l < 2 ? &lag[l] : &was[l - 2];
+            const size_t n = l < 2 ? (size_t)abut_rng_real(&r, 0, N) : lag[l - 2].n;
+            *k = (abut_lag){ n, n, malloc((n + 1) * sizeof *k->node), malloc((n + 1) * sizeof *k->weight),
+                             malloc((n + 1) * sizeof *k->basis), malloc((n + 1) * sizeof *k->force),
+                             malloc((n + 1) * sizeof *k->mu) };
+            for (size_t i = 0; i < n; i++) {
+                if (l > 1) {
+                    const abut_lag *from = &lag[l - 2];
+                    memcpy(k->node[i], from->node[i], sizeof *k->node), memcpy(k->weight[i], from->weight[i], sizeof *k->weight);
+                    memcpy(k->basis[i], from->basis[i], sizeof *k->basis), k->force[i] = from->force[i], k->mu[i] = from->mu[i];
+                    continue;
+                }
+                for (int c = 0; c < 4; c++) {
+                    k->node[i][c] = c < 2 ? (int32_t)abut_rng_real(&r, 0, 5) : -1;
+                    k->weight[i][c] = abut_rng_real(&r, 0, 1);
+                }
+                for (int c = 0; c < 6; c++) k->basis[i][c] = abut_rng_real(&r, -1, 1);
+                k->force[i] = abut_rng_real(&r, 0, 9), k->mu[i] = abut_rng_real(&r, 0, 1);
+            }
+        }
+        CHECK(!abut_lag_relax(&lag[0], &lag[1], w, &err));
+        uint8_t used[N] = { 0 };
+        for (size_t i = 0; i < was[0].n; i++) {
+            double force = w * was[0].force[i];
+            for (size_t j = 0; j < was[1].n; j++)
+                if (!used[j] && !memcmp(was[0].node[i], was[1].node[j], sizeof *was[0].node)) {
+                    force += (1 - w) * was[1].force[j];
+                    used[j] = 1, common++;
+                    break;
+                }
+            CHECK_NEAR(lag[0].force[i], force, 1e-14);
+            CHECK(lag[0].mu[i] == was[0].mu[i] && !memcmp(lag[0].node[i], was[0].node[i], sizeof *was[0].node));
+            CHECK(!memcmp(lag[0].basis[i], was[0].basis[i], sizeof *was[0].basis));
+            CHECK(!memcmp(lag[0].weight[i], was[0].weight[i], sizeof *was[0].weight));
+        }
+        double left = 0, kept = 0;      /* of those that are no more, the rest of the force stays, with their old bases */
+        size_t n = was[0].n;
+        for (size_t j = 0; j < was[1].n; j++) left += used[j] ? 0 : (1 - w) * was[1].force[j], n += !used[j];
+        for (size_t i = was[0].n; i < lag[0].n; i++) {
+            size_t j = 0;
+            while (j < was[1].n && (used[j] || memcmp(lag[0].basis[i], was[1].basis[j], sizeof *was[1].basis))) j++;
+            CHECK(j < was[1].n && lag[0].mu[i] == was[1].mu[j]);
+            kept += lag[0].force[i], gone++;
+        }
+        CHECK(lag[0].n == n);
+        CHECK_NEAR(kept, left, 1e-12);
+        for (int l = 0; l < 2; l++) abut_lag_clear(&lag[l]), abut_lag_clear(&was[l]);
+    }
+    CHECK(common > 50 && gone > 50);
+}
+
 TEST(smoothed_norm_has_consistent_derivatives_and_meets_the_norm_at_the_threshold)
 {
     static const double at_rest[3][3] = { { 1. / 2, 1, 1 }, { 1. / 3, 2, 2 }, { 1. / 4, 3, 3 } };  /* f0/w, w f1/y, w f1' at 0 */
@@ -406,6 +468,7 @@ TEST(recorded_states_of_another_implementation_are_reproduced)
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
+    RUN(relaxed_normal_forces_are_means_contact_by_contact);
     RUN(smoothed_norm_has_consistent_derivatives_and_meets_the_norm_at_the_threshold);
     RUN(the_force_is_as_smooth_as_the_name_of_its_law_and_no_smoother);
     RUN(gradient_and_hessian_match_finite_differences_while_sticking_and_sliding);
