@@ -43,24 +43,27 @@ void abut_two_modes_add_positive(int corners, double d, double o, const double *
     add(corners, v, half, H);
 }
 
-/* Rows of the sum, four entries at a time; of row 3 a + i the blocks from column 3 a on are packed. */
+/* Rows of the sum, four entries at a time; of row 3 a + i the blocks from column 3 a on are packed.  Unrolled, the vectors stay
+ * in registers and every place is a constant. */
 ABUT_LANES_CLONES
 void abut_add_squares4(const double *v, double *H)
 {
+    abut_lanes w[4][3];
+    memcpy(w, v, sizeof w);
+    #pragma GCC unroll 4
     for (int a = 0; a < 4; a++)
+        #pragma GCC unroll 3
         for (int i = 0; i < 3; i++) {
-            abut_lanes row[3] = { { 0 } };
+            const double *f = v + 3 * a + i;
             double entry[12];
-            for (int m = 0; m < 4; m++) {
-                const double f = v[12 * m + 3 * a + i];
-                for (int q = 0; q < 3; q++) {
-                    abut_lanes w;
-                    memcpy(&w, v + 12 * m + 4 * q, sizeof w);
-                    row[q] += f * w;
-                }
+            #pragma GCC unroll 3
+            for (int q = 3 * a / ABUT_LANES; q < 3; q++) {
+                const abut_lanes four = f[0] * w[0][q] + f[12] * w[1][q] + f[24] * w[2][q] + f[36] * w[3][q];
+                memcpy(entry + 4 * q, &four, sizeof four);
             }
-            memcpy(entry, row, sizeof entry);
+            #pragma GCC unroll 4
             for (int b = a; b < 4; b++)
+                #pragma GCC unroll 3
                 for (int j = 0; j < 3; j++) H[FIRST[a] + 9 * (b - a) + 3 * i + j] += entry[3 * b + j];
         }
 }

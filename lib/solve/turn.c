@@ -115,7 +115,8 @@ static void arrive(abut_solver *s, double alpha, double share, const abut_energy
 
 /* Makes turn->p the step of length alpha, corrected until it is stretched as it was meant; *clear: it is, and shells do not
  * bound it. */
-static abut_status bend(abut_solver *s, double alpha, double promised, double noise, int *clear, abut_report *rep, abut_err *err)
+static abut_status bend(abut_solver *s, double alpha, double promised, double noise, int *clear, abut_report *rep,
+                        abut_err *err)
 {
     struct abut_turn *turn = &s->turn;
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
@@ -135,11 +136,12 @@ static abut_status bend(abut_solver *s, double alpha, double promised, double no
     return ABUT_OK;
 }
 
-/* Whether to try steps beyond the bounds of shells: after such that failed again only 1, 3, 9, 27 directions later, and not while
- * something touches, where other bounds follow (a sheet on a ball, limit 1.01: 27.6 iterations a step instead of 25.4). */
+/* Whether to try steps beyond the bounds of shells: after such that failed again only 1, 3, 9, 27 directions later, and not
+ * while something touches, where other bounds follow (a sheet on a ball, limit 1.01: 27.6 iterations a step, not 25.4). */
 static int is_due(struct abut_turn *turn, const abut_solver *s, double bound)
 {
-    if (turn->near || s->pairs.n + s->pairs.n_plane || s->failed.limit.kind != ABUT_LIMIT_STRETCH || WORTH_TRYING * bound > 1) return 0;
+    if (turn->near || s->pairs.n + s->pairs.n_plane) return 0;
+    if (s->failed.limit.kind != ABUT_LIMIT_STRETCH || WORTH_TRYING * bound > 1) return 0;
     return turn->wait ? turn->wait--, 0 : 1;
 }
 
