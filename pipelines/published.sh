@@ -47,6 +47,7 @@ Contacts are pairs of primitives nearer than dhat at the end of a step, with tho
 of one thread per step; published seconds are wall-clock time with all cores of m1 (4 cores, 2.9 GHz), m2 (8, 3.0), m3 (4, 3.6) or m4
 (8, 3.6); where no machine stands, none is named. Bodies that are stand-ins, and scenes of which only the idea is published, compare in kind
 alone: U unit tests, S stress tests, T steps of all sizes (Table 4.1), A ablations (App. B), F friction, R first contacts.
+With a c0 barrier one step may take all of the time: Newton's method need not converge on it.
 Clean: `ccd-check` found no collision in any frame or on the way between two, judged exactly, and no inverted element of a material that
 promises none. The last column is the commit that the row was made with.
 
