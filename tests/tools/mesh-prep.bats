@@ -475,7 +475,7 @@ no_scene() {
     printf 'v -0.5 0 -0.5\nv 0.5 0 -0.5\nv 0 0 0.5\nf 1 3 2\n' > one.obj
     printf 'v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n' > line.obj
     printf 'v -0.4 0 -0.4\nv 0.4 0 -0.4\nv 0 0 0.4\nf 1 3 2\n' > small.obj
-    printf 'v 0 0 0\nl 1\n' > stub.obj
+    printf 'v 0 0 0\nl 1\n' > lone.obj
     printf 'v 0 0 0\nv 0 0 0\nl 1 2\n' > dot.obj
     printf 'v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n' > nan.obj
     no_scene "bad.yaml:1:14: triangle 0 of 'a' has no area at rest: 2 A = 0 m^2" \
@@ -484,7 +484,7 @@ no_scene() {
         <<< 'objects: {a: {mesh: line.obj, shell: {thickness: 1 mm}}}'
     no_scene "nan.obj:3: x of a vertex is 'nan': expected a finite number" \
         <<< 'objects: {a: {mesh: nan.obj, shell: {thickness: 1 mm}}}'
-    no_scene "stub.obj:2: 'l' with 1 vertices: expected at least 2" <<< 'objects: {a: {mesh: stub.obj, rod: {radius: 1 mm}}}'
+    no_scene "lone.obj:2: 'l' with 1 vertices: expected at least 2" <<< 'objects: {a: {mesh: lone.obj, rod: {radius: 1 mm}}}'
     no_scene "segment 0 of 'a' has no length at rest" <<< 'objects: {a: {mesh: dot.obj, rod: {radius: 1 mm}}}'
     no_scene "segment 0 names point 0 twice" \
         <<< 'objects: {a: {generate: {explicit: {points: [[0, 0, 0]], segments: [[0, 0]]}}, rod: {radius: 1 mm}}}'

@@ -81,6 +81,23 @@ static int line_meets(const pair_of_boxes *b, const double *x0, const double *x1
     return any;
 }
 
+/* The second box on a turn around the first, in n points x, while both drift along. */
+static void orbit(const pair_of_boxes *b, double radius, double turn, double spin, double fast, int n, double **x)
+{
+    for (int k = 0; k < n; k++) {
+        const double w = turn * k / (n - 1), drift[3] = { fast * k, -fast * k, 0 };
+        x[k] = malloc(3 * (size_t)b->model.nv * sizeof *x[k]);
+        place(b, drift, (double[]){ 0.5 + radius * cos(w), 0.1, 0.5 + radius * sin(w) }, spin * w, x[k]);
+    }
+}
+
+/* Starts a way at x[0], or goes on to x[k]. */
+static void go(abut_path *path, const pair_of_boxes *b, double *const *x, int k, abut_nearby *near)
+{
+    abut_err err = { 0 };
+    CHECK(!(k ? abut_path_add(path, &b->cm, NULL, x[k], near, &err) : abut_path_start(path, &b->cm, x[k], &err)));
+}
+
 /* A quarter of a turn around the first box, while both drift along: points are dropped exactly where lines are free. */
 TEST(points_stay_where_no_free_line_bridges_them)
 {
@@ -90,18 +107,14 @@ TEST(points_stay_where_no_free_line_bridges_them)
     const size_t n3 = 3 * (size_t)b.model.nv;
     double *x[N];
     int stayed = 0, dropped = 0;
-    for (int k = 0; k < N; k++) x[k] = malloc(n3 * sizeof *x[k]);
     for (int trial = 0; trial < 12; trial++) {
         abut_rng r = { (uint64_t)trial + 1 };
         abut_path path = { 0 };
         abut_nearby near = { 0 };
         abut_err err = { 0 };
         const double radius = abut_rng_real(&r, 1.25, 2.2), fast = abut_rng_real(&r, 0, 20), spin = abut_rng_real(&r, -1, 1);
-        for (int k = 0; k < N; k++) {
-            const double w = 1.5 * k / (N - 1), drift[3] = { fast * k, -fast * k, 0 };
-            place(&b, drift, (double[]){ 0.5 + radius * cos(w), 0.1, 0.5 + radius * sin(w) }, spin * w, x[k]);
-            CHECK(!(k ? abut_path_add(&path, &b.cm, NULL, x[k], &near, &err) : abut_path_start(&path, &b.cm, x[k], &err)));
-        }
+        orbit(&b, radius, 1.5, spin, fast, N, x);
+        for (int k = 0; k < N; k++) go(&path, &b, x, k, &near);
         CHECK(!abut_path_shorten(&path, &b.cm, NULL, &near, &err));
         int at = 0;   /* the greedy walk over all points */
         int kept = 1;
@@ -114,12 +127,12 @@ TEST(points_stay_where_no_free_line_bridges_them)
             }
         CHECK(path.n == kept + 1 && path.proven == whole);
         stayed += kept - 1, dropped += N - 1 - kept;
+        for (int k = 0; k < N; k++) free(x[k]);
         abut_path_clear(&path);
         abut_nearby_clear(&near);
     }
     CHECK(stayed > 3 && dropped > 3);
     printf("# %d points stay, %d dropped\n", stayed, dropped);
-    for (int k = 0; k < N; k++) free(x[k]);
     boxes_close(&b);
 }
 
@@ -133,17 +146,15 @@ TEST(steps_shorten_their_own_part_and_are_joined_as_one)
     const size_t n3 = 3 * (size_t)b.model.nv;
     double *x[N];
     int fewer = 0, whole = 0;
-    for (int k = 0; k < N; k++) x[k] = malloc(n3 * sizeof *x[k]);
     for (int trial = 0; trial < 12; trial++) {
         abut_rng r = { (uint64_t)trial + 1 };
         abut_path path = { 0 };
         abut_nearby near = { 0 };
         abut_err err = { 0 };
         const double radius = abut_rng_real(&r, 1.25, 2.2), turn = abut_rng_real(&r, 0.8, 2);
+        orbit(&b, radius, turn, 1, 0, N, x);
         for (int k = 0; k < N; k++) {
-            const double w = turn * k / (N - 1);
-            place(&b, (double[3]){ 0 }, (double[]){ 0.5 + radius * cos(w), 0.1, 0.5 + radius * sin(w) }, w, x[k]);
-            CHECK(!(k ? abut_path_add(&path, &b.cm, NULL, x[k], &near, &err) : abut_path_start(&path, &b.cm, x[k], &err)));
+            go(&path, &b, x, k, &near);
             if (k != HALF) continue;
             CHECK(!abut_path_shorten(&path, &b.cm, NULL, &near, &err));
             CHECK(path.proven == !line_meets(&b, x[0], x[HALF]));
@@ -162,12 +173,12 @@ TEST(steps_shorten_their_own_part_and_are_joined_as_one)
         }
         CHECK((path.n == 2) == !line_meets(&b, x[0], x[N - 1]));
         fewer += path.n < before, whole += path.n == 2;
+        for (int k = 0; k < N; k++) free(x[k]);
         abut_path_clear(&path);
         abut_nearby_clear(&near);
     }
     CHECK(fewer > 3 && whole > 0 && whole < 12);
     printf("# of 12 ways of two steps %d become shorter when joined, %d straight\n", fewer, whole);
-    for (int k = 0; k < N; k++) free(x[k]);
     boxes_close(&b);
 }
 
@@ -190,7 +201,7 @@ TEST(a_way_proven_from_a_start_without_crossings_ends_without_any)
             const double far = k ? 2 : 2.5,
                          at[3] = { 0.5 + (k ? abut_rng_real(&r, -far, far) : far), abut_rng_real(&r, -far, far), 0.5 };
             place(&b, (double[]){ 0, 0, 0 }, at, abut_rng_real(&r, -1, 1), x[k]);
-            CHECK(!(k ? abut_path_add(&path, &b.cm, NULL, x[k], &near, &err) : abut_path_start(&path, &b.cm, x[k], &err)));
+            go(&path, &b, x, k, &near);
         }
         CHECK(!abut_path_shorten(&path, &b.cm, NULL, &near, &err));
         CHECK(path.proven == !line_meets(&b, x[0], x[2]));
