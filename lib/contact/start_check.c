@@ -34,30 +34,37 @@ static void gather(const check *c, const int32_t *v, int n, double *x)
     for (int k = 0; k < n; k++) memcpy(x + 3 * k, c->y + 3 * (size_t)v[k], 3 * sizeof *x);
 }
 
-/* Two primitives of a and b vertices: they touch, or cross, or are no further apart than their thickness. */
+/* Two primitives, of a and b vertices. */
+typedef struct two {
+    char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME];
+    double x[18];
+} two;
+
+static void take_two(const check *c, const int32_t *va, int a, const int32_t *vb, int b, two *t)
+{
+    describe(c, va, a, t->one);
+    describe(c, vb, b, t->other);
+    gather(c, va, a, t->x);
+    gather(c, vb, b, t->x + 3 * a);
+}
+
+/* They touch, or cross ... */
 static abut_status report(const check *c, const char *verb, const int32_t *va, int a, const int32_t *vb, int b,
                           abut_err *err)
 {
-    char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME];
-    double x[18];
-    describe(c, va, a, one);
-    describe(c, vb, b, other);
-    gather(c, va, a, x);
-    gather(c, vb, b, x + 3 * a);
-    return abut_offenders_add(c->bad, a, b, x, err, "%s %s %s", one, verb, other);
+    two t;
+    take_two(c, va, a, vb, b, &t);
+    return abut_offenders_add(c->bad, a, b, t.x, err, "%s %s %s", t.one, verb, t.other);
 }
 
+/* ... or are no further apart than their thickness. */
 static abut_status report_thin(const check *c, double d, double xi, const int32_t *va, int a, const int32_t *vb, int b,
                                abut_err *err)
 {
-    char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME];
-    double x[18];
-    describe(c, va, a, one);
-    describe(c, vb, b, other);
-    gather(c, va, a, x);
-    gather(c, vb, b, x + 3 * a);
-    return abut_offenders_add(c->bad, a, b, x, err, "%s is %.9g m from %s, expected more than their thickness, %.9g m", one, d,
-                              other, xi);
+    two t;
+    take_two(c, va, a, vb, b, &t);
+    return abut_offenders_add(c->bad, a, b, t.x, err, "%s is %.9g m from %s, expected more than their thickness, %.9g m", t.one,
+                              d, t.other, xi);
 }
 
 static abut_status report_plane(const check *c, int32_t vert, int32_t plane, abut_err *err)

@@ -5,18 +5,7 @@ load helpers
 # two boxes above a floor, three frames
 setup_file() {
     cd "$BATS_FILE_TMPDIR"
-    cat > small.yaml <<'Y'
-abut: 1
-time: {step: 0.01 s}
-gravity: [0, -9.81, 0]
-contact: {dhat: 1e-3 l, friction: {mu: 0.3}}
-materials:
-  jelly: {model: neo-hookean, density: 1000, young: 3e4, poisson: 0.4}
-objects:
-  low:   {generate: {box: {size: [0.3, 0.2, 0.3], cells: [1, 1, 1]}}, material: jelly, translate: [0, 0.105, 0]}
-  high:  {generate: {box: {size: [0.3, 0.2, 0.3], cells: [1, 1, 1]}}, material: jelly, translate: [0.1, 0.32, 0.05]}
-  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
-Y
+    two_boxes 1 0.32 > small.yaml
     "$BIN/mesh-prep" small.yaml -o first.abut
     "$BIN/step" -q -n 2 first.abut -o small.abut
 }

@@ -14,6 +14,22 @@ setup() {
     cd "$TMP" || return 1
 }
 
+# two_boxes CELLS HEIGHT: the scene of two soft boxes of CELLS cells a side above a floor, the upper one's centre at HEIGHT.
+two_boxes() {
+    cat <<Y
+abut: 1
+time: {step: 0.01 s}
+gravity: [0, -9.81, 0]
+contact: {dhat: 1e-3 l, friction: {mu: 0.3}}
+materials:
+  jelly: {model: neo-hookean, density: 1000, young: 3e4, poisson: 0.4}
+objects:
+  low:   {generate: {box: {size: [0.3, 0.2, 0.3], cells: [$1, $1, $1]}}, material: jelly, translate: [0, 0.105, 0]}
+  high:  {generate: {box: {size: [0.3, 0.2, 0.3], cells: [$1, $1, $1]}}, material: jelly, translate: [0.1, $2, 0.05]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+}
+
 # Skips by name when one of the files (relative to $DATA) is absent.
 skip_without() {
     local f

@@ -4,18 +4,7 @@ load helpers
 
 # two boxes and a floor, 2 x 162 tets: made once
 setup_file() {
-    cat > "$BATS_FILE_TMPDIR/pile.yaml" <<'Y'
-abut: 1
-time: {step: 0.01 s}
-gravity: [0, -9.81, 0]
-contact: {dhat: 1e-3 l, friction: {mu: 0.3}}
-materials:
-  jelly: {model: neo-hookean, density: 1000, young: 3e4, poisson: 0.4}
-objects:
-  low:   {generate: {box: {size: [0.3, 0.2, 0.3], cells: [3, 3, 3]}}, material: jelly, translate: [0, 0.105, 0]}
-  high:  {generate: {box: {size: [0.3, 0.2, 0.3], cells: [3, 3, 3]}}, material: jelly, translate: [0.1, 0.312, 0.05]}
-  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
-Y
+    two_boxes 3 0.312 > "$BATS_FILE_TMPDIR/pile.yaml"
     "${BIN:-bin}"/mesh-prep "$BATS_FILE_TMPDIR/pile.yaml" -o "$BATS_FILE_TMPDIR/pile.abut"
 }
 setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }

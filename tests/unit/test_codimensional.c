@@ -395,7 +395,7 @@ TEST(the_bound_of_every_kind_is_that_of_all_pairs_and_keeps_slack_of_every_gap)
         }
         for (int k = 0; k <= 5; k++) {     /* and all the way every pair keeps its slack */
             between(&t, 0.2 * k * lim.alpha, y);
-            CHECK(thicket_gap(&t, y) > 0);
+            CHECK(thicket_gap(&t, y, 0) > 0);
         }
         abut_collmesh_clear(&t.cm);
     }

@@ -164,11 +164,8 @@ TEST(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end)
     double worst = 0;
     int newton[2] = { 0, 0 }, factors = 0, exact = 0, contacts = 0;
     for (int k = 0; k < 8; k++) {
-        world twin = w;
-        CHECK(!abut_stepper_init(&twin.st, &twin.model, &w.st.solver.opt, &twin.err));
+        world twin = world_twin(&w);
         twin.st.solver.dir.reuse.off = 1;
-        twin.next = (abut_arrays){ 0 };
-        twin.rep = (abut_report){ 0 };
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
         newton[0] += w.rep.newton, newton[1] += twin.rep.newton;

@@ -340,23 +340,16 @@ TEST(the_gradient_is_the_derivative_of_the_objective_in_every_scheme)
 
 /* ---- restart ---- */
 
-static void forget(world *w)
-{
-    abut_solver_opts o = abut_solver_defaults();
-    abut_stepper_clear(&w->st);
-    CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
-}
-
 /* a step in processes that know nothing but the frame: step --one-pass | friction-lag, until it is done */
 static void step_in_stages(world *w)
 {
     abut_instant at = w->at;
     for (int pending = 0, done = 0; !done; pending = 1) {
-        forget(w);
+        world_forget(w);
         CHECK(!(pending ? abut_step_resume : abut_step_begin)(&w->st, &w->frame, at, &w->rep, &w->err));
         CHECK(!abut_step_solve(&w->st, &w->rep, &w->err));
         CHECK(!abut_step_suspend(&w->st, &w->frame, &w->next, &w->err));
-        forget(w);
+        world_forget(w);
         CHECK(!abut_step_resume(&w->st, &w->next, at, &w->rep, &w->err));
         CHECK(!abut_step_refresh(&w->st, 1, &w->rep, &w->err));
         CHECK(!abut_step_settled(&w->st, &w->rep, w->model.lags[0], w->model.tolerance[0], &done, &w->err));

@@ -128,23 +128,6 @@ static void between(const thicket *t, double at, double *y)
     for (int i = 0; i < 3 * t->model.nc; i++) y[i] = t->X[i] + at * (t->y1[i] - t->X[i]);
 }
 
-/* smallest distance less thickness of the pairs that the judge looks at; obstacles among themselves are not */
-static double free_gap(const thicket *t, const double *y)
-{
-    double least = INFINITY;
-    for (abut_stencil s = ABUT_PP; s <= ABUT_EE; s++)
-        for (int32_t i = 0; i < thicket_rows(t, s, 0); i++)
-            for (int32_t j = 0; j < thicket_rows(t, s, 1); j++) {
-                int32_t v[4];
-                double x[12], d2;
-                if (!thicket_pair(t, s, i, j, v) || thicket_all_fixed(t, v)) continue;
-                thicket_points(y, s, v, x);
-                abut_nearest(s, x, &d2);
-                least = fmin(least, sqrt(d2) - thicket_xi(t, s, v));
-            }
-    return least;
-}
-
 TEST(the_judge_agrees_with_the_step_bound_and_with_sampled_gaps)
 {
     double y[3 * THICKET_MAX];
@@ -160,7 +143,7 @@ TEST(the_judge_agrees_with_the_step_bound_and_with_sampled_gaps)
         thicket_make(&t, seed, 0.005, 0.03, 0.06, 0.01, 0.005, 0.06);
         CHECK(!abut_judge_shape_model(&shape, &t.model, NULL));
         CHECK(!abut_judge_smallest_gap(&shape, t.X, 0.5, &o, &g, NULL));
-        CHECK_NEAR(g.gap, free_gap(&t, t.X), 1e-14);
+        CHECK_NEAR(g.gap, thicket_gap(&t, t.X, 1), 1e-14);
         CHECK(!abut_candidates_find(&t.cm, t.X, t.y1, 0, t.fixed, &c, NULL) &&
               !abut_limit_ccd(&t.cm, &c, t.X, t.y1, 0.1, &lim, NULL));
         between(&t, lim.alpha, y);
@@ -170,14 +153,14 @@ TEST(the_judge_agrees_with_the_step_bound_and_with_sampled_gaps)
         double first = 2;
         for (int k = 0; k <= 50; k++) {
             between(&t, 0.02 * k, y);
-            if (free_gap(&t, y) <= 0 && first > 1) first = 0.02 * k;
+            if (thicket_gap(&t, y, 1) <= 0 && first > 1) first = 0.02 * k;
         }
         CHECK(!abut_judge_motion(&shape, t.X, t.y1, &o, &h, NULL));
         if (first <= 1) CHECK(h.n > 0 && h.hit[0].t_lo <= first && h.hit[0].t_hi >= lim.alpha);
         bad += first <= 1;
         if (h.n) {      /* and at the time it says, the gap is 0 */
             between(&t, h.hit[0].t_lo, y);
-            CHECK_NEAR(free_gap(&t, y), 0, 1e-12);
+            CHECK_NEAR(thicket_gap(&t, y, 1), 0, 1e-12);
         }
         abut_hits_clear(&h);
         abut_candidates_clear(&c);

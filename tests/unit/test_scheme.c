@@ -95,9 +95,7 @@ TEST(a_restart_gives_the_same_bytes)
     CHECK(!world_run(&a, 12));
     pile(&b);
     CHECK(!world_run(&b, 5));
-    abut_stepper_clear(&b.st);
-    abut_solver_opts o = abut_solver_defaults();
-    CHECK(!abut_stepper_init(&b.st, &b.model, &o, &b.err));
+    world_forget(&b);
     CHECK(!world_run(&b, 7));
     CHECK(same_frames(&a.frame, &b.frame));
     CHECK(a.rep.contacts > 0);
@@ -149,17 +147,14 @@ TEST(passes_in_separate_processes_give_the_same_bytes)
     CHECK(!world_run(&a, 6));
     pile(&b);
     for (int k = 0; k < 6; k++) {
-        abut_solver_opts o = abut_solver_defaults();
         abut_instant at = b.at;
         int pending = 0;
         for (;;) { /* step --one-pass | friction-lag, each starting from nothing but the frame */
-            abut_stepper_clear(&b.st);
-            CHECK(!abut_stepper_init(&b.st, &b.model, &o, &b.err));
+            world_forget(&b);
             CHECK(!(pending ? abut_step_resume : abut_step_begin)(&b.st, &b.frame, at, &b.rep, &b.err));
             CHECK(!abut_step_solve(&b.st, &b.rep, &b.err));
             CHECK(!abut_step_suspend(&b.st, &b.frame, &b.next, &b.err));
-            abut_stepper_clear(&b.st);
-            CHECK(!abut_stepper_init(&b.st, &b.model, &o, &b.err));
+            world_forget(&b);
             CHECK(!abut_step_resume(&b.st, &b.next, at, &b.rep, &b.err));
             CHECK(!abut_step_refresh(&b.st, 1, &b.rep, &b.err));
             int settled = 0;
@@ -361,11 +356,8 @@ TEST(friction_modelled_from_above_ends_where_its_second_derivative_ends)
     CHECK(!world_run(&w, 3));
     w.st.solver.dir.reuse.off = 1;      /* the two differ in nothing else */
     for (int k = 0; k < 12; k++) {
-        world twin = w;
-        CHECK(!abut_stepper_init(&twin.st, &twin.model, &w.st.solver.opt, &twin.err));
+        world twin = world_twin(&w);
         twin.st.solver.dir.plain = twin.st.solver.dir.reuse.off = 1;
-        twin.next = (abut_arrays){ 0 };
-        twin.rep = (abut_report){ 0 };
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
         trials[0] += w.rep.trials, trials[1] += twin.rep.trials;

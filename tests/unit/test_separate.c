@@ -179,17 +179,23 @@ TEST(a_state_that_is_fine_is_returned_bit_by_bit)
     scene_clear(&s);
 }
 
-/* One point over a triangle: the closed form of the smallest mass-weighted displacement. */
-TEST(a_close_point_and_triangle_part_by_the_smallest_displacement)
+/* A triangle, and height above it the corner of an upright one, which has four times the mass of the others. */
+static void point_over_triangle(scene *s, double height)
 {
     abut_mesh a = { 0 };
-    scene s;
-    const double p[6][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { .25, .25, .01 }, { .25, .25, 1 }, { .5, .25, 1 } };
     abut_err err = { 0 };
+    const double p[6][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { .25, .25, height }, { .25, .25, 1 }, { .5, .25, 1 } };
     for (int i = 0; i < 6; i++) CHECK(!abut_mesh_add_vertex(&a, p[i], &err));
     CHECK(!abut_mesh_add_tri(&a, 0, 1, 2, &err) && !abut_mesh_add_tri(&a, 3, 5, 4, &err));
-    scene_make(&s, &a);
-    s.mass[3] = 4;
+    scene_make(s, &a);
+    s->mass[3] = 4;
+}
+
+/* The closed form of the smallest mass-weighted displacement. */
+TEST(a_close_point_and_triangle_part_by_the_smallest_displacement)
+{
+    scene s;
+    point_over_triangle(&s, 0.01);
     separate(&s, 0.03, 0);
     check_separated(&s, 0.03);
     /* weights (1, -1/2, -1/4, -1/4), inverse masses (1/4, 1, 1, 1): the multiplier shares out what is missing */
@@ -205,15 +211,9 @@ TEST(a_close_point_and_triangle_part_by_the_smallest_displacement)
 /* The same of an object 2 mm thick and one 4 mm thick: 3 mm more. */
 TEST(thickness_comes_before_the_gap)
 {
-    abut_mesh a = { 0 };
     scene s;
-    const double p[6][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { .25, .25, .001 }, { .25, .25, 1 }, { .5, .25, 1 } };
-    abut_err err = { 0 };
-    for (int i = 0; i < 6; i++) CHECK(!abut_mesh_add_vertex(&a, p[i], &err));
-    CHECK(!abut_mesh_add_tri(&a, 0, 1, 2, &err) && !abut_mesh_add_tri(&a, 3, 5, 4, &err));
-    scene_make(&s, &a);
+    point_over_triangle(&s, 0.001);
     scene_thicken(&s, 2, (int32_t[]){ 0, 3 }, (double[]){ 0.002, 0.004 });
-    s.mass[3] = 4;
     const double point[3] = { 0, 0, 0.999 }, normal[3] = { 0, 0, -1 };     /* which keeps off by half a thickness */
     s.m.nh = 1, s.m.hs_point = point, s.m.hs_normal = normal;
     separate(&s, 0.003, 0);

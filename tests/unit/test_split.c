@@ -22,40 +22,61 @@ static double slope(double x, double to, double m, double hkV, double L)
     return m * (x - to) + hkV * db / L;
 }
 
+/* What a projection needs beside the scene: its model, a predictor (the scene's frame until it is moved), room for the result. */
+typedef struct projection {
+    abut_arrays set, predictor, out;
+    abut_model model;
+    abut_stepper st;
+    abut_err err;
+} projection;
+
+static void projection_open(projection *p, const world *w)
+{
+    const abut_solver_opts o = abut_solver_defaults();
+    *p = (projection){ 0 };
+    CHECK(!abut_split_model(&w->model_set, &p->set, &p->err));
+    CHECK(!abut_model_view(&p->set, &p->model, &p->err) && !abut_stepper_init(&p->st, &p->model, &o, &p->err));
+    for (int i = 0; i < w->frame.n; i++) CHECK(!abut_arrays_copy(&p->predictor, &w->frame.a[i], &p->err));
+}
+
+static void projection_make(projection *p, const world *w)
+{
+    abut_report rep = { .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
+    CHECK(!abut_split_project(&p->st, &w->frame, (abut_instant){ 0, 0 }, &p->predictor, &p->out, &rep, &p->err));
+    abut_report_clear(&rep);
+}
+
+static void projection_close(projection *p)
+{
+    abut_arrays_clear(&p->set), abut_arrays_clear(&p->predictor), abut_arrays_clear(&p->out);
+    abut_stepper_clear(&p->st);
+}
+
 TEST(the_projection_is_the_minimum_of_its_objective)
 {
     world w;
     world_scene(&w, "%s", ONE);
-    abut_arrays split_set = { 0 }, predictor = { 0 }, out = { 0 };
-    abut_err err = { 0 };
-    abut_model split;
-    abut_stepper st = { 0 };
-    abut_solver_opts o = abut_solver_defaults();
-    CHECK(!abut_split_model(&w.model_set, &split_set, &err));
-    CHECK(!abut_model_view(&split_set, &split, &err) && !abut_stepper_init(&st, &split, &o, &err));
-    for (int i = 0; i < w.frame.n; i++) CHECK(!abut_arrays_copy(&predictor, &w.frame.a[i], &err));
-    double *x = abut_arrays_find(&predictor, "node/x")->data;
+    projection p;
+    projection_open(&p, &w);
+    double *x = abut_arrays_find(&p.predictor, "node/x")->data;
     const double to[3] = { 0.102, 0.13, 0.3 };
     for (int k = 0; k < 3; k++) {
-        abut_report rep = { .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
         x[3] = to[k];
-        CHECK(!abut_split_project(&st, &w.frame, (abut_instant){ 0, 0 }, &predictor, &out, &rep, &err));
-        const double *got = abut_arrays_find(&out, "node/x")->data, *v = abut_arrays_find(&out, "node/v")->data;
-        const abut_array *grown = abut_arrays_find(&out, "strain/kappa");
+        projection_make(&p, &w);
+        const double *got = abut_arrays_find(&p.out, "node/x")->data, *v = abut_arrays_find(&p.out, "node/v")->data;
+        const abut_array *grown = abut_arrays_find(&p.out, "strain/kappa");
         const double kappa = grown ? *(const double *)grown->data : ABUT_STRAIN_KAPPA_MIN;
         double lo = 0.1, hi = 0.11 * (1 - 1e-13);
         for (int i = 0; i < 200; i++) {
             const double mid = 0.5 * (lo + hi);
-            if (slope(mid, to[k], split.mass[1], 1e-4 * kappa * 0.005 * 0.001, 0.1) > 0) hi = mid;
+            if (slope(mid, to[k], p.model.mass[1], 1e-4 * kappa * 0.005 * 0.001, 0.1) > 0) hi = mid;
             else lo = mid;
         }
         CHECK_NEAR(got[3], lo, 1e-9);
         CHECK(got[3] < 0.11 && got[4] == 0);
         CHECK_NEAR(v[3], (got[3] - 0.1) / 0.01, 1e-9);
-        abut_report_clear(&rep);
     }
-    abut_arrays_clear(&split_set), abut_arrays_clear(&predictor), abut_arrays_clear(&out);
-    abut_stepper_clear(&st);
+    projection_close(&p);
     world_close(&w);
 }
 
@@ -67,45 +88,36 @@ TEST(the_projection_keeps_the_momentum_of_a_free_sheet)
         &w, "time: {step: 0.01}\ncontact: {dhat: 1 mm}\ntolerance: 1e-7 m/s\n"
             "objects: {t: {generate: {cloth: {size: [1, 1], edge: 0.2, layout: rows, jitter: 0.2}}, shell: {thickness: 1 mm,\n"
             "  stretch-limit: {upper: 1.05, lower: 0.9}}}}\n");
-    abut_arrays split_set = { 0 }, predictor = { 0 }, out = { 0 };
-    abut_err err = { 0 };
-    abut_model split;
-    abut_stepper st = { 0 };
-    abut_solver_opts o = abut_solver_defaults();
-    CHECK(!abut_split_model(&w.model_set, &split_set, &err));
-    CHECK(!abut_model_view(&split_set, &split, &err) && !abut_stepper_init(&st, &split, &o, &err));
-    CHECK(split.nhg == 0 && split.nsh == w.model.nsh && split.gravity[1] == 0);
-    for (int i = 0; i < w.frame.n; i++) CHECK(!abut_arrays_copy(&predictor, &w.frame.a[i], &err));
-    double *x = abut_arrays_find(&predictor, "node/x")->data;
-    for (int32_t i = 0; i < split.nv; i++) {
+    projection p;
+    projection_open(&p, &w);
+    CHECK(p.model.nhg == 0 && p.model.nsh == w.model.nsh && p.model.gravity[1] == 0);
+    double *x = abut_arrays_find(&p.predictor, "node/x")->data;
+    for (int32_t i = 0; i < p.model.nv; i++) {
         const double a = x[3 * i], b = x[3 * i + 2];
         x[3 * i] = 1.2 * a, x[3 * i + 1] = 0.1 * a * b, x[3 * i + 2] = 0.85 * b + 0.1 * a;
     }
-    abut_report rep = { .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
-    CHECK(!abut_split_project(&st, &w.frame, (abut_instant){ 0, 0 }, &predictor, &out, &rep, &err));
-    const double *y = abut_arrays_find(&out, "node/x")->data;
+    projection_make(&p, &w);
+    const double *y = abut_arrays_find(&p.out, "node/x")->data;
     for (int k = 0; k < 3; k++) {
         double shift = 0, twist = 0;
-        for (int32_t i = 0; i < split.nv; i++) {
-            const double *p = x + 3 * i, *q = y + 3 * i, m = split.mass[i];
+        for (int32_t i = 0; i < p.model.nv; i++) {
+            const double *from = x + 3 * i, *q = y + 3 * i, m = p.model.mass[i];
             const int a = (k + 1) % 3, b = (k + 2) % 3;
-            shift += m * (q[k] - p[k]);
-            twist += m * (q[a] * (q[b] - p[b]) - q[b] * (q[a] - p[a]));     /* forces m (y - x~)/h^2 act at y */
+            shift += m * (q[k] - from[k]);
+            twist += m * (q[a] * (q[b] - from[b]) - q[b] * (q[a] - from[a]));     /* forces m (y - x~)/h^2 act at y */
         }
         CHECK_NEAR(shift, 0, 1e-9);
         CHECK_NEAR(twist, 0, 1e-9);
     }
     abut_thin thin;
     abut_shell_span span;
-    CHECK(!abut_thin_init(&thin, &split, &err));
-    abut_shell_span_find(&thin, x, split.shell_limit, NULL, 0.25, &span);
+    CHECK(!abut_thin_init(&thin, &p.model, &p.err));
+    abut_shell_span_find(&thin, x, p.model.shell_limit, NULL, 0.25, &span);
     CHECK(span.outside > 0 && span.max > 1.15);
-    abut_shell_span_find(&thin, y, split.shell_limit, NULL, 0.25, &span);
+    abut_shell_span_find(&thin, y, p.model.shell_limit, NULL, 0.25, &span);
     CHECK(span.outside == 0 && span.max < 1.05 && span.min > 0.9 && span.room > 0 && span.room < 1);
-    abut_report_clear(&rep);
     abut_thin_clear(&thin);
-    abut_arrays_clear(&split_set), abut_arrays_clear(&predictor), abut_arrays_clear(&out);
-    abut_stepper_clear(&st);
+    projection_close(&p);
     world_close(&w);
 }
 

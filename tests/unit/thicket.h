@@ -66,8 +66,8 @@ static inline int thicket_all_fixed(const thicket *t, const int32_t v[4])
     return all;
 }
 
-/* Smallest distance less thickness of all pairs, obstacles among themselves too. */
-static inline double thicket_gap(const thicket *t, const double *y)
+/* Smallest distance less thickness of all pairs; pairs of obstacles too unless `moving` ones alone are wanted. */
+static inline double thicket_gap(const thicket *t, const double *y, int moving)
 {
     double least = INFINITY;
     for (abut_stencil s = ABUT_PP; s <= ABUT_EE; s++)
@@ -75,7 +75,7 @@ static inline double thicket_gap(const thicket *t, const double *y)
             for (int32_t j = 0; j < thicket_rows(t, s, 1); j++) {
                 int32_t v[4];
                 double x[12], d2;
-                if (!thicket_pair(t, s, i, j, v)) continue;
+                if (!thicket_pair(t, s, i, j, v) || (moving && thicket_all_fixed(t, v))) continue;
                 thicket_points(y, s, v, x);
                 abut_nearest(s, x, &d2);
                 least = fmin(least, sqrt(d2) - thicket_xi(t, s, v));
@@ -107,7 +107,7 @@ static inline void thicket_throw(thicket *t, abut_rng *r, int n, int closed, int
         }
         if (closed) for (int k = 0; k < 3; k++) t->tri[3 * t->model.nct + k] = base + k;
         t->model.nct += closed;
-        if (thicket_gap(t, t->X) > gap) return;
+        if (thicket_gap(t, t->X, 0) > gap) return;
         t->model.nc = base, t->model.nce = ne, t->model.nct = nt;
     }
 }

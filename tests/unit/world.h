@@ -24,6 +24,24 @@ static inline void world_open(world *w, fixture *f, const double *v0)
     if (abut_stepper_init(&w->st, &w->model, &o, &w->err)) printf("# %s\n", w->err.msg), abort();
 }
 
+/* What a new process knows is the frame alone: a stepper that has not stepped. */
+static inline void world_forget(world *w)
+{
+    abut_solver_opts o = abut_solver_defaults();
+    abut_stepper_clear(&w->st);
+    CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
+}
+
+/* The same model and frame with a stepper of its own: clear st, next and rep. */
+static inline world world_twin(const world *w)
+{
+    world twin = *w;
+    CHECK(!abut_stepper_init(&twin.st, &twin.model, &w->st.solver.opt, &twin.err));
+    twin.next = (abut_arrays){ 0 };
+    twin.rep = (abut_report){ 0 };
+    return twin;
+}
+
 static inline void world_close(world *w)
 {
     abut_stepper_clear(&w->st);
@@ -37,6 +55,14 @@ static inline void world_close(world *w)
 /* all that a frame may tell */
 enum { WORLD_WITH = ABUT_WITH_FORCES | ABUT_WITH_ENERGIES };
 
+/* from the frame that was made */
+static inline void world_go_on(world *w)
+{
+    const abut_arrays swap = w->frame;
+    w->frame = w->next;
+    w->next = swap;
+}
+
 /* n steps; every frame is checked for crossings and inversion by the exact predicates */
 static inline abut_status world_run(world *w, int n)
 {
@@ -45,9 +71,7 @@ static inline abut_status world_run(world *w, int n)
         abut_report_clear(&w->rep);
         rc = abut_step_advance(&w->st, &w->frame, 0, &w->at, WORLD_WITH, &w->next, &w->rep, &w->err);
         if (rc) break;
-        const abut_arrays swap = w->frame;
-        w->frame = w->next;
-        w->next = swap;
+        world_go_on(w);
         CHECK(w->rep.min_jacobian_tet < 0 || w->rep.min_jacobian > 0);
         CHECK(w->rep.min_gap != 0);
     }
