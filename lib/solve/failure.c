@@ -213,7 +213,9 @@ abut_status abut_failure_say(const abut_solver *s, abut_err *err)
     words w = { .n = 0 };
     say_kind(&w, s);
     if (isfinite(f->residual)) {
-        say(&w, "; residual %.3g m/s, want %.3g; step length %.3g", f->residual, s->prob.model->tolerance[0], f->alpha);
+        if (s->opt.norm > 0) say(&w, "; characteristic norm %.3g, want %.3g", f->norm, s->opt.norm);
+        else say(&w, "; residual %.3g m/s, want %.3g", f->residual, s->prob.model->tolerance[0]);
+        say(&w, "; step length %.3g", f->alpha);
         say_limit(&w, s, &f->limit, f->bound);
     }
     say_closest(&w, s);

@@ -22,6 +22,7 @@ typedef struct abut_failure {
     abut_failure_kind kind;
     int iterations;             /* of this minimisation */
     double residual;            /* m/s, of the last direction; NAN before the first */
+    double norm;                /* characteristic norm at the last iterate when it is the stopping rule, else 0 */
     double bound, alpha;        /* of the last step: feasible and accepted length; accepted 0: none */
     abut_limit limit;           /* what set the bound */
     int32_t node;               /* INDEFINITE: of the pivot; FLOATING: of the body; otherwise -1 */

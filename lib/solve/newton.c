@@ -138,7 +138,7 @@ static abut_status norm_is_small(abut_solver *s, int *small, abut_report *rep, a
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *part = ABUT_ROOM(&s->scratch, double, abut_blocks(n3) + 1);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %zu numbers", n3);
-    rep->norm = sqrt(abut_dot(s->g, s->g, n3, part)) / s->characteristic;
+    s->failed.norm = rep->norm = sqrt(abut_dot(s->g, s->g, n3, part)) / s->characteristic;
     abut_arena_release(&s->scratch, mark);
     *small = rep->norm <= s->opt.norm;
     return ABUT_OK;

@@ -58,6 +58,18 @@ TEST(the_iteration_limit_names_the_pair_that_bounds_the_step)
     world_close(&w);
 }
 
+TEST(the_rule_that_was_not_met_is_the_one_that_was_asked_for)
+{
+    world w;
+    meeting(&w);
+    w.st.solver.opt.max_newton = 1;
+    w.st.solver.opt.norm = 1e-5;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    SAYS(&w, "; characteristic norm ", ", want 1e-05; step length ");
+    CHECK(!strstr(w.err.msg, "residual") && w.st.solver.failed.norm > 1e-5 && w.st.solver.failed.norm == w.rep.norm);
+    world_close(&w);
+}
+
 TEST(the_gap_in_the_message_is_that_of_the_pair)
 {
     world w;
@@ -214,6 +226,7 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(the_iteration_limit_names_the_pair_that_bounds_the_step);
+    RUN(the_rule_that_was_not_met_is_the_one_that_was_asked_for);
     RUN(the_gap_in_the_message_is_that_of_the_pair);
     RUN(without_names_objects_have_numbers);
     RUN(a_handle_driven_into_the_floor_is_blocked);
