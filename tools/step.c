@@ -16,7 +16,7 @@ enum { NOT_GIVEN = -0x7fffffff };
 #define NORM_DEFAULT 1e-5   /* characteristic norm: Li 2020, 3.5.2 */
 
 typedef struct options {
-    int steps, every, from, one_pass, blas_threads, max_newton, with, method, history, parts;
+    int steps, every, from, one_pass, blas_threads, max_newton, with, method, history, parts, levels;
     int lags;           /* -1 the scene's, 0 until they converge */
     double until;
     double tolerance;   /* NAN: the default of the rule */
@@ -154,6 +154,7 @@ static void say_solver(const options *o, char *text, size_t size)
     size_t n = (size_t)snprintf(text, size, "\"solver\":\"%s\"", o->solver);
     if (o->history >= 0) n += (size_t)snprintf(text + n, size - n, ",\"history\":%d", o->history);
     if (o->parts) n += (size_t)snprintf(text + n, size - n, ",\"parts\":%d", o->parts);
+    if (o->levels != 2) n += (size_t)snprintf(text + n, size - n, ",\"levels\":%d", o->levels);
     if (o->by_norm) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"cn\"");
     if (o->tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
     if (o->is_local) snprintf(text + n, size - n, ",\"iterations\":%d,\"contact\":%d", o->local.iterations, o->local.contact);
@@ -187,6 +188,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     if (o->history >= 0) so.history = o->history;
     if (o->by_norm) so.norm = o->tolerance > 0 ? o->tolerance : NORM_DEFAULT;
     so.parts = o->parts;
+    so.one_level = o->levels == 1;
     if (!o->parts) rc = abut_partition_view(&r->s.model_set, r->s.model.nt, &so.cut, err);
     if (rc) return rc;
     so.threads = o->blas_threads;
@@ -223,11 +225,13 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->dump_stuck && cli->out_path && !strcmp(o->dump_stuck, cli->out_path))
         return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", o->dump_stuck);
     if (o->parts < 0) return abut_fail(err, ABUT_E_ARG, "--parts %d: want 0 or more", o->parts);
+    if (o->levels != 1 && o->levels != 2) return abut_fail(err, ABUT_E_ARG, "--levels %d: want 1 or 2", o->levels);
     if (o->history != NOT_GIVEN && o->history < 0) return abut_fail(err, ABUT_E_ARG, "--history %d: want 0 or more", o->history);
     if (!isnan(o->tolerance) && !(o->tolerance > 0 && isfinite(o->tolerance)))
         return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
     const abut_local_words words = { o->solver, o->iterations, o->contact, o->stop, o->tolerance, o->one_pass || o->max_lags ||
-                                     o->with_text || o->history >= 0 || o->parts || o->max_newton != 10000 || o->dump_stuck };
+                                     o->with_text || o->history >= 0 || o->parts || o->levels != 2 || o->max_newton != 10000 ||
+                                         o->dump_stuck };
     abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
     if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
     if (!rc) rc = find_rule(o->stop, &o->by_norm, err);
@@ -251,7 +255,7 @@ int main(int argc, char **argv)
 {
     keep_memory();
     options o = { .steps = 1, .every = 1, .from = -1, .max_newton = 10000, .solver = "newton",
-                  .stop = "newton", .tolerance = NAN, .history = NOT_GIVEN, .until = INFINITY };
+                  .stop = "newton", .tolerance = NAN, .history = NOT_GIVEN, .levels = 2, .until = INFINITY };
     const abut_opt opts[] = {
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
         { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },
@@ -274,7 +278,9 @@ int main(int argc, char **argv)
         { 0, "history", ABUT_OPT_INT, &o.history, "N", "lbfgs-*: iterations that they remember (default 5)" },
         { 0, "parts", ABUT_OPT_INT, &o.parts, "N",
           "dot, lbfgs-jh: subdomains (default: dot takes the partition of decompose if there is "
-          "one, else one part for about 1500 nodes)" },
+          "one, else one part for about 250 nodes; lbfgs-jh one for 1500)" },
+        { 0, "levels", ABUT_OPT_INT, &o.levels, "N",
+          "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
         { 0, "stop", ABUT_OPT_TEXT, &o.stop, "RULE",
           "newton (default): when no Newton direction would move a node faster than the tolerance; "
           "cn: when the characteristic norm of the gradient is below it, for comparing solvers without contact" },

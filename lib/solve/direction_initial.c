@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NODES_PER_PART 1500 /* where nobody says how many parts */
+/* Nodes of a part where nobody says how many parts.  With a coarse space the iterations hardly depend on it, so the parts of dot
+ * are small: their factors and what joins them then cost about the same. */
+#define NODES_PER_DOMAIN 250
+#define NODES_PER_PART 1500
 /* rows in contact are few: no more than this part of all, and than this, whose dense factor costs what a sparse one does */
 #define FEW_OF 8
 #define FEW 500
@@ -25,20 +28,24 @@ void abut_initial_clear(abut_initial *s)
 {
     free(s->part);
     abut_domains_free(&s->domains);
+    abut_coarse_free(&s->rigid);
+    free(s->where);
+    free(s->rest);
     abut_ichol_clear(&s->ic);
     free(s->inverse);
     abut_chol_scalar_free(&s->constant.factor);
     free(s->constant.node_row);
     abut_patched_clear(&s->patched);
     abut_chol_free(&s->touching);
-    *s = (abut_initial){ .kind = s->kind, .given = s->given, .parts = s->parts };
+    *s = (abut_initial){ .kind = s->kind, .given = s->given, .parts = s->parts, .one_level = s->one_level };
 }
 
 /* ---- subdomains ---- */
 
 static int32_t parts_wanted(const abut_initial *s, int32_t rows)
 {
-    const int32_t k = s->parts ? s->parts : (rows + NODES_PER_PART - 1) / NODES_PER_PART;
+    const int32_t many = s->kind == ABUT_SOLVE_DOT && !s->one_level ? NODES_PER_DOMAIN : NODES_PER_PART;
+    const int32_t k = s->parts ? s->parts : (rows + many - 1) / many;
     return k < 1 ? 1 : k < rows ? k : rows;
 }
 
@@ -146,30 +153,56 @@ static abut_status lists_of_rows(const abut_initial *s, const abut_problem *p, c
     return rc;
 }
 
-static abut_status domains_make(abut_initial *s, const abut_problem *p, const abut_bsr *A, abut_err *err)
+/* The rigid motions of the subdomains l, as they stand at x. */
+static abut_status coarse_make(abut_initial *s, const abut_problem *p, const abut_bsr *A, const lists *l, const double *x,
+                               abut_err *err)
 {
+    const size_t n3 = 3 * (size_t)A->n;
+    if (A->n > s->room) {
+        free(s->where);
+        free(s->rest);
+        s->where = malloc(n3 * sizeof *s->where);
+        s->rest = malloc(n3 * sizeof *s->rest);
+        s->room = s->where && s->rest ? A->n : 0;
+        if (!s->room) return no_memory(p, err);
+    }
+    for (int32_t i = 0; i < p->model->nv; i++)
+        if (p->row[i] >= 0) memcpy(s->where + 3 * (size_t)p->row[i], x + 3 * (size_t)i, 3 * sizeof *x);
+    const abut_status rc = abut_coarse_analyse(&s->rigid, A, l->k, l->first, l->row, err);
+    return rc ? rc : abut_coarse_factor(s->rigid, A, s->where, err);
+}
+
+static abut_status domains_make(abut_initial *s, const abut_problem *p, const abut_bsr *A, const double *x, abut_err *err)
+{
+    const int dot = s->kind == ABUT_SOLVE_DOT;
     abut_partition cut = { 0 };
     lists l = { 0 };
-    abut_status rc = s->kind == ABUT_SOLVE_DOT ? partition_tets(s, p, &cut, err) : lists_of_rows(s, p, A, &l, err);
-    if (!rc && s->kind == ABUT_SOLVE_DOT) rc = lists_of_tets(p, &cut, &l, err);
+    abut_status rc = dot ? partition_tets(s, p, &cut, err) : lists_of_rows(s, p, A, &l, err);
+    if (!rc && dot) rc = lists_of_tets(p, &cut, &l, err);
     if (!rc) rc = abut_domains_analyse(&s->domains, A, l.k, l.first, l.row, err);
     if (!rc) rc = abut_domains_factor_single(s->domains, A, err);
+    if (!rc && dot && !s->one_level) rc = coarse_make(s, p, A, &l, x, err);
     lists_clear(&l);
     return rc;
 }
 
 static abut_status domains_mean(void *of, const double *r, double *z, abut_err *err)
 {
-    abut_domains *d = of;
-    memset(z, 0, 3 * (size_t)abut_domains_rows(d) * sizeof *z);
-    return abut_domains_add(d, ABUT_JOIN_MEAN, r, z, err);
+    const abut_initial *s = of;
+    memset(z, 0, 3 * (size_t)abut_domains_rows(s->domains) * sizeof *z);
+    const abut_status rc = abut_domains_add(s->domains, ABUT_JOIN_MEAN, r, z, err);
+    return rc || !s->rigid ? rc : abut_coarse_correct(s->rigid, r, z, err);
 }
 
 static abut_status domains_even(void *of, const double *r, double *z, abut_err *err)
 {
-    abut_domains *d = of;
-    memset(z, 0, 3 * (size_t)abut_domains_rows(d) * sizeof *z);
-    return abut_domains_add(d, ABUT_JOIN_EVEN, r, z, err);
+    const abut_initial *s = of;
+    const size_t n3 = 3 * (size_t)abut_domains_rows(s->domains);
+    memset(z, 0, n3 * sizeof *z);
+    if (!s->rigid) return abut_domains_add(s->domains, ABUT_JOIN_EVEN, r, z, err);
+    abut_status rc = abut_coarse_project(s->rigid, r, s->rest, err);
+    if (!rc) rc = abut_domains_add(s->domains, ABUT_JOIN_EVEN, s->rest, z, err);
+    return rc ? rc : abut_coarse_correct(s->rigid, r, z, err);
 }
 
 /* ---- the diagonal ---- */
@@ -291,7 +324,7 @@ abut_status abut_initial_make(abut_direction *d, const abut_problem *p, const do
     const double clock = abut_time_wall();
     if (!rc && s->kind == ABUT_SOLVE_LBFGS_IC) rc = abut_ichol_factor(&s->ic, &d->A, err);
     else if (!rc && s->kind == ABUT_SOLVE_GRADIENT) rc = diagonal_make(s, p, &d->A, err);
-    else if (!rc) rc = domains_make(s, p, &d->A, err);
+    else if (!rc) rc = domains_make(s, p, &d->A, x, err);
     rep->seconds.factor += abut_time_wall() - clock;
     return rc;
 }
@@ -304,7 +337,7 @@ abut_precond abut_initial_precond(abut_direction *d, int symmetric)
     case ABUT_SOLVE_LBFGS_IC: return abut_ichol_precond(&s->ic);
     case ABUT_SOLVE_GRADIENT: return (abut_precond){ diagonal_apply, s, s->rows };
     case ABUT_SOLVE_LBFGS_H: return abut_chol_precond(d->chol);
-    default: return (abut_precond){ symmetric ? domains_even : domains_mean, s->domains, abut_domains_rows(s->domains) };
+    default: return (abut_precond){ symmetric ? domains_even : domains_mean, s, abut_domains_rows(s->domains) };
     }
 }
 
@@ -333,5 +366,8 @@ void abut_initial_stats(const abut_direction *d, abut_report *rep)
     } else {
         const abut_domains_stats c = abut_domains_get_stats(s->domains);
         rep->factor_nnz = c.factor_nnz, rep->factor_flops = c.factor_flops, rep->factor_bytes = (double)c.bytes;
+        if (!s->rigid) return;
+        const abut_coarse_stats z = abut_coarse_get_stats(s->rigid);
+        rep->factor_nnz += z.factor_nnz, rep->factor_flops += z.factor_flops, rep->factor_bytes += (double)z.bytes;
     }
 }

@@ -5,7 +5,8 @@
  *     dot        A on subdomains: nodes of the elements of one part each.  Nodes on interfaces stand in several of them, and
  *                are completed: what the elements of neighbours add there is counted too.  So a subdomain has the principal
  *                submatrix of A on its nodes; z = mean over the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13).
- *                In single precision
+ *                In single precision.  Not in the source: a coarse space C (linalg/coarse.h), of the rigid motions of the
+ *                subdomains, on which z + C (r - A z) is exact; iterations then no longer grow with their number
  *     lbfgs-jh   A on disjoint sets of nodes: block Jacobi
  *     lbfgs-ic   A by incomplete Cholesky without fill
  *     lbfgs-pd   D + the Laplacian of the elements (solve/laplacian.h), one scalar matrix for x, y and z, and the Hessians of
@@ -19,6 +20,7 @@
 
 #include "linalg/chol.h"
 #include "linalg/chol_scalar.h"
+#include "linalg/coarse.h"
 #include "linalg/domains.h"
 #include "linalg/ichol.h"
 #include "linalg/patched.h"
@@ -33,7 +35,11 @@ typedef struct abut_initial {
     abut_partition given;   /* borrowed */
     int32_t parts;          /* wanted; 0: by the number of nodes */
     int32_t k, *part;       /* own partition of the tets, once it has been made */
+    int one_level;          /* dot without the coarse space, as published */
     abut_domains *domains;
+    abut_coarse *rigid;     /* dot: rigid motions of the subdomains */
+    double *where, *rest;   /* [3 room] positions of rows; scratch */
+    int32_t room;
     int coarse;             /* the factor of lbfgs-h is in single precision */
     abut_ichol ic;
     double *inverse;        /* [9 cap] inverted diagonal blocks, row major */

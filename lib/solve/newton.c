@@ -32,6 +32,7 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
     s->dir.quasi.history = opt->history;
     s->dir.initial.given = opt->cut;
     s->dir.initial.parts = opt->parts;
+    s->dir.initial.one_level = opt->one_level;
     s->dir.quasi.proves = !(opt->norm > 0);
     const size_t nv3 = 3 * (size_t)model->nv, nc3 = 3 * (size_t)model->nc + 1;
     double **field[] = { &s->x, &s->xt, &s->p, &s->g, &s->y, &s->yt };

@@ -23,6 +23,7 @@ typedef struct abut_solver_opts {
     int history;            /* pairs that quasi-Newton directions keep; 5 */
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
     int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */
+    int one_level;          /* dot without its coarse space */
     double norm;            /* epsilon of the characteristic norm; 0: the Newton rule */
     int threads;            /* of the factorisation; the bits do not depend on it */
 } abut_solver_opts;

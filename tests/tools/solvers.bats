@@ -215,6 +215,37 @@ P
     says "tet 7 is in part 6, expected 0 .. 5"
 }
 
+@test "with their rigid motions as a coarse space, many subdomains of dot take few more iterations than two" {
+    skip_without_numpy
+    cat >bar.yaml <<Y
+time: {step: 25 ms}
+materials: {m: {model: fixed-corotated, young: 1e5, poisson: 0.4}}
+objects: {bar: {generate: {box: {size: [1, 0.2, 0.2], cells: [25, 5, 5]}}, material: m}}
+selections:
+  left: {object: bar, relative-box: [[-1, -1, -1], [0.01, 2, 2]]}
+  right: {object: bar, relative-box: [[0.99, -1, -1], [2, 2, 2]]}
+motion:
+  - {select: left, translate: [-0.9, 0, 0], rotate: {axis: [1, 0, 0], rate: 72 deg/s}}
+  - {select: right, translate: [0.9, 0, 0], rotate: {axis: [1, 0, 0], rate: -72 deg/s}}
+Y
+    "$BIN/mesh-prep" -q bar.yaml -o bar.abut
+    for levels in 1 2; do
+        for k in 2 24; do
+            "$BIN/step" -q --solver dot --levels $levels --parts $k --stop cn --tolerance 1e-6 -n 5 --report $levels-$k.jsonl bar.abut \
+                -o o.abut
+            "$BIN/ccd-check" -q o.abut -o /dev/null
+        done
+    done
+    "$PYTHON" - <<'P'
+import json
+n = {f: sum(json.loads(l)["newton_iterations"] for l in open(f + ".jsonl")) for f in ("1-2", "1-24", "2-2", "2-24")}
+print(n)
+assert n["2-24"] < 1.4 * n["2-2"] and n["1-24"] > 2 * n["1-2"] and 2 * n["2-24"] < n["1-24"], n
+P
+    exits 2 "$BIN/step" --solver dot --levels 3 bar.abut -o o.abut
+    says "--levels 3: want 1 or 2"
+}
+
 @test "--stop cn ends every step on the characteristic norm that --tolerance asks for" {
     skip_without_numpy
     for t in 1e-4 1e-7; do

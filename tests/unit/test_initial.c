@@ -207,7 +207,44 @@ TEST(lbfgs_jh_is_block_jacobi_on_as_many_disjoint_sets_as_were_asked_for)
     }
 }
 
-TEST(dot_is_the_mean_of_subdomains_with_completed_interfaces)
+/* M = A B + scale C of [n * n] */
+static void multiply(size_t n, const double *A, const double *B, double scale, const double *C, double *M)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double sum = scale * C[n * i + j];
+            for (size_t k = 0; k < n; k++) sum += A[n * i + k] * B[n * k + j];
+            M[n * i + j] = sum;
+        }
+}
+
+/* The coarse space on top of S, of which want is the inverse: C + (I - C A) S, symmetric C + (I - C A) S (I - A C). */
+static void corrected(setup *q, int symmetric, double *want)
+{
+    const size_t n = q->n;
+    double *C = square(n), *R = square(n), *T = square(n), *e = calloc(n, sizeof *e), *z = calloc(n, sizeof *z);
+    for (size_t j = 0; j < n; j++) {
+        e[j] = 1;
+        memset(z, 0, n * sizeof *z);
+        CHECK(!abut_coarse_add(q->d.initial.rigid, e, z, &q->w.err));
+        for (size_t i = 0; i < n; i++) C[n * i + j] = z[i];
+        e[j] = 0;
+    }
+    if (symmetric) {
+        multiply(n, q->A, C, 0, C, T);
+        multiply(n, want, T, -1, want, R);
+        for (size_t i = 0; i < n * n; i++) R[i] = -R[i];
+    } else {
+        memcpy(R, want, n * n * sizeof *R);
+    }
+    multiply(n, q->A, R, 0, R, T);
+    for (size_t i = 0; i < n * n; i++) T[i] = -T[i];
+    for (size_t i = 0; i < n; i++) T[n * i + i] += 1;
+    multiply(n, C, T, 1, R, want);
+    free(C), free(R), free(T), free(e), free(z);
+}
+
+TEST(dot_is_the_mean_of_subdomains_with_completed_interfaces_and_exact_on_their_rigid_motions)
 {
     setup q;
     setup_make(&q, ABUT_SOLVE_DOT, 2, 1e-3, 1e-3);
@@ -223,12 +260,16 @@ TEST(dot_is_the_mean_of_subdomains_with_completed_interfaces)
             if (q.p->row[m->tet[4 * t + c]] >= 0) in[part[t] * q.p->nrow + q.p->row[m->tet[4 * t + c]]] = 1;
     }
     q.d.initial.given = (abut_partition){ K, part };
-    make(&q);
     double *want = square(q.n);
-    for (int symmetric = 0; symmetric < 2; symmetric++) {
-        apply_all(&q, symmetric, q.B);
-        of_sets(&q, K, in, symmetric ? 0.5 : 1, symmetric ? 0.5 : 0, want);
-        CHECK_NEAR(apart(q.B, want, q.n), 0, SINGLE);
+    for (int levels = 1; levels < 3; levels++) {
+        q.d.initial.one_level = levels == 1;
+        make(&q);
+        for (int symmetric = 0; symmetric < 2; symmetric++) {
+            apply_all(&q, symmetric, q.B);
+            of_sets(&q, K, in, symmetric ? 0.5 : 1, symmetric ? 0.5 : 0, want);
+            if (levels == 2) corrected(&q, symmetric, want);
+            CHECK_NEAR(apart(q.B, want, q.n), 0, SINGLE);
+        }
     }
     free(part), free(in), free(want);
     setup_free(&q);
@@ -303,7 +344,7 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     RUN(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks);
     RUN(lbfgs_jh_is_block_jacobi_on_as_many_disjoint_sets_as_were_asked_for);
-    RUN(dot_is_the_mean_of_subdomains_with_completed_interfaces);
+    RUN(dot_is_the_mean_of_subdomains_with_completed_interfaces_and_exact_on_their_rigid_motions);
     RUN(lbfgs_ic_agrees_with_the_newton_matrix_on_its_pattern);
     RUN(lbfgs_pd_is_the_laplacian_and_what_touches_whether_it_patches_the_factor_or_not);
     return check_done();

@@ -1,5 +1,6 @@
 #include "base/par.h"
 #include "box_tets.h"
+#include "dense.h"
 #include "linalg/pcg.h"
 #include "linalg/schwarz.h"
 #include "part/graph.h"
@@ -57,62 +58,6 @@ static abut_schwarz *schwarz_of(const fixture *f)
 
 /* ---- dense twin ---- */
 
-static double *dense_of(const fixture *f)
-{
-    double *D = calloc(f->n * f->n, sizeof *D), *e = calloc(f->n, sizeof *e);
-    for (size_t j = 0; j < f->n; j++) {
-        e[j] = 1;
-        abut_bsr_multiply(&f->A, e, D + j * f->n);
-        e[j] = 0;
-    }
-    free(e);
-    return D;
-}
-
-/* x = D^-1 b by elimination with pivots; D[m * m] is lost */
-static void dense_solve(double *D, double *b, size_t m)
-{
-    for (size_t c = 0; c < m; c++) {
-        size_t p = c;
-        for (size_t i = c + 1; i < m; i++) p = fabs(D[i * m + c]) > fabs(D[p * m + c]) ? i : p;
-        for (size_t j = 0; j < m; j++) {
-            const double t = D[c * m + j];
-            D[c * m + j] = D[p * m + j];
-            D[p * m + j] = t;
-        }
-        const double t = b[c];
-        b[c] = b[p];
-        b[p] = t;
-        for (size_t i = c + 1; i < m; i++) {
-            const double l = D[i * m + c] / D[c * m + c];
-            for (size_t j = c; j < m; j++) D[i * m + j] -= l * D[c * m + j];
-            b[i] -= l * b[c];
-        }
-    }
-    for (size_t c = m; c-- > 0;) {
-        for (size_t j = c + 1; j < m; j++) b[c] -= D[c * m + j] * b[j];
-        b[c] /= D[c * m + c];
-    }
-}
-
-/* z += B (B^T D B)^-1 B^T r for the m columns B[m][n] */
-static void add_subspace(const double *D, const double *B, size_t m, size_t n, const double *r, double *z)
-{
-    double *M = calloc(m * m, sizeof *M), *b = calloc(m, sizeof *b), *DB = calloc(m * n, sizeof *DB);
-    for (size_t i = 0; i < m; i++)
-        for (size_t a = 0; a < n; a++) {
-            b[i] += B[i * n + a] * r[a];
-            for (size_t c = 0; c < n; c++) DB[i * n + a] += D[c * n + a] * B[i * n + c];
-        }
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < m; j++)
-            for (size_t a = 0; a < n; a++) M[i * m + j] += B[i * n + a] * DB[j * n + a];
-    dense_solve(M, b, m);
-    for (size_t i = 0; i < m; i++)
-        for (size_t a = 0; a < n; a++) z[a] += B[i * n + a] * b[i];
-    free(M), free(b), free(DB);
-}
-
 static void dense_schwarz(const fixture *f, const double *D, double *z)
 {
     const size_t n = f->n;
@@ -144,7 +89,7 @@ TEST(it_is_the_sum_of_the_exact_solves_on_the_parts_and_on_their_rigid_motions)
     fixture f = fixture_make(4, 3, 2, 4, 0.1);
     abut_schwarz *s = schwarz_of(&f);
     const abut_precond M = abut_schwarz_precond(s);
-    double *D = dense_of(&f), *z = calloc(f.n, sizeof *z);
+    double *D = dense_of(&f.A), *z = calloc(f.n, sizeof *z);
     dense_schwarz(&f, D, z);
     CHECK(M.rows == f.box.nv && M.apply(M.of, f.r, f.z, NULL) == ABUT_OK);
     double big = 0;
