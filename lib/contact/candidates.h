@@ -8,9 +8,17 @@
 #define ABUT_CONTACT_CANDIDATES_H
 
 #include "contact/collision_mesh.h"
-#include "geom/bvh.h"
+#include "geom/approach.h"
 
 #include <string.h>
+
+/* What a search keeps for the next one of the same collision mesh.  Zero-filled is empty.  Leaves no trace in the results. */
+typedef struct abut_candidate_search {
+    abut_approach way;
+    abut_approach_trees *of_vertices, *of_edges, *of_triangles, *of_loose, *of_segs, *of_points;
+    int32_t nc, n_seg;
+    int32_t *self, *seg;    /* [nc] 0, 1, 2, ...; [2 n_seg] ends of the edges cm->seg */
+} abut_candidate_search;
 
 /* Zero-filled is empty.  Keeps its memory from call to call. */
 typedef struct abut_candidates {
@@ -18,13 +26,8 @@ typedef struct abut_candidates {
     abut_pair_list ee;      /* edge, edge, i < j */
     abut_pair_list ve;      /* vertex of no triangle, edge of no triangle */
     abut_pair_list vv;      /* vertices of no edge, i < j */
-    struct abut_cand_boxes {
-        abut_box *box;      /* the last boxes: vertices, then edges, then triangles */
-        uint8_t *still;     /* the same rows: all vertices fixed */
-        size_t cap;
-    } boxes;
-    abut_bvh_trees *of_vertices, *of_edges, *of_triangles;  /* kept for the next search */
-    struct abut_cand_motion {   /* what the lists are for, where abut_candidates_near has made them */
+    abut_candidate_search search;
+    struct abut_cand_motion {   /* what the lists are for, where abut_candidates_again has made them */
         double *y;          /* [6 nc] start, then end */
         double reach;       /* m; below 0: nothing */
         size_t cap;
@@ -76,42 +79,21 @@ static inline double abut_candidate_xi(const abut_collmesh *cm, abut_stencil s, 
 
 /** Every pair that comes within `reach` (m) of its thickness anywhere along the straight motion y0 -> y1 (y1 NULL: at y0),
  * except pairs with a common vertex and pairs whose vertices are all fixed.  fixed[nc] (NULL: none): prescribed vertices.
+ * All vertices are on their lines at the same time: for a point beside the motion the pairs are others.
  * Sorted; a superset is allowed, a miss is not.  On failure the lists are empty.
  * Fails  ABUT_E_GEOM a position is not finite (names the node), ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                const uint8_t *fixed, abut_candidates *out, abut_err *err);
+/** The same for vertices each of which is anywhere in the box of its line: many more pairs. */
+ABUT_MUST_USE abut_status abut_candidates_around(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
+                                                 const uint8_t *fixed, abut_candidates *out, abut_err *err);
+/** abut_candidates_find with trees that several lists share; out is left as it is when this function has made it for the same
+ * y0, y1 and reach.  Serves one collision mesh, one set of fixed vertices. */
+ABUT_MUST_USE abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
+                                                const uint8_t *fixed, abut_candidate_search *kept, abut_candidates *out,
+                                                abut_err *err);
 
-/** Drops the candidates whose boxes along a shorter motion y0 -> y1 (y1 NULL: at y0), grown for `reach` and thickness, do not
- * overlap: after the CCD bound, the trials of the line search need no others.  Keeps the order; y0, reach as in the call that
- * found them.
- * Fails  as abut_candidates_find */
-ABUT_MUST_USE abut_status abut_candidates_cull(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
-                                               abut_candidates *cand, abut_err *err);
-
-/* A search whose boxes were made wider than its motion: while later motions stay inside them, their candidates are among
- * its own.  Zero-filled is empty; serves one collision mesh, one set of fixed vertices. */
-typedef struct abut_nearby {
-    abut_candidates wide;
-    int holds;              /* wide is a finished search */
-    size_t searches;        /* made so far */
-    size_t vain;            /* pairs of the present one that were culled away, over all uses */
-    int uses;               /* of the present one */
-    int started;            /* the present one is for the first motion of a step */
-    double room;            /* for later motions, over what a lone one is given: searches that serve few are made wider */
-} abut_nearby;
-
-/** What abut_candidates_find gives for y0 -> y1, to the byte: culled from the wide search where the boxes of all vertices
- * lie inside those of that search, else from a new one.
- *
- * out      serves this near alone; left as it is when it holds the answer already
- * y_from   NULL, or positions [nc] from which a motion to the neighbourhood of y1 is to be expected too: a new search is
- *          made wide enough to hold them
- * Fails    as abut_candidates_find */
-ABUT_MUST_USE abut_status abut_candidates_near(const abut_collmesh *cm, const double *y_from, const double *y0,
-                                               const double *y1, double reach, const uint8_t *fixed, abut_nearby *near,
-                                               abut_candidates *out, abut_err *err);
-
-void abut_nearby_clear(abut_nearby *near);
+void abut_candidate_search_clear(abut_candidate_search *s);
 void abut_candidates_clear(abut_candidates *c);
 
 #endif

@@ -13,6 +13,7 @@ typedef struct abut_box {
 
 static inline double abut_min(double a, double b) { return a < b ? a : b; }
 static inline double abut_max(double a, double b) { return a > b ? a : b; }
+static inline float abut_minf(float a, float b) { return a < b ? a : b; }
 
 /** Smallest box that holds both. */
 static inline abut_box abut_box_join(abut_box a, const abut_box *b)

@@ -1,93 +1,13 @@
 #include "geom/boxtree.h"
 
 #include "base/par.h"
-#include "base/rng.h"
 #include "base/simd.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK ((ABUT_WIDE - 1) * ABUT_BOXTREE_LEVELS + 1)
-#define TASK_ITEMS ((size_t)4096)   /* smaller ranges are not worth a task */
-#define SAMPLE ((size_t)16)         /* keys that choose the axis of a split */
-#define PIVOTS 16                   /* keys that choose the pivot of a selection */
-
-struct key {
-    float c[3];     /* centre */
-    int32_t id;
-};
-
-/* ---- order: medians of the centres ---- */
-
-/* Axis along which the centres spread most, judged by a sample of them. */
-static int widest_axis(const struct key *k, size_t n)
-{
-    float lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY };
-    for (size_t i = 0; i < n; i += n / SAMPLE + 1)
-        for (int d = 0; d < 3; d++) {
-            lo[d] = k[i].c[d] < lo[d] ? k[i].c[d] : lo[d];
-            hi[d] = k[i].c[d] > hi[d] ? k[i].c[d] : hi[d];
-        }
-    int axis = 0;
-    for (int d = 1; d < 3; d++)
-        if (hi[d] - lo[d] > hi[axis] - lo[axis]) axis = d;
-    return axis;
-}
-
-/* A value about which `want` of the n keys should lie: that rank of a random sample. */
-static float pivot(const struct key *k, size_t n, size_t want, int axis, abut_rng *rng)
-{
-    float v[PIVOTS];
-    const size_t m = n < 32 * PIVOTS ? 3 : PIVOTS;
-    for (size_t i = 0; i < m; i++) {
-        const float c = k[abut_rng_below(rng, (uint32_t)n)].c[axis];
-        size_t j = i;
-        for (; j > 0 && v[j - 1] > c; j--) v[j] = v[j - 1];
-        v[j] = c;
-    }
-    return v[want * m / n];
-}
-
-/* Reorders so that no key before `nth` is larger and none after it is smaller (Hoare's selection).  The samples have a
- * fixed seed: linear time whatever the order of the input, and the same result each time. */
-static void select_nth(struct key *k, size_t n, size_t nth, int axis)
-{
-    abut_rng rng = { n };
-    ptrdiff_t lo = 0, hi = (ptrdiff_t)n - 1, want = (ptrdiff_t)nth;
-    while (lo < hi) {
-        const float p = pivot(k + lo, (size_t)(hi - lo + 1), (size_t)(want - lo), axis, &rng);
-        ptrdiff_t i = lo, j = hi;
-        while (i <= j) {
-            while (k[i].c[axis] < p) i++;
-            while (k[j].c[axis] > p) j--;
-            if (i <= j) {
-                const struct key t = k[i];
-                k[i++] = k[j];
-                k[j--] = t;
-            }
-        }
-        if (want <= j) hi = j;
-        else if (want >= i) lo = i;
-        else return;
-    }
-}
-
-/* The left part takes the largest power of two of packs, so that 8 neighbours always are one subtree. */
-static void order(struct key *k, size_t n)
-{
-    while (n > ABUT_PACK) {
-        const size_t packs = (n + ABUT_PACK - 1) / ABUT_PACK;
-        size_t left = 1;
-        while (2 * left < packs) left *= 2;
-        const size_t cut = left * ABUT_PACK;
-        select_nth(k, n, cut, widest_axis(k, n));
-        #pragma omp task if (cut > TASK_ITEMS)
-        order(k, cut);
-        k += cut;
-        n -= cut;
-    }
-}
+#define STACK ((ABUT_WIDE - 1) * ABUT_PACK_LEVELS + 1)
 
 /* ---- float boxes ---- */
 
@@ -114,12 +34,11 @@ static inline float round_down(double v)
 
 static const abut_fbox nothing = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
 
-/* The boxes of p->item; the first n lanes have one, and the others lane 0 until they are blanked.  Returns how loose the pack
- * is. */
+/* The boxes of p->item; the first n lanes have one, and the others lane 0 until they are blanked. */
 ABUT_SIMD
-static double pack_fill(const abut_box *box, size_t n, abut_pack *p, abut_fbox *bound)
+static void pack_fill(const abut_box *box, size_t n, abut_pack *p, abut_fbox *bound)
 {
-    double lo[3][ABUT_PACK], hi[3][ABUT_PACK], items = 0, whole = 0;
+    double lo[3][ABUT_PACK], hi[3][ABUT_PACK];
     for (size_t i = 0; i < ABUT_PACK; i++) {
         const abut_box *b = &box[p->item[i < n ? i : 0]];
         for (int d = 0; d < 3; d++) lo[d][i] = b->lo[d], hi[d][i] = b->hi[d];
@@ -131,12 +50,9 @@ static double pack_fill(const abut_box *box, size_t n, abut_pack *p, abut_fbox *
         for (size_t i = 0; i < n; i++) {
             bound->lo[d] = p->lo[d][i] < bound->lo[d] ? p->lo[d][i] : bound->lo[d];
             bound->hi[d] = p->hi[d][i] > bound->hi[d] ? p->hi[d][i] : bound->hi[d];
-            items += (double)p->hi[d][i] - (double)p->lo[d][i];
         }
-        whole += (double)bound->hi[d] - (double)bound->lo[d];
         for (size_t i = n; i < ABUT_PACK; i++) p->lo[d][i] = p->hi[d][i] = NAN;
     }
-    return whole * (double)n / items;
 }
 
 static abut_fbox wide_bound(const abut_wide *w)
@@ -152,12 +68,13 @@ static abut_fbox wide_bound(const abut_wide *w)
 
 static void nodes_fill(abut_boxtree *t)
 {
-    size_t children = t->n_pack;
-    for (int l = 0; l < t->n_level; l++) {
-        abut_wide *node = t->node + t->level[l];
+    const abut_packs *p = &t->packs;
+    size_t children = p->n_pack;
+    for (int l = 0; l < p->n_level; l++) {
+        abut_wide *node = t->node + p->level[l];
         for (size_t c = 0; c < (children + ABUT_WIDE - 1) / ABUT_WIDE * ABUT_WIDE; c++) {
             abut_fbox b = { { NAN, NAN, NAN }, { NAN, NAN, NAN } };
-            if (c < children) b = l ? wide_bound(t->node + t->level[l - 1] + c) : t->bound[c];
+            if (c < children) b = l ? wide_bound(t->node + p->level[l - 1] + c) : t->bound[c];
             for (int d = 0; d < 3; d++) {
                 node[c / ABUT_WIDE].lo[d][c % ABUT_WIDE] = b.lo[d];
                 node[c / ABUT_WIDE].hi[d][c % ABUT_WIDE] = b.hi[d];
@@ -167,78 +84,64 @@ static void nodes_fill(abut_boxtree *t)
     }
 }
 
-static size_t levels_plan(abut_boxtree *t)
-{
-    size_t total = 0, children = t->n_pack;
-    do {
-        t->level[t->n_level++] = total;
-        children = (children + ABUT_WIDE - 1) / ABUT_WIDE;
-        total += children;
-    } while (children > 1);
-    return total;
-}
-
 /* The boxes of a pack lie anywhere: those of the next one are fetched early. */
-static inline void pack_fetch(const abut_box *box, const abut_pack *p)
+static inline void pack_fetch(const abut_box *box, const int32_t item[ABUT_PACK])
 {
-    for (int i = 0; i < ABUT_PACK && p->item[i] >= 0; i++) {
-        __builtin_prefetch(&box[p->item[i]]);
-        __builtin_prefetch(&box[p->item[i]].hi[2]);
+    for (int i = 0; i < ABUT_PACK && item[i] >= 0; i++) {
+        __builtin_prefetch(&box[item[i]]);
+        __builtin_prefetch(&box[item[i]].hi[2]);
     }
 }
 
-void abut_boxtree_refit(const abut_box *box, abut_boxtree *tree)
+static void packs_fill(const abut_box *box, abut_boxtree *t)
 {
-    abut_boxtree *t = tree;
-    const size_t n = t->n;
+    const size_t n = t->packs.n, n_pack = t->packs.n_pack;
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
-    for (size_t p = 0; p < t->n_pack; p++) {
+    for (size_t p = 0; p < n_pack; p++) {
         const size_t left = n - p * ABUT_PACK;
-        if (p + 1 < t->n_pack) pack_fetch(box, &t->pack[p + 1]);
-        t->slack[p] = pack_fill(box, left < ABUT_PACK ? left : ABUT_PACK, &t->pack[p], &t->bound[p]);
+        if (p + 1 < n_pack) pack_fetch(box, t->packs.item[p + 1]);
+        memcpy(t->pack[p].item, t->packs.item[p], sizeof t->pack[p].item);
+        pack_fill(box, left < ABUT_PACK ? left : ABUT_PACK, &t->pack[p], &t->bound[p]);
     }
-    t->loose = t->n_pack ? abut_sum(t->slack, t->n_pack) / (double)t->n_pack : 1;
-    nodes_fill(t);
+}
+
+static abut_status packs_make(const abut_box *box, const int32_t *id, size_t n, abut_packs *packs, abut_err *err)
+{
+    abut_key *k = malloc(n * sizeof *k);
+    if (!k) return abut_fail(err, ABUT_E_NOMEM, "box tree: no memory for %zu items", n);
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
+    for (size_t i = 0; i < n; i++) {
+        k[i].id = id[i];
+        for (int d = 0; d < 3; d++) k[i].c[d] = (float)(0.5 * box[id[i]].lo[d] + 0.5 * box[id[i]].hi[d]);
+    }
+    const abut_status rc = abut_packs_build(k, n, packs, err);
+    free(k);
+    return rc;
 }
 
 abut_status abut_boxtree_build(const abut_box *box, const int32_t *id, size_t n, abut_boxtree *tree, abut_err *err)
 {
-    *tree = (abut_boxtree){ .n = n, .n_pack = (n + ABUT_PACK - 1) / ABUT_PACK };
+    *tree = (abut_boxtree){ .bound = NULL };
     if (!n) return ABUT_OK;
-    const size_t total = levels_plan(tree);
-    struct key *k = malloc(n * sizeof *k);
-    tree->pack = malloc(tree->n_pack * sizeof *tree->pack);
-    tree->bound = malloc(tree->n_pack * sizeof *tree->bound);
-    tree->slack = malloc(tree->n_pack * sizeof *tree->slack);
-    tree->node = malloc(total * sizeof *tree->node);
-    if (!k || !tree->pack || !tree->bound || !tree->slack || !tree->node) {
-        free(k);
-        abut_boxtree_clear(tree);
-        return abut_fail(err, ABUT_E_NOMEM, "box tree: no memory for %zu items", n);
+    abut_status rc = packs_make(box, id, n, &tree->packs, err);
+    if (!rc) {
+        tree->pack = malloc(tree->packs.n_pack * sizeof *tree->pack);
+        tree->bound = malloc(tree->packs.n_pack * sizeof *tree->bound);
+        tree->node = malloc(tree->packs.n_node * sizeof *tree->node);
+        if (!tree->pack || !tree->bound || !tree->node)
+            rc = abut_fail(err, ABUT_E_NOMEM, "box tree: no memory for %zu items", n);
     }
-    abut_boxtree *t = tree;
-    #pragma omp parallel if (n >= ABUT_PAR_MIN)
-    {
-        #pragma omp for schedule(static)
-        for (size_t i = 0; i < n; i++) {
-            k[i].id = id[i];
-            for (int d = 0; d < 3; d++) k[i].c[d] = (float)(0.5 * box[id[i]].lo[d] + 0.5 * box[id[i]].hi[d]);
-        }
-        #pragma omp single
-        order(k, n);
-        #pragma omp for schedule(static)
-        for (size_t i = 0; i < t->n_pack * ABUT_PACK; i++) t->pack[i / ABUT_PACK].item[i % ABUT_PACK] = i < n ? k[i].id : -1;
-    }
-    free(k);
-    abut_boxtree_refit(box, tree);
+    if (rc) return abut_boxtree_clear(tree), rc;
+    packs_fill(box, tree);
+    nodes_fill(tree);
     return ABUT_OK;
 }
 
 void abut_boxtree_clear(abut_boxtree *t)
 {
+    abut_packs_clear(&t->packs);
     free(t->pack);
     free(t->bound);
-    free(t->slack);
     free(t->node);
     *t = (abut_boxtree){ 0 };
 }
@@ -270,15 +173,15 @@ static inline void pack_mark(const abut_pack *p, const abut_fbox *q, int32_t abo
 ABUT_SIMD
 void abut_boxtree_mark(const abut_boxtree *t, const abut_fbox *q, int32_t above, abut_found *found)
 {
-    if (!t->n) return;
+    if (!t->packs.n) return;
     struct { size_t node; int level; } stack[STACK];
     int depth = 0, hit[ABUT_WIDE];
     stack[depth].node = 0;
-    stack[depth++].level = t->n_level - 1;
+    stack[depth++].level = t->packs.n_level - 1;
     while (depth) {
         const size_t node = stack[--depth].node;
         const int level = stack[depth].level;
-        const abut_wide *w = &t->node[t->level[level] + node];
+        const abut_wide *w = &t->node[t->packs.level[level] + node];
         lanes_overlap(w->lo[0], w->hi[0], ABUT_WIDE, q, hit);
         for (int c = 0; c < ABUT_WIDE; c++) {
             if (!hit[c]) continue;

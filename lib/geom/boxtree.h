@@ -6,8 +6,7 @@
 #define ABUT_GEOM_BOXTREE_H
 
 #include "geom/bvh.h"
-
-enum { ABUT_PACK = 16, ABUT_WIDE = 8, ABUT_BOXTREE_LEVELS = 12 };
+#include "geom/packs.h"
 
 typedef struct abut_fbox {
     float lo[3], hi[3];
@@ -23,16 +22,12 @@ typedef struct abut_wide {
     float lo[3][ABUT_WIDE], hi[3][ABUT_WIDE];
 } abut_wide;
 
-/* Items that lie close together share a pack: a pack is also a good group of queries.  Zero-filled is empty. */
+/* A pack is also a good group of queries.  Zero-filled is empty. */
 typedef struct abut_boxtree {
-    size_t n, n_pack;
-    abut_pack *pack;        /* [n_pack]; all but the last are full */
+    abut_packs packs;
+    abut_pack *pack;        /* [n_pack] */
     abut_fbox *bound;       /* [n_pack] */
-    double *slack;          /* [n_pack] extent of a pack over the mean one of its items, both summed over axes */
-    abut_wide *node;        /* level after level; child c of node i of level l is node 8 i + c of level l - 1, or a pack */
-    size_t level[ABUT_BOXTREE_LEVELS];  /* first node of each level; level 0 has the packs as children */
-    int n_level;
-    double loose;           /* mean of slack: 1 where the items of every pack are one box */
+    abut_wide *node;        /* [n_node] */
 } abut_boxtree;
 
 /* Items found so far, as bits; `top` says which words are not zero, so that a sweep costs what was found. */
@@ -46,9 +41,6 @@ typedef struct abut_found {
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_boxtree_build(const abut_box *box, const int32_t *id, size_t n, abut_boxtree *tree,
                                              abut_err *err);
-/** New boxes for the items of a tree, which stay in their packs: much less work.  tree->loose tells how well they still fit
- * together. */
-void abut_boxtree_refit(const abut_box *box, abut_boxtree *tree);
 void abut_boxtree_clear(abut_boxtree *tree);
 
 /** Marks every item > above whose float box overlaps q (closed). */

@@ -13,16 +13,13 @@
 #define CHUNK 1024          /* candidates tested at a time, enough for nearly every pack; their boxes stay in the second cache */
 #define LARGE 16            /* an item is large when its extent is beyond this many times the usual one */
 #define SAMPLE ((size_t)127)
-#define LOOSER 1.25         /* than they were made: trees of which packs are so are made anew */
 
 /* Items of four sorts get trees of their own.  Large ones would spoil the packs of small ones, as boxes and as queries;
  * still ones are never searched against still ones. */
 enum { MOVING = 0, MOVING_LARGE, STILL, STILL_LARGE, N_SORT };
 
-struct abut_bvh_trees {
-    size_t n;
+struct trees {
     abut_boxtree tree[N_SORT];
-    double loose[N_SORT];       /* as they were made */
 };
 
 /* What one thread found: second indices, item after item. */
@@ -50,7 +47,7 @@ struct room {
 
 struct search {
     const abut_items *a, *b;
-    const abut_bvh_trees *fa, *fb;
+    const struct trees *fa, *fb;
     size_t max_pairs;
     struct spot *spot;      /* [a->n] */
 };
@@ -126,24 +123,20 @@ static double large_extent(const abut_items *s)
     return LARGE * e[m / 2];
 }
 
-void abut_bvh_trees_free(abut_bvh_trees **trees)
+static void trees_clear(struct trees *f)
 {
-    for (int q = 0; *trees && q < N_SORT; q++) abut_boxtree_clear(&(*trees)->tree[q]);
-    free(*trees);
-    *trees = NULL;
+    for (int q = 0; q < N_SORT; q++) abut_boxtree_clear(&f->tree[q]);
 }
 
-static abut_status trees_build(const abut_items *s, abut_bvh_trees **out, abut_err *err)
+static abut_status trees_build(const abut_items *s, struct trees *out, abut_err *err)
 {
-    abut_bvh_trees *f = *out = calloc(1, sizeof *f);
     int32_t *id = malloc(s->n * sizeof *id);
     uint8_t *sort = malloc(s->n);
     abut_status rc = ABUT_OK;
-    if (!f || !id || !sort) {
+    if (!id || !sort) {
         rc = abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu items", s->n);
         goto done;
     }
-    f->n = s->n;
     const double large = large_extent(s);
     for (size_t i = 0; i < s->n; i++)
         sort[i] = (uint8_t)((s->still && s->still[i] ? STILL : MOVING) + (extent(&s->box[i]) > large));
@@ -151,46 +144,12 @@ static abut_status trees_build(const abut_items *s, abut_bvh_trees **out, abut_e
         size_t n = 0;
         for (size_t i = 0; i < s->n; i++)
             if (sort[i] == q) id[n++] = (int32_t)i;
-        rc = abut_boxtree_build(s->box, id, n, &f->tree[q], err);
-        f->loose[q] = f->tree[q].loose;
+        rc = abut_boxtree_build(s->box, id, n, &out->tree[q], err);
     }
 done:
-    if (rc) abut_bvh_trees_free(out);
     free(id);
     free(sort);
     return rc;
-}
-
-/* Every item of the trees is still or moves as it did when they were made. */
-static int same_sorts(const abut_items *s, const abut_bvh_trees *f)
-{
-    int same = f->n == s->n;
-    for (int q = 0; q < N_SORT; q++) {
-        const abut_boxtree *t = &f->tree[q];
-        for (size_t i = 0; same && i < t->n; i++) {
-            const int32_t item = t->pack[i / ABUT_PACK].item[i % ABUT_PACK];
-            same = (s->still && s->still[item]) == (q >= STILL);
-        }
-    }
-    return same;
-}
-
-static int refit(const abut_items *s, abut_bvh_trees *f)
-{
-    int good = 1;
-    for (int q = 0; good && q < N_SORT; q++) {
-        if (!f->tree[q].n) continue;
-        abut_boxtree_refit(s->box, &f->tree[q]);
-        good = f->tree[q].loose <= LOOSER * f->loose[q];
-    }
-    return good;
-}
-
-static abut_status trees_of(const abut_items *s, abut_bvh_trees **f, abut_err *err)
-{
-    if (*f && same_sorts(s, *f) && refit(s, *f)) return ABUT_OK;
-    abut_bvh_trees_free(f);
-    return trees_build(s, f, err);
 }
 
 /* ---- one pack of queries ---- */
@@ -303,7 +262,7 @@ static void pack_search(const struct search *s, const abut_boxtree *tree, size_t
                         struct finds *f, int thread)
 {
     const abut_pack *pack = &tree->pack[p];
-    const size_t left = tree->n - p * ABUT_PACK;
+    const size_t left = tree->packs.n - p * ABUT_PACK;
     const int n = left < ABUT_PACK ? (int)left : ABUT_PACK;
     int32_t above = -1;
     if (s->a == s->b) {
@@ -338,7 +297,7 @@ static void thread_search(const struct search *s, struct finds *f, int thread)
     for (int q = 0; q < N_SORT; q++) {
         const abut_boxtree *tree = &s->fa->tree[turn[q]];
         #pragma omp for schedule(dynamic, 4) nowait
-        for (size_t p = 0; p < tree->n_pack; p++)
+        for (size_t p = 0; p < tree->packs.n_pack; p++)
             if (!f->full) pack_search(s, tree, p, turn[q] >= STILL, r, f, thread);
     }
     if (r) {
@@ -359,19 +318,6 @@ static size_t places(const struct search *s, size_t *place)
     return total;
 }
 
-static abut_status list_reserve(abut_pair_list *out, size_t n, abut_err *err)
-{
-    if (n <= out->cap) return ABUT_OK;
-    free(out->ij);
-    /* a little more than needed: the next call of a simulation finds about as many */
-    const size_t cap = n + n / 8;
-    out->cap = 0;
-    out->ij = malloc(cap * sizeof *out->ij);
-    if (!out->ij) return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu pairs", n);
-    out->cap = cap;
-    return ABUT_OK;
-}
-
 static abut_status join(const struct search *s, const struct finds *f, int threads, abut_pair_list *out, abut_err *err)
 {
     const size_t n = s->a->n;
@@ -384,7 +330,7 @@ static abut_status join(const struct search *s, const struct finds *f, int threa
     if (s->max_pairs && total > s->max_pairs)
         rc = abut_fail(err, ABUT_E_NOMEM, "pair search: %zu pairs, at most %zu allowed", total, s->max_pairs);
     else
-        rc = list_reserve(out, total, err);
+        rc = abut_pair_list_reserve(out, total, err);
     if (!rc) {
         #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
         for (size_t i = 0; i < n; i++) {
@@ -415,30 +361,36 @@ static abut_status search_run(const struct search *s, abut_pair_list *out, abut_
     return rc;
 }
 
-abut_status abut_bvh_pairs_kept(const abut_items *a, abut_bvh_trees **ta, const abut_items *b, abut_bvh_trees **tb,
-                                size_t max_pairs, abut_pair_list *out, abut_err *err)
+abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, size_t max_pairs, abut_pair_list *out, abut_err *err)
 {
     out->n = 0;
     if (!a->n || !b->n) return ABUT_OK;
+    struct trees ta = { .tree = { { .node = NULL } } }, tb = ta;
     abut_status rc = items_check(a, "the first set", err);
     if (!rc && a != b) rc = items_check(b, "the second set", err);
-    if (!rc) rc = trees_of(a, ta, err);
-    if (!rc && a != b) rc = trees_of(b, tb, err);
-    if (rc) return rc;
-    struct search s = { .a = a, .b = b, .fa = *ta, .fb = a == b ? *ta : *tb, .max_pairs = max_pairs };
-    s.spot = malloc(a->n * sizeof *s.spot);
-    rc = s.spot ? search_run(&s, out, err) : abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu items", a->n);
-    free(s.spot);
+    if (!rc) rc = trees_build(a, &ta, err);
+    if (!rc && a != b) rc = trees_build(b, &tb, err);
+    struct search s = { .a = a, .b = b, .fa = &ta, .fb = a == b ? &ta : &tb, .max_pairs = max_pairs };
+    if (!rc) {
+        s.spot = malloc(a->n * sizeof *s.spot);
+        rc = s.spot ? search_run(&s, out, err) : abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu items", a->n);
+        free(s.spot);
+    }
+    trees_clear(&ta);
+    trees_clear(&tb);
     return rc;
 }
 
-abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, size_t max_pairs, abut_pair_list *out, abut_err *err)
+abut_status abut_pair_list_reserve(abut_pair_list *list, size_t n, abut_err *err)
 {
-    abut_bvh_trees *ta = NULL, *tb = NULL;
-    const abut_status rc = abut_bvh_pairs_kept(a, &ta, b, &tb, max_pairs, out, err);
-    abut_bvh_trees_free(&ta);
-    abut_bvh_trees_free(&tb);
-    return rc;
+    if (n <= list->cap) return ABUT_OK;
+    free(list->ij);
+    /* a little more than needed: the next call of a simulation finds about as many */
+    const size_t cap = n + n / 8;
+    *list = (abut_pair_list){ malloc(cap * sizeof *list->ij), 0, 0 };
+    if (!list->ij) return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu pairs", n);
+    list->cap = cap;
+    return ABUT_OK;
 }
 
 void abut_pair_list_clear(abut_pair_list *list)

@@ -32,17 +32,9 @@ typedef struct abut_pair_list {
 ABUT_MUST_USE abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, size_t max_pairs,
                                          abut_pair_list *out, abut_err *err);
 
-/* Trees over the items of one side, kept for the next search: boxes move, but neighbours mostly stay neighbours.  NULL: none
- * yet.  What a search finds does not depend on them. */
-typedef struct abut_bvh_trees abut_bvh_trees;
-/** abut_bvh_pairs by the trees *ta of a and *tb of b (a == b: tb is not looked at): those of an earlier search get the new
- * boxes; they are made anew when they are of another number of items, items have come to rest or set out, or boxes that are
- * together have moved apart. */
-ABUT_MUST_USE abut_status abut_bvh_pairs_kept(const abut_items *a, abut_bvh_trees **ta, const abut_items *b, abut_bvh_trees **tb,
-                                              size_t max_pairs, abut_pair_list *out, abut_err *err);
-/** Sets NULL. */
-void abut_bvh_trees_free(abut_bvh_trees **trees);
-
+/** Room for n pairs; what was in the list is lost when it has to grow.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_pair_list_reserve(abut_pair_list *list, size_t n, abut_err *err);
 void abut_pair_list_clear(abut_pair_list *list);
 
 #endif

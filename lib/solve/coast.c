@@ -1,5 +1,7 @@
 #include "solve/newton_parts.h"
 
+#include "base/timer.h"
+
 #include <string.h>
 
 /* Where the scripts lead, and the others at share * h v from here. */
@@ -26,12 +28,44 @@ abut_status abut_solver_contacts_before(abut_solver *s, const double *v, abut_re
     return abut_search_contacts(s, s->yt, rep, err);
 }
 
-abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut_report *rep, abut_err *err)
+/* The objective where prescribed nodes have arrived and the others have not moved: s->x, or a point beside the way there, which
+ * has candidates of its own.  at_least: there without the barriers, none of which is negative. */
+static abut_status energy_of_staying(abut_solver *s, const double *v, int at_least, double *sum, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
-    const size_t n3 = 3 * (size_t)p->model->nv;
-    abut_limit lim;
+    const abut_candidates cand = s->cand;
+    const double clock = abut_time_wall();
     abut_energy e;
+    abut_status rc = ABUT_OK;
+    coasting_point(s, v, 0, s->xt);
+    if (!memcmp(s->xt, s->x, 3 * (size_t)p->model->nv * sizeof *s->x)) {
+        rc = abut_problem_energy(p, s->x, s->y, &s->pairs, &e, &s->scratch, err);
+        *sum = abut_energy_sum(&e);
+        return rc;
+    }
+    s->cand = (abut_candidates){ .of = { .y = NULL } };
+    if (!at_least) {
+        abut_collmesh_gather(&p->cm, s->xt, s->yt);
+        rc = abut_candidates_again(&p->cm, s->yt, NULL, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
+        rep->seconds.candidates += abut_time_wall() - clock;
+    }
+    if (!rc) rc = abut_search_energy(s, &e, sum, rep, err);
+    abut_candidates_clear(&s->cand);
+    s->cand = cand;
+    return rc;
+}
+
+/* The objective where the motion ends. */
+static abut_status energy_of_coasting(abut_solver *s, const double *v, double *sum, abut_report *rep, abut_err *err)
+{
+    abut_energy e;
+    coasting_point(s, v, 1, s->xt);
+    return abut_search_energy(s, &e, sum, rep, err);
+}
+
+abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut_report *rep, abut_err *err)
+{
+    abut_limit lim;
     double stay = 0, coast = 0;
     *coasts = 0;
     abut_script_stop(s);
@@ -40,16 +74,12 @@ abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut
     if (rc == ABUT_E_GEOM) return ABUT_OK;   /* a gap too small to move at all: the minimiser tells which */
     if (rc || lim.alpha < 1) return rc;
 
-    coasting_point(s, v, 0, s->xt);
-    if (memcmp(s->xt, s->x, n3 * sizeof *s->x)) {
-        rc = abut_search_energy(s, &e, &stay, rep, err);
-    } else {
-        rc = abut_problem_energy(p, s->x, s->y, &s->pairs, &e, &s->scratch, err);
-        stay = abut_energy_sum(&e);
+    rc = energy_of_staying(s, v, 1, &stay, rep, err);
+    if (!rc) rc = energy_of_coasting(s, v, &coast, rep, err);
+    if (!rc && !(coast < stay)) {
+        rc = energy_of_staying(s, v, 0, &stay, rep, err);
+        if (!rc && coast < stay) rc = energy_of_coasting(s, v, &coast, rep, err);   /* its contacts again */
     }
-    if (rc) return rc;
-    coasting_point(s, v, 1, s->xt);
-    rc = abut_search_energy(s, &e, &coast, rep, err);
     if (rc || !(coast < stay)) return rc;
     *coasts = 1;
     abut_search_accept(s);

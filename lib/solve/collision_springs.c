@@ -56,7 +56,7 @@ abut_status abut_collision_springs_start(abut_collision_springs *c, const abut_p
     c->n = 0;
     abut_collmesh_gather(&p->cm, p->xn, c->y0);
     abut_collmesh_gather(&p->cm, x, c->y1);
-    const abut_status rc = abut_candidates_find(&p->cm, c->y0, c->y1, c->reach, p->obstacle, &c->near, err);
+    const abut_status rc = abut_candidates_around(&p->cm, c->y0, c->y1, c->reach, p->obstacle, &c->near, err);
     const size_t n = (size_t)p->model->nc * (size_t)p->model->nh + c->near.vt.n + 1;
     if (rc) return rc;
     if (n > c->seen_cap) {

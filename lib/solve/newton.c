@@ -50,7 +50,7 @@ void abut_solver_clear(abut_solver *s)
     abut_problem_clear(&s->prob);
     abut_direction_clear(&s->dir);
     abut_candidates_clear(&s->cand);
-    abut_nearby_clear(&s->near);
+    abut_candidate_search_clear(&s->near);
     abut_path_clear(&s->path);
     abut_pairs_clear(&s->pairs);
     abut_pairs_clear(&s->trial);

@@ -38,7 +38,7 @@ typedef struct abut_solver {
     abut_pairs pairs;           /* contacts there */
     abut_path path;             /* where the step went; started by whoever starts a step */
     abut_candidates cand;       /* of the last sweep */
-    abut_nearby near;           /* where they come from; leaves no trace in the results */
+    abut_candidate_search near; /* what their searches keep; leaves no trace in the results */
     abut_pairs trial;
     int lengthens;              /* directions that turn out too short are made longer */
     abut_failure failed;        /* the last minimisation; kind says whether it failed */

@@ -2,8 +2,8 @@
  * it, turn.c corrects steps that turn shells and rods, scripted.c carries prescribed nodes, coast.c starts a step, newton.c
  * iterates.
  *
- * Trial points are s->xt with s->yt; the contacts there are s->trial, found among s->cand, those of the last sweep.  Whatever
- * the objective does not exist at counts as infinite. */
+ * Trial points are s->xt with s->yt; the contacts there are s->trial, found among s->cand, those of the last sweep: they must
+ * lie on its line.  Whatever the objective does not exist at counts as infinite. */
 #ifndef ABUT_SOLVE_NEWTON_PARTS_H
 #define ABUT_SOLVE_NEWTON_PARTS_H
 
@@ -16,6 +16,9 @@ double abut_newton_speed(const abut_solver *s);
 
 /** Contacts at s->x, s->y among the candidates of the way from there to y1[3 nc] (NULL: of s->x alone). */
 ABUT_MUST_USE abut_status abut_search_contacts(abut_solver *s, const double *y1, abut_report *rep, abut_err *err);
+
+/** s->cand for the line from s->x to s->x + alpha s->p. */
+ABUT_MUST_USE abut_status abut_search_candidates(abut_solver *s, double alpha, abut_report *rep, abut_err *err);
 
 /** As abut_solver_bound, of which it is the whole: the share `first` of s->p is swept first, which may save sweeping it all. */
 ABUT_MUST_USE abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, abut_report *rep,

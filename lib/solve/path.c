@@ -12,8 +12,6 @@
 
 /* Points are kept up to this many bytes; then the way is shortened in between. */
 #define MOST_BYTES ((size_t)256 << 20)
-/* A search costs at least as much as culling this many pairs for each edge. */
-#define SEARCH_EDGE 48
 
 static void forget(abut_path *p)
 {
@@ -25,7 +23,6 @@ void abut_path_clear(abut_path *p)
 {
     forget(p);
     free(p->point);
-    free(p->from);
     free(p->y0);
     free(p->y1);
     abut_candidates_clear(&p->cand);
@@ -54,11 +51,9 @@ abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double 
     const size_t nc3 = 3 * (size_t)cm->nc + 1;
     forget(p);
     p->n3 = 3 * (size_t)cm->model->nv;
-    if (!p->from) p->from = malloc(nc3 * sizeof *p->from);
     if (!p->y0) p->y0 = malloc(nc3 * sizeof *p->y0);
     if (!p->y1) p->y1 = malloc(nc3 * sizeof *p->y1);
-    if (!p->from || !p->y0 || !p->y1) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %d vertices", cm->nc);
-    abut_collmesh_gather(cm, x, p->from);
+    if (!p->y0 || !p->y1) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %d vertices", cm->nc);
     return append(p, x, err);
 }
 
@@ -68,18 +63,18 @@ static int is_large(const abut_path *p)
 }
 
 abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
-                          abut_nearby *near, abut_err *err)
+                          abut_candidate_search *near, abut_err *err)
 {
     const abut_status rc = is_large(p) ? abut_path_shorten(p, cm, fixed, near, err) : ABUT_OK;
     return rc ? rc : append(p, x, err);
 }
 
-abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near, abut_err *err)
+abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
+                                abut_candidate_search *near, abut_err *err)
 {
     const abut_status rc = is_large(p) ? abut_path_join(p, cm, fixed, near, err) : ABUT_OK;
     p->step = p->n - 1;
     p->proven = 0;
-    abut_collmesh_gather(cm, p->point[p->step], p->from);
     return rc;
 }
 
@@ -181,25 +176,15 @@ static int list_touches(abut_path *p, const abut_collmesh *cm, int list)
     return 1;
 }
 
-/* Pairs that may meet on the line.  The wide search may be one for a direction far longer than what became of it: culling it then
- * costs more than a search of its own. */
-static abut_status line_candidates(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near, abut_err *err)
-{
-    size_t wide = 0;
-    for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++) wide += abut_candidates_list(&near->wide, l)->n;
-    if (wide > SEARCH_EDGE * (size_t)cm->ne) return abut_candidates_find(cm, p->y0, p->y1, 0, fixed, &p->cand, err);
-    return abut_candidates_near(cm, p->from, p->y0, p->y1, 0, fixed, near, &p->cand, err);
-}
-
 /* Half-spaces need no test: both ends are above them by their thickness, and so is the line between. */
 static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int from, int to,
-                                abut_nearby *near, int *free_, abut_err *err)
+                                abut_candidate_search *near, int *free_, abut_err *err)
 {
     abut_collmesh_gather(cm, p->point[from], p->y0);
     abut_collmesh_gather(cm, p->point[to], p->y1);
     *free_ = 0;
     if (old_hit_touches(p, cm)) return ABUT_OK;
-    const abut_status rc = line_candidates(p, cm, fixed, near, err);
+    const abut_status rc = abut_candidates_again(cm, p->y0, p->y1, 0, fixed, near, &p->cand, err);
     if (!rc) set_rounding(p, cm->nc);
     *free_ = !rc;
     for (int l = 0; l < ABUT_CANDIDATE_LISTS && *free_; l++) *free_ = !list_touches(p, cm, l);
@@ -214,7 +199,7 @@ static void drop(abut_path *p, int from, int to)
 }
 
 /* Drops what a free straight line bridges of the points from the first-th on: all between, or one by one. */
-static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int first, abut_nearby *near,
+static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int first, abut_candidate_search *near,
                           abut_err *err)
 {
     int is_free = 0;
@@ -236,12 +221,14 @@ static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *
     return rc;
 }
 
-abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near, abut_err *err)
+abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
+                              abut_candidate_search *near, abut_err *err)
 {
     return bridge(p, cm, fixed, p->step, near, err);
 }
 
-abut_status abut_path_join(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near, abut_err *err)
+abut_status abut_path_join(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
+                           abut_candidate_search *near, abut_err *err)
 {
     if (!p->step) return ABUT_OK;
     p->step = 0;

@@ -23,7 +23,6 @@ typedef struct abut_path {
     int step;               /* the point from which the present step starts */
     size_t n3;              /* numbers of a point */
     abut_candidates cand;
-    double *from;           /* [3 nc] collision vertices at the start of the present step */
     double *y0, *y1;        /* [3 nc] a line */
     double rounding;        /* m: of its positions */
     abut_path_hit hit[ABUT_PATH_HITS];  /* last one first: lines are tried on these before all others, which changes no answer */
@@ -34,18 +33,18 @@ typedef struct abut_path {
 /** Starts a way of its own at x[3 nv]. */
 ABUT_MUST_USE abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double *x, abut_err *err);
 /** The next step starts where the way ends. */
-ABUT_MUST_USE abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near,
-                                              abut_err *err);
+ABUT_MUST_USE abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
+                                              abut_candidate_search *near, abut_err *err);
 /** Goes on to x along a free straight line. */
 ABUT_MUST_USE abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
-                                        abut_nearby *near, abut_err *err);
+                                        abut_candidate_search *near, abut_err *err);
 /** Drops every point of the present step that a free straight line bridges, by exact decisions; its start and end stay.
- * fixed[nc] as in contact/candidates.h; near: a wide search to be used and renewed. */
-ABUT_MUST_USE abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near,
-                                            abut_err *err);
+ * fixed[nc] as in contact/candidates.h; near: what searches keep. */
+ABUT_MUST_USE abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
+                                            abut_candidate_search *near, abut_err *err);
 /** The same for all steps as one. */
-ABUT_MUST_USE abut_status abut_path_join(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_nearby *near,
-                                         abut_err *err);
+ABUT_MUST_USE abut_status abut_path_join(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
+                                         abut_candidate_search *near, abut_err *err);
 void abut_path_clear(abut_path *p);
 
 #endif

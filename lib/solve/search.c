@@ -17,8 +17,7 @@ abut_status abut_search_contacts(abut_solver *s, const double *y1, abut_report *
     const abut_problem *p = &s->prob;
     double t0 = abut_time_wall();
     abut_collmesh_gather(&p->cm, s->x, s->y);
-    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, y1, p->model->dhat[0], p->obstacle, &s->near, &s->cand,
-                                          err);
+    abut_status rc = abut_candidates_again(&p->cm, s->y, y1, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
     double t1 = abut_time_wall();
     rep->seconds.candidates += t1 - t0;
     if (!rc) rc = abut_pairs_find(&p->cm, &s->cand, s->y, p->obstacle, &s->pairs, err);
@@ -37,21 +36,26 @@ void abut_search_point(abut_solver *s, double alpha)
     for (size_t i = 0; i < n3; i++) s->xt[i] = s->x[i] + alpha * s->p[i];
 }
 
+abut_status abut_search_candidates(abut_solver *s, double alpha, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const double clock = abut_time_wall();
+    abut_search_point(s, alpha);
+    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    const abut_status rc = abut_candidates_again(&p->cm, s->y, s->yt, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
+    rep->seconds.candidates += abut_time_wall() - clock;
+    return rc;
+}
+
 /* The largest collision-free share of s->p up to `share`; candidates of that sweep in s->cand. */
 static abut_status sweep(abut_solver *s, double share, abut_limit *swept, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
-    double clock = abut_time_wall();
     *swept = (abut_limit){ .alpha = 1, .node = { -1, -1, -1, -1 }, .tet = -1 };
-    abut_search_point(s, share);
-    abut_collmesh_gather(&p->cm, s->xt, s->yt);
-    abut_status rc = abut_candidates_near(&p->cm, s->path.from, s->y, s->yt, p->model->dhat[0], p->obstacle, &s->near, &s->cand,
-                                          err);
+    abut_status rc = abut_search_candidates(s, share, rep, err);
     rep->candidates = abut_candidates_count(&s->cand);
-    rep->seconds.candidates += abut_time_wall() - clock;
     if (rc) return rc;
-    clock = abut_time_wall();
-    rc = abut_limit_ccd(&p->cm, &s->cand, s->y, s->yt, s->opt.slack_ccd, swept, err);
+    const double clock = abut_time_wall();
+    rc = abut_limit_ccd(&s->prob.cm, &s->cand, s->y, s->yt, s->opt.slack_ccd, swept, err);
     rep->seconds.ccd += abut_time_wall() - clock;
     return rc;
 }

@@ -180,7 +180,8 @@ abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abu
     *moved = turn->taken = 0;
     for (size_t i = 0; i < n3; i++) slope -= s->g[i] * s->p[i];
     if (is_due(turn, s, bound)) {
-        const abut_status rc = search_beyond(s, bound, slope, now, it, moved, rep, err);
+        abut_status rc = search_beyond(s, bound, slope, now, it, moved, rep, err);
+        if (!rc && !*moved) rc = abut_search_candidates(s, bound, rep, err);    /* another line was the last one */
         if (rc || *moved) return rc;
     }
     for (double alpha = bound; alpha > bound * 0x1p-60; alpha /= 2) {

@@ -140,47 +140,6 @@ TEST(order_and_bytes_do_not_depend_on_the_thread_count)
     abut_threads_set(2);
 }
 
-/* Boxes drift a little, jump, come to rest and set out, or there are fewer of them; kept trees see what is there. */
-static void set_change(abut_rng *r, struct set *s, int round)
-{
-    const double far = round % 4 == 3 ? 1 : 0.01;
-    for (size_t i = 0; i < s->items.n; i++)
-        for (int d = 0; d < 3; d++) {
-            const double by = far * abut_rng_real(r, -1, 1);
-            s->box[i].lo[d] += by;
-            s->box[i].hi[d] += by;
-        }
-    if (round % 5 == 4) s->still[abut_rng_below(r, (uint32_t)s->items.n)] ^= 1;
-    if (round % 7 == 6) s->items.n -= 13;
-}
-
-TEST(trees_that_are_kept_find_what_brute_force_finds)
-{
-    abut_rng r = { 9 };
-    abut_pair_list out = { 0 };
-    size_t found = 0;
-    for (int shape = 0; shape < N_SHAPE; shape++) {
-        struct set a = set_make(&r, (enum shape)shape, 400, 1, 1), b = set_make(&r, (enum shape)shape, 300, 3, 1);
-        abut_bvh_trees *ta = NULL, *tb = NULL;
-        for (int round = 0; round < 24; round++) {
-            CHECK(!abut_bvh_pairs_kept(&a.items, &ta, &b.items, &tb, 0, &out, NULL));
-            CHECK(equals_brute_force(&a.items, &b.items, &out));
-            found += out.n;
-            CHECK(!abut_bvh_pairs_kept(&b.items, &tb, &b.items, NULL, 0, &out, NULL));
-            CHECK(equals_brute_force(&b.items, &b.items, &out));
-            set_change(&r, &a, round);
-            set_change(&r, &b, round + 2);
-        }
-        abut_bvh_trees_free(&ta);
-        abut_bvh_trees_free(&tb);
-        CHECK(!ta && !tb);
-        set_free(&a);
-        set_free(&b);
-    }
-    CHECK(found > 10000);
-    abut_pair_list_clear(&out);
-}
-
 TEST(boxes_that_share_one_point_are_a_pair_and_one_ulp_apart_are_none)
 {
     const int32_t vert[2] = { 0, 1 };
@@ -276,7 +235,6 @@ int main(int argc, char **argv)
     RUN(pairs_of_two_sets_are_those_of_brute_force);
     RUN(pairs_of_one_set_are_those_of_brute_force);
     RUN(order_and_bytes_do_not_depend_on_the_thread_count);
-    RUN(trees_that_are_kept_find_what_brute_force_finds);
     RUN(boxes_that_share_one_point_are_a_pair_and_one_ulp_apart_are_none);
     RUN(a_box_that_is_not_finite_is_named);
     RUN(more_pairs_than_allowed_is_an_error_with_their_number);

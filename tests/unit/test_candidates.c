@@ -1,6 +1,7 @@
 #include "base/par.h"
 #include "check.h"
 #include "contact/candidates.h"
+#include "geom/ccd.h"
 #include "geom/dist.h"
 #include "sheets.h"
 
@@ -73,92 +74,149 @@ TEST(no_pair_within_reach_anywhere_along_the_motion_is_missed)
     abut_candidates_clear(&c);
 }
 
-TEST(culling_leaves_what_a_search_along_the_shorter_motion_finds)
-{
-    for (uint64_t seed = 0; seed < 4; seed++) {
-        sheets s = sheets_make(seed, 5, 12, 0.05, 0.5, 0.2);
-        CHECK(sheets_init(&s));
-        const uint8_t *fixed = seed & 1 ? s.fixed : NULL;
-        abut_candidates c = { 0 }, want = { 0 };
-        CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0.02, fixed, &c, NULL));
-        const size_t before = c.ee.n;
-        for (int32_t i = 0; i < 3 * s.cm.nc; i++) s.y1[i] = s.X[i] + 0.1 * (s.y1[i] - s.X[i]);
-        CHECK(!abut_candidates_cull(&s.cm, s.X, s.y1, 0.02, &c, NULL));
-        CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0.02, fixed, &want, NULL));
-        CHECK(c.ee.n > 0 && c.ee.n < before / 2);
-        CHECK(c.vt.n == want.vt.n && !memcmp(c.vt.ij, want.vt.ij, c.vt.n * sizeof *c.vt.ij));
-        CHECK(c.ee.n == want.ee.n && !memcmp(c.ee.ij, want.ee.ij, c.ee.n * sizeof *c.ee.ij));
-        abut_candidates_clear(&c);
-        abut_candidates_clear(&want);
-        sheets_free(&s);
-    }
-}
-
 static int same_list(const abut_pair_list *a, const abut_pair_list *b)
 {
     return a->n == b->n && (!a->n || !memcmp(a->ij, b->ij, a->n * sizeof *a->ij));
 }
 
-TEST(a_wide_search_serves_later_motions_with_what_a_search_of_their_own_finds)
+/* Turns all about the vertical through the middle and shifts it, much further than edges are long; y1's own motion is kept. */
+static void carry_along(sheets *s, double angle)
+{
+    const double c = cos(angle) - 1, d = sin(angle);
+    for (int32_t i = 0; i < s->cm.nc; i++) {
+        const double *x = s->X + 3 * i, a = x[0] - 0.5, b = x[2] - 0.5;
+        s->y1[3 * i] += c * a - d * b + 0.7;
+        s->y1[3 * i + 1] += 0.3;
+        s->y1[3 * i + 2] += d * a + c * b - 1.1;
+    }
+}
+
+TEST(neighbours_that_move_alike_are_left_out_and_nothing_else)
+{
+    abut_candidates c = { 0 }, all = { 0 };
+    size_t near = 0;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        sheets s = sheets_make(seed, 4, 8, 0.06, 0.2, 0.01);
+        CHECK(sheets_init(&s));
+        carry_along(&s, 0.1);
+        CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0.02, NULL, &c, NULL));
+        CHECK(!abut_candidates_around(&s.cm, s.X, s.y1, 0.02, NULL, &all, NULL));
+        for (int t = 0; t <= 4; t++) CHECK(missed(&s, &c, t / 4.0, 0.02, 0, &near) == 0);
+        CHECK(20 * (c.vt.n + c.ee.n) < all.vt.n + all.ee.n);
+        sheets_free(&s);
+    }
+    CHECK(near > 1000);
+    abut_candidates_clear(&c);
+    abut_candidates_clear(&all);
+}
+
+/* Box of the way of a primitive, grown by half of reach. */
+static abut_box way(const sheets *s, const int32_t *v, int k, double reach)
+{
+    return abut_box_points(s->X, s->y1, v, k, 0.5 * reach);
+}
+
+/* Pairs whose ways come within reach though the list lacks them; of those *bounding would bound a step. */
+static size_t left_out(const sheets *s, const abut_candidates *c, double reach, size_t *bounding)
+{
+    size_t n = 0;
+    for (int ee = 0; ee < 2; ee++)
+        for (int32_t i = 0; i < (ee ? s->cm.ne : s->cm.nc); i++)
+            for (int32_t j = ee ? i + 1 : 0; j < (ee ? s->cm.ne : s->cm.nt); j++) {
+                int32_t v[4];
+                double x0[12], x1[12], toi;
+                if (sheets_pair(s, ee, i, j, s->X, x0, v) < 0) continue;
+                (void)sheets_pair(s, ee, i, j, s->y1, x1, v);
+                const abut_box a = way(s, v, ee ? 2 : 1, reach), b = way(s, v + (ee ? 2 : 1), ee ? 2 : 3, reach);
+                if (!abut_box_overlap(&a, &b) || has(ee ? &c->ee : &c->vt, i, j)) continue;
+                n++;
+                *bounding += abut_ccd_additive(ee ? ABUT_EE : ABUT_PT, x0, x1, 0, 0.2, 1, &toi) != ABUT_CCD_CLEAR;
+            }
+    return n;
+}
+
+TEST(what_is_left_out_would_bound_no_step)
+{
+    abut_candidates c = { 0 };
+    size_t out = 0, bounding = 0;
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        sheets s = sheets_make(seed, 3, 6, 0.08, 0.3, 0.02 * (double)(seed % 3 + 1));
+        CHECK(sheets_init(&s));
+        if (seed % 2) carry_along(&s, 0.05);
+        CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 1e-3, NULL, &c, NULL));
+        out += left_out(&s, &c, 1e-3, &bounding);
+        sheets_free(&s);
+    }
+    CHECK(out > 10000 && bounding == 0);
+    abut_candidates_clear(&c);
+}
+
+TEST(vertices_anywhere_in_the_boxes_of_their_ways_have_all_pairs_whose_boxes_overlap)
+{
+    abut_candidates c = { 0 };
+    size_t bounding = 0;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        sheets s = sheets_make(seed, 3, 6, 0.08, 0.3, 0.2);
+        CHECK(sheets_init(&s));
+        carry_along(&s, 0.05);
+        CHECK(!abut_candidates_around(&s.cm, s.X, s.y1, 0.02, NULL, &c, NULL) && c.ee.n > 1000);
+        CHECK(left_out(&s, &c, 0.02, &bounding) == 0);
+        sheets_free(&s);
+    }
+    abut_candidates_clear(&c);
+}
+
+TEST(searches_that_share_trees_find_what_a_search_of_their_own_finds)
 {
     for (uint64_t seed = 0; seed < 4; seed++) {
         sheets s = sheets_make(seed, 5, 12, 0.05, 0.5, 0.2);
         CHECK(sheets_init(&s));
         const size_t n3 = 3 * (size_t)s.cm.nc;
-        const uint8_t *fixed = seed & 1 ? s.fixed : NULL;
         double *y0 = malloc(n3 * sizeof *y0), *y1 = malloc(n3 * sizeof *y1);
         memcpy(y0, s.X, n3 * sizeof *y0);
-        abut_nearby near = { 0 };
-        abut_candidates c = { 0 }, want = { 0 };
+        abut_candidate_search kept = { .nc = 0 };
+        abut_candidates c = { 0 };
         size_t pairs = 0;
-        /* a walk of shrinking motions that go on from one another; 4: at rest; 5: from the very start; 6: far away */
-        for (int k = 0; k < 7; k++) {
+        /* a walk of shrinking motions that go on from one another; 4: at rest; 5: from the very start; 6: far away; 3, 6:
+         * vertices are fixed that were not */
+        for (int k = 0; k < 8; k++) {
             for (size_t i = 0; i < n3; i++)
                 y1[i] = y0[i] + (k == 6 ? 3 : pow(0.4, k)) * (s.y1[(i + 7 * (size_t)k) % n3] - s.X[(i + 7 * (size_t)k) % n3]);
-            const double *from = k == 5 ? s.X : y0, *to = k == 4 ? NULL : y1;
-            const double reach = k == 5 ? 0 : 0.02;
-            CHECK(!abut_candidates_near(&s.cm, s.X, from, to, reach, fixed, &near, &c, NULL));
+            const double *from = k == 5 ? s.X : y0, *to = k == 4 ? NULL : y1, reach = k == 5 ? 0 : 0.02;
+            const uint8_t *fixed = k % 3 == 0 && k ? s.fixed : NULL;
+            abut_candidates want = { 0 };
+            CHECK(!abut_candidates_again(&s.cm, from, to, reach, fixed, &kept, &c, NULL));
             CHECK(!abut_candidates_find(&s.cm, from, to, reach, fixed, &want, NULL));
             CHECK(same_list(&c.vt, &want.vt) && same_list(&c.ee, &want.ee));
             pairs += c.ee.n;
             if (k != 4) memcpy(y0, y1, n3 * sizeof *y0);
-            if (k == 5) CHECK(near.searches < 6);
+            abut_candidates_clear(&want);
         }
-        CHECK(near.searches >= 2 && pairs > 1000);
-        abut_nearby_clear(&near);
+        CHECK(pairs > 1000);
+        abut_candidate_search_clear(&kept);
         abut_candidates_clear(&c);
-        abut_candidates_clear(&want);
         free(y0);
         free(y1);
         sheets_free(&s);
     }
 }
 
-TEST(directions_that_shrink_slowly_share_searches)
+TEST(the_same_motion_is_searched_once)
 {
-    sheets s = sheets_make(3, 5, 12, 0.05, 0.5, 0.2);
+    sheets s = sheets_make(3, 3, 6, 0.05, 0.5, 0.1);
     CHECK(sheets_init(&s));
-    const size_t n3 = 3 * (size_t)s.cm.nc;
-    double *y0 = malloc(n3 * sizeof *y0), *y1 = malloc(n3 * sizeof *y1);
-    memcpy(y0, s.X, n3 * sizeof *y0);
-    abut_nearby near = { 0 };
-    abut_candidates c = { 0 }, want = { 0 };
-    for (int k = 0; k < 24; k++) {      /* each vertex goes another way each time */
-        for (size_t i = 0; i < n3; i++) {
-            const size_t of = (i + 7 * (size_t)k) % n3;
-            y1[i] = y0[i] + 0.1 * pow(0.8, k) * (s.y1[of] - s.X[of]);
-        }
-        CHECK(!abut_candidates_near(&s.cm, s.X, y0, y1, 0.002, NULL, &near, &c, NULL));
-        CHECK(!abut_candidates_find(&s.cm, y0, y1, 0.002, NULL, &want, NULL));
-        CHECK(same_list(&c.vt, &want.vt) && same_list(&c.ee, &want.ee));
-        memcpy(y0, y1, n3 * sizeof *y0);
-    }
-    CHECK(near.searches <= 10);
-    abut_nearby_clear(&near);
+    abut_candidate_search kept = { .nc = 0 };
+    abut_candidates c = { 0 };
+    CHECK(!abut_candidates_again(&s.cm, s.X, s.y1, 0.02, NULL, &kept, &c, NULL) && c.ee.n > 100);
+    const size_t n = c.ee.n;
+    c.ee.n = 1;     /* a list that no search makes */
+    CHECK(!abut_candidates_again(&s.cm, s.X, s.y1, 0.02, NULL, &kept, &c, NULL) && c.ee.n == 1);
+    s.y1[4] = nextafter(s.y1[4], 9);
+    CHECK(!abut_candidates_again(&s.cm, s.X, s.y1, 0.02, NULL, &kept, &c, NULL) && c.ee.n + 10 > n);
+    c.ee.n = 1;
+    CHECK(!abut_candidates_again(&s.cm, s.X, s.y1, 0.03, NULL, &kept, &c, NULL) && c.ee.n > 1);
+    abut_candidate_search_clear(&kept);
     abut_candidates_clear(&c);
-    abut_candidates_clear(&want);
-    free(y0);
-    free(y1);
     sheets_free(&s);
 }
 
@@ -189,7 +247,6 @@ TEST(a_position_that_is_not_finite_is_named)
     abut_err err = { 0 };
     CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0.02, NULL, &c, NULL));
     s.y1[3 * 17 + 1] = NAN;
-    CHECK(abut_candidates_cull(&s.cm, s.X, s.y1, 0.02, &c, &err) == ABUT_E_GEOM && strstr(err.msg, "node 17"));
     CHECK(abut_candidates_find(&s.cm, s.X, s.y1, 0.02, NULL, &c, &err) == ABUT_E_GEOM && strstr(err.msg, "node 17"));
     CHECK(c.vt.n == 0 && c.ee.n == 0);
     abut_candidates_clear(&c);
@@ -214,9 +271,11 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     abut_threads_set(2);
     RUN(no_pair_within_reach_anywhere_along_the_motion_is_missed);
-    RUN(culling_leaves_what_a_search_along_the_shorter_motion_finds);
-    RUN(a_wide_search_serves_later_motions_with_what_a_search_of_their_own_finds);
-    RUN(directions_that_shrink_slowly_share_searches);
+    RUN(neighbours_that_move_alike_are_left_out_and_nothing_else);
+    RUN(what_is_left_out_would_bound_no_step);
+    RUN(vertices_anywhere_in_the_boxes_of_their_ways_have_all_pairs_whose_boxes_overlap);
+    RUN(searches_that_share_trees_find_what_a_search_of_their_own_finds);
+    RUN(the_same_motion_is_searched_once);
     RUN(bytes_do_not_depend_on_the_thread_count);
     RUN(a_position_that_is_not_finite_is_named);
     RUN(the_collision_mesh_gathers_nodes_and_measures_rest_edges);

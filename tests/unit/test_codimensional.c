@@ -66,8 +66,8 @@ static size_t missed(const thicket *t, const abut_candidates *c, abut_stencil s,
 
 TEST(candidates_of_every_kind_hold_all_pairs_that_come_near)
 {
-    abut_candidates c = { 0 }, again = { 0 };
-    abut_nearby near = { 0 };
+    abut_candidates c = { 0 }, around = { 0 }, again = { 0 };
+    abut_candidate_search kept = { .nc = 0 };
     double y[3 * THICKET_MAX];
     size_t seen[4] = { 0 };
     for (uint64_t seed = 0; seed < 6; seed++) {
@@ -91,22 +91,21 @@ TEST(candidates_of_every_kind_hold_all_pairs_that_come_near)
                 CHECK(!i || l->ij[i - 1][0] < l->ij[i][0] || (l->ij[i - 1][0] == l->ij[i][0] && l->ij[i - 1][1] < l->ij[i][1]));
             }
         }
-        /* from a wide search, and culled to half the way: the same as found there */
+        /* with trees that have served other motions, the same */
         between(&t, 0.5, y);
-        abut_nearby_clear(&near);
-        CHECK(!abut_candidates_near(&t.cm, t.X, t.X, t.y1, t.dhat, t.fixed, &near, &again, NULL));
-        for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++)
-            CHECK(abut_candidates_list(&again, k)->n == abut_candidates_list(&c, k)->n);
-        CHECK(!abut_candidates_near(&t.cm, t.X, t.X, y, t.dhat, t.fixed, &near, &again, NULL) && near.searches == 1);
-        CHECK(!abut_candidates_cull(&t.cm, t.X, y, t.dhat, &c, NULL));
+        CHECK(!abut_candidates_around(&t.cm, t.X, t.y1, t.dhat, t.fixed, &around, NULL));
+        CHECK(!abut_candidates_again(&t.cm, y, t.y1, t.dhat, t.fixed, &kept, &again, NULL));
+        CHECK(!abut_candidates_again(&t.cm, t.X, t.y1, t.dhat, t.fixed, &kept, &again, NULL));
         for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) {
             const abut_pair_list *a = abut_candidates_list(&c, k), *b = abut_candidates_list(&again, k);
             CHECK(a->n == b->n && (!a->n || !memcmp(a->ij, b->ij, a->n * sizeof *a->ij)));
+            CHECK(a->n <= abut_candidates_list(&around, k)->n);
         }
         abut_collmesh_clear(&t.cm);
     }
     for (int s = 0; s < 4; s++) CHECK(seen[s] > 50);
-    abut_nearby_clear(&near);
+    abut_candidate_search_clear(&kept);
+    abut_candidates_clear(&around);
     abut_candidates_clear(&again);
     abut_candidates_clear(&c);
 }

@@ -92,7 +92,7 @@ static void orbit(const pair_of_boxes *b, double radius, double turn, double spi
 }
 
 /* Starts a way at x[0], or goes on to x[k]. */
-static void go(abut_path *path, const pair_of_boxes *b, double *const *x, int k, abut_nearby *near)
+static void go(abut_path *path, const pair_of_boxes *b, double *const *x, int k, abut_candidate_search *near)
 {
     abut_err err = { 0 };
     CHECK(!(k ? abut_path_add(path, &b->cm, NULL, x[k], near, &err) : abut_path_start(path, &b->cm, x[k], &err)));
@@ -110,7 +110,7 @@ TEST(points_stay_where_no_free_line_bridges_them)
     for (int trial = 0; trial < 12; trial++) {
         abut_rng r = { (uint64_t)trial + 1 };
         abut_path path = { 0 };
-        abut_nearby near = { 0 };
+        abut_candidate_search near = { 0 };
         abut_err err = { 0 };
         const double radius = abut_rng_real(&r, 1.25, 2.2), fast = abut_rng_real(&r, 0, 20), spin = abut_rng_real(&r, -1, 1);
         orbit(&b, radius, 1.5, spin, fast, N, x);
@@ -129,7 +129,7 @@ TEST(points_stay_where_no_free_line_bridges_them)
         stayed += kept - 1, dropped += N - 1 - kept;
         for (int k = 0; k < N; k++) free(x[k]);
         abut_path_clear(&path);
-        abut_nearby_clear(&near);
+        abut_candidate_search_clear(&near);
     }
     CHECK(stayed > 3 && dropped > 3);
     printf("# %d points stay, %d dropped\n", stayed, dropped);
@@ -149,7 +149,7 @@ TEST(steps_shorten_their_own_part_and_are_joined_as_one)
     for (int trial = 0; trial < 12; trial++) {
         abut_rng r = { (uint64_t)trial + 1 };
         abut_path path = { 0 };
-        abut_nearby near = { 0 };
+        abut_candidate_search near = { 0 };
         abut_err err = { 0 };
         const double radius = abut_rng_real(&r, 1.25, 2.2), turn = abut_rng_real(&r, 0.8, 2);
         orbit(&b, radius, turn, 1, 0, N, x);
@@ -175,7 +175,7 @@ TEST(steps_shorten_their_own_part_and_are_joined_as_one)
         fewer += path.n < before, whole += path.n == 2;
         for (int k = 0; k < N; k++) free(x[k]);
         abut_path_clear(&path);
-        abut_nearby_clear(&near);
+        abut_candidate_search_clear(&near);
     }
     CHECK(fewer > 3 && whole > 0 && whole < 12);
     printf("# of 12 ways of two steps %d become shorter when joined, %d straight\n", fewer, whole);
@@ -194,7 +194,7 @@ TEST(a_way_proven_from_a_start_without_crossings_ends_without_any)
     for (int k = 0; k < 3; k++) x[k] = malloc(n3 * sizeof *x[k]);
     for (int trial = 0; trial < 60; trial++) {
         abut_path path = { 0 };
-        abut_nearby near = { 0 };
+        abut_candidate_search near = { 0 };
         abut_err err = { 0 };
         size_t found;
         for (int k = 0; k < 3; k++) {
@@ -214,7 +214,7 @@ TEST(a_way_proven_from_a_start_without_crossings_ends_without_any)
         const int was = path.proven;
         CHECK(!abut_path_add(&path, &b.cm, NULL, x[1], &near, &err) && !path.proven && (was ? path.n == 3 : path.n == 4));
         abut_path_clear(&path);
-        abut_nearby_clear(&near);
+        abut_candidate_search_clear(&near);
     }
     CHECK(proven > 10 && crosses > 10);
     printf("# %d of 60 ways proven, %d ends cross\n", proven, crosses);

@@ -1,0 +1,738 @@
+#include "geom/approach.h"
+
+#include "base/par.h"
+#include "base/simd.h"
+#include "geom/packs.h"
+#include "linalg/vec3.h"
+
+#include <float.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Two primitives stay apart when their gap is so many times the way that they go relative to each other.  1 would do for what
+ * comes within reach; the rest is for the CCD bound, which minds a pair that loses four fifths of its distance. */
+#define TIMES 1.5
+#define TINY 1e-30f         /* m^2: no gap is judged by squares below it */
+#define SOME 64             /* vertices rounded side by side */
+#define LARGE 16            /* an item is large when its extent is beyond this many times the usual one */
+#define SAMPLE ((size_t)127)
+#define LOOSER 1.25         /* than they were made: trees of which packs are so are made anew */
+#define STACK ((ABUT_WIDE - 1) * ABUT_PACK_LEVELS + 1)
+#define LONG_ROW 32
+#define BATCH 64            /* pairs judged side by side */
+
+/* Items of four sorts get trees of their own.  Large ones would spoil the packs of small ones; still ones are never searched
+ * against still ones. */
+enum { MOVING = 0, MOVING_LARGE, STILL, STILL_LARGE, N_SORT };
+/* Large items first: they are the longest work. */
+static const int turn[N_SORT] = { MOVING_LARGE, STILL_LARGE, MOVING, STILL };
+
+struct pack {
+    float f[ABUT_ROWS][ABUT_PACK];      /* unused lanes are infinite: they overlap nothing */
+    float one[ABUT_PACK][ABUT_ROWS];    /* the same, lane after lane */
+    int32_t item[ABUT_PACK], vert[3][ABUT_PACK];
+};
+struct node {
+    float f[ABUT_ROWS][ABUT_WIDE];
+};
+struct tree {
+    abut_packs packs;
+    struct pack *pack;                  /* [n_pack] */
+    float (*bound)[ABUT_ROWS];          /* [n_pack] */
+    struct node *node;                  /* [n_node] */
+    double *slack;                      /* [n_pack] extent of a pack over the mean one of its items, both summed over axes */
+    double made;                        /* mean of slack when the tree was made */
+};
+struct abut_approach_trees {
+    size_t n, nv;
+    uint8_t *fixed;                     /* [nv] then; NULL: none */
+    struct tree tree[N_SORT];
+};
+
+/* ---- boxes of vertices ---- */
+
+/* Below v by two to six units in the last place: rounding to float, and of the difference, take at most two of them. */
+INLINE float round_below(double v)
+{
+    const float f = (float)v, c = f < FLT_MAX ? f : FLT_MAX;
+    return c - (fabsf(c) * 0x1p-22f + FLT_MIN);
+}
+
+/* Positions at any time are within a few ulps of the coordinates of where real numbers are, displacements too. */
+INLINE void vertex_rows(double p, double q, double r, double row[6])
+{
+    const double lo = p < q ? p : q, hi = p < q ? q : p, big = fabs(lo) > fabs(hi) ? fabs(lo) : fabs(hi);
+    const double pad = r + 0x1p-50 * (r + big) + DBL_MIN;
+    row[0] = p - pad, row[1] = -(p + pad);
+    row[2] = q - p, row[3] = p - q;
+    row[4] = lo - pad, row[5] = -(hi + pad);
+}
+
+/* Boxes of n <= SOME vertices from the first-th on; returns the largest coordinate. */
+ABUT_SIMD
+static double some_fill(const abut_motion *m, size_t first, size_t n, float (*box)[ABUT_ROWS])
+{
+    const double *p = m->y0 + 3 * first, *q = m->y1 ? m->y1 + 3 * first : p;
+    double row[6][SOME], pad[SOME], big = 0;
+    float out[6][SOME];
+    for (size_t i = 0; i < n; i++) pad[i] = 0.5 * m->reach + (m->xi ? 0.5 * m->xi[first + i] : 0);
+    for (int d = 0; d < 3; d++) {
+        for (size_t i = 0; i < n; i++) {
+            double one[6];
+            vertex_rows(p[3 * i + (size_t)d], q[3 * i + (size_t)d], pad[i], one);
+            for (int k = 0; k < 6; k++) row[k][i] = one[k];
+            big = fmax(big, fmax(fabs(one[4]), fabs(one[5])));
+        }
+        for (int k = 0; k < 6; k++) {
+            #pragma omp simd
+            for (size_t i = 0; i < n; i++) out[k][i] = round_below(row[k][i]);
+            for (size_t i = 0; i < n; i++) box[first + i][3 * k + d] = out[k][i];
+        }
+    }
+    return big;
+}
+
+abut_status abut_approach_init(abut_approach *a, const abut_motion *m, abut_err *err)
+{
+    if (m->nv > a->cap) {
+        free(a->box);
+        *a = (abut_approach){ .box = malloc(m->nv * sizeof *a->box), .cap = m->nv };
+        if (!a->box) return abut_approach_clear(a), abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu boxes", m->nv);
+    }
+    a->m = *m;
+    double most = 0;
+    #pragma omp parallel for schedule(static) reduction(max : most) if (m->nv >= ABUT_PAR_MIN)
+    for (size_t b = 0; b < (m->nv + SOME - 1) / SOME; b++) {
+        const size_t left = m->nv - b * SOME;
+        most = fmax(most, some_fill(m, b * SOME, left < SOME ? left : SOME, a->box));
+    }
+    a->rounding = 0x1p-48 * most;
+    return ABUT_OK;
+}
+
+void abut_approach_clear(abut_approach *a)
+{
+    free(a->box);
+    *a = (abut_approach){ .box = NULL };
+}
+
+/* ---- trees ---- */
+
+INLINE void prim_box(const abut_approach *s, const int32_t *v, int k, float box[ABUT_ROWS])
+{
+    memcpy(box, s->box[v[0]], sizeof s->box[0]);
+    for (int i = 1; i < k; i++)
+        for (int r = 0; r < ABUT_ROWS; r++) box[r] = abut_minf(box[r], s->box[v[i]][r]);
+}
+
+/* Largest extent at the start. */
+static float extent(const float *box)
+{
+    float e = 0;
+    for (int d = 0; d < 3; d++) e = fmaxf(e, -box[ABUT_AT_HI + d] - box[ABUT_AT_LO + d]);
+    return e;
+}
+
+static int compare_floats(const void *p, const void *q)
+{
+    const float a = *(const float *)p, b = *(const float *)q;
+    return (a > b) - (a < b);
+}
+
+/* LARGE times the median extent of a sample. */
+static float large_extent(const abut_approach *s, const abut_prims *p)
+{
+    float e[SAMPLE], box[ABUT_ROWS];
+    const size_t stride = p->n / SAMPLE + 1;
+    size_t m = 0;
+    for (size_t i = 0; i < p->n; i += stride) {
+        prim_box(s, p->vert + (size_t)p->k * i, p->k, box);
+        e[m++] = extent(box);
+    }
+    qsort(e, m, sizeof *e, compare_floats);
+    return LARGE * e[m / 2];
+}
+
+static void tree_clear(struct tree *t)
+{
+    abut_packs_clear(&t->packs);
+    free(t->pack);
+    free(t->bound);
+    free(t->node);
+    free(t->slack);
+    *t = (struct tree){ .pack = NULL };
+}
+
+void abut_approach_trees_free(abut_approach_trees **trees)
+{
+    if (!*trees) return;
+    for (int q = 0; q < N_SORT; q++) tree_clear(&(*trees)->tree[q]);
+    free((*trees)->fixed);
+    free(*trees);
+    *trees = NULL;
+}
+
+/* What does not change: which primitives, of which vertices. */
+static void packs_name(const abut_prims *p, struct tree *t)
+{
+    #pragma omp parallel for schedule(static) if (t->packs.n >= ABUT_PAR_MIN)
+    for (size_t i = 0; i < t->packs.n_pack; i++) {
+        struct pack *pack = &t->pack[i];
+        memcpy(pack->item, t->packs.item[i], sizeof pack->item);
+        for (int l = 0; l < ABUT_PACK; l++)
+            for (int k = 0; k < 3; k++)
+                pack->vert[k][l] = k < p->k && pack->item[l] >= 0 ? p->vert[p->k * pack->item[l] + k] : -1;
+    }
+}
+
+static abut_status tree_build(const abut_prims *p, abut_key *key, size_t n, struct tree *t, abut_err *err)
+{
+    if (!n) return ABUT_OK;
+    const abut_status rc = abut_packs_build(key, n, &t->packs, err);
+    if (rc) return rc;
+    const size_t packs = t->packs.n_pack;
+    t->pack = malloc(packs * sizeof *t->pack);
+    t->bound = malloc(packs * sizeof *t->bound);
+    t->node = malloc(t->packs.n_node * sizeof *t->node);
+    t->slack = malloc(packs * sizeof *t->slack);
+    if (!t->pack || !t->bound || !t->node || !t->slack)
+        return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for a tree of %zu items", n);
+    packs_name(p, t);
+    return ABUT_OK;
+}
+
+/* Keys of all primitives, and what sort each is. */
+static void keys_fill(const abut_approach *s, const abut_prims *p, abut_key *key, uint8_t *sort)
+{
+    const float large = large_extent(s, p);
+    #pragma omp parallel for schedule(static) if (p->n >= ABUT_PAR_MIN)
+    for (size_t i = 0; i < p->n; i++) {
+        const int32_t *v = p->vert + (size_t)p->k * i;
+        float box[ABUT_ROWS];
+        int still = s->m.fixed != NULL;
+        prim_box(s, v, p->k, box);
+        for (int k = 0; k < p->k && still; k++) still = s->m.fixed[v[k]] != 0;
+        sort[i] = (uint8_t)((still ? STILL : MOVING) + (extent(box) > large));
+        key[i].id = (int32_t)i;
+        for (int d = 0; d < 3; d++) key[i].c[d] = 0.5f * box[ABUT_AT_LO + d] - 0.5f * box[ABUT_AT_HI + d];
+    }
+}
+
+static abut_status trees_build(const abut_approach *s, const abut_prims *p, abut_approach_trees **out, abut_err *err)
+{
+    abut_approach_trees *f = *out = calloc(1, sizeof *f);
+    abut_key *key = malloc(p->n * sizeof *key), *some = malloc(p->n * sizeof *some);
+    uint8_t *sort = malloc(p->n), *fixed = s->m.fixed ? malloc(s->m.nv + 1) : NULL;
+    abut_status rc = ABUT_OK;
+    if (f) *f = (abut_approach_trees){ .n = p->n, .nv = s->m.nv, .fixed = fixed };
+    if (!f || !key || !some || !sort || (s->m.fixed && !fixed)) {
+        rc = abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu items", p->n);
+        if (!f) free(fixed);
+        goto done;
+    }
+    if (fixed) memcpy(fixed, s->m.fixed, s->m.nv);
+    keys_fill(s, p, key, sort);
+    for (int q = 0; q < N_SORT && !rc; q++) {
+        size_t n = 0;
+        for (size_t i = 0; i < p->n; i++)
+            if (sort[i] == q) some[n++] = key[i];
+        rc = tree_build(p, some, n, &f->tree[q], err);
+    }
+done:
+    if (rc) abut_approach_trees_free(out);
+    free(key);
+    free(some);
+    free(sort);
+    return rc;
+}
+
+/* Joins n of w lanes. */
+INLINE void lanes_bound(const float *f, size_t w, size_t n, float bound[ABUT_ROWS])
+{
+    for (size_t r = 0; r < ABUT_ROWS; r++) {
+        float low = f[r * w];
+        for (size_t l = 1; l < n; l++) low = abut_minf(low, f[r * w + l]);
+        bound[r] = low;
+    }
+}
+
+static double extents(const float *box)
+{
+    double e = 0;
+    for (int d = 0; d < 3; d++) e -= (double)box[ABUT_AT_HI + d] + (double)box[ABUT_AT_LO + d];
+    return e;
+}
+
+/* New boxes of the first n lanes.  Returns how loose the pack is. */
+INLINE double pack_of_kind(const abut_approach *s, int k, size_t n, struct pack *p, float bound[ABUT_ROWS])
+{
+    double items = 0;
+    for (size_t l = 0; l < n; l++) {
+        const int32_t v[3] = { p->vert[0][l], p->vert[1][l], p->vert[2][l] };
+        prim_box(s, v, k, p->one[l]);
+        items += extents(p->one[l]);
+        for (size_t r = 0; r < ABUT_ROWS; r++) p->f[r][l] = p->one[l][r];
+    }
+    for (size_t r = 0; r < ABUT_ROWS; r++)
+        for (size_t l = n; l < ABUT_PACK; l++) p->f[r][l] = INFINITY;
+    lanes_bound(p->f[0], ABUT_PACK, n, bound);
+    return items > 0 ? extents(bound) * (double)n / items : 1;
+}
+
+ABUT_SIMD
+static double pack_fill(const abut_approach *s, int k, size_t n, struct pack *p, float bound[ABUT_ROWS])
+{
+    return k == 1 ? pack_of_kind(s, 1, n, p, bound) : k == 2 ? pack_of_kind(s, 2, n, p, bound) : pack_of_kind(s, 3, n, p, bound);
+}
+
+static void nodes_fill(struct tree *t)
+{
+    size_t children = t->packs.n_pack;
+    for (int l = 0; l < t->packs.n_level; l++) {
+        struct node *node = t->node + t->packs.level[l];
+        const struct node *below = l ? t->node + t->packs.level[l - 1] : NULL;
+        const size_t up = (children + ABUT_WIDE - 1) / ABUT_WIDE;
+        #pragma omp parallel for schedule(static) if (up >= 64)
+        for (size_t i = 0; i < up; i++)
+            for (size_t c = 0; c < ABUT_WIDE; c++) {
+                float bound[ABUT_ROWS];
+                const size_t child = ABUT_WIDE * i + c;
+                if (child < children && l) lanes_bound(below[child].f[0], ABUT_WIDE, ABUT_WIDE, bound);
+                else if (child < children) memcpy(bound, t->bound[child], sizeof bound);
+                for (int r = 0; r < ABUT_ROWS; r++) node[i].f[r][c] = child < children ? bound[r] : INFINITY;
+            }
+        children = up;
+    }
+}
+
+/* New boxes for all packs, which keep their primitives; returns how loose they are. */
+static double tree_fit(const abut_approach *s, int k, struct tree *t)
+{
+    const size_t n = t->packs.n, n_pack = t->packs.n_pack;
+    if (!n) return 1;
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
+    for (size_t p = 0; p < n_pack; p++) {
+        const size_t left = n - p * ABUT_PACK;
+        t->slack[p] = pack_fill(s, k, left < ABUT_PACK ? left : ABUT_PACK, &t->pack[p], t->bound[p]);
+    }
+    nodes_fill(t);
+    return abut_sum(t->slack, n_pack) / (double)n_pack;
+}
+
+/* Made of primitives as many, and moving where these do. */
+static int trees_serve(const abut_approach *s, const abut_prims *p, const abut_approach_trees *f)
+{
+    if (f->n != p->n || f->nv != s->m.nv || !f->fixed != !s->m.fixed) return 0;
+    return !f->fixed || !memcmp(f->fixed, s->m.fixed, f->nv);
+}
+
+static abut_status trees_of(const abut_approach *s, const abut_prims *p, abut_approach_trees **f, abut_err *err)
+{
+    int good = *f && trees_serve(s, p, *f);
+    for (int q = 0; good && q < N_SORT; q++) good = tree_fit(s, p->k, &(*f)->tree[q]) <= LOOSER * (*f)->tree[q].made;
+    if (good) return ABUT_OK;
+    abut_approach_trees_free(f);
+    const abut_status rc = trees_build(s, p, f, err);
+    for (int q = 0; !rc && q < N_SORT; q++) (*f)->tree[q].made = fmax(1, tree_fit(s, p->k, &(*f)->tree[q]));
+    return rc;
+}
+
+/* ---- one pack against a tree ---- */
+
+/* Pairs that boxes do not keep apart, to be judged side by side: their vertices, the first primitive's and the second one's. */
+struct batch {
+    size_t n;
+    int32_t ij[BATCH][2], v[BATCH][4];
+    float span2[BATCH];
+};
+/* Pairs that one thread found. */
+struct finds {
+    int32_t (*ij)[2];
+    size_t n, cap;
+    int full;           /* no memory */
+    struct batch open;
+};
+
+struct search {
+    const abut_approach *s;
+    const abut_prims *a, *b;
+    const abut_approach_trees *fa, *fb;
+    float times2;       /* TIMES^2, rounded up by more than squares are off; +inf: ways tell nothing about each other */
+    double times;
+};
+
+/* Lane l of f[ABUT_ROWS][w] and box q overlap on their ways along an axis.  Axes are written out below: loops over three
+ * inside a loop over lanes would not be done side by side. */
+INLINE int way_meets(const float *restrict f, size_t w, size_t l, const float *restrict q, size_t d)
+{
+    return (f[(ABUT_WAY_LO + d) * w + l] + q[ABUT_WAY_HI + d] <= 0) & (f[(ABUT_WAY_HI + d) * w + l] + q[ABUT_WAY_LO + d] <= 0);
+}
+
+INLINE int ways_meet(const float *restrict f, size_t w, size_t l, const float *restrict q)
+{
+    return way_meets(f, w, l, q, 0) & way_meets(f, w, l, q, 1) & way_meets(f, w, l, q, 2);
+}
+
+/* Twice the gap at the start along an axis: v + |v| instead of a branch. */
+INLINE float gap_along(const float *restrict f, size_t w, size_t l, const float *restrict q, size_t d)
+{
+    const float x = f[(ABUT_AT_LO + d) * w + l] + q[ABUT_AT_HI + d], y = f[(ABUT_AT_HI + d) * w + l] + q[ABUT_AT_LO + d];
+    const float g = x > y ? x : y;
+    return g + fabsf(g);
+}
+
+/* The way relative to each other along an axis, its sign changed. */
+INLINE float span_along(const float *restrict f, size_t w, size_t l, const float *restrict q, size_t d)
+{
+    const float u = f[(ABUT_BY_LO + d) * w + l] + q[ABUT_BY_HI + d], v = f[(ABUT_BY_HI + d) * w + l] + q[ABUT_BY_LO + d];
+    return u < v ? u : v;
+}
+
+/* Squared gap at the start, and the squared way relative to each other. */
+INLINE float gap2_of(const float *restrict f, size_t w, size_t l, const float *restrict q)
+{
+    const float x = gap_along(f, w, l, q, 0), y = gap_along(f, w, l, q, 1), z = gap_along(f, w, l, q, 2);
+    return 0.25f * (x * x + y * y + z * z);
+}
+
+INLINE float span2_of(const float *restrict f, size_t w, size_t l, const float *restrict q)
+{
+    const float x = span_along(f, w, l, q, 0), y = span_along(f, w, l, q, 1), z = span_along(f, w, l, q, 2);
+    return x * x + y * y + z * z;
+}
+
+INLINE int far_apart(float gap2, float span2, float times2)
+{
+    return gap2 > times2 * span2 + TINY;
+}
+
+static const uint32_t lane_bit[ABUT_PACK] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768 };
+
+/* Bits of the w lanes that may come close to q: for boxes of boxes. */
+INLINE uint32_t lanes_meet(const float *restrict f, size_t w, const float *restrict q, float times2)
+{
+    uint32_t bits = 0;
+    #pragma omp simd reduction(|:bits)
+    for (size_t l = 0; l < w; l++) {
+        const int hit = ways_meet(f, w, l, q) & !far_apart(gap2_of(f, w, l, q), span2_of(f, w, l, q), times2);
+        bits |= (hit ? lane_bit[l] : 0);
+    }
+    return bits;
+}
+
+/* Bits of the lanes of b that have no vertex of v[ka] and meet q on their ways. */
+INLINE uint32_t lanes_overlap(const struct pack *b, int kb, const float *restrict q, const int32_t *v, int ka)
+{
+    uint32_t bits = 0;
+    #pragma omp simd reduction(|:bits)
+    for (size_t l = 0; l < ABUT_PACK; l++) {
+        int shared = v[0] == b->vert[0][l];
+        if (kb > 1) shared |= v[0] == b->vert[1][l];
+        if (kb > 2) shared |= v[0] == b->vert[2][l];
+        if (ka > 1) shared |= (v[1] == b->vert[0][l]) | (v[1] == b->vert[1][l]);
+        const int hit = ways_meet(b->f[0], ABUT_PACK, l, q) & !shared;
+        bits |= (hit ? lane_bit[l] : 0);
+    }
+    return bits;
+}
+
+static int finds_reserve(struct finds *f, size_t more)
+{
+    if (f->full || f->cap - f->n >= more) return !f->full;
+    const size_t cap = f->n + more + f->cap / 2 + 1024;
+    int32_t (*grown)[2] = realloc(f->ij, cap * sizeof *grown);
+    if (!grown) {
+        f->full = 1;
+        return 0;
+    }
+    f->ij = grown;
+    f->cap = cap;
+    return 1;
+}
+
+struct along {
+    double least, nn;   /* of n.(a_i - b_j), rounding taken off; |n|^2 */
+};
+
+INLINE abut_vec3 minus(double p[4][3][BATCH], int a, int b, size_t k)
+{
+    return abut_v3(p[a][0][k] - p[b][0][k], p[a][1][k] - p[b][1][k], p[a][2][k] - p[b][2][k]);
+}
+
+/* n.r less its rounding. */
+INLINE double low(abut_vec3 n, abut_vec3 r)
+{
+    const double u = n.x * r.x, v = n.y * r.y, w = n.z * r.z;
+    return u + v + w - 0x1p-50 * (fabs(u) + fabs(v) + fabs(w));
+}
+
+/* As abut_slab_centroids2, written out for pairs side by side: 1 and 3 vertices, 2 and 2, ... */
+INLINE struct along slab_13(double p[4][3][BATCH], size_t k)
+{
+    const abut_vec3 a = minus(p, 0, 1, k), b = minus(p, 0, 2, k), c = minus(p, 0, 3, k), n = abut_v3_add(abut_v3_add(a, b), c);
+    return (struct along){ abut_min(abut_min(low(n, a), low(n, b)), low(n, c)), abut_v3_norm2(n) };
+}
+
+INLINE struct along slab_22(double p[4][3][BATCH], size_t k)
+{
+    const abut_vec3 a = minus(p, 0, 2, k), b = minus(p, 0, 3, k), c = minus(p, 1, 2, k), d = minus(p, 1, 3, k);
+    const abut_vec3 n = abut_v3_add(abut_v3_add(a, d), abut_v3_add(b, c));  /* the same whichever edge comes first */
+    return (struct along){ abut_min(abut_min(low(n, a), low(n, b)), abut_min(low(n, c), low(n, d))), abut_v3_norm2(n) };
+}
+
+INLINE struct along slab_12(double p[4][3][BATCH], size_t k)
+{
+    const abut_vec3 a = minus(p, 0, 1, k), b = minus(p, 0, 2, k), n = abut_v3_add(a, b);
+    return (struct along){ abut_min(low(n, a), low(n, b)), abut_v3_norm2(n) };
+}
+
+INLINE struct along slab_11(double p[4][3][BATCH], size_t k)
+{
+    const abut_vec3 n = minus(p, 0, 1, k);
+    return (struct along){ low(n, n), abut_v3_norm2(n) };
+}
+
+/* far[k]: the slab keeps pair k apart by what its primitives go, and by the reach. */
+INLINE void batch_judge(const struct search *s, const struct batch *b, int ka, int kb, int64_t far[BATCH])
+{
+    const abut_motion *m = &s->s->m;
+    const double reach = m->reach, rounding = s->s->rounding, times = s->times;
+    double p[4][3][BATCH], xi[BATCH], span2[BATCH];
+    for (size_t k = 0; k < b->n; k++) {
+        for (int i = 0; i < ka + kb; i++) {
+            const double *y = m->y0 + 3 * (size_t)b->v[k][i];
+            p[i][0][k] = y[0], p[i][1][k] = y[1], p[i][2][k] = y[2];
+        }
+        xi[k] = m->xi ? 0.5 * (m->xi[b->v[k][0]] + m->xi[b->v[k][ka]]) : 0;
+        span2[k] = (double)b->span2[k];
+    }
+    #pragma omp simd
+    for (size_t k = 0; k < b->n; k++) {
+        const struct along l = ka == 2 ? slab_22(p, k) : kb == 3 ? slab_13(p, k) : kb == 2 ? slab_12(p, k) : slab_11(p, k);
+        const double need = (reach + xi[k]) * (1 + 1e-9) + rounding + times * sqrt(span2[k]);
+        far[k] = (l.least > 0x1p-500) & (l.nn < 0x1p500) & ((1 - 0x1p-48) * l.least * l.least > need * need * l.nn);
+    }
+}
+
+/* Judges what is open. */
+INLINE void batch_close(const struct search *s, int ka, int kb, struct finds *f)
+{
+    int64_t far[BATCH];
+    struct batch *b = &f->open;
+    if (!finds_reserve(f, b->n)) return;
+    batch_judge(s, b, ka, kb, far);
+    for (size_t k = 0; k < b->n; k++) {
+        memcpy(f->ij[f->n], b->ij[k], sizeof *f->ij);
+        f->n += !far[k];
+    }
+    b->n = 0;
+}
+
+/* Lane l of pack a against the lanes `of` of b. */
+INLINE void lane_pairs(const struct search *s, const struct pack *a, int ka, int l, const struct pack *b, int kb, uint32_t of,
+                       struct finds *f)
+{
+    const float *q = a->one[l];
+    const int32_t v[2] = { a->vert[0][l], a->vert[1][l] };
+    struct batch *o = &f->open;
+    uint32_t bits = lanes_overlap(b, kb, q, v, ka) & of;
+    if (!bits) return;
+    if (o->n + ABUT_PACK > BATCH) batch_close(s, ka, kb, f);
+    for (; bits; bits &= bits - 1) {
+        const int k = __builtin_ctz(bits);
+        const float span2 = span2_of(b->one[k], 1, 0, q);
+        const int32_t i = a->item[l], j = b->item[k];
+        const int swaps = s->a == s->b && j < i;
+        o->ij[o->n][0] = swaps ? j : i;
+        o->ij[o->n][1] = swaps ? i : j;
+        for (int d = 0; d < ka; d++) o->v[o->n][d] = v[d];
+        for (int d = 0; d < kb; d++) o->v[o->n][ka + d] = b->vert[d][k];
+        o->span2[o->n] = span2;
+        o->n += !far_apart(gap2_of(b->one[k], 1, 0, q), span2, s->times2);
+    }
+}
+
+INLINE void packs_of_kind(const struct search *s, const struct pack *a, int ka, const struct pack *b, int kb,
+                          const float *bound_b, struct finds *f)
+{
+    const uint32_t all = (1u << ABUT_PACK) - 1;
+    for (uint32_t bits = lanes_meet(a->f[0], ABUT_PACK, bound_b, s->times2); bits; bits &= bits - 1) {
+        const int l = __builtin_ctz(bits);
+        lane_pairs(s, a, ka, l, b, kb, a == b ? all & ~((2u << l) - 1) : all, f);
+    }
+}
+
+/* All pairs of two packs; of one pack with itself each once. */
+INLINE void packs_pairs(const struct search *s, const struct pack *a, const struct pack *b, const float *bound_b, struct finds *f)
+{
+    if (s->a->k == 2) packs_of_kind(s, a, 2, b, 2, bound_b, f);
+    else if (s->b->k == 3) packs_of_kind(s, a, 1, b, 3, bound_b, f);
+    else if (s->b->k == 2) packs_of_kind(s, a, 1, b, 2, bound_b, f);
+    else packs_of_kind(s, a, 1, b, 1, bound_b, f);
+}
+
+/* Pack p of tree ta against the packs of tb from the first-th on. */
+ABUT_SIMD
+static void pack_search(const struct search *s, const struct tree *ta, size_t p, const struct tree *tb, size_t first,
+                        struct finds *f)
+{
+    struct { size_t node; int level; } stack[STACK];
+    int depth = 0;
+    if (!tb->packs.n) return;
+    stack[depth].node = 0;
+    stack[depth++].level = tb->packs.n_level - 1;
+    while (depth) {
+        const size_t node = stack[--depth].node;
+        const int level = stack[depth].level;
+        uint32_t bits = lanes_meet(tb->node[tb->packs.level[level] + node].f[0], ABUT_WIDE, ta->bound[p], s->times2);
+        for (; bits; bits &= bits - 1) {
+            const size_t child = ABUT_WIDE * node + (size_t)__builtin_ctz(bits);
+            if (((child + 1) << 3 * level) <= first) continue;     /* all its packs come before */
+            if (level) {
+                stack[depth].node = child;
+                stack[depth++].level = level - 1;
+            } else {
+                packs_pairs(s, &ta->pack[p], &tb->pack[child], tb->bound[child], f);
+            }
+        }
+    }
+}
+
+/* ---- all packs, then one list ---- */
+
+ABUT_SIMD
+static void finds_close(const struct search *s, struct finds *f)
+{
+    if (s->a->k == 2) batch_close(s, 2, 2, f);
+    else if (s->b->k == 3) batch_close(s, 1, 3, f);
+    else if (s->b->k == 2) batch_close(s, 1, 2, f);
+    else batch_close(s, 1, 1, f);
+}
+
+static void thread_search(const struct search *s, struct finds *f)
+{
+    const int self = s->a == s->b;
+    for (int u = 0; u < N_SORT; u++) {
+        const int q = turn[u];
+        const struct tree *ta = &s->fa->tree[q];
+        #pragma omp for schedule(dynamic, 4) nowait
+        for (size_t p = 0; p < ta->packs.n_pack; p++)
+            for (int w = self ? u : 0; w < N_SORT && !f->full; w++)
+                if (q < STILL || turn[w] < STILL) pack_search(s, ta, p, &s->fb->tree[turn[w]], self && w == u ? p : 0, f);
+    }
+    finds_close(s, f);
+}
+
+static int compare_seconds(const void *p, const void *q)
+{
+    const int32_t a = ((const int32_t *)p)[1], b = ((const int32_t *)q)[1];
+    return (a > b) - (a < b);
+}
+
+static void row_sort(int32_t (*ij)[2], size_t n)
+{
+    if (n > LONG_ROW) {
+        qsort(ij, n, sizeof *ij, compare_seconds);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        const int32_t first = ij[i][0], key = ij[i][1];
+        size_t k = i;
+        for (; k > 0 && ij[k - 1][1] > key; k--) ij[k][1] = ij[k - 1][1];
+        ij[k][0] = first, ij[k][1] = key;
+    }
+}
+
+/* Adds up what was found for the rows [lo, hi). */
+static void rows_count(const struct finds *f, int threads, size_t lo, size_t hi, size_t *count)
+{
+    for (int t = 0; t < threads; t++)
+        for (size_t k = 0; k < f[t].n; k++) {
+            const size_t i = (size_t)f[t].ij[k][0];
+            if (i >= lo && i < hi) count[i]++;
+        }
+}
+
+/* Scatters it, and sorts each row; place[i] comes as the start of row i and leaves as its end. */
+static void rows_fill(const struct finds *f, int threads, size_t lo, size_t hi, size_t *place, int32_t (*ij)[2])
+{
+    size_t start = lo < hi ? place[lo] : 0;
+    for (int t = 0; t < threads; t++)
+        for (size_t k = 0; k < f[t].n; k++) {
+            const size_t i = (size_t)f[t].ij[k][0];
+            if (i >= lo && i < hi) memcpy(ij[place[i]++], f[t].ij[k], sizeof *ij);
+        }
+    for (size_t i = lo; i < hi; i++) {
+        row_sort(ij + start, place[i] - start);
+        start = place[i];
+    }
+}
+
+static void to_starts(size_t *count, size_t n)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t one = count[i];
+        count[i] = sum;
+        sum += one;
+    }
+}
+
+static abut_status join(const struct search *s, const struct finds *f, int threads, abut_pair_list *out, abut_err *err)
+{
+    const size_t n = s->a->n;
+    size_t total = 0;
+    for (int t = 0; t < threads; t++) {
+        if (f[t].full) return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory, after %zu pairs of one thread", f[t].n);
+        total += f[t].n;
+    }
+    if (!total) return ABUT_OK;
+    const abut_status rc = abut_pair_list_reserve(out, total, err);
+    if (rc) return rc;
+    size_t *place = calloc(n, sizeof *place);
+    if (!place) return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu items", n);
+    #pragma omp parallel num_threads(threads) if (total >= ABUT_PAR_MIN)
+    {
+        const size_t all = (size_t)omp_get_num_threads(), t = (size_t)omp_get_thread_num();
+        const size_t lo = n * t / all, hi = n * (t + 1) / all;
+        rows_count(f, threads, lo, hi, place);
+        #pragma omp barrier
+        #pragma omp single
+        to_starts(place, n);
+        rows_fill(f, threads, lo, hi, place, out->ij);
+    }
+    out->n = total;
+    free(place);
+    return ABUT_OK;
+}
+
+static abut_status search_run(const struct search *s, abut_pair_list *out, abut_err *err)
+{
+    const int threads = s->a->n + s->b->n >= ABUT_PAR_MIN ? abut_threads() : 1;
+    struct finds *f = calloc((size_t)threads, sizeof *f);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory");
+    #pragma omp parallel num_threads(threads)
+    thread_search(s, &f[omp_get_thread_num()]);
+    const abut_status rc = join(s, f, threads, out, err);
+    for (int t = 0; t < threads; t++) free(f[t].ij);
+    free(f);
+    return rc;
+}
+
+abut_status abut_approach_pairs(const abut_approach *s, const abut_prims *a, abut_approach_trees **ta, const abut_prims *b,
+                                abut_approach_trees **tb, abut_pair_list *out, abut_err *err)
+{
+    out->n = 0;
+    if (!a->n || !b->n) return ABUT_OK;
+    abut_status rc = trees_of(s, a, ta, err);
+    if (!rc && a != b) rc = trees_of(s, b, tb, err);
+    if (rc) return rc;
+    const double times = s->m.anywhere ? INFINITY : TIMES;
+    const struct search run = { .s = s, .a = a, .b = b, .fa = *ta, .fb = a == b ? *ta : *tb, .times = times * (1 + 1e-6),
+                                .times2 = (float)(times * times * (1 + 1e-5)) };
+    return search_run(&run, out, err);
+}
