@@ -44,6 +44,7 @@ typedef struct abut_solver {
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
     struct abut_turn {          /* steps without the stretch that turns bring (turn.c); NULL without shells and rods */
         double *meant;          /* [3 nv] the step before it was corrected; once it is taken, where that would have led */
+        double *full, *full_meant;  /* [3 nv] p and meant of a full step while a longer one is tried */
         double *p, *q, *g;      /* [3 nv] it corrected, the last correction, the gradient of the next */
         int taken;              /* the last step is a corrected one */
         int wait, patience;     /* directions before steps beyond the bounds of shells are tried again, as it was last time */

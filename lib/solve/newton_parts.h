@@ -52,6 +52,10 @@ ABUT_MUST_USE abut_status abut_search_backtrack(abut_solver *s, double bound, ab
 ABUT_MUST_USE abut_status abut_search_draw_back(abut_solver *s, abut_energy *now, abut_iteration *it, abut_report *rep,
                                                 abut_err *err);
 
+/** How many times longer s->p should have been, going by its curvature as a full step from the objective `start` has shown it:
+ * a power of 2.  slope: -s->g . s->p. */
+double abut_search_better_length(const abut_solver *s, double slope, double start, const abut_energy *reached);
+
 /** After a full step from the objective `start`: makes s->p longer when its curvature says that it was too short. */
 ABUT_MUST_USE abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it,
                                                abut_report *rep, abut_err *err);
@@ -71,6 +75,10 @@ int abut_turn_serves(const abut_solver *s);
  * straight one: s->turn.taken says whether the one that was found is, s->turn.meant where it would have led. */
 ABUT_MUST_USE abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved,
                                            abut_report *rep, abut_err *err);
+
+/** As abut_search_lengthen, after abut_turn_search; the longer step is corrected, too. */
+ABUT_MUST_USE abut_status abut_turn_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it,
+                                             abut_report *rep, abut_err *err);
 
 /* ---- scripted.c ---- */
 

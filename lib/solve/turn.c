@@ -7,7 +7,10 @@
  * Bounds of shells, too, stop a direction for what its turns stretch, not for what it means: a sheet that swings would go a
  * third of its way, overstretched, and relax for the rest of the step.  Where a bound of a shell is what stops the straight
  * step, a longer one that is corrected until it is stretched as it was meant is tried first.  It is taken only if shells do not
- * bound it at all: one that ends halfway to a limit leads to directions that are bounded at a hundredth. */
+ * bound it at all: one that ends halfway to a limit leads to directions that are bounded at a hundredth.
+ *
+ * What tips over is held by a matrix that does not know how little keeps it: full steps that were too short are corrected at a
+ * length that suits their curvature, too. */
 
 #include "solve/newton_parts.h"
 
@@ -19,6 +22,7 @@
 
 #define WORTH_CORRECTING 0.1    /* of the decrease that the quadratic model promises: what turns cost */
 #define CORRECTIONS 3           /* of one step at most, each by what is left of the one before */
+#define OF_BOUND 0.5            /* of a bound on a step that is tried because a full one was too short */
 
 /* steps beyond the bounds of shells */
 #define AS_MEANT 1e-3           /* of the promised decrease that turns may cost in the end */
@@ -32,9 +36,9 @@
 abut_status abut_turn_init(struct abut_turn *turn, const abut_model *model, abut_err *err)
 {
     const size_t bytes = 3 * (size_t)model->nv * sizeof(double);
-    double **field[] = { &turn->meant, &turn->p, &turn->q, &turn->g };
+    double **field[] = { &turn->meant, &turn->p, &turn->full_meant, &turn->full, &turn->q, &turn->g };
     if (!model->nrd && !model->nsh) return ABUT_OK;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 6; i++)
         if (!(*field[i] = malloc(bytes))) return abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     return ABUT_OK;
 }
@@ -43,6 +47,8 @@ void abut_turn_clear(struct abut_turn *turn)
 {
     free(turn->meant);
     free(turn->p);
+    free(turn->full_meant);
+    free(turn->full);
     free(turn->q);
     free(turn->g);
     *turn = (struct abut_turn){ 0 };
@@ -87,14 +93,15 @@ static void swap(double **a, double **b)
     *b = c;
 }
 
-/* Tries turn->p as far as it is free. */
-static abut_status go_there(abut_solver *s, double *share, abut_energy *e, double *sum, abut_iteration *it, abut_report *rep,
-                            abut_err *err)
+/* Tries turn->p as far as it is free, no more than `most` of it, or where it is bounded so much of the bound. */
+static abut_status go_there(abut_solver *s, double most, double of_bound, double *share, abut_energy *e, double *sum,
+                            abut_iteration *it, abut_report *rep, abut_err *err)
 {
     abut_limit lim;
     *sum = INFINITY;
     swap(&s->p, &s->turn.p);
-    abut_status rc = abut_search_bound(s, 1, 1, &lim, rep, err);
+    abut_status rc = abut_search_bound(s, 1, most, &lim, rep, err);
+    if (lim.alpha < 1) lim.alpha *= of_bound;
     *share = lim.alpha;
     if (rc == ABUT_E_GEOM) rc = ABUT_OK;    /* a gap too small to move along this one */
     else if (!rc) rc = abut_search_try(s, lim.alpha, e, sum, it, rep, err);
@@ -156,7 +163,7 @@ static abut_status search_beyond(abut_solver *s, double bound, double slope, abu
         abut_energy e;
         int clear;
         abut_status rc = bend(s, alpha, alpha * (1 - 0.5 * alpha) * slope, noise, &clear, rep, err);
-        if (!rc && clear) rc = go_there(s, &share, &e, &sum, it, rep, err);
+        if (!rc && clear) rc = go_there(s, 1, 1, &share, &e, &sum, it, rep, err);
         if (rc) return rc;
         if (share * alpha > bound && sum <= start + noise) {
             arrive(s, alpha, share, &e, now, it, moved);
@@ -193,7 +200,7 @@ abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abu
         turn->taken = costs > enough;
         if (!rc && turn->taken) rc = correct(s, enough, &costs, rep, err);
         if (!rc && turn->taken && !(costs < promised)) continue;    /* turned too far to be taken back */
-        if (!rc && (turn->taken || alpha < bound)) rc = go_there(s, &share, &e, &sum, it, rep, err);
+        if (!rc && (turn->taken || alpha < bound)) rc = go_there(s, 1, 1, &share, &e, &sum, it, rep, err);
         else if (!rc) rc = abut_search_try(s, alpha, &e, &sum, it, rep, err);
         if (rc) return rc;
         if (sum <= start + noise) {
@@ -202,4 +209,49 @@ abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abu
         }
     }
     return ABUT_OK;
+}
+
+/* The corrected step of so many times s->p in place of the full one: taken, and *longer, when the objective is lower there. */
+static abut_status try_longer(abut_solver *s, double length, double slope, int *longer, abut_energy *now, abut_iteration *it,
+                              abut_report *rep, abut_err *err)
+{
+    struct abut_turn *turn = &s->turn;
+    const double promised = 0.5 * length * slope, enough = fmax(WORTH_CORRECTING * promised, abut_energy_noise(&s->prob, now));
+    double costs, share = 0, sum = INFINITY;
+    abut_energy e;
+    *longer = 0;
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) turn->p[i] = turn->meant[i] = length * s->p[i];
+    abut_status rc = cost(s, &costs, err);
+    if (!rc) rc = correct(s, enough, &costs, rep, err);
+    if (!rc && costs < promised)
+        rc = go_there(s, abut_search_longest(s, length * it->residual), OF_BOUND, &share, &e, &sum, it, rep, err);
+    if (rc || share * length <= 1 || !(sum < abut_energy_sum(now))) return rc;
+    arrive(s, length, share, &e, now, it, longer);
+    return ABUT_OK;
+}
+
+abut_status abut_turn_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it, abut_report *rep,
+                               abut_err *err)
+{
+    struct abut_turn *turn = &s->turn;
+    double slope = 0, sum;
+    int longer;
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope -= s->g[i] * s->p[i];
+    const double length = abut_search_better_length(s, slope, start, now);
+    if (length == 1) return ABUT_OK;
+    swap(&turn->p, &turn->full);
+    swap(&turn->meant, &turn->full_meant);
+    abut_status rc = try_longer(s, length, slope, &longer, now, it, rep, err);
+    if (longer) {
+        turn->taken = 1;
+        return ABUT_OK;
+    }
+    swap(&turn->p, &turn->full);
+    swap(&turn->meant, &turn->full_meant);
+    it->alpha = 1;
+    if (rc) return rc;
+    swap(&s->p, &turn->p);
+    abut_search_point(s, 1);
+    swap(&s->p, &turn->p);
+    return abut_search_energy(s, now, &sum, rep, err);
 }

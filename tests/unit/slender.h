@@ -20,7 +20,7 @@ typedef struct slender {
     double load[3];
     double young, poisson, density, thick, radius;
     double h, tol, gravity[3], pressure, drag, wind[3];
-    int32_t scheme, model;
+    int32_t scheme, model, lags;
 } slender;
 
 static inline slender *slender_new(void)
@@ -30,6 +30,7 @@ static inline slender *slender_new(void)
     s->h = 1, s->tol = 1e-10;
     s->scheme = ABUT_QUASI_STATIC;
     s->model = ABUT_STVK;
+    s->lags = 1;
     return s;
 }
 
@@ -227,7 +228,6 @@ static inline void slender_open(world *w, slender *s)
     abut_arrays *set = &w->model_set;
     double lo[3] = { 1e30, 1e30, 1e30 }, hi[3] = { -1e30, -1e30, -1e30 };
     int32_t *role = calloc((size_t)s->nv, sizeof *role), *zeros = calloc((size_t)s->nv, sizeof *zeros);
-    const int32_t lags = 1;
     *w = (world){ 0 };
     for (int32_t i = 0; i < s->n_held; i++) role[s->held[i]] = ABUT_NODE_HANDLE;
     for (int32_t i = 0; i < 3 * s->nv; i++) lo[i % 3] = fmin(lo[i % 3], s->X[i]), hi[i % 3] = fmax(hi[i % 3], s->X[i]);
@@ -259,7 +259,7 @@ static inline void slender_open(world *w, slender *s)
     slender_put(set, "scene/length", 1, &l);
     slender_put(set, "contact/dhat", 1, &dhat);
     slender_put(set, "contact/eps-v", 1, &eps_v);
-    slender_put(set, "contact/lags", 1, &lags);
+    slender_put(set, "contact/lags", 1, &s->lags);
     slender_put(set, "solve/tolerance", 1, &s->tol);
     slender_put(set, "contact/kappa-min", 1, &kappa);
     slender_put(set, "contact/kappa-max", 1, &kappa_max);
