@@ -14,9 +14,13 @@
 #define DISTRUST 0.5
 #define LEAST_TRUST 0.05
 /* as contacts change the initial matrix goes stale: it is made anew when this many iterations have not made the decrement
- * this much smaller */
+ * this much smaller; */
 #define PATIENCE 5
 #define PROGRESS 0.1
+/* or this many, where the last step has met a curvature that is so many times more or less than the matrix has: bodies that are
+ * pulled or crushed far in one step leave the Hessian of its start behind */
+#define PATIENCE_BENT 3
+#define BENT 2
 #define SAME_GAP 1.25       /* barriers whose smallest gap has changed by less are as stiff as they were */
 /* Newton directions by conjugate gradients: relative residual while the direction is long and when the convergence test looks
  * at it; iterations before the initial matrix is made anew, and at all */
@@ -74,6 +78,13 @@ static void scatter(const abut_problem *p, const double *rows, double scale, dou
     }
 }
 
+/* Curvature along the youngest pair, over the squared length. */
+static double curvature_met(const abut_lbfgs *l)
+{
+    const double *s = l->s + (size_t)l->newest * l->size;
+    return l->ys[l->newest] / abut_dot(s, s, l->size, l->part);
+}
+
 /* Takes in the iterate: what the step to it has taught, unless the objective is another one since. */
 static abut_status learn(abut_quasi *q, const abut_problem *p, const double *x, const double *g, abut_report *rep, abut_err *err)
 {
@@ -86,7 +97,13 @@ static abut_status learn(abut_quasi *q, const abut_problem *p, const double *x, 
     }
     gather(p, x, q->x1);
     gather(p, g, q->g1);
-    if (q->has_last && !abut_lbfgs_push(&q->pairs, q->x0, q->x1, q->g0, q->g1) && q->history) rep->pairs_skipped++;
+    q->bend = 1;
+    if (q->has_last) {
+        const int kept = abut_lbfgs_push(&q->pairs, q->x0, q->x1, q->g0, q->g1);
+        if (kept && q->curvature > 0) q->bend = curvature_met(&q->pairs) / q->curvature;
+        rep->pairs_skipped += !kept && q->history;
+    }
+    q->curvature = 0;
     double *const x0 = q->x0, *const g0 = q->g0;
     q->x0 = q->x1;
     q->g0 = q->g1;
@@ -156,8 +173,8 @@ static abut_status renew(abut_direction *d, const abut_problem *p, const double 
     return ABUT_OK;
 }
 
-/* Contacts have changed too much for the initial matrix, going by what its directions bring: slope = g B g is twice the decrease
- * that they promise. */
+/* Contacts or curvature have changed too much for the initial matrix, going by what its directions bring: slope = g B g is twice
+ * the decrease that they promise. */
 static int is_stale(abut_quasi *q, const abut_problem *p, const abut_pairs *pairs, double slope)
 {
     q->age++;
@@ -165,7 +182,8 @@ static int is_stale(abut_quasi *q, const abut_problem *p, const abut_pairs *pair
         q->mark_slope = slope;
         q->mark_age = q->age;
     }
-    return q->age - q->mark_age >= PATIENCE && contacts_changed(q, p, pairs);
+    const int idle = q->age - q->mark_age, bent = !(q->bend * BENT >= 1 && q->bend <= BENT);
+    return (bent && idle >= PATIENCE_BENT) || (idle >= PATIENCE && contacts_changed(q, p, pairs));
 }
 
 /* d->sol = B g with the factor just made solves A sol = g well enough: what is left of g is no more than this. */
@@ -187,8 +205,11 @@ static double first_trial(abut_direction *d, double slope)
 {
     if (d->method == ABUT_SOLVE_LBFGS_PD) return 1;
     abut_bsr_multiply(&d->A, d->sol, d->rhs);
-    const double curvature = abut_dot(d->sol, d->rhs, 3 * (size_t)d->A.n, d->quasi.pairs.part);
-    return curvature > 0 ? fmin(1, fmax(SHORTEST_TRIAL, slope / curvature)) : 1;
+    const size_t n = 3 * (size_t)d->A.n;
+    const double curvature = abut_dot(d->sol, d->rhs, n, d->quasi.pairs.part);
+    if (!(curvature > 0)) return 1;
+    d->quasi.curvature = curvature / abut_dot(d->sol, d->sol, n, d->quasi.pairs.part);
+    return fmin(1, fmax(SHORTEST_TRIAL, slope / curvature));
 }
 
 static double largest(const double *v, size_t n)
@@ -290,6 +311,7 @@ abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const doub
         const double longer = largest(d->sol, 3 * (size_t)q->nrow);
         if (longer > close && length <= q->trust * close) q->trust = fmax(LEAST_TRUST, DISTRUST * length / longer);
         d->exact = 1;
+        q->curvature = 0;
         trial = 1;
     }
     scatter(p, d->sol, -trial, dir);

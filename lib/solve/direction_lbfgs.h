@@ -1,6 +1,7 @@
 /* Quasi-Newton directions: p = -B g, B the limited-memory BFGS operator (linalg/lbfgs.h) of the last iterations on an initial
  * matrix that is made at the first iterate of the minimisation and kept (Li 2020, 3.4; Liu 2018, 7.2):
- * solve/direction_initial.h has them.  When contacts have changed since it is made anew once its directions bring little.
+ * solve/direction_initial.h has them.  When contacts have changed since, or the curvature along the last step was not the one
+ * that it has, it is made anew once its directions bring little.
  *
  * The objective decides what is remembered: when it changes (barrier stiffness, augmented Lagrangian) the pairs are forgotten
  * and the initial matrix is made anew.  All of it ends with the minimisation, so a restart from a frame gives the same bytes.
@@ -30,6 +31,8 @@ typedef struct abut_quasi {
     } touched;
     int age, mark_age;      /* iterations with this initial matrix, those of them before the last progress */
     double mark_slope;      /* kg m^2, there */
+    double curvature;       /* kg: that the initial matrix has along the last direction, for a squared length; 0: not known */
+    double bend;            /* what the last step has met over that */
     double trust;           /* a quasi-Newton direction is at least this part of Newton's, as far as it has been seen */
     abut_lbfgs pairs;
     int has_last;           /* x0, g0 are the iterate before */

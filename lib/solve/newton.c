@@ -168,13 +168,15 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
 {
     abut_problem *p = &s->prob;
     abut_limit lim;
-    abut_status rc = abut_search_bound(s, abut_search_first(s), abut_search_longest(s, it->residual), &lim, rep, err);
+    const double first = abut_search_first(s, it->residual);
+    abut_status rc = abut_search_bound(s, first, abut_search_longest(s, it->residual), &lim, rep, err);
     if (rc == ABUT_E_GEOM) return give_up(s, ABUT_FAILED_TOUCHING, err);
     if (rc) return rc;
     it->bound = lim.alpha;
     it->limit = lim.kind;
     note_limit(rep, &lim);
     s->failed.bound = lim.alpha;
+    s->last_speed = it->residual;
     s->failed.limit = lim;
 
     int moved = 0;
@@ -237,6 +239,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->push = (struct abut_push){ .eta = 0 };
     s->adrift = s->tight = s->vain = 0;
+    s->last_speed = INFINITY;
     s->turn.taken = s->turn.wait = s->turn.patience = 0;
     abut_problem_tension(p, s->x);
 

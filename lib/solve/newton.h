@@ -58,6 +58,7 @@ typedef struct abut_solver {
     double characteristic;      /* kg m: the gradient of the characteristic force */
     int tight;                  /* iterations in a row that left a shell close to a stretch limit */
     int vain;                   /* Newton directions in a row that changed the objective by no more than its rounding */
+    double last_speed;          /* m/s, of the direction before; infinite at first */
     int adrift;                 /* steps of this minimisation that nothing but their length bounded */
     double *xt, *yt, *p, *g;    /* trial point, direction, gradient */
     abut_arena scratch;

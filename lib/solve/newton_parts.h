@@ -24,8 +24,8 @@ ABUT_MUST_USE abut_status abut_search_candidates(abut_solver *s, double alpha, a
 ABUT_MUST_USE abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, abut_report *rep,
                                             abut_err *err);
 
-/** The first sweep that the last bound on a direction suggests. */
-double abut_search_first(const abut_solver *s);
+/** The first sweep that the last direction, and what bounded it, suggest for one of this speed, m/s. */
+double abut_search_first(const abut_solver *s, double speed);
 
 /** The longest step along s->p, whose speed is given: without inertia a body that nothing holds goes as far as it is let, one
  * length of the scene at a time. */

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* A direction is swept first to this many times the share that the one before it was bounded at, then again so many times
- * further: impacts bound many in a row, and the pairs that a long sweep meets grow with its square. */
+ * further: impacts bound many in a row, and the pairs that a long sweep meets grow with its square.  One that is so much longer
+ * than the last, as L-BFGS makes them of a step into a contact, is swept first so many times as far as that. */
 #define MORE_THAN_LAST 4
 #define LONGEST 8           /* times a direction that turns out too short; a power of 2, so that scaling is exact */
 #define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
@@ -89,9 +90,10 @@ abut_status abut_search_bound(abut_solver *s, double first, double most, abut_li
     return ABUT_OK;
 }
 
-double abut_search_first(const abut_solver *s)
+double abut_search_first(const abut_solver *s, double speed)
 {
-    return MORE_THAN_LAST * s->failed.bound;
+    const double longer = speed > MORE_THAN_LAST * s->last_speed ? speed / s->last_speed : 1;
+    return MORE_THAN_LAST * s->failed.bound / longer;
 }
 
 abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut_report *rep, abut_err *err)
