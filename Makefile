@@ -57,6 +57,9 @@ $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $(if $(filter $(HOT),$<),$(OPT_HOT)) -c $< -o $@
 
+# products of factors: a multiplication and an addition in one instruction where the processor has it
+$B/lib/linalg/chol_numeric.o $B/lib/linalg/chol_numeric_single.o: ALL_C += -ffp-contract=fast
+
 $B/%.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(call run,CXX $<) $(CXX) $(ALL_CPP) $(ALL_CXX) -c $< -o $@

@@ -11,26 +11,10 @@ void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k, con
 /* B = alpha B op(A)^-1 (side R) or alpha op(A)^-1 B (side L), B m x n, A triangular */
 void dtrsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n,
             const double *alpha, const double *A, const int *lda, double *B, const int *ldb);
-/* y = beta y + alpha op(A) x, A m x n */
-void dgemv_(const char *trans, const int *m, const int *n, const double *alpha, const double *A, const int *lda,
-            const double *x, const int *incx, const double *beta, double *y, const int *incy);
 /* x = op(A)^-1 x, A triangular n x n */
 void dtrsv_(const char *uplo, const char *trans, const char *diag, const int *n, const double *A, const int *lda, double *x,
             const int *incx);
 /* Cholesky factor of A n x n in place; info > 0: minor of that order is not positive */
 void dpotrf_(const char *uplo, const int *n, double *A, const int *lda, int *info);
-
-/* the same in single precision */
-void sgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const float *alpha, const float *A,
-            const int *lda, const float *B, const int *ldb, const float *beta, float *C, const int *ldc);
-void ssyrk_(const char *uplo, const char *trans, const int *n, const int *k, const float *alpha, const float *A,
-            const int *lda, const float *beta, float *C, const int *ldc);
-void strsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n,
-            const float *alpha, const float *A, const int *lda, float *B, const int *ldb);
-void sgemv_(const char *trans, const int *m, const int *n, const float *alpha, const float *A, const int *lda, const float *x,
-            const int *incx, const float *beta, float *y, const int *incy);
-void strsv_(const char *uplo, const char *trans, const char *diag, const int *n, const float *A, const int *lda, float *x,
-            const int *incx);
-void spotrf_(const char *uplo, const int *n, float *A, const int *lda, int *info);
 
 #endif

@@ -1,5 +1,6 @@
 #include "linalg/chol.h"
 
+#include "base/par.h"
 #include "linalg/chol_numeric.h"
 
 #include <cholmod.h>
@@ -7,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LINE = 64 };     /* bytes of the cache */
 
 /* Memory that is kept from one analysis to the next. */
 typedef struct room {
@@ -27,7 +30,7 @@ struct abut_chol {
     abut_chol_tree tree;
     abut_chol_pattern A;
     room L;                 /* [tree.xptr[ns]] doubles or floats */
-    room x, z;              /* of a solve: [3 n], [3 rptr[ns]] of the same */
+    room x, z;              /* of a solve: [3 n], [3 ABUT_GROUP gptr[ns]] of the same */
     abut_chol_work *work;   /* [threads] */
     atomic_int *pending;    /* [tree.ns] */
 };
@@ -162,12 +165,13 @@ static abut_status make_pattern(abut_chol *c, const abut_bsr *A, abut_err *err)
 
 /* ---- memory of the numeric phases ---- */
 
-/* At least n elements, of any value. */
+/* At least n elements, of any value, from the start of a line of the cache on. */
 static int reserve(room *r, size_t n, size_t size)
 {
     if (r->v && r->cap / size >= n) return 1;
     free(r->v);
-    *r = (room){ new_array(n, size), n * size };
+    const int fits = n < PTRDIFF_MAX / size - LINE;
+    *r = (room){ fits ? aligned_alloc(LINE, (n * size / LINE + 1) * LINE) : NULL, n * size };
     return r->v != NULL;
 }
 
@@ -175,15 +179,17 @@ static abut_status make_room(abut_chol *c, abut_err *err)
 {
     const abut_chol_tree *t = &c->tree;
     const size_t n = (size_t)c->n;
-    if (!reserve(&c->x, 3 * n, sizeof(double)) || !reserve(&c->z, 3 * t->rptr[t->ns], sizeof(double))) return no_memory(err);
     c->pending = new_array((size_t)t->ns, sizeof *c->pending);
-    if (!c->pending) return no_memory(err);
+    if (!reserve(&c->x, 3 * n, sizeof(double)) || !reserve(&c->z, 3 * ABUT_GROUP * t->gptr[t->ns], sizeof(double)) ||
+        !c->pending)
+        return no_memory(err);
     for (int i = 0; i < c->threads; i++) {
         abut_chol_work *w = &c->work[i];
         free(w->place);
         w->place = new_array(n, sizeof *w->place);
-        if (!w->product) w->product = new_array(9 * ABUT_TILE * ABUT_PANEL, sizeof(double));
-        if (!w->place || !w->product) return no_memory(err);
+        if (!w->at) w->at = new_array(ABUT_TILE, sizeof *w->at);
+        if (!w->packed) w->packed = new_array(ABUT_PACKED_ROWS, sizeof(double));
+        if (!w->place || !w->at || !w->packed) return no_memory(err);
     }
     return ABUT_OK;
 }
@@ -268,31 +274,43 @@ abut_status abut_chol_factor_single(abut_chol *c, const abut_bsr *A, abut_err *e
     return factor(c, A, SINGLE, err);
 }
 
+/* Rows that are worth a second thread when they are only moved. */
+static int are_many(const abut_chol *c)
+{
+    return c->threads > 1 && (size_t)c->n >= 2 * ABUT_PAR_MIN;
+}
+
 static void solve_double(abut_chol *c, const double *b, double *x)
 {
     double *y = c->x.v;
+    #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
     for (int32_t k = 0; k < c->n; k++) memcpy(y + 3 * (size_t)k, b + 3 * (size_t)c->perm[k], 3 * sizeof *x);
-    abut_chol_substitute(&c->tree, c->L.v, y, c->z.v, c->threads);
+    abut_chol_substitute(&c->tree, c->L.v, y, c->z.v, c->pending, c->threads);
+    #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
     for (int32_t k = 0; k < c->n; k++) memcpy(x + 3 * (size_t)c->perm[k], y + 3 * (size_t)k, 3 * sizeof *x);
 }
 
-/* A power of two that brings the largest of v to about 1, so that no float is out of range; 1 for zeros and infinities. */
+/* A power of two that brings the largest of v[3 n] to about 1, so that no float is out of range; 1 for zeros and infinities. */
 static double to_unit(const double *v, size_t n)
 {
-    double big = 0;
+    double big[3] = { 0, 0, 0 };
+    for (size_t i = 0; i < 3 * n; i += 3)
+        for (size_t d = 0; d < 3; d++) big[d] = fabs(v[i + d]) > big[d] ? fabs(v[i + d]) : big[d];
+    const double most = fmax(big[0], fmax(big[1], big[2]));
     int e = 0;
-    for (size_t i = 0; i < n; i++) big = fmax(big, fabs(v[i]));
-    if (big > 0 && big < HUGE_VAL) frexp(big, &e);
+    if (most > 0 && most < HUGE_VAL) frexp(most, &e);
     return ldexp(1, e < -1000 ? 1000 : -e);
 }
 
 static void solve_single(abut_chol *c, const double *b, double *x)
 {
     float *y = c->x.v;
-    const double scale = to_unit(b, 3 * (size_t)c->n);
+    const double scale = to_unit(b, (size_t)c->n);
+    #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
     for (int32_t k = 0; k < c->n; k++)
         for (size_t d = 0; d < 3; d++) y[3 * (size_t)k + d] = (float)(scale * b[3 * (size_t)c->perm[k] + d]);
-    abut_chol_substitute_single(&c->tree, c->L.v, y, c->z.v, c->threads);
+    abut_chol_substitute_single(&c->tree, c->L.v, y, c->z.v, c->pending, c->threads);
+    #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
     for (int32_t k = 0; k < c->n; k++)
         for (size_t d = 0; d < 3; d++) x[3 * (size_t)c->perm[k] + d] = (double)y[3 * (size_t)k + d] / scale;
 }
@@ -335,7 +353,8 @@ void abut_chol_free(abut_chol **out)
     if (!c) return;
     for (int i = 0; c->work && i < c->threads; i++) {
         free(c->work[i].place);
-        free(c->work[i].product);
+        free(c->work[i].at);
+        free(c->work[i].packed);
     }
     free(c->work);
     forget(c);

@@ -2,8 +2,8 @@
  *
  * The analysis runs on the graph of blocks, a ninth of the scalar matrix.  The numeric phases are our own: CHOLMOD's ask for
  * a fixed number of threads, and with threads inside BLAS the bits of a factor would depend on their number.  Here they
- * depend on the matrix and the ordering alone (and on the BLAS kernels of the processor).  A factor does not refer to the
- * matrix it came from, so it may outlive it and precondition a later one. */
+ * depend on the matrix and the ordering alone (and on whether the processor multiplies and adds in one).  A factor does not refer
+ * to the matrix it came from, so it may outlive it and precondition a later one. */
 #ifndef ABUT_LINALG_CHOL_H
 #define ABUT_LINALG_CHOL_H
 

@@ -1,7 +1,10 @@
 /* Numeric factorisation and solves on the supernodes of chol_tree.h: left-looking, parallel over independent subtrees and,
- * above them, over nodes whose children are done and rows of wide ones.  Every dense operation has the same operands for every
- * thread count and runs on one BLAS thread, so the factor has the same bits for every thread count.  The phases exist for factors
- * of doubles and of floats. */
+ * above them, over nodes whose children are done and rows of wide ones.  All sums have the same operands in the same order for
+ * every thread count, so the factor has the same bits for every thread count.  The phases exist for factors of doubles and of
+ * floats.
+ *
+ * Products are our own, 24 rows by 3 columns at a time (chol_real.h): supernodes are mostly too small for BLAS, which also copies
+ * what it multiplies; here a factor is stored the way a product reads it. */
 #ifndef ABUT_LINALG_CHOL_NUMERIC_H
 #define ABUT_LINALG_CHOL_NUMERIC_H
 
@@ -17,10 +20,13 @@ typedef struct abut_chol_pattern {
     uint32_t *source;
 } abut_chol_pattern;
 
+enum { ABUT_PACKED_ROWS = 9 * ABUT_PANEL * ABUT_PANEL + 1 };
+
 /* Scratch of one thread. */
 typedef struct abut_chol_work {
     int32_t *place;     /* [n] where rows stand in the supernode at work; other entries are stale */
-    void *product;      /* [9 * ABUT_TILE * ABUT_PANEL] numbers of the factor */
+    size_t *at;         /* [ABUT_TILE] where rows of the tile at work stand in its panel */
+    void *packed;       /* [ABUT_PACKED_ROWS] numbers of the factor: rows of a panel without what stands between them */
 } abut_chol_work;
 
 /** Factors the matrix of values val (blocks, row major) into L[xptr[ns]].
@@ -35,8 +41,8 @@ int32_t abut_chol_numeric(const abut_chol_tree *t, const abut_chol_pattern *A, c
 int32_t abut_chol_numeric_single(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, float *L,
                                  const abut_chol_work *work, atomic_int *pending, int threads);
 
-/** x = (L L^T)^-1 x, x[3 n] in elimination order, z[3 * rptr[ns]] scratch. */
-void abut_chol_substitute(const abut_chol_tree *t, const double *L, double *x, double *z, int threads);
-void abut_chol_substitute_single(const abut_chol_tree *t, const float *L, float *x, float *z, int threads);
+/** x = (L L^T)^-1 x, x[3 n] in elimination order; z[3 ABUT_GROUP gptr[ns]] and pending[ns] are scratch. */
+void abut_chol_substitute(const abut_chol_tree *t, const double *L, double *x, double *z, atomic_int *pending, int threads);
+void abut_chol_substitute_single(const abut_chol_tree *t, const float *L, float *x, float *z, atomic_int *pending, int threads);
 
 #endif

@@ -10,13 +10,19 @@ static abut_status no_memory(abut_err *err)
 
 static void *new_array(size_t n, size_t size)
 {
-    return n > SIZE_MAX / size - 1 ? NULL : calloc(n + 1, size);
+    return n >= PTRDIFF_MAX / size ? NULL : calloc(n + 1, size);
 }
 
 /* Panels that a supernode of so many columns is cut into, of nearly equal width. */
 static int32_t panels(int32_t cols)
 {
     return (cols + ABUT_PANEL - 1) / ABUT_PANEL;
+}
+
+/* First column of panel j of k: whole groups, the last one takes what is left. */
+static int32_t first_column(int32_t cols, int32_t k, int32_t j)
+{
+    return j == k ? cols : (int32_t)((int64_t)abut_chol_groups(cols) * j / k) * ABUT_GROUP;
 }
 
 /* Supernodes cut into panels; a panel's rows are those of the supernode from its first column on. */
@@ -34,18 +40,20 @@ static abut_status make_panels(abut_chol_tree *t, int32_t count, const int32_t *
     t->col = new_array((size_t)ns, sizeof *t->col);
     t->rptr = new_array((size_t)ns, sizeof *t->rptr);
     t->xptr = new_array((size_t)ns, sizeof *t->xptr);
+    t->gptr = new_array((size_t)ns, sizeof *t->gptr);
     t->row = new_array(nrows, sizeof *t->row);
-    if (!t->col || !t->rptr || !t->xptr || !t->row) return no_memory(err);
+    if (!t->col || !t->rptr || !t->xptr || !t->gptr || !t->row) return no_memory(err);
     int32_t p = 0;
     for (int32_t s = 0; s < count; s++) {
         const int32_t cols = super[s + 1] - super[s], k = panels(cols);
         for (int32_t j = 0; j < k; j++, p++) {
-            const int32_t lo = (int32_t)((int64_t)cols * j / k), hi = (int32_t)((int64_t)cols * (j + 1) / k);
-            const size_t r = (size_t)(rptr[s + 1] - rptr[s] - lo);
-            memcpy(t->row + t->rptr[p], rows + rptr[s] + lo, r * sizeof *t->row);
+            const int32_t lo = first_column(cols, k, j), hi = first_column(cols, k, j + 1);
+            const int32_t r = rptr[s + 1] - rptr[s] - lo;
+            memcpy(t->row + t->rptr[p], rows + rptr[s] + lo, (size_t)r * sizeof *t->row);
             t->col[p] = super[s] + lo;
-            t->rptr[p + 1] = t->rptr[p] + r;
-            t->xptr[p + 1] = t->xptr[p] + 9 * r * (size_t)(hi - lo);
+            t->rptr[p + 1] = t->rptr[p] + (size_t)r;
+            t->gptr[p + 1] = t->gptr[p] + (size_t)abut_chol_groups(r);
+            t->xptr[p + 1] = t->xptr[p] + (size_t)abut_chol_groups(r) * abut_chol_group_size(hi - lo);
         }
     }
     t->col[ns] = t->n;
@@ -139,46 +147,40 @@ static double count_work(const abut_chol_tree *t, int32_t s, double *nnz)
     return flops;
 }
 
-/* Work of whole subtrees in work[s]; size[s] supernodes each, so that [s - size + 1, s] is the subtree. */
-static void subtree_work(abut_chol_tree *t, double *work, int32_t *size)
+/* Cuts off the subtrees that weigh at most 1 / shares of the whole; weight[s]: of s alone, then of its subtree. */
+static abut_status make_cut(const abut_chol_tree *t, int shares, double *weight, abut_chol_cut *cut, abut_err *err)
 {
-    t->nnz = t->flops = 0;
-    for (int32_t s = 0; s < t->ns; s++) {
-        const double w = count_work(t, s, &t->nnz);
-        t->flops += w;
-        work[s] += w;
-        size[s] += 1;
-        if (t->parent[s] < 0) continue;
-        work[t->parent[s]] += work[s];
-        size[t->parent[s]] += size[s];
-    }
+    const size_t ns = (size_t)t->ns;
+    cut->sub = new_array(ns, sizeof *cut->sub);
+    cut->is_top = new_array(ns, sizeof *cut->is_top);
+    if (!cut->sub || !cut->is_top) return no_memory(err);
+    double most = 0;
+    for (int32_t s = 0; s < t->ns; s++) most += weight[s] / shares;
+    for (int32_t s = 0; s < t->ns; s++)
+        if (t->parent[s] >= 0) weight[t->parent[s]] += weight[s];
+    for (int32_t s = 0; s < t->ns; s++) cut->is_top[s] = weight[s] > most && t->first[s] < s;
+    for (int32_t s = 0; s < t->ns; s++)
+        if (!cut->is_top[s] && (t->parent[s] < 0 || cut->is_top[t->parent[s]])) cut->sub[cut->nsub++] = s;
+    return ABUT_OK;
 }
 
-/* Which subtrees are worked on by one thread each.  The cut depends on the matrix alone, never on the threads. */
-static abut_status make_subtrees(abut_chol_tree *t, abut_err *err)
+static abut_status make_cuts(abut_chol_tree *t, abut_err *err)
 {
-    enum { SHARES = 64 };
-    const size_t ns = (size_t)t->ns;
-    double *work = new_array(ns, sizeof *work);
-    int32_t *size = new_array(ns, sizeof *size);
-    t->sub = new_array(2 * ns, sizeof *t->sub);
-    t->top = new_array(ns, sizeof *t->top);
-    const int ok = work && size && t->sub && t->top;
-    if (ok) {
-        subtree_work(t, work, size);
-        const double most = t->flops / SHARES;
-        for (int32_t s = 0; s < t->ns; s++) {
-            if (work[s] > most && size[s] > 1) {
-                t->top[t->ntop++] = s;
-            } else if (t->parent[s] < 0 || work[t->parent[s]] > most) {
-                t->sub[2 * t->nsub] = s - size[s] + 1;
-                t->sub[2 * t->nsub++ + 1] = s + 1;
-            }
-        }
+    enum { SHARES_OF_WORK = 64, SHARES_OF_SIZE = 32 };
+    double *work = new_array((size_t)t->ns, sizeof *work), *size = new_array((size_t)t->ns, sizeof *size);
+    t->first = new_array((size_t)t->ns, sizeof *t->first);
+    abut_status rc = work && size && t->first ? ABUT_OK : no_memory(err);
+    t->nnz = t->flops = 0;
+    for (int32_t s = 0; s < t->ns && !rc; s++) {
+        t->flops += work[s] = count_work(t, s, &t->nnz);
+        size[s] = (double)(t->xptr[s + 1] - t->xptr[s]);
+        t->first[s] = t->cptr[s] < t->cptr[s + 1] ? t->first[t->child[t->cptr[s]]] : s;
     }
+    if (!rc) rc = make_cut(t, SHARES_OF_WORK, work, &t->by_work, err);
+    if (!rc) rc = make_cut(t, SHARES_OF_SIZE, size, &t->by_size, err);
     free(work);
     free(size);
-    return ok ? ABUT_OK : no_memory(err);
+    return rc;
 }
 
 abut_status abut_chol_tree_make(abut_chol_tree *t, int32_t n, int32_t count, const int32_t *super, const int32_t *rptr,
@@ -192,7 +194,7 @@ abut_status abut_chol_tree_make(abut_chol_tree *t, int32_t n, int32_t count, con
         rc = make_updates(t, owner, err);
     }
     if (!rc) rc = make_children(t, err);
-    if (!rc) rc = make_subtrees(t, err);
+    if (!rc) rc = make_cuts(t, err);
     free(owner);
     if (rc) abut_chol_tree_clear(t);
     return rc;
@@ -204,13 +206,17 @@ void abut_chol_tree_clear(abut_chol_tree *t)
     free(t->rptr);
     free(t->row);
     free(t->xptr);
+    free(t->gptr);
     free(t->parent);
     free(t->cptr);
     free(t->child);
     free(t->inparent);
     free(t->uptr);
     free(t->upd);
-    free(t->sub);
-    free(t->top);
+    free(t->first);
+    free(t->by_work.sub);
+    free(t->by_work.is_top);
+    free(t->by_size.sub);
+    free(t->by_size.is_top);
     *t = (abut_chol_tree){ 0 };
 }

@@ -286,6 +286,54 @@ TEST(the_counts_of_a_dense_block_are_those_of_dense_cholesky)
     abut_bsr_clear(&A);
 }
 
+/* Block (i, j) of a dense matrix of n blocks: symmetric, dominated by its diagonal. */
+static double dense_entry(int n, int i, int j)
+{
+    return i == j ? 3.0 * n : cos(1.0 + (i < j ? i + 7.0 * j : j + 7.0 * i));
+}
+
+/* Every size of the last group, and of the last panel, has its own edges. */
+TEST(dense_matrices_of_all_sizes_about_a_group_and_a_panel_are_solved_in_double_and_in_single)
+{
+    static const int sizes[] = { 1, 2, 3, 7, 8, 9, 15, 16, 17, 23, 63, 64, 65, 71, 127, 128, 129, 136, 137, 193 };
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const int n = sizes[k];
+        const size_t pairs = (size_t)n * (size_t)n, n3 = 3 * (size_t)n;
+        int32_t *row = malloc(4 * pairs * sizeof *row), *natural = malloc((size_t)n * sizeof *natural);
+        double *val = calloc(pairs, ABUT_PACKED * sizeof *val), *b = malloc(n3 * sizeof *b), *x = malloc(n3 * sizeof *x);
+        size_t e = 0;
+        for (int i = 0; i < n; i++) {
+            natural[i] = i;
+            for (int j = 0; j < n; j++)
+                if (j <= i) {
+                    memcpy(row + 4 * e, (int32_t[]){ i, i == j ? -1 : j, -1, -1 }, 4 * sizeof *row);
+                    for (int a = 0; a < 9; a++)
+                        val[ABUT_PACKED * e + (i == j ? 0 : 9) + (size_t)a] = dense_entry(3 * n, 3 * i + a / 3, 3 * j + a % 3);
+                    e++;
+                }
+        }
+        for (size_t i = 0; i < n3; i++) {      /* b = A 1 */
+            b[i] = 0;
+            for (size_t j = 0; j < n3; j++) b[i] += dense_entry(3 * n, (int)i, (int)j);
+        }
+        const abut_elems set = { e, row, val };
+        abut_bsr A = { 0 };
+        abut_chol *c = NULL;
+        CHECK(abut_bsr_pattern(&A, n, &set, 1, NULL) == ABUT_OK);
+        abut_bsr_assemble(&A, NULL, &set, 1);
+        CHECK(abut_chol_new(&c, &A, natural, 2, NULL) == ABUT_OK);
+        CHECK(abut_chol_factor(c, &A, NULL) == ABUT_OK);
+        CHECK(abut_chol_solve(c, b, x, NULL) == ABUT_OK);
+        for (size_t i = 0; i < n3; i++) CHECK_NEAR(x[i], 1, 1e-13);
+        CHECK(abut_chol_factor_single(c, &A, NULL) == ABUT_OK);
+        CHECK(abut_chol_solve(c, b, x, NULL) == ABUT_OK);
+        for (size_t i = 0; i < n3; i++) CHECK_NEAR(x[i], 1, 3e-6);
+        abut_chol_free(&c);
+        abut_bsr_clear(&A);
+        free(row), free(natural), free(val), free(b), free(x);
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -299,5 +347,6 @@ int main(int argc, char **argv)
     RUN(a_factor_outlives_its_matrix);
     RUN(bad_orderings_thread_counts_and_other_patterns_are_refused);
     RUN(the_counts_of_a_dense_block_are_those_of_dense_cholesky);
+    RUN(dense_matrices_of_all_sizes_about_a_group_and_a_panel_are_solved_in_double_and_in_single);
     return check_done();
 }

@@ -3,21 +3,26 @@
 #include "check.h"
 
 /* Every supernode is in exactly one subtree or at the top, and what hangs below a top node is one or the other. */
-static void check_cover(const abut_chol_tree *t)
+static void check_cut(const abut_chol_tree *t, const abut_chol_cut *cut)
 {
     int *in = calloc((size_t)t->ns + 1, sizeof *in);
-    for (int32_t i = 0; i < t->nsub; i++)
-        for (int32_t s = t->sub[2 * i]; s < t->sub[2 * i + 1]; s++) {
+    for (int32_t i = 0; i < cut->nsub; i++)
+        for (int32_t s = t->first[cut->sub[i]]; s <= cut->sub[i]; s++) {
             in[s]++;
-            CHECK(s + 1 == t->sub[2 * i + 1] || (t->parent[s] > s && t->parent[s] < t->sub[2 * i + 1]));
+            CHECK(s == cut->sub[i] || (t->parent[s] > s && t->parent[s] <= cut->sub[i]));
         }
-    for (int32_t i = 0; i < t->ntop; i++) {
-        const int32_t s = t->top[i];
-        in[s]++;
-        CHECK(t->cptr[s + 1] > t->cptr[s]);
+    for (int32_t s = 0; s < t->ns; s++) {
+        in[s] += cut->is_top[s] != 0;
+        CHECK(!cut->is_top[s] || t->cptr[s + 1] > t->cptr[s]);
+        CHECK(in[s] == 1);
     }
-    for (int32_t s = 0; s < t->ns; s++) CHECK(in[s] == 1);
     free(in);
+}
+
+static void check_cover(const abut_chol_tree *t)
+{
+    check_cut(t, &t->by_work);
+    check_cut(t, &t->by_size);
 }
 
 TEST(a_dense_matrix_becomes_a_chain_of_panels_each_updated_by_all_before)
@@ -29,7 +34,7 @@ TEST(a_dense_matrix_becomes_a_chain_of_panels_each_updated_by_all_before)
     abut_chol_tree t;
     CHECK(abut_chol_tree_make(&t, N, 1, super, rptr, rows, NULL) == ABUT_OK);
     CHECK(t.ns == (N + ABUT_PANEL - 1) / ABUT_PANEL);
-    size_t entries = 0;
+    size_t entries = 0, groups = 0;
     for (int32_t s = 0; s < t.ns; s++) {
         CHECK(abut_chol_cols(&t, s) <= ABUT_PANEL && abut_chol_nrows(&t, s) == N - t.col[s]);
         CHECK(t.parent[s] == (s + 1 < t.ns ? s + 1 : -1));
@@ -38,9 +43,12 @@ TEST(a_dense_matrix_becomes_a_chain_of_panels_each_updated_by_all_before)
             const abut_chol_update u = t.upd[t.uptr[s] + (size_t)d];
             CHECK(u.d == d && u.lo == t.col[s] - t.col[d] && u.hi == t.col[s + 1] - t.col[d]);
         }
-        entries += 9 * (size_t)abut_chol_cols(&t, s) * (size_t)abut_chol_nrows(&t, s);
+        CHECK(s + 1 == t.ns || abut_chol_cols(&t, s) % ABUT_GROUP == 0);
+        groups += (size_t)(N - t.col[s] + ABUT_GROUP - 1) / ABUT_GROUP;
+        entries += (size_t)(N - t.col[s] + ABUT_GROUP - 1) / ABUT_GROUP *
+                   (9 * ABUT_GROUP * (size_t)abut_chol_cols(&t, s) + ABUT_GROUP_PAD);
     }
-    CHECK(t.xptr[t.ns] == entries && entries < 9 * N * N);
+    CHECK(t.xptr[t.ns] == entries && t.gptr[t.ns] == groups && entries < 9 * N * N);
     CHECK_NEAR(t.nnz, 3.0 * N * (3 * N + 1) / 2, 0);
     CHECK_NEAR(t.flops, 3.0 * N * (3 * N + 1) * (6 * N + 1) / 6, 1);
     check_cover(&t);
@@ -68,7 +76,7 @@ TEST(an_empty_matrix_has_an_empty_tree)
     const int32_t zero[1] = { 0 };
     abut_chol_tree t;
     CHECK(abut_chol_tree_make(&t, 0, 0, zero, zero, NULL, NULL) == ABUT_OK);
-    CHECK(t.ns == 0 && t.nsub == 0 && t.ntop == 0 && t.nnz == 0);
+    CHECK(t.ns == 0 && t.by_work.nsub == 0 && t.by_size.nsub == 0 && t.nnz == 0);
     abut_chol_tree_clear(&t);
 }
 
