@@ -11,7 +11,7 @@
 # smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: those of them
 # that the code of decomposed optimisation has been measured on, over as many steps: without contact, as there, and the bunny with
 # it.  large: a doll of 30 000 and of 100 000
-# nodes.  parts: dot over the number of subdomains.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball
+# nodes.  parts: dot over the number of subdomains, without and with its coarse space.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball
 # thrown on a floor, boxes that fall on each other, with friction, Newton rule.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -125,7 +125,7 @@ parts() {
         pulled "$object" "$out/start.abut"
         for k in 1 2 4 8 16 32 64 128; do
             "$bin"/decompose -q -k $k "$out/start.abut" -o "$out/cut.abut"
-            solvers=dot compare "$m, $k subdomains" "$out/cut.abut" "$steps" --stop cn
+            for l in 1 2; do solvers=dot compare "$m, $k subdomains, level $l" "$out/cut.abut" "$steps" --stop cn --levels $l; done
         done
     done
 }

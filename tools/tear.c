@@ -15,10 +15,10 @@ typedef struct request {
 /* Whether something tears in a frame. */
 static abut_status look(request *r, const abut_model *m, const double *x, uint8_t **gone, abut_torn *torn, abut_err *err)
 {
-    *gone = calloc((size_t)m->nt + (size_t)m->nsh + (size_t)m->nsp + 1, 1);
+    *gone = calloc((size_t)m->nt + (size_t)m->nsh + (size_t)m->nsp + (size_t)m->nrd + 1, 1);
     if (!*gone) return abut_fail(err, ABUT_E_NOMEM, "marks of %d tets", m->nt);
     const abut_status rc = abut_tear_find(m, x, r->stretch, *gone, torn, err);
-    r->tears = !rc && torn->tets + torn->shells + torn->springs > 0;
+    r->tears = !rc && torn->tets + torn->shells + torn->springs + torn->rods > 0;
     return rc;
 }
 
@@ -35,8 +35,8 @@ static abut_status tear_frame(request *r, abut_stream *s, const abut_arrays *set
     if (!rc) rc = abut_writer_model(s->writer, &model, err);
     if (!rc) rc = abut_writer_frame(s->writer, head, &frame, err);
     if (!rc)
-        abut_cli_say(s->cli, "frame %lld: %d tets, %d shells, %d springs tear (stretch up to %.4g); %d nodes split off",
-                     (long long)head->step, torn.tets, torn.shells, torn.springs, torn.worst, torn.copies);
+        abut_cli_say(s->cli, "frame %lld: %d tets, %d shells, %d springs, %d rods tear (stretch up to %.4g); %d nodes split off",
+                     (long long)head->step, torn.tets, torn.shells, torn.springs, torn.rods, torn.worst, torn.copies);
     r->tears = 0;
     r->torn = 1;
     abut_arrays_clear(&model);

@@ -206,6 +206,7 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
     if (!rc && admm) rc = abut_admm_step(&s->admm, p, s->x, r, &s->scratch, err);
     if (rc) return rc;
     abut_collision_springs_gradient(&s->collisions, p, s->x, r);
+    if (admm && s->opt.norm > 0) abut_collision_springs_gradient(&s->collisions, p, s->x, s->g);
     rep->seconds.gradient += abut_time_wall() - clock;
     clock = abut_time_wall();
     for (int32_t i = 0; i < nv; i++)
@@ -253,6 +254,13 @@ static abut_status search(abut_local_global *s, double *alpha, abut_report *rep,
     return rc;
 }
 
+static void swap_points(abut_local_global *s)
+{
+    double *x = s->x;
+    s->x = s->xt;
+    s->xt = x;
+}
+
 abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
 {
     double alpha = 1;
@@ -263,11 +271,8 @@ abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *re
     if (s->exact || s->opt.method == ABUT_LG_ADMM) move(s, 1, s->xt);
     else rc = search(s, &alpha, rep, err);
     if (rc) return rc;
-    if (alpha > 0) {
-        double *x = s->x;
-        s->x = s->xt;
-        s->xt = x;
-    }
+    s->moved = alpha > 0;
+    if (s->moved) swap_points(s);
     rep->seconds.line_search += abut_time_wall() - clock;
     abut_iteration *it = abut_report_iteration(rep);
     if (!it) return abut_fail(err, ABUT_E_NOMEM, "step report: iteration %d", rep->newton);
@@ -277,12 +282,30 @@ abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *re
     return ABUT_OK;
 }
 
-/* The length of the gradient where the last iteration began, kg m. */
-static double gradient_norm(const abut_local_global *s)
+/* The characteristic norm of s->g. */
+static double characteristic_norm(const abut_local_global *s)
 {
     abut_acc sum = { 0, 0 };
     for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) abut_acc_add(&sum, s->g[i] * s->g[i]);
-    return sqrt(sum.hi + sum.lo);
+    return s->opt.norm * sqrt(sum.hi + sum.lo) / s->enough;
+}
+
+/* rep->norm at s->x, where that is asked for. */
+static abut_status note_norm(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    if (!(s->opt.norm > 0)) return ABUT_OK;
+    const abut_status rc = abut_problem_gradient(&s->prob, s->x, NULL, &s->none, ABUT_TERM_SMOOTH, s->g, &s->scratch, err);
+    if (!rc) abut_collision_springs_gradient(&s->collisions, &s->prob, s->x, s->g);
+    rep->norm = rc ? 0 : characteristic_norm(s);
+    return rc;
+}
+
+/* The iterate whose gradient was small enough, before the last iteration moved on from it. */
+static abut_status step_back(abut_local_global *s, abut_report *rep)
+{
+    rep->norm = characteristic_norm(s);
+    if (s->moved) swap_points(s);
+    return ABUT_OK;
 }
 
 static abut_status iterate_all(abut_local_global *s, abut_report *rep, abut_err *err)
@@ -293,12 +316,15 @@ static abut_status iterate_all(abut_local_global *s, abut_report *rep, abut_err 
     for (int k = 0; k < most; k++) {
         const abut_status rc = abut_lg_iterate(s, &speed, rep, err);
         if (rc) return rc;
-        if (!s->opt.iterations && (s->opt.norm > 0 ? gradient_norm(s) <= s->enough : speed <= tolerance)) return ABUT_OK;
+        if (s->opt.iterations) continue;
+        if (s->opt.norm > 0 && characteristic_norm(s) <= s->opt.norm) return step_back(s, rep);
+        if (!(s->opt.norm > 0) && speed <= tolerance) return ABUT_OK;
     }
-    if (s->opt.iterations) return ABUT_OK;
+    const abut_status rc = note_norm(s, rep, err);
+    if (rc || s->opt.iterations) return rc;
     if (s->opt.norm > 0)
         return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: characteristic norm %.3g, want %.3g", most,
-                         s->opt.norm * gradient_norm(s) / s->enough, s->opt.norm);
+                         rep->norm, s->opt.norm);
     return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: residual %.3g m/s, want %.3g", most, speed,
                      tolerance);
 }

@@ -46,6 +46,7 @@ typedef struct abut_local_global {
     abut_chol_scalar *A;
     abut_admm admm;
     abut_collision_springs collisions;
+    int moved;                  /* the last iteration: xt is where it came from */
     double enough;              /* norm of the gradient that ends a step, kg m */
     uint8_t *factored;          /* [nv] what was held when A was factored */
     int exact;                  /* every energy is a squared distance: no line search */

@@ -17,11 +17,10 @@ enum { DRAWS = 4 };     /* then a tenth of it, and so on */
 
 /* ---- what tears ---- */
 
-static double spring_stretch(const abut_model *m, int32_t s, const double *x)
+/* of a spring or a rod */
+static double segment_stretch(const int32_t *node, double length, const double *x)
 {
-    const abut_vec3 d =
-        abut_v3_sub(abut_v3_get(x + 3 * (size_t)m->spring[2 * s]), abut_v3_get(x + 3 * (size_t)m->spring[2 * s + 1]));
-    return abut_v3_norm(d) / m->spring_length[s];
+    return abut_v3_norm(abut_v3_sub(abut_v3_get(x + 3 * (size_t)node[0]), abut_v3_get(x + 3 * (size_t)node[1]))) / length;
 }
 
 abut_status abut_tear_find(const abut_model *m, const double *x, double limit, uint8_t *gone, abut_torn *torn, abut_err *err)
@@ -45,9 +44,14 @@ abut_status abut_tear_find(const abut_model *m, const double *x, double limit, u
         torn->shells += gone[m->nt + t] = s[0] > limit;
     }
     for (int32_t t = 0; t < m->nsp && !rc; t++) {
-        const double s = spring_stretch(m, t, x);
+        const double s = segment_stretch(m->spring + 2 * (size_t)t, m->spring_length[t], x);
         torn->worst = fmax(torn->worst, s);
         torn->springs += gone[m->nt + m->nsh + t] = s > limit;
+    }
+    for (int32_t t = 0; t < m->nrd && !rc; t++) {
+        const double s = segment_stretch(m->rod + 2 * (size_t)t, m->rod_length[t], x);
+        torn->worst = fmax(torn->worst, s);
+        torn->rods += gone[m->nt + m->nsh + m->nsp + t] = s > limit;
     }
     abut_elastic_clear(&e);
     abut_thin_clear(&thin);
@@ -83,6 +87,8 @@ static void cells_clear(cells *c)
 typedef struct tear {
     const abut_model *m;
     const uint8_t *gone;    /* as abut_tear_find has it */
+    const uint8_t *no_rod;  /* [nrd] its rods */
+    uint8_t *no_bend;       /* [nbd] bends that go with them */
     cells c;
     int32_t ncopies, cap;
     struct copy {
@@ -101,13 +107,17 @@ static int simulated(const abut_model *m, const int32_t *v)
     return 0;
 }
 
+static int joins(const int32_t *segment, int32_t a, int32_t b)
+{
+    return (segment[0] == a && segment[1] == b) || (segment[0] == b && segment[1] == a);
+}
+
 /* whether a spring between these two nodes is gone */
 static int torn_between(const tear *w, int32_t a, int32_t b)
 {
     const abut_model *m = w->m;
     for (int32_t s = 0; s < m->nsp; s++) {
-        const int32_t *v = m->spring + 2 * (size_t)s;
-        if (w->gone[m->nt + m->nsh + s] && ((v[0] == a && v[1] == b) || (v[0] == b && v[1] == a))) return 1;
+        if (w->gone[m->nt + m->nsh + s] && joins(m->spring + 2 * (size_t)s, a, b)) return 1;
     }
     return 0;
 }
@@ -165,6 +175,24 @@ static abut_status list_cells(tear *w, abut_torn *torn, abut_err *err)
     for (int32_t i = 0; i < m->nmn; i++) c->kept[m->mo_node[i]] = 1;
     for (int32_t i = 0; i < 5 * m->na; i++)
         if (m->tie_node[i] >= 0) c->kept[m->tie_node[i]] = 1;
+    return ABUT_OK;
+}
+
+/* Bends over a segment that is gone. */
+static abut_status list_bends(tear *w, abut_err *err)
+{
+    const abut_model *m = w->m;
+    w->no_rod = w->gone + m->nt + m->nsh + m->nsp;
+    w->no_bend = calloc((size_t)m->nbd + 1, 1);
+    if (!w->no_bend) return abut_fail(err, ABUT_E_NOMEM, "tearing: %d bends", m->nbd);
+    for (int32_t r = 0; r < m->nrd; r++) {
+        if (!w->no_rod[r]) continue;
+        const int32_t *s = m->rod + 2 * (size_t)r;
+        for (int32_t b = 0; b < m->nbd; b++) {
+            const int32_t *v = m->bend + 3 * (size_t)b;
+            w->no_bend[b] |= joins(s, v[0], v[1]) || joins(s, v[1], v[2]);
+        }
+    }
     return ABUT_OK;
 }
 
@@ -291,13 +319,16 @@ static abut_status put_rows(abut_arrays *set, const abut_array *a, const int32_t
 static abut_status copy_arrays(const tear *w, const abut_arrays *from, int is_frame, abut_arrays *to, abut_err *err)
 {
     const abut_model *m = w->m;
-    const struct { const char *prefix; int32_t n, at; } family[] = { { "tet/", m->nt, 0 }, { "shell/", m->nsh, m->nt },
-                                                                     { "spring/", m->nsp, m->nt + m->nsh } };
+    const struct { const char *prefix; int32_t n; const uint8_t *gone; } family[] = {
+        { "tet/", m->nt, w->gone }, { "shell/", m->nsh, w->gone + m->nt }, { "spring/", m->nsp, w->gone + m->nt + m->nsh },
+        { "rod/", m->nrd, w->no_rod }, { "bend/", m->nbd, w->no_bend }
+    };
     static const char *const dropped[] = {
         "part/", "contact/node", "contact/edge", "contact/triangle", "hinge/", "lag/", "step/"
     };
     int32_t *rows =
-        malloc(((size_t)m->nv + (size_t)w->ncopies + (size_t)m->nt + (size_t)m->nsh + (size_t)m->nsp + 1) * sizeof *rows);
+        malloc(((size_t)m->nv + (size_t)w->ncopies + (size_t)m->nt + (size_t)m->nsh + (size_t)m->nsp + (size_t)m->nrd +
+                (size_t)m->nbd + 1) * sizeof *rows);
     abut_status rc = rows ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: rows");
     for (int i = 0; i < from->n && !rc; i++) {
         const abut_array *a = &from->a[i];
@@ -311,12 +342,12 @@ static abut_status copy_arrays(const tear *w, const abut_arrays *from, int is_fr
             if (!rc) rc = put_rows(to, a, rows, m->nv + w->ncopies, err);
             done = 1;
         }
-        for (size_t f = 0; f < 3 && !done && !is_frame; f++) {
+        for (size_t f = 0; f < sizeof family / sizeof *family && !done && !is_frame; f++) {
             if (strncmp(a->name, family[f].prefix, strlen(family[f].prefix))) continue;
             int32_t n = 0;
             if (!a->rank || a->shape[0] != family[f].n) rc = fail_rows(a, family[f].n, err);
             for (int32_t k = 0; k < family[f].n; k++)
-                if (!w->gone[family[f].at + k]) rows[n++] = k;
+                if (!family[f].gone[k]) rows[n++] = k;
             if (!rc && n) rc = put_rows(to, a, rows, n, err);
             done = 1;
         }
@@ -407,6 +438,14 @@ typedef struct surface {
     int32_t *tri, *edge, *seg, ntri, nedge, nseg;
 } surface;
 
+/* whether a rod between these two nodes is gone */
+static int rod_gone(const tear *w, int32_t a, int32_t b)
+{
+    for (int32_t r = 0; r < w->m->nrd; r++)
+        if (w->no_rod[r] && joins(w->m->rod + 2 * (size_t)r, a, b)) return 1;
+    return 0;
+}
+
 static abut_status find_surface(const tear *w, surface *s, abut_err *err)
 {
     const abut_model *m = w->m;
@@ -436,7 +475,7 @@ static abut_status find_surface(const tear *w, surface *s, abut_err *err)
         }
         for (int32_t e = 0; e < m->nce && !rc; e++) {   /* rods, and segments of obstacles */
             const int32_t *v = m->coll_edge + 2 * (size_t)e;
-            if (in_tri[v[0]] && in_tri[v[1]]) continue;
+            if ((in_tri[v[0]] && in_tri[v[1]]) || rod_gone(w, m->coll_node[v[0]], m->coll_node[v[1]])) continue;
             s->seg[2 * s->nseg] = m->coll_node[v[0]];
             s->seg[2 * s->nseg++ + 1] = m->coll_node[v[1]];
         }
@@ -537,6 +576,7 @@ abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, 
     tear w = { .m = &m, .gone = gone };
     w.draw = calloc(3 * (size_t)m.nv + 1, sizeof *w.draw);
     rc = w.draw ? list_cells(&w, torn, err) : abut_fail(err, ABUT_E_NOMEM, "tearing: %d nodes", m.nv);
+    if (!rc) rc = list_bends(&w, err);
     for (int32_t i = 0; i < m.nv && !rc; i++)
         if (w.c.touched[i] && !w.c.kept[i]) rc = split_node(&w, f.x, i, err);
     torn->copies = w.ncopies;
@@ -557,6 +597,7 @@ abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, 
         abut_arrays_clear(new_frame);
     }
     cells_clear(&w.c);
+    free(w.no_bend);
     free(w.copy);
     free(w.draw);
     return rc;

@@ -72,6 +72,7 @@ sys.path.insert(0, sys.argv[1] + "/formats/python")
 import abut_stream
 a, b = ([f["node/x"] for f in abut_stream.read(s + ".abut") if f.kind == "frame"][-1] for s in ("admm-pd", "pd"))
 n = [sum(json.loads(l)["newton_iterations"] for l in open(s + ".jsonl")) for s in ("admm-pd", "pd")]
+assert all(0 < json.loads(l)["characteristic_norm"] <= 1e-8 for s in ("admm-pd", "pd") for l in open(s + ".jsonl"))
 assert abs(a - b).max() < 1e-6 and min(n) > 6, (abs(a - b).max(), n)
 P
     exits 2 "$BIN/step" --solver pd --contact ignore --tolerance 1e-3 "$arm" -o o.abut

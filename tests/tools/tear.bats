@@ -61,6 +61,47 @@ P
     "$BIN/step" -q -n 1 torn.abut | "$BIN/ccd-check" -q -o on.abut
 }
 
+@test "rods tear: segments, the bends over them and their contact edges go, and what is left goes on free" {
+    skip_without_numpy
+    cat >rod.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+gravity: [0, -9.81, 0]
+contact: {dhat: 2 mm}
+materials: {rubber: {young: 1e5, poisson: 0.3, density: 1000}}
+objects:
+  rod: {generate: {rod: {length: 0.4, cells: 8}}, rod: {radius: 4 mm}, material: rubber, translate: [-0.2, 0, 0]}
+  post: {generate: {box: {size: [0.02, 0.02, 0.1], cells: [1, 1, 1]}}, obstacle: true, translate: [-0.1, -0.02, 0]}
+motion:
+  - {select: {object: rod, nodes: [4]}, fix: true}
+  - {select: {object: rod, nodes: [8]}, translate: [0.5, 0, 0]}
+Y
+    "$BIN/mesh-prep" -q rod.yaml -o run.abut
+    for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        "$BIN/step" -q -n 1 run.abut | "$BIN/tear" --stretch 1.3 -o next.abut 2>>said
+        mv next.abut run.abut
+    done
+    grep -q " 0 tets, 0 shells, 0 springs, [1-8] rods tear (stretch up to 1.3" said
+    "$BIN/ccd-check" -q run.abut -o judged.abut
+    "$PYTHON" - "$ROOT" <<'P'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+m = [f for f in abut_stream.read("judged.abut") if f.kind == "model"]
+rods = {tuple(sorted(r)) for r in m[-1]["rod/node"].tolist()}
+whole = {tuple(sorted(r)) for r in m[0]["rod/node"].tolist()}
+assert len(m) > 1 and 0 < len(rods) < len(whole) == 8 and len(m[0]["bend/node"]) == 7
+assert len(m[-1]["rod/length"]) == len(rods) and len(m[-1]["bend/stiffness"]) == len(m[-1]["bend/node"])
+bends = [tuple(b) for b in m[-1]["bend/node"].tolist()]
+have = [tuple(b) for b in m[0]["bend/node"].tolist() if tuple(sorted(b[:2])) in rods and tuple(sorted(b[1:])) in rods]
+assert bends == have, (bends, have)
+node = m[-1]["contact/node"]
+edges = {tuple(sorted(node[e].tolist())) for e in m[-1]["contact/edge"]}
+assert rods <= edges and not (whole - rods) & edges, (edges, rods)
+assert (m[-1]["node/mass"] == m[0]["node/mass"]).all()
+P
+}
+
 @test "a net of springs tears: springs and the triangles on them go" {
     skip_without_numpy
     "$BIN/springs" -q --stiffness 20 --replace "$bar" |
