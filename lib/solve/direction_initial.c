@@ -137,6 +137,92 @@ static abut_status lists_of_tets(const abut_problem *p, const abut_partition *cu
     return ok ? ABUT_OK : no_memory(p, err);
 }
 
+/* A row that joins a list, for it touches one of its rows. */
+typedef struct guest {
+    int32_t list, row;
+} guest;
+
+static int by_list(const void *a, const void *b)
+{
+    const guest *x = a, *y = b;
+    if (x->list != y->list) return x->list < y->list ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* The lists that each row is in: of[at[i] .. at[i+1]); at[nrow + 1], zero on entry. */
+static void lists_by_row(const lists *l, int32_t nrow, int32_t *at, int32_t *of)
+{
+    for (int32_t e = 0; e < l->first[l->k]; e++) at[l->row[e] + 1]++;
+    for (int32_t i = 0; i < nrow; i++) at[i + 1] += at[i];
+    for (int32_t j = 0; j < l->k; j++)
+        for (int32_t e = l->first[j]; e < l->first[j + 1]; e++) of[at[l->row[e]]++] = j;
+    for (int32_t i = nrow; i > 0; i--) at[i] = at[i - 1];
+    at[0] = 0;
+}
+
+static int has_row(const lists *l, int32_t j, int32_t row)
+{
+    return bsearch(&row, l->row + l->first[j], (size_t)(l->first[j + 1] - l->first[j]), sizeof row, by_number) != NULL;
+}
+
+/* Guests of all lists, some more than once; out NULL: counts them only. */
+static size_t find_guests(const lists *l, const int32_t *at, const int32_t *of, const abut_elems *touch, guest *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < 16 * touch->n; i++) {        /* a stencil, one of its rows, another */
+        const int32_t here = touch->row[i / 4], there = touch->row[i / 16 * 4 + i % 4];
+        if (here < 0 || there < 0 || here == there) continue;
+        for (int32_t o = at[here]; o < at[here + 1]; o++) {
+            if (has_row(l, of[o], there)) continue;
+            if (out) out[n] = (guest){ of[o], there };
+            n++;
+        }
+    }
+    return n;
+}
+
+/* The lists with their guests, ascending again. */
+static abut_status seat_guests(const abut_problem *p, lists *l, guest *g, size_t n, abut_err *err)
+{
+    qsort(g, n, sizeof *g, by_list);
+    int32_t *first = malloc(((size_t)l->k + 2) * sizeof *first),
+            *row = malloc(((size_t)l->first[l->k] + n + 1) * sizeof *row), m = 0;
+    if (!first || !row) return free(first), free(row), no_memory(p, err);
+    size_t next = 0;
+    for (int32_t j = 0; j < l->k; j++) {
+        const int32_t own = l->first[j + 1] - l->first[j];
+        first[j] = m;
+        memcpy(row + m, l->row + l->first[j], (size_t)own * sizeof *row);
+        m += own;
+        for (; next < n && g[next].list == j; next++)
+            if (!next || by_list(&g[next], &g[next - 1])) row[m++] = g[next].row;
+        qsort(row + first[j], (size_t)(m - first[j]), sizeof *row, by_number);
+    }
+    first[l->k] = m;
+    lists_clear(l);
+    l->first = first;
+    l->row = row;
+    return ABUT_OK;
+}
+
+static abut_status invite_guests(const abut_problem *p, const abut_elems *touch, lists *l, abut_err *err)
+{
+    int32_t *at = calloc((size_t)p->nrow + 1, sizeof *at), *of = malloc(((size_t)l->first[l->k] + 1) * sizeof *of);
+    guest *g = NULL;
+    size_t n = 0;
+    if (at && of) {
+        lists_by_row(l, p->nrow, at, of);
+        n = find_guests(l, at, of, touch, NULL);
+        g = malloc((n + 1) * sizeof *g);
+        if (g) (void)find_guests(l, at, of, touch, g);
+    }
+    const abut_status rc = g ? n ? seat_guests(p, l, g, n, err) : ABUT_OK : no_memory(p, err);
+    free(at);
+    free(of);
+    free(g);
+    return rc;
+}
+
 /* Disjoint lists: the rows of A cut along few blocks. */
 static abut_status lists_of_rows(const abut_initial *s, const abut_problem *p, const abut_bsr *A, lists *l, abut_err *err)
 {
@@ -172,13 +258,15 @@ static abut_status coarse_make(abut_initial *s, const abut_problem *p, const abu
     return rc ? rc : abut_coarse_factor(s->rigid, A, s->where, err);
 }
 
-static abut_status domains_make(abut_initial *s, const abut_problem *p, const abut_bsr *A, const double *x, abut_err *err)
+static abut_status domains_make(abut_initial *s, const abut_problem *p, const abut_bsr *A, const abut_elems *touch,
+                                const double *x, abut_err *err)
 {
     const int dot = s->kind == ABUT_SOLVE_DOT;
     abut_partition cut = { 0 };
     lists l = { 0 };
     abut_status rc = dot ? partition_tets(s, p, &cut, err) : lists_of_rows(s, p, A, &l, err);
     if (!rc && dot) rc = lists_of_tets(p, &cut, &l, err);
+    if (!rc && dot && !s->one_level) rc = invite_guests(p, touch, &l, err);
     if (!rc) rc = abut_domains_analyse(&s->domains, A, l.k, l.first, l.row, err);
     if (!rc) rc = abut_domains_factor_single(s->domains, A, err);
     if (!rc && dot && !s->one_level) rc = coarse_make(s, p, A, &l, x, err);
@@ -324,7 +412,7 @@ abut_status abut_initial_make(abut_direction *d, const abut_problem *p, const do
     const double clock = abut_time_wall();
     if (!rc && s->kind == ABUT_SOLVE_LBFGS_IC) rc = abut_ichol_factor(&s->ic, &d->A, err);
     else if (!rc && s->kind == ABUT_SOLVE_GRADIENT) rc = diagonal_make(s, p, &d->A, err);
-    else if (!rc) rc = domains_make(s, p, &d->A, x, err);
+    else if (!rc) rc = domains_make(s, p, &d->A, &(abut_elems){ d->touch.n, d->touch.row, d->touch.H }, x, err);
     rep->seconds.factor += abut_time_wall() - clock;
     return rc;
 }

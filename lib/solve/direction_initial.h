@@ -6,15 +6,16 @@
  *                are completed: what the elements of neighbours add there is counted too.  So a subdomain has the principal
  *                submatrix of A on its nodes; z = mean over the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13).
  *                In single precision.  Not in the source: a coarse space C (linalg/coarse.h), of the rigid motions of the
- *                subdomains, on which z + C (r - A z) is exact; iterations then no longer grow with their number
+ *                subdomains, on which z + C (r - A z) is exact, and iterations no longer grow with their number; and nodes that
+ *                touch those of a subdomain are in it, too
  *     lbfgs-jh   A on disjoint sets of nodes: block Jacobi
  *     lbfgs-ic   A by incomplete Cholesky without fill
  *     lbfgs-pd   D + the Laplacian of the elements (solve/laplacian.h), one scalar matrix for x, y and z, and the Hessians of
  *                contact and friction: on few rows they patch its factor (linalg/patched.h), else the sum is factored
  *     gradient   the diagonal blocks of A
  *
- * Contacts that join nodes of different subdomains are dropped from them, but for what they add to the diagonal.  A partition
- * depends on the mesh alone and outlives a step, as does the scalar factor; the others end with the minimisation. */
+ * What joins nodes of different subdomains is dropped from them, but for what it adds to the diagonal.  A partition depends on
+ * the mesh alone and outlives a step, as does the scalar factor; the others end with the minimisation. */
 #ifndef ABUT_SOLVE_DIRECTION_INITIAL_H
 #define ABUT_SOLVE_DIRECTION_INITIAL_H
 

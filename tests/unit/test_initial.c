@@ -244,6 +244,23 @@ static void corrected(setup *q, int symmetric, double *want)
     free(C), free(R), free(T), free(e), free(z);
 }
 
+/* The sets with the rows that contact or friction joins with theirs. */
+static uint8_t *with_guests(const setup *q, size_t k, const uint8_t *in)
+{
+    const size_t nrow = (size_t)q->p->nrow;
+    uint8_t *more = malloc(k * nrow);
+    memcpy(more, in, k * nrow);
+    for (size_t s = 0; s < k; s++)
+        for (size_t t = 0; t < q->d.touch.n; t++) {
+            const int32_t *r = q->d.touch.row + 4 * t;
+            int touches = 0;
+            for (int c = 0; c < 4; c++) touches |= r[c] >= 0 && in[s * nrow + (size_t)r[c]];
+            for (int c = 0; c < 4; c++)
+                if (touches && r[c] >= 0) more[s * nrow + (size_t)r[c]] = 1;
+        }
+    return more;
+}
+
 TEST(dot_is_the_mean_of_subdomains_with_completed_interfaces_and_exact_on_their_rigid_motions)
 {
     setup q;
@@ -264,12 +281,15 @@ TEST(dot_is_the_mean_of_subdomains_with_completed_interfaces_and_exact_on_their_
     for (int levels = 1; levels < 3; levels++) {
         q.d.initial.one_level = levels == 1;
         make(&q);
+        uint8_t *more = with_guests(&q, K, in);
+        CHECK(memcmp(more, in, K * (size_t)q.p->nrow));
         for (int symmetric = 0; symmetric < 2; symmetric++) {
             apply_all(&q, symmetric, q.B);
-            of_sets(&q, K, in, symmetric ? 0.5 : 1, symmetric ? 0.5 : 0, want);
+            of_sets(&q, K, levels == 1 ? in : more, symmetric ? 0.5 : 1, symmetric ? 0.5 : 0, want);
             if (levels == 2) corrected(&q, symmetric, want);
             CHECK_NEAR(apart(q.B, want, q.n), 0, SINGLE);
         }
+        free(more);
     }
     free(part), free(in), free(want);
     setup_free(&q);
