@@ -52,9 +52,9 @@ ABUT_MUST_USE abut_status abut_search_backtrack(abut_solver *s, double bound, ab
 ABUT_MUST_USE abut_status abut_search_draw_back(abut_solver *s, abut_energy *now, abut_iteration *it, abut_report *rep,
                                                 abut_err *err);
 
-/** How many times longer s->p should have been, going by its curvature as a full step from the objective `start` has shown it:
- * a power of 2.  slope: -s->g . s->p. */
-double abut_search_better_length(const abut_solver *s, double slope, double start, const abut_energy *reached);
+/** The curvature along s->p as a full step from the objective `start` has shown it, over that of the matrix; 1 when the
+ * objective's rounding hides it.  slope: -s->g . s->p. */
+double abut_search_curvature(const abut_solver *s, double slope, double start, const abut_energy *reached);
 
 /** After a full step from the objective `start`: makes s->p longer when its curvature says that it was too short. */
 ABUT_MUST_USE abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it,

@@ -194,15 +194,21 @@ static void scale_direction(abut_solver *s, double by)
     for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) s->p[i] *= by;
 }
 
+double abut_search_curvature(const abut_solver *s, double slope, double start, const abut_energy *reached)
+{
+    const double curvature = 2 * (abut_energy_sum(reached) - start + slope);
+    return slope > CLEAR_OF_NOISE * abut_energy_noise(&s->prob, reached) ? curvature / slope : 1;
+}
+
 /* How many times longer s->p should have been, going by its curvature as the full step has shown it: a power of 2.  The
  * projected Hessian is stiffer than the true one, which may even be indefinite: near a buckling point many directions in a
  * row are the same and much too short. */
-double abut_search_better_length(const abut_solver *s, double slope, double start, const abut_energy *reached)
+static double better_length(const abut_solver *s, double start, const abut_energy *reached)
 {
-    double length = 1;
-    const double curvature = 2 * (abut_energy_sum(reached) - start + slope);
-    if (!(slope > CLEAR_OF_NOISE * abut_energy_noise(&s->prob, reached))) return 1;
-    while (length < LONGEST && 2 * length * curvature <= slope) length *= 2;
+    double slope = 0, length = 1;
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope -= s->g[i] * s->p[i];
+    const double curvature = abut_search_curvature(s, slope, start, reached);
+    while (length < LONGEST && 2 * length * curvature <= 1) length *= 2;
     return length;
 }
 
@@ -211,9 +217,7 @@ double abut_search_better_length(const abut_solver *s, double slope, double star
 abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it, abut_report *rep,
                                  abut_err *err)
 {
-    double slope = 0;
-    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope -= s->g[i] * s->p[i];
-    const double length = abut_search_better_length(s, slope, start, now), reached = abut_energy_sum(now);
+    const double length = better_length(s, start, now), reached = abut_energy_sum(now);
     if (length == 1) return ABUT_OK;
     abut_limit lim;
     abut_energy e;

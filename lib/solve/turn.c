@@ -9,8 +9,8 @@
  * step, a longer one that is corrected until it is stretched as it was meant is tried first.  It is taken only if shells do not
  * bound it at all: one that ends halfway to a limit leads to directions that are bounded at a hundredth.
  *
- * What tips over is held by a matrix that does not know how little keeps it: full steps that were too short are corrected at a
- * length that suits their curvature, too. */
+ * What tips over is held by a matrix that does not know how little keeps it: after a full step that was too short the corrected
+ * step of the length that suits its curvature is tried. */
 
 #include "solve/newton_parts.h"
 
@@ -22,6 +22,7 @@
 
 #define WORTH_CORRECTING 0.1    /* of the decrease that the quadratic model promises: what turns cost */
 #define CORRECTIONS 3           /* of one step at most, each by what is left of the one before */
+#define MOST_LONGER 4.          /* times a full step that was too short */
 #define OF_BOUND 0.5            /* of a bound on a step that is tried because a full one was too short */
 
 /* steps beyond the bounds of shells */
@@ -30,7 +31,7 @@
 #define CONVERGES 0.5           /* what is left after a correction, at most */
 #define LONG_CORRECTIONS 4
 #define SHORTER 0.7             /* the next length to be tried */
-#define WORTH_TRYING 1.5        /* times the straight step */
+#define WORTH_TRYING 1.5        /* times the straight step, or the full one */
 #define LONGEST_WAIT 27
 
 abut_status abut_turn_init(struct abut_turn *turn, const abut_model *model, abut_err *err)
@@ -237,8 +238,9 @@ abut_status abut_turn_lengthen(abut_solver *s, double start, abut_energy *now, a
     double slope = 0, sum;
     int longer;
     for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope -= s->g[i] * s->p[i];
-    const double length = abut_search_better_length(s, slope, start, now);
-    if (length == 1) return ABUT_OK;
+    const double curvature = abut_search_curvature(s, slope, start, now);
+    const double length = curvature * MOST_LONGER > 1 ? 1 / curvature : MOST_LONGER;
+    if (length < WORTH_TRYING) return ABUT_OK;
     swap(&turn->p, &turn->full);
     swap(&turn->meant, &turn->full_meant);
     abut_status rc = try_longer(s, length, slope, &longer, now, it, rep, err);
