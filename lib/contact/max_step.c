@@ -130,7 +130,7 @@ static double motion_fill(const abut_collmesh *cm, const double *y, const double
     #pragma omp parallel for schedule(static) reduction(max : most) if ((size_t)cm->nc >= ABUT_PAR_MIN)
     for (size_t i = 0; i < 3 * (size_t)cm->nc; i++) {
         move[i] = y1[i] - y[i];
-        most = fmax(most, fmax(fabs(y[i]), fabs(y1[i])));
+        most = abut_max(most, abut_max(fabs(y[i]), fabs(y1[i])));
     }
     return (0x1p-40 * most) * (0x1p-40 * most);
 }

@@ -289,6 +289,7 @@ static abut_status join(const abut_collmesh *cm, const struct finds *f, const st
 {
     size_t n = 0;
     for (size_t s = 0; s < n_spot; s++) n += (size_t)spot[s].n;
+    if (!n) return ABUT_OK;
     size_t *row = calloc(N_CLASS * (size_t)cm->nc + 1, sizeof *row);
     struct raw *sorted = malloc((n + 1) * sizeof *sorted);
     abut_status rc = ABUT_OK;

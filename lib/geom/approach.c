@@ -32,8 +32,8 @@ enum { MOVING = 0, MOVING_LARGE, STILL, STILL_LARGE, N_SORT };
 static const int turn[N_SORT] = { MOVING_LARGE, STILL_LARGE, MOVING, STILL };
 
 struct pack {
-    float f[ABUT_ROWS][ABUT_PACK];      /* unused lanes are infinite: they overlap nothing */
-    float one[ABUT_PACK][ABUT_ROWS];    /* the same, lane after lane */
+    float f[ABUT_ROWS][ABUT_PACK];      /* unused lanes are NaN: they overlap nothing */
+    float query[ABUT_PACK][ABUT_ROWS];  /* the same lane after lane with the other sign: what rows of others are held against */
     int32_t item[ABUT_PACK], vert[3][ABUT_PACK];
 };
 struct node {
@@ -42,7 +42,7 @@ struct node {
 struct tree {
     abut_packs packs;
     struct pack *pack;                  /* [n_pack] */
-    float (*bound)[ABUT_ROWS];          /* [n_pack] */
+    float (*query)[ABUT_ROWS];          /* [n_pack] of the box of a pack */
     struct node *node;                  /* [n_node] */
     double *slack;                      /* [n_pack] extent of a pack over the mean one of its items, both summed over axes */
     double made;                        /* mean of slack when the tree was made */
@@ -85,7 +85,7 @@ static double some_fill(const abut_motion *m, size_t first, size_t n, float (*bo
             double one[6];
             vertex_rows(p[3 * i + (size_t)d], q[3 * i + (size_t)d], pad[i], one);
             for (int k = 0; k < 6; k++) row[k][i] = one[k];
-            big = fmax(big, fmax(fabs(one[4]), fabs(one[5])));
+            big = abut_max(big, abut_max(fabs(one[4]), fabs(one[5])));
         }
         for (int k = 0; k < 6; k++) {
             #pragma omp simd
@@ -108,7 +108,7 @@ abut_status abut_approach_init(abut_approach *a, const abut_motion *m, abut_err 
     #pragma omp parallel for schedule(static) reduction(max : most) if (m->nv >= ABUT_PAR_MIN)
     for (size_t b = 0; b < (m->nv + SOME - 1) / SOME; b++) {
         const size_t left = m->nv - b * SOME;
-        most = fmax(most, some_fill(m, b * SOME, left < SOME ? left : SOME, a->box));
+        most = abut_max(most, some_fill(m, b * SOME, left < SOME ? left : SOME, a->box));
     }
     a->rounding = 0x1p-48 * most;
     return ABUT_OK;
@@ -122,11 +122,18 @@ void abut_approach_clear(abut_approach *a)
 
 /* ---- trees ---- */
 
+/* low = the smaller of both, row by row. */
+INLINE void rows_min(float *restrict low, const float *restrict box)
+{
+    #pragma omp simd
+    for (int r = 0; r < 16; r++) low[r] = abut_minf(box[r], low[r]);
+    for (int r = 16; r < ABUT_ROWS; r++) low[r] = abut_minf(box[r], low[r]);
+}
+
 INLINE void prim_box(const abut_approach *s, const int32_t *v, int k, float box[ABUT_ROWS])
 {
     memcpy(box, s->box[v[0]], sizeof s->box[0]);
-    for (int i = 1; i < k; i++)
-        for (int r = 0; r < ABUT_ROWS; r++) box[r] = abut_minf(box[r], s->box[v[i]][r]);
+    for (int i = 1; i < k; i++) rows_min(box, s->box[v[i]]);
 }
 
 /* Largest extent at the start. */
@@ -161,7 +168,7 @@ static void tree_clear(struct tree *t)
 {
     abut_packs_clear(&t->packs);
     free(t->pack);
-    free(t->bound);
+    free(t->query);
     free(t->node);
     free(t->slack);
     *t = (struct tree){ .pack = NULL };
@@ -196,10 +203,10 @@ static abut_status tree_build(const abut_prims *p, abut_key *key, size_t n, stru
     if (rc) return rc;
     const size_t packs = t->packs.n_pack;
     t->pack = malloc(packs * sizeof *t->pack);
-    t->bound = malloc(packs * sizeof *t->bound);
+    t->query = malloc(packs * sizeof *t->query);
     t->node = malloc(t->packs.n_node * sizeof *t->node);
     t->slack = malloc(packs * sizeof *t->slack);
-    if (!t->pack || !t->bound || !t->node || !t->slack)
+    if (!t->pack || !t->query || !t->node || !t->slack)
         return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for a tree of %zu items", n);
     packs_name(p, t);
     return ABUT_OK;
@@ -250,16 +257,7 @@ done:
     return rc;
 }
 
-/* Joins n of w lanes. */
-INLINE void lanes_bound(const float *f, size_t w, size_t n, float bound[ABUT_ROWS])
-{
-    for (size_t r = 0; r < ABUT_ROWS; r++) {
-        float low = f[r * w];
-        for (size_t l = 1; l < n; l++) low = abut_minf(low, f[r * w + l]);
-        bound[r] = low;
-    }
-}
-
+/* Sum over axes of the extent at the start. */
 static double extents(const float *box)
 {
     double e = 0;
@@ -268,25 +266,39 @@ static double extents(const float *box)
 }
 
 /* New boxes of the first n lanes.  Returns how loose the pack is. */
-INLINE double pack_of_kind(const abut_approach *s, int k, size_t n, struct pack *p, float bound[ABUT_ROWS])
+INLINE double pack_of_kind(const abut_approach *s, int k, size_t n, struct pack *p, float query[ABUT_ROWS])
 {
-    double items = 0;
+    float box[ABUT_ROWS], low[ABUT_ROWS], sum[ABUT_ROWS] = { 0 };
+    for (int r = 0; r < ABUT_ROWS; r++) low[r] = INFINITY;
     for (size_t l = 0; l < n; l++) {
         const int32_t v[3] = { p->vert[0][l], p->vert[1][l], p->vert[2][l] };
-        prim_box(s, v, k, p->one[l]);
-        items += extents(p->one[l]);
-        for (size_t r = 0; r < ABUT_ROWS; r++) p->f[r][l] = p->one[l][r];
+        prim_box(s, v, k, box);
+        rows_min(low, box);
+        #pragma omp simd
+        for (size_t r = 0; r < 8; r++) sum[r] += box[r];
+        for (size_t r = 0; r < ABUT_ROWS; r++) p->f[r][l] = box[r];
+        for (size_t r = 0; r < ABUT_ROWS; r++) p->query[l][r] = -box[r];
     }
     for (size_t r = 0; r < ABUT_ROWS; r++)
-        for (size_t l = n; l < ABUT_PACK; l++) p->f[r][l] = INFINITY;
-    lanes_bound(p->f[0], ABUT_PACK, n, bound);
-    return items > 0 ? extents(bound) * (double)n / items : 1;
+        for (size_t l = n; l < ABUT_PACK; l++) p->f[r][l] = NAN;
+    for (size_t r = 0; r < ABUT_ROWS; r++) query[r] = -low[r];
+    const double items = extents(sum);
+    return items > 0 ? extents(low) * (double)n / items : 1;
 }
 
 ABUT_SIMD
-static double pack_fill(const abut_approach *s, int k, size_t n, struct pack *p, float bound[ABUT_ROWS])
+static double pack_fill(const abut_approach *s, int k, size_t n, struct pack *p, float query[ABUT_ROWS])
 {
-    return k == 1 ? pack_of_kind(s, 1, n, p, bound) : k == 2 ? pack_of_kind(s, 2, n, p, bound) : pack_of_kind(s, 3, n, p, bound);
+    return k == 1 ? pack_of_kind(s, 1, n, p, query) : k == 2 ? pack_of_kind(s, 2, n, p, query) : pack_of_kind(s, 3, n, p, query);
+}
+
+/* Box of a node: unused lanes do not count. */
+static void node_box(const struct node *node, float box[ABUT_ROWS])
+{
+    for (int r = 0; r < ABUT_ROWS; r++) {
+        box[r] = INFINITY;
+        for (int c = 0; c < ABUT_WIDE; c++) box[r] = abut_minf(node->f[r][c], box[r]);
+    }
 }
 
 static void nodes_fill(struct tree *t)
@@ -299,11 +311,11 @@ static void nodes_fill(struct tree *t)
         #pragma omp parallel for schedule(static) if (up >= 64)
         for (size_t i = 0; i < up; i++)
             for (size_t c = 0; c < ABUT_WIDE; c++) {
-                float bound[ABUT_ROWS];
+                float box[ABUT_ROWS];
                 const size_t child = ABUT_WIDE * i + c;
-                if (child < children && l) lanes_bound(below[child].f[0], ABUT_WIDE, ABUT_WIDE, bound);
-                else if (child < children) memcpy(bound, t->bound[child], sizeof bound);
-                for (int r = 0; r < ABUT_ROWS; r++) node[i].f[r][c] = child < children ? bound[r] : INFINITY;
+                if (child < children && l) node_box(&below[child], box);
+                for (int r = 0; r < ABUT_ROWS; r++)
+                    node[i].f[r][c] = child >= children ? NAN : l ? box[r] : -t->query[child][r];
             }
         children = up;
     }
@@ -317,7 +329,7 @@ static double tree_fit(const abut_approach *s, int k, struct tree *t)
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
     for (size_t p = 0; p < n_pack; p++) {
         const size_t left = n - p * ABUT_PACK;
-        t->slack[p] = pack_fill(s, k, left < ABUT_PACK ? left : ABUT_PACK, &t->pack[p], t->bound[p]);
+        t->slack[p] = pack_fill(s, k, left < ABUT_PACK ? left : ABUT_PACK, &t->pack[p], t->query[p]);
     }
     nodes_fill(t);
     return abut_sum(t->slack, n_pack) / (double)n_pack;
@@ -346,7 +358,7 @@ static abut_status trees_of(const abut_approach *s, const abut_prims *p, abut_ap
 /* Pairs that boxes do not keep apart, to be judged side by side: their vertices, the first primitive's and the second one's. */
 struct batch {
     size_t n;
-    int32_t ij[BATCH][2], v[BATCH][4];
+    int32_t item[2][BATCH], v[4][BATCH];
     float span2[BATCH];
 };
 /* Pairs that one thread found. */
@@ -365,11 +377,14 @@ struct search {
     double times;
 };
 
-/* Lane l of f[ABUT_ROWS][w] and box q overlap on their ways along an axis.  Axes are written out below: loops over three
- * inside a loop over lanes would not be done side by side. */
+/* As a comparison of lanes gives it: all bits, or none. */
+#define MASK(condition) ((condition) ? -1 : 0)
+
+/* Lane l of f[ABUT_ROWS][w] and query q overlap on their ways along an axis: a mask.  Axes are written out below: loops over
+ * three inside a loop over lanes would not be done side by side. */
 INLINE int way_meets(const float *restrict f, size_t w, size_t l, const float *restrict q, size_t d)
 {
-    return (f[(ABUT_WAY_LO + d) * w + l] + q[ABUT_WAY_HI + d] <= 0) & (f[(ABUT_WAY_HI + d) * w + l] + q[ABUT_WAY_LO + d] <= 0);
+    return MASK(f[(ABUT_WAY_LO + d) * w + l] <= q[ABUT_WAY_HI + d]) & MASK(f[(ABUT_WAY_HI + d) * w + l] <= q[ABUT_WAY_LO + d]);
 }
 
 INLINE int ways_meet(const float *restrict f, size_t w, size_t l, const float *restrict q)
@@ -380,7 +395,7 @@ INLINE int ways_meet(const float *restrict f, size_t w, size_t l, const float *r
 /* Twice the gap at the start along an axis: v + |v| instead of a branch. */
 INLINE float gap_along(const float *restrict f, size_t w, size_t l, const float *restrict q, size_t d)
 {
-    const float x = f[(ABUT_AT_LO + d) * w + l] + q[ABUT_AT_HI + d], y = f[(ABUT_AT_HI + d) * w + l] + q[ABUT_AT_LO + d];
+    const float x = f[(ABUT_AT_LO + d) * w + l] - q[ABUT_AT_HI + d], y = f[(ABUT_AT_HI + d) * w + l] - q[ABUT_AT_LO + d];
     const float g = x > y ? x : y;
     return g + fabsf(g);
 }
@@ -388,7 +403,7 @@ INLINE float gap_along(const float *restrict f, size_t w, size_t l, const float 
 /* The way relative to each other along an axis, its sign changed. */
 INLINE float span_along(const float *restrict f, size_t w, size_t l, const float *restrict q, size_t d)
 {
-    const float u = f[(ABUT_BY_LO + d) * w + l] + q[ABUT_BY_HI + d], v = f[(ABUT_BY_HI + d) * w + l] + q[ABUT_BY_LO + d];
+    const float u = f[(ABUT_BY_LO + d) * w + l] - q[ABUT_BY_HI + d], v = f[(ABUT_BY_HI + d) * w + l] - q[ABUT_BY_LO + d];
     return u < v ? u : v;
 }
 
@@ -418,8 +433,8 @@ INLINE uint32_t lanes_meet(const float *restrict f, size_t w, const float *restr
     uint32_t bits = 0;
     #pragma omp simd reduction(|:bits)
     for (size_t l = 0; l < w; l++) {
-        const int hit = ways_meet(f, w, l, q) & !far_apart(gap2_of(f, w, l, q), span2_of(f, w, l, q), times2);
-        bits |= (hit ? lane_bit[l] : 0);
+        const int hit = ways_meet(f, w, l, q) & MASK(!far_apart(gap2_of(f, w, l, q), span2_of(f, w, l, q), times2));
+        bits |= (uint32_t)hit & lane_bit[l];
     }
     return bits;
 }
@@ -430,12 +445,11 @@ INLINE uint32_t lanes_overlap(const struct pack *b, int kb, const float *restric
     uint32_t bits = 0;
     #pragma omp simd reduction(|:bits)
     for (size_t l = 0; l < ABUT_PACK; l++) {
-        int shared = v[0] == b->vert[0][l];
-        if (kb > 1) shared |= v[0] == b->vert[1][l];
-        if (kb > 2) shared |= v[0] == b->vert[2][l];
-        if (ka > 1) shared |= (v[1] == b->vert[0][l]) | (v[1] == b->vert[1][l]);
-        const int hit = ways_meet(b->f[0], ABUT_PACK, l, q) & !shared;
-        bits |= (hit ? lane_bit[l] : 0);
+        int other = MASK(v[0] != b->vert[0][l]);
+        if (kb > 1) other &= MASK(v[0] != b->vert[1][l]);
+        if (kb > 2) other &= MASK(v[0] != b->vert[2][l]);
+        if (ka > 1) other &= MASK(v[1] != b->vert[0][l]) & MASK(v[1] != b->vert[1][l]);
+        bits |= (uint32_t)(ways_meet(b->f[0], ABUT_PACK, l, q) & other) & lane_bit[l];
     }
     return bits;
 }
@@ -501,19 +515,17 @@ INLINE void batch_judge(const struct search *s, const struct batch *b, int ka, i
 {
     const abut_motion *m = &s->s->m;
     const double reach = m->reach, rounding = s->s->rounding, times = s->times;
-    double p[4][3][BATCH], xi[BATCH], span2[BATCH];
-    for (size_t k = 0; k < b->n; k++) {
-        for (int i = 0; i < ka + kb; i++) {
-            const double *y = m->y0 + 3 * (size_t)b->v[k][i];
+    double p[4][3][BATCH], xi[BATCH];
+    for (int i = 0; i < ka + kb; i++)
+        for (size_t k = 0; k < b->n; k++) {
+            const double *y = m->y0 + 3 * (size_t)b->v[i][k];
             p[i][0][k] = y[0], p[i][1][k] = y[1], p[i][2][k] = y[2];
         }
-        xi[k] = m->xi ? 0.5 * (m->xi[b->v[k][0]] + m->xi[b->v[k][ka]]) : 0;
-        span2[k] = (double)b->span2[k];
-    }
+    for (size_t k = 0; k < b->n; k++) xi[k] = m->xi ? 0.5 * (m->xi[b->v[0][k]] + m->xi[b->v[ka][k]]) : 0;
     #pragma omp simd
     for (size_t k = 0; k < b->n; k++) {
         const struct along l = ka == 2 ? slab_22(p, k) : kb == 3 ? slab_13(p, k) : kb == 2 ? slab_12(p, k) : slab_11(p, k);
-        const double need = (reach + xi[k]) * (1 + 1e-9) + rounding + times * sqrt(span2[k]);
+        const double need = (reach + xi[k]) * (1 + 1e-9) + rounding + times * sqrt((double)b->span2[k]);
         far[k] = (l.least > 0x1p-500) & (l.nn < 0x1p500) & ((1 - 0x1p-48) * l.least * l.least > need * need * l.nn);
     }
 }
@@ -526,7 +538,10 @@ INLINE void batch_close(const struct search *s, int ka, int kb, struct finds *f)
     if (!finds_reserve(f, b->n)) return;
     batch_judge(s, b, ka, kb, far);
     for (size_t k = 0; k < b->n; k++) {
-        memcpy(f->ij[f->n], b->ij[k], sizeof *f->ij);
+        const int32_t i = b->item[0][k], j = b->item[1][k];
+        const int swaps = s->a == s->b && j < i;
+        f->ij[f->n][0] = swaps ? j : i;
+        f->ij[f->n][1] = swaps ? i : j;
         f->n += !far[k];
     }
     b->n = 0;
@@ -536,7 +551,7 @@ INLINE void batch_close(const struct search *s, int ka, int kb, struct finds *f)
 INLINE void lane_pairs(const struct search *s, const struct pack *a, int ka, int l, const struct pack *b, int kb, uint32_t of,
                        struct finds *f)
 {
-    const float *q = a->one[l];
+    const float *q = a->query[l];
     const int32_t v[2] = { a->vert[0][l], a->vert[1][l] };
     struct batch *o = &f->open;
     uint32_t bits = lanes_overlap(b, kb, q, v, ka) & of;
@@ -544,35 +559,33 @@ INLINE void lane_pairs(const struct search *s, const struct pack *a, int ka, int
     if (o->n + ABUT_PACK > BATCH) batch_close(s, ka, kb, f);
     for (; bits; bits &= bits - 1) {
         const int k = __builtin_ctz(bits);
-        const float span2 = span2_of(b->one[k], 1, 0, q);
-        const int32_t i = a->item[l], j = b->item[k];
-        const int swaps = s->a == s->b && j < i;
-        o->ij[o->n][0] = swaps ? j : i;
-        o->ij[o->n][1] = swaps ? i : j;
-        for (int d = 0; d < ka; d++) o->v[o->n][d] = v[d];
-        for (int d = 0; d < kb; d++) o->v[o->n][ka + d] = b->vert[d][k];
+        const float span2 = span2_of(b->f[0], ABUT_PACK, (size_t)k, q);
+        o->item[0][o->n] = a->item[l];
+        o->item[1][o->n] = b->item[k];
+        for (int d = 0; d < ka; d++) o->v[d][o->n] = v[d];
+        for (int d = 0; d < kb; d++) o->v[ka + d][o->n] = b->vert[d][k];
         o->span2[o->n] = span2;
-        o->n += !far_apart(gap2_of(b->one[k], 1, 0, q), span2, s->times2);
+        o->n += !far_apart(gap2_of(b->f[0], ABUT_PACK, (size_t)k, q), span2, s->times2);
     }
 }
 
 INLINE void packs_of_kind(const struct search *s, const struct pack *a, int ka, const struct pack *b, int kb,
-                          const float *bound_b, struct finds *f)
+                          const float *query_b, struct finds *f)
 {
     const uint32_t all = (1u << ABUT_PACK) - 1;
-    for (uint32_t bits = lanes_meet(a->f[0], ABUT_PACK, bound_b, s->times2); bits; bits &= bits - 1) {
+    for (uint32_t bits = lanes_meet(a->f[0], ABUT_PACK, query_b, s->times2); bits; bits &= bits - 1) {
         const int l = __builtin_ctz(bits);
         lane_pairs(s, a, ka, l, b, kb, a == b ? all & ~((2u << l) - 1) : all, f);
     }
 }
 
 /* All pairs of two packs; of one pack with itself each once. */
-INLINE void packs_pairs(const struct search *s, const struct pack *a, const struct pack *b, const float *bound_b, struct finds *f)
+INLINE void packs_pairs(const struct search *s, const struct pack *a, const struct pack *b, const float *query_b, struct finds *f)
 {
-    if (s->a->k == 2) packs_of_kind(s, a, 2, b, 2, bound_b, f);
-    else if (s->b->k == 3) packs_of_kind(s, a, 1, b, 3, bound_b, f);
-    else if (s->b->k == 2) packs_of_kind(s, a, 1, b, 2, bound_b, f);
-    else packs_of_kind(s, a, 1, b, 1, bound_b, f);
+    if (s->a->k == 2) packs_of_kind(s, a, 2, b, 2, query_b, f);
+    else if (s->b->k == 3) packs_of_kind(s, a, 1, b, 3, query_b, f);
+    else if (s->b->k == 2) packs_of_kind(s, a, 1, b, 2, query_b, f);
+    else packs_of_kind(s, a, 1, b, 1, query_b, f);
 }
 
 /* Pack p of tree ta against the packs of tb from the first-th on. */
@@ -588,7 +601,7 @@ static void pack_search(const struct search *s, const struct tree *ta, size_t p,
     while (depth) {
         const size_t node = stack[--depth].node;
         const int level = stack[depth].level;
-        uint32_t bits = lanes_meet(tb->node[tb->packs.level[level] + node].f[0], ABUT_WIDE, ta->bound[p], s->times2);
+        uint32_t bits = lanes_meet(tb->node[tb->packs.level[level] + node].f[0], ABUT_WIDE, ta->query[p], s->times2);
         for (; bits; bits &= bits - 1) {
             const size_t child = ABUT_WIDE * node + (size_t)__builtin_ctz(bits);
             if (((child + 1) << 3 * level) <= first) continue;     /* all its packs come before */
@@ -596,7 +609,7 @@ static void pack_search(const struct search *s, const struct tree *ta, size_t p,
                 stack[depth].node = child;
                 stack[depth++].level = level - 1;
             } else {
-                packs_pairs(s, &ta->pack[p], &tb->pack[child], tb->bound[child], f);
+                packs_pairs(s, &ta->pack[p], &tb->pack[child], tb->query[child], f);
             }
         }
     }

@@ -68,7 +68,7 @@ void abut_solver_clear(abut_solver *s)
 double abut_newton_speed(const abut_solver *s)
 {
     double big = 0;
-    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) big = fabs(s->p[i]) < INFINITY ? fmax(big, fabs(s->p[i])) : INFINITY;
+    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) big = fabs(s->p[i]) < INFINITY ? abut_max(big, fabs(s->p[i])) : INFINITY;
     return big / s->prob.model->h[0];
 }
 
