@@ -238,6 +238,7 @@ abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now,
     }
     scale_direction(s, 1 / length);
     if (rc) return rc;
-    abut_search_point(s, 1);
-    return abut_search_energy(s, now, &sum, rep, err);
+    if (lim.alpha * length < 1) rc = abut_search_candidates(s, 1, rep, err);    /* the last sweep may end before */
+    else abut_search_point(s, 1);
+    return rc ? rc : abut_search_energy(s, now, &sum, rep, err);
 }

@@ -253,7 +253,7 @@ abut_status abut_turn_lengthen(abut_solver *s, double start, abut_energy *now, a
     it->alpha = 1;
     if (rc) return rc;
     swap(&s->p, &turn->p);
-    abut_search_point(s, 1);
+    rc = abut_search_candidates(s, 1, rep, err);    /* another line was the last one */
     swap(&s->p, &turn->p);
-    return abut_search_energy(s, now, &sum, rep, err);
+    return rc ? rc : abut_search_energy(s, now, &sum, rep, err);
 }
