@@ -1,5 +1,6 @@
 #include "base/par.h"
 
+#include <math.h>
 #include <omp.h>
 
 size_t abut_blocks(size_t n)
@@ -18,6 +19,16 @@ double abut_sum(const double *v, size_t n)
     abut_acc s = { 0, 0 };
     for (size_t i = 0; i < n; i++) abut_acc_add(&s, v[i]);
     return s.hi + s.lo;
+}
+
+double abut_largest(const double *v, size_t n)
+{
+    double big[4] = { 0, 0, 0, 0 };     /* four chains: a comparison need not wait for the one before */
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t k = 0; k < 4; k++) big[k] = fabs(v[i + k]) > big[k] ? fabs(v[i + k]) : big[k];
+    for (; i < n; i++) big[0] = fabs(v[i]) > big[0] ? fabs(v[i]) : big[0];
+    return fmax(fmax(big[0], big[1]), fmax(big[2], big[3]));
 }
 
 int abut_threads(void)

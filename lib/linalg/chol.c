@@ -290,22 +290,19 @@ static void solve_double(abut_chol *c, const double *b, double *x)
     for (int32_t k = 0; k < c->n; k++) memcpy(x + 3 * (size_t)c->perm[k], y + 3 * (size_t)k, 3 * sizeof *x);
 }
 
-/* A power of two that brings the largest of v[3 n] to about 1, so that no float is out of range; 1 for zeros and infinities. */
+/* A power of two that brings the largest of v to about 1, so that no float is out of range; 1 for zeros and infinities. */
 static double to_unit(const double *v, size_t n)
 {
-    double big[3] = { 0, 0, 0 };
-    for (size_t i = 0; i < 3 * n; i += 3)
-        for (size_t d = 0; d < 3; d++) big[d] = fabs(v[i + d]) > big[d] ? fabs(v[i + d]) : big[d];
-    const double most = fmax(big[0], fmax(big[1], big[2]));
+    const double big = abut_largest(v, n);
     int e = 0;
-    if (most > 0 && most < HUGE_VAL) frexp(most, &e);
+    if (big > 0 && big < HUGE_VAL) frexp(big, &e);
     return ldexp(1, e < -1000 ? 1000 : -e);
 }
 
 static void solve_single(abut_chol *c, const double *b, double *x)
 {
     float *y = c->x.v;
-    const double scale = to_unit(b, (size_t)c->n);
+    const double scale = to_unit(b, 3 * (size_t)c->n);
     #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
     for (int32_t k = 0; k < c->n; k++)
         for (size_t d = 0; d < 3; d++) y[3 * (size_t)k + d] = (float)(scale * b[3 * (size_t)c->perm[k] + d]);

@@ -111,19 +111,12 @@ static abut_status iterate(pcg *s, double *x, double b_norm, abut_pcg_opts opts,
     }
 }
 
-static double largest(const double *v, size_t n)
-{
-    double big = 0;
-    for (size_t i = 0; i < n; i++) big = fmax(big, fabs(v[i]));
-    return big;
-}
-
 /* How many times too large the error of x is. */
 static double excess(const pcg *s, const double *x, double residual, abut_pcg_goal goal)
 {
-    const double length = largest(x, s->n), share = goal.share * length;
+    const double length = abut_largest(x, s->n), share = goal.share * length;
     const double allowed = length <= goal.near ? fmin(share, goal.within) : share;
-    return fmax(residual / goal.force, largest(s->z, s->n) / allowed);
+    return fmax(residual / goal.force, abut_largest(s->z, s->n) / allowed);
 }
 
 /* Whether an error that is too large by a factor of `now` before iteration k may be small enough in `most`. */

@@ -1,5 +1,6 @@
 #include "solve/direction_cg.h"
 
+#include "base/par.h"
 #include "linalg/pcg.h"
 #include "part/graph.h"
 
@@ -74,19 +75,12 @@ static abut_status solve_to(abut_cg *cg, const abut_bsr *A, const double *b, dou
                      rep.iterations, tolerance);
 }
 
-static double largest(const double *p, size_t n)
-{
-    double big = 0;
-    for (size_t i = 0; i < n; i++) big = fmax(big, fabs(p[i]));
-    return big;
-}
-
 abut_status abut_cg_solve(abut_cg *cg, const abut_bsr *A, const double *b, double near, double *p, abut_err *err)
 {
     const size_t n = 3 * (size_t)A->n;
     memset(p, 0, n * sizeof *p);
     cg->iterations = 0;
     abut_status rc = solve_to(cg, A, b, FAR, p, err);
-    if (!rc && largest(p, n) <= near) rc = solve_to(cg, A, b, CLOSE, p, err);
+    if (!rc && abut_largest(p, n) <= near) rc = solve_to(cg, A, b, CLOSE, p, err);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "solve/direction_lbfgs.h"
 
+#include "base/par.h"
 #include "base/timer.h"
 #include "linalg/pcg.h"
 #include "solve/direction.h"
@@ -212,13 +213,6 @@ static double first_trial(abut_direction *d, double slope)
     return fmin(1, fmax(SHORTEST_TRIAL, slope / curvature));
 }
 
-static double largest(const double *v, size_t n)
-{
-    double big = 0;
-    for (size_t i = 0; i < n; i++) big = fmax(big, fabs(v[i]));
-    return big;
-}
-
 static abut_status solve_to(abut_direction *d, double tolerance, int most, int *done, abut_report *rep, abut_err *err)
 {
     const abut_precond M = abut_initial_precond(d, 1);
@@ -247,7 +241,7 @@ static abut_status newton(abut_direction *d, const abut_problem *p, const double
     while (!rc && !done) {
         const double clock = abut_time_wall();
         rc = solve_to(d, FAR, most, &done, rep, err);
-        if (!rc && done && largest(d->sol, n) <= 2 * close) rc = solve_to(d, CLOSE, most, &done, rep, err);
+        if (!rc && done && abut_largest(d->sol, n) <= 2 * close) rc = solve_to(d, CLOSE, most, &done, rep, err);
         rep->seconds.solve += abut_time_wall() - clock;
         if (rc || done) break;
         rc = renew(d, p, x, y, pairs, rep, err);
@@ -301,14 +295,14 @@ abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const doub
     /* the whole Newton matrix, just factored in double precision, gives Newton's direction, unless it has friction from above */
     d->exact = fresh && d->method == ABUT_SOLVE_LBFGS_H && !d->initial.coarse && abut_direction_none_above(d);
     if (!d->exact) trial = first_trial(d, slope);
-    const double length = trial * largest(d->sol, 3 * (size_t)q->nrow);
+    const double length = trial * abut_largest(d->sol, 3 * (size_t)q->nrow);
     if (d->exact) {
         rep->newton_solves++;
         q->insist = 0;
     } else if (wants_proof(d, slope, length, close)) {
         rc = newton(d, p, x, y, pairs, rep, err);
         if (rc) return rc;
-        const double longer = largest(d->sol, 3 * (size_t)q->nrow);
+        const double longer = abut_largest(d->sol, 3 * (size_t)q->nrow);
         if (longer > close && length <= q->trust * close) q->trust = fmax(LEAST_TRUST, DISTRUST * length / longer);
         d->exact = 1;
         q->curvature = 0;

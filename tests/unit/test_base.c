@@ -176,6 +176,20 @@ TEST(compensated_sums_survive_cancellation_and_length)
     free(v);
 }
 
+TEST(the_largest_absolute_value_is_found_at_every_place)
+{
+    double v[11] = { 0 };
+    CHECK(abut_largest(v, 0) == 0);
+    for (size_t n = 1; n <= 11; n++)
+        for (size_t at = 0; at < n; at++) {
+            for (size_t i = 0; i < n; i++) v[i] = i % 2 ? NAN : 0.5;
+            v[at] = at % 3 ? -2 : 2;
+            CHECK(abut_largest(v, n) == 2);
+        }
+    v[3] = -INFINITY;
+    CHECK(abut_largest(v, 11) == INFINITY);
+}
+
 static double block_sum(const double *v, size_t n, double *part)
 {
     const size_t nb = abut_blocks(n);
@@ -258,6 +272,7 @@ int main(int argc, char **argv)
     RUN(a_taken_array_belongs_to_the_set_only_on_success);
     RUN(blocks_cover_every_item_once);
     RUN(compensated_sums_survive_cancellation_and_length);
+    RUN(the_largest_absolute_value_is_found_at_every_place);
     RUN(block_sums_have_the_same_bits_at_1_2_and_7_threads);
     RUN(the_generator_is_splitmix64);
     RUN(random_numbers_stay_in_their_range_and_fill_it);
