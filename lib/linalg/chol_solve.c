@@ -11,7 +11,7 @@
  * All wait for memory: a panel is read once, from first to last and back. */
 
 /* Numbers of a factor that are worth a task, and that are worth a second thread. */
-#define A_TASK ((size_t)1 << 16)
+#define A_TASK ((size_t)1 << 18)
 #define ALONE ((size_t)1 << 17)
 
 typedef struct node {
