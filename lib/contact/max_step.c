@@ -1,6 +1,7 @@
 #include "contact/max_step.h"
 
 #include "base/par.h"
+#include "contact/moving_box.h"
 #include "geom/ccd.h"
 #include "geom/slab.h"
 
@@ -30,49 +31,15 @@ static abut_stencil candidate_at(const abut_candidates *cand, size_t k, const in
     return abut_candidates_kind(l);
 }
 
-static inline void gather(const double *y, const int32_t v[4], int n, double x[12])
-{
-    for (int k = 0; k < n; k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
-}
-
-/* Boxes of a primitive and of the displacements of its vertices. */
-struct moving_box {
-    abut_box at, by;
-};
-
-static inline struct moving_box moving_box(const double *y, const double *move, const int32_t *idx, int k)
-{
-    return (struct moving_box){ abut_box_of(y, idx, k), abut_box_of(move, idx, k) };
-}
-
-/* What one search is about.  Gaps below `rounding` (its square, m^2) are never judged by boxes. */
-struct motion {
-    const double *y, *y1, *move;
-    double slack, rounding2;
-};
-
-/* The pair keeps its slack up to t: gap2 is a lower bound of its squared distance, span2 an upper one of its squared relative
- * displacement.  In time t a distance falls by at most t |relative displacement|, and up to (1 - slack) of what is beyond the
- * thickness may go.  One part in ten is left to the stopping rule of the CCD, so that it would have said the same. */
-static inline int far_apart(const struct motion *m, double gap2, double span2, double xi, double t)
-{
-    const double fall = 1.1 * t / (1 - m->slack);
-    if (xi > 0) {
-        const double gap = sqrt(gap2) - xi;
-        return gap > 0 && gap * gap > m->rounding2 && gap >= fall * sqrt(span2);
-    }
-    return gap2 > m->rounding2 && gap2 >= fall * fall * span2;
-}
-
 static inline __attribute__((always_inline)) void pair_bound(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2],
-                                                             const struct motion *m, double xi, size_t k, struct block_bound *out)
+                                                             const abut_swept *m, double xi, size_t k, struct block_bound *out)
 {
     int32_t v[4];
     double x0[12], x1[12], toi;
     const int n = abut_stencil_size(s);
     abut_candidate_vertices(cm, s, ij, v);
-    gather(m->y, v, n, x0);
-    gather(m->y1, v, n, x1);
+    abut_swept_gather(m->y, v, n, x0);
+    abut_swept_gather(m->y1, v, n, x1);
     const abut_ccd_answer a = abut_ccd_additive(s, x0, x1, xi, m->slack, out->toi, &toi);
     if (a == ABUT_CCD_CLEAR || (a == ABUT_CCD_HIT && !(toi < out->toi))) return;
     *out = (struct block_bound){ toi, k, 1, a == ABUT_CCD_BAD };
@@ -82,27 +49,27 @@ static inline __attribute__((always_inline)) void pair_bound(const abut_collmesh
  * its boxes are made once.  The kind is a literal at every call. */
 static inline __attribute__((always_inline)) void bound_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
                                                                 abut_stencil s, size_t lo, size_t hi, size_t index,
-                                                                const struct motion *m, struct block_bound *out)
+                                                                const abut_swept *m, struct block_bound *out)
 {
     const int na = s == ABUT_EE ? 2 : 1, nb = s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2;
     int32_t last = -1;
-    struct moving_box first = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
+    abut_moving_box first = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
     for (size_t k = lo; k < hi && !out->bad; k++) {
         const int32_t *ij = list->ij[k], *a, *b;
         (void)abut_candidate_first(cm, s, ij, &a);
         (void)abut_candidate_second(cm, s, ij, &b);
-        if (ij[0] != last) first = moving_box(m->y, m->move, a, na);
+        if (ij[0] != last) first = abut_moving_box_of(m, a, na);
         last = ij[0];
-        const struct moving_box second = moving_box(m->y, m->move, b, nb);
+        const abut_moving_box second = abut_moving_box_of(m, b, nb);
         const double xi = abut_candidate_xi(cm, s, ij), span2 = abut_box_span2(&first.by, &second.by);
-        if (far_apart(m, abut_box_gap2(&first.at, &second.at), span2, xi, out->toi)) continue;
-        if (far_apart(m, abut_slab_centroids2(m->y, a, na, b, nb), span2, xi, out->toi)) continue;
+        if (abut_far_apart(m, abut_box_gap2(&first.at, &second.at), span2, xi, out->toi)) continue;
+        if (abut_far_apart(m, abut_slab_centroids2(m->y, a, na, b, nb), span2, xi, out->toi)) continue;
         pair_bound(cm, s, ij, m, xi, index + (k - lo), out);
     }
 }
 
 /* Candidates r of all lists together. */
-static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, abut_range r, const struct motion *m,
+static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, abut_range r, const abut_swept *m,
                         double t_max, struct block_bound *out)
 {
     *out = (struct block_bound){ .toi = t_max };
@@ -123,18 +90,6 @@ static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, ab
     }
 }
 
-/* move = y1 - y; returns the squared gap of which the rounding of stored positions may take a visible part. */
-static double motion_fill(const abut_collmesh *cm, const double *y, const double *y1, double *move)
-{
-    double most = 0;
-    #pragma omp parallel for schedule(static) reduction(max : most) if ((size_t)cm->nc >= ABUT_PAR_MIN)
-    for (size_t i = 0; i < 3 * (size_t)cm->nc; i++) {
-        move[i] = y1[i] - y[i];
-        most = abut_max(most, abut_max(fabs(y[i]), fabs(y1[i])));
-    }
-    return (0x1p-40 * most) * (0x1p-40 * most);
-}
-
 static abut_status too_close(const abut_collmesh *cm, const abut_candidates *cand, size_t k, const double *y, abut_err *err)
 {
     static const char *const what[] = { [ABUT_PP] = "vertices", [ABUT_PE] = "vertex and edge", [ABUT_PT] = "vertex and triangle",
@@ -148,7 +103,7 @@ static abut_status too_close(const abut_collmesh *cm, const abut_candidates *can
     const int n = abut_stencil_size(s);
     const double xi = abut_candidate_xi(cm, s, ij);
     abut_candidate_vertices(cm, s, ij, v);
-    gather(y, v, n, x);
+    abut_swept_gather(y, v, n, x);
     for (int i = 0; i < n; i++)
         used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%d", i ? " | " : "", (int)cm->node[v[i]]);
     if (xi > 0) snprintf(beyond, sizeof beyond, " beyond their thickness of %.9g m", xi);
@@ -156,7 +111,7 @@ static abut_status too_close(const abut_collmesh *cm, const abut_candidates *can
                      abut_separation(s, x) - xi, beyond);
 }
 
-static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const struct motion *m, double *alpha,
+static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const abut_swept *m, double *alpha,
                               size_t *best, abut_err *err)
 {
     const size_t n = abut_candidates_count(cand), blocks = abut_blocks(n);
@@ -181,7 +136,7 @@ abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand,
 {
     double *move = malloc((3 * (size_t)cm->nc + 1) * sizeof *move), alpha = lim->alpha;
     if (!move) return abut_fail(err, ABUT_E_NOMEM, "collision: no memory for %d displacements", (int)cm->nc);
-    const struct motion m = { y, y1, move, slack, motion_fill(cm, y, y1, move) };
+    const abut_swept m = { y, y1, move, slack, abut_swept_fill(cm->nc, y, y1, move) };
     size_t best = SIZE_MAX;
     const abut_status rc = mesh_bound(cm, cand, &m, &alpha, &best, err);
     free(move);

@@ -1,11 +1,13 @@
 #include "linalg/chol.h"
 
 #include "base/par.h"
+#include "linalg/blas.h"
 #include "linalg/chol_numeric.h"
 
 #include <cholmod.h>
 #include <limits.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +33,7 @@ struct abut_chol {
     abut_chol_pattern A;
     room L;                 /* [tree.xptr[ns]] doubles or floats */
     room x, z;              /* of a solve: [3 n], [3 ABUT_GROUP gptr[ns]] of the same */
+    room few, reached;      /* of a half solve: the widest panel for ABUT_CHOL_FEW columns, [tree.ns] */
     abut_chol_work *work;   /* [threads] */
     atomic_int *pending;    /* [tree.ns] */
 };
@@ -320,6 +323,75 @@ abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *
     return ABUT_OK;
 }
 
+/* Supernode of block column col. */
+static int32_t node_of(const abut_chol_tree *t, int32_t col)
+{
+    int32_t lo = 0, hi = t->ns;
+    while (hi - lo > 1) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (t->col[mid] <= col) lo = mid;
+        else hi = mid;
+    }
+    return lo;
+}
+
+/* Columns of P B into Y, and where they are not zero. */
+static void put_columns(const abut_chol *c, int k, const int32_t *row, const double *val, const int *which, const int32_t *iperm,
+                        double *Y, uint64_t *reached)
+{
+    const size_t n3 = 3 * (size_t)c->n;
+    memset(reached, 0, (size_t)c->tree.ns * sizeof *reached);
+    for (int j = 0; j < k; j++) {
+        double *y = Y + (size_t)which[j] * n3;
+        memset(y, 0, n3 * sizeof *y);
+        for (int i = 4 * j; i < 4 * j + 4; i++) {
+            if (row[i] < 0) continue;
+            const int32_t at = iperm[row[i]];
+            for (size_t d = 0; d < 3; d++) y[3 * (size_t)at + d] += val[3 * (size_t)i + d];
+            reached[node_of(&c->tree, at)] |= (uint64_t)1 << which[j];
+        }
+    }
+}
+
+/* Groups of rows of the largest supernode. */
+static size_t most_groups(const abut_chol_tree *t)
+{
+    size_t most = 0;
+    for (int32_t s = 0; s < t->ns; s++) most = t->gptr[s + 1] - t->gptr[s] > most ? t->gptr[s + 1] - t->gptr[s] : most;
+    return most;
+}
+
+abut_status abut_chol_half_solve(abut_chol *c, int k, const int32_t *row, const double *val, const int *which, double *Y,
+                                 abut_err *err)
+{
+    if (c->factored == NONE || k < 0 || k > ABUT_CHOL_FEW)
+        return abut_fail(err, ABUT_E_ARG, "Cholesky: %d columns, at most %d, and a factor are wanted", k, ABUT_CHOL_FEW);
+    const size_t panel = 3 * ABUT_GROUP * most_groups(&c->tree) * ABUT_CHOL_FEW;
+    int32_t *iperm = new_array((size_t)c->n, sizeof *iperm);
+    const int ok = iperm && reserve(&c->few, panel, sizeof(double)) && reserve(&c->reached, (size_t)c->tree.ns, sizeof(uint64_t));
+    if (ok) {
+        for (int32_t i = 0; i < c->n; i++) iperm[c->perm[i]] = i;
+        put_columns(c, k, row, val, which, iperm, Y, c->reached.v);
+        if (c->factored == SINGLE) abut_chol_forward_single(&c->tree, c->L.v, Y, c->reached.v, c->few.v);
+        else abut_chol_forward(&c->tree, c->L.v, Y, c->reached.v, c->few.v);
+    }
+    free(iperm);
+    return ok ? ABUT_OK : no_memory(err);
+}
+
+void abut_chol_gram(const abut_chol *c, int k, const double *Y, double *G)
+{
+    const double one = 1, zero = 0;
+    const int rows = 3 * c->n;
+    #pragma omp parallel num_threads(1)
+    {
+        omp_set_num_threads(1);     /* for BLAS, inside this region: its bits would know the threads */
+        dsyrk_("L", "T", &k, &rows, &one, Y, &rows, &zero, G, &k);
+    }
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < i; j++) G[i * k + j] = G[j * k + i];
+}
+
 int32_t abut_chol_bad_row(const abut_chol *c)
 {
     return c->bad_row;
@@ -358,6 +430,8 @@ void abut_chol_free(abut_chol **out)
     free(c->L.v);
     free(c->x.v);
     free(c->z.v);
+    free(c->few.v);
+    free(c->reached.v);
     free(c);
     *out = NULL;
 }

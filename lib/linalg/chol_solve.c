@@ -1,6 +1,7 @@
 #include "linalg/chol_numeric.h"
 
 #include "base/simd.h"
+#include "linalg/chol.h"
 #include "linalg/chol_real.h"
 
 #include <string.h>
@@ -259,5 +260,46 @@ void FOR_REAL(abut_chol_substitute)(const abut_chol_tree *t, const real *L, real
             #pragma omp task firstprivate(s)
             descend(&w, s);
         }
+    }
+}
+
+/* ---- the first half, for columns of which few rows are not zero ---- */
+
+/* Each reaches the supernodes of its rows and their ancestors alone; those that meet in a supernode go through its panel
+ * together, which is then read once.  W: a vector of the supernode for each. */
+static void forward_few(const abut_chol_tree *t, int32_t s, const real *L, const int *which, int k, double *Y, real *W)
+{
+    const size_t n3 = 3 * (size_t)t->n, first = 3 * (size_t)t->col[s], len = ROWS * (t->gptr[s + 1] - t->gptr[s]);
+    const int32_t *row = t->row + t->rptr[s];
+    node v = node_of(t, s, L, NULL);
+    memset(W, 0, (size_t)k * len * sizeof *W);
+    for (int j = 0; j < k; j++) {
+        const double *y = Y + (size_t)which[j] * n3 + first;
+        v.z = W + (size_t)j * len;
+        for (int32_t i = 0; i < 3 * v.cols; i++) v.z[i] = (real)y[i];
+        forward_triangle(&v);
+    }
+    for (int32_t g = abut_chol_groups(v.cols); g < abut_chol_groups(v.rows); g++)
+        for (int j = 0; j < k; j++) {
+            v.z = W + (size_t)j * len;
+            forward_groups(&v, g, g + 1);
+        }
+    for (int j = 0; j < k; j++) {
+        double *y = Y + (size_t)which[j] * n3;
+        const real *z = W + (size_t)j * len;
+        for (int32_t i = 0; i < 3 * v.cols; i++) y[first + (size_t)i] = (double)z[i];
+        for (int32_t i = 3 * v.cols; i < 3 * v.rows; i++) y[3 * (size_t)row[i / 3] + (size_t)(i % 3)] += (double)z[i];
+    }
+}
+
+void FOR_REAL(abut_chol_forward)(const abut_chol_tree *t, const real *L, double *Y, uint64_t *reached, real *W)
+{
+    for (int32_t s = 0; s < t->ns; s++) {
+        int which[ABUT_CHOL_FEW], n = 0;
+        if (!reached[s]) continue;
+        for (int j = 0; j < ABUT_CHOL_FEW; j++)
+            if (reached[s] >> j & 1) which[n++] = j;
+        forward_few(t, s, L, which, n, Y, W);
+        if (t->parent[s] >= 0) reached[t->parent[s]] |= reached[s];
     }
 }

@@ -437,6 +437,7 @@ static abut_status solve_whole(abut_direction *d, const abut_problem *p, abut_re
     double clock = abut_time_wall();
     if (abut_factor_reuse_is_due(u, d->chol))
         rc = abut_factor_reuse_old(u, d->chol, d->analysed, &d->A, d->rhs, near, d->sol, &solved, rep, err);
+    u->old = solved;
     LAP(solve);
     if (!rc && !solved && !d->analysed) rc = symbolic(d, err);
     const int coarse = !rc && !solved && abut_factor_reuse_is_coarse(u, d->chol);
@@ -501,6 +502,20 @@ abut_status abut_direction_again(abut_direction *d, const abut_problem *p, const
     return ABUT_OK;
 }
 #undef LAP
+
+int abut_direction_has_factor(const abut_direction *d)
+{
+    return d->method == ABUT_SOLVE_CHOLESKY && !d->reuse.old;
+}
+
+abut_status abut_direction_by_factor(abut_direction *d, const abut_problem *p, const double *g, double *dir, abut_err *err)
+{
+    set_rhs(d, p, g);
+    const abut_status rc = abut_chol_solve(d->chol, d->rhs, d->sol, err);
+    if (rc) return rc;
+    get_solution(d, p, dir);
+    return ABUT_OK;
+}
 
 static abut_status newton(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                           const double *g, double *dir, abut_report *rep, abut_err *err)

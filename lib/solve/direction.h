@@ -102,6 +102,12 @@ ABUT_MUST_USE abut_status abut_direction_newton(abut_direction *d, const abut_pr
 ABUT_MUST_USE abut_status abut_direction_again(abut_direction *d, const abut_problem *p, const double *g, double *dir,
                                                abut_report *rep, abut_err *err);
 
+/** Whether the last direction was made with a Cholesky factor of its own matrix: then d->chol is that. */
+int abut_direction_has_factor(const abut_direction *d);
+/** dir[3 nv] = -H^-1 g, as exact as the factor. */
+ABUT_MUST_USE abut_status abut_direction_by_factor(abut_direction *d, const abut_problem *p, const double *g, double *dir,
+                                                   abut_err *err);
+
 /* What quasi-Newton directions take from here. */
 /** Whether the next matrix has every friction contact by its second derivative. */
 int abut_direction_none_above(const abut_direction *d);

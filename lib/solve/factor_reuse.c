@@ -21,7 +21,7 @@
 
 void abut_factor_reuse_reset(abut_factor_reuse *u)
 {
-    u->held = u->coarse = u->wait = u->patience = u->insist = u->approximate = 0;
+    u->held = u->old = u->coarse = u->wait = u->patience = u->insist = u->approximate = 0;
 }
 
 void abut_factor_reuse_clear(abut_factor_reuse *u)
@@ -95,6 +95,7 @@ abut_status abut_factor_reuse_single(abut_factor_reuse *u, abut_chol *chol, cons
     abut_status rc = abut_chol_factor_single(chol, A, err);
     rep->factorisations++;
     u->held = !rc;
+    u->old = 0;
     if (!rc) rc = solve(u, chol, A, b, near, FRESH_MOST, x, solved, rep, err);
     u->coarse = !*solved;
     return rc == ABUT_E_NUMERIC ? ABUT_OK : rc;

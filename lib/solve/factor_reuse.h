@@ -21,6 +21,7 @@ typedef struct abut_factor_reuse {
     int coarse;         /* single precision was no good in this step */
     int wait, patience; /* directions before an old factor is tried again, and how many they were last time; 0: it was good */
     int insist;         /* the next direction shall be by a factor of its own in double precision */
+    int old;            /* the last one was by the factor of an earlier matrix */
     int approximate;    /* the last one was by conjugate gradients */
     abut_arena scratch;
 } abut_factor_reuse;

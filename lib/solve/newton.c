@@ -169,7 +169,10 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     abut_problem *p = &s->prob;
     abut_limit lim;
     const double first = abut_search_first(s, it->residual);
-    abut_status rc = abut_search_bound(s, first, abut_search_longest(s, it->residual), &lim, rep, err);
+    double swept;
+    abut_status rc = abut_search_bound(s, first, abut_search_longest(s, it->residual), &lim, &swept, rep, err);
+    s->ahead.bound = lim.alpha;
+    if (!rc && it->residual > p->model->tolerance[0]) rc = abut_foresee(s, swept, &lim, rep, err);
     if (rc == ABUT_E_GEOM) return give_up(s, ABUT_FAILED_TOUCHING, err);
     if (rc) return rc;
     it->bound = lim.alpha;
@@ -240,6 +243,8 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     s->push = (struct abut_push){ .eta = 0 };
     s->adrift = s->tight = s->vain = 0;
     s->last_speed = INFINITY;
+    s->ahead.bound = 1;
+    s->ahead.wait = s->ahead.patience = 0;
     s->turn.taken = s->turn.wait = s->turn.patience = 0;
     abut_problem_tension(p, s->x);
 

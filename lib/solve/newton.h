@@ -41,6 +41,11 @@ typedef struct abut_solver {
     abut_candidate_search near; /* what their searches keep; leaves no trace in the results */
     abut_pairs trial;
     int lengthens;              /* directions that turn out too short are made longer */
+    struct abut_ahead {         /* directions that look ahead to contacts (foresee.c) */
+        double bound;           /* of the last Newton direction, before it did */
+        int wait, patience;     /* directions that do not, and how many they were last time; 0: it was good */
+        int off;                /* none does: the tests' twin */
+    } ahead;
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
     struct abut_turn {          /* steps without the stretch that turns bring (turn.c); NULL without shells and rods */
         double *meant;          /* [3 nv] the step before it was corrected; once it is taken, where that would have led */

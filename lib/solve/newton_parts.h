@@ -1,12 +1,13 @@
 /* What the files of the minimiser share: search.c finds how far a direction may be followed and where the objective falls on
- * it, turn.c corrects steps that turn shells and rods, scripted.c carries prescribed nodes, coast.c starts a step, newton.c
- * iterates.
+ * it, foresee.c looks ahead to contacts, turn.c corrects steps that turn shells and rods, scripted.c carries prescribed nodes,
+ * coast.c starts a step, newton.c iterates.
  *
  * Trial points are s->xt with s->yt; the contacts there are s->trial, found among s->cand, those of the last sweep: they must
  * lie on its line.  Whatever the objective does not exist at counts as infinite. */
 #ifndef ABUT_SOLVE_NEWTON_PARTS_H
 #define ABUT_SOLVE_NEWTON_PARTS_H
 
+#include "contact/impacts.h"
 #include "solve/newton.h"
 
 /** |s->p|_inf / h, m/s; infinite when s->p is not finite. */
@@ -20,12 +21,15 @@ ABUT_MUST_USE abut_status abut_search_contacts(abut_solver *s, const double *y1,
 /** s->cand for the line from s->x to s->x + alpha s->p. */
 ABUT_MUST_USE abut_status abut_search_candidates(abut_solver *s, double alpha, abut_report *rep, abut_err *err);
 
-/** As abut_solver_bound, of which it is the whole: the share `first` of s->p is swept first, which may save sweeping it all. */
-ABUT_MUST_USE abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, abut_report *rep,
-                                            abut_err *err);
+/** As abut_solver_bound, of which it is the whole: the share `first` of s->p is swept first, which may save sweeping it all;
+ * *reached (NULL to skip): the share that s->cand is for. */
+ABUT_MUST_USE abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, double *reached,
+                                            abut_report *rep, abut_err *err);
 
 /** The first sweep that the last direction, and what bounded it, suggest for one of this speed, m/s. */
 double abut_search_first(const abut_solver *s, double speed);
+/** The one that a bound suggests for a direction that takes it into account. */
+double abut_search_further(const abut_limit *lim);
 
 /** The longest step along s->p, whose speed is given: without inertia a body that nothing holds goes as far as it is let, one
  * length of the scene at a time. */
@@ -62,6 +66,15 @@ ABUT_MUST_USE abut_status abut_search_lengthen(abut_solver *s, double start, abu
 
 /** The trial point becomes the iterate. */
 void abut_search_accept(abut_solver *s);
+
+/* ---- foresee.c ---- */
+
+/** Where contact bounds s->p, Newton's direction: makes it the minimiser of a model that has the contacts it runs into, and its
+ * bound anew.
+ *
+ * swept  the share of it that s->cand is for
+ * lim    its bound, in and out */
+ABUT_MUST_USE abut_status abut_foresee(abut_solver *s, double swept, abut_limit *lim, abut_report *rep, abut_err *err);
 
 /* ---- turn.c ---- */
 

@@ -61,7 +61,8 @@ static abut_status sweep(abut_solver *s, double share, abut_limit *swept, abut_r
     return rc;
 }
 
-abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, abut_report *rep, abut_err *err)
+abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, double *reached, abut_report *rep,
+                              abut_err *err)
 {
     const abut_problem *p = &s->prob;
     const double clock = abut_time_wall();
@@ -83,6 +84,7 @@ abut_status abut_search_bound(abut_solver *s, double first, double most, abut_li
         rc = sweep(s, share, &swept, rep, err);
     }
     if (rc) return rc;
+    if (reached) *reached = share;
     if (swept.alpha < 1) {
         swept.alpha *= share;
         *lim = swept;
@@ -93,12 +95,17 @@ abut_status abut_search_bound(abut_solver *s, double first, double most, abut_li
 double abut_search_first(const abut_solver *s, double speed)
 {
     const double longer = speed > MORE_THAN_LAST * s->last_speed ? speed / s->last_speed : 1;
-    return MORE_THAN_LAST * s->failed.bound / longer;
+    return MORE_THAN_LAST * s->ahead.bound / longer;
+}
+
+double abut_search_further(const abut_limit *lim)
+{
+    return MORE_THAN_LAST * lim->alpha;
 }
 
 abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut_report *rep, abut_err *err)
 {
-    return abut_search_bound(s, most, most, lim, rep, err);
+    return abut_search_bound(s, most, most, lim, NULL, rep, err);
 }
 
 abut_status abut_search_energy(abut_solver *s, abut_energy *e, double *sum, abut_report *rep, abut_err *err)
@@ -223,7 +230,7 @@ abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now,
     abut_energy e;
     double sum;
     scale_direction(s, length);
-    abut_status rc = abut_search_bound(s, 1, abut_search_longest(s, length * it->residual), &lim, rep, err);
+    abut_status rc = abut_search_bound(s, 1, abut_search_longest(s, length * it->residual), &lim, NULL, rep, err);
     const double alpha = lim.alpha < 1 ? 0.5 * lim.alpha : 1;
     if (!rc && alpha * length > 1) {
         abut_search_point(s, alpha);

@@ -101,7 +101,7 @@ static abut_status go_there(abut_solver *s, double most, double of_bound, double
     abut_limit lim;
     *sum = INFINITY;
     swap(&s->p, &s->turn.p);
-    abut_status rc = abut_search_bound(s, 1, most, &lim, rep, err);
+    abut_status rc = abut_search_bound(s, 1, most, &lim, NULL, rep, err);
     if (lim.alpha < 1) lim.alpha *= of_bound;
     *share = lim.alpha;
     if (rc == ABUT_E_GEOM) rc = ABUT_OK;    /* a gap too small to move along this one */

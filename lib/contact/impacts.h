@@ -1,0 +1,28 @@
+/* All collisions along a straight motion, not the first alone: what a direction would run into. */
+#ifndef ABUT_CONTACT_IMPACTS_H
+#define ABUT_CONTACT_IMPACTS_H
+
+#include "base/arena.h"
+#include "contact/candidates.h"
+
+/* A pair of primitives that does not keep its slack, or a vertex and a half-space. */
+typedef struct abut_impact {
+    double toi;             /* up to where it does, in [0, 1) */
+    abut_stencil kind;      /* of the primitives; ABUT_PP with half-spaces */
+    int32_t vert[4];        /* collision vertices, -1 unused */
+    int32_t plane;          /* half-space, -1: none */
+} abut_impact;
+
+/** Those among the candidates, and with the half-spaces, along y -> y1 that do not keep `slack` of their gap (as in
+ * abut_limit_ccd), ascending in time, before
+ * `until` (at most 1); of more than `most` the first.  Half-spaces do not meet the vertices that are fixed (NULL:
+ * none is).  The same for every thread count.
+ *
+ * out      [most]; *n: how many
+ * scratch  a number for each candidate, given back before return
+ * Fails    ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_impacts_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
+                                            const double *y1, double slack, double until, const uint8_t *fixed, size_t most,
+                                            abut_impact *out, size_t *n, abut_arena *scratch, abut_err *err);
+
+#endif

@@ -1,0 +1,94 @@
+/* Steps whose directions look ahead to contacts, beside twins from the same frames whose directions do not. */
+#include "world.h"
+
+#include "check.h"
+
+enum { STEPS = 7 };
+
+/* A soft block falls on a corner, onto a plate that rests on a floor. */
+static fixture *impact(double *v)
+{
+    fixture *f = fixture_new();
+    f->plane = 1;
+    f->h = 0.02;
+    f->tol = 1e-5;
+    f->young = 2e4;
+    fixture_box(f, 0, 4e-4, 0, 0.4, 0.05, 0.4, 7, 1, 5, 0);
+    const int32_t plate = f->nv;
+    fixture_box(f, 0.1, 0.06, 0.1, 0.2, 0.1, 0.2, 5, 3, 5, 0);
+    for (int32_t i = plate; i < f->nv; i++) {
+        double *X = f->X + 3 * i, x = X[0] - 0.19, y = X[1] - 0.06, z = X[2] - 0.21, t = 0.96 * y - 0.28 * x;
+        X[0] = 0.19 + 0.96 * x + 0.28 * y;      /* turned twice */
+        X[1] = 0.13 + 0.995 * t + 0.0999 * z;
+        X[2] = 0.21 + 0.995 * z - 0.0999 * t;
+        v[3 * i + 1] = -3;
+    }
+    return f;
+}
+
+TEST(directions_that_look_ahead_reach_the_same_ends_in_fewer_iterations)
+{
+    double v[3 * 1024] = { 0 }, worst = 0;
+    fixture *f = impact(v);
+    world w;
+    world_open(&w, f, v);
+    int newton = 0, blind = 0, alike = 0, contacts = 0;
+    for (int k = 0; k < STEPS; k++) {
+        world twin = world_twin(&w);
+        twin.st.solver.ahead.off = 1;
+        CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
+        CHECK(!world_run(&w, 1));
+        newton += w.rep.newton, blind += twin.rep.newton, contacts += w.rep.contacts + w.rep.planes;
+        CHECK(w.rep.residual <= f->tol && twin.rep.residual <= f->tol);
+        if (w.rep.kappa == twin.rep.kappa) {    /* the same objective */
+            const double *x = get(&w, "node/x"), *y = abut_arrays_find(&twin.next, "node/x")->data;
+            for (int32_t i = 0; i < 3 * w.model.nv; i++) worst = fmax(worst, fabs(x[i] - y[i]));
+            alike++;
+        }
+        abut_stepper_clear(&twin.st);
+        abut_arrays_clear(&twin.next);
+        abut_report_clear(&twin.rep);
+    }
+    printf("# %d iterations, %d without looking ahead; %d of %d ends comparable, %.2g of the tolerance apart\n", newton, blind,
+           alike, STEPS, worst / (f->h * f->tol));
+    CHECK(contacts > 100 && alike >= STEPS - 2);
+    CHECK(worst <= f->h * f->tol);
+    CHECK(newton < 0.85 * blind);
+    world_close(&w);
+}
+
+/* The direction itself, at the first impact. */
+TEST(a_direction_that_looks_ahead_descends_and_is_bounded_later)
+{
+    double v[3 * 1024] = { 0 };
+    fixture *f = impact(v);
+    int seen = 0;
+    world w;
+    world_open(&w, f, v);
+    for (int k = 0; k < STEPS; k++) {
+        world twin = world_twin(&w);
+        twin.st.solver.ahead.off = 1;
+        CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
+        CHECK(!world_run(&w, 1));
+        const abut_iteration *a = abut_report_row(&w.rep, 0), *b = abut_report_row(&twin.rep, 0);
+        CHECK(a->residual == b->residual);          /* Newton's direction is the same, and so is what is said of it */
+        CHECK(a->decrease > 0 && b->decrease > 0);
+        if (b->bound < 0.9 && abut_limit_stencil(b->limit) >= 0) {
+            CHECK(a->bound > b->bound);
+            seen += a->decrease > 1.2 * b->decrease;
+        }
+        abut_stepper_clear(&twin.st);
+        abut_arrays_clear(&twin.next);
+        abut_report_clear(&twin.rep);
+    }
+    CHECK(seen > 0);
+    world_close(&w);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(directions_that_look_ahead_reach_the_same_ends_in_fewer_iterations);
+    RUN(a_direction_that_looks_ahead_descends_and_is_bounded_later);
+    return check_done();
+}
