@@ -113,6 +113,26 @@ static inline size_t world_collisions(const world *w, const double *x0)
     return bad;
 }
 
+/** Whether the contacts that the solver has ended with are those that a search of its own finds there: its candidates are of
+ * the lines that it has followed, and a point beside them would lack some. */
+static inline int world_has_all_contacts(world *w)
+{
+    const abut_solver *s = &w->st.solver;
+    const abut_problem *p = &s->prob;
+    double *y = malloc((3 * (size_t)p->cm.nc + 1) * sizeof *y);
+    abut_candidates cand = { .of = { .y = NULL } };
+    abut_pairs all = { .n = 0 };
+    abut_collmesh_gather(&p->cm, s->x, y);
+    const int found = !abut_candidates_find(&p->cm, y, NULL, w->model.dhat[0], p->obstacle, &cand, &w->err) &&
+                      !abut_pairs_find(&p->cm, &cand, y, p->obstacle, &all, &w->err);
+    const int same = found && all.n == s->pairs.n && all.n_plane == s->pairs.n_plane &&
+                     (!all.n || !memcmp(all.vert, s->pairs.vert, all.n * sizeof *all.vert));
+    abut_candidates_clear(&cand);
+    abut_pairs_clear(&all);
+    free(y);
+    return same;
+}
+
 /** n steps, each judged. */
 static inline abut_status world_judged(world *w, int n)
 {
@@ -125,6 +145,7 @@ static inline abut_status world_judged(world *w, int n)
         if (rc) break;
         const size_t bad = world_collisions(w, x0);
         if (bad) check_bad++, printf("# step %d: the judge finds %zu collisions\n", (int)w->at.step, bad);
+        if (!world_has_all_contacts(w)) check_bad++, printf("# step %d: contacts are missing\n", (int)w->at.step);
     }
     free(x0);
     return rc;
