@@ -278,8 +278,7 @@ static abut_status domains_mean(void *of, const double *r, double *z, abut_err *
 {
     const abut_initial *s = of;
     memset(z, 0, 3 * (size_t)abut_domains_rows(s->domains) * sizeof *z);
-    const abut_status rc = abut_domains_add(s->domains, ABUT_JOIN_MEAN, r, z, err);
-    return rc || !s->rigid ? rc : abut_coarse_correct(s->rigid, r, z, err);
+    return abut_domains_add(s->domains, ABUT_JOIN_MEAN, r, z, err);
 }
 
 static abut_status domains_even(void *of, const double *r, double *z, abut_err *err)
@@ -425,7 +424,7 @@ abut_precond abut_initial_precond(abut_direction *d, int symmetric)
     case ABUT_SOLVE_LBFGS_IC: return abut_ichol_precond(&s->ic);
     case ABUT_SOLVE_GRADIENT: return (abut_precond){ diagonal_apply, s, s->rows };
     case ABUT_SOLVE_LBFGS_H: return abut_chol_precond(d->chol);
-    default: return (abut_precond){ symmetric ? domains_even : domains_mean, s, abut_domains_rows(s->domains) };
+    default: return (abut_precond){ symmetric || s->rigid ? domains_even : domains_mean, s, abut_domains_rows(s->domains) };
     }
 }
 

@@ -6,8 +6,9 @@
  *                are completed: what the elements of neighbours add there is counted too.  So a subdomain has the principal
  *                submatrix of A on its nodes; z = mean over the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13).
  *                In single precision.  Not in the source: a coarse space C (linalg/coarse.h), of the rigid motions of the
- *                subdomains, on which z + C (r - A z) is exact, and iterations no longer grow with their number; and nodes that
- *                touch those of a subdomain are in it, too
+ *                subdomains: z = S (r - A C r), z + C (r - A z), with S the symmetric mean of the subdomain solutions
+ *                (Toselli and Widlund 2005, 6.2), and iterations no longer grow with their number; and nodes that touch those
+ *                of a subdomain are in it, too
  *     lbfgs-jh   A on disjoint sets of nodes: block Jacobi
  *     lbfgs-ic   A by incomplete Cholesky without fill
  *     lbfgs-pd   D + the Laplacian of the elements (solve/laplacian.h), one scalar matrix for x, y and z, and the Hessians of
@@ -61,8 +62,8 @@ struct abut_direction;
  * Fails  ABUT_E_NUMERIC no factor, with where; ABUT_E_ARG dot without tets; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_initial_make(struct abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                             const abut_pairs *pairs, abut_report *rep, abut_err *err);
-/** z = D r, an approximate inverse.  symmetric: positive definite, as conjugate gradients want it; else dot's is the mean of
- * the copies, which need not be symmetric.  Good as long as d. */
+/** z = D r, an approximate inverse.  symmetric: positive definite, as conjugate gradients want it; else dot's without
+ * coarse space is the mean of the copies, which need not be symmetric.  Good as long as d. */
 abut_precond abut_initial_precond(struct abut_direction *d, int symmetric);
 /** lbfgs-h: factors the matrix of the last abut_initial_make in double precision. */
 ABUT_MUST_USE abut_status abut_initial_refine(struct abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err);
