@@ -36,7 +36,7 @@ static inline void world_forget(world *w)
 static inline world world_twin(const world *w)
 {
     world twin = *w;
-    CHECK(!abut_stepper_init(&twin.st, &twin.model, &w->st.solver.opt, &twin.err));
+    CHECK(!abut_stepper_init(&twin.st, &w->model, &w->st.solver.opt, &twin.err));   /* not the copy: it moves */
     twin.next = (abut_arrays){ 0 };
     twin.rep = (abut_report){ 0 };
     return twin;
