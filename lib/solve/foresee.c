@@ -193,7 +193,13 @@ static int contact_binds(const abut_limit *lim)
     return lim->alpha < LONG_ENOUGH && (lim->kind == ABUT_LIMIT_PLANE || abut_limit_stencil(lim->kind) >= 0);
 }
 
-/* One round: s->p and its bound anew; *better 0: the direction is the one before. */
+static abut_status bound(abut_solver *s, abut_limit *lim, double *swept, abut_report *rep, abut_err *err)
+{
+    const double most = abut_search_longest(s, abut_newton_speed(s));
+    return abut_search_bound(s, fmin(most, abut_search_further(lim)), most, lim, swept, rep, err);
+}
+
+/* One round: s->p and its bound anew; *better 0: the direction is the one before, or Newton's again. */
 static abut_status look_ahead(abut_solver *s, foresight *f, int round, abut_limit *lim, double *swept, int *better,
                               abut_report *rep, abut_err *err)
 {
@@ -208,9 +214,12 @@ static abut_status look_ahead(abut_solver *s, foresight *f, int round, abut_limi
     if (!rc && *better) rc = respond(s, f, err);
     rep->seconds.solve += abut_time_wall() - solving;
     if (rc || !*better) return rc;
-    if (!descends(s)) memcpy(s->p, f->p0, 3 * (size_t)s->prob.model->nv * sizeof *s->p), *better = 0;
-    const double most = abut_search_longest(s, abut_newton_speed(s));
-    return abut_search_bound(s, fmin(most, abut_search_further(lim)), most, lim, swept, rep, err);
+    if (!descends(s)) *better = 0;
+    if (*better) rc = bound(s, lim, swept, rep, err);
+    if (rc == ABUT_E_GEOM) *better = 0;     /* so long that CCD cannot tell gaps of contacts from rounding */
+    else if (rc || *better) return rc;
+    memcpy(s->p, f->p0, 3 * (size_t)s->prob.model->nv * sizeof *s->p);
+    return bound(s, lim, swept, rep, err);
 }
 
 abut_status abut_foresee(abut_solver *s, double swept, abut_limit *lim, abut_report *rep, abut_err *err)
