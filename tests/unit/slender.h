@@ -4,6 +4,7 @@
 
 #include "scene_world.h"
 
+#include "base/rng.h"
 #include "linalg/vec3.h"
 #include "model/hinges.h"
 
@@ -271,6 +272,20 @@ static inline void slender_open(world *w, slender *s)
     free(zeros);
     free(s);
     world_start(w);
+}
+
+/* A crumpled strip of shells with hinges, and a rod of its own. */
+static inline void crumpled_world(world *w, double *x)
+{
+    slender *s = slender_new();
+    abut_rng r = { 17 };
+    for (int i = 0; i < 10; i++) (void)slender_node(s, 0.1 * (i / 2), 0, 0.1 * (i % 2));
+    for (int i = 0; i < 8; i++) slender_shell(s, i, i % 2 ? i + 1 : i + 2, i % 2 ? i + 2 : i + 1);
+    slender_hinges(s, 0);
+    for (int i = 0; i < 6; i++) (void)slender_node(s, 0.1 * i, 1, 0);
+    slender_rod(s, 10, 15);
+    slender_open(w, s);
+    for (int i = 0; i < 3 * w->model.nv; i++) x[i] = w->model.X[i] + abut_rng_real(&r, -0.03, 0.03);
 }
 
 #endif
