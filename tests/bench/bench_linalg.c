@@ -1,18 +1,26 @@
-/* Assembly, ordering, analysis, factorisation and solve on boxes of tetrahedra: milliseconds of each, as TSV.
+/* Assembly, ordering, analysis, factorisation and solve: milliseconds of each, as TSV.
  *
- *     bench_linalg [BLAS_THREADS [CELLS_X CELLS_Y CELLS_Z]]
+ *     bench_linalg FILE.abut [THREADS]                      the matrix of a stream
+ *     bench_linalg [THREADS [CELLS_X CELLS_Y CELLS_Z]]      boxes of tetrahedra
  *
- * Without cells: boxes of about 10 000 and 100 000 tets and a thin mat of 58 806.  cpu_ms is over all threads, the best of
- * several runs; flops of the factorisation count a multiplication and an addition as two; dgemm is what BLAS itself
- * reaches on one thread, 1000 x 1000. */
+ * The matrix of a stream is Newton's where the first iteration of the step from its first frame begins, in the order in which
+ * `step` factors it; prescribed nodes are eliminated, also where that iteration still pushes them.  `matrix` is all that makes
+ * its values, Hessians and assembly.  Without cells: boxes of about 10 000 and 100 000 tets and a thin mat of 58 806.  cpu_ms is
+ * over all threads, the best of several runs; flops of the factorisation count a multiplication and an addition as two, and
+ * those of a second are by cpu_ms with one thread, else by wall_ms; dgemm is what BLAS itself reaches on one thread, 1000 x
+ * 1000. */
+#include "base/par.h"
 #include "base/timer.h"
+#include "formats/state_io.h"
 #include "linalg/chol.h"
 #include "part/graph.h"
+#include "solve/scheme.h"
 
 #include "../unit/box_tets.h"
 
 #include <omp.h>
 #include <stdio.h>
+#include <string.h>
 
 void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha, const double *A,
             const int *lda, const double *B, const int *ldb, const double *beta, double *C, const int *ldc);
@@ -20,8 +28,10 @@ void openblas_set_num_threads(int num_threads);
 
 typedef struct bench {
     const char *name;
-    abut_elems set;
-    abut_bsr A;
+    size_t tets;
+    abut_elems set;         /* of a box */
+    abut_stepper *stepper;  /* of a stream, at the start of a step */
+    abut_bsr *A;
     abut_chol *chol;
     int32_t nv, *perm;
     double *diag, *x, *y;
@@ -35,9 +45,19 @@ static void fail_on(abut_status rc, const abut_err *err)
     exit(1);
 }
 
-enum { PATTERN, UPDATE, ASSEMBLE, MULTIPLY, ORDER, ANALYSE, FACTOR, SOLVE, FACTOR_SINGLE, SOLVE_SINGLE, PHASES };
-static const char *const phase_name[PHASES] = { "pattern", "update", "assemble", "multiply", "order", "analyse", "factor",
-                                                "solve", "factor-single", "solve-single" };
+enum { PATTERN, UPDATE, ASSEMBLE, MATRIX, MULTIPLY, ORDER, ANALYSE, FACTOR, SOLVE, FACTOR_SINGLE, SOLVE_SINGLE, PHASES };
+static const char *const phase_name[PHASES] = { "pattern", "update", "assemble", "matrix", "multiply", "order", "analyse",
+                                                "factor", "solve", "factor-single", "solve-single" };
+static const int of_box[] = { PATTERN, UPDATE, ASSEMBLE, MULTIPLY, ORDER, ANALYSE,
+                              FACTOR, SOLVE, FACTOR_SINGLE, SOLVE_SINGLE, -1 };
+static const int of_stream[] = { MATRIX, MULTIPLY, ANALYSE, FACTOR, SOLVE, FACTOR_SINGLE, SOLVE_SINGLE, -1 };
+
+static abut_status newton_matrix(abut_stepper *s, abut_err *err)
+{
+    abut_solver *so = &s->solver;
+    abut_report rep = { 0 };
+    return abut_direction_matrix(&so->dir, &so->prob, so->x, so->y, &so->pairs, &rep, err);
+}
 
 static void run_phase(bench *b, int phase)
 {
@@ -45,17 +65,18 @@ static void run_phase(bench *b, int phase)
     abut_status rc = ABUT_OK;
     int changed;
     switch (phase) {
-    case PATTERN: rc = abut_bsr_pattern(&b->A, b->nv, &b->set, 1, &err); break;
-    case UPDATE: rc = abut_bsr_update(&b->A, &b->set, 1, 1, 0, &changed, &err); break;
-    case ASSEMBLE: abut_bsr_assemble(&b->A, b->diag, &b->set, 1); break;
-    case MULTIPLY: abut_bsr_multiply(&b->A, b->x, b->y); break;
-    case ORDER: rc = abut_graph_order(&b->A, b->perm, &err); break;
+    case PATTERN: rc = abut_bsr_pattern(b->A, b->nv, &b->set, 1, &err); break;
+    case UPDATE: rc = abut_bsr_update(b->A, &b->set, 1, 1, 0, &changed, &err); break;
+    case ASSEMBLE: abut_bsr_assemble(b->A, b->diag, &b->set, 1); break;
+    case MATRIX: rc = newton_matrix(b->stepper, &err); break;
+    case MULTIPLY: abut_bsr_multiply(b->A, b->x, b->y); break;
+    case ORDER: rc = abut_graph_order(b->A, b->perm, &err); break;
     case ANALYSE:
         abut_chol_free(&b->chol);
-        rc = abut_chol_new(&b->chol, &b->A, b->perm, b->threads, &err);
+        rc = abut_chol_new(&b->chol, b->A, b->perm, b->threads, &err);
         break;
-    case FACTOR: rc = abut_chol_factor(b->chol, &b->A, &err); break;
-    case FACTOR_SINGLE: rc = abut_chol_factor_single(b->chol, &b->A, &err); break;
+    case FACTOR: rc = abut_chol_factor(b->chol, b->A, &err); break;
+    case FACTOR_SINGLE: rc = abut_chol_factor_single(b->chol, b->A, &err); break;
     case SOLVE:
     case SOLVE_SINGLE: rc = abut_chol_solve(b->chol, b->x, b->y, &err); break;
     }
@@ -75,33 +96,96 @@ static void time_phase(bench *b, int phase)
         if (w < wall) wall = w;
         spent += w;
     }
-    printf("%s\t%d\t%zu\t%zu\t%s\t%.3f\t%.3f", b->name, b->nv, b->set.n, b->A.nnz, phase_name[phase], 1e3 * cpu, 1e3 * wall);
-    if (phase == FACTOR || phase == FACTOR_SINGLE)
-        printf("\t%.2f GFLOP/s", abut_chol_get_stats(b->chol).factor_flops / wall * 1e-9);
+    printf("%s\t%d\t%zu\t%zu\t%s\t%.3f\t%.3f", b->name, b->nv, b->tets, b->A->nnz, phase_name[phase], 1e3 * cpu, 1e3 * wall);
+    if (phase == FACTOR || phase == FACTOR_SINGLE) {
+        const double flops = abut_chol_get_stats(b->chol).factor_flops;
+        printf("\t%.2f Gflop, %.2f Gflop/s", 1e-9 * flops, 1e-9 * flops / (b->threads > 1 ? wall : cpu));
+    }
     if (phase == ANALYSE) printf("\t%.3g entries of L", abut_chol_get_stats(b->chol).factor_nnz);
     printf("\n");
     fflush(stdout);
+}
+
+/* The phases of a list, with a vector to multiply. */
+static void time_phases(bench *b, const int *phase)
+{
+    const size_t n3 = 3 * (size_t)b->nv;
+    b->x = malloc(n3 * sizeof *b->x);
+    b->y = malloc(n3 * sizeof *b->y);
+    if (!b->x || !b->y) exit(5);
+    for (size_t i = 0; i < n3; i++) b->x[i] = (double)(i % 17);
+    for (; *phase >= 0; phase++) time_phase(b, *phase);
+    printf("%s\t%d\t%zu\t%zu\tpeak memory\t\t\t%.0f MB\n", b->name, b->nv, b->tets, b->A->nnz, (double)abut_memory_peak() * 1e-6);
+    abut_chol_free(&b->chol);
+    free(b->x);
+    free(b->y);
 }
 
 static void bench_box(const char *name, int nx, int ny, int nz, int threads)
 {
     box_tets box = box_tets_make(nx, ny, nz, 1);
     const size_t n = (size_t)box.nv;
-    bench b = { .name = name, .nv = box.nv, .threads = threads };
-    b.set = (abut_elems){ (size_t)box.nt, box.tet, box.val };
+    abut_bsr A = { 0 };
+    bench b = { .name = name, .tets = (size_t)box.nt, .A = &A, .nv = box.nv, .threads = threads };
+    b.set = (abut_elems){ b.tets, box.tet, box.val };
     b.perm = malloc(n * sizeof *b.perm);
     b.diag = malloc(n * sizeof *b.diag);
-    b.x = malloc(3 * n * sizeof *b.x);
-    b.y = malloc(3 * n * sizeof *b.y);
-    if (!b.perm || !b.diag || !b.x || !b.y) exit(5);
+    if (!b.perm || !b.diag) exit(5);
     for (size_t i = 0; i < n; i++) b.diag[i] = 0.1;
-    for (size_t i = 0; i < 3 * n; i++) b.x[i] = (double)(i % 17);
-    for (int p = 0; p < PHASES; p++) time_phase(&b, p);
-    printf("%s\t%d\t%zu\t%zu\tpeak memory\t%.0f MB\n", name, b.nv, b.set.n, b.A.nnz, (double)abut_memory_peak() * 1e-6);
-    abut_chol_free(&b.chol);
-    abut_bsr_clear(&b.A);
-    free(b.perm), free(b.diag), free(b.x), free(b.y);
+    time_phases(&b, of_box);
+    abut_bsr_clear(&A);
+    free(b.perm);
+    free(b.diag);
     box_tets_free(&box);
+}
+
+/* The MODEL and the first FRAME of a stream. */
+static abut_status read_start(const char *path, abut_arrays *model, abut_arrays *frame, abut_instant *at, abut_err *err)
+{
+    abut_frame_head head = { 0 };
+    abut_item item = ABUT_ITEM_END;
+    abut_reader *r = NULL;
+    FILE *f = fopen(path, "rb");
+    if (!f) return abut_fail(err, ABUT_E_IO, "cannot read %s", path);
+    abut_status rc = abut_reader_open(f, path, &r, err);
+    if (!rc) rc = abut_reader_next(r, &item, &head, model, err);
+    if (!rc && item == ABUT_ITEM_MODEL) rc = abut_reader_next(r, &item, &head, frame, err);
+    if (!rc && (item != ABUT_ITEM_FRAME || head.phase != ABUT_COMMITTED))
+        rc = abut_fail(err, ABUT_E_FORMAT, "%s: expected a MODEL and a COMMITTED frame", path);
+    *at = (abut_instant){ head.step, head.time };
+    abut_reader_free(&r);
+    fclose(f);
+    return rc;
+}
+
+static void bench_stream(const char *path, int threads)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    abut_arrays model_set = { 0 }, frame = { 0 };
+    abut_model model;
+    abut_stepper s = { 0 };
+    abut_solver *so = &s.solver;
+    abut_solver_opts opt = abut_solver_defaults();
+    abut_report rep = { 0 };
+    abut_instant at;
+    abut_err err = { 0 };
+    opt.threads = threads;
+    abut_status rc = read_start(path, &model_set, &frame, &at, &err);
+    if (!rc) rc = abut_model_view(&model_set, &model, &err);
+    if (!rc) rc = abut_stepper_init(&s, &model, &opt, &err);
+    if (!rc) rc = abut_step_begin(&s, &frame, at, &rep, &err);
+    fail_on(rc, &err);
+    so->prob.al.on = 0;
+    abut_problem_number(&so->prob);
+    abut_problem_tension(&so->prob, so->x);
+    rc = newton_matrix(&s, &err);
+    fail_on(rc, &err);
+    time_phases(&(bench){ .name = name, .tets = (size_t)model.nt, .stepper = &s, .A = &so->dir.A, .nv = so->prob.nrow,
+                          .perm = so->dir.perm, .threads = threads }, of_stream);
+    abut_report_clear(&rep);
+    abut_stepper_clear(&s);
+    abut_arrays_clear(&model_set);
+    abut_arrays_clear(&frame);
 }
 
 static void bench_dgemm(void)
@@ -126,12 +210,18 @@ static void bench_dgemm(void)
 
 int main(int argc, char **argv)
 {
-    const int threads = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
-    if (threads < 1 || (argc > 2 && argc != 5)) {
-        fprintf(stderr, "usage: bench_linalg [BLAS_THREADS [CELLS_X CELLS_Y CELLS_Z]]\n");
+    const int by_file = argc > 1 && strspn(argv[1], "0123456789") < strlen(argv[1]), first = 1 + by_file;
+    const int threads = argc > first ? (int)strtol(argv[first], NULL, 10) : 1;
+    if (threads < 1 || (by_file ? argc > 3 : argc > 2 && argc != 5)) {
+        fprintf(stderr, "usage: bench_linalg FILE.abut [THREADS]\n       bench_linalg [THREADS [CELLS_X CELLS_Y CELLS_Z]]\n");
         return 2;
     }
-    printf("mesh\tnodes\ttets\tblocks\tphase\tcpu_ms\twall_ms\trate\n");
+    abut_threads_set(threads);
+    printf("mesh\tnodes\ttets\tblocks\tphase\tcpu_ms\twall_ms\tmore\n");
+    if (by_file) {
+        bench_stream(argv[1], threads);
+        return 0;
+    }
     if (argc == 5) {
         bench_box("box", (int)strtol(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10), (int)strtol(argv[4], NULL, 10),
                   threads);
