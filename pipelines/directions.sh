@@ -8,11 +8,11 @@
 #   ABUT_DATA=../shared/data     the public meshes: ipc/input/tetMeshes/*.msh; without them the generated ones alone
 #   OUT=out/directions    rows of the table in table.md
 #
-# smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: those of them
-# that the code of decomposed optimisation has been measured on, over as many steps: without contact, as there, and the bunny with
-# it.  large: a doll of 30 000 and of 100 000
-# nodes.  parts: dot over the number of subdomains, without and with its coarse space.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball
-# thrown on a floor, boxes that fall on each other, with friction, Newton rule.
+# smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: those of
+# them that the code of decomposed optimisation has been measured on, over as many steps: without contact, as there, and the bunny
+# with it.  large: a doll of 30 000 and of 100 000 nodes.  parts: dot over the number of subdomains, without and with its coarse
+# space.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball thrown on a floor, boxes that fall on each
+# other, with friction, Newton rule.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/directions} steps=${STEPS:-12} meshes=${ABUT_DATA:-../shared/data}/ipc/input/tetMeshes

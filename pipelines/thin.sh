@@ -52,15 +52,15 @@ head_of_table() {
     cat <<'H'
 # Shells, rods and particles
 
-Written by `pipelines/thin.sh` from the list in `pipelines/thin.tsv`: the scenes of Li 2020 (dissertation, ch. 5) with fewer elements, each
-through `mesh-prep | step -j 1 | ccd-check` and `strain-limit --audit`, as far as the processor time given to it allows. What the literature
-does not say of a scene (sizes, moduli) was chosen.
+Written by `pipelines/thin.sh` from the list in `pipelines/thin.tsv`: the scenes of Li 2020 (dissertation, ch. 5) with fewer
+elements, each through `mesh-prep | step -j 1 | ccd-check` and `strain-limit --audit`, as far as the processor time given to it
+allows. What the literature does not say of a scene (sizes, moduli) was chosen.
 
-The gap is the smallest distance of all steps less the contact thickness, as the step reports it at its end. The stretch is the largest
-principal one of any shell in any frame, and the limit that it must stay below. Seconds are processor time of one thread per step, on a machine
-that others used, too. Clean: `ccd-check` found every pair further apart than its thickness in every frame and on the whole way between two,
-judged exactly. Kept: no shell of any frame reaches a limit of stretch or strain; none:
-there is no limit. The last column is the commit that the row was made with.
+The gap is the smallest distance of all steps less the contact thickness, as the step reports it at its end. The stretch is the
+largest principal one of any shell in any frame, and the limit that it must stay below. Seconds are processor time of one thread
+per step, on a machine that others used, too. Clean: `ccd-check` found every pair further apart than its thickness in every frame
+and on the whole way between two, judged exactly. Kept: no shell of any frame reaches a limit of stretch or strain; none: there is
+no limit. The last column is the commit that the row was made with.
 
 | Scene | nodes | steps | Newton its/step | least gap, mm | largest stretch | s/step | ccd-check | limits | commit |
 |---|---|---|---|---|---|---|---|---|---|
