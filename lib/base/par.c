@@ -21,7 +21,7 @@ double abut_sum(const double *v, size_t n)
     return s.hi + s.lo;
 }
 
-double abut_largest(const double *v, size_t n)
+static double largest(const double *v, size_t n)
 {
     double big[4] = { 0, 0, 0, 0 };     /* four chains: a comparison need not wait for the one before */
     size_t i = 0;
@@ -29,6 +29,17 @@ double abut_largest(const double *v, size_t n)
         for (size_t k = 0; k < 4; k++) big[k] = fabs(v[i + k]) > big[k] ? fabs(v[i + k]) : big[k];
     for (; i < n; i++) big[0] = fabs(v[i]) > big[0] ? fabs(v[i]) : big[0];
     return fmax(fmax(big[0], big[1]), fmax(big[2], big[3]));
+}
+
+double abut_largest(const double *v, size_t n)
+{
+    double big = 0;
+    #pragma omp parallel for schedule(static) reduction(max : big) if (n >= 8 * ABUT_PAR_MIN)
+    for (size_t b = 0; b < abut_blocks(n); b++) {
+        const abut_range r = abut_block(n, b);
+        big = fmax(big, largest(v + r.lo, r.hi - r.lo));
+    }
+    return big;
 }
 
 int abut_threads(void)

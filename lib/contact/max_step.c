@@ -119,7 +119,7 @@ static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *ca
     for (size_t first = 0, round = 1; first < blocks; first += round, round = round < ROUND_MAX ? 2 * round : round) {
         const size_t end = first + round < blocks ? first + round : blocks;
         const double t_max = *alpha;
-        #pragma omp parallel for schedule(dynamic, 1) if (end - first > 2)
+        #pragma omp parallel for schedule(dynamic, 1) if (end - first > 1)
         for (size_t b = first; b < end; b++) block_bound(cm, cand, abut_block(n, b), m, t_max, &bound[b - first]);
         for (size_t b = 0; b < end - first; b++) {
             if (bound[b].bad) return too_close(cm, cand, bound[b].index, m->y, err);
@@ -161,25 +161,45 @@ int abut_limit_stencil(abut_limit_kind kind)
 
 /* ---- half-spaces ---- */
 
+/* Of vertex v alone; lim as it comes where nothing is less. */
+static void vertex_limit(const abut_collmesh *cm, const double *y, const double *y1, double slack, int32_t v, abut_limit *lim)
+{
+    const abut_model *m = cm->model;
+    const double xi = abut_collmesh_plane_xi(cm, v);
+    for (int32_t h = 0; h < m->nh; h++) {
+        const double *o = m->hs_point + 3 * h, *n = m->hs_normal + 3 * h;
+        const double *a = y + 3 * (size_t)v, *b = y1 + 3 * (size_t)v;
+        double d = 0, move = 0;
+        for (int k = 0; k < 3; k++) d += n[k] * (a[k] - o[k]), move += n[k] * (b[k] - a[k]);
+        d -= xi;
+        double alpha = d > 0 ? 1 : 0;
+        if (d > 0 && move < 0) alpha = (1 - slack) * (1 - 1e-12) * d / -move;
+        if (!(alpha < lim->alpha)) continue;
+        *lim = (abut_limit){ alpha, ABUT_LIMIT_PLANE, { cm->node[v], h, -1, -1 }, -1 };
+    }
+}
+
 void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y1, const uint8_t *fixed, double slack,
                        abut_limit *lim)
 {
-    const abut_model *m = cm->model;
-    for (int32_t v = 0; v < (m->nh ? cm->nc : 0); v++) {
-        if (fixed && fixed[v]) continue;
-        const double xi = abut_collmesh_plane_xi(cm, v);
-        for (int32_t h = 0; h < m->nh; h++) {
-            const double *o = m->hs_point + 3 * h, *n = m->hs_normal + 3 * h;
-            const double *a = y + 3 * (size_t)v, *b = y1 + 3 * (size_t)v;
-            double d = 0, move = 0;
-            for (int k = 0; k < 3; k++) d += n[k] * (a[k] - o[k]), move += n[k] * (b[k] - a[k]);
-            d -= xi;
-            double alpha = d > 0 ? 1 : 0;
-            if (d > 0 && move < 0) alpha = (1 - slack) * (1 - 1e-12) * d / -move;
-            if (!(alpha < lim->alpha)) continue;
-            *lim = (abut_limit){ alpha, ABUT_LIMIT_PLANE, { cm->node[v], h, -1, -1 }, -1 };
+    const int32_t n = cm->model->nh ? cm->nc : 0;
+    abut_limit least = *lim;
+    int32_t which = INT32_MAX;
+    #pragma omp parallel if ((size_t)n >= ABUT_PAR_MIN)
+    {
+        /* least bound, then lowest vertex: an order in which any thread may come first */
+        abut_limit mine = *lim;
+        int32_t vertex = INT32_MAX;
+        #pragma omp for schedule(static) nowait
+        for (int32_t v = 0; v < n; v++) {
+            const double before = mine.alpha;
+            if (!fixed || !fixed[v]) vertex_limit(cm, y, y1, slack, v, &mine);
+            if (mine.alpha < before) vertex = v;
         }
+        #pragma omp critical(abut_limit_planes)
+        if (mine.alpha < least.alpha || (mine.alpha <= least.alpha && vertex < which)) least = mine, which = vertex;
     }
+    *lim = least;
 }
 
 /* ---- inversions ---- */

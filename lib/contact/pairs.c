@@ -191,9 +191,11 @@ static abut_status touching(const abut_collmesh *cm, abut_stencil s, const int32
 
 static abut_status positions_check(const abut_collmesh *cm, const double *y, abut_err *err)
 {
-    double sum = 0;
-    for (size_t i = 0; i < 3 * (size_t)cm->nc; i++) sum += 0 * y[i];
-    if (sum == 0) return ABUT_OK;
+    const size_t n = 3 * (size_t)cm->nc;
+    int finite = 1;
+    #pragma omp parallel for schedule(static) reduction(& : finite) if (n >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n; i++) finite &= fabs(y[i]) <= DBL_MAX;
+    if (finite) return ABUT_OK;
     size_t i = 0;
     while (isfinite(y[i])) i++;
     return abut_fail(err, ABUT_E_GEOM, "contact: node %d has a coordinate of %g m", (int)cm->node[i / 3], y[i]);

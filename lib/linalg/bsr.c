@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "base/simd.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ struct abut_bsr_plan {
     int32_t *tcol;      /* its column, ascending in a row */
 };
 
-enum { PAIRS = 10 };
+enum { PAIRS = 10, SETS_MOST = 8 };
 static const unsigned char pair_of[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
 
 /* One element block: element, corner pair, and whether it goes in transposed. */
@@ -184,13 +185,39 @@ typedef struct cursor {
     const int32_t *row, *end;
 } cursor;
 
-/* The union of m ascending lists and the diagonal c into out (NULL: only counted). */
-static size_t merge_column(int32_t c, cursor *list, int m, int32_t *out)
+/* What is merged: the sets, and the old pattern when its blocks are to stay. */
+typedef struct merge {
+    const abut_bsr *old;    /* NULL: none */
+    const set_plan *set;
+    int nsets;
+} merge;
+
+/* What column c is made of, none of it empty: so each begins with the diagonal. */
+static int merge_begin(const merge *m, int32_t c, cursor list[SETS_MOST + 1])
 {
+    int n = 0;
+    for (int s = 0; s < m->nsets; s++) {
+        const set_plan *p = &m->set[s];
+        if (p->col[c] < p->col[c + 1]) list[n++] = (cursor){ p->row + p->col[c], p->row + p->col[c + 1] };
+    }
+    if (m->old) list[n++] = (cursor){ m->old->row + m->old->ptr[c], m->old->row + m->old->ptr[c + 1] };
+    return n;
+}
+
+/* The union of the lists and the diagonal of column c into out (NULL: only counted). */
+static size_t merge_column(const merge *m, int32_t c, int32_t *out)
+{
+    cursor list[SETS_MOST + 1];
+    const int n = merge_begin(m, c, list);
     size_t k = 0;
+    if (n == 1) {
+        k = (size_t)(list->end - list->row);
+        if (out) memcpy(out, list->row, k * sizeof *out);
+        return k;
+    }
     for (int32_t r = c; r >= 0;) {
         int32_t next = -1;
-        for (int s = 0; s < m; s++) {
+        for (int s = 0; s < n; s++) {
             if (list[s].row < list[s].end && *list[s].row == r) list[s].row++;
             if (list[s].row < list[s].end && (next < 0 || *list[s].row < next)) next = *list[s].row;
         }
@@ -201,43 +228,22 @@ static size_t merge_column(int32_t c, cursor *list, int m, int32_t *out)
     return k;
 }
 
-/* What is merged: the sets, and the old pattern when its blocks are to stay. */
-typedef struct merge {
-    const abut_bsr *old;    /* NULL: none */
-    const set_plan *set;
-    int nsets;
-    cursor *list;           /* [nsets + 1] */
-} merge;
-
-static int merge_begin(merge *m, int32_t c)
-{
-    for (int s = 0; s < m->nsets; s++) {
-        const set_plan *p = &m->set[s];
-        m->list[s] = (cursor){ p->row + p->col[c], p->row + p->col[c + 1] };
-    }
-    if (m->old) m->list[m->nsets] = (cursor){ m->old->row + m->old->ptr[c], m->old->row + m->old->ptr[c + 1] };
-    return m->nsets + (m->old != NULL);
-}
-
 /* ptr and row of the union in fresh arrays. */
-static abut_status merge_sets(merge *m, int32_t n, size_t **ptr_out, int32_t **row_out, abut_err *err)
+static abut_status merge_sets(const merge *m, int32_t n, size_t **ptr_out, int32_t **row_out, abut_err *err)
 {
     size_t *ptr = new_array((size_t)n, sizeof *ptr);
     if (!ptr) return no_memory(err);
     ptr[0] = 0;
-    for (int32_t c = 0; c < n; c++) {
-        const int k = merge_begin(m, c);
-        ptr[c + 1] = ptr[c] + merge_column(c, m->list, k, NULL);
-    }
+    #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
+    for (int32_t c = 0; c < n; c++) ptr[c + 1] = merge_column(m, c, NULL);
+    for (int32_t c = 0; c < n; c++) ptr[c + 1] += ptr[c];
     int32_t *row = ptr[n] < UINT32_MAX / 2 ? new_array(ptr[n], sizeof *row) : NULL;
     if (!row) {
         free(ptr);
         return no_memory(err);
     }
-    for (int32_t c = 0; c < n; c++) {
-        const int k = merge_begin(m, c);
-        merge_column(c, m->list, k, row + ptr[c]);
-    }
+    #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
+    for (int32_t c = 0; c < n; c++) merge_column(m, c, row + ptr[c]);
     *ptr_out = ptr;
     *row_out = row;
     return ABUT_OK;
@@ -246,6 +252,7 @@ static abut_status merge_sets(merge *m, int32_t n, size_t **ptr_out, int32_t **r
 /* Where the blocks of a set stand in the columns of the matrix, which has them all. */
 static void find_slots(const abut_bsr *A, set_plan *p)
 {
+    #pragma omp parallel for schedule(static) if (p->nb >= ABUT_PAR_MIN)
     for (int32_t c = 0; c < A->n; c++) {
         const int32_t *row = A->row + A->ptr[c];
         int32_t k = 0;
@@ -256,22 +263,39 @@ static void find_slots(const abut_bsr *A, set_plan *p)
     }
 }
 
-/* The strict lower triangle by rows. */
-static void transpose(const abut_bsr *A, size_t *tptr, uint32_t *tslot, int32_t *tcol)
+/* The strict lower triangle by rows: each thread moves a share of the columns to where its blocks of a row begin, which is behind
+ * those of the columns before.  start[threads * n] comes as zeros. */
+static void transpose(const abut_bsr *A, int threads, size_t *start, size_t *tptr, uint32_t *tslot, int32_t *tcol)
 {
-    const int32_t n = A->n;
-    memset(tptr, 0, ((size_t)n + 1) * sizeof *tptr);
-    for (int32_t c = 0; c < n; c++)
-        for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) tptr[A->row[k] + 1]++;
-    for (int32_t r = 0; r < n; r++) tptr[r + 1] += tptr[r];
-    for (int32_t c = 0; c < n; c++)
-        for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) {
-            const size_t at = tptr[A->row[k]]++;
-            tslot[at] = (uint32_t)k;
-            tcol[at] = c;
+    const size_t n = (size_t)A->n;
+    #pragma omp parallel num_threads(threads)
+    {
+        const size_t all = (size_t)omp_get_num_threads(), t = (size_t)omp_get_thread_num();
+        const size_t lo = n * t / all, hi = n * (t + 1) / all;
+        size_t *mine = start + t * n;
+        for (size_t c = lo; c < hi; c++)
+            for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) mine[A->row[k]]++;
+        #pragma omp barrier
+        #pragma omp single
+        {
+            size_t sum = 0;
+            for (size_t r = 0; r < n; r++) {
+                tptr[r] = sum;
+                for (size_t i = 0; i < all; i++) {
+                    const size_t count = start[i * n + r];
+                    start[i * n + r] = sum;
+                    sum += count;
+                }
+            }
+            tptr[n] = sum;
         }
-    for (int32_t r = n; r > 0; r--) tptr[r] = tptr[r - 1];
-    if (n > 0) tptr[0] = 0;
+        for (size_t c = lo; c < hi; c++)
+            for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) {
+                const size_t at = mine[A->row[k]]++;
+                tslot[at] = (uint32_t)k;
+                tcol[at] = (int32_t)c;
+            }
+    }
 }
 
 /* Puts the pattern ptr, row (owned from here on) into A with zero values. */
@@ -281,8 +305,11 @@ static abut_status set_pattern(abut_bsr *A, size_t *ptr, int32_t *row, abut_err 
     size_t *tptr = new_array(n, sizeof *tptr);
     uint32_t *tslot = new_array(nnz, sizeof *tslot);
     int32_t *tcol = new_array(nnz, sizeof *tcol);
-    double *val = calloc(nnz + 1, 9 * sizeof *val);
-    if (!tptr || !tslot || !tcol || !val) {
+    double *val = new_array(nnz, 9 * sizeof *val);
+    const int threads = n >= ABUT_PAR_MIN ? abut_threads() : 1;
+    size_t *start = calloc((size_t)threads * n + 1, sizeof *start);
+    if (!tptr || !tslot || !tcol || !val || !start) {
+        free(start);
         free(tptr);
         free(tslot);
         free(tcol);
@@ -304,7 +331,10 @@ static abut_status set_pattern(abut_bsr *A, size_t *ptr, int32_t *row, abut_err 
     A->plan->tptr = tptr;
     A->plan->tslot = tslot;
     A->plan->tcol = tcol;
-    transpose(A, tptr, tslot, tcol);
+    transpose(A, threads, start, tptr, tslot, tcol);
+    free(start);
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
+    for (size_t c = 0; c < n; c++) memset(val + 9 * ptr[c], 0, 9 * (ptr[c + 1] - ptr[c]) * sizeof *val);
     return ABUT_OK;
 }
 
@@ -318,11 +348,10 @@ static int same_pattern(const abut_bsr *A, const size_t *ptr, const int32_t *row
 /* The pattern of the set plans into A, and their slots; those before `first` are A's own. */
 static abut_status pattern_of(abut_bsr *A, set_plan *set, int nsets, int first, int keep, int *changed, abut_err *err)
 {
-    merge m = { keep ? A : NULL, set, nsets, calloc((size_t)nsets + 1, sizeof *m.list) };
+    const merge m = { keep ? A : NULL, set, nsets };
     size_t *ptr = NULL;
     int32_t *row = NULL;
-    abut_status rc = m.list ? merge_sets(&m, A->n, &ptr, &row, err) : no_memory(err);
-    free(m.list);
+    abut_status rc = merge_sets(&m, A->n, &ptr, &row, err);
     if (rc) return rc;
     const int differs = !same_pattern(A, ptr, row);
     if (differs) {
@@ -344,6 +373,7 @@ abut_status abut_bsr_update(abut_bsr *A, const abut_elems *sets, int nsets, int 
     if (!plan || first < 0 || first > nsets || first > plan->nsets)
         return abut_fail(err, ABUT_E_ARG, "matrix: update from set %d of %d, the plan has %d", first, nsets,
                          plan ? plan->nsets : 0);
+    if (nsets > SETS_MOST) return abut_fail(err, ABUT_E_ARG, "matrix: %d element sets, at most %d", nsets, (int)SETS_MOST);
     set_plan *set = calloc((size_t)nsets + 1, sizeof *set);
     if (!set) return no_memory(err);
     for (int s = 0; s < first; s++) set[s] = plan->set[s];

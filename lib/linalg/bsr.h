@@ -34,7 +34,7 @@ typedef struct abut_bsr {
  *
  * A       empty or built before (then cleared first); cleared on failure
  * sets    row is read, val is not
- * Fails   ABUT_E_ARG a row outside -1 .. n-1, or too many elements to number; ABUT_E_NOMEM */
+ * Fails   ABUT_E_ARG a row outside -1 .. n-1, too many elements to number, more than 8 sets; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_bsr_pattern(abut_bsr *A, int32_t n, const abut_elems *sets, int nsets, abut_err *err);
 
 /** The same after a change of the sets from number `first` on: those before it must have the rows of the last call, and

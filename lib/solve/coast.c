@@ -1,5 +1,6 @@
 #include "solve/newton_parts.h"
 
+#include "base/par.h"
 #include "base/timer.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@ static void coasting_point(const abut_solver *s, const double *v, double share, 
 {
     const abut_problem *p = &s->prob;
     const double h = share * p->model->h[0];
+    #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < 3 * p->model->nv; i++)
         xt[i] = p->held[i / 3] ? p->target[i] : p->row[i / 3] >= 0 ? s->x[i] + h * v[i] : s->x[i];
 }
@@ -16,8 +18,10 @@ static void coasting_point(const abut_solver *s, const double *v, double share, 
 /* s->p to there, and the end of s->p, which rounding may make another point. */
 static void coasting_way(abut_solver *s, const double *v)
 {
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
     coasting_point(s, v, 1, s->xt);
-    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) s->p[i] = s->xt[i] - s->x[i];
+    #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n3; i++) s->p[i] = s->xt[i] - s->x[i];
     abut_search_point(s, 1);
 }
 

@@ -1,5 +1,6 @@
 #include "solve/direction.h"
 
+#include "base/par.h"
 #include "base/timer.h"
 #include "energy/attach.h"
 #include "part/graph.h"
@@ -151,6 +152,7 @@ int abut_direction_none_above(const abut_direction *d)
 
 static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32_t *row)
 {
+    #pragma omp parallel for schedule(static) if (n4 >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < n4; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];
 }
 
@@ -481,6 +483,7 @@ static abut_status solve_again(abut_direction *d, const abut_problem *p, abut_re
 
 static void set_rhs(abut_direction *d, const abut_problem *p, const double *g)
 {
+    #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0)
             for (int k = 0; k < 3; k++) d->rhs[3 * p->row[i] + k] = -g[3 * i + k];
@@ -488,6 +491,7 @@ static void set_rhs(abut_direction *d, const abut_problem *p, const double *g)
 
 static void get_solution(const abut_direction *d, const abut_problem *p, double *dir)
 {
+    #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < p->model->nv; i++)
         for (int k = 0; k < 3; k++) dir[3 * i + k] = p->row[i] < 0 ? 0 : d->sol[3 * p->row[i] + k];
 }

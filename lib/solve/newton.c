@@ -67,8 +67,10 @@ void abut_solver_clear(abut_solver *s)
 
 double abut_newton_speed(const abut_solver *s)
 {
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
     double big = 0;
-    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) big = fabs(s->p[i]) < INFINITY ? abut_max(big, fabs(s->p[i])) : INFINITY;
+    #pragma omp parallel for schedule(static) reduction(max : big) if (n3 >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n3; i++) big = fabs(s->p[i]) < INFINITY ? abut_max(big, fabs(s->p[i])) : INFINITY;
     return big / s->prob.model->h[0];
 }
 

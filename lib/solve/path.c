@@ -83,8 +83,10 @@ abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uin
 
 static void set_rounding(abut_path *p, int32_t nc)
 {
+    const size_t n3 = 3 * (size_t)nc;
     double most = 0;
-    for (size_t i = 0; i < 3 * (size_t)nc; i++) most = abut_max(most, abut_max(fabs(p->y0[i]), fabs(p->y1[i])));
+    #pragma omp parallel for schedule(static) reduction(max : most) if (n3 >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n3; i++) most = abut_max(most, abut_max(fabs(p->y0[i]), fabs(p->y1[i])));
     p->rounding = ROUNDING * most;
 }
 

@@ -97,11 +97,11 @@ static double free_node_energy(const abut_problem *p, const double *x, int32_t i
     return p->model->mass[i] * sum;
 }
 
-/* the inertia of free nodes; of prescribed ones on their way the augmented Lagrangian (App. E, eq. 4) */
-static void nodal_energy(const abut_problem *p, const double *x, abut_energy *e)
+/* the inertia of the free nodes of r; of prescribed ones on their way the augmented Lagrangian (App. E, eq. 4) */
+static void block_energy(const abut_problem *p, const double *x, abut_range r, double *sum_inertia, double *sum_al)
 {
     abut_acc inertia = { 0, 0 }, al = { 0, 0 };
-    for (int32_t i = 0; i < p->model->nv; i++) {
+    for (int32_t i = (int32_t)r.lo; i < (int32_t)r.hi; i++) {
         const double m = p->model->mass[i];
         if (!p->held[i]) {
             abut_acc_add(&inertia, free_node_energy(p, x, i));
@@ -115,8 +115,22 @@ static void nodal_energy(const abut_problem *p, const double *x, abut_energy *e)
             abut_acc_add(&al, 0.5 * p->al.kap * m * d2 - sqrt(m) * ld);
         }
     }
-    e->inertia = inertia.hi + inertia.lo;
-    e->lagrangian = al.hi + al.lo;
+    *sum_inertia = inertia.hi + inertia.lo;
+    *sum_al = al.hi + al.lo;
+}
+
+static abut_status nodal_energy(const abut_problem *p, const double *x, abut_energy *e, abut_arena *scratch, abut_err *err)
+{
+    const size_t nv = (size_t)p->model->nv, nb = abut_blocks(nv);
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *inertia = ABUT_ROOM(scratch, double, nb + 1), *al = ABUT_ROOM(scratch, double, nb + 1);
+    if (!inertia || !al) return abut_fail(err, ABUT_E_NOMEM, "energy of nodes: %zu partial sums", 2 * nb);
+    #pragma omp parallel for schedule(static) if (nv >= ABUT_PAR_MIN)
+    for (size_t b = 0; b < nb; b++) block_energy(p, x, abut_block(nv, b), &inertia[b], &al[b]);
+    e->inertia = abut_sum(inertia, nb);
+    e->lagrangian = abut_sum(al, nb);
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
 }
 
 abut_stiction abut_problem_stiction(const abut_problem *p)
@@ -254,9 +268,9 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     if (abut_problem_drags(p))
         out.drag = force_scale(p) * abut_air_drag_energy(&p->air, x, abut_problem_undamped(p), abut_problem_damped_time(p));
     if (p->model->na) out.attachment = p->w.psi * abut_attach_energy(p->model, abut_problem_elastic_point(p, x));
-    nodal_energy(p, x, &out);
-    *e = out;
-    return ABUT_OK;
+    rc = nodal_energy(p, x, &out, scratch, err);
+    if (!rc) *e = out;
+    return rc;
 }
 
 double abut_energy_sum(const abut_energy *e)
@@ -275,6 +289,7 @@ double abut_energy_noise(const abut_problem *p, const abut_energy *e)
 
 static void nodal_gradient(const abut_problem *p, const double *x, double *g)
 {
+    #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < p->model->nv; i++) {
         const double m = p->model->mass[i];
         for (int k = 3 * i; k < 3 * i + 3; k++) {
@@ -305,6 +320,7 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
     }
     if (!rc && (terms & ABUT_TERM_BARRIER)) rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, g, scratch, err);
     if (rc) return rc;
+    #pragma omp parallel for schedule(static) if ((size_t)m->nv >= 8 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < m->nv; i++)
         if (p->row[i] < 0) g[3 * i] = g[3 * i + 1] = g[3 * i + 2] = 0;
     return ABUT_OK;
@@ -312,6 +328,7 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
 
 void abut_problem_diagonal(const abut_problem *p, double *diag)
 {
+    #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 4 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0)
             diag[p->row[i]] =

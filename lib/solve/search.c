@@ -1,5 +1,6 @@
 #include "solve/newton_parts.h"
 
+#include "base/par.h"
 #include "base/timer.h"
 #include "energy/thin_limit.h"
 
@@ -34,6 +35,7 @@ abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err
 void abut_search_point(abut_solver *s, double alpha)
 {
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < n3; i++) s->xt[i] = s->x[i] + alpha * s->p[i];
 }
 

@@ -145,6 +145,60 @@ TEST(an_update_equals_a_new_pattern_and_says_whether_it_changed)
     box_tets_free(&box);
 }
 
+/* y = A x by the blocks below the diagonal and their mirrors. */
+static void multiply_simply(const abut_bsr *A, const double *x, double *y)
+{
+    memset(y, 0, 3 * (size_t)A->n * sizeof *y);
+    for (int32_t c = 0; c < A->n; c++)
+        for (size_t k = A->ptr[c]; k < A->ptr[c + 1]; k++)
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    const double v = A->val[9 * k + (size_t)(3 * i + j)];
+                    y[3 * A->row[k] + i] += v * x[3 * c + j];
+                    if (A->row[k] != c) y[3 * c + j] += v * x[3 * A->row[k] + i];
+                }
+}
+
+TEST(a_pattern_of_many_rows_and_its_updates_are_the_same_at_1_2_and_7_threads)
+{
+    enum { TOUCH = 300 };
+    box_tets box = box_tets_make(13, 12, 14, 6);    /* more rows than one thread takes alone */
+    const size_t n3 = 3 * (size_t)box.nv;
+    double *val = malloc(ABUT_PACKED * TOUCH * sizeof *val), *x = malloc(n3 * sizeof *x), *y = malloc(n3 * sizeof *y);
+    double *want = malloc(n3 * sizeof *want);
+    int32_t row[4 * TOUCH];
+    const int threads[] = { 1, 2, 7 }, before = abut_threads();
+    abut_bsr one[2] = { { 0 }, { 0 } };
+    for (int t = 0; t < 3; t++) {
+        abut_rng rng = { 12 };
+        abut_elems sets[2] = { { (size_t)box.nt, box.tet, box.val }, { TOUCH, row, val } };
+        abut_bsr A = { 0 };
+        int changed;
+        abut_threads_set(threads[t]);
+        CHECK(abut_bsr_pattern(&A, box.nv, sets, 1, NULL) == ABUT_OK);
+        for (size_t i = 0; i < n3; i++) x[i] = abut_rng_real(&rng, -1, 1);
+        for (int trial = 0; trial < 2; trial++) {
+            random_elems(&rng, box.nv, TOUCH, row, val);
+            CHECK(abut_bsr_update(&A, sets, 2, 1, 0, &changed, NULL) == ABUT_OK && changed);
+            for (size_t i = 0; i < 9 * A.nnz; i++) CHECK(A.val[i] == 0);
+            abut_bsr_assemble(&A, NULL, sets, 2);
+            abut_bsr_multiply(&A, x, y);
+            multiply_simply(&A, x, want);
+            for (size_t i = 0; i < n3; i++) CHECK_NEAR(y[i], want[i], 1e-11);
+            if (t == 0) {
+                CHECK(abut_bsr_pattern(&one[trial], box.nv, sets, 2, NULL) == ABUT_OK);
+                abut_bsr_assemble(&one[trial], NULL, sets, 2);
+            }
+            CHECK(same_matrix(&A, &one[trial]));
+        }
+        abut_bsr_clear(&A);
+    }
+    abut_threads_set(before);
+    free(val), free(x), free(y), free(want);
+    for (int i = 0; i < 2; i++) abut_bsr_clear(&one[i]);
+    box_tets_free(&box);
+}
+
 TEST(a_kept_pattern_stays_while_new_contacts_fit_and_its_empty_blocks_are_zero)
 {
     box_tets box = box_tets_make(3, 3, 3, 5);
@@ -217,6 +271,7 @@ int main(int argc, char **argv)
     RUN(assembly_equals_the_dense_sum_for_several_sets_with_repeated_and_eliminated_corners);
     RUN(values_and_products_have_the_same_bits_at_1_2_and_7_threads);
     RUN(an_update_equals_a_new_pattern_and_says_whether_it_changed);
+    RUN(a_pattern_of_many_rows_and_its_updates_are_the_same_at_1_2_and_7_threads);
     RUN(a_kept_pattern_stays_while_new_contacts_fit_and_its_empty_blocks_are_zero);
     RUN(a_row_out_of_range_is_refused_by_name_and_leaves_the_matrix_as_it_was);
     RUN(a_matrix_without_elements_is_its_diagonal_and_one_without_rows_is_empty);
