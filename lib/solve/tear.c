@@ -40,8 +40,9 @@ abut_status abut_tear_find(const abut_model *m, const double *x, double limit, u
     for (int32_t t = 0; t < m->nsh && !rc; t++) {
         double F[6], s[2];
         abut_shell_deformation(&thin, x, t, F, s);
-        torn->worst = fmax(torn->worst, s[0]);
-        torn->shells += gone[m->nt + t] = s[0] > limit;
+        const double largest = fmax(s[0], s[1]);
+        torn->worst = fmax(torn->worst, largest);
+        torn->shells += gone[m->nt + t] = largest > limit;
     }
     for (int32_t t = 0; t < m->nsp && !rc; t++) {
         const double s = segment_stretch(m->spring + 2 * (size_t)t, m->spring_length[t], x);
@@ -438,12 +439,49 @@ typedef struct surface {
     int32_t *tri, *edge, *seg, ntri, nedge, nseg;
 } surface;
 
-/* whether a rod between these two nodes is gone */
-static int rod_gone(const tear *w, int32_t a, int32_t b)
+static int edge_order(const void *p, const void *q)
 {
-    for (int32_t r = 0; r < w->m->nrd; r++)
-        if (w->no_rod[r] && joins(w->m->rod + 2 * (size_t)r, a, b)) return 1;
-    return 0;
+    const int32_t *a = p, *b = q;
+    return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+/* Edges by nodes, a < b, ascending. */
+typedef struct edges {
+    int32_t *node, n;
+} edges;
+
+static int has_edge(const edges *e, int32_t a, int32_t b)
+{
+    const int32_t key[2] = { a < b ? a : b, a < b ? b : a };
+    return e->n && bsearch(key, e->node, (size_t)e->n, 2 * sizeof *key, edge_order);
+}
+
+/* Contact edges that go on whatever triangles do: rods that stay, and what is neither a side of a triangle nor a rod, as the
+ * segments of obstacles. */
+static abut_status find_segments(const tear *w, surface *s, abut_err *err)
+{
+    const abut_model *m = w->m;
+    int32_t *tri = malloc((3 * (size_t)m->nct + 1) * sizeof *tri), *rod = malloc((2 * (size_t)m->nrd + 1) * sizeof *rod);
+    edges stay = { 0 }, other = { 0 };
+    int32_t n = 0, from_end = m->nrd;
+    s->seg = malloc((2 * (size_t)m->nce + 1) * sizeof *s->seg);
+    abut_status rc = tri && rod && s->seg ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: %d contact edges", m->nce);
+    for (int32_t i = 0; i < 3 * m->nct && !rc; i++) tri[i] = m->coll_node[m->coll_tri[i]];
+    for (int32_t r = 0; r < m->nrd && !rc; r++)     /* those that stay, then those that go */
+        memcpy(rod + 2 * (size_t)(w->no_rod[r] ? --from_end : n++), m->rod + 2 * (size_t)r, 2 * sizeof *rod);
+    if (!rc) rc = abut_surface_edges(NULL, 0, rod, n, m->nv, &stay.node, &stay.n, err);
+    if (!rc) rc = abut_surface_edges(tri, m->nct, rod + 2 * (size_t)n, m->nrd - n, m->nv, &other.node, &other.n, err);
+    for (int32_t e = 0; e < m->nce && !rc; e++) {
+        const int32_t a = m->coll_node[m->coll_edge[2 * (size_t)e]], b = m->coll_node[m->coll_edge[2 * (size_t)e + 1]];
+        if (!has_edge(&stay, a, b) && has_edge(&other, a, b)) continue;
+        s->seg[2 * s->nseg] = a;
+        s->seg[2 * s->nseg++ + 1] = b;
+    }
+    free(tri);
+    free(rod);
+    free(stay.node);
+    free(other.node);
+    return rc;
 }
 
 static abut_status find_surface(const tear *w, surface *s, abut_err *err)
@@ -457,30 +495,20 @@ static abut_status find_surface(const tear *w, surface *s, abut_err *err)
         if (!c->gone[t]) memcpy(tet + 4 * (size_t)n++, c->now + 4 * (size_t)t, 4 * sizeof *tet);
     if (!rc) rc = abut_surface_triangles(tet, n, nv, &outer, &nouter, err);
     s->tri = rc ? NULL : malloc(3 * ((size_t)nouter + (size_t)c->n + (size_t)m->nct + 1) * sizeof *s->tri);
-    s->seg = rc ? NULL : malloc(2 * ((size_t)m->nce + 1) * sizeof *s->seg);
-    if (!rc && (!s->tri || !s->seg)) rc = abut_fail(err, ABUT_E_NOMEM, "tearing: surface");
+    if (!rc && !s->tri) rc = abut_fail(err, ABUT_E_NOMEM, "tearing: surface");
     if (!rc) {
         memcpy(s->tri, outer, 3 * (size_t)nouter * sizeof *s->tri);
         s->ntri = nouter;
         for (int32_t t = c->nt; t < c->n; t++)
             if (!c->gone[t]) memcpy(s->tri + 3 * (size_t)s->ntri++, c->now + 4 * (size_t)t, 3 * sizeof *s->tri);
-        uint8_t *in_tri = calloc((size_t)m->nc + 1, 1);
-        if (!in_tri) rc = abut_fail(err, ABUT_E_NOMEM, "tearing: surface");
-        for (int32_t t = 0; t < m->nct && !rc; t++) {
+        for (int32_t t = 0; t < m->nct; t++) {
             const int32_t *v = m->coll_tri + 3 * (size_t)t;
-            for (int k = 0; k < 3; k++) in_tri[v[k]] = 1;
             if (simulated(m, v)) continue;
             for (int k = 0; k < 3; k++) s->tri[3 * (size_t)s->ntri + (size_t)k] = m->coll_node[v[k]];
             s->ntri++;
         }
-        for (int32_t e = 0; e < m->nce && !rc; e++) {   /* rods, and segments of obstacles */
-            const int32_t *v = m->coll_edge + 2 * (size_t)e;
-            if ((in_tri[v[0]] && in_tri[v[1]]) || rod_gone(w, m->coll_node[v[0]], m->coll_node[v[1]])) continue;
-            s->seg[2 * s->nseg] = m->coll_node[v[0]];
-            s->seg[2 * s->nseg++ + 1] = m->coll_node[v[1]];
-        }
-        free(in_tri);
     }
+    if (!rc) rc = find_segments(w, s, err);
     if (!rc) rc = abut_surface_edges(s->tri, s->ntri, s->seg, s->nseg, nv, &s->edge, &s->nedge, err);
     free(tet);
     free(outer);
