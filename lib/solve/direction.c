@@ -5,16 +5,17 @@
 #include "energy/attach.h"
 #include "part/graph.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Element sets of the matrix: those that stay come first. */
 enum { SET_TETS, SET_TIES, SET_SPRINGS, SET_THIN, SET_TOUCH, SETS, SETS_THAT_STAY = SET_TOUCH };
 
-/* An ordering costs as much as this many operations of a factorisation for each block of the matrix: measured once. */
+/* An ordering costs as much as this many operations of a factorisation for each block of the matrix, by nested dissection or by
+ * minimum degree: measured once. */
 #define ORDER_BLOCK 4e4
-/* With this many contacts for each row the ordering of the elements alone is not tried. */
-#define MANY_CONTACTS 0.125
+#define ORDER_BLOCK_QUICKLY 1e4
 
 const char *const abut_solve_names[ABUT_SOLVES + 1] = { "newton", "newton-cg", "lbfgs-h", "lbfgs-pd", "lbfgs-jh", "lbfgs-ic",
                                                         "dot",
@@ -193,8 +194,11 @@ static abut_status pattern(abut_direction *d, const abut_problem *p, const abut_
 
 static abut_status order_anew(abut_direction *d, abut_err *err)
 {
-    const abut_status rc = abut_graph_order(&d->A, d->perm, err);
-    return rc ? rc : symbolic(d, err);
+    abut_status rc = abut_graph_order(&d->A, d->perm, err);
+    if (!rc) rc = symbolic(d, err);
+    d->overspent = 0;
+    d->ordered_cost = rc ? 0 : abut_factor_cost(d->chol);
+    return rc;
 }
 
 /* The ordering of the elements alone, made when the numbering is a new one. */
@@ -207,7 +211,7 @@ static abut_status order_tets(abut_direction *d, const abut_problem *p, const ab
     abut_status rc = pattern(d, p, sets, SETS_THAT_STAY, err);
     if (!rc) rc = order_anew(d, err);
     if (rc) return rc;
-    o->cost = abut_factor_cost(d->chol);
+    o->cost = d->ordered_cost;
     o->n = p->nrow;
     memcpy(o->node_row, p->row, bytes);
     memcpy(o->perm, d->perm, (size_t)o->n * sizeof *o->perm);
@@ -227,24 +231,43 @@ static abut_status analyse_as_tets(abut_direction *d, abut_err *err)
  * ordered as it is. */
 static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
-    d->as_tets = !p->al.on && (double)sets[SET_TOUCH].n < MANY_CONTACTS * p->nrow;
+    const int as_tets = !p->al.on;
+    d->by_degree = 1;
     d->overspent = 0;
-    abut_status rc = d->as_tets ? order_tets(d, p, sets, err) : ABUT_OK;
+    abut_status rc = as_tets ? order_tets(d, p, sets, err) : ABUT_OK;
     if (!rc) rc = pattern(d, p, sets, SETS, err);
-    if (!rc) rc = d->as_tets ? analyse_as_tets(d, err) : order_anew(d, err);
+    if (!rc) rc = as_tets ? analyse_as_tets(d, err) : order_anew(d, err);
+    if (!rc && as_tets) d->ordered_cost = d->tets.cost;
     return rc;
 }
 
-/* Analysis of A before it is factored.  Contacts make a factor in the order of the elements dearer: once the factors of a step
- * have cost as much more as an ordering does, A is ordered anew. */
+/* A in an order of minimum degree, if its factor costs less than that in the order at hand. */
+static abut_status order_quickly(abut_direction *d, abut_err *err)
+{
+    abut_graph_fill fill;
+    int32_t *perm = malloc(((size_t)d->A.n + 1) * sizeof *perm);
+    abut_status rc = perm ? abut_graph_order_quickly(&d->A, perm, &fill, err) : abut_fail(err, ABUT_E_NOMEM, "ordering");
+    if (!rc) d->by_degree = abut_factor_cost_of(fill.nnz, fill.flops) < abut_factor_cost(d->chol);
+    if (!rc && d->by_degree) {
+        memcpy(d->perm, perm, (size_t)d->A.n * sizeof *perm);
+        rc = symbolic(d, err);
+        d->overspent = 0;
+        d->ordered_cost = rc ? 0 : abut_factor_cost(d->chol);
+    }
+    free(perm);
+    return rc;
+}
+
+/* Analysis of A before it is factored.  Contacts that come make a factor in an order without them dearer: once the factors have
+ * cost as much more as an ordering does, A is ordered anew, by minimum degree as long as that is better than what there is. */
 static abut_status analyse_to_factor(abut_direction *d, abut_err *err)
 {
+    const double order_block = d->by_degree ? ORDER_BLOCK_QUICKLY : ORDER_BLOCK;
     const abut_status rc = d->analysed ? ABUT_OK : symbolic(d, err);
-    if (rc || !d->as_tets) return rc;
-    d->overspent += abut_factor_cost(d->chol) - d->tets.cost;
-    if (d->overspent <= ORDER_BLOCK * (double)d->A.nnz) return ABUT_OK;
-    d->as_tets = 0;
-    return order_anew(d, err);
+    if (rc) return rc;
+    d->overspent = fmax(0, d->overspent + abut_factor_cost(d->chol) - d->ordered_cost);
+    if (d->overspent <= order_block * (double)d->A.nnz) return ABUT_OK;
+    return d->by_degree ? order_quickly(d, err) : order_anew(d, err);
 }
 
 /* Pattern for the present contacts and what the method makes of it, unless the last ones were the same. */

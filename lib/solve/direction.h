@@ -49,8 +49,9 @@ typedef struct abut_direction {
         int32_t n;
         double cost;        /* of its factor: abut_factor_cost */
     } tets;
-    int as_tets;            /* perm is that one */
-    double overspent;       /* what the factors of this step have cost on top of tets.cost each */
+    double ordered_cost;    /* of the factor of what perm was made for */
+    double overspent;       /* what factors since then have cost on top of that each */
+    int by_degree;          /* A is ordered anew by minimum degree: nothing has shown yet that this is no good */
     int32_t *planned;       /* [nv] the numbering of the pattern of A */
     double *tet_H;          /* element Hessians, packed */
     int32_t *tet_row;

@@ -33,7 +33,12 @@ void abut_factor_reuse_clear(abut_factor_reuse *u)
 double abut_factor_cost(const abut_chol *chol)
 {
     const abut_chol_stats s = abut_chol_get_stats(chol);
-    return s.factor_flops + FACTOR_ENTRY * s.factor_nnz;
+    return abut_factor_cost_of(s.factor_nnz, s.factor_flops);
+}
+
+double abut_factor_cost_of(double nnz, double flops)
+{
+    return flops + FACTOR_ENTRY * nnz;
 }
 
 /* Iterations on the factor that there is that cost what a new one in single precision does, with its own iterations. */

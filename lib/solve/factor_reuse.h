@@ -28,8 +28,9 @@ typedef struct abut_factor_reuse {
 
 void abut_factor_reuse_reset(abut_factor_reuse *u);
 void abut_factor_reuse_clear(abut_factor_reuse *u);
-/** What a factorisation as analysed costs, in operations of a large one. */
+/** What a factorisation as analysed costs, in operations of a large one; that of a factor of so many numbers and operations. */
 double abut_factor_cost(const abut_chol *chol);
+double abut_factor_cost_of(double nnz, double flops);
 /** Whether to try the factor that there is, if any, on the next matrix; counts the directions that it is not. */
 int abut_factor_reuse_is_due(abut_factor_reuse *u, const abut_chol *chol);
 /** Whether to try single precision for the matrix that was analysed. */

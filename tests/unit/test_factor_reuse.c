@@ -1,5 +1,6 @@
 #include "box_tets.h"
 #include "linalg/pcg.h"
+#include "part/graph.h"
 #include "solve/factor_reuse.h"
 #include "world.h"
 
@@ -189,35 +190,79 @@ TEST(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end)
 }
 
 /* A column on a slab: contacts join what the ordering of the elements keeps apart. */
+static void column_on_slab(world *w, fixture *f)
+{
+    fixture_box(f, 0, 0, 0, 0.4, 0.05, 0.3, 16, 2, 12, 0);
+    fixture_box(f, 0.11, 0.0509, 0.11, 0.05, 0.3, 0.05, 2, 12, 2, 0);
+    world_open(w, f, NULL);
+    CHECK(!world_run(w, 1));
+    CHECK(w->st.solver.pairs.n > 50);
+    for (int32_t i = 0; i < 3 * w->model.nv; i++) w->st.solver.g[i] = sin(i);
+    abut_direction_reset(&w->st.solver.dir);
+    w->st.solver.dir.reuse.off = 1;
+}
+
+static int newton(world *w, double *p)
+{
+    abut_solver *s = &w->st.solver;
+    return abut_direction_newton(&s->dir, &s->prob, s->x, s->y, &s->pairs, s->g, p, &w->rep, NULL) == ABUT_OK;
+}
+
+/* The factor of the matrix at hand in an order of AMD. */
+static double cost_by_degree(const abut_direction *d)
+{
+    int32_t *perm = malloc((size_t)d->A.n * sizeof *perm);
+    abut_graph_fill fill;
+    abut_chol *c = NULL;
+    CHECK(!abut_graph_order_quickly(&d->A, perm, &fill, NULL));
+    CHECK(!abut_chol_new(&c, &d->A, perm, 1, NULL));
+    const double cost = abut_factor_cost(c);
+    abut_chol_free(&c);
+    free(perm);
+    return cost;
+}
+
 TEST(an_ordering_is_made_when_the_factors_in_that_of_the_elements_have_cost_as_much_more)
 {
     fixture *f = fixture_new();
-    fixture_box(f, 0, 0, 0, 0.4, 0.05, 0.3, 16, 2, 12, 0);
-    fixture_box(f, 0.11, 0.0509, 0.11, 0.05, 0.3, 0.05, 2, 12, 2, 0);
     world w;
-    world_open(&w, f, NULL);
-    CHECK(!world_run(&w, 1));
-    abut_solver *s = &w.st.solver;
-    abut_direction *d = &s->dir;
-    CHECK(s->pairs.n > 50);
+    column_on_slab(&w, f);
+    abut_direction *d = &w.st.solver.dir;
     double *p = malloc(6 * (size_t)w.model.nv * sizeof *p), *q = p + 3 * w.model.nv, big = 0, off = 0;
-    for (int32_t i = 0; i < 3 * w.model.nv; i++) s->g[i] = sin(i);
-    abut_direction_reset(d);
-    d->reuse.off = 1;
-    CHECK(!abut_direction_newton(d, &s->prob, s->x, s->y, &s->pairs, s->g, p, &w.rep, NULL));
-    const double cost = abut_factor_cost(d->chol), more = cost - d->tets.cost, price = 4e4 * (double)d->A.nnz;
-    CHECK(d->as_tets && more > 0);
+    CHECK(newton(&w, p));
+    const double cost = abut_factor_cost(d->chol), more = cost - d->tets.cost;
+    CHECK(more > 0 && d->by_degree && d->ordered_cost == d->tets.cost);
     CHECK(d->overspent == more);
-    d->overspent = price - 1.5 * more;
-    CHECK(!abut_direction_newton(d, &s->prob, s->x, s->y, &s->pairs, s->g, q, &w.rep, NULL));
-    CHECK(d->as_tets && abut_factor_cost(d->chol) == cost);
-    CHECK(!abut_direction_newton(d, &s->prob, s->x, s->y, &s->pairs, s->g, q, &w.rep, NULL));
-    CHECK(!d->as_tets && abut_factor_cost(d->chol) < cost);
+    d->by_degree = 0;
+    d->overspent = 4e4 * (double)d->A.nnz - 1.5 * more;
+    CHECK(newton(&w, q));
+    CHECK(abut_factor_cost(d->chol) == cost && !memcmp(p, q, 3 * (size_t)w.model.nv * sizeof *p));
+    CHECK(newton(&w, q));
+    CHECK(abut_factor_cost(d->chol) < cost && d->ordered_cost == abut_factor_cost(d->chol) && d->overspent == 0);
     for (int32_t i = 0; i < 3 * w.model.nv; i++) big = fmax(big, fabs(p[i])), off = fmax(off, fabs(p[i] - q[i]));
     CHECK(big > 0 && off < 1e-6 * big);
     abut_direction_reset(d);    /* the next step begins in the order of the elements */
-    CHECK(!abut_direction_newton(d, &s->prob, s->x, s->y, &s->pairs, s->g, q, &w.rep, NULL));
-    CHECK(d->as_tets && abut_factor_cost(d->chol) == cost && !memcmp(p, q, 3 * (size_t)w.model.nv * sizeof *p));
+    CHECK(newton(&w, q));
+    CHECK(d->by_degree && abut_factor_cost(d->chol) == cost && !memcmp(p, q, 3 * (size_t)w.model.nv * sizeof *p));
+    free(p);
+    world_close(&w);
+}
+
+TEST(an_order_of_minimum_degree_is_tried_first_and_taken_where_its_factor_costs_less)
+{
+    fixture *f = fixture_new();
+    world w;
+    column_on_slab(&w, f);
+    abut_direction *d = &w.st.solver.dir;
+    double *p = malloc(3 * (size_t)w.model.nv * sizeof *p);
+    CHECK(newton(&w, p));
+    const double cost = abut_factor_cost(d->chol), by_degree = cost_by_degree(d);
+    CHECK(!(by_degree <= cost && by_degree >= cost));
+    printf("# in the order of the elements %.3g, by degree %.3g\n", cost, by_degree);
+    d->overspent = 1e4 * (double)d->A.nnz;
+    CHECK(newton(&w, p));
+    CHECK(abut_factor_cost(d->chol) == fmin(cost, by_degree));
+    CHECK(d->by_degree == (by_degree < cost));
     free(p);
     world_close(&w);
 }
@@ -231,5 +276,6 @@ int main(int argc, char **argv)
     RUN(an_unfactored_matrix_that_is_not_definite_is_left_to_the_factorisation);
     RUN(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end);
     RUN(an_ordering_is_made_when_the_factors_in_that_of_the_elements_have_cost_as_much_more);
+    RUN(an_order_of_minimum_degree_is_tried_first_and_taken_where_its_factor_costs_less);
     return check_done();
 }

@@ -1,4 +1,5 @@
 #include "base/par.h"
+#include "base/rng.h"
 #include "box_tets.h"
 #include "linalg/chol.h"
 #include "part/dual.h"
@@ -19,7 +20,7 @@ static int is_permutation(int32_t n, const int32_t *perm)
     return ok;
 }
 
-static double fill(const abut_bsr *A, const int32_t *perm)
+static double fill_of(const abut_bsr *A, const int32_t *perm)
 {
     abut_chol *c = NULL;
     if (abut_chol_new(&c, A, perm, 1, NULL)) abort();
@@ -45,22 +46,54 @@ TEST(the_ordering_is_a_permutation_with_far_less_fill_than_the_natural_order_and
     abut_threads_set(before);
     CHECK(memcmp(perm, again, (size_t)box.nv * sizeof *perm) == 0);
     for (int32_t k = 0; k < box.nv; k++) other[k] = k;
-    const double nd = fill(&A, perm), natural = fill(&A, other), amd = fill(&A, NULL);
+    const double nd = fill_of(&A, perm), natural = fill_of(&A, other), amd = fill_of(&A, NULL);
     for (int32_t k = 0; k < box.nv; k++) other[perm[k]] = k;    /* the inverse is another ordering, and a bad one */
     CHECK(nd < 0.5 * natural);
     CHECK(nd < 0.9 * amd);
-    CHECK(nd < 0.5 * fill(&A, other));
+    CHECK(nd < 0.5 * fill_of(&A, other));
     free(perm), free(again), free(other);
     abut_bsr_clear(&A);
     box_tets_free(&box);
+}
+
+/* Pairs of rows, each pair coupled with random others: small things that touch. */
+TEST(minimum_degree_orders_small_things_that_touch_as_well_and_knows_what_the_factor_takes)
+{
+    enum { THINGS = 150, CONTACTS = 450 };
+    int32_t row[4 * (THINGS + CONTACTS)], perm[2 * THINGS], nested[2 * THINGS], again[2 * THINGS];
+    abut_rng rng = { 5 };
+    for (int i = 0; i < THINGS + CONTACTS; i++) {
+        const int32_t a = i < THINGS ? i : (int32_t)abut_rng_below(&rng, THINGS - 12);
+        const int32_t b = a + 1 + (int32_t)abut_rng_below(&rng, 11);
+        const int touch = i >= THINGS;
+        memcpy(row + 4 * i, (int32_t[4]){ 2 * a, 2 * a + 1, touch ? 2 * b : -1, touch ? 2 * b + 1 : -1 }, 4 * sizeof *row);
+    }
+    const abut_elems set = { THINGS + CONTACTS, row, NULL };
+    abut_bsr A = { 0 };
+    abut_graph_fill fill, same;
+    abut_chol *c = NULL;
+    CHECK(!abut_bsr_pattern(&A, 2 * THINGS, &set, 1, NULL));
+    CHECK(!abut_graph_order_quickly(&A, perm, &fill, NULL) && !abut_graph_order_quickly(&A, again, &same, NULL));
+    CHECK(is_permutation(A.n, perm));
+    CHECK(!memcmp(perm, again, sizeof perm) && !memcmp(&fill, &same, sizeof fill));
+    CHECK(!abut_graph_order(&A, nested, NULL) && !abut_chol_new(&c, &A, perm, 1, NULL));
+    const abut_chol_stats is = abut_chol_get_stats(c);
+    CHECK(is.factor_nnz < 1.3 * fill_of(&A, nested));
+    printf("# factor %.3g numbers, %.3g operations, foretold %.3g, %.3g\n", is.factor_nnz, is.factor_flops, fill.nnz, fill.flops);
+    CHECK(fill.nnz > 0.8 * is.factor_nnz && fill.nnz < 1.2 * is.factor_nnz);
+    CHECK(fill.flops > 0.7 * is.factor_flops && fill.flops < 1.2 * is.factor_flops);
+    abut_chol_free(&c);
+    abut_bsr_clear(&A);
 }
 
 TEST(orderings_of_empty_and_disconnected_graphs_are_permutations)
 {
     abut_bsr A = { 0 };
     int32_t perm[40];
+    abut_graph_fill fill;
     CHECK(abut_bsr_pattern(&A, 0, NULL, 0, NULL) == ABUT_OK);
     CHECK(abut_graph_order(&A, perm, NULL) == ABUT_OK);
+    CHECK(!abut_graph_order_quickly(&A, perm, &fill, NULL) && fill.nnz == 0 && fill.flops == 0);
     CHECK(abut_bsr_pattern(&A, 5, NULL, 0, NULL) == ABUT_OK);
     CHECK(abut_graph_order(&A, perm, NULL) == ABUT_OK);
     CHECK(is_permutation(5, perm));
@@ -68,6 +101,8 @@ TEST(orderings_of_empty_and_disconnected_graphs_are_permutations)
     const abut_elems set = { 2, row, NULL };
     CHECK(abut_bsr_pattern(&A, 40, &set, 1, NULL) == ABUT_OK);
     CHECK(abut_graph_order(&A, perm, NULL) == ABUT_OK);
+    CHECK(is_permutation(40, perm));
+    CHECK(!abut_graph_order_quickly(&A, perm, &fill, NULL));
     CHECK(is_permutation(40, perm));
     abut_bsr_clear(&A);
 }
@@ -263,6 +298,7 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(the_ordering_is_a_permutation_with_far_less_fill_than_the_natural_order_and_repeats);
+    RUN(minimum_degree_orders_small_things_that_touch_as_well_and_knows_what_the_factor_takes);
     RUN(orderings_of_empty_and_disconnected_graphs_are_permutations);
     RUN(the_dual_graph_equals_a_comparison_of_all_pairs);
     RUN(parts_are_balanced_connected_and_cut_along_few_faces);
