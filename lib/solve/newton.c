@@ -35,9 +35,9 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
     s->dir.initial.one_level = opt->one_level;
     s->dir.quasi.proves = !(opt->norm > 0);
     const size_t nv3 = 3 * (size_t)model->nv, nc3 = 3 * (size_t)model->nc + 1;
-    double **field[] = { &s->x, &s->xt, &s->p, &s->g, &s->y, &s->yt };
-    for (int i = 0; i < 6 && !rc; i++) {
-        *field[i] = calloc(i < 4 ? nv3 : nc3, sizeof(double));
+    double **field[] = { &s->x, &s->xt, &s->p, &s->g, &s->kept.x, &s->y, &s->yt, &s->kept.y };
+    for (int i = 0; i < 8 && !rc; i++) {
+        *field[i] = calloc(i < 5 ? nv3 : nc3, sizeof(double));
         if (!*field[i]) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     }
     if (!rc) rc = abut_turn_init(&s->turn, model, err);
@@ -54,6 +54,7 @@ void abut_solver_clear(abut_solver *s)
     abut_path_clear(&s->path);
     abut_pairs_clear(&s->pairs);
     abut_pairs_clear(&s->trial);
+    abut_pairs_clear(&s->kept.pairs);
     abut_arena_clear(&s->scratch);
     abut_turn_clear(&s->turn);
     free(s->x);
@@ -62,6 +63,8 @@ void abut_solver_clear(abut_solver *s)
     free(s->g);
     free(s->y);
     free(s->yt);
+    free(s->kept.x);
+    free(s->kept.y);
     *s = (abut_solver){ 0 };
 }
 
@@ -190,7 +193,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     else rc = abut_search_backtrack(s, lim.alpha, e, it, &moved, rep, err);
     const int straight = moved && !s->turn.taken;
     if (!rc && straight && lim.kind == ABUT_LIMIT_STRETCH && it->alpha == lim.alpha)
-        rc = abut_search_draw_back(s, e, it, rep, err);
+        rc = abut_search_draw_back(s, before, e, it, rep, err);
     const int full = moved && it->alpha == 1 && it->residual > p->model->tolerance[0];
     if (!rc && s->lengthens && full && abut_turn_serves(s)) rc = abut_turn_lengthen(s, before, e, it, rep, err);
     else if (!rc && s->lengthens && full) rc = abut_search_lengthen(s, before, e, it, rep, err);

@@ -66,6 +66,10 @@ typedef struct abut_solver {
     double last_speed;          /* m/s, of the direction before; infinite at first */
     int adrift;                 /* steps of this minimisation that nothing but their length bounded */
     double *xt, *yt, *p, *g;    /* trial point, direction, gradient */
+    struct abut_kept {          /* a trial point that may be gone back to */
+        double *x, *y;
+        abut_pairs pairs;
+    } kept;
     abut_arena scratch;
 } abut_solver;
 

@@ -50,14 +50,21 @@ ABUT_MUST_USE abut_status abut_search_try(abut_solver *s, double alpha, abut_ene
 ABUT_MUST_USE abut_status abut_search_backtrack(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved,
                                                 abut_report *rep, abut_err *err);
 
-/** After a step as far as a bound of a shell allows: halves it while that lowers the objective.  Barriers there are so soft
- * that near a bound, where they have long turned the slope, the objective is still below its start; steps that stop at the
- * bound again and again would end in it. */
-ABUT_MUST_USE abut_status abut_search_draw_back(abut_solver *s, abut_energy *now, abut_iteration *it, abut_report *rep,
-                                                abut_err *err);
+/** Exchanges the trial point, with its contacts, and the one that is kept. */
+void abut_search_keep(abut_solver *s);
+
+/** After a step from the objective `start` as far as a bound of a shell allows: halves it while that lowers the objective.
+ * Barriers there are so soft that near a bound, where they have long turned the slope, the objective is still below its start;
+ * steps that stop at the bound again and again would end in it.  Not tried where the decrease is as large as that of an
+ * objective that still falls there. */
+ABUT_MUST_USE abut_status abut_search_draw_back(abut_solver *s, double start, abut_energy *now, abut_iteration *it,
+                                                abut_report *rep, abut_err *err);
+
+/** -s->g . s->p: how fast the objective falls along s->p. */
+double abut_search_slope(const abut_solver *s);
 
 /** The curvature along s->p as a full step from the objective `start` has shown it, over that of the matrix; 1 when the
- * objective's rounding hides it.  slope: -s->g . s->p. */
+ * objective's rounding hides it.  slope: abut_search_slope. */
 double abut_search_curvature(const abut_solver *s, double slope, double start, const abut_energy *reached);
 
 /** After a full step from the objective `start`: makes s->p longer when its curvature says that it was too short. */

@@ -12,6 +12,7 @@
  * than the last, as L-BFGS makes them of a step into a contact, is swept first so many times as far as that. */
 #define MORE_THAN_LAST 4
 #define LONGEST 8           /* times a direction that turns out too short; a power of 2, so that scaling is exact */
+#define STILL_FALLS 0.65    /* of the decrease that its slope alone promises: a parabola falls at the end of a step from 0.5 on */
 #define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
 
 abut_status abut_search_contacts(abut_solver *s, const double *y1, abut_report *rep, abut_err *err)
@@ -173,18 +174,38 @@ abut_status abut_search_backtrack(abut_solver *s, double bound, abut_energy *now
     return ABUT_OK;
 }
 
-abut_status abut_search_draw_back(abut_solver *s, abut_energy *now, abut_iteration *it, abut_report *rep, abut_err *err)
+void abut_search_keep(abut_solver *s)
 {
+    struct abut_kept *k = &s->kept;
+    const struct abut_kept trial = { s->xt, s->yt, s->trial };
+    s->xt = k->x;
+    s->yt = k->y;
+    s->trial = k->pairs;
+    *k = trial;
+}
+
+double abut_search_slope(const abut_solver *s)
+{
+    double slope = 0;
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope -= s->g[i] * s->p[i];
+    return slope;
+}
+
+abut_status abut_search_draw_back(abut_solver *s, double start, abut_energy *now, abut_iteration *it, abut_report *rep,
+                                  abut_err *err)
+{
+    if (start - abut_energy_sum(now) > STILL_FALLS * it->alpha * abut_search_slope(s)) return ABUT_OK;
     for (;;) {
         abut_energy e;
         double sum;
+        abut_search_keep(s);
         abut_search_point(s, it->alpha / 2);
-        abut_status rc = abut_search_energy(s, &e, &sum, rep, err);
+        const abut_status rc = abut_search_energy(s, &e, &sum, rep, err);
         it->trials++;
         rep->trials++;
         if (rc || !(sum < abut_energy_sum(now))) {
-            abut_search_point(s, it->alpha);
-            return rc ? rc : abut_search_energy(s, now, &sum, rep, err);
+            abut_search_keep(s);
+            return rc;
         }
         it->alpha /= 2;
         *now = e;
@@ -214,9 +235,8 @@ double abut_search_curvature(const abut_solver *s, double slope, double start, c
  * row are the same and much too short. */
 static double better_length(const abut_solver *s, double start, const abut_energy *reached)
 {
-    double slope = 0, length = 1;
-    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope -= s->g[i] * s->p[i];
-    const double curvature = abut_search_curvature(s, slope, start, reached);
+    double length = 1;
+    const double curvature = abut_search_curvature(s, abut_search_slope(s), start, reached);
     while (length < LONGEST && 2 * length * curvature <= 1) length *= 2;
     return length;
 }
@@ -231,6 +251,7 @@ abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now,
     abut_limit lim;
     abut_energy e;
     double sum;
+    abut_search_keep(s);
     scale_direction(s, length);
     abut_status rc = abut_search_bound(s, 1, abut_search_longest(s, length * it->residual), &lim, NULL, rep, err);
     const double alpha = lim.alpha < 1 ? 0.5 * lim.alpha : 1;
@@ -246,8 +267,6 @@ abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now,
         }
     }
     scale_direction(s, 1 / length);
-    if (rc) return rc;
-    if (lim.alpha * length < 1) rc = abut_search_candidates(s, 1, rep, err);    /* the last sweep may end before */
-    else abut_search_point(s, 1);
-    return rc ? rc : abut_search_energy(s, now, &sum, rep, err);
+    abut_search_keep(s);
+    return rc;
 }

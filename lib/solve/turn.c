@@ -183,10 +183,10 @@ abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abu
     struct abut_turn *turn = &s->turn;
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
     const double start = abut_energy_sum(now), noise = abut_energy_noise(&s->prob, now);
-    double slope = 0, share = 1, sum;
+    const double slope = abut_search_slope(s);
+    double share = 1, sum;
     abut_energy e;
     *moved = turn->taken = 0;
-    for (size_t i = 0; i < n3; i++) slope -= s->g[i] * s->p[i];
     if (is_due(turn, s, bound)) {
         abut_status rc = search_beyond(s, bound, slope, now, it, moved, rep, err);
         if (!rc && !*moved) rc = abut_search_candidates(s, bound, rep, err);    /* another line was the last one */
@@ -235,15 +235,15 @@ abut_status abut_turn_lengthen(abut_solver *s, double start, abut_energy *now, a
                                abut_err *err)
 {
     struct abut_turn *turn = &s->turn;
-    double slope = 0, sum;
+    const double slope = abut_search_slope(s);
     int longer;
-    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope -= s->g[i] * s->p[i];
     const double curvature = abut_search_curvature(s, slope, start, now);
     const double length = curvature * MOST_LONGER > 1 ? 1 / curvature : MOST_LONGER;
     if (length < WORTH_TRYING) return ABUT_OK;
+    abut_search_keep(s);
     swap(&turn->p, &turn->full);
     swap(&turn->meant, &turn->full_meant);
-    abut_status rc = try_longer(s, length, slope, &longer, now, it, rep, err);
+    const abut_status rc = try_longer(s, length, slope, &longer, now, it, rep, err);
     if (longer) {
         turn->taken = 1;
         return ABUT_OK;
@@ -251,9 +251,6 @@ abut_status abut_turn_lengthen(abut_solver *s, double start, abut_energy *now, a
     swap(&turn->p, &turn->full);
     swap(&turn->meant, &turn->full_meant);
     it->alpha = 1;
-    if (rc) return rc;
-    swap(&s->p, &turn->p);
-    rc = abut_search_candidates(s, 1, rep, err);    /* another line was the last one */
-    swap(&s->p, &turn->p);
-    return rc ? rc : abut_search_energy(s, now, &sum, rep, err);
+    abut_search_keep(s);
+    return rc;
 }
