@@ -40,6 +40,8 @@
 #ifndef ABUT_ENERGY_HINGE_H
 #define ABUT_ENERGY_HINGE_H
 
+#include "linalg/lanes.h"
+
 /** theta in [-pi, pi], rad; NaN where a wing has no normal.  grad[12] (NULL to skip): d theta / dx, 1/m. */
 double abut_hinge_theta(const double x[12], double *grad);
 
@@ -49,5 +51,11 @@ double abut_hinge_energy(double k, double rest, const double x[12]);
 void abut_hinge_gradient(double k, double rest, const double x[12], double g[12]);
 /** H[ABUT_PACKED] (linalg/bsr.h) += its second derivative, or that made positive semidefinite. */
 void abut_hinge_hessian(double k, double rest, const double x[12], int project, double *H);
+
+/** The same for four hinges at once: a lane of each number is one of theirs.  The second derivative made positive semidefinite is
+ * the sum of the squares v v^T of four vectors, v[4 * 12] (energy/two_modes.h), which are 0 where a wing has no normal. */
+void abut_hinge_energy_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *energy);
+void abut_hinge_gradient_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *g);
+void abut_hinge_squares_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *v);
 
 #endif

@@ -1,9 +1,11 @@
 #include "energy/membrane.h"
 
-#include "linalg/spd.h"
+#include "linalg/log1p_lanes.h"
+#include "linalg/spd_lanes.h"
 
 #include <math.h>
-#include <string.h>
+
+#define INLINE ABUT_LANES_INLINE
 
 /* ---- the law of a material ---- */
 
@@ -113,111 +115,154 @@ void abut_plane_project(const abut_plane_principal *p, const double s[2], abut_p
 
 /* ---- fabrics ---- */
 
-/* b(z, m) = -m ln(1 - z/m) and its derivatives; m = INFINITY: z, 1, 0 */
-static double bounded(double z, double m, double *db, double *d2b)
+void abut_fabrics_take(const abut_membrane *const *law, abut_fabrics *f)
 {
-    const double left = m < INFINITY ? 1 - z / m : 1;
-    *db = 1 / left;
-    *d2b = m < INFINITY ? 1 / (m * left * left) : 0;
-    return m < INFINITY ? -m * log1p(-z / m) : z;
-}
-
-/* c(y) for y^2 = z/m, z = e^2: its derivatives by e are dc e and d2c */
-static double stiffened(double z, double m, double *dc, double *d2c)
-{
-    const double t = z / m, left = 1 - t;
-    *dc = 2 / m * t / left;
-    *d2c = 2 / m * t * (3 - t) / (left * left);
-    return -log1p(-t) - t;
-}
-
-/* k (c(e11/m11) + c(e22/m22) + c(e12/m12)); z, bound: the squares of the strains and of their bounds */
-static double stiffen(double k, const double e[3], const double z[4], const double bound[4], double S[3], double C[4])
-{
-    static const int at[3] = { 0, 2, 3 };    /* of 11, 22, 12 in z, bound and C */
-    double sum = 0;
-    for (int i = 0; i < 3; i++) {
-        double dc, d2c;
-        sum += k * stiffened(z[at[i]], bound[at[i]], &dc, &d2c);
-        if (S) S[i] += k * dc * e[i];
-        if (C) C[at[i]] += k * d2c;
+    for (int l = 0; l < ABUT_LANES; l++) {
+        const double *a = law[l] ? law[l]->fabric : NULL, *m = law[l] ? law[l]->strain : NULL;
+        for (int i = 0; i < 4; i++) f->a[i][l] = a ? a[i] : 0;
+        for (int i = 0; i < 3; i++) f->m[i][l] = m ? m[i] : INFINITY;
     }
-    return sum;
+}
+
+/* 11, 22 and 12 among 11,11; 11,22; 22,22; 12,12 */
+static const int AT[3] = { 0, 2, 3 };
+
+/* z: the squares of the strains, and the product of the first two; those of their bounds; z over that, less than 1 where the
+ * bounds are kept */
+typedef struct squares {
+    abut_lanes z[4], bound[4], share[4];
+} squares;
+
+INLINE void squares_of(const abut_fabrics *f, const abut_lanes *e, squares *q)
+{
+    for (int i = 0; i < 4; i++) {
+        const int a = i == 3 ? 2 : i / 2, b = i == 3 ? 2 : (i + 1) / 2;
+        q->z[i] = e[a] * e[b];
+        q->bound[i] = f->m[a] * f->m[b];
+        q->share[i] = q->z[i] / q->bound[i];
+    }
+}
+
+/* b(z, m) = -m ln(1 - z/m), z without a bound; c(y) = -ln(1 - y^2) - y^2 */
+INLINE void psi_of(const abut_fabrics *f, double k, const abut_lanes *e, abut_lanes *psi)
+{
+    squares q;
+    abut_lanes b[4], c[4];
+    abut_lane_mask inside = { -1, -1, -1, -1 };
+    squares_of(f, e, &q);
+    for (int i = 0; i < 3; i++) inside &= ABUT_LANES_ABS(e[i]) < f->m[i];
+    for (int i = 0; i < 4; i++) {
+        const abut_lanes minus = ABUT_LANES_PICK(inside, -q.share[i], ABUT_LANES_ALL(0.));
+        abut_lanes ln;
+        abut_lanes_log1p(&minus, &ln);
+        b[i] = ABUT_LANES_PICK(q.bound[i] < INFINITY, -q.bound[i] * ln, q.z[i]);
+        c[i] = minus - ln;
+    }
+    *psi = 0.5 * f->a[0] * b[0] + f->a[2] * b[1] + 0.5 * f->a[1] * b[2] + f->a[3] * b[3] + k * (c[0] + c[2] + c[3]);
+    *psi = ABUT_LANES_PICK(inside, *psi, ABUT_LANES_ALL((double)INFINITY));
+}
+
+/* S = dpsi/de, C = d2psi/de2 */
+INLINE void derivatives_of(const abut_fabrics *f, double k, const abut_lanes *e, abut_lanes *S, abut_lanes *C)
+{
+    squares q;
+    abut_lanes db[4], ddb[4];
+    squares_of(f, e, &q);
+    for (int i = 0; i < 4; i++) {
+        db[i] = 1 / (1 - q.share[i]);
+        ddb[i] = db[i] * db[i] / q.bound[i];
+    }
+    S[0] = f->a[0] * db[0] * e[0] + f->a[2] * db[1] * e[1];
+    S[1] = f->a[1] * db[2] * e[1] + f->a[2] * db[1] * e[0];
+    S[2] = 2 * f->a[3] * db[3] * e[2];
+    C[0] = f->a[0] * (2 * ddb[0] * q.z[0] + db[0]) + f->a[2] * ddb[1] * q.z[2];
+    C[1] = f->a[2] * (ddb[1] * q.z[1] + db[1]);
+    C[2] = f->a[1] * (2 * ddb[2] * q.z[2] + db[2]) + f->a[2] * ddb[1] * q.z[0];
+    C[3] = f->a[3] * (4 * ddb[3] * q.z[3] + 2 * db[3]);
+    for (int j = 0; j < 3; j++) {
+        const int i = AT[j];
+        const abut_lanes per = 2 * k / q.bound[i] * q.share[i] * db[i];     /* c' over e */
+        S[j] += per * e[j];
+        C[i] += per * (3 - q.share[i]) * db[i];
+    }
 }
 
 double abut_fabric(const abut_membrane *law, double k, const double e[3], double S[3], double C[4])
 {
-    const double *a = law->fabric, *m = law->strain;
-    const double z[4] = { e[0] * e[0], e[0] * e[1], e[1] * e[1], e[2] * e[2] };
-    double bound[4] = { INFINITY, INFINITY, INFINITY, INFINITY }, b[4], db[4], d2b[4];
-    if (m) {
-        for (int i = 0; i < 3; i++)
-            if (!(fabs(e[i]) < m[i])) return INFINITY;
-        bound[0] = m[0] * m[0];
-        bound[1] = m[0] * m[1];
-        bound[2] = m[1] * m[1];
-        bound[3] = m[2] * m[2];
-    }
-    for (int i = 0; i < 4; i++) b[i] = bounded(z[i], bound[i], &db[i], &d2b[i]);
-    if (S) {
-        S[0] = a[0] * db[0] * e[0] + a[2] * db[1] * e[1];
-        S[1] = a[1] * db[2] * e[1] + a[2] * db[1] * e[0];
-        S[2] = 2 * a[3] * db[3] * e[2];
-    }
-    if (C) {
-        C[0] = a[0] * (2 * d2b[0] * z[0] + db[0]) + a[2] * d2b[1] * z[2];
-        C[1] = a[2] * (d2b[1] * z[1] + db[1]);
-        C[2] = a[1] * (2 * d2b[2] * z[2] + db[2]) + a[2] * d2b[1] * z[0];
-        C[3] = a[3] * (4 * d2b[3] * z[3] + 2 * db[3]);
-    }
-    const double psi = 0.5 * a[0] * b[0] + a[2] * b[1] + 0.5 * a[1] * b[2] + a[3] * b[3];
-    return m && k > 0 ? psi + stiffen(k, e, z, bound, S, C) : psi;
+    const abut_membrane *const laws[ABUT_LANES] = { law, law, law, law };
+    const abut_lanes at[3] = { ABUT_LANES_ALL(e[0]), ABUT_LANES_ALL(e[1]), ABUT_LANES_ALL(e[2]) };
+    abut_fabrics f;
+    abut_lanes psi, s[3], c[4];
+    abut_fabrics_take(laws, &f);
+    psi_of(&f, k, at, &psi);
+    derivatives_of(&f, k, at, s, c);
+    for (int i = 0; i < 3; i++) S[i] = s[i][0];
+    for (int i = 0; i < 4; i++) C[i] = c[i][0];
+    return psi[0];
 }
 
 /* e = (V diag(s^2) V^T - I)/2 */
-static void green(const double s[2], const double V[4], double e[3])
+INLINE void green(const abut_lanes *s, const abut_lanes *V, abut_lanes *e)
 {
-    const double w[2] = { 0.5 * (s[0] - 1) * (s[0] + 1), 0.5 * (s[1] - 1) * (s[1] + 1) };
+    const abut_lanes w[2] = { 0.5 * (s[0] - 1) * (s[0] + 1), 0.5 * (s[1] - 1) * (s[1] + 1) };
     e[0] = w[0] * V[0] * V[0] + w[1] * V[1] * V[1];
     e[1] = w[0] * V[2] * V[2] + w[1] * V[3] * V[3];
     e[2] = w[0] * V[0] * V[2] + w[1] * V[1] * V[3];
 }
 
-double abut_fabric_psi(const abut_membrane *law, double k, const double s[2], const double V[4])
+ABUT_LANES_CLONES
+void abut_fabrics_psi(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *psi)
 {
-    double e[3];
+    abut_lanes e[3];
     green(s, V, e);
-    return abut_fabric(law, k, e, NULL, NULL);
+    psi_of(f, k, e, psi);
 }
 
 /* T = V^T S V of the second Piola-Kirchhoff stress [S0 S2/2; S2/2 S1] */
-static void turn_stress(const double S[3], const double V[4], double T[3])
+INLINE void turn_stress(const abut_lanes *S, const abut_lanes *V, abut_lanes *T)
 {
-    const double h = 0.5 * S[2];
+    const abut_lanes h = 0.5 * S[2];
     T[0] = S[0] * V[0] * V[0] + 2 * h * V[0] * V[2] + S[1] * V[2] * V[2];
     T[1] = S[0] * V[0] * V[1] + h * (V[0] * V[3] + V[1] * V[2]) + S[1] * V[2] * V[3];
     T[2] = S[0] * V[1] * V[1] + 2 * h * V[1] * V[3] + S[1] * V[3] * V[3];
 }
 
-void abut_fabric_stress(const abut_membrane *law, double k, const double s[2], const double V[4], abut_plane_frame *f)
+ABUT_LANES_CLONES
+void abut_fabrics_stress(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *P)
 {
-    double e[3], S[3], T[3];
+    abut_lanes e[3], S[3], T[3], C[4];
     green(s, V, e);
-    (void)abut_fabric(law, k, e, S, NULL);
+    derivatives_of(f, k, e, S, C);
     turn_stress(S, V, T);
-    f->P[0] += s[0] * T[0];
-    f->P[1] += s[0] * T[1];
-    f->P[2] += s[1] * T[1];
-    f->P[3] += s[1] * T[2];
+    P[0] += s[0] * T[0];
+    P[1] += s[0] * T[1];
+    P[2] += s[1] * T[1];
+    P[3] += s[1] * T[2];
 }
 
-static int semidefinite2(const double A[3]) { return A[0] >= 0 && A[2] >= 0 && A[0] * A[2] >= A[1] * A[1]; }
-
-void abut_fabric_hessian(const abut_membrane *law, double k, const double s[2], const double V[4], abut_plane_frame *f)
+INLINE void semidefinite2(const abut_lanes *A, abut_lane_mask *is)
 {
-    double e[3], S[3], T[3], C[4], D[3][4], G[16];
+    *is = (A[0] >= 0) & (A[2] >= 0) & (A[0] * A[2] >= A[1] * A[1]);
+}
+
+/* project2 of the lanes that are not semidefinite */
+static void project2_lanes(const abut_lane_mask *is, abut_lanes A[3])
+{
+    for (int l = 0; l < ABUT_LANES; l++) {
+        double T[3] = { A[0][l], A[1][l], A[2][l] };
+        if ((*is)[l]) continue;
+        project2(T);
+        for (int i = 0; i < 3; i++) A[i][l] = T[i];
+    }
+}
+
+ABUT_LANES_CLONES
+void abut_fabrics_hessian(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *G, abut_lanes *R)
+{
+    abut_lanes e[3], S[3], T[3], C[4], D[3][4], M[16];
+    abut_lane_mask taut, stiff;
     green(s, V, e);
-    (void)abut_fabric(law, k, e, S, C);
+    derivatives_of(f, k, e, S, C);
     turn_stress(S, V, T);
     for (int i = 0; i < 2; i++)     /* de/dF along u_i v_p^T */
         for (int p = 0; p < 2; p++) {
@@ -226,12 +271,16 @@ void abut_fabric_hessian(const abut_membrane *law, double k, const double s[2], 
             D[2][2 * i + p] = 0.5 * s[i] * (V[i] * V[2 + p] + V[2 + i] * V[p]);
         }
     for (int j = 0; j < 4; j++)
-        for (int l = 0; l < 4; l++)
-            G[4 * j + l] = C[0] * D[0][j] * D[0][l] + C[1] * (D[0][j] * D[1][l] + D[1][j] * D[0][l]) + C[2] * D[1][j] * D[1][l] +
-                           C[3] * D[2][j] * D[2][l] + (j / 2 == l / 2 ? T[j % 2 + l % 2] : 0);
-    const int taut = semidefinite2(T);
-    if (!taut || !semidefinite2(C)) abut_psd_project(4, G);
-    if (!taut) project2(T);
-    for (int j = 0; j < 16; j++) f->G[j] += G[j];
-    for (int j = 0; j < 3; j++) f->R[j] += T[j];
+        for (int l = 0; l < 4; l++) {
+            M[4 * j + l] = C[0] * D[0][j] * D[0][l] + C[1] * (D[0][j] * D[1][l] + D[1][j] * D[0][l]) + C[2] * D[1][j] * D[1][l] +
+                           C[3] * D[2][j] * D[2][l];
+            if (j / 2 == l / 2) M[4 * j + l] += T[j % 2 + l % 2];
+        }
+    semidefinite2(T, &taut);
+    semidefinite2(C, &stiff);
+    const abut_lane_mask doubtful = ~(taut & stiff), slack = ~taut;
+    if (abut_lanes_any(&doubtful)) abut_psd_project4_lanes(M);
+    if (abut_lanes_any(&slack)) project2_lanes(&taut, T);
+    for (int j = 0; j < 16; j++) G[j] += M[j];
+    for (int j = 0; j < 3; j++) R[j] += T[j];
 }

@@ -24,6 +24,7 @@
 #define ABUT_ENERGY_MEMBRANE_H
 
 #include "base/err.h"
+#include "linalg/lanes.h"
 #include "model/model.h"
 
 /* The law of one material.  fabric and strain point into the model. */
@@ -66,15 +67,24 @@ typedef struct abut_plane_frame {
 /** The same of a function of the principal stretches alone, its second derivative projected to positive semidefinite. */
 void abut_plane_project(const abut_plane_principal *p, const double s[2], abut_plane_frame *f);
 
-/** psi of a law that is not isotropic, at s and V (row major, columns v_0, v_1), k in Pa; +inf where a bound is reached. */
-double abut_fabric_psi(const abut_membrane *law, double k, const double s[2], const double V[4]);
-/** f->P += dpsi/dF, at finite psi. */
-void abut_fabric_stress(const abut_membrane *law, double k, const double s[2], const double V[4], abut_plane_frame *f);
-/** f->G and f->R += d2psi/dF2, projected to positive semidefinite, at finite psi. */
-void abut_fabric_hessian(const abut_membrane *law, double k, const double s[2], const double V[4], abut_plane_frame *f);
+/* The laws of four shells, as far as they are not isotropic: moduli (0 without such a law) and bounds (INFINITY without any). */
+typedef struct abut_fabrics {
+    abut_lanes a[4], m[3];
+} abut_fabrics;
 
-/** psi as a function of e[3] = (e11, e22, e12), S = dpsi/de, C = d2psi/de2 (11,11; 11,22; 22,22; 12,12; all others are 0);
- * NULL to skip. */
+/** law[ABUT_LANES], NULL for none. */
+void abut_fabrics_take(const abut_membrane *const *law, abut_fabrics *f);
+
+/* Four laws at s[2] and V[4] (row major, columns v_0, v_1), k in Pa. */
+
+/** *psi; +inf where a bound is reached. */
+void abut_fabrics_psi(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *psi);
+/** P[4] += dpsi/dF in the frame of the singular vectors, at finite psi. */
+void abut_fabrics_stress(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *P);
+/** G[16] and R[3] (abut_plane_frame) += d2psi/dF2, projected to positive semidefinite, at finite psi. */
+void abut_fabrics_hessian(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *G, abut_lanes *R);
+
+/** psi as a function of e[3] = (e11, e22, e12), S = dpsi/de, C = d2psi/de2 (11,11; 11,22; 22,22; 12,12; all others are 0). */
 double abut_fabric(const abut_membrane *law, double k, const double e[3], double S[3], double C[4]);
 
 #endif

@@ -133,7 +133,7 @@ abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, dou
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "energy of thin elements: %zu partial sums", nb);
-    const abut_thin_ask ask = { t, x, parts, kappa, 1, NULL };
+    const abut_thin_ask ask = { .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = 1 };
 
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
@@ -173,7 +173,7 @@ abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, d
     const abut_mark mark = abut_arena_mark(scratch);
     double *f = ABUT_ROOM(scratch, double, 12 * n);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "forces of %zu thin elements", n);
-    const abut_thin_ask ask = { t, x, parts, kappa, scale, NULL };
+    const abut_thin_ask ask = { .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale };
 
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
@@ -250,23 +250,28 @@ abut_status abut_thin_turn(const abut_thin *t, const double *z, const double *d,
     return ABUT_OK;
 }
 
+static void hessians(const abut_thin_ask *ask, double *H)
+{
+    const abut_thin *t = ask->t;
+    const size_t n = t->n, nb = abut_blocks(n);
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
+        abut_thin_shell_hessian(ask, shell.lo, shell.hi, H);
+        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
+            const abut_range r = of_kind(t, k, block.lo, block.hi);
+            abut_thin_bend_hessian(ask, k, r.lo, r.hi, H);
+        }
+    }
+}
+
 void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *H)
 {
-    abut_thin_hessian_ahead(t, x, parts, kappa, scale, NULL, H);
+    hessians(&(abut_thin_ask){ t, x, parts, kappa, scale, NULL, 1 }, H);
 }
 
 void abut_thin_hessian_ahead(const abut_thin *t, const double *x, int parts, double kappa, double scale, const double *tension,
                              double *H)
 {
-    const size_t n = t->n, nb = abut_blocks(n);
-    const abut_thin_ask ask = { t, x, parts, kappa, scale, tension };
-    #pragma omp parallel for schedule(static) if (nb > 2)
-    for (size_t b = 0; b < nb; b++) {
-        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
-        abut_thin_shell_hessian(&ask, shell.lo, shell.hi, H);
-        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
-            const abut_range r = of_kind(t, k, block.lo, block.hi);
-            abut_thin_bend_hessian(&ask, k, r.lo, r.hi, H);
-        }
-    }
+    hessians(&(abut_thin_ask){ t, x, parts, kappa, scale, tension, 0 }, H);
 }

@@ -46,7 +46,7 @@ ABUT_MUST_USE abut_status abut_thin_gradient(const abut_thin *t, const double *x
  * unused corners are left as they are.  scale >= 0, x of finite energy. */
 void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *H);
 
-/** The same with tension[nrd], N, for that of the rod segments; NULL: as it is at x.
+/** The same, = in place of +=, with tension[nrd], N, for that of the rod segments; NULL: as it is at x.
  *
  * A direction that turns the segments of a stiff rod also stretches them, by the square of the turn, and the tension at its end
  * says little about the one with which the rod will be in balance.  As a stiffness across the segments it would hold the next

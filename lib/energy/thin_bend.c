@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "energy/hinge.h"
 #include "energy/rod.h"
+#include "energy/two_modes.h"
 #include "linalg/bsr.h"
 #include "linalg/vec3.h"
 
@@ -42,17 +43,84 @@ static void element_at(const abut_thin_ask *a, int kind, size_t e, element *at)
     numbers(a->t, kind, e, &at->stiffness, &at->rest);
 }
 
+/* ---- four hinges ---- */
+
+/* Hinges e, e + 1, ..., of which n count; the others are copies of the first. */
+typedef struct group {
+    size_t n;
+    abut_lanes x[12], stiffness, rest;
+} group;
+
+static void group_at(const abut_thin_ask *a, size_t e, size_t hi, group *g)
+{
+    double x[12][ABUT_LANES], k[ABUT_LANES], rest[ABUT_LANES];
+    g->n = hi - e < ABUT_LANES ? hi - e : ABUT_LANES;
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const size_t which = l < g->n ? e + l : e;
+        for (size_t c = 0; c < 4; c++)
+            for (size_t d = 0; d < 3; d++) x[3 * c + d][l] = a->x[3 * (size_t)a->t->node[4 * which + c] + d];
+        numbers(a->t, ABUT_THIN_HINGE, which, &k[l], &rest[l]);
+    }
+    memcpy(g->x, x, sizeof x);
+    memcpy(&g->stiffness, k, sizeof k);
+    memcpy(&g->rest, rest, sizeof rest);
+}
+
+static double hinge_energies(const abut_thin_ask *a, size_t lo, size_t hi)
+{
+    double sum = 0;
+    group g;
+    for (; lo < hi; lo += g.n) {
+        abut_lanes E;
+        group_at(a, lo, hi, &g);
+        abut_hinge_energy_lanes(&g.stiffness, &g.rest, g.x, &E);
+        for (size_t l = 0; l < g.n; l++) sum += E[l];
+    }
+    return sum;
+}
+
+static void hinge_gradients(const abut_thin_ask *a, size_t lo, size_t hi, double *f)
+{
+    group g;
+    for (; lo < hi; lo += g.n) {
+        abut_lanes F[12];
+        group_at(a, lo, hi, &g);
+        const abut_lanes k = a->scale * g.stiffness;
+        abut_hinge_gradient_lanes(&k, &g.rest, g.x, F);
+        for (size_t l = 0; l < g.n; l++)
+            for (size_t i = 0; i < 12; i++) f[12 * (lo + l) + i] = F[i][l];
+    }
+}
+
+static void hinge_hessians(const abut_thin_ask *a, size_t lo, size_t hi, double *H)
+{
+    group g;
+    for (; lo < hi; lo += g.n) {
+        abut_lanes squares[48];
+        group_at(a, lo, hi, &g);
+        const abut_lanes k = a->scale * g.stiffness;
+        abut_hinge_squares_lanes(&k, &g.rest, g.x, squares);
+        for (size_t l = 0; l < g.n; l++) {
+            double v[48];
+            for (int i = 0; i < 48; i++) v[i] = squares[i][l];
+            if (a->add) abut_add_squares4(v, H + ABUT_PACKED * (lo + l));
+            else abut_set_squares4(v, H + ABUT_PACKED * (lo + l));
+        }
+    }
+}
+
+/* ---- all kinds ---- */
+
 double abut_thin_bend_energy(const abut_thin_ask *a, int kind, size_t lo, size_t hi)
 {
     double sum = 0;
-    for (size_t e = a->parts & ABUT_THIN_ELASTIC ? lo : hi; e < hi; e++) {
+    if (!(a->parts & ABUT_THIN_ELASTIC)) return 0;
+    if (kind == ABUT_THIN_HINGE) return hinge_energies(a, lo, hi);
+    for (size_t e = lo; e < hi; e++) {
         element at;
         element_at(a, kind, e, &at);
-        switch (kind) {
-        case ABUT_THIN_HINGE: sum += abut_hinge_energy(at.stiffness, at.rest, at.x); break;
-        case ABUT_THIN_ROD: sum += abut_rod_stretch_energy(at.stiffness, at.rest, at.x); break;
-        default: sum += abut_rod_bend_energy(at.stiffness, at.x);
-        }
+        sum += kind == ABUT_THIN_ROD ? abut_rod_stretch_energy(at.stiffness, at.rest, at.x)
+                                     : abut_rod_bend_energy(at.stiffness, at.x);
     }
     return sum;
 }
@@ -60,15 +128,17 @@ double abut_thin_bend_energy(const abut_thin_ask *a, int kind, size_t lo, size_t
 void abut_thin_bend_gradient(const abut_thin_ask *a, int kind, size_t lo, size_t hi, double *f)
 {
     memset(f + 12 * lo, 0, 12 * (hi - lo) * sizeof *f);
-    for (size_t e = a->parts & ABUT_THIN_ELASTIC ? lo : hi; e < hi; e++) {
+    if (!(a->parts & ABUT_THIN_ELASTIC)) return;
+    if (kind == ABUT_THIN_HINGE) {
+        hinge_gradients(a, lo, hi, f);
+        return;
+    }
+    for (size_t e = lo; e < hi; e++) {
         element at;
         element_at(a, kind, e, &at);
         const double k = a->scale * at.stiffness;
-        switch (kind) {
-        case ABUT_THIN_HINGE: abut_hinge_gradient(k, at.rest, at.x, f + 12 * e); break;
-        case ABUT_THIN_ROD: abut_rod_stretch_gradient(k, at.rest, at.x, f + 12 * e); break;
-        default: abut_rod_bend_gradient(k, at.x, f + 12 * e);
-        }
+        if (kind == ABUT_THIN_ROD) abut_rod_stretch_gradient(k, at.rest, at.x, f + 12 * e);
+        else abut_rod_bend_gradient(k, at.x, f + 12 * e);
     }
 }
 
@@ -80,17 +150,21 @@ static double tension_of(const abut_thin_ask *a, size_t e, const element *at)
 
 void abut_thin_bend_hessian(const abut_thin_ask *a, int kind, size_t lo, size_t hi, double *H)
 {
-    for (size_t e = a->parts & ABUT_THIN_ELASTIC ? lo : hi; e < hi; e++) {
+    const int elastic = a->parts & ABUT_THIN_ELASTIC;
+    if (!a->add && !(elastic && kind == ABUT_THIN_HINGE)) memset(H + ABUT_PACKED * lo, 0, ABUT_PACKED * (hi - lo) * sizeof *H);
+    if (!elastic) return;
+    if (kind == ABUT_THIN_HINGE) {
+        hinge_hessians(a, lo, hi, H);
+        return;
+    }
+    for (size_t e = lo; e < hi; e++) {
         element at;
         element_at(a, kind, e, &at);
         const double k = a->scale * at.stiffness;
-        switch (kind) {
-        case ABUT_THIN_HINGE: abut_hinge_hessian(k, at.rest, at.x, 1, H + ABUT_PACKED * e); break;
-        case ABUT_THIN_ROD:
+        if (kind == ABUT_THIN_ROD)
             abut_rod_stretch_hessian(k, at.rest, a->scale * fmax(0, tension_of(a, e, &at)), at.x, H + ABUT_PACKED * e);
-            break;
-        default: abut_rod_bend_hessian(k, at.x, 1, H + ABUT_PACKED * e);
-        }
+        else
+            abut_rod_bend_hessian(k, at.x, 1, H + ABUT_PACKED * e);
     }
 }
 

@@ -9,7 +9,7 @@
 double abut_thin_bend_energy(const abut_thin_ask *a, int kind, size_t lo, size_t hi);
 /** f[12 * element + 3 * corner + axis] = scale * dE/dx; 0 at unused corners. */
 void abut_thin_bend_gradient(const abut_thin_ask *a, int kind, size_t lo, size_t hi, double *f);
-/** H[ABUT_PACKED * element] += scale * d2E/dx2, projected. */
+/** H[ABUT_PACKED * element] = scale * d2E/dx2, projected; += where a->add. */
 void abut_thin_bend_hessian(const abut_thin_ask *a, int kind, size_t lo, size_t hi, double *H);
 /** Sum of their stiffnesses, J. */
 double abut_thin_bend_stiffness(const abut_thin *t);

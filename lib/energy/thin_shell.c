@@ -61,6 +61,16 @@ static terms terms_of(const abut_thin_ask *a, size_t shell)
                     a->parts & ABUT_THIN_BOUNDED && m->shell_limit ? m->shell_limit + 4 * shell : NULL };
 }
 
+/* The fabrics of a group; 0: none is asked of it. */
+static int fabrics_of(const abut_thin_ask *a, const group *g, abut_fabrics *f)
+{
+    const abut_membrane *law[ABUT_LANES];
+    int any = 0;
+    for (int l = 0; l < ABUT_LANES; l++) any |= (law[l] = terms_of(a, g->t[l]).fabric) != NULL;
+    if (any) abut_fabrics_take(law, f);
+    return any;
+}
+
 /* Membrane and limits together, as far as they are functions of the principal stretches. */
 static abut_plane_principal principal(const abut_thin_ask *a, const terms *w, const double s[2])
 {
@@ -72,17 +82,18 @@ static abut_plane_principal principal(const abut_thin_ask *a, const terms *w, co
 
 double abut_thin_shell_energy(const abut_thin_ask *a, size_t lo, size_t hi)
 {
-    const double k = abut_strain_stiffening(a->kappa);
     double sum = 0;
     group g;
     for (; lo < hi; lo += g.n) {
+        abut_lanes woven = ABUT_LANES_ALL(0.);
+        abut_fabrics f;
         group_at(a, lo, hi, &g);
+        if (fabrics_of(a, &g, &f)) abut_fabrics_psi(&f, abut_strain_stiffening(a->kappa), g.s, g.V, &woven);
         for (size_t l = 0; l < g.n; l++) {
-            const double s[2] = { g.s[0][l], g.s[1][l] }, V[4] = { g.V[0][l], g.V[1][l], g.V[2][l], g.V[3][l] };
+            const double s[2] = { g.s[0][l], g.s[1][l] };
             const terms w = terms_of(a, g.t[l]);
             if (!(s[0] > 0 && s[1] > 0)) return INFINITY;
-            const abut_plane_principal p = principal(a, &w, s);
-            sum += a->t->vol[g.t[l]] * (w.fabric ? p.psi + abut_fabric_psi(w.fabric, k, s, V) : p.psi);
+            sum += a->t->vol[g.t[l]] * (principal(a, &w, s).psi + woven[l]);
         }
     }
     return sum;
@@ -107,23 +118,24 @@ static void corner_forces(const group *g, size_t l, double w, const double *B, c
 
 void abut_thin_shell_gradient(const abut_thin_ask *a, size_t lo, size_t hi, double *f)
 {
-    const double k = abut_strain_stiffening(a->kappa);
     group g;
     for (; lo < hi; lo += g.n) {
+        abut_lanes woven[4] = { ABUT_LANES_ALL(0.), ABUT_LANES_ALL(0.), ABUT_LANES_ALL(0.), ABUT_LANES_ALL(0.) };
+        abut_fabrics laws;
         group_at(a, lo, hi, &g);
+        if (fabrics_of(a, &g, &laws)) abut_fabrics_stress(&laws, abut_strain_stiffening(a->kappa), g.s, g.V, woven);
         for (size_t l = 0; l < g.n; l++) {
             const size_t t = g.t[l];
-            const double s[2] = { g.s[0][l], g.s[1][l] }, V[4] = { g.V[0][l], g.V[1][l], g.V[2][l], g.V[3][l] };
+            const double s[2] = { g.s[0][l], g.s[1][l] };
             const terms w = terms_of(a, t);
             const abut_plane_principal p = principal(a, &w, s);
-            abut_plane_frame frame = { .P = { p.d[0], 0, 0, p.d[1] } };
-            if (w.fabric) abut_fabric_stress(w.fabric, k, s, V, &frame);
-            corner_forces(&g, l, a->scale * a->t->vol[t], a->t->B + 4 * t, frame.P, f + 12 * t);
+            const double P[4] = { p.d[0] + woven[0][l], woven[1][l], woven[2][l], p.d[1] + woven[3][l] };
+            corner_forces(&g, l, a->scale * a->t->vol[t], a->t->B + 4 * t, P, f + 12 * t);
         }
     }
 }
 
-/* Second derivatives of four shells in their frames, scaled by volume. */
+/* Second derivatives of four shells in their frames, in the end scaled by volume. */
 typedef struct frames {
     abut_lanes G[16], R[3];
 } frames;
@@ -169,18 +181,31 @@ static void pack(const frames *h, const abut_lanes *U, const abut_lanes *B, cons
     for (int k = 0; k < 9; k++) H[B00 + k] = -(H[B01 + k] + H[B02 + k]);
 }
 
-static void frames_put(const abut_thin_ask *a, const group *g, int l, frames *out)
+/* What is a function of the principal stretches, of shell l of the group. */
+static void frame_put(const abut_thin_ask *a, const group *g, int l, frames *out)
 {
-    const size_t t = g->t[l];
-    const double s[2] = { g->s[0][l], g->s[1][l] }, V[4] = { g->V[0][l], g->V[1][l], g->V[2][l], g->V[3][l] };
-    const double scale = a->scale * a->t->vol[t];
-    const terms w = terms_of(a, t);
-    const abut_plane_principal p = principal(a, &w, s);
-    abut_plane_frame f;
-    abut_plane_project(&p, s, &f);
-    if (w.fabric) abut_fabric_hessian(w.fabric, abut_strain_stiffening(a->kappa), s, V, &f);
-    for (int k = 0; k < 16; k++) out->G[k][l] = scale * f.G[k];
-    for (int k = 0; k < 3; k++) out->R[k][l] = scale * f.R[k];
+    const double s[2] = { g->s[0][l], g->s[1][l] };
+    const terms w = terms_of(a, g->t[l]);
+    abut_plane_frame f = { .P = { 0 } };
+    if (w.isotropic || w.limit) {
+        const abut_plane_principal p = principal(a, &w, s);
+        abut_plane_project(&p, s, &f);
+    }
+    for (int k = 0; k < 16; k++) out->G[k][l] = f.G[k];
+    for (int k = 0; k < 3; k++) out->R[k][l] = f.R[k];
+}
+
+static void frames_of(const abut_thin_ask *a, const group *g, frames *out)
+{
+    abut_lanes scale;
+    abut_fabrics f;
+    for (int l = 0; l < ABUT_LANES; l++) {
+        frame_put(a, g, l, out);
+        scale[l] = a->scale * a->t->vol[g->t[l]];
+    }
+    if (fabrics_of(a, g, &f)) abut_fabrics_hessian(&f, abut_strain_stiffening(a->kappa), g->s, g->V, out->G, out->R);
+    for (int k = 0; k < 16; k++) out->G[k] *= scale;
+    for (int k = 0; k < 3; k++) out->R[k] *= scale;
 }
 
 void abut_thin_shell_hessian(const abut_thin_ask *a, size_t lo, size_t hi, double *H)
@@ -191,15 +216,14 @@ void abut_thin_shell_hessian(const abut_thin_ask *a, size_t lo, size_t hi, doubl
         abut_lanes B[4], K[ABUT_PACKED];
         frames h;
         group_at(a, lo, hi, &g);
-        for (int l = 0; l < ABUT_LANES; l++) {
-            frames_put(a, &g, l, &h);
+        frames_of(a, &g, &h);
+        for (int l = 0; l < ABUT_LANES; l++)
             for (int k = 0; k < 4; k++) B[k][l] = a->t->B[4 * g.t[l] + (size_t)k];
-        }
         pack(&h, g.U, B, g.V, K);
         for (size_t l = 0; l < g.n; l++) {
             double *to = H + ABUT_PACKED * (lo + l);
             for (size_t b = 0; b < sizeof used / sizeof *used; b++)
-                for (size_t k = used[b]; k < used[b] + 9; k++) to[k] += K[k][l];
+                for (size_t k = used[b]; k < used[b] + 9; k++) to[k] = a->add ? to[k] + K[k][l] : K[k][l];
         }
     }
 }

@@ -12,6 +12,7 @@ typedef struct abut_thin_ask {
     double kappa;           /* Pa */
     double scale;
     const double *tension;  /* [nrd] N, of Hessians; NULL: as it is at x */
+    int add;                /* Hessians are added to what is there */
 } abut_thin_ask;
 
 /** Each for the shells lo .. hi - 1, which are the elements of the same numbers.  Energy: J, not finite when one is
@@ -19,7 +20,7 @@ typedef struct abut_thin_ask {
 double abut_thin_shell_energy(const abut_thin_ask *a, size_t lo, size_t hi);
 /** f[12 * element + 3 * corner + axis] = scale * dE/dx; 0 at the unused corner. */
 void abut_thin_shell_gradient(const abut_thin_ask *a, size_t lo, size_t hi, double *f);
-/** H[ABUT_PACKED * element] += scale * d2E/dx2, projected. */
+/** H[ABUT_PACKED * element] = scale * d2E/dx2, projected; += where a->add.  Blocks of the unused corner stay as they are. */
 void abut_thin_shell_hessian(const abut_thin_ask *a, size_t lo, size_t hi, double *H);
 
 #endif

@@ -44,9 +44,8 @@ void abut_two_modes_add_positive(int corners, double d, double o, const double *
 }
 
 /* Rows of the sum, four entries at a time; of row 3 a + i the blocks from column 3 a on are packed.  Unrolled, the vectors stay
- * in registers and every place is a constant. */
-ABUT_LANES_CLONES
-void abut_add_squares4(const double *v, double *H)
+ * in registers and every place is a constant; `more` is a literal. */
+ABUT_LANES_INLINE void squares4(int more, const double *v, double *H)
 {
     abut_lanes w[4][3];
     memcpy(w, v, sizeof w);
@@ -64,6 +63,21 @@ void abut_add_squares4(const double *v, double *H)
             #pragma GCC unroll 4
             for (int b = a; b < 4; b++)
                 #pragma GCC unroll 3
-                for (int j = 0; j < 3; j++) H[FIRST[a] + 9 * (b - a) + 3 * i + j] += entry[3 * b + j];
+                for (int j = 0; j < 3; j++) {
+                    double *to = &H[FIRST[a] + 9 * (b - a) + 3 * i + j];
+                    *to = more ? *to + entry[3 * b + j] : entry[3 * b + j];
+                }
         }
+}
+
+ABUT_LANES_CLONES
+void abut_add_squares4(const double *v, double *H)
+{
+    squares4(1, v, H);
+}
+
+ABUT_LANES_CLONES
+void abut_set_squares4(const double *v, double *H)
+{
+    squares4(0, v, H);
 }

@@ -15,6 +15,8 @@ void abut_two_modes_add_positive(int corners, double d, double o, const double *
 void abut_two_modes_positive(int corners, double d, double o, const double *u, const double *w, double *v);
 /** H[ABUT_PACKED] += the sum of v v^T over four such vectors of four corners, v[4 * 12]. */
 void abut_add_squares4(const double *v, double *H);
+/** The same with =. */
+void abut_set_squares4(const double *v, double *H);
 
 /** row[3 corners] = scale (weight x dir): the component along dir of a weighted sum of the corners. */
 static inline void abut_mode_row(int corners, const double *weight, abut_vec3 dir, double scale, double *row)

@@ -32,6 +32,7 @@ INLINE void turn(int n, abut_lanes *A, abut_lanes *Q, int p, int q, const abut_l
 
 INLINE void project(int n, abut_lanes *A)
 {
+    const int odd = n - 1 + n % 2;
     abut_lanes D[25], Q[25], small = ABUT_LANES_ALL(0.);
     for (int i = 0; i < n * n; i++) {
         D[i] = A[i];
@@ -42,11 +43,14 @@ INLINE void project(int n, abut_lanes *A)
     small = 0.5 * DBL_EPSILON * small + TINY;
     for (int sweep = 0; sweep < 20; sweep++) {   /* six are many */
         abut_lane_mask turned = { 0 };
-        for (int r = 0; r < n; r++)   /* round robin: the pairs of one round are disjoint, so their latencies overlap */
-            for (int k = 1; k <= n / 2; k++) {
-                const int a = (r + k) % n, b = (r + n - k) % n;
+        /* round robin: the pairs of one round are disjoint, so their latencies overlap; of an even number the last stands still */
+        for (int r = 0; r < odd; r++) {
+            for (int k = 1; k <= odd / 2; k++) {
+                const int a = (r + k) % odd, b = (r + odd - k) % odd;
                 turn(n, D, Q, a < b ? a : b, a < b ? b : a, &small, &turned);
             }
+            if (odd < n) turn(n, D, Q, r, odd, &small, &turned);
+        }
         if (!abut_lanes_any(&turned)) break;
     }
     for (int k = 0; k < n; k++) {
@@ -62,6 +66,12 @@ ABUT_LANES_CLONES
 void abut_psd_project3_lanes(abut_lanes *A)
 {
     project(3, A);
+}
+
+ABUT_LANES_CLONES
+void abut_psd_project4_lanes(abut_lanes *A)
+{
+    project(4, A);
 }
 
 ABUT_LANES_CLONES

@@ -27,7 +27,7 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     *d = (abut_direction){ .method = method, .threads = threads, .initial.kind = method };
     d->tet_H = malloc((nt * ABUT_PACKED + 1) * sizeof(double));
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
-    d->thin_H = malloc((p->thin.n * ABUT_PACKED + 1) * sizeof(double));
+    d->thin_H = calloc(p->thin.n * ABUT_PACKED + 1, sizeof(double));     /* unused corners stay 0 */
     d->thin_row = malloc((4 * p->thin.n + 1) * sizeof(int32_t));
     d->perm = malloc(nv * sizeof(int32_t));
     d->tets.node_row = malloc(nv * sizeof(int32_t));

@@ -173,7 +173,6 @@ static abut_status thin_energy(const abut_problem *p, const double *x, double *s
 void abut_problem_thin_hessian(const abut_problem *p, const double *x, const double *tension, double *H)
 {
     const double share = p->w.share, *z = abut_problem_elastic_point(p, x);
-    memset(H, 0, p->thin.n * ABUT_PACKED * sizeof *H);
     abut_thin_hessian_ahead(&p->thin, z, parts_there(p), p->strain_kappa, p->w.psi * share * share, tension, H);
     if (parts_here(p)) abut_thin_hessian(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, force_scale(p), H);
     abut_air_hessian(&p->air, z, p->w.psi * share * share, H);

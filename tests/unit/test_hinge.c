@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "energy/hinge.h"
 #include "energy/rod.h"
+#include "energy/two_modes.h"
 #include "linalg/bsr.h"
 #include "linalg/spd.h"
 #include "linalg/vec3.h"
@@ -627,6 +628,36 @@ TEST(squares_with_alternating_diagonals_have_their_closed_form_too)
     }
 }
 
+/* each beside others, in every place, one of them without a normal */
+TEST(four_hinges_at_once_are_single_ones_whatever_the_company)
+{
+    abut_rng r = { 11 };
+    for (int k = 0; k < 500; k++) {
+        double x[ABUT_LANES][12], g[12];
+        abut_lanes at[12], stiffness, rest, E, F[12], v[48];
+        for (int l = 0; l < ABUT_LANES; l++) {
+            for (int i = 0; i < 12; i++) x[l][i] = abut_rng_real(&r, -1, 1);
+            if (abut_rng_below(&r, 8) == 0) memcpy(x[l] + 6, x[l], 3 * sizeof *x[l]);
+            for (int i = 0; i < 12; i++) at[i][l] = x[l][i];
+            stiffness[l] = abut_rng_real(&r, 0, 5);
+            rest[l] = abut_rng_real(&r, -PI, PI);
+        }
+        abut_hinge_energy_lanes(&stiffness, &rest, at, &E);
+        abut_hinge_gradient_lanes(&stiffness, &rest, at, F);
+        abut_hinge_squares_lanes(&stiffness, &rest, at, v);
+        for (int l = 0; l < ABUT_LANES; l++) {
+            double H[ABUT_PACKED] = { 0 }, Hl[ABUT_PACKED] = { 0 }, vl[48];
+            CHECK(E[l] == abut_hinge_energy(stiffness[l], rest[l], x[l]));
+            abut_hinge_gradient(stiffness[l], rest[l], x[l], g);
+            for (int i = 0; i < 12; i++) CHECK(F[i][l] == g[i]);
+            for (int i = 0; i < 48; i++) vl[i] = v[i][l];
+            abut_add_squares4(vl, Hl);
+            abut_hinge_hessian(stiffness[l], rest[l], x[l], 1, H);
+            CHECK(!memcmp(H, Hl, sizeof H));
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -651,5 +682,6 @@ int main(int argc, char **argv)
     RUN(a_rod_without_direction_or_folded_back_is_infinite_never_nan);
     RUN(equilateral_triangles_are_a_plate_of_poisson_ratio_minus_a_third);
     RUN(squares_with_alternating_diagonals_have_their_closed_form_too);
+    RUN(four_hinges_at_once_are_single_ones_whatever_the_company);
     return check_done();
 }

@@ -138,7 +138,7 @@ TEST(four_projections_at_once_equal_single_ones_whatever_the_company)
 {
     abut_rng r = { 5 };
     for (int k = 0; k < 2000; k++) {
-        const int n = k % 2 ? 3 : 5;
+        const int n = 3 + k % 3;
         double A[ABUT_LANES][25], B[ABUT_LANES][25];
         abut_lanes L[25], R[25];
         for (int l = 0; l < ABUT_LANES; l++) {   /* random, semidefinite, zero, graded: in any mix */
@@ -154,6 +154,7 @@ TEST(four_projections_at_once_equal_single_ones_whatever_the_company)
             abut_psd_project(n, B[l]);
         }
         if (n == 3) abut_psd_project3_lanes(L), abut_psd_project3_lanes(R);
+        else if (n == 4) abut_psd_project4_lanes(L), abut_psd_project4_lanes(R);
         else abut_psd_project5_lanes(L), abut_psd_project5_lanes(R);
         for (int l = 0; l < ABUT_LANES; l++)
             for (int i = 0; i < n * n; i++) {
