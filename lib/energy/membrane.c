@@ -257,7 +257,8 @@ static void project2_lanes(const abut_lane_mask *is, abut_lanes A[3])
 }
 
 ABUT_LANES_CLONES
-void abut_fabrics_hessian(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *G, abut_lanes *R)
+void abut_fabrics_hessian(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *G,
+                          abut_lanes *R)
 {
     abut_lanes e[3], S[3], T[3], C[4], D[3][4], M[16];
     abut_lane_mask taut, stiff;

@@ -152,15 +152,19 @@ abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, dou
     return ABUT_OK;
 }
 
-/* g += f, forces of corners */
-static void gather(const abut_thin *t, const double *f, double *g)
+/* g += f, forces of corners of all elements, or of those that turn: shells and rod segments */
+static void gather(const abut_thin *t, int turning, const double *f, double *g)
 {
+    const size_t shells = 4 * t->first[ABUT_THIN_HINGE], rods = 4 * t->first[ABUT_THIN_ROD], bends = 4 * t->first[ABUT_THIN_BEND];
     const int32_t nv = t->model->nv;
     #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < nv; i++) {
         double sum[3] = { 0, 0, 0 };
-        for (int32_t k = t->inc_first[i]; k < t->inc_first[i + 1]; k++)
-            for (int d = 0; d < 3; d++) sum[d] += f[3 * (size_t)t->inc[k] + (size_t)d];
+        for (int32_t k = t->inc_first[i]; k < t->inc_first[i + 1]; k++) {
+            const size_t c = (size_t)t->inc[k];
+            if (turning && c >= shells && (c < rods || c >= bends)) continue;
+            for (size_t d = 0; d < 3; d++) sum[d] += f[3 * c + d];
+        }
         for (int d = 0; d < 3; d++) g[3 * (size_t)i + (size_t)d] += sum[d];
     }
 }
@@ -185,7 +189,7 @@ abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, d
         }
     }
 
-    gather(t, f, g);
+    gather(t, 0, f, g);
     abut_arena_release(scratch, mark);
     return ABUT_OK;
 }
@@ -198,18 +202,31 @@ static void edges(const abut_thin *t, size_t e, int k, const double *x, double b
         for (int i = 0; i < 3; i++) to[3 * (c - 1) + i] = by * (x[3 * (size_t)t->node[4 * e + (size_t)c] + (size_t)i] - first[i]);
 }
 
+/* f += h u, and f += h^T u. */
+static inline void pull_block(const double *h, const double *u, double *f)
+{
+    for (int i = 0; i < 3; i++) f[i] += h[3 * i] * u[0] + h[3 * i + 1] * u[1] + h[3 * i + 2] * u[2];
+}
+
+static inline void pull_transposed(const double *h, const double *u, double *f)
+{
+    for (int i = 0; i < 3; i++) f[i] += h[i] * u[0] + h[3 + i] * u[1] + h[6 + i] * u[2];
+}
+
 /* f[12] = H (0, u), corners of the element; returns half of u.f.  u[3 k], H packed. */
 static double pull(int k, const double *H, const double *u, double f[12])
 {
-    static const int block[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
+    enum { B01 = 9, B02 = 18, B11 = 36, B12 = 45, B22 = 63 };
     double work = 0;
     memset(f, 0, 12 * sizeof *f);
-    for (int a = 0; a <= k; a++)
-        for (int b = 1; b <= k; b++) {
-            const double *h = H + 9 * block[a][b];
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++) f[3 * a + i] += (a <= b ? h[3 * i + j] : h[3 * j + i]) * u[3 * (b - 1) + j];
-        }
+    pull_block(H + B01, u, f);
+    pull_block(H + B11, u, f + 3);
+    if (k == 2) {
+        pull_block(H + B02, u + 3, f);
+        pull_block(H + B12, u + 3, f + 3);
+        pull_transposed(H + B12, u, f + 6);
+        pull_block(H + B22, u + 3, f + 6);
+    }
     for (int i = 0; i < 3 * k; i++) work += 0.5 * u[i] * f[3 + i];
     return work;
 }
@@ -228,7 +245,6 @@ abut_status abut_thin_turn(const abut_thin *t, const double *z, const double *d,
     for (size_t b = 0; b < nb; b++) {
         const abut_range block = abut_block(n, b);
         double sum = 0;
-        memset(f + 12 * block.lo, 0, 12 * (block.hi - block.lo) * sizeof *f);
         for (int kind = ABUT_THIN_SHELL; kind <= ABUT_THIN_ROD; kind += ABUT_THIN_ROD - ABUT_THIN_SHELL) {
             const int k = kind == ABUT_THIN_SHELL ? 2 : 1;
             const abut_range r = of_kind(t, kind, block.lo, block.hi);
@@ -245,7 +261,7 @@ abut_status abut_thin_turn(const abut_thin *t, const double *z, const double *d,
         part[b] = sum;
     }
     *cost = abut_sum(part, nb);
-    gather(t, f, g);
+    gather(t, 1, f, g);
     abut_arena_release(scratch, mark);
     return ABUT_OK;
 }

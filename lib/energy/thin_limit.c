@@ -17,6 +17,8 @@ typedef struct metric {
     double m[3], d[3], q[3];
 } metric;
 
+static double norm2(double a, double b) { return sqrt(a * a + b * b); }
+
 static double product(const double A[6], int i, const double B[6], int j)
 {
     return A[i] * B[j] + A[2 + i] * B[2 + j] + A[4 + i] * B[4 + j];
@@ -41,8 +43,8 @@ static double slope(const double v[3], double a) { return v[1] + 2 * a * v[2]; }
 /* the larger eigenvalue, a convex function of a, and its derivative */
 static double larger(const metric *c, double a, double *dl)
 {
-    const double d = at(c->d, a), q = at(c->q, a), dd = slope(c->d, a), dq = slope(c->q, a), root = hypot(d, q);
-    *dl = slope(c->m, a) + (root > 0 ? (d * dd + q * dq) / root : hypot(dd, dq));
+    const double d = at(c->d, a), q = at(c->q, a), dd = slope(c->d, a), dq = slope(c->q, a), root = norm2(d, q);
+    *dl = slope(c->m, a) + (root > 0 ? (d * dd + q * dq) / root : norm2(dd, dq));
     return at(c->m, a) + root;
 }
 
@@ -68,7 +70,7 @@ static void singular_values(const double F[6], double *low, double *high)
 {
     const double pp = product(F, 0, F, 0), qq = product(F, 1, F, 1), pq = product(F, 0, F, 1);
     const double n[3] = { F[2] * F[5] - F[4] * F[3], F[4] * F[1] - F[0] * F[5], F[0] * F[3] - F[2] * F[1] };
-    *high = sqrt(0.5 * (pp + qq) + hypot(0.5 * (pp - qq), pq));
+    *high = sqrt(0.5 * (pp + qq) + norm2(0.5 * (pp - qq), pq));
     *low = *high > 0 ? sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / *high : 0;
 }
 
@@ -114,6 +116,7 @@ static double strain_step(const double F[6], const double G[6], const double bou
         const double e0 = strain_of(F, k), e1 = 0.5 * (product(F, i, G, j) + product(G, i, F, j));
         const double e2 = 0.5 * product(G, i, G, j), left = (1 - slack) * (bound[k] - fabs(e0)), end = e0 < 0 ? -1 : 1;
         if (!(left > 0)) return 0;
+        if (left > fabs(e1) + fabs(e2)) continue;
         /* on the side where e0 is `left` is left; on the other 2 |e0| more */
         step = fmin(step, first_root(left, -end * e1, -end * e2));
         step = fmin(step, first_root(left + 2 * fabs(e0), end * e1, end * e2));
@@ -141,15 +144,20 @@ static double shell_step(const abut_thin *t, const double *x, const double *p, s
     const double *row = t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL;
     const abut_membrane *law = law_of(t, shell);
     const int below = acts(row, 0) || injective(law), above = acts(row, 1);
-    double F[6], G[6], low, high, step = 1;
+    double F[6], G[6], low, high, change = 0, step = 1;
     if (!below && !above && !law->strain) return 1;
     abut_shell_gradient_of(t, x, shell, F);
     abut_shell_gradient_of(t, p, shell, G);
     singular_values(F, &low, &high);
-    if (above) step = fmin(step, abut_stretch_step_high(F, G, high + (1 - slack) * (row[ABUT_STRETCH_HIGH] - high)));
+    for (int i = 0; i < 6; i++) change += G[i] * G[i];
+    change = (1 + 1e-9) * sqrt(change);     /* no singular value changes by more */
+    if (above) {
+        const double most = high + (1 - slack) * (row[ABUT_STRETCH_HIGH] - high);
+        if (!(high + change < most)) step = fmin(step, abut_stretch_step_high(F, G, most));
+    }
     if (below) {
-        const double least = acts(row, 0) ? row[ABUT_STRETCH_LOW] : 0;
-        step = fmin(step, abut_stretch_step_low(F, G, low - (1 - slack) * (low - least)));
+        const double least = low - (1 - slack) * (low - (acts(row, 0) ? row[ABUT_STRETCH_LOW] : 0));
+        if (!(low - change > least)) step = fmin(step, abut_stretch_step_low(F, G, least));
     }
     if (law->strain) step = fmin(step, strain_step(F, G, law->strain, slack));
     return step;
@@ -235,8 +243,9 @@ static void take(abut_thin_stretch *s, const abut_thin_stretch *o)
 static abut_thin_stretch stretch_of(const abut_thin *t, const double *x, size_t shell)
 {
     double F[6], s[2];
-    abut_shell_deformation(t, x, (int32_t)shell, F, s);
-    abut_thin_stretch o = { fmin(s[0], s[1]), fmax(s[0], s[1]), (int32_t)shell, (int32_t)shell, 1, (int32_t)shell };
+    abut_shell_gradient_of(t, x, shell, F);
+    singular_values(F, &s[0], &s[1]);
+    abut_thin_stretch o = { s[0], s[1], (int32_t)shell, (int32_t)shell, 1, (int32_t)shell };
     if (t->model->shell_limit) o.room = abut_stretch_room(t->model->shell_limit + 4 * shell, s);
     o.room = fmin(o.room, strain_room(F, law_of(t, shell)->strain));
     return o;

@@ -43,7 +43,7 @@ INLINE void project(int n, abut_lanes *A)
     small = 0.5 * DBL_EPSILON * small + TINY;
     for (int sweep = 0; sweep < 20; sweep++) {   /* six are many */
         abut_lane_mask turned = { 0 };
-        /* round robin: the pairs of one round are disjoint, so their latencies overlap; of an even number the last stands still */
+        /* round robin: the pairs of one round are disjoint, so their latencies overlap; the last of an even number stays */
         for (int r = 0; r < odd; r++) {
             for (int k = 1; k <= odd / 2; k++) {
                 const int a = (r + k) % odd, b = (r + odd - k) % odd;

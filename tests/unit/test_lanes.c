@@ -26,7 +26,8 @@ TEST(angles_are_those_of_the_library)
 
 TEST(angles_of_the_axes_and_diagonals_are_exact)
 {
-    static const double at[9][2] = { { 1, 0 }, { 1, 1 }, { 0, 1 }, { -1, 1 }, { -1, 0. }, { -1, -1 }, { 0, -1 }, { 1, -1 }, { 1, -0. } };
+    static const double at[9][2] = { { 1, 0 }, { 1, 1 }, { 0, 1 }, { -1, 1 }, { -1, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 },
+                                     { 1, -0. } };
     for (int k = 0; k < 9; k++) {
         const abut_lanes x = ABUT_LANES_ALL(at[k][0]), y = ABUT_LANES_ALL(at[k][1]);
         abut_lanes a;
