@@ -200,11 +200,34 @@ static void drop(abut_path *p, int from, int to)
     p->n -= to - from;
 }
 
-/* Drops what a free straight line bridges of the points from the first-th on: all between, or one by one. */
+/* *reach: the furthest point up to `end` that a free straight line from `base` was found to lead to.  The next point is one; the
+ * first tried is *stride points on, and so far it went last time: then twice as far as what is free, and half as far as what is
+ * not. */
+static abut_status reach_from(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int base, int end, int *stride,
+                              abut_candidate_search *near, int *reach, abut_err *err)
+{
+    int lo = base + 1, beyond = end + 1, is_free;
+    while (beyond - lo > 1) {
+        const int known = beyond <= end, at = known ? lo + (beyond - lo) / 2 : lo + *stride < end ? lo + *stride : end;
+        const abut_status rc = line_is_free(p, cm, fixed, base, at, near, &is_free, err);
+        if (rc) return rc;
+        if (is_free) {
+            lo = at;
+            *stride *= 2;
+        } else {
+            beyond = at;
+        }
+    }
+    *reach = lo;
+    *stride = lo - base > 1 ? lo - base - 1 : 1;
+    return ABUT_OK;
+}
+
+/* Drops what a free straight line bridges of the points from the first-th on: all between, or some. */
 static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int first, abut_candidate_search *near,
                           abut_err *err)
 {
-    int is_free = 0;
+    int is_free = 0, stride = 1;
     if (p->n - first <= 2) return ABUT_OK;
     abut_status rc = line_is_free(p, cm, fixed, first, p->n - 1, near, &is_free, err);
     if (rc || is_free) {
@@ -212,13 +235,10 @@ static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *
         p->proven = !rc;
         return rc;
     }
-    for (int base = first, next = first + 1; next + 1 < p->n && !rc;) {
-        rc = line_is_free(p, cm, fixed, base, next + 1, near, &is_free, err);
-        if (rc) break;
-        if (is_free)
-            drop(p, next, next + 1);
-        else
-            base = next++;
+    for (int base = first; base + 2 < p->n && !rc; base++) {
+        int reach = base + 1;
+        rc = reach_from(p, cm, fixed, base, base == first ? p->n - 2 : p->n - 1, &stride, near, &reach, err);
+        drop(p, base + 1, reach);
     }
     return rc;
 }

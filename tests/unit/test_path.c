@@ -101,7 +101,7 @@ static void go(abut_path *path, const pair_of_boxes *b, double *const *x, int k,
 /* A quarter of a turn around the first box, while both drift along: points are dropped exactly where lines are free. */
 TEST(points_stay_where_no_free_line_bridges_them)
 {
-    enum { N = 7 };
+    enum { N = 20 };
     pair_of_boxes b;
     boxes_open(&b);
     const size_t n3 = 3 * (size_t)b.model.nv;
