@@ -139,15 +139,16 @@ abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, 
     return ABUT_OK;
 }
 
-static void add_scaled(const double *K, size_t n, double scale, double *H)
-{
-    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
-    for (size_t i = 0; i < n; i++) H[i] += scale * K[i];
-}
-
-void abut_damping_hessian(const abut_damping *d, int32_t nt, const abut_thin *t, double scale, double *H, double *thin_H)
+void abut_damping_tet_hessian(const abut_damping *d, size_t lo, size_t hi, double scale, double *H)
 {
     if (!d->K) return;
-    add_scaled(d->K, (size_t)nt * ABUT_PACKED, scale, H);
-    add_scaled(d->thin_K, t->n * ABUT_PACKED, scale, thin_H);
+    const double *K = d->K + ABUT_PACKED * lo;
+    for (size_t i = 0; i < ABUT_PACKED * (hi - lo); i++) H[i] += scale * K[i];
+}
+
+void abut_damping_thin_hessian(const abut_damping *d, const abut_thin *t, double scale, double *H)
+{
+    if (!d->K) return;
+    #pragma omp parallel for schedule(static) if (t->n >= ABUT_PAR_MIN)
+    for (size_t i = 0; i < t->n * ABUT_PACKED; i++) H[i] += scale * d->thin_K[i];
 }

@@ -33,8 +33,9 @@ ABUT_MUST_USE abut_status abut_damping_energy(const abut_damping *d, const abut_
 ABUT_MUST_USE abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_thin *t,
                                                 const double *x, const double *c, double scale, double *g,
                                                 abut_arena *scratch, abut_err *err);
-/** H[nt * ABUT_PACKED] and thin_H[t->n * ABUT_PACKED] += the part of stiffness; that of mass is scale * a_M * m on the
- * diagonal. */
-void abut_damping_hessian(const abut_damping *d, int32_t nt, const abut_thin *t, double scale, double *H, double *thin_H);
+/** The part of stiffness (that of mass is scale * a_M * m on the diagonal): H[(hi - lo) * ABUT_PACKED] += that of tets [lo, hi);
+ * H[t->n * ABUT_PACKED] += that of thin elements. */
+void abut_damping_tet_hessian(const abut_damping *d, size_t lo, size_t hi, double scale, double *H);
+void abut_damping_thin_hessian(const abut_damping *d, const abut_thin *t, double scale, double *H);
 
 #endif

@@ -43,19 +43,35 @@ static abut_status check_materials(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status rest_shapes(abut_elastic *e, abut_err *err)
+/* B of tet t; returns its volume */
+static double rest_shape(const abut_model *m, int32_t t, double B[9])
+{
+    double D[9];
+    edge_matrix(m->tet + 4 * (size_t)t, m->X, D);
+    return abut_m3_inverse(B, D) / 6;
+}
+
+abut_status abut_elastic_check(const abut_model *m, abut_err *err)
+{
+    if (m->nt > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "%d tets: more than %d", m->nt, INT32_MAX / 4);
+    const abut_status rc = check_materials(m, err);
+    if (rc) return rc;
+    for (int32_t t = 0; t < m->nt; t++) {
+        double B[9];
+        const double volume = rest_shape(m, t, B);
+        if (!(volume > 0)) return abut_fail(err, ABUT_E_GEOM, "tet %d: rest volume %g m^3, expected > 0", t, volume);
+    }
+    return ABUT_OK;
+}
+
+static void rest_shapes(abut_elastic *e)
 {
     const abut_model *m = e->model;
     for (int32_t t = 0; t < m->nt; t++) {
-        double D[9];
-        edge_matrix(m->tet + 4 * (size_t)t, m->X, D);
-        e->vol[t] = abut_m3_inverse(e->B + 9 * (size_t)t, D) / 6;
-        if (!(e->vol[t] > 0))
-            return abut_fail(err, ABUT_E_GEOM, "tet %d: rest volume %g m^3, expected > 0", t, e->vol[t]);
         const int32_t mat = m->tet_mat[t];
+        e->vol[t] = rest_shape(m, t, e->B + 9 * (size_t)t);
         abut_lame(m->mat_young[mat], m->mat_poisson[mat], &e->lame[2 * (size_t)t], &e->lame[2 * (size_t)t + 1]);
     }
-    return ABUT_OK;
 }
 
 /* What materials have besides their moduli. */
@@ -92,8 +108,7 @@ static void incidence(abut_elastic *e)
 abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *err)
 {
     *e = (abut_elastic){ .model = m };
-    if (m->nt > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "%d tets: more than %d", m->nt, INT32_MAX / 4);
-    abut_status rc = check_materials(m, err);
+    abut_status rc = abut_elastic_check(m, err);
     if (rc) return rc;
     const size_t nt = m->nt ? (size_t)m->nt : 1;
     e->B = malloc(nt * 9 * sizeof *e->B);
@@ -104,11 +119,11 @@ abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *er
     e->needs = calloc((size_t)m->nm + 1, 1);
     if (!e->B || !e->vol || !e->lame || !e->inc_first || !e->inc || !e->needs)
         rc = abut_fail(err, ABUT_E_NOMEM, "rest shapes of %d tets", m->nt);
-    if (!rc) rc = rest_shapes(e, err);
     if (!rc) rc = material_terms(e, err);
-    if (!rc) incidence(e);
-    if (rc) abut_elastic_clear(e);
-    return rc;
+    if (rc) return abut_elastic_clear(e), rc;
+    rest_shapes(e);
+    incidence(e);
+    return ABUT_OK;
 }
 
 void abut_elastic_clear(abut_elastic *e)

@@ -21,6 +21,8 @@ typedef struct abut_elastic {
     abut_spline *spline;    /* [nm] of those materials that are one; NULL when none is */
 } abut_elastic;
 
+/** Whether tets and their materials are such as abut_elastic_init takes: fails as it does, without memory. */
+ABUT_MUST_USE abut_status abut_elastic_check(const abut_model *m, abut_err *err);
 /** Precomputes the rest shape.
  * Fails  ABUT_E_FORMAT unknown material model, Young's modulus not positive, Poisson's ratio outside (-1, 1/2);
  *        ABUT_E_GEOM a rest volume is not positive (names the tet); ABUT_E_NOMEM */
@@ -60,6 +62,8 @@ void abut_elastic_memo_clear(abut_elastic_memo *memo);
 /** H[nt * ABUT_PACKED] (linalg/bsr.h): scale * d2E/dx2 of each tet, projected to positive semidefinite; scale >= 0,
  * x of finite energy.  Closed-form eigen-system of the isotropic densities (Smith et al. 2019). */
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H);
+/** Those of tets [lo, hi) alone, H[(hi - lo) * ABUT_PACKED], on one thread; lo a multiple of ABUT_LANES for the same bits. */
+void abut_elastic_hessian_some(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H);
 
 /** F of tet t at x, row major; returns det F. */
 double abut_elastic_deformation(const abut_elastic *e, const double *x, int32_t t, double F[9]);

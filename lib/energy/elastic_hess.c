@@ -63,7 +63,7 @@ static void pack(const modes *h, const abut_lanes *U, const abut_lanes *B, const
         }
 }
 
-/* tets [t0, t1), at most ABUT_LANES of them */
+/* tets [t0, t1), at most ABUT_LANES of them, into H[ABUT_PACKED * (t1 - t0)] */
 static void hessian_group(const abut_elastic *e, const double *x, double scale, size_t t0, size_t t1, double *H)
 {
     abut_lanes F[9], B[9], U[9], s[3], V[9], K[ABUT_PACKED];
@@ -85,7 +85,7 @@ static void hessian_group(const abut_elastic *e, const double *x, double scale, 
     }
     pack(&h, U, B, V, K);
     for (size_t l = 0; l < t1 - t0; l++)
-        for (size_t k = 0; k < ABUT_PACKED; k++) H[ABUT_PACKED * (t0 + l) + k] = K[k][l];
+        for (size_t k = 0; k < ABUT_PACKED; k++) H[ABUT_PACKED * l + k] = K[k][l];
 }
 
 /* The fibres of tets [t0, t1), added to their packed blocks: (g_a . d)(g_b . d) M */
@@ -94,7 +94,7 @@ static void add_fibres(const abut_elastic *e, const double *x, double scale, siz
     const abut_model *m = e->model;
     for (size_t t = t0; t < t1; t++) {
         const double kappa = m->mat_fibre[m->tet_mat[t]], *d = m->tet_fibre + 3 * t, *B = e->B + 9 * t;
-        double F[9], M[9], g[4] = { 0 }, *K = H + ABUT_PACKED * t;
+        double F[9], M[9], g[4] = { 0 }, *K = H + ABUT_PACKED * (t - t0);
         if (kappa == 0) continue;
         (void)abut_elastic_deformation(e, x, (int32_t)t, F);
         abut_fibre_hessian(scale * e->vol[t] * kappa, d, F, M);
@@ -108,14 +108,22 @@ static void add_fibres(const abut_elastic *e, const double *x, double scale, siz
     }
 }
 
+void abut_elastic_hessian_some(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H)
+{
+    for (size_t t = lo; t < hi; t += ABUT_LANES, H += ABUT_LANES * ABUT_PACKED) {
+        const size_t end = t + ABUT_LANES < hi ? t + ABUT_LANES : hi;
+        hessian_group(e, x, scale, t, end, H);
+        if (e->model->mat_fibre) add_fibres(e, x, scale, t, end, H);
+    }
+}
+
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H)
 {
     const size_t n = (size_t)e->model->nt;
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
-    for (size_t t = 0; t < n; t += ABUT_LANES) {
-        const size_t end = t + ABUT_LANES < n ? t + ABUT_LANES : n;
-        hessian_group(e, x, scale, t, end, H);
-        if (e->model->mat_fibre) add_fibres(e, x, scale, t, end, H);
+    for (size_t b = 0; b < abut_blocks(n); b++) {
+        const abut_range r = abut_block(n, b);
+        abut_elastic_hessian_some(e, x, scale, r.lo, r.hi, H + ABUT_PACKED * r.lo);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "linalg/bsr.h"
+#include "linalg/bsr_plan.h"
 
 #include "base/par.h"
 #include "base/simd.h"
@@ -7,31 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one element set adds to the matrix: its distinct blocks by columns, and for each the element blocks to add. */
-typedef struct set_plan {
-    size_t nb;          /* distinct blocks */
-    uint32_t *col;      /* [n + 1] first block of each column */
-    int32_t *row;       /* [nb] ascending in a column */
-    int32_t *slot;      /* [nb] place in the column of the matrix */
-    uint32_t *ptr;      /* [nb + 1] first item of each block */
-    uint32_t *item;     /* ascending elements: ITEM(...) */
-} set_plan;
-
-struct abut_bsr_plan {
-    int nsets;
-    set_plan *set;
-    /* the strict lower triangle by rows, for products */
-    size_t *tptr;       /* [n + 1] */
-    uint32_t *tslot;    /* block of the matrix */
-    int32_t *tcol;      /* its column, ascending in a row */
-};
-
-enum { PAIRS = 10, SETS_MOST = 8 };
+enum { SETS_MOST = 8 };
 static const unsigned char pair_of[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
 
-/* One element block: element, corner pair, and whether it goes in transposed. */
-#define ITEM(e, a, b) (((uint32_t)(e) * PAIRS + pair_of[a][b]) << 1 | ((a) > (b)))
-static const size_t elems_max = UINT32_MAX / (2 * PAIRS) - 1;
+#define ITEM(e, a, b) ABUT_ITEM(e, pair_of[a][b], (a) > (b))
+static const size_t elems_max = UINT32_MAX / (2 * ABUT_PAIRS) - 1;
 
 static abut_status no_memory(abut_err *err)
 {
@@ -43,14 +23,15 @@ static void *new_array(size_t n, size_t size)
     return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
 }
 
-static void set_plan_clear(set_plan *p)
+static void set_plan_clear(abut_set_plan *p)
 {
     free(p->col);
     free(p->row);
     free(p->slot);
     free(p->ptr);
     free(p->item);
-    *p = (set_plan){ 0 };
+    abut_pieces_free(&p->pieces);
+    *p = (abut_set_plan){ 0 };
 }
 
 /* ---- the plan of one set ---- */
@@ -123,7 +104,7 @@ static uint32_t column_starts(int32_t n, const abut_elems *set, uint32_t *start)
 }
 
 /* Joins entries of the same row to blocks.  end[c] as entries_by_column leaves it. */
-static abut_status set_plan_fill(set_plan *p, int32_t n, const uint32_t *end, const entry *ent, abut_err *err)
+static abut_status set_plan_fill(abut_set_plan *p, int32_t n, const uint32_t *end, const entry *ent, abut_err *err)
 {
     const uint32_t total = n ? end[n - 1] : 0;
     size_t nb = 0;
@@ -155,7 +136,7 @@ static abut_status set_plan_fill(set_plan *p, int32_t n, const uint32_t *end, co
     return ABUT_OK;
 }
 
-static abut_status set_plan_make(set_plan *p, int32_t n, const abut_elems *set, int s, abut_err *err)
+static abut_status set_plan_make(abut_set_plan *p, int32_t n, const abut_elems *set, int s, abut_err *err)
 {
     abut_status rc = rows_check(n, set, s, err);
     if (rc) return rc;
@@ -188,7 +169,7 @@ typedef struct cursor {
 /* What is merged: the sets, and the old pattern when its blocks are to stay. */
 typedef struct merge {
     const abut_bsr *old;    /* NULL: none */
-    const set_plan *set;
+    const abut_set_plan *set;
     int nsets;
 } merge;
 
@@ -197,7 +178,7 @@ static int merge_begin(const merge *m, int32_t c, cursor list[SETS_MOST + 1])
 {
     int n = 0;
     for (int s = 0; s < m->nsets; s++) {
-        const set_plan *p = &m->set[s];
+        const abut_set_plan *p = &m->set[s];
         if (p->col[c] < p->col[c + 1]) list[n++] = (cursor){ p->row + p->col[c], p->row + p->col[c + 1] };
     }
     if (m->old) list[n++] = (cursor){ m->old->row + m->old->ptr[c], m->old->row + m->old->ptr[c + 1] };
@@ -250,7 +231,7 @@ static abut_status merge_sets(const merge *m, int32_t n, size_t **ptr_out, int32
 }
 
 /* Where the blocks of a set stand in the columns of the matrix, which has them all. */
-static void find_slots(const abut_bsr *A, set_plan *p)
+static void find_slots(const abut_bsr *A, abut_set_plan *p)
 {
     #pragma omp parallel for schedule(static) if (p->nb >= ABUT_PAR_MIN)
     for (int32_t c = 0; c < A->n; c++) {
@@ -258,7 +239,7 @@ static void find_slots(const abut_bsr *A, set_plan *p)
         int32_t k = 0;
         for (uint32_t b = p->col[c]; b < p->col[c + 1]; b++) {
             while (row[k] != p->row[b]) k++;
-            p->slot[b] = k;
+            p->slot[b] = (uint32_t)(A->ptr[c] + (size_t)k);
         }
     }
 }
@@ -346,7 +327,7 @@ static int same_pattern(const abut_bsr *A, const size_t *ptr, const int32_t *row
 }
 
 /* The pattern of the set plans into A, and their slots; those before `first` are A's own. */
-static abut_status pattern_of(abut_bsr *A, set_plan *set, int nsets, int first, int keep, int *changed, abut_err *err)
+static abut_status pattern_of(abut_bsr *A, abut_set_plan *set, int nsets, int first, int keep, int *changed, abut_err *err)
 {
     const merge m = { keep ? A : NULL, set, nsets };
     size_t *ptr = NULL;
@@ -374,7 +355,7 @@ abut_status abut_bsr_update(abut_bsr *A, const abut_elems *sets, int nsets, int 
         return abut_fail(err, ABUT_E_ARG, "matrix: update from set %d of %d, the plan has %d", first, nsets,
                          plan ? plan->nsets : 0);
     if (nsets > SETS_MOST) return abut_fail(err, ABUT_E_ARG, "matrix: %d element sets, at most %d", nsets, (int)SETS_MOST);
-    set_plan *set = calloc((size_t)nsets + 1, sizeof *set);
+    abut_set_plan *set = calloc((size_t)nsets + 1, sizeof *set);
     if (!set) return no_memory(err);
     for (int s = 0; s < first; s++) set[s] = plan->set[s];
     abut_status rc = ABUT_OK;
@@ -423,27 +404,6 @@ void abut_bsr_clear(abut_bsr *A)
 
 /* ---- values ---- */
 
-/* Items lie scattered over the element blocks: those that come next are fetched early. */
-#define AHEAD 12
-
-/* B += the blocks of items [lo, hi).  Those that go in transposed are summed apart and turned once: which they are no
- * processor can foresee. */
-static inline void add_items(double *restrict B, const double *restrict val, const uint32_t *restrict item, uint32_t lo,
-                             uint32_t hi, uint32_t last)
-{
-    double sum[2][9] = { { 0 }, { 0 } };
-    for (uint32_t k = lo; k < hi; k++) {
-        const double *H = val + 9 * (size_t)(item[k] >> 1);
-        double *to = sum[item[k] & 1];
-        const double *next = val + 9 * (size_t)(item[k + AHEAD < last ? k + AHEAD : last] >> 1);
-        __builtin_prefetch(next);
-        __builtin_prefetch(next + 8);
-        for (int i = 0; i < 9; i++) to[i] += H[i];
-    }
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) B[3 * i + j] += sum[0][3 * i + j] + sum[1][3 * j + i];
-}
-
 ABUT_SIMD
 static void assemble_columns(const abut_bsr *A, const double *diag, const abut_elems *sets, int nsets, int32_t lo, int32_t hi)
 {
@@ -451,11 +411,7 @@ static void assemble_columns(const abut_bsr *A, const double *diag, const abut_e
         double *V = A->val + 9 * A->ptr[c];
         memset(V, 0, 9 * (A->ptr[c + 1] - A->ptr[c]) * sizeof *V);
         if (diag) V[0] = V[4] = V[8] = diag[c];
-        for (int s = 0; s < nsets; s++) {
-            const set_plan *p = &A->plan->set[s];
-            for (uint32_t b = p->col[c]; b < p->col[c + 1]; b++)
-                add_items(V + 9 * (size_t)p->slot[b], sets[s].val, p->item, p->ptr[b], p->ptr[b + 1], p->ptr[p->nb] - 1);
-        }
+        for (int s = 0; s < nsets; s++) abut_bsr_add_set(A, &A->plan->set[s], sets[s].val, c);
     }
 }
 

@@ -51,6 +51,19 @@ ABUT_MUST_USE abut_status abut_bsr_update(abut_bsr *A, const abut_elems *sets, i
 
 /** Values: block diagonal diag[n] (times identity; NULL: zero) plus the sum of the same sets, in set and element order. */
 void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elems *sets, int nsets);
+/* Writes val[ABUT_PACKED * (hi - lo)], the matrices of elements [lo, hi) of a set; several threads call it at once. */
+typedef struct abut_maker {
+    void (*make)(const void *of, size_t lo, size_t hi, double *val);
+    const void *of;
+} abut_maker;
+
+/** The same, but the values of set 0 (its val is not read) are made a few hundred elements at a time and summed while they are
+ * in the processor's cache: of hundreds of thousands of elements they take longer to write and read than to make.  Element
+ * blocks that share a block of the matrix are summed by pieces, then these: for every thread count the same bits, and those of
+ * abut_bsr_assemble up to rounding.  Elements that lie together should be numbered so.
+ * Fails    ABUT_E_NOMEM, and A is as it was */
+ABUT_MUST_USE abut_status abut_bsr_assemble_made(abut_bsr *A, const double *diag, const abut_elems *sets, int nsets,
+                                                 const abut_maker *maker, abut_err *err);
 /** y = A x, both [3 n], not overlapping.  The same bits for every thread count. */
 void abut_bsr_multiply(const abut_bsr *A, const double *x, double *y);
 void abut_bsr_clear(abut_bsr *A);

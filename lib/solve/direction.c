@@ -25,7 +25,6 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
 {
     const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv;
     *d = (abut_direction){ .method = method, .threads = threads, .initial.kind = method };
-    d->tet_H = malloc((nt * ABUT_PACKED + 1) * sizeof(double));
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
     d->thin_H = calloc(p->thin.n * ABUT_PACKED + 1, sizeof(double));     /* unused corners stay 0 */
     d->thin_row = malloc((4 * p->thin.n + 1) * sizeof(int32_t));
@@ -45,7 +44,7 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     d->spring_row = malloc((4 * n_spring + 1) * sizeof(int32_t));
     d->spring_H = malloc((n_spring * ABUT_PACKED + 1) * sizeof(double));
     if (d->spring_node && d->spring_row && d->spring_H && d->tie_node && d->tie_row && d->tie_H && d->thin_H && d->thin_row &&
-        d->tet_H && d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->planned && d->diag && d->rhs && d->sol)
+        d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->planned && d->diag && d->rhs && d->sol)
         return ABUT_OK;
     abut_direction_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
@@ -90,7 +89,6 @@ void abut_direction_clear(abut_direction *d)
     abut_factor_reuse_clear(&d->reuse);
     abut_initial_clear(&d->initial);
     abut_quasi_clear(&d->quasi);
-    free(d->tet_H);
     free(d->tet_row);
     free(d->thin_H);
     free(d->thin_row);
@@ -160,7 +158,7 @@ static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32
 static void sets_of(const abut_direction *d, const abut_problem *p, abut_elems *sets)
 {
     const abut_model *m = p->model;
-    sets[SET_TETS] = (abut_elems){ (size_t)m->nt, d->tet_row, d->tet_H };
+    sets[SET_TETS] = (abut_elems){ (size_t)m->nt, d->tet_row, NULL };   /* made where they are summed */
     sets[SET_TIES] = (abut_elems){ (size_t)m->na * ABUT_ATTACH_PARTS, d->tie_row, d->tie_H };
     sets[SET_SPRINGS] = (abut_elems){ (size_t)m->nsp, d->spring_row, d->spring_H };
     sets[SET_THIN] = (abut_elems){ p->thin.n, d->thin_row, d->thin_H };
@@ -313,14 +311,16 @@ static abut_status factor_once(abut_direction *d, abut_err *err)
 }
 
 /* Projection leaves the matrix positive definite up to rounding; a shift of the diagonal mends the rounding. */
-static abut_status factor(abut_direction *d, const abut_elems *sets, int32_t nrow, abut_report *rep, abut_err *err)
+static abut_status factor(abut_direction *d, abut_report *rep, abut_err *err)
 {
     abut_status rc = factor_once(d, err);
+    double *whole = d->sol;     /* the diagonal without a shift */
+    for (int32_t j = 0; j < d->A.n && rc == ABUT_E_NUMERIC; j++)
+        for (int k = 0; k < 3; k++) whole[3 * j + k] = d->A.val[9 * d->A.ptr[j] + 4 * (size_t)k];
     for (double shift = 1e-10; rc == ABUT_E_NUMERIC && shift < 1; shift *= 100) {
         rep->shifts++;
-        abut_bsr_assemble(&d->A, d->diag, sets, SETS);
-        for (int32_t j = 0; j < nrow; j++)
-            for (int k = 0; k < 9; k += 4) d->A.val[9 * d->A.ptr[j] + (size_t)k] *= 1 + shift;
+        for (int32_t j = 0; j < d->A.n; j++)
+            for (int k = 0; k < 3; k++) d->A.val[9 * d->A.ptr[j] + 4 * (size_t)k] = (1 + shift) * whole[3 * j + k];
         rc = factor_once(d, err);
     }
     return rc;
@@ -374,26 +374,40 @@ abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, co
     return ABUT_OK;
 }
 
+/* Where the Hessians of the tets are taken, and their weight. */
+typedef struct tets_at {
+    const abut_problem *p;
+    const double *z;
+    double scale;
+} tets_at;
+
+static void tet_hessians(const void *of, size_t lo, size_t hi, double *H)
+{
+    const tets_at *t = of;
+    abut_elastic_hessian_some(&t->p->elastic, t->z, t->scale, lo, hi, H);
+    abut_damping_tet_hessian(&t->p->damping, lo, hi, t->p->w.damping, H);
+}
+
 abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                   const abut_pairs *pairs, abut_report *rep, abut_err *err)
 {
     const abut_model *m = p->model;
     const size_t n_tie = (size_t)m->na * ABUT_ATTACH_PARTS;
+    const tets_at at = { p, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share };
+    const abut_maker maker = { tet_hessians, &at };
     abut_elems sets[SETS];
     double clock = abut_time_wall();
 
     d->bad_node = -1;
     abut_status rc = abut_direction_touching(d, p, x, y, pairs, &sets[SET_TOUCH], err);
     if (rc) return rc;
-    abut_elastic_hessian(&p->elastic, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->tet_H);
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
-    abut_attach_hessian(m, p->w.psi * p->w.share * p->w.share, d->tie_node, d->tie_H);
+    abut_attach_hessian(m, at.scale, d->tie_node, d->tie_H);
     rows_of(p, 4 * n_tie, d->tie_node, d->tie_row);
-    abut_spring_hessian(&p->springs, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share, d->spring_node,
-                        d->spring_H);
+    abut_spring_hessian(&p->springs, at.z, at.scale, d->spring_node, d->spring_H);
     rows_of(p, 4 * (size_t)m->nsp, d->spring_node, d->spring_row);
     abut_problem_thin_hessian(p, x, p->tension, d->thin_H);
-    abut_damping_hessian(&p->damping, m->nt, &p->thin, p->w.damping, d->tet_H, d->thin_H);
+    abut_damping_thin_hessian(&p->damping, &p->thin, p->w.damping, d->thin_H);
     rows_of(p, 4 * p->thin.n, p->thin.node, d->thin_row);
     LAP(hessian);
 
@@ -402,19 +416,17 @@ abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, cons
     LAP(analyse);
     if (rc) return rc;
     abut_problem_diagonal(p, d->diag);
-    abut_bsr_assemble(&d->A, d->diag, sets, SETS);
+    rc = abut_bsr_assemble_made(&d->A, d->diag, sets, SETS, &maker, err);
     LAP(assemble);
-    return ABUT_OK;
+    return rc;
 }
 
 abut_status abut_direction_factor(abut_direction *d, const abut_problem *p, abut_report *rep, abut_err *err)
 {
-    abut_elems sets[SETS];
     double clock = abut_time_wall();
-    sets_of(d, p, sets);
     abut_status rc = d->method == ABUT_SOLVE_CG ? ABUT_OK : analyse_to_factor(d, err);
     LAP(analyse);
-    if (!rc) rc = factor(d, sets, p->nrow, rep, err);
+    if (!rc) rc = factor(d, rep, err);
     LAP(factor);
     rep->factorisations += is_whole(d);
     rep->factorisations_double += is_whole(d);

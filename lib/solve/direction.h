@@ -53,9 +53,8 @@ typedef struct abut_direction {
     double overspent;       /* what factors since then have cost on top of that each */
     int by_degree;          /* A is ordered anew by minimum degree: nothing has shown yet that this is no good */
     int32_t *planned;       /* [nv] the numbering of the pattern of A */
-    double *tet_H;          /* element Hessians, packed */
     int32_t *tet_row;
-    double *thin_H;         /* thin elements */
+    double *thin_H;         /* Hessians of thin elements, packed */
     int32_t *thin_row;
     int32_t *tie_node, *tie_row;    /* attachments: nodes, rows, Hessians */
     double *tie_H;

@@ -54,15 +54,19 @@ static abut_status partition_tets(abut_initial *s, const abut_problem *p, abut_p
 {
     const abut_model *m = p->model;
     if (!m->nt) return abut_fail(err, ABUT_E_ARG, "dot: the model has no tetrahedra to cut into subdomains; lbfgs-jh cuts nodes");
-    *out = s->given;
-    if (out->part) return ABUT_OK;
     if (!s->part) {
         abut_partition_stats stats;
+        abut_status rc = ABUT_OK;
         s->part = malloc((size_t)m->nt * sizeof *s->part);
         if (!s->part) return no_memory(p, err);
-        /* by the mesh alone: what is held changes from step to step, and a restart has not seen the steps before */
-        s->k = parts_wanted(s, m->nv < m->nt ? m->nv : m->nt);
-        const abut_status rc = abut_partition_tets(m->nv, m->nt, m->tet, s->k, s->part, &stats, err);
+        if (s->given.part) {
+            s->k = s->given.k;
+            for (int32_t t = 0; t < m->nt; t++) s->part[t] = s->given.part[abut_problem_tet(p, t)];
+        } else {
+            /* by the mesh alone: what is held changes from step to step, and a restart has not seen the steps before */
+            s->k = parts_wanted(s, m->nv < m->nt ? m->nv : m->nt);
+            rc = abut_partition_tets(m->nv, m->nt, m->tet, s->k, s->part, &stats, err);
+        }
         if (rc) return free(s->part), s->part = NULL, rc;
     }
     *out = (abut_partition){ s->k, s->part };

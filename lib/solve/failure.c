@@ -89,28 +89,34 @@ static void say_plane(words *w, const abut_solver *s, int32_t node, int32_t plan
     say(w, " (gap %.3g m)", gap_to_plane(s, node, plane));
 }
 
-/* "element 3 of 'ball'": the elements, of `corners` nodes each, are counted within their object */
-static void say_element(words *w, const abut_solver *s, const char *what, const int32_t *node, int corners, int32_t number)
+/* "element 3 of 'ball'": elements are counted within their object, in the order in which they were given */
+static void say_element(words *w, const abut_solver *s, const char *what, int32_t before, int32_t object)
 {
-    const int32_t *body = s->prob.model->body, object = body[node[corners * number]];
-    int32_t before = 0;
-    for (int32_t t = 0; t < number; t++) before += body[node[corners * t]] == object;
     say(w, "%s %d of ", what, before);
     say_object(w, s, object);
 }
 
+
 static void say_tet(words *w, const abut_solver *s, int32_t tet)
 {
+    const abut_model *m = s->prob.model;
+    const int32_t *number = s->prob.arranged->number, object = m->body[m->tet[4 * tet]];
+    int32_t before = 0;
     double F[9];
-    say_element(w, s, "element", s->prob.model->tet, 4, tet);
+    for (int32_t t = 0; t < m->nt; t++) before += number[t] < number[tet] && m->body[m->tet[4 * t]] == object;
+    say_element(w, s, "element", before, object);
     say(w, " (%.3g of its rest volume left)", abut_elastic_deformation(&s->prob.elastic, s->x, tet, F));
 }
 
 static void say_shell(words *w, const abut_solver *s, int32_t shell)
 {
+    const abut_model *m = s->prob.model;
+    const int32_t object = m->body[m->shell[3 * shell]];
+    int32_t before = 0;
     double F[6], stretch[2];
+    for (int32_t t = 0; t < shell; t++) before += m->body[m->shell[3 * t]] == object;
     abut_shell_deformation(&s->prob.thin, s->x, shell, F, stretch);
-    say_element(w, s, "shell", s->prob.model->shell, 3, shell);
+    say_element(w, s, "shell", before, object);
     say(w, " (stretched to %.6g and %.6g)", fmin(stretch[0], stretch[1]), fmax(stretch[0], stretch[1]));
 }
 

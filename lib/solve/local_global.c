@@ -351,7 +351,9 @@ static abut_status report_physics(abut_local_global *s, abut_report *rep, abut_e
     rep->gravity = abut_gravity_energy(p->model, s->x);
     abut_linear_momentum(p->model, s->v_end, rep->momentum);
     abut_angular_momentum(p->model, s->x, s->v_end, rep->angular);
-    rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &rep->min_jacobian_tet);
+    int32_t flattest;
+    rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
+    rep->min_jacobian_tet = abut_problem_tet(p, flattest);
     const abut_chol_scalar_stats c = abut_chol_scalar_get_stats(s->A);
     rep->factor_nnz = c.factor_nnz;
     rep->factor_flops = c.factor_flops;

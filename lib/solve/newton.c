@@ -108,10 +108,11 @@ static abut_status adapt_strain_kappa(abut_solver *s, abut_err *err)
     return ABUT_OK;
 }
 
-static void note_limit(abut_report *rep, const abut_limit *lim)
+static void note_limit(const abut_problem *p, abut_report *rep, const abut_limit *lim)
 {
     if (lim->alpha < 1 && (!rep->limit_iteration || lim->alpha < rep->limit.alpha)) {
         rep->limit = *lim;
+        if (lim->kind == ABUT_LIMIT_TET) rep->limit.tet = abut_problem_tet(p, lim->tet);
         rep->limit_iteration = rep->newton;
     }
 }
@@ -182,7 +183,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     if (rc) return rc;
     it->bound = lim.alpha;
     it->limit = lim.kind;
-    note_limit(rep, &lim);
+    note_limit(&s->prob, rep, &lim);
     s->failed.bound = lim.alpha;
     s->last_speed = it->residual;
     s->failed.limit = lim;

@@ -14,7 +14,10 @@
 abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err)
 {
     *p = (abut_problem){ .model = model };
-    abut_status rc = abut_collmesh_init(&p->cm, model, err);
+    abut_status rc = abut_elastic_check(model, err);    /* names tets as they were given */
+    if (!rc) rc = abut_arranged_new(&p->arranged, model, err);
+    if (!rc) p->model = model = &p->arranged->model;
+    if (!rc) rc = abut_collmesh_init(&p->cm, model, err);
     if (!rc) rc = abut_elastic_init(&p->elastic, model, err);
     if (!rc) rc = abut_springs_init(&p->springs, model, err);
     if (!rc) rc = abut_thin_init(&p->thin, model, err);
@@ -59,6 +62,7 @@ fail:
 
 void abut_problem_clear(abut_problem *p)
 {
+    abut_arranged_free(&p->arranged);
     abut_collmesh_clear(&p->cm);
     abut_elastic_clear(&p->elastic);
     abut_springs_clear(&p->springs);
@@ -85,7 +89,10 @@ void abut_problem_number(abut_problem *p)
 {
     p->nrow = 0;
     p->changes++;
-    for (int32_t i = 0; i < p->model->nv; i++) p->row[i] = p->held[i] && !p->al.on ? -1 : p->nrow++;
+    for (int32_t k = 0; k < p->model->nv; k++) {
+        const int32_t i = p->arranged->node[k];
+        p->row[i] = p->held[i] && !p->al.on ? -1 : p->nrow++;
+    }
 }
 
 /* 1/2 m |x - xhat|^2 of a free node, and without inertia the work of its load, which is the part of that linear in x */

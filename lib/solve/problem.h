@@ -18,6 +18,7 @@
 #include "energy/friction.h"
 #include "energy/spring.h"
 #include "energy/thin.h"
+#include "model/arranged.h"
 #include "solve/integrator.h"
 
 /* Augmented Lagrangian for prescribed nodes on their way (Li 2020, App. E, eq. 4). */
@@ -28,7 +29,8 @@ typedef struct abut_lagrangian {
 } abut_lagrangian;
 
 typedef struct abut_problem {
-    const abut_model *model;    /* borrowed */
+    abut_arranged *arranged;    /* of the model that was given */
+    const abut_model *model;    /* that one, its tets in an order of the solver's own: abut_problem_tet */
     abut_collmesh cm;
     abut_elastic elastic;
     abut_springs springs;
@@ -65,7 +67,10 @@ typedef struct abut_energy {
 ABUT_MUST_USE abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err *err);
 void abut_problem_clear(abut_problem *p);
 
-/** Renumbers the unknowns: free nodes, and prescribed ones too while the augmented Lagrangian is on. */
+/** The number that tet t of p->model has in the model that was given; -1 for -1. */
+static inline int32_t abut_problem_tet(const abut_problem *p, int32_t t) { return t < 0 ? -1 : p->arranged->number[t]; }
+
+/** Renumbers the unknowns, along the tets: free nodes, and prescribed ones too while the augmented Lagrangian is on. */
 void abut_problem_number(abut_problem *p);
 
 /** How friction is smoothed in this step. */

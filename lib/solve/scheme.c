@@ -204,8 +204,8 @@ static abut_status check_configuration(const abut_solver *so, int joined, abut_s
     }
     const int32_t tet = abut_inverted_find(m, so->x, 1);
     if (tet >= 0)
-        return abut_fail(err, code, "tet %d (nodes %d %d %d %d) is inverted %s", tet, m->tet[4 * tet], m->tet[4 * tet + 1],
-                         m->tet[4 * tet + 2], m->tet[4 * tet + 3], when);
+        return abut_fail(err, code, "tet %d (nodes %d %d %d %d) is inverted %s", abut_problem_tet(&so->prob, tet),
+                         m->tet[4 * tet], m->tet[4 * tet + 1], m->tet[4 * tet + 2], m->tet[4 * tet + 3], when);
     return check_bounds(so, code, when, err);
 }
 
@@ -367,7 +367,9 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
     const int joined = s->start_checked && s->solver.path.proven;
     const abut_status rc = check_configuration(&s->solver, joined, ABUT_E_NUMERIC, "after the step", err);
     rep->seconds.check += abut_time_wall() - clock;
-    rep->min_jacobian = abut_smallest_jacobian(s->solver.prob.model, s->solver.x, &rep->min_jacobian_tet);
+    int32_t flattest;
+    rep->min_jacobian = abut_smallest_jacobian(s->solver.prob.model, s->solver.x, &flattest);
+    rep->min_jacobian_tet = abut_problem_tet(&s->solver.prob, flattest);
     return rc ? abut_wrap(err, "step %lld", (long long)s->at.step + 1), rc : ABUT_OK;
 }
 

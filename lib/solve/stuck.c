@@ -31,14 +31,14 @@ static abut_status put_history(const abut_report *rep, abut_arrays *out, abut_er
     return ABUT_OK;
 }
 
-static abut_status put_limit(const abut_limit *l, abut_arrays *out, abut_err *err)
+static abut_status put_limit(const abut_problem *p, const abut_limit *l, abut_arrays *out, abut_err *err)
 {
     int32_t *to = abut_arrays_put_rows(out, "stuck/limit", ABUT_I32, 6, 0, "", err);
     if (!to) return err->code;
     const int names = l->kind != ABUT_LIMIT_NONE && l->kind != ABUT_LIMIT_LENGTH;
     to[0] = (int32_t)l->kind;
     for (int k = 0; k < 4; k++) to[1 + k] = names ? l->node[k] : -1;
-    to[5] = l->kind == ABUT_LIMIT_TET || l->kind == ABUT_LIMIT_STRETCH ? l->tet : -1;
+    to[5] = l->kind == ABUT_LIMIT_TET ? abut_problem_tet(p, l->tet) : l->kind == ABUT_LIMIT_STRETCH ? l->tet : -1;
     return ABUT_OK;
 }
 
@@ -51,5 +51,5 @@ abut_status abut_step_stuck(abut_stepper *s, const abut_arrays *carry, const abu
     if (!rc) rc = abut_arrays_put_text(out, "stuck/why", why, err);
     if (!rc) rc = put_gradient(so, out, err);
     if (!rc) rc = put_history(rep, out, err);
-    return rc ? rc : put_limit(&so->failed.limit, out, err);
+    return rc ? rc : put_limit(&so->prob, &so->failed.limit, out, err);
 }

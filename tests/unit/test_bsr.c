@@ -110,6 +110,56 @@ TEST(values_and_products_have_the_same_bits_at_1_2_and_7_threads)
     box_tets_free(&box);
 }
 
+/* ---- elements made where they are summed ---- */
+
+static void copy_values(const void *of, size_t lo, size_t hi, double *val)
+{
+    memcpy(val, (const double *)of + ABUT_PACKED * lo, ABUT_PACKED * (hi - lo) * sizeof *val);
+}
+
+TEST(elements_made_piece_by_piece_sum_to_what_stored_ones_do_with_the_same_bits_at_1_2_and_7_threads)
+{
+    box_tets box = box_tets_make(9, 8, 7, 3);   /* a dozen pieces; some blocks lie in several, as do those of corners dropped */
+    for (int32_t k = 0; k < 4 * box.nt; k += 97) box.tet[k] = -1;
+    enum { FEW = 40 };
+    int32_t row[4 * FEW];
+    static double val[ABUT_PACKED * FEW];
+    abut_rng rng = { 21 };
+    random_elems(&rng, box.nv, FEW, row, val);  /* as contacts: blocks that no tet has */
+    const abut_elems sets[2] = { { (size_t)box.nt, box.tet, box.val }, { FEW, row, val } };
+    const abut_elems unread[2] = { { (size_t)box.nt, box.tet, NULL }, sets[1] };
+    const abut_maker maker = { copy_values, box.val };
+    double *diag = malloc((size_t)box.nv * sizeof *diag), *first = NULL;
+    for (int32_t i = 0; i < box.nv; i++) diag[i] = abut_rng_real(&rng, 0, 1);
+    const int threads[] = { 1, 2, 7 }, before = abut_threads();
+    for (int nsets = 1; nsets <= 2; nsets++) {
+        abut_bsr A = { 0 }, B = { 0 };
+        CHECK(!abut_bsr_pattern(&A, box.nv, unread, 1, NULL) && !abut_bsr_pattern(&B, box.nv, sets, nsets, NULL));
+        CHECK(!abut_bsr_assemble_made(&A, diag, unread, 1, &maker, NULL));
+        int changed;    /* the pieces outlive a change of the other sets */
+        CHECK(!abut_bsr_update(&A, unread, nsets, 1, 0, &changed, NULL));
+        abut_bsr_assemble(&B, diag, sets, nsets);
+        for (int t = 0; t < 3; t++) {
+            abut_threads_set(threads[t]);
+            for (size_t k = 0; k < 9 * A.nnz; k++) A.val[k] = NAN;
+            CHECK(!abut_bsr_assemble_made(&A, diag, unread, nsets, &maker, NULL));
+            if (t == 0) {
+                first = malloc(9 * A.nnz * sizeof *first);
+                memcpy(first, A.val, 9 * A.nnz * sizeof *first);
+            }
+            CHECK(!memcmp(first, A.val, 9 * A.nnz * sizeof *first));
+        }
+        CHECK(A.nnz == B.nnz && !memcmp(A.row, B.row, A.nnz * sizeof *A.row));
+        for (size_t k = 0; k < 9 * A.nnz; k++) CHECK_NEAR(A.val[k], B.val[k], 1e-13);
+        free(first);
+        abut_bsr_clear(&A);
+        abut_bsr_clear(&B);
+    }
+    abut_threads_set(before);
+    free(diag);
+    box_tets_free(&box);
+}
+
 static int same_matrix(const abut_bsr *A, const abut_bsr *B)
 {
     return A->n == B->n && A->nnz == B->nnz && memcmp(A->ptr, B->ptr, ((size_t)A->n + 1) * sizeof *A->ptr) == 0 &&
@@ -270,6 +320,7 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     RUN(assembly_equals_the_dense_sum_for_several_sets_with_repeated_and_eliminated_corners);
     RUN(values_and_products_have_the_same_bits_at_1_2_and_7_threads);
+    RUN(elements_made_piece_by_piece_sum_to_what_stored_ones_do_with_the_same_bits_at_1_2_and_7_threads);
     RUN(an_update_equals_a_new_pattern_and_says_whether_it_changed);
     RUN(a_pattern_of_many_rows_and_its_updates_are_the_same_at_1_2_and_7_threads);
     RUN(a_kept_pattern_stays_while_new_contacts_fit_and_its_empty_blocks_are_zero);
