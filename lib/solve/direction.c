@@ -507,7 +507,7 @@ static abut_status solve_again(abut_direction *d, const abut_problem *p, abut_re
     int solved = 1;
     abut_status rc;
     if (d->method == ABUT_SOLVE_CG) rc = abut_cg_solve(&d->cg, &d->A, d->rhs, near, d->sol, err);
-    else if (!u->approximate) rc = abut_chol_solve(d->chol, d->rhs, d->sol, err);
+    else if (!u->old) rc = abut_chol_solve(d->chol, d->rhs, d->sol, err);
     else rc = abut_factor_reuse_old(u, d->chol, d->analysed, &d->A, d->rhs, near, d->sol, &solved, rep, err);
     if (d->method == ABUT_SOLVE_CG) rep->cg_iterations += d->cg.iterations;
     rep->seconds.solve += abut_time_wall() - clock;

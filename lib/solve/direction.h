@@ -98,7 +98,7 @@ ABUT_MUST_USE abut_status abut_direction_newton(abut_direction *d, const abut_pr
                                                 const abut_pairs *pairs, const double *g, double *dir, abut_report *rep,
                                                 abut_err *err);
 
-/** dir[3 nv] = -H^-1 g with the matrix that the last Newton direction was found with. */
+/** dir[3 nv] = -H^-1 g with the matrix that the last Newton direction was found with, to the precision of its factor. */
 ABUT_MUST_USE abut_status abut_direction_again(abut_direction *d, const abut_problem *p, const double *g, double *dir,
                                                abut_report *rep, abut_err *err);
 
