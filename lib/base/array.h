@@ -54,7 +54,7 @@ size_t abut_array_bytes(const abut_array *a);
 /** Number i of an array, in C order, as a double; NaN in a text. */
 double abut_array_real(const abut_array *a, int64_t i);
 
-/** The array of that name, or NULL. */
+/** The array of that name, or NULL.  Adding another moves it, but not its data. */
 abut_array *abut_arrays_find(const abut_arrays *set, const char *name);
 
 /** Adds a zero-filled array, or replaces the one of that name in place, and returns its data.

@@ -43,12 +43,14 @@ static abut_status put_fibres(abut_build *b, abut_err *err)
     int some = 0;
     for (int32_t i = 0; i < s->nmaterials; i++) some |= s->material[i].fibre > 0;
     if (!some || !of) return ABUT_OK;
+    const int64_t nt = of->shape[0];
+    const int32_t *material = of->data;     /* stays where it is when arrays are added; *of does not */
     double *kappa = put(b, "material/fibre", s->nmaterials, err);
-    double *d = kappa ? put(b, "tet/fibre", of->shape[0], err) : NULL;
+    double *d = kappa ? put(b, "tet/fibre", nt, err) : NULL;
     if (!d) return err->code;
     for (int32_t i = 0; i < s->nmaterials; i++) kappa[i] = s->material[i].fibre;
-    for (int64_t t = 0; t < of->shape[0]; t++) {
-        const abut_scene_material *m = &s->material[((const int32_t *)of->data)[t]];
+    for (int64_t t = 0; t < nt; t++) {
+        const abut_scene_material *m = &s->material[material[t]];
         d[3 * t] = 1;
         if (m->fibre > 0) memcpy(d + 3 * t, m->fibre_direction, 3 * sizeof *d);
     }

@@ -522,3 +522,25 @@ Y
     says "'sheet'"
     [ ! -e no.abut ]
 }
+
+@test "every scene of the pipelines is read, and starts free of contact" {
+    for f in "$ROOT"/pipelines/scenes/*.yaml "$ROOT"/pipelines/scenes/thin/*.yaml; do
+        [[ $f == */squishy-ball.yaml ]] && continue     # takes seconds; tests/pipelines runs it
+        "$BIN/mesh-prep" -q "$f" -o scene.abut || { echo "$f"; return 1; }
+        "$BIN/ccd-check" -q -j 1 --no-output scene.abut || { echo "$f"; return 1; }
+    done
+}
+
+@test "a selection that nobody made is named, with the nearest that there is" {
+    cat > named.yaml <<'Y'
+abut: 1
+selections: {left-end: {object: bar, relative-box: [[0, 0, 0], [0.1, 1, 1]]}}
+objects: {bar: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}}
+motion: [{select: left-ent, fix: true}]
+Y
+    exits 3 "$BIN/mesh-prep" named.yaml -o o.abut
+    says "named.yaml:4:19: no selection is called 'left-ent'; did you mean 'left-end'?"
+    sed -i 's/left-ent/roof/' named.yaml
+    exits 3 "$BIN/mesh-prep" named.yaml -o o.abut
+    says "no selection is called 'roof': expected a name in 'selections'"
+}

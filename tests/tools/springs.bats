@@ -52,6 +52,40 @@ P
     cmp whole.abut halves.abut
 }
 
+@test "springs that are there stay, before the new ones; across hinges and bends others resist bending" {
+    skip_without_numpy
+    cat > thin.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+objects:
+  cloth: {generate: {cloth: {size: [0.3, 0.2], cells: [3, 2]}}, shell: {thickness: 1 mm}}
+  rod: {generate: {rod: {length: 0.4, cells: 4}}, rod: {radius: 4 mm}, translate: [0, 0.1, 0]}
+Y
+    "$BIN/mesh-prep" -q thin.yaml | "$BIN/springs" -q --stiffness 300 --across 20 |
+        "$BIN/springs" -q --stiffness 40 -o twice.abut
+    "$PYTHON" - "$ROOT" <<'P'
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+m = next(f for f in abut_stream.read("twice.abut") if f.kind == "model")
+pair = lambda a, b: (min(a, b), max(a, b))
+sides = {}
+for t in m["shell/node"].tolist():
+    for k in range(3):
+        sides.setdefault(pair(t[k], t[k - 1]), []).append(t[k - 2])
+edges = set(sides) | {pair(*r) for r in m["rod/node"].tolist()}
+across = {pair(*c) for c in sides.values() if len(c) == 2} | {pair(b[0], b[2]) for b in m["bend/node"].tolist()}
+got, k = [pair(*p) for p in m["spring/node"].tolist()], m["spring/stiffness"]
+n = len(edges) + len(across - edges)
+assert len(got) == n + len(edges) and across - edges and len(m["bend/node"]) == 3
+assert set(got[n:]) == edges and (k[n:] == 40).all()
+assert {p for p, s in zip(got[:n], k) if s == 300} == edges and {p for p, s in zip(got[:n], k) if s == 20} == across - edges
+X = m["node/X"]
+assert np.allclose(m["spring/length"], [np.linalg.norm(X[a] - X[b]) for a, b in got])
+P
+}
+
 @test "springs refuses what makes none" {
     exits 2 "$BIN/springs" "$arm" -o o.abut
     says "--stiffness N/m must be given"

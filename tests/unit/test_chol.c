@@ -292,46 +292,80 @@ static double dense_entry(int n, int i, int j)
     return i == j ? 3.0 * n : cos(1.0 + (i < j ? i + 7.0 * j : j + 7.0 * i));
 }
 
+/* The matrix of those blocks, and b = A 1. */
+static void dense_make(int n, abut_bsr *A, double *b)
+{
+    const size_t n3 = 3 * (size_t)n;
+    int32_t *row = malloc(2 * (size_t)n * (size_t)(n + 1) * sizeof *row);
+    size_t e = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) memcpy(row + 4 * e++, (int32_t[]){ i, i == j ? -1 : j, -1, -1 }, 4 * sizeof *row);
+    const abut_elems set = { e, row, NULL };
+    CHECK(abut_bsr_pattern(A, n, &set, 1, NULL) == ABUT_OK);
+    for (int c = 0; c < n; c++)
+        for (size_t k = A->ptr[c]; k < A->ptr[c + 1]; k++)
+            for (int a = 0; a < 9; a++) A->val[9 * k + (size_t)a] = dense_entry(3 * n, 3 * A->row[k] + a / 3, 3 * c + a % 3);
+    for (size_t i = 0; i < n3; i++) {
+        b[i] = 0;
+        for (size_t j = 0; j < n3; j++) b[i] += dense_entry(3 * n, (int)i, (int)j);
+    }
+    free(row);
+}
+
+static void check_ones(int n, const double *x, double tolerance)
+{
+    double worst = 0;
+    for (int i = 0; i < 3 * n; i++) worst = fmax(worst, isnan(x[i]) ? INFINITY : fabs(x[i] - 1));
+    CHECK_NEAR(worst, 0, tolerance);
+}
+
 /* Every size of the last group, and of the last panel, has its own edges. */
 TEST(dense_matrices_of_all_sizes_about_a_group_and_a_panel_are_solved_in_double_and_in_single)
 {
     static const int sizes[] = { 1, 2, 3, 7, 8, 9, 15, 16, 17, 23, 63, 64, 65, 71, 127, 128, 129, 136, 137, 193 };
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         const int n = sizes[k];
-        const size_t pairs = (size_t)n * (size_t)n, n3 = 3 * (size_t)n;
-        int32_t *row = malloc(4 * pairs * sizeof *row), *natural = malloc((size_t)n * sizeof *natural);
-        double *val = calloc(pairs, ABUT_PACKED * sizeof *val), *b = malloc(n3 * sizeof *b), *x = malloc(n3 * sizeof *x);
-        size_t e = 0;
-        for (int i = 0; i < n; i++) {
-            natural[i] = i;
-            for (int j = 0; j < n; j++)
-                if (j <= i) {
-                    memcpy(row + 4 * e, (int32_t[]){ i, i == j ? -1 : j, -1, -1 }, 4 * sizeof *row);
-                    for (int a = 0; a < 9; a++)
-                        val[ABUT_PACKED * e + (i == j ? 0 : 9) + (size_t)a] = dense_entry(3 * n, 3 * i + a / 3, 3 * j + a % 3);
-                    e++;
-                }
-        }
-        for (size_t i = 0; i < n3; i++) {      /* b = A 1 */
-            b[i] = 0;
-            for (size_t j = 0; j < n3; j++) b[i] += dense_entry(3 * n, (int)i, (int)j);
-        }
-        const abut_elems set = { e, row, val };
+        int32_t *natural = malloc((size_t)n * sizeof *natural);
+        double *b = malloc(3 * (size_t)n * sizeof *b), *x = malloc(3 * (size_t)n * sizeof *x);
+        for (int i = 0; i < n; i++) natural[i] = i;
         abut_bsr A = { 0 };
         abut_chol *c = NULL;
-        CHECK(abut_bsr_pattern(&A, n, &set, 1, NULL) == ABUT_OK);
-        abut_bsr_assemble(&A, NULL, &set, 1);
+        dense_make(n, &A, b);
         CHECK(abut_chol_new(&c, &A, natural, 2, NULL) == ABUT_OK);
         CHECK(abut_chol_factor(c, &A, NULL) == ABUT_OK);
         CHECK(abut_chol_solve(c, b, x, NULL) == ABUT_OK);
-        for (size_t i = 0; i < n3; i++) CHECK_NEAR(x[i], 1, 1e-13);
+        check_ones(n, x, 1e-13);
         CHECK(abut_chol_factor_single(c, &A, NULL) == ABUT_OK);
         CHECK(abut_chol_solve(c, b, x, NULL) == ABUT_OK);
-        for (size_t i = 0; i < n3; i++) CHECK_NEAR(x[i], 1, 3e-6);
+        check_ones(n, x, 3e-6);
         abut_chol_free(&c);
         abut_bsr_clear(&A);
-        free(row), free(natural), free(val), free(b), free(x);
+        free(natural), free(b), free(x);
     }
+}
+
+/* Panels of half a million numbers and more are substituted by several tasks, which are few in boxes that a test can afford. */
+TEST(a_solution_through_wide_panels_has_the_same_bits_for_every_thread_count)
+{
+    const int n = 1100;
+    const size_t bytes = 3 * (size_t)n * sizeof(double);
+    double *b = malloc(bytes), *x = malloc(bytes), *first = malloc(bytes);
+    abut_bsr A = { 0 };
+    dense_make(n, &A, b);
+    for (int single = 0; single < 2; single++) {
+        for (int threads = 1; threads <= 3; threads++) {
+            abut_chol *c = NULL;
+            CHECK(abut_chol_new(&c, &A, NULL, threads, NULL) == ABUT_OK);
+            CHECK((single ? abut_chol_factor_single : abut_chol_factor)(c, &A, NULL) == ABUT_OK);
+            CHECK(abut_chol_solve(c, b, x, NULL) == ABUT_OK);
+            check_ones(n, x, single ? 3e-5 : 1e-12);
+            if (threads == 1) memcpy(first, x, bytes);
+            CHECK(memcmp(first, x, bytes) == 0);
+            abut_chol_free(&c);
+        }
+    }
+    abut_bsr_clear(&A);
+    free(b), free(x), free(first);
 }
 
 /* Columns of a few blocks by halves, and of all blocks by solutions. */
@@ -396,6 +430,7 @@ int main(int argc, char **argv)
     RUN(bad_orderings_thread_counts_and_other_patterns_are_refused);
     RUN(the_counts_of_a_dense_block_are_those_of_dense_cholesky);
     RUN(dense_matrices_of_all_sizes_about_a_group_and_a_panel_are_solved_in_double_and_in_single);
+    RUN(a_solution_through_wide_panels_has_the_same_bits_for_every_thread_count);
     RUN(half_solutions_multiply_to_the_compliance_in_either_precision);
     return check_done();
 }
