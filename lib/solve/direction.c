@@ -17,6 +17,9 @@ enum { SET_TETS, SET_TIES, SET_SPRINGS, SET_THIN, SET_TOUCH, SETS, SETS_THAT_STA
 #define ORDER_BLOCK 4e4
 #define ORDER_BLOCK_QUICKLY 1e4
 
+/* Rows of which the ordering is made ahead. */
+#define WORTH_A_THREAD 4000
+
 const char *const abut_solve_names[ABUT_SOLVES + 1] = { "newton", "newton-cg", "lbfgs-h", "lbfgs-pd", "lbfgs-jh", "lbfgs-ic",
                                                         "dot",
                                                            "gradient", NULL };
@@ -84,6 +87,7 @@ void abut_direction_clear(abut_direction *d)
 {
     abut_direction_reset(d);
     forget_pattern(d);
+    abut_order_ahead_free(&d->ahead);
     abut_chol_free(&d->chol);
     abut_cg_clear(&d->cg);
     abut_factor_reuse_clear(&d->reuse);
@@ -190,12 +194,37 @@ static abut_status pattern(abut_direction *d, const abut_problem *p, const abut_
     return rc;
 }
 
-static abut_status order_anew(abut_direction *d, abut_err *err)
+/* perm has just been made for A. */
+static void set_costs(abut_direction *d, abut_status rc)
 {
-    abut_status rc = abut_graph_order(&d->A, d->perm, err);
-    if (!rc) rc = symbolic(d, err);
     d->overspent = 0;
     d->ordered_cost = rc ? 0 : abut_factor_cost(d->chol);
+}
+
+static abut_status order_anew(abut_direction *d, abut_err *err)
+{
+    abut_order_ahead_wait(d->ahead);    /* METIS runs once at a time */
+    abut_status rc = abut_graph_order(&d->A, d->perm, err);
+    if (!rc) rc = symbolic(d, err);
+    set_costs(d, rc);
+    return rc;
+}
+
+/* Pattern, ordering and analysis of the elements alone: those made ahead, if they are for this numbering. */
+static abut_status order_elements(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
+{
+    abut_status rc;
+    if (d->ahead && abut_order_ahead_serves(d->ahead, p->model->nv, p->row, p->nrow)) {
+        rc = abut_order_ahead_take(d->ahead, &d->A, d->perm, &d->chol, err);
+        if (!rc) memcpy(d->planned, p->row, (size_t)p->model->nv * sizeof *d->planned);
+        d->analysed = !rc;
+        d->reuse.held = 0;
+        set_costs(d, rc);
+    } else {
+        rc = pattern(d, p, sets, SETS_THAT_STAY, err);
+        if (!rc) rc = order_anew(d, err);
+    }
+    abut_order_ahead_free(&d->ahead);
     return rc;
 }
 
@@ -206,14 +235,21 @@ static abut_status order_tets(abut_direction *d, const abut_problem *p, const ab
     const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row;
     if (o->n == p->nrow && !memcmp(o->node_row, p->row, bytes)) return ABUT_OK;
     o->n = 0;
-    abut_status rc = pattern(d, p, sets, SETS_THAT_STAY, err);
-    if (!rc) rc = order_anew(d, err);
+    const abut_status rc = order_elements(d, p, sets, err);
     if (rc) return rc;
     o->cost = d->ordered_cost;
     o->n = p->nrow;
     memcpy(o->node_row, p->row, bytes);
     memcpy(o->perm, d->perm, (size_t)o->n * sizeof *o->perm);
     return ABUT_OK;
+}
+
+abut_status abut_direction_order_ahead(abut_direction *d, const abut_problem *p, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const int only_tets = !m->na && !m->nsp && !p->thin.n, is_first = !d->chol && !d->ahead;
+    if (!is_whole(d) || p->al.on || !only_tets || !is_first || abut_threads() < 2 || p->nrow < WORTH_A_THREAD) return ABUT_OK;
+    return abut_order_ahead_begin(&d->ahead, m->nv, p->row, p->nrow, m->nt, m->tet, SETS_THAT_STAY, d->threads, err);
 }
 
 /* Analysis of A in the order of the elements, unless that is the one at hand. */
@@ -249,8 +285,7 @@ static abut_status order_quickly(abut_direction *d, abut_err *err)
     if (!rc && d->by_degree) {
         memcpy(d->perm, perm, (size_t)d->A.n * sizeof *perm);
         rc = symbolic(d, err);
-        d->overspent = 0;
-        d->ordered_cost = rc ? 0 : abut_factor_cost(d->chol);
+        set_costs(d, rc);
     }
     free(perm);
     return rc;

@@ -20,6 +20,7 @@
 #include "solve/direction_initial.h"
 #include "solve/direction_lbfgs.h"
 #include "solve/factor_reuse.h"
+#include "solve/order_ahead.h"
 #include "solve/problem.h"
 #include "solve/report.h"
 
@@ -49,6 +50,7 @@ typedef struct abut_direction {
         int32_t n;
         double cost;        /* of its factor: abut_factor_cost */
     } tets;
+    abut_order_ahead *ahead;    /* the first of them, under way or done; NULL: none */
     double ordered_cost;    /* of the factor of what perm was made for */
     double overspent;       /* what factors since then have cost on top of that each */
     int by_degree;          /* A is ordered anew by minimum degree: nothing has shown yet that this is no good */
@@ -82,6 +84,10 @@ ABUT_MUST_USE abut_status abut_direction_init(abut_direction *d, const abut_prob
 void abut_direction_clear(abut_direction *d);
 /** Forgets what belongs to one time step: call at the start of each. */
 void abut_direction_reset(abut_direction *d);
+
+/** With two threads and more: begins to order the matrix of a model of many tets, and of nothing else, in a thread of its own
+ * (solve/order_ahead.h), where nothing has been ordered yet.  The next direction waits for it. */
+ABUT_MUST_USE abut_status abut_direction_order_ahead(abut_direction *d, const abut_problem *p, abut_err *err);
 
 /** The next direction shall be Newton's, with the second derivative of every friction contact. */
 void abut_direction_insist(abut_direction *d);
