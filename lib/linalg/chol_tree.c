@@ -1,5 +1,7 @@
 #include "linalg/chol_tree.h"
 
+#include "base/par.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +123,7 @@ static abut_status make_children(abut_chol_tree *t, abut_err *err)
         if (t->parent[s] >= 0) t->child[t->cptr[t->parent[s]]++] = s;
     for (int32_t s = t->ns; s > 0; s--) t->cptr[s] = t->cptr[s - 1];
     t->cptr[0] = 0;
+    #pragma omp parallel for schedule(dynamic, 64) if ((size_t)t->n >= ABUT_PAR_MIN)
     for (int32_t s = 0; s < t->ns; s++) {
         const int32_t p = t->parent[s];
         if (p < 0) continue;

@@ -178,11 +178,11 @@ static abut_status begin(const abut_bsr *A, const abut_precond *M, const double 
     const abut_mark mark = abut_arena_mark(scratch);
     const size_t n = 3 * (size_t)A->n;
     pcg s = { .A = A, .M = M, .n = n };
-    double **const vec[] = { &s.r, &s.z, &s.p, &s.q };
-    int ok = 1;
-    for (int k = 0; k < 4; k++) ok &= (*vec[k] = ABUT_NEW(scratch, double, n + 1)) != NULL;
-    s.part = ABUT_NEW(scratch, double, abut_blocks(n) + 1);
-    if (!M) s.inverse = ABUT_NEW(scratch, double, 3 * n + 1);
+    double **const vec[] = { &s.r, &s.z, &s.q };
+    int ok = (s.p = ABUT_NEW(scratch, double, n + 1)) != NULL;     /* the first direction adds 0 times it */
+    for (int k = 0; k < 3; k++) ok &= (*vec[k] = ABUT_ROOM(scratch, double, n + 1)) != NULL;
+    s.part = ABUT_ROOM(scratch, double, abut_blocks(n) + 1);
+    if (!M) s.inverse = ABUT_ROOM(scratch, double, 3 * n + 1);
     ok &= s.part && (M || s.inverse);
     const abut_status rc = ok ? solve(&s, b, x, want, report, err)
                               : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: scratch for %zu rows", n);
