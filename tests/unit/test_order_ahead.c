@@ -38,7 +38,8 @@ static abut_order_ahead *begin(const problem *p)
 static void check_same_solution(const problem *p, const abut_elems *set, abut_bsr *A, abut_chol *a, abut_bsr *B, abut_chol *b)
 {
     const size_t n3 = 3 * (size_t)p->nrow;
-    double *rhs = malloc(n3 * sizeof *rhs), *x = malloc(n3 * sizeof *x), *y = malloc(n3 * sizeof *y), *diag = malloc(n3 * sizeof *diag);
+    double *rhs = malloc(n3 * sizeof *rhs), *diag = malloc(n3 * sizeof *diag);
+    double *x = malloc(n3 * sizeof *x), *y = malloc(n3 * sizeof *y);
     for (size_t i = 0; i < n3; i++) rhs[i] = sin((double)i), diag[i] = 1;
     abut_bsr_assemble(A, diag, set, SETS);
     abut_bsr_assemble(B, diag, set, SETS);
