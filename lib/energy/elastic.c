@@ -1,4 +1,4 @@
-#include "energy/elastic.h"
+#include "energy/elastic_lanes.h"
 
 #include "base/par.h"
 #include "energy/fibre.h"
@@ -217,32 +217,15 @@ static void set_lane(group *g, size_t l, double psi, const double P[9])
     for (int i = 0; i < 9; i++) g->P[i][l] = P[i];
 }
 
-/* F, to the bit that of `deformation`; P and psi are 0 */
+/* P and psi are 0 */
 ABUT_LANES_CLONES
 static void load_group(const abut_elastic *e, const double *x, size_t t, size_t n, group *g)
 {
-    const double *B[ABUT_LANES], *p[4][ABUT_LANES];
-    abut_lanes D[9];
     g->t = t;
     g->n = n;
     g->psi = ABUT_LANES_ALL(0.);
-    for (size_t l = 0; l < ABUT_LANES; l++) {
-        const size_t k = tet_of(g, l);
-        B[l] = e->B + 9 * k;
-        for (int c = 0; c < 4; c++) p[c][l] = x + 3 * (size_t)e->model->tet[4 * k + (size_t)c];
-    }
-    for (int i = 0; i < 3; i++) {
-        const abut_lanes x0 = { p[0][0][i], p[0][1][i], p[0][2][i], p[0][3][i] };
-        for (int c = 0; c < 3; c++)
-            D[3 * i + c] = (abut_lanes){ p[c + 1][0][i], p[c + 1][1][i], p[c + 1][2][i], p[c + 1][3][i] } - x0;
-    }
-    for (int i = 0; i < 9; i++) {
-        g->B[i] = (abut_lanes){ B[0][i], B[1][i], B[2][i], B[3][i] };
-        g->P[i] = ABUT_LANES_ALL(0.);
-    }
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            g->F[3 * i + j] = D[3 * i] * g->B[j] + D[3 * i + 1] * g->B[3 + j] + D[3 * i + 2] * g->B[6 + j];
+    for (int i = 0; i < 9; i++) g->P[i] = ABUT_LANES_ALL(0.);
+    abut_elastic_load(e, x, t, n, g->B, g->F);
 }
 
 /* psi and P of those tets whose density needs the rotation: one material model after the other */

@@ -1,10 +1,12 @@
 /* Projected Hessians of hyperelastic tetrahedra, four at a time. */
 #include "base/par.h"
-#include "energy/elastic.h"
+#include "energy/elastic_lanes.h"
 #include "energy/fibre.h"
 #include "linalg/bsr.h"
 #include "linalg/svd3.h"
 #include "linalg/svd3_lanes.h"
+
+#include <string.h>
 
 /* Second derivative in the frame of the singular vectors: scaling, and for each pair of axes (third index k) the entries
  * d2/dF_ij dF_ij = same[k] and d2/dF_ij dF_ji = swap[k]. */
@@ -12,12 +14,16 @@ typedef struct modes {
     abut_lanes A[9], same[3], swap[3];
 } modes;
 
-static void modes_put(modes *out, int lane, const abut_principal *p, double scale)
+/* from one principal form and weight a lane */
+ABUT_LANES_INLINE void modes_of(const abut_principal p[ABUT_LANES], const double w[ABUT_LANES], modes *out)
 {
-    for (int i = 0; i < 9; i++) out->A[i][lane] = scale * p->A[i];
+    const abut_lanes scale = { w[0], w[1], w[2], w[3] };
+    for (int i = 0; i < 9; i++) out->A[i] = scale * (abut_lanes){ p[0].A[i], p[1].A[i], p[2].A[i], p[3].A[i] };
     for (int i = 0; i < 3; i++) {
-        out->same[i][lane] = 0.5 * scale * (p->flip[i] + p->twist[i]);
-        out->swap[i][lane] = 0.5 * scale * (p->flip[i] - p->twist[i]);
+        const abut_lanes flip = { p[0].flip[i], p[1].flip[i], p[2].flip[i], p[3].flip[i] };
+        const abut_lanes twist = { p[0].twist[i], p[1].twist[i], p[2].twist[i], p[3].twist[i] };
+        out->same[i] = 0.5 * scale * (flip + twist);
+        out->swap[i] = 0.5 * scale * (flip - twist);
     }
 }
 
@@ -39,8 +45,7 @@ ABUT_LANES_INLINE void block(const modes *h, const abut_lanes *U, const abut_lan
 }
 
 /* the packed blocks H[ABUT_PACKED] from g = B V, the gradients of corners 1, 2, 3; corner 0 by translation invariance */
-ABUT_LANES_CLONES
-static void pack(const modes *h, const abut_lanes *U, const abut_lanes *B, const abut_lanes *V, abut_lanes *H)
+ABUT_LANES_INLINE void pack(const modes *h, const abut_lanes *U, const abut_lanes *B, const abut_lanes *V, abut_lanes *H)
 {
     enum { B00 = 0, B01 = 9, B11 = 36, B12 = 45, B13 = 54, B22 = 63, B23 = 72, B33 = 81 };
     abut_lanes g[9];
@@ -63,29 +68,41 @@ static void pack(const modes *h, const abut_lanes *U, const abut_lanes *B, const
         }
 }
 
+/* H[ABUT_PACKED * n]: the numbers of each lane in a row */
+ABUT_LANES_INLINE void unpack(const abut_lanes K[ABUT_PACKED], size_t n, double *H)
+{
+    enum { FOURS = ABUT_PACKED / 4 * 4 };
+    size_t done = 0;
+    if (n == ABUT_LANES)
+        for (; done < FOURS; done += 4) {
+            abut_lanes four[ABUT_LANES];
+            abut_lanes_transpose(K + done, four);
+            for (size_t l = 0; l < ABUT_LANES; l++) memcpy(H + ABUT_PACKED * l + done, &four[l], sizeof *four);
+        }
+    for (size_t l = 0; l < n; l++)
+        for (size_t k = done; k < ABUT_PACKED; k++) H[ABUT_PACKED * l + k] = K[k][l];
+}
+
 /* tets [t0, t1), at most ABUT_LANES of them, into H[ABUT_PACKED * (t1 - t0)] */
+ABUT_LANES_CLONES
 static void hessian_group(const abut_elastic *e, const double *x, double scale, size_t t0, size_t t1, double *H)
 {
     abut_lanes F[9], B[9], U[9], s[3], V[9], K[ABUT_PACKED];
+    abut_principal p[ABUT_LANES];
+    double w[ABUT_LANES];
     modes h;
-    for (size_t l = 0; l < ABUT_LANES; l++) {
-        const size_t t = t0 + l < t1 ? t0 + l : t0;
-        double f[9];
-        (void)abut_elastic_deformation(e, x, (int32_t)t, f);
-        for (int i = 0; i < 9; i++) F[i][l] = f[i], B[i][l] = e->B[9 * t + (size_t)i];
-    }
+    abut_elastic_load(e, x, t0, t1 - t0, B, F);
     abut_svd3_lanes(F, U, s, V);
     for (size_t l = 0; l < ABUT_LANES; l++) {
         const size_t t = t0 + l < t1 ? t0 + l : t0;
         const double stretch[3] = { s[0][l], s[1][l], s[2][l] };
-        abut_principal p;
-        abut_elastic_principal(e, t, stretch, &p);
-        abut_principal_project(&p);
-        modes_put(&h, (int)l, &p, scale * e->vol[t]);
+        abut_elastic_principal(e, t, stretch, &p[l]);
+        abut_principal_project(&p[l]);
+        w[l] = scale * e->vol[t];
     }
+    modes_of(p, w, &h);
     pack(&h, U, B, V, K);
-    for (size_t l = 0; l < t1 - t0; l++)
-        for (size_t k = 0; k < ABUT_PACKED; k++) H[ABUT_PACKED * l + k] = K[k][l];
+    unpack(K, t1 - t0, H);
 }
 
 /* The fibres of tets [t0, t1), added to their packed blocks: (g_a . d)(g_b . d) M */
@@ -129,10 +146,12 @@ void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, 
 
 void abut_principal_hess(const abut_principal *p, const double u[9], const double v[9], double H[81])
 {
+    const abut_principal four[ABUT_LANES] = { *p, *p, *p, *p };
+    const double one[ABUT_LANES] = { 1, 1, 1, 1 };
     abut_lanes U[9], a[3], b[3], K[9];
     modes h;
     for (int i = 0; i < 9; i++) U[i] = ABUT_LANES_ALL(u[i]);
-    for (int l = 0; l < ABUT_LANES; l++) modes_put(&h, l, p, 1);
+    modes_of(four, one, &h);
     for (int j = 0; j < 3; j++)   /* unit vector j in the frame of V is row j of V: one in each lane */
         for (int c = 0; c < 3; c++) b[c][j] = b[c][3] = v[3 * j + c];
     for (int i = 0; i < 3; i++) {

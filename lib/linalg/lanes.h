@@ -51,6 +51,17 @@ ABUT_LANES_INLINE void abut_lanes_jacobi(const abut_lane_mask *need, const abut_
     *s = ABUT_LANES_PICK(*need, ABUT_LANES_PICK(x < 0, -y, y) / n, ABUT_LANES_ALL(0.));
 }
 
+/** r[i][j] = v[j][i]. */
+ABUT_LANES_INLINE void abut_lanes_transpose(const abut_lanes v[ABUT_LANES], abut_lanes r[ABUT_LANES])
+{
+    const abut_lanes a = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6), b = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
+    const abut_lanes c = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6), d = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
+    r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    r[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    r[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
 /** 1 when some lane is set. */
 ABUT_LANES_INLINE int abut_lanes_any(const abut_lane_mask *m)
 {

@@ -23,6 +23,7 @@ INLINE void turn_symmetric(abut_lanes *d, abut_lanes *o, abut_lanes *V, int p, i
 {
     const abut_lanes apq = o[r], size = ABUT_LANES_ABS(apq), sum = d[p] + d[q];
     const abut_lane_mask need = ~((size <= DBL_EPSILON * ABUT_LANES_ABS(sum)) | (size < TINY));
+    if (!abut_lanes_any(&need)) return;
     abut_lanes c, s;
     abut_lanes_jacobi(&need, &d[p], &apq, &d[q], &c, &s);
     const abut_lanes app = d[p], aqq = d[q], apr = o[q], aqr = o[p];
