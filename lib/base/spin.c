@@ -104,16 +104,29 @@ int abut_spin_is_brief(int was_brief, double share)
     return share > (was_brief ? FREE : BUSY);
 }
 
-/* Seconds that the main thread, ready to run, has waited for a core. */
-static double waited(int file)
+/* What the kernel tells of the main thread: how often it was given a core, and seconds that it, ready to run, waited for one. */
+typedef struct turns {
+    double n, waited;
+} turns;
+
+static turns turns_of(int file)
 {
-    char text[96];
+    char text[96], *at;
     const ssize_t n = pread(file, text, sizeof text - 1, 0);
-    if (n <= 0) return 0;
+    if (n <= 0) return (turns){ 0, 0 };
     text[n] = 0;
-    char *wait;
-    (void)strtoull(text, &wait, 10);    /* time on a core comes first */
-    return 1e-9 * (double)strtoull(wait, NULL, 10);
+    (void)strtoull(text, &at, 10);      /* time on a core comes first, and may still be 0 */
+    const double waited = 1e-9 * (double)strtoull(at, &at, 10);
+    return (turns){ (double)strtoull(at, NULL, 10), waited };
+}
+
+/* -1: the kernel does not tell; one that does not count says 0. */
+static int turns_open(void)
+{
+    const int file = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+    if (file < 0 || turns_of(file).n > 0) return file;
+    close(file);
+    return -1;
 }
 
 /* Sleeps for a period; whether the watcher goes on.  Takes and keeps the lock. */
@@ -130,10 +143,10 @@ static int goes_on(abut_spin *s)
 static void *watch(void *of)
 {
     abut_spin *s = of;
-    double then = abut_time_wall(), before = waited(s->wait_file);
+    double then = abut_time_wall(), before = turns_of(s->wait_file).waited;
     pthread_mutex_lock(&s->lock);
     while (goes_on(s)) {
-        const double now = abut_time_wall(), all = waited(s->wait_file);
+        const double now = abut_time_wall(), all = turns_of(s->wait_file).waited;
         const int brief = abut_spin_is_brief(s->crowd != NULL, (all - before) / (now - then));
         if (brief && !s->crowd) s->crowd = abut_crowd_begin(s->threads);
         else if (!brief) abut_crowd_end(&s->crowd);
@@ -165,7 +178,7 @@ abut_status abut_spin_begin(abut_spin **out, int threads, abut_err *err)
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "threads: no memory to watch them");
     const int cores = omp_get_num_procs(), more = cores + 1 - threads;
     s->threads = 1 + (more > 1 ? more : 1);     /* all but the leader count */
-    s->wait_file = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+    s->wait_file = turns_open();
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     s->crowd = abut_crowd_begin(s->threads);
