@@ -19,7 +19,8 @@ struct abut_pieces {
     uint32_t *block;    /* [nparts] of the set; ascending in a piece */
     uint32_t *keep;     /* [nparts] where the part is kept; WHOLE */
     uint32_t *ptr;      /* [nparts + 1] first item of each part */
-    uint16_t *item;     /* ABUT_ITEM(element of the piece, ...), ascending */
+    uint32_t *turn;     /* [nparts] its first item that goes in transposed: those come last */
+    uint16_t *item;     /* ABUT_ITEM(element of the piece, ...), ascending but for that */
     uint32_t *kept;     /* [nb + 1] first kept part of each block */
     double *sum;        /* [9 * nkept] */
 };
@@ -31,6 +32,7 @@ void abut_pieces_free(struct abut_pieces **p)
     free((*p)->block);
     free((*p)->keep);
     free((*p)->ptr);
+    free((*p)->turn);
     free((*p)->item);
     free((*p)->kept);
     free((*p)->sum);
@@ -88,7 +90,13 @@ static void fill_parts(const abut_set_plan *s, struct abut_pieces *p, uint32_t *
             p->block[part] = b;
             p->keep[part] = p->kept[b + 1] > p->kept[b] ? keep++ : WHOLE;
             p->ptr[part] = items[piece];
-            for (; k < end; k++) p->item[items[piece]++] = (uint16_t)(s->item[k] - ABUT_ITEM(piece * PIECE, 0, 0));
+            for (uint32_t turned = 0; turned < 2; turned++) {
+                if (turned) p->turn[part] = items[piece];
+                for (uint32_t i = k; i < end; i++) {
+                    if ((s->item[i] & 1) != turned) continue;
+                    p->item[items[piece]++] = (uint16_t)(s->item[i] - ABUT_ITEM(piece * PIECE, 0, 0));
+                }
+            }
         }
     }
 }
@@ -114,9 +122,10 @@ static abut_status pieces_make(abut_set_plan *s, size_t nelems, abut_err *err)
         p->block = array(p->nparts, sizeof *p->block);
         p->keep = array(p->nparts, sizeof *p->keep);
         p->ptr = array(p->nparts, sizeof *p->ptr);
+        p->turn = array(p->nparts, sizeof *p->turn);
         p->item = array(sum_up(items, n), sizeof *p->item);
         p->sum = array(p->nkept, 9 * sizeof *p->sum);
-        ok = p->block && p->keep && p->ptr && p->item && p->sum;
+        ok = p->block && p->keep && p->ptr && p->turn && p->item && p->sum;
     }
     if (ok) {
         fill_parts(s, p, next, items);
@@ -137,11 +146,10 @@ static void add_piece(const abut_bsr *A, const abut_set_plan *s, const double *r
     const struct abut_pieces *p = s->pieces;
     for (uint32_t part = p->first[i]; part < p->first[i + 1]; part++) {
         double sum[2][9] = { { 0 }, { 0 } };
-        for (uint32_t k = p->ptr[part]; k < p->ptr[part + 1]; k++) {
-            const double *H = val + 9 * (size_t)(p->item[k] >> 1);
-            double *to = sum[p->item[k] & 1];
-            for (int d = 0; d < 9; d++) to[d] += H[d];
-        }
+        for (uint32_t k = p->ptr[part]; k < p->turn[part]; k++)
+            for (int d = 0; d < 9; d++) sum[0][d] += val[9 * (size_t)(p->item[k] >> 1) + (size_t)d];
+        for (uint32_t k = p->turn[part]; k < p->ptr[part + 1]; k++)
+            for (int d = 0; d < 9; d++) sum[1][d] += val[9 * (size_t)(p->item[k] >> 1) + (size_t)d];
         const uint32_t keep = p->keep[part];
         abut_bsr_join(sum, keep == WHOLE ? A->val + 9 * (size_t)s->slot[p->block[part]] : p->sum + 9 * (size_t)keep);
     }
