@@ -19,6 +19,13 @@ double abut_time_cpu(void)
     return seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+double abut_time_lap(double *since)
+{
+    const double now = abut_time_wall(), lap = now - *since;
+    *since = now;
+    return lap;
+}
+
 size_t abut_memory_peak(void)
 {
     struct rusage u;

@@ -7,6 +7,8 @@
 /** Seconds of wall clock (monotonic) and of CPU over all threads of this process. */
 double abut_time_wall(void);
 double abut_time_cpu(void);
+/** Wall-clock seconds since *since, which becomes now. */
+double abut_time_lap(double *since);
 /** Largest resident set of this process so far, bytes. */
 size_t abut_memory_peak(void);
 
