@@ -1,39 +1,29 @@
 #include "contact/impacts.h"
 
 #include "base/par.h"
-#include "contact/moving_box.h"
+#include "contact/swept.h"
 #include "geom/ccd.h"
-#include "geom/slab.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Times of impact in a list, 1: not before `until`.  Pairs come in runs of one first primitive, whose boxes are made once; the
- * kind is a literal at every call. */
+/* Times of impact in a list, 1: not before `until`; the kind is a literal at every call. */
 static inline __attribute__((always_inline)) void times_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
                                                                 abut_stencil s, abut_range r, const abut_swept *m, double until,
                                                                 double *toi)
 {
-    const int na = s == ABUT_EE ? 2 : 1, nb = s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2;
-    abut_moving_box first = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
-    int32_t last = -1;
-    for (size_t k = r.lo; k < r.hi; k++) {
-        const int32_t *ij = list->ij[k], *a, *b;
-        double x0[12], x1[12], t;
-        (void)abut_candidate_first(cm, s, ij, &a);
-        (void)abut_candidate_second(cm, s, ij, &b);
-        if (ij[0] != last) first = abut_moving_box_of(m, a, na);
-        last = ij[0];
-        toi[k] = 1;
-        const abut_moving_box second = abut_moving_box_of(m, b, nb);
-        const double xi = abut_candidate_xi(cm, s, ij), span2 = abut_box_span2(&first.by, &second.by);
-        if (abut_far_apart(m, abut_box_gap2(&first.at, &second.at), span2, xi, until)) continue;
-        if (abut_far_apart(m, abut_slab_centroids2(m->y, a, na, b, nb), span2, xi, until)) continue;
-        abut_swept_gather(m->y, a, na, x0);
-        abut_swept_gather(m->y, b, nb, x0 + 3 * na);
-        abut_swept_gather(m->y1, a, na, x1);
-        abut_swept_gather(m->y1, b, nb, x1 + 3 * na);
-        if (abut_ccd_additive(s, x0, x1, xi, m->slack, until, &t) == ABUT_CCD_HIT) toi[k] = t;
+    const int n = abut_stencil_size(s);
+    abut_swept_four four;
+    for (size_t k = r.lo; k < r.hi; k += ABUT_LANES) {
+        const int clear = abut_swept_clear(cm, s, list, k, r.hi, m, until, &four);
+        for (size_t l = 0; l < four.n; l++) {
+            double x0[12], x1[12], t;
+            toi[k + l] = 1;
+            if (clear >> l & 1) continue;
+            abut_swept_gather(m->y, four.v[l], n, x0);
+            abut_swept_gather(m->y1, four.v[l], n, x1);
+            if (abut_ccd_additive(s, x0, x1, four.xi[l], m->slack, until, &t) == ABUT_CCD_HIT) toi[k + l] = t;
+        }
     }
 }
 
@@ -82,10 +72,10 @@ abut_status abut_impacts_find(const abut_collmesh *cm, const abut_candidates *ca
 {
     const size_t all = abut_candidates_count(cand);
     const abut_mark mark = abut_arena_mark(scratch);
-    double *toi = ABUT_ROOM(scratch, double, all + 1), *move = ABUT_ROOM(scratch, double, 3 * (size_t)cm->nc + 1);
+    double *toi = ABUT_ROOM(scratch, double, all + 1);
     *n = 0;
-    if (!toi || !move) return abut_fail(err, ABUT_E_NOMEM, "impacts: %zu pairs", all);
-    const abut_swept m = { y, y1, move, slack, abut_swept_fill(cm->nc, y, y1, move) };
+    if (!toi) return abut_fail(err, ABUT_E_NOMEM, "impacts: %zu pairs", all);
+    const abut_swept m = abut_swept_of(cm, y, y1, slack);
     for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++) {
         const abut_pair_list *list = abut_candidates_list(cand, l);
         times_of_list(cm, cand, l, &m, until, toi);

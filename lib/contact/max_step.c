@@ -1,13 +1,11 @@
 #include "contact/max_step.h"
 
 #include "base/par.h"
-#include "contact/moving_box.h"
+#include "contact/swept.h"
 #include "geom/ccd.h"
-#include "geom/slab.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- collisions ---- */
@@ -31,13 +29,11 @@ static abut_stencil candidate_at(const abut_candidates *cand, size_t k, const in
     return abut_candidates_kind(l);
 }
 
-static inline __attribute__((always_inline)) void pair_bound(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2],
-                                                             const abut_swept *m, double xi, size_t k, struct block_bound *out)
+static inline __attribute__((always_inline)) void pair_bound(abut_stencil s, const int32_t v[4], const abut_swept *m, double xi,
+                                                             size_t k, struct block_bound *out)
 {
-    int32_t v[4];
     double x0[12], x1[12], toi;
     const int n = abut_stencil_size(s);
-    abut_candidate_vertices(cm, s, ij, v);
     abut_swept_gather(m->y, v, n, x0);
     abut_swept_gather(m->y1, v, n, x1);
     const abut_ccd_answer a = abut_ccd_additive(s, x0, x1, xi, m->slack, out->toi, &toi);
@@ -45,26 +41,17 @@ static inline __attribute__((always_inline)) void pair_bound(const abut_collmesh
     *out = (struct block_bound){ toi, k, 1, a == ABUT_CCD_BAD };
 }
 
-/* Candidates [lo, hi) of a list, of which the first is candidate `index` of all.  They come in runs of one first primitive:
- * its boxes are made once.  The kind is a literal at every call. */
+/* Candidates [lo, hi) of a list, of which the first is candidate `index` of all; four at a time, most of which a slab tells
+ * free.  The kind is a literal at every call. */
 static inline __attribute__((always_inline)) void bound_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
                                                                 abut_stencil s, size_t lo, size_t hi, size_t index,
                                                                 const abut_swept *m, struct block_bound *out)
 {
-    const int na = s == ABUT_EE ? 2 : 1, nb = s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2;
-    int32_t last = -1;
-    abut_moving_box first = { { { 0 }, { 0 } }, { { 0 }, { 0 } } };
-    for (size_t k = lo; k < hi && !out->bad; k++) {
-        const int32_t *ij = list->ij[k], *a, *b;
-        (void)abut_candidate_first(cm, s, ij, &a);
-        (void)abut_candidate_second(cm, s, ij, &b);
-        if (ij[0] != last) first = abut_moving_box_of(m, a, na);
-        last = ij[0];
-        const abut_moving_box second = abut_moving_box_of(m, b, nb);
-        const double xi = abut_candidate_xi(cm, s, ij), span2 = abut_box_span2(&first.by, &second.by);
-        if (abut_far_apart(m, abut_box_gap2(&first.at, &second.at), span2, xi, out->toi)) continue;
-        if (abut_far_apart(m, abut_slab_centroids2(m->y, a, na, b, nb), span2, xi, out->toi)) continue;
-        pair_bound(cm, s, ij, m, xi, index + (k - lo), out);
+    abut_swept_four four;
+    for (size_t k = lo; k < hi && !out->bad; k += ABUT_LANES) {
+        const int clear = abut_swept_clear(cm, s, list, k, hi, m, out->toi, &four);
+        for (size_t l = 0; l < four.n && !out->bad; l++)
+            if (!(clear >> l & 1)) pair_bound(s, four.v[l], m, four.xi[l], index + (k + l - lo), out);
     }
 }
 
@@ -134,12 +121,10 @@ static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *ca
 abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const double *y1,
                            double slack, abut_limit *lim, abut_err *err)
 {
-    double *move = malloc((3 * (size_t)cm->nc + 1) * sizeof *move), alpha = lim->alpha;
-    if (!move) return abut_fail(err, ABUT_E_NOMEM, "collision: no memory for %d displacements", (int)cm->nc);
-    const abut_swept m = { y, y1, move, slack, abut_swept_fill(cm->nc, y, y1, move) };
+    double alpha = lim->alpha;
+    const abut_swept m = abut_swept_of(cm, y, y1, slack);
     size_t best = SIZE_MAX;
     const abut_status rc = mesh_bound(cm, cand, &m, &alpha, &best, err);
-    free(move);
     if (rc || best == SIZE_MAX) return rc;
 
     static const abut_limit_kind kind[] = { [ABUT_PP] = ABUT_LIMIT_VV, [ABUT_PE] = ABUT_LIMIT_VE, [ABUT_PT] = ABUT_LIMIT_VT,

@@ -4,11 +4,7 @@
 
 #include <math.h>
 
-#define EPS 0x1p-53
-/* n.(a - b): one rounding in a difference, one in a product, two in the sum; two more pay for taking off the error and
- * for |n| = 1 + 4 eps. */
-#define DOT_ERROR (6 * (1 + 0x1p-20) * EPS)
-#define DOT_TINY 0x1p-1020
+#define EPS ABUT_SLAB_EPS
 
 /* n scaled to length 1; 0 when it has no direction. */
 static int normalise(double n[3])
@@ -28,7 +24,7 @@ static int normalise(double n[3])
 static inline double low_dot(const double *n, const double *a, const double *b)
 {
     const double p = n[0] * (a[0] - b[0]), q = n[1] * (a[1] - b[1]), r = n[2] * (a[2] - b[2]);
-    return p + q + r - (DOT_ERROR * (fabs(p) + fabs(q) + fabs(r)) + DOT_TINY);
+    return p + q + r - (ABUT_SLAB_DOT_ERROR * (fabs(p) + fabs(q) + fabs(r)) + ABUT_SLAB_DOT_TINY);
 }
 
 /* na, nb are literals at the hot calls, so the loops unroll. */

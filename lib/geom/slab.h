@@ -14,6 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ABUT_SLAB_EPS 0x1p-53
+/* n.(a - b): one rounding in a difference, one in a product, two in the sum; two more pay for taking off the error and
+ * for |n| = 1 + 4 eps. */
+#define ABUT_SLAB_DOT_ERROR (6 * (1 + 0x1p-20) * ABUT_SLAB_EPS)
+#define ABUT_SLAB_DOT_TINY 0x1p-1020
+
 /* Lower bounds of n.(a_i - b_j), m, at t = 0 and t = 1 for one unit vector n; their minima.  Not-a-number in any
  * coordinate makes a minimum not-a-number. */
 typedef struct abut_slab {

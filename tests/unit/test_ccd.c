@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "geom/ccd.h"
 #include "geom/slab.h"
+#include "geom/slab_lanes.h"
 
 static double power(abut_rng *r, double lo, double hi) { return pow(10, abut_rng_real(r, lo, hi)); }
 
@@ -288,6 +289,62 @@ TEST(a_shorter_motion_is_clear_when_its_end_is_before_the_hit)
     CHECK(abut_ccd_additive(ABUT_PT, x0, x1, 0, 0.1, 0.46, &toi) == ABUT_CCD_HIT && toi < 0.46);
 }
 
+/* What abut_slab_clear_lanes is to say, one pair at a time. */
+static int clear_plainly(abut_stencil s, const double *x0, const double *x1, double xi, double slack, double tiny, double t_max)
+{
+    abut_slab l;
+    const double d = abut_slab_quick(s, x0, x0, x1, &l), gap = l.least0 - xi, goal = slack * gap;
+    return l.least0 >= d * (1 - 1e-8) && d - l.least0 <= 1e-6 * gap && goal >= tiny &&
+           abut_slab_advance(&l, 0, (xi + goal) * (1 + 4 * ABUT_SLAB_EPS)) >= t_max;
+}
+
+/* Four motions, the vertices of the four in one array; the last may be bad. */
+static void four_motions(abut_rng *r, abut_stencil s, int bad, double *y0, double *y1)
+{
+    const int n3 = 3 * abut_stencil_size(s);
+    for (int l = 0; l < ABUT_LANES; l++) {
+        const double speed = power(r, -6, 1);
+        hard_stencil(r, s, y0 + 12 * l);
+        for (int k = 0; k < n3; k++) y1[12 * l + k] = y0[12 * l + k] + speed * abut_rng_real(r, -1, 1);
+    }
+    if (bad == 1) y1[36 + (int)abut_rng_below(r, (uint32_t)n3)] = NAN;
+    if (bad == 2) y0[36 + (int)abut_rng_below(r, (uint32_t)n3)] = NAN;
+    if (bad == 3) for (int k = 0; k < n3; k++) y0[36 + k] = k % 3;
+}
+
+TEST(four_slabs_at_a_time_clear_what_one_clears_and_nothing_that_comes_near)
+{
+    abut_rng r = { 6 };
+    const int n = check_runs(4000, 400000);
+    const double slack = 0.2;
+    int told = 0, additive = 0;
+    for (int i = 0; i < n; i++) {
+        const abut_stencil s = (abut_stencil)(i % 4);
+        double y0[48], y1[48], toi, xi[ABUT_LANES];
+        int32_t v[ABUT_LANES][4];
+        for (int k = 0; k < 4 * ABUT_LANES; k++) v[k / 4][k % 4] = k;
+        const int bad = i / 4 % 8;
+        const double tiny = i % 3 ? 0x1p-43 * 1e7 : 1e-3, t_max = i % 5 ? abut_rng_real(&r, 0.01, 1) : 1;
+        four_motions(&r, s, bad, y0, y1);
+        for (int l = 0; l < ABUT_LANES; l++) xi[l] = i / 4 % 2 ? power(&r, -6, -1) : 0;
+        const int clear = abut_slab_clear_lanes(s, y0, y1, (const int32_t (*)[4])v, xi, slack, tiny, t_max);
+        for (int l = 0; l < ABUT_LANES; l++) {
+            const double *x0 = y0 + 12 * l, *x1 = y1 + 12 * l;
+            const int yes = clear >> l & 1;
+            CHECK(yes == clear_plainly(s, x0, x1, xi[l], slack, tiny, t_max));
+            const int would = abut_ccd_additive(s, x0, x1, xi[l], slack, t_max, &toi) == ABUT_CCD_CLEAR;
+            CHECK(would || !yes);
+            additive += would;
+            told += yes;
+            const double keep = xi[l] + slack * (abut_separation(s, x0) - xi[l]) * (1 - 1e-5);
+            for (int k = 0; yes && k <= 4; k++) CHECK(exact_compare(s, x0, x1, t_max * k / 4, keep) >= 0);
+            CHECK(l < 3 || bad < 1 || bad > 3 || !yes);
+        }
+        CHECK(clear < 1 << ABUT_LANES);
+    }
+    CHECK(told > additive / 2 && additive > n);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -303,5 +360,6 @@ int main(int argc, char **argv)
     RUN(additive_is_safe_for_sliding_pairs);
     RUN(additive_never_passes_an_exact_contact);
     RUN(a_shorter_motion_is_clear_when_its_end_is_before_the_hit);
+    RUN(four_slabs_at_a_time_clear_what_one_clears_and_nothing_that_comes_near);
     return check_done();
 }
