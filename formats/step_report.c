@@ -87,6 +87,7 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
     number(f, "creep_mean", r->sticking ? r->creep_mean : none);
     number(f, "min_gap", r->min_gap < 0 ? none : r->min_gap);
     if (r->min_gap >= 0) nodes(f, "min_gap_nodes", r->gap_node);
+    else fputs("\"min_gap_nodes\":null,", f);
     number(f, "min_jacobian", r->min_jacobian_tet < 0 ? none : r->min_jacobian);
     fprintf(f, "\"min_jacobian_tet\":%d,", r->min_jacobian_tet);
     const int shells = r->max_stretch_shell >= 0;

@@ -236,6 +236,20 @@ assert any(r["sticking_contacts"] + r["sliding_contacts"] > 0 for r in rows)
 assert all(sum(v for k, v in r["seconds"].items() if k not in ("total", "other", "predict")) <= r["seconds"]["total"] + 1e-4 for r in rows)
 assert all(0 < r["seconds"]["predict"] <= r["seconds"]["total"] for r in rows)
 P
+    # whether anything touches or not, with tets or without: the same keys, and REPORT.md has them all
+    printf '%s\n' "objects: {net: {generate: {rod: {length: 0.1, cells: 2}}, rod: {radius: 1 mm}}}" > rod.yaml
+    "$BIN/mesh-prep" -q rod.yaml | "$BIN/step" -q --report far.jsonl -o o.abut
+    /usr/bin/env python3 - "$ROOT/formats/REPORT.md" <<'P'
+import json, re, sys
+rows = [json.loads(l) for l in open("r.jsonl").readlines() + open("far.jsonl").readlines()]
+assert all(list(r) == list(rows[0]) for r in rows)
+far, told = rows[-1], open(sys.argv[1]).read()
+keys = {k for cell in re.findall(r"^\| (`[^|]*) \|", told, re.M) for k in re.findall(r"`(\w+)`", cell)}
+assert set(far) <= keys, set(far) - keys
+assert keys <= set(far), keys - set(far)
+assert far["min_gap"] is far["min_gap_nodes"] is far["min_jacobian"] is far["max_stretch"] is None
+assert far["min_jacobian_tet"] == far["max_stretch_shell"] == -1
+P
 }
 
 @test "every frame passes ccd-check" {
