@@ -1,5 +1,5 @@
 /* Isotropic hyperelastic energy densities, as functions of the deformation gradient F = U diag(s) V^T (rotation-variant,
- * linalg/svd3.h).  A new material is one entry of the table in density.c.
+ * linalg/svd3.h).  CONTRIBUTING.md says what a new material takes.
  *
  *   neo-Hookean        mu/2 (I - 3) - mu L + lambda/2 L^2,  L = ln J, J > 0 only           Li 2020, 2.2
  *   fixed corotated    mu sum (s_i - 1)^2 + lambda/2 (J - 1)^2                             Stomakhin et al. 2012
@@ -29,6 +29,11 @@ typedef struct abut_principal {
     double twist[3];
 } abut_principal;
 
+/* The same of four, a lane each. */
+typedef struct abut_principals {
+    abut_lanes psi, d[3], A[9], flip[3], twist[3];
+} abut_principals;
+
 /** s_i + s_j kept away from zero, with its sign: beyond the flip of an inverted element the twist has no limit. */
 static inline double abut_stretch_sum(double si, double sj)
 {
@@ -47,8 +52,12 @@ double abut_psi(int model, double mu, double lambda, const double F[9], double *
 typedef enum abut_density_needs { ABUT_NEEDS_F, ABUT_NEEDS_ROTATION, ABUT_NEEDS_STRETCHES } abut_density_needs;
 abut_density_needs abut_density_need(int model);
 
-/** psi and P[9] of four deformation gradients F[9] with their rotations R[9] (linalg/polar3_lanes.h), moduli mu and lambda of
- * each: |F - R|^2 = sum (s_i - 1)^2.  model: one that needs the rotation. */
+/** psi and P[9] of four deformation gradients F[9], moduli mu and lambda of each; P of a neo-Hookean F with J <= 0 is not
+ * touched.  model: one that needs F alone. */
+void abut_density_direct(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *F, abut_lanes *psi,
+                         abut_lanes *P);
+
+/** The same by their rotations R[9] (linalg/polar3_lanes.h): |F - R|^2 = sum (s_i - 1)^2.  model: one that needs the rotation. */
 void abut_density_rotated(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *F, const abut_lanes *R,
                           abut_lanes *psi, abut_lanes *P);
 
@@ -57,8 +66,15 @@ void abut_stress_principal(const abut_principal *p, const double U[9], const dou
 
 /** The principal form at stretches s (s[0] >= s[1] >= |s[2]|); neo-Hookean needs s[2] > 0. */
 void abut_density_principal(int model, double mu, double lambda, const double s[3], abut_principal *out);
+/** Four of them. */
+void abut_density_principals(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *s,
+                             abut_principals *out);
+
+/** p becomes lane l. */
+void abut_principals_set(abut_principals *all, size_t l, const abut_principal *p);
 
 /** Clamps every negative eigenvalue of the second derivative at 0. */
 void abut_principal_project(abut_principal *p);
+void abut_principals_project(abut_principals *p);
 
 #endif

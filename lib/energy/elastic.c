@@ -161,6 +161,33 @@ void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], 
     if (stretch && stretch[0] > 0) abut_strain_principal(stretch[0], stretch[1], stretch[2], s, out);
 }
 
+/* 1 when the tets have one material, of a density that has moduli and nothing added. */
+static int are_plain(const abut_elastic *e, size_t t, size_t n)
+{
+    const abut_model *m = e->model;
+    const int32_t i = m->tet_mat[t];
+    for (size_t l = 1; l < n; l++)
+        if (m->tet_mat[t + l] != i) return 0;
+    return m->mat_model[i] != ABUT_SPLINE && !(m->mat_volume && m->mat_volume[i] > 0) &&
+           !(m->mat_stretch && m->mat_stretch[3 * (size_t)i] > 0);
+}
+
+void abut_elastic_principals(const abut_elastic *e, size_t t, size_t n, const abut_lanes *s, abut_principals *out)
+{
+    if (are_plain(e, t, n)) {
+        abut_lanes mu, lambda;
+        abut_elastic_moduli(e, t, n, &mu, &lambda);
+        abut_density_principals(e->model->mat_model[e->model->tet_mat[t]], &mu, &lambda, s, out);
+        return;
+    }
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const double stretch[3] = { s[0][l], s[1][l], s[2][l] };
+        abut_principal one;
+        abut_elastic_principal(e, t + (l < n ? l : 0), stretch, &one);
+        abut_principals_set(out, l, &one);
+    }
+}
+
 /* What the fibres of tet t add. */
 static inline void add_fibre(const abut_elastic *e, size_t t, const double F[9], double *psi, double *P)
 {
@@ -168,18 +195,12 @@ static inline void add_fibre(const abut_elastic *e, size_t t, const double F[9],
     if (kappa > 0 && *psi < INFINITY) *psi += abut_fibre_psi(kappa, e->model->tet_fibre + 3 * t, F, P);
 }
 
-/* isotropic part, by F alone where that does */
-static inline double psi_direct(const abut_elastic *e, size_t t, const double F[9], double *P)
-{
-    return abut_psi(e->model->mat_model[e->model->tet_mat[t]], e->lame[2 * t], e->lame[2 * t + 1], F, P);
-}
-
 static double psi_of(const abut_elastic *e, size_t t, const double F[9], double *P)
 {
     double U[9], s[3], V[9], psi;
     abut_principal p;
     if (e->needs[e->model->tet_mat[t]] == ABUT_NEEDS_F) {
-        psi = psi_direct(e, t, F, P);
+        psi = abut_psi(e->model->mat_model[e->model->tet_mat[t]], e->lame[2 * t], e->lame[2 * t + 1], F, P);
     } else {
         abut_svd3(F, U, s, V);
         abut_elastic_principal(e, t, s, &p);
@@ -228,25 +249,24 @@ static void load_group(const abut_elastic *e, const double *x, size_t t, size_t 
     abut_elastic_load(e, x, t, n, g->B, g->F);
 }
 
-/* psi and P of those tets whose density needs the rotation: one material model after the other */
+/* psi and P of those tets whose density takes F alone or the rotation: one material model after the other */
 ABUT_LANES_CLONES
-static void rotated_group(const abut_elastic *e, group *g)
+static void modelled_group(const abut_elastic *e, abut_density_needs need, group *g)
 {
     const abut_model *m = e->model;
     abut_lanes R[9], P[9], psi, mu, lambda;
     abut_lane_mask done = { 0 };
-    abut_polar3_lanes(g->F, R);
-    for (size_t l = 0; l < ABUT_LANES; l++) {
-        mu[l] = e->lame[2 * tet_of(g, l)];
-        lambda[l] = e->lame[2 * tet_of(g, l) + 1];
-    }
+    if (need == ABUT_NEEDS_ROTATION) abut_polar3_lanes(g->F, R);
+    abut_elastic_moduli(e, g->t, g->n, &mu, &lambda);
     for (size_t l = 0; l < g->n; l++) {
         const int model = m->mat_model[m->tet_mat[g->t + l]];
         abut_lane_mask alike = { 0 };
-        if (done[l] || need_of(e, g, l) != ABUT_NEEDS_ROTATION) continue;
-        abut_density_rotated(model, &mu, &lambda, g->F, R, &psi, P);
+        if (done[l] || need_of(e, g, l) != need) continue;
+        for (int i = 0; i < 9; i++) P[i] = ABUT_LANES_ALL(0.);
+        if (need == ABUT_NEEDS_F) abut_density_direct(model, &mu, &lambda, g->F, &psi, P);
+        else abut_density_rotated(model, &mu, &lambda, g->F, R, &psi, P);
         for (size_t k = l; k < g->n; k++)
-            if (m->mat_model[m->tet_mat[g->t + k]] == model && need_of(e, g, k) == ABUT_NEEDS_ROTATION) alike[k] = -1;
+            if (m->mat_model[m->tet_mat[g->t + k]] == model && need_of(e, g, k) == need) alike[k] = -1;
         g->psi = ABUT_LANES_PICK(alike, psi, g->psi);
         for (int i = 0; i < 9; i++) g->P[i] = ABUT_LANES_PICK(alike, P[i], g->P[i]);
         done |= alike;
@@ -271,18 +291,6 @@ static void spectral_group(const abut_elastic *e, group *g)
     }
 }
 
-/* of those by F alone */
-static void direct_group(const abut_elastic *e, group *g)
-{
-    for (size_t l = 0; l < g->n; l++) {
-        double F[9], P[9] = { 0 };
-        if (need_of(e, g, l) != ABUT_NEEDS_F) continue;
-        entries_of(g->F, l, F);
-        const double psi = psi_direct(e, g->t + l, F, P);
-        set_lane(g, l, psi, P);
-    }
-}
-
 static void add_fibres(const abut_elastic *e, group *g)
 {
     for (size_t l = 0; l < g->n; l++) {
@@ -300,8 +308,8 @@ static void evaluate_group(const abut_elastic *e, const double *x, size_t t, siz
     int needs[ABUT_NEEDS_STRETCHES + 1] = { 0 };
     load_group(e, x, t, n, g);
     for (size_t l = 0; l < n; l++) needs[need_of(e, g, l)] = 1;
-    if (needs[ABUT_NEEDS_F]) direct_group(e, g);
-    if (needs[ABUT_NEEDS_ROTATION]) rotated_group(e, g);
+    if (needs[ABUT_NEEDS_F]) modelled_group(e, ABUT_NEEDS_F, g);
+    if (needs[ABUT_NEEDS_ROTATION]) modelled_group(e, ABUT_NEEDS_ROTATION, g);
     if (needs[ABUT_NEEDS_STRETCHES]) spectral_group(e, g);
     if (e->model->mat_fibre) add_fibres(e, g);
 }
@@ -317,7 +325,8 @@ static void corner_gradients(const abut_elastic *e, const group *g, double *f)
         for (int i = 0; i < 3; i++)
             c[3 * a + 3 + i] = w * (P[3 * i] * B[3 * a] + P[3 * i + 1] * B[3 * a + 1] + P[3 * i + 2] * B[3 * a + 2]);
     for (int i = 0; i < 3; i++) c[i] = -(c[3 + i] + c[6 + i] + c[9 + i]);
-    for (size_t l = 0; l < g->n; l++)
+    for (int k = 0; k < 12 && g->n == ABUT_LANES; k += 4) abut_lanes_spread(c + k, f + k, 12);
+    for (size_t l = 0; l < g->n && g->n < ABUT_LANES; l++)
         for (size_t k = 0; k < 12; k++) f[12 * l + k] = c[k][l];
 }
 

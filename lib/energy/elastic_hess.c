@@ -14,16 +14,14 @@ typedef struct modes {
     abut_lanes A[9], same[3], swap[3];
 } modes;
 
-/* from one principal form and weight a lane */
-ABUT_LANES_INLINE void modes_of(const abut_principal p[ABUT_LANES], const double w[ABUT_LANES], modes *out)
+/* from principal forms and weights */
+ABUT_LANES_INLINE void modes_of(const abut_principals *p, const abut_lanes *weight, modes *out)
 {
-    const abut_lanes scale = { w[0], w[1], w[2], w[3] };
-    for (int i = 0; i < 9; i++) out->A[i] = scale * (abut_lanes){ p[0].A[i], p[1].A[i], p[2].A[i], p[3].A[i] };
+    const abut_lanes half = 0.5 * *weight;
+    for (int i = 0; i < 9; i++) out->A[i] = *weight * p->A[i];
     for (int i = 0; i < 3; i++) {
-        const abut_lanes flip = { p[0].flip[i], p[1].flip[i], p[2].flip[i], p[3].flip[i] };
-        const abut_lanes twist = { p[0].twist[i], p[1].twist[i], p[2].twist[i], p[3].twist[i] };
-        out->same[i] = 0.5 * scale * (flip + twist);
-        out->swap[i] = 0.5 * scale * (flip - twist);
+        out->same[i] = half * (p->flip[i] + p->twist[i]);
+        out->swap[i] = half * (p->flip[i] - p->twist[i]);
     }
 }
 
@@ -73,12 +71,7 @@ ABUT_LANES_INLINE void unpack(const abut_lanes K[ABUT_PACKED], size_t n, double 
 {
     enum { FOURS = ABUT_PACKED / 4 * 4 };
     size_t done = 0;
-    if (n == ABUT_LANES)
-        for (; done < FOURS; done += 4) {
-            abut_lanes four[ABUT_LANES];
-            abut_lanes_transpose(K + done, four);
-            for (size_t l = 0; l < ABUT_LANES; l++) memcpy(H + ABUT_PACKED * l + done, &four[l], sizeof *four);
-        }
+    for (; n == ABUT_LANES && done < FOURS; done += 4) abut_lanes_spread(K + done, H + done, ABUT_PACKED);
     for (size_t l = 0; l < n; l++)
         for (size_t k = done; k < ABUT_PACKED; k++) H[ABUT_PACKED * l + k] = K[k][l];
 }
@@ -87,20 +80,15 @@ ABUT_LANES_INLINE void unpack(const abut_lanes K[ABUT_PACKED], size_t n, double 
 ABUT_LANES_CLONES
 static void hessian_group(const abut_elastic *e, const double *x, double scale, size_t t0, size_t t1, double *H)
 {
-    abut_lanes F[9], B[9], U[9], s[3], V[9], K[ABUT_PACKED];
-    abut_principal p[ABUT_LANES];
-    double w[ABUT_LANES];
+    abut_lanes F[9], B[9], U[9], s[3], V[9], K[ABUT_PACKED], weight;
+    abut_principals p;
     modes h;
     abut_elastic_load(e, x, t0, t1 - t0, B, F);
     abut_svd3_lanes(F, U, s, V);
-    for (size_t l = 0; l < ABUT_LANES; l++) {
-        const size_t t = t0 + l < t1 ? t0 + l : t0;
-        const double stretch[3] = { s[0][l], s[1][l], s[2][l] };
-        abut_elastic_principal(e, t, stretch, &p[l]);
-        abut_principal_project(&p[l]);
-        w[l] = scale * e->vol[t];
-    }
-    modes_of(p, w, &h);
+    abut_elastic_principals(e, t0, t1 - t0, s, &p);
+    abut_principals_project(&p);
+    for (size_t l = 0; l < ABUT_LANES; l++) weight[l] = scale * e->vol[t0 + l < t1 ? t0 + l : t0];
+    modes_of(&p, &weight, &h);
     pack(&h, U, B, V, K);
     unpack(K, t1 - t0, H);
 }
@@ -146,12 +134,13 @@ void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, 
 
 void abut_principal_hess(const abut_principal *p, const double u[9], const double v[9], double H[81])
 {
-    const abut_principal four[ABUT_LANES] = { *p, *p, *p, *p };
-    const double one[ABUT_LANES] = { 1, 1, 1, 1 };
+    const abut_lanes one = ABUT_LANES_ALL(1.);
     abut_lanes U[9], a[3], b[3], K[9];
+    abut_principals four;
     modes h;
+    for (size_t l = 0; l < ABUT_LANES; l++) abut_principals_set(&four, l, p);
     for (int i = 0; i < 9; i++) U[i] = ABUT_LANES_ALL(u[i]);
-    modes_of(four, one, &h);
+    modes_of(&four, &one, &h);
     for (int j = 0; j < 3; j++)   /* unit vector j in the frame of V is row j of V: one in each lane */
         for (int c = 0; c < 3; c++) b[c][j] = b[c][3] = v[3 * j + c];
     for (int i = 0; i < 3; i++) {

@@ -4,25 +4,51 @@
 
 #include "energy/elastic.h"
 
+typedef double abut_two __attribute__((vector_size(16), aligned(8), may_alias));
+
+/** v[j][l] = a[l][j], j < 3: three numbers from each of four places. */
+ABUT_LANES_INLINE void abut_elastic_gather3(const double *const a[ABUT_LANES], abut_lanes *v)
+{
+    const abut_two p = *(const abut_two *)a[0], q = *(const abut_two *)a[1], r = *(const abut_two *)a[2],
+                   s = *(const abut_two *)a[3];
+    const abut_lanes pr = __builtin_shufflevector(p, r, 0, 1, 2, 3), qs = __builtin_shufflevector(q, s, 0, 1, 2, 3);
+    v[0] = __builtin_shufflevector(pr, qs, 0, 4, 2, 6);
+    v[1] = __builtin_shufflevector(pr, qs, 1, 5, 3, 7);
+    v[2] = (abut_lanes){ a[0][2], a[1][2], a[2][2], a[3][2] };
+}
+
 /** B[9] and F[9] of tets t .. t + n - 1 at x, n <= ABUT_LANES, with the first one again in lanes without one; F to the bit that
  * of abut_elastic_deformation. */
 ABUT_LANES_INLINE void abut_elastic_load(const abut_elastic *e, const double *x, size_t t, size_t n, abut_lanes *B, abut_lanes *F)
 {
-    const double *b[ABUT_LANES], *p[4][ABUT_LANES];
-    abut_lanes D[9];
-    for (size_t l = 0; l < ABUT_LANES; l++) {
-        const size_t k = t + (l < n ? l : 0);
-        b[l] = e->B + 9 * k;
-        for (int c = 0; c < 4; c++) p[c][l] = x + 3 * (size_t)e->model->tet[4 * k + (size_t)c];
+    const int32_t *tet[ABUT_LANES];
+    const double *at[ABUT_LANES];
+    abut_lanes D[9], x0[3], xc[3];
+    for (size_t l = 0; l < ABUT_LANES; l++) tet[l] = e->model->tet + 4 * (t + (l < n ? l : 0));
+    for (int c = 0; c < 4; c++) {
+        for (int l = 0; l < ABUT_LANES; l++) at[l] = x + 3 * (size_t)tet[l][c];
+        abut_elastic_gather3(at, c ? xc : x0);
+        for (int i = 0; c && i < 3; i++) D[3 * i + c - 1] = xc[i] - x0[i];
     }
-    for (int i = 0; i < 3; i++) {
-        const abut_lanes x0 = { p[0][0][i], p[0][1][i], p[0][2][i], p[0][3][i] };
-        for (int c = 0; c < 3; c++)
-            D[3 * i + c] = (abut_lanes){ p[c + 1][0][i], p[c + 1][1][i], p[c + 1][2][i], p[c + 1][3][i] } - x0;
+    for (int j = 0; j < 3; j++) {
+        for (size_t l = 0; l < ABUT_LANES; l++) at[l] = e->B + 9 * (t + (l < n ? l : 0)) + 3 * j;
+        abut_elastic_gather3(at, B + 3 * j);
     }
-    for (int i = 0; i < 9; i++) B[i] = (abut_lanes){ b[0][i], b[1][i], b[2][i], b[3][i] };
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) F[3 * i + j] = D[3 * i] * B[j] + D[3 * i + 1] * B[3 + j] + D[3 * i + 2] * B[6 + j];
 }
+
+/** Lame's parameters of the same tets. */
+ABUT_LANES_INLINE void abut_elastic_moduli(const abut_elastic *e, size_t t, size_t n, abut_lanes *mu, abut_lanes *lambda)
+{
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const double *of = e->lame + 2 * (t + (l < n ? l : 0));
+        (*mu)[l] = of[0];
+        (*lambda)[l] = of[1];
+    }
+}
+
+/** The principal forms of the same tets at stretches s[3]. */
+void abut_elastic_principals(const abut_elastic *e, size_t t, size_t n, const abut_lanes *s, abut_principals *out);
 
 #endif

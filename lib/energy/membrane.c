@@ -1,6 +1,6 @@
 #include "energy/membrane.h"
 
-#include "linalg/log1p_lanes.h"
+#include "linalg/log_lanes.h"
 #include "linalg/spd_lanes.h"
 
 #include <math.h>

@@ -6,10 +6,12 @@
 #define ABUT_LINALG_LANES_H
 
 #include <math.h>
+#include <stddef.h>
 
 enum { ABUT_LANES = 4 };
 
 typedef double abut_lanes __attribute__((vector_size(8 * ABUT_LANES)));
+typedef double abut_lanes_anywhere __attribute__((vector_size(8 * ABUT_LANES), aligned(8), may_alias));   /* in an array */
 typedef long long abut_lane_mask __attribute__((vector_size(8 * ABUT_LANES)));  /* 0 or -1 each */
 
 /* not under a sanitizer, which is not up yet when the choice is made, nor with clang, whose symbols for it do not link */
@@ -51,6 +53,16 @@ ABUT_LANES_INLINE void abut_lanes_jacobi(const abut_lane_mask *need, const abut_
     *s = ABUT_LANES_PICK(*need, ABUT_LANES_PICK(x < 0, -y, y) / n, ABUT_LANES_ALL(0.));
 }
 
+/** C[9] = cofactors of A[9], row major. */
+ABUT_LANES_INLINE void abut_lanes_cofactors(const abut_lanes *A, abut_lanes *C)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int a = 3 * ((i + 1) % 3), b = 3 * ((i + 2) % 3), p = (j + 1) % 3, q = (j + 2) % 3;
+            C[3 * i + j] = A[a + p] * A[b + q] - A[a + q] * A[b + p];
+        }
+}
+
 /** r[i][j] = v[j][i]. */
 ABUT_LANES_INLINE void abut_lanes_transpose(const abut_lanes v[ABUT_LANES], abut_lanes r[ABUT_LANES])
 {
@@ -60,6 +72,14 @@ ABUT_LANES_INLINE void abut_lanes_transpose(const abut_lanes v[ABUT_LANES], abut
     r[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
     r[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
     r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+/** to[stride j + i] = v[i][j]. */
+ABUT_LANES_INLINE void abut_lanes_spread(const abut_lanes v[ABUT_LANES], double *to, size_t stride)
+{
+    abut_lanes r[ABUT_LANES];
+    abut_lanes_transpose(v, r);
+    for (size_t j = 0; j < ABUT_LANES; j++) *(abut_lanes_anywhere *)(to + stride * j) = r[j];
 }
 
 /** 1 when some lane is set. */

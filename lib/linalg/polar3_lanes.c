@@ -7,20 +7,11 @@
 #define CLOSE 1e-8      /* the next step is half the square of this one */
 #define FLAT 1e-3       /* det F over |F|^3: below, inverses lose digits */
 
-ABUT_LANES_INLINE void cofactors(const abut_lanes *A, abut_lanes *C)
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const int a = 3 * ((i + 1) % 3), b = 3 * ((i + 2) % 3), p = (j + 1) % 3, q = (j + 2) % 3;
-            C[3 * i + j] = A[a + p] * A[b + q] - A[a + q] * A[b + p];
-        }
-}
-
 /* X <- (X + X^-T)/2 in the lanes that move; those that have arrived move no more. */
 ABUT_LANES_INLINE void improve(abut_lanes *X, abut_lane_mask *moves)
 {
     abut_lanes C[9], most = ABUT_LANES_ALL(0.);
-    cofactors(X, C);
+    abut_lanes_cofactors(X, C);
     const abut_lanes half = 0.5 / (X[0] * C[0] + X[1] * C[1] + X[2] * C[2]);
     for (int i = 0; i < 9; i++) {
         const abut_lanes next = 0.5 * X[i] + half * C[i], change = ABUT_LANES_ABS(next - X[i]);
@@ -47,7 +38,7 @@ void abut_polar3_lanes(const abut_lanes *F, abut_lanes *R)
     for (int i = 0; i < 9; i++) size2 += F[i] * F[i];
     abut_lanes size = size2;
     abut_lanes_sqrt(&size);
-    cofactors(F, C);
+    abut_lanes_cofactors(F, C);
     const abut_lane_mask regular = F[0] * C[0] + F[1] * C[1] + F[2] * C[2] > FLAT * size * size2;
     abut_lane_mask moves = regular;
     for (int i = 0; i < 9; i++) X[i] = F[i];

@@ -273,6 +273,49 @@ TEST(value_and_stress_from_the_rotation_equal_those_from_the_stretches)
     CHECK(models == 3);
 }
 
+/* Four different states at once against one at a time, to the bit. */
+TEST(lanes_do_not_see_each_other)
+{
+    abut_rng r = { 31 };
+    int projected = 0;
+    for (int model = 0; model < ABUT_MATERIAL_MODELS; model++) {
+        if (!in_table(model)) continue;
+        for (int k = 0; k < 300; k++) {
+            abut_lanes F[9], P[9] = { { 0 } }, s[3], psi = { 0 }, mu, lambda;
+            double f[ABUT_LANES][9], stretch[ABUT_LANES][3], U[9], V[9];
+            abut_principals raw, all;
+            for (size_t l = 0; l < ABUT_LANES; l++) {
+                random_state(&r, model, f[l]);
+                abut_svd3(f[l], U, stretch[l], V);
+                for (int i = 0; i < 9; i++) F[i][l] = f[l][i];
+                for (int i = 0; i < 3; i++) s[i][l] = stretch[l][i];
+                mu[l] = MU + (double)l;
+                lambda[l] = LAMBDA - (double)l;
+            }
+            if (abut_density_need(model) == ABUT_NEEDS_F) abut_density_direct(model, &mu, &lambda, F, &psi, P);
+            abut_density_principals(model, &mu, &lambda, s, &raw);
+            all = raw;
+            abut_principals_project(&all);
+            for (size_t l = 0; l < ABUT_LANES; l++) {
+                abut_principal one;
+                abut_principals same = all, whole = raw;
+                double p[9] = { 0 };
+                abut_density_principal(model, mu[l], lambda[l], stretch[l], &one);
+                abut_principals_set(&whole, l, &one);
+                CHECK(!memcmp(&whole, &raw, sizeof raw));
+                abut_principal_project(&one);
+                abut_principals_set(&same, l, &one);
+                CHECK(!memcmp(&same, &all, sizeof all));
+                projected += memcmp(&same.A, &whole.A, sizeof same.A) != 0;
+                if (abut_density_need(model) != ABUT_NEEDS_F) continue;
+                CHECK(abut_psi(model, mu[l], lambda[l], f[l], p) == psi[l]);
+                for (int i = 0; i < 9; i++) CHECK(p[i] == P[i][l]);
+            }
+        }
+    }
+    CHECK(projected > 100);
+}
+
 TEST(neo_hookean_is_infinite_when_flat_or_inverted_and_the_others_are_not)
 {
     static const double flat[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 0 }, inverted[9] = { 1, 0, 0, 0, 1, 0, 0, 0, -0.5 };
@@ -311,6 +354,7 @@ int main(int argc, char **argv)
     RUN(closed_form_projection_equals_the_dense_eigen_projection);
     RUN(value_from_stretches_equals_the_value_from_the_deformation);
     RUN(value_and_stress_from_the_rotation_equal_those_from_the_stretches);
+    RUN(lanes_do_not_see_each_other);
     RUN(neo_hookean_is_infinite_when_flat_or_inverted_and_the_others_are_not);
     RUN(second_derivative_is_finite_through_collapse_and_inversion);
     abut_spline_clear(&spline);

@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "linalg/atan2_lanes.h"
-#include "linalg/log1p_lanes.h"
+#include "linalg/log_lanes.h"
 
 #include <float.h>
 
@@ -64,11 +64,32 @@ TEST(logarithms_near_one_are_those_of_the_library)
     CHECK_NEAR(y[3], -53 * log(2), 1e-14);
 }
 
+TEST(logarithms_are_those_of_the_library)
+{
+    abut_rng r = { 8 };
+    for (int k = 0; k < 100000; k++) {
+        abut_lanes x, y;
+        for (int l = 0; l < ABUT_LANES; l++) {      /* of any size, subnormal ones too, and close to 1 */
+            const double near = abut_rng_real(&r, -1, 1) * pow(10, abut_rng_real(&r, -16, 0));
+            x[l] = k % 2 ? pow(2, abut_rng_real(&r, -1074, 1024)) : 1 + near;
+        }
+        abut_lanes_log(&x, &y);
+        for (int l = 0; l < ABUT_LANES; l++) CHECK_NEAR(y[l], log(x[l]), 2 * DBL_EPSILON * fabs(log(x[l])));
+    }
+    const abut_lanes some = { 1, 2, 0.25, 0x1p-1074 }, none = { -1, 0, INFINITY, NAN };
+    abut_lanes y;
+    abut_lanes_log(&some, &y);
+    CHECK(y[0] == 0 && y[1] == log(2) && y[2] == log(0.25) && y[3] == log(0x1p-1074));
+    abut_lanes_log(&none, &y);
+    for (int l = 0; l < ABUT_LANES; l++) CHECK(isnan(y[l]));
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(angles_are_those_of_the_library);
     RUN(angles_of_the_axes_and_diagonals_are_exact);
     RUN(logarithms_near_one_are_those_of_the_library);
+    RUN(logarithms_are_those_of_the_library);
     return check_done();
 }
