@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "contact/swept.h"
 #include "geom/ccd.h"
+#include "linalg/lanes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -284,6 +285,38 @@ static double tet_bound(const abut_model *m, const double *x, const double *p, s
     return abut_tet_max_step(a, b, slack);
 }
 
+/* edges[9] of n tets from t on, as edges_of; with the first one again in lanes without one */
+ABUT_LANES_INLINE void edges_of_four(const abut_model *m, const double *x, size_t t, size_t n, abut_lanes *edges)
+{
+    const double *at[ABUT_LANES];
+    abut_lanes first[3];
+    for (size_t c = 0; c < 4; c++) {
+        for (size_t l = 0; l < ABUT_LANES; l++) at[l] = x + 3 * (size_t)m->tet[4 * (t + (l < n ? l : 0)) + c];
+        abut_lanes_gather3(at, c ? edges + 3 * (c - 1) : first);
+        for (size_t i = 0; c && i < 3; i++) edges[3 * (c - 1) + i] -= first[i];
+    }
+}
+
+/* Of n tets from t on, those for which abut_tet_max_step needs more than a look at the coefficients of the cubic. */
+ABUT_LANES_CLONES
+static void bounded_tets(const abut_model *m, const double *x, const double *p, size_t t, size_t n, double slack,
+                         abut_lane_mask *bounded)
+{
+    abut_lanes d[9], q[9], C[9], c[4], sum = ABUT_LANES_ALL(0.);
+    edges_of_four(m, x, t, n, d);
+    edges_of_four(m, p, t, n, q);
+    abut_lanes_cofactors(d, C);
+    c[0] = d[0] * C[0] + d[1] * C[1] + d[2] * C[2];
+    c[1] = ABUT_LANES_ALL(0.);
+    for (int i = 0; i < 9; i++) c[1] += q[i] * C[i];
+    abut_lanes_cofactors(q, C);
+    c[3] = q[0] * C[0] + q[1] * C[1] + q[2] * C[2];
+    c[2] = ABUT_LANES_ALL(0.);
+    for (int i = 0; i < 9; i++) c[2] += d[i] * C[i];
+    for (int k = 1; k < 4; k++) sum += ABUT_LANES_ABS(c[k]);
+    *bounded = ~((c[0] > 0) & ((1 - (slack + 1e-7 * (1 - slack))) * c[0] > sum));
+}
+
 void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim)
 {
     double least = lim->alpha;
@@ -294,10 +327,18 @@ void abut_limit_inversion(const abut_model *m, const double *x, const double *p,
         double mine = lim->alpha;
         int32_t tet = INT32_MAX;
         #pragma omp for schedule(static) nowait
-        for (int32_t t = 0; t < m->nt; t++) {
-            if (!injective(m, (size_t)t)) continue;
-            const double bound = tet_bound(m, x, p, (size_t)t, slack);
-            if (bound < mine) mine = bound, tet = t;
+        for (int32_t t = 0; t < m->nt; t += ABUT_LANES) {
+            const int32_t n = m->nt - t < ABUT_LANES ? m->nt - t : ABUT_LANES;
+            int32_t l = 0;
+            abut_lane_mask bounded;
+            while (l < n && !injective(m, (size_t)(t + l))) l++;
+            if (l == n) continue;
+            bounded_tets(m, x, p, (size_t)t, (size_t)n, slack, &bounded);
+            for (; l < n; l++) {
+                if (!bounded[l] || !injective(m, (size_t)(t + l))) continue;
+                const double bound = tet_bound(m, x, p, (size_t)(t + l), slack);
+                if (bound < mine) mine = bound, tet = t + l;
+            }
         }
         #pragma omp critical(abut_limit_inversion)
         if (mine < least || (mine <= least && tet < which)) least = mine, which = tet;

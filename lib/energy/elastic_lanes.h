@@ -4,19 +4,6 @@
 
 #include "energy/elastic.h"
 
-typedef double abut_two __attribute__((vector_size(16), aligned(8), may_alias));
-
-/** v[j][l] = a[l][j], j < 3: three numbers from each of four places. */
-ABUT_LANES_INLINE void abut_elastic_gather3(const double *const a[ABUT_LANES], abut_lanes *v)
-{
-    const abut_two p = *(const abut_two *)a[0], q = *(const abut_two *)a[1], r = *(const abut_two *)a[2],
-                   s = *(const abut_two *)a[3];
-    const abut_lanes pr = __builtin_shufflevector(p, r, 0, 1, 2, 3), qs = __builtin_shufflevector(q, s, 0, 1, 2, 3);
-    v[0] = __builtin_shufflevector(pr, qs, 0, 4, 2, 6);
-    v[1] = __builtin_shufflevector(pr, qs, 1, 5, 3, 7);
-    v[2] = (abut_lanes){ a[0][2], a[1][2], a[2][2], a[3][2] };
-}
-
 /** B[9] and F[9] of tets t .. t + n - 1 at x, n <= ABUT_LANES, with the first one again in lanes without one; F to the bit that
  * of abut_elastic_deformation. */
 ABUT_LANES_INLINE void abut_elastic_load(const abut_elastic *e, const double *x, size_t t, size_t n, abut_lanes *B, abut_lanes *F)
@@ -27,12 +14,12 @@ ABUT_LANES_INLINE void abut_elastic_load(const abut_elastic *e, const double *x,
     for (size_t l = 0; l < ABUT_LANES; l++) tet[l] = e->model->tet + 4 * (t + (l < n ? l : 0));
     for (int c = 0; c < 4; c++) {
         for (int l = 0; l < ABUT_LANES; l++) at[l] = x + 3 * (size_t)tet[l][c];
-        abut_elastic_gather3(at, c ? xc : x0);
+        abut_lanes_gather3(at, c ? xc : x0);
         for (int i = 0; c && i < 3; i++) D[3 * i + c - 1] = xc[i] - x0[i];
     }
     for (int j = 0; j < 3; j++) {
         for (size_t l = 0; l < ABUT_LANES; l++) at[l] = e->B + 9 * (t + (l < n ? l : 0)) + 3 * j;
-        abut_elastic_gather3(at, B + 3 * j);
+        abut_lanes_gather3(at, B + 3 * j);
     }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) F[3 * i + j] = D[3 * i] * B[j] + D[3 * i + 1] * B[3 + j] + D[3 * i + 2] * B[6 + j];

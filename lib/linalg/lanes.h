@@ -12,6 +12,7 @@ enum { ABUT_LANES = 4 };
 
 typedef double abut_lanes __attribute__((vector_size(8 * ABUT_LANES)));
 typedef double abut_lanes_anywhere __attribute__((vector_size(8 * ABUT_LANES), aligned(8), may_alias));   /* in an array */
+typedef double abut_two_anywhere __attribute__((vector_size(16), aligned(8), may_alias));
 typedef long long abut_lane_mask __attribute__((vector_size(8 * ABUT_LANES)));  /* 0 or -1 each */
 
 /* not under a sanitizer, which is not up yet when the choice is made, nor with clang, whose symbols for it do not link */
@@ -61,6 +62,17 @@ ABUT_LANES_INLINE void abut_lanes_cofactors(const abut_lanes *A, abut_lanes *C)
             const int a = 3 * ((i + 1) % 3), b = 3 * ((i + 2) % 3), p = (j + 1) % 3, q = (j + 2) % 3;
             C[3 * i + j] = A[a + p] * A[b + q] - A[a + q] * A[b + p];
         }
+}
+
+/** v[j][l] = a[l][j], j < 3: three numbers from each of four places. */
+ABUT_LANES_INLINE void abut_lanes_gather3(const double *const a[ABUT_LANES], abut_lanes *v)
+{
+    const abut_two_anywhere p = *(const abut_two_anywhere *)a[0], q = *(const abut_two_anywhere *)a[1];
+    const abut_two_anywhere r = *(const abut_two_anywhere *)a[2], s = *(const abut_two_anywhere *)a[3];
+    const abut_lanes pr = __builtin_shufflevector(p, r, 0, 1, 2, 3), qs = __builtin_shufflevector(q, s, 0, 1, 2, 3);
+    v[0] = __builtin_shufflevector(pr, qs, 0, 4, 2, 6);
+    v[1] = __builtin_shufflevector(pr, qs, 1, 5, 3, 7);
+    v[2] = (abut_lanes){ a[0][2], a[1][2], a[2][2], a[3][2] };
 }
 
 /** r[i][j] = v[j][i]. */

@@ -85,9 +85,10 @@ TEST(the_volume_bound_holds_for_slivers_far_from_the_origin)
     }
 }
 
+/* Long directions, which bound half of the tets, and short ones, which bound few. */
 TEST(the_tightest_injective_tet_is_named_for_any_thread_count)
 {
-    enum { N = 3000 };
+    enum { N = 3002 };
     abut_rng r = { 3 };
     double *x = malloc(12 * N * sizeof *x), *p = malloc(12 * N * sizeof *p);
     int32_t tet[4 * N], mat[N], model[2] = { ABUT_NEO_HOOKEAN, ABUT_FIXED_COROTATED };
@@ -98,21 +99,26 @@ TEST(the_tightest_injective_tet_is_named_for_any_thread_count)
         for (int k = 0; k < 4; k++) tet[4 * t + k] = 4 * t + k;
     }
     const abut_model m = { .nv = 4 * N, .nt = N, .nm = 2, .tet = tet, .tet_mat = mat, .mat_model = model };
-    double least = 1;
-    int32_t which = -1;
-    for (int t = 0; t < N; t++) {
-        const double a = abut_tet_max_step(x + 12 * t, p + 12 * t, 0.2);
-        if (!mat[t] && a < least) least = a, which = t;
-    }
-    for (int k = 0; k < 3; k++) {
-        abut_threads_set((int[]){ 1, 2, 7 }[k]);
-        abut_limit lim = { .alpha = 1 };
-        abut_limit_inversion(&m, x, p, 0.2, &lim);
-        CHECK(lim.kind == ABUT_LIMIT_TET && lim.tet == which && lim.node[3] == 4 * which + 3);
-        CHECK(!memcmp(&lim.alpha, &least, sizeof least));
-        abut_limit tight = { .alpha = least, .kind = ABUT_LIMIT_EE };
-        abut_limit_inversion(&m, x, p, 0.2, &tight);
-        CHECK(tight.kind == ABUT_LIMIT_EE);
+    for (int shorter = 0; shorter < 4; shorter++) {
+        double least = 1;
+        int32_t which = -1, bound = 0;
+        for (int k = 0; shorter && k < 12 * N; k++) p[k] *= 0.1;
+        for (int t = 0; t < N; t++) {
+            const double a = abut_tet_max_step(x + 12 * t, p + 12 * t, 0.2);
+            bound += a < 1;
+            if (!mat[t] && a < least) least = a, which = t;
+        }
+        CHECK(shorter ? bound < N / 10 : bound > N / 3);
+        for (int k = 0; k < 3; k++) {
+            abut_threads_set((int[]){ 1, 2, 7 }[k]);
+            abut_limit lim = { .alpha = 1 };
+            abut_limit_inversion(&m, x, p, 0.2, &lim);
+            CHECK(lim.kind == ABUT_LIMIT_TET && lim.tet == which && lim.node[3] == 4 * which + 3);
+            CHECK(!memcmp(&lim.alpha, &least, sizeof least));
+            abut_limit tight = { .alpha = least, .kind = ABUT_LIMIT_EE };
+            abut_limit_inversion(&m, x, p, 0.2, &tight);
+            CHECK(tight.kind == ABUT_LIMIT_EE);
+        }
     }
     abut_threads_set(2);
     free(x);
