@@ -9,6 +9,7 @@
 
 #include "contact/collision_mesh.h"
 #include "geom/approach.h"
+#include "linalg/lanes.h"
 
 #include <string.h>
 
@@ -75,6 +76,26 @@ static inline double abut_candidate_xi(const abut_collmesh *cm, abut_stencil s, 
     (void)abut_candidate_first(cm, s, ij, &a);
     (void)abut_candidate_second(cm, s, ij, &b);
     return 0.5 * (cm->xi[*a] + cm->xi[*b]);
+}
+
+/* Up to four candidates of one list that follow each other. */
+typedef struct abut_candidate_four {
+    size_t n;
+    int32_t v[ABUT_LANES][4];   /* vertices, -1 unused; from n on those of the first one again */
+    double xi[ABUT_LANES];      /* m */
+} abut_candidate_four;
+
+/** Candidates [k, hi) of a list, at most four; the kind is a literal at every call. */
+static inline __attribute__((always_inline)) void abut_candidates_take(const abut_collmesh *cm, abut_stencil s,
+                                                                       const abut_pair_list *list, size_t k, size_t hi,
+                                                                       abut_candidate_four *f)
+{
+    f->n = hi - k < ABUT_LANES ? hi - k : ABUT_LANES;
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const int32_t *ij = list->ij[l < f->n ? k + l : k];
+        abut_candidate_vertices(cm, s, ij, f->v[l]);
+        f->xi[l] = abut_candidate_xi(cm, s, ij);
+    }
 }
 
 /** Every pair that comes within `reach` (m) of its thickness anywhere along the straight motion y0 -> y1 (y1 NULL: at y0),

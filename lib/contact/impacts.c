@@ -13,9 +13,10 @@ static inline __attribute__((always_inline)) void times_of_kind(const abut_collm
                                                                 double *toi)
 {
     const int n = abut_stencil_size(s);
-    abut_swept_four four;
+    abut_candidate_four four;
     for (size_t k = r.lo; k < r.hi; k += ABUT_LANES) {
-        const int clear = abut_swept_clear(cm, s, list, k, r.hi, m, until, &four);
+        abut_candidates_take(cm, s, list, k, r.hi, &four);
+        const int clear = abut_swept_clear(s, &four, m, until);
         for (size_t l = 0; l < four.n; l++) {
             double x0[12], x1[12], t;
             toi[k + l] = 1;

@@ -48,9 +48,10 @@ static inline __attribute__((always_inline)) void bound_of_kind(const abut_collm
                                                                 abut_stencil s, size_t lo, size_t hi, size_t index,
                                                                 const abut_swept *m, struct block_bound *out)
 {
-    abut_swept_four four;
+    abut_candidate_four four;
     for (size_t k = lo; k < hi && !out->bad; k += ABUT_LANES) {
-        const int clear = abut_swept_clear(cm, s, list, k, hi, m, out->toi, &four);
+        abut_candidates_take(cm, s, list, k, hi, &four);
+        const int clear = abut_swept_clear(s, &four, m, out->toi);
         for (size_t l = 0; l < four.n && !out->bad; l++)
             if (!(clear >> l & 1)) pair_bound(s, four.v[l], m, four.xi[l], index + (k + l - lo), out);
     }

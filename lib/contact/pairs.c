@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "geom/mollify.h"
-#include "geom/slab.h"
+#include "geom/nearest_lanes.h"
 
 #include <float.h>
 #include <math.h>
@@ -48,40 +48,38 @@ static void swap_if_less(int32_t *a, int32_t *b)
 }
 
 /* The active feature in its one canonical order, so that equal stencils are equal to the bit wherever they come from. */
-static void reduce(const abut_feature *f, const int32_t v[4], const double *y, struct raw *c)
+static void reduce(const abut_feature *f, const int32_t v[4], const double *y, double d2, struct raw *c)
 {
-    double x[12] = { 0 };
     const int k = abut_stencil_size(f->kind);
     for (int i = 0; i < 4; i++) c->v[i] = i < k ? v[f->idx[i]] : -1;
     if (f->kind == ABUT_PP) swap_if_less(&c->v[0], &c->v[1]);
-    if (f->kind == ABUT_PE) swap_if_less(&c->v[1], &c->v[2]);
-    for (int i = 0; i < k; i++) memcpy(x + 3 * i, y + 3 * (size_t)c->v[i], 3 * sizeof *x);
     c->class = (int32_t)f->kind;
-    c->dist2 = abut_dist2(f->kind, x, NULL);
+    c->dist2 = d2;
     c->eps_x = 0;
+    if (f->kind != ABUT_PE || c->v[1] < c->v[2]) return;
+    double x[12];
+    swap_if_less(&c->v[1], &c->v[2]);
+    gather(y, c->v, 3, x);
+    c->dist2 = abut_dist2(ABUT_PE, x, NULL);
 }
 
-/* 1: a contact, in c; 0: none; -1: the primitives are no further apart than their thickness. */
+/* Lane l of the four nearest features of stencils of vertices v: 1: a contact, in c; 0: none; -1: the primitives are no further
+ * apart than their thickness. */
 static inline __attribute__((always_inline)) int classify(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2],
-                                                          const double *y, double xi, struct raw *c)
+                                                          const int32_t v[4], const double *y, double xi,
+                                                          const abut_nearest_four *near, size_t l, struct raw *c)
 {
-    int32_t v[4];
-    double x[12], d2;
-    const double dhat = *cm->model->dhat;
-    abut_candidate_vertices(cm, s, ij, v);
-    gather(y, v, abut_stencil_size(s), x);
-    const abut_feature f = abut_nearest(s, x, &d2);
-    const double D = abut_beyond2(d2, xi);
+    const double dhat = *cm->model->dhat, D = abut_beyond2(near->dist2[l], xi);
     if (!(D < (2 * xi + dhat) * dhat)) return 0;
     if (!(D > 0)) return -1;
     const double eps_x = s == ABUT_EE ? abut_mollify_eps(cm->rest2[ij[0]], cm->rest2[ij[1]]) : 0;
-    if (s == ABUT_EE && abut_cross2(x, NULL, NULL) < eps_x) {
-        memcpy(c->v, v, sizeof v);
+    if (s == ABUT_EE && near->cross2[l] < eps_x) {
+        memcpy(c->v, v, sizeof c->v);
         c->class = MOLLIFIED;
-        c->dist2 = d2;
+        c->dist2 = near->dist2[l];
         c->eps_x = eps_x;
     } else {
-        reduce(&f, v, y, c);
+        reduce(near->feature[l], v, y, near->dist2[l], c);
     }
     return abut_beyond2(c->dist2, xi) > 0 ? 1 : -1;
 }
@@ -102,50 +100,22 @@ static int finds_reserve(struct finds *f, size_t more)
     return 1;
 }
 
-/* Box of one of the two primitives of a pair, which one being a literal. */
-static inline __attribute__((always_inline)) abut_box primitive_box(const abut_collmesh *cm, abut_stencil s, int second,
-                                                                    const int32_t ij[2], const double *y)
-{
-    const int32_t *v;
-    (void)(second ? abut_candidate_second(cm, s, ij, &v) : abut_candidate_first(cm, s, ij, &v));
-    return abut_box_of(y, v, second ? (s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2) : s == ABUT_EE ? 2 : 1);
-}
-
-/* As abut_slab_centroids2; the kind is a literal. */
-static inline __attribute__((always_inline)) double centroid_gap2(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2],
-                                                                  const double *y)
-{
-    const int32_t *a, *b;
-    (void)abut_candidate_first(cm, s, ij, &a);
-    (void)abut_candidate_second(cm, s, ij, &b);
-    return abut_slab_centroids2(y, a, s == ABUT_EE ? 2 : 1, b, s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2);
-}
-
-/* Candidates of a list come in runs of one first primitive: its box is made once.  Most candidates end at the boxes, most of
- * the others at the line of the centroids.
- * The kind is a literal at every call. */
+/* Candidates of block b, four at a time; the kind is a literal at every call. */
 static inline __attribute__((always_inline)) void block_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
                                                                 abut_stencil s, size_t b, const double *y, struct finds *f,
                                                                 struct spot *spot)
 {
-    const double dhat = *cm->model->dhat;
     const abut_range r = abut_block(list->n, b);
-    double xi = 0, far2 = dhat * dhat * (1 + 1e-9);
-    int32_t last = -1;
-    abut_box first = { { 0 }, { 0 } };
-    for (size_t k = r.lo; k < r.hi; k++) {
-        const int32_t *ij = list->ij[k];
-        if (ij[0] != last) first = primitive_box(cm, s, 0, ij, y);
-        last = ij[0];
-        const abut_box second = primitive_box(cm, s, 1, ij, y);
-        if (cm->xi) {
-            xi = abut_candidate_xi(cm, s, ij);
-            far2 = (xi + dhat) * (xi + dhat) * (1 + 1e-9);
+    abut_candidate_four four;
+    abut_nearest_four near;
+    for (size_t k = r.lo; k < r.hi; k += ABUT_LANES) {
+        abut_candidates_take(cm, s, list, k, r.hi, &four);
+        abut_nearest_lanes(s, y, (const int32_t (*)[4])four.v, &near);
+        for (size_t l = 0; l < four.n; l++) {
+            const int hit = classify(cm, s, list->ij[k + l], four.v[l], y, four.xi[l], &near, l, &f->c[f->n]);
+            if (hit < 0 && spot->bad < 0) spot->bad = (int32_t)(k + l - r.lo);
+            f->n += hit > 0;
         }
-        if (abut_box_gap2(&first, &second) > far2 || centroid_gap2(cm, s, ij, y) > far2) continue;
-        const int hit = classify(cm, s, ij, y, xi, &f->c[f->n]);
-        if (hit < 0 && spot->bad < 0) spot->bad = (int32_t)(k - r.lo);
-        f->n += hit > 0;
     }
 }
 

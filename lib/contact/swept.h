@@ -16,13 +16,6 @@ typedef struct abut_swept {
     double tiny;            /* m: what rounding may take a visible part of is left to the CCD */
 } abut_swept;
 
-/* Up to four candidates of one list that follow each other. */
-typedef struct abut_swept_four {
-    size_t n;
-    int32_t v[ABUT_LANES][4];
-    double xi[ABUT_LANES];
-} abut_swept_four;
-
 static inline abut_swept abut_swept_of(const abut_collmesh *cm, const double *y, const double *y1, double slack)
 {
     const size_t n = 3 * (size_t)cm->nc;
@@ -36,18 +29,9 @@ static inline abut_swept abut_swept_of(const abut_collmesh *cm, const double *y,
     return (abut_swept){ y, y1, slack, 0x1p-43 * most };
 }
 
-/** Takes candidates [k, hi) of a list, at most four, and returns a bit for each: set where it keeps its slack up to t_max and the
- * first slab proves it.  The kind is a literal at every call. */
-static inline __attribute__((always_inline)) int abut_swept_clear(const abut_collmesh *cm, abut_stencil s,
-                                                                  const abut_pair_list *list, size_t k, size_t hi,
-                                                                  const abut_swept *m, double t_max, abut_swept_four *f)
+/** A bit for each of four candidates: set where it keeps its slack up to t_max and the first slab proves it. */
+static inline int abut_swept_clear(abut_stencil s, const abut_candidate_four *f, const abut_swept *m, double t_max)
 {
-    f->n = hi - k < ABUT_LANES ? hi - k : ABUT_LANES;
-    for (size_t l = 0; l < ABUT_LANES; l++) {
-        const int32_t *ij = list->ij[l < f->n ? k + l : k];
-        abut_candidate_vertices(cm, s, ij, f->v[l]);
-        f->xi[l] = abut_candidate_xi(cm, s, ij);
-    }
     return abut_slab_clear_lanes(s, m->y, m->y1, (const int32_t (*)[4])f->v, f->xi, m->slack, m->tiny, t_max);
 }
 

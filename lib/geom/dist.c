@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-/* Below this squared sine of the two spanning vectors a normal is noise: the feature is reduced (Li 2020, App. G). */
-#define SINE2_MIN 1e-20
-
 /* A stencil solved for its closest points: separation r = sum_i w_i x_i, and A = dr/dbeta for the m free parameters. */
 typedef struct solved {
     double d2;
@@ -50,7 +47,7 @@ static int solve_plane(abut_vec3 r0, abut_vec3 u, abut_vec3 v, solved *f, double
 {
     const abut_vec3 n = abut_v3_cross(u, v);
     const double nn = abut_v3_norm2(n), uu = abut_v3_norm2(u), vv = abut_v3_norm2(v);
-    if (!(nn > SINE2_MIN * uu * vv)) return 0;
+    if (!(nn > ABUT_SINE2_MIN * uu * vv)) return 0;
 
     const double inv = 1 / nn, h = abut_v3_dot(r0, n);
     *b = abut_v3_dot(abut_v3_cross(r0, v), n) * inv;

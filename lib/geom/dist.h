@@ -20,6 +20,9 @@ static inline double abut_beyond2(double d2, double xi) { return xi > 0 ? fma(-x
 /** The same in metres: d - xi, without cancellation beyond what the rounding of d2 itself costs. */
 static inline double abut_beyond(double d2, double xi) { return xi > 0 ? fma(-xi, xi, d2) / (sqrt(d2) + xi) : sqrt(d2); }
 
+/* Below this squared sine of the two spanning vectors a normal is noise: the feature is reduced (Li 2020, App. G). */
+#define ABUT_SINE2_MIN 1e-20
+
 /* Which primitives of a stencil carry the closest points: the active feature, a stencil of its own. */
 typedef struct abut_feature {
     abut_stencil kind;

@@ -3,6 +3,8 @@
 
 #include "base/rng.h"
 #include "geom/dist.h"
+#include "geom/mollify.h"
+#include "geom/nearest_lanes.h"
 
 static double rnd(abut_rng *r) { return abut_rng_real(r, -1, 1); }
 
@@ -280,11 +282,46 @@ TEST(closest_weights_reach_the_nearest_points_of_the_outer_stencil)
     }
 }
 
+/* Four stencils in one array: anywhere, on a small grid (parallel, flat, touching), two points in one, not a number. */
+static void four_stencils(abut_rng *r, int mode, double *y)
+{
+    for (int i = 0; i < 12 * ABUT_LANES; i++) y[i] = mode % 2 ? (double)abut_rng_below(r, 3) : rnd(r);
+    for (int l = 0; mode == 2 && l < ABUT_LANES; l++) memcpy(y + 12 * l + 3, y + 12 * l + 6, 3 * sizeof *y);
+    if (mode == 4) y[24 + abut_rng_below(r, 6)] = NAN;
+}
+
+TEST(four_at_a_time_have_the_features_and_bits_of_one)
+{
+    abut_rng r = { 12 };
+    int of_kind[4] = { 0 };
+    for (int n = 0; n < 20000; n++) {
+        const abut_stencil s = (abut_stencil)(n % 4);
+        double y[12 * ABUT_LANES], d2;
+        int32_t v[ABUT_LANES][4];
+        abut_nearest_four four;
+        for (int k = 0; k < 4 * ABUT_LANES; k++) v[k / 4][k % 4] = k;
+        four_stencils(&r, n / 4 % 5, y);
+        abut_nearest_lanes(s, y, (const int32_t (*)[4])v, &four);
+        for (int l = 0; l < ABUT_LANES; l++) {
+            const double *x = y + 12 * l;
+            const abut_feature f = abut_nearest(s, x, &d2);
+            CHECK(four.dist2[l] == d2 || (d2 != d2 && four.dist2[l] != four.dist2[l]));
+            CHECK(four.feature[l]->kind == f.kind && !memcmp(four.feature[l]->idx, f.idx, sizeof f.idx));
+            of_kind[f.kind]++;
+            if (n / 4 % 5 == 4) continue;
+            if (s == ABUT_EE) CHECK(four.cross2[l] == abut_cross2(x, NULL, NULL));
+            if (n % 144 < 4) CHECK_NEAR(four.dist2[l], brute2(s, x), 1e-9 * (four.dist2[l] + 1));
+        }
+    }
+    for (int k = 0; k < 4; k++) CHECK(of_kind[k] > 1000);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(nearest_is_the_minimum_over_all_points_of_both_primitives);
     RUN(nearest_returns_the_bits_of_dist2_of_its_feature);
+    RUN(four_at_a_time_have_the_features_and_bits_of_one);
     RUN(gradient_and_hessian_match_finite_differences);
     RUN(derivatives_of_separate_calls_have_the_same_bits);
     RUN(degenerate_input_is_right_and_finite);
