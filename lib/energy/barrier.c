@@ -25,6 +25,31 @@ static inline abut_barrier_law plane_law(const abut_collmesh *cm, const abut_pai
     return law_of(cm, xi);
 }
 
+/* the contacts of r, four at a time, summed in their order */
+static double block_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, abut_range r)
+{
+    abut_barrier_law law[ABUT_LANES];
+    double D[ABUT_LANES], b[ABUT_LANES], sum = 0;
+    for (size_t i = r.lo; i < r.hi; i += ABUT_LANES) {
+        const size_t n = r.hi - i < ABUT_LANES ? r.hi - i : ABUT_LANES;
+        for (size_t l = 0; l < ABUT_LANES; l++) {
+            const size_t k = i + (l < n ? l : 0);
+            law[l] = pair_law(cm, pairs, k);
+            D[l] = abut_beyond2(pairs->dist2[k], law[l].xi);
+        }
+        abut_barrier_four(law, D, b);
+        for (size_t l = 0; l < n; l++) {
+            double x[12], e = 1;
+            if (pairs->eps_x[i + l] > 0) {
+                (void)abut_pairs_get(pairs, i + l, y, x);
+                e = abut_mollify(abut_cross2(x, NULL, NULL), pairs->eps_x[i + l], NULL, NULL);
+            }
+            sum += pairs->mult[i + l] * (b[l] == 0 || isinf(b[l]) ? b[l] : e * b[l]);
+        }
+    }
+    return sum;
+}
+
 abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                 double *energy, abut_arena *scratch, abut_err *err)
 {
@@ -34,16 +59,7 @@ abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: %zu partial sums", nb + npb);
 
     #pragma omp parallel for schedule(static) if (nb > 2)
-    for (size_t b = 0; b < nb; b++) {
-        const abut_range r = abut_block(n, b);
-        double sum = 0;
-        for (size_t i = r.lo; i < r.hi; i++) {
-            double x[12];
-            if (pairs->eps_x[i] > 0) (void)abut_pairs_get(pairs, i, y, x);
-            sum += pairs->mult[i] * abut_pair_barrier(pair_law(cm, pairs, i), x, pairs->dist2[i], pairs->eps_x[i]);
-        }
-        part[b] = sum;
-    }
+    for (size_t b = 0; b < nb; b++) part[b] = block_energy(cm, pairs, y, abut_block(n, b));
     for (size_t b = 0; b < npb; b++) {
         const abut_range r = abut_block(pairs->n_plane, b);
         double sum = 0;
@@ -93,28 +109,21 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
     return ABUT_OK;
 }
 
-/* whether plain contact i can be projected together with the one before it */
-static int alike(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
-{
-    if (pairs->kind[i] != pairs->kind[i - 1] || pairs->eps_x[i] > 0) return 0;
-    const double here = abut_pairs_xi(cm, pairs, i), before = abut_pairs_xi(cm, pairs, i - 1);
-    return here <= before && here >= before;
-}
-
-/* contacts [lo, hi), at most ABUT_LANES: runs of plain ones of one kind and thickness together */
+/* contacts [lo, hi), at most ABUT_LANES: runs of plain ones of one kind together */
 static void hessian_group(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, size_t lo,
                           size_t hi, double *H)
 {
     double x[ABUT_LANES][12], scale[ABUT_LANES];
+    abut_barrier_law law[ABUT_LANES];
     for (size_t i = lo, run = 0; i < hi; i++) {
         const abut_stencil kind = abut_pairs_get(pairs, i, y, x[run]);
+        law[run] = pair_law(cm, pairs, i);
         scale[run++] = kappa * pairs->mult[i];
         if (pairs->eps_x[i] > 0) {
-            abut_pair_mollified_hess(pair_law(cm, pairs, i), x[0], pairs->eps_x[i], scale[0], H + ABUT_PACKED * i);
+            abut_pair_mollified_hess(law[0], x[0], pairs->eps_x[i], scale[0], H + ABUT_PACKED * i);
             run = 0;
-        } else if (i + 1 == hi || !alike(cm, pairs, i + 1)) {
-            abut_pair_barrier_hess(pair_law(cm, pairs, i), kind, run, (const double (*)[12])x, scale,
-                                   H + ABUT_PACKED * (i + 1 - run));
+        } else if (i + 1 == hi || pairs->kind[i + 1] != kind || pairs->eps_x[i + 1] > 0) {
+            abut_pair_barrier_hess(law, kind, run, (const double (*)[12])x, scale, H + ABUT_PACKED * (i + 1 - run));
             run = 0;
         }
     }

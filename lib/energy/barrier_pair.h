@@ -31,6 +31,9 @@ static inline abut_barrier_law abut_barrier_law_of(double dhat, int continuity, 
  * for D <= 0 or not a number, with derivatives -inf and +inf. */
 double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb);
 
+/** b of four at once, each within a few units in the last place of abut_barrier's; the laws are of one continuity. */
+void abut_barrier_four(const abut_barrier_law law[ABUT_LANES], const double D[ABUT_LANES], double b[ABUT_LANES]);
+
 /** Lower bound of the stiffness, kg/m^2, for length l (m) and mean nodal mass (kg): 1e11 mass / (4 d^2 b''(D)) at the distance
  * d = xi + 1e-8 l, so that a pair with that gap has a Hessian entry of 1e11 mass.  The upper bound is 100 times it (Li 2020,
  * App. F, where xi = 0). */
@@ -45,16 +48,12 @@ ABUT_MUST_USE abut_status abut_kappa_min_of(double length, double dhat, int cont
 double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x);
 /** g[3k], m^3, k = abut_stencil_size(kind): the gradient. */
 void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const double *x, double eps_x, double *g);
-/** H[n * ABUT_PACKED], m^2 (linalg/bsr.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], scale[n] >= 0
- * times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are 0.  What one contact gives
- * does not depend on the others. */
-void abut_pair_barrier_hess(abut_barrier_law law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
+/** H[n * ABUT_PACKED], m^2 (linalg/bsr.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one
+ * continuity, scale[n] >= 0 times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are 0.  What
+ * one contact gives does not depend on the others. */
+void abut_pair_barrier_hess(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
                             double *H);
 /** The same for one mollified edge pair. */
 void abut_pair_mollified_hess(abut_barrier_law law, const double *x, double eps_x, double scale, double *H);
-
-/** The same for n <= ABUT_LANES plain stencils of one kind and any function f of d^2, given f' = db <= 0 and f'' = ddb with
- * 2 d^2 ddb + db >= 0. */
-void abut_pair_project(abut_stencil kind, size_t n, const double (*x)[12], const double *db, const double *ddb, double *H);
 
 #endif

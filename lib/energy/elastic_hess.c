@@ -2,7 +2,7 @@
 #include "base/par.h"
 #include "energy/elastic_lanes.h"
 #include "energy/fibre.h"
-#include "linalg/bsr.h"
+#include "linalg/packed_lanes.h"
 #include "linalg/svd3.h"
 #include "linalg/svd3_lanes.h"
 
@@ -66,16 +66,6 @@ ABUT_LANES_INLINE void pack(const modes *h, const abut_lanes *U, const abut_lane
         }
 }
 
-/* H[ABUT_PACKED * n]: the numbers of each lane in a row */
-ABUT_LANES_INLINE void unpack(const abut_lanes K[ABUT_PACKED], size_t n, double *H)
-{
-    enum { FOURS = ABUT_PACKED / 4 * 4 };
-    size_t done = 0;
-    for (; n == ABUT_LANES && done < FOURS; done += 4) abut_lanes_spread(K + done, H + done, ABUT_PACKED);
-    for (size_t l = 0; l < n; l++)
-        for (size_t k = done; k < ABUT_PACKED; k++) H[ABUT_PACKED * l + k] = K[k][l];
-}
-
 /* tets [t0, t1), at most ABUT_LANES of them, into H[ABUT_PACKED * (t1 - t0)] */
 ABUT_LANES_CLONES
 static void hessian_group(const abut_elastic *e, const double *x, double scale, size_t t0, size_t t1, double *H)
@@ -90,7 +80,7 @@ static void hessian_group(const abut_elastic *e, const double *x, double scale, 
     for (size_t l = 0; l < ABUT_LANES; l++) weight[l] = scale * e->vol[t0 + l < t1 ? t0 + l : t0];
     modes_of(&p, &weight, &h);
     pack(&h, U, B, V, K);
-    unpack(K, t1 - t0, H);
+    abut_packed_spread(K, t1 - t0, H);
 }
 
 /* The fibres of tets [t0, t1), added to their packed blocks: (g_a . d)(g_b . d) M */

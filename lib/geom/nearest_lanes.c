@@ -40,21 +40,14 @@ INLINE void try_point_edge(const abut_lanes *r0, const abut_lanes *r1, const abu
     best->which = (better & which) | (~better & best->which);
 }
 
-/* The offset r against the plane spanned by u and v, as in geom/dist.c: squared distance, coordinates (b, c) in the plane,
- * and where there is one. */
+/* The offset r against the plane spanned by u and v, and where they span one, as in geom/dist.c. */
 INLINE void solve_plane(const abut_lanes *r, const abut_lanes *u, const abut_lanes *v, abut_lanes *b, abut_lanes *c,
                         abut_lanes *d2, abut_lanes *nn, abut_lane_mask *spanned)
 {
-    abut_lanes n[3], rv[3], ur[3];
-    abut_lanes3_cross(u, v, n);
-    abut_lanes3_cross(r, v, rv);
-    abut_lanes3_cross(u, r, ur);
-    *nn = DOT(n, n);
-    const abut_lanes uu = DOT(u, u), vv = DOT(v, v), inv = 1 / *nn, h = DOT(r, n);
+    abut_lanes n[3];
+    abut_lanes3_plane(r, u, v, n, nn, b, c, d2);
+    const abut_lanes uu = DOT(u, u), vv = DOT(v, v);
     *spanned = *nn > ABUT_SINE2_MIN * uu * vv;
-    *b = DOT(rv, n) * inv;
-    *c = DOT(ur, n) * inv;
-    *d2 = h * h * inv;
 }
 
 /* Where the foot is inside, that; 1 when it is in all lanes. */

@@ -29,7 +29,7 @@ static void unpack(const double *H, double D[144])
 static void hess(abut_stencil kind, const double x[12], double eps_x, double scale, double *H)
 {
     if (eps_x > 0) abut_pair_mollified_hess(law, x, eps_x, scale, H);
-    else abut_pair_barrier_hess(law, kind, 1, (const double (*)[12])x, &scale, H);
+    else abut_pair_barrier_hess(&law, kind, 1, (const double (*)[12])x, &scale, H);
 }
 
 /* a stencil of unit size, its own active feature, at distance d */
@@ -122,6 +122,29 @@ TEST(barrier_vanishes_at_dhat_as_smoothly_as_its_name_says_and_is_infinite_at_co
     }
 }
 
+TEST(four_barriers_at_a_time_are_those_of_one)
+{
+    abut_rng r = { 9 };
+    for (int k = 0; k < 20000; k++) {
+        abut_barrier_law laws[ABUT_LANES];
+        double D[ABUT_LANES], b[ABUT_LANES];
+        for (int l = 0; l < ABUT_LANES; l++) {      /* small, any, close to the end, beyond it; every 16th time none at all */
+            const double small = pow(10, abut_rng_real(&r, -30, 0));
+            laws[l] = abut_barrier_law_of(pow(10, abut_rng_real(&r, -6, 0)), k % 3, abut_rng_real(&r, 0, 0.1));
+            const double Dhat = laws[l].dhat2;
+            const double share[ABUT_LANES] = { small, abut_rng_real(&r, 0, 1.1), 1 - small, 1 + small };
+            D[l] = Dhat * share[l];
+            if (k % 16 == l) D[l] = k % 3 == 0 ? 0 : k % 3 == 1 ? -D[l] : (double)NAN;
+        }
+        abut_barrier_four(laws, D, b);
+        for (int l = 0; l < ABUT_LANES; l++) {
+            const double want = abut_barrier(laws[l], D[l], NULL, NULL);
+            if (isinf(want)) CHECK(b[l] == want);
+            else CHECK_NEAR(b[l], want, 4 * 0x1p-52 * want);
+        }
+    }
+}
+
 TEST(kappa_min_has_its_tabulated_values)
 {
     for (int k = 3; k <= 6; k++) {   /* kappa_min l^2 / mass = 2.5 (l / dhat)^4 10^-6 for dhat >> 1e-8 l */
@@ -156,7 +179,7 @@ TEST(barrier_of_a_thick_pair_has_its_tabulated_values)
         abut_pair_barrier_grad(thick, ABUT_PP, y, 0, g);
         CHECK_NEAR(-g[0] / w[6], 1, tol);
         CHECK_NEAR(g[3] / w[6], 1, tol);
-        abut_pair_barrier_hess(thick, ABUT_PP, 1, (const double (*)[12])y, &one, H);
+        abut_pair_barrier_hess(&thick, ABUT_PP, 1, (const double (*)[12])y, &one, H);
         CHECK_NEAR(H[0] / (4 * (xi + gap) * (xi + gap) * w[5] + 2 * w[4]), 1, tol);
         /* far from the origin, the gap that the stored points have */
         b = abut_barrier(thick, (2 * xi + apart) * apart, NULL, NULL);
@@ -377,13 +400,16 @@ TEST(contacts_projected_together_have_the_bits_of_single_ones)
         for (int k = 0; k < 50; k++) {
             double x[ABUT_LANES][12] = { { 0 } }, scale[ABUT_LANES], H[ABUT_LANES * ABUT_PACKED], one[ABUT_PACKED];
             const size_t n = 1 + (size_t)k % ABUT_LANES;
-            take_case(k);
+            abut_barrier_law laws[ABUT_LANES];
             for (size_t i = 0; i < n; i++) {
+                take_case(k);
+                law = laws[i] = abut_barrier_law_of(DHAT, k % 3, law.xi * (double)(1 + i));
                 random_stencil(&r, kind, law.xi + DHAT * pow(10, abut_rng_real(&r, -4, -0.001)), x[i]);
                 scale[i] = pow(10, abut_rng_real(&r, -3, 6));
             }
-            abut_pair_barrier_hess(law, kind, n, (const double (*)[12])x, scale, H);
+            abut_pair_barrier_hess(laws, kind, n, (const double (*)[12])x, scale, H);
             for (size_t i = 0; i < n; i++) {
+                law = laws[i];
                 hess(kind, x[i], 0, scale[i], one);
                 CHECK(!memcmp(one, H + ABUT_PACKED * i, sizeof one));
             }
@@ -397,6 +423,7 @@ int main(int argc, char **argv)
     RUN(barrier_derivatives_match_finite_differences_from_1e_minus_6_to_the_edge);
     RUN(the_three_barriers_differ_by_powers_of_the_relative_gap);
     RUN(barrier_vanishes_at_dhat_as_smoothly_as_its_name_says_and_is_infinite_at_contact);
+    RUN(four_barriers_at_a_time_are_those_of_one);
     RUN(kappa_min_has_its_tabulated_values);
     RUN(barrier_of_a_thick_pair_has_its_tabulated_values);
     RUN(a_thick_pair_touches_at_its_thickness_and_is_free_beyond_dhat_more);
