@@ -121,6 +121,30 @@ TEST(nothing_pulls_at_the_start_nor_after_a_turn_of_both)
     world_close(&w);
 }
 
+/* A rod of two segments over a block: each top node is tied to the place right above it, in the middle of one of them. */
+TEST(a_rod_carries_the_nearest_place_of_any_of_its_segments)
+{
+    world w;
+    world_scene(&w, "objects:\n  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
+                "  r: {generate: {rod: {length: 2, cells: 2}}, rod: {radius: 1 mm}, translate: [0, 0.7, 0]}\n"
+                "attachments: [{from: {object: b, relative-box: [[0, 0.9, 0], [1, 1, 1]]}, to: {object: r}, stiffness: 3}]\n");
+    CHECK(w.model.na == 4);
+    for (int32_t a = 0; a < w.model.na; a++) {
+        const int32_t *v = w.model.tie_node + 5 * a;
+        const double *X = w.model.X, *from = X + 3 * v[0], *weight = w.model.tie_weight + 4 * a;
+        double place[3] = { 0 };
+        for (int k = 0; k < 4; k++) {
+            if (v[1 + k] < 0) continue;
+            CHECK_NEAR(weight[k], 0.5, 1e-15);
+            for (int d = 0; d < 3; d++) place[d] += weight[k] * X[3 * v[1 + k] + d];
+        }
+        CHECK_NEAR(place[0], from[0], 1e-15);
+        CHECK_NEAR(place[1], 0.7, 1e-15);
+        CHECK_NEAR(place[2], 0, 1e-15);
+    }
+    world_close(&w);
+}
+
 /* m g / (4 k), and the weight itself in the springs */
 TEST(a_block_hangs_as_far_down_as_its_springs_say)
 {
@@ -235,6 +259,7 @@ int main(int argc, char **argv)
     RUN(the_gradient_is_the_derivative_of_the_energy);
     RUN(the_hessian_is_the_derivative_of_the_gradient_and_positive_semidefinite);
     RUN(nothing_pulls_at_the_start_nor_after_a_turn_of_both);
+    RUN(a_rod_carries_the_nearest_place_of_any_of_its_segments);
     RUN(a_block_hangs_as_far_down_as_its_springs_say);
     RUN(a_block_swings_on_its_springs_with_their_frequency);
     RUN(a_body_follows_the_obstacle_or_the_point_it_is_tied_to);

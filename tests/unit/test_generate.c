@@ -547,6 +547,15 @@ TEST(bent_sheets_are_no_longer_than_their_pattern_and_apart)
     }
     abut_mesh m = { 0 };
     abut_err err = { 0 };
+    /* legs of 0.2 m that lie close on each other: five of them and four turns are a metre */
+    CHECK(!abut_generate_sheet(&(abut_sheet){ .size = { 1, 0.2 }, .cells = { 100, 2 } }, &m, &err));
+    CHECK(!abut_sheet_fold(&m, 0.2, 0.004, &err));
+    double lo[3], hi[3];
+    abut_mesh_bounds(&m, lo, hi);
+    for (int d = 0; d < 2; d++) hi[d] -= lo[d];
+    CHECK(hi[0] > 0.2 && hi[0] <= 0.204 + 1e-12);
+    CHECK_NEAR(hi[1], 4 * 0.004, 1e-12);
+    abut_mesh_clear(&m);
     CHECK(!abut_generate_sheet(&(abut_sheet){ .size = { 1, 0.2 }, .cells = { 6, 2 } }, &m, &err));
     CHECK(abut_sheet_follow(&m, (const double[4]){ 0, 0, 0.5, 0 }, 2, &err) == ABUT_E_ARG && m.nv == 0);
     CHECK(strstr(err.msg, "curve: 0.5 m long, the sheet 1 m") != NULL);
@@ -604,6 +613,17 @@ TEST(strands_nets_and_sprinkles_stand_where_they_should)
         CHECK_NEAR(0.5 * (a[0] + b[0]), s % 2 - 0.5, 1e-15);
     }
     abut_mesh_clear(&m);
+    double sum[2] = { 0 }, apart = 0;           /* they lean to all sides alike: 4000 of them, six standard deviations */
+    CHECK(!abut_generate_sprinkles((int32_t[3]){ 20, 10, 20 }, (double[3]){ 1, 1, 1 }, 0.6, 0.5, 9, &m, &err));
+    for (int32_t s = 0; s < 4000; s++) {
+        const double *a = m.x + 6 * s, x = a[3] - a[0], z = a[5] - a[2];
+        sum[0] += x / hypot(x, z), sum[1] += z / hypot(x, z);
+        apart += hypot(x, z) > 0.6 * sin(0.25);
+    }
+    CHECK(hypot(sum[0], sum[1]) < 6 * sqrt(4000 / 2.) && fabs(apart - 2000) < 6 * sqrt(4000 / 4.));
+    abut_mesh_clear(&m);
+    CHECK(abut_generate_strands((int32_t[2]){ 3, 0 }, 0.1, 0.5, 4, 0, 3, &m, &err) == ABUT_E_ARG && m.nv == 0);
+    CHECK(strstr(err.msg, "strands: 0: expected 1 to") != NULL);
     CHECK(!abut_generate_bowl(0.5, 1.5707963267948966, 12, 4, &m, &err));
     CHECK(m.nv == 1 + 12 * 4 && m.nf == 12 + 3 * 24);
     for (int32_t i = 0; i < m.nv; i++) CHECK_NEAR(hypot(hypot(m.x[3 * i], m.x[3 * i + 1]), m.x[3 * i + 2]), 0.5, 1e-15);

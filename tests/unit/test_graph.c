@@ -262,6 +262,33 @@ TEST(mending_moves_an_island_to_its_neighbour)
     box_tets_free(&box);
 }
 
+/* Graphs by hand: elements 0 and 1 are an island of part 0, whose rest is 9 and 10 with 11; `reach` are their neighbours. */
+static int32_t island_goes_to(const int32_t reach[4], const int32_t part_of_others[6])
+{
+    enum { N = 12, EDGES = 8 };
+    const int32_t edge[EDGES][2] = { { 0, 1 }, { 0, reach[0] }, { 0, reach[1] }, { 1, reach[2] }, { 1, reach[3] }, { 8, 9 },
+                                     { 9, 10 }, { 10, 11 } };
+    int32_t ptr[N + 1] = { 0 }, adj[2 * EDGES], part[N] = { 0 };
+    for (int32_t v = 0, n = 0; v < N; v++, ptr[v] = n)
+        for (int k = 0; k < EDGES; k++)
+            if (edge[k][0] == v || edge[k][1] == v) adj[n++] = edge[k][0] == v ? edge[k][1] : edge[k][0];
+    memcpy(part + 2, part_of_others, 6 * sizeof *part);
+    part[8] = 1;
+    const abut_dual d = { .nt = N, .ptr = ptr, .adj = adj };
+    CHECK(!abut_dual_mend(&d, 4, part, NULL) && part[9] == 0 && part[11] == 0);
+    return part[0] == part[1] ? part[0] : -1;
+}
+
+TEST(an_island_goes_to_the_part_that_it_has_most_faces_in_common_with_and_of_equals_to_the_first)
+{
+    static const int32_t all[4] = { 2, 3, 4, 5 };
+    CHECK(island_goes_to(all, (int32_t[]){ 1, 2, 2, 3, 1, 1 }) == 2);
+    CHECK(island_goes_to(all, (int32_t[]){ 3, 1, 3, 1, 1, 1 }) == 1);
+    CHECK(island_goes_to(all, (int32_t[]){ 1, 3, 3, 3, 2, 2 }) == 3);
+    CHECK(island_goes_to(all, (int32_t[]){ 3, 2, 1, 1, 2, 2 }) == 1);
+    CHECK(island_goes_to(all, (int32_t[]){ 3, 1, 2, 3, 2, 2 }) == 3);
+}
+
 TEST(too_many_parts_and_nodes_out_of_range_are_refused)
 {
     const int32_t tet[4] = { 0, 1, 2, 4 };
@@ -305,6 +332,7 @@ int main(int argc, char **argv)
     RUN(meshes_are_cut_by_tets_and_nodes_at_once_and_by_bisection_with_and_without_weights);
     RUN(separate_bodies_are_told_from_split_parts);
     RUN(mending_moves_an_island_to_its_neighbour);
+    RUN(an_island_goes_to_the_part_that_it_has_most_faces_in_common_with_and_of_equals_to_the_first);
     RUN(too_many_parts_and_nodes_out_of_range_are_refused);
     RUN(a_partition_is_taken_whole_and_in_range_or_refused);
     return check_done();

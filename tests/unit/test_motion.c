@@ -65,6 +65,41 @@ TEST(scaling_turning_and_moving_follow_the_exponential_of_their_field)
     }
 }
 
+/* However short the step is, an obstacle follows the part of it that lies in the window. */
+TEST(an_obstacle_stops_within_a_step_of_ten_microseconds)
+{
+    world w;
+    world_scene(&w, "time: {step: 1e-5}\nobjects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
+                "  k: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, obstacle: true, translate: [9, 0, 0]}\n"
+                "motion: [{select: {object: k}, translate: [1, 0, 0], until: 7e-6}]\n");
+    double *target = malloc(3 * (size_t)w.model.nv * sizeof *target);
+    uint8_t *held = malloc((size_t)w.model.nv);
+    const double *x = get(&w, "node/x");
+    abut_motion_targets(&w.model, 0, x, target, held);
+    for (int32_t i = 0; i < w.model.nv; i++) {
+        CHECK(held[i] == (w.model.body[i] == 1));
+        CHECK_NEAR(target[3 * i] - x[3 * i], held[i] ? 7e-6 : 0, 1e-14);
+    }
+    free(target), free(held);
+    world_close(&w);
+}
+
+/* Windows are closed at their start and open at their end; powers of 2, so that the middle of the step is hit exactly. */
+TEST(a_step_whose_middle_is_the_end_of_a_motion_is_no_longer_of_it_but_of_the_next)
+{
+    world w;
+    world_scene(&w, "time: {step: 0.25}\ngravity: [0, 0, 0]\nobjects:\n"
+                "  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
+                "motion:\n  - {select: {object: a}, acceleration: [1, 0, 0], until: 0.625}\n"
+                "  - {select: {object: a}, acceleration: [0, 3, 0], from: 0.625}\n");
+    double acc[24];
+    for (int k = 0; k < 4; k++) {
+        abut_motion_acceleration(&w.model, 0.25 * k, acc);
+        for (int i = 0; i < 8; i++) CHECK(acc[3 * i] == (k < 2) && acc[3 * i + 1] == (k < 2 ? 0 : 3) && acc[3 * i + 2] == 0);
+    }
+    world_close(&w);
+}
+
 static abut_vec3 pressed(abut_vec3 X, double t)
 {
     return abut_v3(X.x + 0.2 * t, -0.2 + (X.y + 0.2) * exp(-0.5 * t), X.z * exp(0.25 * t));
@@ -366,6 +401,8 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(scaling_turning_and_moving_follow_the_exponential_of_their_field);
+    RUN(an_obstacle_stops_within_a_step_of_ten_microseconds);
+    RUN(a_step_whose_middle_is_the_end_of_a_motion_is_no_longer_of_it_but_of_the_next);
     RUN(three_rates_scale_each_axis_of_a_handle);
     RUN(keyframes_pass_through_their_poses_and_between_them_at_even_speed);
     RUN(smooth_keyframes_rest_at_every_key);

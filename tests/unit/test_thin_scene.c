@@ -426,6 +426,44 @@ TEST(closed_borders_are_sewn_where_the_springs_are_shortest)
     }
 }
 
+/* Two meshes of one shape: what is sewn to what is what lies above it. */
+static void sewn_to_below(const char *text, int32_t n)
+{
+    thin_scene s = made(text);
+    CHECK(s.m.na == n);
+    for (int32_t i = 0; i < s.m.na; i++) {
+        const double *x = s.f.x + 3 * s.m.tie_node[5 * i];
+        double p[3];
+        pulled_to(&s.m, s.f.x, i, p);
+        CHECK_NEAR(p[0], x[0], 1e-14);
+        CHECK_NEAR(p[1], x[1] - 0.1, 1e-14);
+        CHECK_NEAR(p[2], x[2], 1e-14);
+    }
+    drop(&s);
+}
+
+TEST(a_line_of_uneven_sides_is_sewn_to_its_like_that_is_numbered_the_other_way)
+{
+    sewn_to_below("objects:\n"
+                  "  a: {generate: {explicit: {points: [[0, 0, 0], [0, 0, 0.2], [0, 0, 1], [1, 0, 0], [1, 0, 0.2], [1, 0, 1]],\n"
+                  "      triangles: [[0, 1, 3], [3, 1, 4], [1, 2, 4], [4, 2, 5]]}}, shell: {thickness: 1 mm}, translate: [0, 0.1, "
+                  "0]}\n"
+                  "  b: {generate: {explicit: {points: [[0, 0, 1], [0, 0, 0.2], [0, 0, 0], [1, 0, 1], [1, 0, 0.2], [1, 0, 0]],\n"
+                  "      triangles: [[2, 1, 5], [5, 1, 4], [1, 0, 4], [4, 0, 3]]}}, shell: {thickness: 1 mm}}\n"
+                  "seams: [{from: {object: a, nodes: [0, 1, 2]}, to: {object: b, nodes: [0, 1, 2]}}]\n", 3);
+}
+
+/* The two neighbours of a corner are joined by an inner side, whose triangles stand far apart in the list. */
+TEST(a_line_around_a_corner_follows_the_border)
+{
+#define CORNER "{generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 0, 1], [1, 0, 1], [2, 0, 1], [0, 0, 2], " \
+               "[1, 0, 2], [2, 0, 2]],\n      triangles: [[0, 3, 1], [1, 4, 2], [2, 4, 5], [3, 6, 4], [4, 6, 7], [4, 7, 5], " \
+               "[5, 7, 8], [1, 3, 4]]}}, shell: {thickness: 1 mm}"
+    sewn_to_below("objects:\n  a: " CORNER ", translate: [0, 0.1, 0]}\n  b: " CORNER "}\n"
+                  "seams: [{from: {object: a, nodes: [0, 1, 2, 3, 6]}, to: {object: b, nodes: [0, 1, 2, 3, 6]}}]\n", 5);
+#undef CORNER
+}
+
 /* The middle line of a sheet to the border of another, as a pocket is: along inner sides where the selection is no border. */
 TEST(a_line_across_a_panel_is_sewn_too)
 {
@@ -541,6 +579,8 @@ int main(int argc, char **argv)
     RUN(a_seam_ties_equal_shares_of_two_borders_from_their_nearer_ends);
     RUN(a_seam_closes_as_far_as_contact_lets_it);
     RUN(closed_borders_are_sewn_where_the_springs_are_shortest);
+    RUN(a_line_of_uneven_sides_is_sewn_to_its_like_that_is_numbered_the_other_way);
+    RUN(a_line_around_a_corner_follows_the_border);
     RUN(a_line_across_a_panel_is_sewn_too);
     RUN(what_is_no_line_along_triangles_is_no_seam);
     RUN(attachments_to_thin_bodies_pull_to_their_nearest_place);
