@@ -261,7 +261,8 @@ TEST(bad_lists_and_indefinite_domains_are_refused)
     f.row[f.first[3] - 1] = f.row[f.first[3] - 2];
     CHECK(abut_domains_analyse(&d, &f.A, 3, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "domain 2"));
     f.row[f.first[3] - 1] = f.A.n;
-    CHECK(abut_domains_analyse(&d, &f.A, 3, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "ascending ones in 0 .."));
+    CHECK(abut_domains_analyse(&d, &f.A, 3, f.first, f.row, &err) == ABUT_E_ARG && !d);
+    CHECK(strstr(err.msg, "want ascending ones in 0 ..") != NULL);
     f.row[f.first[3] - 1] = last;
     CHECK(abut_domains_analyse(&d, &f.A, 1, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "is in none"));
     int32_t none[2] = { 0, 0 };

@@ -85,6 +85,7 @@ TEST(every_quantity_is_held_to_its_domain)
         { "half-space/normal", 1, 1.00001, "length" }, { "motion/window", 0, (double)NAN, "row 0" },
         { "motion/linear", 2, (double)INFINITY, "finite" }, { "time/step", 0, 0, "0 < value" },
         { "contact/dhat", 0, 0, "0 < value" },       { "contact/kappa-max", 0, 9, "10 <= value" },
+        { "motion/window", 1, -1, "expected the start first" },
         { "world/gravity", 0, (double)NAN, "finite" }, { "solve/tolerance", 0, -1, "row 0" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -351,6 +352,72 @@ static void frame_refused(abut_arrays *s, const abut_model *m, const char *array
     abut_arrays_clear(s);
 }
 
+TEST(terms_that_add_to_a_material_are_held_to_their_domain)
+{
+    abut_arrays s = { 0 };
+    abut_model m;
+    sample_model(&s);
+    CHECK(!abut_model_view(&s, &m, NULL));
+    const int32_t nm = m.nm, nt = m.nt;
+    double *v = abut_model_put(&s, "material/fibre", nm, NULL);
+    v[nm - 1] = 3;
+    refused(&s, "tet/fibre", "missing: there is 'material/fibre'");
+    for (int wrong = 0; wrong < 3; wrong++) {
+        sample_model(&s);
+        v = abut_model_put(&s, "material/fibre", nm, NULL);
+        v[nm - 1] = wrong == 1 ? -1 : 3;
+        v = abut_model_put(&s, "tet/fibre", nt, NULL);
+        for (int32_t t = 0; t < nt; t++) v[3 * t + 1] = 1;
+        v[3 * (nt - 1)] = wrong == 2 ? 0.01 : 0;
+        if (wrong == 1) refused(&s, "material/fibre", "0 <= value");
+        if (wrong == 2) refused(&s, "tet/fibre", "expected 1");
+        if (!wrong) CHECK(!abut_model_view(&s, &m, NULL));
+        abut_arrays_clear(&s);
+    }
+    sample_model(&s);
+    v = abut_model_put(&s, "material/volume", nm, NULL);
+    v[0] = (double)NAN;
+    refused(&s, "material/volume", "row 0");
+    static const double stretch[5][3] = { { 1, 0.9, 1.1 }, { -1, 0.9, 1.1 }, { 1, 1.1, 1.2 }, { 1, 0.8, 0.9 }, { 1, -0.1, 1 } };
+    for (int k = 0; k < 5; k++) {
+        sample_model(&s);
+        v = abut_model_put(&s, "material/stretch", nm, NULL);
+        for (int32_t i = 0; i < nm; i++) v[3 * i + 2] = 1;
+        memcpy(v, stretch[k], sizeof stretch[k]);
+        if (k) refused(&s, "material/stretch", "row 0");
+        else CHECK(!abut_model_view(&s, &m, NULL));
+        abut_arrays_clear(&s);
+    }
+}
+
+TEST(a_spline_has_ascending_knots_of_its_own)
+{
+    static const struct { int32_t lo, hi; double second; const char *array, *why; } kind[] = {
+        { 0, 2, 1.5, NULL, NULL },
+        { 0, 2, 0.5, "spline/knot", "row 1: 0.5 after 0.5, expected ascending" },
+        { 0, 3, 1.5, "material/spline", "row 0: 0, 3, expected two knots or more of 2" },
+        { 1, 2, 1.5, "material/spline", "row 0: 1, 2" },
+        { -1, 2, 1.5, "material/spline", "row 0: -1, 2" },
+    };
+    abut_arrays s = { 0 };
+    abut_model m;
+    sample_model(&s);
+    i32(&s, "material/model")[0] = ABUT_SPLINE;
+    refused(&s, "material/spline", "missing: material 0 is a spline");
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+        sample_model(&s);
+        CHECK(!abut_model_view(&s, &m, NULL));
+        i32(&s, "material/model")[0] = ABUT_SPLINE;
+        int32_t *rows = abut_model_put(&s, "material/spline", m.nm, NULL);
+        rows[0] = kind[k].lo, rows[1] = kind[k].hi;
+        SAMPLE_PUT(model, &s, "spline/knot", double, 2, 0.5, kind[k].second);
+        SAMPLE_PUT(model, &s, "spline/slope", double, 2, -1, 0, 0, 1, 0, 0);
+        if (kind[k].why) refused(&s, kind[k].array, kind[k].why);
+        else CHECK(!abut_model_view(&s, &m, NULL));
+        abut_arrays_clear(&s);
+    }
+}
+
 TEST(a_frame_is_checked_against_its_model)
 {
     abut_arrays s = { 0 };
@@ -397,6 +464,8 @@ int main(int argc, char **argv)
     RUN(put_takes_names_of_its_table_only);
     RUN(an_unknown_array_is_ignored_unless_it_must_be_understood);
     RUN(only_carried_arrays_that_are_not_there_yet_go_into_a_new_frame);
+    RUN(terms_that_add_to_a_material_are_held_to_their_domain);
+    RUN(a_spline_has_ascending_knots_of_its_own);
     RUN(a_frame_is_checked_against_its_model);
     return check_done();
 }

@@ -84,6 +84,42 @@ TEST(an_obstacle_stops_within_a_step_of_ten_microseconds)
     world_close(&w);
 }
 
+/* the first of all nodes is one of it */
+TEST(an_obstacle_that_is_the_first_object_moves_as_a_whole)
+{
+    world w;
+    world_scene(&w, "objects:\n  k: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, obstacle: true, velocity: [0, 2, 0]}\n"
+                "  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [3, 0, 0]}\n");
+    CHECK(w.model.body[0] == 0 && w.model.role[0] == ABUT_NODE_OBSTACLE);
+    double target[48];
+    uint8_t held[16];
+    abut_motion_targets(&w.model, 0, get(&w, "node/x"), target, held);
+    for (int i = 0; i < 16; i++) CHECK_NEAR(target[3 * i + 1] - get(&w, "node/x")[3 * i + 1], i < 8 ? 0.02 : 0, 1e-15);
+    world_close(&w);
+}
+
+TEST(a_turn_of_less_than_half_between_keys_is_taken)
+{
+    for (int angle = 170; angle < 180; angle++) {
+        world w;
+        world_scene(&w, "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
+                    "  k: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, obstacle: true, translate: [9, 0, 0]}\n"
+                    "motion: [{select: {object: k}, center: [9, 0, 0], keyframes: [{time: 10 ms,\n"
+                    "    rotate: {axis: [0, 0, 1], angle: %d deg}}]}]\n", angle);
+        double target[48];
+        uint8_t held[16];
+        const double *x = get(&w, "node/x");
+        abut_motion_targets(&w.model, 0, x, target, held);
+        for (int i = 8; i < 16; i++) {
+            const abut_vec3 d = abut_v3(x[3 * i] - 9, x[3 * i + 1], x[3 * i + 2]);
+            const abut_vec3 want = turned(abut_v3(0, 0, angle * 3.141592653589793 / 180), d);
+            CHECK_NEAR(target[3 * i], 9 + want.x, 1e-13);
+            CHECK_NEAR(target[3 * i + 1], want.y, 1e-13);
+        }
+        world_close(&w);
+    }
+}
+
 /* Windows are closed at their start and open at their end; powers of 2, so that the middle of the step is hit exactly. */
 TEST(a_step_whose_middle_is_the_end_of_a_motion_is_no_longer_of_it_but_of_the_next)
 {
@@ -402,6 +438,8 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     RUN(scaling_turning_and_moving_follow_the_exponential_of_their_field);
     RUN(an_obstacle_stops_within_a_step_of_ten_microseconds);
+    RUN(an_obstacle_that_is_the_first_object_moves_as_a_whole);
+    RUN(a_turn_of_less_than_half_between_keys_is_taken);
     RUN(a_step_whose_middle_is_the_end_of_a_motion_is_no_longer_of_it_but_of_the_next);
     RUN(three_rates_scale_each_axis_of_a_handle);
     RUN(keyframes_pass_through_their_poses_and_between_them_at_even_speed);

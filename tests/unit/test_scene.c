@@ -388,6 +388,48 @@ TEST(what_cannot_be_simulated_is_refused)
     CHECK(refused("materials: {a: {}, b: {}}\nobjects:\n" BOX, ABUT_E_FORMAT, "object 'a' names no material, and there are 2"));
     CHECK(refused("objects:\n" BOX "  b: {generate: {rod: {length: 1, cells: 2}}, obstacle: true}\nmotion:\n"
                   "  - {select: {object: b}, force: [1, 0, 0]}\n", ABUT_E_FORMAT, "a force on an obstacle"));
+    CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a, sphere: {center: [9, 9, 9], radius: 1}}, fix: true}\n",
+                  ABUT_E_FORMAT, "this motion selects no node: none of the 8 nodes of a satisfies"));
+}
+
+#define SHEET(more) "objects:\n  a: {generate: {cloth: {size: [1, 1], cells: [2, 2]" more "}}, shell: {thickness: 1 mm}}\n"
+
+TEST(what_is_said_wrongly_is_refused_with_what_was_expected)
+{
+    static const struct { const char *text, *part; } bad[] = {
+        { "materials: [rubber]\nobjects:\n" BOX, "test.yaml:1:12: materials: expected a map" },
+        { "contact: {friction: {pairs: 3}}\nobjects:\n" BOX, "contact.friction.pairs: expected a list" },
+        { "objects:\n  a: {velocity: [0, 1, 0]}\n", "object 'a': expected one of mesh, generate, sequence, half-space" },
+        { "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, mu: -0.1}\n",
+          "mu is -0.1: expected 0 or more" },
+        { "objects:\n  123456789012345678901234567890123456789012345678901234567890123456789012345678901: {}\n",
+          "a name of 81 letters: expected 1 to" },
+        { "objects:\n  '': {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n", "a name of 0 letters: expected 1 to" },
+        { "objects:\n" BOX "motion: [{select: {object: a, box: 3}, fix: true}]\n", "box: expected [[x, y, z], [x, y, z]]" },
+        { "objects:\n" BOX "motion: [{select: {object: a, half-space: {point: [0, 0, 0], normal: [0, 0, 0]}}, fix: true}]\n",
+          "normal: expected a vector that is not zero" },
+        { "objects:\n" BOX "motion: [{select: {object: a, cylinder: {axis: [0, 1, 0], radius: 1}}, fix: true}]\n",
+          "cylinder: expected {axis: [[x, y, z], [x, y, z]], radius: number}" },
+        { "objects:\n" BOX "motion: [{select: {object: a}, fix: true, from: 2 s, until: 1 s}]\n",
+          "active from 2 s until 1 s: expected the start first" },
+        { "objects:\n" BOX "motion: [{select: {object: b}, fix: true}]\n", "no object is called 'b'" },
+        { SHEET(", roll: {radius: 0.1, gap: 0.01}, fold: {length: 0.1, gap: 0.01}"),
+          "expected one of 'roll', 'fold' and 'along'" },
+        { SHEET(", roll: {radius: 0.1}"), "gap" },
+        { SHEET(", fold: {length: -1, gap: 0.01}"), "length is '-1': expected more than 0" },
+        { SHEET(", jitter: 0.5"), "jitter 0.5: expected 0 to 0.3 of a cell" },
+        { "materials: {m: {fibre: {direction: [1, 0, 0], stiffness: 1}}}\n" SHEET(""),
+          "material 'm' has fibre, volume or stretch, which are of tets: expected none of them for shells" },
+        { "objects:\n  a: {generate: {icosphere: {radius: 1, divisions: 501}}, shell: {thickness: 1 mm}}\n",
+          "divisions is '501': expected an integer from 1 to 500" },
+        { "objects:\n  a: {generate: {strands: {count: [1, 1], spacing: 1, length: 1, cells: 1, lean: -1}}, rod: {radius: 1 "
+          "mm}}\n",
+          "lean -1 m: expected 0 or more" },
+        { "objects:\n  a: {generate: {sprinkles: {count: [1, 1, 1], spacing: [1, 1, 1], length: 1, tilt: 200 deg}},\n"
+          "    rod: {radius: 1 mm}}\n", "expected 0 to half a turn" },
+        { "objects:\n  a: {generate: {blob: {capsules: [{from: [0, 0, 0], radius: 0.1}], cell: 0.05, blend: -1}}}\n", "blend" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(refused(bad[i].text, ABUT_E_FORMAT, bad[i].part));
 }
 
 TEST(motions_that_follow_one_another_are_fine)
@@ -631,6 +673,7 @@ int main(int argc, char **argv)
     RUN(a_scene_is_turned_then_fitted_then_raised_but_for_what_stays);
     RUN(a_sequence_passes_through_every_position);
     RUN(what_cannot_be_simulated_is_refused);
+    RUN(what_is_said_wrongly_is_refused_with_what_was_expected);
     RUN(motions_that_follow_one_another_are_fine);
     RUN(a_motion_ends_at_its_gap_to_an_object);
     RUN(the_nearest_name_is_found_and_far_ones_are_not);

@@ -404,7 +404,8 @@ TEST(singular_values_are_those_of_the_matrix)
     for (int k = 0; k < check_runs(2000, 200000); k++) {
         abut_lanes F[6], U[6], s[2], V[4];
         for (int l = 0; l < ABUT_LANES; l++) {
-            const double skew = l ? pow(10, abut_rng_real(&r, -9, 0)) : 1, size = l == 2 ? pow(10, abut_rng_real(&r, -30, 30)) : 1;
+            const double skew = l ? pow(10, abut_rng_real(&r, -9, 0)) : 1;
+            const double size = l == 2 ? pow(10, abut_rng_real(&r, -30, 30)) : 1;
             for (int i = 0; i < 6; i++) F[i][l] = size * abut_rng_real(&r, -1, 1) * (i % 2 ? skew : 1);
             if (l == 3)     /* nearly parallel columns */
                 for (int i = 0; i < 6; i += 2) F[i + 1][l] = 0.7 * F[i][l] + skew * abut_rng_real(&r, -1, 1);

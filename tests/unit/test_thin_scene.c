@@ -446,8 +446,8 @@ TEST(a_line_of_uneven_sides_is_sewn_to_its_like_that_is_numbered_the_other_way)
 {
     sewn_to_below("objects:\n"
                   "  a: {generate: {explicit: {points: [[0, 0, 0], [0, 0, 0.2], [0, 0, 1], [1, 0, 0], [1, 0, 0.2], [1, 0, 1]],\n"
-                  "      triangles: [[0, 1, 3], [3, 1, 4], [1, 2, 4], [4, 2, 5]]}}, shell: {thickness: 1 mm}, translate: [0, 0.1, "
-                  "0]}\n"
+                  "      triangles: [[0, 1, 3], [3, 1, 4], [1, 2, 4], [4, 2, 5]]}}, shell: {thickness: 1 mm},\n"
+                  "      translate: [0, 0.1, 0]}\n"
                   "  b: {generate: {explicit: {points: [[0, 0, 1], [0, 0, 0.2], [0, 0, 0], [1, 0, 1], [1, 0, 0.2], [1, 0, 0]],\n"
                   "      triangles: [[2, 1, 5], [5, 1, 4], [1, 0, 4], [4, 0, 3]]}}, shell: {thickness: 1 mm}}\n"
                   "seams: [{from: {object: a, nodes: [0, 1, 2]}, to: {object: b, nodes: [0, 1, 2]}}]\n", 3);
