@@ -1,5 +1,5 @@
 /* A step that cannot be finished says what stands in its way: every kind of failure, provoked. */
-#include "world.h"
+#include "scene_world.h"
 
 #include <math.h>
 
@@ -132,6 +132,41 @@ TEST(an_element_that_would_invert_is_named)
     world_close(&w);
 }
 
+TEST(a_shell_at_its_limit_is_named_with_its_stretches)
+{
+    world w;
+    world_scene(&w, "time: {step: 0.01}\ngravity: [2000, 0, 0]\nobjects:\n"
+                "  pad: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, translate: [0, 5, 0]}\n"
+                "  flag: {generate: {explicit: {points: [[0, 0, 0], [0.1, 0, 0], [0, 0, 0.1], [-0.1, 0, 0]],\n"
+                "    triangles: [[0, 3, 2], [0, 2, 1]]}}, shell: {thickness: 1 mm, stretch-limit: 1.1}}\n"
+                "motion: [{select: {object: flag, nodes: [0, 2, 3]}, fix: true}]\n");
+    w.st.solver.opt.names = &w.model_set;
+    w.st.solver.opt.max_newton = 1;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    CHECK(w.st.solver.failed.limit.kind == ABUT_LIMIT_STRETCH && w.st.solver.failed.limit.tet == 9);
+    /* the second triangle of the flag, whose third corner slides along its warp */
+    char words[80];
+    snprintf(words, sizeof words, "shell 1 of 'flag' (stretched to 1 and %.6g)", w.st.solver.x[3 * (9 + 1)] / 0.1);
+    SAYS(&w, "not converged after 1 Newton iterations", words);
+    world_close(&w);
+}
+
+TEST(a_floor_that_bounds_the_step_is_named)
+{
+    fixture *f = fixture_new();
+    f->plane = 1;
+    f->tol = 1e-6;
+    fixture_box(f, 0, 0.001, 0, 0.2, 0.2, 0.2, 1, 1, 1, 0);
+    world w;
+    world_open(&w, f, (double[]){ 0, -5, 0 });
+    name_objects(&w);
+    w.st.solver.opt.max_newton = 1;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    CHECK(w.st.solver.failed.limit.kind == ABUT_LIMIT_PLANE);
+    SAYS(&w, "bounded", "of 'left' against half-space 0", "(gap ");
+    world_close(&w);
+}
+
 TEST(a_search_that_finds_no_decrease_has_stalled)
 {
     world w;
@@ -231,6 +266,8 @@ int main(int argc, char **argv)
     RUN(without_names_objects_have_numbers);
     RUN(a_handle_driven_into_the_floor_is_blocked);
     RUN(an_element_that_would_invert_is_named);
+    RUN(a_shell_at_its_limit_is_named_with_its_stretches);
+    RUN(a_floor_that_bounds_the_step_is_named);
     RUN(a_search_that_finds_no_decrease_has_stalled);
     RUN(an_indefinite_matrix_is_named_by_the_node_of_its_pivot);
     RUN(a_direction_that_is_not_finite_is_no_step);

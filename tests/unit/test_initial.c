@@ -341,6 +341,43 @@ static void check_laplacian(setup *q)
     free(want), free(M);
 }
 
+/* u . L u of the field u = (a . X) e, e unit: the masses' part and psi V times the stiffness along a. */
+static double quadratic(const char *fibre, double mass[1], double *psi_volume)
+{
+    static const double a[3] = { 0.3, -1, 0.5 }, k = 700;
+    world w;
+    world_scene(&w, "materials: {m: {model: fixed-corotated%s}}\nobjects:\n"
+                "  b: {generate: {box: {size: [1, 2, 0.5], cells: [2, 3, 2]}}}\n", fibre);
+    CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
+    const abut_problem *p = &w.st.solver.prob;
+    abut_bsr L = { 0 };
+    CHECK(!abut_laplacian(p, &k, NULL, &L, &w.err) && p->nrow == w.model.nv);
+    double *u = calloc(6 * (size_t)p->nrow, sizeof *u), *Lu = u + 3 * p->nrow, sum = 0;
+    *mass = 0;
+    for (int32_t i = 0; i < w.model.nv; i++) {
+        const double *X = w.model.X + 3 * i, v = a[0] * X[0] + a[1] * X[1] + a[2] * X[2];
+        u[3 * p->row[i] + 1] = 0.6 * v, u[3 * p->row[i] + 2] = 0.8 * v;
+        *mass += w.model.mass[i] * v * v;
+    }
+    abut_bsr_multiply(&L, u, Lu);
+    for (int32_t i = 0; i < 3 * p->nrow; i++) sum += u[i] * Lu[i];
+    *psi_volume = p->w.psi * 1 * 2 * 0.5;
+    free(u);
+    abut_bsr_clear(&L);
+    world_close(&w);
+    return sum;
+}
+
+TEST(the_laplacian_of_a_linear_field_is_that_of_the_continuum_with_fibres_or_without)
+{
+    double mass, volume;
+    const double a2 = 0.3 * 0.3 + 1 + 0.25, plain = quadratic("", &mass, &volume);
+    CHECK_NEAR(plain, mass + volume * 700 * a2, 1e-11 * plain);
+    /* along (1, 2, 2) / 3: a . f = (0.3 - 2 + 1) / 3 */
+    const double along = -0.7 / 3, stiff = quadratic(", fibre: {direction: [1, 2, 2], stiffness: 9000}", &mass, &volume);
+    CHECK_NEAR(stiff, mass + volume * (700 * a2 + 9000 * along * along), 1e-11 * stiff);
+}
+
 TEST(lbfgs_pd_is_the_laplacian_and_what_touches_whether_it_patches_the_factor_or_not)
 {
     for (int k = ABUT_TOUCHES_NOTHING; k <= ABUT_TOUCHES_MANY; k++) {
@@ -363,6 +400,7 @@ int main(int argc, char **argv)
     RUN(lbfgs_jh_is_block_jacobi_on_as_many_disjoint_sets_as_were_asked_for);
     RUN(dot_is_the_mean_of_subdomains_with_completed_interfaces_and_exact_on_their_rigid_motions);
     RUN(lbfgs_ic_agrees_with_the_newton_matrix_on_its_pattern);
+    RUN(the_laplacian_of_a_linear_field_is_that_of_the_continuum_with_fibres_or_without);
     RUN(lbfgs_pd_is_the_laplacian_and_what_touches_whether_it_patches_the_factor_or_not);
     return check_done();
 }

@@ -212,11 +212,40 @@ TEST(equilibria_are_weighed_by_the_time_in_which_a_wave_crosses_an_element)
     world_close(&w);
 }
 
+/* Two rods that are nearly parallel: moved along their common normal neither their angle, and with it the mollifier, nor the
+ * feature changes, so that the force is the slope of the energy. */
+TEST(the_normal_force_of_nearly_parallel_edges_is_the_slope_of_their_energy)
+{
+    world w;
+    world_scene(&w, "contact: {dhat: 5 mm}\nobjects:\n  a: {generate: {rod: {length: 1, cells: 1}}, rod: {radius: 1 mm}}\n"
+                "  b: {generate: {rod: {length: 1, cells: 1}}, rod: {radius: 1 mm}, rotate: {axis: [0, 1, 0], angle: 1 deg},\n"
+                "    translate: [0, 3 mm, 0]}\n");
+    CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
+    abut_solver *s = &w.st.solver;
+    const double kappa = 2e4, h = 0.02, step = 1e-7;
+    double at[12], energy[2];
+    memcpy(at, get(&w, "node/x"), sizeof at);
+    memcpy(s->x, at, sizeof at);
+    CHECK(!abut_solver_contacts(s, &w.rep, &w.err));
+    CHECK(s->pairs.n == 1 && s->pairs.n_plain == 0 && s->pairs.eps_x[0] > 0);
+    const double force = abut_barrier_force(&s->prob.cm, &s->pairs, s->y, kappa, h, 0);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 2; i < 4; i++) s->x[3 * i + 1] = at[3 * i + 1] + (k ? -step : step);
+        CHECK(!abut_solver_contacts(s, &w.rep, &w.err) && s->pairs.n == 1);
+        CHECK(!abut_barrier_energy(&s->prob.cm, &s->pairs, s->y, kappa, &energy[k], &s->scratch, &w.err));
+    }
+    const double want = (energy[1] - energy[0]) / (2 * step) / (h * h);
+    CHECK(want > 0);
+    CHECK_NEAR(force / want, 1, 1e-6);
+    world_close(&w);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(the_gradient_is_the_derivative_of_every_term_in_every_scheme);
     RUN(the_matrix_of_newton_is_the_derivative_of_the_gradient_where_nothing_is_projected);
     RUN(equilibria_are_weighed_by_the_time_in_which_a_wave_crosses_an_element);
+    RUN(the_normal_force_of_nearly_parallel_edges_is_the_slope_of_their_energy);
     return check_done();
 }

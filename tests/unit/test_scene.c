@@ -432,6 +432,24 @@ TEST(what_is_said_wrongly_is_refused_with_what_was_expected)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(refused(bad[i].text, ABUT_E_FORMAT, bad[i].part));
 }
 
+/* Optional arrays cost every program that reads the stream. */
+TEST(what_a_scene_does_not_say_is_not_in_its_stream)
+{
+    static const char *const absent[] = { "damping/mass", "damping/stiffness", "time/scheme", "world/wind", "material/fibre",
+                                          "material/volume", "material/stretch", "material/spline", "tet/fibre",
+                                          "object/thickness", "object/pressure", "object/drag", "material/membrane",
+                                          "motion/kind", "half-space/point", "attachment/node",
+                                          "contact/barrier-continuity", "contact/friction-smoothing" };
+    made s;
+    CHECK(made_well(&s, "objects:\n" BOX));
+    for (size_t k = 0; k < sizeof absent / sizeof *absent; k++) {
+        const int there = abut_arrays_find(&s.model_set, absent[k]) != NULL;
+        if (there) printf("# %s\n", absent[k]);
+        CHECK(!there);
+    }
+    drop(&s);
+}
+
 TEST(motions_that_follow_one_another_are_fine)
 {
     made s;
@@ -674,6 +692,7 @@ int main(int argc, char **argv)
     RUN(a_sequence_passes_through_every_position);
     RUN(what_cannot_be_simulated_is_refused);
     RUN(what_is_said_wrongly_is_refused_with_what_was_expected);
+    RUN(what_a_scene_does_not_say_is_not_in_its_stream);
     RUN(motions_that_follow_one_another_are_fine);
     RUN(a_motion_ends_at_its_gap_to_an_object);
     RUN(the_nearest_name_is_found_and_far_ones_are_not);

@@ -171,11 +171,30 @@ TEST(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin)
     world_close(&w);
 }
 
+/* Within its limits nothing resists a sheet that is to be projected, whatever it was woven of. */
+TEST(the_model_of_a_projection_has_no_fabric)
+{
+    world w;
+    world_scene(&w, "materials: {m: {membrane: orthotropic, fabric: {warp: 2e6, weft: 1e6, coupling: 3e5, shear: 5e5}}}\n"
+                "objects: {t: {generate: {cloth: {size: [1, 1], cells: [2, 2]}},\n"
+                "  shell: {thickness: 1 mm, stretch-limit: 1.1}}}\n");
+    projection p;
+    projection_open(&p, &w);
+    double *x = abut_arrays_find(&p.predictor, "node/x")->data, psi[2];
+    for (int32_t i = 0; i < p.model.nv; i++) x[3 * i] *= 0.98, x[3 * i + 2] *= 0.99;   /* below every limit */
+    CHECK(!abut_problem_potential(&w.st.solver.prob, x, &psi[0], &w.st.solver.scratch, &w.err));
+    CHECK(!abut_problem_potential(&p.st.solver.prob, x, &psi[1], &p.st.solver.scratch, &p.err));
+    CHECK(psi[0] > 1e-2 && fabs(psi[1]) < 1e-15);
+    projection_close(&p);
+    world_close(&w);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(the_projection_is_the_minimum_of_its_objective);
     RUN(the_projection_keeps_the_momentum_of_a_free_sheet);
     RUN(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin);
+    RUN(the_model_of_a_projection_has_no_fabric);
     return check_done();
 }

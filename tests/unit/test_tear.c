@@ -131,11 +131,56 @@ TEST(contact_edges_of_rods_go_with_their_rods_alone)
     }
 }
 
+/* A node that an attachment holds stays whole, whatever is torn around it. */
+TEST(a_node_that_is_tied_is_not_split)
+{
+    torn_world t;
+    strip_open(&t, 4, 0, -1, -1);
+    int32_t *node = abut_model_put(&t.w.model_set, "attachment/node", 1, &t.w.err);
+    node[0] = 0, node[1] = 5, node[2] = node[3] = node[4] = -1;
+    *(double *)abut_model_put(&t.w.model_set, "attachment/weight", 1, &t.w.err) = 1;
+    CHECK(abut_model_put(&t.w.model_set, "attachment/offset", 1, &t.w.err) != NULL);
+    *(double *)abut_model_put(&t.w.model_set, "attachment/stiffness", 1, &t.w.err) = 1;
+    t.gone[4] = 1;
+    strip_tear(&t);
+    CHECK(t.torn.copies == 0 && left(&t, "node/X")->shape[0] == t.w.model.nv && left(&t, "shell/node")->shape[0] == 7);
+    strip_close(&t);
+}
+
+static void refused(torn_world *t, abut_status status, const char *part)
+{
+    CHECK(abut_tear_apply(&t->w.model_set, &t->w.frame, t->gone, &t->model, &t->frame, &t->torn, &t->w.err) == status);
+    if (!strstr(t->w.err.msg, part)) printf("# %s\n", t->w.err.msg);
+    CHECK(strstr(t->w.err.msg, part) && !t->model.n && !t->frame.n);
+    strip_close(t);
+}
+
+TEST(what_cannot_be_torn_is_refused)
+{
+    torn_world t;
+    static const char *const array[3] = { "node/heat", "shell/colour", "rod/colour" };
+    static const char *const why[3] = { "array 'node/heat' has 3 rows, expected 10 to tear them",
+                                        "array 'shell/colour' has 3 rows, expected 8 to tear them",
+                                        "array 'rod/colour' has 3 rows, expected 1 to tear them" };
+    for (int k = 0; k < 3; k++) {
+        strip_open(&t, 4, 0, 0, 9);
+        CHECK(abut_arrays_put_rows(&t.w.model_set, array[k], ABUT_F64, 3, 0, "", &t.w.err) != NULL);
+        refused(&t, ABUT_E_FORMAT, why[k]);
+    }
+    strip_open(&t, 4, 0, -1, -1);       /* the last edge across the first triangle: no share of the way undoes that */
+    double *x = get(&t.w, "node/x");
+    memcpy(x + 24, (double[6]){ 0.03, -0.5, 0.03, 0.03, 0.5, 0.03 }, 6 * sizeof *x);
+    t.gone[4] = 1;
+    refused(&t, ABUT_E_NUMERIC, "cannot be parted without touching or inversion");
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(stretch_is_found_element_by_element);
     RUN(a_node_between_two_fans_becomes_two_with_its_mass);
     RUN(contact_edges_of_rods_go_with_their_rods_alone);
+    RUN(a_node_that_is_tied_is_not_split);
+    RUN(what_cannot_be_torn_is_refused);
     return check_done();
 }

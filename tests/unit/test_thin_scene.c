@@ -336,6 +336,21 @@ TEST(what_makes_no_thin_body_is_refused_by_name)
                   "names point"));
 }
 
+/* A rolled sheet, three times: each copy at rest is the flat sheet. */
+TEST(a_pattern_is_repeated_with_its_mesh)
+{
+    thin_scene s = made("objects:\n  a: {generate: {cloth: {size: [1, 0.2], cells: [20, 2], roll: {radius: 0.05, gap: 0.01}}},\n"
+                        "      shell: {thickness: 1 mm}, repeat: {count: [1, 1, 3], spacing: [0, 0, 1]}}\n");
+    const int32_t one = s.m.nsh / 3;
+    CHECK(s.m.nsh == 3 * 80 && s.m.nhg % 3 == 0);
+    for (int32_t t = 0; t < s.m.nsh; t++) {
+        const double *R = s.m.shell_rest + 4 * t;
+        CHECK(!memcmp(R, s.m.shell_rest + 4 * (t % one), 4 * sizeof *R));
+        CHECK_NEAR(0.5 * (R[0] * R[3] - R[1] * R[2]), 0.5 * 0.05 * 0.1, 1e-15);
+    }
+    drop(&s);
+}
+
 /* ---- seams and attachments ---- */
 
 static const char *const PANELS =
@@ -576,6 +591,7 @@ int main(int argc, char **argv)
     RUN(a_welded_lattice_is_one_sheet);
     RUN(what_makes_no_thin_body_is_refused_by_name);
     RUN(an_obj_brings_its_pattern_when_every_corner_has_a_place);
+    RUN(a_pattern_is_repeated_with_its_mesh);
     RUN(a_seam_ties_equal_shares_of_two_borders_from_their_nearer_ends);
     RUN(a_seam_closes_as_far_as_contact_lets_it);
     RUN(closed_borders_are_sewn_where_the_springs_are_shortest);
