@@ -317,6 +317,14 @@ damping_is() {
     grep -E "kappa min" text | awk -v one="$(cat one)" '{ exit !($3 > 19.999 * one && $3 < 20.001 * one) }'
 }
 
+@test "a section for the interior point is read, one for other solvers is not" {
+    local t=$'\ninput/t.msh 0 9 0  0 0 0  1 1 1'
+    release <<< "shapes input 1$t"$'\nsection QP\nselfFric 0.9\nsection end\nsection SQP interiorPoint\nselfFric 0.2\nsection end\ndHat 2e-3'
+    explained
+    grep -E '^  mu +0.2 ' text
+    grep -E '^  dhat +[0-9.]+ +m +0.002 l' text
+}
+
 @test "display, and what only other solvers use, is listed and changes nothing" {
     local t=$'shapes input 1\ninput/t.msh 0 9 0  0 0 0  1 1 1\n'
     release <<< "$t"
@@ -356,6 +364,12 @@ constraintOffset 1e-3\nQPSolver Gurobi\nuseActiveSetConvergence\nconstraintSolve
     refused "s.txt:3: script 'onepoint': it starts from inverted tets" <<< "shapes input 1$t"$'\nscript onepoint'
     refused "s.txt:3: script 'twistnsns': where the ends turn back is not known" <<< "shapes input 1$t"$'\nscript twistnsns'
     refused "s.txt:3: script 'rubberBandPull': what it moves and how fast is not known" <<< "shapes input 1$t"$'\nscript rubberBandPull'
+    refused "s.txt:3: script 'DCOBallHitWall': initVel and the script both give a velocity" <<< \
+        "shapes input 1$t  initVel 1 0 0  0 0 0"$'\nscript DCOBallHitWall 1 3'
+    refused "s.txt:2: initVel: an obstacle does not start with a velocity, it keeps one" <<< \
+        "shapes input 1"$'\ninput/tri.obj 0 9 0  0 0 0  1 1 1  initVel 1 0 0  0 0 0'
+    refused "s.txt:2: meshSeq input: no mesh 0.seg, 0.obj, ... in it" <<< \
+        "shapes input 1"$'\ninput/tri.obj 0 9 0  0 0 0  1 1 1  meshSeq input'
     refused "s.txt:3: unsupported command 'kappaMinMultiplyer'; the nearest known one is 'kappaMinMultiplier'" <<< "shapes input 1$t"$'\nkappaMinMultiplyer 3'
 }
 

@@ -183,6 +183,27 @@ Y
     diff <(grep -v '^prov' a.txt) <(grep -v '^prov' c.txt)
 }
 
+@test "--separate names what is left of every kind, with what it lacks" {
+    cat > left.yaml <<'Y'
+objects:
+  low: {generate: {box: {size: [1, 0.5, 1], cells: [2, 1, 2]}}, translate: [0, 0.1, 0]}
+  rod: {generate: {rod: {length: 1, cells: 1}}, rod: {radius: 1 mm}, contact-thickness: 8 cm, translate: [0, 5, 0]}
+  cross: {generate: {rod: {length: 1, cells: 1}}, rod: {radius: 1 mm}, contact-thickness: 8 cm, rotate: {axis: [0, 1, 0], angle: 90 deg},
+          translate: [0, 5.01, 0]}
+  bead: {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, particle: {radius: 1 mm}, contact-thickness: 8 cm, translate: [0.3, 5.01, 0]}
+  two: {generate: {particles: {size: [0.01, 0, 0], count: [2, 1, 1]}}, particle: {radius: 1 mm}, contact-thickness: 8 cm, translate: [0, 9, 0]}
+  ground: {half-space: {normal: [0, 1, 0]}}
+Y
+    exits 3 "$BIN/mesh-prep" left.yaml --separate '1 mm' --max-move '1 mm' -o no.abut
+    grep -E "node 0 of 'low' at .* would have to move 0.00[0-9]+ m beyond the limit" stderr
+    # 81 mm asked for, 10 mm there, of which each side adds up to 1 mm
+    grep -E "edge of 'rod' .* is 0\.069[0-9]* m too near to edge of 'cross'" stderr
+    grep -E "point of 'bead' .* is 0\.069[0-9]* m too near to edge of 'rod'" stderr
+    grep -E "point of 'two' .* is 0\.069[0-9]* m too near to point of 'two'" stderr
+    [ "$(grep -c "of 'low' .* too near to half-space 'ground'" stderr)" -eq 9 ]
+    [ ! -e no.abut ]
+}
+
 @test "--separate moves the first frame, not the rest shape, and leaves what is apart alone" {
     overlap
     local apart='objects.high.translate=[0.02, 0.9, 0.03]'
@@ -427,6 +448,29 @@ Y
     "$BIN/mesh-prep" all.yaml --explain -o all.abut 2> text
     [ "$(grep -cE '^(body|obstacle) ' text)" -eq 13 ]
     "$BIN/step" -q -n 2 all.abut | "$BIN/ccd-check" -q --no-output
+}
+
+@test "friction of pairs, passes until they settle, cloth, grains and obstacles on their way are explained" {
+    printf '%s\n' 'v 9 0 0' 'v 10 0 0' 'v 9 1 0' 'f 1 2 3' > g0.obj
+    sed 's/ 0$/ 1/' g0.obj > g1.obj
+    cat > told.yaml <<'Y'
+contact: {friction: {lags: converged, pairs: [{materials: [a, b], mu: 0.7}, {between: [flag, ground], mu: 0.2}]}}
+materials:
+  a: {membrane: cloth, fabric: {warp: 2e6, weft: 1e6, coupling: 3e5, shear: 5e5}, strain-limit: {warp: 0.1, weft: 0.2, shear: 0.3}}
+  b: {}
+objects:
+  flag: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, material: a, translate: [0, 1, 0]}
+  dust: {generate: {particles: {size: [1, 1, 1], count: [2, 2, 2]}}, particle: {radius: 1 mm}, material: b, translate: [0, 4, 0]}
+  ghost: {sequence: {files: [g0.obj, g1.obj], times: [0.5 s, 2 s]}, obstacle: true}
+  ground: {half-space: {normal: [0, 1, 0], point: [0, -5, 0]}}
+Y
+    exits 0 "$BIN/mesh-prep" -e told.yaml -o a.abut
+    says "until they converge; told.yaml:1:28"
+    grep -E 'mu +0.7 +materials a and b \(told.yaml:1:' stderr
+    grep -E 'mu +0.2 +objects flag and ground \(told.yaml:1:' stderr
+    says "less than 0.1, 0.2, 0.3: warp, weft, shear"
+    grep -E 'particles +8$' stderr
+    says "2 positions, from 0.5 s to 2 s"
 }
 
 @test "shells, rods, particles, seams: explained, changed by --set, the same through --to-yaml" {

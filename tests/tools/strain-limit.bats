@@ -82,6 +82,55 @@ assert not any(r["outside"] for r in rows)
 P
 }
 
+# two columns of squares of a fabric whose Green strain has bounds, drawn to 1.08 along the warp
+woven() {
+    cat > woven.yaml <<'Y'
+contact: off
+gravity: [0, 0, 0]
+time: {step: 0.1 s, scheme: quasi-static}
+materials:
+  a: {membrane: cloth, fabric: {warp: 2e6, weft: 1e6, coupling: 3e5, shear: 5e5}, strain-limit: {warp: 0.1, weft: 0.2, shear: 0.3}}
+objects:
+  flag: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}}
+motion:
+  - {select: {object: flag, box: [[-0.51, -1, -1], [-0.49, 1, 1]]}, fix: true}
+  - {select: {object: flag, box: [[0.49, -1, -1], [0.51, 1, 1]]}, translate: [0.4, 0, 0]}
+Y
+    "$BIN/mesh-prep" -q woven.yaml | "$BIN/step" -q -n 2 -o woven.abut
+}
+
+@test "the strains of cloth are judged as shares of their bounds, by direction" {
+    skip_without_numpy
+    woven
+    exits 0 "$BIN/strain-limit" --audit --json woven.jsonl woven.abut -o /dev/null
+    "$PYTHON" - "$ROOT" <<'P'
+import json, sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+import numpy as np
+share = json.loads(open("woven.jsonl").readlines()[-1])["shells"]["strain_share"]
+model, *frames = abut_stream.read("woven.abut")
+X, x, tri = model["node/X"][:, [0, 2]], frames[-1]["node/x"], model["shell/node"]
+largest = np.zeros(3)
+for t in tri:       # Green strain from the squared lengths of the three sides, warp along x: s.E.s = (|d|^2 - |D|^2) / 2
+    D = np.array([X[t[(k + 1) % 3]] - X[t[k]] for k in range(3)])
+    d = np.array([x[t[(k + 1) % 3]] - x[t[k]] for k in range(3)])
+    M = np.array([[s[0] ** 2, s[1] ** 2, 2 * s[0] * s[1]] for s in D])
+    largest = np.maximum(largest, abs(np.linalg.solve(M, ((d ** 2).sum(1) - (D ** 2).sum(1)) / 2)))
+assert abs(share["warp"] - largest[0] / 0.1) < 1e-9 and share["warp"] > 0.8
+assert abs(share["weft"] - largest[1] / 0.2) < 1e-9
+assert abs(share["shear"] - largest[2] / 0.3) < 1e-9
+with abut_stream.Writer("beyond.abut") as w:    # pressed together along the weft: E22 = (0.7^2 - 1) / 2 = -0.255
+    w.model(model.arrays)
+    a = dict(frames[0].arrays)
+    a["node/x"] = abut_stream.Array(model["node/X"] * [1, 1, 0.7], "m")
+    w.frame(0, 0.0, a)
+P
+    exits 1 "$BIN/strain-limit" --audit beyond.abut -o /dev/null
+    says "strain along weft of shell 0 (object 'flag', nodes 0 3 4) is 1.275 times its limit"
+    exits 0 "$BIN/strain-limit" --audit woven.abut -o /dev/null
+}
+
 @test "the same answer for every thread count" {
     for j in 1 2 7; do "$BIN/strain-limit" -q -j $j --audit --json $j.jsonl "$(rod)" -o /dev/null; done
     cmp 1.jsonl 2.jsonl
