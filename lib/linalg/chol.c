@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "linalg/blas.h"
 #include "linalg/chol_numeric.h"
+#include "linalg/chol_symbolic.h"
 
 #include <cholmod.h>
 #include <limits.h>
@@ -78,42 +79,31 @@ static cholmod_sparse *block_graph(const abut_bsr *A, cholmod_common *com)
     return G;
 }
 
-/* Supernodal analysis of the block graph by CHOLMOD; NULL on failure.  The limits of its relaxed supernodes, in columns,
- * are a third of the usual ones. */
-static cholmod_factor *analyse_graph(const abut_bsr *A, const int32_t *perm, cholmod_common *com)
+/* perm[n]: CHOLMOD's ordering by approximate minimum degree. */
+static abut_status order_by_degree(const abut_bsr *A, int32_t *perm, abut_err *err)
 {
-    com->print = 0;
-    com->nmethods = 1;
-    com->method[0].ordering = perm ? CHOLMOD_GIVEN : CHOLMOD_AMD;
-    com->postorder = 1;
-    com->supernodal = CHOLMOD_SUPERNODAL;
-    com->nrelax[0] = 2, com->nrelax[1] = 6, com->nrelax[2] = 16;
-    cholmod_sparse *G = block_graph(A, com);
-    cholmod_factor *B = G ? cholmod_analyze_p(G, (int *)(uintptr_t)perm, NULL, 0, com) : NULL;
-    cholmod_free_sparse(&G, com);
-    if (com->status != CHOLMOD_OK) cholmod_free_factor(&B, com);
-    return B;
-}
-
-static abut_status cholmod_failed(int status, abut_err *err)
-{
-    if (status == CHOLMOD_OUT_OF_MEMORY) return no_memory(err);
-    if (status == CHOLMOD_TOO_LARGE) return abut_fail(err, ABUT_E_NOMEM, "Cholesky: the factor has 2^31 blocks or more");
-    return abut_fail(err, ABUT_E_NUMERIC, "Cholesky: the analysis by CHOLMOD failed with status %d", status);
+    cholmod_common com;
+    cholmod_start(&com);
+    com.print = 0;
+    cholmod_sparse *G = block_graph(A, &com);
+    const int done = G && cholmod_amd(G, NULL, 0, perm, &com), status = com.status;
+    cholmod_free_sparse(&G, &com);
+    cholmod_finish(&com);
+    if (done || !A->n) return ABUT_OK;
+    return status == CHOLMOD_OUT_OF_MEMORY ? no_memory(err)
+           : abut_fail(err, ABUT_E_NUMERIC, "Cholesky: the ordering by CHOLMOD failed with status %d", status);
 }
 
 static abut_status analyse(abut_chol *c, const abut_bsr *A, const int32_t *perm, abut_err *err)
 {
-    cholmod_common com;
-    cholmod_start(&com);
-    cholmod_factor *B = analyse_graph(A, perm, &com);
-    abut_status rc = B ? ABUT_OK : cholmod_failed(com.status, err);
+    abut_chol_symbolic s = { 0 };
+    abut_status rc = perm ? ABUT_OK : order_by_degree(A, c->perm, err);
+    if (!rc) rc = abut_chol_symbolic_make(&s, A, perm ? perm : c->perm, err);
     if (!rc) {
-        memcpy(c->perm, B->Perm, (size_t)c->n * sizeof *c->perm);
-        rc = abut_chol_tree_make(&c->tree, c->n, (int32_t)B->nsuper, B->super, B->pi, B->s, err);
+        memcpy(c->perm, s.perm, (size_t)c->n * sizeof *c->perm);
+        rc = abut_chol_tree_make(&c->tree, c->n, s.count, s.super, s.rptr, s.row, err);
     }
-    cholmod_free_factor(&B, &com);
-    cholmod_finish(&com);
+    abut_chol_symbolic_clear(&s);
     return rc;
 }
 

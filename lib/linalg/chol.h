@@ -1,9 +1,9 @@
-/* Sparse Cholesky of a block matrix, supernodal; analysed by CHOLMOD.  The only file that includes cholmod.h is chol.c.
+/* Sparse Cholesky of a block matrix, supernodal.  The only file that includes cholmod.h is chol.c: for its minimum degree.
  *
- * The analysis runs on the graph of blocks, a ninth of the scalar matrix.  The numeric phases are our own: CHOLMOD's ask for
- * a fixed number of threads, and with threads inside BLAS the bits of a factor would depend on their number.  Here they
- * depend on the matrix and the ordering alone (and on whether the processor multiplies and adds in one).  A factor does not refer
- * to the matrix it came from, so it may outlive it and precondition a later one. */
+ * The analysis (chol_symbolic.h) runs on the graph of blocks, a ninth of the scalar matrix.  The numeric phases are our own, too:
+ * CHOLMOD's ask for a fixed number of threads, and with threads inside BLAS the bits of a factor would depend on their number.
+ * Here they depend on the matrix and the ordering alone (and on whether the processor multiplies and adds in one).  A factor does
+ * not refer to the matrix it came from, so it may outlive it and precondition a later one. */
 #ifndef ABUT_LINALG_CHOL_H
 #define ABUT_LINALG_CHOL_H
 

@@ -49,7 +49,7 @@ typedef struct abut_chol_tree {
     double nnz, flops;      /* of the scalar factor */
 } abut_chol_tree;
 
-/** Builds the tree from supernodes as CHOLMOD gives them for the graph of blocks: super[count + 1] first columns, the rows
+/** Builds the tree from supernodes of the graph of blocks (chol_symbolic.h): super[count + 1] first columns, the rows
  * of supernode s in rows[rptr[s] .. rptr[s+1]) with its own columns first.  Columns must be postordered.
  * Fails  ABUT_E_NOMEM; the tree is then empty */
 ABUT_MUST_USE abut_status abut_chol_tree_make(abut_chol_tree *t, int32_t n, int32_t count, const int32_t *super,
