@@ -4,7 +4,6 @@
 #include "geom/mollify.h"
 
 #include <math.h>
-#include <string.h>
 
 static inline abut_barrier_law law_of(const abut_collmesh *cm, double xi)
 {
@@ -145,7 +144,6 @@ void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
         int32_t *to = node + 4 * (n + i);
         const abut_barrier_law law = plane_law(cm, pairs, i, &D);
         (void)abut_barrier(law, D, &db, &ddb);
-        memset(h, 0, ABUT_PACKED * sizeof *h);
         for (int p = 0; p < 3; p++)
             for (int q = 0; q < 3; q++) h[3 * p + q] = kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
         to[0] = cm->node[pairs->plane_vert[i]];

@@ -20,7 +20,8 @@ ABUT_MUST_USE abut_status abut_barrier_energy(const abut_collmesh *cm, const abu
 ABUT_MUST_USE abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
                                                 double kappa, double *g, abut_arena *scratch, abut_err *err);
 /** Projected Hessians, packed (linalg/bsr.h), kappa included: one element per pair, then one per half-space contact.
- * node[(n + n_plane) * 4]: their nodes, -1 unused;  H[(n + n_plane) * ABUT_PACKED], blocks of unused corners 0. */
+ * node[(n + n_plane) * 4]: their nodes, -1 unused;  H[(n + n_plane) * ABUT_PACKED], in which blocks of unused corners
+ * are left as they are, or 0. */
 void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                           int32_t *node, double *H);
 /** Normal force magnitude of contact i, N, for a step of length h: -kappa e b' 2 d mult / h^2 (i >= n: half-space i - n); d is

@@ -154,10 +154,7 @@ INLINE void expand(abut_stencil kind, const frame *f, int q, int m, const abut_l
     }
     for (int a = 0; a < 4; a++)
         for (int b = a; b < 4; b++, H += 9) {
-            if (b >= k) {
-                for (int c = 0; c < 9; c++) H[c] = ALL(0.);
-                continue;
-            }
+            if (b >= k) continue;
             const abut_lanes ww = f->what[a] * f->what[b];
             abut_lanes e = ALL(0.);
             for (int l = 0; l < q; l++) e += cS[a][l] * zero_sum[kind][l][b];
@@ -171,10 +168,26 @@ INLINE void expand(abut_stencil kind, const frame *f, int q, int m, const abut_l
 /* PP: the normal direction alone */
 INLINE void point_pair(const frame *f, const abut_lanes *alpha, abut_lanes *H)
 {
-    for (int k = 0; k < ABUT_PACKED; k++) H[k] = ALL(0.);
     for (int i = 0; i < 9; i++) {
         H[i] = H[36 + i] = *alpha * (f->n[i / 3] * f->n[i % 3]);
         H[9 + i] = -H[i];
+    }
+}
+
+/* Writes the blocks of the corners that are used, and a few zeros next to them: the others need not travel through memory. */
+INLINE void put(abut_stencil kind, abut_lanes *K, size_t n, double *H)
+{
+    static const size_t of_pp[2][2] = { { 0, 20 }, { 36, 48 } }, of_pe[3][2] = { { 0, 28 }, { 36, 56 }, { 63, 75 } };
+    const size_t (*const part)[2] = kind == ABUT_PP ? of_pp : of_pe;
+    const int parts = kind == ABUT_PP ? 2 : 3;
+    if (kind != ABUT_PP && kind != ABUT_PE) {
+        abut_packed_spread(K, n, H);
+        return;
+    }
+    for (int i = 0; i < parts; i++) {
+        const size_t used = part[i][0] + (part[i][1] - part[i][0]) / 9 * 9;
+        for (size_t k = used; k < part[i][1]; k++) K[k] = ALL(0.);
+        abut_packed_spread_some(K, part[i][0], part[i][1], n, H);
     }
 }
 
@@ -206,7 +219,7 @@ INLINE void hess_of(abut_stencil kind, int q, int m, const abut_barrier_law *law
         else abut_psd_project3_lanes(S);
         expand(kind, &f, q, m, S, K);
     }
-    abut_packed_spread(K, n, H);
+    put(kind, K, n, H);
 }
 
 #define HESS_OF(name, kind, q, m)                                                                                            \

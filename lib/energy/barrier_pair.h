@@ -49,8 +49,8 @@ double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, do
 /** g[3k], m^3, k = abut_stencil_size(kind): the gradient. */
 void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const double *x, double eps_x, double *g);
 /** H[n * ABUT_PACKED], m^2 (linalg/bsr.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one
- * continuity, scale[n] >= 0 times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are 0.  What
- * one contact gives does not depend on the others. */
+ * continuity, scale[n] >= 0 times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are left as
+ * they are, or 0.  What one contact gives does not depend on the others. */
 void abut_pair_barrier_hess(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
                             double *H);
 /** The same for one mollified edge pair. */

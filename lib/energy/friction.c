@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "linalg/bsr.h"
+#include "linalg/lanes.h"
 
 #include <assert.h>
 #include <math.h>
@@ -117,23 +118,39 @@ static void sliding_stiffness(const double P[6], const double u[2], int smoothin
     for (int i = 0; i < 9; i++) K[i] = f2 * (along[i / 3] * along[i % 3]) + f1_over_y * (across[i / 3] * across[i % 3]);
 }
 
-void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const uint8_t *above,
-                           int32_t *node, double *H)
+/* Where block (a, b) of a packed matrix begins, a <= b. */
+static inline size_t packed_block(size_t a, size_t b) { return 9 * (a * (7 - a) / 2 + b); }
+
+/* contacts r: f w_a w_b K in the blocks of the corners that are used */
+ABUT_LANES_CLONES
+static void hessian_block(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const uint8_t *above,
+                          abut_range r, double *H)
 {
     const double h = law->h, w = law->eps_v * h;
-    #pragma omp parallel for schedule(static) if (lag->n >= ABUT_PAR_MIN / 4)
-    for (size_t i = 0; i < lag->n; i++) {
+    for (size_t i = r.lo; i < r.hi; i++) {
         double u[2], K[9], *to = H + ABUT_PACKED * i;
+        const double *weight = lag->weight[i];
+        size_t n = 4;
+        while (n > 1 && lag->node[i][n - 1] < 0) n--;
         slide(lag, i, x, xn, u);
         sliding_stiffness(lag->basis[i], u, law->smoothing, w, above && above[i], K);
         const double f = lag->mu[i] * lag->force[i] * h * h;
-        memcpy(node + 4 * i, lag->node[i], sizeof lag->node[i]);
-        for (int a = 0; a < 4; a++)
-            for (int b = a; b < 4; b++, to += 9) {   /* weights of unused corners are 0 */
-                const double ww = lag->node[i][b] < 0 ? 0 : f * (lag->weight[i][a] * lag->weight[i][b]);
-                for (int k = 0; k < 9; k++) to[k] = ww * K[k];
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = a; b < n; b++) {
+                const double ww = f * (weight[a] * weight[b]);
+                double *restrict block = to + packed_block(a, b);
+                for (int k = 0; k < 9; k++) block[k] = ww * K[k];
             }
     }
+}
+
+void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const uint8_t *above,
+                           int32_t *node, double *H)
+{
+    const size_t nb = abut_blocks(lag->n);
+    if (lag->n) memcpy(node, lag->node, lag->n * sizeof *lag->node);
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) hessian_block(lag, law, x, xn, above, abut_block(lag->n, b), H);
 }
 
 /* f0(|u|) + grad . v + 1/2 v^T H v, the model at u of f0(|u + v|) */
@@ -155,7 +172,7 @@ void abut_friction_kinks(const abut_lag *lag, const abut_stiction *law, const do
         double u[2], v[2];
         slide(lag, i, x, xn, u);
         slide(lag, i, p, NULL, v);
-        const double model = second_order(law->smoothing, w, u, v), y = hypot(u[0] + v[0], u[1] + v[1]);
+        const double model = second_order(law->smoothing, w, u, v), a = u[0] + v[0], b = u[1] + v[1], y = sqrt(a * a + b * b);
         above[i] = abut_friction_f0(law->smoothing, y, w, NULL, NULL) > model + KINK * w;
     }
 }

@@ -1,7 +1,7 @@
 /* A symmetric matrix of 3x3 blocks, assembled from small element matrices in an order that no thread count changes.
  *
  * Element matrices are packed: the ten 3x3 blocks of corner pairs (0,0) (0,1) (0,2) (0,3) (1,1) (1,2) (1,3) (2,2) (2,3)
- * (3,3), row major, 90 numbers; block (a,b) is d2E/dx_a dx_b. */
+ * (3,3), row major, 90 numbers; block (a,b) is d2E/dx_a dx_b.  Blocks of a corner that has no row are not read. */
 #ifndef ABUT_LINALG_BSR_H
 #define ABUT_LINALG_BSR_H
 

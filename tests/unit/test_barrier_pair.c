@@ -28,6 +28,7 @@ static void unpack(const double *H, double D[144])
 /* one contact: plain when eps_x is 0 */
 static void hess(abut_stencil kind, const double x[12], double eps_x, double scale, double *H)
 {
+    memset(H, 0, ABUT_PACKED * sizeof *H);
     if (eps_x > 0) abut_pair_mollified_hess(law, x, eps_x, scale, H);
     else abut_pair_barrier_hess(&law, kind, 1, (const double (*)[12])x, &scale, H);
 }
@@ -407,6 +408,7 @@ TEST(contacts_projected_together_have_the_bits_of_single_ones)
                 random_stencil(&r, kind, law.xi + DHAT * pow(10, abut_rng_real(&r, -4, -0.001)), x[i]);
                 scale[i] = pow(10, abut_rng_real(&r, -3, 6));
             }
+            memset(H, 0, sizeof H);
             abut_pair_barrier_hess(laws, kind, n, (const double (*)[12])x, scale, H);
             for (size_t i = 0; i < n; i++) {
                 law = laws[i];

@@ -38,11 +38,17 @@ static void check_equals_dense(const abut_bsr *A, const double *D)
     free(S);
 }
 
-/* m elements on n rows with no structure: repeated corners, unused corners */
+/* m elements on n rows with no structure: repeated corners, unused corners, whose blocks nobody may read */
 static void random_elems(abut_rng *r, int n, size_t m, int32_t *row, double *val)
 {
     for (size_t k = 0; k < 4 * m; k++) row[k] = (int32_t)abut_rng_below(r, (uint32_t)n + 1) - 1;
-    for (size_t e = 0; e < m; e++) spring_matrix(r, val + ABUT_PACKED * e);
+    for (size_t e = 0; e < m; e++, row += 4) {
+        double *block = val + ABUT_PACKED * e;
+        spring_matrix(r, block);
+        for (int a = 0; a < 4; a++)
+            for (int b = a; b < 4; b++, block += 9)
+                for (int k = 0; k < 9 && (row[a] < 0 || row[b] < 0); k++) block[k] = NAN;
+    }
 }
 
 enum { N = 12, M = 20 };

@@ -264,11 +264,11 @@ TEST(hessians_of_mixed_thickness_are_those_of_the_single_contacts)
     t.dhat = 0.1;
     CHECK(!abut_candidates_find(&t.cm, t.X, NULL, t.dhat, t.fixed, &c, NULL) &&
           !abut_pairs_find(&t.cm, &c, t.X, t.fixed, &p, NULL));
-    double *H = malloc(p.n * ABUT_PACKED * sizeof *H);
+    double *H = calloc(p.n, ABUT_PACKED * sizeof *H);
     int32_t *node = malloc(4 * p.n * sizeof *node);
     abut_barrier_hessian(&t.cm, &p, t.X, kappa, node, H);
     for (size_t i = 0; i < p.n; i++) {
-        double x[1][12], one[ABUT_PACKED];
+        double x[1][12], one[ABUT_PACKED] = { 0 };
         const abut_stencil s = abut_pairs_get(&p, i, t.X, x[0]);
         const abut_barrier_law law = abut_barrier_law_of(t.dhat, ABUT_C2, thicket_xi(&t, s, p.vert[i]));
         const double scale = kappa * p.mult[i];
@@ -305,7 +305,7 @@ TEST(energy_force_and_stiffness_above_a_half_space_are_one_function_of_the_gap)
     abut_candidates none = { 0 };
     abut_pairs p = { 0 };
     abut_arena scratch = { 0 };
-    double E[3], g[3][3] = { { 0 } }, H[ABUT_PACKED];
+    double E[3], g[3][3] = { { 0 } }, H[ABUT_PACKED] = { 0 };
     int32_t nodes[4];
     CHECK(!abut_collmesh_init(&cm, &m, NULL));
     for (int k = 2; k >= 0; k--) {

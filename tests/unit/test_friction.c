@@ -186,7 +186,7 @@ TEST(gradient_and_hessian_match_finite_differences_while_sticking_and_sliding)
     random_lag(&lag, 12, NV, 1);
     const double sizes[] = { 1e-6, 2e-3, 0.2 };     /* m; the threshold is 0.01 m */
     int32_t node[4 * 12];
-    double *H = malloc(12 * ABUT_PACKED * sizeof *H), g[DIM], up[DIM], down[DIM];
+    double *H = calloc(12 * ABUT_PACKED, sizeof *H), g[DIM], up[DIM], down[DIM];
     for (int k = 0; k < 9; k++) {
         const int s = k % 3;
         const abut_stiction law = { 0.02, 0.5, k / 3 };
@@ -220,7 +220,7 @@ TEST(every_hessian_is_semidefinite_from_rest_to_fast_sliding)
     abut_lag lag;
     random_lag(&lag, 200, 64, 4);
     int32_t *node = malloc(4 * lag.n * sizeof *node);
-    double *H = malloc(ABUT_PACKED * lag.n * sizeof *H), *xn = random_positions(64, 1, 5);
+    double *H = calloc(lag.n, ABUT_PACKED * sizeof *H), *xn = random_positions(64, 1, 5);
     for (int k = 0; k < 3 * 24; k++) {
         const int s = k / 3 - 20;
         const abut_stiction law = { 0.01, 1e-3, k % 3 };
@@ -256,7 +256,7 @@ static double model_change(const abut_lag *one, int32_t nv, const double *x, con
                            const uint8_t *above, const double *p)
 {
     const int dim = 3 * nv;
-    double g[3 * 16], H[ABUT_PACKED], change = 0;
+    double g[3 * 16], H[ABUT_PACKED] = { 0 }, change = 0;
     int32_t node[4];
     gradient(one, nv, x, xn, law, g);
     abut_friction_hessian(one, &law, x, xn, above, node, H);
@@ -429,7 +429,7 @@ static void check_recorded(const char *text, const char *name)
             for (int q = 0; q < 3; q++)
                 CHECK_NEAR(P[p] * P[q] + P[3 + p] * P[3 + q], B[2 * p] * B[2 * q] + B[2 * p + 1] * B[2 * q + 1], 1e-11);
     }
-    double g[DIM], H[NC * ABUT_PACKED], bigg = 0, bigH = 0;
+    double g[DIM], H[NC * ABUT_PACKED] = { 0 }, bigg = 0, bigH = 0;
     int32_t node[4 * NC];
     const abut_stiction law = { 1, sqrt(w2), ABUT_C1 };
     CHECK_NEAR(energy(&lag, x1, x0, law) / E, 1, 1e-11);
