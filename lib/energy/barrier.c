@@ -76,20 +76,47 @@ abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs
     return ABUT_OK;
 }
 
+/* Contacts that go together: up to four plain ones of one kind, or one mollified one. */
+typedef struct group {
+    size_t n;
+    abut_stencil kind;
+    int mollified;
+    double x[ABUT_LANES][12];
+    abut_barrier_law law[ABUT_LANES];
+} group;
+
+/* Those from contact i on, before hi. */
+static void group_take(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, size_t hi, group *g)
+{
+    g->mollified = pairs->eps_x[i] > 0;
+    for (g->n = 0; g->n < ABUT_LANES && i < hi; g->n++, i++) {
+        if (g->n && (g->mollified || pairs->eps_x[i] > 0 || (abut_stencil)pairs->kind[i] != g->kind)) return;
+        g->kind = abut_pairs_get(pairs, i, y, g->x[g->n]);
+        g->law[g->n] = pair_law(cm, pairs, i);
+    }
+}
+
+/* gradients of the contacts of r, kappa not included */
+static void block_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, abut_range r, double (*g)[12])
+{
+    group four;
+    for (size_t i = r.lo; i < r.hi; i += four.n) {
+        group_take(cm, pairs, y, i, r.hi, &four);
+        if (four.mollified) abut_pair_barrier_grad(four.law[0], four.kind, four.x[0], pairs->eps_x[i], g[i]);
+        else abut_pair_barrier_grads(four.law, four.kind, four.n, (const double (*)[12])four.x, g + i);
+    }
+}
+
 abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                   double *g, abut_arena *scratch, abut_err *err)
 {
-    const size_t n = pairs->n;
+    const size_t n = pairs->n, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_ROOM(scratch, double, 12 * n);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: gradients of %zu contacts", n);
 
-    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
-    for (size_t i = 0; i < n; i++) {
-        double x[12];
-        const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
-        abut_pair_barrier_grad(pair_law(cm, pairs, i), kind, x, pairs->eps_x[i], part + 12 * i);
-    }
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) block_gradient(cm, pairs, y, abut_block(n, b), (double (*)[12])part);
     /* contacts are few beside their cost: one thread adds them up, in their order */
     for (size_t i = 0; i < n; i++)
         for (int c = 0; c < 4 && pairs->vert[i][c] >= 0; c++) {
@@ -108,33 +135,27 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
     return ABUT_OK;
 }
 
-/* contacts [lo, hi), at most ABUT_LANES: runs of plain ones of one kind together */
-static void hessian_group(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, size_t lo,
-                          size_t hi, double *H)
+/* projected Hessians of the contacts of r */
+static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, abut_range r,
+                          double *H)
 {
-    double x[ABUT_LANES][12], scale[ABUT_LANES];
-    abut_barrier_law law[ABUT_LANES];
-    for (size_t i = lo, run = 0; i < hi; i++) {
-        const abut_stencil kind = abut_pairs_get(pairs, i, y, x[run]);
-        law[run] = pair_law(cm, pairs, i);
-        scale[run++] = kappa * pairs->mult[i];
-        if (pairs->eps_x[i] > 0) {
-            abut_pair_mollified_hess(law[0], x[0], pairs->eps_x[i], scale[0], H + ABUT_PACKED * i);
-            run = 0;
-        } else if (i + 1 == hi || pairs->kind[i + 1] != kind || pairs->eps_x[i + 1] > 0) {
-            abut_pair_barrier_hess(law, kind, run, (const double (*)[12])x, scale, H + ABUT_PACKED * (i + 1 - run));
-            run = 0;
-        }
+    group four;
+    double scale[ABUT_LANES];
+    for (size_t i = r.lo; i < r.hi; i += four.n) {
+        double *to = H + ABUT_PACKED * i;
+        group_take(cm, pairs, y, i, r.hi, &four);
+        for (size_t l = 0; l < four.n; l++) scale[l] = kappa * pairs->mult[i + l];
+        if (four.mollified) abut_pair_mollified_hess(four.law[0], four.x[0], pairs->eps_x[i], scale[0], to);
+        else abut_pair_barrier_hess(four.law, four.kind, four.n, (const double (*)[12])four.x, scale, to);
     }
 }
 
 void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, int32_t *node,
                           double *H)
 {
-    const size_t n = pairs->n;
-    #pragma omp parallel for schedule(dynamic, 16) if (n >= ABUT_PAR_MIN / 4)
-    for (size_t i = 0; i < n; i += ABUT_LANES)
-        hessian_group(cm, pairs, y, kappa, i, i + ABUT_LANES < n ? i + ABUT_LANES : n, H);
+    const size_t n = pairs->n, nb = abut_blocks(n);
+    #pragma omp parallel for schedule(dynamic, 1) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) block_hessian(cm, pairs, y, kappa, abut_block(n, b), H);
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < 4; c++) node[4 * i + c] = pairs->vert[i][c] < 0 ? -1 : cm->node[pairs->vert[i][c]];
     for (size_t i = 0; i < pairs->n_plane; i++) {   /* only the normal direction has curvature: (4 d^2 b'' + 2 b') n n^T */

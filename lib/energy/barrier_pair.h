@@ -48,6 +48,9 @@ ABUT_MUST_USE abut_status abut_kappa_min_of(double length, double dhat, int cont
 double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x);
 /** g[3k], m^3, k = abut_stencil_size(kind): the gradient. */
 void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const double *x, double eps_x, double *g);
+/** The same for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one continuity, into g[n][12], of which
+ * numbers of unused points are left as they are.  What one contact gives does not depend on the others. */
+void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], double (*g)[12]);
 /** H[n * ABUT_PACKED], m^2 (linalg/bsr.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one
  * continuity, scale[n] >= 0 times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are left as
  * they are, or 0.  What one contact gives does not depend on the others. */

@@ -408,6 +408,16 @@ TEST(contacts_projected_together_have_the_bits_of_single_ones)
                 random_stencil(&r, kind, law.xi + DHAT * pow(10, abut_rng_real(&r, -4, -0.001)), x[i]);
                 scale[i] = pow(10, abut_rng_real(&r, -3, 6));
             }
+            double g[ABUT_LANES][12], alone[12], g1[1][12];
+            abut_pair_barrier_grads(laws, kind, n, (const double (*)[12])x, g);
+            for (size_t i = 0; i < n; i++) {
+                double big = 0;
+                abut_pair_barrier_grad(laws[i], kind, x[i], 0, alone);
+                abut_pair_barrier_grads(&laws[i], kind, 1, (const double (*)[12])x + i, g1);
+                for (int c = 0; c < 3 * abut_stencil_size(kind); c++) big = fmax(big, fabs(alone[c]));
+                for (int c = 0; c < 3 * abut_stencil_size(kind); c++) CHECK_NEAR(g[i][c], alone[c], 1e-11 * big);
+                CHECK(!memcmp(g1[0], g[i], 3 * (size_t)abut_stencil_size(kind) * sizeof(double)));
+            }
             memset(H, 0, sizeof H);
             abut_pair_barrier_hess(laws, kind, n, (const double (*)[12])x, scale, H);
             for (size_t i = 0; i < n; i++) {

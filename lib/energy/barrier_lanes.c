@@ -1,4 +1,4 @@
-/* Hessians of plain contacts and barriers of any, four at a time. */
+/* Four at a time: barriers, and gradients and Hessians of plain contacts. */
 #include "energy/barrier_pair.h"
 
 #include "geom/dist_lanes.h"
@@ -50,6 +50,65 @@ void abut_barrier_four(const abut_barrier_law law[ABUT_LANES], const double D[AB
     abut_lanes value, db, ddb;
     barrier(law[0].continuity, &Dhat, &at, &value, &db, &ddb);
     for (int l = 0; l < ABUT_LANES; l++) b[l] = value[l];
+}
+
+/* ---- contacts ---- */
+
+/* Points p[4][3] of n <= ABUT_LANES contacts x, with the first one again in lanes without one; the kind is a literal. */
+INLINE void load(abut_stencil kind, size_t n, const double (*x)[12], abut_lanes p[4][3])
+{
+    const double *at[ABUT_LANES];
+    const int points = kind == ABUT_PP ? 2 : kind == ABUT_PE ? 3 : 4;
+    for (int k = 0; k < points; k++) {
+        for (size_t l = 0; l < ABUT_LANES; l++) at[l] = x[l < n ? l : 0] + 3 * k;
+        abut_lanes_gather3(at, p[k]);
+    }
+}
+
+/* b' and b'' of the same contacts at squared distances d2. */
+INLINE void slopes(const abut_barrier_law *law, size_t n, const abut_lanes *d2, abut_lanes *db, abut_lanes *ddb)
+{
+    abut_lanes D, Dhat, b;
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const size_t i = l < n ? l : 0;
+        D[l] = abut_beyond2((*d2)[l], law[i].xi);
+        Dhat[l] = law[i].dhat2;
+    }
+    barrier(law->continuity, &Dhat, &D, &b, db, ddb);
+}
+
+/* b' times grad d^2, 2 w_i r at point i. */
+INLINE void grad_of(abut_stencil kind, const abut_barrier_law *law, size_t n, const double (*x)[12], double (*g)[12])
+{
+    const int points = kind == ABUT_PP ? 2 : kind == ABUT_PE ? 3 : 4;
+    abut_lanes p[4][3], w[4], r[3], G[12], d2, db, ddb;
+    load(kind, n, x, p);
+    abut_dist2_lanes(kind, p, w, r, &d2);
+    slopes(law, n, &d2, &db, &ddb);
+    for (int i = 0; i < 12; i++) G[i] = i < 3 * points ? db * (2 * w[i / 3] * r[i % 3]) : ALL(0.);
+    for (size_t l = 0; l < n; l++)
+        for (int i = 0; i < 3 * points; i++) g[l][i] = G[i][l];
+}
+
+#define GRAD_OF(name, kind)                                                                                     \
+    ABUT_LANES_CLONES                                                                                           \
+    static void name(const abut_barrier_law *law, size_t n, const double (*x)[12], double (*g)[12])             \
+    {                                                                                                           \
+        grad_of(kind, law, n, x, g);                                                                            \
+    }
+GRAD_OF(grad_pp, ABUT_PP)
+GRAD_OF(grad_pe, ABUT_PE)
+GRAD_OF(grad_pt, ABUT_PT)
+GRAD_OF(grad_ee, ABUT_EE)
+
+void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], double (*g)[12])
+{
+    switch (kind) {
+    case ABUT_PP: grad_pp(law, n, x, g); return;
+    case ABUT_PE: grad_pe(law, n, x, g); return;
+    case ABUT_PT: grad_pt(law, n, x, g); return;
+    default: grad_ee(law, n, x, g);
+    }
 }
 
 /* ---- the projection in closed form, for a function f of D = d^2 (less a constant: xi^2) ----
@@ -195,21 +254,12 @@ INLINE void put(abut_stencil kind, abut_lanes *K, size_t n, double *H)
 INLINE void hess_of(abut_stencil kind, int q, int m, const abut_barrier_law *law, size_t n, const double (*x)[12],
                     const double *scale, double *H)
 {
-    const double *at[ABUT_LANES];
-    abut_lanes p[4][3], S[25], K[ABUT_PACKED], D, Dhat, weight, b, db, ddb;
+    abut_lanes p[4][3], S[25], K[ABUT_PACKED], weight, db, ddb;
     frame f;
-    for (int k = 0; k <= q; k++) {
-        for (size_t l = 0; l < ABUT_LANES; l++) at[l] = x[l < n ? l : 0] + 3 * k;
-        abut_lanes_gather3(at, p[k]);
-    }
+    load(kind, n, x, p);
     frame_of(kind, q, m, p, &f);
-    for (size_t l = 0; l < ABUT_LANES; l++) {
-        const size_t i = l < n ? l : 0;
-        D[l] = abut_beyond2(f.d2[l], law[i].xi);
-        Dhat[l] = law[i].dhat2;
-        weight[l] = scale[i];
-    }
-    barrier(law->continuity, &Dhat, &D, &b, &db, &ddb);
+    slopes(law, n, &f.d2, &db, &ddb);
+    for (size_t l = 0; l < ABUT_LANES; l++) weight[l] = scale[l < n ? l : 0];
     const abut_lanes normal = weight * (4 * f.d2 * ddb + 2 * db), beta = -2 * weight * db;
     const abut_lanes alpha = PICK(normal > 0, normal, ALL(0.));
     if (m == 0) point_pair(&f, &alpha, K);
