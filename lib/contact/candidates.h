@@ -85,7 +85,7 @@ typedef struct abut_candidate_four {
     double xi[ABUT_LANES];      /* m */
 } abut_candidate_four;
 
-/** Candidates [k, hi) of a list, at most four; the kind is a literal at every call. */
+/** Candidates [k, hi) of a list, at most four; the kind is a literal where time counts. */
 static inline __attribute__((always_inline)) void abut_candidates_take(const abut_collmesh *cm, abut_stencil s,
                                                                        const abut_pair_list *list, size_t k, size_t hi,
                                                                        abut_candidate_four *f)

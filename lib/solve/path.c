@@ -1,11 +1,10 @@
 #include "solve/path.h"
 
 #include "base/par.h"
+#include "contact/swept.h"
 #include "geom/ccd.h"
 #include "geom/ccd_within.h"
-#include "geom/slab.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,50 +77,9 @@ abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uin
     return rc;
 }
 
-/* Gaps below this part of the largest coordinate are never judged by boxes: positions are rounded. */
-#define ROUNDING 0x1p-40
-
-static void set_rounding(abut_path *p, int32_t nc)
-{
-    const size_t n3 = 3 * (size_t)nc;
-    double most = 0;
-    #pragma omp parallel for schedule(static) reduction(max : most) if (n3 >= 8 * ABUT_PAR_MIN)
-    for (size_t i = 0; i < n3; i++) most = abut_max(most, abut_max(fabs(p->y0[i]), fabs(p->y1[i])));
-    p->rounding = ROUNDING * most;
-}
-
-/* The box of the positions of primitive idx[n] at y0, and that of its displacements. */
-static void move_boxes(const abut_path *p, const int32_t *idx, int n, abut_box *at, abut_box *by)
-{
-    double move[9] = { 0 };
-    static const int32_t self[3] = { 0, 1, 2 };
-    for (int i = 0; i < 3 * n; i++) {
-        const size_t k = 3 * (size_t)idx[i / 3] + (size_t)(i % 3);
-        move[i] = p->y1[k] - p->y0[k];
-    }
-    *at = abut_box_of(p->y0, idx, n);
-    *by = abut_box_of(move, self, n);
-}
-
-/* The gap is wider than all the way that the primitives go relative to each other, and a tenth of it: most pairs of a long line
- * are neighbours that move alike.  gap2: a lower bound of the squared distance at y0. */
-static int wide_enough(const abut_path *p, double gap2, double span2, double xi)
-{
-    const double gap = sqrt(gap2) - xi;
-    return gap > p->rounding && gap >= 1.1 * sqrt(span2);
-}
-
-static int stay_apart(const abut_path *p, const abut_collmesh *cm, const abut_path_hit *pair)
-{
-    const int na = pair->kind == ABUT_EE ? 2 : 1, nb = abut_stencil_size(pair->kind) - na;
-    const double xi = abut_collmesh_xi(cm, pair->kind, pair->v);
-    abut_box at[2], by[2];
-    move_boxes(p, pair->v, na, &at[0], &by[0]);
-    move_boxes(p, pair->v + na, nb, &at[1], &by[1]);
-    const double span2 = abut_box_span2(&by[0], &by[1]);
-    return wide_enough(p, abut_box_gap2(&at[0], &at[1]), span2, xi) ||
-           wide_enough(p, abut_slab_centroids2(p->y0, pair->v, na, pair->v + na, nb), span2, xi);
-}
+/* A pair that keeps this part of its gap on all its way is told free by a slab (geom/slab.h), a proof like any other: most pairs
+ * of a long line are neighbours that move alike. */
+#define KEPT 1e-3
 
 /* Whether the primitives touch, or come within their thickness of each other, on the way. */
 static int pair_touches(const abut_path *p, const abut_collmesh *cm, const abut_path_hit *pair)
@@ -140,6 +98,25 @@ static abut_path_hit candidate(const abut_path *p, const abut_collmesh *cm, int 
     abut_path_hit c = { .kind = abut_candidates_kind(list) };
     abut_candidate_vertices(cm, c.kind, abut_candidates_list(&p->cand, list)->ij[i], c.v);
     return c;
+}
+
+/* The first of candidates r of a list that touches, looked for while *hit is n; n when none does. */
+static size_t block_touches(const abut_path *p, const abut_collmesh *cm, const abut_swept *m, int list, abut_range r,
+                            const atomic_size_t *hit, size_t n)
+{
+    const abut_pair_list *pairs = abut_candidates_list(&p->cand, list);
+    const abut_stencil s = abut_candidates_kind(list);
+    abut_candidate_four four;
+    for (size_t i = r.lo; i < r.hi && atomic_load_explicit(hit, memory_order_relaxed) == n; i += ABUT_LANES) {
+        abut_candidates_take(cm, s, pairs, i, r.hi, &four);
+        const int clear = abut_swept_clear(s, &four, m, 1);
+        for (size_t l = 0; l < four.n; l++) {
+            if (clear >> l & 1) continue;
+            const abut_path_hit c = candidate(p, cm, list, i + l);
+            if (pair_touches(p, cm, &c)) return i + l;
+        }
+    }
+    return n;
 }
 
 /* Puts a hit before all others. */
@@ -161,17 +138,14 @@ static int old_hit_touches(abut_path *p, const abut_collmesh *cm)
     return 0;
 }
 
-static int list_touches(abut_path *p, const abut_collmesh *cm, int list)
+static int list_touches(abut_path *p, const abut_collmesh *cm, const abut_swept *m, int list)
 {
     const size_t n = abut_candidates_list(&p->cand, list)->n, nb = abut_blocks(n);
     atomic_size_t hit = n;   /* an answer yes does not depend on who finds it */
     #pragma omp parallel for schedule(dynamic, 1) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
-        const abut_range r = abut_block(n, b);
-        for (size_t i = r.lo; i < r.hi && atomic_load_explicit(&hit, memory_order_relaxed) == n; i++) {
-            const abut_path_hit c = candidate(p, cm, list, i);
-            if (!stay_apart(p, cm, &c) && pair_touches(p, cm, &c)) atomic_store(&hit, i);
-        }
+        const size_t found = block_touches(p, cm, m, list, abut_block(n, b), &hit, n);
+        if (found < n) atomic_store(&hit, found);
     }
     if (hit == n) return 0;
     remember(p, candidate(p, cm, list, hit), p->n_hit);
@@ -187,9 +161,9 @@ static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uin
     *free_ = 0;
     if (old_hit_touches(p, cm)) return ABUT_OK;
     const abut_status rc = abut_candidates_again(cm, p->y0, p->y1, 0, fixed, near, &p->cand, err);
-    if (!rc) set_rounding(p, cm->nc);
     *free_ = !rc;
-    for (int l = 0; l < ABUT_CANDIDATE_LISTS && *free_; l++) *free_ = !list_touches(p, cm, l);
+    const abut_swept m = abut_swept_of(cm, p->y0, p->y1, KEPT);
+    for (int l = 0; l < ABUT_CANDIDATE_LISTS && *free_; l++) *free_ = !list_touches(p, cm, &m, l);
     return rc;
 }
 

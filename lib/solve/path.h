@@ -24,7 +24,6 @@ typedef struct abut_path {
     size_t n3;              /* numbers of a point */
     abut_candidates cand;
     double *y0, *y1;        /* [3 nc] a line */
-    double rounding;        /* m: of its positions */
     abut_path_hit hit[ABUT_PATH_HITS];  /* last one first: lines are tried on these before all others, which changes no answer */
     int n_hit;
     int proven;             /* the step's start and end are joined by one straight line that exact arithmetic has found free */
