@@ -3,12 +3,13 @@
 #include "tools/cli_last.h"
 #include "tools/cli_with.h"
 
+#include <math.h>
 #include <stdio.h>
 
 typedef struct options {
     int commit, ask, with;
     int lags;           /* -1 the scene's, 0 until they converge */
-    double tolerance;
+    double tolerance;   /* NAN: the scene's */
     const char *with_text, *max_lags;
 } options;
 
@@ -59,7 +60,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
     char prov[120], lags[16];
     snprintf(prov, sizeof prov, "{\"max_lags\":%s,\"tolerance\":%.17g,\"commit\":%s}", abut_lags_json(o->lags, lags),
-             o->tolerance, o->commit ? "true" : "false");
+             isnan(o->tolerance) ? 0 : o->tolerance, o->commit ? "true" : "false");
     abut_status rc = abut_stream_open(&r->s, cli, prov, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, -1, err);
     if (rc) return rc;
@@ -72,7 +73,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 
 int main(int argc, char **argv)
 {
-    options o = { 0 };
+    options o = { .tolerance = NAN };
     const abut_opt opts[] = { { 't', "tolerance", ABUT_OPT_REAL, &o.tolerance, "m/s",
                                 "lag residual that ends the passes (default: the scene's)" },
                               { 0, "max-lags", ABUT_OPT_TEXT, &o.max_lags, "N",
@@ -86,8 +87,8 @@ int main(int argc, char **argv)
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
     run r = { 0 };
     abut_err err = { 0 };
-    if (o.tolerance < 0)
-        abut_fail(&err, ABUT_E_ARG, "--tolerance %g: want a positive number", o.tolerance);
+    if (o.tolerance <= 0)
+        abut_fail(&err, ABUT_E_ARG, "--tolerance %g: want more than 0", o.tolerance);
     else if (!abut_lags_parse("--max-lags", o.max_lags, &o.lags, &err) && !abut_with_parse(o.with_text, &o.with, &err) &&
              work(&r, &o, &cli, &err) == ABUT_OK)
         err = (abut_err){ 0 };

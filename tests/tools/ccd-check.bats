@@ -185,6 +185,11 @@ assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] =
     run "$BIN/ccd-check" a.obj d.obj; [ "$status" -eq 1 ]
     printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > other.obj
     run "$BIN/ccd-check" a.obj other.obj; [ "$status" -eq 3 ]; [[ $output == *"not one mesh in motion"* ]]
+    sed 's/^f \([0-9]*\) \([0-9]*\) \([0-9]*\)/f \2 \3 \1/' a.obj > turned.obj
+    run "$BIN/ccd-check" a.obj turned.obj; [ "$status" -eq 3 ]; [[ $output == *"a.obj and turned.obj differ in their elements"* ]]
+    cp c.obj 'odd "name".obj'   # names of files are JSON texts
+    run "$BIN/ccd-check" b.obj 'odd "name".obj' --json r.json; [ "$status" -eq 1 ]
+    /usr/bin/env python3 -c 'import json; assert "odd \"name\".obj" in json.dumps(json.load(open("r.json"))).replace("\\\"", "\"")'
 }
 
 @test "--static names crossings, touches, folds, duplicates, flat and inverted elements" {

@@ -116,6 +116,23 @@ P
     ! head -1 plain.csv | grep -E '_N[,"]|_work_J|creep'
 }
 
+@test "names with commas and quotes are one cell of a table" {
+    cat > odd.yaml <<'Y'
+objects:
+  'left, "upper"': {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}
+Y
+    "$BIN/mesh-prep" -q odd.yaml -o odd.abut
+    exits 0 "$BIN/export" odd.abut --csv odd.csv --json odd.json --nodes odd
+    "$PYTHON" - <<'P'
+import csv, json
+head, row = list(csv.reader(open("odd.csv")))
+assert len(head) == len(row) and 'left, "upper".x_m' in head, head
+assert json.load(open("odd.json"))["columns"] == head
+rows = list(csv.DictReader(open("odd/nodes_0000.csv")))
+assert len(rows) == 8 and all(r["object"] == 'left, "upper"' for r in rows)
+P
+}
+
 @test "files of nodes hold arrays of other programs, in the rows of the chosen objects" {
     skip_without_numpy
     PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" more.abut <<'P'

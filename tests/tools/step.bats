@@ -332,6 +332,17 @@ P
     [ ! -e next.abut ]
 }
 
+@test "a frame that is not there, and tolerances that are none, are exit 2" {
+    "$BIN/step" -q -n 2 "$pile" -o run.abut
+    exits 2 "$BIN/step" --from 7 run.abut -o no.abut
+    says "--from 7: run.abut has no such frame; the last one before it is 2"
+    for bad in 0 -1 nan; do
+        exits 2 "$BIN/friction-lag" --tolerance $bad run.abut -o no.abut
+        says "--tolerance"
+    done
+    [ ! -e no.abut ]
+}
+
 @test "an intersecting frame is refused by name" {
     "$BIN/mesh-prep" "$BATS_FILE_TMPDIR/pile.yaml" -o a.abut
     run "$BIN/mesh-prep" "$BATS_FILE_TMPDIR/pile.yaml" --set objects.high.translate='[0.1, 0.3, 0.05]' -o b.abut

@@ -376,6 +376,15 @@ TEST(what_it_cannot_do_is_refused_with_what_was_found)
     m = w.model;
     m.damp_stiffness = &damping;
     CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "0.5 s"));
+    static const double fibre[1] = { 1 }, limit[4] = { 0, 0, 1, 1.1 };
+    m = w.model;
+    m.mat_fibre = fibre;
+    o.method = ABUT_LG_ADMM;
+    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "solver admm-pd: shells, rods or fibres"));
+    m = w.model;
+    m.shell_limit = limit;
+    o.method = ABUT_LG_PROJECTIVE;
+    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "solver pd: shells with limits"));
     o.iterations = 0;
     o.max_iterations = 2;
     f->tol = 1e-12;
@@ -383,7 +392,12 @@ TEST(what_it_cannot_do_is_refused_with_what_was_found)
     CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
     for (int32_t i = 0; i < 3 * w.model.nv; i++) get(&w, "node/x")[i] *= 1.5;
     CHECK(abut_lg_advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err) == ABUT_E_NUMERIC);
-    CHECK(strstr(w.err.msg, "after 2 iterations"));
+    CHECK(strstr(w.err.msg, "after 2 iterations: residual"));
+    abut_lg_clear(&s);
+    o.norm = 1e-12;
+    CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+    CHECK(abut_lg_advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err) == ABUT_E_NUMERIC);
+    CHECK(strstr(w.err.msg, "after 2 iterations: characteristic norm ") && strstr(w.err.msg, ", want 1e-12"));
     abut_lg_clear(&s);
     world_close(&w);
 }

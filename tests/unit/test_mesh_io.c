@@ -169,6 +169,20 @@ TEST(msh_2_and_4_text_and_binary_of_both_byte_orders_give_one_mesh)
     }
 }
 
+TEST(msh_has_elements_of_every_dimension_and_quads_are_two_triangles)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    const char *const mixed = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n9\n10 0 0 0\n20 1 0 0\n30 1 1 0\n40 0 1 0\n"
+                             "50 5 0 0\n60 6 0 0\n70 7 0 0\n80 8 0 0\n90 9 0 0\n$EndNodes\n$Elements\n4\n"
+                             "1 3 0 10 20 30 40\n2 1 0 50 60\n3 15 0 90\n4 2 0 60 70 80\n$EndElements\n";
+    CHECK(!read_text(abut_msh_read, mixed, &m, &err));
+    CHECK(m.nv == 9 && m.nf == 3 && m.ns == 1 && m.np == 1 && m.nt == 0);
+    CHECK(!memcmp(m.tri, (int32_t[9]){ 0, 1, 2, 0, 2, 3, 5, 6, 7 }, 9 * sizeof *m.tri));
+    CHECK(m.seg[0] == 4 && m.seg[1] == 5 && m.point[0] == 8);
+    abut_mesh_clear(&m);
+}
+
 TEST(msh_errors_name_the_line_and_what_was_expected)
 {
     CHECK(refused(abut_msh_read, "hello\n", "test.file:1: not a Gmsh file"));
@@ -260,6 +274,42 @@ TEST(ply_text_and_both_binary_forms_give_one_mesh)
     }
 }
 
+TEST(ply_takes_numbers_of_every_type)
+{
+    static const char *const type[3][2] = { { "char", "uint" }, { "short", "ushort" }, { "int16", "uint32" } };
+    for (int k = 0; k < 3; k++)
+        for (int big = 0; big < 2; big++) {
+            abut_mesh m = { 0 };
+            abut_err err = { 0 };
+            const int one = 1, is_little = *(const char *)&one == 1;
+            used = 0;
+            swapped = big == is_little;
+            text("ply\nformat binary_%s_endian 1.0\nelement vertex 3\nproperty %s x\nproperty %s y\nproperty float z\n"
+                 "element face 1\nproperty list uchar %s vertex_indices\nend_header\n", big ? "big" : "little", type[k][0],
+                 type[k][0], type[k][1]);
+            for (int i = 0; i < 3; i++) {
+                const int8_t small[2] = { (int8_t)(i - 1), (int8_t)(-100 * i + 100) };
+                const int16_t large[2] = { (int16_t)(i - 1), (int16_t)(-300 * i) };
+                for (int d = 0; d < 2; d++) raw(k ? (const void *)&large[d] : &small[d], k ? 2 : 1);
+                raw_f32((float)i);
+            }
+            const uint8_t three = 3;
+            raw(&three, 1);
+            for (int i = 0; i < 3; i++) {
+                const uint32_t wide = (uint32_t)i;
+                const uint16_t narrow = (uint16_t)i;
+                raw(k == 1 ? (const void *)&narrow : &wide, k == 1 ? 2 : 4);
+            }
+            CHECK(!read_file(abut_ply_read, &m, &err) && m.nv == 3 && m.nf == 1);
+            for (int i = 0; i < m.nv; i++) {
+                CHECK(m.x[3 * i] == i - 1 && m.x[3 * i + 1] == (k ? -300 * i : -100 * i + 100) && m.x[3 * i + 2] == i);
+                CHECK(m.tri[i] == i);
+            }
+            abut_mesh_clear(&m);
+        }
+    swapped = 0;
+}
+
 TEST(ply_errors_name_the_line_or_byte)
 {
 #define HEAD "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
@@ -276,6 +326,8 @@ TEST(ply_errors_name_the_line_or_byte)
                   "property float y\nproperty float z\nend_header\nabc", "1000000 elements are announced"));
     CHECK(refused(abut_ply_read, "ply\nend_header\n", "no format line"));
     CHECK(refused(abut_ply_read, HEAD, "no end_header"));
+    CHECK(refused(abut_ply_read, "ply\nformat ascii 1.0\nelement vertex 1\nproperty list uchar float x\n",
+                  "test.file:4: coordinates are numbers and faces are lists"));
 #undef HEAD
 }
 
@@ -367,6 +419,7 @@ TEST(segment_and_point_files)
     CHECK(refused(abut_seg_read, "v 0 0 0 7\n", "test.file:1: '7' at the end of the line"));
     CHECK(refused(abut_seg_read, "v 0 0 0\nv 1 0 0\ns 1 1\n", "segment 0 names point 0 twice"));
     CHECK(refused(abut_pt_read, "s 1 2\n", "a coordinate is 's'"));
+    CHECK(refused(abut_seg_read, "v 0 0 0\nl 1 2\n", "test.file:2: 'l': expected v or s"));
 }
 
 TEST(an_unknown_extension_or_a_missing_file_is_named)
@@ -446,10 +499,12 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(msh_2_and_4_text_and_binary_of_both_byte_orders_give_one_mesh);
+    RUN(msh_has_elements_of_every_dimension_and_quads_are_two_triangles);
     RUN(msh_errors_name_the_line_and_what_was_expected);
     RUN(obj_reads_polygons_lines_points_and_negative_indices);
     RUN(obj_errors_name_the_line);
     RUN(ply_text_and_both_binary_forms_give_one_mesh);
+    RUN(ply_takes_numbers_of_every_type);
     RUN(ply_errors_name_the_line_or_byte);
     RUN(stl_text_and_binary_merge_equal_corners_in_order_of_first_use);
     RUN(tetgen_files_count_from_0_or_1_and_come_out_positive);

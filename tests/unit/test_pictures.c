@@ -140,6 +140,21 @@ TEST(the_camera_holds_every_point_and_comes_as_close_as_it_can)
     }
 }
 
+TEST(a_view_is_two_angles_and_a_zoom)
+{
+    static const char *const bad[] = { "", "30", "30,", "30,x", "30,18,1,2", "30,18,1x", "30,90", "30,-89.5", "inf,0", "nan,0",
+                                       "0,nan", "0,0,0", "0,0,-1", "0,0,2000" };
+    abut_view v = { 7, 7, 7 };
+    abut_err err = { 0 };
+    CHECK(!abut_view_parse("30,-18.5,2", &v, &err) && v.yaw == 30 && v.pitch == -18.5 && v.zoom == 2);
+    CHECK(!abut_view_parse("-400,89", &v, &err) && v.yaw == -400 && v.pitch == 89 && v.zoom == 1);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        char said[80];
+        snprintf(said, sizeof said, "camera '%s': ", bad[k]);
+        CHECK(abut_view_parse(bad[k], &v, &err) == ABUT_E_ARG && strstr(err.msg, said) && v.yaw == -400);
+    }
+}
+
 TEST(yaw_0_looks_from_the_front_whatever_is_up)
 {
     const abut_view front = { 0, 0, 1 };
@@ -241,6 +256,7 @@ int main(int argc, char **argv)
     RUN(without_sharp_edges_every_point_has_one_vertex);
     RUN(tubes_and_balls_are_closed_in_outward_orientation_and_as_thick_as_asked);
     RUN(the_camera_holds_every_point_and_comes_as_close_as_it_can);
+    RUN(a_view_is_two_angles_and_a_zoom);
     RUN(yaw_0_looks_from_the_front_whatever_is_up);
     RUN(colors_are_told_apart_and_linear_light_goes_there_and_back);
     RUN(a_half_space_square_lies_in_its_plane_and_faces_out);

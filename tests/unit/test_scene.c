@@ -428,6 +428,8 @@ TEST(what_is_said_wrongly_is_refused_with_what_was_expected)
         { "objects:\n  a: {generate: {sprinkles: {count: [1, 1, 1], spacing: [1, 1, 1], length: 1, tilt: 200 deg}},\n"
           "    rod: {radius: 1 mm}}\n", "expected 0 to half a turn" },
         { "objects:\n  a: {generate: {blob: {capsules: [{from: [0, 0, 0], radius: 0.1}], cell: 0.05, blend: -1}}}\n", "blend" },
+        { "objects:\n  a: {generate: {explicit: {points: [[0, 0, 0]]}}}\n", "explicit: expected tets, triangles or segments" },
+        { "objects: {a: {mesh: no.such}}\n", "no.such" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(refused(bad[i].text, ABUT_E_FORMAT, bad[i].part));
 }

@@ -282,6 +282,33 @@ TEST(a_start_within_the_thickness_is_no_step)
     world_close(&w);
 }
 
+/* Frames come from any program: what they must not hold is found before the first step. */
+TEST(a_frame_under_a_half_space_or_inverted_is_refused_at_the_start)
+{
+    for (int k = 0; k < 3; k++) {
+        world w;
+        world_scene(&w, "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [2, 2, 2]}}, translate: [0, 0.6, 0]}\n"
+                    "  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [3, 1, 0]}\n"
+                    "  floor: {half-space: {normal: [0, 1, 0]}}\n");
+        double *x = get(&w, "node/x");
+        int32_t lowest = 0, middle = 0;
+        for (int32_t i = 0; i < 27; i++) {
+            if (x[3 * i + 1] < x[3 * lowest + 1]) lowest = i;
+            if (hypot(hypot(x[3 * i], x[3 * i + 1] - 0.6), x[3 * i + 2]) < 1e-9) middle = i;
+        }
+        if (k == 0) x[3 * lowest + 1] = 0;                  /* on it */
+        if (k == 1) x[3 * middle] = 0.7;                    /* inside, seen by no surface */
+        for (int32_t i = 27; i < w.model.nv && k == 2; i++) x[3 * i] -= 2.3;
+        char node[80];
+        snprintf(node, sizeof node, "node %d lies on or under half-space 0 at the start", lowest);
+        CHECK(abut_step_advance(&w.st, &w.frame, 0, &w.at, 0, &w.next, &w.rep, &w.err) == ABUT_E_GEOM);
+        const char *const said = k == 0 ? node : k == 1 ? "is inverted at the start" : ") touches triangle ";
+        if (!strstr(w.err.msg, said)) printf("# %s\n", w.err.msg);
+        CHECK(strstr(w.err.msg, said) && strstr(w.err.msg, "frame 0") && strstr(w.err.msg, "at the start") && !w.next.n);
+        world_close(&w);
+    }
+}
+
 TEST(thickness_zero_has_the_bytes_of_no_thickness)
 {
     static const char *const scene = "time: {step: 0.01}\ncontact: {dhat: 2 mm, friction: {mu: 0.3}}\nobjects:\n"
@@ -316,6 +343,7 @@ int main(int argc, char **argv)
     RUN(a_bowl_fills_to_the_volume_of_its_grains);
     RUN(a_body_keeps_half_the_thickness_of_the_cloth_it_lies_on);
     RUN(a_start_within_the_thickness_is_no_step);
+    RUN(a_frame_under_a_half_space_or_inverted_is_refused_at_the_start);
     RUN(thickness_zero_has_the_bytes_of_no_thickness);
     return check_done();
 }
