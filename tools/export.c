@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NOT_GIVEN = -0x7fffffff };
+
 typedef struct options {
     abut_results_opts to;
+    int panels;
     const char *frames, *size, *camera, *color, *range;
     abut_opt_list objects, arrays;
     int summary, dump, no_data, no_label;
@@ -32,11 +35,13 @@ static abut_status parse_range(const char *text, double range[2], abut_err *err)
 static abut_status check_pictures(options *o, abut_err *err)
 {
     abut_picture_opts *p = &o->to.picture;
-    const char *given = o->size ? "size" : o->camera ? "camera" : o->color ? "color" : o->range ? "range" : p->panels ? "panels" :
-                        p->wireframe ? "wireframe" : o->no_label ? "no-label" : NULL;
+    const char *given = o->size ? "size" : o->camera ? "camera" : o->color ? "color" : o->range ? "range" :
+                        o->panels != NOT_GIVEN ? "panels" : p->wireframe ? "wireframe" : o->no_label ? "no-label" : NULL;
     if (given && !p->dir && !p->strip) return abut_fail(err, ABUT_E_ARG, "--%s belongs to --png and --strip", given);
     abut_status rc = ABUT_OK;
-    if (p->panels < 0 || p->panels > 64) rc = abut_fail(err, ABUT_E_ARG, "--panels %d: want 1 to 64", p->panels);
+    if (o->panels != NOT_GIVEN && (o->panels < 1 || o->panels > 64))
+        rc = abut_fail(err, ABUT_E_ARG, "--panels %d: want 1 to 64", o->panels);
+    if (o->panels != NOT_GIVEN) p->panels = o->panels;
     if (!rc && o->size) rc = abut_size_parse(o->size, &p->w, &p->h, err);
     if (!rc && o->size) p->strip_w = p->w, p->strip_h = p->h;
     if (!rc && o->camera) rc = abut_view_parse(o->camera, &p->view, err);
@@ -126,7 +131,7 @@ static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, ab
 
 int main(int argc, char **argv)
 {
-    options o = { .to.picture = abut_picture_defaults() };
+    options o = { .to.picture = abut_picture_defaults(), .panels = NOT_GIVEN };
     const abut_opt opts[] = {
         { 0, "vtu", ABUT_OPT_TEXT, &o.to.vtu, "DIR",
           "VTK grids with displacement, velocity, contact force, J, stress; scene.pvd" },
@@ -140,7 +145,7 @@ int main(int argc, char **argv)
           "CSV with a row per node: position, velocity, forces; a file per frame" },
         { 0, "png", ABUT_OPT_TEXT, &o.to.picture.dir, "DIR", "pictures, a PNG per frame" },
         { 0, "strip", ABUT_OPT_TEXT, &o.to.picture.strip, "FILE", "one PNG with several frames side by side" },
-        { 0, "panels", ABUT_OPT_INT, &o.to.picture.panels, "N",
+        { 0, "panels", ABUT_OPT_INT, &o.panels, "N",
           "--strip: this many of the frames, evenly spread (default: all up to 12, "
           "else 5)" },
         { 0, "size", ABUT_OPT_TEXT, &o.size, "WxH", "of a picture (default 960x720, in a strip 360x360)" },

@@ -221,7 +221,9 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->steps < 0) return abut_fail(err, ABUT_E_ARG, "-n %d: want 0 or more steps", o->steps);
     if (o->every < 1) return abut_fail(err, ABUT_E_ARG, "--every %d: want 1 or more", o->every);
     if (o->max_newton < 1) return abut_fail(err, ABUT_E_ARG, "--max-newton %d: want 1 or more", o->max_newton);
-    if (o->blas_threads < 0) return abut_fail(err, ABUT_E_ARG, "--blas-threads %d: want 1 or more", o->blas_threads);
+    if (o->from != NOT_GIVEN && o->from < 0) return abut_fail(err, ABUT_E_ARG, "--from %d: want 0 or more", o->from);
+    if (o->blas_threads != NOT_GIVEN && o->blas_threads < 1)
+        return abut_fail(err, ABUT_E_ARG, "--blas-threads %d: want 1 or more", o->blas_threads);
     if (o->dump_stuck && cli->out_path && !strcmp(o->dump_stuck, cli->out_path))
         return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", o->dump_stuck);
     if (o->parts < 0) return abut_fail(err, ABUT_E_ARG, "--parts %d: want 0 or more", o->parts);
@@ -236,7 +238,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
     if (!rc) rc = find_rule(o->stop, &o->by_norm, err);
     if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
-    if (!o->blas_threads) o->blas_threads = cli->threads;
+    if (o->blas_threads == NOT_GIVEN) o->blas_threads = cli->threads;
     if (!rc) rc = abut_lags_parse("--lags", o->max_lags, &o->lags, err);
     return !rc && o->dump_stuck ? abut_stuck_file_try(o->dump_stuck, err) : rc;
 }
@@ -254,7 +256,7 @@ static void keep_memory(void)
 int main(int argc, char **argv)
 {
     keep_memory();
-    options o = { .steps = 1, .every = 1, .from = -1, .max_newton = 10000, .solver = "newton",
+    options o = { .steps = 1, .every = 1, .from = NOT_GIVEN, .blas_threads = NOT_GIVEN, .max_newton = 10000, .solver = "newton",
                   .stop = "newton", .tolerance = NAN, .history = NOT_GIVEN, .levels = 2, .until = INFINITY };
     const abut_opt opts[] = {
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },

@@ -251,6 +251,10 @@ P
     exits 2 "$BIN/export" "$run" --png a --camera 1,2,0; says "zoom must be between 0.01 and 1000"
     exits 2 "$BIN/export" "$run" --png a --range 3:2; says "LOW:HIGH"
     [ ! -e a ]
+    for n in 0 -1 65; do
+        exits 2 "$BIN/export" "$run" --strip s.png --panels $n
+        says "--panels $n: want 1 to 64"
+    done
 }
 
 @test "pictures show something, in the size asked for" {

@@ -336,6 +336,10 @@ P
     "$BIN/step" -q -n 2 "$pile" -o run.abut
     exits 2 "$BIN/step" --from 7 run.abut -o no.abut
     says "--from 7: run.abut has no such frame; the last one before it is 2"
+    exits 2 "$BIN/step" --from -1 run.abut -o no.abut
+    says "--from -1: want 0 or more"
+    exits 2 "$BIN/step" --blas-threads 0 run.abut -o no.abut
+    says "--blas-threads 0: want 1 or more"
     for bad in 0 -1 nan; do
         exits 2 "$BIN/friction-lag" --tolerance $bad run.abut -o no.abut
         says "--tolerance"
