@@ -1,6 +1,7 @@
 #include "solve/direction_parts.h"
 
 #include "base/par.h"
+#include "part/extend.h"
 #include "part/graph.h"
 
 #include <math.h>
@@ -26,12 +27,16 @@ void abut_direction_forget_pattern(abut_direction *d)
     d->analysed = 0;
 }
 
+static abut_status analyse_pattern(abut_direction *d, const abut_bsr *A, const int32_t *perm, abut_err *err)
+{
+    d->reuse.held = 0;
+    return d->chol ? abut_chol_renew(d->chol, A, perm, err) : abut_chol_new(&d->chol, A, perm, d->threads, err);
+}
+
 abut_status abut_direction_symbolic(abut_direction *d, abut_err *err)
 {
     d->analysed = 1;
-    d->reuse.held = 0;
-    return d->chol ? abut_chol_renew(d->chol, &d->A, d->perm, err)
-                   : abut_chol_new(&d->chol, &d->A, d->perm, d->threads, err);
+    return analyse_pattern(d, &d->A, d->perm, err);
 }
 
 /* The pattern of the first nsets sets into A.  The part that no contact touches stays for as long as the numbering does, and
@@ -119,17 +124,72 @@ static abut_status analyse_as_tets(abut_direction *d, abut_err *err)
     return abut_direction_symbolic(d, err);
 }
 
-/* First pattern, ordering and analysis of a step by Cholesky.  The numbering of an augmented Lagrangian is short-lived: it is
- * ordered as it is. */
+/* number[nrow]: the rows of an augmented Lagrangian, which are all nodes, without those held, as they are numbered after it;
+ * node_row[nv] the same by nodes.  Returns how many there are. */
+static int32_t number_free(const abut_problem *p, int32_t *number, int32_t *node_row)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < p->model->nv; i++) node_row[i] = -1;
+    for (int32_t k = 0; k < p->nrow; k++) {
+        const int32_t i = p->arranged->node[k];
+        number[k] = p->held[i] ? -1 : n++;
+        node_row[i] = number[k];
+    }
+    return n;
+}
+
+/* The ordering of the elements for when the augmented Lagrangian is off again, from d->A, which has their pattern with all
+ * nodes: what order_tets would make then. */
+static abut_status order_tets_before(abut_direction *d, const abut_problem *p, const int32_t *number, const int32_t *node_row,
+                                     int32_t n, abut_err *err)
+{
+    struct abut_tet_order *o = &d->tets;
+    const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row;
+    abut_bsr part = { 0 };
+    if (o->n == n && !memcmp(o->node_row, node_row, bytes)) return ABUT_OK;
+    o->n = 0;
+    abut_order_ahead_wait(d->ahead);    /* METIS runs once at a time */
+    abut_status rc = abut_part_pattern(&d->A, number, &part, err);
+    if (!rc) rc = abut_graph_order(&part, o->perm, err);
+    if (!rc) rc = analyse_pattern(d, &part, o->perm, err);
+    abut_bsr_clear(&part);
+    if (rc) return rc;
+    o->cost = abut_factor_cost(d->chol);
+    o->n = n;
+    memcpy(o->node_row, node_row, bytes);
+    return ABUT_OK;
+}
+
+/* d->perm for an augmented Lagrangian, which is short-lived: from the order that serves after it.  *known: 0 where that is none,
+ * for things that are held as a whole. */
+static abut_status order_with_held(abut_direction *d, const abut_problem *p, const abut_elems *sets, int *known, abut_err *err)
+{
+    const size_t nv = (size_t)p->model->nv;
+    int32_t *number = malloc((nv + 1) * sizeof *number), *node_row = malloc((nv + 1) * sizeof *node_row);
+    abut_status rc = number && node_row ? pattern(d, p, sets, SETS_THAT_STAY, err)
+                                        : abut_fail(err, ABUT_E_NOMEM, "ordering: %d nodes", p->model->nv);
+    if (!rc) {
+        const int32_t n = number_free(p, number, node_row);
+        rc = order_tets_before(d, p, number, node_row, n, err);
+    }
+    if (!rc) rc = abut_part_extend(&d->A, number, d->tets.perm, d->perm, known, err);
+    d->analysed = 0;
+    free(number);
+    free(node_row);
+    return rc;
+}
+
+/* First pattern, ordering and analysis of a step by Cholesky. */
 static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
-    const int as_tets = !p->al.on;
+    int known = 1;
     d->by_degree = 1;
     d->overspent = 0;
-    abut_status rc = as_tets ? order_tets(d, p, sets, err) : ABUT_OK;
+    abut_status rc = p->al.on ? order_with_held(d, p, sets, &known, err) : order_tets(d, p, sets, err);
     if (!rc) rc = pattern(d, p, sets, SETS, err);
-    if (!rc) rc = as_tets ? analyse_as_tets(d, err) : order_anew(d, err);
-    if (!rc && as_tets) d->ordered_cost = d->tets.cost;
+    if (rc || !known) return rc ? rc : order_anew(d, err);
+    rc = p->al.on ? abut_direction_symbolic(d, err) : analyse_as_tets(d, err);
+    if (!rc) d->ordered_cost = d->tets.cost;
     return rc;
 }
 
