@@ -148,10 +148,16 @@ static abut_status order_tets_before(abut_direction *d, const abut_problem *p, c
     abut_bsr part = { 0 };
     if (o->n == n && !memcmp(o->node_row, node_row, bytes)) return ABUT_OK;
     o->n = 0;
-    abut_order_ahead_wait(d->ahead);    /* METIS runs once at a time */
-    abut_status rc = abut_part_pattern(&d->A, number, &part, err);
-    if (!rc) rc = abut_graph_order(&part, o->perm, err);
-    if (!rc) rc = analyse_pattern(d, &part, o->perm, err);
+    abut_status rc;
+    if (d->ahead && abut_order_ahead_serves(d->ahead, p->model->nv, node_row, n)) {
+        rc = abut_order_ahead_take(d->ahead, &part, o->perm, &d->chol, err);
+    } else {
+        abut_order_ahead_wait(d->ahead);    /* METIS runs once at a time */
+        rc = abut_part_pattern(&d->A, number, &part, err);
+        if (!rc) rc = abut_graph_order(&part, o->perm, err);
+        if (!rc) rc = analyse_pattern(d, &part, o->perm, err);
+    }
+    abut_order_ahead_free(&d->ahead);
     abut_bsr_clear(&part);
     if (rc) return rc;
     o->cost = abut_factor_cost(d->chol);
