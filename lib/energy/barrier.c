@@ -76,7 +76,7 @@ abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs
     return ABUT_OK;
 }
 
-/* Contacts that go together: up to four plain ones of one kind, or one mollified one. */
+/* Contacts that go together: up to four of one kind, plain or mollified. */
 typedef struct group {
     size_t n;
     abut_stencil kind;
@@ -90,7 +90,7 @@ static void group_take(const abut_collmesh *cm, const abut_pairs *pairs, const d
 {
     g->mollified = pairs->eps_x[i] > 0;
     for (g->n = 0; g->n < ABUT_LANES && i < hi; g->n++, i++) {
-        if (g->n && (g->mollified || pairs->eps_x[i] > 0 || (abut_stencil)pairs->kind[i] != g->kind)) return;
+        if (g->n && ((pairs->eps_x[i] > 0) != g->mollified || (abut_stencil)pairs->kind[i] != g->kind)) return;
         g->kind = abut_pairs_get(pairs, i, y, g->x[g->n]);
         g->law[g->n] = pair_law(cm, pairs, i);
     }
@@ -102,8 +102,9 @@ static void block_gradient(const abut_collmesh *cm, const abut_pairs *pairs, con
     group four;
     for (size_t i = r.lo; i < r.hi; i += four.n) {
         group_take(cm, pairs, y, i, r.hi, &four);
-        if (four.mollified) abut_pair_barrier_grad(four.law[0], four.kind, four.x[0], pairs->eps_x[i], g[i]);
-        else abut_pair_barrier_grads(four.law, four.kind, four.n, (const double (*)[12])four.x, g + i);
+        for (size_t l = 0; l < four.n && four.mollified; l++)
+            abut_pair_barrier_grad(four.law[l], four.kind, four.x[l], pairs->eps_x[i + l], g[i + l]);
+        if (!four.mollified) abut_pair_barrier_grads(four.law, four.kind, four.n, (const double (*)[12])four.x, g + i);
     }
 }
 
@@ -145,8 +146,9 @@ static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
         double *to = H + ABUT_PACKED * i;
         group_take(cm, pairs, y, i, r.hi, &four);
         for (size_t l = 0; l < four.n; l++) scale[l] = kappa * pairs->mult[i + l];
-        if (four.mollified) abut_pair_mollified_hess(four.law[0], four.x[0], pairs->eps_x[i], scale[0], to);
-        else abut_pair_barrier_hess(four.law, four.kind, four.n, (const double (*)[12])four.x, scale, to);
+        const double (*x)[12] = (const double (*)[12])four.x;
+        if (four.mollified) abut_pair_mollified_hess(four.law, four.n, x, pairs->eps_x + i, scale, to);
+        else abut_pair_barrier_hess(four.law, four.kind, four.n, x, scale, to);
     }
 }
 

@@ -1,7 +1,8 @@
 #include "energy/barrier_pair.h"
 
 #include "geom/mollify.h"
-#include "linalg/spd.h"
+#include "linalg/packed_lanes.h"
+#include "linalg/spd_lanes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,47 +101,66 @@ static double nearest_derivatives(const double *x, double g[12], double *H)
     return d2;
 }
 
-static void pack(const double D[144], double scale, double *H)
+/* Coordinates of the numbers p[0], p[stride], ... of four points in an orthonormal basis of what sums to 0, and back. */
+#define R2 0.70710678118654752440
+ABUT_LANES_INLINE void differences(const abut_lanes *p, int stride, abut_lanes q[3])
 {
-    for (int a = 0; a < 4; a++)
-        for (int b = a; b < 4; b++)
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++) *H++ = scale * D[12 * (3 * a + i) + 3 * b + j];
+    const abut_lanes a = p[0], b = p[stride], c = p[2 * stride], d = p[3 * stride];
+    q[0] = R2 * (a - b);
+    q[1] = R2 * (c - d);
+    q[2] = 0.5 * ((a + b) - (c + d));
 }
 
-/* abut_psd_project for a matrix that takes no notice of translations: its eigenvectors are those of the 9 x 9 matrix in an
- * orthonormal basis c_l of the weights that sum to 0. */
-static void project_without_translation(double H[144])
+ABUT_LANES_INLINE void points(const abut_lanes *q, int stride, abut_lanes p[4])
 {
-    const double r = 0.70710678118654752440;
-    const double c[3][4] = { { r, -r, 0, 0 }, { 0, 0, r, -r }, { 0.5, 0.5, -0.5, -0.5 } };
-    double half[9][12], A[81], w[9], Q[81];
-    for (int i = 0; i < 9; i++)
-        for (int j = 0; j < 12; j++) {
-            const double *h = H + 12 * (i % 3) + j, *ci = c[i / 3];
-            half[i][j] = ci[0] * h[0] + ci[1] * h[36] + ci[2] * h[72] + ci[3] * h[108];
-        }
-    for (int i = 0; i < 9; i++)
-        for (int j = 0; j < 9; j++) {
-            const double *h = half[i] + j % 3, *cj = c[j / 3];
-            A[9 * i + j] = cj[0] * h[0] + cj[1] * h[3] + cj[2] * h[6] + cj[3] * h[9];
-        }
-    abut_sym_eigen(9, A, w, Q);
-    for (int k = 0; k < 9; k++) {
-        double v[12];
-        if (!(w[k] < 0)) continue;
-        for (int i = 0; i < 12; i++)
-            v[i] = c[0][i / 3] * Q[9 * k + i % 3] + c[1][i / 3] * Q[9 * k + 3 + i % 3] + c[2][i / 3] * Q[9 * k + 6 + i % 3];
-        for (int i = 0; i < 12; i++)
-            for (int j = 0; j < 12; j++) H[12 * i + j] -= w[k] * (v[i] * v[j]);
+    const abut_lanes a = R2 * q[0], b = R2 * q[stride], c = 0.5 * q[2 * stride];
+    p[0] = c + a;
+    p[1] = c - a;
+    p[2] = b - c;
+    p[3] = -b - c;
+}
+
+/* scale times the matrices of n <= ABUT_LANES edge pairs, which take no notice of translations, projected and packed: what is
+ * left without translations has nine rows */
+ABUT_LANES_CLONES
+static void project_dense(size_t n, const double (*D)[144], const double *scale, double *H)
+{
+    abut_lanes A[144], half[9 * 12], S[81], part[12 * 9], K[ABUT_PACKED], q[3], p[4], weight;
+    for (int k = 0; k < 144; k += 4) {
+        abut_lanes v[ABUT_LANES];
+        for (size_t l = 0; l < ABUT_LANES; l++) v[l] = *(const abut_lanes_anywhere *)(D[l < n ? l : 0] + k);
+        abut_lanes_transpose(v, A + k);
     }
+    for (size_t l = 0; l < ABUT_LANES; l++) weight[l] = scale[l < n ? l : 0];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 12; j++) {
+            differences(A + 12 * i + j, 36, q);
+            for (int l = 0; l < 3; l++) half[12 * (3 * l + i) + j] = q[l];
+        }
+    for (int i = 0; i < 9; i++)
+        for (int j = 0; j < 3; j++) {
+            differences(half + 12 * i + j, 3, q);
+            for (int l = 0; l < 3; l++) S[9 * i + 3 * l + j] = q[l];
+        }
+    abut_psd_project9_lanes(S);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 9; j++) {
+            points(S + 9 * i + j, 27, p);
+            for (int a = 0; a < 4; a++) part[9 * (3 * a + i) + j] = p[a];
+        }
+    for (int a = 0, block = 0; a < 4; block += 4 - a, a++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                points(part + 9 * (3 * a + i) + j, 3, p);
+                for (int b = a; b < 4; b++) K[9 * (block + b - a) + 3 * i + j] = weight * p[b];
+            }
+    abut_packed_spread(K, n, H);
 }
 
-/* Hess(e b) = e (b'' gD gD^T + b' Hess D) + b' e' (gc gD^T + gD gc^T) + b (e'' gc gc^T + e' Hess c), projected as a
- * dense matrix of what is left without translations */
-void abut_pair_mollified_hess(abut_barrier_law law, const double *x, double eps_x, double scale, double *H)
+/* Hess(e b) = e (b'' gD gD^T + b' Hess D) + b' e' (gc gD^T + gD gc^T) + b (e'' gc gc^T + e' Hess c) */
+static void mollified_dense(abut_barrier_law law, const double *x, double eps_x, double HD[144])
 {
-    double gD[12], HD[144], gc[12], Hc[144], db, ddb, de, dde;
+    double gD[12], gc[12], Hc[144], db, ddb, de, dde;
     const double b = abut_barrier(law, abut_beyond2(nearest_derivatives(x, gD, HD), law.xi), &db, &ddb);
     const double e = abut_mollify(abut_cross2(x, gc, Hc), eps_x, &de, &dde);
     for (int i = 0; i < 12; i++)
@@ -148,8 +168,14 @@ void abut_pair_mollified_hess(abut_barrier_law law, const double *x, double eps_
             HD[12 * i + j] = e * (ddb * (gD[i] * gD[j]) + db * HD[12 * i + j]) +
                              db * de * (gc[i] * gD[j] + gD[i] * gc[j]) +
                              b * (dde * (gc[i] * gc[j]) + de * Hc[12 * i + j]);
-    project_without_translation(HD);
-    pack(HD, scale, H);
+}
+
+void abut_pair_mollified_hess(const abut_barrier_law *law, size_t n, const double (*x)[12], const double *eps_x,
+                              const double *scale, double *H)
+{
+    double D[ABUT_LANES][144];
+    for (size_t i = 0; i < n; i++) mollified_dense(law[i], x[i], eps_x[i], D[i]);
+    project_dense(n, (const double (*)[144])D, scale, H);
 }
 
 /* ---- gradient ---- */

@@ -56,7 +56,8 @@ void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, siz
  * they are, or 0.  What one contact gives does not depend on the others. */
 void abut_pair_barrier_hess(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
                             double *H);
-/** The same for one mollified edge pair. */
-void abut_pair_mollified_hess(abut_barrier_law law, const double *x, double eps_x, double scale, double *H);
+/** The same for n mollified edge pairs. */
+void abut_pair_mollified_hess(const abut_barrier_law *law, size_t n, const double (*x)[12], const double *eps_x,
+                              const double *scale, double *H);
 
 #endif

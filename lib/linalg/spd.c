@@ -126,7 +126,6 @@ void abut_sym_eigen(int n, const double *A, double *w, double *Q)
     switch (n) {
     case 3: eigen(3, A, w, Q); return;
     case 5: eigen(5, A, w, Q); return;
-    case 9: eigen(9, A, w, Q); return;
     default: eigen(n, A, w, Q);
     }
 }

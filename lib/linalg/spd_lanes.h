@@ -4,11 +4,12 @@
 
 #include "linalg/lanes.h"
 
-/** What abut_psd_project (linalg/spd.h) does, for four symmetric matrices of three to five rows: A[9] to A[25] holds one entry
- * of each; all entries are read and written.  Jacobi rotations until every off-diagonal entry is rounding beside the
- * norm; what a lane gives does not depend on the others. */
+/** What abut_psd_project (linalg/spd.h) does, by the same algorithm in step, for four symmetric matrices of three, four, five or
+ * nine rows: A[n * n], each entry of all four; the lower triangle is read, all is written.  What a lane gives does not depend on
+ * the others.  A matrix whose entries are below 1e-150 counts as zero. */
 void abut_psd_project3_lanes(abut_lanes *A);
 void abut_psd_project4_lanes(abut_lanes *A);
 void abut_psd_project5_lanes(abut_lanes *A);
+void abut_psd_project9_lanes(abut_lanes *A);
 
 #endif

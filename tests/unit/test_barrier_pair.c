@@ -29,7 +29,7 @@ static void unpack(const double *H, double D[144])
 static void hess(abut_stencil kind, const double x[12], double eps_x, double scale, double *H)
 {
     memset(H, 0, ABUT_PACKED * sizeof *H);
-    if (eps_x > 0) abut_pair_mollified_hess(law, x, eps_x, scale, H);
+    if (eps_x > 0) abut_pair_mollified_hess(&law, 1, (const double (*)[12])x, &eps_x, &scale, H);
     else abut_pair_barrier_hess(&law, kind, 1, (const double (*)[12])x, &scale, H);
 }
 

@@ -272,7 +272,7 @@ TEST(hessians_of_mixed_thickness_are_those_of_the_single_contacts)
         const abut_stencil s = abut_pairs_get(&p, i, t.X, x[0]);
         const abut_barrier_law law = abut_barrier_law_of(t.dhat, ABUT_C2, thicket_xi(&t, s, p.vert[i]));
         const double scale = kappa * p.mult[i];
-        if (p.eps_x[i] > 0) abut_pair_mollified_hess(law, x[0], p.eps_x[i], scale, one);
+        if (p.eps_x[i] > 0) abut_pair_mollified_hess(&law, 1, (const double (*)[12])x, &p.eps_x[i], &scale, one);
         else abut_pair_barrier_hess(&law, s, 1, (const double (*)[12])x, &scale, one);
         CHECK(!memcmp(one, H + ABUT_PACKED * i, sizeof one));
         changes += i > 0 && p.kind[i] == p.kind[i - 1] && fabs(thicket_xi(&t, s, p.vert[i - 1]) - law.xi) > 0;

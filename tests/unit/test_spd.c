@@ -138,16 +138,18 @@ TEST(four_projections_at_once_equal_single_ones_whatever_the_company)
 {
     abut_rng r = { 5 };
     for (int k = 0; k < 2000; k++) {
-        const int n = 3 + k % 3;
-        double A[ABUT_LANES][25], B[ABUT_LANES][25];
-        abut_lanes L[25], R[25];
-        for (int l = 0; l < ABUT_LANES; l++) {   /* random, semidefinite, zero, graded: in any mix */
-            const uint32_t sort = abut_rng_below(&r, 4);
+        const int n = k % 4 == 3 ? 9 : 3 + k % 4;
+        double A[ABUT_LANES][81], B[ABUT_LANES][81];
+        abut_lanes L[81], R[81];
+        for (int l = 0; l < ABUT_LANES; l++) {   /* random, semidefinite, zero, graded, in two parts, diagonal: in any mix */
+            const uint32_t sort = abut_rng_below(&r, 6);
+            const int cut = 1 + (int)abut_rng_below(&r, (uint32_t)n - 1);
             random_symmetric(&r, n, A[l]);
             if (sort == 1) random_semidefinite(&r, n, n / 2, A[l]);
             for (int i = 0; i < n * n; i++) {
                 const double grade = pow(10, -4 * (i / n + i % n));
                 A[l][i] *= sort == 2 ? 0 : sort == 3 ? grade : 1e5;
+                if ((sort == 4 && (i / n < cut) != (i % n < cut)) || (sort == 5 && i % (n + 1))) A[l][i] = 0;
                 L[i][l] = R[i][(l + k) % ABUT_LANES] = A[l][i];
             }
             memcpy(B[l], A[l], sizeof B[l]);
@@ -155,10 +157,11 @@ TEST(four_projections_at_once_equal_single_ones_whatever_the_company)
         }
         if (n == 3) abut_psd_project3_lanes(L), abut_psd_project3_lanes(R);
         else if (n == 4) abut_psd_project4_lanes(L), abut_psd_project4_lanes(R);
-        else abut_psd_project5_lanes(L), abut_psd_project5_lanes(R);
+        else if (n == 5) abut_psd_project5_lanes(L), abut_psd_project5_lanes(R);
+        else abut_psd_project9_lanes(L), abut_psd_project9_lanes(R);
         for (int l = 0; l < ABUT_LANES; l++)
             for (int i = 0; i < n * n; i++) {
-                CHECK_NEAR(L[i][l], B[l][i], 1e-14 * norm(n, A[l]));
+                CHECK_NEAR(L[i][l], B[l][i], (n == 9 ? 3e-14 : 1e-14) * norm(n, A[l]));
                 CHECK(L[i][l] == R[i][(l + k) % ABUT_LANES]);
             }
     }
