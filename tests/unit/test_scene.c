@@ -337,6 +337,7 @@ TEST(a_scene_is_turned_then_fitted_then_raised_but_for_what_stays)
 
 TEST(a_sequence_passes_through_every_position)
 {
+    enum { POINTS = 401, NV = 8 + POINTS };     /* more than any list has room for at first */
     made s;
     memset(&s, 0, sizeof s);
     s.scene = abut_scene_defaults();
@@ -344,25 +345,26 @@ TEST(a_sequence_passes_through_every_position)
     s.scene.material[0] = (abut_scene_material){ .name = "m", .density = 1000, .young = 1e5, .poisson = 0.4 };
     abut_scene_object *o = s.scene.object;
     CHECK(!abut_generate_box((double[3]){ 1, 1, 1 }, (int32_t[3]){ 1, 1, 1 }, &o[0].mesh, &s.err));
-    CHECK(!abut_generate_rod(1, 2, &o[1].mesh, &s.err));
+    CHECK(!abut_generate_rod(1, POINTS - 1, &o[1].mesh, &s.err));
     o[1].obstacle = 1, o[1].material = -1, o[1].path.n = 5;
     o[1].path.time = malloc(5 * sizeof(double));
-    double *x = o[1].path.x = malloc(5 * 9 * sizeof(double));
+    double *x = o[1].path.x = malloc(5 * 3 * POINTS * sizeof(double));
     abut_rng rng = { 5 };
     for (int k = 0; k < 5; k++) o[1].path.time[k] = 0.25 * k;
-    for (int i = 0; i < 45; i++) x[i] = i < 9 ? o[1].mesh.x[i] : abut_rng_real(&rng, -1, 1);
+    for (int i = 0; i < 5 * 3 * POINTS; i++) x[i] = i < 3 * POINTS ? o[1].mesh.x[i] : abut_rng_real(&rng, -1, 1);
     s.scene.step.value = 0.125;
     CHECK(!build(&s));
-    CHECK(s.m.nmo == 1 && s.m.mo_kind[0] == ABUT_MOTION_PATH && s.m.nk == 5 && s.m.npx == 15);
-    double at[3 * 16], to[3 * 16];
-    uint8_t held[16];
-    CHECK(s.m.nv == 11);
-    memcpy(at, s.f.x, 33 * sizeof *at);
+    CHECK(s.m.nmo == 1 && s.m.mo_kind[0] == ABUT_MOTION_PATH && s.m.nk == 5 && s.m.npx == 5 * POINTS);
+    double at[3 * NV], to[3 * NV];
+    uint8_t held[NV];
+    CHECK(s.m.nv == NV);
+    memcpy(at, s.f.x, 3 * NV * sizeof *at);
     for (int k = 0; k < 10; k++) {          /* two steps from key to key, and two after the last */
         abut_motion_targets(&s.m, 0.125 * k, at, to, held);
-        memcpy(at, to, 33 * sizeof *at);
+        memcpy(at, to, 3 * NV * sizeof *at);
         const int a = k < 8 ? (k + 1) / 2 : 4, b = k < 8 ? (k + 2) / 2 : 4;
-        for (int i = 0; i < 9; i++) CHECK_NEAR(at[24 + i], 0.5 * (x[9 * a + i] + x[9 * b + i]), 1e-15);
+        for (int i = 0; i < 3 * POINTS; i++)
+            CHECK_NEAR(at[24 + i], 0.5 * (x[3 * POINTS * a + i] + x[3 * POINTS * b + i]), 1e-15);
         CHECK(!held[0] && held[8] && at[0] == s.m.X[0]);
     }
     drop(&s);
