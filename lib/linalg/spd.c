@@ -3,6 +3,10 @@
 #include <float.h>
 #include <math.h>
 
+/* In a matrix of at least this size, what has no normal square is far below its rounding. */
+#define LEAST 0x1p-300
+#define NO_SQUARE 0x1p-960
+
 /* n is a literal in the calls for the sizes that matter, so that their loops unroll */
 #define INLINE static inline __attribute__((always_inline))
 
@@ -69,20 +73,23 @@ INLINE void turn(int n, double *Q, int k, double c, double s)
     }
 }
 
-/* One implicit QL sweep with the shift of the 2x2 block at l, on rows l .. m. */
-INLINE void ql_sweep(int n, int l, int m, double *d, double *e, double *Q)
+/* One implicit QL sweep with the shift of the 2x2 block at l, on rows l .. m.  Returns whether it met a gap that T had come to
+ * have by underflow. */
+INLINE int ql_sweep(int n, int l, int m, double *d, double *e, double *Q)
 {
     double g = (d[l + 1] - d[l]) / (2 * e[l]), r = sqrt(g * g + 1);
     g = d[m] - d[l] + e[l] / (g + (g < 0 ? -r : r));
     double c = 1, s = 1, p = 0;
     for (int i = m - 1; i >= l; i--) {
         const double f = s * e[i], b = c * e[i];
-        r = sqrt(f * f + g * g);
+        const double r2 = f * f + g * g;
+        r = sqrt(r2);
         e[i + 1] = r;
-        if (r == 0) {   /* underflow: the matrix has come apart here */
+        if (r2 < NO_SQUARE) {   /* the matrix has come apart here: r has no digits to turn by */
             d[i + 1] -= p;
-            e[m] = 0;
-            return;
+            e[i] = b;
+            e[i + 1] = e[m] = 0;
+            return 1;
         }
         s = f / r;
         c = g / r;
@@ -96,9 +103,18 @@ INLINE void ql_sweep(int n, int l, int m, double *d, double *e, double *Q)
     d[l] -= p;
     e[l] = g;
     e[m] = 0;
+    return 0;
 }
 
-INLINE void eigen(int n, const double *A, double *w, double *Q)
+static double size_of(int n, const double *d, const double *e)
+{
+    double size = 0;
+    for (int i = 0; i < n; i++) size += fabs(d[i]) + fabs(e[i]);
+    return size;
+}
+
+/* Returns 0, or the size of the matrix where it is too small for squares: w and Q are then nothing. */
+INLINE double eigen(int n, const double *A, double *w, double *Q)
 {
     double e[ABUT_SYM_MAX];
     for (int i = 0; i < n; i++)
@@ -117,17 +133,32 @@ INLINE void eigen(int n, const double *A, double *w, double *Q)
             int m = l;
             while (m < n - 1 && fabs(e[m]) > DBL_EPSILON * (fabs(w[m]) + fabs(w[m + 1]))) m++;
             if (m == l) break;
-            ql_sweep(n, l, m, w, e, Q);
+            if (!ql_sweep(n, l, m, w, e, Q)) continue;
+            const double size = size_of(n, w, e);
+            if (size < LEAST) return size;
         }
+    return 0;
+}
+
+static double eigen_of_size(int n, const double *A, double *w, double *Q)
+{
+    switch (n) {
+    case 3: return eigen(3, A, w, Q);
+    case 5: return eigen(5, A, w, Q);
+    default: return eigen(n, A, w, Q);
+    }
 }
 
 void abut_sym_eigen(int n, const double *A, double *w, double *Q)
 {
-    switch (n) {
-    case 3: eigen(3, A, w, Q); return;
-    case 5: eigen(5, A, w, Q); return;
-    default: eigen(n, A, w, Q);
-    }
+    const double small = eigen_of_size(n, A, w, Q);
+    if (!(small > 0)) return;
+    double B[ABUT_SYM_MAX * ABUT_SYM_MAX];
+    int exponent;
+    (void)frexp(small, &exponent);
+    for (int i = 0; i < n * n; i++) B[i] = ldexp(A[i], -exponent);
+    (void)eigen_of_size(n, B, w, Q);
+    for (int i = 0; i < n; i++) w[i] = ldexp(w[i], exponent);
 }
 
 int abut_psd_project(int n, double *A)

@@ -10,7 +10,8 @@ enum { ABUT_SYM_MAX = 12 };
  * w  [n]     eigenvalues, in no order
  * Q  [n * n] row k (Q[n k + i]) is the unit eigenvector of w[k]
  * Householder tridiagonalisation and the implicit QL iteration (Wilkinson and Reinsch 1971, tred2 and imtql2):
- * backward stable, errors of a few units of rounding of the largest |w|. */
+ * backward stable, errors of a few units of rounding of the largest |w|, however small the entries are beside each other or all
+ * of them; they must be less than 1e150. */
 void abut_sym_eigen(int n, const double *A, double *w, double *Q);
 
 /** Replaces A [n * n], symmetric, by the positive semidefinite matrix nearest to it in the Frobenius norm: negative

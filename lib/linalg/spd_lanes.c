@@ -8,6 +8,7 @@
 #define ALL ABUT_LANES_ALL
 #define PICK ABUT_LANES_PICK
 #define MOST 9
+#define NO_SQUARE 0x1p-960      /* what is less has no digits to turn by: it counts as 0 */
 
 /* Householder reduction to tridiagonal form, A = Q T Q^T.  In: Q holds A, whose lower triangle is read.  Out: Q, d the diagonal
  * of T, e[1 .. n-1] the entries under it. */
@@ -19,11 +20,12 @@ INLINE void tridiagonalise(int n, abut_lanes *Q, abut_lanes *d, abut_lanes *e)
         abut_lanes g = h;
         const abut_lanes f = row[i - 1];
         abut_lanes_sqrt(&g);
+        const abut_lane_mask some = h > NO_SQUARE;              /* a row of zeros is not reflected */
         g = PICK(f >= 0, -g, g);
-        e[i] = g;
+        e[i] = PICK(some, g, ALL(0.));
         h -= f * g;
         row[i - 1] = f - g;
-        const abut_lanes inv = PICK(h > 0, 1 / h, ALL(0.));     /* a row of zeros is not reflected */
+        const abut_lanes inv = PICK(some, 1 / h, ALL(0.));
         /* p = A u / h, then A <- A - u q^T - q u^T with q = p - (u.p / 2h) u */
         for (int j = 0; j < i; j++) {
             abut_lanes p = ALL(0.);
@@ -79,10 +81,11 @@ INLINE void ql_sweep(int n, int l, const abut_lane_mask *m, abut_lanes *d, abut_
         const abut_lane_mask turns = on & (*m > i);
         const abut_lanes f = s * e[i], b = c * e[i];
         r = f * f + g * g;
+        const abut_lane_mask apart = turns & (r < NO_SQUARE), goes = turns & ~apart;    /* the matrix has come apart here */
         abut_lanes_sqrt(&r);
-        const abut_lane_mask apart = turns & (r == 0), goes = turns & ~apart;   /* underflow: the matrix has come apart here */
         const abut_lanes inv = 1 / PICK(goes, r, ALL(1.)), was = d[i + 1] - p;
-        e[i + 1] = PICK(turns, r, e[i + 1]);
+        e[i + 1] = PICK(goes, r, PICK(apart, ALL(0.), e[i + 1]));
+        e[i] = PICK(apart, b, e[i]);
         s = PICK(goes, f * inv, s);
         c = PICK(goes, g * inv, c);
         const abut_lanes t = (d[i] - was) * s + 2 * c * b;

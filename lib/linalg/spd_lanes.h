@@ -6,7 +6,7 @@
 
 /** What abut_psd_project (linalg/spd.h) does, by the same algorithm in step, for four symmetric matrices of three, four, five or
  * nine rows: A[n * n], each entry of all four; the lower triangle is read, all is written.  What a lane gives does not depend on
- * the others.  A matrix whose entries are below 1e-150 counts as zero. */
+ * the others.  Entries below 1e-140 count as zero. */
 void abut_psd_project3_lanes(abut_lanes *A);
 void abut_psd_project4_lanes(abut_lanes *A);
 void abut_psd_project5_lanes(abut_lanes *A);

@@ -79,6 +79,32 @@ TEST(eigen_decomposition_handles_zero_diagonal_and_graded_matrices)
     }
 }
 
+/* Squares of small entries are 0, or have lost their digits: the iteration meets rows that have come apart on the way.  And
+ * a matrix may be that small as a whole. */
+TEST(eigen_decomposition_survives_underflow)
+{
+    abut_rng r = { 6 };
+    for (int k = 0; k < 4000; k++) {
+        const int n = 2 + (int)abut_rng_below(&r, M - 1);
+        double A[M * M];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j <= i; j++) {
+                const double v = (double)abut_rng_below(&r, 3) - 1;     /* many of them 0 */
+                A[n * i + j] = A[n * j + i] = v * ldexp(1, -(int)abut_rng_below(&r, k % 2 ? 1070 : 300));
+            }
+        double big = 0, w[M], Q[M * M];
+        for (int i = 0; i < n * n; i++) big = fmax(big, fabs(A[i]));
+        abut_sym_eigen(n, A, w, Q);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                double qq = 0, qwq = 0;
+                for (int l = 0; l < n; l++) qq += Q[n * i + l] * Q[n * j + l], qwq += Q[n * l + i] * w[l] * Q[n * l + j];
+                CHECK_NEAR(qq, i == j, 1e-14 * n);
+                CHECK_NEAR(qwq, A[n * i + j], 1e-14 * n * big + n * 1e-322);
+            }
+    }
+}
+
 TEST(eigenvalues_of_the_path_laplacian_have_their_closed_form)
 {
     for (int n = 2; n <= M; n++) {   /* 2 - 2 cos(k pi / (n + 1)) */
@@ -137,15 +163,20 @@ TEST(projection_is_semidefinite_symmetric_and_the_nearest)
 TEST(four_projections_at_once_equal_single_ones_whatever_the_company)
 {
     abut_rng r = { 5 };
-    for (int k = 0; k < 2000; k++) {
+    for (int k = 0; k < 3000; k++) {
         const int n = k % 4 == 3 ? 9 : 3 + k % 4;
         double A[ABUT_LANES][81], B[ABUT_LANES][81];
         abut_lanes L[81], R[81];
-        for (int l = 0; l < ABUT_LANES; l++) {   /* random, semidefinite, zero, graded, in two parts, diagonal: in any mix */
-            const uint32_t sort = abut_rng_below(&r, 6);
+        for (int l = 0; l < ABUT_LANES; l++) {   /* random, semidefinite, zero, graded, in two parts, diagonal, near 0 */
+            const uint32_t sort = abut_rng_below(&r, 7);
             const int cut = 1 + (int)abut_rng_below(&r, (uint32_t)n - 1);
             random_symmetric(&r, n, A[l]);
             if (sort == 1) random_semidefinite(&r, n, n / 2, A[l]);
+            for (int i = 0; i < n && sort == 6; i++)    /* squares that are 0 or have lost their digits */
+                for (int j = 0; j <= i; j++) {
+                    const double v = (double)abut_rng_below(&r, 3) - 1;
+                    A[l][n * i + j] = A[l][n * j + i] = v * ldexp(1, -(int)abut_rng_below(&r, 1070));
+                }
             for (int i = 0; i < n * n; i++) {
                 const double grade = pow(10, -4 * (i / n + i % n));
                 A[l][i] *= sort == 2 ? 0 : sort == 3 ? grade : 1e5;
@@ -161,7 +192,7 @@ TEST(four_projections_at_once_equal_single_ones_whatever_the_company)
         else abut_psd_project9_lanes(L), abut_psd_project9_lanes(R);
         for (int l = 0; l < ABUT_LANES; l++)
             for (int i = 0; i < n * n; i++) {
-                CHECK_NEAR(L[i][l], B[l][i], (n == 9 ? 3e-14 : 1e-14) * norm(n, A[l]));
+                CHECK_NEAR(L[i][l], B[l][i], (n == 9 ? 3e-14 : 1e-14) * norm(n, A[l]) + 1e-138);
                 CHECK(L[i][l] == R[i][(l + k) % ABUT_LANES]);
             }
     }
@@ -172,6 +203,7 @@ int main(int argc, char **argv)
     check_begin(argc, argv);
     RUN(eigen_decomposition_rebuilds_the_matrix_for_every_size);
     RUN(eigen_decomposition_handles_zero_diagonal_and_graded_matrices);
+    RUN(eigen_decomposition_survives_underflow);
     RUN(eigenvalues_of_the_path_laplacian_have_their_closed_form);
     RUN(projection_of_a_semidefinite_matrix_is_the_identity);
     RUN(projection_is_semidefinite_symmetric_and_the_nearest);
