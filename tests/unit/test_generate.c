@@ -459,6 +459,13 @@ TEST(an_arch_is_cut_across_a_weighted_catenary_in_equal_lengths)
     CHECK_NEAR(0.5 * (corner(&m, 0, 1)[1] + corner(&m, 0, 3)[1]), 1, 1e-14);
     CHECK_NEAR(corner(&m, 0, 2)[0] - corner(&m, 0, 0)[0], -0.1 * 2 / sqrt(5), 1e-14);   /* slope 2 at the feet */
     abut_mesh_clear(&m);
+    abut_mesh_clear(&m);
+    CHECK(!abut_generate_arch(2, 1, (double[2]){ 0.1, 0.1 }, 1, 12, 0, &m, &err) && m.nv == 96);
+    for (int32_t i = 0; i < m.nv; i++) {        /* along y = 1 - x^2, half a thickness from it; the joints of blocks are chords */
+        const double x = m.x[3 * i], y = m.x[3 * i + 1];
+        CHECK_NEAR(fabs(y - (1 - x * x)) / sqrt(1 + 4 * x * x), 0.05, 5e-3);
+    }
+    abut_mesh_clear(&m);
     CHECK(abut_generate_arch(2, 1, (double[2]){ 0.1, 0.2 }, 1, 2, 0, &m, &err) == ABUT_E_ARG && !m.nv);
     CHECK(abut_generate_arch(2, 1, (double[2]){ 0.1, 0.1 }, 1, 0, 0, &m, &err) == ABUT_E_ARG);
     CHECK(abut_generate_arch(2, 1, (double[2]){ 0.1, 0.1 }, 1, 2, -1, &m, &err) == ABUT_E_ARG);

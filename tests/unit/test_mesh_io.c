@@ -274,6 +274,17 @@ TEST(ply_text_and_both_binary_forms_give_one_mesh)
     }
 }
 
+TEST(ply_without_faces_is_a_cloud_of_points)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(!read_text(abut_ply_read, "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+                     "property float z\nend_header\n0 0 0\n1 0 0\n0 2 0\n", &m, &err));
+    CHECK(m.nv == 3 && m.np == 3 && m.nf == 0);
+    for (int i = 0; i < m.np; i++) CHECK(m.point[i] == i);
+    abut_mesh_clear(&m);
+}
+
 TEST(ply_takes_numbers_of_every_type)
 {
     static const char *const type[3][2] = { { "char", "uint" }, { "short", "ushort" }, { "int16", "uint32" } };
@@ -399,6 +410,18 @@ TEST(tetgen_files_count_from_0_or_1_and_come_out_positive)
     CHECK(!pair("4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n", "1 4 0\n0 0 1 2 3\n", &m, &err));
     CHECK(m.nt == 1 && !memcmp(m.tet, (int32_t[]){ 0, 1, 2, 3 }, 16));
     abut_mesh_clear(&m);
+    for (int k = 0; k < 256; k++) {             /* whatever the order of the corners */
+        const int v[4] = { k & 3, k >> 2 & 3, k >> 4 & 3, k >> 6 };
+        if ((1 << v[0] | 1 << v[1] | 1 << v[2] | 1 << v[3]) != 15) continue;
+        char ele[40];
+        snprintf(ele, sizeof ele, "1 4 0\n0 %d %d %d %d\n", v[0], v[1], v[2], v[3]);
+        CHECK(!pair("4 3 0 0\n0 5 1 2\n1 6 1 2\n2 5 2 2\n3 5 1 3\n", ele, &m, &err) && m.nt == 1);
+        int swaps = 0;                          /* an even permutation of what is positive */
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < i; j++) swaps += m.tet[j] > m.tet[i];
+        CHECK(swaps % 2 == 0);
+        abut_mesh_clear(&m);
+    }
     CHECK(pair("4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n", "1 4 0\n0 0 1 2 4\n", &m, &err) == ABUT_E_FORMAT);
     CHECK(strstr(err.msg, "a.ele:2: a tet's point is '4': expected an integer from 0 to 3"));
     CHECK(pair("2 3 0 0\n1 0 0 0\n3 1 0 0\n", "1 4 0\n0 0 1 2 4\n", &m, &err) == ABUT_E_FORMAT);
@@ -504,6 +527,7 @@ int main(int argc, char **argv)
     RUN(obj_reads_polygons_lines_points_and_negative_indices);
     RUN(obj_errors_name_the_line);
     RUN(ply_text_and_both_binary_forms_give_one_mesh);
+    RUN(ply_without_faces_is_a_cloud_of_points);
     RUN(ply_takes_numbers_of_every_type);
     RUN(ply_errors_name_the_line_or_byte);
     RUN(stl_text_and_binary_merge_equal_corners_in_order_of_first_use);

@@ -120,6 +120,31 @@ TEST(a_turn_of_less_than_half_between_keys_is_taken)
     }
 }
 
+/* Two keys on either side of half a turn about z: quaternions whose real parts have different signs. */
+TEST(between_keys_the_shorter_way_is_taken_whatever_the_signs)
+{
+    world w;
+    world_scene(&w, "time: {step: 10 ms}\nobjects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
+                "  k: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, obstacle: true, translate: [9, 0, 0]}\n"
+                "motion: [{select: {object: k}, center: [9, 0, 0], keyframes: [\n"
+                "    {time: 10 ms, quaternion: [0.1, 0, 0, 0.99498743710662]},\n"
+                "    {time: 30 ms, quaternion: [-0.05, 0, 0, 0.99874921777190895]}]}]\n");
+    double at[48], to[48];
+    uint8_t held[16];
+    memcpy(at, get(&w, "node/x"), sizeof at);
+    for (int k = 0; k < 3; k++) {
+        abut_motion_targets(&w.model, 0.01 * k, at, to, held);
+        memcpy(at, to, sizeof at);
+        const double first = 2 * acos(0.1), second = 2 * acos(-0.05), angle = first + 0.5 * k * (second - first);
+        for (int i = 8; i < 16; i++) {
+            const abut_vec3 d = abut_v3_sub(at_rest(&w, i), abut_v3(9, 0, 0));
+            CHECK_NEAR(at[3 * i], 9 + cos(angle) * d.x - sin(angle) * d.y, 1e-13);
+            CHECK_NEAR(at[3 * i + 1], sin(angle) * d.x + cos(angle) * d.y, 1e-13);
+        }
+    }
+    world_close(&w);
+}
+
 /* Windows are closed at their start and open at their end; powers of 2, so that the middle of the step is hit exactly. */
 TEST(a_step_whose_middle_is_the_end_of_a_motion_is_no_longer_of_it_but_of_the_next)
 {
@@ -440,6 +465,7 @@ int main(int argc, char **argv)
     RUN(an_obstacle_stops_within_a_step_of_ten_microseconds);
     RUN(an_obstacle_that_is_the_first_object_moves_as_a_whole);
     RUN(a_turn_of_less_than_half_between_keys_is_taken);
+    RUN(between_keys_the_shorter_way_is_taken_whatever_the_signs);
     RUN(a_step_whose_middle_is_the_end_of_a_motion_is_no_longer_of_it_but_of_the_next);
     RUN(three_rates_scale_each_axis_of_a_handle);
     RUN(keyframes_pass_through_their_poses_and_between_them_at_even_speed);

@@ -432,6 +432,8 @@ TEST(what_is_said_wrongly_is_refused_with_what_was_expected)
         { "objects:\n  a: {generate: {blob: {capsules: [{from: [0, 0, 0], radius: 0.1}], cell: 0.05, blend: -1}}}\n", "blend" },
         { "objects:\n  a: {generate: {explicit: {points: [[0, 0, 0]]}}}\n", "explicit: expected tets, triangles or segments" },
         { "objects: {a: {mesh: no.such}}\n", "no.such" },
+        { "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, scale: [1, 0, 1]}\n",
+          "scale: expected numbers that are not 0" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(refused(bad[i].text, ABUT_E_FORMAT, bad[i].part));
 }
@@ -451,6 +453,15 @@ TEST(what_a_scene_does_not_say_is_not_in_its_stream)
         if (there) printf("# %s\n", absent[k]);
         CHECK(!there);
     }
+    drop(&s);
+}
+
+TEST(a_range_of_stretches_may_begin_at_0)
+{
+    made s;
+    CHECK(made_well(&s, "materials: {m: {stretch: {range: [0, 1.2], stiffness: 7}}}\nobjects:\n" BOX));
+    const abut_array *a = abut_arrays_find(&s.model_set, "material/stretch");
+    CHECK(a && !memcmp(a->data, (double[3]){ 7, 0, 1.2 }, 3 * sizeof(double)));
     drop(&s);
 }
 
@@ -697,6 +708,7 @@ int main(int argc, char **argv)
     RUN(what_cannot_be_simulated_is_refused);
     RUN(what_is_said_wrongly_is_refused_with_what_was_expected);
     RUN(what_a_scene_does_not_say_is_not_in_its_stream);
+    RUN(a_range_of_stretches_may_begin_at_0);
     RUN(motions_that_follow_one_another_are_fine);
     RUN(a_motion_ends_at_its_gap_to_an_object);
     RUN(the_nearest_name_is_found_and_far_ones_are_not);
