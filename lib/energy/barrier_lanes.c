@@ -233,23 +233,6 @@ INLINE void point_pair(const frame *f, const abut_lanes *alpha, abut_lanes *H)
     }
 }
 
-/* Writes the blocks of the corners that are used, and a few zeros next to them: the others need not travel through memory. */
-INLINE void put(abut_stencil kind, abut_lanes *K, size_t n, double *H)
-{
-    static const size_t of_pp[2][2] = { { 0, 20 }, { 36, 48 } }, of_pe[3][2] = { { 0, 28 }, { 36, 56 }, { 63, 75 } };
-    const size_t (*const part)[2] = kind == ABUT_PP ? of_pp : of_pe;
-    const int parts = kind == ABUT_PP ? 2 : 3;
-    if (kind != ABUT_PP && kind != ABUT_PE) {
-        abut_packed_spread(K, n, H);
-        return;
-    }
-    for (int i = 0; i < parts; i++) {
-        const size_t used = part[i][0] + (part[i][1] - part[i][0]) / 9 * 9;
-        for (size_t k = used; k < part[i][1]; k++) K[k] = ALL(0.);
-        abut_packed_spread_some(K, part[i][0], part[i][1], n, H);
-    }
-}
-
 /* n <= ABUT_LANES contacts of one kind; their small matrices are projected together */
 INLINE void hess_of(abut_stencil kind, int q, int m, const abut_barrier_law *law, size_t n, const double (*x)[12],
                     const double *scale, double *H)
@@ -269,7 +252,7 @@ INLINE void hess_of(abut_stencil kind, int q, int m, const abut_barrier_law *law
         else abut_psd_project3_lanes(S);
         expand(kind, &f, q, m, S, K);
     }
-    put(kind, K, n, H);
+    abut_packed_spread_corners(K, q + 1, n, H);
 }
 
 #define HESS_OF(name, kind, q, m)                                                                                            \

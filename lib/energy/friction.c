@@ -1,12 +1,15 @@
 #include "energy/friction.h"
 
 #include "base/par.h"
-#include "linalg/bsr.h"
-#include "linalg/lanes.h"
+#include "linalg/packed_lanes.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
+
+#define INLINE ABUT_LANES_INLINE
+#define ALL ABUT_LANES_ALL
+#define PICK ABUT_LANES_PICK
 
 /* A model may lie below its law by this part of f0 at the stiction threshold: small kinks are best left to the exact one. */
 #define KINK 0.1
@@ -50,26 +53,99 @@ double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const 
     return sqrt(u[0] * u[0] + u[1] * u[1]);
 }
 
+/* ---- four contacts at a time: what is said above, in lanes ---- */
+
+/* Lane l: contact i + l, the first one again from n on. */
+INLINE size_t in_lane(size_t i, size_t n, size_t l) { return i + (l < n ? l : 0); }
+
+/* Weights of corner c, 0 where it is not used; bases of the frozen planes. */
+INLINE double weight_of(const abut_lag *lag, size_t k, int c) { return lag->node[k][c] < 0 ? 0 : lag->weight[k][c]; }
+INLINE void weight4(const abut_lag *lag, size_t i, size_t n, int c, abut_lanes *w)
+{
+    *w = (abut_lanes){ weight_of(lag, i, c), weight_of(lag, in_lane(i, n, 1), c), weight_of(lag, in_lane(i, n, 2), c),
+                       weight_of(lag, in_lane(i, n, 3), c) };
+}
+
+INLINE void basis4(const abut_lag *lag, size_t i, size_t n, abut_lanes P[6])
+{
+    const double *a = lag->basis[i], *b = lag->basis[in_lane(i, n, 1)], *c = lag->basis[in_lane(i, n, 2)],
+                 *d = lag->basis[in_lane(i, n, 3)];
+    for (int k = 0; k < 6; k++) P[k] = (abut_lanes){ a[k], b[k], c[k], d[k] };
+}
+
+INLINE void slide4(const abut_lag *lag, size_t i, size_t n, const double *x, const double *xn, abut_lanes P[6], abut_lanes u[2])
+{
+    abut_lanes r[3] = { ALL(0.), ALL(0.), ALL(0.) }, at[3] = { { 0 } }, from[3] = { { 0 } }, weight = { 0 };
+    const double *to[ABUT_LANES], *was[ABUT_LANES];
+    for (int c = 0; c < 4; c++) {
+        int used = 0;
+        for (size_t l = 0; l < ABUT_LANES; l++) {
+            const size_t k = in_lane(i, n, l);
+            const int32_t node = lag->node[k][c];
+            used |= node >= 0;
+            to[l] = x + 3 * (size_t)(node < 0 ? lag->node[k][0] : node);
+            was[l] = xn ? xn + (to[l] - x) : to[l];
+        }
+        if (!used) break;
+        weight4(lag, i, n, c, &weight);
+        abut_lanes_gather3(to, at);
+        abut_lanes_gather3(was, from);
+        for (int d = 0; d < 3; d++) r[d] += weight * (xn ? at[d] - from[d] : at[d]);
+    }
+    basis4(lag, i, n, P);
+    u[0] = P[0] * r[0] + P[1] * r[1] + P[2] * r[2];
+    u[1] = P[3] * r[0] + P[4] * r[1] + P[5] * r[2];
+}
+
+/* abut_friction_f0 */
+INLINE void law4(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, abut_lanes *f1_over_y, abut_lanes *f2)
+{
+    const abut_lanes q = *y / w;
+    const abut_lane_mask slides = *y >= w;
+    abut_lanes a, b, c;
+    if (smoothing == ABUT_C0) a = 0.5 * (q * q + 1), b = c = ALL(1.);
+    else if (smoothing == ABUT_C2) a = q * q * (1.5 - q * (1 - q / 4)) + 0.25, b = 3 - q * (3 - q), c = 3 * (1 - q) * (1 - q);
+    else a = q * q * (1 - q / 3) + 1.0 / 3.0, b = 2 - q, c = 2 * (1 - q);
+    *f0 = PICK(slides, *y, w * a);
+    *f1_over_y = PICK(slides, 1 / *y, b / w);
+    *f2 = PICK(slides, ALL(0.), c / w);
+}
+
+/* |u|, and the direction of u, (1, 0) where there is none */
+INLINE void polar4(const abut_lanes u[2], abut_lanes *y, abut_lanes *c, abut_lanes *s)
+{
+    *y = u[0] * u[0] + u[1] * u[1];
+    abut_lanes_sqrt(y);
+    *c = PICK(*y > 0, u[0] / *y, ALL(1.));
+    *s = PICK(*y > 0, u[1] / *y, ALL(0.));
+}
+
+ABUT_LANES_CLONES
+static double block_energy(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, abut_range r)
+{
+    const double w = law->eps_v * law->h;
+    double sum = 0;
+    for (size_t i = r.lo; i < r.hi; i += ABUT_LANES) {
+        const size_t n = r.hi - i < ABUT_LANES ? r.hi - i : ABUT_LANES;
+        abut_lanes P[6] = { { 0 } }, u[2], y, c, s, f0, f1_over_y, f2;
+        slide4(lag, i, n, x, xn, P, u);
+        polar4(u, &y, &c, &s);
+        law4(law->smoothing, &y, w, &f0, &f1_over_y, &f2);
+        for (size_t l = 0; l < n; l++) sum += lag->mu[i + l] * lag->force[i + l] * f0[l];
+    }
+    return sum;
+}
+
 abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, double *energy,
                                  abut_arena *scratch, abut_err *err)
 {
-    const double w = law->eps_v * law->h;
     const size_t nb = abut_blocks(lag->n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "friction: %zu partial sums", nb);
 
     #pragma omp parallel for schedule(static) if (nb > 2)
-    for (size_t b = 0; b < nb; b++) {
-        const abut_range r = abut_block(lag->n, b);
-        double sum = 0;
-        for (size_t i = r.lo; i < r.hi; i++) {
-            double u[2];
-            slide(lag, i, x, xn, u);
-            sum += lag->mu[i] * lag->force[i] * abut_friction_f0(law->smoothing, sqrt(u[0] * u[0] + u[1] * u[1]), w, NULL, NULL);
-        }
-        part[b] = sum;
-    }
+    for (size_t b = 0; b < nb; b++) part[b] = block_energy(lag, law, x, xn, abut_block(lag->n, b));
     const double total = law->h * law->h * abut_sum(part, nb);
     abut_arena_release(scratch, mark);
     *energy = isfinite(total) ? total : INFINITY;
@@ -105,42 +181,57 @@ abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law
 
 /* K = P (f0'' uhat uhat^T + f0'/y vhat vhat^T) P^T with vhat normal to uhat, or f0'/y for both: sums of squares, so rounding
  * cannot make it indefinite */
-static void sliding_stiffness(const double P[6], const double u[2], int smoothing, double w, int above, double K[9])
+INLINE void sliding_stiffness(size_t i, size_t n, const abut_lanes P[6], const abut_lanes u[2], const abut_stiction *law,
+                              const uint8_t *above, abut_lanes K[9])
 {
-    double f1_over_y, f2, along[3], across[3];
-    const double y = sqrt(u[0] * u[0] + u[1] * u[1]), c = y > 0 ? u[0] / y : 1, s = y > 0 ? u[1] / y : 0;
-    (void)abut_friction_f0(smoothing, y, w, &f1_over_y, &f2);
-    if (above) f2 = f1_over_y;
+    abut_lanes y, c, s, f0, f1_over_y, f2, along[3], across[3];
+    polar4(u, &y, &c, &s);
+    law4(law->smoothing, &y, law->eps_v * law->h, &f0, &f1_over_y, &f2);
+    for (size_t l = 0; l < ABUT_LANES && above; l++)
+        if (above[in_lane(i, n, l)]) f2[l] = f1_over_y[l];
     for (int d = 0; d < 3; d++) {
         along[d] = P[d] * c + P[3 + d] * s;
         across[d] = P[3 + d] * c - P[d] * s;
     }
-    for (int i = 0; i < 9; i++) K[i] = f2 * (along[i / 3] * along[i % 3]) + f1_over_y * (across[i / 3] * across[i % 3]);
+    for (int k = 0; k < 9; k++) K[k] = f2 * (along[k / 3] * along[k % 3]) + f1_over_y * (across[k / 3] * across[k % 3]);
 }
 
-/* Where block (a, b) of a packed matrix begins, a <= b. */
-static inline size_t packed_block(size_t a, size_t b) { return 9 * (a * (7 - a) / 2 + b); }
+/* f w_a w_b K in the blocks of the first so many corners, a literal */
+INLINE void spread4(size_t n, int corners, const abut_lanes *f, const abut_lanes weight[4], const abut_lanes K[9], double *H)
+{
+    abut_lanes all[ABUT_PACKED];
+    for (int a = 0, block = 0; a < corners; block += 4 - a, a++)
+        for (int b = a; b < corners; b++) {
+            const abut_lanes ww = *f * (weight[a] * weight[b]);
+            for (int k = 0; k < 9; k++) all[9 * (block + b - a) + k] = ww * K[k];
+        }
+    abut_packed_spread_corners(all, corners, n, H);
+}
 
-/* contacts r: f w_a w_b K in the blocks of the corners that are used */
 ABUT_LANES_CLONES
-static void hessian_block(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const uint8_t *above,
+static void block_hessian(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const uint8_t *above,
                           abut_range r, double *H)
 {
-    const double h = law->h, w = law->eps_v * h;
-    for (size_t i = r.lo; i < r.hi; i++) {
-        double u[2], K[9], *to = H + ABUT_PACKED * i;
-        const double *weight = lag->weight[i];
-        size_t n = 4;
-        while (n > 1 && lag->node[i][n - 1] < 0) n--;
-        slide(lag, i, x, xn, u);
-        sliding_stiffness(lag->basis[i], u, law->smoothing, w, above && above[i], K);
-        const double f = lag->mu[i] * lag->force[i] * h * h;
-        for (size_t a = 0; a < n; a++)
-            for (size_t b = a; b < n; b++) {
-                const double ww = f * (weight[a] * weight[b]);
-                double *restrict block = to + packed_block(a, b);
-                for (int k = 0; k < 9; k++) block[k] = ww * K[k];
-            }
+    const double h = law->h;
+    for (size_t i = r.lo; i < r.hi; i += ABUT_LANES) {
+        const size_t n = r.hi - i < ABUT_LANES ? r.hi - i : ABUT_LANES;
+        double *to = H + ABUT_PACKED * i;
+        abut_lanes P[6] = { { 0 } }, u[2], K[9], weight[4] = { { 0 } }, f;
+        int corners = 1;
+        for (size_t l = 0; l < ABUT_LANES; l++) {
+            const size_t k = in_lane(i, n, l);
+            while (corners < 4 && lag->node[k][corners] >= 0) corners++;
+            f[l] = lag->mu[k] * lag->force[k] * h * h;
+        }
+        slide4(lag, i, n, x, xn, P, u);
+        sliding_stiffness(i, n, P, u, law, above, K);
+        for (int a = 0; a < 4; a++) weight4(lag, i, n, a, &weight[a]);
+        switch (corners) {
+        case 1: spread4(n, 1, &f, weight, K, to); break;
+        case 2: spread4(n, 2, &f, weight, K, to); break;
+        case 3: spread4(n, 3, &f, weight, K, to); break;
+        default: spread4(n, 4, &f, weight, K, to);
+        }
     }
 }
 
@@ -150,29 +241,41 @@ void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const 
     const size_t nb = abut_blocks(lag->n);
     if (lag->n) memcpy(node, lag->node, lag->n * sizeof *lag->node);
     #pragma omp parallel for schedule(static) if (nb > 2)
-    for (size_t b = 0; b < nb; b++) hessian_block(lag, law, x, xn, above, abut_block(lag->n, b), H);
+    for (size_t b = 0; b < nb; b++) block_hessian(lag, law, x, xn, above, abut_block(lag->n, b), H);
 }
 
 /* f0(|u|) + grad . v + 1/2 v^T H v, the model at u of f0(|u + v|) */
-static double second_order(int smoothing, double w, const double u[2], const double v[2])
+INLINE void second_order(int smoothing, double w, const abut_lanes u[2], const abut_lanes v[2], abut_lanes *model)
 {
-    double f1_over_y, f2;
-    const double y = sqrt(u[0] * u[0] + u[1] * u[1]), c = y > 0 ? u[0] / y : 1, s = y > 0 ? u[1] / y : 0;
-    const double along = c * v[0] + s * v[1], across = c * v[1] - s * v[0];
-    const double f0 = abut_friction_f0(smoothing, y, w, &f1_over_y, &f2);
-    return f0 + f1_over_y * y * along + 0.5 * (f2 * along * along + f1_over_y * across * across);
+    abut_lanes y, c, s, f0, f1_over_y, f2;
+    polar4(u, &y, &c, &s);
+    law4(smoothing, &y, w, &f0, &f1_over_y, &f2);
+    const abut_lanes along = c * v[0] + s * v[1], across = c * v[1] - s * v[0];
+    *model = f0 + f1_over_y * y * along + 0.5 * (f2 * along * along + f1_over_y * across * across);
+}
+
+ABUT_LANES_CLONES
+static void block_kinks(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const double *p,
+                        abut_range r, uint8_t *above)
+{
+    const double w = law->eps_v * law->h;
+    for (size_t i = r.lo; i < r.hi; i += ABUT_LANES) {
+        const size_t n = r.hi - i < ABUT_LANES ? r.hi - i : ABUT_LANES;
+        abut_lanes P[6] = { { 0 } }, u[2], v[2], y, c, s, model, f0, f1_over_y, f2;
+        slide4(lag, i, n, x, xn, P, u);
+        slide4(lag, i, n, p, NULL, P, v);
+        second_order(law->smoothing, w, u, v, &model);
+        const abut_lanes end[2] = { u[0] + v[0], u[1] + v[1] };
+        polar4(end, &y, &c, &s);
+        law4(law->smoothing, &y, w, &f0, &f1_over_y, &f2);
+        for (size_t l = 0; l < n; l++) above[i + l] = f0[l] > model[l] + KINK * w;
+    }
 }
 
 void abut_friction_kinks(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const double *p,
                          uint8_t *above)
 {
-    const double w = law->eps_v * law->h;
-    #pragma omp parallel for schedule(static) if (lag->n >= ABUT_PAR_MIN)
-    for (size_t i = 0; i < lag->n; i++) {
-        double u[2], v[2];
-        slide(lag, i, x, xn, u);
-        slide(lag, i, p, NULL, v);
-        const double model = second_order(law->smoothing, w, u, v), a = u[0] + v[0], b = u[1] + v[1], y = sqrt(a * a + b * b);
-        above[i] = abut_friction_f0(law->smoothing, y, w, NULL, NULL) > model + KINK * w;
-    }
+    const size_t nb = abut_blocks(lag->n);
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) block_kinks(lag, law, x, xn, p, abut_block(lag->n, b), above);
 }

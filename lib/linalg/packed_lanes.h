@@ -22,4 +22,17 @@ ABUT_LANES_INLINE void abut_packed_spread(const abut_lanes K[ABUT_PACKED], size_
         for (size_t k = FOURS; k < ABUT_PACKED; k++) H[ABUT_PACKED * l + k] = K[k][l];
 }
 
+/** The same, but of elements of so many corners, a literal, only the blocks of these, and zeros next to them: the others need not
+ * travel through memory.  K is changed there. */
+ABUT_LANES_INLINE void abut_packed_spread_corners(abut_lanes K[ABUT_PACKED], int corners, size_t n, double *H)
+{
+    static const size_t part[3][3][2] = { { { 0, 12 } }, { { 0, 20 }, { 36, 48 } }, { { 0, 28 }, { 36, 56 }, { 63, 75 } } };
+    for (int i = 0; i < corners && corners < 4; i++) {
+        const size_t lo = part[corners - 1][i][0], hi = part[corners - 1][i][1];
+        for (size_t k = lo + (hi - lo) / 9 * 9; k < hi; k++) K[k] = ABUT_LANES_ALL(0.);
+        abut_packed_spread_some(K, lo, hi, n, H);
+    }
+    if (corners == 4) abut_packed_spread(K, n, H);
+}
+
 #endif
