@@ -108,6 +108,26 @@ INLINE uint32_t lanes_meet(const float *restrict f, size_t w, const float *restr
     return bits;
 }
 
+/* Lane after lane of a pack with the other sign: what rows of others are held against. */
+typedef float pack_queries[ABUT_PACK][ABUT_ROWS];
+INLINE void queries_fill(const struct pack *p, pack_queries query)
+{
+    for (size_t r = 0; r < ABUT_ROWS; r++)
+        for (size_t l = 0; l < ABUT_PACK; l++) query[l][r] = -p->f[r][l];
+}
+
+/* Of those lanes of b that may come close to q, and the squared way of each relative to q. */
+INLINE uint32_t lanes_approach(const struct pack *b, const float *restrict q, float times2, float span2[ABUT_PACK])
+{
+    uint32_t bits = 0;
+    #pragma omp simd reduction(|:bits)
+    for (size_t l = 0; l < ABUT_PACK; l++) {
+        span2[l] = span2_of(b->f[0], ABUT_PACK, l, q);
+        bits |= (uint32_t)MASK(!far_apart(gap2_of(b->f[0], ABUT_PACK, l, q), span2[l], times2)) & lane_bit[l];
+    }
+    return bits;
+}
+
 /* Bits of the lanes of b that have no vertex of v[ka] and meet q on their ways. */
 INLINE uint32_t lanes_overlap(const struct pack *b, int kb, const float *restrict q, const int32_t *v, int ka)
 {
@@ -204,7 +224,10 @@ INLINE void batch_close(const struct search *s, int ka, int kb, struct finds *f)
 {
     int64_t far[BATCH];
     struct batch *b = &f->open;
-    if (!finds_reserve(f, b->n)) return;
+    if (!finds_reserve(f, b->n)) {
+        b->n = 0;
+        return;
+    }
     batch_judge(s, b, ka, kb, far);
     for (size_t k = 0; k < b->n; k++) {
         const int32_t i = b->item[0][k], j = b->item[1][k];
@@ -216,45 +239,45 @@ INLINE void batch_close(const struct search *s, int ka, int kb, struct finds *f)
     b->n = 0;
 }
 
-/* Lane l of pack a against the lanes `of` of b. */
-INLINE void lane_pairs(const struct search *s, const struct pack *a, int ka, int l, const struct pack *b, int kb, uint32_t of,
-                       struct finds *f)
+/* Lane l of pack a, whose query is q, against the lanes `of` of b. */
+INLINE void lane_pairs(const struct search *s, const struct pack *a, int ka, int l, const float *q, const struct pack *b, int kb,
+                       uint32_t of, struct finds *f)
 {
-    const float *q = a->query[l];
     const int32_t v[2] = { a->vert[0][l], a->vert[1][l] };
     struct batch *o = &f->open;
+    float span2[ABUT_PACK];
     uint32_t bits = lanes_overlap(b, kb, q, v, ka) & of;
+    if (bits) bits &= lanes_approach(b, q, s->times2, span2);
     if (!bits) return;
     if (o->n + ABUT_PACK > BATCH) batch_close(s, ka, kb, f);
-    for (; bits; bits &= bits - 1) {
+    for (; bits; bits &= bits - 1, o->n++) {
         const int k = __builtin_ctz(bits);
-        const float span2 = span2_of(b->f[0], ABUT_PACK, (size_t)k, q);
         o->item[0][o->n] = a->item[l];
         o->item[1][o->n] = b->item[k];
         for (int d = 0; d < ka; d++) o->v[d][o->n] = v[d];
         for (int d = 0; d < kb; d++) o->v[ka + d][o->n] = b->vert[d][k];
-        o->span2[o->n] = span2;
-        o->n += !far_apart(gap2_of(b->f[0], ABUT_PACK, (size_t)k, q), span2, s->times2);
+        o->span2[o->n] = span2[k];
     }
 }
 
-INLINE void packs_of_kind(const struct search *s, const struct pack *a, int ka, const struct pack *b, int kb,
+INLINE void packs_of_kind(const struct search *s, const struct pack *a, int ka, pack_queries qa, const struct pack *b, int kb,
                           const float *query_b, struct finds *f)
 {
     const uint32_t all = (1u << ABUT_PACK) - 1;
     for (uint32_t bits = lanes_meet(a->f[0], ABUT_PACK, query_b, s->times2); bits; bits &= bits - 1) {
         const int l = __builtin_ctz(bits);
-        lane_pairs(s, a, ka, l, b, kb, a == b ? all & ~((2u << l) - 1) : all, f);
+        lane_pairs(s, a, ka, l, qa[l], b, kb, a == b ? all & ~((2u << l) - 1) : all, f);
     }
 }
 
 /* All pairs of two packs; of one pack with itself each once. */
-INLINE void packs_pairs(const struct search *s, const struct pack *a, const struct pack *b, const float *query_b, struct finds *f)
+INLINE void packs_pairs(const struct search *s, const struct pack *a, pack_queries qa, const struct pack *b, const float *query_b,
+                        struct finds *f)
 {
-    if (s->a->k == 2) packs_of_kind(s, a, 2, b, 2, query_b, f);
-    else if (s->b->k == 3) packs_of_kind(s, a, 1, b, 3, query_b, f);
-    else if (s->b->k == 2) packs_of_kind(s, a, 1, b, 2, query_b, f);
-    else packs_of_kind(s, a, 1, b, 1, query_b, f);
+    if (s->a->k == 2) packs_of_kind(s, a, 2, qa, b, 2, query_b, f);
+    else if (s->b->k == 3) packs_of_kind(s, a, 1, qa, b, 3, query_b, f);
+    else if (s->b->k == 2) packs_of_kind(s, a, 1, qa, b, 2, query_b, f);
+    else packs_of_kind(s, a, 1, qa, b, 1, query_b, f);
 }
 
 /* Pack p of tree ta against the packs of tb from the first-th on. */
@@ -263,8 +286,10 @@ static void pack_search(const struct search *s, const struct tree *ta, size_t p,
                         struct finds *f)
 {
     struct { size_t node; int level; } stack[STACK];
+    pack_queries queries;
     int depth = 0;
     if (!tb->packs.n) return;
+    queries_fill(&ta->pack[p], queries);
     stack[depth].node = 0;
     stack[depth++].level = tb->packs.n_level - 1;
     while (depth) {
@@ -278,7 +303,7 @@ static void pack_search(const struct search *s, const struct tree *ta, size_t p,
                 stack[depth].node = child;
                 stack[depth++].level = level - 1;
             } else {
-                packs_pairs(s, &ta->pack[p], &tb->pack[child], tb->query[child], f);
+                packs_pairs(s, &ta->pack[p], queries, &tb->pack[child], tb->query[child], f);
             }
         }
     }

@@ -239,7 +239,6 @@ INLINE double pack_of_kind(const abut_approach *s, int k, size_t n, struct pack 
         #pragma omp simd
         for (size_t r = 0; r < 8; r++) sum[r] += box[r];
         for (size_t r = 0; r < ABUT_ROWS; r++) p->f[r][l] = box[r];
-        for (size_t r = 0; r < ABUT_ROWS; r++) p->query[l][r] = -box[r];
     }
     for (size_t r = 0; r < ABUT_ROWS; r++)
         for (size_t l = n; l < ABUT_PACK; l++) p->f[r][l] = NAN;

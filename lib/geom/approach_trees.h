@@ -11,7 +11,6 @@ enum { ABUT_MOVING = 0, ABUT_MOVING_LARGE, ABUT_STILL, ABUT_STILL_LARGE, ABUT_SO
 
 struct pack {
     float f[ABUT_ROWS][ABUT_PACK];      /* unused lanes are NaN: they overlap nothing */
-    float query[ABUT_PACK][ABUT_ROWS];  /* the same lane after lane with the other sign: what rows of others are held against */
     int32_t item[ABUT_PACK], vert[3][ABUT_PACK];
 };
 struct node {
@@ -20,7 +19,7 @@ struct node {
 struct tree {
     abut_packs packs;
     struct pack *pack;                  /* [n_pack] */
-    float (*query)[ABUT_ROWS];          /* [n_pack] of the box of a pack */
+    float (*query)[ABUT_ROWS];          /* [n_pack] the box of a pack, its sign changed: what rows of others are held against */
     struct node *node;                  /* [n_node] */
     double *slack;                      /* [n_pack] extent of a pack over the mean one of its items, both summed over axes */
     double made;                        /* mean of slack when the tree was made */
