@@ -173,14 +173,15 @@ TEST(a_grain_on_a_thick_slope_sticks_below_mu_and_slides_above)
     }
 }
 
-/* A pile of four layers over one that is fixed, let go 0.2 mm above where contact begins; returns its height. */
+/* A pile of four layers over one that is fixed, let go 0.2 mm above where contact begins; returns its height.  Grains on top of
+ * each other stand by friction: without it rounding topples them. */
 static double pile(const char *even, const char *odd, const char *base, double xi, double dhat, const char *side)
 {
     static const char *const name[] = { "a", "b", "c", "d" };
     char text[4000];
     int n =
         snprintf(text, sizeof text,
-                 "time: {step: 0.005}\ncontact: {dhat: %g mm}\ntolerance: 1e-5 m/s\n"
+                 "time: {step: 0.005}\ncontact: {dhat: %g mm, friction: {mu: 0.5, eps_v: 1e-3 m/s}}\ntolerance: 1e-5 m/s\n"
                  "materials: {m: {young: 1e6, density: 400}}\nobjects:\n  base: {%s, obstacle: true, contact-thickness: %g mm}\n",
                  1e3 * dhat, base, 1e3 * xi);
     for (int i = 0; i < 4; i++)
