@@ -48,16 +48,17 @@ static int reach(const layers *v, int32_t a, int32_t b, int32_t layer)
     return is_new;
 }
 
-/* returns the number of layers */
+/* returns the number of layers; rows that are farther away than all of them stay unreached */
 static int32_t find_layers(const abut_bsr *A, const layers *v)
 {
-    for (int32_t layer = 1;; layer++) {
-        int32_t found = 0;
+    int32_t layer = 0, found = 1;
+    while (found && ++layer <= ABUT_EXTEND_LAYERS) {
+        found = 0;
         for (int32_t c = 0; c < A->n; c++)
             for (size_t k = A->ptr[c]; k < A->ptr[c + 1]; k++)
                 found += reach(v, c, A->row[k], layer) + reach(v, A->row[k], c, layer);
-        if (!found) return layer;
     }
+    return layer;
 }
 
 /* perm from lists of the rows of each place, the last layer first */

@@ -123,6 +123,28 @@ TEST(rows_that_hang_on_nothing_are_told)
     abut_bsr_clear(&A);
 }
 
+/* A chain of elements of which the first end alone has a number: its layers are counted, and not more of them than are of use. */
+TEST(rows_farther_away_than_the_layers_are_told)
+{
+    enum { MOST = ABUT_EXTEND_LAYERS + 2 };
+    for (int32_t n = MOST - 1; n <= MOST; n++) {    /* n rows: n - 1 layers */
+        int32_t row[4 * MOST], number[MOST], perm[MOST];
+        const int32_t order[1] = { 0 };
+        int all = -1;
+        abut_bsr A = { 0 };
+        for (int32_t k = 0; k + 1 < n; k++) {
+            const int32_t tet[4] = { k, k + 1, -1, -1 };
+            memcpy(row + 4 * k, tet, sizeof tet);
+        }
+        for (int32_t k = 0; k < n; k++) number[k] = k ? -1 : 0;
+        CHECK(!abut_bsr_pattern(&A, n, &(abut_elems){ (size_t)n - 1, row, NULL }, 1, NULL));
+        CHECK(!abut_part_extend(&A, number, order, perm, &all, NULL));
+        CHECK(all == (n < MOST));
+        for (int32_t k = 0; all && k < n; k++) CHECK(perm[k] == n - 1 - k);
+        abut_bsr_clear(&A);
+    }
+}
+
 static double flops_of(const abut_bsr *A, const int32_t *perm)
 {
     abut_chol *c = NULL;
@@ -159,6 +181,7 @@ int main(int argc, char **argv)
     RUN(the_pattern_of_a_part_is_that_of_its_elements);
     RUN(rows_left_out_go_before_what_they_lie_on_layer_by_layer);
     RUN(rows_that_hang_on_nothing_are_told);
+    RUN(rows_farther_away_than_the_layers_are_told);
     RUN(an_order_made_longer_is_about_as_good_as_one_of_all_rows);
     return check_done();
 }
