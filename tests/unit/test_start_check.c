@@ -1,0 +1,161 @@
+/* The check of a start: against all pairs, and what it measures and says. */
+#include "scene_made.h"
+
+#include "base/rng.h"
+#include "geom/predicates.h"
+
+static int brute_touch(const abut_model *m, const double *x)
+{
+    for (int32_t e = 0; e < m->nce; e++)
+        for (int32_t t = 0; t < m->nct; t++) {
+            int32_t v[5];
+            for (int k = 0; k < 5; k++) v[k] = m->coll_node[k < 2 ? m->coll_edge[2 * e + k] : m->coll_tri[3 * t + k - 2]];
+            if (v[0] == v[2] || v[0] == v[3] || v[0] == v[4] || v[1] == v[2] || v[1] == v[3] || v[1] == v[4]) continue;
+            if (m->role[v[0]] == ABUT_NODE_OBSTACLE && m->role[v[2]] == ABUT_NODE_OBSTACLE) continue;
+            if (abut_touch_edge_tri(x + 3 * v[0], x + 3 * v[1], x + 3 * v[2], x + 3 * v[3], x + 3 * v[4])) return 1;
+        }
+    for (int32_t i = 0; i < m->nc; i++)
+        for (int32_t t = 0; t < m->nt; t++) {
+            const int32_t v = m->coll_node[i], *p = m->tet + 4 * t;
+            if (v == p[0] || v == p[1] || v == p[2] || v == p[3]) continue;
+            if (abut_touch_point_tet(x + 3 * v, x + 3 * p[0], x + 3 * p[1], x + 3 * p[2], x + 3 * p[3])) return 1;
+        }
+    return 0;
+}
+
+TEST(the_start_check_agrees_with_all_pairs)
+{
+    abut_rng rng = { 11 };
+    int touching = 0;
+    for (int round = 0; round < 60; round++) {
+        char text[900];
+        double at[9];
+        for (int k = 0; k < 9; k++) at[k] = (double)(int)abut_rng_real(&rng, -6, 6) / 4;     /* many exact touches */
+        snprintf(text, sizeof text,
+                 "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
+                 "  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [%g, %g, %g]}\n"
+                 "  c: {generate: {rod: {length: 1, cells: 2}}, obstacle: true, translate: [%g, %g, %g]}\n"
+                 "  d: {generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}, obstacle: true, translate: [%g, %g, %g]}\n",
+                 at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8]);
+        made s;
+        abut_start_gap gap;
+        CHECK(made_well(&s, text));
+        const abut_status rc = abut_start_check(&s.m, &s.model_set, s.f.x, 0.1, &s.bad, &gap, &s.err);
+        const int want = brute_touch(&s.m, s.f.x);
+        touching += want;
+        CHECK(rc == (want ? ABUT_E_GEOM : ABUT_OK) && (s.bad.total > 0) == want);
+        drop(&s);
+    }
+    CHECK(touching > 6 && touching < 54);
+}
+
+TEST(the_smallest_gap_is_measured)
+{
+    made s;
+    abut_start_gap gap;
+    CHECK(made_well(&s,
+                    "objects:\n" BOX "  b: {generate: {rod: {length: 1, cells: 1}}, obstacle: true, translate: [0, 0.503, 0]}\n"
+                    "  f: {half-space: {point: [0, -0.502, 0], normal: [0, 1, 0]}}\n"));
+    CHECK(!abut_start_check(&s.m, &s.model_set, s.f.x, 0.1, &s.bad, &gap, &s.err));
+    CHECK_NEAR(gap.gap, 0.002, 1e-15);
+    CHECK(strstr(gap.text, "half-space 'f'"));
+    drop(&s);
+    CHECK(made_well(&s, "objects:\n" BOX
+                        "  b: {generate: {rod: {length: 1, cells: 1}}, obstacle: true, translate: [0, 0.503, 0]}\n"));
+    CHECK(!abut_start_check(&s.m, &s.model_set, s.f.x, 0.1, &s.bad, &gap, &s.err));
+    CHECK_NEAR(gap.gap, 0.003, 1e-15);
+    CHECK(strstr(gap.text, "'b'") && strstr(gap.text, "'a'"));
+    CHECK(!abut_start_check(&s.m, &s.model_set, s.f.x, 0.001, &s.bad, &gap, &s.err) && isinf(gap.gap));
+    drop(&s);
+}
+
+/* two particles (object 0 and, half as thick, 1), a rod and a triangle of object 2, at distance d from each other in turn */
+static abut_status thick_check(int pair, double d, abut_offenders *bad, abut_start_gap *gap, abut_err *err)
+{
+    double X[] = { 0, 5, 0, 0, 9, 0, 1, 0, 0, 2, 0, 0, 0, 0, 5, 1, 0, 5, 0, 1, 5, 7, 7, 7 };
+    if (pair == 0) X[1] = 9 + d;                            /* particle, particle */
+    if (pair == 1) X[0] = 1.5, X[1] = d;                    /* particle, rod */
+    if (pair == 2) X[0] = 0.25, X[1] = 0.25, X[2] = 5 + d;  /* particle, triangle */
+    if (pair == 3) X[21] = 0.25, X[22] = 0.5, X[23] = -2 + d;   /* particle, half-space z >= -2 */
+    const int32_t node[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, body[] = { 0, 1, 2, 2, 2, 2, 2, 0 }, role[8] = { 0 };
+    const int32_t edge[] = { 2, 3, 4, 5, 4, 6, 5, 6 }, tri[] = { 4, 5, 6 };
+    const double thick[] = { 2e-3, 1e-3, 4e-3 }, dhat = 1e-3, point[] = { 0, 0, -2 }, normal[] = { 0, 0, 1 };
+    const abut_model m = { .nv = 8,
+                           .nc = 8,
+                           .nce = 4,
+                           .nct = 1,
+                           .no = 3,
+                           .nh = pair == 3,
+                           .X = X,
+                           .coll_node = node,
+                           .coll_edge = edge,
+                           .coll_tri = tri,
+                           .body = body,
+                           .role = role,
+                           .obj_thick = thick,
+                           .dhat = &dhat,
+                           .hs_point = point,
+                           .hs_normal = normal };
+    abut_arrays set = { 0 };
+    CHECK(!abut_arrays_put_text(&set, "object/name", "grain\ndust\nstuff\n", NULL));
+    CHECK(!abut_arrays_put_text(&set, "half-space/name", "wall\n", NULL));
+    const abut_status rc = abut_start_check(&m, &set, X, dhat, bad, gap, err);
+    abut_arrays_clear(&set);
+    return rc;
+}
+
+TEST(a_start_within_the_thickness_is_refused_with_names_and_numbers)
+{
+    static const double xi[] = { 1.5e-3, 3e-3, 3e-3, 1e-3 };
+    static const char *const who[] = { "point of 'dust'", "edge of 'stuff'", "triangle of 'stuff'", "half-space 'wall'" };
+    for (int pair = 0; pair < 4; pair++) {
+        abut_offenders bad = { 0 };
+        abut_start_gap gap;
+        abut_err err = { 0 };
+        char far[40], want[40];
+        CHECK(thick_check(pair, xi[pair] - 1e-7, &bad, &gap, &err) == ABUT_E_GEOM && bad.total == 1);
+        snprintf(far, sizeof far, "is %.6g m", xi[pair] - 1e-7);
+        snprintf(want, sizeof want, "thickness, %.6g m", xi[pair]);
+        CHECK(strstr(bad.item[0].text, "point of 'grain'") && strstr(bad.item[0].text, who[pair]));
+        CHECK(strstr(bad.item[0].text, far) && strstr(bad.item[0].text, want));
+        CHECK(strstr(err.msg, "more than the thickness of the pair"));
+        if (!strstr(bad.item[0].text, want)) printf("# %s\n", bad.item[0].text);
+        abut_offenders_clear(&bad);
+        CHECK(!thick_check(pair, xi[pair] + 1e-7, &bad, &gap, &err) && bad.total == 0);
+        CHECK_NEAR(gap.gap, 1e-7, 1e-15);
+        CHECK(strstr(gap.text, "'grain'") && gap.fine == 0);
+        CHECK(!thick_check(pair, xi[pair] + 1.001e-3, &bad, &gap, &err) && isinf(gap.gap));
+        abut_offenders_clear(&bad);
+    }
+}
+
+TEST(a_mesh_finer_than_its_own_contact_is_remarked)
+{
+    /* a strip of four triangles; the nearest pairs of it are 0.01 apart */
+    const double X[] = { 0, 0, 0, 0.01, 0, 0, 0.02, 0, 0, 0, 0.01, 0, 0.01, 0.01, 0, 0.02, 0.01, 0 }, dhat = 2e-3;
+    const int32_t node[] = { 0, 1, 2, 3, 4, 5 }, body[6] = { 0 }, role[6] = { 0 }, tri[] = { 0, 1, 4, 0, 4, 3, 1, 2, 5, 1, 5, 4 };
+    const int32_t edge[] = { 0, 1, 1, 2, 3, 4, 4, 5, 0, 3, 1, 4, 2, 5, 0, 4, 1, 5 };
+    double thick = 0;
+    abut_model m = { .nv = 6, .nc = 6, .nce = 9, .nct = 4, .no = 1, .nsh = 4, .X = X, .coll_node = node, .coll_edge = edge,
+                     .coll_tri = tri, .body = body, .role = role, .obj_thick = &thick, .dhat = &dhat };
+    abut_arrays set = { 0 };
+    abut_offenders bad = { 0 };
+    abut_start_gap gap;
+    CHECK(!abut_start_check(&m, &set, X, dhat, &bad, &gap, NULL) && gap.fine == 0);
+    thick = 6e-3;
+    CHECK(!abut_start_check(&m, &set, X, dhat, &bad, &gap, NULL) && gap.fine > 0);
+    CHECK_NEAR(gap.fine_gap, 0.01 / sqrt(2) - 6e-3, 1e-12);
+    thick = 8e-3;
+    CHECK(abut_start_check(&m, &set, X, dhat, &bad, &gap, NULL) == ABUT_E_GEOM && bad.total > 0);
+    abut_offenders_clear(&bad);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(the_start_check_agrees_with_all_pairs);
+    RUN(the_smallest_gap_is_measured);
+    RUN(a_start_within_the_thickness_is_refused_with_names_and_numbers);
+    RUN(a_mesh_finer_than_its_own_contact_is_remarked);
+    return check_done();
+}
