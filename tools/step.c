@@ -21,7 +21,8 @@ typedef struct options {
     double until;
     double tolerance;   /* NAN: the default of the rule */
     int by_norm;        /* the stopping rule */
-    const char *report, *with_text, *dump_stuck, *max_lags, *solver, *stop, *iterations, *contact;
+    const char *report, *with_text, *dump_stuck, *max_lags, *solver, *linear, *stop, *iterations, *contact;
+    const abut_linear_solver_ops *linear_ops;   /* of `linear`; NULL: the default */
     int is_local;       /* a solver with a constant matrix and without the barrier */
     abut_lg_opts local;
 } options;
@@ -152,6 +153,7 @@ static abut_status local_work(run *r, const options *o, abut_cli *cli, abut_err 
 static void say_solver(const options *o, char *text, size_t size)
 {
     size_t n = (size_t)snprintf(text, size, "\"solver\":\"%s\"", o->solver);
+    if (o->linear) n += (size_t)snprintf(text + n, size - n, ",\"linear_solver\":\"%s\"", o->linear);
     if (o->history >= 0) n += (size_t)snprintf(text + n, size - n, ",\"history\":%d", o->history);
     if (o->parts) n += (size_t)snprintf(text + n, size - n, ",\"parts\":%d", o->parts);
     if (o->levels != 2) n += (size_t)snprintf(text + n, size - n, ",\"levels\":%d", o->levels);
@@ -193,6 +195,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     if (rc) return rc;
     so.threads = o->blas_threads;
     so.method = o->method;
+    so.linear = o->linear_ops;
     so.max_newton = o->max_newton;
     so.names = &r->s.model_set;
     rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
@@ -203,11 +206,31 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 static abut_status find_method(const char *name, int *method, abut_err *err)
 {
     char known[160] = "";
+    if (!strcmp(name, "newton-cg")) return *method = ABUT_SOLVE_NEWTON, ABUT_OK;
     for (*method = 0; abut_solve_names[*method]; ++*method) {
         if (!strcmp(name, abut_solve_names[*method])) return ABUT_OK;
         strcat(strcat(known, *method ? ", " : ""), abut_solve_names[*method]);
     }
-    return abut_fail(err, ABUT_E_ARG, "--solver %s: know %s, pd, mass-springs and admm-pd", name, known);
+    return abut_fail(err, ABUT_E_ARG, "--solver %s: know newton-cg, %s, pd, mass-springs and admm-pd", name, known);
+}
+
+/* o->linear_ops of --linear-solver; newton-cg is newton with the solver cg-schwarz. */
+static abut_status find_linear(options *o, abut_err *err)
+{
+    const int by_cg = !strcmp(o->solver, "newton-cg");
+    if (by_cg && o->linear)
+        return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: --solver newton-cg has cg-schwarz; want --solver newton",
+                         o->linear);
+    if (by_cg) return abut_linear_solver_find("cg-schwarz", &o->linear_ops, err);
+    if (!o->linear) return ABUT_OK;
+    if (o->method != ABUT_SOLVE_NEWTON && o->method != ABUT_SOLVE_LBFGS_H)
+        return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: --solver %s factors no Newton matrix; newton and lbfgs-h do",
+                         o->linear, o->solver);
+    const abut_status rc = abut_linear_solver_find(o->linear, &o->linear_ops, err);
+    if (rc) return abut_wrap(err, "--linear-solver"), rc;
+    if (o->method == ABUT_SOLVE_LBFGS_H && !(o->linear_ops->can & ABUT_CAN_PRECONDITION))
+        return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: --solver lbfgs-h wants a factor: own or cholmod", o->linear);
+    return ABUT_OK;
 }
 
 static abut_status find_rule(const char *name, int *by_norm, abut_err *err)
@@ -233,9 +256,10 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
         return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
     const abut_local_words words = { o->solver, o->iterations, o->contact, o->stop, o->tolerance, o->one_pass || o->max_lags ||
                                      o->with_text || o->history >= 0 || o->parts || o->levels != 2 || o->max_newton != 10000 ||
-                                         o->dump_stuck };
+                                         o->dump_stuck || o->linear };
     abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
     if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
+    if (!rc && !o->is_local) rc = find_linear(o, err);
     if (!rc) rc = find_rule(o->stop, &o->by_norm, err);
     if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
     if (o->blas_threads == NOT_GIVEN) o->blas_threads = cli->threads;
@@ -272,6 +296,9 @@ int main(int argc, char **argv)
           "lbfgs-ic "
           "(incomplete Cholesky), gradient (the diagonal); without the barrier and its guarantees, for real time: pd "
           "(projective dynamics), mass-springs; for comparison admm-pd" },
+        { 0, "linear-solver", ABUT_OPT_TEXT, &o.linear, "NAME",
+          "newton, lbfgs-h: what solves with their matrices: own (default: supernodal Cholesky); cholmod (SuiteSparse's); newton "
+          "alone: cg-schwarz (conjugate gradients with a two-level Schwarz preconditioner), cg (with inverted diagonal blocks)" },
         { 0, "iterations", ABUT_OPT_TEXT, &o.iterations, "N",
           "pd, mass-springs, admm-pd: iterations of each step (default 10), or as many as "
           "it takes to be 'converged'" },

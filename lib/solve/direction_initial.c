@@ -5,7 +5,7 @@
 #include "energy/stiffness_fit.h"
 #include "linalg/mat3.h"
 #include "part/graph.h"
-#include "solve/direction.h"
+#include "solve/direction_parts.h"
 #include "solve/laplacian.h"
 
 #include <stdlib.h>
@@ -427,7 +427,7 @@ abut_precond abut_initial_precond(abut_direction *d, int symmetric)
     case ABUT_SOLVE_LBFGS_PD: return laplacian_precond(d);
     case ABUT_SOLVE_LBFGS_IC: return abut_ichol_precond(&s->ic);
     case ABUT_SOLVE_GRADIENT: return (abut_precond){ diagonal_apply, s, s->rows };
-    case ABUT_SOLVE_LBFGS_H: return abut_chol_precond(d->chol);
+    case ABUT_SOLVE_LBFGS_H: return abut_linear_precond(&d->linear);
     default: return (abut_precond){ symmetric || s->rigid ? domains_even : domains_mean, s, abut_domains_rows(s->domains) };
     }
 }
@@ -442,8 +442,10 @@ void abut_initial_stats(const abut_direction *d, abut_report *rep)
 {
     const abut_initial *s = &d->initial;
     const double number = sizeof(double);
-    if (s->kind == ABUT_SOLVE_LBFGS_H || (s->kind == ABUT_SOLVE_LBFGS_PD && s->touches == ABUT_TOUCHES_MANY)) {
-        const abut_chol_stats c = abut_chol_get_stats(s->kind == ABUT_SOLVE_LBFGS_H ? d->chol : s->touching);
+    if (s->kind == ABUT_SOLVE_LBFGS_H) {
+        abut_direction_report_factor(d, rep);
+    } else if (s->kind == ABUT_SOLVE_LBFGS_PD && s->touches == ABUT_TOUCHES_MANY) {
+        const abut_chol_stats c = abut_chol_get_stats(s->touching);
         rep->factor_nnz = c.factor_nnz, rep->factor_flops = c.factor_flops, rep->factor_bytes = (double)c.bytes;
     } else if (s->kind == ABUT_SOLVE_LBFGS_PD) {
         const abut_chol_scalar_stats c = abut_chol_scalar_get_stats(s->constant.factor);

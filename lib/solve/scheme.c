@@ -113,8 +113,6 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = abut_direction_order_ahead(&s->solver.dir, p, err);
-    if (rc) return rc;
     rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, &s->solver.near, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
     if (!rc && !s->start_checked) {

@@ -41,7 +41,7 @@ static void setup_make(setup *q, int method, int cells, double floor, double gap
     q->s = &q->w.st.solver;
     q->p = &q->s->prob;
     q->n = 3 * (size_t)q->p->nrow;
-    CHECK(!abut_direction_init(&q->d, q->p, method, 1, &q->w.err));
+    CHECK(!abut_direction_init(&q->d, q->p, method, NULL, 1, &q->w.err));
     q->A = square(q->n), q->B = square(q->n);
 }
 
