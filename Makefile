@@ -29,7 +29,8 @@ SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=a
 
 PKGS     := zlib yaml-0.1
 ALL_CPP  := -Ilib -I. -I/usr/include/suitesparse $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \
-            -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DABUT_VERSION='"$(VERSION)"' -MMD -MP $(CPPFLAGS)
+            -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DABUT_VERSION='"$(VERSION)"' \
+            $(if $(DEBUG)$(SANITIZE)$(THREADSAN),-DABUT_POISON) -MMD -MP $(CPPFLAGS)
 ALL_C    := -std=c11 $(OPT) -fopenmp -ffp-contract=off $(WARN) $(SAN) $(CFLAGS)
 ALL_CXX  := -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra $(SAN) $(CXXFLAGS)
 ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)

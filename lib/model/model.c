@@ -218,6 +218,15 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     return ABUT_OK;
 }
 
+void abut_model_forget(abut_model *m)
+{
+#ifdef ABUT_POISON
+    memset(m, 0x5a, sizeof *m);
+#else
+    *m = (abut_model){ 0 };
+#endif
+}
+
 int abut_array_known(const char *name)
 {
     const table *const all[] = { &model_table, &frame_table };

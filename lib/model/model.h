@@ -216,6 +216,10 @@ ABUT_MUST_USE abut_status abut_model_view(const abut_arrays *set, abut_model *vi
 ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view,
                                           abut_err *err);
 
+/** Empties a view whose arrays are freed.  Builds with ABUT_POISON (DEBUG, SANITIZE) fill it with numbers that no reader gets far
+ * with. */
+void abut_model_forget(abut_model *m);
+
 /** Makes room in set for the array of a table (found by its name) with that many rows; returns its zero-filled data.
  * For writers: type, width and unit come from the table, so they cannot disagree with the reader.
  * rows  1 for a single number; contact/mu is rows x rows

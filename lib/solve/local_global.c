@@ -88,7 +88,6 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
 
 void abut_lg_clear(abut_local_global *s)
 {
-    abut_problem_clear(&s->prob);
     abut_chol_scalar_free(&s->A);
     abut_admm_clear(&s->admm);
     abut_collision_springs_clear(&s->collisions);
@@ -102,6 +101,7 @@ void abut_lg_clear(abut_local_global *s)
     free(s->g);
     free(s->dx);
     free(s->rhs);
+    abut_problem_clear(&s->prob);   /* last: the others borrow it */
     *s = (abut_local_global){ 0 };
 }
 

@@ -47,7 +47,6 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
 
 void abut_solver_clear(abut_solver *s)
 {
-    abut_problem_clear(&s->prob);
     abut_direction_clear(&s->dir);
     abut_candidates_clear(&s->cand);
     abut_candidate_search_clear(&s->near);
@@ -65,6 +64,7 @@ void abut_solver_clear(abut_solver *s)
     free(s->yt);
     free(s->kept.x);
     free(s->kept.y);
+    abut_problem_clear(&s->prob);   /* last: the others borrow it */
     *s = (abut_solver){ 0 };
 }
 

@@ -62,7 +62,6 @@ fail:
 
 void abut_problem_clear(abut_problem *p)
 {
-    abut_arranged_free(&p->arranged);
     abut_collmesh_clear(&p->cm);
     abut_elastic_clear(&p->elastic);
     abut_springs_clear(&p->springs);
@@ -82,6 +81,7 @@ void abut_problem_clear(abut_problem *p)
     free(p->tension);
     free(p->held);
     free(p->row);
+    abut_arranged_free(&p->arranged);   /* last: the others borrow it */
     *p = (abut_problem){ 0 };
 }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # ccd-check: the judge of trajectories, single meshes and CCD queries.
 
+load helpers
+
 setup() {
-    BIN=${BIN:-$PWD/bin}
     case $BIN in */build/*/bin) aids=${BIN%/bin}/tests ;; *) aids=${BIN%/bin}/build/gcc/tests ;; esac
-    data=${ABUT_DATA:-$BATS_TEST_DIRNAME/../../../shared/data}
+    data=$DATA
     cd "$BATS_TEST_TMPDIR"
 }
 stream() { "$aids/judge_streams" "$1"; }
