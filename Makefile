@@ -38,7 +38,7 @@ GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
 LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm \
             $(if $(GL),-Wl$(,)--as-needed $(shell pkg-config --libs egl gl))
 
-TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check export
+TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export
 LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_$(if $(GL),none,gl).c,$(wildcard lib/*/*.c formats/*.c)) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c))
