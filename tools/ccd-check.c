@@ -1,5 +1,6 @@
 /* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions? */
 #include "formats/mesh_io.h"
+#include "tools/cli_unfinished.h"
 #include "tools/judge_modes.h"
 
 #include <math.h>
@@ -82,6 +83,7 @@ static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
     if (v->cli->nargs > 1)
         return abut_fail(err, ABUT_E_ARG, "%s: not a mesh file; a stream is one file alone", v->cli->args[1]);
     if (o->no_output && v->cli->out) {
+        abut_unfinished_unwatch();
         fclose(v->cli->out);
         v->cli->out = NULL;
     }
