@@ -213,8 +213,8 @@ static abut_status set_tuning(ipc_script *s, abut_err *err)
     if (!(v[0] >= 0)) return abut_scan_fail(&s->scan, err, "tuning: a barrier stiffness %g: expected at least 0", v[0]);
     if (v[0] > 0) {
         char text[240];
-        snprintf(text, sizeof text, "tuning (line %ld): the barrier stiffness starts at %g, clamped to its bounds; here every step "
-                 "finds it within the same bounds; --set contact.kappa-scale moves them", line, v[0]);
+        snprintf(text, sizeof text, "tuning (line %ld): the barrier stiffness starts at %g, clamped to its bounds; here every "
+                 "step finds it within the same bounds; --set contact.kappa-scale moves them", line, v[0]);
         ipc_assume(s, text);
     }
     if (n > 2) s->dhat = v[2];
