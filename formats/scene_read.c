@@ -183,12 +183,12 @@ static abut_status read_barrier(scene_reader *r, const abut_tree *t, abut_err *e
 /* A map, or a word. */
 static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    if (t->kind == ABUT_TREE_TEXT) {
-        static const char *const words[] = { "on", "off", NULL };
-        return abut_tree_choice(t, "contact", words, &r->scene->contact_off, err);
-    }
-    static const char *const keys[] = { "dhat", "kappa-scale", "barrier", "friction", NULL };
+    static const char *const words[] = { "on", "off", NULL };
+    if (t->kind == ABUT_TREE_TEXT) return abut_tree_choice(t, "contact", words, &r->scene->contact_off, err);
+    static const char *const keys[] = { "dhat", "kappa-scale", "barrier", "friction", "bodies", NULL };
+    const abut_tree *bodies = abut_tree_find(t, "bodies");
     abut_status rc = abut_tree_keys(t, "contact", keys, err);
+    if (!rc && bodies) rc = abut_tree_choice(bodies, "contact.bodies", words, &r->scene->bodies_off, err);
     if (!rc) rc = parameter(t, "dhat", "contact.dhat", ABUT_Q_LENGTH_OR_L, 1, &r->scene->dhat, err);
     if (!rc) rc = parameter(t, "kappa-scale", "contact.kappa-scale", ABUT_Q_PURE, 0, &r->scene->kappa_scale, err);
     const abut_tree *barrier = rc ? NULL : abut_tree_find(t, "barrier");

@@ -21,6 +21,7 @@ static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
     j->x = NULL;
     const abut_status rc = abut_judge_shape_model(&j->shape, &s->model, err);
     j->v->contact_off |= !rc && !j->shape.vert.n;
+    j->v->bodies_pass |= !rc && j->shape.bodies_pass;
     return rc;
 }
 

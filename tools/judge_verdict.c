@@ -117,6 +117,9 @@ abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
 {
     if (v->contact_off)
         abut_cli_say(v->cli, "contact is off in this scene: what passes through what was not judged, inverted tets were");
+    if (v->bodies_pass)
+        abut_cli_say(v->cli, "contact.bodies is off in this scene: bodies were judged against obstacles and half-spaces, not "
+                     "against bodies");
     if (v->inverted_allowed)
         abut_cli_say(v->cli, "%lld inverted tets over all frames, which their materials allow",
                      (long long)v->inverted_allowed);

@@ -41,6 +41,7 @@ typedef struct abut_verdict {
     int64_t frames, motions;    /* configurations and motions judged */
     size_t pairs;
     int contact_off;            /* a model had nothing that can collide */
+    int bodies_pass;            /* a model had bodies that pass through each other */
     int64_t inverted_allowed;   /* inverted tets whose material allows it, over all frames */
     int want_gap;               /* look for the smallest gap of all frames */
     abut_judge_gap gap;         /* it, where one is below dhat; +inf otherwise */

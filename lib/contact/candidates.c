@@ -76,6 +76,19 @@ static abut_status search(const abut_collmesh *cm, abut_candidate_search *s, abu
     return search_lower(cm, s, out, err);
 }
 
+/* Leaves out the pairs that pass through each other. */
+static void drop_passing(const abut_collmesh *cm, abut_stencil kind, abut_pair_list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const int32_t *a, *b;
+        (void)abut_candidate_first(cm, kind, list->ij[i], &a);
+        (void)abut_candidate_second(cm, kind, list->ij[i], &b);
+        if (!abut_collmesh_passes(cm, *a, *b)) memmove(list->ij[kept++], list->ij[i], sizeof *list->ij);
+    }
+    list->n = kept;
+}
+
 static abut_status find(const abut_collmesh *cm, const abut_motion *m, abut_candidate_search *s, abut_candidates *out,
                         abut_err *err)
 {
@@ -86,6 +99,10 @@ static abut_status find(const abut_collmesh *cm, const abut_motion *m, abut_cand
     if (!rc) rc = abut_approach_init(&s->way, m, err);
     if (!rc) rc = search(cm, s, out, err);
     if (rc) lists_empty(out);
+    if (cm->model->bodies_meet && !cm->model->bodies_meet[0]) {
+        drop_passing(cm, ABUT_PT, &out->vt), drop_passing(cm, ABUT_EE, &out->ee);
+        drop_passing(cm, ABUT_PE, &out->ve), drop_passing(cm, ABUT_PP, &out->vv);
+    }
     return rc;
 }
 

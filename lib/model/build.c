@@ -380,11 +380,12 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     if (s->scheme != ABUT_IMPLICIT_EULER) rc = put_choice(b, "time/scheme", s->scheme, err);
     if (!rc && s->continuity != ABUT_C2) rc = put_choice(b, "contact/barrier-continuity", s->continuity, err);
     if (!rc && s->smoothing != ABUT_C1) rc = put_choice(b, "contact/friction-smoothing", s->smoothing, err);
+    if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);
     if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
     if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
     static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness", "contact/barrier-continuity",
-                                        "contact/friction-smoothing" };
-    for (int i = 0; i < 5 && !rc; i++) {
+                                        "contact/friction-smoothing", "contact/bodies" };
+    for (int i = 0; i < 6 && !rc; i++) {
         abut_array *a = abut_arrays_find(b->model, name[i]);
         if (a) a->flags |= ABUT_A_REQUIRED;
     }

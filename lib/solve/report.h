@@ -32,8 +32,9 @@ typedef struct abut_iteration {
 enum { ABUT_HISTORY = 1024 };
 
 /* What stands between bodies: the barrier, which guarantees that they never meet; nothing; springs, which guarantee nothing. */
-enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS = 2, ABUT_CONTACT_OFF = 3 };
-extern const char *const abut_contact_names[ABUT_CONTACT_OFF + 1];
+enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS = 2, ABUT_CONTACT_OFF = 3,
+       ABUT_CONTACT_NOT_BODIES = 4 };
+extern const char *const abut_contact_names[ABUT_CONTACT_NOT_BODIES + 1];
 
 /* Zero-filled is empty; clear frees the iterations. */
 typedef struct abut_report {

@@ -9,7 +9,8 @@ static void report_contacts(const abut_solver *so, abut_report *rep)
 {
     const abut_pairs *q = &so->pairs;
     const int32_t *node = so->prob.cm.node;
-    rep->contact = so->prob.cm.nc ? ABUT_CONTACT_BARRIER : ABUT_CONTACT_OFF;
+    const int32_t *meet = so->prob.model->bodies_meet;
+    rep->contact = !so->prob.cm.nc ? ABUT_CONTACT_OFF : meet && !meet[0] ? ABUT_CONTACT_NOT_BODIES : ABUT_CONTACT_BARRIER;
     rep->contacts = (int32_t)q->n;
     rep->mollified = (int32_t)(q->n - q->n_plain);
     rep->planes = (int32_t)q->n_plane;
