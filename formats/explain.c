@@ -36,6 +36,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const 
     fprintf(f, "  %-16s %s\n", "barrier", abut_continuity_names[s->continuity]);
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
     said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
+    if (s->force_tolerance.value > 0) said(f, "force tolerance", s->force_tolerance.value, "", &s->force_tolerance);
     said(f, "mu", s->mu.value, "", &s->mu);
     if (s->wind[0] != 0 || s->wind[1] != 0 || s->wind[2] != 0)
         fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s\n", "wind", s->wind[0], s->wind[1], s->wind[2]);

@@ -71,8 +71,10 @@ static abut_status read_time(scene_reader *r, const abut_tree *t, abut_err *err)
     const abut_tree *s = abut_tree_find(t, "scheme");
     if (!rc && s) rc = abut_tree_choice(s, "time.scheme", schemes, &r->scene->scheme, err);
     /* what a dynamic step may leave to the next one, an equilibrium has to have */
-    if (!rc && r->scene->scheme == ABUT_QUASI_STATIC)
+    if (!rc && r->scene->scheme == ABUT_QUASI_STATIC) {
         r->scene->tolerance = (abut_param){ 1e-6 / r->scene->step.value, 1, "default of quasi-static: 1e-6 l in a time step" };
+        r->scene->force_tolerance = (abut_param){ 1e-3, 0, "default of quasi-static" };
+    }
     return rc;
 }
 
@@ -278,7 +280,7 @@ static abut_status read_place(scene_reader *r, abut_err *err)
 
 static abut_status read_top(scene_reader *r, abut_err *err)
 {
-    static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "rotate", "fit", "lift",
+    static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate", "fit", "lift",
                                         "materials", "objects", "selections", "motion", "attachments", "seams", "wind", NULL };
     abut_scene *s = r->scene;
     int32_t version;
@@ -296,6 +298,7 @@ static abut_status read_top(scene_reader *r, abut_err *err)
     if (!rc && contact) rc = read_contact(r, contact, err);
     if (!rc && tolerance)
         rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);
+    if (!rc) rc = parameter(r->root, "force-tolerance", "force-tolerance", ABUT_Q_PURE, 0, &s->force_tolerance, err);
     if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
     return rc ? rc : read_place(r, err);
 }

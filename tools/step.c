@@ -20,6 +20,7 @@ typedef struct options {
     int lags;           /* -1 the scene's, 0 until they converge */
     double until;
     double tolerance;   /* NAN: the default of the rule */
+    double force_tolerance; /* NAN: the scene's */
     int by_norm;        /* the stopping rule */
     const char *report, *with_text, *dump_stuck, *max_lags, *solver, *linear, *stop, *iterations, *contact;
     const abut_linear_solver_ops *linear_ops;   /* of `linear`; NULL: the default */
@@ -38,6 +39,8 @@ typedef struct run {
     char history[320];      /* this stage, in the stream */
     int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
     double worst_lag;           /* m/s: their largest lag residual */
+    double worst_balance;       /* the largest force residual of a step */
+    int unbalanced;             /* steps whose forces rounding kept from balancing */
 } run;
 
 static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int done, double t0)
@@ -104,6 +107,13 @@ static void dump_stuck(run *r, const options *o, const abut_report *rep, abut_cl
     snprintf(err->msg + used, sizeof err->msg - used, "; the stuck state is not kept: %.300s", late.msg);
 }
 
+static void count_forces(run *r, const abut_report *rep)
+{
+    const double *want = r->s.model.force_tolerance;
+    r->worst_balance = fmax(r->worst_balance, rep->force_residual);
+    r->unbalanced += want && rep->force_residual > *want;
+}
+
 static void count_lags(run *r, const abut_report *rep)
 {
     r->steps++;
@@ -128,10 +138,16 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
         if (rc == ABUT_E_NUMERIC) dump_stuck(r, o, &rep, cli, err);
         rc = write_report(r, &rep, rc, err);
         if (!rc) count_lags(r, &rep);
+        if (!rc) count_forces(r, &rep);
         if (!rc && write) rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
         if (!rc && !o->one_pass) progress(cli, &rep, goal, k, t0);
         abut_report_clear(&rep);
     }
+    if (r->unbalanced && !o->by_norm)
+        abut_cli_say(cli, "rounding kept the forces of %d of %d steps from balancing: up to %.3g of the largest on a body is left "
+                     "(want %.3g)", r->unbalanced, r->steps, r->worst_balance, r->s.model.force_tolerance[0]);
+    else if (r->steps && (o->with & ABUT_WITH_FORCES))
+        abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", r->worst_balance);
     if (r->unsettled)
         abut_cli_say(cli, "friction had not converged in %d of %d steps after %d passes: lag residual up to %.3g m/s (want %.3g)",
                      r->unsettled, r->steps, r->s.model.lags[0], r->worst_lag, r->s.model.tolerance[0]);
@@ -159,7 +175,18 @@ static void say_solver(const options *o, char *text, size_t size)
     if (o->levels != 2) n += (size_t)snprintf(text + n, size - n, ",\"levels\":%d", o->levels);
     if (o->by_norm) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"cn\"");
     if (o->tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
+    if (o->force_tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"force_tolerance\":%g", o->force_tolerance);
     if (o->is_local) snprintf(text + n, size - n, ",\"iterations\":%d,\"contact\":%d", o->local.iterations, o->local.contact);
+}
+
+/* A parameter of the model that an option replaces; NAN: none does. */
+static abut_status replace(run *r, const char *name, double value, abut_err *err)
+{
+    if (isnan(value)) return ABUT_OK;
+    double *to = abut_model_put(&r->s.model_set, name, 1, err);
+    if (!to) return err->code;
+    *to = value;
+    return abut_model_view(&r->s.model_set, &r->s.model, err);
 }
 
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
@@ -180,12 +207,9 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
         if ((rc = abut_model_view(&r->s.model_set, &r->s.model, err))) return rc;
     }
     if (o->is_local) return local_work(r, o, cli, err);
-    if (o->tolerance > 0 && !o->by_norm) {
-        double *tolerance = abut_model_put(&r->s.model_set, "solve/tolerance", 1, err);
-        if (!tolerance) return err->code;
-        *tolerance = o->tolerance;
-        if ((rc = abut_model_view(&r->s.model_set, &r->s.model, err))) return rc;
-    }
+    rc = replace(r, "solve/tolerance", o->by_norm ? NAN : o->tolerance, err);
+    if (!rc) rc = replace(r, "solve/force-tolerance", o->force_tolerance, err);
+    if (rc) return rc;
     abut_solver_opts so = abut_solver_defaults();
     if (o->history >= 0) so.history = o->history;
     if (o->by_norm) so.norm = o->tolerance > 0 ? o->tolerance : NORM_DEFAULT;
@@ -254,6 +278,10 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->history != NOT_GIVEN && o->history < 0) return abut_fail(err, ABUT_E_ARG, "--history %d: want 0 or more", o->history);
     if (!isnan(o->tolerance) && !(o->tolerance > 0 && isfinite(o->tolerance)))
         return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
+    if (!isnan(o->force_tolerance) && !(o->force_tolerance > 0 && isfinite(o->force_tolerance)))
+        return abut_fail(err, ABUT_E_ARG, "--force-tolerance %g: want more than 0", o->force_tolerance);
+    if (!isnan(o->force_tolerance) && !strcmp(o->stop, "cn"))
+        return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop cn");
     const abut_local_words words = { o->solver, o->iterations, o->contact, o->stop, o->tolerance, o->one_pass || o->max_lags ||
                                      o->with_text || o->history >= 0 || o->parts || o->levels != 2 || o->max_newton != 10000 ||
                                          o->dump_stuck || o->linear };
@@ -281,7 +309,7 @@ int main(int argc, char **argv)
 {
     keep_memory();
     options o = { .steps = 1, .every = 1, .from = NOT_GIVEN, .blas_threads = NOT_GIVEN, .max_newton = 10000, .solver = "newton",
-                  .stop = "newton", .tolerance = NAN, .history = NOT_GIVEN, .levels = 2, .until = INFINITY };
+                  .stop = "newton", .tolerance = NAN, .force_tolerance = NAN, .history = NOT_GIVEN, .levels = 2, .until = INFINITY };
     const abut_opt opts[] = {
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
         { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },
@@ -315,6 +343,8 @@ int main(int argc, char **argv)
           "cn: when the characteristic norm of the gradient is below it, for comparing solvers without contact" },
         { 0, "tolerance", ABUT_OPT_REAL, &o.tolerance, "X",
           "of that rule: m/s for newton (default: the scene's), a number for cn (default 1e-5)" },
+        { 0, "force-tolerance", ABUT_OPT_REAL, &o.force_tolerance, "X",
+          "newton: what may be left of the forces on a body, as a share of the largest on any (default: the scene's)" },
         { 0, "lags", ABUT_OPT_TEXT, &o.max_lags, "N",
           "friction lag iterations per step at most, or as many as it takes to be 'converged' "
           "(default: the scene's)" },

@@ -140,6 +140,7 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* of the friction force; absent: ABUT_C1   */ \
     F(lags,          "contact/lags",       int32_t, I32, 1, 0, "",        NEED) /* friction lag iterations per step at most; 0: until they converge */ \
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
+    F(force_tolerance, "solve/force-tolerance", double, F64, 1, 0, "",    MAY)  /* and forces balance to this share of the largest; absent: nobody asks */ \
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
@@ -172,6 +173,7 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(sliding,    "contact/sliding",     int32_t, I32, 1, 0, "",    MAY) /* the others                              */ \
     F(creep_max,  "contact/creep-max",   double, F64, 1, 0, "m/s",  MAY) /* speed of those that stick: largest, mean */ \
     F(creep_mean, "contact/creep-mean",  double, F64, 1, 0, "m/s",  MAY) \
+    F(force_residual, "step/force-residual", double, F64, 1, 0, "", MAY) /* of the largest force on a body: what is left */ \
     F(iterations, "step/iterations",     int32_t, I32, 1, 0, "",    MAY) /* of Newton, over all friction passes     */
 
 #define ABUT_FRAME_ENERGIES(F) \

@@ -6,6 +6,8 @@
 #include "energy/stretch_limit.h"
 #include "energy/thin_limit.h"
 #include "linalg/pcg.h"
+#include "solve/equilibrium.h"
+#include "solve/rules.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -240,6 +242,22 @@ static abut_status characterise(abut_solver *s, abut_err *err)
     return abut_fail(err, ABUT_E_ARG, "characteristic norm: the model has no tetrahedra that move to measure forces by");
 }
 
+/* Whether the forces at s->x balance, when somebody asks for that; where rounding lets them come no closer they do. */
+static abut_status balances(abut_solver *s, abut_rule_stall *stall, int *yes, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    *yes = 1;
+    if (!p->model->force_tolerance) return ABUT_OK;
+    const double clock = abut_time_wall();
+    abut_equilibrium e;
+    const abut_status rc = abut_equilibrium_find(p, &p->lag, s->x, s->y, &s->pairs, &e, &s->scratch, err);
+    rep->seconds.gradient += abut_time_wall() - clock;
+    if (rc) return rc;
+    const int stalls = abut_rule_stalls(stall, e.left) && s->vain;
+    *yes = abut_rule_balanced(e.left, e.largest, p->model->force_tolerance[0]) || stalls;
+    return ABUT_OK;
+}
+
 abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
@@ -252,6 +270,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     s->ahead.bound = 1;
     s->ahead.wait = s->ahead.patience = 0;
     s->turn.taken = s->turn.wait = s->turn.patience = 0;
+    abut_rule_stall stall = { 0 };
     abut_problem_tension(p, s->x);
 
     abut_status rc = characterise(s, err);
@@ -277,7 +296,11 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         if (rc) return rc;
         if (script == ABUT_SCRIPT_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
         known = script == ABUT_SCRIPT_DONE && p->kappa == kappa && p->strain_kappa == strain_kappa;
-        if (slow && fair && s->dir.exact && !(s->opt.norm > 0) && script == ABUT_SCRIPT_DONE) return ABUT_OK;
+        if (slow && fair && s->dir.exact && !(s->opt.norm > 0) && script == ABUT_SCRIPT_DONE) {
+            int yes;
+            rc = balances(s, &stall, &yes, rep, err);
+            if (rc || yes) return rc;
+        }
         if (slow && !s->dir.exact) s->dir.kinks.n = 0;      /* it may be the matrix that says so */
         if (slow && !fair) abut_problem_tension(p, s->x);
     }

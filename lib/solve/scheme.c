@@ -247,7 +247,8 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     rc = abut_scheme_finish(s, err);
     if (!rc && carry) rc = abut_frame_carry(carry, out, err);
     if (!rc) rc = abut_scheme_put_state(s, s->v_end, 0, out, err);
-    if (!rc) rc = abut_scheme_put_record(s, with, carry, out, err);
+    if (!rc) rc = abut_scheme_equilibrium(s, rep, err);
+    if (!rc) rc = abut_scheme_put_record(s, with, rep, carry, out, err);
     if (!rc) rc = abut_scheme_report(s, rep, err);
     if (rc) return rc;
     *at = abut_instant_next(s->at, s->solver.prob.model->h[0]);
