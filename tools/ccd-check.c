@@ -1,4 +1,4 @@
-/* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions? */
+/* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions and inversions? */
 #include "formats/mesh_io.h"
 #include "tools/cli_unfinished.h"
 #include "tools/judge_modes.h"
@@ -98,7 +98,8 @@ int main(int argc, char **argv)
 {
     options o = { .delta = 1e-6, .min_sep = OWN_SEPARATION };
     const abut_opt opts[] = {
-        { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME", "exact (default), tight (inclusion-based) or additive" },
+        { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME",
+          "for collisions: exact (default), tight (inclusion-based) or additive" },
         { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME",
           "between frames: path (default: through the positions in "
           "step/way where a frame has them, else straight), straight, or none (each frame alone)" },
@@ -123,7 +124,9 @@ int main(int argc, char **argv)
     abut_cli cli;
     abut_cli_begin(&cli, argc, argv,
                    "Judges every pair of consecutive frames of a state stream, or of a sequence of mesh files: are the\n"
-                   "straight motions between them free of collisions?  A stream passes through unchanged.",
+                   "straight motions between them free of collisions, and do tets keep their positive volume on them (in a\n"
+                   "stream, where their material forbids inversion)?  PENDING candidates are judged from the frame before\n"
+                   "them.  A stream passes through unchanged.",
                    "[FILE ...]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_err err = { 0 };
     abut_verdict v = { .cli = &cli, .all = o.all, .json = o.json, .obj = o.obj, .want_gap = o.gap,

@@ -140,8 +140,8 @@ static int lock_part(const abut_cli *cli, abut_err *err)
     return fd;
 }
 
-/* FILE.part of a run that was not finished becomes FILE.part.old.  Whoever feeds us may be about to read it: it has opened it when
- * its first byte is here. */
+/* FILE.part of a run that was not finished becomes FILE.part.old.  Whoever feeds us may be about to read it: it has opened it
+ * when its first byte is here. */
 static int keep_leftover(abut_cli *cli, int fd, abut_err *err)
 {
     char old[4096];

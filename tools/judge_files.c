@@ -59,7 +59,7 @@ static void put_place(FILE *f, const char *key, const abut_place *p)
     if (p->file)
         put_text(f, p->file);
     else
-        fprintf(f, "{\"step\": %lld, \"time\": %.17g}", (long long)p->step, p->time);
+        fprintf(f, "{\"step\": %lld, \"time\": %.17g%s}", (long long)p->step, p->time, p->pending ? ", \"pending\": true" : "");
 }
 
 static void put_primitive(FILE *f, const abut_finding *d, int lo, int hi, int which)
@@ -115,8 +115,10 @@ abut_status abut_verdict_json(const abut_verdict *v, const char *path, abut_err 
     char sep[40];
     fprintf(w.f, "{\n  \"tool\": \"ccd-check\", \"version\": \"%s\",\n  \"method\": \"%s\", \"min_separation\": %s,\n",
             ABUT_VERSION, abut_method_name(v->opts.method), abut_separation_json(v->opts.min_sep, sep, sizeof sep));
-    fprintf(w.f, "  \"configurations\": %lld, \"motions\": %lld, \"pairs\": %zu, \"inverted_allowed\": %lld,\n",
-            (long long)v->frames, (long long)v->motions, v->pairs, (long long)v->inverted_allowed);
+    fprintf(w.f, "  \"configurations\": %lld, \"pending\": %lld, \"not_judged\": %lld,\n", (long long)v->frames,
+            (long long)v->pending, (long long)v->not_judged);
+    fprintf(w.f, "  \"motions\": %lld, \"pairs\": %zu, \"inverted_allowed\": %lld,\n", (long long)v->motions, v->pairs,
+            (long long)v->inverted_allowed);
     if (v->want_gap) put_gap(w.f, v);
     fprintf(w.f, "  \"clean\": %s, \"all\": %s,\n  \"collisions\": [", v->collisions ? "false" : "true",
             v->all ? "true" : "false");

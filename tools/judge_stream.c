@@ -40,8 +40,9 @@ static abut_status judge_alone(judge *j, const abut_stream *s, abut_place here, 
     return rc ? rc : report(j, s, here, here, s->frame.x, s->frame.x, err);
 }
 
-/* Tets: an inverted one is a finding where its material forbids it, and counted where it does not */
-static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, abut_err *err)
+/* Tets of a frame: an inverted one is a finding where its material forbids it, unless its path here was judged and told so, and
+ * counted where it does not */
+static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, int came, abut_err *err)
 {
     j->hits.n = j->hits.pairs = 0;
     abut_status rc = abut_judge_inverted(&j->shape, s->frame.x, 0, &j->hits, err);
@@ -49,6 +50,7 @@ static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, a
     j->hits.n = 0;
     if (!rc && inverted) rc = abut_judge_inverted(&j->shape, s->frame.x, 1, &j->hits, err);
     j->v->inverted_allowed += (int64_t)(inverted - j->hits.n);
+    if (came) j->hits.n = 0;
     return rc ? rc : report(j, s, here, here, s->frame.x, s->frame.x, err);
 }
 
@@ -63,6 +65,7 @@ static abut_status judge_way(judge *j, const abut_stream *s, abut_place here, ab
         abut_place leg[2] = { j->at, here };
         if (n) leg[0].leg = leg[1].leg = i + 1;
         rc = abut_judge_motion(&j->shape, from, to, &j->v->opts, &j->hits, err);
+        if (!rc) rc = abut_judge_inverting(&j->shape, from, to, 1, &j->hits, err);
         if (!rc) rc = report(j, s, leg[0], leg[1], from, to, err);
         j->v->motions++;
         from = to;
@@ -83,18 +86,20 @@ static abut_status measure_gap(judge *j, const abut_stream *s, abut_place here, 
 
 static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
 {
-    const abut_place here = { s->head.step, s->head.time, NULL, 0 };
+    const int pending = s->head.phase == ABUT_PENDING, came = j->x && j->v->way != ABUT_WAY_NONE;
+    const abut_place here = { s->head.step, s->head.time, NULL, 0, pending };
     const size_t bytes = 3 * (size_t)s->model.nv * sizeof(double);
-    const int first = !j->x;
-    if (first && !(j->x = malloc(bytes + 1)))
-        return abut_fail(err, ABUT_E_NOMEM, "positions of %d nodes", s->model.nv);
-    abut_status rc = first || j->v->way == ABUT_WAY_NONE ? judge_alone(j, s, here, err) : judge_way(j, s, here, err);
-    if (!rc && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, err);
+    abut_status rc = came ? judge_way(j, s, here, err) : judge_alone(j, s, here, err);
+    if (!rc && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, came, err);
     if (!rc && j->v->want_gap) rc = measure_gap(j, s, here, err);
     if (rc) return abut_wrap(err, "step %lld", (long long)here.step);
-    memcpy(j->x, s->frame.x, bytes);
-    j->at = here;
     j->v->frames++;
+    j->v->pending += pending;
+    if (!pending) {     /* a candidate is left behind: the next frame comes from where the step began */
+        if (!j->x && !(j->x = malloc(bytes + 1))) return abut_fail(err, ABUT_E_NOMEM, "positions of %d nodes", s->model.nv);
+        memcpy(j->x, s->frame.x, bytes);
+        j->at = here;
+    }
     abut_cli_progress(j->v->cli, "step %lld, %zu pairs, %zu collisions", (long long)here.step, j->v->pairs,
                       j->v->collisions);
     return ABUT_OK;
@@ -108,8 +113,10 @@ static abut_status judge_all(judge *j, abut_stream *s, abut_err *err)
         if (s->item == ABUT_ITEM_END) return abut_stream_close(s, err);
         if (s->item == ABUT_ITEM_MODEL)
             rc = new_model(j, s, err);
-        else if (s->head.phase == ABUT_COMMITTED && !abut_verdict_done(j->v))
+        else if (!abut_verdict_done(j->v))
             rc = judge_frame(j, s, err);
+        else
+            j->v->not_judged++;
         if (!rc) rc = abut_stream_write(s, err);
         if (rc) return rc;
     }

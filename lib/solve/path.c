@@ -1,6 +1,7 @@
 #include "solve/path.h"
 
 #include "base/par.h"
+#include "contact/cross.h"
 #include "contact/swept.h"
 #include "geom/ccd.h"
 #include "geom/ccd_within.h"
@@ -152,6 +153,14 @@ static int list_touches(abut_path *p, const abut_collmesh *cm, const abut_swept 
     return 1;
 }
 
+static int tet_inverts(abut_path *p, const abut_model *m, const double *x0, const double *x1)
+{
+    if (p->tet && p->tet <= m->nt && abut_inverting_tet(m, x0, x1, p->tet - 1)) return 1;
+    const int32_t tet = abut_inverting_find(m, x0, x1);
+    if (tet >= 0) p->tet = tet + 1;
+    return tet >= 0;
+}
+
 /* Half-spaces need no test: both ends are above them by their thickness, and so is the line between. */
 static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int from, int to,
                                 abut_candidate_search *near, int *free_, abut_err *err)
@@ -159,7 +168,7 @@ static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uin
     abut_collmesh_gather(cm, p->point[from], p->y0);
     abut_collmesh_gather(cm, p->point[to], p->y1);
     *free_ = 0;
-    if (old_hit_touches(p, cm)) return ABUT_OK;
+    if (old_hit_touches(p, cm) || tet_inverts(p, cm->model, p->point[from], p->point[to])) return ABUT_OK;
     const abut_status rc = abut_candidates_again(cm, p->y0, p->y1, 0, fixed, near, &p->cand, err);
     *free_ = !rc;
     const abut_swept m = abut_swept_of(cm, p->y0, p->y1, KEPT);

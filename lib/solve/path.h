@@ -1,10 +1,11 @@
-/* The way of a step: what proves that two frames are joined by a motion without collisions.
+/* The way of a step: what proves that two frames are joined by a motion without collisions and inversions.
  *
- * Every accepted iterate is reached from the one before along a straight line that the CCD bound keeps free.  The straight
- * line from the start of the step to its end need not be free: bodies that slide or turn together go around each other.  So
- * the iterates are kept, and at the end of a pass all those are dropped that a free straight line bridges; mostly none is
- * left.  The others go into the frame (step/way), and a judge follows them.  Over frames that are not written the way goes on:
- * each step shortens its own part, and all parts are joined once, for the frame that is. */
+ * A line is free when nothing touches on it and no tet whose material forbids inversion loses its positive volume.  Every
+ * accepted iterate is reached from the one before along a straight line that the bounds of the search keep free.  The straight
+ * line from the start of the step to its end need not be free: bodies that slide or turn together go around each other, and one
+ * that turns over would go through itself.  So the iterates are kept, and at the end of a pass all those are dropped that a free
+ * straight line bridges; mostly none is left.  The others go into the frame (step/way), and a judge follows them.  Over frames
+ * that are not written the way goes on: each step shortens its own part, and all parts are joined once, for the frame that is. */
 #ifndef ABUT_SOLVE_PATH_H
 #define ABUT_SOLVE_PATH_H
 
@@ -26,6 +27,7 @@ typedef struct abut_path {
     double *y0, *y1;        /* [3 nc] a line */
     abut_path_hit hit[ABUT_PATH_HITS];  /* last one first: lines are tried on these before all others, which changes no answer */
     int n_hit;
+    int32_t tet;            /* the tet that inverted on a line tried before, plus 1; 0: none has */
     int proven;             /* the step's start and end are joined by one straight line that exact arithmetic has found free */
 } abut_path;
 
