@@ -1,5 +1,7 @@
 #include "formats/summary.h"
 
+#include "model/naming.h"
+
 #include <math.h>
 
 void abut_summary_history(FILE *f, const abut_prov *prov, int n)
@@ -22,9 +24,12 @@ static void objects(FILE *f, const abut_model *m, const abut_parts *parts)
     if (m->nsh) fprintf(f, "shells: %d triangles, %d hinges%s\n", m->nsh, m->nhg, m->shell_limit ? ", limits of stretch" : "");
     if (m->nrd) fprintf(f, "rods: %d segments, %d bends\n", m->nrd, m->nbd);
     if (m->np) fprintf(f, "particles: %d\n", m->np);
-    for (int32_t i = 0; i < m->nh; i++)
-        fprintf(f, "half-space %d: point (%g, %g, %g) m, normal (%g, %g, %g)\n", i, m->hs_point[3 * i], m->hs_point[3 * i + 1],
-                m->hs_point[3 * i + 2], m->hs_normal[3 * i], m->hs_normal[3 * i + 1], m->hs_normal[3 * i + 2]);
+    for (int32_t i = 0; i < parts->n_plane; i++) {
+        const double *p = m->hs_point + 3 * parts->plane[i], *n = m->hs_normal + 3 * parts->plane[i];
+        char name[ABUT_OBJECT_WORDS];
+        fprintf(f, "%s: point (%g, %g, %g) m, normal (%g, %g, %g)\n", abut_half_space_words(m, parts->plane[i], name), p[0], p[1],
+                p[2], n[0], n[1], n[2]);
+    }
 }
 
 static void materials(FILE *f, const abut_arrays *set, const abut_model *m)

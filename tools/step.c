@@ -86,7 +86,7 @@ static abut_status write_report(const run *r, const abut_report *rep, abut_statu
 {
     if (!r->report) return rc;
     abut_err late = { 0 };
-    const abut_status wrote = abut_report_write(rep, r->report, &late);
+    const abut_status wrote = abut_report_write(rep, &r->s.model, r->report, &late);
     if (rc || !wrote) return rc;
     *err = late;
     return wrote;

@@ -1,6 +1,7 @@
 #include "contact/candidates.h"
 
 #include "base/par.h"
+#include "model/naming.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,8 +16,8 @@ static abut_status positions_check(const abut_collmesh *cm, const double *y, abu
     for (size_t i = 0; i < n; i++)
         if (!(fabs(y[i]) <= DBL_MAX / 16) && i < bad) bad = i;
     if (bad == n) return ABUT_OK;
-    return abut_fail(err, ABUT_E_GEOM, "candidates: node %d has a coordinate of %g m, want a finite one",
-                     (int)cm->node[bad / 3], y[bad]);
+    return abut_fail(err, ABUT_E_GEOM, "candidates: %s has a coordinate of %g m, want a finite one",
+                     abut_nodes_words(cm->model, cm->node + bad / 3, 1, (char[ABUT_NODES_WORDS]){ 0 }), y[bad]);
 }
 
 static void lists_empty(abut_candidates *c)

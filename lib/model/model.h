@@ -200,9 +200,16 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
 #define ABUT_COUNT_MEMBER(n) int32_t n;
 #define ABUT_FIELD_MEMBER(m, name, ctype, dtype, rows, width, unit, rule) const ctype *m;
 
+/* A borrowed text; lines end with '\n'.  Zero-filled: there is none. */
+typedef struct abut_text {
+    const char *data;
+    int64_t size;
+} abut_text;
+
 typedef struct abut_model {
     ABUT_MODEL_COUNTS(ABUT_COUNT_MEMBER)
     ABUT_MODEL_FIELDS(ABUT_FIELD_MEMBER)
+    abut_text object_name, half_space_name;     /* a line per row, where the stream has them (model/naming.h) */
 } abut_model;
 
 typedef struct abut_frame {
@@ -236,6 +243,8 @@ int abut_array_known(const char *name);
 /** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY). */
 ABUT_MUST_USE abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err);
 
+/** Line i of a text, copied to buf[size]; "?" when there is none. */
+const char *abut_text_line(const abut_text *text, int i, char *buf, size_t size);
 /** Row i of a text array ("object/name", "material/name"), copied to buf[size]; "?" when there is none. */
 const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size);
 
