@@ -46,6 +46,10 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const 
     line(f, "mean mass", b->mean_mass, "kg", "of a simulated node; obstacles' nodes get it too");
     if (s->kappa_scale.value != 1) said(f, "kappa scale", s->kappa_scale.value, "", &s->kappa_scale);
     line(f, "kappa min", e->kappa_min, "kg/m^2", "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
+    if (s->stiffen_below.value > 0) {
+        const abut_param *p = &s->stiffen_below;
+        said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);
+    }
     line(f, "kappa max", e->kappa_max, "kg/m^2", "100 kappa min");
 }
 

@@ -176,8 +176,10 @@ static abut_status read_friction(scene_reader *r, const abut_tree *t, abut_err *
 
 static abut_status read_barrier(scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "continuity", NULL };
-    const abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
+    static const char *const keys[] = { "continuity", "stiffen-below", NULL };
+    abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
+    if (!rc)
+        rc = parameter(t, "stiffen-below", "contact.barrier.stiffen-below", ABUT_Q_LENGTH_OR_L, 1, &r->scene->stiffen_below, err);
     const abut_tree *c = abut_tree_find(t, "continuity");
     return rc || !c ? rc : abut_tree_choice(c, "contact.barrier.continuity", abut_continuity_names, &r->scene->continuity, err);
 }

@@ -411,6 +411,8 @@ static abut_status put_parameters(abut_build *b, abut_err *err)
     if (!rc) rc = put(b->model, "contact/lags", 1, &lags, err);
     if (!rc) *lags = (int32_t)s->lags.value;
     if (!rc) rc = put_number(b, "solve/tolerance", o->tolerance, err);
+    if (!rc && s->stiffen_below.value > 0)
+        rc = put_number(b, "contact/stiffen-below", in_metres(&s->stiffen_below, o->length), err);
     if (!rc && s->force_tolerance.value > 0) rc = put_number(b, "solve/force-tolerance", s->force_tolerance.value, err);
     if (!rc && s->end.value > 0) rc = abut_arrays_put_f64(b->model, "time/end", s->end.value, "s", err);
     return rc;

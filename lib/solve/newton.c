@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOFT_GAP 0.1 /* of dhat: below it the barrier is stiffened */
+#define STIFFEN_BELOW 1e-9  /* of the length of the scene (Li 2020, App. F) */
 /* a body has gone so many lengths of the scene, and nothing was in its way: nothing holds it */
 #define ADRIFT 100
 /* so many Newton directions in a row within rounding: a norm that has not been reached will not be */
@@ -79,18 +79,14 @@ double abut_newton_speed(const abut_solver *s)
     return big / s->prob.model->h[0];
 }
 
-/* Stiffens the barrier, inside its bounds, when the smallest gap is a small part of dhat and still shrinking.  Li 2020,
- * App. F, waits for 1e-9 of the scene length.  But a barrier so soft that it balances an impact only at a hundredth of dhat
- * is as steep as 1/d there: a direction leads far beyond it, the CCD bound cuts that again and again, and gaps grow back by
- * no more than a factor of 2 in an iteration. */
+/* Stiffens the barrier, inside its bounds, when the smallest gap is tiny and still shrinking. */
 static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
 {
-    const double soft = SOFT_GAP * p->model->dhat[0];
-    if (gap_before < soft && gap_after < soft && gap_after < gap_before) {
-        const double stiffer = fmin(p->model->kappa_max[0], 2 * p->kappa);
-        p->changes += stiffer > p->kappa;
-        p->kappa = stiffer;
-    }
+    const abut_model *m = p->model;
+    const double below = m->stiffen_below ? m->stiffen_below[0] : STIFFEN_BELOW * m->length[0];
+    const double stiffer = abut_rule_kappa(p->kappa, m->kappa_max[0], below, gap_before, gap_after);
+    p->changes += stiffer > p->kappa;
+    p->kappa = stiffer;
 }
 
 /* Stiffens the stretch limits, inside their bounds, when a shell has stayed close to one for two iterations (Li 2020, 5.4.1). */
