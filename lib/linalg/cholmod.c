@@ -10,6 +10,7 @@ typedef struct backend {
     cholmod_common com;
     int32_t n;              /* block rows; -1: no analysis */
     size_t nnz;             /* blocks of the matrix as analysed */
+    int scalar;             /* one number of each block is a matrix for x, y and z alike */
     cholmod_sparse *A;      /* scalar lower triangle; its pattern is the analysed one */
     cholmod_factor *L;
     int factored;
@@ -31,10 +32,10 @@ static abut_status library_failed(const cholmod_common *com, const char *what, a
 
 /* ---- ordering ---- */
 
-/* The graph of blocks as a matrix without values, lower triangle. */
-static cholmod_sparse *block_graph(const abut_bsr *A, cholmod_common *com)
+/* A matrix of one entry for each block, lower triangle, without values. */
+static cholmod_sparse *block_pattern(const abut_bsr *A, int kind, cholmod_common *com)
 {
-    cholmod_sparse *G = cholmod_allocate_sparse((size_t)A->n, (size_t)A->n, A->nnz, 1, 1, -1, CHOLMOD_PATTERN, com);
+    cholmod_sparse *G = cholmod_allocate_sparse((size_t)A->n, (size_t)A->n, A->nnz, 1, 1, -1, kind, com);
     if (!G) return NULL;
     int *p = G->p, *i = G->i;
     for (int32_t c = 0; c <= A->n; c++) p[c] = (int)A->ptr[c];
@@ -47,7 +48,7 @@ abut_status abut_cholmod_order(const abut_bsr *A, int32_t *perm, abut_err *err)
     cholmod_common com;
     cholmod_start(&com);
     com.print = 0;
-    cholmod_sparse *G = block_graph(A, &com);
+    cholmod_sparse *G = block_pattern(A, CHOLMOD_PATTERN, &com);
     const int done = G && cholmod_amd(G, NULL, 0, perm, &com);
     const abut_status rc = done || !A->n ? ABUT_OK : library_failed(&com, "the ordering", err);
     cholmod_free_sparse(&G, &com);
@@ -56,6 +57,12 @@ abut_status abut_cholmod_order(const abut_bsr *A, int32_t *perm, abut_err *err)
 }
 
 /* ---- the matrix ---- */
+
+/* The first entries of the blocks. */
+static void first_entries(const abut_bsr *A, double *to)
+{
+    for (size_t b = 0; b < A->nnz; b++) to[b] = A->val[9 * b];
+}
 
 /* Scalar columns of block column c: block rows from the diagonal on, of the diagonal block the lower triangle. */
 static cholmod_sparse *scalar_pattern(const abut_bsr *A, cholmod_common *com)
@@ -113,20 +120,22 @@ static void forget(backend *s)
 }
 
 /* The order of scalar rows from that of blocks. */
-static int *scalar_order(const int32_t *order, int32_t n)
+static int *scalar_order(const int32_t *order, int32_t n, int rows)
 {
-    int *perm = malloc((3 * (size_t)n + 1) * sizeof *perm);
+    int *perm = malloc(((size_t)rows * (size_t)n + 1) * sizeof *perm);
     for (int32_t k = 0; perm && k < n; k++)
-        for (int d = 0; d < 3; d++) perm[3 * k + d] = 3 * order[k] + d;
+        for (int d = 0; d < rows; d++) perm[rows * k + d] = rows * order[k] + d;
     return perm;
 }
 
 static abut_status analyse(backend *s, const abut_bsr *A, const int32_t *order, abut_err *err)
 {
+    const int rows = s->scalar ? 1 : 3;
     if (9 * A->nnz > INT_MAX) return abut_fail(err, ABUT_E_ARG, "CHOLMOD: %zu blocks, at most %d", A->nnz, INT_MAX / 9);
-    s->A = scalar_pattern(A, &s->com);
-    s->b = s->A ? cholmod_allocate_dense(3 * (size_t)A->n, 1, 3 * (size_t)A->n, CHOLMOD_REAL, &s->com) : NULL;
-    int *perm = order ? scalar_order(order, A->n) : NULL;
+    s->A = s->scalar ? block_pattern(A, CHOLMOD_REAL, &s->com) : scalar_pattern(A, &s->com);
+    const size_t n = (size_t)rows * (size_t)A->n;
+    s->b = s->A ? cholmod_allocate_dense(n, s->scalar ? 3 : 1, n, CHOLMOD_REAL, &s->com) : NULL;
+    int *perm = order ? scalar_order(order, A->n, rows) : NULL;
     if (!s->A || !s->b || (order && !perm)) return free(perm), no_memory(err);
     s->com.method[0].ordering = order ? CHOLMOD_GIVEN : CHOLMOD_AMD;
     s->L = cholmod_analyze_p(s->A, perm, NULL, 0, &s->com);
@@ -142,6 +151,7 @@ static abut_status cholmod_analyse_pattern(void *self, const abut_operator *A, c
 {
     backend *s = self;
     forget(s);
+    s->scalar = A->scalar;
     const abut_status rc = analyse(s, A->matrix, order, err);
     if (rc) forget(s);
     else s->n = A->matrix->n, s->nnz = A->matrix->nnz;
@@ -174,13 +184,14 @@ static abut_status cholmod_factor_values(void *self, const abut_operator *A, abu
         return abut_fail(err, ABUT_E_ARG, "CHOLMOD: %d rows and %zu blocks, analysed for %d and %zu", A->matrix->n,
                          A->matrix->nnz, s->n, s->nnz);
     if (!s->n) return s->factored = 1, ABUT_OK;
-    scalar_values(A->matrix, s->A->x);
+    if (s->scalar) first_entries(A->matrix, s->A->x);
+    else scalar_values(A->matrix, s->A->x);
     const int done = factorise_serial(s);
     if (done && s->com.status == CHOLMOD_OK && s->L->minor == s->L->n) return s->factored = 1, ABUT_OK;
     if (s->com.status != CHOLMOD_NOT_POSDEF && s->L->minor == s->L->n) return library_failed(&s->com, "the factorisation", err);
     const int *perm = s->L->Perm;
     const int pivot = perm[s->L->minor < s->L->n ? s->L->minor : s->L->n - 1];
-    s->bad_row = pivot / 3;
+    s->bad_row = s->scalar ? pivot : pivot / 3;
     return abut_fail(err, ABUT_E_NUMERIC, "pivot %d is not positive", pivot);
 }
 
@@ -202,11 +213,16 @@ static abut_status cholmod_apply(void *self, const double *b, double *x, abut_er
 {
     backend *s = self;
     if (!s->factored) return abut_fail(err, ABUT_E_ARG, "CHOLMOD: a solution without a factor");
-    const size_t bytes = 3 * (size_t)s->n * sizeof *x;
     if (!s->n) return ABUT_OK;
-    memcpy(s->b->x, b, bytes);
+    /* x, y and z of a row lie together; where they are three right-hand sides, they are columns of the library */
+    const size_t n = (size_t)s->n, row = s->scalar ? 1 : 3, column = s->scalar ? n : 1;
+    double *to = s->b->x;
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < 3; d++) to[row * i + column * d] = b[3 * i + d];
     if (!solve_serial(s)) return library_failed(&s->com, "the solution", err);
-    memcpy(x, s->x->x, bytes);
+    const double *from = s->x->x;
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < 3; d++) x[3 * i + d] = from[row * i + column * d];
     return ABUT_OK;
 }
 
@@ -239,7 +255,7 @@ static void cholmod_free_backend(void *self)
 
 const abut_linear_solver_ops abut_linear_cholmod = {
     .name = "cholmod", .help = "supernodal Cholesky of SuiteSparse",
-    .can = ABUT_CAN_PRECONDITION,
+    .can = ABUT_CAN_PRECONDITION | ABUT_CAN_SCALAR,
     .make = cholmod_make, .analyse = cholmod_analyse_pattern, .factor = cholmod_factor_values, .solve = cholmod_solve_system,
     .apply = cholmod_apply, .bad_row = cholmod_bad_row, .stats = cholmod_stats, .free = cholmod_free_backend,
 };

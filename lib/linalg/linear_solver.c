@@ -29,6 +29,8 @@ void abut_linear_begin_step(abut_linear_solver *s)
 
 abut_status abut_linear_analyse(abut_linear_solver *s, const abut_operator *A, const int32_t *order, abut_err *err)
 {
+    if (A->scalar && !abut_linear_can(s, ABUT_CAN_SCALAR))
+        return abut_fail(err, ABUT_E_ARG, "linear solver %s: takes no scalar matrices", s->ops->name);
     const abut_status rc = s->ops->analyse(s->self, A, order, err);
     s->n = rc ? -1 : A->matrix->n;
     return rc;

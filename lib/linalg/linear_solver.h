@@ -13,6 +13,7 @@
 typedef struct abut_operator {
     const abut_bsr *matrix;
     const double *where;    /* [3 n] m: the rows in space, for coarse spaces; NULL: not known */
+    int scalar;             /* 1: each block is its first entry times the identity: one matrix for x, y and z alike */
 } abut_operator;
 
 /* When x is close enough, for iterations: |r|_2 <= far |b|_2, and where then no |x_i| is beyond `near`, |r|_2 <= close |b|_2. */
@@ -42,12 +43,13 @@ typedef enum abut_precision { ABUT_DOUBLE, ABUT_SINGLE } abut_precision;
 enum {
     ABUT_CAN_SINGLE = 1,        /* factors in single precision */
     ABUT_CAN_PRECONDITION = 2,  /* `apply` is there */
-    ABUT_IS_ITERATIVE = 4       /* solve reads the matrix and the goal */
+    ABUT_IS_ITERATIVE = 4,      /* solve reads the matrix and the goal */
+    ABUT_CAN_SCALAR = 8         /* operators that are scalar */
 };
 
 typedef struct abut_linear_solver_ops {
     const char *name, *help;    /* of step --linear-solver */
-    unsigned can;               /* ABUT_CAN_*, ABUT_IS_ITERATIVE */
+    unsigned can;               /* ABUT_CAN_*, ABUT_IS_* */
     /** *self: no analysis.  threads >= 1: no bit depends on it.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
     abut_status (*make)(void **self, int threads, abut_err *err);
     /** The rows of the first matrix from here on may be cut into parts that last until the next call; NULL: nothing lasts. */

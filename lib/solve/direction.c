@@ -22,8 +22,12 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     d->thin_H = calloc(p->thin.n * ABUT_PACKED + 1, sizeof(double));     /* unused corners stay 0 */
     d->thin_row = malloc((4 * p->thin.n + 1) * sizeof(int32_t));
     d->perm = malloc(nv * sizeof(int32_t));
-    d->tets.node_row = malloc(nv * sizeof(int32_t));
-    d->tets.perm = malloc(nv * sizeof(int32_t));
+    int have_orders = 1;
+    for (int k = 0; k < 2; k++) {
+        d->tets[k].node_row = malloc(nv * sizeof(int32_t));
+        d->tets[k].perm = malloc(nv * sizeof(int32_t));
+        have_orders &= d->tets[k].node_row && d->tets[k].perm;
+    }
     d->planned = malloc(nv * sizeof(int32_t));
     d->diag = malloc(nv * sizeof(double));
     d->rhs = malloc(3 * nv * sizeof(double));
@@ -37,7 +41,7 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     d->spring_row = malloc((4 * n_spring + 1) * sizeof(int32_t));
     d->spring_H = malloc((n_spring * ABUT_PACKED + 1) * sizeof(double));
     if (d->spring_node && d->spring_row && d->spring_H && d->tie_node && d->tie_row && d->tie_H && d->thin_H && d->thin_row &&
-        d->tet_row && d->perm && d->tets.node_row && d->tets.perm && d->planned && d->diag && d->rhs && d->sol &&
+        d->tet_row && d->perm && have_orders && d->planned && d->diag && d->rhs && d->sol &&
         (d->where || !positions))
         return ABUT_OK;
     abut_direction_clear(d);
@@ -81,8 +85,7 @@ void abut_direction_clear(abut_direction *d)
     free(d->spring_row);
     free(d->spring_H);
     free(d->perm);
-    free(d->tets.node_row);
-    free(d->tets.perm);
+    for (int k = 0; k < 2; k++) free(d->tets[k].node_row), free(d->tets[k].perm);
     free(d->planned);
     free(d->diag);
     free(d->rhs);
@@ -128,7 +131,8 @@ int abut_direction_has_factor(const abut_direction *d)
 abut_status abut_direction_by_factor(abut_direction *d, const abut_problem *p, const double *g, double *dir, abut_err *err)
 {
     set_rhs(d, p, g);
-    const abut_status rc = abut_linear_solve(&d->linear, &(abut_operator){ &d->A, d->where }, d->rhs, NULL, d->sol, err);
+    const abut_operator A = { .matrix = &d->A };
+    const abut_status rc = abut_linear_solve(&d->linear, &A, d->rhs, NULL, d->sol, err);
     if (rc) return rc;
     get_solution(d, p, dir);
     return ABUT_OK;

@@ -42,12 +42,13 @@ typedef struct abut_direction {
     int exact;              /* the last direction was Newton's, with the second derivative of every friction contact */
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
-    struct abut_tet_order { /* the same without contacts, but with attachments: of the model and what is held; outlives a step */
+    struct abut_tet_order { /* the same without contacts, but with attachments: of the model and what is held; outlives a step.
+                             * [1]: with the nodes that an augmented Lagrangian moves */
         int32_t *node_row;  /* [nv] the numbering that it is for */
         int32_t *perm;      /* [n] */
         int32_t n;
         double cost;        /* of its factor: abut_factor_cost */
-    } tets;
+    } tets[2];
     double ordered_cost;    /* of the factor of what perm was made for */
     double overspent;       /* what factors since then have cost on top of that each */
     int by_degree;          /* A is ordered anew by minimum degree: nothing has shown yet that this is no good */

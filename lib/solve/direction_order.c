@@ -1,7 +1,6 @@
 #include "solve/direction_parts.h"
 
 #include "base/par.h"
-#include "part/extend.h"
 #include "part/graph.h"
 
 #include <math.h>
@@ -69,9 +68,9 @@ static abut_status order_anew(abut_direction *d, abut_err *err)
 }
 
 /* The ordering of the elements alone, made when the numbering is a new one. */
-static abut_status order_tets(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
+static abut_status order_tets(abut_direction *d, struct abut_tet_order *o, const abut_problem *p, const abut_elems *sets,
+                              abut_err *err)
 {
-    struct abut_tet_order *o = &d->tets;
     const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row;
     if (o->n == p->nrow && !memcmp(o->node_row, p->row, bytes)) return ABUT_OK;
     o->n = 0;
@@ -86,79 +85,24 @@ static abut_status order_tets(abut_direction *d, const abut_problem *p, const ab
 }
 
 /* Analysis of A in the order of the elements, unless that is the one at hand. */
-static abut_status analyse_as_tets(abut_direction *d, abut_err *err)
+static abut_status analyse_as_tets(abut_direction *d, const struct abut_tet_order *o, abut_err *err)
 {
-    const size_t bytes = (size_t)d->tets.n * sizeof *d->perm;
-    if (d->analysed && !memcmp(d->perm, d->tets.perm, bytes)) return ABUT_OK;
-    memcpy(d->perm, d->tets.perm, bytes);
+    const size_t bytes = (size_t)o->n * sizeof *d->perm;
+    if (d->analysed && !memcmp(d->perm, o->perm, bytes)) return ABUT_OK;
+    memcpy(d->perm, o->perm, bytes);
     return abut_direction_symbolic(d, err);
 }
 
-/* number[nrow]: the rows of an augmented Lagrangian, which are all nodes, without those held, as they are numbered after it;
- * node_row[nv] the same by nodes.  Returns how many there are. */
-static int32_t number_free(const abut_problem *p, int32_t *number, int32_t *node_row)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < p->model->nv; i++) node_row[i] = -1;
-    for (int32_t k = 0; k < p->nrow; k++) {
-        const int32_t i = p->arranged->node[k];
-        number[k] = p->held[i] ? -1 : n++;
-        node_row[i] = number[k];
-    }
-    return n;
-}
-
-/* The ordering of the elements for when the augmented Lagrangian is off again, from d->A, which has their pattern with all
- * nodes: what order_tets would make then. */
-static abut_status order_tets_before(abut_direction *d, const abut_problem *p, const int32_t *number, const int32_t *node_row,
-                                     int32_t n, abut_err *err)
-{
-    struct abut_tet_order *o = &d->tets;
-    const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row;
-    abut_bsr part = { 0 };
-    if (o->n == n && !memcmp(o->node_row, node_row, bytes)) return ABUT_OK;
-    o->n = 0;
-    abut_status rc = abut_part_pattern(&d->A, number, &part, err);
-    if (!rc) rc = abut_graph_order(&part, o->perm, err);
-    if (!rc) rc = analyse_pattern(d, &part, o->perm, err);
-    abut_bsr_clear(&part);
-    if (rc) return rc;
-    o->cost = abut_factor_cost(&d->linear);
-    o->n = n;
-    memcpy(o->node_row, node_row, bytes);
-    return ABUT_OK;
-}
-
-/* d->perm for an augmented Lagrangian, which is short-lived: from the order that serves after it.  *known: 0 where that is none,
- * for things that are held as a whole. */
-static abut_status order_with_held(abut_direction *d, const abut_problem *p, const abut_elems *sets, int *known, abut_err *err)
-{
-    const size_t nv = (size_t)p->model->nv;
-    int32_t *number = malloc((nv + 1) * sizeof *number), *node_row = malloc((nv + 1) * sizeof *node_row);
-    abut_status rc = number && node_row ? pattern(d, p, sets, SETS_THAT_STAY, err)
-                                        : abut_fail(err, ABUT_E_NOMEM, "ordering: %d nodes", p->model->nv);
-    if (!rc) {
-        const int32_t n = number_free(p, number, node_row);
-        rc = order_tets_before(d, p, number, node_row, n, err);
-    }
-    if (!rc) rc = abut_part_extend(&d->A, number, d->tets.perm, d->perm, known, err);
-    d->analysed = 0;
-    free(number);
-    free(node_row);
-    return rc;
-}
-
-/* First pattern, ordering and analysis of a step by Cholesky. */
+/* First pattern, ordering and analysis of a step by a factor. */
 static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
-    int known = 1;
+    struct abut_tet_order *o = &d->tets[p->al.on];
     d->by_degree = 1;
     d->overspent = 0;
-    abut_status rc = p->al.on ? order_with_held(d, p, sets, &known, err) : order_tets(d, p, sets, err);
+    abut_status rc = order_tets(d, o, p, sets, err);
     if (!rc) rc = pattern(d, p, sets, SETS, err);
-    if (rc || !known) return rc ? rc : order_anew(d, err);
-    rc = p->al.on ? abut_direction_symbolic(d, err) : analyse_as_tets(d, err);
-    if (!rc) d->ordered_cost = d->tets.cost;
+    if (!rc) rc = analyse_as_tets(d, o, err);
+    if (!rc) d->ordered_cost = o->cost;
     return rc;
 }
 
@@ -193,7 +137,7 @@ static abut_status analyse_iterations(abut_direction *d, const abut_problem *p, 
 {
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0) memcpy(d->where + 3 * (size_t)p->row[i], x + 3 * (size_t)i, 3 * sizeof *x);
-    return abut_linear_analyse(&d->linear, &(abut_operator){ &d->A, d->where }, NULL, err);
+    return abut_linear_analyse(&d->linear, &(abut_operator){ .matrix = &d->A, .where = d->where }, NULL, err);
 }
 
 abut_status abut_direction_analyse(abut_direction *d, const abut_problem *p, const double *x, const abut_elems *sets,

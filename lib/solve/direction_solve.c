@@ -8,7 +8,7 @@
 /* The Newton matrix, and where its rows are. */
 static abut_operator newton_matrix(const abut_direction *d)
 {
-    return (abut_operator){ &d->A, d->where };
+    return (abut_operator){ .matrix = &d->A, .where = d->where };
 }
 
 /* Newton's equation is solved by iterations. */

@@ -234,8 +234,8 @@ TEST(an_ordering_is_made_when_the_factors_in_that_of_the_elements_have_cost_as_m
     abut_direction *d = &w.st.solver.dir;
     double *p = malloc(6 * (size_t)w.model.nv * sizeof *p), *q = p + 3 * w.model.nv, big = 0, off = 0;
     CHECK(newton(&w, p));
-    const double cost = abut_factor_cost(&d->linear), more = cost - d->tets.cost;
-    CHECK(more > 0 && d->by_degree && d->ordered_cost == d->tets.cost);
+    const double cost = abut_factor_cost(&d->linear), more = cost - d->tets[0].cost;
+    CHECK(more > 0 && d->by_degree && d->ordered_cost == d->tets[0].cost);
     CHECK(d->overspent == more);
     d->by_degree = 0;
     d->overspent = 4e4 * (double)d->A.nnz - 1.5 * more;

@@ -38,7 +38,7 @@ static void equation_free(equation *q)
 
 static abut_operator operator_of(const equation *q)
 {
-    return (abut_operator){ &q->A, q->where };
+    return (abut_operator){ .matrix = &q->A, .where = q->where };
 }
 
 /* |A x - b| / |b| */
@@ -208,6 +208,42 @@ TEST(an_old_factor_of_a_direct_solver_preconditions_and_names_are_found)
     equation_free(&q);
 }
 
+/* blocks s I of a scalar matrix S: the solutions are those of the matrix of blocks */
+TEST(scalar_matrices_solve_for_x_y_and_z_alike)
+{
+    equation q = equation_make(6, 5, 4, 79);
+    int32_t *order = malloc((size_t)q.A.n * sizeof *order);
+    for (int32_t i = 0; i < q.A.n; i++) order[i] = (i + 7) % q.A.n;
+    for (size_t b = 0; b < q.A.nnz; b++) {      /* the trace of each block, as a Laplacian has it, made dominant */
+        double *v = q.A.val + 9 * b;
+        const double t = v[0] + v[4] + v[8];
+        for (int d = 0; d < 9; d++) v[d] = d % 4 ? 0 : t;
+    }
+    for (int32_t i = 0; i < q.A.n; i++)
+        for (int d = 0; d < 9; d += 4) q.A.val[9 * q.A.ptr[i] + (size_t)d] += 100;
+    for (int k = 0; abut_linear_solvers[k]; k++)
+        for (int ordered = 0; ordered < 2; ordered++) {
+            const abut_operator L = { .matrix = &q.A, .scalar = 1 };
+            abut_linear_solver s;
+            abut_err err = { 0 };
+            CHECK(!abut_linear_solver_init(&s, abut_linear_solvers[k], 1, NULL));
+            if (abut_linear_can(&s, ABUT_CAN_SCALAR)) {
+                CHECK(!abut_linear_analyse(&s, &L, ordered ? order : NULL, NULL));
+                CHECK(!abut_linear_factor(&s, &L, ABUT_DOUBLE, NULL));
+                CHECK(!abut_linear_solve(&s, &L, q.b, NULL, q.x, NULL) && residual(&q, q.x, q.b) < 1e-12);
+                const double v = q.A.val[9 * q.A.ptr[11]];
+                q.A.val[9 * q.A.ptr[11]] = -1;
+                CHECK(abut_linear_factor(&s, &L, ABUT_DOUBLE, &err) == ABUT_E_NUMERIC && abut_linear_bad_row(&s) == 11);
+                q.A.val[9 * q.A.ptr[11]] = v;
+            } else {
+                CHECK(abut_linear_analyse(&s, &L, NULL, &err) == ABUT_E_ARG && strstr(err.msg, "scalar"));
+            }
+            abut_linear_solver_clear(&s);
+        }
+    free(order);
+    equation_free(&q);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -217,5 +253,6 @@ int main(int argc, char **argv)
     RUN(direct_solvers_name_the_row_of_a_pivot_that_is_not_positive);
     RUN(compliances_of_all_solvers_agree_and_columns_may_come_in_rounds);
     RUN(an_old_factor_of_a_direct_solver_preconditions_and_names_are_found);
+    RUN(scalar_matrices_solve_for_x_y_and_z_alike);
     return check_done();
 }
