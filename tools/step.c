@@ -144,7 +144,8 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
         abut_report_clear(&rep);
     }
     if (r->unbalanced && !o->by_norm)
-        abut_cli_say(cli, "rounding kept the forces of %d of %d steps from balancing: up to %.3g of the largest on a body is left "
+        abut_cli_say(cli, "rounding kept the forces of %d of %d steps from balancing: up to %.3g of the largest on a body is "
+                     "left "
                      "(want %.3g)", r->unbalanced, r->steps, r->worst_balance, r->s.model.force_tolerance[0]);
     else if (r->steps && (o->with & ABUT_WITH_FORCES))
         abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", r->worst_balance);
@@ -309,7 +310,8 @@ int main(int argc, char **argv)
 {
     keep_memory();
     options o = { .steps = 1, .every = 1, .from = NOT_GIVEN, .blas_threads = NOT_GIVEN, .max_newton = 10000, .solver = "newton",
-                  .stop = "newton", .tolerance = NAN, .force_tolerance = NAN, .history = NOT_GIVEN, .levels = 2, .until = INFINITY };
+                  .stop = "newton", .tolerance = NAN, .force_tolerance = NAN, .history = NOT_GIVEN, .levels = 2,
+                  .until = INFINITY };
     const abut_opt opts[] = {
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
         { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },

@@ -54,7 +54,8 @@ TEST(no_resultant_lacks_more_than_the_report_says)
         }
         const double left = w.rep.force_residual * w.rep.force_largest;
         const double net = sqrt(lack[0] * lack[0] + lack[1] * lack[1] + lack[2] * lack[2]);
-        printf("# tolerance %g m/s: %.4g N lacking, %.4g N left, push %.4g N, weight %.4g N\n", tolerance, net, left, push, weight);
+        printf("# tolerance %g m/s: %.4g N lacking, %.4g N left, push %.4g N, weight %.4g N\n", tolerance, net, left, push,
+               weight);
         CHECK(net <= left * (1 + 1e-9) + 1e-9 * push && left < 60 * net + 1e-6 * push);
         CHECK(w.rep.force_largest >= push && w.rep.force_largest >= weight);
         CHECK(get(&w, "step/force-residual")[0] == w.rep.force_residual);
