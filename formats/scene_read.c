@@ -283,7 +283,8 @@ static abut_status read_place(scene_reader *r, abut_err *err)
 static abut_status read_top(scene_reader *r, abut_err *err)
 {
     static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate",
-                                        "fit", "lift", "materials", "objects", "selections", "motion", "attachments", "seams", "wind", NULL };
+                                        "fit", "lift", "materials", "objects", "selections", "motion",
+                                        "attachments", "seams", "wind", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
