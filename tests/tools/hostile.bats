@@ -4,7 +4,6 @@ load helpers
 load hostile
 
 setup_file() {
-    case $BIN in */build/*/bin) AIDS=${BIN%/bin}/tests ;; *) AIDS=${BIN%/bin}/build/gcc/tests ;; esac
     export AIDS BIN
     cd "$BATS_FILE_TMPDIR"
     hostile_base
