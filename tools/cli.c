@@ -45,9 +45,21 @@ static void complain(abut_cli *cli, const abut_err *err)
     if (err->code == ABUT_E_ARG) fprintf(stderr, "%s: '%s --help' lists the options\n", cli->tool, cli->tool);
 }
 
+/* The program's name until it ends by itself. */
+static const char *running;
+
+/* A library that finds no memory or no thread may end the program with a code that means something else here. */
+static void ended_by_library(void)
+{
+    if (!running) return;
+    dprintf(2, "%s: a library ended the program; its reason, if it gave one, is above\n", running);
+    _exit(EXIT_SYSTEM);
+}
+
 static _Noreturn void stop(abut_cli *cli, const abut_err *err)
 {
     complain(cli, err);
+    running = NULL;
     exit(exit_code(err->code));
 }
 
@@ -99,7 +111,7 @@ static abut_status open_in(abut_cli *cli, abut_err *err)
     }
     struct stat st;
     cli->in = fopen(path, "rb");
-    if (!cli->in) return abut_fail(err, ABUT_E_FORMAT, "%s: %s", path, strerror(errno));
+    if (!cli->in) return abut_fail(err, abut_open_status(errno), "%s: %s", path, strerror(errno));
     if (!fstat(fileno(cli->in), &st) && S_ISDIR(st.st_mode))
         return abut_fail(err, ABUT_E_FORMAT, "%s: is a directory", path);
     return ABUT_OK;
@@ -274,6 +286,7 @@ static _Noreturn void finish_text(abut_cli *cli)
         write_error("output", errno, &err);
         stop(cli, &err);
     }
+    running = NULL;
     exit(0);
 }
 
@@ -284,6 +297,8 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     *cli = (abut_cli){ .tool = slash ? slash + 1 : argc > 0 ? argv[0] : "abut", .summary = summary,
                        .args_help = args_help };
     set_spin_count();
+    running = cli->tool;
+    atexit(ended_by_library);
     keep_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);   /* a reader that went away is an error of a write, with a message */
     signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
@@ -377,5 +392,6 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
     cli->in = NULL;
     cli->part_path = cli->final_path = NULL;
     cli->args = NULL;
+    running = NULL;
     return last.code ? exit_code(last.code) : answer_is_no ? EXIT_NO : 0;
 }

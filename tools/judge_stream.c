@@ -1,3 +1,4 @@
+#include "model/contact_check.h"
 #include "tools/cli_stream.h"
 #include "tools/judge_modes.h"
 
@@ -19,7 +20,9 @@ static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
     abut_judge_shape_clear(&j->shape);
     free(j->x);
     j->x = NULL;
-    const abut_status rc = abut_judge_shape_model(&j->shape, &s->model, err);
+    abut_status rc = abut_contact_check(&s->model, 0, err);
+    if (rc) return abut_wrap(err, "%s: MODEL", s->cli->in_name), rc;
+    rc = abut_judge_shape_model(&j->shape, &s->model, err);
     j->v->contact_off |= !rc && !j->shape.vert.n;
     j->v->bodies_pass |= !rc && j->shape.bodies_pass;
     return rc;

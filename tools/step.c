@@ -43,9 +43,9 @@ typedef struct run {
     int unbalanced;             /* steps whose forces rounding kept from balancing */
 } run;
 
-static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int done, double t0)
+static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int64_t done, double t0)
 {
-    const double left = done ? (abut_time_wall() - t0) / done * (double)(goal - rep->step) : 0;
+    const double left = done ? (abut_time_wall() - t0) / (double)done * (double)(goal - rep->step) : 0;
     char gap[32] = "-";
     if (rep->min_gap >= 0) snprintf(gap, sizeof gap, "%.2g m", rep->min_gap);
     abut_cli_progress(cli, "frame %lld/%lld  t %.4g s  newton %d  contacts %d  gap %s  left %.0f s", (long long)rep->step,
@@ -122,14 +122,29 @@ static void count_lags(run *r, const abut_report *rep)
     r->worst_lag = fmax(r->worst_lag, rep->lag_residual);
 }
 
+/* How many steps to make: *n, 0 or less when the time of --until has passed. */
+static abut_status count_steps(const run *r, const options *o, int64_t *n, abut_err *err)
+{
+    const abut_frame_head *now = &r->now.head;
+    const double left = ceil((o->until - now->time) / r->s.model.h[0] - 1e-9);
+    *n = o->one_pass ? 1 : o->steps;
+    if (isfinite(o->until) && left > (double)(ABUT_STEP_MOST - now->step))
+        return abut_fail(err, ABUT_E_ARG, "--until %g s is %.3g steps of %g s from step %lld at %g s: expected a time before "
+                         "step 2^53", o->until, left, r->s.model.h[0], (long long)now->step, now->time);
+    if (isfinite(o->until)) *n = left > 0 ? (int64_t)left : 0;
+    if (*n <= ABUT_STEP_MOST - now->step) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "%s: no %lld steps can follow step %lld: the largest number is 2^53", r->s.cli->in_name,
+                     (long long)*n, (long long)now->step);
+}
+
 static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    const double h = r->s.model.h[0], t0 = abut_time_wall();
-    int64_t n = o->one_pass ? 1 : o->steps;
-    if (isfinite(o->until)) n = (int64_t)ceil((o->until - r->now.head.time) / h - 1e-9);
+    const double t0 = abut_time_wall();
+    int64_t n;
+    abut_status rc = count_steps(r, o, &n, err);
+    if (rc) return rc;
     const int64_t goal = r->now.head.step + n;
-    abut_status rc = ABUT_OK;
-    for (int k = 1; k <= n && !rc; k++) {
+    for (int64_t k = 1; k <= n && !rc; k++) {
         abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1,
                             .max_stretch_shell = -1 };
         const int write = o->one_pass || (r->now.head.step + 1) % o->every == 0 || k == n;
@@ -217,13 +232,14 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     so.parts = o->parts;
     so.one_level = o->levels == 1;
     if (!o->parts) rc = abut_partition_view(&r->s.model_set, r->s.model.nt, &so.cut, err);
-    if (rc) return rc;
+    if (rc) return abut_wrap(err, "%s: MODEL", cli->in_name), rc;
     so.threads = o->blas_threads;
     so.method = o->method;
     so.linear = o->linear_ops;
     so.max_newton = o->max_newton;
     so.names = &r->s.model_set;
     rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
+    if (rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) abut_wrap(err, "%s: MODEL", cli->in_name);
     if (!rc) rc = simulate(r, o, cli, err);
     return rc ? rc : abut_stream_close(&r->s, err);
 }

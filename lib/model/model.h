@@ -8,6 +8,9 @@
 
 #include "base/array.h"
 
+/* Largest coordinate, velocity or acceleration of a stream. */
+#define ABUT_FARTHEST 1e50
+
 /* What a node is.  Only FREE and HANDLE nodes carry mass in the objective. */
 enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves it */, ABUT_NODE_OBSTACLE = 2 };
 
@@ -52,7 +55,8 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
  *   width  numbers per row, or a count; 0: a plain vector
  *   rule   NEED: must be there; OPT: absent means zero rows (pointer NULL), and then its count is 0;
- *          MAY: absent (pointer NULL) whatever its count is.
+ *          MAY: absent (pointer NULL) whatever its count is;
+ *          SIDE: MAY, of one program for itself: others export it as an array that they do not know.
  * model_check.c holds the range of every number. */
 #define ABUT_MODEL_FIELDS(F) \
     F(X,             "node/X",             double,  F64, nv, 3, "m",      NEED) /* rest positions                         */ \
@@ -161,6 +165,10 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
     F(way,        "step/way",         double,  F64, nw, 3, "m",    OPT)  /* nv rows a waypoint: from the frame before through them to x, every straight line is free; absent: one line */ \
+    F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
+    F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
+    F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \
+    F(multiplier, "step/multiplier",  double,  F64, nv, 3, "kg^(1/2) m", SIDE) \
     ABUT_FRAME_FORCES(F) ABUT_FRAME_ENERGIES(F)
 
 /* What `step --with forces` and `step --with energies` add (solve/record.h). */
@@ -238,7 +246,7 @@ void abut_model_forget(abut_model *m);
 void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 
-/** 1 when one of the tables has an array of that name. */
+/** 1 when one of the tables has an array of that name that is not SIDE. */
 int abut_array_known(const char *name);
 
 /** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY). */

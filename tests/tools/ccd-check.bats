@@ -4,7 +4,7 @@
 load helpers
 
 setup() {
-    case $BIN in */build/*/bin) aids=${BIN%/bin}/tests ;; *) aids=${BIN%/bin}/build/gcc/tests ;; esac
+    aids=$AIDS
     data=$DATA
     cd "$BATS_TEST_TMPDIR"
 }
