@@ -37,6 +37,7 @@ typedef struct run {
     abut_local_global local;
     FILE *report;
     char history[320];      /* this stage, in the stream */
+    int more_frames;            /* written beyond --every, for the path to them */
     int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
     double worst_lag;           /* m/s: their largest lag residual */
     double worst_balance;       /* the largest force residual of a step */
@@ -147,8 +148,10 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     for (int64_t k = 1; k <= n && !rc; k++) {
         abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1,
                             .max_stretch_shell = -1 };
-        const int write = o->one_pass || (r->now.head.step + 1) % o->every == 0 || k == n;
+        const int due = o->one_pass || (r->now.head.step + 1) % o->every == 0 || k == n;
+        const int write = due || abut_path_is_full(&r->stepper.solver.path);
         r->stepper.skips_frame = !write;
+        r->more_frames += write && !due;
         rc = advance_one(r, o, &rep, err);
         if (rc == ABUT_E_NUMERIC) dump_stuck(r, o, &rep, cli, err);
         rc = write_report(r, &rep, rc, err);
@@ -160,10 +163,12 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     }
     if (r->unbalanced && !o->by_norm)
         abut_cli_say(cli, "rounding kept the forces of %d of %d steps from balancing: up to %.3g of the largest on a body is "
-                     "left "
-                     "(want %.3g)", r->unbalanced, r->steps, r->worst_balance, r->s.model.force_tolerance[0]);
+                     "left (want %.3g)", r->unbalanced, r->steps, r->worst_balance, r->s.model.force_tolerance[0]);
     else if (r->steps && (o->with & ABUT_WITH_FORCES))
         abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", r->worst_balance);
+    if (r->more_frames)
+        abut_cli_say(cli, "%d frames more than --every asks for: the path to the next one had too many waypoints",
+                     r->more_frames);
     if (r->unsettled)
         abut_cli_say(cli, "friction had not converged in %d of %d steps after %d passes: lag residual up to %.3g m/s (want %.3g)",
                      r->unsettled, r->steps, r->s.model.lags[0], r->worst_lag, r->s.model.tolerance[0]);
@@ -332,7 +337,9 @@ int main(int argc, char **argv)
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
         { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },
         { 0, "from", ABUT_OPT_INT, &o.from, "STEP", "start again from this frame; later ones are dropped" },
-        { 0, "every", ABUT_OPT_INT, &o.every, "N", "write every N-th frame, and the last" },
+        { 0, "every", ABUT_OPT_INT, &o.every, "N",
+          "write every N-th frame, and the last; one in between where the path to the next has more than 32 waypoints and "
+          "they take more than 64 MB" },
         { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
         { 0, "solver", ABUT_OPT_TEXT, &o.solver, "NAME",
           "newton (default: sparse Cholesky); newton-cg: conjugate gradients with a "

@@ -163,6 +163,19 @@ abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, con
     return rc;
 }
 
+abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
+                                const uint8_t *fixed, size_t most, abut_candidate_search *kept, abut_candidates *out,
+                                int *too_many, abut_err *err)
+{
+    abut_pair_budget budget = { .most = most };
+    abut_motion m = motion(cm, y0, y1, reach, fixed);
+    m.budget = &budget;
+    const abut_status rc = find(cm, &m, kept, out, err);
+    *too_many = budget.n > most;
+    if (rc || *too_many) lists_empty(out);
+    return rc;
+}
+
 void abut_candidate_search_clear(abut_candidate_search *s)
 {
     abut_approach_clear(&s->way);

@@ -113,7 +113,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, &s->solver.near, err)
+    rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
     if (!rc && !s->start_checked) {
         abut_collmesh_gather(&p->cm, s->solver.x, s->solver.y);
@@ -258,7 +258,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
 static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
-    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, &s->solver.near, err);
+    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
