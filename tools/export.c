@@ -50,10 +50,12 @@ static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shot
     abut_status rc;
     for (int n = 0; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
         abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
-        if (o->summary) abut_summary_frame(&summary, cli->out, s);
-        if ((rc = abut_results_frame(results, s, err))) return rc;
+        if (o->summary) rc = abut_summary_frame(&summary, cli->out, s, err);
+        if (!rc) rc = abut_results_frame(results, s, err);
+        if (rc) break;
     }
     if (!rc && o->summary) abut_summary_end(&summary, cli->out);
+    abut_summary_clear(&summary);
     return rc;
 }
 

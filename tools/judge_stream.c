@@ -88,13 +88,16 @@ static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
     const int first = !j->x;
     if (first && !(j->x = malloc(bytes + 1)))
         return abut_fail(err, ABUT_E_NOMEM, "positions of %d nodes", s->model.nv);
-    abut_status rc = first || j->v->way == ABUT_WAY_NONE ? judge_alone(j, s, here, err) : judge_way(j, s, here, err);
-    if (!rc && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, err);
+    const int alone = !j->v->motion_only;
+    abut_status rc = ABUT_OK;
+    if (!first && j->v->way != ABUT_WAY_NONE) rc = judge_way(j, s, here, err);
+    else if (alone) rc = judge_alone(j, s, here, err);
+    if (!rc && alone && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, err);
     if (!rc && j->v->want_gap) rc = measure_gap(j, s, here, err);
     if (rc) return abut_wrap(err, "step %lld", (long long)here.step);
     memcpy(j->x, s->frame.x, bytes);
     j->at = here;
-    j->v->frames++;
+    j->v->frames += alone;
     abut_cli_progress(j->v->cli, "step %lld, %zu pairs, %zu collisions", (long long)here.step, j->v->pairs,
                       j->v->collisions);
     return ABUT_OK;
