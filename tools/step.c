@@ -1,6 +1,7 @@
 /* step: advances the state.  Frames already in the stream pass through; new ones follow. */
 #include "base/timer.h"
 #include "formats/step_report.h"
+#include "formats/tree.h"
 #include "solve/stuck.h"
 #include "tools/cli_with.h"
 #include "tools/step_local.h"
@@ -116,6 +117,8 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     const double h = r->s.model.h[0], t0 = abut_time_wall();
     int64_t n = o->one_pass ? 1 : o->steps;
     if (isfinite(o->until)) n = (int64_t)ceil((o->until - r->now.head.time) / h - 1e-9);
+    if (n < 1 && isfinite(o->until))
+        abut_cli_say(cli, "--until %g s: the stream is at %g s already, no step was made", o->until, r->now.head.time);
     const int64_t goal = r->now.head.step + n;
     abut_status rc = ABUT_OK;
     for (int k = 1; k <= n && !rc; k++) {
@@ -207,7 +210,12 @@ static abut_status find_method(const char *name, int *method, abut_err *err)
         if (!strcmp(name, abut_solve_names[*method])) return ABUT_OK;
         strcat(strcat(known, *method ? ", " : ""), abut_solve_names[*method]);
     }
-    return abut_fail(err, ABUT_E_ARG, "--solver %s: know %s, pd, mass-springs and admm-pd", name, known);
+    const char *names[ABUT_SOLVES + ABUT_LGS + 1] = { 0 };
+    memcpy(names, abut_solve_names, ABUT_SOLVES * sizeof *names);
+    memcpy(names + ABUT_SOLVES, abut_lg_names, ABUT_LGS * sizeof *names);
+    const char *near = abut_name_nearest(name, names);
+    return abut_fail(err, ABUT_E_ARG, "--solver %.80s: %s%s%sexpected %s, pd, mass-springs and admm-pd", name,
+                     near ? "did you mean " : "", near ? near : "", near ? "? " : "", known);
 }
 
 static abut_status find_rule(const char *name, int *by_norm, abut_err *err)
