@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -245,12 +246,22 @@ static void settle_part(abut_cli *cli, long long size, abut_err *err)
     }
 }
 
-/* Flushes and closes; a failure goes into err unless it already holds one. */
-static void close_out(abut_cli *cli, abut_err *err)
+/* Whether writing failed because whoever reads standard output has gone. */
+static int reader_is_gone(const abut_cli *cli)
+{
+    if (cli->out_path || !cli->out || !ferror(cli->out)) return 0;
+    struct pollfd p = { .fd = fileno(cli->out), .events = POLLOUT };
+    return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
+}
+
+/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where that is the reader's
+ * doing. */
+static void close_out(abut_cli *cli, int *is_gone, abut_err *err)
 {
     const char *what = cli->out_path ? cli->out_path : "output";
     errno = 0;
     const int bad_before = ferror(cli->out), bad_flush = fflush(cli->out), flush_errno = errno;
+    *is_gone |= !err->code && reader_is_gone(cli);
     struct stat st = { 0 };
     const int sized = !fstat(fileno(cli->out), &st);
     abut_err late = { 0 };
@@ -267,6 +278,13 @@ static void close_out(abut_cli *cli, abut_err *err)
     progress_clear(cli);
     if (cli->part_path) settle_part(cli, sized ? (long long)st.st_size : -1, err);
     else if (err->code && cli->is_stream && S_ISREG(st.st_mode)) abut_unfinished_say(cli, (long long)st.st_size);
+}
+
+/* As a filter that writes into a closed pipe ends: without a word, by SIGPIPE. */
+static void end_as_filter(void)
+{
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
 }
 
 /* ---- begin and end ---- */
@@ -300,7 +318,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     running = cli->tool;
     atexit(ended_by_library);
     keep_standard_descriptors();
-    signal(SIGPIPE, SIG_IGN);   /* a reader that went away is an error of a write, with a message */
+    signal(SIGPIPE, SIG_IGN);   /* a reader that went away is an error of a write, so that everything is cleared; abut_cli_end */
     signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
 
     const int has_out = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_TEXT | ABUT_CLI_OUT_MAY);
@@ -379,10 +397,11 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
 {
     abut_err last = { 0 };
     if (err) last = *err;
-    if (last.code) complain(cli, &last);
+    int is_gone = last.code == ABUT_E_IO && reader_is_gone(cli);
+    if (last.code && !is_gone) complain(cli, &last);
     const abut_status told = last.code;
-    if (cli->out) close_out(cli, &last);
-    if (last.code && !told) complain(cli, &last);
+    if (cli->out) close_out(cli, &is_gone, &last);
+    if (last.code && !told && !is_gone) complain(cli, &last);
     progress_clear(cli);
     if (cli->in && cli->in != stdin) fclose(cli->in);
     free(cli->part_path);
@@ -393,5 +412,6 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
     cli->part_path = cli->final_path = NULL;
     cli->args = NULL;
     running = NULL;
+    if (is_gone) end_as_filter();
     return last.code ? exit_code(last.code) : answer_is_no ? EXIT_NO : 0;
 }

@@ -84,6 +84,9 @@ static abut_status check(prep *p, abut_err *err)
     if (!rc) rc = abut_frame_view(&p->frame, &m, &f, err);
     if (!rc) rc = abut_start_check(&m, &p->model, f.x, p->built.dhat, &p->bad, &gap, err);
     if (rc) return rc;
+    if (m.nc && p->built.dhat > 0.1 * p->built.length)
+        abut_cli_say(&p->cli, "warning: contact acts within dhat, %.6g m, which is %.2g of the length of the scene, %.6g m",
+                     p->built.dhat, p->built.dhat / p->built.length, p->built.length);
     if (!m.nc) abut_cli_say(&p->cli, "contact is off: everything passes through everything");
     if (p->scene.bodies_off) abut_cli_say(&p->cli, "contact.bodies is off: bodies pass through themselves and each other");
     p->facts.gap = gap.gap;

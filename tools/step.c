@@ -1,6 +1,7 @@
 /* step: advances the state.  Frames already in the stream pass through; new ones follow. */
 #include "base/timer.h"
 #include "formats/step_report.h"
+#include "formats/tree.h"
 #include "solve/stuck.h"
 #include "tools/cli_with.h"
 #include "tools/step_local.h"
@@ -144,6 +145,8 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     int64_t n;
     abut_status rc = count_steps(r, o, &n, err);
     if (rc) return rc;
+    if (n < 1 && isfinite(o->until))
+        abut_cli_say(cli, "--until %g s: the stream is at %g s already, no step was made", o->until, r->now.head.time);
     const int64_t goal = r->now.head.step + n;
     for (int64_t k = 1; k <= n && !rc; k++) {
         abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1,
@@ -257,7 +260,13 @@ static abut_status find_method(const char *name, int *method, abut_err *err)
         if (!strcmp(name, abut_solve_names[*method])) return ABUT_OK;
         strcat(strcat(known, *method ? ", " : ""), abut_solve_names[*method]);
     }
-    return abut_fail(err, ABUT_E_ARG, "--solver %s: know newton-cg, %s, pd, mass-springs and admm-pd", name, known);
+    const char *names[ABUT_SOLVES + ABUT_LGS + 2] = { 0 };
+    memcpy(names, abut_solve_names, ABUT_SOLVES * sizeof *names);
+    memcpy(names + ABUT_SOLVES, abut_lg_names, ABUT_LGS * sizeof *names);
+    names[ABUT_SOLVES + ABUT_LGS] = "newton-cg";
+    const char *near = abut_name_nearest(name, names);
+    return abut_fail(err, ABUT_E_ARG, "--solver %.80s: %s%s%sexpected newton-cg, %s, pd, mass-springs and admm-pd", name,
+                     near ? "did you mean " : "", near ? near : "", near ? "? " : "", known);
 }
 
 /* o->linear_ops of --linear-solver; newton-cg is newton with the solver cg-schwarz. */
