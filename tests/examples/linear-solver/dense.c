@@ -33,7 +33,8 @@ static void fill(dense *s, const abut_bsr *A)
     memset(s->L, 0, s->n * s->n * sizeof *s->L);
     for (int32_t c = 0; c < A->n; c++)
         for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++)
-            for (size_t d = 0; d < 9; d++) s->L[(3 * (size_t)A->row[b] + d / 3) * s->n + 3 * (size_t)c + d % 3] = A->val[9 * b + d];
+            for (size_t d = 0; d < 9; d++)
+                s->L[(3 * (size_t)A->row[b] + d / 3) * s->n + 3 * (size_t)c + d % 3] = A->val[9 * b + d];
 }
 
 static abut_status dense_factor(void *self, const abut_operator *A, abut_precision precision, abut_err *err)
