@@ -157,11 +157,16 @@ abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *e
 {
     abut_scene *s = r->scene;
     int32_t body = 0, plane = 0;
+    double points = 0, elements = 0;
     abut_status rc = ABUT_OK;
     for (const abut_tree *c = objects->child; c && !rc; c = c->next) {
         if (c->kind != ABUT_TREE_MAP) return abut_tree_fail(c, err, "object '%s': expected a map", c->key);
         if (abut_tree_find(c, "half-space")) rc = read_plane(r, c, &s->plane[plane++], err);
         else rc = read_object(r, c, &s->object[body++], err);
+        if (rc || abut_tree_find(c, "half-space")) continue;
+        points += s->object[body - 1].mesh.nv;
+        elements += abut_mesh_elements(&s->object[body - 1].mesh);
+        rc = scene_placed(c, abut_mesh_bound(points, elements, "all objects up to this one", err), err);
     }
     return rc;
 }
