@@ -132,6 +132,18 @@ static abut_status read_fill(const abut_tree *t, abut_scene_object *o, abut_err 
     return rc;
 }
 
+/* An isotropic shell is of a model that is known in plane stress. */
+static abut_status check_shell(const scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *shell = abut_tree_find(t, "shell");
+    const abut_scene_material *m = &r->scene->material[o->material];
+    if (!shell || m->membrane != ABUT_MEMBRANE_ISOTROPIC || abut_material_plane(m->model)) return ABUT_OK;
+    return abut_tree_fail_key(shell, err,
+                              "shell of material '%s', which is %s: expected %s, %s or %s, or an orthotropic membrane", m->name,
+                              abut_material_names[m->model], abut_material_names[ABUT_STVK],
+                              abut_material_names[ABUT_NEO_HOOKEAN], abut_material_names[ABUT_FIXED_COROTATED]);
+}
+
 static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
     abut_status rc = abut_tree_keys(t, "object", BODY_KEYS, err);
@@ -149,6 +161,7 @@ static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_s
     if (!rc) rc = read_velocity(t, o, err);
     if (!rc) rc = check_velocity(r, t, o, err);
     if (!rc) rc = scene_thin(t, o, err);
+    if (!rc) rc = check_shell(r, t, o, err);
     if (!rc) rc = scene_mesh(r, t, o, err);
     return rc ? rc : read_fill(t, o, err);
 }
