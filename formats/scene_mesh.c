@@ -181,6 +181,8 @@ static abut_status repeat(const abut_tree *t, abut_mesh *m, abut_err *err)
     if (!rc && (!n || !d)) rc = abut_tree_fail(t, err, "repeat: expected {count: [n, n, n], spacing: [x, y, z]}");
     if (!rc) rc = abut_tree_ints(n, "count", 3, 1, 4096, count, err);
     if (!rc) rc = abut_tree_vector(d, "spacing", ABUT_Q_LENGTH, 3, spacing, err);
+    const double copies = (double)count[0] * count[1] * count[2];
+    if (!rc) rc = scene_placed(n, abut_mesh_bound(copies * m->nv, copies * abut_mesh_elements(m), "repeat", err), err);
     if (rc) return rc;
     abut_mesh all = { 0 }, copy = { 0 };
     const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };

@@ -132,6 +132,18 @@ static abut_status read_fill(const abut_tree *t, abut_scene_object *o, abut_err 
     return rc;
 }
 
+/* An isotropic shell is of a model that is known in plane stress. */
+static abut_status check_shell(const scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *shell = abut_tree_find(t, "shell");
+    const abut_scene_material *m = &r->scene->material[o->material];
+    if (!shell || m->membrane != ABUT_MEMBRANE_ISOTROPIC || abut_material_plane(m->model)) return ABUT_OK;
+    return abut_tree_fail_key(shell, err,
+                              "shell of material '%s', which is %s: expected %s, %s or %s, or an orthotropic membrane", m->name,
+                              abut_material_names[m->model], abut_material_names[ABUT_STVK],
+                              abut_material_names[ABUT_NEO_HOOKEAN], abut_material_names[ABUT_FIXED_COROTATED]);
+}
+
 static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
     abut_status rc = abut_tree_keys(t, "object", BODY_KEYS, err);
@@ -149,6 +161,7 @@ static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_s
     if (!rc) rc = read_velocity(t, o, err);
     if (!rc) rc = check_velocity(r, t, o, err);
     if (!rc) rc = scene_thin(t, o, err);
+    if (!rc) rc = check_shell(r, t, o, err);
     if (!rc) rc = scene_mesh(r, t, o, err);
     return rc ? rc : read_fill(t, o, err);
 }
@@ -157,11 +170,16 @@ abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *e
 {
     abut_scene *s = r->scene;
     int32_t body = 0, plane = 0;
+    double points = 0, elements = 0;
     abut_status rc = ABUT_OK;
     for (const abut_tree *c = objects->child; c && !rc; c = c->next) {
         if (c->kind != ABUT_TREE_MAP) return abut_tree_fail(c, err, "object '%s': expected a map", c->key);
         if (abut_tree_find(c, "half-space")) rc = read_plane(r, c, &s->plane[plane++], err);
         else rc = read_object(r, c, &s->object[body++], err);
+        if (rc || abut_tree_find(c, "half-space")) continue;
+        points += s->object[body - 1].mesh.nv;
+        elements += abut_mesh_elements(&s->object[body - 1].mesh);
+        rc = scene_placed(c, abut_mesh_bound(points, elements, "all objects up to this one", err), err);
     }
     return rc;
 }
