@@ -1,5 +1,9 @@
 #include "formats/summary.h"
 
+#include "model/naming.h"
+
+#include <math.h>
+
 void abut_summary_history(FILE *f, const abut_prov *prov, int n)
 {
     for (int i = 0; i < n; i++)
@@ -20,9 +24,12 @@ static void objects(FILE *f, const abut_model *m, const abut_parts *parts)
     if (m->nsh) fprintf(f, "shells: %d triangles, %d hinges%s\n", m->nsh, m->nhg, m->shell_limit ? ", limits of stretch" : "");
     if (m->nrd) fprintf(f, "rods: %d segments, %d bends\n", m->nrd, m->nbd);
     if (m->np) fprintf(f, "particles: %d\n", m->np);
-    for (int32_t i = 0; i < m->nh; i++)
-        fprintf(f, "half-space %d: point (%g, %g, %g) m, normal (%g, %g, %g)\n", i, m->hs_point[3 * i], m->hs_point[3 * i + 1],
-                m->hs_point[3 * i + 2], m->hs_normal[3 * i], m->hs_normal[3 * i + 1], m->hs_normal[3 * i + 2]);
+    for (int32_t i = 0; i < parts->n_plane; i++) {
+        const double *p = m->hs_point + 3 * parts->plane[i], *n = m->hs_normal + 3 * parts->plane[i];
+        char name[ABUT_OBJECT_WORDS];
+        fprintf(f, "%s: point (%g, %g, %g) m, normal (%g, %g, %g)\n", abut_half_space_words(m, parts->plane[i], name), p[0], p[1],
+                p[2], n[0], n[1], n[2]);
+    }
 }
 
 static void materials(FILE *f, const abut_arrays *set, const abut_model *m)
@@ -45,6 +52,7 @@ static void model(FILE *f, const abut_arrays *set, const abut_model *m, const ab
     if (!m->nc) fprintf(f, "contact off; ");
     fprintf(f, "contact within %g m, stiction speed %g m/s, tolerance %g m/s, %d motions\n", m->dhat[0], m->eps_v[0],
             m->tolerance[0], m->nmo);
+    if (m->force_tolerance) fprintf(f, "forces are to balance to %g of the largest on a body\n", m->force_tolerance[0]);
 }
 
 static void list_arrays(const abut_arrays *set, char *text, size_t size)
@@ -65,9 +73,11 @@ void abut_summary_frame(abut_summary *s, FILE *f, const abut_shot *shot)
     if (!s->n) {
         model(f, shot->model_set, shot->model, shot->parts);
         s->first = *shot->head;
+        s->force_residual = -1;
         s->model_index = shot->model_index;
     }
     s->n++;
+    if (shot->frame->force_residual) s->force_residual = fmax(s->force_residual, shot->frame->force_residual[0]);
     s->last = *shot->head;
     list_arrays(shot->frame_set, s->arrays, sizeof s->arrays);
 }
@@ -77,5 +87,6 @@ void abut_summary_end(abut_summary *s, FILE *f)
     fprintf(f, "\n%d frame%s: steps %lld to %lld, %g s to %g s%s\nits arrays: %s\n", s->n, s->n == 1 ? "" : "s",
             (long long)s->first.step, (long long)s->last.step, s->first.time, s->last.time,
             s->last.phase == ABUT_PENDING ? ", the last one pending" : "", s->arrays);
+    if (s->force_residual >= 0) fprintf(f, "forces balance to %.2g of the largest on a body, or better\n", s->force_residual);
     s->n = 0;
 }

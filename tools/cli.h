@@ -28,7 +28,8 @@ typedef enum abut_opt_kind {
     ABUT_OPT_INT,       /* int *: decimal                             */
     ABUT_OPT_REAL,      /* double *: finite                           */
     ABUT_OPT_TEXT,      /* const char **                              */
-    ABUT_OPT_LIST       /* abut_opt_list *: may be given again        */
+    ABUT_OPT_LIST,      /* abut_opt_list *: may be given again        */
+    ABUT_OPT_ELSEWHERE  /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */
 } abut_opt_kind;
 
 #define ABUT_OPT_LIST_MAX 64

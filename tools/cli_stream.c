@@ -18,6 +18,7 @@ abut_status abut_stream_open(abut_stream *s, abut_cli *cli, const char *options,
 static abut_status accept_model(abut_stream *s, abut_arrays *fresh, abut_err *err)
 {
     abut_arrays_clear(&s->model_set);
+    abut_model_forget(&s->model);
     s->model_set = *fresh;
     *fresh = (abut_arrays){ 0 };
     s->has_before = 0;
@@ -91,4 +92,5 @@ void abut_stream_clear(abut_stream *s)
     abut_arrays_clear(&s->frame_set);
     abut_arrays_clear(&s->before_set);
     *s = (abut_stream){ 0 };
+    abut_model_forget(&s->model);
 }

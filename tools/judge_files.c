@@ -67,7 +67,7 @@ static void put_primitive(FILE *f, const abut_finding *d, int lo, int hi, int wh
     fprintf(f, "{\"object\": ");
     put_text(f, d->object[which]);
     fprintf(f, ", \"nodes\": [");
-    for (int i = lo; i < hi; i++) fprintf(f, "%s%d", i > lo ? ", " : "", d->hit.node[i]);
+    for (int i = lo; i < hi; i++) fprintf(f, "%s%d", i > lo ? ", " : "", d->number[i]);
     fprintf(f, "], \"positions\": [");
     for (int i = lo; i < hi; i++)
         fprintf(f, "%s[%.17g, %.17g, %.17g]", i > lo ? ", " : "", d->x[i][0], d->x[i][1], d->x[i][2]);
@@ -89,13 +89,17 @@ static void put_finding(FILE *f, const abut_finding *d)
         put_primitive(f, d, split, n, 1);
     }
     putc(']', f);
-    if (d->hit.kind == ABUT_HIT_PLANE) fprintf(f, ", \"half_space\": %d", d->hit.item);
-    if (d->hit.kind == ABUT_HIT_INVERTED) fprintf(f, ", \"tet\": %d", d->hit.item);
+    if (d->hit.kind == ABUT_HIT_PLANE) {
+        fprintf(f, ", \"half_space\": ");
+        put_text(f, d->object[1]);
+    }
+    if (d->hit.kind == ABUT_HIT_INVERTED) fprintf(f, ", \"tet\": %d", d->item);
     putc('}', f);
 }
 
 static void put_gap(FILE *f, const abut_verdict *v)
 {
+    const abut_finding *const d = &v->gap_found;
     int first;
     if (!isfinite(v->gap.gap)) {
         fputs("  \"smallest_gap\": null,\n", f);
@@ -103,7 +107,12 @@ static void put_gap(FILE *f, const abut_verdict *v)
     }
     fprintf(f, "  \"smallest_gap\": {\"m\": %.17g, \"step\": %lld, \"kind\": \"%s\", \"nodes\": [", v->gap.gap,
             (long long)v->gap_at.step, abut_hit_name(v->gap.at.kind));
-    for (int i = 0; i < abut_hit_nodes(v->gap.at.kind, &first); i++) fprintf(f, "%s%d", i ? ", " : "", v->gap.at.node[i]);
+    const int n = abut_hit_nodes(v->gap.at.kind, &first);
+    for (int i = 0; i < n; i++) fprintf(f, "%s%d", i ? ", " : "", d->number[i]);
+    fputs("], \"objects\": [", f);
+    put_text(f, d->object[0]);
+    fputs(", ", f);
+    put_text(f, d->object[1]);
     fputs("]},\n", f);
 }
 

@@ -36,7 +36,7 @@ static abut_status judge_alone(abut_verdict *v, const abut_judge_shape *s, const
     if (!rc) rc = abut_judge_inverted(s, m->x, 0, hits, err);
     if (!rc) rc = abut_judge_flat(s, m->x, hits, err);
     v->frames++;
-    return rc ? rc : abut_verdict_add(v, hits, here, here, m->x, m->x, NULL, NULL, err);
+    return rc ? rc : abut_verdict_add(v, hits, here, here, m->x, m->x, NULL, err);
 }
 
 static abut_status judge_motion(abut_verdict *v, const abut_judge_shape *s, const abut_mesh m[2], const char *const *path,
@@ -49,7 +49,7 @@ static abut_status judge_motion(abut_verdict *v, const abut_judge_shape *s, cons
     if (rc) return rc;
     v->motions++;
     v->frames++;
-    rc = abut_verdict_add(v, hits, from, to, m[0].x, m[1].x, NULL, NULL, err);
+    rc = abut_verdict_add(v, hits, from, to, m[0].x, m[1].x, NULL, err);
     hits->n = hits->pairs = 0;
     return rc;
 }

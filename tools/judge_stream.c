@@ -21,13 +21,14 @@ static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
     j->x = NULL;
     const abut_status rc = abut_judge_shape_model(&j->shape, &s->model, err);
     j->v->contact_off |= !rc && !j->shape.vert.n;
+    j->v->bodies_pass |= !rc && j->shape.bodies_pass;
     return rc;
 }
 
 static abut_status report(judge *j, const abut_stream *s, abut_place from, abut_place to, const double *x0,
                           const double *x1, abut_err *err)
 {
-    const abut_status rc = abut_verdict_add(j->v, &j->hits, from, to, x0, x1, &s->model_set, s->model.body, err);
+    const abut_status rc = abut_verdict_add(j->v, &j->hits, from, to, x0, x1, &s->model, err);
     j->hits.n = j->hits.pairs = 0;
     return rc;
 }
@@ -80,6 +81,7 @@ static abut_status measure_gap(judge *j, const abut_stream *s, abut_place here, 
     if (rc || !(gap.gap < j->v->gap.gap)) return rc;
     j->v->gap = gap;
     j->v->gap_at = here;
+    if (isfinite(gap.gap)) j->v->gap_found = abut_finding_make(&gap.at, here, here, s->frame.x, s->frame.x, &s->model);
     return ABUT_OK;
 }
 

@@ -27,7 +27,10 @@ typedef struct abut_finding {
     abut_hit hit;
     abut_place from, to;        /* equal for a single configuration */
     double x[5][3];             /* m: positions of its nodes at t_lo */
-    char object[2][48];         /* of the first and the second primitive; "" unknown */
+    int32_t number[5];          /* of its nodes: within their object; of a mesh file: its points */
+    int32_t item;               /* number of the tet within its object; as `hit` has it otherwise */
+    char object[2][48];         /* of the first and the second primitive, which may be a half-space; "" unknown */
+    char plane[72];             /* the half-space, as messages call it */
 } abut_finding;
 
 typedef struct abut_verdict {
@@ -44,10 +47,12 @@ typedef struct abut_verdict {
     int64_t not_judged;         /* frames after the first finding, where that is all that was asked for */
     size_t pairs;
     int contact_off;            /* a model had nothing that can collide */
+    int bodies_pass;            /* a model had bodies that pass through each other */
     int64_t inverted_allowed;   /* inverted tets whose material allows it, over all frames */
     int want_gap;               /* look for the smallest gap of all frames */
     abut_judge_gap gap;         /* it, where one is below dhat; +inf otherwise */
     abut_place gap_at;
+    abut_finding gap_found;     /* its nodes with their numbers and objects */
 } abut_verdict;
 
 /** "exact", "tight", "additive"; and back: 1 when text names one. */
@@ -61,10 +66,14 @@ const char *abut_separation_json(double min_sep, char *buf, size_t size);
 int abut_verdict_done(const abut_verdict *v);
 
 /** Takes over the hits of one motion x0 -> x1 (or configuration, x1 == x0) and says them.
- * names  the MODEL's arrays, for object names (NULL: none); body[nv] objects of the nodes */
+ * m  the MODEL, for objects and the numbers of nodes in them; NULL: none */
 ABUT_MUST_USE abut_status abut_verdict_add(abut_verdict *v, const abut_hits *hits, abut_place from, abut_place to,
-                                           const double *x0, const double *x1, const abut_arrays *names,
-                                           const int32_t *body, abut_err *err);
+                                           const double *x0, const double *x1, const abut_model *m,
+                                           abut_err *err);
+
+/** A hit of the motion x0 -> x1 as a finding. */
+abut_finding abut_finding_make(const abut_hit *hit, abut_place from, abut_place to, const double *x0, const double *x1,
+                               const abut_model *m);
 
 /** Says the summary and writes the files that were asked for. */
 ABUT_MUST_USE abut_status abut_verdict_end(abut_verdict *v, abut_err *err);

@@ -84,6 +84,7 @@ static abut_status check(prep *p, abut_err *err)
     if (!rc) rc = abut_start_check(&m, &p->model, f.x, p->built.dhat, &p->bad, &gap, err);
     if (rc) return rc;
     if (!m.nc) abut_cli_say(&p->cli, "contact is off: everything passes through everything");
+    if (p->scene.bodies_off) abut_cli_say(&p->cli, "contact.bodies is off: bodies pass through themselves and each other");
     p->facts.gap = gap.gap;
     p->facts.reach = p->built.dhat;
     memcpy(p->facts.closest, gap.text, sizeof p->facts.closest);

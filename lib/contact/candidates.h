@@ -99,7 +99,8 @@ static inline __attribute__((always_inline)) void abut_candidates_take(const abu
 }
 
 /** Every pair that comes within `reach` (m) of its thickness anywhere along the straight motion y0 -> y1 (y1 NULL: at y0),
- * except pairs with a common vertex and pairs whose vertices are all fixed.  fixed[nc] (NULL: none): prescribed vertices.
+ * except pairs with a common vertex, pairs whose vertices are all fixed, and those that pass through each other.
+ * fixed[nc] (NULL: none): prescribed vertices.
  * All vertices are on their lines at the same time: for a point beside the motion the pairs are others.
  * Sorted; a superset is allowed, a miss is not.  On failure the lists are empty.
  * Fails  ABUT_E_GEOM a position is not finite (names the node), ABUT_E_NOMEM */

@@ -42,7 +42,7 @@ static void items_free(struct items_room *room)
 static int touch(const abut_collmesh *cm, const double *y, const int32_t ij[2])
 {
     const int32_t *e = cm->edge + 2 * (size_t)ij[0], *t = cm->tri + 3 * (size_t)ij[1];
-    if (abut_slab_centroids2(y, e, 2, t, 3) > 0) return 0;
+    if (abut_collmesh_passes(cm, e[0], t[0]) || abut_slab_centroids2(y, e, 2, t, 3) > 0) return 0;
     return abut_touch_edge_tri(y + 3 * (size_t)e[0], y + 3 * (size_t)e[1], y + 3 * (size_t)t[0], y + 3 * (size_t)t[1],
                                y + 3 * (size_t)t[2]);
 }

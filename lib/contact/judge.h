@@ -8,7 +8,7 @@
  * the coordinates.
  *
  * Looked at: vertex-triangle, edge-edge; for particles also point-edge and point-point; vertices against half-spaces.
- * Not looked at: primitives with a common node, and pairs whose nodes are all of obstacles. */
+ * Not looked at: primitives with a common node, pairs whose nodes are all of obstacles, and of bodies that do not meet. */
 #ifndef ABUT_CONTACT_JUDGE_H
 #define ABUT_CONTACT_JUDGE_H
 

@@ -95,6 +95,7 @@ static abut_status judge_wing(const abut_judge_shape *s, const double *x, const 
                               abut_err *err)
 {
     if (s->still[p->a] && s->still[p->b] && s->still[p->apex] && s->still[q->apex]) return ABUT_OK;
+    if (abut_judge_passes(s, p->a, p->b)) return ABUT_OK;
     if (p->apex == q->apex) {
         const abut_hit twice = { ABUT_HIT_DUPLICATE, { p->a, p->b, p->apex, -1, -1 }, -1, 0, 0 };
         return p->apex > p->b ? abut_hits_add(out, &twice, err) : ABUT_OK;

@@ -135,10 +135,13 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
     F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_C2                          */ \
+    F(bodies_meet,   "contact/bodies",     int32_t, I32, 1, 0, "",        MAY)  /* 0: bodies pass through themselves and each other; absent: 1 */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
     F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* of the friction force; absent: ABUT_C1   */ \
     F(lags,          "contact/lags",       int32_t, I32, 1, 0, "",        NEED) /* friction lag iterations per step at most; 0: until they converge */ \
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
+    F(stiffen_below, "contact/stiffen-below", double, F64, 1, 0, "m",     MAY)  /* the barrier is stiffened at gaps below that still shrink; absent: 1e-9 l */ \
+    F(force_tolerance, "solve/force-tolerance", double, F64, 1, 0, "",    MAY)  /* and forces balance to this share of the largest; absent: nobody asks */ \
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
@@ -171,6 +174,7 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(sliding,    "contact/sliding",     int32_t, I32, 1, 0, "",    MAY) /* the others                              */ \
     F(creep_max,  "contact/creep-max",   double, F64, 1, 0, "m/s",  MAY) /* speed of those that stick: largest, mean */ \
     F(creep_mean, "contact/creep-mean",  double, F64, 1, 0, "m/s",  MAY) \
+    F(force_residual, "step/force-residual", double, F64, 1, 0, "", MAY) /* of the largest force on a body: what is left */ \
     F(iterations, "step/iterations",     int32_t, I32, 1, 0, "",    MAY) /* of Newton, over all friction passes     */
 
 #define ABUT_FRAME_ENERGIES(F) \
@@ -197,9 +201,16 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
 #define ABUT_COUNT_MEMBER(n) int32_t n;
 #define ABUT_FIELD_MEMBER(m, name, ctype, dtype, rows, width, unit, rule) const ctype *m;
 
+/* A borrowed text; lines end with '\n'.  Zero-filled: there is none. */
+typedef struct abut_text {
+    const char *data;
+    int64_t size;
+} abut_text;
+
 typedef struct abut_model {
     ABUT_MODEL_COUNTS(ABUT_COUNT_MEMBER)
     ABUT_MODEL_FIELDS(ABUT_FIELD_MEMBER)
+    abut_text object_name, half_space_name;     /* a line per row, where the stream has them (model/naming.h) */
 } abut_model;
 
 typedef struct abut_frame {
@@ -216,6 +227,10 @@ ABUT_MUST_USE abut_status abut_model_view(const abut_arrays *set, abut_model *vi
 ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view,
                                           abut_err *err);
 
+/** Empties a view whose arrays are freed.  Builds with ABUT_POISON (DEBUG, SANITIZE) fill it with numbers that no reader gets far
+ * with. */
+void abut_model_forget(abut_model *m);
+
 /** Makes room in set for the array of a table (found by its name) with that many rows; returns its zero-filled data.
  * For writers: type, width and unit come from the table, so they cannot disagree with the reader.
  * rows  1 for a single number; contact/mu is rows x rows
@@ -229,6 +244,8 @@ int abut_array_known(const char *name);
 /** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY). */
 ABUT_MUST_USE abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err);
 
+/** Line i of a text, copied to buf[size]; "?" when there is none. */
+const char *abut_text_line(const abut_text *text, int i, char *buf, size_t size);
 /** Row i of a text array ("object/name", "material/name"), copied to buf[size]; "?" when there is none. */
 const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size);
 

@@ -394,9 +394,12 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (m->damp_mass && (rc = domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (m->continuity && (rc = indices("contact/barrier-continuity", m->continuity, 1, 1, 0, ABUT_CONTINUITIES, err))) ||
+        (m->bodies_meet && (rc = indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
         (m->smoothing && (rc = indices("contact/friction-smoothing", m->smoothing, 1, 1, 0, ABUT_CONTINUITIES, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
         (rc = domain("solve/tolerance", m->tolerance, 1, 0, 0, INFINITY, err)) ||
+        (m->stiffen_below && (rc = domain("contact/stiffen-below", m->stiffen_below, 1, 0, 0, INFINITY, err))) ||
+        (m->force_tolerance && (rc = domain("solve/force-tolerance", m->force_tolerance, 1, 0, 0, INFINITY, err))) ||
         (rc = domain("contact/kappa-min", m->kappa_min, 1, 0, 1, INFINITY, err)) ||
         (rc = domain("contact/kappa-max", m->kappa_max, 1, *m->kappa_min, 1, INFINITY, err)))
         return rc;

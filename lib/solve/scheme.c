@@ -113,8 +113,6 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = abut_direction_order_ahead(&s->solver.dir, p, err);
-    if (rc) return rc;
     rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
     if (!rc && !s->start_checked) {
@@ -249,7 +247,8 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     rc = abut_scheme_finish(s, err);
     if (!rc && carry) rc = abut_frame_carry(carry, out, err);
     if (!rc) rc = abut_scheme_put_state(s, s->v_end, 0, out, err);
-    if (!rc) rc = abut_scheme_put_record(s, with, carry, out, err);
+    if (!rc) rc = abut_scheme_equilibrium(s, rep, err);
+    if (!rc) rc = abut_scheme_put_record(s, with, rep, carry, out, err);
     if (!rc) rc = abut_scheme_report(s, rep, err);
     if (rc) return rc;
     *at = abut_instant_next(s->at, s->solver.prob.model->h[0]);

@@ -52,12 +52,13 @@ abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pe
     return abut_scheme_rubs(p->model) ? abut_lag_to_frame(&p->lag, out, err) : ABUT_OK;
 }
 
-abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_arrays *before, abut_arrays *out, abut_err *err)
+abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
+                                   abut_arrays *out, abut_err *err)
 {
     abut_solver *so = &s->solver;
     const abut_solved done = { .prob = &so->prob, .lag = &s->acted, .pairs = &so->pairs, .x = so->x, .y = so->y, .v0 = s->v,
                                .v = s->v_end, .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
-                               .first = s->at.step == 0 };
+                               .force_residual = rep->force_residual, .first = s->at.step == 0 };
     if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);
     const abut_status rc = with && s->air ? abut_scheme_finish_air(s, before, err) : ABUT_OK;
     return rc ? rc : abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);

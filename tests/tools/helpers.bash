@@ -3,6 +3,10 @@
 #   $ROOT  the repository's root;  $TMP  an empty folder for this test and its working folder
 #   $DATA  data that need not be there: skip_without FILE ...
 
+# a stage that dies in the middle of a pipe fails the test, and so does one in $(...)
+set -o pipefail
+shopt -s inherit_errexit
+
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 BIN=${BIN:-$ROOT/bin}
 [[ $BIN == /* ]] || BIN=$ROOT/$BIN
