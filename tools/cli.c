@@ -180,7 +180,7 @@ static int reader_is_gone(const abut_cli *cli)
     return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
 }
 
-/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where that is the reader's doing. */
+/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where the reader has gone. */
 static void close_out(abut_cli *cli, int *is_gone, abut_err *err)
 {
     const char *what = cli->out_path ? cli->out_path : "output";
