@@ -29,7 +29,8 @@ SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=a
 
 PKGS     := zlib yaml-0.1
 ALL_CPP  := -Ilib -I. -I/usr/include/suitesparse $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \
-            -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DABUT_VERSION='"$(VERSION)"' -MMD -MP $(CPPFLAGS)
+            -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DABUT_VERSION='"$(VERSION)"' \
+            $(if $(DEBUG)$(SANITIZE)$(THREADSAN),-DABUT_POISON) -MMD -MP $(CPPFLAGS)
 ALL_C    := -std=c11 $(OPT) -fopenmp -ffp-contract=off $(WARN) $(SAN) $(CFLAGS)
 ALL_CXX  := -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra $(SAN) $(CXXFLAGS)
 ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
@@ -38,10 +39,10 @@ GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
 LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
 GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
-TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check export $(if $(GL),picture)
+TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export $(if $(GL),picture)
 LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_gl.c tools/picture.c $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c formats/*.c tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
-AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c))
+AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
 
 # one short line a command; V=1 shows the commands
@@ -85,6 +86,11 @@ $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 $B/tests/%: tests/tools/%.c $B/libabut.a Makefile
 	@mkdir -p $(@D)
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
+# what goes before a program (LD_PRELOAD) to let the system fail; never sanitized
+$B/tests/%.so: tests/preload/%.c Makefile
+	@mkdir -p $(@D)
+	$(call run,CC $<) $(CC) -std=c11 -O1 -g $(WARN) -fPIC -shared $< -o $@ -ldl
 
 # fuzz targets: the engine is tests/fuzz/driver.c, or libFuzzer (tests/fuzz/run chooses)
 ENGINE ?= tests/fuzz/driver.c

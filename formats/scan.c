@@ -44,7 +44,7 @@ abut_status abut_bytes_load(const char *path, abut_bytes *out, abut_err *err)
     const int is_stdin = !strcmp(path, "-");
     name_set(&b, is_stdin ? "standard input" : path);
     FILE *f = is_stdin ? stdin : fopen(path, "rb");
-    if (!f) return abut_fail(err, ABUT_E_FORMAT, "%s: %s", b.name, strerror(errno));
+    if (!f) return abut_fail(err, abut_open_status(errno), "%s: %s", b.name, strerror(errno));
     const abut_status rc = read_all(f, &b, err);
     if (!is_stdin) fclose(f);
     if (rc) abut_bytes_clear(&b);

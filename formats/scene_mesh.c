@@ -111,19 +111,49 @@ static abut_status read_scale(const abut_tree *t, double s[3], abut_err *err)
     return rc;
 }
 
-/* `origin: box-center`: the middle of the mesh takes the place of the file's origin. */
+/* The mean of the points that some element uses. */
+static void vertex_mean(const abut_mesh *m, double mean[3])
+{
+    for (int k = 0; k < 3; k++) {
+        mean[k] = 0;
+        for (int32_t i = 0; i < m->nv; i++) mean[k] += m->x[3 * (size_t)i + k];
+        mean[k] /= m->nv;
+    }
+}
+
+/* The middle of the mesh takes the place of the file's origin: that of its box, or the mean of its points. */
 static abut_status move_origin(const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
-    static const char *const names[] = { "file", "box-center", NULL };
+    static const char *const names[] = { "file", "box-center", "vertex-mean", NULL };
     static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     double lo[3], hi[3], b[3];
     int which = 0;
     const abut_status rc = abut_tree_choice(t, "origin", names, &which, err);
     if (rc || which == 0) return rc;
-    if (o->path.n) return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no box-center");
+    if (o->path.n)
+        return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no %s", names[which]);
     abut_mesh_bounds(&o->mesh, lo, hi);
-    for (int k = 0; k < 3; k++) b[k] = -0.5 * (lo[k] + hi[k]);
+    for (int k = 0; k < 3; k++) b[k] = 0.5 * (lo[k] + hi[k]);
+    if (which == 2) vertex_mean(&o->mesh, b);
+    for (int k = 0; k < 3; k++) b[k] = -b[k];
     abut_mesh_transform(&o->mesh, I, b);
+    return ABUT_OK;
+}
+
+/* `unit-size: true`: divides the mesh by the longest side of its box. */
+static abut_status make_unit(const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    double lo[3], hi[3], side = 0, A[9] = { 0 };
+    const double none[3] = { 0 };
+    int yes = 0;
+    const abut_status rc = abut_tree_flag(t, "unit-size", &yes, err);
+    if (rc || !yes) return rc;
+    if (o->path.n) return abut_tree_fail_key(t, err, "unit-size: a sequence says how large the obstacle is; expected false");
+    abut_mesh_bounds(&o->mesh, lo, hi);
+    for (int k = 0; k < 3; k++) side = fmax(side, hi[k] - lo[k]);
+    if (!(side > 0)) return abut_tree_fail_key(t, err, "unit-size: the mesh has no extent: expected one that has");
+    for (int k = 0; k < 3; k++) A[4 * k] = 1 / side;
+    abut_mesh_transform(&o->mesh, A, none);
     return ABUT_OK;
 }
 
@@ -342,10 +372,13 @@ abut_status scene_mesh(const scene_reader *r, const abut_tree *t, int32_t copy, 
 {
     const abut_tree *use = abut_tree_find(t, "use"), *flip = abut_tree_find(t, "flip"), *copies = abut_tree_find(t, "repeat");
     const abut_tree *origin = abut_tree_find(t, "origin"), *welded = abut_tree_find(t, "weld");
+    const abut_tree *unit = abut_tree_find(t, "unit-size"), *rest = abut_tree_find(t, "rest");
     int turn = 0;
     abut_status rc = source(r, t, o, err);
     if (!rc && use) rc = use_part(use, &o->mesh, err);
     if (!rc && origin) rc = move_origin(origin, o, err);
+    if (!rc && unit && rest) rc = abut_tree_fail_key(unit, err, "unit-size and rest: expected one of them");
+    if (!rc && unit) rc = make_unit(unit, o, err);
     if (!rc && flip) rc = abut_tree_flag(flip, "flip", &turn, err);
     if (!rc) rc = place(r, t, turn, o, err);
     const int32_t nf = o->mesh.nf, ns = o->mesh.ns;

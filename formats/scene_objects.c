@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const char *const BODY_KEYS[] = {
-    "mesh", "use", "generate", "sequence", "flip", "origin", "obstacle", "material", "scale", "rotate", "translate", "repeat",
-    "fit", "velocity", "angular-velocity", "center", "mu", "tetrahedralize", "shell", "rod", "particle", "rest", "weld",
+    "mesh", "use", "generate", "sequence", "flip", "origin", "unit-size", "obstacle", "material", "scale", "rotate", "translate",
+    "repeat", "fit", "velocity", "angular-velocity", "center", "mu", "tetrahedralize", "shell", "rod", "particle", "rest", "weld",
     "contact-thickness", NULL
 };
 

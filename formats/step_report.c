@@ -110,6 +110,8 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
             r->initial_matrices, r->not_descending, r->pairs_skipped);
     number(f, "characteristic_norm", r->norm > 0 ? r->norm : none);
     number(f, "residual", r->residual);
+    number(f, "force_residual", r->force_largest > 0 ? r->force_residual : none);
+    number(f, "force_largest", r->force_largest > 0 ? r->force_largest : none);
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
     number(f, "eta", r->eta);
     number(f, "kappa", r->kappa);

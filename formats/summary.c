@@ -2,6 +2,7 @@
 
 #include "model/naming.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 void abut_summary_history(FILE *f, const abut_prov *prov, int n)
@@ -52,6 +53,7 @@ static void model(FILE *f, const abut_arrays *set, const abut_model *m, const ab
     if (!m->nc) fprintf(f, "contact off; ");
     fprintf(f, "contact within %g m, stiction speed %g m/s, tolerance %g m/s, %d motions\n", m->dhat[0], m->eps_v[0],
             m->tolerance[0], m->nmo);
+    if (m->force_tolerance) fprintf(f, "forces are to balance to %g of the largest on a body\n", m->force_tolerance[0]);
 }
 
 /* The arrays of a frame with their shapes, in lines of at most 100 letters; longer names go on lines of their own. */
@@ -83,9 +85,11 @@ abut_status abut_summary_frame(abut_summary *s, FILE *f, const abut_shot *shot, 
     if (!s->n) {
         model(f, shot->model_set, shot->model, shot->parts);
         s->first = *shot->head;
+        s->force_residual = -1;
         s->model_index = shot->model_index;
     }
     s->n++;
+    if (shot->frame->force_residual) s->force_residual = fmax(s->force_residual, shot->frame->force_residual[0]);
     s->last = *shot->head;
     return list_arrays(shot->frame_set, &s->arrays, err);
 }
@@ -95,6 +99,7 @@ void abut_summary_end(abut_summary *s, FILE *f)
     fprintf(f, "\n%d frame%s: steps %lld to %lld, %g s to %g s%s\nits arrays:%s\n", s->n, s->n == 1 ? "" : "s",
             (long long)s->first.step, (long long)s->last.step, s->first.time, s->last.time,
             s->last.phase == ABUT_PENDING ? ", the last one pending" : "", s->arrays ? s->arrays : "");
+    if (s->force_residual >= 0) fprintf(f, "forces balance to %.2g of the largest on a body, or better\n", s->force_residual);
     s->n = 0;
 }
 

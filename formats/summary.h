@@ -11,6 +11,7 @@ typedef struct abut_summary {
     int model_index;            /* of the frames counted */
     int n;                      /* frames of that model so far */
     abut_frame_head first, last;
+    double force_residual;      /* the largest of the frames that have one; negative: none has */
     char *arrays;               /* of the last frame: names and shapes */
 } abut_summary;
 

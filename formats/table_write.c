@@ -100,6 +100,7 @@ static abut_status set_step(abut_table *t, const abut_shot *s, abut_err *err)
         { "center_z_m", f->center ? f->center + 2 : NULL, NULL },
         { "sticking_contacts", NULL, f->sticking }, { "sliding_contacts", NULL, f->sliding },
         { "creep_max_m/s", f->creep_max, NULL }, { "creep_mean_m/s", f->creep_mean, NULL }, { "iterations", NULL, f->iterations },
+        { "force_residual", f->force_residual, NULL },
     };
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < sizeof cell / sizeof *cell && !rc; i++) {

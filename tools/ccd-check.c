@@ -1,5 +1,6 @@
-/* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions? */
+/* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions and inversions? */
 #include "formats/mesh_io.h"
+#include "tools/cli_unfinished.h"
 #include "tools/judge_modes.h"
 
 #include <math.h>
@@ -83,7 +84,7 @@ static abut_status run_queries(abut_cli *cli, const options *o, const abut_judge
         all[n_all++] = s;
         *no |= s.false_clears > 0 || (m == ABUT_JUDGE_EXACT && s.false_hits > 0);
     }
-    return o->json ? abut_scores_json(all, n_all, cli->args, cli->nargs, o->json, err) : ABUT_OK;
+    return o->json ? abut_scores_json(all, n_all, cli, o->json, err) : ABUT_OK;
 }
 
 static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
@@ -92,6 +93,7 @@ static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
     if (v->cli->nargs > 1)
         return abut_fail(err, ABUT_E_ARG, "%s: not a mesh file; a stream is one file alone", v->cli->args[1]);
     if (o->no_output && v->cli->out) {
+        abut_unfinished_unwatch();
         fclose(v->cli->out);
         v->cli->out = NULL;
     }
@@ -106,7 +108,8 @@ int main(int argc, char **argv)
 {
     options o = { .delta = 1e-6, .min_sep = OWN_SEPARATION };
     const abut_opt opts[] = {
-        { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME", "exact (default), tight (inclusion-based) or additive" },
+        { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME",
+          "for collisions: exact (default), tight (inclusion-based) or additive" },
         { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME",
           "between frames: path (default: through the positions in "
           "step/way where a frame has them, else straight), straight, or none (each frame alone)" },
@@ -133,7 +136,9 @@ int main(int argc, char **argv)
     abut_cli cli;
     abut_cli_begin(&cli, argc, argv,
                    "Judges every pair of consecutive frames of a state stream, or of a sequence of mesh files: are the\n"
-                   "straight motions between them free of collisions?  A stream passes through unchanged.",
+                   "straight motions between them free of collisions, and do tets keep their positive volume on them (in a\n"
+                   "stream, where their material forbids inversion)?  PENDING candidates are judged from the frame before\n"
+                   "them.  A stream passes through unchanged.",
                    "[FILE ...]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_err err = { 0 };
     abut_verdict v = { .cli = &cli, .motion_only = o.motion_only, .all = o.all, .json = o.json, .obj = o.obj, .want_gap = o.gap,

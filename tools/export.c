@@ -4,6 +4,7 @@
 #include "formats/shots.h"
 #include "formats/summary.h"
 #include "tools/cli.h"
+#include "tools/cli_unfinished.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +132,7 @@ int main(int argc, char **argv)
     abut_reader *reader = NULL;
     if (!check_options(&o, &cli, &err) && !abut_reader_open(cli.in, cli.in_name, &reader, &err)) {
         const abut_status rc = o.dump ? dump(&cli, &o, reader, &err) : work(&cli, &o, reader, &err);
-        (void)rc;
+        if (rc && abut_reader_cut(reader, NULL)) abut_unfinished_advise(&cli, &err);
     }
     abut_reader_free(&reader);
     return abut_cli_end(&cli, 0, &err);

@@ -1,5 +1,7 @@
 #include "tools/judge_files.h"
 
+#include "formats/out_file.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +12,13 @@ typedef struct whole_file {
     FILE *f;
     char *part;
     const char *path;
+    int synced;             /* its name is given when the disk has it */
 } whole_file;
 
-static abut_status whole_open(whole_file *w, const char *path, abut_err *err)
+static abut_status whole_open(whole_file *w, const char *path, const abut_cli *cli, abut_err *err)
 {
     const size_t size = strlen(path) + sizeof ".part";
-    *w = (whole_file){ .part = malloc(size), .path = path };
+    *w = (whole_file){ .part = malloc(size), .path = path, .synced = !cli->no_sync };
     if (!w->part) return abut_fail(err, ABUT_E_NOMEM, "no memory for a file name");
     snprintf(w->part, size, "%s.part", path);
     w->f = fopen(w->part, "w");
@@ -27,9 +30,11 @@ static abut_status whole_open(whole_file *w, const char *path, abut_err *err)
 
 static abut_status whole_close(whole_file *w, abut_err *err)
 {
-    const int bad = ferror(w->f);
-    abut_status rc = fclose(w->f) || bad ? abut_fail(err, ABUT_E_IO, "%s: a write failed", w->part) : ABUT_OK;
+    const int bad = fflush(w->f) || ferror(w->f);
+    abut_status rc = !bad && w->synced ? abut_out_sync(w->f, w->part, err) : ABUT_OK;
+    if ((fclose(w->f) || bad) && !rc) rc = abut_fail(err, ABUT_E_IO, "%s: a write failed", w->part);
     if (!rc && rename(w->part, w->path)) rc = abut_fail(err, ABUT_E_IO, "%s: %s", w->path, strerror(errno));
+    if (!rc && w->synced) rc = abut_out_sync_folder(w->path, err);
     free(w->part);
     return rc;
 }
@@ -54,7 +59,7 @@ static void put_place(FILE *f, const char *key, const abut_place *p)
     if (p->file)
         put_text(f, p->file);
     else
-        fprintf(f, "{\"step\": %lld, \"time\": %.17g}", (long long)p->step, p->time);
+        fprintf(f, "{\"step\": %lld, \"time\": %.17g%s}", (long long)p->step, p->time, p->pending ? ", \"pending\": true" : "");
 }
 
 static void put_primitive(FILE *f, const abut_finding *d, int lo, int hi, int which)
@@ -114,13 +119,15 @@ static void put_gap(FILE *f, const abut_verdict *v)
 abut_status abut_verdict_json(const abut_verdict *v, const char *path, abut_err *err)
 {
     whole_file w;
-    const abut_status rc = whole_open(&w, path, err);
+    const abut_status rc = whole_open(&w, path, v->cli, err);
     if (rc) return rc;
     char sep[40];
     fprintf(w.f, "{\n  \"tool\": \"ccd-check\", \"version\": \"%s\",\n  \"method\": \"%s\", \"min_separation\": %s,\n",
             ABUT_VERSION, abut_method_name(v->opts.method), abut_separation_json(v->opts.min_sep, sep, sizeof sep));
-    fprintf(w.f, "  \"configurations\": %lld, \"motions\": %lld, \"pairs\": %zu, \"inverted_allowed\": %lld,\n",
-            (long long)v->frames, (long long)v->motions, v->pairs, (long long)v->inverted_allowed);
+    fprintf(w.f, "  \"configurations\": %lld, \"pending\": %lld, \"not_judged\": %lld,\n", (long long)v->frames,
+            (long long)v->pending, (long long)v->not_judged);
+    fprintf(w.f, "  \"motions\": %lld, \"pairs\": %zu, \"inverted_allowed\": %lld,\n", (long long)v->motions, v->pairs,
+            (long long)v->inverted_allowed);
     if (v->want_gap) put_gap(w.f, v);
     fprintf(w.f, "  \"clean\": %s, \"all\": %s,\n  \"collisions\": [", v->collisions ? "false" : "true",
             v->all ? "true" : "false");
@@ -132,15 +139,15 @@ abut_status abut_verdict_json(const abut_verdict *v, const char *path, abut_err 
     return whole_close(&w, err);
 }
 
-abut_status abut_scores_json(const abut_score *s, int n, const char *const *files, int n_files, const char *path, abut_err *err)
+abut_status abut_scores_json(const abut_score *s, int n, const abut_cli *cli, const char *path, abut_err *err)
 {
     whole_file w;
-    const abut_status rc = whole_open(&w, path, err);
+    const abut_status rc = whole_open(&w, path, cli, err);
     if (rc) return rc;
     fprintf(w.f, "{\n  \"tool\": \"ccd-check\", \"version\": \"%s\",\n  \"files\": [", ABUT_VERSION);
-    for (int i = 0; i < n_files; i++) {
+    for (int i = 0; i < cli->nargs; i++) {
         if (i) fputs(", ", w.f);
-        put_text(w.f, files[i]);
+        put_text(w.f, cli->args[i]);
     }
     fputs("],\n  \"methods\": [", w.f);
     for (int i = 0; i < n; i++) {
@@ -171,7 +178,7 @@ static void put_element(FILE *f, size_t base, int lo, int hi)
 abut_status abut_verdict_obj(const abut_verdict *v, const char *path, abut_err *err)
 {
     whole_file w;
-    const abut_status rc = whole_open(&w, path, err);
+    const abut_status rc = whole_open(&w, path, v->cli, err);
     if (rc) return rc;
     fprintf(w.f, "# ccd-check: %zu findings\n", v->n);
     size_t base = 1;

@@ -67,7 +67,7 @@ static abut_status load(const char *path, abut_mesh *m, abut_err *err)
 static abut_status judge_alone(abut_verdict *v, const abut_judge_shape *s, const abut_mesh *m, const char *path,
                                abut_hits *hits, abut_err *err)
 {
-    const abut_place here = { 0, 0, path, 0 };
+    const abut_place here = { .file = path };
     abut_status rc = abut_judge_static(s, m->x, hits, err);
     if (!rc) rc = abut_judge_near(s, m->x, &v->opts, hits, err);
     if (!rc) rc = abut_judge_inverted(s, m->x, 0, hits, err);
@@ -79,16 +79,16 @@ static abut_status judge_alone(abut_verdict *v, const abut_judge_shape *s, const
 static abut_status judge_motion(abut_verdict *v, const abut_judge_shape *s, const abut_mesh m[2], const char *const *path,
                                 abut_hits *hits, abut_err *err)
 {
-    const abut_place from = { 0, 0, path[0], 0 }, to = { 0, 0, path[1], 0 };
+    const abut_place from = { .file = path[0] }, to = { .file = path[1] };
     abut_status rc = same_elements(&m[0], &m[1], path[0], path[1], err);
     if (!rc) rc = abut_judge_motion(s, m[0].x, m[1].x, &v->opts, hits, err);
+    if (!rc && !v->motion_only) rc = abut_judge_inverting(s, m[0].x, m[1].x, 0, hits, err);
     if (rc) return rc;
     v->motions++;
     v->frames += !v->motion_only;
     rc = abut_verdict_add(v, hits, from, to, m[0].x, m[1].x, NULL, err);
     hits->n = hits->pairs = 0;
-    if (!rc && !v->motion_only && !abut_verdict_done(v)) rc = abut_judge_inverted(s, m[1].x, 0, hits, err);
-    return rc ? rc : abut_verdict_add(v, hits, to, to, m[1].x, m[1].x, NULL, err);
+    return rc;
 }
 
 abut_status abut_judge_meshes(abut_verdict *v, const char *const *files, int n, int apart, abut_err *err)

@@ -1,3 +1,4 @@
+#include "model/contact_check.h"
 #include "tools/cli_stream.h"
 #include "tools/judge_modes.h"
 
@@ -19,8 +20,11 @@ static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
     abut_judge_shape_clear(&j->shape);
     free(j->x);
     j->x = NULL;
-    const abut_status rc = abut_judge_shape_model(&j->shape, &s->model, err);
+    abut_status rc = abut_contact_check(&s->model, 0, err);
+    if (rc) return abut_wrap(err, "%s: MODEL", s->cli->in_name), rc;
+    rc = abut_judge_shape_model(&j->shape, &s->model, err);
     j->v->contact_off |= !rc && !j->shape.vert.n;
+    j->v->bodies_pass |= !rc && j->shape.bodies_pass;
     return rc;
 }
 
@@ -39,8 +43,9 @@ static abut_status judge_alone(judge *j, const abut_stream *s, abut_place here, 
     return rc ? rc : report(j, s, here, here, s->frame.x, s->frame.x, err);
 }
 
-/* Tets: an inverted one is a finding where its material forbids it, and counted where it does not */
-static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, abut_err *err)
+/* Tets of a frame: an inverted one is a finding where its material forbids it, unless its path here was judged and told so, and
+ * counted where it does not */
+static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, int came, abut_err *err)
 {
     j->hits.n = j->hits.pairs = 0;
     abut_status rc = abut_judge_inverted(&j->shape, s->frame.x, 0, &j->hits, err);
@@ -48,6 +53,7 @@ static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, a
     j->hits.n = 0;
     if (!rc && inverted) rc = abut_judge_inverted(&j->shape, s->frame.x, 1, &j->hits, err);
     j->v->inverted_allowed += (int64_t)(inverted - j->hits.n);
+    if (came) j->hits.n = 0;
     return rc ? rc : report(j, s, here, here, s->frame.x, s->frame.x, err);
 }
 
@@ -62,6 +68,7 @@ static abut_status judge_way(judge *j, const abut_stream *s, abut_place here, ab
         abut_place leg[2] = { j->at, here };
         if (n) leg[0].leg = leg[1].leg = i + 1;
         rc = abut_judge_motion(&j->shape, from, to, &j->v->opts, &j->hits, err);
+        if (!rc && !j->v->motion_only) rc = abut_judge_inverting(&j->shape, from, to, 1, &j->hits, err);
         if (!rc) rc = report(j, s, leg[0], leg[1], from, to, err);
         j->v->motions++;
         from = to;
@@ -83,21 +90,23 @@ static abut_status measure_gap(judge *j, const abut_stream *s, abut_place here, 
 
 static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
 {
-    const abut_place here = { s->head.step, s->head.time, NULL, 0 };
+    const int pending = s->head.phase == ABUT_PENDING, came = j->x && j->v->way != ABUT_WAY_NONE;
+    const abut_place here = { s->head.step, s->head.time, NULL, 0, pending };
     const size_t bytes = 3 * (size_t)s->model.nv * sizeof(double);
-    const int first = !j->x;
-    if (first && !(j->x = malloc(bytes + 1)))
-        return abut_fail(err, ABUT_E_NOMEM, "positions of %d nodes", s->model.nv);
     const int alone = !j->v->motion_only;
     abut_status rc = ABUT_OK;
-    if (!first && j->v->way != ABUT_WAY_NONE) rc = judge_way(j, s, here, err);
+    if (came) rc = judge_way(j, s, here, err);
     else if (alone) rc = judge_alone(j, s, here, err);
-    if (!rc && alone && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, err);
+    if (!rc && alone && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, came, err);
     if (!rc && j->v->want_gap) rc = measure_gap(j, s, here, err);
     if (rc) return abut_wrap(err, "step %lld", (long long)here.step);
-    memcpy(j->x, s->frame.x, bytes);
-    j->at = here;
     j->v->frames += alone;
+    j->v->pending += pending && alone;
+    if (!pending) {     /* a candidate is left behind: the next frame comes from where the step began */
+        if (!j->x && !(j->x = malloc(bytes + 1))) return abut_fail(err, ABUT_E_NOMEM, "positions of %d nodes", s->model.nv);
+        memcpy(j->x, s->frame.x, bytes);
+        j->at = here;
+    }
     abut_cli_progress(j->v->cli, "step %lld, %zu pairs, %zu collisions", (long long)here.step, j->v->pairs,
                       j->v->collisions);
     return ABUT_OK;
@@ -111,8 +120,10 @@ static abut_status judge_all(judge *j, abut_stream *s, abut_err *err)
         if (s->item == ABUT_ITEM_END) return abut_stream_close(s, err);
         if (s->item == ABUT_ITEM_MODEL)
             rc = new_model(j, s, err);
-        else if (s->head.phase == ABUT_COMMITTED && !abut_verdict_done(j->v))
+        else if (!abut_verdict_done(j->v))
             rc = judge_frame(j, s, err);
+        else
+            j->v->not_judged++;
         if (!rc) rc = abut_stream_write(s, err);
         if (rc) return rc;
     }

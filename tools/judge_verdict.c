@@ -78,7 +78,8 @@ static abut_status keep(abut_verdict *v, const abut_finding *f, abut_err *err)
 static int print_place(char *s, size_t size, const abut_place *p)
 {
     return p->file ? snprintf(s, size, "%s", p->file)
-                   : snprintf(s, size, "step %lld (%.6g s)", (long long)p->step, p->time);
+                   : snprintf(s, size, "%sstep %lld (%.6g s)", p->pending ? "the PENDING candidate of the step after " : "",
+                              (long long)p->step, p->time);
 }
 
 static int print_nodes(char *s, size_t size, const abut_finding *f, int lo, int hi, int which)
@@ -96,7 +97,7 @@ static void say(const abut_verdict *v, const abut_finding *f)
     int split;
     const int n = abut_hit_nodes(f->hit.kind, &split);
     print_place(from, sizeof from, &f->from);
-    const int moving = f->from.step != f->to.step || f->from.file != f->to.file;
+    const int moving = f->from.step != f->to.step || f->from.file != f->to.file || f->from.pending != f->to.pending;
     if (moving) {
         char to[256];
         print_place(to, sizeof to, &f->to);
@@ -133,10 +134,18 @@ abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
 {
     if (v->contact_off)
         abut_cli_say(v->cli, "contact is off in this scene: what passes through what was not judged, inverted tets were");
+    if (v->bodies_pass)
+        abut_cli_say(v->cli, "contact.bodies is off in this scene: bodies were judged against obstacles and half-spaces, not "
+                     "against bodies");
     if (v->inverted_allowed)
         abut_cli_say(v->cli, "%lld inverted tets over all frames, which their materials allow",
                      (long long)v->inverted_allowed);
-    abut_cli_say(v->cli, "%lld configurations, %lld motions, %zu pairs, method %s: %s", (long long)v->frames,
+    char pending[80] = "";
+    if (v->pending) snprintf(pending, sizeof pending, " (%lld of them PENDING candidates)", (long long)v->pending);
+    if (v->not_judged)
+        abut_cli_say(v->cli, "%lld frames after the first collision were not judged (--all judges them)",
+                     (long long)v->not_judged);
+    abut_cli_say(v->cli, "%lld configurations%s, %lld motions, %zu pairs, method %s: %s", (long long)v->frames, pending,
                  (long long)v->motions, v->pairs, abut_method_name(v->opts.method),
                  v->collisions == 0 ? "no collision" : v->all ? "collisions" : "a collision");
     if (v->want_gap && isfinite(v->gap.gap)) {

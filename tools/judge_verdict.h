@@ -11,6 +11,7 @@ typedef struct abut_place {
     double time;        /* s */
     const char *file;   /* NULL: a frame; borrowed */
     int64_t leg;        /* of a motion through the positions in step/way, from 1; 0: straight */
+    int pending;        /* the candidate of a step that is being solved */
 } abut_place;
 
 /* What is judged between two frames */
@@ -43,8 +44,11 @@ typedef struct abut_verdict {
     abut_finding *finding;
     size_t collisions;          /* found: with `all` equal to n */
     int64_t frames, motions;    /* configurations and motions judged */
+    int64_t pending;            /* of the configurations, candidates of steps that are being solved */
+    int64_t not_judged;         /* frames after the first finding, where that is all that was asked for */
     size_t pairs;
     int contact_off;            /* a model had nothing that can collide */
+    int bodies_pass;            /* a model had bodies that pass through each other */
     int64_t inverted_allowed;   /* inverted tets whose material allows it, over all frames */
     int want_gap;               /* look for the smallest gap of all frames */
     abut_judge_gap gap;         /* it, where one is below dhat; +inf otherwise */

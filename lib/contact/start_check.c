@@ -235,7 +235,8 @@ static abut_status list_inside(check *c, const double *x, abut_err *err)
         double p[15];
         memcpy(p, c->y + 3 * (size_t)v, 3 * sizeof *p);
         for (int k = 0; k < 4; k++) memcpy(p + 3 + 3 * k, x + 3 * (size_t)tet[k], 3 * sizeof *p);
-        if (c->vert_hit[v] || !abut_touch_point_tet(p, p + 3, p + 6, p + 9, p + 12)) continue;
+        if (abut_collmesh_passes(&c->cm, v, v) || c->vert_hit[v]) continue;
+        if (!abut_touch_point_tet(p, p + 3, p + 6, p + 9, p + 12)) continue;
         c->vert_hit[v] = 1;
         if (abut_offenders_full(c->bad)) {
             c->bad->total++;

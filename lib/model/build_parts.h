@@ -67,6 +67,9 @@ typedef struct abut_listed {
 ABUT_MUST_USE abut_status abut_build_select(const abut_build *b, const abut_scene_select *s, const char *what, abut_listed **list,
                                             int32_t *n, abut_err *err);
 
+/** The middle of the box that a relative one is a fraction of, m. */
+void abut_build_select_center(const abut_build *b, const abut_scene_select *s, double center[3]);
+
 /* Attachments as they are found, before their number is known; rows of the attachment/ arrays. */
 typedef struct abut_tie {
     int32_t node[5];

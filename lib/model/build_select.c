@@ -45,19 +45,34 @@ static int chosen(const abut_scene_select *s, const abut_build *b, int32_t i)
     return s->object == i || (s->object < 0 && !b->part[i].object->obstacle);
 }
 
-/* The box that a relative one is a fraction of: around all chosen objects. */
-static void relative_box(const abut_scene_select *s, const abut_build *b, double box[2][3])
+/* The box around all chosen objects. */
+static void whole_box(const abut_scene_select *s, const abut_build *b, double lo[3], double hi[3])
 {
     for (int k = 0; k < 3; k++) {
-        double lo = INFINITY, hi = -INFINITY;
+        lo[k] = INFINITY, hi[k] = -INFINITY;
         for (int32_t i = 0; i < b->scene->nobjects; i++) {
             if (!chosen(s, b, i)) continue;
-            lo = fmin(lo, b->out->object[i].lo[k]);
-            hi = fmax(hi, b->out->object[i].hi[k]);
+            lo[k] = fmin(lo[k], b->out->object[i].lo[k]);
+            hi[k] = fmax(hi[k], b->out->object[i].hi[k]);
         }
-        box[0][k] = lo + s->rlo[k] * (hi - lo);
-        box[1][k] = lo + s->rhi[k] * (hi - lo);
     }
+}
+
+static void relative_box(const abut_scene_select *s, const abut_build *b, double box[2][3])
+{
+    double lo[3], hi[3];
+    whole_box(s, b, lo, hi);
+    for (int k = 0; k < 3; k++) {
+        box[0][k] = lo[k] + s->rlo[k] * (hi[k] - lo[k]);
+        box[1][k] = lo[k] + s->rhi[k] * (hi[k] - lo[k]);
+    }
+}
+
+void abut_build_select_center(const abut_build *b, const abut_scene_select *s, double center[3])
+{
+    double lo[3], hi[3];
+    whole_box(s, b, lo, hi);
+    for (int k = 0; k < 3; k++) center[k] = 0.5 * (lo[k] + hi[k]);
 }
 
 const abut_part *abut_part_of(const abut_build *b, int32_t node)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # ccd-check: the judge of trajectories, single meshes and CCD queries.
 
+load helpers
+
 setup() {
-    BIN=${BIN:-$PWD/bin}
-    case $BIN in */build/*/bin) aids=${BIN%/bin}/tests ;; *) aids=${BIN%/bin}/build/gcc/tests ;; esac
-    data=${ABUT_DATA:-$BATS_TEST_DIRNAME/../../../shared/data}
+    aids=$AIDS
+    data=$DATA
     cd "$BATS_TEST_TMPDIR"
 }
 stream() { "$aids/judge_streams" "$1"; }
@@ -67,8 +68,43 @@ square() { printf 'v 0 0 %s\nv 1 0 %s\nv 1 1 %s\nv 0 1 %s\nv 0.5 0.6 1\nv 0.6 0.
     judge soft; [ "$status" -eq 0 ]; [[ $output == *"2 inverted tets over all frames, which their materials allow"* ]]
 }
 
-@test "a pending candidate is no part of the trajectory" {
-    judge pending; [ "$status" -eq 0 ]
+@test "pending candidates are judged from the frame before, and the frame after them is not judged from there" {
+    judge pending --all --json r.json
+    [ "$status" -eq 1 ]
+    [[ $output == *"6 configurations (2 of them PENDING candidates), 5 motions"* ]]
+    [[ $output == *"step 1 (0.01 s) to the PENDING candidate of the step after step 2 (0.02 s)"*right*left* ]]
+    python3 -c 'import json; r = json.load(open("r.json"))
+assert r["configurations"] == 6 and r["pending"] == 2 and r["not_judged"] == 0
+assert all(c["to"].get("pending") and "pending" not in c["from"] and c["from"]["step"] == 1 for c in r["collisions"]), r'
+}
+
+@test "what is not judged after the first finding is said" {
+    judge tunnel --json r.json
+    [ "$status" -eq 1 ]
+    [[ $output == *"1 frames after the first collision were not judged"* ]]
+    python3 -c 'import json; assert json.load(open("r.json"))["not_judged"] == 1'
+    judge tunnel --all; [[ $output != *"not judged"* ]]
+}
+
+@test "a tet that loses its volume between two frames is found, by every method, unless its material allows it" {
+    for method in exact tight additive; do
+        judge turn --method $method --json r.json
+        [ "$status" -eq 1 ]
+        [[ $output == *"step 1 (0.01 s) to step 2 (0.02 s), 0.5 of the way: inverted tet: nodes"*"of right"*"tet 1"* ]]
+    done
+    python3 -c 'import json; c = json.load(open("r.json"))["collisions"]; assert c[0]["kind"] == "inverted tet" and 0.4999 < c[0]["toi"][0] <= c[0]["toi"][1] < 0.5001 and c[0]["tet"] == 1'
+    judge turn --motion none; [ "$status" -eq 0 ]
+    judge soft-turn; [ "$status" -eq 0 ]
+}
+
+@test "meshes: a tet that loses its volume on the straight way from one file to the next is found" {
+    tet() { printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 %s\n3 %s\n4 0 0 1\n$EndNodes\n$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n' "$1" "$2"; }
+    tet '1 0 0' '0 1 0' > a.msh
+    tet '-1 0 0' '0 -1 0' > b.msh
+    run "$BIN/ccd-check" --static a.msh b.msh; [ "$status" -eq 0 ]
+    run "$BIN/ccd-check" --all a.msh b.msh
+    [ "$status" -eq 1 ]
+    [[ $output == *"0.5 of the way: inverted tet"* ]]
 }
 
 @test "a second model starts anew: its first frame is checked alone, no motion leads to it" {

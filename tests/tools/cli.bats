@@ -14,7 +14,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
 }
 
-every="mesh-prep springs tear decompose step friction-lag strain-limit ccd-check export"
+every="mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export"
 [ ! -x "$BIN/picture" ] || every+=" picture"
 
 # one run that succeeds, reading a stream on stdin and writing to stdout
@@ -25,7 +25,7 @@ pass_on() {
     tear) "$BIN/tear" -q --stretch 100 ;;
     step) "$BIN/step" -q -n 1 ;;
     strain-limit) "$BIN/strain-limit" -q --audit ;;
-    friction-lag | ccd-check) "$BIN/$1" -q ;;
+    friction-lag | ccd-check | salvage) "$BIN/$1" -q ;;
     export) "$BIN/export" -q --dump ;;
     esac
 }
@@ -57,7 +57,7 @@ pass_on() {
 }
 
 @test "every program that reads a stream passes on what it does not know and accepts what it wrote" {
-    for t in springs tear decompose step friction-lag strain-limit ccd-check; do
+    for t in springs tear decompose step friction-lag strain-limit ccd-check salvage; do
         exits 0 pass_on "$t" <"$small"
         cp stdout "$t.abut"
         exits 0 pass_on strain-limit <"$t.abut"
@@ -91,7 +91,7 @@ pass_on() {
 
 @test "every program fails with exit 5 and says so when the disk is full" {
     [[ -w /dev/full ]] || skip "no /dev/full"
-    for t in springs tear decompose step friction-lag strain-limit ccd-check export; do
+    for t in springs tear decompose step friction-lag strain-limit ccd-check salvage export; do
         pass_on "$t" <"$small" >/dev/full 2>stderr && rc=0 || rc=$?
         [ "$rc" -eq 5 ] || { echo "$t ended with $rc"; false; }
         says "No space left"

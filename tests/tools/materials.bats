@@ -57,6 +57,15 @@ assert along < 0.97 * plain and along < across < 1.001 * plain and limit < 0.999
 P
 }
 
+@test "a run with a spline ends as it should, every time" {
+    scene "model: spline, spline: {stretch: [0.5, 1, 1.5], a: [-1e4, 0, 1e4], b: [0, 0, 0], c: [-1e4, 0, 1e4]}" >s.yaml
+    "$BIN/mesh-prep" -q s.yaml -o s.abut
+    for i in 1 2 3 4 5 6 7 8; do
+        exits 0 "$BIN/step" -q -j 1 -n 2 s.abut -o "o$i.abut"
+        cmp o1.abut "o$i.abut"
+    done
+}
+
 @test "what a material cannot be is refused with its place" {
     scene "model: spline" >a.yaml
     exits 3 "$BIN/mesh-prep" a.yaml -o o.abut
