@@ -82,7 +82,7 @@ static abut_status judge_motion(abut_verdict *v, const abut_judge_shape *s, cons
     const abut_place from = { .file = path[0] }, to = { .file = path[1] };
     abut_status rc = same_elements(&m[0], &m[1], path[0], path[1], err);
     if (!rc) rc = abut_judge_motion(s, m[0].x, m[1].x, &v->opts, hits, err);
-    if (!rc) rc = abut_judge_inverting(s, m[0].x, m[1].x, 0, hits, err);
+    if (!rc && !v->motion_only) rc = abut_judge_inverting(s, m[0].x, m[1].x, 0, hits, err);
     if (rc) return rc;
     v->motions++;
     v->frames += !v->motion_only;
