@@ -36,6 +36,7 @@ typedef struct run {
     FILE *report;
     char history[320];      /* this stage, in the stream */
     int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
+    int damped;                 /* steps of the midpoint scheme that implicit Euler took */
     double worst_lag;           /* m/s: their largest lag residual */
 } run;
 
@@ -106,6 +107,7 @@ static void dump_stuck(run *r, const options *o, const abut_report *rep, abut_cl
 static void count_lags(run *r, const abut_report *rep)
 {
     r->steps++;
+    r->damped += rep->damped;
     if (!(rep->lag_residual > r->s.model.tolerance[0])) return;
     r->unsettled++;
     r->worst_lag = fmax(r->worst_lag, rep->lag_residual);
@@ -134,6 +136,9 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     if (r->unsettled)
         abut_cli_say(cli, "friction had not converged in %d of %d steps after %d passes: lag residual up to %.3g m/s (want %.3g)",
                      r->unsettled, r->steps, r->s.model.lags[0], r->worst_lag, r->s.model.tolerance[0]);
+    if (r->damped)
+        abut_cli_say(cli, "implicit Euler took %d of %d steps of the midpoint scheme, which created energy or let volumes swing: "
+                     "%g s is too long for it here", r->damped, r->steps, h);
     return rc;
 }
 

@@ -422,6 +422,10 @@ abut_status abut_frame_check(const abut_frame *f, abut_err *err)
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))
         return rc;
+    if ((f->gain && (rc = domain("midpoint/gain", f->gain, 1, 0, 1, INFINITY, err))) ||
+        (f->euler_left && (rc = indices("midpoint/damped-steps", f->euler_left, 1, 1, 0, 65, err))) ||
+        (f->euler_bout && (rc = indices("midpoint/bout", f->euler_bout, 1, 1, 0, 65, err))))
+        return rc;
     if (!f->x1 != !f->v1)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'", f->x1 ? "node/v1" : "node/x1",
                          f->x1 ? "node/x1" : "node/v1");
