@@ -40,6 +40,7 @@ typedef struct run {
     char history[320];      /* this stage, in the stream */
     int more_frames;            /* written beyond --every, for the path to them */
     int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
+    int damped;                 /* steps of the midpoint scheme that implicit Euler took */
     double worst_lag;           /* m/s: their largest lag residual */
     double worst_balance;       /* the largest force residual of a step */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
@@ -119,6 +120,7 @@ static void count_forces(run *r, const abut_report *rep)
 static void count_lags(run *r, const abut_report *rep)
 {
     r->steps++;
+    r->damped += rep->damped;
     if (!(rep->lag_residual > r->s.model.tolerance[0])) return;
     r->unsettled++;
     r->worst_lag = fmax(r->worst_lag, rep->lag_residual);
@@ -175,6 +177,9 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
     if (r->unsettled)
         abut_cli_say(cli, "friction had not converged in %d of %d steps after %d passes: lag residual up to %.3g m/s (want %.3g)",
                      r->unsettled, r->steps, r->s.model.lags[0], r->worst_lag, r->s.model.tolerance[0]);
+    if (r->damped)
+        abut_cli_say(cli, "implicit Euler took %d of %d steps of the midpoint scheme, which created energy or let volumes swing: "
+                     "%g s is too long for it here", r->damped, r->steps, h);
     return rc;
 }
 

@@ -468,6 +468,10 @@ abut_status abut_frame_check(const abut_frame *f, abut_err *err)
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))
         return rc;
+    if ((f->gain && (rc = domain("midpoint/gain", f->gain, 1, 0, 1, INFINITY, err))) ||
+        (f->euler_left && (rc = indices("midpoint/damped-steps", f->euler_left, 1, 1, 0, 65, err))) ||
+        (f->euler_bout && (rc = indices("midpoint/bout", f->euler_bout, 1, 1, 0, 65, err))))
+        return rc;
     if (!f->penalty != !f->multiplier)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'",
                          f->penalty ? "step/multiplier" : "step/penalty", f->penalty ? "step/penalty" : "step/multiplier");

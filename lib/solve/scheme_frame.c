@@ -18,6 +18,7 @@ static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out
     const abut_problem *p = &s->solver.prob;
     const int32_t nv = p->model->nv;
     const int scheme = p->model->scheme ? p->model->scheme[0] : ABUT_IMPLICIT_EULER;
+    if (scheme == ABUT_MIDPOINT) return abut_scheme_put_rebound(s, out, err);
     if (scheme == ABUT_IMPLICIT_NEWMARK) return put_nodes("node/a", pending ? s->a : s->a_end, nv, out, err);
     if (scheme != ABUT_BDF2 || (pending && p->w.scheme != ABUT_BDF2)) return ABUT_OK;
     const abut_status rc = put_nodes("node/x1", pending ? s->x1 : p->xn, nv, out, err);
@@ -35,8 +36,8 @@ abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pe
     double *kappa = abut_frame_put(out, "contact/kappa", 1, err);
     if (!kappa) return err->code;
     /* a reader of the frame converts it to newtons by the weight of the model's scheme: so does the first step of BDF2 */
-    const int starts = !pending && p->model->scheme && p->w.scheme != p->model->scheme[0];
-    *kappa = starts ? p->kappa * abut_integrator_step_weight(p->model->scheme[0]) : p->kappa;
+    const int starts = !pending && p->w.scheme == ABUT_IMPLICIT_EULER && p->model->scheme && p->model->scheme[0] == ABUT_BDF2;
+    *kappa = starts ? p->kappa * abut_integrator_step_weight(ABUT_BDF2) : p->kappa * abut_scheme_kappa_share(p);
     if (p->thin.bounded) {
         double *strain = abut_frame_put(out, "strain/kappa", 1, err);
         if (!strain) return err->code;

@@ -1,6 +1,7 @@
 /* What the files of the time scheme share: scheme_motion.c knows where inertia and loads lead and what the velocities are
- * afterwards, scheme_check.c proves a configuration, scheme_frame.c takes a step from frames and to them, scheme_report.c fills
- * reports, scheme.c has the stages.  All is of one abut_stepper (solve/scheme.h). */
+ * afterwards, scheme_rebound.c when the midpoint rule is damped, scheme_check.c proves a configuration, scheme_frame.c takes a
+ * step from frames and to them, scheme_report.c fills reports, scheme.c has the stages.  All is of one abut_stepper
+ * (solve/scheme.h). */
 #ifndef ABUT_SOLVE_SCHEME_PARTS_H
 #define ABUT_SOLVE_SCHEME_PARTS_H
 
@@ -24,6 +25,17 @@ ABUT_MUST_USE abut_status abut_scheme_finish(abut_stepper *s, abut_err *err);
 /** The drag at the end of a step joins the loads of the air under which it was taken.  before: the frame where a Newmark step
  * finds those of its start. */
 ABUT_MUST_USE abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, abut_err *err);
+
+/* ---- scheme_rebound.c ---- */
+
+/** What the frame tells of energy that the midpoint rule has created. */
+void abut_scheme_load_rebound(abut_stepper *s, const abut_frame *f);
+/** After abut_scheme_finish: whether the steps to come are taken by implicit Euler, because elasticity created energy. */
+ABUT_MUST_USE abut_status abut_scheme_rebound(abut_stepper *s, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_scheme_put_rebound(const abut_stepper *s, abut_arrays *out, abut_err *err);
+/** contact/kappa of a frame over the kappa of this step: frames have that of the model's scheme, whatever a step is taken by.
+ * 1 in all models but those of the midpoint rule. */
+double abut_scheme_kappa_share(const abut_problem *p);
 
 /* ---- scheme_check.c ---- */
 
