@@ -179,7 +179,7 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
                      r->unsettled, r->steps, r->s.model.lags[0], r->worst_lag, r->s.model.tolerance[0]);
     if (r->damped)
         abut_cli_say(cli, "implicit Euler took %d of %d steps of the midpoint scheme, which created energy or let volumes swing: "
-                     "%g s is too long for it here", r->damped, r->steps, h);
+                     "%g s is too long for it here", r->damped, r->steps, r->s.model.h[0]);
     return rc;
 }
 
