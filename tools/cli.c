@@ -310,7 +310,8 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
                     const abut_opt *opts, int streams)
 {
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    *cli = (abut_cli){ .tool = slash ? slash + 1 : argc > 0 ? argv[0] : "abut", .summary = summary,
+    const char *called = argc > 0 ? argv[0] : "abut";
+    *cli = (abut_cli){ .called = called, .tool = slash ? slash + 1 : called, .summary = summary,
                        .args_help = args_help };
     set_spin_count();
     running = cli->tool;

@@ -49,7 +49,7 @@ typedef struct abut_opt {
 } abut_opt;
 
 typedef struct abut_cli {
-    const char *tool;
+    const char *called, *tool;  /* as it was called; the name without its folder, the end of that */
     const char *summary, *args_help;
     FILE *in;           /* first positional argument, or standard input; "-" names it too */
     FILE *out;          /* -o FILE, or standard output; NULL when the program has none */

@@ -27,13 +27,28 @@ static void quote(char *text, const char *name)
     text[n] = 0;
 }
 
-void abut_unfinished_command(const char *cut, const char *whole, char text[ABUT_COMMAND_MAX])
+/* The program beside this one, as it is called: through the dispatcher where that has called this one. */
+static void name_program(const abut_cli *cli, char *text)
 {
-    char names[2][ABUT_COMMAND_MAX] = { "", "" };
-    quote(names[0], cut ? cut : "CUT");
-    quote(names[1], whole ? whole : "WHOLE");
-    snprintf(text, ABUT_COMMAND_MAX, "salvage %.*s -o %.*s", ABUT_COMMAND_MAX / 2 - 16, names[0], ABUT_COMMAND_MAX / 2 - 16,
-             names[1]);
+    char path[ABUT_COMMAND_MAX];
+    static const char installed[] = "libexec/abut/";
+    const int n = (int)(cli->tool - cli->called), end = (int)sizeof installed - 1;
+    if (n >= end && !strncmp(cli->tool - end, installed, (size_t)end)) {
+        strcpy(text, "abut salvage");
+        return;
+    }
+    snprintf(path, sizeof path, "%.*ssalvage", n, cli->called);
+    quote(text, path);
+}
+
+void abut_unfinished_command(const abut_cli *cli, const char *cut, const char *whole, char text[ABUT_COMMAND_MAX])
+{
+    enum { EACH = ABUT_COMMAND_MAX / 3 - 8 };
+    char words[3][ABUT_COMMAND_MAX] = { "", "", "" };
+    name_program(cli, words[0]);
+    quote(words[1], cut ? cut : "CUT");
+    quote(words[2], whole ? whole : "WHOLE");
+    snprintf(text, ABUT_COMMAND_MAX, "%.*s %.*s -o %.*s", EACH, words[0], EACH, words[1], EACH, words[2]);
 }
 
 static int is_file(int fd)
@@ -47,7 +62,7 @@ void abut_unfinished_advise(const abut_cli *cli, abut_err *err)
     char command[ABUT_COMMAND_MAX];
     const size_t used = strlen(err->msg);
     if (!cli->in || !is_file(fileno(cli->in))) return;
-    abut_unfinished_command(cli->in == stdin ? NULL : cli->in_name, NULL, command);
+    abut_unfinished_command(cli, cli->in == stdin ? NULL : cli->in_name, NULL, command);
     snprintf(err->msg + used, sizeof err->msg - used, "; its whole frames: %s", command);
 }
 
@@ -59,7 +74,7 @@ void abut_unfinished_say(const abut_cli *cli, long long size)
     fprintf(stderr, "%s: %s keeps %lld bytes of the unfinished output", cli->tool,
             cli->part_path ? cli->part_path : "the file on standard output", size);
     if (frames) {
-        abut_unfinished_command(cli->part_path, cli->part_path ? cli->final_path : NULL, command);
+        abut_unfinished_command(cli, cli->part_path, cli->part_path ? cli->final_path : NULL, command);
         fprintf(stderr, ", whole frames: %d; a stream of them: %s", frames, command);
     }
     putc('\n', stderr);
@@ -118,7 +133,7 @@ void abut_unfinished_watch(abut_cli *cli)
     struct sigaction old;
     watch.fd = fileno(cli->out);
     if (!cli->part_path && !is_file(watch.fd)) return;
-    abut_unfinished_command(cli->part_path, cli->part_path ? cli->final_path : NULL, command);
+    abut_unfinished_command(cli, cli->part_path, cli->part_path ? cli->final_path : NULL, command);
     snprintf(watch.head, sizeof watch.head, "%s: ", cli->tool);
     snprintf(watch.keeps, sizeof watch.keeps, "; %s keeps the whole frames that were written; a stream of them: %s",
              cli->part_path ? cli->part_path : "the file on standard output", command);

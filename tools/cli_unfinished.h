@@ -7,9 +7,9 @@
 /** Room for the command, whatever the names are: longer ones are cut. */
 enum { ABUT_COMMAND_MAX = 3072 };
 
-/** "salvage cut.part -o cut", the names quoted as a shell wants them; NULL for a name that only the caller knows: a word in
- * capitals takes its place. */
-void abut_unfinished_command(const char *cut, const char *whole, char text[ABUT_COMMAND_MAX]);
+/** "bin/salvage cut.part -o cut" for a program that was called as bin/step, the names quoted as a shell wants them; NULL for a
+ * name that only the caller knows: a word in capitals takes its place. */
+void abut_unfinished_command(const abut_cli *cli, const char *cut, const char *whole, char text[ABUT_COMMAND_MAX]);
 
 /** Adds to the message of a stream without an end mark how its frames are saved, where the input is a file. */
 void abut_unfinished_advise(const abut_cli *cli, abut_err *err);

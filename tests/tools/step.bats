@@ -289,6 +289,28 @@ P
     exits 1 "$BIN/ccd-check" --motion straight few.abut > /dev/null
 }
 
+@test "--every: frames that are left out cost little memory, and the path between those that stay is judged" {
+    cat > turn.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+gravity: [0, 0, 0]
+materials: {jelly: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.3}}
+objects:
+  a: {generate: {box: {size: [0.4, 0.4, 0.4], cells: [14, 14, 14]}}, material: jelly}
+  b: {generate: {box: {size: [0.4, 0.4, 0.4], cells: [14, 14, 14]}}, material: jelly, translate: [0, 0.45, 0]}
+motion:
+  - {select: {object: a}, rotate: {axis: [0, 1, 0], rate: 400 deg/s}}
+  - {select: {object: b}, rotate: {axis: [0, 1, 0], rate: -400 deg/s}}
+Y
+    "$BIN/mesh-prep" -q turn.yaml -o turn.abut
+    for n in 1 40; do "$BIN/step" -q --no-sync -j 1 -n 40 --every $n --report $n.jsonl turn.abut -o $n.abut; done
+    "$BIN/ccd-check" -q --no-output 40.abut
+    "$PYTHON" -c 'import json
+peak = {n: max(json.loads(line)["memory_peak"] for line in open(n + ".jsonl")) for n in ("1", "40")}
+assert peak["40"] < 1.6 * peak["1"], peak'
+    cmp <("$BIN/export" --dump --array node/x --frames 40 1.abut | grep '^ ') <("$BIN/export" --dump --array node/x --frames 1 40.abut | grep '^ ')
+}
+
 @test "--every: a stuck state is joined to the frame beside it, not to the last one that was written" {
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" | "$BIN/step" -q -n 27 --every 27 -o start.abut
     for most in 14 13 12 11 10 9 8; do      # gives up after a frame that is not reached straight
