@@ -217,6 +217,8 @@ static abut_status read_material(const abut_tree *t, abut_scene_material *m, abu
     if (!rc && poisson) rc = abut_tree_real(poisson, "poisson", ABUT_Q_PURE, &m->poisson, NULL, err);
     if (!rc && !(m->poisson > -1 && m->poisson < 0.5))
         rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
+    if (!rc && !abut_material_bounded(m->model, m->poisson))
+        rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson);
     if (!rc) rc = scene_terms(t, m, err);
     return rc ? rc : scene_fabric(t, m, err);
 }

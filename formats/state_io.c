@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { MODL_BYTES = 8, FRAM_BYTES = 24, ENDS_BYTES = 32, PROV_FIXED_BYTES = 8 };
+static const uint64_t KEPT_MOST = (uint64_t)1 << 32;
 enum { ARRAYS_MAX = 4096, OPTIONS_MAX = 1 << 20 };
 
 /* What the end mark repeats. */
@@ -128,6 +129,9 @@ static abut_status read_prov(abut_reader *r, abut_err *err)
 static abut_status keep(abut_reader *r, abut_err *err)
 {
     kept k = { .section = r->source.section };
+    if (k.section.length > KEPT_MOST)
+        return abut_source_fail(&r->source, err, "a section of %llu bytes to be kept, expected at most %llu",
+                                (unsigned long long)k.section.length, (unsigned long long)KEPT_MOST);
     abut_status rc = abut_source_block(&r->source, k.section.length, &k.payload, err);
     if (rc) return rc;
     rc = end_section(r, err);

@@ -96,10 +96,11 @@ abut_status abut_summary_frame(abut_summary *s, FILE *f, const abut_shot *shot, 
 
 void abut_summary_end(abut_summary *s, FILE *f)
 {
-    fprintf(f, "\n%d frame%s: steps %lld to %lld, %g s to %g s%s\nits arrays:%s\n", s->n, s->n == 1 ? "" : "s",
+    fprintf(f, "\n%d frame%s: steps %lld to %lld, %g s to %g s%s\n", s->n, s->n == 1 ? "" : "s",
             (long long)s->first.step, (long long)s->last.step, s->first.time, s->last.time,
-            s->last.phase == ABUT_PENDING ? ", the last one pending" : "", s->arrays ? s->arrays : "");
+            s->last.phase == ABUT_PENDING ? ", the last one pending" : "");
     if (s->force_residual >= 0) fprintf(f, "forces balance to %.2g of the largest on a body, or better\n", s->force_residual);
+    fprintf(f, "its arrays:%s\n", s->arrays ? s->arrays : "");
     s->n = 0;
 }
 

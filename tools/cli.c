@@ -3,7 +3,6 @@
 #include "tools/cli.h"
 
 #include "base/par.h"
-#include "base/spin.h"
 #include "formats/out_file.h"
 #include "tools/cli_options.h"
 #include "tools/cli_unfinished.h"
@@ -69,12 +68,12 @@ static abut_status write_error(const char *what, int number, abut_err *err)
     return abut_fail(err, ABUT_E_IO, "%s: %s", what, number == EPIPE ? "closed by the reader" : strerror(number));
 }
 
-/* Threads that wait for each other spin for so long (some 0.8 to 1.6 ms) where cores are free, which spares a mat of 58 806 tets
- * a fifth of its time, and briefly where they are not (base/spin.h).  libgomp reads its spin count before main, so the program
- * starts itself once more with it. */
+/* Threads that wait for each other spin for this long, some tenths of a millisecond, before they sleep: a thread that sleeps is
+ * late for the next parallel region, and one that spins keeps other programs from its core.  libgomp reads the count before main,
+ * so the program starts itself once more with it.  What the environment says wins. */
 static void set_spin_count(void)
 {
-    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") || setenv("GOMP_SPINCOUNT", "30000", 1)) return;
+    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") || setenv("GOMP_SPINCOUNT", "5000", 1)) return;
     static char words[1 << 16];
     char *argv[1 << 10] = { NULL };
     const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -232,14 +231,6 @@ static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
     return ABUT_OK;
 }
 
-/* Whether writing failed because whoever reads standard output has gone. */
-static int reader_is_gone(const abut_cli *cli)
-{
-    if (cli->out_path || !cli->out || !ferror(cli->out)) return 0;
-    struct pollfd p = { .fd = fileno(cli->out), .events = POLLOUT };
-    return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
-}
-
 /* FILE.part, flushed and closed, of so many bytes: renamed, or what is of use is kept. */
 static void settle_part(abut_cli *cli, long long size, abut_err *err)
 {
@@ -254,7 +245,16 @@ static void settle_part(abut_cli *cli, long long size, abut_err *err)
     }
 }
 
-/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where the reader has gone. */
+/* Whether writing failed because whoever reads standard output has gone. */
+static int reader_is_gone(const abut_cli *cli)
+{
+    if (cli->out_path || !cli->out || !ferror(cli->out)) return 0;
+    struct pollfd p = { .fd = fileno(cli->out), .events = POLLOUT };
+    return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
+}
+
+/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where that is the reader's
+ * doing. */
 static void close_out(abut_cli *cli, int *is_gone, abut_err *err)
 {
     const char *what = cli->out_path ? cli->out_path : "output";
@@ -353,7 +353,6 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
         abut_fail(&err, ABUT_E_ARG, "--compress: %d is not between 0 and 9", cli->compress);
     if (err.code || abut_options_count(args_help, args, cli->nargs, &err)) stop(cli, &err);
     abut_threads_set(cli->threads);
-    if (abut_spin_begin(&cli->spin, cli->threads, &err)) stop(cli, &err);
 
     if ((streams & ABUT_CLI_IN) && open_in(cli, &err)) stop(cli, &err);
     if (has_out && open_out(cli, streams, &err)) stop(cli, &err);
@@ -406,7 +405,6 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
     free(cli->part_path);
     free(cli->final_path);
     free((void *)cli->args);
-    abut_spin_end(&cli->spin);
     cli->in = NULL;
     cli->part_path = cli->final_path = NULL;
     cli->args = NULL;

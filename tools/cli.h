@@ -65,7 +65,6 @@ typedef struct abut_cli {
     const char *out_path;     /* -o; NULL: standard output */
     char *part_path, *final_path;  /* while writing, and after the rename; NULL when written directly */
     int progress_on;    /* a progress line stands on the terminal */
-    struct abut_spin *spin;   /* how long threads wait awake */
 } abut_cli;
 
 /* Which streams a program needs. */

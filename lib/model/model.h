@@ -30,6 +30,22 @@ extern const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1];
 /** 1 when the energy goes to infinity as an element collapses, so that the inversion filter keeps it positive. */
 static inline int abut_material_injective(int model) { return model == ABUT_NEO_HOOKEAN; }
 
+/** 1 when an isotropic shell can be of it (energy/membrane.h). */
+static inline int abut_material_plane(int model)
+{
+    return model == ABUT_STVK || model == ABUT_NEO_HOOKEAN || model == ABUT_FIXED_COROTATED;
+}
+
+/** 1 when the energy has a lower bound.  With a negative Poisson's ratio lambda is negative: lambda/2 (ln J)^2 then makes the
+ * neo-Hookean energy go to -infinity as an element collapses, and lambda/2 (J - 1)^2 that of fixed corotated as it grows, where an
+ * energy has to go to +infinity (Ciarlet, Mathematical Elasticity I, 1988, 4.6). */
+static inline int abut_material_bounded(int model, double poisson)
+{
+    return poisson >= 0 || (model != ABUT_NEO_HOOKEAN && model != ABUT_FIXED_COROTATED);
+}
+#define ABUT_MATERIAL_UNBOUNDED "0 or more for this model: with less its energy has no lower bound; stable-neo-hookean, stvk and " \
+                                "linear-corotated have one"
+
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
        ABUT_SCHEMES = 4 /* how many have inertia */, ABUT_QUASI_STATIC = 4, ABUT_ALL_SCHEMES = 5 };

@@ -134,6 +134,10 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
         (rc = domain("material/young", m->mat_young, nm, 0, 0, INFINITY, err)) ||
         (rc = domain("material/poisson", m->mat_poisson, nm, -1, 0, 0.5, err)))
         return rc;
+    for (int32_t i = 0; i < m->nm; i++)
+        if (!abut_material_bounded(m->mat_model[i], m->mat_poisson[i]))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/poisson' row %d: %g, expected " ABUT_MATERIAL_UNBOUNDED, i,
+                             m->mat_poisson[i]);
     rc = check_terms(m, err);
     return rc ? rc : check_splines(m, err);
 }
