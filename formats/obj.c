@@ -123,8 +123,7 @@ static abut_status check_element(abut_scan *s, int32_t nv, int32_t nt, abut_err 
 {
     enum { FAR = INT32_MAX / 4 };
     for (abut_word w = next(s); w.n && *w.s != '#'; w = next(s)) {
-        /* indices that count back come out above FAR: they have been tested */
-        const abut_mesh whole = { .nv = INT32_MAX / 2 };
+        const abut_mesh whole = { .nv = INT32_MAX / 2 };    /* indices that count back are tested: they come out above FAR */
         const texture places = { .n = INT32_MAX / 2 };
         int32_t v = 0, at = -1;
         abut_status rc = corner(s, w, &whole, &v, err);

@@ -208,8 +208,10 @@ static abut_status repeat(const abut_tree *t, int32_t which, abut_mesh *m, abut_
     double spacing[3] = { 0 };
     int objects = 0;
     abut_status rc = read_repeat(t, count, spacing, &objects, err);
-    const double copies = (double)count[0] * count[1] * count[2];
-    if (!rc) rc = scene_placed(t, abut_mesh_bound(copies * m->nv, copies * abut_mesh_elements(m), "repeat", err), err);
+    const double copies = objects ? 1 : (double)count[0] * count[1] * count[2];
+    if (!rc)
+        rc = scene_placed(abut_tree_find(t, "count"),
+                          abut_mesh_bound(copies * m->nv, copies * abut_mesh_elements(m), "repeat", err), err);
     if (rc) return rc;
     abut_mesh all = { 0 }, copy = { 0 };
     const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };

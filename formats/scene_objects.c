@@ -183,13 +183,13 @@ static abut_status read_object(const scene_reader *r, const abut_tree *t, int32_
     return rc ? rc : read_fill(t, o, err);
 }
 
-/* What the objects so far have together. */
-typedef struct sizes {
+/* What all objects have up to now. */
+typedef struct total {
     double points, elements;
-} sizes;
+} total;
 
 /* The object, or all objects that its `repeat` makes of it, at the rows from *row. */
-static abut_status read_copies(const scene_reader *r, const abut_tree *t, abut_scene_object *object, int32_t *row, sizes *all,
+static abut_status read_copies(const scene_reader *r, const abut_tree *t, abut_scene_object *object, int32_t *row, total *all,
                                abut_err *err)
 {
     int32_t n;
@@ -197,9 +197,10 @@ static abut_status read_copies(const scene_reader *r, const abut_tree *t, abut_s
     for (int32_t i = 0; i < (n ? n : 1) && !rc; i++) {
         abut_scene_object *o = &object[(*row)++];
         rc = read_object(r, t, n ? i : -1, o, err);
+        if (rc) break;
         all->points += o->mesh.nv;
         all->elements += abut_mesh_elements(&o->mesh);
-        if (!rc) rc = scene_placed(t, abut_mesh_bound(all->points, all->elements, "all objects up to this one", err), err);
+        rc = scene_placed(t, abut_mesh_bound(all->points, all->elements, "all objects up to this one", err), err);
     }
     return rc;
 }
@@ -208,7 +209,7 @@ abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *e
 {
     abut_scene *s = r->scene;
     int32_t body = 0, plane = 0;
-    sizes all = { 0 };
+    total all = { 0, 0 };
     abut_status rc = ABUT_OK;
     for (const abut_tree *c = objects->child; c && !rc; c = c->next) {
         if (c->kind != ABUT_TREE_MAP) return abut_tree_fail(c, err, "object '%s': expected a map", c->key);

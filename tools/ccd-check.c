@@ -84,7 +84,7 @@ static abut_status run_queries(abut_cli *cli, const options *o, const abut_judge
         all[n_all++] = s;
         *no |= s.false_clears > 0 || (m == ABUT_JUDGE_EXACT && s.false_hits > 0);
     }
-    return o->json ? abut_scores_json(all, n_all, cli, o->json, err) : ABUT_OK;
+    return o->json ? abut_scores_json(cli, all, n_all, cli->args, cli->nargs, o->json, err) : ABUT_OK;
 }
 
 static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)

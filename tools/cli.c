@@ -231,14 +231,6 @@ static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
     return ABUT_OK;
 }
 
-/* Whether writing failed because whoever reads standard output has gone. */
-static int reader_is_gone(const abut_cli *cli)
-{
-    if (cli->out_path || !cli->out || !ferror(cli->out)) return 0;
-    struct pollfd p = { .fd = fileno(cli->out), .events = POLLOUT };
-    return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
-}
-
 /* FILE.part, flushed and closed, of so many bytes: renamed, or what is of use is kept. */
 static void settle_part(abut_cli *cli, long long size, abut_err *err)
 {
@@ -253,7 +245,16 @@ static void settle_part(abut_cli *cli, long long size, abut_err *err)
     }
 }
 
-/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where the reader has gone. */
+/* Whether writing failed because whoever reads standard output has gone. */
+static int reader_is_gone(const abut_cli *cli)
+{
+    if (cli->out_path || !cli->out || !ferror(cli->out)) return 0;
+    struct pollfd p = { .fd = fileno(cli->out), .events = POLLOUT };
+    return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
+}
+
+/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where that is the reader's
+ * doing. */
 static void close_out(abut_cli *cli, int *is_gone, abut_err *err)
 {
     const char *what = cli->out_path ? cli->out_path : "output";

@@ -139,15 +139,16 @@ abut_status abut_verdict_json(const abut_verdict *v, const char *path, abut_err 
     return whole_close(&w, err);
 }
 
-abut_status abut_scores_json(const abut_score *s, int n, const abut_cli *cli, const char *path, abut_err *err)
+abut_status abut_scores_json(const abut_cli *cli, const abut_score *s, int n, const char *const *files, int n_files,
+                             const char *path, abut_err *err)
 {
     whole_file w;
     const abut_status rc = whole_open(&w, path, cli, err);
     if (rc) return rc;
     fprintf(w.f, "{\n  \"tool\": \"ccd-check\", \"version\": \"%s\",\n  \"files\": [", ABUT_VERSION);
-    for (int i = 0; i < cli->nargs; i++) {
+    for (int i = 0; i < n_files; i++) {
         if (i) fputs(", ", w.f);
-        put_text(w.f, cli->args[i]);
+        put_text(w.f, files[i]);
     }
     fputs("],\n  \"methods\": [", w.f);
     for (int i = 0; i < n; i++) {

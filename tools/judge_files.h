@@ -13,8 +13,9 @@ typedef struct abut_score {
     double seconds;     /* CPU */
 } abut_score;
 
-/** The scores of n methods over the files that the arguments of cli name. */
-ABUT_MUST_USE abut_status abut_scores_json(const abut_score *s, int n, const abut_cli *cli, const char *path, abut_err *err);
+/** The scores of n methods over these files of queries. */
+ABUT_MUST_USE abut_status abut_scores_json(const abut_cli *cli, const abut_score *s, int n, const char *const *files, int n_files,
+                                           const char *path, abut_err *err);
 /** The primitives of all findings at their times of impact as a Wavefront OBJ, one object a finding. */
 ABUT_MUST_USE abut_status abut_verdict_obj(const abut_verdict *v, const char *path, abut_err *err);
 

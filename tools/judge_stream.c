@@ -68,7 +68,7 @@ static abut_status judge_way(judge *j, const abut_stream *s, abut_place here, ab
         abut_place leg[2] = { j->at, here };
         if (n) leg[0].leg = leg[1].leg = i + 1;
         rc = abut_judge_motion(&j->shape, from, to, &j->v->opts, &j->hits, err);
-        if (!rc && !j->v->motion_only) rc = abut_judge_inverting(&j->shape, from, to, 1, &j->hits, err);
+        if (!rc) rc = abut_judge_inverting(&j->shape, from, to, 1, &j->hits, err);
         if (!rc) rc = report(j, s, leg[0], leg[1], from, to, err);
         j->v->motions++;
         from = to;
@@ -94,9 +94,7 @@ static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
     const abut_place here = { s->head.step, s->head.time, NULL, 0, pending };
     const size_t bytes = 3 * (size_t)s->model.nv * sizeof(double);
     const int alone = !j->v->motion_only;
-    abut_status rc = ABUT_OK;
-    if (came) rc = judge_way(j, s, here, err);
-    else if (alone) rc = judge_alone(j, s, here, err);
+    abut_status rc = came ? judge_way(j, s, here, err) : alone ? judge_alone(j, s, here, err) : ABUT_OK;
     if (!rc && alone && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, came, err);
     if (!rc && j->v->want_gap) rc = measure_gap(j, s, here, err);
     if (rc) return abut_wrap(err, "step %lld", (long long)here.step);
