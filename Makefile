@@ -1,5 +1,5 @@
 # abut: one Makefile, no recursion.  `make` builds bin/; `make check` runs every test; `make demo` shows the work.
-# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), each in its own folder under build/.
+# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), THREADSAN=1 (clang), each in its own folder under build/.
 
 CC  ?= gcc
 ifeq ($(origin CC),default)
@@ -116,6 +116,12 @@ check-long:
 long-unit: $(LONG:%=$B/unit/test_%)
 	@ABUT_LONG=1 tests/run-unit $^
 
+# Attacks, under half an hour: every array with every bad value (sanitized), failing allocations, random scenes with a judge, ...
+# ATTACKS="scenes" runs some, SEED=7 repeats, ATTACK_SECONDS=60 shortens
+attack: all $(AIDS)
+	@$(MAKE) --no-print-directory -s SANITIZE=1 all
+	@tests/attacks $(BIN) build/$(notdir $(CC))-sanitize/bin $B/tests $(ATTACKS)
+
 # the two commands of the README install what is missing first, then build and run in a second make
 check: deps
 	@$(MAKE) --no-print-directory build-check
@@ -148,6 +154,6 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all unit layers fuzz check-long long-unit check build-check demo deps bench bench-geometry format install clean
+.PHONY: all unit layers fuzz attack check-long long-unit check build-check demo deps bench bench-geometry format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

@@ -323,7 +323,8 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
     free(cli->part_path);
     free(cli->final_path);
     free((void *)cli->args);
-    abut_spin_end(&cli->spin);
+    /* to end threads takes memory, and the system does it, too */
+    if (last.code != ABUT_E_NOMEM) abut_spin_end(&cli->spin);
     cli->in = NULL;
     cli->part_path = cli->final_path = NULL;
     cli->args = NULL;
