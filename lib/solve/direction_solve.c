@@ -2,6 +2,8 @@
 
 #include "base/timer.h"
 
+#include <math.h>
+
 static abut_status factor_once(abut_direction *d, abut_err *err)
 {
     return d->method == ABUT_SOLVE_CG ? abut_cg_factor(&d->cg, &d->A, err) : abut_chol_factor(d->chol, &d->A, err);
@@ -28,6 +30,25 @@ static int32_t node_of_row(const abut_problem *p, int32_t row)
     for (int32_t i = 0; i < p->model->nv && row >= 0; i++)
         if (p->row[i] == row) return i;
     return -1;
+}
+
+/* det of a symmetric 3x3 block over the product of its diagonal: 1 at most, 0 or less when it is not positive definite (Hadamard) */
+static double roundness(const double *a)
+{
+    const double det = a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
+    const double ratio = a[0] > 0 && a[4] > 0 && a[8] > 0 ? det / (a[0] * a[4] * a[8]) : -1;
+    return ratio <= 1 ? ratio : -1;     /* not finite */
+}
+
+int32_t abut_direction_worst_node(const abut_direction *d, const abut_problem *p)
+{
+    double least = INFINITY;
+    int32_t row = -1;
+    for (int32_t j = 0; j < d->A.n && d->A.n == p->nrow && d->A.val; j++) {
+        const double r = roundness(d->A.val + 9 * d->A.ptr[j]);
+        if (r < least) least = r, row = j;
+    }
+    return node_of_row(p, row);
 }
 
 /* What conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance. */
