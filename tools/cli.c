@@ -323,8 +323,7 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
     free(cli->part_path);
     free(cli->final_path);
     free((void *)cli->args);
-    /* to end threads takes memory, and the system does it, too */
-    if (last.code != ABUT_E_NOMEM) abut_spin_end(&cli->spin);
+    /* cli->spin goes with the program: to end a thread takes memory, and where there is none a signal ends the program */
     cli->in = NULL;
     cli->part_path = cli->final_path = NULL;
     cli->args = NULL;

@@ -1,6 +1,7 @@
 #include "solve/direction_parts.h"
 
 #include "base/timer.h"
+#include "linalg/mat3.h"
 
 #include <math.h>
 
@@ -32,10 +33,10 @@ static int32_t node_of_row(const abut_problem *p, int32_t row)
     return -1;
 }
 
-/* det of a symmetric 3x3 block over the product of its diagonal: 1 at most, 0 or less when it is not positive definite (Hadamard) */
+/* det of a symmetric 3x3 block over the product of its diagonal: at most 1 (Hadamard), 0 or less when not positive definite */
 static double roundness(const double *a)
 {
-    const double det = a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
+    const double det = abut_m3_det(a);
     const double ratio = a[0] > 0 && a[4] > 0 && a[8] > 0 ? det / (a[0] * a[4] * a[8]) : -1;
     return ratio <= 1 ? ratio : -1;     /* not finite */
 }
