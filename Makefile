@@ -42,7 +42,7 @@ GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export $(if $(GL),picture)
 LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_gl.c tools/picture.c $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c formats/*.c tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
-AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c))
+AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
 
 # one short line a command; V=1 shows the commands
@@ -86,6 +86,11 @@ $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 $B/tests/%: tests/tools/%.c $B/libabut.a Makefile
 	@mkdir -p $(@D)
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
+# what goes before a program (LD_PRELOAD) to let the system fail; never sanitized
+$B/tests/%.so: tests/preload/%.c Makefile
+	@mkdir -p $(@D)
+	$(call run,CC $<) $(CC) -std=c11 -O1 -g $(WARN) -fPIC -shared $< -o $@ -ldl
 
 # fuzz targets: the engine is tests/fuzz/driver.c, or libFuzzer (tests/fuzz/run chooses)
 ENGINE ?= tests/fuzz/driver.c

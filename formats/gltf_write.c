@@ -3,6 +3,7 @@
 #include "formats/gltf_json.h"
 #include "formats/out_file.h"
 #include "formats/spool.h"
+#include "formats/text_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -335,14 +336,12 @@ abut_status abut_gltf_close(abut_gltf *w, abut_err *err)
     abut_status rc = find_bounds(w, err);
     if (!rc) rc = make_planes(w, err);
     if (rc) return rc;
-    char *json = NULL;
-    size_t json_size = 0;
-    FILE *f = open_memstream(&json, &json_size);
-    if (!f) return abut_fail(err, ABUT_E_NOMEM, "glTF: no memory for the document");
-    rc = abut_gltf_json(d, f, err);
-    if (fclose(f) && !rc) rc = abut_fail(err, ABUT_E_NOMEM, "glTF: no memory for the document");
-    if (!rc) rc = write_glb(w, json, json_size, err);
-    free(json);
+    abut_text_file json;
+    rc = abut_text_file_open(&json, err);
+    if (!rc) rc = abut_gltf_json(d, json.f, err);
+    if (!rc) rc = abut_text_file_end(&json, "the glTF document", err);
+    if (!rc) rc = write_glb(w, json.text, json.size, err);
+    abut_text_file_clear(&json);
     return rc ? rc : abut_out_close(&w->out, err);
 }
 

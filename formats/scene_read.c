@@ -217,6 +217,8 @@ static abut_status read_material(const abut_tree *t, abut_scene_material *m, abu
     if (!rc && poisson) rc = abut_tree_real(poisson, "poisson", ABUT_Q_PURE, &m->poisson, NULL, err);
     if (!rc && !(m->poisson > -1 && m->poisson < 0.5))
         rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
+    if (!rc && !abut_material_bounded(m->model, m->poisson))
+        rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson);
     if (!rc) rc = scene_terms(t, m, err);
     return rc ? rc : scene_fabric(t, m, err);
 }
@@ -251,15 +253,22 @@ static abut_status reserve(scene_reader *r, abut_err *err)
     const abut_tree *motion = abut_tree_find(r->root, "motion"), *contact = abut_tree_find(r->root, "contact");
     const abut_tree *friction = contact ? abut_tree_find(contact, "friction") : NULL;
     const abut_tree *pairs = friction ? abut_tree_find(friction, "pairs") : NULL;
-    int planes = 0;
+    int planes = 0, nobjects = 0;
     if (!objects || objects->kind != ABUT_TREE_MAP)
         return abut_tree_fail(objects ? objects : r->root, err, "expected 'objects: {name: {...}, ...}'");
     if (materials && materials->kind != ABUT_TREE_MAP)
         return abut_tree_fail(materials, err, "materials: expected a map {name: {...}, ...}");
     if (motion && motion->kind != ABUT_TREE_LIST) return abut_tree_fail(motion, err, "motion: expected a list");
-    for (const abut_tree *c = objects->child; c; c = c->next) planes += abut_tree_find(c, "half-space") != NULL;
+    for (const abut_tree *c = objects->child; c; c = c->next) {
+        const int is_plane = abut_tree_find(c, "half-space") != NULL;
+        int32_t copies = 0;
+        const abut_status rc = is_plane || c->kind != ABUT_TREE_MAP ? ABUT_OK : scene_copies(c, &copies, err);
+        if (rc) return rc;
+        planes += is_plane;
+        nobjects += is_plane ? 0 : copies ? copies : 1;
+    }
     const int nmaterials = children_of(materials) ? children_of(materials) : 1;
-    return abut_scene_reserve(r->scene, nmaterials, objects->n - planes, planes, children_of(motion), children_of(pairs),
+    return abut_scene_reserve(r->scene, nmaterials, nobjects, planes, children_of(motion), children_of(pairs),
                               err);
 }
 

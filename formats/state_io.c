@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { MODL_BYTES = 8, FRAM_BYTES = 24, ENDS_BYTES = 32, PROV_FIXED_BYTES = 8 };
+static const uint64_t KEPT_MOST = (uint64_t)1 << 32;
 enum { ARRAYS_MAX = 4096, OPTIONS_MAX = 1 << 20 };
 
 /* What the end mark repeats. */
@@ -128,6 +129,9 @@ static abut_status read_prov(abut_reader *r, abut_err *err)
 static abut_status keep(abut_reader *r, abut_err *err)
 {
     kept k = { .section = r->source.section };
+    if (k.section.length > KEPT_MOST)
+        return abut_source_fail(&r->source, err, "a section of %llu bytes to be kept, expected at most %llu",
+                                (unsigned long long)k.section.length, (unsigned long long)KEPT_MOST);
     abut_status rc = abut_source_block(&r->source, k.section.length, &k.payload, err);
     if (rc) return rc;
     rc = end_section(r, err);
@@ -200,9 +204,9 @@ static abut_status read_frame(abut_reader *r, abut_frame_head *head, abut_arrays
     r->seen.frames++;
     const uint64_t step = abut_get_le(b, 8), phase = abut_get_le(b + 16, 4);
     const abut_frame_head h = { (int64_t)step, abut_double_of(abut_get_le(b + 8, 8)), (abut_phase)phase };
-    if (step > INT64_MAX || !isfinite(h.time) || phase > ABUT_PENDING)
-        return abut_source_fail(&r->source, err, "step %lld, time %g, phase %llu", (long long)h.step, h.time,
-                                (unsigned long long)phase);
+    if (step > (uint64_t)ABUT_STEP_MOST || !isfinite(h.time) || phase > ABUT_PENDING)
+        return abut_source_fail(&r->source, err, "step %llu, time %g, phase %llu, expected a step of at most 2^53, a finite "
+                                "time and phase 0 or 1", (unsigned long long)step, h.time, (unsigned long long)phase);
     const uint32_t n = (uint32_t)abut_get_le(b + 20, 4);
     if ((rc = check_array_count(r, n, err)) || (rc = read_arrays(r, n, set, err))) return rc;
     *head = h;
@@ -432,7 +436,7 @@ abut_status abut_writer_model(abut_writer *w, const abut_arrays *set, abut_err *
 abut_status abut_writer_frame(abut_writer *w, const abut_frame_head *head, const abut_arrays *set, abut_err *err)
 {
     unsigned char b[FRAM_BYTES];
-    if (head->step < 0 || !isfinite(head->time))
+    if (head->step < 0 || head->step > ABUT_STEP_MOST || !isfinite(head->time))
         return abut_fail(err, ABUT_E_ARG, "output: a FRAME of step %lld at %g s", (long long)head->step, head->time);
     abut_status rc = begin(w, w->written.models && set->n <= ARRAYS_MAX, "a FRAME", err);
     if (rc) return rc;

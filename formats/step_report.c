@@ -106,6 +106,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
             "\"factorisations\":%d,\"factorisations_double\":%d,\"waypoints\":%d,",
             r->newton, r->trials, r->passes, r->shifts, r->cg_iterations, r->factorisations, r->factorisations_double,
             r->waypoints);
+    fprintf(f, "\"damped\":%d,", r->damped);
     fprintf(f, "\"newton_solves\":%d,\"initial_matrices\":%d,\"not_descending\":%d,\"pairs_skipped\":%d,", r->newton_solves,
             r->initial_matrices, r->not_descending, r->pairs_skipped);
     number(f, "characteristic_norm", r->norm > 0 ? r->norm : none);

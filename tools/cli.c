@@ -3,13 +3,13 @@
 #include "tools/cli.h"
 
 #include "base/par.h"
-#include "base/spin.h"
 #include "formats/out_file.h"
 #include "tools/cli_options.h"
 #include "tools/cli_unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,9 +45,21 @@ static void complain(abut_cli *cli, const abut_err *err)
     if (err->code == ABUT_E_ARG) fprintf(stderr, "%s: '%s --help' lists the options\n", cli->tool, cli->tool);
 }
 
+/* The program's name until it ends by itself. */
+static const char *running;
+
+/* A library that finds no memory or no thread may end the program with a code that means something else here. */
+static void ended_by_library(void)
+{
+    if (!running) return;
+    dprintf(2, "%s: a library ended the program; its reason, if it gave one, is above\n", running);
+    _exit(EXIT_SYSTEM);
+}
+
 static _Noreturn void stop(abut_cli *cli, const abut_err *err)
 {
     complain(cli, err);
+    running = NULL;
     exit(exit_code(err->code));
 }
 
@@ -56,12 +68,12 @@ static abut_status write_error(const char *what, int number, abut_err *err)
     return abut_fail(err, ABUT_E_IO, "%s: %s", what, number == EPIPE ? "closed by the reader" : strerror(number));
 }
 
-/* Threads that wait for each other spin for so long (some 0.8 to 1.6 ms) where cores are free, which spares a mat of 58 806 tets
- * a fifth of its time, and briefly where they are not (base/spin.h).  libgomp reads its spin count before main, so the program
- * starts itself once more with it. */
+/* Threads that wait for each other spin for this long, some tenths of a millisecond, before they sleep: a thread that sleeps is
+ * late for the next parallel region, and one that spins keeps other programs from its core.  libgomp reads the count before main,
+ * so the program starts itself once more with it.  What the environment says wins. */
 static void set_spin_count(void)
 {
-    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") || setenv("GOMP_SPINCOUNT", "30000", 1)) return;
+    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") || setenv("GOMP_SPINCOUNT", "5000", 1)) return;
     static char words[1 << 16];
     char *argv[1 << 10] = { NULL };
     const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -99,7 +111,7 @@ static abut_status open_in(abut_cli *cli, abut_err *err)
     }
     struct stat st;
     cli->in = fopen(path, "rb");
-    if (!cli->in) return abut_fail(err, ABUT_E_FORMAT, "%s: %s", path, strerror(errno));
+    if (!cli->in) return abut_fail(err, abut_open_status(errno), "%s: %s", path, strerror(errno));
     if (!fstat(fileno(cli->in), &st) && S_ISDIR(st.st_mode))
         return abut_fail(err, ABUT_E_FORMAT, "%s: is a directory", path);
     return ABUT_OK;
@@ -233,12 +245,22 @@ static void settle_part(abut_cli *cli, long long size, abut_err *err)
     }
 }
 
-/* Flushes and closes; a failure goes into err unless it already holds one. */
-static void close_out(abut_cli *cli, abut_err *err)
+/* Whether writing failed because whoever reads standard output has gone. */
+static int reader_is_gone(const abut_cli *cli)
+{
+    if (cli->out_path || !cli->out || !ferror(cli->out)) return 0;
+    struct pollfd p = { .fd = fileno(cli->out), .events = POLLOUT };
+    return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
+}
+
+/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where that is the reader's
+ * doing. */
+static void close_out(abut_cli *cli, int *is_gone, abut_err *err)
 {
     const char *what = cli->out_path ? cli->out_path : "output";
     errno = 0;
     const int bad_before = ferror(cli->out), bad_flush = fflush(cli->out), flush_errno = errno;
+    *is_gone |= !err->code && reader_is_gone(cli);
     struct stat st = { 0 };
     const int sized = !fstat(fileno(cli->out), &st);
     abut_err late = { 0 };
@@ -255,6 +277,13 @@ static void close_out(abut_cli *cli, abut_err *err)
     progress_clear(cli);
     if (cli->part_path) settle_part(cli, sized ? (long long)st.st_size : -1, err);
     else if (err->code && cli->is_stream && S_ISREG(st.st_mode)) abut_unfinished_say(cli, (long long)st.st_size);
+}
+
+/* As a filter that writes into a closed pipe ends: without a word, by SIGPIPE. */
+static void end_as_filter(void)
+{
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
 }
 
 /* ---- begin and end ---- */
@@ -274,6 +303,7 @@ static _Noreturn void finish_text(abut_cli *cli)
         write_error("output", errno, &err);
         stop(cli, &err);
     }
+    running = NULL;
     exit(0);
 }
 
@@ -285,8 +315,10 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     *cli = (abut_cli){ .called = called, .tool = slash ? slash + 1 : called, .summary = summary,
                        .args_help = args_help };
     set_spin_count();
+    running = cli->tool;
+    atexit(ended_by_library);
     keep_standard_descriptors();
-    signal(SIGPIPE, SIG_IGN);   /* a reader that went away is an error of a write, with a message */
+    signal(SIGPIPE, SIG_IGN);   /* a reader that went away is an error of a write, so that everything is cleared; abut_cli_end */
     signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
 
     const int has_out = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_TEXT | ABUT_CLI_OUT_MAY);
@@ -322,7 +354,6 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
         abut_fail(&err, ABUT_E_ARG, "--compress: %d is not between 0 and 9", cli->compress);
     if (err.code || abut_options_count(args_help, args, cli->nargs, &err)) stop(cli, &err);
     abut_threads_set(cli->threads);
-    if (abut_spin_begin(&cli->spin, cli->threads, &err)) stop(cli, &err);
 
     if ((streams & ABUT_CLI_IN) && open_in(cli, &err)) stop(cli, &err);
     if (has_out && open_out(cli, streams, &err)) stop(cli, &err);
@@ -365,18 +396,20 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
 {
     abut_err last = { 0 };
     if (err) last = *err;
-    if (last.code) complain(cli, &last);
+    int is_gone = last.code == ABUT_E_IO && reader_is_gone(cli);
+    if (last.code && !is_gone) complain(cli, &last);
     const abut_status told = last.code;
-    if (cli->out) close_out(cli, &last);
-    if (last.code && !told) complain(cli, &last);
+    if (cli->out) close_out(cli, &is_gone, &last);
+    if (last.code && !told && !is_gone) complain(cli, &last);
     progress_clear(cli);
     if (cli->in && cli->in != stdin) fclose(cli->in);
     free(cli->part_path);
     free(cli->final_path);
     free((void *)cli->args);
-    abut_spin_end(&cli->spin);
     cli->in = NULL;
     cli->part_path = cli->final_path = NULL;
     cli->args = NULL;
+    running = NULL;
+    if (is_gone) end_as_filter();
     return last.code ? exit_code(last.code) : answer_is_no ? EXIT_NO : 0;
 }

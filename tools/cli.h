@@ -65,7 +65,6 @@ typedef struct abut_cli {
     const char *out_path;     /* -o; NULL: standard output */
     char *part_path, *final_path;  /* while writing, and after the rename; NULL when written directly */
     int progress_on;    /* a progress line stands on the terminal */
-    struct abut_spin *spin;   /* how long threads wait awake */
 } abut_cli;
 
 /* Which streams a program needs. */
@@ -92,6 +91,7 @@ void abut_cli_progress(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
 /** Closes everything, checks every write, renames FILE.part unless err holds an error; says err's message if it has
  * one, and what FILE.part holds of an unfinished output and how its frames are saved.  A usage error (ABUT_E_ARG) leaves no
  * FILE.part, and neither does a stream without a whole frame.
+ * Where whoever reads standard output has gone, the program ends by SIGPIPE and says nothing, as filters do (141 in a shell).
  * Returns the exit code: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up, 5 system. */
 int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err);
 

@@ -27,8 +27,11 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     const abut_results_opts *to = &o->to;
     const int files = to->vtu || to->obj || to->ply || to->gltf || to->nodes || to->csv || to->json;
     if (!files && !o->dump) o->summary = 1;
-    if (o->dump && (files || o->summary || o->frames || o->objects.n))
-        return abut_fail(err, ABUT_E_ARG, "--dump writes the whole stream as text and goes with no other output or choice");
+    const char *beside = to->vtu ? "vtu" : to->obj ? "obj" : to->ply ? "ply" : to->gltf ? "gltf" : to->nodes ? "nodes" :
+                         to->csv ? "csv" : to->json ? "json" : o->summary ? "summary" : o->frames ? "frames" :
+                         o->objects.n ? "object" : NULL;
+    if (o->dump && beside)
+        return abut_fail(err, ABUT_E_ARG, "--dump writes the whole stream as text and does not go with --%s", beside);
     if (!o->dump && (o->arrays.n || o->no_data))
         return abut_fail(err, ABUT_E_ARG, "--%s belongs to --dump", o->arrays.n ? "array" : "no-data");
     if (texts(o) > 1) return abut_fail(err, ABUT_E_ARG, "only one of --csv -, --json - and --summary can go to the text output");
@@ -51,10 +54,12 @@ static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shot
     abut_status rc;
     for (int n = 0; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
         abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
-        if (o->summary) abut_summary_frame(&summary, cli->out, s);
-        if ((rc = abut_results_frame(results, s, err))) return rc;
+        if (o->summary) rc = abut_summary_frame(&summary, cli->out, s, err);
+        if (!rc) rc = abut_results_frame(results, s, err);
+        if (rc) break;
     }
     if (!rc && o->summary) abut_summary_end(&summary, cli->out);
+    abut_summary_clear(&summary);
     return rc;
 }
 

@@ -139,6 +139,29 @@ abut_status abut_verdict_json(const abut_verdict *v, const char *path, abut_err 
     return whole_close(&w, err);
 }
 
+abut_status abut_scores_json(const abut_cli *cli, const abut_score *s, int n, const char *const *files, int n_files,
+                             const char *path, abut_err *err)
+{
+    whole_file w;
+    const abut_status rc = whole_open(&w, path, cli, err);
+    if (rc) return rc;
+    fprintf(w.f, "{\n  \"tool\": \"ccd-check\", \"version\": \"%s\",\n  \"files\": [", ABUT_VERSION);
+    for (int i = 0; i < n_files; i++) {
+        if (i) fputs(", ", w.f);
+        put_text(w.f, files[i]);
+    }
+    fputs("],\n  \"methods\": [", w.f);
+    for (int i = 0; i < n; i++) {
+        const size_t all = s[i].hits + s[i].clears + s[i].false_hits + s[i].false_clears;
+        fprintf(w.f, "%s\n    {\"method\": \"%s\", \"queries\": %zu, \"true_positive\": %zu, \"true_negative\": %zu, "
+                "\"false_positive\": %zu, \"false_negative\": %zu, \"us_per_query\": %.3f}", i ? "," : "",
+                abut_method_name(s[i].method), all, s[i].hits, s[i].clears, s[i].false_hits, s[i].false_clears,
+                all ? 1e6 * s[i].seconds / (double)all : 0);
+    }
+    fputs("\n  ]\n}\n", w.f);
+    return whole_close(&w, err);
+}
+
 /* points lo .. hi of a finding as a point, a line, a triangle or the faces of a tet; base is the OBJ index of point 0 */
 static void put_element(FILE *f, size_t base, int lo, int hi)
 {

@@ -1,3 +1,4 @@
+#include "model/contact_check.h"
 #include "tools/cli_stream.h"
 #include "tools/judge_modes.h"
 
@@ -19,7 +20,9 @@ static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
     abut_judge_shape_clear(&j->shape);
     free(j->x);
     j->x = NULL;
-    const abut_status rc = abut_judge_shape_model(&j->shape, &s->model, err);
+    abut_status rc = abut_contact_check(&s->model, 0, err);
+    if (rc) return abut_wrap(err, "%s: MODEL", s->cli->in_name), rc;
+    rc = abut_judge_shape_model(&j->shape, &s->model, err);
     j->v->contact_off |= !rc && !j->shape.vert.n;
     j->v->bodies_pass |= !rc && j->shape.bodies_pass;
     return rc;
@@ -90,12 +93,13 @@ static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
     const int pending = s->head.phase == ABUT_PENDING, came = j->x && j->v->way != ABUT_WAY_NONE;
     const abut_place here = { s->head.step, s->head.time, NULL, 0, pending };
     const size_t bytes = 3 * (size_t)s->model.nv * sizeof(double);
-    abut_status rc = came ? judge_way(j, s, here, err) : judge_alone(j, s, here, err);
-    if (!rc && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, came, err);
+    const int alone = !j->v->motion_only;
+    abut_status rc = came ? judge_way(j, s, here, err) : alone ? judge_alone(j, s, here, err) : ABUT_OK;
+    if (!rc && alone && !abut_verdict_done(j->v)) rc = judge_tets(j, s, here, came, err);
     if (!rc && j->v->want_gap) rc = measure_gap(j, s, here, err);
     if (rc) return abut_wrap(err, "step %lld", (long long)here.step);
-    j->v->frames++;
-    j->v->pending += pending;
+    j->v->frames += alone;
+    j->v->pending += pending && alone;
     if (!pending) {     /* a candidate is left behind: the next frame comes from where the step began */
         if (!j->x && !(j->x = malloc(bytes + 1))) return abut_fail(err, ABUT_E_NOMEM, "positions of %d nodes", s->model.nv);
         memcpy(j->x, s->frame.x, bytes);

@@ -37,6 +37,7 @@ typedef struct abut_verdict {
     abut_cli *cli;
     abut_judge_opts opts;
     abut_judge_way way;
+    int motion_only;            /* judge no configuration alone: what touches at the start of a motion is no finding */
     int all;                    /* report every collision, not the first one alone */
     const char *json, *obj;     /* files to write, or NULL */
     size_t n, cap;

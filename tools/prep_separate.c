@@ -2,6 +2,7 @@
 
 #include "contact/candidates.h"
 #include "contact/primitive_name.h"
+#include "contact/start_check.h"
 #include "model/naming.h"
 #include "contact/separate.h"
 #include "energy/thin_limit.h"
@@ -178,12 +179,15 @@ static abut_status run(const prep_separate *s, job *j, abut_cli *cli, const doub
     if (rc) return rc;
     say(j, cli, o.gap);
     if (j->report.done) return check_shells(j, bad, err);
+    char text[480];
+    const int is_short = abut_start_short_edge(&j->cm, j->set, j->y, text, sizeof text);
     rc = name_left(j, x0, bad, err);
     return rc ? rc
               : abut_fail(err, ABUT_E_GEOM,
                           "--separate: %zu crossings left, residual %.3g m of a gap of %.3g m, largest move "
-                          "%.3g m; expected none, 0, and at most %.3g m",
-                          j->report.crossings_end, j->report.residual, o.gap, j->report.move_max, o.max_move);
+                          "%.3g m; expected none, 0, and at most %.3g m%s%s",
+                          j->report.crossings_end, j->report.residual, o.gap, j->report.move_max, o.max_move,
+                          is_short ? "; " : "", text);
 }
 
 abut_status prep_separate_run(const prep_separate *s, abut_cli *cli, const abut_arrays *model, abut_arrays *frame,

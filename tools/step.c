@@ -1,6 +1,7 @@
 /* step: advances the state.  Frames already in the stream pass through; new ones follow. */
 #include "base/timer.h"
 #include "formats/step_report.h"
+#include "formats/tree.h"
 #include "solve/stuck.h"
 #include "tools/cli_with.h"
 #include "tools/step_local.h"
@@ -39,14 +40,15 @@ typedef struct run {
     char history[320];      /* this stage, in the stream */
     int more_frames;            /* written beyond --every, for the path to them */
     int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
+    int damped;                 /* steps of the midpoint scheme that implicit Euler took */
     double worst_lag;           /* m/s: their largest lag residual */
     double worst_balance;       /* the largest force residual of a step */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
 } run;
 
-static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int done, double t0)
+static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int64_t done, double t0)
 {
-    const double left = done ? (abut_time_wall() - t0) / done * (double)(goal - rep->step) : 0;
+    const double left = done ? (abut_time_wall() - t0) / (double)done * (double)(goal - rep->step) : 0;
     char gap[32] = "-";
     if (rep->min_gap >= 0) snprintf(gap, sizeof gap, "%.2g m", rep->min_gap);
     abut_cli_progress(cli, "frame %lld/%lld  t %.4g s  newton %d  contacts %d  gap %s  left %.0f s", (long long)rep->step,
@@ -118,19 +120,37 @@ static void count_forces(run *r, const abut_report *rep)
 static void count_lags(run *r, const abut_report *rep)
 {
     r->steps++;
+    r->damped += rep->damped;
     if (!(rep->lag_residual > r->s.model.tolerance[0])) return;
     r->unsettled++;
     r->worst_lag = fmax(r->worst_lag, rep->lag_residual);
 }
 
+/* How many steps to make: *n, 0 or less when the time of --until has passed. */
+static abut_status count_steps(const run *r, const options *o, int64_t *n, abut_err *err)
+{
+    const abut_frame_head *now = &r->now.head;
+    const double left = ceil((o->until - now->time) / r->s.model.h[0] - 1e-9);
+    *n = o->one_pass ? 1 : o->steps;
+    if (isfinite(o->until) && left > (double)(ABUT_STEP_MOST - now->step))
+        return abut_fail(err, ABUT_E_ARG, "--until %g s is %.3g steps of %g s from step %lld at %g s: expected a time before "
+                         "step 2^53", o->until, left, r->s.model.h[0], (long long)now->step, now->time);
+    if (isfinite(o->until)) *n = left > 0 ? (int64_t)left : 0;
+    if (*n <= ABUT_STEP_MOST - now->step) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "%s: no %lld steps can follow step %lld: the largest number is 2^53", r->s.cli->in_name,
+                     (long long)*n, (long long)now->step);
+}
+
 static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    const double h = r->s.model.h[0], t0 = abut_time_wall();
-    int64_t n = o->one_pass ? 1 : o->steps;
-    if (isfinite(o->until)) n = (int64_t)ceil((o->until - r->now.head.time) / h - 1e-9);
+    const double t0 = abut_time_wall();
+    int64_t n;
+    abut_status rc = count_steps(r, o, &n, err);
+    if (rc) return rc;
+    if (n < 1 && isfinite(o->until))
+        abut_cli_say(cli, "--until %g s: the stream is at %g s already, no step was made", o->until, r->now.head.time);
     const int64_t goal = r->now.head.step + n;
-    abut_status rc = ABUT_OK;
-    for (int k = 1; k <= n && !rc; k++) {
+    for (int64_t k = 1; k <= n && !rc; k++) {
         abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1,
                             .max_stretch_shell = -1 };
         const int due = o->one_pass || (r->now.head.step + 1) % o->every == 0 || k == n;
@@ -146,18 +166,20 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
         if (!rc && !o->one_pass) progress(cli, &rep, goal, k, t0);
         abut_report_clear(&rep);
     }
+    if (r->unbalanced && !o->by_norm)
+        abut_cli_say(cli, "rounding kept the forces of %d of %d steps from balancing: up to %.3g of the largest on a body is "
+                     "left (want %.3g)", r->unbalanced, r->steps, r->worst_balance, r->s.model.force_tolerance[0]);
+    else if (r->steps && (o->with & ABUT_WITH_FORCES))
+        abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", r->worst_balance);
     if (r->more_frames)
         abut_cli_say(cli, "%d frames more than --every asks for: the path to the next one had too many waypoints",
                      r->more_frames);
-    if (r->unbalanced && !o->by_norm)
-        abut_cli_say(cli, "rounding kept the forces of %d of %d steps from balancing: up to %.3g of the largest on a body is "
-                     "left "
-                     "(want %.3g)", r->unbalanced, r->steps, r->worst_balance, r->s.model.force_tolerance[0]);
-    else if (r->steps && (o->with & ABUT_WITH_FORCES))
-        abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", r->worst_balance);
     if (r->unsettled)
         abut_cli_say(cli, "friction had not converged in %d of %d steps after %d passes: lag residual up to %.3g m/s (want %.3g)",
                      r->unsettled, r->steps, r->s.model.lags[0], r->worst_lag, r->s.model.tolerance[0]);
+    if (r->damped)
+        abut_cli_say(cli, "implicit Euler took %d of %d steps of the midpoint scheme, which created energy or let volumes swing: "
+                     "%g s is too long for it here", r->damped, r->steps, r->s.model.h[0]);
     return rc;
 }
 
@@ -223,13 +245,14 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     so.parts = o->parts;
     so.one_level = o->levels == 1;
     if (!o->parts) rc = abut_partition_view(&r->s.model_set, r->s.model.nt, &so.cut, err);
-    if (rc) return rc;
+    if (rc) return abut_wrap(err, "%s: MODEL", cli->in_name), rc;
     so.threads = o->blas_threads;
     so.method = o->method;
     so.linear = o->linear_ops;
     so.max_newton = o->max_newton;
     so.names = &r->s.model_set;
     rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
+    if (rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) abut_wrap(err, "%s: MODEL", cli->in_name);
     if (!rc) rc = simulate(r, o, cli, err);
     return rc ? rc : abut_stream_close(&r->s, err);
 }
@@ -242,7 +265,13 @@ static abut_status find_method(const char *name, int *method, abut_err *err)
         if (!strcmp(name, abut_solve_names[*method])) return ABUT_OK;
         strcat(strcat(known, *method ? ", " : ""), abut_solve_names[*method]);
     }
-    return abut_fail(err, ABUT_E_ARG, "--solver %s: know newton-cg, %s, pd, mass-springs and admm-pd", name, known);
+    const char *names[ABUT_SOLVES + ABUT_LGS + 2] = { 0 };
+    memcpy(names, abut_solve_names, ABUT_SOLVES * sizeof *names);
+    memcpy(names + ABUT_SOLVES, abut_lg_names, ABUT_LGS * sizeof *names);
+    names[ABUT_SOLVES + ABUT_LGS] = "newton-cg";
+    const char *near = abut_name_nearest(name, names);
+    return abut_fail(err, ABUT_E_ARG, "--solver %.80s: %s%s%sexpected newton-cg, %s, pd, mass-springs and admm-pd", name,
+                     near ? "did you mean " : "", near ? near : "", near ? "? " : "", known);
 }
 
 /* o->linear_ops of --linear-solver; newton-cg is newton with the solver cg-schwarz. */

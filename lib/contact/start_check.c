@@ -254,6 +254,30 @@ static abut_status list_inside(check *c, const double *x, abut_err *err)
     return rc;
 }
 
+int abut_start_short_edge(const abut_collmesh *cm, const abut_arrays *set, const double *y, char *text, size_t size)
+{
+    int32_t best = -1, *degree = cm->xi ? calloc((size_t)cm->nc + 1, sizeof *degree) : NULL;
+    double least = INFINITY;
+    char name[ABUT_PRIMITIVE_NAME];
+    *text = 0;
+    for (int32_t i = 0; degree && i < 2 * cm->ne; i++) degree[cm->edge[i]]++;
+    for (int32_t e = 0; degree && e < cm->ne; e++) {
+        const int32_t a = cm->edge[2 * e], b = cm->edge[2 * e + 1];
+        const double *p = y + 3 * (size_t)a, *q = y + 3 * (size_t)b;
+        const double d = hypot(hypot(q[0] - p[0], q[1] - p[1]), q[2] - p[2]);
+        if (degree[a] + degree[b] == 2 || d > cm->xi[a] || d >= least) continue;
+        least = d;
+        best = e;
+    }
+    free(degree);
+    if (best < 0) return 0;
+    const int32_t *v = cm->edge + 2 * (size_t)best;
+    abut_primitive_name(cm, set, y, v, 2, name);
+    snprintf(text, size, "%s is %.6g m long, no more than the contact thickness, %.6g m, that it has to keep from its "
+             "neighbours: expected longer segments and sides of triangles, or less thickness", name, least, cm->xi[v[0]]);
+    return 1;
+}
+
 static abut_status prepare(check *c, const abut_model *model, const double *x, abut_err *err)
 {
     const abut_status rc = abut_collmesh_init(&c->cm, model, err);
@@ -284,9 +308,13 @@ abut_status abut_start_check(const abut_model *model, const abut_arrays *set, co
     name_nearest(&c, &c.near, gap->text, sizeof gap->text);
     name_nearest(&c, &c.fine, gap->fine_text, sizeof gap->fine_text);
     if (!gap->text[0]) gap->gap = INFINITY;
-    if (!rc && bad->total)
+    char text[480] = "";
+    if (!rc && bad->total) {
+        gap->is_short = abut_start_short_edge(&c.cm, set, c.y, text, sizeof text);
         rc = abut_fail(err, ABUT_E_GEOM, "%lld contacts at the start without a gap; expected every distance to be more "
-                       "than %s", (long long)bad->total, c.cm.xi ? "the thickness of the pair" : "0");
+                       "than %s%s%s", (long long)bad->total, c.cm.xi ? "the thickness of the pair" : "0", *text ? "; " : "",
+                       text);
+    }
     abut_collmesh_clear(&c.cm);
     free(c.y), free(c.fixed), free(c.vert_hit), free(c.edge_hit), free(c.cross);
     return rc;

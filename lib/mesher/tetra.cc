@@ -67,10 +67,17 @@ static double enclosed6(const abut_mesh *m)
     return sum;
 }
 
+/* Many tets of at most that volume are half of it on average.  tetgen takes about 500 bytes for each. */
+static const double TETS_MOST = 2e7, MEAN_SHARE = 0.5;
+
 static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out, abut_err *err)
 {
     tetgenio in, result;
     char switches[64];
+    const double tets = std::fabs(enclosed6(m)) / 6 / (MEAN_SHARE * max_volume);
+    if (!(tets <= TETS_MOST))
+        return abut_fail(err, ABUT_E_GEOM, "%.3g m^3 in tets of at most %g m^3 are about %.2g tets: expected at most %g",
+                         std::fabs(enclosed6(m)) / 6, max_volume, tets, TETS_MOST);
     to_tetgen(m, in);
     std::snprintf(switches, sizeof switches, "p%sq1.4a%.17gQ", keep_surface ? "Y" : "", max_volume);
     ::tetrahedralize(switches, &in, &result);

@@ -120,8 +120,8 @@ static abut_status way_to_stop(const abut_build *b, const struct moved *node, in
     default:
         *way = sign * value - front;
         if (*way > 0) return ABUT_OK;
-        return abut_fail(err, ABUT_E_FORMAT, "%s: the foremost selected node starts at %g m: expected before %g m, "
-                         "where it stops", s->gap.from, sign * front, value);
+        return abut_fail(err, ABUT_E_FORMAT, "%s: the foremost selected node starts at the coordinate %g m: expected before %g "
+                         "m, where it stops", s->gap.from, sign * front, value);
     }
 }
 

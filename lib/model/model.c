@@ -12,7 +12,7 @@ const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1] = {
     "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated", "polynomial", "spline", NULL
 };
 
-enum { RULE_OPT, RULE_NEED, RULE_MAY };
+enum { RULE_OPT, RULE_NEED, RULE_MAY, RULE_SIDE };
 
 /* One line of a table, and one count; rows and width are kept as they are spelled there. */
 typedef struct field {
@@ -167,7 +167,7 @@ static abut_status fill(const table *t, const abut_arrays *set, void *view, coun
     for (int i = 0; i < t->nfields; i++) {
         const field *f = &t->fields[i];
         const int k = count_row(t, f->rows);
-        if (f->rule != RULE_MAY && k >= 0 && c->n[k] > 0 && !abut_arrays_find(set, f->name))
+        if (f->rule != RULE_MAY && f->rule != RULE_SIDE && k >= 0 && c->n[k] > 0 && !abut_arrays_find(set, f->name))
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: '%s' has %lld rows", f->name, c->by[k],
                              (long long)c->n[k]);
     }
@@ -240,7 +240,7 @@ int abut_array_known(const char *name)
     const table *const all[] = { &model_table, &frame_table };
     for (int t = 0; t < 2; t++)
         for (int i = 0; i < all[t]->nfields; i++)
-            if (!strcmp(all[t]->fields[i].name, name)) return 1;
+            if (!strcmp(all[t]->fields[i].name, name)) return all[t]->fields[i].rule != RULE_SIDE;
     return 0;
 }
 

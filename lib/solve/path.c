@@ -239,6 +239,19 @@ static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *
     return rc;
 }
 
+abut_status abut_path_prove(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_candidate_search *near, int *hit,
+                            abut_err *err)
+{
+    int is_free = 1;
+    *hit = 0;
+    for (int i = p->step; i + 1 < p->n; i++) {
+        const abut_status rc = line_is_free(p, cm, fixed, i, i + 1, 0, near, &is_free, err);
+        if (rc) return rc;
+        if (!is_free) return *hit = i + 1, ABUT_OK;
+    }
+    return ABUT_OK;
+}
+
 abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
                               abut_candidate_search *near, abut_err *err)
 {

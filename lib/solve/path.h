@@ -47,6 +47,10 @@ ABUT_MUST_USE abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, c
  * fixed[nc] as in contact/candidates.h; near: what searches keep. */
 ABUT_MUST_USE abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
                                             abut_candidate_search *near, abut_err *err);
+/** Whether every straight line of the present step is free, by exact decisions: *hit is the first point that is not reached so,
+ * 0 when all are.  For a way that someone else tells. */
+ABUT_MUST_USE abut_status abut_path_prove(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
+                                          abut_candidate_search *near, int *hit, abut_err *err);
 /** Joins all steps to one, as far as lines that cost little are free. */
 ABUT_MUST_USE abut_status abut_path_join(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err);
 /** Whether the points take so much memory that the next frame should be written. */

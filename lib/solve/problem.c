@@ -5,6 +5,7 @@
 #include "energy/rod.h"
 #include "energy/stretch_limit.h"
 #include "linalg/bsr.h"
+#include "model/contact_check.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,6 +16,7 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
 {
     *p = (abut_problem){ .model = model };
     abut_status rc = abut_elastic_check(model, err);    /* names tets as they were given */
+    if (!rc) rc = abut_contact_check(model, 1, err);
     if (!rc) rc = abut_arranged_new(&p->arranged, model, err);
     if (!rc) p->model = model = &p->arranged->model;
     if (!rc) rc = abut_collmesh_init(&p->cm, model, err);

@@ -4,7 +4,7 @@
 load helpers
 
 setup() {
-    case $BIN in */build/*/bin) aids=${BIN%/bin}/tests ;; *) aids=${BIN%/bin}/build/gcc/tests ;; esac
+    aids=$AIDS
     data=$DATA
     cd "$BATS_TEST_TMPDIR"
 }
@@ -221,8 +221,8 @@ assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] =
     run "$BIN/ccd-check" a.obj d.obj; [ "$status" -eq 1 ]
     printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > other.obj
     run "$BIN/ccd-check" a.obj other.obj; [ "$status" -eq 3 ]; [[ $output == *"not one mesh in motion"* ]]
-    sed 's/^f \([0-9]*\) \([0-9]*\) \([0-9]*\)/f \2 \3 \1/' a.obj > turned.obj
-    run "$BIN/ccd-check" a.obj turned.obj; [ "$status" -eq 3 ]; [[ $output == *"a.obj and turned.obj differ in their elements"* ]]
+    sed 's/^f 1 3 4/f 1 3 7/' a.obj > changed.obj
+    run "$BIN/ccd-check" a.obj changed.obj; [ "$status" -eq 3 ]; [[ $output == *"a.obj and changed.obj differ in their elements"* ]]
     cp c.obj 'odd "name".obj'   # names of files are JSON texts
     run "$BIN/ccd-check" b.obj 'odd "name".obj' --json r.json; [ "$status" -eq 1 ]
     /usr/bin/env python3 -c 'import json; assert "odd \"name\".obj" in json.dumps(json.load(open("r.json"))).replace("\\\"", "\"")'
@@ -251,6 +251,49 @@ assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] =
 query() {
     printf '%s,1,4,1,1,%d\n0,1,0,1,0,1,%d\n1,1,0,1,0,1,%d\n0,1,1,1,0,1,%d\n' "$1" $2 $2 $2 $2
     printf '%s,1,4,-1,1,%d\n0,1,0,1,0,1,%d\n1,1,0,1,0,1,%d\n0,1,1,1,0,1,%d\n' "$1" $2 $2 $2 $2
+}
+
+@test "the same elements in another order are the same mesh, a tet turned over is not" {
+    square 0 > a.obj
+    for z in 0.5 2.5; do    # triangles backwards, each from another corner
+        { square $z | grep ^v; square $z | grep ^f | tac | sed 's/^f \([0-9]*\) \([0-9]*\) \([0-9]*\)/f \2 \3 \1/'; } > order-$z.obj
+    done
+    run "$BIN/ccd-check" a.obj order-0.5.obj; [ "$status" -eq 0 ]; [[ $output == *"2 configurations, 1 motions"* ]]
+    run "$BIN/ccd-check" a.obj order-2.5.obj; [ "$status" -eq 1 ]; [[ $output == *"0.4 of the way"*"nodes 4 and 0 2 3"* ]]
+    for f in t same over; do printf '5 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n' > $f.node; done
+    printf '2 4 0\n1 1 2 3 4\n2 2 3 4 5\n' > t.ele; printf '2 4 0\n1 3 4 2 5\n2 2 3 1 4\n' > same.ele
+    printf '2 4 0\n1 2 1 3 4\n2 2 3 4 5\n' > over.ele
+    run "$BIN/ccd-check" t.ele same.ele; [ "$status" -eq 0 ]
+    run "$BIN/ccd-check" t.ele over.ele; [ "$status" -eq 3 ]; [[ $output == *"differ in their elements"* ]]
+}
+
+@test "--motion-only says when what touches already next comes into contact, and judges no configuration" {
+    square 1.5 > cross.obj; square 2.5 > d.obj; square 1.75 > near.obj
+    run "$BIN/ccd-check" cross.obj d.obj; [ "$status" -eq 1 ]; [[ $output == *"cross.obj: edge-triangle"*"0 motions"* ]]
+    run "$BIN/ccd-check" --motion-only cross.obj d.obj
+    [ "$status" -eq 1 ]
+    [[ $output == *"cross.obj to d.obj, 0.5 of the way: vertex-triangle: nodes 6 and 0 1 2"*"0 configurations, 1 motions"* ]]
+    run "$BIN/ccd-check" --motion-only cross.obj near.obj; [ "$status" -eq 0 ]
+    judge start --motion-only; [ "$status" -eq 1 ]; [[ $output == *"step 0 (0 s) to step 1 (0.01 s), 0 of the way"*"0 configurations, "* ]]
+    judge tunnel --motion-only; [ "$status" -eq 1 ]; [[ $output == *"step 1 (0.01 s) to step 2 (0.02 s)"* ]]
+    for bad in "--static cross.obj" "--motion none start.abut" "cross.obj"; do
+        run "$BIN/ccd-check" --motion-only $bad; [ "$status" -eq 2 ]; [[ $output == *"--motion-only"* ]]
+    done
+}
+
+@test "--csv-queries --json writes the scores, and options of motions do not go with it" {
+    { query 1,4 1; query 5,4 0; } > vertex-face.csv
+    run "$BIN/ccd-check" --csv-queries vertex-face.csv --json scores.json
+    [ "$status" -eq 0 ]
+    /usr/bin/env python3 -c '
+import json
+s = json.load(open("scores.json"))
+assert s["files"] == ["vertex-face.csv"] and [m["method"] for m in s["methods"]] == ["exact", "tight", "additive"], s
+assert all(m["queries"] == 2 and m["false_negative"] == 0 for m in s["methods"]) and s["methods"][0]["true_positive"] == 1, s'
+    run "$BIN/ccd-check" --csv-queries vertex-face.csv --json no/scores.json; [ "$status" -eq 5 ]
+    for bad in "--write-hits h.obj" "--motion path" --motion-only --all; do
+        run "$BIN/ccd-check" --csv-queries $bad vertex-face.csv; [ "$status" -eq 2 ]; [[ $output == *"${bad%% *}"* ]]
+    done
 }
 
 @test "--csv-queries scores every method, and exits 1 when the truth says otherwise" {

@@ -185,6 +185,16 @@ assert row == list(range(row[0], row[0] + 5)) and row[0] > 64 and all(int(r["nod
     writes "7 frames: steps 0 to 6, 0 s to 0.06 s"; writes "rubber"; writes "step "
 }
 
+@test "the summary names every array of the last frame, in lines that end between names" {
+    exits 0 "$BIN/export" "$BATS_FILE_TMPDIR/forces.abut"
+    "$BIN/export" "$BATS_FILE_TMPDIR/forces.abut" --dump --no-data > dump
+    sed -n '/^its arrays:/,/[^,]$/p' stdout | tr '\n' ' ' | sed 's/its arrays: //; s/ *$//; s/,  */\n/g' | cut -d' ' -f1 > told
+    awk '/^frame/ { n = 0 } /^array/ { name[n++] = $2 } END { for (i = 0; i < n; i++) print name[i] }' dump > there
+    [ "$(wc -l < there)" -gt 30 ]
+    diff told there
+    [ "$(awk 'length > 130' stdout | wc -l)" -eq 0 ]
+}
+
 @test "--dump writes the stream as text, and goes with nothing else" {
     exits 0 "$BIN/export" "$ROOT/tests/golden/stored-1.0.abut" --dump
     diff stdout "$ROOT/tests/golden/1.0.txt"

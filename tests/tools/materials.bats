@@ -82,4 +82,24 @@ P
     scene "stretch: {range: [1.1, 1.2], stiffness: 1}" >a.yaml
     exits 3 "$BIN/mesh-prep" a.yaml -o o.abut
     says "0 <= low <= 1 <= high"
+    scene "poisson: -0.3" >a.yaml
+    exits 3 "$BIN/mesh-prep" a.yaml -o o.abut
+    says "poisson is -0.3: expected 0 or more for this model: with less its energy has no lower bound"
+    scene "model: fixed-corotated, poisson: -0.3" >a.yaml
+    exits 3 "$BIN/mesh-prep" a.yaml -o o.abut
+    says "expected 0 or more for this model"
+    for model in stable-neo-hookean stvk linear-corotated; do
+        scene "model: $model, poisson: -0.3" >a.yaml
+        "$BIN/mesh-prep" -q a.yaml | "$BIN/step" -q -n 2 -o "$model.abut"
+    done
+}
+
+@test "a shell of a model without plane stress is refused by the scene" {
+    printf 'materials: {m: {model: arap}}\nobjects:\n  b: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, material: m, shell: {thickness: 1 mm}}\n' >a.yaml
+    for model in arap stable-neo-hookean linear-corotated; do
+        exits 3 "$BIN/mesh-prep" a.yaml --set materials.m.model=$model -o o.abut
+        says "a.yaml:3:"
+        says "shell of material 'm', which is $model: expected stvk, neo-hookean or fixed-corotated"
+    done
+    "$BIN/mesh-prep" -q a.yaml --set materials.m.model=stvk -o o.abut
 }

@@ -92,7 +92,7 @@ wrong() {
     says "a.yaml:2:8: did not find expected ',' or '}'"
     printf 'time: {step: 1, step: 2}\n' > b.yaml
     exits 3 "$BIN/mesh-prep" b.yaml -o out.abut
-    says "b.yaml:1:17: this key is in the map already"
+    says "b.yaml:1:17: the key 'step' is in the map already, at line 1"
     printf 'a: &x 1\nb: *x\n' > c.yaml
     exits 3 "$BIN/mesh-prep" c.yaml -o out.abut
     says "c.yaml:2:4: aliases are not read"

@@ -81,6 +81,7 @@ TEST(every_quantity_is_held_to_its_domain)
         { "node/X", 4, (double)NAN, "row 1" },       { "node/mass", 0, 0, "more than 0" },
         { "node/mass", 4, -1, "0 or more" },         { "material/density", 0, 0, "0 < value" },
         { "material/young", 0, -1, "row 0: -1" },    { "material/poisson", 0, 0.5, "value < 0.5" },
+        { "material/poisson", 0, -0.1, "no lower bound" },
         { "contact/mu", 0, -0.1, "row 0" },          { "contact/mu", 1, 0.2, "other way round" },
         { "half-space/normal", 1, 1.00001, "length" }, { "motion/window", 0, (double)NAN, "row 0" },
         { "motion/linear", 2, (double)INFINITY, "finite" }, { "time/step", 0, 0, "0 < value" },
