@@ -2,6 +2,7 @@
 #include "formats/picture.h"
 #include "formats/shots.h"
 #include "tools/cli.h"
+#include "tools/cli_unfinished.h"
 
 #include <stdlib.h>
 
@@ -68,6 +69,7 @@ static abut_status work(abut_cli *cli, const options *o, const abut_shots_opts *
     if (!rc) {
         abut_shots_open(&shots, reader, so);
         rc = take_frames(cli, &shots, p, err);
+        if (rc && abut_reader_cut(reader, NULL)) abut_unfinished_advise(cli, err);
         if (*shots.note) abut_cli_say(cli, "%s", shots.note);
     }
     for (int left = 1; left && !rc;) {
