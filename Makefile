@@ -35,13 +35,13 @@ ALL_CPP  := -Ilib -I. -I/usr/include/suitesparse $(shell pkg-config --cflags $(P
 ALL_C    := -std=c11 $(OPT) -fopenmp -ffp-contract=off $(WARN) $(SAN) $(CFLAGS)
 ALL_CXX  := -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra $(SAN) $(CXXFLAGS)
 ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
-# pictures need OpenGL; without it draw_none.c says so
+# the program picture needs EGL and OpenGL and is built where they are found; nothing else is linked with them
 GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
-LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm \
-            $(if $(GL),-Wl$(,)--as-needed $(shell pkg-config --libs egl gl))
+LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
+GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
-TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check export
-LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_$(if $(GL),none,gl).c,$(wildcard lib/*/*.c formats/*.c)) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
+TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export $(if $(GL),picture)
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_gl.c tools/picture.c $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c formats/*.c tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
@@ -66,7 +66,7 @@ $B/%.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(call run,CXX $<) $(CXX) $(ALL_CPP) $(ALL_CXX) -c $< -o $@
 
-$(filter-out $(BIN)/mesh-prep,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
+$(filter-out $(BIN)/mesh-prep $(BIN)/picture,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CC) $(ALL_LD) $< $B/libabut.a $(LIBS) -o $@
 
@@ -74,6 +74,10 @@ $(filter-out $(BIN)/mesh-prep,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/li
 $(BIN)/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesher/tetra.o $B/libabut.a
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CXX) $(ALL_LD) $^ -ltet $(LIBS) -o $@
+
+$(BIN)/picture: $B/tools/picture.o $B/formats/draw_gl.o $B/libabut.a
+	@mkdir -p $(@D)
+	$(call run,LD $@) $(CC) $(ALL_LD) $^ $(LIBS) $(GL_LIBS) -o $@
 
 $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 	@mkdir -p $(@D)

@@ -150,13 +150,13 @@ static void put_plane(sections *s, const abut_gltf_doc *d, int32_t i, size_t *in
         const double *c = d->plane + 12 * i + 3 * k;
         abut_bounds_add(&box, (float[3]){ (float)c[0], (float)c[1], (float)c[2] });
     }
-    char name[40];
-    snprintf(name, sizeof name, "half-space %d", i);
+    const char *name = d->plane_name[i];
     const int pos = put_accessor(s, BASE, base, F32, "VEC3", 4, &box);
     const int normal = put_accessor(s, BASE, base, F32, "VEC3", 4, NULL);
     const int order = put_accessor(s, INDICES, index, U32, "SCALAR", 6, NULL);
-    fprintf(s->meshes, "%s{\"name\":\"%s\",\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"NORMAL\":%d",
-            d->n_mesh + i ? ",\n" : "", name, pos, normal);
+    fprintf(s->meshes, "%s{\"name\":", d->n_mesh + i ? ",\n" : "");
+    abut_json_string(s->meshes, name);
+    fprintf(s->meshes, ",\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"NORMAL\":%d", pos, normal);
     put_primitive_end(s, order, TRIANGLES, d->n_mesh + i);
     fputs("}]}", s->meshes);
     put_material(s, name, d->n_mesh + i, (float[3]){ 0.82f, 0.83f, 0.85f }, 0.9, 1);

@@ -79,7 +79,9 @@ static abut_status take_model(abut_gltf *w, const abut_shot *s, abut_err *err)
     d->mesh = calloc((size_t)s->parts->n + 1, sizeof *d->mesh);
     w->hs_point = malloc((3 * (size_t)m->nh + 1) * sizeof *w->hs_point);
     w->hs_normal = malloc((3 * (size_t)m->nh + 1) * sizeof *w->hs_normal);
-    if (!d->mesh || !w->hs_point || !w->hs_normal) return abut_fail(err, ABUT_E_NOMEM, "no memory for the meshes");
+    d->plane_name = malloc(((size_t)m->nh + 1) * sizeof *d->plane_name);
+    if (!d->mesh || !w->hs_point || !w->hs_normal || !d->plane_name)
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for the meshes");
     for (int32_t k = 0; k < s->parts->n && !rc; k++) {
         const abut_part *p = &s->parts->part[k];
         if (!p->nv) continue;
@@ -102,9 +104,13 @@ static abut_status take_model(abut_gltf *w, const abut_shot *s, abut_err *err)
     w->vec = malloc(6 * most * sizeof *w->vec);
     if (!w->base || !w->now || !w->vec) return abut_fail(err, ABUT_E_NOMEM, "no memory for the meshes");
     d->up_axis = abut_up_axis(m, &d->up_sign);
-    w->nh = m->nh;
-    if (m->nh) memcpy(w->hs_point, m->hs_point, 3 * (size_t)m->nh * sizeof *w->hs_point);
-    if (m->nh) memcpy(w->hs_normal, m->hs_normal, 3 * (size_t)m->nh * sizeof *w->hs_normal);
+    w->nh = s->parts->n_plane;
+    for (int32_t i = 0; i < w->nh; i++) {
+        const int32_t h = s->parts->plane[i];
+        memcpy(w->hs_point + 3 * i, m->hs_point + 3 * h, 3 * sizeof *w->hs_point);
+        memcpy(w->hs_normal + 3 * i, m->hs_normal + 3 * h, 3 * sizeof *w->hs_normal);
+        abut_half_space_name(m, h, d->plane_name[i]);
+    }
     w->model_index = s->model_index;
     return abut_spool_open(&w->spool, w->width, err);
 }
@@ -360,6 +366,7 @@ void abut_gltf_free(abut_gltf **pw)
     free(w->vec);
     free(w->hs_point);
     free(w->hs_normal);
+    free(w->doc.plane_name);
     abut_spool_clear(&w->spool);
     abut_out_drop(&w->out);
     free(w);

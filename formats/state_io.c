@@ -31,6 +31,7 @@ struct abut_reader {
     int nkept;
     char note[160], note_told[160];
     int pending;        /* source.section is read and not handled yet */
+    int foreign;        /* an undamaged section is not understood */
     abut_status bad;    /* a failed reader stays failed */
     abut_err why;
 };
@@ -63,15 +64,24 @@ static abut_status next_section(abut_reader *r, abut_err *err)
     return rc;
 }
 
+/* Whether the section that is not understood is as it was written: its checksum is right, else damage is the reason. */
+static abut_status check_foreign(abut_reader *r, abut_err *err)
+{
+    const abut_status rc = abut_source_skip(&r->source, err);
+    r->foreign = !rc;
+    return rc;
+}
+
 /* A section of a kind we know: our version, and handled from here on. */
 static abut_status accept(abut_reader *r, abut_err *err)
 {
     const abut_section *s = &r->source.section;
     r->pending = 0;
-    if (s->version != ABUT_SECTION_VERSION)
-        return abut_source_fail(&r->source, err, "version %u of the section, this program reads %d", s->version,
-                                ABUT_SECTION_VERSION);
-    return ABUT_OK;
+    if (s->version == ABUT_SECTION_VERSION) return ABUT_OK;
+    const abut_status rc = check_foreign(r, err);
+    if (rc) return rc;
+    return abut_source_fail(&r->source, err, "version %u of the section, this program reads %d", s->version,
+                            ABUT_SECTION_VERSION);
 }
 
 static abut_status end_section(abut_reader *r, abut_err *err)
@@ -141,11 +151,11 @@ static abut_status read_unknown(abut_reader *r, abut_err *err)
     const abut_section *s = &r->source.section;
     r->pending = 0;
     if (tag_is(s, "ARRY")) return abut_source_fail(&r->source, err, "an array outside of a MODL or FRAM");
+    if (s->flags & ABUT_SECTION_KEEP && !(s->flags & ABUT_SECTION_REQUIRED)) return keep(r, err);
+    const abut_status rc = s->flags & ABUT_SECTION_REQUIRED ? check_foreign(r, err) : abut_source_skip(&r->source, err);
+    if (rc) return rc;
     if (s->flags & ABUT_SECTION_REQUIRED)
         return abut_source_fail(&r->source, err, "a section that must be understood, and this program does not know it");
-    if (s->flags & ABUT_SECTION_KEEP) return keep(r, err);
-    const abut_status rc = abut_source_skip(&r->source, err);
-    if (rc) return rc;
     r->seen.sections++;
     snprintf(r->note, sizeof r->note, "%.80s: left out section %s (%llu bytes), which this program does not know",
              r->source.name, s->tag, (unsigned long long)s->length);
@@ -303,6 +313,13 @@ const char *abut_reader_note(abut_reader *r)
     memcpy(r->note_told, r->note, sizeof r->note);
     r->note[0] = 0;
     return r->note_told;
+}
+
+abut_cut abut_reader_cut(const abut_reader *r, uint64_t *at)
+{
+    if (at) *at = r->source.at;
+    if (r->bad != ABUT_E_FORMAT || r->foreign) return ABUT_CUT_NOT;
+    return r->source.ended ? ABUT_CUT_ENDS : ABUT_CUT_DAMAGED;
 }
 
 static void kept_clear(abut_reader *r)

@@ -74,17 +74,29 @@ static abut_status build(prep *p, abut_err *err)
     return ABUT_OK;
 }
 
+static void append(abut_err *err, const char *text)
+{
+    const size_t used = strlen(err->msg);
+    snprintf(err->msg + used, sizeof err->msg - used, "%s", text);
+}
+
 /* The views check what was built as any later stage would; then nothing may touch. */
 static abut_status check(prep *p, abut_err *err)
 {
     abut_model m;
     abut_frame f;
-    abut_start_gap gap;
+    abut_start_gap gap = { 0 };
     abut_status rc = abut_model_view(&p->model, &m, err);
     if (!rc) rc = abut_frame_view(&p->frame, &m, &f, err);
     if (!rc) rc = abut_start_check(&m, &p->model, f.x, p->built.dhat, &p->bad, &gap, err);
+    if (rc && p->bad.total && !gap.is_short && !p->separate.gap)
+        append(err, "; --separate GAP parts what crosses or is too near, by moves of free nodes");
     if (rc) return rc;
+    if (m.nc && p->built.dhat > 0.1 * p->built.length)
+        abut_cli_say(&p->cli, "warning: contact acts within dhat, %.6g m, which is %.2g of the length of the scene, %.6g m",
+                     p->built.dhat, p->built.dhat / p->built.length, p->built.length);
     if (!m.nc) abut_cli_say(&p->cli, "contact is off: everything passes through everything");
+    if (p->scene.bodies_off) abut_cli_say(&p->cli, "contact.bodies is off: bodies pass through themselves and each other");
     p->facts.gap = gap.gap;
     p->facts.reach = p->built.dhat;
     memcpy(p->facts.closest, gap.text, sizeof p->facts.closest);

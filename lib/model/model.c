@@ -185,6 +185,12 @@ static counting no_counts(void)
     return c;
 }
 
+static abut_text text_of(const abut_arrays *set, const char *name)
+{
+    const abut_array *a = abut_arrays_find(set, name);
+    return a && a->type == ABUT_TEXT ? (abut_text){ a->data, abut_array_count(a) } : (abut_text){ 0 };
+}
+
 abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *err)
 {
     abut_model m = { 0 };
@@ -196,6 +202,8 @@ abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *
         abut_wrap(err, "MODEL");
         return rc;
     }
+    m.object_name = text_of(set, "object/name");
+    m.half_space_name = text_of(set, "half-space/name");
     *view = m;
     return ABUT_OK;
 }
@@ -274,12 +282,11 @@ abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err 
     return ABUT_OK;
 }
 
-const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size)
+const char *abut_text_line(const abut_text *text, int i, char *buf, size_t size)
 {
     snprintf(buf, size, "?");
-    const abut_array *a = abut_arrays_find(set, name);
-    if (!a || a->type != ABUT_TEXT || i < 0) return buf;
-    const char *p = a->data, *end = p + abut_array_count(a);
+    if (!text->data || i < 0) return buf;
+    const char *p = text->data, *end = p + text->size;
     for (; i > 0 && p < end; i--) {
         const char *eol = memchr(p, '\n', (size_t)(end - p));
         p = eol ? eol + 1 : end;
@@ -288,4 +295,10 @@ const char *abut_text_row(const abut_arrays *set, const char *name, int i, char 
     const char *eol = memchr(p, '\n', (size_t)(end - p));
     snprintf(buf, size, "%.*s", (int)((eol ? eol : end) - p), p);
     return buf;
+}
+
+const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size)
+{
+    const abut_text text = text_of(set, name);
+    return abut_text_line(&text, i, buf, size);
 }

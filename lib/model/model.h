@@ -155,10 +155,13 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
     F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_C2                          */ \
+    F(bodies_meet,   "contact/bodies",     int32_t, I32, 1, 0, "",        MAY)  /* 0: bodies pass through themselves and each other; absent: 1 */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
     F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* of the friction force; absent: ABUT_C1   */ \
     F(lags,          "contact/lags",       int32_t, I32, 1, 0, "",        NEED) /* friction lag iterations per step at most; 0: until they converge */ \
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
+    F(stiffen_below, "contact/stiffen-below", double, F64, 1, 0, "m",     MAY)  /* the barrier is stiffened at gaps below that still shrink; absent: 1e-9 l */ \
+    F(force_tolerance, "solve/force-tolerance", double, F64, 1, 0, "",    MAY)  /* and forces balance to this share of the largest; absent: nobody asks */ \
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
@@ -172,6 +175,9 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(v1,         "node/v1",          double,  F64, nv, 3, "m/s",  MAY)  /* BDF2: velocities one step earlier      */ \
     F(kappa,      "contact/kappa",    double,  F64, 1, 0, "kg/m^2", OPT) /* barrier stiffness at the end of the step */ \
     F(strain_kappa, "strain/kappa",   double,  F64, 1, 0, "Pa",   MAY)  /* stiffness of the stretch limits at the end of the step */ \
+    F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY)  /* energy that the rule has created since a step was damped */ \
+    F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY)  /* steps that implicit Euler takes from here */ \
+    F(euler_bout, "midpoint/bout",    int32_t, I32, 1, 0, "",      MAY)  /* how many it took last; 0 after a while without */ \
     F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     OPT)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
@@ -195,6 +201,7 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(sliding,    "contact/sliding",     int32_t, I32, 1, 0, "",    MAY) /* the others                              */ \
     F(creep_max,  "contact/creep-max",   double, F64, 1, 0, "m/s",  MAY) /* speed of those that stick: largest, mean */ \
     F(creep_mean, "contact/creep-mean",  double, F64, 1, 0, "m/s",  MAY) \
+    F(force_residual, "step/force-residual", double, F64, 1, 0, "", MAY) /* of the largest force on a body: what is left */ \
     F(iterations, "step/iterations",     int32_t, I32, 1, 0, "",    MAY) /* of Newton, over all friction passes     */
 
 #define ABUT_FRAME_ENERGIES(F) \
@@ -221,9 +228,16 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
 #define ABUT_COUNT_MEMBER(n) int32_t n;
 #define ABUT_FIELD_MEMBER(m, name, ctype, dtype, rows, width, unit, rule) const ctype *m;
 
+/* A borrowed text; lines end with '\n'.  Zero-filled: there is none. */
+typedef struct abut_text {
+    const char *data;
+    int64_t size;
+} abut_text;
+
 typedef struct abut_model {
     ABUT_MODEL_COUNTS(ABUT_COUNT_MEMBER)
     ABUT_MODEL_FIELDS(ABUT_FIELD_MEMBER)
+    abut_text object_name, half_space_name;     /* a line per row, where the stream has them (model/naming.h) */
 } abut_model;
 
 typedef struct abut_frame {
@@ -257,6 +271,8 @@ int abut_array_known(const char *name);
 /** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY). */
 ABUT_MUST_USE abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err);
 
+/** Line i of a text, copied to buf[size]; "?" when there is none. */
+const char *abut_text_line(const abut_text *text, int i, char *buf, size_t size);
 /** Row i of a text array ("object/name", "material/name"), copied to buf[size]; "?" when there is none. */
 const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size);
 

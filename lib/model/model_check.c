@@ -410,9 +410,12 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (m->damp_mass && (rc = domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (m->continuity && (rc = indices("contact/barrier-continuity", m->continuity, 1, 1, 0, ABUT_CONTINUITIES, err))) ||
+        (m->bodies_meet && (rc = indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
         (m->smoothing && (rc = indices("contact/friction-smoothing", m->smoothing, 1, 1, 0, ABUT_CONTINUITIES, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
         (rc = domain("solve/tolerance", m->tolerance, 1, 0, 0, INFINITY, err)) ||
+        (m->stiffen_below && (rc = domain("contact/stiffen-below", m->stiffen_below, 1, 0, 0, INFINITY, err))) ||
+        (m->force_tolerance && (rc = domain("solve/force-tolerance", m->force_tolerance, 1, 0, 0, INFINITY, err))) ||
         (rc = domain("contact/kappa-min", m->kappa_min, 1, 0, 1, INFINITY, err)) ||
         (rc = domain("contact/kappa-max", m->kappa_max, 1, *m->kappa_min, 1, INFINITY, err)))
         return rc;
@@ -464,6 +467,10 @@ abut_status abut_frame_check(const abut_frame *f, abut_err *err)
         (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))
+        return rc;
+    if ((f->gain && (rc = domain("midpoint/gain", f->gain, 1, 0, 1, INFINITY, err))) ||
+        (f->euler_left && (rc = indices("midpoint/damped-steps", f->euler_left, 1, 1, 0, 65, err))) ||
+        (f->euler_bout && (rc = indices("midpoint/bout", f->euler_bout, 1, 1, 0, 65, err))))
         return rc;
     if (!f->penalty != !f->multiplier)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'",

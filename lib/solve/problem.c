@@ -87,6 +87,15 @@ void abut_problem_clear(abut_problem *p)
     *p = (abut_problem){ 0 };
 }
 
+int32_t abut_problem_tet_number(const abut_problem *p, int32_t t)
+{
+    const abut_model *m = p->model;
+    const int32_t *number = p->arranged->number, object = m->body[m->tet[4 * (size_t)t]];
+    int32_t before = 0;
+    for (int32_t i = 0; i < m->nt; i++) before += number[i] < number[t] && m->body[m->tet[4 * (size_t)i]] == object;
+    return before;
+}
+
 void abut_problem_number(abut_problem *p)
 {
     p->nrow = 0;

@@ -64,6 +64,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     s->at = at;
     p->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
     p->w = abut_integrator_weights(m, abut_integrator_scheme(m, f));
+    abut_scheme_load_rebound(s, f);
     abut_scheme_load_forces(s);
     abut_direction_reset(&s->solver.dir);
     p->al.on = 0;
@@ -87,7 +88,8 @@ static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *e
     const int keeps = m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER;
     if (!keeps || !f->kappa || so->pairs.n + so->pairs.n_plane == 0)
         return abut_problem_kappa(&so->prob, so->x, so->y, &so->pairs, &so->prob.kappa, &so->scratch, err);
-    so->prob.kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], f->kappa[0]));
+    const double kappa = f->kappa[0] / abut_scheme_kappa_share(&so->prob);
+    so->prob.kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], kappa));
     return ABUT_OK;
 }
 
@@ -113,9 +115,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = abut_direction_order_ahead(&s->solver.dir, p, err);
-    if (rc) return rc;
-    rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, &s->solver.near, err)
+    rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
     if (!rc && !s->start_checked) {
         abut_collmesh_gather(&p->cm, s->solver.x, s->solver.y);
@@ -178,7 +178,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     if (!rc) rc = load(s, frame, f.x0, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->pass = f.pass[0];
-    p->kappa = f.kappa[0];
+    p->kappa = f.kappa[0] / abut_scheme_kappa_share(p);
     s->newton = f.iterations ? f.iterations[0] : 0;
     abut_scheme_load_lagrangian(p, &f);
     rc = resume_way(&s->solver, &f, err);
@@ -260,7 +260,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
 static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
-    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, &s->solver.near, err);
+    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
@@ -274,9 +274,11 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     if (rc) return rc;
     s->way_goes_on = s->skips_frame;
     rc = abut_scheme_finish(s, err);
+    if (!rc) rc = abut_scheme_rebound(s, rep, err);
     if (!rc && carry) rc = abut_frame_carry(carry, out, err);
     if (!rc) rc = abut_scheme_put_state(s, s->v_end, 0, out, err);
-    if (!rc) rc = abut_scheme_put_record(s, with, carry, out, err);
+    if (!rc) rc = abut_scheme_equilibrium(s, rep, err);
+    if (!rc) rc = abut_scheme_put_record(s, with, rep, carry, out, err);
     if (!rc) rc = abut_scheme_report(s, rep, err);
     if (rc) return rc;
     *at = abut_instant_next(s->at, s->solver.prob.model->h[0]);

@@ -301,6 +301,7 @@ TEST(an_impact_stiffens_the_barrier_inside_its_bounds)
     f->gravity[1] = 0;
     fixture_box(f, 0, 0, 0, 0.1, 0.1, 0.1, 2, 2, 2, 0);
     fixture_box(f, 0.11, -0.1, -0.1, 0.1, 0.3, 0.3, 1, 1, 1, 1);
+    f->stiffen_below = 0.1 * f->dhat;
     world w;
     world_open(&w, f, (const double[6]){ 10, 0, 0, 0, 0, 0 });
     CHECK(!world_run(&w, 1));
