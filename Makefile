@@ -1,9 +1,10 @@
 # abut: one Makefile, no recursion.  `make` builds bin/; `make check` runs every test; `make demo` shows the work.
-# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), each in its own folder under build/.
+# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), THREADSAN=1 (clang), each in its own folder under build/.
 
 CC  ?= gcc
 ifeq ($(origin CC),default)
-CC  := gcc
+# the runtime of gcc's OpenMP tells the thread sanitizer nothing of what it orders; clang's does, by archer
+CC  := $(if $(THREADSAN),clang,gcc)
 endif
 # the C++ linker must know the OpenMP runtime of the C compiler
 ifeq ($(origin CXX),default)
@@ -14,18 +15,18 @@ prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
 
-variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(DEBUG),-debug)
+variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)
 B       := build/$(variant)
 BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 
 , := ,
 # clang warns where a simd pragma, which is a wish, cannot be granted
 WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
-OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE),-O1,-O2)) -g -fno-math-errno
+OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE)$(THREADSAN),-O1,-O2)) -g -fno-math-errno
 # the kernels: short loops over the entries of small matrices are written out.  No bit changes
 HOT  := lib/linalg/% lib/geom/% lib/energy/% lib/contact/%
-OPT_HOT := $(if $(DEBUG)$(SANITIZE),,-O3)
-SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+OPT_HOT := $(if $(DEBUG)$(SANITIZE)$(THREADSAN),,-O3)
+SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)$(if $(THREADSAN),-fsanitize=thread -fno-omit-frame-pointer)
 
 PKGS     := zlib yaml-0.1
 ALL_CPP  := -Ilib -I. -I/usr/include/suitesparse $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \
@@ -120,6 +121,12 @@ check-long:
 long-unit: $(LONG:%=$B/unit/test_%)
 	@ABUT_LONG=1 tests/run-unit $^
 
+# Attacks, under half an hour: every array with every bad value (sanitized), failing allocations, random scenes with a judge, ...
+# ATTACKS="scenes" runs some, SEED=7 repeats, ATTACK_SECONDS=60 shortens
+attack: all $(AIDS)
+	@$(MAKE) --no-print-directory -s SANITIZE=1 all
+	@tests/attacks $(BIN) build/$(notdir $(CC))-sanitize/bin $B/tests $(ATTACKS)
+
 # the two commands of the README install what is missing first, then build and run in a second make
 check: deps
 	@$(MAKE) --no-print-directory build-check
@@ -152,6 +159,6 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all unit layers fuzz check-long long-unit check build-check demo deps bench bench-geometry format install clean
+.PHONY: all unit layers fuzz attack check-long long-unit check build-check demo deps bench bench-geometry format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

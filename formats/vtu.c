@@ -2,6 +2,7 @@
 
 #include "formats/out_file.h"
 #include "formats/vtu_array.h"
+#include "model/naming.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -222,17 +223,17 @@ static abut_status put_element_numbers(FILE *f, const grid *g, const abut_model 
                                        int width, int32_t n, abut_err *err)
 {
     const size_t nc = (size_t)g->nc;
-    int32_t *seen = calloc((size_t)m->no + 1, sizeof *seen), *all = malloc(((size_t)n + 1) * sizeof *all);
+    int32_t *all = malloc(((size_t)n + 1) * sizeof *all);
     int32_t *object = malloc((nc + 1) * sizeof *object), *number = malloc((nc + 1) * sizeof *number);
-    abut_status rc = seen && all && object && number ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "array %s: no memory", name);
-    for (int32_t i = 0; i < n && !rc; i++) all[i] = seen[m->body[element[(size_t)width * (size_t)i]]]++;
+    abut_status rc = all && object && number ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "array %s: no memory", name);
+    if (!rc) rc = abut_element_numbers(m, element, width, n, all, err);
     for (size_t i = 0; i < nc && !rc; i++) {
         object[i] = m->body[element[(size_t)width * (size_t)g->row[i]]];
         number[i] = all[g->row[i]];
     }
     if (!rc) rc = abut_vtu_array(f, "object", ABUT_I32, object, nc, 1, err);
     if (!rc) rc = abut_vtu_array(f, name, ABUT_I32, number, nc, 1, err);
-    free(seen), free(all), free(object), free(number);
+    free(all), free(object), free(number);
     return rc;
 }
 

@@ -73,7 +73,7 @@ static abut_status judge_alone(abut_verdict *v, const abut_judge_shape *s, const
     if (!rc) rc = abut_judge_inverted(s, m->x, 0, hits, err);
     if (!rc) rc = abut_judge_flat(s, m->x, hits, err);
     v->frames++;
-    return rc ? rc : abut_verdict_add(v, hits, here, here, m->x, m->x, NULL, err);
+    return rc ? rc : abut_verdict_add(v, hits, here, here, m->x, m->x, err);
 }
 
 static abut_status judge_motion(abut_verdict *v, const abut_judge_shape *s, const abut_mesh m[2], const char *const *path,
@@ -86,7 +86,7 @@ static abut_status judge_motion(abut_verdict *v, const abut_judge_shape *s, cons
     if (rc) return rc;
     v->motions++;
     v->frames += !v->motion_only;
-    rc = abut_verdict_add(v, hits, from, to, m[0].x, m[1].x, NULL, err);
+    rc = abut_verdict_add(v, hits, from, to, m[0].x, m[1].x, err);
     hits->n = hits->pairs = 0;
     return rc;
 }

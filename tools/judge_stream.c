@@ -23,15 +23,15 @@ static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
     abut_status rc = abut_contact_check(&s->model, 0, err);
     if (rc) return abut_wrap(err, "%s: MODEL", s->cli->in_name), rc;
     rc = abut_judge_shape_model(&j->shape, &s->model, err);
+    if (!rc) rc = abut_verdict_model(j->v, &s->model, err);
     j->v->contact_off |= !rc && !j->shape.vert.n;
     j->v->bodies_pass |= !rc && j->shape.bodies_pass;
     return rc;
 }
 
-static abut_status report(judge *j, const abut_stream *s, abut_place from, abut_place to, const double *x0,
-                          const double *x1, abut_err *err)
+static abut_status report(judge *j, abut_place from, abut_place to, const double *x0, const double *x1, abut_err *err)
 {
-    const abut_status rc = abut_verdict_add(j->v, &j->hits, from, to, x0, x1, &s->model, err);
+    const abut_status rc = abut_verdict_add(j->v, &j->hits, from, to, x0, x1, err);
     j->hits.n = j->hits.pairs = 0;
     return rc;
 }
@@ -40,7 +40,7 @@ static abut_status judge_alone(judge *j, const abut_stream *s, abut_place here, 
 {
     abut_status rc = abut_judge_static(&j->shape, s->frame.x, &j->hits, err);
     if (!rc) rc = abut_judge_near(&j->shape, s->frame.x, &j->v->opts, &j->hits, err);
-    return rc ? rc : report(j, s, here, here, s->frame.x, s->frame.x, err);
+    return rc ? rc : report(j, here, here, s->frame.x, s->frame.x, err);
 }
 
 /* Tets of a frame: an inverted one is a finding where its material forbids it, unless its path here was judged and told so, and
@@ -54,7 +54,7 @@ static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, i
     if (!rc && inverted) rc = abut_judge_inverted(&j->shape, s->frame.x, 1, &j->hits, err);
     j->v->inverted_allowed += (int64_t)(inverted - j->hits.n);
     if (came) j->hits.n = 0;
-    return rc ? rc : report(j, s, here, here, s->frame.x, s->frame.x, err);
+    return rc ? rc : report(j, here, here, s->frame.x, s->frame.x, err);
 }
 
 /* the straight motion from the last frame to this one, or the polyline that this one says it took */
@@ -69,7 +69,7 @@ static abut_status judge_way(judge *j, const abut_stream *s, abut_place here, ab
         if (n) leg[0].leg = leg[1].leg = i + 1;
         rc = abut_judge_motion(&j->shape, from, to, &j->v->opts, &j->hits, err);
         if (!rc) rc = abut_judge_inverting(&j->shape, from, to, 1, &j->hits, err);
-        if (!rc) rc = report(j, s, leg[0], leg[1], from, to, err);
+        if (!rc) rc = report(j, leg[0], leg[1], from, to, err);
         j->v->motions++;
         from = to;
     }
@@ -84,7 +84,7 @@ static abut_status measure_gap(judge *j, const abut_stream *s, abut_place here, 
     if (rc || !(gap.gap < j->v->gap.gap)) return rc;
     j->v->gap = gap;
     j->v->gap_at = here;
-    if (isfinite(gap.gap)) j->v->gap_found = abut_finding_make(&gap.at, here, here, s->frame.x, s->frame.x, &s->model);
+    if (isfinite(gap.gap)) j->v->gap_found = abut_finding_make(j->v, &gap.at, here, here, s->frame.x, s->frame.x);
     return ABUT_OK;
 }
 

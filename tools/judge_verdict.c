@@ -37,14 +37,29 @@ static void name_object(const abut_model *m, int32_t node, char *name, size_t si
     if (!strcmp(name, "?")) *name = 0;
 }
 
-abut_finding abut_finding_make(const abut_hit *hit, abut_place from, abut_place to, const double *x0, const double *x1,
-                               const abut_model *m)
+abut_status abut_verdict_model(abut_verdict *v, const abut_model *m, abut_err *err)
 {
+    free(v->node_number);
+    free(v->tet_number);
+    v->model = NULL;
+    v->node_number = malloc(((size_t)m->nv + 1) * sizeof *v->node_number);
+    v->tet_number = malloc(((size_t)m->nt + 1) * sizeof *v->tet_number);
+    if (!v->node_number || !v->tet_number) return abut_fail(err, ABUT_E_NOMEM, "numbers of %d nodes", m->nv);
+    abut_status rc = abut_node_numbers(m, v->node_number, err);
+    if (!rc) rc = abut_element_numbers(m, m->tet, 4, m->nt, v->tet_number, err);
+    if (!rc) v->model = m;
+    return rc;
+}
+
+abut_finding abut_finding_make(const abut_verdict *v, const abut_hit *hit, abut_place from, abut_place to, const double *x0,
+                               const double *x1)
+{
+    const abut_model *m = v->model;
     abut_finding f = { .hit = *hit, .from = from, .to = to, .item = hit->item };
     int first;
     const int n = abut_hit_nodes(hit->kind, &first);
     for (int i = 0; i < n; i++) {
-        f.number[i] = m ? abut_node_number(m, hit->node[i]) : hit->node[i];
+        f.number[i] = m ? v->node_number[hit->node[i]] : hit->node[i];
         for (int k = 0; k < 3; k++) {
             const size_t at = 3 * (size_t)hit->node[i] + (size_t)k;
             f.x[i][k] = (1 - hit->t_lo) * x0[at] + hit->t_lo * x1[at];
@@ -58,7 +73,7 @@ abut_finding abut_finding_make(const abut_hit *hit, abut_place from, abut_place 
         abut_half_space_words(m, hit->item, f.plane);
         snprintf(f.object[1], sizeof f.object[1], "%.*s", (int)sizeof f.object[1] - 1, abut_half_space_name(m, hit->item, name));
     }
-    if (hit->kind == ABUT_HIT_INVERTED) f.item = abut_element_number(m, m->tet, 4, hit->item);
+    if (hit->kind == ABUT_HIT_INVERTED) f.item = v->tet_number[hit->item];
     return f;
 }
 
@@ -116,12 +131,12 @@ static void say(const abut_verdict *v, const abut_finding *f)
 }
 
 abut_status abut_verdict_add(abut_verdict *v, const abut_hits *hits, abut_place from, abut_place to, const double *x0,
-                             const double *x1, const abut_model *m, abut_err *err)
+                             const double *x1, abut_err *err)
 {
     v->pairs += hits->pairs;
     for (size_t i = 0; i < hits->n; i++) {
         if (abut_verdict_done(v)) break;
-        const abut_finding f = abut_finding_make(&hits->hit[i], from, to, x0, x1, m);
+        const abut_finding f = abut_finding_make(v, &hits->hit[i], from, to, x0, x1);
         const abut_status rc = keep(v, &f, err);
         if (rc) return rc;
         v->collisions++;
@@ -164,6 +179,9 @@ abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
 void abut_verdict_clear(abut_verdict *v)
 {
     free(v->finding);
+    free(v->node_number);
+    free(v->tet_number);
     v->finding = NULL;
+    v->node_number = v->tet_number = NULL;
     v->n = v->cap = 0;
 }

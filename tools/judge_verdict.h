@@ -53,6 +53,8 @@ typedef struct abut_verdict {
     int want_gap;               /* look for the smallest gap of all frames */
     abut_judge_gap gap;         /* it, where one is below dhat; +inf otherwise */
     abut_place gap_at;
+    const abut_model *model;    /* of the frames judged now; NULL: mesh files */
+    int32_t *node_number, *tet_number;  /* [nv], [nt] within their objects */
     abut_finding gap_found;     /* its nodes with their numbers and objects */
 } abut_verdict;
 
@@ -66,15 +68,16 @@ const char *abut_separation_json(double min_sep, char *buf, size_t size);
 /** Nothing more need be judged: something is found and only the first was asked for. */
 int abut_verdict_done(const abut_verdict *v);
 
-/** Takes over the hits of one motion x0 -> x1 (or configuration, x1 == x0) and says them.
- * m  the MODEL, for objects and the numbers of nodes in them; NULL: none */
+/** Takes over the hits of one motion x0 -> x1 (or configuration, x1 == x0) and says them. */
 ABUT_MUST_USE abut_status abut_verdict_add(abut_verdict *v, const abut_hits *hits, abut_place from, abut_place to,
-                                           const double *x0, const double *x1, const abut_model *m,
-                                           abut_err *err);
+                                           const double *x0, const double *x1, abut_err *err);
 
 /** A hit of the motion x0 -> x1 as a finding. */
-abut_finding abut_finding_make(const abut_hit *hit, abut_place from, abut_place to, const double *x0, const double *x1,
-                               const abut_model *m);
+abut_finding abut_finding_make(const abut_verdict *v, const abut_hit *hit, abut_place from, abut_place to, const double *x0,
+                               const double *x1);
+
+/** Findings from now on are of this MODEL, which is borrowed until the next call.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_verdict_model(abut_verdict *v, const abut_model *m, abut_err *err);
 
 /** Says the summary and writes the files that were asked for. */
 ABUT_MUST_USE abut_status abut_verdict_end(abut_verdict *v, abut_err *err);

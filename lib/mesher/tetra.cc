@@ -8,24 +8,25 @@
 #define TETLIBRARY
 #include <tetgen.h>
 
-/* The points and triangles of a mesh in tetgen's structure. */
+/* The points and triangles of a mesh in tetgen's structure.  It frees by its counts: each is set when what it counts is there, so
+ * that memory may run out between any two. */
 static void to_tetgen(const abut_mesh *m, tetgenio &in)
 {
     in.firstnumber = 0;
-    in.numberofpoints = m->nv;
     in.pointlist = new REAL[3 * static_cast<size_t>(m->nv)];
+    in.numberofpoints = m->nv;
     for (size_t i = 0; i < 3 * static_cast<size_t>(m->nv); i++) in.pointlist[i] = m->x[i];
-    in.numberoffacets = m->nf;
     in.facetlist = new tetgenio::facet[static_cast<size_t>(m->nf)];
+    for (int32_t i = 0; i < m->nf; i++) tetgenio::init(&in.facetlist[i]);
+    in.numberoffacets = m->nf;
     for (int32_t i = 0; i < m->nf; i++) {
         tetgenio::facet &f = in.facetlist[i];
-        tetgenio::init(&f);
-        f.numberofpolygons = 1;
         f.polygonlist = new tetgenio::polygon[1];
         tetgenio::polygon &p = f.polygonlist[0];
         tetgenio::init(&p);
-        p.numberofvertices = 3;
+        f.numberofpolygons = 1;
         p.vertexlist = new int[3];
+        p.numberofvertices = 3;
         for (int k = 0; k < 3; k++) p.vertexlist[k] = m->tri[3 * static_cast<size_t>(i) + static_cast<size_t>(k)];
     }
 }

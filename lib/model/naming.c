@@ -27,6 +27,16 @@ abut_status abut_node_numbers(const abut_model *m, int32_t *number, abut_err *er
     return ABUT_OK;
 }
 
+abut_status abut_element_numbers(const abut_model *m, const int32_t *element, int width, int32_t n, int32_t *number,
+                                 abut_err *err)
+{
+    int32_t *seen = calloc((size_t)m->no + 1, sizeof *seen);
+    if (!seen) return abut_fail(err, ABUT_E_NOMEM, "no memory to count the elements of %d objects", m->no);
+    for (int32_t i = 0; i < n; i++) number[i] = seen[m->body[element[(size_t)width * (size_t)i]]]++;
+    free(seen);
+    return ABUT_OK;
+}
+
 /* Line i of a text, in quotes behind `what`; or what and the number. */
 static const char *words(const abut_text *t, const char *quoted, const char *numbered, int32_t i, char *buf)
 {

@@ -13,6 +13,9 @@ int32_t abut_node_number(const abut_model *m, int32_t node);
 int32_t abut_element_number(const abut_model *m, const int32_t *element, int width, int32_t row);
 /** number[nv]: the numbers of all nodes.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_node_numbers(const abut_model *m, int32_t *number, abut_err *err);
+/** number[n]: those of a list of n elements of `width` nodes.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_element_numbers(const abut_model *m, const int32_t *element, int width, int32_t n, int32_t *number,
+                                               abut_err *err);
 
 /** "'ball'", or "object 3" without a name; buf[ABUT_OBJECT_WORDS]; returns buf. */
 const char *abut_object_words(const abut_model *m, int32_t object, char *buf);

@@ -92,6 +92,9 @@ void abut_direction_insist(abut_direction *d);
 ABUT_MUST_USE abut_status abut_direction_find(abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                               const abut_pairs *pairs, const double *g, double *dir, abut_report *rep,
                                               abut_err *err);
+/** The node whose diagonal block of the matrix is the least positive definite for its size: where to look when a matrix fails as
+ * a whole.  -1 when there is no matrix of these unknowns. */
+int32_t abut_direction_worst_node(const abut_direction *d, const abut_problem *p);
 /** dir[3 nv] = -H^-1 g at x, zero for nodes that do not move.  g as abut_problem_gradient gives it.
  * Fails  ABUT_E_NUMERIC when no shift of the diagonal makes the matrix positive definite: d->bad_node says where (Cholesky), else
  *        -1; when conjugate gradients do not converge */

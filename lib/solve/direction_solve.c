@@ -1,6 +1,9 @@
 #include "solve/direction_parts.h"
 
 #include "base/timer.h"
+#include "linalg/mat3.h"
+
+#include <math.h>
 
 #define FAR 1e-3            /* relative residual of iterations while the direction is long */
 #define CLOSE 1e-8          /* and when the convergence test looks at it */
@@ -44,6 +47,25 @@ static int32_t node_of_row(const abut_problem *p, int32_t row)
     for (int32_t i = 0; i < p->model->nv && row >= 0; i++)
         if (p->row[i] == row) return i;
     return -1;
+}
+
+/* det of a symmetric 3x3 block over the product of its diagonal: at most 1 (Hadamard), 0 or less when not positive definite */
+static double roundness(const double *a)
+{
+    const double det = abut_m3_det(a);
+    const double ratio = a[0] > 0 && a[4] > 0 && a[8] > 0 ? det / (a[0] * a[4] * a[8]) : -1;
+    return ratio <= 1 ? ratio : -1;     /* not finite */
+}
+
+int32_t abut_direction_worst_node(const abut_direction *d, const abut_problem *p)
+{
+    double least = INFINITY;
+    int32_t row = -1;
+    for (int32_t j = 0; j < d->A.n && d->A.n == p->nrow && d->A.val; j++) {
+        const double r = roundness(d->A.val + 9 * d->A.ptr[j]);
+        if (r < least) least = r, row = j;
+    }
+    return node_of_row(p, row);
 }
 
 /* What conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance. */

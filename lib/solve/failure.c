@@ -178,7 +178,7 @@ static void say_kind(words *w, const abut_solver *s)
         say(w, "Newton iteration %d: no shift of the diagonal makes the matrix of %d unknowns positive definite", f->iterations,
             3 * s->prob.nrow);
         if (f->node < 0) break;
-        say(w, "; the pivot that fails is at ");
+        say(w, f->guessed ? "; the worst of its diagonal is at " : "; the pivot that fails is at ");
         say_primitive(w, s, &f->node, 1);
         break;
     case ABUT_FAILED_FLOATING:

@@ -10,6 +10,7 @@
 #include "solve/rules.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,9 +154,16 @@ static abut_status norm_is_small(abut_solver *s, int *small, abut_report *rep, a
 static abut_status aim(abut_solver *s, abut_report *rep, abut_err *err)
 {
     const abut_status rc = abut_direction_find(&s->dir, &s->prob, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
-    if (rc != ABUT_E_NUMERIC || s->dir.bad_node < 0) return rc;
+    if (rc != ABUT_E_NUMERIC) return rc;
     s->failed.node = s->dir.bad_node;
-    return give_up(s, ABUT_FAILED_INDEFINITE, err);
+    if (s->failed.node >= 0) return give_up(s, ABUT_FAILED_INDEFINITE, err);
+    /* an approximate matrix says why, but not where */
+    char why[200] = "";
+    if (err) snprintf(why, sizeof why, "%.199s", err->msg);
+    s->failed.node = abut_direction_worst_node(&s->dir, &s->prob);
+    s->failed.guessed = 1;
+    (void)give_up(s, ABUT_FAILED_INDEFINITE, err);
+    return abut_wrap(err, "%s", why), ABUT_E_NUMERIC;
 }
 
 /* The node that goes furthest along s->p. */
