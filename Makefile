@@ -1,9 +1,10 @@
 # abut: one Makefile, no recursion.  `make` builds bin/; `make check` runs every test; `make demo` shows the work.
-# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), each in its own folder under build/.
+# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), THREADSAN=1 (clang), each in its own folder under build/.
 
 CC  ?= gcc
 ifeq ($(origin CC),default)
-CC  := gcc
+# the runtime of gcc's OpenMP tells the thread sanitizer nothing of what it orders; clang's does, by archer
+CC  := $(if $(THREADSAN),clang,gcc)
 endif
 # the C++ linker must know the OpenMP runtime of the C compiler
 ifeq ($(origin CXX),default)
@@ -14,34 +15,35 @@ prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
 
-variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(DEBUG),-debug)
+variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)
 B       := build/$(variant)
 BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 
 , := ,
 # clang warns where a simd pragma, which is a wish, cannot be granted
 WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
-OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE),-O1,-O2)) -g -fno-math-errno
+OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE)$(THREADSAN),-O1,-O2)) -g -fno-math-errno
 # the kernels: short loops over the entries of small matrices are written out.  No bit changes
 HOT  := lib/linalg/% lib/geom/% lib/energy/% lib/contact/%
-OPT_HOT := $(if $(DEBUG)$(SANITIZE),,-O3)
-SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+OPT_HOT := $(if $(DEBUG)$(SANITIZE)$(THREADSAN),,-O3)
+SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)$(if $(THREADSAN),-fsanitize=thread -fno-omit-frame-pointer)
 
 PKGS     := zlib yaml-0.1
 ALL_CPP  := -Ilib -I. -I/usr/include/suitesparse $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \
-            -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DABUT_VERSION='"$(VERSION)"' -MMD -MP $(CPPFLAGS)
+            -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DABUT_VERSION='"$(VERSION)"' \
+            $(if $(DEBUG)$(SANITIZE)$(THREADSAN),-DABUT_POISON) -MMD -MP $(CPPFLAGS)
 ALL_C    := -std=c11 $(OPT) -fopenmp -ffp-contract=off $(WARN) $(SAN) $(CFLAGS)
 ALL_CXX  := -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra $(SAN) $(CXXFLAGS)
 ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
-# pictures need OpenGL; without it draw_none.c says so
+# the program picture needs EGL and OpenGL and is built where they are found; nothing else is linked with them
 GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
-LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm \
-            $(if $(GL),-Wl$(,)--as-needed $(shell pkg-config --libs egl gl))
+LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
+GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
-TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check export
-LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_$(if $(GL),none,gl).c,$(wildcard lib/*/*.c formats/*.c)) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
+TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export $(if $(GL),picture)
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_gl.c tools/picture.c $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c formats/*.c tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
-AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c))
+AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
 
 # one short line a command; V=1 shows the commands
@@ -64,7 +66,7 @@ $B/%.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(call run,CXX $<) $(CXX) $(ALL_CPP) $(ALL_CXX) -c $< -o $@
 
-$(filter-out $(BIN)/mesh-prep,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
+$(filter-out $(BIN)/mesh-prep $(BIN)/picture,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CC) $(ALL_LD) $< $B/libabut.a $(LIBS) -o $@
 
@@ -72,6 +74,10 @@ $(filter-out $(BIN)/mesh-prep,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/li
 $(BIN)/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesher/tetra.o $B/libabut.a
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CXX) $(ALL_LD) $^ -ltet $(LIBS) -o $@
+
+$(BIN)/picture: $B/tools/picture.o $B/formats/draw_gl.o $B/libabut.a
+	@mkdir -p $(@D)
+	$(call run,LD $@) $(CC) $(ALL_LD) $^ $(LIBS) $(GL_LIBS) -o $@
 
 $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 	@mkdir -p $(@D)
@@ -81,6 +87,11 @@ $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 $B/tests/%: tests/tools/%.c $B/libabut.a Makefile
 	@mkdir -p $(@D)
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
+# what goes before a program (LD_PRELOAD) to let the system fail; never sanitized
+$B/tests/%.so: tests/preload/%.c Makefile
+	@mkdir -p $(@D)
+	$(call run,CC $<) $(CC) -std=c11 -O1 -g $(WARN) -fPIC -shared $< -o $@ -ldl
 
 # fuzz targets: the engine is tests/fuzz/driver.c, or libFuzzer (tests/fuzz/run chooses)
 ENGINE ?= tests/fuzz/driver.c
@@ -109,6 +120,12 @@ check-long:
 	@tests/fuzz/run $(SECONDS)
 long-unit: $(LONG:%=$B/unit/test_%)
 	@ABUT_LONG=1 tests/run-unit $^
+
+# Attacks, under half an hour: every array with every bad value (sanitized), failing allocations, random scenes with a judge, ...
+# ATTACKS="scenes" runs some, SEED=7 repeats, ATTACK_SECONDS=60 shortens
+attack: all $(AIDS)
+	@$(MAKE) --no-print-directory -s SANITIZE=1 all
+	@tests/attacks $(BIN) build/$(notdir $(CC))-sanitize/bin $B/tests $(ATTACKS)
 
 # the two commands of the README install what is missing first, then build and run in a second make
 check: deps
@@ -142,6 +159,6 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all unit layers fuzz check-long long-unit check build-check demo deps bench bench-geometry format install clean
+.PHONY: all unit layers fuzz attack check-long long-unit check build-check demo deps bench bench-geometry format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

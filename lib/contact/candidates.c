@@ -1,6 +1,7 @@
 #include "contact/candidates.h"
 
 #include "base/par.h"
+#include "model/naming.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,8 +16,8 @@ static abut_status positions_check(const abut_collmesh *cm, const double *y, abu
     for (size_t i = 0; i < n; i++)
         if (!(fabs(y[i]) <= DBL_MAX / 16) && i < bad) bad = i;
     if (bad == n) return ABUT_OK;
-    return abut_fail(err, ABUT_E_GEOM, "candidates: node %d has a coordinate of %g m, want a finite one",
-                     (int)cm->node[bad / 3], y[bad]);
+    return abut_fail(err, ABUT_E_GEOM, "candidates: %s has a coordinate of %g m, want a finite one",
+                     abut_nodes_words(cm->model, cm->node + bad / 3, 1, (char[ABUT_NODES_WORDS]){ 0 }), y[bad]);
 }
 
 static void lists_empty(abut_candidates *c)
@@ -159,6 +160,19 @@ abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, con
     abut_status rc = find(cm, &m, kept, out, err);
     if (!rc) rc = remember(out, n3, y0, y1, reach, err);
     if (rc) lists_empty(out);
+    return rc;
+}
+
+abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
+                                const uint8_t *fixed, size_t most, abut_candidate_search *kept, abut_candidates *out,
+                                int *too_many, abut_err *err)
+{
+    abut_pair_budget budget = { .most = most };
+    abut_motion m = motion(cm, y0, y1, reach, fixed);
+    m.budget = &budget;
+    const abut_status rc = find(cm, &m, kept, out, err);
+    *too_many = budget.n > most;
+    if (rc || *too_many) lists_empty(out);
     return rc;
 }
 

@@ -115,6 +115,11 @@ ABUT_MUST_USE abut_status abut_candidates_again(const abut_collmesh *cm, const d
                                                 const uint8_t *fixed, abut_candidate_search *kept, abut_candidates *out,
                                                 abut_err *err);
 
+/** The same for at most `most` pairs: where there are more, the lists are empty and *too_many is 1, else 0. */
+ABUT_MUST_USE abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
+                                              const uint8_t *fixed, size_t most, abut_candidate_search *kept,
+                                              abut_candidates *out, int *too_many, abut_err *err);
+
 void abut_candidate_search_clear(abut_candidate_search *s);
 void abut_candidates_clear(abut_candidates *c);
 

@@ -156,8 +156,8 @@ done:
 
 static int finds_reserve(struct finds *f, size_t more)
 {
-    if (f->full || f->cap - f->n >= more) return !f->full;
-    const size_t cap = f->n + more + f->cap / 2;
+    if (f->full || (f->j && f->cap - f->n >= more)) return !f->full;
+    const size_t cap = f->n + more + f->cap / 2 + 1;
     int32_t *grown = realloc(f->j, cap * sizeof *grown);
     if (!grown) {
         f->full = 1;

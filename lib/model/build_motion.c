@@ -334,12 +334,16 @@ static abut_status list_spans(const motions *m, span **spans, size_t *count, abu
 }
 
 /* No node may have two prescribed velocities at one time. */
-static abut_status check_overlap(const motions *m, const span *s, size_t n, abut_err *err)
+static abut_status check_overlap(const abut_build *b, const motions *m, const span *s, size_t n, abut_err *err)
 {
     for (size_t i = 1; i < n; i++)
-        if (s[i].node == s[i - 1].node && s[i].t0 < s[i - 1].t1)
-            return abut_fail(err, ABUT_E_FORMAT, "%s: node %d is moved by another motion (%s) at the same time, from %g s",
-                             m->row[s[i].motion].from, s[i].node, m->row[s[i - 1].motion].from, s[i].t0);
+        if (s[i].node == s[i - 1].node && s[i].t0 < s[i - 1].t1) {
+            const abut_part *p = abut_part_of(b, s[i].node);
+            return abut_fail(err, ABUT_E_FORMAT, "%s: node %d of '%s' is moved by another motion (%s) at the same time, from "
+                             "%g s",
+                             m->row[s[i].motion].from, s[i].node - p->first, p->object->name, m->row[s[i - 1].motion].from,
+                             s[i].t0);
+        }
     return ABUT_OK;
 }
 
@@ -375,12 +379,12 @@ static abut_status add_holds(motions *m, span *s, size_t n, abut_err *err)
     return rc;
 }
 
-static abut_status resolve_times(motions *m, abut_err *err)
+static abut_status resolve_times(const abut_build *b, motions *m, abut_err *err)
 {
     span *s = NULL;
     size_t n = 0;
     abut_status rc = list_spans(m, &s, &n, err);
-    if (!rc) rc = check_overlap(m, s, n, err);
+    if (!rc) rc = check_overlap(b, m, s, n, err);
     if (!rc) rc = add_holds(m, s, n, err);
     free(s);
     return rc;
@@ -490,7 +494,7 @@ abut_status abut_build_motions(abut_build *b, abut_err *err)
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < b->scene->nobjects && !rc; i++) rc = obstacle_motion(b, &m, &b->part[i], err);
     for (int32_t i = 0; i < b->scene->nmotions && !rc; i++) rc = scripted(b, &m, &b->scene->motion[i], err);
-    if (!rc) rc = resolve_times(&m, err);
+    if (!rc) rc = resolve_times(b, &m, err);
     if (!rc) rc = put(b, &m, err);
     free(m.row);
     free(m.node);

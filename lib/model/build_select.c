@@ -36,7 +36,8 @@ static int selected(const abut_scene_select *s, const abut_part *p, const double
     if (s->in_sphere && abut_v3_norm2(abut_v3_sub(v, abut_v3_get(s->center))) > s->radius * s->radius) return 0;
     if (s->in_half_space && abut_v3_dot(abut_v3_get(s->normal), abut_v3_sub(v, abut_v3_get(s->point))) > 0) return 0;
     if (s->in_cylinder && !in_cylinder(s, v)) return 0;
-    return !s->npoints || bsearch(&i, s->points, (size_t)s->npoints, sizeof i, by_number) != NULL;
+    const int32_t number = abut_part_number(p, i);
+    return !s->npoints || bsearch(&number, s->points, (size_t)s->npoints, sizeof number, by_number) != NULL;
 }
 
 static int chosen(const abut_scene_select *s, const abut_build *b, int32_t i)
@@ -74,11 +75,30 @@ void abut_build_select_center(const abut_build *b, const abut_scene_select *s, d
     for (int k = 0; k < 3; k++) center[k] = 0.5 * (lo[k] + hi[k]);
 }
 
+const abut_part *abut_part_of(const abut_build *b, int32_t node)
+{
+    const abut_part *p = b->part;
+    while (node >= p->first + p->nodes) p++;
+    return p;
+}
+
+/* Numbers of nodes that are there; points that no element uses have none. */
+static abut_status check_numbers(const abut_scene_select *s, const abut_build *b, abut_err *err)
+{
+    if (!s->npoints || s->points[s->npoints - 1] < b->part[s->object].nodes) return ABUT_OK;
+    const abut_part *p = &b->part[s->object];
+    return abut_fail(err, ABUT_E_FORMAT, "%s: nodes: '%s' has no node %d: expected 0 to %d (points of its mesh that no "
+                     "element uses are left out: %d)", s->from, p->object->name, s->points[s->npoints - 1], p->nodes - 1,
+                     p->object->mesh.nv - p->nodes);
+}
+
 abut_status abut_build_select(const abut_build *b, const abut_scene_select *s, const char *what, abut_listed **list, int32_t *n,
                               abut_err *err)
 {
     double box[2][3];
     int32_t asked = 0, found = 0;
+    const abut_status rc = check_numbers(s, b, err);
+    if (rc) return rc;
     for (int32_t o = 0; o < b->scene->nobjects; o++) asked += chosen(s, b, o) ? b->part[o].nodes : 0;
     abut_listed *to = malloc(((size_t)asked + 1) * sizeof *to);
     if (!to) return abut_fail(err, ABUT_E_NOMEM, "selection: no memory for %d nodes", asked);

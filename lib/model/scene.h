@@ -172,7 +172,9 @@ typedef struct abut_scene {
     abut_param dhat;                /* m */
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     int continuity;                 /* of the barrier: ABUT_C0, ... */
+    abut_param stiffen_below;       /* m; 0: the default of whoever solves */
     abut_param eps_v, tolerance;    /* m/s */
+    abut_param force_tolerance;     /* share of the largest force; 0: nobody asks */
     int smoothing;                  /* of the friction force: ABUT_C0, ... */
     abut_param mu;
     abut_param lags;                /* friction lag iterations per step; 0: until they converge */

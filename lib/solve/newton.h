@@ -19,7 +19,8 @@ typedef struct abut_solver_opts {
     double slack_stretch;   /* of what is left to a bound of a shell; 0.5 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
-    int method;             /* ABUT_SOLVE_*: the directions; Newton by Cholesky */
+    int method;             /* ABUT_SOLVE_*: the directions; Newton */
+    const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table */
     int history;            /* pairs that quasi-Newton directions keep; 5 */
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
     int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */

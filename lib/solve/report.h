@@ -67,6 +67,7 @@ typedef struct abut_report {
     double stretch_room;        /* share of a stretch barrier's width, or of a strain bound, that is left; 1 where none acts */
     double strain_kappa;        /* Pa */
     double residual;            /* m/s: last |p|_inf / h */
+    double force_residual, force_largest;   /* solve/equilibrium.h: what is left over the largest, and that, N; 0: not measured */
     double kappa;               /* kg/m^2 */
     int damped;                 /* a step of the midpoint scheme that implicit Euler took */
     int waypoints;              /* between this frame and the one before; 0: the straight line is free */

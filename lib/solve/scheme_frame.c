@@ -53,31 +53,25 @@ abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pe
     return abut_scheme_rubs(p->model) ? abut_lag_to_frame(&p->lag, out, err) : ABUT_OK;
 }
 
-abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_arrays *before, abut_arrays *out, abut_err *err)
+abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
+                                   abut_arrays *out, abut_err *err)
 {
     abut_solver *so = &s->solver;
     const abut_solved done = { .prob = &so->prob, .lag = &s->acted, .pairs = &so->pairs, .x = so->x, .y = so->y, .v0 = s->v,
                                .v = s->v_end, .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
-                               .first = s->at.step == 0 };
+                               .force_residual = rep->force_residual, .first = s->at.step == 0 };
     if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);
     const abut_status rc = with && s->air ? abut_scheme_finish_air(s, before, err) : ABUT_OK;
     return rc ? rc : abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);
 }
 
-abut_status abut_scheme_load_lagrangian(abut_problem *p, const abut_arrays *frame, int64_t step, abut_err *err)
+void abut_scheme_load_lagrangian(abut_problem *p, const abut_frame *f)
 {
-    const abut_array *kap = abut_arrays_find(frame, "step/penalty"), *lam = abut_arrays_find(frame, "step/multiplier");
-    const int32_t nv = p->model->nv;
-    if (!kap && !lam) return ABUT_OK;
-    if (!kap || kap->type != ABUT_F64 || kap->rank != 0 || !lam || lam->type != ABUT_F64 || lam->rank != 2 ||
-        lam->shape[0] != nv || lam->shape[1] != 3)
-        return abut_fail(err, ABUT_E_FORMAT, "frame %lld: expected step/penalty (f64) and step/multiplier (f64, %d x 3) together",
-                         (long long)step, nv);
-    memcpy(&p->al.kap, kap->data, sizeof p->al.kap);
-    memcpy(p->al.lam, lam->data, 3 * (size_t)nv * sizeof *p->al.lam);
+    if (!f->penalty) return;
+    p->al.kap = f->penalty[0];
+    memcpy(p->al.lam, f->multiplier, 3 * (size_t)p->model->nv * sizeof *p->al.lam);
     p->al.on = 1;
     abut_problem_number(p);
-    return ABUT_OK;
 }
 
 abut_status abut_scheme_put_lagrangian(const abut_problem *p, abut_arrays *out, abut_err *err)

@@ -52,16 +52,17 @@ ABUT_MUST_USE abut_status abut_scheme_check(const abut_solver *so, int joined, a
 /** x, v[3 nv], the past, kappa, the way and the frozen friction: what both phases of a frame hold. */
 ABUT_MUST_USE abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pending, abut_arrays *out,
                                                 abut_err *err);
-/** What --with asks for (solve/record.h). */
-ABUT_MUST_USE abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_arrays *before, abut_arrays *out,
-                                                 abut_err *err);
-/** The augmented Lagrangian of a step that was given up while prescribed nodes were on their way; off when there is none.
- * Fails  ABUT_E_FORMAT one of its arrays is missing or has another form */
-ABUT_MUST_USE abut_status abut_scheme_load_lagrangian(abut_problem *p, const abut_arrays *frame, int64_t step, abut_err *err);
+/** What --with asks for (solve/record.h); rep knows how well forces balance. */
+ABUT_MUST_USE abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
+                                                 abut_arrays *out, abut_err *err);
+/** The augmented Lagrangian of a step that was given up while prescribed nodes were on their way; off when there is none. */
+void abut_scheme_load_lagrangian(abut_problem *p, const abut_frame *f);
 ABUT_MUST_USE abut_status abut_scheme_put_lagrangian(const abut_problem *p, abut_arrays *out, abut_err *err);
 
 /* ---- scheme_report.c ---- */
 
+/** How well the forces balance with which the step ends. */
+ABUT_MUST_USE abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err);
 /** Contacts, stretches, energies and momenta at the end of a step. */
 ABUT_MUST_USE abut_status abut_scheme_report(abut_stepper *s, abut_report *rep, abut_err *err);
 

@@ -2,6 +2,7 @@
 
 #include "base/timer.h"
 #include "energy/thin_limit.h"
+#include "solve/equilibrium.h"
 
 #include <math.h>
 
@@ -53,6 +54,19 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     rep->creep_max = creep.max;
     rep->creep_mean = creep.mean;
     return abut_problem_potential(p, x, &rep->elastic, &s->solver.scratch, err);
+}
+
+abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    abut_solver *so = &s->solver;
+    const double clock = abut_time_wall();
+    abut_equilibrium e;
+    const abut_status rc = abut_equilibrium_find(&so->prob, &s->acted, so->x, so->y, &so->pairs, &e, &so->scratch, err);
+    rep->seconds.gradient += abut_time_wall() - clock;
+    if (rc) return rc;
+    rep->force_residual = e.left / e.largest;
+    rep->force_largest = e.largest;
+    return ABUT_OK;
 }
 
 abut_status abut_scheme_report(abut_stepper *s, abut_report *rep, abut_err *err)

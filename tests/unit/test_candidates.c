@@ -258,6 +258,34 @@ TEST(the_same_motion_is_searched_once)
     sheets_free(&s);
 }
 
+TEST(a_search_is_given_up_where_there_are_too_many_pairs_and_nowhere_else)
+{
+    sheets s = sheets_make(5, 4, 24, 0.05, 0.5, 0.1);
+    CHECK(sheets_init(&s));
+    abut_candidates want = { 0 };
+    CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0.02, NULL, &want, NULL));
+    const size_t n = abut_candidates_count(&want);
+    CHECK(n > 5000);
+    for (int threads = 1; threads <= 7; threads += 3) {
+        abut_candidate_search kept = { .nc = 0 };
+        abut_candidates c = { 0 };
+        int too_many;
+        abut_threads_set(threads);
+        for (int trial = 0; trial < 3; trial++) {
+            const size_t most = trial == 0 ? n : trial == 1 ? n - 1 : n / 10;
+            CHECK(!abut_candidates_few(&s.cm, s.X, s.y1, 0.02, NULL, most, &kept, &c, &too_many, NULL));
+            CHECK(too_many == (most < n));
+            if (too_many) CHECK(abut_candidates_count(&c) == 0);
+            else CHECK(same_list(&c.vt, &want.vt) && same_list(&c.ee, &want.ee));
+        }
+        abut_candidate_search_clear(&kept);
+        abut_candidates_clear(&c);
+    }
+    abut_threads_set(1);
+    abut_candidates_clear(&want);
+    sheets_free(&s);
+}
+
 TEST(bytes_do_not_depend_on_the_thread_count)
 {
     sheets s = sheets_make(7, 6, 20, 0.05, 0.5, 0.05);
@@ -315,6 +343,7 @@ int main(int argc, char **argv)
     RUN(searches_that_share_trees_find_what_a_search_of_their_own_finds);
     RUN(bodies_that_do_not_meet_have_the_pairs_with_obstacles_and_no_other);
     RUN(the_same_motion_is_searched_once);
+    RUN(a_search_is_given_up_where_there_are_too_many_pairs_and_nowhere_else);
     RUN(bytes_do_not_depend_on_the_thread_count);
     RUN(a_position_that_is_not_finite_is_named);
     RUN(the_collision_mesh_gathers_nodes_and_measures_rest_edges);
