@@ -328,7 +328,8 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
     if (!rc && !o->is_local) rc = find_linear(o, err);
     if (!rc) rc = find_rule(o, err);
-    if (!rc && o->is_local && o->plain) rc = abut_fail(err, ABUT_E_ARG, "--stop published does not go with --solver %s", o->solver);
+    if (!rc && o->is_local && o->plain)
+        rc = abut_fail(err, ABUT_E_ARG, "--stop published does not go with --solver %s", o->solver);
     if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
     if (o->blas_threads == NOT_GIVEN) o->blas_threads = cli->threads;
     if (!rc) rc = abut_lags_parse("--lags", o->max_lags, &o->lags, err);
@@ -382,7 +383,8 @@ int main(int argc, char **argv)
         { 0, "levels", ABUT_OPT_INT, &o.levels, "N",
           "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
         { 0, "stop", ABUT_OPT_TEXT, &o.stop, "RULE",
-          "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is not much "
+          "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is not "
+          "much "
           "more, and forces balance; published: the first of that alone; "
           "cn: when the characteristic norm of the gradient is below it, for comparing solvers without contact" },
         { 0, "tolerance", ABUT_OPT_REAL, &o.tolerance, "X",

@@ -252,7 +252,7 @@ static abut_status error_left(abut_solver *s, double speed, double *left, abut_r
 {
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
     *left = 0;
-    if (s->dir.method > ABUT_SOLVE_CG) return ABUT_OK;
+    if (s->dir.method != ABUT_SOLVE_NEWTON) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *next = ABUT_ROOM(&s->scratch, double, n3 + 1);
     if (!next) return abut_fail(err, ABUT_E_NOMEM, "error of a step: %zu numbers", n3);

@@ -2,8 +2,9 @@
 #ifndef ABUT_SOLVE_RULES_H
 #define ABUT_SOLVE_RULES_H
 
-/** What is left to a minimum, m/s, at the end of a direction of `speed` when the same matrix has a direction of `next` from there:
- * directions shrink by next / speed, and this is the sum of all to come (Deuflhard 2004, 2.1); infinite when they do not shrink. */
+/** What is left to a minimum, m/s, at the end of a direction of `speed` when the same matrix has a direction of `next` from
+ * there: directions shrink by next / speed, and this is the sum of all to come (Deuflhard 2004, 2.1); infinite when they do not
+ * shrink. */
 double abut_rule_error(double speed, double next);
 /** Whether that is near enough: at most ABUT_NEAR times the tolerance, m/s. */
 int abut_rule_near(double left, double tolerance);
