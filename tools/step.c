@@ -384,8 +384,7 @@ int main(int argc, char **argv)
           "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
         { 0, "stop", ABUT_OPT_TEXT, &o.stop, "RULE",
           "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is not "
-          "much "
-          "more, and forces balance; published: the first of that alone; "
+          "much more, and forces balance; published: the first of that alone; "
           "cn: when the characteristic norm of the gradient is below it, for comparing solvers without contact" },
         { 0, "tolerance", ABUT_OPT_REAL, &o.tolerance, "X",
           "of that rule: m/s for newton (default: the scene's), a number for cn (default 1e-5)" },

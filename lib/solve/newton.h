@@ -2,8 +2,9 @@
  *
  * It ends by one of two rules.  Newton: no entry of a Newton direction is beyond h times the tolerance (published), nor is more
  * than ABUT_NEAR times that left to the minimum, by the direction that the same matrix has from there; and forces balance as far
- * as the model asks for that (solve/equilibrium.h).  Characteristic norm (Li 2020, 3.5.2): |dE/dx|_2 <= epsilon psi C, C the characteristic force of the mesh (energy/characteristic.h), psi the
- * weight of the elastic energy; it needs no Newton direction, and says little where contact forces are large. */
+ * as the model asks for that (solve/equilibrium.h).  Characteristic norm (Li 2020, 3.5.2): |dE/dx|_2 <= epsilon psi C, C the
+ * characteristic force of the mesh (energy/characteristic.h), psi the weight of the elastic energy; it needs no Newton direction,
+ * and says little where contact forces are large. */
 #ifndef ABUT_SOLVE_NEWTON_H
 #define ABUT_SOLVE_NEWTON_H
 
