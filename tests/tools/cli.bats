@@ -102,14 +102,17 @@ pass_on() {
 
 @test "every filter whose reader has gone ends by SIGPIPE and says nothing" {
     mkfifo gate     # opened when the pipe has no reader any more
-    for t in springs tear decompose step friction-lag strain-limit ccd-check export; do
+    for t in springs tear decompose step friction-lag strain-limit ccd-check salvage export; do
+        rm -f code
         { read -r <gate; pass_on $t <"$small" 2>stderr || echo $? >code; } | { exec <&-; echo >gate; }
         [ "$(cat code)" -eq 141 ] || { echo "$t ended with $(cat code)"; cat stderr; false; }
         [ ! -s stderr ] || { cat stderr; false; }
     done
+    rm -f code
     { "$BIN/step" -n 200 "$first" 2>stderr || echo $? >code; } | head -c 1000 >/dev/null
     [ "$(cat code)" -eq 141 ]
     [ ! -s stderr ]
+    rm -f code
     { read -r <gate; "$BIN/export" "$small" --csv - 2>stderr || echo $? >code; } | { exec <&-; echo >gate; }
     [ "$(cat code)" -eq 141 ]
     [ ! -s stderr ]
