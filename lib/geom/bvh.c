@@ -335,6 +335,7 @@ static abut_status join(const struct search *s, const struct finds *f, int threa
         #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
         for (size_t i = 0; i < n; i++) {
             const struct spot *spot = &s->spot[i];
+            if (!spot->n) continue;     /* and perhaps no list at all */
             const int32_t *j = f[spot->thread].j + spot->at;
             int32_t (*ij)[2] = out->ij + place[i];
             for (int32_t k = 0; k < spot->n; k++) {
