@@ -1,7 +1,7 @@
 /* Streams with right checksums and wrong contents: every array of a stream with every bad value, for the tests of all programs.
  *
  *   hostile missing FILE...          names arrays of the two tables that none of the streams has
- *   hostile complete FILE > OUT      adds to the last frame what a frame may have and seldom has
+ *   hostile complete FILE > OUT      adds to the last MODEL and frame what they may have and seldom have
  *   hostile step FILE NUMBER > OUT   the step number of the last frame
  *   hostile list FILE                one line a variant: number, what must come of it (3: refused as input, -: no crash), words
  *   hostile write FILE NUMBER OUT    that variant
@@ -108,8 +108,19 @@ static int missing(int n, char **file)
 
 static void complete(stream *s)
 {
+    static const char *const ones[] = { "midpoint/damped-steps", "midpoint/bout" };
     abut_err err = { 0 };
-    abut_arrays *f = &s->at[s->frame].set;
+    abut_arrays *f = &s->at[s->frame].set, *m = &s->at[s->model].set;
+    if (!abut_arrays_find(m, "contact/bodies")) {
+        int32_t *meet = abut_model_put(m, "contact/bodies", 1, &err);
+        need(meet != NULL, err.msg);
+        *meet = 1;
+    }
+    for (int i = 0; i < 2; i++) {
+        int32_t *one = abut_arrays_find(f, ones[i]) ? NULL : abut_frame_put(f, ones[i], 1, &err);
+        if (one) *one = 1;
+    }
+    if (!abut_arrays_find(f, "midpoint/gain")) need(abut_frame_put(f, "midpoint/gain", 1, &err) != NULL, err.msg);
     const abut_array *x = abut_arrays_find(f, "node/x");
     need(x != NULL, "no node/x");
     const int64_t nv = x->shape[0];
