@@ -22,7 +22,7 @@ typedef struct options {
     double until;
     double tolerance;   /* NAN: the default of the rule */
     double force_tolerance; /* NAN: the scene's */
-    int by_norm;        /* the stopping rule */
+    int by_norm, plain; /* the stopping rule: cn, published */
     const char *report, *with_text, *dump_stuck, *max_lags, *solver, *linear, *stop, *iterations, *contact;
     const abut_linear_solver_ops *linear_ops;   /* of `linear`; NULL: the default */
     int is_local;       /* a solver with a constant matrix and without the barrier */
@@ -110,11 +110,11 @@ static void dump_stuck(run *r, const options *o, const abut_report *rep, abut_cl
     snprintf(err->msg + used, sizeof err->msg - used, "; the stuck state is not kept: %.300s", late.msg);
 }
 
-static void count_forces(run *r, const abut_report *rep)
+static void count_forces(run *r, const options *o, const abut_report *rep)
 {
     const double *want = r->s.model.force_tolerance;
     r->worst_balance = fmax(r->worst_balance, rep->force_residual);
-    r->unbalanced += want && rep->force_residual > *want;
+    r->unbalanced += want && !o->by_norm && !o->plain && rep->force_residual > *want;
 }
 
 static void count_lags(run *r, const abut_report *rep)
@@ -161,12 +161,12 @@ static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *e
         if (rc == ABUT_E_NUMERIC) dump_stuck(r, o, &rep, cli, err);
         rc = write_report(r, &rep, rc, err);
         if (!rc) count_lags(r, &rep);
-        if (!rc) count_forces(r, &rep);
+        if (!rc) count_forces(r, o, &rep);
         if (!rc && write) rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
         if (!rc && !o->one_pass) progress(cli, &rep, goal, k, t0);
         abut_report_clear(&rep);
     }
-    if (r->unbalanced && !o->by_norm)
+    if (r->unbalanced)
         abut_cli_say(cli, "rounding kept the forces of %d of %d steps from balancing: up to %.3g of the largest on a body is "
                      "left (want %.3g)", r->unbalanced, r->steps, r->worst_balance, r->s.model.force_tolerance[0]);
     else if (r->steps && (o->with & ABUT_WITH_FORCES))
@@ -202,7 +202,7 @@ static void say_solver(const options *o, char *text, size_t size)
     if (o->history >= 0) n += (size_t)snprintf(text + n, size - n, ",\"history\":%d", o->history);
     if (o->parts) n += (size_t)snprintf(text + n, size - n, ",\"parts\":%d", o->parts);
     if (o->levels != 2) n += (size_t)snprintf(text + n, size - n, ",\"levels\":%d", o->levels);
-    if (o->by_norm) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"cn\"");
+    if (o->by_norm || o->plain) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"%s\"", o->stop);
     if (o->tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
     if (o->force_tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"force_tolerance\":%g", o->force_tolerance);
     if (o->is_local) snprintf(text + n, size - n, ",\"iterations\":%d,\"contact\":%d", o->local.iterations, o->local.contact);
@@ -242,6 +242,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     abut_solver_opts so = abut_solver_defaults();
     if (o->history >= 0) so.history = o->history;
     if (o->by_norm) so.norm = o->tolerance > 0 ? o->tolerance : NORM_DEFAULT;
+    so.plain = o->plain;
     so.parts = o->parts;
     so.one_level = o->levels == 1;
     if (!o->parts) rc = abut_partition_view(&r->s.model_set, r->s.model.nt, &so.cut, err);
@@ -293,10 +294,12 @@ static abut_status find_linear(options *o, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status find_rule(const char *name, int *by_norm, abut_err *err)
+static abut_status find_rule(options *o, abut_err *err)
 {
-    *by_norm = !strcmp(name, "cn");
-    return *by_norm || !strcmp(name, "newton") ? ABUT_OK : abut_fail(err, ABUT_E_ARG, "--stop %s: know newton and cn", name);
+    o->by_norm = !strcmp(o->stop, "cn");
+    o->plain = !strcmp(o->stop, "published");
+    if (o->by_norm || o->plain || !strcmp(o->stop, "newton")) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "--stop %s: know newton, published and cn", o->stop);
 }
 
 static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
@@ -316,15 +319,17 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
         return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
     if (!isnan(o->force_tolerance) && !(o->force_tolerance > 0 && isfinite(o->force_tolerance)))
         return abut_fail(err, ABUT_E_ARG, "--force-tolerance %g: want more than 0", o->force_tolerance);
-    if (!isnan(o->force_tolerance) && !strcmp(o->stop, "cn"))
-        return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop cn");
+    if (!isnan(o->force_tolerance) && strcmp(o->stop, "newton"))
+        return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", o->stop);
     const abut_local_words words = { o->solver, o->iterations, o->contact, o->stop, o->tolerance, o->one_pass || o->max_lags ||
                                      o->with_text || o->history >= 0 || o->parts || o->levels != 2 || o->max_newton != 10000 ||
                                          o->dump_stuck || o->linear };
     abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
     if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
     if (!rc && !o->is_local) rc = find_linear(o, err);
-    if (!rc) rc = find_rule(o->stop, &o->by_norm, err);
+    if (!rc) rc = find_rule(o, err);
+    if (!rc && o->is_local && o->plain)
+        rc = abut_fail(err, ABUT_E_ARG, "--stop published does not go with --solver %s", o->solver);
     if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
     if (o->blas_threads == NOT_GIVEN) o->blas_threads = cli->threads;
     if (!rc) rc = abut_lags_parse("--lags", o->max_lags, &o->lags, err);
@@ -378,7 +383,8 @@ int main(int argc, char **argv)
         { 0, "levels", ABUT_OPT_INT, &o.levels, "N",
           "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
         { 0, "stop", ABUT_OPT_TEXT, &o.stop, "RULE",
-          "newton (default): when no Newton direction would move a node faster than the tolerance; "
+          "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is not "
+          "much more, and forces balance; published: the first of that alone; "
           "cn: when the characteristic norm of the gradient is below it, for comparing solvers without contact" },
         { 0, "tolerance", ABUT_OPT_REAL, &o.tolerance, "X",
           "of that rule: m/s for newton (default: the scene's), a number for cn (default 1e-5)" },

@@ -45,22 +45,18 @@ static void largest_sums(const abut_problem *p, const double (*sum)[KINDS], abut
     }
 }
 
-abut_status abut_equilibrium_find(const abut_problem *p, const abut_lag *lag, const double *x, const double *y,
-                                  const abut_pairs *pairs, abut_equilibrium *e, abut_arena *scratch, abut_err *err)
+abut_status abut_equilibrium_find(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                                  const double *g, abut_equilibrium *e, abut_arena *scratch, abut_err *err)
 {
     const abut_model *m = p->model;
-    abut_problem acts = *p;     /* a view: nothing in it is freed */
-    acts.lag = *lag;
     const size_t n3 = 3 * (size_t)m->nv;
     const abut_mark mark = abut_arena_mark(scratch);
     double *contact = ABUT_NEW(scratch, double, n3), *elastic = ABUT_NEW(scratch, double, n3);
-    double *g = ABUT_NEW(scratch, double, n3);
     double *pressure = p->air.presses ? ABUT_NEW(scratch, double, n3) : NULL;
     double (*sum)[KINDS] = (double (*)[KINDS])ABUT_NEW(scratch, double, KINDS * (size_t)m->no);
-    if (!contact || !elastic || !g || !sum || (p->air.presses && !pressure))
+    if (!contact || !elastic || !sum || (p->air.presses && !pressure))
         return abut_fail(err, ABUT_E_NOMEM, "balance of forces: %d nodes", m->nv);
-    abut_status rc = abut_problem_gradient(&acts, x, y, pairs, ABUT_TERM_ALL, g, scratch, err);
-    if (!rc) rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, contact, scratch, err);
+    abut_status rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, contact, scratch, err);
     if (!rc) rc = abut_problem_potential_gradient(p, x, p->w.psi * p->w.share, elastic, scratch, err);
     if (!rc && pressure) abut_air_gradient(&p->air, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, pressure);
     for (int32_t i = 0; i < m->nv && !rc; i++) add_node(p, x, i, g, contact, pressure, elastic, sum[m->body[i]]);

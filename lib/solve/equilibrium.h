@@ -18,10 +18,10 @@ typedef struct abut_equilibrium {
     int32_t object;         /* the one with the most left */
 } abut_equilibrium;
 
-/** At x (y = W x, pairs the contacts there) with the friction that acts, which p may have frozen anew.  Forces of less than 1e-9
- * of what a strain of 1 takes count as that much: there `left` is rounding.
+/** At x (y = W x, pairs the contacts there, g[3 nv] the gradient of the objective).  Forces of less than 1e-9 of what a strain of
+ * 1 takes count as that much: there `left` is rounding.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_equilibrium_find(const abut_problem *p, const abut_lag *lag, const double *x, const double *y,
-                                                const abut_pairs *pairs, abut_equilibrium *e, abut_arena *scratch, abut_err *err);
+ABUT_MUST_USE abut_status abut_equilibrium_find(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                                                const double *g, abut_equilibrium *e, abut_arena *scratch, abut_err *err);
 
 #endif

@@ -246,18 +246,45 @@ static abut_status characterise(abut_solver *s, abut_err *err)
     return abut_fail(err, ABUT_E_ARG, "characteristic norm: the model has no tetrahedra that move to measure forces by");
 }
 
-/* Whether the forces at s->x balance, when somebody asks for that; where rounding lets them come no closer they do. */
-static abut_status balances(abut_solver *s, abut_rule_stall *stall, int *yes, abut_report *rep, abut_err *err)
+/* What is left of the way to the minimum after a step along s->p, m/s, by the next direction that its matrix has; s->g is the
+ * gradient there.  Of quasi-Newton directions 0: their matrix says nothing. */
+static abut_status error_left(abut_solver *s, double speed, double *left, abut_report *rep, abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    *left = 0;
+    if (s->dir.method != ABUT_SOLVE_NEWTON) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *next = ABUT_ROOM(&s->scratch, double, n3 + 1);
+    if (!next) return abut_fail(err, ABUT_E_NOMEM, "error of a step: %zu numbers", n3);
+    const abut_status rc = abut_direction_again(&s->dir, &s->prob, s->g, next, rep, err);
+    if (!rc) *left = abut_rule_error(speed, abut_largest(next, n3) / s->prob.model->h[0]);
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}
+
+/* What a minimisation knows of its last iterations, none of which moves a node faster than the tolerance. */
+typedef struct slowing {
+    abut_rule_stall error, forces;
+} slowing;
+
+/* After a direction that is short: whether what is left to the minimum is short, too, and forces balance as the model asks.
+ * Neither goes on where it comes no closer: an estimate at once, forces where rounding hides what an iteration brings. */
+static abut_status is_settled(abut_solver *s, slowing *now, double speed, int *yes, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     *yes = 1;
-    if (!p->model->force_tolerance) return ABUT_OK;
+    if (s->opt.plain) return ABUT_OK;
     const double clock = abut_time_wall();
-    abut_equilibrium e;
-    const abut_status rc = abut_equilibrium_find(p, &p->lag, s->x, s->y, &s->pairs, &e, &s->scratch, err);
+    abut_status rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
     rep->seconds.gradient += abut_time_wall() - clock;
+    double left = 0;
+    if (!rc) rc = error_left(s, speed, &left, rep, err);
+    *yes = abut_rule_near(left, p->model->tolerance[0]) || abut_rule_stalls(&now->error, left) || s->vain;
+    if (rc || !*yes || !p->model->force_tolerance) return rc;
+    abut_equilibrium e;
+    rc = abut_equilibrium_find(p, s->x, s->y, &s->pairs, s->g, &e, &s->scratch, err);
     if (rc) return rc;
-    const int stalls = abut_rule_stalls(stall, e.left) && s->vain;
+    const int stalls = abut_rule_stalls(&now->forces, e.left) && s->vain;
     *yes = abut_rule_balanced(e.left, e.largest, p->model->force_tolerance[0]) || stalls;
     return ABUT_OK;
 }
@@ -274,7 +301,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     s->ahead.bound = 1;
     s->ahead.wait = s->ahead.patience = 0;
     s->turn.taken = s->turn.wait = s->turn.patience = 0;
-    abut_rule_stall stall = { 0 };
+    slowing end = { 0 };
     abut_problem_tension(p, s->x);
 
     abut_status rc = characterise(s, err);
@@ -302,7 +329,7 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
         known = script == ABUT_SCRIPT_DONE && p->kappa == kappa && p->strain_kappa == strain_kappa;
         if (slow && fair && s->dir.exact && !(s->opt.norm > 0) && script == ABUT_SCRIPT_DONE) {
             int yes;
-            rc = balances(s, &stall, &yes, rep, err);
+            rc = is_settled(s, &end, it->residual, &yes, rep, err);
             if (rc || yes) return rc;
         }
         if (slow && !s->dir.exact) s->dir.kinks.n = 0;      /* it may be the matrix that says so */

@@ -2,6 +2,13 @@
 
 #include <math.h>
 
+double abut_rule_error(double speed, double next)
+{
+    return next < speed ? next / (1 - next / speed) : next > 0 ? INFINITY : 0;
+}
+
+int abut_rule_near(double left, double tolerance) { return left <= ABUT_NEAR * tolerance; }
+
 int abut_rule_balanced(double left, double largest, double tolerance)
 {
     return !(tolerance > 0) || left <= tolerance * largest;

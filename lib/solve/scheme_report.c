@@ -60,8 +60,11 @@ abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err 
 {
     abut_solver *so = &s->solver;
     const double clock = abut_time_wall();
+    abut_problem acts = so->prob;   /* a view, with the friction that was not frozen anew: nothing in it is freed */
+    acts.lag = s->acted;
     abut_equilibrium e;
-    const abut_status rc = abut_equilibrium_find(&so->prob, &s->acted, so->x, so->y, &so->pairs, &e, &so->scratch, err);
+    abut_status rc = abut_problem_gradient(&acts, so->x, so->y, &so->pairs, ABUT_TERM_ALL, so->g, &so->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&acts, so->x, so->y, &so->pairs, so->g, &e, &so->scratch, err);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     rep->force_residual = e.left / e.largest;

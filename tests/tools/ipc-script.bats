@@ -634,3 +634,23 @@ S
     awk "BEGIN { exit !($tight > 5.7 && $tight < 5.74) }"
     awk "BEGIN { exit !($stiff > 0.985 * $tight && $stiff < 1.015 * $tight) }"
 }
+
+@test "origin: vertex-mean, unit-size and contact.bodies are refused where they mean nothing" {
+    release <<< ''
+    scene() { printf 'objects:\n  a: {mesh: r/input/t.msh, translate: [0, 9, 0]}\n  b: {%s, obstacle: true}\n%s\n' "$1" "${2:-}" > s.yaml; }
+    scene 'mesh: r/input/cube.obj, origin: vertex-mean, unit-size: true, scale: 3'
+    "$BIN/mesh-prep" --explain s.yaml -o a.abut 2> text
+    grep -A2 "obstacle b" text | grep -F "[-1.5, -1.5, -1.5] to [1.5, 1.5, 1.5] m"
+    scene 'mesh: r/input/cube.obj, origin: center'
+    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
+    says "vertex-mean"
+    scene 'mesh: r/input/cube.obj, unit-size: 2'
+    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
+    says "s.yaml:3:42: unit-size is '2': expected one of false, true"
+    scene 'generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}, unit-size: true'
+    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
+    says "unit-size: the mesh has no extent: expected one that has"
+    scene 'mesh: r/input/cube.obj' 'contact: {bodies: no}'
+    exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
+    says "contact.bodies"
+}

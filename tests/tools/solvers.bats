@@ -317,7 +317,7 @@ P
     says "no step along the direction lowers the objective"
     "$PYTHON" -c 'import json; n = json.loads(open("r.jsonl").readline())["newton_iterations"]; assert n < 100, n'
     exits 2 "$BIN/step" --stop cnn "$pile" -o o.abut
-    says "know newton and cn"
+    says "know newton, published and cn"
     exits 2 "$BIN/step" --tolerance 0 "$pile" -o o.abut
     says "--tolerance 0"
     exits 2 "$BIN/step" --history -1 "$pile" -o o.abut

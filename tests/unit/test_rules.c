@@ -1,5 +1,5 @@
-/* Decisions that are functions of numbers: when the barrier is stiffened, when forces balance; and the sums that the last one is
- * taken of. */
+/* Decisions that are functions of numbers: when the barrier is stiffened, when a step is near its end, when forces balance; and
+ * what they mean for steps. */
 #include "solve/equilibrium.h"
 #include "solve/rules.h"
 #include "world.h"
@@ -14,6 +14,14 @@ TEST(the_barrier_is_stiffened_when_a_gap_below_the_bound_shrinks)
     CHECK(abut_rule_kappa(3, 100, 1e-9, 2e-9, 4e-10) == 3);             /* it was not below */
     CHECK(abut_rule_kappa(3, 100, 1e-9, INFINITY, 4e-10) == 3);         /* nothing touched */
     CHECK(abut_rule_kappa(3, 100, 1e-9, 4e-10, INFINITY) == 3);
+}
+
+TEST(what_is_left_is_the_sum_of_directions_that_shrink_by_one_ratio)
+{
+    CHECK_NEAR(abut_rule_error(8, 4), 4 + 2 + 1 + 0.5 + 0.25 + 0.25, 1e-12);
+    CHECK(abut_rule_error(8, 8) == INFINITY && abut_rule_error(8, 9) == INFINITY);
+    CHECK(abut_rule_error(8, 0) == 0 && abut_rule_error(0, 0) == 0);
+    CHECK(abut_rule_near(4, 1) && !abut_rule_near(4.1, 1) && !abut_rule_near(INFINITY, 1));
 }
 
 TEST(forces_balance_to_a_share_of_the_largest_and_stall_when_they_come_no_closer)
@@ -83,6 +91,7 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(the_barrier_is_stiffened_when_a_gap_below_the_bound_shrinks);
+    RUN(what_is_left_is_the_sum_of_directions_that_shrink_by_one_ratio);
     RUN(forces_balance_to_a_share_of_the_largest_and_stall_when_they_come_no_closer);
     RUN(no_resultant_lacks_more_than_the_report_says);
     RUN(the_published_rule_leaves_the_stiffness_alone_where_the_other_one_is_asked_to_raise_it);
