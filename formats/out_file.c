@@ -58,6 +58,8 @@ void abut_out_lend(abut_out_file *o, FILE *f)
     *o = (abut_out_file){ .f = f, .borrowed = 1 };
 }
 
+enum { PATH_SIZE = 4096 };  /* of Linux */
+
 /* A file system may have nothing to wait for. */
 static int sync_failed(int fd)
 {
@@ -73,14 +75,13 @@ abut_status abut_out_sync_folder(const char *path, abut_err *err)
 {
     const char *slash = strrchr(path, '/');
     const size_t n = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
-    char *folder = malloc(n + 1);
-    if (!folder) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for the name of its folder", path);
+    char folder[PATH_SIZE];     /* no memory is asked for: the file is there under its name already */
+    if (n >= sizeof folder) return abut_fail(err, ABUT_E_IO, "%s: %s", path, strerror(ENAMETOOLONG));
     memcpy(folder, slash ? path : ".", n);
     folder[n] = 0;
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);    /* a folder that may not be read cannot be waited for */
     if (fd >= 0 && sync_failed(fd)) abut_fail(err, ABUT_E_IO, "%s: %s", folder, strerror(errno));
     if (fd >= 0) close(fd);
-    free(folder);
     return err->code;
 }
 

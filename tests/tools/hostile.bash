@@ -9,7 +9,7 @@ time: {step: 0.01 s, scheme: bdf2}
 wind: [0.1, 0, 0]
 force-tolerance: 0.1
 damping: {mass: 0.1, stiffness: 1e-4}
-contact: {dhat: 4 mm, barrier: {continuity: c1, stiffen-below: 1e-5 m}, friction: {mu: 0.3, smoothing: c2, lags: 2}}
+contact: {dhat: 4 mm, barrier: {continuity: c1, stiffen-below: 0.1 mm}, friction: {mu: 0.3, smoothing: c2, lags: 2}}
 materials:
   firm: {model: neo-hookean, density: 900, young: 1e5, poisson: 0.3, fibre: {direction: [1, 0, 0], stiffness: 1e4}, volume: 1e3,
          stretch: {range: [0.9, 1.1], stiffness: 1e3}}

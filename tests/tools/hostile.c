@@ -75,12 +75,12 @@ static void stream_write(const stream *s, FILE *f)
 /* ---- what the tables ask for ---- */
 
 typedef struct row {
-    const char *name, *rule;
+    const char *name, *rule, *rows;
     int is_frame;
 } row;
 
-#define MODEL_ROW(m, name, ctype, dtype, rows, width, unit, rule) { name, #rule, 0 },
-#define FRAME_ROW(m, name, ctype, dtype, rows, width, unit, rule) { name, #rule, 1 },
+#define MODEL_ROW(m, name, ctype, dtype, rows, width, unit, rule) { name, #rule, #rows, 0 },
+#define FRAME_ROW(m, name, ctype, dtype, rows, width, unit, rule) { name, #rule, #rows, 1 },
 static const row rows[] = { ABUT_MODEL_FIELDS(MODEL_ROW) ABUT_FRAME_FIELDS(FRAME_ROW) };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -106,36 +106,30 @@ static int missing(int n, char **file)
     return lacks > 0;
 }
 
+/* A copy of the positions as the only waypoint, the Lagrangian of a PENDING frame; zeros are right for all else that may be. */
 static void complete(stream *s)
 {
-    static const char *const ones[] = { "midpoint/damped-steps", "midpoint/bout" };
     abut_err err = { 0 };
-    abut_arrays *f = &s->at[s->frame].set, *m = &s->at[s->model].set;
-    if (!abut_arrays_find(m, "contact/bodies")) {
-        int32_t *meet = abut_model_put(m, "contact/bodies", 1, &err);
-        need(meet != NULL, err.msg);
-        *meet = 1;
-    }
-    for (int i = 0; i < 2; i++) {
-        int32_t *one = abut_arrays_find(f, ones[i]) ? NULL : abut_frame_put(f, ones[i], 1, &err);
-        if (one) *one = 1;
-    }
-    if (!abut_arrays_find(f, "midpoint/gain")) need(abut_frame_put(f, "midpoint/gain", 1, &err) != NULL, err.msg);
+    abut_arrays *f = &s->at[s->frame].set;
+    const int pending = s->at[s->frame].head.phase == ABUT_PENDING;
     const abut_array *x = abut_arrays_find(f, "node/x");
     need(x != NULL, "no node/x");
     const int64_t nv = x->shape[0];
     const void *positions = x->data;
-    if (!abut_arrays_find(f, "node/a")) need(abut_frame_put(f, "node/a", nv, &err) != NULL, err.msg);
-    if (!abut_arrays_find(f, "step/way")) {
-        void *way = abut_frame_put(f, "step/way", nv, &err);
-        need(way != NULL, err.msg);
-        memcpy(way, positions, 3 * (size_t)nv * sizeof(double));
+    for (int i = 0; i < ROWS; i++) {
+        const row *r = &rows[i];
+        const int way = !strcmp(r->name, "step/way");
+        if (!r->is_frame || abut_arrays_find(f, r->name)) continue;
+        if ((!strcmp(r->rule, "OPT") && !way) || (!strcmp(r->rule, "SIDE") && !pending)) continue;
+        void *data = abut_frame_put(f, r->name, way || !strcmp(r->rows, "nv") ? nv : !strcmp(r->rows, "n3") ? 3 : 1, &err);
+        need(data != NULL, err.msg);
+        if (way) memcpy(data, positions, 3 * (size_t)nv * sizeof(double));
+        if (!strcmp(r->name, "step/penalty")) *(double *)data = 1e6;
     }
-    if (s->at[s->frame].head.phase != ABUT_PENDING || abut_arrays_find(f, "step/penalty")) return;
-    double *penalty = abut_frame_put(f, "step/penalty", 1, &err);
-    need(penalty != NULL, err.msg);
-    *penalty = 1e6;
-    need(abut_frame_put(f, "step/multiplier", nv, &err) != NULL, err.msg);
+    if (abut_arrays_find(&s->at[s->model].set, "contact/bodies")) return;
+    int32_t *meet = abut_model_put(&s->at[s->model].set, "contact/bodies", 1, &err);
+    need(meet != NULL, err.msg);
+    *meet = 1;
 }
 
 /* ---- bad values ---- */

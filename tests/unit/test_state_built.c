@@ -147,7 +147,7 @@ TEST(contradictions_with_a_right_checksum_are_refused)
         { 3, 0, 16, "needs 24 bytes" },              { 1, 0, 16, "needs 8 bytes" },
         { (uint64_t)1 << 63, 0, 16, "dimension 0" }, { (uint64_t)1 << 60, 0, 16, "dimension 0" },
         { 2, 1, 16, "no zlib stream" },              { 2, 2, 16, "unknown coding 2" },
-        { (uint64_t)1 << 40, 1, 16, "cannot expand" },
+        { (uint64_t)1 << 32, 1, 16, "cannot expand" }, { (uint64_t)1 << 40, 1, 16, "expected at most 64" },
     };
     const unsigned char data[16] = { 0 };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
