@@ -45,6 +45,7 @@ typedef struct abut_solver {
     abut_candidate_search near; /* what their searches keep; leaves no trace in the results */
     abut_pairs trial;
     int lengthens;              /* directions that turn out too short are made longer */
+    int passes_go_on;           /* a direction with refreshed friction judges the end of this minimisation, not its own rest */
     struct abut_ahead {         /* directions that look ahead to contacts (foresee.c) */
         double bound;           /* of the last Newton direction, before it did */
         int wait, patience;     /* directions that do not, and how many they were last time; 0: it was good */

@@ -186,12 +186,17 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     return abut_solver_contacts(&s->solver, rep, err);
 }
 
+/* Passes that take all of the new normal forces, as published (Li 2020, 4.5). */
+enum { WHOLE_PASSES = 9 };
+
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     abut_direction_reset(&s->solver.dir);   /* a pass resumed in another process starts like this too */
     const int before = rep->newton;
     /* passes that shall agree must stay in one valley */
     s->solver.lengthens = s->solver.prob.model->lags[0] == 1;
+    /* and those that go around in a circle leave it where they do not follow it to the last digit */
+    s->solver.passes_go_on = s->pass >= WHOLE_PASSES;
     abut_status rc = abut_solver_minimise(&s->solver, rep, err);
     s->newton += rep->newton - before;
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
@@ -235,7 +240,7 @@ abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int
  * circle, which half of them or less leaves. */
 static double relaxation(int pass)
 {
-    return pass < 10 ? 1 : pass < 40 ? 0.5 : pass < 160 ? 0.25 : 0.125;
+    return pass <= WHOLE_PASSES ? 1 : pass < 40 ? 0.5 : pass < 160 ? 0.25 : 0.125;
 }
 
 abut_status abut_step_again(abut_stepper *s, abut_err *err)
