@@ -221,7 +221,7 @@ TEST(fabrics_limits_and_what_acts_become_arrays)
                         "materials:\n"
                         "  silk: {membrane: cloth, fabric: {warp: 245, weft: 366, coupling: 61, shear: 38}, density: 300,\n"
                         "         strain-limit: {warp: 0.06, weft: 0.12, shear: 0.1}}\n"
-                        "  foam: {model: arap}\n"
+                        "  foam: {model: stvk}\n"
                         "objects:\n"
                         "  a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, material: silk, contact-thickness: 2 mm,\n"
                         "      shell: {thickness: 1 mm, stretch-limit: {upper: 1.1, upper-threshold: 1.02, lower: 0.7}, "
