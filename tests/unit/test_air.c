@@ -467,19 +467,3 @@ TEST(the_wind_is_in_the_balance_of_forces_and_of_energy)
         world_close(&w);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_potential_of_a_closed_shell_is_minus_pressure_times_volume_wherever_it_is);
-    RUN(pressure_forces_are_the_derivative_and_a_third_of_the_area_each);
-    RUN(the_pressure_hessian_is_semidefinite_and_not_less_than_the_true_one);
-    RUN(a_balloon_grows_by_the_closed_form_of_a_thin_sphere);
-    RUN(an_open_shell_starts_with_a_third_of_pressure_times_area_at_every_corner);
-    RUN(drag_is_the_derivative_of_a_convex_potential);
-    RUN(a_plate_in_the_wind_starts_with_the_closed_form);
-    RUN(a_falling_plate_comes_to_its_terminal_velocity_by_the_closed_form);
-    RUN(drag_far_larger_than_inertia_is_stable);
-    RUN(the_wind_is_in_the_balance_of_forces_and_of_energy);
-    return check_done();
-}

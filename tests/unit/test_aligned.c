@@ -136,11 +136,3 @@ TEST(an_aligned_tower_stands_like_one_that_is_slightly_turned)
         CHECK_NEAR(drift, drift0, 0.2 * drift0);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(energy_and_every_force_go_through_parallel_edges_without_a_jump);
-    RUN(an_aligned_tower_stands_like_one_that_is_slightly_turned);
-    return check_done();
-}

@@ -272,12 +272,7 @@ TEST(huge_coordinates_do_no_harm)
     abut_approach_clear(&s);
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(2);
-    RUN(pairs_are_those_that_plain_loops_ask_for_whatever_the_trees_were);
-    RUN(pairs_do_not_depend_on_the_order_of_items);
-    RUN(huge_coordinates_do_no_harm);
-    return check_done();
 }

@@ -140,13 +140,3 @@ TEST(a_problem_numbers_unknowns_along_its_tets_and_names_tets_as_they_were_given
     abut_arrays_clear(&frame);
     free(f);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_hilbert_curve_goes_through_every_cell_once_from_neighbour_to_neighbour);
-    RUN(points_are_ordered_by_group_and_those_of_one_place_stay_as_they_were);
-    RUN(an_arranged_model_has_the_same_tets_close_together_and_knows_their_numbers);
-    RUN(a_problem_numbers_unknowns_along_its_tets_and_names_tets_as_they_were_given);
-    return check_done();
-}

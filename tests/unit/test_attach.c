@@ -252,18 +252,3 @@ TEST(what_an_attachment_must_not_say_is_refused_by_name)
                   "this attachment selects no node: none of the 8 nodes of b satisfies test.yaml:7:"));
     CHECK(refused("[{from: {object: b}, to: {object: a}, stiffness: 1, stiff: 3}]", "unknown key 'stiff'"));
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_gradient_is_the_derivative_of_the_energy);
-    RUN(the_hessian_is_the_derivative_of_the_gradient_and_positive_semidefinite);
-    RUN(nothing_pulls_at_the_start_nor_after_a_turn_of_both);
-    RUN(a_rod_carries_the_nearest_place_of_any_of_its_segments);
-    RUN(a_block_hangs_as_far_down_as_its_springs_say);
-    RUN(a_block_swings_on_its_springs_with_their_frequency);
-    RUN(a_body_follows_the_obstacle_or_the_point_it_is_tied_to);
-    RUN(a_restart_with_attachments_gives_the_same_bytes);
-    RUN(what_an_attachment_must_not_say_is_refused_by_name);
-    return check_done();
-}

@@ -217,12 +217,3 @@ TEST(energy_of_a_free_body_is_kept_within_a_bound_of_order_two_or_lost)
         }
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_body_in_free_flight_keeps_its_momentum_to_rounding_and_its_moment_of_momentum_as_its_scheme_must);
-    RUN(two_bodies_that_collide_without_friction_keep_their_momenta_as_their_scheme_must);
-    RUN(energy_of_a_free_body_is_kept_within_a_bound_of_order_two_or_lost);
-    return check_done();
-}

@@ -427,24 +427,3 @@ TEST(contacts_projected_together_have_the_bits_of_single_ones)
             }
         }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(barrier_has_the_values_of_its_definition);
-    RUN(barrier_derivatives_match_finite_differences_from_1e_minus_6_to_the_edge);
-    RUN(the_three_barriers_differ_by_powers_of_the_relative_gap);
-    RUN(barrier_vanishes_at_dhat_as_smoothly_as_its_name_says_and_is_infinite_at_contact);
-    RUN(four_barriers_at_a_time_are_those_of_one);
-    RUN(kappa_min_has_its_tabulated_values);
-    RUN(barrier_of_a_thick_pair_has_its_tabulated_values);
-    RUN(a_thick_pair_touches_at_its_thickness_and_is_free_beyond_dhat_more);
-    RUN(kappa_min_of_thick_pairs_has_its_tabulated_values_and_the_largest_counts);
-    RUN(gradient_of_plain_pairs_is_the_derivative_of_the_energy);
-    RUN(gradient_and_hessian_of_mollified_pairs_match_finite_differences);
-    RUN(closed_form_projection_equals_the_dense_eigen_projection);
-    RUN(hessian_of_plain_pairs_is_the_derivative_of_the_gradient);
-    RUN(projected_hessian_is_semidefinite_and_blind_to_translation_for_slivers_too);
-    RUN(contacts_projected_together_have_the_bits_of_single_ones);
-    return check_done();
-}

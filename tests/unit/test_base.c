@@ -258,24 +258,3 @@ TEST(clocks_run_forward_and_memory_is_counted)
     CHECK(x > 0 && abut_time_wall() > w && abut_time_cpu() >= c + 0.01);
     CHECK(abut_memory_peak() > (1 << 20));
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_message_is_kept_wrapped_and_cut_at_its_limit);
-    RUN(arena_memory_is_zeroed_aligned_and_distinct_in_every_order_of_use);
-    RUN(arena_chunks_are_used_again_after_a_release);
-    RUN(arena_says_no_at_its_limit_and_at_absurd_sizes);
-    RUN(arrays_keep_their_order_and_are_replaced_in_place);
-    RUN(array_shapes_count_elements_and_bytes);
-    RUN(arrays_refuse_bad_names_shapes_and_sizes_and_stay_as_they_were);
-    RUN(a_taken_array_belongs_to_the_set_only_on_success);
-    RUN(blocks_cover_every_item_once);
-    RUN(compensated_sums_survive_cancellation_and_length);
-    RUN(the_largest_absolute_value_is_found_at_every_place);
-    RUN(block_sums_have_the_same_bits_at_1_2_and_7_threads);
-    RUN(the_generator_is_splitmix64);
-    RUN(random_numbers_stay_in_their_range_and_fill_it);
-    RUN(clocks_run_forward_and_memory_is_counted);
-    return check_done();
-}

@@ -152,12 +152,3 @@ TEST(a_hanging_bar_shows_youngs_modulus_and_poissons_ratio_of_every_material)
         world_close(&w);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_cantilever_bends_as_timoshenko_says_with_order_two_in_the_mesh);
-    RUN(a_cantilever_swings_with_the_frequency_of_timoshenkos_beam);
-    RUN(a_hanging_bar_shows_youngs_modulus_and_poissons_ratio_of_every_material);
-    return check_done();
-}

@@ -320,17 +320,3 @@ TEST(a_matrix_without_elements_is_its_diagonal_and_one_without_rows_is_empty)
     abut_bsr_assemble(&A, NULL, NULL, 0);
     abut_bsr_clear(&A);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(assembly_equals_the_dense_sum_for_several_sets_with_repeated_and_eliminated_corners);
-    RUN(values_and_products_have_the_same_bits_at_1_2_and_7_threads);
-    RUN(elements_made_piece_by_piece_sum_to_what_stored_ones_do_with_the_same_bits_at_1_2_and_7_threads);
-    RUN(an_update_equals_a_new_pattern_and_says_whether_it_changed);
-    RUN(a_pattern_of_many_rows_and_its_updates_are_the_same_at_1_2_and_7_threads);
-    RUN(a_kept_pattern_stays_while_new_contacts_fit_and_its_empty_blocks_are_zero);
-    RUN(a_row_out_of_range_is_refused_by_name_and_leaves_the_matrix_as_it_was);
-    RUN(a_matrix_without_elements_is_its_diagonal_and_one_without_rows_is_empty);
-    return check_done();
-}

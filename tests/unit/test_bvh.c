@@ -228,17 +228,7 @@ TEST(the_box_of_points_that_are_not_finite_is_not_finite)
     }
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(2);
-    RUN(pairs_of_two_sets_are_those_of_brute_force);
-    RUN(pairs_of_one_set_are_those_of_brute_force);
-    RUN(order_and_bytes_do_not_depend_on_the_thread_count);
-    RUN(boxes_that_share_one_point_are_a_pair_and_one_ulp_apart_are_none);
-    RUN(a_box_that_is_not_finite_is_named);
-    RUN(more_pairs_than_allowed_is_an_error_with_their_number);
-    RUN(a_box_holds_its_points_at_both_ends_with_room_to_spare);
-    RUN(the_box_of_points_that_are_not_finite_is_not_finite);
-    return check_done();
 }

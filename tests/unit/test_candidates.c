@@ -332,20 +332,7 @@ TEST(the_collision_mesh_gathers_nodes_and_measures_rest_edges)
     abut_collmesh_clear(&cm);
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(2);
-    RUN(no_pair_within_reach_anywhere_along_the_motion_is_missed);
-    RUN(neighbours_that_move_alike_are_left_out_and_nothing_else);
-    RUN(what_is_left_out_would_bound_no_step);
-    RUN(vertices_anywhere_in_the_boxes_of_their_ways_have_all_pairs_whose_boxes_overlap);
-    RUN(searches_that_share_trees_find_what_a_search_of_their_own_finds);
-    RUN(bodies_that_do_not_meet_have_the_pairs_with_obstacles_and_no_other);
-    RUN(the_same_motion_is_searched_once);
-    RUN(a_search_is_given_up_where_there_are_too_many_pairs_and_nowhere_else);
-    RUN(bytes_do_not_depend_on_the_thread_count);
-    RUN(a_position_that_is_not_finite_is_named);
-    RUN(the_collision_mesh_gathers_nodes_and_measures_rest_edges);
-    return check_done();
 }

@@ -344,22 +344,3 @@ TEST(four_slabs_at_a_time_clear_what_one_clears_and_nothing_that_comes_near)
     }
     CHECK(told > additive / 2 && additive > n);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(separation_is_never_above_the_exact_distance);
-    RUN(the_slab_between_centroids_is_below_the_exact_distance_and_tells_most_apart);
-    RUN(separation_is_tight);
-    RUN(separation_of_touching_primitives_is_zero);
-    RUN(head_on_motions_stop_where_the_slack_of_the_gap_is_left);
-    RUN(sliding_motions_go_further_than_the_published_steps);
-    RUN(a_start_in_contact_or_below_resolution_is_bad);
-    RUN(bad_numbers_are_never_clear);
-    RUN(additive_keeps_the_slack_of_the_gap_on_hard_motions);
-    RUN(additive_is_safe_for_sliding_pairs);
-    RUN(additive_never_passes_an_exact_contact);
-    RUN(a_shorter_motion_is_clear_when_its_end_is_before_the_hit);
-    RUN(four_slabs_at_a_time_clear_what_one_clears_and_nothing_that_comes_near);
-    return check_done();
-}

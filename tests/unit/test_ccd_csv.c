@@ -130,15 +130,3 @@ TEST(damaged_files_end_in_a_query_or_an_error)
     }
     CHECK(bad > 5000);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(query_is_read_as_written);
-    RUN(any_double_survives_numerator_and_denominator);
-    RUN(errors_name_line_column_and_reason);
-    RUN(disagreeing_truth_zero_bytes_and_long_rows_are_refused);
-    RUN(file_cut_anywhere_is_an_error_unless_whole);
-    RUN(damaged_files_end_in_a_query_or_an_error);
-    return check_done();
-}

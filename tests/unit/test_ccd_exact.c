@@ -392,20 +392,3 @@ TEST(hostile_coordinates_give_a_contact_or_the_exact_answer)
     double lo, hi;
     CHECK(abut_ccd_exact(q.s, q.x0, q.x1, &lo, &hi) && lo >= 0 && hi > 0 && hi < 1e-200);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(reference_cases_have_their_known_answers);
-    RUN(points_and_edges_without_a_face_are_decided);
-    RUN(graze_without_crossing_is_contact_and_an_ulp_away_is_none);
-    RUN(small_integer_queries_equal_a_subdivision_that_never_misses);
-    RUN(first_time_is_first_no_contact_before_it_and_contact_at_it);
-    RUN(irrational_contact_time_is_decided_and_bracketed);
-    RUN(touch_of_side_corner_and_end_is_contact_and_one_ulp_off_is_none);
-    RUN(answer_does_not_change_under_symmetries_and_affine_maps);
-    RUN(random_doubles_filter_and_integers_agree);
-    RUN(where_rounding_decides_the_filter_says_nothing_that_the_integers_do_not);
-    RUN(hostile_coordinates_give_a_contact_or_the_exact_answer);
-    return check_done();
-}

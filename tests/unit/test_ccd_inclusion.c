@@ -204,8 +204,8 @@ TEST(public_queries_have_no_false_negative_by_any_method)
     abut_arena scratch = { 0 };
     snprintf(folder, sizeof folder, "%s/ccd-queries", data ? data : "../shared/data");
     query_set_load(&set, folder, 4);
-    if (!set.n) printf("# skipped: no queries under %s\n", folder);
     CHECK(!set.err.code);
+    if (!set.n) SKIP("no queries under %s", folder);
     for (size_t i = 0; i < set.n; i++) {
         const abut_ccd_query *q = &set.q[i];
         double add, inc, hi = 1;
@@ -216,18 +216,4 @@ TEST(public_queries_have_no_false_negative_by_any_method)
     }
     abut_arena_clear(&scratch);
     query_set_clear(&set);
-}
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(reference_cases_have_their_known_answers);
-    RUN(a_graze_without_crossing_is_contact);
-    RUN(no_contact_is_missed_and_no_time_is_later_than_the_first);
-    RUN(rounding_of_large_coordinates_hides_no_contact);
-    RUN(a_minimum_separation_is_kept_up_to_the_time_returned);
-    RUN(a_search_cut_short_is_a_contact_not_an_all_clear);
-    RUN(bad_numbers_are_never_clear);
-    RUN(public_queries_have_no_false_negative_by_any_method);
-    return check_done();
 }

@@ -289,16 +289,3 @@ TEST(degenerate_and_unusable_input_is_answered)
         CHECK(t >= 0.405 * (1 - 1e-9) && t < 0.45);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_published_cases_have_their_times_and_counts_and_the_library_goes_as_far_or_further);
-    RUN(it_never_goes_beyond_a_marched_impact_nor_short_of_the_lower_bound);
-    RUN(it_goes_no_less_far_than_the_published_algorithm);
-    RUN(times_do_not_depend_on_the_unit_and_hardly_on_the_frame);
-    RUN(sliding_at_a_thickness_is_clear_at_once_whatever_the_gap);
-    RUN(nanometres_at_a_tenth_of_a_millimetre_are_kept_exactly);
-    RUN(degenerate_and_unusable_input_is_answered);
-    return check_done();
-}

@@ -98,13 +98,3 @@ TEST(not_finite_is_near)
     const query q = { ABUT_PP, { 0, 0, 0, 9, 0, 0 }, { 0, 0, NAN, 9, 0, 0 } };
     CHECK(abut_ccd_exact_within(q.s, q.x0, q.x1, 1, NULL, NULL));
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(separation_agrees_with_sampled_distances_before_and_at_the_first_time);
-    RUN(contact_implies_any_separation_and_small_separations_imply_little);
-    RUN(distance_equal_to_the_separation_counts_and_one_ulp_more_does_not);
-    RUN(not_finite_is_near);
-    return check_done();
-}

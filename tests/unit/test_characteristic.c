@@ -58,12 +58,3 @@ TEST(it_grows_with_the_modulus_and_the_square_of_the_size)
     abut_elastic_clear(&ea), abut_elastic_clear(&eb);
     kuhn_free(&a), kuhn_free(&b);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_stiffness_has_its_closed_form_for_every_material);
-    RUN(one_tet_has_the_areas_of_its_faces);
-    RUN(it_grows_with_the_modulus_and_the_square_of_the_size);
-    return check_done();
-}

@@ -415,22 +415,3 @@ TEST(half_solutions_multiply_to_the_compliance_in_either_precision)
     free(Y);
     fixture_free(&f);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_solve_leaves_no_residual_for_natural_random_and_amd_orderings);
-    RUN(a_factor_has_the_same_bits_for_every_thread_count);
-    RUN(a_single_precision_factor_has_the_same_bits_for_every_thread_count_and_solves_to_single_precision);
-    RUN(no_right_hand_side_is_out_of_the_range_of_a_single_precision_factor);
-    RUN(nothing_is_left_over_from_other_values_failures_and_patterns);
-    RUN(the_pivot_reported_does_not_depend_on_the_thread_count);
-    RUN(an_indefinite_matrix_is_refused_with_its_row_and_a_later_definite_one_is_factored);
-    RUN(a_factor_outlives_its_matrix);
-    RUN(bad_orderings_thread_counts_and_other_patterns_are_refused);
-    RUN(the_counts_of_a_dense_block_are_those_of_dense_cholesky);
-    RUN(dense_matrices_of_all_sizes_about_a_group_and_a_panel_are_solved_in_double_and_in_single);
-    RUN(a_solution_through_wide_panels_has_the_same_bits_for_every_thread_count);
-    RUN(half_solutions_multiply_to_the_compliance_in_either_precision);
-    return check_done();
-}

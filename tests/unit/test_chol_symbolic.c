@@ -143,13 +143,3 @@ TEST(nothing_is_analysed_as_nothing)
     abut_chol_symbolic_clear(&s);
     abut_bsr_clear(&A);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(analyses_of_random_graphs_are_those_of_cholmod);
-    RUN(analyses_of_meshes_are_those_of_cholmod);
-    RUN(supernodes_hold_what_elimination_fills_in);
-    RUN(nothing_is_analysed_as_nothing);
-    return check_done();
-}

@@ -79,12 +79,3 @@ TEST(an_empty_matrix_has_an_empty_tree)
     CHECK(t.ns == 0 && t.by_work.nsub == 0 && t.by_size.nsub == 0 && t.nnz == 0);
     abut_chol_tree_clear(&t);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_dense_matrix_becomes_a_chain_of_panels_each_updated_by_all_before);
-    RUN(leaves_hang_below_their_parent_and_know_their_places_in_it);
-    RUN(an_empty_matrix_has_an_empty_tree);
-    return check_done();
-}

@@ -79,13 +79,3 @@ TEST(a_view_that_is_forgotten_counts_nothing_or_is_poisoned)
     CHECK(m.nv == 0 && !m.X);
 #endif
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(elastic_energy_is_freed_without_its_model);
-    RUN(a_stepper_is_freed_without_its_model_after_any_number_of_steps);
-    RUN(tables_of_measures_are_freed_without_their_model);
-    RUN(a_view_that_is_forgotten_counts_nothing_or_is_poisoned);
-    return check_done();
-}

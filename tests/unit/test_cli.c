@@ -1,5 +1,6 @@
 /* The frame of every program, seen from the shell: this test runs itself as a small program ("probe"). */
 #define _XOPEN_SOURCE 700
+#define CHECK_OWN_MAIN
 #include "check.h"
 #include "sample.h"
 #include "tools/cli_stream.h"
@@ -239,24 +240,16 @@ TEST(a_stream_cut_at_any_section_is_refused_by_the_next_stage)
     CHECK(sh("cat in in | $P >out") == 3 && says("follows the end mark"));
 }
 
+TEARDOWN
+{
+    if (check_failed) printf("# files: %s\n", folder);
+    else if (sh("rm -rf %s", folder)) printf("# %s stays\n", folder);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "probe")) return probe(argc - 1, argv + 1);
-    check_begin(argc, argv);
     if (!realpath(argv[0], self) || !mkdtemp(folder)) return 99;
     write_sample("in");
-    RUN(options_are_read_in_every_spelling);
-    RUN(bad_options_exit_2_and_say_what_was_expected);
-    RUN(help_and_version_go_to_standard_output_and_exit_0);
-    RUN(a_stream_passes_through_and_stray_prints_stay_out_of_it);
-    RUN(each_failure_has_its_exit_code);
-    RUN(a_failed_output_file_keeps_its_part_and_an_old_result_stays);
-    RUN(two_programs_cannot_write_the_same_file);
-    RUN(a_killed_stage_leaves_nothing_that_counts_as_whole);
-    RUN(a_full_disk_is_reported_once_and_a_closed_pipe_ends_a_filter_without_a_word);
-    RUN(devices_and_fifos_are_written_directly);
-    RUN(a_stream_cut_at_any_section_is_refused_by_the_next_stage);
-    if (check_failed) printf("# files: %s\n", folder);
-    else if (sh("rm -rf %s", folder)) printf("# %s stays\n", folder);
-    return check_done();
+    return check_all(argc, argv);
 }

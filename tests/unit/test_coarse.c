@@ -190,14 +190,3 @@ TEST(sets_in_a_line_have_one_too_and_an_indefinite_matrix_has_none)
     abut_coarse_free(&c);
     fixture_free(&f);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(it_solves_exactly_on_the_rigid_motions_of_its_sets);
-    RUN(a_rigid_motion_of_the_whole_is_found_at_once);
-    RUN(a_new_analysis_gives_the_bits_of_a_fresh_one);
-    RUN(it_has_the_same_bits_at_1_2_and_7_threads);
-    RUN(sets_in_a_line_have_one_too_and_an_indefinite_matrix_has_none);
-    return check_done();
-}

@@ -433,18 +433,7 @@ TEST(bits_do_not_depend_on_the_thread_count)
     abut_collmesh_clear(&t.cm);
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(2);
-    RUN(lower_dimensions_are_told_from_surfaces);
-    RUN(candidates_of_every_kind_hold_all_pairs_that_come_near);
-    RUN(contacts_of_every_kind_are_those_of_brute_force_with_their_multiplicities);
-    RUN(what_is_within_its_thickness_is_an_error_that_says_so);
-    RUN(forces_of_mixed_thickness_are_the_derivative_of_the_energy);
-    RUN(hessians_of_mixed_thickness_are_those_of_the_single_contacts);
-    RUN(energy_force_and_stiffness_above_a_half_space_are_one_function_of_the_gap);
-    RUN(the_bound_of_every_kind_is_that_of_all_pairs_and_keeps_slack_of_every_gap);
-    RUN(bits_do_not_depend_on_the_thread_count);
-    return check_done();
 }

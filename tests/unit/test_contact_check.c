@@ -85,12 +85,3 @@ TEST(a_solver_refuses_what_would_pass_through_itself)
     CHECK(abut_stepper_init(&w.st, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "contact/edge"));
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(no_row_can_be_left_out_but_those_of_obstacles);
-    RUN(a_particle_needs_its_vertex_and_a_model_without_vertices_is_one_without_contact);
-    RUN(a_solver_refuses_what_would_pass_through_itself);
-    return check_done();
-}

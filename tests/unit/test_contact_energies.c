@@ -326,14 +326,3 @@ TEST(barrier_sums_have_the_same_bits_for_every_thread_count_and_count_multiplici
     free(p.kind), free(p.vert), free(p.mult), free(p.dist2), free(p.eps_x), free(P[0]), free(P[1]), free(nodes);
     abut_arena_clear(&a);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(sum_of_all_energies_has_the_gradient_and_a_hessian_above_the_true_one);
-    RUN(contact_and_friction_between_bodies_balance_and_the_barrier_has_no_torque);
-    RUN(frozen_contacts_carry_the_force_of_the_barrier_and_the_coefficient_of_the_two_classes);
-    RUN(a_resting_mass_on_a_half_space_is_carried_at_the_closed_form_gap);
-    RUN(barrier_sums_have_the_same_bits_for_every_thread_count_and_count_multiplicity);
-    return check_done();
-}

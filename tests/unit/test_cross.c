@@ -168,15 +168,7 @@ TEST(tets_without_positive_volume_and_the_smallest_jacobian_are_found)
     free(x);
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(2);
-    RUN(an_edge_that_meets_a_triangle_in_one_point_is_found_and_one_ulp_off_is_not);
-    RUN(coplanar_pairs_are_judged_in_their_plane);
-    RUN(triangles_with_a_common_vertex_are_judged_by_their_opposite_edges);
-    RUN(the_list_is_that_of_all_pairs_cut_at_max_and_the_same_for_every_thread_count);
-    RUN(vertices_on_and_under_half_spaces_are_listed_last);
-    RUN(tets_without_positive_volume_and_the_smallest_jacobian_are_found);
-    return check_done();
 }

@@ -342,21 +342,12 @@ TEST(second_derivative_is_finite_through_collapse_and_inversion)
         }
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     make_spline();
-    RUN(stress_is_the_derivative_of_the_density);
-    RUN(second_derivative_is_the_derivative_of_the_stress);
-    RUN(second_derivative_stays_exact_at_equal_stretches);
-    RUN(rest_is_free_of_energy_and_stress_and_has_the_linear_elastic_eigenvalues);
-    RUN(rotation_changes_no_energy_and_turns_the_stress);
-    RUN(closed_form_projection_equals_the_dense_eigen_projection);
-    RUN(value_from_stretches_equals_the_value_from_the_deformation);
-    RUN(value_and_stress_from_the_rotation_equal_those_from_the_stretches);
-    RUN(lanes_do_not_see_each_other);
-    RUN(neo_hookean_is_infinite_when_flat_or_inverted_and_the_others_are_not);
-    RUN(second_derivative_is_finite_through_collapse_and_inversion);
+}
+
+TEARDOWN
+{
     abut_spline_clear(&spline);
-    return check_done();
 }

@@ -315,21 +315,3 @@ TEST(four_at_a_time_have_the_features_and_bits_of_one)
     }
     for (int k = 0; k < 4; k++) CHECK(of_kind[k] > 1000);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(nearest_is_the_minimum_over_all_points_of_both_primitives);
-    RUN(nearest_returns_the_bits_of_dist2_of_its_feature);
-    RUN(four_at_a_time_have_the_features_and_bits_of_one);
-    RUN(gradient_and_hessian_match_finite_differences);
-    RUN(derivatives_of_separate_calls_have_the_same_bits);
-    RUN(degenerate_input_is_right_and_finite);
-    RUN(slivers_and_nearly_parallel_edges_stay_close_to_the_truth);
-    RUN(edges_parallel_to_a_sine_of_1e10_are_never_edge_edge);
-    RUN(distance_is_invariant_under_rotation_and_order_of_points);
-    RUN(an_exact_translation_to_1e6_changes_no_bit);
-    RUN(known_distances_and_features);
-    RUN(closest_weights_reach_the_nearest_points_of_the_outer_stencil);
-    return check_done();
-}

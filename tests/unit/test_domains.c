@@ -276,16 +276,3 @@ TEST(bad_lists_and_indefinite_domains_are_refused)
     abut_domains_free(&d);
     fixture_free(&f);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(every_join_is_the_sum_of_dense_subdomain_solutions);
-    RUN(a_principal_submatrix_is_the_part_alone_with_its_interface_completed);
-    RUN(the_even_join_is_symmetric_and_the_mean_is_not);
-    RUN(thread_counts_and_repeated_analyses_give_the_same_bits);
-    RUN(factors_in_single_precision_are_near_those_in_double_at_half_the_memory);
-    RUN(a_domain_that_floats_make_indefinite_is_factored_in_double);
-    RUN(bad_lists_and_indefinite_domains_are_refused);
-    return check_done();
-}

@@ -429,21 +429,3 @@ TEST(terms_that_add_to_a_material_have_consistent_energy_gradient_and_hessian)
     free(H);
     kuhn_free(&b);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(gradient_is_the_derivative_of_the_energy_for_all_materials_together);
-    RUN(hessian_is_the_projected_derivative_of_the_gradient);
-    RUN(packed_hessian_is_the_projected_density_hessian_mapped_to_the_corners);
-    RUN(forces_sum_to_zero_and_rigid_motion_gives_none);
-    RUN(small_uniaxial_strain_gives_the_stress_of_hookes_law);
-    RUN(stress_of_a_stretched_tet_is_symmetric_and_has_the_closed_form);
-    RUN(von_mises_of_pure_shear_is_root_three_times_the_shear);
-    RUN(energy_and_gradient_have_the_same_bits_for_every_thread_count);
-    RUN(a_memo_gives_the_bits_of_energy_and_gradient_and_follows_the_point);
-    RUN(bad_materials_and_rest_shapes_are_refused_by_name);
-    RUN(too_little_scratch_is_reported_and_leaves_the_outputs_alone);
-    RUN(terms_that_add_to_a_material_have_consistent_energy_gradient_and_hessian);
-    return check_done();
-}

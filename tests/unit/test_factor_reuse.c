@@ -270,16 +270,3 @@ TEST(an_order_of_minimum_degree_is_tried_first_and_taken_where_its_factor_costs_
     free(p);
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_factor_in_single_precision_solves_to_what_is_promised_of_long_and_short_directions);
-    RUN(where_single_precision_is_too_coarse_it_says_so_and_is_not_tried_again);
-    RUN(an_old_factor_serves_a_matrix_that_is_close_and_no_other);
-    RUN(an_unfactored_matrix_that_is_not_definite_is_left_to_the_factorisation);
-    RUN(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end);
-    RUN(an_ordering_is_made_when_the_factors_in_that_of_the_elements_have_cost_as_much_more);
-    RUN(an_order_of_minimum_degree_is_tried_first_and_taken_where_its_factor_costs_less);
-    return check_done();
-}

@@ -273,24 +273,3 @@ TEST(an_iteration_says_what_bounded_it)
     CHECK(bounded > 0 && fell > 0);
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_iteration_limit_names_the_pair_that_bounds_the_step);
-    RUN(the_rule_that_was_not_met_is_the_one_that_was_asked_for);
-    RUN(the_gap_in_the_message_is_that_of_the_pair);
-    RUN(without_names_objects_have_numbers);
-    RUN(a_handle_driven_into_the_floor_is_blocked);
-    RUN(an_element_that_would_invert_is_named);
-    RUN(a_shell_at_its_limit_is_named_with_its_stretches);
-    RUN(a_floor_that_bounds_the_step_is_named);
-    RUN(a_search_that_finds_no_decrease_has_stalled);
-    RUN(an_indefinite_matrix_is_named_by_the_node_of_its_pivot);
-    RUN(an_indefinite_matrix_of_any_direction_names_a_node);
-    RUN(a_direction_that_is_not_finite_is_no_step);
-    RUN(a_gap_at_the_limit_of_double_precision_is_a_failure_of_the_solver);
-    RUN(a_report_keeps_the_first_and_the_last_iterations);
-    RUN(an_iteration_says_what_bounded_it);
-    return check_done();
-}

@@ -85,11 +85,3 @@ TEST(a_direction_that_looks_ahead_descends_and_is_bounded_later)
     CHECK(seen > 0);
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(directions_that_look_ahead_reach_the_same_ends_in_fewer_iterations);
-    RUN(a_direction_that_looks_ahead_descends_and_is_bounded_later);
-    return check_done();
-}

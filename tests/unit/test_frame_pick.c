@@ -82,14 +82,3 @@ TEST(a_single_frame_beyond_the_end_is_an_error_and_a_range_is_not)
     CHECK(!abut_pick_check(&p, 12, &(abut_err){ 0 }));
     CHECK(abut_pick_check(&p, 3, &(abut_err){ 0 }) == ABUT_E_ARG);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(ranges_mean_what_they_mean_in_python);
-    RUN(lists_name_single_frames_and_ranges);
-    RUN(a_frame_that_leaves_the_queue_is_judged_as_at_the_end);
-    RUN(what_is_no_choice_of_frames_is_refused_by_name);
-    RUN(a_single_frame_beyond_the_end_is_an_error_and_a_range_is_not);
-    return check_done();
-}

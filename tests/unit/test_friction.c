@@ -455,28 +455,9 @@ TEST(recorded_states_of_another_implementation_are_reproduced)
         char path[512];
         snprintf(path, sizeof path, "%s/ipc-toolkit/friction/friction_data_%d.json", dir, numbers[k]);
         FILE *f = fopen(path, "rb");
-        if (!f) {
-            printf("# SKIP recorded friction states: %s is not there\n", path);
-            return;
-        }
+        if (!f) SKIP("no %s", path);
         text[fread(text, 1, sizeof text - 1, f)] = 0;
         fclose(f);
         check_recorded(text, path);
     }
-}
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(relaxed_normal_forces_are_means_contact_by_contact);
-    RUN(smoothed_norm_has_consistent_derivatives_and_meets_the_norm_at_the_threshold);
-    RUN(the_force_is_as_smooth_as_the_name_of_its_law_and_no_smoother);
-    RUN(gradient_and_hessian_match_finite_differences_while_sticking_and_sliding);
-    RUN(every_hessian_is_semidefinite_from_rest_to_fast_sliding);
-    RUN(kinks_are_found_and_the_model_from_above_lies_above);
-    RUN(friction_opposes_the_motion_and_never_exceeds_coulombs_limit);
-    RUN(sums_have_the_same_bits_for_every_thread_count);
-    RUN(frozen_contacts_survive_a_frame);
-    RUN(recorded_states_of_another_implementation_are_reproduced);
-    return check_done();
 }

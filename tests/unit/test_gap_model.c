@@ -122,13 +122,3 @@ TEST(a_matrix_that_is_not_definite_is_no_model)
     CHECK(abut_gap_model_minimise(2, a, G, s0, lambda, &solved, &scratch, NULL) == ABUT_E_NOMEM);
     abut_arena_clear(&scratch);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(derivatives_of_what_a_gap_adds_are_those_of_differences);
-    RUN(one_gap_ends_where_force_and_barrier_balance);
-    RUN(many_gaps_end_open_and_in_balance);
-    RUN(a_matrix_that_is_not_definite_is_no_model);
-    return check_done();
-}

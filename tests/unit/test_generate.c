@@ -636,28 +636,3 @@ TEST(strands_nets_and_sprinkles_stand_where_they_should)
     for (int32_t i = 0; i < m.nv; i++) CHECK_NEAR(hypot(hypot(m.x[3 * i], m.x[3 * i + 1]), m.x[3 * i + 2]), 0.5, 1e-15);
     abut_mesh_clear(&m);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_mat_has_the_counts_of_the_literature);
-    RUN(a_ball_fills_its_sphere_without_flat_tets);
-    RUN(a_cylinder_fills_its_volume);
-    RUN(a_torus_closes_on_itself_with_the_counts_of_the_literature);
-    RUN(a_revolution_is_a_tube_or_a_closed_surface);
-    RUN(a_blob_has_the_volume_of_its_shape_and_a_closed_surface);
-    RUN(blobs_at_random_are_manifolds_without_inverted_elements);
-    RUN(a_ball_with_tendrils_is_one_piece_without_handles);
-    RUN(a_cloth_has_its_area_and_normals_up);
-    RUN(rods_and_particles_are_where_they_should_be);
-    RUN(sizes_and_counts_out_of_range_are_refused);
-    RUN(the_boundary_equals_a_count_of_all_faces);
-    RUN(faces_of_three_tets_and_tets_on_one_side_are_named);
-    RUN(an_arch_is_cut_across_a_weighted_catenary_in_equal_lengths);
-    RUN(sheets_cover_their_rectangle_once_with_normals_up);
-    RUN(a_tube_is_rolled_from_its_pattern_without_strain);
-    RUN(bent_sheets_are_no_longer_than_their_pattern_and_apart);
-    RUN(an_icosphere_is_a_closed_manifold_on_its_sphere);
-    RUN(strands_nets_and_sprinkles_stand_where_they_should);
-    return check_done();
-}

@@ -198,16 +198,3 @@ TEST(a_dump_can_be_narrowed_to_some_arrays_and_to_their_descriptions)
     fclose(f);
     fclose(out);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_stored_stream_of_1_0_says_what_it_always_said);
-    RUN(the_compressed_stream_of_1_0_says_the_same);
-    RUN(a_stream_that_another_implementation_wrote_is_valid_and_rewritten_with_the_same_bytes);
-    RUN(the_example_of_the_specification_is_what_the_writer_writes);
-    RUN(every_array_of_the_model_and_frame_tables_is_in_the_specification);
-    RUN(numbers_are_printed_short_and_exact);
-    RUN(a_dump_can_be_narrowed_to_some_arrays_and_to_their_descriptions);
-    return check_done();
-}

@@ -320,20 +320,3 @@ TEST(a_partition_is_taken_whole_and_in_range_or_refused)
         CHECK(!abut_partition_view(&s, 4, &p, &err) && !p.part);    /* none */
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_ordering_is_a_permutation_with_far_less_fill_than_the_natural_order_and_repeats);
-    RUN(minimum_degree_orders_small_things_that_touch_as_well_and_knows_what_the_factor_takes);
-    RUN(orderings_of_empty_and_disconnected_graphs_are_permutations);
-    RUN(the_dual_graph_equals_a_comparison_of_all_pairs);
-    RUN(parts_are_balanced_connected_and_cut_along_few_faces);
-    RUN(meshes_are_cut_by_tets_and_nodes_at_once_and_by_bisection_with_and_without_weights);
-    RUN(separate_bodies_are_told_from_split_parts);
-    RUN(mending_moves_an_island_to_its_neighbour);
-    RUN(an_island_goes_to_the_part_that_it_has_most_faces_in_common_with_and_of_equals_to_the_first);
-    RUN(too_many_parts_and_nodes_out_of_range_are_refused);
-    RUN(a_partition_is_taken_whole_and_in_range_or_refused);
-    return check_done();
-}

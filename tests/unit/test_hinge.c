@@ -657,31 +657,3 @@ TEST(four_hinges_at_once_are_single_ones_whatever_the_company)
         }
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_flat_hinge_has_angle_zero_and_the_tent_the_one_stated);
-    RUN(the_angle_is_the_one_the_hinge_was_opened_to);
-    RUN(derivatives_of_a_hinge_are_those_of_its_energy);
-    RUN(derivatives_hold_for_slivers);
-    RUN(hinges_do_not_see_rigid_motion);
-    RUN(the_projected_hinge_is_semidefinite_and_only_adds);
-    RUN(the_projection_is_the_nearest_matrix_in_the_metric_of_angles);
-    RUN(the_branch_of_the_angle_is_the_one_nearest_to_rest);
-    RUN(a_wing_without_area_is_infinite_never_nan);
-    RUN(cylinders_have_the_energies_of_the_calibration_table);
-    RUN(the_curvature_binormal_is_twice_the_tangent_of_half_the_angle);
-    RUN(derivatives_of_a_bend_are_those_of_its_energy);
-    RUN(bends_do_not_see_rigid_motion);
-    RUN(the_projected_bend_is_semidefinite_and_only_adds);
-    RUN(a_bend_of_a_nanoradian_keeps_its_digits);
-    RUN(a_ring_of_100_edges_has_the_energy_of_a_circle);
-    RUN(segments_obey_hooke);
-    RUN(derivatives_of_a_segment_are_those_of_its_energy);
-    RUN(a_rod_without_direction_or_folded_back_is_infinite_never_nan);
-    RUN(equilateral_triangles_are_a_plate_of_poisson_ratio_minus_a_third);
-    RUN(squares_with_alternating_diagonals_have_their_closed_form_too);
-    RUN(four_hinges_at_once_are_single_ones_whatever_the_company);
-    return check_done();
-}

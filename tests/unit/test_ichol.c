@@ -127,13 +127,3 @@ TEST(a_pivot_that_is_not_positive_is_mended_by_a_shift_and_a_hopeless_matrix_ref
         abut_bsr_clear(&A);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_product_is_the_matrix_where_the_matrix_has_blocks);
-    RUN(applying_it_solves_with_both_triangles);
-    RUN(conjugate_gradients_need_fewer_iterations_with_it_than_with_the_diagonal);
-    RUN(a_pivot_that_is_not_positive_is_mended_by_a_shift_and_a_hopeless_matrix_refused);
-    return check_done();
-}

@@ -99,12 +99,3 @@ TEST(the_midpoint_rule_has_the_impulse_and_the_energy_of_the_wave)
         coarse = fine;
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_bar_that_hits_a_wall_feels_the_force_of_the_wave_and_leaves_when_it_is_back);
-    RUN(a_bar_that_hits_an_equal_one_stops_and_the_other_takes_its_speed);
-    RUN(the_midpoint_rule_has_the_impulse_and_the_energy_of_the_wave);
-    return check_done();
-}

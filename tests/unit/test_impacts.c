@@ -86,11 +86,3 @@ TEST(half_spaces_are_met_where_the_slack_of_a_height_is_used_up)
     CHECK(abut_impacts_find(&cm, &none, X, X, 0.2, 1, NULL, 4, hit, &n, &scratch, NULL) == ABUT_E_NOMEM);
     abut_arena_clear(&scratch);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(impacts_are_those_of_every_candidate_in_order_of_time_for_any_thread_count);
-    RUN(half_spaces_are_met_where_the_slack_of_a_height_is_used_up);
-    return check_done();
-}

@@ -393,15 +393,3 @@ TEST(lbfgs_pd_is_the_laplacian_and_what_touches_whether_it_patches_the_factor_or
         setup_free(&q);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks);
-    RUN(lbfgs_jh_is_block_jacobi_on_as_many_disjoint_sets_as_were_asked_for);
-    RUN(dot_is_the_mean_of_subdomains_with_completed_interfaces_and_exact_on_their_rigid_motions);
-    RUN(lbfgs_ic_agrees_with_the_newton_matrix_on_its_pattern);
-    RUN(the_laplacian_of_a_linear_field_is_that_of_the_continuum_with_fibres_or_without);
-    RUN(lbfgs_pd_is_the_laplacian_and_what_touches_whether_it_patches_the_factor_or_not);
-    return check_done();
-}

@@ -467,22 +467,3 @@ TEST(a_past_that_is_not_whole_is_refused)
     CHECK(strstr(w.err.msg, "'node/v1' is missing: the frame has 'node/x1'") != NULL);
     world_close(&w);
 }
-
-int main(void)
-{
-    RUN(free_fall_is_that_of_each_formula);
-    RUN(an_oscillator_follows_the_textbook_recurrence_of_its_scheme);
-    RUN(a_damped_oscillator_converges_to_the_closed_form_with_the_order_of_its_scheme);
-    RUN(newmark_and_midpoint_keep_energy_and_euler_loses_what_it_must);
-    RUN(a_midpoint_body_that_turns_far_in_a_step_loses_at_once_what_the_rule_creates);
-    RUN(a_midpoint_run_that_starts_anew_at_any_frame_is_damped_in_the_same_steps);
-    RUN(a_midpoint_body_that_is_resolved_is_never_damped_and_keeps_its_energy);
-    RUN(euler_converges_with_order_one_and_the_others_with_two);
-    RUN(contact_forces_in_newtons_explain_the_change_of_momentum);
-    RUN(a_block_at_rest_weighs_its_weight_in_every_scheme);
-    RUN(a_block_sticks_and_slides_on_a_slope_in_every_scheme);
-    RUN(the_gradient_is_the_derivative_of_the_objective_in_every_scheme);
-    RUN(a_frame_is_a_checkpoint_in_every_scheme);
-    RUN(a_past_that_is_not_whole_is_refused);
-    return check_done();
-}

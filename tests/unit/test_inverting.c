@@ -142,13 +142,3 @@ TEST(slivers_are_decided_exactly)
     CHECK(yes > 200 && no > 50);
     printf("# %d slivers invert, %d do not\n", yes, no);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(first_times_of_known_motions);
-    RUN(what_is_not_finite_or_huge_is_never_called_positive_by_mistake);
-    RUN(answers_agree_with_rational_arithmetic_on_random_motions);
-    RUN(slivers_are_decided_exactly);
-    return check_done();
-}

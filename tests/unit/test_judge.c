@@ -437,19 +437,7 @@ TEST(folds_and_duplicates_are_those_of_all_pairs_of_triangles)
     CHECK(folds > 30 && twice > 10);
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(1);    /* tiny loads: idle threads would only spin */
-    RUN(motion_of_a_soup_equals_all_pairs_for_every_kind_of_primitive);
-    RUN(conservative_methods_find_whatever_the_exact_one_finds);
-    RUN(static_check_finds_a_touch_exactly_when_a_motion_without_movement_does);
-    RUN(the_list_has_the_same_bytes_for_every_thread_count);
-    RUN(rod_that_hangs_on_a_triangle_touches_it_with_its_end_or_across_the_far_side);
-    RUN(pairs_beyond_their_boxes_but_within_the_separation_are_found);
-    RUN(shape_of_a_mesh_has_the_boundary_of_its_tets_even_when_one_is_inverted);
-    RUN(a_half_space_is_kept_away_from_whatever_its_normal_and_the_time_is_bracketed);
-    RUN(flat_elements_are_those_without_length_or_area);
-    RUN(folds_and_duplicates_are_those_of_all_pairs_of_triangles);
-    return check_done();
 }

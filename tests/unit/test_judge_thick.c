@@ -170,12 +170,7 @@ TEST(the_judge_agrees_with_the_step_bound_and_with_sampled_gaps)
     CHECK(clean > 3 && bad > 3);
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(2);
-    RUN(violations_of_1e_minus_8_are_found_and_near_misses_of_1e_minus_13_are_none);
-    RUN(conservative_methods_find_every_violation_too);
-    RUN(the_judge_agrees_with_the_step_bound_and_with_sampled_gaps);
-    return check_done();
 }

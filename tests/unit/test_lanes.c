@@ -83,13 +83,3 @@ TEST(logarithms_are_those_of_the_library)
     abut_lanes_log(&none, &y);
     for (int l = 0; l < ABUT_LANES; l++) CHECK(isnan(y[l]));
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(angles_are_those_of_the_library);
-    RUN(angles_of_the_axes_and_diagonals_are_exact);
-    RUN(logarithms_near_one_are_those_of_the_library);
-    RUN(logarithms_are_those_of_the_library);
-    return check_done();
-}

@@ -198,14 +198,3 @@ TEST(thread_counts_give_the_same_bits)
     abut_threads_set(before);
     free(v), free(r[0]), free(r[1]), free(r[2]);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_two_loops_apply_the_matrix_of_the_updates);
-    RUN(without_history_it_is_the_start_operator_to_the_bit);
-    RUN(the_newest_step_satisfies_the_secant_equation);
-    RUN(a_pair_without_curvature_is_not_kept);
-    RUN(thread_counts_give_the_same_bits);
-    return check_done();
-}

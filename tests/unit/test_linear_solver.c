@@ -243,16 +243,3 @@ TEST(scalar_matrices_solve_for_x_y_and_z_alike)
     free(order);
     equation_free(&q);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(every_solver_of_the_table_solves_the_same_equation);
-    RUN(no_solver_changes_its_bits_with_the_number_of_threads);
-    RUN(a_factor_is_made_in_the_order_given_and_made_again_for_other_values_and_patterns);
-    RUN(direct_solvers_name_the_row_of_a_pivot_that_is_not_positive);
-    RUN(compliances_of_all_solvers_agree_and_columns_may_come_in_rounds);
-    RUN(an_old_factor_of_a_direct_solver_preconditions_and_names_are_found);
-    RUN(scalar_matrices_solve_for_x_y_and_z_alike);
-    return check_done();
-}

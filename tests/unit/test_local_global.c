@@ -551,20 +551,3 @@ TEST(admm_that_converges_ends_where_newton_does)
     CHECK(far < 1e-8);    /* some 3000 iterations a step, each a thousandth nearer */
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(fast_mass_springs_have_the_errors_of_an_independent_implementation);
-    RUN(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_meets_in_pure_stretch);
-    RUN(an_iteration_is_the_local_and_the_global_step_and_never_raises_the_objective);
-    RUN(converged_iterations_end_where_newton_does);
-    RUN(the_error_shrinks_with_the_iterations_and_few_of_them_keep_momentum);
-    RUN(no_thread_count_changes_a_bit);
-    RUN(collision_springs_hold_a_block_near_the_floor_and_let_it_go_again);
-    RUN(collision_springs_between_bodies_keep_momentum_and_limit_the_depth);
-    RUN(the_local_step_of_admm_finds_the_least_of_a_brute_force_search);
-    RUN(admm_that_converges_ends_where_newton_does);
-    RUN(what_it_cannot_do_is_refused_with_what_was_found);
-    return check_done();
-}

@@ -260,18 +260,7 @@ TEST(a_pair_that_touches_is_an_error_that_names_it)
     sheets_free(&s);
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(2);
-    RUN(the_volume_bound_is_the_first_time_the_volume_falls_to_slack);
-    RUN(the_volume_bound_knows_closed_forms);
-    RUN(the_volume_bound_holds_for_slivers_far_from_the_origin);
-    RUN(the_tightest_injective_tet_is_named_for_any_thread_count);
-    RUN(a_half_space_keeps_slack_of_the_gap);
-    RUN(the_collision_bound_is_that_of_all_pairs_and_names_one);
-    RUN(the_collision_bound_has_the_same_bits_for_every_thread_count);
-    RUN(the_bound_leaves_slack_of_every_gap);
-    RUN(a_pair_that_touches_is_an_error_that_names_it);
-    return check_done();
 }

@@ -548,21 +548,7 @@ TEST(a_block_that_sticks_creeps_as_smoothed_friction_makes_it)
     }
 }
 
-int main(int argc, char **argv)
+TEARDOWN
 {
-    check_begin(argc, argv);
-    RUN(the_reactions_of_a_hanging_body_sum_to_its_weight);
-    RUN(a_body_on_a_shaken_support_gains_the_momentum_that_its_reactions_give);
-    RUN(what_is_tied_to_an_obstacle_is_driven_by_its_reactions);
-    RUN(momentum_in_flight_changes_by_gravity_alone);
-    RUN(angular_momentum_in_flight_changes_as_each_scheme_must);
-    RUN(a_scripted_force_does_its_work);
-    RUN(the_forces_of_a_frame_move_its_nodes);
-    RUN(action_is_reaction);
-    RUN(forces_are_the_slopes_of_the_potentials);
-    RUN(the_energy_that_no_force_explains_is_that_of_the_time_scheme);
-    RUN(a_sliding_block_is_held_back_by_mu_times_its_weight);
-    RUN(a_block_that_sticks_creeps_as_smoothed_friction_makes_it);
     stories_end();
-    return check_done();
 }

@@ -517,25 +517,3 @@ TEST(appending_shifts_the_indices)
     abut_mesh_clear(&a);
     abut_mesh_clear(&b);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(msh_2_and_4_text_and_binary_of_both_byte_orders_give_one_mesh);
-    RUN(msh_has_elements_of_every_dimension_and_quads_are_two_triangles);
-    RUN(msh_errors_name_the_line_and_what_was_expected);
-    RUN(obj_reads_polygons_lines_points_and_negative_indices);
-    RUN(obj_errors_name_the_line);
-    RUN(ply_text_and_both_binary_forms_give_one_mesh);
-    RUN(ply_without_faces_is_a_cloud_of_points);
-    RUN(ply_takes_numbers_of_every_type);
-    RUN(ply_errors_name_the_line_or_byte);
-    RUN(stl_text_and_binary_merge_equal_corners_in_order_of_first_use);
-    RUN(tetgen_files_count_from_0_or_1_and_come_out_positive);
-    RUN(segment_and_point_files);
-    RUN(an_unknown_extension_or_a_missing_file_is_named);
-    RUN(a_file_cut_at_any_byte_or_with_random_bytes_never_crashes_a_reader);
-    RUN(a_mirroring_transform_keeps_tets_positive_and_triangles_outward);
-    RUN(appending_shifts_the_indices);
-    return check_done();
-}

@@ -475,26 +475,3 @@ TEST(a_frame_is_checked_against_its_model)
     f64(&s, "lag/normal-force")[0] = -1;
     frame_refused(&s, &m, "lag/normal-force", "row 0");
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_valid_set_gives_a_view_with_all_counts);
-    RUN(nodes_and_elements_are_counted_within_their_object_wherever_they_stand);
-    RUN(optional_arrays_may_be_absent_and_count_zero);
-    RUN(every_index_is_held_to_its_range);
-    RUN(every_quantity_is_held_to_its_domain);
-    RUN(keys_are_held_to_their_order_and_size);
-    RUN(attachments_tie_nodes_of_bodies_to_others);
-    RUN(shells_rods_and_particles_are_checked);
-    RUN(a_collision_primitive_has_one_thickness);
-    RUN(a_fabric_has_its_moduli);
-    RUN(type_shape_unit_and_presence_are_checked);
-    RUN(put_takes_names_of_its_table_only);
-    RUN(an_unknown_array_is_ignored_unless_it_must_be_understood);
-    RUN(only_carried_arrays_that_are_not_there_yet_go_into_a_new_frame);
-    RUN(terms_that_add_to_a_material_are_held_to_their_domain);
-    RUN(a_spline_has_ascending_knots_of_its_own);
-    RUN(a_frame_is_checked_against_its_model);
-    return check_done();
-}

@@ -118,15 +118,3 @@ TEST(tangents_follow_the_first_edge)
     abut_tangent(ABUT_PE, pe, P);
     CHECK(P[0] == 1 && P[4] == -1);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(cross2_derivatives_match_finite_differences);
-    RUN(cross2_of_parallel_or_empty_edges_is_zero_with_zero_gradient);
-    RUN(mollifier_rises_from_0_to_1_and_is_c1);
-    RUN(tangents_are_orthonormal_and_normal_to_the_separation);
-    RUN(a_plane_has_its_tangents_for_every_normal);
-    RUN(tangents_follow_the_first_edge);
-    return check_done();
-}

@@ -457,25 +457,3 @@ TEST(what_a_motion_must_not_say_is_refused_by_name)
     CHECK(refused(A "translate: [1, 0, 0], until: 2 s, hold: true}\n  - " A "fix: true, from: 1 s}",
                   "is moved by another motion (test.yaml:6:5) at the same time, from 1 s"));
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(scaling_turning_and_moving_follow_the_exponential_of_their_field);
-    RUN(an_obstacle_stops_within_a_step_of_ten_microseconds);
-    RUN(an_obstacle_that_is_the_first_object_moves_as_a_whole);
-    RUN(a_turn_of_less_than_half_between_keys_is_taken);
-    RUN(between_keys_the_shorter_way_is_taken_whatever_the_signs);
-    RUN(a_step_whose_middle_is_the_end_of_a_motion_is_no_longer_of_it_but_of_the_next);
-    RUN(three_rates_scale_each_axis_of_a_handle);
-    RUN(keyframes_pass_through_their_poses_and_between_them_at_even_speed);
-    RUN(smooth_keyframes_rest_at_every_key);
-    RUN(held_nodes_rest_until_the_next_motion_and_are_let_go_after_it);
-    RUN(a_restart_within_any_motion_gives_the_same_bytes);
-    RUN(forces_add_up_to_what_is_said_whatever_the_mesh_and_the_density);
-    RUN(a_blocked_handle_reaches_its_target_within_the_step);
-    RUN(a_handle_whose_target_lies_in_the_ground_is_a_failure_by_name);
-    RUN(conditions_select_the_nodes_they_describe);
-    RUN(what_a_motion_must_not_say_is_refused_by_name);
-    return check_done();
-}

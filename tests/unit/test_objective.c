@@ -239,13 +239,3 @@ TEST(the_normal_force_of_nearly_parallel_edges_is_the_slope_of_their_energy)
     CHECK_NEAR(force / want, 1, 1e-6);
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_gradient_is_the_derivative_of_every_term_in_every_scheme);
-    RUN(the_matrix_of_newton_is_the_derivative_of_the_gradient_where_nothing_is_projected);
-    RUN(equilibria_are_weighed_by_the_time_in_which_a_wave_crosses_an_element);
-    RUN(the_normal_force_of_nearly_parallel_edges_is_the_slope_of_their_energy);
-    return check_done();
-}

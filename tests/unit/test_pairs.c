@@ -162,14 +162,7 @@ TEST(half_space_contacts_are_free_vertices_below_dhat)
     sheets_free(&s);
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(2);
-    RUN(contacts_are_those_of_brute_force_with_their_multiplicities);
-    RUN(stored_distances_are_those_of_the_stored_stencils);
-    RUN(bytes_do_not_depend_on_the_thread_count);
-    RUN(touching_primitives_are_an_error_that_names_them);
-    RUN(half_space_contacts_are_free_vertices_below_dhat);
-    return check_done();
 }

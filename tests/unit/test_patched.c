@@ -112,11 +112,3 @@ TEST(a_sum_that_is_not_positive_definite_is_refused)
     abut_linear_solver_clear(&base);
     abut_bsr_clear(&A);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(solutions_are_those_of_the_whole_matrix);
-    RUN(a_sum_that_is_not_positive_definite_is_refused);
-    return check_done();
-}

@@ -276,14 +276,3 @@ TEST(a_way_proven_from_a_start_without_crossings_ends_without_any)
     free(y);
     boxes_close(&b);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_way_proven_from_a_start_without_crossings_ends_without_any);
-    RUN(points_stay_where_no_free_line_bridges_them);
-    RUN(steps_shorten_their_own_part_and_are_joined_as_one);
-    RUN(a_way_over_many_steps_has_few_points_at_any_time);
-    RUN(a_way_is_full_by_the_memory_of_its_points);
-    return check_done();
-}

@@ -260,18 +260,3 @@ TEST(an_approach_without_hope_is_given_up_early_and_bad_goals_are_refused)
     abut_chol_free(&old);
     fixture_free(&f);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(diagonal_blocks_alone_reach_the_tolerance_and_the_report_tells_the_true_residual);
-    RUN(the_factor_of_the_matrix_needs_one_iteration_and_a_stale_one_fewer_than_the_diagonal);
-    RUN(running_out_of_iterations_is_reported_and_keeps_the_iterate);
-    RUN(a_matrix_that_is_not_definite_and_bad_options_are_refused);
-    RUN(a_zero_right_hand_side_gives_zero);
-    RUN(iterates_have_the_same_bits_at_1_2_and_7_threads);
-    RUN(approaching_a_goal_leaves_an_error_below_it);
-    RUN(what_the_preconditioner_holds_and_the_matrix_does_not_is_not_taken_for_solved);
-    RUN(an_approach_without_hope_is_given_up_early_and_bad_goals_are_refused);
-    return check_done();
-}

@@ -248,19 +248,3 @@ TEST(the_spool_gives_back_what_it_took_in_any_order)
     CHECK(abut_spool_get(&s, 51, last, &err) == ABUT_E_IO);
     abut_spool_clear(&s);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_box_keeps_its_edges_and_every_normal_stands_on_its_face);
-    RUN(without_sharp_edges_every_point_has_one_vertex);
-    RUN(tubes_and_balls_are_closed_in_outward_orientation_and_as_thick_as_asked);
-    RUN(the_camera_holds_every_point_and_comes_as_close_as_it_can);
-    RUN(a_view_is_two_angles_and_a_zoom);
-    RUN(yaw_0_looks_from_the_front_whatever_is_up);
-    RUN(colors_are_told_apart_and_linear_light_goes_there_and_back);
-    RUN(a_half_space_square_lies_in_its_plane_and_faces_out);
-    RUN(images_are_clipped_at_every_side);
-    RUN(the_spool_gives_back_what_it_took_in_any_order);
-    return check_done();
-}

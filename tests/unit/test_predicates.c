@@ -337,23 +337,3 @@ TEST(one_ulp_decides_between_touch_and_gap)
         CHECK(abut_touch_point_edge(rim, b, c) && !abut_touch_point_edge(out, b, c));
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(orientation_has_the_documented_sign);
-    RUN(orientation_of_nearly_coplanar_points_equals_rational_arithmetic);
-    RUN(orientation_of_nearly_collinear_points_in_the_plane_equals_rational_arithmetic);
-    RUN(orientation_on_small_grids_equals_rational_arithmetic);
-    RUN(orientation_survives_subnormal_and_huge_coordinates);
-    RUN(orientation_changes_sign_with_every_swap);
-    RUN(not_a_number_has_no_orientation);
-    RUN(side_of_a_plane_equals_rational_arithmetic);
-    RUN(expansions_are_exact);
-    RUN(touching_on_small_grids_equals_a_search_for_a_separating_plane);
-    RUN(triangles_with_a_common_vertex_touch_only_beyond_it);
-    RUN(fold_over_is_flat_and_on_one_side);
-    RUN(segment_inside_a_coplanar_triangle_touches_it_and_one_beside_does_not);
-    RUN(one_ulp_decides_between_touch_and_gap);
-    return check_done();
-}

@@ -131,14 +131,3 @@ TEST(fibres_pull_with_the_derivative_of_their_energy)
         }
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(closest_stretches_of_volume_one_are_those_of_the_reference);
-    RUN(no_point_of_volume_one_is_closer_than_the_projection);
-    RUN(projections_are_idempotent);
-    RUN(the_strain_term_is_the_squared_distance_to_the_range);
-    RUN(fibres_pull_with_the_derivative_of_their_energy);
-    return check_done();
-}

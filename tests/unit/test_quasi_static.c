@@ -306,22 +306,3 @@ TEST(a_restart_gives_the_same_bytes)
     world_close(&a);
     world_close(&b);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_hanging_bar_follows_the_closed_form);
-    RUN(uniform_stretch_passes_the_patch_test);
-    RUN(a_block_rests_on_the_floor_with_its_weight_wherever_it_starts);
-    RUN(the_time_step_does_not_matter_to_a_static_load);
-    RUN(the_equilibrium_is_where_a_damped_body_comes_to_rest);
-    RUN(with_contact_too);
-    RUN(one_large_step_ends_where_many_small_ones_do_and_handles_are_in_their_places);
-    RUN(a_body_that_nothing_holds_is_named);
-    RUN(without_a_load_a_free_body_stays_where_it_is);
-    RUN(damping_by_mass_lets_a_free_body_sink_at_its_final_speed);
-    RUN(friction_holds_a_block_on_a_slope_or_it_floats_away);
-    RUN(the_gradient_without_inertia_is_the_derivative);
-    RUN(a_restart_gives_the_same_bytes);
-    return check_done();
-}

@@ -178,13 +178,3 @@ TEST(a_ball_of_10_100_and_1000_metres_a_second_comes_back_from_a_thin_board)
         world_close(&w);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_gap_of_a_body_at_rest_is_the_one_whose_barrier_carries_its_weight);
-    RUN(the_pressure_under_a_block_converges_in_proportion_to_dhat);
-    RUN(stacks_stand_at_mass_ratios_of_10000_and_stiffness_ratios_of_a_million);
-    RUN(a_ball_of_10_100_and_1000_metres_a_second_comes_back_from_a_thin_board);
-    return check_done();
-}

@@ -91,12 +91,3 @@ TEST(equal_keys_keep_the_first_and_all_are_found)
     CHECK(!abut_rows_find(&rows, ABUT_ROW_TET, 7, 0) && !abut_rows_find(&rows, ABUT_ROW_VT, 8, 0));
     abut_rows_clear(&rows);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_solution_meets_the_kuhn_tucker_conditions);
-    RUN(a_warm_start_leads_to_the_same_place);
-    RUN(equal_keys_keep_the_first_and_all_are_found);
-    return check_done();
-}

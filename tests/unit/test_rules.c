@@ -86,14 +86,3 @@ TEST(the_published_rule_leaves_the_stiffness_alone_where_the_other_one_is_asked_
     world_close(&plain);
     world_close(&early);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_barrier_is_stiffened_when_a_gap_below_the_bound_shrinks);
-    RUN(what_is_left_is_the_sum_of_directions_that_shrink_by_one_ratio);
-    RUN(forces_balance_to_a_share_of_the_largest_and_stall_when_they_come_no_closer);
-    RUN(no_resultant_lacks_more_than_the_report_says);
-    RUN(the_published_rule_leaves_the_stiffness_alone_where_the_other_one_is_asked_to_raise_it);
-    return check_done();
-}

@@ -475,29 +475,3 @@ TEST(damaged_scenes_and_scripts_never_crash)
         abut_bytes_clear(&in);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_scene_becomes_the_arrays_it_says);
-    RUN(masses_are_lumped_and_obstacles_have_the_mean);
-    RUN(only_the_surface_of_an_obstacle_enters_the_model);
-    RUN(velocities_are_linear_plus_spin_about_the_middle);
-    RUN(motions_select_their_nodes_and_say_what_they_do);
-    RUN(friction_follows_pair_then_own_then_scene);
-    RUN(friction_of_materials_stands_between_that_of_objects_and_their_own);
-    RUN(a_friction_table_that_cannot_be_meant_is_refused);
-    RUN(meshes_are_scaled_then_turned_then_moved_then_repeated);
-    RUN(fit_scales_the_longest_side_and_starts_at_the_origin);
-    RUN(a_scene_is_turned_then_fitted_then_raised_but_for_what_stays);
-    RUN(a_sequence_passes_through_every_position);
-    RUN(what_cannot_be_simulated_is_refused);
-    RUN(what_is_said_wrongly_is_refused_with_what_was_expected);
-    RUN(what_a_scene_does_not_say_is_not_in_its_stream);
-    RUN(a_range_of_stretches_may_begin_at_0);
-    RUN(motions_that_follow_one_another_are_fine);
-    RUN(a_motion_ends_at_its_gap_to_an_object);
-    RUN(the_nearest_name_is_found_and_far_ones_are_not);
-    RUN(damaged_scenes_and_scripts_never_crash);
-    return check_done();
-}

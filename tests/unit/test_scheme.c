@@ -449,29 +449,3 @@ TEST(running_out_of_iterations_is_an_error_that_says_so)
     CHECK(w.next.n == 0);
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(free_fall_follows_implicit_euler);
-    RUN(a_block_at_rest_weighs_its_weight);
-    RUN(colliding_boxes_keep_their_momentum_and_never_touch);
-    RUN(a_block_sticks_above_the_critical_friction_and_slides_below);
-    RUN(a_restart_gives_the_same_bytes);
-    RUN(the_limit_of_a_step_is_the_tightest_of_its_iterations);
-    RUN(the_thread_count_changes_no_byte);
-    RUN(passes_in_separate_processes_give_the_same_bytes);
-    RUN(a_pending_frame_that_lacks_what_the_step_needs_is_refused_by_name);
-    RUN(the_way_of_a_pending_frame_is_proven_before_a_step_goes_on);
-    RUN(passes_end_when_they_converge_or_are_spent_and_never_without_saying_so);
-    RUN(nothing_tunnels_at_any_speed);
-    RUN(a_step_starts_where_bodies_get_by_themselves_and_stays_where_that_way_is_not_free);
-    RUN(an_impact_stiffens_the_barrier_inside_its_bounds);
-    RUN(a_wall_faster_than_the_body_still_arrives);
-    RUN(directions_that_are_too_short_are_lengthened_and_save_iterations);
-    RUN(friction_modelled_from_above_ends_where_its_second_derivative_ends);
-    RUN(twisted_handles_follow_their_script);
-    RUN(the_gradient_of_the_objective_is_its_derivative);
-    RUN(running_out_of_iterations_is_an_error_that_says_so);
-    return check_done();
-}

@@ -207,15 +207,3 @@ TEST(rows_in_a_line_and_parts_of_one_row_have_a_coarse_space_too)
     abut_schwarz_free(&s);
     fixture_free(&f);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(it_is_the_sum_of_the_exact_solves_on_the_parts_and_on_their_rigid_motions);
-    RUN(iterations_grow_less_with_the_mesh_than_those_of_the_diagonal);
-    RUN(a_new_analysis_of_another_pattern_gives_the_bits_of_a_fresh_one);
-    RUN(it_has_the_same_bits_at_1_2_and_7_threads);
-    RUN(what_cannot_be_is_refused_by_name);
-    RUN(rows_in_a_line_and_parts_of_one_row_have_a_coarse_space_too);
-    return check_done();
-}

@@ -469,10 +469,7 @@ TEST(public_intersecting_cubes_are_separated)
     abut_err err = { 0 };
     snprintf(path, sizeof path, "%s/ipc-toolkit/two-cubes-intersecting.ply", data ? data : "../shared/data");
     FILE *f = fopen(path, "rb");
-    if (!f) {
-        printf("# skipped: no %s\n", path);
-        return;
-    }
+    if (!f) SKIP("no %s", path);
     fclose(f);
     CHECK(!abut_mesh_load(path, &m, &err));
     scene s;
@@ -483,25 +480,7 @@ TEST(public_intersecting_cubes_are_separated)
     scene_clear(&s);
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(1);    /* meshes this small only make threads wait for each other */
-    RUN(a_state_that_is_fine_is_returned_bit_by_bit);
-    RUN(a_close_point_and_triangle_part_by_the_smallest_displacement);
-    RUN(thickness_comes_before_the_gap);
-    RUN(rods_grains_and_thick_cloth_are_separated_by_their_thickness);
-    RUN(overlapping_boxes_part_and_share_the_way);
-    RUN(an_obstacle_stays_where_it_is);
-    RUN(crossing_ridges_are_pushed_over_each_other);
-    RUN(a_cloth_that_pokes_through_a_cloth_comes_back);
-    RUN(balls_in_a_pile_are_separated_without_inverting);
-    RUN(random_shallow_overlaps_are_separated_or_reported);
-    RUN(a_half_space_is_a_wall_with_the_same_gap);
-    RUN(what_cannot_be_separated_is_named_and_nothing_moves);
-    RUN(a_limit_on_the_way_is_kept);
-    RUN(options_and_states_out_of_range_are_refused);
-    RUN(the_result_has_the_same_bits_for_every_thread_count);
-    RUN(public_intersecting_cubes_are_separated);
-    return check_done();
 }

@@ -506,24 +506,3 @@ TEST(the_books_balance_when_the_stiffness_changes)
     printf("# stiffness changed in %d steps\n", changed);
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_hanging_sheet_stays_below_its_limit);
-    RUN(steps_beyond_the_bounds_of_straight_ones_lead_to_the_same_minima_in_fewer_iterations);
-    RUN(uniform_stretch_of_an_irregular_sheet_is_in_balance);
-    RUN(a_start_outside_the_limits_is_refused_by_name);
-    RUN(stiffness_doubles_while_a_shell_stays_close_to_its_limit);
-    RUN(every_scheme_keeps_the_limits_and_restarts_with_the_same_bytes);
-    RUN(hanging_cloth_keeps_its_strains_in_every_scheme);
-    RUN(cloth_far_too_soft_for_its_weight_is_stiffened_and_restarts_with_the_same_bytes);
-    RUN(a_limited_sheet_comes_to_lie_on_a_block);
-    RUN(the_equilibrium_of_a_sheet_is_where_a_damped_one_comes_to_rest);
-    RUN(a_hanging_sheet_with_a_limit_is_as_long_as_theory_says_on_any_mesh);
-    RUN(the_order_of_nodes_and_elements_does_not_matter);
-    RUN(a_free_sheet_keeps_its_momenta);
-    RUN(damping_of_shells_is_the_derivative_of_its_energy);
-    RUN(the_books_balance_when_the_stiffness_changes);
-    return check_done();
-}

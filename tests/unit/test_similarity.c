@@ -158,11 +158,3 @@ TEST(a_scene_that_is_turned_and_moved_as_a_whole_moves_the_same_way)
         world_close(&b);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(other_units_of_length_time_and_mass_give_the_same_motion_bit_by_bit);
-    RUN(a_scene_that_is_turned_and_moved_as_a_whole_moves_the_same_way);
-    return check_done();
-}

@@ -406,18 +406,3 @@ TEST(a_hanging_sheet_loses_energy_in_every_step_of_implicit_euler)
     CHECK(get(&w, "node/x")[3 * (w.model.nv - 1) + 1] < -0.15);     /* it has swung down */
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(thin_elements_of_all_kinds_add_up);
-    RUN(the_hessian_of_thin_elements_is_semidefinite_and_the_true_one_at_rest);
-    RUN(a_clamped_rod_deflects_like_a_beam);
-    RUN(a_cantilever_under_a_large_load_is_the_elastica);
-    RUN(a_straight_rod_stretches_by_hooke);
-    RUN(a_plate_bends_as_kirchhoff_says);
-    RUN(a_bent_strip_of_equilateral_triangles_bends_across_a_third_as_much);
-    RUN(a_sheet_and_a_rod_in_flight_keep_their_momentum);
-    RUN(a_hanging_sheet_loses_energy_in_every_step_of_implicit_euler);
-    return check_done();
-}

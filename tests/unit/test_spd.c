@@ -197,16 +197,3 @@ TEST(four_projections_at_once_equal_single_ones_whatever_the_company)
             }
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(eigen_decomposition_rebuilds_the_matrix_for_every_size);
-    RUN(eigen_decomposition_handles_zero_diagonal_and_graded_matrices);
-    RUN(eigen_decomposition_survives_underflow);
-    RUN(eigenvalues_of_the_path_laplacian_have_their_closed_form);
-    RUN(projection_of_a_semidefinite_matrix_is_the_identity);
-    RUN(projection_is_semidefinite_symmetric_and_the_nearest);
-    RUN(four_projections_at_once_equal_single_ones_whatever_the_company);
-    return check_done();
-}

@@ -118,13 +118,3 @@ TEST(integral_and_chord_agree_with_sums_and_differences)
     }
     abut_spline_clear(&s);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_spline_through_the_slopes_of_a_material_is_that_material);
-    RUN(curves_are_monotone_between_knots_straight_beyond_and_once_differentiable);
-    RUN(steep_and_uneven_data_make_no_curve_swing);
-    RUN(integral_and_chord_agree_with_sums_and_differences);
-    return check_done();
-}

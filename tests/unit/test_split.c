@@ -188,13 +188,3 @@ TEST(the_model_of_a_projection_has_no_fabric)
     projection_close(&p);
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_projection_is_the_minimum_of_its_objective);
-    RUN(the_projection_keeps_the_momentum_of_a_free_sheet);
-    RUN(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin);
-    RUN(the_model_of_a_projection_has_no_fabric);
-    return check_done();
-}

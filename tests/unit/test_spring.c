@@ -197,14 +197,3 @@ TEST(forces_and_moments_of_a_large_net_balance_and_no_thread_count_changes_a_bit
     free(g);
     free(again);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(gradient_is_the_derivative_of_the_energy);
-    RUN(energy_is_the_smallest_distance_to_a_vector_of_the_rest_length);
-    RUN(hessian_is_the_derivative_of_the_gradient_of_stretched_springs);
-    RUN(hessian_lies_between_zero_and_the_constant_matrix);
-    RUN(forces_and_moments_of_a_large_net_balance_and_no_thread_count_changes_a_bit);
-    return check_done();
-}

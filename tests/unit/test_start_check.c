@@ -149,13 +149,3 @@ TEST(a_mesh_finer_than_its_own_contact_is_remarked)
     CHECK(abut_start_check(&m, &set, X, dhat, &bad, &gap, NULL) == ABUT_E_GEOM && bad.total > 0);
     abut_offenders_clear(&bad);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_start_check_agrees_with_all_pairs);
-    RUN(the_smallest_gap_is_measured);
-    RUN(a_start_within_the_thickness_is_refused_with_names_and_numbers);
-    RUN(a_mesh_finer_than_its_own_contact_is_remarked);
-    return check_done();
-}

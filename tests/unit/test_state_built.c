@@ -190,13 +190,3 @@ TEST(an_end_mark_with_other_counts_is_refused)
     refused_with(&b.out, "counts other sections");
     bytes_free(&b.out);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_stream_built_by_hand_from_the_specification_is_read);
-    RUN(unknown_sections_are_refused_kept_or_dropped_as_they_ask);
-    RUN(contradictions_with_a_right_checksum_are_refused);
-    RUN(an_end_mark_with_other_counts_is_refused);
-    return check_done();
-}

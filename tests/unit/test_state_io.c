@@ -335,19 +335,3 @@ TEST(compression_declines_noise_and_inflate_demands_the_exact_size)
     CHECK(abut_inflate(p, m - 1, out, 400, &err) == ABUT_E_FORMAT);
     free(p);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(what_was_written_is_read_back_bit_for_bit_at_every_compression_level);
-    RUN(a_stream_cut_anywhere_is_refused_and_what_came_before_is_right);
-    RUN(ten_thousand_random_damages_give_an_error_or_the_right_data);
-    RUN(dropped_doubled_and_swapped_sections_are_found_where_they_are);
-    RUN(other_files_and_other_versions_are_named);
-    RUN(a_writer_refuses_what_would_make_no_stream);
-    RUN(a_full_disk_is_an_error_and_no_end_mark_follows);
-    RUN(a_pipe_needs_no_seeking_and_a_frame_can_be_read_before_the_next_is_written);
-    RUN(byte_reorderings_are_their_own_or_each_others_inverse);
-    RUN(compression_declines_noise_and_inflate_demands_the_exact_size);
-    return check_done();
-}

@@ -72,12 +72,3 @@ TEST(materials_of_a_model_are_fitted_by_their_own_moduli)
     abut_elastic_clear(&e);
     kuhn_free(&b);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(fitted_stiffness_has_the_values_of_the_regression);
-    RUN(fitted_stiffness_is_near_the_integral_fit_of_the_density_for_every_material);
-    RUN(materials_of_a_model_are_fitted_by_their_own_moduli);
-    return check_done();
-}

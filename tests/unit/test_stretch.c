@@ -88,12 +88,3 @@ TEST(an_inverted_tet_has_a_negative_smallest_stretch_and_no_tets_have_none)
     abut_elastic_clear(&e);
     kuhn_free(&b);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(a_uniform_deformation_gives_its_own_stretches_whatever_the_rotation);
-    RUN(extremes_name_their_tets_and_equal_a_plain_loop_at_every_thread_count);
-    RUN(an_inverted_tet_has_a_negative_smallest_stretch_and_no_tets_have_none);
-    return check_done();
-}

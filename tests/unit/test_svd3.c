@@ -226,18 +226,3 @@ TEST(inverse_and_cofactor_agree_with_the_product)
         CHECK_NEAR(det, abut_m3_det(A), 1e-15);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(svd_of_random_matrices_is_exact_to_rounding);
-    RUN(svd_finds_prescribed_singular_values_in_every_regime);
-    RUN(svd_survives_zero_rank_one_reflections_and_extreme_magnitudes);
-    RUN(the_last_singular_value_carries_the_sign_of_the_determinant);
-    RUN(small_singular_values_of_column_graded_matrices_keep_their_digits);
-    RUN(four_at_a_time_give_the_bits_of_one_at_a_time_whatever_the_company);
-    RUN(the_rotations_of_four_matrices_are_those_of_their_singular_vectors);
-    RUN(a_rotation_depends_on_its_own_matrix_alone);
-    RUN(inverse_and_cofactor_agree_with_the_product);
-    return check_done();
-}

@@ -173,14 +173,3 @@ TEST(what_cannot_be_torn_is_refused)
     t.gone[4] = 1;
     refused(&t, ABUT_E_NUMERIC, "cannot be parted without touching or inversion");
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(stretch_is_found_element_by_element);
-    RUN(a_node_between_two_fans_becomes_two_with_its_mass);
-    RUN(contact_edges_of_rods_go_with_their_rods_alone);
-    RUN(a_node_that_is_tied_is_not_split);
-    RUN(what_cannot_be_torn_is_refused);
-    return check_done();
-}

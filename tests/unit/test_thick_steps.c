@@ -332,19 +332,7 @@ TEST(thickness_zero_has_the_bytes_of_no_thickness)
     world_close(&w[1]);
 }
 
-int main(int argc, char **argv)
+SETUP
 {
-    check_begin(argc, argv);
     abut_threads_set(1);
-    RUN(a_grain_rests_on_a_triangle_at_the_tabulated_gap);
-    RUN(every_kind_of_contact_carries_its_load_at_the_gap_of_the_scalar_law);
-    RUN(friction_slows_every_kind_of_contact_by_mu_g);
-    RUN(a_grain_on_a_thick_slope_sticks_below_mu_and_slides_above);
-    RUN(piles_of_sheets_rods_and_grains_are_as_high_as_their_thickness_says);
-    RUN(a_bowl_fills_to_the_volume_of_its_grains);
-    RUN(a_body_keeps_half_the_thickness_of_the_cloth_it_lies_on);
-    RUN(a_start_within_the_thickness_is_no_step);
-    RUN(a_frame_under_a_half_space_or_inverted_is_refused_at_the_start);
-    RUN(thickness_zero_has_the_bytes_of_no_thickness);
-    return check_done();
 }

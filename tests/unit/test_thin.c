@@ -516,23 +516,3 @@ TEST(the_bits_do_not_depend_on_the_number_of_threads)
     abut_arena_clear(&scratch);
     strip_free(&m, x);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_gradient_is_the_derivative_of_the_energy);
-    RUN(the_hessian_is_the_second_derivative_projected);
-    RUN(every_block_is_positive_semidefinite_and_does_not_see_translations);
-    RUN(the_stretch_barrier_has_its_reference_values);
-    RUN(the_stretch_barrier_is_inert_up_to_its_threshold);
-    RUN(a_limit_that_is_reached_is_infeasible);
-    RUN(cloth_has_its_reference_values);
-    RUN(what_stiffens_cloth_is_inert_at_rest_and_infinite_at_a_bound);
-    RUN(an_orthotropic_membrane_with_isotropic_moduli_is_stvk);
-    RUN(the_energy_does_not_see_rotations);
-    RUN(singular_values_are_those_of_the_matrix);
-    RUN(what_no_membrane_is_made_of_is_refused_by_name);
-    RUN(hessians_and_gradients_are_added_to_what_is_there);
-    RUN(the_bits_do_not_depend_on_the_number_of_threads);
-    return check_done();
-}

@@ -235,15 +235,3 @@ TEST(what_is_outside_is_named)
     CHECK_NEAR(e.limit, -0.45, 1e-12);
     abut_thin_clear(&p.t);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_step_to_the_upper_limit_is_safe_and_nearly_all_there_is);
-    RUN(the_step_to_the_lower_limit_is_safe);
-    RUN(cloth_is_bounded_by_its_strains_along_the_way);
-    RUN(a_step_leaves_its_share_of_the_room);
-    RUN(a_neo_hookean_shell_is_not_crushed_to_a_line);
-    RUN(what_is_outside_is_named);
-    return check_done();
-}

@@ -576,29 +576,3 @@ TEST(an_obj_brings_its_pattern_when_every_corner_has_a_place)
         abut_mesh_clear(&m);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(masses_are_those_of_real_continua);
-    RUN(a_turned_and_scaled_sheet_starts_at_rest_with_its_warp_along);
-    RUN(stretching_against_another_rest_shape_is_the_stretch_of_the_start);
-    RUN(hinges_know_their_angle_at_rest_and_the_stiffness_of_the_formula);
-    RUN(every_inner_edge_has_one_hinge);
-    RUN(bends_stand_where_two_segments_meet);
-    RUN(fabrics_limits_and_what_acts_become_arrays);
-    RUN(a_lattice_of_rods_keeps_its_rest_lengths_and_fit_scales_them);
-    RUN(a_welded_lattice_is_one_sheet);
-    RUN(what_makes_no_thin_body_is_refused_by_name);
-    RUN(an_obj_brings_its_pattern_when_every_corner_has_a_place);
-    RUN(a_pattern_is_repeated_with_its_mesh);
-    RUN(a_seam_ties_equal_shares_of_two_borders_from_their_nearer_ends);
-    RUN(a_seam_closes_as_far_as_contact_lets_it);
-    RUN(closed_borders_are_sewn_where_the_springs_are_shortest);
-    RUN(a_line_of_uneven_sides_is_sewn_to_its_like_that_is_numbered_the_other_way);
-    RUN(a_line_around_a_corner_follows_the_border);
-    RUN(a_line_across_a_panel_is_sewn_too);
-    RUN(what_is_no_line_along_triangles_is_no_seam);
-    RUN(attachments_to_thin_bodies_pull_to_their_nearest_place);
-    return check_done();
-}

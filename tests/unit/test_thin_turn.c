@@ -274,15 +274,3 @@ TEST(a_falling_hair_takes_few_iterations)
     CHECK(iterations <= 20 * 4);     /* without tensions ahead and corrected steps 15, with the first alone 6 */
     world_close(&w);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(the_tension_ahead_is_the_one_of_rods_that_stretch_linearly);
-    RUN(edges_without_their_turn_keep_their_shape_and_strain);
-    RUN(turns_of_thin_elements_are_taken_back_by_their_stiffness);
-    RUN(segments_turn_in_few_iterations);
-    RUN(a_rod_that_tips_over_takes_long_steps);
-    RUN(a_falling_hair_takes_few_iterations);
-    return check_done();
-}

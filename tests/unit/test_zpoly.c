@@ -128,12 +128,3 @@ TEST(roots_closer_than_any_double_are_separated)
     abut_zpoly_clear(&near);
     abut_zpoly_clear(&p);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(roots_of_a_product_are_those_of_its_factors_once_each);
-    RUN(sign_at_an_irrational_root_is_exact_next_to_it);
-    RUN(roots_closer_than_any_double_are_separated);
-    return check_done();
-}
