@@ -1,5 +1,5 @@
 # abut: one Makefile, no recursion.  `make` builds bin/; `make check` runs every test; `make demo` shows the work.
-# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), each in its own folder under build/.
+# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), GPU=1 (with CUDA: nvcc 12 or later), each in its own folder under build/.
 
 CC  ?= gcc
 ifeq ($(origin CC),default)
@@ -14,7 +14,7 @@ prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
 
-variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(DEBUG),-debug)
+variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)
 B       := build/$(variant)
 BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 
@@ -39,10 +39,22 @@ LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/nul
             $(if $(GL),-Wl$(,)--as-needed $(shell pkg-config --libs egl gl))
 
 TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check export
-LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_$(if $(GL),none,gl).c,$(wildcard lib/*/*.c formats/*.c)) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_$(if $(GL),none,gl).c $(if $(GPU),lib/gpu/no_cuda.c),$(wildcard lib/*/*.c formats/*.c)) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
+
+# kernels are compiled twice: by CC into loops, by nvcc into functions of a GPU.  Neither contracts a*b + c.
+NVCC   ?= $(or $(shell command -v nvcc 2>/dev/null),/usr/local/cuda/bin/nvcc)
+CODE   ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_89,code=sm_89 -gencode arch=compute_90,code=sm_90 \
+          -gencode arch=compute_90,code=compute_90
+ALL_CU := -std=c++17 -O3 -lineinfo -fmad=false -ftz=false -prec-div=true -prec-sqrt=true --Werror cross-execution-space-call \
+          -Xcompiler -ffp-contract=off,-Wall $(CODE) $(NVCCFLAGS)
+CU     := $(patsubst lib/gpu/k_%.c,$B/cuda/k_%.o,$(wildcard lib/gpu/k_*.c)) $B/cuda/cuda.o
+ifdef GPU
+LIB    += $(CU)
+LIBS   += -L$(patsubst %/bin/nvcc,%/lib64,$(NVCC)) -lcudart_static -ldl -lrt -lpthread -lstdc++
+endif
 
 # one short line a command; V=1 shows the commands
 run = $(if $(V),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  $1";))
@@ -63,6 +75,17 @@ $B/lib/linalg/chol_numeric.o $B/lib/linalg/chol_numeric_single.o: ALL_C += -ffp-
 $B/%.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(call run,CXX $<) $(CXX) $(ALL_CPP) $(ALL_CXX) -c $< -o $@
+
+$B/cuda/k_%.o: lib/gpu/k_%.c Makefile
+	@mkdir -p $(@D)
+	$(call run,NVCC $<) $(NVCC) -x cu $(ALL_CPP) $(ALL_CU) -c $< -o $@
+
+$B/cuda/%.o: lib/gpu/%.cu Makefile
+	@mkdir -p $(@D)
+	$(call run,NVCC $<) $(NVCC) $(ALL_CPP) $(ALL_CU) -c $< -o $@
+
+# all that nvcc compiles, without linking: where it is installed
+gpu-compile: $(CU)
 
 $(filter-out $(BIN)/mesh-prep,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
 	@mkdir -p $(@D)
@@ -142,6 +165,6 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all unit layers fuzz check-long long-unit check build-check demo deps bench bench-geometry format install clean
+.PHONY: all unit gpu-compile layers fuzz check-long long-unit check build-check demo deps bench bench-geometry format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

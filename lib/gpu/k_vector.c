@@ -1,0 +1,32 @@
+#include "gpu/kernel.h"
+
+ABUT_KERNEL(axpy, abut_axpy_args)
+{
+    const double scale = a->scale_at ? a->scale * *a->scale_at : a->scale;
+    a->out[i] = a->x[i] + scale * a->y[i];
+}
+
+ABUT_KERNEL(gather, abut_gather_args)
+{
+    const size_t row = i / a->width, c = i % a->width;
+    const uint32_t end = a->first[row + 1];
+    double total = 0;
+    for (uint32_t k = a->first[row]; k < end;) {
+        const uint32_t stop = end - k > 64 ? k + 64 : end;
+        double piece = 0;
+        for (; k < stop; k++) piece += a->in[(size_t)a->width * (a->at ? a->at[k] : k) + c];
+        total += piece;
+    }
+    a->out[i] = (a->add ? a->out[i] : 0) + a->scale * total;
+}
+
+ABUT_KERNEL(pick, abut_pick_args)
+{
+    const double *from = a->in + 3 * (size_t)a->at[i];
+    for (int k = 0; k < 3; k++) a->out[3 * i + k] = from[k];
+}
+
+ABUT_KERNEL(narrow, abut_narrow_args)
+{
+    a->out[i] = (float)a->in[i];
+}
