@@ -15,7 +15,7 @@ enum { STAMPS = 4096 };
 
 struct stamp {
     cudaEvent_t at;
-    abut_phase phase;
+    abut_stage stage;
 };
 
 struct device {
@@ -360,23 +360,23 @@ abut_status times(abut_queue *q, abut_err *err)
     for (int i = 0; i < d->n_stamps && !rc; i++) {
         float ms = 0;
         rc = failed(q, cudaEventElapsedTime(&ms, d->stamps[i].at, d->stamps[i + 1].at), err);
-        q->seconds[d->stamps[i].phase] += 1e-3 * (double)ms;
+        q->seconds[d->stamps[i].stage] += 1e-3 * (double)ms;
     }
     d->n_stamps = 0;
     if (!rc) rc = failed(q, cudaEventRecord(d->stamps[0].at, d->stream), err);
-    d->stamps[0].phase = q->phase;
+    d->stamps[0].stage = q->stage;
     d->n_stamps = 1;
     return rc;
 }
 
-abut_status set_stamp(abut_queue *q, abut_phase phase, abut_err *err)
+abut_status set_stamp(abut_queue *q, abut_stage stage, abut_err *err)
 {
     device *d = of(q);
     abut_status rc = ready(q, "stamp", err);
     if (!rc && d->n_stamps >= STAMPS) rc = times(q, err);
-    if (rc || (phase == q->phase && d->n_stamps)) return rc;
-    q->phase = phase;
-    d->stamps[d->n_stamps].phase = phase;
+    if (rc || (stage == q->stage && d->n_stamps)) return rc;
+    q->stage = stage;
+    d->stamps[d->n_stamps].stage = stage;
     return failed(q, cudaEventRecord(d->stamps[d->n_stamps++].at, d->stream), err);
 }
 

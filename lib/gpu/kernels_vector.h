@@ -38,10 +38,33 @@ typedef struct abut_narrow_args {
     float *out;
 } abut_narrow_args;
 
+/* v[i] *= by */
+typedef struct abut_scale_args {
+    double *v;
+    double by;
+} abut_scale_args;
+
+/* v[3 i + k] = 0 where mask[i] */
+typedef struct abut_blank_args {
+    const uint8_t *mask;
+    double *v;
+} abut_blank_args;
+
+/* Where nodes go by themselves: held ones to target, the others from x to x + h v. */
+typedef struct abut_coast_args {
+    const double *x, *v, *target;
+    const uint8_t *held;
+    double *out;
+    double h;
+} abut_coast_args;
+
 #define ABUT_KERNELS_VECTOR(K) \
     K(axpy, abut_axpy_args) \
     K(gather, abut_gather_args) \
     K(pick, abut_pick_args) \
-    K(narrow, abut_narrow_args)
+    K(narrow, abut_narrow_args) \
+    K(scale, abut_scale_args) \
+    K(blank, abut_blank_args) \
+    K(coast, abut_coast_args)
 
 #endif

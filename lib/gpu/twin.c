@@ -12,7 +12,7 @@ enum { LANES_OF_A_WARP = 32 };
 typedef struct twin {
     double *part;       /* sums of blocks */
     size_t cap;
-    double since;       /* s: start of the present phase */
+    double since;       /* s: start of the present stage */
 } twin;
 
 static abut_status twin_alloc(abut_queue *q, size_t bytes, void **at, abut_err *err)
@@ -213,20 +213,20 @@ static abut_status twin_sort(abut_queue *q, uint64_t *key, uint32_t *val, size_t
 
 /* ---- times ---- */
 
-static abut_status twin_stamp(abut_queue *q, abut_phase phase, abut_err *err)
+static abut_status twin_stamp(abut_queue *q, abut_stage stage, abut_err *err)
 {
     (void)err;
     twin *tw = q->own;
     const double now = abut_time_wall();
-    q->seconds[q->phase] += now - tw->since;
-    q->phase = phase;
+    q->seconds[q->stage] += now - tw->since;
+    q->stage = stage;
     tw->since = now;
     return ABUT_OK;
 }
 
 static abut_status twin_times(abut_queue *q, abut_err *err)
 {
-    return twin_stamp(q, q->phase, err);
+    return twin_stamp(q, q->stage, err);
 }
 
 static void twin_close(abut_queue *q)
