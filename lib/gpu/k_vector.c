@@ -36,11 +36,6 @@ ABUT_KERNEL(scale, abut_scale_args)
     a->v[i] *= a->by;
 }
 
-ABUT_KERNEL(blank, abut_blank_args)
-{
-    if (a->mask[i]) a->v[3 * i] = a->v[3 * i + 1] = a->v[3 * i + 2] = 0;
-}
-
 ABUT_KERNEL(coast, abut_coast_args)
 {
     a->out[i] = a->held[i / 3] ? a->target[i] : a->x[i] + a->h * a->v[i];

@@ -44,12 +44,6 @@ typedef struct abut_scale_args {
     double by;
 } abut_scale_args;
 
-/* v[3 i + k] = 0 where mask[i] */
-typedef struct abut_blank_args {
-    const uint8_t *mask;
-    double *v;
-} abut_blank_args;
-
 /* Where nodes go by themselves: held ones to target, the others from x to x + h v. */
 typedef struct abut_coast_args {
     const double *x, *v, *target;
@@ -64,7 +58,6 @@ typedef struct abut_coast_args {
     K(pick, abut_pick_args) \
     K(narrow, abut_narrow_args) \
     K(scale, abut_scale_args) \
-    K(blank, abut_blank_args) \
     K(coast, abut_coast_args)
 
 #endif

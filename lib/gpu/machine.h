@@ -26,6 +26,18 @@ typedef enum abut_stage {
 } abut_stage;
 
 struct abut_machine;
+struct abut_queue;
+
+/* Tests compare machines by looking at all buffers after every kernel and function: a watch, set before any buffer is made. */
+typedef struct abut_watch {
+    void (*look)(struct abut_queue *q, const char *name, void *of);    /* NULL: nobody looks */
+    void *of;
+    struct abut_live {
+        const void *at;
+        size_t bytes;
+    } *live;                /* the buffers there are, oldest first */
+    size_t n, cap;
+} abut_watch;
 
 /* A machine that is open.  Its counters are for reports. */
 typedef struct abut_queue {
@@ -40,6 +52,7 @@ typedef struct abut_queue {
     int broken;
     abut_stage stage;
     double seconds[ABUT_STAGES];    /* added up by times */
+    abut_watch watch;
 } abut_queue;
 
 typedef struct abut_machine {
