@@ -7,14 +7,10 @@
 #define ABUT_MODEL_MODEL_H
 
 #include "base/array.h"
+#include "model/material_inline.h"
 
 /* What a node is.  Only FREE and HANDLE nodes carry mass in the objective. */
 enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves it */, ABUT_NODE_OBSTACLE = 2 };
-
-/* Constitutive models; formulas in energy/density.h.  The numbers stand in streams: append only. */
-enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1, ABUT_STABLE_NEO_HOOKEAN = 2, ABUT_STVK = 3, ABUT_ARAP = 4,
-       ABUT_LINEAR_COROTATED = 5, ABUT_POLYNOMIAL = 6, ABUT_SPLINE = 7,
-       ABUT_MATERIAL_MODELS = 8 /* how many */ };
 
 /* What a shell is of; formulas in energy/membrane.h.  The numbers stand in streams: append only. */
 enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
@@ -23,9 +19,6 @@ enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
 
 /* Their names in scenes and reports, in that order, NULL at the end. */
 extern const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1];
-
-/** 1 when the energy goes to infinity as an element collapses, so that the inversion filter keeps it positive. */
-static inline int abut_material_injective(int model) { return model == ABUT_NEO_HOOKEAN; }
 
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
