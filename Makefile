@@ -23,7 +23,7 @@ BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
 OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE),-O1,-O2)) -g -fno-math-errno
 # the kernels: short loops over the entries of small matrices are written out.  No bit changes
-HOT  := lib/linalg/% lib/geom/% lib/energy/% lib/contact/%
+HOT  := lib/linalg/% lib/geom/% lib/energy/% lib/contact/% lib/gpu/%
 OPT_HOT := $(if $(DEBUG)$(SANITIZE),,-O3)
 SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 

@@ -1,5 +1,28 @@
 #include "gpu/buffer.h"
 
+#include <stdlib.h>
+
+static void drop_live(abut_watch *w, const void *at)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < w->n; i++)
+        if (w->live[i].at != at) w->live[k++] = w->live[i];
+    w->n = k;
+}
+
+static abut_status add_live(abut_watch *w, const void *at, size_t bytes, abut_err *err)
+{
+    if (w->n == w->cap) {
+        const size_t cap = 2 * w->cap + 16;
+        struct abut_live *more = realloc(w->live, cap * sizeof *more);
+        if (!more) return abut_fail(err, ABUT_E_NOMEM, "watch of %zu buffers", cap);
+        w->live = more;
+        w->cap = cap;
+    }
+    w->live[w->n++] = (struct abut_live){ at, bytes };
+    return ABUT_OK;
+}
+
 abut_status abut_buffer_need(abut_queue *q, abut_buffer *b, const char *name, size_t n, size_t size, abut_err *err)
 {
     if (n > SIZE_MAX / 2 / size) return abut_fail(err, ABUT_E_NOMEM, "gpu memory: %s want %zu items of %zu bytes", name, n, size);
@@ -10,8 +33,12 @@ abut_status abut_buffer_need(abut_queue *q, abut_buffer *b, const char *name, si
     abut_status rc = q->on->alloc(q, bytes ? bytes : size, &at, err);
     if (rc) return rc;
     q->on->release(q, b->at, b->bytes);
+    if (q->watch.look) {
+        drop_live(&q->watch, b->at);
+        rc = add_live(&q->watch, at, bytes ? bytes : size, err);
+    }
     *b = (abut_buffer){ at, bytes ? bytes : size };
-    return ABUT_OK;
+    return rc;
 }
 
 abut_status abut_buffer_put(abut_queue *q, abut_buffer *b, const char *name, const void *host, size_t n, size_t size,
@@ -23,6 +50,7 @@ abut_status abut_buffer_put(abut_queue *q, abut_buffer *b, const char *name, con
 
 void abut_buffer_clear(abut_queue *q, abut_buffer *b)
 {
+    if (q->watch.look) drop_live(&q->watch, b->at);
     if (b->at) q->on->release(q, b->at, b->bytes);
     *b = (abut_buffer){ 0 };
 }

@@ -15,7 +15,7 @@ enum { STAMPS = 4096 };
 
 struct stamp {
     cudaEvent_t at;
-    abut_phase phase;
+    abut_stage stage;
 };
 
 struct device {
@@ -60,6 +60,12 @@ abut_status launched(abut_queue *q, abut_err *err)
     return failed(q, e, err);
 }
 
+abut_status watched(abut_queue *q, const char *name)
+{
+    if (q->watch.look) q->watch.look(q, name, q->watch.of);
+    return ABUT_OK;
+}
+
 /* ---- memory ---- */
 
 abut_status take(abut_queue *q, size_t bytes, void **at, abut_err *err)
@@ -75,6 +81,7 @@ abut_status take(abut_queue *q, size_t bytes, void **at, abut_err *err)
         return abut_fail(err, ABUT_E_NOMEM, "gpu memory: %s wants %.3g GB, %.3g GB are free of %.3g", q->last, 1e-9 * (double)bytes,
                          1e-9 * (double)room, 1e-9 * (double)all);
     }
+    if (e == cudaSuccess && q->watch.look) e = cudaMemsetAsync(*at, 0xff, bytes, of(q)->stream);   /* as the twin's */
     if (e == cudaSuccess) {
         q->bytes += bytes;
         if (q->bytes > q->bytes_peak) q->bytes_peak = q->bytes;
@@ -259,7 +266,8 @@ abut_status reduce_all(abut_queue *q, const char *what, Term term, size_t n, typ
     rc = room(q, &d->part, &d->cap, 2 * (2 * nb + 2), err);
     if (rc) return rc;
     reduce<Rule><<<grid ? (unsigned)grid : 1, THREADS, 0, d->stream>>>(term, n, (typename Rule::value *)d->part, d->arrived, out);
-    return launched(q, err);
+    rc = launched(q, err);
+    return rc ? rc : watched(q, what);
 }
 
 abut_status sum(abut_queue *q, const double *v, size_t n, double *out, abut_err *err)
@@ -269,12 +277,12 @@ abut_status sum(abut_queue *q, const double *v, size_t n, double *out, abut_err 
 
 abut_status dot(abut_queue *q, const double *a, const double *b, size_t n, double *out, abut_err *err)
 {
-    return reduce_all<sum_rule>(q, "dot", term_product{ a, b }, n, out, err);
+    return reduce_all<sum_rule>(q, "sum", term_product{ a, b }, n, out, err);
 }
 
 abut_status dot_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
 {
-    return reduce_all<sum_rule>(q, "dot_single", term_single{ a, b }, n, out, err);
+    return reduce_all<sum_rule>(q, "sum", term_single{ a, b }, n, out, err);
 }
 
 abut_status largest(abut_queue *q, const double *v, size_t n, double *out, abut_err *err)
@@ -317,19 +325,20 @@ abut_status scan(abut_queue *q, const uint32_t *count, size_t n, uint32_t *first
     rc = failed(q, cudaMemsetAsync(first, 0, sizeof *first, s), err);
     if (!rc && n)
         rc = with_temp(q, [&](void *t, size_t &b) { return cub::DeviceScan::InclusiveSum(t, b, count, first + 1, n, s); }, err);
-    if (rc || !total) return rc;
+    if (rc || !total) return rc ? rc : watched(q, "scan");
     *total = 0;
     if (n)
         rc = with_temp(q, [&](void *t, size_t &b) {
             return cub::DeviceReduce::Reduce(t, b, count, d->total, n, add64(), (uint64_t)0, s);
         }, err);
-    return rc || !n ? rc : get(q, total, d->total, sizeof *total, err);
+    if (!rc && n) rc = get(q, total, d->total, sizeof *total, err);
+    return rc ? rc : watched(q, "scan");
 }
 
 abut_status sort(abut_queue *q, uint64_t *key, uint32_t *val, size_t n, int bits, abut_err *err)
 {
     abut_status rc = ready(q, "sort", err);
-    if (rc || n < 2) return rc;
+    if (rc || n < 2) return rc ? rc : watched(q, "sort");
     device *d = of(q);
     const cudaStream_t s = d->stream;
     size_t cap = d->sort_cap;
@@ -346,7 +355,7 @@ abut_status sort(abut_queue *q, uint64_t *key, uint32_t *val, size_t n, int bits
         rc = with_temp(q, [&](void *t, size_t &b) { return cub::DeviceRadixSort::SortKeys(t, b, keys, n, 0, bits, s); }, err);
     if (!rc && keys.Current() != key) rc = copy(q, key, keys.Current(), n * sizeof *key, err);
     if (!rc && val && vals.Current() != val) rc = copy(q, val, vals.Current(), n * sizeof *val, err);
-    return rc;
+    return rc ? rc : watched(q, "sort");
 }
 
 /* ---- times ---- */
@@ -360,23 +369,23 @@ abut_status times(abut_queue *q, abut_err *err)
     for (int i = 0; i < d->n_stamps && !rc; i++) {
         float ms = 0;
         rc = failed(q, cudaEventElapsedTime(&ms, d->stamps[i].at, d->stamps[i + 1].at), err);
-        q->seconds[d->stamps[i].phase] += 1e-3 * (double)ms;
+        q->seconds[d->stamps[i].stage] += 1e-3 * (double)ms;
     }
     d->n_stamps = 0;
     if (!rc) rc = failed(q, cudaEventRecord(d->stamps[0].at, d->stream), err);
-    d->stamps[0].phase = q->phase;
+    d->stamps[0].stage = q->stage;
     d->n_stamps = 1;
     return rc;
 }
 
-abut_status set_stamp(abut_queue *q, abut_phase phase, abut_err *err)
+abut_status set_stamp(abut_queue *q, abut_stage stage, abut_err *err)
 {
     device *d = of(q);
     abut_status rc = ready(q, "stamp", err);
     if (!rc && d->n_stamps >= STAMPS) rc = times(q, err);
-    if (rc || (phase == q->phase && d->n_stamps)) return rc;
-    q->phase = phase;
-    d->stamps[d->n_stamps].phase = phase;
+    if (rc || (stage == q->stage && d->n_stamps)) return rc;
+    q->stage = stage;
+    d->stamps[d->n_stamps].stage = stage;
     return failed(q, cudaEventRecord(d->stamps[d->n_stamps++].at, d->stream), err);
 }
 
@@ -446,8 +455,9 @@ extern "C" cudaStream_t abut_cuda_stream(abut_queue *q) { return of(q)->stream; 
 
 extern "C" abut_status abut_cuda_launched(abut_queue *q, const char *name, abut_err *err)
 {
-    const abut_status rc = ready(q, name, err);
-    return rc ? rc : launched(q, err);
+    abut_status rc = ready(q, name, err);
+    if (!rc) rc = launched(q, err);
+    return rc ? rc : watched(q, name);
 }
 
 extern "C" abut_status abut_queue_cuda(abut_queue *q, int which, abut_err *err)

@@ -30,3 +30,13 @@ ABUT_KERNEL(narrow, abut_narrow_args)
 {
     a->out[i] = (float)a->in[i];
 }
+
+ABUT_KERNEL(scale, abut_scale_args)
+{
+    a->v[i] *= a->by;
+}
+
+ABUT_KERNEL(coast, abut_coast_args)
+{
+    a->out[i] = a->held[i / 3] ? a->target[i] : a->x[i] + a->h * a->v[i];
+}

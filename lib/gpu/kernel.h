@@ -78,6 +78,7 @@ static inline size_t abut_twin_item(const abut_queue *q, size_t k, size_t n)
         q->last = #NAME; \
         _Pragma("omp parallel for schedule(static) if (n >= 256)") \
         for (size_t k = 0; k < n; k++) NAME##_at(a, abut_twin_item(q, k, n)); \
+        if (q->watch.look) q->watch.look(q, #NAME, q->watch.of); \
         return ABUT_OK; \
     } \
     static inline void NAME##_at(const ARGS *a, size_t i)

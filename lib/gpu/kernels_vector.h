@@ -38,10 +38,26 @@ typedef struct abut_narrow_args {
     float *out;
 } abut_narrow_args;
 
+/* v[i] *= by */
+typedef struct abut_scale_args {
+    double *v;
+    double by;
+} abut_scale_args;
+
+/* Where nodes go by themselves: held ones to target, the others from x to x + h v. */
+typedef struct abut_coast_args {
+    const double *x, *v, *target;
+    const uint8_t *held;
+    double *out;
+    double h;
+} abut_coast_args;
+
 #define ABUT_KERNELS_VECTOR(K) \
     K(axpy, abut_axpy_args) \
     K(gather, abut_gather_args) \
     K(pick, abut_pick_args) \
-    K(narrow, abut_narrow_args)
+    K(narrow, abut_narrow_args) \
+    K(scale, abut_scale_args) \
+    K(coast, abut_coast_args)
 
 #endif

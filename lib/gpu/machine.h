@@ -20,12 +20,24 @@ typedef struct abut_least {
 } abut_least;
 
 /* What can be timed apart. */
-typedef enum abut_phase {
-    ABUT_PHASE_OTHER, ABUT_PHASE_CANDIDATES, ABUT_PHASE_CONTACTS, ABUT_PHASE_BOUND, ABUT_PHASE_ENERGY, ABUT_PHASE_GRADIENT,
-    ABUT_PHASE_HESSIAN, ABUT_PHASE_PRECONDITION, ABUT_PHASE_SOLVE, ABUT_PHASE_TRANSFER, ABUT_PHASES
-} abut_phase;
+typedef enum abut_stage {
+    ABUT_STAGE_OTHER, ABUT_STAGE_CANDIDATES, ABUT_STAGE_CONTACTS, ABUT_STAGE_BOUND, ABUT_STAGE_ENERGY, ABUT_STAGE_GRADIENT,
+    ABUT_STAGE_HESSIAN, ABUT_STAGE_PRECONDITION, ABUT_STAGE_SOLVE, ABUT_STAGE_TRANSFER, ABUT_STAGES
+} abut_stage;
 
 struct abut_machine;
+struct abut_queue;
+
+/* Tests compare machines by looking at all buffers after every kernel and function: a watch, set before any buffer is made. */
+typedef struct abut_watch {
+    void (*look)(struct abut_queue *q, const char *name, void *of);    /* NULL: nobody looks */
+    void *of;
+    struct abut_live {
+        const void *at;
+        size_t bytes;
+    } *live;                /* the buffers there are, oldest first */
+    size_t n, cap;
+} abut_watch;
 
 /* A machine that is open.  Its counters are for reports. */
 typedef struct abut_queue {
@@ -38,8 +50,9 @@ typedef struct abut_queue {
     uint64_t shuffle;       /* twin: not 0, items of a kernel come in an order that depends on it */
     int64_t fails_after;    /* twin: that many more allocations succeed; below 0: all */
     int broken;
-    abut_phase phase;
-    double seconds[ABUT_PHASES];    /* resolved by abut_queue_times */
+    abut_stage stage;
+    double seconds[ABUT_STAGES];    /* added up by times */
+    abut_watch watch;
 } abut_queue;
 
 typedef struct abut_machine {
@@ -68,8 +81,8 @@ typedef struct abut_machine {
     /* Sorts by bits [0, bits) of key, ascending and stable; val goes along (NULL: none).  n < 2^31. */
     abut_status (*sort)(abut_queue *, uint64_t *key, uint32_t *val, size_t n, int bits, abut_err *);
 
-    abut_status (*stamp)(abut_queue *, abut_phase, abut_err *);  /* what follows is of that phase */
-    abut_status (*times)(abut_queue *, abut_err *);              /* waits, and adds up the phases since the last call */
+    abut_status (*stamp)(abut_queue *, abut_stage, abut_err *);  /* what follows is of that stage */
+    abut_status (*times)(abut_queue *, abut_err *);              /* waits, and adds up the stages since the last call */
     void (*close)(abut_queue *);
 } abut_machine;
 

@@ -12,7 +12,7 @@ enum { LANES_OF_A_WARP = 32 };
 typedef struct twin {
     double *part;       /* sums of blocks */
     size_t cap;
-    double since;       /* s: start of the present phase */
+    double since;       /* s: start of the present stage */
 } twin;
 
 static abut_status twin_alloc(abut_queue *q, size_t bytes, void **at, abut_err *err)
@@ -59,6 +59,13 @@ static abut_status twin_wait(abut_queue *q, abut_err *err)
 {
     (void)err;
     q->waits++;
+    return ABUT_OK;
+}
+
+static abut_status done(abut_queue *q, const char *name)
+{
+    q->launches++;
+    if (q->watch.look) q->watch.look(q, name, q->watch.of);
     return ABUT_OK;
 }
 
@@ -114,8 +121,7 @@ static abut_status tree(abut_queue *q, terms t, size_t n, double *out, abut_err 
         to = swap;
     }
     *out = nb ? from[0] : 0;
-    q->launches++;
-    return ABUT_OK;
+    return done(q, "sum");
 }
 
 static abut_status twin_sum(abut_queue *q, const double *v, size_t n, double *out, abut_err *err)
@@ -142,8 +148,7 @@ static abut_status twin_least(abut_queue *q, const double *v, size_t n, abut_lea
         if (value < least.value || (value == least.value && i < least.number)) least = (abut_least){ value, i };
     }
     *out = least;
-    q->launches++;
-    return ABUT_OK;
+    return done(q, "least");
 }
 
 static abut_status twin_largest(abut_queue *q, const double *v, size_t n, double *out, abut_err *err)
@@ -155,8 +160,7 @@ static abut_status twin_largest(abut_queue *q, const double *v, size_t n, double
         big = size > big ? size : big;
     }
     *out = big;
-    q->launches++;
-    return ABUT_OK;
+    return done(q, "largest");
 }
 
 /* ---- integers ---- */
@@ -172,8 +176,7 @@ static abut_status twin_scan(abut_queue *q, const uint32_t *count, size_t n, uin
     first[n] = (uint32_t)sum;
     if (total) *total = sum;
     q->waits += total != NULL;
-    q->launches++;
-    return ABUT_OK;
+    return done(q, "scan");
 }
 
 enum { DIGIT = 11, BUCKETS = 1 << DIGIT };
@@ -207,26 +210,25 @@ static abut_status twin_sort(abut_queue *q, uint64_t *key, uint32_t *val, size_t
     }
     free(k2);
     free(v2);
-    q->launches++;
-    return ABUT_OK;
+    return done(q, "sort");
 }
 
 /* ---- times ---- */
 
-static abut_status twin_stamp(abut_queue *q, abut_phase phase, abut_err *err)
+static abut_status twin_stamp(abut_queue *q, abut_stage stage, abut_err *err)
 {
     (void)err;
     twin *tw = q->own;
     const double now = abut_time_wall();
-    q->seconds[q->phase] += now - tw->since;
-    q->phase = phase;
+    q->seconds[q->stage] += now - tw->since;
+    q->stage = stage;
     tw->since = now;
     return ABUT_OK;
 }
 
 static abut_status twin_times(abut_queue *q, abut_err *err)
 {
-    return twin_stamp(q, q->phase, err);
+    return twin_stamp(q, q->stage, err);
 }
 
 static void twin_close(abut_queue *q)
@@ -259,5 +261,6 @@ abut_status abut_queue_twin(abut_queue *q, abut_err *err)
 void abut_queue_close(abut_queue *q)
 {
     if (q->on && q->own) q->on->close(q);
+    free(q->watch.live);
     *q = (abut_queue){ 0 };
 }

@@ -215,19 +215,19 @@ TEST(memory_that_is_not_there_is_named)
     abut_queue_close(&q);
 }
 
-TEST(time_is_counted_by_phases)
+TEST(time_is_counted_by_stages)
 {
     abut_queue q;
     abut_err err = { 0 };
     CHECK(machine_open(&q, &err) == ABUT_OK);
-    CHECK(q.on->stamp(&q, ABUT_PHASE_SOLVE, &err) == ABUT_OK);
+    CHECK(q.on->stamp(&q, ABUT_STAGE_SOLVE, &err) == ABUT_OK);
     abut_buffer b = { 0 };
     CHECK(abut_buffer_need(&q, &b, "b", 1 << 20, 8, &err) == ABUT_OK);
     CHECK(q.on->fill(&q, b.at, 0, 8 << 20, &err) == ABUT_OK);
-    CHECK(q.on->stamp(&q, ABUT_PHASE_OTHER, &err) == ABUT_OK);
+    CHECK(q.on->stamp(&q, ABUT_STAGE_OTHER, &err) == ABUT_OK);
     CHECK(q.on->times(&q, &err) == ABUT_OK);
-    CHECK(q.seconds[ABUT_PHASE_SOLVE] > 0 && q.seconds[ABUT_PHASE_SOLVE] < 10);
-    CHECK(q.seconds[ABUT_PHASE_ENERGY] == 0);
+    CHECK(q.seconds[ABUT_STAGE_SOLVE] > 0 && q.seconds[ABUT_STAGE_SOLVE] < 10);
+    CHECK(q.seconds[ABUT_STAGE_ENERGY] == 0);
     abut_buffer_clear(&q, &b);
     abut_queue_close(&q);
 }
@@ -240,6 +240,6 @@ int main(int argc, char **argv)
     RUN(scans_count_and_sorts_are_stable);
     RUN(gathered_rows_are_the_same_for_every_order_and_thread_count);
     RUN(memory_that_is_not_there_is_named);
-    RUN(time_is_counted_by_phases);
+    RUN(time_is_counted_by_stages);
     return check_done();
 }
