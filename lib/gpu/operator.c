@@ -155,7 +155,8 @@ static abut_status parts_make(abut_gpu_operator *A, layout *l, abut_err *err)
     if (ok) parts_visit(s, at_once, l, part, item, 0);
     for (size_t p = 0; ok && p < n; p++) {
         const size_t here = part[p], its = item[p];
-        A->piece[p] = (abut_gpu_piece){ parts, parts + here, p * at_once, nt - p * at_once < at_once ? nt - p * at_once : at_once };
+        const size_t left = nt - p * at_once;
+        A->piece[p] = (abut_gpu_piece){ parts, parts + here, p * at_once, left < at_once ? left : at_once };
         part[p] = parts;
         item[p] = sum;
         parts += here;
@@ -276,7 +277,8 @@ static abut_status touch_ready(abut_gpu_operator *A, abut_err *err)
     abut_queue *q = A->q;
     const size_t n = touching(A);
     if (!n) return ABUT_OK;
-    if (n > INT32_MAX / 4) return abut_fail(err, ABUT_E_NOMEM, "operator of a device: %zu contacts, at most %d", n, INT32_MAX / 4);
+    if (n > INT32_MAX / 4)
+        return abut_fail(err, ABUT_E_NOMEM, "operator of a device: %zu contacts, at most %d", n, INT32_MAX / 4);
     abut_status rc = abut_buffer_need(q, &A->key, "contact matrices", 4 * n, sizeof(uint64_t), err);
     if (!rc) rc = abut_buffer_need(q, &A->slot, "contact matrices", 4 * n, sizeof(uint32_t), err);
     if (!rc) rc = abut_buffer_need(q, &A->touch_row, "contact matrices", 4 * n, sizeof(int32_t), err);
