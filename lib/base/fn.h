@@ -4,11 +4,14 @@
 #ifndef ABUT_BASE_FN_H
 #define ABUT_BASE_FN_H
 
+/* ABUT_FN_LITERAL: one that gets literals, by which its loops unroll */
 #ifdef __CUDACC__
 #define ABUT_FN static __host__ __device__ __forceinline__
+#define ABUT_FN_LITERAL ABUT_FN
 #define ABUT_RESTRICT __restrict__
 #else
 #define ABUT_FN static inline
+#define ABUT_FN_LITERAL static inline __attribute__((always_inline))
 #define ABUT_RESTRICT restrict
 #endif
 

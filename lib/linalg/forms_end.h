@@ -8,3 +8,10 @@
 #undef ABS
 #undef LOG
 #undef COFACTORS
+#undef LOG1P
+#undef SQRT
+#undef DIST2
+#undef SUB3
+#undef CROSS3
+#undef DOT3
+#undef PROJECT9

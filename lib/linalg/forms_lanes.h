@@ -10,3 +10,5 @@
 #define ABS(v) ABUT_LANES_ABS(v)
 #define LOG(x, y) abut_lanes_log(x, y)
 #define COFACTORS(A, C) abut_lanes_cofactors(A, C)
+#define LOG1P(x, y) abut_lanes_log1p(x, y)
+#define SQRT(v) abut_lanes_sqrt(v)

@@ -11,3 +11,5 @@
 #define ABS(v) fabs(v)
 #define LOG(x, y) (void)(*(y) = abut_log(*(x)))
 #define COFACTORS(A, C) abut_m3_cofactor(C, A)
+#define LOG1P(x, y) (void)(*(y) = abut_log1p(*(x)))
+#define SQRT(v) (void)(*(v) = sqrt(*(v)))

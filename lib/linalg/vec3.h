@@ -12,6 +12,8 @@ typedef struct abut_vec3 {
 
 ABUT_FN abut_vec3 abut_v3(double x, double y, double z) { return (abut_vec3){ x, y, z }; }
 ABUT_FN abut_vec3 abut_v3_get(const double *p) { return (abut_vec3){ p[0], p[1], p[2] }; }
+/** a - b of two rows */
+ABUT_FN abut_vec3 abut_v3_diff(const double *a, const double *b) { return abut_v3(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
 ABUT_FN void abut_v3_put(double *p, abut_vec3 a) { p[0] = a.x; p[1] = a.y; p[2] = a.z; }
 ABUT_FN abut_vec3 abut_v3_add(abut_vec3 a, abut_vec3 b) { return abut_v3(a.x + b.x, a.y + b.y, a.z + b.z); }
 ABUT_FN abut_vec3 abut_v3_sub(abut_vec3 a, abut_vec3 b) { return abut_v3(a.x - b.x, a.y - b.y, a.z - b.z); }

@@ -7,6 +7,7 @@
 #define ABUT_MODEL_MODEL_H
 
 #include "base/array.h"
+#include "model/continuity_inline.h"
 #include "model/material_inline.h"
 
 /* What a node is.  Only FREE and HANDLE nodes carry mass in the objective. */
@@ -29,10 +30,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
        ABUT_MOTION_KEYS = 2 /* poses at given times */, ABUT_MOTION_PATH = 3 /* positions at given times */,
        ABUT_MOTION_KINDS = 4 /* how many */ };
 
-/* How often a smoothed law is continuously differentiable.  The numbers stand in streams. */
-enum { ABUT_C0 = 0, ABUT_C1 = 1, ABUT_C2 = 2, ABUT_CONTINUITIES = 3 /* how many */ };
-
-/* Their names in scenes and reports, in that order, NULL at the end. */
+/* Names of continuities (ABUT_C0, ...) in scenes and reports, in that order, NULL at the end. */
 extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
