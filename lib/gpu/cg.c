@@ -39,6 +39,15 @@ static abut_status measure(const run *u, uint32_t at, abut_err *err)
     return rc ? rc : dot(u, a->r, a->r, a->r_single, a->r_single, &u->s->rr, err);
 }
 
+/* z = M^-1 r, unless cg_begin and cg_step have made it */
+static abut_status precondition(const run *u, const uint32_t *stop, abut_err *err)
+{
+    const abut_cg_args *a = &u->args;
+    if (a->inverse) return ABUT_OK;
+    return u->wide ? abut_gpu_precond_apply(u->A, a->r, a->z, NULL, NULL, stop, err)
+                   : abut_gpu_precond_apply(u->A, NULL, NULL, a->r_single, a->z_single, stop, err);
+}
+
 static abut_status iterate(run *u, uint32_t k, abut_err *err)
 {
     abut_queue *q = u->A->q;
@@ -51,6 +60,7 @@ static abut_status iterate(run *u, uint32_t k, abut_err *err)
                              : abut_gpu_operator_multiply_single(u->A, a->p_single, a->q_single, stop, err);
     if (!rc) rc = dot(u, a->p, a->q, a->p_single, a->q_single, &u->s->pq, err);
     if (!rc) rc = u->wide ? ABUT_RUN(q, cg_step, a, rows, err) : ABUT_RUN(q, cg_step_single, a, rows, err);
+    if (!rc) rc = precondition(u, stop, err);
     if (!rc) rc = measure(u, 1 - k % 2, err);
     if (rc) return rc;
     return u->wide ? ABUT_RUN(q, cg_direct, a, rows, err) : ABUT_RUN(q, cg_direct_single, a, rows, err);
@@ -66,6 +76,7 @@ static abut_status begin(run *u, double scale, double goal, abut_err *err)
     a->scale = scale;
     abut_status rc = q->on->put(q, u->s, &start, sizeof start, err);
     if (!rc) rc = u->wide ? ABUT_RUN(q, cg_begin, a, u->A->n, err) : ABUT_RUN(q, cg_begin_single, a, u->A->n, err);
+    if (!rc) rc = precondition(u, NULL, err);
     if (!rc) rc = measure(u, 0, err);
     if (rc) return rc;
     return u->wide ? q->on->copy(q, a->p, a->z, u->n * sizeof(double), err)
@@ -100,9 +111,9 @@ static abut_status reserve(abut_gpu_cg *c, const abut_gpu_operator *A, int wide,
 static run run_of(abut_gpu_cg *c, abut_gpu_operator *A, int wide)
 {
     return (run){ c, A, wide,
-                  { .s = c->scalars.at, .inverse = A->inverse.at, .n = A->n, .x_single = c->single[X].at,
-                    .r_single = c->single[R].at, .z_single = c->single[Z].at, .p_single = c->single[P].at,
-                    .q_single = c->single[Q].at },
+                  { .s = c->scalars.at, .inverse = A->precond.kind == ABUT_GPU_JACOBI ? A->inverse.at : NULL, .n = A->n,
+                    .x_single = c->single[X].at, .r_single = c->single[R].at, .z_single = c->single[Z].at,
+                    .p_single = c->single[P].at, .q_single = c->single[Q].at },
                   c->scalars.at, 3 * A->n };
 }
 
@@ -211,6 +222,7 @@ abut_status abut_gpu_solve(abut_gpu_cg *c, abut_gpu_operator *A, const double *b
     if (!rc) rc = approach(c, A, size, tolerance * size, rep, &left, err);
     if (rc) return rc;
     rep->residual = size > 0 ? left / size : 0;
+    abut_gpu_precond_learn(A, rep->iterations, rep->residual);
     if (!(left <= tolerance * size))
         return abut_fail(err, ABUT_E_NUMERIC,
                          "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g",

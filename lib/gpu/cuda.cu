@@ -104,7 +104,8 @@ template <class T> abut_status room(abut_queue *q, T **at, size_t *cap, size_t n
     void *fresh;
     const abut_status rc = take(q, want * sizeof(T), &fresh, err);
     if (rc) return rc;
-    give(q, *at, *cap * sizeof(T));
+    q->bytes -= want * sizeof(T);   /* counted are buffers alone */
+    if (*at) cudaFreeAsync(*at, of(q)->stream);
     *at = (T *)fresh;
     *cap = want;
     return ABUT_OK;

@@ -1,15 +1,7 @@
 /* Products with a block matrix and with element matrices, and their diagonal blocks. */
 #include "gpu/kernel.h"
+#include "gpu/touching.h"
 #include "linalg/mat3.h"
-
-enum { CHUNK = 32, PIECE = 64 };
-
-/* Where pair (a, b) of corners is in a packed matrix; b < a: its transpose is. */
-ABUT_FN size_t pair_at(size_t a, size_t b)
-{
-    const size_t lo = a < b ? a : b, hi = a < b ? b : a;
-    return 9 * (lo * 4 - lo * (lo - 1) / 2 + hi - lo);
-}
 
 /* ---- the matrix of the tets ---- */
 
@@ -55,17 +47,6 @@ MULTIPLY(float, val_single, x_single, y_single)
 
 /* ---- element matrices that come and go ---- */
 
-/* of element e of both sets: its four nodes, its matrix */
-ABUT_FN const int32_t *touch_nodes(const abut_touch_args *a, size_t e)
-{
-    return e < a->n[0] ? a->node[0] + 4 * e : a->node[1] + 4 * (e - a->n[0]);
-}
-
-ABUT_FN const double *touch_matrix(const abut_touch_args *a, size_t e)
-{
-    return e < a->n[0] ? a->val[0] + 90 * e : a->val[1] + 90 * (e - a->n[0]);
-}
-
 ABUT_KERNEL(touch_key, abut_touch_args)
 {
     const size_t e = i / 4, corner = i % 4;
@@ -92,7 +73,7 @@ ABUT_KERNEL(touch_narrow, abut_touch_args)
     const double *H = touch_matrix(a, i);
     for (size_t c = 0; c < 4; c++)
         for (size_t b = c; b < 4; b++) {
-            const size_t at = pair_at(c, b);
+            const size_t at = touch_pair(c, b);
             const int used = a->row[c * n + i] >= 0 && a->row[b * n + i] >= 0;
             for (size_t d = at; d < at + 9; d++) a->single[d * n + i] = used ? (float)H[d] : 0;
         }
@@ -107,7 +88,7 @@ ABUT_KERNEL(touch_narrow, abut_touch_args)
         for (size_t b = 0; b < 4; b++) { \
             const int32_t row = a->row[b * n + e]; \
             if (row < 0) continue; \
-            const T *x = a->X + 3 * (size_t)row, *h = (H) + (STRIDE) * pair_at(c, b); \
+            const T *x = a->X + 3 * (size_t)row, *h = (H) + (STRIDE) * touch_pair(c, b); \
             for (size_t k = 0; k < 3; k++) \
                 for (size_t j = 0; j < 3; j++) s[k] += h[(STRIDE) * (c <= b ? 3 * k + j : 3 * j + k)] * x[j]; \
         } \
@@ -155,7 +136,7 @@ ABUT_FN void add_touching(const abut_touch_args *t, size_t row, double D[9])
         double piece[9] = { 0, 0, 0, 0, 0, 0, 0, 0, 0 };
         for (; at < stop; at++) {
             const size_t slot = t->slot[at];
-            const double *H = touch_matrix(t, slot / 4) + pair_at(slot % 4, slot % 4);
+            const double *H = touch_matrix(t, slot / 4) + touch_pair(slot % 4, slot % 4);
             for (int d = 0; d < 9; d++) piece[d] += H[d];
         }
         for (int d = 0; d < 9; d++) D[d] += piece[d];

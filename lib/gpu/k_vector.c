@@ -40,3 +40,13 @@ ABUT_KERNEL(coast, abut_coast_args)
 {
     a->out[i] = a->held[i / 3] ? a->target[i] : a->x[i] + a->h * a->v[i];
 }
+
+ABUT_KERNEL(carry_way, abut_carry_args)
+{
+    a->p[i] = a->held[i / 3] ? a->target[i] - a->x[i] : 0;
+}
+
+ABUT_KERNEL(carry_move, abut_carry_args)
+{
+    if (a->held[i / 3]) a->x[i] = a->alpha == 1 ? a->target[i] : a->x[i] + a->alpha * a->p[i];
+}

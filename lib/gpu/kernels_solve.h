@@ -141,6 +141,65 @@ typedef struct abut_cg_args {
     size_t n;
 } abut_cg_args;
 
+/* ---- clusters of 16 rows: slot 16 c + l of cluster c holds row row[16 c + l], or none (-1) ---- */
+
+/* cluster_rows: rows of slot i in the matrices of clusters [lo, ..), matrix[48][48] each; identity where there is no row.
+ * cluster_invert: group i: inverse of cluster lo + i, symmetric, in single precision; where it is not positive definite, that of
+ * its diagonal blocks, and fallen[lo + i] = 1.
+ * cluster_apply: item 48 c + k: z of number k of the rows of cluster c = its inverse r, + the motions w of their part. */
+typedef struct abut_cluster_args {
+    const int32_t *row, *slot;
+    abut_multiply_args A;
+    abut_touch_args touch;
+    size_t lo;
+    double *matrix;
+    const float *jacobi;        /* [9][n] inverted diagonal blocks */
+    float *inverse;
+    uint32_t *fallen;
+    const double *r;
+    double *z;
+    const float *r_single;
+    float *z_single;
+    const int32_t *part;        /* [n] of a row; NULL: no motions */
+    const float *arm, *w;
+    const uint32_t *stop;
+} abut_cluster_args;
+
+/* ---- rigid motions of parts (linalg/coarse.h): of row i, [1, w x arm[i]] ---- */
+
+/* E = Z^T A Z is kept as a matrix of `wide` rows, a multiple of 48, of which 6 parts count; pairs of parts by number
+ * parts p + q.
+ * rigid_arms: group: a part: arms of its rows, from their mean, over the largest distance from it.
+ * rigid_key: key[16 e + 4 a + b] = pair of the parts of corners a and b of element matrix e, the first not below the second, or
+ * parts^2; slot the same.
+ * rigid_matrix: group: a pair: its block of E.
+ * rigid_pivot, rigid_panel, rigid_update: step `step` of E = E^-1, by blocks of 48 numbers.
+ * rigid_narrow: item: a number of E^-1 in single precision, symmetric; 0 when E was not positive definite.
+ * rigid_restrict: group: a part: v = Z^T r.  rigid_solve: group: a row: w = E^-1 v. */
+typedef struct abut_rigid_args {
+    uint32_t parts, wide, step;
+    const uint32_t *first;              /* [parts + 1] of member */
+    const int32_t *member, *part;
+    const double *x;
+    const int32_t *node;                /* of a row */
+    float *arm;
+    const uint32_t *pair_first;         /* [parts^2 + 1] of the blocks of each pair: where in val, row, column */
+    const uint32_t *block_at;
+    const int32_t *block_row, *block_col;
+    const double *val;
+    abut_touch_args touch;
+    uint64_t *key;
+    uint32_t *slot;
+    size_t count;
+    double *E, *pivot, *across, *down;
+    uint32_t *bad;
+    float *inverse;
+    float *v, *w;
+    const double *r;
+    const float *r_single;
+    const uint32_t *stop;
+} abut_rigid_args;
+
 /* out[i] += scale in[i] */
 typedef struct abut_widen_args {
     const float *in;
@@ -175,6 +234,20 @@ typedef struct abut_widen_args {
     K(cg_step_single, abut_cg_args) \
     K(cg_direct, abut_cg_args) \
     K(cg_direct_single, abut_cg_args) \
-    K(widen, abut_widen_args)
+    K(widen, abut_widen_args) \
+    K(cluster_rows, abut_cluster_args) \
+    K(cluster_invert, abut_cluster_args) \
+    K(cluster_apply, abut_cluster_args) \
+    K(cluster_apply_single, abut_cluster_args) \
+    K(rigid_arms, abut_rigid_args) \
+    K(rigid_key, abut_rigid_args) \
+    K(rigid_matrix, abut_rigid_args) \
+    K(rigid_pivot, abut_rigid_args) \
+    K(rigid_panel, abut_rigid_args) \
+    K(rigid_update, abut_rigid_args) \
+    K(rigid_narrow, abut_rigid_args) \
+    K(rigid_restrict, abut_rigid_args) \
+    K(rigid_restrict_single, abut_rigid_args) \
+    K(rigid_solve, abut_rigid_args)
 
 #endif

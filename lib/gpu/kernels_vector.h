@@ -52,12 +52,22 @@ typedef struct abut_coast_args {
     double h;
 } abut_coast_args;
 
+/* Held ones from x towards target: p[i] = target - x, of the others 0; move: x[i] = target where alpha is 1, else x + alpha p. */
+typedef struct abut_carry_args {
+    const double *target;
+    const uint8_t *held;
+    double *x, *p;
+    double alpha;
+} abut_carry_args;
+
 #define ABUT_KERNELS_VECTOR(K) \
     K(axpy, abut_axpy_args) \
     K(gather, abut_gather_args) \
     K(pick, abut_pick_args) \
     K(narrow, abut_narrow_args) \
     K(scale, abut_scale_args) \
-    K(coast, abut_coast_args)
+    K(coast, abut_coast_args) \
+    K(carry_way, abut_carry_args) \
+    K(carry_move, abut_carry_args)
 
 #endif

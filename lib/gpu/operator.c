@@ -14,8 +14,10 @@ void abut_gpu_operator_clear(abut_gpu_operator *A)
                                  &A->H,      &A->key,       &A->slot,         &A->touch_first, &A->touch_row,
                                  &A->touch_single, &A->t,   &A->t_single,     &A->inverse };
     for (size_t i = 0; i < sizeof all / sizeof *all && A->q; i++) abut_buffer_clear(A->q, all[i]);
+    if (A->q) abut_gpu_precond_clear(A);
     abut_bsr_clear(&A->pattern);
     free(A->piece);
+    free(A->chunk);
     *A = (abut_gpu_operator){ 0 };
 }
 
@@ -155,7 +157,8 @@ static abut_status parts_make(abut_gpu_operator *A, layout *l, abut_err *err)
     if (ok) parts_visit(s, at_once, l, part, item, 0);
     for (size_t p = 0; ok && p < n; p++) {
         const size_t here = part[p], its = item[p];
-        A->piece[p] = (abut_gpu_piece){ parts, parts + here, p * at_once, nt - p * at_once < at_once ? nt - p * at_once : at_once };
+        const size_t left = nt - p * at_once;
+        A->piece[p] = (abut_gpu_piece){ parts, parts + here, p * at_once, left < at_once ? left : at_once };
         part[p] = parts;
         item[p] = sum;
         parts += here;
@@ -222,6 +225,8 @@ abut_status abut_gpu_operator_init_by(abut_gpu_operator *A, abut_queue *q, abut_
     if (!rc) rc = rows_make(A, &l, err);
     if (!rc) rc = parts_make(A, &l, err);
     if (!rc) rc = upload(A, row, &l, err);
+    A->chunk = l.first;
+    l.first = NULL;
     layout_free(&l);
     if (rc) abut_gpu_operator_clear(A);
     return rc;
@@ -237,6 +242,7 @@ abut_status abut_gpu_operator_tets(abut_gpu_operator *A, const double *z, double
                           .model = t->model.at, .x = z, .H = A->H.at, .scale = scale, .nt = t->nt };
     const abut_diagonal_args d = { A->node.at, A->diagonal.at, diag, A->val.at };
     abut_status rc = q->on->fill(q, A->val.at, 0, 9 * A->blocks * sizeof(double), err);
+    A->z = z;
     for (size_t p = 0; p < A->n_pieces && !rc; p++) {
         const abut_gpu_piece *of = &A->piece[p];
         const abut_assemble_args a = { ABUT_AT(A->part_first, uint32_t) + of->lo, A->item.at, ABUT_AT(A->at, uint32_t) + of->lo,
@@ -255,7 +261,7 @@ void abut_gpu_operator_blocks(abut_gpu_operator *A, int set, abut_gpu_blocks blo
 
 static size_t touching(const abut_gpu_operator *A) { return A->set[0].n + A->set[1].n; }
 
-static abut_touch_args touch_args(const abut_gpu_operator *A)
+abut_touch_args abut_gpu_operator_touch(const abut_gpu_operator *A)
 {
     return (abut_touch_args){ .n = { A->set[0].n, A->set[1].n }, .node = { A->set[0].node, A->set[1].node },
                               .val = { A->set[0].val, A->set[1].val }, .row_of = A->row_of.at, .key = A->key.at,
@@ -276,7 +282,8 @@ static abut_status touch_ready(abut_gpu_operator *A, abut_err *err)
     abut_queue *q = A->q;
     const size_t n = touching(A);
     if (!n) return ABUT_OK;
-    if (n > INT32_MAX / 4) return abut_fail(err, ABUT_E_NOMEM, "operator of a device: %zu contacts, at most %d", n, INT32_MAX / 4);
+    if (n > INT32_MAX / 4)
+        return abut_fail(err, ABUT_E_NOMEM, "operator of a device: %zu contacts, at most %d", n, INT32_MAX / 4);
     abut_status rc = abut_buffer_need(q, &A->key, "contact matrices", 4 * n, sizeof(uint64_t), err);
     if (!rc) rc = abut_buffer_need(q, &A->slot, "contact matrices", 4 * n, sizeof(uint32_t), err);
     if (!rc) rc = abut_buffer_need(q, &A->touch_row, "contact matrices", 4 * n, sizeof(int32_t), err);
@@ -284,7 +291,7 @@ static abut_status touch_ready(abut_gpu_operator *A, abut_err *err)
     if (!rc) rc = abut_buffer_need(q, &A->t, "contact matrices", 12 * n, sizeof(double), err);
     if (!rc) rc = abut_buffer_need(q, &A->t_single, "contact matrices", 12 * n, sizeof(float), err);
     if (rc) return rc;
-    const abut_touch_args a = touch_args(A);
+    const abut_touch_args a = abut_gpu_operator_touch(A);
     rc = ABUT_RUN(q, touch_key, &a, 4 * n, err);
     if (!rc) rc = q->on->sort(q, a.key, a.slot, 4 * n, bits_of(A->n), err);
     if (!rc) rc = ABUT_RUN(q, touch_first, &a, A->n + 1, err);
@@ -297,8 +304,9 @@ abut_status abut_gpu_operator_ready(abut_gpu_operator *A, abut_err *err)
     const abut_narrow_args narrow = { A->val.at, A->val_single.at };
     abut_status rc = touch_ready(A, err);
     if (!rc) rc = ABUT_RUN(q, narrow, &narrow, 9 * A->blocks, err);
-    const abut_jacobi_args j = { A->diagonal.at, A->val.at, touch_args(A), A->inverse.at, NULL, A->n };
-    return rc ? rc : ABUT_RUN(q, jacobi, &j, A->n, err);
+    const abut_jacobi_args j = { A->diagonal.at, A->val.at, abut_gpu_operator_touch(A), A->inverse.at, NULL, A->n };
+    if (!rc) rc = ABUT_RUN(q, jacobi, &j, A->n, err);
+    return rc ? rc : abut_gpu_precond_renew(A, err);
 }
 
 /* ---- products ---- */
@@ -310,7 +318,7 @@ abut_status abut_gpu_operator_multiply(abut_gpu_operator *A, const double *x, do
                                    .x = x, .y = y, .n = A->n };
     abut_status rc = ABUT_RUN(q, multiply, &m, 3 * CHUNK * A->chunks, err);
     if (rc || !touching(A)) return rc;
-    abut_touch_args t = touch_args(A);
+    abut_touch_args t = abut_gpu_operator_touch(A);
     t.x = x;
     t.y = y;
     rc = ABUT_RUN(q, touch_multiply, &t, 4 * touching(A), err);
@@ -324,7 +332,7 @@ abut_status abut_gpu_operator_multiply_single(abut_gpu_operator *A, const float 
                                    .val_single = A->val_single.at, .x_single = x, .y_single = y, .n = A->n, .stop = stop };
     abut_status rc = ABUT_RUN(q, multiply_single, &m, 3 * CHUNK * A->chunks, err);
     if (rc || !touching(A)) return rc;
-    abut_touch_args t = touch_args(A);
+    abut_touch_args t = abut_gpu_operator_touch(A);
     t.x_single = x;
     t.y_single = y;
     t.stop = stop;

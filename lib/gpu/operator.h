@@ -4,6 +4,7 @@
 #define ABUT_GPU_OPERATOR_H
 
 #include "gpu/blocks.h"
+#include "gpu/precond.h"
 #include "gpu/tets.h"
 #include "linalg/bsr.h"
 
@@ -18,6 +19,7 @@ typedef struct abut_gpu_operator {
     abut_queue *q;
     abut_gpu_tets *tets;
     abut_bsr pattern;               /* host: lower triangle, no values */
+    uint32_t *chunk;                /* host: `first` of kernels_solve.h */
     size_t n, nv, chunks, blocks /* with padding */;
     size_t n_pieces, at_once;       /* tets whose matrices are in memory together */
     abut_gpu_piece *piece;
@@ -30,6 +32,8 @@ typedef struct abut_gpu_operator {
     abut_gpu_blocks set[ABUT_GPU_TOUCHING];
     abut_buffer key, slot, touch_first, touch_row, touch_single, t, t_single;
     abut_buffer inverse;            /* of the diagonal blocks, in single precision */
+    const double *z;                /* where the tets were taken last */
+    abut_gpu_precond precond;
 } abut_gpu_operator;
 
 /** Pattern for the rows row[nv] (host; -1: does not move) of the nodes of t.  Keeps q and t.  A: zero-filled, or made before.
@@ -46,8 +50,12 @@ ABUT_MUST_USE abut_status abut_gpu_operator_tets(abut_gpu_operator *A, const dou
                                                  abut_err *err);
 /** Element matrices of set ABUT_GPU_BARRIER or ABUT_GPU_FRICTION; they are read until the next ones are set. */
 void abut_gpu_operator_blocks(abut_gpu_operator *A, int set, abut_gpu_blocks blocks);
-/** After both: copies in single precision, lists of what touches a row, inverted diagonal blocks. */
+/** After both: copies in single precision, lists of what touches a row, inverted diagonal blocks; the preconditioner is made
+ * again where gpu/precond.h says so. */
 ABUT_MUST_USE abut_status abut_gpu_operator_ready(abut_gpu_operator *A, abut_err *err);
+
+/** The element matrices at hand, as kernels take them. */
+abut_touch_args abut_gpu_operator_touch(const abut_gpu_operator *A);
 
 /** y = A x of rows. */
 ABUT_MUST_USE abut_status abut_gpu_operator_multiply(abut_gpu_operator *A, const double *x, double *y, abut_err *err);
