@@ -57,7 +57,8 @@ ABUT_FN_LITERAL int pair_apart(const abut_walk_args *a, int ka, int kb, const ab
         for (int d = 0; d < 3; d++) p[3 * k + d] = y[d];
     }
     const double xi = a->xi ? 0.5 * (a->xi[s->v[0]] + a->xi[u[0]]) : 0;
-    return abut_approach_apart(abut_approach_slab(ka, kb, p, 1, 0), abut_approach_need(a->reach, xi, a->rounding, a->times, span2));
+    const double need = abut_approach_need(a->reach, xi, a->rounding, a->times, span2);
+    return abut_approach_apart(abut_approach_slab(ka, kb, p, 1, 0), need);
 }
 
 /* Primitive number `at` in the order of the tree, whose row meets the query. */

@@ -221,8 +221,10 @@ TEST(a_pair_too_close_to_move_is_named_as_without_a_machine)
     sheets s = sheets_number(2);
     const int32_t per = s.model.nc / 4;
     for (int k = 0; k < 3; k++)     /* a vertex into a triangle of the sheet below */
-        for (int i = 0; i < 2; i++)
-            s.X[3 * (per + 5 + 9 * i) + k] = (s.X[3 * s.tri[30 * i] + k] + s.X[3 * s.tri[30 * i + 1] + k] + s.X[3 * s.tri[30 * i + 2] + k]) / 3;
+        for (int i = 0; i < 2; i++) {
+            const int32_t *t = s.tri + 30 * i;
+            s.X[3 * (per + 5 + 9 * i) + k] = (s.X[3 * t[0] + k] + s.X[3 * t[1] + k] + s.X[3 * t[2] + k]) / 3;
+        }
     CHECK(sheets_init(&s));
     world_open(&w, &s.cm, NULL, s.X, s.y1, 1);
     candidates(&w, 1);
@@ -436,7 +438,8 @@ static void lag_make(abut_lag *lag, int32_t nv, size_t n)
 {
     abut_rng r = { 11 };
     *lag = (abut_lag){ .n = n, .node = malloc(n * sizeof *lag->node), .weight = malloc(n * sizeof *lag->weight),
-                       .basis = malloc(n * sizeof *lag->basis), .force = malloc(n * sizeof *lag->force), .mu = malloc(n * sizeof *lag->mu) };
+                       .basis = malloc(n * sizeof *lag->basis), .force = malloc(n * sizeof *lag->force),
+                       .mu = malloc(n * sizeof *lag->mu) };
     for (size_t i = 0; i < n; i++) {
         const int points = (int)(i % 4) + 1;
         for (int c = 0; c < 4; c++) {
