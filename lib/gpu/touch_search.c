@@ -89,7 +89,8 @@ static abut_walk_args walk_of(const abut_gpu_touch *c, const side *a, const side
         .vert = a->vert, .order = a == b ? ABUT_AT(t->order, uint32_t) : NULL, .box = ABUT_AT(c->box, float),
         .y0 = ABUT_AT(c->y0, double), .xi = ABUT_AT(c->xi, double), .fixed = ABUT_AT(c->fixed, uint8_t), .reach = reach,
         .rounding = rounding, .times = abut_approach_times(ABUT_APPROACH_TIMES),
-        .times2 = abut_approach_times2(ABUT_APPROACH_TIMES), .k = a->k, .same = a == b, .shift = (uint32_t)bits_of(b->n), .count = ABUT_AT(c->count, uint32_t) };
+        .times2 = abut_approach_times2(ABUT_APPROACH_TIMES), .k = a->k,
+        .same = a == b, .shift = (uint32_t)bits_of(b->n), .count = ABUT_AT(c->count, uint32_t) };
     for (uint32_t l = 0; l < t->levels; l++) w.tree.first[l] = t->first[l];
     return w;
 }
