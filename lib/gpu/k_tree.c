@@ -91,6 +91,7 @@ ABUT_KERNEL(tree_walk, abut_walk_args)
     uint32_t node[TREE_STACK];
     uint8_t level[TREE_STACK];
     int depth = 0;
+    if (a->first && a->first[i + 1] == a->first[i]) return;     /* it has no pairs: most have none */
     query_make(a, a->order ? a->order[i] : i, &s);
     node[depth] = 0;
     level[depth++] = (uint8_t)t->levels;    /* above the root, whose only child it is */
