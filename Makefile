@@ -105,6 +105,13 @@ $B/tests/%: tests/tools/%.c $B/libabut.a Makefile
 	@mkdir -p $(@D)
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
 
+# programs for a machine with a GPU
+$B/gpu/%: tests/gpu/%.c $B/libabut.a Makefile
+	@mkdir -p $(@D)
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) -Itests/gpu $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
+gpu-tests: all $B/gpu/trace $B/gpu/compare $(filter $B/unit/test_machine $B/unit/test_device $B/unit/test_gpu_%,$(UNIT))
+
 # fuzz targets: the engine is tests/fuzz/driver.c, or libFuzzer (tests/fuzz/run chooses)
 ENGINE ?= tests/fuzz/driver.c
 $B/fuzz/%: tests/fuzz/%.c tests/fuzz/seed.c tests/fuzz/fuzz.h $B/libabut.a Makefile
@@ -165,6 +172,6 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all unit gpu-compile layers fuzz check-long long-unit check build-check demo deps bench bench-geometry format install clean
+.PHONY: all unit gpu-compile gpu-tests layers fuzz check-long long-unit check build-check demo deps bench bench-geometry format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

@@ -21,7 +21,10 @@ typedef struct options {
     double until;
     double tolerance;   /* NAN: the default of the rule */
     int by_norm;        /* the stopping rule */
-    const char *report, *with_text, *dump_stuck, *max_lags, *solver, *stop, *iterations, *contact;
+    const char *report, *with_text, *dump_stuck, *max_lags, *solver, *stop, *iterations, *contact, *device_name, *precond_name;
+    int precond;
+    abut_device_kind device;
+    int device_number;
     int is_local;       /* a solver with a constant matrix and without the barrier */
     abut_lg_opts local;
 } options;
@@ -156,6 +159,9 @@ static void say_solver(const options *o, char *text, size_t size)
     if (o->parts) n += (size_t)snprintf(text + n, size - n, ",\"parts\":%d", o->parts);
     if (o->levels != 2) n += (size_t)snprintf(text + n, size - n, ",\"levels\":%d", o->levels);
     if (o->by_norm) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"cn\"");
+    if (o->precond) n += (size_t)snprintf(text + n, size - n, ",\"precond\":\"%s\"", abut_device_precond_names[o->precond]);
+    const char *device = o->device == ABUT_DEVICE_TWIN ? "twin" : "gpu";
+    if (o->device) n += (size_t)snprintf(text + n, size - n, ",\"device\":\"%s\"", device);
     if (o->tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
     if (o->is_local) snprintf(text + n, size - n, ",\"iterations\":%d,\"contact\":%d", o->local.iterations, o->local.contact);
 }
@@ -194,6 +200,9 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     so.threads = o->blas_threads;
     so.method = o->method;
     so.max_newton = o->max_newton;
+    so.device = o->device;
+    so.device_number = o->device_number;
+    so.precond = (abut_device_precond)o->precond;
     so.names = &r->s.model_set;
     rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
     if (!rc) rc = simulate(r, o, cli, err);
@@ -214,6 +223,24 @@ static abut_status find_rule(const char *name, int *by_norm, abut_err *err)
 {
     *by_norm = !strcmp(name, "cn");
     return *by_norm || !strcmp(name, "newton") ? ABUT_OK : abut_fail(err, ABUT_E_ARG, "--stop %s: know newton and cn", name);
+}
+
+/* A device has directions of its own, by conjugate gradients, and the Newton rule. */
+static abut_status find_device(options *o, abut_err *err)
+{
+    abut_status rc = abut_device_parse(o->device_name, &o->device, &o->device_number, err);
+    if (rc) return rc;
+    if (!o->device && o->precond_name)
+        return abut_fail(err, ABUT_E_ARG, "--precond %s: is for --device twin and gpu", o->precond_name);
+    for (const char *const *name = abut_device_precond_names; o->precond_name && strcmp(o->precond_name, name[o->precond]);)
+        if (!name[++o->precond])
+            return abut_fail(err, ABUT_E_ARG, "--precond %s: know jacobi, clusters and rigid", o->precond_name);
+    if (!o->device) return ABUT_OK;
+    if (o->is_local || (strcmp(o->solver, "newton") && strcmp(o->solver, "newton-cg")))
+        return abut_fail(err, ABUT_E_ARG, "--device %s: takes newton and newton-cg, not --solver %s", o->device_name, o->solver);
+    if (o->by_norm) return abut_fail(err, ABUT_E_ARG, "--device %s: takes --stop newton, not cn", o->device_name);
+    o->method = ABUT_SOLVE_CG;
+    return ABUT_OK;
 }
 
 static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
@@ -237,6 +264,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
     if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
     if (!rc) rc = find_rule(o->stop, &o->by_norm, err);
+    if (!rc) rc = find_device(o, err);
     if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
     if (o->blas_threads == NOT_GIVEN) o->blas_threads = cli->threads;
     if (!rc) rc = abut_lags_parse("--lags", o->max_lags, &o->lags, err);
@@ -257,7 +285,8 @@ int main(int argc, char **argv)
 {
     keep_memory();
     options o = { .steps = 1, .every = 1, .from = NOT_GIVEN, .blas_threads = NOT_GIVEN, .max_newton = 10000, .solver = "newton",
-                  .stop = "newton", .tolerance = NAN, .history = NOT_GIVEN, .levels = 2, .until = INFINITY };
+                  .stop = "newton", .device_name = "cpu", .tolerance = NAN, .history = NOT_GIVEN, .levels = 2,
+                  .until = INFINITY };
     const abut_opt opts[] = {
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
         { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },
@@ -272,6 +301,12 @@ int main(int argc, char **argv)
           "lbfgs-ic "
           "(incomplete Cholesky), gradient (the diagonal); without the barrier and its guarantees, for real time: pd "
           "(projective dynamics), mass-springs; for comparison admm-pd" },
+        { 0, "device", ABUT_OPT_TEXT, &o.device_name, "NAME",
+          "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for scenes of tetrahedra alone; twin: the same algorithm on "
+          "the processor, slower than cpu, for tests. The bytes of gpu and twin are the same, those of cpu are others" },
+        { 0, "precond", ABUT_OPT_TEXT, &o.precond_name, "NAME",
+          "gpu, twin: preconditioner of the conjugate gradients: jacobi (default), clusters (of 16 nodes), rigid (clusters, and "
+          "the rigid motions of parts: for stiff bodies)" },
         { 0, "iterations", ABUT_OPT_TEXT, &o.iterations, "N",
           "pd, mass-springs, admm-pd: iterations of each step (default 10), or as many as "
           "it takes to be 'converged'" },

@@ -80,16 +80,14 @@ static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, ab
     }
 }
 
-static abut_status too_close(const abut_collmesh *cm, const abut_candidates *cand, size_t k, const double *y, abut_err *err)
+abut_status abut_limit_too_close(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, abut_err *err)
 {
     static const char *const what[] = { [ABUT_PP] = "vertices", [ABUT_PE] = "vertex and edge", [ABUT_PT] = "vertex and triangle",
                                         [ABUT_EE] = "edges" };
-    const int32_t *ij;
     int32_t v[4];
     double x[12];
     char nodes[64] = "", beyond[48] = "";
     size_t used = 0;
-    const abut_stencil s = candidate_at(cand, k, &ij);
     const int n = abut_stencil_size(s);
     const double xi = abut_candidate_xi(cm, s, ij);
     abut_candidate_vertices(cm, s, ij, v);
@@ -99,6 +97,17 @@ static abut_status too_close(const abut_collmesh *cm, const abut_candidates *can
     if (xi > 0) snprintf(beyond, sizeof beyond, " beyond their thickness of %.9g m", xi);
     return abut_fail(err, ABUT_E_GEOM, "collision: %s of nodes %s are %.3g m apart%s, too close to move at all", what[s], nodes,
                      abut_separation(s, x) - xi, beyond);
+}
+
+abut_limit abut_limit_by_pair(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], double alpha)
+{
+    static const abut_limit_kind kind[] = { [ABUT_PP] = ABUT_LIMIT_VV, [ABUT_PE] = ABUT_LIMIT_VE, [ABUT_PT] = ABUT_LIMIT_VT,
+                                            [ABUT_EE] = ABUT_LIMIT_EE };
+    abut_limit lim = { .alpha = alpha, .kind = kind[s], .tet = -1 };
+    int32_t v[4];
+    abut_candidate_vertices(cm, s, ij, v);
+    for (int k = 0; k < 4; k++) lim.node[k] = v[k] < 0 ? -1 : cm->node[v[k]];
+    return lim;
 }
 
 static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const abut_swept *m, double *alpha,
@@ -112,7 +121,11 @@ static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *ca
         #pragma omp parallel for schedule(dynamic, 1) if (end - first > 1)
         for (size_t b = first; b < end; b++) block_bound(cm, cand, abut_block(n, b), m, t_max, &bound[b - first]);
         for (size_t b = 0; b < end - first; b++) {
-            if (bound[b].bad) return too_close(cm, cand, bound[b].index, m->y, err);
+            if (bound[b].bad) {
+                const int32_t *ij;
+                const abut_stencil s = candidate_at(cand, bound[b].index, &ij);
+                return abut_limit_too_close(cm, s, ij, m->y, err);
+            }
             if (!bound[b].found || !(bound[b].toi < *alpha)) continue;
             *alpha = bound[b].toi;
             *best = bound[b].index;
@@ -130,14 +143,9 @@ abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand,
     const abut_status rc = mesh_bound(cm, cand, &m, &alpha, &best, err);
     if (rc || best == SIZE_MAX) return rc;
 
-    static const abut_limit_kind kind[] = { [ABUT_PP] = ABUT_LIMIT_VV, [ABUT_PE] = ABUT_LIMIT_VE, [ABUT_PT] = ABUT_LIMIT_VT,
-                                            [ABUT_EE] = ABUT_LIMIT_EE };
     const int32_t *ij;
-    int32_t v[4];
     const abut_stencil s = candidate_at(cand, best, &ij);
-    abut_candidate_vertices(cm, s, ij, v);
-    *lim = (abut_limit){ .alpha = alpha, .kind = kind[s], .tet = -1 };
-    for (int k = 0; k < 4; k++) lim->node[k] = v[k] < 0 ? -1 : cm->node[v[k]];
+    *lim = abut_limit_by_pair(cm, s, ij, alpha);
     return ABUT_OK;
 }
 

@@ -50,19 +50,6 @@ ABUT_FN double abut_barrier_fn(abut_barrier_law law, double D, double *db, doubl
     return b;
 }
 
-/** e(c) of an edge pair x; 1 where eps_x is 0. */
-ABUT_FN double abut_pair_fade(const double *x, double eps_x)
-{
-    return eps_x > 0 ? abut_mollify_fn(abut_cross2_fn(x, NULL, NULL), eps_x, NULL, NULL) : 1;
-}
-
-/** abut_pair_barrier. */
-ABUT_FN double abut_pair_barrier_fn(abut_barrier_law law, const double *x, double dist2, double eps_x)
-{
-    double db, ddb;
-    const double b = abut_barrier_fn(law, abut_beyond2(dist2, law.xi), &db, &ddb);
-    return !(eps_x > 0) || b == 0 || isinf(b) ? b : b * abut_pair_fade(x, eps_x);
-}
 
 /* ---- mollified edge pairs ---- */
 

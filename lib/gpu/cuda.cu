@@ -147,6 +147,16 @@ abut_status fill(abut_queue *q, void *at, int byte, size_t bytes, abut_err *err)
     return rc;
 }
 
+void pin(abut_queue *q, void *host, size_t bytes)
+{
+    if (!q->broken && bytes && cudaHostRegister(host, bytes, cudaHostRegisterDefault) != cudaSuccess) cudaGetLastError();
+}
+
+void unpin(abut_queue *, void *host)
+{
+    if (cudaHostUnregister(host) != cudaSuccess) cudaGetLastError();
+}
+
 /* ---- reductions: the blocks of one launch make their parts, and the last of them to arrive joins these ---- */
 
 struct sum_rule {
@@ -413,7 +423,7 @@ const abut_machine machine = {
 #define ABUT_K(name, args) abut_cuda_##name,
     ABUT_KERNELS(ABUT_K)
 #undef ABUT_K
-    take, give, put, get, copy, fill, wait, sum, dot, dot_single, least, largest, scan, sort, set_stamp, times, close_device
+    take, give, put, get, copy, fill, wait, pin, unpin, sum, dot, dot_single, least, largest, scan, sort, set_stamp, times, close_device
 };
 
 abut_status find_device(abut_queue *q, int which, abut_err *err)

@@ -16,10 +16,10 @@ ABUT_FN abut_barrier_law law_at(const abut_barrier_args *a, size_t i)
     return abut_barrier_law_of(a->dhat, a->continuity, abut_near_xi((abut_stencil)a->kind[i], a->xi, a->vert + 4 * i));
 }
 
-ABUT_FN void points_at(const abut_barrier_args *a, size_t i, double x[4][3])
+ABUT_FN void points_at(const abut_barrier_args *a, size_t i, int n, double x[4][3])
 {
     const int32_t *v = a->vert + 4 * i;
-    for (int k = 0; k < 4 && v[k] >= 0; k++)
+    for (int k = 0; k < n; k++)
         for (int c = 0; c < 3; c++) x[k][c] = a->y[3 * (size_t)v[k] + (size_t)c];
 }
 
@@ -30,8 +30,13 @@ ABUT_KERNEL(barrier_energy, abut_barrier_args)
         a->out[i] = a->kappa * plane_barrier(a, i - a->n, &db, &ddb);
         return;
     }
-    if (a->eps_x[i] > 0) points_at(a, i, x);
-    a->out[i] = a->kappa * (a->mult[i] * abut_pair_barrier_fn(law_at(a, i), x[0], a->dist2[i], a->eps_x[i]));
+    const abut_barrier_law law = law_at(a, i);
+    double b = abut_barrier_fn(law, abut_beyond2(a->dist2[i], law.xi), &db, &ddb);
+    if (a->eps_x[i] > 0 && b > 0 && b <= DBL_MAX) {
+        points_at(a, i, 4, x);
+        b = abut_mollify_fn(abut_cross2_fn(x[0], NULL, NULL), a->eps_x[i], NULL, NULL) * b;
+    }
+    a->out[i] = a->kappa * (a->mult[i] * b);
 }
 
 ABUT_KERNEL(barrier_push, abut_barrier_args)
@@ -45,7 +50,7 @@ ABUT_KERNEL(barrier_push, abut_barrier_args)
         return;
     }
     const abut_stencil kind = (abut_stencil)a->kind[i];
-    points_at(a, i, x);
+    points_at(a, i, abut_stencil_size(kind), x);
     abut_pair_barrier_grad_fn(law_at(a, i), kind, x, a->eps_x[i], g);
     for (int k = 0; k < 3 * abut_stencil_size(kind); k++) out[k] = a->kappa * a->mult[i] * g[k];
 }
@@ -61,9 +66,10 @@ ABUT_KERNEL(barrier_hess, abut_barrier_args)
             for (int q = 0; q < 3; q++) H[3 * p + q] = a->kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
         return;
     }
-    points_at(a, i, x);
+    const abut_stencil kind = (abut_stencil)a->kind[i];
+    points_at(a, i, abut_stencil_size(kind), x);
     if (a->eps_x[i] > 0) abut_pair_mollified_hess_fn(law_at(a, i), x[0], a->eps_x[i], a->kappa * a->mult[i], H);
-    else abut_pair_barrier_hess_fn(law_at(a, i), (abut_stencil)a->kind[i], x, a->kappa * a->mult[i], H);
+    else abut_pair_barrier_hess_fn(law_at(a, i), kind, x, a->kappa * a->mult[i], H);
 }
 
 ABUT_KERNEL(barrier_nodes, abut_barrier_args)

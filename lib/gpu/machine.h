@@ -61,11 +61,15 @@ typedef struct abut_machine {
 #undef ABUT_K
     abut_status (*alloc)(abut_queue *, size_t bytes, void **at, abut_err *);    /* what = q->last; not filled */
     void (*release)(abut_queue *, void *at, size_t bytes);                      /* NULL is fine */
-    abut_status (*put)(abut_queue *, void *to, const void *host, size_t bytes, abut_err *);     /* host is free on return */
+    /* put: the host may change its array on return, a pinned one after the next wait */
+    abut_status (*put)(abut_queue *, void *to, const void *host, size_t bytes, abut_err *);
     abut_status (*get)(abut_queue *, void *host, const void *from, size_t bytes, abut_err *);   /* waits */
     abut_status (*copy)(abut_queue *, void *to, const void *from, size_t bytes, abut_err *);
     abut_status (*fill)(abut_queue *, void *at, int byte, size_t bytes, abut_err *);
     abut_status (*wait)(abut_queue *, abut_err *);
+    /* The host's array will be put and got often: that is faster then, if the system lets it; unpin before it is freed. */
+    void (*pin)(abut_queue *, void *host, size_t bytes);
+    void (*unpin)(abut_queue *, void *host);
 
     /* *out = sum of v[n], of a[n] b[n].  Blocks of 512 numbers: lane l of 32 adds numbers l, l + 32, ... to 0 in order, then
      * lanes are added by halves, l + 16, l + 8, .. to l; the sums of the blocks are summed in the same manner until one is left.

@@ -69,6 +69,9 @@ static abut_status done(abut_queue *q, const char *name)
     return ABUT_OK;
 }
 
+static void twin_pin(abut_queue *q, void *host, size_t bytes) { (void)q, (void)host, (void)bytes; }
+static void twin_unpin(abut_queue *q, void *host) { (void)q, (void)host; }
+
 /* ---- sums: one of three kinds of terms, the same tree ---- */
 
 typedef struct terms {
@@ -243,7 +246,8 @@ static const abut_machine twin_machine = {
     ABUT_KERNELS(ABUT_K)
 #undef ABUT_K
     .alloc = twin_alloc, .release = twin_release, .put = twin_move, .get = twin_get, .copy = twin_move, .fill = twin_fill,
-    .wait = twin_wait, .sum = twin_sum, .dot = twin_dot, .dot_single = twin_dot_single, .least = twin_least,
+    .wait = twin_wait, .pin = twin_pin, .unpin = twin_unpin, .sum = twin_sum, .dot = twin_dot,
+    .dot_single = twin_dot_single, .least = twin_least,
     .largest = twin_largest, .scan = twin_scan, .sort = twin_sort, .stamp = twin_stamp, .times = twin_times,
     .close = twin_close,
 };
