@@ -60,8 +60,7 @@ void abut_device_coast(struct abut_solver *s, double share);
 void abut_device_aim_at_trial(struct abut_solver *s);
 /** The objective where prescribed nodes have arrived and the others have not moved (solve/coast.c). */
 ABUT_MUST_USE abut_status abut_device_staying(struct abut_solver *s, int at_least, double *sum, abut_report *rep, abut_err *err);
-/** Prescribed nodes to their targets.
- * Fails  ABUT_E_FORMAT something is in their way */
+/** Prescribed nodes towards their targets, as far as the bound allows: alpha of what is left. */
 ABUT_MUST_USE abut_status abut_device_carry(struct abut_solver *s, double *alpha, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_kappa(struct abut_solver *s, abut_err *err);
 /** Half-spaces and inversions. */
