@@ -60,8 +60,8 @@ typedef struct abut_carry_args {
     double alpha;
 } abut_carry_args;
 
-/* The augmented Lagrangian of held nodes that are on their way (Li 2020, App. E, eq. 4).  lagrangian: out[i] = that of node i, 0 of
- * others; lagrangian_push: out[3 i + k] += its derivative. */
+/* The augmented Lagrangian of held nodes that are on their way (Li 2020, App. E, eq. 4).  lagrangian: out[i] = that of node i, 0
+ * of others; lagrangian_push: out[3 i + k] += its derivative. */
 typedef struct abut_lagrangian_args {
     const double *x, *target, *lam, *mass;
     const uint8_t *held;

@@ -68,6 +68,7 @@ void abut_device_free(abut_device *d)
                                      &d->mass, &d->held, &d->lam, &d->rests, &d->diag, &d->part, &d->pulse };
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(q, all[i]);
         for (size_t i = 0; i < sizeof d->pinned / sizeof *d->pinned && d->pinned[i]; i++) q->on->unpin(q, d->pinned[i]);
+        for (int i = 0; i < ABUT_DEVICE_TRAIL; i++) abut_buffer_clear(q, &d->trail[i]);
         abut_gpu_contacts_clear(q, &d->at);
         abut_gpu_contacts_clear(q, &d->trial);
         abut_gpu_contacts_clear(q, &d->kept);
@@ -213,7 +214,7 @@ abut_status abut_device_enter(abut_solver *s, const double *v, abut_err *err)
     abut_device *d = s->device;
     d->late = (abut_err){ 0 };
     d->forces_of = NULL;
-    d->serves = 0;
+    d->serves = d->n_trail = 0;
     d->scripted = has_way_to_go(s);
     abut_status rc = check_step(&s->prob, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
@@ -256,6 +257,7 @@ abut_status abut_device_leave(abut_solver *s, abut_report *rep, abut_err *err)
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);
     if (!rc) rc = q->on->times(q, err);
     report_times(d, rep);
+    if (!rc) rc = abut_device_end_trail(s, err);
     if (rc) return rc;
     abut_collmesh_gather(&s->prob.cm, s->x, s->y);
     return abut_gpu_contacts_get(q, &d->at, &s->pairs, err);

@@ -81,7 +81,7 @@ abut_status abut_device_carry(abut_solver *s, double *alpha, abut_report *rep, a
     d->forces_of = NULL;
     rc = ABUT_RUN(&d->q, carry_move, &a, numbers(s), err);
     if (!rc) rc = d->q.on->get(&d->q, s->x, d->x.at, numbers(s) * sizeof *s->x, err);
-    return rc ? rc : abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
+    return rc ? rc : abut_device_record(s, err);
 }
 
 abut_status abut_device_kappa(abut_solver *s, abut_err *err)

@@ -55,7 +55,8 @@ abut_status abut_device_accept(abut_solver *s, abut_err *err)
     d->xt = x;
     d->trial = set;
     abut_status rc = abut_device_late(d, err);
-    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
+    if (rc || !s->prob.al.on) return rc;
+    rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
     return rc ? rc : d->q.on->get(&d->q, s->x, d->x.at, 3 * (size_t)s->prob.model->nv * sizeof *s->x, err);
 }
 
