@@ -1,5 +1,5 @@
-/* The barrier of one contact (energy/barrier_pair.h), for a GPU: the logarithm is that of linalg/log_inline.h.  The numbers are those
- * of the functions for four at a time, but for the projection, which takes other rotations. */
+/* The barrier of one contact (energy/barrier_pair.h), for a GPU: the logarithm is that of linalg/log_inline.h.  The numbers are
+ * those of the functions for four at a time, but for the projection, which takes other rotations. */
 #ifndef ABUT_ENERGY_BARRIER_INLINE_H
 #define ABUT_ENERGY_BARRIER_INLINE_H
 

@@ -1,5 +1,5 @@
-/* The barrier, and projected Hessians of contacts, for one number or four at a time: see linalg/forms_one.h and forms_lanes.h.  What
- * includes this file says, too, how it takes
+/* The barrier, and projected Hessians of contacts, for one number or four at a time: see linalg/forms_one.h and forms_lanes.h.
+ * What includes this file says, too, how it takes
  *     DIST2(kind, x, w, r, d2)            a stencil as its own active feature (geom/dist_lanes.h)
  *     SUB3(a, b, d), CROSS3(a, b, c), DOT3(a, b)
  *     PROJECT9(S)                         the positive semidefinite part of a matrix of nine rows */
@@ -162,8 +162,8 @@ FORM void NAME(abut_four_points)(const REAL *q, int stride, REAL p[4])
     p[3] = -b - c;
 }
 
-/* weight times the matrix A[144] of an edge pair, which takes no notice of translations, projected and packed: what is left without
- * translations has nine rows */
+/* weight times the matrix A[144] of an edge pair, which takes no notice of translations, projected and packed: what is left
+ * without translations has nine rows */
 FORM void NAME(abut_edges_project)(const REAL *A, const REAL *weight, REAL *K)
 {
     REAL half[9 * 12], S[81], part[12 * 9], q[3], p[4];

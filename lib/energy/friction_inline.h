@@ -71,7 +71,8 @@ ABUT_FN int abut_friction_kink(int smoothing, double w, const double u[2], const
 {
     double c, s, f1_over_y, f2;
     const double end[2] = { u[0] + v[0], u[1] + v[1] }, y = abut_friction_polar(u, &c, &s);
-    const double f0 = abut_friction_f0_fn(smoothing, y, w, &f1_over_y, &f2), along = c * v[0] + s * v[1], across = c * v[1] - s * v[0];
+    const double f0 = abut_friction_f0_fn(smoothing, y, w, &f1_over_y, &f2);
+    const double along = c * v[0] + s * v[1], across = c * v[1] - s * v[0];
     const double model = f0 + f1_over_y * y * along + 0.5 * (f2 * along * along + f1_over_y * across * across);
     return abut_friction_f0_fn(smoothing, abut_friction_polar(end, &c, &s), w, NULL, NULL) > model + ABUT_FRICTION_KINK * w;
 }

@@ -1,5 +1,5 @@
-/* The tests of geom/approach.h, for the processor and for a GPU: boxes of vertices, two boxes against each other, and the slab that
- * decides on a pair. */
+/* The tests of geom/approach.h, for the processor and for a GPU: boxes of vertices, two boxes against each other, and the slab
+ * that decides on a pair. */
 #ifndef ABUT_GEOM_APPROACH_INLINE_H
 #define ABUT_GEOM_APPROACH_INLINE_H
 
@@ -49,8 +49,7 @@ ABUT_FN_LITERAL void abut_approach_vertex_rows(double p, double q, double r, dou
 #define ABUT_APPROACH_MASK(condition) ((condition) ? -1 : 0)
 
 /* They overlap on their ways along an axis: a mask. */
-ABUT_FN_LITERAL int abut_approach_way_meets(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q,
-                                            size_t d)
+ABUT_FN_LITERAL int approach_way_meets(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
 {
     return ABUT_APPROACH_MASK(f[(ABUT_WAY_LO + d) * w + l] <= q[ABUT_WAY_HI + d]) &
            ABUT_APPROACH_MASK(f[(ABUT_WAY_HI + d) * w + l] <= q[ABUT_WAY_LO + d]);
@@ -58,11 +57,11 @@ ABUT_FN_LITERAL int abut_approach_way_meets(const float *ABUT_RESTRICT f, size_t
 
 ABUT_FN_LITERAL int abut_approach_ways_meet(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
-    return abut_approach_way_meets(f, w, l, q, 0) & abut_approach_way_meets(f, w, l, q, 1) & abut_approach_way_meets(f, w, l, q, 2);
+    return approach_way_meets(f, w, l, q, 0) & approach_way_meets(f, w, l, q, 1) & approach_way_meets(f, w, l, q, 2);
 }
 
 /* Twice the gap at the start along an axis: v + |v| instead of a branch. */
-ABUT_FN_LITERAL float approach_gap_along(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
+ABUT_FN_LITERAL float approach_gap(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
 {
     const float x = f[(ABUT_AT_LO + d) * w + l] - q[ABUT_AT_HI + d], y = f[(ABUT_AT_HI + d) * w + l] - q[ABUT_AT_LO + d];
     const float g = x > y ? x : y;
@@ -70,7 +69,7 @@ ABUT_FN_LITERAL float approach_gap_along(const float *ABUT_RESTRICT f, size_t w,
 }
 
 /* The way relative to each other along an axis, its sign changed. */
-ABUT_FN_LITERAL float approach_span_along(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
+ABUT_FN_LITERAL float approach_span(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
 {
     const float u = f[(ABUT_BY_LO + d) * w + l] - q[ABUT_BY_HI + d], v = f[(ABUT_BY_HI + d) * w + l] - q[ABUT_BY_LO + d];
     return u < v ? u : v;
@@ -79,14 +78,14 @@ ABUT_FN_LITERAL float approach_span_along(const float *ABUT_RESTRICT f, size_t w
 /** Squared gap at the start, and the squared way relative to each other. */
 ABUT_FN_LITERAL float abut_approach_gap2(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
-    const float x = approach_gap_along(f, w, l, q, 0), y = approach_gap_along(f, w, l, q, 1), z = approach_gap_along(f, w, l, q, 2);
+    const float x = approach_gap(f, w, l, q, 0), y = approach_gap(f, w, l, q, 1), z = approach_gap(f, w, l, q, 2);
     return 0.25f * (x * x + y * y + z * z);
 }
 
 ABUT_FN_LITERAL float abut_approach_span2(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
-    const float x = approach_span_along(f, w, l, q, 0), y = approach_span_along(f, w, l, q, 1),
-                z = approach_span_along(f, w, l, q, 2);
+    const float x = approach_span(f, w, l, q, 0), y = approach_span(f, w, l, q, 1),
+                z = approach_span(f, w, l, q, 2);
     return x * x + y * y + z * z;
 }
 

@@ -47,7 +47,8 @@ ABUT_FN abut_vec3 direction_pt(const double *x)
     /* outside: the nearest of the three sides */
     const abut_vec3 w = abut_v3_sub(v, u), q = abut_v3_sub(r, u);
     const abut_vec3 side[3] = { abut_v3_axpy(r, uu > 0 ? -direction_clamp01(ru / uu) : 0, u),
-                                abut_v3_axpy(r, vv > 0 ? -direction_clamp01(rv / vv) : 0, v), abut_v3_axpy(q, -direction_along(q, w), w) };
+                                abut_v3_axpy(r, vv > 0 ? -direction_clamp01(rv / vv) : 0, v),
+                                abut_v3_axpy(q, -direction_along(q, w), w) };
     const double d[3] = { abut_v3_norm2(side[0]), abut_v3_norm2(side[1]), abut_v3_norm2(side[2]) };
     const int k = d[1] < d[0] ? 1 : 0;
     return side[d[2] < d[k] ? 2 : k];

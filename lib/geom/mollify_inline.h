@@ -33,7 +33,7 @@ ABUT_FN void mollify_cross2_hess(const double u[3], const double v[3], double *H
     mollify_add_block(H, 1, 0, Hvu);
 }
 
-ABUT_FN double abut_cross2_fn(const double x[12], double *g, double *H)
+ABUT_FN double abut_cross2_fn(const double *x, double *g, double *H)
 {
     const abut_vec3 u = abut_v3_sub(abut_v3_get(x + 3), abut_v3_get(x));
     const abut_vec3 v = abut_v3_sub(abut_v3_get(x + 9), abut_v3_get(x + 6));

@@ -66,7 +66,8 @@ ABUT_KERNEL(ccd_enter, abut_ccd_args)
     way_put(&a->to, a->first[i], (uint32_t)i, &w);
 }
 
-ABUT_FN_LITERAL int steps_of_kind(abut_stencil s, const abut_steps_args *a, const abut_near_pair *p, double t_max, abut_ccd_way *w)
+ABUT_FN_LITERAL int steps_of_kind(abut_stencil s, const abut_steps_args *a, const abut_near_pair *p, double t_max,
+                                  abut_ccd_way *w)
 {
     double x0[12], x1[12];
     pair_points(a->y0, a->y1, p->v, abut_stencil_size(s), x0, x1);

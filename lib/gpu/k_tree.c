@@ -57,7 +57,8 @@ ABUT_FN_LITERAL int pair_apart(const abut_walk_args *a, int ka, int kb, const ab
         for (int d = 0; d < 3; d++) p[3 * k + d] = y[d];
     }
     const double xi = a->xi ? 0.5 * (a->xi[s->v[0]] + a->xi[u[0]]) : 0;
-    return abut_approach_apart(abut_approach_slab(ka, kb, p, 1, 0), abut_approach_need(a->reach, xi, a->rounding, a->times, span2));
+    const double need = abut_approach_need(a->reach, xi, a->rounding, a->times, span2);
+    return abut_approach_apart(abut_approach_slab(ka, kb, p, 1, 0), need);
 }
 
 /* Primitive number `at` in the order of the tree, whose row meets the query. */
@@ -90,6 +91,7 @@ ABUT_KERNEL(tree_walk, abut_walk_args)
     uint32_t node[TREE_STACK];
     uint8_t level[TREE_STACK];
     int depth = 0;
+    if (a->first && a->first[i + 1] == a->first[i]) return;     /* it has no pairs: most have none */
     query_make(a, a->order ? a->order[i] : i, &s);
     node[depth] = 0;
     level[depth++] = (uint8_t)t->levels;    /* above the root, whose only child it is */

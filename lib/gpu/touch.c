@@ -5,7 +5,8 @@
 
 /* ---- what lasts ---- */
 
-static abut_status put(abut_gpu_touch *c, abut_buffer *b, const char *name, const void *host, size_t n, size_t size, abut_err *err)
+static abut_status put(abut_gpu_touch *c, abut_buffer *b, const char *name, const void *host, size_t n, size_t size,
+                       abut_err *err)
 {
     return abut_buffer_put(c->q, b, name, host, n, size, err);
 }
@@ -70,8 +71,9 @@ void abut_gpu_touch_clear(abut_gpu_touch *c)
 {
     abut_buffer *all[] = { &c->node, &c->edge, &c->tri, &c->xi, &c->rest2, &c->seg_edge, &c->loose, &c->seg, &c->point, &c->fixed,
                            &c->drop, &c->hs_point, &c->hs_normal, &c->xt, &c->y0, &c->y1, &c->box, &c->size, &c->side, &c->pulse,
-                           &c->y, &c->key, &c->order, &c->count, &c->first, &c->value, &c->head, &c->start, &c->node_of, &c->slots,
-                           &c->blocks, &c->slot_first, &c->lag.node, &c->lag.weight, &c->lag.basis, &c->lag.force, &c->lag.mu,
+                           &c->y, &c->key, &c->order, &c->count, &c->first, &c->value, &c->head, &c->start, &c->node_of,
+                           &c->slots, &c->blocks,
+                           &c->slot_first, &c->lag.node, &c->lag.weight, &c->lag.basis, &c->lag.force, &c->lag.mu,
                            &c->lag.above, &c->lag.blocks };
     if (!c->q) return;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(c->q, all[i]);

@@ -65,14 +65,14 @@ void abut_gpu_contacts_clear(abut_queue *q, abut_gpu_contacts *set);
 
 /** The lists of abut_candidates_find along y -> y + share W p (p NULL: at y), y = W x.  On failure they are empty.
  * Fails  as abut_candidates_find; ABUT_E_NOMEM 2^31 pairs or more, too */
-ABUT_MUST_USE abut_status abut_gpu_touch_candidates(abut_gpu_touch *c, const double *x, const double *p, double share, double reach,
-                                                    abut_err *err);
+ABUT_MUST_USE abut_status abut_gpu_touch_candidates(abut_gpu_touch *c, const double *x, const double *p, double share,
+                                                    double reach, abut_err *err);
 static inline size_t abut_gpu_candidates_count(const abut_gpu_touch *c) { return c->n[0] + c->n[1] + c->n[2] + c->n[3]; }
 /** abut_limit_ccd along that motion: of its length, not of p. */
 ABUT_MUST_USE abut_status abut_gpu_touch_ccd(abut_gpu_touch *c, double slack, abut_limit *lim, abut_err *err);
 /** abut_limit_planes along x -> x + p. */
-ABUT_MUST_USE abut_status abut_gpu_touch_planes(abut_gpu_touch *c, const double *x, const double *p, double slack, abut_limit *lim,
-                                                abut_err *err);
+ABUT_MUST_USE abut_status abut_gpu_touch_planes(abut_gpu_touch *c, const double *x, const double *p, double slack,
+                                                abut_limit *lim, abut_err *err);
 /** abut_pairs_find at x among those candidates.  Fails as that; the set is empty then. */
 ABUT_MUST_USE abut_status abut_gpu_touch_find(abut_gpu_touch *c, const double *x, abut_gpu_contacts *set, abut_err *err);
 
@@ -83,15 +83,15 @@ ABUT_MUST_USE abut_status abut_gpu_contacts_get(abut_queue *q, const abut_gpu_co
 ABUT_MUST_USE abut_status abut_gpu_barrier_energy(abut_gpu_touch *c, const double *x, const abut_gpu_contacts *set, double kappa,
                                                   double *out, abut_err *err);
 /** g += its gradient, at nodes of obstacles nothing. */
-ABUT_MUST_USE abut_status abut_gpu_barrier_gradient(abut_gpu_touch *c, const double *x, const abut_gpu_contacts *set, double kappa,
-                                                    double *g, abut_err *err);
+ABUT_MUST_USE abut_status abut_gpu_barrier_gradient(abut_gpu_touch *c, const double *x, const abut_gpu_contacts *set,
+                                                    double kappa, double *g, abut_err *err);
 /** Projected Hessians, contacts, then half-space contacts; good until the next call. */
 ABUT_MUST_USE abut_status abut_gpu_barrier_hessian(abut_gpu_touch *c, const double *x, const abut_gpu_contacts *set, double kappa,
                                                    abut_gpu_blocks *out, abut_err *err);
 
 /** Takes over frozen contacts; sliding counts from xn, which is borrowed.  No kinks are known of. */
-ABUT_MUST_USE abut_status abut_gpu_friction_set(abut_gpu_touch *c, const abut_lag *lag, const abut_stiction *law, const double *xn,
-                                                abut_err *err);
+ABUT_MUST_USE abut_status abut_gpu_friction_set(abut_gpu_touch *c, const abut_lag *lag, const abut_stiction *law,
+                                                const double *xn, abut_err *err);
 /** As abut_friction_energy, _gradient, _hessian and _kinks, whose finds the Hessian counts with until the next set.  out of the
  * energy is the machine's; at nodes of obstacles the gradient adds nothing. */
 ABUT_MUST_USE abut_status abut_gpu_friction_energy(abut_gpu_touch *c, const double *x, double *out, abut_err *err);

@@ -48,13 +48,14 @@ static abut_status times(abut_gpu_touch *c, size_t n, double slack, double t_max
     if (!rc) rc = abut_buffer_need(q, &c->first, "open candidates", n + 1, sizeof(uint32_t), err);
     if (rc) return rc;
     abut_ccd_args a = { .near = abut_gpu_near(c), .y0 = y0, .y1 = y1, .slack = slack, .t_max = t_max,
-                        .toi = ABUT_AT(c->value, double), .open = ABUT_AT(c->count, uint32_t), .first = ABUT_AT(c->first, uint32_t) };
+                        .toi = ABUT_AT(c->value, double), .open = ABUT_AT(c->count, uint32_t),
+                        .first = ABUT_AT(c->first, uint32_t) };
     rc = ABUT_RUN(q, ccd_first, &a, n, err);
     if (!rc) rc = q->on->scan(q, a.open, n, ABUT_AT(c->first, uint32_t), &m, err);
     if (!rc && m) rc = ways_need(c, 0, m, &a.to, err);
     if (!rc && m) rc = ABUT_RUN(q, ccd_enter, &a, n, err);
-    abut_steps_args s = { .near = a.near, .y0 = y0, .y1 = y1, .t_max = t_max, .best = ABUT_PULSE(c, best), .way = a.to, .toi = a.toi,
-                          .open = a.open, .first = a.first };
+    abut_steps_args s = { .near = a.near, .y0 = y0, .y1 = y1, .t_max = t_max, .best = ABUT_PULSE(c, best), .way = a.to,
+                          .toi = a.toi, .open = a.open, .first = a.first };
     return rc || !m ? rc : rounds(c, &s, m, n, err);
 }
 
@@ -85,7 +86,8 @@ abut_status abut_gpu_touch_ccd(abut_gpu_touch *c, double slack, abut_limit *lim,
     return ABUT_OK;
 }
 
-abut_status abut_gpu_touch_planes(abut_gpu_touch *c, const double *x, const double *p, double slack, abut_limit *lim, abut_err *err)
+abut_status abut_gpu_touch_planes(abut_gpu_touch *c, const double *x, const double *p, double slack, abut_limit *lim,
+                                  abut_err *err)
 {
     abut_queue *q = c->q;
     const size_t nc = (size_t)c->cm->nc, nh = (size_t)c->cm->model->nh, n3 = 3 * (size_t)c->cm->model->nv;
@@ -107,6 +109,7 @@ abut_status abut_gpu_touch_planes(abut_gpu_touch *c, const double *x, const doub
     if (!rc) rc = q->on->least(q, a.bound, nc * nh, ABUT_PULSE(c, best), err);
     if (!rc) rc = q->on->get(q, &least, ABUT_PULSE(c, best), sizeof least, err);
     if (rc || !(least.value < lim->alpha)) return rc;
-    *lim = (abut_limit){ least.value, ABUT_LIMIT_PLANE, { c->cm->node[least.number / nh], (int32_t)(least.number % nh), -1, -1 }, -1 };
+    const int32_t v = c->cm->node[least.number / nh], h = (int32_t)(least.number % nh);
+    *lim = (abut_limit){ least.value, ABUT_LIMIT_PLANE, { v, h, -1, -1 }, -1 };
     return ABUT_OK;
 }

@@ -38,11 +38,13 @@ static abut_status barrier_ready(abut_gpu_touch *c, const double *x, const abut_
     if (!rc) rc = abut_buffer_need(c->q, &c->node_of, "nodes of contacts", n, 4 * sizeof(int32_t), err);
     if (!rc) rc = abut_gpu_gather(c, x, ABUT_AT(c->y, double), err);
     *a = (abut_barrier_args){
-        .n = (uint32_t)s->n, .kind = ABUT_AT(s->kind, uint8_t), .vert = ABUT_AT(s->vert, int32_t), .mult = ABUT_AT(s->mult, double),
-        .dist2 = ABUT_AT(s->dist2, double), .eps_x = ABUT_AT(s->eps_x, double), .plane_vert = ABUT_AT(s->plane_vert, int32_t),
-        .plane = ABUT_AT(s->plane, int32_t), .plane_dist = ABUT_AT(s->plane_dist, double), .normal = ABUT_AT(c->hs_normal, double),
-        .y = ABUT_AT(c->y, double), .xi = ABUT_AT(c->xi, double), .node = ABUT_AT(c->node, int32_t), .dhat = *m->dhat, .kappa = kappa,
-        .continuity = m->continuity ? m->continuity[0] : ABUT_C2, .out = ABUT_AT(*out, double), .to = ABUT_AT(c->node_of, int32_t) };
+        .n = (uint32_t)s->n, .kind = ABUT_AT(s->kind, uint8_t), .vert = ABUT_AT(s->vert, int32_t),
+        .mult = ABUT_AT(s->mult, double), .dist2 = ABUT_AT(s->dist2, double), .eps_x = ABUT_AT(s->eps_x, double),
+        .plane_vert = ABUT_AT(s->plane_vert, int32_t), .plane = ABUT_AT(s->plane, int32_t),
+        .plane_dist = ABUT_AT(s->plane_dist, double), .normal = ABUT_AT(c->hs_normal, double), .y = ABUT_AT(c->y, double),
+        .xi = ABUT_AT(c->xi, double), .node = ABUT_AT(c->node, int32_t), .dhat = *m->dhat, .kappa = kappa,
+        .continuity = m->continuity ? m->continuity[0] : ABUT_C2, .out = ABUT_AT(*out, double),
+        .to = ABUT_AT(c->node_of, int32_t) };
     return rc;
 }
 
@@ -84,7 +86,8 @@ abut_status abut_gpu_barrier_hessian(abut_gpu_touch *c, const double *x, const a
 
 /* ---- friction ---- */
 
-abut_status abut_gpu_friction_set(abut_gpu_touch *c, const abut_lag *lag, const abut_stiction *law, const double *xn, abut_err *err)
+abut_status abut_gpu_friction_set(abut_gpu_touch *c, const abut_lag *lag, const abut_stiction *law, const double *xn,
+                                  abut_err *err)
 {
     struct abut_gpu_lag *l = &c->lag;
     const size_t n = lag->n;

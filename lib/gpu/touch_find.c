@@ -36,7 +36,8 @@ static abut_status raw_need(abut_gpu_touch *c, size_t m, abut_raw_view *v, abut_
 static abut_merge_args merge_of(abut_gpu_touch *c, const abut_gpu_contacts *s, abut_raw_view raw, size_t m, int bits)
 {
     return (abut_merge_args){
-        .raw = raw, .order = ABUT_AT(c->order, uint32_t), .key = ABUT_AT(c->key, uint64_t), .bits = (uint32_t)bits, .m = (uint32_t)m,
+        .raw = raw, .order = ABUT_AT(c->order, uint32_t), .key = ABUT_AT(c->key, uint64_t), .bits = (uint32_t)bits,
+        .m = (uint32_t)m,
         .head = ABUT_AT(c->head, uint32_t), .first = ABUT_AT(c->first, uint32_t), .start = ABUT_AT(c->start, uint32_t),
         .kind = ABUT_AT(s->kind, uint8_t), .vert = ABUT_AT(s->vert, int32_t), .mult = ABUT_AT(s->mult, double),
         .dist2 = ABUT_AT(s->dist2, double), .eps_x = ABUT_AT(s->eps_x, double), .n_plain = ABUT_PULSE(c, n_plain) };

@@ -61,7 +61,8 @@ static abut_status tree_fit(abut_gpu_touch *c, const side *s, abut_err *err)
     abut_status rc = abut_buffer_need(c->q, &t->row, "rows of a tree", rows, ABUT_TREE_ROW * sizeof(float), err);
     if (rc) return rc;
     float *row = ABUT_AT(t->row, float);
-    const abut_leaf_args leaf = { ABUT_AT(c->box, float), s->vert, s->k, ABUT_AT(t->order, uint32_t), ABUT_AT(c->fixed, uint8_t), row };
+    const abut_leaf_args leaf = { ABUT_AT(c->box, float), s->vert, s->k, ABUT_AT(t->order, uint32_t), ABUT_AT(c->fixed, uint8_t),
+                                  row };
     rc = ABUT_RUN(c->q, tree_leaf, &leaf, s->n, err);
     for (uint32_t l = 1; l < t->levels && !rc; l++) {
         const abut_level_args up = { row + (size_t)ABUT_TREE_ROW * t->first[l - 1], (uint32_t)n[l - 1],
@@ -87,8 +88,9 @@ static abut_walk_args walk_of(const abut_gpu_touch *c, const side *a, const side
         .tree = { ABUT_AT(t->row, float), ABUT_AT(t->order, uint32_t), b->vert, (uint32_t)b->n, b->k, t->levels, { 0 } },
         .vert = a->vert, .order = a == b ? ABUT_AT(t->order, uint32_t) : NULL, .box = ABUT_AT(c->box, float),
         .y0 = ABUT_AT(c->y0, double), .xi = ABUT_AT(c->xi, double), .fixed = ABUT_AT(c->fixed, uint8_t), .reach = reach,
-        .rounding = rounding, .times = abut_approach_times(ABUT_APPROACH_TIMES), .times2 = abut_approach_times2(ABUT_APPROACH_TIMES),
-        .k = a->k, .same = a == b, .shift = (uint32_t)bits_of(b->n), .count = ABUT_AT(c->count, uint32_t) };
+        .rounding = rounding, .times = abut_approach_times(ABUT_APPROACH_TIMES),
+        .times2 = abut_approach_times2(ABUT_APPROACH_TIMES), .k = a->k,
+        .same = a == b, .shift = (uint32_t)bits_of(b->n), .count = ABUT_AT(c->count, uint32_t) };
     for (uint32_t l = 0; l < t->levels; l++) w.tree.first[l] = t->first[l];
     return w;
 }

@@ -221,8 +221,10 @@ TEST(a_pair_too_close_to_move_is_named_as_without_a_machine)
     sheets s = sheets_number(2);
     const int32_t per = s.model.nc / 4;
     for (int k = 0; k < 3; k++)     /* a vertex into a triangle of the sheet below */
-        for (int i = 0; i < 2; i++)
-            s.X[3 * (per + 5 + 9 * i) + k] = (s.X[3 * s.tri[30 * i] + k] + s.X[3 * s.tri[30 * i + 1] + k] + s.X[3 * s.tri[30 * i + 2] + k]) / 3;
+        for (int i = 0; i < 2; i++) {
+            const int32_t *t = s.tri + 30 * i;
+            s.X[3 * (per + 5 + 9 * i) + k] = (s.X[3 * t[0] + k] + s.X[3 * t[1] + k] + s.X[3 * t[2] + k]) / 3;
+        }
     CHECK(sheets_init(&s));
     world_open(&w, &s.cm, NULL, s.X, s.y1, 1);
     candidates(&w, 1);
@@ -436,7 +438,8 @@ static void lag_make(abut_lag *lag, int32_t nv, size_t n)
 {
     abut_rng r = { 11 };
     *lag = (abut_lag){ .n = n, .node = malloc(n * sizeof *lag->node), .weight = malloc(n * sizeof *lag->weight),
-                       .basis = malloc(n * sizeof *lag->basis), .force = malloc(n * sizeof *lag->force), .mu = malloc(n * sizeof *lag->mu) };
+                       .basis = malloc(n * sizeof *lag->basis), .force = malloc(n * sizeof *lag->force),
+                       .mu = malloc(n * sizeof *lag->mu) };
     for (size_t i = 0; i < n; i++) {
         const int points = (int)(i % 4) + 1;
         for (int c = 0; c < 4; c++) {
@@ -498,6 +501,67 @@ TEST(friction_is_that_without_a_machine)
     }
 }
 
+/* ---- memory ---- */
+
+/* All that an iteration asks of contact, from nothing. */
+static abut_status iteration(abut_queue *q, const sheets *s, const abut_lag *lag, const double *p, abut_err *e)
+{
+    abut_gpu_touch c = { 0 };
+    abut_gpu_contacts set = { 0 };
+    abut_buffer dx = { 0 }, dp = { 0 }, out = { 0 };
+    abut_gpu_blocks blocks;
+    const size_t n3 = 3 * (size_t)s->cm.nc;
+    const abut_stiction law = { 0.01, 2, ABUT_C1 };
+    abut_limit lim = { .alpha = 1, .tet = -1 };
+    abut_status rc = abut_gpu_touch_init(&c, q, &s->cm, s->fixed, e);
+    if (!rc) rc = abut_buffer_put(q, &dx, "x", s->X, n3, sizeof *p, e);
+    if (!rc) rc = abut_buffer_put(q, &dp, "p", p, n3, sizeof *p, e);
+    if (!rc) rc = abut_buffer_need(q, &out, "out", n3, sizeof *p, e);
+    const double *x = ABUT_AT(dx, double), *step = ABUT_AT(dp, double);
+    if (!rc) rc = abut_gpu_touch_candidates(&c, x, step, 0.5, s->dhat, e);
+    if (!rc) rc = abut_gpu_touch_planes(&c, x, step, 0.2, &lim, e);
+    if (!rc) rc = abut_gpu_touch_ccd(&c, 0.2, &lim, e);
+    if (!rc) rc = abut_gpu_touch_find(&c, x, &set, e);
+    if (!rc) rc = abut_gpu_barrier_energy(&c, x, &set, 1, ABUT_AT(out, double), e);
+    if (!rc) rc = abut_gpu_barrier_gradient(&c, x, &set, 1, ABUT_AT(out, double), e);
+    if (!rc) rc = abut_gpu_barrier_hessian(&c, x, &set, 1, &blocks, e);
+    if (!rc) rc = abut_gpu_friction_set(&c, lag, &law, x, e);
+    if (!rc) rc = abut_gpu_friction_energy(&c, x, ABUT_AT(out, double), e);
+    if (!rc) rc = abut_gpu_friction_gradient(&c, x, ABUT_AT(out, double), e);
+    if (!rc) rc = abut_gpu_friction_hessian(&c, x, &blocks, e);
+    if (!rc) rc = abut_gpu_friction_kinks(&c, x, step, e);
+    abut_gpu_touch_clear(&c);
+    abut_gpu_contacts_clear(q, &set);
+    abut_buffer_clear(q, &dx), abut_buffer_clear(q, &dp), abut_buffer_clear(q, &out);
+    return rc;
+}
+
+TEST(every_allocation_that_fails_is_said_and_nothing_is_left)
+{
+    abut_lag lag;
+    sheets s = sheets_make(1, 3, 4, 0.05, 0.1, 0.3);
+    CHECK((planes_under(&s), sheets_init(&s)));
+    double *p = malloc(3 * (size_t)s.cm.nc * sizeof *p);
+    for (int32_t i = 0; i < 3 * s.cm.nc; i++) p[i] = s.y1[i] - s.X[i];
+    lag_make(&lag, s.model.nv, 50);
+    abut_status rc = ABUT_E_NOMEM;
+    int n = 0;
+    for (; rc && n < 1000; n++) {
+        abut_queue q;
+        abut_err e = { 0 };
+        CHECK(!abut_queue_twin(&q, &e));
+        q.fails_after = n;
+        rc = iteration(&q, &s, &lag, p, &e);
+        CHECK(!rc || (rc == ABUT_E_NOMEM && strstr(e.msg, "memory")));
+        CHECK(q.bytes == 0);
+        abut_queue_close(&q);
+    }
+    CHECK(!rc && n > 50);
+    abut_lag_clear(&lag);
+    free(p);
+    sheets_free(&s);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
@@ -510,5 +574,6 @@ int main(int argc, char **argv)
     RUN(barrier_energy_gradient_and_hessians_are_those_without_a_machine);
     RUN(barrier_of_half_spaces_is_that_without_a_machine);
     RUN(friction_is_that_without_a_machine);
+    RUN(every_allocation_that_fails_is_said_and_nothing_is_left);
     return check_done();
 }
