@@ -140,7 +140,7 @@ ABUT_KERNEL(jacobi, abut_jacobi_args)
     const double det = abut_m3_inverse(inverse, D);
     const int definite = D[0] > 0 && D[0] * D[4] - D[1] * D[3] > 0 && det > 0;
     for (size_t d = 0; d < 9; d++)
-        a->inverse[d * a->n + i] = definite ? (float)inverse[d] : d % 4 ? 0 : (float)(1 / (D[0] + D[4] + D[8]));
+        a->inverse[d * a->n + i] = definite ? (float)inverse[d] : d % 4 ? 0 : (float)(1 / (fabs(D[0]) + fabs(D[4]) + fabs(D[8])));
 }
 
 ABUT_KERNEL(spread, abut_spread_args)
