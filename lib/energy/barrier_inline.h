@@ -105,12 +105,13 @@ ABUT_FN_LITERAL void barrier_plain_grad(abut_barrier_law law, abut_stencil kind,
     for (int i = 0; i < 3 * abut_stencil_size(kind); i++) g[i] = db * (2 * w[i / 3] * r[i % 3]);
 }
 
-/** g[12]: the gradient in the points x[12] of a contact; numbers of points that the stencil does not have are left as they are. */
+/** g[12]: the gradient in the points x[12] of a contact; numbers of points that it does not have are left as they are. */
 ABUT_FN void abut_pair_barrier_grad_fn(abut_barrier_law law, abut_stencil kind, double *x, double eps_x, double *g)
 {
     if (eps_x > 0) {
         double gc[12], db, ddb, de;
-        const double d2 = abut_edges_dist2(x, g, NULL), b = abut_barrier_fn(law, abut_beyond2(d2, law.xi), &db, &ddb);
+        const double d2 = abut_edges_dist2(x, g, NULL);
+        const double b = abut_barrier_fn(law, abut_beyond2(d2, law.xi), &db, &ddb);
         const double e = abut_mollify_fn(abut_cross2_fn(x, gc, NULL), eps_x, &de, NULL);
         for (int i = 0; i < 12; i++) g[i] = e * db * g[i] + b * de * gc[i];
         return;
