@@ -8,8 +8,6 @@ void abut_bisection_clear(abut_bisection *b)
     free(b->part);
     free(b->first);
     free(b->member);
-    free(b->row);
-    free(b->slot);
     *b = (abut_bisection){ 0 };
 }
 
@@ -156,25 +154,6 @@ static void parts_make(abut_bisection *b, const abut_bsr *A, const double *x, in
         for (int32_t i = b->first[j]; i < b->first[j + 1]; i++) b->part[b->member[i]] = j;
 }
 
-/* end[n]: scratch */
-static void clusters_make(abut_bisection *b, const double *x, int32_t *end)
-{
-    pieces p = { x, ABUT_CLUSTER, end, 0 };
-    for (int32_t j = 0; j < b->parts; j++) halve(&p, b->member + b->first[j], b->first[j], b->first[j + 1] - b->first[j]);
-    b->clusters = p.n;
-    for (int32_t c = 0, i = 0; c < p.n; c++) {
-        int32_t s = ABUT_CLUSTER * c;
-        for (; i < end[c]; i++, s++) {
-            b->row[s] = b->member[i];
-            b->slot[b->member[i]] = s;
-        }
-        for (; s < ABUT_CLUSTER * (c + 1); s++) b->row[s] = -1;
-    }
-}
-
-/* Clusters are half full at least where there is more than one in a part; a part has one at least. */
-static size_t slots_most(size_t n, size_t parts) { return ABUT_CLUSTER * (n / (ABUT_CLUSTER / 2) + parts + 1); }
-
 abut_status abut_bisect(abut_bisection *b, const abut_bsr *A, const double *x, int32_t rows, int32_t most, abut_err *err)
 {
     const size_t n = (size_t)A->n;
@@ -183,17 +162,11 @@ abut_status abut_bisect(abut_bisection *b, const abut_bsr *A, const double *x, i
     b->part = array(n);
     b->first = array(n + 1);
     b->member = array(n);
-    b->slot = array(n);
-    int ok = up && end && b->part && b->first && b->member && b->slot;
-    if (ok) {
-        parts_make(b, A, x, rows, most, up, end);
-        b->row = array(slots_most(n, (size_t)b->parts));
-        ok = b->row != NULL;
-    }
-    if (ok) clusters_make(b, x, end);
+    const int ok = up && end && b->part && b->first && b->member;
+    if (ok) parts_make(b, A, x, rows, most, up, end);
     free(up);
     free(end);
     if (ok) return ABUT_OK;
     abut_bisection_clear(b);
-    return abut_fail(err, ABUT_E_NOMEM, "clusters of %zu rows: out of memory", n);
+    return abut_fail(err, ABUT_E_NOMEM, "parts of %zu rows: out of memory", n);
 }

@@ -1,20 +1,16 @@
-/* Rows of a matrix, which are points in space, cut into clusters of at most 16 and those joined into parts: by halving along the
- * longest side again and again, what the matrix does not join apart.  The same answer always. */
+/* Rows of a matrix, which are points in space, cut into parts: by halving along the longest side again and again, what the matrix
+ * does not join apart.  The same answer always. */
 #ifndef ABUT_GPU_BISECT_H
 #define ABUT_GPU_BISECT_H
 
 #include "linalg/bsr.h"
 
-enum { ABUT_CLUSTER = 16 /* rows at most */ };
-
 /* Zero-filled is empty. */
 typedef struct abut_bisection {
-    int32_t parts, clusters;
+    int32_t parts;
     int32_t *part;      /* [n] of each row */
     int32_t *first;     /* [parts + 1]: rows of part j are member[first[j] .. first[j + 1]) */
     int32_t *member;    /* [n] */
-    int32_t *row;       /* [16 clusters] rows of each cluster, all of one part; -1 behind them */
-    int32_t *slot;      /* [n] where a row is in that */
 } abut_bisection;
 
 /** Parts of about `rows` rows, x[3 n] where they are.  Pieces of the matrix share parts only where there would be more than

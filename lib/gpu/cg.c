@@ -190,12 +190,12 @@ static abut_status approach(abut_gpu_cg *c, abut_gpu_operator *A, double r, doub
     abut_status rc = ABUT_OK;
     *left = r;
     for (int k = 0; k < CORRECTIONS && !rc && *left > want && !rep->in_double; k++) {
-        const double before = *left, aim = 0.7 * want / before;
-        rc = correct(c, A, before, aim > NEAR ? aim : NEAR, &end, err);
+        const double before = *left, aim = fmin(0.3, 0.7 * want / before);
+        rc = correct(c, A, before, fmax(aim, NEAR), &end, err);
         if (!rc) rc = residual(c, A, left, err);
         rep->iterations += (int)end.iterations;
         rep->corrections++;
-        rep->in_double = !(*left < 0.5 * before);
+        rep->in_double = !(*left < 0.5 * before || *left <= want);
         if (!rc && !(*left < before)) rc = restart(c, A, left, err);
     }
     for (int k = 0; k < 2 && !rc && !(*left <= want) && isfinite(*left); k++) {

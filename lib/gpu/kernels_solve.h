@@ -141,14 +141,20 @@ typedef struct abut_cg_args {
     size_t n;
 } abut_cg_args;
 
-/* ---- clusters of 16 rows: slot 16 c + l of cluster c holds row row[16 c + l], or none (-1) ---- */
+/* ---- clusters of 16 rows: slot 16 c + l of cluster c holds row row[16 c + l], or none (-1), which come last ---- */
 
-/* cluster_rows: rows of slot i in the matrices of clusters [lo, ..), matrix[48][48] each; identity where there is no row.
+/* cluster_key: key[i] = place of row i along a curve through space that keeps near ones together (48 bits), row[i] = i.
+ * cluster_slot: slot[row[i]] = i.
+ * cluster_rows: rows of slot i in the matrices of clusters [lo, ..), matrix[48][48] each; identity where there is no row.
  * cluster_invert: group i: inverse of cluster lo + i, symmetric, in single precision; where it is not positive definite, that of
  * its diagonal blocks, and fallen[lo + i] = 1.
  * cluster_apply: item 48 c + k: z of number k of the rows of cluster c = its inverse r, + the motions w of their part. */
 typedef struct abut_cluster_args {
-    const int32_t *row, *slot;
+    int32_t *row, *slot;
+    uint64_t *key;
+    const double *x;            /* of nodes */
+    const int32_t *node;        /* of a row */
+    double origin[3], unit;     /* the curve goes through cubes of this edge, 2^16 along each side of a cube about the origin */
     abut_multiply_args A;
     abut_touch_args touch;
     size_t lo;
@@ -235,6 +241,8 @@ typedef struct abut_widen_args {
     K(cg_direct, abut_cg_args) \
     K(cg_direct_single, abut_cg_args) \
     K(widen, abut_widen_args) \
+    K(cluster_key, abut_cluster_args) \
+    K(cluster_slot, abut_cluster_args) \
     K(cluster_rows, abut_cluster_args) \
     K(cluster_invert, abut_cluster_args) \
     K(cluster_apply, abut_cluster_args) \

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDE = 3 * ABUT_CLUSTER, MOTIONS = 6, CLUSTERS_AT_ONCE = 4096, ROWS_OF_A_PART = 200, PARTS_MOST = 340, AGE_MOST = 8 };
+enum { CLUSTER = 16, WIDE = 3 * CLUSTER, CLUSTERS_AT_ONCE = 4096, PLACE_BITS = 48, MOTIONS = 6, ROWS_OF_A_PART = 200,
+       PARTS_MOST = 340, AGE_MOST = 8 };
 #define SERVES 1.3      /* as many times the iterations that it took at first */
 
 void abut_gpu_precond_clear(abut_gpu_operator *A)
 {
     abut_gpu_precond *m = &A->precond;
-    abut_buffer *const all[] = { &m->row,        &m->slot,     &m->matrix,    &m->inverse,   &m->fallen, &m->part,
+    abut_buffer *const all[] = { &m->row,        &m->slot,     &m->place, &m->matrix,    &m->inverse,   &m->fallen, &m->part,
                                  &m->member,     &m->part_first, &m->arm,     &m->pair_first, &m->block_at, &m->block_row,
                                  &m->block_col,  &m->key,      &m->key_slot,  &m->E,         &m->pivot,  &m->across,
                                  &m->down,       &m->bad,      &m->coarse,    &m->v,         &m->w };
@@ -116,29 +117,55 @@ static abut_status upload_rigid(abut_gpu_operator *A, const abut_bisection *b, c
     return rc;
 }
 
-static abut_status upload(abut_gpu_operator *A, const abut_bisection *b, abut_err *err)
+static abut_status reserve(abut_gpu_operator *A, abut_err *err)
 {
     abut_gpu_precond *m = &A->precond;
     abut_queue *q = A->q;
     const size_t c = m->clusters, together = c < CLUSTERS_AT_ONCE ? c : CLUSTERS_AT_ONCE;
-    abut_status rc = abut_buffer_put(q, &m->row, "preconditioner", b->row, ABUT_CLUSTER * c, sizeof(int32_t), err);
-    if (!rc) rc = abut_buffer_put(q, &m->slot, "preconditioner", b->slot, A->n, sizeof(int32_t), err);
+    abut_status rc = abut_buffer_need(q, &m->row, "preconditioner", CLUSTER * c, sizeof(int32_t), err);
+    if (!rc) rc = abut_buffer_need(q, &m->slot, "preconditioner", A->n, sizeof(int32_t), err);
+    if (!rc) rc = abut_buffer_need(q, &m->place, "preconditioner", A->n, sizeof(uint64_t), err);
     if (!rc) rc = abut_buffer_need(q, &m->matrix, "preconditioner", WIDE * WIDE * together, sizeof(double), err);
     if (!rc) rc = abut_buffer_need(q, &m->inverse, "preconditioner", WIDE * WIDE * c, sizeof(float), err);
     if (!rc) rc = abut_buffer_need(q, &m->fallen, "preconditioner", c, sizeof(uint32_t), err);
     if (!rc) rc = abut_buffer_need(q, &m->bad, "preconditioner", 1, sizeof(uint32_t), err);
-    if (rc || m->kind != ABUT_GPU_RIGID) return rc;
-    pairs p = { 0 };
-    rc = pairs_make(A, b, &p, err);
-    if (!rc) rc = upload_rigid(A, b, &p, err);
-    pairs_free(&p);
     return rc;
+}
+
+/* Parts of about so many rows, which are at x[3 n]. */
+static abut_status parts_make(abut_gpu_operator *A, const double *x, int32_t rows, abut_err *err)
+{
+    abut_bisection b = { 0 };
+    pairs p = { 0 };
+    abut_status rc = abut_bisect(&b, &A->pattern, x, rows, PARTS_MOST, err);
+    A->precond.parts = (uint32_t)b.parts;
+    A->precond.wide = (MOTIONS * (uint32_t)b.parts + WIDE - 1) / WIDE * WIDE;
+    if (!rc) rc = pairs_make(A, &b, &p, err);
+    if (!rc) rc = upload_rigid(A, &b, &p, err);
+    pairs_free(&p);
+    abut_bisection_clear(&b);
+    return rc;
+}
+
+/* The curve goes through a cube of four times the longest side of the box about x[3 n], around its middle. */
+static void curve_set(abut_gpu_precond *m, const double *x, size_t n)
+{
+    double longest = 0;
+    for (size_t d = 0; d < 3; d++) {
+        double lo = x[d], hi = lo;
+        for (size_t i = 1; i < n; i++) {
+            lo = fmin(lo, x[3 * i + d]);
+            hi = fmax(hi, x[3 * i + d]);
+        }
+        m->origin[d] = 0.5 * (lo + hi);
+        longest = fmax(longest, hi - lo);
+    }
+    m->unit = longest > 0 ? 4 * longest / (1 << PLACE_BITS / 3) : 1;
 }
 
 abut_status abut_gpu_precond_init_by(abut_gpu_operator *A, abut_gpu_precond_kind kind, const double *x, int32_t rows,
                                      abut_err *err)
 {
-    abut_bisection b = { 0 };
     abut_gpu_precond_clear(A);
     if (kind == ABUT_GPU_JACOBI || !A->n) return ABUT_OK;
     double *where = malloc(3 * A->n * sizeof *where);
@@ -147,14 +174,12 @@ abut_status abut_gpu_precond_init_by(abut_gpu_operator *A, abut_gpu_precond_kind
                                   : abut_fail(err, ABUT_E_NOMEM, "preconditioner: %zu rows", A->n);
     for (size_t i = 0; i < A->nv && !rc; i++)
         if (row[i] >= 0) memcpy(where + 3 * (size_t)row[i], x + 3 * i, 3 * sizeof *x);
-    if (!rc) rc = abut_bisect(&b, &A->pattern, where, rows, PARTS_MOST, err);
     A->precond.kind = kind;
-    A->precond.clusters = (uint32_t)b.clusters;
-    A->precond.parts = (uint32_t)b.parts;
-    A->precond.wide = (MOTIONS * (uint32_t)b.parts + WIDE - 1) / WIDE * WIDE;
-    if (!rc) rc = upload(A, &b, err);
+    A->precond.clusters = (uint32_t)((A->n + CLUSTER - 1) / CLUSTER);
+    if (!rc) curve_set(&A->precond, where, A->n);
+    if (!rc) rc = reserve(A, err);
+    if (!rc && kind == ABUT_GPU_RIGID) rc = parts_make(A, where, rows, err);
     if (rc) abut_gpu_precond_clear(A);
-    abut_bisection_clear(&b);
     free(where);
     free(row);
     return rc;
@@ -170,7 +195,8 @@ abut_status abut_gpu_precond_init(abut_gpu_operator *A, abut_gpu_precond_kind ki
 static abut_cluster_args cluster_args(const abut_gpu_operator *A)
 {
     const abut_gpu_precond *m = &A->precond;
-    return (abut_cluster_args){ .row = m->row.at, .slot = m->slot.at,
+    return (abut_cluster_args){ .row = m->row.at, .slot = m->slot.at, .key = m->place.at, .x = A->z, .node = A->node.at,
+                                .origin = { m->origin[0], m->origin[1], m->origin[2] }, .unit = m->unit,
                                 .A = { .first = A->first.at, .length = A->length.at, .col = A->col.at, .val = A->val.at,
                                        .n = A->n },
                                 .touch = abut_gpu_operator_touch(A), .matrix = m->matrix.at, .jacobi = A->inverse.at,
@@ -178,14 +204,24 @@ static abut_cluster_args cluster_args(const abut_gpu_operator *A)
                                 .part = m->kind == ABUT_GPU_RIGID ? m->part.at : NULL, .arm = m->arm.at, .w = m->w.at };
 }
 
+/* Rows in clusters as they lie now. */
+static abut_status gather_clusters(abut_gpu_operator *A, abut_err *err)
+{
+    const abut_cluster_args a = cluster_args(A);
+    abut_status rc = A->q->on->fill(A->q, a.row, 0xff, CLUSTER * A->precond.clusters * sizeof *a.row, err);
+    if (!rc) rc = ABUT_RUN(A->q, cluster_key, &a, A->n, err);
+    if (!rc) rc = A->q->on->sort(A->q, a.key, A->precond.row.at, A->n, PLACE_BITS, err);
+    return rc ? rc : ABUT_RUN(A->q, cluster_slot, &a, A->n, err);
+}
+
 static abut_status renew_clusters(abut_gpu_operator *A, abut_err *err)
 {
     abut_cluster_args a = cluster_args(A);
-    abut_status rc = ABUT_OK;
+    abut_status rc = gather_clusters(A, err);
     for (size_t lo = 0; lo < A->precond.clusters && !rc; lo += CLUSTERS_AT_ONCE) {
         const size_t left = A->precond.clusters - lo, n = left < CLUSTERS_AT_ONCE ? left : CLUSTERS_AT_ONCE;
         a.lo = lo;
-        rc = ABUT_RUN(A->q, cluster_rows, &a, ABUT_CLUSTER * n, err);
+        rc = ABUT_RUN(A->q, cluster_rows, &a, CLUSTER * n, err);
         if (!rc) rc = ABUT_RUN(A->q, cluster_invert, &a, n, err);
     }
     return rc;
@@ -259,12 +295,12 @@ abut_status abut_gpu_precond_renew(abut_gpu_operator *A, abut_err *err)
 {
     abut_gpu_precond *m = &A->precond;
     if (m->kind == ABUT_GPU_JACOBI) return ABUT_OK;
+    abut_status rc = renew_clusters(A, err);
     m->age++;
-    if (!is_due(m)) return ABUT_OK;
+    if (rc || m->kind != ABUT_GPU_RIGID || !is_due(m)) return rc;
     m->made = m->age = 0;
     m->first = m->last = 0;
-    abut_status rc = renew_clusters(A, err);
-    if (!rc && m->kind == ABUT_GPU_RIGID) rc = renew_rigid(A, err);
+    rc = renew_rigid(A, err);
     m->made = !rc;
     return rc;
 }
@@ -307,7 +343,7 @@ abut_status abut_gpu_precond_fallen(abut_gpu_operator *A, uint32_t *count, abut_
 {
     const abut_gpu_precond *m = &A->precond;
     *count = 0;
-    if (!m->made) return ABUT_OK;
+    if (m->kind == ABUT_GPU_JACOBI) return ABUT_OK;
     uint32_t *fallen = malloc((m->clusters + 1) * sizeof *fallen), bad = 0;
     if (!fallen) return abut_fail(err, ABUT_E_NOMEM, "preconditioner: %u clusters", m->clusters);
     abut_status rc = A->q->on->get(A->q, fallen, m->fallen.at, m->clusters * sizeof *fallen, err);
