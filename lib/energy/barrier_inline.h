@@ -97,21 +97,22 @@ ABUT_FN void abut_pair_mollified_hess_fn(abut_barrier_law law, const double *x, 
 /* ---- gradient ---- */
 
 /* The kind is a literal. */
-ABUT_FN_LITERAL void barrier_plain_grad(abut_barrier_law law, abut_stencil kind, double x[4][3], double *g)
+ABUT_FN_LITERAL void barrier_plain_grad(abut_barrier_law law, abut_stencil kind, double *x, double *g)
 {
     double w[4], r[3], d2, db, ddb;
-    abut_dist2_one(kind, x, w, r, &d2);
+    abut_dist2_one(kind, (double (*)[3])x, w, r, &d2);
     (void)abut_barrier_fn(law, abut_beyond2(d2, law.xi), &db, &ddb);
     for (int i = 0; i < 3 * abut_stencil_size(kind); i++) g[i] = db * (2 * w[i / 3] * r[i % 3]);
 }
 
-/** g[12]: the gradient in the points of a contact; numbers of points that the stencil does not have are left as they are. */
-ABUT_FN void abut_pair_barrier_grad_fn(abut_barrier_law law, abut_stencil kind, double x[4][3], double eps_x, double *g)
+/** g[12]: the gradient in the points x[12] of a contact; numbers of points that it does not have are left as they are. */
+ABUT_FN void abut_pair_barrier_grad_fn(abut_barrier_law law, abut_stencil kind, double *x, double eps_x, double *g)
 {
     if (eps_x > 0) {
         double gc[12], db, ddb, de;
-        const double d2 = abut_edges_dist2(x[0], g, NULL), b = abut_barrier_fn(law, abut_beyond2(d2, law.xi), &db, &ddb);
-        const double e = abut_mollify_fn(abut_cross2_fn(x[0], gc, NULL), eps_x, &de, NULL);
+        const double d2 = abut_edges_dist2(x, g, NULL);
+        const double b = abut_barrier_fn(law, abut_beyond2(d2, law.xi), &db, &ddb);
+        const double e = abut_mollify_fn(abut_cross2_fn(x, gc, NULL), eps_x, &de, NULL);
         for (int i = 0; i < 12; i++) g[i] = e * db * g[i] + b * de * gc[i];
         return;
     }
@@ -126,12 +127,11 @@ ABUT_FN void abut_pair_barrier_grad_fn(abut_barrier_law law, abut_stencil kind, 
 /* ---- Hessian ---- */
 
 /* q: dimension of c x n, m: of w x t; literals, as the kind. */
-ABUT_FN_LITERAL void barrier_plain_hess(abut_stencil kind, int q, int m, abut_barrier_law law, double x[4][3], double scale,
-                                        double *H)
+ABUT_FN_LITERAL void barrier_plain_hess(abut_stencil kind, int q, int m, abut_barrier_law law, double *x, double scale, double *H)
 {
     abut_contact_frame_one f;
     double S[25], db, ddb;
-    abut_contact_frame_of_one(kind, q, m, x, &f);
+    abut_contact_frame_of_one(kind, q, m, (double (*)[3])x, &f);
     (void)abut_barrier_fn(law, abut_beyond2(f.d2, law.xi), &db, &ddb);
     const double normal = scale * (4 * f.d2 * ddb + 2 * db), beta = -2 * scale * db, alpha = normal > 0 ? normal : 0;
     if (m == 0) {
@@ -144,7 +144,7 @@ ABUT_FN_LITERAL void barrier_plain_hess(abut_stencil kind, int q, int m, abut_ba
 }
 
 /** abut_pair_barrier_hess of one: H[90]. */
-ABUT_FN void abut_pair_barrier_hess_fn(abut_barrier_law law, abut_stencil kind, double x[4][3], double scale, double *H)
+ABUT_FN void abut_pair_barrier_hess_fn(abut_barrier_law law, abut_stencil kind, double *x, double scale, double *H)
 {
     switch (kind) {
     case ABUT_PP: barrier_plain_hess(ABUT_PP, 1, 0, law, x, scale, H); break;

@@ -16,16 +16,9 @@ ABUT_FN abut_barrier_law law_at(const abut_barrier_args *a, size_t i)
     return abut_barrier_law_of(a->dhat, a->continuity, abut_near_xi((abut_stencil)a->kind[i], a->xi, a->vert + 4 * i));
 }
 
-ABUT_FN void points_at(const abut_barrier_args *a, size_t i, int n, double x[4][3])
-{
-    const int32_t *v = a->vert + 4 * i;
-    for (int k = 0; k < n; k++)
-        for (int c = 0; c < 3; c++) x[k][c] = a->y[3 * (size_t)v[k] + (size_t)c];
-}
-
 ABUT_KERNEL(barrier_energy, abut_barrier_args)
 {
-    double x[4][3], db, ddb;
+    double x[12], db, ddb;
     if (i >= a->n) {
         a->out[i] = a->kappa * plane_barrier(a, i - a->n, &db, &ddb);
         return;
@@ -33,15 +26,15 @@ ABUT_KERNEL(barrier_energy, abut_barrier_args)
     const abut_barrier_law law = law_at(a, i);
     double b = abut_barrier_fn(law, abut_beyond2(a->dist2[i], law.xi), &db, &ddb);
     if (a->eps_x[i] > 0 && b > 0 && b <= DBL_MAX) {
-        points_at(a, i, 4, x);
-        b = abut_mollify_fn(abut_cross2_fn(x[0], NULL, NULL), a->eps_x[i], NULL, NULL) * b;
+        abut_near_points(a->y, a->vert + 4 * i, 4, x);
+        b = abut_mollify_fn(abut_cross2_fn(x, NULL, NULL), a->eps_x[i], NULL, NULL) * b;
     }
     a->out[i] = a->kappa * (a->mult[i] * b);
 }
 
 ABUT_KERNEL(barrier_push, abut_barrier_args)
 {
-    double x[4][3], db, ddb, g[12], *out = a->out + 12 * i;
+    double x[12], db, ddb, g[12], *out = a->out + 12 * i;
     if (i >= a->n) {
         const size_t j = i - a->n;
         const double *normal = a->normal + 3 * (size_t)a->plane[j];
@@ -50,14 +43,14 @@ ABUT_KERNEL(barrier_push, abut_barrier_args)
         return;
     }
     const abut_stencil kind = (abut_stencil)a->kind[i];
-    points_at(a, i, abut_stencil_size(kind), x);
+    abut_near_points(a->y, a->vert + 4 * i, abut_stencil_size(kind), x);
     abut_pair_barrier_grad_fn(law_at(a, i), kind, x, a->eps_x[i], g);
     for (int k = 0; k < 3 * abut_stencil_size(kind); k++) out[k] = a->kappa * a->mult[i] * g[k];
 }
 
 ABUT_KERNEL(barrier_hess, abut_barrier_args)
 {
-    double x[4][3], db, ddb, *H = a->out + 90 * i;
+    double x[12], db, ddb, *H = a->out + 90 * i;
     if (i >= a->n) {    /* only the normal direction has curvature: (4 d^2 b'' + 2 b') n n^T */
         const size_t j = i - a->n;
         const double d2 = a->plane_dist[j] * a->plane_dist[j], *normal = a->normal + 3 * (size_t)a->plane[j];
@@ -67,8 +60,8 @@ ABUT_KERNEL(barrier_hess, abut_barrier_args)
         return;
     }
     const abut_stencil kind = (abut_stencil)a->kind[i];
-    points_at(a, i, abut_stencil_size(kind), x);
-    if (a->eps_x[i] > 0) abut_pair_mollified_hess_fn(law_at(a, i), x[0], a->eps_x[i], a->kappa * a->mult[i], H);
+    abut_near_points(a->y, a->vert + 4 * i, abut_stencil_size(kind), x);
+    if (a->eps_x[i] > 0) abut_pair_mollified_hess_fn(law_at(a, i), x, a->eps_x[i], a->kappa * a->mult[i], H);
     else abut_pair_barrier_hess_fn(law_at(a, i), kind, x, a->kappa * a->mult[i], H);
 }
 

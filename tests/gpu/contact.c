@@ -1,5 +1,5 @@
-/* contact LAYERS CELLS: contact of one Newton iteration on a machine (ABUT_GPU=N: device N, else the twin) beside the processor's:
- * stage, count, milliseconds of the machine, of the processor, whether they found the same bytes.  TSV. */
+/* contact LAYERS CELLS: contact of one Newton iteration on a machine (ABUT_GPU=N: device N, else the twin) beside the
+ * processor's: stage, count, milliseconds of the machine, of the processor, whether they found the same bytes.  TSV. */
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
@@ -108,7 +108,8 @@ static abut_status stages(run *r)
             }
         size_t n;
         const int yes = rc ? 0 : same(r, stage, &n);
-        if (!rc) printf("%s\t%zu\t%.2f\t%.2f\t%s\n", names[stage], n, ms[0], ms[1], yes < 0 ? "-" : yes ? "same" : "NOT THE SAME");
+        const char *word = yes < 0 ? "-" : yes ? "same" : "NOT THE SAME";
+        if (!rc) printf("%s\t%zu\t%.2f\t%.2f\t%s\n", names[stage], n, ms[0], ms[1], word);
         fflush(stdout);
     }
     return rc;
@@ -135,8 +136,8 @@ int main(int argc, char **argv)
     if (!rc) rc = abut_buffer_need(&r.q, &r.g, "g", n3, sizeof(double), &r.err);
     if (!rc) rc = abut_buffer_need(&r.q, &r.out, "out", 1, sizeof(double), &r.err);
     if (!rc) rc = r.q.on->fill(&r.q, r.g.at, 0, n3 * sizeof(double), &r.err);
-    printf("# %s, %d vertices, %d edges, %d triangles, %d threads beside\n", r.q.name, (int)r.s.cm.nc, (int)r.s.cm.ne, (int)r.s.cm.nt,
-           abut_threads());
+    printf("# %s, %d vertices, %d edges, %d triangles, %d threads beside\n", r.q.name, (int)r.s.cm.nc, (int)r.s.cm.ne,
+           (int)r.s.cm.nt, abut_threads());
     if (!rc) rc = stages(&r);
     if (rc) fprintf(stderr, "contact: %s\n", r.err.msg);
     else printf("# %.3g GB on the machine\n", 1e-9 * (double)r.q.bytes_peak);

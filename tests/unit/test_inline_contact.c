@@ -8,10 +8,10 @@
 #include "geom/mollify.h"
 #include "linalg/spd.h"
 
-static void any_points(abut_rng *r, int k, double x[4][3])
+static void any_points(abut_rng *r, int k, double x[12])
 {
     const double size = pow(10, abut_rng_real(r, -3, 1));
-    for (int i = 0; i < 12; i++) x[i / 3][i % 3] = (k % 5 ? 0 : 1e3) + size * abut_rng_real(r, -1, 1);
+    for (int i = 0; i < 12; i++) x[i] = (k % 5 ? 0 : 1e3) + size * abut_rng_real(r, -1, 1);
 }
 
 /* as wide as the points are apart, or wider */
@@ -25,7 +25,8 @@ TEST(barriers_have_the_bits_of_four)
     abut_rng r = { 1 };
     for (int k = 0; k < 20000; k++) {
         const double D = k == 0 ? 0 : pow(10, abut_rng_real(&r, -12, 1)), four_D[4] = { D, 1, 2, D };
-        const abut_barrier_law law = { k % 2 || !k ? 1 : D * abut_rng_real(&r, 0.5, 2), k % 3, 0 }, four[4] = { law, law, law, law };
+        const abut_barrier_law law = { k % 2 || !k ? 1 : D * abut_rng_real(&r, 0.5, 2), k % 3, 0 };
+        const abut_barrier_law four[4] = { law, law, law, law };
         double b[4], db, ddb, exact_db, exact_ddb;
         abut_barrier_four(four, four_D, b);
         const double one = abut_barrier_fn(law, D, &db, &ddb), exact = abut_barrier(law, D, &exact_db, &exact_ddb);
@@ -41,9 +42,9 @@ TEST(gradients_of_plain_contacts_have_the_bits_of_four)
     abut_rng r = { 2 };
     for (int k = 0; k < 8000; k++) {
         const abut_stencil kind = (abut_stencil)(k % 4);
-        double x[4][3], four[4][12], one[12], g[4][12];
+        double x[12], four[4][12], one[12], g[4][12];
         any_points(&r, k, x);
-        const abut_barrier_law law = any_law(&r, k, sqrt(abut_dist2(kind, x[0], NULL))), laws[4] = { law, law, law, law };
+        const abut_barrier_law law = any_law(&r, k, sqrt(abut_dist2(kind, x, NULL))), laws[4] = { law, law, law, law };
         for (int l = 0; l < 4; l++) memcpy(four[l], x, sizeof x);
         abut_pair_barrier_grads(laws, kind, 3, (const double (*)[12])four, g);
         abut_pair_barrier_grad_fn(law, kind, x, 0, one);
@@ -86,16 +87,16 @@ TEST(hessians_are_those_of_four_and_semidefinite)
     for (int k = 0; k < 4000; k++) {
         const abut_stencil kind = (abut_stencil)(k % 4);
         const int mollified = k % 8 == 3, corners = abut_stencil_size(kind);
-        double x[4][3], four[4][12], H[4 * ABUT_PACKED] = { 0 }, one[ABUT_PACKED] = { 0 }, d2, size;
+        double x[12], four[4][12], H[4 * ABUT_PACKED] = { 0 }, one[ABUT_PACKED] = { 0 }, d2, size;
         any_points(&r, k, x);
-        (void)abut_nearest(kind, x[0], &d2);
-        const double eps = 4 * abut_cross2(x[0], NULL, NULL), eps_x[4] = { eps, eps, eps, eps };
-        const abut_barrier_law law = any_law(&r, k, sqrt(mollified ? d2 : abut_dist2(kind, x[0], NULL)));
+        (void)abut_nearest(kind, x, &d2);
+        const double eps = 4 * abut_cross2(x, NULL, NULL), eps_x[4] = { eps, eps, eps, eps };
+        const abut_barrier_law law = any_law(&r, k, sqrt(mollified ? d2 : abut_dist2(kind, x, NULL)));
         const abut_barrier_law laws[4] = { law, law, law, law };
         for (int l = 0; l < 4; l++) memcpy(four[l], x, sizeof x);
         if (mollified) {
             abut_pair_mollified_hess(laws, 4, (const double (*)[12])four, eps_x, scale, H);
-            abut_pair_mollified_hess_fn(law, x[0], eps, 2, one);
+            abut_pair_mollified_hess_fn(law, x, eps, 2, one);
         } else {
             abut_pair_barrier_hess(laws, kind, 4, (const double (*)[12])four, scale, H);
             abut_pair_barrier_hess_fn(law, kind, x, 2, one);
