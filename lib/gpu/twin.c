@@ -223,6 +223,27 @@ static abut_status twin_sort(abut_queue *q, uint64_t *key, uint32_t *val, size_t
     return done(q, "sort");
 }
 
+/* ---- what goes as one: here it does not ---- */
+
+static abut_status twin_record(abut_queue *q, int *kept, abut_err *err)
+{
+    (void)q, (void)err;
+    *kept = 0;
+    return ABUT_OK;
+}
+
+static abut_status twin_recorded(abut_queue *q, int kept, abut_err *err)
+{
+    (void)q, (void)kept, (void)err;
+    return ABUT_OK;
+}
+
+static abut_status twin_replay(abut_queue *q, abut_err *err)
+{
+    (void)q;
+    return abut_fail(err, ABUT_E_ARG, "twin: nothing is recorded");
+}
+
 /* ---- times ---- */
 
 static abut_status twin_stamp(abut_queue *q, abut_stage stage, abut_err *err)
@@ -255,7 +276,8 @@ static const abut_machine twin_machine = {
     .alloc = twin_alloc, .release = twin_release, .put = twin_move, .get = twin_get, .copy = twin_move, .fill = twin_fill,
     .wait = twin_wait, .pin = twin_pin, .unpin = twin_unpin, .sum = twin_sum, .dot = twin_dot,
     .dot_single = twin_dot_single, .dots_single = twin_dots_single, .least = twin_least,
-    .largest = twin_largest, .scan = twin_scan, .sort = twin_sort, .stamp = twin_stamp, .times = twin_times,
+    .largest = twin_largest, .scan = twin_scan, .sort = twin_sort, .record = twin_record,
+    .recorded = twin_recorded, .replay = twin_replay, .stamp = twin_stamp, .times = twin_times,
     .close = twin_close,
 };
 
