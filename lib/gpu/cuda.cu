@@ -325,7 +325,7 @@ abut_status dot_single(abut_queue *q, const float *a, const float *b, size_t n, 
 
 abut_status dots_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
 {
-    return reduce_all<two_rule>(q, "dots_single", term_two{ a, b }, n, (two *)out, err);
+    return reduce_all<two_rule>(q, "dots", term_two{ a, b }, n, (two *)out, err);
 }
 
 abut_status largest(abut_queue *q, const double *v, size_t n, double *out, abut_err *err)

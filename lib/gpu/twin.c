@@ -124,29 +124,32 @@ static abut_status tree(abut_queue *q, terms t, size_t n, double *out, abut_err 
         to = swap;
     }
     *out = nb ? from[0] : 0;
-    return done(q, "sum");
+    return ABUT_OK;
 }
 
 static abut_status twin_sum(abut_queue *q, const double *v, size_t n, double *out, abut_err *err)
 {
-    return tree(q, (terms){ v, NULL, NULL, NULL }, n, out, err);
+    const abut_status rc = tree(q, (terms){ v, NULL, NULL, NULL }, n, out, err);
+    return rc ? rc : done(q, "sum");
 }
 
 static abut_status twin_dot(abut_queue *q, const double *a, const double *b, size_t n, double *out, abut_err *err)
 {
-    return tree(q, (terms){ a, b, NULL, NULL }, n, out, err);
+    const abut_status rc = tree(q, (terms){ a, b, NULL, NULL }, n, out, err);
+    return rc ? rc : done(q, "sum");
 }
 
 static abut_status twin_dot_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
 {
-    return tree(q, (terms){ NULL, NULL, a, b }, n, out, err);
+    const abut_status rc = tree(q, (terms){ NULL, NULL, a, b }, n, out, err);
+    return rc ? rc : done(q, "sum");
 }
 
 static abut_status twin_dots_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
 {
-    const abut_status rc = twin_dot_single(q, a, b, n, out, err);
-    q->launches--;      /* one for both */
-    return rc ? rc : twin_dot_single(q, a, a, n, out + 1, err);
+    abut_status rc = tree(q, (terms){ NULL, NULL, a, b }, n, out, err);
+    if (!rc) rc = tree(q, (terms){ NULL, NULL, a, a }, n, out + 1, err);
+    return rc ? rc : done(q, "dots");
 }
 
 static abut_status twin_least(abut_queue *q, const double *v, size_t n, abut_least *out, abut_err *err)
