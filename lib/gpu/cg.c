@@ -24,19 +24,24 @@ typedef struct run {
     size_t n;               /* numbers of a vector */
 } run;
 
-static abut_status dot(const run *u, const double *a, const double *b, const float *as, const float *bs, double *out,
-                       abut_err *err)
+/* p . q */
+static abut_status measure_curvature(const run *u, abut_err *err)
 {
+    const abut_cg_args *a = &u->args;
     abut_queue *q = u->A->q;
-    return u->wide ? q->on->dot(q, a, b, u->n, out, err) : q->on->dot_single(q, as, bs, u->n, out, err);
+    return u->wide ? q->on->dot(q, a->p, a->q, u->n, &u->s->pq, err)
+                   : q->on->dot_single(q, a->p_single, a->q_single, u->n, &u->s->pq, err);
 }
 
-/* r . z into rz[at], r . r */
+/* r . z and r . r into rz[at] */
 static abut_status measure(const run *u, uint32_t at, abut_err *err)
 {
     const abut_cg_args *a = &u->args;
-    const abut_status rc = dot(u, a->r, a->z, a->r_single, a->z_single, &u->s->rz[at], err);
-    return rc ? rc : dot(u, a->r, a->r, a->r_single, a->r_single, &u->s->rr, err);
+    abut_queue *q = u->A->q;
+    double *out = u->s->rz[at];
+    if (!u->wide) return q->on->dots_single(q, a->r_single, a->z_single, u->n, out, err);
+    const abut_status rc = q->on->dot(q, a->r, a->z, u->n, out, err);
+    return rc ? rc : q->on->dot(q, a->r, a->r, u->n, out + 1, err);
 }
 
 /* z = M^-1 r, unless cg_begin and cg_step have made it */
@@ -58,7 +63,7 @@ static abut_status iterate(run *u, uint32_t k, abut_err *err)
     a->number = k;
     abut_status rc = u->wide ? abut_gpu_operator_multiply(u->A, a->p, a->q, err)
                              : abut_gpu_operator_multiply_single(u->A, a->p_single, a->q_single, stop, err);
-    if (!rc) rc = dot(u, a->p, a->q, a->p_single, a->q_single, &u->s->pq, err);
+    if (!rc) rc = measure_curvature(u, err);
     if (!rc) rc = u->wide ? ABUT_RUN(q, cg_step, a, rows, err) : ABUT_RUN(q, cg_step_single, a, rows, err);
     if (!rc) rc = precondition(u, stop, err);
     if (!rc) rc = measure(u, 1 - k % 2, err);
@@ -83,17 +88,27 @@ static abut_status begin(run *u, double scale, double goal, abut_err *err)
                    : q->on->copy(q, a->p_single, a->z_single, u->n * sizeof(float), err);
 }
 
+/* Iterations before the first look at a run to a residual of `goal`: most of what the last one would have taken.  Nothing but
+ * time depends on it: what is done is not done again. */
+static int first_look(const abut_gpu_cg *c, double goal)
+{
+    const double expected = 0.9 * c->decade * -log10(goal);
+    return expected > LOOK ? (int)fmin(expected, MOST) : LOOK;
+}
+
 /* until |r| <= goal or `most` iterations */
 static abut_status run_to(run *u, double scale, double goal, int most, abut_cg_scalars *end, abut_err *err)
 {
     abut_queue *q = u->A->q;
     abut_status rc = begin(u, scale, goal, err);
     *end = (abut_cg_scalars){ 0 };
-    for (uint32_t k = 0; k < (uint32_t)most && !rc;) {
-        for (int i = 0; i < LOOK && !rc; i++) rc = iterate(u, k++, err);
+    int ahead = first_look(u->c, goal);
+    for (uint32_t k = 0; k < (uint32_t)most && !rc; ahead = LOOK) {
+        for (int i = 0; i < ahead && !rc; i++) rc = iterate(u, k++, err);
         if (!rc) rc = q->on->get(q, end, u->s, sizeof *end, err);
         if (end->state[k % 2] != ABUT_CG_RUNS) break;
     }
+    u->c->decade = goal < 0.5 ? end->iterations / -log10(goal) : u->c->decade;
     return rc;
 }
 

@@ -9,6 +9,7 @@ typedef struct abut_gpu_cg {
     abut_buffer p, z;                   /* double, only where single precision fails */
     abut_buffer single[5];              /* x r z p q of the correction */
     abut_buffer scalars;
+    double decade;                      /* iterations a decade of the residual, of the last correction: when to look first */
 } abut_gpu_cg;
 
 typedef struct abut_gpu_solve_report {

@@ -166,6 +166,20 @@ struct sum_rule {
     static __device__ value from(value v, int lanes) { return __shfl_down_sync(0xffffffffu, v, lanes); }
 };
 
+struct two {
+    double a, b;
+};
+
+struct two_rule {
+    typedef two value;
+    static __device__ value none() { return two{ 0, 0 }; }
+    static __device__ value join(value a, value b) { return two{ a.a + b.a, a.b + b.b }; }
+    static __device__ value from(value v, int lanes)
+    {
+        return two{ __shfl_down_sync(0xffffffffu, v.a, lanes), __shfl_down_sync(0xffffffffu, v.b, lanes) };
+    }
+};
+
 struct largest_rule : sum_rule {
     static __device__ value join(value a, value b) { return b > a ? b : a; }
 };
@@ -196,6 +210,14 @@ struct term_single {
     const float *a, *b;
     __device__ double operator()(size_t i) const { return (double)a[i] * (double)b[i]; }
 };
+struct term_two {
+    const float *a, *b;
+    __device__ two operator()(size_t i) const
+    {
+        const double v = (double)a[i];
+        return two{ v * (double)b[i], v * v };
+    }
+};
 struct term_size {
     const double *v;
     __device__ double operator()(size_t i) const { return isfinite(v[i]) ? fabs(v[i]) : INFINITY; }
@@ -207,6 +229,10 @@ struct term_numbered {
 template <class V> struct term_part {
     const volatile V *v;
     __device__ V operator()(size_t i) const { return v[i]; }
+};
+template <> struct term_part<two> {
+    const volatile two *v;
+    __device__ two operator()(size_t i) const { return two{ v[i].a, v[i].b }; }
 };
 template <> struct term_part<abut_least> {
     const volatile abut_least *v;
@@ -294,6 +320,11 @@ abut_status dot(abut_queue *q, const double *a, const double *b, size_t n, doubl
 abut_status dot_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
 {
     return reduce_all<sum_rule>(q, "sum", term_single{ a, b }, n, out, err);
+}
+
+abut_status dots_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
+{
+    return reduce_all<two_rule>(q, "dots_single", term_two{ a, b }, n, (two *)out, err);
 }
 
 abut_status largest(abut_queue *q, const double *v, size_t n, double *out, abut_err *err)
@@ -423,7 +454,7 @@ const abut_machine machine = {
 #define ABUT_K(name, args) abut_cuda_##name,
     ABUT_KERNELS(ABUT_K)
 #undef ABUT_K
-    take, give, put, get, copy, fill, wait, pin, unpin, sum, dot, dot_single, least, largest, scan, sort, set_stamp, times, close_device
+    take, give, put, get, copy, fill, wait, pin, unpin, sum, dot, dot_single, dots_single, least, largest, scan, sort, set_stamp, times, close_device
 };
 
 abut_status find_device(abut_queue *q, int which, abut_err *err)

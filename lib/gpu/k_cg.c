@@ -27,7 +27,7 @@ BEGIN(float, x_single, r_single, z_single)
     { \
         const double pq = a->s->pq; \
         if (a->s->state[a->even] || !(pq > 0)) return; \
-        const T alpha = (T)(a->s->rz[a->even] / pq); \
+        const T alpha = (T)(a->s->rz[a->even][0] / pq); \
         for (size_t k = 3 * i; k < 3 * i + 3; k++) { \
             a->X[k] += alpha * a->P[k]; \
             a->R[k] -= alpha * a->Q[k]; \
@@ -45,11 +45,12 @@ STEP(float, x_single, r_single, z_single, p_single, q_single)
 ABUT_FN void conclude(const abut_cg_args *a)
 {
     abut_cg_scalars *s = a->s;
+    const double rz = s->rz[!a->even][0], rr = s->rz[!a->even][1];
     uint32_t state = s->state[a->even];
     if (state == ABUT_CG_RUNS) {
         s->iterations = a->number + 1;
-        state = s->rr <= s->goal ? ABUT_CG_DONE : s->rr > s->goal ? ABUT_CG_RUNS : ABUT_CG_BROKEN;
-        if (!(s->pq > 0) || !(s->rz[!a->even] > 0 || s->rr <= s->goal)) state = ABUT_CG_BROKEN;
+        state = rr <= s->goal ? ABUT_CG_DONE : rr > s->goal && rz > 0 ? ABUT_CG_RUNS : ABUT_CG_BROKEN;
+        if (!(s->pq > 0)) state = ABUT_CG_BROKEN;
     }
     s->state[!a->even] = state;
 }
@@ -58,7 +59,7 @@ ABUT_FN void conclude(const abut_cg_args *a)
     { \
         if (i == 0) conclude(a); \
         if (a->s->state[a->even]) return; \
-        const T beta = (T)(a->s->rz[!a->even] / a->s->rz[a->even]); \
+        const T beta = (T)(a->s->rz[!a->even][0] / a->s->rz[a->even][0]); \
         for (size_t k = 3 * i; k < 3 * i + 3; k++) a->P[k] = a->Z[k] + beta * a->P[k]; \
     }
 

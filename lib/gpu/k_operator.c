@@ -25,7 +25,7 @@ ABUT_KERNEL(diagonal, abut_diagonal_args)
 }
 
 /* item 96 c + 32 k + l: number k of row 32 c + l */
-#define MULTIPLY(T, VAL, X, Y) \
+#define MULTIPLY(T, VAL, X, Y, IN) \
     { \
         const size_t chunk = i / (3 * CHUNK), k = i % (3 * CHUNK) / CHUNK, lane = i % CHUNK, row = CHUNK * chunk + lane; \
         if (row >= a->n || (a->stop && *a->stop)) return; \
@@ -36,14 +36,24 @@ ABUT_KERNEL(diagonal, abut_diagonal_args)
             const T *x = a->X + 3 * (size_t)*col; \
             sum += v[0] * x[0] + v[CHUNK] * x[1] + v[2 * CHUNK] * x[2]; \
         } \
+        const uint32_t end = a->touching ? a->touch_first[row + 1] : 0; \
+        for (uint32_t at = a->touching ? a->touch_first[row] : 0; at < end;) { \
+            const uint32_t last = end - at > PIECE ? at + PIECE : end; \
+            T piece = 0; \
+            for (; at < last; at++) { \
+                const size_t slot = a->slot[at]; \
+                piece += a->IN[(3 * (slot % 4) + k) * a->touching + slot / 4]; \
+            } \
+            sum += piece; \
+        } \
         a->Y[3 * row + k] = sum; \
     }
 
 ABUT_KERNEL(multiply, abut_multiply_args)
-MULTIPLY(double, val, x, y)
+MULTIPLY(double, val, x, y, t)
 
 ABUT_KERNEL(multiply_single, abut_multiply_args)
-MULTIPLY(float, val_single, x_single, y_single)
+MULTIPLY(float, val_single, x_single, y_single, t_single)
 
 /* ---- element matrices that come and go ---- */
 
@@ -101,30 +111,6 @@ TOUCH_MULTIPLY(double, touch_matrix(a, e), 1, x, t)
 ABUT_KERNEL(touch_multiply_single, abut_touch_args)
 TOUCH_MULTIPLY(float, a->single + e, n, x_single, t_single)
 
-#define TOUCH_ADD(T, IN, OUT) \
-    { \
-        const size_t n = a->n[0] + a->n[1], row = i / 3, k = i % 3; \
-        const uint32_t end = a->first[row + 1]; \
-        if (a->first[row] == end || (a->stop && *a->stop)) return; \
-        T total = a->OUT[i]; \
-        for (uint32_t at = a->first[row]; at < end;) { \
-            const uint32_t stop = end - at > PIECE ? at + PIECE : end; \
-            T piece = 0; \
-            for (; at < stop; at++) { \
-                const size_t slot = a->slot[at]; \
-                piece += a->IN[(3 * (slot % 4) + k) * n + slot / 4]; \
-            } \
-            total += piece; \
-        } \
-        a->OUT[i] = total; \
-    }
-
-ABUT_KERNEL(touch_add, abut_touch_args)
-TOUCH_ADD(double, t, y)
-
-ABUT_KERNEL(touch_add_single, abut_touch_args)
-TOUCH_ADD(float, t_single, y_single)
-
 /* ---- diagonal blocks ---- */
 
 /* D += those of the element matrices at a row */
@@ -154,7 +140,7 @@ ABUT_KERNEL(jacobi, abut_jacobi_args)
     const double det = abut_m3_inverse(inverse, D);
     const int definite = D[0] > 0 && D[0] * D[4] - D[1] * D[3] > 0 && det > 0;
     for (size_t d = 0; d < 9; d++)
-        a->inverse[d * a->n + i] = definite ? (float)inverse[d] : d % 4 ? 0 : (float)(1 / (D[0] + D[4] + D[8]));
+        a->inverse[d * a->n + i] = definite ? (float)inverse[d] : d % 4 ? 0 : (float)(1 / (fabs(D[0]) + fabs(D[4]) + fabs(D[8])));
 }
 
 ABUT_KERNEL(spread, abut_spread_args)

@@ -50,3 +50,21 @@ ABUT_KERNEL(carry_move, abut_carry_args)
 {
     if (a->held[i / 3]) a->x[i] = a->alpha == 1 ? a->target[i] : a->x[i] + a->alpha * a->p[i];
 }
+
+ABUT_KERNEL(lagrangian, abut_lagrangian_args)
+{
+    double d2 = 0, ld = 0;
+    for (size_t k = 3 * i; k < 3 * i + 3 && a->held[i]; k++) {
+        const double d = a->x[k] - a->target[k];
+        d2 += d * d;
+        ld += a->lam[k] * d;
+    }
+    a->out[i] = 0.5 * a->kap * a->mass[i] * d2 - sqrt(a->mass[i]) * ld;
+}
+
+ABUT_KERNEL(lagrangian_push, abut_lagrangian_args)
+{
+    const double m = a->mass[i];
+    for (size_t k = 3 * i; k < 3 * i + 3 && a->held[i]; k++)
+        a->out[k] += a->kap * m * (a->x[k] - a->target[k]) - sqrt(m) * a->lam[k];
+}

@@ -56,7 +56,8 @@ typedef struct abut_diagonal_args {
     double *val;
 } abut_diagonal_args;
 
-/* y = A x, one item for 32 rows' numbers 0, then 1, then 2; not NULL: nothing while *stop is not 0 */
+/* y = A x, one item for 32 rows' numbers 0, then 1, then 2, + what touch_multiply has left in t for the row, in pieces of 64
+ * (touching 0: nothing); not NULL: nothing while *stop is not 0 */
 typedef struct abut_multiply_args {
     const uint32_t *first, *length;
     const int32_t *col;
@@ -65,6 +66,10 @@ typedef struct abut_multiply_args {
     const float *val_single, *x_single;
     float *y_single;
     size_t n;
+    size_t touching;
+    const uint32_t *touch_first, *slot;
+    const double *t;
+    const float *t_single;
     const uint32_t *stop;
 } abut_multiply_args;
 
@@ -72,8 +77,7 @@ typedef struct abut_multiply_args {
  * touch_key: key[i] = row of corner i % 4 of element i / 4, or `rows`; slot[i] = i; row[i % 4][i / 4] = row or -1.
  * touch_first: first[r] = how many of key[count], ascending, are below r.
  * touch_narrow: single[90][n] of element i, 0 for corners without a row.
- * touch_multiply: item corner n + element: t[3 corner + k][element] = row k of that corner of H x.
- * touch_add: y[3 r + k] += those that belong to row r, in pieces of 64, item 3 r + k. */
+ * touch_multiply: item corner n + element: t[3 corner + k][element] = row k of that corner of H x. */
 typedef struct abut_touch_args {
     size_t n[2];
     const int32_t *node[2];
@@ -87,8 +91,8 @@ typedef struct abut_touch_args {
     float *single;
     const double *x;
     const float *x_single;
-    double *t, *y;
-    float *t_single, *y_single;
+    double *t;
+    float *t_single;
     const uint32_t *stop;
 } abut_touch_args;
 
@@ -115,8 +119,8 @@ typedef struct abut_spread_args {
 /* ---- conjugate gradients: numbers that kernels go by; of iteration k those at k % 2 are read, the others written ---- */
 
 typedef struct abut_cg_scalars {
-    double rz[2];           /* r . z */
-    double pq, rr;          /* p . A p, r . r */
+    double rz[2][2];        /* r . z and r . r */
+    double pq;              /* p . A p */
     double goal;            /* of r . r */
     uint32_t state[2];      /* ABUT_CG_* */
     uint32_t iterations, unused;
@@ -230,8 +234,6 @@ typedef struct abut_widen_args {
     K(touch_narrow, abut_touch_args) \
     K(touch_multiply, abut_touch_args) \
     K(touch_multiply_single, abut_touch_args) \
-    K(touch_add, abut_touch_args) \
-    K(touch_add_single, abut_touch_args) \
     K(jacobi, abut_jacobi_args) \
     K(spread, abut_spread_args) \
     K(cg_begin, abut_cg_args) \

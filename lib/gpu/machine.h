@@ -77,6 +77,8 @@ typedef struct abut_machine {
     abut_status (*sum)(abut_queue *, const double *v, size_t n, double *out, abut_err *);
     abut_status (*dot)(abut_queue *, const double *a, const double *b, size_t n, double *out, abut_err *);
     abut_status (*dot_single)(abut_queue *, const float *a, const float *b, size_t n, double *out, abut_err *);
+    /* out[0] = sum of a[n] b[n], out[1] = sum of a[n] a[n], each as dot_single has it */
+    abut_status (*dots_single)(abut_queue *, const float *a, const float *b, size_t n, double *out, abut_err *);
     abut_status (*least)(abut_queue *, const double *v, size_t n, abut_least *out, abut_err *);
     /* *out = largest |v|, 0 for none, +inf when one is not finite */
     abut_status (*largest)(abut_queue *, const double *v, size_t n, double *out, abut_err *);

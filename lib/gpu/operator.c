@@ -311,31 +311,31 @@ abut_status abut_gpu_operator_ready(abut_gpu_operator *A, abut_err *err)
 
 /* ---- products ---- */
 
+/* What touches leaves its products in t, which those with the rows take up. */
+static abut_multiply_args multiply_args(const abut_gpu_operator *A)
+{
+    return (abut_multiply_args){ .first = A->first.at, .length = A->length.at, .col = A->col.at, .val = A->val.at,
+                                 .val_single = A->val_single.at, .n = A->n, .touching = touching(A),
+                                 .touch_first = A->touch_first.at, .slot = A->slot.at, .t = A->t.at, .t_single = A->t_single.at };
+}
+
 abut_status abut_gpu_operator_multiply(abut_gpu_operator *A, const double *x, double *y, abut_err *err)
 {
-    abut_queue *q = A->q;
-    const abut_multiply_args m = { .first = A->first.at, .length = A->length.at, .col = A->col.at, .val = A->val.at,
-                                   .x = x, .y = y, .n = A->n };
-    abut_status rc = ABUT_RUN(q, multiply, &m, 3 * CHUNK * A->chunks, err);
-    if (rc || !touching(A)) return rc;
     abut_touch_args t = abut_gpu_operator_touch(A);
-    t.x = x;
-    t.y = y;
-    rc = ABUT_RUN(q, touch_multiply, &t, 4 * touching(A), err);
-    return rc ? rc : ABUT_RUN(q, touch_add, &t, 3 * A->n, err);
+    abut_multiply_args m = multiply_args(A);
+    t.x = m.x = x;
+    m.y = y;
+    const abut_status rc = touching(A) ? ABUT_RUN(A->q, touch_multiply, &t, 4 * touching(A), err) : ABUT_OK;
+    return rc ? rc : ABUT_RUN(A->q, multiply, &m, 3 * CHUNK * A->chunks, err);
 }
 
 abut_status abut_gpu_operator_multiply_single(abut_gpu_operator *A, const float *x, float *y, const uint32_t *stop, abut_err *err)
 {
-    abut_queue *q = A->q;
-    const abut_multiply_args m = { .first = A->first.at, .length = A->length.at, .col = A->col.at,
-                                   .val_single = A->val_single.at, .x_single = x, .y_single = y, .n = A->n, .stop = stop };
-    abut_status rc = ABUT_RUN(q, multiply_single, &m, 3 * CHUNK * A->chunks, err);
-    if (rc || !touching(A)) return rc;
     abut_touch_args t = abut_gpu_operator_touch(A);
-    t.x_single = x;
-    t.y_single = y;
-    t.stop = stop;
-    rc = ABUT_RUN(q, touch_multiply_single, &t, 4 * touching(A), err);
-    return rc ? rc : ABUT_RUN(q, touch_add_single, &t, 3 * A->n, err);
+    abut_multiply_args m = multiply_args(A);
+    t.x_single = m.x_single = x;
+    t.stop = m.stop = stop;
+    m.y_single = y;
+    const abut_status rc = touching(A) ? ABUT_RUN(A->q, touch_multiply_single, &t, 4 * touching(A), err) : ABUT_OK;
+    return rc ? rc : ABUT_RUN(A->q, multiply_single, &m, 3 * CHUNK * A->chunks, err);
 }

@@ -36,6 +36,7 @@ typedef struct abut_gpu_touch {
     /* the motion that the candidates are of */
     abut_buffer xt, y0, y1, box, size;
     int moves;
+    int answers;            /* 1: obstacles answer forces like any other node */
     unsigned searches;
     abut_gpu_tree of_tri, of_edge, of_seg, of_point;
     abut_buffer list[ABUT_CANDIDATE_LISTS];     /* int32_t * 2 */

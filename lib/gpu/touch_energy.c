@@ -5,7 +5,7 @@
 
 /* ---- slots of elements to nodes ---- */
 
-/* g += the 12 numbers of each of m elements, at its nodes; those of obstacles are left out. */
+/* g += the 12 numbers of each of m elements, at its nodes; those of obstacles are left out unless they answer. */
 static abut_status scatter(abut_gpu_touch *c, const int32_t *node, const double *slots, size_t m, double *g, abut_err *err)
 {
     abut_queue *q = c->q;
@@ -17,8 +17,8 @@ static abut_status scatter(abut_gpu_touch *c, const int32_t *node, const double 
     if (!rc) rc = abut_buffer_need(q, &c->order, "order of slots", n, sizeof(uint32_t), err);
     if (!rc) rc = abut_buffer_need(q, &c->slot_first, "slots of nodes", nv + 1, sizeof(uint32_t), err);
     if (rc) return rc;
-    const abut_slots_args s = { node, ABUT_AT(c->drop, uint8_t), (uint32_t)nv, (uint32_t)n, ABUT_AT(c->key, uint64_t),
-                                ABUT_AT(c->order, uint32_t), ABUT_AT(c->slot_first, uint32_t) };
+    const abut_slots_args s = { node, c->answers ? NULL : ABUT_AT(c->drop, uint8_t), (uint32_t)nv, (uint32_t)n,
+                                ABUT_AT(c->key, uint64_t), ABUT_AT(c->order, uint32_t), ABUT_AT(c->slot_first, uint32_t) };
     const abut_gather_args sum = { s.first, s.order, slots, g, 1, 3, 1 };
     rc = ABUT_RUN(q, slot_key, &s, n, err);
     if (!rc) rc = q->on->sort(q, s.key, s.order, n, bits, err);

@@ -142,6 +142,13 @@ static abut_status twin_dot_single(abut_queue *q, const float *a, const float *b
     return tree(q, (terms){ NULL, NULL, a, b }, n, out, err);
 }
 
+static abut_status twin_dots_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
+{
+    const abut_status rc = twin_dot_single(q, a, b, n, out, err);
+    q->launches--;      /* one for both */
+    return rc ? rc : twin_dot_single(q, a, a, n, out + 1, err);
+}
+
 static abut_status twin_least(abut_queue *q, const double *v, size_t n, abut_least *out, abut_err *err)
 {
     (void)err;
@@ -247,7 +254,7 @@ static const abut_machine twin_machine = {
 #undef ABUT_K
     .alloc = twin_alloc, .release = twin_release, .put = twin_move, .get = twin_get, .copy = twin_move, .fill = twin_fill,
     .wait = twin_wait, .pin = twin_pin, .unpin = twin_unpin, .sum = twin_sum, .dot = twin_dot,
-    .dot_single = twin_dot_single, .least = twin_least,
+    .dot_single = twin_dot_single, .dots_single = twin_dots_single, .least = twin_least,
     .largest = twin_largest, .scan = twin_scan, .sort = twin_sort, .stamp = twin_stamp, .times = twin_times,
     .close = twin_close,
 };

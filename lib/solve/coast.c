@@ -95,5 +95,5 @@ abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut
     if (rc || !(coast < stay)) return rc;
     *coasts = 1;
     rc = abut_search_accept(s, err);
-    return rc ? rc : abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
+    return rc ? rc : abut_search_record(s, err);
 }

@@ -54,7 +54,6 @@ static abut_status check_step(const abut_problem *p, abut_err *err)
 {
     if (!p->w.inertia) return refuse("a quasi-static step", NULL, -1, err);
     if (p->w.share != 1) return refuse("a step of implicit midpoint", NULL, -1, err);
-    if (p->al.on) return refuse(ABUT_DEVICE_BLOCKED, NULL, -1, err);
     return ABUT_OK;
 }
 
@@ -66,9 +65,10 @@ void abut_device_free(abut_device *d)
     abut_queue *q = &d->q;
     if (q->on) {
         abut_buffer *const all[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still,
-                                     &d->mass, &d->held, &d->diag, &d->part, &d->pulse };
+                                     &d->mass, &d->held, &d->lam, &d->rests, &d->diag, &d->part, &d->pulse };
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(q, all[i]);
         for (size_t i = 0; i < sizeof d->pinned / sizeof *d->pinned && d->pinned[i]; i++) q->on->unpin(q, d->pinned[i]);
+        for (int i = 0; i < ABUT_DEVICE_TRAIL; i++) abut_buffer_clear(q, &d->trail[i]);
         abut_gpu_contacts_clear(q, &d->at);
         abut_gpu_contacts_clear(q, &d->trial);
         abut_gpu_contacts_clear(q, &d->kept);
@@ -146,6 +146,40 @@ static abut_status number(abut_device *d, const abut_solver *s, abut_err *err)
     return rc;
 }
 
+/* [nv] diagonal of the Hessian; what rests. */
+static abut_status bring_diagonal(abut_solver *s, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const size_t nv = (size_t)p->model->nv;
+    abut_device *d = s->device;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *diag = ABUT_ROOM(&s->scratch, double, nv + 1);
+    uint8_t *rests = ABUT_ROOM(&s->scratch, uint8_t, nv + 1);
+    if (!diag || !rests) return abut_fail(err, ABUT_E_NOMEM, "device: %zu nodes", nv);
+    for (size_t i = 0; i < nv; i++) {
+        rests[i] = p->row[i] < 0;
+        diag[i] = p->model->mass[i] * (p->held[i] ? p->al.kap : p->w.inertia + p->w.shift);
+    }
+    abut_status rc = abut_buffer_put(&d->q, &d->diag, "diagonal", diag, nv, sizeof(double), err);
+    if (!rc) rc = abut_buffer_put(&d->q, &d->rests, "nodes at rest", rests, nv, 1, err);
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}
+
+abut_status abut_device_renew(abut_solver *s, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    abut_device *d = s->device;
+    if (d->numbered && d->changes == p->changes) return ABUT_OK;
+    abut_status rc = number(d, s, err);
+    if (!rc) rc = bring_diagonal(s, err);
+    if (!rc && p->al.on)
+        rc = abut_buffer_put(&d->q, &d->lam, "multipliers", p->al.lam, 3 * (size_t)p->model->nv, sizeof(double), err);
+    d->touch.answers = p->al.on;
+    d->changes = p->changes;
+    return rc;
+}
+
 static abut_status bring_step(abut_solver *s, const double *v, abut_err *err)
 {
     const abut_problem *p = &s->prob;
@@ -153,11 +187,8 @@ static abut_status bring_step(abut_solver *s, const double *v, abut_err *err)
     abut_device *d = s->device;
     abut_queue *q = &d->q;
     const abut_stiction law = abut_problem_stiction(p);
-    const abut_mark mark = abut_arena_mark(&s->scratch);
-    double *diag = ABUT_ROOM(&s->scratch, double, nv + 1);
-    if (!diag) return abut_fail(err, ABUT_E_NOMEM, "device: %zu nodes", nv);
-    for (size_t i = 0; i < nv; i++) diag[i] = p->model->mass[i] * (p->w.inertia + p->w.shift);
-    abut_status rc = number(d, s, err);
+    d->changes = p->changes - 1;
+    abut_status rc = abut_device_renew(s, err);
     d->A.precond.lags = 1;
     d->A.precond.made = 0;      /* a frame is a checkpoint */
     if (!rc) rc = abut_buffer_put(q, &d->x, "nodes", s->x, n3, sizeof(double), err);
@@ -167,10 +198,7 @@ static abut_status bring_step(abut_solver *s, const double *v, abut_err *err)
     if (!rc) rc = abut_buffer_put(q, &d->target, "nodes", p->target, n3, sizeof(double), err);
     if (!rc && v) rc = abut_buffer_put(q, &d->v, "nodes", v, n3, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->held, "held nodes", p->held, nv, 1, err);
-    if (!rc) rc = abut_buffer_put(q, &d->diag, "diagonal", diag, nv, sizeof(double), err);
-    if (!rc) rc = abut_gpu_friction_set(&d->touch, &p->lag, &law, ABUT_AT(d->still, double), err);
-    abut_arena_release(&s->scratch, mark);
-    return rc;
+    return rc ? rc : abut_gpu_friction_set(&d->touch, &p->lag, &law, ABUT_AT(d->still, double), err);
 }
 
 static int has_way_to_go(const abut_solver *s)
@@ -186,7 +214,7 @@ abut_status abut_device_enter(abut_solver *s, const double *v, abut_err *err)
     abut_device *d = s->device;
     d->late = (abut_err){ 0 };
     d->forces_of = NULL;
-    d->serves = 0;
+    d->serves = d->n_trail = 0;
     d->scripted = has_way_to_go(s);
     abut_status rc = check_step(&s->prob, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
@@ -229,6 +257,7 @@ abut_status abut_device_leave(abut_solver *s, abut_report *rep, abut_err *err)
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);
     if (!rc) rc = q->on->times(q, err);
     report_times(d, rep);
+    if (!rc) rc = abut_device_end_trail(s, err);
     if (rc) return rc;
     abut_collmesh_gather(&s->prob.cm, s->x, s->y);
     return abut_gpu_contacts_get(q, &d->at, &s->pairs, err);

@@ -2,7 +2,7 @@
  * the rules of solve/search.c and solve/newton.c stay on the processor and see numbers.
  *
  * Between abut_device_enter and abut_device_leave the device has the iterate x, the trial point xt, the direction p and the
- * gradient g of the solver; of the solver's own arrays s->x alone follows, where the path of a step asks for it. */
+ * gradient g of the solver; the solver's own arrays do not follow. */
 #ifndef ABUT_SOLVE_DEVICE_H
 #define ABUT_SOLVE_DEVICE_H
 
@@ -51,8 +51,10 @@ double abut_device_speed(const struct abut_solver *s);
 double abut_device_gap(const struct abut_solver *s);
 size_t abut_device_count(const struct abut_solver *s);
 int32_t abut_device_fastest(const struct abut_solver *s);
-/** The trial point becomes the iterate, and s->x. */
+/** The trial point becomes the iterate; s->x follows only while prescribed nodes are pushed. */
 ABUT_MUST_USE abut_status abut_device_accept(struct abut_solver *s, abut_err *err);
+/** The iterate joins the path of the step, of which the device keeps the points. */
+ABUT_MUST_USE abut_status abut_device_record(struct abut_solver *s, abut_err *err);
 /** The contacts of the iterate among the candidates at it, or on the way along p. */
 ABUT_MUST_USE abut_status abut_device_contacts_find(struct abut_solver *s, int along, abut_report *rep, abut_err *err);
 /** xt: prescribed nodes at their targets, the others at x + share h v; then p = xt - x and xt = x + p. */
@@ -60,8 +62,7 @@ void abut_device_coast(struct abut_solver *s, double share);
 void abut_device_aim_at_trial(struct abut_solver *s);
 /** The objective where prescribed nodes have arrived and the others have not moved (solve/coast.c). */
 ABUT_MUST_USE abut_status abut_device_staying(struct abut_solver *s, int at_least, double *sum, abut_report *rep, abut_err *err);
-/** Prescribed nodes to their targets.
- * Fails  ABUT_E_FORMAT something is in their way */
+/** Prescribed nodes towards their targets, as far as the bound allows: alpha of what is left. */
 ABUT_MUST_USE abut_status abut_device_carry(struct abut_solver *s, double *alpha, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_kappa(struct abut_solver *s, abut_err *err);
 /** Half-spaces and inversions. */

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#define DONE 0.999      /* share of the scripted way that will do */
-
 static double *at(abut_buffer b) { return ABUT_AT(b, double); }
 static double *pulse(abut_device *d, int k) { return at(d->pulse) + k; }
 
@@ -79,12 +77,11 @@ abut_status abut_device_carry(abut_solver *s, double *alpha, abut_report *rep, a
     abut_status rc = ABUT_RUN(&d->q, carry_way, &a, numbers(s), err);
     if (!rc) rc = abut_solver_bound(s, 1, &lim, rep, err);
     if (rc) return rc;
-    if (lim.alpha < DONE) return abut_fail(err, ABUT_E_FORMAT, "--device: %s; --device cpu pushes them", ABUT_DEVICE_BLOCKED);
     *alpha = a.alpha = lim.alpha;
     d->forces_of = NULL;
     rc = ABUT_RUN(&d->q, carry_move, &a, numbers(s), err);
     if (!rc) rc = d->q.on->get(&d->q, s->x, d->x.at, numbers(s) * sizeof *s->x, err);
-    return rc ? rc : abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
+    return rc ? rc : abut_device_record(s, err);
 }
 
 abut_status abut_device_kappa(abut_solver *s, abut_err *err)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define FAR 1e-3            /* relative residual while the direction is long */
+#define FAR_PUSHED 1e-6     /* where the penalty of scripted nodes makes most of the right-hand side */
 #define CLOSE 1e-8          /* and when the convergence test looks at it */
 
 static double *at(abut_buffer b) { return ABUT_AT(b, double); }
@@ -54,7 +55,8 @@ abut_status abut_device_accept(abut_solver *s, abut_err *err)
     d->xt = x;
     d->trial = set;
     abut_status rc = abut_device_late(d, err);
-    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
+    if (rc || !s->prob.al.on) return rc;
+    rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
     return rc ? rc : d->q.on->get(&d->q, s->x, d->x.at, 3 * (size_t)s->prob.model->nv * sizeof *s->x, err);
 }
 
@@ -123,23 +125,43 @@ abut_gpu_inertia abut_device_inertia(const abut_solver *s)
                                .inertia = s->prob.w.inertia, .nv = (size_t)s->prob.model->nv };
 }
 
+static abut_lagrangian_args lagrangian_of(const abut_solver *s, const double *x, double *out)
+{
+    const abut_device *d = s->device;
+    return (abut_lagrangian_args){ x, at(d->target), at(d->lam), at(d->mass), ABUT_AT(d->held, uint8_t), out, s->prob.al.kap };
+}
+
+/* That of prescribed nodes on their way, where there are any. */
+static abut_status lagrangian_energy(abut_solver *s, const double *x, abut_err *err)
+{
+    abut_device *d = s->device;
+    const size_t nv = (size_t)s->prob.model->nv;
+    const abut_lagrangian_args a = lagrangian_of(s, x, at(d->part));
+    if (!s->prob.al.on) return ABUT_OK;
+    const abut_status rc = ABUT_RUN(&d->q, lagrangian, &a, nv, err);
+    return rc ? rc : d->q.on->sum(&d->q, at(d->part), nv, pulse(d, ABUT_PULSE_LAGRANGIAN), err);
+}
+
 abut_status abut_device_terms(abut_solver *s, const double *x, const abut_gpu_contacts *set, abut_energy *e, abut_err *err)
 {
     abut_device *d = s->device;
     abut_queue *q = &d->q;
     const abut_gpu_inertia inertia = abut_device_inertia(s);
     double got[ABUT_PULSE];
-    abut_status rc = q->on->stamp(q, ABUT_STAGE_ENERGY, err);
+    abut_status rc = abut_device_renew(s, err);
+    if (!rc) rc = q->on->stamp(q, ABUT_STAGE_ENERGY, err);
     if (!rc) rc = q->on->fill(q, d->pulse.at, 0, ABUT_PULSE * sizeof(double), err);
     if (!rc) rc = abut_gpu_nodes_energy(q, &inertia, x, at(d->part), pulse(d, ABUT_PULSE_INERTIA), err);
     d->forces_of = x;
     if (!rc) rc = abut_gpu_tets_energy(&d->tets, x, pulse(d, ABUT_PULSE_ELASTIC), err);
     if (!rc) rc = abut_gpu_barrier_energy(&d->touch, x, set, s->prob.kappa, pulse(d, ABUT_PULSE_BARRIER), err);
     if (!rc) rc = abut_gpu_friction_energy(&d->touch, x, pulse(d, ABUT_PULSE_FRICTION), err);
+    if (!rc) rc = lagrangian_energy(s, x, err);
     if (!rc) rc = q->on->get(q, got, d->pulse.at, sizeof got, err);
     if (rc) return rc;
     *e = (abut_energy){ .inertia = got[ABUT_PULSE_INERTIA], .elastic = s->prob.w.psi * got[ABUT_PULSE_ELASTIC],
-                        .barrier = got[ABUT_PULSE_BARRIER], .friction = got[ABUT_PULSE_FRICTION] };
+                        .barrier = got[ABUT_PULSE_BARRIER], .friction = got[ABUT_PULSE_FRICTION],
+                        .lagrangian = got[ABUT_PULSE_LAGRANGIAN] };
     return ABUT_OK;
 }
 
@@ -161,10 +183,13 @@ abut_status abut_device_smooth(abut_solver *s, const double *x, double *g, abut_
     abut_device *d = s->device;
     const abut_problem *p = &s->prob;
     const abut_gpu_inertia inertia = abut_device_inertia(s);
-    abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_GRADIENT, err);
+    abut_status rc = abut_device_renew(s, err);
+    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_GRADIENT, err);
     if (!rc) rc = abut_gpu_nodes_gradient(&d->q, &inertia, x, g, err);
     if (!rc) rc = abut_gpu_tets_gradient(&d->tets, d->forces_of == x ? NULL : x, p->w.psi * p->w.share, g, err);
     d->forces_of = x;
+    const abut_lagrangian_args push = lagrangian_of(s, x, g);
+    if (!rc && p->al.on) rc = ABUT_RUN(&d->q, lagrangian_push, &push, inertia.nv, err);
     return rc ? rc : abut_gpu_friction_gradient(&d->touch, x, g, err);
 }
 
@@ -176,7 +201,7 @@ abut_status abut_device_look(abut_solver *s, int known, abut_energy *e, abut_err
     if (!rc && !known) rc = abut_device_terms(s, x, &d->at, e, err);
     if (!rc) rc = abut_device_smooth(s, x, g, err);
     if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, x, &d->at, s->prob.kappa, g, err);
-    return rc ? rc : abut_gpu_nodes_hold(&d->q, ABUT_AT(d->held, uint8_t), g, (size_t)s->prob.model->nv, err);
+    return rc ? rc : abut_gpu_nodes_hold(&d->q, ABUT_AT(d->rests, uint8_t), g, (size_t)s->prob.model->nv, err);
 }
 
 /* ---- direction ---- */
@@ -236,7 +261,7 @@ abut_status abut_device_direction(abut_solver *s, abut_report *rep, abut_err *er
     abut_status rc = matrix(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_SOLVE, err);
     if (!rc) rc = d->q.on->fill(&d->q, d->p.at, 0, 3 * (size_t)s->prob.model->nv * sizeof(double), err);
-    if (!rc) rc = solve_to(s, FAR, rep, err);
+    if (!rc) rc = solve_to(s, s->prob.al.on ? FAR_PUSHED : FAR, rep, err);
     if (!rc && d->speed <= near) rc = solve_to(s, CLOSE, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * s->prob.nrow), rc;
     return find_kinks(s, err);

@@ -225,7 +225,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
         if (s->opt.norm > 0 && s->vain >= VAIN) return give_up(s, ABUT_FAILED_STALLED, err);
         abut_problem_tension_forecast(p, s->x, s->turn.taken ? s->turn.meant : s->xt, it->alpha);
         rc = abut_search_accept(s, err);
-        if (!rc) rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
+        if (!rc) rc = abut_search_record(s, err);
         if (rc) return rc;
         adapt_kappa(p, gap, smallest_gap(s));
         rc = adapt_strain_kappa(s, err);

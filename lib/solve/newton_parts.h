@@ -75,6 +75,9 @@ ABUT_MUST_USE abut_status abut_search_lengthen(abut_solver *s, double start, abu
 /** The trial point becomes the iterate. */
 ABUT_MUST_USE abut_status abut_search_accept(abut_solver *s, abut_err *err);
 
+/** The iterate joins the path of the step. */
+ABUT_MUST_USE abut_status abut_search_record(abut_solver *s, abut_err *err);
+
 /* ---- foresee.c ---- */
 
 /** Where contact bounds s->p, Newton's direction: makes it the minimiser of a model that has the contacts it runs into, and its

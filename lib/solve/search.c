@@ -159,6 +159,12 @@ abut_status abut_search_accept(abut_solver *s, abut_err *err)
     return ABUT_OK;
 }
 
+abut_status abut_search_record(abut_solver *s, abut_err *err)
+{
+    if (abut_device_serves(s)) return abut_device_record(s, err);
+    return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
+}
+
 abut_status abut_search_try(abut_solver *s, double alpha, abut_energy *e, double *sum, abut_iteration *it, abut_report *rep,
                             abut_err *err)
 {

@@ -53,10 +53,13 @@ refused() {
     tail -n 1 r.json | grep -q '"contacts":[1-9]'
 }
 
-@test "scripted nodes that meet something are refused by name with exit 3" {
+@test "scripted plates that meet a ball push it: clean, and the same bytes from a restart" {
     "$BIN/mesh-prep" -q "$ROOT/pipelines/squeeze.yaml" --set objects.ball.generate.sphere.cells=4 -o squeeze.abut
-    exits 3 "$BIN/step" --device twin -n 24 squeeze.abut -o o.abut
-    says "scripted nodes meet something"
+    "$BIN/step" --device twin -n 12 --report r.json squeeze.abut -o o.abut
+    "$BIN/ccd-check" -q o.abut -o /dev/null
+    tail -n 1 r.json | grep -q '"contacts":[1-9]'
+    "$BIN/step" --device twin -n 7 squeeze.abut | "$BIN/step" --device twin -n 5 -o halves.abut
+    cmp o.abut halves.abut
 }
 
 @test "the report names the device and what it did; the stream says so, too" {
@@ -75,6 +78,12 @@ time: {step: 0.01 s}
 materials: {cotton: {density: 472.6, young: 80 kPa, poisson: 0.243, bending-young: 0.8 MPa}}
 objects:
   cloth: {generate: {cloth: {size: [0.3, 0.3], edge: 0.1, layout: rows}}, material: cotton, shell: {thickness: 0.318 mm}}
+Y
+    refused "quasi-static" <<'Y'
+abut: 1
+time: {step: 0.01 s, scheme: quasi-static}
+materials: {jelly: {density: 1000, young: 1e5, poisson: 0.4}}
+objects: {box: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: jelly}}
 Y
     refused "damping" <<'Y'
 abut: 1

@@ -26,6 +26,19 @@ typedef struct operator_world {
 
 static abut_err err;
 
+/* packed: the sum of three z z^T, none of whose blocks is symmetric but the diagonal ones */
+static inline void touching_matrix(abut_rng *r, double *H)
+{
+    double z[3][12];
+    for (int k = 0; k < 36; k++) z[k / 12][k % 12] = abut_rng_real(r, -1, 1);
+    for (int a = 0, k = 0; a < 4; a++)
+        for (int c = a; c < 4; c++, k++)
+            for (int d = 0; d < 9; d++) {
+                H[9 * k + d] = 0;
+                for (int m = 0; m < 3; m++) H[9 * k + d] += z[m][3 * a + d / 3] * z[m][3 * c + d % 3];
+            }
+}
+
 /* n matrices between random nodes: of three corners now and then, with node 5 often */
 static inline void touching_make(operator_world *w, int set, size_t n, double size, uint64_t seed)
 {
@@ -45,7 +58,7 @@ static inline void touching_make(operator_world *w, int set, size_t n, double si
                 for (int k = 0; k < c; k++) again |= v[k] == v[c];
             }
         }
-        spring_matrix(&r, H);
+        touching_matrix(&r, H);
         for (int k = 0; k < ABUT_PACKED; k++) H[k] *= size;
         for (int c = corners; c < 4; c++) v[c] = -1;
         for (int a = 0, k = 0; a < 4; a++)

@@ -69,10 +69,39 @@ TEST(schemes_of_second_order_too)
     CHECK_NEAR(apart("neo-hookean", "implicit-newmark", 8, &contacts), 0, 1e-9);
 }
 
+/* Plates that close on a block: prescribed nodes meet it and have to be pushed. */
+static const char press[] = "abut: 1\n"
+                            "time: {step: 0.02 s}\n"
+                            "gravity: [0, 0, 0]\n"
+                            "tolerance: 1e-9 m/s\n"
+                            "contact: {dhat: 1 cm}\n"
+                            "materials: {jelly: {model: neo-hookean, density: 1000, young: 2e4, poisson: 0.4}}\n"
+                            "objects:\n"
+                            "  ball: {generate: {sphere: {radius: 0.5, cells: 4}}, material: jelly}\n"
+                            "  left: {generate: {box: {size: [0.1, 1.6, 1.6], cells: [1, 1, 1]}}, obstacle: true,\n"
+                            "         translate: [-0.57, 0, 0]}\n"
+                            "  right: {generate: {box: {size: [0.1, 1.6, 1.6], cells: [1, 1, 1]}}, obstacle: true,\n"
+                            "          translate: [0.57, 0, 0]}\n"
+                            "motion:\n"
+                            "  - {select: {object: left},  translate: [0.4, 0, 0], until: 1 s}\n"
+                            "  - {select: {object: right}, translate: [-0.4, 0, 0], until: 1 s}\n";
+
+TEST(scripted_plates_that_meet_a_ball_push_it)
+{
+    world dev;
+    abut_solver_opts o;
+    world_scene(&dev, press);
+    on_device(&dev, &o);
+    CHECK(!world_judged(&dev, 8));
+    CHECK(dev.rep.contacts > 0 && dev.rep.eta > 0.999);
+    world_close(&dev);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(boxes_that_meet_on_a_script_end_where_the_processor_lets_them);
+    RUN(scripted_plates_that_meet_a_ball_push_it);
     RUN(schemes_of_second_order_too);
     return check_done();
 }

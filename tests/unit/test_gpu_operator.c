@@ -110,7 +110,7 @@ TEST(directions_are_those_of_a_factor)
         CHECK(!abut_chol_new(&chol, &w.matrix, NULL, 1, NULL) && !abut_chol_factor(chol, &w.matrix, NULL));
         CHECK(!abut_chol_solve(chol, rhs, rhs, NULL));
         CHECK(!solve(&w, b, 1e-11, p, &rep));
-        CHECK(rep.residual <= 1e-11 && rep.corrections >= 2 && rep.corrections <= 8 && !rep.in_double && rep.iterations > 10);
+        CHECK(rep.residual <= 1e-11 && rep.corrections >= 2 && rep.corrections <= 4 && !rep.in_double && rep.iterations > 10);
         const double size = abut_largest(rhs, w.n);
         for (size_t i = 0; i < w.nv; i++)
             for (size_t d = 0; d < 3; d++)
@@ -190,6 +190,7 @@ TEST(a_matrix_that_is_not_definite_is_refused)
     double *b = world_random(3 * w.nv, 9), *p = malloc(3 * w.nv * sizeof *p);
     CHECK(solve(&w, b, 1e-8, p, &rep) == ABUT_E_NUMERIC);
     CHECK(strstr(err.msg, "conjugate gradients") != NULL);
+    CHECK(rep.iterations < 50);
     free(b), free(p);
     world_free(&w);
 }

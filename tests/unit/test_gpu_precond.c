@@ -135,6 +135,35 @@ static void add_cluster(const int32_t *row, const double *D, size_t n, const dou
     free(B);
 }
 
+TEST(neighbours_on_the_curve_are_neighbours_in_space)
+{
+    enum { SIDE = 8, N = SIDE * SIDE * SIDE };
+    abut_queue q;
+    abut_buffer x = { 0 }, node = { 0 }, key = { 0 }, row = { 0 };
+    double at[3 * N];
+    int32_t order[N];
+    CHECK(!machine_open(&q, &err));
+    for (int32_t i = 0; i < N; i++) {
+        order[i] = i;
+        const int32_t cell[3] = { i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE };
+        for (int d = 0; d < 3; d++) at[3 * i + d] = 5 + 0.1 * (cell[d] + 0.5);
+    }
+    CHECK(!abut_buffer_put(&q, &x, "x", at, 3 * N, sizeof *at, &err));
+    CHECK(!abut_buffer_put(&q, &node, "node", order, N, sizeof *order, &err));
+    CHECK(!abut_buffer_need(&q, &key, "key", N, sizeof(uint64_t), &err));
+    CHECK(!abut_buffer_need(&q, &row, "row", N, sizeof *order, &err));
+    const abut_cluster_args a = { .row = row.at, .key = key.at, .x = x.at, .node = node.at, .origin = { 5, 5, 5 }, .unit = 0.1 };
+    CHECK(!ABUT_RUN(&q, cluster_key, &a, N, &err) && !q.on->sort(&q, key.at, row.at, N, 48, &err));
+    CHECK(!q.on->get(&q, order, row.at, sizeof order, &err));
+    for (int i = 1; i < N; i++) {
+        double away = 0;
+        for (int d = 0; d < 3; d++) away += fabs(at[3 * order[i] + d] - at[3 * order[i - 1] + d]);
+        CHECK_NEAR(away, 0.1, 1e-12);
+    }
+    abut_buffer_clear(&q, &x), abut_buffer_clear(&q, &node), abut_buffer_clear(&q, &key), abut_buffer_clear(&q, &row);
+    abut_queue_close(&q);
+}
+
 TEST(rows_of_a_cluster_lie_together)
 {
     operator_world w;
@@ -337,6 +366,19 @@ TEST(clusters_that_are_not_definite_are_counted)
     world_free(&w);
 }
 
+TEST(parts_that_rotations_do_not_move_are_no_harm)
+{
+    operator_world w;
+    uint32_t fallen = 1;
+    world_make(&w, 2, 0);
+    world_operator(&w, 100000, 0.3);
+    CHECK(!abut_gpu_precond_init_by(&w.A, ABUT_GPU_RIGID, w.x, 1, &err) && !abut_gpu_operator_ready(&w.A, &err));
+    CHECK(w.A.precond.parts == w.n / 3);
+    CHECK(!abut_gpu_precond_fallen(&w.A, &fallen, &err));
+    CHECK(fallen == 0);
+    world_free(&w);
+}
+
 TEST(a_coarse_space_that_lags_is_made_again_when_iterations_grow)
 {
     operator_world w;
@@ -363,6 +405,7 @@ int main(int c, char **v)
     check_begin(c, v);
     RUN(rows_are_in_one_part_each);
     RUN(what_the_matrix_does_not_join_shares_a_part_only_where_there_are_too_many);
+    RUN(neighbours_on_the_curve_are_neighbours_in_space);
     RUN(rows_of_a_cluster_lie_together);
     RUN(they_are_what_dense_matrices_say);
     RUN(the_coarse_space_is_that_of_the_processor);
@@ -370,6 +413,7 @@ int main(int c, char **v)
     RUN(iterations_fall_on_a_stiff_body_and_the_answer_stays);
     RUN(they_have_the_same_bytes_for_every_thread_count_and_order);
     RUN(clusters_that_are_not_definite_are_counted);
+    RUN(parts_that_rotations_do_not_move_are_no_harm);
     RUN(a_coarse_space_that_lags_is_made_again_when_iterations_grow);
     return check_done();
 }

@@ -108,6 +108,22 @@ TEST(an_inverted_neo_hookean_tet_has_infinite_energy_and_is_found)
     world_free(&w);
 }
 
+TEST(energy_that_is_no_number_is_infinite_for_every_material)
+{
+    for (int material = 0; material < 6; material++) {
+        world w;
+        world_make(&w, 1, 6);
+        for (int i = 0; i < 6; i++) w.box.tet_mat[i] = material;
+        abut_gpu_tets_clear(&w.t);
+        CHECK(!abut_gpu_tets_init(&w.t, &w.q, &w.e, &err));
+        w.x[4] = NAN;
+        put_x(&w);
+        CHECK(!abut_gpu_tets_energy(&w.t, w.dx.at, w.scalar.at, &err));
+        CHECK(isinf(scalar_of(&w)) && scalar_of(&w) > 0);
+        world_free(&w);
+    }
+}
+
 TEST(hessians_have_the_bits_of_the_processor)
 {
     world w;
@@ -229,6 +245,7 @@ int main(int c, char **v)
     check_begin(c, v);
     RUN(energy_and_forces_are_those_of_the_processor);
     RUN(an_inverted_neo_hookean_tet_has_infinite_energy_and_is_found);
+    RUN(energy_that_is_no_number_is_infinite_for_every_material);
     RUN(hessians_have_the_bits_of_the_processor);
     RUN(bounds_by_inversion_are_those_of_the_processor);
     RUN(inertia_is_that_of_the_objective);

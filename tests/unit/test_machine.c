@@ -44,7 +44,7 @@ TEST(sums_and_products_follow_their_tree_to_the_bit)
 {
     abut_queue q;
     abut_err err = { 0 };
-    abut_buffer a = { 0 }, b = { 0 }, as = { 0 }, out = { 0 };
+    abut_buffer a = { 0 }, b = { 0 }, as = { 0 }, bs = { 0 }, out = { 0 };
     CHECK(machine_open(&q, &err) == ABUT_OK);
     for (int s = 0; s < SIZES; s++) {
         const size_t n = sizes[s];
@@ -54,7 +54,7 @@ TEST(sums_and_products_follow_their_tree_to_the_bit)
         CHECK(abut_buffer_put(&q, &a, "a", va, n, sizeof *va, &err) == ABUT_OK);
         CHECK(abut_buffer_put(&q, &b, "b", vb, n, sizeof *vb, &err) == ABUT_OK);
         CHECK(abut_buffer_put(&q, &as, "as", vs, n, sizeof *vs, &err) == ABUT_OK);
-        CHECK(abut_buffer_need(&q, &out, "out", 1, sizeof(double), &err) == ABUT_OK);
+        CHECK(abut_buffer_need(&q, &out, "out", 2, sizeof(double), &err) == ABUT_OK);
         CHECK(q.on->sum(&q, a.at, n, out.at, &err) == ABUT_OK);
         CHECK(fetch(&q, &out, &err) == tree_sum(va, n));
         for (size_t i = 0; i < n; i++) prod[i] = va[i] * vb[i];
@@ -63,9 +63,19 @@ TEST(sums_and_products_follow_their_tree_to_the_bit)
         for (size_t i = 0; i < n; i++) prod[i] = (double)vs[i] * (double)vs[i];
         CHECK(q.on->dot_single(&q, as.at, as.at, n, out.at, &err) == ABUT_OK);
         CHECK(fetch(&q, &out, &err) == tree_sum(prod, n));
+        double two[2], sum = fetch(&q, &out, &err);
+        CHECK(abut_buffer_put(&q, &bs, "bs", vs, n, sizeof *vs, &err) == ABUT_OK);
+        for (size_t i = 0; i < n; i++) vs[i] = (float)vb[i];
+        CHECK(q.on->put(&q, bs.at, vs, n * sizeof *vs, &err) == ABUT_OK);
+        CHECK(q.on->dots_single(&q, as.at, bs.at, n, out.at, &err) == ABUT_OK);
+        CHECK(q.on->get(&q, two, out.at, sizeof two, &err) == ABUT_OK);
+        CHECK(two[1] == sum);
+        CHECK(q.on->dot_single(&q, as.at, bs.at, n, out.at, &err) == ABUT_OK);
+        CHECK(two[0] == fetch(&q, &out, &err));
         free(va), free(vb), free(prod), free(vs);
     }
-    abut_buffer_clear(&q, &a), abut_buffer_clear(&q, &b), abut_buffer_clear(&q, &as), abut_buffer_clear(&q, &out);
+    abut_buffer_clear(&q, &a), abut_buffer_clear(&q, &b), abut_buffer_clear(&q, &as), abut_buffer_clear(&q, &bs);
+    abut_buffer_clear(&q, &out);
     abut_queue_close(&q);
 }
 
