@@ -213,6 +213,20 @@ TEST(the_ccd_bound_has_the_bits_and_the_pair_of_that_without_a_machine)
     CHECK(bounded > 10);
 }
 
+TEST(of_pairs_that_bound_alike_the_first_is_named)
+{
+    world w;
+    sheets s = sheets_make(4, 3, 8, 0.05, 0, 0);    /* flat sheets that close in on each other: each pair like its neighbours */
+    for (int32_t v = 0; v < s.model.nc; v++) s.y1[3 * v + 1] = 0.0625 * s.X[3 * v + 1];
+    CHECK(sheets_init(&s));
+    world_open(&w, &s.cm, NULL, s.X, s.y1, 1);
+    bounded = 0;
+    check_bound(&w, 1);
+    CHECK(bounded == 3);
+    world_close(&w);
+    sheets_free(&s);
+}
+
 TEST(a_pair_too_close_to_move_is_named_as_without_a_machine)
 {
     world w;
@@ -568,6 +582,7 @@ int main(int argc, char **argv)
     RUN(candidates_are_those_of_the_search_without_a_machine_to_the_byte);
     RUN(a_position_that_is_not_finite_is_named_as_without_a_machine);
     RUN(the_ccd_bound_has_the_bits_and_the_pair_of_that_without_a_machine);
+    RUN(of_pairs_that_bound_alike_the_first_is_named);
     RUN(a_pair_too_close_to_move_is_named_as_without_a_machine);
     RUN(contacts_are_those_found_without_a_machine_to_the_byte);
     RUN(half_spaces_bound_and_touch_as_without_a_machine);
