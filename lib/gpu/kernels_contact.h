@@ -76,6 +76,7 @@ typedef struct abut_walk_args {
     const float *box;
     const double *y0, *xi;
     const uint8_t *fixed;
+    const uint8_t *passes;      /* NULL, or [nc]: primitives of such vertices are not paired with each other */
     double reach, rounding, times;
     float times2;
     uint32_t k, same, shift;
