@@ -1,5 +1,6 @@
 # abut: one Makefile, no recursion.  `make` builds bin/; `make check` runs every test; `make demo` shows the work.
-# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), THREADSAN=1 (clang), each in its own folder under build/.
+# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), THREADSAN=1 (clang), GPU=1 (with CUDA: nvcc 12 or later), each in its own
+# folder under build/.
 
 CC  ?= gcc
 ifeq ($(origin CC),default)
@@ -15,7 +16,7 @@ prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
 
-variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)
+variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)
 B       := build/$(variant)
 BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 
@@ -24,7 +25,7 @@ BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
 OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE)$(THREADSAN),-O1,-O2)) -g -fno-math-errno
 # the kernels: short loops over the entries of small matrices are written out.  No bit changes
-HOT  := lib/linalg/% lib/geom/% lib/energy/% lib/contact/%
+HOT  := lib/linalg/% lib/geom/% lib/energy/% lib/contact/% lib/gpu/%
 OPT_HOT := $(if $(DEBUG)$(SANITIZE)$(THREADSAN),,-O3)
 SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)$(if $(THREADSAN),-fsanitize=thread -fno-omit-frame-pointer)
 
@@ -41,10 +42,22 @@ LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/nul
 GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
 TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export $(if $(GL),picture)
-LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_gl.c tools/picture.c $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c formats/*.c tools/*.c)))
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c formats/*.c tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
+
+# kernels are compiled twice: by CC into loops, by nvcc into functions of a GPU.  Neither contracts a*b + c.
+NVCC   ?= $(or $(shell command -v nvcc 2>/dev/null),/usr/local/cuda/bin/nvcc)
+CODE   ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_89,code=sm_89 -gencode arch=compute_90,code=sm_90 \
+          -gencode arch=compute_90,code=compute_90
+ALL_CU := -std=c++17 -O3 -lineinfo -fmad=false -ftz=false -prec-div=true -prec-sqrt=true --Werror cross-execution-space-call \
+          -Xcompiler -ffp-contract=off,-Wall $(CODE) $(NVCCFLAGS)
+CU     := $(patsubst lib/gpu/k_%.c,$B/cuda/k_%.o,$(wildcard lib/gpu/k_*.c)) $B/cuda/cuda.o
+ifdef GPU
+LIB    += $(CU)
+LIBS   += -L$(patsubst %/bin/nvcc,%/lib64,$(NVCC)) -lcudart_static -ldl -lrt -lpthread -lstdc++
+endif
 
 # one short line a command; V=1 shows the commands
 run = $(if $(V),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  $1";))
@@ -65,6 +78,17 @@ $B/lib/linalg/chol_numeric.o $B/lib/linalg/chol_numeric_single.o: ALL_C += -ffp-
 $B/%.o: %.cc Makefile
 	@mkdir -p $(@D)
 	$(call run,CXX $<) $(CXX) $(ALL_CPP) $(ALL_CXX) -c $< -o $@
+
+$B/cuda/k_%.o: lib/gpu/k_%.c Makefile
+	@mkdir -p $(@D)
+	$(call run,NVCC $<) $(NVCC) -x cu $(ALL_CPP) $(ALL_CU) -c $< -o $@
+
+$B/cuda/%.o: lib/gpu/%.cu Makefile
+	@mkdir -p $(@D)
+	$(call run,NVCC $<) $(NVCC) $(ALL_CPP) $(ALL_CU) -c $< -o $@
+
+# all that nvcc compiles, without linking: where it is installed
+gpu-compile: $(CU)
 
 $(filter-out $(BIN)/mesh-prep $(BIN)/picture,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
 	@mkdir -p $(@D)
@@ -87,6 +111,13 @@ $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 $B/tests/%: tests/tools/%.c $B/libabut.a Makefile
 	@mkdir -p $(@D)
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
+# programs for a machine with a GPU
+$B/gpu/%: tests/gpu/%.c $B/libabut.a Makefile
+	@mkdir -p $(@D)
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) -Itests/gpu $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
+gpu-tests: all $B/gpu/trace $B/gpu/compare $(filter $B/unit/test_machine $B/unit/test_device $B/unit/test_gpu_%,$(UNIT))
 
 # what goes before a program (LD_PRELOAD) to let the system fail; never sanitized
 $B/tests/%.so: tests/preload/%.c Makefile
@@ -159,6 +190,6 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all unit layers fuzz attack check-long long-unit check build-check demo deps bench bench-geometry format install clean
+.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-geometry format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

@@ -97,6 +97,17 @@ static void seconds(FILE *f, const abut_phase_seconds *s)
     fprintf(f, "\"other\":%.6f}", fmax(0, s->total - named));
 }
 
+static void device(FILE *f, const abut_device_report *d)
+{
+    if (!d->name) {
+        fputs("\"device\":\"cpu\",", f);
+        return;
+    }
+    fprintf(f, "\"device\":\"%s\",\"waits\":%zu,\"launches\":%zu,\"device_bytes\":%zu,\"device_bytes_peak\":%zu,", d->name,
+            d->waits, d->launches, d->bytes, d->bytes_peak);
+    fprintf(f, "\"corrections\":%d,\"cg_double\":%d,\"transfer_seconds\":%.6f,", d->corrections, d->cg_double, d->transfer);
+}
+
 abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f, abut_err *err)
 {
     const double none = NAN;
@@ -144,6 +155,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     number(f, "factor_flops", r->factor_flops);
     number(f, "factor_bytes", r->factor_bytes);
     fprintf(f, "\"memory_peak\":%zu,\"cpu_seconds\":%.6f,", r->memory_peak, r->cpu);
+    device(f, &r->device);
     seconds(f, &r->seconds);
     fputs("}\n", f);
     if (fflush(f) || ferror(f)) return abut_fail(err, ABUT_E_IO, "step report: %s", strerror(errno));

@@ -24,6 +24,9 @@ typedef struct options {
     double force_tolerance; /* NAN: the scene's */
     int by_norm, plain; /* the stopping rule: cn, published */
     const char *report, *with_text, *dump_stuck, *max_lags, *solver, *linear, *stop, *iterations, *contact;
+    const char *device_name, *precond_name;
+    int precond, device_number;
+    abut_device_kind device;
     const abut_linear_solver_ops *linear_ops;   /* of `linear`; NULL: the default */
     int is_local;       /* a solver with a constant matrix and without the barrier */
     abut_lg_opts local;
@@ -203,6 +206,9 @@ static void say_solver(const options *o, char *text, size_t size)
     if (o->parts) n += (size_t)snprintf(text + n, size - n, ",\"parts\":%d", o->parts);
     if (o->levels != 2) n += (size_t)snprintf(text + n, size - n, ",\"levels\":%d", o->levels);
     if (o->by_norm || o->plain) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"%s\"", o->stop);
+    if (o->precond) n += (size_t)snprintf(text + n, size - n, ",\"precond\":\"%s\"", abut_device_precond_names[o->precond]);
+    const char *device = o->device == ABUT_DEVICE_TWIN ? "twin" : "gpu";
+    if (o->device) n += (size_t)snprintf(text + n, size - n, ",\"device\":\"%s\"", device);
     if (o->tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
     if (o->force_tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"force_tolerance\":%g", o->force_tolerance);
     if (o->is_local) snprintf(text + n, size - n, ",\"iterations\":%d,\"contact\":%d", o->local.iterations, o->local.contact);
@@ -251,6 +257,9 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     so.method = o->method;
     so.linear = o->linear_ops;
     so.max_newton = o->max_newton;
+    so.device = o->device;
+    so.device_number = o->device_number;
+    so.precond = (abut_device_precond)o->precond;
     so.names = &r->s.model_set;
     rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
     if (rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) abut_wrap(err, "%s: MODEL", cli->in_name);
@@ -302,6 +311,24 @@ static abut_status find_rule(options *o, abut_err *err)
     return abut_fail(err, ABUT_E_ARG, "--stop %s: know newton, published and cn", o->stop);
 }
 
+/* A device has directions of its own, by conjugate gradients, and the Newton rule. */
+static abut_status find_device(options *o, abut_err *err)
+{
+    abut_status rc = abut_device_parse(o->device_name, &o->device, &o->device_number, err);
+    if (rc) return rc;
+    if (!o->device && o->precond_name)
+        return abut_fail(err, ABUT_E_ARG, "--precond %s: is for --device twin and gpu", o->precond_name);
+    for (const char *const *name = abut_device_precond_names; o->precond_name && strcmp(o->precond_name, name[o->precond]);)
+        if (!name[++o->precond])
+            return abut_fail(err, ABUT_E_ARG, "--precond %s: know jacobi, clusters and rigid", o->precond_name);
+    if (!o->device) return ABUT_OK;
+    if (o->is_local || (strcmp(o->solver, "newton") && strcmp(o->solver, "newton-cg")))
+        return abut_fail(err, ABUT_E_ARG, "--device %s: takes newton and newton-cg, not --solver %s", o->device_name, o->solver);
+    if (o->by_norm) return abut_fail(err, ABUT_E_ARG, "--device %s: takes --stop newton and published, not cn", o->device_name);
+    if (o->linear) return abut_fail(err, ABUT_E_ARG, "--device %s: has a linear solver of its own", o->device_name);
+    return ABUT_OK;
+}
+
 static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
 {
     if (o->steps < 0) return abut_fail(err, ABUT_E_ARG, "-n %d: want 0 or more steps", o->steps);
@@ -330,6 +357,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (!rc) rc = find_rule(o, err);
     if (!rc && o->is_local && o->plain)
         rc = abut_fail(err, ABUT_E_ARG, "--stop published does not go with --solver %s", o->solver);
+    if (!rc) rc = find_device(o, err);
     if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
     if (o->blas_threads == NOT_GIVEN) o->blas_threads = cli->threads;
     if (!rc) rc = abut_lags_parse("--lags", o->max_lags, &o->lags, err);
@@ -350,7 +378,8 @@ int main(int argc, char **argv)
 {
     keep_memory();
     options o = { .steps = 1, .every = 1, .from = NOT_GIVEN, .blas_threads = NOT_GIVEN, .max_newton = 10000, .solver = "newton",
-                  .stop = "newton", .tolerance = NAN, .force_tolerance = NAN, .history = NOT_GIVEN, .levels = 2,
+                  .stop = "newton", .device_name = "cpu", .tolerance = NAN, .force_tolerance = NAN, .history = NOT_GIVEN,
+                  .levels = 2,
                   .until = INFINITY };
     const abut_opt opts[] = {
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
@@ -371,6 +400,12 @@ int main(int argc, char **argv)
         { 0, "linear-solver", ABUT_OPT_TEXT, &o.linear, "NAME",
           "newton, lbfgs-h: what solves with their matrices: own (default: supernodal Cholesky); cholmod (SuiteSparse's); newton "
           "alone: cg-schwarz (conjugate gradients with a two-level Schwarz preconditioner), cg (with inverted diagonal blocks)" },
+        { 0, "device", ABUT_OPT_TEXT, &o.device_name, "NAME",
+          "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for scenes of tetrahedra alone; twin: the same algorithm on "
+          "the processor, slower than cpu, for tests. The bytes of gpu and twin are the same, those of cpu are others" },
+        { 0, "precond", ABUT_OPT_TEXT, &o.precond_name, "NAME",
+          "gpu, twin: preconditioner of the conjugate gradients: jacobi (default), clusters (of 16 nodes), rigid (clusters, and "
+          "the rigid motions of parts: for stiff bodies)" },
         { 0, "iterations", ABUT_OPT_TEXT, &o.iterations, "N",
           "pd, mass-springs, admm-pd: iterations of each step (default 10), or as many as "
           "it takes to be 'converged'" },

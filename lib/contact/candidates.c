@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static abut_status positions_check(const abut_collmesh *cm, const double *y, abut_err *err)
+abut_status abut_candidates_check(const abut_collmesh *cm, const double *y, abut_err *err)
 {
     const size_t n = 3 * (size_t)cm->nc;
     size_t bad = n;
@@ -94,8 +94,8 @@ static abut_status find(const abut_collmesh *cm, const abut_motion *m, abut_cand
                         abut_err *err)
 {
     lists_empty(out);
-    abut_status rc = positions_check(cm, m->y0, err);
-    if (!rc && m->y1) rc = positions_check(cm, m->y1, err);
+    abut_status rc = abut_candidates_check(cm, m->y0, err);
+    if (!rc && m->y1) rc = abut_candidates_check(cm, m->y1, err);
     if (!rc) rc = names_make(cm, s, err);
     if (!rc) rc = abut_approach_init(&s->way, m, err);
     if (!rc) rc = search(cm, s, out, err);

@@ -98,6 +98,8 @@ static inline __attribute__((always_inline)) void abut_candidates_take(const abu
     }
 }
 
+/** Fails  ABUT_E_GEOM a coordinate is not finite, or too large for a search (names the node) */
+ABUT_MUST_USE abut_status abut_candidates_check(const abut_collmesh *cm, const double *y, abut_err *err);
 /** Every pair that comes within `reach` (m) of its thickness anywhere along the straight motion y0 -> y1 (y1 NULL: at y0),
  * except pairs with a common vertex, pairs whose vertices are all fixed, and those that pass through each other.
  * fixed[nc] (NULL: none): prescribed vertices.

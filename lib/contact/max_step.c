@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "contact/swept.h"
+#include "contact/tet_step_inline.h"
 #include "geom/ccd.h"
 #include "linalg/lanes.h"
 #include "model/naming.h"
@@ -80,14 +81,12 @@ static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, ab
     }
 }
 
-static abut_status too_close(const abut_collmesh *cm, const abut_candidates *cand, size_t k, const double *y, abut_err *err)
+abut_status abut_limit_too_close(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, abut_err *err)
 {
-    const int32_t *ij;
     int32_t v[4];
     double x[12];
     int32_t node[4];
     char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS], beyond[48] = "";
-    const abut_stencil s = candidate_at(cand, k, &ij);
     const int n = abut_stencil_size(s), first = abut_stencil_second(s);
     const double xi = abut_candidate_xi(cm, s, ij);
     abut_candidate_vertices(cm, s, ij, v);
@@ -97,6 +96,17 @@ static abut_status too_close(const abut_collmesh *cm, const abut_candidates *can
     return abut_fail(err, ABUT_E_GEOM, "collision: %s and %s are %.3g m apart%s, too close to move at all",
                      abut_nodes_words(cm->model, node, first, one), abut_nodes_words(cm->model, node + first, n - first, two),
                      abut_separation(s, x) - xi, beyond);
+}
+
+abut_limit abut_limit_by_pair(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], double alpha)
+{
+    static const abut_limit_kind kind[] = { [ABUT_PP] = ABUT_LIMIT_VV, [ABUT_PE] = ABUT_LIMIT_VE, [ABUT_PT] = ABUT_LIMIT_VT,
+                                            [ABUT_EE] = ABUT_LIMIT_EE };
+    abut_limit lim = { .alpha = alpha, .kind = kind[s], .tet = -1 };
+    int32_t v[4];
+    abut_candidate_vertices(cm, s, ij, v);
+    for (int k = 0; k < 4; k++) lim.node[k] = v[k] < 0 ? -1 : cm->node[v[k]];
+    return lim;
 }
 
 static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const abut_swept *m, double *alpha,
@@ -110,7 +120,11 @@ static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *ca
         #pragma omp parallel for schedule(dynamic, 1) if (end - first > 1)
         for (size_t b = first; b < end; b++) block_bound(cm, cand, abut_block(n, b), m, t_max, &bound[b - first]);
         for (size_t b = 0; b < end - first; b++) {
-            if (bound[b].bad) return too_close(cm, cand, bound[b].index, m->y, err);
+            if (bound[b].bad) {
+                const int32_t *ij;
+                const abut_stencil s = candidate_at(cand, bound[b].index, &ij);
+                return abut_limit_too_close(cm, s, ij, m->y, err);
+            }
             if (!bound[b].found || !(bound[b].toi < *alpha)) continue;
             *alpha = bound[b].toi;
             *best = bound[b].index;
@@ -128,14 +142,9 @@ abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand,
     const abut_status rc = mesh_bound(cm, cand, &m, &alpha, &best, err);
     if (rc || best == SIZE_MAX) return rc;
 
-    static const abut_limit_kind kind[] = { [ABUT_PP] = ABUT_LIMIT_VV, [ABUT_PE] = ABUT_LIMIT_VE, [ABUT_PT] = ABUT_LIMIT_VT,
-                                            [ABUT_EE] = ABUT_LIMIT_EE };
     const int32_t *ij;
-    int32_t v[4];
     const abut_stencil s = candidate_at(cand, best, &ij);
-    abut_candidate_vertices(cm, s, ij, v);
-    *lim = (abut_limit){ .alpha = alpha, .kind = kind[s], .tet = -1 };
-    for (int k = 0; k < 4; k++) lim->node[k] = v[k] < 0 ? -1 : cm->node[v[k]];
+    *lim = abut_limit_by_pair(cm, s, ij, alpha);
     return ABUT_OK;
 }
 
@@ -190,83 +199,9 @@ void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y
 
 /* ---- inversions ---- */
 
-static double det3(const double *a, const double *b, const double *c)
-{
-    return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
-}
-
-static void edges_of(const double x[12], double e[9])
-{
-    for (int k = 0; k < 9; k++) e[k] = x[3 + k] - x[k % 3];
-}
-
-static inline double cubic(const double a[4], double t)
-{
-    return ((a[3] * t + a[2]) * t + a[1]) * t + a[0];
-}
-
-/* The largest t in [0, 1] such that the cubic is not negative up to it (within 1e-6 of t, on the safe side).  Between its
- * extrema it is monotone: the first piece that ends below zero is bisected. */
-static double cubic_positive_until(const double a[4])
-{
-    double end[3] = { 1, 1, 1 };
-    const double disc = a[2] * a[2] - 3 * a[3] * a[1];
-    int n = 0;
-    if (disc > 0) {
-        const double q = -(a[2] + copysign(sqrt(disc), a[2])), r[2] = { q / (3 * a[3]), a[1] / q };
-        for (int k = 0; k < 2; k++)
-            if (r[k] > 0 && r[k] < 1) end[n++] = r[k];
-        if (n == 2 && end[1] < end[0]) {
-            const double t = end[0];
-            end[0] = end[1];
-            end[1] = t;
-        }
-    }
-    double lo = 0;
-    for (int k = 0; k <= n; k++) {
-        double hi = end[k];
-        if (cubic(a, hi) >= 0) {
-            lo = hi;
-            continue;
-        }
-        while (hi - lo > 1e-6 * hi && hi > 0x1p-900) {
-            const double mid = 0.5 * (lo + hi);
-            if (cubic(a, mid) >= 0) lo = mid;
-            else hi = mid;
-        }
-        return lo;
-    }
-    return 1;
-}
-
-/* det((1, t) . (d, q)) = c0 + c1 t + c2 t^2 + c3 t^3 */
-static void det_cubic(const double d[9], const double q[9], double c[4])
-{
-    c[0] = det3(d, d + 3, d + 6);
-    c[1] = det3(q, d + 3, d + 6) + det3(d, q + 3, d + 6) + det3(d, d + 3, q + 6);
-    c[2] = det3(d, q + 3, q + 6) + det3(q, d + 3, q + 6) + det3(q, q + 3, d + 6);
-    c[3] = det3(q, q + 3, q + 6);
-}
-
 double abut_tet_max_step(const double x[12], const double p[12], double slack)
 {
-    double d[9], q[9], c[4], moved[12], e[9];
-    edges_of(x, d);
-    edges_of(p, q);
-    det_cubic(d, q, c);
-    const double det0 = c[0];
-    if (!(det0 > 0)) return 0;
-    /* aimed a little high, so that rounding seldom spoils the check below */
-    for (int k = 1; k < 4; k++) c[k] /= det0;
-    c[0] = 1 - (slack + 1e-7 * (1 - slack));
-    if (c[0] - fabs(c[1]) - fabs(c[2]) - fabs(c[3]) > 0) return 1;
-    double t = cubic_positive_until(c);
-    for (; t > 0; t *= 0.5) {
-        for (int k = 0; k < 12; k++) moved[k] = x[k] + t * p[k];
-        edges_of(moved, e);
-        if (det3(e, e + 3, e + 6) >= slack * det0) break;
-    }
-    return t;
+    return abut_tet_step(x, p, slack);
 }
 
 static int injective(const abut_model *m, size_t t)

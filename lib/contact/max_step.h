@@ -30,6 +30,10 @@ void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y
  * x, p [3 nv]: node positions and direction. */
 void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim);
 
+/** The limit that pair ij of kind s sets, and why abut_limit_ccd fails for one: ABUT_E_GEOM. */
+abut_limit abut_limit_by_pair(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], double alpha);
+ABUT_MUST_USE abut_status abut_limit_too_close(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y,
+                                               abut_err *err);
 /** The abut_stencil of a limit by mesh primitives, -1 for the others. */
 int abut_limit_stencil(abut_limit_kind kind);
 

@@ -135,7 +135,7 @@ static void block_find(const abut_collmesh *cm, const abut_pair_list *list, abut
     spot->n = (int32_t)(f->n - spot->at);
 }
 
-static abut_status touching(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, abut_err *err)
+abut_status abut_pairs_touching(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, abut_err *err)
 {
     int32_t v[4];
     double x[12] = { 0 }, d2;
@@ -153,7 +153,7 @@ static abut_status touching(const abut_collmesh *cm, abut_stencil s, const int32
                      abut_nodes_words(cm->model, n + first, size - first, two), far);
 }
 
-static abut_status positions_check(const abut_collmesh *cm, const double *y, abut_err *err)
+abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err *err)
 {
     const size_t n = 3 * (size_t)cm->nc;
     int finite = 1;
@@ -306,7 +306,7 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
         size_t at;
         const int k = list_of_block(end, b, &at);
         const abut_pair_list *list = abut_candidates_list(cand, k);
-        rc = touching(cm, abut_candidates_kind(k), list->ij[abut_block(list->n, at).lo + (size_t)spot[b].bad], y, err);
+        rc = abut_pairs_touching(cm, abut_candidates_kind(k), list->ij[abut_block(list->n, at).lo + (size_t)spot[b].bad], y, err);
     }
     if (!rc) rc = join(cm, f, spot, n_spot, out, err);
 done:
@@ -333,11 +333,12 @@ static abut_status planes_reserve(abut_pairs *p, size_t n, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status below_plane(const abut_model *m, int32_t node, int32_t plane, double d, double xi, abut_err *err)
+abut_status abut_pairs_plane_touching(const abut_collmesh *cm, int32_t v, int32_t h, double d, abut_err *err)
 {
     char one[ABUT_NODES_WORDS], two[ABUT_OBJECT_WORDS];
-    return abut_fail(err, ABUT_E_GEOM, "contact: %s is %g m above %s, want > %g", abut_nodes_words(m, &node, 1, one), d,
-                     abut_half_space_words(m, plane, two), xi);
+    const abut_model *m = cm->model;
+    return abut_fail(err, ABUT_E_GEOM, "contact: %s is %g m above %s, want > %g", abut_nodes_words(m, &cm->node[v], 1, one), d,
+                     abut_half_space_words(m, h, two), abut_collmesh_plane_xi(cm, v));
 }
 
 static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const uint8_t *fixed, abut_pairs *out, abut_err *err)
@@ -352,7 +353,7 @@ static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const u
             const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
             if (!(d - xi < dhat)) continue;
             if (!(d > xi))
-                return below_plane(m, cm->node[v], h, d, xi, err);
+                return abut_pairs_plane_touching(cm, v, h, d, err);
             const abut_status rc = planes_reserve(out, out->n_plane + 1, err);
             if (rc) return rc;
             out->plane_vert[out->n_plane] = v;
@@ -365,11 +366,18 @@ static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const u
 
 /* ---- public ---- */
 
+abut_status abut_pairs_reserve(abut_pairs *p, size_t n, size_t n_plane, abut_err *err)
+{
+    p->n = p->n_plain = p->n_plane = 0;
+    const abut_status rc = pairs_reserve(p, n, err);
+    return rc ? rc : planes_reserve(p, n_plane, err);
+}
+
 abut_status abut_pairs_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const uint8_t *fixed,
                             abut_pairs *out, abut_err *err)
 {
     out->n = out->n_plain = out->n_plane = 0;
-    abut_status rc = positions_check(cm, y, err);
+    abut_status rc = abut_pairs_check(cm, y, err);
     if (!rc) rc = mesh_pairs(cm, cand, y, out, err);
     if (!rc) rc = plane_pairs(cm, y, fixed, out, err);
     if (rc) out->n = out->n_plain = out->n_plane = 0;

@@ -49,5 +49,14 @@ double abut_pairs_smallest_gap(const abut_collmesh *cm, const abut_pairs *p, siz
 /** Copies the points of contact i to x[12] and returns its kind. */
 abut_stencil abut_pairs_get(const abut_pairs *p, size_t i, const double *y, double x[12]);
 void abut_pairs_clear(abut_pairs *p);
+/** Room for n contacts and n_plane half-space contacts; what is there is lost.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_pairs_reserve(abut_pairs *p, size_t n, size_t n_plane, abut_err *err);
+
+/* Why abut_pairs_find fails, ABUT_E_GEOM each: pair ij of kind s is at its thickness or nearer; so is vertex v, d above
+ * half-space h; a coordinate is not finite. */
+ABUT_MUST_USE abut_status abut_pairs_touching(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y,
+                                              abut_err *err);
+ABUT_MUST_USE abut_status abut_pairs_plane_touching(const abut_collmesh *cm, int32_t v, int32_t h, double d, abut_err *err);
+ABUT_MUST_USE abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err *err);
 
 #endif

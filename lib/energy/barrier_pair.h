@@ -8,22 +8,11 @@
 #define ABUT_ENERGY_BARRIER_PAIR_H
 
 #include "base/err.h"
+#include "energy/barrier_law_inline.h"
 #include "geom/dist.h"
 #include "linalg/bsr.h"
 #include "linalg/lanes.h"
 #include "model/model.h"
-
-/* Which barrier: as smooth at its end as its name says. */
-typedef struct abut_barrier_law {
-    double dhat2;       /* m^2: Dhat = (xi + dhat)^2 - xi^2 = (2 xi + dhat) dhat, where it ends */
-    int continuity;     /* ABUT_C0, ABUT_C1, ABUT_C2 (published) */
-    double xi;          /* m: thickness of the pair */
-} abut_barrier_law;
-
-static inline abut_barrier_law abut_barrier_law_of(double dhat, int continuity, double xi)
-{
-    return (abut_barrier_law){ (2 * xi + dhat) * dhat, continuity, xi };
-}
 
 /** b, m^4, and its first and second derivative in D (NULL to skip).  For 0 < D < Dhat = dhat2
  *     C2  -(D - Dhat)^2 ln(D/Dhat)      C1  Dhat (D - Dhat) ln(D/Dhat)      C0  -Dhat^2 ln(D/Dhat)

@@ -1,6 +1,7 @@
 #include "energy/friction.h"
 
 #include "base/par.h"
+#include "energy/friction_inline.h"
 #include "linalg/packed_lanes.h"
 
 #include <assert.h>
@@ -11,39 +12,14 @@
 #define ALL ABUT_LANES_ALL
 #define PICK ABUT_LANES_PICK
 
-/* A model may lie below its law by this part of f0 at the stiction threshold: small kinks are best left to the exact one. */
-#define KINK 0.1
-
 double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2)
 {
-    if (y >= w) {
-        if (f1_over_y) *f1_over_y = 1 / y;
-        if (f2) *f2 = 0;
-        return y;
-    }
-    const double q = y / w;
-    double a, b, c;     /* f0 / w, w f1 / y, w f1' */
-    switch (smoothing) {
-    case ABUT_C0: a = 0.5 * (q * q + 1), b = 1, c = 1; break;
-    case ABUT_C2: a = q * q * (1.5 - q * (1 - q / 4)) + 0.25, b = 3 - q * (3 - q), c = 3 * (1 - q) * (1 - q); break;
-    default: a = q * q * (1 - q / 3) + 1.0 / 3.0, b = 2 - q, c = 2 * (1 - q);
-    }
-    if (f1_over_y) *f1_over_y = b / w;
-    if (f2) *f2 = c / w;
-    return w * a;
+    return abut_friction_f0_fn(smoothing, y, w, f1_over_y, f2);
 }
 
-/* coordinates of the relative motion x - xn (xn NULL: of the motion x itself) in the frozen plane */
 static inline void slide(const abut_lag *lag, size_t i, const double *x, const double *xn, double u[2])
 {
-    double r[3] = { 0, 0, 0 };
-    for (int c = 0; c < 4 && lag->node[i][c] >= 0; c++) {
-        const size_t at = 3 * (size_t)lag->node[i][c];
-        for (size_t d = 0; d < 3; d++) r[d] += lag->weight[i][c] * (x[at + d] - (xn ? xn[at + d] : 0));
-    }
-    const double *P = lag->basis[i];
-    u[0] = P[0] * r[0] + P[1] * r[1] + P[2] * r[2];
-    u[1] = P[3] * r[0] + P[4] * r[1] + P[5] * r[2];
+    abut_friction_slide(lag->node[i], lag->weight[i], lag->basis[i], x, xn, u);
 }
 
 double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const double *xn)
@@ -268,7 +244,7 @@ static void block_kinks(const abut_lag *lag, const abut_stiction *law, const dou
         const abut_lanes end[2] = { u[0] + v[0], u[1] + v[1] };
         polar4(end, &y, &c, &s);
         law4(law->smoothing, &y, w, &f0, &f1_over_y, &f2);
-        for (size_t l = 0; l < n; l++) above[i + l] = f0[l] > model[l] + KINK * w;
+        for (size_t l = 0; l < n; l++) above[i + l] = f0[l] > model[l] + ABUT_FRICTION_KINK * w;
     }
 }
 

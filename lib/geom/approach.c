@@ -1,8 +1,8 @@
+#include "geom/approach_inline.h"
 #include "geom/approach_trees.h"
 
 #include "base/par.h"
 #include "base/simd.h"
-#include "linalg/vec3.h"
 
 #include <math.h>
 #include <omp.h>
@@ -11,10 +11,6 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Two primitives stay apart when their gap is so many times the way that they go relative to each other.  1 would do for what
- * comes within reach; the rest is for the CCD bound, which minds a pair that loses four fifths of its distance. */
-#define TIMES 1.5
-#define TINY 1e-30f         /* m^2: no gap is judged by squares below it */
 #define STACK ((ABUT_WIDE - 1) * ABUT_PACK_LEVELS + 1)
 #define LONG_ROW 32
 #define BATCH 64            /* pairs judged side by side */
@@ -47,54 +43,6 @@ struct search {
     double times;
 };
 
-/* As a comparison of lanes gives it: all bits, or none. */
-#define MASK(condition) ((condition) ? -1 : 0)
-
-/* Lane l of f[ABUT_ROWS][w] and query q overlap on their ways along an axis: a mask.  Axes are written out below: loops over
- * three inside a loop over lanes would not be done side by side. */
-INLINE int way_meets(const float *restrict f, size_t w, size_t l, const float *restrict q, size_t d)
-{
-    return MASK(f[(ABUT_WAY_LO + d) * w + l] <= q[ABUT_WAY_HI + d]) & MASK(f[(ABUT_WAY_HI + d) * w + l] <= q[ABUT_WAY_LO + d]);
-}
-
-INLINE int ways_meet(const float *restrict f, size_t w, size_t l, const float *restrict q)
-{
-    return way_meets(f, w, l, q, 0) & way_meets(f, w, l, q, 1) & way_meets(f, w, l, q, 2);
-}
-
-/* Twice the gap at the start along an axis: v + |v| instead of a branch. */
-INLINE float gap_along(const float *restrict f, size_t w, size_t l, const float *restrict q, size_t d)
-{
-    const float x = f[(ABUT_AT_LO + d) * w + l] - q[ABUT_AT_HI + d], y = f[(ABUT_AT_HI + d) * w + l] - q[ABUT_AT_LO + d];
-    const float g = x > y ? x : y;
-    return g + fabsf(g);
-}
-
-/* The way relative to each other along an axis, its sign changed. */
-INLINE float span_along(const float *restrict f, size_t w, size_t l, const float *restrict q, size_t d)
-{
-    const float u = f[(ABUT_BY_LO + d) * w + l] - q[ABUT_BY_HI + d], v = f[(ABUT_BY_HI + d) * w + l] - q[ABUT_BY_LO + d];
-    return u < v ? u : v;
-}
-
-/* Squared gap at the start, and the squared way relative to each other. */
-INLINE float gap2_of(const float *restrict f, size_t w, size_t l, const float *restrict q)
-{
-    const float x = gap_along(f, w, l, q, 0), y = gap_along(f, w, l, q, 1), z = gap_along(f, w, l, q, 2);
-    return 0.25f * (x * x + y * y + z * z);
-}
-
-INLINE float span2_of(const float *restrict f, size_t w, size_t l, const float *restrict q)
-{
-    const float x = span_along(f, w, l, q, 0), y = span_along(f, w, l, q, 1), z = span_along(f, w, l, q, 2);
-    return x * x + y * y + z * z;
-}
-
-INLINE int far_apart(float gap2, float span2, float times2)
-{
-    return gap2 > times2 * span2 + TINY;
-}
-
 static const uint32_t lane_bit[ABUT_PACK] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768 };
 
 /* Bits of the w lanes that may come close to q: for boxes of boxes. */
@@ -103,7 +51,8 @@ INLINE uint32_t lanes_meet(const float *restrict f, size_t w, const float *restr
     uint32_t bits = 0;
     #pragma omp simd reduction(|:bits)
     for (size_t l = 0; l < w; l++) {
-        const int hit = ways_meet(f, w, l, q) & MASK(!far_apart(gap2_of(f, w, l, q), span2_of(f, w, l, q), times2));
+        const float gap2 = abut_approach_gap2(f, w, l, q), span2 = abut_approach_span2(f, w, l, q);
+        const int hit = abut_approach_ways_meet(f, w, l, q) & ABUT_APPROACH_MASK(!abut_approach_far(gap2, span2, times2));
         bits |= (uint32_t)hit & lane_bit[l];
     }
     return bits;
@@ -123,8 +72,9 @@ INLINE uint32_t lanes_approach(const struct pack *b, const float *restrict q, fl
     uint32_t bits = 0;
     #pragma omp simd reduction(|:bits)
     for (size_t l = 0; l < ABUT_PACK; l++) {
-        span2[l] = span2_of(b->f[0], ABUT_PACK, l, q);
-        bits |= (uint32_t)MASK(!far_apart(gap2_of(b->f[0], ABUT_PACK, l, q), span2[l], times2)) & lane_bit[l];
+        span2[l] = abut_approach_span2(b->f[0], ABUT_PACK, l, q);
+        const float gap2 = abut_approach_gap2(b->f[0], ABUT_PACK, l, q);
+        bits |= (uint32_t)ABUT_APPROACH_MASK(!abut_approach_far(gap2, span2[l], times2)) & lane_bit[l];
     }
     return bits;
 }
@@ -135,11 +85,11 @@ INLINE uint32_t lanes_overlap(const struct pack *b, int kb, const float *restric
     uint32_t bits = 0;
     #pragma omp simd reduction(|:bits)
     for (size_t l = 0; l < ABUT_PACK; l++) {
-        int other = MASK(v[0] != b->vert[0][l]);
-        if (kb > 1) other &= MASK(v[0] != b->vert[1][l]);
-        if (kb > 2) other &= MASK(v[0] != b->vert[2][l]);
-        if (ka > 1) other &= MASK(v[1] != b->vert[0][l]) & MASK(v[1] != b->vert[1][l]);
-        bits |= (uint32_t)(ways_meet(b->f[0], ABUT_PACK, l, q) & other) & lane_bit[l];
+        int other = ABUT_APPROACH_MASK(v[0] != b->vert[0][l]);
+        if (kb > 1) other &= ABUT_APPROACH_MASK(v[0] != b->vert[1][l]);
+        if (kb > 2) other &= ABUT_APPROACH_MASK(v[0] != b->vert[2][l]);
+        if (ka > 1) other &= ABUT_APPROACH_MASK(v[1] != b->vert[0][l]) & ABUT_APPROACH_MASK(v[1] != b->vert[1][l]);
+        bits |= (uint32_t)(abut_approach_ways_meet(b->f[0], ABUT_PACK, l, q) & other) & lane_bit[l];
     }
     return bits;
 }
@@ -158,48 +108,6 @@ static int finds_reserve(struct finds *f, size_t more)
     return 1;
 }
 
-struct along {
-    double least, nn;   /* of n.(a_i - b_j), rounding taken off; |n|^2 */
-};
-
-INLINE abut_vec3 minus(double p[4][3][BATCH], int a, int b, size_t k)
-{
-    return abut_v3(p[a][0][k] - p[b][0][k], p[a][1][k] - p[b][1][k], p[a][2][k] - p[b][2][k]);
-}
-
-/* n.r less its rounding. */
-INLINE double low(abut_vec3 n, abut_vec3 r)
-{
-    const double u = n.x * r.x, v = n.y * r.y, w = n.z * r.z;
-    return u + v + w - 0x1p-50 * (fabs(u) + fabs(v) + fabs(w));
-}
-
-/* As abut_slab_centroids2, written out for pairs side by side: 1 and 3 vertices, 2 and 2, ... */
-INLINE struct along slab_13(double p[4][3][BATCH], size_t k)
-{
-    const abut_vec3 a = minus(p, 0, 1, k), b = minus(p, 0, 2, k), c = minus(p, 0, 3, k), n = abut_v3_add(abut_v3_add(a, b), c);
-    return (struct along){ abut_min(abut_min(low(n, a), low(n, b)), low(n, c)), abut_v3_norm2(n) };
-}
-
-INLINE struct along slab_22(double p[4][3][BATCH], size_t k)
-{
-    const abut_vec3 a = minus(p, 0, 2, k), b = minus(p, 0, 3, k), c = minus(p, 1, 2, k), d = minus(p, 1, 3, k);
-    const abut_vec3 n = abut_v3_add(abut_v3_add(a, d), abut_v3_add(b, c));  /* the same whichever edge comes first */
-    return (struct along){ abut_min(abut_min(low(n, a), low(n, b)), abut_min(low(n, c), low(n, d))), abut_v3_norm2(n) };
-}
-
-INLINE struct along slab_12(double p[4][3][BATCH], size_t k)
-{
-    const abut_vec3 a = minus(p, 0, 1, k), b = minus(p, 0, 2, k), n = abut_v3_add(a, b);
-    return (struct along){ abut_min(low(n, a), low(n, b)), abut_v3_norm2(n) };
-}
-
-INLINE struct along slab_11(double p[4][3][BATCH], size_t k)
-{
-    const abut_vec3 n = minus(p, 0, 1, k);
-    return (struct along){ low(n, n), abut_v3_norm2(n) };
-}
-
 /* far[k]: the slab keeps pair k apart by what its primitives go, and by the reach. */
 INLINE void batch_judge(const struct search *s, const struct batch *b, int ka, int kb, int64_t far[BATCH])
 {
@@ -214,9 +122,8 @@ INLINE void batch_judge(const struct search *s, const struct batch *b, int ka, i
     for (size_t k = 0; k < b->n; k++) xi[k] = m->xi ? 0.5 * (m->xi[b->v[0][k]] + m->xi[b->v[ka][k]]) : 0;
     #pragma omp simd
     for (size_t k = 0; k < b->n; k++) {
-        const struct along l = ka == 2 ? slab_22(p, k) : kb == 3 ? slab_13(p, k) : kb == 2 ? slab_12(p, k) : slab_11(p, k);
-        const double need = (reach + xi[k]) * (1 + 1e-9) + rounding + times * sqrt((double)b->span2[k]);
-        far[k] = (l.least > 0x1p-500) & (l.nn < 0x1p500) & ((1 - 0x1p-48) * l.least * l.least > need * need * l.nn);
+        const double need = abut_approach_need(reach, xi[k], rounding, times, b->span2[k]);
+        far[k] = abut_approach_apart(abut_approach_slab(ka, kb, &p[0][0][0], BATCH, k), need);
     }
 }
 
@@ -449,8 +356,8 @@ abut_status abut_approach_pairs(const abut_approach *s, const abut_prims *a, abu
     abut_status rc = abut_approach_trees_of(s, a, ta, err);
     if (!rc && a != b) rc = abut_approach_trees_of(s, b, tb, err);
     if (rc) return rc;
-    const double times = s->m.anywhere ? INFINITY : TIMES;
-    const struct search run = { .s = s, .a = a, .b = b, .fa = *ta, .fb = a == b ? *ta : *tb, .times = times * (1 + 1e-6),
-                                .times2 = (float)(times * times * (1 + 1e-5)) };
+    const double times = s->m.anywhere ? INFINITY : ABUT_APPROACH_TIMES;
+    const struct search run = { .s = s, .a = a, .b = b, .fa = *ta, .fb = a == b ? *ta : *tb, .times = abut_approach_times(times),
+                                .times2 = abut_approach_times2(times) };
     return search_run(&run, out, err);
 }

@@ -8,6 +8,7 @@
 #ifndef ABUT_GEOM_APPROACH_H
 #define ABUT_GEOM_APPROACH_H
 
+#include "geom/approach_inline.h"
 #include "geom/bvh.h"
 
 #include <stdatomic.h>
@@ -30,9 +31,6 @@ typedef struct abut_motion {
     abut_pair_budget *budget;   /* NULL: any number of pairs */
     int anywhere;           /* a vertex may be anywhere in the box of its way at any time, and not where the others say */
 } abut_motion;
-
-/* Rows of a box: lower bounds, and upper ones with their sign changed, so that the smaller float is always the outer one. */
-enum { ABUT_AT_LO = 0, ABUT_AT_HI = 3, ABUT_BY_LO = 6, ABUT_BY_HI = 9, ABUT_WAY_LO = 12, ABUT_WAY_HI = 15, ABUT_ROWS = 18 };
 
 /* Zero-filled is empty; keeps its memory from call to call. */
 typedef struct abut_approach {

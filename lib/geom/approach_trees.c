@@ -1,3 +1,4 @@
+#include "geom/approach_inline.h"
 #include "geom/approach_trees.h"
 
 #include "base/par.h"
@@ -17,23 +18,6 @@
 
 /* ---- boxes of vertices ---- */
 
-/* Below v by two to six units in the last place: rounding to float, and of the difference, take at most two of them. */
-INLINE float round_below(double v)
-{
-    const float f = (float)v, c = f < FLT_MAX ? f : FLT_MAX;
-    return c - (fabsf(c) * 0x1p-22f + FLT_MIN);
-}
-
-/* Positions at any time are within a few ulps of the coordinates of where real numbers are, displacements too. */
-INLINE void vertex_rows(double p, double q, double r, double row[6])
-{
-    const double lo = p < q ? p : q, hi = p < q ? q : p, big = fabs(lo) > fabs(hi) ? fabs(lo) : fabs(hi);
-    const double pad = r + 0x1p-50 * (r + big) + DBL_MIN;
-    row[0] = p - pad, row[1] = -(p + pad);
-    row[2] = q - p, row[3] = p - q;
-    row[4] = lo - pad, row[5] = -(hi + pad);
-}
-
 /* Boxes of n <= SOME vertices from the first-th on; returns the largest coordinate. */
 ABUT_SIMD
 static double some_fill(const abut_motion *m, size_t first, size_t n, float (*box)[ABUT_ROWS])
@@ -45,13 +29,13 @@ static double some_fill(const abut_motion *m, size_t first, size_t n, float (*bo
     for (int d = 0; d < 3; d++) {
         for (size_t i = 0; i < n; i++) {
             double one[6];
-            vertex_rows(p[3 * i + (size_t)d], q[3 * i + (size_t)d], pad[i], one);
+            abut_approach_vertex_rows(p[3 * i + (size_t)d], q[3 * i + (size_t)d], pad[i], one);
             for (int k = 0; k < 6; k++) row[k][i] = one[k];
             big = abut_max(big, abut_max(fabs(one[4]), fabs(one[5])));
         }
         for (int k = 0; k < 6; k++) {
             #pragma omp simd
-            for (size_t i = 0; i < n; i++) out[k][i] = round_below(row[k][i]);
+            for (size_t i = 0; i < n; i++) out[k][i] = abut_approach_below(row[k][i]);
             for (size_t i = 0; i < n; i++) box[first + i][3 * k + d] = out[k][i];
         }
     }
@@ -72,7 +56,7 @@ abut_status abut_approach_init(abut_approach *a, const abut_motion *m, abut_err 
         const size_t left = m->nv - b * SOME;
         most = abut_max(most, some_fill(m, b * SOME, left < SOME ? left : SOME, a->box));
     }
-    a->rounding = 0x1p-48 * most;
+    a->rounding = abut_approach_rounding(most);
     return ABUT_OK;
 }
 

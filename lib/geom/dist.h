@@ -6,19 +6,21 @@
 #ifndef ABUT_GEOM_DIST_H
 #define ABUT_GEOM_DIST_H
 
+#include "base/fn.h"
+
 #include <math.h>
 
 typedef enum abut_stencil { ABUT_PP = 0, ABUT_PE = 1, ABUT_PT = 2, ABUT_EE = 3 } abut_stencil;
 
 /** Points of a stencil: 2, 3, 4, 4. */
-static inline int abut_stencil_size(abut_stencil s) { return s == ABUT_PP ? 2 : s == ABUT_PE ? 3 : 4; }
+ABUT_FN int abut_stencil_size(abut_stencil s) { return s == ABUT_PP ? 2 : s == ABUT_PE ? 3 : 4; }
 /** Where the points of its second primitive begin: 1, 1, 1, 2. */
-static inline int abut_stencil_second(abut_stencil s) { return s == ABUT_EE ? 2 : 1; }
+ABUT_FN int abut_stencil_second(abut_stencil s) { return s == ABUT_EE ? 2 : 1; }
 
 /** D = d^2 - xi^2, m^2: how far a pair at the squared distance d2 is beyond its thickness xi, rounded once. */
-static inline double abut_beyond2(double d2, double xi) { return xi > 0 ? fma(-xi, xi, d2) : d2; }
+ABUT_FN double abut_beyond2(double d2, double xi) { return xi > 0 ? fma(-xi, xi, d2) : d2; }
 /** The same in metres: d - xi, without cancellation beyond what the rounding of d2 itself costs. */
-static inline double abut_beyond(double d2, double xi) { return xi > 0 ? fma(-xi, xi, d2) / (sqrt(d2) + xi) : sqrt(d2); }
+ABUT_FN double abut_beyond(double d2, double xi) { return xi > 0 ? fma(-xi, xi, d2) / (sqrt(d2) + xi) : sqrt(d2); }
 
 /* Below this squared sine of the two spanning vectors a normal is noise: the feature is reduced (Li 2020, App. G). */
 #define ABUT_SINE2_MIN 1e-20

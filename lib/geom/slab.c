@@ -1,136 +1,23 @@
 #include "geom/slab.h"
 
-#include "geom/direction.h"
+#include "geom/slab_inline.h"
 
-#include <math.h>
-
-#define EPS ABUT_SLAB_EPS
-
-/* n scaled to length 1; 0 when it has no direction. */
-static int normalise(double n[3])
-{
-    double nn = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-    if (!(nn > 0x1p-900 && nn < 0x1p900)) {
-        const double big = fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2])));
-        if (!(big > 0 && big < INFINITY)) return 0;
-        for (int k = 0; k < 3; k++) n[k] /= big;
-        nn = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-    }
-    const double inv = 1 / sqrt(nn);
-    for (int k = 0; k < 3; k++) n[k] *= inv;
-    return 1;
-}
-
-static inline double low_dot(const double *n, const double *a, const double *b)
-{
-    const double p = n[0] * (a[0] - b[0]), q = n[1] * (a[1] - b[1]), r = n[2] * (a[2] - b[2]);
-    return p + q + r - (ABUT_SLAB_DOT_ERROR * (fabs(p) + fabs(q) + fabs(r)) + ABUT_SLAB_DOT_TINY);
-}
-
-/* na, nb are literals at the hot calls, so the loops unroll. */
-static inline __attribute__((always_inline)) void project_n(int na, int nb, const double *x0, const double *x1,
-                                                            const double *n, abut_slab *l)
-{
-    l->n = na * nb;
-    l->least0 = l->least1 = INFINITY;
-    for (int i = 0; i < na; i++)
-        for (int j = 0; j < nb; j++) {
-            const int a = 3 * i, b = 3 * (na + j), k = nb * i + j;
-            const double h0 = low_dot(n, x0 + a, x0 + b), h1 = low_dot(n, x1 + a, x1 + b);
-            l->h0[k] = h0, l->h1[k] = h1;
-            /* a NaN is taken and then kept: it fails every test that follows */
-            l->least0 = h0 < l->least0 || h0 != h0 ? h0 : l->least0;
-            l->least1 = h1 < l->least1 || h1 != h1 ? h1 : l->least1;
-        }
-}
-
-static void project(abut_stencil s, const double *x0, const double *x1, const double *n, abut_slab *l)
-{
-    if (s == ABUT_EE) project_n(2, 2, x0, x1, n, l);
-    else if (s == ABUT_PT) project_n(1, 3, x0, x1, n, l);
-    else project_n(1, s == ABUT_PE ? 2 : 1, x0, x1, n, l);
-}
-
-/* -- distance ----------------------------------------------------------------------------------------------------- */
-
-/* Points n from the second primitive to the first, as far as it tells them apart at all. */
-static void orient(abut_stencil s, const double *x, double n[3])
-{
-    const int k = abut_stencil_size(s), na = s == ABUT_EE ? 2 : 1;
-    double sum = 0;
-    for (int i = 0; i < na; i++)
-        for (int j = na; j < k; j++)
-            for (int c = 0; c < 3; c++) sum += n[c] * (x[3 * i + c] - x[3 * j + c]);
-    for (int c = 0; c < 3 && sum < 0; c++) n[c] = -n[c];
-}
-
-/* Unit directions worth trying at x; returns how many. */
-static int directions(abut_stencil s, const double *x, double n[ABUT_DIRECTIONS_MAX][3])
-{
-    const int all = abut_direction_all(s, x, n);
-    int m = 0;
-    for (int k = 0; k < all; k++) {
-        double *to = n[m];
-        for (int c = 0; c < 3; c++) to[c] = n[k][c];
-        if (!normalise(to)) continue;
-        orient(s, x, to);
-        m++;
-    }
-    return m;
-}
-
-/* Largest certified distance at x0 over the careful set of directions, with its lines; what *l holds when none is better. */
-void abut_slab_best(abut_stencil s, const double *x0, const double *x1, abut_slab *l)
-{
-    double n[ABUT_DIRECTIONS_MAX][3];
-    const int m = directions(s, x0, n);
-    for (int k = 0; k < m; k++) {
-        abut_slab other;
-        project(s, x0, x1, n[k], &other);
-        if (other.least0 > l->least0) *l = other;
-    }
-}
-
-/* Lines of the quick guess at x (x0 or a configuration between); d = length of the guess, an upper bound of the distance
- * but for rounding.  No direction: the lines certify nothing. */
 double abut_slab_quick(abut_stencil s, const double *x, const double *x0, const double *x1, abut_slab *l)
 {
-    double n[3];
-    abut_direction_nearest(s, x, n);
-    const double d = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    if (normalise(n)) project(s, x0, x1, n, l);
-    else *l = (abut_slab){ .n = 1, .h0 = { -1 }, .h1 = { -1 }, .least0 = -1, .least1 = -1 };
-    return d;
+    return abut_slab_quick_fn(s, x, x0, x1, l);
 }
 
-/* -- motion ------------------------------------------------------------------------------------------------------- */
+void abut_slab_best(abut_stencil s, const double *x0, const double *x1, abut_slab *l)
+{
+    abut_slab_best_fn(s, x0, x1, l);
+}
 
-/* The latest time in [t, 1] up to which every line stays at or above target; t itself when one is below it there. */
 double abut_slab_advance(const abut_slab *l, double t, double target)
 {
-    double end = 1;
-    if (t == 0 && l->least0 >= target && l->least1 >= target) return 1;     /* linear between: the usual case */
-    for (int k = 0; k < l->n; k++) {
-        const double h0 = l->h0[k], h1 = l->h1[k];
-        const double h = h0 + t * (h1 - h0) - 8 * EPS * (fabs(h0) + fabs(h1));
-        if (!(h >= target)) return t;
-        if (h1 >= target) continue;
-        const double until = t + (h - target) / (h0 - h1) * (1 - 8 * EPS);
-        if (!(until >= end)) end = until;
-    }
-    return end > t ? end : t;
+    return abut_slab_advance_fn(l, t, target);
 }
 
-/* The furthest any careful direction at the configuration of time t leads. */
 double abut_slab_furthest(abut_stencil s, const double *x, const double *x0, const double *x1, double t, double target)
 {
-    double n[ABUT_DIRECTIONS_MAX][3], end = t;
-    const int m = directions(s, x, n);
-    for (int k = 0; k < m; k++) {
-        abut_slab l;
-        project(s, x0, x1, n[k], &l);
-        end = fmax(end, abut_slab_advance(&l, t, target));
-    }
-    return end;
+    return abut_slab_furthest_fn(s, x, x0, x1, t, target);
 }
-

@@ -37,7 +37,7 @@ void abut_slab_best(abut_stencil s, const double *x0, const double *x1, abut_sla
 /** Squared lower bound of the distance of the hulls of a[na] and b[nb], vertices of y, m^2: the gap of the slab along the line
  * of their centroids; 0 where that does not tell them apart.  A fraction of the work of the distance, and most neighbours on
  * a surface pass.  na, nb are literals at the calls, so the loops unroll. */
-static inline __attribute__((always_inline)) double abut_slab_centroids2(const double *y, const int32_t *a, int na,
+ABUT_FN_LITERAL double abut_slab_centroids2(const double *y, const int32_t *a, int na,
                                                                          const int32_t *b, int nb)
 {
     const double rounding = 8 * 0x1p-53;

@@ -7,17 +7,14 @@
 #define ABUT_MODEL_MODEL_H
 
 #include "base/array.h"
+#include "model/continuity_inline.h"
+#include "model/material_inline.h"
 
 /* Largest coordinate, velocity or acceleration of a stream. */
 #define ABUT_FARTHEST 1e50
 
 /* What a node is.  Only FREE and HANDLE nodes carry mass in the objective. */
 enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves it */, ABUT_NODE_OBSTACLE = 2 };
-
-/* Constitutive models; formulas in energy/density.h.  The numbers stand in streams: append only. */
-enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1, ABUT_STABLE_NEO_HOOKEAN = 2, ABUT_STVK = 3, ABUT_ARAP = 4,
-       ABUT_LINEAR_COROTATED = 5, ABUT_POLYNOMIAL = 6, ABUT_SPLINE = 7,
-       ABUT_MATERIAL_MODELS = 8 /* how many */ };
 
 /* What a shell is of; formulas in energy/membrane.h.  The numbers stand in streams: append only. */
 enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
@@ -26,9 +23,6 @@ enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
 
 /* Their names in scenes and reports, in that order, NULL at the end. */
 extern const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1];
-
-/** 1 when the energy goes to infinity as an element collapses, so that the inversion filter keeps it positive. */
-static inline int abut_material_injective(int model) { return model == ABUT_NEO_HOOKEAN; }
 
 /** 1 when an isotropic shell can be of it (energy/membrane.h). */
 static inline int abut_material_plane(int model)
@@ -55,10 +49,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
        ABUT_MOTION_KEYS = 2 /* poses at given times */, ABUT_MOTION_PATH = 3 /* positions at given times */,
        ABUT_MOTION_KINDS = 4 /* how many */ };
 
-/* How often a smoothed law is continuously differentiable.  The numbers stand in streams. */
-enum { ABUT_C0 = 0, ABUT_C1 = 1, ABUT_C2 = 2, ABUT_CONTINUITIES = 3 /* how many */ };
-
-/* Their names in scenes and reports, in that order, NULL at the end. */
+/* Names of continuities (ABUT_C0, ...) in scenes and reports, in that order, NULL at the end. */
 extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,

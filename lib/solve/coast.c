@@ -18,6 +18,11 @@ static void coasting_point(const abut_solver *s, const double *v, double share, 
 /* s->p to there, and the end of s->p, which rounding may make another point. */
 static void coasting_way(abut_solver *s, const double *v)
 {
+    if (abut_device_serves(s)) {
+        abut_device_coast(s, 1);
+        abut_device_aim_at_trial(s);
+        return;
+    }
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
     coasting_point(s, v, 1, s->xt);
     #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
@@ -28,6 +33,7 @@ static void coasting_way(abut_solver *s, const double *v)
 abut_status abut_solver_contacts_before(abut_solver *s, const double *v, abut_report *rep, abut_err *err)
 {
     coasting_way(s, v);     /* its candidates will be asked for again */
+    if (abut_device_serves(s)) return abut_device_contacts_find(s, 1, rep, err);
     abut_collmesh_gather(&s->prob.cm, s->xt, s->yt);
     return abut_search_contacts(s, s->yt, rep, err);
 }
@@ -41,6 +47,7 @@ static abut_status energy_of_staying(abut_solver *s, const double *v, int at_lea
     const double clock = abut_time_wall();
     abut_energy e;
     abut_status rc = ABUT_OK;
+    if (abut_device_serves(s)) return abut_device_staying(s, at_least, sum, rep, err);
     coasting_point(s, v, 0, s->xt);
     if (!memcmp(s->xt, s->x, 3 * (size_t)p->model->nv * sizeof *s->x)) {
         rc = abut_problem_energy(p, s->x, s->y, &s->pairs, &e, &s->scratch, err);
@@ -63,7 +70,8 @@ static abut_status energy_of_staying(abut_solver *s, const double *v, int at_lea
 static abut_status energy_of_coasting(abut_solver *s, const double *v, double *sum, abut_report *rep, abut_err *err)
 {
     abut_energy e;
-    coasting_point(s, v, 1, s->xt);
+    if (abut_device_serves(s)) abut_device_coast(s, 1);
+    else coasting_point(s, v, 1, s->xt);
     return abut_search_energy(s, &e, sum, rep, err);
 }
 
@@ -86,6 +94,6 @@ abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut
     }
     if (rc || !(coast < stay)) return rc;
     *coasts = 1;
-    abut_search_accept(s);
-    return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
+    rc = abut_search_accept(s, err);
+    return rc ? rc : abut_search_record(s, err);
 }

@@ -44,12 +44,14 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
         if (!*field[i]) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     }
     if (!rc) rc = abut_turn_init(&s->turn, model, err);
+    if (!rc && opt->device) rc = abut_device_new(&s->device, s, err);
     if (rc) abut_solver_clear(s);
     return rc;
 }
 
 void abut_solver_clear(abut_solver *s)
 {
+    abut_device_free(s->device);    /* it has pinned some of what is freed now */
     abut_direction_clear(&s->dir);
     abut_candidates_clear(&s->cand);
     abut_candidate_search_clear(&s->near);
@@ -73,6 +75,7 @@ void abut_solver_clear(abut_solver *s)
 
 double abut_newton_speed(const abut_solver *s)
 {
+    if (abut_device_serves(s)) return abut_device_speed(s);
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
     double big = 0;
     #pragma omp parallel for schedule(static) reduction(max : big) if (n3 >= 8 * ABUT_PAR_MIN)
@@ -119,6 +122,11 @@ static void note_limit(const abut_problem *p, abut_report *rep, const abut_limit
 static abut_status give_up(abut_solver *s, abut_failure_kind kind, abut_err *err)
 {
     s->failed.kind = kind;
+    if (abut_device_serves(s)) {    /* the words are about the iterate and its contacts */
+        abut_report unread = { 0 };
+        const abut_status rc = abut_device_leave(s, &unread, err);
+        if (rc) return rc;
+    }
     return abut_failure_say(s, err);
 }
 
@@ -126,6 +134,7 @@ static abut_status give_up(abut_solver *s, abut_failure_kind kind, abut_err *err
 static abut_status look(abut_solver *s, int known, abut_energy *e, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
+    if (abut_device_serves(s)) return abut_device_look(s, known, e, err);
     double clock = abut_time_wall();
     abut_status rc = known ? ABUT_OK : abut_problem_energy(p, s->x, s->y, &s->pairs, e, &s->scratch, err);
     rep->seconds.line_search += abut_time_wall() - clock;
@@ -133,6 +142,11 @@ static abut_status look(abut_solver *s, int known, abut_energy *e, abut_report *
     if (!rc) rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
     rep->seconds.gradient += abut_time_wall() - clock;
     return rc;
+}
+
+static double smallest_gap(const abut_solver *s)
+{
+    return abut_device_serves(s) ? abut_device_gap(s) : abut_pairs_smallest_gap(&s->prob.cm, &s->pairs, NULL);
 }
 
 /* The characteristic norm of the gradient is small enough: the other stopping rule. */
@@ -153,6 +167,7 @@ static abut_status norm_is_small(abut_solver *s, int *small, abut_report *rep, a
 /* s->p at s->x for s->g. */
 static abut_status aim(abut_solver *s, abut_report *rep, abut_err *err)
 {
+    if (abut_device_serves(s)) return abut_device_direction(s, rep, err);
     const abut_status rc = abut_direction_find(&s->dir, &s->prob, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
     if (rc != ABUT_E_NUMERIC) return rc;
     s->failed.node = s->dir.bad_node;
@@ -170,6 +185,7 @@ static abut_status aim(abut_solver *s, abut_report *rep, abut_err *err)
 static int32_t fastest_node(const abut_solver *s)
 {
     int32_t far = 0;
+    if (abut_device_serves(s)) return abut_device_fastest(s);
     for (int32_t i = 1; i < 3 * s->prob.model->nv; i++)
         if (fabs(s->p[i]) > fabs(s->p[far])) far = i;
     return far / 3;
@@ -184,7 +200,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     double swept;
     abut_status rc = abut_search_bound(s, first, abut_search_longest(s, it->residual), &lim, &swept, rep, err);
     s->ahead.bound = lim.alpha;
-    if (!rc && it->residual > p->model->tolerance[0]) rc = abut_foresee(s, swept, &lim, rep, err);
+    if (!rc && !abut_device_serves(s) && it->residual > p->model->tolerance[0]) rc = abut_foresee(s, swept, &lim, rep, err);
     if (rc == ABUT_E_GEOM) return give_up(s, ABUT_FAILED_TOUCHING, err);
     if (rc) return rc;
     it->bound = lim.alpha;
@@ -195,7 +211,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     s->failed.limit = lim;
 
     int moved = 0;
-    const double gap = abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL), before = abut_energy_sum(e);
+    const double gap = smallest_gap(s), before = abut_energy_sum(e);
     if (abut_turn_serves(s)) rc = abut_turn_search(s, lim.alpha, e, it, &moved, rep, err);
     else rc = abut_search_backtrack(s, lim.alpha, e, it, &moved, rep, err);
     const int straight = moved && !s->turn.taken;
@@ -214,10 +230,10 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
         s->vain = fell || !s->dir.exact ? 0 : s->vain + 1;
         if (s->opt.norm > 0 && s->vain >= VAIN) return give_up(s, ABUT_FAILED_STALLED, err);
         abut_problem_tension_forecast(p, s->x, s->turn.taken ? s->turn.meant : s->xt, it->alpha);
-        abut_search_accept(s);
-        rc = abut_path_add(&s->path, &p->cm, p->obstacle, s->x, &s->near, err);
+        rc = abut_search_accept(s, err);
+        if (!rc) rc = abut_search_record(s, err);
         if (rc) return rc;
-        adapt_kappa(p, gap, abut_pairs_smallest_gap(&p->cm, &s->pairs, NULL));
+        adapt_kappa(p, gap, smallest_gap(s));
         rc = adapt_strain_kappa(s, err);
         if (rc) return rc;
     } else if (!s->dir.exact || s->dir.reuse.approximate) {
@@ -225,7 +241,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     } else if (it->residual > p->model->tolerance[0] || s->opt.norm > 0) {
         return give_up(s, ABUT_FAILED_STALLED, err);
     }
-    it->contacts = (int32_t)(s->pairs.n + s->pairs.n_plane);
+    it->contacts = (int32_t)abut_solver_count(s);
     s->adrift += lim.kind == ABUT_LIMIT_LENGTH && it->alpha == lim.alpha;
     if (s->adrift < ADRIFT) return ABUT_OK;
     s->failed.node = fastest_node(s);
@@ -252,6 +268,11 @@ static abut_status error_left(abut_solver *s, double speed, double *left, abut_r
 {
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
     *left = 0;
+    if (abut_device_serves(s)) {
+        const abut_status rc = abut_device_again(s, left, rep, err);
+        if (!rc) *left = abut_rule_error(speed, *left);
+        return rc;
+    }
     if (s->dir.method != ABUT_SOLVE_NEWTON) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *next = ABUT_ROOM(&s->scratch, double, n3 + 1);
@@ -274,22 +295,21 @@ static abut_status is_settled(abut_solver *s, slowing *now, double speed, int *y
     const abut_problem *p = &s->prob;
     *yes = 1;
     if (s->opt.plain || s->passes_go_on) return ABUT_OK;
-    const double clock = abut_time_wall();
-    abut_status rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
-    rep->seconds.gradient += abut_time_wall() - clock;
     double left = 0;
+    abut_status rc = look(s, 1, NULL, rep, err);
     if (!rc) rc = error_left(s, speed, &left, rep, err);
     *yes = abut_rule_near(left, p->model->tolerance[0]) || abut_rule_stalls(&now->error, left) || s->vain;
     if (rc || !*yes || !p->model->force_tolerance) return rc;
     abut_equilibrium e;
-    rc = abut_equilibrium_find(p, s->x, s->y, &s->pairs, s->g, &e, &s->scratch, err);
+    if (abut_device_serves(s)) rc = abut_device_fetch(s, err);
+    if (!rc) rc = abut_equilibrium_find(p, s->x, s->y, &s->pairs, s->g, &e, &s->scratch, err);
     if (rc) return rc;
     const int stalls = abut_rule_stalls(&now->forces, e.left) && s->vain;
     *yes = abut_rule_balanced(e.left, e.largest, p->model->force_tolerance[0]) || stalls;
     return ABUT_OK;
 }
 
-abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err)
+static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
     abut_energy e;
@@ -338,9 +358,50 @@ abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err
     return rc ? rc : give_up(s, ABUT_FAILED_ITERATIONS, err);
 }
 
+size_t abut_solver_count(const abut_solver *s)
+{
+    return abut_device_serves(s) ? abut_device_count(s) : s->pairs.n + s->pairs.n_plane;
+}
+
+abut_status abut_solver_kappa(abut_solver *s, abut_err *err)
+{
+    if (abut_device_serves(s)) return abut_device_kappa(s, err);
+    return abut_problem_kappa(&s->prob, s->x, s->y, &s->pairs, &s->prob.kappa, &s->scratch, err);
+}
+
+/* The device has the iterate and its contacts. */
+static abut_status there(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    if (abut_device_serves(s)) return ABUT_OK;
+    const abut_status rc = abut_device_enter(s, NULL, err);
+    return rc ? rc : abut_solver_contacts(s, rep, err);
+}
+
+abut_status abut_solver_minimise(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    if (!s->device) return minimise(s, rep, err);
+    s->failed.kind = ABUT_FAILED_NOT;
+    abut_status rc = there(s, rep, err);
+    if (!rc) rc = minimise(s, rep, err);
+    return rc || !abut_device_serves(s) ? rc : abut_device_leave(s, rep, err);
+}
+
+/* The residual as the device finds it. */
+static abut_status residual_there(abut_solver *s, double *residual, abut_report *rep, abut_err *err)
+{
+    abut_energy e;
+    abut_status rc = there(s, rep, err);
+    if (!rc) rc = abut_device_look(s, 1, &e, err);
+    if (!rc) rc = abut_device_direction(s, rep, err);
+    if (rc) return rc;
+    *residual = abut_newton_speed(s);
+    return abut_device_leave(s, rep, err);
+}
+
 abut_status abut_solver_residual(abut_solver *s, double *residual, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
+    if (s->device) return residual_there(s, residual, rep, err);
     abut_problem_tension(p, s->x);
     abut_status rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
     if (!rc) rc = abut_direction_newton(&s->dir, p, s->x, s->y, &s->pairs, s->g, s->p, rep, err);

@@ -8,6 +8,7 @@
 #ifndef ABUT_SOLVE_NEWTON_H
 #define ABUT_SOLVE_NEWTON_H
 
+#include "solve/device.h"
 #include "solve/direction.h"
 #include "solve/failure.h"
 #include "solve/path.h"
@@ -30,6 +31,10 @@ typedef struct abut_solver_opts {
     double norm;            /* epsilon of the characteristic norm; 0: the Newton rule */
     int plain;              /* of that only what is published */
     int threads;            /* of the factorisation; the bits do not depend on it */
+    abut_device_kind device;    /* where minimisations run; the processor */
+    int device_number;      /* which of several */
+    abut_device_precond precond;    /* of its conjugate gradients */
+    const struct abut_watch *watch; /* of its buffers (gpu/machine.h), for tests; NULL: none */
 } abut_solver_opts;
 abut_solver_opts abut_solver_defaults(void);
 
@@ -76,6 +81,7 @@ typedef struct abut_solver {
         abut_pairs pairs;
     } kept;
     abut_arena scratch;
+    abut_device *device;        /* NULL: none */
 } abut_solver;
 
 ABUT_MUST_USE abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut_solver_opts *opt,
@@ -101,6 +107,11 @@ ABUT_MUST_USE abut_status abut_solver_move_held(abut_solver *s, abut_report *rep
  * before this saves iterations, and near handles it keeps elements in shape that would be crushed by moving handles alone.
  * s->pairs are the contacts at s->x. */
 ABUT_MUST_USE abut_status abut_solver_coast(abut_solver *s, const double *v, int *coasts, abut_report *rep, abut_err *err);
+
+/** Contacts at s->x, those of half-spaces too. */
+size_t abut_solver_count(const abut_solver *s);
+/** abut_problem_kappa at s->x into s->prob.kappa. */
+ABUT_MUST_USE abut_status abut_solver_kappa(abut_solver *s, abut_err *err);
 
 /** Share of the scripted way that prescribed nodes have covered (Li 2020, App. E, eq. 5); 1 when nothing moves. */
 double abut_solver_progress(const abut_solver *s);

@@ -3,7 +3,8 @@
  * coast.c starts a step, newton.c iterates.
  *
  * Trial points are s->xt with s->yt; the contacts there are s->trial, found among s->cand, those of the last sweep: they must
- * lie on its line.  Whatever the objective does not exist at counts as infinite. */
+ * lie on its line.  Whatever the objective does not exist at counts as infinite.  While a device serves (solve/device.h), all of
+ * these are there, and the functions below act on them there. */
 #ifndef ABUT_SOLVE_NEWTON_PARTS_H
 #define ABUT_SOLVE_NEWTON_PARTS_H
 
@@ -72,7 +73,10 @@ ABUT_MUST_USE abut_status abut_search_lengthen(abut_solver *s, double start, abu
                                                abut_report *rep, abut_err *err);
 
 /** The trial point becomes the iterate. */
-void abut_search_accept(abut_solver *s);
+ABUT_MUST_USE abut_status abut_search_accept(abut_solver *s, abut_err *err);
+
+/** The iterate joins the path of the step. */
+ABUT_MUST_USE abut_status abut_search_record(abut_solver *s, abut_err *err);
 
 /* ---- foresee.c ---- */
 

@@ -239,6 +239,21 @@ static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *
     return rc;
 }
 
+abut_status abut_path_leap(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
+                           abut_candidate_search *near, int *is_free, abut_err *err)
+{
+    const int proven = p->proven;
+    *is_free = 0;
+    abut_status rc = append(p, x, err);
+    if (rc) return rc;
+    rc = line_is_free(p, cm, fixed, p->step, p->n - 1, 0, near, is_free, err);
+    if (rc) *is_free = 0;
+    if (*is_free) drop(p, p->step + 1, p->n - 1);
+    else drop(p, p->n - 1, p->n);
+    p->proven = *is_free || proven;
+    return rc;
+}
+
 abut_status abut_path_prove(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_candidate_search *near, int *hit,
                             abut_err *err)
 {

@@ -43,6 +43,10 @@ ABUT_MUST_USE abut_status abut_path_next_step(abut_path *p, const abut_collmesh 
 /** Goes on to x along a free straight line. */
 ABUT_MUST_USE abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
                                         abut_candidate_search *near, abut_err *err);
+/** Goes on to x and drops all points between the start of the present step and it, if a free straight line leads there from that
+ * start: *is_free says so.  If none does nothing changes. */
+ABUT_MUST_USE abut_status abut_path_leap(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
+                                         abut_candidate_search *near, int *is_free, abut_err *err);
 /** Drops every point of the present step that a free straight line bridges, by exact decisions; its start and end stay.
  * fixed[nc] as in contact/candidates.h; near: what searches keep. */
 ABUT_MUST_USE abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,

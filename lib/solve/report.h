@@ -36,6 +36,15 @@ enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS 
        ABUT_CONTACT_NOT_BODIES = 4 };
 extern const char *const abut_contact_names[ABUT_CONTACT_NOT_BODIES + 1];
 
+/* What a step on a device adds. */
+typedef struct abut_device_report {
+    const char *name;           /* of the chip, or "twin"; NULL: the processor alone */
+    size_t waits, launches;     /* times the processor waited for the device; kernels */
+    size_t bytes, bytes_peak;   /* of its memory */
+    int corrections, cg_double; /* of solutions in single precision; solutions that double precision had to find */
+    double transfer;            /* s: positions to and fro */
+} abut_device_report;
+
 /* Zero-filled is empty; clear frees the iterations. */
 typedef struct abut_report {
     int64_t step;               /* number of the frame that the step made */
@@ -84,6 +93,7 @@ typedef struct abut_report {
     size_t candidates;          /* pairs of the last sweep */
     double cpu;                 /* s, of all threads; seconds.total is wall clock */
     abut_phase_seconds seconds;
+    abut_device_report device;
 } abut_report;
 
 /** Room for one more iteration, counted in newton; NULL when memory is out. */

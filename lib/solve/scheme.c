@@ -86,8 +86,8 @@ static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *e
     abut_solver *so = &s->solver;
     const abut_model *m = so->prob.model;
     const int keeps = m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER;
-    if (!keeps || !f->kappa || so->pairs.n + so->pairs.n_plane == 0)
-        return abut_problem_kappa(&so->prob, so->x, so->y, &so->pairs, &so->prob.kappa, &so->scratch, err);
+    if (!keeps || !f->kappa || abut_solver_count(so) == 0)
+        return abut_solver_kappa(so, err);
     const double kappa = f->kappa[0] / abut_scheme_kappa_share(&so->prob);
     so->prob.kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], kappa));
     return ABUT_OK;
@@ -121,15 +121,20 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
         abut_collmesh_gather(&p->cm, s->solver.x, s->solver.y);
         rc = abut_scheme_check(&s->solver, 0, ABUT_E_GEOM, "at the start", err);
     }
-    if (!rc) rc = abut_solver_contacts_before(&s->solver, s->v, rep, err);
-    if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    s->start_checked = 1;
 
     /* the first frame of a scene has no friction data yet: freeze what touches now */
-    const int first = !abut_arrays_find(frame, "lag/node");
-    if (first && abut_scheme_rubs(p->model)) {
+    const int first = !abut_arrays_find(frame, "lag/node") && abut_scheme_rubs(p->model);
+    if (!rc && (first || !s->solver.device)) rc = abut_solver_contacts_before(&s->solver, s->v, rep, err);
+    if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
+    s->start_checked = 1;
+    if (first) {
         rc = abut_problem_kappa(p, s->solver.x, s->solver.y, &s->solver.pairs, &p->kappa, &s->solver.scratch, err);
         if (!rc) rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, p->kappa, p->w.h_force, &p->lag, err);
+    }
+    if (!rc && s->solver.device) {
+        rc = abut_device_enter(&s->solver, s->v, err);
+        if (!rc) rc = abut_solver_contacts_before(&s->solver, s->v, rep, err);
+        if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     }
     if (!rc) rc = start(s, &f, rep, err);
     rep->seconds.predict += abut_time_wall() - clock;

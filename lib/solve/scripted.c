@@ -56,6 +56,7 @@ static abut_status carry_held(abut_solver *s, double *alpha, abut_report *rep, a
     const int32_t n3 = 3 * p->model->nv;
     int moves = 0;
     *alpha = 1;
+    if (abut_device_serves(s)) return abut_device_carry(s, alpha, rep, err);
     for (int32_t i = 0; i < n3; i++) {
         s->p[i] = p->held[i / 3] ? p->target[i] - s->x[i] : 0;
         moves |= s->p[i] != 0;

@@ -30,12 +30,17 @@ abut_status abut_search_contacts(abut_solver *s, const double *y1, abut_report *
 
 abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err)
 {
+    if (abut_device_serves(s)) return abut_device_contacts_find(s, 0, rep, err);
     return abut_search_contacts(s, NULL, rep, err);
 }
 
 void abut_search_point(abut_solver *s, double alpha)
 {
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    if (abut_device_serves(s)) {
+        abut_device_point(s, alpha);
+        return;
+    }
     #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < n3; i++) s->xt[i] = s->x[i] + alpha * s->p[i];
 }
@@ -55,6 +60,7 @@ abut_status abut_search_candidates(abut_solver *s, double alpha, abut_report *re
 static abut_status sweep(abut_solver *s, double share, abut_limit *swept, abut_report *rep, abut_err *err)
 {
     *swept = (abut_limit){ .alpha = 1, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    if (abut_device_serves(s)) return abut_device_sweep(s, share, swept, rep, err);
     abut_status rc = abut_search_candidates(s, share, rep, err);
     rep->candidates = abut_candidates_count(&s->cand);
     if (rc) return rc;
@@ -64,24 +70,33 @@ static abut_status sweep(abut_solver *s, double share, abut_limit *swept, abut_r
     return rc;
 }
 
-abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, double *reached, abut_report *rep,
-                              abut_err *err)
+/* Half-spaces, inversions, stretches. */
+static abut_status limits(abut_solver *s, abut_limit *lim, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     const double clock = abut_time_wall();
-    *lim = (abut_limit){ .alpha = most, .node = { -1, -1, -1, -1 }, .tet = -1 };
-    if (most < 1) lim->kind = ABUT_LIMIT_LENGTH;
+    if (abut_device_serves(s)) return abut_device_limits(s, lim, err);
     abut_search_point(s, 1);
     abut_collmesh_gather(&p->cm, s->xt, s->yt);
     abut_limit_planes(&p->cm, s->y, s->yt, p->obstacle, s->opt.slack_plane, lim);
     abut_limit_inversion(p->model, s->x, s->p, s->opt.slack_volume, lim);
     abut_limit_stretch(&p->thin, s->x, s->p, s->opt.slack_stretch, lim);
     rep->seconds.ccd += abut_time_wall() - clock;
+    return ABUT_OK;
+}
+
+abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, double *reached, abut_report *rep,
+                              abut_err *err)
+{
+    *lim = (abut_limit){ .alpha = most, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    if (most < 1) lim->kind = ABUT_LIMIT_LENGTH;
+    abut_status rc = limits(s, lim, rep, err);
+    if (rc) return rc;
 
     /* the sweep need not go beyond the bounds found so far, nor beyond the first collision */
     abut_limit swept;
     double share = fmin(first, lim->alpha);
-    abut_status rc = sweep(s, share, &swept, rep, err);
+    rc = sweep(s, share, &swept, rep, err);
     while (!rc && swept.alpha == 1 && share < lim->alpha) {
         share = fmin(MORE_THAN_LAST * share, lim->alpha);
         rc = sweep(s, share, &swept, rep, err);
@@ -114,6 +129,7 @@ abut_status abut_solver_bound(abut_solver *s, double most, abut_limit *lim, abut
 abut_status abut_search_energy(abut_solver *s, abut_energy *e, double *sum, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
+    if (abut_device_serves(s)) return abut_device_energy(s, e, sum, err);
     abut_collmesh_gather(&p->cm, s->xt, s->yt);
     double clock = abut_time_wall();
     abut_status rc = abut_pairs_find(&p->cm, &s->cand, s->yt, p->obstacle, &s->trial, err);
@@ -129,8 +145,9 @@ abut_status abut_search_energy(abut_solver *s, abut_energy *e, double *sum, abut
     return rc;
 }
 
-void abut_search_accept(abut_solver *s)
+abut_status abut_search_accept(abut_solver *s, abut_err *err)
 {
+    if (abut_device_serves(s)) return abut_device_accept(s, err);
     double *x = s->x, *y = s->y;
     const abut_pairs pairs = s->pairs;
     s->x = s->xt;
@@ -139,6 +156,13 @@ void abut_search_accept(abut_solver *s)
     s->xt = x;
     s->yt = y;
     s->trial = pairs;
+    return ABUT_OK;
+}
+
+abut_status abut_search_record(abut_solver *s, abut_err *err)
+{
+    if (abut_device_serves(s)) return abut_device_record(s, err);
+    return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->x, &s->near, err);
 }
 
 abut_status abut_search_try(abut_solver *s, double alpha, abut_energy *e, double *sum, abut_iteration *it, abut_report *rep,
@@ -177,6 +201,10 @@ abut_status abut_search_backtrack(abut_solver *s, double bound, abut_energy *now
 void abut_search_keep(abut_solver *s)
 {
     struct abut_kept *k = &s->kept;
+    if (abut_device_serves(s)) {
+        abut_device_keep(s);
+        return;
+    }
     const struct abut_kept trial = { s->xt, s->yt, s->trial };
     s->xt = k->x;
     s->yt = k->y;
@@ -187,6 +215,7 @@ void abut_search_keep(abut_solver *s)
 double abut_search_slope(const abut_solver *s)
 {
     double slope = 0;
+    if (abut_device_serves(s)) return abut_device_slope(s);
     for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope -= s->g[i] * s->p[i];
     return slope;
 }
@@ -221,6 +250,10 @@ double abut_search_longest(const abut_solver *s, double speed)
 
 static void scale_direction(abut_solver *s, double by)
 {
+    if (abut_device_serves(s)) {
+        abut_device_scale(s, by);
+        return;
+    }
     for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) s->p[i] *= by;
 }
 

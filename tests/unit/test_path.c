@@ -136,6 +136,36 @@ TEST(points_stay_where_no_free_line_bridges_them)
     boxes_close(&b);
 }
 
+/* A leap is what adding all points and shortening comes to where the whole line is free; where it is not nothing has happened. */
+TEST(a_leap_goes_straight_or_not_at_all)
+{
+    enum { N = 8 };
+    pair_of_boxes b;
+    boxes_open(&b);
+    double *x[N];
+    int leapt = 0, stayed = 0;
+    for (int trial = 0; trial < 12; trial++) {
+        abut_rng r = { (uint64_t)trial + 1 };
+        abut_path path = { 0 };
+        abut_candidate_search near = { 0 };
+        abut_err err = { 0 };
+        int is_free = -1;
+        const double radius = abut_rng_real(&r, 1.25, 2.2), fast = abut_rng_real(&r, 0, 20), spin = abut_rng_real(&r, -1, 1);
+        orbit(&b, radius, 1.5, spin, fast, N, x);
+        const int between = trial % 3, whole = !line_meets(&b, x[0], x[N - 1]);
+        for (int k = 0; k <= between; k++) go(&path, &b, x, k, &near);
+        CHECK(!abut_path_leap(&path, &b.cm, NULL, x[N - 1], &near, &is_free, &err));
+        CHECK(is_free == whole && path.proven == whole && path.n == (whole ? 2 : between + 1));
+        CHECK(!memcmp(path.point[path.n - 1], x[whole ? N - 1 : between], 3 * (size_t)b.model.nv * sizeof(double)));
+        leapt += whole, stayed += !whole;
+        for (int k = 0; k < N; k++) free(x[k]);
+        abut_path_clear(&path);
+        abut_candidate_search_clear(&near);
+    }
+    CHECK(leapt > 2 && stayed > 2);
+    boxes_close(&b);
+}
+
 /* The same turn as two steps of which the first is not written: each leaves the other's points alone, and joined they are
  * bridged where each is one line. */
 TEST(steps_shorten_their_own_part_and_are_joined_as_one)

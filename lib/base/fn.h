@@ -1,0 +1,18 @@
+/* Functions of one item, for the processor and for a GPU: the same arithmetic in the same order on both.  Their files are
+ * *_inline.h, include nothing but each other, this file and <math.h>, and use no vector types.  They are C11 and C++17 at
+ * once: no variable-length arrays, no `restrict`, casts from void *, designators in the order of the fields. */
+#ifndef ABUT_BASE_FN_H
+#define ABUT_BASE_FN_H
+
+/* ABUT_FN_LITERAL: one that gets literals, by which its loops unroll */
+#ifdef __CUDACC__
+#define ABUT_FN static __host__ __device__ __forceinline__
+#define ABUT_FN_LITERAL ABUT_FN
+#define ABUT_RESTRICT __restrict__
+#else
+#define ABUT_FN static inline
+#define ABUT_FN_LITERAL static inline __attribute__((always_inline))
+#define ABUT_RESTRICT restrict
+#endif
+
+#endif

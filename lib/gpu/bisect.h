@@ -1,0 +1,23 @@
+/* Rows of a matrix, which are points in space, cut into parts: by halving along the longest side again and again, what the matrix
+ * does not join apart.  The same answer always. */
+#ifndef ABUT_GPU_BISECT_H
+#define ABUT_GPU_BISECT_H
+
+#include "linalg/bsr.h"
+
+/* Zero-filled is empty. */
+typedef struct abut_bisection {
+    int32_t parts;
+    int32_t *part;      /* [n] of each row */
+    int32_t *first;     /* [parts + 1]: rows of part j are member[first[j] .. first[j + 1]) */
+    int32_t *member;    /* [n] */
+} abut_bisection;
+
+/** Parts of about `rows` rows, x[3 n] where they are.  Pieces of the matrix share parts only where there would be more than
+ * `most` parts else.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_bisect(abut_bisection *b, const abut_bsr *A, const double *x, int32_t rows, int32_t most,
+                                      abut_err *err);
+void abut_bisection_clear(abut_bisection *b);
+
+#endif

@@ -1,0 +1,56 @@
+#include "gpu/buffer.h"
+
+#include <stdlib.h>
+
+static void drop_live(abut_watch *w, const void *at)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < w->n; i++)
+        if (w->live[i].at != at) w->live[k++] = w->live[i];
+    w->n = k;
+}
+
+static abut_status add_live(abut_watch *w, const void *at, size_t bytes, abut_err *err)
+{
+    if (w->n == w->cap) {
+        const size_t cap = 2 * w->cap + 16;
+        struct abut_live *more = realloc(w->live, cap * sizeof *more);
+        if (!more) return abut_fail(err, ABUT_E_NOMEM, "watch of %zu buffers", cap);
+        w->live = more;
+        w->cap = cap;
+    }
+    w->live[w->n++] = (struct abut_live){ at, bytes };
+    return ABUT_OK;
+}
+
+abut_status abut_buffer_need(abut_queue *q, abut_buffer *b, const char *name, size_t n, size_t size, abut_err *err)
+{
+    if (n > SIZE_MAX / 2 / size) return abut_fail(err, ABUT_E_NOMEM, "gpu memory: %s want %zu items of %zu bytes", name, n, size);
+    const size_t want = n * size, more = b->bytes + b->bytes / 2, bytes = want > more ? want : more;
+    if (b->at && want <= b->bytes) return ABUT_OK;
+    void *at;
+    q->last = name;
+    abut_status rc = q->on->alloc(q, bytes ? bytes : size, &at, err);
+    if (rc) return rc;
+    q->on->release(q, b->at, b->bytes);
+    if (q->watch.look) {
+        drop_live(&q->watch, b->at);
+        rc = add_live(&q->watch, at, bytes ? bytes : size, err);
+    }
+    *b = (abut_buffer){ at, bytes ? bytes : size };
+    return rc;
+}
+
+abut_status abut_buffer_put(abut_queue *q, abut_buffer *b, const char *name, const void *host, size_t n, size_t size,
+                            abut_err *err)
+{
+    const abut_status rc = abut_buffer_need(q, b, name, n, size, err);
+    return rc || !n ? rc : q->on->put(q, b->at, host, n * size, err);
+}
+
+void abut_buffer_clear(abut_queue *q, abut_buffer *b)
+{
+    if (q->watch.look) drop_live(&q->watch, b->at);
+    if (b->at) q->on->release(q, b->at, b->bytes);
+    *b = (abut_buffer){ 0 };
+}

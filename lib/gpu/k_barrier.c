@@ -1,0 +1,82 @@
+/* Barrier of contacts (energy/barrier.h): energy, gradient, projected Hessian of each. */
+#include "contact/near_inline.h"
+#include "energy/barrier_inline.h"
+
+#include "gpu/kernel.h"
+
+/* Half-space contact j: its law, b and its derivatives, the normal. */
+ABUT_FN double plane_barrier(const abut_barrier_args *a, size_t j, double *db, double *ddb)
+{
+    const double xi = a->xi ? 0.5 * a->xi[a->plane_vert[j]] : 0, d = a->plane_dist[j], D = d > xi ? (d - xi) * (d + xi) : 0;
+    return abut_barrier_fn(abut_barrier_law_of(a->dhat, a->continuity, xi), D, db, ddb);
+}
+
+ABUT_FN abut_barrier_law law_at(const abut_barrier_args *a, size_t i)
+{
+    return abut_barrier_law_of(a->dhat, a->continuity, abut_near_xi((abut_stencil)a->kind[i], a->xi, a->vert + 4 * i));
+}
+
+ABUT_KERNEL(barrier_energy, abut_barrier_args)
+{
+    double x[12], db, ddb;
+    if (i >= a->n) {
+        a->out[i] = a->kappa * plane_barrier(a, i - a->n, &db, &ddb);
+        return;
+    }
+    const abut_barrier_law law = law_at(a, i);
+    double b = abut_barrier_fn(law, abut_beyond2(a->dist2[i], law.xi), &db, &ddb);
+    if (a->eps_x[i] > 0 && b > 0 && b <= DBL_MAX) {
+        abut_near_points(a->y, a->vert + 4 * i, 4, x);
+        b = abut_mollify_fn(abut_cross2_fn(x, NULL, NULL), a->eps_x[i], NULL, NULL) * b;
+    }
+    a->out[i] = a->kappa * (a->mult[i] * b);
+}
+
+ABUT_KERNEL(barrier_push, abut_barrier_args)
+{
+    double x[12], db, ddb, g[12], *out = a->out + 12 * i;
+    if (i >= a->n) {
+        const size_t j = i - a->n;
+        const double *normal = a->normal + 3 * (size_t)a->plane[j];
+        (void)plane_barrier(a, j, &db, &ddb);
+        for (int c = 0; c < 3; c++) out[c] = a->kappa * db * 2 * a->plane_dist[j] * normal[c];
+        return;
+    }
+    const abut_stencil kind = (abut_stencil)a->kind[i];
+    abut_near_points(a->y, a->vert + 4 * i, abut_stencil_size(kind), x);
+    abut_pair_barrier_grad_fn(law_at(a, i), kind, x, a->eps_x[i], g);
+    for (int k = 0; k < 3 * abut_stencil_size(kind); k++) out[k] = a->kappa * a->mult[i] * g[k];
+}
+
+ABUT_KERNEL(barrier_hess, abut_barrier_args)
+{
+    double x[12], db, ddb, *H = a->out + 90 * i;
+    if (i >= a->n) {    /* only the normal direction has curvature: (4 d^2 b'' + 2 b') n n^T */
+        const size_t j = i - a->n;
+        const double d2 = a->plane_dist[j] * a->plane_dist[j], *normal = a->normal + 3 * (size_t)a->plane[j];
+        (void)plane_barrier(a, j, &db, &ddb);
+        for (int p = 0; p < 3; p++)
+            for (int q = 0; q < 3; q++) H[3 * p + q] = a->kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
+        return;
+    }
+    if (i >= a->n_plain) return;
+    const abut_stencil kind = (abut_stencil)a->kind[i];
+    abut_near_points(a->y, a->vert + 4 * i, abut_stencil_size(kind), x);
+    abut_pair_barrier_hess_fn(law_at(a, i), kind, x, a->kappa * a->mult[i], H);
+}
+
+ABUT_KERNEL(barrier_fade_hess, abut_barrier_args)
+{
+    const size_t k = a->n_plain + i;
+    double x[12];
+    abut_near_points(a->y, a->vert + 4 * k, 4, x);
+    abut_pair_mollified_hess_fn(law_at(a, k), x, a->eps_x[k], a->kappa * a->mult[k], a->out + 90 * k);
+}
+
+ABUT_KERNEL(barrier_nodes, abut_barrier_args)
+{
+    for (size_t c = 0; c < 4; c++) {
+        const int32_t v = i < a->n ? a->vert[4 * i + c] : c ? -1 : a->plane_vert[i - a->n];
+        a->to[4 * i + c] = v < 0 ? -1 : a->node[v];
+    }
+}

@@ -1,0 +1,122 @@
+/* Primitives against a tree: which may come close (geom/approach.h). */
+#include "geom/approach_inline.h"
+
+#include "gpu/kernel.h"
+
+enum { TREE_STACK = (ABUT_TREE_WIDE - 1) * ABUT_TREE_LEVELS + 1 };
+
+/* A query: its rows with their sign changed, and what it is. */
+typedef struct abut_query {
+    float q[ABUT_ROWS], extent;
+    int32_t item, v[2];
+    uint32_t found;
+    int moves;
+} abut_query;
+
+ABUT_FN int32_t vertex_of(const int32_t *vert, uint32_t k, size_t item, uint32_t corner)
+{
+    return vert ? vert[k * item + corner] : (int32_t)item;
+}
+
+ABUT_FN void query_make(const abut_walk_args *a, size_t item, abut_query *s)
+{
+    float low[ABUT_ROWS];
+    s->item = (int32_t)item;
+    s->moves = 0;
+    s->found = 0;
+    s->extent = 0;
+    s->v[1] = -1;
+    for (uint32_t k = 0; k < a->k; k++) {
+        const int32_t v = s->v[k] = vertex_of(a->vert, a->k, item, k);
+        const float *box = a->box + ABUT_ROWS * (size_t)v;
+        for (int r = 0; r < ABUT_ROWS; r++) low[r] = k && low[r] < box[r] ? low[r] : box[r];
+        s->moves |= !(a->fixed && a->fixed[v]);
+    }
+    for (int d = 0; d < 3; d++) {
+        const float e = -low[ABUT_AT_HI + d] - low[ABUT_AT_LO + d];
+        s->extent = e > s->extent ? e : s->extent;
+    }
+    for (int r = 0; r < ABUT_ROWS; r++) s->q[r] = -low[r];
+}
+
+/* Whether a row of the tree may hold a partner. */
+ABUT_FN int row_meets(const abut_walk_args *a, const abut_query *s, const float *row)
+{
+    if (!s->moves && !(row[ABUT_TREE_MOVES] > 0)) return 0;
+    if (a->same && row[ABUT_TREE_EXTENT] < s->extent) return 0;
+    if (!abut_approach_ways_meet(row, 1, 0, s->q)) return 0;
+    return !abut_approach_far(abut_approach_gap2(row, 1, 0, s->q), abut_approach_span2(row, 1, 0, s->q), a->times2);
+}
+
+/* The slab along the line of centroids, whatever the row says; ka, kb are literals. */
+ABUT_FN_LITERAL int pair_apart(const abut_walk_args *a, int ka, int kb, const abut_query *s, const int32_t *u, float span2)
+{
+    double p[12];
+    for (int k = 0; k < ka + kb; k++) {
+        const double *y = a->y0 + 3 * (size_t)(k < ka ? s->v[k] : u[k - ka]);
+        for (int d = 0; d < 3; d++) p[3 * k + d] = y[d];
+    }
+    const double xi = a->xi ? 0.5 * (a->xi[s->v[0]] + a->xi[u[0]]) : 0;
+    const double need = abut_approach_need(a->reach, xi, a->rounding, a->times, span2);
+    return abut_approach_apart(abut_approach_slab(ka, kb, p, 1, 0), need);
+}
+
+/* Primitive number `at` in the order of the tree, whose row meets the query. */
+ABUT_FN void leaf_meet(const abut_walk_args *a, size_t i, abut_query *s, size_t at, const float *row)
+{
+    const abut_tree_view *t = &a->tree;
+    const int32_t item = (int32_t)t->order[at];
+    int32_t u[3];
+    if (a->same && (item == s->item || (row[ABUT_TREE_EXTENT] == s->extent && item < s->item))) return;
+    if (a->passes && a->passes[s->v[0]] && a->passes[vertex_of(t->vert, t->k, (size_t)item, 0)]) return;
+    for (uint32_t k = 0; k < t->k; k++) {
+        u[k] = vertex_of(t->vert, t->k, (size_t)item, k);
+        if (u[k] == s->v[0] || u[k] == s->v[1]) return;
+    }
+    const float span2 = abut_approach_span2(row, 1, 0, s->q);
+    const int apart = a->k == 2 ? pair_apart(a, 2, 2, s, u, span2) : t->k == 3 ? pair_apart(a, 1, 3, s, u, span2)
+                      : t->k == 2 ? pair_apart(a, 1, 2, s, u, span2) : pair_apart(a, 1, 1, s, u, span2);
+    if (apart) return;
+    if (a->first) {
+        const int swaps = a->same && item < s->item;
+        const uint64_t one = (uint64_t)(swaps ? item : s->item), two = (uint64_t)(swaps ? s->item : item);
+        a->key[(size_t)a->first[i] + s->found] = one << a->shift | two;
+    }
+    s->found++;
+}
+
+ABUT_KERNEL(tree_walk, abut_walk_args)
+{
+    const abut_tree_view *t = &a->tree;
+    abut_query s;
+    uint32_t node[TREE_STACK];
+    uint8_t level[TREE_STACK];
+    int depth = 0;
+    if (a->first && a->first[i + 1] == a->first[i]) return;     /* it has no pairs: most have none */
+    query_make(a, a->order ? a->order[i] : i, &s);
+    node[depth] = 0;
+    level[depth++] = (uint8_t)t->levels;    /* above the root, whose only child it is */
+    while (depth) {
+        const uint32_t at = node[--depth], l = level[depth] - 1u;
+        const uint32_t n = (l + 1 < t->levels ? t->first[l + 1] : t->first[l] + 1) - t->first[l];
+        const uint32_t lo = at * ABUT_TREE_WIDE, hi = lo + ABUT_TREE_WIDE < n ? lo + ABUT_TREE_WIDE : n;
+        for (uint32_t k = lo; k < hi; k++) {
+            const float *row = t->row + ABUT_TREE_ROW * (size_t)(t->first[l] + k);
+            if (!row_meets(a, &s, row)) continue;
+            if (l) {
+                node[depth] = k;
+                level[depth++] = (uint8_t)l;
+            } else {
+                leaf_meet(a, i, &s, k, row);
+            }
+        }
+    }
+    if (!a->first) a->count[i] = s.found;
+}
+
+ABUT_KERNEL(pair_unpack, abut_unpack_args)
+{
+    const uint64_t one = a->key[i] >> a->shift, two = a->key[i] & (((uint64_t)1 << a->shift) - 1);
+    a->ij[2 * i] = a->name_first ? a->name_first[one] : (int32_t)one;
+    a->ij[2 * i + 1] = a->name_second ? a->name_second[two] : (int32_t)two;
+}

@@ -1,0 +1,15 @@
+/* Formulas that are written once (energy/density_forms.h, energy/tet_forms.h), of one number: for the processor and a GPU. */
+#include "linalg/log_inline.h"
+#include "linalg/mat3.h"
+
+#define REAL double
+#define MASK int
+#define FORM ABUT_FN
+#define NAME(f) f##_one
+#define ALL(v) (v)
+#define PICK(m, yes, no) ((m) ? (yes) : (no))
+#define ABS(v) fabs(v)
+#define LOG(x, y) (void)(*(y) = abut_log(*(x)))
+#define COFACTORS(A, C) abut_m3_cofactor(C, A)
+#define LOG1P(x, y) (void)(*(y) = abut_log1p(*(x)))
+#define SQRT(v) (void)(*(v) = sqrt(*(v)))

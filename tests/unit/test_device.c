@@ -1,0 +1,106 @@
+/* Steps on a device, the twin, against those of the processor, both solved so far that only rounding is left between them. */
+#include "check.h"
+#include "machine_open.h"
+#include "scene_world.h"
+
+static const char drop[] = "abut: 1\n"
+                           "time: {step: 0.01 s, scheme: %s}\n"
+                           "gravity: [0, -9.81, 0]\n"
+                           "tolerance: 1e-9 m/s\n"
+                           "contact: {dhat: 1 cm, friction: {mu: 0.3, eps_v: 1e-3 m/s}}\n"
+                           "materials: {jelly: {model: %s, density: 1000, young: 1e5, poisson: 0.4}}\n"
+                           "objects:\n"
+                           "  low: {generate: {box: {size: [1, 1, 1], cells: [2, 2, 2]}}, material: jelly,\n"
+                           "        translate: [0, 0.51, 0]}\n"
+                           "  high: {generate: {box: {size: [1, 1, 1], cells: [2, 2, 2]}}, material: jelly,\n"
+                           "         translate: [0.3, 1.53, 0.2], velocity: [0, -1, 0]}\n"
+                           "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
+                           "motion:\n"
+                           "  - {select: {object: high, box: [[-9, 2, -9], [9, 9, 9]]}, translate: [0, -0.3, 0.1],\n"
+                           "     until: 0.1 s}\n";
+
+/* The same scene with a stepper on the device. */
+static void on_device(world *w, abut_solver_opts *o)
+{
+    const char *gpu = getenv("ABUT_GPU");
+    *o = abut_solver_defaults();
+    o->device = gpu && *gpu ? ABUT_DEVICE_GPU : ABUT_DEVICE_TWIN;
+    o->device_number = gpu && *gpu ? atoi(gpu) : 0;
+    abut_stepper_clear(&w->st);
+    CHECK(abut_stepper_init(&w->st, &w->model, o, &w->err) == ABUT_OK);
+}
+
+/* The largest distance of positions after `steps` steps, over the length of the scene. */
+static double apart(const char *material, const char *scheme, int steps, int *contacts)
+{
+    world cpu, dev;
+    abut_solver_opts o;
+    world_scene(&cpu, drop, scheme, material);
+    world_scene(&dev, drop, scheme, material);
+    on_device(&dev, &o);
+    CHECK(!world_run(&cpu, steps));
+    CHECK(!world_run(&dev, steps));
+    double far = 0;
+    for (int32_t i = 0; i < 3 * cpu.model.nv; i++) far = fmax(far, fabs(get(&cpu, "node/x")[i] - get(&dev, "node/x")[i]));
+    far /= cpu.model.length[0];
+    *contacts = dev.rep.contacts + dev.rep.planes;
+    CHECK(cpu.rep.contacts == dev.rep.contacts && cpu.rep.planes == dev.rep.planes);
+    CHECK_NEAR(cpu.rep.kappa, dev.rep.kappa, 1e-6 * cpu.rep.kappa);
+    world_close(&cpu);
+    world_close(&dev);
+    return far;
+}
+
+TEST(boxes_that_meet_on_a_script_end_where_the_processor_lets_them)
+{
+    static const char *const material[] = { "neo-hookean", "fixed-corotated" };
+    for (int m = 0; m < 2; m++) {
+        int contacts = 0;
+        CHECK_NEAR(apart(material[m], "implicit-euler", 8, &contacts), 0, 1e-9);
+        CHECK(contacts > 0);
+    }
+}
+
+TEST(schemes_of_second_order_too)
+{
+    int contacts;
+    CHECK_NEAR(apart("neo-hookean", "bdf2", 8, &contacts), 0, 1e-9);
+    CHECK_NEAR(apart("neo-hookean", "implicit-newmark", 8, &contacts), 0, 1e-9);
+}
+
+/* Plates that close on a block: prescribed nodes meet it and have to be pushed. */
+static const char press[] = "abut: 1\n"
+                            "time: {step: 0.02 s}\n"
+                            "gravity: [0, 0, 0]\n"
+                            "tolerance: 1e-9 m/s\n"
+                            "contact: {dhat: 1 cm}\n"
+                            "materials: {jelly: {model: neo-hookean, density: 1000, young: 2e4, poisson: 0.4}}\n"
+                            "objects:\n"
+                            "  ball: {generate: {sphere: {radius: 0.5, cells: 4}}, material: jelly}\n"
+                            "  left: {generate: {box: {size: [0.1, 1.6, 1.6], cells: [1, 1, 1]}}, obstacle: true,\n"
+                            "         translate: [-0.57, 0, 0]}\n"
+                            "  right: {generate: {box: {size: [0.1, 1.6, 1.6], cells: [1, 1, 1]}}, obstacle: true,\n"
+                            "          translate: [0.57, 0, 0]}\n"
+                            "motion:\n"
+                            "  - {select: {object: left},  translate: [0.4, 0, 0], until: 1 s}\n"
+                            "  - {select: {object: right}, translate: [-0.4, 0, 0], until: 1 s}\n";
+
+TEST(scripted_plates_that_meet_a_ball_push_it)
+{
+    world dev;
+    abut_solver_opts o;
+    world_scene(&dev, press);
+    on_device(&dev, &o);
+    CHECK(!world_judged(&dev, 8));
+    CHECK(dev.rep.contacts > 0 && dev.rep.eta > 0.999);
+    world_close(&dev);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(boxes_that_meet_on_a_script_end_where_the_processor_lets_them);
+    RUN(scripted_plates_that_meet_a_ball_push_it);
+    RUN(schemes_of_second_order_too);
+    return check_done();
+}
