@@ -35,7 +35,8 @@ FORM void NAME(abut_hinge_norm)(const REAL *a, REAL *n)
     SQRT(n);
 }
 
-FORM void NAME(abut_hinge_wing_of)(const NAME(abut_hinge) *H, const REAL *side, const REAL *normal, int apex, NAME(abut_hinge_wing) *w)
+FORM void NAME(abut_hinge_wing_of)(const NAME(abut_hinge) *H, const REAL *side, const REAL *normal, int apex,
+                                   NAME(abut_hinge_wing) *w)
 {
     REAL n, length, foot;
     NAME(abut_hinge_norm)(normal, &n);
