@@ -1,9 +1,11 @@
 # abut: one Makefile, no recursion.  `make` builds bin/; `make check` runs every test; `make demo` shows the work.
-# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), GPU=1 (with CUDA: nvcc 12 or later), each in its own folder under build/.
+# Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), THREADSAN=1 (clang), GPU=1 (with CUDA: nvcc 12 or later), each in its own
+# folder under build/.
 
 CC  ?= gcc
 ifeq ($(origin CC),default)
-CC  := gcc
+# the runtime of gcc's OpenMP tells the thread sanitizer nothing of what it orders; clang's does, by archer
+CC  := $(if $(THREADSAN),clang,gcc)
 endif
 # the C++ linker must know the OpenMP runtime of the C compiler
 ifeq ($(origin CXX),default)
@@ -14,34 +16,35 @@ prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
 
-variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)
+variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)
 B       := build/$(variant)
 BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 
 , := ,
 # clang warns where a simd pragma, which is a wish, cannot be granted
 WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
-OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE),-O1,-O2)) -g -fno-math-errno
+OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE)$(THREADSAN),-O1,-O2)) -g -fno-math-errno
 # the kernels: short loops over the entries of small matrices are written out.  No bit changes
 HOT  := lib/linalg/% lib/geom/% lib/energy/% lib/contact/% lib/gpu/%
-OPT_HOT := $(if $(DEBUG)$(SANITIZE),,-O3)
-SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+OPT_HOT := $(if $(DEBUG)$(SANITIZE)$(THREADSAN),,-O3)
+SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)$(if $(THREADSAN),-fsanitize=thread -fno-omit-frame-pointer)
 
 PKGS     := zlib yaml-0.1
 ALL_CPP  := -Ilib -I. -I/usr/include/suitesparse $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \
-            -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DABUT_VERSION='"$(VERSION)"' -MMD -MP $(CPPFLAGS)
+            -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DABUT_VERSION='"$(VERSION)"' \
+            $(if $(DEBUG)$(SANITIZE)$(THREADSAN),-DABUT_POISON) -MMD -MP $(CPPFLAGS)
 ALL_C    := -std=c11 $(OPT) -fopenmp -ffp-contract=off $(WARN) $(SAN) $(CFLAGS)
 ALL_CXX  := -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra $(SAN) $(CXXFLAGS)
 ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
-# pictures need OpenGL; without it draw_none.c says so
+# the program picture needs EGL and OpenGL and is built where they are found; nothing else is linked with them
 GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
-LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm \
-            $(if $(GL),-Wl$(,)--as-needed $(shell pkg-config --libs egl gl))
+LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
+GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
-TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check export
-LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_$(if $(GL),none,gl).c $(if $(GPU),lib/gpu/no_cuda.c),$(wildcard lib/*/*.c formats/*.c)) $(filter-out $(TOOLS:%=tools/%.c),$(wildcard tools/*.c)))
+TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export $(if $(GL),picture)
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c formats/*.c tools/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
-AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c))
+AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
 
 # kernels are compiled twice: by CC into loops, by nvcc into functions of a GPU.  Neither contracts a*b + c.
@@ -87,7 +90,7 @@ $B/cuda/%.o: lib/gpu/%.cu Makefile
 # all that nvcc compiles, without linking: where it is installed
 gpu-compile: $(CU)
 
-$(filter-out $(BIN)/mesh-prep,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
+$(filter-out $(BIN)/mesh-prep $(BIN)/picture,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CC) $(ALL_LD) $< $B/libabut.a $(LIBS) -o $@
 
@@ -95,6 +98,10 @@ $(filter-out $(BIN)/mesh-prep,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/li
 $(BIN)/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesher/tetra.o $B/libabut.a
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CXX) $(ALL_LD) $^ -ltet $(LIBS) -o $@
+
+$(BIN)/picture: $B/tools/picture.o $B/formats/draw_gl.o $B/libabut.a
+	@mkdir -p $(@D)
+	$(call run,LD $@) $(CC) $(ALL_LD) $^ $(LIBS) $(GL_LIBS) -o $@
 
 $B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
 	@mkdir -p $(@D)
@@ -111,6 +118,11 @@ $B/gpu/%: tests/gpu/%.c $B/libabut.a Makefile
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) -Itests/gpu $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
 
 gpu-tests: all $B/gpu/trace $B/gpu/compare $(filter $B/unit/test_machine $B/unit/test_device $B/unit/test_gpu_%,$(UNIT))
+
+# what goes before a program (LD_PRELOAD) to let the system fail; never sanitized
+$B/tests/%.so: tests/preload/%.c Makefile
+	@mkdir -p $(@D)
+	$(call run,CC $<) $(CC) -std=c11 -O1 -g $(WARN) -fPIC -shared $< -o $@ -ldl
 
 # fuzz targets: the engine is tests/fuzz/driver.c, or libFuzzer (tests/fuzz/run chooses)
 ENGINE ?= tests/fuzz/driver.c
@@ -139,6 +151,12 @@ check-long:
 	@tests/fuzz/run $(SECONDS)
 long-unit: $(LONG:%=$B/unit/test_%)
 	@ABUT_LONG=1 tests/run-unit $^
+
+# Attacks, under half an hour: every array with every bad value (sanitized), failing allocations, random scenes with a judge, ...
+# ATTACKS="scenes" runs some, SEED=7 repeats, ATTACK_SECONDS=60 shortens
+attack: all $(AIDS)
+	@$(MAKE) --no-print-directory -s SANITIZE=1 all
+	@tests/attacks $(BIN) build/$(notdir $(CC))-sanitize/bin $B/tests $(ATTACKS)
 
 # the two commands of the README install what is missing first, then build and run in a second make
 check: deps
@@ -172,6 +190,6 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all unit gpu-compile gpu-tests layers fuzz check-long long-unit check build-check demo deps bench bench-geometry format install clean
+.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-geometry format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

@@ -1,5 +1,5 @@
 /* A scene ready to be drawn: triangles with normals and colours, planes, a camera; and the drawing itself, off screen, by
- * OpenGL (draw_gl.c, the only file that includes its headers; draw_none.c takes its place where OpenGL is absent). */
+ * OpenGL (draw_gl.c, the only file that includes its headers, linked into the program picture alone). */
 #ifndef ABUT_FORMATS_DRAW_H
 #define ABUT_FORMATS_DRAW_H
 
@@ -31,7 +31,7 @@ typedef struct abut_draw {
 typedef struct abut_painter abut_painter;
 
 /** Opens an off-screen OpenGL context for pictures of w x h pixels.
- * Fails  ABUT_E_IO naming the Debian package that is missing, at build time or now; ABUT_E_ARG the size is too large */
+ * Fails  ABUT_E_IO naming the Debian packages that are missing; ABUT_E_ARG the size is too large */
 ABUT_MUST_USE abut_status abut_painter_open(int w, int h, abut_painter **p, abut_err *err);
 /** Draws into im, made here with the painter's size.  Fails  ABUT_E_IO OpenGL reports an error; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_painter_draw(abut_painter *p, const abut_draw *d, abut_image *im, abut_err *err);

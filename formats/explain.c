@@ -31,10 +31,12 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const 
     fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s^2\n", "gravity", s->gravity[0], s->gravity[1], s->gravity[2]);
     line(f, "l", b->length, "m", "diagonal of the bounding box of the simulated bodies at rest");
     if (s->contact_off) fprintf(f, "  %-16s off: everything passes through everything\n", "contact");
+    if (s->bodies_off) fprintf(f, "  %-16s off: they pass through themselves and each other\n", "bodies");
     said(f, "dhat", b->dhat, "m", &s->dhat);
     fprintf(f, "  %-16s %s\n", "barrier", abut_continuity_names[s->continuity]);
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
     said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
+    if (s->force_tolerance.value > 0) said(f, "force tolerance", s->force_tolerance.value, "", &s->force_tolerance);
     said(f, "mu", s->mu.value, "", &s->mu);
     if (s->wind[0] != 0 || s->wind[1] != 0 || s->wind[2] != 0)
         fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s\n", "wind", s->wind[0], s->wind[1], s->wind[2]);
@@ -44,6 +46,10 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const 
     line(f, "mean mass", b->mean_mass, "kg", "of a simulated node; obstacles' nodes get it too");
     if (s->kappa_scale.value != 1) said(f, "kappa scale", s->kappa_scale.value, "", &s->kappa_scale);
     line(f, "kappa min", e->kappa_min, "kg/m^2", "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
+    if (s->stiffen_below.value > 0) {
+        const abut_param *p = &s->stiffen_below;
+        said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);
+    }
     line(f, "kappa max", e->kappa_max, "kg/m^2", "100 kappa min");
 }
 
@@ -127,6 +133,18 @@ static void vector(FILE *f, const char *name, const double v[3], const char *uni
     if (v[0] != 0 || v[1] != 0 || v[2] != 0) fprintf(f, "  %-16s %.9g, %.9g, %.9g %s\n", name, v[0], v[1], v[2], unit);
 }
 
+/* Until when, of a motion that its surroundings stop. */
+static void stop(FILE *f, const abut_scene *s, const abut_scene_motion *m)
+{
+    fprintf(f, "  %-16s %.9g s until ", "when", m->window[0]);
+    if (m->stop == ABUT_STOP_GAP)
+        fprintf(f, "%.9g %s before %s", m->gap.value, m->gap.per_length ? "l" : "m", s->object[m->to].name);
+    if (m->stop == ABUT_STOP_PAST) fprintf(f, "%.9g of the way past %s is done", m->gap.value, s->object[m->to].name);
+    if (m->stop == ABUT_STOP_AT) fprintf(f, "the foremost node is at the coordinate %.9g m", m->gap.value);
+    if (m->stop == ABUT_STOP_WITH) fprintf(f, "motion %d ends", m->to);
+    fputs(m->hold ? ", then held\n" : "\n", f);
+}
+
 static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int32_t nodes)
 {
     static const char *const act[] = { "prescribed velocity", "acceleration", "force", "keyframes", "sequence", "force density",
@@ -135,15 +153,17 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
     const int keys = m->act == ABUT_ACT_KEYS, path = m->act == ABUT_ACT_PATH;
     const double length = keys ? m->pose[m->nposes - 1].time : path ? m->path.time[m->path.n - 1] : 0;
     const double until = keys || path ? m->window[0] + length : m->window[1];
+    const double way[9] = { m->linear[0], m->linear[1], m->linear[2], m->angular[0], m->angular[1], m->angular[2], m->scale[0],
+                            m->scale[1], m->scale[2] };
+    int fixed = m->act == ABUT_ACT_MOVE;
+    for (int k = 0; k < 9; k++) fixed &= way[k] == 0;
     fprintf(f, "motion (%s)\n  %-16s %d of %s (%s)\n", m->from, "nodes", nodes,
             m->select.object < 0 ? "all bodies" : s->object[m->select.object].name, m->select.from);
-    fprintf(f, "  %-16s %s\n", "what", act[m->act]);
-    if (m->stops)
-        fprintf(f, "  %-16s %.9g s until %.9g %s before %s\n", "when", m->window[0], m->gap.value, m->gap.per_length ? "l" : "m",
-                s->object[m->to].name);
+    fprintf(f, "  %-16s %s\n", "what", fixed ? "fixed: the nodes stay where they are" : act[m->act]);
+    if (m->stop) stop(f, s, m);
+    else if (!isfinite(until)) fprintf(f, "  %-16s from %.9g s on\n", "when", m->window[0]);
     else fprintf(f, "  %-16s %.9g s to %.9g s%s\n", "when", m->window[0], until,
-            !abut_act_moves(m->act) ? "" : m->hold ? ", then held" : isfinite(until) ?
-            ", then let go (obstacles rest)" : "");
+                 !abut_act_moves(m->act) ? "" : m->hold ? ", then held" : ", then let go (obstacles rest)");
     vector(f, m->act == ABUT_ACT_MOVE ? "translate" : "value", m->linear, unit[m->act]);
     vector(f, "rotate", m->angular, "rad/s");
     vector(f, "scale", m->scale, "1/s");

@@ -2,18 +2,18 @@
 
 #include "formats/json_text.h"
 #include "formats/palette.h"
+#include "formats/text_file.h"
 
-#include <stdlib.h>
 
 enum { INDICES, BASE, MORPH, ANIMATION, VIEWS };
 enum { U32 = 5125, F32 = 5126, POINTS = 0, LINES = 1, TRIANGLES = 4, VEC3 = 12 };
 
 /* The sections of the document that grow together. */
 typedef struct sections {
-    FILE *accessors, *meshes, *nodes, *materials, *channels;
-    char *text[5];
-    size_t size[5];
+    FILE *accessors, *meshes, *nodes, *materials, *channels;    /* of text, in that order */
+    abut_text_file text[5];
     int accessor, node;
+    int times, weights;     /* accessors of the animation */
 } sections;
 
 static size_t mesh_rows(const abut_gltf_mesh *g)
@@ -150,13 +150,13 @@ static void put_plane(sections *s, const abut_gltf_doc *d, int32_t i, size_t *in
         const double *c = d->plane + 12 * i + 3 * k;
         abut_bounds_add(&box, (float[3]){ (float)c[0], (float)c[1], (float)c[2] });
     }
-    char name[40];
-    snprintf(name, sizeof name, "half-space %d", i);
+    const char *name = d->plane_name[i];
     const int pos = put_accessor(s, BASE, base, F32, "VEC3", 4, &box);
     const int normal = put_accessor(s, BASE, base, F32, "VEC3", 4, NULL);
     const int order = put_accessor(s, INDICES, index, U32, "SCALAR", 6, NULL);
-    fprintf(s->meshes, "%s{\"name\":\"%s\",\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"NORMAL\":%d",
-            d->n_mesh + i ? ",\n" : "", name, pos, normal);
+    fprintf(s->meshes, "%s{\"name\":", d->n_mesh + i ? ",\n" : "");
+    abut_json_string(s->meshes, name);
+    fprintf(s->meshes, ",\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"NORMAL\":%d", pos, normal);
     put_primitive_end(s, order, TRIANGLES, d->n_mesh + i);
     fputs("}]}", s->meshes);
     put_material(s, name, d->n_mesh + i, (float[3]){ 0.82f, 0.83f, 0.85f }, 0.9, 1);
@@ -214,7 +214,8 @@ static void put_views(FILE *f, const size_t size[4])
     fprintf(f, "],\n\"buffers\":[{\"byteLength\":%zu}]", at);
 }
 
-static void put_animation(sections *s, FILE *f, const abut_gltf_doc *d)
+/* Times and weights; the channels go into the document when they are whole. */
+static void put_animation(sections *s, const abut_gltf_doc *d)
 {
     size_t at = 0;
     const float first = 0, last = (float)d->time[d->n - 1];
@@ -223,37 +224,34 @@ static void put_animation(sections *s, FILE *f, const abut_gltf_doc *d)
             ",\n{\"bufferView\":%d,\"componentType\":%d,\"type\":\"SCALAR\",\"count\":%zu,\"min\":[%.9g],\"max\":[%.9g]}",
             ANIMATION, F32, d->n, (double)first, (double)last);
     at = 4 * d->n;
-    const int weights = put_accessor(s, ANIMATION, &at, F32, "SCALAR", d->n * (d->n - 1), NULL);
-    fflush(s->channels);
+    s->times = times;
+    s->weights = put_accessor(s, ANIMATION, &at, F32, "SCALAR", d->n * (d->n - 1), NULL);
+}
+
+static void put_channels(const sections *s, FILE *f)
+{
     fprintf(f,
             "\"animations\":[{\"name\":\"simulation\",\"samplers\":[{\"input\":%d,\"output\":%d,\"interpolation\":\"LINEAR\"}],"
             "\"channels\":[%s]}],\n",
-            times, weights, s->text[4]);
+            s->times, s->weights, s->text[4].text);
 }
 
 static abut_status sections_open(sections *s, abut_err *err)
 {
     FILE **f[5] = { &s->accessors, &s->meshes, &s->nodes, &s->materials, &s->channels };
-    int bad = 0;
-    for (int i = 0; i < 5; i++) bad |= !(*f[i] = open_memstream(&s->text[i], &s->size[i]));
-    return bad ? abut_fail(err, ABUT_E_NOMEM, "no memory for the glTF document") : ABUT_OK;
-}
-
-static int sections_flush(sections *s)
-{
-    FILE *f[5] = { s->accessors, s->meshes, s->nodes, s->materials, s->channels };
-    int bad = 0;
-    for (int i = 0; i < 5; i++) bad |= fflush(f[i]);
-    return bad;
-}
-
-static void sections_close(sections *s)
-{
-    FILE *f[5] = { s->accessors, s->meshes, s->nodes, s->materials, s->channels };
     for (int i = 0; i < 5; i++) {
-        if (f[i]) fclose(f[i]);
-        free(s->text[i]);
+        const abut_status rc = abut_text_file_open(&s->text[i], err);
+        if (rc) return rc;
+        *f[i] = s->text[i].f;
     }
+    return ABUT_OK;
+}
+
+static abut_status sections_end(sections *s, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < 5 && !rc; i++) rc = abut_text_file_end(&s->text[i], "the glTF document", err);
+    return rc;
 }
 
 abut_status abut_gltf_json(const abut_gltf_doc *d, FILE *f, abut_err *err)
@@ -267,17 +265,18 @@ abut_status abut_gltf_json(const abut_gltf_doc *d, FILE *f, abut_err *err)
               "\"},\n\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\n",
               f);
         put_bodies(&s, d, d->n > 1 ? size[MORPH] / (d->n - 1) : 0);
-        if (size[ANIMATION]) put_animation(&s, f, d);
-        if (sections_flush(&s)) rc = abut_fail(err, ABUT_E_NOMEM, "no memory for the glTF document");
+        if (size[ANIMATION]) put_animation(&s, d);
+        rc = sections_end(&s, err);
     }
     if (!rc) {
+        if (size[ANIMATION]) put_channels(&s, f);
         fputs("\"nodes\":[", f);
         put_root(f, d, s.node);
-        fprintf(f, "%s],\n\"meshes\":[%s],\n\"materials\":[%s],\n\"accessors\":[%s],\n", s.text[2], s.text[1], s.text[3],
-                s.text[0]);
+        fprintf(f, "%s],\n\"meshes\":[%s],\n\"materials\":[%s],\n\"accessors\":[%s],\n", s.text[2].text, s.text[1].text,
+                s.text[3].text, s.text[0].text);
         put_views(f, size);
         fputs("}", f);
     }
-    sections_close(&s);
+    for (int i = 0; i < 5; i++) abut_text_file_clear(&s.text[i]);
     return rc;
 }

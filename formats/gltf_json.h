@@ -10,6 +10,7 @@
 
 #include "formats/bounds.h"
 #include "formats/skin.h"
+#include "model/naming.h"
 
 #include <stdio.h>
 
@@ -34,6 +35,7 @@ typedef struct abut_gltf_doc {
     abut_gltf_mesh *mesh;
     double *plane;          /* [12 n_plane] corners */
     double *plane_normal;   /* [3 n_plane] */
+    char (*plane_name)[ABUT_OBJECT_WORDS];      /* [n_plane] */
     int up_axis;
     double up_sign;
     size_t n;               /* frames */

@@ -3,6 +3,7 @@
 #include "formats/gltf_json.h"
 #include "formats/out_file.h"
 #include "formats/spool.h"
+#include "formats/text_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,9 @@ static abut_status take_model(abut_gltf *w, const abut_shot *s, abut_err *err)
     d->mesh = calloc((size_t)s->parts->n + 1, sizeof *d->mesh);
     w->hs_point = malloc((3 * (size_t)m->nh + 1) * sizeof *w->hs_point);
     w->hs_normal = malloc((3 * (size_t)m->nh + 1) * sizeof *w->hs_normal);
-    if (!d->mesh || !w->hs_point || !w->hs_normal) return abut_fail(err, ABUT_E_NOMEM, "no memory for the meshes");
+    d->plane_name = malloc(((size_t)m->nh + 1) * sizeof *d->plane_name);
+    if (!d->mesh || !w->hs_point || !w->hs_normal || !d->plane_name)
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for the meshes");
     for (int32_t k = 0; k < s->parts->n && !rc; k++) {
         const abut_part *p = &s->parts->part[k];
         if (!p->nv) continue;
@@ -101,9 +104,13 @@ static abut_status take_model(abut_gltf *w, const abut_shot *s, abut_err *err)
     w->vec = malloc(6 * most * sizeof *w->vec);
     if (!w->base || !w->now || !w->vec) return abut_fail(err, ABUT_E_NOMEM, "no memory for the meshes");
     d->up_axis = abut_up_axis(m, &d->up_sign);
-    w->nh = m->nh;
-    if (m->nh) memcpy(w->hs_point, m->hs_point, 3 * (size_t)m->nh * sizeof *w->hs_point);
-    if (m->nh) memcpy(w->hs_normal, m->hs_normal, 3 * (size_t)m->nh * sizeof *w->hs_normal);
+    w->nh = s->parts->n_plane;
+    for (int32_t i = 0; i < w->nh; i++) {
+        const int32_t h = s->parts->plane[i];
+        memcpy(w->hs_point + 3 * i, m->hs_point + 3 * h, 3 * sizeof *w->hs_point);
+        memcpy(w->hs_normal + 3 * i, m->hs_normal + 3 * h, 3 * sizeof *w->hs_normal);
+        abut_half_space_name(m, h, d->plane_name[i]);
+    }
     w->model_index = s->model_index;
     return abut_spool_open(&w->spool, w->width, err);
 }
@@ -329,14 +336,12 @@ abut_status abut_gltf_close(abut_gltf *w, abut_err *err)
     abut_status rc = find_bounds(w, err);
     if (!rc) rc = make_planes(w, err);
     if (rc) return rc;
-    char *json = NULL;
-    size_t json_size = 0;
-    FILE *f = open_memstream(&json, &json_size);
-    if (!f) return abut_fail(err, ABUT_E_NOMEM, "glTF: no memory for the document");
-    rc = abut_gltf_json(d, f, err);
-    if (fclose(f) && !rc) rc = abut_fail(err, ABUT_E_NOMEM, "glTF: no memory for the document");
-    if (!rc) rc = write_glb(w, json, json_size, err);
-    free(json);
+    abut_text_file json;
+    rc = abut_text_file_open(&json, err);
+    if (!rc) rc = abut_gltf_json(d, json.f, err);
+    if (!rc) rc = abut_text_file_end(&json, "the glTF document", err);
+    if (!rc) rc = write_glb(w, json.text, json.size, err);
+    abut_text_file_clear(&json);
     return rc ? rc : abut_out_close(&w->out, err);
 }
 
@@ -361,6 +366,7 @@ void abut_gltf_free(abut_gltf **pw)
     free(w->vec);
     free(w->hs_point);
     free(w->hs_normal);
+    free(w->doc.plane_name);
     abut_spool_clear(&w->spool);
     abut_out_drop(&w->out);
     free(w);

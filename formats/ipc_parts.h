@@ -15,7 +15,7 @@ typedef struct ipc_script {
     int nshapes, nplanes;
     double step, end, density, young, poisson, size, mu, gravity, dhat, eps_v, tolerance, kappa_multiplier;
     double damping_ratio, damping_stiff;    /* 1, s^3 */
-    int is_absolute, has_absolute_tolerance;
+    int is_absolute, has_absolute_tolerance, no_self;
     int lags, time_line, size_line;
     const char *energy, *scheme;
     abut_ipc_notes notes;

@@ -114,10 +114,16 @@ static abut_status rotate_model(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
+/* Both names of the one solver whose scripts are translated. */
+static int is_interior_point(abut_word w)
+{
+    return abut_word_is(w, "interiorPoint") || abut_word_is(w, "IP");
+}
+
 static abut_status set_solver(ipc_script *s, abut_err *err)
 {
     const abut_word w = ipc_word(s);
-    return abut_word_is(w, "interiorPoint") ? ABUT_OK : choice_fail(s, "constraintSolver", w, "interiorPoint", err);
+    return is_interior_point(w) ? ABUT_OK : choice_fail(s, "constraintSolver", w, "interiorPoint or IP", err);
 }
 
 static abut_status set_size(ipc_script *s, abut_err *err)
@@ -130,6 +136,20 @@ static abut_status set_no_gravity(ipc_script *s, abut_err *err)
 {
     (void)err;
     s->gravity = 0;
+    return ABUT_OK;
+}
+
+static abut_status set_self(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    s->no_self = 0;
+    return ABUT_OK;
+}
+
+static abut_status set_no_self(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    s->no_self = 1;
     return ABUT_OK;
 }
 
@@ -181,15 +201,22 @@ static abut_status set_tolerance(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-/* stiffness of the start (0: automatic), dhat at the start and at the end, smallest dhat, eps_v at the start and at the
+/* barrier stiffness of the start (0: automatic), dhat at the start and at the end, smallest dhat, eps_v at the start and at the
  * end: values "at the end" are those of every step but the first solve of old versions. */
 static abut_status set_tuning(ipc_script *s, abut_err *err)
 {
     double v[6];
     int n;
+    const long line = s->scan.line;
     const abut_status rc = list_values(s, "tuning: up to 6 numbers that follow", v, 6, &n, err);
     if (rc) return rc;
-    if (v[0] != 0) return abut_scan_fail(&s->scan, err, "tuning: a fixed stiffness %g is not supported: expected 0", v[0]);
+    if (!(v[0] >= 0)) return abut_scan_fail(&s->scan, err, "tuning: a barrier stiffness %g: expected at least 0", v[0]);
+    if (v[0] > 0) {
+        char text[240];
+        snprintf(text, sizeof text, "tuning (line %ld): the barrier stiffness starts at %g, clamped to its bounds; here every "
+                 "step finds it within the same bounds; --set contact.kappa-scale moves them", line, v[0]);
+        ipc_assume(s, text);
+    }
     if (n > 2) s->dhat = v[2];
     if (n > 5) s->eps_v = v[5];
     return ABUT_OK;
@@ -241,10 +268,13 @@ static void add_plane(ipc_script *s, const double point[3], const double normal[
     abut_make_number(&s->make, o, "mu", mu, NULL);
 }
 
+/* friction, height, and perhaps a stiffness of no meaning to a barrier */
 static abut_status ground(ipc_script *s, abut_err *err)
 {
-    double v[2];
-    const abut_status rc = ipc_reals(s, "ground: friction and height", 2, v, err);
+    double v[2], stiffness;
+    abut_status rc = ipc_reals(s, "ground: friction and height", 2, v, err);
+    const abut_word third = rc ? (abut_word){ 0 } : optional_word(s);
+    if (third.n) rc = abut_scan_real(&s->scan, third, "ground: stiffness", &stiffness, err);
     if (!rc) add_plane(s, (double[3]){ 0, v[1], 0 }, (double[3]){ 0, 1, 0 }, v[0]);
     return rc;
 }
@@ -267,7 +297,7 @@ static abut_status section(ipc_script *s, abut_err *err)
     abut_word w = ipc_word(s);
     if (!w.n || abut_word_is(w, "end")) return abut_scan_fail(&s->scan, err, "the end of a section that did not begin");
     for (; w.n; w = ipc_word(s))
-        if (abut_word_is(w, "interiorPoint")) {
+        if (is_interior_point(w)) {
             s->open_section = line;
             return ABUT_OK;
         }
@@ -301,15 +331,14 @@ static const struct command {
     { "script", ipc_script_command, NULL }, { "section", section_end, NULL }, { "turnOffGravity", set_no_gravity, NULL },
     { "fricIterAmt", set_lags, NULL }, { "tol", set_tolerance, NULL }, { "tuning", set_tuning, NULL },
     { "useAbsParameters", set_absolute, NULL }, { "useAbsTol", set_absolute_tolerance, NULL },
-    { "constraintSolver", set_solver, NULL },
+    { "constraintSolver", set_solver, NULL }, { "selfCollisionOff", set_no_self, NULL }, { "selfCollisionOn", set_self, NULL },
     /* display and files */
     { "zoom", NULL, NULL }, { "view", NULL, NULL }, { "cameraTracking", NULL, NULL }, { "playBackSpeed", NULL, NULL },
     { "appendStr", NULL, NULL }, { "disableCout", NULL, NULL },
     /* how the other code looks for the same result, or what its other solvers need */
-    { "warmStart", NULL, NULL }, { "CCDMethod", NULL, NULL }, { "CCDTolerance", NULL, NULL }, { "selfCollisionOn", NULL, NULL },
+    { "warmStart", NULL, NULL }, { "CCDMethod", NULL, NULL }, { "CCDTolerance", NULL, NULL },
     { "partitionAmt", NULL, NULL }, { "blockSize", NULL, NULL }, { "constraintType", NULL, NULL },
     { "constraintOffset", NULL, NULL }, { "QPSolver", NULL, NULL }, { "useActiveSetConvergence", NULL, NULL },
-    { "selfCollisionOff", NULL, "bodies that pass through each other are not simulated" },
     { "restart", NULL, "a status file of the other code is not read; a frame of a stream is a checkpoint (step --from)" },
 };
 enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
@@ -411,6 +440,7 @@ static void finish(ipc_script *s)
     abut_make_number(m, contact, "dhat", s->dhat, s->is_absolute ? "m" : "l");
     if (s->kappa_multiplier != KAPPA_MULTIPLIER)
         abut_make_number(m, contact, "kappa-scale", s->kappa_multiplier / KAPPA_MULTIPLIER, NULL);
+    if (s->no_self) abut_make_text(m, contact, "bodies", "off");
     abut_tree *friction = abut_make_map(m, contact, "friction");
     abut_make_number(m, friction, "mu", s->mu, NULL);
     abut_make_number(m, friction, "eps_v", s->eps_v, s->is_absolute ? "m/s" : "l/s");

@@ -217,8 +217,8 @@ abut_status ipc_one_shape(ipc_script *s, abut_err *err)
     return put_shape(s, &sh, NULL, err);
 }
 
-/* The middle of the mesh, scaled and turned, comes to the point; only so are the walls of the slot half a micrometre from
- * the tet between them.  A stiffness has no meaning to a barrier. */
+/* The mesh, divided by its longest side, scaled and turned about the mean of its points, comes to the point with that mean.
+ * A stiffness has no meaning to a barrier. */
 abut_status ipc_mesh_obstacle(ipc_script *s, abut_err *err)
 {
     shape sh = { 0 };
@@ -236,7 +236,8 @@ abut_status ipc_mesh_obstacle(ipc_script *s, abut_err *err)
     name_shape(s, &sh);
     sh.object = abut_make_map(&s->make, s->objects, sh.name);
     put_mesh(s, &sh);
-    abut_make_text(&s->make, sh.object, "origin", "box-center");
+    abut_make_text(&s->make, sh.object, "origin", "vertex-mean");
+    abut_make_text(&s->make, sh.object, "unit-size", "true");
     put_placement(s, &sh, NULL);
     abut_make_text(&s->make, sh.object, "obstacle", "true");
     abut_make_text(&s->make, sh.object, "fit", "false");

@@ -74,7 +74,7 @@ abut_status abut_node_table_write(const char *dir, const abut_shot *s, abut_err 
     fputc('\n', o.f);
     for (int32_t i = 0; i < s->model->nv; i++) {
         if (!s->parts->chosen[i]) continue;
-        fprintf(o.f, "%d,", i);
+        fprintf(o.f, "%d,", s->parts->number[i]);
         abut_csv_text(o.f, abut_text_row(s->model_set, "object/name", s->model->body[i], name, sizeof name));
         for (int k = 0; k < 3 * VECTORS; k++)
             if (v[k / 3].data) number(o.f, v[k / 3].data[3 * i + k % 3]);

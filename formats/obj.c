@@ -118,6 +118,37 @@ static abut_status element(abut_scan *s, char kind, abut_mesh *m, texture *t, ab
     return n >= least ? ABUT_OK : abut_scan_fail(s, err, "'%c' with %d vertices: expected at least %d", kind, n, least);
 }
 
+/* The corners of one statement, all of whose indices must be among the vertices and texture places of the whole file. */
+static abut_status check_element(abut_scan *s, int32_t nv, int32_t nt, abut_err *err)
+{
+    enum { FAR = INT32_MAX / 4 };
+    for (abut_word w = next(s); w.n && *w.s != '#'; w = next(s)) {
+        const abut_mesh whole = { .nv = INT32_MAX / 2 };    /* indices that count back are tested: they come out above FAR */
+        const texture places = { .n = INT32_MAX / 2 };
+        int32_t v = 0, at = -1;
+        abut_status rc = corner(s, w, &whole, &v, err);
+        if (!rc) rc = corner_texture(s, w, &places, &at, err);
+        if (!rc && v >= nv && v < FAR) rc = abut_scan_fail(s, err, "vertex index %d: the file has %d vertices", v + 1, nv);
+        if (!rc && at >= nt && at < FAR) rc = abut_scan_fail(s, err, "texture index %d: the file has %d places", at + 1, nt);
+        if (rc) return rc;
+    }
+    return ABUT_OK;
+}
+
+/* Indices may run ahead of what they name, so that only the end of a file tells which are too large: this finds the first line
+ * with one. */
+static abut_status check_indices(const abut_bytes *in, int32_t nv, int32_t nt, abut_err *err)
+{
+    abut_scan s;
+    abut_status rc = ABUT_OK;
+    abut_scan_init(&s, in);
+    do {
+        const abut_word w = abut_scan_word(&s);
+        if (w.n == 1 && strchr("flp", *w.s)) rc = check_element(&s, nv, nt, err);
+    } while (!rc && abut_scan_next_line(&s));
+    return rc;
+}
+
 static int is_ignored(abut_word w)
 {
     for (size_t i = 0; i < sizeof IGNORED / sizeof *IGNORED; i++)
@@ -166,6 +197,8 @@ abut_status abut_obj_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
         rc = abut_mesh_check(&m, err);
         if (!rc) rc = put_pattern(&m, &t, err);
         if (rc) abut_wrap(err, "%s", in->name);
+        abut_err better = { 0 };
+        if (rc == ABUT_E_FORMAT && check_indices(in, m.nv, t.n, &better)) *err = better;
     }
     free(t.uv), free(t.corner);
     if (rc) abut_mesh_clear(&m);

@@ -1,6 +1,7 @@
 #include "formats/out_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,6 +58,32 @@ void abut_out_lend(abut_out_file *o, FILE *f)
     *o = (abut_out_file){ .f = f, .borrowed = 1 };
 }
 
+/* A file system may have nothing to wait for. */
+static int sync_failed(int fd)
+{
+    return fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS;
+}
+
+abut_status abut_out_sync(FILE *f, const char *path, abut_err *err)
+{
+    return sync_failed(fileno(f)) ? abut_fail(err, ABUT_E_IO, "%s: %s", path, strerror(errno)) : ABUT_OK;
+}
+
+abut_status abut_out_sync_folder(const char *path, abut_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t n = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    char *folder = malloc(n + 1);
+    if (!folder) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for the name of its folder", path);
+    memcpy(folder, slash ? path : ".", n);
+    folder[n] = 0;
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);    /* a folder that may not be read cannot be waited for */
+    if (fd >= 0 && sync_failed(fd)) abut_fail(err, ABUT_E_IO, "%s: %s", folder, strerror(errno));
+    if (fd >= 0) close(fd);
+    free(folder);
+    return err->code;
+}
+
 abut_status abut_out_close(abut_out_file *o, abut_err *err)
 {
     if (!o->f) return err->code;
@@ -69,6 +96,7 @@ abut_status abut_out_close(abut_out_file *o, abut_err *err)
         if (bad && !err->code) abut_fail(err, ABUT_E_IO, "%s: %s", name, why ? strerror(why) : "a write failed");
         return err->code;
     }
+    if (o->synced && o->part && !bad && !err->code && abut_out_sync(o->f, name, err)) return abut_out_drop(o), err->code;
     int closed = fclose(o->f);
     o->f = NULL;
     if (!why) why = errno;
@@ -78,6 +106,7 @@ abut_status abut_out_close(abut_out_file *o, abut_err *err)
         if (!closed) {
             free(o->part);
             o->part = NULL;
+            if (o->synced && abut_out_sync_folder(o->path, err)) return abut_out_drop(o), err->code;
         }
     }
     if ((bad || closed) && !err->code) abut_fail(err, ABUT_E_IO, "%s: %s", name, why ? strerror(why) : "a write failed");

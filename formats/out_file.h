@@ -11,6 +11,7 @@ typedef struct abut_out_file {
     FILE *f;
     char *path, *part;  /* part NULL: path is a device or pipe and is written directly */
     int borrowed;       /* f is the caller's: flushed, never closed */
+    int synced;         /* set by the caller: the name is given when the disk has the bytes, as for what cannot be made again */
 } abut_out_file;
 
 /** Makes the folder if it is missing; its parent must exist.  Fails  ABUT_E_IO */
@@ -26,6 +27,10 @@ void abut_out_lend(abut_out_file *o, FILE *f);
 /** Ends the file: after ABUT_OK it stands under its name.  When err already holds an error the part is removed and
  * that error stays.  Fails  ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_out_close(abut_out_file *o, abut_err *err);
+/** Waits until the disk has what was flushed to f; path is for messages.  Fails  ABUT_E_IO */
+ABUT_MUST_USE abut_status abut_out_sync(FILE *f, const char *path, abut_err *err);
+/** Waits until the disk has the name of a file, that is the folder in which it is.  Fails  ABUT_E_IO */
+ABUT_MUST_USE abut_status abut_out_sync_folder(const char *path, abut_err *err);
 /** Removes what was written so far. */
 void abut_out_drop(abut_out_file *o);
 

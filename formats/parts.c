@@ -1,5 +1,6 @@
 #include "formats/parts.h"
 
+#include "model/naming.h"
 #include "model/surface.h"
 
 #include <stdio.h>
@@ -72,29 +73,46 @@ static abut_status gather_lists(const abut_model *m, gather *g, abut_err *err)
 
 /* ---- which objects ---- */
 
-static abut_status unknown_object(const abut_arrays *set, int32_t no, const char *name, abut_err *err)
+/* nh: of the half-spaces that may be named, too */
+static abut_status unknown_object(const abut_arrays *set, int32_t no, int32_t nh, const char *name, abut_err *err)
 {
     char list[240] = "", one[ABUT_PART_NAME];
     size_t at = 0;
-    for (int32_t o = 0; o < no && at + 24 < sizeof list; o++)
+    for (int32_t o = 0; o < no + nh && at + 24 < sizeof list; o++)
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%.*s", o ? ", " : "", (int)(sizeof list - at - 10),
-                               abut_text_row(set, "object/name", o, one, sizeof one));
+                               abut_text_row(set, o < no ? "object/name" : "half-space/name", o < no ? o : o - no, one,
+                                             sizeof one));
     return abut_fail(err, ABUT_E_ARG, "no object is called '%.60s'; there are %.*s%s", name, (int)sizeof list - 8, list,
                      at + 24 < sizeof list ? "" : " ...");
+}
+
+/* Marks the rows of a text of names that one of the names is; returns whether there was one. */
+static int take_name(const abut_arrays *set, const char *text, int32_t n, const char *name, uint8_t *take)
+{
+    char one[ABUT_PART_NAME];
+    int found = 0;
+    for (int32_t o = 0; o < n; o++)
+        if (!strcmp(abut_text_row(set, text, o, one, sizeof one), name)) take[o] = found = 1;
+    return found;
+}
+
+/* Of the objects take[no], of the half-spaces take[no + nh). */
+static abut_status choose(const abut_arrays *set, int32_t no, int32_t nh, const char *const *names, int n_names, uint8_t *take,
+                          abut_err *err)
+{
+    memset(take, n_names == 0, (size_t)no + (size_t)nh);
+    for (int k = 0; k < n_names; k++) {
+        const int object = take_name(set, "object/name", no, names[k], take);
+        if (!take_name(set, "half-space/name", nh, names[k], take + no) && !object)
+            return unknown_object(set, no, nh, names[k], err);
+    }
+    return ABUT_OK;
 }
 
 abut_status abut_objects_choose(const abut_arrays *set, int32_t no, const char *const *names, int n_names, uint8_t *take,
                                 abut_err *err)
 {
-    char one[ABUT_PART_NAME];
-    memset(take, n_names == 0, (size_t)no);
-    for (int k = 0; k < n_names; k++) {
-        int found = 0;
-        for (int32_t o = 0; o < no; o++)
-            if (!strcmp(abut_text_row(set, "object/name", o, one, sizeof one), names[k])) take[o] = found = 1;
-        if (!found) return unknown_object(set, no, names[k], err);
-    }
-    return ABUT_OK;
+    return choose(set, no, 0, names, n_names, take, err);
 }
 
 /* ---- one part ---- */
@@ -144,12 +162,16 @@ abut_status abut_parts_make(const abut_arrays *set, const abut_model *m, const c
                             abut_parts *out, abut_err *err)
 {
     gather g = { 0 };
-    abut_parts made = { .part = calloc((size_t)m->no + 1, sizeof *made.part), .chosen = calloc((size_t)m->nv + 1, 1) };
+    abut_parts made = { .part = calloc((size_t)m->no + 1, sizeof *made.part), .chosen = calloc((size_t)m->nv + 1, 1),
+                        .plane = malloc(((size_t)m->nh + 1) * sizeof *made.plane),
+                        .number = malloc(((size_t)m->nv + 1) * sizeof *made.number) };
     int32_t *local = malloc(((size_t)m->nv + 1) * sizeof *local);
-    uint8_t *take = malloc((size_t)m->no + 1);
+    uint8_t *take = malloc((size_t)m->no + (size_t)m->nh + 1);
     abut_status rc = ABUT_OK;
-    if (!made.part || !made.chosen || !local || !take) rc = abut_fail(err, ABUT_E_NOMEM, "no memory for the objects");
-    if (!rc) rc = abut_objects_choose(set, m->no, names, n_names, take, err);
+    if (!made.part || !made.chosen || !made.number || !made.plane || !local || !take)
+        rc = abut_fail(err, ABUT_E_NOMEM, "no memory for the objects");
+    if (!rc) rc = abut_node_numbers(m, made.number, err);
+    if (!rc) rc = choose(set, m->no, m->nh, names, n_names, take, err);
     if (!rc) rc = gather_lists(m, &g, err);
     if (!rc) {
         for (int32_t i = 0; i < m->nv; i++) {
@@ -160,6 +182,8 @@ abut_status abut_parts_make(const abut_arrays *set, const abut_model *m, const c
         mark(g.seg, 2 * g.nseg, local);
         mark(g.point, g.npoint, local);
     }
+    for (int32_t h = 0; h < m->nh && !rc; h++)
+        if (take[m->no + h]) made.plane[made.n_plane++] = h;
     for (int32_t o = 0; o < m->no && !rc; o++) {
         if (!take[o]) continue;
         abut_part *p = &made.part[made.n++];
@@ -188,5 +212,7 @@ void abut_parts_clear(abut_parts *p)
     }
     free(p->part);
     free(p->chosen);
+    free(p->number);
+    free(p->plane);
     *p = (abut_parts){ 0 };
 }

@@ -25,7 +25,10 @@ typedef struct abut_part {
 typedef struct abut_parts {
     int32_t n;
     abut_part *part;        /* [n] in the order of object/ */
+    int32_t n_plane;
+    int32_t *plane;         /* [n_plane] rows of half-space/, the chosen ones */
     uint8_t *chosen;        /* [nv] 1 when the node belongs to a chosen object */
+    int32_t *number;        /* [nv] number of the node within its object (model/naming.h) */
 } abut_parts;
 
 /** take[no]: 1 for the objects of these names; n_names 0: for all.
@@ -33,8 +36,8 @@ typedef struct abut_parts {
 ABUT_MUST_USE abut_status abut_objects_choose(const abut_arrays *set, int32_t no, const char *const *names, int n_names,
                                               uint8_t *take, abut_err *err);
 
-/** Makes the parts of the chosen objects.  names[n_names]: object names, n_names 0 = all.
- * Fails  ABUT_E_ARG a name is no object's (lists those there are); ABUT_E_NOMEM */
+/** Makes the parts of the chosen objects.  names[n_names]: names of objects and half-spaces, n_names 0 = all.
+ * Fails  ABUT_E_ARG a name is neither's (lists those there are); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_parts_make(const abut_arrays *set, const abut_model *m, const char *const *names,
                                           int n_names, abut_parts *out, abut_err *err);
 void abut_parts_clear(abut_parts *p);

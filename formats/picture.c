@@ -142,10 +142,11 @@ static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err
     int32_t *node = p->node;
     for (int32_t k = 0; k < s->parts->n; k++)
         for (int32_t i = 0; i < s->parts->part[k].nv; i++) *node++ = s->parts->part[k].node[i];
-    p->n_plane = m->nh;
-    for (int32_t i = 0; i < 3 * m->nh; i++) {
-        p->plane[i / 3 * 6 + i % 3] = (float)m->hs_point[i];
-        p->plane[i / 3 * 6 + 3 + i % 3] = (float)m->hs_normal[i];
+    p->n_plane = s->parts->n_plane;
+    for (int32_t i = 0; i < 3 * p->n_plane; i++) {
+        const int32_t from = 3 * s->parts->plane[i / 3] + i % 3;
+        p->plane[i / 3 * 6 + i % 3] = (float)m->hs_point[from];
+        p->plane[i / 3 * 6 + 3 + i % 3] = (float)m->hs_normal[from];
     }
     p->up_axis = abut_up_axis(m, &p->up_sign);
     p->model_index = s->model_index;

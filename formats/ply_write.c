@@ -22,8 +22,9 @@ static void header(FILE *f, const abut_shot *s)
             "property float vx\nproperty float vy\nproperty float vz\n"
             "property uchar red\nproperty uchar green\nproperty uchar blue\nproperty int object\nproperty int node\n",
             (long long)nv);
-    fprintf(f, "element face %lld\nproperty list uchar int vertex_indices\n", (long long)ntri);
-    fprintf(f, "element edge %lld\nproperty int vertex1\nproperty int vertex2\nend_header\n", (long long)nseg);
+    if (ntri) fprintf(f, "element face %lld\nproperty list uchar int vertex_indices\n", (long long)ntri);
+    if (nseg) fprintf(f, "element edge %lld\nproperty int vertex1\nproperty int vertex2\n", (long long)nseg);
+    fputs("end_header\n", f);
 }
 
 static void put_vertices(FILE *f, const abut_shot *s, const abut_part *p)
@@ -41,7 +42,7 @@ static void put_vertices(FILE *f, const abut_shot *s, const abut_part *p)
         memcpy(row, s->frame->x + 3 * node, 24);
         memcpy(row + 24, v, 12);
         memcpy(row + 39, &p->object, 4);
-        memcpy(row + 43, &node, 4);
+        memcpy(row + 43, &s->parts->number[node], 4);
         fwrite(row, 1, sizeof row, f);
     }
 }

@@ -6,18 +6,12 @@
 
 #include <string.h>
 
-static int pictures(const abut_results_opts *opt)
-{
-    return opt->picture.dir || opt->picture.strip;
-}
-
 int abut_results_want(const abut_results_opts *opt)
 {
     int want = 0;
     if (opt->vtu) want |= ABUT_WANT_STRESS | ABUT_WANT_CONTACT | ABUT_WANT_STRAIN;
     if (opt->nodes) want |= ABUT_WANT_CONTACT;
     if (opt->csv || opt->json) want |= ABUT_WANT_TOTALS | ABUT_WANT_CONTACT;
-    if (pictures(opt)) want |= abut_picture_want(&opt->picture);
     return want;
 }
 
@@ -32,8 +26,7 @@ abut_status abut_results_open(abut_results *r, const abut_results_opts *opt, FIL
 {
     *r = (abut_results){ .opt = *opt };
     abut_status rc = ABUT_OK;
-    if (pictures(opt)) rc = abut_picture_open(&opt->picture, &r->picture, err);
-    if (!rc && opt->vtu) rc = abut_vtu_open(opt->vtu, &r->vtu, err);
+    if (opt->vtu) rc = abut_vtu_open(opt->vtu, &r->vtu, err);
     if (!rc && opt->obj) rc = abut_out_folder(opt->obj, err);
     if (!rc && opt->ply) rc = abut_out_folder(opt->ply, err);
     if (!rc && opt->nodes) rc = abut_out_folder(opt->nodes, err);
@@ -51,15 +44,8 @@ abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *er
     if (!rc && r->opt.ply) rc = abut_ply_write(r->opt.ply, s, err);
     if (!rc && r->opt.nodes) rc = abut_node_table_write(r->opt.nodes, s, err);
     if (!rc && r->gltf) rc = abut_gltf_frame(r->gltf, s, err);
-    if (!rc && r->picture) rc = abut_picture_frame(r->picture, s, err);
     if (!rc && (r->opt.csv || r->opt.json)) rc = abut_table_frame(&r->table, s, err);
     return rc;
-}
-
-abut_status abut_results_draw(abut_results *r, int *left, abut_err *err)
-{
-    *left = 0;
-    return r->picture ? abut_picture_draw(r->picture, left, err) : ABUT_OK;
 }
 
 abut_status abut_results_close(abut_results *r, abut_err *err)
@@ -82,7 +68,6 @@ void abut_results_clear(abut_results *r)
 {
     abut_vtu_free(&r->vtu);
     abut_gltf_free(&r->gltf);
-    abut_picture_free(&r->picture);
     abut_table_clear(&r->table);
     abut_out_drop(&r->csv);
     abut_out_drop(&r->json);

@@ -4,7 +4,6 @@
 
 #include "formats/gltf_write.h"
 #include "formats/out_file.h"
-#include "formats/picture.h"
 #include "formats/shot.h"
 #include "formats/table_write.h"
 #include "formats/vtu.h"
@@ -12,7 +11,6 @@
 /* Where each goes; NULL: not wanted.  "-" for csv and json: the open text stream. */
 typedef struct abut_results_opts {
     const char *vtu, *obj, *ply, *gltf, *csv, *json, *nodes;
-    abut_picture_opts picture;  /* dir and strip NULL: no pictures */
 } abut_results_opts;
 
 /* Zero-filled is empty. */
@@ -20,7 +18,6 @@ typedef struct abut_results {
     abut_results_opts opt;
     abut_vtu *vtu;
     abut_gltf *gltf;
-    abut_picture *picture;
     abut_table table;
     abut_out_file csv, json;
 } abut_results;
@@ -31,8 +28,6 @@ int abut_results_want(const abut_results_opts *opt);
 /** Makes folders and opens files.  text: borrowed, may be NULL unless a name is "-".  Fails  ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_results_open(abut_results *r, const abut_results_opts *opt, FILE *text, abut_err *err);
 ABUT_MUST_USE abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *err);
-/** After the last frame: draws the next picture and tells how many are left; to be called until that is 0. */
-ABUT_MUST_USE abut_status abut_results_draw(abut_results *r, int *left, abut_err *err);
 /** Writes what is only known at the end.  Files of a series stand whole before; the others appear here. */
 ABUT_MUST_USE abut_status abut_results_close(abut_results *r, abut_err *err);
 void abut_results_clear(abut_results *r);

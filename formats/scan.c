@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static const size_t SIZE_LIMIT = (size_t)4 << 30;
+static const size_t FILE_MOST = (size_t)4 << 30, PIPE_MOST = (size_t)1 << 30;
 
 static void name_set(abut_bytes *b, const char *name)
 {
@@ -16,17 +17,35 @@ static void name_set(abut_bytes *b, const char *name)
     else snprintf(b->name, sizeof b->name, "...%s", name + (n - room + 3));
 }
 
+/* *most bytes may be read; of a file that has its size, *first as many as it has. */
+static abut_status bound(FILE *f, const abut_bytes *out, size_t *first, size_t *most, abut_err *err)
+{
+    struct stat st;
+    *first = 1 << 16;
+    *most = PIPE_MOST;
+    if (fstat(fileno(f), &st) || !S_ISREG(st.st_mode)) return ABUT_OK;
+    *most = FILE_MOST;
+    if ((uint64_t)st.st_size > FILE_MOST)
+        return abut_fail(err, ABUT_E_FORMAT, "%s: %.3g GiB, expected at most %zu GiB", out->name, (double)st.st_size / (1 << 30),
+                         FILE_MOST >> 30);
+    *first = (size_t)st.st_size + 1;     /* the end is met with room to spare */
+    return ABUT_OK;
+}
+
 static abut_status read_all(FILE *f, abut_bytes *out, abut_err *err)
 {
-    size_t cap = 1 << 16;
+    size_t cap, most;
+    const abut_status rc = bound(f, out, &cap, &most, err);
+    if (rc) return rc;
     out->data = malloc(cap + 1);
     while (out->data) {
         const size_t got = fread(out->data + out->size, 1, cap - out->size, f);
         out->size += got;
         if (got == 0) break;
         if (out->size < cap) continue;
-        if (cap >= SIZE_LIMIT) return abut_fail(err, ABUT_E_FORMAT, "%s: larger than 4 GiB", out->name);
-        cap *= 2;
+        if (cap >= most)
+            return abut_fail(err, ABUT_E_FORMAT, "%s: does not end within %zu GiB", out->name, most >> 30);
+        cap = cap < most / 2 ? 2 * cap : most;
         char *p = realloc(out->data, cap + 1);
         if (!p) free(out->data);
         out->data = p;
@@ -44,7 +63,7 @@ abut_status abut_bytes_load(const char *path, abut_bytes *out, abut_err *err)
     const int is_stdin = !strcmp(path, "-");
     name_set(&b, is_stdin ? "standard input" : path);
     FILE *f = is_stdin ? stdin : fopen(path, "rb");
-    if (!f) return abut_fail(err, ABUT_E_FORMAT, "%s: %s", b.name, strerror(errno));
+    if (!f) return abut_fail(err, abut_open_status(errno), "%s: %s", b.name, strerror(errno));
     const abut_status rc = read_all(f, &b, err);
     if (!is_stdin) fclose(f);
     if (rc) abut_bytes_clear(&b);

@@ -111,19 +111,49 @@ static abut_status read_scale(const abut_tree *t, double s[3], abut_err *err)
     return rc;
 }
 
-/* `origin: box-center`: the middle of the mesh takes the place of the file's origin. */
+/* The mean of the points that some element uses. */
+static void vertex_mean(const abut_mesh *m, double mean[3])
+{
+    for (int k = 0; k < 3; k++) {
+        mean[k] = 0;
+        for (int32_t i = 0; i < m->nv; i++) mean[k] += m->x[3 * (size_t)i + k];
+        mean[k] /= m->nv;
+    }
+}
+
+/* The middle of the mesh takes the place of the file's origin: that of its box, or the mean of its points. */
 static abut_status move_origin(const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
-    static const char *const names[] = { "file", "box-center", NULL };
+    static const char *const names[] = { "file", "box-center", "vertex-mean", NULL };
     static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     double lo[3], hi[3], b[3];
     int which = 0;
     const abut_status rc = abut_tree_choice(t, "origin", names, &which, err);
     if (rc || which == 0) return rc;
-    if (o->path.n) return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no box-center");
+    if (o->path.n)
+        return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no %s", names[which]);
     abut_mesh_bounds(&o->mesh, lo, hi);
-    for (int k = 0; k < 3; k++) b[k] = -0.5 * (lo[k] + hi[k]);
+    for (int k = 0; k < 3; k++) b[k] = 0.5 * (lo[k] + hi[k]);
+    if (which == 2) vertex_mean(&o->mesh, b);
+    for (int k = 0; k < 3; k++) b[k] = -b[k];
     abut_mesh_transform(&o->mesh, I, b);
+    return ABUT_OK;
+}
+
+/* `unit-size: true`: divides the mesh by the longest side of its box. */
+static abut_status make_unit(const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    double lo[3], hi[3], side = 0, A[9] = { 0 };
+    const double none[3] = { 0 };
+    int yes = 0;
+    const abut_status rc = abut_tree_flag(t, "unit-size", &yes, err);
+    if (rc || !yes) return rc;
+    if (o->path.n) return abut_tree_fail_key(t, err, "unit-size: a sequence says how large the obstacle is; expected false");
+    abut_mesh_bounds(&o->mesh, lo, hi);
+    for (int k = 0; k < 3; k++) side = fmax(side, hi[k] - lo[k]);
+    if (!(side > 0)) return abut_tree_fail_key(t, err, "unit-size: the mesh has no extent: expected one that has");
+    for (int k = 0; k < 3; k++) A[4 * k] = 1 / side;
+    abut_mesh_transform(&o->mesh, A, none);
     return ABUT_OK;
 }
 
@@ -142,19 +172,51 @@ abut_status scene_placement(const abut_tree *object, double A[9], double b[3], a
     return rc || !translate ? rc : abut_tree_vector(translate, "translate", ABUT_Q_LENGTH, 3, b, err);
 }
 
-static abut_status repeat(const abut_tree *t, abut_mesh *m, abut_err *err)
+/* objects: every copy is one. */
+static abut_status read_repeat(const abut_tree *t, int32_t count[3], double spacing[3], int *objects, abut_err *err)
 {
-    int32_t count[3] = { 1, 1, 1 };
-    double spacing[3] = { 0 };
-    abut_status rc = abut_tree_keys(t, "repeat", (const char *const[]){ "count", "spacing", NULL }, err);
+    *objects = 0;
+    abut_status rc = abut_tree_keys(t, "repeat", (const char *const[]){ "count", "spacing", "objects", NULL }, err);
     const abut_tree *n = rc ? NULL : abut_tree_find(t, "count"), *d = rc ? NULL : abut_tree_find(t, "spacing");
+    const abut_tree *apart = rc ? NULL : abut_tree_find(t, "objects");
     if (!rc && (!n || !d)) rc = abut_tree_fail(t, err, "repeat: expected {count: [n, n, n], spacing: [x, y, z]}");
     if (!rc) rc = abut_tree_ints(n, "count", 3, 1, 4096, count, err);
     if (!rc) rc = abut_tree_vector(d, "spacing", ABUT_Q_LENGTH, 3, spacing, err);
+    return rc || !apart ? rc : abut_tree_flag(apart, "objects", objects, err);
+}
+
+abut_status scene_copies(const abut_tree *object, int32_t *n, abut_err *err)
+{
+    enum { MOST = 100000 };
+    const abut_tree *t = abut_tree_find(object, "repeat");
+    int32_t count[3];
+    double spacing[3];
+    int objects = 0;
+    const abut_status rc = t ? read_repeat(t, count, spacing, &objects, err) : ABUT_OK;
+    *n = 0;
+    if (rc || !objects) return rc;
+    const int64_t all = (int64_t)count[0] * count[1] * count[2];
+    if (all > MOST) return abut_tree_fail(t, err, "repeat: %lld objects: expected at most %d", (long long)all, MOST);
+    *n = (int32_t)all;
+    return ABUT_OK;
+}
+
+/* All copies in one mesh; of copies that are objects, this one. */
+static abut_status repeat(const abut_tree *t, int32_t which, abut_mesh *m, abut_err *err)
+{
+    int32_t count[3] = { 1, 1, 1 };
+    double spacing[3] = { 0 };
+    int objects = 0;
+    abut_status rc = read_repeat(t, count, spacing, &objects, err);
+    const double copies = objects ? 1 : (double)count[0] * count[1] * count[2];
+    if (!rc)
+        rc = scene_placed(abut_tree_find(t, "count"),
+                          abut_mesh_bound(copies * m->nv, copies * abut_mesh_elements(m), "repeat", err), err);
     if (rc) return rc;
     abut_mesh all = { 0 }, copy = { 0 };
     const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-    for (int64_t c = 0, total = (int64_t)count[0] * count[1] * count[2]; c < total && !rc; c++) {
+    const int64_t total = (int64_t)count[0] * count[1] * count[2];
+    for (int64_t c = objects ? which : 0; c < (objects ? which + 1 : total) && !rc; c++) {
         const double at[3] = { (double)(c % count[0]) * spacing[0], (double)(c / count[0] % count[1]) * spacing[1],
                                (double)(c / count[0] / count[1]) * spacing[2] };
         rc = abut_mesh_append(&copy, m, err);
@@ -310,18 +372,21 @@ static abut_status weld(const abut_tree *t, abut_mesh *m, abut_err *err)
     return rc ? rc : scene_placed(t, abut_mesh_weld(m, distance, err), err);
 }
 
-abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+abut_status scene_mesh(const scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
 {
     const abut_tree *use = abut_tree_find(t, "use"), *flip = abut_tree_find(t, "flip"), *copies = abut_tree_find(t, "repeat");
     const abut_tree *origin = abut_tree_find(t, "origin"), *welded = abut_tree_find(t, "weld");
+    const abut_tree *unit = abut_tree_find(t, "unit-size"), *rest = abut_tree_find(t, "rest");
     int turn = 0;
     abut_status rc = source(r, t, o, err);
     if (!rc && use) rc = use_part(use, &o->mesh, err);
     if (!rc && origin) rc = move_origin(origin, o, err);
+    if (!rc && unit && rest) rc = abut_tree_fail_key(unit, err, "unit-size and rest: expected one of them");
+    if (!rc && unit) rc = make_unit(unit, o, err);
     if (!rc && flip) rc = abut_tree_flag(flip, "flip", &turn, err);
     if (!rc) rc = place(r, t, turn, o, err);
     const int32_t nf = o->mesh.nf, ns = o->mesh.ns;
-    if (!rc && copies) rc = repeat(copies, &o->mesh, err);
+    if (!rc && copies) rc = repeat(copies, copy, &o->mesh, err);
     if (!rc && copies) rc = scene_rest_repeat(o, nf, ns, err);
     return rc || !welded ? rc : weld(welded, &o->mesh, err);
 }

@@ -4,22 +4,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* until: {gap: length, to: object}, of a motion that only translates. */
+/* What a motion that only translates is stopped by. */
+static abut_status read_place_of_stop(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    const abut_tree *gap = abut_tree_find(t, "gap"), *to = abut_tree_find(t, "to"), *past = abut_tree_find(t, "past");
+    const abut_tree *share = abut_tree_find(t, "share"), *at = abut_tree_find(t, "coordinate");
+    const double *v = m->linear, *w = m->angular, *g = m->scale;
+    const int axes = (v[0] != 0) + (v[1] != 0) + (v[2] != 0);
+    abut_status rc = ABUT_OK;
+    if (m->act != ABUT_ACT_MOVE || w[0] != 0 || w[1] != 0 || w[2] != 0 || g[0] != 0 || g[1] != 0 || g[2] != 0 || !axes)
+        return abut_tree_fail(t, err, "until a place is reached: expected a motion with 'translate' alone");
+    if (gap && to) {
+        m->stop = ABUT_STOP_GAP;
+        rc = abut_tree_real(gap, "gap", ABUT_Q_LENGTH_OR_L, &m->gap.value, &m->gap.per_length, err);
+        return rc ? rc : scene_find(r, to, 0, &m->to, err);
+    }
+    if (past) {
+        m->stop = ABUT_STOP_PAST;
+        m->gap.value = 1;
+        if (share) rc = abut_tree_positive(share, "share", ABUT_Q_PURE, &m->gap.value, NULL, err);
+        return rc ? rc : scene_find(r, past, 0, &m->to, err);
+    }
+    if (axes != 1) return abut_tree_fail(t, err, "until a coordinate: expected 'translate' along one axis");
+    m->stop = ABUT_STOP_AT;
+    return abut_tree_real(at, "coordinate", ABUT_Q_LENGTH, &m->gap.value, NULL, err);
+}
+
+/* until: a map. */
 static abut_status read_stop(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
-    static const char *const keys[] = { "gap", "to", NULL };
-    abut_status rc = abut_tree_keys(t, "until", keys, err);
+    static const char *const keys[] = { "gap", "to", "past", "share", "coordinate", "motion", NULL };
+    const abut_status rc = abut_tree_keys(t, "until", keys, err);
     if (rc) return rc;
-    const abut_tree *gap = abut_tree_find(t, "gap"), *to = abut_tree_find(t, "to");
-    const double *v = m->linear, *w = m->angular, *g = m->scale;
-    if (!gap || !to) return abut_tree_fail(t, err, "until: expected a time, or {gap: length, to: name}");
-    if (m->act != ABUT_ACT_MOVE || w[0] != 0 || w[1] != 0 || w[2] != 0 || g[0] != 0 || g[1] != 0 || g[2] != 0 ||
-        (v[0] == 0 && v[1] == 0 && v[2] == 0))
-        return abut_tree_fail(t, err, "until a gap: expected a motion with 'translate' alone");
-    m->stops = 1;
-    scene_from(gap, m->gap.from);
-    rc = abut_tree_real(gap, "gap", ABUT_Q_LENGTH_OR_L, &m->gap.value, &m->gap.per_length, err);
-    return rc ? rc : scene_find(r, to, 0, &m->to, err);
+    const int gap = abut_tree_find(t, "gap") && abut_tree_find(t, "to"), past = abut_tree_find(t, "past") != NULL;
+    const abut_tree *with = abut_tree_find(t, "motion");
+    const int at = abut_tree_find(t, "coordinate") != NULL, used = gap ? 2 : past ? 1 + (abut_tree_find(t, "share") != NULL) : 1;
+    if (gap + past + at + (with != NULL) != 1 || t->n != used)
+        return abut_tree_fail(t, err, "until: expected a time, or {gap: length, to: name}, {past: name, share: number}, "
+                              "{coordinate: length} or {motion: number}");
+    scene_from(t->child, m->gap.from);
+    if (!with) return read_place_of_stop(r, t, m, err);
+    const int32_t own = (int32_t)(m - r->scene->motion);
+    m->stop = ABUT_STOP_WITH;
+    if (own == 0) return abut_tree_fail(with, err, "motion: no motion comes before this one");
+    return abut_tree_int(with, "motion (one before this one)", 0, own - 1, &m->to, err);
 }
 
 /* After the act. */
@@ -47,6 +75,8 @@ static abut_status read_center(const abut_tree *map, abut_scene_motion *m, abut_
     if (!t) return ABUT_OK;
     if (m->has_center) return abut_tree_fail_key(t, err, "center: said before: a motion has one");
     m->has_center = 1;
+    m->center_of_box = t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "box");
+    if (m->center_of_box) return ABUT_OK;
     return abut_tree_vector(t, "center", ABUT_Q_LENGTH, 3, m->center, err);
 }
 
@@ -191,14 +221,14 @@ static abut_status read_keyframes(const abut_tree *t, const abut_tree *motion, a
 /* Files say where the points of a mesh are; they are placed as the mesh itself was. */
 static abut_status read_positions(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
-    static const char *const moved[] = { "origin", "repeat", "tetrahedralize" };
+    static const char *const moved[] = { "origin", "unit-size", "repeat", "tetrahedralize" };
     double A[9], b[3];
     m->act = ABUT_ACT_PATH;
     if (m->select.object < 0) return abut_tree_fail_key(t, err, "sequence: moves points of one mesh: expected 'object' in "
                                                         "select");
     abut_scene_object *o = &r->scene->object[m->select.object];
     const abut_tree *object = abut_tree_find(abut_tree_find(r->root, "objects"), o->name);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (abut_tree_find(object, moved[i]))
             return abut_tree_fail_key(t, err, "sequence: the points of object '%s' are not those of its file, because of '%s'",
                                       o->name,

@@ -2,12 +2,13 @@
 #include "model/model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const BODY_KEYS[] = {
-    "mesh", "use", "generate", "sequence", "flip", "origin", "obstacle", "material", "scale", "rotate", "translate", "repeat",
-    "fit", "velocity", "angular-velocity", "center", "mu", "tetrahedralize", "shell", "rod", "particle", "rest", "weld",
+    "mesh", "use", "generate", "sequence", "flip", "origin", "unit-size", "obstacle", "material", "scale", "rotate", "translate",
+    "repeat", "fit", "velocity", "angular-velocity", "center", "mu", "tetrahedralize", "shell", "rod", "particle", "rest", "weld",
     "contact-thickness", NULL
 };
 
@@ -132,10 +133,38 @@ static abut_status read_fill(const abut_tree *t, abut_scene_object *o, abut_err 
     return rc;
 }
 
-static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+/* An isotropic shell is of a model that is known in plane stress. */
+static abut_status check_shell(const scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *shell = abut_tree_find(t, "shell");
+    const abut_scene_material *m = &r->scene->material[o->material];
+    if (!shell || m->membrane != ABUT_MEMBRANE_ISOTROPIC || abut_material_plane(m->model)) return ABUT_OK;
+    return abut_tree_fail_key(shell, err,
+                              "shell of material '%s', which is %s: expected %s, %s or %s, or an orthotropic membrane", m->name,
+                              abut_material_names[m->model], abut_material_names[ABUT_STVK],
+                              abut_material_names[ABUT_NEO_HOOKEAN], abut_material_names[ABUT_FIXED_COROTATED]);
+}
+
+/* "wall.3": the name of a copy; no other object may have it. */
+static abut_status name_copy(const scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
+{
+    char number[16];
+    const size_t n = strlen(o->name), k = (size_t)snprintf(number, sizeof number, ".%d", copy);
+    if (n + k >= sizeof o->name)
+        return abut_tree_fail_key(t, err, "'%s%s' is a name of %zu letters: expected less than %zu", o->name, number, n + k,
+                                  sizeof o->name);
+    memcpy(o->name + n, number, k + 1);
+    const abut_tree *other = abut_tree_find(abut_tree_find(r->root, "objects"), o->name);
+    return other ? abut_tree_fail_key(other, err, "object '%s': a copy of '%s' has this name, too (repeat)", o->name, t->key)
+                 : ABUT_OK;
+}
+
+/* copy: of an object whose copies are objects; -1: it is one. */
+static abut_status read_object(const scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
 {
     abut_status rc = abut_tree_keys(t, "object", BODY_KEYS, err);
     if (!rc) rc = scene_name(t, o->name, err);
+    if (!rc && copy >= 0) rc = name_copy(r, t, copy, o, err);
     if (rc) return rc;
     const abut_tree *obstacle = abut_tree_find(t, "obstacle");
     scene_from(t, o->from);
@@ -149,19 +178,43 @@ static abut_status read_object(const scene_reader *r, const abut_tree *t, abut_s
     if (!rc) rc = read_velocity(t, o, err);
     if (!rc) rc = check_velocity(r, t, o, err);
     if (!rc) rc = scene_thin(t, o, err);
-    if (!rc) rc = scene_mesh(r, t, o, err);
+    if (!rc) rc = check_shell(r, t, o, err);
+    if (!rc) rc = scene_mesh(r, t, copy < 0 ? 0 : copy, o, err);
     return rc ? rc : read_fill(t, o, err);
+}
+
+/* What all objects have up to now. */
+typedef struct total {
+    double points, elements;
+} total;
+
+/* The object, or all objects that its `repeat` makes of it, at the rows from *row. */
+static abut_status read_copies(const scene_reader *r, const abut_tree *t, abut_scene_object *object, int32_t *row, total *all,
+                               abut_err *err)
+{
+    int32_t n;
+    abut_status rc = scene_copies(t, &n, err);
+    for (int32_t i = 0; i < (n ? n : 1) && !rc; i++) {
+        abut_scene_object *o = &object[(*row)++];
+        rc = read_object(r, t, n ? i : -1, o, err);
+        if (rc) break;
+        all->points += o->mesh.nv;
+        all->elements += abut_mesh_elements(&o->mesh);
+        rc = scene_placed(t, abut_mesh_bound(all->points, all->elements, "all objects up to this one", err), err);
+    }
+    return rc;
 }
 
 abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *err)
 {
     abut_scene *s = r->scene;
     int32_t body = 0, plane = 0;
+    total all = { 0, 0 };
     abut_status rc = ABUT_OK;
     for (const abut_tree *c = objects->child; c && !rc; c = c->next) {
         if (c->kind != ABUT_TREE_MAP) return abut_tree_fail(c, err, "object '%s': expected a map", c->key);
         if (abut_tree_find(c, "half-space")) rc = read_plane(r, c, &s->plane[plane++], err);
-        else rc = read_object(r, c, &s->object[body++], err);
+        else rc = read_copies(r, c, s->object, &body, &all, err);
     }
     return rc;
 }

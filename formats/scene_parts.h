@@ -22,8 +22,11 @@ ABUT_MUST_USE abut_status scene_material(const scene_reader *r, const abut_tree 
 
 /** The `objects` map: bodies, obstacles and half-spaces.  Materials must have been read. */
 ABUT_MUST_USE abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *err);
-/** The mesh of an object: file or generator, scaled, turned, moved, repeated. */
-ABUT_MUST_USE abut_status scene_mesh(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err);
+/** How many objects a `repeat` with `objects: true` makes of an object; 0: it has none. */
+ABUT_MUST_USE abut_status scene_copies(const abut_tree *object, int32_t *n, abut_err *err);
+/** The mesh of an object: file or generator, scaled, turned, moved, repeated.  copy: of `repeat` with `objects: true`; else 0. */
+ABUT_MUST_USE abut_status scene_mesh(const scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o,
+                                     abut_err *err);
 /** Loads the mesh file that t names. */
 ABUT_MUST_USE abut_status scene_load(const scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err);
 /** `shell`, `rod`, `particle`, `contact-thickness` of an object: before its mesh. */

@@ -71,8 +71,10 @@ static abut_status read_time(scene_reader *r, const abut_tree *t, abut_err *err)
     const abut_tree *s = abut_tree_find(t, "scheme");
     if (!rc && s) rc = abut_tree_choice(s, "time.scheme", schemes, &r->scene->scheme, err);
     /* what a dynamic step may leave to the next one, an equilibrium has to have */
-    if (!rc && r->scene->scheme == ABUT_QUASI_STATIC)
+    if (!rc && r->scene->scheme == ABUT_QUASI_STATIC) {
         r->scene->tolerance = (abut_param){ 1e-6 / r->scene->step.value, 1, "default of quasi-static: 1e-6 l in a time step" };
+        r->scene->force_tolerance = (abut_param){ 1e-3, 0, "default of quasi-static" };
+    }
     return rc;
 }
 
@@ -174,8 +176,10 @@ static abut_status read_friction(scene_reader *r, const abut_tree *t, abut_err *
 
 static abut_status read_barrier(scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "continuity", NULL };
-    const abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
+    static const char *const keys[] = { "continuity", "stiffen-below", NULL };
+    abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
+    if (!rc)
+        rc = parameter(t, "stiffen-below", "contact.barrier.stiffen-below", ABUT_Q_LENGTH_OR_L, 1, &r->scene->stiffen_below, err);
     const abut_tree *c = abut_tree_find(t, "continuity");
     return rc || !c ? rc : abut_tree_choice(c, "contact.barrier.continuity", abut_continuity_names, &r->scene->continuity, err);
 }
@@ -183,12 +187,12 @@ static abut_status read_barrier(scene_reader *r, const abut_tree *t, abut_err *e
 /* A map, or a word. */
 static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    if (t->kind == ABUT_TREE_TEXT) {
-        static const char *const words[] = { "on", "off", NULL };
-        return abut_tree_choice(t, "contact", words, &r->scene->contact_off, err);
-    }
-    static const char *const keys[] = { "dhat", "kappa-scale", "barrier", "friction", NULL };
+    static const char *const words[] = { "on", "off", NULL };
+    if (t->kind == ABUT_TREE_TEXT) return abut_tree_choice(t, "contact", words, &r->scene->contact_off, err);
+    static const char *const keys[] = { "dhat", "kappa-scale", "barrier", "friction", "bodies", NULL };
+    const abut_tree *bodies = abut_tree_find(t, "bodies");
     abut_status rc = abut_tree_keys(t, "contact", keys, err);
+    if (!rc && bodies) rc = abut_tree_choice(bodies, "contact.bodies", words, &r->scene->bodies_off, err);
     if (!rc) rc = parameter(t, "dhat", "contact.dhat", ABUT_Q_LENGTH_OR_L, 1, &r->scene->dhat, err);
     if (!rc) rc = parameter(t, "kappa-scale", "contact.kappa-scale", ABUT_Q_PURE, 0, &r->scene->kappa_scale, err);
     const abut_tree *barrier = rc ? NULL : abut_tree_find(t, "barrier");
@@ -213,6 +217,8 @@ static abut_status read_material(const abut_tree *t, abut_scene_material *m, abu
     if (!rc && poisson) rc = abut_tree_real(poisson, "poisson", ABUT_Q_PURE, &m->poisson, NULL, err);
     if (!rc && !(m->poisson > -1 && m->poisson < 0.5))
         rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
+    if (!rc && !abut_material_bounded(m->model, m->poisson))
+        rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson);
     if (!rc) rc = scene_terms(t, m, err);
     return rc ? rc : scene_fabric(t, m, err);
 }
@@ -247,15 +253,22 @@ static abut_status reserve(scene_reader *r, abut_err *err)
     const abut_tree *motion = abut_tree_find(r->root, "motion"), *contact = abut_tree_find(r->root, "contact");
     const abut_tree *friction = contact ? abut_tree_find(contact, "friction") : NULL;
     const abut_tree *pairs = friction ? abut_tree_find(friction, "pairs") : NULL;
-    int planes = 0;
+    int planes = 0, nobjects = 0;
     if (!objects || objects->kind != ABUT_TREE_MAP)
         return abut_tree_fail(objects ? objects : r->root, err, "expected 'objects: {name: {...}, ...}'");
     if (materials && materials->kind != ABUT_TREE_MAP)
         return abut_tree_fail(materials, err, "materials: expected a map {name: {...}, ...}");
     if (motion && motion->kind != ABUT_TREE_LIST) return abut_tree_fail(motion, err, "motion: expected a list");
-    for (const abut_tree *c = objects->child; c; c = c->next) planes += abut_tree_find(c, "half-space") != NULL;
+    for (const abut_tree *c = objects->child; c; c = c->next) {
+        const int is_plane = abut_tree_find(c, "half-space") != NULL;
+        int32_t copies = 0;
+        const abut_status rc = is_plane || c->kind != ABUT_TREE_MAP ? ABUT_OK : scene_copies(c, &copies, err);
+        if (rc) return rc;
+        planes += is_plane;
+        nobjects += is_plane ? 0 : copies ? copies : 1;
+    }
     const int nmaterials = children_of(materials) ? children_of(materials) : 1;
-    return abut_scene_reserve(r->scene, nmaterials, objects->n - planes, planes, children_of(motion), children_of(pairs),
+    return abut_scene_reserve(r->scene, nmaterials, nobjects, planes, children_of(motion), children_of(pairs),
                               err);
 }
 
@@ -278,8 +291,9 @@ static abut_status read_place(scene_reader *r, abut_err *err)
 
 static abut_status read_top(scene_reader *r, abut_err *err)
 {
-    static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "rotate", "fit", "lift",
-                                        "materials", "objects", "selections", "motion", "attachments", "seams", "wind", NULL };
+    static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate",
+                                        "fit", "lift", "materials", "objects", "selections", "motion",
+                                        "attachments", "seams", "wind", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
@@ -296,6 +310,7 @@ static abut_status read_top(scene_reader *r, abut_err *err)
     if (!rc && contact) rc = read_contact(r, contact, err);
     if (!rc && tolerance)
         rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);
+    if (!rc) rc = parameter(r->root, "force-tolerance", "force-tolerance", ABUT_Q_PURE, 0, &s->force_tolerance, err);
     if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
     return rc ? rc : read_place(r, err);
 }

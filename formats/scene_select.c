@@ -65,7 +65,7 @@ static int by_number(const void *a, const void *b)
 /* Points of the object's mesh by number, from 0; each once. */
 static abut_status read_points(const scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
-    if (s->object < 0) return abut_tree_fail_key(t, err, "nodes: numbers of points of one mesh: expected 'object' too");
+    if (s->object < 0) return abut_tree_fail_key(t, err, "nodes: numbers of nodes of one object: expected 'object' too");
     if (t->kind != ABUT_TREE_LIST || !t->n) return abut_tree_fail(t, err, "nodes: expected a list of numbers");
     const abut_scene_object *o = &r->scene->object[s->object];
     s->points = malloc((size_t)t->n * sizeof *s->points);

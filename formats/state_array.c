@@ -9,6 +9,7 @@
 /* Payload: [type u8][rank u8][coding u8][name bytes u8][unit bytes u8][0 0 0][flags u32][shape i64 x rank][name][unit]
  * [data].  DEFLATED data is the zlib stream of the shuffled bytes. */
 enum { STORED = 0, DEFLATED = 1, FIXED_BYTES = 12 };
+static const size_t ARRAY_MOST = (size_t)64 << 30;      /* bytes: the largest count of rows, four numbers each */
 
 /* ---- reading ---- */
 
@@ -39,6 +40,9 @@ static abut_status read_form(abut_source *s, abut_array *a, int *coding, size_t 
         a->shape[d] = (int64_t)extent;
         n *= (size_t)extent;
     }
+    if (n > ARRAY_MOST)
+        return abut_source_fail(s, err, "array '%s' of %.3g GiB, expected at most %zu", a->name, (double)n / (1 << 30),
+                                ARRAY_MOST >> 30);
     *bytes = n;
     return ABUT_OK;
 }

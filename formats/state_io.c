@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { MODL_BYTES = 8, FRAM_BYTES = 24, ENDS_BYTES = 32, PROV_FIXED_BYTES = 8 };
+static const uint64_t KEPT_MOST = (uint64_t)1 << 32;
 enum { ARRAYS_MAX = 4096, OPTIONS_MAX = 1 << 20 };
 
 /* What the end mark repeats. */
@@ -30,6 +31,7 @@ struct abut_reader {
     int nkept;
     char note[160], note_told[160];
     int pending;        /* source.section is read and not handled yet */
+    int foreign;        /* an undamaged section is not understood */
     abut_status bad;    /* a failed reader stays failed */
     abut_err why;
 };
@@ -62,15 +64,24 @@ static abut_status next_section(abut_reader *r, abut_err *err)
     return rc;
 }
 
+/* Whether the section that is not understood is as it was written: its checksum is right, else damage is the reason. */
+static abut_status check_foreign(abut_reader *r, abut_err *err)
+{
+    const abut_status rc = abut_source_skip(&r->source, err);
+    r->foreign = !rc;
+    return rc;
+}
+
 /* A section of a kind we know: our version, and handled from here on. */
 static abut_status accept(abut_reader *r, abut_err *err)
 {
     const abut_section *s = &r->source.section;
     r->pending = 0;
-    if (s->version != ABUT_SECTION_VERSION)
-        return abut_source_fail(&r->source, err, "version %u of the section, this program reads %d", s->version,
-                                ABUT_SECTION_VERSION);
-    return ABUT_OK;
+    if (s->version == ABUT_SECTION_VERSION) return ABUT_OK;
+    const abut_status rc = check_foreign(r, err);
+    if (rc) return rc;
+    return abut_source_fail(&r->source, err, "version %u of the section, this program reads %d", s->version,
+                            ABUT_SECTION_VERSION);
 }
 
 static abut_status end_section(abut_reader *r, abut_err *err)
@@ -118,6 +129,9 @@ static abut_status read_prov(abut_reader *r, abut_err *err)
 static abut_status keep(abut_reader *r, abut_err *err)
 {
     kept k = { .section = r->source.section };
+    if (k.section.length > KEPT_MOST)
+        return abut_source_fail(&r->source, err, "a section of %llu bytes to be kept, expected at most %llu",
+                                (unsigned long long)k.section.length, (unsigned long long)KEPT_MOST);
     abut_status rc = abut_source_block(&r->source, k.section.length, &k.payload, err);
     if (rc) return rc;
     rc = end_section(r, err);
@@ -137,11 +151,11 @@ static abut_status read_unknown(abut_reader *r, abut_err *err)
     const abut_section *s = &r->source.section;
     r->pending = 0;
     if (tag_is(s, "ARRY")) return abut_source_fail(&r->source, err, "an array outside of a MODL or FRAM");
+    if (s->flags & ABUT_SECTION_KEEP && !(s->flags & ABUT_SECTION_REQUIRED)) return keep(r, err);
+    const abut_status rc = s->flags & ABUT_SECTION_REQUIRED ? check_foreign(r, err) : abut_source_skip(&r->source, err);
+    if (rc) return rc;
     if (s->flags & ABUT_SECTION_REQUIRED)
         return abut_source_fail(&r->source, err, "a section that must be understood, and this program does not know it");
-    if (s->flags & ABUT_SECTION_KEEP) return keep(r, err);
-    const abut_status rc = abut_source_skip(&r->source, err);
-    if (rc) return rc;
     r->seen.sections++;
     snprintf(r->note, sizeof r->note, "%.80s: left out section %s (%llu bytes), which this program does not know",
              r->source.name, s->tag, (unsigned long long)s->length);
@@ -190,9 +204,9 @@ static abut_status read_frame(abut_reader *r, abut_frame_head *head, abut_arrays
     r->seen.frames++;
     const uint64_t step = abut_get_le(b, 8), phase = abut_get_le(b + 16, 4);
     const abut_frame_head h = { (int64_t)step, abut_double_of(abut_get_le(b + 8, 8)), (abut_phase)phase };
-    if (step > INT64_MAX || !isfinite(h.time) || phase > ABUT_PENDING)
-        return abut_source_fail(&r->source, err, "step %lld, time %g, phase %llu", (long long)h.step, h.time,
-                                (unsigned long long)phase);
+    if (step > (uint64_t)ABUT_STEP_MOST || !isfinite(h.time) || phase > ABUT_PENDING)
+        return abut_source_fail(&r->source, err, "step %llu, time %g, phase %llu, expected a step of at most 2^53, a finite "
+                                "time and phase 0 or 1", (unsigned long long)step, h.time, (unsigned long long)phase);
     const uint32_t n = (uint32_t)abut_get_le(b + 20, 4);
     if ((rc = check_array_count(r, n, err)) || (rc = read_arrays(r, n, set, err))) return rc;
     *head = h;
@@ -299,6 +313,13 @@ const char *abut_reader_note(abut_reader *r)
     memcpy(r->note_told, r->note, sizeof r->note);
     r->note[0] = 0;
     return r->note_told;
+}
+
+abut_cut abut_reader_cut(const abut_reader *r, uint64_t *at)
+{
+    if (at) *at = r->source.at;
+    if (r->bad != ABUT_E_FORMAT || r->foreign) return ABUT_CUT_NOT;
+    return r->source.ended ? ABUT_CUT_ENDS : ABUT_CUT_DAMAGED;
 }
 
 static void kept_clear(abut_reader *r)
@@ -415,7 +436,7 @@ abut_status abut_writer_model(abut_writer *w, const abut_arrays *set, abut_err *
 abut_status abut_writer_frame(abut_writer *w, const abut_frame_head *head, const abut_arrays *set, abut_err *err)
 {
     unsigned char b[FRAM_BYTES];
-    if (head->step < 0 || !isfinite(head->time))
+    if (head->step < 0 || head->step > ABUT_STEP_MOST || !isfinite(head->time))
         return abut_fail(err, ABUT_E_ARG, "output: a FRAME of step %lld at %g s", (long long)head->step, head->time);
     abut_status rc = begin(w, w->written.models && set->n <= ARRAYS_MAX, "a FRAME", err);
     if (rc) return rc;

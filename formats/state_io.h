@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 enum { ABUT_STATE_MAJOR = 1, ABUT_STATE_MINOR = 0 };
+#define ABUT_STEP_MOST ((int64_t)1 << 53)   /* largest step number: a double holds every one up to there */
 
 typedef enum abut_phase { ABUT_COMMITTED = 0, ABUT_PENDING = 1 } abut_phase;
 
@@ -45,6 +46,16 @@ ABUT_MUST_USE abut_status abut_reader_next(abut_reader *r, abut_item *item, abut
                                            abut_err *err);
 /** What the reader left out (an optional section of a newer version) since the last call, or NULL; borrowed. */
 const char *abut_reader_note(abut_reader *r);
+
+/* Why a stream could not be read to its end mark; what came before is whole. */
+typedef enum abut_cut {
+    ABUT_CUT_NOT = 0,   /* it could be, or the reason lies elsewhere: no memory, a section that is not understood */
+    ABUT_CUT_ENDS,      /* it ends before */
+    ABUT_CUT_DAMAGED    /* its bytes are not those that were written */
+} abut_cut;
+
+/** After abut_reader_next failed.  at: bytes read until then; NULL to skip. */
+abut_cut abut_reader_cut(const abut_reader *r, uint64_t *at);
 void abut_reader_free(abut_reader **r);
 
 /** Starts writing: the head.  level 0..9 is zlib's, 0 = store; an array is compressed only if that makes it smaller. */

@@ -44,6 +44,7 @@ static abut_status take_all(abut_source *s, void *to, size_t n, abut_err *err)
     size_t got;
     const abut_status rc = take(s, to, n, &got, err);
     if (rc) return rc;
+    s->ended |= got < n;
     if (got < n)
         return abut_fail(err, ABUT_E_FORMAT, "%s ends after %llu bytes without an end mark: the stage that wrote it "
                          "failed or was interrupted", s->name, (unsigned long long)s->at);

@@ -29,6 +29,7 @@ typedef struct abut_source {
     const char *name;   /* for messages */
     uint64_t at;        /* bytes read so far */
     uint32_t crc;       /* of them */
+    int ended;          /* the bytes ended where more had to come */
     abut_section section;
 } abut_source;
 

@@ -1,5 +1,8 @@
 #include "formats/step_report.h"
 
+#include "formats/json_text.h"
+#include "model/naming.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -12,21 +15,52 @@ static void number(FILE *f, const char *key, double v)
         fprintf(f, "\"%s\":null,", key);
 }
 
-static void nodes(FILE *f, const char *key, const int32_t n[4])
+/* Numbers of nodes within their objects under a key, and under the other the name of the object of each; the last place may be a
+ * half-space. */
+static void nodes(FILE *f, const abut_model *m, const char *key, const char *objects, const int32_t n[4], int plane)
 {
-    fprintf(f, "\"%s\":[%d,%d,%d,%d],", key, n[0], n[1], n[2], n[3]);
+    char name[ABUT_OBJECT_WORDS];
+    fprintf(f, "\"%s\":[", key);
+    for (int k = 0; k < 4; k++) fprintf(f, "%s%d", k ? "," : "", plane && k == 3 ? n[k] : abut_node_number(m, n[k]));
+    fprintf(f, "],\"%s\":[", objects);
+    for (int k = 0; k < 4; k++) {
+        const int is_plane = plane && k == 3;
+        abut_text_line(is_plane ? &m->half_space_name : &m->object_name, is_plane ? n[k] : n[k] < 0 ? -1 : m->body[n[k]], name,
+                       sizeof name);
+        if (k) putc(',', f);
+        if (strcmp(name, "?")) abut_json_string(f, name);
+        else fputs("null", f);
+    }
+    fputs("],", f);
 }
 
-static void limit(FILE *f, const abut_report *r)
+/* The number of an element within its object, -1 without one, and the name of that object. */
+static void element(FILE *f, const abut_model *m, const char *key, const char *object, const int32_t *list, int width,
+                    int32_t row)
 {
+    char name[ABUT_OBJECT_WORDS];
+    abut_text_line(&m->object_name, row < 0 ? -1 : m->body[list[(size_t)width * (size_t)row]], name, sizeof name);
+    fprintf(f, "\"%s\":%d,\"%s\":", key, abut_element_number(m, list, width, row), object);
+    if (strcmp(name, "?")) abut_json_string(f, name);
+    else fputs("null", f);
+    putc(',', f);
+}
+
+static void limit(FILE *f, const abut_report *r, const abut_model *m)
+{
+    const abut_limit *l = &r->limit;
     if (!r->limit_iteration) {
         fputs("\"limit\":null,", f);
         return;
     }
-    fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", abut_limit_name(r->limit.kind), r->limit.alpha,
+    /* a half-space stands behind its node there, and comes last here, as in min_gap_nodes */
+    const int plane = l->kind == ABUT_LIMIT_PLANE;
+    const int32_t against_plane[4] = { l->node[0], -1, -1, l->node[1] };
+    fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", abut_limit_name(l->kind), l->alpha,
             r->limit_iteration);
-    nodes(f, "nodes", r->limit.node);
-    fprintf(f, "\"tet\":%d},", r->limit.tet);
+    nodes(f, m, "nodes", "objects", plane ? against_plane : l->node, plane);
+    const int shell = l->kind == ABUT_LIMIT_STRETCH;
+    fprintf(f, "\"tet\":%d},", abut_element_number(m, shell ? m->shell : m->tet, shell ? 3 : 4, l->tet));
 }
 
 /* One entry of a row. */
@@ -74,7 +108,7 @@ static void device(FILE *f, const abut_device_report *d)
     fprintf(f, "\"corrections\":%d,\"cg_double\":%d,\"transfer_seconds\":%.6f,", d->corrections, d->cg_double, d->transfer);
 }
 
-abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
+abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f, abut_err *err)
 {
     const double none = NAN;
     fprintf(f, "{\"step\":%lld,", (long long)r->step);
@@ -83,10 +117,13 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
             "\"factorisations\":%d,\"factorisations_double\":%d,\"waypoints\":%d,",
             r->newton, r->trials, r->passes, r->shifts, r->cg_iterations, r->factorisations, r->factorisations_double,
             r->waypoints);
+    fprintf(f, "\"damped\":%d,", r->damped);
     fprintf(f, "\"newton_solves\":%d,\"initial_matrices\":%d,\"not_descending\":%d,\"pairs_skipped\":%d,", r->newton_solves,
             r->initial_matrices, r->not_descending, r->pairs_skipped);
     number(f, "characteristic_norm", r->norm > 0 ? r->norm : none);
     number(f, "residual", r->residual);
+    number(f, "force_residual", r->force_largest > 0 ? r->force_residual : none);
+    number(f, "force_largest", r->force_largest > 0 ? r->force_largest : none);
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
     number(f, "eta", r->eta);
     number(f, "kappa", r->kappa);
@@ -97,17 +134,17 @@ abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err)
     number(f, "creep_max", r->sticking ? r->creep_max : none);
     number(f, "creep_mean", r->sticking ? r->creep_mean : none);
     number(f, "min_gap", r->min_gap < 0 ? none : r->min_gap);
-    if (r->min_gap >= 0) nodes(f, "min_gap_nodes", r->gap_node);
-    else fputs("\"min_gap_nodes\":null,", f);
+    if (r->min_gap >= 0) nodes(f, m, "min_gap_nodes", "min_gap_objects", r->gap_node, r->gap_node[1] < 0);
+    else fputs("\"min_gap_nodes\":null,\"min_gap_objects\":null,", f);
     number(f, "min_jacobian", r->min_jacobian_tet < 0 ? none : r->min_jacobian);
-    fprintf(f, "\"min_jacobian_tet\":%d,", r->min_jacobian_tet);
+    element(f, m, "min_jacobian_tet", "min_jacobian_object", m->tet, 4, r->min_jacobian_tet);
     const int shells = r->max_stretch_shell >= 0;
     number(f, "max_stretch", shells ? r->max_stretch : none);
     number(f, "min_stretch", shells ? r->min_stretch : none);
     number(f, "stretch_room", shells ? r->stretch_room : none);
     number(f, "strain_kappa", shells ? r->strain_kappa : none);
-    fprintf(f, "\"max_stretch_shell\":%d,", r->max_stretch_shell);
-    limit(f, r);
+    element(f, m, "max_stretch_shell", "max_stretch_object", m->shell, 3, r->max_stretch_shell);
+    limit(f, r, m);
     number(f, "kinetic_energy", r->kinetic);
     number(f, "elastic_energy", r->elastic);
     number(f, "gravity_energy", r->gravity);

@@ -8,6 +8,6 @@
 
 /** Writes one object and a newline.  Keys are fixed (formats/REPORT.md); numbers that do not exist are null.
  * Fails  ABUT_E_IO */
-ABUT_MUST_USE abut_status abut_report_write(const abut_report *r, FILE *f, abut_err *err);
+ABUT_MUST_USE abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f, abut_err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "formats/csv_text.h"
 #include "formats/json_text.h"
+#include "model/naming.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,6 +57,8 @@ static abut_status add_row(abut_table *t, abut_err *err)
 static abut_status set_totals(abut_table *t, const abut_shot *s, abut_err *err)
 {
     const abut_fields *f = s->fields;
+    const abut_model *m = s->model;
+    const int32_t tet = f->min_J_tet;
     const struct {
         const char *name;
         double v;
@@ -66,7 +69,8 @@ static abut_status set_totals(abut_table *t, const abut_shot *s, abut_err *err)
         { "total_J", f->kinetic + f->elastic + f->gravity },
         { "momentum_x_Ns", f->linear[0] }, { "momentum_y_Ns", f->linear[1] }, { "momentum_z_Ns", f->linear[2] },
         { "angular_x_Nms", f->angular[0] }, { "angular_y_Nms", f->angular[1] }, { "angular_z_Nms", f->angular[2] },
-        { "min_det_F", f->min_J }, { "min_det_F_tet", f->min_J_tet < 0 ? NAN : f->min_J_tet },
+        { "min_det_F", f->min_J }, { "min_det_F_tet", tet < 0 ? NAN : abut_element_number(m, m->tet, 4, tet) },
+        { "min_det_F_object", tet < 0 ? NAN : m->body[m->tet[4 * (size_t)tet]] },
         { "contacts", f->contacts < 0 ? NAN : f->contacts }, { "gap_m", isfinite(f->gap) ? f->gap : NAN },
         { "kappa", s->frame->kappa ? s->frame->kappa[0] : NAN }, { "friction_contacts", s->frame->nl },
     };
@@ -96,6 +100,7 @@ static abut_status set_step(abut_table *t, const abut_shot *s, abut_err *err)
         { "center_z_m", f->center ? f->center + 2 : NULL, NULL },
         { "sticking_contacts", NULL, f->sticking }, { "sliding_contacts", NULL, f->sliding },
         { "creep_max_m/s", f->creep_max, NULL }, { "creep_mean_m/s", f->creep_mean, NULL }, { "iterations", NULL, f->iterations },
+        { "force_residual", f->force_residual, NULL },
     };
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < sizeof cell / sizeof *cell && !rc; i++) {

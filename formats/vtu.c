@@ -2,6 +2,7 @@
 
 #include "formats/out_file.h"
 #include "formats/vtu_array.h"
+#include "model/naming.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -172,7 +173,19 @@ static abut_status put_unknown(abut_vtu *w, FILE *f, const grid *g, const abut_m
     return rc;
 }
 
-/* The forces that `step --with forces` left in the frame, a PENDING one keeping others; that of contact is there in any case. */
+/* One number at every point. */
+static abut_status put_constant(FILE *f, const char *name, double value, size_t n, abut_err *err)
+{
+    double *v = malloc((n + 1) * sizeof *v);
+    if (!v) return abut_fail(err, ABUT_E_NOMEM, "array %s: no memory for %zu numbers", name, n);
+    for (size_t i = 0; i < n; i++) v[i] = value;
+    const abut_status rc = abut_vtu_array(f, name, ABUT_F64, v, n / 3, 3, err);
+    free(v);
+    return rc;
+}
+
+/* The forces that `step --with forces` left in the frame (a PENDING one keeps others).  All are in every file: NaN where the
+ * frame does not tell its forces, 0 where it tells forces without this one.  That of contact is computed in any case. */
 static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
 {
     const struct {
@@ -181,10 +194,11 @@ static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_sh
     } force[] = { { "contact_force", s->fields->force }, { "friction_force", s->frame->f_friction },
                   { "damping_force", s->frame->f_damping }, { "air_force", s->frame->f_air },
                   { "reaction_force", s->frame->f_reaction } };
-    const size_t n = s->head->phase == ABUT_COMMITTED ? sizeof force / sizeof *force : 1;
+    const int told = s->head->phase == ABUT_COMMITTED && s->frame->f_contact;
     abut_status rc = ABUT_OK;
-    for (size_t i = 0; i < n && !rc; i++)
-        if (force[i].f) rc = put_rows(w, f, force[i].name, ABUT_F64, force[i].f, g->node, g->np, 3, err);
+    for (size_t i = 0; i < sizeof force / sizeof *force && !rc; i++)
+        if (force[i].f && (told || i == 0)) rc = put_rows(w, f, force[i].name, ABUT_F64, force[i].f, g->node, g->np, 3, err);
+        else rc = put_constant(f, force[i].name, told ? 0 : NAN, 3 * (size_t)g->np, err);
     return rc;
 }
 
@@ -197,10 +211,29 @@ static abut_status put_points(abut_vtu *w, FILE *f, const grid *g, const abut_sh
     if (!rc) rc = put_rows(w, f, "velocity", ABUT_F64, s->frame->v, g->node, g->np, 3, err);
     if (!rc) rc = put_forces(w, f, g, s, err);
     if (!rc) rc = put_rows(w, f, "object", ABUT_I32, s->model->body, g->node, g->np, 1, err);
-    if (!rc) rc = abut_vtu_array(f, "node", ABUT_I32, g->node, (size_t)g->np, 1, err);
+    if (!rc) rc = put_rows(w, f, "node", ABUT_I32, s->parts->number, g->node, g->np, 1, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->model_set, 1, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->frame_set, 1, err);
     fputs("</PointData>\n", f);
+    return rc;
+}
+
+/* The object of each cell, and the number of its element there. */
+static abut_status put_element_numbers(FILE *f, const grid *g, const abut_model *m, const char *name, const int32_t *element,
+                                       int width, int32_t n, abut_err *err)
+{
+    const size_t nc = (size_t)g->nc;
+    int32_t *all = malloc(((size_t)n + 1) * sizeof *all);
+    int32_t *object = malloc((nc + 1) * sizeof *object), *number = malloc((nc + 1) * sizeof *number);
+    abut_status rc = all && object && number ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "array %s: no memory", name);
+    if (!rc) rc = abut_element_numbers(m, element, width, n, all, err);
+    for (size_t i = 0; i < nc && !rc; i++) {
+        object[i] = m->body[element[(size_t)width * (size_t)g->row[i]]];
+        number[i] = all[g->row[i]];
+    }
+    if (!rc) rc = abut_vtu_array(f, "object", ABUT_I32, object, nc, 1, err);
+    if (!rc) rc = abut_vtu_array(f, name, ABUT_I32, number, nc, 1, err);
+    free(all), free(object), free(number);
     return rc;
 }
 
@@ -211,7 +244,7 @@ static abut_status put_tet_data(abut_vtu *w, FILE *f, const grid *g, const abut_
     if (!rc && s->fields->stress)
         rc = put_rows(w, f, "von_mises_stress", ABUT_F64, s->fields->stress, g->row, g->nc, 1, err);
     if (!rc) rc = put_rows(w, f, "material", ABUT_I32, s->model->tet_mat, g->row, g->nc, 1, err);
-    if (!rc) rc = abut_vtu_array(f, "tet", ABUT_I32, g->row, (size_t)g->nc, 1, err);
+    if (!rc) rc = put_element_numbers(f, g, s->model, "tet", s->model->tet, 4, s->model->nt, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->model_set, 0, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->frame_set, 0, err);
     return rc;
@@ -237,7 +270,7 @@ static abut_status put_shell_data(abut_vtu *w, FILE *f, const grid *g, const abu
     if (!rc && e->bend) rc = put_rows(w, f, "hinge_angle", ABUT_F64, e->bend, g->row, g->nc, 1, err);
     if (!rc) rc = put_rows(w, f, "thickness", ABUT_F64, s->model->shell_thick, g->row, g->nc, 1, err);
     if (!rc) rc = put_rows(w, f, "material", ABUT_I32, s->model->shell_mat, g->row, g->nc, 1, err);
-    return rc ? rc : abut_vtu_array(f, "shell", ABUT_I32, g->row, (size_t)g->nc, 1, err);
+    return rc ? rc : put_element_numbers(f, g, s->model, "shell", s->model->shell, 3, s->model->nsh, err);
 }
 
 static abut_status put_cell_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)

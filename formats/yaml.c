@@ -1,6 +1,7 @@
 #include "formats/yaml.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -9,13 +10,27 @@ enum { DEPTH_MAX = 64 };
 typedef struct reader {
     yaml_parser_t parser;
     abut_arena *arena;
-    const char *name;
+    const char *name, *text;
+    size_t size;
     abut_err *err;
 } reader;
 
 static abut_status fail_at(const reader *r, yaml_mark_t mark, const char *text)
 {
     return abut_fail(r->err, ABUT_E_FORMAT, "%s:%zu:%zu: %s", r->name, mark.line + 1, mark.column + 1, text);
+}
+
+/* Whether a tab is among the blanks and dashes that the line of a mark begins with. */
+static int is_tab(const reader *r, yaml_mark_t mark)
+{
+    const char *p = r->text, *const end = r->text + r->size;
+    for (size_t line = 0; line < mark.line && p; line++) {
+        p = memchr(p, '\n', (size_t)(end - p));
+        if (p) p++;
+    }
+    for (; p && p < end && (*p == ' ' || *p == '-' || *p == '\t'); p++)
+        if (*p == '\t') return 1;
+    return 0;
 }
 
 static abut_status no_memory(const reader *r)
@@ -30,6 +45,8 @@ static abut_status next(reader *r, yaml_event_t *ev)
     memset(ev, 0, sizeof *ev);
     if (p->error == YAML_MEMORY_ERROR) return no_memory(r);
     const yaml_mark_t at = p->error == YAML_READER_ERROR ? p->mark : p->problem_mark;
+    if (p->error == YAML_SCANNER_ERROR && is_tab(r, at))
+        return fail_at(r, at, "a tab: lines of YAML are indented by spaces alone");
     return fail_at(r, at, p->problem ? p->problem : "not YAML");
 }
 
@@ -40,6 +57,13 @@ static abut_tree *make(reader *r, abut_tree_kind kind, const yaml_event_t *ev)
 }
 
 static abut_status value(reader *r, const yaml_event_t *ev, int depth, abut_tree **out);
+
+static abut_status twice(const reader *r, yaml_mark_t mark, const abut_tree *before)
+{
+    char text[160];
+    snprintf(text, sizeof text, "the key '%.80s' is in the map already, at line %d", before->key, before->key_line);
+    return fail_at(r, mark, text);
+}
 
 static abut_status children(reader *r, abut_tree *parent, yaml_event_type_t end, int depth)
 {
@@ -57,8 +81,8 @@ static abut_status children(reader *r, abut_tree *parent, yaml_event_type_t end,
             if (!rc && !abut_tree_add(r->arena, parent, NULL, child)) rc = no_memory(r);
         } else if (key.type != YAML_SCALAR_EVENT || strlen((char *)key.data.scalar.value) != key.data.scalar.length) {
             rc = fail_at(r, key.start_mark, "a key must be plain text");
-        } else if (abut_tree_find(parent, (char *)key.data.scalar.value)) {
-            rc = fail_at(r, key.start_mark, "this key is in the map already");
+        } else if ((child = abut_tree_find(parent, (char *)key.data.scalar.value))) {
+            rc = twice(r, key.start_mark, child);
         } else if (!(rc = next(r, &ev))) {
             rc = value(r, &ev, depth, &child);
             if (!rc) {
@@ -114,7 +138,7 @@ static abut_status document(reader *r, abut_tree **root)
 abut_status abut_yaml_read(abut_arena *arena, const char *name, const char *text, size_t size, abut_tree **root,
                            abut_err *err)
 {
-    reader r = { .arena = arena, .name = name, .err = err };
+    reader r = { .arena = arena, .name = name, .text = text, .size = size, .err = err };
     abut_tree *t = NULL;
     if (!yaml_parser_initialize(&r.parser)) return no_memory(&r);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, size);

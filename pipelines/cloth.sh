@@ -2,6 +2,7 @@
 # A cloth with a limit of stretch, a net of rods and a column of grains fall over a ball; the limit is judged at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. pipelines/strip.sh
 bin=${BIN:-bin} out=${OUT:-out/cloth} frames=${FRAMES:-40} upper=${UPPER:-1.05}
 mkdir -p "$out"
 
@@ -11,6 +12,6 @@ mkdir -p "$out"
     "$bin"/ccd-check |
     "$bin"/strain-limit --audit --json "$out/strain.jsonl" -o "$out/run.abut"
 
-"$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/cloth.glb" --csv "$out/frames.csv" \
-    --strip "$out/strip.png" --panels 5 --camera 28,16
-echo "cloth: $out/strip.png (pictures), cloth.glb (animation), vtu/ (ParaView), strain.jsonl, frames.csv, steps.jsonl"
+"$bin"/export "$out/run.abut" --vtu "$out/vtu" --gltf "$out/cloth.glb" --csv "$out/frames.csv"
+strip --panels 5 --camera 28,16
+echo "cloth: $out/cloth.glb (animation), vtu/ (ParaView), strain.jsonl, frames.csv, steps.jsonl"

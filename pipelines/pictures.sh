@@ -4,11 +4,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out} to=pipelines/pictures
 
-picture() { # NAME, options of export
+picture() { # NAME, options of bin/picture
     local name=$1
     shift
     [ -e "$out/$name/run.abut" ] || OUT=$out/$name pipelines/"$name".sh
-    "$bin"/export "$out/$name/run.abut" --strip "$to/$name.png" "$@"
+    "$bin"/picture "$out/$name/run.abut" --strip "$to/$name.png" "$@"
     echo "$to/$name.png"
 }
 

@@ -1,5 +1,6 @@
-/* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions? */
+/* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions and inversions? */
 #include "formats/mesh_io.h"
+#include "tools/cli_unfinished.h"
 #include "tools/judge_modes.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 typedef struct options {
     const char *method, *motion, *kind, *json, *obj;
     double min_sep, delta;
-    int all, queries, single, no_output, gap;
+    int all, queries, single, no_output, gap, motion_only;
 } options;
 
 #define OWN_SEPARATION -HUGE_VAL    /* the option is not given */
@@ -47,6 +48,13 @@ static abut_status check_options(const options *o, const abut_cli *cli, abut_jud
         return abut_fail(err, ABUT_E_ARG, "--kind %s: expected vf or ee", o->kind);
     if (o->kind) *kind = o->kind[0] == 'v' ? ABUT_PT : ABUT_EE;
     if (o->single && o->queries) return abut_fail(err, ABUT_E_ARG, "--static and --csv-queries exclude each other");
+    if (o->queries && (o->obj || o->motion || o->motion_only || o->all))
+        return abut_fail(err, ABUT_E_ARG, "--%s: a query of --csv-queries is one pair alone",
+                         o->obj ? "write-hits" : o->motion ? "motion" : o->motion_only ? "motion-only" : "all");
+    if (o->motion_only && (o->single || (o->motion && !strcmp(o->motion, "none"))))
+        return abut_fail(err, ABUT_E_ARG, "--motion-only: --%s judges no motion", o->single ? "static" : "motion none");
+    if (o->motion_only && all_meshes(cli) && cli->nargs < 2)
+        return abut_fail(err, ABUT_E_ARG, "--motion-only: expected two mesh files or more");
     if (o->gap && (o->queries || o->single || all_meshes(cli)))
         return abut_fail(err, ABUT_E_ARG, "--gap: expected a stream");
     if ((o->queries || o->single) && cli->nargs == 0)
@@ -60,10 +68,12 @@ static abut_status run_queries(abut_cli *cli, const options *o, const abut_judge
                                abut_err *err)
 {
     FILE *const f = cli->out ? cli->out : stdout;
+    abut_score all[3];
+    int n_all = 0;
     fprintf(f, "method\tqueries\ttrue_positive\ttrue_negative\tfalse_positive\tfalse_negative\tus_per_query\n");
     for (int m = 0; m < 3; m++) {
         abut_judge_opts j = *asked;
-        abut_score s = { 0 };
+        abut_score s = { .method = (abut_judge_method)m };
         if (o->method && (abut_judge_method)m != asked->method) continue;
         j.method = (abut_judge_method)m;
         const abut_status rc = abut_judge_queries(&j, cli->args, cli->nargs, kind, &s, err);
@@ -71,9 +81,10 @@ static abut_status run_queries(abut_cli *cli, const options *o, const abut_judge
         const size_t n = s.hits + s.clears + s.false_hits + s.false_clears;
         fprintf(f, "%s\t%zu\t%zu\t%zu\t%zu\t%zu\t%.3f\n", abut_method_name(j.method), n, s.hits, s.clears, s.false_hits,
                 s.false_clears, n ? 1e6 * s.seconds / (double)n : 0);
+        all[n_all++] = s;
         *no |= s.false_clears > 0 || (m == ABUT_JUDGE_EXACT && s.false_hits > 0);
     }
-    return ABUT_OK;
+    return o->json ? abut_scores_json(cli, all, n_all, cli->args, cli->nargs, o->json, err) : ABUT_OK;
 }
 
 static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
@@ -82,13 +93,14 @@ static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
     if (v->cli->nargs > 1)
         return abut_fail(err, ABUT_E_ARG, "%s: not a mesh file; a stream is one file alone", v->cli->args[1]);
     if (o->no_output && v->cli->out) {
+        abut_unfinished_unwatch();
         fclose(v->cli->out);
         v->cli->out = NULL;
     }
     char sep[40];
-    snprintf(history, sizeof history, "{\"method\":\"%s\",\"min_separation\":%s,\"motion\":\"%s\"}",
+    snprintf(history, sizeof history, "{\"method\":\"%s\",\"min_separation\":%s,\"motion\":\"%s\"%s}",
              abut_method_name(v->opts.method), abut_separation_json(v->opts.min_sep, sep, sizeof sep),
-             o->motion ? o->motion : "path");
+             o->motion ? o->motion : "path", o->motion_only ? ",\"motion_only\":true" : "");
     return abut_judge_stream(v, history, err);
 }
 
@@ -96,17 +108,20 @@ int main(int argc, char **argv)
 {
     options o = { .delta = 1e-6, .min_sep = OWN_SEPARATION };
     const abut_opt opts[] = {
-        { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME", "exact (default), tight (inclusion-based) or additive" },
+        { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME",
+          "for collisions: exact (default), tight (inclusion-based) or additive" },
         { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME",
           "between frames: path (default: through the positions in "
           "step/way where a frame has them, else straight), straight, or none (each frame alone)" },
+        { 0, "motion-only", ABUT_OPT_FLAG, &o.motion_only, NULL,
+          "judge the motions alone, no configuration: the time of the first contact of what touches already, or is folded" },
         { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m",
           "coming this near is a collision, 0: touching is (default: the contact "
           "thickness of the two objects, array object/thickness; touching where they have none)" },
         { 0, "gap", ABUT_OPT_FLAG, &o.gap, NULL, "say the smallest gap of all frames, distance less what is asked for" },
         { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "resolution of the tight method (default 1e-6)" },
         { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },
-        { 0, "json", ABUT_OPT_TEXT, &o.json, "FILE", "write a report" },
+        { 0, "json", ABUT_OPT_TEXT, &o.json, "FILE", "write a report (of --csv-queries: the scores)" },
         { 0, "write-hits", ABUT_OPT_TEXT, &o.obj, "FILE.obj", "write the colliding primitives as a mesh" },
         { 0, "static", ABUT_OPT_FLAG, &o.single, NULL,
           "check each mesh file alone: crossings, touches, folds, "
@@ -121,10 +136,12 @@ int main(int argc, char **argv)
     abut_cli cli;
     abut_cli_begin(&cli, argc, argv,
                    "Judges every pair of consecutive frames of a state stream, or of a sequence of mesh files: are the\n"
-                   "straight motions between them free of collisions?  A stream passes through unchanged.",
+                   "straight motions between them free of collisions, and do tets keep their positive volume on them (in a\n"
+                   "stream, where their material forbids inversion)?  PENDING candidates are judged from the frame before\n"
+                   "them.  A stream passes through unchanged.",
                    "[FILE ...]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_err err = { 0 };
-    abut_verdict v = { .cli = &cli, .all = o.all, .json = o.json, .obj = o.obj, .want_gap = o.gap,
+    abut_verdict v = { .cli = &cli, .motion_only = o.motion_only, .all = o.all, .json = o.json, .obj = o.obj, .want_gap = o.gap,
                        .gap = { .gap = INFINITY } };
     int kind, no = 0;
     abut_status rc = check_options(&o, &cli, &v.opts, &kind, &err);

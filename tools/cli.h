@@ -9,8 +9,9 @@
  *
  * -o FILE, -j N, -q, --help, --version belong to every program (-o to those with an output, --compress to those whose
  * output is a stream).  Output to a file goes to
- * FILE.part and is renamed by abut_cli_end when all went well, so a name without .part is always whole.  Devices,
- * fifos and everything under /dev and /proc are written directly.
+ * FILE.part and is renamed by abut_cli_end when all went well and the disk has it (--no-sync: without waiting for the disk), so
+ * a name without .part is always whole.  FILE.part of an earlier run that was not finished becomes FILE.part.old where it is a
+ * stream.  Devices, fifos and everything under /dev and /proc are written directly.
  *
  * Descriptor 1 leads to stderr after abut_cli_begin: what a library prints cannot damage a stream. */
 #ifndef ABUT_TOOLS_CLI_H
@@ -19,6 +20,7 @@
 #include "base/err.h"
 #include "formats/state_io.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 typedef enum abut_opt_kind {
@@ -26,7 +28,8 @@ typedef enum abut_opt_kind {
     ABUT_OPT_INT,       /* int *: decimal                             */
     ABUT_OPT_REAL,      /* double *: finite                           */
     ABUT_OPT_TEXT,      /* const char **                              */
-    ABUT_OPT_LIST       /* abut_opt_list *: may be given again        */
+    ABUT_OPT_LIST,      /* abut_opt_list *: may be given again        */
+    ABUT_OPT_ELSEWHERE  /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */
 } abut_opt_kind;
 
 #define ABUT_OPT_LIST_MAX 64
@@ -46,7 +49,7 @@ typedef struct abut_opt {
 } abut_opt;
 
 typedef struct abut_cli {
-    const char *tool;
+    const char *called, *tool;  /* as it was called; the name without its folder, the end of that */
     const char *summary, *args_help;
     FILE *in;           /* first positional argument, or standard input; "-" names it too */
     FILE *out;          /* -o FILE, or standard output; NULL when the program has none */
@@ -56,10 +59,12 @@ typedef struct abut_cli {
     int threads;        /* -j, already set for OpenMP; default: all cores */
     int compress;       /* --compress: level for abut_writer_open, 0..9 */
     int quiet;          /* -q: no progress, no remarks */
+    int no_sync;        /* --no-sync */
+    int is_stream;      /* out is a state stream */
+    volatile sig_atomic_t frames;   /* whole frames written to it */
     const char *out_path;     /* -o; NULL: standard output */
     char *part_path, *final_path;  /* while writing, and after the rename; NULL when written directly */
     int progress_on;    /* a progress line stands on the terminal */
-    struct abut_spin *spin;   /* how long threads wait awake */
 } abut_cli;
 
 /* Which streams a program needs. */
@@ -84,7 +89,9 @@ void abut_cli_say(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
 void abut_cli_progress(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
 
 /** Closes everything, checks every write, renames FILE.part unless err holds an error; says err's message if it has
- * one (and how much FILE.part holds of an unfinished output).  ABUT_E_ARG counts as a usage error.
+ * one, and what FILE.part holds of an unfinished output and how its frames are saved.  A usage error (ABUT_E_ARG) leaves no
+ * FILE.part, and neither does a stream without a whole frame.
+ * Where whoever reads standard output has gone, the program ends by SIGPIPE and says nothing, as filters do (141 in a shell).
  * Returns the exit code: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up, 5 system. */
 int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err);
 

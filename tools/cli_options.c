@@ -36,6 +36,7 @@ static const abut_opt *nearest(const char *name, size_t n, const abut_opt *const
     int least = n < 4 ? 2 : (int)(n / 3) + 2;   /* a transposition costs two */
     for (int t = 0; t < 2; t++)
         for (const abut_opt *o = tables[t]; o->name; o++) {
+            if (o->kind == ABUT_OPT_ELSEWHERE) continue;
             const int d = edit_distance(name, n, o->name);
             const int extends = n >= 3 && !strncmp(o->name, name, n < strlen(o->name) ? n : strlen(o->name));
             if (d < least || (!best && extends)) {
@@ -99,6 +100,8 @@ static abut_status store(const abut_opt *o, const char *text, abut_err *err)
         list->item[list->n++] = text;
         break;
     }
+    case ABUT_OPT_ELSEWHERE:
+        break;
     }
     return ABUT_OK;
 }
@@ -118,6 +121,8 @@ static abut_status parse_one(char **argv, int argc, int *i, const abut_opt *cons
             if (like) return abut_fail(err, ABUT_E_ARG, "unknown option '%.80s'; did you mean --%s?", word, like->name);
             return abut_fail(err, ABUT_E_ARG, "unknown option '%.80s'", word);
         }
+        if (o->kind == ABUT_OPT_ELSEWHERE)
+            return abut_fail(err, ABUT_E_ARG, "--%s is an option of the program '%s', which %s", o->name, o->unit, o->help);
         if (o->kind == ABUT_OPT_FLAG && value)
             return abut_fail(err, ABUT_E_ARG, "--%s takes no value, '%.80s' was given", o->name, value);
     } else {
@@ -195,6 +200,7 @@ void abut_options_help(FILE *f, const abut_opt *opts)
     enum { AT = 28 };
     static const char *const fallback[] = { "", "", "N", "NUMBER", "TEXT", "TEXT" };
     for (const abut_opt *o = opts; o && o->name; o++) {
+        if (o->kind == ABUT_OPT_ELSEWHERE) continue;
         char head[80];
         const char *value = o->kind == ABUT_OPT_FLAG ? "" : o->unit && *o->unit ? o->unit : fallback[o->kind];
         char letter[5] = "    ";

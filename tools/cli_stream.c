@@ -1,5 +1,7 @@
 #include "tools/cli_stream.h"
 
+#include "tools/cli_unfinished.h"
+
 abut_status abut_stream_open(abut_stream *s, abut_cli *cli, const char *options, abut_err *err)
 {
     *s = (abut_stream){ .cli = cli };
@@ -16,6 +18,7 @@ abut_status abut_stream_open(abut_stream *s, abut_cli *cli, const char *options,
 static abut_status accept_model(abut_stream *s, abut_arrays *fresh, abut_err *err)
 {
     abut_arrays_clear(&s->model_set);
+    abut_model_forget(&s->model);
     s->model_set = *fresh;
     *fresh = (abut_arrays){ 0 };
     s->has_before = 0;
@@ -47,6 +50,7 @@ abut_status abut_stream_next(abut_stream *s, abut_err *err)
     abut_arrays fresh = { 0 };
     abut_frame_head head = { 0 };
     abut_status rc = abut_reader_next(s->reader, &s->item, &head, &fresh, err);
+    if (rc && abut_reader_cut(s->reader, NULL)) abut_unfinished_advise(s->cli, err);
     if (rc) return rc;
     const char *note = abut_reader_note(s->reader);
     if (note) abut_cli_say(s->cli, "%s", note);
@@ -67,8 +71,10 @@ abut_status abut_stream_write(abut_stream *s, abut_err *err)
 abut_status abut_stream_write_frame(abut_stream *s, const abut_frame_head *head, const abut_arrays *set, abut_err *err)
 {
     if (!s->writer) return ABUT_OK;
-    const abut_status rc = abut_writer_kept(s->writer, s->reader, err);
-    return rc ? rc : abut_writer_frame(s->writer, head, set, err);
+    abut_status rc = abut_writer_kept(s->writer, s->reader, err);
+    if (!rc) rc = abut_writer_frame(s->writer, head, set, err);
+    if (!rc) s->cli->frames++;
+    return rc;
 }
 
 abut_status abut_stream_close(abut_stream *s, abut_err *err)
@@ -86,4 +92,5 @@ void abut_stream_clear(abut_stream *s)
     abut_arrays_clear(&s->frame_set);
     abut_arrays_clear(&s->before_set);
     *s = (abut_stream){ 0 };
+    abut_model_forget(&s->model);
 }

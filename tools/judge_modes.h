@@ -2,21 +2,15 @@
 #ifndef ABUT_TOOLS_JUDGE_MODES_H
 #define ABUT_TOOLS_JUDGE_MODES_H
 
-#include "tools/judge_verdict.h"
+#include "tools/judge_files.h"
 
 /** Judges the committed frames of the stream in cli->in and passes the stream on to cli->out (NULL: nowhere).
  * options  JSON object for the history of the stream */
 ABUT_MUST_USE abut_status abut_judge_stream(abut_verdict *v, const char *options, abut_err *err);
 
 /** Judges mesh files as configurations of one mesh: the first (or, with `apart`, each) alone, then the straight motions from
- * each to the next.  Fails ABUT_E_FORMAT when the elements of two files differ. */
+ * each to the next.  The elements may come in any order.  Fails ABUT_E_FORMAT when those of two files differ. */
 ABUT_MUST_USE abut_status abut_judge_meshes(abut_verdict *v, const char *const *files, int n, int apart, abut_err *err);
-
-/* How one method answers a set of queries whose truth is known */
-typedef struct abut_score {
-    size_t hits, clears, false_hits, false_clears;
-    double seconds;     /* CPU */
-} abut_score;
 
 /** Runs a method over CSV files of queries (formats/ccd_csv.h).
  * kind  ABUT_PT, ABUT_EE for all of them, or -1: by "vertex-face" or "edge-edge" in the path

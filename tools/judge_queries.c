@@ -29,7 +29,7 @@ static abut_status judge_file(const abut_judge_opts *o, const char *path, abut_s
                               abut_score *score, abut_arena *scratch, abut_err *err)
 {
     abut_ccd_csv csv = { fopen(path, "r"), path, 0 };
-    if (!csv.f) return abut_fail(err, ABUT_E_FORMAT, "%s: %s", path, strerror(errno));
+    if (!csv.f) return abut_fail(err, abut_open_status(errno), "%s: %s", path, strerror(errno));
     int n = BATCH;
     abut_status rc = ABUT_OK;
     while (!rc && n == BATCH) {

@@ -11,6 +11,7 @@ typedef struct abut_place {
     double time;        /* s */
     const char *file;   /* NULL: a frame; borrowed */
     int64_t leg;        /* of a motion through the positions in step/way, from 1; 0: straight */
+    int pending;        /* the candidate of a step that is being solved */
 } abut_place;
 
 /* What is judged between two frames */
@@ -26,25 +27,35 @@ typedef struct abut_finding {
     abut_hit hit;
     abut_place from, to;        /* equal for a single configuration */
     double x[5][3];             /* m: positions of its nodes at t_lo */
-    char object[2][48];         /* of the first and the second primitive; "" unknown */
+    int32_t number[5];          /* of its nodes: within their object; of a mesh file: its points */
+    int32_t item;               /* number of the tet within its object; as `hit` has it otherwise */
+    char object[2][48];         /* of the first and the second primitive, which may be a half-space; "" unknown */
+    char plane[72];             /* the half-space, as messages call it */
 } abut_finding;
 
 typedef struct abut_verdict {
     abut_cli *cli;
     abut_judge_opts opts;
     abut_judge_way way;
+    int motion_only;            /* judge no configuration alone: what touches at the start of a motion is no finding */
     int all;                    /* report every collision, not the first one alone */
     const char *json, *obj;     /* files to write, or NULL */
     size_t n, cap;
     abut_finding *finding;
     size_t collisions;          /* found: with `all` equal to n */
     int64_t frames, motions;    /* configurations and motions judged */
+    int64_t pending;            /* of the configurations, candidates of steps that are being solved */
+    int64_t not_judged;         /* frames after the first finding, where that is all that was asked for */
     size_t pairs;
     int contact_off;            /* a model had nothing that can collide */
+    int bodies_pass;            /* a model had bodies that pass through each other */
     int64_t inverted_allowed;   /* inverted tets whose material allows it, over all frames */
     int want_gap;               /* look for the smallest gap of all frames */
     abut_judge_gap gap;         /* it, where one is below dhat; +inf otherwise */
     abut_place gap_at;
+    const abut_model *model;    /* of the frames judged now; NULL: mesh files */
+    int32_t *node_number, *tet_number;  /* [nv], [nt] within their objects */
+    abut_finding gap_found;     /* its nodes with their numbers and objects */
 } abut_verdict;
 
 /** "exact", "tight", "additive"; and back: 1 when text names one. */
@@ -57,11 +68,16 @@ const char *abut_separation_json(double min_sep, char *buf, size_t size);
 /** Nothing more need be judged: something is found and only the first was asked for. */
 int abut_verdict_done(const abut_verdict *v);
 
-/** Takes over the hits of one motion x0 -> x1 (or configuration, x1 == x0) and says them.
- * names  the MODEL's arrays, for object names (NULL: none); body[nv] objects of the nodes */
+/** Takes over the hits of one motion x0 -> x1 (or configuration, x1 == x0) and says them. */
 ABUT_MUST_USE abut_status abut_verdict_add(abut_verdict *v, const abut_hits *hits, abut_place from, abut_place to,
-                                           const double *x0, const double *x1, const abut_arrays *names,
-                                           const int32_t *body, abut_err *err);
+                                           const double *x0, const double *x1, abut_err *err);
+
+/** A hit of the motion x0 -> x1 as a finding. */
+abut_finding abut_finding_make(const abut_verdict *v, const abut_hit *hit, abut_place from, abut_place to, const double *x0,
+                               const double *x1);
+
+/** Findings from now on are of this MODEL, which is borrowed until the next call.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_verdict_model(abut_verdict *v, const abut_model *m, abut_err *err);
 
 /** Says the summary and writes the files that were asked for. */
 ABUT_MUST_USE abut_status abut_verdict_end(abut_verdict *v, abut_err *err);

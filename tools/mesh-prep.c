@@ -5,6 +5,7 @@
 #include "formats/json_text.h"
 #include "formats/scene_read.h"
 #include "formats/state_io.h"
+#include "formats/text_file.h"
 #include "mesher/tetra.h"
 #include "model/build.h"
 #include "model/model.h"
@@ -73,17 +74,29 @@ static abut_status build(prep *p, abut_err *err)
     return ABUT_OK;
 }
 
+static void append(abut_err *err, const char *text)
+{
+    const size_t used = strlen(err->msg);
+    snprintf(err->msg + used, sizeof err->msg - used, "%s", text);
+}
+
 /* The views check what was built as any later stage would; then nothing may touch. */
 static abut_status check(prep *p, abut_err *err)
 {
     abut_model m;
     abut_frame f;
-    abut_start_gap gap;
+    abut_start_gap gap = { 0 };
     abut_status rc = abut_model_view(&p->model, &m, err);
     if (!rc) rc = abut_frame_view(&p->frame, &m, &f, err);
     if (!rc) rc = abut_start_check(&m, &p->model, f.x, p->built.dhat, &p->bad, &gap, err);
+    if (rc && p->bad.total && !gap.is_short && !p->separate.gap)
+        append(err, "; --separate GAP parts what crosses or is too near, by moves of free nodes");
     if (rc) return rc;
+    if (m.nc && p->built.dhat > 0.1 * p->built.length)
+        abut_cli_say(&p->cli, "warning: contact acts within dhat, %.6g m, which is %.2g of the length of the scene, %.6g m",
+                     p->built.dhat, p->built.dhat / p->built.length, p->built.length);
     if (!m.nc) abut_cli_say(&p->cli, "contact is off: everything passes through everything");
+    if (p->scene.bodies_off) abut_cli_say(&p->cli, "contact.bodies is off: bodies pass through themselves and each other");
     p->facts.gap = gap.gap;
     p->facts.reach = p->built.dhat;
     memcpy(p->facts.closest, gap.text, sizeof p->facts.closest);
@@ -103,41 +116,36 @@ static void put_text(FILE *f, int *n, const char *key, const char *text)
 }
 
 /* The options that shape the result, as JSON: which values of the scene were set on the command line, and the repair. */
-static char *options_json(const prep *p)
+static abut_status options_json(const prep *p, abut_text_file *text, abut_err *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
     int n = 0;
-    if (!f) return NULL;
-    fputc('{', f);
+    const abut_status rc = abut_text_file_open(text, err);
+    if (rc) return rc;
+    fputc('{', text->f);
     for (int i = 0; i < p->set.n; i++) {
-        fputs(n++ ? ", " : "\"set\": [", f);
-        abut_json_string(f, p->set.item[i]);
+        fputs(n++ ? ", " : "\"set\": [", text->f);
+        abut_json_string(text->f, p->set.item[i]);
     }
-    if (n) fputc(']', f);
-    put_text(f, &n, "separate", p->separate.gap);
-    put_text(f, &n, "max-move", p->separate.max_move);
-    fputc('}', f);
-    const int failed = ferror(f);
-    if (!fclose(f) && !failed) return text;
-    free(text);
-    return NULL;
+    if (n) fputc(']', text->f);
+    put_text(text->f, &n, "separate", p->separate.gap);
+    put_text(text->f, &n, "max-move", p->separate.max_move);
+    fputc('}', text->f);
+    return abut_text_file_end(text, "the history", err);
 }
 
 static abut_status write_stream(prep *p, abut_err *err)
 {
     abut_writer *w = NULL;
-    char *options = options_json(p);
-    if (!options) return abut_fail(err, ABUT_E_NOMEM, "no memory for the history");
+    abut_text_file options;
     const abut_frame_head head = { 0, 0, ABUT_COMMITTED };
-    abut_status rc = abut_writer_open(p->cli.out, p->cli.compress, &w, err);
-    if (!rc) rc = abut_writer_prov(w, "mesh-prep", ABUT_VERSION, options, err);
+    abut_status rc = options_json(p, &options, err);
+    if (!rc) rc = abut_writer_open(p->cli.out, p->cli.compress, &w, err);
+    if (!rc) rc = abut_writer_prov(w, "mesh-prep", ABUT_VERSION, options.text, err);
     if (!rc) rc = abut_writer_model(w, &p->model, err);
     if (!rc) rc = abut_writer_frame(w, &head, &p->frame, err);
     if (!rc) rc = abut_writer_close(w, err);
     abut_writer_free(&w);
-    free(options);
+    abut_text_file_clear(&options);
     return rc;
 }
 

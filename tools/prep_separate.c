@@ -2,6 +2,8 @@
 
 #include "contact/candidates.h"
 #include "contact/primitive_name.h"
+#include "contact/start_check.h"
+#include "model/naming.h"
 #include "contact/separate.h"
 #include "energy/thin_limit.h"
 #include "formats/tree_value.h"
@@ -78,11 +80,12 @@ static abut_status name_inside(const job *j, const abut_left *l, const double *x
     for (int k = 0; k < (tet ? 4 : 1); k++) memcpy(x + 3 * k, x0 + 3 * (size_t)node[k], 3 * sizeof *x);
     abut_text_row(j->set, "object/name", m->body[node[0]], object, sizeof object);
     if (tet)
-        return abut_offenders_add(bad, 4, 0, x, err, "tet %d of '%s' (nodes %d, %d, %d, %d) would have no volume", l->id[0],
-                                  object, node[0], node[1], node[2], node[3]);
+        return abut_offenders_add(bad, 4, 0, x, err, "tet %d of '%s' (nodes %d, %d, %d, %d) would have no volume",
+                                  abut_element_number(m, m->tet, 4, l->id[0]), object, abut_node_number(m, node[0]),
+                                  abut_node_number(m, node[1]), abut_node_number(m, node[2]), abut_node_number(m, node[3]));
     return abut_offenders_add(bad, 1, 0, x, err,
-                              "node %d of '%s' at (%.6g, %.6g, %.6g) would have to move %.3g m beyond the limit", node[0], object,
-                              x[0], x[1], x[2], l->lacking);
+                              "node %d of '%s' at (%.6g, %.6g, %.6g) would have to move %.3g m beyond the limit",
+                              abut_node_number(m, node[0]), object, x[0], x[1], x[2], l->lacking);
 }
 
 static abut_status name_pair(const job *j, const abut_left *l, abut_stencil kind, abut_offenders *bad, abut_err *err)
@@ -133,7 +136,7 @@ static void say(const job *j, abut_cli *cli, double asked)
                  r->residual, r->rounds);
     if (r->move_node >= 0) {
         abut_text_row(j->set, "object/name", j->cm.model->body[r->move_node], object, sizeof object);
-        snprintf(who, sizeof who, "node %d of '%s'", r->move_node, object);
+        snprintf(who, sizeof who, "node %d of '%s'", abut_node_number(j->cm.model, r->move_node), object);
     }
     abut_cli_say(cli, "separate: largest move %.6g m (%s), limit %.6g m; rms %.6g m", r->move_max, who, r->limit, r->move_rms);
 }
@@ -154,8 +157,9 @@ static abut_status check_shells(const job *j, abut_offenders *bad, abut_err *err
     double x[9];
     for (int k = 0; k < 3; k++) memcpy(x + 3 * k, j->x + 3 * (size_t)v[k], 3 * sizeof *x);
     abut_text_row(j->set, "object/name", m->body[v[0]], object, sizeof object);
-    rc = abut_offenders_add(bad, 3, 0, x, err, "shell %d of '%s' (nodes %d, %d, %d) would have a %s of %.9g", e.shell, object,
-                            v[0], v[1], v[2], e.what, e.value);
+    rc = abut_offenders_add(bad, 3, 0, x, err, "shell %d of '%s' (nodes %d, %d, %d) would have a %s of %.9g",
+                            abut_element_number(m, m->shell, 3, e.shell), object, abut_node_number(m, v[0]),
+                            abut_node_number(m, v[1]), abut_node_number(m, v[2]), e.what, e.value);
     abut_thin_clear(&thin);
     return rc ? rc : abut_fail(err, ABUT_E_GEOM, "--separate: a shell is brought to a bound of its own: expected %s %.9g",
                                e.below ? "more than" : "less than", e.limit);
@@ -175,12 +179,15 @@ static abut_status run(const prep_separate *s, job *j, abut_cli *cli, const doub
     if (rc) return rc;
     say(j, cli, o.gap);
     if (j->report.done) return check_shells(j, bad, err);
+    char text[480];
+    const int is_short = abut_start_short_edge(&j->cm, j->set, j->y, text, sizeof text);
     rc = name_left(j, x0, bad, err);
     return rc ? rc
               : abut_fail(err, ABUT_E_GEOM,
                           "--separate: %zu crossings left, residual %.3g m of a gap of %.3g m, largest move "
-                          "%.3g m; expected none, 0, and at most %.3g m",
-                          j->report.crossings_end, j->report.residual, o.gap, j->report.move_max, o.max_move);
+                          "%.3g m; expected none, 0, and at most %.3g m%s%s",
+                          j->report.crossings_end, j->report.residual, o.gap, j->report.move_max, o.max_move,
+                          is_short ? "; " : "", text);
 }
 
 abut_status prep_separate_run(const prep_separate *s, abut_cli *cli, const abut_arrays *model, abut_arrays *frame,

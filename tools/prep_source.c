@@ -27,9 +27,19 @@ static abut_status folder_of(const char *path, char *base, size_t size, abut_err
     return ABUT_OK;
 }
 
+/* The text of a scene or script.  Read, it takes some hundred times its size in memory. */
+static abut_status load_text(prep_source *p, const char *path, abut_err *err)
+{
+    static const size_t most = (size_t)64 << 20;
+    const abut_status rc = abut_bytes_load(path, &p->text, err);
+    if (rc || p->text.size <= most) return rc;
+    return abut_fail(err, ABUT_E_FORMAT, "%s: %.3g MiB of text, expected at most %zu", p->text.name,
+                     (double)p->text.size / (1 << 20), most >> 20);
+}
+
 static abut_status read_yaml(prep_source *p, const char *path, abut_err *err)
 {
-    abut_status rc = abut_bytes_load(path, &p->text, err);
+    abut_status rc = load_text(p, path, err);
     if (!rc) rc = folder_of(path, p->base, sizeof p->base, err);
     return rc ? rc : abut_yaml_read(&p->arena, p->text.name, p->text.data, p->text.size, &p->tree, err);
 }
@@ -102,7 +112,7 @@ static abut_status read_ipc_script(prep_source *p, abut_cli *cli, const char *sc
 {
     abut_ipc_notes notes = { "", "" };
     if (cli->nargs) return abut_fail(err, ABUT_E_ARG, "--ipc-script and %s: expected one of them", cli->args[0]);
-    abut_status rc = abut_bytes_load(script, &p->text, err);
+    abut_status rc = load_text(p, script, err);
     if (!rc) rc = find_input(p, script, err);
     if (!rc) rc = abut_ipc_script_read(&p->arena, &p->text, p->base, &p->tree, &notes, err);
     if (rc) return rc;

@@ -1,6 +1,7 @@
 /* step: advances the state.  Frames already in the stream pass through; new ones follow. */
 #include "base/timer.h"
 #include "formats/step_report.h"
+#include "formats/tree.h"
 #include "solve/stuck.h"
 #include "tools/cli_with.h"
 #include "tools/step_local.h"
@@ -20,11 +21,13 @@ typedef struct options {
     int lags;           /* -1 the scene's, 0 until they converge */
     double until;
     double tolerance;   /* NAN: the default of the rule */
-    int by_norm;        /* the stopping rule */
-    const char *report, *with_text, *dump_stuck, *max_lags, *solver, *stop, *iterations, *contact, *device_name, *precond_name;
-    int precond;
+    double force_tolerance; /* NAN: the scene's */
+    int by_norm, plain; /* the stopping rule: cn, published */
+    const char *report, *with_text, *dump_stuck, *max_lags, *solver, *linear, *stop, *iterations, *contact;
+    const char *device_name, *precond_name;
+    int precond, device_number;
     abut_device_kind device;
-    int device_number;
+    const abut_linear_solver_ops *linear_ops;   /* of `linear`; NULL: the default */
     int is_local;       /* a solver with a constant matrix and without the barrier */
     abut_lg_opts local;
 } options;
@@ -38,13 +41,17 @@ typedef struct run {
     abut_local_global local;
     FILE *report;
     char history[320];      /* this stage, in the stream */
+    int more_frames;            /* written beyond --every, for the path to them */
     int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
+    int damped;                 /* steps of the midpoint scheme that implicit Euler took */
     double worst_lag;           /* m/s: their largest lag residual */
+    double worst_balance;       /* the largest force residual of a step */
+    int unbalanced;             /* steps whose forces rounding kept from balancing */
 } run;
 
-static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int done, double t0)
+static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int64_t done, double t0)
 {
-    const double left = done ? (abut_time_wall() - t0) / done * (double)(goal - rep->step) : 0;
+    const double left = done ? (abut_time_wall() - t0) / (double)done * (double)(goal - rep->step) : 0;
     char gap[32] = "-";
     if (rep->min_gap >= 0) snprintf(gap, sizeof gap, "%.2g m", rep->min_gap);
     abut_cli_progress(cli, "frame %lld/%lld  t %.4g s  newton %d  contacts %d  gap %s  left %.0f s", (long long)rep->step,
@@ -85,7 +92,7 @@ static abut_status write_report(const run *r, const abut_report *rep, abut_statu
 {
     if (!r->report) return rc;
     abut_err late = { 0 };
-    const abut_status wrote = abut_report_write(rep, r->report, &late);
+    const abut_status wrote = abut_report_write(rep, &r->s.model, r->report, &late);
     if (rc || !wrote) return rc;
     *err = late;
     return wrote;
@@ -106,37 +113,76 @@ static void dump_stuck(run *r, const options *o, const abut_report *rep, abut_cl
     snprintf(err->msg + used, sizeof err->msg - used, "; the stuck state is not kept: %.300s", late.msg);
 }
 
+static void count_forces(run *r, const options *o, const abut_report *rep)
+{
+    const double *want = r->s.model.force_tolerance;
+    r->worst_balance = fmax(r->worst_balance, rep->force_residual);
+    r->unbalanced += want && !o->by_norm && !o->plain && rep->force_residual > *want;
+}
+
 static void count_lags(run *r, const abut_report *rep)
 {
     r->steps++;
+    r->damped += rep->damped;
     if (!(rep->lag_residual > r->s.model.tolerance[0])) return;
     r->unsettled++;
     r->worst_lag = fmax(r->worst_lag, rep->lag_residual);
 }
 
+/* How many steps to make: *n, 0 or less when the time of --until has passed. */
+static abut_status count_steps(const run *r, const options *o, int64_t *n, abut_err *err)
+{
+    const abut_frame_head *now = &r->now.head;
+    const double left = ceil((o->until - now->time) / r->s.model.h[0] - 1e-9);
+    *n = o->one_pass ? 1 : o->steps;
+    if (isfinite(o->until) && left > (double)(ABUT_STEP_MOST - now->step))
+        return abut_fail(err, ABUT_E_ARG, "--until %g s is %.3g steps of %g s from step %lld at %g s: expected a time before "
+                         "step 2^53", o->until, left, r->s.model.h[0], (long long)now->step, now->time);
+    if (isfinite(o->until)) *n = left > 0 ? (int64_t)left : 0;
+    if (*n <= ABUT_STEP_MOST - now->step) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "%s: no %lld steps can follow step %lld: the largest number is 2^53", r->s.cli->in_name,
+                     (long long)*n, (long long)now->step);
+}
+
 static abut_status simulate(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    const double h = r->s.model.h[0], t0 = abut_time_wall();
-    int64_t n = o->one_pass ? 1 : o->steps;
-    if (isfinite(o->until)) n = (int64_t)ceil((o->until - r->now.head.time) / h - 1e-9);
+    const double t0 = abut_time_wall();
+    int64_t n;
+    abut_status rc = count_steps(r, o, &n, err);
+    if (rc) return rc;
+    if (n < 1 && isfinite(o->until))
+        abut_cli_say(cli, "--until %g s: the stream is at %g s already, no step was made", o->until, r->now.head.time);
     const int64_t goal = r->now.head.step + n;
-    abut_status rc = ABUT_OK;
-    for (int k = 1; k <= n && !rc; k++) {
+    for (int64_t k = 1; k <= n && !rc; k++) {
         abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1,
                             .max_stretch_shell = -1 };
-        const int write = o->one_pass || (r->now.head.step + 1) % o->every == 0 || k == n;
+        const int due = o->one_pass || (r->now.head.step + 1) % o->every == 0 || k == n;
+        const int write = due || abut_path_is_full(&r->stepper.solver.path);
         r->stepper.skips_frame = !write;
+        r->more_frames += write && !due;
         rc = advance_one(r, o, &rep, err);
         if (rc == ABUT_E_NUMERIC) dump_stuck(r, o, &rep, cli, err);
         rc = write_report(r, &rep, rc, err);
         if (!rc) count_lags(r, &rep);
+        if (!rc) count_forces(r, o, &rep);
         if (!rc && write) rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
         if (!rc && !o->one_pass) progress(cli, &rep, goal, k, t0);
         abut_report_clear(&rep);
     }
+    if (r->unbalanced)
+        abut_cli_say(cli, "rounding kept the forces of %d of %d steps from balancing: up to %.3g of the largest on a body is "
+                     "left (want %.3g)", r->unbalanced, r->steps, r->worst_balance, r->s.model.force_tolerance[0]);
+    else if (r->steps && (o->with & ABUT_WITH_FORCES))
+        abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", r->worst_balance);
+    if (r->more_frames)
+        abut_cli_say(cli, "%d frames more than --every asks for: the path to the next one had too many waypoints",
+                     r->more_frames);
     if (r->unsettled)
         abut_cli_say(cli, "friction had not converged in %d of %d steps after %d passes: lag residual up to %.3g m/s (want %.3g)",
                      r->unsettled, r->steps, r->s.model.lags[0], r->worst_lag, r->s.model.tolerance[0]);
+    if (r->damped)
+        abut_cli_say(cli, "implicit Euler took %d of %d steps of the midpoint scheme, which created energy or let volumes swing: "
+                     "%g s is too long for it here", r->damped, r->steps, r->s.model.h[0]);
     return rc;
 }
 
@@ -155,15 +201,27 @@ static abut_status local_work(run *r, const options *o, abut_cli *cli, abut_err 
 static void say_solver(const options *o, char *text, size_t size)
 {
     size_t n = (size_t)snprintf(text, size, "\"solver\":\"%s\"", o->solver);
+    if (o->linear) n += (size_t)snprintf(text + n, size - n, ",\"linear_solver\":\"%s\"", o->linear);
     if (o->history >= 0) n += (size_t)snprintf(text + n, size - n, ",\"history\":%d", o->history);
     if (o->parts) n += (size_t)snprintf(text + n, size - n, ",\"parts\":%d", o->parts);
     if (o->levels != 2) n += (size_t)snprintf(text + n, size - n, ",\"levels\":%d", o->levels);
-    if (o->by_norm) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"cn\"");
+    if (o->by_norm || o->plain) n += (size_t)snprintf(text + n, size - n, ",\"stop\":\"%s\"", o->stop);
     if (o->precond) n += (size_t)snprintf(text + n, size - n, ",\"precond\":\"%s\"", abut_device_precond_names[o->precond]);
     const char *device = o->device == ABUT_DEVICE_TWIN ? "twin" : "gpu";
     if (o->device) n += (size_t)snprintf(text + n, size - n, ",\"device\":\"%s\"", device);
     if (o->tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
+    if (o->force_tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"force_tolerance\":%g", o->force_tolerance);
     if (o->is_local) snprintf(text + n, size - n, ",\"iterations\":%d,\"contact\":%d", o->local.iterations, o->local.contact);
+}
+
+/* A parameter of the model that an option replaces; NAN: none does. */
+static abut_status replace(run *r, const char *name, double value, abut_err *err)
+{
+    if (isnan(value)) return ABUT_OK;
+    double *to = abut_model_put(&r->s.model_set, name, 1, err);
+    if (!to) return err->code;
+    *to = value;
+    return abut_model_view(&r->s.model_set, &r->s.model, err);
 }
 
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
@@ -184,27 +242,27 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
         if ((rc = abut_model_view(&r->s.model_set, &r->s.model, err))) return rc;
     }
     if (o->is_local) return local_work(r, o, cli, err);
-    if (o->tolerance > 0 && !o->by_norm) {
-        double *tolerance = abut_model_put(&r->s.model_set, "solve/tolerance", 1, err);
-        if (!tolerance) return err->code;
-        *tolerance = o->tolerance;
-        if ((rc = abut_model_view(&r->s.model_set, &r->s.model, err))) return rc;
-    }
+    rc = replace(r, "solve/tolerance", o->by_norm ? NAN : o->tolerance, err);
+    if (!rc) rc = replace(r, "solve/force-tolerance", o->force_tolerance, err);
+    if (rc) return rc;
     abut_solver_opts so = abut_solver_defaults();
     if (o->history >= 0) so.history = o->history;
     if (o->by_norm) so.norm = o->tolerance > 0 ? o->tolerance : NORM_DEFAULT;
+    so.plain = o->plain;
     so.parts = o->parts;
     so.one_level = o->levels == 1;
     if (!o->parts) rc = abut_partition_view(&r->s.model_set, r->s.model.nt, &so.cut, err);
-    if (rc) return rc;
+    if (rc) return abut_wrap(err, "%s: MODEL", cli->in_name), rc;
     so.threads = o->blas_threads;
     so.method = o->method;
+    so.linear = o->linear_ops;
     so.max_newton = o->max_newton;
     so.device = o->device;
     so.device_number = o->device_number;
     so.precond = (abut_device_precond)o->precond;
     so.names = &r->s.model_set;
     rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
+    if (rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) abut_wrap(err, "%s: MODEL", cli->in_name);
     if (!rc) rc = simulate(r, o, cli, err);
     return rc ? rc : abut_stream_close(&r->s, err);
 }
@@ -212,17 +270,45 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 static abut_status find_method(const char *name, int *method, abut_err *err)
 {
     char known[160] = "";
+    if (!strcmp(name, "newton-cg")) return *method = ABUT_SOLVE_NEWTON, ABUT_OK;
     for (*method = 0; abut_solve_names[*method]; ++*method) {
         if (!strcmp(name, abut_solve_names[*method])) return ABUT_OK;
         strcat(strcat(known, *method ? ", " : ""), abut_solve_names[*method]);
     }
-    return abut_fail(err, ABUT_E_ARG, "--solver %s: know %s, pd, mass-springs and admm-pd", name, known);
+    const char *names[ABUT_SOLVES + ABUT_LGS + 2] = { 0 };
+    memcpy(names, abut_solve_names, ABUT_SOLVES * sizeof *names);
+    memcpy(names + ABUT_SOLVES, abut_lg_names, ABUT_LGS * sizeof *names);
+    names[ABUT_SOLVES + ABUT_LGS] = "newton-cg";
+    const char *near = abut_name_nearest(name, names);
+    return abut_fail(err, ABUT_E_ARG, "--solver %.80s: %s%s%sexpected newton-cg, %s, pd, mass-springs and admm-pd", name,
+                     near ? "did you mean " : "", near ? near : "", near ? "? " : "", known);
 }
 
-static abut_status find_rule(const char *name, int *by_norm, abut_err *err)
+/* o->linear_ops of --linear-solver; newton-cg is newton with the solver cg-schwarz. */
+static abut_status find_linear(options *o, abut_err *err)
 {
-    *by_norm = !strcmp(name, "cn");
-    return *by_norm || !strcmp(name, "newton") ? ABUT_OK : abut_fail(err, ABUT_E_ARG, "--stop %s: know newton and cn", name);
+    const int by_cg = !strcmp(o->solver, "newton-cg");
+    if (by_cg && o->linear)
+        return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: --solver newton-cg has cg-schwarz; want --solver newton",
+                         o->linear);
+    if (by_cg) return abut_linear_solver_find("cg-schwarz", &o->linear_ops, err);
+    if (!o->linear) return ABUT_OK;
+    if (o->method != ABUT_SOLVE_NEWTON && o->method != ABUT_SOLVE_LBFGS_H)
+        return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: --solver %s factors no Newton matrix; newton and lbfgs-h do",
+                         o->linear, o->solver);
+    const abut_status rc = abut_linear_solver_find(o->linear, &o->linear_ops, err);
+    if (rc) return abut_wrap(err, "--linear-solver"), rc;
+    if (o->method == ABUT_SOLVE_LBFGS_H && !(o->linear_ops->can & ABUT_CAN_PRECONDITION))
+        return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: --solver lbfgs-h wants a factor: own or cholmod", o->linear);
+    return ABUT_OK;
+}
+
+static abut_status find_rule(options *o, abut_err *err)
+{
+    o->by_norm = !strcmp(o->stop, "cn");
+    o->plain = !strcmp(o->stop, "published");
+    if (o->by_norm || o->plain || !strcmp(o->stop, "newton")) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "--stop %s: know newton, published and cn", o->stop);
 }
 
 /* A device has directions of its own, by conjugate gradients, and the Newton rule. */
@@ -238,8 +324,8 @@ static abut_status find_device(options *o, abut_err *err)
     if (!o->device) return ABUT_OK;
     if (o->is_local || (strcmp(o->solver, "newton") && strcmp(o->solver, "newton-cg")))
         return abut_fail(err, ABUT_E_ARG, "--device %s: takes newton and newton-cg, not --solver %s", o->device_name, o->solver);
-    if (o->by_norm) return abut_fail(err, ABUT_E_ARG, "--device %s: takes --stop newton, not cn", o->device_name);
-    o->method = ABUT_SOLVE_CG;
+    if (o->by_norm) return abut_fail(err, ABUT_E_ARG, "--device %s: takes --stop newton and published, not cn", o->device_name);
+    if (o->linear) return abut_fail(err, ABUT_E_ARG, "--device %s: has a linear solver of its own", o->device_name);
     return ABUT_OK;
 }
 
@@ -258,12 +344,19 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     if (o->history != NOT_GIVEN && o->history < 0) return abut_fail(err, ABUT_E_ARG, "--history %d: want 0 or more", o->history);
     if (!isnan(o->tolerance) && !(o->tolerance > 0 && isfinite(o->tolerance)))
         return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
+    if (!isnan(o->force_tolerance) && !(o->force_tolerance > 0 && isfinite(o->force_tolerance)))
+        return abut_fail(err, ABUT_E_ARG, "--force-tolerance %g: want more than 0", o->force_tolerance);
+    if (!isnan(o->force_tolerance) && strcmp(o->stop, "newton"))
+        return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", o->stop);
     const abut_local_words words = { o->solver, o->iterations, o->contact, o->stop, o->tolerance, o->one_pass || o->max_lags ||
                                      o->with_text || o->history >= 0 || o->parts || o->levels != 2 || o->max_newton != 10000 ||
-                                         o->dump_stuck };
+                                         o->dump_stuck || o->linear };
     abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
     if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
-    if (!rc) rc = find_rule(o->stop, &o->by_norm, err);
+    if (!rc && !o->is_local) rc = find_linear(o, err);
+    if (!rc) rc = find_rule(o, err);
+    if (!rc && o->is_local && o->plain)
+        rc = abut_fail(err, ABUT_E_ARG, "--stop published does not go with --solver %s", o->solver);
     if (!rc) rc = find_device(o, err);
     if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
     if (o->blas_threads == NOT_GIVEN) o->blas_threads = cli->threads;
@@ -285,13 +378,16 @@ int main(int argc, char **argv)
 {
     keep_memory();
     options o = { .steps = 1, .every = 1, .from = NOT_GIVEN, .blas_threads = NOT_GIVEN, .max_newton = 10000, .solver = "newton",
-                  .stop = "newton", .device_name = "cpu", .tolerance = NAN, .history = NOT_GIVEN, .levels = 2,
+                  .stop = "newton", .device_name = "cpu", .tolerance = NAN, .force_tolerance = NAN, .history = NOT_GIVEN,
+                  .levels = 2,
                   .until = INFINITY };
     const abut_opt opts[] = {
         { 'n', "steps", ABUT_OPT_INT, &o.steps, "N", "time steps to make (default 1)" },
         { 0, "until", ABUT_OPT_REAL, &o.until, "s", "go on to this time instead" },
         { 0, "from", ABUT_OPT_INT, &o.from, "STEP", "start again from this frame; later ones are dropped" },
-        { 0, "every", ABUT_OPT_INT, &o.every, "N", "write every N-th frame, and the last" },
+        { 0, "every", ABUT_OPT_INT, &o.every, "N",
+          "write every N-th frame, and the last; one in between where the path to the next has more than 32 waypoints and "
+          "they take more than 64 MB" },
         { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
         { 0, "solver", ABUT_OPT_TEXT, &o.solver, "NAME",
           "newton (default: sparse Cholesky); newton-cg: conjugate gradients with a "
@@ -301,6 +397,9 @@ int main(int argc, char **argv)
           "lbfgs-ic "
           "(incomplete Cholesky), gradient (the diagonal); without the barrier and its guarantees, for real time: pd "
           "(projective dynamics), mass-springs; for comparison admm-pd" },
+        { 0, "linear-solver", ABUT_OPT_TEXT, &o.linear, "NAME",
+          "newton, lbfgs-h: what solves with their matrices: own (default: supernodal Cholesky); cholmod (SuiteSparse's); newton "
+          "alone: cg-schwarz (conjugate gradients with a two-level Schwarz preconditioner), cg (with inverted diagonal blocks)" },
         { 0, "device", ABUT_OPT_TEXT, &o.device_name, "NAME",
           "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for scenes of tetrahedra alone; twin: the same algorithm on "
           "the processor, slower than cpu, for tests. The bytes of gpu and twin are the same, those of cpu are others" },
@@ -319,10 +418,13 @@ int main(int argc, char **argv)
         { 0, "levels", ABUT_OPT_INT, &o.levels, "N",
           "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
         { 0, "stop", ABUT_OPT_TEXT, &o.stop, "RULE",
-          "newton (default): when no Newton direction would move a node faster than the tolerance; "
+          "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is not "
+          "much more, and forces balance; published: the first of that alone; "
           "cn: when the characteristic norm of the gradient is below it, for comparing solvers without contact" },
         { 0, "tolerance", ABUT_OPT_REAL, &o.tolerance, "X",
           "of that rule: m/s for newton (default: the scene's), a number for cn (default 1e-5)" },
+        { 0, "force-tolerance", ABUT_OPT_REAL, &o.force_tolerance, "X",
+          "newton: what may be left of the forces on a body, as a share of the largest on any (default: the scene's)" },
         { 0, "lags", ABUT_OPT_TEXT, &o.max_lags, "N",
           "friction lag iterations per step at most, or as many as it takes to be 'converged' "
           "(default: the scene's)" },

@@ -1,6 +1,8 @@
 #include "tools/strain_audit.h"
 
+#include "formats/json_text.h"
 #include "formats/parts.h"
+#include "model/naming.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +24,9 @@ const char *strain_shell_name(const abut_stream *s, int32_t shell, char *buf, si
     char object[64];
     const int32_t *n = s->model.shell + 3 * (size_t)shell;
     abut_text_row(&s->model_set, "object/name", s->model.body[n[0]], object, sizeof object);
-    snprintf(buf, size, "shell %d (object '%s', nodes %d %d %d)", shell, object, n[0], n[1], n[2]);
+    const abut_model *m = &s->model;
+    snprintf(buf, size, "shell %d of '%s' (nodes %d, %d, %d)", abut_element_number(m, m->shell, 3, shell), object,
+             abut_node_number(m, n[0]), abut_node_number(m, n[1]), abut_node_number(m, n[2]));
     return buf;
 }
 
@@ -32,7 +36,9 @@ static const char *describe(const abut_stream *s, extreme e, char *buf, size_t s
     if (e.kind == 's') return strain_shell_name(s, e.row, buf, size);
     const int32_t *n = s->model.tet + 4 * (size_t)e.row;
     abut_text_row(&s->model_set, "object/name", s->model.body[n[0]], object, sizeof object);
-    snprintf(buf, size, "tet %d (object '%s', nodes %d %d %d %d)", e.row, object, n[0], n[1], n[2], n[3]);
+    const abut_model *m = &s->model;
+    snprintf(buf, size, "tet %d of '%s' (nodes %d, %d, %d, %d)", abut_element_number(m, m->tet, 4, e.row), object,
+             abut_node_number(m, n[0]), abut_node_number(m, n[1]), abut_node_number(m, n[2]), abut_node_number(m, n[3]));
     return buf;
 }
 
@@ -46,10 +52,11 @@ static void remark(const strain_audit *a, const abut_stream *s, extreme e, const
 
 /* ---- JSON: one object per frame, one line each ---- */
 
-static void write_extreme(FILE *f, const char *key, extreme e)
+static void write_extreme(FILE *f, const abut_stream *s, const char *key, extreme e)
 {
+    char element[ELEMENT];
     fprintf(f, ", \"%s\": %.17g, \"%s_element\": ", key, e.value, key);
-    if (e.kind) fprintf(f, "\"%s %d\"", e.kind == 's' ? "shell" : "tet", e.row);
+    if (e.kind) abut_json_string(f, describe(s, e, element, sizeof element));
     else fputs("null", f);
 }
 
@@ -71,8 +78,8 @@ static abut_status write_json(const strain_audit *a, const abut_stream *s, const
 {
     if (!a->json) return ABUT_OK;
     fprintf(a->json, "{\"step\": %" PRId64 ", \"time\": %.17g", s->head.step, s->head.time);
-    write_extreme(a->json, "max", e[1]);
-    write_extreme(a->json, "min", e[0]);
+    write_extreme(a->json, s, "max", e[1]);
+    write_extreme(a->json, s, "min", e[0]);
     fprintf(a->json, ", \"outside\": %s", outside ? "true" : "false");
     if (span->n) write_shells(a->json, span);
     fputs("}\n", a->json);

@@ -187,7 +187,7 @@ class Reader:
             elif tag == "FRAM" and len(b) == 24 and self._count["models"]:
                 step, time, phase, n = struct.unpack("<qdII", b)
                 self._count["frames"] += 1
-                if step < 0 or not np.isfinite(time) or phase > PENDING:
+                if not 0 <= step <= 1 << 53 or not np.isfinite(time) or phase > PENDING:
                     raise self._bad("step %d, time %g, phase %d" % (step, time, phase))
                 item = Item("frame", self._arrays(n), step, time, phase)
             elif tag == "ENDS" and len(b) == 32:

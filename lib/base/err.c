@@ -1,5 +1,6 @@
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,4 +31,9 @@ abut_status abut_wrap(abut_err *err, const char *fmt, ...)
         err->msg[sizeof err->msg - 1] = 0;
     }
     return err->code;
+}
+
+abut_status abut_open_status(int number)
+{
+    return number == ENOMEM || number == EMFILE || number == ENFILE || number == EIO ? ABUT_E_IO : ABUT_E_FORMAT;
 }

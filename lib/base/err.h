@@ -30,6 +30,10 @@ typedef struct abut_err {
 /** Records code and message (printf-style) in err (NULL to skip) and returns code. */
 abut_status abut_fail(abut_err *err, abut_status code, const char *fmt, ...) ABUT_PRINTF(3, 4);
 
+/** The status of a file that cannot be opened, by errno: ABUT_E_IO where the system lacks memory or descriptors, ABUT_E_FORMAT
+ * where the file is not there, not readable, or no file. */
+abut_status abut_open_status(int number);
+
 /** Puts "context: " before the message already in err and returns its code, unchanged. */
 abut_status abut_wrap(abut_err *err, const char *fmt, ...) ABUT_PRINTF(2, 3);
 

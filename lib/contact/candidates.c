@@ -1,6 +1,7 @@
 #include "contact/candidates.h"
 
 #include "base/par.h"
+#include "model/naming.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,8 +16,8 @@ abut_status abut_candidates_check(const abut_collmesh *cm, const double *y, abut
     for (size_t i = 0; i < n; i++)
         if (!(fabs(y[i]) <= DBL_MAX / 16) && i < bad) bad = i;
     if (bad == n) return ABUT_OK;
-    return abut_fail(err, ABUT_E_GEOM, "candidates: node %d has a coordinate of %g m, want a finite one",
-                     (int)cm->node[bad / 3], y[bad]);
+    return abut_fail(err, ABUT_E_GEOM, "candidates: %s has a coordinate of %g m, want a finite one",
+                     abut_nodes_words(cm->model, cm->node + bad / 3, 1, (char[ABUT_NODES_WORDS]){ 0 }), y[bad]);
 }
 
 static void lists_empty(abut_candidates *c)
@@ -76,6 +77,19 @@ static abut_status search(const abut_collmesh *cm, abut_candidate_search *s, abu
     return search_lower(cm, s, out, err);
 }
 
+/* Leaves out the pairs that pass through each other. */
+static void drop_passing(const abut_collmesh *cm, abut_stencil kind, abut_pair_list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const int32_t *a, *b;
+        (void)abut_candidate_first(cm, kind, list->ij[i], &a);
+        (void)abut_candidate_second(cm, kind, list->ij[i], &b);
+        if (!abut_collmesh_passes(cm, *a, *b)) memmove(list->ij[kept++], list->ij[i], sizeof *list->ij);
+    }
+    list->n = kept;
+}
+
 static abut_status find(const abut_collmesh *cm, const abut_motion *m, abut_candidate_search *s, abut_candidates *out,
                         abut_err *err)
 {
@@ -86,6 +100,10 @@ static abut_status find(const abut_collmesh *cm, const abut_motion *m, abut_cand
     if (!rc) rc = abut_approach_init(&s->way, m, err);
     if (!rc) rc = search(cm, s, out, err);
     if (rc) lists_empty(out);
+    if (cm->model->bodies_meet && !cm->model->bodies_meet[0]) {
+        drop_passing(cm, ABUT_PT, &out->vt), drop_passing(cm, ABUT_EE, &out->ee);
+        drop_passing(cm, ABUT_PE, &out->ve), drop_passing(cm, ABUT_PP, &out->vv);
+    }
     return rc;
 }
 
@@ -142,6 +160,19 @@ abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, con
     abut_status rc = find(cm, &m, kept, out, err);
     if (!rc) rc = remember(out, n3, y0, y1, reach, err);
     if (rc) lists_empty(out);
+    return rc;
+}
+
+abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
+                                const uint8_t *fixed, size_t most, abut_candidate_search *kept, abut_candidates *out,
+                                int *too_many, abut_err *err)
+{
+    abut_pair_budget budget = { .most = most };
+    abut_motion m = motion(cm, y0, y1, reach, fixed);
+    m.budget = &budget;
+    const abut_status rc = find(cm, &m, kept, out, err);
+    *too_many = budget.n > most;
+    if (rc || *too_many) lists_empty(out);
     return rc;
 }
 

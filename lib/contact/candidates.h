@@ -101,7 +101,8 @@ static inline __attribute__((always_inline)) void abut_candidates_take(const abu
 /** Fails  ABUT_E_GEOM a coordinate is not finite, or too large for a search (names the node) */
 ABUT_MUST_USE abut_status abut_candidates_check(const abut_collmesh *cm, const double *y, abut_err *err);
 /** Every pair that comes within `reach` (m) of its thickness anywhere along the straight motion y0 -> y1 (y1 NULL: at y0),
- * except pairs with a common vertex and pairs whose vertices are all fixed.  fixed[nc] (NULL: none): prescribed vertices.
+ * except pairs with a common vertex, pairs whose vertices are all fixed, and those that pass through each other.
+ * fixed[nc] (NULL: none): prescribed vertices.
  * All vertices are on their lines at the same time: for a point beside the motion the pairs are others.
  * Sorted; a superset is allowed, a miss is not.  On failure the lists are empty.
  * Fails  ABUT_E_GEOM a position is not finite (names the node), ABUT_E_NOMEM */
@@ -115,6 +116,11 @@ ABUT_MUST_USE abut_status abut_candidates_around(const abut_collmesh *cm, const 
 ABUT_MUST_USE abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                 const uint8_t *fixed, abut_candidate_search *kept, abut_candidates *out,
                                                 abut_err *err);
+
+/** The same for at most `most` pairs: where there are more, the lists are empty and *too_many is 1, else 0. */
+ABUT_MUST_USE abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
+                                              const uint8_t *fixed, size_t most, abut_candidate_search *kept,
+                                              abut_candidates *out, int *too_many, abut_err *err);
 
 void abut_candidate_search_clear(abut_candidate_search *s);
 void abut_candidates_clear(abut_candidates *c);

@@ -37,6 +37,13 @@ static inline double abut_collmesh_xi(const abut_collmesh *cm, abut_stencil s, c
 {
     return cm->xi ? 0.5 * (cm->xi[v[0]] + cm->xi[v[abut_stencil_second(s)]]) : 0;
 }
+/** 1 when primitives with these vertices pass through each other: both are of bodies, in a scene whose bodies do not meet. */
+static inline int abut_collmesh_passes(const abut_collmesh *cm, int32_t va, int32_t vb)
+{
+    const abut_model *m = cm->model;
+    return m->bodies_meet && !m->bodies_meet[0] && m->role[cm->node[va]] != ABUT_NODE_OBSTACLE &&
+           m->role[cm->node[vb]] != ABUT_NODE_OBSTACLE;
+}
 /** Thickness of a vertex against a half-space, which has none of its own, m. */
 static inline double abut_collmesh_plane_xi(const abut_collmesh *cm, int32_t v) { return cm->xi ? 0.5 * cm->xi[v] : 0; }
 

@@ -1,6 +1,7 @@
 #include "contact/cross.h"
 
 #include "base/par.h"
+#include "geom/ccd.h"
 #include "geom/predicates.h"
 #include "geom/slab.h"
 
@@ -41,7 +42,7 @@ static void items_free(struct items_room *room)
 static int touch(const abut_collmesh *cm, const double *y, const int32_t ij[2])
 {
     const int32_t *e = cm->edge + 2 * (size_t)ij[0], *t = cm->tri + 3 * (size_t)ij[1];
-    if (abut_slab_centroids2(y, e, 2, t, 3) > 0) return 0;
+    if (abut_collmesh_passes(cm, e[0], t[0]) || abut_slab_centroids2(y, e, 2, t, 3) > 0) return 0;
     return abut_touch_edge_tri(y + 3 * (size_t)e[0], y + 3 * (size_t)e[1], y + 3 * (size_t)t[0], y + 3 * (size_t)t[1],
                                y + 3 * (size_t)t[2]);
 }
@@ -140,6 +141,27 @@ int32_t abut_inverted_find(const abut_model *m, const double *x, int only_inject
         const int sign = abut_orient3d(x + 3 * (size_t)v[0], x + 3 * (size_t)v[1], x + 3 * (size_t)v[2], x + 3 * (size_t)v[3]);
         if (sign >= 0 && t < first) first = t;
     }
+    return first == INT32_MAX ? -1 : first;
+}
+
+int abut_inverting_tet(const abut_model *m, const double *x0, const double *x1, int32_t tet)
+{
+    double p0[12], p1[12];
+    if (!abut_material_injective(m->mat_model[m->tet_mat[tet]])) return 0;
+    for (int k = 0; k < 4; k++) {
+        const size_t v = 3 * (size_t)m->tet[4 * (size_t)tet + (size_t)k];
+        memcpy(p0 + 3 * k, x0 + v, 3 * sizeof *p0);
+        memcpy(p1 + 3 * k, x1 + v, 3 * sizeof *p1);
+    }
+    return abut_ccd_exact_inverts(p0, p1, NULL, NULL);
+}
+
+int32_t abut_inverting_find(const abut_model *m, const double *x0, const double *x1)
+{
+    int32_t first = INT32_MAX;
+    #pragma omp parallel for schedule(static) reduction(min : first) if ((size_t)m->nt >= ABUT_PAR_MIN)
+    for (int32_t t = 0; t < m->nt; t++)
+        if (t < first && abut_inverting_tet(m, x0, x1, t)) first = t;
     return first == INT32_MAX ? -1 : first;
 }
 

@@ -23,6 +23,11 @@ size_t abut_cross_planes(const abut_collmesh *cm, const double *y, const uint8_t
 /** First tet with no positive volume (exact sign), -1 when all are positive.
  * only_injective: of those whose material forbids it. */
 int32_t abut_inverted_find(const abut_model *m, const double *x, int only_injective);
+/** First tet whose material forbids inversion and that loses its positive volume somewhere on the straight motion x0 -> x1
+ * (exact: geom/ccd.h), -1 when none does. */
+int32_t abut_inverting_find(const abut_model *m, const double *x0, const double *x1);
+/** The same of one tet. */
+int abut_inverting_tet(const abut_model *m, const double *x0, const double *x1, int32_t tet);
 /** Smallest J = det F over all tets, and which (the first of equal ones); +inf and -1 without tets.  tet NULL: skip. */
 double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet);
 

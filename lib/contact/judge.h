@@ -8,7 +8,7 @@
  * the coordinates.
  *
  * Looked at: vertex-triangle, edge-edge; for particles also point-edge and point-point; vertices against half-spaces.
- * Not looked at: primitives with a common node, and pairs whose nodes are all of obstacles. */
+ * Not looked at: primitives with a common node, pairs whose nodes are all of obstacles, and of bodies that do not meet. */
 #ifndef ABUT_CONTACT_JUDGE_H
 #define ABUT_CONTACT_JUDGE_H
 
@@ -39,7 +39,7 @@ typedef enum abut_hit_kind {
     ABUT_HIT_PLANE,         /* a vertex is on or under half-space `item` */
     ABUT_HIT_FOLD,          /* static: two triangles with a common edge (nodes 0, 1) lie on each other */
     ABUT_HIT_DUPLICATE,     /* static: a triangle is there twice */
-    ABUT_HIT_INVERTED,      /* tet `item` has no positive volume */
+    ABUT_HIT_INVERTED,      /* tet `item` has no positive volume, at one instant or on its path */
     ABUT_HIT_FLAT_TRI,      /* static: a triangle without area */
     ABUT_HIT_FLAT_EDGE      /* static: an edge without length */
 } abut_hit_kind;
@@ -89,6 +89,10 @@ ABUT_MUST_USE abut_status abut_judge_smallest_gap(const abut_judge_shape *s, con
 /** Appends tets without positive volume (exact sign); only_injective: those whose material forbids it. */
 ABUT_MUST_USE abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int only_injective, abut_hits *out,
                                               abut_err *err);
+/** Appends tets that lose their positive volume on the straight motion x0 -> x1, ends included, with the first such time; exact
+ * by every method.  out is sorted. */
+ABUT_MUST_USE abut_status abut_judge_inverting(const abut_judge_shape *s, const double *x0, const double *x1, int only_injective,
+                                               abut_hits *out, abut_err *err);
 /** Appends triangles without area and edges without length. */
 ABUT_MUST_USE abut_status abut_judge_flat(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err);
 

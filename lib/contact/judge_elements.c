@@ -1,8 +1,11 @@
 /* Single elements, and triangles that share an edge: what the judge finds without a broad phase. */
 #include "contact/judge.h"
+
+#include "base/par.h"
 #include "geom/predicates.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const double *at(const double *x, int32_t node) { return x + 3 * (size_t)node; }
 
@@ -18,6 +21,36 @@ abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int 
         if (rc) return rc;
     }
     return ABUT_OK;
+}
+
+/* One tet on its way; the hit is filled when it loses its volume. */
+static int inverts(const abut_judge_shape *s, const double *x0, const double *x1, size_t tet, abut_hit *hit)
+{
+    double p0[12], p1[12];
+    const int32_t *const n = s->tet.node + 4 * tet;
+    *hit = (abut_hit){ ABUT_HIT_INVERTED, { n[0], n[1], n[2], n[3], -1 }, (int32_t)tet, 0, 0 };
+    for (int k = 0; k < 4; k++) {
+        memcpy(p0 + 3 * k, at(x0, n[k]), 3 * sizeof *p0);
+        memcpy(p1 + 3 * k, at(x1, n[k]), 3 * sizeof *p1);
+    }
+    return abut_ccd_exact_inverts(p0, p1, &hit->t_lo, &hit->t_hi);
+}
+
+abut_status abut_judge_inverting(const abut_judge_shape *s, const double *x0, const double *x1, int only_injective,
+                                 abut_hits *out, abut_err *err)
+{
+    abut_hit hit;
+    abut_status rc = ABUT_OK;
+    uint8_t *bad = calloc(s->tet.n + 1, 1);
+    if (!bad) return abut_fail(err, ABUT_E_NOMEM, "judge: %zu tets", s->tet.n);
+    #pragma omp parallel for schedule(static) private(hit) if (s->tet.n >= ABUT_PAR_MIN)
+    for (size_t i = 0; i < s->tet.n; i++)
+        bad[i] = (!only_injective || s->injective[i]) && inverts(s, x0, x1, i, &hit);
+    for (size_t i = 0; i < s->tet.n && !rc; i++)
+        if (bad[i] && inverts(s, x0, x1, i, &hit)) rc = abut_hits_add(out, &hit, err);
+    free(bad);
+    abut_hits_sort(out);
+    return rc;
 }
 
 abut_status abut_judge_flat(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err)
@@ -62,6 +95,7 @@ static abut_status judge_wing(const abut_judge_shape *s, const double *x, const 
                               abut_err *err)
 {
     if (s->still[p->a] && s->still[p->b] && s->still[p->apex] && s->still[q->apex]) return ABUT_OK;
+    if (abut_judge_passes(s, p->a, p->b)) return ABUT_OK;
     if (p->apex == q->apex) {
         const abut_hit twice = { ABUT_HIT_DUPLICATE, { p->a, p->b, p->apex, -1, -1 }, -1, 0, 0 };
         return p->apex > p->b ? abut_hits_add(out, &twice, err) : ABUT_OK;

@@ -66,6 +66,7 @@ static int decide(const job *w, const int32_t ij[2], abut_arena *scratch, abut_h
 {
     double p0[15], p1[15];
     const int n = name_pair(w, ij, hit);
+    if (abut_judge_passes(w->s, hit->node[0], hit->node[w->a->k])) return 0;
     for (int i = 0; i < n; i++) {
         memcpy(p0 + 3 * i, w->x0 + 3 * (size_t)hit->node[i], 3 * sizeof(double));
         memcpy(p1 + 3 * i, w->x1 + 3 * (size_t)hit->node[i], 3 * sizeof(double));
@@ -127,6 +128,7 @@ static void least_of(const job *w, const abut_pair_list *pairs, abut_range r, ab
         abut_hit at;
         double x[12] = { 0 };
         const int n = name_pair(w, pairs->ij[i], &at);
+        if (abut_judge_passes(w->s, at.node[0], at.node[w->a->k])) continue;
         for (int k = 0; k < n; k++) memcpy(x + 3 * k, w->x0 + 3 * (size_t)at.node[k], 3 * sizeof *x);
         const double gap = abut_separation((abut_stencil)w->kind, x) - separation(w, pairs->ij[i]);
         if (gap < least->gap) *least = (abut_judge_gap){ gap, at };

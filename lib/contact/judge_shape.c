@@ -133,6 +133,7 @@ abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abu
     abut_elements seg = { 0 };
     *s = (abut_judge_shape){ .nv = m->nv };
     abut_status rc = copy_tets(s, m->tet, m->nt, err);
+    s->bodies_pass = m->bodies_meet && !m->bodies_meet[0];
     if (!rc) rc = copy_planes(s, m, err);
     if (!rc) rc = copy_thickness(s, m, err);
     if (!rc) rc = gather(&s->tri, 3, m, m->coll_tri, m->nct, err);

@@ -26,10 +26,17 @@ typedef struct abut_judge_shape {
     abut_elements tet;          /* the same */
     uint8_t *injective;         /* [tet.n] 1: its material forbids inversion */
     uint8_t *still;             /* [nv] 1: node of an obstacle; obstacles may touch each other */
+    int bodies_pass;            /* 1: nodes of bodies pass through each other */
     double *thick;              /* [nv] m: contact thickness of the node's object; NULL: none has any */
     int32_t n_plane;
     double *plane_point, *plane_normal;     /* [n_plane * 3] */
 } abut_judge_shape;
+
+/** 1 when elements with these nodes are of bodies that do not meet. */
+static inline int abut_judge_passes(const abut_judge_shape *s, int32_t a, int32_t b)
+{
+    return s->bodies_pass && !s->still[a] && !s->still[b];
+}
 
 /** Contact thickness of element i, m: the largest of its nodes'. */
 double abut_judge_thickness(const abut_judge_shape *s, const abut_elements *e, size_t i);

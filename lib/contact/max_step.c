@@ -5,6 +5,7 @@
 #include "contact/tet_step_inline.h"
 #include "geom/ccd.h"
 #include "linalg/lanes.h"
+#include "model/naming.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,20 +83,18 @@ static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, ab
 
 abut_status abut_limit_too_close(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, abut_err *err)
 {
-    static const char *const what[] = { [ABUT_PP] = "vertices", [ABUT_PE] = "vertex and edge", [ABUT_PT] = "vertex and triangle",
-                                        [ABUT_EE] = "edges" };
     int32_t v[4];
     double x[12];
-    char nodes[64] = "", beyond[48] = "";
-    size_t used = 0;
-    const int n = abut_stencil_size(s);
+    int32_t node[4];
+    char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS], beyond[48] = "";
+    const int n = abut_stencil_size(s), first = abut_stencil_second(s);
     const double xi = abut_candidate_xi(cm, s, ij);
     abut_candidate_vertices(cm, s, ij, v);
     abut_swept_gather(y, v, n, x);
-    for (int i = 0; i < n; i++)
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%d", i ? " | " : "", (int)cm->node[v[i]]);
+    for (int i = 0; i < n; i++) node[i] = cm->node[v[i]];
     if (xi > 0) snprintf(beyond, sizeof beyond, " beyond their thickness of %.9g m", xi);
-    return abut_fail(err, ABUT_E_GEOM, "collision: %s of nodes %s are %.3g m apart%s, too close to move at all", what[s], nodes,
+    return abut_fail(err, ABUT_E_GEOM, "collision: %s and %s are %.3g m apart%s, too close to move at all",
+                     abut_nodes_words(cm->model, node, first, one), abut_nodes_words(cm->model, node + first, n - first, two),
                      abut_separation(s, x) - xi, beyond);
 }
 

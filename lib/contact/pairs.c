@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "geom/mollify.h"
 #include "geom/nearest_lanes.h"
+#include "model/naming.h"
 
 #include <float.h>
 #include <math.h>
@@ -139,24 +140,17 @@ abut_status abut_pairs_touching(const abut_collmesh *cm, abut_stencil s, const i
     int32_t v[4];
     double x[12] = { 0 }, d2;
     char far[80] = "distance 0";
-    const int32_t *n = cm->node;
+    char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
+    int32_t n[4];
+    const int first = abut_stencil_second(s), size = abut_stencil_size(s);
     const double xi = abut_candidate_xi(cm, s, ij);
     abut_candidate_vertices(cm, s, ij, v);
-    gather(y, v, abut_stencil_size(s), x);
+    for (int k = 0; k < size; k++) n[k] = cm->node[v[k]];
+    gather(y, v, size, x);
     (void)abut_nearest(s, x, &d2);
     if (xi > 0) snprintf(far, sizeof far, "distance %.9g m, expected more than the thickness, %.9g m", sqrt(d2), xi);
-    switch (s) {
-    case ABUT_EE:
-        return abut_fail(err, ABUT_E_GEOM, "contact: edge %d (nodes %d %d) touches edge %d (nodes %d %d), %s", (int)ij[0],
-                         (int)n[v[0]], (int)n[v[1]], (int)ij[1], (int)n[v[2]], (int)n[v[3]], far);
-    case ABUT_PT:
-        return abut_fail(err, ABUT_E_GEOM, "contact: node %d touches triangle %d (nodes %d %d %d), %s", (int)n[v[0]], (int)ij[1],
-                         (int)n[v[1]], (int)n[v[2]], (int)n[v[3]], far);
-    case ABUT_PE:
-        return abut_fail(err, ABUT_E_GEOM, "contact: node %d touches edge %d (nodes %d %d), %s", (int)n[v[0]], (int)ij[1],
-                         (int)n[v[1]], (int)n[v[2]], far);
-    default: return abut_fail(err, ABUT_E_GEOM, "contact: node %d touches node %d, %s", (int)n[v[0]], (int)n[v[1]], far);
-    }
+    return abut_fail(err, ABUT_E_GEOM, "contact: %s touches %s, %s", abut_nodes_words(cm->model, n, first, one),
+                     abut_nodes_words(cm->model, n + first, size - first, two), far);
 }
 
 abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err *err)
@@ -168,7 +162,8 @@ abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err 
     if (finite) return ABUT_OK;
     size_t i = 0;
     while (isfinite(y[i])) i++;
-    return abut_fail(err, ABUT_E_GEOM, "contact: node %d has a coordinate of %g m", (int)cm->node[i / 3], y[i]);
+    return abut_fail(err, ABUT_E_GEOM, "contact: %s has a coordinate of %g m",
+                     abut_nodes_words(cm->model, cm->node + i / 3, 1, (char[ABUT_NODES_WORDS]){ 0 }), y[i]);
 }
 
 /* ---- sorting and merging ---- */
@@ -340,8 +335,10 @@ static abut_status planes_reserve(abut_pairs *p, size_t n, abut_err *err)
 
 abut_status abut_pairs_plane_touching(const abut_collmesh *cm, int32_t v, int32_t h, double d, abut_err *err)
 {
-    return abut_fail(err, ABUT_E_GEOM, "contact: node %d is %g m above half-space %d, want > %g", (int)cm->node[v], d, (int)h,
-                     abut_collmesh_plane_xi(cm, v));
+    char one[ABUT_NODES_WORDS], two[ABUT_OBJECT_WORDS];
+    const abut_model *m = cm->model;
+    return abut_fail(err, ABUT_E_GEOM, "contact: %s is %g m above %s, want > %g", abut_nodes_words(m, &cm->node[v], 1, one), d,
+                     abut_half_space_words(m, h, two), abut_collmesh_plane_xi(cm, v));
 }
 
 static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const uint8_t *fixed, abut_pairs *out, abut_err *err)

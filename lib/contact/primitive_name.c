@@ -1,5 +1,7 @@
 #include "contact/primitive_name.h"
 
+#include "model/naming.h"
+
 #include <stdio.h>
 
 void abut_primitive_name(const abut_collmesh *cm, const abut_arrays *set, const double *y, const int32_t *v, int n,
@@ -10,7 +12,8 @@ void abut_primitive_name(const abut_collmesh *cm, const abut_arrays *set, const 
     const int32_t node = cm->node[v[0]];
     size_t used = 0;
     for (int k = 0; k < n; k++)
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%d", k ? ", " : "", cm->node[v[k]]);
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%d", k ? ", " : "",
+                                 abut_node_number(cm->model, cm->node[v[k]]));
     abut_text_row(set, "object/name", cm->model->body[node], object, sizeof object);
     const double *p = y + 3 * (size_t)v[0];
     snprintf(name, ABUT_PRIMITIVE_NAME, "%s of '%s' (node%s %s) at (%.6g, %.6g, %.6g)", what[n], object, n > 1 ? "s" : "",

@@ -8,7 +8,8 @@
 
 enum { ABUT_PRIMITIVE_NAME = 190 };     /* letters that every name fits in, with the final 0 */
 
-/** "edge of 'ball' (nodes 4, 9) at (0.1, 0.2, 0.3)": a point, an edge or a triangle.
+/** "edge of 'ball' (nodes 4, 9) at (0.1, 0.2, 0.3)": a point, an edge or a triangle, nodes counted
+ * within their object.
  *
  * set   the arrays of the model: object/name
  * y     [3 nc] m, collision vertices; the place is that of the first vertex

@@ -5,11 +5,18 @@
 #include "geom/bvh.h"
 #include "geom/dist.h"
 #include "geom/predicates.h"
+#include "model/naming.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Who has the smallest gap: two primitives of n[] collision vertices, the second without any where it is a half-space. */
+typedef struct nearest {
+    int n[2];               /* 0, 0: nobody */
+    int32_t v[2][3], plane;
+} nearest;
 
 typedef struct check {
     abut_collmesh cm;
@@ -22,6 +29,7 @@ typedef struct check {
     abut_offenders *bad;
     double reach;
     abut_start_gap *gap;
+    nearest near, fine;     /* those of gap->gap and gap->fine_gap */
 } check;
 
 static void describe(const check *c, const int32_t *v, int n, char name[ABUT_PRIMITIVE_NAME])
@@ -42,6 +50,8 @@ typedef struct two {
 
 static void take_two(const check *c, const int32_t *va, int a, const int32_t *vb, int b, two *t)
 {
+    *t->one = *t->other = 0;
+    if (abut_offenders_full(c->bad)) return;
     describe(c, va, a, t->one);
     describe(c, vb, b, t->other);
     gather(c, va, a, t->x);
@@ -69,11 +79,11 @@ static abut_status report_thin(const check *c, double d, double xi, const int32_
 
 static abut_status report_plane(const check *c, int32_t vert, int32_t plane, abut_err *err)
 {
-    char one[ABUT_PRIMITIVE_NAME], name[64];
+    char one[ABUT_PRIMITIVE_NAME] = "", name[64];
     const abut_model *m = c->cm.model;
     const double *n = m->hs_normal + 3 * (size_t)plane, *o = m->hs_point + 3 * (size_t)plane, *p = c->y + 3 * (size_t)vert;
     const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
-    describe(c, &vert, 1, one);
+    if (!abut_offenders_full(c->bad)) describe(c, &vert, 1, one);
     abut_text_row(c->set, "half-space/name", plane, name, sizeof name);
     if (d > 0)
         return abut_offenders_add(c->bad, 1, 0, p, err,
@@ -105,24 +115,33 @@ static abut_status list_crossings(check *c, abut_err *err)
 }
 
 /* Remembers the smallest gap, and that of one thin or thick object. */
-static void closer(const check *c, double gap, double xi, const int32_t *va, int a, const int32_t *vb, int b)
+static void closer(check *c, double gap, double xi, const int32_t *va, int a, const int32_t *vb, int b)
 {
     const abut_model *m = c->cm.model;
     const int32_t *node = c->cm.node;
     const int fine = gap < c->reach && m->body[node[va[0]]] == m->body[node[vb[0]]] && (xi > 0 || m->nsh || m->nrd);
     c->gap->fine += fine;
-    if (!(gap < c->gap->gap) && !(fine && gap < c->gap->fine_gap)) return;
-    char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME];
-    describe(c, va, a, one);
-    describe(c, vb, b, other);
+    nearest pair = { .n = { a, b } };
+    memcpy(pair.v[0], va, (size_t)a * sizeof *va);
+    memcpy(pair.v[1], vb, (size_t)b * sizeof *vb);
     if (gap < c->gap->gap) {
         c->gap->gap = gap;
-        snprintf(c->gap->text, sizeof c->gap->text, "%s - %s", one, other);
+        c->near = pair;
     }
     if (fine && gap < c->gap->fine_gap) {
         c->gap->fine_gap = gap;
-        snprintf(c->gap->fine_text, sizeof c->gap->fine_text, "%s - %s", one, other);
+        c->fine = pair;
     }
+}
+
+static void name_nearest(const check *c, const nearest *p, char *text, size_t size)
+{
+    char one[ABUT_PRIMITIVE_NAME], other[ABUT_PRIMITIVE_NAME], name[64];
+    if (!p->n[0]) return;
+    describe(c, p->v[0], p->n[0], one);
+    if (p->n[1]) describe(c, p->v[1], p->n[1], other);
+    else snprintf(other, sizeof other, "half-space '%s'", abut_text_row(c->set, "half-space/name", p->plane, name, sizeof name));
+    snprintf(text, size, "%s - %s", one, other);
 }
 
 static int touch(abut_stencil s, const double *x)
@@ -181,11 +200,8 @@ static abut_status plane_gaps(check *c, abut_err *err)
                 rc = report_plane(c, v, h, err);
                 continue;
             }
-            char one[ABUT_PRIMITIVE_NAME], name[64];
             c->gap->gap = gap;
-            describe(c, &v, 1, one);
-            abut_text_row(c->set, "half-space/name", h, name, sizeof name);
-            snprintf(c->gap->text, sizeof c->gap->text, "%s - half-space '%s'", one, name);
+            c->near = (nearest){ .n = { 1, 0 }, .v = { { v } }, .plane = h };
         }
     return rc;
 }
@@ -219,17 +235,47 @@ static abut_status list_inside(check *c, const double *x, abut_err *err)
         double p[15];
         memcpy(p, c->y + 3 * (size_t)v, 3 * sizeof *p);
         for (int k = 0; k < 4; k++) memcpy(p + 3 + 3 * k, x + 3 * (size_t)tet[k], 3 * sizeof *p);
-        if (c->vert_hit[v] || !abut_touch_point_tet(p, p + 3, p + 6, p + 9, p + 12)) continue;
+        if (abut_collmesh_passes(&c->cm, v, v) || c->vert_hit[v]) continue;
+        if (!abut_touch_point_tet(p, p + 3, p + 6, p + 9, p + 12)) continue;
+        c->vert_hit[v] = 1;
+        if (abut_offenders_full(c->bad)) {
+            c->bad->total++;
+            continue;
+        }
         char one[ABUT_PRIMITIVE_NAME], object[64];
         describe(c, &v, 1, one);
         abut_text_row(c->set, "object/name", m->body[tet[0]], object, sizeof object);
-        c->vert_hit[v] = 1;
         rc = abut_offenders_add(c->bad, 1, 4, p, err, "%s is inside tet %d of '%s' (nodes %d, %d, %d, %d)", one,
-                                pairs.ij[i][1], object, tet[0], tet[1], tet[2], tet[3]);
+                                abut_element_number(m, m->tet, 4, pairs.ij[i][1]), object, abut_node_number(m, tet[0]),
+                                abut_node_number(m, tet[1]), abut_node_number(m, tet[2]), abut_node_number(m, tet[3]));
     }
     abut_pair_list_clear(&pairs);
     free(box);
     return rc;
+}
+
+int abut_start_short_edge(const abut_collmesh *cm, const abut_arrays *set, const double *y, char *text, size_t size)
+{
+    int32_t best = -1, *degree = cm->xi ? calloc((size_t)cm->nc + 1, sizeof *degree) : NULL;
+    double least = INFINITY;
+    char name[ABUT_PRIMITIVE_NAME];
+    *text = 0;
+    for (int32_t i = 0; degree && i < 2 * cm->ne; i++) degree[cm->edge[i]]++;
+    for (int32_t e = 0; degree && e < cm->ne; e++) {
+        const int32_t a = cm->edge[2 * e], b = cm->edge[2 * e + 1];
+        const double *p = y + 3 * (size_t)a, *q = y + 3 * (size_t)b;
+        const double d = hypot(hypot(q[0] - p[0], q[1] - p[1]), q[2] - p[2]);
+        if (degree[a] + degree[b] == 2 || d > cm->xi[a] || d >= least) continue;
+        least = d;
+        best = e;
+    }
+    free(degree);
+    if (best < 0) return 0;
+    const int32_t *v = cm->edge + 2 * (size_t)best;
+    abut_primitive_name(cm, set, y, v, 2, name);
+    snprintf(text, size, "%s is %.6g m long, no more than the contact thickness, %.6g m, that it has to keep from its "
+             "neighbours: expected longer segments and sides of triangles, or less thickness", name, least, cm->xi[v[0]]);
+    return 1;
 }
 
 static abut_status prepare(check *c, const abut_model *model, const double *x, abut_err *err)
@@ -259,10 +305,16 @@ abut_status abut_start_check(const abut_model *model, const abut_arrays *set, co
     if (!rc) rc = list_touches(&c, err);
     if (!rc) rc = list_inside(&c, x, err);
     if (!rc) rc = plane_gaps(&c, err);
+    name_nearest(&c, &c.near, gap->text, sizeof gap->text);
+    name_nearest(&c, &c.fine, gap->fine_text, sizeof gap->fine_text);
     if (!gap->text[0]) gap->gap = INFINITY;
-    if (!rc && bad->total)
+    char text[480] = "";
+    if (!rc && bad->total) {
+        gap->is_short = abut_start_short_edge(&c.cm, set, c.y, text, sizeof text);
         rc = abut_fail(err, ABUT_E_GEOM, "%lld contacts at the start without a gap; expected every distance to be more "
-                       "than %s", (long long)bad->total, c.cm.xi ? "the thickness of the pair" : "0");
+                       "than %s%s%s", (long long)bad->total, c.cm.xi ? "the thickness of the pair" : "0", *text ? "; " : "",
+                       text);
+    }
     abut_collmesh_clear(&c.cm);
     free(c.y), free(c.fixed), free(c.vert_hit), free(c.edge_hit), free(c.cross);
     return rc;

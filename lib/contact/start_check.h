@@ -12,7 +12,13 @@ typedef struct abut_start_gap {
     int64_t fine;       /* pairs within one object, thin or thick, so near: contact would push it apart where it lies at rest */
     double fine_gap;    /* the smallest gap of those, m, and whose it is */
     char fine_text[400];
+    int is_short;       /* the failure tells of an edge that is too short for its thickness (abut_start_short_edge) */
 } abut_start_gap;
+
+/** Says in text[size] which segment or side of a triangle at y[3 nc] is no longer than the contact thickness of its object, the
+ * shortest of those that have a neighbour: no start can keep that neighbour as far away.  "" where there is none, or no memory.
+ * Returns 1 when there is one. */
+int abut_start_short_edge(const abut_collmesh *cm, const abut_arrays *set, const double *y, char *text, size_t size);
 
 /** Looks for primitives that touch or cross at the node positions x[3 nv]: edges and triangles by exact predicates, pairs of
  * all kinds also by the distance that the solver will compute, which has to be more than their thickness, vertices on or

@@ -85,6 +85,7 @@ static abut_status material_terms(abut_elastic *e, abut_err *err)
         if (m->mat_model[i] != ABUT_SPLINE) continue;
         if (!e->spline && !(e->spline = calloc((size_t)m->nm, sizeof *e->spline)))
             return abut_fail(err, ABUT_E_NOMEM, "splines of %d materials", m->nm);
+        e->nspline = m->nm;
         const size_t lo = (size_t)m->mat_spline[2 * i];
         rc = abut_spline_init(&e->spline[i], m->mat_spline[2 * i + 1] - m->mat_spline[2 * i], m->spline_knot + lo,
                               m->spline_slope + 3 * lo, err);
@@ -134,7 +135,7 @@ void abut_elastic_clear(abut_elastic *e)
     free(e->inc_first);
     free(e->inc);
     free(e->needs);
-    for (int32_t i = 0; e->spline && i < e->model->nm; i++) abut_spline_clear(&e->spline[i]);
+    for (int32_t i = 0; i < e->nspline; i++) abut_spline_clear(&e->spline[i]);
     free(e->spline);
     *e = (abut_elastic){ 0 };
 }

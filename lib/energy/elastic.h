@@ -19,6 +19,7 @@ typedef struct abut_elastic {
     int32_t *inc;
     uint8_t *needs;     /* [nm] abut_density_needs, with all that the material has */
     abut_spline *spline;    /* [nm] of those materials that are one; NULL when none is */
+    int32_t nspline;        /* how many there are, so that clearing needs no model; 0 or nm */
 } abut_elastic;
 
 /** Whether tets and their materials are such as abut_elastic_init takes: fails as it does, without memory. */

@@ -24,8 +24,7 @@ void abut_membrane_take(const abut_model *m, int32_t mat, abut_membrane *law)
 abut_status abut_membrane_of(const abut_model *m, int32_t mat, abut_membrane *law, abut_err *err)
 {
     abut_membrane_take(m, mat, law);
-    if (law->fabric || law->model == ABUT_STVK || law->model == ABUT_NEO_HOOKEAN || law->model == ABUT_FIXED_COROTATED)
-        return ABUT_OK;
+    if (law->fabric || abut_material_plane(law->model)) return ABUT_OK;
     return abut_fail(err, ABUT_E_FORMAT, "material %d is of a shell and %s: expected %s, %s or %s", mat,
                      abut_material_names[law->model], abut_material_names[ABUT_STVK], abut_material_names[ABUT_NEO_HOOKEAN],
                      abut_material_names[ABUT_FIXED_COROTATED]);

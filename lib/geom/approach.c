@@ -31,6 +31,7 @@ struct finds {
     int32_t (*ij)[2];
     size_t n, cap;
     int full;           /* no memory */
+    int over;           /* beyond the budget */
     struct batch open;
 };
 
@@ -131,7 +132,8 @@ INLINE void batch_close(const struct search *s, int ka, int kb, struct finds *f)
 {
     int64_t far[BATCH];
     struct batch *b = &f->open;
-    if (!finds_reserve(f, b->n)) {
+    const size_t before = f->n;
+    if (f->over || !finds_reserve(f, b->n)) {
         b->n = 0;
         return;
     }
@@ -144,6 +146,8 @@ INLINE void batch_close(const struct search *s, int ka, int kb, struct finds *f)
         f->n += !far[k];
     }
     b->n = 0;
+    abut_pair_budget *budget = s->s->m.budget;
+    if (budget) f->over = atomic_fetch_add(&budget->n, f->n - before) + (f->n - before) > budget->most;
 }
 
 /* Lane l of pack a, whose query is q, against the lanes `of` of b. */
@@ -227,6 +231,12 @@ static void finds_close(const struct search *s, struct finds *f)
     else batch_close(s, 1, 1, f);
 }
 
+static int is_over(const abut_approach *s)
+{
+    abut_pair_budget *budget = s->m.budget;
+    return budget && atomic_load(&budget->n) > budget->most;
+}
+
 static void thread_search(const struct search *s, struct finds *f)
 {
     const int self = s->a == s->b;
@@ -235,7 +245,7 @@ static void thread_search(const struct search *s, struct finds *f)
         const struct tree *ta = &s->fa->tree[q];
         #pragma omp for schedule(dynamic, 4) nowait
         for (size_t p = 0; p < ta->packs.n_pack; p++)
-            for (int w = self ? u : 0; w < ABUT_SORTS && !f->full; w++)
+            for (int w = self ? u : 0; w < ABUT_SORTS && !f->full && !is_over(s->s); w++)
                 if (q < ABUT_STILL || turn[w] < ABUT_STILL)
                     pack_search(s, ta, p, &s->fb->tree[turn[w]], self && w == u ? p : 0, f);
     }
@@ -305,7 +315,7 @@ static abut_status join(const struct search *s, const struct finds *f, int threa
         if (f[t].full) return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory, after %zu pairs of one thread", f[t].n);
         total += f[t].n;
     }
-    if (!total) return ABUT_OK;
+    if (!total || is_over(s->s)) return ABUT_OK;
     const abut_status rc = abut_pair_list_reserve(out, total, err);
     if (rc) return rc;
     size_t *place = calloc(n, sizeof *place);
@@ -342,7 +352,7 @@ abut_status abut_approach_pairs(const abut_approach *s, const abut_prims *a, abu
                                 abut_approach_trees **tb, abut_pair_list *out, abut_err *err)
 {
     out->n = 0;
-    if (!a->n || !b->n) return ABUT_OK;
+    if (!a->n || !b->n || is_over(s)) return ABUT_OK;
     abut_status rc = abut_approach_trees_of(s, a, ta, err);
     if (!rc && a != b) rc = abut_approach_trees_of(s, b, tb, err);
     if (rc) return rc;

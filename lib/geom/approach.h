@@ -8,7 +8,17 @@
 #ifndef ABUT_GEOM_APPROACH_H
 #define ABUT_GEOM_APPROACH_H
 
+#include "geom/approach_inline.h"
 #include "geom/bvh.h"
+
+#include <stdatomic.h>
+
+/* How many pairs all searches together may find before they are given up: then n is above `most`, else it counts them.  Which of
+ * the two it is depends on the pairs alone. */
+typedef struct abut_pair_budget {
+    size_t most;
+    atomic_size_t n;
+} abut_pair_budget;
 
 /* Vertices on their way.  Borrowed. */
 typedef struct abut_motion {
@@ -18,11 +28,9 @@ typedef struct abut_motion {
     const double *xi;       /* [nv] m thickness of each vertex, the same for all of a primitive, or NULL: 0; a pair has the mean
                              * of its two */
     const uint8_t *fixed;   /* [nv] or NULL: primitives of such vertices alone are not paired with each other */
+    abut_pair_budget *budget;   /* NULL: any number of pairs */
     int anywhere;           /* a vertex may be anywhere in the box of its way at any time, and not where the others say */
 } abut_motion;
-
-/* Rows of a box: lower bounds, and upper ones with their sign changed, so that the smaller float is always the outer one. */
-enum { ABUT_AT_LO = 0, ABUT_AT_HI = 3, ABUT_BY_LO = 6, ABUT_BY_HI = 9, ABUT_WAY_LO = 12, ABUT_WAY_HI = 15, ABUT_ROWS = 18 };
 
 /* Zero-filled is empty; keeps its memory from call to call. */
 typedef struct abut_approach {
@@ -52,7 +60,8 @@ void abut_approach_trees_free(abut_approach_trees **trees);
 
 /** Every pair (i of a, j of b) without a common vertex that comes within reach of its thickness somewhere on the way, and of
  * those that lose two thirds of their distance all whose ways come within reach; some others.  Sorted; a == b (the same pointer,
- * tb is not looked at): i < j.  The same bytes for every thread count and whatever the trees were.  On failure out is empty.
+ * tb is not looked at): i < j.  The same bytes for every thread count and whatever the trees were.  On failure, and beyond the
+ * budget, out is empty.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_approach_pairs(const abut_approach *s, const abut_prims *a, abut_approach_trees **ta,
                                               const abut_prims *b, abut_approach_trees **tb, abut_pair_list *out,

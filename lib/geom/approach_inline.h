@@ -3,11 +3,14 @@
 #ifndef ABUT_GEOM_APPROACH_INLINE_H
 #define ABUT_GEOM_APPROACH_INLINE_H
 
-#include "geom/approach.h"
 #include "linalg/vec3.h"
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
+
+/* Rows of a box: lower bounds, and upper ones with their sign changed, so that the smaller float is always the outer one. */
+enum { ABUT_AT_LO = 0, ABUT_AT_HI = 3, ABUT_BY_LO = 6, ABUT_BY_HI = 9, ABUT_WAY_LO = 12, ABUT_WAY_HI = 15, ABUT_ROWS = 18 };
 
 /* Two primitives stay apart when their gap is so many times the way that they go relative to each other.  1 would do for what
  * comes within reach; the rest is for the CCD bound, which minds a pair that loses four fifths of its distance. */

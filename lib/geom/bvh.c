@@ -156,8 +156,8 @@ done:
 
 static int finds_reserve(struct finds *f, size_t more)
 {
-    if (f->full || f->cap - f->n >= more) return !f->full;
-    const size_t cap = f->n + more + f->cap / 2;
+    if (f->full || (f->j && f->cap - f->n >= more)) return !f->full;
+    const size_t cap = f->n + more + f->cap / 2 + 1;
     int32_t *grown = realloc(f->j, cap * sizeof *grown);
     if (!grown) {
         f->full = 1;
@@ -335,6 +335,7 @@ static abut_status join(const struct search *s, const struct finds *f, int threa
         #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
         for (size_t i = 0; i < n; i++) {
             const struct spot *spot = &s->spot[i];
+            if (!spot->n) continue;     /* and perhaps no list at all */
             const int32_t *j = f[spot->thread].j + spot->at;
             int32_t (*ij)[2] = out->ij + place[i];
             for (int32_t k = 0; k < spot->n; k++) {

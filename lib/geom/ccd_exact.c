@@ -248,3 +248,32 @@ int abut_ccd_exact(abut_stencil s, const double *x0, const double *x1, double *t
         decide(s, x0, x1, &a);
     return abut_first_time_give(&a, t_lo, t_hi);
 }
+
+/* The cubic is a positive multiple of the volume: where it is not positive first, it is 0, or that is at the start. */
+static void decide_volume(const double x0[12], const double x1[12], abut_first_time *a)
+{
+    query q;
+    abut_zpoly d;
+    abut_roots r;
+    query_init(&q, ABUT_PT, x0, x1);
+    abut_zpoly_init(&d);
+    coplanarity(&q, &d);
+    if (d.deg < 0 || mpz_sgn(d.c[0]) <= 0) {
+        *a = (abut_first_time){ 1, a->want_time, 0, 0 };
+    } else {
+        abut_roots_find(&r, &d);
+        for (int i = 0; i < r.n; i++) abut_first_time_take(a, &r, i);
+        abut_roots_clear(&r);
+    }
+    abut_zpoly_clear(&d);
+    query_clear(&q);
+}
+
+int abut_ccd_exact_inverts(const double x0[12], const double x1[12], double *t_lo, double *t_hi)
+{
+    abut_first_time a = { 0, t_lo || t_hi, 0, 1 };
+    if (abut_ccd_filter_volume(x0, x1)) return 0;
+    if (abut_all_finite(x0, 12) && abut_all_finite(x1, 12)) decide_volume(x0, x1, &a);
+    else a.hit = 1;
+    return abut_first_time_give(&a, t_lo, t_hi);
+}

@@ -83,6 +83,34 @@ static int never_coplanar(const cubic *q)
     return up || down;
 }
 
+/* Positive on all of [0, 1], by its coefficients or those of its halves: of a mean of means three times two roundings, each
+ * below half an ulp of the largest. */
+static int stays_positive(const double b[4], double e, int halvings)
+{
+    int up = 1;
+    double top = 0;
+    for (int i = 0; i < 4; i++) {
+        up &= b[i] > e;
+        top = fmax(top, fabs(b[i]));
+    }
+    if (up) return 1;
+    if (!halvings || !(b[0] > e && b[3] > e)) return 0;
+    double l[4] = { b[0] }, r[4] = { 0, 0, 0, b[3] };
+    const double mid = (b[1] + b[2]) / 2;
+    l[1] = (b[0] + b[1]) / 2, r[2] = (b[2] + b[3]) / 2;
+    l[2] = (l[1] + mid) / 2, r[1] = (mid + r[2]) / 2;
+    l[3] = r[0] = (l[2] + r[1]) / 2;
+    e += 8 * EPS * top;
+    return stays_positive(l, e, halvings - 1) && stays_positive(r, e, halvings - 1);
+}
+
+int abut_ccd_filter_volume(const double x0[12], const double x1[12])
+{
+    if (!all_below(x0, 12, 0x1p98) || !all_below(x1, 12, 0x1p98)) return 0;
+    const cubic q = coplanarity(x0, x1);
+    return stays_positive(q.b, fmax(fmax(q.e[0], q.e[1]), fmax(q.e[2], q.e[3])), 5);
+}
+
 /* Stage 3.  The differences of all point pairs across the primitives, at both ends of the motion; the gap that must stay */
 typedef struct gaps {
     int n;

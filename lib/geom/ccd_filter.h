@@ -15,4 +15,8 @@ int abut_ccd_filter(abut_stencil s, const double *x0, const double *x1, int *sta
 /** Do they stay farther apart than sep (m, >= 0) all the way?  1 proved, 0 not. */
 int abut_ccd_filter_apart(abut_stencil s, const double *x0, const double *x1, double sep);
 
+/** Does the tetrahedron of four points keep a positive volume, det(p1 - p0, p2 - p0, p3 - p0) > 0, all along x0 -> x1?
+ * 1 proved, 0 not. */
+int abut_ccd_filter_volume(const double x0[12], const double x1[12]);
+
 #endif

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-enum { CORRECTIONS = 12, MOST = 3000 /* iterations of one */, MOST_DOUBLE = 10000, LOOK = 16 /* iterations between two looks */ };
+enum { CORRECTIONS = 12, MOST = 3000 /* iterations of one */, MOST_DOUBLE = 10000,
+       LOOK = 16 /* iterations between two looks, even */ };
 enum { X, R, Z, P, Q };
 #define NEAR 1e-4       /* residual of a correction, relative, that single precision surely reaches */
 
@@ -18,7 +19,7 @@ void abut_gpu_cg_clear(abut_gpu_cg *c, abut_queue *q)
 typedef struct run {
     abut_gpu_cg *c;
     abut_gpu_operator *A;
-    int wide;
+    int wide, fresh;        /* fresh: nothing has run yet, so that not all scratch may have been wanted */
     abut_cg_args args;
     abut_cg_scalars *s;     /* the machine's */
     size_t n;               /* numbers of a vector */
@@ -60,7 +61,6 @@ static abut_status iterate(run *u, uint32_t k, abut_err *err)
     const uint32_t *stop = &u->s->state[k % 2];
     const size_t rows = u->A->n;
     a->even = k % 2;
-    a->number = k;
     abut_status rc = u->wide ? abut_gpu_operator_multiply(u->A, a->p, a->q, err)
                              : abut_gpu_operator_multiply_single(u->A, a->p_single, a->q_single, stop, err);
     if (!rc) rc = measure_curvature(u, err);
@@ -88,25 +88,36 @@ static abut_status begin(run *u, double scale, double goal, abut_err *err)
                    : q->on->copy(q, a->p_single, a->z_single, u->n * sizeof(float), err);
 }
 
-/* Iterations before the first look at a run to a residual of `goal`: most of what the last one would have taken.  Nothing but
- * time depends on it: what is done is not done again. */
+/* The iterations between two looks, which are the same every time; kept: 1 when the machine has them as one. */
+static abut_status batch(run *u, int *kept, abut_err *err)
+{
+    abut_queue *q = u->A->q;
+    if (*kept) return q->on->replay(q, err);
+    abut_status rc = u->wide || u->fresh ? ABUT_OK : q->on->record(q, kept, err);
+    for (uint32_t k = 0; k < LOOK && !rc; k++) rc = iterate(u, k, err);
+    u->fresh = 0;
+    const abut_status end = q->on->recorded(q, *kept, rc ? NULL : err);
+    return rc ? rc : end;
+}
+
+/* Batches before the first look at a run to a residual of `goal`: most of what the last one would have taken.  Nothing but time
+ * depends on it: when all is done nothing more is. */
 static int first_look(const abut_gpu_cg *c, double goal)
 {
-    const double expected = 0.9 * c->decade * -log10(goal);
-    return expected > LOOK ? (int)fmin(expected, MOST) : LOOK;
+    const double expected = 0.9 * c->decade * -log10(goal) / LOOK;
+    return expected > 1 ? (int)fmin(expected, MOST / LOOK) : 1;
 }
 
 /* until |r| <= goal or `most` iterations */
 static abut_status run_to(run *u, double scale, double goal, int most, abut_cg_scalars *end, abut_err *err)
 {
     abut_queue *q = u->A->q;
+    int kept = 0, ahead = first_look(u->c, goal);
     abut_status rc = begin(u, scale, goal, err);
     *end = (abut_cg_scalars){ 0 };
-    int ahead = first_look(u->c, goal);
-    for (uint32_t k = 0; k < (uint32_t)most && !rc; ahead = LOOK) {
-        for (int i = 0; i < ahead && !rc; i++) rc = iterate(u, k++, err);
+    for (int k = 0; k < most && !rc && end->state[0] == ABUT_CG_RUNS; ahead = 1) {
+        for (int i = 0; i < ahead && !rc; i++, k += LOOK) rc = batch(u, &kept, err);
         if (!rc) rc = q->on->get(q, end, u->s, sizeof *end, err);
-        if (end->state[k % 2] != ABUT_CG_RUNS) break;
     }
     u->c->decade = goal < 0.5 ? end->iterations / -log10(goal) : u->c->decade;
     return rc;
@@ -125,7 +136,7 @@ static abut_status reserve(abut_gpu_cg *c, const abut_gpu_operator *A, int wide,
 
 static run run_of(abut_gpu_cg *c, abut_gpu_operator *A, int wide)
 {
-    return (run){ c, A, wide,
+    return (run){ c, A, wide, 1,
                   { .s = c->scalars.at, .inverse = A->precond.kind == ABUT_GPU_JACOBI ? A->inverse.at : NULL, .n = A->n,
                     .x_single = c->single[X].at, .r_single = c->single[R].at, .z_single = c->single[Z].at,
                     .p_single = c->single[P].at, .q_single = c->single[Q].at },

@@ -34,6 +34,7 @@ struct device {
     size_t sort_cap;
     stamp *stamps;          /* [STAMPS] */
     int n_stamps;
+    cudaGraphExec_t graph;  /* what was recorded last */
 };
 
 device *of(abut_queue *q) { return (device *)q->own; }
@@ -324,7 +325,7 @@ abut_status dot_single(abut_queue *q, const float *a, const float *b, size_t n, 
 
 abut_status dots_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
 {
-    return reduce_all<two_rule>(q, "dots_single", term_two{ a, b }, n, (two *)out, err);
+    return reduce_all<two_rule>(q, "dots", term_two{ a, b }, n, (two *)out, err);
 }
 
 abut_status largest(abut_queue *q, const double *v, size_t n, double *out, abut_err *err)
@@ -400,6 +401,42 @@ abut_status sort(abut_queue *q, uint64_t *key, uint32_t *val, size_t n, int bits
     return rc ? rc : watched(q, "sort");
 }
 
+/* ---- what goes as one ---- */
+
+abut_status record(abut_queue *q, int *kept, abut_err *err)
+{
+    device *d = of(q);
+    *kept = 0;
+    if (q->broken || d->sync || q->watch.look) return q->broken ? ready(q, "record", err) : ABUT_OK;
+    const abut_status rc = failed(q, cudaStreamBeginCapture(d->stream, cudaStreamCaptureModeThreadLocal), err);
+    *kept = !rc;
+    return rc;
+}
+
+abut_status replay(abut_queue *q, abut_err *err)
+{
+    const abut_status rc = ready(q, "replay", err);
+    q->launches++;
+    return rc ? rc : failed(q, cudaGraphLaunch(of(q)->graph, of(q)->stream), err);
+}
+
+abut_status recorded(abut_queue *q, int kept, abut_err *err)
+{
+    device *d = of(q);
+    cudaGraph_t graph = NULL;
+    cudaGraphExecUpdateResultInfo info;
+    if (!kept) return ABUT_OK;
+    abut_status rc = failed(q, cudaStreamEndCapture(d->stream, &graph), err);
+    if (!rc && d->graph && cudaGraphExecUpdate(d->graph, graph, &info) != cudaSuccess) {    /* of another shape */
+        cudaGetLastError();
+        cudaGraphExecDestroy(d->graph);
+        d->graph = NULL;
+    }
+    if (!rc && !d->graph) rc = failed(q, cudaGraphInstantiate(&d->graph, graph, 0), err);
+    if (graph) cudaGraphDestroy(graph);
+    return rc ? rc : replay(q, err);
+}
+
 /* ---- times ---- */
 
 abut_status times(abut_queue *q, abut_err *err)
@@ -437,6 +474,7 @@ void close_device(abut_queue *q)
 {
     device *d = of(q);
     if (d->stream) cudaStreamSynchronize(d->stream);
+    if (d->graph) cudaGraphExecDestroy(d->graph);
     void *const kept[] = { d->part, d->arrived, d->total, d->temp, d->key, d->val };
     for (void *at : kept)
         if (at) cudaFreeAsync(at, d->stream);
@@ -454,7 +492,8 @@ const abut_machine machine = {
 #define ABUT_K(name, args) abut_cuda_##name,
     ABUT_KERNELS(ABUT_K)
 #undef ABUT_K
-    take, give, put, get, copy, fill, wait, pin, unpin, sum, dot, dot_single, dots_single, least, largest, scan, sort, set_stamp, times, close_device
+    take, give, put, get, copy, fill, wait, pin, unpin, sum, dot, dot_single, dots_single, least, largest, scan, sort,
+    record, recorded, replay, set_stamp, times, close_device
 };
 
 abut_status find_device(abut_queue *q, int which, abut_err *err)

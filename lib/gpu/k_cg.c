@@ -41,14 +41,14 @@ STEP(double, x, r, z, p, q)
 ABUT_KERNEL(cg_step_single, abut_cg_args)
 STEP(float, x_single, r_single, z_single, p_single, q_single)
 
-/* What iteration `number` ends with. */
+/* What an iteration ends with. */
 ABUT_FN void conclude(const abut_cg_args *a)
 {
     abut_cg_scalars *s = a->s;
     const double rz = s->rz[!a->even][0], rr = s->rz[!a->even][1];
     uint32_t state = s->state[a->even];
     if (state == ABUT_CG_RUNS) {
-        s->iterations = a->number + 1;
+        s->iterations++;
         state = rr <= s->goal ? ABUT_CG_DONE : rr > s->goal && rz > 0 ? ABUT_CG_RUNS : ABUT_CG_BROKEN;
         if (!(s->pq > 0)) state = ABUT_CG_BROKEN;
     }

@@ -68,6 +68,7 @@ ABUT_FN void leaf_meet(const abut_walk_args *a, size_t i, abut_query *s, size_t 
     const int32_t item = (int32_t)t->order[at];
     int32_t u[3];
     if (a->same && (item == s->item || (row[ABUT_TREE_EXTENT] == s->extent && item < s->item))) return;
+    if (a->passes && a->passes[s->v[0]] && a->passes[vertex_of(t->vert, t->k, (size_t)item, 0)]) return;
     for (uint32_t k = 0; k < t->k; k++) {
         u[k] = vertex_of(t->vert, t->k, (size_t)item, k);
         if (u[k] == s->v[0] || u[k] == s->v[1]) return;

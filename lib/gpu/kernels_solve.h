@@ -136,7 +136,6 @@ enum { ABUT_CG_RUNS = 0, ABUT_CG_DONE = 1, ABUT_CG_BROKEN = 2 /* p . A p is not 
 typedef struct abut_cg_args {
     abut_cg_scalars *s;
     uint32_t even;          /* k % 2 */
-    uint32_t number;        /* k */
     const double *from;
     double scale;
     const float *inverse;   /* [9][n] */

@@ -87,6 +87,13 @@ typedef struct abut_machine {
     /* Sorts by bits [0, bits) of key, ascending and stable; val goes along (NULL: none).  n < 2^31. */
     abut_status (*sort)(abut_queue *, uint64_t *key, uint32_t *val, size_t n, int bits, abut_err *);
 
+    /* What is put in between record and recorded (kernels, sums and products alone, whose scratch has been wanted before) goes as
+     * one, then and with every replay until the next record: a launch each costs more than it does.  kept: 0 where the machine
+     * does not do that; what is put in goes as ever then, recorded does nothing, and there is no replay. */
+    abut_status (*record)(abut_queue *, int *kept, abut_err *);
+    abut_status (*recorded)(abut_queue *, int kept, abut_err *);
+    abut_status (*replay)(abut_queue *, abut_err *);
+
     abut_status (*stamp)(abut_queue *, abut_stage, abut_err *);  /* what follows is of that stage */
     abut_status (*times)(abut_queue *, abut_err *);              /* waits, and adds up the stages since the last call */
     void (*close)(abut_queue *);

@@ -28,7 +28,7 @@ static abut_status no_memory(abut_err *err)
 
 /* What goes to the machine, made on the host. */
 typedef struct layout {
-    int32_t *tet_row, *node, *col;
+    int32_t *corner_row, *node, *col;
     uint32_t *first, *length, *below, *across /* of each block of the pattern */, *diagonal;
     uint32_t *part_first, *item, *at, *mirror;
     size_t parts;
@@ -36,7 +36,7 @@ typedef struct layout {
 
 static void layout_free(layout *l)
 {
-    free(l->tet_row);
+    free(l->corner_row);
     free(l->node);
     free(l->col);
     free(l->first);
@@ -54,22 +54,27 @@ static void *array(size_t n, size_t size) { return calloc(n + 1, size); }
 
 /* ---- the pattern ---- */
 
-static abut_status pattern_make(abut_gpu_operator *A, const int32_t *row, layout *l, abut_err *err)
+static abut_status pattern_make(abut_gpu_operator *A, const int32_t *row, const abut_gpu_lasting *more, layout *l, abut_err *err)
 {
     const abut_model *m = A->tets->elastic->model;
-    const size_t corners = 4 * A->tets->nt;
+    size_t corners = 4 * A->tets->nt, at = 0;
+    abut_elems sets[1 + ABUT_GPU_LASTING];
+    for (int s = 0; s < A->lasting; s++) corners += 4 * more[s].n;
     int32_t n = 0;
     for (size_t i = 0; i < A->nv; i++) n = row[i] >= n ? row[i] + 1 : n;
-    l->tet_row = array(corners, sizeof *l->tet_row);
+    l->corner_row = array(corners, sizeof *l->corner_row);
     l->node = array((size_t)n, sizeof *l->node);
-    if (!l->tet_row || !l->node) return no_memory(err);
-    for (size_t c = 0; c < corners; c++) l->tet_row[c] = row[m->tet[c]];
+    if (!l->corner_row || !l->node) return no_memory(err);
+    for (int s = -1; s < A->lasting; s++) {
+        const int32_t *node = s < 0 ? m->tet : more[s].node;
+        sets[s + 1] = (abut_elems){ s < 0 ? A->tets->nt : more[s].n, l->corner_row + at, NULL };
+        for (size_t c = 0; c < 4 * sets[s + 1].n; c++, at++) l->corner_row[at] = node[c] < 0 ? -1 : row[node[c]];
+    }
     for (size_t i = 0; i < A->nv; i++)
         if (row[i] >= 0) l->node[row[i]] = (int32_t)i;
     A->n = (size_t)n;
     A->chunks = (A->n + CHUNK - 1) / CHUNK;
-    const abut_elems set = { A->tets->nt, l->tet_row, NULL };
-    return abut_bsr_pattern(&A->pattern, n, &set, 1, err);
+    return abut_bsr_pattern(&A->pattern, n, sets, 1 + A->lasting, err);
 }
 
 /* Where number 0 of block k of row r is in the values. */
@@ -126,10 +131,10 @@ static abut_status rows_make(abut_gpu_operator *A, layout *l, abut_err *err)
     return ABUT_OK;
 }
 
-/* ---- the plan: which blocks of which tets add to a block, piece by piece of the tets ---- */
+/* ---- the plan: which blocks of which elements add to a block, piece by piece of the tets, then set by set ---- */
 
-
-/* Visits the parts of all blocks: counts those of each piece and their items, or fills what is behind part[] and item[]. */
+/* Visits the parts of all blocks of a set: counts those of each piece and their items, or fills what is behind part[] and
+ * item[]. */
 static void parts_visit(const abut_set_plan *s, size_t at_once, layout *l, size_t *part, size_t *item, int fill)
 {
     const size_t items = 2 * ABUT_PAIRS * at_once;      /* of a piece */
@@ -146,18 +151,28 @@ static void parts_visit(const abut_set_plan *s, size_t at_once, layout *l, size_
         }
 }
 
-static abut_status parts_make(abut_gpu_operator *A, layout *l, abut_err *err)
+static void all_parts_visit(const abut_gpu_operator *A, const abut_gpu_lasting *more, layout *l, size_t *part, size_t *item,
+                            int fill)
 {
-    const size_t at_once = A->at_once;
     const abut_set_plan *s = A->pattern.plan->set;
-    const size_t nt = A->tets->nt, n = A->n_pieces = (nt + at_once - 1) / at_once, items = s->ptr[s->nb];
+    parts_visit(s, A->at_once, l, part, item, fill);
+    for (int k = 0; k < A->lasting; k++)
+        parts_visit(&s[1 + k], more[k].n, l, part + A->n_pieces + k, item + A->n_pieces + k, fill);
+}
+
+static abut_status parts_make(abut_gpu_operator *A, const abut_gpu_lasting *more, layout *l, abut_err *err)
+{
+    const size_t at_once = A->at_once, nt = A->tets->nt, n = (nt + at_once - 1) / at_once + (size_t)A->lasting;
+    size_t items = 0;
+    A->n_pieces = n - (size_t)A->lasting;
+    for (int k = 0; k <= A->lasting; k++) items += A->pattern.plan->set[k].ptr[A->pattern.plan->set[k].nb];
     size_t *part = array(n, sizeof *part), *item = array(n, sizeof *item), parts = 0, sum = 0;
     A->piece = array(n, sizeof *A->piece);
     int ok = part && item && A->piece;
-    if (ok) parts_visit(s, at_once, l, part, item, 0);
+    if (ok) all_parts_visit(A, more, l, part, item, 0);
     for (size_t p = 0; ok && p < n; p++) {
         const size_t here = part[p], its = item[p];
-        const size_t left = nt - p * at_once;
+        const size_t left = p < A->n_pieces ? nt - p * at_once : 0;
         A->piece[p] = (abut_gpu_piece){ parts, parts + here, p * at_once, left < at_once ? left : at_once };
         part[p] = parts;
         item[p] = sum;
@@ -170,7 +185,7 @@ static abut_status parts_make(abut_gpu_operator *A, layout *l, abut_err *err)
     l->item = array(items, sizeof *l->item);
     ok = ok && l->part_first && l->at && l->mirror && l->item;
     if (ok) {
-        parts_visit(s, at_once, l, part, item, 1);
+        all_parts_visit(A, more, l, part, item, 1);
         l->part_first[parts] = (uint32_t)items;
         l->parts = parts;
     }
@@ -209,21 +224,24 @@ static abut_status upload(abut_gpu_operator *A, const int32_t *row, const layout
 
 abut_status abut_gpu_operator_init(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row, abut_err *err)
 {
-    return abut_gpu_operator_init_by(A, q, t, row, TETS_AT_ONCE, err);
+    return abut_gpu_operator_init_with(A, q, t, row, NULL, 0, 0, err);
 }
 
-abut_status abut_gpu_operator_init_by(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row, size_t at_once,
-                                      abut_err *err)
+abut_status abut_gpu_operator_init_with(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row,
+                                        const abut_gpu_lasting *more, int n_more, size_t at_once, abut_err *err)
 {
     layout l = { 0 };
     abut_gpu_operator_clear(A);
-    A->at_once = at_once;
+    if (n_more > ABUT_GPU_LASTING)
+        return abut_fail(err, ABUT_E_ARG, "operator of a device: %d element sets, at most %d", n_more, (int)ABUT_GPU_LASTING);
+    A->at_once = at_once ? at_once : TETS_AT_ONCE;
+    A->lasting = n_more;
     A->q = q;
     A->tets = t;
     A->nv = t->nv;
-    abut_status rc = pattern_make(A, row, &l, err);
+    abut_status rc = pattern_make(A, row, more, &l, err);
     if (!rc) rc = rows_make(A, &l, err);
-    if (!rc) rc = parts_make(A, &l, err);
+    if (!rc) rc = parts_make(A, more, &l, err);
     if (!rc) rc = upload(A, row, &l, err);
     A->chunk = l.first;
     l.first = NULL;
@@ -233,6 +251,12 @@ abut_status abut_gpu_operator_init_by(abut_gpu_operator *A, abut_queue *q, abut_
 }
 
 /* ---- values ---- */
+
+static abut_assemble_args assemble_args(const abut_gpu_operator *A, const abut_gpu_piece *of, const double *H)
+{
+    return (abut_assemble_args){ ABUT_AT(A->part_first, uint32_t) + of->lo, A->item.at, ABUT_AT(A->at, uint32_t) + of->lo,
+                                 ABUT_AT(A->mirror, uint32_t) + of->lo, H, A->val.at };
+}
 
 abut_status abut_gpu_operator_tets(abut_gpu_operator *A, const double *z, double scale, const double *diag, abut_err *err)
 {
@@ -245,13 +269,19 @@ abut_status abut_gpu_operator_tets(abut_gpu_operator *A, const double *z, double
     A->z = z;
     for (size_t p = 0; p < A->n_pieces && !rc; p++) {
         const abut_gpu_piece *of = &A->piece[p];
-        const abut_assemble_args a = { ABUT_AT(A->part_first, uint32_t) + of->lo, A->item.at, ABUT_AT(A->at, uint32_t) + of->lo,
-                                       ABUT_AT(A->mirror, uint32_t) + of->lo, A->H.at, A->val.at };
+        const abut_assemble_args a = assemble_args(A, of, A->H.at);
         tet.first = of->tet;
         rc = ABUT_RUN(q, tet_hessian, &tet, of->tets, err);
         if (!rc) rc = ABUT_RUN(q, assemble, &a, 9 * (of->hi - of->lo), err);
     }
     return rc ? rc : ABUT_RUN(q, diagonal, &d, A->n, err);
+}
+
+abut_status abut_gpu_operator_add(abut_gpu_operator *A, int set, const double *H, abut_err *err)
+{
+    const abut_gpu_piece *of = &A->piece[A->n_pieces + (size_t)set];
+    const abut_assemble_args a = assemble_args(A, of, H);
+    return ABUT_RUN(A->q, assemble, &a, 9 * (of->hi - of->lo), err);
 }
 
 void abut_gpu_operator_blocks(abut_gpu_operator *A, int set, abut_gpu_blocks blocks)

@@ -8,12 +8,19 @@
 #include "gpu/tets.h"
 #include "linalg/bsr.h"
 
-enum { ABUT_GPU_BARRIER = 0, ABUT_GPU_FRICTION = 1, ABUT_GPU_TOUCHING = 2 /* sets */ };
+enum { ABUT_GPU_BARRIER = 0, ABUT_GPU_FRICTION = 1, ABUT_GPU_TOUCHING = 2 /* sets */,
+       ABUT_GPU_LASTING = 6 /* sets at most */ };
 
 /* Parts of blocks that one piece of the tets adds, on the host: [lo, hi) of those of the operator. */
 typedef struct abut_gpu_piece {
     size_t lo, hi, tet, tets;
 } abut_gpu_piece;
+
+/* Elements of up to four corners that last: node[4 n] on the host, -1 unused; read while the operator is made. */
+typedef struct abut_gpu_lasting {
+    size_t n;
+    const int32_t *node;
+} abut_gpu_lasting;
 
 typedef struct abut_gpu_operator {
     abut_queue *q;
@@ -21,8 +28,9 @@ typedef struct abut_gpu_operator {
     abut_bsr pattern;               /* host: lower triangle, no values */
     uint32_t *chunk;                /* host: `first` of kernels_solve.h */
     size_t n, nv, chunks, blocks /* with padding */;
+    int lasting;                    /* sets of elements beside the tets */
     size_t n_pieces, at_once;       /* tets whose matrices are in memory together */
-    abut_gpu_piece *piece;
+    abut_gpu_piece *piece;          /* [n_pieces] of the tets, [lasting] */
     abut_buffer row_of, node;       /* [nv], [n] */
     abut_buffer first, length, col; /* kernels_solve.h */
     abut_buffer val, val_single;
@@ -40,14 +48,18 @@ typedef struct abut_gpu_operator {
  * Fails  ABUT_E_NOMEM, or as abut_bsr_pattern; A is then clear */
 ABUT_MUST_USE abut_status abut_gpu_operator_init(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row,
                                                  abut_err *err);
-/** The same with the matrices of so many tets in memory at a time. */
-ABUT_MUST_USE abut_status abut_gpu_operator_init_by(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row,
-                                                    size_t at_once, abut_err *err);
+/** The same with n_more sets of elements that last, too; at_once: tets whose matrices are in memory at a time, 0: as many as
+ * above.
+ * Fails  ABUT_E_ARG more than ABUT_GPU_LASTING sets */
+ABUT_MUST_USE abut_status abut_gpu_operator_init_with(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row,
+                                                      const abut_gpu_lasting *more, int n_more, size_t at_once, abut_err *err);
 void abut_gpu_operator_clear(abut_gpu_operator *A);
 
 /** Values: scale times the projected Hessians of the tets at z, plus diag[nv] of the nodes; both the machine's. */
 ABUT_MUST_USE abut_status abut_gpu_operator_tets(abut_gpu_operator *A, const double *z, double scale, const double *diag,
                                                  abut_err *err);
+/** After that: values += the packed matrices H[90 n] (the machine's) of lasting set number `set`. */
+ABUT_MUST_USE abut_status abut_gpu_operator_add(abut_gpu_operator *A, int set, const double *H, abut_err *err);
 /** Element matrices of set ABUT_GPU_BARRIER or ABUT_GPU_FRICTION; they are read until the next ones are set. */
 void abut_gpu_operator_blocks(abut_gpu_operator *A, int set, abut_gpu_blocks blocks);
 /** After both: copies in single precision, lists of what touches a row, inverted diagonal blocks; the preconditioner is made

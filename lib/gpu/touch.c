@@ -61,6 +61,11 @@ abut_status abut_gpu_touch_init(abut_gpu_touch *c, abut_queue *q, const abut_col
     return rc;
 }
 
+abut_status abut_gpu_touch_pass(abut_gpu_touch *c, const uint8_t *passes, abut_err *err)
+{
+    return put(c, &c->passes, "objects that pass", passes, (size_t)c->cm->nc, 1, err);
+}
+
 static void tree_clear(abut_gpu_touch *c, abut_gpu_tree *t)
 {
     abut_buffer_clear(c->q, &t->order);
@@ -69,12 +74,11 @@ static void tree_clear(abut_gpu_touch *c, abut_gpu_tree *t)
 
 void abut_gpu_touch_clear(abut_gpu_touch *c)
 {
-    abut_buffer *all[] = { &c->node, &c->edge, &c->tri, &c->xi, &c->rest2, &c->seg_edge, &c->loose, &c->seg, &c->point, &c->fixed,
-                           &c->drop, &c->hs_point, &c->hs_normal, &c->xt, &c->y0, &c->y1, &c->box, &c->size, &c->side, &c->pulse,
-                           &c->y, &c->key, &c->order, &c->count, &c->first, &c->value, &c->head, &c->start, &c->node_of,
-                           &c->slots, &c->blocks,
-                           &c->slot_first, &c->lag.node, &c->lag.weight, &c->lag.basis, &c->lag.force, &c->lag.mu,
-                           &c->lag.above, &c->lag.blocks };
+    abut_buffer *all[] = { &c->node, &c->edge, &c->tri, &c->xi, &c->rest2, &c->seg_edge, &c->loose, &c->seg, &c->point,
+                           &c->fixed, &c->passes, &c->drop, &c->hs_point, &c->hs_normal, &c->xt, &c->y0, &c->y1, &c->box,
+                           &c->size, &c->side, &c->pulse, &c->y, &c->key, &c->order, &c->count, &c->first, &c->value, &c->head,
+                           &c->start, &c->node_of, &c->slots, &c->blocks, &c->slot_first, &c->lag.node, &c->lag.weight,
+                           &c->lag.basis, &c->lag.force, &c->lag.mu, &c->lag.above, &c->lag.blocks };
     if (!c->q) return;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(c->q, all[i]);
     for (int i = 0; i < ABUT_CANDIDATE_LISTS; i++) abut_buffer_clear(c->q, &c->list[i]);

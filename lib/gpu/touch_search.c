@@ -87,7 +87,8 @@ static abut_walk_args walk_of(const abut_gpu_touch *c, const side *a, const side
     abut_walk_args w = {
         .tree = { ABUT_AT(t->row, float), ABUT_AT(t->order, uint32_t), b->vert, (uint32_t)b->n, b->k, t->levels, { 0 } },
         .vert = a->vert, .order = a == b ? ABUT_AT(t->order, uint32_t) : NULL, .box = ABUT_AT(c->box, float),
-        .y0 = ABUT_AT(c->y0, double), .xi = ABUT_AT(c->xi, double), .fixed = ABUT_AT(c->fixed, uint8_t), .reach = reach,
+        .y0 = ABUT_AT(c->y0, double), .xi = ABUT_AT(c->xi, double), .fixed = ABUT_AT(c->fixed, uint8_t),
+        .passes = ABUT_AT(c->passes, uint8_t), .reach = reach,
         .rounding = rounding, .times = abut_approach_times(ABUT_APPROACH_TIMES),
         .times2 = abut_approach_times2(ABUT_APPROACH_TIMES), .k = a->k,
         .same = a == b, .shift = (uint32_t)bits_of(b->n), .count = ABUT_AT(c->count, uint32_t) };

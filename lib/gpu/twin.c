@@ -124,29 +124,32 @@ static abut_status tree(abut_queue *q, terms t, size_t n, double *out, abut_err 
         to = swap;
     }
     *out = nb ? from[0] : 0;
-    return done(q, "sum");
+    return ABUT_OK;
 }
 
 static abut_status twin_sum(abut_queue *q, const double *v, size_t n, double *out, abut_err *err)
 {
-    return tree(q, (terms){ v, NULL, NULL, NULL }, n, out, err);
+    const abut_status rc = tree(q, (terms){ v, NULL, NULL, NULL }, n, out, err);
+    return rc ? rc : done(q, "sum");
 }
 
 static abut_status twin_dot(abut_queue *q, const double *a, const double *b, size_t n, double *out, abut_err *err)
 {
-    return tree(q, (terms){ a, b, NULL, NULL }, n, out, err);
+    const abut_status rc = tree(q, (terms){ a, b, NULL, NULL }, n, out, err);
+    return rc ? rc : done(q, "sum");
 }
 
 static abut_status twin_dot_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
 {
-    return tree(q, (terms){ NULL, NULL, a, b }, n, out, err);
+    const abut_status rc = tree(q, (terms){ NULL, NULL, a, b }, n, out, err);
+    return rc ? rc : done(q, "sum");
 }
 
 static abut_status twin_dots_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
 {
-    const abut_status rc = twin_dot_single(q, a, b, n, out, err);
-    q->launches--;      /* one for both */
-    return rc ? rc : twin_dot_single(q, a, a, n, out + 1, err);
+    abut_status rc = tree(q, (terms){ NULL, NULL, a, b }, n, out, err);
+    if (!rc) rc = tree(q, (terms){ NULL, NULL, a, a }, n, out + 1, err);
+    return rc ? rc : done(q, "dots");
 }
 
 static abut_status twin_least(abut_queue *q, const double *v, size_t n, abut_least *out, abut_err *err)
@@ -223,6 +226,27 @@ static abut_status twin_sort(abut_queue *q, uint64_t *key, uint32_t *val, size_t
     return done(q, "sort");
 }
 
+/* ---- what goes as one: here it does not ---- */
+
+static abut_status twin_record(abut_queue *q, int *kept, abut_err *err)
+{
+    (void)q, (void)err;
+    *kept = 0;
+    return ABUT_OK;
+}
+
+static abut_status twin_recorded(abut_queue *q, int kept, abut_err *err)
+{
+    (void)q, (void)kept, (void)err;
+    return ABUT_OK;
+}
+
+static abut_status twin_replay(abut_queue *q, abut_err *err)
+{
+    (void)q;
+    return abut_fail(err, ABUT_E_ARG, "twin: nothing is recorded");
+}
+
 /* ---- times ---- */
 
 static abut_status twin_stamp(abut_queue *q, abut_stage stage, abut_err *err)
@@ -255,7 +279,8 @@ static const abut_machine twin_machine = {
     .alloc = twin_alloc, .release = twin_release, .put = twin_move, .get = twin_get, .copy = twin_move, .fill = twin_fill,
     .wait = twin_wait, .pin = twin_pin, .unpin = twin_unpin, .sum = twin_sum, .dot = twin_dot,
     .dot_single = twin_dot_single, .dots_single = twin_dots_single, .least = twin_least,
-    .largest = twin_largest, .scan = twin_scan, .sort = twin_sort, .stamp = twin_stamp, .times = twin_times,
+    .largest = twin_largest, .scan = twin_scan, .sort = twin_sort, .record = twin_record,
+    .recorded = twin_recorded, .replay = twin_replay, .stamp = twin_stamp, .times = twin_times,
     .close = twin_close,
 };
 

@@ -4,8 +4,8 @@
 #include "linalg/blas.h"
 #include "linalg/chol_numeric.h"
 #include "linalg/chol_symbolic.h"
+#include "linalg/cholmod.h"
 
-#include <cholmod.h>
 #include <limits.h>
 #include <math.h>
 #include <omp.h>
@@ -51,7 +51,6 @@ static void *new_array(size_t n, size_t size)
 
 /* ---- analysis ---- */
 
-/* CHOLMOD takes the permutation as given, so it is checked here. */
 static abut_status perm_check(int32_t n, const int32_t *perm, abut_err *err)
 {
     unsigned char *seen = calloc((size_t)n + 1, 1);
@@ -68,36 +67,10 @@ static abut_status perm_check(int32_t n, const int32_t *perm, abut_err *err)
     return rc;
 }
 
-/* The graph of blocks as a CHOLMOD matrix without values, lower triangle. */
-static cholmod_sparse *block_graph(const abut_bsr *A, cholmod_common *com)
-{
-    cholmod_sparse *G = cholmod_allocate_sparse((size_t)A->n, (size_t)A->n, A->nnz, 1, 1, -1, CHOLMOD_PATTERN, com);
-    if (!G) return NULL;
-    int *p = G->p, *i = G->i;
-    for (int32_t c = 0; c <= A->n; c++) p[c] = (int)A->ptr[c];
-    memcpy(i, A->row, A->nnz * sizeof *i);
-    return G;
-}
-
-/* perm[n]: CHOLMOD's ordering by approximate minimum degree. */
-static abut_status order_by_degree(const abut_bsr *A, int32_t *perm, abut_err *err)
-{
-    cholmod_common com;
-    cholmod_start(&com);
-    com.print = 0;
-    cholmod_sparse *G = block_graph(A, &com);
-    const int done = G && cholmod_amd(G, NULL, 0, perm, &com), status = com.status;
-    cholmod_free_sparse(&G, &com);
-    cholmod_finish(&com);
-    if (done || !A->n) return ABUT_OK;
-    return status == CHOLMOD_OUT_OF_MEMORY ? no_memory(err)
-           : abut_fail(err, ABUT_E_NUMERIC, "Cholesky: the ordering by CHOLMOD failed with status %d", status);
-}
-
 static abut_status analyse(abut_chol *c, const abut_bsr *A, const int32_t *perm, abut_err *err)
 {
     abut_chol_symbolic s = { 0 };
-    abut_status rc = perm ? ABUT_OK : order_by_degree(A, c->perm, err);
+    abut_status rc = perm ? ABUT_OK : abut_cholmod_order(A, c->perm, err);
     if (!rc) rc = abut_chol_symbolic_make(&s, A, perm ? perm : c->perm, err);
     if (!rc) {
         memcpy(c->perm, s.perm, (size_t)c->n * sizeof *c->perm);

@@ -1,4 +1,4 @@
-/* Sparse Cholesky of a block matrix, supernodal.  The only file that includes cholmod.h is chol.c: for its minimum degree.
+/* Sparse Cholesky of a block matrix, supernodal.
  *
  * The analysis (chol_symbolic.h) runs on the graph of blocks, a ninth of the scalar matrix.  The numeric phases are our own, too:
  * CHOLMOD's ask for a fixed number of threads, and with threads inside BLAS the bits of a factor would depend on their number.

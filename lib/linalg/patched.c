@@ -35,18 +35,27 @@ abut_status abut_patched_count(int32_t n, const abut_elems *e, int32_t *m, abut_
     return ABUT_OK;
 }
 
+/* x = A_0^-1 b; x may be b. */
+static abut_status solve(const abut_patched *s, const double *b, double *x, abut_err *err)
+{
+    const abut_operator A = { .scalar = 1 };
+    return abut_linear_solve(s->base, &A, b, NULL, x, err);
+}
+
 /* P = G: three columns with every solution. */
-static void compliance(abut_patched *s)
+static abut_status compliance(abut_patched *s, abut_err *err)
 {
     const size_t m = (size_t)s->m, n3 = 3 * (size_t)s->n;
     for (size_t c = 0; c < m; c += 3) {
         const size_t k = m - c < 3 ? m - c : 3;
         memset(s->y, 0, n3 * sizeof *s->y);
         for (size_t d = 0; d < k; d++) s->y[3 * (size_t)s->row[c + d] + d] = 1;
-        abut_chol_scalar_solve(s->base, s->y, s->y);
+        const abut_status rc = solve(s, s->y, s->y, err);
+        if (rc) return rc;
         for (size_t d = 0; d < k; d++)
             for (size_t i = 0; i < m; i++) s->P[(c + d) * m + i] = s->y[3 * (size_t)s->row[i] + d];
     }
+    return ABUT_OK;
 }
 
 /* P = P^-1, by its Cholesky factor, which is left in F[m * m]; 0 when it is not positive definite */
@@ -97,14 +106,13 @@ static int factor(abut_patched *s, const abut_elems *e, const int32_t *at)
 {
     const int n = 3 * s->m;
     int info = 0;
-    compliance(s);
     if (!invert(s->m, s->P, s->K)) return 0;
     sum(s, e, at);
     dpotrf_("L", &n, s->K, &n, &info);
     return !info;
 }
 
-abut_status abut_patched_make(abut_patched *s, abut_chol_scalar *base, int32_t n, const abut_elems *e, abut_err *err)
+abut_status abut_patched_make(abut_patched *s, abut_linear_solver *base, int32_t n, const abut_elems *e, abut_err *err)
 {
     abut_patched_clear(s);
     int32_t *at = malloc(((size_t)n + 1) * sizeof *at);
@@ -119,6 +127,7 @@ abut_status abut_patched_make(abut_patched *s, abut_chol_scalar *base, int32_t n
     for (int32_t i = 0; i < n && !rc; i++)
         if (at[i]) s->row[at[i] - 1] = i;
     int ok = 1;
+    if (!rc) rc = compliance(s, err);
     if (!rc && m) {
         #pragma omp parallel num_threads(1)
         {
@@ -153,11 +162,10 @@ static void correct(const abut_patched *s, double *w, double *u, double *v)
 
 static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 {
-    (void)err;
     const abut_patched *s = of;
     double *y = s->y, *w = s->y + 3 * (size_t)s->n;
-    abut_chol_scalar_solve(s->base, r, z);
-    if (!s->m) return ABUT_OK;
+    const abut_status rc = solve(s, r, z, err);
+    if (rc || !s->m) return rc;
     for (int32_t i = 0; i < s->m; i++) memcpy(w + 3 * (size_t)i, z + 3 * (size_t)s->row[i], 3 * sizeof *w);
     #pragma omp parallel num_threads(1)
     {
@@ -166,8 +174,7 @@ static abut_status apply(void *of, const double *r, double *z, abut_err *err)
     }
     memcpy(y, r, 3 * (size_t)s->n * sizeof *y);
     for (int32_t i = 0; i < 3 * s->m; i++) y[3 * (size_t)s->row[i / 3] + (size_t)(i % 3)] += w[i];
-    abut_chol_scalar_solve(s->base, y, z);
-    return ABUT_OK;
+    return solve(s, y, z, err);
 }
 
 abut_precond abut_patched_precond(abut_patched *s)

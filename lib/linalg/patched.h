@@ -13,12 +13,11 @@
 #define ABUT_LINALG_PATCHED_H
 
 #include "linalg/bsr.h"
-#include "linalg/chol_scalar.h"
-#include "linalg/precond.h"
+#include "linalg/linear_solver.h"
 
 /* Zero-filled is empty. */
 typedef struct abut_patched {
-    abut_chol_scalar *base; /* borrowed: A_0 */
+    abut_linear_solver *base;   /* borrowed: a factor of A_0, scalar */
     int32_t n, m, *row;     /* rows of A, those that are touched, ascending [m] */
     double *P;              /* [m * m] G^-1 */
     double *K;              /* [9 m * m] Cholesky factor of P + S, lower triangle by columns */
@@ -29,7 +28,7 @@ typedef struct abut_patched {
 ABUT_MUST_USE abut_status abut_patched_count(int32_t n, const abut_elems *e, int32_t *m, abut_err *err);
 /** What s held is lost.  base: a factor of n rows that outlives s; e: positive semidefinite, rows -1 .. n-1.
  * Fails  ABUT_E_NUMERIC the sum is not positive definite; ABUT_E_NOMEM.  s is then empty */
-ABUT_MUST_USE abut_status abut_patched_make(abut_patched *s, abut_chol_scalar *base, int32_t n, const abut_elems *e,
+ABUT_MUST_USE abut_status abut_patched_make(abut_patched *s, abut_linear_solver *base, int32_t n, const abut_elems *e,
                                             abut_err *err);
 /** As a preconditioner: z = A^-1 r; good as long as s. */
 abut_precond abut_patched_precond(abut_patched *s);

@@ -8,24 +8,25 @@
 #define TETLIBRARY
 #include <tetgen.h>
 
-/* The points and triangles of a mesh in tetgen's structure. */
+/* The points and triangles of a mesh in tetgen's structure.  It frees by its counts: each is set when what it counts is there, so
+ * that memory may run out between any two. */
 static void to_tetgen(const abut_mesh *m, tetgenio &in)
 {
     in.firstnumber = 0;
-    in.numberofpoints = m->nv;
     in.pointlist = new REAL[3 * static_cast<size_t>(m->nv)];
+    in.numberofpoints = m->nv;
     for (size_t i = 0; i < 3 * static_cast<size_t>(m->nv); i++) in.pointlist[i] = m->x[i];
-    in.numberoffacets = m->nf;
     in.facetlist = new tetgenio::facet[static_cast<size_t>(m->nf)];
+    for (int32_t i = 0; i < m->nf; i++) tetgenio::init(&in.facetlist[i]);
+    in.numberoffacets = m->nf;
     for (int32_t i = 0; i < m->nf; i++) {
         tetgenio::facet &f = in.facetlist[i];
-        tetgenio::init(&f);
-        f.numberofpolygons = 1;
         f.polygonlist = new tetgenio::polygon[1];
         tetgenio::polygon &p = f.polygonlist[0];
         tetgenio::init(&p);
-        p.numberofvertices = 3;
+        f.numberofpolygons = 1;
         p.vertexlist = new int[3];
+        p.numberofvertices = 3;
         for (int k = 0; k < 3; k++) p.vertexlist[k] = m->tri[3 * static_cast<size_t>(i) + static_cast<size_t>(k)];
     }
 }
@@ -67,10 +68,17 @@ static double enclosed6(const abut_mesh *m)
     return sum;
 }
 
+/* Many tets of at most that volume are half of it on average.  tetgen takes about 500 bytes for each. */
+static const double TETS_MOST = 2e7, MEAN_SHARE = 0.5;
+
 static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out, abut_err *err)
 {
     tetgenio in, result;
     char switches[64];
+    const double tets = std::fabs(enclosed6(m)) / 6 / (MEAN_SHARE * max_volume);
+    if (!(tets <= TETS_MOST))
+        return abut_fail(err, ABUT_E_GEOM, "%.3g m^3 in tets of at most %g m^3 are about %.2g tets: expected at most %g",
+                         std::fabs(enclosed6(m)) / 6, max_volume, tets, TETS_MOST);
     to_tetgen(m, in);
     std::snprintf(switches, sizeof switches, "p%sq1.4a%.17gQ", keep_surface ? "Y" : "", max_volume);
     ::tetrahedralize(switches, &in, &result);

@@ -84,6 +84,7 @@ abut_status abut_arranged_new(abut_arranged **out, const abut_model *m, abut_err
 void abut_arranged_free(abut_arranged **a)
 {
     if (!*a) return;
+    abut_model_forget(&(*a)->model);
     free((*a)->number);
     free((*a)->node);
     free((*a)->tet);

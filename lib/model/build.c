@@ -380,11 +380,12 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     if (s->scheme != ABUT_IMPLICIT_EULER) rc = put_choice(b, "time/scheme", s->scheme, err);
     if (!rc && s->continuity != ABUT_C2) rc = put_choice(b, "contact/barrier-continuity", s->continuity, err);
     if (!rc && s->smoothing != ABUT_C1) rc = put_choice(b, "contact/friction-smoothing", s->smoothing, err);
+    if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);
     if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
     if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
     static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness", "contact/barrier-continuity",
-                                        "contact/friction-smoothing" };
-    for (int i = 0; i < 5 && !rc; i++) {
+                                        "contact/friction-smoothing", "contact/bodies" };
+    for (int i = 0; i < 6 && !rc; i++) {
         abut_array *a = abut_arrays_find(b->model, name[i]);
         if (a) a->flags |= ABUT_A_REQUIRED;
     }
@@ -400,6 +401,9 @@ static abut_status put_parameters(abut_build *b, abut_err *err)
     o->dhat = in_metres(&s->dhat, o->length);
     o->eps_v = in_metres(&s->eps_v, o->length);
     o->tolerance = in_metres(&s->tolerance, o->length);
+    if (!s->contact_off && o->dhat > o->length)
+        return abut_fail(err, ABUT_E_FORMAT, "%s: contact.dhat is %.6g m, more than the length of the scene, %.6g m: expected a "
+                         "small part of it (default 1e-3 l)", s->dhat.from, o->dhat, o->length);
     abut_status rc = put(b->model, "world/gravity", 3, &gravity, err);
     if (!rc) memcpy(gravity, s->gravity, sizeof s->gravity);
     if (!rc) rc = put_number(b, "time/step", s->step.value, err);
@@ -410,6 +414,9 @@ static abut_status put_parameters(abut_build *b, abut_err *err)
     if (!rc) rc = put(b->model, "contact/lags", 1, &lags, err);
     if (!rc) *lags = (int32_t)s->lags.value;
     if (!rc) rc = put_number(b, "solve/tolerance", o->tolerance, err);
+    if (!rc && s->stiffen_below.value > 0)
+        rc = put_number(b, "contact/stiffen-below", in_metres(&s->stiffen_below, o->length), err);
+    if (!rc && s->force_tolerance.value > 0) rc = put_number(b, "solve/force-tolerance", s->force_tolerance.value, err);
     if (!rc && s->end.value > 0) rc = abut_arrays_put_f64(b->model, "time/end", s->end.value, "s", err);
     return rc;
 }

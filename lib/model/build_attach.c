@@ -174,7 +174,8 @@ static abut_status attach_nodes(abut_build *b, abut_ties *all, const abut_scene_
         abut_tie t = { .node = { list[i].node, -1, -1, -1, -1 }, .stiffness = s->stiffness };
         double distance = 0;
         if (to && b->role[list[i].node] == ABUT_NODE_OBSTACLE)
-            rc = abut_fail(err, ABUT_E_FORMAT, "%s: node %d is of an obstacle: expected a body", s->from, list[i].node);
+            rc = abut_fail(err, ABUT_E_FORMAT, "%s: node %d of '%s' is of an obstacle: expected a body", s->from,
+                           list[i].node - abut_part_of(b, list[i].node)->first, abut_part_of(b, list[i].node)->object->name);
         if (!to) carry_by_point(s->point, x, &t, &distance);
         else if (to->object->obstacle) carry_by_obstacle(to, x, &t, &distance);
         else carry_by_body(to, x, &t, &distance);

@@ -96,19 +96,50 @@ static double farthest(const abut_build *b, const struct moved *node, int32_t fi
     return most;
 }
 
-/* The end of a motion that stops at a gap: way to go over speed. */
-static abut_status stop_at_gap(const abut_build *b, const motions *m, const abut_scene_motion *s, struct row *r, abut_err *err)
+/* The way along d at which the motion stops, m. */
+static abut_status way_to_stop(const abut_build *b, const struct moved *node, int32_t n, const abut_scene_motion *s, abut_vec3 d,
+                               double *way, abut_err *err)
 {
-    const abut_vec3 v = abut_v3_get(s->linear);
-    const double speed = sqrt(abut_v3_norm2(v)), gap = s->gap.per_length ? s->gap.value * b->out->length : s->gap.value;
-    const abut_part *to = &b->part[s->to];
-    const abut_vec3 d = abut_v3_scale(1 / speed, v);
-    const double apart = -farthest(b, NULL, to->first, to->nodes, d, -1) - farthest(b, m->node + r->lo, 0, r->hi - r->lo, d, 1);
-    if (!(apart > gap))
+    const double value = s->gap.per_length ? s->gap.value * b->out->length : s->gap.value;
+    const double sign = d.x + d.y + d.z, front = farthest(b, node, 0, n, d, 1);
+    const abut_part *to = s->stop == ABUT_STOP_AT ? NULL : &b->part[s->to];
+    double apart;
+    switch (s->stop) {
+    case ABUT_STOP_GAP:
+        apart = -farthest(b, NULL, to->first, to->nodes, d, -1) - front;
+        *way = apart - value;
+        if (*way > 0) return ABUT_OK;
         return abut_fail(err, ABUT_E_FORMAT, "%s: %g m to '%s' along the motion at the start: expected more than the gap, %g m",
-                         s->gap.from, apart, to->object->name, gap);
-    r->window[1] = r->window[0] + (apart - gap) / speed;
-    return ABUT_OK;
+                         s->gap.from, apart, to->object->name, value);
+    case ABUT_STOP_PAST:
+        apart = farthest(b, NULL, to->first, to->nodes, d, 1) + farthest(b, node, 0, n, d, -1);
+        *way = value * apart;
+        if (*way > 0) return ABUT_OK;
+        return abut_fail(err, ABUT_E_FORMAT, "%s: all selected nodes are past '%s' at the start, by %g m: expected one before "
+                         "its far end", s->gap.from, to->object->name, -apart);
+    default:
+        *way = sign * value - front;
+        if (*way > 0) return ABUT_OK;
+        return abut_fail(err, ABUT_E_FORMAT, "%s: the foremost selected node starts at the coordinate %g m: expected before %g "
+                         "m, where it stops", s->gap.from, sign * front, value);
+    }
+}
+
+/* The end of a motion that its surroundings stop: way to go over speed; or the end of an earlier one. */
+static abut_status find_stop(const abut_build *b, const motions *m, const abut_scene_motion *s, struct row *r, abut_err *err)
+{
+    if (s->stop == ABUT_STOP_WITH) {
+        r->window[1] = m->row[m->n - 1 - (s - b->scene->motion) + s->to].window[1];
+        if (r->window[0] < r->window[1]) return ABUT_OK;
+        return abut_fail(err, ABUT_E_FORMAT, "%s: from %g s until motion %d ends, at %g s: expected the start first", s->gap.from,
+                         r->window[0], s->to, r->window[1]);
+    }
+    const abut_vec3 v = abut_v3_get(s->linear);
+    const double speed = sqrt(abut_v3_norm2(v));
+    double way = 0;
+    const abut_status rc = way_to_stop(b, m->node + r->lo, r->hi - r->lo, s, abut_v3_scale(1 / speed, v), &way, err);
+    if (!rc) r->window[1] = r->window[0] + way / speed;
+    return rc;
 }
 
 static abut_status select_nodes(const abut_build *b, motions *m, const abut_scene_select *s, struct row *r, abut_err *err)
@@ -239,8 +270,9 @@ static abut_status scripted(abut_build *b, motions *m, const abut_scene_motion *
     memcpy(r->linear, s->linear, sizeof r->linear);
     memcpy(r->angular, s->angular, sizeof r->angular);
     memcpy(r->scale, s->scale, sizeof r->scale);
-    if (s->stops && (rc = stop_at_gap(b, m, s, r, err))) return rc;
-    if (s->has_center) memcpy(r->center, s->center, sizeof r->center);
+    if (s->stop && (rc = find_stop(b, m, s, r, err))) return rc;
+    if (s->center_of_box) abut_build_select_center(b, &s->select, r->center);
+    else if (s->has_center) memcpy(r->center, s->center, sizeof r->center);
     else box_center(b, m, r, r->center);
     if (s->act == ABUT_ACT_KEYS) rc = set_poses(m, s, r, err);
     if (s->act == ABUT_ACT_PATH) rc = set_path(m, &s->path, b->part[s->select.object].object->mesh.nv, s->window[0], r, err);
@@ -302,12 +334,16 @@ static abut_status list_spans(const motions *m, span **spans, size_t *count, abu
 }
 
 /* No node may have two prescribed velocities at one time. */
-static abut_status check_overlap(const motions *m, const span *s, size_t n, abut_err *err)
+static abut_status check_overlap(const abut_build *b, const motions *m, const span *s, size_t n, abut_err *err)
 {
     for (size_t i = 1; i < n; i++)
-        if (s[i].node == s[i - 1].node && s[i].t0 < s[i - 1].t1)
-            return abut_fail(err, ABUT_E_FORMAT, "%s: node %d is moved by another motion (%s) at the same time, from %g s",
-                             m->row[s[i].motion].from, s[i].node, m->row[s[i - 1].motion].from, s[i].t0);
+        if (s[i].node == s[i - 1].node && s[i].t0 < s[i - 1].t1) {
+            const abut_part *p = abut_part_of(b, s[i].node);
+            return abut_fail(err, ABUT_E_FORMAT, "%s: node %d of '%s' is moved by another motion (%s) at the same time, from "
+                             "%g s",
+                             m->row[s[i].motion].from, s[i].node - p->first, p->object->name, m->row[s[i - 1].motion].from,
+                             s[i].t0);
+        }
     return ABUT_OK;
 }
 
@@ -343,12 +379,12 @@ static abut_status add_holds(motions *m, span *s, size_t n, abut_err *err)
     return rc;
 }
 
-static abut_status resolve_times(motions *m, abut_err *err)
+static abut_status resolve_times(const abut_build *b, motions *m, abut_err *err)
 {
     span *s = NULL;
     size_t n = 0;
     abut_status rc = list_spans(m, &s, &n, err);
-    if (!rc) rc = check_overlap(m, s, n, err);
+    if (!rc) rc = check_overlap(b, m, s, n, err);
     if (!rc) rc = add_holds(m, s, n, err);
     free(s);
     return rc;
@@ -458,7 +494,7 @@ abut_status abut_build_motions(abut_build *b, abut_err *err)
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < b->scene->nobjects && !rc; i++) rc = obstacle_motion(b, &m, &b->part[i], err);
     for (int32_t i = 0; i < b->scene->nmotions && !rc; i++) rc = scripted(b, &m, &b->scene->motion[i], err);
-    if (!rc) rc = resolve_times(&m, err);
+    if (!rc) rc = resolve_times(b, &m, err);
     if (!rc) rc = put(b, &m, err);
     free(m.row);
     free(m.node);

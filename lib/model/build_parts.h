@@ -29,6 +29,15 @@ typedef struct abut_build {
     int32_t *role;
 } abut_build;
 
+/** Number of a point of the mesh as a node of its object, from 0; -1: left out. */
+static inline int32_t abut_part_number(const abut_part *p, int32_t point)
+{
+    return p->node[point] < 0 ? -1 : p->node[point] - p->first;
+}
+
+/** The part that a node of the model belongs to. */
+const abut_part *abut_part_of(const abut_build *b, int32_t node);
+
 /** Lists inverted, flat and degenerate elements of all objects. */
 ABUT_MUST_USE abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err *err);
 
@@ -57,6 +66,9 @@ typedef struct abut_listed {
  * Fails  ABUT_E_FORMAT there are none; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_select(const abut_build *b, const abut_scene_select *s, const char *what, abut_listed **list,
                                             int32_t *n, abut_err *err);
+
+/** The middle of the box that a relative one is a fraction of, m. */
+void abut_build_select_center(const abut_build *b, const abut_scene_select *s, double center[3]);
 
 /* Attachments as they are found, before their number is known; rows of the attachment/ arrays. */
 typedef struct abut_tie {

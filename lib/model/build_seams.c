@@ -89,12 +89,12 @@ static abut_status walk(const tri_side *s, int32_t n, int32_t selected, const ch
         c->point[c->n++] = to;
         side = next_side(s, n, to, side, &two);
         if (two)
-            return abut_fail(err, ABUT_E_FORMAT, "%s: the line branches at point %d of '%s': %s", from, to,
-                             c->part->object->name, line);
+            return abut_fail(err, ABUT_E_FORMAT, "%s: the line branches at node %d of '%s': %s", from,
+                             abut_part_number(c->part, to),                             c->part->object->name, line);
         if (c->closed && to == start) break;
     }
     if (c->n - c->closed != selected)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: %d of the %d selected points of '%s' lie on one line: expected all", from,
+        return abut_fail(err, ABUT_E_FORMAT, "%s: %d of the %d selected nodes of '%s' lie on one line: expected all", from,
                          c->n - c->closed, selected, c->part->object->name);
     return ABUT_OK;
 }

@@ -1,5 +1,7 @@
 #include "model/edge_springs.h"
 
+#include "model/naming.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +120,8 @@ static abut_status put(abut_arrays *set, const abut_model *m, const abut_edge_sp
         node[2 * (old + i) + 1] = p->b;
         length[old + i] = rest_length(m, p);
         stiffness[old + i] = p->across ? o->across : o->stiffness;
-        if (!(length[old + i] > 0)) rc = abut_fail(err, ABUT_E_FORMAT, "the edge of nodes %d and %d has no length", p->a, p->b);
+        if (!(length[old + i] > 0)) rc = abut_fail(err, ABUT_E_FORMAT, "%s has no length",
+                                             abut_nodes_words(m, (int32_t[]){ p->a, p->b }, 2, (char[ABUT_NODES_WORDS]){ 0 }));
     }
     static const char *const name[3] = { "spring/node", "spring/length", "spring/stiffness" };
     const void *const from[3] = { node, length, stiffness };

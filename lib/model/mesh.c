@@ -85,6 +85,20 @@ static abut_status append_pattern(abut_mesh *a, const abut_mesh *b, abut_err *er
     return ABUT_OK;
 }
 
+double abut_mesh_elements(const abut_mesh *m)
+{
+    return (double)m->nt + m->nf + m->ns + m->np;
+}
+
+abut_status abut_mesh_bound(double points, double elements, const char *what, abut_err *err)
+{
+    if (points > ABUT_POINTS_MOST)
+        return abut_fail(err, ABUT_E_ARG, "%s: %.9g points: expected at most %g", what, points, ABUT_POINTS_MOST);
+    if (elements > ABUT_ELEMENTS_MOST)
+        return abut_fail(err, ABUT_E_ARG, "%s: %.9g elements: expected at most %g", what, elements, ABUT_ELEMENTS_MOST);
+    return ABUT_OK;
+}
+
 abut_status abut_mesh_append(abut_mesh *a, const abut_mesh *b, abut_err *err)
 {
     const int32_t more[5] = { b->nv, b->nt, b->nf, b->ns, b->np }, base = a->nv;

@@ -27,6 +27,15 @@ ABUT_MUST_USE abut_status abut_mesh_add_tri(abut_mesh *m, int32_t a, int32_t b, 
 ABUT_MUST_USE abut_status abut_mesh_add_seg(abut_mesh *m, int32_t a, int32_t b, abut_err *err);
 ABUT_MUST_USE abut_status abut_mesh_add_point(abut_mesh *m, int32_t a, abut_err *err);
 
+/* What a scene may hold: some 10 GB of memory in mesh-prep, ten times as much in step. */
+#define ABUT_POINTS_MOST 2e7
+#define ABUT_ELEMENTS_MOST 1.2e8
+/** Whether so much is within those bounds, before memory is looked for.  what: for the message
+ * Fails  ABUT_E_ARG with the number and the bound */
+ABUT_MUST_USE abut_status abut_mesh_bound(double points, double elements, const char *what, abut_err *err);
+/** Tets, triangles, segments and isolated points. */
+double abut_mesh_elements(const abut_mesh *m);
+
 /** Appends a copy of b's points and elements to a.  The pattern stays when both have one for all their triangles. */
 ABUT_MUST_USE abut_status abut_mesh_append(abut_mesh *a, const abut_mesh *b, abut_err *err);
 

@@ -12,7 +12,7 @@ const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1] = {
     "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated", "polynomial", "spline", NULL
 };
 
-enum { RULE_OPT, RULE_NEED, RULE_MAY };
+enum { RULE_OPT, RULE_NEED, RULE_MAY, RULE_SIDE };
 
 /* One line of a table, and one count; rows and width are kept as they are spelled there. */
 typedef struct field {
@@ -167,7 +167,7 @@ static abut_status fill(const table *t, const abut_arrays *set, void *view, coun
     for (int i = 0; i < t->nfields; i++) {
         const field *f = &t->fields[i];
         const int k = count_row(t, f->rows);
-        if (f->rule != RULE_MAY && k >= 0 && c->n[k] > 0 && !abut_arrays_find(set, f->name))
+        if (f->rule != RULE_MAY && f->rule != RULE_SIDE && k >= 0 && c->n[k] > 0 && !abut_arrays_find(set, f->name))
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: '%s' has %lld rows", f->name, c->by[k],
                              (long long)c->n[k]);
     }
@@ -185,6 +185,12 @@ static counting no_counts(void)
     return c;
 }
 
+static abut_text text_of(const abut_arrays *set, const char *name)
+{
+    const abut_array *a = abut_arrays_find(set, name);
+    return a && a->type == ABUT_TEXT ? (abut_text){ a->data, abut_array_count(a) } : (abut_text){ 0 };
+}
+
 abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *err)
 {
     abut_model m = { 0 };
@@ -196,6 +202,8 @@ abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *
         abut_wrap(err, "MODEL");
         return rc;
     }
+    m.object_name = text_of(set, "object/name");
+    m.half_space_name = text_of(set, "half-space/name");
     *view = m;
     return ABUT_OK;
 }
@@ -218,12 +226,21 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     return ABUT_OK;
 }
 
+void abut_model_forget(abut_model *m)
+{
+#ifdef ABUT_POISON
+    memset(m, 0x5a, sizeof *m);
+#else
+    *m = (abut_model){ 0 };
+#endif
+}
+
 int abut_array_known(const char *name)
 {
     const table *const all[] = { &model_table, &frame_table };
     for (int t = 0; t < 2; t++)
         for (int i = 0; i < all[t]->nfields; i++)
-            if (!strcmp(all[t]->fields[i].name, name)) return 1;
+            if (!strcmp(all[t]->fields[i].name, name)) return all[t]->fields[i].rule != RULE_SIDE;
     return 0;
 }
 
@@ -265,12 +282,11 @@ abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err 
     return ABUT_OK;
 }
 
-const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size)
+const char *abut_text_line(const abut_text *text, int i, char *buf, size_t size)
 {
     snprintf(buf, size, "?");
-    const abut_array *a = abut_arrays_find(set, name);
-    if (!a || a->type != ABUT_TEXT || i < 0) return buf;
-    const char *p = a->data, *end = p + abut_array_count(a);
+    if (!text->data || i < 0) return buf;
+    const char *p = text->data, *end = p + text->size;
     for (; i > 0 && p < end; i--) {
         const char *eol = memchr(p, '\n', (size_t)(end - p));
         p = eol ? eol + 1 : end;
@@ -279,4 +295,10 @@ const char *abut_text_row(const abut_arrays *set, const char *name, int i, char 
     const char *eol = memchr(p, '\n', (size_t)(end - p));
     snprintf(buf, size, "%.*s", (int)((eol ? eol : end) - p), p);
     return buf;
+}
+
+const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size)
+{
+    const abut_text text = text_of(set, name);
+    return abut_text_line(&text, i, buf, size);
 }

@@ -10,6 +10,9 @@
 #include "model/continuity_inline.h"
 #include "model/material_inline.h"
 
+/* Largest coordinate, velocity or acceleration of a stream. */
+#define ABUT_FARTHEST 1e50
+
 /* What a node is.  Only FREE and HANDLE nodes carry mass in the objective. */
 enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves it */, ABUT_NODE_OBSTACLE = 2 };
 
@@ -20,6 +23,22 @@ enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
 
 /* Their names in scenes and reports, in that order, NULL at the end. */
 extern const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1];
+
+/** 1 when an isotropic shell can be of it (energy/membrane.h). */
+static inline int abut_material_plane(int model)
+{
+    return model == ABUT_STVK || model == ABUT_NEO_HOOKEAN || model == ABUT_FIXED_COROTATED;
+}
+
+/** 1 when the energy has a lower bound.  With a negative Poisson's ratio lambda is negative: lambda/2 (ln J)^2 then makes the
+ * neo-Hookean energy go to -infinity as an element collapses, and lambda/2 (J - 1)^2 that of fixed corotated as it grows, where an
+ * energy has to go to +infinity (Ciarlet, Mathematical Elasticity I, 1988, 4.6). */
+static inline int abut_material_bounded(int model, double poisson)
+{
+    return poisson >= 0 || (model != ABUT_NEO_HOOKEAN && model != ABUT_FIXED_COROTATED);
+}
+#define ABUT_MATERIAL_UNBOUNDED "0 or more for this model: with less its energy has no lower bound; stable-neo-hookean, stvk and " \
+                                "linear-corotated have one"
 
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
@@ -43,7 +62,8 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
  *   width  numbers per row, or a count; 0: a plain vector
  *   rule   NEED: must be there; OPT: absent means zero rows (pointer NULL), and then its count is 0;
- *          MAY: absent (pointer NULL) whatever its count is.
+ *          MAY: absent (pointer NULL) whatever its count is;
+ *          SIDE: MAY, of one program for itself: others export it as an array that they do not know.
  * model_check.c holds the range of every number. */
 #define ABUT_MODEL_FIELDS(F) \
     F(X,             "node/X",             double,  F64, nv, 3, "m",      NEED) /* rest positions                         */ \
@@ -126,10 +146,13 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
     F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_C2                          */ \
+    F(bodies_meet,   "contact/bodies",     int32_t, I32, 1, 0, "",        MAY)  /* 0: bodies pass through themselves and each other; absent: 1 */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
     F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* of the friction force; absent: ABUT_C1   */ \
     F(lags,          "contact/lags",       int32_t, I32, 1, 0, "",        NEED) /* friction lag iterations per step at most; 0: until they converge */ \
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
+    F(stiffen_below, "contact/stiffen-below", double, F64, 1, 0, "m",     MAY)  /* the barrier is stiffened at gaps below that still shrink; absent: 1e-9 l */ \
+    F(force_tolerance, "solve/force-tolerance", double, F64, 1, 0, "",    MAY)  /* and forces balance to this share of the largest; absent: nobody asks */ \
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
@@ -143,12 +166,19 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(v1,         "node/v1",          double,  F64, nv, 3, "m/s",  MAY)  /* BDF2: velocities one step earlier      */ \
     F(kappa,      "contact/kappa",    double,  F64, 1, 0, "kg/m^2", OPT) /* barrier stiffness at the end of the step */ \
     F(strain_kappa, "strain/kappa",   double,  F64, 1, 0, "Pa",   MAY)  /* stiffness of the stretch limits at the end of the step */ \
+    F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY)  /* energy that the rule has created since a step was damped */ \
+    F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY)  /* steps that implicit Euler takes from here */ \
+    F(euler_bout, "midpoint/bout",    int32_t, I32, 1, 0, "",      MAY)  /* how many it took last; 0 after a while without */ \
     F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     OPT)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
     F(way,        "step/way",         double,  F64, nw, 3, "m",    OPT)  /* nv rows a waypoint: from the frame before through them to x, every straight line is free; absent: one line */ \
+    F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
+    F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
+    F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \
+    F(multiplier, "step/multiplier",  double,  F64, nv, 3, "kg^(1/2) m", SIDE) \
     ABUT_FRAME_FORCES(F) ABUT_FRAME_ENERGIES(F)
 
 /* What `step --with forces` and `step --with energies` add (solve/record.h). */
@@ -162,6 +192,7 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(sliding,    "contact/sliding",     int32_t, I32, 1, 0, "",    MAY) /* the others                              */ \
     F(creep_max,  "contact/creep-max",   double, F64, 1, 0, "m/s",  MAY) /* speed of those that stick: largest, mean */ \
     F(creep_mean, "contact/creep-mean",  double, F64, 1, 0, "m/s",  MAY) \
+    F(force_residual, "step/force-residual", double, F64, 1, 0, "", MAY) /* of the largest force on a body: what is left */ \
     F(iterations, "step/iterations",     int32_t, I32, 1, 0, "",    MAY) /* of Newton, over all friction passes     */
 
 #define ABUT_FRAME_ENERGIES(F) \
@@ -188,9 +219,16 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
 #define ABUT_COUNT_MEMBER(n) int32_t n;
 #define ABUT_FIELD_MEMBER(m, name, ctype, dtype, rows, width, unit, rule) const ctype *m;
 
+/* A borrowed text; lines end with '\n'.  Zero-filled: there is none. */
+typedef struct abut_text {
+    const char *data;
+    int64_t size;
+} abut_text;
+
 typedef struct abut_model {
     ABUT_MODEL_COUNTS(ABUT_COUNT_MEMBER)
     ABUT_MODEL_FIELDS(ABUT_FIELD_MEMBER)
+    abut_text object_name, half_space_name;     /* a line per row, where the stream has them (model/naming.h) */
 } abut_model;
 
 typedef struct abut_frame {
@@ -207,6 +245,10 @@ ABUT_MUST_USE abut_status abut_model_view(const abut_arrays *set, abut_model *vi
 ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view,
                                           abut_err *err);
 
+/** Empties a view whose arrays are freed.  Builds with ABUT_POISON (DEBUG, SANITIZE) fill it with numbers that no reader gets far
+ * with. */
+void abut_model_forget(abut_model *m);
+
 /** Makes room in set for the array of a table (found by its name) with that many rows; returns its zero-filled data.
  * For writers: type, width and unit come from the table, so they cannot disagree with the reader.
  * rows  1 for a single number; contact/mu is rows x rows
@@ -214,12 +256,14 @@ ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_mod
 void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 
-/** 1 when one of the tables has an array of that name. */
+/** 1 when one of the tables has an array of that name that is not SIDE. */
 int abut_array_known(const char *name);
 
 /** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY). */
 ABUT_MUST_USE abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err);
 
+/** Line i of a text, copied to buf[size]; "?" when there is none. */
+const char *abut_text_line(const abut_text *text, int i, char *buf, size_t size);
 /** Row i of a text array ("object/name", "material/name"), copied to buf[size]; "?" when there is none. */
 const char *abut_text_row(const abut_arrays *set, const char *name, int i, char *buf, size_t size);
 

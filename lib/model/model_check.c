@@ -50,9 +50,21 @@ static abut_status unit_vectors(const char *name, const double *v, size_t n, dou
     return ABUT_OK;
 }
 
+/* Positions and what is added to them, n rows of three: products of six such numbers are finite. */
+static abut_status near_enough(const char *name, const double *v, int32_t n, abut_err *err)
+{
+    for (size_t i = 0; v && i < 3 * (size_t)n; i++)
+        if (!(fabs(v[i]) <= ABUT_FARTHEST))
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %g, expected a number between -%g and %g", name, i / 3,
+                             v[i], ABUT_FARTHEST, ABUT_FARTHEST);
+    return ABUT_OK;
+}
+
 static abut_status check_nodes(const abut_model *m, abut_err *err)
 {
     abut_status rc;
+    if ((rc = near_enough("node/X", m->X, m->nv, err))) return rc;
+    if (m->nv < 1) return abut_fail(err, ABUT_E_FORMAT, "array 'node/X' has no rows, expected a node or more");
     if ((rc = indices("node/role", m->role, m->nv, 1, 0, ABUT_NODE_OBSTACLE + 1, err)) ||
         (rc = indices("node/object", m->body, m->nv, 1, 0, m->no, err)) ||
         (rc = indices("object/friction", m->obj_friction, m->no, 1, 0, m->ng, err)))
@@ -99,7 +111,7 @@ static abut_status check_splines(const abut_model *m, abut_err *err)
         if (!m->mat_spline)
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/spline' is missing: material %d is a spline", i);
         const int32_t lo = m->mat_spline[2 * i], hi = m->mat_spline[2 * i + 1];
-        if (!(lo >= 0 && hi - 2 >= lo && hi <= m->nkn))
+        if (!(lo >= 0 && (int64_t)hi - lo >= 2 && hi <= m->nkn))
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/spline' row %d: %d, %d, expected two knots or more of %d", i,
                              lo, hi, m->nkn);
         for (int32_t k = lo + 1; k < hi; k++)
@@ -122,6 +134,10 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
         (rc = domain("material/young", m->mat_young, nm, 0, 0, INFINITY, err)) ||
         (rc = domain("material/poisson", m->mat_poisson, nm, -1, 0, 0.5, err)))
         return rc;
+    for (int32_t i = 0; i < m->nm; i++)
+        if (!abut_material_bounded(m->mat_model[i], m->mat_poisson[i]))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/poisson' row %d: %g, expected " ABUT_MATERIAL_UNBOUNDED, i,
+                             m->mat_poisson[i]);
     rc = check_terms(m, err);
     return rc ? rc : check_splines(m, err);
 }
@@ -394,9 +410,12 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (m->damp_mass && (rc = domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (m->continuity && (rc = indices("contact/barrier-continuity", m->continuity, 1, 1, 0, ABUT_CONTINUITIES, err))) ||
+        (m->bodies_meet && (rc = indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
         (m->smoothing && (rc = indices("contact/friction-smoothing", m->smoothing, 1, 1, 0, ABUT_CONTINUITIES, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
         (rc = domain("solve/tolerance", m->tolerance, 1, 0, 0, INFINITY, err)) ||
+        (m->stiffen_below && (rc = domain("contact/stiffen-below", m->stiffen_below, 1, 0, 0, INFINITY, err))) ||
+        (m->force_tolerance && (rc = domain("solve/force-tolerance", m->force_tolerance, 1, 0, 0, INFINITY, err))) ||
         (rc = domain("contact/kappa-min", m->kappa_min, 1, 0, 1, INFINITY, err)) ||
         (rc = domain("contact/kappa-max", m->kappa_max, 1, *m->kappa_min, 1, INFINITY, err)))
         return rc;
@@ -412,15 +431,50 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
     return check_parameters(m, err);
 }
 
+static abut_status check_vectors(const abut_frame *f, abut_err *err)
+{
+    abut_status rc;
+    if ((rc = near_enough("node/x", f->x, f->nv, err)) || (rc = near_enough("node/v", f->v, f->nv, err)) ||
+        (rc = near_enough("node/a", f->a, f->nv, err)) || (rc = near_enough("node/x1", f->x1, f->nv, err)) ||
+        (rc = near_enough("node/v1", f->v1, f->nv, err)) || (rc = near_enough("step/way", f->way, f->nw, err)) ||
+        (rc = near_enough("step/x0", f->x0, f->nv, err)))
+        return rc;
+    return near_enough("step/multiplier", f->multiplier, f->nv, err);
+}
+
+/* What counts, and the stiffness of a Lagrangian, which grows from 1e6 to about 1e8. */
+static abut_status check_numbers(const abut_frame *f, abut_err *err)
+{
+    abut_status rc;
+    enum { MOST = 1 << 30 };
+    if ((f->pass && (rc = indices("step/pass", f->pass, 1, 1, 0, MOST, err))) ||
+        (f->iterations && (rc = indices("step/iterations", f->iterations, 1, 1, 0, MOST, err))) ||
+        (f->sticking && (rc = indices("contact/sticking", f->sticking, 1, 1, 0, INT32_MAX, err))) ||
+        (f->sliding && (rc = indices("contact/sliding", f->sliding, 1, 1, 0, INT32_MAX, err))) ||
+        (f->penalty && (rc = domain("step/penalty", f->penalty, 1, 0, 0, 1e12, err))) ||
+        (f->strain_kappa && (rc = domain("strain/kappa", f->strain_kappa, 1, 0, 0, INFINITY, err))) ||
+        (f->kappa && (rc = domain("contact/kappa", f->kappa, 1, 0, 1, INFINITY, err))))
+        return rc;
+    return ABUT_OK;
+}
+
 abut_status abut_frame_check(const abut_frame *f, abut_err *err)
 {
     abut_status rc;
     const size_t nl = (size_t)f->nl;
-    if ((rc = indices("lag/node", f->lag_node, f->nl, 4, -1, f->nv, err)) ||
+    if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||
+        (rc = indices("lag/node", f->lag_node, f->nl, 4, -1, f->nv, err)) ||
         (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))
         return rc;
+    if ((f->gain && (rc = domain("midpoint/gain", f->gain, 1, 0, 1, INFINITY, err))) ||
+        (f->euler_left && (rc = indices("midpoint/damped-steps", f->euler_left, 1, 1, 0, 65, err))) ||
+        (f->euler_bout && (rc = indices("midpoint/bout", f->euler_bout, 1, 1, 0, 65, err))))
+        return rc;
+    if (!f->penalty != !f->multiplier)
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'",
+                         f->penalty ? "step/multiplier" : "step/penalty", f->penalty ? "step/penalty" : "step/multiplier");
     if (!f->x1 != !f->v1)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'", f->x1 ? "node/v1" : "node/x1",
                          f->x1 ? "node/x1" : "node/v1");
@@ -430,7 +484,5 @@ abut_status abut_frame_check(const abut_frame *f, abut_err *err)
         if (f->lag_node[4 * i] < 0)
             return abut_fail(err, ABUT_E_FORMAT, "array 'lag/node' row %zu: starts with %d, expected a node", i,
                              f->lag_node[4 * i]);
-    const abut_status bad = f->strain_kappa ? domain("strain/kappa", f->strain_kappa, 1, 0, 0, INFINITY, err) : ABUT_OK;
-    if (bad) return bad;
-    return f->kappa ? domain("contact/kappa", f->kappa, 1, 0, 1, INFINITY, err) : ABUT_OK;
+    return ABUT_OK;
 }

@@ -22,6 +22,9 @@ typedef struct abut_offenders {
     int64_t total;
 } abut_offenders;
 
+/** Of further ones the text is not kept: it need not be made. */
+static inline int abut_offenders_full(const abut_offenders *list) { return list->n == ABUT_OFFENDERS_KEPT; }
+
 /** Counts one more and keeps it while there is room.  x: 3 (size0 + size1) numbers, size0 + size1 <= 7. */
 ABUT_MUST_USE abut_status abut_offenders_add(abut_offenders *list, int size0, int size1, const double *x, abut_err *err,
                                              const char *fmt, ...) ABUT_PRINTF(6, 7);

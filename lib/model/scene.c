@@ -23,6 +23,7 @@ abut_scene abut_scene_defaults(void)
     s.dhat = param(1e-3, 1);
     s.eps_v = param(1e-3, 1);
     s.tolerance = param(1e-2, 1);
+    s.force_tolerance = param(0.1, 0);
     s.mu = param(0, 0);
     s.continuity = ABUT_C2;
     s.smoothing = ABUT_C1;

@@ -110,6 +110,13 @@ typedef struct abut_scene_seam {
     double stiffness;               /* N/m, of each spring; 0: Young's modulus times thickness of the first side */
 } abut_scene_seam;
 
+/* When a motion ends.  Nodes and objects are where they are at t = 0; before and behind are along the motion. */
+enum { ABUT_STOP_TIME = 0,
+       ABUT_STOP_GAP = 1 /* the foremost selected node is `gap` before the first node of `to` */,
+       ABUT_STOP_PAST = 2 /* the share `gap` of the way is done that takes the last selected node to the last node of `to` */,
+       ABUT_STOP_AT = 3 /* the foremost selected node has the coordinate `gap` on the axis of the motion */,
+       ABUT_STOP_WITH = 4 /* another motion ends */ };
+
 enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over all nodes, shared out by mass */,
        ABUT_ACT_KEYS = 3, ABUT_ACT_PATH = 4, ABUT_ACT_DENSITY = 5 /* force per volume at rest */,
        ABUT_ACT_TRACTION = 6 /* force per area at rest */, ABUT_ACT_PRESSURE = 7 /* the same, inwards */ };
@@ -132,16 +139,16 @@ typedef struct abut_scene_motion {
     double linear[3];               /* m/s, m/s^2, N, N/m^3 or Pa; a pressure is the first */
     double angular[3];              /* rad/s */
     double scale[3];                /* 1/s: growth along each axis about the centre */
-    int has_center;
+    int has_center, center_of_box;  /* ... of the box that a relative one is a fraction of */
     double center[3];               /* m, of rotation and scaling at t0; otherwise that of the selected nodes' bounding box */
     int32_t nposes;
     abut_scene_pose *pose;          /* ABUT_ACT_KEYS: the first one is where the nodes are, at time 0 */
     abut_scene_path path;           /* ABUT_ACT_PATH: of the points of the one object selected; times from t0 */
     int smooth;                     /* rests at every key */
     double window[2];               /* s: active in [t0, t1) */
-    int stops;                      /* t1 is when the foremost selected node is `gap` before ... */
-    int32_t to;                     /* ... the first node of this object, both along the way and at their places of t = 0 */
-    abut_param gap;                 /* m */
+    int stop;                       /* ABUT_STOP_*: what t1 is found from */
+    int32_t to;                     /* object of _GAP and _PAST, earlier motion of _WITH */
+    abut_param gap;                 /* m of _GAP and _AT; of _PAST the share of the way */
     int hold;                       /* after t1 the nodes stay where they are, until another motion takes them */
 } abut_scene_motion;
 
@@ -161,10 +168,13 @@ typedef struct abut_scene {
     double gravity[3];              /* m/s^2 */
     double wind[3];                 /* m/s */
     int contact_off;                /* nothing has a collision surface */
+    int bodies_off;                 /* bodies pass through themselves and each other, not through obstacles and half-spaces */
     abut_param dhat;                /* m */
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     int continuity;                 /* of the barrier: ABUT_C0, ... */
+    abut_param stiffen_below;       /* m; 0: the default of whoever solves */
     abut_param eps_v, tolerance;    /* m/s */
+    abut_param force_tolerance;     /* share of the largest force; 0: nobody asks */
     int smoothing;                  /* of the friction force: ABUT_C0, ... */
     abut_param mu;
     abut_param lags;                /* friction lag iterations per step; 0: until they converge */

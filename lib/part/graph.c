@@ -3,6 +3,7 @@
 #include "part/dual.h"
 
 #include <amd.h>
+#include <errno.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -27,10 +28,12 @@ static abut_status no_memory(abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "graph: out of memory");
 }
 
+/* METIS tells of some allocations that failed as of any other error; errno, which the caller sets to 0 before, knows. */
 static abut_status metis_status(int rc, const char *doing, abut_err *err)
 {
+    const int why = errno;
     if (rc == METIS_OK) return ABUT_OK;
-    if (rc == METIS_ERROR_MEMORY) return abut_fail(err, ABUT_E_NOMEM, "METIS: %s: out of memory", doing);
+    if (rc == METIS_ERROR_MEMORY || why == ENOMEM) return abut_fail(err, ABUT_E_NOMEM, "METIS: %s: out of memory", doing);
     return abut_fail(err, ABUT_E_NUMERIC, "METIS: %s failed with status %d", doing, rc);
 }
 
@@ -64,6 +67,7 @@ abut_status abut_graph_order(const abut_bsr *A, int32_t *perm, abut_err *err)
     if (!rc) {
         options_set(options);
         adjacency(A, ptr, adj);
+        errno = 0;
         rc = metis_status(METIS_NodeND(&nvtxs, ptr, adj, NULL, options, perm, inverse), "ordering", err);
     }
     free(ptr);
@@ -121,6 +125,7 @@ abut_status abut_graph_cut(const abut_bsr *A, int32_t k, int32_t *part, abut_err
     if (!rc) {
         options_set(options);
         adjacency(A, ptr, adj);
+        errno = 0;
         rc = metis_status(METIS_PartGraphKway(&nvtxs, &ncon, ptr, adj, NULL, NULL, NULL, &nparts, NULL, NULL, options, &cut,
                                               part), "partition of rows", err);
     }
@@ -159,6 +164,7 @@ static abut_status cut_graph(int32_t n, int32_t *ptr, int32_t *adj, int32_t k, i
     abut_status rc = weight && !w ? no_memory(err) : weight ? whole_weights(weight, n, w, err) : ABUT_OK;
     if (!rc && k > 1) {
         options_set(options);
+        errno = 0;
         const int rc_metis = (recursive ? METIS_PartGraphRecursive : METIS_PartGraphKway)
             (&nvtxs, &ncon, ptr, adj, w, NULL, NULL, &nparts, NULL, NULL, options, &cut, part);
         rc = metis_status(rc_metis, "partition", err);

@@ -246,19 +246,28 @@ static void report_times(abut_device *d, abut_report *rep)
     d->q.waits = d->q.launches = 0;
 }
 
+abut_status abut_device_fetch(abut_solver *s, abut_err *err)
+{
+    abut_device *d = s->device;
+    abut_queue *q = &d->q;
+    const size_t bytes = 3 * (size_t)s->prob.model->nv * sizeof *s->x;
+    abut_status rc = abut_device_late(d, err);
+    if (!rc) rc = q->on->stamp(q, ABUT_STAGE_TRANSFER, err);
+    if (!rc) rc = q->on->get(q, s->x, d->x.at, bytes, err);
+    if (!rc) rc = q->on->get(q, s->g, d->g.at, bytes, err);
+    if (!rc) rc = abut_gpu_contacts_get(q, &d->at, &s->pairs, err);
+    if (!rc) abut_collmesh_gather(&s->prob.cm, s->x, s->y);
+    return rc;
+}
+
 abut_status abut_device_leave(abut_solver *s, abut_report *rep, abut_err *err)
 {
     abut_device *d = s->device;
     abut_queue *q = &d->q;
     d->serves = 0;
-    abut_status rc = abut_device_late(d, err);
-    if (!rc) rc = q->on->stamp(q, ABUT_STAGE_TRANSFER, err);
-    if (!rc) rc = q->on->get(q, s->x, d->x.at, 3 * (size_t)s->prob.model->nv * sizeof *s->x, err);
+    abut_status rc = abut_device_fetch(s, err);
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);
     if (!rc) rc = q->on->times(q, err);
     report_times(d, rep);
-    if (!rc) rc = abut_device_end_trail(s, err);
-    if (rc) return rc;
-    abut_collmesh_gather(&s->prob.cm, s->x, s->y);
-    return abut_gpu_contacts_get(q, &d->at, &s->pairs, err);
+    return rc ? rc : abut_device_end_trail(s, err);
 }

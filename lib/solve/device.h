@@ -39,6 +39,8 @@ int abut_device_serves(const struct abut_solver *s);
  * NULL: it will not be called.  Contacts are to be found next.
  * Fails  ABUT_E_FORMAT the step has something that a device cannot do (names it) */
 ABUT_MUST_USE abut_status abut_device_enter(struct abut_solver *s, const double *v, abut_err *err);
+/** s->x, s->y, s->pairs and s->g are those of the iterate, as the device has them. */
+ABUT_MUST_USE abut_status abut_device_fetch(struct abut_solver *s, abut_err *err);
 /** Ends it: s->x, s->y and s->pairs are those of the iterate, the report has the times of the device. */
 ABUT_MUST_USE abut_status abut_device_leave(struct abut_solver *s, abut_report *rep, abut_err *err);
 
@@ -74,6 +76,8 @@ ABUT_MUST_USE abut_status abut_device_sweep(struct abut_solver *s, double share,
 ABUT_MUST_USE abut_status abut_device_energy(struct abut_solver *s, abut_energy *e, double *sum, abut_err *err);
 /** The gradient at the iterate, and *e there unless it is known. */
 ABUT_MUST_USE abut_status abut_device_look(struct abut_solver *s, int known, abut_energy *e, abut_err *err);
+/** *speed, m/s: of the direction that the last matrix has for the gradient that was found last. */
+ABUT_MUST_USE abut_status abut_device_again(struct abut_solver *s, double *speed, abut_report *rep, abut_err *err);
 /** Newton's direction there. */
 ABUT_MUST_USE abut_status abut_device_direction(struct abut_solver *s, abut_report *rep, abut_err *err);
 

@@ -250,6 +250,19 @@ static abut_status solve_to(abut_solver *s, double tolerance, abut_report *rep, 
     return rc ? rc : d->q.on->get(&d->q, &d->speed, pulse(d, ABUT_PULSE_OTHER), sizeof d->speed, err);
 }
 
+abut_status abut_device_again(abut_solver *s, double *speed, abut_report *rep, abut_err *err)
+{
+    abut_device *d = s->device;
+    abut_gpu_solve_report r = { 0 };
+    abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_SOLVE, err);
+    if (!rc) rc = abut_gpu_solve(&d->cg, &d->A, at(d->g), at(d->kept_x), FAR, &r, err);
+    rep->cg_iterations += r.iterations;
+    if (!rc) rc = d->q.on->largest(&d->q, at(d->kept_x), 3 * (size_t)s->prob.model->nv, pulse(d, ABUT_PULSE_OTHER), err);
+    if (!rc) rc = d->q.on->get(&d->q, speed, pulse(d, ABUT_PULSE_OTHER), sizeof *speed, err);
+    *speed /= s->prob.model->h[0];
+    return rc;
+}
+
 abut_status abut_device_direction(abut_solver *s, abut_report *rep, abut_err *err)
 {
     abut_device *d = s->device;

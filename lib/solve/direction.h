@@ -1,5 +1,5 @@
 /* Descent directions.  Newton: p = -H^-1 g with every element Hessian projected to positive semidefinite (Teran et al. 2005;
- * Li 2020, 4.4.3), by sparse Cholesky or by conjugate gradients; quasi-Newton ones are in solve/direction_lbfgs.h.
+ * Li 2020, 4.4.3), by a linear solver of the table; quasi-Newton ones are in solve/direction_lbfgs.h.
  *
  * What a direction keeps between calls (pattern, ordering, factor) lives for one time step, but for what a new process would
  * make again to the byte: the ordering of the elements alone, which no contact touches, their part of the pattern, and the
@@ -15,17 +15,15 @@
 #define ABUT_SOLVE_DIRECTION_H
 
 #include "linalg/bsr.h"
-#include "linalg/chol.h"
-#include "solve/direction_cg.h"
 #include "solve/direction_initial.h"
 #include "solve/direction_lbfgs.h"
 #include "solve/factor_reuse.h"
-#include "solve/order_ahead.h"
+#include "solve/linear_solvers.h"
 #include "solve/problem.h"
 #include "solve/report.h"
 
 /* Which direction. */
-enum { ABUT_SOLVE_CHOLESKY, ABUT_SOLVE_CG, ABUT_SOLVE_LBFGS_H, ABUT_SOLVE_LBFGS_PD, ABUT_SOLVE_LBFGS_JH, ABUT_SOLVE_LBFGS_IC,
+enum { ABUT_SOLVE_NEWTON, ABUT_SOLVE_LBFGS_H, ABUT_SOLVE_LBFGS_PD, ABUT_SOLVE_LBFGS_JH, ABUT_SOLVE_LBFGS_IC,
        ABUT_SOLVE_DOT, ABUT_SOLVE_GRADIENT, ABUT_SOLVES /* how many */ };
 /* Their names as options of `step`, in that order, NULL at the end. */
 extern const char *const abut_solve_names[ABUT_SOLVES + 1];
@@ -35,22 +33,22 @@ typedef struct abut_direction {
     int method;             /* ABUT_SOLVE_* */
     int threads;
     abut_bsr A;
-    abut_chol *chol;
-    abut_cg cg;
+    abut_linear_solver linear;
+    double *where;          /* [3 n] positions of the rows of A; NULL: the linear solver does not ask */
     abut_factor_reuse reuse;
     abut_quasi quasi;
     abut_initial initial;
-    int analysed;           /* chol is for the pattern that A has now, ordered by perm */
+    int analysed;           /* linear is for the pattern that A has now, ordered by perm */
     int exact;              /* the last direction was Newton's, with the second derivative of every friction contact */
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
-    struct abut_tet_order { /* the same without contacts, but with attachments: of the model and what is held; outlives a step */
+    struct abut_tet_order { /* the same without contacts, but with attachments: of the model and what is held; outlives a step.
+                             * [1]: with the nodes that an augmented Lagrangian moves */
         int32_t *node_row;  /* [nv] the numbering that it is for */
         int32_t *perm;      /* [n] */
         int32_t n;
         double cost;        /* of its factor: abut_factor_cost */
-    } tets;
-    abut_order_ahead *ahead;    /* the first of them, under way or done; NULL: none */
+    } tets[2];
     double ordered_cost;    /* of the factor of what perm was made for */
     double overspent;       /* what factors since then have cost on top of that each */
     int by_degree;          /* A is ordered anew by minimum degree: nothing has shown yet that this is no good */
@@ -79,15 +77,12 @@ typedef struct abut_direction {
     int32_t bad_node;       /* after a failed factorisation: node of the pivot, or -1 */
 } abut_direction;
 
-ABUT_MUST_USE abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int method, int threads,
-                                              abut_err *err);
+/** linear: the solver of Newton matrices (NULL: the first of abut_linear_solvers); lbfgs-h wants one that preconditions. */
+ABUT_MUST_USE abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int method,
+                                              const abut_linear_solver_ops *linear, int threads, abut_err *err);
 void abut_direction_clear(abut_direction *d);
 /** Forgets what belongs to one time step: call at the start of each. */
 void abut_direction_reset(abut_direction *d);
-
-/** With two threads and more: begins to order the matrix of a model of many tets, and of nothing else, in a thread of its own
- * (solve/order_ahead.h), where nothing has been ordered yet.  The next direction waits for it. */
-ABUT_MUST_USE abut_status abut_direction_order_ahead(abut_direction *d, const abut_problem *p, abut_err *err);
 
 /** The next direction shall be Newton's, with the second derivative of every friction contact. */
 void abut_direction_insist(abut_direction *d);
@@ -97,6 +92,9 @@ void abut_direction_insist(abut_direction *d);
 ABUT_MUST_USE abut_status abut_direction_find(abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                               const abut_pairs *pairs, const double *g, double *dir, abut_report *rep,
                                               abut_err *err);
+/** The node whose diagonal block of the matrix is the least positive definite for its size: where to look when a matrix fails as
+ * a whole.  -1 when there is no matrix of these unknowns. */
+int32_t abut_direction_worst_node(const abut_direction *d, const abut_problem *p);
 /** dir[3 nv] = -H^-1 g at x, zero for nodes that do not move.  g as abut_problem_gradient gives it.
  * Fails  ABUT_E_NUMERIC when no shift of the diagonal makes the matrix positive definite: d->bad_node says where (Cholesky), else
  *        -1; when conjugate gradients do not converge */
@@ -108,7 +106,7 @@ ABUT_MUST_USE abut_status abut_direction_newton(abut_direction *d, const abut_pr
 ABUT_MUST_USE abut_status abut_direction_again(abut_direction *d, const abut_problem *p, const double *g, double *dir,
                                                abut_report *rep, abut_err *err);
 
-/** Whether the last direction was made with a Cholesky factor of its own matrix: then d->chol is that. */
+/** Whether the last direction was made with a factor of its own matrix: then d->linear has that. */
 int abut_direction_has_factor(const abut_direction *d);
 /** dir[3 nv] = -H^-1 g, as exact as the factor. */
 ABUT_MUST_USE abut_status abut_direction_by_factor(abut_direction *d, const abut_problem *p, const double *g, double *dir,

@@ -5,7 +5,7 @@
 #include "energy/stiffness_fit.h"
 #include "linalg/mat3.h"
 #include "part/graph.h"
-#include "solve/direction.h"
+#include "solve/direction_parts.h"
 #include "solve/laplacian.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ void abut_initial_clear(abut_initial *s)
     free(s->rest);
     abut_ichol_clear(&s->ic);
     free(s->inverse);
-    abut_chol_scalar_free(&s->constant.factor);
+    abut_linear_solver_clear(&s->constant.factor);
     free(s->constant.node_row);
     abut_patched_clear(&s->patched);
     abut_chol_free(&s->touching);
@@ -332,21 +332,13 @@ static abut_status constant_make(abut_initial *s, const abut_problem *p, abut_er
 {
     struct abut_constant *c = &s->constant;
     const size_t bytes = (size_t)p->model->nv * sizeof *c->node_row;
-    if (c->factor && !p->al.on && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
+    if (c->factor.ops && !p->al.on && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
     if (!c->node_row) c->node_row = malloc(bytes + 1);
     if (!c->node_row) return no_memory(p, err);
-    abut_chol_scalar_free(&c->factor);
     const abut_status rc = abut_laplacian_factor(p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &c->factor, NULL, err);
     c->psi = p->al.on ? -1 : p->w.psi;
     memcpy(c->node_row, p->row, bytes);
     return rc;
-}
-
-static abut_status constant_apply(void *of, const double *r, double *z, abut_err *err)
-{
-    (void)err;
-    abut_chol_scalar_solve(of, r, z);
-    return ABUT_OK;
 }
 
 /* With what touches: the Laplacian and those Hessians, in blocks. */
@@ -385,7 +377,7 @@ static abut_status laplacian_make(abut_direction *d, const abut_problem *p, cons
     s->touches = rows <= FEW && rows <= p->nrow / FEW_OF ? ABUT_TOUCHES_FEW : ABUT_TOUCHES_MANY;
     if (s->touches == ABUT_TOUCHES_MANY) return touching_make(s, p, &touch, d->threads, err);
     rc = constant_make(s, p, err);
-    return rc ? rc : abut_patched_make(&s->patched, s->constant.factor, p->nrow, &touch, err);
+    return rc ? rc : abut_patched_make(&s->patched, &s->constant.factor, p->nrow, &touch, err);
 }
 
 /* of lbfgs-pd */
@@ -395,7 +387,7 @@ static abut_precond laplacian_precond(abut_direction *d)
     switch (s->touches) {
     case ABUT_TOUCHES_MANY: return abut_chol_precond(s->touching);
     case ABUT_TOUCHES_FEW: return abut_patched_precond(&s->patched);
-    default: return (abut_precond){ constant_apply, s->constant.factor, d->quasi.nrow };
+    default: return abut_linear_precond(&s->constant.factor);
     }
 }
 
@@ -427,7 +419,7 @@ abut_precond abut_initial_precond(abut_direction *d, int symmetric)
     case ABUT_SOLVE_LBFGS_PD: return laplacian_precond(d);
     case ABUT_SOLVE_LBFGS_IC: return abut_ichol_precond(&s->ic);
     case ABUT_SOLVE_GRADIENT: return (abut_precond){ diagonal_apply, s, s->rows };
-    case ABUT_SOLVE_LBFGS_H: return abut_chol_precond(d->chol);
+    case ABUT_SOLVE_LBFGS_H: return abut_linear_precond(&d->linear);
     default: return (abut_precond){ symmetric || s->rigid ? domains_even : domains_mean, s, abut_domains_rows(s->domains) };
     }
 }
@@ -442,13 +434,15 @@ void abut_initial_stats(const abut_direction *d, abut_report *rep)
 {
     const abut_initial *s = &d->initial;
     const double number = sizeof(double);
-    if (s->kind == ABUT_SOLVE_LBFGS_H || (s->kind == ABUT_SOLVE_LBFGS_PD && s->touches == ABUT_TOUCHES_MANY)) {
-        const abut_chol_stats c = abut_chol_get_stats(s->kind == ABUT_SOLVE_LBFGS_H ? d->chol : s->touching);
+    if (s->kind == ABUT_SOLVE_LBFGS_H) {
+        abut_direction_report_factor(d, rep);
+    } else if (s->kind == ABUT_SOLVE_LBFGS_PD && s->touches == ABUT_TOUCHES_MANY) {
+        const abut_chol_stats c = abut_chol_get_stats(s->touching);
         rep->factor_nnz = c.factor_nnz, rep->factor_flops = c.factor_flops, rep->factor_bytes = (double)c.bytes;
     } else if (s->kind == ABUT_SOLVE_LBFGS_PD) {
-        const abut_chol_scalar_stats c = abut_chol_scalar_get_stats(s->constant.factor);
+        const abut_linear_stats c = abut_linear_get_stats(&s->constant.factor);
         const double m = s->touches ? s->patched.m : 0;
-        rep->factor_nnz = c.factor_nnz + 10 * m * m, rep->factor_flops = c.factor_flops + 9 * m * m * m;
+        rep->factor_nnz = c.nnz + 10 * m * m, rep->factor_flops = c.flops + 9 * m * m * m;
         rep->factor_bytes = number * rep->factor_nnz;
     } else if (s->kind == ABUT_SOLVE_LBFGS_IC) {
         rep->factor_nnz = 9 * (double)s->ic.L.nnz, rep->factor_flops = 0, rep->factor_bytes = number * rep->factor_nnz;

@@ -21,7 +21,6 @@
 #define ABUT_SOLVE_DIRECTION_INITIAL_H
 
 #include "linalg/chol.h"
-#include "linalg/chol_scalar.h"
 #include "linalg/coarse.h"
 #include "linalg/domains.h"
 #include "linalg/ichol.h"
@@ -47,7 +46,7 @@ typedef struct abut_initial {
     double *inverse;        /* [9 cap] inverted diagonal blocks, row major */
     int32_t rows, cap;
     struct abut_constant {  /* the Laplacian's factor, for the numbering and the weight that it was made with */
-        abut_chol_scalar *factor;
+        abut_linear_solver factor;
         int32_t *node_row;  /* [nv] */
         double psi;
     } constant;

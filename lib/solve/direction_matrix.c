@@ -9,7 +9,7 @@
 
 static abut_status touch_reserve(struct abut_touching *t, size_t n, abut_err *err)
 {
-    if (n <= t->cap) return ABUT_OK;
+    if (t->cap && n <= t->cap) return ABUT_OK;
     const size_t cap = n + n / 2 + 64;
     free(t->node);
     free(t->row);

@@ -1,7 +1,6 @@
 #include "solve/direction_parts.h"
 
 #include "base/par.h"
-#include "part/extend.h"
 #include "part/graph.h"
 
 #include <math.h>
@@ -13,12 +12,9 @@
 #define ORDER_BLOCK 4e4
 #define ORDER_BLOCK_QUICKLY 1e4
 
-/* Rows of which the ordering is made ahead. */
-#define WORTH_A_THREAD 4000
-
 int abut_direction_is_whole(const abut_direction *d)
 {
-    return d->method == ABUT_SOLVE_CHOLESKY || d->method == ABUT_SOLVE_LBFGS_H;
+    return (d->method == ABUT_SOLVE_NEWTON && !abut_linear_can(&d->linear, ABUT_IS_ITERATIVE)) || d->method == ABUT_SOLVE_LBFGS_H;
 }
 
 void abut_direction_forget_pattern(abut_direction *d)
@@ -30,7 +26,7 @@ void abut_direction_forget_pattern(abut_direction *d)
 static abut_status analyse_pattern(abut_direction *d, const abut_bsr *A, const int32_t *perm, abut_err *err)
 {
     d->reuse.held = 0;
-    return d->chol ? abut_chol_renew(d->chol, A, perm, err) : abut_chol_new(&d->chol, A, perm, d->threads, err);
+    return abut_linear_analyse(&d->linear, &(abut_operator){ .matrix = A }, perm, err);
 }
 
 abut_status abut_direction_symbolic(abut_direction *d, abut_err *err)
@@ -60,44 +56,26 @@ static abut_status pattern(abut_direction *d, const abut_problem *p, const abut_
 static void set_costs(abut_direction *d, abut_status rc)
 {
     d->overspent = 0;
-    d->ordered_cost = rc ? 0 : abut_factor_cost(d->chol);
+    d->ordered_cost = rc ? 0 : abut_factor_cost(&d->linear);
 }
 
 static abut_status order_anew(abut_direction *d, abut_err *err)
 {
-    abut_order_ahead_wait(d->ahead);    /* METIS runs once at a time */
     abut_status rc = abut_graph_order(&d->A, d->perm, err);
     if (!rc) rc = abut_direction_symbolic(d, err);
     set_costs(d, rc);
     return rc;
 }
 
-/* Pattern, ordering and analysis of the elements alone: those made ahead, if they are for this numbering. */
-static abut_status order_elements(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
-{
-    abut_status rc;
-    if (d->ahead && abut_order_ahead_serves(d->ahead, p->model->nv, p->row, p->nrow)) {
-        rc = abut_order_ahead_take(d->ahead, &d->A, d->perm, &d->chol, err);
-        if (!rc) memcpy(d->planned, p->row, (size_t)p->model->nv * sizeof *d->planned);
-        d->analysed = !rc;
-        d->reuse.held = 0;
-        set_costs(d, rc);
-    } else {
-        rc = pattern(d, p, sets, SETS_THAT_STAY, err);
-        if (!rc) rc = order_anew(d, err);
-    }
-    abut_order_ahead_free(&d->ahead);
-    return rc;
-}
-
 /* The ordering of the elements alone, made when the numbering is a new one. */
-static abut_status order_tets(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
+static abut_status order_tets(abut_direction *d, struct abut_tet_order *o, const abut_problem *p, const abut_elems *sets,
+                              abut_err *err)
 {
-    struct abut_tet_order *o = &d->tets;
     const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row;
     if (o->n == p->nrow && !memcmp(o->node_row, p->row, bytes)) return ABUT_OK;
     o->n = 0;
-    const abut_status rc = order_elements(d, p, sets, err);
+    abut_status rc = pattern(d, p, sets, SETS_THAT_STAY, err);
+    if (!rc) rc = order_anew(d, err);
     if (rc) return rc;
     o->cost = d->ordered_cost;
     o->n = p->nrow;
@@ -106,96 +84,25 @@ static abut_status order_tets(abut_direction *d, const abut_problem *p, const ab
     return ABUT_OK;
 }
 
-abut_status abut_direction_order_ahead(abut_direction *d, const abut_problem *p, abut_err *err)
-{
-    const abut_model *m = p->model;
-    const int only_tets = !m->na && !m->nsp && !p->thin.n, is_first = !d->chol && !d->ahead;
-    if (!abut_direction_is_whole(d) || p->al.on || !only_tets || !is_first) return ABUT_OK;
-    if (abut_threads() < 2 || p->nrow < WORTH_A_THREAD) return ABUT_OK;
-    return abut_order_ahead_begin(&d->ahead, m->nv, p->row, p->nrow, m->nt, m->tet, SETS_THAT_STAY, d->threads, err);
-}
-
 /* Analysis of A in the order of the elements, unless that is the one at hand. */
-static abut_status analyse_as_tets(abut_direction *d, abut_err *err)
+static abut_status analyse_as_tets(abut_direction *d, const struct abut_tet_order *o, abut_err *err)
 {
-    const size_t bytes = (size_t)d->tets.n * sizeof *d->perm;
-    if (d->analysed && !memcmp(d->perm, d->tets.perm, bytes)) return ABUT_OK;
-    memcpy(d->perm, d->tets.perm, bytes);
+    const size_t bytes = (size_t)o->n * sizeof *d->perm;
+    if (d->analysed && !memcmp(d->perm, o->perm, bytes)) return ABUT_OK;
+    memcpy(d->perm, o->perm, bytes);
     return abut_direction_symbolic(d, err);
 }
 
-/* number[nrow]: the rows of an augmented Lagrangian, which are all nodes, without those held, as they are numbered after it;
- * node_row[nv] the same by nodes.  Returns how many there are. */
-static int32_t number_free(const abut_problem *p, int32_t *number, int32_t *node_row)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < p->model->nv; i++) node_row[i] = -1;
-    for (int32_t k = 0; k < p->nrow; k++) {
-        const int32_t i = p->arranged->node[k];
-        number[k] = p->held[i] ? -1 : n++;
-        node_row[i] = number[k];
-    }
-    return n;
-}
-
-/* The ordering of the elements for when the augmented Lagrangian is off again, from d->A, which has their pattern with all
- * nodes: what order_tets would make then. */
-static abut_status order_tets_before(abut_direction *d, const abut_problem *p, const int32_t *number, const int32_t *node_row,
-                                     int32_t n, abut_err *err)
-{
-    struct abut_tet_order *o = &d->tets;
-    const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row;
-    abut_bsr part = { 0 };
-    if (o->n == n && !memcmp(o->node_row, node_row, bytes)) return ABUT_OK;
-    o->n = 0;
-    abut_status rc;
-    if (d->ahead && abut_order_ahead_serves(d->ahead, p->model->nv, node_row, n)) {
-        rc = abut_order_ahead_take(d->ahead, &part, o->perm, &d->chol, err);
-    } else {
-        abut_order_ahead_wait(d->ahead);    /* METIS runs once at a time */
-        rc = abut_part_pattern(&d->A, number, &part, err);
-        if (!rc) rc = abut_graph_order(&part, o->perm, err);
-        if (!rc) rc = analyse_pattern(d, &part, o->perm, err);
-    }
-    abut_order_ahead_free(&d->ahead);
-    abut_bsr_clear(&part);
-    if (rc) return rc;
-    o->cost = abut_factor_cost(d->chol);
-    o->n = n;
-    memcpy(o->node_row, node_row, bytes);
-    return ABUT_OK;
-}
-
-/* d->perm for an augmented Lagrangian, which is short-lived: from the order that serves after it.  *known: 0 where that is none,
- * for things that are held as a whole. */
-static abut_status order_with_held(abut_direction *d, const abut_problem *p, const abut_elems *sets, int *known, abut_err *err)
-{
-    const size_t nv = (size_t)p->model->nv;
-    int32_t *number = malloc((nv + 1) * sizeof *number), *node_row = malloc((nv + 1) * sizeof *node_row);
-    abut_status rc = number && node_row ? pattern(d, p, sets, SETS_THAT_STAY, err)
-                                        : abut_fail(err, ABUT_E_NOMEM, "ordering: %d nodes", p->model->nv);
-    if (!rc) {
-        const int32_t n = number_free(p, number, node_row);
-        rc = order_tets_before(d, p, number, node_row, n, err);
-    }
-    if (!rc) rc = abut_part_extend(&d->A, number, d->tets.perm, d->perm, known, err);
-    d->analysed = 0;
-    free(number);
-    free(node_row);
-    return rc;
-}
-
-/* First pattern, ordering and analysis of a step by Cholesky. */
+/* First pattern, ordering and analysis of a step by a factor. */
 static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
-    int known = 1;
+    struct abut_tet_order *o = &d->tets[p->al.on];
     d->by_degree = 1;
     d->overspent = 0;
-    abut_status rc = p->al.on ? order_with_held(d, p, sets, &known, err) : order_tets(d, p, sets, err);
+    abut_status rc = order_tets(d, o, p, sets, err);
     if (!rc) rc = pattern(d, p, sets, SETS, err);
-    if (rc || !known) return rc ? rc : order_anew(d, err);
-    rc = p->al.on ? abut_direction_symbolic(d, err) : analyse_as_tets(d, err);
-    if (!rc) d->ordered_cost = d->tets.cost;
+    if (!rc) rc = analyse_as_tets(d, o, err);
+    if (!rc) d->ordered_cost = o->cost;
     return rc;
 }
 
@@ -205,7 +112,7 @@ static abut_status order_quickly(abut_direction *d, abut_err *err)
     abut_graph_fill fill;
     int32_t *perm = malloc(((size_t)d->A.n + 1) * sizeof *perm);
     abut_status rc = perm ? abut_graph_order_quickly(&d->A, perm, &fill, err) : abut_fail(err, ABUT_E_NOMEM, "ordering");
-    if (!rc) d->by_degree = abut_factor_cost_of(fill.nnz, fill.flops) < abut_factor_cost(d->chol);
+    if (!rc) d->by_degree = abut_factor_cost_of(fill.nnz, fill.flops) < abut_factor_cost(&d->linear);
     if (!rc && d->by_degree) {
         memcpy(d->perm, perm, (size_t)d->A.n * sizeof *perm);
         rc = abut_direction_symbolic(d, err);
@@ -220,9 +127,17 @@ abut_status abut_direction_analyse_to_factor(abut_direction *d, abut_err *err)
     const double order_block = d->by_degree ? ORDER_BLOCK_QUICKLY : ORDER_BLOCK;
     const abut_status rc = d->analysed ? ABUT_OK : abut_direction_symbolic(d, err);
     if (rc) return rc;
-    d->overspent = fmax(0, d->overspent + abut_factor_cost(d->chol) - d->ordered_cost);
+    d->overspent = fmax(0, d->overspent + abut_factor_cost(&d->linear) - d->ordered_cost);
     if (d->overspent <= order_block * (double)d->A.nnz) return ABUT_OK;
     return d->by_degree ? order_quickly(d, err) : order_anew(d, err);
+}
+
+/* Iterations need no order, but may want to know where the rows are. */
+static abut_status analyse_iterations(abut_direction *d, const abut_problem *p, const double *x, abut_err *err)
+{
+    for (int32_t i = 0; i < p->model->nv; i++)
+        if (p->row[i] >= 0) memcpy(d->where + 3 * (size_t)p->row[i], x + 3 * (size_t)i, 3 * sizeof *x);
+    return abut_linear_analyse(&d->linear, &(abut_operator){ .matrix = &d->A, .where = d->where }, NULL, err);
 }
 
 abut_status abut_direction_analyse(abut_direction *d, const abut_problem *p, const double *x, const abut_elems *sets,
@@ -244,7 +159,7 @@ abut_status abut_direction_analyse(abut_direction *d, const abut_problem *p, con
     d->seen_nrow = p->nrow;
 
     /* the rows of the tets stay while no handle is let go or caught: their part of the pattern is kept */
-    const int by_cg = d->method == ABUT_SOLVE_CG;
+    const int iterative = d->method == ABUT_SOLVE_NEWTON && abut_linear_can(&d->linear, ABUT_IS_ITERATIVE);
     int changed = 1;
     abut_status rc = ABUT_OK;
     if (d->A.plan && d->A.n == p->nrow && d->n_perm == p->nrow) {
@@ -254,7 +169,7 @@ abut_status abut_direction_analyse(abut_direction *d, const abut_problem *p, con
         rc = abut_direction_is_whole(d) ? analyse_first(d, p, sets, err) : abut_bsr_pattern(&d->A, p->nrow, sets, SETS, err);
         if (!rc) d->n_perm = p->nrow;
     }
-    if (!rc && changed && by_cg) rc = abut_cg_analyse(&d->cg, &d->A, p->model->nv, p->row, x, err);
+    if (!rc && changed && iterative) rc = analyse_iterations(d, p, x, err);
     if (rc) {
         abut_direction_reset(d);
         abut_direction_forget_pattern(d);

@@ -30,10 +30,10 @@ void abut_factor_reuse_clear(abut_factor_reuse *u)
     *u = (abut_factor_reuse){ 0 };
 }
 
-double abut_factor_cost(const abut_chol *chol)
+double abut_factor_cost(const abut_linear_solver *linear)
 {
-    const abut_chol_stats s = abut_chol_get_stats(chol);
-    return abut_factor_cost_of(s.factor_nnz, s.factor_flops);
+    const abut_linear_stats s = abut_linear_get_stats(linear);
+    return abut_factor_cost_of(s.nnz, s.flops);
 }
 
 double abut_factor_cost_of(double nnz, double flops)
@@ -42,11 +42,11 @@ double abut_factor_cost_of(double nnz, double flops)
 }
 
 /* Iterations on the factor that there is that cost what a new one in single precision does, with its own iterations. */
-static int break_even(const abut_chol *chol, const abut_bsr *A, int analysed)
+static int break_even(const abut_linear_solver *linear, const abut_bsr *A, int analysed)
 {
-    const abut_chol_stats s = abut_chol_get_stats(chol);
+    const abut_linear_stats s = abut_linear_get_stats(linear);
     const double blocks = (double)A->nnz, analysis = analysed ? 0 : ANALYSE_BLOCK * blocks;
-    return FRESH_LEAST + (int)((abut_factor_cost(chol) + analysis) / (SOLVE_BYTE * (double)s.bytes + MULTIPLY_BLOCK * blocks));
+    return FRESH_LEAST + (int)((abut_factor_cost(linear) + analysis) / (SOLVE_BYTE * (double)s.bytes + MULTIPLY_BLOCK * blocks));
 }
 
 /* Old factors that were no good are tried again after 1, 3, 9 directions. */
@@ -56,27 +56,28 @@ static void learn(abut_factor_reuse *u, int good)
     else u->wait = u->patience = u->patience ? (int)fmin(3 * u->patience, LONGEST_WAIT) : 1;
 }
 
-static int is_large(const abut_chol *chol)
+static int is_large(const abut_linear_solver *linear)
 {
-    return abut_chol_get_stats(chol).factor_flops >= LEAST_FLOPS;
+    return abut_linear_get_stats(linear).flops >= LEAST_FLOPS;
 }
 
-int abut_factor_reuse_is_due(abut_factor_reuse *u, const abut_chol *chol)
+int abut_factor_reuse_is_due(abut_factor_reuse *u, const abut_linear_solver *linear)
 {
-    if (u->off || u->insist || !u->held || !is_large(chol)) return 0;
+    if (u->off || u->insist || !u->held || !is_large(linear) || !abut_linear_can(linear, ABUT_CAN_PRECONDITION)) return 0;
     return u->wait ? u->wait--, 0 : 1;
 }
 
-int abut_factor_reuse_is_coarse(const abut_factor_reuse *u, const abut_chol *chol)
+int abut_factor_reuse_is_coarse(const abut_factor_reuse *u, const abut_linear_solver *linear)
 {
-    return !u->off && !u->insist && !u->coarse && is_large(chol);
+    return !u->off && !u->insist && !u->coarse && is_large(linear) &&
+           abut_linear_can(linear, ABUT_CAN_SINGLE | ABUT_CAN_PRECONDITION);
 }
 
 /* *solved 0: conjugate gradients do not get there in so many iterations. */
-static abut_status solve(abut_factor_reuse *u, abut_chol *chol, const abut_bsr *A, const double *b, double near, int most,
-                         double *x, int *solved, abut_report *rep, abut_err *err)
+static abut_status solve(abut_factor_reuse *u, abut_linear_solver *linear, const abut_bsr *A, const double *b, double near,
+                         int most, double *x, int *solved, abut_report *rep, abut_err *err)
 {
-    const abut_precond M = abut_chol_precond(chol);
+    const abut_precond M = abut_linear_precond(linear);
     const abut_pcg_goal goal = { FORCE, SHARE, near, WITHIN * near, most };
     abut_pcg_report pcg = { 0 };
     const abut_status rc = abut_pcg_approach(A, &M, b, x, goal, &pcg, &u->scratch, err);
@@ -85,23 +86,23 @@ static abut_status solve(abut_factor_reuse *u, abut_chol *chol, const abut_bsr *
     return rc == ABUT_E_NUMERIC ? ABUT_OK : rc;     /* whatever is not definite, the factorisation will tell */
 }
 
-abut_status abut_factor_reuse_old(abut_factor_reuse *u, abut_chol *chol, int analysed, const abut_bsr *A, const double *b,
-                                  double near, double *x, int *solved, abut_report *rep, abut_err *err)
+abut_status abut_factor_reuse_old(abut_factor_reuse *u, abut_linear_solver *linear, int analysed, const abut_bsr *A,
+                                  const double *b, double near, double *x, int *solved, abut_report *rep, abut_err *err)
 {
-    const abut_status rc = solve(u, chol, A, b, near, break_even(chol, A, analysed), x, solved, rep, err);
+    const abut_status rc = solve(u, linear, A, b, near, break_even(linear, A, analysed), x, solved, rep, err);
     learn(u, *solved);
     return rc;
 }
 
-abut_status abut_factor_reuse_single(abut_factor_reuse *u, abut_chol *chol, const abut_bsr *A, const double *b, double near,
-                                     double *x, int *solved, abut_report *rep, abut_err *err)
+abut_status abut_factor_reuse_single(abut_factor_reuse *u, abut_linear_solver *linear, const abut_bsr *A, const double *b,
+                                     double near, double *x, int *solved, abut_report *rep, abut_err *err)
 {
     *solved = 0;
-    abut_status rc = abut_chol_factor_single(chol, A, err);
+    abut_status rc = abut_linear_factor(linear, &(abut_operator){ .matrix = A }, ABUT_SINGLE, err);
     rep->factorisations++;
     u->held = !rc;
     u->old = 0;
-    if (!rc) rc = solve(u, chol, A, b, near, FRESH_MOST, x, solved, rep, err);
+    if (!rc) rc = solve(u, linear, A, b, near, FRESH_MOST, x, solved, rep, err);
     u->coarse = !*solved;
     return rc == ABUT_E_NUMERIC ? ABUT_OK : rc;
 }

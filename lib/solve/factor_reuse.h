@@ -11,7 +11,7 @@
 #define ABUT_SOLVE_FACTOR_REUSE_H
 
 #include "base/arena.h"
-#include "linalg/chol.h"
+#include "linalg/linear_solver.h"
 #include "solve/report.h"
 
 /* Lives for one time step.  Zero-filled: nothing is known yet. */
@@ -29,12 +29,12 @@ typedef struct abut_factor_reuse {
 void abut_factor_reuse_reset(abut_factor_reuse *u);
 void abut_factor_reuse_clear(abut_factor_reuse *u);
 /** What a factorisation as analysed costs, in operations of a large one; that of a factor of so many numbers and operations. */
-double abut_factor_cost(const abut_chol *chol);
+double abut_factor_cost(const abut_linear_solver *linear);
 double abut_factor_cost_of(double nnz, double flops);
 /** Whether to try the factor that there is, if any, on the next matrix; counts the directions that it is not. */
-int abut_factor_reuse_is_due(abut_factor_reuse *u, const abut_chol *chol);
+int abut_factor_reuse_is_due(abut_factor_reuse *u, const abut_linear_solver *linear);
 /** Whether to try single precision for the matrix that was analysed. */
-int abut_factor_reuse_is_coarse(const abut_factor_reuse *u, const abut_chol *chol);
+int abut_factor_reuse_is_coarse(const abut_factor_reuse *u, const abut_linear_solver *linear);
 
 /** x = A^-1 b [3 n] by the factor that there is.
  *
@@ -42,11 +42,12 @@ int abut_factor_reuse_is_coarse(const abut_factor_reuse *u, const abut_chol *cho
  * near      m: twice what the convergence test allows any |x_i|
  * *solved   out: 0 when it would take longer than a new factor; x is then nothing
  * Fails     ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_factor_reuse_old(abut_factor_reuse *u, abut_chol *chol, int analysed, const abut_bsr *A,
+ABUT_MUST_USE abut_status abut_factor_reuse_old(abut_factor_reuse *u, abut_linear_solver *linear, int analysed, const abut_bsr *A,
                                                 const double *b, double near, double *x, int *solved, abut_report *rep,
                                                 abut_err *err);
-/** The same by a new factor in single precision; chol is analysed for A.  *solved 0: single precision is not enough. */
-ABUT_MUST_USE abut_status abut_factor_reuse_single(abut_factor_reuse *u, abut_chol *chol, const abut_bsr *A, const double *b,
-                                                   double near, double *x, int *solved, abut_report *rep, abut_err *err);
+/** The same by a new factor in single precision; linear is analysed for A.  *solved 0: single precision is not enough. */
+ABUT_MUST_USE abut_status abut_factor_reuse_single(abut_factor_reuse *u, abut_linear_solver *linear, const abut_bsr *A,
+                                                   const double *b, double near, double *x, int *solved, abut_report *rep,
+                                                   abut_err *err);
 
 #endif

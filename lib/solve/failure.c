@@ -1,5 +1,6 @@
 #include "solve/failure.h"
 
+#include "model/naming.h"
 #include "solve/newton.h"
 
 #include <math.h>
@@ -30,20 +31,13 @@ static void say_object(words *w, const abut_solver *s, int32_t object)
     else say(w, "object %d", object);
 }
 
-static int32_t number_in_object(const abut_model *m, int32_t node)
-{
-    int32_t before = 0;
-    for (int32_t i = 0; i < node; i++) before += m->body[i] == m->body[node];
-    return before;
-}
-
 /* "node 3 of 'ball'", "edge 3 4 of 'ball'", "triangle 3 4 7 of 'ball'" */
 static void say_primitive(words *w, const abut_solver *s, const int32_t *node, int n)
 {
     static const char *const what[] = { "", "node", "edge", "triangle" };
     const abut_model *m = s->prob.model;
     say(w, "%s", what[n]);
-    for (int k = 0; k < n; k++) say(w, " %d", number_in_object(m, node[k]));
+    for (int k = 0; k < n; k++) say(w, " %d", abut_node_number(m, node[k]));
     say(w, " of ");
     say_object(w, s, m->body[node[0]]);
 }
@@ -100,11 +94,8 @@ static void say_element(words *w, const abut_solver *s, const char *what, int32_
 static void say_tet(words *w, const abut_solver *s, int32_t tet)
 {
     const abut_model *m = s->prob.model;
-    const int32_t *number = s->prob.arranged->number, object = m->body[m->tet[4 * tet]];
-    int32_t before = 0;
     double F[9];
-    for (int32_t t = 0; t < m->nt; t++) before += number[t] < number[tet] && m->body[m->tet[4 * t]] == object;
-    say_element(w, s, "element", before, object);
+    say_element(w, s, "element", abut_problem_tet_number(&s->prob, tet), m->body[m->tet[4 * tet]]);
     say(w, " (%.3g of its rest volume left)", abut_elastic_deformation(&s->prob.elastic, s->x, tet, F));
 }
 
@@ -112,11 +103,9 @@ static void say_shell(words *w, const abut_solver *s, int32_t shell)
 {
     const abut_model *m = s->prob.model;
     const int32_t object = m->body[m->shell[3 * shell]];
-    int32_t before = 0;
     double F[6], stretch[2];
-    for (int32_t t = 0; t < shell; t++) before += m->body[m->shell[3 * t]] == object;
     abut_shell_deformation(&s->prob.thin, s->x, shell, F, stretch);
-    say_element(w, s, "shell", before, object);
+    say_element(w, s, "shell", abut_element_number(m, m->shell, 3, shell), object);
     say(w, " (stretched to %.6g and %.6g)", fmin(stretch[0], stretch[1]), fmax(stretch[0], stretch[1]));
 }
 
@@ -189,7 +178,7 @@ static void say_kind(words *w, const abut_solver *s)
         say(w, "Newton iteration %d: no shift of the diagonal makes the matrix of %d unknowns positive definite", f->iterations,
             3 * s->prob.nrow);
         if (f->node < 0) break;
-        say(w, "; the pivot that fails is at ");
+        say(w, f->guessed ? "; the worst of its diagonal is at " : "; the pivot that fails is at ");
         say_primitive(w, s, &f->node, 1);
         break;
     case ABUT_FAILED_FLOATING:

@@ -26,6 +26,7 @@ typedef struct abut_failure {
     double bound, alpha;        /* of the last step: feasible and accepted length; accepted 0: none */
     abut_limit limit;           /* what set the bound */
     int32_t node;               /* INDEFINITE: of the pivot; FLOATING: of the body; otherwise -1 */
+    int guessed;                /* INDEFINITE: the matrix failed as a whole, and node has the worst diagonal block */
 } abut_failure;
 
 /** Records what s->failed says, in words: what gave out and where, the pair of primitives or the element that bounds the

@@ -26,7 +26,7 @@
 #define FURTHER 1.2         /* times the bound before: what a round has to bring for another */
 #define WORTH 2             /* times Newton's bound: less was in vain */
 #define LONGEST_WAIT 9
-enum { MOST = ABUT_CHOL_FEW };
+enum { MOST = ABUT_COLUMNS_MAX };
 
 /* A pair met on the way, as the model has it: the points that carry its distance, and how its gap follows from theirs. */
 typedef struct met {
@@ -154,18 +154,18 @@ static abut_status compliance(abut_solver *s, foresight *f, int round, abut_err 
 {
     const abut_problem *p = &s->prob;
     double normal[12 * MOST];
-    int which[MOST], k = 0;
+    int which[MOST], fresh = 0;
     for (size_t i = 0; i < f->n; i++) {
         const met *m = &f->pair[i];
+        memcpy(normal + 12 * i, m->normal, sizeof m->normal);
+        for (int c = 0; c < 4; c++) f->row[4 * i + (size_t)c] = m->vert[c] < 0 ? -1 : p->row[p->cm.node[m->vert[c]]];
         if (m->round != round) continue;
-        memcpy(normal + 12 * k, m->normal, sizeof m->normal);
-        for (int c = 0; c < 4; c++) f->row[4 * k + c] = m->vert[c] < 0 ? -1 : p->row[p->cm.node[m->vert[c]]];
         f->s0[i] = along(s, m, f->p0);
-        which[k++] = (int)i;
+        which[fresh++] = (int)i;
     }
-    const abut_status rc = abut_chol_half_solve(s->dir.chol, k, f->row, normal, which, f->Y, err);
-    if (!rc) abut_chol_gram(s->dir.chol, (int)f->n, f->Y, f->G);
-    return rc;
+    abut_columns B = { .k = (int)f->n, .row = f->row, .val = normal, .fresh = fresh, .which = which, .Y = f->Y };
+    const abut_operator A = { .matrix = &s->dir.A };
+    return abut_linear_compliance(&s->dir.linear, &A, &B, f->G, err);
 }
 
 /* s->p: the minimiser of the model. */

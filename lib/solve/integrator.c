@@ -13,6 +13,7 @@
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f)
 {
     const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
+    if (scheme == ABUT_MIDPOINT && f->euler_left && f->euler_left[0] > 0) return ABUT_IMPLICIT_EULER;
     return scheme == ABUT_BDF2 && !f->x1 ? ABUT_IMPLICIT_EULER : scheme;
 }
 
@@ -105,7 +106,8 @@ abut_weights abut_integrator_weights(const abut_model *m, int scheme)
 
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f)
 {
-    const int scheme = abut_integrator_scheme(m, f);
+    const int midpoint = m->scheme && m->scheme[0] == ABUT_MIDPOINT;
+    const int scheme = midpoint ? ABUT_MIDPOINT : abut_integrator_scheme(m, f);
     const double T = scheme == ABUT_QUASI_STATIC ? static_time(m) : m->h[0];
     return abut_integrator_step_weight(scheme) * (T * T);
 }

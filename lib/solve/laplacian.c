@@ -102,18 +102,22 @@ static abut_status mean_stiffness(const abut_problem *p, const abut_bsr *A, doub
     return ABUT_OK;
 }
 
-abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_chol_scalar **c, double *mean, abut_err *err)
+abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_linear_solver *c, double *mean, abut_err *err)
 {
     abut_bsr A = { 0 };
     double *k = malloc(((size_t)p->model->nm + 1) * sizeof *k);
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
-    abut_chol_scalar_free(c);
+    abut_linear_solver_clear(c);
     abut_status rc = k && perm ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
     if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(&p->elastic, lo, hi, k, err);
     if (!rc) rc = abut_laplacian(p, k, NULL, &A, err);
     if (!rc && mean) rc = mean_stiffness(p, &A, mean, err);
     if (!rc) rc = abut_graph_order(&A, perm, err);
-    if (!rc) rc = abut_chol_scalar_new(c, &A, perm, err);
+    const abut_operator L = { .matrix = &A, .scalar = 1 };
+    if (!rc) rc = abut_linear_solver_init(c, &abut_linear_cholmod, 1, err);
+    if (!rc) rc = abut_linear_analyse(c, &L, perm, err);
+    if (!rc) rc = abut_linear_factor(c, &L, ABUT_DOUBLE, err);
+    if (rc) abut_linear_solver_clear(c);
     abut_bsr_clear(&A);
     free(k);
     free(perm);

@@ -10,7 +10,7 @@
 #ifndef ABUT_SOLVE_LAPLACIAN_H
 #define ABUT_SOLVE_LAPLACIAN_H
 
-#include "linalg/chol_scalar.h"
+#include "linalg/linear_solver.h"
 #include "solve/problem.h"
 
 /** A of the unknowns of p (p->row), as blocks of which each is a multiple of the identity; k[nm], Pa: stiffness of the
@@ -22,8 +22,8 @@ ABUT_MUST_USE abut_status abut_laplacian(const abut_problem *p, const double *k,
 
 /** Its factor, with a nested-dissection ordering; the materials fitted over stretches lo .. hi.  *c is replaced.
  * mean  N/m, out: the mean stiffness of a node, that of the diagonal of L; NULL to skip
- * Fails  as abut_stiffness_fit_materials and abut_chol_scalar_new do */
-ABUT_MUST_USE abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_chol_scalar **c,
+ * Fails  as abut_stiffness_fit_materials and abut_linear_factor do */
+ABUT_MUST_USE abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_linear_solver *c,
                                                 double *mean, abut_err *err);
 
 #endif

@@ -88,8 +88,7 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
 
 void abut_lg_clear(abut_local_global *s)
 {
-    abut_problem_clear(&s->prob);
-    abut_chol_scalar_free(&s->A);
+    abut_linear_solver_clear(&s->A);
     abut_admm_clear(&s->admm);
     abut_collision_springs_clear(&s->collisions);
     abut_arena_clear(&s->scratch);
@@ -102,6 +101,7 @@ void abut_lg_clear(abut_local_global *s)
     free(s->g);
     free(s->dx);
     free(s->rhs);
+    abut_problem_clear(&s->prob);   /* last: the others borrow it */
     *s = (abut_local_global){ 0 };
 }
 
@@ -127,7 +127,7 @@ static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err
     abut_problem *p = &s->prob;
     const size_t nv = (size_t)p->model->nv;
     const double clock = abut_time_wall();
-    if (s->A && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
+    if (s->A.ops && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
     abut_problem_number(p);
     memcpy(s->factored, p->held, nv);
     const abut_status rc = abut_laplacian_factor(p, s->opt.fit_low, s->opt.fit_high, &s->A, &s->collisions.stiffness, err);
@@ -211,7 +211,9 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
     clock = abut_time_wall();
     for (int32_t i = 0; i < nv; i++)
         if (p->row[i] >= 0) memcpy(s->rhs + 3 * (size_t)p->row[i], r + 3 * (size_t)i, 3 * sizeof *s->rhs);
-    abut_chol_scalar_solve(s->A, s->rhs, s->rhs);
+    const abut_operator L = { .scalar = 1 };
+    rc = abut_linear_solve(&s->A, &L, s->rhs, NULL, s->rhs, err);
+    if (rc) return rc;
     for (int32_t i = 0; i < nv; i++) {
         static const double still[3] = { 0 };
         const double *from = p->row[i] < 0 ? still : s->rhs + 3 * (size_t)p->row[i];
@@ -354,10 +356,10 @@ static abut_status report_physics(abut_local_global *s, abut_report *rep, abut_e
     int32_t flattest;
     rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
     rep->min_jacobian_tet = abut_problem_tet(p, flattest);
-    const abut_chol_scalar_stats c = abut_chol_scalar_get_stats(s->A);
-    rep->factor_nnz = c.factor_nnz;
-    rep->factor_flops = c.factor_flops;
-    rep->factor_bytes = 8 * c.factor_nnz;
+    const abut_linear_stats c = abut_linear_get_stats(&s->A);
+    rep->factor_nnz = c.nnz;
+    rep->factor_flops = c.flops;
+    rep->factor_bytes = (double)c.bytes;
     rep->passes = 1;
     rep->eta = 1;
     rep->min_gap = rep->lag_residual = -1;

@@ -43,7 +43,7 @@ abut_lg_opts abut_lg_defaults(void);
 typedef struct abut_local_global {
     abut_lg_opts opt;
     abut_problem prob;
-    abut_chol_scalar *A;
+    abut_linear_solver A;
     abut_admm admm;
     abut_collision_springs collisions;
     int moved;                  /* the last iteration: xt is where it came from */

@@ -29,6 +29,7 @@ typedef struct abut_solved {
     const double *v1;               /* [3 nv] BDF2: one step before the start */
     const double *acc0, *acc;       /* [3 nv] m/s^2, gravity, scripted forces, air: in the step before (Newmark), in this one */
     const double *air;              /* [3 nv] N, or NULL */
+    double force_residual;          /* what is left of the forces over the largest (solve/equilibrium.h) */
     int first;                      /* of the simulation: Newmark starts it without contact and friction */
 } abut_solved;
 

@@ -6,12 +6,15 @@
 #include "energy/stretch_limit.h"
 #include "energy/thin_limit.h"
 #include "linalg/pcg.h"
+#include "solve/equilibrium.h"
+#include "solve/rules.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SOFT_GAP 0.1 /* of dhat: below it the barrier is stiffened */
+#define STIFFEN_BELOW 1e-9  /* of the length of the scene (Li 2020, App. F) */
 /* a body has gone so many lengths of the scene, and nothing was in its way: nothing holds it */
 #define ADRIFT 100
 /* so many Newton directions in a row within rounding: a norm that has not been reached will not be */
@@ -28,7 +31,7 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
     *s = (abut_solver){ .opt = *opt };
     abut_status rc = abut_problem_init(&s->prob, model, err);
     if (rc) return rc;
-    rc = abut_direction_init(&s->dir, &s->prob, opt->method, opt->threads, err);
+    rc = abut_direction_init(&s->dir, &s->prob, opt->method, opt->linear, opt->threads, err);
     s->dir.quasi.history = opt->history;
     s->dir.initial.given = opt->cut;
     s->dir.initial.parts = opt->parts;
@@ -49,7 +52,6 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
 void abut_solver_clear(abut_solver *s)
 {
     abut_device_free(s->device);    /* it has pinned some of what is freed now */
-    abut_problem_clear(&s->prob);
     abut_direction_clear(&s->dir);
     abut_candidates_clear(&s->cand);
     abut_candidate_search_clear(&s->near);
@@ -67,6 +69,7 @@ void abut_solver_clear(abut_solver *s)
     free(s->yt);
     free(s->kept.x);
     free(s->kept.y);
+    abut_problem_clear(&s->prob);   /* last: the others borrow it */
     *s = (abut_solver){ 0 };
 }
 
@@ -80,18 +83,14 @@ double abut_newton_speed(const abut_solver *s)
     return big / s->prob.model->h[0];
 }
 
-/* Stiffens the barrier, inside its bounds, when the smallest gap is a small part of dhat and still shrinking.  Li 2020,
- * App. F, waits for 1e-9 of the scene length.  But a barrier so soft that it balances an impact only at a hundredth of dhat
- * is as steep as 1/d there: a direction leads far beyond it, the CCD bound cuts that again and again, and gaps grow back by
- * no more than a factor of 2 in an iteration. */
+/* Stiffens the barrier, inside its bounds, when the smallest gap is tiny and still shrinking. */
 static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
 {
-    const double soft = SOFT_GAP * p->model->dhat[0];
-    if (gap_before < soft && gap_after < soft && gap_after < gap_before) {
-        const double stiffer = fmin(p->model->kappa_max[0], 2 * p->kappa);
-        p->changes += stiffer > p->kappa;
-        p->kappa = stiffer;
-    }
+    const abut_model *m = p->model;
+    const double below = m->stiffen_below ? m->stiffen_below[0] : STIFFEN_BELOW * m->length[0];
+    const double stiffer = abut_rule_kappa(p->kappa, m->kappa_max[0], below, gap_before, gap_after);
+    p->changes += stiffer > p->kappa;
+    p->kappa = stiffer;
 }
 
 /* Stiffens the stretch limits, inside their bounds, when a shell has stayed close to one for two iterations (Li 2020, 5.4.1). */
@@ -170,9 +169,16 @@ static abut_status aim(abut_solver *s, abut_report *rep, abut_err *err)
 {
     if (abut_device_serves(s)) return abut_device_direction(s, rep, err);
     const abut_status rc = abut_direction_find(&s->dir, &s->prob, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
-    if (rc != ABUT_E_NUMERIC || s->dir.bad_node < 0) return rc;
+    if (rc != ABUT_E_NUMERIC) return rc;
     s->failed.node = s->dir.bad_node;
-    return give_up(s, ABUT_FAILED_INDEFINITE, err);
+    if (s->failed.node >= 0) return give_up(s, ABUT_FAILED_INDEFINITE, err);
+    /* an approximate matrix says why, but not where */
+    char why[200] = "";
+    if (err) snprintf(why, sizeof why, "%.199s", err->msg);
+    s->failed.node = abut_direction_worst_node(&s->dir, &s->prob);
+    s->failed.guessed = 1;
+    (void)give_up(s, ABUT_FAILED_INDEFINITE, err);
+    return abut_wrap(err, "%s", why), ABUT_E_NUMERIC;
 }
 
 /* The node that goes furthest along s->p. */
@@ -194,7 +200,7 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     double swept;
     abut_status rc = abut_search_bound(s, first, abut_search_longest(s, it->residual), &lim, &swept, rep, err);
     s->ahead.bound = lim.alpha;
-    if (!rc && it->residual > p->model->tolerance[0]) rc = abut_foresee(s, swept, &lim, rep, err);
+    if (!rc && !abut_device_serves(s) && it->residual > p->model->tolerance[0]) rc = abut_foresee(s, swept, &lim, rep, err);
     if (rc == ABUT_E_GEOM) return give_up(s, ABUT_FAILED_TOUCHING, err);
     if (rc) return rc;
     it->bound = lim.alpha;
@@ -256,6 +262,53 @@ static abut_status characterise(abut_solver *s, abut_err *err)
     return abut_fail(err, ABUT_E_ARG, "characteristic norm: the model has no tetrahedra that move to measure forces by");
 }
 
+/* What is left of the way to the minimum after a step along s->p, m/s, by the next direction that its matrix has; s->g is the
+ * gradient there.  Of quasi-Newton directions 0: their matrix says nothing. */
+static abut_status error_left(abut_solver *s, double speed, double *left, abut_report *rep, abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    *left = 0;
+    if (abut_device_serves(s)) {
+        const abut_status rc = abut_device_again(s, left, rep, err);
+        if (!rc) *left = abut_rule_error(speed, *left);
+        return rc;
+    }
+    if (s->dir.method != ABUT_SOLVE_NEWTON) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *next = ABUT_ROOM(&s->scratch, double, n3 + 1);
+    if (!next) return abut_fail(err, ABUT_E_NOMEM, "error of a step: %zu numbers", n3);
+    const abut_status rc = abut_direction_again(&s->dir, &s->prob, s->g, next, rep, err);
+    if (!rc) *left = abut_rule_error(speed, abut_largest(next, n3) / s->prob.model->h[0]);
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}
+
+/* What a minimisation knows of its last iterations, none of which moves a node faster than the tolerance. */
+typedef struct slowing {
+    abut_rule_stall error, forces;
+} slowing;
+
+/* After a direction that is short: whether what is left to the minimum is short, too, and forces balance as the model asks.
+ * Neither goes on where it comes no closer: an estimate at once, forces where rounding hides what an iteration brings. */
+static abut_status is_settled(abut_solver *s, slowing *now, double speed, int *yes, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    *yes = 1;
+    if (s->opt.plain) return ABUT_OK;
+    double left = 0;
+    abut_status rc = look(s, 1, NULL, rep, err);
+    if (!rc) rc = error_left(s, speed, &left, rep, err);
+    *yes = abut_rule_near(left, p->model->tolerance[0]) || abut_rule_stalls(&now->error, left) || s->vain;
+    if (rc || !*yes || !p->model->force_tolerance) return rc;
+    abut_equilibrium e;
+    if (abut_device_serves(s)) rc = abut_device_fetch(s, err);
+    if (!rc) rc = abut_equilibrium_find(p, s->x, s->y, &s->pairs, s->g, &e, &s->scratch, err);
+    if (rc) return rc;
+    const int stalls = abut_rule_stalls(&now->forces, e.left) && s->vain;
+    *yes = abut_rule_balanced(e.left, e.largest, p->model->force_tolerance[0]) || stalls;
+    return ABUT_OK;
+}
+
 static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
@@ -268,6 +321,7 @@ static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
     s->ahead.bound = 1;
     s->ahead.wait = s->ahead.patience = 0;
     s->turn.taken = s->turn.wait = s->turn.patience = 0;
+    slowing end = { 0 };
     abut_problem_tension(p, s->x);
 
     abut_status rc = characterise(s, err);
@@ -293,7 +347,11 @@ static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
         if (rc) return rc;
         if (script == ABUT_SCRIPT_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
         known = script == ABUT_SCRIPT_DONE && p->kappa == kappa && p->strain_kappa == strain_kappa;
-        if (slow && fair && s->dir.exact && !(s->opt.norm > 0) && script == ABUT_SCRIPT_DONE) return ABUT_OK;
+        if (slow && fair && s->dir.exact && !(s->opt.norm > 0) && script == ABUT_SCRIPT_DONE) {
+            int yes;
+            rc = is_settled(s, &end, it->residual, &yes, rep, err);
+            if (rc || yes) return rc;
+        }
         if (slow && !s->dir.exact) s->dir.kinks.n = 0;      /* it may be the matrix that says so */
         if (slow && !fair) abut_problem_tension(p, s->x);
     }

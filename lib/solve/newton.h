@@ -1,8 +1,10 @@
 /* The minimiser of one objective: a direction and a feasible line search (Li 2020, algorithms 1 and 3).
  *
- * It ends by one of two rules.  Newton: no entry of a Newton direction is beyond h times the tolerance.  Characteristic norm
- * (Li 2020, 3.5.2): |dE/dx|_2 <= epsilon psi C, C the characteristic force of the mesh (energy/characteristic.h), psi the
- * weight of the elastic energy; it needs no Newton direction, and says little where contact forces are large. */
+ * It ends by one of two rules.  Newton: no entry of a Newton direction is beyond h times the tolerance (published), nor is more
+ * than ABUT_NEAR times that left to the minimum, by the direction that the same matrix has from there; and forces balance as far
+ * as the model asks for that (solve/equilibrium.h).  Characteristic norm (Li 2020, 3.5.2): |dE/dx|_2 <= epsilon psi C, C the
+ * characteristic force of the mesh (energy/characteristic.h), psi the weight of the elastic energy; it needs no Newton direction,
+ * and says little where contact forces are large. */
 #ifndef ABUT_SOLVE_NEWTON_H
 #define ABUT_SOLVE_NEWTON_H
 
@@ -20,12 +22,14 @@ typedef struct abut_solver_opts {
     double slack_stretch;   /* of what is left to a bound of a shell; 0.5 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
-    int method;             /* ABUT_SOLVE_*: the directions; Newton by Cholesky */
+    int method;             /* ABUT_SOLVE_*: the directions; Newton */
+    const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table */
     int history;            /* pairs that quasi-Newton directions keep; 5 */
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
     int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */
     int one_level;          /* dot without its coarse space */
     double norm;            /* epsilon of the characteristic norm; 0: the Newton rule */
+    int plain;              /* of that only what is published */
     int threads;            /* of the factorisation; the bits do not depend on it */
     abut_device_kind device;    /* where minimisations run; the processor */
     int device_number;      /* which of several */

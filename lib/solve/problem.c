@@ -5,6 +5,7 @@
 #include "energy/rod.h"
 #include "energy/stretch_limit.h"
 #include "linalg/bsr.h"
+#include "model/contact_check.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,6 +16,7 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
 {
     *p = (abut_problem){ .model = model };
     abut_status rc = abut_elastic_check(model, err);    /* names tets as they were given */
+    if (!rc) rc = abut_contact_check(model, 1, err);
     if (!rc) rc = abut_arranged_new(&p->arranged, model, err);
     if (!rc) p->model = model = &p->arranged->model;
     if (!rc) rc = abut_collmesh_init(&p->cm, model, err);
@@ -62,7 +64,6 @@ fail:
 
 void abut_problem_clear(abut_problem *p)
 {
-    abut_arranged_free(&p->arranged);
     abut_collmesh_clear(&p->cm);
     abut_elastic_clear(&p->elastic);
     abut_springs_clear(&p->springs);
@@ -82,7 +83,17 @@ void abut_problem_clear(abut_problem *p)
     free(p->tension);
     free(p->held);
     free(p->row);
+    abut_arranged_free(&p->arranged);   /* last: the others borrow it */
     *p = (abut_problem){ 0 };
+}
+
+int32_t abut_problem_tet_number(const abut_problem *p, int32_t t)
+{
+    const abut_model *m = p->model;
+    const int32_t *number = p->arranged->number, object = m->body[m->tet[4 * (size_t)t]];
+    int32_t before = 0;
+    for (int32_t i = 0; i < m->nt; i++) before += number[i] < number[t] && m->body[m->tet[4 * (size_t)i]] == object;
+    return before;
 }
 
 void abut_problem_number(abut_problem *p)

@@ -69,6 +69,8 @@ void abut_problem_clear(abut_problem *p);
 
 /** The number that tet t of p->model has in the model that was given; -1 for -1. */
 static inline int32_t abut_problem_tet(const abut_problem *p, int32_t t) { return t < 0 ? -1 : p->arranged->number[t]; }
+/** The number of tet t of p->model within its object, in the order of the model that was given. */
+int32_t abut_problem_tet_number(const abut_problem *p, int32_t t);
 
 /** Renumbers the unknowns, along the tets: free nodes, and prescribed ones too while the augmented Lagrangian is on. */
 void abut_problem_number(abut_problem *p);

@@ -207,6 +207,7 @@ abut_status abut_record_put(const abut_solved *s, int with, int iterations, cons
     if (!rc) abut_balance(s, &now, &last, balance);
     if (!rc && (forces || newmark)) rc = put_forces(s, &now, balance, out, err);
     if (!rc && forces) rc = put_creep(s, out, err);
+    if (!rc && forces) rc = put_real(out, "step/force-residual", s->force_residual, err);
     if (!rc && (with & ABUT_WITH_ENERGIES)) rc = put_energies(s, &now, &last, balance, &was, out, scratch, err);
     if (!rc && (with & ABUT_WITH_ENERGIES)) rc = put_momenta(s, out, err);
     if (!rc) rc = put_count(out, "step/iterations", iterations, err);

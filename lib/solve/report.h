@@ -32,8 +32,9 @@ typedef struct abut_iteration {
 enum { ABUT_HISTORY = 1024 };
 
 /* What stands between bodies: the barrier, which guarantees that they never meet; nothing; springs, which guarantee nothing. */
-enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS = 2, ABUT_CONTACT_OFF = 3 };
-extern const char *const abut_contact_names[ABUT_CONTACT_OFF + 1];
+enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS = 2, ABUT_CONTACT_OFF = 3,
+       ABUT_CONTACT_NOT_BODIES = 4 };
+extern const char *const abut_contact_names[ABUT_CONTACT_NOT_BODIES + 1];
 
 /* What a step on a device adds. */
 typedef struct abut_device_report {
@@ -75,7 +76,9 @@ typedef struct abut_report {
     double stretch_room;        /* share of a stretch barrier's width, or of a strain bound, that is left; 1 where none acts */
     double strain_kappa;        /* Pa */
     double residual;            /* m/s: last |p|_inf / h */
+    double force_residual, force_largest;   /* solve/equilibrium.h: what is left over the largest, and that, N; 0: not measured */
     double kappa;               /* kg/m^2 */
+    int damped;                 /* a step of the midpoint scheme that implicit Euler took */
     int waypoints;              /* between this frame and the one before; 0: the straight line is free */
     double eta;                 /* share of the scripted way that was covered, 1 = all */
     abut_limit limit;           /* the tightest bound on a step length */

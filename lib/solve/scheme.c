@@ -64,6 +64,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     s->at = at;
     p->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
     p->w = abut_integrator_weights(m, abut_integrator_scheme(m, f));
+    abut_scheme_load_rebound(s, f);
     abut_scheme_load_forces(s);
     abut_direction_reset(&s->solver.dir);
     p->al.on = 0;
@@ -87,7 +88,8 @@ static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *e
     const int keeps = m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER;
     if (!keeps || !f->kappa || abut_solver_count(so) == 0)
         return abut_solver_kappa(so, err);
-    so->prob.kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], f->kappa[0]));
+    const double kappa = f->kappa[0] / abut_scheme_kappa_share(&so->prob);
+    so->prob.kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], kappa));
     return ABUT_OK;
 }
 
@@ -113,9 +115,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = abut_direction_order_ahead(&s->solver.dir, p, err);
-    if (rc) return rc;
-    rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, &s->solver.near, err)
+    rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
     if (!rc && !s->start_checked) {
         abut_collmesh_gather(&p->cm, s->solver.x, s->solver.y);
@@ -141,27 +141,54 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     return rc;
 }
 
+/* A configuration of a frame that is not the solver's own; so->x is left as it was. */
+static abut_status check_place(abut_solver *so, double *x, int joined, const char *when, abut_err *err)
+{
+    double *const own = so->x;
+    so->x = x;
+    abut_collmesh_gather(&so->prob.cm, x, so->y);
+    const abut_status rc = abut_scheme_check(so, joined, ABUT_E_GEOM, when, err);
+    so->x = own;
+    return rc;
+}
+
+/* The way so far, as the frame tells it: it begins where nothing touches, and nothing is met on it. */
+static abut_status resume_way(abut_solver *so, const abut_frame *f, abut_err *err)
+{
+    const abut_problem *p = &so->prob;
+    abut_path *path = &so->path;
+    int hit = 0;
+    abut_status rc = check_place(so, p->xn, 0, "at the start of its step (step/x0)", err);
+    if (!rc) rc = abut_path_start(path, &p->cm, p->xn, err);
+    for (int32_t i = 0; i < f->nw && !rc; i += f->nv) {
+        memcpy(so->xt, f->way + 3 * (size_t)i, path->n3 * sizeof *so->xt);
+        rc = check_place(so, so->xt, 1, "at a waypoint (step/way)", err);
+        if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->xt, &so->near, err);
+    }
+    if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->x, &so->near, err);
+    if (!rc) rc = abut_path_prove(path, &p->cm, p->obstacle, &so->near, &hit, err);
+    if (rc || !hit) return rc;
+    if (hit + 1 < path->n)
+        return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/way)", hit - 1);
+    return abut_fail(err, ABUT_E_GEOM, "bodies meet on the last straight line of its way, to node/x");
+}
+
 abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
-    const abut_array *x0 = abut_arrays_find(frame, "step/x0"), *pass = abut_arrays_find(frame, "step/pass");
     abut_frame f;
-    if (!x0 || x0->type != ABUT_F64 || x0->rank != 2 || x0->shape[0] != p->model->nv || x0->shape[1] != 3 || !pass ||
-        pass->type != ABUT_I32 || pass->rank != 0)
-        return abut_fail(err, ABUT_E_FORMAT, "frame %lld is PENDING but has no step/x0 (f64, %d x 3) and step/pass (i32)",
-                         (long long)at.step, p->model->nv);
-    abut_status rc = load(s, frame, x0->data, at, &f, err);
+    abut_status rc = abut_frame_view(frame, p->model, &f, err);
+    const char *missing = rc ? NULL : !f.x0 ? "step/x0" : !f.pass ? "step/pass" : !f.kappa ? "contact/kappa" : NULL;
+    if (missing) rc = abut_fail(err, ABUT_E_FORMAT, "it is PENDING but has no %s", missing);
+    if (!rc) rc = load(s, frame, f.x0, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    if (!f.kappa) return abut_fail(err, ABUT_E_FORMAT, "frame %lld is PENDING but has no contact/kappa", (long long)at.step);
-    memcpy(&s->pass, pass->data, sizeof(int32_t));
-    p->kappa = f.kappa[0];
+    s->pass = f.pass[0];
+    p->kappa = f.kappa[0] / abut_scheme_kappa_share(p);
     s->newton = f.iterations ? f.iterations[0] : 0;
-    rc = abut_scheme_load_lagrangian(p, frame, at.step, err);
-    if (!rc) rc = abut_path_start(&s->solver.path, &p->cm, p->xn, err);
-    for (int32_t i = 0; i < f.nw && !rc; i += f.nv)
-        rc = abut_path_add(&s->solver.path, &p->cm, p->obstacle, f.way + 3 * (size_t)i, &s->solver.near, err);
-    if (!rc) rc = abut_path_add(&s->solver.path, &p->cm, p->obstacle, s->solver.x, &s->solver.near, err);
-    return rc ? rc : abut_solver_contacts(&s->solver, rep, err);
+    abut_scheme_load_lagrangian(p, &f);
+    rc = resume_way(&s->solver, &f, err);
+    if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
+    return abut_solver_contacts(&s->solver, rep, err);
 }
 
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
@@ -238,7 +265,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
 static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
-    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, &s->solver.near, err);
+    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
@@ -252,9 +279,11 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     if (rc) return rc;
     s->way_goes_on = s->skips_frame;
     rc = abut_scheme_finish(s, err);
+    if (!rc) rc = abut_scheme_rebound(s, rep, err);
     if (!rc && carry) rc = abut_frame_carry(carry, out, err);
     if (!rc) rc = abut_scheme_put_state(s, s->v_end, 0, out, err);
-    if (!rc) rc = abut_scheme_put_record(s, with, carry, out, err);
+    if (!rc) rc = abut_scheme_equilibrium(s, rep, err);
+    if (!rc) rc = abut_scheme_put_record(s, with, rep, carry, out, err);
     if (!rc) rc = abut_scheme_report(s, rep, err);
     if (rc) return rc;
     *at = abut_instant_next(s->at, s->solver.prob.model->h[0]);

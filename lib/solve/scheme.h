@@ -42,6 +42,10 @@ typedef struct abut_stepper {
     int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
     int skips_frame;    /* what the present step ends with will not be written: the way to the next frame goes on from it */
     int way_goes_on;    /* that of the step before was not */
+    struct abut_rebound {
+        double gain;    /* J: what the midpoint rule has created since a step was damped */
+        int32_t left, bout;     /* steps that implicit Euler takes from here; how many it took last, 0 after a while without */
+    } rebound;
 } abut_stepper;
 
 ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt,

@@ -18,6 +18,7 @@ static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out
     const abut_problem *p = &s->solver.prob;
     const int32_t nv = p->model->nv;
     const int scheme = p->model->scheme ? p->model->scheme[0] : ABUT_IMPLICIT_EULER;
+    if (scheme == ABUT_MIDPOINT) return abut_scheme_put_rebound(s, out, err);
     if (scheme == ABUT_IMPLICIT_NEWMARK) return put_nodes("node/a", pending ? s->a : s->a_end, nv, out, err);
     if (scheme != ABUT_BDF2 || (pending && p->w.scheme != ABUT_BDF2)) return ABUT_OK;
     const abut_status rc = put_nodes("node/x1", pending ? s->x1 : p->xn, nv, out, err);
@@ -35,8 +36,8 @@ abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pe
     double *kappa = abut_frame_put(out, "contact/kappa", 1, err);
     if (!kappa) return err->code;
     /* a reader of the frame converts it to newtons by the weight of the model's scheme: so does the first step of BDF2 */
-    const int starts = !pending && p->model->scheme && p->w.scheme != p->model->scheme[0];
-    *kappa = starts ? p->kappa * abut_integrator_step_weight(p->model->scheme[0]) : p->kappa;
+    const int starts = !pending && p->w.scheme == ABUT_IMPLICIT_EULER && p->model->scheme && p->model->scheme[0] == ABUT_BDF2;
+    *kappa = starts ? p->kappa * abut_integrator_step_weight(ABUT_BDF2) : p->kappa * abut_scheme_kappa_share(p);
     if (p->thin.bounded) {
         double *strain = abut_frame_put(out, "strain/kappa", 1, err);
         if (!strain) return err->code;
@@ -52,31 +53,25 @@ abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pe
     return abut_scheme_rubs(p->model) ? abut_lag_to_frame(&p->lag, out, err) : ABUT_OK;
 }
 
-abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_arrays *before, abut_arrays *out, abut_err *err)
+abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
+                                   abut_arrays *out, abut_err *err)
 {
     abut_solver *so = &s->solver;
     const abut_solved done = { .prob = &so->prob, .lag = &s->acted, .pairs = &so->pairs, .x = so->x, .y = so->y, .v0 = s->v,
                                .v = s->v_end, .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
-                               .first = s->at.step == 0 };
+                               .force_residual = rep->force_residual, .first = s->at.step == 0 };
     if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);
     const abut_status rc = with && s->air ? abut_scheme_finish_air(s, before, err) : ABUT_OK;
     return rc ? rc : abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);
 }
 
-abut_status abut_scheme_load_lagrangian(abut_problem *p, const abut_arrays *frame, int64_t step, abut_err *err)
+void abut_scheme_load_lagrangian(abut_problem *p, const abut_frame *f)
 {
-    const abut_array *kap = abut_arrays_find(frame, "step/penalty"), *lam = abut_arrays_find(frame, "step/multiplier");
-    const int32_t nv = p->model->nv;
-    if (!kap && !lam) return ABUT_OK;
-    if (!kap || kap->type != ABUT_F64 || kap->rank != 0 || !lam || lam->type != ABUT_F64 || lam->rank != 2 ||
-        lam->shape[0] != nv || lam->shape[1] != 3)
-        return abut_fail(err, ABUT_E_FORMAT, "frame %lld: expected step/penalty (f64) and step/multiplier (f64, %d x 3) together",
-                         (long long)step, nv);
-    memcpy(&p->al.kap, kap->data, sizeof p->al.kap);
-    memcpy(p->al.lam, lam->data, 3 * (size_t)nv * sizeof *p->al.lam);
+    if (!f->penalty) return;
+    p->al.kap = f->penalty[0];
+    memcpy(p->al.lam, f->multiplier, 3 * (size_t)p->model->nv * sizeof *p->al.lam);
     p->al.on = 1;
     abut_problem_number(p);
-    return ABUT_OK;
 }
 
 abut_status abut_scheme_put_lagrangian(const abut_problem *p, abut_arrays *out, abut_err *err)

@@ -1,6 +1,7 @@
 #include "solve/scheme_parts.h"
 
 #include "model/motion.h"
+#include "model/naming.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +34,8 @@ static abut_status free_acceleration(abut_stepper *s, const double *x, const dou
     if (rc) return rc;
     for (int32_t i = 0; i < 3 * m->nv; i++) {
         a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : s->acc[i] + a[i] / m->mass[i / 3];
-        if (!isfinite(a[i])) return abut_fail(err, ABUT_E_GEOM, "node %d: its elastic force is not finite", i / 3);
+        if (!isfinite(a[i])) return abut_fail(err, ABUT_E_GEOM, "%s: its elastic force is not finite",
+                                                   abut_nodes_words(m, &(int32_t){ i / 3 }, 1, (char[ABUT_NODES_WORDS]){ 0 }));
     }
     return ABUT_OK;
 }

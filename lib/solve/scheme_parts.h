@@ -1,6 +1,7 @@
 /* What the files of the time scheme share: scheme_motion.c knows where inertia and loads lead and what the velocities are
- * afterwards, scheme_check.c proves a configuration, scheme_frame.c takes a step from frames and to them, scheme_report.c fills
- * reports, scheme.c has the stages.  All is of one abut_stepper (solve/scheme.h). */
+ * afterwards, scheme_rebound.c when the midpoint rule is damped, scheme_check.c proves a configuration, scheme_frame.c takes a
+ * step from frames and to them, scheme_report.c fills reports, scheme.c has the stages.  All is of one abut_stepper
+ * (solve/scheme.h). */
 #ifndef ABUT_SOLVE_SCHEME_PARTS_H
 #define ABUT_SOLVE_SCHEME_PARTS_H
 
@@ -25,6 +26,17 @@ ABUT_MUST_USE abut_status abut_scheme_finish(abut_stepper *s, abut_err *err);
  * finds those of its start. */
 ABUT_MUST_USE abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, abut_err *err);
 
+/* ---- scheme_rebound.c ---- */
+
+/** What the frame tells of energy that the midpoint rule has created. */
+void abut_scheme_load_rebound(abut_stepper *s, const abut_frame *f);
+/** After abut_scheme_finish: whether the steps to come are taken by implicit Euler, because elasticity created energy. */
+ABUT_MUST_USE abut_status abut_scheme_rebound(abut_stepper *s, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_scheme_put_rebound(const abut_stepper *s, abut_arrays *out, abut_err *err);
+/** contact/kappa of a frame over the kappa of this step: frames have that of the model's scheme, whatever a step is taken by.
+ * 1 in all models but those of the midpoint rule. */
+double abut_scheme_kappa_share(const abut_problem *p);
+
 /* ---- scheme_check.c ---- */
 
 /** Nothing may touch and no injective element may be inverted at so->x, by exact arithmetic; shells are inside their bounds.
@@ -40,16 +52,17 @@ ABUT_MUST_USE abut_status abut_scheme_check(const abut_solver *so, int joined, a
 /** x, v[3 nv], the past, kappa, the way and the frozen friction: what both phases of a frame hold. */
 ABUT_MUST_USE abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pending, abut_arrays *out,
                                                 abut_err *err);
-/** What --with asks for (solve/record.h). */
-ABUT_MUST_USE abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_arrays *before, abut_arrays *out,
-                                                 abut_err *err);
-/** The augmented Lagrangian of a step that was given up while prescribed nodes were on their way; off when there is none.
- * Fails  ABUT_E_FORMAT one of its arrays is missing or has another form */
-ABUT_MUST_USE abut_status abut_scheme_load_lagrangian(abut_problem *p, const abut_arrays *frame, int64_t step, abut_err *err);
+/** What --with asks for (solve/record.h); rep knows how well forces balance. */
+ABUT_MUST_USE abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
+                                                 abut_arrays *out, abut_err *err);
+/** The augmented Lagrangian of a step that was given up while prescribed nodes were on their way; off when there is none. */
+void abut_scheme_load_lagrangian(abut_problem *p, const abut_frame *f);
 ABUT_MUST_USE abut_status abut_scheme_put_lagrangian(const abut_problem *p, abut_arrays *out, abut_err *err);
 
 /* ---- scheme_report.c ---- */
 
+/** How well the forces balance with which the step ends. */
+ABUT_MUST_USE abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err);
 /** Contacts, stretches, energies and momenta at the end of a step. */
 ABUT_MUST_USE abut_status abut_scheme_report(abut_stepper *s, abut_report *rep, abut_err *err);
 

@@ -2,6 +2,7 @@
 
 #include "base/timer.h"
 #include "energy/thin_limit.h"
+#include "solve/equilibrium.h"
 
 #include <math.h>
 
@@ -9,7 +10,8 @@ static void report_contacts(const abut_solver *so, abut_report *rep)
 {
     const abut_pairs *q = &so->pairs;
     const int32_t *node = so->prob.cm.node;
-    rep->contact = so->prob.cm.nc ? ABUT_CONTACT_BARRIER : ABUT_CONTACT_OFF;
+    const int32_t *meet = so->prob.model->bodies_meet;
+    rep->contact = !so->prob.cm.nc ? ABUT_CONTACT_OFF : meet && !meet[0] ? ABUT_CONTACT_NOT_BODIES : ABUT_CONTACT_BARRIER;
     rep->contacts = (int32_t)q->n;
     rep->mollified = (int32_t)(q->n - q->n_plain);
     rep->planes = (int32_t)q->n_plane;
@@ -52,6 +54,22 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     rep->creep_max = creep.max;
     rep->creep_mean = creep.mean;
     return abut_problem_potential(p, x, &rep->elastic, &s->solver.scratch, err);
+}
+
+abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    abut_solver *so = &s->solver;
+    const double clock = abut_time_wall();
+    abut_problem acts = so->prob;   /* a view, with the friction that was not frozen anew: nothing in it is freed */
+    acts.lag = s->acted;
+    abut_equilibrium e;
+    abut_status rc = abut_problem_gradient(&acts, so->x, so->y, &so->pairs, ABUT_TERM_ALL, so->g, &so->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&acts, so->x, so->y, &so->pairs, so->g, &e, &so->scratch, err);
+    rep->seconds.gradient += abut_time_wall() - clock;
+    if (rc) return rc;
+    rep->force_residual = e.left / e.largest;
+    rep->force_largest = e.largest;
+    return ABUT_OK;
 }
 
 abut_status abut_scheme_report(abut_stepper *s, abut_report *rep, abut_err *err)

@@ -1,6 +1,7 @@
 #include "solve/tear_fans.h"
 
 #include "linalg/vec3.h"
+#include "model/naming.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -225,7 +226,8 @@ static abut_status split_node(abut_tearing *w, const double *x, int32_t i, abut_
     int fan[MOST], n = 0;
     for (int32_t k = c->first[i]; k < c->first[i + 1]; k++) {
         if (c->gone[c->inc[k]]) continue;
-        if (n == MOST) return abut_fail(err, ABUT_E_FORMAT, "node %d has more than %d elements", i, MOST);
+        if (n == MOST) return abut_fail(err, ABUT_E_FORMAT, "%s has more than %d elements",
+                                        abut_nodes_words(w->m, &i, 1, (char[ABUT_NODES_WORDS]){ 0 }), MOST);
         list[n++] = c->inc[k];
     }
     const int fans = find_fans(c, list, n, fan);

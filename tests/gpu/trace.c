@@ -58,7 +58,6 @@ static abut_status trace(const char *device, int steps, const char *path, abut_e
     abut_stepper s = { .pass = 0 };
     abut_arrays next = { 0 };
     o.watch = &watch;
-    o.method = ABUT_SOLVE_CG;
     abut_status rc = abut_device_parse(device, &o.device, &o.device_number, err);
     if (!rc) rc = stream_last_read(&in, path, err);
     if (!rc) rc = abut_stepper_init(&s, &in.model, &o, err);

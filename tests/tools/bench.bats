@@ -8,7 +8,7 @@ bench() { (cd "$ROOT" && BENCH=pile-start BENCH_OUT=$TMP/bench tests/bench/bench
     bench >table.tsv 2>/dev/null
     [ "$(wc -l <table.tsv)" -eq 2 ]
     for column in scene nodes tets steps newton ms_per_newton candidates hessian assemble factor solve ccd line_search memory_MB; do
-        head -1 table.tsv | tr '\t' '\n' | grep -qx "$column"
+        head -1 table.tsv | tr '\t' '\n' | grep -x "$column"
     done
     [ "$(awk -F '\t' 'END { print $1, $2, $3, $4 }' table.tsv)" = "pile-start 1134 4608 10" ]
     awk -F '\t' 'NR == 1 { n = NF } END { exit !(NF == n && $5 >= 10 && $8 > 0) }' table.tsv

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # ccd-check: the judge of trajectories, single meshes and CCD queries.
 
+load helpers
+
 setup() {
-    BIN=${BIN:-$PWD/bin}
-    case $BIN in */build/*/bin) aids=${BIN%/bin}/tests ;; *) aids=${BIN%/bin}/build/gcc/tests ;; esac
-    data=${ABUT_DATA:-$BATS_TEST_DIRNAME/../../../shared/data}
+    aids=$AIDS
+    data=$DATA
     cd "$BATS_TEST_TMPDIR"
 }
 stream() { "$aids/judge_streams" "$1"; }
@@ -59,16 +60,51 @@ square() { printf 'v 0 0 %s\nv 1 0 %s\nv 1 1 %s\nv 0 1 %s\nv 0.5 0.6 1\nv 0.6 0.
 
 @test "a vertex under a half-space is found with its time" {
     judge sink; [ "$status" -eq 1 ]
-    [[ $output == *"0.677852349 of the way: vertex-half-space: nodes 4 of right and half-space 0"* ]]
+    [[ $output == *"0.677852349 of the way: vertex-half-space: nodes 0 of right and half-space 0, at "* ]]
 }
 
 @test "inverted tets are an error where the material forbids them, a remark where it does not" {
-    judge invert; [ "$status" -eq 1 ]; [[ $output == *"step 2"*"inverted tet"*"tet 1"* ]]
+    judge invert; [ "$status" -eq 1 ]; [[ $output == *"step 2"*"inverted tet: nodes 0 1 2 3 of right, tet 0, at "* ]]
     judge soft; [ "$status" -eq 0 ]; [[ $output == *"2 inverted tets over all frames, which their materials allow"* ]]
 }
 
-@test "a pending candidate is no part of the trajectory" {
-    judge pending; [ "$status" -eq 0 ]
+@test "pending candidates are judged from the frame before, and the frame after them is not judged from there" {
+    judge pending --all --json r.json
+    [ "$status" -eq 1 ]
+    [[ $output == *"6 configurations (2 of them PENDING candidates), 5 motions"* ]]
+    [[ $output == *"step 1 (0.01 s) to the PENDING candidate of the step after step 2 (0.02 s)"*right*left* ]]
+    python3 -c 'import json; r = json.load(open("r.json"))
+assert r["configurations"] == 6 and r["pending"] == 2 and r["not_judged"] == 0
+assert all(c["to"].get("pending") and "pending" not in c["from"] and c["from"]["step"] == 1 for c in r["collisions"]), r'
+}
+
+@test "what is not judged after the first finding is said" {
+    judge tunnel --json r.json
+    [ "$status" -eq 1 ]
+    [[ $output == *"1 frames after the first collision were not judged"* ]]
+    python3 -c 'import json; assert json.load(open("r.json"))["not_judged"] == 1'
+    judge tunnel --all; [[ $output != *"not judged"* ]]
+}
+
+@test "a tet that loses its volume between two frames is found, by every method, unless its material allows it" {
+    for method in exact tight additive; do
+        judge turn --method $method --json r.json
+        [ "$status" -eq 1 ]
+        [[ $output == *"step 1 (0.01 s) to step 2 (0.02 s), 0.5 of the way: inverted tet: nodes 0 1 2 3 of right, tet 0"* ]]
+    done
+    python3 -c 'import json; c = json.load(open("r.json"))["collisions"]; assert c[0]["kind"] == "inverted tet" and 0.4999 < c[0]["toi"][0] <= c[0]["toi"][1] < 0.5001 and c[0]["tet"] == 0'
+    judge turn --motion none; [ "$status" -eq 0 ]
+    judge soft-turn; [ "$status" -eq 0 ]
+}
+
+@test "meshes: a tet that loses its volume on the straight way from one file to the next is found" {
+    tet() { printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 %s\n3 %s\n4 0 0 1\n$EndNodes\n$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n' "$1" "$2"; }
+    tet '1 0 0' '0 1 0' > a.msh
+    tet '-1 0 0' '0 -1 0' > b.msh
+    run "$BIN/ccd-check" --static a.msh b.msh; [ "$status" -eq 0 ]
+    run "$BIN/ccd-check" --all a.msh b.msh
+    [ "$status" -eq 1 ]
+    [[ $output == *"0.5 of the way: inverted tet"* ]]
 }
 
 @test "a second model starts anew: its first frame is checked alone, no motion leads to it" {
@@ -105,13 +141,13 @@ square() { printf 'v 0 0 %s\nv 1 0 %s\nv 1 1 %s\nv 0 1 %s\nv 0.5 0.6 1\nv 0.6 0.
     judge thick-out --motion none; [ "$status" -eq 0 ]
     judge thick-out --gap --json gap.json
     [ "$status" -eq 0 ]
-    [[ $output == *"smallest gap "*" m: step 2 (0.02 s), vertex-"*" of node 16"* ]]
+    [[ $output == *"smallest gap "*" m: step 2 (0.02 s), vertex-"*" of node 0 of pin"* ]]
     python3 -c 'import json; r = json.load(open("gap.json")); g = r["smallest_gap"]
-assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] == 16 and abs(g["m"] - 1e-13) < 1e-17'
+assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] == 0 and g["objects"][0] == "pin" and abs(g["m"] - 1e-13) < 1e-17'
     for way in path none; do
         judge thick-in --motion $way
         [ "$status" -eq 1 ]
-        [[ $output == *vertex-triangle*"nodes 16 of pin and"*left* ]]
+        [[ $output == *vertex-triangle*"nodes 0 of pin and"*left* ]]
     done
     judge thick-in --min-separation 0; [ "$status" -eq 0 ]
     judge thick-in --min-separation 9.9e-5; [ "$status" -eq 0 ]
@@ -185,8 +221,8 @@ assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] =
     run "$BIN/ccd-check" a.obj d.obj; [ "$status" -eq 1 ]
     printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > other.obj
     run "$BIN/ccd-check" a.obj other.obj; [ "$status" -eq 3 ]; [[ $output == *"not one mesh in motion"* ]]
-    sed 's/^f \([0-9]*\) \([0-9]*\) \([0-9]*\)/f \2 \3 \1/' a.obj > turned.obj
-    run "$BIN/ccd-check" a.obj turned.obj; [ "$status" -eq 3 ]; [[ $output == *"a.obj and turned.obj differ in their elements"* ]]
+    sed 's/^f 1 3 4/f 1 3 7/' a.obj > changed.obj
+    run "$BIN/ccd-check" a.obj changed.obj; [ "$status" -eq 3 ]; [[ $output == *"a.obj and changed.obj differ in their elements"* ]]
     cp c.obj 'odd "name".obj'   # names of files are JSON texts
     run "$BIN/ccd-check" b.obj 'odd "name".obj' --json r.json; [ "$status" -eq 1 ]
     /usr/bin/env python3 -c 'import json; assert "odd \"name\".obj" in json.dumps(json.load(open("r.json"))).replace("\\\"", "\"")'
@@ -215,6 +251,49 @@ assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] =
 query() {
     printf '%s,1,4,1,1,%d\n0,1,0,1,0,1,%d\n1,1,0,1,0,1,%d\n0,1,1,1,0,1,%d\n' "$1" $2 $2 $2 $2
     printf '%s,1,4,-1,1,%d\n0,1,0,1,0,1,%d\n1,1,0,1,0,1,%d\n0,1,1,1,0,1,%d\n' "$1" $2 $2 $2 $2
+}
+
+@test "the same elements in another order are the same mesh, a tet turned over is not" {
+    square 0 > a.obj
+    for z in 0.5 2.5; do    # triangles backwards, each from another corner
+        { square $z | grep ^v; square $z | grep ^f | tac | sed 's/^f \([0-9]*\) \([0-9]*\) \([0-9]*\)/f \2 \3 \1/'; } > order-$z.obj
+    done
+    run "$BIN/ccd-check" a.obj order-0.5.obj; [ "$status" -eq 0 ]; [[ $output == *"2 configurations, 1 motions"* ]]
+    run "$BIN/ccd-check" a.obj order-2.5.obj; [ "$status" -eq 1 ]; [[ $output == *"0.4 of the way"*"nodes 4 and 0 2 3"* ]]
+    for f in t same over; do printf '5 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n' > $f.node; done
+    printf '2 4 0\n1 1 2 3 4\n2 2 3 4 5\n' > t.ele; printf '2 4 0\n1 3 4 2 5\n2 2 3 1 4\n' > same.ele
+    printf '2 4 0\n1 2 1 3 4\n2 2 3 4 5\n' > over.ele
+    run "$BIN/ccd-check" t.ele same.ele; [ "$status" -eq 0 ]
+    run "$BIN/ccd-check" t.ele over.ele; [ "$status" -eq 3 ]; [[ $output == *"differ in their elements"* ]]
+}
+
+@test "--motion-only says when what touches already next comes into contact, and judges no configuration" {
+    square 1.5 > cross.obj; square 2.5 > d.obj; square 1.75 > near.obj
+    run "$BIN/ccd-check" cross.obj d.obj; [ "$status" -eq 1 ]; [[ $output == *"cross.obj: edge-triangle"*"0 motions"* ]]
+    run "$BIN/ccd-check" --motion-only cross.obj d.obj
+    [ "$status" -eq 1 ]
+    [[ $output == *"cross.obj to d.obj, 0.5 of the way: vertex-triangle: nodes 6 and 0 1 2"*"0 configurations, 1 motions"* ]]
+    run "$BIN/ccd-check" --motion-only cross.obj near.obj; [ "$status" -eq 0 ]
+    judge start --motion-only; [ "$status" -eq 1 ]; [[ $output == *"step 0 (0 s) to step 1 (0.01 s), 0 of the way"*"0 configurations, "* ]]
+    judge tunnel --motion-only; [ "$status" -eq 1 ]; [[ $output == *"step 1 (0.01 s) to step 2 (0.02 s)"* ]]
+    for bad in "--static cross.obj" "--motion none start.abut" "cross.obj"; do
+        run "$BIN/ccd-check" --motion-only $bad; [ "$status" -eq 2 ]; [[ $output == *"--motion-only"* ]]
+    done
+}
+
+@test "--csv-queries --json writes the scores, and options of motions do not go with it" {
+    { query 1,4 1; query 5,4 0; } > vertex-face.csv
+    run "$BIN/ccd-check" --csv-queries vertex-face.csv --json scores.json
+    [ "$status" -eq 0 ]
+    /usr/bin/env python3 -c '
+import json
+s = json.load(open("scores.json"))
+assert s["files"] == ["vertex-face.csv"] and [m["method"] for m in s["methods"]] == ["exact", "tight", "additive"], s
+assert all(m["queries"] == 2 and m["false_negative"] == 0 for m in s["methods"]) and s["methods"][0]["true_positive"] == 1, s'
+    run "$BIN/ccd-check" --csv-queries vertex-face.csv --json no/scores.json; [ "$status" -eq 5 ]
+    for bad in "--write-hits h.obj" "--motion path" --motion-only --all; do
+        run "$BIN/ccd-check" --csv-queries $bad vertex-face.csv; [ "$status" -eq 2 ]; [[ $output == *"${bad%% *}"* ]]
+    done
 }
 
 @test "--csv-queries scores every method, and exits 1 when the truth says otherwise" {

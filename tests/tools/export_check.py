@@ -46,6 +46,20 @@ def names(model):
     return model["object/name"].split("\n")[:-1] if model["object/name"].endswith("\n") else model["object/name"].split("\n")
 
 
+def numbers(objects):
+    """How many rows of the same object come before each."""
+    n = np.empty(len(objects), int)
+    for o in np.unique(objects):
+        n[objects == o] = np.arange((objects == o).sum())
+    return n
+
+
+def rows(objects, o, number):
+    """The rows that have these numbers within these objects."""
+    at = {k: i for i, k in enumerate(zip(objects.tolist(), numbers(objects).tolist()))}
+    return np.array([at[k] for k in zip(o.tolist(), number.tolist())], int)
+
+
 # ---- VTK XML ----
 
 def vtk_array(e):
@@ -106,7 +120,8 @@ def stress(model, x):
 
 
 def check_solids(g, model, f, extra):
-    node, tet = g["point"]["node"], g["cell"]["tet"]
+    node = rows(model["node/object"], g["point"]["object"], g["point"]["node"])
+    tet = rows(model["node/object"][model["tet/node"][:, 0]], g["cell"]["object"], g["cell"]["tet"])
     need(np.array_equal(tet, np.arange(len(model["tet/node"]))), "tets")
     need(set(g["cells"]["types"]) == {10} and np.array_equal(g["cells"]["offsets"], 4 * np.arange(1, len(tet) + 1)), "cells")
     need(np.array_equal(node[g["cells"]["connectivity"]].reshape(-1, 4), model["tet/node"]), "connectivity")
@@ -123,9 +138,11 @@ def check_solids(g, model, f, extra):
 
 def check_shells(g, model, f):
     """Stretches by the singular values of F, strains by F^T F, angles by the normals of the triangles."""
-    shell, row, x = model["shell/node"], g["cell"]["shell"], f["node/x"]
+    shell, x = model["shell/node"], f["node/x"]
+    row = rows(model["node/object"][shell[:, 0]], g["cell"]["object"], g["cell"]["shell"])
+    node = rows(model["node/object"], g["point"]["object"], g["point"]["node"])
     need(np.array_equal(row, np.arange(len(shell))) and set(g["cells"]["types"]) == {5}, "shells")
-    need(np.array_equal(g["point"]["node"][g["cells"]["connectivity"]].reshape(-1, 3), shell), "connectivity")
+    need(np.array_equal(node[g["cells"]["connectivity"]].reshape(-1, 3), shell), "connectivity")
     edges = np.stack([x[shell[:, k]] - x[shell[:, 0]] for k in (1, 2)], axis=2)
     F = edges @ np.linalg.inv(model["shell/rest"].reshape(-1, 2, 2))
     s = np.linalg.svd(F, compute_uv=False)
@@ -157,7 +174,7 @@ def check_vtu(folder, stream, extra):
             if float(d.get("timestep")) != f.time:
                 continue
             g = vtk_grid(os.path.join(folder, d.get("file")))
-            node = g["point"]["node"]
+            node = rows(model["node/object"], g["point"]["object"], g["point"]["node"])
             seen += list(node)
             need(g["time"] == f.time, "time")
             need(np.array_equal(g["x"], f["node/x"][node]), "points")
@@ -167,9 +184,9 @@ def check_vtu(folder, stream, extra):
             if "node/contact-force" in f.arrays:
                 close(g["point"]["contact_force"], f["node/contact-force"][node], 1e-9, "contact force")
             for kind in ("friction", "damping", "reaction"):
-                need((kind + "_force" in g["point"]) == ("node/%s-force" % kind in f.arrays), kind, "force is there")
-                if kind + "_force" in g["point"]:
-                    need(np.array_equal(g["point"][kind + "_force"], f["node/%s-force" % kind][node]), kind, "force")
+                got, told = g["point"][kind + "_force"], "node/contact-force" in f.arrays
+                want = f["node/%s-force" % kind][node] if "node/%s-force" % kind in f.arrays else np.full(got.shape, 0. if told else np.nan)
+                need(np.array_equal(got, want, equal_nan=True), kind, "force")
             if d.get("part") == "0":
                 check_solids(g, model, f, extra)
             elif d.get("part") == "2":
@@ -229,11 +246,12 @@ def check_ply(folder, stream):
         v = np.frombuffer(body, vertex, count["vertex"])
         t = np.frombuffer(body, face, count["face"], sizes[0])
         e = np.frombuffer(body, "<i4", 2 * count["edge"], sizes[0] + sizes[1])
-        need(np.array_equal(v["x"], f["node/x"][v["node"]]), "positions")
-        need(np.array_equal(v["v"], f["node/v"][v["node"]].astype("f4")), "velocities")
-        need(np.array_equal(v["object"], model["node/object"][v["node"]]), "object")
+        node = rows(model["node/object"], v["object"], v["node"])
+        need(np.array_equal(v["x"], f["node/x"][node]), "positions")
+        need(np.array_equal(v["v"], f["node/v"][node].astype("f4")), "velocities")
+        need(sorted(node) == sorted(i for o in range(len(names(model))) for i in surface_nodes(model, o)), "nodes")
         need((t["n"] == 3).all() and len(e) == 8, "faces and edges")
-        tri = {tuple(r) for r in np.sort(v["node"][t["v"]], axis=1)}
+        tri = {tuple(r) for r in np.sort(node[t["v"]], axis=1)}
         need(tri == {tuple(r) for r in np.sort(model["contact/node"][model["contact/triangle"]], axis=1)}, "triangles")
 
 
@@ -394,7 +412,7 @@ def check_with(csv_path, nodes, stream):
         for column, name in COLUMNS.items():
             need((float(r[column]) if r[column] else None) == (f[name] if name in f.arrays else None), column, r[column])
         each = list(csv.DictReader(open("%s/nodes_%04d.csv" % (nodes, int(r["frame"])))))
-        need([int(n["node"]) for n in each] == list(range(len(body))), "a row for every node")
+        need([int(n["node"]) for n in each] == list(numbers(model["node/object"])), "a row for every node")
         need([n["object"] for n in each] == [names(model)[i] for i in model["node/object"]], "objects")
         for d, c in enumerate("xyz"):
             need([float(n[c + "_m"]) for n in each] == list(f["node/x"][:, d]), "positions")

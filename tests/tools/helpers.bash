@@ -1,11 +1,17 @@
 # For every tests/tools/*.bats: load helpers
 #   $BIN   folder of the programs (default: bin under the repository's root)
+#   $AIDS  folder of the programs that tests run besides
 #   $ROOT  the repository's root;  $TMP  an empty folder for this test and its working folder
 #   $DATA  data that need not be there: skip_without FILE ...
+
+# a stage that dies in the middle of a pipe fails the test, and so does one in $(...)
+set -o pipefail
+shopt -s inherit_errexit
 
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 BIN=${BIN:-$ROOT/bin}
 [[ $BIN == /* ]] || BIN=$ROOT/$BIN
+case $BIN in */build/*/bin) AIDS=${BIN%/bin}/tests ;; *) AIDS=${BIN%/bin}/build/gcc/tests ;; esac
 DATA=${ABUT_DATA:-$ROOT/../shared/data}
 PYTHON=${PYTHON:-/usr/bin/python3}
 

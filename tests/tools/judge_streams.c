@@ -39,14 +39,14 @@ static void put(abut_arrays *set, const char *name, int64_t rows, const void *da
 
 static void number(abut_arrays *set, const char *name, double v) { put(set, name, 1, &v, sizeof v); }
 
-/* ntri: all triangles, or those before the right tet's alone */
+/* ntri: all triangles, or 0: contact is off */
 static void contact_arrays(abut_arrays *set, int ntri)
 {
     abut_err err = { 0 };
     int32_t node[NV], *edge, n;
     for (int i = 0; i < NV; i++) node[i] = i;
-    need(!abut_surface_edges(tri, ntri, wire, 1, NV, &edge, &n, &err), &err);
-    put(set, "contact/node", NV, node, sizeof node);
+    need(!abut_surface_edges(tri, ntri, wire, ntri ? 1 : 0, NV, &edge, &n, &err), &err);
+    put(set, "contact/node", ntri ? NV : 0, node, ntri ? sizeof node : 0);
     put(set, "contact/edge", n, edge, 2 * (size_t)n * sizeof *edge);
     put(set, "contact/triangle", ntri, tri, 3 * (size_t)ntri * sizeof *tri);
     free(edge);
@@ -111,6 +111,11 @@ static void positions(const char *kind, int f, double x[NV][3])
             for (int k = 0; k < 3; k++) x[i][k] = 0.1 + 0.1 * (rest[i][k] - rest[RIGHT][k]);
     if (!strcmp(kind, "invert") && late)
         for (int k = 0; k < 3; k++) x[RIGHT + 3][k] += (double[]){ 0.3, 0.3, -2 }[k];
+    if (!strcmp(kind, "turn") && late)   /* positive at both ends, flat halfway and then negative for a while */
+        for (int i = RIGHT; i < BLADES; i++) {
+            const double dx = rest[i][0] - rest[RIGHT][0], dy = rest[i][1] - rest[RIGHT][1];
+            x[i][0] -= 1.25 * dx + 0.375 * dy, x[i][1] += 1 + 0.5 * dx - 2.25 * dy;
+        }
     if (!strcmp(kind, "hover")) memcpy(x, rest, sizeof rest), shift(x, RIGHT, BLADES, 1, -0.75);
     if (!strcmp(kind, "sink") && late) shift(x, RIGHT, BLADES, 1, -1.5);
     if (!strcmp(kind, "pin") && late) shift(x, PIN, NV, 2, 2.5);
@@ -162,13 +167,15 @@ int main(int argc, char **argv)
     abut_err err = { 0 };
     need(!abut_writer_open(stdout, 0, &w, &err), &err);
     need(!abut_writer_prov(w, "judge_streams", "1", "{}", &err), &err);
-    /* a tet alone cannot turn over without a node passing its face: these kinds hide its faces from contact */
-    const int hidden = !strcmp(kind, "soft") || !strcmp(kind, "invert");
-    write_model(w, strcmp(kind, "soft") ? ABUT_NEO_HOOKEAN : ABUT_FIXED_COROTATED, hidden ? 4 : NTRI, !strncmp(kind, "thick", 5));
+    /* a tet alone cannot turn over without a node passing its face: these kinds have no contact */
+    const int soft = !strncmp(kind, "soft", 4);
+    const int hidden = soft || !strcmp(kind, "invert") || !strcmp(kind, "turn");
+    write_model(w, soft ? ABUT_FIXED_COROTATED : ABUT_NEO_HOOKEAN, hidden ? 0 : NTRI, !strncmp(kind, "thick", 5));
     for (int f = 0; f < 4; f++) {
-        if (!strcmp(kind, "pending") && f == 2) write_frame(w, "tunnel", f, ABUT_PENDING);
+        for (int c = 1; c <= 2 && f == 2 && !strcmp(kind, "pending"); c++) write_frame(w, "tunnel", c, ABUT_PENDING);
         if (!strcmp(kind, "remodel") && f == 2) write_model(w, ABUT_NEO_HOOKEAN, NTRI, 0);
-        const char *what = !strcmp(kind, "soft") ? "invert" : !strcmp(kind, "remodel") && f >= 2 ? "start" : kind;
+        const int restarts = !strcmp(kind, "remodel") && f >= 2;
+        const char *what = !strcmp(kind, "soft") ? "invert" : !strcmp(kind, "soft-turn") ? "turn" : restarts ? "start" : kind;
         write_frame(w, what, f, ABUT_COMMITTED);
     }
     need(!abut_writer_close(w, &err), &err);

@@ -57,6 +57,15 @@ assert along < 0.97 * plain and along < across < 1.001 * plain and limit < 0.999
 P
 }
 
+@test "a run with a spline ends as it should, every time" {
+    scene "model: spline, spline: {stretch: [0.5, 1, 1.5], a: [-1e4, 0, 1e4], b: [0, 0, 0], c: [-1e4, 0, 1e4]}" >s.yaml
+    "$BIN/mesh-prep" -q s.yaml -o s.abut
+    for i in 1 2 3 4 5 6 7 8; do
+        exits 0 "$BIN/step" -q -j 1 -n 2 s.abut -o "o$i.abut"
+        cmp o1.abut "o$i.abut"
+    done
+}
+
 @test "what a material cannot be is refused with its place" {
     scene "model: spline" >a.yaml
     exits 3 "$BIN/mesh-prep" a.yaml -o o.abut
@@ -73,4 +82,24 @@ P
     scene "stretch: {range: [1.1, 1.2], stiffness: 1}" >a.yaml
     exits 3 "$BIN/mesh-prep" a.yaml -o o.abut
     says "0 <= low <= 1 <= high"
+    scene "poisson: -0.3" >a.yaml
+    exits 3 "$BIN/mesh-prep" a.yaml -o o.abut
+    says "poisson is -0.3: expected 0 or more for this model: with less its energy has no lower bound"
+    scene "model: fixed-corotated, poisson: -0.3" >a.yaml
+    exits 3 "$BIN/mesh-prep" a.yaml -o o.abut
+    says "expected 0 or more for this model"
+    for model in stable-neo-hookean stvk linear-corotated; do
+        scene "model: $model, poisson: -0.3" >a.yaml
+        "$BIN/mesh-prep" -q a.yaml | "$BIN/step" -q -n 2 -o "$model.abut"
+    done
+}
+
+@test "a shell of a model without plane stress is refused by the scene" {
+    printf 'materials: {m: {model: arap}}\nobjects:\n  b: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, material: m, shell: {thickness: 1 mm}}\n' >a.yaml
+    for model in arap stable-neo-hookean linear-corotated; do
+        exits 3 "$BIN/mesh-prep" a.yaml --set materials.m.model=$model -o o.abut
+        says "a.yaml:3:"
+        says "shell of material 'm', which is $model: expected stvk, neo-hookean or fixed-corotated"
+    done
+    "$BIN/mesh-prep" -q a.yaml --set materials.m.model=stvk -o o.abut
 }

@@ -92,11 +92,11 @@ wrong() {
     says "a.yaml:2:8: did not find expected ',' or '}'"
     printf 'time: {step: 1, step: 2}\n' > b.yaml
     exits 3 "$BIN/mesh-prep" b.yaml -o out.abut
-    says "b.yaml:1:17: this key is in the map already"
+    says "b.yaml:1:17: the key 'step' is in the map already, at line 1"
     printf 'a: &x 1\nb: *x\n' > c.yaml
     exits 3 "$BIN/mesh-prep" c.yaml -o out.abut
     says "c.yaml:2:4: aliases are not read"
-    yes '[' 2>/dev/null | head -c 200 | tr -d '\n' > d.yaml
+    printf '[%.0s' {1..100} > d.yaml
     exits 3 "$BIN/mesh-prep" d.yaml -o out.abut
     says "more than 64 levels"
     exits 3 "$BIN/mesh-prep" /dev/null -o out.abut
@@ -280,14 +280,14 @@ objects:
   thin: {mesh: flat.obj, obstacle: true}
 Y
     exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
-    says "thin: triangle 0 (points 0 1 2) has no area"
+    says "triangle 0 of 'thin' (nodes 0, 1, 2) has no area"
     printf 'v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 2\n' > flat.obj
     exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
     says "flat.obj: triangle 0 names point 1 twice"
     printf '4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 1 1 0\n' > flat.node
     printf '1 4 0\n0 0 1 2 3\n' > flat.ele
     exits 3 "$BIN/mesh-prep" flat.ele --report r.obj -o out.abut
-    says "flat.ele: tet 0 (points 0 1 2 3) is flat"
+    says "tet 0 of 'flat.ele' (nodes 0, 1, 2, 3) is flat"
     [ "$(grep -c ^f r.obj)" = 4 ]
     scene
     refused objects.box.flip=true "is inverted"
@@ -524,7 +524,7 @@ no_scene() {
     printf 'v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n' > nan.obj
     no_scene "bad.yaml:1:14: triangle 0 of 'a' has no area at rest: 2 A = 0 m^2" \
         <<< 'objects: {a: {mesh: one.obj, shell: {thickness: 1 mm}, rest: {mesh: line.obj}}}'
-    no_scene "a: triangle 0 (points 0 1 2) has no area at (0, 0, 0): 2 A / L^2 = 0" \
+    no_scene "triangle 0 of 'a' (nodes 0, 1, 2) has no area at (0, 0, 0): 2 A / L^2 = 0" \
         <<< 'objects: {a: {mesh: line.obj, shell: {thickness: 1 mm}}}'
     no_scene "nan.obj:3: x of a vertex is 'nan': expected a finite number" \
         <<< 'objects: {a: {mesh: nan.obj, shell: {thickness: 1 mm}}}'

@@ -132,3 +132,67 @@ Y
     pressed 'generate: {rod: {length: 1.3, cells: 3}}' 'translate: [0, -1, 0], scale: {rate: -1 1/s}, until: 0.1 s'
     pressed 'generate: {particles: {size: [0.5, 0.01, 0.5], count: [3, 1, 3]}}' 'translate: [0, -1, 0], scale: {rate: 1 1/s}'
 }
+
+# stops UNTIL...: a cube's lower side moves along x towards a wall from x = 3 to 5, and the upper side with it
+stops() {
+    cat > stops.yaml <<Y
+gravity: [0, 0, 0]
+objects:
+  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}
+  wall: {generate: {box: {size: [2, 1, 1], cells: [1, 1, 1]}}, translate: [4, 9, 0], obstacle: true}
+motion:
+  - {select: {object: a, relative-box: [[0, 0, 0], [1, 0.1, 1]]}, translate: [2, 0, 0], from: 1 s, until: $1}
+  - {select: {object: a, relative-box: [[0, 0.9, 0], [1, 1, 1]]}, rotate: {axis: [0, 1, 0], rate: 1 deg/s, center: box}, until: $2}
+Y
+    "$BIN/mesh-prep" --explain stops.yaml -o s.abut 2> text
+}
+
+# window ROW: its two numbers
+window() { "$BIN/export" --dump s.abut --array motion/window | sed -n 's/^ //p' | sed -n "$1p"; }
+
+@test "a motion ends past an object, at a share of the way there, at a coordinate, or with another motion" {
+    # the nodes are from -0.5 to 0.5: the last one passes x = 5 after 5.5 m, 2.75 s
+    stops '{past: wall}' '{motion: 0}'
+    [ "$(window 1)" = "1 3.75" ]
+    [ "$(window 2)" = "0 3.75" ]
+    grep -F "1 s until 1 of the way past wall is done" text
+    grep -F "0 s until motion 0 ends" text
+    stops '{share: 0.5, past: wall}' '9 s'
+    [ "$(window 1)" = "1 2.375" ]
+    [ "$(window 2)" = "0 9" ]
+    stops '{coordinate: 2.5 m}' '{motion: 0}'
+    [ "$(window 1)" = "1 2" ]
+    [ "$(window 2)" = "0 2" ]
+    stops '{gap: 0.5 m, to: wall}' '{motion: 0}'
+    [ "$(window 1)" = "1 2" ]
+    # about the middle of the whole cube, not of its upper side
+    "$BIN/export" --dump s.abut --array motion/center | sed -n 's/^ //p' | sed -n 2p | grep -x "0 0 0"
+}
+
+# refused_stop TEXT UNTIL [UNTIL of the second]
+refused_stop() {
+    run stops "$2" "${3:-9 s}"
+    [ "$status" -eq 3 ]
+    grep -F "$1" text
+}
+
+@test "an end that is never reached, or no end at all, is refused by name" {
+    refused_stop "expected a time, or {gap: length, to: name}, {past: name, share: number}, {coordinate: length} or {motion: number}" \
+        '{past: wall, coordinate: 1 m}'
+    refused_stop "{coordinate: length} or {motion: number}" '{gap: 1 m}'
+    refused_stop "{coordinate: length} or {motion: number}" '{coordinate: 1 m, share: 0.5}'
+    refused_stop "the foremost selected node starts at the coordinate 0.5 m: expected before 0.5 m, where it stops" '{coordinate: 0.5}'
+    refused_stop "motion: no motion comes before this one" '{motion: 0}'
+    refused_stop "motion (one before this one)" '1.5 s' '{motion: 1}'
+    refused_stop "until a place is reached: expected a motion with 'translate' alone" '9 s' '{past: wall}'
+    refused_stop "share" '{past: wall, share: 0}'
+    refused_stop "no object is called 'walls'; did you mean 'wall'?" '{past: walls}'
+    # the wall is behind
+    stops '{past: wall}' '9 s'
+    sed -i 's/translate: \[4, 9, 0\]/translate: [-4, 9, 0]/' stops.yaml
+    exits 3 "$BIN/mesh-prep" stops.yaml -o out.abut
+    says "all selected nodes are past 'wall' at the start, by 2.5 m: expected one before its far end"
+    sed -i 's/translate: \[2, 0, 0\]/translate: [2, 1, 0]/; s/{past: wall}/{coordinate: 9 m}/' stops.yaml
+    exits 3 "$BIN/mesh-prep" stops.yaml -o out.abut
+    says "until a coordinate: expected 'translate' along one axis"
+}

@@ -68,3 +68,59 @@ Y
     says "'ball' floats: nothing holds it against its load"
     [ ! -e x.abut ]
 }
+
+balls() { # two balls of rubber, one pressed into the other by 0.25 mm and then by 0.75 mm; nothing else acts
+    cat > balls.yaml <<'Y'
+time: {step: 1 s, scheme: quasi-static}
+gravity: [0, 0, 0]
+contact: {dhat: 0.2 mm}
+materials: {rubber: {young: 1e5 Pa, poisson: 0.3}}
+objects:
+  low: {generate: {sphere: {radius: 5 cm, cells: 12}}, material: rubber}
+  top: {generate: {sphere: {radius: 5 cm, cells: 12}}, material: rubber, translate: [0, 100.25 mm, 0]}
+motion:
+  - {select: {object: low, half-space: {point: [0, -2.5 cm, 0], normal: [0, 1, 0]}}, fix: true}
+  - {select: {object: top, half-space: {point: [0, 125.25 mm, 0], normal: [0, -1, 0]}}, translate: [0, -5e-4, 0]}
+Y
+    "$BIN/mesh-prep" balls.yaml "$@" -o balls.abut
+}
+
+@test "what presses a ball is what holds it, to the promised share, at the default tolerance" {
+    balls
+    "$BIN/step" -n 2 --with forces --report steps.jsonl balls.abut -o run.abut 2>said
+    "$BIN/ccd-check" --no-output run.abut
+    "$BIN/export" run.abut --csv run.csv
+    # the sums that a reader of the table makes: contact and reaction on each ball cancel to 1e-3, also sideways
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } NR > 2 {
+        split("low top", ball, " ")
+        for (b = 1; b <= 2; b++) {
+            left = big = 0
+            for (k = 1; k <= 3; k++) {
+                axis = substr("xyz", k, 1)
+                c = $at[ball[b] ".contact_" axis "_N"]; r = $at[ball[b] ".reaction_" axis "_N"]
+                left += (c + r) ^ 2; big += c ^ 2
+            }
+            if (!(big > 0.01) || left > 1e-6 * big) { print "frame", NR - 2, ball[b], sqrt(left), sqrt(big); bad = 1 }
+            seen++
+        }
+        if (!($at["force_residual"] > 0 && $at["force_residual"] <= 1e-3)) { print $at["force_residual"]; bad = 1 }
+    } END { exit bad || seen != 4 }' run.csv
+    [ "$(grep -c '"force_residual":0.000' steps.jsonl)" = 2 ]
+    grep -q 'forces balance to 0.000.* of the largest' said
+    "$BIN/export" run.abut | grep -q 'forces balance to 0.000.* of the largest'
+}
+
+@test "forces balance as well as --force-tolerance says, in a scheme with inertia too; what rounding leaves is said" {
+    balls --set time.scheme=bdf2 --set time.step=0.02 --set 'motion.1.translate=[0, -0.025, 0]'
+    "$BIN/step" -n 3 --report loose.jsonl balls.abut -o loose.abut 2>said
+    [ ! -s said ]
+    "$BIN/step" -n 3 --force-tolerance 1e-5 --report tight.jsonl balls.abut -o tight.abut
+    worst() { grep -o '"force_residual":[^,]*' "$1" | cut -d: -f2 | sort -g | tail -1; }
+    awk -v a="$(worst loose.jsonl)" -v b="$(worst tight.jsonl)" 'BEGIN { exit !(a > 1e-3 && b > 0 && b <= 1e-5) }'
+    balls --set force-tolerance=1e-15
+    "$BIN/step" balls.abut -o rounded.abut 2>said
+    grep -q 'rounding kept the forces of 1 of 1 steps from balancing: up to .* (want 1e-15)' said
+    exits 2 "$BIN/step" --force-tolerance 0 balls.abut -o x.abut
+    exits 2 "$BIN/step" --force-tolerance 1e-3 --stop cn balls.abut -o x.abut
+    exits 3 "$BIN/mesh-prep" balls.yaml --set force-tolerance=-1 -o x.abut
+}

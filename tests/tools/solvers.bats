@@ -32,6 +32,34 @@ P
     cmp whole.abut halves.abut
 }
 
+@test "every linear solver ends a step where the default does, free of intersections, with the same bytes for any number of threads" {
+    skip_without_numpy
+    "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-9 m/s' -o tight.abut
+    one_stiffness tight.abut stiff.abut
+    "$BIN/step" -q -n 6 stiff.abut -o own.abut
+    for l in cholmod cg-schwarz cg; do
+        "$BIN/step" -q -j 1 --linear-solver $l -n 6 stiff.abut -o $l.abut
+        "$BIN/ccd-check" -q --no-output $l.abut
+        "$BIN/step" -q -j 3 --linear-solver $l -n 6 stiff.abut | cmp - $l.abut
+        near own.abut $l.abut 6 1e-9
+    done
+    "$BIN/export" --dump cholmod.abut >dump
+    grep -q '"linear_solver":"cholmod"' dump
+}
+
+@test "linear solvers: unknown names and solvers that have no use for one are refused" {
+    exits 2 "$BIN/step" --linear-solver cholesky "$pile"
+    says "know own, cholmod, cg-schwarz, cg"
+    exits 2 "$BIN/step" --linear-solver cg --solver lbfgs-h "$pile"
+    says "own or cholmod"
+    exits 2 "$BIN/step" --linear-solver cholmod --solver dot "$pile"
+    says "no Newton matrix"
+    exits 2 "$BIN/step" --linear-solver cg --solver newton-cg "$pile"
+    says "cg-schwarz"
+    exits 2 "$BIN/step" --linear-solver own --solver pd --contact ignore "$pile"
+    says "--linear-solver"
+}
+
 # one barrier stiffness for whole runs: how often it is doubled on the way depends on the way, and with it the objective
 one_stiffness() {
     "$PYTHON" - "$ROOT" "$1" "$2" <<'P'
@@ -289,7 +317,7 @@ P
     says "no step along the direction lowers the objective"
     "$PYTHON" -c 'import json; n = json.loads(open("r.jsonl").readline())["newton_iterations"]; assert n < 100, n'
     exits 2 "$BIN/step" --stop cnn "$pile" -o o.abut
-    says "know newton and cn"
+    says "know newton, published and cn"
     exits 2 "$BIN/step" --tolerance 0 "$pile" -o o.abut
     says "--tolerance 0"
     exits 2 "$BIN/step" --history -1 "$pile" -o o.abut

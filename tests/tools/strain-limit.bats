@@ -58,7 +58,7 @@ rod() { echo "$BATS_FILE_TMPDIR/rod.abut"; }
 @test "a frame above the upper limit is named with its element, and the answer is no" {
     exits 1 "$BIN/strain-limit" --audit --upper 1.05 "$(rod)"
     says "is above the limit 1.05"
-    says "object 'rod'"
+    says "of 'rod' (nodes "
     exits 0 "$BIN/strain-limit" --audit --upper 3 "$(rod)"
 }
 
@@ -127,7 +127,7 @@ with abut_stream.Writer("beyond.abut") as w:    # pressed together along the wef
     w.frame(0, 0.0, a)
 P
     exits 1 "$BIN/strain-limit" --audit beyond.abut -o /dev/null
-    says "strain along weft of shell 0 (object 'flag', nodes 0 3 4) is 1.275 times its limit"
+    says "strain along weft of shell 0 of 'flag' (nodes 0, 3, 4) is 1.275 times its limit"
     exits 0 "$BIN/strain-limit" --audit woven.abut -o /dev/null
 }
 
@@ -169,7 +169,7 @@ P
     # without them the same sheet is stretched further; the audit says so of the shell that it names
     "$BIN/step" -q -n 12 "$(hang)" -o free.abut
     exits 1 "$BIN/strain-limit" --audit --upper 1.05 --object hung free.abut -o /dev/null
-    says "(object 'hung', nodes"
+    says "of 'hung' (nodes"
     says "is at or above the limit 1.05"
     exits 0 "$BIN/strain-limit" --audit --upper 1.05 --object fallen free.abut -o /dev/null
     exits 1 "$BIN/strain-limit" -q --audit --upper 1.05 --json free.jsonl free.abut -o /dev/null

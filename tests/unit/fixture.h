@@ -14,6 +14,7 @@ typedef struct fixture {
     int32_t tet[4 * 16384], role[4096], body[4096];
     int32_t tri[3 * 8192], edge[2 * 16384], node[4096];
     int32_t nv, nt, ntri, nedge, no;
+    double stiffen_below;               /* m; 0: the default */
     double h, dhat, mu, eps_v, tol, young, poisson, gravity[3];
     int material, lags, plane;          /* plane: half-space y >= 0 */
     int32_t shell[3 * 4096], nshell;    /* all of one thickness, row of limits and membrane */
@@ -284,6 +285,7 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
     if (f->scheme) FIXTURE_PUT("time/scheme", 1, &f->scheme);
     FIXTURE_PUT("scene/length", 1, &l);
     FIXTURE_PUT("contact/dhat", 1, &f->dhat);
+    if (f->stiffen_below > 0) FIXTURE_PUT("contact/stiffen-below", 1, &f->stiffen_below);
     FIXTURE_PUT("contact/eps-v", 1, &f->eps_v);
     FIXTURE_PUT("contact/lags", 1, &lags);
     FIXTURE_PUT("solve/tolerance", 1, &f->tol);

@@ -100,7 +100,7 @@ static inline void world_make(operator_world *w, int cells, size_t touching)
 /* the operator with tets in pieces of at_once */
 static inline void world_operator(operator_world *w, size_t at_once, double scale)
 {
-    CHECK(!abut_gpu_operator_init_by(&w->A, &w->q, &w->t, w->row, at_once, &err));
+    CHECK(!abut_gpu_operator_init_with(&w->A, &w->q, &w->t, w->row, NULL, 0, at_once, &err));
     CHECK(!abut_gpu_operator_tets(&w->A, w->dx.at, scale, w->ddiag.at, &err));
     for (int s = 0; s < 2; s++)
         abut_gpu_operator_blocks(&w->A, s, (abut_gpu_blocks){ w->touching[s], w->dnode[s].at, w->dH[s].at });

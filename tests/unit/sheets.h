@@ -14,7 +14,7 @@ typedef struct sheets {
     abut_collmesh cm;
     double *X, *y1;             /* [3 nc] rest = start, and the end of a motion */
     double dhat;
-    int32_t *node, *edge, *tri;
+    int32_t *node, *body, *edge, *tri;
     uint8_t *fixed;             /* about one sheet in three */
 } sheets;
 
@@ -58,6 +58,7 @@ static inline sheets sheets_make(uint64_t seed, int layers, int n, double gap, d
     s.X = malloc(3 * (size_t)nc * sizeof *s.X);
     s.y1 = malloc(3 * (size_t)nc * sizeof *s.y1);
     s.node = malloc((size_t)nc * sizeof *s.node);
+    s.body = calloc((size_t)nc, sizeof *s.body);
     s.fixed = malloc((size_t)nc);
     s.tri = malloc(3 * (size_t)nt * sizeof *s.tri);
     int32_t v = 0, t = 0;
@@ -83,7 +84,7 @@ static inline sheets sheets_make(uint64_t seed, int layers, int n, double gap, d
 /* To be called on the struct where it stays: the views point into it. */
 static inline int sheets_init(sheets *s)
 {
-    s->model.coll_node = s->node;
+    s->model.coll_node = s->node, s->model.body = s->body;
     s->model.coll_edge = s->edge;
     s->model.coll_tri = s->tri;
     s->model.dhat = &s->dhat;
@@ -95,7 +96,7 @@ static inline void sheets_free(sheets *s)
     abut_collmesh_clear(&s->cm);
     free(s->X);
     free(s->y1);
-    free(s->node);
+    free(s->node), free(s->body);
     free(s->edge);
     free(s->tri);
     free(s->fixed);

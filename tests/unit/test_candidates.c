@@ -201,6 +201,44 @@ TEST(searches_that_share_trees_find_what_a_search_of_their_own_finds)
     }
 }
 
+/* How many pairs of a list have a vertex of an obstacle, or that it lacks of those of another list that do. */
+static size_t with_obstacle(const sheets *s, abut_stencil kind, const abut_pair_list *all, const abut_pair_list *of)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < all->n; k++) {
+        const int32_t *a, *b;
+        (void)abut_candidate_first(&s->cm, kind, all->ij[k], &a);
+        (void)abut_candidate_second(&s->cm, kind, all->ij[k], &b);
+        n += (s->fixed[*a] || s->fixed[*b]) && (!of || !has(of, all->ij[k][0], all->ij[k][1]));
+    }
+    return n;
+}
+
+TEST(bodies_that_do_not_meet_have_the_pairs_with_obstacles_and_no_other)
+{
+    static const int32_t off = 0;
+    sheets s = sheets_make(5, 6, 6, 0.03, 0.5, 0.1);
+    CHECK(sheets_init(&s));
+    int32_t *role = calloc((size_t)s.cm.nc, sizeof *role);
+    for (int32_t i = 0; i < s.cm.nc; i++) role[i] = s.fixed[i] ? ABUT_NODE_OBSTACLE : ABUT_NODE_FREE;
+    s.model.role = role;
+    abut_candidates all = { 0 }, some = { 0 };
+    CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0.02, s.fixed, &all, NULL));
+    s.model.bodies_meet = &off;
+    CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0.02, s.fixed, &some, NULL));
+    for (int ee = 0; ee < 2; ee++) {
+        const abut_stencil kind = ee ? ABUT_EE : ABUT_PT;
+        const abut_pair_list *p = ee ? &all.ee : &all.vt, *q = ee ? &some.ee : &some.vt;
+        CHECK(q->n > 100 && q->n < p->n);
+        CHECK(with_obstacle(&s, kind, q, NULL) == q->n);    /* no other */
+        CHECK(with_obstacle(&s, kind, p, q) == 0);          /* all of them */
+    }
+    abut_candidates_clear(&all);
+    abut_candidates_clear(&some);
+    sheets_free(&s);
+    free(role);
+}
+
 TEST(the_same_motion_is_searched_once)
 {
     sheets s = sheets_make(3, 3, 6, 0.05, 0.5, 0.1);
@@ -217,6 +255,34 @@ TEST(the_same_motion_is_searched_once)
     CHECK(!abut_candidates_again(&s.cm, s.X, s.y1, 0.03, NULL, &kept, &c, NULL) && c.ee.n > 1);
     abut_candidate_search_clear(&kept);
     abut_candidates_clear(&c);
+    sheets_free(&s);
+}
+
+TEST(a_search_is_given_up_where_there_are_too_many_pairs_and_nowhere_else)
+{
+    sheets s = sheets_make(5, 4, 24, 0.05, 0.5, 0.1);
+    CHECK(sheets_init(&s));
+    abut_candidates want = { 0 };
+    CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0.02, NULL, &want, NULL));
+    const size_t n = abut_candidates_count(&want);
+    CHECK(n > 5000);
+    for (int threads = 1; threads <= 7; threads += 3) {
+        abut_candidate_search kept = { .nc = 0 };
+        abut_candidates c = { 0 };
+        int too_many;
+        abut_threads_set(threads);
+        for (int trial = 0; trial < 3; trial++) {
+            const size_t most = trial == 0 ? n : trial == 1 ? n - 1 : n / 10;
+            CHECK(!abut_candidates_few(&s.cm, s.X, s.y1, 0.02, NULL, most, &kept, &c, &too_many, NULL));
+            CHECK(too_many == (most < n));
+            if (too_many) CHECK(abut_candidates_count(&c) == 0);
+            else CHECK(same_list(&c.vt, &want.vt) && same_list(&c.ee, &want.ee));
+        }
+        abut_candidate_search_clear(&kept);
+        abut_candidates_clear(&c);
+    }
+    abut_threads_set(1);
+    abut_candidates_clear(&want);
     sheets_free(&s);
 }
 
@@ -275,7 +341,9 @@ int main(int argc, char **argv)
     RUN(what_is_left_out_would_bound_no_step);
     RUN(vertices_anywhere_in_the_boxes_of_their_ways_have_all_pairs_whose_boxes_overlap);
     RUN(searches_that_share_trees_find_what_a_search_of_their_own_finds);
+    RUN(bodies_that_do_not_meet_have_the_pairs_with_obstacles_and_no_other);
     RUN(the_same_motion_is_searched_once);
+    RUN(a_search_is_given_up_where_there_are_too_many_pairs_and_nowhere_else);
     RUN(bytes_do_not_depend_on_the_thread_count);
     RUN(a_position_that_is_not_finite_is_named);
     RUN(the_collision_mesh_gathers_nodes_and_measures_rest_edges);

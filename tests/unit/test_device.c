@@ -26,7 +26,6 @@ static void on_device(world *w, abut_solver_opts *o)
     *o = abut_solver_defaults();
     o->device = gpu && *gpu ? ABUT_DEVICE_GPU : ABUT_DEVICE_TWIN;
     o->device_number = gpu && *gpu ? atoi(gpu) : 0;
-    o->method = ABUT_SOLVE_CG;
     abut_stepper_clear(&w->st);
     CHECK(abut_stepper_init(&w->st, &w->model, o, &w->err) == ABUT_OK);
 }

@@ -191,6 +191,23 @@ TEST(an_indefinite_matrix_is_named_by_the_node_of_its_pivot)
     world_close(&w);
 }
 
+TEST(an_indefinite_matrix_of_any_direction_names_a_node)
+{
+    for (int method = 0; abut_solve_names[method]; method++) {
+        world w;
+        meeting(&w);
+        abut_solver_opts o = w.st.solver.opt;
+        o.method = method;
+        abut_stepper_clear(&w.st);
+        CHECK(!abut_stepper_init(&w.st, &w.model, &o, &w.err));
+        w.st.solver.prob.damping.mass = -1e9;
+        CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+        CHECK(w.st.solver.failed.kind == ABUT_FAILED_INDEFINITE && w.st.solver.failed.node >= 0);
+        SAYS(&w, "positive definite", " is at node ", " of '", "look for extreme moduli, masses or gaps");
+        world_close(&w);
+    }
+}
+
 TEST(a_direction_that_is_not_finite_is_no_step)
 {
     world w;
@@ -270,6 +287,7 @@ int main(int argc, char **argv)
     RUN(a_floor_that_bounds_the_step_is_named);
     RUN(a_search_that_finds_no_decrease_has_stalled);
     RUN(an_indefinite_matrix_is_named_by_the_node_of_its_pivot);
+    RUN(an_indefinite_matrix_of_any_direction_names_a_node);
     RUN(a_direction_that_is_not_finite_is_no_step);
     RUN(a_gap_at_the_limit_of_double_precision_is_a_failure_of_the_solver);
     RUN(a_report_keeps_the_first_and_the_last_iterations);

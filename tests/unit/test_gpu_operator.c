@@ -42,6 +42,29 @@ TEST(products_are_those_of_the_matrix)
     }
 }
 
+TEST(elements_that_last_are_in_the_matrix)
+{
+    operator_world w;
+    world_make(&w, 5, 150);
+    world_matrix(&w, 0.3);
+    const abut_gpu_lasting more[2] = { { w.touching[0], w.node[0] }, { w.touching[1], w.node[1] } };
+    double *x = world_random(w.n, 7), *y = malloc(w.n * sizeof *y), *z = malloc(w.n * sizeof *z);
+    abut_bsr_multiply(&w.matrix, x, y);
+    const double size = abut_largest(y, w.n);
+    for (int k = 0; k < 2; k++) {       /* one of them; both */
+        CHECK(!abut_gpu_operator_init_with(&w.A, &w.q, &w.t, w.row, more, 1 + k, 300, &err));
+        CHECK(!abut_gpu_operator_tets(&w.A, w.dx.at, 0.3, w.ddiag.at, &err));
+        for (int s = 0; s <= k; s++) CHECK(!abut_gpu_operator_add(&w.A, s, w.dH[s].at, &err));
+        if (!k) abut_gpu_operator_blocks(&w.A, 1, (abut_gpu_blocks){ w.touching[1], w.dnode[1].at, w.dH[1].at });
+        CHECK(!abut_gpu_operator_ready(&w.A, &err));
+        multiply(&w, x, z);
+        for (size_t i = 0; i < w.n; i++) CHECK_NEAR(z[i], y[i], 1e-14 * size);
+    }
+    CHECK(abut_gpu_operator_init_with(&w.A, &w.q, &w.t, w.row, more, 7, 0, &err) == ABUT_E_ARG);
+    free(x), free(y), free(z);
+    world_free(&w);
+}
+
 TEST(inverted_diagonal_blocks_are_those_of_the_matrix)
 {
     operator_world w;
@@ -236,6 +259,7 @@ int main(int c, char **v)
 {
     check_begin(c, v);
     RUN(products_are_those_of_the_matrix);
+    RUN(elements_that_last_are_in_the_matrix);
     RUN(inverted_diagonal_blocks_are_those_of_the_matrix);
     RUN(products_have_the_same_bytes_for_every_thread_count_and_order);
     RUN(directions_are_those_of_a_factor);

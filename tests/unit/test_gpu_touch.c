@@ -169,6 +169,36 @@ TEST(candidates_are_those_of_the_search_without_a_machine_to_the_byte)
     for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++) CHECK(found[l] > 10);
 }
 
+TEST(objects_that_pass_through_each_other_are_no_pairs)
+{
+    world w;
+    sheets s = sheets_number(1);
+    const int32_t per = s.model.nc / 4;
+    CHECK(sheets_init(&s));
+    world_open(&w, &s.cm, NULL, s.X, s.y1, 1);
+    uint8_t *passes = calloc((size_t)s.cm.nc, 1);
+    for (int32_t v = 0; v < s.cm.nc; v++) passes[v] = v / per == 1 || v / per == 2;
+    CHECK(!abut_gpu_touch_pass(&w.c, passes, &err));
+    candidates(&w, 1);
+    for (int l = 0; l < 2; l++) {   /* what is found without, less those pairs */
+        abut_pair_list *list = l ? &w.cand.ee : &w.cand.vt;
+        const size_t all = list->n;
+        size_t n = 0;
+        for (size_t i = 0; i < all; i++) {
+            const int32_t *a, *b;
+            (void)abut_candidate_first(w.cm, abut_candidates_kind(l), list->ij[i], &a);
+            (void)abut_candidate_second(w.cm, abut_candidates_kind(l), list->ij[i], &b);
+            if (!(passes[*a] && passes[*b])) memmove(list->ij[n++], list->ij[i], sizeof *list->ij);
+        }
+        list->n = n;
+        CHECK(n > 0 && n < all);
+    }
+    CHECK(lists_differ(&w) == 0);
+    free(passes);
+    world_close(&w);
+    sheets_free(&s);
+}
+
 TEST(a_position_that_is_not_finite_is_named_as_without_a_machine)
 {
     world w;
@@ -211,6 +241,20 @@ TEST(the_ccd_bound_has_the_bits_and_the_pair_of_that_without_a_machine)
     bounded = 0;
     for_all_worlds(check_bound, 0.7);
     CHECK(bounded > 10);
+}
+
+TEST(of_pairs_that_bound_alike_the_first_is_named)
+{
+    world w;
+    sheets s = sheets_make(4, 3, 8, 0.05, 0, 0);    /* flat sheets that close in on each other: each pair like its neighbours */
+    for (int32_t v = 0; v < s.model.nc; v++) s.y1[3 * v + 1] = 0.0625 * s.X[3 * v + 1];
+    CHECK(sheets_init(&s));
+    world_open(&w, &s.cm, NULL, s.X, s.y1, 1);
+    bounded = 0;
+    check_bound(&w, 1);
+    CHECK(bounded == 3);
+    world_close(&w);
+    sheets_free(&s);
 }
 
 TEST(a_pair_too_close_to_move_is_named_as_without_a_machine)
@@ -566,8 +610,10 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(candidates_are_those_of_the_search_without_a_machine_to_the_byte);
+    RUN(objects_that_pass_through_each_other_are_no_pairs);
     RUN(a_position_that_is_not_finite_is_named_as_without_a_machine);
     RUN(the_ccd_bound_has_the_bits_and_the_pair_of_that_without_a_machine);
+    RUN(of_pairs_that_bound_alike_the_first_is_named);
     RUN(a_pair_too_close_to_move_is_named_as_without_a_machine);
     RUN(contacts_are_those_found_without_a_machine_to_the_byte);
     RUN(half_spaces_bound_and_touch_as_without_a_machine);

@@ -11,7 +11,8 @@
 /* Two blocks, one over the other and over the floor, after two steps; the lower one is held at a side. */
 static const char *const PILE =
     "time: {step: 10 ms}\ntolerance: 1e-4 m/s\n"
-    "contact: {dhat: 5 mm, friction: {mu: 0.4}}\nmaterials: {m: {model: fixed-corotated, young: 4e4}}\n"
+    "contact: {dhat: 5 mm, barrier: {stiffen-below: 0.5 mm}, friction: {mu: 0.4}}\n"
+    "materials: {m: {model: fixed-corotated, young: 4e4}}\n"
     "objects:\n"
     "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
     "  low: {generate: {box: {size: [0.3, 0.1, 0.3], cells: [%d, 1, %d]}}, material: m, translate: [0, %g, 0]}\n"
@@ -41,7 +42,7 @@ static void setup_make(setup *q, int method, int cells, double floor, double gap
     q->s = &q->w.st.solver;
     q->p = &q->s->prob;
     q->n = 3 * (size_t)q->p->nrow;
-    CHECK(!abut_direction_init(&q->d, q->p, method, 1, &q->w.err));
+    CHECK(!abut_direction_init(&q->d, q->p, method, NULL, 1, &q->w.err));
     q->A = square(q->n), q->B = square(q->n);
 }
 

@@ -141,6 +141,83 @@ TEST(newmark_and_midpoint_keep_energy_and_euler_loses_what_it_must)
     }
 }
 
+/* ---- the midpoint rule where it resolves nothing ---- */
+
+static double energy_of(world *w)
+{
+    double psi = 0;
+    CHECK(!abut_problem_potential(&w->st.solver.prob, get(w, "node/x"), &psi, &w->st.solver.scratch, NULL));
+    return abut_kinetic_energy(&w->model, get(w, "node/v")) + psi;
+}
+
+/* A cube in flight that turns by `angle` in every step; a wave crosses it many times meanwhile. */
+static void spinning(world *w, double angle, double spin)
+{
+    fixture *f = fixture_new();
+    f->scheme = ABUT_MIDPOINT;
+    f->h = angle / spin;
+    f->young = 4e5;
+    f->gravity[1] = 0;
+    fixture_box(f, 0, 1, 0, 0.3, 0.3, 0.3, 2, 2, 2, 0);
+    world_open(w, f, NULL);
+    double *v = get(w, "node/v");
+    for (int i = 0; i < 27; i++) {
+        v[3 * i] = -spin * (w->model.X[3 * i + 1] - 1.15);
+        v[3 * i + 1] = spin * (w->model.X[3 * i] - 0.15);
+    }
+}
+
+TEST(a_midpoint_body_that_turns_far_in_a_step_loses_at_once_what_the_rule_creates)
+{
+    const int n = 60;
+    int damped = 0;
+    double most = 0, least = INFINITY;
+    world w;
+    spinning(&w, 0.65, 22);
+    const double before = energy_of(&w);
+    for (int k = 0; k < n; k++) {
+        CHECK(!world_run(&w, 1));
+        damped += w.rep.damped;
+        if (k > 0) most = fmax(most, energy_of(&w) / before);
+        least = fmin(least, w.rep.min_jacobian);
+    }
+    printf("# energy up to %.3g of the start's after the first step, %.3g at the end, J >= %.3g, %d of %d steps damped\n", most,
+           energy_of(&w) / before, least, damped, n);
+    CHECK(most < 1.1 && energy_of(&w) < 0.5 * before && least > 0.9 && damped > 0 && damped < n);
+    world_close(&w);
+}
+
+TEST(a_midpoint_run_that_starts_anew_at_any_frame_is_damped_in_the_same_steps)
+{
+    world one, two;
+    spinning(&one, 0.65, 22);
+    spinning(&two, 0.65, 22);
+    for (int k = 0; k < 12; k++) {
+        CHECK(!world_run(&one, 1));
+        world_forget(&two);
+        CHECK(!world_run(&two, 1));
+        CHECK(one.rep.damped == two.rep.damped);
+        CHECK(!memcmp(get(&one, "node/x"), get(&two, "node/x"), 3 * 27 * sizeof(double)));
+        CHECK(!memcmp(get(&one, "node/v"), get(&two, "node/v"), 3 * 27 * sizeof(double)));
+    }
+    world_close(&one);
+    world_close(&two);
+}
+
+TEST(a_midpoint_body_that_is_resolved_is_never_damped_and_keeps_its_energy)
+{
+    world w;
+    spinning(&w, 0.02, 22);
+    const double before = energy_of(&w);
+    for (int k = 0; k < 200; k++) {
+        CHECK(!world_run(&w, 1));
+        CHECK(w.rep.damped == 0);
+    }
+    CHECK_NEAR(energy_of(&w) / before, 1, 1e-3);
+    CHECK(!abut_arrays_find(&w.frame, "midpoint/damped-steps"));
+    world_close(&w);
+}
+
 /* ---- order ---- */
 
 enum { NB = 8 };
@@ -397,6 +474,9 @@ int main(void)
     RUN(an_oscillator_follows_the_textbook_recurrence_of_its_scheme);
     RUN(a_damped_oscillator_converges_to_the_closed_form_with_the_order_of_its_scheme);
     RUN(newmark_and_midpoint_keep_energy_and_euler_loses_what_it_must);
+    RUN(a_midpoint_body_that_turns_far_in_a_step_loses_at_once_what_the_rule_creates);
+    RUN(a_midpoint_run_that_starts_anew_at_any_frame_is_damped_in_the_same_steps);
+    RUN(a_midpoint_body_that_is_resolved_is_never_damped_and_keeps_its_energy);
     RUN(euler_converges_with_order_one_and_the_others_with_two);
     RUN(contact_forces_in_newtons_explain_the_change_of_momentum);
     RUN(a_block_at_rest_weighs_its_weight_in_every_scheme);

@@ -255,7 +255,7 @@ TEST(a_pair_that_touches_is_an_error_that_names_it)
     memcpy(s.X + 3 * 30, s.X + 3 * 5, 3 * sizeof *s.X);
     CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0, NULL, &c, NULL));
     CHECK(abut_limit_ccd(&s.cm, &c, s.X, s.y1, 0.2, &lim, &err) == ABUT_E_GEOM);
-    CHECK(strstr(err.msg, "nodes 5 | ") && strstr(err.msg, "30") && lim.alpha >= 1 && lim.kind == ABUT_LIMIT_NONE);
+    CHECK(strstr(err.msg, "node 5 of object 0 and ") && strstr(err.msg, "30") && lim.alpha >= 1 && lim.kind == ABUT_LIMIT_NONE);
     abut_candidates_clear(&c);
     sheets_free(&s);
 }

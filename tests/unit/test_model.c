@@ -1,5 +1,5 @@
 #include "check.h"
-#include "model/model.h"
+#include "model/naming.h"
 #include "sample.h"
 
 /* The view of the sample after one change must fail with a message that contains both texts. */
@@ -35,6 +35,30 @@ TEST(a_valid_set_gives_a_view_with_all_counts)
     CHECK(!strcmp(abut_text_row(&s, "object/name", 2, buf, sizeof buf), "?"));
     CHECK(!strcmp(abut_text_row(&s, "no/such", 0, buf, sizeof buf), "?"));
     CHECK(!strcmp(abut_text_row(&s, "object/name", 0, buf, 3), "ba"));
+    abut_arrays_clear(&s);
+}
+
+TEST(nodes_and_elements_are_counted_within_their_object_wherever_they_stand)
+{
+    abut_arrays s = { 0 };
+    abut_model m;
+    abut_err err = { 0 };
+    char object[ABUT_OBJECT_WORDS], nodes[ABUT_NODES_WORDS];
+    sample_model(&s);
+    CHECK(!abut_arrays_put_text(&s, "half-space/name", "ground\n", &err) && !abut_model_view(&s, &m, &err));
+    CHECK(!strcmp(abut_nodes_words(&m, (const int32_t[]){ 4, 6, 5 }, 3, nodes), "triangle 0 2 1 of 'floor'"));
+    CHECK(!strcmp(abut_half_space_words(&m, 0, object), "half-space 'ground'"));
+    CHECK(!strcmp(abut_half_space_name(&m, 0, object), "ground"));
+    const int32_t body[7] = { 1, 0, 1, 0, 0, 1, 0 }, bar[6] = { 1, 3, 0, 2, 4, 6 }, want[7] = { 0, 0, 1, 1, 2, 2, 3 };
+    int32_t number[7], of[3];
+    m.body = body;      /* copies of torn nodes stand behind those of all objects */
+    CHECK(!abut_node_numbers(&m, number, &err) && !abut_element_numbers(&m, bar, 2, 3, of, &err));
+    for (int32_t i = 0; i < 7; i++) CHECK(number[i] == want[i] && abut_node_number(&m, i) == want[i]);
+    for (int32_t i = 0; i < 3; i++) CHECK(of[i] == (i == 2) && abut_element_number(&m, bar, 2, i) == of[i]);
+    CHECK(abut_node_number(&m, -1) == -1 && abut_element_number(&m, bar, 2, -1) == -1);
+    m.object_name = m.half_space_name = (abut_text){ 0 };
+    CHECK(!strcmp(abut_nodes_words(&m, (const int32_t[]){ 5 }, 1, nodes), "node 2 of object 1"));
+    CHECK(!strcmp(abut_half_space_name(&m, 0, object), "half-space 0"));
     abut_arrays_clear(&s);
 }
 
@@ -81,6 +105,7 @@ TEST(every_quantity_is_held_to_its_domain)
         { "node/X", 4, (double)NAN, "row 1" },       { "node/mass", 0, 0, "more than 0" },
         { "node/mass", 4, -1, "0 or more" },         { "material/density", 0, 0, "0 < value" },
         { "material/young", 0, -1, "row 0: -1" },    { "material/poisson", 0, 0.5, "value < 0.5" },
+        { "material/poisson", 0, -0.1, "no lower bound" },
         { "contact/mu", 0, -0.1, "row 0" },          { "contact/mu", 1, 0.2, "other way round" },
         { "half-space/normal", 1, 1.00001, "length" }, { "motion/window", 0, (double)NAN, "row 0" },
         { "motion/linear", 2, (double)INFINITY, "finite" }, { "time/step", 0, 0, "0 < value" },
@@ -455,6 +480,7 @@ int main(int argc, char **argv)
 {
     check_begin(argc, argv);
     RUN(a_valid_set_gives_a_view_with_all_counts);
+    RUN(nodes_and_elements_are_counted_within_their_object_wherever_they_stand);
     RUN(optional_arrays_may_be_absent_and_count_zero);
     RUN(every_index_is_held_to_its_range);
     RUN(every_quantity_is_held_to_its_domain);

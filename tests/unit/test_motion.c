@@ -446,7 +446,7 @@ TEST(what_a_motion_must_not_say_is_refused_by_name)
     CHECK(refused(A "sequence: {files: [x.obj, y.obj], times: [1 s]}}", "times: 1 for 2 files: expected as many"));
     CHECK(refused(A "sequence: {files: [no-such-file.obj], times: [1 s]}}", "no-such-file.obj"));
     CHECK(refused("{select: {object: g}, fix: true}", "'g' is a half-space, which has no nodes and never moves"));
-    CHECK(refused("{select: {nodes: [1]}, fix: true}", "nodes: numbers of points of one mesh: expected 'object' too"));
+    CHECK(refused("{select: {nodes: [1]}, fix: true}", "nodes: numbers of nodes of one object: expected 'object' too"));
     CHECK(refused("{select: {object: a, nodes: [8]}, fix: true}", "nodes: a point is '8': expected an integer from 0 to 7"));
     CHECK(refused("{select: {object: a, nodes: [3, 1, 3]}, fix: true}", "nodes: 3 twice"));
     CHECK(refused("{select: {object: a, cylinder: {axis: [[0, 0, 0], [0, 0, 0]], radius: 1}}, fix: true}",

@@ -124,7 +124,7 @@ TEST(touching_primitives_are_an_error_that_names_them)
     memcpy(s.X + 3 * 30, s.X + 3 * 5, 3 * sizeof *s.X);    /* a vertex of one sheet onto one of the other */
     CHECK(!abut_candidates_find(&s.cm, s.X, NULL, s.dhat, NULL, &c, NULL));
     CHECK(abut_pairs_find(&s.cm, &c, s.X, NULL, &p, &err) == ABUT_E_GEOM);
-    CHECK(strstr(err.msg, "node 5 touches") && strstr(err.msg, "30") && p.n == 0);
+    CHECK(strstr(err.msg, "node 5 of object 0 touches") && strstr(err.msg, "30") && p.n == 0);
     c.vt.n = 0;
     CHECK(abut_pairs_find(&s.cm, &c, s.X, NULL, &p, &err) == ABUT_E_GEOM && strstr(err.msg, "edge"));
     s.X[3 * 30 + 1] = NAN;

@@ -312,14 +312,15 @@ TEST(what_cannot_be_simulated_is_refused)
                   "test.yaml:2:6: body 'a' has 2 triangles: expected shell: {thickness: length}"));
     CHECK(refused("objects:\n" BOX
                   "motion:\n  - {select: {object: a}, fix: true}\n  - {select: {}, translate: [1, 0, 0], from: 3 s}\n",
-                  ABUT_E_FORMAT, "test.yaml:5:5: node 0 is moved by another motion (test.yaml:4:5) at the same time, from 3 s"));
+                  ABUT_E_FORMAT,
+                  "test.yaml:5:5: node 0 of 'a' is moved by another motion (test.yaml:4:5) at the same time, from 3 s"));
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true, force: [1, 0, 0]}\n", ABUT_E_FORMAT,
                   "expected one of translate and rotate and scale, keyframes, sequence, fix, acceleration, "
                   "force, force-density, traction, pressure; found 2"));
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {box: [[1, 0, 0], [0, 1, 1]]}, fix: true}\n", ABUT_E_FORMAT,
                   "box: from 1 to 0 along axis 0"));
     CHECK(refused("objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, flip: true}\n", ABUT_E_GEOM,
-                  "6 elements cannot be simulated; the first is a: tet 0 (points 0 1 7 3) is inverted"));
+                  "6 elements cannot be simulated; the first: tet 0 of 'a' (nodes 0, 1, 7, 3) is inverted"));
     CHECK(refused("materials: {a: {}, b: {}}\nobjects:\n" BOX, ABUT_E_FORMAT, "object 'a' names no material, and there are 2"));
     CHECK(refused("objects:\n" BOX "  b: {generate: {rod: {length: 1, cells: 2}}, obstacle: true}\nmotion:\n"
                   "  - {select: {object: b}, force: [1, 0, 0]}\n", ABUT_E_FORMAT, "a force on an obstacle"));

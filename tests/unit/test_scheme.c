@@ -185,10 +185,36 @@ TEST(a_pending_frame_that_lacks_what_the_step_needs_is_refused_by_name)
         if (k == 3) CHECK(!abut_arrays_put_f64(&w.next, name, 1e6, "", &w.err));
         if (k == 4) CHECK(!abut_arrays_put_i32(&w.next, name, 1, &w.err));
         const int64_t rows = w.model.nv - (k == 5);
-        if (k > 3) CHECK(abut_arrays_put_rows(&w.next, "step/multiplier", ABUT_F64, rows, 3, "", &w.err) != NULL);
+        if (k > 3) CHECK(abut_arrays_put_rows(&w.next, "step/multiplier", ABUT_F64, rows, 3, "kg^(1/2) m", &w.err) != NULL);
         if (k == 5) CHECK(!abut_arrays_put_f64(&w.next, name, 1e6, "", &w.err));
         CHECK(abut_step_resume(&w.st, &w.next, w.at, &w.rep, &w.err) == ABUT_E_FORMAT);
-        CHECK(strstr(w.err.msg, name) && strstr(w.err.msg, "frame 0"));
+        CHECK(strstr(w.err.msg, k == 5 ? "step/multiplier" : name) && strstr(w.err.msg, "frame 0"));
+    }
+    world_close(&w);
+}
+
+TEST(the_way_of_a_pending_frame_is_proven_before_a_step_goes_on)
+{
+    static const char *const said[] = { "bodies meet on the last straight line", "bodies meet on the straight line to waypoint 0",
+                                        "at the start of its step (step/x0)", "at a waypoint (step/way)" };
+    world w;
+    pile(&w);
+    CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err) && !abut_step_solve(&w.st, &w.rep, &w.err));
+    CHECK(!abut_step_suspend(&w.st, &w.frame, &w.next, &w.err));
+    for (int k = 0; k < 5; k++) {
+        abut_arrays pending = { 0 };
+        w.err = (abut_err){ 0 };
+        for (int i = 0; i < w.next.n; i++) CHECK(!abut_arrays_copy(&pending, &w.next.a[i], NULL));
+        double *x = abut_arrays_find(&pending, "node/x")->data, *x0 = abut_arrays_find(&pending, "step/x0")->data;
+        double *way = abut_frame_put(&pending, "step/way", w.model.nv, &w.err), *moved = k == 0 ? x : k == 2 ? x0 : way;
+        memcpy(way, x, 3 * (size_t)w.model.nv * sizeof *way);
+        /* the lower body goes through the upper one and beyond, or into it, or everything goes below the floor */
+        for (int32_t i = 0; i < w.model.nv && k < 4; i++)
+            if (k == 3 || w.model.body[i] == w.model.body[0]) moved[3 * i + 1] += k == 3 ? -5 : k == 2 ? 0.1 : 5;
+        CHECK(abut_step_resume(&w.st, &pending, w.at, &w.rep, &w.err) == (k < 4 ? ABUT_E_GEOM : ABUT_OK));
+        CHECK(k == 4 || strstr(w.err.msg, said[k]));
+        if (k < 4 && !strstr(w.err.msg, said[k])) printf("# %d: %s\n", k, w.err.msg);
+        abut_arrays_clear(&pending);
     }
     world_close(&w);
 }
@@ -275,6 +301,7 @@ TEST(an_impact_stiffens_the_barrier_inside_its_bounds)
     f->gravity[1] = 0;
     fixture_box(f, 0, 0, 0, 0.1, 0.1, 0.1, 2, 2, 2, 0);
     fixture_box(f, 0.11, -0.1, -0.1, 0.1, 0.3, 0.3, 1, 1, 1, 1);
+    f->stiffen_below = 0.1 * f->dhat;
     world w;
     world_open(&w, f, (const double[6]){ 10, 0, 0, 0, 0, 0 });
     CHECK(!world_run(&w, 1));
@@ -435,6 +462,7 @@ int main(int argc, char **argv)
     RUN(the_thread_count_changes_no_byte);
     RUN(passes_in_separate_processes_give_the_same_bytes);
     RUN(a_pending_frame_that_lacks_what_the_step_needs_is_refused_by_name);
+    RUN(the_way_of_a_pending_frame_is_proven_before_a_step_goes_on);
     RUN(passes_end_when_they_converge_or_are_spent_and_never_without_saying_so);
     RUN(nothing_tunnels_at_any_speed);
     RUN(a_step_starts_where_bodies_get_by_themselves_and_stays_where_that_way_is_not_free);

@@ -301,9 +301,9 @@ TEST(a_frame_under_a_half_space_or_inverted_is_refused_at_the_start)
         if (k == 1) x[3 * middle] = 0.7;                    /* inside, seen by no surface */
         for (int32_t i = 27; i < w.model.nv && k == 2; i++) x[3 * i] -= 2.3;
         char node[80];
-        snprintf(node, sizeof node, "node %d lies on or under half-space 0 at the start", lowest);
+        snprintf(node, sizeof node, "node %d of 'a' lies on or under half-space 'floor' at the start", lowest);
         CHECK(abut_step_advance(&w.st, &w.frame, 0, &w.at, 0, &w.next, &w.rep, &w.err) == ABUT_E_GEOM);
-        const char *const said = k == 0 ? node : k == 1 ? "is inverted at the start" : ") touches triangle ";
+        const char *const said = k == 0 ? node : k == 1 ? "is inverted at the start" : "of 'a' touches triangle 0 3 1 of 'b'";
         if (!strstr(w.err.msg, said)) printf("# %s\n", w.err.msg);
         CHECK(strstr(w.err.msg, said) && strstr(w.err.msg, "frame 0") && strstr(w.err.msg, "at the start") && !w.next.n);
         world_close(&w);

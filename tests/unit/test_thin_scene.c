@@ -293,7 +293,7 @@ TEST(what_makes_no_thin_body_is_refused_by_name)
     CHECK(scene_refused(
         "objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [2, 0, 0]], triangles: [[0, 1, 2]]}},\n"
         "  shell: {thickness: 1}}}\n",
-        ABUT_E_GEOM, "a: triangle 0 (points 0 1 2) has no area", ""));
+        ABUT_E_GEOM, "triangle 0 of 'a' (nodes 0, 1, 2) has no area", ""));
     CHECK(impossible("objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]],\n"
                   "  triangles: [[0, 1, 2], [0, 1, 3], [0, 1, 4]]}}, shell: {thickness: 1}}}\n",
                   "triangles 0, 1 and 2 have the edge 0 1"));
@@ -511,10 +511,10 @@ TEST(what_is_no_line_along_triangles_is_no_seam)
     static const char *const line = "b, nodes: [0, 1, 2, 3]";
     const char *const bad[6][3] = {
         { "nodes: [0, 1, 2, 3]", "c", "expected an object that is a shell" },
-        { "nodes: [0, 1, 2, 3]", "b", "the line branches at point " },      /* all of b */
-        { "nodes: [0, 1, 11]", line, "2 of the 3 selected points of 'a' lie on one line" },
+        { "nodes: [0, 1, 2, 3]", "b", "the line branches at node " },      /* all of b */
+        { "nodes: [0, 1, 11]", line, "2 of the 3 selected nodes of 'a' lie on one line" },
         { "nodes: [0, 2]", line, "no side of a triangle of 'a' has both ends selected" },
-        { "nodes: [1, 4, 5, 6, 9]", line, "the line branches at point 5 of 'a'" },
+        { "nodes: [1, 4, 5, 6, 9]", line, "the line branches at node 5 of 'a'" },
         { "nodes: [0, 1, 2, 3, 7, 11, 15, 14, 13, 12, 8, 4]", line, "the line of 'a' is closed, that of 'b' has two ends" } };
     for (int i = 0; i < 6; i++) {
         char text[900];
@@ -562,7 +562,7 @@ TEST(an_obj_brings_its_pattern_when_every_corner_has_a_place)
         abut_err err = { 0 };
         const abut_status rc = abut_obj_read(&in, &m, &err);
         if (i == 2) {
-            CHECK(rc == ABUT_E_FORMAT && strstr(err.msg, "triangle 0: place 2 of the texture, of 1"));
+            CHECK(rc == ABUT_E_FORMAT && strstr(err.msg, "texture index 2: the file has 1 places"));
             continue;
         }
         CHECK(!rc && m.nf == 2 && !m.uv == (i == 1));

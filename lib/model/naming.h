@@ -1,0 +1,30 @@
+/* What messages and tables call things: objects and half-spaces go by name, nodes and elements are counted within their object,
+ * from 0, in the order of the model.  So are the points of a mesh that a scene selects. */
+#ifndef ABUT_MODEL_NAMING_H
+#define ABUT_MODEL_NAMING_H
+
+#include "model/model.h"
+
+enum { ABUT_OBJECT_WORDS = 72, ABUT_NODES_WORDS = 160 };    /* letters that every name fits in, with the final 0 */
+
+/** Number of a node within its object; -1 for a node below 0.  Looks at every node before it. */
+int32_t abut_node_number(const abut_model *m, int32_t node);
+/** Number within its object of row `row` of a list of elements of `width` nodes (tet, shell); -1 for a row below 0. */
+int32_t abut_element_number(const abut_model *m, const int32_t *element, int width, int32_t row);
+/** number[nv]: the numbers of all nodes.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_node_numbers(const abut_model *m, int32_t *number, abut_err *err);
+/** number[n]: those of a list of n elements of `width` nodes.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_element_numbers(const abut_model *m, const int32_t *element, int width, int32_t n, int32_t *number,
+                                               abut_err *err);
+
+/** "'ball'", or "object 3" without a name; buf[ABUT_OBJECT_WORDS]; returns buf. */
+const char *abut_object_words(const abut_model *m, int32_t object, char *buf);
+/** "half-space 'floor'", or "half-space 0" without a name; buf[ABUT_OBJECT_WORDS]; returns buf. */
+const char *abut_half_space_words(const abut_model *m, int32_t plane, char *buf);
+/** "floor", or "half-space 0" without a name: for files; buf[ABUT_OBJECT_WORDS]; returns buf. */
+const char *abut_half_space_name(const abut_model *m, int32_t plane, char *buf);
+/** "node 3 of 'ball'", "edge 3 4 of 'ball'", "triangle 3 4 7 of 'ball'": n nodes of one object; buf[ABUT_NODES_WORDS]; returns
+ * buf. */
+const char *abut_nodes_words(const abut_model *m, const int32_t *node, int n, char *buf);
+
+#endif

@@ -1,0 +1,147 @@
+/* Linear solvers by conjugate gradients, for scenes whose whole factor is too large: memory and time grow with the number of
+ * rows.  Inexact where the solution is long (Dembo, Eisenstat and Steihaug 1982), to `close` where it is short.
+ *
+ * cg-schwarz: a two-level Schwarz preconditioner on parts of the first matrix of a step, contacts included, since what is in
+ * contact mostly shares a part then.  cg: inverted diagonal blocks. */
+#include "base/par.h"
+#include "linalg/pcg.h"
+#include "linalg/schwarz.h"
+#include "part/graph.h"
+#include "solve/linear_solvers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_PER_PART 400
+#define MOST 5000           /* iterations */
+
+typedef struct cg {
+    int by_blocks;      /* the preconditioner is the inverted diagonal blocks */
+    abut_schwarz *schwarz;
+    int32_t *part;      /* [n] */
+    double *where;      /* [3 n] positions of the rows when they were cut into parts, m */
+    int32_t n, k;       /* rows and parts; n 0: not cut yet */
+    int32_t cap;
+    abut_arena scratch;
+    int iterations;     /* of the last solve */
+} cg;
+
+static abut_status make(void **self, int by_blocks, abut_err *err)
+{
+    cg *s = calloc(1, sizeof *s);
+    if (!s) return abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: out of memory");
+    s->by_blocks = by_blocks;
+    *self = s;
+    return ABUT_OK;
+}
+
+static abut_status make_schwarz(void **self, int threads, abut_err *err)
+{
+    (void)threads;
+    return make(self, 0, err);
+}
+
+static abut_status make_blocks(void **self, int threads, abut_err *err)
+{
+    (void)threads;
+    return make(self, 1, err);
+}
+
+static void cg_begin_step(void *self)
+{
+    ((cg *)self)->n = 0;
+}
+
+static void cg_free(void *self)
+{
+    cg *s = self;
+    abut_schwarz_free(&s->schwarz);
+    free(s->part);
+    free(s->where);
+    abut_arena_clear(&s->scratch);
+    free(s);
+}
+
+static abut_status reserve(cg *s, int32_t n, abut_err *err)
+{
+    if (n <= s->cap) return ABUT_OK;
+    free(s->part);
+    free(s->where);
+    s->part = malloc((size_t)n * sizeof *s->part);
+    s->where = malloc(3 * (size_t)n * sizeof *s->where);
+    s->cap = s->part && s->where ? n : 0;
+    return s->cap ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: %d rows", n);
+}
+
+static abut_status cut(cg *s, const abut_operator *A, abut_err *err)
+{
+    const int32_t n = A->matrix->n;
+    if (!A->where) return abut_fail(err, ABUT_E_ARG, "cg-schwarz: the positions of %d rows are not known", n);
+    abut_status rc = reserve(s, n, err);
+    s->k = (n + ROWS_PER_PART - 1) / ROWS_PER_PART;
+    if (!rc) rc = abut_graph_cut(A->matrix, s->k, s->part, err);
+    if (rc) return rc;
+    memcpy(s->where, A->where, 3 * (size_t)n * sizeof *s->where);
+    s->n = n;
+    return ABUT_OK;
+}
+
+static abut_status cg_analyse(void *self, const abut_operator *A, const int32_t *order, abut_err *err)
+{
+    cg *s = self;
+    (void)order;
+    if (s->by_blocks) return ABUT_OK;
+    const abut_status rc = s->n == A->matrix->n ? ABUT_OK : cut(s, A, err);
+    return rc ? rc : abut_schwarz_analyse(&s->schwarz, A->matrix, s->k, s->part, s->where, err);
+}
+
+static abut_status cg_factor(void *self, const abut_operator *A, abut_precision precision, abut_err *err)
+{
+    cg *s = self;
+    (void)precision;
+    return s->by_blocks ? ABUT_OK : abut_schwarz_factor(s->schwarz, A->matrix, err);
+}
+
+static abut_status solve_to(cg *s, const abut_bsr *A, const double *b, double tolerance, double *x, abut_err *err)
+{
+    const abut_precond M = s->by_blocks ? (abut_precond){ 0 } : abut_schwarz_precond(s->schwarz);
+    abut_pcg_report rep;
+    const abut_status rc = abut_pcg_solve(A, s->by_blocks ? NULL : &M, b, x, (abut_pcg_opts){ tolerance, MOST }, &rep,
+                                          &s->scratch, err);
+    if (rc) return rc;
+    s->iterations += rep.iterations;
+    if (rep.converged) return ABUT_OK;
+    return abut_fail(err, ABUT_E_NUMERIC,
+                     "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g", rep.residual,
+                     rep.iterations, tolerance);
+}
+
+static abut_status cg_solve(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
+                            abut_err *err)
+{
+    cg *s = self;
+    const size_t n = 3 * (size_t)A->matrix->n;
+    memset(x, 0, n * sizeof *x);
+    s->iterations = 0;
+    abut_status rc = solve_to(s, A->matrix, b, goal->far, x, err);
+    if (!rc && goal->close < goal->far && abut_largest(x, n) <= goal->near) rc = solve_to(s, A->matrix, b, goal->close, x, err);
+    return rc;
+}
+
+static abut_linear_stats cg_stats(const void *self)
+{
+    const cg *s = self;
+    const abut_schwarz_stats p = s->schwarz ? abut_schwarz_get_stats(s->schwarz) : (abut_schwarz_stats){ 0 };
+    return (abut_linear_stats){ p.factor_nnz, p.factor_flops, (size_t)(8 * p.factor_nnz), s->iterations };
+}
+
+const abut_linear_solver_ops abut_linear_cg_schwarz = {
+    .name = "cg-schwarz", .help = "conjugate gradients with a two-level Schwarz preconditioner", .can = ABUT_IS_ITERATIVE,
+    .make = make_schwarz, .begin_step = cg_begin_step, .analyse = cg_analyse, .factor = cg_factor, .solve = cg_solve,
+    .stats = cg_stats, .free = cg_free,
+};
+const abut_linear_solver_ops abut_linear_cg = {
+    .name = "cg", .help = "conjugate gradients with inverted diagonal blocks", .can = ABUT_IS_ITERATIVE,
+    .make = make_blocks, .analyse = cg_analyse, .factor = cg_factor, .solve = cg_solve, .stats = cg_stats, .free = cg_free,
+};

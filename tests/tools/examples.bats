@@ -1,0 +1,7 @@
+#!/usr/bin/env bats
+# tests/examples: a stage of one's own is one new file and at most three lines in tables.
+load helpers
+
+@test "a linear solver is one file and two rows: a dense LDL^T gives the frames of the default" {
+    "$ROOT/tests/examples/run" linear-solver
+}

@@ -1,0 +1,99 @@
+# Every array of a stream with every bad value, through every program: for tests/tools/hostile.bats and tests/attack/arrays.
+#   $BIN folder of the programs, $AIDS that of hostile; works in the current folder
+
+# hostile_base: committed.abut and pending.abut, which hold every array of both tables between them.
+hostile_base() {
+    cat >every.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s, scheme: bdf2}
+wind: [0.1, 0, 0]
+damping: {mass: 0.1, stiffness: 1e-4}
+contact: {dhat: 4 mm, barrier: {continuity: c1}, friction: {mu: 0.3, smoothing: c2, lags: 2}}
+materials:
+  firm: {model: neo-hookean, density: 900, young: 1e5, poisson: 0.3, fibre: {direction: [1, 0, 0], stiffness: 1e4}, volume: 1e3,
+         stretch: {range: [0.9, 1.1], stiffness: 1e3}}
+  bent: {model: spline, density: 800, spline: {stretch: [0.5, 1, 1.5], a: [-1e4, 0, 1e4], b: [0, 0, 0], c: [-1e4, 0, 1e4]}}
+  wool: {density: 400, young: 1e4, poisson: 0.3, membrane: cloth, fabric: {warp: 1e4, weft: 1e4, coupling: 1e3, shear: 1e3},
+         strain-limit: {warp: 0.3, weft: 0.3, shear: 0.3}}
+  skin: {density: 400, young: 1e4, poisson: 0.3}
+objects:
+  low:   {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: firm, translate: [0, 0.052, 0], velocity: [0.1, 0, 0]}
+  high:  {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: bent, translate: [0.02, 0.155, 0.01]}
+  rag:   {generate: {cloth: {size: [0.1, 0.1], cells: [1, 1]}}, material: wool, translate: [0.3, 0.2, 0],
+          shell: {thickness: 1 mm}, contact-thickness: 1 mm}
+  sail:  {generate: {cloth: {size: [0.1, 0.1], cells: [1, 1]}}, material: skin, translate: [0.6, 0.2, 0],
+          shell: {thickness: 1 mm, stretch-limit: 1.1, pressure: 1, drag: 0.5}}
+  hair:  {generate: {rod: {length: 0.1, cells: 2}}, material: skin, translate: [0.9, 0.2, 0], rod: {radius: 1 mm}}
+  sand:  {generate: {particles: {size: [0.1, 0, 0], count: [2, 1, 1]}}, material: skin, translate: [1.2, 0.2, 0],
+          particle: {radius: 1 mm}}
+  knife: {generate: {explicit: {points: [[0, 0, 0], [0.1, 0, 0], [0, 0, 0.1]], triangles: [[0, 1, 2]]}}, obstacle: true,
+          translate: [1.5, 0.2, 0]}
+  plate: {generate: {explicit: {points: [[0, 0, 0], [0.1, 0, 0], [0, 0, 0.1]], triangles: [[0, 1, 2]]}}, obstacle: true,
+          translate: [1.8, 0.2, 0]}
+  pole:  {generate: {rod: {length: 0.1, cells: 1}}, obstacle: true, translate: [2.1, 0.2, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+motion:
+  - {select: {object: knife}, translate: [0, 0.1, 0], rotate: {axis: [0, 1, 0], rate: 10 deg/s}, scale: {rate: 0.1 1/s}}
+  - {select: {object: high}, acceleration: [0, -1, 0]}
+  - {select: {object: high, surface: true}, pressure: 1 Pa}
+  - {select: {object: plate}, keyframes: [{time: 0.5 s, translate: [0, 0.2, 0]}]}
+  - {select: {object: pole}, sequence: {files: [pole.obj], step: 1 s}}
+  - {select: {object: rag, nodes: [0]}, fix: true}
+attachments:
+  - {from: {object: high, nodes: [0]}, to: {object: low}, stiffness: 10 N/m}
+  - {from: {object: sail, nodes: [0]}, to: {point: [0.6, 0.3, 0]}, stiffness: 10 N/m}
+Y
+    printf 'v -0.05 0.1 0\nv 0.05 0.1 0\n' >pole.obj
+    "$BIN/mesh-prep" -q every.yaml | "$BIN/springs" -q --stiffness 5 | "$BIN/decompose" -q -k 2 |
+        "$BIN/step" -q -n 3 --with forces,energies -o 3.abut || return
+    "$BIN/step" -q --one-pass 3.abut -o 4.abut || return
+    "$AIDS/hostile" complete 3.abut >committed.abut || return
+    "$AIDS/hostile" complete 4.abut >pending.abut
+}
+
+# hostile_list: the variants of both streams, one a line: FILE NUMBER MUST ITEM ARRAY WORDS.  The MODEL of a pending stream matters
+# to friction-lag alone.
+hostile_list() {
+    "$AIDS/hostile" list committed.abut | sed 's/^/committed.abut /'
+    "$AIDS/hostile" list pending.abut | sed 's/^/pending.abut /'
+}
+
+hostile_programs=(step one-pass friction-lag ccd-check export dump strain-limit tear springs decompose)
+hostile_program() { # name stream
+    local out=$2.out
+    case $1 in
+    step) "$BIN/step" -q -j 1 -n 1 --max-newton 40 "$2" -o /dev/null ;;
+    one-pass) "$BIN/step" -q -j 1 --one-pass --max-newton 40 --solver dot "$2" -o /dev/null ;;
+    friction-lag) "$BIN/friction-lag" -q -j 1 "$2" -o /dev/null ;;
+    ccd-check) "$BIN/ccd-check" -q -j 1 --no-output "$2" ;;
+    export) mkdir -p "$out" && "$BIN/export" -q -j 1 --vtu "$out" --obj "$out" --ply "$out" --gltf "$out/a.glb" --csv "$out/a.csv" \
+        --json "$out/a.json" --nodes "$out" "$2" ;;
+    dump) "$BIN/export" -q -j 1 --dump "$2" -o /dev/null && "$BIN/export" -q -j 1 --summary "$2" -o /dev/null ;;
+    strain-limit) "$BIN/strain-limit" -q -j 1 --audit "$2" -o /dev/null ;;
+    tear) "$BIN/tear" -q -j 1 --stretch 1.01 "$2" -o /dev/null ;;
+    springs) "$BIN/springs" -q -j 1 --stiffness 1 "$2" -o /dev/null ;;
+    decompose) "$BIN/decompose" -q -j 1 -k 2 "$2" -o /dev/null ;;
+    esac
+}
+
+# hostile_try FILE NUMBER MUST WORDS -- PROGRAM...: says which programs crash, hang, find fault with themselves (exit 2, 5), or
+# take what must be refused.
+hostile_try() {
+    local file=$1 number=$2 must=$3 words=$4 s p rc bad=0
+    shift 5
+    s=$file.$number
+    "$AIDS/hostile" write "$file" "$number" "$s" || return
+    for p in "$@"; do
+        rc=0
+        (export -f hostile_program; timeout 60 bash -c 'hostile_program "$@"' - "$p" "$s") >"$s.said" 2>&1 || rc=$?
+        case $rc in
+        3) continue ;;
+        0 | 1 | 4) [[ $must == 3 ]] || continue ;;
+        esac
+        bad=1
+        echo "$p: status $rc: $words ($file, variant $number)"
+        grep -m 3 -E 'ERROR|runtime error|#[0-3] |^[a-z-]*: ' "$s.said"
+    done
+    rm -rf "$s" "$s.out" "$s.said"
+    return $bad
+}

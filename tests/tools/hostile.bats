@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# Streams with right checksums and wrong contents: refused as input, by name; nothing crashes.
+load helpers
+load hostile
+
+setup_file() {
+    export AIDS BIN
+    cd "$BATS_FILE_TMPDIR"
+    hostile_base
+    hostile_list >list
+}
+setup() { cd "$BATS_FILE_TMPDIR"; }
+
+# variant WORDS: the stream `file` with that change
+variant() {
+    local line
+    line=$(grep -m 1 -F -- "$1" list)
+    read -r file number _ <<<"$line"
+    "$AIDS/hostile" write "$file" "$number" "$BATS_TEST_TMPDIR/bad.abut"
+    bad=$BATS_TEST_TMPDIR/bad.abut
+}
+# refused PROGRAM WORDS TEXT: exit 3 and that text
+refused() {
+    variant "$2"
+    exits 3 hostile_program "$1" "$bad"
+    says "$3"
+}
+
+@test "the streams to spoil hold every array of both tables" {
+    "$AIDS/hostile" missing committed.abut pending.abut
+}
+
+@test "a sample of all arrays with bad values: no crash, no hang, refused where they must be" {
+    local k=0 n=$((${#hostile_programs[@]} - 1)) file number must words
+    while read -r file number must words; do
+        k=$((k + 1))
+        hostile_try "$file" "$number" "$must" "$words" -- step "${hostile_programs[k % n + 1]}"
+    done < <(grep -v "^pending.*MODEL" list | awk 'NR % 31 == 7')
+    ((k > 90))
+}
+
+@test "what no mesh gives is refused: contact/edge, contact/triangle, contact/node with rows missing" {
+    refused step "MODEL contact/edge without rows" "array 'contact/edge' lacks a side of row 0"
+    refused one-pass "MODEL contact/triangle without rows" "the collision mesh is not whole"
+    refused ccd-check "MODEL contact/triangle without rows" "array 'contact/triangle' lacks outer face 0"
+}
+
+@test "numbers that overflow are refused with their array and row" {
+    refused step "MODEL material/spline all -1" "array 'material/spline' row 1: -1, -1"
+    refused step "MODEL part/count first 1e+06" "part/count is 1000000, expected 1 to 12"
+    refused step "FRAME step/pass first -1" "array 'step/pass' row 0: -1"
+    refused friction-lag "FRAME step/pass first 2.14748e+09" "array 'step/pass' row 0: 2147483647"
+    for v in nan inf 1e+300; do
+        for a in step/x0 step/penalty step/multiplier; do
+            refused step "FRAME $a first $v" "array '$a' row 0"
+            refused friction-lag "FRAME $a first $v" "array '$a' row 0"
+        done
+    done
+}
+
+@test "step numbers end at 2^53" {
+    exits 3 "$BIN/step" -q -n 1 <("$AIDS/hostile" step committed.abut 9007199254740992) -o /dev/null
+    says "the largest number is 2^53"
+    "$BIN/step" -q -n 1 <("$AIDS/hostile" step committed.abut 9007199254740991) -o /dev/null
+    "$BIN/ccd-check" -q --no-output <("$AIDS/hostile" step committed.abut 9007199254740992)
+}
+
+@test "a MODEL without nodes is refused by every program" {
+    skip_without attack/nv0.abut
+    for p in "${hostile_programs[@]}"; do
+        cp "$DATA/attack/nv0.abut" bad.abut
+        exits 3 hostile_program "$p" bad.abut
+        says "array 'node/X' has no rows"
+    done
+}
+
+@test "a FRAME of step 2^63-1 is refused by every program" {
+    skip_without attack/bad_1092_step_98.abut
+    for p in "${hostile_programs[@]}"; do
+        cp "$DATA/attack/bad_1092_step_98.abut" bad.abut
+        exits 3 hostile_program "$p" bad.abut
+        says "expected a step of at most 2^53"
+    done
+}
+
+@test "--until beyond the last step number is a usage error" {
+    exits 2 "$BIN/step" -q --until 1e20 committed.abut -o out.abut
+    says "--until 1e+20 s is 1e+22 steps"
+    [ ! -e out.abut ]
+}

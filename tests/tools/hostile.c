@@ -1,0 +1,281 @@
+/* Streams with right checksums and wrong contents: every array of a stream with every bad value, for the tests of all programs.
+ *
+ *   hostile missing FILE...          names arrays of the two tables that none of the streams has
+ *   hostile complete FILE > OUT      adds to the last frame what a frame may have and seldom has
+ *   hostile step FILE NUMBER > OUT   the step number of the last frame
+ *   hostile list FILE                one line a variant: number, what must come of it (3: refused as input, -: no crash), words
+ *   hostile write FILE NUMBER OUT    that variant
+ *
+ * Variants change the last MODEL and the last FRAME. */
+#include "formats/state_io.h"
+#include "model/model.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITEMS_MOST = 64 };
+
+typedef struct item {
+    abut_item kind;
+    abut_frame_head head;
+    abut_arrays set;
+} item;
+
+typedef struct stream {
+    item at[ITEMS_MOST];
+    int n, model, frame;    /* model, frame: the last ones */
+} stream;
+
+static void need(int ok, const char *why)
+{
+    if (ok) return;
+    fprintf(stderr, "hostile: %s\n", why);
+    exit(5);
+}
+
+static void stream_read(stream *s, const char *name)
+{
+    abut_err err = { 0 };
+    abut_reader *r;
+    FILE *f = fopen(name, "rb");
+    need(f != NULL, name);
+    need(!abut_reader_open(f, name, &r, &err), err.msg);
+    *s = (stream){ .model = -1, .frame = -1 };
+    for (;; s->n++) {
+        need(s->n < ITEMS_MOST, "too many items");
+        item *i = &s->at[s->n];
+        need(!abut_reader_next(r, &i->kind, &i->head, &i->set, &err), err.msg);
+        if (i->kind == ABUT_ITEM_END) break;
+        if (i->kind == ABUT_ITEM_MODEL) s->model = s->n;
+        else s->frame = s->n;
+    }
+    need(s->model >= 0 && s->frame > s->model, "expected a MODEL and a FRAME after it");
+    abut_reader_free(&r);
+    fclose(f);
+}
+
+static void stream_write(const stream *s, FILE *f)
+{
+    abut_err err = { 0 };
+    abut_writer *w;
+    need(f != NULL, "cannot write");
+    need(!abut_writer_open(f, 0, &w, &err), err.msg);
+    for (int i = 0; i < s->n; i++)
+        need(!(s->at[i].kind == ABUT_ITEM_MODEL ? abut_writer_model(w, &s->at[i].set, &err)
+                                                : abut_writer_frame(w, &s->at[i].head, &s->at[i].set, &err)), err.msg);
+    need(!abut_writer_close(w, &err), err.msg);
+    abut_writer_free(&w);
+    need(!fclose(f), "cannot write");
+}
+
+/* ---- what the tables ask for ---- */
+
+typedef struct row {
+    const char *name, *rule;
+    int is_frame;
+} row;
+
+#define MODEL_ROW(m, name, ctype, dtype, rows, width, unit, rule) { name, #rule, 0 },
+#define FRAME_ROW(m, name, ctype, dtype, rows, width, unit, rule) { name, #rule, 1 },
+static const row rows[] = { ABUT_MODEL_FIELDS(MODEL_ROW) ABUT_FRAME_FIELDS(FRAME_ROW) };
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const row *row_of(const char *name, int is_frame)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].is_frame == is_frame && !strcmp(rows[i].name, name)) return &rows[i];
+    return NULL;
+}
+
+static int missing(int n, char **file)
+{
+    static stream s;
+    char seen[ROWS] = { 0 };
+    int lacks = 0;
+    for (int k = 0; k < n; k++) {
+        stream_read(&s, file[k]);
+        for (int i = 0; i < ROWS; i++)
+            seen[i] |= abut_arrays_find(&s.at[rows[i].is_frame ? s.frame : s.model].set, rows[i].name) != NULL;
+    }
+    for (int i = 0; i < ROWS; i++)
+        if (!seen[i]) lacks++, printf("%s\n", rows[i].name);
+    return lacks > 0;
+}
+
+static void complete(stream *s)
+{
+    abut_err err = { 0 };
+    abut_arrays *f = &s->at[s->frame].set;
+    const abut_array *x = abut_arrays_find(f, "node/x");
+    need(x != NULL, "no node/x");
+    const int64_t nv = x->shape[0];
+    const void *positions = x->data;
+    if (!abut_arrays_find(f, "node/a")) need(abut_frame_put(f, "node/a", nv, &err) != NULL, err.msg);
+    if (!abut_arrays_find(f, "step/way")) {
+        void *way = abut_frame_put(f, "step/way", nv, &err);
+        need(way != NULL, err.msg);
+        memcpy(way, positions, 3 * (size_t)nv * sizeof(double));
+    }
+    if (s->at[s->frame].head.phase != ABUT_PENDING || abut_arrays_find(f, "step/penalty")) return;
+    double *penalty = abut_frame_put(f, "step/penalty", 1, &err);
+    need(penalty != NULL, err.msg);
+    *penalty = 1e6;
+    need(abut_frame_put(f, "step/multiplier", nv, &err) != NULL, err.msg);
+}
+
+/* ---- bad values ---- */
+
+static const double reals[] = { NAN, 1e300, 0, 5e-324, -1, INFINITY, -INFINITY, -1e300, DBL_MAX };
+static const int32_t ints[] = { INT32_MAX, -1, 0, INT32_MIN, 1, 1000000 };
+enum { REALS = sizeof reals / sizeof *reals, INTS = sizeof ints / sizeof *ints };
+
+/* where a value goes: the first of them everywhere, the others in one place alone */
+enum { FIRST, LAST, ALL, PLACES };
+static const int reals_of[PLACES] = { REALS, 2, 4 }, ints_of[PLACES] = { INTS, 2, 3 };
+static const char *const place_name[] = { "first", "last", "all" };
+
+static const char *const shapes[] = { "absent", "doubled", "of another type", "with another unit", "of rank 4", "a row short",
+                                      "a row more", "without rows" };
+enum { ABSENT, DOUBLED, TYPE, UNIT, RANK, SHORT, LONG, NO_ROWS, SHAPES };
+
+static void set_values(abut_array *a, int place, int k)
+{
+    const int64_t n = abut_array_count(a);
+    for (int64_t i = 0; i < n; i++) {
+        if ((place == FIRST && i) || (place == LAST && i < n - 1)) continue;
+        if (a->type == ABUT_F64) ((double *)a->data)[i] = reals[k];
+        if (a->type == ABUT_I32) ((int32_t *)a->data)[i] = ints[k];
+    }
+}
+
+/* The array with as many zeros after its data as another row or dimension needs. */
+static void reshape(abut_array *a, int how)
+{
+    const size_t was = abut_array_bytes(a);
+    if (how == RANK) {
+        while (a->rank < ABUT_RANK_MAX) a->shape[a->rank++] = 1;
+    } else if (!a->rank) {
+        a->shape[a->rank++] = how == SHORT || how == NO_ROWS ? 0 : 2;
+    } else {
+        a->shape[0] = how == NO_ROWS ? 0 : a->shape[0] + (how == LONG ? 1 : -1);
+        if (a->shape[0] < 0) a->shape[0] = 0;
+    }
+    char *grown = calloc(abut_array_bytes(a) + 1, 1);
+    need(grown != NULL, "no memory");
+    memcpy(grown, a->data, was < abut_array_bytes(a) ? was : abut_array_bytes(a));
+    free(a->data);
+    a->data = grown;
+}
+
+static void change_form(abut_arrays *set, abut_array *a, int how)
+{
+    abut_err err = { 0 };
+    char name[ABUT_NAME_MAX + 1];
+    strcpy(name, a->name);
+    if (how == ABSENT) {
+        abut_arrays_remove(set, a->name);
+    } else if (how == DOUBLED) {
+        abut_array twin = *a;   /* under another name until it is in the set */
+        strcpy(twin.name, "twin");
+        need(!abut_arrays_copy(set, &twin, &err), err.msg);
+        strcpy(set->a[set->n - 1].name, name);
+    } else if (how == TYPE) {
+        a->type = a->type == ABUT_F64 ? ABUT_I64 : a->type == ABUT_I32 ? ABUT_F32 : ABUT_U8;
+    } else if (how == UNIT) {
+        strcpy(a->unit, strcmp(a->unit, "kg") ? "kg" : "s");
+    } else {
+        reshape(a, how);
+    }
+}
+
+/* What must come of it. */
+static const char *must_value(const row *r, const abut_array *a, int k)
+{
+    if (!r || a->type != ABUT_F64 || isfinite(reals[k])) return "-";
+    return isinf(reals[k]) && !strcmp(a->name, "motion/window") ? "-" : "3";
+}
+
+static const char *must_form(const row *r, int how)
+{
+    if (how == DOUBLED) return "3";
+    if (!r) return "-";
+    if (how == TYPE || how == UNIT || how == RANK) return "3";
+    return how == ABSENT && !strcmp(r->rule, "NEED") ? "3" : "-";
+}
+
+/* One array of the MODEL or the FRAME (side 1) while the variants are counted. */
+typedef struct spot {
+    abut_arrays *set;
+    abut_array *a;
+    int side, wanted, number;   /* wanted < 0: print all */
+} spot;
+
+static void print_spot(const spot *p, const char *must, const char *words)
+{
+    printf("%d %s %s %s %s\n", p->number, must, p->side ? "FRAME" : "MODEL", p->a->name, words);
+}
+
+static int values_of(spot *p, const row *r)
+{
+    const int64_t count = abut_array_count(p->a);
+    const int real = p->a->type == ABUT_F64, *n = real ? reals_of : p->a->type == ABUT_I32 ? ints_of : NULL;
+    for (int place = 0; place < (!n || !count ? 0 : count > 1 ? PLACES : 1); place++)
+        for (int k = 0; k < n[place]; k++, p->number++) {
+            char words[80];
+            snprintf(words, sizeof words, "%s %g", place_name[place], real ? reals[k] : ints[k]);
+            if (p->wanted < 0) print_spot(p, must_value(r, p->a, k), words);
+            else if (p->number == p->wanted) return set_values(p->a, place, k), 1;
+        }
+    return 0;
+}
+
+static int forms_of(spot *p, const row *r)
+{
+    for (int how = 0; how < SHAPES; how++, p->number++) {
+        if (p->wanted < 0) print_spot(p, must_form(r, how), shapes[how]);
+        else if (p->number == p->wanted) return change_form(p->set, p->a, how), 1;
+    }
+    return 0;
+}
+
+/* Goes through the variants; makes the one of that number, or prints all (wanted < 0).  Returns whether it was there. */
+static int variants(stream *s, int wanted)
+{
+    spot p = { .wanted = wanted };
+    for (p.side = 0; p.side < 2; p.side++) {
+        p.set = &s->at[p.side ? s->frame : s->model].set;
+        for (int i = 0, n = p.set->n; i < n; i++) {
+            p.a = &p.set->a[i];
+            const row *r = row_of(p.a->name, p.side);
+            if (values_of(&p, r) || forms_of(&p, r)) return 1;
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static stream s;
+    const char *const verb = argc > 2 ? argv[1] : "";
+    if (!strcmp(verb, "missing")) return missing(argc - 2, argv + 2);
+    need(argc > 2, "missing FILE..., complete FILE, step FILE NUMBER, list FILE, write FILE NUMBER OUT");
+    stream_read(&s, argv[2]);
+    if (!strcmp(verb, "complete")) {
+        complete(&s);
+        stream_write(&s, stdout);
+    } else if (!strcmp(verb, "step") && argc > 3) {
+        s.at[s.frame].head.step = atoll(argv[3]);
+        stream_write(&s, stdout);
+    } else if (!strcmp(verb, "list")) {
+        variants(&s, -1);
+    } else {
+        need(!strcmp(verb, "write") && argc > 4, "write FILE NUMBER OUT");
+        need(variants(&s, atoi(argv[3])), "no such variant");
+        stream_write(&s, fopen(argv[4], "wb"));
+    }
+    return 0;
+}

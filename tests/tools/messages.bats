@@ -1,0 +1,150 @@
+#!/usr/bin/env bats
+# What users get wrong is said with its place: scenes, mesh files, options.
+load helpers
+
+box='{generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}'
+
+@test "a tab in the indentation of a scene is called a tab, with its line" {
+    printf 'objects:\n\ta: %s\n' "$box" > first.yaml
+    printf 'objects:\n  a:\n    generate:\n\t\tbox: 1\n' > deep.yaml
+    printf 'gravity:\n  -\t1\n  - 2\n  - 0\nobjects:\n  a: %s\n' "$box" > dash.yaml
+    printf 'objects:\n  a: @\n' > other.yaml
+    exits 3 "$BIN/mesh-prep" first.yaml -o x; says "first.yaml:2:1: a tab"
+    exits 3 "$BIN/mesh-prep" deep.yaml -o x; says "deep.yaml:4:1: a tab"
+    exits 3 "$BIN/mesh-prep" dash.yaml -o x; says "dash.yaml:2:4: a tab"
+    exits 3 "$BIN/mesh-prep" other.yaml -o x
+    [ "$(grep -c tab stderr)" -eq 0 ]
+    printf 'objects: {a: {generate: {box: {size: [1, 1, 1],\tcells: [1, 1, 1]}}}}\n' > inside.yaml
+    exits 0 "$BIN/mesh-prep" -q inside.yaml -o x
+}
+
+@test "a key that is in a map twice is named with both lines" {
+    printf 'gravity: [0, 0, 0]\nobjects:\n  a: %s\n  b: %s\ngravity: [0, 1, 0]\n' "$box" "$box" > d.yaml
+    exits 3 "$BIN/mesh-prep" d.yaml -o x
+    says "d.yaml:5:1: the key 'gravity' is in the map already, at line 1"
+}
+
+@test "a dhat of the size of the scene is refused, a large one brings a warning" {
+    printf 'contact: {dhat: 10 m}\nobjects:\n  a: %s\n' "$box" > h.yaml
+    exits 3 "$BIN/mesh-prep" h.yaml -o x
+    says "h.yaml:1:17: contact.dhat is 10 m, more than the length of the scene, 1.73205 m"
+    exits 0 "$BIN/mesh-prep" h.yaml --set contact.dhat='0.5 m' -o x
+    says "warning: contact acts within dhat, 0.5 m, which is 0.29 of the length of the scene"
+    exits 0 "$BIN/mesh-prep" h.yaml --set contact.dhat='0.1 m' -o x
+    [ ! -s stderr ]
+}
+
+@test "--explain says that fixed nodes stay, and from when on" {
+    printf 'objects:\n  a: %s\nmotion:\n  - {select: {object: a, surface: true}, fix: true, from: 2 s}\n' "$box" > f.yaml
+    exits 0 "$BIN/mesh-prep" --explain f.yaml -o x
+    says "fixed: the nodes stay where they are"
+    says "from 2 s on"
+    [ "$(grep -c 'inf s' stderr)" -eq 0 ]
+    exits 0 "$BIN/mesh-prep" --explain f.yaml --set motion.0='{select: {object: a}, translate: [1, 0, 0], until: 3 s}' -o x
+    says "prescribed velocity"; says "0 s to 3 s, then let go"
+}
+
+@test "an index of an OBJ that names nothing is said with its line; one that runs ahead is fine" {
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n# f 9 9 9\nf 2 3 5\nv 1 1 1\n' > o.obj
+    exits 3 "$BIN/mesh-prep" o.obj -o x
+    says "o.obj:6: vertex index 5: the file has 4 vertices"
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\nf 1/1 2/4 3/1\n' > t.obj
+    exits 3 "$BIN/mesh-prep" t.obj -o x
+    says "t.obj:6: texture index 4: the file has 1 places"
+    printf 'f 1 2 3\nl 3 4\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 1\n' > ahead.obj
+    exits 0 "$BIN/ccd-check" --static ahead.obj
+}
+
+@test "a rod whose segments are no longer than its contact thickness is told so, with and without --separate" {
+    cat > rod.yaml <<'Y'
+objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [1.3, 0, 0]], segments: [[0, 1], [1, 2]]}}, rod: {radius: 1 mm}, contact-thickness: 1.1}}
+Y
+    for more in "" "--separate=1 mm"; do
+        exits 3 "$BIN/mesh-prep" rod.yaml ${more:+"$more"} -o x
+        says "edge of 'a' (nodes 1, 2) at (1, 0, 0) is 0.3 m long, no more than the contact thickness, 1.1 m, that it has to keep from its neighbours"
+    done
+    exits 3 "$BIN/mesh-prep" rod.yaml -o x
+    [ "$(grep -c -e --separate stderr)" -eq 0 ]
+    exits 0 "$BIN/mesh-prep" -q rod.yaml --set objects.a.contact-thickness=0.2 -o x
+}
+
+@test "where --separate may help it is named, and then it helps" {
+    cat > cross.yaml <<'Y'
+objects:
+  a: {generate: {box: {size: [1, 1, 1], cells: [2, 2, 2]}}}
+  b: {generate: {box: {size: [1, 1, 1], cells: [2, 2, 2]}}, translate: [0.1, 0.98, 0.03]}
+Y
+    exits 3 "$BIN/mesh-prep" cross.yaml -o x
+    says "; --separate GAP parts what crosses or is too near"
+    exits 0 "$BIN/mesh-prep" cross.yaml --separate '1 mm' -o x
+}
+
+@test "step --until a time that has passed says so and passes the stream on" {
+    printf 'time: {step: 0.01 s}\nobjects: {a: %s}\n' "$box" > s.yaml
+    "$BIN/mesh-prep" -q s.yaml | "$BIN/step" -q -n 3 -o three.abut
+    for t in 0.02 0.03; do
+        exits 0 "$BIN/step" --until $t three.abut -o o.abut
+        says "--until $t s: the stream is at 0.03 s already, no step was made"
+        cmp three.abut o.abut
+    done
+    exits 0 "$BIN/step" --until 0.04 three.abut -o o.abut
+    [ "$(grep -c already stderr)" -eq 0 ]
+}
+
+@test "step --solver proposes the name that is nearest" {
+    exits 2 "$BIN/step" --solver newtn </dev/null; says "did you mean newton?"
+    exits 2 "$BIN/step" --solver mass-spring </dev/null; says "did you mean mass-springs?"
+    exits 2 "$BIN/step" --solver qqq </dev/null; says "--solver qqq: expected newton-cg, newton, "
+}
+
+@test "repeat may make objects of its copies, each with its name, motions and columns" {
+    cat > r.yaml <<'Y'
+contact: {friction: {pairs: [{between: [wall.0, wall.1], mu: 0.5}]}}
+objects:
+  wall: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 1, 0], repeat: {count: [2, 1, 2], spacing: [1.5, 0, 3], objects: true}}
+  floor: {half-space: {normal: [0, 1, 0]}}
+motion: [{select: {object: wall.3}, fix: true}]
+Y
+    sed 's/, objects: true//; s/^contact.*//; s/wall.3/wall/' r.yaml > one.yaml
+    "$BIN/mesh-prep" -q r.yaml | "$BIN/step" -q -n 3 -o r.abut
+    "$BIN/mesh-prep" -q one.yaml -o one.abut
+    exits 0 "$BIN/export" r.abut --csv t.csv --nodes n
+    "$BIN/export" one.abut --nodes n1
+    python3 - <<'P'
+import csv
+t = list(csv.DictReader(open("t.csv")))
+at = {k: (float(t[0][k + ".x_m"]), float(t[0][k + ".z_m"])) for k in ("wall.0", "wall.1", "wall.2", "wall.3")}
+assert {k: (round(x, 9), round(z, 9)) for k, (x, z) in at.items()} == \
+    {"wall.0": (0, 0), "wall.1": (1.5, 0), "wall.2": (0, 3), "wall.3": (1.5, 3)}, at
+assert float(t[3]["wall.3.y_m"]) == float(t[0]["wall.3.y_m"]) and float(t[3]["wall.2.y_m"]) < float(t[0]["wall.2.y_m"])
+rows = [[r[c] for c in ("x_m", "y_m", "z_m")] for r in csv.DictReader(open("n/nodes_0000.csv"))]
+assert rows == [[r[c] for c in ("x_m", "y_m", "z_m")] for r in csv.DictReader(open("n1/nodes_0000.csv"))]     # the same lattice
+P
+    exits 3 "$BIN/mesh-prep" r.yaml --set motion.0.select.object=wall -o x; says "did you mean 'wall.0'?"
+    exits 3 "$BIN/mesh-prep" r.yaml --set objects.wall.repeat.count='[1000, 1000, 1]' -o x
+    says "repeat: 1000000 objects: expected at most 100000"
+    sed '/^  floor/i\  wall.2: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [9, 9, 9]}' r.yaml > twice.yaml
+    exits 3 "$BIN/mesh-prep" twice.yaml -o x
+    says "object 'wall.2': a copy of 'wall' has this name, too"
+}
+
+@test "--dump names the option that it does not go with" {
+    printf 'objects: {a: %s}\n' "$box" > s.yaml
+    "$BIN/mesh-prep" -q s.yaml -o s.abut
+    exits 2 "$BIN/export" s.abut --dump --frames 3; says "does not go with --frames"
+    exits 2 "$BIN/export" s.abut --dump --object a; says "does not go with --object"
+    exits 2 "$BIN/export" s.abut --dump --csv t.csv; says "does not go with --csv"
+    [ ! -e t.csv ]
+}
+
+@test "PLY has no element that is not there" {
+    printf 'objects:\n  a: %s\n  n: {generate: {rod: {length: 1, cells: 2}}, rod: {radius: 1 mm}, translate: [3, 0, 0]}\n' "$box" > s.yaml
+    "$BIN/mesh-prep" -q s.yaml -o s.abut
+    "$BIN/export" s.abut --ply all
+    "$BIN/export" s.abut --object a --ply box
+    "$BIN/export" s.abut --object n --ply rod
+    [ "$(grep -a '^element' all/frame_0000.ply | tr '\n' ' ')" = "element vertex 11 element face 12 element edge 2 " ]
+    [ "$(grep -a '^element' box/frame_0000.ply | tr '\n' ' ')" = "element vertex 8 element face 12 " ]
+    [ "$(grep -a '^element' rod/frame_0000.ply | tr '\n' ' ')" = "element vertex 3 element edge 2 " ]
+    for d in all box rod; do "$BIN/ccd-check" -q --static $d/frame_0000.ply; done     # what we write we can read
+}

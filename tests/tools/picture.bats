@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# picture: frames drawn off screen.  export_check.py reads the PNG files back.
+load helpers
+
+# a box and a ball of two materials above a floor, a board beside them; four steps: made once
+setup_file() {
+    local bin=${BIN:-$BATS_TEST_DIRNAME/../../bin}
+    cd "$BATS_FILE_TMPDIR"
+    cat > pile.yaml <<'Y'
+contact: {dhat: 1e-3 l, friction: {mu: 0.3}}
+materials:
+  jelly:  {density: 1000, young: 3e4, poisson: 0.4}
+  rubber: {model: fixed-corotated, density: 1200, young: 1e5, poisson: 0.3}
+objects:
+  low:   {generate: {box: {size: [0.3, 0.2, 0.3], cells: [3, 3, 3]}}, material: jelly, translate: [0, 0.1003, 0]}
+  high:  {generate: {sphere: {radius: 0.12, cells: 4}}, material: rubber, translate: [0.05, 0.3207, 0.05], velocity: [0.2, -0.3, 0]}
+  board: {generate: {cloth: {size: [0.4, 0.4], cells: [3, 3]}}, obstacle: true, translate: [0.5, 0.05, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$bin/mesh-prep" -q pile.yaml | "$bin/step" -q -n 4 -o run.abut
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    TMP=$BATS_TEST_TMPDIR
+    run=$BATS_FILE_TMPDIR/run.abut
+}
+
+check() {
+    skip_without_numpy
+    "$PYTHON" "$BATS_TEST_DIRNAME/export_check.py" "$@"
+}
+is_built() {
+    [ -x "$BIN/picture" ] || skip "picture was not built: no EGL"
+}
+needs_opengl() {
+    is_built
+    export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}   # what drivers allocate and keep is theirs
+    exits 0 "$BIN/picture" "$run" -f 0 --png probe --size 16x16 || { grep -q OpenGL stderr && skip "no OpenGL"; }
+}
+
+@test "no other program is linked with EGL or OpenGL, and make builds them all without" {
+    for t in "$BIN"/*; do
+        [[ $t == */picture || ! -f $t ]] && continue
+        exits 1 grep -aqE 'lib(EGL|GL|GLX|OpenGL)[.]so' "$t"
+    done
+    make -C "$ROOT" -n -B GL= all > commands
+    grep -q "tools/export.c" commands
+    exits 1 grep -E 'draw_gl|tools/picture|-lEGL' commands
+}
+
+@test "picture --help names its options and exits 0; options that fit nothing are refused" {
+    is_built
+    exits 0 "$BIN/picture" --help
+    writes --png; writes --camera; writes "Exit codes: 0 done"
+    exits 2 "$BIN/picture" "$run"; says "expected --png DIR, --strip FILE"
+    exits 2 "$BIN/picture" "$run" --png a --panels 3; says "--panels belongs to --strip"
+    exits 2 "$BIN/picture" "$run" --png a --color blue; says "blue"
+    exits 2 "$BIN/picture" "$run" --png a --size 9; says "WxH"
+    exits 2 "$BIN/picture" "$run" --png a --camera 1,100; says "pitch"
+    exits 2 "$BIN/picture" "$run" --png a --camera 1,2,0; says "zoom must be between 0.01 and 1000"
+    exits 2 "$BIN/picture" "$run" --png a --range 3:2; says "LOW:HIGH"
+    exits 2 "$BIN/picture" "$run" --png a --frames x; says "'x'"
+    [ ! -e a ]
+    for n in 0 -1 65; do
+        exits 2 "$BIN/picture" "$run" --strip s.png --panels $n
+        says "--panels $n: want 1 to 64"
+    done
+}
+
+@test "picture refuses empty, cut and damaged streams with 3, and leaves nothing that looks whole" {
+    needs_opengl
+    exits 3 "$BIN/picture" --strip s.png </dev/null; says "empty"
+    head -c 9000 "$run" > cut.abut
+    exits 3 "$BIN/picture" cut.abut --strip s.png; says "without an end mark"
+    cp "$run" bad.abut
+    printf '\x5a\xa5' | dd of=bad.abut bs=1 seek=9000 conv=notrunc status=none
+    exits 3 "$BIN/picture" bad.abut --strip s.png; says "byte"
+    [ ! -e s.png ]
+    [ ! -e s.png.part ]
+    exits 5 "$BIN/picture" "$run" --strip no/s.png; says "no/s.png"
+    exits 2 "$BIN/picture" "$run" -f 9 --strip s.png; says "frame 9"
+}
+
+@test "pictures show something, in the size asked for" {
+    needs_opengl
+    exits 0 "$BIN/picture" "$run" -f 0,4 --png out --size 320x240
+    check png out/frame_0000.png 320 240
+    check png out/frame_0004.png 320 240
+    exits 1 cmp -s out/frame_0000.png out/frame_0004.png
+}
+
+@test "a strip has its panels side by side, coloured by a field" {
+    needs_opengl
+    exits 0 "$BIN/picture" "$run" --strip s.png --panels 3 --size 160x120 --color speed --wireframe
+    check png s.png 492 120
+}
+
+@test "pictures: colours of the stretch of shells" {
+    needs_opengl
+    printf '%s\n' 'contact: {dhat: 1 mm}' 'objects:' \
+        '  a: {generate: {cloth: {size: [1, 1], cells: [4, 4]}}, shell: {thickness: 1 mm}}' \
+        '  b: {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, particle: {radius: 5 cm}, translate: [0, 0.3, 0]}' > thin.yaml
+    "$BIN/mesh-prep" -q thin.yaml -o thin.abut
+    exits 0 "$BIN/picture" thin.abut --png p --color stretch --size 320x240
+    check png p/frame_0000.png 320 240
+    exits 2 "$BIN/picture" thin.abut --png p --color strain
+    says "expected object, speed, stress, J or stretch"
+}

@@ -1,0 +1,91 @@
+/* What is freed in the end needs nothing of the model, which may be gone by then. */
+#include "scene_world.h"
+
+#include "check.h"
+#include "formats/measure.h"
+#include "solve/local_global.h"
+
+static const char everything[] =
+    "abut: 1\n"
+    "materials:\n"
+    "  s: {model: spline, density: 800, spline: {stretch: [0.5, 1, 1.5], a: [-1e4, 0, 1e4], b: [0, 0, 0], c: [-1e4, 0, 1e4]}}\n"
+    "  n: {model: neo-hookean, density: 900, young: 1e5, poisson: 0.3}\n"
+    "objects:\n"
+    "  soft: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: s, translate: [0, 0.1, 0]}\n"
+    "  firm: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: n, translate: [0, 0.3, 0]}\n"
+    "  cloth: {generate: {cloth: {size: [0.1, 0.1], cells: [1, 1]}}, material: n, translate: [0, 0.4, 0],\n"
+    "          shell: {thickness: 1e-3}}\n"
+    "  hair: {generate: {rod: {length: 0.1, cells: 2}}, material: n, translate: [0, 0.5, 0], rod: {radius: 1e-3}}\n"
+    "  sand: {generate: {particles: {size: [0.1, 0, 0], count: [2, 1, 1]}}, material: n, translate: [0, 0.6, 0],\n"
+    "         particle: {radius: 1e-3}}\n"
+    "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n";
+
+/* What would be read of the model is far from what it was. */
+static void spoil(abut_arrays *set, abut_model *m)
+{
+    abut_arrays_clear(set);
+    memset(m, 0x5a, sizeof *m);
+}
+
+TEST(elastic_energy_is_freed_without_its_model)
+{
+    abut_arrays model = { 0 }, frame = { 0 };
+    abut_model m;
+    abut_elastic e;
+    scene_arrays(everything, &model, &frame);
+    CHECK(!abut_model_view(&model, &m, NULL) && !abut_elastic_init(&e, &m, NULL));
+    CHECK(e.spline && e.nspline == m.nm);
+    spoil(&model, &m);
+    abut_elastic_clear(&e);
+    abut_elastic_clear(&e);
+    abut_arrays_clear(&frame);
+}
+
+TEST(a_stepper_is_freed_without_its_model_after_any_number_of_steps)
+{
+    for (int method = 0; abut_solve_names[method]; method++)
+        for (int steps = 0; steps < 2; steps++) {
+            world w = { 0 };
+            scene_arrays(everything, &w.model_set, &w.frame);
+            CHECK(!abut_model_view(&w.model_set, &w.model, NULL));
+            abut_solver_opts o = abut_solver_defaults();
+            o.method = method;
+            CHECK(!abut_stepper_init(&w.st, &w.model, &o, NULL));
+            if (steps) CHECK(!world_run(&w, 1));
+            spoil(&w.model_set, &w.model);
+            world_close(&w);
+        }
+}
+
+TEST(tables_of_measures_are_freed_without_their_model)
+{
+    abut_arrays model = { 0 }, frame = { 0 };
+    abut_model m;
+    abut_measure ms;
+    scene_arrays(everything, &model, &frame);
+    CHECK(!abut_model_view(&model, &m, NULL) && !abut_measure_init(&ms, &m, NULL));
+    spoil(&model, &m);
+    abut_measure_clear(&ms);
+    abut_arrays_clear(&frame);
+}
+
+TEST(a_view_that_is_forgotten_counts_nothing_or_is_poisoned)
+{
+    abut_model m = { .nv = 3 };
+    abut_model_forget(&m);
+#ifdef ABUT_POISON
+    CHECK(m.nv == 0x5a5a5a5a);
+#else
+    CHECK(m.nv == 0 && !m.X);
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(elastic_energy_is_freed_without_its_model);
+    RUN(a_stepper_is_freed_without_its_model_after_any_number_of_steps);
+    RUN(tables_of_measures_are_freed_without_their_model);
+    RUN(a_view_that_is_forgotten_counts_nothing_or_is_poisoned);
+    return check_done();
+}

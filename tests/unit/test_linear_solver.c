@@ -1,0 +1,258 @@
+/* Every linear solver of the table on the same equations: the same solutions, the same refusals, the same bits for any number of
+ * threads. */
+#include "base/par.h"
+#include "box_tets.h"
+#include "solve/linear_solvers.h"
+
+#include "check.h"
+
+typedef struct equation {
+    box_tets box;
+    abut_elems set;
+    abut_bsr A;
+    size_t n;                   /* scalar rows */
+    double *diag, *b, *x, *y, *where;
+} equation;
+
+static equation equation_make(int nx, int ny, int nz, uint64_t seed)
+{
+    equation q = { .box = box_tets_make(nx, ny, nz, seed) };
+    q.n = 3 * (size_t)q.box.nv;
+    q.set = (abut_elems){ (size_t)q.box.nt, q.box.tet, q.box.val };
+    q.diag = malloc(q.n * sizeof *q.diag), q.b = malloc(q.n * sizeof *q.b), q.x = malloc(q.n * sizeof *q.x);
+    q.y = malloc(q.n * sizeof *q.y), q.where = malloc(q.n * sizeof *q.where);
+    abut_rng r = { seed + 1 };
+    for (size_t i = 0; i < q.n; i++)
+        q.diag[i] = abut_rng_real(&r, 0.01, 0.1), q.b[i] = abut_rng_real(&r, -1, 1), q.where[i] = abut_rng_real(&r, 0, 1);
+    if (abut_bsr_pattern(&q.A, q.box.nv, &q.set, 1, NULL)) abort();
+    abut_bsr_assemble(&q.A, q.diag, &q.set, 1);
+    return q;
+}
+
+static void equation_free(equation *q)
+{
+    box_tets_free(&q->box);
+    abut_bsr_clear(&q->A);
+    free(q->diag), free(q->b), free(q->x), free(q->y), free(q->where);
+}
+
+static abut_operator operator_of(const equation *q)
+{
+    return (abut_operator){ .matrix = &q->A, .where = q->where };
+}
+
+/* |A x - b| / |b| */
+static double residual(equation *q, const double *x, const double *b)
+{
+    double r2 = 0, b2 = 0;
+    abut_bsr_multiply(&q->A, x, q->y);
+    for (size_t i = 0; i < q->n; i++) r2 += (q->y[i] - b[i]) * (q->y[i] - b[i]), b2 += b[i] * b[i];
+    return sqrt(r2 / b2);
+}
+
+static const abut_solve_goal tight = { 1e-12, 1e-12, 0 };
+
+static void solve_with(const abut_linear_solver_ops *ops, equation *q, int threads, double *x)
+{
+    const abut_operator A = operator_of(q);
+    abut_linear_solver s;
+    CHECK(!abut_linear_solver_init(&s, ops, threads, NULL));
+    abut_linear_begin_step(&s);
+    CHECK(!abut_linear_analyse(&s, &A, NULL, NULL));
+    CHECK(!abut_linear_factor(&s, &A, ABUT_DOUBLE, NULL));
+    CHECK(!abut_linear_solve(&s, &A, q->b, &tight, x, NULL));
+    const abut_linear_stats stats = abut_linear_get_stats(&s);
+    CHECK((stats.iterations > 0) == abut_linear_can(&s, ABUT_IS_ITERATIVE));
+    abut_linear_solver_clear(&s);
+    abut_linear_solver_clear(&s);
+}
+
+TEST(every_solver_of_the_table_solves_the_same_equation)
+{
+    equation q = equation_make(7, 6, 5, 71);
+    double *own = malloc(q.n * sizeof *own), size = 0;
+    solve_with(abut_linear_solvers[0], &q, 1, own);
+    for (size_t i = 0; i < q.n; i++) size = fmax(size, fabs(own[i]));
+    for (int k = 0; abut_linear_solvers[k]; k++) {
+        double apart = 0;
+        solve_with(abut_linear_solvers[k], &q, 1, q.x);
+        CHECK(residual(&q, q.x, q.b) < 1e-11);
+        for (size_t i = 0; i < q.n; i++) apart = fmax(apart, fabs(q.x[i] - own[i]));
+        CHECK_NEAR(apart, 0, 1e-10 * size);
+        if (check_bad) printf("# %s\n", abut_linear_solvers[k]->name);
+    }
+    free(own);
+    equation_free(&q);
+}
+
+TEST(no_solver_changes_its_bits_with_the_number_of_threads)
+{
+    equation q = equation_make(12, 11, 10, 72);
+    double *one = malloc(q.n * sizeof *one);
+    for (int k = 0; abut_linear_solvers[k]; k++)
+        for (int threads = 1; threads <= 7; threads += 3) {
+            abut_threads_set(threads);
+            solve_with(abut_linear_solvers[k], &q, threads, threads == 1 ? one : q.x);
+            CHECK(threads == 1 || !memcmp(one, q.x, q.n * sizeof *one));
+        }
+    abut_threads_set(1);
+    free(one);
+    equation_free(&q);
+}
+
+TEST(a_factor_is_made_in_the_order_given_and_made_again_for_other_values_and_patterns)
+{
+    equation q = equation_make(5, 4, 6, 73), other = equation_make(6, 3, 3, 74);
+    const abut_operator A = operator_of(&q), B = operator_of(&other);
+    int32_t *order = malloc((size_t)q.A.n * sizeof *order);
+    for (int k = 0; abut_linear_solvers[k]; k++) {
+        abut_linear_solver s;
+        abut_err err = { 0 };
+        CHECK(!abut_linear_solver_init(&s, abut_linear_solvers[k], 2, NULL));
+        for (int32_t i = 0; i < q.A.n; i++) order[i] = q.A.n - 1 - i;
+        CHECK(!abut_linear_analyse(&s, &A, order, NULL));
+        for (int again = 0; again < 2; again++) {
+            q.diag[3] *= 10;
+            abut_bsr_assemble(&q.A, q.diag, &q.set, 1);
+            CHECK(!abut_linear_factor(&s, &A, ABUT_DOUBLE, NULL) && !abut_linear_solve(&s, &A, q.b, &tight, q.x, NULL));
+            CHECK(residual(&q, q.x, q.b) < 1e-11);
+        }
+        abut_linear_begin_step(&s);
+        CHECK(!abut_linear_analyse(&s, &B, NULL, NULL) && !abut_linear_factor(&s, &B, ABUT_DOUBLE, NULL));
+        CHECK(!abut_linear_solve(&s, &B, other.b, &tight, other.x, NULL) && residual(&other, other.x, other.b) < 1e-11);
+        if (!abut_linear_can(&s, ABUT_IS_ITERATIVE)) {
+            CHECK(abut_linear_factor(&s, &A, ABUT_DOUBLE, &err) == ABUT_E_ARG);     /* not the pattern that was analysed */
+            order[2] = order[1];
+            CHECK(abut_linear_analyse(&s, &A, order, &err) == ABUT_E_ARG && strstr(err.msg, "ordering"));
+            CHECK(abut_linear_solve(&s, &A, q.b, NULL, q.x, &err) == ABUT_E_ARG);
+        }
+        abut_linear_solver_clear(&s);
+    }
+    free(order);
+    equation_free(&q), equation_free(&other);
+}
+
+TEST(direct_solvers_name_the_row_of_a_pivot_that_is_not_positive)
+{
+    equation q = equation_make(4, 4, 4, 75);
+    const abut_operator A = operator_of(&q);
+    for (int k = 0; abut_linear_solvers[k]; k++) {
+        abut_linear_solver s;
+        abut_err err = { 0 };
+        if (abut_linear_solvers[k]->can & ABUT_IS_ITERATIVE) continue;
+        CHECK(!abut_linear_solver_init(&s, abut_linear_solvers[k], 1, NULL) && !abut_linear_analyse(&s, &A, NULL, NULL));
+        for (int32_t row = 0; row < q.A.n; row += 17) {
+            abut_bsr_assemble(&q.A, q.diag, &q.set, 1);
+            q.A.val[9 * q.A.ptr[row] + 4] = -1;
+            CHECK(abut_linear_factor(&s, &A, ABUT_DOUBLE, &err) == ABUT_E_NUMERIC);
+            CHECK(abut_linear_bad_row(&s) == row && strstr(err.msg, "not positive"));
+            CHECK(abut_linear_solve(&s, &A, q.b, NULL, q.x, &err) == ABUT_E_ARG);
+            abut_bsr_assemble(&q.A, q.diag, &q.set, 1);
+            CHECK(!abut_linear_factor(&s, &A, ABUT_DOUBLE, NULL) && abut_linear_bad_row(&s) == -1);
+        }
+        abut_linear_solver_clear(&s);
+    }
+    equation_free(&q);
+}
+
+/* G = B^T A^-1 B of contact-like columns: half solutions of `own`, whole ones elsewhere, in two rounds */
+TEST(compliances_of_all_solvers_agree_and_columns_may_come_in_rounds)
+{
+    enum { K = 6 };
+    equation q = equation_make(5, 5, 5, 76);
+    const abut_operator A = operator_of(&q);
+    abut_rng r = { 77 };
+    int32_t row[4 * K];
+    double val[12 * K], first[K * K], G[K * K], *Y = calloc(ABUT_COLUMNS_MAX * q.n, sizeof *Y);
+    for (int i = 0; i < 4 * K; i++)
+        row[i] = i % 4 && abut_rng_below(&r, 4) == 0 ? -1 : (int32_t)abut_rng_below(&r, (uint32_t)q.A.n);
+    for (int i = 0; i < 12 * K; i++) val[i] = abut_rng_real(&r, -1, 1);
+    for (int k = 0; abut_linear_solvers[k]; k++) {
+        abut_linear_solver s;
+        const int early[3] = { 0, 1, 3 }, late[3] = { 2, 5, 4 };
+        CHECK(!abut_linear_solver_init(&s, abut_linear_solvers[k], 1, NULL));
+        CHECK(!abut_linear_analyse(&s, &A, NULL, NULL) && !abut_linear_factor(&s, &A, ABUT_DOUBLE, NULL));
+        abut_columns B = { .k = K, .row = row, .val = val, .fresh = 3, .which = early, .Y = Y };
+        CHECK(!abut_linear_compliance(&s, &A, &B, G, NULL));
+        B.which = late;
+        CHECK(!abut_linear_compliance(&s, &A, &B, k ? G : first, NULL));
+        for (int i = 0; k && i < K * K; i++) CHECK_NEAR(G[i], first[i], 1e-8 * first[0]);
+        B.k = ABUT_COLUMNS_MAX + 1;
+        CHECK(abut_linear_compliance(&s, &A, &B, G, NULL) == ABUT_E_ARG);
+        abut_linear_solver_clear(&s);
+    }
+    free(Y);
+    equation_free(&q);
+}
+
+TEST(an_old_factor_of_a_direct_solver_preconditions_and_names_are_found)
+{
+    equation q = equation_make(4, 3, 5, 78);
+    const abut_operator A = operator_of(&q);
+    const abut_linear_solver_ops *ops = NULL;
+    abut_err err = { 0 };
+    for (int k = 0; abut_linear_solvers[k]; k++) {
+        abut_linear_solver s;
+        CHECK(!abut_linear_solver_find(abut_linear_solvers[k]->name, &ops, NULL) && ops == abut_linear_solvers[k]);
+        CHECK(!abut_linear_solver_init(&s, ops, 1, NULL));
+        CHECK(abut_linear_can(&s, ABUT_CAN_PRECONDITION) == (ops->apply != NULL));
+        if (ops->apply) {
+            CHECK(!abut_linear_analyse(&s, &A, NULL, NULL) && !abut_linear_factor(&s, &A, ABUT_DOUBLE, NULL));
+            const abut_precond M = abut_linear_precond(&s);
+            CHECK(M.rows == q.A.n && !M.apply(M.of, q.b, q.x, NULL) && residual(&q, q.x, q.b) < 1e-11);
+        }
+        abut_linear_solver_clear(&s);
+    }
+    CHECK(abut_linear_solver_find("cholesky", &ops, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "cholesky") && strstr(err.msg, "own, cholmod, cg-schwarz, cg"));
+    equation_free(&q);
+}
+
+/* blocks s I of a scalar matrix S: the solutions are those of the matrix of blocks */
+TEST(scalar_matrices_solve_for_x_y_and_z_alike)
+{
+    equation q = equation_make(6, 5, 4, 79);
+    int32_t *order = malloc((size_t)q.A.n * sizeof *order);
+    for (int32_t i = 0; i < q.A.n; i++) order[i] = (i + 7) % q.A.n;
+    for (size_t b = 0; b < q.A.nnz; b++) {      /* the trace of each block, as a Laplacian has it, made dominant */
+        double *v = q.A.val + 9 * b;
+        const double t = v[0] + v[4] + v[8];
+        for (int d = 0; d < 9; d++) v[d] = d % 4 ? 0 : t;
+    }
+    for (int32_t i = 0; i < q.A.n; i++)
+        for (int d = 0; d < 9; d += 4) q.A.val[9 * q.A.ptr[i] + (size_t)d] += 100;
+    for (int k = 0; abut_linear_solvers[k]; k++)
+        for (int ordered = 0; ordered < 2; ordered++) {
+            const abut_operator L = { .matrix = &q.A, .scalar = 1 };
+            abut_linear_solver s;
+            abut_err err = { 0 };
+            CHECK(!abut_linear_solver_init(&s, abut_linear_solvers[k], 1, NULL));
+            if (abut_linear_can(&s, ABUT_CAN_SCALAR)) {
+                CHECK(!abut_linear_analyse(&s, &L, ordered ? order : NULL, NULL));
+                CHECK(!abut_linear_factor(&s, &L, ABUT_DOUBLE, NULL));
+                CHECK(!abut_linear_solve(&s, &L, q.b, NULL, q.x, NULL) && residual(&q, q.x, q.b) < 1e-12);
+                const double v = q.A.val[9 * q.A.ptr[11]];
+                q.A.val[9 * q.A.ptr[11]] = -1;
+                CHECK(abut_linear_factor(&s, &L, ABUT_DOUBLE, &err) == ABUT_E_NUMERIC && abut_linear_bad_row(&s) == 11);
+                q.A.val[9 * q.A.ptr[11]] = v;
+            } else {
+                CHECK(abut_linear_analyse(&s, &L, NULL, &err) == ABUT_E_ARG && strstr(err.msg, "scalar"));
+            }
+            abut_linear_solver_clear(&s);
+        }
+    free(order);
+    equation_free(&q);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(every_solver_of_the_table_solves_the_same_equation);
+    RUN(no_solver_changes_its_bits_with_the_number_of_threads);
+    RUN(a_factor_is_made_in_the_order_given_and_made_again_for_other_values_and_patterns);
+    RUN(direct_solvers_name_the_row_of_a_pivot_that_is_not_positive);
+    RUN(compliances_of_all_solvers_agree_and_columns_may_come_in_rounds);
+    RUN(an_old_factor_of_a_direct_solver_preconditions_and_names_are_found);
+    RUN(scalar_matrices_solve_for_x_y_and_z_alike);
+    return check_done();
+}

@@ -1,0 +1,99 @@
+/* Decisions that are functions of numbers: when the barrier is stiffened, when a step is near its end, when forces balance; and
+ * what they mean for steps. */
+#include "solve/equilibrium.h"
+#include "solve/rules.h"
+#include "world.h"
+
+#include <math.h>
+
+TEST(the_barrier_is_stiffened_when_a_gap_below_the_bound_shrinks)
+{
+    CHECK(abut_rule_kappa(3, 100, 1e-9, 5e-10, 4e-10) == 6);
+    CHECK(abut_rule_kappa(3, 5, 1e-9, 5e-10, 4e-10) == 5);              /* not beyond its upper bound */
+    CHECK(abut_rule_kappa(3, 100, 1e-9, 5e-10, 5e-10) == 3);            /* it has not shrunk */
+    CHECK(abut_rule_kappa(3, 100, 1e-9, 2e-9, 4e-10) == 3);             /* it was not below */
+    CHECK(abut_rule_kappa(3, 100, 1e-9, INFINITY, 4e-10) == 3);         /* nothing touched */
+    CHECK(abut_rule_kappa(3, 100, 1e-9, 4e-10, INFINITY) == 3);
+}
+
+TEST(what_is_left_is_the_sum_of_directions_that_shrink_by_one_ratio)
+{
+    CHECK_NEAR(abut_rule_error(8, 4), 4 + 2 + 1 + 0.5 + 0.25 + 0.25, 1e-12);
+    CHECK(abut_rule_error(8, 8) == INFINITY && abut_rule_error(8, 9) == INFINITY);
+    CHECK(abut_rule_error(8, 0) == 0 && abut_rule_error(0, 0) == 0);
+    CHECK(abut_rule_near(4, 1) && !abut_rule_near(4.1, 1) && !abut_rule_near(INFINITY, 1));
+}
+
+TEST(forces_balance_to_a_share_of_the_largest_and_stall_when_they_come_no_closer)
+{
+    CHECK(abut_rule_balanced(1, 1000, 1e-3) && !abut_rule_balanced(1.01, 1000, 1e-3));
+    CHECK(abut_rule_balanced(5, 1, 0));                                 /* nobody asks */
+    abut_rule_stall s = { 0 };
+    for (int i = 0; i < 30; i++) CHECK(!abut_rule_stalls(&s, pow(0.7, i)));     /* halved in every second iteration */
+    for (int i = 2; i < ABUT_STALL_ITERATIONS; i++) CHECK(!abut_rule_stalls(&s, pow(0.7, 29)));
+    CHECK(abut_rule_stalls(&s, pow(0.7, 29)));
+}
+
+/* A block falls on the floor; nothing in it is held, so what its forces lack is m (v' - v)/h - m g - contact, summed up. */
+static void fall(world *w, double tolerance, double stiffen_below)
+{
+    fixture *f = fixture_new();
+    f->tol = tolerance;
+    f->plane = 1;
+    f->stiffen_below = stiffen_below;
+    fixture_box(f, 0, 5e-3, 0, 0.2, 0.2, 0.2, 2, 2, 2, 0);
+    const double down[3] = { 0, -2, 0 };
+    world_open(w, f, down);
+}
+
+TEST(no_resultant_lacks_more_than_the_report_says)
+{
+    double last = INFINITY;
+    for (double tolerance = 1; tolerance > 1e-7; tolerance /= 1000) {
+        world w;
+        fall(&w, tolerance, 0);
+        CHECK(!world_run(&w, 1));
+        double lack[3] = { 0 }, push = 0, weight = 0;
+        for (int32_t i = 0; i < 3 * w.model.nv; i++) {
+            const double m = w.model.mass[i / 3], v0 = i % 3 == 1 ? -2 : 0, f = get(&w, "node/contact-force")[i];
+            lack[i % 3] += m * ((get(&w, "node/v")[i] - v0) / w.model.h[0] - w.model.gravity[i % 3]) - f;
+            push += i % 3 == 1 ? f : 0;
+            weight += i % 3 == 1 ? 9.81 * m : 0;
+        }
+        const double left = w.rep.force_residual * w.rep.force_largest;
+        const double net = sqrt(lack[0] * lack[0] + lack[1] * lack[1] + lack[2] * lack[2]);
+        printf("# tolerance %g m/s: %.4g N lacking, %.4g N left, push %.4g N, weight %.4g N\n", tolerance, net, left, push,
+               weight);
+        CHECK(net <= left * (1 + 1e-9) + 1e-9 * push && left < 60 * net + 1e-6 * push);
+        CHECK(w.rep.force_largest >= push && w.rep.force_largest >= weight);
+        CHECK(get(&w, "step/force-residual")[0] == w.rep.force_residual);
+        CHECK(left < last);
+        last = left;
+        world_close(&w);
+    }
+}
+
+TEST(the_published_rule_leaves_the_stiffness_alone_where_the_other_one_is_asked_to_raise_it)
+{
+    world plain, early;
+    fall(&plain, 1e-6, 0);
+    fall(&early, 1e-6, 0.5 * plain.f->dhat);
+    CHECK(!world_run(&plain, 1) && !world_run(&early, 1));
+    CHECK(plain.rep.min_gap > 1e-9 * plain.model.length[0]);
+    CHECK(get(&plain, "contact/kappa")[0] == plain.model.kappa_min[0]);
+    CHECK(get(&early, "contact/kappa")[0] > plain.model.kappa_min[0]);
+    CHECK(early.rep.min_gap > plain.rep.min_gap);
+    world_close(&plain);
+    world_close(&early);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(argc, argv);
+    RUN(the_barrier_is_stiffened_when_a_gap_below_the_bound_shrinks);
+    RUN(what_is_left_is_the_sum_of_directions_that_shrink_by_one_ratio);
+    RUN(forces_balance_to_a_share_of_the_largest_and_stall_when_they_come_no_closer);
+    RUN(no_resultant_lacks_more_than_the_report_says);
+    RUN(the_published_rule_leaves_the_stiffness_alone_where_the_other_one_is_asked_to_raise_it);
+    return check_done();
+}

@@ -1,0 +1,112 @@
+/* picture: draws frames, off screen. */
+#include "formats/picture.h"
+#include "formats/shots.h"
+#include "tools/cli.h"
+#include "tools/cli_unfinished.h"
+
+#include <stdlib.h>
+
+enum { NOT_GIVEN = -0x7fffffff };
+
+typedef struct options {
+    abut_picture_opts to;
+    int panels, no_label;
+    const char *frames, *size, *camera, *color, *range;
+    abut_opt_list objects;
+} options;
+
+/* "A:B", either may be left out. */
+static abut_status parse_range(const char *text, double range[2], abut_err *err)
+{
+    char *end;
+    const double a = strtod(text, &end);
+    if (end != text) range[0] = a;
+    const int colon = *end == ':';
+    const char *second = end + colon;
+    const double b = strtod(second, &end);
+    if (end != second) range[1] = b;
+    if (!colon || *end || range[0] >= range[1]) return abut_fail(err, ABUT_E_ARG, "range '%.40s': expected LOW:HIGH", text);
+    return ABUT_OK;
+}
+
+static abut_status check_options(options *o, abut_shots_opts *so, abut_err *err)
+{
+    abut_picture_opts *p = &o->to;
+    abut_status rc = ABUT_OK;
+    if (!p->dir && !p->strip) return abut_fail(err, ABUT_E_ARG, "nothing to draw: expected --png DIR, --strip FILE, or both");
+    if (o->panels != NOT_GIVEN && !p->strip) return abut_fail(err, ABUT_E_ARG, "--panels belongs to --strip");
+    if (o->panels != NOT_GIVEN && (o->panels < 1 || o->panels > 64))
+        return abut_fail(err, ABUT_E_ARG, "--panels %d: want 1 to 64", o->panels);
+    if (o->panels != NOT_GIVEN) p->panels = o->panels;
+    if (o->size) rc = abut_size_parse(o->size, &p->w, &p->h, err);
+    if (!rc && o->size) p->strip_w = p->w, p->strip_h = p->h;
+    if (!rc && o->camera) rc = abut_view_parse(o->camera, &p->view, err);
+    if (!rc && o->color) rc = abut_paint_parse(o->color, &p->paint, err);
+    if (!rc && o->range) rc = parse_range(o->range, p->range, err);
+    p->label = !o->no_label;
+    *so = (abut_shots_opts){ .names = o->objects.item, .n_names = o->objects.n, .want = abut_picture_want(p) };
+    return !rc && o->frames ? abut_pick_parse(o->frames, &so->pick, err) : rc;
+}
+
+static abut_status take_frames(abut_cli *cli, abut_shots *shots, abut_picture *p, abut_err *err)
+{
+    const abut_shot *s;
+    abut_status rc;
+    for (int n = 0; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
+        abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
+        if ((rc = abut_picture_frame(p, s, err))) return rc;
+    }
+    return rc;
+}
+
+static abut_status work(abut_cli *cli, const options *o, const abut_shots_opts *so, abut_err *err)
+{
+    abut_shots shots = { 0 };
+    abut_picture *p = NULL;
+    abut_reader *reader = NULL;
+    abut_status rc = abut_reader_open(cli->in, cli->in_name, &reader, err);
+    if (!rc) rc = abut_picture_open(&o->to, &p, err);
+    if (!rc) {
+        abut_shots_open(&shots, reader, so);
+        rc = take_frames(cli, &shots, p, err);
+        if (rc && abut_reader_cut(reader, NULL)) abut_unfinished_advise(cli, err);
+        if (*shots.note) abut_cli_say(cli, "%s", shots.note);
+    }
+    for (int left = 1; left && !rc;) {
+        rc = abut_picture_draw(p, &left, err);
+        if (left) abut_cli_progress(cli, "%d pictures left", left);
+    }
+    abut_picture_free(&p);
+    abut_shots_clear(&shots);
+    abut_reader_free(&reader);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    options o = { .to = abut_picture_defaults(), .panels = NOT_GIVEN };
+    const abut_opt opts[] = {
+        { 0, "png", ABUT_OPT_TEXT, &o.to.dir, "DIR", "a PNG per frame" },
+        { 0, "strip", ABUT_OPT_TEXT, &o.to.strip, "FILE", "one PNG with several frames side by side" },
+        { 0, "panels", ABUT_OPT_INT, &o.panels, "N",
+          "--strip: this many of the frames, evenly spread (default: all up to 12, "
+          "else 5)" },
+        { 0, "size", ABUT_OPT_TEXT, &o.size, "WxH", "of a picture (default 960x720, in a strip 360x360)" },
+        { 0, "camera", ABUT_OPT_TEXT, &o.camera, "YAW,PITCH,ZOOM",
+          "degrees around the scene and above the horizon; 1: just fits "
+          "(default 30,18,1)" },
+        { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD", "colour by object (default), speed, stress, J, or stretch of shells" },
+        { 0, "range", ABUT_OPT_TEXT, &o.range, "LOW:HIGH", "of the colour scale, in m/s, Pa or 1 (default: from the frames)" },
+        { 0, "wireframe", ABUT_OPT_FLAG, &o.to.wireframe, NULL, "show the edges of the triangles" },
+        { 0, "no-label", ABUT_OPT_FLAG, &o.no_label, NULL, "neither time nor colour scale in the picture" },
+        { 'f', "frames", ABUT_OPT_TEXT, &o.frames, "A:B:C", "frames by place in the stream, as in Python; or a list: 0,10,-1" },
+        { 0, "object", ABUT_OPT_LIST, &o.objects, "NAME", "only this object (may be given again)" },
+        { 0 }
+    };
+    abut_cli cli;
+    abut_cli_begin(&cli, argc, argv, "Draws the frames of a state stream, off screen.", "[FILE]", opts, ABUT_CLI_IN);
+    abut_err err = { 0 };
+    abut_shots_opts so;
+    if (!check_options(&o, &so, &err) && work(&cli, &o, &so, &err) == ABUT_OK) err = (abut_err){ 0 };
+    return abut_cli_end(&cli, 0, &err);
+}
