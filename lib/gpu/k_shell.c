@@ -44,11 +44,10 @@ ABUT_KERNEL(shell_energy, abut_shell_args)
 
 ABUT_KERNEL(shell_hessian, abut_shell_args)
 {
-    const size_t s = a->first + i;
     double x[9], B[4], H[90];
-    corners_of(a, s, 3, a->x, x);
-    rest_of(a, s, B);
-    abut_shell_hessian_one(model_of(a, s), law_of(a, s), a->k, x, B, a->scale * a->volume[s], H);
+    corners_of(a, i, 3, a->x, x);
+    rest_of(a, i, B);
+    abut_shell_hessian_one(model_of(a, i), law_of(a, i), a->k, x, B, a->scale * a->volume[i], H);
     for (size_t k = 0; k < 90; k++) a->H[90 * i + k] = H[k];
 }
 
@@ -79,9 +78,8 @@ ABUT_KERNEL(hinge_energy, abut_shell_args)
 
 ABUT_KERNEL(hinge_hessian, abut_shell_args)
 {
-    const size_t h = a->first + i;
     double x[12], H[90];
-    corners_of(a, a->shells + h, 4, a->x, x);
-    abut_hinge_hessian_one(a->scale * a->stiffness[h], a->angle[h], x, H);
-    for (size_t k = 0; k < 90; k++) a->H[90 * i + k] = H[k];
+    corners_of(a, a->shells + i, 4, a->x, x);
+    abut_hinge_hessian_one(a->scale * a->stiffness[i], a->angle[i], x, H);
+    for (size_t k = 0; k < 90; k++) a->H[90 * (a->shells + i) + k] = H[k];
 }

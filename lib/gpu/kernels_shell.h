@@ -11,8 +11,8 @@
  *
  * shell_energy of shell i, hinge_energy of hinge i: energy[element] in joules, +inf where it is no number; force[12 element + ..]
  * its derivative at the corners, 0 at an unused one.
- * shell_hessian of shell first + i, hinge_hessian of hinge first + i: H[90 i + ..] = scale d2E/dx2, packed and projected; 0 at an
- * unused corner.
+ * shell_hessian of shell i, hinge_hessian of hinge i: H[90 element + ..] = scale d2E/dx2, packed and projected; 0 at an unused
+ * corner.
  * shell_bound: bound[i] = how far shell i may follow p before it has `slack` of what is left to its bounds. */
 typedef struct abut_shell_args {
     const int32_t *node, *material, *model;
@@ -21,7 +21,7 @@ typedef struct abut_shell_args {
     const double *x, *p;
     double *energy, *force, *H, *bound;
     double k, scale, slack;
-    size_t shells, n, first;
+    size_t shells, n;
 } abut_shell_args;
 
 #define ABUT_KERNELS_SHELL(K) \

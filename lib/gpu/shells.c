@@ -9,7 +9,8 @@
 void abut_gpu_shells_clear(abut_gpu_shells *s)
 {
     abut_buffer *const all[] = { &s->node,      &s->material, &s->model, &s->B,      &s->volume, &s->law,   &s->stiffness,
-                                 &s->angle,     &s->first,    &s->corner, &s->energy, &s->force, &s->scalar };
+                                 &s->angle,     &s->first,    &s->corner, &s->energy, &s->force, &s->H,
+                                 &s->scalar };
     for (size_t i = 0; i < sizeof all / sizeof *all && s->q; i++) abut_buffer_clear(s->q, all[i]);
     *s = (abut_gpu_shells){ 0 };
 }
@@ -138,18 +139,15 @@ abut_status abut_gpu_shells_gradient(abut_gpu_shells *s, const double *z, double
     return rc ? rc : ABUT_RUN(s->q, gather, &a, 3 * s->nv, err);
 }
 
-abut_status abut_gpu_shells_hessian(abut_gpu_shells *s, const double *z, double scale, size_t lo, size_t n, double *H,
-                                    abut_err *err)
+abut_status abut_gpu_shells_hessian(abut_gpu_shells *s, const double *z, double scale, abut_err *err)
 {
+    if (!s->n) return ABUT_OK;
+    abut_status rc = abut_buffer_need(s->q, &s->H, "shell matrices", 90 * s->n, sizeof(double), err);
     abut_shell_args a = args_of(s, z);
-    const size_t left = lo < s->shells ? s->shells - lo : 0, shells = n < left ? n : left;
     a.scale = scale;
-    a.first = lo;
-    a.H = H;
-    const abut_status rc = ABUT_RUN(s->q, shell_hessian, &a, shells, err);
-    a.first = lo + shells - s->shells;
-    a.H = H + 90 * shells;
-    return rc || n == shells ? rc : ABUT_RUN(s->q, hinge_hessian, &a, n - shells, err);
+    a.H = s->H.at;
+    if (!rc) rc = ABUT_RUN(s->q, shell_hessian, &a, s->shells, err);
+    return rc ? rc : ABUT_RUN(s->q, hinge_hessian, &a, s->n - s->shells, err);
 }
 
 abut_status abut_gpu_shells_bound(abut_gpu_shells *s, const double *x, const double *p, double slack, abut_limit *lim,

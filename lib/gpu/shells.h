@@ -15,7 +15,7 @@ typedef struct abut_gpu_shells {
     double k;                           /* Pa: abut_strain_stiffening, 0 at first */
     abut_buffer node, material, model, B, volume, law, stiffness, angle;
     abut_buffer first, corner;          /* element corners at each node */
-    abut_buffer energy, force, scalar;
+    abut_buffer energy, force, H, scalar;
 } abut_gpu_shells;
 
 /** Keeps q and thin.
@@ -27,9 +27,8 @@ void abut_gpu_shells_clear(abut_gpu_shells *s);
 ABUT_MUST_USE abut_status abut_gpu_shells_energy(abut_gpu_shells *s, const double *z, double *out, abut_err *err);
 /** g += scale dE/dx at z; z NULL: with the forces that were left last. */
 ABUT_MUST_USE abut_status abut_gpu_shells_gradient(abut_gpu_shells *s, const double *z, double scale, double *g, abut_err *err);
-/** H[90 n]: scale times the projected Hessians at z of elements lo .. lo + n - 1, packed (linalg/bsr.h). */
-ABUT_MUST_USE abut_status abut_gpu_shells_hessian(abut_gpu_shells *s, const double *z, double scale, size_t lo, size_t n,
-                                                  double *H, abut_err *err);
+/** s->H[90 n]: scale times the projected Hessians of the elements at z, packed (linalg/bsr.h). */
+ABUT_MUST_USE abut_status abut_gpu_shells_hessian(abut_gpu_shells *s, const double *z, double scale, abut_err *err);
 /** abut_limit_stretch, to the bits. */
 ABUT_MUST_USE abut_status abut_gpu_shells_bound(abut_gpu_shells *s, const double *x, const double *p, double slack,
                                                 abut_limit *lim, abut_err *err);
