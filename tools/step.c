@@ -401,8 +401,9 @@ int main(int argc, char **argv)
           "newton, lbfgs-h: what solves with their matrices: own (default: supernodal Cholesky); cholmod (SuiteSparse's); newton "
           "alone: cg-schwarz (conjugate gradients with a two-level Schwarz preconditioner), cg (with inverted diagonal blocks)" },
         { 0, "device", ABUT_OPT_TEXT, &o.device_name, "NAME",
-          "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for scenes of tetrahedra alone; twin: the same algorithm on "
-          "the processor, slower than cpu, for tests. The bytes of gpu and twin are the same, those of cpu are others" },
+          "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra and for shells without bounds of stretch "
+          "or strain; twin: the same algorithm on the processor, slower than cpu, for tests. The bytes of gpu and twin are the "
+          "same, those of cpu are others" },
         { 0, "precond", ABUT_OPT_TEXT, &o.precond_name, "NAME",
           "gpu, twin: preconditioner of the conjugate gradients: jacobi (default), clusters (of 16 nodes), rigid (clusters, and "
           "the rigid motions of parts: for stiff bodies)" },

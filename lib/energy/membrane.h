@@ -24,6 +24,7 @@
 #define ABUT_ENERGY_MEMBRANE_H
 
 #include "base/err.h"
+#include "energy/membrane_inline.h"
 #include "linalg/lanes.h"
 #include "model/model.h"
 
@@ -45,26 +46,11 @@ ABUT_MUST_USE abut_status abut_membrane_of(const abut_model *m, int32_t mat, abu
 /** A modulus that bounds the others of the law, Pa. */
 double abut_membrane_stiffness(const abut_membrane *law);
 
-/* A function of the principal stretches and its derivatives. */
-typedef struct abut_plane_principal {
-    double psi;         /* J/m^3 */
-    double d[2];        /* dpsi/ds_i, Pa */
-    double A[3];        /* d2psi/ds_i ds_j: 00, 01, 11 */
-    double flip;        /* (d_0 - d_1) / (s_0 - s_1) */
-    double twist;       /* (d_0 + d_1) / (s_0 + s_1) */
-} abut_plane_principal;
-
 /** An isotropic law at s[2] > 0. */
 void abut_membrane_principal(const abut_membrane *law, const double s[2], abut_plane_principal *p);
 
-/* A law in the frame of the singular vectors: u_i v_p^T is number 2 i + p. */
-typedef struct abut_plane_frame {
-    double P[4];        /* dpsi/dF, Pa */
-    double G[16];       /* d2psi/dF2 in the plane */
-    double R[3];        /* d2psi/dF2 of n v_p^T, n v_q^T: 00, 01, 11 */
-} abut_plane_frame;
-
-/** The same of a function of the principal stretches alone, its second derivative projected to positive semidefinite. */
+/** A function of the principal stretches alone in the frame of the singular vectors, its second derivative projected to positive
+ * semidefinite. */
 void abut_plane_project(const abut_plane_principal *p, const double s[2], abut_plane_frame *f);
 
 /* The laws of four shells, as far as they are not isotropic: moduli (0 without such a law) and bounds (INFINITY without any). */

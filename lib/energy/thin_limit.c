@@ -2,13 +2,10 @@
 
 #include "base/par.h"
 #include "energy/stretch_limit.h"
+#include "energy/stretch_step_inline.h"
 
 #include <math.h>
 #include <string.h>
-
-/* a bound on a step is found to this much of itself, on the safe side */
-#define CLOSE_ENOUGH 1e-2
-#define MOST_STEPS 60
 
 /* ---- how far one shell may go ---- */
 
@@ -17,22 +14,15 @@ typedef struct metric {
     double m[3], d[3], q[3];
 } metric;
 
-static double norm2(double a, double b) { return sqrt(a * a + b * b); }
-
-static double product(const double A[6], int i, const double B[6], int j)
-{
-    return A[i] * B[j] + A[2 + i] * B[2 + j] + A[4 + i] * B[4 + j];
-}
-
 static metric metric_of(const double F[6], const double G[6])
 {
     const double *const A[3] = { F, F, G }, *const B[3] = { F, G, G };
     metric c;
     for (int k = 0; k < 3; k++) {
-        const double w = k == 1 ? 2 : 1, pp = w * product(A[k], 0, B[k], 0), qq = w * product(A[k], 1, B[k], 1);
+        const double w = k == 1 ? 2 : 1, pp = w * abut_columns_dot(A[k], 0, B[k], 0), qq = w * abut_columns_dot(A[k], 1, B[k], 1);
         c.m[k] = 0.5 * (pp + qq);
         c.d[k] = 0.5 * (pp - qq);
-        c.q[k] = k == 1 ? product(F, 0, G, 1) + product(G, 0, F, 1) : product(A[k], 0, B[k], 1);
+        c.q[k] = k == 1 ? abut_columns_dot(F, 0, G, 1) + abut_columns_dot(G, 0, F, 1) : abut_columns_dot(A[k], 0, B[k], 1);
     }
     return c;
 }
@@ -43,8 +33,8 @@ static double slope(const double v[3], double a) { return v[1] + 2 * a * v[2]; }
 /* the larger eigenvalue, a convex function of a, and its derivative */
 static double larger(const metric *c, double a, double *dl)
 {
-    const double d = at(c->d, a), q = at(c->q, a), dd = slope(c->d, a), dq = slope(c->q, a), root = norm2(d, q);
-    *dl = slope(c->m, a) + (root > 0 ? (d * dd + q * dq) / root : norm2(dd, dq));
+    const double d = at(c->d, a), q = at(c->q, a), dd = slope(c->d, a), dq = slope(c->q, a), root = abut_norm_of2(d, q);
+    *dl = slope(c->m, a) + (root > 0 ? (d * dd + q * dq) / root : abut_norm_of2(dd, dq));
     return at(c->m, a) + root;
 }
 
@@ -55,7 +45,8 @@ double abut_stretch_step_high(const double F[6], const double G[6], double most)
     double a = 0, b = 1, da, db, in = larger(&c, 0, &da), out = larger(&c, 1, &db);
     if (!(in <= target)) return 0;
     if (out <= target) return 1;
-    for (int k = 0; k < MOST_STEPS && b - a > CLOSE_ENOUGH * b; k++) {  /* chords from inside, tangents from outside */
+    /* chords from inside, tangents from outside */
+    for (int k = 0; k < ABUT_STRETCH_MOST_STEPS && b - a > ABUT_STRETCH_CLOSE_ENOUGH * b; k++) {
         a += (b - a) * ((target - in) / (out - in));
         in = larger(&c, a, &da);
         b = fmax(a, b - (out - target) / db);
@@ -65,63 +56,9 @@ double abut_stretch_step_high(const double F[6], const double G[6], double most)
     return a;
 }
 
-/* singular values: their product is the area, their squares add up to |F|^2 */
-static void singular_values(const double F[6], double *low, double *high)
-{
-    const double pp = product(F, 0, F, 0), qq = product(F, 1, F, 1), pq = product(F, 0, F, 1);
-    const double n[3] = { F[2] * F[5] - F[4] * F[3], F[4] * F[1] - F[0] * F[5], F[0] * F[3] - F[2] * F[1] };
-    *high = sqrt(0.5 * (pp + qq) + norm2(0.5 * (pp - qq), pq));
-    *low = *high > 0 ? sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / *high : 0;
-}
-
 double abut_stretch_step_low(const double F[6], const double G[6], double least)
 {
-    double E[6], low, high, speed, a = 0;
-    singular_values(G, &low, &speed);
-    singular_values(F, &low, &high);
-    if (!(low >= least)) return 0;
-    const double enough = CLOSE_ENOUGH * (low - least);
-    for (int k = 0; k < MOST_STEPS; k++) {
-        if (!(low - least < (1 - a) * speed)) return 1;
-        a += (low - least) / speed;
-        for (int i = 0; i < 6; i++) E[i] = F[i] + a * G[i];
-        singular_values(E, &low, &high);
-        if (low - least < enough) break;
-    }
-    return a;
-}
-
-/* The smallest positive root of c0 + c1 a + c2 a^2, c0 > 0; +inf when there is none. */
-static double first_root(double c0, double c1, double c2)
-{
-    const double disc = c1 * c1 - 4 * c0 * c2, q = disc >= 0 ? sqrt(disc) - c1 : 0;
-    return q > 0 ? 2 * c0 / q : INFINITY;
-}
-
-/* columns of F whose product is the strain: along warp, along weft, in shear */
-static const int first_of[3] = { 0, 1, 0 }, second_of[3] = { 0, 1, 1 };
-
-static double strain_of(const double F[6], int k)
-{
-    const int i = first_of[k], j = second_of[k];
-    return 0.5 * (product(F, i, F, j) - (i == j));
-}
-
-/* Green strain is quadratic in a: (warp, weft, shear) of F + a G */
-static double strain_step(const double F[6], const double G[6], const double bound[3], double slack)
-{
-    double step = 1;
-    for (int k = 0; k < 3; k++) {
-        const int i = first_of[k], j = second_of[k];
-        const double e0 = strain_of(F, k), e1 = 0.5 * (product(F, i, G, j) + product(G, i, F, j));
-        const double e2 = 0.5 * product(G, i, G, j), left = (1 - slack) * (bound[k] - fabs(e0)), end = e0 < 0 ? -1 : 1;
-        if (!(left > 0)) return 0;
-        if (left > fabs(e1) + fabs(e2)) continue;
-        /* on the side where e0 is `left` is left; on the other 2 |e0| more */
-        step = fmin(step, first_root(left, -end * e1, -end * e2));
-        step = fmin(step, first_root(left + 2 * fabs(e0), end * e1, end * e2));
-    }
-    return step < 1 ? (1 - 1e-9) * step : 1;
+    return abut_stretch_low_of(F, G, least);
 }
 
 /* ---- all shells ---- */
@@ -144,13 +81,12 @@ static double shell_step(const abut_thin *t, const double *x, const double *p, s
     const double *row = t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL;
     const abut_membrane *law = law_of(t, shell);
     const int below = acts(row, 0) || injective(law), above = acts(row, 1);
-    double F[6], G[6], low, high, change = 0, step = 1;
+    double F[6], G[6], low, high, step = 1;
     if (!below && !above && !law->strain) return 1;
     abut_shell_gradient_of(t, x, shell, F);
     abut_shell_gradient_of(t, p, shell, G);
-    singular_values(F, &low, &high);
-    for (int i = 0; i < 6; i++) change += G[i] * G[i];
-    change = (1 + 1e-9) * sqrt(change);     /* no singular value changes by more */
+    abut_singular_values32(F, &low, &high);
+    const double change = abut_stretch_change(G);
     if (above) {
         const double most = high + (1 - slack) * (row[ABUT_STRETCH_HIGH] - high);
         if (!(high + change < most)) step = fmin(step, abut_stretch_step_high(F, G, most));
@@ -159,7 +95,7 @@ static double shell_step(const abut_thin *t, const double *x, const double *p, s
         const double least = low - (1 - slack) * (low - (acts(row, 0) ? row[ABUT_STRETCH_LOW] : 0));
         if (!(low - change > least)) step = fmin(step, abut_stretch_step_low(F, G, least));
     }
-    if (law->strain) step = fmin(step, strain_step(F, G, law->strain, slack));
+    if (law->strain) step = fmin(step, abut_strain_step(F, G, law->strain, slack));
     return step;
 }
 
@@ -208,7 +144,7 @@ static int shell_outside(const abut_thin *t, const double *x, size_t shell, abut
     if (acts(row, 0) && !(low > row[ABUT_STRETCH_LOW])) return exceeds(out, "smallest stretch", low, row[ABUT_STRETCH_LOW], 1);
     if (acts(row, 1) && !(high < row[ABUT_STRETCH_HIGH])) return exceeds(out, "largest stretch", high, row[ABUT_STRETCH_HIGH], 0);
     for (int k = 0; k < 3 && bound; k++) {
-        const double e = strain_of(F, k);
+        const double e = abut_green_strain(F, k);
         if (!(fabs(e) < bound[k])) return exceeds(out, strain[k], e, e < 0 ? -bound[k] : bound[k], e < 0);
     }
     return 0;
@@ -227,7 +163,7 @@ int abut_thin_outside(const abut_thin *t, const double *x, abut_thin_excess *out
 static double strain_room(const double F[6], const double *bound)
 {
     double room = 1;
-    for (int k = 0; k < 3 && bound; k++) room = fmin(room, 1 - fabs(strain_of(F, k)) / bound[k]);
+    for (int k = 0; k < 3 && bound; k++) room = fmin(room, 1 - fabs(abut_green_strain(F, k)) / bound[k]);
     return room;
 }
 
@@ -244,7 +180,7 @@ static abut_thin_stretch stretch_of(const abut_thin *t, const double *x, size_t 
 {
     double F[6], s[2];
     abut_shell_gradient_of(t, x, shell, F);
-    singular_values(F, &s[0], &s[1]);
+    abut_singular_values32(F, &s[0], &s[1]);
     abut_thin_stretch o = { s[0], s[1], (int32_t)shell, (int32_t)shell, 1, (int32_t)shell };
     if (t->model->shell_limit) o.room = abut_stretch_room(t->model->shell_limit + 4 * shell, s);
     o.room = fmin(o.room, strain_room(F, law_of(t, shell)->strain));

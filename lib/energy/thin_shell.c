@@ -7,6 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/forms_lanes.h"
+
+#include "energy/shell_forms.h"
+
+#include "linalg/forms_end.h"
+
 /* Four shells from number t on, of which n count; the others are copies of the first. */
 typedef struct group {
     size_t t[ABUT_LANES], n;
@@ -17,11 +23,7 @@ void abut_shell_gradient_of(const abut_thin *t, const double *x, size_t shell, d
 {
     const int32_t *v = t->node + 4 * shell;
     const double *x0 = x + 3 * (size_t)v[0], *x1 = x + 3 * (size_t)v[1], *x2 = x + 3 * (size_t)v[2], *B = t->B + 4 * shell;
-    for (int i = 0; i < 3; i++) {
-        const double a = x1[i] - x0[i], b = x2[i] - x0[i];
-        F[2 * i] = a * B[0] + b * B[2];
-        F[2 * i + 1] = a * B[1] + b * B[3];
-    }
+    abut_shell_deform(x0, x1, x2, B, F);
 }
 
 static void group_at(const abut_thin_ask *a, size_t lo, size_t hi, group *g)
@@ -99,21 +101,12 @@ double abut_thin_shell_energy(const abut_thin_ask *a, size_t lo, size_t hi)
     return sum;
 }
 
-/* f = scale V P g_c at the corners, g_1 and g_2 the rows of B and g_0 = -(g_1 + g_2); P = U T V^T */
 static void corner_forces(const group *g, size_t l, double w, const double *B, const double T[4], double f[12])
 {
-    double UT[6];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 2; j++) UT[2 * i + j] = w * (g->U[2 * i][l] * T[j] + g->U[2 * i + 1][l] * T[2 + j]);
-    for (int c = 0; c < 2; c++) {
-        const double y0 = g->V[0][l] * B[2 * c] + g->V[2][l] * B[2 * c + 1];
-        const double y1 = g->V[1][l] * B[2 * c] + g->V[3][l] * B[2 * c + 1];
-        for (int i = 0; i < 3; i++) f[3 * c + 3 + i] = UT[2 * i] * y0 + UT[2 * i + 1] * y1;
-    }
-    for (int i = 0; i < 3; i++) {
-        f[i] = -(f[3 + i] + f[6 + i]);
-        f[9 + i] = 0;
-    }
+    double U[6], V[4];
+    for (int i = 0; i < 6; i++) U[i] = g->U[i][l];
+    for (int i = 0; i < 4; i++) V[i] = g->V[i][l];
+    abut_shell_forces(U, V, w, B, T, f);
 }
 
 void abut_thin_shell_gradient(const abut_thin_ask *a, size_t lo, size_t hi, double *f)
@@ -140,45 +133,10 @@ typedef struct frames {
     abut_lanes G[16], R[3];
 } frames;
 
-/* K = sum d2psi/dF_mi dF_kj a_i b_j with a, b given in the frame: U M U^T + N n n^T */
-ABUT_LANES_INLINE void block(const frames *h, const abut_lanes *U, const abut_lanes *n, const abut_lanes *a, const abut_lanes *b,
-                             abut_lanes *K)
-{
-    abut_lanes M[4];
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) {
-            const abut_lanes *G = h->G + 8 * i + 2 * j;
-            M[2 * i + j] = a[0] * (G[0] * b[0] + G[1] * b[1]) + a[1] * (G[4] * b[0] + G[5] * b[1]);
-        }
-    const abut_lanes N = a[0] * (h->R[0] * b[0] + h->R[1] * b[1]) + a[1] * (h->R[1] * b[0] + h->R[2] * b[1]);
-    for (int j = 0; j < 3; j++) {
-        const abut_lanes c0 = M[0] * U[2 * j] + M[1] * U[2 * j + 1], c1 = M[2] * U[2 * j] + M[3] * U[2 * j + 1], c2 = N * n[j];
-        for (int i = 0; i < 3; i++) K[3 * i + j] = U[2 * i] * c0 + U[2 * i + 1] * c1 + n[i] * c2;
-    }
-}
-
-/* the packed blocks H[ABUT_PACKED] from the gradients of corners 1, 2 (rows of B, in the frame); corner 0 by translation
- * invariance */
 ABUT_LANES_CLONES
 static void pack(const frames *h, const abut_lanes *U, const abut_lanes *B, const abut_lanes *V, abut_lanes *H)
 {
-    enum { B00 = 0, B01 = 9, B02 = 18, B11 = 36, B12 = 45, B22 = 63 };
-    abut_lanes g[4], n[3];
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++) g[2 * i + j] = B[2 * i] * V[j] + B[2 * i + 1] * V[2 + j];
-    n[0] = U[2] * U[5] - U[4] * U[3];
-    n[1] = U[4] * U[1] - U[0] * U[5];
-    n[2] = U[0] * U[3] - U[2] * U[1];
-    block(h, U, n, g, g, H + B11);
-    block(h, U, n, g, g + 2, H + B12);
-    block(h, U, n, g + 2, g + 2, H + B22);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const int ij = 3 * i + j, ji = 3 * j + i;
-            H[B01 + ij] = -(H[B11 + ij] + H[B12 + ji]);
-            H[B02 + ij] = -(H[B12 + ij] + H[B22 + ij]);
-        }
-    for (int k = 0; k < 9; k++) H[B00 + k] = -(H[B01 + k] + H[B02 + k]);
+    abut_shell_pack_lanes(h->G, h->R, U, B, V, H);
 }
 
 /* What is a function of the principal stretches, of shell l of the group. */

@@ -4,9 +4,10 @@
 #define ABUT_GPU_KERNELS_H
 
 #include "gpu/kernels_contact.h"
+#include "gpu/kernels_shell.h"
 #include "gpu/kernels_solve.h"
 #include "gpu/kernels_vector.h"
 
-#define ABUT_KERNELS(K) ABUT_KERNELS_VECTOR(K) ABUT_KERNELS_CONTACT(K) ABUT_KERNELS_SOLVE(K)
+#define ABUT_KERNELS(K) ABUT_KERNELS_VECTOR(K) ABUT_KERNELS_CONTACT(K) ABUT_KERNELS_SOLVE(K) ABUT_KERNELS_SHELL(K)
 
 #endif

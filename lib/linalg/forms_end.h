@@ -10,6 +10,7 @@
 #undef COFACTORS
 #undef LOG1P
 #undef SQRT
+#undef ATAN2
 #undef DIST2
 #undef SUB3
 #undef CROSS3

@@ -1,4 +1,5 @@
-/* Formulas that are written once (energy/density_forms.h, energy/tet_forms.h), of four numbers at a time. */
+/* Formulas that are written once (energy/density_forms.h, energy/tet_forms.h and others), of four numbers at a time. */
+#include "linalg/atan2_lanes.h"
 #include "linalg/log_lanes.h"
 
 #define REAL abut_lanes
@@ -12,3 +13,4 @@
 #define COFACTORS(A, C) abut_lanes_cofactors(A, C)
 #define LOG1P(x, y) abut_lanes_log1p(x, y)
 #define SQRT(v) abut_lanes_sqrt(v)
+#define ATAN2(y, x, angle) abut_lanes_atan2(y, x, angle)

@@ -1,4 +1,6 @@
-/* Formulas that are written once (energy/density_forms.h, energy/tet_forms.h), of one number: for the processor and a GPU. */
+/* Formulas that are written once (energy/density_forms.h, energy/tet_forms.h and others), of one number: for the processor and a
+ * GPU. */
+#include "linalg/atan2_inline.h"
 #include "linalg/log_inline.h"
 #include "linalg/mat3.h"
 
@@ -13,3 +15,4 @@
 #define COFACTORS(A, C) abut_m3_cofactor(C, A)
 #define LOG1P(x, y) (void)(*(y) = abut_log1p(*(x)))
 #define SQRT(v) (void)(*(v) = sqrt(*(v)))
+#define ATAN2(y, x, angle) (void)(*(angle) = abut_atan2(*(y), *(x)))

@@ -39,9 +39,14 @@ static abut_status refuse(const char *what, const abut_arrays *names, int32_t ob
 static abut_status check_model(const abut_problem *p, const abut_arrays *names, abut_err *err)
 {
     const abut_model *m = p->model;
-    if (m->nsh) return refuse("is a shell; a device has tetrahedra only", names, m->body[m->shell[0]], err);
-    if (m->nrd) return refuse("has rods; a device has tetrahedra only", names, m->body[m->rod[0]], err);
-    if (p->thin.n) return refuse("thin elements", names, -1, err);
+    if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
+    if (p->thin.first[ABUT_THIN_ROD] != p->thin.n) return refuse("bends of rods", names, -1, err);
+    for (int32_t i = 0; p->thin.bounded && i < m->nsh; i++) {
+        const char *what = m->shell_limit                                  ? "has stretch limits"
+                           : p->thin.membrane[m->shell_mat[i]].strain      ? "has strain bounds"
+                                                                           : NULL;
+        if (what) return refuse(what, names, m->body[m->shell[3 * (size_t)i]], err);
+    }
     if (m->nsp) return refuse("the scene has springs", names, -1, err);
     if (m->na) return refuse("the scene has attachments", names, -1, err);
     if (p->air.presses) return refuse("the scene has pressures", names, -1, err);
@@ -75,6 +80,7 @@ void abut_device_free(abut_device *d)
         abut_gpu_cg_clear(&d->cg, q);
         abut_gpu_operator_clear(&d->A);
         abut_gpu_tets_clear(&d->tets);
+        abut_gpu_shells_clear(&d->shells);
         abut_gpu_touch_clear(&d->touch);
         abut_queue_close(q);
     }
@@ -105,6 +111,7 @@ static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *
     if (!rc) rc = abut_buffer_need(q, &d->pulse, "scalars", ABUT_PULSE, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->mass, "masses", p->model->mass, nv, sizeof(double), err);
     if (!rc) rc = abut_gpu_tets_init(&d->tets, q, &p->elastic, err);
+    if (!rc) rc = abut_gpu_shells_init(&d->shells, q, &p->thin, err);
     if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->obstacle, err);
     if (!rc) rc = bring_passes(d, &p->cm, err);
     d->row = malloc((nv + 1) * sizeof *d->row);
@@ -145,7 +152,7 @@ int abut_device_serves(const abut_solver *s) { return s->device && s->device->se
 
 /* ---- a minimisation ---- */
 
-/* The pattern of the tets for the unknowns of this step. */
+/* The pattern of the elements for the unknowns of this step. */
 static abut_status number(abut_device *d, const abut_solver *s, abut_err *err)
 {
     const abut_problem *p = &s->prob;
@@ -153,7 +160,8 @@ static abut_status number(abut_device *d, const abut_solver *s, abut_err *err)
     if (d->numbered && !memcmp(d->row, p->row, bytes)) return ABUT_OK;
     abut_gpu_operator_clear(&d->A);
     memcpy(d->row, p->row, bytes);
-    abut_status rc = abut_gpu_operator_init(&d->A, &d->q, &d->tets, p->row, err);
+    const abut_gpu_lasting thin = { p->thin.n, p->thin.node };
+    abut_status rc = abut_gpu_operator_init_with(&d->A, &d->q, &d->tets, p->row, &thin, thin.n > 0, 0, err);
     if (!rc) rc = abut_gpu_precond_init(&d->A, (abut_gpu_precond_kind)s->opt.precond, p->model->X, err);
     d->numbered = !rc;
     return rc;

@@ -6,6 +6,7 @@
 #include "gpu/buffer.h"
 #include "gpu/cg.h"
 #include "gpu/operator.h"
+#include "gpu/shells.h"
 #include "gpu/tets.h"
 #include "gpu/touch.h"
 #include "solve/device.h"
@@ -13,7 +14,7 @@
 
 /* Scalars that are fetched together. */
 enum { ABUT_PULSE_INERTIA, ABUT_PULSE_ELASTIC, ABUT_PULSE_BARRIER, ABUT_PULSE_FRICTION, ABUT_PULSE_LAGRANGIAN,
-       ABUT_PULSE_OTHER, ABUT_PULSE };
+       ABUT_PULSE_THIN, ABUT_PULSE_OTHER, ABUT_PULSE };
 
 enum { ABUT_DEVICE_TRAIL = 32 };
 
@@ -21,6 +22,7 @@ struct abut_device {
     abut_queue q;
     abut_gpu_touch touch;
     abut_gpu_tets tets;
+    abut_gpu_shells shells;
     abut_gpu_operator A;
     abut_gpu_cg cg;
     abut_gpu_contacts at, trial, kept;  /* contacts of the iterate, of the trial point, of the one that is kept */
@@ -32,7 +34,7 @@ struct abut_device {
     int numbered;
     int changes;            /* of the problem, that numbering, diagonal and multipliers are for */
     double *pinned[5];      /* host arrays that are put and got again and again */
-    const void *forces_of;  /* the buffer whose positions the tets have their forces at; NULL: none */
+    const void *forces_of;  /* the buffer whose positions the elements have their forces at; NULL: none */
     int serves;
     int scripted;           /* prescribed nodes have a way to go in this step */
     double speed;           /* m: |p|_inf */

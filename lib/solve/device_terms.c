@@ -103,7 +103,8 @@ abut_status abut_device_limits(abut_solver *s, abut_limit *lim, abut_err *err)
     abut_status rc = abut_device_late(d, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
     if (!rc) rc = abut_gpu_touch_planes(&d->touch, at(d->x), at(d->p), s->opt.slack_plane, lim, err);
-    return rc ? rc : abut_gpu_tets_bound(&d->tets, at(d->x), at(d->p), s->opt.slack_volume, lim, err);
+    if (!rc) rc = abut_gpu_tets_bound(&d->tets, at(d->x), at(d->p), s->opt.slack_volume, lim, err);
+    return rc ? rc : abut_gpu_shells_bound(&d->shells, at(d->x), at(d->p), s->opt.slack_stretch, lim, err);
 }
 
 abut_status abut_device_sweep(abut_solver *s, double share, abut_limit *swept, abut_report *rep, abut_err *err)
@@ -154,6 +155,7 @@ abut_status abut_device_terms(abut_solver *s, const double *x, const abut_gpu_co
     if (!rc) rc = abut_gpu_nodes_energy(q, &inertia, x, at(d->part), pulse(d, ABUT_PULSE_INERTIA), err);
     d->forces_of = x;
     if (!rc) rc = abut_gpu_tets_energy(&d->tets, x, pulse(d, ABUT_PULSE_ELASTIC), err);
+    if (!rc) rc = abut_gpu_shells_energy(&d->shells, x, pulse(d, ABUT_PULSE_THIN), err);
     if (!rc) rc = abut_gpu_barrier_energy(&d->touch, x, set, s->prob.kappa, pulse(d, ABUT_PULSE_BARRIER), err);
     if (!rc) rc = abut_gpu_friction_energy(&d->touch, x, pulse(d, ABUT_PULSE_FRICTION), err);
     if (!rc) rc = lagrangian_energy(s, x, err);
@@ -161,7 +163,7 @@ abut_status abut_device_terms(abut_solver *s, const double *x, const abut_gpu_co
     if (rc) return rc;
     *e = (abut_energy){ .inertia = got[ABUT_PULSE_INERTIA], .elastic = s->prob.w.psi * got[ABUT_PULSE_ELASTIC],
                         .barrier = got[ABUT_PULSE_BARRIER], .friction = got[ABUT_PULSE_FRICTION],
-                        .lagrangian = got[ABUT_PULSE_LAGRANGIAN] };
+                        .lagrangian = got[ABUT_PULSE_LAGRANGIAN], .thin = s->prob.w.psi * got[ABUT_PULSE_THIN] };
     return ABUT_OK;
 }
 
@@ -186,7 +188,9 @@ abut_status abut_device_smooth(abut_solver *s, const double *x, double *g, abut_
     abut_status rc = abut_device_renew(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_GRADIENT, err);
     if (!rc) rc = abut_gpu_nodes_gradient(&d->q, &inertia, x, g, err);
-    if (!rc) rc = abut_gpu_tets_gradient(&d->tets, d->forces_of == x ? NULL : x, p->w.psi * p->w.share, g, err);
+    const double *z = d->forces_of == x ? NULL : x;
+    if (!rc) rc = abut_gpu_tets_gradient(&d->tets, z, p->w.psi * p->w.share, g, err);
+    if (!rc) rc = abut_gpu_shells_gradient(&d->shells, z, p->w.psi * p->w.share, g, err);
     d->forces_of = x;
     const abut_lagrangian_args push = lagrangian_of(s, x, g);
     if (!rc && p->al.on) rc = ABUT_RUN(&d->q, lagrangian_push, &push, inertia.nv, err);
@@ -210,9 +214,12 @@ static abut_status matrix(abut_solver *s, abut_err *err)
 {
     abut_device *d = s->device;
     const abut_problem *p = &s->prob;
+    const double scale = p->w.psi * p->w.share * p->w.share;
     abut_gpu_blocks blocks;
     abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_HESSIAN, err);
-    if (!rc) rc = abut_gpu_operator_tets(&d->A, at(d->x), p->w.psi * p->w.share * p->w.share, at(d->diag), err);
+    if (!rc) rc = abut_gpu_operator_tets(&d->A, at(d->x), scale, at(d->diag), err);
+    if (!rc) rc = abut_gpu_shells_hessian(&d->shells, at(d->x), scale, err);
+    if (!rc && d->shells.n) rc = abut_gpu_operator_add(&d->A, 0, d->shells.H.at, err);
     if (!rc) rc = abut_gpu_barrier_hessian(&d->touch, at(d->x), &d->at, p->kappa, &blocks, err);
     if (!rc) abut_gpu_operator_blocks(&d->A, ABUT_GPU_BARRIER, blocks);
     if (!rc) rc = abut_gpu_friction_hessian(&d->touch, at(d->x), &blocks, err);

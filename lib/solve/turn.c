@@ -57,7 +57,7 @@ void abut_turn_clear(struct abut_turn *turn)
 
 int abut_turn_serves(const abut_solver *s)
 {
-    return s->turn.p && !s->turn.off && s->dir.method == ABUT_SOLVE_NEWTON;
+    return s->turn.p && !s->turn.off && s->dir.method == ABUT_SOLVE_NEWTON && !abut_device_serves(s);
 }
 
 /* What the turns of the step turn->p cost, and in turn->g what takes them back. */

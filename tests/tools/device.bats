@@ -62,6 +62,94 @@ refused() {
     cmp o.abut halves.abut
 }
 
+# apart A B: how far the nodes of their last frames are apart, m
+apart() {
+    rm -rf a b
+    "$BIN/export" -q -f -1 --nodes a "$1"
+    "$BIN/export" -q -f -1 --nodes b "$2"
+    paste -d, a/*.csv b/*.csv | awk -F, '
+        NR == 1 { for (k = 1; k <= NF; k++) if ($k ~ /^[xyz]_m$/) at[$k, ++seen[$k]] = k; next }
+        { for (c in seen) { d = $at[c, 1] - $at[c, 2]; if (d < 0) d = -d; if (d > far) far = d } }
+        END { if (NR < 2 || seen["z_m"] != 2) exit 1; printf "%.12f\n", far }'
+}
+
+@test "a cloth falls on a ball: clean, where --device cpu has it, and the same bytes for every -j and from every frame" {
+    cat > drape.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+contact: {dhat: 1 mm, friction: {mu: 0.3}}
+materials:
+  cotton: {density: 472.6, young: 80 kPa, poisson: 0.243, bending-young: 0.8 MPa}
+objects:
+  cloth: {generate: {cloth: {size: [0.2, 0.2], edge: 25 mm, layout: rows}}, translate: [0, 0.127, 0], material: cotton,
+          shell: {thickness: 0.318 mm}}
+  ball:  {generate: {icosphere: {radius: 0.06, divisions: 3}}, obstacle: true, translate: [0, 0.065, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q drape.yaml -o drape.abut
+    "$BIN/step" --device twin -j 1 -n 12 --tolerance 1e-4 --report r.json drape.abut -o twin.abut
+    "$BIN/ccd-check" -q twin.abut -o /dev/null
+    tail -n 1 r.json | grep -q '"contacts":[1-9]'
+    "$BIN/step" -n 12 --tolerance 1e-4 drape.abut -o cpu.abut
+    far=$(apart twin.abut cpu.abut)
+    echo "apart: $far m"
+    awk -v far="$far" 'BEGIN { exit !(far < 1e-4) }'
+    "$BIN/step" --device twin -j 3 -n 7 --tolerance 1e-4 drape.abut | "$BIN/step" --device twin -n 5 --tolerance 1e-4 -o halves.abut
+    cmp twin.abut halves.abut
+}
+
+@test "sheets that hang from a side swing as with --device cpu, whatever their membrane" {
+    cat > hang.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+contact: {dhat: 1 mm}
+materials:
+  cotton: {density: 472.6, young: 80 kPa, poisson: 0.243, bending-young: 0.8 MPa}
+  rubber: {model: neo-hookean, density: 900, young: 50 kPa, poisson: 0.4}
+  plain:  {membrane: orthotropic, fabric: {warp: 24500, weft: 36600, coupling: 6100, shear: 3800}, density: 300}
+objects:
+  a: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, material: cotton, shell: {thickness: 0.318 mm}}
+  b: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, material: rubber, shell: {thickness: 1 mm}, translate: [1, 0, 0]}
+  c: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, material: plain, shell: {thickness: 1 mm}, translate: [2, 0, 0]}
+motion:
+  - {select: {object: a, relative-box: [[0, 0, 0], [1, 1, 0.01]]}, fix: true}
+  - {select: {object: b, relative-box: [[0, 0, 0], [1, 1, 0.01]]}, fix: true}
+  - {select: {object: c, relative-box: [[0, 0, 0], [1, 1, 0.01]]}, fix: true}
+Y
+    "$BIN/mesh-prep" -q hang.yaml -o hang.abut
+    "$BIN/step" --device twin -n 40 --tolerance 1e-7 hang.abut -o twin.abut
+    "$BIN/step" -n 40 --tolerance 1e-7 hang.abut -o cpu.abut
+    far=$(apart twin.abut cpu.abut)
+    fallen=$(apart cpu.abut hang.abut)
+    echo "apart: $far m, from the start: $fallen m"
+    awk -v far="$far" -v fallen="$fallen" 'BEGIN { exit !(far < 1e-7 && fallen > 0.05) }'
+}
+
+@test "a soft box falls on a sheet that is held: clean, and where --device cpu has it" {
+    cat > both.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+contact: {dhat: 1 mm}
+materials:
+  jelly:  {density: 500, young: 1e5, poisson: 0.4}
+  canvas: {model: neo-hookean, density: 500, young: 1 MPa, poisson: 0.3}
+objects:
+  box:   {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, material: jelly, translate: [0, 0.055, 0]}
+  sheet: {generate: {cloth: {size: [0.3, 0.3], cells: [5, 5]}}, material: canvas, shell: {thickness: 1 mm}}
+motion:
+  - {select: {object: sheet, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, fix: true}
+  - {select: {object: sheet, relative-box: [[0.99, 0, 0], [1, 1, 1]]}, fix: true}
+Y
+    "$BIN/mesh-prep" -q both.yaml -o both.abut
+    "$BIN/step" --device twin -n 10 --tolerance 1e-4 --report r.json both.abut -o twin.abut
+    "$BIN/ccd-check" -q twin.abut -o /dev/null
+    tail -n 1 r.json | grep -q '"contacts":[1-9]'
+    "$BIN/step" -n 10 --tolerance 1e-4 both.abut -o cpu.abut
+    far=$(apart twin.abut cpu.abut)
+    echo "apart: $far m"
+    awk -v far="$far" 'BEGIN { exit !(far < 1e-5) }'
+}
+
 @test "the report names the device and what it did; the stream says so, too" {
     "$BIN/step" --device twin -n 1 --report r.json "$pile" -o o.abut
     grep -q '"device":"twin","waits":[1-9]' r.json
@@ -72,12 +160,30 @@ refused() {
 }
 
 @test "what a device cannot do is refused by name with exit 3" {
-    refused "'cloth' is a shell" <<'Y'
+    refused "'cloth' has stretch limits" <<'Y'
 abut: 1
 time: {step: 0.01 s}
 materials: {cotton: {density: 472.6, young: 80 kPa, poisson: 0.243, bending-young: 0.8 MPa}}
 objects:
-  cloth: {generate: {cloth: {size: [0.3, 0.3], edge: 0.1, layout: rows}}, material: cotton, shell: {thickness: 0.318 mm}}
+  cloth: {generate: {cloth: {size: [0.3, 0.3], edge: 0.1, layout: rows}}, material: cotton,
+          shell: {thickness: 0.318 mm, stretch-limit: {upper: 1.1, upper-threshold: 1.02}}}
+Y
+    refused "'b' has strain bounds" <<'Y'
+abut: 1
+time: {step: 0.01 s}
+materials:
+  plain: {membrane: orthotropic, fabric: {warp: 245, weft: 366, coupling: 61, shear: 38}, density: 300}
+  silk: {membrane: cloth, fabric: {warp: 245, weft: 366, coupling: 61, shear: 38}, density: 300,
+         strain-limit: {warp: 0.06, weft: 0.12, shear: 0.1}}
+objects:
+  a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, material: plain, shell: {thickness: 1 mm}}
+  b: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, material: silk, shell: {thickness: 1 mm}, translate: [0, 1, 0]}
+Y
+    refused "'net' has rods" <<'Y'
+abut: 1
+time: {step: 0.01 s}
+materials: {reed: {density: 1000, young: 2 MPa, poisson: 0.3}}
+objects: {net: {generate: {net: {count: [3, 3], spacing: 30 mm, offset: 3 mm, cells: 2}}, material: reed, rod: {radius: 1 mm}}}
 Y
     refused "quasi-static" <<'Y'
 abut: 1

@@ -1,0 +1,85 @@
+/* Shells and hinges, one an item. */
+#include "energy/hinge_inline.h"
+#include "energy/membrane_inline.h"
+#include "energy/stretch_step_inline.h"
+#include "gpu/kernel.h"
+
+#include <float.h>
+
+/* v[3 corners] of element e */
+ABUT_FN void corners_of(const abut_shell_args *a, size_t e, size_t corners, const double *v, double *at)
+{
+    for (size_t c = 0; c < corners; c++) {
+        const double *from = v + 3 * (size_t)a->node[c * a->n + e];
+        for (size_t k = 0; k < 3; k++) at[3 * c + k] = from[k];
+    }
+}
+
+ABUT_FN void rest_of(const abut_shell_args *a, size_t shell, double B[4])
+{
+    for (size_t k = 0; k < 4; k++) B[k] = a->B[k * a->shells + shell];
+}
+
+ABUT_FN const double *law_of(const abut_shell_args *a, size_t shell)
+{
+    return a->law + ABUT_PLANE_NUMBERS * (size_t)a->material[shell];
+}
+
+ABUT_FN int model_of(const abut_shell_args *a, size_t shell) { return a->model[a->material[shell]]; }
+
+ABUT_FN void put_energy(const abut_shell_args *a, size_t e, double energy, const double f[12])
+{
+    a->energy[e] = energy <= DBL_MAX ? energy : (double)INFINITY;
+    for (size_t k = 0; k < 12; k++) a->force[12 * e + k] = f[k];
+}
+
+ABUT_KERNEL(shell_energy, abut_shell_args)
+{
+    double x[9], B[4], f[12];
+    corners_of(a, i, 3, a->x, x);
+    rest_of(a, i, B);
+    const double energy = abut_shell_energy_one(model_of(a, i), law_of(a, i), a->k, x, B, a->volume[i], f);
+    put_energy(a, i, energy, f);
+}
+
+ABUT_KERNEL(shell_hessian, abut_shell_args)
+{
+    double x[9], B[4], H[90];
+    corners_of(a, i, 3, a->x, x);
+    rest_of(a, i, B);
+    abut_shell_hessian_one(model_of(a, i), law_of(a, i), a->k, x, B, a->scale * a->volume[i], H);
+    for (size_t k = 0; k < 90; k++) a->H[90 * i + k] = H[k];
+}
+
+ABUT_KERNEL(shell_bound, abut_shell_args)
+{
+    const int model = model_of(a, i);
+    const double *bound = law_of(a, i) + 4;
+    const int injective = model != ABUT_PLANE_WOVEN && abut_material_injective(model);
+    const int strained = model == ABUT_PLANE_WOVEN && bound[0] < (double)INFINITY;
+    double x[9], p[9], B[4], F[6], G[6];
+    a->bound[i] = 1;
+    if (!injective && !strained) return;
+    corners_of(a, i, 3, a->x, x);
+    corners_of(a, i, 3, a->p, p);
+    rest_of(a, i, B);
+    abut_shell_deform(x, x + 3, x + 6, B, F);
+    abut_shell_deform(p, p + 3, p + 6, B, G);
+    a->bound[i] = abut_shell_step(F, G, injective, strained ? bound : NULL, a->slack);
+}
+
+ABUT_KERNEL(hinge_energy, abut_shell_args)
+{
+    double x[12], f[12];
+    corners_of(a, a->shells + i, 4, a->x, x);
+    const double energy = abut_hinge_energy_one(a->stiffness[i], a->angle[i], x, f);
+    put_energy(a, a->shells + i, energy, f);
+}
+
+ABUT_KERNEL(hinge_hessian, abut_shell_args)
+{
+    double x[12], H[90];
+    corners_of(a, a->shells + i, 4, a->x, x);
+    abut_hinge_hessian_one(a->scale * a->stiffness[i], a->angle[i], x, H);
+    for (size_t k = 0; k < 90; k++) a->H[90 * (a->shells + i) + k] = H[k];
+}
