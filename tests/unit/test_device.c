@@ -95,12 +95,3 @@ TEST(scripted_plates_that_meet_a_ball_push_it)
     CHECK(dev.rep.contacts > 0 && dev.rep.eta > 0.999);
     world_close(&dev);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(boxes_that_meet_on_a_script_end_where_the_processor_lets_them);
-    RUN(scripted_plates_that_meet_a_ball_push_it);
-    RUN(schemes_of_second_order_too);
-    return check_done();
-}

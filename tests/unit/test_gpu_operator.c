@@ -254,19 +254,3 @@ TEST(memory_that_fails_is_given_back)
     CHECK(failed > 5 || getenv("ABUT_GPU"));
     world_free(&w);
 }
-
-int main(int c, char **v)
-{
-    check_begin(c, v);
-    RUN(products_are_those_of_the_matrix);
-    RUN(elements_that_last_are_in_the_matrix);
-    RUN(inverted_diagonal_blocks_are_those_of_the_matrix);
-    RUN(products_have_the_same_bytes_for_every_thread_count_and_order);
-    RUN(directions_are_those_of_a_factor);
-    RUN(the_true_residual_is_within_the_tolerance);
-    RUN(contacts_a_million_times_as_stiff_are_solved);
-    RUN(a_matrix_that_is_not_definite_is_refused);
-    RUN(solutions_have_the_same_bytes_for_every_thread_count_and_order);
-    RUN(memory_that_fails_is_given_back);
-    return check_done();
-}

@@ -399,21 +399,3 @@ TEST(a_coarse_space_that_lags_is_made_again_when_iterations_grow)
     }
     world_free(&w);
 }
-
-int main(int c, char **v)
-{
-    check_begin(c, v);
-    RUN(rows_are_in_one_part_each);
-    RUN(what_the_matrix_does_not_join_shares_a_part_only_where_there_are_too_many);
-    RUN(neighbours_on_the_curve_are_neighbours_in_space);
-    RUN(rows_of_a_cluster_lie_together);
-    RUN(they_are_what_dense_matrices_say);
-    RUN(the_coarse_space_is_that_of_the_processor);
-    RUN(they_are_symmetric_and_positive_definite);
-    RUN(iterations_fall_on_a_stiff_body_and_the_answer_stays);
-    RUN(they_have_the_same_bytes_for_every_thread_count_and_order);
-    RUN(clusters_that_are_not_definite_are_counted);
-    RUN(parts_that_rotations_do_not_move_are_no_harm);
-    RUN(a_coarse_space_that_lags_is_made_again_when_iterations_grow);
-    return check_done();
-}

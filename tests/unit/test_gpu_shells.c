@@ -369,18 +369,3 @@ TEST(angles_and_singular_values_of_one_have_the_bits_of_four)
         CHECK(t[0] == s[0][0] && t[1] == s[1][0]);
     }
 }
-
-int main(int c, char **v)
-{
-    check_begin(c, v);
-    RUN(energy_and_forces_are_those_of_the_processor);
-    RUN(hessians_are_those_of_the_processor);
-    RUN(hessians_that_need_no_projection_are_derivatives_of_the_forces);
-    RUN(what_has_no_energy_is_infinite);
-    RUN(a_hinge_whose_wing_is_a_line_is_infinite_and_without_force);
-    RUN(bounds_are_those_of_the_processor);
-    RUN(all_have_the_same_bytes_for_every_thread_count_and_order);
-    RUN(stretch_limits_are_refused_and_no_shells_are_nothing);
-    RUN(angles_and_singular_values_of_one_have_the_bits_of_four);
-    return check_done();
-}

@@ -239,17 +239,3 @@ TEST(materials_that_a_device_does_not_know_are_named)
     free(along);
     kuhn_free(&b);
 }
-
-int main(int c, char **v)
-{
-    check_begin(c, v);
-    RUN(energy_and_forces_are_those_of_the_processor);
-    RUN(an_inverted_neo_hookean_tet_has_infinite_energy_and_is_found);
-    RUN(energy_that_is_no_number_is_infinite_for_every_material);
-    RUN(hessians_have_the_bits_of_the_processor);
-    RUN(bounds_by_inversion_are_those_of_the_processor);
-    RUN(inertia_is_that_of_the_objective);
-    RUN(forces_have_the_same_bytes_for_every_thread_count_and_order);
-    RUN(materials_that_a_device_does_not_know_are_named);
-    return check_done();
-}

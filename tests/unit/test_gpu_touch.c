@@ -605,21 +605,3 @@ TEST(every_allocation_that_fails_is_said_and_nothing_is_left)
     free(p);
     sheets_free(&s);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(candidates_are_those_of_the_search_without_a_machine_to_the_byte);
-    RUN(objects_that_pass_through_each_other_are_no_pairs);
-    RUN(a_position_that_is_not_finite_is_named_as_without_a_machine);
-    RUN(the_ccd_bound_has_the_bits_and_the_pair_of_that_without_a_machine);
-    RUN(of_pairs_that_bound_alike_the_first_is_named);
-    RUN(a_pair_too_close_to_move_is_named_as_without_a_machine);
-    RUN(contacts_are_those_found_without_a_machine_to_the_byte);
-    RUN(half_spaces_bound_and_touch_as_without_a_machine);
-    RUN(barrier_energy_gradient_and_hessians_are_those_without_a_machine);
-    RUN(barrier_of_half_spaces_is_that_without_a_machine);
-    RUN(friction_is_that_without_a_machine);
-    RUN(every_allocation_that_fails_is_said_and_nothing_is_left);
-    return check_done();
-}

@@ -120,13 +120,3 @@ TEST(tets_are_those_of_four)
     abut_elastic_clear(&e);
     kuhn_free(&b);
 }
-
-int main(int c, char **v)
-{
-    check_begin(c, v);
-    RUN(powers_of_two_are_those_of_the_library);
-    RUN(logarithms_are_those_of_four);
-    RUN(densities_are_those_of_four);
-    RUN(tets_are_those_of_four);
-    return check_done();
-}

@@ -121,13 +121,3 @@ TEST(sliding_and_kinks_are_those_of_the_library)
         CHECK_NEAR(size * c, u[0], 1e-17);
     }
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(barriers_have_the_bits_of_four);
-    RUN(gradients_of_plain_contacts_have_the_bits_of_four);
-    RUN(hessians_are_those_of_four_and_semidefinite);
-    RUN(sliding_and_kinks_are_those_of_the_library);
-    return check_done();
-}

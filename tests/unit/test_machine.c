@@ -241,15 +241,3 @@ TEST(time_is_counted_by_stages)
     abut_buffer_clear(&q, &b);
     abut_queue_close(&q);
 }
-
-int main(int argc, char **argv)
-{
-    check_begin(argc, argv);
-    RUN(sums_and_products_follow_their_tree_to_the_bit);
-    RUN(least_and_largest_are_those_of_a_plain_loop);
-    RUN(scans_count_and_sorts_are_stable);
-    RUN(gathered_rows_are_the_same_for_every_order_and_thread_count);
-    RUN(memory_that_is_not_there_is_named);
-    RUN(time_is_counted_by_stages);
-    return check_done();
-}
