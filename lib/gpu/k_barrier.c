@@ -59,18 +59,10 @@ ABUT_KERNEL(barrier_hess, abut_barrier_args)
             for (int q = 0; q < 3; q++) H[3 * p + q] = a->kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
         return;
     }
-    if (i >= a->n_plain) return;
     const abut_stencil kind = (abut_stencil)a->kind[i];
     abut_near_points(a->y, a->vert + 4 * i, abut_stencil_size(kind), x);
-    abut_pair_barrier_hess_fn(law_at(a, i), kind, x, a->kappa * a->mult[i], H);
-}
-
-ABUT_KERNEL(barrier_fade_hess, abut_barrier_args)
-{
-    const size_t k = a->n_plain + i;
-    double x[12];
-    abut_near_points(a->y, a->vert + 4 * k, 4, x);
-    abut_pair_mollified_hess_fn(law_at(a, k), x, a->eps_x[k], a->kappa * a->mult[k], a->out + 90 * k);
+    if (a->eps_x[i] > 0) abut_pair_mollified_hess_fn(law_at(a, i), x, a->eps_x[i], a->kappa * a->mult[i], H);
+    else abut_pair_barrier_hess_fn(law_at(a, i), kind, x, a->kappa * a->mult[i], H);
 }
 
 ABUT_KERNEL(barrier_nodes, abut_barrier_args)

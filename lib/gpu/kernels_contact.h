@@ -210,11 +210,10 @@ typedef struct abut_plane_args {
 /* ---- barrier ---- */
 
 /* Contact i of n, or half-space contact i - n.
- * barrier_energy: out[i].  barrier_push: out[12 i ..] its gradient.  barrier_hess: out[90 i ..] its projected Hessian, where it
- * is not mollified; barrier_fade_hess: that of mollified contact n_plain + i, which takes so much more room.
+ * barrier_energy: out[i].  barrier_push: out[12 i ..] its gradient.  barrier_hess: out[90 i ..] its projected Hessian.
  * barrier_nodes: to[4 i ..] its nodes, -1 unused. */
 typedef struct abut_barrier_args {
-    uint32_t n, n_plain;
+    uint32_t n;
     const uint8_t *kind;
     const int32_t *vert;
     const double *mult, *dist2, *eps_x;
@@ -278,7 +277,6 @@ typedef struct abut_slots_args {
     K(barrier_energy, abut_barrier_args) \
     K(barrier_push, abut_barrier_args) \
     K(barrier_hess, abut_barrier_args) \
-    K(barrier_fade_hess, abut_barrier_args) \
     K(barrier_nodes, abut_barrier_args) \
     K(friction_energy, abut_friction_args) \
     K(friction_push, abut_friction_args) \

@@ -38,7 +38,7 @@ static abut_status barrier_ready(abut_gpu_touch *c, const double *x, const abut_
     if (!rc) rc = abut_buffer_need(c->q, &c->node_of, "nodes of contacts", n, 4 * sizeof(int32_t), err);
     if (!rc) rc = abut_gpu_gather(c, x, ABUT_AT(c->y, double), err);
     *a = (abut_barrier_args){
-        .n = (uint32_t)s->n, .n_plain = (uint32_t)s->n_plain, .kind = ABUT_AT(s->kind, uint8_t),
+        .n = (uint32_t)s->n, .kind = ABUT_AT(s->kind, uint8_t),
         .vert = ABUT_AT(s->vert, int32_t), .mult = ABUT_AT(s->mult, double), .dist2 = ABUT_AT(s->dist2, double),
         .eps_x = ABUT_AT(s->eps_x, double),
         .plane_vert = ABUT_AT(s->plane_vert, int32_t), .plane = ABUT_AT(s->plane, int32_t),
@@ -81,7 +81,6 @@ abut_status abut_gpu_barrier_hessian(abut_gpu_touch *c, const double *x, const a
     abut_status rc = barrier_ready(c, x, set, kappa, &c->blocks, ABUT_PACKED, &a, err);
     if (!rc) rc = ABUT_RUN(c->q, barrier_nodes, &a, n, err);
     if (!rc) rc = ABUT_RUN(c->q, barrier_hess, &a, n, err);
-    if (!rc) rc = ABUT_RUN(c->q, barrier_fade_hess, &a, set->n - set->n_plain, err);
     if (!rc) *out = (abut_gpu_blocks){ n, a.to, a.out };
     return rc;
 }
