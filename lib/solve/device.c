@@ -88,6 +88,18 @@ void abut_device_free(abut_device *d)
     free(d);
 }
 
+/* Which vertices are of bodies that pass through each other, where the scene says so. */
+static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_err *err)
+{
+    if (!cm->model->bodies_meet || cm->model->bodies_meet[0]) return ABUT_OK;
+    uint8_t *passes = malloc((size_t)cm->nc + 1);
+    if (!passes) return abut_fail(err, ABUT_E_NOMEM, "device: %d vertices", cm->nc);
+    for (int32_t v = 0; v < cm->nc; v++) passes[v] = (uint8_t)abut_collmesh_passes(cm, v, v);
+    const abut_status rc = abut_gpu_touch_pass(&d->touch, passes, err);
+    free(passes);
+    return rc;
+}
+
 static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *err)
 {
     abut_queue *q = &d->q;
@@ -101,6 +113,7 @@ static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *
     if (!rc) rc = abut_gpu_tets_init(&d->tets, q, &p->elastic, err);
     if (!rc) rc = abut_gpu_shells_init(&d->shells, q, &p->thin, err);
     if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->obstacle, err);
+    if (!rc) rc = bring_passes(d, &p->cm, err);
     d->row = malloc((nv + 1) * sizeof *d->row);
     if (!rc && !d->row) rc = abut_fail(err, ABUT_E_NOMEM, "device: %zu nodes", nv);
     return rc;
