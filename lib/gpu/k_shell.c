@@ -78,8 +78,7 @@ ABUT_KERNEL(hinge_energy, abut_shell_args)
 
 ABUT_KERNEL(hinge_hessian, abut_shell_args)
 {
-    double x[12], H[90];
+    double x[12];
     corners_of(a, a->shells + i, 4, a->x, x);
-    abut_hinge_hessian_one(a->scale * a->stiffness[i], a->angle[i], x, H);
-    for (size_t k = 0; k < 90; k++) a->H[90 * (a->shells + i) + k] = H[k];
+    abut_hinge_hessian_one(a->scale * a->stiffness[i], a->angle[i], x, a->H + 90 * (a->shells + i));
 }
