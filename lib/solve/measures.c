@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "linalg/vec3.h"
+#include "solve/rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -204,4 +205,13 @@ abut_creep abut_creep_find(const abut_problem *p, const abut_lag *lag, const dou
     }
     c.mean = c.sticking ? value(sum) / c.sticking : 0;
     return c;
+}
+
+int32_t abut_creep_let_go(const abut_problem *p, const abut_lag *lag, const double *x, const double *to)
+{
+    const double threshold = p->w.eps_v * p->w.h_force;
+    int32_t n = 0;
+    for (size_t i = 0; i < lag->n; i++)
+        n += abut_rule_lets_go(abut_friction_slid(lag, i, x, p->still), abut_friction_slid(lag, i, to, p->still), threshold);
+    return n;
 }

@@ -74,5 +74,7 @@ typedef struct abut_creep {
     double max, mean;               /* m/s, of those that stick; 0 without any */
 } abut_creep;
 abut_creep abut_creep_find(const abut_problem *p, const abut_lag *lag, const double *x);
+/** How many of them stick at x[3 nv] and slide at `to` (solve/rules.h: abut_rule_lets_go). */
+int32_t abut_creep_let_go(const abut_problem *p, const abut_lag *lag, const double *x, const double *to);
 
 #endif

@@ -14,6 +14,8 @@ int abut_rule_balanced(double left, double largest, double tolerance)
     return !(tolerance > 0) || left <= tolerance * largest;
 }
 
+int abut_rule_lets_go(double slid, double then, double threshold) { return slid < threshold && then >= threshold; }
+
 int abut_rule_stalls(abut_rule_stall *s, double left)
 {
     const int better = !(s->best > 0) || left < 0.5 * s->best;

@@ -13,6 +13,10 @@ enum { ABUT_NEAR = 4 };
 /** Whether forces balance: what is left of them, N, is at most `tolerance` of the largest, N.  tolerance 0: nobody asks. */
 int abut_rule_balanced(double left, double largest, double tolerance);
 
+/** Whether a friction contact that sticks, slid by less than the threshold, m, would slide after a direction that takes it to
+ * `then`: friction then has yet to let go, however short the direction is. */
+int abut_rule_lets_go(double slid, double then, double threshold);
+
 /* Iterations that no longer bring something nearer to 0.  Zero-filled is the start of a minimisation. */
 typedef struct abut_rule_stall {
     double best;    /* the smallest rest that counted as progress; 0: none yet */

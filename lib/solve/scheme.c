@@ -4,6 +4,8 @@
 #include "contact/cross.h"
 #include "energy/stretch_limit.h"
 #include "model/motion.h"
+#include "solve/measures.h"
+#include "solve/newton_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -212,6 +214,14 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
     return rc;
 }
 
+/* Friction contacts that stick, and slide at the end of s->p. */
+static int32_t count_letting_go(abut_solver *s)
+{
+    if (!s->prob.lag.n || s->opt.plain) return 0;
+    abut_search_point(s, 1);
+    return abut_creep_let_go(&s->prob, &s->prob.lag, s->x, s->xt);
+}
+
 abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
@@ -228,6 +238,7 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
         rep->lag_residual = 0;
         abut_direction_reset(&s->solver.dir);
         if (p->lag.n) rc = abut_solver_residual(&s->solver, &rep->lag_residual, rep, err);
+        if (!rc) s->letting_go = count_letting_go(&s->solver);
     }
     rep->seconds.friction += abut_time_wall() - clock;
     return rc;
@@ -235,7 +246,9 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
 
 abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled, abut_err *err)
 {
-    *settled = rep->lag_residual <= tol || (limit > 0 && s->pass >= limit);
+    /* passes that go around in a circle may let go and hold by turns */
+    const int waits = s->letting_go && s->pass < WHOLE_PASSES;
+    *settled = (rep->lag_residual <= tol && !waits) || (limit > 0 && s->pass >= limit);
     if (*settled || s->pass < ABUT_LAGS_MAX || limit > 0) return ABUT_OK;
     return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): friction has not converged after %d passes: lag residual %.3g "
                      "m/s, want %.3g", (long long)s->at.step + 1, s->at.time, s->pass, rep->lag_residual, tol);

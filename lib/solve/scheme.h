@@ -37,6 +37,7 @@ typedef struct abut_stepper {
     abut_instant at;    /* start of the step */
     double *acc0;       /* [3 nv] the same one step earlier */
     abut_lag acted;     /* friction of the last pass, when solver.prob.lag has been frozen anew */
+    int32_t letting_go; /* friction contacts that stick, and would slide after the direction of the lag residual */
     int pass;           /* passes solved so far in this step */
     int newton;         /* Newton iterations of these passes */
     int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
@@ -63,8 +64,8 @@ ABUT_MUST_USE abut_status abut_step_resume(abut_stepper *s, const abut_arrays *f
 ABUT_MUST_USE abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err);
 /** Once after every solve.  measure: also rep->lag_residual, m/s, at the price of one factorisation. */
 ABUT_MUST_USE abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err);
-/** After a measured refresh: may the step end here?  The passes do when the lag residual is at most tol (m/s), or after `limit`
- * of them, converged or not; limit 0: only when converged.
+/** After a measured refresh: may the step end here?  The passes do when the lag residual is at most tol (m/s), and in the first
+ * nine no contact that sticks is about to let go, or after `limit` of them, converged or not; limit 0: only when converged.
  * Fails  ABUT_E_NUMERIC limit is 0 and ABUT_LAGS_MAX passes did not do */
 ABUT_MUST_USE abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled,
                                             abut_err *err);

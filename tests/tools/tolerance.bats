@@ -48,6 +48,26 @@ Y
         exit !(exact > 0.1 && ours > 0.9 * exact && ours < 1.02 * exact && published < 0.6 * exact) }'
 }
 
+@test "friction passes go on while a contact is about to let go, though the tolerance is beyond the stiction speed" {
+    cat > slope.yaml <<'Y'
+time: {step: 0.025 s}
+gravity: [4.387165371735013, -8.774330743470026, 0]
+contact: {dhat: 1e-3 l, friction: {mu: 0.49, eps_v: 1e-5 l/s, lags: converged}}
+tolerance: 1e-4 l/s
+materials: {stiff: {model: fixed-corotated, young: 1e9}}
+objects:
+  block: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: stiff, translate: [0, 0.502, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    for mu in 0.48 0.49 0.52; do
+        "$BIN/mesh-prep" slope.yaml --set contact.friction.mu=$mu -o slope.abut
+        awk -v mu=$mu -v exact="$(slid --tolerance 1e-7)" -v ours="$(slid)" -v published="$(slid --stop published)" 'BEGIN {
+            print mu, exact, ours, published
+            if (mu > 0.5) exit !(exact < 1e-3 && ours < 1e-3)
+            exit !(exact > 0.06 && ours > 0.99 * exact && ours < 1.01 * exact && published < 0.95 * exact) }'
+    done
+}
+
 @test "--stop published is the first condition alone, and goes with no tolerance of forces" {
     two_boxes 2 0.31 > boxes.yaml
     "$BIN/mesh-prep" boxes.yaml -o boxes.abut

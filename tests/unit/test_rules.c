@@ -24,6 +24,13 @@ TEST(what_is_left_is_the_sum_of_directions_that_shrink_by_one_ratio)
     CHECK(abut_rule_near(4, 1) && !abut_rule_near(4.1, 1) && !abut_rule_near(INFINITY, 1));
 }
 
+TEST(friction_lets_go_where_a_contact_that_sticks_would_slide)
+{
+    CHECK(abut_rule_lets_go(0.9, 1, 1) && abut_rule_lets_go(0, 7, 1));
+    CHECK(!abut_rule_lets_go(0.9, 0.99, 1) && !abut_rule_lets_go(0, 0, 1));     /* it sticks on */
+    CHECK(!abut_rule_lets_go(1, 7, 1) && !abut_rule_lets_go(7, 0.5, 1));        /* it slides already */
+}
+
 TEST(forces_balance_to_a_share_of_the_largest_and_stall_when_they_come_no_closer)
 {
     CHECK(abut_rule_balanced(1, 1000, 1e-3) && !abut_rule_balanced(1.01, 1000, 1e-3));
