@@ -217,9 +217,10 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     const int straight = moved && !s->turn.taken;
     if (!rc && straight && lim.kind == ABUT_LIMIT_STRETCH && it->alpha == lim.alpha)
         rc = abut_search_draw_back(s, before, e, it, rep, err);
-    const int full = moved && it->alpha == 1 && it->residual > p->model->tolerance[0];
-    if (!rc && s->lengthens && full && abut_turn_serves(s)) rc = abut_turn_lengthen(s, before, e, it, rep, err);
-    else if (!rc && s->lengthens && full) rc = abut_search_lengthen(s, before, e, it, rep, err);
+    const int slow = it->residual <= p->model->tolerance[0];
+    const int longer = s->lengthens && moved && it->alpha == 1 && !(slow && (s->opt.plain || s->turn.p));
+    if (!rc && longer && abut_turn_serves(s)) rc = abut_turn_lengthen(s, before, e, it, rep, err);
+    else if (!rc && longer) rc = abut_search_lengthen(s, before, e, it, rep, err);
     if (rc) return rc;
     s->failed.alpha = it->alpha;
     it->bound = fmax(it->bound, fmin(it->alpha, 1));    /* corrected steps may go further */

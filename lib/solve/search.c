@@ -13,6 +13,7 @@
 #define MORE_THAN_LAST 4
 #define LONGEST 8           /* times a direction that turns out too short; a power of 2, so that scaling is exact */
 #define STILL_FALLS 0.65    /* of the decrease that its slope alone promises: a parabola falls at the end of a step from 0.5 on */
+#define MUCH_LONGER 4       /* times its length, what a direction below the tolerance has to ask for */
 #define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
 
 abut_status abut_search_contacts(abut_solver *s, const double *y1, abut_report *rep, abut_err *err)
@@ -275,12 +276,13 @@ static double better_length(const abut_solver *s, double start, const abut_energ
 }
 
 /* Tries the better length, but of a bound on the way only half; whichever of the two points is lower becomes the trial point,
- * with *now. */
+ * with *now.  A direction below the tolerance may be short because the matrix is too stiff, and then it does not end the step:
+ * where its curvature asks for much more it is lengthened, too. */
 abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it, abut_report *rep,
                                  abut_err *err)
 {
     const double length = better_length(s, start, now), reached = abut_energy_sum(now);
-    if (length == 1) return ABUT_OK;
+    if (length == 1 || (length < MUCH_LONGER && it->residual <= s->prob.model->tolerance[0])) return ABUT_OK;
     abut_limit lim;
     abut_energy e;
     double sum;
