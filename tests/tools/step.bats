@@ -262,14 +262,15 @@ P
     # whether anything touches or not, with tets or without: the same keys, and REPORT.md has them all
     printf '%s\n' "objects: {net: {generate: {rod: {length: 0.1, cells: 2}}, rod: {radius: 1 mm}}}" > rod.yaml
     "$BIN/mesh-prep" -q rod.yaml | "$BIN/step" -q --report far.jsonl -o o.abut
+    "$BIN/step" -q --device twin "$pile" --report twin.jsonl -o o.abut     # a device has keys of its own, after those of all
     /usr/bin/env python3 - "$ROOT/formats/REPORT.md" <<'P'
 import json, re, sys
 rows = [json.loads(l) for l in open("r.jsonl").readlines() + open("far.jsonl").readlines()]
 assert all(list(r) == list(rows[0]) for r in rows)
-far, told = rows[-1], open(sys.argv[1]).read()
+far, told, twin = rows[-1], open(sys.argv[1]).read(), json.loads(open("twin.jsonl").readline())
 keys = {k for cell in re.findall(r"^\| (`[^|]*) \|", told, re.M) for k in re.findall(r"`(\w+)`", cell)}
-assert set(far) <= keys, set(far) - keys
-assert keys <= set(far), keys - set(far)
+assert set(far) < set(twin) <= keys, (set(far) - set(twin), set(twin) - keys)
+assert keys <= set(twin), keys - set(twin)
 assert far["min_gap"] is far["min_gap_nodes"] is far["min_jacobian"] is far["max_stretch"] is None
 assert far["min_jacobian_tet"] == far["max_stretch_shell"] == -1
 P
