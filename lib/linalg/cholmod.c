@@ -144,7 +144,12 @@ static abut_status analyse(backend *s, const abut_bsr *A, const int32_t *order, 
                           ? abut_fail(err, ABUT_E_ARG, "CHOLMOD: ordering: no permutation of %d block rows", A->n)
                           : library_failed(&s->com, "the analysis", err);
     s->flops = s->com.fl;
-    return ABUT_OK;
+    /* all that a solution writes to: the library does not look whether it got its own work space */
+    const size_t sides = s->scalar ? 3 : 1;
+    s->x = cholmod_allocate_dense(n, sides, n, CHOLMOD_REAL, &s->com);
+    s->Y = cholmod_allocate_dense(n, sides, n, CHOLMOD_REAL, &s->com);
+    s->E = cholmod_allocate_dense(sides, s->L->maxesize, sides, CHOLMOD_REAL, &s->com);
+    return s->x && s->Y && s->E ? ABUT_OK : no_memory(err);
 }
 
 static abut_status cholmod_analyse_pattern(void *self, const abut_operator *A, const int32_t *order, abut_err *err)
