@@ -34,26 +34,26 @@ void abut_device_scale(abut_solver *s, double by)
     abut_device_note(d, ABUT_RUN(&d->q, scale, &a, 3 * (size_t)s->prob.model->nv, &err), &err);
 }
 
+/* Exchanges a point, its positions and its contacts, with the trial point. */
+static void exchange_trial(abut_device *d, abut_buffer *x, abut_gpu_contacts *set)
+{
+    const abut_buffer positions = *x;
+    const abut_gpu_contacts contacts = *set;
+    *x = d->xt;
+    *set = d->trial;
+    d->xt = positions;
+    d->trial = contacts;
+}
+
 void abut_device_keep(abut_solver *s)
 {
-    abut_device *d = s->device;
-    const abut_buffer x = d->xt;
-    const abut_gpu_contacts set = d->trial;
-    d->xt = d->kept_x;
-    d->trial = d->kept;
-    d->kept_x = x;
-    d->kept = set;
+    exchange_trial(s->device, &s->device->kept_x, &s->device->kept);
 }
 
 abut_status abut_device_accept(abut_solver *s, abut_err *err)
 {
     abut_device *d = s->device;
-    const abut_buffer x = d->x;
-    const abut_gpu_contacts set = d->at;
-    d->x = d->xt;
-    d->at = d->trial;
-    d->xt = x;
-    d->trial = set;
+    exchange_trial(d, &d->x, &d->at);
     abut_status rc = abut_device_late(d, err);
     if (rc || !s->prob.al.on) return rc;
     rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
