@@ -25,7 +25,7 @@ BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
 OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE)$(THREADSAN),-O1,-O2)) -g -fno-math-errno
 # the kernels: short loops over the entries of small matrices are written out.  No bit changes
-HOT  := lib/linalg/% lib/geom/% lib/energy/% lib/contact/% lib/gpu/%
+HOT  := lib/math/% lib/sparse/% lib/geom/% lib/energy/% lib/contact/% lib/judge/% lib/repair/% lib/gpu/%
 OPT_HOT := $(if $(DEBUG)$(SANITIZE)$(THREADSAN),,-O3)
 SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)$(if $(THREADSAN),-fsanitize=thread -fno-omit-frame-pointer)
 
@@ -42,7 +42,7 @@ LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/nul
 GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
 TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export $(if $(GL),picture)
-LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c formats/*.c tools/*.c)))
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/picture/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c tools/*.c tools/*/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
@@ -66,14 +66,14 @@ all: $(built)
 
 $B/libabut.a: $(LIB)
 	@rm -f $@
-	@ar crs $@ $^
+	@ar cqs $@ $^
 
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $(if $(filter $(HOT),$<),$(OPT_HOT)) -c $< -o $@
 
 # products of factors: a multiplication and an addition in one instruction where the processor has it
-$B/lib/linalg/chol_numeric.o $B/lib/linalg/chol_numeric_single.o: ALL_C += -ffp-contract=fast
+$B/lib/sparse/own/factor.o $B/lib/sparse/own/factor_single.o: ALL_C += -ffp-contract=fast
 
 $B/%.o: %.cc Makefile
 	@mkdir -p $(@D)
@@ -95,11 +95,11 @@ $(filter-out $(BIN)/mesh-prep $(BIN)/picture,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/
 	$(call run,LD $@) $(CC) $(ALL_LD) $< $B/libabut.a $(LIBS) -o $@
 
 # tetgen is C++ and AGPL: mesh-prep alone links it
-$(BIN)/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesher/tetra.o $B/libabut.a
+$(BIN)/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesh/tetra.o $B/libabut.a
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CXX) $(ALL_LD) $^ -ltet $(LIBS) -o $@
 
-$(BIN)/picture: $B/tools/picture.o $B/formats/draw_gl.o $B/libabut.a
+$(BIN)/picture: $B/tools/picture.o $B/formats/picture/draw_gl.o $B/libabut.a
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CC) $(ALL_LD) $^ $(LIBS) $(GL_LIBS) -o $@
 
@@ -178,7 +178,7 @@ bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact
 	@tests/bench/geometry $B
 
 format:
-	clang-format -i lib/*/*.[ch] formats/*.[ch] tools/*.[ch]
+	clang-format -i lib/*/*.[ch] lib/*/*/*.[ch] formats/*/*.[ch] tools/*.[ch] tools/*/*.[ch]
 
 # generic names stay off the PATH: libexec/abut/NAME, and one dispatcher, `abut NAME ...`
 install: all

@@ -1,7 +1,7 @@
 /* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions and inversions? */
-#include "formats/mesh_io.h"
-#include "tools/cli_unfinished.h"
-#include "tools/judge_modes.h"
+#include "formats/mesh/mesh_io.h"
+#include "tools/cli/unfinished.h"
+#include "tools/ccd-check/modes.h"
 
 #include <math.h>
 #include <string.h>

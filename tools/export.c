@@ -1,10 +1,10 @@
 /* export: files that other programs read, tables, text. */
-#include "formats/dump.h"
-#include "formats/results.h"
-#include "formats/shots.h"
-#include "formats/summary.h"
-#include "tools/cli.h"
-#include "tools/cli_unfinished.h"
+#include "formats/stream/dump.h"
+#include "formats/result/results.h"
+#include "formats/result/frame_views.h"
+#include "formats/result/summary.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/unfinished.h"
 
 #include <stdlib.h>
 #include <string.h>

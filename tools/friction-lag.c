@@ -1,7 +1,7 @@
 /* friction-lag: freezes friction anew at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
-#include "solve/scheme.h"
-#include "tools/cli_last.h"
-#include "tools/cli_with.h"
+#include "solve/step/barrier_stepper.h"
+#include "tools/cli/last.h"
+#include "tools/cli/with.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* picture: draws frames, off screen. */
-#include "formats/picture.h"
-#include "formats/shots.h"
-#include "tools/cli.h"
-#include "tools/cli_unfinished.h"
+#include "formats/picture/picture.h"
+#include "formats/result/frame_views.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/unfinished.h"
 
 #include <stdlib.h>
 

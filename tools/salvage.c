@@ -1,5 +1,5 @@
 /* salvage: writes the whole, checksummed frames of a cut stream as a whole stream, and says how many. */
-#include "tools/cli_stream.h"
+#include "tools/cli/stream.h"
 
 #include <string.h>
 

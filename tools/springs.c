@@ -1,6 +1,6 @@
 /* springs: puts springs on the edges of each MODEL; frames pass through. */
 #include "model/edge_springs.h"
-#include "tools/cli_stream.h"
+#include "tools/cli/stream.h"
 
 #include <math.h>
 

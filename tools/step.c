@@ -1,11 +1,11 @@
 /* step: advances the state.  Frames already in the stream pass through; new ones follow. */
 #include "base/timer.h"
-#include "formats/step_report.h"
-#include "formats/tree.h"
-#include "solve/stuck.h"
-#include "tools/cli_with.h"
-#include "tools/step_local.h"
-#include "tools/stuck_file.h"
+#include "formats/result/step_report.h"
+#include "formats/scene/tree.h"
+#include "solve/step/stuck.h"
+#include "tools/cli/with.h"
+#include "tools/step/local.h"
+#include "tools/step/stuck_file.h"
 
 #include <errno.h>
 #include <malloc.h>

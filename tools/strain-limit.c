@@ -1,7 +1,7 @@
 /* strain-limit: puts limits on the stretch of shells into a stream, judges every frame against limits, or projects the
  * last frame onto them. */
-#include "tools/strain_audit.h"
-#include "tools/strain_split.h"
+#include "tools/strain-limit/audit.h"
+#include "tools/strain-limit/split.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* tear: the first frame with elements that are stretched too far is followed by a MODEL and FRAME without them. */
-#include "solve/tear.h"
-#include "tools/cli_stream.h"
+#include "tear/tear.h"
+#include "tools/cli/stream.h"
 
 #include <math.h>
 #include <stdlib.h>

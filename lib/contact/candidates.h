@@ -8,8 +8,8 @@
 #define ABUT_CONTACT_CANDIDATES_H
 
 #include "contact/collision_mesh.h"
-#include "geom/approach.h"
-#include "linalg/lanes.h"
+#include "geom/broad_phase.h"
+#include "math/lanes.h"
 
 #include <string.h>
 

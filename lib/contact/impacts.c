@@ -1,8 +1,8 @@
 #include "contact/impacts.h"
 
 #include "base/par.h"
-#include "contact/swept.h"
-#include "geom/ccd.h"
+#include "contact/sweep.h"
+#include "geom/ccd/ccd.h"
 
 #include <math.h>
 #include <string.h>

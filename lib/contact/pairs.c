@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "geom/mollify.h"
-#include "geom/nearest_lanes.h"
+#include "geom/nearest.h"
 #include "model/naming.h"
 
 #include <float.h>

@@ -1,10 +1,10 @@
 #include "contact/start_check.h"
 
-#include "contact/cross.h"
+#include "contact/intersect.h"
 #include "contact/primitive_name.h"
 #include "geom/bvh.h"
 #include "geom/dist.h"
-#include "geom/predicates.h"
+#include "geom/exact/predicates.h"
 #include "model/naming.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* How far one tet may move before it loses a share of its volume (contact/max_step.h). */
+/* How far one tet may move before it loses a share of its volume (contact/step_bound.h). */
 #ifndef ABUT_CONTACT_TET_STEP_INLINE_H
 #define ABUT_CONTACT_TET_STEP_INLINE_H
 
@@ -64,7 +64,7 @@ ABUT_FN void abut_tet_cubic(const double d[9], const double q[9], double c[4])
     c[3] = abut_tet_det(q, q + 3, q + 6);
 }
 
-/** abut_tet_max_step (contact/max_step.h). */
+/** abut_tet_max_step (contact/step_bound.h). */
 ABUT_FN double abut_tet_step(const double x[12], const double p[12], double slack)
 {
     double d[9], q[9], c[4], moved[12], e[9];

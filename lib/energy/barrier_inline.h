@@ -1,4 +1,4 @@
-/* The barrier of one contact (energy/barrier_pair.h), for a GPU: the logarithm is that of linalg/log_inline.h.  The numbers are
+/* The barrier of one contact (energy/barrier_pair.h), for a GPU: the logarithm is that of math/log_inline.h.  The numbers are
  * those of the functions for four at a time, but for the projection, which takes other rotations. */
 #ifndef ABUT_ENERGY_BARRIER_INLINE_H
 #define ABUT_ENERGY_BARRIER_INLINE_H
@@ -7,7 +7,7 @@
 #include "energy/contact_basis_inline.h"
 #include "geom/dist_inline.h"
 #include "geom/mollify_inline.h"
-#include "linalg/spd_inline.h"
+#include "math/spd_inline.h"
 
 /** Separation, weights and squared distance of a stencil as its own active feature; not a number where it spans none. */
 ABUT_FN_LITERAL void abut_dist2_one(abut_stencil kind, double x[4][3], double w[4], double r[3], double *d2)
@@ -31,7 +31,7 @@ ABUT_FN_LITERAL void abut_psd_project_one(int n, double *S)
     (void)abut_psd_lift(n, w, Q, S);
 }
 
-#include "linalg/forms_one.h"
+#include "math/forms_one.h"
 #define DIST2(kind, x, w, r, d2) abut_dist2_one(kind, x, w, r, d2)
 #define SUB3(a, b, d) abut_v3_put(d, abut_v3_diff(a, b))
 #define CROSS3(a, b, c) abut_v3_put(c, abut_v3_cross(abut_v3_get(a), abut_v3_get(b)))
@@ -40,7 +40,7 @@ ABUT_FN_LITERAL void abut_psd_project_one(int n, double *S)
 
 #include "energy/contact_forms.h"
 
-#include "linalg/forms_end.h"
+#include "math/forms_end.h"
 
 /** abut_barrier; all three are wanted. */
 ABUT_FN double abut_barrier_fn(abut_barrier_law law, double D, double *db, double *ddb)

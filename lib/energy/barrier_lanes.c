@@ -3,9 +3,9 @@
 
 #include "energy/contact_basis_inline.h"
 #include "geom/dist_lanes.h"
-#include "linalg/log_lanes.h"
-#include "linalg/packed_lanes.h"
-#include "linalg/spd_lanes.h"
+#include "math/log.h"
+#include "sparse/packed_lanes.h"
+#include "math/spd_lanes.h"
 
 #include <math.h>
 
@@ -13,7 +13,7 @@
 
 /* ---- the barrier ---- */
 
-#include "linalg/forms_lanes.h"
+#include "math/forms_lanes.h"
 #define DIST2(kind, x, w, r, d2) abut_dist2_lanes(kind, x, w, r, d2)
 #define SUB3(a, b, d) abut_lanes3_sub(a, b, d)
 #define CROSS3(a, b, c) abut_lanes3_cross(a, b, c)
@@ -22,7 +22,7 @@
 
 #include "energy/contact_forms.h"
 
-#include "linalg/forms_end.h"
+#include "math/forms_end.h"
 
 ABUT_LANES_CLONES
 void abut_barrier_four(const abut_barrier_law law[ABUT_LANES], const double D[ABUT_LANES], double b[ABUT_LANES])

@@ -3,8 +3,8 @@
 #include "energy/barrier_inline.h"
 #include "geom/dist_lanes.h"
 #include "geom/mollify.h"
-#include "linalg/packed_lanes.h"
-#include "linalg/spd_lanes.h"
+#include "sparse/packed_lanes.h"
+#include "math/spd_lanes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, do
 
 /* ---- mollified edge pairs ---- */
 
-#include "linalg/forms_lanes.h"
+#include "math/forms_lanes.h"
 #define DIST2(kind, x, w, r, d2) abut_dist2_lanes(kind, x, w, r, d2)
 #define SUB3(a, b, d) abut_lanes3_sub(a, b, d)
 #define CROSS3(a, b, c) abut_lanes3_cross(a, b, c)
@@ -94,7 +94,7 @@ double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, do
 
 #include "energy/contact_forms.h"
 
-#include "linalg/forms_end.h"
+#include "math/forms_end.h"
 
 /* scale times the matrices of n <= ABUT_LANES edge pairs, projected and packed */
 ABUT_LANES_CLONES

@@ -1,4 +1,4 @@
-/* The barrier, and projected Hessians of contacts, for one number or four at a time: see linalg/forms_one.h and forms_lanes.h.
+/* The barrier, and projected Hessians of contacts, for one number or four at a time: see math/forms_one.h and forms_lanes.h.
  * What includes this file says, too, how it takes
  *     DIST2(kind, x, w, r, d2)            a stencil as its own active feature (geom/dist_lanes.h)
  *     SUB3(a, b, d), CROSS3(a, b, c), DOT3(a, b)

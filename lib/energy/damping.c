@@ -1,7 +1,7 @@
 #include "energy/damping.h"
 
 #include "base/par.h"
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #define ABUT_ENERGY_DAMPING_H
 
 #include "energy/elastic.h"
-#include "energy/thin.h"
+#include "energy/codim.h"
 
 /* Zero-filled: no damping.  K is owned here. */
 typedef struct abut_damping {

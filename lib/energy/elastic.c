@@ -1,12 +1,12 @@
 #include "energy/elastic_lanes.h"
 
 #include "base/par.h"
-#include "energy/fibre.h"
-#include "energy/projection.h"
-#include "linalg/mat3.h"
-#include "linalg/polar3_lanes.h"
-#include "linalg/svd3.h"
-#include "linalg/svd3_lanes.h"
+#include "energy/material/fibre.h"
+#include "energy/material/projection.h"
+#include "math/mat3.h"
+#include "math/polar3.h"
+#include "math/svd3.h"
+#include "math/svd3_lanes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /* Projected Hessians of hyperelastic tetrahedra, four at a time. */
 #include "base/par.h"
 #include "energy/elastic_lanes.h"
-#include "energy/fibre.h"
-#include "linalg/packed_lanes.h"
-#include "linalg/svd3.h"
-#include "linalg/svd3_lanes.h"
+#include "energy/material/fibre.h"
+#include "sparse/packed_lanes.h"
+#include "math/svd3.h"
+#include "math/svd3_lanes.h"
 
-#include "linalg/forms_lanes.h"
+#include "math/forms_lanes.h"
 #define PRINCIPAL abut_principals
 #include "energy/tet_forms.h"
 #undef PRINCIPAL
-#include "linalg/forms_end.h"
+#include "math/forms_end.h"
 
 /* tets [t0, t1), at most ABUT_LANES of them, into H[ABUT_PACKED * (t1 - t0)] */
 ABUT_LANES_CLONES

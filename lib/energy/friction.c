@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "energy/friction_inline.h"
-#include "linalg/packed_lanes.h"
+#include "sparse/packed_lanes.h"
 
 #include <assert.h>
 #include <math.h>

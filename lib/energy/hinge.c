@@ -1,15 +1,15 @@
 #include "energy/hinge.h"
 
-#include "energy/two_modes.h"
+#include "energy/material/two_modes.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "linalg/forms_lanes.h"
+#include "math/forms_lanes.h"
 
 #include "energy/hinge_forms.h"
 
-#include "linalg/forms_end.h"
+#include "math/forms_end.h"
 
 ABUT_LANES_CLONES
 static void theta_lanes(const abut_lanes *x, abut_lanes *theta, abut_lanes *grad)

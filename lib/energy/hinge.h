@@ -23,7 +23,7 @@
  *
  *     theta = (hA + hB)/2 m.K m + (uA - uB) t.K m - (uA (l - uA)/hA + uB (l - uB)/hB)/2 t.K t.
  *
- * With the weight of model/hinges.h (not that of a plate), D = E tau^3/(12 (1 - nu^2)), T = tr K, the energies per area are
+ * With the weight of mesh/hinges.h (not that of a plate), D = E tau^3/(12 (1 - nu^2)), T = tr K, the energies per area are
  *
  *     equilateral triangles               D/2 (T^2 + 2 (K1 - K2)^2), K1 and K2 the principal curvatures
  *     squares, alternating diagonals      D/2 (3 (Kxx^2 + Kyy^2) + 12 Kxy^2 - T^2/2); nodes of four sides are where they want
@@ -40,7 +40,7 @@
 #ifndef ABUT_ENERGY_HINGE_H
 #define ABUT_ENERGY_HINGE_H
 
-#include "linalg/lanes.h"
+#include "math/lanes.h"
 
 /** theta in [-pi, pi], rad; NaN where a wing has no normal.  grad[12] (NULL to skip): d theta / dx, 1/m. */
 double abut_hinge_theta(const double x[12], double *grad);
@@ -49,11 +49,12 @@ double abut_hinge_theta(const double x[12], double *grad);
 double abut_hinge_energy(double k, double rest, const double x[12]);
 /** g[12] = its derivative, at an x of finite energy. */
 void abut_hinge_gradient(double k, double rest, const double x[12], double g[12]);
-/** H[ABUT_PACKED] (linalg/bsr.h) += its second derivative, or that made positive semidefinite. */
+/** H[ABUT_PACKED] (sparse/bsr.h) += its second derivative, or that made positive semidefinite. */
 void abut_hinge_hessian(double k, double rest, const double x[12], int project, double *H);
 
 /** The same for four hinges at once: a lane of each number is one of theirs.  The second derivative made positive semidefinite is
- * the sum of the squares v v^T of four vectors, v[4 * 12] (energy/two_modes.h), which are 0 where a wing has no normal. */
+ * the sum of the squares v v^T of four vectors, v[4 * 12] (energy/material/two_modes.h), which are 0 where a wing has no normal.
+ * */
 void abut_hinge_energy_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *energy);
 void abut_hinge_gradient_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *g);
 void abut_hinge_squares_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *v);

@@ -1,4 +1,4 @@
-/* Hinges (energy/hinge.h) for one number or four at a time, as energy/density_forms.h. */
+/* Hinges (energy/hinge.h) for one number or four at a time, as energy/material/density_forms.h. */
 #ifndef ABUT_HINGE_SINE_MIN
 #define ABUT_HINGE_SINE_MIN 1e-13   /* of the angle at x0: below it a wing's normal is rounding */
 #define ABUT_HINGE_TURN (2 * 3.14159265358979323846)
@@ -153,7 +153,7 @@ FORM void NAME(abut_hinge_modes)(const REAL *k, const REAL *rest, const NAME(abu
     m[3].d = D * sine, m[3].o = 1.41421356237309504880 * D * s;
 }
 
-/* v[12] of the positive semidefinite v v^T nearest to it (energy/two_modes.h) */
+/* v[12] of the positive semidefinite v v^T nearest to it (energy/material/two_modes.h) */
 FORM void NAME(abut_hinge_positive)(const NAME(abut_hinge_mode) *m, REAL *v)
 {
     const REAL none = ALL(0.);

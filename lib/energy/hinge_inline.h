@@ -4,11 +4,11 @@
 
 #include "base/fn.h"
 
-#include "linalg/forms_one.h"
+#include "math/forms_one.h"
 
 #include "energy/hinge_forms.h"
 
-#include "linalg/forms_end.h"
+#include "math/forms_end.h"
 
 /** k (theta - rest)^2, J, +inf where a wing has no normal; f[12] its derivative, 0 there. */
 ABUT_FN double abut_hinge_energy_one(double k, double rest, const double x[12], double f[12])
@@ -22,7 +22,7 @@ ABUT_FN double abut_hinge_energy_one(double k, double rest, const double x[12], 
     return H.open ? k * d * d : (double)INFINITY;
 }
 
-/** H[90] = the sum of v v^T over v[4 * 12], packed (linalg/bsr.h). */
+/** H[90] = the sum of v v^T over v[4 * 12], packed (sparse/bsr.h). */
 ABUT_FN void abut_squares4_one(const double *v, double *H)
 {
     double *to = H;

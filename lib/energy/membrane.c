@@ -1,14 +1,14 @@
 #include "energy/membrane.h"
 
-#include "linalg/spd_lanes.h"
+#include "math/spd_lanes.h"
 
 #include <math.h>
 
-#include "linalg/forms_lanes.h"
+#include "math/forms_lanes.h"
 #define FABRICS abut_fabrics
 #include "energy/membrane_forms.h"
 #undef FABRICS
-#include "linalg/forms_end.h"
+#include "math/forms_end.h"
 
 /* ---- the law of a material ---- */
 

@@ -25,7 +25,7 @@
 
 #include "base/err.h"
 #include "energy/membrane_inline.h"
-#include "linalg/lanes.h"
+#include "math/lanes.h"
 #include "model/model.h"
 
 /* The law of one material.  fabric and strain point into the model. */

@@ -1,4 +1,4 @@
-/* Fabrics (energy/membrane.h) for one number or four at a time, as energy/density_forms.h; FABRICS is abut_fabrics or
+/* Fabrics (energy/membrane.h) for one number or four at a time, as energy/material/density_forms.h; FABRICS is abut_fabrics or
  * abut_fabrics_one: moduli a[4] and bounds m[3]. */
 
 /* z: the squares of the strains, and the product of the first two; those of their bounds; z over that, less than 1 where the

@@ -2,8 +2,8 @@
 #ifndef ABUT_ENERGY_MEMBRANE_INLINE_H
 #define ABUT_ENERGY_MEMBRANE_INLINE_H
 
-#include "linalg/spd_inline.h"
-#include "linalg/svd32_inline.h"
+#include "math/spd_inline.h"
+#include "math/svd32_inline.h"
 #include "model/material_inline.h"
 
 /* A function of the principal stretches and its derivatives. */
@@ -120,13 +120,13 @@ typedef struct abut_fabrics_one {
     double a[4], m[3];      /* abut_fabrics */
 } abut_fabrics_one;
 
-#include "linalg/forms_one.h"
+#include "math/forms_one.h"
 #define FABRICS abut_fabrics_one
 #include "energy/membrane_forms.h"
 #undef FABRICS
 #include "energy/shell_forms.h"
 
-#include "linalg/forms_end.h"
+#include "math/forms_end.h"
 
 /* ---- any law ---- */
 
@@ -232,7 +232,7 @@ ABUT_FN double abut_shell_energy_one(int model, const double *law, double k, con
     return volume * psi;
 }
 
-/** H[90], packed (linalg/bsr.h): weight d2psi/dx2, projected; 0 at a fourth corner and where psi is not finite. */
+/** H[90], packed (sparse/bsr.h): weight d2psi/dx2, projected; 0 at a fourth corner and where psi is not finite. */
 ABUT_FN void abut_shell_hessian_one(int model, const double *law, double k, const double x[9], const double B[4], double weight,
                                     double H[90])
 {

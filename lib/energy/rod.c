@@ -1,6 +1,6 @@
 #include "energy/rod.h"
 
-#include "energy/two_modes.h"
+#include "energy/material/two_modes.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Hessians of shells (energy/thin.h) for one number or four at a time, as energy/density_forms.h.  G[16] and R[3]: the second
- * derivative in the frame of the singular vectors (abut_plane_frame). */
+/* Hessians of shells (energy/codim.h) for one number or four at a time, as energy/material/density_forms.h.  G[16] and R[3]: the
+ * second derivative in the frame of the singular vectors (abut_plane_frame). */
 
 /* K = sum d2psi/dF_mi dF_kj a_i b_j with a, b given in the frame: U M U^T + N n n^T */
 FORM void NAME(abut_shell_block)(const REAL *G, const REAL *R, const REAL *U, const REAL *n, const REAL *a, const REAL *b,

@@ -3,7 +3,7 @@
 #define ABUT_ENERGY_SHELL_SPAN_H
 
 #include "energy/stretch_limit.h"
-#include "energy/thin.h"
+#include "energy/codim.h"
 
 enum { ABUT_SPAN_BINS = 20 };
 

@@ -1,8 +1,8 @@
 #include "energy/spring.h"
 
 #include "base/par.h"
-#include "linalg/bsr.h"
-#include "linalg/lanes.h"
+#include "sparse/bsr.h"
+#include "math/lanes.h"
 
 #include <math.h>
 #include <stdlib.h>

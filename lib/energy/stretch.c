@@ -1,7 +1,7 @@
 #include "energy/stretch.h"
 
 #include "base/par.h"
-#include "linalg/svd3_lanes.h"
+#include "math/svd3_lanes.h"
 
 static const abut_stretch none = { 1, 1, -1, -1 };
 

@@ -1,4 +1,4 @@
-/* How far a shell may go before it has lost its area, or a bound of its strains is reached (energy/thin_limit.h). */
+/* How far a shell may go before it has lost its area, or a bound of its strains is reached (energy/codim_bound.h). */
 #ifndef ABUT_ENERGY_STRETCH_STEP_INLINE_H
 #define ABUT_ENERGY_STRETCH_STEP_INLINE_H
 

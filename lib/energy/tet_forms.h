@@ -1,4 +1,4 @@
-/* Hessians of tetrahedra for one number or four at a time, as energy/density_forms.h. */
+/* Hessians of tetrahedra for one number or four at a time, as energy/material/density_forms.h. */
 
 /* Second derivative in the frame of the singular vectors: scaling, and for each pair of axes (third index k) the entries
  * d2/dF_ij dF_ij = same[k] and d2/dF_ij dF_ji = swap[k]. */

@@ -2,13 +2,13 @@
 #ifndef ABUT_ENERGY_TET_INLINE_H
 #define ABUT_ENERGY_TET_INLINE_H
 
-#include "energy/density_inline.h"
+#include "energy/material/density_inline.h"
 
-#include "linalg/forms_one.h"
+#include "math/forms_one.h"
 #define PRINCIPAL abut_principal
 #include "energy/tet_forms.h"
 #undef PRINCIPAL
-#include "linalg/forms_end.h"
+#include "math/forms_end.h"
 
 /** F of a tet with corners x[12] and inverse rest edges B[9]. */
 ABUT_FN void abut_tet_deformation(const double x[12], const double B[9], double F[9])
@@ -28,7 +28,7 @@ ABUT_FN void abut_tet_forces(const double P[9], const double B[9], double volume
     for (int i = 0; i < 3; i++) f[i] = -(f[3 + i] + f[6 + i] + f[9 + i]);
 }
 
-/** H[90], packed (linalg/bsr.h): weight d2psi/dx2 at F, projected to positive semidefinite. */
+/** H[90], packed (sparse/bsr.h): weight d2psi/dx2 at F, projected to positive semidefinite. */
 ABUT_FN void abut_tet_hessian(int model, double mu, double lambda, const double F[9], const double B[9], double weight,
                               double H[90])
 {

@@ -6,7 +6,7 @@
 #define ABUT_GEOM_BOXTREE_H
 
 #include "geom/bvh.h"
-#include "geom/packs.h"
+#include "geom/tree_shape.h"
 
 typedef struct abut_fbox {
     float lo[3], hi[3];

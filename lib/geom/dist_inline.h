@@ -3,7 +3,7 @@
 #define ABUT_GEOM_DIST_INLINE_H
 
 #include "geom/dist.h"
-#include "linalg/vec3.h"
+#include "math/vec3.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
-/* Vectors of four stencils at once: a[3] holds the three coordinates, each of four (linalg/lanes.h). */
+/* Vectors of four stencils at once: a[3] holds the three coordinates, each of four (math/lanes.h). */
 #ifndef ABUT_GEOM_LANES3_H
 #define ABUT_GEOM_LANES3_H
 
-#include "linalg/lanes.h"
+#include "math/lanes.h"
 
 #include <stddef.h>
 #include <stdint.h>

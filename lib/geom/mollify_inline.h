@@ -2,7 +2,7 @@
 #ifndef ABUT_GEOM_MOLLIFY_INLINE_H
 #define ABUT_GEOM_MOLLIFY_INLINE_H
 
-#include "linalg/vec3.h"
+#include "math/vec3.h"
 
 /* Adds the block B of d2c/(du or dv)(du or dv) for edges p, q (0: a, 1: b) to the four corner blocks it chains to:
  * u = a1 - a0 and v = b1 - b0 give the signs -, +. */

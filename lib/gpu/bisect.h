@@ -3,7 +3,7 @@
 #ifndef ABUT_GPU_BISECT_H
 #define ABUT_GPU_BISECT_H
 
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 
 /* Zero-filled is empty. */
 typedef struct abut_bisection {

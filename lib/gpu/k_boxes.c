@@ -1,5 +1,5 @@
-/* Boxes of vertices on their way, and trees over primitives made of them (geom/approach.h). */
-#include "geom/approach_inline.h"
+/* Boxes of vertices on their way, and trees over primitives made of them (geom/broad_phase.h). */
+#include "geom/broad_phase_inline.h"
 
 #include "gpu/kernel.h"
 

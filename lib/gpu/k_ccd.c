@@ -1,6 +1,6 @@
-/* How far pairs may go: additive CCD (geom/ccd_inline.h) in rounds, and half-spaces. */
-#include "geom/ccd_inline.h"
-#include "linalg/bits_inline.h"
+/* How far pairs may go: additive CCD (geom/ccd/ccd_inline.h) in rounds, and half-spaces. */
+#include "geom/ccd/ccd_inline.h"
+#include "math/bits_inline.h"
 
 #include "gpu/near_inline.h"
 

@@ -1,7 +1,7 @@
 /* Products with a block matrix and with element matrices, and their diagonal blocks. */
 #include "gpu/kernel.h"
 #include "gpu/touching.h"
-#include "linalg/mat3.h"
+#include "math/mat3.h"
 
 /* ---- the matrix of the tets ---- */
 

@@ -1,5 +1,5 @@
-/* Primitives against a tree: which may come close (geom/approach.h). */
-#include "geom/approach_inline.h"
+/* Primitives against a tree: which may come close (geom/broad_phase.h). */
+#include "geom/broad_phase_inline.h"
 
 #include "gpu/kernel.h"
 

@@ -10,7 +10,7 @@
 
 /* ---- broad phase ---- */
 
-/* Of vertex i: box[18 i ..] of its way (geom/approach.h), size[i] its largest coordinate. */
+/* Of vertex i: box[18 i ..] of its way (geom/broad_phase.h), size[i] its largest coordinate. */
 typedef struct abut_boxes_args {
     const double *y0, *y1;
     const double *xi;
@@ -106,7 +106,7 @@ typedef struct abut_near_view {
 
 /* ---- CCD bound ---- */
 
-/* What is left of a pair on its way (geom/ccd_inline.h), by pairs that are open. */
+/* What is left of a pair on its way (geom/ccd/ccd_inline.h), by pairs that are open. */
 typedef struct abut_ways_view {
     uint32_t *pair;     /* candidate */
     double *t, *target, *enough;

@@ -174,7 +174,7 @@ typedef struct abut_cluster_args {
     const uint32_t *stop;
 } abut_cluster_args;
 
-/* ---- rigid motions of parts (linalg/coarse.h): of row i, [1, w x arm[i]] ---- */
+/* ---- rigid motions of parts (sparse/schwarz/coarse_space.h): of row i, [1, w x arm[i]] ---- */
 
 /* E = Z^T A Z is kept as a matrix of `wide` rows, a multiple of 48, of which 6 parts count; pairs of parts by number
  * parts p + q.

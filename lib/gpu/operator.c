@@ -1,6 +1,6 @@
 #include "gpu/operator.h"
 
-#include "linalg/bsr_plan.h"
+#include "sparse/bsr_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

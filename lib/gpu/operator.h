@@ -6,7 +6,7 @@
 #include "gpu/blocks.h"
 #include "gpu/precond.h"
 #include "gpu/tets.h"
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 
 enum { ABUT_GPU_BARRIER = 0, ABUT_GPU_FRICTION = 1, ABUT_GPU_TOUCHING = 2 /* sets */,
        ABUT_GPU_LASTING = 6 /* sets at most */ };

@@ -2,7 +2,7 @@
 
 #include "gpu/bisect.h"
 #include "gpu/operator.h"
-#include "linalg/bsr_plan.h"
+#include "sparse/bsr_plan.h"
 
 #include <math.h>
 #include <stdlib.h>

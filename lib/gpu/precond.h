@@ -3,7 +3,8 @@
  *     JACOBI     the inverted diagonal blocks
  *     CLUSTERS   the inverted diagonal blocks of clusters of 16 rows that lie together now, joined by the matrix or not: what
  *                touches is mostly in one
- *     RIGID      the same, + Z E^-1 Z^T: the rigid motions Z of parts of some 200 rows, E = Z^T A Z (linalg/coarse.h) */
+ *     RIGID      the same, + Z E^-1 Z^T: the rigid motions Z of parts of some 200 rows, E = Z^T A Z
+ * (sparse/schwarz/coarse_space.h) */
 #ifndef ABUT_GPU_PRECOND_H
 #define ABUT_GPU_PRECOND_H
 

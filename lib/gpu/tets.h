@@ -3,7 +3,7 @@
 #ifndef ABUT_GPU_TETS_H
 #define ABUT_GPU_TETS_H
 
-#include "contact/max_step.h"
+#include "contact/step_bound.h"
 #include "energy/elastic.h"
 #include "gpu/buffer.h"
 

@@ -6,7 +6,7 @@
 #ifndef ABUT_GPU_TOUCH_H
 #define ABUT_GPU_TOUCH_H
 
-#include "contact/max_step.h"
+#include "contact/step_bound.h"
 #include "contact/pairs.h"
 #include "energy/friction.h"
 #include "gpu/blocks.h"

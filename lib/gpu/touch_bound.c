@@ -1,7 +1,7 @@
 /* How far a direction may be followed: CCD of the candidates, half-spaces. */
 #include "gpu/touch_parts.h"
 
-#include "geom/ccd_inline.h"
+#include "geom/ccd/ccd_inline.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Energies, gradients and Hessians of contacts and of frozen friction contacts. */
 #include "gpu/touch_parts.h"
 
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 
 /* ---- slots of elements to nodes ---- */
 

@@ -1,7 +1,7 @@
 /* Candidates: boxes of vertices, trees over primitives, queries that are counted and then written. */
 #include "gpu/touch_parts.h"
 
-#include "geom/approach_inline.h"
+#include "geom/broad_phase_inline.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "model/contact_check.h"
 
-#include "model/surface.h"
+#include "mesh/surface.h"
 
 #include <stdio.h>
 #include <stdlib.h>

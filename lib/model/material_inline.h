@@ -4,7 +4,7 @@
 
 #include "base/fn.h"
 
-/* Constitutive models; formulas in energy/density.h.  The numbers stand in streams: append only. */
+/* Constitutive models; formulas in energy/material/density.h.  The numbers stand in streams: append only. */
 enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1, ABUT_STABLE_NEO_HOOKEAN = 2, ABUT_STVK = 3, ABUT_ARAP = 4,
        ABUT_LINEAR_COROTATED = 5, ABUT_POLYNOMIAL = 6, ABUT_SPLINE = 7,
        ABUT_MATERIAL_MODELS = 8 /* how many */ };

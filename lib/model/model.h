@@ -125,12 +125,12 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(spring_length, "spring/length",      double,  F64, nsp, 0, "m",     OPT)  /* at rest; > 0                          */ \
     F(spring_stiffness, "spring/stiffness", double, F64, nsp, 0, "N/m",   OPT)  /* > 0                                   */ \
     F(tet_fibre,     "tet/fibre",          double,  F64, nt, 3, "",       MAY)  /* unit direction at rest; needed by material/fibre */ \
-    F(mat_fibre,     "material/fibre",     double,  F64, nm, 0, "Pa",     MAY)  /* stiffness along it (energy/fibre.h); >= 0 */ \
-    F(mat_volume,    "material/volume",    double,  F64, nm, 0, "Pa",     MAY)  /* of the squared distance to volume 1 (energy/projection.h); >= 0 */ \
+    F(mat_fibre,     "material/fibre",     double,  F64, nm, 0, "Pa",     MAY)  /* stiffness along it (energy/material/fibre.h); >= 0 */ \
+    F(mat_volume,    "material/volume",    double,  F64, nm, 0, "Pa",     MAY)  /* of the squared distance to volume 1 (energy/material/projection.h); >= 0 */ \
     F(mat_stretch,   "material/stretch",   double,  F64, nm, 3, "",       MAY)  /* of that to stretches in [low, high]: stiffness in Pa >= 0, low, high */ \
     F(mat_spline,    "material/spline",    int32_t, I32, nm, 2, "",       MAY)  /* SPLINE: [lo, hi) rows of spline/; needed then */ \
     F(spline_knot,   "spline/knot",        double,  F64, nkn, 0, "",      OPT)  /* ascending in each material            */ \
-    F(spline_slope,  "spline/slope",       double,  F64, nkn, 3, "Pa",    OPT)  /* a', b', c' there (energy/spline.h)    */ \
+    F(spline_slope,  "spline/slope",       double,  F64, nkn, 3, "Pa",    OPT)  /* a', b', c' there (energy/material/spline.h)    */ \
     F(mat_membrane,  "material/membrane",  int32_t, I32, nm, 0, "",       MAY)  /* ABUT_MEMBRANE_*; absent: isotropic    */ \
     F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* a11, a22, a12, G12 of one that is not isotropic; needed then */ \
     F(mat_strain,    "material/strain-limit", double, F64, nm, 3, "",     MAY)  /* CLOTH: |E11|, |E22|, |E12| stay below; needed then */ \
@@ -181,7 +181,7 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(multiplier, "step/multiplier",  double,  F64, nv, 3, "kg^(1/2) m", SIDE) \
     ABUT_FRAME_FORCES(F) ABUT_FRAME_ENERGIES(F)
 
-/* What `step --with forces` and `step --with energies` add (solve/record.h). */
+/* What `step --with forces` and `step --with energies` add (solve/step/record.h). */
 #define ABUT_FRAME_FORCES(F) \
     F(f_contact,  "node/contact-force",  double, F64, nv, 3, "N",   MAY) /* of the barrier, at the end of the step  */ \
     F(f_friction, "node/friction-force", double, F64, nv, 3, "N",   MAY) \

@@ -1,6 +1,6 @@
 #include "model/motion.h"
 
-#include "linalg/vec3.h"
+#include "math/vec3.h"
 
 #include <math.h>
 #include <string.h>

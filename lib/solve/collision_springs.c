@@ -1,7 +1,7 @@
 #include "solve/collision_springs.h"
 
 #include "base/par.h"
-#include "linalg/vec3.h"
+#include "math/vec3.h"
 
 #include <math.h>
 #include <stdlib.h>

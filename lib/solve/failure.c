@@ -1,7 +1,7 @@
 #include "solve/failure.h"
 
 #include "model/naming.h"
-#include "solve/newton.h"
+#include "solve/search/minimise.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef ABUT_SOLVE_FAILURE_H
 #define ABUT_SOLVE_FAILURE_H
 
-#include "contact/max_step.h"
+#include "contact/step_bound.h"
 
 struct abut_solver;
 

@@ -2,7 +2,7 @@
 
 #include "energy/elastic.h"
 #include "energy/membrane.h"
-#include "linalg/vec3.h"
+#include "math/vec3.h"
 
 #include <math.h>
 

@@ -42,7 +42,7 @@ typedef struct abut_weights {
 } abut_weights;
 
 /** The scheme of the step that starts (COMMITTED) or goes on (PENDING) at a frame: the model's, but BDF2 without a past
- * takes one step of implicit Euler, and midpoint those that are to be damped (solve/scheme_rebound.c). */
+ * takes one step of implicit Euler, and midpoint those that are to be damped (solve/step/rebound.c). */
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
 abut_weights abut_integrator_weights(const abut_model *m, int scheme);
 /** s_I of the schemes with inertia. */

@@ -4,9 +4,9 @@
  * cg-schwarz: a two-level Schwarz preconditioner on parts of the first matrix of a step, contacts included, since what is in
  * contact mostly shares a part then.  cg: inverted diagonal blocks. */
 #include "base/par.h"
-#include "linalg/pcg.h"
-#include "linalg/schwarz.h"
-#include "part/graph.h"
+#include "sparse/pcg.h"
+#include "sparse/schwarz/schwarz.h"
+#include "graph/graph.h"
 #include "solve/linear_solvers.h"
 
 #include <math.h>

@@ -1,13 +1,13 @@
 /* The linear solvers of this build: what `step --linear-solver NAME` chooses from.  A new one is a file with its table of
- * operations (linalg/linear_solver.h) and a row here. */
+ * operations (sparse/linear_solver.h) and a row here. */
 #ifndef ABUT_SOLVE_LINEAR_SOLVERS_H
 #define ABUT_SOLVE_LINEAR_SOLVERS_H
 
-#include "linalg/linear_solver.h"
+#include "sparse/linear_solver.h"
 
 /* NULL at the end; the first is the default. */
 extern const abut_linear_solver_ops *const abut_linear_solvers[];
-/** Conjugate gradients with a two-level Schwarz preconditioner (linalg/schwarz.h), and with inverted diagonal blocks. */
+/** Conjugate gradients with a two-level Schwarz preconditioner (sparse/schwarz/schwarz.h), and with inverted diagonal blocks. */
 extern const abut_linear_solver_ops abut_linear_cg_schwarz, abut_linear_cg;
 
 /** Fails  ABUT_E_ARG: no solver of that name, with those that there are */

@@ -1,10 +1,10 @@
 #include "solve/problem.h"
 
 #include "base/par.h"
-#include "energy/attach.h"
+#include "energy/attachment.h"
 #include "energy/rod.h"
 #include "energy/stretch_limit.h"
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 #include "model/contact_check.h"
 
 #include <float.h>

@@ -11,14 +11,14 @@
 #define ABUT_SOLVE_PROBLEM_H
 
 #include "contact/pairs.h"
-#include "energy/air.h"
+#include "energy/pressure.h"
 #include "energy/barrier.h"
 #include "energy/damping.h"
 #include "energy/elastic.h"
 #include "energy/friction.h"
 #include "energy/spring.h"
-#include "energy/thin.h"
-#include "model/arranged.h"
+#include "energy/codim.h"
+#include "model/reordered.h"
 #include "solve/integrator.h"
 
 /* Augmented Lagrangian for prescribed nodes on their way (Li 2020, App. E, eq. 4). */
@@ -53,7 +53,7 @@ typedef struct abut_problem {
     int32_t *row;               /* [nv] unknown of a node, -1 when it does not move */
     int32_t nrow;
     double stiffness;           /* J: rounding level of the elastic sum, over the machine precision */
-    double *tension;            /* [nrd] N: what the Hessian takes for that of rod segments (energy/thin.h) */
+    double *tension;            /* [nrd] N: what the Hessian takes for that of rod segments (energy/codim.h) */
     double *z;                  /* [3 nv] where the elastic energy is taken, when that is not x */
     abut_elastic_memo *memo;    /* of the tets, at the last such point */
 } abut_problem;
@@ -97,7 +97,7 @@ void abut_problem_tension(abut_problem *p, const double *x);
 /** What it is to be after a step from x to `to`, share alpha of a direction. */
 void abut_problem_tension_forecast(abut_problem *p, const double *x, const double *to, double alpha);
 /** What a displacement d from x stretches thin elements by beyond the first order of another, meant: its cost, kg m^2, and
- * g[3 nv] += what takes it back, kg m (energy/thin.h).  H: as abut_problem_thin_hessian gives them at x. */
+ * g[3 nv] += what takes it back, kg m (energy/codim.h).  H: as abut_problem_thin_hessian gives them at x. */
 ABUT_MUST_USE abut_status abut_problem_turn(const abut_problem *p, const double *x, const double *d, const double *meant,
                                             const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err);
 /** 1 when p->tension makes no segment much stiffer across than it is at x: then a small direction tells of a minimum nearby. */

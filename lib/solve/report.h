@@ -2,7 +2,7 @@
 #ifndef ABUT_SOLVE_REPORT_H
 #define ABUT_SOLVE_REPORT_H
 
-#include "contact/max_step.h"
+#include "contact/step_bound.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -76,7 +76,7 @@ typedef struct abut_report {
     double stretch_room;        /* share of a stretch barrier's width, or of a strain bound, that is left; 1 where none acts */
     double strain_kappa;        /* Pa */
     double residual;            /* m/s: last |p|_inf / h */
-    double force_residual, force_largest;   /* solve/equilibrium.h: what is left over the largest, and that, N; 0: not measured */
+    double force_residual, force_largest;   /* solve/search/equilibrium.h: what is left / the largest; that, N; 0: not measured */
     double kappa;               /* kg/m^2 */
     int damped;                 /* a step of the midpoint scheme that implicit Euler took */
     int waypoints;              /* between this frame and the one before; 0: the straight line is free */

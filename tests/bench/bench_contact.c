@@ -2,11 +2,11 @@
  * milliseconds (best of the repeats).  bench_contact [most threads] [repeats] */
 #include "base/par.h"
 #include "base/timer.h"
-#include "contact/cross.h"
-#include "contact/max_step.h"
+#include "contact/intersect.h"
+#include "contact/step_bound.h"
 #include "contact/pairs.h"
 #include "energy/barrier.h"
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 #include "ply_mesh.h"
 
 enum { FIND, PAIRS, LIMIT, PAIRS_TRIAL, CROSS, HESSIAN, ASSEMBLE, N_PHASE };

@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "base/timer.h"
 #include "geom/bvh.h"
-#include "geom/ccd.h"
+#include "geom/ccd/ccd.h"
 #include "geom/mollify.h"
 #include "ply_mesh.h"
 #include "tests/unit/query_files.h"

@@ -11,10 +11,10 @@
  * 1000. */
 #include "base/par.h"
 #include "base/timer.h"
-#include "formats/state_io.h"
-#include "linalg/chol.h"
-#include "part/graph.h"
-#include "solve/scheme.h"
+#include "formats/stream/state_io.h"
+#include "sparse/own/cholesky.h"
+#include "graph/graph.h"
+#include "solve/step/barrier_stepper.h"
 
 #include "../unit/box_tets.h"
 

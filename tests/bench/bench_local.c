@@ -5,7 +5,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
-#include "solve/local_global.h"
+#include "solve/local_global/local_global.h"
 
 
 int main(int argc, char **argv)

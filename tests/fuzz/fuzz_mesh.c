@@ -1,14 +1,14 @@
 /* Any bytes as a mesh file, a scene or an IPC script: an error, or a mesh that is sound, or a scene that can be written and
  * read again.  The first byte chooses the reader. */
 #define _POSIX_C_SOURCE 200809L     /* open_memstream */
-#include "formats/ipc_script.h"
-#include "formats/msh.h"
-#include "formats/obj.h"
-#include "formats/ply.h"
-#include "formats/seg.h"
-#include "formats/stl.h"
-#include "formats/tetgen_files.h"
-#include "formats/yaml.h"
+#include "formats/ipc/script.h"
+#include "formats/mesh/msh.h"
+#include "formats/mesh/obj.h"
+#include "formats/mesh/ply.h"
+#include "formats/mesh/seg.h"
+#include "formats/mesh/stl.h"
+#include "formats/mesh/tetgen_files.h"
+#include "formats/scene/yaml.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

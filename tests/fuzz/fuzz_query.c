@@ -1,7 +1,7 @@
 /* Any bytes as CCD queries: as the public CSV text, or as plain doubles.  What was read is decided by every method, and
  * none may deny a contact that the exact one sees.  The first byte chooses text or doubles. */
-#include "formats/ccd_csv.h"
-#include "geom/ccd.h"
+#include "formats/mesh/ccd_csv.h"
+#include "geom/ccd/ccd.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

@@ -2,11 +2,11 @@
  *
  * The first byte chooses: odd, the bytes are taken as they are; even, the head and every checksum are first made right,
  * so that the search gets past them. */
-#include "formats/bytes.h"
-#include "formats/deflate.h"
-#include "formats/dump.h"
-#include "formats/state_io.h"
-#include "formats/state_wire.h"
+#include "formats/stream/bytes.h"
+#include "formats/stream/zlib_stream.h"
+#include "formats/stream/dump.h"
+#include "formats/stream/state_io.h"
+#include "formats/stream/state_wire.h"
 #include "model/model.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,7 +2,7 @@
 #ifndef ABUT_TESTS_GPU_STREAM_LAST_H
 #define ABUT_TESTS_GPU_STREAM_LAST_H
 
-#include "formats/state_io.h"
+#include "formats/stream/state_io.h"
 #include "model/model.h"
 
 #include <errno.h>

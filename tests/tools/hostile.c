@@ -7,7 +7,7 @@
  *   hostile write FILE NUMBER OUT    that variant
  *
  * Variants change the last MODEL and the last FRAME. */
-#include "formats/state_io.h"
+#include "formats/stream/state_io.h"
 #include "model/model.h"
 
 #include <float.h>

@@ -1,7 +1,7 @@
 /* Writes a small state stream with a known verdict on stdout, for the tests of ccd-check: judge_streams KIND. */
-#include "formats/state_io.h"
+#include "formats/stream/state_io.h"
 #include "model/model.h"
-#include "model/surface.h"
+#include "mesh/surface.h"
 
 #include <stdio.h>
 #include <stdlib.h>

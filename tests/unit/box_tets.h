@@ -4,7 +4,7 @@
 #define ABUT_TESTS_BOX_TETS_H
 
 #include "base/rng.h"
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 
 #include <stdlib.h>
 

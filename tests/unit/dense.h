@@ -2,7 +2,7 @@
 #ifndef ABUT_TESTS_DENSE_H
 #define ABUT_TESTS_DENSE_H
 
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define ABUT_TESTS_FIXTURE_H
 
 #include "check.h"
-#include "contact/cross.h"
+#include "contact/intersect.h"
 #include "model/model.h"
 
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef ABUT_TESTS_QUERY_FILES_H
 #define ABUT_TESTS_QUERY_FILES_H
 
-#include "formats/ccd_csv.h"
+#include "formats/mesh/ccd_csv.h"
 #include "geom/dist.h"
 
 #include <dirent.h>

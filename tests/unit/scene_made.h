@@ -5,9 +5,9 @@
 #include "check.h"
 
 #include "contact/start_check.h"
-#include "formats/scene_read.h"
-#include "formats/yaml.h"
-#include "model/build.h"
+#include "formats/scene/scene_read.h"
+#include "formats/scene/yaml.h"
+#include "scene/build.h"
 
 /* A body of one cube. */
 #define BOX "  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"

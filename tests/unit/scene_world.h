@@ -4,11 +4,11 @@
 
 #include "world.h"
 
-#include "contact/judge.h"
+#include "judge/judge.h"
 #include "energy/barrier_pair.h"
-#include "formats/scene_read.h"
-#include "formats/yaml.h"
-#include "model/build.h"
+#include "formats/scene/scene_read.h"
+#include "formats/scene/yaml.h"
+#include "scene/build.h"
 
 #include <stdarg.h>
 

@@ -5,8 +5,8 @@
 #include "scene_world.h"
 
 #include "base/rng.h"
-#include "linalg/vec3.h"
-#include "model/hinges.h"
+#include "math/vec3.h"
+#include "mesh/hinges.h"
 
 enum { SLENDER_NODES = 8192, SLENDER_ELEMENTS = 3 * SLENDER_NODES };
 

@@ -3,7 +3,7 @@
 #define ABUT_TESTS_STREAM_BYTES_H
 
 #include "check.h"
-#include "formats/state_io.h"
+#include "formats/stream/state_io.h"
 
 typedef struct bytes {
     unsigned char *p;

@@ -2,9 +2,9 @@
 #include "slender.h"
 
 #include "base/rng.h"
-#include "energy/air.h"
-#include "linalg/bsr.h"
-#include "linalg/spd.h"
+#include "energy/pressure.h"
+#include "sparse/bsr.h"
+#include "math/spd.h"
 
 #define PI 3.14159265358979323846
 

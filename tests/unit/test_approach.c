@@ -2,7 +2,7 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "check.h"
-#include "geom/approach.h"
+#include "geom/broad_phase.h"
 #include "geom/dist.h"
 
 #include <math.h>

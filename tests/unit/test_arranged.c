@@ -1,6 +1,6 @@
 #include "base/rng.h"
-#include "geom/curve.h"
-#include "model/arranged.h"
+#include "geom/hilbert.h"
+#include "model/reordered.h"
 #include "solve/problem.h"
 
 #include "fixture.h"

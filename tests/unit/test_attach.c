@@ -2,8 +2,8 @@
 #include "scene_world.h"
 
 #include "base/rng.h"
-#include "energy/attach.h"
-#include "linalg/bsr.h"
+#include "energy/attachment.h"
+#include "sparse/bsr.h"
 
 /* Three springs on ten nodes: carried by four nodes, by three with an offset, by none. */
 static const int32_t NODE[15] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, -1, 9, -1, -1, -1, -1 };

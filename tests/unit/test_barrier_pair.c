@@ -1,7 +1,7 @@
 #include "base/rng.h"
 #include "energy/barrier_pair.h"
 #include "geom/mollify.h"
-#include "linalg/spd.h"
+#include "math/spd.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 #include "base/par.h"
 #include "box_tets.h"
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 
 #include "check.h"
 

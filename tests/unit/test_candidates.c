@@ -1,7 +1,7 @@
 #include "base/par.h"
 #include "check.h"
 #include "contact/candidates.h"
-#include "geom/ccd.h"
+#include "geom/ccd/ccd.h"
 #include "geom/dist.h"
 #include "sheets.h"
 

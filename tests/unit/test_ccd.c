@@ -3,9 +3,9 @@
 #include "exact_distance.h"
 
 #include "base/rng.h"
-#include "geom/ccd.h"
-#include "geom/slab.h"
-#include "geom/slab_lanes.h"
+#include "geom/ccd/ccd.h"
+#include "geom/ccd/slab.h"
+#include "geom/ccd/slab_lanes.h"
 
 static double power(abut_rng *r, double lo, double hi) { return pow(10, abut_rng_real(r, lo, hi)); }
 

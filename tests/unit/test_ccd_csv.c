@@ -1,7 +1,7 @@
 /* The reader of public CCD queries: exact values, named errors, and no harm from cut or damaged files. */
 #include "base/rng.h"
 #include "check.h"
-#include "formats/ccd_csv.h"
+#include "formats/mesh/ccd_csv.h"
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
  * way: on small integers every corner of every box it looks at is an exact double. */
 #include "base/rng.h"
 #include "check.h"
-#include "geom/ccd.h"
-#include "geom/ccd_filter.h"
+#include "geom/ccd/ccd.h"
+#include "geom/ccd/filter.h"
 
 #include <float.h>
 

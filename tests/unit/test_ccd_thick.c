@@ -2,8 +2,8 @@
  * impact found by marching, and against closed forms. */
 #include "base/rng.h"
 #include "check.h"
-#include "geom/ccd.h"
-#include "geom/ccd_within.h"
+#include "geom/ccd/ccd.h"
+#include "geom/ccd/within.h"
 
 typedef struct motion {
     abut_stencil s;

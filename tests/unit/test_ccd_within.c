@@ -1,8 +1,8 @@
 /* Exact minimum separation against sampled distances (geom/dist.h, another method), and where the distance is exactly it. */
 #include "base/rng.h"
 #include "check.h"
-#include "geom/ccd.h"
-#include "geom/ccd_within.h"
+#include "geom/ccd/ccd.h"
+#include "geom/ccd/within.h"
 
 #include <float.h>
 

@@ -1,7 +1,7 @@
 #include "base/par.h"
 #include "box_tets.h"
-#include "linalg/chol.h"
-#include "part/graph.h"
+#include "sparse/own/cholesky.h"
+#include "graph/graph.h"
 
 #include "check.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "box_tets.h"
-#include "linalg/chol_symbolic.h"
+#include "sparse/own/symbolic.h"
 
 #include <cholmod.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "linalg/chol_tree.h"
+#include "sparse/own/tree.h"
 
 #include "check.h"
 

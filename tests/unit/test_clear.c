@@ -2,8 +2,8 @@
 #include "scene_world.h"
 
 #include "check.h"
-#include "formats/measure.h"
-#include "solve/local_global.h"
+#include "formats/result/measure.h"
+#include "solve/local_global/local_global.h"
 
 static const char everything[] =
     "abut: 1\n"

@@ -1,7 +1,7 @@
 #include "base/par.h"
 #include "box_tets.h"
 #include "dense.h"
-#include "linalg/coarse.h"
+#include "sparse/schwarz/coarse_space.h"
 
 #include "check.h"
 

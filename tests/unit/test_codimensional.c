@@ -1,10 +1,10 @@
 /* Contact of every dimension with thickness: candidates, contacts and step bounds against plain loops over all pairs. */
 #include "base/par.h"
 #include "check.h"
-#include "contact/max_step.h"
+#include "contact/step_bound.h"
 #include "contact_twin.h"
 #include "energy/barrier.h"
-#include "geom/ccd.h"
+#include "geom/ccd/ccd.h"
 #include "thicket.h"
 
 static const char *const kind_name[] = { "vertex-vertex", "vertex-edge", "vertex-triangle", "edge-edge" };

@@ -3,7 +3,7 @@
 #include "energy/barrier.h"
 #include "energy/elastic.h"
 #include "energy/friction.h"
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 
 #include "check.h"
 

@@ -1,7 +1,7 @@
 #include "base/par.h"
 #include "check.h"
-#include "contact/cross.h"
-#include "geom/predicates.h"
+#include "contact/intersect.h"
+#include "geom/exact/predicates.h"
 #include "sheets.h"
 
 /* A hand-made collision mesh: positions, triangles and edges as given. */

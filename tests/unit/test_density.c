@@ -1,11 +1,11 @@
 #include "base/rng.h"
 #include "energy/elastic.h"
-#include "energy/projection.h"
-#include "energy/spline.h"
-#include "linalg/mat3.h"
-#include "linalg/polar3_lanes.h"
-#include "linalg/spd.h"
-#include "linalg/svd3.h"
+#include "energy/material/projection.h"
+#include "energy/material/spline.h"
+#include "math/mat3.h"
+#include "math/polar3.h"
+#include "math/spd.h"
+#include "math/svd3.h"
 
 #include "check.h"
 

@@ -4,7 +4,7 @@
 #include "base/rng.h"
 #include "geom/dist.h"
 #include "geom/mollify.h"
-#include "geom/nearest_lanes.h"
+#include "geom/nearest.h"
 
 static double rnd(abut_rng *r) { return abut_rng_real(r, -1, 1); }
 

@@ -1,7 +1,7 @@
 #include "base/par.h"
 #include "box_tets.h"
-#include "linalg/domains.h"
-#include "linalg/pcg.h"
+#include "sparse/schwarz/subdomains.h"
+#include "sparse/pcg.h"
 
 #include "check.h"
 

@@ -1,9 +1,9 @@
 #include "base/par.h"
 #include "energy/elastic.h"
-#include "linalg/bsr.h"
-#include "linalg/mat3.h"
-#include "linalg/spd.h"
-#include "linalg/svd3.h"
+#include "sparse/bsr.h"
+#include "math/mat3.h"
+#include "math/spd.h"
+#include "math/svd3.h"
 
 #include "check.h"
 #include "kuhn.h"

@@ -1,8 +1,8 @@
 #include "box_tets.h"
-#include "linalg/pcg.h"
-#include "part/graph.h"
-#include "linalg/chol.h"
-#include "solve/factor_reuse.h"
+#include "sparse/pcg.h"
+#include "graph/graph.h"
+#include "sparse/own/cholesky.h"
+#include "solve/direction/factor_reuse.h"
 #include "world.h"
 
 #include "check.h"

@@ -2,8 +2,8 @@
 #include "energy/barrier_pair.h"
 #include "energy/friction.h"
 #include "geom/tangent.h"
-#include "linalg/bsr.h"
-#include "linalg/spd.h"
+#include "sparse/bsr.h"
+#include "math/spd.h"
 
 #include "check.h"
 #include "base/rng.h"

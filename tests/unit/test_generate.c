@@ -2,9 +2,9 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "mesher/generate.h"
-#include "mesher/generate_thin.h"
-#include "model/surface.h"
+#include "mesh/generate/generate.h"
+#include "mesh/generate/sheets.h"
+#include "mesh/surface.h"
 
 static double volume(const abut_mesh *m, int32_t t)
 {

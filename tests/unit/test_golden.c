@@ -1,6 +1,6 @@
 /* The golden streams of every release, their text, and the worked example of formats/STATE.md.  Runs in the root folder. */
 #include "check.h"
-#include "formats/dump.h"
+#include "formats/stream/dump.h"
 #include "model/model.h"
 
 #include <ctype.h>

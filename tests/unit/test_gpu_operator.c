@@ -1,7 +1,7 @@
-/* The operator of a machine against the matrix of linalg/bsr.h, and its solver against a factor. */
+/* The operator of a machine against the matrix of sparse/bsr.h, and its solver against a factor. */
 #include "base/par.h"
-#include "linalg/chol.h"
-#include "linalg/mat3.h"
+#include "sparse/own/cholesky.h"
+#include "math/mat3.h"
 #include "operator_world.h"
 
 static void multiply(operator_world *w, const double *x, double *y)

@@ -1,8 +1,8 @@
-/* Clusters, parts and the preconditioners of a machine against dense matrices and linalg/coarse.h. */
+/* Clusters, parts and the preconditioners of a machine against dense matrices and sparse/schwarz/coarse_space.h. */
 #include "base/par.h"
 #include "dense.h"
 #include "gpu/bisect.h"
-#include "linalg/coarse.h"
+#include "sparse/schwarz/coarse_space.h"
 #include "operator_world.h"
 
 enum { MOTIONS = 6, CLUSTER = 16, ROWS = 20 /* of a part */ };

@@ -1,16 +1,16 @@
-/* Shells and hinges on a machine against energy/thin.h and energy/thin_limit.h. */
+/* Shells and hinges on a machine against energy/codim.h and energy/codim_bound.h. */
 #include "base/par.h"
 #include "base/rng.h"
 #include "check.h"
 #include "energy/hinge.h"
 #include "energy/stretch_limit.h"
-#include "energy/thin_limit.h"
+#include "energy/codim_bound.h"
 #include "gpu/shells.h"
-#include "linalg/atan2_inline.h"
-#include "linalg/atan2_lanes.h"
-#include "linalg/bsr.h"
-#include "linalg/svd32_inline.h"
-#include "linalg/svd32_lanes.h"
+#include "math/atan2_inline.h"
+#include "math/atan2.h"
+#include "sparse/bsr.h"
+#include "math/svd32_inline.h"
+#include "math/svd32.h"
 #include "machine_open.h"
 
 enum { LAWS = 5, CLOTH = 4 };       /* StVK, neo-Hookean, fixed corotated, orthotropic, cloth */

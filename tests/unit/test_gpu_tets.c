@@ -1,10 +1,10 @@
-/* Tets and the inertia of nodes on a machine against energy/elastic.h, contact/max_step.h and solve/problem.c. */
+/* Tets and the inertia of nodes on a machine against energy/elastic.h, contact/step_bound.h and solve/problem.c. */
 #include "base/par.h"
 #include "check.h"
-#include "contact/max_step.h"
+#include "contact/step_bound.h"
 #include "gpu/tets.h"
 #include "kuhn.h"
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 #include "machine_open.h"
 
 typedef struct world {

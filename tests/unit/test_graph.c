@@ -1,10 +1,10 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "box_tets.h"
-#include "linalg/chol.h"
-#include "part/dual.h"
-#include "part/graph.h"
-#include "part/partition.h"
+#include "sparse/own/cholesky.h"
+#include "graph/dual.h"
+#include "graph/graph.h"
+#include "model/partition.h"
 
 #include "check.h"
 

@@ -4,11 +4,11 @@
 #include "base/rng.h"
 #include "energy/hinge.h"
 #include "energy/rod.h"
-#include "energy/two_modes.h"
-#include "linalg/bsr.h"
-#include "linalg/spd.h"
-#include "linalg/vec3.h"
-#include "model/hinges.h"
+#include "energy/material/two_modes.h"
+#include "sparse/bsr.h"
+#include "math/spd.h"
+#include "math/vec3.h"
+#include "mesh/hinges.h"
 
 #define PI 3.14159265358979323846
 

@@ -1,6 +1,6 @@
 #include "box_tets.h"
-#include "linalg/ichol.h"
-#include "linalg/pcg.h"
+#include "sparse/ichol.h"
+#include "sparse/pcg.h"
 
 #include "check.h"
 

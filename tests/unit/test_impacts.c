@@ -1,7 +1,7 @@
 /* All impacts of a motion against a loop over every candidate. */
 #include "base/par.h"
 #include "contact/impacts.h"
-#include "geom/ccd.h"
+#include "geom/ccd/ccd.h"
 #include "thicket.h"
 
 #include "check.h"

@@ -2,7 +2,7 @@
 #include "base/rng.h"
 #include "energy/stiffness_fit.h"
 #include "scene_world.h"
-#include "solve/laplacian.h"
+#include "solve/direction/initial_laplacian.h"
 
 #include "check.h"
 

@@ -4,9 +4,9 @@
 
 #include "energy/elastic.h"
 #include "energy/tet_inline.h"
-#include "linalg/bsr.h"
-#include "linalg/log_lanes.h"
-#include "linalg/svd3.h"
+#include "sparse/bsr.h"
+#include "math/log.h"
+#include "math/svd3.h"
 
 static double any_size(abut_rng *r, double lo, double hi) { return pow(10, abut_rng_real(r, lo, hi)); }
 

@@ -1,8 +1,8 @@
 /* Does a tetrahedron lose its positive volume on a straight motion?  Against rational arithmetic, and in closed form. */
 #include "base/rng.h"
 #include "check.h"
-#include "geom/ccd.h"
-#include "geom/ccd_filter.h"
+#include "geom/ccd/ccd.h"
+#include "geom/ccd/filter.h"
 
 #include <gmp.h>
 #include <math.h>

@@ -2,9 +2,9 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "check.h"
-#include "contact/judge.h"
-#include "geom/ccd_within.h"
-#include "geom/predicates.h"
+#include "judge/judge.h"
+#include "geom/ccd/within.h"
+#include "geom/exact/predicates.h"
 
 enum { NV = 40, NF = 8, NS = 4, NP = 4 };   /* 24 nodes in triangles, 8 in segments, 4 points, 4 unused */
 

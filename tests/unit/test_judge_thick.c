@@ -1,8 +1,8 @@
 /* The judge of thickness: planted violations and near misses of every kind, and contact of all dimensions against plain loops. */
 #include "base/par.h"
 #include "check.h"
-#include "contact/judge.h"
-#include "contact/max_step.h"
+#include "judge/judge.h"
+#include "contact/step_bound.h"
 #include "thicket.h"
 
 /* A grain and, in turn, what it comes near to: a grain, a rod, a triangle (upside down too: what it is nearest to may be any

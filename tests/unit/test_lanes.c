@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "linalg/atan2_lanes.h"
-#include "linalg/log_lanes.h"
+#include "math/atan2.h"
+#include "math/log.h"
 
 #include <float.h>
 

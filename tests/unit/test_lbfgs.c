@@ -1,6 +1,6 @@
 #include "base/par.h"
 #include "base/rng.h"
-#include "linalg/lbfgs.h"
+#include "sparse/lbfgs.h"
 
 #include "check.h"
 

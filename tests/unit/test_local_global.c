@@ -5,9 +5,9 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "energy/stiffness_fit.h"
-#include "linalg/mat3.h"
-#include "linalg/svd3.h"
-#include "solve/local_global.h"
+#include "math/mat3.h"
+#include "math/svd3.h"
+#include "solve/local_global/local_global.h"
 
 /* ---- a curtain ---- */
 

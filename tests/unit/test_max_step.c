@@ -1,7 +1,7 @@
 #include "base/par.h"
 #include "check.h"
-#include "contact/max_step.h"
-#include "geom/ccd.h"
+#include "contact/step_bound.h"
+#include "geom/ccd/ccd.h"
 #include "sheets.h"
 
 /* ---- tetrahedra ---- */

@@ -1,8 +1,8 @@
-/* Forces, energies, momenta and their balance (solve/measures.h, solve/record.h), in every time scheme, against closed forms,
- * conservation laws and finite differences of the potentials. */
+/* Forces, energies, momenta and their balance (solve/step/measures.h, solve/step/record.h), in every time scheme, against closed
+ * forms, conservation laws and finite differences of the potentials. */
 #include "base/par.h"
-#include "linalg/vec3.h"
-#include "solve/measures.h"
+#include "math/vec3.h"
+#include "solve/step/measures.h"
 #include "scene_world.h"
 
 static const char *const NAME[ABUT_ALL_SCHEMES] = { "implicit Euler", "implicit Newmark", "BDF2", "midpoint", "quasi-static" };

@@ -2,13 +2,13 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "formats/mesh_io.h"
-#include "formats/msh.h"
-#include "formats/obj.h"
-#include "formats/ply.h"
-#include "formats/seg.h"
-#include "formats/stl.h"
-#include "formats/tetgen_files.h"
+#include "formats/mesh/mesh_io.h"
+#include "formats/mesh/msh.h"
+#include "formats/mesh/obj.h"
+#include "formats/mesh/ply.h"
+#include "formats/mesh/seg.h"
+#include "formats/mesh/stl.h"
+#include "formats/mesh/tetgen_files.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #include "scene_world.h"
 
 #include "base/rng.h"
-#include "linalg/vec3.h"
+#include "math/vec3.h"
 #include "model/motion.h"
 
 static const char *const SCHEME[ABUT_SCHEMES] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint" };

@@ -1,8 +1,8 @@
 /* A patched scalar factor against the block factor of the whole sum. */
 #include "base/par.h"
 #include "base/rng.h"
-#include "linalg/chol.h"
-#include "linalg/patched.h"
+#include "sparse/own/cholesky.h"
+#include "sparse/woodbury.h"
 
 #include "check.h"
 

@@ -1,9 +1,9 @@
 /* The way of a step against brute force: every pair of primitives on every line, by exact arithmetic. */
 #include "base/rng.h"
-#include "contact/cross.h"
+#include "contact/intersect.h"
 #include "fixture.h"
-#include "geom/ccd.h"
-#include "solve/path.h"
+#include "geom/ccd/ccd.h"
+#include "solve/search/path.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 #include "base/par.h"
 #include "box_tets.h"
-#include "linalg/chol.h"
-#include "linalg/pcg.h"
+#include "sparse/own/cholesky.h"
+#include "sparse/pcg.h"
 
 #include "check.h"
 

@@ -2,12 +2,12 @@
 #include "check.h"
 #include "kuhn.h"
 
-#include "formats/bounds.h"
-#include "formats/camera.h"
-#include "formats/draw_mesh.h"
-#include "formats/palette.h"
-#include "formats/spool.h"
-#include "model/surface.h"
+#include "formats/result/bounds.h"
+#include "formats/picture/camera.h"
+#include "formats/picture/draw_mesh.h"
+#include "formats/result/palette.h"
+#include "formats/stream/spool.h"
+#include "mesh/surface.h"
 
 /* The surface of n^3 cells as one part whose points are all nodes. */
 static void box_part(kuhn_box *b, int n, double jitter, abut_part *p)

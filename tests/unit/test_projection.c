@@ -1,8 +1,8 @@
 /* Closest points of sets of deformation gradients against brute force, and the fibre term by differences. */
 #include "base/rng.h"
-#include "energy/fibre.h"
-#include "energy/projection.h"
-#include "linalg/spd.h"
+#include "energy/material/fibre.h"
+#include "energy/material/projection.h"
+#include "math/spd.h"
 
 #include "check.h"
 

@@ -1,7 +1,7 @@
 /* Decisions that are functions of numbers: when the barrier is stiffened, when a step is near its end, when forces balance; and
  * what they mean for steps. */
-#include "solve/equilibrium.h"
-#include "solve/rules.h"
+#include "solve/search/equilibrium.h"
+#include "solve/search/rules.h"
 #include "world.h"
 
 #include <math.h>

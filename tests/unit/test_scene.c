@@ -2,8 +2,8 @@
 #include "scene_made.h"
 
 #include "base/rng.h"
-#include "formats/ipc_script.h"
-#include "mesher/generate.h"
+#include "formats/ipc/script.h"
+#include "mesh/generate/generate.h"
 #include "model/motion.h"
 
 static const char *const FULL =

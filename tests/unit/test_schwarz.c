@@ -1,9 +1,9 @@
 #include "base/par.h"
 #include "box_tets.h"
 #include "dense.h"
-#include "linalg/pcg.h"
-#include "linalg/schwarz.h"
-#include "part/graph.h"
+#include "sparse/pcg.h"
+#include "sparse/schwarz/schwarz.h"
+#include "graph/graph.h"
 
 #include "check.h"
 

@@ -3,12 +3,12 @@
 
 #include "base/par.h"
 #include "base/rng.h"
-#include "contact/cross.h"
-#include "contact/separate.h"
-#include "formats/mesh_io.h"
+#include "contact/intersect.h"
+#include "repair/separate.h"
+#include "formats/mesh/mesh_io.h"
 #include "geom/dist.h"
-#include "mesher/generate.h"
-#include "model/surface.h"
+#include "mesh/generate/generate.h"
+#include "mesh/surface.h"
 
 /* A model made of one mesh, with the arrays that contact looks at; gone with scene_clear. */
 typedef struct scene {

@@ -2,7 +2,7 @@
 #include "slender.h"
 
 #include "base/rng.h"
-#include "linalg/bsr.h"
+#include "sparse/bsr.h"
 
 #define PI 3.14159265358979323846
 

@@ -1,6 +1,6 @@
 #include "base/rng.h"
-#include "linalg/spd.h"
-#include "linalg/spd_lanes.h"
+#include "math/spd.h"
+#include "math/spd_lanes.h"
 
 #include "check.h"
 

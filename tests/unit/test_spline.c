@@ -1,7 +1,7 @@
 /* Curves and what densities are made of them. */
 #include "base/rng.h"
 #include "energy/elastic.h"
-#include "energy/spline.h"
+#include "energy/material/spline.h"
 #include "energy/stiffness_fit.h"
 
 #include "check.h"

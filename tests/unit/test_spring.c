@@ -2,8 +2,8 @@
 #include "base/rng.h"
 #include "base/par.h"
 #include "energy/spring.h"
-#include "linalg/bsr.h"
-#include "linalg/spd.h"
+#include "sparse/bsr.h"
+#include "math/spd.h"
 
 #include "check.h"
 

@@ -2,7 +2,7 @@
 #include "scene_made.h"
 
 #include "base/rng.h"
-#include "geom/predicates.h"
+#include "geom/exact/predicates.h"
 
 static int brute_touch(const abut_model *m, const double *x)
 {

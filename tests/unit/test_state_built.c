@@ -1,5 +1,5 @@
 /* Streams assembled by hand from the specification: what a later version may write, and what contradicts itself. */
-#include "formats/bytes.h"
+#include "formats/stream/bytes.h"
 #include "stream_bytes.h"
 
 static uint32_t crc_bitwise(uint32_t crc, const unsigned char *p, size_t n)

@@ -1,8 +1,8 @@
 #include "base/rng.h"
 #include "check.h"
-#include "formats/bytes.h"
-#include "formats/deflate.h"
-#include "formats/state_io.h"
+#include "formats/stream/bytes.h"
+#include "formats/stream/zlib_stream.h"
+#include "formats/stream/state_io.h"
 #include "sample.h"
 #include "stream_bytes.h"
 

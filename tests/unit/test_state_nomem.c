@@ -1,6 +1,6 @@
 /* The n-th allocation fails, for every n: the state stream reports it, frees everything, crashes nowhere. */
 #include "check.h"
-#include "formats/state_io.h"
+#include "formats/stream/state_io.h"
 #include "sample.h"
 
 #if defined(__has_feature)

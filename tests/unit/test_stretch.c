@@ -1,7 +1,7 @@
 #include "base/par.h"
 #include "energy/stretch.h"
-#include "linalg/mat3.h"
-#include "linalg/svd3.h"
+#include "math/mat3.h"
+#include "math/svd3.h"
 
 #include "check.h"
 #include "kuhn.h"

@@ -1,8 +1,8 @@
 #include "base/rng.h"
-#include "linalg/mat3.h"
-#include "linalg/polar3_lanes.h"
-#include "linalg/svd3.h"
-#include "linalg/svd3_lanes.h"
+#include "math/mat3.h"
+#include "math/polar3.h"
+#include "math/svd3.h"
+#include "math/svd3_lanes.h"
 
 #include "check.h"
 

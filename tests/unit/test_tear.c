@@ -2,7 +2,7 @@
 #include "check.h"
 #include "slender.h"
 
-#include "solve/tear.h"
+#include "tear/tear.h"
 
 typedef struct torn_world {
     world w;

@@ -4,10 +4,10 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "energy/stretch_limit.h"
-#include "energy/thin.h"
-#include "linalg/bsr.h"
-#include "linalg/spd.h"
-#include "linalg/svd32_lanes.h"
+#include "energy/codim.h"
+#include "sparse/bsr.h"
+#include "math/spd.h"
+#include "math/svd32.h"
 
 
 enum { CLOTH = 4, STIFFENED, LAWS };

@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "energy/thin_limit.h"
-#include "linalg/svd32_lanes.h"
+#include "energy/codim_bound.h"
+#include "math/svd32.h"
 
 static void values(const double F[6], const double G[6], double a, double *low, double *high)
 {

@@ -2,10 +2,10 @@
 #include "scene_world.h"
 
 #include "energy/hinge.h"
-#include "formats/obj.h"
-#include "mesher/generate_thin.h"
-#include "model/hinges.h"
-#include "model/surface.h"
+#include "formats/mesh/obj.h"
+#include "mesh/generate/sheets.h"
+#include "mesh/hinges.h"
+#include "mesh/surface.h"
 
 static const double PI = 3.14159265358979323846;
 

@@ -2,7 +2,7 @@
 #include "slender.h"
 
 #include "base/rng.h"
-#include "energy/turn.h"
+#include "energy/edge_correction.h"
 
 #define PI 3.14159265358979323846
 

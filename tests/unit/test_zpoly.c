@@ -1,7 +1,7 @@
 /* Real roots of integer polynomials: products of known factors, whose roots and signs are known too. */
 #include "base/rng.h"
 #include "check.h"
-#include "geom/zpoly.h"
+#include "geom/exact/zpoly.h"
 
 #include <float.h>
 

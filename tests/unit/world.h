@@ -3,7 +3,7 @@
 #define ABUT_TESTS_WORLD_H
 
 #include "fixture.h"
-#include "solve/scheme.h"
+#include "solve/step/barrier_stepper.h"
 
 typedef struct world {
     fixture *f;

@@ -1,0 +1,495 @@
+#include "formats/ipc/script.h"
+
+#include "formats/ipc/script_parts.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double KAPPA_MULTIPLIER = 1e11;    /* of the smallest barrier stiffness (Li 2020, App. F) */
+
+/* ---- words and numbers of a command ---- */
+
+abut_word ipc_word(ipc_script *s)
+{
+    abut_word w = abut_scan_word(&s->scan);
+    while (w.n == 1 && *w.s == '\\' && abut_scan_next_line(&s->scan)) w = abut_scan_word(&s->scan);
+    return w;
+}
+
+/* The same where the command may end: a comment is left standing, n = 0. */
+static abut_word optional_word(ipc_script *s)
+{
+    const char *at = s->scan.p;
+    const long line = s->scan.line;
+    const abut_word w = ipc_word(s);
+    if (!w.n || *w.s != '#') return w;
+    s->scan.p = at, s->scan.line = line;
+    return (abut_word){ 0 };
+}
+
+abut_status ipc_reals(ipc_script *s, const char *what, int n, double *v, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < n && !rc; i++) rc = abut_scan_real(&s->scan, ipc_word(s), what, &v[i], err);
+    return rc;
+}
+
+abut_status ipc_text(ipc_script *s, const char *what, char *buf, size_t size, abut_err *err)
+{
+    const abut_word w = ipc_word(s);
+    if (!w.n) return abut_scan_fail(&s->scan, err, "%s is missing", what);
+    if (w.n >= size) return abut_scan_fail(&s->scan, err, "%s: %zu letters, expected less than %zu", what, w.n, size);
+    memcpy(buf, w.s, w.n);
+    buf[w.n] = 0;
+    return ABUT_OK;
+}
+
+/* ---- parameters ---- */
+
+static abut_status choice_fail(const ipc_script *s, const char *command, abut_word w, const char *expected, abut_err *err)
+{
+    return abut_scan_fail(&s->scan, err, "%s '%.*s': expected %s", command, (int)(w.n < 40 ? w.n : 40), w.s, expected);
+}
+
+static abut_status set_time(ipc_script *s, abut_err *err)
+{
+    double v[2];
+    const abut_status rc = ipc_reals(s, "time: duration and step", 2, v, err);
+    if (!rc) s->end = v[0], s->step = v[1], s->time_line = (int)s->scan.line;
+    return rc;
+}
+
+static abut_status set_stiffness(ipc_script *s, abut_err *err)
+{
+    double v[2];
+    const abut_status rc = ipc_reals(s, "stiffness: Young's modulus and Poisson ratio", 2, v, err);
+    if (!rc) s->young = v[0], s->poisson = v[1];
+    return rc;
+}
+
+static abut_status set_energy(ipc_script *s, abut_err *err)
+{
+    const abut_word w = ipc_word(s);
+    if (abut_word_is(w, "NH")) s->energy = "neo-hookean";
+    else if (abut_word_is(w, "FCR")) s->energy = "fixed-corotated";
+    else return choice_fail(s, "energy", w, "NH or FCR", err);
+    return ABUT_OK;
+}
+
+/* NM may be followed by Newmark's beta and gamma; a minimum exists to be found for the values of the trapezoidal rule. */
+static abut_status set_scheme(ipc_script *s, abut_err *err)
+{
+    static const char *const name[2] = { "NM: Newmark's beta", "NM: Newmark's gamma" };
+    static const double trapezoidal[2] = { 0.25, 0.5 };
+    const abut_word w = ipc_word(s);
+    const int newmark = abut_word_is(w, "NM");
+    if (!newmark && !abut_word_is(w, "BE"))
+        return choice_fail(s, "timeIntegration", w, "BE (implicit Euler) or NM (Newmark)", err);
+    s->scheme = newmark ? "implicit-newmark" : "implicit-euler";
+    for (int k = 0; k < 2 && newmark; k++) {
+        const abut_word number = optional_word(s);
+        double v;
+        if (!number.n) break;
+        const abut_status rc = abut_scan_real(&s->scan, number, name[k], &v, err);
+        if (rc) return rc;
+        if (v != trapezoidal[k]) return abut_scan_fail(&s->scan, err, "%s is %g: expected %g", name[k], v, trapezoidal[k]);
+    }
+    return ABUT_OK;
+}
+
+/* All shapes as one, about the origin, before `size`. */
+static abut_status rotate_model(ipc_script *s, abut_err *err)
+{
+    double v[4];
+    const abut_status rc = ipc_reals(s, "rotateModel: axis and angle in degrees", 4, v, err);
+    if (rc || s->make.failed) return rc;
+    if (abut_tree_find(s->root, "rotate")) return abut_scan_fail(&s->scan, err, "rotateModel a second time: expected one");
+    s->make.line = (int)s->scan.line;
+    abut_tree *r = abut_make_map(&s->make, s->root, "rotate");
+    abut_make_numbers(&s->make, r, "axis", v, 3);
+    abut_make_number(&s->make, r, "angle", v[3], "deg");
+    return ABUT_OK;
+}
+
+/* Both names of the one solver whose scripts are translated. */
+static int is_interior_point(abut_word w)
+{
+    return abut_word_is(w, "interiorPoint") || abut_word_is(w, "IP");
+}
+
+static abut_status set_solver(ipc_script *s, abut_err *err)
+{
+    const abut_word w = ipc_word(s);
+    return is_interior_point(w) ? ABUT_OK : choice_fail(s, "constraintSolver", w, "interiorPoint or IP", err);
+}
+
+static abut_status set_size(ipc_script *s, abut_err *err)
+{
+    s->size_line = (int)s->scan.line;
+    return ipc_reals(s, "size", 1, &s->size, err);
+}
+
+static abut_status set_no_gravity(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    s->gravity = 0;
+    return ABUT_OK;
+}
+
+static abut_status set_self(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    s->no_self = 0;
+    return ABUT_OK;
+}
+
+static abut_status set_no_self(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    s->no_self = 1;
+    return ABUT_OK;
+}
+
+/* dHat and epsv in m and m/s instead of fractions of l; tol has a command of its own. */
+static abut_status set_absolute(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    s->is_absolute = 1;
+    return ABUT_OK;
+}
+
+static abut_status set_absolute_tolerance(ipc_script *s, abut_err *err)
+{
+    (void)err;
+    s->has_absolute_tolerance = 1;
+    return ABUT_OK;
+}
+
+static abut_status set_lags(ipc_script *s, abut_err *err)
+{
+    int64_t n;
+    const abut_status rc = abut_scan_int(&s->scan, ipc_word(s), "fricIterAmt", INT32_MIN, 1000000, &n, err);
+    if (!rc) s->lags = n > 0 ? (int)n : 0;
+    return rc;
+}
+
+/* The numbers of a list command stand on lines of their own: "tol 1", then one value. */
+static abut_status list_values(ipc_script *s, const char *what, double *v, int most, int *n, abut_err *err)
+{
+    int64_t count;
+    abut_status rc = abut_scan_int(&s->scan, ipc_word(s), what, 1, most, &count, err);
+    for (int i = 0; !rc && i < count; i++) rc = abut_scan_real(&s->scan, abut_scan_token(&s->scan), what, &v[i], err);
+    if (!rc) *n = (int)count;
+    return rc;
+}
+
+/* One for each of the first steps, the last for all that follow; here all steps have one. */
+static abut_status set_tolerance(ipc_script *s, abut_err *err)
+{
+    double v[64];
+    int n;
+    const abut_status rc = list_values(s, "tol: up to 64 numbers that follow", v, 64, &n, err);
+    if (rc) return rc;
+    for (int i = 1; i < n; i++)
+        if (v[i] != v[0])
+            return abut_scan_fail(&s->scan, err, "tol: %g for the first step and %g for step %d: expected one tolerance",
+                                  v[0], v[i], i + 1);
+    s->tolerance = v[0];
+    return ABUT_OK;
+}
+
+/* barrier stiffness of the start (0: automatic), dhat at the start and at the end, smallest dhat, eps_v at the start and at the
+ * end: values "at the end" are those of every step but the first solve of old versions. */
+static abut_status set_tuning(ipc_script *s, abut_err *err)
+{
+    double v[6];
+    int n;
+    const long line = s->scan.line;
+    const abut_status rc = list_values(s, "tuning: up to 6 numbers that follow", v, 6, &n, err);
+    if (rc) return rc;
+    if (!(v[0] >= 0)) return abut_scan_fail(&s->scan, err, "tuning: a barrier stiffness %g: expected at least 0", v[0]);
+    if (v[0] > 0) {
+        char text[240];
+        snprintf(text, sizeof text, "tuning (line %ld): the barrier stiffness starts at %g, clamped to its bounds; here every "
+                 "step finds it within the same bounds; --set contact.kappa-scale moves them", line, v[0]);
+        ipc_assume(s, text);
+    }
+    if (n > 2) s->dhat = v[2];
+    if (n > 5) s->eps_v = v[5];
+    return ABUT_OK;
+}
+
+/* Commands that set one number, and what it must be. */
+static const struct number {
+    const char *name;
+    size_t at;                      /* in ipc_script */
+    double least, most;
+    int open;                       /* the bounds themselves are not allowed */
+} NUMBERS[] = {
+    { "density", offsetof(ipc_script, density), 0, INFINITY, 1 },
+    { "dHat", offsetof(ipc_script, dhat), 0, INFINITY, 1 },
+    { "epsv", offsetof(ipc_script, eps_v), 0, INFINITY, 1 },
+    { "selfFric", offsetof(ipc_script, mu), 0, INFINITY, 0 },
+    { "handleRatio", offsetof(ipc_script, handle_ratio), 0, 1, 1 },
+    { "dampingRatio", offsetof(ipc_script, damping_ratio), 0, INFINITY, 0 },
+    { "dampingStiff", offsetof(ipc_script, damping_stiff), 0, INFINITY, 0 },
+    { "kappaMinMultiplier", offsetof(ipc_script, kappa_multiplier), 0, INFINITY, 1 },
+};
+enum { NNUMBERS = sizeof NUMBERS / sizeof *NUMBERS };
+
+static abut_status set_number(ipc_script *s, const struct number *n, abut_err *err)
+{
+    double v;
+    const abut_status rc = ipc_reals(s, n->name, 1, &v, err);
+    if (rc) return rc;
+    if ((v > n->least && v < n->most) || (!n->open && (v == n->least || v == n->most))) {
+        memcpy((char *)s + n->at, &v, sizeof v);
+        return ABUT_OK;
+    }
+    if (isinf(n->most))
+        return abut_scan_fail(&s->scan, err, "%s %g: expected %s %g", n->name, v, n->open ? "more than" : "at least", n->least);
+    return abut_scan_fail(&s->scan, err, "%s %g: expected more than %g and less than %g", n->name, v, n->least, n->most);
+}
+
+/* ---- planes ---- */
+
+static void add_plane(ipc_script *s, const double point[3], const double normal[3], double mu)
+{
+    char name[32];
+    do snprintf(name, sizeof name, "half-space-%d", ++s->nplanes);
+    while (s->objects && abut_tree_find(s->objects, name));
+    s->make.line = (int)s->scan.line;
+    abut_tree *o = abut_make_map(&s->make, s->objects, name), *h = abut_make_map(&s->make, o, "half-space");
+    abut_make_numbers(&s->make, h, "point", point, 3);
+    abut_make_numbers(&s->make, h, "normal", normal, 3);
+    abut_make_number(&s->make, o, "mu", mu, NULL);
+}
+
+/* friction, height, and perhaps a stiffness of no meaning to a barrier */
+static abut_status ground(ipc_script *s, abut_err *err)
+{
+    double v[2], stiffness;
+    abut_status rc = ipc_reals(s, "ground: friction and height", 2, v, err);
+    const abut_word third = rc ? (abut_word){ 0 } : optional_word(s);
+    if (third.n) rc = abut_scan_real(&s->scan, third, "ground: stiffness", &stiffness, err);
+    if (!rc) add_plane(s, (double[3]){ 0, v[1], 0 }, (double[3]){ 0, 1, 0 }, v[0]);
+    return rc;
+}
+
+/* origin, normal, stiffness (of no meaning to a barrier), friction */
+static abut_status half_space(ipc_script *s, abut_err *err)
+{
+    double v[8];
+    const abut_status rc = ipc_reals(s, "halfSpace: origin, normal, stiffness, friction", 8, v, err);
+    if (!rc) add_plane(s, v, v + 3, v[7]);
+    return rc;
+}
+
+/* ---- sections ---- */
+
+/* "section SQP QP" ... "section end" (or a bare "section") holds commands for the solvers it names; ours is none. */
+static abut_status section(ipc_script *s, abut_err *err)
+{
+    const long line = s->scan.line;
+    abut_word w = ipc_word(s);
+    if (!w.n || abut_word_is(w, "end")) return abut_scan_fail(&s->scan, err, "the end of a section that did not begin");
+    for (; w.n; w = ipc_word(s))
+        if (is_interior_point(w)) {
+            s->open_section = line;
+            return ABUT_OK;
+        }
+    while (abut_scan_next_line(&s->scan))
+        if (abut_word_is(abut_scan_word(&s->scan), "section")) {
+            abut_scan_rest(&s->scan);
+            return ABUT_OK;
+        }
+    return abut_fail(err, ABUT_E_FORMAT, "%s:%ld: this section has no end", s->scan.name, line);
+}
+
+static abut_status section_end(ipc_script *s, abut_err *err)
+{
+    if (!s->open_section) return section(s, err);
+    s->open_section = 0;
+    abut_scan_rest(&s->scan);
+    return ABUT_OK;
+}
+
+/* ---- the table of commands ---- */
+
+static const struct command {
+    const char *name;
+    abut_status (*run)(ipc_script *s, abut_err *err);   /* NULL: changes nothing here, or is refused */
+    const char *refused;                                /* why, and what there is instead */
+} COMMANDS[] = {
+    { "shapes", ipc_shapes, NULL }, { "shapeMatrix", ipc_shape_matrix, NULL }, { "shape", ipc_one_shape, NULL },
+    { "meshCO", ipc_mesh_obstacle, NULL }, { "ground", ground, NULL }, { "halfSpace", half_space, NULL },
+    { "time", set_time, NULL }, { "stiffness", set_stiffness, NULL }, { "energy", set_energy, NULL },
+    { "size", set_size, NULL }, { "rotateModel", rotate_model, NULL }, { "timeIntegration", set_scheme, NULL },
+    { "script", ipc_script_command, NULL }, { "section", section_end, NULL }, { "turnOffGravity", set_no_gravity, NULL },
+    { "fricIterAmt", set_lags, NULL }, { "tol", set_tolerance, NULL }, { "tuning", set_tuning, NULL },
+    { "useAbsParameters", set_absolute, NULL }, { "useAbsTol", set_absolute_tolerance, NULL },
+    { "constraintSolver", set_solver, NULL }, { "selfCollisionOff", set_no_self, NULL }, { "selfCollisionOn", set_self, NULL },
+    /* display and files */
+    { "zoom", NULL, NULL }, { "view", NULL, NULL }, { "cameraTracking", NULL, NULL }, { "playBackSpeed", NULL, NULL },
+    { "appendStr", NULL, NULL }, { "disableCout", NULL, NULL },
+    /* how the other code looks for the same result, or what its other solvers need */
+    { "warmStart", NULL, NULL }, { "CCDMethod", NULL, NULL }, { "CCDTolerance", NULL, NULL },
+    { "partitionAmt", NULL, NULL }, { "blockSize", NULL, NULL }, { "constraintType", NULL, NULL },
+    { "constraintOffset", NULL, NULL }, { "QPSolver", NULL, NULL }, { "useActiveSetConvergence", NULL, NULL },
+    { "restart", NULL, "a status file of the other code is not read; a frame of a stream is a checkpoint (step --from)" },
+};
+enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
+
+static abut_status unknown(const ipc_script *s, abut_word w, abut_err *err)
+{
+    const char *names[NCOMMANDS + NNUMBERS + 1];
+    char word[41];
+    const size_t n = w.n < 40 ? w.n : 40;
+    memcpy(word, w.s, n);
+    word[n] = 0;
+    for (int i = 0; i < NCOMMANDS; i++) names[i] = COMMANDS[i].name;
+    for (int i = 0; i < NNUMBERS; i++) names[NCOMMANDS + i] = NUMBERS[i].name;
+    names[NCOMMANDS + NNUMBERS] = NULL;
+    const char *near = abut_name_nearest(word, names);
+    if (near) return abut_scan_fail(&s->scan, err, "unsupported command '%s'; the nearest known one is '%s'", word, near);
+    return abut_scan_fail(&s->scan, err, "unsupported command '%s'", word);
+}
+
+/* Adds to a list of remarks; between goes in front of all but the first. */
+static void remark(ipc_script *s, const char **list, const char *between, const char *text)
+{
+    char *more = abut_arena_alloc(s->make.arena, strlen(*list) + strlen(between) + strlen(text) + 1, 1);
+    if (!more) {
+        s->make.failed = 1;
+        return;
+    }
+    sprintf(more, "%s%s%s", *list, **list ? between : "", text);
+    *list = more;
+}
+
+void ipc_assume(ipc_script *s, const char *text)
+{
+    remark(s, &s->notes.assumed, "\n", text);
+}
+
+static abut_status without_effect(ipc_script *s, const struct command *c, abut_err *err)
+{
+    char text[80];
+    if (c->refused) return abut_scan_fail(&s->scan, err, "%s is not supported: %s", c->name, c->refused);
+    snprintf(text, sizeof text, "%s (line %ld)", c->name, s->scan.line);
+    remark(s, &s->notes.unused, ", ", text);
+    return ABUT_OK;
+}
+
+static abut_status nothing_follows(ipc_script *s, const char *name, abut_err *err)
+{
+    const abut_word rest = ipc_word(s);
+    if (!rest.n || *rest.s == '#') return ABUT_OK;
+    return abut_scan_fail(&s->scan, err, "%s: '%.*s' at the end of the line", name, (int)(rest.n < 40 ? rest.n : 40), rest.s);
+}
+
+static abut_status command(ipc_script *s, abut_err *err)
+{
+    const abut_word w = ipc_word(s);
+    if (!w.n || *w.s == '#') return ABUT_OK;
+    for (int i = 0; i < NNUMBERS; i++) {
+        if (!abut_word_is(w, NUMBERS[i].name)) continue;
+        const abut_status rc = set_number(s, &NUMBERS[i], err);
+        return rc ? rc : nothing_follows(s, NUMBERS[i].name, err);
+    }
+    for (int i = 0; i < NCOMMANDS; i++) {
+        if (!abut_word_is(w, COMMANDS[i].name)) continue;
+        if (!COMMANDS[i].run) return without_effect(s, &COMMANDS[i], err);
+        const abut_status rc = COMMANDS[i].run(s, err);
+        return rc ? rc : nothing_follows(s, COMMANDS[i].name, err);
+    }
+    return unknown(s, w, err);
+}
+
+/* ---- the tree ---- */
+
+/* Stiffness damping in seconds (energy/damping.h).  The reference code adds (c / h) 1/2 u^T K u to the potential of a
+ * step of displacement u, with K the elastic stiffness at its start and c, in s^3, dampingStiff or 3/4 dampingRatio h^3; it
+ * minimises s_I h^2 times energies (Li 2020, 2.1; s_I is 1 for implicit Euler, Newmark's beta 1/4), so that the force
+ * is -c / (s_I h^3) K u = -b_K K (u / h).  With a ratio of 1 Newmark's 1/4 and these 3/4 make the stiffness of implicit Euler. */
+static double damping_time(const ipc_script *s)
+{
+    const double h = s->step, weight = strcmp(s->scheme, "implicit-newmark") ? 1 : 0.25;
+    return s->damping_ratio > 0 ? 0.75 * s->damping_ratio * h / weight : s->damping_stiff / (weight * h * h);
+}
+
+/* What was collected, after the objects, which stand in the tree already. */
+static void finish(ipc_script *s)
+{
+    abut_tree_maker *m = &s->make;
+    const double damping = damping_time(s);
+    m->line = s->time_line;
+    abut_tree *time = abut_make_map(m, s->root, "time");
+    abut_make_number(m, time, "step", s->step, "s");
+    abut_make_number(m, time, "end", s->end, "s");
+    abut_make_text(m, time, "scheme", "%s", s->scheme);
+    m->line = s->size_line;
+    if (s->size > 0) abut_make_number(m, s->root, "fit", s->size, NULL);
+    m->line = 0;
+    abut_make_numbers(m, s->root, "gravity", (double[3]){ 0, s->gravity, 0 }, 3);
+    if (damping > 0) abut_make_number(m, abut_make_map(m, s->root, "damping"), "stiffness", damping, "s");
+    abut_tree *contact = abut_make_map(m, s->root, "contact");
+    abut_make_number(m, contact, "dhat", s->dhat, s->is_absolute ? "m" : "l");
+    if (s->kappa_multiplier != KAPPA_MULTIPLIER)
+        abut_make_number(m, contact, "kappa-scale", s->kappa_multiplier / KAPPA_MULTIPLIER, NULL);
+    if (s->no_self) abut_make_text(m, contact, "bodies", "off");
+    abut_tree *friction = abut_make_map(m, contact, "friction");
+    abut_make_number(m, friction, "mu", s->mu, NULL);
+    abut_make_number(m, friction, "eps_v", s->eps_v, s->is_absolute ? "m/s" : "l/s");
+    if (s->lags > 0) abut_make_text(m, friction, "lags", "%d", s->lags);
+    else abut_make_text(m, friction, "lags", "converged");
+    abut_make_number(m, s->root, "tolerance", s->tolerance, s->has_absolute_tolerance ? "m/s" : "l/s");
+    abut_tree *common = abut_make_map(m, s->materials, "script");
+    abut_make_number(m, common, "density", s->density, NULL);
+    abut_make_number(m, common, "young", s->young, NULL);
+    abut_make_number(m, common, "poisson", s->poisson, NULL);
+    for (abut_tree *c = m->failed ? NULL : s->materials->child; c; c = c->next) abut_make_text(m, c, "model", "%s", s->energy);
+    for (abut_tree *c = m->failed ? NULL : s->objects->child; c; c = c->next) {
+        abut_tree *sequence = abut_tree_find(c, "sequence");
+        if (sequence) abut_make_number(m, sequence, "step", s->step, "s");
+    }
+}
+
+/* What only the whole script shows. */
+static abut_status check(const ipc_script *s, abut_err *err)
+{
+    if (!(s->step > 0) || !(s->end > 0))
+        return abut_fail(err, ABUT_E_FORMAT, "%s:%d: time: %g s in steps of %g s: expected more than 0", s->scan.name,
+                         s->time_line, s->end, s->step);
+    if (s->damping_ratio > 0 && s->damping_stiff > 0)
+        return abut_fail(err, ABUT_E_FORMAT, "%s: dampingRatio and dampingStiff: expected one of them", s->scan.name);
+    return ABUT_OK;
+}
+
+abut_status abut_ipc_script_read(abut_arena *arena, const abut_bytes *in, const char *base, abut_tree **root,
+                                 abut_ipc_notes *notes, abut_err *err)
+{
+    ipc_script s = { .base = base, .step = 0.025, .end = 5, .density = 1000, .young = 1e5, .poisson = 0.4,
+                     .energy = "neo-hookean", .scheme = "implicit-euler", .size = -1, .gravity = -9.80665, .dhat = 1e-3,
+                     .eps_v = 1e-3, .tolerance = 1e-2, .lags = 1, .notes = { "", "" }, .script = "null", .handle_ratio = 0.01,
+                     .kappa_multiplier = KAPPA_MULTIPLIER };
+    s.make = (abut_tree_maker){ arena, in->name, 1, 0 };
+    abut_scan_init(&s.scan, in);
+    s.root = abut_make_map(&s.make, NULL, NULL);
+    abut_make_text(&s.make, s.root, "abut", "1");
+    s.objects = abut_make_map(&s.make, s.root, "objects");
+    s.materials = abut_make_map(&s.make, s.root, "materials");
+    s.motion = abut_make_list(&s.make, s.root, "motion");
+    abut_status rc;
+    do rc = command(&s, err);
+    while (!rc && abut_scan_next_line(&s.scan));
+    if (!rc) rc = check(&s, err);
+    if (!rc) rc = ipc_script_run(&s, err);
+    if (!rc) finish(&s);
+    if (!rc && s.make.failed) rc = abut_fail(err, ABUT_E_NOMEM, "%s: no memory for the scene", in->name);
+    if (!rc) *root = s.root, *notes = s.notes;
+    return rc;
+}

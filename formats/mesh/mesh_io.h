@@ -1,0 +1,15 @@
+/* Any mesh file by its extension. */
+#ifndef ABUT_FORMATS_MESH_MESH_IO_H
+#define ABUT_FORMATS_MESH_MESH_IO_H
+
+#include "formats/mesh/scan.h"
+#include "mesh/mesh.h"
+
+/** Reads path: .msh (Gmsh 2.2, 4.1), .obj, .ply, .stl, .node or .ele (both files must stand side by side), .seg, .pt.
+ * Fails  ABUT_E_FORMAT the file is not there, has another extension, or its reader refuses it; ABUT_E_IO; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_mesh_load(const char *path, abut_mesh *out, abut_err *err);
+
+/** Is the extension of path one that abut_mesh_load knows? */
+int abut_mesh_is_file(const char *path);
+
+#endif

@@ -1,0 +1,14 @@
+/* Gmsh MSH files, versions 2.2 and 4.1, text and binary of either byte order. */
+#ifndef ABUT_FORMATS_MESH_MSH_H
+#define ABUT_FORMATS_MESH_MSH_H
+
+#include "formats/mesh/scan.h"
+#include "mesh/mesh.h"
+
+/** Points, segments, triangles, quadrangles (as two triangles), tets and isolated points; node tags may have gaps.
+ * Elements that only mark the boundary of others are dropped (abut_mesh_drop_markers).
+ * Fails  ABUT_E_FORMAT with file and line (byte offset for binary data): another version, element types that have no
+ *        straight tets (second order, hexahedra, ...), counts that the file cannot hold, unknown or repeated tags */
+ABUT_MUST_USE abut_status abut_msh_read(const abut_bytes *in, abut_mesh *out, abut_err *err);
+
+#endif

@@ -1,0 +1,158 @@
+#include "formats/result/frame_views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One MODEL; kept as long as a frame of it is held back. */
+struct abut_scene {
+    int users, index, ready;
+    abut_arrays set;
+    abut_model model;
+    abut_parts parts;
+    abut_measure measure;
+};
+
+struct abut_held {
+    struct abut_held *next;
+    struct abut_scene *scene;
+    abut_arrays set;
+    abut_frame frame;
+    abut_frame_head head;
+    int32_t index;
+};
+
+static void scene_leave(struct abut_scene *s)
+{
+    if (!s || --s->users > 0) return;
+    abut_measure_clear(&s->measure);
+    abut_parts_clear(&s->parts);
+    abut_arrays_clear(&s->set);
+    free(s);
+}
+
+static void held_free(struct abut_held *h)
+{
+    if (!h) return;
+    scene_leave(h->scene);
+    abut_arrays_clear(&h->set);
+    free(h);
+}
+
+void abut_shots_open(abut_shots *q, abut_reader *reader, const abut_shots_opts *opt)
+{
+    *q = (abut_shots){ .reader = reader, .opt = *opt };
+}
+
+/* Takes the set, also on failure. */
+static abut_status take_model(abut_shots *q, abut_arrays *set, abut_err *err)
+{
+    struct abut_scene *s = calloc(1, sizeof *s);
+    if (!s) {
+        abut_arrays_clear(set);
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for a model");
+    }
+    s->set = *set;
+    s->users = 1;
+    s->index = q->n_models++;
+    *set = (abut_arrays){ 0 };
+    abut_status rc = abut_model_view(&s->set, &s->model, err);
+    if (!rc) rc = abut_parts_make(&s->set, &s->model, q->opt.names, q->opt.n_names, &s->parts, err);
+    if (!rc && q->opt.want) rc = abut_measure_init(&s->measure, &s->model, err);
+    scene_leave(rc ? s : q->scene);
+    if (!rc) q->scene = s;
+    return rc;
+}
+
+static abut_status take_frame(abut_shots *q, const abut_frame_head *head, abut_arrays *set, abut_err *err)
+{
+    struct abut_held *h = calloc(1, sizeof *h);
+    if (!h) {
+        abut_arrays_clear(set);
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for a frame");
+    }
+    h->set = *set;
+    h->head = *head;
+    h->index = q->seen;
+    h->scene = q->scene;
+    h->scene->users++;
+    *set = (abut_arrays){ 0 };
+    if (abut_frame_view(&h->set, &h->scene->model, &h->frame, err)) {
+        held_free(h);
+        return abut_wrap(err, "frame %d", q->seen);
+    }
+    if (q->last) q->last->next = h;
+    else q->first = h;
+    q->last = h;
+    q->n_held++;
+    q->seen++;
+    return ABUT_OK;
+}
+
+static abut_status read_item(abut_shots *q, abut_err *err)
+{
+    abut_item item;
+    abut_frame_head head = { 0 };
+    abut_arrays set = { 0 };
+    const abut_status rc = abut_reader_next(q->reader, &item, &head, &set, err);
+    if (rc) return rc;
+    const char *note = abut_reader_note(q->reader);
+    if (note) snprintf(q->note, sizeof q->note, "%s", note);
+    switch (item) {
+    case ABUT_ITEM_MODEL: return take_model(q, &set, err);
+    case ABUT_ITEM_FRAME: return take_frame(q, &head, &set, err);
+    case ABUT_ITEM_END: q->ended = 1;
+    }
+    abut_arrays_clear(&set);
+    return ABUT_OK;
+}
+
+/* The oldest frame, out of the queue. */
+static struct abut_held *pop(abut_shots *q)
+{
+    struct abut_held *h = q->first;
+    q->first = h->next;
+    if (!q->first) q->last = NULL;
+    q->n_held--;
+    return h;
+}
+
+static abut_status give(abut_shots *q, struct abut_held *h, const abut_shot **s, abut_err *err)
+{
+    struct abut_scene *scene = h->scene;
+    q->given = h;
+    q->fields = (abut_fields){ 0 };
+    if (q->opt.want && abut_measure_frame(&scene->measure, &h->set, &h->frame, q->opt.want, &q->fields, err))
+        return abut_wrap(err, "frame %d", h->index);
+    q->shot = (abut_shot){ .index = h->index, .model_index = scene->index, .head = &h->head, .model_set = &scene->set,
+                           .frame_set = &h->set, .model = &scene->model, .frame = &h->frame, .parts = &scene->parts,
+                           .fields = &q->fields };
+    *s = &q->shot;
+    return ABUT_OK;
+}
+
+abut_status abut_shots_next(abut_shots *q, const abut_shot **s, abut_err *err)
+{
+    *s = NULL;
+    held_free(q->given);
+    q->given = NULL;
+    for (;;) {
+        if (q->first && (q->ended || q->n_held > q->opt.pick.hold)) {
+            struct abut_held *h = pop(q);
+            if (abut_pick_takes(&q->opt.pick, h->index, q->seen)) return give(q, h, s, err);
+            held_free(h);
+        } else if (q->ended) {
+            return abut_pick_check(&q->opt.pick, q->seen, err);
+        } else {
+            const abut_status rc = read_item(q, err);
+            if (rc) return rc;
+        }
+    }
+}
+
+void abut_shots_clear(abut_shots *q)
+{
+    held_free(q->given);
+    while (q->first) held_free(pop(q));
+    scene_leave(q->scene);
+    *q = (abut_shots){ 0 };
+}

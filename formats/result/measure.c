@@ -1,0 +1,239 @@
+#include "formats/result/measure.h"
+
+#include "energy/barrier.h"
+#include "energy/attachment.h"
+#include "energy/hinge.h"
+#include "energy/spring.h"
+#include "energy/stretch_limit.h"
+#include "solve/step/measures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *err)
+{
+    *ms = (abut_measure){ .model = m };
+    abut_status rc = abut_elastic_init(&ms->elastic, m, err);
+    if (!rc) rc = abut_thin_init(&ms->thin, m, err);
+    if (!rc) rc = abut_air_init(&ms->air, m, err);
+    if (!rc) rc = abut_collmesh_init(&ms->cm, m, err);
+    ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
+    ms->stress = calloc((size_t)m->nt + 1, sizeof *ms->stress);
+    ms->strain = calloc(5 * (size_t)m->nsh + 1, sizeof *ms->strain);
+    ms->bend = calloc((size_t)m->nsh + 1, sizeof *ms->bend);
+    ms->force = calloc(3 * (size_t)m->nv + 1, sizeof *ms->force);
+    ms->y = calloc(3 * (size_t)m->nc + 1, sizeof *ms->y);
+    ms->obstacle = calloc((size_t)m->nc + 1, 1);
+    ms->center = calloc(3 * (size_t)m->no + 1, sizeof *ms->center);
+    ms->velocity = calloc(3 * (size_t)m->no + 1, sizeof *ms->velocity);
+    ms->mass = calloc((size_t)m->no + 1, sizeof *ms->mass);
+    if (!rc && (!ms->J || !ms->stress || !ms->strain || !ms->bend || !ms->force || !ms->y || !ms->obstacle || !ms->center ||
+                !ms->velocity || !ms->mass))
+        rc = abut_fail(err, ABUT_E_NOMEM, "no memory to measure frames");
+    for (int32_t i = 0; i < m->nc && !rc; i++) ms->obstacle[i] = m->role[m->coll_node[i]] == ABUT_NODE_OBSTACLE;
+    if (rc) abut_measure_clear(ms);
+    return rc;
+}
+
+void abut_measure_clear(abut_measure *ms)
+{
+    abut_elastic_clear(&ms->elastic);
+    abut_thin_clear(&ms->thin);
+    abut_air_clear(&ms->air);
+    abut_collmesh_clear(&ms->cm);
+    abut_candidates_clear(&ms->cand);
+    abut_pairs_clear(&ms->pairs);
+    free(ms->J);
+    free(ms->stress);
+    free(ms->strain);
+    free(ms->bend);
+    free(ms->force);
+    free(ms->y);
+    free(ms->obstacle);
+    free(ms->center);
+    free(ms->velocity);
+    free(ms->mass);
+    abut_arena_clear(&ms->scratch);
+    *ms = (abut_measure){ 0 };
+}
+
+static void measure_stress(abut_measure *ms, const double *x, abut_fields *out)
+{
+    #pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < ms->model->nt; t++) {
+        double F[9], sigma[9];
+        ms->J[t] = abut_elastic_deformation(&ms->elastic, x, t, F);
+        abut_elastic_stress(&ms->elastic, x, t, sigma);
+        ms->stress[t] = abut_von_mises(sigma);
+    }
+    out->J = ms->J;
+    out->stress = ms->stress;
+}
+
+/* ---- shells ---- */
+
+static void measure_strain(abut_measure *ms, const double *x, abut_fields *out)
+{
+    #pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < ms->model->nsh; i++) {
+        double F[6], s[2], C[3] = { 0 }, *e = ms->strain + 5 * (size_t)i;
+        abut_shell_deformation(&ms->thin, x, i, F, s);
+        for (int k = 0; k < 3; k++) {
+            C[0] += F[2 * k] * F[2 * k], C[1] += F[2 * k + 1] * F[2 * k + 1];
+            C[2] += F[2 * k] * F[2 * k + 1];
+        }
+        e[0] = fmax(s[0], s[1]), e[1] = fmin(s[0], s[1]);
+        e[2] = 0.5 * (C[0] - 1), e[3] = 0.5 * (C[1] - 1), e[4] = 0.5 * C[2];
+    }
+    out->strain = ms->strain;
+}
+
+static int has_nodes(const int32_t *tri, const int32_t *v, int n)
+{
+    int found = 0;
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < n; i++) found += tri[k] == v[i];
+    return found == n;
+}
+
+/* Shells by their first node, so that those of a hinge are found near it. */
+static abut_status measure_bend(abut_measure *ms, const double *x, abut_fields *out, abut_err *err)
+{
+    const abut_model *m = ms->model;
+    const size_t n = (size_t)m->nv + 2, sides = 3 * (size_t)m->nsh;
+    const abut_mark mark = abut_arena_mark(&ms->scratch);
+    int32_t *first = ABUT_NEW(&ms->scratch, int32_t, n), *at = ABUT_NEW(&ms->scratch, int32_t, sides + 1);
+    if (!first || !at) return abut_fail(err, ABUT_E_NOMEM, "no memory for the hinges of %d shells", m->nsh);
+    memset(first, 0, n * sizeof *first);
+    memset(ms->bend, 0, (size_t)m->nsh * sizeof *ms->bend);
+    for (size_t i = 0; i < sides; i++) first[m->shell[i] + 2]++;
+    for (size_t i = 2; i < n; i++) first[i] += first[i - 1];
+    for (size_t i = 0; i < sides; i++) at[first[m->shell[i] + 1]++] = (int32_t)(i / 3);
+    for (int32_t h = 0; h < m->nhg; h++) {
+        const int32_t *v = m->hinge + 4 * (size_t)h;
+        double p[12];
+        for (int k = 0; k < 4; k++) memcpy(p + 3 * k, x + 3 * (size_t)v[k], 3 * sizeof *p);
+        const double turned = abut_hinge_theta(p, NULL) - m->hinge_angle[h];
+        for (int32_t i = first[v[0]]; i < first[v[0] + 1]; i++) {
+            double *bend = &ms->bend[at[i]];
+            if (has_nodes(m->shell + 3 * (size_t)at[i], v, 2) && fabs(turned) > fabs(*bend)) *bend = turned;
+        }
+    }
+    abut_arena_release(&ms->scratch, mark);
+    out->bend = ms->bend;
+    return ABUT_OK;
+}
+
+/* ---- contact ---- */
+
+/* f = -kappa dB/dx / (s_I h^2): the objective is in kg m^2, a force in N (Li 2020, 4.3) */
+static abut_status barrier_force(abut_measure *ms, const abut_frame *f, abut_err *err)
+{
+    const abut_model *m = ms->model;
+    const size_t n = 3 * (size_t)m->nv;
+    memset(ms->force, 0, n * sizeof *ms->force);
+    if (!ms->pairs.n && !ms->pairs.n_plane) return ABUT_OK;
+    const double kappa = f->kappa ? f->kappa[0] : NAN;
+    if (isnan(kappa)) {
+        for (size_t i = 0; i < n; i++) ms->force[i] = NAN;
+        return ABUT_OK;
+    }
+    abut_status rc = abut_barrier_gradient(&ms->cm, &ms->pairs, ms->y, kappa, ms->force, &ms->scratch, err);
+    const double scale = -abut_integrator_force_scale(m, f);
+    for (size_t i = 0; i < n && !rc; i++) ms->force[i] /= scale;
+    return rc;
+}
+
+static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, const abut_frame *f, abut_fields *out,
+                                   abut_err *err)
+{
+    abut_err touch = { 0 };
+    abut_collmesh_gather(&ms->cm, f->x, ms->y);
+    abut_status rc = abut_candidates_find(&ms->cm, ms->y, NULL, ms->model->dhat[0], ms->obstacle, &ms->cand, err);
+    if (rc) return rc;
+    out->contacts_known = 1;
+    /* a PENDING frame keeps the forces at the start of its step */
+    out->force = abut_arrays_find(set, "step/x0") ? NULL : f->f_contact;
+    rc = abut_pairs_find(&ms->cm, &ms->cand, ms->y, ms->obstacle, &ms->pairs, &touch);
+    if (rc == ABUT_E_GEOM) {    /* a broken state may be looked at, too */
+        out->contacts = -1;
+        out->gap = 0;
+        if (out->force) return ABUT_OK;
+        for (size_t i = 0; i < 3 * (size_t)ms->model->nv; i++) ms->force[i] = NAN;
+        out->force = ms->force;
+        return ABUT_OK;
+    }
+    if (rc) return abut_fail(err, touch.code, "%s", touch.msg);
+    out->contacts = (int32_t)(ms->pairs.n + ms->pairs.n_plane);
+    out->gap = abut_pairs_smallest_gap(&ms->cm, &ms->pairs, NULL);
+    if (out->force) return ABUT_OK;
+    out->force = ms->force;
+    return barrier_force(ms, f, err);
+}
+
+/* ---- totals ---- */
+
+/* Centre of mass of every object and its velocity; obstacles by their (unused) nodal masses. */
+static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
+{
+    const abut_model *m = ms->model;
+    memset(ms->center, 0, 3 * (size_t)m->no * sizeof *ms->center);
+    memset(ms->velocity, 0, 3 * (size_t)m->no * sizeof *ms->velocity);
+    memset(ms->mass, 0, (size_t)m->no * sizeof *ms->mass);
+    for (int32_t i = 0; i < m->nv; i++) {
+        const int32_t o = m->body[i];
+        ms->mass[o] += m->mass[i];
+        for (int d = 0; d < 3; d++) {
+            ms->center[3 * o + d] += m->mass[i] * f->x[3 * i + d];
+            ms->velocity[3 * o + d] += m->mass[i] * f->v[3 * i + d];
+        }
+    }
+    for (int32_t o = 0; o < m->no; o++)
+        for (int d = 0; d < 3; d++) {
+            ms->center[3 * o + d] /= ms->mass[o];
+            ms->velocity[3 * o + d] /= ms->mass[o];
+        }
+    out->center = ms->center;
+    out->velocity = ms->velocity;
+}
+
+static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fields *out, abut_err *err)
+{
+    const abut_springs springs = { .model = ms->model };   /* a sum over all of them asks for no lists */
+    const double kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
+    double stretched = 0, thin = 0;
+    abut_status rc = abut_elastic_energy(&ms->elastic, f->x, &out->elastic, &ms->scratch, err);
+    if (!rc) rc = abut_spring_energy(&springs, f->x, &stretched, &ms->scratch, err);
+    if (!rc) rc = abut_thin_energy(&ms->thin, f->x, ABUT_THIN_ALL, kappa, &thin, &ms->scratch, err);
+    if (rc) return rc;
+    abut_air_start(&ms->air, f->x);
+    out->elastic += abut_attach_energy(ms->model, f->x) + stretched + thin + abut_air_energy(&ms->air, f->x);
+    out->kinetic = abut_kinetic_energy(ms->model, f->v);
+    out->gravity = abut_gravity_energy(ms->model, f->x);
+    abut_linear_momentum(ms->model, f->v, out->linear);
+    abut_angular_momentum(ms->model, f->x, f->v, out->angular);
+    centers(ms, f, out);
+    out->min_J = NAN;
+    out->min_J_tet = -1;
+    for (int32_t t = 0; t < ms->model->nt; t++)
+        if (!(ms->J[t] >= out->min_J)) {
+            out->min_J = ms->J[t];
+            out->min_J_tet = t;
+        }
+    out->totals_known = 1;
+    return ABUT_OK;
+}
+
+abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const abut_frame *f, int want, abut_fields *out,
+                               abut_err *err)
+{
+    *out = (abut_fields){ 0 };
+    abut_status rc = ABUT_OK;
+    if (want & (ABUT_WANT_STRESS | ABUT_WANT_TOTALS)) measure_stress(ms, f->x, out);
+    if (want & ABUT_WANT_CONTACT) rc = measure_contact(ms, set, f, out, err);
+    if (want & ABUT_WANT_STRAIN) measure_strain(ms, f->x, out);
+    if (!rc && (want & ABUT_WANT_STRAIN)) rc = measure_bend(ms, f->x, out, err);
+    if (!rc && (want & ABUT_WANT_TOTALS)) rc = measure_totals(ms, f, out, err);
+    return rc;
+}

@@ -1,0 +1,59 @@
+/* What a frame amounts to: stress and volume of every tet, contact forces, energies, momenta, centres of mass. */
+#ifndef ABUT_FORMATS_RESULT_MEASURE_H
+#define ABUT_FORMATS_RESULT_MEASURE_H
+
+#include "contact/pairs.h"
+#include "energy/pressure.h"
+#include "energy/elastic.h"
+#include "energy/codim.h"
+
+/* What to compute; the rest of abut_fields stays empty. */
+enum { ABUT_WANT_STRESS = 1 /* J, stress */, ABUT_WANT_CONTACT = 2 /* force, contacts, gap */,
+       ABUT_WANT_TOTALS = 4 /* energies, momenta, centre; implies STRESS */, ABUT_WANT_STRAIN = 8 /* strain, bend */ };
+
+/* Pointers are good until the next call of abut_measure_frame. */
+typedef struct abut_fields {
+    const double *J;        /* [nt] det F */
+    const double *stress;   /* [nt] von Mises, Pa; NaN where a neo-Hookean tet is inverted */
+    const double *strain;   /* [5 nsh] of shells: principal stretches, the larger first; Green strain E11, E22, E12 */
+    const double *bend;     /* [nsh] rad: angle of the hinge of the shell that is furthest from rest, less that at rest */
+    const double *force;    /* [3 nv] N, of the contact barrier; NaN when the frame does not tell its stiffness */
+
+    int contacts_known;     /* 1 when the next two are filled */
+    int32_t contacts;       /* stencils and half-space contacts within dhat; -1 when something touches */
+    double gap; /* m, the smallest distance less thickness; 0 when something touches, +inf when nothing is within dhat */
+
+    int totals_known;       /* 1 when the rest is filled.  Obstacles have no part in it. */
+    double kinetic, elastic, gravity;   /* J; elastic: with attachments and thin elements; gravity: -sum m g.x */
+    double linear[3];       /* kg m/s */
+    double angular[3];      /* kg m^2/s, about the origin */
+    double min_J;           /* NaN without tets */
+    int32_t min_J_tet;      /* -1 without tets */
+    const double *center;   /* [3 no] m, centre of mass by object */
+    const double *velocity; /* [3 no] m/s, of that centre */
+} abut_fields;
+
+/* Zero-filled is empty.  Borrows the model. */
+typedef struct abut_measure {
+    const abut_model *model;
+    abut_elastic elastic;
+    abut_thin thin;
+    abut_air air;
+    abut_collmesh cm;
+    abut_candidates cand;
+    abut_pairs pairs;
+    uint8_t *obstacle;      /* [nc] */
+    double *J, *stress, *strain, *bend, *force, *y, *center, *velocity, *mass;
+    abut_arena scratch;
+} abut_measure;
+
+/** Fails  as abut_elastic_init, abut_thin_init and abut_collmesh_init; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *err);
+void abut_measure_clear(abut_measure *ms);
+
+/** Computes what `want` names (ABUT_WANT_*) of one frame.  set: its arrays; node/contact-force is taken from there
+ * when a stage has written it. */
+ABUT_MUST_USE abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const abut_frame *f, int want,
+                                             abut_fields *out, abut_err *err);
+
+#endif

@@ -1,0 +1,45 @@
+/* The objects of a model as other programs see them: a list of points each, with triangles, segments and isolated
+ * points over them.  Taken from the collision mesh, so that what is shown is what touches; a model without collision
+ * triangles shows the boundary of its tets. */
+#ifndef ABUT_FORMATS_RESULT_OBJECT_PARTS_H
+#define ABUT_FORMATS_RESULT_OBJECT_PARTS_H
+
+#include "model/model.h"
+
+#define ABUT_PART_NAME 64
+
+typedef struct abut_part {
+    char name[ABUT_PART_NAME];
+    int32_t object;         /* row of object/ */
+    int obstacle;           /* its nodes carry no mass */
+    int solid;              /* it has tets */
+    int32_t nv;
+    int32_t *node;          /* [nv] node of each point, ascending */
+    int32_t ntri, nseg, npoint;
+    int32_t *tri;           /* [3 ntri] points, outward */
+    int32_t *seg;           /* [2 nseg] points; edges of no triangle */
+    int32_t *point;         /* [npoint] points of no triangle and no segment */
+} abut_part;
+
+/* Zero-filled is empty. */
+typedef struct abut_parts {
+    int32_t n;
+    abut_part *part;        /* [n] in the order of object/ */
+    int32_t n_plane;
+    int32_t *plane;         /* [n_plane] rows of half-space/, the chosen ones */
+    uint8_t *chosen;        /* [nv] 1 when the node belongs to a chosen object */
+    int32_t *number;        /* [nv] number of the node within its object (model/naming.h) */
+} abut_parts;
+
+/** take[no]: 1 for the objects of these names; n_names 0: for all.
+ * Fails  ABUT_E_ARG a name is no object's (lists those there are) */
+ABUT_MUST_USE abut_status abut_objects_choose(const abut_arrays *set, int32_t no, const char *const *names, int n_names,
+                                              uint8_t *take, abut_err *err);
+
+/** Makes the parts of the chosen objects.  names[n_names]: names of objects and half-spaces, n_names 0 = all.
+ * Fails  ABUT_E_ARG a name is neither's (lists those there are); ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_parts_make(const abut_arrays *set, const abut_model *m, const char *const *names,
+                                          int n_names, abut_parts *out, abut_err *err);
+void abut_parts_clear(abut_parts *p);
+
+#endif

@@ -1,0 +1,37 @@
+/* Result files appear whole or not at all: written as PATH.part, renamed when the last byte is on its way. */
+#ifndef ABUT_FORMATS_RESULT_OUT_FILE_H
+#define ABUT_FORMATS_RESULT_OUT_FILE_H
+
+#include "base/err.h"
+
+#include <stdio.h>
+
+/* Zero-filled is closed. */
+typedef struct abut_out_file {
+    FILE *f;
+    char *path, *part;  /* part NULL: path is a device or pipe and is written directly */
+    int borrowed;       /* f is the caller's: flushed, never closed */
+    int synced;         /* set by the caller: the name is given when the disk has the bytes, as for what cannot be made again */
+} abut_out_file;
+
+/** Makes the folder if it is missing; its parent must exist.  Fails  ABUT_E_IO */
+ABUT_MUST_USE abut_status abut_out_folder(const char *dir, abut_err *err);
+
+/** Opens path for writing.  Fails  ABUT_E_IO naming the path and the reason; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_out_open(abut_out_file *o, const char *path, abut_err *err);
+/** The same for a formatted name: dir/stem_0012.suffix. */
+ABUT_MUST_USE abut_status abut_out_open_numbered(abut_out_file *o, const char *dir, const char *stem, int number,
+                                                 const char *suffix, abut_err *err);
+/** Lends an open file; close flushes it and leaves it open. */
+void abut_out_lend(abut_out_file *o, FILE *f);
+/** Ends the file: after ABUT_OK it stands under its name.  When err already holds an error the part is removed and
+ * that error stays.  Fails  ABUT_E_IO */
+ABUT_MUST_USE abut_status abut_out_close(abut_out_file *o, abut_err *err);
+/** Waits until the disk has what was flushed to f; path is for messages.  Fails  ABUT_E_IO */
+ABUT_MUST_USE abut_status abut_out_sync(FILE *f, const char *path, abut_err *err);
+/** Waits until the disk has the name of a file, that is the folder in which it is.  Fails  ABUT_E_IO */
+ABUT_MUST_USE abut_status abut_out_sync_folder(const char *path, abut_err *err);
+/** Removes what was written so far. */
+void abut_out_drop(abut_out_file *o);
+
+#endif

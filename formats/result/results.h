@@ -1,0 +1,35 @@
+/* All the result files that one pass over a stream is asked for. */
+#ifndef ABUT_FORMATS_RESULT_RESULTS_H
+#define ABUT_FORMATS_RESULT_RESULTS_H
+
+#include "formats/result/gltf_write.h"
+#include "formats/result/out_file.h"
+#include "formats/result/frame_view.h"
+#include "formats/result/table_write.h"
+#include "formats/result/vtu.h"
+
+/* Where each goes; NULL: not wanted.  "-" for csv and json: the open text stream. */
+typedef struct abut_results_opts {
+    const char *vtu, *obj, *ply, *gltf, *csv, *json, *nodes;
+} abut_results_opts;
+
+/* Zero-filled is empty. */
+typedef struct abut_results {
+    abut_results_opts opt;
+    abut_vtu *vtu;
+    abut_gltf *gltf;
+    abut_table table;
+    abut_out_file csv, json;
+} abut_results;
+
+/** What abut_measure_frame must compute for these results. */
+int abut_results_want(const abut_results_opts *opt);
+
+/** Makes folders and opens files.  text: borrowed, may be NULL unless a name is "-".  Fails  ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_results_open(abut_results *r, const abut_results_opts *opt, FILE *text, abut_err *err);
+ABUT_MUST_USE abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *err);
+/** Writes what is only known at the end.  Files of a series stand whole before; the others appear here. */
+ABUT_MUST_USE abut_status abut_results_close(abut_results *r, abut_err *err);
+void abut_results_clear(abut_results *r);
+
+#endif

@@ -1,0 +1,163 @@
+#include "formats/result/step_report.h"
+
+#include "formats/result/json_text.h"
+#include "model/naming.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static void number(FILE *f, const char *key, double v)
+{
+    if (isfinite(v))
+        fprintf(f, "\"%s\":%.17g,", key, v);
+    else
+        fprintf(f, "\"%s\":null,", key);
+}
+
+/* Numbers of nodes within their objects under a key, and under the other the name of the object of each; the last place may be a
+ * half-space. */
+static void nodes(FILE *f, const abut_model *m, const char *key, const char *objects, const int32_t n[4], int plane)
+{
+    char name[ABUT_OBJECT_WORDS];
+    fprintf(f, "\"%s\":[", key);
+    for (int k = 0; k < 4; k++) fprintf(f, "%s%d", k ? "," : "", plane && k == 3 ? n[k] : abut_node_number(m, n[k]));
+    fprintf(f, "],\"%s\":[", objects);
+    for (int k = 0; k < 4; k++) {
+        const int is_plane = plane && k == 3;
+        abut_text_line(is_plane ? &m->half_space_name : &m->object_name, is_plane ? n[k] : n[k] < 0 ? -1 : m->body[n[k]], name,
+                       sizeof name);
+        if (k) putc(',', f);
+        if (strcmp(name, "?")) abut_json_string(f, name);
+        else fputs("null", f);
+    }
+    fputs("],", f);
+}
+
+/* The number of an element within its object, -1 without one, and the name of that object. */
+static void element(FILE *f, const abut_model *m, const char *key, const char *object, const int32_t *list, int width,
+                    int32_t row)
+{
+    char name[ABUT_OBJECT_WORDS];
+    abut_text_line(&m->object_name, row < 0 ? -1 : m->body[list[(size_t)width * (size_t)row]], name, sizeof name);
+    fprintf(f, "\"%s\":%d,\"%s\":", key, abut_element_number(m, list, width, row), object);
+    if (strcmp(name, "?")) abut_json_string(f, name);
+    else fputs("null", f);
+    putc(',', f);
+}
+
+static void limit(FILE *f, const abut_report *r, const abut_model *m)
+{
+    const abut_limit *l = &r->limit;
+    if (!r->limit_iteration) {
+        fputs("\"limit\":null,", f);
+        return;
+    }
+    /* a half-space stands behind its node there, and comes last here, as in min_gap_nodes */
+    const int plane = l->kind == ABUT_LIMIT_PLANE;
+    const int32_t against_plane[4] = { l->node[0], -1, -1, l->node[1] };
+    fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", abut_limit_name(l->kind), l->alpha,
+            r->limit_iteration);
+    nodes(f, m, "nodes", "objects", plane ? against_plane : l->node, plane);
+    const int shell = l->kind == ABUT_LIMIT_STRETCH;
+    fprintf(f, "\"tet\":%d},", abut_element_number(m, shell ? m->shell : m->tet, shell ? 3 : 4, l->tet));
+}
+
+/* One entry of a row. */
+static void entry(FILE *f, double v)
+{
+    if (isfinite(v)) fprintf(f, "%.6g,", v);
+    else fputs("null,", f);
+}
+
+static void iterations(FILE *f, const abut_report *r)
+{
+    const int n = abut_report_rows(r);
+    fputs("\"iterations\":[", f);
+    for (int i = 0; i < n; i++) {
+        const abut_iteration *it = abut_report_row(r, i);
+        fputs(i ? ",[" : "[", f);
+        entry(f, it->residual);
+        entry(f, it->bound);
+        entry(f, it->alpha);
+        fprintf(f, "%d,%d,", it->contacts, it->trials);
+        entry(f, it->decrease);
+        fprintf(f, "\"%s\"]", abut_iteration_bounded_by(it));
+    }
+    fprintf(f, "],\"iterations_left_out\":%d,", r->newton - n);
+}
+
+static void seconds(FILE *f, const abut_phase_seconds *s)
+{
+    double named = -s->total;
+    fputs("\"seconds\":{", f);
+#define PUT(name) fprintf(f, "\"" #name "\":%.6f,", s->name), named += s->name;
+    ABUT_PHASES(PUT)
+#undef PUT
+    fprintf(f, "\"other\":%.6f}", fmax(0, s->total - named));
+}
+
+static void device(FILE *f, const abut_device_report *d)
+{
+    if (!d->name) {
+        fputs("\"device\":\"cpu\",", f);
+        return;
+    }
+    fprintf(f, "\"device\":\"%s\",\"waits\":%zu,\"launches\":%zu,\"device_bytes\":%zu,\"device_bytes_peak\":%zu,", d->name,
+            d->waits, d->launches, d->bytes, d->bytes_peak);
+    fprintf(f, "\"corrections\":%d,\"cg_double\":%d,\"transfer_seconds\":%.6f,", d->corrections, d->cg_double, d->transfer);
+}
+
+abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f, abut_err *err)
+{
+    const double none = NAN;
+    fprintf(f, "{\"step\":%lld,", (long long)r->step);
+    number(f, "time", r->time);
+    fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"shifts\":%d,\"cg_iterations\":%d,"
+            "\"factorisations\":%d,\"factorisations_double\":%d,\"waypoints\":%d,",
+            r->newton, r->trials, r->passes, r->shifts, r->cg_iterations, r->factorisations, r->factorisations_double,
+            r->waypoints);
+    fprintf(f, "\"damped\":%d,", r->damped);
+    fprintf(f, "\"newton_solves\":%d,\"initial_matrices\":%d,\"not_descending\":%d,\"pairs_skipped\":%d,", r->newton_solves,
+            r->initial_matrices, r->not_descending, r->pairs_skipped);
+    number(f, "characteristic_norm", r->norm > 0 ? r->norm : none);
+    number(f, "residual", r->residual);
+    number(f, "force_residual", r->force_largest > 0 ? r->force_residual : none);
+    number(f, "force_largest", r->force_largest > 0 ? r->force_largest : none);
+    number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
+    number(f, "eta", r->eta);
+    number(f, "kappa", r->kappa);
+    fprintf(f, "\"contact\":\"%s\",", abut_contact_names[r->contact]);
+    fprintf(f, "\"contacts\":%d,\"mollified\":%d,\"half_space_contacts\":%d,\"candidates\":%zu,", r->contacts, r->mollified,
+            r->planes, r->candidates);
+    fprintf(f, "\"sticking_contacts\":%d,\"sliding_contacts\":%d,", r->sticking, r->sliding);
+    number(f, "creep_max", r->sticking ? r->creep_max : none);
+    number(f, "creep_mean", r->sticking ? r->creep_mean : none);
+    number(f, "min_gap", r->min_gap < 0 ? none : r->min_gap);
+    if (r->min_gap >= 0) nodes(f, m, "min_gap_nodes", "min_gap_objects", r->gap_node, r->gap_node[1] < 0);
+    else fputs("\"min_gap_nodes\":null,\"min_gap_objects\":null,", f);
+    number(f, "min_jacobian", r->min_jacobian_tet < 0 ? none : r->min_jacobian);
+    element(f, m, "min_jacobian_tet", "min_jacobian_object", m->tet, 4, r->min_jacobian_tet);
+    const int shells = r->max_stretch_shell >= 0;
+    number(f, "max_stretch", shells ? r->max_stretch : none);
+    number(f, "min_stretch", shells ? r->min_stretch : none);
+    number(f, "stretch_room", shells ? r->stretch_room : none);
+    number(f, "strain_kappa", shells ? r->strain_kappa : none);
+    element(f, m, "max_stretch_shell", "max_stretch_object", m->shell, 3, r->max_stretch_shell);
+    limit(f, r, m);
+    number(f, "kinetic_energy", r->kinetic);
+    number(f, "elastic_energy", r->elastic);
+    number(f, "gravity_energy", r->gravity);
+    fprintf(f, "\"momentum\":[%.17g,%.17g,%.17g],\"angular_momentum\":[%.17g,%.17g,%.17g],", r->momentum[0], r->momentum[1],
+            r->momentum[2], r->angular[0], r->angular[1], r->angular[2]);
+    iterations(f, r);
+    number(f, "factor_nnz", r->factor_nnz);
+    number(f, "factor_flops", r->factor_flops);
+    number(f, "factor_bytes", r->factor_bytes);
+    fprintf(f, "\"memory_peak\":%zu,\"cpu_seconds\":%.6f,", r->memory_peak, r->cpu);
+    device(f, &r->device);
+    seconds(f, &r->seconds);
+    fputs("}\n", f);
+    if (fflush(f) || ferror(f)) return abut_fail(err, ABUT_E_IO, "step report: %s", strerror(errno));
+    return ABUT_OK;
+}

@@ -1,0 +1,229 @@
+#include "formats/result/table_write.h"
+
+#include "base/par.h"
+#include "formats/result/csv_text.h"
+#include "formats/result/json_text.h"
+#include "model/naming.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int column_find(abut_table *t, const char *name)
+{
+    for (int i = 0; i < t->n_columns; i++)
+        if (!strcmp(t->column[i], name)) return i;
+    if (t->n_columns == t->cap_columns) {
+        const int cap = t->cap_columns ? 2 * t->cap_columns : 64;
+        void *grown = realloc(t->column, (size_t)cap * sizeof *t->column);
+        if (!grown) return -1;
+        t->column = grown;
+        t->cap_columns = cap;
+    }
+    snprintf(t->column[t->n_columns], sizeof *t->column, "%s", name);
+    return t->n_columns++;
+}
+
+/* Sets one cell of the last row. */
+static abut_status set(abut_table *t, const char *name, double v, abut_err *err)
+{
+    struct abut_table_row *r = &t->row[t->n_rows - 1];
+    const int c = column_find(t, name);
+    if (c < 0) return abut_fail(err, ABUT_E_NOMEM, "no memory for a table of %d rows", t->n_rows);
+    if (c >= r->n) {
+        double *grown = realloc(r->cell, (size_t)(c + 32) * sizeof *grown);
+        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "no memory for a table of %d rows", t->n_rows);
+        for (int i = r->n; i < c + 32; i++) grown[i] = NAN;
+        r->cell = grown;
+        r->n = c + 32;
+    }
+    r->cell[c] = v;
+    return ABUT_OK;
+}
+
+static abut_status add_row(abut_table *t, abut_err *err)
+{
+    if (t->n_rows == t->cap_rows) {
+        const int cap = t->cap_rows ? 2 * t->cap_rows : 128;
+        struct abut_table_row *grown = realloc(t->row, (size_t)cap * sizeof *grown);
+        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "no memory for a table of %d rows", cap);
+        t->row = grown;
+        t->cap_rows = cap;
+    }
+    t->row[t->n_rows++] = (struct abut_table_row){ 0 };
+    return ABUT_OK;
+}
+
+static abut_status set_totals(abut_table *t, const abut_shot *s, abut_err *err)
+{
+    const abut_fields *f = s->fields;
+    const abut_model *m = s->model;
+    const int32_t tet = f->min_J_tet;
+    const struct {
+        const char *name;
+        double v;
+    } cell[] = {
+        { "frame", s->index }, { "step", (double)s->head->step }, { "time_s", s->head->time },
+        { "pending", s->head->phase == ABUT_PENDING },
+        { "kinetic_J", f->kinetic }, { "elastic_J", f->elastic }, { "gravity_J", f->gravity },
+        { "total_J", f->kinetic + f->elastic + f->gravity },
+        { "momentum_x_Ns", f->linear[0] }, { "momentum_y_Ns", f->linear[1] }, { "momentum_z_Ns", f->linear[2] },
+        { "angular_x_Nms", f->angular[0] }, { "angular_y_Nms", f->angular[1] }, { "angular_z_Nms", f->angular[2] },
+        { "min_det_F", f->min_J }, { "min_det_F_tet", tet < 0 ? NAN : abut_element_number(m, m->tet, 4, tet) },
+        { "min_det_F_object", tet < 0 ? NAN : m->body[m->tet[4 * (size_t)tet]] },
+        { "contacts", f->contacts < 0 ? NAN : f->contacts }, { "gap_m", isfinite(f->gap) ? f->gap : NAN },
+        { "kappa", s->frame->kappa ? s->frame->kappa[0] : NAN }, { "friction_contacts", s->frame->nl },
+    };
+    abut_status rc = ABUT_OK;
+    for (size_t i = 0; i < sizeof cell / sizeof *cell && !rc; i++) rc = set(t, cell[i].name, cell[i].v, err);
+    return rc;
+}
+
+/* What `step --with energies` and `--with forces` left; no column for what it did not.  A PENDING frame keeps some of that of
+ * the frame before. */
+static abut_status set_step(abut_table *t, const abut_shot *s, abut_err *err)
+{
+    const abut_frame *f = s->frame;
+    const struct {
+        const char *name;
+        const double *real;
+        const int32_t *count;
+    } cell[] = {
+        { "barrier_J", f->barrier, NULL },
+        { "friction_work_J", f->w_friction, NULL }, { "damping_work_J", f->w_damping, NULL },
+        { "reaction_work_J", f->w_reaction, NULL }, { "load_work_J", f->w_load, NULL },
+        { "stiffness_work_J", f->w_stiffness, NULL }, { "numerical_work_J", f->w_numerical, NULL },
+        { "friction_total_J", f->t_friction, NULL }, { "damping_total_J", f->t_damping, NULL },
+        { "reaction_total_J", f->t_reaction, NULL }, { "load_total_J", f->t_load, NULL },
+        { "stiffness_total_J", f->t_stiffness, NULL }, { "numerical_total_J", f->t_numerical, NULL },
+        { "center_x_m", f->center, NULL }, { "center_y_m", f->center ? f->center + 1 : NULL, NULL },
+        { "center_z_m", f->center ? f->center + 2 : NULL, NULL },
+        { "sticking_contacts", NULL, f->sticking }, { "sliding_contacts", NULL, f->sliding },
+        { "creep_max_m/s", f->creep_max, NULL }, { "creep_mean_m/s", f->creep_mean, NULL }, { "iterations", NULL, f->iterations },
+        { "force_residual", f->force_residual, NULL },
+    };
+    abut_status rc = ABUT_OK;
+    for (size_t i = 0; i < sizeof cell / sizeof *cell && !rc; i++) {
+        if (cell[i].real) rc = set(t, cell[i].name, *cell[i].real, err);
+        if (cell[i].count) rc = set(t, cell[i].name, *cell[i].count, err);
+    }
+    return rc;
+}
+
+/* The sum of a force over the nodes of an object; object -1: over all bodies. */
+static void resultant(const abut_model *m, const double *f, int32_t object, double r[3])
+{
+    abut_acc sum[3] = { { 0, 0 } };
+    for (int32_t i = 0; i < m->nv; i++) {
+        if (object < 0 ? m->role[i] == ABUT_NODE_OBSTACLE : m->body[i] != object) continue;
+        for (int k = 0; k < 3; k++) abut_acc_add(&sum[k], f[3 * i + k]);
+    }
+    for (int k = 0; k < 3; k++) r[k] = sum[k].hi + sum[k].lo;
+}
+
+/* PREFIXcontact_x_N, ...: the resultants of the forces in a COMMITTED frame. */
+static abut_status set_forces(abut_table *t, const abut_shot *s, const char *prefix, int32_t object, abut_err *err)
+{
+    const struct {
+        const char *name;
+        const double *f;
+    } force[] = { { "contact", s->frame->f_contact }, { "friction", s->frame->f_friction },
+                  { "reaction", s->frame->f_reaction } };
+    char name[2 * ABUT_PART_NAME];
+    double r[3];
+    abut_status rc = ABUT_OK;
+    if (!s->frame->f_reaction || s->head->phase == ABUT_PENDING) return ABUT_OK;
+    for (size_t i = 0; i < sizeof force / sizeof *force; i++) {
+        if (!force[i].f) continue;
+        resultant(s->model, force[i].f, object, r);
+        for (int k = 0; k < 3 && !rc; k++) {
+            snprintf(name, sizeof name, "%s%s_%c_N", prefix, force[i].name, "xyz"[k]);
+            rc = set(t, name, r[k], err);
+        }
+    }
+    return rc;
+}
+
+/* Centre of mass, its velocity and the forces on one object. */
+static abut_status set_object(abut_table *t, const abut_shot *s, const abut_part *p, abut_err *err)
+{
+    char name[2 * ABUT_PART_NAME];
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < 6 && !rc; i++) {
+        snprintf(name, sizeof name, "%s.%s%c_%s", p->name, i < 3 ? "" : "v", "xyz"[i % 3], i < 3 ? "m" : "m/s");
+        rc = set(t, name, (i < 3 ? s->fields->center : s->fields->velocity)[3 * p->object + i % 3], err);
+    }
+    snprintf(name, sizeof name, "%s.", p->name);
+    return rc ? rc : set_forces(t, s, name, p->object, err);
+}
+
+/* Single numbers of other programs. */
+static abut_status set_extra(abut_table *t, const abut_shot *s, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < s->frame_set->n && !rc; i++) {
+        const abut_array *a = &s->frame_set->a[i];
+        if (a->rank == 0 && a->type != ABUT_TEXT && !abut_array_known(a->name)) rc = set(t, a->name, abut_array_real(a, 0), err);
+    }
+    return rc;
+}
+
+abut_status abut_table_frame(abut_table *t, const abut_shot *s, abut_err *err)
+{
+    abut_status rc = add_row(t, err);
+    if (!rc) rc = set_totals(t, s, err);
+    if (!rc && s->head->phase == ABUT_COMMITTED) rc = set_step(t, s, err);
+    if (!rc) rc = set_forces(t, s, "", -1, err);
+    for (int32_t k = 0; k < s->parts->n && !rc; k++) rc = set_object(t, s, &s->parts->part[k], err);
+    if (!rc) rc = set_extra(t, s, err);
+    return rc;
+}
+
+static double cell_of(const abut_table *t, int row, int column)
+{
+    return column < t->row[row].n ? t->row[row].cell[column] : NAN;
+}
+
+void abut_table_csv(const abut_table *t, FILE *f)
+{
+    for (int c = 0; c < t->n_columns; c++) {
+        if (c) fputc(',', f);
+        abut_csv_text(f, t->column[c]);
+    }
+    fputc('\n', f);
+    for (int r = 0; r < t->n_rows; r++)
+        for (int c = 0; c < t->n_columns; c++) {
+            if (c) fputc(',', f);
+            abut_csv_number(f, cell_of(t, r, c));
+            if (c + 1 == t->n_columns) fputc('\n', f);
+        }
+}
+
+void abut_table_json(const abut_table *t, FILE *f)
+{
+    fputs("{\"columns\": [", f);
+    for (int c = 0; c < t->n_columns; c++) {
+        if (c) fputs(", ", f);
+        abut_json_string(f, t->column[c]);
+    }
+    fputs("],\n\"rows\": [", f);
+    for (int r = 0; r < t->n_rows; r++) {
+        fputs(r ? ",\n{" : "\n{", f);
+        for (int c = 0; c < t->n_columns; c++) {
+            if (c) fputs(", ", f);
+            abut_json_string(f, t->column[c]);
+            fputs(": ", f);
+            abut_json_number(f, cell_of(t, r, c));
+        }
+        fputc('}', f);
+    }
+    fputs("\n]}\n", f);
+}
+
+void abut_table_clear(abut_table *t)
+{
+    for (int r = 0; r < t->n_rows; r++) free(t->row[r].cell);
+    free(t->row);
+    free(t->column);
+    *t = (abut_table){ 0 };
+}

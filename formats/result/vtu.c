@@ -1,0 +1,398 @@
+#include "formats/result/vtu.h"
+
+#include "formats/result/out_file.h"
+#include "formats/result/vtu_array.h"
+#include "model/naming.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VTK_VERTEX = 1, VTK_LINE = 3, VTK_TRIANGLE = 5, VTK_TETRA = 10 };
+
+/* What of a model goes into one file: constant over its frames. */
+typedef struct grid {
+    const char *stem;
+    int32_t np, nc;
+    int32_t *node;          /* [np] node of each point */
+    int64_t *conn, *offset; /* cells over the points */
+    uint8_t *type;          /* [nc] */
+    int32_t *row;           /* [nc] tet or shell of each cell; NULL in the grid of others */
+} grid;
+
+enum { SOLIDS, OTHERS, SHELLS, GRIDS };
+
+static const char *const STEM[GRIDS] = { "solids", "others", "shells" };
+
+struct abut_vtu {
+    char *dir;
+    int model_index;        /* of the grids; -1 before the first */
+    grid grid[GRIDS];
+    struct entry {
+        double time;
+        int index, has[GRIDS];
+    } *entry;
+    size_t n, cap;
+    void *rows;             /* one array, gathered */
+    size_t rows_size;
+};
+
+static void grid_clear(grid *g)
+{
+    free(g->node);
+    free(g->conn);
+    free(g->offset);
+    free(g->type);
+    free(g->row);
+    *g = (grid){ 0 };
+}
+
+static abut_status grid_room(grid *g, size_t points, size_t cells, size_t corners, abut_err *err)
+{
+    g->node = malloc((points + 1) * sizeof *g->node);
+    g->conn = malloc((corners + 1) * sizeof *g->conn);
+    g->offset = malloc((cells + 1) * sizeof *g->offset);
+    g->type = malloc(cells + 1);
+    g->row = malloc((cells + 1) * sizeof *g->row);
+    if (g->node && g->conn && g->offset && g->type && g->row) return ABUT_OK;
+    return abut_fail(err, ABUT_E_NOMEM, "no memory for a grid of %zu cells", cells);
+}
+
+static void add_cell(grid *g, int type, const int32_t *point, int n, int32_t first)
+{
+    int64_t at = g->nc ? g->offset[g->nc - 1] : 0;
+    for (int k = 0; k < n; k++) g->conn[at++] = first + point[k];
+    g->offset[g->nc] = at;
+    g->type[g->nc++] = (uint8_t)type;
+}
+
+/* Elements of `width` nodes, those of the chosen objects, and the nodes they have. */
+static abut_status make_elements(const abut_shot *s, const char *stem, const int32_t *element, int32_t n, int width, int type,
+                                 grid *g, abut_err *err)
+{
+    const abut_model *m = s->model;
+    int32_t *local = malloc(((size_t)m->nv + 1) * sizeof *local);
+    abut_status rc = local ? grid_room(g, (size_t)m->nv, (size_t)n, (size_t)width * (size_t)n, err)
+                           : abut_fail(err, ABUT_E_NOMEM, "no memory for a grid of %d points", m->nv);
+    g->stem = stem;
+    if (!rc) {
+        for (int32_t i = 0; i < m->nv; i++) local[i] = -1;
+        for (int32_t t = 0; t < n; t++)
+            if (s->parts->chosen[element[width * t]])
+                for (int k = 0; k < width; k++) local[element[width * t + k]] = 0;
+        for (int32_t i = 0; i < m->nv; i++)
+            if (local[i] == 0) {
+                local[i] = g->np;
+                g->node[g->np++] = i;
+            }
+        for (int32_t t = 0; t < n; t++) {
+            if (!s->parts->chosen[element[width * t]]) continue;
+            int32_t corner[4];
+            for (int k = 0; k < width; k++) corner[k] = local[element[width * t + k]];
+            g->row[g->nc] = t;
+            add_cell(g, type, corner, width, 0);
+        }
+    }
+    free(local);
+    return rc;
+}
+
+/* What is neither tets nor shells: triangles of obstacles, segments, isolated points. */
+static int32_t other_triangles(const abut_part *p)
+{
+    return p->obstacle ? p->ntri : 0;
+}
+
+static abut_status make_others(const abut_shot *s, grid *g, abut_err *err)
+{
+    size_t np = 0, nc = 0;
+    for (int32_t k = 0; k < s->parts->n; k++) {
+        const abut_part *p = &s->parts->part[k];
+        if (!other_triangles(p) && !p->nseg && !p->npoint) continue;
+        np += (size_t)p->nv;
+        nc += (size_t)other_triangles(p) + (size_t)p->nseg + (size_t)p->npoint;
+    }
+    const abut_status rc = grid_room(g, np, nc, 3 * nc, err);
+    g->stem = STEM[OTHERS];
+    if (rc) return rc;
+    free(g->row);
+    g->row = NULL;
+    for (int32_t k = 0; k < s->parts->n; k++) {
+        const abut_part *p = &s->parts->part[k];
+        if (!other_triangles(p) && !p->nseg && !p->npoint) continue;
+        for (int32_t i = 0; i < other_triangles(p); i++) add_cell(g, VTK_TRIANGLE, p->tri + 3 * i, 3, g->np);
+        for (int32_t i = 0; i < p->nseg; i++) add_cell(g, VTK_LINE, p->seg + 2 * i, 2, g->np);
+        for (int32_t i = 0; i < p->npoint; i++) add_cell(g, VTK_VERTEX, p->point + i, 1, g->np);
+        for (int32_t i = 0; i < p->nv; i++) g->node[g->np++] = p->node[i];
+    }
+    return ABUT_OK;
+}
+
+/* ---- arrays ---- */
+
+/* Writes rows index[n] of an array whose rows are `width` numbers. */
+static abut_status put_rows(abut_vtu *w, FILE *f, const char *name, abut_dtype type, const void *data,
+                            const int32_t *index, int32_t n, size_t width, abut_err *err)
+{
+    const size_t row = width * abut_dtype_size(type), need = (size_t)n * row + 1;
+    if (need > w->rows_size) {
+        free(w->rows);
+        w->rows = malloc(need);
+        w->rows_size = w->rows ? need : 0;
+        if (!w->rows) return abut_fail(err, ABUT_E_NOMEM, "array %s: no memory for %zu bytes", name, need);
+    }
+    for (int32_t i = 0; i < n; i++) memcpy((char *)w->rows + (size_t)i * row, (const char *)data + (size_t)index[i] * row, row);
+    return abut_vtu_array(f, name, type, w->rows, (size_t)n, width, err);
+}
+
+static abut_status put_displacement(FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+{
+    double *u = malloc((3 * (size_t)g->np + 1) * sizeof *u);
+    if (!u) return abut_fail(err, ABUT_E_NOMEM, "no memory for displacements");
+    for (int32_t i = 0; i < g->np; i++)
+        for (int d = 0; d < 3; d++) u[3 * i + d] = s->frame->x[3 * g->node[i] + d] - s->model->X[3 * g->node[i] + d];
+    const abut_status rc = abut_vtu_array(f, "displacement", ABUT_F64, u, (size_t)g->np, 3, err);
+    free(u);
+    return rc;
+}
+
+/* Arrays of other stages with one row per node (of_nodes) or per tet; those per shell stay out.  Where both counts are equal the
+ * name decides. */
+static abut_status put_unknown(abut_vtu *w, FILE *f, const grid *g, const abut_model *m, const abut_arrays *set,
+                               int of_nodes, abut_err *err)
+{
+    const int32_t want = of_nodes ? m->nv : m->nt;
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < set->n && !rc; i++) {
+        const abut_array *a = &set->a[i];
+        if (a->type == ABUT_TEXT || a->rank < 1 || a->shape[0] != want || abut_array_known(a->name)) continue;
+        if (m->nv == m->nt && of_nodes == !strncmp(a->name, "tet/", 4)) continue;
+        rc = put_rows(w, f, a->name, a->type, a->data, of_nodes ? g->node : g->row, of_nodes ? g->np : g->nc,
+                      (size_t)(abut_array_count(a) / a->shape[0]), err);
+    }
+    return rc;
+}
+
+/* One number at every point. */
+static abut_status put_constant(FILE *f, const char *name, double value, size_t n, abut_err *err)
+{
+    double *v = malloc((n + 1) * sizeof *v);
+    if (!v) return abut_fail(err, ABUT_E_NOMEM, "array %s: no memory for %zu numbers", name, n);
+    for (size_t i = 0; i < n; i++) v[i] = value;
+    const abut_status rc = abut_vtu_array(f, name, ABUT_F64, v, n / 3, 3, err);
+    free(v);
+    return rc;
+}
+
+/* The forces that `step --with forces` left in the frame (a PENDING one keeps others).  All are in every file: NaN where the
+ * frame does not tell its forces, 0 where it tells forces without this one.  That of contact is computed in any case. */
+static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+{
+    const struct {
+        const char *name;
+        const double *f;
+    } force[] = { { "contact_force", s->fields->force }, { "friction_force", s->frame->f_friction },
+                  { "damping_force", s->frame->f_damping }, { "air_force", s->frame->f_air },
+                  { "reaction_force", s->frame->f_reaction } };
+    const int told = s->head->phase == ABUT_COMMITTED && s->frame->f_contact;
+    abut_status rc = ABUT_OK;
+    for (size_t i = 0; i < sizeof force / sizeof *force && !rc; i++)
+        if (force[i].f && (told || i == 0)) rc = put_rows(w, f, force[i].name, ABUT_F64, force[i].f, g->node, g->np, 3, err);
+        else rc = put_constant(f, force[i].name, told ? 0 : NAN, 3 * (size_t)g->np, err);
+    return rc;
+}
+
+static abut_status put_points(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+{
+    fputs("<Points>\n", f);
+    abut_status rc = put_rows(w, f, "Points", ABUT_F64, s->frame->x, g->node, g->np, 3, err);
+    fputs("</Points>\n<PointData>\n", f);
+    if (!rc) rc = put_displacement(f, g, s, err);
+    if (!rc) rc = put_rows(w, f, "velocity", ABUT_F64, s->frame->v, g->node, g->np, 3, err);
+    if (!rc) rc = put_forces(w, f, g, s, err);
+    if (!rc) rc = put_rows(w, f, "object", ABUT_I32, s->model->body, g->node, g->np, 1, err);
+    if (!rc) rc = put_rows(w, f, "node", ABUT_I32, s->parts->number, g->node, g->np, 1, err);
+    if (!rc) rc = put_unknown(w, f, g, s->model, s->model_set, 1, err);
+    if (!rc) rc = put_unknown(w, f, g, s->model, s->frame_set, 1, err);
+    fputs("</PointData>\n", f);
+    return rc;
+}
+
+/* The object of each cell, and the number of its element there. */
+static abut_status put_element_numbers(FILE *f, const grid *g, const abut_model *m, const char *name, const int32_t *element,
+                                       int width, int32_t n, abut_err *err)
+{
+    const size_t nc = (size_t)g->nc;
+    int32_t *all = malloc(((size_t)n + 1) * sizeof *all);
+    int32_t *object = malloc((nc + 1) * sizeof *object), *number = malloc((nc + 1) * sizeof *number);
+    abut_status rc = all && object && number ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "array %s: no memory", name);
+    if (!rc) rc = abut_element_numbers(m, element, width, n, all, err);
+    for (size_t i = 0; i < nc && !rc; i++) {
+        object[i] = m->body[element[(size_t)width * (size_t)g->row[i]]];
+        number[i] = all[g->row[i]];
+    }
+    if (!rc) rc = abut_vtu_array(f, "object", ABUT_I32, object, nc, 1, err);
+    if (!rc) rc = abut_vtu_array(f, name, ABUT_I32, number, nc, 1, err);
+    free(all), free(object), free(number);
+    return rc;
+}
+
+static abut_status put_tet_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    if (s->fields->J) rc = put_rows(w, f, "J", ABUT_F64, s->fields->J, g->row, g->nc, 1, err);
+    if (!rc && s->fields->stress)
+        rc = put_rows(w, f, "von_mises_stress", ABUT_F64, s->fields->stress, g->row, g->nc, 1, err);
+    if (!rc) rc = put_rows(w, f, "material", ABUT_I32, s->model->tet_mat, g->row, g->nc, 1, err);
+    if (!rc) rc = put_element_numbers(f, g, s->model, "tet", s->model->tet, 4, s->model->nt, err);
+    if (!rc) rc = put_unknown(w, f, g, s->model, s->model_set, 0, err);
+    if (!rc) rc = put_unknown(w, f, g, s->model, s->frame_set, 0, err);
+    return rc;
+}
+
+/* One of the numbers in the rows of the strains. */
+static abut_status put_strain(FILE *f, const grid *g, const double *strain, const char *name, size_t k, abut_err *err)
+{
+    double *v = malloc(((size_t)g->nc + 1) * sizeof *v);
+    if (!v) return abut_fail(err, ABUT_E_NOMEM, "array %s: no memory for %d numbers", name, g->nc);
+    for (int32_t i = 0; i < g->nc; i++) v[i] = strain[5 * (size_t)g->row[i] + k];
+    const abut_status rc = abut_vtu_array(f, name, ABUT_F64, v, (size_t)g->nc, 1, err);
+    free(v);
+    return rc;
+}
+
+static abut_status put_shell_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+{
+    static const char *const name[] = { "sigma_1", "sigma_2", "strain_warp", "strain_weft", "strain_shear" };
+    const abut_fields *e = s->fields;
+    abut_status rc = ABUT_OK;
+    for (size_t k = 0; k < 5 && !rc && e->strain; k++) rc = put_strain(f, g, e->strain, name[k], k, err);
+    if (!rc && e->bend) rc = put_rows(w, f, "hinge_angle", ABUT_F64, e->bend, g->row, g->nc, 1, err);
+    if (!rc) rc = put_rows(w, f, "thickness", ABUT_F64, s->model->shell_thick, g->row, g->nc, 1, err);
+    if (!rc) rc = put_rows(w, f, "material", ABUT_I32, s->model->shell_mat, g->row, g->nc, 1, err);
+    return rc ? rc : put_element_numbers(f, g, s->model, "shell", s->model->shell, 3, s->model->nsh, err);
+}
+
+static abut_status put_cell_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+{
+    if (!g->row) return ABUT_OK;
+    fputs("<CellData>\n", f);
+    const abut_status rc = g->stem == STEM[SHELLS] ? put_shell_data(w, f, g, s, err) : put_tet_data(w, f, g, s, err);
+    fputs("</CellData>\n", f);
+    return rc;
+}
+
+static void file_head(FILE *f, const char *type)
+{
+    fprintf(f, "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\"%s>\n",
+            type, abut_vtu_byte_order(), strcmp(type, "Collection") ? " compressor=\"vtkZLibDataCompressor\"" : "");
+}
+
+static abut_status write_grid(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+{
+    file_head(f, "UnstructuredGrid");
+    fprintf(f, "<UnstructuredGrid>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+            "format=\"ascii\">%.17g</DataArray>\n</FieldData>\n<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n",
+            s->head->time, g->np, g->nc);
+    abut_status rc = put_points(w, f, g, s, err);
+    const size_t corners = g->nc ? (size_t)g->offset[g->nc - 1] : 0;
+    fputs("<Cells>\n", f);
+    if (!rc) rc = abut_vtu_array(f, "connectivity", ABUT_I64, g->conn, corners, 1, err);
+    if (!rc) rc = abut_vtu_array(f, "offsets", ABUT_I64, g->offset, (size_t)g->nc, 1, err);
+    if (!rc) rc = abut_vtu_array(f, "types", ABUT_U8, g->type, (size_t)g->nc, 1, err);
+    fputs("</Cells>\n", f);
+    if (!rc) rc = put_cell_data(w, f, g, s, err);
+    fputs("</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", f);
+    return rc;
+}
+
+/* ---- the series ---- */
+
+abut_status abut_vtu_open(const char *dir, abut_vtu **out, abut_err *err)
+{
+    const abut_status rc = abut_out_folder(dir, err);
+    if (rc) return rc;
+    abut_vtu *w = calloc(1, sizeof *w);
+    if (w) w->dir = malloc(strlen(dir) + 1);
+    if (!w || !w->dir) {
+        free(w);
+        return abut_fail(err, ABUT_E_NOMEM, "%s: no memory", dir);
+    }
+    strcpy(w->dir, dir);
+    w->model_index = -1;
+    *out = w;
+    return ABUT_OK;
+}
+
+static abut_status take_model(abut_vtu *w, const abut_shot *s, abut_err *err)
+{
+    if (w->model_index == s->model_index) return ABUT_OK;
+    for (int k = 0; k < GRIDS; k++) grid_clear(&w->grid[k]);
+    w->model_index = -1;
+    const abut_model *m = s->model;
+    abut_status rc = make_elements(s, STEM[SOLIDS], m->tet, m->nt, 4, VTK_TETRA, &w->grid[SOLIDS], err);
+    if (!rc) rc = make_elements(s, STEM[SHELLS], m->shell, m->nsh, 3, VTK_TRIANGLE, &w->grid[SHELLS], err);
+    if (!rc) rc = make_others(s, &w->grid[OTHERS], err);
+    if (!rc) w->model_index = s->model_index;
+    return rc;
+}
+
+abut_status abut_vtu_frame(abut_vtu *w, const abut_shot *s, abut_err *err)
+{
+    abut_status rc = take_model(w, s, err);
+    if (rc) return rc;
+    if (w->n == w->cap) {
+        const size_t cap = w->cap ? 2 * w->cap : 64;
+        struct entry *grown = realloc(w->entry, cap * sizeof *grown);
+        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for %zu frames", w->dir, cap);
+        w->entry = grown;
+        w->cap = cap;
+    }
+    struct entry *e = &w->entry[w->n];
+    *e = (struct entry){ .time = s->head->time, .index = s->index };
+    for (int k = 0; k < GRIDS && !rc; k++) {
+        const grid *g = &w->grid[k];
+        if (!g->nc) continue;
+        abut_out_file o;
+        rc = abut_out_open_numbered(&o, w->dir, g->stem, s->index, ".vtu", err);
+        if (rc) break;
+        rc = write_grid(w, o.f, g, s, err);
+        if (rc) abut_out_drop(&o);
+        else rc = abut_out_close(&o, err);
+        e->has[k] = 1;
+    }
+    if (!rc) w->n++;
+    return rc;
+}
+
+abut_status abut_vtu_close(abut_vtu *w, abut_err *err)
+{
+    const size_t room = strlen(w->dir) + sizeof "/scene.pvd";
+    char *path = malloc(room);
+    if (!path) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for a name", w->dir);
+    snprintf(path, room, "%s/scene.pvd", w->dir);
+    abut_out_file o;
+    abut_status rc = abut_out_open(&o, path, err);
+    free(path);
+    if (rc) return rc;
+    file_head(o.f, "Collection");
+    fputs("<Collection>\n", o.f);
+    for (size_t i = 0; i < w->n; i++)
+        for (int k = 0; k < GRIDS; k++)
+            if (w->entry[i].has[k])
+                fprintf(o.f, "<DataSet timestep=\"%.17g\" group=\"\" part=\"%d\" name=\"%s\" file=\"%s_%04d.vtu\"/>\n",
+                        w->entry[i].time, k, STEM[k], STEM[k], w->entry[i].index);
+    fputs("</Collection>\n</VTKFile>\n", o.f);
+    return abut_out_close(&o, err);
+}
+
+void abut_vtu_free(abut_vtu **w)
+{
+    if (!*w) return;
+    for (int k = 0; k < GRIDS; k++) grid_clear(&(*w)->grid[k]);
+    free((*w)->dir);
+    free((*w)->entry);
+    free((*w)->rows);
+    free(*w);
+    *w = NULL;
+}

@@ -1,0 +1,116 @@
+#include "formats/result/vtu_array.h"
+
+#include "formats/stream/zlib_stream.h"
+
+#include <stdlib.h>
+
+enum { BLOCK = 1 << 17, LEVEL = 4 };
+
+static void base64(FILE *f, const uint8_t *p, size_t n)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char line[4 * 256];
+    size_t at = 0;
+    for (size_t i = 0; i < n; i += 3) {
+        const size_t left = n - i;
+        const uint32_t v = (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) | (left > 2 ? p[i + 2] : 0);
+        line[at++] = digit[v >> 18];
+        line[at++] = digit[v >> 12 & 63];
+        line[at++] = left > 1 ? digit[v >> 6 & 63] : '=';
+        line[at++] = left > 2 ? digit[v & 63] : '=';
+        if (at == sizeof line) {
+            fwrite(line, 1, at, f);
+            at = 0;
+        }
+    }
+    fwrite(line, 1, at, f);
+}
+
+/* The blocks of the data, compressed and joined; head: count, size of a block, size of a partial last block, then the
+ * compressed size of each. */
+static abut_status compress_blocks(const uint8_t *data, size_t bytes, uint64_t *head, size_t blocks, uint8_t **joined,
+                                   size_t *size, abut_err *err)
+{
+    size_t cap = bytes / 2 + BLOCK, n = 0;
+    uint8_t *all = malloc(cap);
+    if (!all) return abut_fail(err, ABUT_E_NOMEM, "no memory to compress %zu bytes", bytes);
+    for (size_t b = 0; b < blocks; b++) {
+        const size_t lo = b * BLOCK, len = bytes - lo < BLOCK ? bytes - lo : BLOCK;
+        uint8_t *z, *grown = all;
+        size_t nz;
+        const abut_status rc = abut_zlib_stream(data + lo, len, LEVEL, &z, &nz, err);
+        if (!rc && n + nz > cap) {
+            cap = 2 * (n + nz);
+            grown = realloc(all, cap);
+        }
+        if (rc || !grown) {
+            free(all);
+            free(z);
+            return rc ? rc : abut_fail(err, ABUT_E_NOMEM, "no memory to compress %zu bytes", bytes);
+        }
+        all = grown;
+        for (size_t i = 0; i < nz; i++) all[n + i] = z[i];
+        free(z);
+        n += nz;
+        head[3 + b] = nz;
+    }
+    head[0] = blocks;
+    head[1] = BLOCK;
+    head[2] = bytes % BLOCK;
+    *joined = all;
+    *size = n;
+    return ABUT_OK;
+}
+
+static const char *vtk_type(abut_dtype type)
+{
+    switch (type) {
+    case ABUT_F64: return "Float64";
+    case ABUT_F32: return "Float32";
+    case ABUT_I32: return "Int32";
+    case ABUT_I64: return "Int64";
+    case ABUT_U8: case ABUT_TEXT: return "UInt8";
+    }
+    return "UInt8";
+}
+
+const char *abut_vtu_byte_order(void)
+{
+    const uint16_t one = 1;
+    return *(const uint8_t *)&one ? "LittleEndian" : "BigEndian";
+}
+
+/* text with the five characters of XML escaped */
+static void xml_text(FILE *f, const char *text)
+{
+    for (; *text; text++) switch (*text) {
+        case '<': fputs("&lt;", f); break;
+        case '>': fputs("&gt;", f); break;
+        case '&': fputs("&amp;", f); break;
+        case '"': fputs("&quot;", f); break;
+        case '\'': fputs("&apos;", f); break;
+        default: fputc(*text, f);
+        }
+}
+
+abut_status abut_vtu_array(FILE *f, const char *name, abut_dtype type, const void *data, size_t n, size_t width,
+                           abut_err *err)
+{
+    const size_t bytes = n * width * abut_dtype_size(type), blocks = (bytes + BLOCK - 1) / BLOCK;
+    uint64_t *head = calloc(3 + blocks, sizeof *head);
+    uint8_t *joined = NULL;
+    size_t size = 0;
+    if (!head) return abut_fail(err, ABUT_E_NOMEM, "array %s: no memory", name);
+    const abut_status rc = compress_blocks(data, bytes, head, blocks, &joined, &size, err);
+    if (!rc) {
+        fprintf(f, "<DataArray type=\"%s\" Name=\"", vtk_type(type));
+        xml_text(f, name);
+        fprintf(f, "\" NumberOfComponents=\"%zu\" format=\"binary\">\n", width);
+        base64(f, (const uint8_t *)head, (3 + blocks) * sizeof *head);
+        base64(f, joined, size);
+        fputs("\n</DataArray>\n", f);
+    }
+    free(head);
+    free(joined);
+    return rc;
+}

@@ -1,0 +1,221 @@
+#include "formats/scene/explain.h"
+
+#include "model/model.h"
+
+#include <math.h>
+
+static void line(FILE *f, const char *name, double value, const char *unit, const char *why)
+{
+    fprintf(f, "  %-16s %-14.9g %-8s %s\n", name, value, unit, why);
+}
+
+/* A parameter that may be a fraction of l: what was said, and where. */
+static void said(FILE *f, const char *name, double value, const char *unit, const abut_param *p)
+{
+    char why[200];
+    if (p->per_length) snprintf(why, sizeof why, "%g l (%s)", p->value, p->from);
+    else snprintf(why, sizeof why, "%s", p->from);
+    line(f, name, value, unit, why);
+}
+
+static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e)
+{
+    fprintf(f, "parameters\n");
+    said(f, "time step", s->step.value, "s", &s->step);
+    if (s->end.value > 0) said(f, "end", s->end.value, "s", &s->end);
+    static const char *const scheme[ABUT_ALL_SCHEMES] = { "implicit Euler", "implicit Newmark", "BDF2", "implicit midpoint",
+                                                    "quasi-static" };
+    fprintf(f, "  %-16s %s\n", "time scheme", scheme[s->scheme]);
+    if (s->damp_mass.value > 0) said(f, "mass damping", s->damp_mass.value, "1/s", &s->damp_mass);
+    if (s->damp_stiffness.value > 0) said(f, "stiffness damping", s->damp_stiffness.value, "s", &s->damp_stiffness);
+    fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s^2\n", "gravity", s->gravity[0], s->gravity[1], s->gravity[2]);
+    line(f, "l", b->length, "m", "diagonal of the bounding box of the simulated bodies at rest");
+    if (s->contact_off) fprintf(f, "  %-16s off: everything passes through everything\n", "contact");
+    if (s->bodies_off) fprintf(f, "  %-16s off: they pass through themselves and each other\n", "bodies");
+    said(f, "dhat", b->dhat, "m", &s->dhat);
+    fprintf(f, "  %-16s %s\n", "barrier", abut_continuity_names[s->continuity]);
+    said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
+    said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
+    if (s->force_tolerance.value > 0) said(f, "force tolerance", s->force_tolerance.value, "", &s->force_tolerance);
+    said(f, "mu", s->mu.value, "", &s->mu);
+    if (s->wind[0] != 0 || s->wind[1] != 0 || s->wind[2] != 0)
+        fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s\n", "wind", s->wind[0], s->wind[1], s->wind[2]);
+    fprintf(f, "  %-16s %s\n", "friction", abut_continuity_names[s->smoothing]);
+    if (s->lags.value > 0) said(f, "friction lags", s->lags.value, "", &s->lags);
+    else fprintf(f, "  %-16s until they converge; %s\n", "friction lags", s->lags.from);
+    line(f, "mean mass", b->mean_mass, "kg", "of a simulated node; obstacles' nodes get it too");
+    if (s->kappa_scale.value != 1) said(f, "kappa scale", s->kappa_scale.value, "", &s->kappa_scale);
+    line(f, "kappa min", e->kappa_min, "kg/m^2", "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
+    if (s->stiffen_below.value > 0) {
+        const abut_param *p = &s->stiffen_below;
+        said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);
+    }
+    line(f, "kappa max", e->kappa_max, "kg/m^2", "100 kappa min");
+}
+
+/* The explicit pairs; the rule for all others is that of formats/SCENE.md. */
+static void friction(FILE *f, const abut_scene *s)
+{
+    for (const abut_scene_pair *p = s->pair; p < s->pair + s->npairs; p++) {
+        const char *name[2];
+        const int32_t row[2] = { p->a, p->b };
+        for (int k = 0; k < 2; k++)
+            name[k] = p->of_materials ? s->material[row[k]].name
+                      : row[k] < s->nobjects ? s->object[row[k]].name : s->plane[row[k] - s->nobjects].name;
+        fprintf(f, "  %-16s %-14.9g %-8s %s %s and %s (%s)\n", "mu", p->mu, "", p->of_materials ? "materials" : "objects",
+                name[0], name[1], p->from);
+    }
+}
+
+/* What the triangles, segments and points of a body are made to be. */
+static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material *m, const abut_object_facts *a)
+{
+    static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth" };
+    const double *s = o->shell.limit, *k = m->fabric, *e = m->strain_limit;
+    if (a->shells) {
+        fprintf(f, "  %-16s %d triangles, %d hinges; %s; %s; rest: %s, angles %s\n", "shell", a->shells, a->hinges,
+                membrane[m->membrane], o->shell.plate ? "bends like a plate" : "bends three times as stiffly as a plate",
+                o->shell.has_pattern ? "a pattern" : "a mesh", o->shell.flat ? "0" : "of the mesh");
+        line(f, "thickness", o->shell.thickness, "m", "of the material; contact does not see it");
+        line(f, "area", a->area, "m^2", "at rest");
+        if (s[3] > 0) fprintf(f, "  %-16s less than %.9g; the barrier begins at %.9g\n", "largest stretch", s[3], s[2]);
+        if (s[1] > 0) fprintf(f, "  %-16s more than %.9g; the barrier begins at %.9g\n", "smallest stretch", s[0], s[1]);
+        if (m->membrane) fprintf(f, "  %-16s %g, %g, %g, %g Pa: warp, weft, coupling, shear\n", "fabric", k[0], k[1], k[2], k[3]);
+        if (m->membrane == ABUT_MEMBRANE_CLOTH)
+            fprintf(f, "  %-16s less than %g, %g, %g: warp, weft, shear\n", "Green strain", e[0], e[1], e[2]);
+        if (o->shell.pressure != 0) line(f, "pressure", o->shell.pressure, "Pa", "along the normals, which turn with the shell");
+        if (o->shell.drag > 0) line(f, "drag", o->shell.drag, "kg/m^3", "half the density of air times the coefficient");
+    }
+    if (a->rods) {
+        fprintf(f, "  %-16s %d segments, %d bends\n", "rods", a->rods, a->bends);
+        line(f, "radius", o->rod_radius, "m", "of the material; contact does not see it");
+        line(f, "length", a->length, "m", "of all segments at rest");
+    }
+    if (a->particles) {
+        fprintf(f, "  %-16s %d\n", "particles", a->particles);
+        line(f, "radius", o->particle_radius, "m", "of the material; contact does not see it");
+    }
+    if (m->bending_young > 0) line(f, "bending modulus", m->bending_young, "Pa", "of hinges and bends");
+}
+
+static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
+{
+    fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
+    fprintf(f, "  %-16s %d nodes, %d tets; surface: %d triangles, %d edges, %d isolated points\n", "mesh", a->nodes, a->tets,
+            a->triangles, a->edges, a->points);
+    fprintf(f, "  %-16s [%.6g, %.6g, %.6g] to [%.6g, %.6g, %.6g] m\n", "from, to", a->lo[0], a->lo[1], a->lo[2], a->hi[0],
+            a->hi[1], a->hi[2]);
+    if (a->dropped)
+        fprintf(f, "  %-16s %d points of the mesh %s\n", "left out", a->dropped,
+                o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
+    if (a->edges) line(f, "shortest edge", a->least_edge, "m", "of the surface");
+    if (o->path.n)
+        fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0],
+                o->path.time[o->path.n - 1]);
+    if (o->has_mu) line(f, "mu", o->mu, "", "its own; of two objects with their own, the mean");
+    if (o->material >= 0 && o->obstacle) fprintf(f, "  %-16s %s, for friction\n", "material", s->material[o->material].name);
+    if (o->contact_thickness > 0)
+        line(f, "contact thickness", o->contact_thickness, "m", "two things keep the mean of theirs apart");
+    if (o->obstacle) return;
+    const abut_scene_material *m = &s->material[o->material];
+    fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model], m->density,
+            m->young, m->poisson, m->from);
+    thin(f, o, m, a);
+    line(f, "mass", a->mass, "kg", "density times volume");
+    if (!a->tets) return;
+    line(f, "volume", a->volume, "m^3", "");
+    line(f, "smallest tet", a->least_volume, "m^3", "");
+}
+
+/* A vector that is not zero. */
+static void vector(FILE *f, const char *name, const double v[3], const char *unit)
+{
+    if (v[0] != 0 || v[1] != 0 || v[2] != 0) fprintf(f, "  %-16s %.9g, %.9g, %.9g %s\n", name, v[0], v[1], v[2], unit);
+}
+
+/* Until when, of a motion that its surroundings stop. */
+static void stop(FILE *f, const abut_scene *s, const abut_scene_motion *m)
+{
+    fprintf(f, "  %-16s %.9g s until ", "when", m->window[0]);
+    if (m->stop == ABUT_STOP_GAP)
+        fprintf(f, "%.9g %s before %s", m->gap.value, m->gap.per_length ? "l" : "m", s->object[m->to].name);
+    if (m->stop == ABUT_STOP_PAST) fprintf(f, "%.9g of the way past %s is done", m->gap.value, s->object[m->to].name);
+    if (m->stop == ABUT_STOP_AT) fprintf(f, "the foremost node is at the coordinate %.9g m", m->gap.value);
+    if (m->stop == ABUT_STOP_WITH) fprintf(f, "motion %d ends", m->to);
+    fputs(m->hold ? ", then held\n" : "\n", f);
+}
+
+static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int32_t nodes)
+{
+    static const char *const act[] = { "prescribed velocity", "acceleration", "force", "keyframes", "sequence", "force density",
+                                      "traction", "pressure" };
+    static const char *const unit[] = { "m/s", "m/s^2", "N, shared out by mass", "", "", "N/m^3", "Pa", "Pa, inwards" };
+    const int keys = m->act == ABUT_ACT_KEYS, path = m->act == ABUT_ACT_PATH;
+    const double length = keys ? m->pose[m->nposes - 1].time : path ? m->path.time[m->path.n - 1] : 0;
+    const double until = keys || path ? m->window[0] + length : m->window[1];
+    const double way[9] = { m->linear[0], m->linear[1], m->linear[2], m->angular[0], m->angular[1], m->angular[2], m->scale[0],
+                            m->scale[1], m->scale[2] };
+    int fixed = m->act == ABUT_ACT_MOVE;
+    for (int k = 0; k < 9; k++) fixed &= way[k] == 0;
+    fprintf(f, "motion (%s)\n  %-16s %d of %s (%s)\n", m->from, "nodes", nodes,
+            m->select.object < 0 ? "all bodies" : s->object[m->select.object].name, m->select.from);
+    fprintf(f, "  %-16s %s\n", "what", fixed ? "fixed: the nodes stay where they are" : act[m->act]);
+    if (m->stop) stop(f, s, m);
+    else if (!isfinite(until)) fprintf(f, "  %-16s from %.9g s on\n", "when", m->window[0]);
+    else fprintf(f, "  %-16s %.9g s to %.9g s%s\n", "when", m->window[0], until,
+                 !abut_act_moves(m->act) ? "" : m->hold ? ", then held" : ", then let go (obstacles rest)");
+    vector(f, m->act == ABUT_ACT_MOVE ? "translate" : "value", m->linear, unit[m->act]);
+    vector(f, "rotate", m->angular, "rad/s");
+    vector(f, "scale", m->scale, "1/s");
+    for (int32_t k = 0; k < m->nposes; k++) {
+        const abut_scene_pose *p = &m->pose[k];
+        fprintf(f, "  %-16s %.9g s: shift %.6g, %.6g, %.6g m; turn %.9g, %.9g, %.9g, %.9g; scale %.6g, %.6g, %.6g\n", "pose",
+                m->window[0] + p->time, p->shift[0], p->shift[1], p->shift[2], p->turn[0], p->turn[1], p->turn[2], p->turn[3],
+                p->scale[0], p->scale[1], p->scale[2]);
+    }
+    if (path) fprintf(f, "  %-16s %d meshes\n", "sequence", m->path.n);
+    if (keys || path) fprintf(f, "  %-16s %s\n", "in between", m->smooth ? "smooth" : "linear");
+}
+
+void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e)
+{
+    parameters(f, s, b, e);
+    fprintf(f, "model\n  %-16s %d nodes, %d tets; contact: %d vertices, %d edges, %d triangles\n", "size", b->nodes, b->tets,
+            b->collision_vertices, b->edges, b->triangles);
+    if (b->shells) fprintf(f, "  %-16s %d triangles, %d hinges\n", "shells", b->shells, b->hinges);
+    if (b->rods) fprintf(f, "  %-16s %d segments, %d bends\n", "rods", b->rods, b->bends);
+    if (b->particles) fprintf(f, "  %-16s %d\n", "particles", b->particles);
+    fprintf(f, "  %-16s %d motions, %d handle nodes; %d friction classes\n", "scripts", b->motions, b->handles,
+            b->friction_classes);
+    friction(f, s);
+    if (s->is_turned) fprintf(f, "  %-16s about the origin, before fit\n", "turned");
+    if (s->fit > 0) line(f, "fit", s->fit, "m", "longest side of the scene, its lower corner at the origin");
+    if (s->lift.value != 0) line(f, "lift", s->lift.value, s->lift.per_length ? "l" : "m", s->lift.from);
+    if (isfinite(e->gap)) line(f, "start gap", e->gap, "m", e->closest);
+    else fprintf(f, "  %-16s more than %.9g m everywhere\n", "start gap", e->reach);
+    for (int32_t i = 0; i < s->nobjects; i++) object(f, s, &s->object[i], &b->object[i]);
+    for (int32_t i = 0; i < s->nmotions; i++) motion(f, s, &s->motion[i], b->selected[i]);
+    for (int32_t i = 0; i < s->nattachments; i++) {
+        const abut_scene_attachment *a = &s->attachment[i];
+        fprintf(f, "attachment (%s)\n", a->from);
+        fprintf(f, "  %-16s %d, from %s (%s) to %s\n", "springs", b->attached[i],
+                a->select.object < 0 ? "all bodies" : s->object[a->select.object].name, a->select.from,
+                a->to < 0 ? "a point" : s->object[a->to].name);
+        line(f, "stiffness", a->stiffness, "N/m", "of each spring");
+        if (isfinite(a->within)) line(f, "within", a->within, "m", "of the object or point");
+    }
+    for (int32_t i = 0; i < s->nseams; i++) {
+        const abut_scene_seam *a = &s->seam[i];
+        fprintf(f, "seam (%s)\n  %-16s %d, from a line of %s to one of %s\n", a->from, "springs", b->sewn[i],
+                s->object[a->side[0].object].name, s->object[a->side[1].object].name);
+        if (a->stiffness > 0) line(f, "stiffness", a->stiffness, "N/m", "of each spring");
+        else fprintf(f, "  %-16s Young's modulus times thickness of %s\n", "stiffness", s->object[a->side[0].object].name);
+    }
+    for (int32_t i = 0; i < s->nplanes; i++) {
+        const abut_scene_plane *p = &s->plane[i];
+        fprintf(f, "half-space %s (%s)\n  %-16s %.6g, %.6g, %.6g m, normal %.6g, %.6g, %.6g\n", p->name, p->from, "point",
+                p->point[0], p->point[1], p->point[2], p->normal[0], p->normal[1], p->normal[2]);
+        if (p->has_mu) line(f, "mu", p->mu, "", "its own; of two objects with their own, the mean");
+        if (p->material >= 0) fprintf(f, "  %-16s %s, for friction\n", "material", s->material[p->material].name);
+    }
+}

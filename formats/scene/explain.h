@@ -1,0 +1,20 @@
+/* Every derived parameter of a scene, with its unit and why it is what it is: mesh-prep --explain. */
+#ifndef ABUT_FORMATS_SCENE_EXPLAIN_H
+#define ABUT_FORMATS_SCENE_EXPLAIN_H
+
+#include "scene/build.h"
+
+#include <stdio.h>
+
+/* What mesh-prep finds out beside abut_scene_build. */
+typedef struct abut_explain {
+    double kappa_min, kappa_max;    /* kg/m^2 */
+    double gap; /* m: smallest distance less thickness at the start; INFINITY: larger than `reach` everywhere */
+    double reach;                   /* m: how far it was looked for */
+    char closest[400];              /* what comes closest */
+} abut_explain;
+
+/** Writes the report; errors of f are the caller's to check. */
+void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e);
+
+#endif

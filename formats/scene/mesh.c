@@ -1,0 +1,392 @@
+#include "formats/scene/scene_parts.h"
+
+#include "formats/mesh/mesh_io.h"
+#include "mesh/surface.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096, KEYS_MAX = 1000000 };
+
+static abut_status make_path(const scene_reader *r, const abut_tree *t, const char *name, char path[PATH_SIZE],
+                             abut_err *err)
+{
+    const int n = snprintf(path, PATH_SIZE, "%s%s", *name == '/' ? "" : r->base, name);
+    return n < PATH_SIZE ? ABUT_OK : abut_tree_fail(t, err, "this path is longer than %d letters", PATH_SIZE - 1);
+}
+
+abut_status scene_load(const scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    char path[PATH_SIZE];
+    const char *name = NULL;
+    abut_status rc = abut_tree_word(t, "mesh", &name, err);
+    if (!rc) rc = make_path(r, t, name, path, err);
+    return rc ? rc : scene_placed(t, abut_mesh_load(path, m, err), err);
+}
+
+/* ---- what to keep of the mesh ---- */
+
+static abut_status keep_points(abut_mesh *m, abut_err *err)
+{
+    m->nt = m->nf = m->ns = m->np = 0;
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < m->nv && !rc; i++) rc = abut_mesh_add_point(m, i, err);
+    return rc;
+}
+
+/* Sides of triangles become segments, each once. */
+static abut_status keep_edges(abut_mesh *m, abut_err *err)
+{
+    int32_t *edge = NULL, n = 0;
+    abut_status rc = abut_surface_edges(m->tri, m->nf, m->seg, m->ns, m->nv, &edge, &n, err);
+    m->nf = m->np = 0;
+    if (!rc) m->ns = 0;
+    for (int32_t i = 0; i < n && !rc; i++) rc = abut_mesh_add_seg(m, edge[2 * (size_t)i], edge[2 * (size_t)i + 1], err);
+    free(edge);
+    return rc;
+}
+
+static abut_status use_part(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    static const char *const names[] = { "points", "edges", NULL };
+    int which = 0;
+    const abut_status rc = abut_tree_choice(t, "use", names, &which, err);
+    if (rc) return rc;
+    if (which == 1 && m->nt) return abut_tree_fail(t, err, "use: edges of a mesh of tets: expected a surface");
+    return which == 0 ? keep_points(m, err) : keep_edges(m, err);
+}
+
+/* ---- where it stands ---- */
+
+/* R <- rotation(axis * angle) R. */
+static void rotate_by(const double w[3], double R[9])
+{
+    const double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    if (angle == 0) return;
+    const double a[3] = { w[0] / angle, w[1] / angle, w[2] / angle };
+    double Q[9], P[9], s = sin(angle), c = cos(angle);
+    const double quarter = angle / 1.5707963267948966;
+    if (quarter == floor(quarter)) {                /* quarter turns keep exact coordinates */
+        static const double COS[4] = { 1, 0, -1, 0 }, SIN[4] = { 0, 1, 0, -1 };
+        const int q = (int)fmod(quarter, 4);
+        c = COS[q], s = SIN[q];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) Q[3 * i + k] = (i == k ? c : 0) + (1 - c) * a[i] * a[k];
+    Q[1] -= s * a[2], Q[2] += s * a[1], Q[3] += s * a[2], Q[5] -= s * a[0], Q[6] -= s * a[1], Q[7] += s * a[0];
+    memcpy(P, R, sizeof P);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) R[3 * i + k] = Q[3 * i] * P[k] + Q[3 * i + 1] * P[3 + k] + Q[3 * i + 2] * P[6 + k];
+}
+
+abut_status scene_rotation(const abut_tree *t, double R[9], abut_err *err)
+{
+    double w[3] = { 0 };
+    abut_status rc = ABUT_OK;
+    if (t->kind != ABUT_TREE_LIST) {
+        rc = scene_axis(t, "angle", ABUT_Q_ANGLE, w, err);
+        if (!rc) rotate_by(w, R);
+        return rc;
+    }
+    for (const abut_tree *c = t->child; c && !rc; c = c->next) {
+        rc = scene_axis(c, "angle", ABUT_Q_ANGLE, w, err);
+        if (!rc) rotate_by(w, R);
+    }
+    return rc;
+}
+
+static abut_status read_scale(const abut_tree *t, double s[3], abut_err *err)
+{
+    abut_status rc;
+    if (t->kind == ABUT_TREE_LIST) {
+        rc = abut_tree_vector(t, "scale", ABUT_Q_PURE, 3, s, err);
+    } else {
+        rc = abut_tree_real(t, "scale", ABUT_Q_PURE, s, NULL, err);
+        s[1] = s[2] = s[0];
+    }
+    if (!rc && (s[0] == 0 || s[1] == 0 || s[2] == 0)) rc = abut_tree_fail(t, err, "scale: expected numbers that are not 0");
+    return rc;
+}
+
+/* The mean of the points that some element uses. */
+static void vertex_mean(const abut_mesh *m, double mean[3])
+{
+    for (int k = 0; k < 3; k++) {
+        mean[k] = 0;
+        for (int32_t i = 0; i < m->nv; i++) mean[k] += m->x[3 * (size_t)i + k];
+        mean[k] /= m->nv;
+    }
+}
+
+/* The middle of the mesh takes the place of the file's origin: that of its box, or the mean of its points. */
+static abut_status move_origin(const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    static const char *const names[] = { "file", "box-center", "vertex-mean", NULL };
+    static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    double lo[3], hi[3], b[3];
+    int which = 0;
+    const abut_status rc = abut_tree_choice(t, "origin", names, &which, err);
+    if (rc || which == 0) return rc;
+    if (o->path.n)
+        return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no %s", names[which]);
+    abut_mesh_bounds(&o->mesh, lo, hi);
+    for (int k = 0; k < 3; k++) b[k] = 0.5 * (lo[k] + hi[k]);
+    if (which == 2) vertex_mean(&o->mesh, b);
+    for (int k = 0; k < 3; k++) b[k] = -b[k];
+    abut_mesh_transform(&o->mesh, I, b);
+    return ABUT_OK;
+}
+
+/* `unit-size: true`: divides the mesh by the longest side of its box. */
+static abut_status make_unit(const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    double lo[3], hi[3], side = 0, A[9] = { 0 };
+    const double none[3] = { 0 };
+    int yes = 0;
+    const abut_status rc = abut_tree_flag(t, "unit-size", &yes, err);
+    if (rc || !yes) return rc;
+    if (o->path.n) return abut_tree_fail_key(t, err, "unit-size: a sequence says how large the obstacle is; expected false");
+    abut_mesh_bounds(&o->mesh, lo, hi);
+    for (int k = 0; k < 3; k++) side = fmax(side, hi[k] - lo[k]);
+    if (!(side > 0)) return abut_tree_fail_key(t, err, "unit-size: the mesh has no extent: expected one that has");
+    for (int k = 0; k < 3; k++) A[4 * k] = 1 / side;
+    abut_mesh_transform(&o->mesh, A, none);
+    return ABUT_OK;
+}
+
+abut_status scene_placement(const abut_tree *object, double A[9], double b[3], abut_err *err)
+{
+    const abut_tree *scale = abut_tree_find(object, "scale"), *rotate = abut_tree_find(object, "rotate");
+    const abut_tree *translate = abut_tree_find(object, "translate");
+    double s[3] = { 1, 1, 1 };
+    const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    memcpy(A, I, sizeof I);
+    memset(b, 0, 3 * sizeof *b);
+    abut_status rc = ABUT_OK;
+    if (scale) rc = read_scale(scale, s, err);
+    if (!rc && rotate) rc = scene_rotation(rotate, A, err);
+    for (int i = 0; i < 9; i++) A[i] *= s[i % 3];
+    return rc || !translate ? rc : abut_tree_vector(translate, "translate", ABUT_Q_LENGTH, 3, b, err);
+}
+
+/* objects: every copy is one. */
+static abut_status read_repeat(const abut_tree *t, int32_t count[3], double spacing[3], int *objects, abut_err *err)
+{
+    *objects = 0;
+    abut_status rc = abut_tree_keys(t, "repeat", (const char *const[]){ "count", "spacing", "objects", NULL }, err);
+    const abut_tree *n = rc ? NULL : abut_tree_find(t, "count"), *d = rc ? NULL : abut_tree_find(t, "spacing");
+    const abut_tree *apart = rc ? NULL : abut_tree_find(t, "objects");
+    if (!rc && (!n || !d)) rc = abut_tree_fail(t, err, "repeat: expected {count: [n, n, n], spacing: [x, y, z]}");
+    if (!rc) rc = abut_tree_ints(n, "count", 3, 1, 4096, count, err);
+    if (!rc) rc = abut_tree_vector(d, "spacing", ABUT_Q_LENGTH, 3, spacing, err);
+    return rc || !apart ? rc : abut_tree_flag(apart, "objects", objects, err);
+}
+
+abut_status scene_copies(const abut_tree *object, int32_t *n, abut_err *err)
+{
+    enum { MOST = 100000 };
+    const abut_tree *t = abut_tree_find(object, "repeat");
+    int32_t count[3];
+    double spacing[3];
+    int objects = 0;
+    const abut_status rc = t ? read_repeat(t, count, spacing, &objects, err) : ABUT_OK;
+    *n = 0;
+    if (rc || !objects) return rc;
+    const int64_t all = (int64_t)count[0] * count[1] * count[2];
+    if (all > MOST) return abut_tree_fail(t, err, "repeat: %lld objects: expected at most %d", (long long)all, MOST);
+    *n = (int32_t)all;
+    return ABUT_OK;
+}
+
+/* All copies in one mesh; of copies that are objects, this one. */
+static abut_status repeat(const abut_tree *t, int32_t which, abut_mesh *m, abut_err *err)
+{
+    int32_t count[3] = { 1, 1, 1 };
+    double spacing[3] = { 0 };
+    int objects = 0;
+    abut_status rc = read_repeat(t, count, spacing, &objects, err);
+    const double copies = objects ? 1 : (double)count[0] * count[1] * count[2];
+    if (!rc)
+        rc = scene_placed(abut_tree_find(t, "count"),
+                          abut_mesh_bound(copies * m->nv, copies * abut_mesh_elements(m), "repeat", err), err);
+    if (rc) return rc;
+    abut_mesh all = { 0 }, copy = { 0 };
+    const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const int64_t total = (int64_t)count[0] * count[1] * count[2];
+    for (int64_t c = objects ? which : 0; c < (objects ? which + 1 : total) && !rc; c++) {
+        const double at[3] = { (double)(c % count[0]) * spacing[0], (double)(c / count[0] % count[1]) * spacing[1],
+                               (double)(c / count[0] / count[1]) * spacing[2] };
+        rc = abut_mesh_append(&copy, m, err);
+        abut_mesh_transform(&copy, I, at);
+        if (!rc) rc = abut_mesh_append(&all, &copy, err);
+        copy.nv = copy.nt = copy.nf = copy.ns = copy.np = 0;
+    }
+    abut_mesh_clear(&copy);
+    if (rc) {
+        abut_mesh_clear(&all);
+        return rc;
+    }
+    abut_mesh_clear(m);
+    *m = all;
+    return ABUT_OK;
+}
+
+/* ---- positions to pass through ---- */
+
+/* Appends the positions of a mesh that stands at that time. */
+static abut_status path_add(const abut_tree *t, const char *file, const abut_mesh *m, int32_t nv, double time,
+                            abut_scene_path *p, abut_err *err)
+{
+    if (m->nv != nv)
+        return abut_tree_fail(t, err, "%s has %d points: expected %d, as the mesh that it moves", file, m->nv, nv);
+    if (p->n && !(time > p->time[p->n - 1]))
+        return abut_tree_fail(t, err, "%s stands at %g s, after one at %g s: expected ascending times", file, time,
+                              p->time[p->n - 1]);
+    const size_t row = 3 * (size_t)nv, n = (size_t)p->n;
+    double *x = realloc(p->x, (n + 1) * row * sizeof *x), *at = x ? realloc(p->time, (n + 1) * sizeof *at) : NULL;
+    if (x) p->x = x;
+    if (at) p->time = at;
+    if (!x || !at) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d meshes of a sequence", p->n + 1);
+    memcpy(x + n * row, m->x, row * sizeof *x);
+    at[n] = time;
+    p->n++;
+    return ABUT_OK;
+}
+
+/* Loads one mesh of a sequence and appends it; *first (NULL: not wanted) is empty and becomes the mesh it moves. */
+static abut_status path_load(const abut_tree *t, const char *file, int32_t nv, double time, abut_mesh *first, abut_scene_path *p,
+                             abut_err *err)
+{
+    abut_mesh m = { 0 };
+    abut_status rc = scene_placed(t, abut_mesh_load(file, &m, err), err);
+    if (!rc) rc = path_add(t, file, &m, first ? m.nv : nv, time, p, err);
+    if (!rc && first) rc = abut_mesh_append(first, &m, err);
+    abut_mesh_clear(&m);
+    return rc;
+}
+
+/* files: "folder/%d.seg": meshes 0, 1, ... until one is missing, `step` apart. */
+static abut_status read_numbered(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p, abut_err *err)
+{
+    char path[PATH_SIZE], pattern[PATH_SIZE];
+    const abut_tree *files = abut_tree_find(t, "files"), *step = abut_tree_find(t, "step");
+    double dt = 0;
+    if (!step) return abut_tree_fail(t, err, "sequence: 'step' is missing");
+    abut_status rc = abut_tree_positive(step, "step", ABUT_Q_TIME, &dt, NULL, err);
+    if (!rc) rc = make_path(r, files, files->text, pattern, err);
+    if (rc) return rc;
+    char *mark = strrchr(pattern, '%');
+    if (!mark || mark[1] != 'd')
+        return abut_tree_fail(files, err, "files: expected a path with %%d in its name, or a list of paths");
+    *mark = 0;
+    for (int32_t k = 0; k < KEYS_MAX && !rc; k++) {
+        if (snprintf(path, sizeof path, "%s%d%s", pattern, k, mark + 2) >= PATH_SIZE)
+            return abut_tree_fail(files, err, "this path is longer than %d letters", PATH_SIZE - 1);
+        if (k > 0 && access(path, F_OK)) break;
+        rc = path_load(files, path, mesh->nv, k * dt, k == 0 && !mesh->nv ? mesh : NULL, p, err);
+    }
+    return rc;
+}
+
+/* files: a list of paths, and `times` of as many times, or `step`. */
+static abut_status read_listed(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p, abut_err *err)
+{
+    char path[PATH_SIZE];
+    const abut_tree *files = abut_tree_find(t, "files"), *times = abut_tree_find(t, "times"), *step = abut_tree_find(t, "step");
+    double dt = 0, time = 0;
+    abut_status rc = ABUT_OK;
+    if (!times == !step) return abut_tree_fail(t, err, "sequence: expected one of 'times' and 'step'");
+    if (times && (times->kind != ABUT_TREE_LIST || times->n != files->n))
+        return abut_tree_fail(times, err, "times: %d for %d files: expected as many", times->kind == ABUT_TREE_LIST ? times->n :
+                              1,
+                              files->n);
+    if (step) rc = abut_tree_positive(step, "step", ABUT_Q_TIME, &dt, NULL, err);
+    const abut_tree *at = times ? times->child : NULL;
+    for (const abut_tree *c = files->child; c && !rc; c = c->next) {
+        const char *name = NULL;
+        time = p->n * dt;
+        rc = abut_tree_word(c, "files", &name, err);
+        if (!rc) rc = make_path(r, c, name, path, err);
+        if (!rc && at) rc = abut_tree_real(at, "times", ABUT_Q_TIME, &time, NULL, err);
+        if (!rc && time < 0) rc = abut_tree_fail(at, err, "times: %g s: expected 0 or more", time);
+        if (!rc) rc = path_load(c, path, mesh->nv, time, !mesh->nv ? mesh : NULL, p, err);
+        if (at) at = at->next;
+    }
+    if (!rc && !p->n) rc = abut_tree_fail(files, err, "files: an empty list");
+    return rc;
+}
+
+abut_status scene_path(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p, abut_err *err)
+{
+    const abut_status rc = abut_tree_keys(t, "sequence", (const char *const[]){ "files", "step", "times", NULL }, err);
+    const abut_tree *files = rc ? NULL : abut_tree_find(t, "files");
+    if (rc) return rc;
+    if (!files || files->kind == ABUT_TREE_MAP)
+        return abut_tree_fail(t, err, "sequence: expected {files: \"folder/%%d.obj\", step: time} or {files: [...], times: "
+                              "[...]}");
+    if (files->kind == ABUT_TREE_LIST) return read_listed(r, t, mesh, p, err);
+    return read_numbered(r, t, mesh, p, err);
+}
+
+/* Exactly one of mesh, generate, sequence. */
+static abut_status source(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *mesh = abut_tree_find(t, "mesh"), *gen = abut_tree_find(t, "generate");
+    const abut_tree *sequence = abut_tree_find(t, "sequence");
+    if ((mesh != NULL) + (gen != NULL) + (sequence != NULL) != 1)
+        return abut_tree_fail_key(t, err, "object '%s': expected one of mesh, generate, sequence, half-space", t->key);
+    if (mesh) return scene_load(r, mesh, &o->mesh, err);
+    if (gen) return scene_generate(gen, &o->mesh, err);
+    if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
+    if (abut_tree_find(t, "repeat") || abut_tree_find(t, "velocity") || abut_tree_find(t, "angular-velocity"))
+        return abut_tree_fail_key(sequence, err, "sequence: says where the obstacle is; expected no repeat or velocity");
+    return scene_path(r, sequence, &o->mesh, &o->path, err);
+}
+
+/* The mesh, placed, and its shape at rest. */
+static abut_status place(const scene_reader *r, const abut_tree *t, int turn, abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *said = abut_tree_find(t, "scale");
+    double A[9], b[3], scale[3] = { 1, 1, 1 };
+    abut_status rc = scene_placement(t, A, b, err);
+    if (!rc && said) rc = read_scale(said, scale, err);
+    if (rc) return rc;
+    double *x = malloc(3 * ((size_t)o->mesh.nv + 1) * sizeof *x);
+    if (!x) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d points", o->mesh.nv);
+    for (size_t i = 0; i < 3 * (size_t)o->mesh.nv; i++) x[i] = scale[i % 3] * o->mesh.x[i];
+    if (turn) abut_mesh_flip(&o->mesh);
+    abut_mesh_transform(&o->mesh, A, b);
+    abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
+    rc = scene_rest(r, t, x, scale, turn, o, err);
+    free(x);
+    return rc;
+}
+
+static abut_status weld(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    double distance = 0;
+    const abut_status rc = abut_tree_positive(t, "weld", ABUT_Q_LENGTH, &distance, NULL, err);
+    return rc ? rc : scene_placed(t, abut_mesh_weld(m, distance, err), err);
+}
+
+abut_status scene_mesh(const scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *use = abut_tree_find(t, "use"), *flip = abut_tree_find(t, "flip"), *copies = abut_tree_find(t, "repeat");
+    const abut_tree *origin = abut_tree_find(t, "origin"), *welded = abut_tree_find(t, "weld");
+    const abut_tree *unit = abut_tree_find(t, "unit-size"), *rest = abut_tree_find(t, "rest");
+    int turn = 0;
+    abut_status rc = source(r, t, o, err);
+    if (!rc && use) rc = use_part(use, &o->mesh, err);
+    if (!rc && origin) rc = move_origin(origin, o, err);
+    if (!rc && unit && rest) rc = abut_tree_fail_key(unit, err, "unit-size and rest: expected one of them");
+    if (!rc && unit) rc = make_unit(unit, o, err);
+    if (!rc && flip) rc = abut_tree_flag(flip, "flip", &turn, err);
+    if (!rc) rc = place(r, t, turn, o, err);
+    const int32_t nf = o->mesh.nf, ns = o->mesh.ns;
+    if (!rc && copies) rc = repeat(copies, copy, &o->mesh, err);
+    if (!rc && copies) rc = scene_rest_repeat(o, nf, ns, err);
+    return rc || !welded ? rc : weld(welded, &o->mesh, err);
+}

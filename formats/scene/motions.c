@@ -1,0 +1,325 @@
+#include "formats/scene/scene_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a motion that only translates is stopped by. */
+static abut_status read_place_of_stop(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    const abut_tree *gap = abut_tree_find(t, "gap"), *to = abut_tree_find(t, "to"), *past = abut_tree_find(t, "past");
+    const abut_tree *share = abut_tree_find(t, "share"), *at = abut_tree_find(t, "coordinate");
+    const double *v = m->linear, *w = m->angular, *g = m->scale;
+    const int axes = (v[0] != 0) + (v[1] != 0) + (v[2] != 0);
+    abut_status rc = ABUT_OK;
+    if (m->act != ABUT_ACT_MOVE || w[0] != 0 || w[1] != 0 || w[2] != 0 || g[0] != 0 || g[1] != 0 || g[2] != 0 || !axes)
+        return abut_tree_fail(t, err, "until a place is reached: expected a motion with 'translate' alone");
+    if (gap && to) {
+        m->stop = ABUT_STOP_GAP;
+        rc = abut_tree_real(gap, "gap", ABUT_Q_LENGTH_OR_L, &m->gap.value, &m->gap.per_length, err);
+        return rc ? rc : scene_find(r, to, 0, &m->to, err);
+    }
+    if (past) {
+        m->stop = ABUT_STOP_PAST;
+        m->gap.value = 1;
+        if (share) rc = abut_tree_positive(share, "share", ABUT_Q_PURE, &m->gap.value, NULL, err);
+        return rc ? rc : scene_find(r, past, 0, &m->to, err);
+    }
+    if (axes != 1) return abut_tree_fail(t, err, "until a coordinate: expected 'translate' along one axis");
+    m->stop = ABUT_STOP_AT;
+    return abut_tree_real(at, "coordinate", ABUT_Q_LENGTH, &m->gap.value, NULL, err);
+}
+
+/* until: a map. */
+static abut_status read_stop(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    static const char *const keys[] = { "gap", "to", "past", "share", "coordinate", "motion", NULL };
+    const abut_status rc = abut_tree_keys(t, "until", keys, err);
+    if (rc) return rc;
+    const int gap = abut_tree_find(t, "gap") && abut_tree_find(t, "to"), past = abut_tree_find(t, "past") != NULL;
+    const abut_tree *with = abut_tree_find(t, "motion");
+    const int at = abut_tree_find(t, "coordinate") != NULL, used = gap ? 2 : past ? 1 + (abut_tree_find(t, "share") != NULL) : 1;
+    if (gap + past + at + (with != NULL) != 1 || t->n != used)
+        return abut_tree_fail(t, err, "until: expected a time, or {gap: length, to: name}, {past: name, share: number}, "
+                              "{coordinate: length} or {motion: number}");
+    scene_from(t->child, m->gap.from);
+    if (!with) return read_place_of_stop(r, t, m, err);
+    const int32_t own = (int32_t)(m - r->scene->motion);
+    m->stop = ABUT_STOP_WITH;
+    if (own == 0) return abut_tree_fail(with, err, "motion: no motion comes before this one");
+    return abut_tree_int(with, "motion (one before this one)", 0, own - 1, &m->to, err);
+}
+
+/* After the act. */
+static abut_status read_window(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    const abut_tree *from = abut_tree_find(t, "from"), *until = abut_tree_find(t, "until");
+    abut_status rc = ABUT_OK;
+    double *window = m->window;
+    window[0] = 0;
+    window[1] = INFINITY;
+    if (from) rc = abut_tree_real(from, "from", ABUT_Q_TIME, &window[0], NULL, err);
+    if (!rc && until && until->kind == ABUT_TREE_MAP) return read_stop(r, until, m, err);
+    if (!rc && until) rc = abut_tree_real(until, "until", ABUT_Q_TIME, &window[1], NULL, err);
+    if (!rc && !(window[0] < window[1]))
+        rc = abut_tree_fail(until ? until : from, err, "active from %g s until %g s: expected the start first", window[0],
+                            window[1]);
+    return rc;
+}
+
+/* ---- what the nodes do ---- */
+
+static abut_status read_center(const abut_tree *map, abut_scene_motion *m, abut_err *err)
+{
+    const abut_tree *t = map ? abut_tree_find(map, "center") : NULL;
+    if (!t) return ABUT_OK;
+    if (m->has_center) return abut_tree_fail_key(t, err, "center: said before: a motion has one");
+    m->has_center = 1;
+    m->center_of_box = t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "box");
+    if (m->center_of_box) return ABUT_OK;
+    return abut_tree_vector(t, "center", ABUT_Q_LENGTH, 3, m->center, err);
+}
+
+/* One number for all axes, or three. */
+static abut_status one_or_three(const abut_tree *t, const char *what, abut_quantity q, double out[3], abut_err *err)
+{
+    if (t->kind == ABUT_TREE_LIST) return abut_tree_vector(t, what, q, 3, out, err);
+    const abut_status rc = abut_tree_real(t, what, q, out, NULL, err);
+    out[1] = out[2] = out[0];
+    return rc;
+}
+
+/* Velocities: translate, rotate, scale, any of them together. */
+static abut_status read_velocities(const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    const abut_tree *translate = abut_tree_find(t, "translate"), *rotate = abut_tree_find(t, "rotate");
+    const abut_tree *scale = abut_tree_find(t, "scale");
+    abut_status rc = ABUT_OK;
+    if (translate) rc = abut_tree_vector(translate, "translate", ABUT_Q_SPEED, 3, m->linear, err);
+    if (!rc && rotate) rc = scene_axis(rotate, "rate", ABUT_Q_RATE, m->angular, err);
+    if (!rc) rc = read_center(rotate, m, err);
+    if (rc || !scale) return rc;
+    rc = abut_tree_keys(scale, "scale", (const char *const[]){ "rate", "center", NULL }, err);
+    const abut_tree *rate = rc ? NULL : abut_tree_find(scale, "rate");
+    if (!rc && !rate) rc = abut_tree_fail(scale, err, "scale: expected {rate: number or three (1/s), center: [x, y, z]}");
+    if (!rc) rc = one_or_three(rate, "rate", ABUT_Q_PER_TIME, m->scale, err);
+    if (!rc) rc = read_center(scale, m, err);
+    if (!rc && rotate && (m->scale[0] != m->scale[1] || m->scale[0] != m->scale[2]))
+        rc = abut_tree_fail(rate, err, "scale: three rates together with rotate: expected one, since the axes turn too");
+    return rc;
+}
+
+static void quaternion_of(const double R[9], double q[4])
+{
+    /* the largest of w^2, x^2, y^2, z^2 first, so that nothing small is divided by (Shepperd 1978) */
+    const double square[4] = { 1 + R[0] + R[4] + R[8], 1 + R[0] - R[4] - R[8], 1 - R[0] + R[4] - R[8], 1 - R[0] - R[4] + R[8] };
+    int i = 0;
+    for (int k = 1; k < 4; k++) i = square[k] > square[i] ? k : i;
+    const double a = R[7] - R[5], b = R[2] - R[6], c = R[3] - R[1], d = R[1] + R[3], e = R[2] + R[6], f = R[5] + R[7];
+    const double row[4][4] = { { square[0], a, b, c }, { a, square[1], d, e }, { b, d, square[2], f }, { c, e, f, square[3] } };
+    double n = 0;
+    for (int k = 0; k < 4; k++) n += row[i][k] * row[i][k];
+    for (int k = 0; k < 4; k++) q[k] = row[i][k] / sqrt(n);
+}
+
+static abut_status read_quaternion(const abut_tree *t, double q[4], abut_err *err)
+{
+    const abut_status rc = abut_tree_vector(t, "quaternion", ABUT_Q_PURE, 4, q, err);
+    const double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    if (!rc && !(n > 0)) return abut_tree_fail(t, err, "quaternion: expected four numbers [w, x, y, z] that are not all 0");
+    for (int k = 0; k < 4; k++) q[k] /= n;
+    return rc;
+}
+
+/* The rotation vector of a key that says one axis and angle; anything else has none, and none is zero. */
+static int single_turn(const abut_tree *rotate, double w[3])
+{
+    w[0] = w[1] = w[2] = 0;
+    return !rotate || (rotate->kind == ABUT_TREE_MAP && !scene_axis(rotate, "angle", ABUT_Q_ANGLE, w, NULL));
+}
+
+/* Half a turn between two keys may go either way, and a longer one would go the shorter way: neither is what was meant. */
+static abut_status check_turn(const abut_tree *t, const abut_tree *before, const double q0[4], const double q1[4], abut_err *err)
+{
+    static const double half_turn = 3.141592653589793;
+    const abut_tree *r0 = before ? abut_tree_find(before, "rotate") : NULL, *r1 = abut_tree_find(t, "rotate");
+    double w0[3], w1[3], difference2 = 0, cross2 = 0;
+    const double dot = q0[0] * q1[0] + q0[1] * q1[1] + q0[2] * q1[2] + q0[3] * q1[3];
+    int long_way = fabs(dot) < 1e-9;
+    if (!(before && abut_tree_find(before, "quaternion")) && !abut_tree_find(t, "quaternion") && single_turn(r0, w0) &&
+        single_turn(r1, w1)) {
+        for (int k = 0; k < 3; k++) {
+            const double c = w0[(k + 1) % 3] * w1[(k + 2) % 3] - w0[(k + 2) % 3] * w1[(k + 1) % 3];
+            difference2 += (w1[k] - w0[k]) * (w1[k] - w0[k]);
+            cross2 += c * c;
+        }
+        long_way |= cross2 < 1e-18 && sqrt(difference2) > half_turn * (1 - 1e-9);     /* the same axis */
+    }
+    if (!long_way) return ABUT_OK;
+    return abut_tree_fail(t, err, "rotate: half a turn or more since the key before: expected less; say a key in between");
+}
+
+static abut_status read_pose(const abut_tree *t, abut_scene_pose *k, abut_err *err)
+{
+    static const char *const keys[] = { "time", "translate", "rotate", "quaternion", "scale", NULL };
+    double R[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    abut_status rc = abut_tree_keys(t, "keyframe", keys, err);
+    if (rc) return rc;
+    const abut_tree *time = abut_tree_find(t, "time"), *translate = abut_tree_find(t, "translate");
+    const abut_tree *rotate = abut_tree_find(t, "rotate"), *turn = abut_tree_find(t, "quaternion");
+    const abut_tree *scale = abut_tree_find(t, "scale");
+    *k = (abut_scene_pose){ .turn = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
+    if (!time) return abut_tree_fail(t, err, "keyframe: 'time' is missing");
+    if (rotate && turn) return abut_tree_fail(t, err, "keyframe: expected one of rotate and quaternion");
+    rc = abut_tree_real(time, "time", ABUT_Q_TIME, &k->time, NULL, err);
+    if (!rc && translate) rc = abut_tree_vector(translate, "translate", ABUT_Q_LENGTH, 3, k->shift, err);
+    if (!rc && rotate) rc = scene_rotation(rotate, R, err);
+    if (!rc && rotate) quaternion_of(R, k->turn);
+    if (!rc && turn) rc = read_quaternion(turn, k->turn, err);
+    if (!rc && scale) rc = one_or_three(scale, "scale", ABUT_Q_PURE, k->scale, err);
+    for (int i = 0; i < 3 && !rc; i++)
+        if (!(k->scale[i] > 0)) rc = abut_tree_fail(scale, err, "scale is %g: expected more than 0", k->scale[i]);
+    return rc;
+}
+
+static int is_start(const abut_scene_pose *k)
+{
+    int same = fabs(k->turn[0]) == 1;
+    for (int i = 0; i < 3; i++) same &= k->shift[i] == 0 && k->scale[i] == 1;
+    return same;
+}
+
+/* Poses at ascending times after 0; at 0 the nodes are where they are. */
+static abut_status read_keyframes(const abut_tree *t, const abut_tree *motion, abut_scene_motion *m, abut_err *err)
+{
+    if (t->kind != ABUT_TREE_LIST || !t->n)
+        return abut_tree_fail(t, err, "keyframes: expected a list of {time, translate, rotate or quaternion, scale}");
+    m->act = ABUT_ACT_KEYS;
+    m->pose = malloc(((size_t)t->n + 1) * sizeof *m->pose);
+    if (!m->pose) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d keyframes", t->n);
+    m->pose[m->nposes++] = (abut_scene_pose){ .turn = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
+    const abut_tree *before = NULL;
+    for (const abut_tree *c = t->child; c; before = c, c = c->next) {
+        abut_scene_pose *k = &m->pose[m->nposes];
+        abut_status rc = read_pose(c, k, err);
+        if (rc) return rc;
+        if (k->time == 0 && m->nposes == 1 && !before) {
+            if (!is_start(k))
+                return abut_tree_fail(c, err, "a keyframe at 0 s: the nodes are then where they are: expected nothing but its "
+                                      "time");
+            continue;
+        }
+        if (!(k->time > k[-1].time))
+            return abut_tree_fail(c, err, "a keyframe at %g s, after one at %g s: expected ascending times", k->time, k[-1].time);
+        rc = check_turn(c, before, k[-1].turn, k->turn, err);
+        if (rc) return rc;
+        m->nposes++;
+    }
+    return m->nposes > 1 ? read_center(motion, m, err) : abut_tree_fail(t, err, "keyframes: expected one after 0 s");
+}
+
+/* Files say where the points of a mesh are; they are placed as the mesh itself was. */
+static abut_status read_positions(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    static const char *const moved[] = { "origin", "unit-size", "repeat", "tetrahedralize" };
+    double A[9], b[3];
+    m->act = ABUT_ACT_PATH;
+    if (m->select.object < 0) return abut_tree_fail_key(t, err, "sequence: moves points of one mesh: expected 'object' in "
+                                                        "select");
+    abut_scene_object *o = &r->scene->object[m->select.object];
+    const abut_tree *object = abut_tree_find(abut_tree_find(r->root, "objects"), o->name);
+    for (int i = 0; i < 4; i++)
+        if (abut_tree_find(object, moved[i]))
+            return abut_tree_fail_key(t, err, "sequence: the points of object '%s' are not those of its file, because of '%s'",
+                                      o->name,
+                                      moved[i]);
+    abut_status rc = scene_placement(object, A, b, err);
+    if (!rc) rc = scene_path(r, t, &o->mesh, &m->path, err);
+    if (!rc) abut_scene_path_transform(&m->path, o->mesh.nv, A, b);
+    return rc;
+}
+
+/* The ways to push nodes: a key, what it measures, its quantity. */
+static const struct push {
+    const char *key;
+    int act, numbers;
+    abut_quantity q;
+} PUSH[] = {
+    { "acceleration", ABUT_ACT_ACCELERATE, 3, ABUT_Q_ACCELERATION }, { "force", ABUT_ACT_FORCE, 3, ABUT_Q_FORCE },
+    { "force-density", ABUT_ACT_DENSITY, 3, ABUT_Q_FORCE_DENSITY },  { "traction", ABUT_ACT_TRACTION, 3, ABUT_Q_PRESSURE },
+    { "pressure", ABUT_ACT_PRESSURE, 1, ABUT_Q_PRESSURE },
+};
+enum { PUSHES = sizeof PUSH / sizeof *PUSH };
+
+static abut_status read_push(const abut_tree *t, const struct push *p, abut_scene_motion *m, abut_err *err)
+{
+    m->act = p->act;
+    return p->numbers == 1 ? abut_tree_real(t, p->key, p->q, m->linear, NULL, err)
+                           : abut_tree_vector(t, p->key, p->q, p->numbers, m->linear, err);
+}
+
+static abut_status read_act(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    const abut_tree *fix = abut_tree_find(t, "fix"), *keys = abut_tree_find(t, "keyframes"), *pushed = NULL;
+    const abut_tree *sequence = abut_tree_find(t, "sequence"), *center = abut_tree_find(t, "center");
+    const int has_rates = abut_tree_find(t, "translate") || abut_tree_find(t, "rotate") || abut_tree_find(t, "scale");
+    int ways = has_rates + (fix != NULL) + (keys != NULL) + (sequence != NULL), push = 0, yes = 1;
+    for (int i = 0; i < PUSHES; i++) {
+        const abut_tree *found = abut_tree_find(t, PUSH[i].key);
+        if (found) pushed = found, push = i, ways++;
+    }
+    if (ways != 1)
+        return abut_tree_fail(t, err, "a motion: expected one of translate and rotate and scale, keyframes, sequence, fix, "
+                              "acceleration, force, force-density, traction, pressure; found %d", ways);
+    if (center && !keys) return abut_tree_fail_key(center, err, "center: of keyframes; rotate and scale have their own");
+    if (keys) return read_keyframes(keys, t, m, err);
+    if (sequence) return read_positions(r, sequence, m, err);
+    if (has_rates) return read_velocities(t, m, err);
+    if (pushed) return read_push(pushed, &PUSH[push], m, err);
+    const abut_status rc = abut_tree_flag(fix, "fix", &yes, err);
+    return rc || yes ? rc : abut_tree_fail(fix, err, "fix: expected true");
+}
+
+/* What only some motions have. */
+static abut_status read_options(const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    static const char *const names[] = { "linear", "smooth", NULL };
+    const abut_tree *hold = abut_tree_find(t, "hold"), *way = abut_tree_find(t, "interpolation");
+    const abut_tree *until = abut_tree_find(t, "until");
+    const int keys = m->act == ABUT_ACT_KEYS || m->act == ABUT_ACT_PATH;
+    if (until && keys) return abut_tree_fail_key(until, err, "until: the last key ends the motion");
+    if (way && !keys) return abut_tree_fail_key(way, err, "interpolation: of keyframes and sequences");
+    if (hold && !abut_act_moves(m->act))
+        return abut_tree_fail_key(hold, err, "hold: a force holds nothing: expected a prescribed motion");
+    if (hold && !keys && !until) return abut_tree_fail_key(hold, err, "hold: the motion never ends: expected 'until'");
+    abut_status rc = hold ? abut_tree_flag(hold, "hold", &m->hold, err) : ABUT_OK;
+    if (!rc && way) rc = abut_tree_choice(way, "interpolation", names, &m->smooth, err);
+    return rc;
+}
+
+static abut_status read_motion(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+{
+    static const char *const keys[] = { "select", "translate", "rotate", "scale", "keyframes", "sequence", "interpolation",
+                                       "center",
+                                        "fix", "acceleration", "force", "force-density", "traction", "pressure", "from", "until",
+                                            "hold",
+                                        NULL };
+    abut_status rc = abut_tree_keys(t, "motion", keys, err);
+    if (rc) return rc;
+    const abut_tree *select = abut_tree_find(t, "select");
+    if (!select) return abut_tree_fail(t, err, "motion: 'select' is missing");
+    scene_from(t, m->from);
+    rc = scene_select(r, select, &m->select, err);
+    if (!rc) rc = read_act(r, t, m, err);
+    if (!rc) rc = read_window(r, t, m, err);
+    return rc ? rc : read_options(t, m, err);
+}
+
+abut_status scene_motions(scene_reader *r, const abut_tree *motion, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    int32_t i = 0;
+    for (const abut_tree *c = motion ? motion->child : NULL; c && !rc; c = c->next, i++)
+        rc = read_motion(r, c, &r->scene->motion[i], err);
+    return rc;
+}

@@ -1,0 +1,336 @@
+#include "formats/scene/scene_read.h"
+
+#include "formats/scene/scene_parts.h"
+#include "model/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM])
+{
+    abut_tree_place(t, from, ABUT_SCENE_FROM);
+}
+
+abut_status scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err *err)
+{
+    const size_t n = strlen(t->key);
+    if (n == 0 || n >= ABUT_SCENE_NAME)
+        return abut_tree_fail_key(t, err, "a name of %zu letters: expected 1 to %d", n, ABUT_SCENE_NAME - 1);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)t->key[i] < ' ') return abut_tree_fail_key(t, err, "a name with a control character");
+    memcpy(name, t->key, n + 1);
+    return ABUT_OK;
+}
+
+abut_status scene_find(const scene_reader *r, const abut_tree *t, int planes, int32_t *row, abut_err *err)
+{
+    const abut_scene *s = r->scene;
+    const char *word = NULL;
+    const abut_status rc = abut_tree_word(t, "the name of an object", &word, err);
+    if (rc) return rc;
+    const int32_t n = s->nobjects + (planes ? s->nplanes : 0);
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    if (!names) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d names", n);
+    *row = -1;
+    for (int32_t i = 0; i < n; i++) {
+        names[i] = i < s->nobjects ? s->object[i].name : s->plane[i - s->nobjects].name;
+        if (!strcmp(names[i], word)) *row = i;
+    }
+    const char *near = *row < 0 ? abut_name_nearest(word, names) : NULL;
+    free(names);
+    if (*row >= 0) return ABUT_OK;
+    for (int32_t i = 0; i < s->nplanes; i++)
+        if (!strcmp(s->plane[i].name, word))
+            return abut_tree_fail(t, err, "'%s' is a half-space, which has no nodes and never moves: expected a body or an "
+                                  "obstacle with a mesh", word);
+    if (near) return abut_tree_fail(t, err, "no object is called '%s'; did you mean '%s'?", word, near);
+    return abut_tree_fail(t, err, "no object is called '%s'", word);
+}
+
+/* A positive parameter, where it was said; absent: the default stays. */
+static abut_status parameter(const abut_tree *map, const char *key, const char *what, abut_quantity q, int per_length,
+                             abut_param *p, abut_err *err)
+{
+    const abut_tree *t = abut_tree_find(map, key);
+    if (!t) return ABUT_OK;
+    int l = 0;
+    const abut_status rc = abut_tree_positive(t, what, q, &p->value, per_length ? &l : NULL, err);
+    p->per_length = l;
+    scene_from(t, p->from);
+    return rc;
+}
+
+static abut_status read_time(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "step", "end", "scheme", NULL };
+    static const char *const schemes[] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", "quasi-static", NULL };
+    abut_status rc = abut_tree_keys(t, "time", keys, err);
+    if (!rc) rc = parameter(t, "step", "time.step", ABUT_Q_TIME, 0, &r->scene->step, err);
+    if (!rc) rc = parameter(t, "end", "time.end", ABUT_Q_TIME, 0, &r->scene->end, err);
+    const abut_tree *s = abut_tree_find(t, "scheme");
+    if (!rc && s) rc = abut_tree_choice(s, "time.scheme", schemes, &r->scene->scheme, err);
+    /* what a dynamic step may leave to the next one, an equilibrium has to have */
+    if (!rc && r->scene->scheme == ABUT_QUASI_STATIC) {
+        r->scene->tolerance = (abut_param){ 1e-6 / r->scene->step.value, 1, "default of quasi-static: 1e-6 l in a time step" };
+        r->scene->force_tolerance = (abut_param){ 1e-3, 0, "default of quasi-static" };
+    }
+    return rc;
+}
+
+/* A friction coefficient: >= 0. */
+static abut_status coefficient(const abut_tree *t, const char *what, double *mu, abut_err *err)
+{
+    const abut_status rc = abut_tree_real(t, what, ABUT_Q_PURE, mu, NULL, err);
+    if (rc || *mu >= 0) return rc;
+    return abut_tree_fail(t, err, "%s is %g: expected 0 or more", what, *mu);
+}
+
+/* Rayleigh damping: coefficients of mass and of stiffness, 0 or more. */
+static abut_status read_damping(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "mass", "stiffness", NULL };
+    abut_param *const p[2] = { &r->scene->damp_mass, &r->scene->damp_stiffness };
+    abut_status rc = abut_tree_keys(t, "damping", keys, err);
+    for (int i = 0; i < 2 && !rc; i++) {
+        const abut_tree *c = abut_tree_find(t, keys[i]);
+        if (!c) continue;
+        rc = abut_tree_real(c, i ? "damping.stiffness" : "damping.mass", i ? ABUT_Q_TIME : ABUT_Q_PER_TIME, &p[i]->value, NULL,
+                            err);
+        scene_from(c, p[i]->from);
+        if (!rc && !(p[i]->value >= 0)) rc = abut_tree_fail(c, err, "damping.%s is %g: expected 0 or more", keys[i], p[i]->value);
+    }
+    return rc;
+}
+
+static abut_status read_pair(scene_reader *r, const abut_tree *t, abut_scene_pair *p, abut_err *err)
+{
+    static const char *const keys[] = { "between", "materials", "mu", NULL };
+    abut_status rc = abut_tree_keys(t, "contact.friction.pairs", keys, err);
+    if (rc) return rc;
+    const abut_tree *things = abut_tree_find(t, "between"), *materials = abut_tree_find(t, "materials"),
+                    *mu = abut_tree_find(t, "mu"), *two = things ? things : materials;
+    if (!two || (things && materials) || !mu || two->kind != ABUT_TREE_LIST || two->n != 2)
+        return abut_tree_fail(t, err, "contact.friction.pairs: expected {between: [object, object], mu: number} or "
+                              "{materials: [material, material], mu: number}");
+    p->of_materials = materials != NULL;
+    scene_from(t, p->from);
+    int32_t *row[2] = { &p->a, &p->b };
+    const abut_tree *name = two->child;
+    for (int k = 0; k < 2 && !rc; k++, name = name->next)
+        rc = materials ? scene_material(r, name, row[k], err) : scene_find(r, name, 1, row[k], err);
+    return rc ? rc : coefficient(mu, "mu", &p->mu, err);
+}
+
+static int same_pair(const abut_scene_pair *p, const abut_scene_pair *q)
+{
+    return p->of_materials == q->of_materials && ((p->a == q->a && p->b == q->b) || (p->a == q->b && p->b == q->a));
+}
+
+/* After the objects, whose names it uses. */
+static abut_status read_pairs(scene_reader *r, const abut_tree *pairs, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    int32_t i = 0;
+    for (const abut_tree *c = pairs ? pairs->child : NULL; c && !rc; c = c->next, i++) {
+        abut_scene_pair *const pair = r->scene->pair;
+        rc = read_pair(r, c, &pair[i], err);
+        for (int32_t k = 0; k < i && !rc; k++)
+            if (same_pair(&pair[k], &pair[i]))
+                rc = abut_tree_fail(c, err, "contact.friction.pairs: the same two as in %s", pair[k].from);
+    }
+    return rc;
+}
+
+/* A number of passes, or "converged": 0. */
+static abut_status read_lags(const abut_tree *t, abut_param *lags, abut_err *err)
+{
+    int32_t n = 0;
+    scene_from(t, lags->from);
+    if (t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "converged")) return lags->value = 0, ABUT_OK;
+    const abut_status rc = abut_tree_int(t, "contact.friction.lags (a number, or 'converged')", 1, 1000000, &n, err);
+    lags->value = n;
+    return rc;
+}
+
+static abut_status read_friction(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "mu", "eps_v", "smoothing", "lags", "pairs", NULL };
+    abut_scene *s = r->scene;
+    abut_status rc = abut_tree_keys(t, "contact.friction", keys, err);
+    if (!rc) rc = parameter(t, "eps_v", "contact.friction.eps_v", ABUT_Q_SPEED_OR_L, 1, &s->eps_v, err);
+    if (rc) return rc;
+    const abut_tree *mu = abut_tree_find(t, "mu"), *lags = abut_tree_find(t, "lags"), *pairs = abut_tree_find(t, "pairs");
+    const abut_tree *smoothing = abut_tree_find(t, "smoothing");
+    if (mu) {
+        rc = coefficient(mu, "contact.friction.mu", &s->mu.value, err);
+        scene_from(mu, s->mu.from);
+    }
+    if (!rc && smoothing)
+        rc = abut_tree_choice(smoothing, "contact.friction.smoothing", abut_continuity_names, &s->smoothing, err);
+    if (!rc && lags) rc = read_lags(lags, &s->lags, err);
+    if (!rc && pairs && pairs->kind != ABUT_TREE_LIST)
+        rc = abut_tree_fail(pairs, err, "contact.friction.pairs: expected a list");
+    return rc;
+}
+
+static abut_status read_barrier(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "continuity", "stiffen-below", NULL };
+    abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
+    if (!rc)
+        rc = parameter(t, "stiffen-below", "contact.barrier.stiffen-below", ABUT_Q_LENGTH_OR_L, 1, &r->scene->stiffen_below, err);
+    const abut_tree *c = abut_tree_find(t, "continuity");
+    return rc || !c ? rc : abut_tree_choice(c, "contact.barrier.continuity", abut_continuity_names, &r->scene->continuity, err);
+}
+
+/* A map, or a word. */
+static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const words[] = { "on", "off", NULL };
+    if (t->kind == ABUT_TREE_TEXT) return abut_tree_choice(t, "contact", words, &r->scene->contact_off, err);
+    static const char *const keys[] = { "dhat", "kappa-scale", "barrier", "friction", "bodies", NULL };
+    const abut_tree *bodies = abut_tree_find(t, "bodies");
+    abut_status rc = abut_tree_keys(t, "contact", keys, err);
+    if (!rc && bodies) rc = abut_tree_choice(bodies, "contact.bodies", words, &r->scene->bodies_off, err);
+    if (!rc) rc = parameter(t, "dhat", "contact.dhat", ABUT_Q_LENGTH_OR_L, 1, &r->scene->dhat, err);
+    if (!rc) rc = parameter(t, "kappa-scale", "contact.kappa-scale", ABUT_Q_PURE, 0, &r->scene->kappa_scale, err);
+    const abut_tree *barrier = rc ? NULL : abut_tree_find(t, "barrier");
+    if (barrier) rc = read_barrier(r, barrier, err);
+    const abut_tree *f = abut_tree_find(t, "friction");
+    return rc || !f ? rc : read_friction(r, f, err);
+}
+
+static abut_status read_material(const abut_tree *t, abut_scene_material *m, abut_err *err)
+{
+    static const char *const keys[] = { "model", "density", "young", "poisson", "bending-young", "membrane", "fabric",
+                                        "strain-limit", "spline", "fibre", "volume", "stretch", NULL };
+    abut_status rc = abut_tree_keys(t, "material", keys, err);
+    if (!rc) rc = scene_name(t, m->name, err);
+    if (rc) return rc;
+    const abut_tree *model = abut_tree_find(t, "model"), *density = abut_tree_find(t, "density"),
+                    *young = abut_tree_find(t, "young"), *poisson = abut_tree_find(t, "poisson");
+    scene_from(t, m->from);
+    if (model) rc = abut_tree_choice(model, "material model", abut_material_names, &m->model, err);
+    if (!rc && density) rc = abut_tree_positive(density, "density", ABUT_Q_DENSITY, &m->density, NULL, err);
+    if (!rc && young) rc = abut_tree_positive(young, "young", ABUT_Q_PRESSURE, &m->young, NULL, err);
+    if (!rc && poisson) rc = abut_tree_real(poisson, "poisson", ABUT_Q_PURE, &m->poisson, NULL, err);
+    if (!rc && !(m->poisson > -1 && m->poisson < 0.5))
+        rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
+    if (!rc && !abut_material_bounded(m->model, m->poisson))
+        rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson);
+    if (!rc) rc = scene_terms(t, m, err);
+    return rc ? rc : scene_fabric(t, m, err);
+}
+
+static abut_scene_material default_material(void)
+{
+    return (abut_scene_material){ .name = "default", .model = ABUT_NEO_HOOKEAN, .density = 1000, .young = 1e5, .poisson = 0.4,
+                                  .stretch = { 0, 0, 1 },
+                                  .from = "default" };
+}
+
+static abut_status read_materials(scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    abut_scene *s = r->scene;
+    abut_status rc = ABUT_OK;
+    int32_t i = 0;
+    for (i = 0; i < s->nmaterials; i++) s->material[i] = default_material();
+    i = 0;
+    for (const abut_tree *c = t ? t->child : NULL; c && !rc; c = c->next, i++) rc = read_material(c, &s->material[i], err);
+    return rc;
+}
+
+static int children_of(const abut_tree *t)
+{
+    return t ? t->n : 0;
+}
+
+/* Counts everything, so that each table is made once. */
+static abut_status reserve(scene_reader *r, abut_err *err)
+{
+    const abut_tree *objects = abut_tree_find(r->root, "objects"), *materials = abut_tree_find(r->root, "materials");
+    const abut_tree *motion = abut_tree_find(r->root, "motion"), *contact = abut_tree_find(r->root, "contact");
+    const abut_tree *friction = contact ? abut_tree_find(contact, "friction") : NULL;
+    const abut_tree *pairs = friction ? abut_tree_find(friction, "pairs") : NULL;
+    int planes = 0, nobjects = 0;
+    if (!objects || objects->kind != ABUT_TREE_MAP)
+        return abut_tree_fail(objects ? objects : r->root, err, "expected 'objects: {name: {...}, ...}'");
+    if (materials && materials->kind != ABUT_TREE_MAP)
+        return abut_tree_fail(materials, err, "materials: expected a map {name: {...}, ...}");
+    if (motion && motion->kind != ABUT_TREE_LIST) return abut_tree_fail(motion, err, "motion: expected a list");
+    for (const abut_tree *c = objects->child; c; c = c->next) {
+        const int is_plane = abut_tree_find(c, "half-space") != NULL;
+        int32_t copies = 0;
+        const abut_status rc = is_plane || c->kind != ABUT_TREE_MAP ? ABUT_OK : scene_copies(c, &copies, err);
+        if (rc) return rc;
+        planes += is_plane;
+        nobjects += is_plane ? 0 : copies ? copies : 1;
+    }
+    const int nmaterials = children_of(materials) ? children_of(materials) : 1;
+    return abut_scene_reserve(r->scene, nmaterials, nobjects, planes, children_of(motion), children_of(pairs),
+                              err);
+}
+
+/* Turned before fit, raised after it. */
+static abut_status read_place(scene_reader *r, abut_err *err)
+{
+    static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const abut_tree *rotate = abut_tree_find(r->root, "rotate"), *lift = abut_tree_find(r->root, "lift");
+    abut_scene *s = r->scene;
+    abut_status rc = ABUT_OK;
+    if (rotate) {
+        memcpy(s->turn, I, sizeof I);
+        s->is_turned = 1;
+        rc = scene_rotation(rotate, s->turn, err);
+    }
+    if (rc || !lift) return rc;
+    scene_from(lift, s->lift.from);
+    return abut_tree_real(lift, "lift", ABUT_Q_LENGTH_OR_L, &s->lift.value, &s->lift.per_length, err);
+}
+
+static abut_status read_top(scene_reader *r, abut_err *err)
+{
+    static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate",
+                                        "fit", "lift", "materials", "objects", "selections", "motion",
+                                        "attachments", "seams", "wind", NULL };
+    abut_scene *s = r->scene;
+    int32_t version;
+    abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
+    if (rc) return rc;
+    const abut_tree *abut = abut_tree_find(r->root, "abut"), *time = abut_tree_find(r->root, "time");
+    const abut_tree *gravity = abut_tree_find(r->root, "gravity"), *contact = abut_tree_find(r->root, "contact");
+    const abut_tree *fit = abut_tree_find(r->root, "fit"), *tolerance = abut_tree_find(r->root, "tolerance");
+    const abut_tree *damping = abut_tree_find(r->root, "damping"), *wind = abut_tree_find(r->root, "wind");
+    if (abut) rc = abut_tree_int(abut, "abut (the version of the scene language)", 1, 1, &version, err);
+    if (!rc && time) rc = read_time(r, time, err);
+    if (!rc && gravity) rc = abut_tree_vector(gravity, "gravity", ABUT_Q_ACCELERATION, 3, s->gravity, err);
+    if (!rc && wind) rc = abut_tree_vector(wind, "wind", ABUT_Q_SPEED, 3, s->wind, err);
+    if (!rc && damping) rc = read_damping(r, damping, err);
+    if (!rc && contact) rc = read_contact(r, contact, err);
+    if (!rc && tolerance)
+        rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);
+    if (!rc) rc = parameter(r->root, "force-tolerance", "force-tolerance", ABUT_Q_PURE, 0, &s->force_tolerance, err);
+    if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
+    return rc ? rc : read_place(r, err);
+}
+
+abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene *out, abut_err *err)
+{
+    abut_scene s = abut_scene_defaults();
+    scene_reader r = { root, base, &s };
+    const abut_tree *contact = abut_tree_find(root, "contact");
+    abut_status rc = read_top(&r, err);
+    if (!rc) rc = reserve(&r, err);
+    if (!rc) rc = read_materials(&r, abut_tree_find(root, "materials"), err);
+    if (!rc) rc = scene_objects(&r, abut_tree_find(root, "objects"), err);
+    const abut_tree *friction = !rc && contact ? abut_tree_find(contact, "friction") : NULL;
+    if (friction) rc = read_pairs(&r, abut_tree_find(friction, "pairs"), err);
+    if (!rc) rc = scene_selections(&r, err);
+    if (!rc) rc = scene_motions(&r, abut_tree_find(root, "motion"), err);
+    if (!rc) rc = scene_attachments(&r, abut_tree_find(root, "attachments"), err);
+    if (!rc) rc = scene_seams(&r, abut_tree_find(root, "seams"), err);
+    if (rc) abut_scene_clear(&s);
+    else *out = s;
+    return rc;
+}

@@ -1,0 +1,199 @@
+#include "formats/scene/tree.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *copy(abut_arena *arena, const char *s, size_t n)
+{
+    char *p = abut_arena_alloc(arena, n + 1, 1);
+    if (p) memcpy(p, s, n);
+    return p;
+}
+
+abut_tree *abut_tree_new(abut_arena *arena, abut_tree_kind kind, const char *file, int line, int col, const char *text)
+{
+    abut_tree *t = ABUT_NEW(arena, abut_tree, 1);
+    if (!t) return NULL;
+    *t = (abut_tree){ .kind = kind, .file = file, .line = line, .col = col };
+    if (text && !(t->text = copy(arena, text, strlen(text)))) return NULL;
+    return t;
+}
+
+int abut_tree_add(abut_arena *arena, abut_tree *parent, const char *key, abut_tree *child)
+{
+    if (!child || (key && !(child->key = copy(arena, key, strlen(key))))) return 0;
+    if (!child->key_line) child->key_line = child->line, child->key_col = child->col;
+    if (parent->last) parent->last->next = child;
+    else parent->child = child;
+    parent->last = child;
+    parent->n++;
+    return 1;
+}
+
+abut_tree *abut_tree_find(const abut_tree *map, const char *key)
+{
+    for (abut_tree *c = map->kind == ABUT_TREE_MAP ? map->child : NULL; c; c = c->next)
+        if (!strcmp(c->key, key)) return c;
+    return NULL;
+}
+
+abut_tree *abut_tree_at(const abut_tree *list, int i)
+{
+    abut_tree *c = list->kind == ABUT_TREE_LIST && i >= 0 ? list->child : NULL;
+    while (c && i--) c = c->next;
+    return c;
+}
+
+/* Puts `by` where `old` stands among the children of parent. */
+static void replace(abut_tree *parent, abut_tree *old, abut_tree *by)
+{
+    abut_tree **at = &parent->child;
+    while (*at != old) at = &(*at)->next;
+    by->key = old->key;
+    by->key_line = by->line, by->key_col = by->col;
+    by->next = old->next;
+    *at = by;
+    if (parent->last == old) parent->last = by;
+}
+
+/* One name of a path: the child it leads to, NULL when a map has no such key yet. */
+static abut_status walk(const abut_tree *t, const char *path, const char *name, abut_tree **to, abut_err *err)
+{
+    if (t->kind == ABUT_TREE_MAP) {
+        *to = abut_tree_find(t, name);
+        return ABUT_OK;
+    }
+    if (t->kind == ABUT_TREE_TEXT)
+        return abut_fail(err, ABUT_E_ARG, "--set %s: '%s' is looked up in the plain value '%s'", path, name, t->text);
+    char *stop;
+    const long i = strtol(name, &stop, 10);
+    *to = *name >= '0' && *name <= '9' && !*stop && i < t->n ? abut_tree_at(t, (int)i) : NULL;
+    if (*to) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "--set %s: '%s' is looked up in a list of %d: expected 0 to %d", path, name, t->n,
+                     t->n - 1);
+}
+
+abut_status abut_tree_set(abut_arena *arena, abut_tree *root, const char *path, abut_tree *value, abut_err *err)
+{
+    abut_tree *t = root;
+    for (const char *p = path;;) {
+        const size_t n = strcspn(p, ".");
+        const char *name = copy(arena, p, n);
+        abut_tree *to = NULL;
+        if (!name) return abut_fail(err, ABUT_E_NOMEM, "--set %s: no memory", path);
+        if (!n) return abut_fail(err, ABUT_E_ARG, "--set %s: an empty name: expected key.key.key=value", path);
+        const abut_status rc = walk(t, path, name, &to, err);
+        if (rc) return rc;
+        const int last = !p[n];
+        if (last && to) {
+            replace(t, to, value);
+            return ABUT_OK;
+        }
+        if (!to) {
+            to = last ? value : abut_tree_new(arena, ABUT_TREE_MAP, value->file, value->line, value->col, NULL);
+            if (!abut_tree_add(arena, t, name, to)) return abut_fail(err, ABUT_E_NOMEM, "--set %s: no memory", path);
+        }
+        if (last) return ABUT_OK;
+        t = to;
+        p += n + 1;
+    }
+}
+
+static const char *place(const char *file, int line, int col, char *buf, size_t size)
+{
+    /* messages keep the end of a long path: the file's name */
+    const size_t n = strlen(file), most = size / 2;
+    const char *tail = n > most ? file + (n - most) : file;
+    if (line) snprintf(buf, size, "%s%s:%d:%d", n > most ? "..." : "", tail, line, col);
+    else snprintf(buf, size, "%s%s", n > most ? "..." : "", tail);
+    return buf;
+}
+
+const char *abut_tree_place(const abut_tree *t, char *buf, size_t size)
+{
+    return place(t->file, t->line, t->col, buf, size);
+}
+
+static abut_status fail_at(const char *file, int line, int col, abut_err *err, const char *fmt, va_list ap)
+{
+    char text[320], at[200];
+    vsnprintf(text, sizeof text, fmt, ap);
+    return abut_fail(err, ABUT_E_FORMAT, "%s: %s", place(file, line, col, at, sizeof at), text);
+}
+
+abut_status abut_tree_fail(const abut_tree *t, abut_err *err, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const abut_status rc = fail_at(t->file, t->line, t->col, err, fmt, ap);
+    va_end(ap);
+    return rc;
+}
+
+abut_status abut_tree_fail_key(const abut_tree *t, abut_err *err, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const abut_status rc = fail_at(t->file, t->key_line, t->key_col, err, fmt, ap);
+    va_end(ap);
+    return rc;
+}
+
+enum { WORD_MAX = 40 };
+
+/* Letters to insert, delete or change, counting a swap of neighbours as one (optimal string alignment). */
+static int word_distance(const char *a, const char *b)
+{
+    const int n = (int)strlen(a), m = (int)strlen(b);
+    int d[WORD_MAX + 1][WORD_MAX + 1];
+    if (n > WORD_MAX || m > WORD_MAX) return WORD_MAX;
+    for (int i = 0; i <= n; i++) d[i][0] = i;
+    for (int k = 0; k <= m; k++) d[0][k] = k;
+    for (int i = 1; i <= n; i++)
+        for (int k = 1; k <= m; k++) {
+            int best = d[i - 1][k - 1] + (a[i - 1] != b[k - 1]);
+            if (d[i - 1][k] + 1 < best) best = d[i - 1][k] + 1;
+            if (d[i][k - 1] + 1 < best) best = d[i][k - 1] + 1;
+            const int swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
+            if (swapped && d[i - 2][k - 2] + 1 < best) best = d[i - 2][k - 2] + 1;
+            d[i][k] = best;
+        }
+    return d[n][m];
+}
+
+const char *abut_name_nearest(const char *word, const char *const *names)
+{
+    const char *best = NULL;
+    int least = (int)strlen(word) / 2 + 1;
+    for (; *names; names++) {
+        const int d = word_distance(word, *names);
+        if (d < least) least = d, best = *names;
+    }
+    return best;
+}
+
+static void join(const char *const *names, char *buf, size_t size)
+{
+    size_t used = 0;
+    *buf = 0;
+    for (int i = 0; names[i] && used < size; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", names[i]);
+}
+
+abut_status abut_tree_keys(const abut_tree *t, const char *what, const char *const *known, abut_err *err)
+{
+    char list[240];
+    join(known, list, sizeof list);
+    if (t->kind != ABUT_TREE_MAP) return abut_tree_fail(t, err, "%s: expected a map with keys among %s", what, list);
+    for (const abut_tree *c = t->child; c; c = c->next) {
+        int found = 0;
+        for (int i = 0; known[i] && !found; i++) found = !strcmp(c->key, known[i]);
+        if (found) continue;
+        const char *near = abut_name_nearest(c->key, known);
+        if (near) return abut_tree_fail_key(c, err, "%s: unknown key '%s'; did you mean '%s'?", what, c->key, near);
+        return abut_tree_fail_key(c, err, "%s: unknown key '%s'; expected one of %s", what, c->key, list);
+    }
+    return ABUT_OK;
+}

@@ -1,0 +1,164 @@
+#include "formats/scene/tree_value.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double DEGREE = 0.017453292519943295;
+
+static const struct unit {
+    abut_quantity q;
+    const char *name;
+    double factor;
+    int per_length;
+} UNITS[] = {
+    { ABUT_Q_TIME, "s", 1, 0 },          { ABUT_Q_TIME, "ms", 1e-3, 0 },
+    { ABUT_Q_PER_TIME, "1/s", 1, 0 },
+    { ABUT_Q_LENGTH, "m", 1, 0 },        { ABUT_Q_LENGTH, "cm", 1e-2, 0 },      { ABUT_Q_LENGTH, "mm", 1e-3, 0 },
+    { ABUT_Q_LENGTH_OR_L, "m", 1, 0 },   { ABUT_Q_LENGTH_OR_L, "cm", 1e-2, 0 }, { ABUT_Q_LENGTH_OR_L, "mm", 1e-3, 0 },
+    { ABUT_Q_LENGTH_OR_L, "l", 1, 1 },   { ABUT_Q_SPEED, "m/s", 1, 0 },         { ABUT_Q_SPEED_OR_L, "m/s", 1, 0 },
+    { ABUT_Q_SPEED_OR_L, "l/s", 1, 1 },  { ABUT_Q_ACCELERATION, "m/s^2", 1, 0 }, { ABUT_Q_FORCE, "N", 1, 0 },
+    { ABUT_Q_STIFFNESS, "N/m", 1, 0 },     { ABUT_Q_FORCE_DENSITY, "N/m^3", 1, 0 },
+    { ABUT_Q_DENSITY, "kg/m^3", 1, 0 },  { ABUT_Q_PRESSURE, "Pa", 1, 0 },       { ABUT_Q_PRESSURE, "kPa", 1e3, 0 },
+    { ABUT_Q_PRESSURE, "MPa", 1e6, 0 },  { ABUT_Q_PRESSURE, "GPa", 1e9, 0 },    { ABUT_Q_VOLUME, "m^3", 1, 0 },
+    { ABUT_Q_ANGLE, "deg", DEGREE, 0 },  { ABUT_Q_ANGLE, "rad", 1, 0 },         { ABUT_Q_RATE, "deg/s", DEGREE, 0 },
+    { ABUT_Q_RATE, "rad/s", 1, 0 },
+};
+enum { NUNITS = sizeof UNITS / sizeof *UNITS };
+
+static int unit_needed(abut_quantity q)
+{
+    return q == ABUT_Q_LENGTH_OR_L || q == ABUT_Q_SPEED_OR_L || q == ABUT_Q_ANGLE || q == ABUT_Q_RATE;
+}
+
+static abut_status wrong(const abut_tree *t, const char *what, abut_quantity q, abut_err *err)
+{
+    char units[64] = "";
+    size_t used = 0;
+    for (int i = 0; i < NUNITS; i++)
+        if (UNITS[i].q == q)
+            used += (size_t)snprintf(units + used, sizeof units - used, "%s%s", used ? ", " : "", UNITS[i].name);
+    const char *found = t->kind == ABUT_TREE_TEXT ? t->text : t->kind == ABUT_TREE_LIST ? "(a list)" : "(a map)";
+    return abut_tree_fail(t, err, "%s is '%.60s': expected a number%s%s%s", what, found,
+                          !used ? "" : unit_needed(q) ? " and its unit, one of " : ", if it has a unit one of ", units,
+                          q == ABUT_Q_LENGTH_OR_L ? " (l: the diagonal of the simulated bodies)" : "");
+}
+
+static const struct unit *unit_of(abut_quantity q, const char *name)
+{
+    for (int i = 0; i < NUNITS; i++)
+        if (UNITS[i].q == q && !strcmp(UNITS[i].name, name)) return &UNITS[i];
+    return NULL;
+}
+
+abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q, double *out, int *per_length,
+                           abut_err *err)
+{
+    if (t->kind != ABUT_TREE_TEXT || !*t->text) return wrong(t, what, q, err);
+    char *end;
+    const double v = strtod(t->text, &end);
+    if (end == t->text || !isfinite(v)) return wrong(t, what, q, err);
+    while (*end == ' ') end++;
+    const struct unit *u = *end ? unit_of(q, end) : NULL;
+    if ((*end || unit_needed(q)) && !u) return wrong(t, what, q, err);
+    if (u && u->per_length && !per_length) return wrong(t, what, q, err);
+    *out = u ? v * u->factor : v;
+    if (per_length) *per_length = u ? u->per_length : 0;
+    return ABUT_OK;
+}
+
+abut_status abut_tree_positive(const abut_tree *t, const char *what, abut_quantity q, double *out, int *per_length,
+                               abut_err *err)
+{
+    double v;
+    int l = 0;
+    const abut_status rc = abut_tree_real(t, what, q, &v, per_length ? &l : NULL, err);
+    if (rc) return rc;
+    if (!(v > 0)) return abut_tree_fail(t, err, "%s is '%s': expected more than 0", what, t->text);
+    *out = v;
+    if (per_length) *per_length = l;
+    return ABUT_OK;
+}
+
+abut_status abut_tree_not_negative(const abut_tree *t, const char *what, abut_quantity q, double *out, abut_err *err)
+{
+    double v;
+    const abut_status rc = abut_tree_real(t, what, q, &v, NULL, err);
+    if (rc) return rc;
+    if (!(v >= 0)) return abut_tree_fail(t, err, "%s is '%s': expected 0 or more", what, t->text);
+    *out = v;
+    return ABUT_OK;
+}
+
+static abut_status list_of(const abut_tree *t, const char *what, int n, abut_err *err)
+{
+    if (t->kind == ABUT_TREE_LIST && t->n == n) return ABUT_OK;
+    if (t->kind == ABUT_TREE_LIST)
+        return abut_tree_fail(t, err, "%s: a list of %d: expected %d numbers", what, t->n, n);
+    return abut_tree_fail(t, err, "%s: expected a list of %d numbers", what, n);
+}
+
+abut_status abut_tree_vector(const abut_tree *t, const char *what, abut_quantity q, int n, double *out, abut_err *err)
+{
+    abut_status rc = list_of(t, what, n, err);
+    const abut_tree *c = t->child;
+    for (int i = 0; i < n && !rc; i++, c = c->next) rc = abut_tree_real(c, what, q, &out[i], NULL, err);
+    return rc;
+}
+
+abut_status abut_tree_int(const abut_tree *t, const char *what, int32_t lo, int32_t hi, int32_t *out, abut_err *err)
+{
+    if (t->kind == ABUT_TREE_TEXT && *t->text) {
+        char *end;
+        errno = 0;
+        const long long v = strtoll(t->text, &end, 10);
+        if (!*end && !errno && v >= lo && v <= hi) {
+            *out = (int32_t)v;
+            return ABUT_OK;
+        }
+    }
+    return abut_tree_fail(t, err, "%s is '%.60s': expected an integer from %d to %d", what,
+                          t->kind == ABUT_TREE_TEXT ? t->text : "(no number)", lo, hi);
+}
+
+abut_status abut_tree_ints(const abut_tree *t, const char *what, int n, int32_t lo, int32_t hi, int32_t *out,
+                           abut_err *err)
+{
+    abut_status rc = list_of(t, what, n, err);
+    const abut_tree *c = t->child;
+    for (int i = 0; i < n && !rc; i++, c = c->next) rc = abut_tree_int(c, what, lo, hi, &out[i], err);
+    return rc;
+}
+
+abut_status abut_tree_word(const abut_tree *t, const char *what, const char **out, abut_err *err)
+{
+    if (t->kind != ABUT_TREE_TEXT || !*t->text) return abut_tree_fail(t, err, "%s: expected a text", what);
+    *out = t->text;
+    return ABUT_OK;
+}
+
+abut_status abut_tree_choice(const abut_tree *t, const char *what, const char *const *names, int *out, abut_err *err)
+{
+    char list[200];
+    size_t used = 0;
+    const char *word = t->kind == ABUT_TREE_TEXT ? t->text : "(no text)";
+    for (int i = 0; names[i]; i++) {
+        if (!strcmp(word, names[i])) {
+            *out = i;
+            return ABUT_OK;
+        }
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = abut_name_nearest(word, names);
+    if (near) return abut_tree_fail(t, err, "%s is '%.60s'; did you mean '%s'?", what, word, near);
+    return abut_tree_fail(t, err, "%s is '%.60s': expected one of %s", what, word, list);
+}
+
+abut_status abut_tree_flag(const abut_tree *t, const char *what, int *out, abut_err *err)
+{
+    static const char *const names[] = { "false", "true", NULL };
+    return abut_tree_choice(t, what, names, out, err);
+}

@@ -1,0 +1,55 @@
+/* Numbers with units, words and vectors out of a tree; what is missing or wrong is named with its place. */
+#ifndef ABUT_FORMATS_SCENE_TREE_VALUE_H
+#define ABUT_FORMATS_SCENE_TREE_VALUE_H
+
+#include "formats/scene/tree.h"
+
+#include <stdint.h>
+
+/* What a number measures.  A plain number is in SI units, but for those marked "unit": there it must be said. */
+typedef enum abut_quantity {
+    ABUT_Q_PURE,            /* no unit                                  */
+    ABUT_Q_TIME,            /* s, ms                                    */
+    ABUT_Q_PER_TIME,        /* 1/s                                      */
+    ABUT_Q_LENGTH,          /* m, cm, mm                                */
+    ABUT_Q_LENGTH_OR_L,     /* unit: m, cm, mm, or l                    */
+    ABUT_Q_SPEED,           /* m/s                                      */
+    ABUT_Q_SPEED_OR_L,      /* unit: m/s or l/s                         */
+    ABUT_Q_ACCELERATION,    /* m/s^2                                    */
+    ABUT_Q_FORCE,           /* N                                        */
+    ABUT_Q_STIFFNESS,       /* N/m                                      */
+    ABUT_Q_FORCE_DENSITY,   /* N/m^3                                    */
+    ABUT_Q_DENSITY,         /* kg/m^3                                   */
+    ABUT_Q_PRESSURE,        /* Pa, kPa, MPa, GPa                        */
+    ABUT_Q_VOLUME,          /* m^3                                      */
+    ABUT_Q_ANGLE,           /* unit: deg, rad                           */
+    ABUT_Q_RATE             /* unit: deg/s, rad/s                       */
+} abut_quantity;
+
+/** A finite number in SI units.  per_length (NULL: not allowed) is set to 1 when the unit is l or l/s.
+ * Fails  ABUT_E_FORMAT with the place, the text found, the units expected */
+ABUT_MUST_USE abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q, double *out,
+                                         int *per_length, abut_err *err);
+/** The same, more than 0. */
+ABUT_MUST_USE abut_status abut_tree_positive(const abut_tree *t, const char *what, abut_quantity q, double *out,
+                                             int *per_length, abut_err *err);
+/** The same, 0 or more; without l. */
+ABUT_MUST_USE abut_status abut_tree_not_negative(const abut_tree *t, const char *what, abut_quantity q, double *out,
+                                                 abut_err *err);
+/** A list of n such numbers. */
+ABUT_MUST_USE abut_status abut_tree_vector(const abut_tree *t, const char *what, abut_quantity q, int n, double *out,
+                                           abut_err *err);
+/** An integer in [lo, hi]; a list of n of them. */
+ABUT_MUST_USE abut_status abut_tree_int(const abut_tree *t, const char *what, int32_t lo, int32_t hi, int32_t *out,
+                                        abut_err *err);
+ABUT_MUST_USE abut_status abut_tree_ints(const abut_tree *t, const char *what, int n, int32_t lo, int32_t hi,
+                                         int32_t *out, abut_err *err);
+/** true or false. */
+ABUT_MUST_USE abut_status abut_tree_flag(const abut_tree *t, const char *what, int *out, abut_err *err);
+/** A text that is not empty. */
+ABUT_MUST_USE abut_status abut_tree_word(const abut_tree *t, const char *what, const char **out, abut_err *err);
+/** One of the names (NULL-terminated), as its index; names the nearest one otherwise. */
+ABUT_MUST_USE abut_status abut_tree_choice(const abut_tree *t, const char *what, const char *const *names, int *out,
+                                           abut_err *err);
+
+#endif

@@ -1,0 +1,123 @@
+#include "formats/stream/dump.h"
+
+#include "formats/stream/bytes.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+char *abut_print_f64(char *buf, double v)
+{
+    if (isnan(v)) {
+        snprintf(buf, ABUT_NUMBER_MAX, "nan(0x%016" PRIx64 ")", abut_bits_of(v));
+        return buf;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buf, ABUT_NUMBER_MAX, "%.*g", digits, v);
+        if (abut_bits_of(strtod(buf, NULL)) == abut_bits_of(v)) break;
+    }
+    return buf;
+}
+
+static void print_f32(FILE *out, float v)
+{
+    uint32_t bits, back;
+    memcpy(&bits, &v, sizeof bits);
+    if (isnan(v)) {
+        fprintf(out, " nan(0x%08" PRIx32 ")", bits);
+        return;
+    }
+    char buf[ABUT_NUMBER_MAX];
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(buf, sizeof buf, "%.*g", digits, (double)v);
+        const float w = strtof(buf, NULL);
+        memcpy(&back, &w, sizeof back);
+        if (back == bits) break;
+    }
+    fprintf(out, " %s", buf);
+}
+
+static void print_element(FILE *out, const abut_array *a, int64_t i)
+{
+    char buf[ABUT_NUMBER_MAX];
+    switch (a->type) {
+    case ABUT_F64: fprintf(out, " %s", abut_print_f64(buf, ((const double *)a->data)[i])); break;
+    case ABUT_F32: print_f32(out, ((const float *)a->data)[i]); break;
+    case ABUT_I32: fprintf(out, " %" PRId32, ((const int32_t *)a->data)[i]); break;
+    case ABUT_I64: fprintf(out, " %" PRId64, ((const int64_t *)a->data)[i]); break;
+    case ABUT_U8: fprintf(out, " %d", ((const unsigned char *)a->data)[i]); break;
+    case ABUT_TEXT: break;
+    }
+}
+
+/* Lines of text in quotes: nothing in them can be mistaken for the dump's own lines, or hide. */
+static void print_text(FILE *out, const abut_array *a)
+{
+    const unsigned char *p = a->data;
+    const int64_t n = abut_array_count(a);
+    int open = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!open) fputs(" \"", out);
+        open = p[i] != '\n';
+        if (p[i] == '\n') fputs("\\n\"\n", out);
+        else if (p[i] == '"' || p[i] == '\\') fprintf(out, "\\%c", p[i]);
+        else if (p[i] < 0x20 || p[i] == 0x7f) fprintf(out, "\\x%02x", p[i]);
+        else putc(p[i], out);
+    }
+    if (open) fputs("\"\n", out);
+}
+
+/* the line that describes an array and, unless no_data, its rows */
+static void dump_array(FILE *out, const abut_array *a, int no_data)
+{
+    fprintf(out, "array %s %s [", a->name, abut_dtype_name(a->type));
+    for (int d = 0; d < a->rank; d++) fprintf(out, "%s%" PRId64, d ? ", " : "", a->shape[d]);
+    fprintf(out, "]%s%s%s%s\n", *a->unit ? " " : "", a->unit, a->flags & ABUT_A_REQUIRED ? " required" : "",
+            a->flags & ABUT_A_CARRY ? " carry" : "");
+    if (no_data) return;
+    if (a->type == ABUT_TEXT) {
+        print_text(out, a);
+        return;
+    }
+    const int64_t n = abut_array_count(a), rows = a->rank ? a->shape[0] : 1, width = rows ? n / rows : 0;
+    for (int64_t i = 0; i < n; i++) {
+        print_element(out, a, i);
+        if ((i + 1) % width == 0) putc('\n', out);
+    }
+}
+
+static int selected(const abut_dump_opts *opts, const char *name)
+{
+    for (int i = 0; i < opts->narrays; i++)
+        if (!fnmatch(opts->arrays[i], name, 0)) return 1;
+    return !opts->narrays;
+}
+
+abut_status abut_dump(abut_reader *r, FILE *out, const abut_dump_opts *opts, abut_err *err)
+{
+    static const abut_dump_opts everything = { 0 };
+    if (!opts) opts = &everything;
+    int n;
+    const abut_prov *prov = abut_reader_prov(r, &n);
+    fputs("abut-state\n", out);
+    for (int i = 0; i < n; i++) fprintf(out, "prov %s %s %s\n", prov[i].tool, prov[i].version, prov[i].options);
+
+    abut_arrays set = { 0 };
+    abut_item item;
+    abut_frame_head head;
+    abut_status rc;
+    while (!(rc = abut_reader_next(r, &item, &head, &set, err)) && item != ABUT_ITEM_END) {
+        char time[ABUT_NUMBER_MAX];
+        if (item == ABUT_ITEM_MODEL)
+            fputs("model\n", out);
+        else
+            fprintf(out, "frame step %" PRId64 " time %s %s\n", head.step, abut_print_f64(time, head.time),
+                    head.phase == ABUT_PENDING ? "pending" : "committed");
+        for (int i = 0; i < set.n; i++)
+            if (selected(opts, set.a[i].name)) dump_array(out, &set.a[i], opts->no_data);
+    }
+    abut_arrays_clear(&set);
+    if (!rc) fputs("end\n", out);
+    return rc;
+}

@@ -1,0 +1,34 @@
+/* Static check of a configuration by exact predicates: what touches, what is inverted. */
+#ifndef ABUT_CONTACT_INTERSECT_H
+#define ABUT_CONTACT_INTERSECT_H
+
+#include "contact/candidates.h"
+
+typedef struct abut_cross {
+    int32_t edge, tri;      /* an edge touches a triangle that has no vertex of it; -1: a half-space, see below */
+    int32_t vert, plane;    /* a vertex on or under a half-space; -1: an edge and a triangle */
+} abut_cross;
+
+/** Lists touching edge-triangle pairs, by edge, then triangle, and then vertices on or under half-spaces, by vertex, then
+ * half-space, at y: at most `max`; *found is the full count.  Closed sets: one common point counts.  The same list for any
+ * thread count.  Pairs whose vertices are all fixed are not looked at (fixed NULL: none is).
+ * Two triangles with one common vertex meet elsewhere only where the edge opposite to it of one touches the other, so they
+ * are covered; two that share an edge can only be folded flat onto each other, which is a zero distance of their vertices
+ * and edges, not a crossing.
+ * Fails  ABUT_E_GEOM a position is not finite, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_cross_find(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
+                                          abut_cross *list, size_t *found, abut_err *err);
+/** The part about half-spaces alone; returns how many there are. */
+size_t abut_cross_planes(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max, abut_cross *list);
+/** First tet with no positive volume (exact sign), -1 when all are positive.
+ * only_injective: of those whose material forbids it. */
+int32_t abut_inverted_find(const abut_model *m, const double *x, int only_injective);
+/** First tet whose material forbids inversion and that loses its positive volume somewhere on the straight motion x0 -> x1
+ * (exact: geom/ccd/ccd.h), -1 when none does. */
+int32_t abut_inverting_find(const abut_model *m, const double *x0, const double *x1);
+/** The same of one tet. */
+int abut_inverting_tet(const abut_model *m, const double *x0, const double *x1, int32_t tet);
+/** Smallest J = det F over all tets, and which (the first of equal ones); +inf and -1 without tets.  tet NULL: skip. */
+double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet);
+
+#endif

@@ -1,0 +1,284 @@
+#include "contact/step_bound.h"
+
+#include "base/par.h"
+#include "contact/sweep.h"
+#include "contact/tet_step_inline.h"
+#include "geom/ccd/ccd.h"
+#include "math/lanes.h"
+#include "model/naming.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- collisions ---- */
+
+/* Blocks of candidates searched under one bound.  Rounds grow: the first, small ones lower the bound before most of the
+ * work is done; that their size is fixed keeps the answer the same for any thread count. */
+#define ROUND_MAX 256
+
+struct block_bound {
+    double toi;
+    size_t index;       /* of the candidate that gave it, counted through all lists */
+    int found, bad;
+};
+
+/* Candidate k of all lists together: what it is, and its two primitives. */
+static abut_stencil candidate_at(const abut_candidates *cand, size_t k, const int32_t **ij)
+{
+    int l = 0;
+    for (; l + 1 < ABUT_CANDIDATE_LISTS && k >= abut_candidates_list(cand, l)->n; l++) k -= abut_candidates_list(cand, l)->n;
+    *ij = abut_candidates_list(cand, l)->ij[k];
+    return abut_candidates_kind(l);
+}
+
+static inline __attribute__((always_inline)) void pair_bound(abut_stencil s, const int32_t v[4], const abut_swept *m, double xi,
+                                                             size_t k, struct block_bound *out)
+{
+    double x0[12], x1[12], toi;
+    const int n = abut_stencil_size(s);
+    abut_swept_gather(m->y, v, n, x0);
+    abut_swept_gather(m->y1, v, n, x1);
+    const abut_ccd_answer a = abut_ccd_additive(s, x0, x1, xi, m->slack, out->toi, &toi);
+    if (a == ABUT_CCD_CLEAR || (a == ABUT_CCD_HIT && !(toi < out->toi))) return;
+    *out = (struct block_bound){ toi, k, 1, a == ABUT_CCD_BAD };
+}
+
+/* Candidates [lo, hi) of a list, of which the first is candidate `index` of all; four at a time, most of which a slab tells
+ * free.  The kind is a literal at every call. */
+static inline __attribute__((always_inline)) void bound_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
+                                                                abut_stencil s, size_t lo, size_t hi, size_t index,
+                                                                const abut_swept *m, struct block_bound *out)
+{
+    abut_candidate_four four;
+    for (size_t k = lo; k < hi && !out->bad; k += ABUT_LANES) {
+        abut_candidates_take(cm, s, list, k, hi, &four);
+        const int clear = abut_swept_clear(s, &four, m, out->toi);
+        for (size_t l = 0; l < four.n && !out->bad; l++)
+            if (!(clear >> l & 1)) pair_bound(s, four.v[l], m, four.xi[l], index + (k + l - lo), out);
+    }
+}
+
+/* Candidates r of all lists together. */
+static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, abut_range r, const abut_swept *m,
+                        double t_max, struct block_bound *out)
+{
+    *out = (struct block_bound){ .toi = t_max };
+    size_t before = 0;
+    for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++) {
+        const abut_pair_list *list = abut_candidates_list(cand, l);
+        const size_t lo = r.lo > before ? r.lo - before : 0, hi = r.hi < before + list->n ? r.hi : before + list->n;
+        if (hi > before + lo) {
+            const size_t end = hi - before, index = before + lo;
+            switch (abut_candidates_kind(l)) {
+            case ABUT_PT: bound_of_kind(cm, list, ABUT_PT, lo, end, index, m, out); break;
+            case ABUT_EE: bound_of_kind(cm, list, ABUT_EE, lo, end, index, m, out); break;
+            case ABUT_PE: bound_of_kind(cm, list, ABUT_PE, lo, end, index, m, out); break;
+            case ABUT_PP: bound_of_kind(cm, list, ABUT_PP, lo, end, index, m, out); break;
+            }
+        }
+        before += list->n;
+    }
+}
+
+abut_status abut_limit_too_close(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, abut_err *err)
+{
+    int32_t v[4];
+    double x[12];
+    int32_t node[4];
+    char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS], beyond[48] = "";
+    const int n = abut_stencil_size(s), first = abut_stencil_second(s);
+    const double xi = abut_candidate_xi(cm, s, ij);
+    abut_candidate_vertices(cm, s, ij, v);
+    abut_swept_gather(y, v, n, x);
+    for (int i = 0; i < n; i++) node[i] = cm->node[v[i]];
+    if (xi > 0) snprintf(beyond, sizeof beyond, " beyond their thickness of %.9g m", xi);
+    return abut_fail(err, ABUT_E_GEOM, "collision: %s and %s are %.3g m apart%s, too close to move at all",
+                     abut_nodes_words(cm->model, node, first, one), abut_nodes_words(cm->model, node + first, n - first, two),
+                     abut_separation(s, x) - xi, beyond);
+}
+
+abut_limit abut_limit_by_pair(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], double alpha)
+{
+    static const abut_limit_kind kind[] = { [ABUT_PP] = ABUT_LIMIT_VV, [ABUT_PE] = ABUT_LIMIT_VE, [ABUT_PT] = ABUT_LIMIT_VT,
+                                            [ABUT_EE] = ABUT_LIMIT_EE };
+    abut_limit lim = { .alpha = alpha, .kind = kind[s], .tet = -1 };
+    int32_t v[4];
+    abut_candidate_vertices(cm, s, ij, v);
+    for (int k = 0; k < 4; k++) lim.node[k] = v[k] < 0 ? -1 : cm->node[v[k]];
+    return lim;
+}
+
+static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const abut_swept *m, double *alpha,
+                              size_t *best, abut_err *err)
+{
+    const size_t n = abut_candidates_count(cand), blocks = abut_blocks(n);
+    struct block_bound bound[ROUND_MAX];
+    for (size_t first = 0, round = 1; first < blocks; first += round, round = round < ROUND_MAX ? 2 * round : round) {
+        const size_t end = first + round < blocks ? first + round : blocks;
+        const double t_max = *alpha;
+        #pragma omp parallel for schedule(dynamic, 1) if (end - first > 1)
+        for (size_t b = first; b < end; b++) block_bound(cm, cand, abut_block(n, b), m, t_max, &bound[b - first]);
+        for (size_t b = 0; b < end - first; b++) {
+            if (bound[b].bad) {
+                const int32_t *ij;
+                const abut_stencil s = candidate_at(cand, bound[b].index, &ij);
+                return abut_limit_too_close(cm, s, ij, m->y, err);
+            }
+            if (!bound[b].found || !(bound[b].toi < *alpha)) continue;
+            *alpha = bound[b].toi;
+            *best = bound[b].index;
+        }
+    }
+    return ABUT_OK;
+}
+
+abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const double *y1,
+                           double slack, abut_limit *lim, abut_err *err)
+{
+    double alpha = lim->alpha;
+    const abut_swept m = abut_swept_of(cm, y, y1, slack);
+    size_t best = SIZE_MAX;
+    const abut_status rc = mesh_bound(cm, cand, &m, &alpha, &best, err);
+    if (rc || best == SIZE_MAX) return rc;
+
+    const int32_t *ij;
+    const abut_stencil s = candidate_at(cand, best, &ij);
+    *lim = abut_limit_by_pair(cm, s, ij, alpha);
+    return ABUT_OK;
+}
+
+int abut_limit_stencil(abut_limit_kind kind)
+{
+    return kind == ABUT_LIMIT_VT ? ABUT_PT : kind == ABUT_LIMIT_EE ? ABUT_EE : kind == ABUT_LIMIT_VE ? ABUT_PE
+           : kind == ABUT_LIMIT_VV ? ABUT_PP : -1;
+}
+
+/* ---- half-spaces ---- */
+
+/* Of vertex v alone; lim as it comes where nothing is less. */
+static void vertex_limit(const abut_collmesh *cm, const double *y, const double *y1, double slack, int32_t v, abut_limit *lim)
+{
+    const abut_model *m = cm->model;
+    const double xi = abut_collmesh_plane_xi(cm, v);
+    for (int32_t h = 0; h < m->nh; h++) {
+        const double *o = m->hs_point + 3 * h, *n = m->hs_normal + 3 * h;
+        const double *a = y + 3 * (size_t)v, *b = y1 + 3 * (size_t)v;
+        double d = 0, move = 0;
+        for (int k = 0; k < 3; k++) d += n[k] * (a[k] - o[k]), move += n[k] * (b[k] - a[k]);
+        d -= xi;
+        double alpha = d > 0 ? 1 : 0;
+        if (d > 0 && move < 0) alpha = (1 - slack) * (1 - 1e-12) * d / -move;
+        if (!(alpha < lim->alpha)) continue;
+        *lim = (abut_limit){ alpha, ABUT_LIMIT_PLANE, { cm->node[v], h, -1, -1 }, -1 };
+    }
+}
+
+void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y1, const uint8_t *fixed, double slack,
+                       abut_limit *lim)
+{
+    const int32_t n = cm->model->nh ? cm->nc : 0;
+    abut_limit least = *lim;
+    int32_t which = INT32_MAX;
+    #pragma omp parallel if ((size_t)n >= ABUT_PAR_MIN)
+    {
+        /* least bound, then lowest vertex: an order in which any thread may come first */
+        abut_limit mine = *lim;
+        int32_t vertex = INT32_MAX;
+        #pragma omp for schedule(static) nowait
+        for (int32_t v = 0; v < n; v++) {
+            const double before = mine.alpha;
+            if (!fixed || !fixed[v]) vertex_limit(cm, y, y1, slack, v, &mine);
+            if (mine.alpha < before) vertex = v;
+        }
+        #pragma omp critical(abut_limit_planes)
+        if (mine.alpha < least.alpha || (mine.alpha <= least.alpha && vertex < which)) least = mine, which = vertex;
+    }
+    *lim = least;
+}
+
+/* ---- inversions ---- */
+
+double abut_tet_max_step(const double x[12], const double p[12], double slack)
+{
+    return abut_tet_step(x, p, slack);
+}
+
+static int injective(const abut_model *m, size_t t)
+{
+    return abut_material_injective(m->mat_model[m->tet_mat[t]]);
+}
+
+static double tet_bound(const abut_model *m, const double *x, const double *p, size_t t, double slack)
+{
+    double a[12], b[12];
+    for (int k = 0; k < 4; k++) {
+        const size_t v = 3 * (size_t)m->tet[4 * t + (size_t)k];
+        memcpy(a + 3 * k, x + v, 3 * sizeof *a);
+        memcpy(b + 3 * k, p + v, 3 * sizeof *b);
+    }
+    return abut_tet_max_step(a, b, slack);
+}
+
+/* edges[9] of n tets from t on, as edges_of; with the first one again in lanes without one */
+ABUT_LANES_INLINE void edges_of_four(const abut_model *m, const double *x, size_t t, size_t n, abut_lanes *edges)
+{
+    const double *at[ABUT_LANES];
+    abut_lanes first[3];
+    for (size_t c = 0; c < 4; c++) {
+        for (size_t l = 0; l < ABUT_LANES; l++) at[l] = x + 3 * (size_t)m->tet[4 * (t + (l < n ? l : 0)) + c];
+        abut_lanes_gather3(at, c ? edges + 3 * (c - 1) : first);
+        for (size_t i = 0; c && i < 3; i++) edges[3 * (c - 1) + i] -= first[i];
+    }
+}
+
+/* Of n tets from t on, those for which abut_tet_max_step needs more than a look at the coefficients of the cubic. */
+ABUT_LANES_CLONES
+static void bounded_tets(const abut_model *m, const double *x, const double *p, size_t t, size_t n, double slack,
+                         abut_lane_mask *bounded)
+{
+    abut_lanes d[9], q[9], C[9], c[4], sum = ABUT_LANES_ALL(0.);
+    edges_of_four(m, x, t, n, d);
+    edges_of_four(m, p, t, n, q);
+    abut_lanes_cofactors(d, C);
+    c[0] = d[0] * C[0] + d[1] * C[1] + d[2] * C[2];
+    c[1] = ABUT_LANES_ALL(0.);
+    for (int i = 0; i < 9; i++) c[1] += q[i] * C[i];
+    abut_lanes_cofactors(q, C);
+    c[3] = q[0] * C[0] + q[1] * C[1] + q[2] * C[2];
+    c[2] = ABUT_LANES_ALL(0.);
+    for (int i = 0; i < 9; i++) c[2] += d[i] * C[i];
+    for (int k = 1; k < 4; k++) sum += ABUT_LANES_ABS(c[k]);
+    *bounded = ~((c[0] > 0) & ((1 - (slack + 1e-7 * (1 - slack))) * c[0] > sum));
+}
+
+void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim)
+{
+    double least = lim->alpha;
+    int32_t which = INT32_MAX;
+    #pragma omp parallel if ((size_t)m->nt >= ABUT_PAR_MIN)
+    {
+        /* least bound, then lowest tet: an order in which any thread may come first */
+        double mine = lim->alpha;
+        int32_t tet = INT32_MAX;
+        #pragma omp for schedule(static) nowait
+        for (int32_t t = 0; t < m->nt; t += ABUT_LANES) {
+            const int32_t n = m->nt - t < ABUT_LANES ? m->nt - t : ABUT_LANES;
+            int32_t l = 0;
+            abut_lane_mask bounded;
+            while (l < n && !injective(m, (size_t)(t + l))) l++;
+            if (l == n) continue;
+            bounded_tets(m, x, p, (size_t)t, (size_t)n, slack, &bounded);
+            for (; l < n; l++) {
+                if (!bounded[l] || !injective(m, (size_t)(t + l))) continue;
+                const double bound = tet_bound(m, x, p, (size_t)(t + l), slack);
+                if (bound < mine) mine = bound, tet = t + l;
+            }
+        }
+        #pragma omp critical(abut_limit_inversion)
+        if (mine < least || (mine <= least && tet < which)) least = mine, which = tet;
+    }
+    if (which == INT32_MAX) return;
+    *lim = (abut_limit){ .alpha = least, .kind = ABUT_LIMIT_TET, .tet = which };
+    memcpy(lim->node, m->tet + 4 * (size_t)which, sizeof lim->node);
+}

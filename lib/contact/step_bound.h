@@ -1,0 +1,46 @@
+/* How far a direction may be followed: collisions, half-spaces, inversions (Li 2020, 4.4.4, App. D); energy/codim_bound.h has the
+ * bounds of shells. */
+#ifndef ABUT_CONTACT_STEP_BOUND_H
+#define ABUT_CONTACT_STEP_BOUND_H
+
+#include "contact/candidates.h"
+
+/* What limits a step: names it in nodes.  Start with alpha = 1 and the rest zero; each function below lowers alpha and sets
+ * the rest when it binds, and leaves all as it was otherwise.  Of several equal bounds the lowest index is named. */
+typedef enum abut_limit_kind { ABUT_LIMIT_NONE = 0, ABUT_LIMIT_VT, ABUT_LIMIT_EE, ABUT_LIMIT_PLANE, ABUT_LIMIT_TET,
+                               ABUT_LIMIT_LENGTH /* of a step, by the solver */, ABUT_LIMIT_VE, ABUT_LIMIT_VV,
+                               ABUT_LIMIT_STRETCH /* of a shell */, ABUT_LIMIT_KINDS /* how many */ } abut_limit_kind;
+typedef struct abut_limit {
+    double alpha;           /* the bound, in (0, 1]; 0 only when a half-space, a tet or a shell is violated at the start */
+    abut_limit_kind kind;
+    int32_t node[4];        /* vertex, triangle | edge, edge | vertex, edge | vertex, vertex | node, plane | tet corners |
+                             * shell corners; -1 unused */
+    int32_t tet;            /* for ABUT_LIMIT_TET, the shell for ABUT_LIMIT_STRETCH; -1 otherwise */
+} abut_limit;
+
+/** Lowers lim->alpha to the largest step along y -> y + alpha (y1 - y) that keeps `slack` (in (0, 1)) of every candidate's
+ * gap, distance less thickness, by additive CCD.  The same bits and the same pair for any thread count.
+ * Fails  ABUT_E_GEOM the gap of a pair is zero, or too small for double precision to move it at all (names the pair) */
+ABUT_MUST_USE abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
+                                         const double *y1, double slack, abut_limit *lim, abut_err *err);
+/** The same against the half-spaces, for the vertices that are not fixed (fixed NULL: none is). */
+void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y1, const uint8_t *fixed, double slack,
+                       abut_limit *lim);
+/** The same for the volume of every tet whose material is injective (neo-Hookean): keeps `slack` of its current volume.
+ * x, p [3 nv]: node positions and direction. */
+void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim);
+
+/** The limit that pair ij of kind s sets, and why abut_limit_ccd fails for one: ABUT_E_GEOM. */
+abut_limit abut_limit_by_pair(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], double alpha);
+ABUT_MUST_USE abut_status abut_limit_too_close(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y,
+                                               abut_err *err);
+/** The abut_stencil of a limit by mesh primitives, -1 for the others. */
+int abut_limit_stencil(abut_limit_kind kind);
+
+/** Largest alpha in [0, 1] up to which det(d + t p) >= slack det(d) for the tet x[12] moving by p[12]; 1 when none binds.
+ * Never beyond it, and short of it by about 1e-6 of it, or where the volume is within 1e-7 det(d) of the limit; the
+ * determinant of the rounded points at alpha is checked, and alpha halved until it holds.  0 when det(d) is not positive.
+ * Source: Li 2020, App. D: the smallest positive root of  a3 t^3 + a2 t^2 + a1 t + (1 - slack) a0. */
+double abut_tet_max_step(const double x[12], const double p[12], double slack);
+
+#endif

@@ -1,0 +1,43 @@
+/* A straight motion of a whole collision mesh, and the candidates on it that the first slab tells free: what comes before a
+ * CCD. */
+#ifndef ABUT_CONTACT_SWEEP_H
+#define ABUT_CONTACT_SWEEP_H
+
+#include "base/par.h"
+#include "contact/candidates.h"
+#include "geom/ccd/slab_lanes.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct abut_swept {
+    const double *y, *y1;   /* [3 nc] start, end */
+    double slack;           /* of the start gap: what is to be left */
+    double tiny;            /* m: what rounding may take a visible part of is left to the CCD */
+} abut_swept;
+
+static inline abut_swept abut_swept_of(const abut_collmesh *cm, const double *y, const double *y1, double slack)
+{
+    const size_t n = 3 * (size_t)cm->nc;
+    double most = 0;
+    #pragma omp parallel for schedule(static) reduction(max : most) if (n >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n; i++) {
+        const double a = fabs(y[i]), b = fabs(y1[i]);
+        most = a > most ? a : most;
+        most = b > most ? b : most;
+    }
+    return (abut_swept){ y, y1, slack, 0x1p-43 * most };
+}
+
+/** A bit for each of four candidates: set where it keeps its slack up to t_max and the first slab proves it. */
+static inline int abut_swept_clear(abut_stencil s, const abut_candidate_four *f, const abut_swept *m, double t_max)
+{
+    return abut_slab_clear_lanes(s, m->y, m->y1, (const int32_t (*)[4])f->v, f->xi, m->slack, m->tiny, t_max);
+}
+
+static inline void abut_swept_gather(const double *y, const int32_t *v, int n, double *x)
+{
+    for (int k = 0; k < n; k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* Attachments: springs that tie a node to a place which other nodes carry, quadratic in the positions:
+ *     E = sum k/2 |r|^2,     r = x_i - sum_j w_j x_j - o                                  J
+ * With sum w = 1 and o = 0 the place moves with the tet that carries it as if it were a part of it, also outside of it:
+ * E is then invariant to rigid motions of both bodies together, and its forces balance in moment too.  Without carriers o is a
+ * point in space.  The Hessian is k c c^T x I, c = (1, -w): constant and positive semidefinite as it stands.
+ * Contact between what is tied goes on as between all bodies. */
+#ifndef ABUT_ENERGY_ATTACHMENT_H
+#define ABUT_ENERGY_ATTACHMENT_H
+
+#include "model/model.h"
+
+/* Elements of four corners that a spring on five nodes is written as. */
+enum { ABUT_ATTACH_PARTS = 3 };
+
+/** E(x) of all attachments of the model, J. */
+double abut_attach_energy(const abut_model *m, const double *x);
+/** g[3 nv] += scale dE/dx, in the order of the attachments. */
+void abut_attach_gradient(const abut_model *m, const double *x, double scale, double *g);
+/** node[na * ABUT_ATTACH_PARTS * 4], -1 for unused corners; H: the packed blocks (sparse/bsr.h) of scale d2E/dx2.  Only the sum
+ * of the parts of a spring is positive semidefinite. */
+void abut_attach_hessian(const abut_model *m, double scale, int32_t *node, double *H);
+
+#endif

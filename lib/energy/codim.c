@@ -1,0 +1,293 @@
+#include "energy/codim.h"
+
+#include "base/par.h"
+#include "energy/stretch_limit.h"
+#include "energy/codim_bend.h"
+#include "energy/codim_shell.h"
+#include "energy/edge_correction.h"
+#include "sparse/bsr.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rest shapes ---- */
+
+static void count(abut_thin *t)
+{
+    const abut_model *m = t->model;
+    const int32_t of_kind[ABUT_THIN_KINDS] = { m->nsh, m->nhg, m->nrd, m->nbd };
+    for (int k = 0; k < ABUT_THIN_KINDS; k++) t->first[k + 1] = t->first[k] + (size_t)of_kind[k];
+    t->n = t->first[ABUT_THIN_KINDS];
+}
+
+static abut_status allocate(abut_thin *t, abut_err *err)
+{
+    const abut_model *m = t->model;
+    const size_t ns = (size_t)m->nsh + 1;
+    t->node = malloc(4 * t->n * sizeof *t->node);
+    t->inc_first = calloc((size_t)m->nv + 1, sizeof *t->inc_first);
+    t->inc = malloc(4 * t->n * sizeof *t->inc);
+    t->B = malloc(4 * ns * sizeof *t->B);
+    t->vol = malloc(ns * sizeof *t->vol);
+    t->membrane = calloc((size_t)m->nm + 1, sizeof *t->membrane);
+    if (t->node && t->inc_first && t->inc && t->B && t->vol && t->membrane) return ABUT_OK;
+    return abut_fail(err, ABUT_E_NOMEM, "rest shapes of %zu thin elements", t->n);
+}
+
+static void stencils(abut_thin *t)
+{
+    const abut_model *m = t->model;
+    const int32_t *const node[ABUT_THIN_KINDS] = { m->shell, m->hinge, m->rod, m->bend };
+    static const size_t corners[ABUT_THIN_KINDS] = { 3, 4, 2, 3 };
+    for (int k = 0; k < ABUT_THIN_KINDS; k++)
+        for (size_t e = t->first[k]; e < t->first[k + 1]; e++)
+            for (size_t c = 0; c < 4; c++)
+                t->node[4 * e + c] = c < corners[k] ? node[k][corners[k] * (e - t->first[k]) + c] : -1;
+}
+
+/* corners by node: count, sum up, fill; the fill runs in corner order, so every list ascends */
+static void incidence(abut_thin *t)
+{
+    const int32_t nv = t->model->nv, corners = (int32_t)(4 * t->n);
+    int32_t *first = t->inc_first;
+    for (int32_t c = 0; c < corners; c++)
+        if (t->node[c] >= 0) first[t->node[c] + 1]++;
+    for (int32_t i = 0; i < nv; i++) first[i + 1] += first[i];
+    for (int32_t c = 0; c < corners; c++)
+        if (t->node[c] >= 0) t->inc[first[t->node[c]]++] = c;
+    for (int32_t i = nv; i > 0; i--) first[i] = first[i - 1];
+    first[0] = 0;
+}
+
+static abut_status shells(abut_thin *t, abut_err *err)
+{
+    const abut_model *m = t->model;
+    t->bounded = m->nsh && m->shell_limit;
+    for (int32_t i = 0; i < m->nsh; i++) {
+        const double *R = m->shell_rest + 4 * (size_t)i, area2 = R[0] * R[3] - R[1] * R[2];
+        double *B = t->B + 4 * (size_t)i;
+        B[0] = R[3] / area2, B[1] = -R[1] / area2, B[2] = -R[2] / area2, B[3] = R[0] / area2;
+        t->vol[i] = 0.5 * area2 * m->shell_thick[i];
+        abut_membrane *law = &t->membrane[m->shell_mat[i]];
+        if (law->mu > 0) continue;      /* known already */
+        const abut_status rc = abut_membrane_of(m, m->shell_mat[i], law, err);
+        if (rc) return abut_wrap(err, "shell %d", i), rc;
+        t->bounded |= law->strain != NULL;
+    }
+    return ABUT_OK;
+}
+
+abut_status abut_thin_init(abut_thin *t, const abut_model *m, abut_err *err)
+{
+    *t = (abut_thin){ .model = m };
+    count(t);
+    if (t->n == 0) return ABUT_OK;
+    if (t->n > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "%zu thin elements: more than %d", t->n, INT32_MAX / 4);
+    abut_status rc = allocate(t, err);
+    if (!rc) rc = shells(t, err);
+    if (rc) {
+        abut_thin_clear(t);
+        return rc;
+    }
+    stencils(t);
+    incidence(t);
+    return ABUT_OK;
+}
+
+void abut_thin_clear(abut_thin *t)
+{
+    free(t->node);
+    free(t->inc_first);
+    free(t->inc);
+    free(t->B);
+    free(t->vol);
+    free(t->membrane);
+    *t = (abut_thin){ 0 };
+}
+
+double abut_thin_stiffness(const abut_thin *t)
+{
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < (t->n ? t->model->nsh : 0); i++)
+        abut_acc_add(&sum, t->vol[i] * abut_membrane_stiffness(&t->membrane[t->model->shell_mat[i]]));
+    return sum.hi + sum.lo + abut_thin_bend_stiffness(t);
+}
+
+/* ---- sums ---- */
+
+/* the part of [lo, hi) that is of kind k */
+static abut_range of_kind(const abut_thin *t, int k, size_t lo, size_t hi)
+{
+    const size_t a = t->first[k], b = t->first[k + 1];
+    const abut_range r = { lo > a ? lo : a, hi < b ? hi : b };
+    return r.lo < r.hi ? r : (abut_range){ lo, lo };
+}
+
+abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, double kappa, double *energy, abut_arena *scratch,
+                             abut_err *err)
+{
+    const size_t n = t->n, nb = abut_blocks(n);
+    *energy = 0;
+    if (n == 0) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *part = ABUT_NEW(scratch, double, nb);
+    if (!part) return abut_fail(err, ABUT_E_NOMEM, "energy of thin elements: %zu partial sums", nb);
+    const abut_thin_ask ask = { .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = 1 };
+
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
+        double sum = abut_thin_shell_energy(&ask, shell.lo, shell.hi);
+        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
+            const abut_range r = of_kind(t, k, block.lo, block.hi);
+            sum += abut_thin_bend_energy(&ask, k, r.lo, r.hi);
+        }
+        part[b] = sum;
+    }
+
+    const double total = abut_sum(part, nb);
+    abut_arena_release(scratch, mark);
+    *energy = isfinite(total) ? total : INFINITY;   /* inf - inf in the compensated sum is NaN */
+    return ABUT_OK;
+}
+
+/* g += f, forces of corners of all elements, or of those that turn: shells and rod segments */
+static void gather(const abut_thin *t, int turning, const double *f, double *g)
+{
+    const size_t shells = 4 * t->first[ABUT_THIN_HINGE], rods = 4 * t->first[ABUT_THIN_ROD], bends = 4 * t->first[ABUT_THIN_BEND];
+    const int32_t nv = t->model->nv;
+    #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
+    for (int32_t i = 0; i < nv; i++) {
+        double sum[3] = { 0, 0, 0 };
+        for (int32_t k = t->inc_first[i]; k < t->inc_first[i + 1]; k++) {
+            const size_t c = (size_t)t->inc[k];
+            if (turning && c >= shells && (c < rods || c >= bends)) continue;
+            for (size_t d = 0; d < 3; d++) sum[d] += f[3 * c + d];
+        }
+        for (int d = 0; d < 3; d++) g[3 * (size_t)i + (size_t)d] += sum[d];
+    }
+}
+
+abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *g,
+                               abut_arena *scratch, abut_err *err)
+{
+    const size_t n = t->n, nb = abut_blocks(n);
+    if (n == 0) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *f = ABUT_ROOM(scratch, double, 12 * n);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "forces of %zu thin elements", n);
+    const abut_thin_ask ask = { .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale };
+
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
+        abut_thin_shell_gradient(&ask, shell.lo, shell.hi, f);
+        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
+            const abut_range r = of_kind(t, k, block.lo, block.hi);
+            abut_thin_bend_gradient(&ask, k, r.lo, r.hi, f);
+        }
+    }
+
+    gather(t, 0, f, g);
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}
+
+/* Edges of element e, k of them from its corner 0, times `by`. */
+static void edges(const abut_thin *t, size_t e, int k, const double *x, double by, double *to)
+{
+    const double *first = x + 3 * (size_t)t->node[4 * e];
+    for (int c = 1; c <= k; c++)
+        for (int i = 0; i < 3; i++) to[3 * (c - 1) + i] = by * (x[3 * (size_t)t->node[4 * e + (size_t)c] + (size_t)i] - first[i]);
+}
+
+/* f += h u, and f += h^T u. */
+static inline void pull_block(const double *h, const double *u, double *f)
+{
+    for (int i = 0; i < 3; i++) f[i] += h[3 * i] * u[0] + h[3 * i + 1] * u[1] + h[3 * i + 2] * u[2];
+}
+
+static inline void pull_transposed(const double *h, const double *u, double *f)
+{
+    for (int i = 0; i < 3; i++) f[i] += h[i] * u[0] + h[3 + i] * u[1] + h[6 + i] * u[2];
+}
+
+/* f[12] = H (0, u), corners of the element; returns half of u.f.  u[3 k], H packed. */
+static double pull(int k, const double *H, const double *u, double f[12])
+{
+    enum { B01 = 9, B02 = 18, B11 = 36, B12 = 45, B22 = 63 };
+    double work = 0;
+    memset(f, 0, 12 * sizeof *f);
+    pull_block(H + B01, u, f);
+    pull_block(H + B11, u, f + 3);
+    if (k == 2) {
+        pull_block(H + B02, u + 3, f);
+        pull_block(H + B12, u + 3, f + 3);
+        pull_transposed(H + B12, u, f + 6);
+        pull_block(H + B22, u + 3, f + 6);
+    }
+    for (int i = 0; i < 3 * k; i++) work += 0.5 * u[i] * f[3 + i];
+    return work;
+}
+
+abut_status abut_thin_turn(const abut_thin *t, const double *z, const double *d, const double *meant, double reach,
+                           const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err)
+{
+    const size_t n = t->n, nb = abut_blocks(n);
+    *cost = 0;
+    if (n == 0) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *f = ABUT_ROOM(scratch, double, 12 * n), *part = ABUT_ROOM(scratch, double, nb);
+    if (!f || !part) return abut_fail(err, ABUT_E_NOMEM, "turns of %zu thin elements", n);
+
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range block = abut_block(n, b);
+        double sum = 0;
+        for (int kind = ABUT_THIN_SHELL; kind <= ABUT_THIN_ROD; kind += ABUT_THIN_ROD - ABUT_THIN_SHELL) {
+            const int k = kind == ABUT_THIN_SHELL ? 2 : 1;
+            const abut_range r = of_kind(t, kind, block.lo, block.hi);
+            for (size_t e = r.lo; e < r.hi; e++) {
+                double at[6], moved[6], aim[6], u[6];
+                edges(t, e, k, z, 1, at);
+                edges(t, e, k, d, reach, moved);
+                edges(t, e, k, meant, reach, aim);
+                abut_turn_edges(k, at, moved, aim, u);
+                for (int i = 0; i < 3 * k; i++) u[i] /= reach;
+                sum += pull(k, H + ABUT_PACKED * e, u, f + 12 * e);
+            }
+        }
+        part[b] = sum;
+    }
+    *cost = abut_sum(part, nb);
+    gather(t, 1, f, g);
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}
+
+static void hessians(const abut_thin_ask *ask, double *H)
+{
+    const abut_thin *t = ask->t;
+    const size_t n = t->n, nb = abut_blocks(n);
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
+        abut_thin_shell_hessian(ask, shell.lo, shell.hi, H);
+        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
+            const abut_range r = of_kind(t, k, block.lo, block.hi);
+            abut_thin_bend_hessian(ask, k, r.lo, r.hi, H);
+        }
+    }
+}
+
+void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *H)
+{
+    hessians(&(abut_thin_ask){ t, x, parts, kappa, scale, NULL, 1 }, H);
+}
+
+void abut_thin_hessian_ahead(const abut_thin *t, const double *x, int parts, double kappa, double scale, const double *tension,
+                             double *H)
+{
+    hessians(&(abut_thin_ask){ t, x, parts, kappa, scale, tension, 0 }, H);
+}

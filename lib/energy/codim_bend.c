@@ -1,0 +1,209 @@
+#include "energy/codim_bend.h"
+
+#include "base/par.h"
+#include "energy/hinge.h"
+#include "energy/rod.h"
+#include "energy/material/two_modes.h"
+#include "sparse/bsr.h"
+#include "math/vec3.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One element: its corners at x, and the two numbers of its energy. */
+typedef struct element {
+    double x[12], stiffness, rest;
+} element;
+
+/* stiffness and rest length or angle of element e */
+static void numbers(const abut_thin *t, int kind, size_t e, double *stiffness, double *rest)
+{
+    const abut_model *m = t->model;
+    const size_t i = e - t->first[kind];
+    switch (kind) {
+    case ABUT_THIN_HINGE:
+        *stiffness = m->hinge_stiffness[i];
+        *rest = m->hinge_angle[i];
+        return;
+    case ABUT_THIN_ROD:
+        *rest = m->rod_length[i];
+        *stiffness = abut_rod_stretch_stiffness(m->mat_young[m->rod_mat[i]], m->rod_radius[i], *rest);
+        return;
+    default:
+        *stiffness = m->bend_stiffness[i];
+        *rest = 0;
+    }
+}
+
+static void element_at(const abut_thin_ask *a, int kind, size_t e, element *at)
+{
+    const int32_t *v = a->t->node + 4 * e;
+    for (int c = 0; c < 4; c++)
+        for (int d = 0; d < 3; d++) at->x[3 * c + d] = v[c] < 0 ? 0 : a->x[3 * (size_t)v[c] + (size_t)d];
+    numbers(a->t, kind, e, &at->stiffness, &at->rest);
+}
+
+/* ---- four hinges ---- */
+
+/* Hinges e, e + 1, ..., of which n count; the others are copies of the first. */
+typedef struct group {
+    size_t n;
+    abut_lanes x[12], stiffness, rest;
+} group;
+
+static void group_at(const abut_thin_ask *a, size_t e, size_t hi, group *g)
+{
+    double x[12][ABUT_LANES], k[ABUT_LANES], rest[ABUT_LANES];
+    g->n = hi - e < ABUT_LANES ? hi - e : ABUT_LANES;
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const size_t which = l < g->n ? e + l : e;
+        for (size_t c = 0; c < 4; c++)
+            for (size_t d = 0; d < 3; d++) x[3 * c + d][l] = a->x[3 * (size_t)a->t->node[4 * which + c] + d];
+        numbers(a->t, ABUT_THIN_HINGE, which, &k[l], &rest[l]);
+    }
+    memcpy(g->x, x, sizeof x);
+    memcpy(&g->stiffness, k, sizeof k);
+    memcpy(&g->rest, rest, sizeof rest);
+}
+
+static double hinge_energies(const abut_thin_ask *a, size_t lo, size_t hi)
+{
+    double sum = 0;
+    group g;
+    for (; lo < hi; lo += g.n) {
+        abut_lanes E;
+        group_at(a, lo, hi, &g);
+        abut_hinge_energy_lanes(&g.stiffness, &g.rest, g.x, &E);
+        for (size_t l = 0; l < g.n; l++) sum += E[l];
+    }
+    return sum;
+}
+
+static void hinge_gradients(const abut_thin_ask *a, size_t lo, size_t hi, double *f)
+{
+    group g;
+    for (; lo < hi; lo += g.n) {
+        abut_lanes F[12];
+        group_at(a, lo, hi, &g);
+        const abut_lanes k = a->scale * g.stiffness;
+        abut_hinge_gradient_lanes(&k, &g.rest, g.x, F);
+        for (size_t l = 0; l < g.n; l++)
+            for (size_t i = 0; i < 12; i++) f[12 * (lo + l) + i] = F[i][l];
+    }
+}
+
+static void hinge_hessians(const abut_thin_ask *a, size_t lo, size_t hi, double *H)
+{
+    group g;
+    for (; lo < hi; lo += g.n) {
+        abut_lanes squares[48];
+        group_at(a, lo, hi, &g);
+        const abut_lanes k = a->scale * g.stiffness;
+        abut_hinge_squares_lanes(&k, &g.rest, g.x, squares);
+        for (size_t l = 0; l < g.n; l++) {
+            double v[48];
+            for (int i = 0; i < 48; i++) v[i] = squares[i][l];
+            if (a->add) abut_add_squares4(v, H + ABUT_PACKED * (lo + l));
+            else abut_set_squares4(v, H + ABUT_PACKED * (lo + l));
+        }
+    }
+}
+
+/* ---- all kinds ---- */
+
+double abut_thin_bend_energy(const abut_thin_ask *a, int kind, size_t lo, size_t hi)
+{
+    double sum = 0;
+    if (!(a->parts & ABUT_THIN_ELASTIC)) return 0;
+    if (kind == ABUT_THIN_HINGE) return hinge_energies(a, lo, hi);
+    for (size_t e = lo; e < hi; e++) {
+        element at;
+        element_at(a, kind, e, &at);
+        sum += kind == ABUT_THIN_ROD ? abut_rod_stretch_energy(at.stiffness, at.rest, at.x)
+                                     : abut_rod_bend_energy(at.stiffness, at.x);
+    }
+    return sum;
+}
+
+void abut_thin_bend_gradient(const abut_thin_ask *a, int kind, size_t lo, size_t hi, double *f)
+{
+    memset(f + 12 * lo, 0, 12 * (hi - lo) * sizeof *f);
+    if (!(a->parts & ABUT_THIN_ELASTIC)) return;
+    if (kind == ABUT_THIN_HINGE) {
+        hinge_gradients(a, lo, hi, f);
+        return;
+    }
+    for (size_t e = lo; e < hi; e++) {
+        element at;
+        element_at(a, kind, e, &at);
+        const double k = a->scale * at.stiffness;
+        if (kind == ABUT_THIN_ROD) abut_rod_stretch_gradient(k, at.rest, at.x, f + 12 * e);
+        else abut_rod_bend_gradient(k, at.x, f + 12 * e);
+    }
+}
+
+/* what the Hessian takes for the tension of a segment */
+static double tension_of(const abut_thin_ask *a, size_t e, const element *at)
+{
+    return a->tension ? a->tension[e - a->t->first[ABUT_THIN_ROD]] : abut_rod_tension(at->stiffness, at->rest, at->x);
+}
+
+void abut_thin_bend_hessian(const abut_thin_ask *a, int kind, size_t lo, size_t hi, double *H)
+{
+    const int elastic = a->parts & ABUT_THIN_ELASTIC;
+    if (!a->add && !(elastic && kind == ABUT_THIN_HINGE)) memset(H + ABUT_PACKED * lo, 0, ABUT_PACKED * (hi - lo) * sizeof *H);
+    if (!elastic) return;
+    if (kind == ABUT_THIN_HINGE) {
+        hinge_hessians(a, lo, hi, H);
+        return;
+    }
+    for (size_t e = lo; e < hi; e++) {
+        element at;
+        element_at(a, kind, e, &at);
+        const double k = a->scale * at.stiffness;
+        if (kind == ABUT_THIN_ROD)
+            abut_rod_stretch_hessian(k, at.rest, a->scale * fmax(0, tension_of(a, e, &at)), at.x, H + ABUT_PACKED * e);
+        else
+            abut_rod_bend_hessian(k, at.x, 1, H + ABUT_PACKED * e);
+    }
+}
+
+void abut_thin_tension(const abut_thin *t, const double *x, double *tension)
+{
+    const abut_thin_ask ask = { .t = t, .x = x };
+    for (size_t e = t->first[ABUT_THIN_ROD]; e < t->first[ABUT_THIN_ROD + 1]; e++) {
+        element at;
+        element_at(&ask, ABUT_THIN_ROD, e, &at);
+        tension[e - t->first[ABUT_THIN_ROD]] = abut_rod_tension(at.stiffness, at.rest, at.x);
+    }
+}
+
+void abut_thin_tension_forecast(const abut_thin *t, const double *z, const double *x0, const double *x1, double reach,
+                                double share, double *tension)
+{
+    const abut_thin_ask ask = { .t = t, .x = z };
+    for (size_t e = t->first[ABUT_THIN_ROD]; e < t->first[ABUT_THIN_ROD + 1]; e++) {
+        const size_t a = 3 * (size_t)t->node[4 * e], b = 3 * (size_t)t->node[4 * e + 1];
+        element at;
+        element_at(&ask, ABUT_THIN_ROD, e, &at);
+        const abut_vec3 along = abut_v3_sub(abut_v3_get(at.x + 3), abut_v3_get(at.x));
+        const abut_vec3 before = abut_v3_sub(abut_v3_get(x0 + b), abut_v3_get(x0 + a));
+        const abut_vec3 after = abut_v3_sub(abut_v3_get(x1 + b), abut_v3_get(x1 + a));
+        const double l = abut_v3_norm(along), grown = reach * abut_v3_dot(along, abut_v3_sub(after, before)) / l;
+        const double per_metre = 2 * at.stiffness / (at.rest * at.rest);
+        double *T = tension + (e - t->first[ABUT_THIN_ROD]);
+        *T = (1 - share) * *T + per_metre * (share * (l - at.rest) + grown);
+    }
+}
+
+double abut_thin_bend_stiffness(const abut_thin *t)
+{
+    abut_acc sum = { 0, 0 };
+    for (int kind = ABUT_THIN_HINGE; kind < ABUT_THIN_KINDS; kind++)
+        for (size_t e = t->first[kind]; e < t->first[kind + 1]; e++) {
+            double stiffness, rest;
+            numbers(t, kind, e, &stiffness, &rest);
+            abut_acc_add(&sum, stiffness);
+        }
+    return sum.hi + sum.lo;
+}

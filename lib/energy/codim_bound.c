@@ -1,0 +1,213 @@
+#include "energy/codim_bound.h"
+
+#include "base/par.h"
+#include "energy/stretch_limit.h"
+#include "energy/stretch_step_inline.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- how far one shell may go ---- */
+
+/* m, d, q of [m + d, q; q, m - d] = F^T F for F + a G: each v[0] + v[1] a + v[2] a^2 */
+typedef struct metric {
+    double m[3], d[3], q[3];
+} metric;
+
+static metric metric_of(const double F[6], const double G[6])
+{
+    const double *const A[3] = { F, F, G }, *const B[3] = { F, G, G };
+    metric c;
+    for (int k = 0; k < 3; k++) {
+        const double w = k == 1 ? 2 : 1, pp = w * abut_columns_dot(A[k], 0, B[k], 0), qq = w * abut_columns_dot(A[k], 1, B[k], 1);
+        c.m[k] = 0.5 * (pp + qq);
+        c.d[k] = 0.5 * (pp - qq);
+        c.q[k] = k == 1 ? abut_columns_dot(F, 0, G, 1) + abut_columns_dot(G, 0, F, 1) : abut_columns_dot(A[k], 0, B[k], 1);
+    }
+    return c;
+}
+
+static double at(const double v[3], double a) { return v[0] + a * (v[1] + a * v[2]); }
+static double slope(const double v[3], double a) { return v[1] + 2 * a * v[2]; }
+
+/* the larger eigenvalue, a convex function of a, and its derivative */
+static double larger(const metric *c, double a, double *dl)
+{
+    const double d = at(c->d, a), q = at(c->q, a), dd = slope(c->d, a), dq = slope(c->q, a), root = abut_norm_of2(d, q);
+    *dl = slope(c->m, a) + (root > 0 ? (d * dd + q * dq) / root : abut_norm_of2(dd, dq));
+    return at(c->m, a) + root;
+}
+
+double abut_stretch_step_high(const double F[6], const double G[6], double most)
+{
+    const metric c = metric_of(F, G);
+    const double target = most * most;
+    double a = 0, b = 1, da, db, in = larger(&c, 0, &da), out = larger(&c, 1, &db);
+    if (!(in <= target)) return 0;
+    if (out <= target) return 1;
+    /* chords from inside, tangents from outside */
+    for (int k = 0; k < ABUT_STRETCH_MOST_STEPS && b - a > ABUT_STRETCH_CLOSE_ENOUGH * b; k++) {
+        a += (b - a) * ((target - in) / (out - in));
+        in = larger(&c, a, &da);
+        b = fmax(a, b - (out - target) / db);
+        out = larger(&c, b, &db);
+        if (out <= target) return b;
+    }
+    return a;
+}
+
+double abut_stretch_step_low(const double F[6], const double G[6], double least)
+{
+    return abut_stretch_low_of(F, G, least);
+}
+
+/* ---- all shells ---- */
+
+static const abut_membrane *law_of(const abut_thin *t, size_t shell)
+{
+    return &t->membrane[t->model->shell_mat[shell]];
+}
+
+static int acts(const double *row, int upper) { return row && (row[upper ? 2 : 0] != 0 || row[upper ? 3 : 1] != 0); }
+
+/* whether the energy of a shell becomes infinite as its area goes to 0 */
+static int injective(const abut_membrane *law)
+{
+    return law->kind == ABUT_MEMBRANE_ISOTROPIC && abut_material_injective(law->model);
+}
+
+static double shell_step(const abut_thin *t, const double *x, const double *p, size_t shell, double slack)
+{
+    const double *row = t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL;
+    const abut_membrane *law = law_of(t, shell);
+    const int below = acts(row, 0) || injective(law), above = acts(row, 1);
+    double F[6], G[6], low, high, step = 1;
+    if (!below && !above && !law->strain) return 1;
+    abut_shell_gradient_of(t, x, shell, F);
+    abut_shell_gradient_of(t, p, shell, G);
+    abut_singular_values32(F, &low, &high);
+    const double change = abut_stretch_change(G);
+    if (above) {
+        const double most = high + (1 - slack) * (row[ABUT_STRETCH_HIGH] - high);
+        if (!(high + change < most)) step = fmin(step, abut_stretch_step_high(F, G, most));
+    }
+    if (below) {
+        const double least = low - (1 - slack) * (low - (acts(row, 0) ? row[ABUT_STRETCH_LOW] : 0));
+        if (!(low - change > least)) step = fmin(step, abut_stretch_step_low(F, G, least));
+    }
+    if (law->strain) step = fmin(step, abut_strain_step(F, G, law->strain, slack));
+    return step;
+}
+
+void abut_limit_stretch(const abut_thin *t, const double *x, const double *p, double slack, abut_limit *lim)
+{
+    const int32_t n = t->n ? t->model->nsh : 0;
+    double least = lim->alpha;
+    int32_t which = INT32_MAX;
+    #pragma omp parallel if ((size_t)n >= ABUT_PAR_MIN)
+    {
+        /* least bound, then lowest shell: an order in which any thread may come first */
+        double mine = lim->alpha;
+        int32_t shell = INT32_MAX;
+        #pragma omp for schedule(static) nowait
+        for (int32_t i = 0; i < n; i++) {
+            const double step = shell_step(t, x, p, (size_t)i, slack);
+            if (step < mine) mine = step, shell = i;
+        }
+        #pragma omp critical(abut_limit_stretch)
+        if (mine < least || (mine <= least && shell < which)) least = mine, which = shell;
+    }
+    if (which == INT32_MAX) return;
+    *lim = (abut_limit){ .alpha = least, .kind = ABUT_LIMIT_STRETCH, .tet = which, .node = { [3] = -1 } };
+    memcpy(lim->node, t->model->shell + 3 * (size_t)which, 3 * sizeof *lim->node);
+}
+
+/* ---- where shells stand ---- */
+
+static int exceeds(abut_thin_excess *out, const char *what, double value, double limit, int below)
+{
+    out->what = what;
+    out->value = value;
+    out->limit = limit;
+    out->below = below;
+    return 1;
+}
+
+static int shell_outside(const abut_thin *t, const double *x, size_t shell, abut_thin_excess *out)
+{
+    static const char *const strain[] = { "strain along warp", "strain along weft", "shear strain" };
+    const double *row = t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL, *bound = law_of(t, shell)->strain;
+    double F[6], s[2];
+    abut_shell_deformation(t, x, (int32_t)shell, F, s);
+    const double low = fmin(s[0], s[1]), high = fmax(s[0], s[1]);
+    if (!(low > 0)) return exceeds(out, "smallest stretch", low, 0, 1);
+    if (acts(row, 0) && !(low > row[ABUT_STRETCH_LOW])) return exceeds(out, "smallest stretch", low, row[ABUT_STRETCH_LOW], 1);
+    if (acts(row, 1) && !(high < row[ABUT_STRETCH_HIGH])) return exceeds(out, "largest stretch", high, row[ABUT_STRETCH_HIGH], 0);
+    for (int k = 0; k < 3 && bound; k++) {
+        const double e = abut_green_strain(F, k);
+        if (!(fabs(e) < bound[k])) return exceeds(out, strain[k], e, e < 0 ? -bound[k] : bound[k], e < 0);
+    }
+    return 0;
+}
+
+int abut_thin_outside(const abut_thin *t, const double *x, abut_thin_excess *out)
+{
+    for (int32_t i = 0; i < (t->n ? t->model->nsh : 0); i++) {
+        out->shell = i;
+        if (shell_outside(t, x, (size_t)i, out)) return 1;
+    }
+    return 0;
+}
+
+/* what the strains of F leave of their bounds, as shares of these; NULL: there are none */
+static double strain_room(const double F[6], const double *bound)
+{
+    double room = 1;
+    for (int k = 0; k < 3 && bound; k++) room = fmin(room, 1 - fabs(abut_green_strain(F, k)) / bound[k]);
+    return room;
+}
+
+static const abut_thin_stretch none = { 1, 1, -1, -1, 1, -1 };
+
+static void take(abut_thin_stretch *s, const abut_thin_stretch *o)
+{
+    if (o->min_shell >= 0 && (s->min_shell < 0 || o->min < s->min)) s->min = o->min, s->min_shell = o->min_shell;
+    if (o->max_shell >= 0 && (s->max_shell < 0 || o->max > s->max)) s->max = o->max, s->max_shell = o->max_shell;
+    if (o->room < s->room) s->room = o->room, s->room_shell = o->room_shell;
+}
+
+static abut_thin_stretch stretch_of(const abut_thin *t, const double *x, size_t shell)
+{
+    double F[6], s[2];
+    abut_shell_gradient_of(t, x, shell, F);
+    abut_singular_values32(F, &s[0], &s[1]);
+    abut_thin_stretch o = { s[0], s[1], (int32_t)shell, (int32_t)shell, 1, (int32_t)shell };
+    if (t->model->shell_limit) o.room = abut_stretch_room(t->model->shell_limit + 4 * shell, s);
+    o.room = fmin(o.room, strain_room(F, law_of(t, shell)->strain));
+    return o;
+}
+
+abut_status abut_thin_stretch_find(const abut_thin *t, const double *x, abut_thin_stretch *out, abut_arena *scratch,
+                                   abut_err *err)
+{
+    const size_t n = t->n ? (size_t)t->model->nsh : 0, nb = abut_blocks(n);
+    *out = none;
+    if (n == 0) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    abut_thin_stretch *part = ABUT_NEW(scratch, abut_thin_stretch, nb);
+    if (!part) return abut_fail(err, ABUT_E_NOMEM, "stretch: %zu partial extremes", nb);
+
+    #pragma omp parallel for schedule(static) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const abut_range r = abut_block(n, b);
+        part[b] = none;
+        for (size_t i = r.lo; i < r.hi; i++) {
+            const abut_thin_stretch o = stretch_of(t, x, i);
+            take(&part[b], &o);
+        }
+    }
+
+    for (size_t b = 0; b < nb; b++) take(out, &part[b]);
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}

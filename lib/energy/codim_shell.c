@@ -1,0 +1,187 @@
+#include "energy/codim_shell.h"
+
+#include "energy/stretch_limit.h"
+#include "sparse/bsr.h"
+#include "math/svd32.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/forms_lanes.h"
+
+#include "energy/shell_forms.h"
+
+#include "math/forms_end.h"
+
+/* Four shells from number t on, of which n count; the others are copies of the first. */
+typedef struct group {
+    size_t t[ABUT_LANES], n;
+    abut_lanes F[6], U[6], s[2], V[4];
+} group;
+
+void abut_shell_gradient_of(const abut_thin *t, const double *x, size_t shell, double F[6])
+{
+    const int32_t *v = t->node + 4 * shell;
+    const double *x0 = x + 3 * (size_t)v[0], *x1 = x + 3 * (size_t)v[1], *x2 = x + 3 * (size_t)v[2], *B = t->B + 4 * shell;
+    abut_shell_deform(x0, x1, x2, B, F);
+}
+
+static void group_at(const abut_thin_ask *a, size_t lo, size_t hi, group *g)
+{
+    g->n = hi - lo < ABUT_LANES ? hi - lo : ABUT_LANES;
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        double F[6];
+        g->t[l] = l < g->n ? lo + l : lo;
+        abut_shell_gradient_of(a->t, a->x, g->t[l], F);
+        for (int i = 0; i < 6; i++) g->F[i][l] = F[i];
+    }
+    abut_svd32_lanes(g->F, g->U, g->s, g->V);
+}
+
+void abut_shell_deformation(const abut_thin *t, const double *x, int32_t shell, double F[6], double s[2])
+{
+    abut_lanes f[6], U[6], S[2], V[4];
+    abut_shell_gradient_of(t, x, (size_t)shell, F);
+    for (int i = 0; i < 6; i++) f[i] = ABUT_LANES_ALL(F[i]);
+    abut_svd32_lanes(f, U, S, V);
+    s[0] = S[0][0];
+    s[1] = S[1][0];
+}
+
+/* What is asked of one shell: its membrane, which of the two kinds it is, and its row of limits, NULL for none. */
+typedef struct terms {
+    const abut_membrane *isotropic, *fabric;
+    const double *limit;
+} terms;
+
+static terms terms_of(const abut_thin_ask *a, size_t shell)
+{
+    const abut_model *m = a->t->model;
+    const abut_membrane *law = &a->t->membrane[m->shell_mat[shell]];
+    const int asked = a->parts & (law->strain ? ABUT_THIN_BOUNDED : ABUT_THIN_ELASTIC);
+    return (terms){ asked && !law->fabric ? law : NULL, asked && law->fabric ? law : NULL,
+                    a->parts & ABUT_THIN_BOUNDED && m->shell_limit ? m->shell_limit + 4 * shell : NULL };
+}
+
+/* The fabrics of a group; 0: none is asked of it. */
+static int fabrics_of(const abut_thin_ask *a, const group *g, abut_fabrics *f)
+{
+    const abut_membrane *law[ABUT_LANES];
+    int any = 0;
+    for (int l = 0; l < ABUT_LANES; l++) any |= (law[l] = terms_of(a, g->t[l]).fabric) != NULL;
+    if (any) abut_fabrics_take(law, f);
+    return any;
+}
+
+/* Membrane and limits together, as far as they are functions of the principal stretches. */
+static abut_plane_principal principal(const abut_thin_ask *a, const terms *w, const double s[2])
+{
+    abut_plane_principal p = { 0 };
+    if (w->isotropic) abut_membrane_principal(w->isotropic, s, &p);
+    if (w->limit) abut_stretch_limit_add(w->limit, a->kappa, s, &p);
+    return p;
+}
+
+double abut_thin_shell_energy(const abut_thin_ask *a, size_t lo, size_t hi)
+{
+    double sum = 0;
+    group g;
+    for (; lo < hi; lo += g.n) {
+        abut_lanes woven = ABUT_LANES_ALL(0.);
+        abut_fabrics f;
+        group_at(a, lo, hi, &g);
+        if (fabrics_of(a, &g, &f)) abut_fabrics_psi(&f, abut_strain_stiffening(a->kappa), g.s, g.V, &woven);
+        for (size_t l = 0; l < g.n; l++) {
+            const double s[2] = { g.s[0][l], g.s[1][l] };
+            const terms w = terms_of(a, g.t[l]);
+            if (!(s[0] > 0 && s[1] > 0)) return INFINITY;
+            sum += a->t->vol[g.t[l]] * (principal(a, &w, s).psi + woven[l]);
+        }
+    }
+    return sum;
+}
+
+static void corner_forces(const group *g, size_t l, double w, const double *B, const double T[4], double f[12])
+{
+    double U[6], V[4];
+    for (int i = 0; i < 6; i++) U[i] = g->U[i][l];
+    for (int i = 0; i < 4; i++) V[i] = g->V[i][l];
+    abut_shell_forces(U, V, w, B, T, f);
+}
+
+void abut_thin_shell_gradient(const abut_thin_ask *a, size_t lo, size_t hi, double *f)
+{
+    group g;
+    for (; lo < hi; lo += g.n) {
+        abut_lanes woven[4] = { ABUT_LANES_ALL(0.), ABUT_LANES_ALL(0.), ABUT_LANES_ALL(0.), ABUT_LANES_ALL(0.) };
+        abut_fabrics laws;
+        group_at(a, lo, hi, &g);
+        if (fabrics_of(a, &g, &laws)) abut_fabrics_stress(&laws, abut_strain_stiffening(a->kappa), g.s, g.V, woven);
+        for (size_t l = 0; l < g.n; l++) {
+            const size_t t = g.t[l];
+            const double s[2] = { g.s[0][l], g.s[1][l] };
+            const terms w = terms_of(a, t);
+            const abut_plane_principal p = principal(a, &w, s);
+            const double P[4] = { p.d[0] + woven[0][l], woven[1][l], woven[2][l], p.d[1] + woven[3][l] };
+            corner_forces(&g, l, a->scale * a->t->vol[t], a->t->B + 4 * t, P, f + 12 * t);
+        }
+    }
+}
+
+/* Second derivatives of four shells in their frames, in the end scaled by volume. */
+typedef struct frames {
+    abut_lanes G[16], R[3];
+} frames;
+
+ABUT_LANES_CLONES
+static void pack(const frames *h, const abut_lanes *U, const abut_lanes *B, const abut_lanes *V, abut_lanes *H)
+{
+    abut_shell_pack_lanes(h->G, h->R, U, B, V, H);
+}
+
+/* What is a function of the principal stretches, of shell l of the group. */
+static void frame_put(const abut_thin_ask *a, const group *g, int l, frames *out)
+{
+    const double s[2] = { g->s[0][l], g->s[1][l] };
+    const terms w = terms_of(a, g->t[l]);
+    abut_plane_frame f = { .P = { 0 } };
+    if (w.isotropic || w.limit) {
+        const abut_plane_principal p = principal(a, &w, s);
+        abut_plane_project(&p, s, &f);
+    }
+    for (int k = 0; k < 16; k++) out->G[k][l] = f.G[k];
+    for (int k = 0; k < 3; k++) out->R[k][l] = f.R[k];
+}
+
+static void frames_of(const abut_thin_ask *a, const group *g, frames *out)
+{
+    abut_lanes scale;
+    abut_fabrics f;
+    for (int l = 0; l < ABUT_LANES; l++) {
+        frame_put(a, g, l, out);
+        scale[l] = a->scale * a->t->vol[g->t[l]];
+    }
+    if (fabrics_of(a, g, &f)) abut_fabrics_hessian(&f, abut_strain_stiffening(a->kappa), g->s, g->V, out->G, out->R);
+    for (int k = 0; k < 16; k++) out->G[k] *= scale;
+    for (int k = 0; k < 3; k++) out->R[k] *= scale;
+}
+
+void abut_thin_shell_hessian(const abut_thin_ask *a, size_t lo, size_t hi, double *H)
+{
+    static const size_t used[] = { 0, 9, 18, 36, 45, 63 };  /* of three corners */
+    group g;
+    for (; lo < hi; lo += g.n) {
+        abut_lanes B[4], K[ABUT_PACKED];
+        frames h;
+        group_at(a, lo, hi, &g);
+        frames_of(a, &g, &h);
+        for (int l = 0; l < ABUT_LANES; l++)
+            for (int k = 0; k < 4; k++) B[k][l] = a->t->B[4 * g.t[l] + (size_t)k];
+        pack(&h, g.U, B, g.V, K);
+        for (size_t l = 0; l < g.n; l++) {
+            double *to = H + ABUT_PACKED * (lo + l);
+            for (size_t b = 0; b < sizeof used / sizeof *used; b++)
+                for (size_t k = used[b]; k < used[b] + 9; k++) to[k] = a->add ? to[k] + K[k][l] : K[k][l];
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/* Isotropic hyperelastic energy densities, as functions of the deformation gradient F = U diag(s) V^T (rotation-variant,
+ * math/svd3.h).  CONTRIBUTING.md says what a new material takes.
+ *
+ *   neo-Hookean        mu/2 (I - 3) - mu L + lambda/2 L^2,  L = ln J, J > 0 only           Li 2020, 2.2
+ *   fixed corotated    mu sum (s_i - 1)^2 + lambda/2 (J - 1)^2                             Stomakhin et al. 2012
+ *   stable NH          m/2 (I - 3) + q/2 (J - a)^2 - m/2 ln(I + 1), less its rest value    Smith et al. 2018, eq. 14
+ *   StVK               mu E:E + lambda/2 tr(E)^2,  E = (F^T F - I)/2
+ *   ARAP               mu sum (s_i - 1)^2
+ *   linear corotated   mu sum (s_i - 1)^2 + lambda/2 (sum (s_i - 1))^2
+ *   polynomial         mu sum (s_i - 1)^4, without any stiffness at rest                   Liu 2018, 7.1
+ *   spline             has no moduli: energy/material/spline.h; of the functions here only abut_density_known and _need take it
+ *
+ * I = s0^2 + s1^2 + s2^2, J = det F; m = 4/3 mu, q = lambda + 5/6 mu, a = 1 + 3/4 m/q. */
+#ifndef ABUT_ENERGY_MATERIAL_DENSITY_H
+#define ABUT_ENERGY_MATERIAL_DENSITY_H
+
+#include "energy/material/principal_inline.h"
+#include "math/lanes.h"
+#include "model/model.h"
+
+/* abut_principal of four, a lane each. */
+typedef struct abut_principals {
+    abut_lanes psi, d[3], A[9], flip[3], twist[3];
+} abut_principals;
+
+/** True when the model number is in the table. */
+int abut_density_known(int model);
+
+/** psi(F), J/m^3, and P[9] = dpsi/dF, Pa (NULL to skip); F row major, model ABUT_NEO_HOOKEAN, ...
+ * +inf, P untouched, for a neo-Hookean F with J <= 0. */
+double abut_psi(int model, double mu, double lambda, const double F[9], double *P);
+
+/* What psi and P take: F alone; the rotation in F; its singular values.  The latter two are cheaper for several at once. */
+typedef enum abut_density_needs { ABUT_NEEDS_F, ABUT_NEEDS_ROTATION, ABUT_NEEDS_STRETCHES } abut_density_needs;
+abut_density_needs abut_density_need(int model);
+
+/** psi and P[9] of four deformation gradients F[9], moduli mu and lambda of each; P of a neo-Hookean F with J <= 0 is not
+ * touched.  model: one that needs F alone. */
+void abut_density_direct(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *F, abut_lanes *psi,
+                         abut_lanes *P);
+
+/** The same by their rotations R[9] (math/polar3.h): |F - R|^2 = sum (s_i - 1)^2.  model: one that needs the rotation. */
+void abut_density_rotated(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *F, const abut_lanes *R,
+                          abut_lanes *psi, abut_lanes *P);
+
+/** P[9] = U diag(d) V^T, d = dpsi/ds. */
+void abut_stress_principal(const abut_principal *p, const double U[9], const double V[9], double P[9]);
+
+/** The principal form at stretches s (s[0] >= s[1] >= |s[2]|); neo-Hookean needs s[2] > 0. */
+void abut_density_principal(int model, double mu, double lambda, const double s[3], abut_principal *out);
+/** Four of them. */
+void abut_density_principals(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *s,
+                             abut_principals *out);
+
+/** p becomes lane l. */
+void abut_principals_set(abut_principals *all, size_t l, const abut_principal *p);
+
+/** Clamps every negative eigenvalue of the second derivative at 0. */
+void abut_principal_project(abut_principal *p);
+void abut_principals_project(abut_principals *p);
+
+#endif

@@ -1,0 +1,65 @@
+/* Air on shells: a pressure difference and the drag of wind, both potentials, and at rims a load.
+ *
+ * Pressure p of an object pushes its shells along their normals n (counter-clockwise seen from where n points to) with p A / 3 at
+ * each corner of a triangle of area A.  At a node whose triangles surround it this is the derivative of
+ *
+ *     Psi = -p V,     V = sum over the triangles of (x0 - o).((x1 - o) x (x2 - o)) / 6                 J
+ *
+ * whatever the point o.  V of a closed shell is the volume that it encloses.  An open shell has a rim, where the derivative
+ * depends on o and is not that force: there a load, taken at the start of the step, makes up for the difference, so that a step
+ * starts with p A / 3 at every corner.  A rim that is held loses nothing by that.  o is the mean of the object's shell nodes at
+ * the start of the step.
+ *
+ * Drag c (half the density of air times the drag coefficient) with w the wind less the mean velocity of a triangle is the force
+ *
+ *     c A |w.n| (w.n) n                                                                        N
+ *
+ * a third at each corner: minus the derivative by the velocities of
+ *
+ *     R(v) = sum c A |w.n|^3 / 3,                                                              W
+ *
+ * which is convex.  With A n as at the start of the step, and v = (x - c)/tau, tau R is a potential of the positions x: what a
+ * step ends with is the drag of its end, stable however large it is.  In equilibria, which have no velocities, drag is a load. */
+#ifndef ABUT_ENERGY_PRESSURE_H
+#define ABUT_ENERGY_PRESSURE_H
+
+#include "model/model.h"
+
+/* Zero-filled is still air. */
+typedef struct abut_air {
+    const abut_model *model;    /* borrowed */
+    int presses, drags;         /* some object has a pressure, a drag */
+    int open;                   /* a shell under pressure has a rim */
+    uint8_t *rim;               /* [nv] of these */
+    double *origin;             /* [3 no] o of each object */
+    double *facing;             /* [3 nsh] m^2: A n of each shell at the start of the step, for the drag */
+} abut_air;
+
+/** Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_air_init(abut_air *a, const abut_model *m, abut_err *err);
+void abut_air_clear(abut_air *a);
+
+/** 1 when there are loads or drag: forces besides those of a potential of the positions alone. */
+static inline int abut_air_acts(const abut_air *a) { return a->drags || a->open; }
+
+/** A step starts at x[3 nv]: where volumes are measured from, and how shells face the wind. */
+void abut_air_start(abut_air *a, const double *x);
+/** f[3 nv] += the loads at rims of a step that starts at x, N. */
+void abut_air_load(const abut_air *a, const double *x, double *f);
+
+/** tau R of v = (x - c)/tau, J; tau, s.  c NULL: v = x/tau. */
+double abut_air_drag_energy(const abut_air *a, const double *x, const double *c, double tau);
+/** g[3 nv] += scale d(tau R)/dx: minus scale times the force. */
+void abut_air_drag_gradient(const abut_air *a, const double *x, const double *c, double tau, double scale, double *g);
+/** H[nsh * ABUT_PACKED] (sparse/bsr.h) += scale d2(tau R)/dx2: positive semidefinite as it is. */
+void abut_air_drag_hessian(const abut_air *a, const double *x, const double *c, double tau, double scale, double *H);
+
+/** Psi of all pressures, J. */
+double abut_air_energy(const abut_air *a, const double *x);
+/** g[3 nv] += scale dPsi/dx. */
+void abut_air_gradient(const abut_air *a, const double *x, double scale, double *g);
+/** H[nsh * ABUT_PACKED] (sparse/bsr.h) += scale d2Psi/dx2 by triangles: each is taken around its own centroid, so that the
+ * sum is the true one but at rims, and is made positive semidefinite. */
+void abut_air_hessian(const abut_air *a, const double *x, double scale, double *H);
+
+#endif

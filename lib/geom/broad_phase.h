@@ -1,0 +1,70 @@
+/* Pairs of primitives that may come close to each other while all vertices move along straight lines.
+ *
+ * What moves alike stays apart: of two primitives as far from each other as they go relative to each other, and half as much
+ * again, nothing is heard, however far both go.  So each primitive, each pack of a tree and each node has three boxes: where it
+ * is at the start, by what its vertices are displaced, and all of its way.  They are floats rounded outward, and a pair is
+ * decided by those of its two primitives alone, then in double by the slab along the line of their centroids (geom/ccd/slab.h):
+ * what is found depends on no tree. */
+#ifndef ABUT_GEOM_BROAD_PHASE_H
+#define ABUT_GEOM_BROAD_PHASE_H
+
+#include "geom/broad_phase_inline.h"
+#include "geom/bvh.h"
+
+#include <stdatomic.h>
+
+/* How many pairs all searches together may find before they are given up: then n is above `most`, else it counts them.  Which of
+ * the two it is depends on the pairs alone. */
+typedef struct abut_pair_budget {
+    size_t most;
+    atomic_size_t n;
+} abut_pair_budget;
+
+/* Vertices on their way.  Borrowed. */
+typedef struct abut_motion {
+    size_t nv;
+    const double *y0, *y1;  /* [3 nv] m, finite, below DBL_MAX / 16; y1 NULL: at rest */
+    double reach;           /* m, >= 0: pairs that come this close are asked for */
+    const double *xi;       /* [nv] m thickness of each vertex, the same for all of a primitive, or NULL: 0; a pair has the mean
+                             * of its two */
+    const uint8_t *fixed;   /* [nv] or NULL: primitives of such vertices alone are not paired with each other */
+    abut_pair_budget *budget;   /* NULL: any number of pairs */
+    int anywhere;           /* a vertex may be anywhere in the box of its way at any time, and not where the others say */
+} abut_motion;
+
+/* Zero-filled is empty; keeps its memory from call to call. */
+typedef struct abut_approach {
+    abut_motion m;
+    float (*box)[ABUT_ROWS];    /* [nv] of vertices, grown by their halves of reach and thickness */
+    double rounding;            /* m: what positions on the way may be off */
+    size_t cap;
+} abut_approach;
+
+/** Boxes of all vertices.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_approach_init(abut_approach *a, const abut_motion *m, abut_err *err);
+void abut_approach_clear(abut_approach *a);
+
+/* One side of a search: n primitives of k vertices, 1 and 3, 2 and 2, 1 and 2, or 1 and 1 against each other. */
+typedef struct abut_prims {
+    size_t n;
+    int k;
+    const int32_t *vert;        /* [n * k] */
+} abut_prims;
+
+/* Trees over one side, kept for the next search: neighbours mostly stay neighbours.  NULL: none yet.  They are made anew when
+ * they are of another number of primitives, other vertices are fixed, or what is together has moved apart. */
+typedef struct abut_approach_trees abut_approach_trees;
+/** Sets NULL. */
+void abut_approach_trees_free(abut_approach_trees **trees);
+
+/** Every pair (i of a, j of b) without a common vertex that comes within reach of its thickness somewhere on the way, and of
+ * those that lose two thirds of their distance all whose ways come within reach; some others.  Sorted; a == b (the same pointer,
+ * tb is not looked at): i < j.  The same bytes for every thread count and whatever the trees were.  On failure, and beyond the
+ * budget, out is empty.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_approach_pairs(const abut_approach *s, const abut_prims *a, abut_approach_trees **ta,
+                                              const abut_prims *b, abut_approach_trees **tb, abut_pair_list *out,
+                                              abut_err *err);
+
+#endif

@@ -1,0 +1,299 @@
+#include "geom/broad_phase_inline.h"
+#include "geom/broad_tree.h"
+
+#include "base/par.h"
+#include "base/simd.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+#define SOME 64             /* vertices rounded side by side */
+#define LARGE 16            /* an item is large when its extent is beyond this many times the usual one */
+#define SAMPLE ((size_t)127)
+#define LOOSER 1.25         /* than they were made: trees of which packs are so are made anew */
+
+/* ---- boxes of vertices ---- */
+
+/* Boxes of n <= SOME vertices from the first-th on; returns the largest coordinate. */
+ABUT_SIMD
+static double some_fill(const abut_motion *m, size_t first, size_t n, float (*box)[ABUT_ROWS])
+{
+    const double *p = m->y0 + 3 * first, *q = m->y1 ? m->y1 + 3 * first : p;
+    double row[6][SOME], pad[SOME], big = 0;
+    float out[6][SOME];
+    for (size_t i = 0; i < n; i++) pad[i] = 0.5 * m->reach + (m->xi ? 0.5 * m->xi[first + i] : 0);
+    for (int d = 0; d < 3; d++) {
+        for (size_t i = 0; i < n; i++) {
+            double one[6];
+            abut_approach_vertex_rows(p[3 * i + (size_t)d], q[3 * i + (size_t)d], pad[i], one);
+            for (int k = 0; k < 6; k++) row[k][i] = one[k];
+            big = abut_max(big, abut_max(fabs(one[4]), fabs(one[5])));
+        }
+        for (int k = 0; k < 6; k++) {
+            #pragma omp simd
+            for (size_t i = 0; i < n; i++) out[k][i] = abut_approach_below(row[k][i]);
+            for (size_t i = 0; i < n; i++) box[first + i][3 * k + d] = out[k][i];
+        }
+    }
+    return big;
+}
+
+abut_status abut_approach_init(abut_approach *a, const abut_motion *m, abut_err *err)
+{
+    if (m->nv > a->cap) {
+        free(a->box);
+        *a = (abut_approach){ .box = malloc(m->nv * sizeof *a->box), .cap = m->nv };
+        if (!a->box) return abut_approach_clear(a), abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu boxes", m->nv);
+    }
+    a->m = *m;
+    double most = 0;
+    #pragma omp parallel for schedule(static) reduction(max : most) if (m->nv >= ABUT_PAR_MIN)
+    for (size_t b = 0; b < (m->nv + SOME - 1) / SOME; b++) {
+        const size_t left = m->nv - b * SOME;
+        most = abut_max(most, some_fill(m, b * SOME, left < SOME ? left : SOME, a->box));
+    }
+    a->rounding = abut_approach_rounding(most);
+    return ABUT_OK;
+}
+
+void abut_approach_clear(abut_approach *a)
+{
+    free(a->box);
+    *a = (abut_approach){ .box = NULL };
+}
+
+/* ---- trees ---- */
+
+/* low = the smaller of both, row by row. */
+INLINE void rows_min(float *restrict low, const float *restrict box)
+{
+    #pragma omp simd
+    for (int r = 0; r < 16; r++) low[r] = abut_minf(box[r], low[r]);
+    for (int r = 16; r < ABUT_ROWS; r++) low[r] = abut_minf(box[r], low[r]);
+}
+
+INLINE void prim_box(const abut_approach *s, const int32_t *v, int k, float box[ABUT_ROWS])
+{
+    memcpy(box, s->box[v[0]], sizeof s->box[0]);
+    for (int i = 1; i < k; i++) rows_min(box, s->box[v[i]]);
+}
+
+/* Largest extent at the start. */
+static float extent(const float *box)
+{
+    float e = 0;
+    for (int d = 0; d < 3; d++) e = fmaxf(e, -box[ABUT_AT_HI + d] - box[ABUT_AT_LO + d]);
+    return e;
+}
+
+static int compare_floats(const void *p, const void *q)
+{
+    const float a = *(const float *)p, b = *(const float *)q;
+    return (a > b) - (a < b);
+}
+
+/* LARGE times the median extent of a sample. */
+static float large_extent(const abut_approach *s, const abut_prims *p)
+{
+    float e[SAMPLE], box[ABUT_ROWS];
+    const size_t stride = p->n / SAMPLE + 1;
+    size_t m = 0;
+    for (size_t i = 0; i < p->n; i += stride) {
+        prim_box(s, p->vert + (size_t)p->k * i, p->k, box);
+        e[m++] = extent(box);
+    }
+    qsort(e, m, sizeof *e, compare_floats);
+    return LARGE * e[m / 2];
+}
+
+static void tree_clear(struct tree *t)
+{
+    abut_packs_clear(&t->packs);
+    free(t->pack);
+    free(t->query);
+    free(t->node);
+    free(t->slack);
+    *t = (struct tree){ .pack = NULL };
+}
+
+void abut_approach_trees_free(abut_approach_trees **trees)
+{
+    if (!*trees) return;
+    for (int q = 0; q < ABUT_SORTS; q++) tree_clear(&(*trees)->tree[q]);
+    free((*trees)->fixed);
+    free(*trees);
+    *trees = NULL;
+}
+
+/* What does not change: which primitives, of which vertices. */
+static void packs_name(const abut_prims *p, struct tree *t)
+{
+    #pragma omp parallel for schedule(static) if (t->packs.n >= ABUT_PAR_MIN)
+    for (size_t i = 0; i < t->packs.n_pack; i++) {
+        struct pack *pack = &t->pack[i];
+        memcpy(pack->item, t->packs.item[i], sizeof pack->item);
+        for (int l = 0; l < ABUT_PACK; l++)
+            for (int k = 0; k < 3; k++)
+                pack->vert[k][l] = k < p->k && pack->item[l] >= 0 ? p->vert[p->k * pack->item[l] + k] : -1;
+    }
+}
+
+static abut_status tree_build(const abut_prims *p, abut_key *key, size_t n, struct tree *t, abut_err *err)
+{
+    if (!n) return ABUT_OK;
+    const abut_status rc = abut_packs_build(key, n, &t->packs, err);
+    if (rc) return rc;
+    const size_t packs = t->packs.n_pack;
+    t->pack = malloc(packs * sizeof *t->pack);
+    t->query = malloc(packs * sizeof *t->query);
+    t->node = malloc(t->packs.n_node * sizeof *t->node);
+    t->slack = malloc(packs * sizeof *t->slack);
+    if (!t->pack || !t->query || !t->node || !t->slack)
+        return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for a tree of %zu items", n);
+    packs_name(p, t);
+    return ABUT_OK;
+}
+
+/* Keys of all primitives, and what sort each is. */
+static void keys_fill(const abut_approach *s, const abut_prims *p, abut_key *key, uint8_t *sort)
+{
+    const float large = large_extent(s, p);
+    #pragma omp parallel for schedule(static) if (p->n >= ABUT_PAR_MIN)
+    for (size_t i = 0; i < p->n; i++) {
+        const int32_t *v = p->vert + (size_t)p->k * i;
+        float box[ABUT_ROWS];
+        int still = s->m.fixed != NULL;
+        prim_box(s, v, p->k, box);
+        for (int k = 0; k < p->k && still; k++) still = s->m.fixed[v[k]] != 0;
+        sort[i] = (uint8_t)((still ? ABUT_STILL : ABUT_MOVING) + (extent(box) > large));
+        key[i].id = (int32_t)i;
+        for (int d = 0; d < 3; d++) key[i].c[d] = 0.5f * box[ABUT_AT_LO + d] - 0.5f * box[ABUT_AT_HI + d];
+    }
+}
+
+static abut_status trees_build(const abut_approach *s, const abut_prims *p, abut_approach_trees **out, abut_err *err)
+{
+    abut_approach_trees *f = *out = calloc(1, sizeof *f);
+    abut_key *key = malloc(p->n * sizeof *key), *some = malloc(p->n * sizeof *some);
+    uint8_t *sort = malloc(p->n), *fixed = s->m.fixed ? malloc(s->m.nv + 1) : NULL;
+    abut_status rc = ABUT_OK;
+    if (f) *f = (abut_approach_trees){ .n = p->n, .nv = s->m.nv, .fixed = fixed };
+    if (!f || !key || !some || !sort || (s->m.fixed && !fixed)) {
+        rc = abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu items", p->n);
+        if (!f) free(fixed);
+        goto done;
+    }
+    if (fixed) memcpy(fixed, s->m.fixed, s->m.nv);
+    keys_fill(s, p, key, sort);
+    for (int q = 0; q < ABUT_SORTS && !rc; q++) {
+        size_t n = 0;
+        for (size_t i = 0; i < p->n; i++)
+            if (sort[i] == q) some[n++] = key[i];
+        rc = tree_build(p, some, n, &f->tree[q], err);
+    }
+done:
+    if (rc) abut_approach_trees_free(out);
+    free(key);
+    free(some);
+    free(sort);
+    return rc;
+}
+
+/* Sum over axes of the extent at the start. */
+static double extents(const float *box)
+{
+    double e = 0;
+    for (int d = 0; d < 3; d++) e -= (double)box[ABUT_AT_HI + d] + (double)box[ABUT_AT_LO + d];
+    return e;
+}
+
+/* New boxes of the first n lanes.  Returns how loose the pack is. */
+INLINE double pack_of_kind(const abut_approach *s, int k, size_t n, struct pack *p, float query[ABUT_ROWS])
+{
+    float box[ABUT_ROWS], low[ABUT_ROWS], sum[ABUT_ROWS] = { 0 };
+    for (int r = 0; r < ABUT_ROWS; r++) low[r] = INFINITY;
+    for (size_t l = 0; l < n; l++) {
+        const int32_t v[3] = { p->vert[0][l], p->vert[1][l], p->vert[2][l] };
+        prim_box(s, v, k, box);
+        rows_min(low, box);
+        #pragma omp simd
+        for (size_t r = 0; r < 8; r++) sum[r] += box[r];
+        for (size_t r = 0; r < ABUT_ROWS; r++) p->f[r][l] = box[r];
+    }
+    for (size_t r = 0; r < ABUT_ROWS; r++)
+        for (size_t l = n; l < ABUT_PACK; l++) p->f[r][l] = NAN;
+    for (size_t r = 0; r < ABUT_ROWS; r++) query[r] = -low[r];
+    const double items = extents(sum);
+    return items > 0 ? extents(low) * (double)n / items : 1;
+}
+
+ABUT_SIMD
+static double pack_fill(const abut_approach *s, int k, size_t n, struct pack *p, float query[ABUT_ROWS])
+{
+    return k == 1 ? pack_of_kind(s, 1, n, p, query) : k == 2 ? pack_of_kind(s, 2, n, p, query) : pack_of_kind(s, 3, n, p, query);
+}
+
+/* Box of a node: unused lanes do not count. */
+static void node_box(const struct node *node, float box[ABUT_ROWS])
+{
+    for (int r = 0; r < ABUT_ROWS; r++) {
+        box[r] = INFINITY;
+        for (int c = 0; c < ABUT_WIDE; c++) box[r] = abut_minf(node->f[r][c], box[r]);
+    }
+}
+
+static void nodes_fill(struct tree *t)
+{
+    size_t children = t->packs.n_pack;
+    for (int l = 0; l < t->packs.n_level; l++) {
+        struct node *node = t->node + t->packs.level[l];
+        const struct node *below = l ? t->node + t->packs.level[l - 1] : NULL;
+        const size_t up = (children + ABUT_WIDE - 1) / ABUT_WIDE;
+        #pragma omp parallel for schedule(static) if (up >= 64)
+        for (size_t i = 0; i < up; i++)
+            for (size_t c = 0; c < ABUT_WIDE; c++) {
+                float box[ABUT_ROWS];
+                const size_t child = ABUT_WIDE * i + c;
+                if (child < children && l) node_box(&below[child], box);
+                for (int r = 0; r < ABUT_ROWS; r++)
+                    node[i].f[r][c] = child >= children ? NAN : l ? box[r] : -t->query[child][r];
+            }
+        children = up;
+    }
+}
+
+/* New boxes for all packs, which keep their primitives; returns how loose they are. */
+static double tree_fit(const abut_approach *s, int k, struct tree *t)
+{
+    const size_t n = t->packs.n, n_pack = t->packs.n_pack;
+    if (!n) return 1;
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
+    for (size_t p = 0; p < n_pack; p++) {
+        const size_t left = n - p * ABUT_PACK;
+        t->slack[p] = pack_fill(s, k, left < ABUT_PACK ? left : ABUT_PACK, &t->pack[p], t->query[p]);
+    }
+    nodes_fill(t);
+    return abut_sum(t->slack, n_pack) / (double)n_pack;
+}
+
+/* Made of primitives as many, and moving where these do. */
+static int trees_serve(const abut_approach *s, const abut_prims *p, const abut_approach_trees *f)
+{
+    if (f->n != p->n || f->nv != s->m.nv || !f->fixed != !s->m.fixed) return 0;
+    return !f->fixed || !memcmp(f->fixed, s->m.fixed, f->nv);
+}
+
+abut_status abut_approach_trees_of(const abut_approach *s, const abut_prims *p, abut_approach_trees **f, abut_err *err)
+{
+    int good = *f && trees_serve(s, p, *f);
+    for (int q = 0; good && q < ABUT_SORTS; q++) good = tree_fit(s, p->k, &(*f)->tree[q]) <= LOOSER * (*f)->tree[q].made;
+    if (good) return ABUT_OK;
+    abut_approach_trees_free(f);
+    const abut_status rc = trees_build(s, p, f, err);
+    for (int q = 0; !rc && q < ABUT_SORTS; q++) (*f)->tree[q].made = fmax(1, tree_fit(s, p->k, &(*f)->tree[q]));
+    return rc;
+}

@@ -1,0 +1,39 @@
+/* What the search of geom/broad_phase.c goes through: the boxes of vertices on their way, and trees over primitives made of them.
+ * */
+#ifndef ABUT_GEOM_BROAD_TREE_H
+#define ABUT_GEOM_BROAD_TREE_H
+
+#include "geom/broad_phase.h"
+#include "geom/tree_shape.h"
+
+/* Items of four sorts get trees of their own.  Large ones would spoil the packs of small ones; still ones are never searched
+ * against still ones. */
+enum { ABUT_MOVING = 0, ABUT_MOVING_LARGE, ABUT_STILL, ABUT_STILL_LARGE, ABUT_SORTS };
+
+struct pack {
+    float f[ABUT_ROWS][ABUT_PACK];      /* unused lanes are NaN: they overlap nothing */
+    int32_t item[ABUT_PACK], vert[3][ABUT_PACK];
+};
+struct node {
+    float f[ABUT_ROWS][ABUT_WIDE];
+};
+struct tree {
+    abut_packs packs;
+    struct pack *pack;                  /* [n_pack] */
+    float (*query)[ABUT_ROWS];          /* [n_pack] the box of a pack, its sign changed: what rows of others are held against */
+    struct node *node;                  /* [n_node] */
+    double *slack;                      /* [n_pack] extent of a pack over the mean one of its items, both summed over axes */
+    double made;                        /* mean of slack when the tree was made */
+};
+struct abut_approach_trees {
+    size_t n, nv;
+    uint8_t *fixed;                     /* [nv] then; NULL: none */
+    struct tree tree[ABUT_SORTS];
+};
+
+/** Trees over p with the boxes of s: those that are there where they serve, else new ones.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_approach_trees_of(const abut_approach *s, const abut_prims *p, abut_approach_trees **f,
+                                                 abut_err *err);
+
+#endif

@@ -1,0 +1,279 @@
+/* The exact contact decision.  Coordinates become integer polynomials of degree 1 in t (contact does not change under a
+ * positive scaling of an axis or a translation); the closed test at one instant becomes a few signs of polynomials of
+ * degree 2; the instants worth testing are roots of polynomials.
+ *
+ *   - d(t), the coplanarity cubic, is not zero everywhere: contact can happen at its roots only.
+ *   - d = 0 for all t, or there is no d (points and edges): the answer at t is a Boolean function of the signs of the test's
+ *     polynomials, so it is constant between neighbouring roots of theirs; the contact set is closed, so if it meets such
+ *     an interval it holds its left end.  The instants are 0, 1 and those roots. */
+#include "base/finite.h"
+#include "geom/exact/big.h"
+#include "geom/ccd/ccd.h"
+#include "geom/ccd/corner.h"
+#include "geom/ccd/filter.h"
+#include "geom/ccd/first_root.h"
+
+
+typedef struct query {
+    const abut_corners *corners;
+    abut_zpoly x[4][3];     /* position of each point, per axis */
+} query;
+
+static void query_init(query *q, abut_stencil s, const double *x0, const double *x1)
+{
+    q->corners = abut_corners_of(s);
+    const int np = q->corners->np;
+    mpz_t origin;
+    mpz_init(origin);
+    for (int k = 0; k < 3; k++) {
+        double axis[8];
+        for (int i = 0; i < np; i++) axis[i] = x0[3 * i + k], axis[np + i] = x1[3 * i + k];
+        const int e = abut_big_exponent(axis, 2 * np);
+        abut_big_set(origin, axis[0], e);
+        for (int i = 0; i < np; i++) {
+            abut_zpoly *const p = &q->x[i][k];
+            abut_zpoly_init(p);
+            abut_big_set(p->c[0], axis[i], e);
+            abut_big_set(p->c[1], axis[np + i], e);
+            mpz_sub(p->c[1], p->c[1], p->c[0]);
+            mpz_sub(p->c[0], p->c[0], origin);
+            p->deg = mpz_sgn(p->c[1]) ? 1 : mpz_sgn(p->c[0]) ? 0 : -1;
+        }
+    }
+    mpz_clear(origin);
+}
+
+static void query_clear(query *q)
+{
+    for (int i = 0; i < q->corners->np; i++)
+        for (int k = 0; k < 3; k++) abut_zpoly_clear(&q->x[i][k]);
+}
+
+/* out = component k of (p_a - p_b) x (p_c - p_d) */
+static void cross_component(const query *q, const int at[4], int k, abut_zpoly *out)
+{
+    abut_zpoly u[2], v[2];
+    for (int i = 0; i < 2; i++) {
+        const int axis = (k + 1 + i) % 3;
+        abut_zpoly_init(&u[i]);
+        abut_zpoly_init(&v[i]);
+        abut_zpoly_sub(&u[i], &q->x[at[0]][axis], &q->x[at[1]][axis]);
+        abut_zpoly_sub(&v[i], &q->x[at[2]][axis], &q->x[at[3]][axis]);
+    }
+    for (int i = 0; i <= ABUT_ZPOLY_MAX; i++) mpz_set_ui(out->c[i], 0);
+    out->deg = -1;
+    abut_zpoly_addmul(out, 1, &u[0], &v[1]);
+    abut_zpoly_addmul(out, -1, &u[1], &v[0]);
+    for (int i = 0; i < 2; i++) {
+        abut_zpoly_clear(&u[i]);
+        abut_zpoly_clear(&v[i]);
+    }
+}
+
+/* out = component k of (p_x - p_r) x (p_y - p_r) at corner i */
+static void corner_cross(const query *q, int i, int k, abut_zpoly *out)
+{
+    const int *const c = q->corners->at[i];
+    const int at[4] = { c[1], c[0], c[2], c[0] };
+    cross_component(q, at, k, out);
+}
+
+/* out = (p_x - p_r) . (p_y - p_r) at corner i */
+static void corner_dot(const query *q, int i, abut_zpoly *out)
+{
+    const int *const c = q->corners->at[i];
+    abut_zpoly u, v;
+    abut_zpoly_init(&u);
+    abut_zpoly_init(&v);
+    for (int j = 0; j <= ABUT_ZPOLY_MAX; j++) mpz_set_ui(out->c[j], 0);
+    out->deg = -1;
+    for (int k = 0; k < 3; k++) {
+        abut_zpoly_sub(&u, &q->x[c[1]][k], &q->x[c[0]][k]);
+        abut_zpoly_sub(&v, &q->x[c[2]][k], &q->x[c[0]][k]);
+        abut_zpoly_addmul(out, 1, &u, &v);
+    }
+    abut_zpoly_clear(&u);
+    abut_zpoly_clear(&v);
+}
+
+/* d = det(p1 - p0, p2 - p0, p3 - p0) = sum over k of (p1 - p0)_k [(p2 - p0) x (p3 - p0)]_k */
+static void coplanarity(const query *q, abut_zpoly *d)
+{
+    static const int at[4] = { 2, 0, 3, 0 };
+    abut_zpoly edge, minor;
+    abut_zpoly_init(&edge);
+    abut_zpoly_init(&minor);
+    for (int k = 0; k < 3; k++) {
+        cross_component(q, at, k, &minor);
+        abut_zpoly_sub(&edge, &q->x[1][k], &q->x[0][k]);
+        abut_zpoly_addmul(d, 1, &edge, &minor);
+    }
+    abut_zpoly_clear(&edge);
+    abut_zpoly_clear(&minor);
+}
+
+/* r on the closed segment x y at the instant: collinear, and not beyond an end */
+static int on_segment(const query *q, int corner, abut_roots *r, int i)
+{
+    abut_zpoly p;
+    abut_zpoly_init(&p);
+    int on = 1;
+    for (int k = 0; k < 3 && on; k++) {
+        corner_cross(q, corner, k, &p);
+        on = abut_roots_sign(r, i, &p) == 0;
+    }
+    if (on) {
+        corner_dot(q, corner, &p);
+        on = abut_roots_sign(r, i, &p) <= 0;
+    }
+    abut_zpoly_clear(&p);
+    return on;
+}
+
+/* the closed test in the plane, seen along an axis k in which the normal has the sign n, not 0 */
+static int meet_in_plane(const query *q, int k, int n, abut_roots *r, int i)
+{
+    abut_zpoly p;
+    abut_zpoly_init(&p);
+    int s[4] = { 0 }, meet = 1;
+    for (int c = 0; c < q->corners->n && meet; c++) {
+        corner_cross(q, c, k, &p);
+        s[c] = abut_roots_sign(r, i, &p);
+        if (q->corners->n == 3)
+            meet = n * s[c] >= 0;               /* the point is on the inner side of every side of the face */
+        else if (c & 1)
+            meet = s[c - 1] * s[c] <= 0;        /* the ends of each edge are not on one side of the other */
+    }
+    abut_zpoly_clear(&p);
+    return meet;
+}
+
+/* Do the primitives touch at root i of r?  Where there is a normal, d is 0 at that instant. */
+static int meet_at(const query *q, abut_roots *r, int i)
+{
+    if (q->corners->normal[0]) {
+        abut_zpoly p;
+        abut_zpoly_init(&p);
+        int k = 0, n = 0;
+        for (; k < 3; k++) {
+            cross_component(q, q->corners->normal, k, &p);
+            n = abut_roots_sign(r, i, &p);
+            if (n) break;
+        }
+        abut_zpoly_clear(&p);
+        if (n) return meet_in_plane(q, k, n, r, i);
+    }
+    /* no face, parallel edges, or edges and faces that are segments or points now: some point lies on some segment */
+    for (int c = 0; c < q->corners->n; c++)
+        if (on_segment(q, c, r, i)) return 1;
+    return 0;
+}
+
+/* Tests every root of p in [0, 1] */
+static void test_roots(const query *q, const abut_zpoly *p, abut_first_time *a)
+{
+    abut_roots r;
+    abut_roots_find(&r, p);
+    for (int i = 0; i < r.n && !(a->hit && !a->want_time); i++)
+        if (meet_at(q, &r, i)) abut_first_time_take(a, &r, i);
+    abut_roots_clear(&r);
+}
+
+enum { MAX_TERMS = 3 + 4 * 4 };
+
+/* The polynomials of meet_at that are not constant, primitive, each once */
+static int terms_of(const query *q, abut_zpoly *term)
+{
+    int n = 0;
+    const int crosses = 3 * q->corners->n, normals = q->corners->normal[0] ? 3 : 0;
+    for (int i = 0; i < crosses + q->corners->n + normals; i++) {
+        abut_zpoly *const p = &term[n];
+        abut_zpoly_init(p);
+        if (i < crosses)
+            corner_cross(q, i / 3, i % 3, p);
+        else if (i < crosses + q->corners->n)
+            corner_dot(q, i - crosses, p);
+        else
+            cross_component(q, q->corners->normal, i - crosses - q->corners->n, p);
+        abut_zpoly_primitive(p);
+        int known = p->deg < 1;
+        for (int j = 0; j < n && !known; j++) known = abut_zpoly_equal(p, &term[j]);
+        if (known)
+            abut_zpoly_clear(p);
+        else
+            n++;
+    }
+    return n;
+}
+
+static void test_all_instants(const query *q, abut_first_time *a)
+{
+    abut_zpoly ends, term[MAX_TERMS];
+    abut_zpoly_ends(&ends);
+    test_roots(q, &ends, a);
+    abut_zpoly_clear(&ends);
+    if (abut_first_time_done(a)) return;
+
+    const int n = terms_of(q, term);
+    for (int i = 0; i < n && !(a->hit && !a->want_time); i++) test_roots(q, &term[i], a);
+    for (int i = 0; i < n; i++) abut_zpoly_clear(&term[i]);
+}
+
+static void decide(abut_stencil s, const double *x0, const double *x1, abut_first_time *a)
+{
+    query q;
+    abut_zpoly d;
+    query_init(&q, s, x0, x1);
+    abut_zpoly_init(&d);
+    if (q.corners->normal[0]) coplanarity(&q, &d);
+    if (d.deg >= 0)
+        test_roots(&q, &d, a);
+    else
+        test_all_instants(&q, a);
+    abut_zpoly_clear(&d);
+    query_clear(&q);
+}
+
+int abut_ccd_exact(abut_stencil s, const double *x0, const double *x1, double *t_lo, double *t_hi)
+{
+    abut_first_time a = { 0, t_lo || t_hi, 0, 1 };
+    const int quick = abut_ccd_filter(s, x0, x1, NULL);
+    if (quick == 0) return 0;
+    const size_t n = 3 * (size_t)abut_stencil_size(s);
+    if (!abut_all_finite(x0, n) || !abut_all_finite(x1, n))
+        a.hit = 1;                          /* nothing can be ruled out, at any time */
+    else if (quick == 1 && !a.want_time)
+        a.hit = 1;
+    else
+        decide(s, x0, x1, &a);
+    return abut_first_time_give(&a, t_lo, t_hi);
+}
+
+/* The cubic is a positive multiple of the volume: where it is not positive first, it is 0, or that is at the start. */
+static void decide_volume(const double x0[12], const double x1[12], abut_first_time *a)
+{
+    query q;
+    abut_zpoly d;
+    abut_roots r;
+    query_init(&q, ABUT_PT, x0, x1);
+    abut_zpoly_init(&d);
+    coplanarity(&q, &d);
+    if (d.deg < 0 || mpz_sgn(d.c[0]) <= 0) {
+        *a = (abut_first_time){ 1, a->want_time, 0, 0 };
+    } else {
+        abut_roots_find(&r, &d);
+        for (int i = 0; i < r.n; i++) abut_first_time_take(a, &r, i);
+        abut_roots_clear(&r);
+    }
+    abut_zpoly_clear(&d);
+    query_clear(&q);
+}
+
+int abut_ccd_exact_inverts(const double x0[12], const double x1[12], double *t_lo, double *t_hi)
+{
+    abut_first_time a = { 0, t_lo || t_hi, 0, 1 };
+    if (abut_ccd_filter_volume(x0, x1)) return 0;
+    if (abut_all_finite(x0, 12) && abut_all_finite(x1, 12)) decide_volume(x0, x1, &a);
+    else a.hit = 1;
+    return abut_first_time_give(&a, t_lo, t_hi);
+}

@@ -1,0 +1,303 @@
+/* Inclusion-based CCD (Wang et al. 2021): bisection of (t, u, v), boxes of F(t, u, v) = a point of the first primitive
+ * minus a point of the second.  F is affine in each parameter, so its values at the eight corners of a parameter box span
+ * the tightest axis-aligned box around its image. */
+#include "geom/ccd/ccd.h"
+
+#include "geom/ccd/within.h"
+#include "geom/ccd/slab.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define EPS 0x1p-53
+#define MAX_DEPTH 50            /* lower, upper, 1 - t and u + v stay exact doubles */
+#define SLAB_STEPS 16
+#define FIRST_CELLS 128
+#define EXACT_AFTER 64         /* boxes: a pair that needs more slides or touches, and costs less decided exactly */
+
+/* A parameter box: [k, k + 1] / 2^depth in t, u and v; all boxes of one level have the same depths. */
+typedef struct cell {
+    uint64_t k[3];
+} cell;
+
+/* Boxes of a level in ascending (t, u, v).  Both arrays live in the arena, except for the small ones of the start. */
+typedef struct level {
+    cell *cells;
+    size_t n, cap;
+} level;
+
+typedef struct query {
+    int face;                   /* vertex-face, else edge-edge */
+    double x0[3][4], x1[3][4];  /* by axis */
+    double margin[3];           /* m: a hull beyond it on one axis holds no contact */
+    double tol[3];              /* widths of t, u, v at which no hull is larger than delta */
+    double delta, t_max;
+    long max_boxes;
+} query;
+
+/* How a search ended: every box accounted for, or cut short with *t a time that no contact is before. */
+typedef enum outcome { DONE, CUT } outcome;
+
+typedef enum verdict { MISS, CROSS, SMALL } verdict;
+
+/* -- the map and its hulls ---------------------------------------------------------------------------------------- */
+
+static double mix(double t, double a, double b) { return (1 - t) * a + t * b; }
+
+/* Extremes over u, v of F on one axis at one time; p are the four points there.  Weights are convex combinations with
+ * exact weights: each value errs by at most 12 (edge-edge) or 24 (vertex-face) eps of the largest coordinate. */
+static void extremes(int face, const double p[4], const double u[2], const double v[2], double *lo, double *hi)
+{
+    if (!face) {
+        const double a0 = mix(u[0], p[0], p[1]), a1 = mix(u[1], p[0], p[1]);
+        const double b0 = mix(v[0], p[2], p[3]), b1 = mix(v[1], p[2], p[3]);
+        *lo = (a0 < a1 ? a0 : a1) - (b0 > b1 ? b0 : b1);
+        *hi = (a0 > a1 ? a0 : a1) - (b0 < b1 ? b0 : b1);
+        return;
+    }
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            const double q = ((1 - u[i] - v[j]) * p[1] + u[i] * p[2]) + v[j] * p[3];
+            least = q < least ? q : least;
+            most = q > most ? q : most;
+        }
+    *lo = p[0] - most;
+    *hi = p[0] - least;
+}
+
+/* SMALL: the hull is at most delta wide, or nowhere further than the margin. */
+static verdict look(const query *q, const double t[2], const double u[2], const double v[2])
+{
+    int small = 1, inside = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        double p[4], lo[2], hi[2];
+        for (int e = 0; e < 2; e++) {
+            for (int i = 0; i < 4; i++) p[i] = mix(t[e], q->x0[axis][i], q->x1[axis][i]);
+            extremes(q->face, p, u, v, &lo[e], &hi[e]);
+        }
+        const double l = lo[0] < lo[1] ? lo[0] : lo[1], h = hi[0] > hi[1] ? hi[0] : hi[1], m = q->margin[axis];
+        if (l > m || h < -m) return MISS;
+        small &= h - l <= q->delta;
+        inside &= l >= -m && h <= m;
+    }
+    return small || inside ? SMALL : CROSS;
+}
+
+/* Largest change of F along each parameter over the unit box: tol = delta / (3 change). */
+static void set_tolerances(query *q)
+{
+    double change[3] = { 0, 0, 0 };
+    for (int axis = 0; axis < 3; axis++) {
+        const double *const x[2] = { q->x0[axis], q->x1[axis] };
+        double f[2][2][2];
+        for (int c = 0; c < 8; c++) {
+            const double *p = x[c >> 2], u = (c >> 1) & 1, v = c & 1;
+            f[c >> 2][(c >> 1) & 1][c & 1] = q->face ? p[0] - ((1 - u - v) * p[1] + u * p[2] + v * p[3])
+                                                     : mix(u, p[0], p[1]) - mix(v, p[2], p[3]);
+        }
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 2; j++) {
+                change[0] = fmax(change[0], fabs(f[1][i][j] - f[0][i][j]));
+                change[1] = fmax(change[1], fabs(f[i][1][j] - f[i][0][j]));
+                change[2] = fmax(change[2], fabs(f[i][j][1] - f[i][j][0]));
+            }
+    }
+    for (int j = 0; j < 3; j++) q->tol[j] = change[j] > 0 ? q->delta / (3 * change[j]) : INFINITY;
+}
+
+/* Point and edge stencils become edge-edge: an edge may be a point. */
+static int set_query(query *q, abut_stencil s, const double *x0, const double *x1, double min_sep, double delta, double t_max)
+{
+    static const int point[4][4] = { { 0, 0, 1, 1 }, { 0, 0, 1, 2 }, { 0, 1, 2, 3 }, { 0, 1, 2, 3 } };
+    q->face = s == ABUT_PT;
+    q->delta = delta;
+    q->t_max = t_max;
+    for (int axis = 0; axis < 3; axis++) {
+        double big = 0;
+        for (int i = 0; i < 4; i++) {
+            const double a = x0[3 * point[s][i] + axis], b = x1[3 * point[s][i] + axis];
+            if (!isfinite(a) || !isfinite(b)) return 0;
+            q->x0[axis][i] = a, q->x1[axis][i] = b;
+            big = fmax(big, fmax(fabs(a), fabs(b)));
+        }
+        q->margin[axis] = nextafter((q->face ? 24 : 12) * EPS * big + 0x1p-1060 + min_sep, INFINITY);
+    }
+    set_tolerances(q);
+    return 1;
+}
+
+/* -- the search --------------------------------------------------------------------------------------------------- */
+
+/* Room for n cells in both levels; the cells of cur are kept. */
+static int reserve(level *cur, level *next, size_t n, abut_arena *scratch)
+{
+    if (n <= next->cap) return 1;
+    size_t cap = next->cap;
+    while (cap < n) cap *= 2;
+    cell *a = ABUT_NEW(scratch, cell, cap), *b = a ? ABUT_NEW(scratch, cell, cap) : NULL;
+    if (!b) return 0;
+    memcpy(a, cur->cells, cur->n * sizeof *a);
+    cur->cells = a, next->cells = b;
+    cur->cap = next->cap = cap;
+    return 1;
+}
+
+/* Is the half with these indices part of the domain? */
+static int admitted(const query *q, const cell *c, const int depth[3])
+{
+    if (ldexp((double)c->k[0], -depth[0]) > q->t_max) return 0;
+    return !q->face || ldexp((double)c->k[1], -depth[1]) + ldexp((double)c->k[2], -depth[2]) <= 1;
+}
+
+/* Halves every cell of cur along parameter j.  Runs of equal keys before j give first their low, then their high halves:
+ * next stays in ascending order. */
+static void split(const query *q, const level *cur, int j, const int depth[3], level *next)
+{
+    next->n = 0;
+    for (size_t lo = 0, hi; lo < cur->n; lo = hi) {
+        for (hi = lo + 1; hi < cur->n && !memcmp(cur->cells[lo].k, cur->cells[hi].k, (size_t)(j + 1) * sizeof(uint64_t));)
+            hi++;
+        for (int half = 0; half < 2; half++)
+            for (size_t i = lo; i < hi; i++) {
+                cell c = cur->cells[i];
+                c.k[j] = 2 * c.k[j] + (uint64_t)half;
+                if (admitted(q, &c, depth)) next->cells[next->n++] = c;
+            }
+    }
+}
+
+/* The parameter whose width exceeds its tolerance most; -1 when none does. */
+static int widest(const query *q, const int depth[3])
+{
+    int j = -1;
+    double most = 1;
+    for (int k = 0; k < 3; k++) {
+        const double ratio = ldexp(1, -depth[k]) / q->tol[k];
+        if (ratio > most) most = ratio, j = k;
+    }
+    return j;
+}
+
+/* The boxes of one level at which bisection stands; [0, t_clear] is known to be free. */
+typedef struct sweep {
+    const query *q;
+    double t_clear, skip, level_toi;
+    long spent;
+    int depth[3], widest;
+} sweep;
+
+/* Looks at every box of a level and keeps those to be halved.  1: the search is over, s->level_toi the answer. */
+static int sweep_level(sweep *s, level *cur)
+{
+    const double w[3] = { ldexp(1, -s->depth[0]), ldexp(1, -s->depth[1]), ldexp(1, -s->depth[2]) };
+    size_t kept = 0;
+    s->level_toi = INFINITY;
+    for (size_t i = 0; i < cur->n; i++) {
+        const cell c = cur->cells[i];
+        double box[3][2];
+        for (int k = 0; k < 3; k++) box[k][0] = (double)c.k[k] * w[k], box[k][1] = (double)(c.k[k] + 1) * w[k];
+        if (box[0][0] >= s->skip) break;            /* ascending in t: so are all that follow */
+        if (box[0][1] <= s->t_clear) continue;
+        s->spent++;
+        const verdict found = look(s->q, box[0], box[1], box[2]);
+        if (found == MISS) continue;
+        const int first = s->level_toi == INFINITY;
+        if (first) s->level_toi = box[0][0];
+        if (first && (s->widest < 0 || found == SMALL)) return 1;
+        if (found == SMALL) s->skip = box[0][0];
+        else cur->cells[kept++] = c;
+    }
+    cur->n = kept;
+    return 0;
+}
+
+/* *t: the earliest time at which a box survives, INFINITY when none does.  Breadth first: the first survivor of a level is
+ * not later than any contact left, so a search cut short has a safe answer too. */
+static outcome search(const query *q, double t_clear, abut_arena *scratch, double *t)
+{
+    cell few[2][FIRST_CELLS];
+    level cur = { few[0], 1, FIRST_CELLS }, next = { few[1], 0, FIRST_CELLS };
+    sweep s = { q, t_clear, INFINITY, INFINITY, 0, { 0, 0, 0 }, 0 };
+    memset(few[0], 0, sizeof(cell));
+    while (cur.n > 0) {
+        s.widest = widest(q, s.depth);
+        if (sweep_level(&s, &cur)) {
+            *t = s.level_toi;
+            return DONE;
+        }
+        if (cur.n == 0) break;
+        const int j = s.widest, full = q->max_boxes > 0 && s.spent + (long)cur.n > q->max_boxes;
+        if (full || s.depth[j] == MAX_DEPTH || !reserve(&cur, &next, 2 * cur.n, scratch)) {
+            *t = s.level_toi;
+            return CUT;
+        }
+        s.depth[j]++;
+        split(q, &cur, j, s.depth, &next);
+        const level other = cur;
+        cur = next, next = other;
+    }
+    *t = s.skip;
+    return DONE;
+}
+
+/* A time up to which slabs prove the distance above min_sep: clears most pairs before any box is looked at. */
+static double clear_by_slabs(abut_stencil s, const double *x0, const double *x1, double min_sep, double t_max)
+{
+    const double target = nextafter(min_sep, INFINITY);
+    double t = 0;
+    for (int step = 0; t < t_max && step < SLAB_STEPS; step++) {
+        double x[12];
+        abut_slab l;
+        for (int i = 0; i < 3 * abut_stencil_size(s); i++) x[i] = x0[i] + t * (x1[i] - x0[i]);
+        abut_slab_quick(s, x, x0, x1, &l);
+        double next = abut_slab_advance(&l, t, target);
+        if (!(next > t)) next = abut_slab_furthest(s, x, x0, x1, t, target);
+        if (!(next - t > 1e-6)) return fmax(t, next);
+        t = next;
+    }
+    return t;
+}
+
+static abut_ccd_answer answer(double t, double t_clear, double t_max, double *toi)
+{
+    *toi = t > t_max ? t_max : t > t_clear ? t : t_clear;
+    return t > t_max ? ABUT_CCD_CLEAR : *toi > 0 ? ABUT_CCD_HIT : ABUT_CCD_BAD;
+}
+
+abut_ccd_answer abut_ccd_bisect(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
+                                double t_max, long max_boxes, double *toi, abut_arena *scratch)
+{
+    query q;
+    *toi = 0;
+    if (!set_query(&q, s, x0, x1, min_sep, delta, t_max)) return ABUT_CCD_BAD;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double t;
+    q.max_boxes = max_boxes;
+    search(&q, 0, scratch, &t);
+    abut_arena_release(scratch, mark);
+    return answer(t, 0, t_max, toi);
+}
+
+abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
+                                   double t_max, long max_boxes, double *toi, abut_arena *scratch)
+{
+    query q;
+    *toi = 0;
+    if (!set_query(&q, s, x0, x1, min_sep, delta, t_max)) return ABUT_CCD_BAD;
+    const double t_clear = clear_by_slabs(s, x0, x1, min_sep, t_max);
+    if (t_clear >= t_max) return answer(INFINITY, t_clear, t_max, toi);
+
+    const int exact = max_boxes <= 0 || max_boxes > EXACT_AFTER;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double t, t_hi;
+    q.max_boxes = exact ? EXACT_AFTER : max_boxes;
+    const outcome end = search(&q, t_clear, scratch, &t);
+    abut_arena_release(scratch, mark);
+    if (end == CUT && exact) {
+        const int yes = min_sep > 0 ? abut_ccd_exact_within(s, x0, x1, min_sep, &t, &t_hi) : abut_ccd_exact(s, x0, x1, &t, &t_hi);
+        if (!yes) t = INFINITY;
+    }
+    return answer(t, t_clear, t_max, toi);
+}

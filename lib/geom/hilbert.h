@@ -1,0 +1,23 @@
+/* Points in an order in which neighbours in the list are neighbours in space: what belongs together lies together in memory. */
+#ifndef ABUT_GEOM_HILBERT_H
+#define ABUT_GEOM_HILBERT_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Place of a cell of the grid of 2^bits cells a side on its Hilbert curve; cell[k] < 2^bits, bits <= 21.  Consecutive places are
+ * cells with a common face.
+ * Source: Skilling 2004, Programming the Hilbert curve (AIP Conf. Proc. 707, 381). */
+uint64_t abut_hilbert(const uint32_t cell[3], int bits);
+
+/** order[n]: the points x[3 n] group by group, those of a group along a Hilbert curve through the cube around them; points of one
+ * cell as they were.  The same for any thread count.
+ *
+ * group    [n] in 0 .. ngroups - 1
+ * Fails    ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_curve_order(size_t n, const double *x, const int32_t *group, int32_t ngroups, int32_t *order,
+                                           abut_err *err);
+
+#endif

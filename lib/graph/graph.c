@@ -1,0 +1,334 @@
+#include "graph/graph.h"
+
+#include "graph/dual.h"
+
+#include <amd.h>
+#include <errno.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <metis.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(idx_t) == sizeof(int32_t), "METIS is built with 32-bit indices");
+
+enum { SEED = 20 };
+
+static void options_set(idx_t *options)
+{
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_SEED] = SEED;
+    options[METIS_OPTION_NUMBERING] = 0;
+    options[METIS_OPTION_DBGLVL] = 0;
+}
+
+static abut_status no_memory(abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "graph: out of memory");
+}
+
+/* METIS tells of some allocations that failed as of any other error; errno, which the caller sets to 0 before, knows. */
+static abut_status metis_status(int rc, const char *doing, abut_err *err)
+{
+    const int why = errno;
+    if (rc == METIS_OK) return ABUT_OK;
+    if (rc == METIS_ERROR_MEMORY || why == ENOMEM) return abut_fail(err, ABUT_E_NOMEM, "METIS: %s: out of memory", doing);
+    return abut_fail(err, ABUT_E_NUMERIC, "METIS: %s failed with status %d", doing, rc);
+}
+
+/* ---- ordering ---- */
+
+/* The graph of A without its diagonal, both directions of each edge. */
+static void adjacency(const abut_bsr *A, idx_t *ptr, idx_t *adj)
+{
+    memset(ptr, 0, ((size_t)A->n + 1) * sizeof *ptr);
+    for (int32_t c = 0; c < A->n; c++)
+        for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) ptr[c + 1]++, ptr[A->row[k] + 1]++;
+    for (int32_t c = 0; c < A->n; c++) ptr[c + 1] += ptr[c];
+    for (int32_t c = 0; c < A->n; c++)
+        for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) {
+            adj[ptr[c]++] = A->row[k];
+            adj[ptr[A->row[k]]++] = c;
+        }
+    for (int32_t c = A->n; c > 0; c--) ptr[c] = ptr[c - 1];
+    if (A->n > 0) ptr[0] = 0;
+}
+
+abut_status abut_graph_order(const abut_bsr *A, int32_t *perm, abut_err *err)
+{
+    const size_t n = (size_t)A->n, edges = 2 * (A->nnz - n);
+    for (int32_t k = 0; k < A->n; k++) perm[k] = k;
+    if (edges == 0) return ABUT_OK;
+    if (edges > INT_MAX) return abut_fail(err, ABUT_E_ARG, "graph: %zu neighbours, at most 2^31 - 1 fit", edges);
+    idx_t *ptr = malloc((n + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
+    idx_t *inverse = malloc(n * sizeof *inverse), options[METIS_NOPTIONS], nvtxs = A->n;
+    abut_status rc = ptr && adj && inverse ? ABUT_OK : no_memory(err);
+    if (!rc) {
+        options_set(options);
+        adjacency(A, ptr, adj);
+        errno = 0;
+        rc = metis_status(METIS_NodeND(&nvtxs, ptr, adj, NULL, options, perm, inverse), "ordering", err);
+    }
+    free(ptr);
+    free(adj);
+    free(inverse);
+    return rc;
+}
+
+abut_status abut_graph_order_quickly(const abut_bsr *A, int32_t *perm, abut_graph_fill *fill, abut_err *err)
+{
+    const double n = A->n;
+    double info[AMD_INFO];
+    *fill = (abut_graph_fill){ 0 };
+    if (A->n == 0) return ABUT_OK;
+    if (A->nnz > INT_MAX) return abut_fail(err, ABUT_E_ARG, "graph: %zu blocks, at most 2^31 - 1 fit", A->nnz);
+    int *ptr = malloc(((size_t)A->n + 1) * sizeof *ptr);
+    if (!ptr) return no_memory(err);
+    for (int32_t c = 0; c <= A->n; c++) ptr[c] = (int)A->ptr[c];
+    const int rc = amd_order(A->n, ptr, A->row, perm, NULL, info);
+    free(ptr);
+    if (rc == AMD_OUT_OF_MEMORY) return no_memory(err);
+    if (rc == AMD_INVALID) return abut_fail(err, ABUT_E_NUMERIC, "AMD: ordering failed with status %d", rc);
+    *fill = (abut_graph_fill){ 9 * (info[AMD_LNZ] + n), 27 * (2 * info[AMD_NMULTSUBS_LDL] + info[AMD_NDIV] + n) };
+    return ABUT_OK;
+}
+
+/* ---- rows into parts ---- */
+
+/* Gives rows of the largest parts to those that METIS left empty, which happens when k is near n. */
+static void fill_empty(int32_t n, int32_t k, int32_t *part, int32_t *size)
+{
+    memset(size, 0, (size_t)k * sizeof *size);
+    for (int32_t i = 0; i < n; i++) size[part[i]]++;
+    int32_t next = 0;
+    for (int32_t p = 0; p < k; p++) {
+        if (size[p]) continue;
+        while (size[part[next]] < 2) next++;
+        size[part[next]]--;
+        part[next] = p;
+        size[p] = 1;
+    }
+}
+
+abut_status abut_graph_cut(const abut_bsr *A, int32_t k, int32_t *part, abut_err *err)
+{
+    const size_t n = (size_t)A->n, edges = 2 * (A->nnz - n);
+    if (k < 1 || k > A->n) return abut_fail(err, ABUT_E_ARG, "graph: %d parts of %d rows, want 1 .. %d", k, A->n, A->n);
+    if (edges > INT_MAX) return abut_fail(err, ABUT_E_ARG, "graph: %zu neighbours, at most 2^31 - 1 fit", edges);
+    memset(part, 0, n * sizeof *part);
+    if (k == 1) return ABUT_OK;
+    idx_t *ptr = malloc((n + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
+    idx_t options[METIS_NOPTIONS], nvtxs = A->n, ncon = 1, nparts = k, cut;
+    int32_t *size = malloc((size_t)k * sizeof *size);
+    abut_status rc = ptr && adj && size ? ABUT_OK : no_memory(err);
+    if (!rc) {
+        options_set(options);
+        adjacency(A, ptr, adj);
+        errno = 0;
+        rc = metis_status(METIS_PartGraphKway(&nvtxs, &ncon, ptr, adj, NULL, NULL, NULL, &nparts, NULL, NULL, options, &cut,
+                                              part), "partition of rows", err);
+    }
+    if (!rc) fill_empty(A->n, k, part, size);
+    free(ptr);
+    free(adj);
+    free(size);
+    return rc;
+}
+
+/* ---- partition ---- */
+
+/* Weights as METIS wants them: whole numbers, the largest WEIGHT_UNITS, and none 0. */
+#define WEIGHT_UNITS 10000
+
+static abut_status whole_weights(const double *w, int32_t n, idx_t *out, abut_err *err)
+{
+    double most = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (!(w[i] >= 0 && w[i] <= DBL_MAX))
+            return abut_fail(err, ABUT_E_ARG, "partition: weight %d is %g, want 0 or more", i, w[i]);
+        most = fmax(most, w[i]);
+    }
+    if (!(most > 0)) return abut_fail(err, ABUT_E_ARG, "partition: all %d weights are 0", n);
+    for (int32_t i = 0; i < n; i++) out[i] = (idx_t)fmax(1, rint(WEIGHT_UNITS * (w[i] / most)));
+    return ABUT_OK;
+}
+
+/* part[n]: a graph of n vertices cut k ways; weight[n] may be NULL. */
+static abut_status cut_graph(int32_t n, int32_t *ptr, int32_t *adj, int32_t k, int recursive, const double *weight, int32_t *part,
+                             abut_err *err)
+{
+    memset(part, 0, (size_t)n * sizeof *part);
+    idx_t options[METIS_NOPTIONS], nvtxs = n, ncon = 1, nparts = k, cut;
+    idx_t *w = weight ? malloc(((size_t)n + 1) * sizeof *w) : NULL;
+    abut_status rc = weight && !w ? no_memory(err) : weight ? whole_weights(weight, n, w, err) : ABUT_OK;
+    if (!rc && k > 1) {
+        options_set(options);
+        errno = 0;
+        const int rc_metis = (recursive ? METIS_PartGraphRecursive : METIS_PartGraphKway)
+            (&nvtxs, &ncon, ptr, adj, w, NULL, NULL, &nparts, NULL, NULL, options, &cut, part);
+        rc = metis_status(rc_metis, "partition", err);
+    }
+    free(w);
+    return rc;
+}
+
+/* The graph of the nodes that share a tet, those of none left out: id[nv] numbers the others, -1. */
+static abut_status node_graph(int32_t nv, int32_t nt, const int32_t *tet, int32_t *id, abut_bsr *A, abut_err *err)
+{
+    const size_t n4 = 4 * (size_t)nt;
+    int32_t *row = malloc((n4 + 1) * sizeof *row), n = 0;
+    if (!row) return no_memory(err);
+    for (int32_t v = 0; v < nv; v++) id[v] = -1;
+    for (size_t i = 0; i < n4; i++) id[tet[i]] = 0;
+    for (int32_t v = 0; v < nv; v++)
+        if (id[v] == 0) id[v] = n++;
+    for (size_t i = 0; i < n4; i++) row[i] = id[tet[i]];
+    const abut_elems all = { (size_t)nt, row, NULL };
+    const abut_status rc = abut_bsr_pattern(A, n, &all, 1, err);
+    free(row);
+    return rc;
+}
+
+/* node[nv]: the parts of the nodes. */
+static abut_status cut_nodes(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, const abut_cut_opts *how, int32_t *node,
+                             abut_err *err)
+{
+    abut_bsr A = { 0 };
+    int32_t *id = malloc(((size_t)nv + 1) * sizeof *id);
+    double *weight = how->weight ? malloc(((size_t)nv + 1) * sizeof *weight) : NULL;
+    abut_status rc = id && (weight || !how->weight) ? node_graph(nv, nt, tet, id, &A, err) : no_memory(err);
+    const size_t edges = rc ? 0 : 2 * (A.nnz - (size_t)A.n);
+    if (!rc && edges > INT_MAX) rc = abut_fail(err, ABUT_E_ARG, "graph: %zu neighbours, at most 2^31 - 1 fit", edges);
+    if (!rc && k > A.n) rc = abut_fail(err, ABUT_E_ARG, "partition: %d parts of %d nodes, want 1 .. %d", k, A.n, A.n);
+    idx_t *ptr = malloc(((size_t)nv + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
+    int32_t *part = malloc(((size_t)nv + 1) * sizeof *part);
+    if (!rc && !(ptr && adj && part)) rc = no_memory(err);
+    if (!rc) {
+        adjacency(&A, ptr, adj);
+        for (int32_t v = 0; v < nv && weight; v++)
+            if (id[v] >= 0) weight[id[v]] = how->weight[v];
+        rc = cut_graph(A.n, ptr, adj, k, how->recursive, weight, part, err);
+    }
+    for (int32_t v = 0; v < nv && !rc; v++) node[v] = id[v] < 0 ? -1 : part[id[v]];
+    abut_bsr_clear(&A);
+    free(id);
+    free(weight);
+    free(ptr);
+    free(adj);
+    free(part);
+    return rc;
+}
+
+/* Where most of the four are, of equals the lowest. */
+static int32_t most_of(const int32_t p[4])
+{
+    int32_t best = p[0];
+    int n_best = 0;
+    for (int i = 0; i < 4; i++) {
+        int n = 0;
+        for (int j = 0; j < 4; j++) n += p[j] == p[i];
+        if (n > n_best || (n == n_best && p[i] < best)) best = p[i], n_best = n;
+    }
+    return best;
+}
+
+/* Nodes of elements in more than one part; owner[nv] is scratch. */
+static int32_t count_interface(int32_t nv, int32_t nt, const int32_t *tet, const int32_t *part, int32_t *owner)
+{
+    enum { NONE = -1, SEVERAL = -2 };
+    int32_t count = 0;
+    for (int32_t v = 0; v < nv; v++) owner[v] = NONE;
+    for (size_t i = 0; i < 4 * (size_t)nt; i++) {
+        int32_t *o = &owner[tet[i]];
+        if (*o == NONE) *o = part[i / 4];
+        else if (*o >= 0 && *o != part[i / 4]) *o = SEVERAL, count++;
+    }
+    return count;
+}
+
+/* size[k] and pieces[k] are scratch, zero-filled; piece and stack [nt]. */
+static void count_parts(const abut_dual *d, int32_t k, const int32_t *part, int32_t *size, int32_t *pieces, int32_t *piece,
+                        int32_t *stack, abut_partition_stats *s)
+{
+    for (int32_t e = 0; e < d->nt; e++) size[part[e]]++;
+    s->smallest = s->largest = size[0];
+    for (int32_t p = 1; p < k; p++) {
+        if (size[p] < s->smallest) s->smallest = size[p];
+        if (size[p] > s->largest) s->largest = size[p];
+    }
+    s->balance = (double)s->largest * k / d->nt;
+    abut_dual_pieces(d, part, piece, stack);
+    for (int32_t e = 0, next = 0; e < d->nt; e++)   /* pieces are numbered by their first element */
+        if (piece[e] == next) pieces[part[e]]++, next++;
+    s->split = 0;
+    for (int32_t p = 0; p < k; p++) s->split += pieces[p] > 1;
+}
+
+static abut_status measure(const abut_dual *d, int32_t nv, const int32_t *tet, int32_t k, const int32_t *part,
+                           abut_partition_stats *s, abut_err *err)
+{
+    const size_t nt = (size_t)d->nt, nk = (size_t)k;
+    int32_t *owner = malloc(((size_t)nv + 1) * sizeof *owner), *pool = calloc(2 * nk + 2 * nt, sizeof *pool);
+    abut_status rc = owner && pool ? ABUT_OK : no_memory(err);
+    if (!rc) {
+        count_parts(d, k, part, pool, pool + nk, pool + 2 * nk, pool + 2 * nk + nt, s);
+        s->interface_nodes = count_interface(nv, d->nt, tet, part, owner);
+        s->faces = d->ptr[d->nt] / 2;
+        s->cut = abut_dual_cut(d, part);
+    }
+    free(owner);
+    free(pool);
+    if (!rc && s->smallest == 0)
+        rc = abut_fail(err, ABUT_E_NUMERIC, "METIS: cutting %d tets into %d parts leaves one empty: want fewer parts", d->nt, k);
+    return rc;
+}
+
+/* Largest sum of weights of a part over the mean; sum[k] is scratch. */
+static double weighed(int32_t n, const int32_t *part, const double *weight, int32_t k, double *sum)
+{
+    double all = 0, most = 0;
+    for (int32_t p = 0; p < k; p++) sum[p] = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (part[i] >= 0) sum[part[i]] += weight[i], all += weight[i];
+    for (int32_t p = 0; p < k; p++) most = fmax(most, sum[p]);
+    return most * k / all;
+}
+
+static abut_status cut_mesh(const abut_dual *d, int32_t nv, const int32_t *tet, int32_t k, const abut_cut_opts *how,
+                            int32_t *part,
+                            int32_t *node, abut_partition_stats *stats, abut_err *err)
+{
+    double *sum = malloc((size_t)k * sizeof *sum);
+    abut_status rc = !sum ? no_memory(err)
+                   : how->by_nodes ? cut_nodes(nv, d->nt, tet, k, how, node, err)
+                                   : cut_graph(d->nt, d->ptr, d->adj, k, how->recursive, how->weight, part, err);
+    for (int32_t t = 0; t < d->nt && !rc && how->by_nodes; t++)
+        part[t] = most_of((const int32_t[4]){ node[tet[4 * t]], node[tet[4 * t + 1]], node[tet[4 * t + 2]],
+                                              node[tet[4 * t + 3]] });
+    if (!rc) rc = abut_dual_mend(d, k, part, err);
+    if (!rc) rc = measure(d, nv, tet, k, part, stats, err);
+    if (!rc && how->weight) stats->balance = weighed(how->by_nodes ? nv : d->nt, how->by_nodes ? node : part, how->weight, k,
+                                                     sum);
+    free(sum);
+    return rc;
+}
+
+abut_status abut_partition_mesh(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, const abut_cut_opts *how, int32_t *part,
+                                int32_t *node, abut_partition_stats *stats, abut_err *err)
+{
+    if (k < 1 || k > nt) return abut_fail(err, ABUT_E_ARG, "partition: %d parts of %d tets, want 1 .. %d", k, nt, nt);
+    abut_dual d = { 0 };
+    int32_t *own = how->by_nodes && !node ? malloc(((size_t)nv + 1) * sizeof *own) : NULL;
+    abut_status rc = how->by_nodes && !node && !own ? no_memory(err) : abut_dual_make(&d, nv, nt, tet, err);
+    if (!rc) rc = cut_mesh(&d, nv, tet, k, how, part, own ? own : node, stats, err);
+    abut_dual_clear(&d);
+    free(own);
+    return rc;
+}
+
+abut_status abut_partition_tets(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, int32_t *part,
+                                abut_partition_stats *stats, abut_err *err)
+{
+    return abut_partition_mesh(nv, nt, tet, k, &(abut_cut_opts){ 0 }, part, NULL, stats, err);
+}

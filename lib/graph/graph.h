@@ -1,0 +1,62 @@
+/* Graphs of nodes and elements, ordered and cut by METIS, or ordered by AMD.  The only file that includes metis.h and amd.h is
+ * graph.c.
+ *
+ * The seed is fixed and METIS runs on one thread: the same input gives the same answer, always.  METIS draws from the C
+ * library's rand and, while it runs, catches SIGABRT and SIGTERM: one call at a time in a process. */
+#ifndef ABUT_GRAPH_GRAPH_H
+#define ABUT_GRAPH_GRAPH_H
+
+#include "sparse/bsr.h"
+
+/** Nested-dissection ordering of the block rows of A: perm[k] = row eliminated k-th.  The same bits for every thread count.
+ * Fails  ABUT_E_ARG more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */
+ABUT_MUST_USE abut_status abut_graph_order(const abut_bsr *A, int32_t *perm, abut_err *err);
+
+typedef struct abut_graph_fill {
+    double nnz, flops;      /* of the factor of the matrix, 3 x 3 numbers a block; flops: multiplications and additions */
+} abut_graph_fill;
+
+/** The same by approximate minimum degree (Amestoy, Davis and Duff 1996): in a fifth of the time, as good where many small
+ * things touch, and not on large bodies.  fill: what a factor in that order takes, before small supernodes are merged.
+ * Fails  ABUT_E_ARG more than 2^31 blocks; ABUT_E_NOMEM; ABUT_E_NUMERIC AMD gives up */
+ABUT_MUST_USE abut_status abut_graph_order_quickly(const abut_bsr *A, int32_t *perm, abut_graph_fill *fill, abut_err *err);
+
+/** Cuts the block rows of A into k parts of about the same size along few blocks: part[n] in 0 .. k-1, none empty.
+ * Multilevel k-way cut of the graph (Karypis and Kumar 1998).
+ * Fails  ABUT_E_ARG k < 1, k > n, more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */
+ABUT_MUST_USE abut_status abut_graph_cut(const abut_bsr *A, int32_t k, int32_t *part, abut_err *err);
+
+typedef struct abut_partition_stats {
+    int64_t faces;          /* dual edges: faces that two tets share */
+    int64_t cut;            /* those between parts */
+    double balance;         /* largest part / mean part, by weight */
+    int32_t smallest, largest;
+    int32_t interface_nodes;/* nodes whose elements lie in more than one part */
+    int32_t split;          /* parts in more than one piece: only where bodies are separate */
+} abut_partition_stats;
+
+/* How a mesh is cut.  Zero-filled is the default. */
+typedef struct abut_cut_opts {
+    int recursive;          /* 1: by repeated bisection, 0: k ways at once, which is faster and cuts as little */
+    int by_nodes;           /* 1: the nodes are cut, along few edges of tets; a tet goes where most of its nodes are, of equals to
+                             * the part of lower number */
+    const double *weight;   /* [nt], or [nv] by nodes: parts have about the same sum; NULL: the same number */
+} abut_cut_opts;
+
+/** Cuts a mesh as abut_partition_tets, in the way that is asked for.
+ *
+ * node     [nv], by nodes: their parts, -1 for nodes without tets; NULL where that is not wanted
+ * Fails    as abut_partition_tets; ABUT_E_ARG a weight that is negative or not finite, or all of them 0 */
+ABUT_MUST_USE abut_status abut_partition_mesh(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, const abut_cut_opts *how,
+                                              int32_t *part, int32_t *node, abut_partition_stats *stats, abut_err *err);
+
+/** Cuts nt tets (node[4 nt] of nv nodes) into k parts along few faces: part[nt] in 0 .. k-1.
+ *
+ * No part is empty.  A piece that METIS cut off its part is given to the neighbour with most common faces, so a part is
+ * connected through faces unless it holds separate bodies.  Multilevel k-way cut of the dual graph (Karypis and Kumar 1998).
+ * Fails  ABUT_E_ARG k < 1, k > nt, a node outside 0 .. nv-1; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up or leaves a part
+ *        empty */
+ABUT_MUST_USE abut_status abut_partition_tets(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, int32_t *part,
+                                              abut_partition_stats *stats, abut_err *err);
+
+#endif

@@ -1,0 +1,111 @@
+/* The judge: does a straight motion, or a single configuration, hold a collision?  Primitives and pairs are found anew from
+ * the shape; each pair is decided by the exact procedure or by one of the conservative ones.
+ *
+ * Two things collide when they touch or, by the separation that is asked for, when they come as near as that.  Asked for is
+ * one number for all pairs or, of themselves, the contact thickness of the shape's objects: the mean of the two of a pair,
+ * half of its own for a vertex above a half-space.  EXACT decides distance <= separation in real arithmetic on the stored
+ * doubles too (geom/ccd/within.h); only half-spaces, then, are decided on the side of reporting, within 1e-15 of the size of
+ * the coordinates.
+ *
+ * Looked at: vertex-triangle, edge-edge; for particles also point-edge and point-point; vertices against half-spaces.
+ * Not looked at: primitives with a common node, pairs whose nodes are all of obstacles, and of bodies that do not meet. */
+#ifndef ABUT_JUDGE_JUDGE_H
+#define ABUT_JUDGE_JUDGE_H
+
+#include "judge/shape.h"
+#include "geom/ccd/ccd.h"
+
+typedef enum abut_judge_method {
+    ABUT_JUDGE_EXACT,       /* no false answer */
+    ABUT_JUDGE_TIGHT,       /* inclusion-based: may report near misses */
+    ABUT_JUDGE_ADDITIVE     /* certified additive: may report near misses */
+} abut_judge_method;
+
+typedef struct abut_judge_opts {
+    abut_judge_method method;
+    double min_sep; /* m: coming this near is a collision, 0: touching is; below 0: the thickness of each pair is asked for */
+    double delta;           /* m, > 0: resolution of TIGHT */
+    long max_boxes;         /* of TIGHT, a pair */
+} abut_judge_opts;
+
+/** EXACT, the thickness of each pair, delta 1e-6 m, a million boxes. */
+abut_judge_opts abut_judge_defaults(void);
+
+/* The first four have the values of abut_stencil. */
+typedef enum abut_hit_kind {
+    ABUT_HIT_POINT_POINT = ABUT_PP, ABUT_HIT_POINT_EDGE = ABUT_PE, ABUT_HIT_POINT_TRI = ABUT_PT, ABUT_HIT_EDGE_EDGE = ABUT_EE,
+    ABUT_HIT_EDGE_TRI,      /* static: an edge touches or crosses a triangle */
+    ABUT_HIT_POINT_TET,     /* static: a vertex is in a tet that is not its own */
+    ABUT_HIT_PLANE,         /* a vertex is on or under half-space `item` */
+    ABUT_HIT_FOLD,          /* static: two triangles with a common edge (nodes 0, 1) lie on each other */
+    ABUT_HIT_DUPLICATE,     /* static: a triangle is there twice */
+    ABUT_HIT_INVERTED,      /* tet `item` has no positive volume, at one instant or on its path */
+    ABUT_HIT_FLAT_TRI,      /* static: a triangle without area */
+    ABUT_HIT_FLAT_EDGE      /* static: an edge without length */
+} abut_hit_kind;
+
+typedef struct abut_hit {
+    abut_hit_kind kind;
+    int32_t node[5];        /* first primitive, then the second; -1 unused */
+    int32_t item;           /* half-space or tet; -1 */
+    double t_lo, t_hi;      /* first contact is in between, in [0, 1]; a conservative method gives a time before it, twice */
+} abut_hit;
+
+/* Sorted by (t_lo, kind, nodes).  Zero-filled is empty. */
+typedef struct abut_hits {
+    abut_hit *hit;
+    size_t n, cap;
+    size_t pairs;           /* pairs looked at, half-spaces times vertices included */
+} abut_hits;
+
+/** 1 when the motion of one stencil is a collision by opts->method, else 0; a stencil alone has no thickness. */
+int abut_judge_pair(abut_stencil s, const double *x0, const double *x1, const abut_judge_opts *opts, abut_arena *scratch);
+
+/** All collisions of the straight motion x0 -> x1 of the nodes, [3 nv] each.  out is emptied first.
+ * Fails  ABUT_E_GEOM a position is not finite;  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_judge_motion(const abut_judge_shape *s, const double *x0, const double *x1,
+                                            const abut_judge_opts *opts, abut_hits *out, abut_err *err);
+
+/** All intersections and touches at x: edge-triangle, rods, particles, vertices in tets, half-spaces, folds, duplicates.
+ * Exact.  The same order, the same failures; times are 0. */
+ABUT_MUST_USE abut_status abut_judge_static(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err);
+
+/** Appends the pairs, vertices above half-spaces too, that are at x no further apart than opts ask for; nothing where that is
+ * touching, which abut_judge_static knows.  The same failures. */
+ABUT_MUST_USE abut_status abut_judge_near(const abut_judge_shape *s, const double *x, const abut_judge_opts *opts, abut_hits *out,
+                                          abut_err *err);
+
+/* How near things are to a collision. */
+typedef struct abut_judge_gap {
+    double gap;             /* m: distance less the separation that is asked for, never more than the true one; +inf: nothing is
+                             * within reach */
+    abut_hit at;            /* the pair, as a hit at time 0 */
+} abut_judge_gap;
+
+/** The smallest gap of all pairs and of vertices above half-spaces at x, as far as it is below reach (m).  The same failures. */
+ABUT_MUST_USE abut_status abut_judge_smallest_gap(const abut_judge_shape *s, const double *x, double reach,
+                                                  const abut_judge_opts *opts, abut_judge_gap *out, abut_err *err);
+
+/** Appends tets without positive volume (exact sign); only_injective: those whose material forbids it. */
+ABUT_MUST_USE abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int only_injective, abut_hits *out,
+                                              abut_err *err);
+/** Appends tets that lose their positive volume on the straight motion x0 -> x1, ends included, with the first such time; exact
+ * by every method.  out is sorted. */
+ABUT_MUST_USE abut_status abut_judge_inverting(const abut_judge_shape *s, const double *x0, const double *x1, int only_injective,
+                                               abut_hits *out, abut_err *err);
+/** Appends triangles without area and edges without length. */
+ABUT_MUST_USE abut_status abut_judge_flat(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err);
+
+/** Appends triangles that share an edge and lie on each other, and triangles that are there twice. */
+ABUT_MUST_USE abut_status abut_judge_folds(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err);
+
+/** "edge-edge", "vertex in tet", ... */
+const char *abut_hit_name(abut_hit_kind kind);
+/** How many nodes the hit names, and how many of them are the first primitive's. */
+int abut_hit_nodes(abut_hit_kind kind, int *first);
+
+ABUT_MUST_USE abut_status abut_hits_add(abut_hits *h, const abut_hit *hit, abut_err *err);
+void abut_hits_sort(abut_hits *h);
+void abut_hits_clear(abut_hits *h);
+
+#endif

@@ -1,0 +1,208 @@
+#include "judge/shape.h"
+#include "mesh/surface.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_nodes(const int32_t *a, const int32_t *b, int k)
+{
+    for (int i = 0; i < k; i++)
+        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_node(const void *a, const void *b) { return compare_nodes(a, b, 1); }
+
+static abut_status make_elements(abut_elements *e, int k, size_t n, abut_err *err)
+{
+    e->k = k;
+    e->n = n;
+    e->node = malloc((n ? n : 1) * (size_t)k * sizeof *e->node);
+    return e->node ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "judge: %zu elements of %d nodes", n, k);
+}
+
+/* the edges of `all` that are not in `part`; both sorted */
+static abut_status edges_without(const abut_elements *all, const abut_elements *part, abut_elements *out, abut_err *err)
+{
+    const abut_status rc = make_elements(out, 2, all->n, err);
+    if (rc) return rc;
+    out->n = 0;
+    for (size_t i = 0, j = 0; i < all->n; i++) {
+        while (j < part->n && compare_nodes(part->node + 2 * j, all->node + 2 * i, 2) < 0) j++;
+        if (j < part->n && compare_nodes(part->node + 2 * j, all->node + 2 * i, 2) == 0) continue;
+        memcpy(out->node + 2 * out->n++, all->node + 2 * i, 2 * sizeof *out->node);
+    }
+    return ABUT_OK;
+}
+
+static abut_status find_edges(const abut_elements *tri, const int32_t *seg, size_t ns, int32_t nv, abut_elements *out,
+                              abut_err *err)
+{
+    int32_t n = 0;
+    out->k = 2;
+    const abut_status rc = abut_surface_edges(tri->node, (int32_t)tri->n, seg, (int32_t)ns, nv, &out->node, &n, err);
+    out->n = rc ? 0 : (size_t)n;
+    return rc;
+}
+
+/* vertices: the listed nodes and those of edges and triangles; sorted into points, rod ends and corners of triangles */
+static abut_status find_vertices(abut_judge_shape *s, const int32_t *listed, size_t n, abut_err *err)
+{
+    enum { NONE, POINT, END, CORNER };
+    uint8_t *use = calloc((size_t)s->nv + 1, 1);
+    if (!use) return abut_fail(err, ABUT_E_NOMEM, "judge: %d nodes", s->nv);
+    for (size_t i = 0; i < n; i++) use[listed[i]] = POINT;
+    for (size_t i = 0; i < 2 * s->rod.n; i++) use[s->rod.node[i]] = END;
+    for (size_t i = 0; i < 3 * s->tri.n; i++) use[s->tri.node[i]] = CORNER;
+    abut_status rc = make_elements(&s->vert, 1, (size_t)s->nv, err);
+    if (!rc) rc = make_elements(&s->point, 1, (size_t)s->nv, err);
+    if (!rc) rc = make_elements(&s->loose, 1, (size_t)s->nv, err);
+    s->vert.n = s->point.n = s->loose.n = 0;
+    for (int32_t i = 0; !rc && i < s->nv; i++) {
+        if (use[i] != NONE) s->vert.node[s->vert.n++] = i;
+        if (use[i] == POINT) s->point.node[s->point.n++] = i;
+        if (use[i] == POINT || use[i] == END) s->loose.node[s->loose.n++] = i;
+    }
+    free(use);
+    return rc;
+}
+
+/* tri is set; seg [ns * 2] and listed [n] are nodes */
+static abut_status complete(abut_judge_shape *s, const int32_t *seg, size_t ns, const int32_t *listed, size_t n,
+                            abut_err *err)
+{
+    abut_status rc = find_edges(&s->tri, seg, ns, s->nv, &s->edge, err);
+    if (!rc) rc = find_edges(&s->tri, NULL, 0, s->nv, &s->side, err);
+    if (!rc) rc = edges_without(&s->edge, &s->side, &s->rod, err);
+    if (!rc) rc = find_vertices(s, listed, n, err);
+    return rc;
+}
+
+static abut_status copy_planes(abut_judge_shape *s, const abut_model *m, abut_err *err)
+{
+    const size_t n = 3 * (size_t)m->nh;
+    s->n_plane = m->nh;
+    s->plane_point = malloc((n + 1) * sizeof(double));
+    s->plane_normal = malloc((n + 1) * sizeof(double));
+    if (!s->plane_point || !s->plane_normal) return abut_fail(err, ABUT_E_NOMEM, "judge: %d half-spaces", m->nh);
+    if (n) memcpy(s->plane_point, m->hs_point, n * sizeof(double));
+    if (n) memcpy(s->plane_normal, m->hs_normal, n * sizeof(double));
+    return ABUT_OK;
+}
+
+static abut_status copy_tets(abut_judge_shape *s, const int32_t *tet, int32_t nt, abut_err *err)
+{
+    const abut_status rc = make_elements(&s->tet, 4, (size_t)nt, err);
+    s->injective = calloc((size_t)nt + 1, 1);
+    s->still = calloc((size_t)s->nv + 1, 1);
+    if (rc || !s->injective || !s->still) return abut_fail(err, ABUT_E_NOMEM, "judge: %d tets, %d nodes", nt, s->nv);
+    if (nt) memcpy(s->tet.node, tet, 4 * (size_t)nt * sizeof *tet);
+    return ABUT_OK;
+}
+
+static abut_status copy_thickness(abut_judge_shape *s, const abut_model *m, abut_err *err)
+{
+    int any = 0;
+    for (int32_t o = 0; m->obj_thick && o < m->no; o++) any |= m->obj_thick[o] > 0;
+    if (!any) return ABUT_OK;
+    s->thick = malloc(((size_t)m->nv + 1) * sizeof *s->thick);
+    if (!s->thick) return abut_fail(err, ABUT_E_NOMEM, "judge: thickness of %d nodes", m->nv);
+    for (int32_t i = 0; i < m->nv; i++) s->thick[i] = m->obj_thick[m->body[i]];
+    return ABUT_OK;
+}
+
+double abut_judge_thickness(const abut_judge_shape *s, const abut_elements *e, size_t i)
+{
+    double most = 0;
+    for (size_t k = i * (size_t)e->k; s->thick && k < (i + 1) * (size_t)e->k; k++)
+        if (s->thick[e->node[k]] > most) most = s->thick[e->node[k]];
+    return most;
+}
+
+/* nodes of collision vertices */
+static abut_status gather(abut_elements *out, int k, const abut_model *m, const int32_t *vert, int32_t n, abut_err *err)
+{
+    const abut_status rc = make_elements(out, k, (size_t)n, err);
+    if (rc) return rc;
+    for (size_t i = 0; i < (size_t)n * (size_t)k; i++) out->node[i] = m->coll_node[vert[i]];
+    return ABUT_OK;
+}
+
+abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abut_err *err)
+{
+    abut_elements seg = { 0 };
+    *s = (abut_judge_shape){ .nv = m->nv };
+    abut_status rc = copy_tets(s, m->tet, m->nt, err);
+    s->bodies_pass = m->bodies_meet && !m->bodies_meet[0];
+    if (!rc) rc = copy_planes(s, m, err);
+    if (!rc) rc = copy_thickness(s, m, err);
+    if (!rc) rc = gather(&s->tri, 3, m, m->coll_tri, m->nct, err);
+    if (!rc) rc = gather(&seg, 2, m, m->coll_edge, m->nce, err);
+    if (!rc) rc = complete(s, seg.node, seg.n, m->coll_node, (size_t)m->nc, err);
+    for (int32_t i = 0; !rc && i < m->nt; i++)
+        s->injective[i] = (uint8_t)abut_material_injective(m->mat_model[m->tet_mat[i]]);
+    for (int32_t i = 0; !rc && i < m->nv; i++) s->still[i] = m->role[i] == ABUT_NODE_OBSTACLE;
+    free(seg.node);
+    if (rc) abut_judge_shape_clear(s);
+    return rc;
+}
+
+/* A face of a tet: its nodes sorted, then outward for a positive tet */
+typedef struct face {
+    int32_t key[3], node[3];
+} face;
+
+static int by_key(const void *a, const void *b)
+{
+    return compare_nodes(((const face *)a)->key, ((const face *)b)->key, 3);
+}
+
+/* Faces that occur once among all tets, however the tets are oriented; appended to s->tri */
+static abut_status add_boundary(abut_judge_shape *s, abut_err *err)
+{
+    static const int corner[4][3] = { { 1, 2, 3 }, { 0, 3, 2 }, { 0, 1, 3 }, { 0, 2, 1 } };
+    const size_t n = 4 * s->tet.n;
+    face *f = malloc((n + 1) * sizeof *f);
+    int32_t *tri = realloc(s->tri.node, (s->tri.n + n + 1) * 3 * sizeof *tri);
+    if (tri) s->tri.node = tri;
+    if (!f || !tri) {
+        free(f);
+        return abut_fail(err, ABUT_E_NOMEM, "judge: %zu faces of tets", n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; k < 3; k++) f[i].key[k] = f[i].node[k] = s->tet.node[4 * (i / 4) + (size_t)corner[i % 4][k]];
+        qsort(f[i].key, 3, sizeof(int32_t), by_node);
+    }
+    qsort(f, n, sizeof *f, by_key);
+    for (size_t i = 0, j; i < n; i = j) {
+        for (j = i + 1; j < n && by_key(&f[i], &f[j]) == 0; j++) {}
+        if (j == i + 1) memcpy(s->tri.node + 3 * s->tri.n++, f[i].node, sizeof f[i].node);
+    }
+    free(f);
+    return ABUT_OK;
+}
+
+abut_status abut_judge_shape_mesh(abut_judge_shape *s, const abut_mesh *m, abut_err *err)
+{
+    *s = (abut_judge_shape){ .nv = m->nv };
+    abut_status rc = abut_mesh_check(m, err);
+    if (!rc) rc = copy_tets(s, m->tet, m->nt, err);
+    if (!rc) rc = make_elements(&s->tri, 3, (size_t)m->nf, err);
+    if (!rc && m->nf) memcpy(s->tri.node, m->tri, 3 * (size_t)m->nf * sizeof *m->tri);
+    if (!rc) rc = add_boundary(s, err);
+    if (!rc) rc = complete(s, m->seg, (size_t)m->ns, m->point, (size_t)m->np, err);
+    if (rc) abut_judge_shape_clear(s);
+    return rc;
+}
+
+void abut_judge_shape_clear(abut_judge_shape *s)
+{
+    abut_elements *const e[] = { &s->vert, &s->point, &s->loose, &s->edge, &s->side, &s->rod, &s->tri, &s->tet };
+    for (size_t i = 0; i < sizeof e / sizeof *e; i++) free(e[i]->node);
+    free(s->injective);
+    free(s->still);
+    free(s->thick);
+    free(s->plane_point);
+    free(s->plane_normal);
+    *s = (abut_judge_shape){ .nv = 0 };
+}

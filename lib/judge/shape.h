@@ -1,0 +1,51 @@
+/* What the judge of a trajectory looks at: every primitive that must not touch another, as lists of nodes.  Made from a model
+ * or from a plain mesh; nothing of the simulation is reused, missing vertices and edges of triangles are added. */
+#ifndef ABUT_JUDGE_SHAPE_H
+#define ABUT_JUDGE_SHAPE_H
+
+#include "mesh/mesh.h"
+#include "model/model.h"
+
+/* k nodes each, sorted and unique.  malloc'ed. */
+typedef struct abut_elements {
+    int32_t *node;
+    size_t n;
+    int k;
+} abut_elements;
+
+/* Owns all.  Zero-filled is empty. */
+typedef struct abut_judge_shape {
+    int32_t nv;                 /* nodes */
+    abut_elements vert;         /* that collide */
+    abut_elements point;        /* vertices of no edge */
+    abut_elements loose;        /* vertices of no triangle: points, and ends of rods */
+    abut_elements edge;         /* listed ones and the sides of triangles */
+    abut_elements side;         /* sides of triangles */
+    abut_elements rod;          /* edges of no triangle */
+    abut_elements tri;          /* in the given order, not sorted */
+    abut_elements tet;          /* the same */
+    uint8_t *injective;         /* [tet.n] 1: its material forbids inversion */
+    uint8_t *still;             /* [nv] 1: node of an obstacle; obstacles may touch each other */
+    int bodies_pass;            /* 1: nodes of bodies pass through each other */
+    double *thick;              /* [nv] m: contact thickness of the node's object; NULL: none has any */
+    int32_t n_plane;
+    double *plane_point, *plane_normal;     /* [n_plane * 3] */
+} abut_judge_shape;
+
+/** 1 when elements with these nodes are of bodies that do not meet. */
+static inline int abut_judge_passes(const abut_judge_shape *s, int32_t a, int32_t b)
+{
+    return s->bodies_pass && !s->still[a] && !s->still[b];
+}
+
+/** Contact thickness of element i, m: the largest of its nodes'. */
+double abut_judge_thickness(const abut_judge_shape *s, const abut_elements *e, size_t i);
+
+/** The collision mesh, tets, half-spaces and thicknesses of a model.  Fails ABUT_E_NOMEM. */
+ABUT_MUST_USE abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abut_err *err);
+/** A mesh from a file: its triangles, segments and points; the boundary of its tets (no tet may be inverted).
+ * Fails  ABUT_E_FORMAT a bad index, an element that names a point twice;  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_judge_shape_mesh(abut_judge_shape *s, const abut_mesh *m, abut_err *err);
+void abut_judge_shape_clear(abut_judge_shape *s);
+
+#endif

@@ -1,3 +1,0 @@
-/* chol_numeric.c once more, for floats (linalg/chol_real.h). */
-#define ABUT_SINGLE
-#include "linalg/chol_numeric.c"

@@ -1,8 +1,0 @@
-#include "linalg/svd3.h"
-
-#include "linalg/svd3_inline.h"
-
-void abut_svd3(const double F[9], double U[9], double s[3], double V[9])
-{
-    abut_svd3_one(F, U, s, V);
-}

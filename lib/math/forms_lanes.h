@@ -1,0 +1,16 @@
+/* Formulas that are written once (energy/material/density_forms.h, energy/tet_forms.h and others), of four numbers at a time. */
+#include "math/atan2.h"
+#include "math/log.h"
+
+#define REAL abut_lanes
+#define MASK abut_lane_mask
+#define FORM ABUT_LANES_INLINE
+#define NAME(f) f##_lanes
+#define ALL(v) ABUT_LANES_ALL(v)
+#define PICK(m, yes, no) ABUT_LANES_PICK(m, yes, no)
+#define ABS(v) ABUT_LANES_ABS(v)
+#define LOG(x, y) abut_lanes_log(x, y)
+#define COFACTORS(A, C) abut_lanes_cofactors(A, C)
+#define LOG1P(x, y) abut_lanes_log1p(x, y)
+#define SQRT(v) abut_lanes_sqrt(v)
+#define ATAN2(y, x, angle) abut_lanes_atan2(y, x, angle)

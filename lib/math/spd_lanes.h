@@ -1,0 +1,15 @@
+/* Four small symmetric matrices at once. */
+#ifndef ABUT_MATH_SPD_LANES_H
+#define ABUT_MATH_SPD_LANES_H
+
+#include "math/lanes.h"
+
+/** What abut_psd_project (math/spd.h) does, by the same algorithm in step, for four symmetric matrices of three, four, five or
+ * nine rows: A[n * n], each entry of all four; the lower triangle is read, all is written.  What a lane gives does not depend on
+ * the others.  Entries below 1e-140 count as zero. */
+void abut_psd_project3_lanes(abut_lanes *A);
+void abut_psd_project4_lanes(abut_lanes *A);
+void abut_psd_project5_lanes(abut_lanes *A);
+void abut_psd_project9_lanes(abut_lanes *A);
+
+#endif

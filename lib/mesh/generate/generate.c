@@ -1,0 +1,275 @@
+#include "mesh/generate/generate.h"
+
+#include "mesh/generate/lattice.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { CELLS_MAX = 4096 };
+
+static abut_status check_size(const char *what, const double *size, int n, abut_err *err)
+{
+    for (int k = 0; k < n; k++)
+        if (!(size[k] > 0 && isfinite(size[k])))
+            return abut_fail(err, ABUT_E_ARG, "%s: size %g m: expected more than 0", what, size[k]);
+    return ABUT_OK;
+}
+
+static abut_status check_cells(const char *what, const int32_t *cells, int n, abut_err *err)
+{
+    double total = 1;
+    for (int k = 0; k < n; k++) {
+        if (cells[k] < 1 || cells[k] > CELLS_MAX)
+            return abut_fail(err, ABUT_E_ARG, "%s: %d cells: expected 1 to %d", what, cells[k], CELLS_MAX);
+        total *= cells[k] + 1.0;
+    }
+    if (total > 5e6) return abut_fail(err, ABUT_E_ARG, "%s: %.3g points: expected at most 5e6", what, total);
+    return ABUT_OK;
+}
+
+/* A box of n[0] x n[1] x n[2] cells, x fastest.  Along the axes of `radial` the diagonals of the cells point away from the
+ * middle; with `ring` the last cells along x end on the first points. */
+typedef struct lattice { int32_t n[3]; int radial[3], ring; } lattice;
+
+static int32_t lattice_row(const lattice *l)
+{
+    return l->n[0] + !l->ring;
+}
+
+/* Points over [-1, 1]^3. */
+static abut_status lattice_points(const lattice *l, abut_mesh *m, abut_err *err)
+{
+    const int32_t *n = l->n;
+    for (int32_t k = 0; k <= n[2]; k++)
+        for (int32_t j = 0; j <= n[1]; j++)
+            for (int32_t i = 0; i < lattice_row(l); i++) {
+                const double p[3] = { (2.0 * i - n[0]) / n[0], (2.0 * j - n[1]) / n[1], (2.0 * k - n[2]) / n[2] };
+                const abut_status rc = abut_mesh_add_vertex(m, p, err);
+                if (rc) return rc;
+            }
+    return ABUT_OK;
+}
+
+void abut_kuhn_cell(const int flip[3], int corner[6][4])
+{
+    static const int PATH[6][3] = { { 0, 1, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 0, 2, 1 }, { 1, 0, 2 }, { 2, 1, 0 } };
+    const int first = flip[0] | flip[1] << 1 | flip[2] << 2, mirrored = (flip[0] + flip[1] + flip[2]) & 1;
+    for (int q = 0; q < 6; q++) {
+        const int odd = (q >= 3) ^ mirrored;    /* the last three paths are odd permutations */
+        const int second = first ^ 1 << PATH[q][0], third = second ^ 1 << PATH[q][1], last = first ^ 7;
+        corner[q][0] = first, corner[q][1] = second;
+        corner[q][2] = odd ? last : third, corner[q][3] = odd ? third : last;
+    }
+}
+
+static abut_status cell_tets(const lattice *l, const int32_t c[3], abut_mesh *m, abut_err *err)
+{
+    int flip[3], corner[6][4];
+    for (int k = 0; k < 3; k++) flip[k] = l->radial[k] && 2 * c[k] < l->n[k];
+    abut_kuhn_cell(flip, corner);
+    abut_status rc = ABUT_OK;
+    for (int q = 0; q < 6 && !rc; q++) {
+        int32_t v[4];
+        for (int a = 0; a < 4; a++) {
+            const int32_t at[3] = { c[0] + (corner[q][a] & 1), c[1] + (corner[q][a] >> 1 & 1), c[2] + (corner[q][a] >> 2) };
+            v[a] = (at[2] * (l->n[1] + 1) + at[1]) * lattice_row(l) + at[0] % lattice_row(l);
+        }
+        rc = abut_mesh_add_tet(m, v[0], v[1], v[2], v[3], err);
+    }
+    return rc;
+}
+
+static abut_status lattice_mesh(const lattice *l, abut_mesh *m, abut_err *err)
+{
+    abut_status rc = lattice_points(l, m, err);
+    for (int32_t k = 0; k < l->n[2] && !rc; k++)
+        for (int32_t j = 0; j < l->n[1] && !rc; j++)
+            for (int32_t i = 0; i < l->n[0] && !rc; i++) rc = cell_tets(l, (int32_t[3]){ i, j, k }, m, err);
+    if (rc) abut_mesh_clear(m);
+    return rc;
+}
+
+abut_status abut_generate_box(const double size[3], const int32_t cells[3], abut_mesh *m, abut_err *err)
+{
+    abut_status rc = check_size("box", size, 3, err);
+    if (!rc) rc = check_cells("box", cells, 3, err);
+    if (!rc) rc = lattice_mesh(&(lattice){ .n = { cells[0], cells[1], cells[2] } }, m, err);
+    for (int32_t i = 0; i < m->nv && !rc; i++)
+        for (int k = 0; k < 3; k++) m->x[3 * (size_t)i + k] *= size[k] / 2;
+    return rc;
+}
+
+/* p -> r p |p|max / |p|2 over the coordinates that `radial` marks. */
+static void round_off(double *p, const int radial[3], double r)
+{
+    double big = 0, norm2 = 0;
+    for (int k = 0; k < 3; k++)
+        if (radial[k]) big = fmax(big, fabs(p[k])), norm2 += p[k] * p[k];
+    const double s = norm2 > 0 ? r * big / sqrt(norm2) : 0;
+    for (int k = 0; k < 3; k++)
+        if (radial[k]) p[k] *= s;
+}
+
+abut_status abut_generate_sphere(double radius, int32_t cells, abut_mesh *m, abut_err *err)
+{
+    const lattice l = { .n = { cells, cells, cells }, .radial = { 1, 1, 1 } };
+    abut_status rc = check_size("sphere", &radius, 1, err);
+    if (!rc) rc = check_cells("sphere", l.n, 3, err);
+    if (!rc) rc = lattice_mesh(&l, m, err);
+    for (int32_t i = 0; i < m->nv && !rc; i++) round_off(m->x + 3 * (size_t)i, l.radial, radius);
+    return rc;
+}
+
+abut_status abut_generate_cylinder(double radius, double height, int32_t across, int32_t along, abut_mesh *m,
+                                   abut_err *err)
+{
+    const lattice l = { .n = { across, along, across }, .radial = { 1, 0, 1 } };
+    abut_status rc = check_size("cylinder", (double[2]){ radius, height }, 2, err);
+    if (!rc) rc = check_cells("cylinder", l.n, 3, err);
+    if (!rc) rc = lattice_mesh(&l, m, err);
+    for (int32_t i = 0; i < m->nv && !rc; i++) {
+        round_off(m->x + 3 * (size_t)i, l.radial, radius);
+        m->x[3 * (size_t)i + 1] *= height / 2;
+    }
+    return rc;
+}
+
+abut_status abut_generate_torus(double radius, double tube, int32_t around, int32_t across, abut_mesh *m, abut_err *err)
+{
+    const lattice l = { .n = { around, across, across }, .radial = { 0, 1, 1 }, .ring = 1 };
+    abut_status rc = check_size("torus", (double[2]){ radius, tube }, 2, err);
+    if (!rc) rc = check_cells("torus", l.n, 3, err);
+    if (!rc && around < 3) rc = abut_fail(err, ABUT_E_ARG, "torus: %d cells around: expected 3 or more", around);
+    if (!rc && !(tube < radius))
+        rc = abut_fail(err, ABUT_E_ARG, "torus: tube %g m: expected less than the radius %g m", tube, radius);
+    if (!rc) rc = lattice_mesh(&l, m, err);
+    for (int32_t i = 0; i < m->nv && !rc; i++) {
+        double *p = m->x + 3 * (size_t)i;
+        const double turn = 6.283185307179586 * (i % around) / around;
+        round_off(p, l.radial, tube);
+        const double out = radius + p[1];
+        p[1] = p[2], p[0] = out * cos(turn), p[2] = out * sin(turn);
+    }
+    return rc;
+}
+
+static abut_status cloth_cell(const int32_t cells[2], int32_t i, int32_t k, abut_mesh *m, abut_err *err)
+{
+    const int32_t a = k * (cells[0] + 1) + i, b = a + 1, c = a + cells[0] + 1, d = c + 1;
+    /* corners a (-,-), b (+,-), c (-,+), d (+,+) of (x, z); counter-clockwise seen from above (+y) */
+    const int cut = (i + k) & 1;
+    abut_status rc = abut_mesh_add_tri(m, a, c, cut ? b : d, err);
+    if (!rc) rc = cut ? abut_mesh_add_tri(m, b, c, d, err) : abut_mesh_add_tri(m, a, d, b, err);
+    return rc;
+}
+
+abut_status abut_generate_cloth(const double size[2], const int32_t cells[2], abut_mesh *m, abut_err *err)
+{
+    abut_status rc = check_size("cloth", size, 2, err);
+    if (!rc) rc = check_cells("cloth", cells, 2, err);
+    for (int32_t k = 0; !rc && k <= cells[1]; k++)
+        for (int32_t i = 0; i <= cells[0] && !rc; i++) {
+            const double p[3] = { size[0] * ((double)i / cells[0] - 0.5), 0, size[1] * ((double)k / cells[1] - 0.5) };
+            rc = abut_mesh_add_vertex(m, p, err);
+        }
+    for (int32_t k = 0; !rc && k < cells[1]; k++)
+        for (int32_t i = 0; i < cells[0] && !rc; i++) rc = cloth_cell(cells, i, k, m, err);
+    if (rc) abut_mesh_clear(m);
+    return rc;
+}
+
+abut_status abut_generate_rod(double length, int32_t cells, abut_mesh *m, abut_err *err)
+{
+    abut_status rc = check_size("rod", &length, 1, err);
+    if (!rc) rc = check_cells("rod", &cells, 1, err);
+    for (int32_t i = 0; !rc && i <= cells; i++) {
+        const double p[3] = { length * ((double)i / cells - 0.5), 0, 0 };
+        rc = abut_mesh_add_vertex(m, p, err);
+        if (!rc && i) rc = abut_mesh_add_seg(m, i - 1, i, err);
+    }
+    if (rc) abut_mesh_clear(m);
+    return rc;
+}
+
+static double grid_place(double size, int32_t count, int32_t i)
+{
+    return count > 1 ? size * ((double)i / (count - 1) - 0.5) : 0;
+}
+
+abut_status abut_generate_particles(const double size[3], const int32_t count[3], abut_mesh *m, abut_err *err)
+{
+    abut_status rc = check_cells("particles", count, 3, err);
+    for (int k = 0; k < 3 && !rc; k++)
+        if (count[k] > 1) rc = check_size("particles", &size[k], 1, err);
+    for (int32_t k = 0; !rc && k < count[2]; k++)
+        for (int32_t j = 0; j < count[1]; j++)
+            for (int32_t i = 0; i < count[0] && !rc; i++) {
+                const double p[3] = { grid_place(size[0], count[0], i), grid_place(size[1], count[1], j),
+                                      grid_place(size[2], count[2], k) };
+                rc = abut_mesh_add_vertex(m, p, err);
+                if (!rc) rc = abut_mesh_add_point(m, m->nv - 1, err);
+            }
+    if (rc) abut_mesh_clear(m);
+    return rc;
+}
+
+/* ---- surface of revolution ---- */
+
+static abut_status check_profile(const double *profile, int32_t n, abut_err *err)
+{
+    if (n < 2) return abut_fail(err, ABUT_E_ARG, "revolution: %d points in the profile: expected 2 or more", n);
+    for (int32_t i = 0; i < n; i++) {
+        const double r = profile[2 * i], low = i == 0 || i == n - 1 ? 0 : DBL_MIN;
+        if (!(r >= low && isfinite(r) && isfinite(profile[2 * i + 1])))
+            return abut_fail(err, ABUT_E_ARG, "revolution: point %d of the profile has radius %g m: expected more than 0%s", i, r,
+                             low > 0 ? "" : ", or 0");
+    }
+    return ABUT_OK;
+}
+
+/* First vertex and number of vertices of a ring; one on the axis is a single vertex. */
+typedef struct ring { int32_t first, n; } ring;
+
+static abut_status add_ring(double r, double y, int32_t around, ring *out, abut_mesh *m, abut_err *err)
+{
+    *out = (ring){ m->nv, r > 0 ? around : 1 };
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < out->n && !rc; i++) {
+        const double turn = 6.283185307179586 * i / around;
+        rc = abut_mesh_add_vertex(m, (double[3]){ r * cos(turn), y, -r * sin(turn) }, err);
+    }
+    return rc;
+}
+
+/* Triangles between two rings; those of a quad alternate like the cells of a cloth. */
+static abut_status ring_triangles(ring lo, ring up, int32_t around, int32_t row, abut_mesh *m, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < around && !rc; i++) {
+        const int32_t a = lo.first + i % lo.n, b = lo.first + (i + 1) % around % lo.n;
+        const int32_t c = up.first + i % up.n, d = up.first + (i + 1) % around % up.n;
+        const int cut = (i + row) & 1;
+        if (a != b) rc = abut_mesh_add_tri(m, a, b, cut || c == d ? c : d, err);
+        if (!rc && c != d) rc = abut_mesh_add_tri(m, c, cut && a != b ? b : a, d, err);
+    }
+    return rc;
+}
+
+abut_status abut_generate_revolution(const double *profile, int32_t n, int32_t around, int32_t along, abut_mesh *m,
+                                     abut_err *err)
+{
+    abut_status rc = check_profile(profile, n, err);
+    if (!rc) rc = check_cells("revolution", (int32_t[2]){ around, along }, 2, err);
+    if (!rc && around < 3) rc = abut_fail(err, ABUT_E_ARG, "revolution: %d cells around: expected 3 or more", around);
+    ring below = { 0 };
+    if (!rc) rc = add_ring(profile[0], profile[1], around, &below, m, err);
+    for (int32_t i = 0; i < (n - 1) * along && !rc; i++) {
+        const double *a = profile + 2 * (i / along), f = (double)(i % along + 1) / along;
+        ring above;
+        rc = add_ring((1 - f) * a[0] + f * a[2], (1 - f) * a[1] + f * a[3], around, &above, m, err);
+        if (!rc) rc = ring_triangles(below, above, around, i, m, err);
+        below = above;
+    }
+    if (rc) abut_mesh_clear(m);
+    return rc;
+}

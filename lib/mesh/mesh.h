@@ -1,0 +1,68 @@
+/* A raw mesh as a file or a generator gives it: points and elements of every dimension, no physics yet. */
+#ifndef ABUT_MESH_MESH_H
+#define ABUT_MESH_MESH_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Owns its arrays; zero-filled is a valid empty mesh.  Elements hold indices of points. */
+typedef struct abut_mesh {
+    int32_t nv, nt, nf, ns, np;
+    double *x;          /* [nv * 3] m */
+    int32_t *tet;       /* [nt * 4] positively oriented: det[x1-x0, x2-x0, x3-x0] > 0 */
+    int32_t *tri;       /* [nf * 3] counter-clockwise seen from outside */
+    int32_t *seg;       /* [ns * 2] */
+    int32_t *point;     /* [np] isolated points, named on purpose */
+    double *uv;         /* [nf * 6] where the corners of the triangles lie in a flat pattern, u and v each; NULL: nobody says */
+    int32_t cap[5];     /* room in the arrays above, in their order; uv has none to spare, and is put after the last triangle */
+} abut_mesh;
+
+/** Appends one point or element; indices are checked by abut_mesh_check, not here.
+ * Fails  ABUT_E_NOMEM; ABUT_E_FORMAT more than INT32_MAX / 4 of a kind */
+ABUT_MUST_USE abut_status abut_mesh_add_vertex(abut_mesh *m, const double x[3], abut_err *err);
+ABUT_MUST_USE abut_status abut_mesh_add_tet(abut_mesh *m, int32_t a, int32_t b, int32_t c, int32_t d, abut_err *err);
+ABUT_MUST_USE abut_status abut_mesh_add_tri(abut_mesh *m, int32_t a, int32_t b, int32_t c, abut_err *err);
+ABUT_MUST_USE abut_status abut_mesh_add_seg(abut_mesh *m, int32_t a, int32_t b, abut_err *err);
+ABUT_MUST_USE abut_status abut_mesh_add_point(abut_mesh *m, int32_t a, abut_err *err);
+
+/* What a scene may hold: some 10 GB of memory in mesh-prep, ten times as much in step. */
+#define ABUT_POINTS_MOST 2e7
+#define ABUT_ELEMENTS_MOST 1.2e8
+/** Whether so much is within those bounds, before memory is looked for.  what: for the message
+ * Fails  ABUT_E_ARG with the number and the bound */
+ABUT_MUST_USE abut_status abut_mesh_bound(double points, double elements, const char *what, abut_err *err);
+/** Tets, triangles, segments and isolated points. */
+double abut_mesh_elements(const abut_mesh *m);
+
+/** Appends a copy of b's points and elements to a.  The pattern stays when both have one for all their triangles. */
+ABUT_MUST_USE abut_status abut_mesh_append(abut_mesh *a, const abut_mesh *b, abut_err *err);
+
+/** Every coordinate finite, every index in range, no element that names a point twice.
+ * Fails  ABUT_E_FORMAT naming the element, the index and the number of points */
+ABUT_MUST_USE abut_status abut_mesh_check(const abut_mesh *m, abut_err *err);
+
+/** x -> A x + b for every point (A row major); a mirroring A (det < 0) turns tets and triangles over, so that they stay
+ * positively oriented and outward. */
+void abut_mesh_transform(abut_mesh *m, const double A[9], const double b[3]);
+
+/** Turns every tet and triangle over: for meshes stored inside out.  Corners keep their place in the pattern. */
+void abut_mesh_flip(abut_mesh *m);
+
+/** Smallest and largest coordinates of all points; both 0 for an empty mesh. */
+void abut_mesh_bounds(const abut_mesh *m, double lo[3], double hi[3]);
+
+/** Drops elements that lie wholly on points of elements of a higher dimension.  Mesh generators write them to mark the
+ * boundary of a volume; they add no geometry. */
+ABUT_MUST_USE abut_status abut_mesh_drop_markers(abut_mesh *m, abut_err *err);
+
+/** Makes one point of those that are less than `distance` apart, directly or by others between them: the one with the lowest
+ * number, at its place.  Points keep their numbers; no element names the others any more.
+ * Fails  ABUT_E_FORMAT an element would name a point twice; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_mesh_weld(abut_mesh *m, double distance, abut_err *err);
+
+/** Frees all arrays; the mesh is empty and usable again. */
+void abut_mesh_clear(abut_mesh *m);
+
+#endif

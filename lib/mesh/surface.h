@@ -1,0 +1,25 @@
+/* What the outside of a mesh is made of: boundary triangles of tets, unique edges. */
+#ifndef ABUT_MESH_SURFACE_H
+#define ABUT_MESH_SURFACE_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+/** Faces that one tet alone has, in the order of their tets, outward for positively oriented tets.
+ *
+ * tet  [nt * 4] indices in [0, nv)
+ * tri  out: malloc'ed [n * 3], the caller's
+ * Fails  ABUT_E_GEOM a face belongs to three tets, or two tets lie on the same side of a common face (names them)
+ *        ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_surface_triangles(const int32_t *tet, int32_t nt, int32_t nv, int32_t **tri, int32_t *n,
+                                                 abut_err *err);
+
+/** Edges of the triangles and the segments, each once, a < b, ascending.
+ *
+ * tri [nf * 3], seg [ns * 2]  indices in [0, nv)
+ * edge  out: malloc'ed [n * 2], the caller's */
+ABUT_MUST_USE abut_status abut_surface_edges(const int32_t *tri, int32_t nf, const int32_t *seg, int32_t ns, int32_t nv,
+                                             int32_t **edge, int32_t *n, abut_err *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* Filling closed surfaces with tets: the one call to tetgen.  Linked into mesh-prep alone (tetgen is AGPL-3). */
+#ifndef ABUT_MESH_TETRA_H
+#define ABUT_MESH_TETRA_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "mesh/mesh.h"
+
+/** Fills the closed surface of m's triangles with tets.
+ *
+ * max_volume    m^3, of a tet; with keep_surface only as far as the surface's own triangles allow
+ * keep_surface  0: triangles are divided where that helps; 1: they stay as they are, points are added inside alone
+ * out           empty before; tets only, positively oriented; m's points come first, in their order
+ * Fails  ABUT_E_GEOM the surface is open, touches itself, or encloses another volume than its tets have (a cavity, a
+ *        triangle turned over); ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out,
+                                              abut_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

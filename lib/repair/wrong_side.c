@@ -1,0 +1,357 @@
+#include "repair/wrong_side.h"
+
+#include "geom/dist.h"
+#include "math/vec3.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* -- connectivity ------------------------------------------------------------------------------------------------- */
+
+static int32_t root(int32_t *parent, int32_t v)
+{
+    while (parent[v] != v) v = parent[v] = parent[parent[v]];
+    return v;
+}
+
+/* Components of the vertices under the edges that are not cut; the lowest vertex names each. */
+static void components(const abut_collmesh *cm, const uint8_t *cut, int32_t *label)
+{
+    for (int32_t v = 0; v < cm->nc; v++) label[v] = v;
+    for (int32_t e = 0; e < cm->ne; e++) {
+        if (cut && cut[e]) continue;
+        const int32_t a = root(label, cm->edge[2 * (size_t)e]), b = root(label, cm->edge[2 * (size_t)e + 1]);
+        if (a < b) label[b] = a;
+        else label[a] = b;
+    }
+    for (int32_t v = 0; v < cm->nc; v++) label[v] = root(label, v);
+}
+
+typedef struct named_edge {
+    int32_t v[2], id;
+} named_edge;
+
+static int edge_order(const void *p, const void *q)
+{
+    const named_edge *a = p, *b = q;
+    if (a->v[0] != b->v[0]) return a->v[0] < b->v[0] ? -1 : 1;
+    return (a->v[1] > b->v[1]) - (a->v[1] < b->v[1]);
+}
+
+static abut_status find_sides(abut_tangle *t, abut_err *err)
+{
+    const abut_collmesh *cm = t->cm;
+    named_edge *list = malloc(((size_t)cm->ne + 1) * sizeof *list);
+    if (!list) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %d edges", cm->ne);
+    for (int32_t e = 0; e < cm->ne; e++)
+        list[e] = (named_edge){ { cm->edge[2 * (size_t)e], cm->edge[2 * (size_t)e + 1] }, e };
+    qsort(list, (size_t)cm->ne, sizeof *list, edge_order);
+    abut_status rc = ABUT_OK;
+    for (size_t i = 0; i < 3 * (size_t)cm->nt && !rc; i++) {
+        const int32_t a = cm->tri[i], b = cm->tri[i / 3 * 3 + (i + 1) % 3];
+        const named_edge key = { { a < b ? a : b, a < b ? b : a }, 0 };
+        const named_edge *hit = bsearch(&key, list, (size_t)cm->ne, sizeof *list, edge_order);
+        if (!hit) rc = abut_fail(err, ABUT_E_FORMAT, "contact/triangle row %zu: side %d %d is not in contact/edge", i / 3, a, b);
+        else t->side[i] = hit->id, t->tris_of_edge[hit->id]++;
+    }
+    free(list);
+    return rc;
+}
+
+abut_status abut_tangle_init(abut_tangle *t, const abut_collmesh *cm, abut_err *err)
+{
+    const size_t nc = (size_t)cm->nc + 1, ne = (size_t)cm->ne + 1, nt = (size_t)cm->nt + 1;
+    *t = (abut_tangle){ cm, malloc(nc * sizeof(int32_t)), malloc(3 * nt * sizeof(int32_t)), calloc(ne, sizeof(int32_t)),
+                        malloc(nc * sizeof(int32_t)), malloc(nc * sizeof(int32_t)), malloc(nc * sizeof(int32_t)),
+                        calloc(nc, 1), calloc(ne, 1) };
+    abut_status rc = ABUT_OK;
+    if (!t->whole || !t->side || !t->tris_of_edge || !t->region || !t->size || !t->largest || !t->astray ||
+        !t->cut)
+        rc = abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %d vertices", cm->nc);
+    if (!rc) rc = find_sides(t, err);
+    if (rc) abut_tangle_clear(t);
+    else components(cm, NULL, t->whole);
+    return rc;
+}
+
+void abut_tangle_clear(abut_tangle *t)
+{
+    free(t->whole);
+    free(t->side);
+    free(t->tris_of_edge);
+    free(t->region);
+    free(t->size);
+    free(t->largest);
+    free(t->astray);
+    free(t->cut);
+    *t = (abut_tangle){ 0 };
+}
+
+void abut_tangle_find(abut_tangle *t, const abut_cross *cross, size_t n)
+{
+    const abut_collmesh *cm = t->cm;
+    memset(t->cut, 0, (size_t)cm->ne);
+    memset(t->astray, 0, (size_t)cm->nc);
+    for (size_t i = 0; i < n; i++)
+        if (cross[i].tri >= 0) t->cut[cross[i].edge] = 1;
+    components(cm, t->cut, t->region);
+
+    /* the largest region of each surface is where the surface belongs */
+    for (int32_t v = 0; v < cm->nc; v++) t->size[v] = 0, t->largest[v] = v;
+    for (int32_t v = 0; v < cm->nc; v++) t->size[t->region[v]]++;
+    for (int32_t v = 0; v < cm->nc; v++) {
+        int32_t *best = &t->largest[t->whole[v]];
+        if (t->region[v] == v && t->size[v] > t->size[*best]) *best = v;
+    }
+    for (int32_t v = 0; v < cm->nc; v++) t->astray[v] = t->region[v] != t->largest[t->whole[v]];
+}
+
+/* -- rows --------------------------------------------------------------------------------------------------------- */
+
+abut_row abut_row_apart(abut_row_kind kind, int32_t id0, int32_t id1, const int32_t vert[4], const double w[4],
+                        const double n[3], const double *y, double distance)
+{
+    abut_row r = { .kind = kind, .id = { id0, id1 }, .b = distance };
+    const double *o = y + 3 * (size_t)vert[0];
+    for (int i = 0; i < 4; i++) {
+        r.node[i] = vert[i];
+        if (vert[i] < 0) continue;
+        for (int c = 0; c < 3; c++) {
+            r.a[i][c] = w[i] * n[c];
+            r.b -= r.a[i][c] * (y[3 * (size_t)vert[i] + (size_t)c] - o[c]);
+        }
+    }
+    return r;
+}
+
+static abut_vec3 at(const double *y, int32_t v) { return abut_v3_get(y + 3 * (size_t)v); }
+
+static void put_stencil(const double *y, const int32_t vert[4], double x[12])
+{
+    for (int i = 0; i < 4; i++) abut_v3_put(x + 3 * i, at(y, vert[i]));
+}
+
+/* The separation sum_i w_i y_i of the nearest points. */
+static abut_vec3 separation(const double x[12], const double w[4])
+{
+    abut_vec3 r = abut_v3(0, 0, 0);
+    for (int i = 1; i < 4; i++) r = abut_v3_axpy(r, w[i], abut_v3_sub(abut_v3_get(x + 3 * i), abut_v3_get(x)));
+    return r;
+}
+
+static abut_vec3 unit_or(abut_vec3 r, abut_vec3 otherwise)
+{
+    const double l = abut_v3_norm(r), m = abut_v3_norm(otherwise);
+    return l > 0 ? abut_v3_scale(1 / l, r) : m > 0 ? abut_v3_scale(1 / m, otherwise) : abut_v3(0, 0, 1);
+}
+
+static abut_vec3 face_normal(const double *y, const int32_t *tri)
+{
+    return abut_v3_cross(abut_v3_sub(at(y, tri[1]), at(y, tri[0])), abut_v3_sub(at(y, tri[2]), at(y, tri[0])));
+}
+
+static double apart(const abut_tangle *t, abut_stencil s, const int32_t vert[4], double gap)
+{
+    return ABUT_SEPARATE_AIM * (abut_collmesh_xi(t->cm, s, vert) + gap);
+}
+
+/* Vertex v is on the wrong side of triangle k: through its nearest point and gap beyond. */
+static abut_row through_face(const abut_tangle *t, const double *y, int32_t v, int32_t k, double gap)
+{
+    const int32_t *tri = t->cm->tri + 3 * (size_t)k, vert[4] = { v, tri[0], tri[1], tri[2] };
+    double x[12], w[4], n[3];
+    put_stencil(y, vert, x);
+    abut_closest(ABUT_PT, x, w);
+    abut_v3_put(n, unit_or(abut_v3_scale(-1, separation(x, w)), face_normal(y, tri)));
+    return abut_row_apart(ABUT_ROW_VT, v, k, vert, w, n, y, apart(t, ABUT_PT, vert, gap));
+}
+
+/* Edges e and f pierce each other's surfaces: e to the far side of f. */
+static abut_row over_edge(const abut_tangle *t, const double *y, int32_t e, int32_t f, abut_vec3 out, double gap)
+{
+    const int32_t *a = t->cm->edge + 2 * (size_t)e, *b = t->cm->edge + 2 * (size_t)f, vert[4] = { a[0], a[1], b[0], b[1] };
+    double x[12], w[4], n[3];
+    put_stencil(y, vert, x);
+    abut_closest(ABUT_EE, x, w);
+    abut_v3_put(n, unit_or(abut_v3_scale(-1, separation(x, w)), out));
+    return abut_row_apart(ABUT_ROW_EE, e < f ? e : f, e < f ? f : e, vert, w, n, y, apart(t, ABUT_EE, vert, gap));
+}
+
+/* -- regions that went astray ------------------------------------------------------------------------------------- */
+
+typedef struct pair_set {
+    int32_t (*ij)[2];
+    size_t n, cap;
+} pair_set;
+
+static abut_status pair_add(pair_set *s, int32_t i, int32_t j, abut_err *err)
+{
+    if (s->n == s->cap) {
+        const size_t cap = s->cap ? 2 * s->cap : 256;
+        int32_t (*more)[2] = realloc(s->ij, cap * sizeof *more);
+        if (!more) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu pairs", cap);
+        s->ij = more, s->cap = cap;
+    }
+    s->ij[s->n][0] = i, s->ij[s->n++][1] = j;
+    return ABUT_OK;
+}
+
+static int pair_order(const void *p, const void *q)
+{
+    const int32_t *a = p, *b = q;
+    return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+static void pair_sort(pair_set *s)
+{
+    size_t n = 0;
+    if (s->n) qsort(s->ij, s->n, sizeof *s->ij, pair_order);
+    for (size_t i = 0; i < s->n; i++)
+        if (!n || memcmp(s->ij[n - 1], s->ij[i], sizeof *s->ij)) memmove(s->ij[n++], s->ij[i], sizeof *s->ij);
+    s->n = n;
+}
+
+/* First pair whose first member is not below i. */
+static size_t pair_first(const pair_set *s, int32_t i)
+{
+    size_t lo = 0, hi = s->n;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        if (s->ij[mid][0] < i) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+/* targets: (region, triangle it may go back through): those its own edges cross, and those of the regions on the wrong side
+ * of it (met: (their region, ours)). */
+static abut_status find_targets(const abut_tangle *t, const abut_cross *cross, size_t n, pair_set *met, pair_set *targets,
+                                abut_err *err)
+{
+    const abut_collmesh *cm = t->cm;
+    abut_status rc = ABUT_OK;
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (cross[i].tri < 0) continue;
+        const int32_t *e = cm->edge + 2 * (size_t)cross[i].edge, *tri = cm->tri + 3 * (size_t)cross[i].tri;
+        for (int p = 0; p < 2 && !rc; p++) {
+            if (!t->astray[e[p]]) continue;
+            rc = pair_add(targets, t->region[e[p]], cross[i].tri, err);
+            for (int k = 0; k < 3 && !rc; k++)
+                if (t->astray[tri[k]]) rc = pair_add(met, t->region[tri[k]], t->region[e[p]], err);
+        }
+    }
+    pair_sort(met);
+    for (int32_t f = 0; f < cm->nt && met->n && !rc; f++)
+        for (int k = 0; k < 3 && !rc; k++) {
+            const int32_t v = cm->tri[3 * (size_t)f + (size_t)k];
+            if (!t->astray[v]) continue;
+            for (size_t i = pair_first(met, t->region[v]); i < met->n && met->ij[i][0] == t->region[v] && !rc; i++)
+                rc = pair_add(targets, met->ij[i][1], f, err);
+        }
+    pair_sort(targets);
+    return rc;
+}
+
+/* The nearest triangle that vertex v may go back through; -1: none. */
+static int32_t nearest_target(const abut_tangle *t, const pair_set *targets, const double *y, int32_t v)
+{
+    double best = INFINITY;
+    int32_t face = -1;
+    for (size_t i = pair_first(targets, t->region[v]); i < targets->n && targets->ij[i][0] == t->region[v]; i++) {
+        const int32_t *tri = t->cm->tri + 3 * (size_t)targets->ij[i][1], vert[4] = { v, tri[0], tri[1], tri[2] };
+        double x[12], d2;
+        if (v == tri[0] || v == tri[1] || v == tri[2]) continue;
+        put_stencil(y, vert, x);
+        abut_nearest(ABUT_PT, x, &d2);
+        if (d2 < best) best = d2, face = targets->ij[i][1];
+    }
+    return face;
+}
+
+static abut_status region_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y, double gap,
+                               abut_rows *rows, abut_err *err)
+{
+    pair_set met = { 0 }, targets = { 0 };
+    abut_status rc = find_targets(t, cross, n, &met, &targets, err);
+    for (int32_t v = 0; v < t->cm->nc && targets.n && !rc; v++) {
+        if (!t->astray[v]) continue;
+        const int32_t face = nearest_target(t, &targets, y, v);
+        if (face < 0) continue;
+        const abut_row r = through_face(t, y, v, face, gap);
+        rc = abut_rows_add(rows, &r, err);
+    }
+    free(met.ij);
+    free(targets.ij);
+    return rc;
+}
+
+/* -- edges that cross with both ends where they belong ------------------------------------------------------------ */
+
+/* The edge that triangles f and g have in common; -1: none. */
+static int32_t common_edge(const abut_tangle *t, int32_t f, int32_t g)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            if (t->side[3 * (size_t)f + (size_t)i] == t->side[3 * (size_t)g + (size_t)j])
+                return t->side[3 * (size_t)f + (size_t)i];
+    return -1;
+}
+
+/* No ridge to go over: the cheapest of drawing either end back through the triangle, or the edge over a side of the
+ * triangle that is the border of its surface.  An end that the round before moved across this triangle stays: two corners
+ * that cross would change sides for ever, and part only over their borders. */
+static abut_row cheapest_way(const abut_tangle *t, const double *y, int32_t e, int32_t f, double gap, const abut_rows *last)
+{
+    const int32_t *end = t->cm->edge + 2 * (size_t)e, *tri = t->cm->tri + 3 * (size_t)f;
+    abut_row best = { .b = INFINITY };
+    for (int k = 0; k < 3; k++) {
+        const int32_t side = t->side[3 * (size_t)f + (size_t)k];
+        if (t->tris_of_edge[side] != 1) continue;
+        const abut_row over = over_edge(t, y, e, side, face_normal(y, tri), gap);
+        if (over.b < best.b) best = over;
+    }
+    for (int again = 0; again < 2; again++)
+        for (int p = 0; p < 2; p++) {
+            if (again ? best.b < INFINITY : abut_rows_find(last, ABUT_ROW_VT, end[p], f) != NULL) continue;
+            const abut_row through = through_face(t, y, end[p], f, gap);
+            if (through.b < best.b) best = through;
+        }
+    return best;
+}
+
+/* cross is sorted by edge: the crossings [lo, hi) of one edge. */
+static abut_status edge_rows(const abut_tangle *t, const abut_cross *cross, size_t lo, size_t hi, const double *y, double gap,
+                             const abut_rows *last, abut_rows *rows, abut_err *err)
+{
+    const int32_t e = cross[lo].edge;
+    abut_status rc = ABUT_OK;
+    int ridges = 0;
+    for (size_t i = lo; i < hi && !rc; i++)
+        for (size_t j = i + 1; j < hi && !rc; j++) {
+            const int32_t ridge = common_edge(t, cross[i].tri, cross[j].tri);
+            if (ridge < 0) continue;
+            const abut_vec3 out = abut_v3_add(face_normal(y, t->cm->tri + 3 * (size_t)cross[i].tri),
+                                              face_normal(y, t->cm->tri + 3 * (size_t)cross[j].tri));
+            const abut_row r = over_edge(t, y, e, ridge, out, gap);
+            rc = abut_rows_add(rows, &r, err);
+            ridges++;
+        }
+    for (size_t i = lo; i < hi && !ridges && !rc; i++) {
+        const abut_row r = cheapest_way(t, y, e, cross[i].tri, gap, last);
+        rc = abut_rows_add(rows, &r, err);
+    }
+    return rc;
+}
+
+abut_status abut_tangle_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y, double gap,
+                             const abut_rows *last, abut_rows *rows, abut_err *err)
+{
+    abut_status rc = region_rows(t, cross, n, y, gap, rows, err);
+    for (size_t lo = 0, hi; lo < n && !rc; lo = hi) {
+        for (hi = lo + 1; hi < n && cross[hi].edge == cross[lo].edge;) hi++;
+        if (cross[lo].tri < 0) continue;
+        const int32_t *e = t->cm->edge + 2 * (size_t)cross[lo].edge;
+        if (!t->astray[e[0]] && !t->astray[e[1]]) rc = edge_rows(t, cross, lo, hi, y, gap, last, rows, err);
+    }
+    return rc;
+}

@@ -1,0 +1,45 @@
+/* Which part of a surface is on the wrong side of another, and how it gets back.
+ *
+ * Edges that cross triangles cut the surfaces into regions (Baraff, Witkin and Kass 2003, global intersection analysis):
+ * the smaller region of a connected surface is taken for the one that went too far.  Its vertices are pushed through the
+ * nearest triangle they came through.  An edge that crosses a ridge with both ends on the right side is pushed over it. */
+#ifndef ABUT_REPAIR_WRONG_SIDE_H
+#define ABUT_REPAIR_WRONG_SIDE_H
+
+#include "contact/intersect.h"
+#include "repair/linear_constraints.h"
+
+/* What stays the same while positions change.  Zero-filled is empty. */
+typedef struct abut_tangle {
+    const abut_collmesh *cm;
+    int32_t *whole;         /* [nc] lowest vertex of the connected surface */
+    int32_t *side;          /* [3 nt] edge of each triangle side (k, k + 1) */
+    int32_t *tris_of_edge;  /* [ne] triangles at an edge */
+    int32_t *region;        /* [nc] lowest vertex of the region, as found by the last abut_tangle_find */
+    int32_t *size, *largest;    /* [nc] vertices of the region of that name; name of the largest region of a surface */
+    uint8_t *astray;        /* [nc] 1: vertex of a region on the wrong side */
+    uint8_t *cut;           /* [ne] 1: the edge crosses a triangle */
+} abut_tangle;
+
+ABUT_MUST_USE abut_status abut_tangle_init(abut_tangle *t, const abut_collmesh *cm, abut_err *err);
+void abut_tangle_clear(abut_tangle *t);
+
+/** Regions of the crossings cross[n] (of triangles; half-space entries are skipped) at y[3 nc]. */
+void abut_tangle_find(abut_tangle *t, const abut_cross *cross, size_t n);
+
+/** Appends to rows what undoes the crossings: motions along unit vectors until the parts are `gap` (m) and their thickness
+ * apart on the right side, times ABUT_SEPARATE_AIM.  last: the rows of the round before, sorted, so that no vertex is drawn
+ * back and forth.  Rows are about the change of positions from y; nodes are collision vertices.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_tangle_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y,
+                                           double gap, const abut_rows *last, abut_rows *rows, abut_err *err);
+
+/* Rows ask for a little more than the distance: pairs turn while they part. */
+#define ABUT_SEPARATE_AIM 1.001
+
+/** The row of a stencil kept apart along n: n.(sum_i w_i x_i) >= distance for the vertices vert (-1 unused) at y, as a
+ * condition on the change of positions.  The value at y is n.(sum w y). */
+abut_row abut_row_apart(abut_row_kind kind, int32_t id0, int32_t id1, const int32_t vert[4], const double w[4],
+                        const double n[3], const double *y, double distance);
+
+#endif

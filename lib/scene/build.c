@@ -1,0 +1,485 @@
+#include "scene/build_parts.h"
+
+#include "math/vec3.h"
+#include "model/model.h"
+#include "mesh/surface.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static abut_status no_memory(abut_err *err, const char *what)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "building the model: no memory for %s", what);
+}
+
+/* abut_model_put for callers that want a status. */
+static abut_status put(abut_arrays *set, const char *name, int64_t rows, void *data, abut_err *err)
+{
+    void *p = abut_model_put(set, name, rows, err);
+    memcpy(data, &p, sizeof p);
+    return p ? ABUT_OK : err ? err->code : ABUT_E_NOMEM;
+}
+
+static void mark(int32_t *at, const int32_t *e, size_t n)
+{
+    for (size_t i = 0; i < n; i++) at[e[i]] = 0;
+}
+
+/* What contact sees of an object: the surface of its tets, its own triangles, all sides of both, its segments. */
+static abut_status part_surface(abut_part *p, abut_err *err)
+{
+    const abut_mesh *m = &p->object->mesh;
+    abut_status rc = abut_surface_triangles(m->tet, m->nt, m->nv, &p->tri, &p->ntri, err);
+    if (rc) return rc;
+    if (m->nf) {
+        int32_t *all = realloc(p->tri, 3 * ((size_t)p->ntri + (size_t)m->nf) * sizeof *all);
+        if (!all) return no_memory(err, "triangles");
+        memcpy(all + 3 * (size_t)p->ntri, m->tri, 3 * (size_t)m->nf * sizeof *all);
+        p->tri = all;
+        p->ntri += m->nf;
+    }
+    return abut_surface_edges(p->tri, p->ntri, m->seg, m->ns, m->nv, &p->edge, &p->nedge, err);
+}
+
+static double shortest_edge(const abut_part *p)
+{
+    const double *x = p->object->mesh.x;
+    double least = INFINITY;
+    for (int32_t i = 0; i < p->nedge; i++) {
+        const int32_t *e = p->edge + 2 * (size_t)i;
+        least = fmin(least, abut_v3_norm(abut_v3_sub(abut_v3_get(x + 3 * (size_t)e[1]), abut_v3_get(x + 3 * (size_t)e[0]))));
+    }
+    return p->nedge ? least : 0;
+}
+
+/* Which points of the mesh become nodes and collision vertices; counts continue from those of the parts before. */
+static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts *f, abut_err *err)
+{
+    const abut_mesh *m = &p->object->mesh;
+    const size_t n = (size_t)m->nv + 1;
+    p->node = malloc(n * sizeof *p->node);
+    p->vertex = malloc(n * sizeof *p->vertex);
+    if (!p->node || !p->vertex) return no_memory(err, "nodes");
+    memset(p->node, -1, n * sizeof *p->node);
+    memset(p->vertex, -1, n * sizeof *p->vertex);
+    mark(p->vertex, p->edge, 2 * (size_t)p->nedge);
+    mark(p->vertex, m->point, (size_t)m->np);
+    if (!p->object->obstacle) mark(p->node, m->tet, 4 * (size_t)m->nt);
+    p->first = out->nodes;
+    for (int32_t i = 0; i < m->nv; i++) {
+        if (p->vertex[i] == 0) p->vertex[i] = out->collision_vertices++, p->node[i] = 0;
+        if (p->node[i] == 0) p->node[i] = out->nodes++;
+        else f->dropped++;
+    }
+    p->nodes = f->nodes = out->nodes - p->first;
+    f->tets = p->object->obstacle ? 0 : m->nt;
+    f->triangles = p->ntri, f->edges = p->nedge, f->points = m->np, f->least_edge = shortest_edge(p);
+    out->shells += f->shells, out->hinges += f->hinges;
+    out->rods += f->rods, out->bends += f->bends, out->particles += f->particles;
+    out->tets += f->tets, out->edges += p->nedge, out->triangles += p->ntri;
+    abut_mesh_bounds(m, f->lo, f->hi);
+    return ABUT_OK;
+}
+
+static abut_status check_elements(const abut_scene_object *o, abut_err *err)
+{
+    const abut_mesh *m = &o->mesh;
+    if (m->nt || m->nf || m->ns || m->np) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "%s: %s '%s' has no element", o->from, o->obstacle ? "obstacle" : "body", o->name);
+}
+
+static abut_status parts_make(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    b->part = calloc((size_t)s->nobjects + 1, sizeof *b->part);
+    b->out->object = calloc((size_t)s->nobjects + 1, sizeof *b->out->object);
+    b->out->selected = calloc((size_t)s->nmotions + 1, sizeof *b->out->selected);
+    b->out->attached = calloc((size_t)s->nattachments + 1, sizeof *b->out->attached);
+    b->out->sewn = calloc((size_t)s->nseams + 1, sizeof *b->out->sewn);
+    if (!b->part || !b->out->object || !b->out->selected || !b->out->attached || !b->out->sewn) return no_memory(err, "objects");
+    abut_status rc = ABUT_OK;
+    int32_t simulated = 0;
+    for (int32_t i = 0; i < s->nobjects && !rc; i++) {
+        b->part[i].object = &s->object[i];
+        rc = check_elements(&s->object[i], err);
+        if (!rc && !s->object[i].obstacle) rc = abut_build_bending(&b->part[i], &b->out->object[i], err);
+        simulated += !s->object[i].obstacle;
+        if (!rc && (rc = part_surface(&b->part[i], err))) abut_wrap(err, "object '%s'", s->object[i].name);
+        if (!rc) rc = part_number(&b->part[i], b->out, &b->out->object[i], err);
+    }
+    if (!rc && !simulated)
+        rc = abut_fail(err, ABUT_E_FORMAT, "nothing to simulate: expected at least one object that is no obstacle");
+    return rc;
+}
+
+static void parts_free(abut_build *b)
+{
+    for (int32_t i = 0; b->part && i < b->scene->nobjects; i++) {
+        abut_part *p = &b->part[i];
+        free(p->node), free(p->vertex), free(p->tri), free(p->edge), free(p->hinge), free(p->bend);
+    }
+    free(b->part);
+}
+
+/* Positions, rest and start; objects; starting velocities. */
+static abut_status put_nodes(abut_build *b, abut_err *err)
+{
+    int32_t *body;
+    const int64_t n = b->out->nodes;
+    abut_status rc = put(b->model, "node/X", n, &b->X, err);
+    if (!rc) rc = put(b->model, "node/mass", n, &b->mass, err);
+    if (!rc) rc = put(b->model, "node/role", n, &b->role, err);
+    if (!rc) rc = put(b->model, "node/object", n, &body, err);
+    if (rc) return rc;
+    double *x = abut_frame_put(b->frame, "node/x", n, err), *v = x ? abut_frame_put(b->frame, "node/v", n, err) : NULL;
+    if (!v) return no_memory(err, "the frame");
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_part *p = &b->part[o];
+        const abut_scene_object *s = p->object;
+        const abut_object_facts *f = &b->out->object[o];
+        abut_vec3 c = abut_v3_get(s->center);
+        if (!s->has_center) c = abut_v3_scale(0.5, abut_v3_add(abut_v3_get(f->lo), abut_v3_get(f->hi)));
+        for (int32_t i = 0; i < s->mesh.nv; i++) {
+            if (p->node[i] < 0) continue;
+            const size_t k = (size_t)p->node[i];
+            const abut_vec3 at = abut_v3_get(s->mesh.x + 3 * (size_t)i);
+            const abut_vec3 turn = abut_v3_cross(abut_v3_get(s->spin), abut_v3_sub(at, c));
+            abut_v3_put(b->X + 3 * k, at);
+            abut_v3_put(x + 3 * k, at);
+            if (!s->obstacle) abut_v3_put(v + 3 * k, abut_v3_add(abut_v3_get(s->velocity), turn));
+            body[k] = o;
+            b->role[k] = s->obstacle ? ABUT_NODE_OBSTACLE : ABUT_NODE_FREE;
+        }
+    }
+    return ABUT_OK;
+}
+
+/* Tets, and the lumped masses they give: a quarter of rho V to each corner. */
+static abut_status put_tets(abut_build *b, abut_err *err)
+{
+    int32_t *tet, *mat;
+    if (!b->out->tets) return ABUT_OK;
+    abut_status rc = put(b->model, "tet/node", b->out->tets, &tet, err);
+    if (!rc) rc = put(b->model, "tet/material", b->out->tets, &mat, err);
+    if (rc) return rc;
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_scene_object *s = &b->scene->object[o];
+        abut_object_facts *f = &b->out->object[o];
+        f->least_volume = f->tets ? INFINITY : 0;
+        for (int32_t t = 0; t < f->tets; t++, tet += 4) {
+            abut_vec3 p[4];
+            for (int k = 0; k < 4; k++) {
+                tet[k] = b->part[o].node[s->mesh.tet[4 * (size_t)t + k]];
+                p[k] = abut_v3_get(b->X + 3 * (size_t)tet[k]);
+            }
+            const double V = abut_v3_dot(abut_v3_sub(p[1], p[0]),
+                                         abut_v3_cross(abut_v3_sub(p[2], p[0]), abut_v3_sub(p[3], p[0]))) / 6;
+            const double m = V * b->scene->material[s->material].density;
+            f->volume += V, f->mass += m;
+            f->least_volume = fmin(f->least_volume, V);
+            *mat++ = s->material;
+            for (int k = 0; k < 4; k++) b->mass[tet[k]] += m / 4;
+        }
+    }
+    return ABUT_OK;
+}
+
+/* Diagonal of the bounding box of the simulated nodes, or of all. */
+static double diagonal(const abut_build *b, int all)
+{
+    double lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY }, d2 = 0;
+    for (int32_t i = 0; i < b->out->nodes; i++)
+        for (int k = 0; k < 3 && (all || b->role[i] != ABUT_NODE_OBSTACLE); k++) {
+            lo[k] = fmin(lo[k], b->X[3 * (size_t)i + k]);
+            hi[k] = fmax(hi[k], b->X[3 * (size_t)i + k]);
+        }
+    for (int k = 0; k < 3; k++) d2 += (hi[k] - lo[k]) * (hi[k] - lo[k]);
+    return sqrt(d2);
+}
+
+/* The length l, of one particle alone that of all nodes; the mean mass, which obstacles get too. */
+static abut_status measure(abut_build *b, abut_err *err)
+{
+    double mass = 0;
+    int32_t n = 0;
+    for (int32_t i = 0; i < b->out->nodes; i++)
+        if (b->role[i] != ABUT_NODE_OBSTACLE) n++, mass += b->mass[i];
+    b->out->length = diagonal(b, 0);
+    if (!(b->out->length > 0)) b->out->length = diagonal(b, 1);
+    if (!(b->out->length > 0)) return abut_fail(err, ABUT_E_GEOM, "all nodes stand at one point: expected a scene with a size");
+    b->out->mean_mass = mass / n;
+    for (int32_t i = 0; i < b->out->nodes; i++)
+        if (b->role[i] == ABUT_NODE_OBSTACLE) b->mass[i] = b->out->mean_mass;
+    return ABUT_OK;
+}
+
+/* Without them nothing touches. */
+static abut_status put_contact(abut_build *b, abut_err *err)
+{
+    int32_t *node, *edge = NULL, *tri = NULL;
+    if (b->scene->contact_off) {
+        b->out->collision_vertices = b->out->edges = b->out->triangles = 0;
+        return ABUT_OK;
+    }
+    abut_status rc = put(b->model, "contact/node", b->out->collision_vertices, &node, err);
+    if (!rc && b->out->edges) rc = put(b->model, "contact/edge", b->out->edges, &edge, err);
+    if (!rc && b->out->triangles) rc = put(b->model, "contact/triangle", b->out->triangles, &tri, err);
+    if (rc) return rc;
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_part *p = &b->part[o];
+        for (int32_t i = 0; i < p->object->mesh.nv; i++)
+            if (p->vertex[i] >= 0) node[p->vertex[i]] = p->node[i];
+        for (int32_t i = 0; i < 3 * p->ntri; i++) *tri++ = p->vertex[p->tri[i]];
+        for (int32_t i = 0; i < 2 * p->nedge; i++) *edge++ = p->vertex[p->edge[i]];
+    }
+    return ABUT_OK;
+}
+
+static abut_status put_materials(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    int32_t *model;
+    double *density, *young, *poisson;
+    abut_status rc = put(b->model, "material/model", s->nmaterials, &model, err);
+    if (!rc) rc = put(b->model, "material/density", s->nmaterials, &density, err);
+    if (!rc) rc = put(b->model, "material/young", s->nmaterials, &young, err);
+    if (!rc) rc = put(b->model, "material/poisson", s->nmaterials, &poisson, err);
+    for (int32_t i = 0; i < s->nmaterials && !rc; i++) {
+        model[i] = s->material[i].model;
+        density[i] = s->material[i].density;
+        young[i] = s->material[i].young;
+        poisson[i] = s->material[i].poisson;
+    }
+    return rc ? rc : abut_build_fabrics(b, err);
+}
+
+/* Of a thing, what its friction depends on. */
+typedef struct rubbing {
+    int has_mu;
+    double mu;
+    int32_t material;
+} rubbing;
+
+static rubbing rubbing_of(const abut_scene *s, int32_t thing)
+{
+    const abut_scene_object *o = s->object + thing;
+    const abut_scene_plane *p = s->plane + (thing - s->nobjects);
+    return thing < s->nobjects ? (rubbing){ o->has_mu, o->mu, o->material } : (rubbing){ p->has_mu, p->mu, p->material };
+}
+
+static const abut_scene_pair *find_pair(const abut_scene *s, int of_materials, int32_t a, int32_t b)
+{
+    for (const abut_scene_pair *p = s->pair; p < s->pair + s->npairs; p++)
+        if (p->of_materials == of_materials && ((p->a == a && p->b == b) || (p->a == b && p->b == a))) return p;
+    return NULL;
+}
+
+static int in_pairs(const abut_scene *s, int of_materials, int32_t row)
+{
+    for (const abut_scene_pair *p = s->pair; p < s->pair + s->npairs; p++)
+        if (p->of_materials == of_materials && (p->a == row || p->b == row)) return 1;
+    return 0;
+}
+
+/* Friction coefficient of two things: an explicit pair of them; else one of their materials; else the mean of their own, or
+ * the one that has its own; else the scene's. */
+static double pair_mu(const abut_scene *s, int32_t a, int32_t b)
+{
+    const rubbing p = rubbing_of(s, a), q = rubbing_of(s, b);
+    const abut_scene_pair *said = find_pair(s, 0, a, b);
+    if (!said && p.material >= 0 && q.material >= 0) said = find_pair(s, 1, p.material, q.material);
+    if (said) return said->mu;
+    if (p.has_mu && q.has_mu) return 0.5 * (p.mu + q.mu);
+    return p.has_mu ? p.mu : q.has_mu ? q.mu : s->mu.value;
+}
+
+/* Things that behave alike share a class: no explicit pair names them, their own coefficients are the same or none, and so
+ * are their materials as far as a pair of materials names them. */
+static int same_class(const abut_scene *s, int32_t a, int32_t b)
+{
+    const rubbing p = rubbing_of(s, a), q = rubbing_of(s, b);
+    if (in_pairs(s, 0, a) || in_pairs(s, 0, b)) return 0;
+    if (p.material != q.material && (in_pairs(s, 1, p.material) || in_pairs(s, 1, q.material))) return 0;
+    return p.has_mu == q.has_mu && (!p.has_mu || p.mu == q.mu);
+}
+
+static abut_status put_friction(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    const int32_t n = s->nobjects + s->nplanes;
+    int32_t *class_of = malloc(((size_t)n + 1) * sizeof *class_of), *first = malloc(((size_t)n + 1) * sizeof *first);
+    int32_t classes = 0, *object, *plane = NULL;
+    double *mu;
+    abut_status rc = class_of && first ? ABUT_OK : no_memory(err, "friction classes");
+    for (int32_t i = 0; i < n && !rc; i++) {
+        int32_t c = 0;
+        while (c < classes && !same_class(s, first[c], i)) c++;
+        if (c == classes) first[classes++] = i;
+        class_of[i] = c;
+    }
+    if (!rc) rc = put(b->model, "contact/mu", classes, &mu, err);
+    if (!rc) rc = put(b->model, "object/friction", s->nobjects, &object, err);
+    if (!rc && s->nplanes) rc = put(b->model, "half-space/friction", s->nplanes, &plane, err);
+    if (!rc) {
+        for (int32_t i = 0; i < classes; i++)
+            for (int32_t k = 0; k < classes; k++) mu[(size_t)i * (size_t)classes + (size_t)k] = pair_mu(s, first[i], first[k]);
+        for (int32_t i = 0; i < n; i++) {
+            if (i < s->nobjects) object[i] = class_of[i];
+            else if (plane) plane[i - s->nobjects] = class_of[i];
+        }
+        b->out->friction_classes = classes;
+    }
+    free(class_of);
+    free(first);
+    return rc;
+}
+
+static abut_status put_planes(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    double *point, *normal;
+    if (!s->nplanes) return ABUT_OK;
+    abut_status rc = put(b->model, "half-space/point", s->nplanes, &point, err);
+    if (!rc) rc = put(b->model, "half-space/normal", s->nplanes, &normal, err);
+    for (int32_t i = 0; i < s->nplanes && !rc; i++) {
+        memcpy(point + 3 * (size_t)i, s->plane[i].point, 3 * sizeof *point);
+        memcpy(normal + 3 * (size_t)i, s->plane[i].normal, 3 * sizeof *normal);
+    }
+    return rc;
+}
+
+static abut_status put_number(abut_build *b, const char *name, double value, abut_err *err)
+{
+    double *p;
+    const abut_status rc = put(b->model, name, 1, &p, err);
+    if (!rc) *p = value;
+    return rc;
+}
+
+static double in_metres(const abut_param *p, double l)
+{
+    return p->per_length ? p->value * l : p->value;
+}
+
+static abut_status put_choice(abut_build *b, const char *name, int value, abut_err *err)
+{
+    int32_t *p;
+    const abut_status rc = put(b->model, name, 1, &p, err);
+    if (!rc) *p = value;
+    return rc;
+}
+
+/* What is not implicit Euler without damping and the published barrier and friction; a program that knows only those must
+ * not take it for them. */
+static abut_status put_variants(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    abut_status rc = ABUT_OK;
+    if (s->scheme != ABUT_IMPLICIT_EULER) rc = put_choice(b, "time/scheme", s->scheme, err);
+    if (!rc && s->continuity != ABUT_C2) rc = put_choice(b, "contact/barrier-continuity", s->continuity, err);
+    if (!rc && s->smoothing != ABUT_C1) rc = put_choice(b, "contact/friction-smoothing", s->smoothing, err);
+    if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);
+    if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
+    if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
+    static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness", "contact/barrier-continuity",
+                                        "contact/friction-smoothing", "contact/bodies" };
+    for (int i = 0; i < 6 && !rc; i++) {
+        abut_array *a = abut_arrays_find(b->model, name[i]);
+        if (a) a->flags |= ABUT_A_REQUIRED;
+    }
+    return rc;
+}
+
+static abut_status put_parameters(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    abut_built *o = b->out;
+    double *gravity;
+    int32_t *lags;
+    o->dhat = in_metres(&s->dhat, o->length);
+    o->eps_v = in_metres(&s->eps_v, o->length);
+    o->tolerance = in_metres(&s->tolerance, o->length);
+    if (!s->contact_off && o->dhat > o->length)
+        return abut_fail(err, ABUT_E_FORMAT, "%s: contact.dhat is %.6g m, more than the length of the scene, %.6g m: expected a "
+                         "small part of it (default 1e-3 l)", s->dhat.from, o->dhat, o->length);
+    abut_status rc = put(b->model, "world/gravity", 3, &gravity, err);
+    if (!rc) memcpy(gravity, s->gravity, sizeof s->gravity);
+    if (!rc) rc = put_number(b, "time/step", s->step.value, err);
+    if (!rc) rc = put_variants(b, err);
+    if (!rc) rc = put_number(b, "scene/length", o->length, err);
+    if (!rc) rc = put_number(b, "contact/dhat", o->dhat, err);
+    if (!rc) rc = put_number(b, "contact/eps-v", o->eps_v, err);
+    if (!rc) rc = put(b->model, "contact/lags", 1, &lags, err);
+    if (!rc) *lags = (int32_t)s->lags.value;
+    if (!rc) rc = put_number(b, "solve/tolerance", o->tolerance, err);
+    if (!rc && s->stiffen_below.value > 0)
+        rc = put_number(b, "contact/stiffen-below", in_metres(&s->stiffen_below, o->length), err);
+    if (!rc && s->force_tolerance.value > 0) rc = put_number(b, "solve/force-tolerance", s->force_tolerance.value, err);
+    if (!rc && s->end.value > 0) rc = abut_arrays_put_f64(b->model, "time/end", s->end.value, "s", err);
+    return rc;
+}
+
+/* One name per line, in the order of the rows. */
+static abut_status put_names(abut_arrays *set, const char *array, const char *first, size_t stride, int32_t n,
+                             abut_err *err)
+{
+    if (!n) return ABUT_OK;
+    char *text = malloc((size_t)n * (ABUT_SCENE_NAME + 1) + 1), *p = text;
+    if (!text) return no_memory(err, "names");
+    *p = 0;
+    for (int32_t i = 0; i < n; i++) p += sprintf(p, "%.*s\n", ABUT_SCENE_NAME - 1, first + (size_t)i * stride);
+    const abut_status rc = abut_arrays_put_text(set, array, text, err);
+    free(text);
+    return rc;
+}
+
+static abut_status put_all_names(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    abut_status rc = put_names(b->model, "object/name", (const char *)s->object + offsetof(abut_scene_object, name),
+                               sizeof *s->object, s->nobjects, err);
+    if (!rc) rc = put_names(b->model, "material/name", (const char *)s->material + offsetof(abut_scene_material, name),
+                            sizeof *s->material, s->nmaterials, err);
+    return rc ? rc : put_names(b->model, "half-space/name", (const char *)s->plane + offsetof(abut_scene_plane, name),
+                               sizeof *s->plane, s->nplanes, err);
+}
+
+abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_arrays *frame, abut_built *built,
+                             abut_offenders *bad, abut_err *err)
+{
+    abut_build b = { .scene = s, .out = built, .model = model, .frame = frame };
+    memset(built, 0, sizeof *built);
+    abut_status rc = abut_build_check(&b, bad, err);
+    if (!rc) rc = parts_make(&b, err);
+    if (!rc) rc = put_nodes(&b, err);
+    if (!rc) rc = put_tets(&b, err);
+    if (!rc) rc = abut_build_thin(&b, err);
+    if (!rc) rc = measure(&b, err);
+    if (!rc) rc = put_materials(&b, err);
+    if (!rc) rc = put_contact(&b, err);
+    if (!rc) rc = put_planes(&b, err);
+    if (!rc) rc = put_friction(&b, err);
+    if (!rc) rc = abut_build_terms(&b, err);
+    if (!rc) rc = abut_build_motions(&b, err);
+    if (!rc) rc = abut_build_attachments(&b, err);
+    if (!rc) rc = put_parameters(&b, err);
+    if (!rc) rc = put_all_names(&b, err);
+    parts_free(&b);
+    if (rc) {
+        abut_built_clear(built);
+        abut_arrays_clear(model);
+        abut_arrays_clear(frame);
+    }
+    return rc;
+}
+
+void abut_built_clear(abut_built *b)
+{
+    free(b->object);
+    free(b->selected);
+    free(b->attached);
+    free(b->sewn);
+    memset(b, 0, sizeof *b);
+}

@@ -1,0 +1,47 @@
+/* From a scene to the arrays of a MODEL and its first FRAME. */
+#ifndef ABUT_SCENE_BUILD_H
+#define ABUT_SCENE_BUILD_H
+
+#include "base/array.h"
+#include "model/offender.h"
+#include "scene/scene.h"
+
+/* What became of one object. */
+typedef struct abut_object_facts {
+    int32_t nodes, tets, triangles, edges, points;  /* triangles, edges: of its surface; points: isolated ones */
+    int32_t shells, hinges, rods, bends, particles;
+    int32_t dropped;            /* points of the mesh that no element needs: not in the model */
+    double mass, volume;        /* kg, m^3 of tets; 0 for an obstacle */
+    double area, length;        /* m^2 of shells, m of rods, at rest */
+    double least_volume;        /* m^3, of a tet */
+    double least_edge;          /* m, of the surface */
+    double lo[3], hi[3];        /* m, bounding box */
+} abut_object_facts;
+
+/* What was derived; zero-filled is empty. */
+typedef struct abut_built {
+    double length, dhat, eps_v, tolerance;  /* m, m, m/s, m/s */
+    double mean_mass;                       /* kg, of a simulated node */
+    int32_t shells, hinges, rods, bends, particles;
+    int32_t nodes, tets, collision_vertices, edges, triangles, motions, handles, friction_classes;
+    abut_object_facts *object;              /* [nobjects] */
+    int32_t *attached;                      /* [nattachments] springs */
+    int32_t *sewn;                          /* [nseams] springs */
+    int32_t *selected;                      /* [nmotions] nodes that the motion selects */
+} abut_built;
+
+/** Makes every array of the MODEL but contact/kappa-min and contact/kappa-max (they need the barrier's formula: the
+ * caller puts them), the texts object/name, material/name, half-space/name, and time/end (s) when the scene says how long
+ * it lasts; and the arrays of the FRAME at time 0.
+ *
+ * Nodes stand object by object in the order of their meshes; points that no element needs, and the inside of obstacles,
+ * are left out.  An obstacle's node gets the mean mass of the simulated nodes.
+ * bad  out: elements that cannot be simulated (inverted, flat); its items are named by object
+ * Fails  ABUT_E_GEOM bad elements (listed in bad), surfaces that are not the boundary of a solid
+ *        ABUT_E_FORMAT nothing to simulate; a body without tets; a motion that selects no node or one that another
+ *        motion moves at the same time; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_arrays *frame,
+                                           abut_built *built, abut_offenders *bad, abut_err *err);
+void abut_built_clear(abut_built *b);
+
+#endif

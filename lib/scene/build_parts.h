@@ -1,0 +1,101 @@
+/* Pieces of abut_scene_build: the elements of each object as they go into the model.  For build.c and
+ * build_*.c. */
+#ifndef ABUT_SCENE_BUILD_PARTS_H
+#define ABUT_SCENE_BUILD_PARTS_H
+
+#include "scene/build.h"
+#include "mesh/hinges.h"
+
+/* One object on its way into the model. */
+typedef struct abut_part {
+    const abut_scene_object *object;
+    int32_t *node;          /* [mesh.nv] node of the model, -1: left out */
+    int32_t *vertex;        /* [mesh.nv] collision vertex, -1: none */
+    int32_t *tri, *edge;    /* surface, in points of the mesh */
+    int32_t ntri, nedge;
+    abut_hinge *hinge;      /* of a body, in points of the mesh */
+    abut_bend *bend;
+    int32_t nhinge, nbend;
+    int32_t first, nodes;   /* nodes of the model: [first, first + nodes) */
+} abut_part;
+
+/* Everything abut_scene_build shares between its steps. */
+typedef struct abut_build {
+    const abut_scene *scene;
+    abut_part *part;        /* [nobjects] */
+    abut_built *out;
+    abut_arrays *model, *frame;
+    double *X, *mass;       /* of the model's arrays */
+    int32_t *role;
+} abut_build;
+
+/** Number of a point of the mesh as a node of its object, from 0; -1: left out. */
+static inline int32_t abut_part_number(const abut_part *p, int32_t point)
+{
+    return p->node[point] < 0 ? -1 : p->node[point] - p->first;
+}
+
+/** The part that a node of the model belongs to. */
+const abut_part *abut_part_of(const abut_build *b, int32_t node);
+
+/** Lists inverted, flat and degenerate elements of all objects. */
+ABUT_MUST_USE abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err *err);
+
+/** Finds what bends in a body; its elements of every kind are what the object says they are.
+ * Fails  ABUT_E_FORMAT triangles, segments or points without a meaning, or a meaning without them; ABUT_E_GEOM more than two
+ *        triangles at an edge, sides that disagree under pressure; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_bending(abut_part *p, abut_object_facts *f, abut_err *err);
+
+/** Puts shells, hinges, rods, bends, particles, what acts on them, and their masses.
+ * Fails  ABUT_E_GEOM no area at rest, warp across a triangle, a start beyond a limit; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_thin(abut_build *b, abut_err *err);
+
+/** Puts what materials of shells have beside their isotropic moduli. */
+ABUT_MUST_USE abut_status abut_build_fabrics(abut_build *b, abut_err *err);
+
+/** Puts what materials of tets have beside their isotropic moduli: after the tets. */
+ABUT_MUST_USE abut_status abut_build_terms(abut_build *b, abut_err *err);
+
+/* A node of the model and the point of its object's mesh that it was. */
+typedef struct abut_listed {
+    int32_t node, point;
+} abut_listed;
+
+/** The nodes that satisfy the conditions, in the order of objects and points; freed by the caller.
+ * what  who asks, for messages
+ * Fails  ABUT_E_FORMAT there are none; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_select(const abut_build *b, const abut_scene_select *s, const char *what, abut_listed **list,
+                                            int32_t *n, abut_err *err);
+
+/** The middle of the box that a relative one is a fraction of, m. */
+void abut_build_select_center(const abut_build *b, const abut_scene_select *s, double center[3]);
+
+/* Attachments as they are found, before their number is known; rows of the attachment/ arrays. */
+typedef struct abut_tie {
+    int32_t node[5];
+    double weight[4], offset[3], stiffness;
+} abut_tie;
+
+typedef struct abut_ties {
+    int32_t n, cap;
+    abut_tie *tie;
+} abut_ties;
+
+ABUT_MUST_USE abut_status abut_ties_add(abut_ties *t, const abut_tie *tie, abut_err *err);
+
+/** Rest length of the side (a, b) of triangle t, points of the mesh, m. */
+double abut_rest_edge(const abut_scene_object *o, int32_t t, int32_t a, int32_t b);
+
+/** Adds the springs of a seam.
+ * sewn  out: += how many
+ * Fails  ABUT_E_FORMAT a side that is no line along sides of triangles, or a closed one with one that has ends; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_seam(abut_build *b, const abut_scene_seam *s, abut_ties *all, int32_t *sewn, abut_err *err);
+
+/** Puts the attachment arrays, of attachments and seams: after the positions, roles and surfaces of all parts.
+ * Fails  ABUT_E_FORMAT an attachment that ties no node, or a node of an obstacle; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_attachments(abut_build *b, abut_err *err);
+
+/** Puts the motion arrays; marks handles in role. */
+ABUT_MUST_USE abut_status abut_build_motions(abut_build *b, abut_err *err);
+
+#endif

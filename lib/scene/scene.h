@@ -1,0 +1,221 @@
+/* A scene: what the user asked for, as plain data, before it becomes the arrays of a MODEL.  The readers in formats/ fill
+ * it; abut_scene_build (scene/build.h) turns it into arrays. */
+#ifndef ABUT_SCENE_SCENE_H
+#define ABUT_SCENE_SCENE_H
+
+#include "mesh/mesh.h"
+
+enum { ABUT_SCENE_NAME = 64, ABUT_SCENE_FROM = 96 };
+
+/* A number and where it was said. */
+typedef struct abut_param {
+    double value;
+    int per_length;                 /* value is to be multiplied by the scene's length l */
+    char from[ABUT_SCENE_FROM];     /* "default", or file:line:column */
+} abut_param;
+
+typedef struct abut_scene_material {
+    char name[ABUT_SCENE_NAME];
+    int model;                      /* ABUT_NEO_HOOKEAN, ... */
+    double density, young, poisson; /* kg/m^3, Pa, 1 */
+    double bending_young;           /* Pa, of hinges and bends; 0: young */
+    int membrane;                   /* ABUT_MEMBRANE_ISOTROPIC, ... */
+    double fabric[4];               /* Pa: a11, a22, a12, G12 */
+    double strain_limit[3];         /* of ABUT_MEMBRANE_CLOTH: E11, E22, E12 */
+    int32_t nknots;                 /* of a spline; 0: it is none */
+    double *knot, *slope;           /* [nknots], [3 nknots] Pa: a', b', c' */
+    double fibre, fibre_direction[3];   /* Pa, 0: none; unit, in the scene's axes at the start */
+    double volume, stretch[3];      /* Pa, 0: none; Pa, low, high: squared distances (energy/material/projection.h) */
+    char from[ABUT_SCENE_FROM];
+} abut_scene_material;
+
+/* Positions of all points of a mesh at ascending times, which they pass through in straight lines.  n 0: none. */
+typedef struct abut_scene_path {
+    int32_t n;
+    double *time;                   /* [n] s */
+    double *x;                      /* [n * nv * 3] m */
+} abut_scene_path;
+
+/* What the triangles of a body are; thickness 0: it has none. */
+typedef struct abut_scene_shell {
+    double thickness;               /* m, of the material */
+    double limit[4];                /* of principal stretches, as shell/stretch-limit; 0: none */
+    int plate;                      /* hinges bend like a plate; otherwise as published, three times as stiff */
+    int flat;                       /* hinges are flat at rest; otherwise as the rest shape is */
+    int has_pattern;                /* rest is flat: corners at (u, v, 0) */
+    double warp[3];                 /* direction in the coordinates of rest */
+    double pressure, drag;          /* Pa, kg/m^3 */
+    double *rest;                   /* [nf * 9] corners of the triangles at rest, m */
+} abut_scene_shell;
+
+/* A body or an obstacle; the mesh stands where the scene starts. */
+typedef struct abut_scene_object {
+    char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
+    abut_mesh mesh;                 /* m */
+    int obstacle;                   /* all its nodes are prescribed; its tets only serve to find the surface */
+    int in_place;                   /* the scene's turn, fit and lift leave it where it is and do not count it */
+    int32_t material;               /* row of the scene's materials; -1: none (an obstacle); of an obstacle for friction alone */
+    double velocity[3], spin[3];    /* m/s, rad/s: a body starts with them, an obstacle keeps them */
+    int has_center;
+    double center[3];               /* m, of the spin; otherwise the centre of the bounding box */
+    int has_mu;
+    double mu;
+    double max_volume;              /* m^3: fill the closed surface with tets no larger than this; 0: leave it */
+    int keep_surface;               /* ... without dividing its triangles */
+    abut_scene_path path;           /* of an obstacle */
+    abut_scene_shell shell;         /* of a body's triangles */
+    double rod_radius;              /* m: a body's segments are rods; 0: it has none */
+    double *rod_length;             /* [ns] at rest, m */
+    double particle_radius;         /* m: a body's isolated points are particles; 0: it has none */
+    double contact_thickness;       /* m */
+} abut_scene_object;
+
+typedef struct abut_scene_plane {
+    char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
+    double point[3], normal[3];     /* m; unit, out of the solid */
+    int32_t material;               /* row of the scene's materials, for friction alone; -1: none */
+    int has_mu;
+    double mu;
+} abut_scene_plane;
+
+/* Nodes that satisfy every condition that is set. */
+typedef struct abut_scene_select {
+    char from[ABUT_SCENE_FROM];     /* the conditions */
+    int32_t object;                 /* row of the scene's objects; -1: all simulated ones */
+    int in_box, in_relative_box, in_sphere, in_half_space, in_cylinder, on_surface;
+    double lo[3], hi[3];            /* m: the box */
+    double rlo[3], rhi[3];          /* the box in fractions of the bounding box of the object, or of all bodies */
+    double center[3], radius;       /* m: the sphere */
+    double point[3], normal[3];     /* m; unit: the half-space is what lies on or behind the plane, as in an object */
+    double axis[2][3], axis_radius; /* m: the cylinder around a segment, with flat ends */
+    int32_t npoints;                /* points of the object's mesh by number, ascending; 0: all */
+    int32_t *points;
+} abut_scene_select;
+
+/* Springs from selected nodes to the places that an object carries where they are at the start, or to a point. */
+typedef struct abut_scene_attachment {
+    char from[ABUT_SCENE_FROM];
+    abut_scene_select select;
+    int32_t to;                     /* object; -1: the point */
+    double point[3];                /* m */
+    double stiffness;               /* N/m, of each spring */
+    double within;                  /* m: nodes further from the object's surface (or the point) are not tied */
+} abut_scene_attachment;
+
+/* Springs along two chains of edges, from the nodes of one to the places of the other with the same share of its
+ * length. */
+typedef struct abut_scene_seam {
+    char from[ABUT_SCENE_FROM];
+    abut_scene_select side[2];
+    double stiffness;               /* N/m, of each spring; 0: Young's modulus times thickness of the first side */
+} abut_scene_seam;
+
+/* When a motion ends.  Nodes and objects are where they are at t = 0; before and behind are along the motion. */
+enum { ABUT_STOP_TIME = 0,
+       ABUT_STOP_GAP = 1 /* the foremost selected node is `gap` before the first node of `to` */,
+       ABUT_STOP_PAST = 2 /* the share `gap` of the way is done that takes the last selected node to the last node of `to` */,
+       ABUT_STOP_AT = 3 /* the foremost selected node has the coordinate `gap` on the axis of the motion */,
+       ABUT_STOP_WITH = 4 /* another motion ends */ };
+
+enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over all nodes, shared out by mass */,
+       ABUT_ACT_KEYS = 3, ABUT_ACT_PATH = 4, ABUT_ACT_DENSITY = 5 /* force per volume at rest */,
+       ABUT_ACT_TRACTION = 6 /* force per area at rest */, ABUT_ACT_PRESSURE = 7 /* the same, inwards */ };
+
+/** 1 when the nodes go where the act says, 0 when it acts on them by a force. */
+static inline int abut_act_moves(int act) { return act == ABUT_ACT_MOVE || act == ABUT_ACT_KEYS || act == ABUT_ACT_PATH; }
+
+/* A pose at a time: where the nodes are then, seen from where they were at the start of the motion. */
+typedef struct abut_scene_pose {
+    double time;                    /* s, from the start of the motion */
+    double shift[3];                /* m */
+    double turn[4];                 /* unit quaternion, real part first, about the centre */
+    double scale[3];                /* > 0, about the centre; first scaled, then turned, then shifted */
+} abut_scene_pose;
+
+typedef struct abut_scene_motion {
+    char from[ABUT_SCENE_FROM];
+    abut_scene_select select;
+    int act;
+    double linear[3];               /* m/s, m/s^2, N, N/m^3 or Pa; a pressure is the first */
+    double angular[3];              /* rad/s */
+    double scale[3];                /* 1/s: growth along each axis about the centre */
+    int has_center, center_of_box;  /* ... of the box that a relative one is a fraction of */
+    double center[3];               /* m, of rotation and scaling at t0; otherwise that of the selected nodes' bounding box */
+    int32_t nposes;
+    abut_scene_pose *pose;          /* ABUT_ACT_KEYS: the first one is where the nodes are, at time 0 */
+    abut_scene_path path;           /* ABUT_ACT_PATH: of the points of the one object selected; times from t0 */
+    int smooth;                     /* rests at every key */
+    double window[2];               /* s: active in [t0, t1) */
+    int stop;                       /* ABUT_STOP_*: what t1 is found from */
+    int32_t to;                     /* object of _GAP and _PAST, earlier motion of _WITH */
+    abut_param gap;                 /* m of _GAP and _AT; of _PAST the share of the way */
+    int hold;                       /* after t1 the nodes stay where they are, until another motion takes them */
+} abut_scene_motion;
+
+/* Friction of two things, objects first, then half-spaces (row + number of objects); or of two materials. */
+typedef struct abut_scene_pair {
+    int of_materials;
+    int32_t a, b;                   /* rows of things or of materials, in any order */
+    double mu;
+    char from[ABUT_SCENE_FROM];
+} abut_scene_pair;
+
+/* Owns everything in it; zero-filled is a valid empty scene without defaults. */
+typedef struct abut_scene {
+    abut_param step, end;           /* s; end 0: not said */
+    int scheme;                     /* ABUT_IMPLICIT_EULER, ... */
+    abut_param damp_mass, damp_stiffness;   /* 1/s, s */
+    double gravity[3];              /* m/s^2 */
+    double wind[3];                 /* m/s */
+    int contact_off;                /* nothing has a collision surface */
+    int bodies_off;                 /* bodies pass through themselves and each other, not through obstacles and half-spaces */
+    abut_param dhat;                /* m */
+    abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
+    int continuity;                 /* of the barrier: ABUT_C0, ... */
+    abut_param stiffen_below;       /* m; 0: the default of whoever solves */
+    abut_param eps_v, tolerance;    /* m/s */
+    abut_param force_tolerance;     /* share of the largest force; 0: nobody asks */
+    int smoothing;                  /* of the friction force: ABUT_C0, ... */
+    abut_param mu;
+    abut_param lags;                /* friction lag iterations per step; 0: until they converge */
+    int is_turned;                  /* before fit, the scene is turned about the origin by ... */
+    double turn[9];                 /* ... this rotation, row-major */
+    double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive
+                                       octant; 0: left as it is */
+    abut_param lift;                /* m: after fit, the scene is raised by this along y.  Half-spaces stay in all three. */
+    abut_scene_material *material;
+    abut_scene_object *object;
+    abut_scene_plane *plane;
+    abut_scene_motion *motion;
+    abut_scene_pair *pair;
+    abut_scene_attachment *attachment;
+    int32_t nattachments;
+    abut_scene_seam *seam;
+    int32_t nseams;
+    int32_t nmaterials, nobjects, nplanes, nmotions, npairs;
+} abut_scene;
+
+/** The defaults: 0.01 s, gravity -9.81 m/s^2 along y, dhat 1e-3 l, eps_v 1e-3 l/s, tolerance 1e-2 l/s, no friction, 1 lag. */
+abut_scene abut_scene_defaults(void);
+
+/** Room for n rows, zero-filled; returns ABUT_E_NOMEM when there is none. */
+ABUT_MUST_USE abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, int32_t nobjects, int32_t nplanes,
+                                             int32_t nmotions, int32_t npairs, abut_err *err);
+
+/** The same for attachments. */
+ABUT_MUST_USE abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t n, abut_err *err);
+
+/** Places the scene as a whole, but for objects that stay in_place: turned about the origin; then scaled and moved as `fit`
+ * says (longest side of the common bounding box = fit, its lower corner at 0); then raised by `lift`, a fraction of it in
+ * the diagonal of the bounding box of the simulated nodes. */
+void abut_scene_place(abut_scene *s);
+
+/** The same for seams. */
+ABUT_MUST_USE abut_status abut_scene_reserve_seams(abut_scene *s, int32_t n, abut_err *err);
+
+/** x -> A x + b for all positions of nv points each. */
+void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3]);
+
+void abut_scene_clear(abut_scene *s);
+
+#endif

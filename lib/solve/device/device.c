@@ -1,0 +1,294 @@
+#include "solve/device/parts.h"
+
+#include "base/timer.h"
+#include "solve/search/search_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const abut_device_precond_names[ABUT_DEVICE_RIGID + 2] = { "jacobi", "clusters", "rigid", NULL };
+
+abut_status abut_device_parse(const char *text, abut_device_kind *kind, int *which, abut_err *err)
+{
+    char *end;
+    *which = 0;
+    *kind = ABUT_DEVICE_GPU;
+    if (!strcmp(text, "cpu")) *kind = ABUT_DEVICE_CPU;
+    else if (!strcmp(text, "twin")) *kind = ABUT_DEVICE_TWIN;
+    if (*kind != ABUT_DEVICE_GPU || !strcmp(text, "gpu")) return ABUT_OK;
+    if (!strncmp(text, "gpu:", 4) && text[4] >= '0' && text[4] <= '9') {
+        const long n = strtol(text + 4, &end, 10);
+        *which = n < 1024 ? (int)n : 1024;
+        if (!*end) return ABUT_OK;
+    }
+    return abut_fail(err, ABUT_E_ARG, "--device %s: know cpu, twin, gpu and gpu:N", text);
+}
+
+/* ---- what a device cannot do ---- */
+
+static abut_status refuse(const char *what, const abut_arrays *names, int32_t object, abut_err *err)
+{
+    char name[64] = "?";
+    if (names && object >= 0) abut_text_row(names, "object/name", object, name, sizeof name);
+    if (object < 0) return abut_fail(err, ABUT_E_FORMAT, "--device: %s; --device cpu takes it", what);
+    if (strcmp(name, "?")) return abut_fail(err, ABUT_E_FORMAT, "--device: object '%s' %s; --device cpu takes it", name, what);
+    return abut_fail(err, ABUT_E_FORMAT, "--device: object %d %s; --device cpu takes it", object, what);
+}
+
+static abut_status check_model(const abut_problem *p, const abut_arrays *names, abut_err *err)
+{
+    const abut_model *m = p->model;
+    if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
+    if (p->thin.first[ABUT_THIN_ROD] != p->thin.n) return refuse("bends of rods", names, -1, err);
+    for (int32_t i = 0; p->thin.bounded && i < m->nsh; i++) {
+        const char *what = m->shell_limit                                  ? "has stretch limits"
+                           : p->thin.membrane[m->shell_mat[i]].strain      ? "has strain bounds"
+                                                                           : NULL;
+        if (what) return refuse(what, names, m->body[m->shell[3 * (size_t)i]], err);
+    }
+    if (m->nsp) return refuse("the scene has springs", names, -1, err);
+    if (m->na) return refuse("the scene has attachments", names, -1, err);
+    if (p->air.presses) return refuse("the scene has pressures", names, -1, err);
+    if (abut_air_acts(&p->air)) return refuse("the scene has wind or drag", names, -1, err);
+    if (abut_damping_acts(&p->damping)) return refuse("the scene has damping", names, -1, err);
+    return ABUT_OK;
+}
+
+static abut_status check_step(const abut_problem *p, abut_err *err)
+{
+    if (!p->w.inertia) return refuse("a quasi-static step", NULL, -1, err);
+    if (p->w.share != 1) return refuse("a step of implicit midpoint", NULL, -1, err);
+    return ABUT_OK;
+}
+
+/* ---- start and end ---- */
+
+void abut_device_free(abut_device *d)
+{
+    if (!d) return;
+    abut_queue *q = &d->q;
+    if (q->on) {
+        abut_buffer *const all[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still,
+                                     &d->mass, &d->held, &d->lam, &d->rests, &d->diag, &d->part, &d->pulse };
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(q, all[i]);
+        for (size_t i = 0; i < sizeof d->pinned / sizeof *d->pinned && d->pinned[i]; i++) q->on->unpin(q, d->pinned[i]);
+        for (int i = 0; i < ABUT_DEVICE_TRAIL; i++) abut_buffer_clear(q, &d->trail[i]);
+        abut_gpu_contacts_clear(q, &d->at);
+        abut_gpu_contacts_clear(q, &d->trial);
+        abut_gpu_contacts_clear(q, &d->kept);
+        abut_gpu_cg_clear(&d->cg, q);
+        abut_gpu_operator_clear(&d->A);
+        abut_gpu_tets_clear(&d->tets);
+        abut_gpu_shells_clear(&d->shells);
+        abut_gpu_touch_clear(&d->touch);
+        abut_queue_close(q);
+    }
+    free(d->row);
+    free(d);
+}
+
+/* Which vertices are of bodies that pass through each other, where the scene says so. */
+static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_err *err)
+{
+    if (!cm->model->bodies_meet || cm->model->bodies_meet[0]) return ABUT_OK;
+    uint8_t *passes = malloc((size_t)cm->nc + 1);
+    if (!passes) return abut_fail(err, ABUT_E_NOMEM, "device: %d vertices", cm->nc);
+    for (int32_t v = 0; v < cm->nc; v++) passes[v] = (uint8_t)abut_collmesh_passes(cm, v, v);
+    const abut_status rc = abut_gpu_touch_pass(&d->touch, passes, err);
+    free(passes);
+    return rc;
+}
+
+static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *err)
+{
+    abut_queue *q = &d->q;
+    const size_t nv = (size_t)p->model->nv;
+    abut_buffer *const field[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still };
+    abut_status rc = ABUT_OK;
+    for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++) rc = abut_buffer_need(q, field[i], "nodes", 3 * nv, 8, err);
+    if (!rc) rc = abut_buffer_need(q, &d->part, "parts of sums", nv, sizeof(double), err);
+    if (!rc) rc = abut_buffer_need(q, &d->pulse, "scalars", ABUT_PULSE, sizeof(double), err);
+    if (!rc) rc = abut_buffer_put(q, &d->mass, "masses", p->model->mass, nv, sizeof(double), err);
+    if (!rc) rc = abut_gpu_tets_init(&d->tets, q, &p->elastic, err);
+    if (!rc) rc = abut_gpu_shells_init(&d->shells, q, &p->thin, err);
+    if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->obstacle, err);
+    if (!rc) rc = bring_passes(d, &p->cm, err);
+    d->row = malloc((nv + 1) * sizeof *d->row);
+    if (!rc && !d->row) rc = abut_fail(err, ABUT_E_NOMEM, "device: %zu nodes", nv);
+    return rc;
+}
+
+static void pin(abut_device *d, const abut_solver *s)
+{
+    const abut_problem *p = &s->prob;
+    double *const all[] = { s->x, p->xn, p->xhat, p->still, p->target };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        d->q.on->pin(&d->q, all[i], 3 * (size_t)p->model->nv * sizeof(double));
+        d->pinned[i] = all[i];
+    }
+}
+
+abut_status abut_device_new(abut_device **out, abut_solver *s, abut_err *err)
+{
+    const abut_solver_opts *opt = &s->opt;
+    const abut_problem *p = &s->prob;
+    const int twin = opt->device == ABUT_DEVICE_TWIN;
+    *out = NULL;
+    abut_device *d = calloc(1, sizeof *d);
+    if (!d) return abut_fail(err, ABUT_E_NOMEM, "device");
+    abut_status rc = check_model(p, opt->names, err);
+    if (!rc) rc = twin ? abut_queue_twin(&d->q, err) : abut_queue_cuda(&d->q, opt->device_number, err);
+    if (rc && rc != ABUT_E_FORMAT) abut_wrap(err, "--device %s", twin ? "twin" : "gpu");
+    if (!rc && opt->watch) d->q.watch = *opt->watch;
+    if (!rc) rc = bring_model(d, p, err);
+    if (rc) return abut_device_free(d), rc;
+    pin(d, s);
+    *out = d;
+    return ABUT_OK;
+}
+
+int abut_device_serves(const abut_solver *s) { return s->device && s->device->serves; }
+
+/* ---- a minimisation ---- */
+
+/* The pattern of the elements for the unknowns of this step. */
+static abut_status number(abut_device *d, const abut_solver *s, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const size_t bytes = (size_t)p->model->nv * sizeof *d->row;
+    if (d->numbered && !memcmp(d->row, p->row, bytes)) return ABUT_OK;
+    abut_gpu_operator_clear(&d->A);
+    memcpy(d->row, p->row, bytes);
+    const abut_gpu_lasting thin = { p->thin.n, p->thin.node };
+    abut_status rc = abut_gpu_operator_init_with(&d->A, &d->q, &d->tets, p->row, &thin, thin.n > 0, 0, err);
+    if (!rc) rc = abut_gpu_precond_init(&d->A, (abut_gpu_precond_kind)s->opt.precond, p->model->X, err);
+    d->numbered = !rc;
+    return rc;
+}
+
+/* [nv] diagonal of the Hessian; what rests. */
+static abut_status bring_diagonal(abut_solver *s, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const size_t nv = (size_t)p->model->nv;
+    abut_device *d = s->device;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *diag = ABUT_ROOM(&s->scratch, double, nv + 1);
+    uint8_t *rests = ABUT_ROOM(&s->scratch, uint8_t, nv + 1);
+    if (!diag || !rests) return abut_fail(err, ABUT_E_NOMEM, "device: %zu nodes", nv);
+    for (size_t i = 0; i < nv; i++) {
+        rests[i] = p->row[i] < 0;
+        diag[i] = p->model->mass[i] * (p->held[i] ? p->al.kap : p->w.inertia + p->w.shift);
+    }
+    abut_status rc = abut_buffer_put(&d->q, &d->diag, "diagonal", diag, nv, sizeof(double), err);
+    if (!rc) rc = abut_buffer_put(&d->q, &d->rests, "nodes at rest", rests, nv, 1, err);
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}
+
+abut_status abut_device_renew(abut_solver *s, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    abut_device *d = s->device;
+    if (d->numbered && d->changes == p->changes) return ABUT_OK;
+    abut_status rc = number(d, s, err);
+    if (!rc) rc = bring_diagonal(s, err);
+    if (!rc && p->al.on)
+        rc = abut_buffer_put(&d->q, &d->lam, "multipliers", p->al.lam, 3 * (size_t)p->model->nv, sizeof(double), err);
+    d->touch.answers = p->al.on;
+    d->changes = p->changes;
+    return rc;
+}
+
+static abut_status bring_step(abut_solver *s, const double *v, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const size_t nv = (size_t)p->model->nv, n3 = 3 * nv;
+    abut_device *d = s->device;
+    abut_queue *q = &d->q;
+    const abut_stiction law = abut_problem_stiction(p);
+    d->changes = p->changes - 1;
+    abut_status rc = abut_device_renew(s, err);
+    d->A.precond.lags = 1;
+    d->A.precond.made = 0;      /* a frame is a checkpoint */
+    if (!rc) rc = abut_buffer_put(q, &d->x, "nodes", s->x, n3, sizeof(double), err);
+    if (!rc) rc = abut_buffer_put(q, &d->xn, "nodes", p->xn, n3, sizeof(double), err);
+    if (!rc) rc = abut_buffer_put(q, &d->xhat, "nodes", p->xhat, n3, sizeof(double), err);
+    if (!rc) rc = abut_buffer_put(q, &d->still, "nodes", p->still, n3, sizeof(double), err);
+    if (!rc) rc = abut_buffer_put(q, &d->target, "nodes", p->target, n3, sizeof(double), err);
+    if (!rc && v) rc = abut_buffer_put(q, &d->v, "nodes", v, n3, sizeof(double), err);
+    if (!rc) rc = abut_buffer_put(q, &d->held, "held nodes", p->held, nv, 1, err);
+    return rc ? rc : abut_gpu_friction_set(&d->touch, &p->lag, &law, ABUT_AT(d->still, double), err);
+}
+
+static int has_way_to_go(const abut_solver *s)
+{
+    const abut_problem *p = &s->prob;
+    for (int32_t i = 0; i < 3 * p->model->nv; i++)
+        if (p->held[i / 3] && p->target[i] != s->x[i]) return 1;
+    return 0;
+}
+
+abut_status abut_device_enter(abut_solver *s, const double *v, abut_err *err)
+{
+    abut_device *d = s->device;
+    d->late = (abut_err){ 0 };
+    d->forces_of = NULL;
+    d->serves = d->n_trail = 0;
+    d->scripted = has_way_to_go(s);
+    abut_status rc = check_step(&s->prob, err);
+    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
+    if (!rc) rc = bring_step(s, v, err);
+    if (!rc) rc = d->q.on->wait(&d->q, err);    /* what was put is the host's again */
+    d->serves = !rc;
+    return rc;
+}
+
+static void report_times(abut_device *d, abut_report *rep)
+{
+    double *t = d->q.seconds;
+    abut_phase_seconds *to = &rep->seconds;
+    to->candidates += t[ABUT_STAGE_CANDIDATES];
+    to->pairs += t[ABUT_STAGE_CONTACTS];
+    to->ccd += t[ABUT_STAGE_BOUND];
+    to->line_search += t[ABUT_STAGE_ENERGY];
+    to->gradient += t[ABUT_STAGE_GRADIENT];
+    to->hessian += t[ABUT_STAGE_HESSIAN];
+    to->factor += t[ABUT_STAGE_PRECONDITION];
+    to->solve += t[ABUT_STAGE_SOLVE];
+    rep->device.transfer += t[ABUT_STAGE_TRANSFER];
+    memset(t, 0, sizeof d->q.seconds);
+    rep->device.name = d->q.name;
+    rep->device.waits += d->q.waits;
+    rep->device.launches += d->q.launches;
+    rep->device.bytes = d->q.bytes;
+    rep->device.bytes_peak = d->q.bytes_peak;
+    d->q.waits = d->q.launches = 0;
+}
+
+abut_status abut_device_fetch(abut_solver *s, abut_err *err)
+{
+    abut_device *d = s->device;
+    abut_queue *q = &d->q;
+    const size_t bytes = 3 * (size_t)s->prob.model->nv * sizeof *s->x;
+    abut_status rc = abut_device_late(d, err);
+    if (!rc) rc = q->on->stamp(q, ABUT_STAGE_TRANSFER, err);
+    if (!rc) rc = q->on->get(q, s->x, d->x.at, bytes, err);
+    if (!rc) rc = q->on->get(q, s->g, d->g.at, bytes, err);
+    if (!rc) rc = abut_gpu_contacts_get(q, &d->at, &s->pairs, err);
+    if (!rc) abut_collmesh_gather(&s->prob.cm, s->x, s->y);
+    return rc;
+}
+
+abut_status abut_device_leave(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    abut_device *d = s->device;
+    abut_queue *q = &d->q;
+    d->serves = 0;
+    abut_status rc = abut_device_fetch(s, err);
+    if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);
+    if (!rc) rc = q->on->times(q, err);
+    report_times(d, rep);
+    return rc ? rc : abut_device_end_trail(s, err);
+}

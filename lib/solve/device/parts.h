@@ -1,0 +1,65 @@
+/* What the files of a minimisation on a device share: device.c opens it and brings a step there and back, device_start.c starts
+ * a step, device_terms.c computes. */
+#ifndef ABUT_SOLVE_DEVICE_PARTS_H
+#define ABUT_SOLVE_DEVICE_PARTS_H
+
+#include "gpu/buffer.h"
+#include "gpu/cg.h"
+#include "gpu/operator.h"
+#include "gpu/shells.h"
+#include "gpu/tets.h"
+#include "gpu/touch.h"
+#include "solve/device/device.h"
+#include "solve/search/minimise.h"
+
+/* Scalars that are fetched together. */
+enum { ABUT_PULSE_INERTIA, ABUT_PULSE_ELASTIC, ABUT_PULSE_BARRIER, ABUT_PULSE_FRICTION, ABUT_PULSE_LAGRANGIAN,
+       ABUT_PULSE_THIN, ABUT_PULSE_OTHER, ABUT_PULSE };
+
+enum { ABUT_DEVICE_TRAIL = 32 };
+
+struct abut_device {
+    abut_queue q;
+    abut_gpu_touch touch;
+    abut_gpu_tets tets;
+    abut_gpu_shells shells;
+    abut_gpu_operator A;
+    abut_gpu_cg cg;
+    abut_gpu_contacts at, trial, kept;  /* contacts of the iterate, of the trial point, of the one that is kept */
+    abut_buffer x, xt, kept_x, p, g, v, target, xn, xhat, still, mass, held, lam, diag, part, pulse;
+    abut_buffer trail[ABUT_DEVICE_TRAIL];   /* points of the path that the host has not got */
+    int n_trail;
+    abut_buffer rests;      /* [nv] 1: a node without unknowns */
+    int32_t *row;           /* [nv] host: the numbering that A is for */
+    int numbered;
+    int changes;            /* of the problem, that numbering, diagonal and multipliers are for */
+    double *pinned[5];      /* host arrays that are put and got again and again */
+    const void *forces_of;  /* the buffer whose positions the elements have their forces at; NULL: none */
+    int serves;
+    int scripted;           /* prescribed nodes have a way to go in this step */
+    double speed;           /* m: |p|_inf */
+    abut_err late;          /* of a call that could not say so */
+};
+
+/** The first failure that could not be said when it came. */
+ABUT_MUST_USE static inline abut_status abut_device_late(const abut_device *d, abut_err *err)
+{
+    if (d->late.code && err) *err = d->late;
+    return d->late.code;
+}
+/** All terms at x, whose contacts are `set`. */
+ABUT_MUST_USE abut_status abut_device_terms(struct abut_solver *s, const double *x, const abut_gpu_contacts *set, abut_energy *e,
+                                            abut_err *err);
+/** g = the gradient at x of all but the barrier, of held nodes too. */
+ABUT_MUST_USE abut_status abut_device_smooth(struct abut_solver *s, const double *x, double *g, abut_err *err);
+/** Ends the trail at s->x: the path goes on to there straight if that is free, or by all of its points. */
+ABUT_MUST_USE abut_status abut_device_end_trail(struct abut_solver *s, abut_err *err);
+/** Numbering, diagonal and multipliers as the problem has them now. */
+ABUT_MUST_USE abut_status abut_device_renew(struct abut_solver *s, abut_err *err);
+/** What inertia and held nodes are there. */
+abut_gpu_inertia abut_device_inertia(const struct abut_solver *s);
+void abut_device_note(abut_device *d, abut_status rc, const abut_err *err);
+/** Contacts of x among the candidates. */
+ABUT_MUST_USE abut_status abut_device_find(abut_device *d, const double *x, abut_gpu_contacts *set, abut_err *err);
+
+#endif

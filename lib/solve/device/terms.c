@@ -1,0 +1,288 @@
+#include "solve/device/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FAR 1e-3            /* relative residual while the direction is long */
+#define FAR_PUSHED 1e-6     /* where the penalty of scripted nodes makes most of the right-hand side */
+#define CLOSE 1e-8          /* and when the convergence test looks at it */
+
+static double *at(abut_buffer b) { return ABUT_AT(b, double); }
+static double *pulse(abut_device *d, int k) { return at(d->pulse) + k; }
+
+/* ---- points ---- */
+
+void abut_device_note(abut_device *d, abut_status rc, const abut_err *err)
+{
+    if (rc && !d->late.code) d->late = *err;
+}
+
+void abut_device_point(abut_solver *s, double alpha)
+{
+    abut_device *d = s->device;
+    abut_err err = { 0 };
+    const abut_axpy_args a = { at(d->x), at(d->p), at(d->xt), alpha, NULL };
+    if (d->forces_of == d->xt.at) d->forces_of = NULL;
+    abut_device_note(d, ABUT_RUN(&d->q, axpy, &a, 3 * (size_t)s->prob.model->nv, &err), &err);
+}
+
+void abut_device_scale(abut_solver *s, double by)
+{
+    abut_device *d = s->device;
+    abut_err err = { 0 };
+    const abut_scale_args a = { at(d->p), by };
+    abut_device_note(d, ABUT_RUN(&d->q, scale, &a, 3 * (size_t)s->prob.model->nv, &err), &err);
+}
+
+/* Exchanges a point, its positions and its contacts, with the trial point. */
+static void exchange_trial(abut_device *d, abut_buffer *x, abut_gpu_contacts *set)
+{
+    const abut_buffer positions = *x;
+    const abut_gpu_contacts contacts = *set;
+    *x = d->xt;
+    *set = d->trial;
+    d->xt = positions;
+    d->trial = contacts;
+}
+
+void abut_device_keep(abut_solver *s)
+{
+    exchange_trial(s->device, &s->device->kept_x, &s->device->kept);
+}
+
+abut_status abut_device_accept(abut_solver *s, abut_err *err)
+{
+    abut_device *d = s->device;
+    exchange_trial(d, &d->x, &d->at);
+    abut_status rc = abut_device_late(d, err);
+    if (rc || !s->prob.al.on) return rc;
+    rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
+    return rc ? rc : d->q.on->get(&d->q, s->x, d->x.at, 3 * (size_t)s->prob.model->nv * sizeof *s->x, err);
+}
+
+/* ---- numbers ---- */
+
+double abut_device_slope(const abut_solver *s)
+{
+    abut_device *d = s->device;
+    abut_err err = { 0 };
+    double slope = NAN;
+    abut_status rc = d->q.on->dot(&d->q, at(d->g), at(d->p), 3 * (size_t)s->prob.model->nv, pulse(d, ABUT_PULSE_OTHER), &err);
+    if (!rc) rc = d->q.on->get(&d->q, &slope, pulse(d, ABUT_PULSE_OTHER), sizeof slope, &err);
+    abut_device_note(d, rc, &err);
+    return -slope;
+}
+
+double abut_device_speed(const abut_solver *s) { return s->device->speed / s->prob.model->h[0]; }
+double abut_device_gap(const abut_solver *s) { return s->device->at.smallest_gap; }
+size_t abut_device_count(const abut_solver *s) { return s->device->at.n + s->device->at.n_plane; }
+
+int32_t abut_device_fastest(const abut_solver *s)
+{
+    abut_device *d = s->device;
+    abut_err err = { 0 };
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    int32_t far = 0;
+    abut_device_note(d, d->q.on->get(&d->q, s->p, d->p.at, n3 * sizeof *s->p, &err), &err);
+    for (int32_t i = 1; i < (int32_t)n3; i++)
+        if (fabs(s->p[i]) > fabs(s->p[far])) far = i;
+    return far / 3;
+}
+
+/* ---- bounds ---- */
+
+abut_status abut_device_find(abut_device *d, const double *x, abut_gpu_contacts *set, abut_err *err)
+{
+    const abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_CONTACTS, err);
+    return rc ? rc : abut_gpu_touch_find(&d->touch, x, set, err);
+}
+
+abut_status abut_device_limits(abut_solver *s, abut_limit *lim, abut_err *err)
+{
+    abut_device *d = s->device;
+    abut_status rc = abut_device_late(d, err);
+    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
+    if (!rc) rc = abut_gpu_touch_planes(&d->touch, at(d->x), at(d->p), s->opt.slack_plane, lim, err);
+    if (!rc) rc = abut_gpu_tets_bound(&d->tets, at(d->x), at(d->p), s->opt.slack_volume, lim, err);
+    return rc ? rc : abut_gpu_shells_bound(&d->shells, at(d->x), at(d->p), s->opt.slack_stretch, lim, err);
+}
+
+abut_status abut_device_sweep(abut_solver *s, double share, abut_limit *swept, abut_report *rep, abut_err *err)
+{
+    abut_device *d = s->device;
+    abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_CANDIDATES, err);
+    if (!rc) rc = abut_gpu_touch_candidates(&d->touch, at(d->x), at(d->p), share, s->prob.model->dhat[0], err);
+    rep->candidates = abut_gpu_candidates_count(&d->touch);
+    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
+    return rc ? rc : abut_gpu_touch_ccd(&d->touch, s->opt.slack_ccd, swept, err);
+}
+
+/* ---- the objective ---- */
+
+abut_gpu_inertia abut_device_inertia(const abut_solver *s)
+{
+    const abut_device *d = s->device;
+    return (abut_gpu_inertia){ .mass = at(d->mass), .held = ABUT_AT(d->held, uint8_t), .xn = at(d->xn), .xhat = at(d->xhat),
+                               .inertia = s->prob.w.inertia, .nv = (size_t)s->prob.model->nv };
+}
+
+static abut_lagrangian_args lagrangian_of(const abut_solver *s, const double *x, double *out)
+{
+    const abut_device *d = s->device;
+    return (abut_lagrangian_args){ x, at(d->target), at(d->lam), at(d->mass), ABUT_AT(d->held, uint8_t), out, s->prob.al.kap };
+}
+
+/* That of prescribed nodes on their way, where there are any. */
+static abut_status lagrangian_energy(abut_solver *s, const double *x, abut_err *err)
+{
+    abut_device *d = s->device;
+    const size_t nv = (size_t)s->prob.model->nv;
+    const abut_lagrangian_args a = lagrangian_of(s, x, at(d->part));
+    if (!s->prob.al.on) return ABUT_OK;
+    const abut_status rc = ABUT_RUN(&d->q, lagrangian, &a, nv, err);
+    return rc ? rc : d->q.on->sum(&d->q, at(d->part), nv, pulse(d, ABUT_PULSE_LAGRANGIAN), err);
+}
+
+abut_status abut_device_terms(abut_solver *s, const double *x, const abut_gpu_contacts *set, abut_energy *e, abut_err *err)
+{
+    abut_device *d = s->device;
+    abut_queue *q = &d->q;
+    const abut_gpu_inertia inertia = abut_device_inertia(s);
+    double got[ABUT_PULSE];
+    abut_status rc = abut_device_renew(s, err);
+    if (!rc) rc = q->on->stamp(q, ABUT_STAGE_ENERGY, err);
+    if (!rc) rc = q->on->fill(q, d->pulse.at, 0, ABUT_PULSE * sizeof(double), err);
+    if (!rc) rc = abut_gpu_nodes_energy(q, &inertia, x, at(d->part), pulse(d, ABUT_PULSE_INERTIA), err);
+    d->forces_of = x;
+    if (!rc) rc = abut_gpu_tets_energy(&d->tets, x, pulse(d, ABUT_PULSE_ELASTIC), err);
+    if (!rc) rc = abut_gpu_shells_energy(&d->shells, x, pulse(d, ABUT_PULSE_THIN), err);
+    if (!rc) rc = abut_gpu_barrier_energy(&d->touch, x, set, s->prob.kappa, pulse(d, ABUT_PULSE_BARRIER), err);
+    if (!rc) rc = abut_gpu_friction_energy(&d->touch, x, pulse(d, ABUT_PULSE_FRICTION), err);
+    if (!rc) rc = lagrangian_energy(s, x, err);
+    if (!rc) rc = q->on->get(q, got, d->pulse.at, sizeof got, err);
+    if (rc) return rc;
+    *e = (abut_energy){ .inertia = got[ABUT_PULSE_INERTIA], .elastic = s->prob.w.psi * got[ABUT_PULSE_ELASTIC],
+                        .barrier = got[ABUT_PULSE_BARRIER], .friction = got[ABUT_PULSE_FRICTION],
+                        .lagrangian = got[ABUT_PULSE_LAGRANGIAN], .thin = s->prob.w.psi * got[ABUT_PULSE_THIN] };
+    return ABUT_OK;
+}
+
+abut_status abut_device_energy(abut_solver *s, abut_energy *e, double *sum, abut_err *err)
+{
+    abut_device *d = s->device;
+    abut_status rc = abut_device_late(d, err);
+    if (!rc) rc = abut_device_find(d, at(d->xt), &d->trial, err);
+    *sum = INFINITY;
+    if (rc == ABUT_E_GEOM) return ABUT_OK;
+    if (!rc) rc = abut_device_terms(s, at(d->xt), &d->trial, e, err);
+    if (!rc) *sum = abut_energy_sum(e);
+    if (isnan(*sum)) *sum = INFINITY;
+    return rc;
+}
+
+abut_status abut_device_smooth(abut_solver *s, const double *x, double *g, abut_err *err)
+{
+    abut_device *d = s->device;
+    const abut_problem *p = &s->prob;
+    const abut_gpu_inertia inertia = abut_device_inertia(s);
+    abut_status rc = abut_device_renew(s, err);
+    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_GRADIENT, err);
+    if (!rc) rc = abut_gpu_nodes_gradient(&d->q, &inertia, x, g, err);
+    const double *z = d->forces_of == x ? NULL : x;
+    if (!rc) rc = abut_gpu_tets_gradient(&d->tets, z, p->w.psi * p->w.share, g, err);
+    if (!rc) rc = abut_gpu_shells_gradient(&d->shells, z, p->w.psi * p->w.share, g, err);
+    d->forces_of = x;
+    const abut_lagrangian_args push = lagrangian_of(s, x, g);
+    if (!rc && p->al.on) rc = ABUT_RUN(&d->q, lagrangian_push, &push, inertia.nv, err);
+    return rc ? rc : abut_gpu_friction_gradient(&d->touch, x, g, err);
+}
+
+abut_status abut_device_look(abut_solver *s, int known, abut_energy *e, abut_err *err)
+{
+    abut_device *d = s->device;
+    double *const x = at(d->x), *const g = at(d->g);
+    abut_status rc = abut_device_late(d, err);
+    if (!rc && !known) rc = abut_device_terms(s, x, &d->at, e, err);
+    if (!rc) rc = abut_device_smooth(s, x, g, err);
+    if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, x, &d->at, s->prob.kappa, g, err);
+    return rc ? rc : abut_gpu_nodes_hold(&d->q, ABUT_AT(d->rests, uint8_t), g, (size_t)s->prob.model->nv, err);
+}
+
+/* ---- direction ---- */
+
+static abut_status matrix(abut_solver *s, abut_err *err)
+{
+    abut_device *d = s->device;
+    const abut_problem *p = &s->prob;
+    const double scale = p->w.psi * p->w.share * p->w.share;
+    abut_gpu_blocks blocks;
+    abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_HESSIAN, err);
+    if (!rc) rc = abut_gpu_operator_tets(&d->A, at(d->x), scale, at(d->diag), err);
+    if (!rc) rc = abut_gpu_shells_hessian(&d->shells, at(d->x), scale, err);
+    if (!rc && d->shells.n) rc = abut_gpu_operator_add(&d->A, 0, d->shells.H.at, err);
+    if (!rc) rc = abut_gpu_barrier_hessian(&d->touch, at(d->x), &d->at, p->kappa, &blocks, err);
+    if (!rc) abut_gpu_operator_blocks(&d->A, ABUT_GPU_BARRIER, blocks);
+    if (!rc) rc = abut_gpu_friction_hessian(&d->touch, at(d->x), &blocks, err);
+    if (!rc) abut_gpu_operator_blocks(&d->A, ABUT_GPU_FRICTION, blocks);
+    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_PRECONDITION, err);
+    return rc ? rc : abut_gpu_operator_ready(&d->A, err);
+}
+
+/* Which friction contacts the direction leads over their kinks; s->dir.kinks.n is not 0 when there are any. */
+static abut_status find_kinks(abut_solver *s, abut_err *err)
+{
+    abut_device *d = s->device;
+    const size_t n = d->touch.lag.n;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    uint8_t *above = ABUT_ROOM(&s->scratch, uint8_t, n + 1);
+    s->dir.kinks.n = 0;
+    if (!n) return ABUT_OK;
+    if (!above) return abut_fail(err, ABUT_E_NOMEM, "device: %zu friction contacts", n);
+    abut_status rc = abut_gpu_friction_kinks(&d->touch, at(d->x), at(d->p), err);
+    if (!rc) rc = d->q.on->get(&d->q, above, d->touch.lag.above.at, n, err);
+    if (!rc && memchr(above, 1, n)) s->dir.kinks.n = n;
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}
+
+static abut_status solve_to(abut_solver *s, double tolerance, abut_report *rep, abut_err *err)
+{
+    abut_device *d = s->device;
+    abut_gpu_solve_report r = { 0 };
+    abut_status rc = abut_gpu_solve(&d->cg, &d->A, at(d->g), at(d->p), tolerance, &r, err);
+    rep->cg_iterations += r.iterations;
+    rep->device.corrections += r.corrections;
+    rep->device.cg_double += r.in_double;
+    if (!rc) rc = d->q.on->largest(&d->q, at(d->p), 3 * (size_t)s->prob.model->nv, pulse(d, ABUT_PULSE_OTHER), err);
+    return rc ? rc : d->q.on->get(&d->q, &d->speed, pulse(d, ABUT_PULSE_OTHER), sizeof d->speed, err);
+}
+
+abut_status abut_device_again(abut_solver *s, double *speed, abut_report *rep, abut_err *err)
+{
+    abut_device *d = s->device;
+    abut_gpu_solve_report r = { 0 };
+    abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_SOLVE, err);
+    if (!rc) rc = abut_gpu_solve(&d->cg, &d->A, at(d->g), at(d->kept_x), FAR, &r, err);
+    rep->cg_iterations += r.iterations;
+    if (!rc) rc = d->q.on->largest(&d->q, at(d->kept_x), 3 * (size_t)s->prob.model->nv, pulse(d, ABUT_PULSE_OTHER), err);
+    if (!rc) rc = d->q.on->get(&d->q, speed, pulse(d, ABUT_PULSE_OTHER), sizeof *speed, err);
+    *speed /= s->prob.model->h[0];
+    return rc;
+}
+
+abut_status abut_device_direction(abut_solver *s, abut_report *rep, abut_err *err)
+{
+    abut_device *d = s->device;
+    /* what conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance */
+    const double near = 2 * s->prob.model->h[0] * s->prob.model->tolerance[0];
+    s->dir.exact = !s->dir.kinks.n;
+    s->dir.bad_node = -1;
+    if (s->dir.exact) d->touch.lag.kinks = 0;
+    abut_status rc = matrix(s, err);
+    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_SOLVE, err);
+    if (!rc) rc = d->q.on->fill(&d->q, d->p.at, 0, 3 * (size_t)s->prob.model->nv * sizeof(double), err);
+    if (!rc) rc = solve_to(s, s->prob.al.on ? FAR_PUSHED : FAR, rep, err);
+    if (!rc && d->speed <= near) rc = solve_to(s, CLOSE, rep, err);
+    if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * s->prob.nrow), rc;
+    return find_kinks(s, err);
+}

@@ -1,0 +1,38 @@
+/* A quadratic model of an objective with a few barriers on top of it, exact along gaps that are linear in the step:
+ *
+ *     m(p) = g.p + 1/2 p.Hp + sum_i phi_i(J_i p).
+ *
+ * Its minimiser is p = p0 - H^-1 J^T lambda with p0 = -H^-1 g and lambda_i = phi_i'(s_i), and the steps of the gaps, s = J p, are
+ * where
+ *
+ *     1/2 (s - s0).G^-1 (s - s0) + sum_i phi_i(s_i),     G = J H^-1 J^T, s0 = J p0,
+ *
+ * is least: as many unknowns as gaps.  phi is the barrier at the new gap; of a contact that H has already the barrier less the
+ * quadratic that H has of it.  m is convex and m'(0) = g, so that p is a descent direction. */
+#ifndef ABUT_SOLVE_DIRECTION_CONTACT_SUBPROBLEM_H
+#define ABUT_SOLVE_DIRECTION_CONTACT_SUBPROBLEM_H
+
+#include "base/arena.h"
+#include "energy/barrier_pair.h"
+
+typedef struct abut_gap {
+    abut_barrier_law law;
+    double weight;          /* kg/m^2: kappa times multiplicity */
+    double gap;             /* m, where the step begins, > 0 */
+    int known;              /* its quadratic is a part of H */
+} abut_gap;
+
+/** phi, kg m^2, and its first two derivatives in the step s of the gap; +inf where gap + s <= 0. */
+double abut_gap_extra(const abut_gap *a, double s, double *d1, double *d2);
+
+/** lambda[n], kg m, by Newton's method with a search that keeps gaps open.  G is made definite by 1e-6 of its largest diagonal
+ * entry: several pairs may have the same gap.
+ *
+ * G        [n * n] symmetric, 1/kg;  s0 [n] m
+ * *solved  0: it has no minimum to rounding, lambda is nothing
+ * scratch  given back before return
+ * Fails    ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_gap_model_minimise(size_t n, const abut_gap *gap, const double *G, const double *s0,
+                                                  double *lambda, int *solved, abut_arena *scratch, abut_err *err);
+
+#endif

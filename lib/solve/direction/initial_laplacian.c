@@ -1,0 +1,125 @@
+#include "solve/direction/initial_laplacian.h"
+
+#include "energy/attachment.h"
+#include "energy/stiffness_fit.h"
+#include "graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* First entries of the blocks of a packed element: pair (a, b), a <= b. */
+static const int PAIR[4][4] = { { 0, 9, 18, 27 }, { 9, 36, 45, 54 }, { 18, 45, 63, 72 }, { 27, 54, 72, 81 } };
+
+static void put(double *H, int a, int b, double v)
+{
+    for (int d = 0; d < 9; d += 4) H[PAIR[a][b] + d] = v;
+}
+
+static void tet_blocks(const abut_elastic *e, const double *k, double psi, double *H)
+{
+    const abut_model *m = e->model;
+    for (size_t t = 0; t < (size_t)m->nt; t++) {
+        const double *B = e->B + 9 * t, w = psi * e->vol[t] * k[m->tet_mat[t]];
+        double g[12];
+        for (int d = 0; d < 3; d++) {
+            for (int a = 0; a < 3; a++) g[3 * (a + 1) + d] = B[3 * a + d];
+            g[d] = -(B[d] + B[3 + d] + B[6 + d]);
+        }
+        const double kappa = m->mat_fibre ? psi * e->vol[t] * m->mat_fibre[m->tet_mat[t]] : 0;
+        double along[4] = { 0 };    /* the fibre */
+        for (int a = 0; a < 4 && kappa > 0; a++)
+            for (int d = 0; d < 3; d++) along[a] += g[3 * a + d] * m->tet_fibre[3 * t + (size_t)d];
+        for (int a = 0; a < 4; a++)
+            for (int b = a; b < 4; b++)
+                put(H + ABUT_PACKED * t, a, b,
+                    kappa * along[a] * along[b] +
+                        w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]));
+    }
+}
+
+static void spring_blocks(const abut_model *m, double psi, int32_t *node, double *H)
+{
+    for (size_t s = 0; s < (size_t)m->nsp; s++, H += ABUT_PACKED, node += 4) {
+        const double k = psi * m->spring_stiffness[s];
+        put(H, 0, 0, k);
+        put(H, 1, 1, k);
+        put(H, 0, 1, -k);
+        node[0] = m->spring[2 * s];
+        node[1] = m->spring[2 * s + 1];
+        node[2] = node[3] = -1;
+    }
+}
+
+/* no rotation of an element changes the trace of a block */
+static void thin_blocks(const abut_problem *p, int32_t *node, double *H)
+{
+    if (!p->thin.n) return;
+    memcpy(node, p->thin.node, 4 * p->thin.n * sizeof *node);
+    abut_problem_thin_hessian(p, p->model->X, NULL, H);
+    for (double *block = H; block < H + ABUT_PACKED * p->thin.n; block += 9) {
+        const double trace = block[0] + block[4] + block[8];
+        for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
+    }
+}
+
+abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elems *more, abut_bsr *A, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na * ABUT_ATTACH_PARTS,
+                 n = nt + ns + na + p->thin.n;
+    const double psi = p->w.psi * p->w.share * p->w.share;
+    int32_t *row = malloc((4 * n + 1) * sizeof *row);
+    double *H = calloc(n + 1, ABUT_PACKED * sizeof *H), *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
+    abut_status rc = row && H && diag ? ABUT_OK
+                                      : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %zu elements, %d nodes", n, m->nv);
+    if (!rc) {
+        if (nt) memcpy(row, m->tet, 4 * nt * sizeof *row);
+        tet_blocks(&p->elastic, k, psi, H);
+        spring_blocks(m, psi, row + 4 * nt, H + ABUT_PACKED * nt);
+        abut_attach_hessian(m, psi, row + 4 * (nt + ns), H + ABUT_PACKED * (nt + ns));
+        thin_blocks(p, row + 4 * (nt + ns + na), H + ABUT_PACKED * (nt + ns + na));
+        for (size_t i = 0; i < 4 * n; i++) row[i] = row[i] < 0 ? -1 : p->row[row[i]];
+        const abut_elems all[2] = { { n, row, H }, more ? *more : (abut_elems){ .n = 0 } };
+        abut_problem_diagonal(p, diag);
+        rc = abut_bsr_pattern(A, p->nrow, all, more ? 2 : 1, err);
+        if (!rc) abut_bsr_assemble(A, diag, all, more ? 2 : 1);
+    }
+    free(row);
+    free(H);
+    free(diag);
+    return rc;
+}
+
+/* Mean of the diagonal of L, N/m. */
+static abut_status mean_stiffness(const abut_problem *p, const abut_bsr *A, double *mean, abut_err *err)
+{
+    double *diag = malloc(((size_t)A->n + 1) * sizeof *diag), sum = 0;
+    if (!diag) return abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", A->n);
+    abut_problem_diagonal(p, diag);
+    for (int32_t i = 0; i < A->n; i++) sum += (A->val[9 * A->ptr[i]] - diag[i]) / p->w.psi;
+    free(diag);
+    *mean = A->n ? sum / A->n : 0;
+    return ABUT_OK;
+}
+
+abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_linear_solver *c, double *mean, abut_err *err)
+{
+    abut_bsr A = { 0 };
+    double *k = malloc(((size_t)p->model->nm + 1) * sizeof *k);
+    int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
+    abut_linear_solver_clear(c);
+    abut_status rc = k && perm ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
+    if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(&p->elastic, lo, hi, k, err);
+    if (!rc) rc = abut_laplacian(p, k, NULL, &A, err);
+    if (!rc && mean) rc = mean_stiffness(p, &A, mean, err);
+    if (!rc) rc = abut_graph_order(&A, perm, err);
+    const abut_operator L = { .matrix = &A, .scalar = 1 };
+    if (!rc) rc = abut_linear_solver_init(c, &abut_linear_cholmod, 1, err);
+    if (!rc) rc = abut_linear_analyse(c, &L, perm, err);
+    if (!rc) rc = abut_linear_factor(c, &L, ABUT_DOUBLE, err);
+    if (rc) abut_linear_solver_clear(c);
+    abut_bsr_clear(&A);
+    free(k);
+    free(perm);
+    return rc;
+}

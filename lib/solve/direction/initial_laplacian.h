@@ -1,0 +1,29 @@
+/* The constant matrix of a step and its factor: A = D + psi L with D the masses (and what damps them) and L the Laplacian of
+ * the elements (Liu 2018, 8.1):
+ *     tet          vol k (g_a . g_b)       g_a the gradients of the corners, k the fitted stiffness of the material
+ *                  and of its fibres kappa (g_a . d)(g_b . d)
+ *     spring       k [1 -1; -1 1]
+ *     attachment   k c c^T,  c = (1, -w)
+ *     thin         trace of each 3x3 block of the Hessian at rest (shells, hinges, rods: energy/codim.h)
+ * One number for each pair of nodes, so x, y and z share it and it is the same in every orientation.  Where all energies are
+ * squared distances, psi L + D bounds the Hessian from above at every x (Liu 2018, 7.1). */
+#ifndef ABUT_SOLVE_DIRECTION_INITIAL_LAPLACIAN_H
+#define ABUT_SOLVE_DIRECTION_INITIAL_LAPLACIAN_H
+
+#include "sparse/linear_solver.h"
+#include "solve/problem.h"
+
+/** A of the unknowns of p (p->row), as blocks of which each is a multiple of the identity; k[nm], Pa: stiffness of the
+ * materials (energy/stiffness_fit.h); NULL for a model without tets.  more: other elements, in rows, that are added with all
+ * their entries; NULL: none.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elems *more, abut_bsr *A,
+                                         abut_err *err);
+
+/** Its factor, with a nested-dissection ordering; the materials fitted over stretches lo .. hi.  *c is replaced.
+ * mean  N/m, out: the mean stiffness of a node, that of the diagonal of L; NULL to skip
+ * Fails  as abut_stiffness_fit_materials and abut_linear_factor do */
+ABUT_MUST_USE abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_linear_solver *c,
+                                                double *mean, abut_err *err);
+
+#endif

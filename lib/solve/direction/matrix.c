@@ -1,0 +1,125 @@
+#include "solve/direction/newton_parts.h"
+
+#include "base/par.h"
+#include "base/timer.h"
+#include "energy/attachment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static abut_status touch_reserve(struct abut_touching *t, size_t n, abut_err *err)
+{
+    if (t->cap && n <= t->cap) return ABUT_OK;
+    const size_t cap = n + n / 2 + 64;
+    free(t->node);
+    free(t->row);
+    free(t->H);
+    t->node = malloc(4 * cap * sizeof *t->node);
+    t->row = malloc(4 * cap * sizeof *t->row);
+    t->H = malloc(cap * ABUT_PACKED * sizeof *t->H);
+    t->cap = t->node && t->row && t->H ? cap : 0;
+    return t->cap ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu contact Hessians", n);
+}
+
+/* As many flags as there are friction contacts, none of them set unless they are those of the last direction. */
+static abut_status kinks_reserve(struct abut_kinks *k, size_t n, abut_err *err)
+{
+    if (n > k->cap) {
+        free(k->above);
+        k->cap = 0;
+        k->above = malloc(2 * n);
+        if (!k->above) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu friction contacts", n);
+        k->cap = 2 * n;
+        k->n = 0;
+    }
+    if (k->n != n && n) memset(k->above, 0, n);
+    k->n = n;
+    return ABUT_OK;
+}
+
+int abut_direction_none_above(const abut_direction *d)
+{
+    const struct abut_kinks *k = &d->kinks;
+    return !k->n || !memchr(k->above, 1, k->n);
+}
+
+static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32_t *row)
+{
+    #pragma omp parallel for schedule(static) if (n4 >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n4; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];
+}
+
+static void sets_of(const abut_direction *d, const abut_problem *p, abut_elems *sets)
+{
+    const abut_model *m = p->model;
+    sets[SET_TETS] = (abut_elems){ (size_t)m->nt, d->tet_row, NULL };   /* made where they are summed */
+    sets[SET_TIES] = (abut_elems){ (size_t)m->na * ABUT_ATTACH_PARTS, d->tie_row, d->tie_H };
+    sets[SET_SPRINGS] = (abut_elems){ (size_t)m->nsp, d->spring_row, d->spring_H };
+    sets[SET_THIN] = (abut_elems){ p->thin.n, d->thin_row, d->thin_H };
+    sets[SET_TOUCH] = (abut_elems){ d->touch.n, d->touch.row, d->touch.H };
+}
+
+abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                    const abut_pairs *pairs, abut_elems *set, abut_err *err)
+{
+    const size_t n_contact = pairs->n + pairs->n_plane;
+    const abut_stiction law = abut_problem_stiction(p);
+    struct abut_touching *t = &d->touch;
+    abut_status rc = touch_reserve(t, n_contact + p->lag.n, err);
+    if (!rc) rc = kinks_reserve(&d->kinks, p->lag.n, err);
+    if (rc) return rc;
+    d->exact = abut_direction_none_above(d);
+    t->n = n_contact + p->lag.n;
+    abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
+    abut_friction_hessian(&p->lag, &law, x, p->still, d->kinks.above, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
+    rows_of(p, 4 * t->n, t->node, t->row);
+    *set = (abut_elems){ t->n, t->row, t->H };
+    return ABUT_OK;
+}
+
+/* Where the Hessians of the tets are taken, and their weight. */
+typedef struct tets_at {
+    const abut_problem *p;
+    const double *z;
+    double scale;
+} tets_at;
+
+static void tet_hessians(const void *of, size_t lo, size_t hi, double *H)
+{
+    const tets_at *t = of;
+    abut_elastic_hessian_some(&t->p->elastic, t->z, t->scale, lo, hi, H);
+    abut_damping_tet_hessian(&t->p->damping, lo, hi, t->p->w.damping, H);
+}
+
+abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, const double *x, const double *y,
+                                  const abut_pairs *pairs, abut_report *rep, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const size_t n_tie = (size_t)m->na * ABUT_ATTACH_PARTS;
+    const tets_at at = { p, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share };
+    const abut_maker maker = { tet_hessians, &at };
+    abut_elems sets[SETS];
+    double clock = abut_time_wall();
+
+    d->bad_node = -1;
+    abut_status rc = abut_direction_touching(d, p, x, y, pairs, &sets[SET_TOUCH], err);
+    if (rc) return rc;
+    rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
+    abut_attach_hessian(m, at.scale, d->tie_node, d->tie_H);
+    rows_of(p, 4 * n_tie, d->tie_node, d->tie_row);
+    abut_spring_hessian(&p->springs, at.z, at.scale, d->spring_node, d->spring_H);
+    rows_of(p, 4 * (size_t)m->nsp, d->spring_node, d->spring_row);
+    abut_problem_thin_hessian(p, x, p->tension, d->thin_H);
+    abut_damping_thin_hessian(&p->damping, &p->thin, p->w.damping, d->thin_H);
+    rows_of(p, 4 * p->thin.n, p->thin.node, d->thin_row);
+    rep->seconds.hessian += abut_time_lap(&clock);
+
+    sets_of(d, p, sets);
+    rc = abut_direction_analyse(d, p, x, sets, err);
+    rep->seconds.analyse += abut_time_lap(&clock);
+    if (rc) return rc;
+    abut_problem_diagonal(p, d->diag);
+    rc = abut_bsr_assemble_made(&d->A, d->diag, sets, SETS, &maker, err);
+    rep->seconds.assemble += abut_time_lap(&clock);
+    return rc;
+}

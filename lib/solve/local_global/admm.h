@@ -1,0 +1,34 @@
+/* ADMM on the deformation gradients of tets and the vectors of springs, the baseline that projective dynamics generalises to for
+ * nonlinear materials (Narain et al. 2016; Overby et al. 2017): with D_e x = F_e (or the vector of a spring), w_e^2 = k_e V_e,
+ *
+ *     z_e = argmin V_e psi(z) + w_e^2/2 |z - (D_e x + u_e)|^2       in the space of singular values; three unknowns
+ *     u_e = u_e + D_e x - z_e
+ *     (M + h^2 sum w_e^2 D_e^T D_e) x = M xhat + h^2 sum w_e^2 D_e^T (z_e - u_e)
+ *
+ * from x = xhat, z_e = D_e x, u_e = 0.  The matrix is that of solve/direction/initial_laplacian.h.  The objective may rise on the
+ * way, and nothing makes the iterations converge for energies that are not convex. */
+#ifndef ABUT_SOLVE_LOCAL_GLOBAL_ADMM_H
+#define ABUT_SOLVE_LOCAL_GLOBAL_ADMM_H
+
+#include "solve/problem.h"
+
+/* Local variables; zero-filled is empty. */
+typedef struct abut_admm {
+    double *k;              /* [nm] Pa, as in the matrix */
+    double *z, *u;          /* [9 nt + 3 nsp] */
+} abut_admm;
+
+ABUT_MUST_USE abut_status abut_admm_init(abut_admm *a, const abut_problem *p, double fit_low, double fit_high, abut_err *err);
+void abut_admm_clear(abut_admm *a);
+/** z = D x, u = 0. */
+void abut_admm_start(abut_admm *a, const abut_problem *p, const double *x);
+/** The local step and the multipliers at x, and r[3 nv], kg m: minus what the matrix has to be solved for, so that
+ * x - A^-1 r is the global step; zero for nodes that do not move.
+ * Fails  ABUT_E_NUMERIC an element has no minimum of finite energy; ABUT_E_NOMEM scratch */
+ABUT_MUST_USE abut_status abut_admm_step(abut_admm *a, const abut_problem *p, const double *x, double *r, abut_arena *scratch,
+                                         abut_err *err);
+
+/** s[3]: the stretches with the smallest psi(s) + k/2 |s - s0|^2 of tet t that Newton finds from s0; k > 0.  0: it does not. */
+int abut_admm_project(const abut_elastic *e, size_t t, double k, const double s0[3], double s[3]);
+
+#endif

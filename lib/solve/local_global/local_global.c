@@ -1,0 +1,388 @@
+#include "solve/local_global/local_global.h"
+
+#include "base/par.h"
+#include "base/timer.h"
+#include "contact/intersect.h"
+#include "energy/characteristic.h"
+#include "energy/stiffness_fit.h"
+#include "model/motion.h"
+#include "solve/step/measures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Armijo's constant (Liu 2018, 4.1). */
+#define DECREASE 0.03
+/* Stiffness of collision springs over the mean stiffness of a node. */
+#define COLLISION 10
+
+const char *const abut_lg_names[ABUT_LGS + 1] = { "pd", "mass-springs", "admm-pd", NULL };
+const char *const abut_lg_contact_names[ABUT_LG_COLLISIONS + 1] = { "ignore", "springs", NULL };
+
+abut_lg_opts abut_lg_defaults(void)
+{
+    return (abut_lg_opts){ .iterations = 10, .max_iterations = 100000, .fit_low = ABUT_FIT_LOW, .fit_high = ABUT_FIT_HIGH };
+}
+
+/* ---- what it can do ---- */
+
+static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_err *err)
+{
+    const char *name = abut_lg_names[o->method];
+    if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %d, expected implicit Euler", name, m->scheme[0]);
+    if (m->damp_stiffness && m->damp_stiffness[0] > 0)
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: damping/stiffness is %g s, expected 0: its matrix is not constant", name,
+                         m->damp_stiffness[0]);
+    if (o->method == ABUT_LG_SPRINGS && (m->nt || m->nsh || m->nrd))
+        return abut_fail(err, ABUT_E_FORMAT,
+                         "solver %s: the model has %d tets, %d shells and %d rods, expected springs and attachments "
+                         "alone (pd takes all)",
+                         name, m->nt, m->nsh, m->nrd);
+    if (o->method == ABUT_LG_ADMM && (m->nsh || m->nrd || m->mat_fibre))
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells, rods or fibres, expected tets and springs without them", name);
+    if (m->shell_limit || m->mat_strain)
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells with limits of their stretch, expected none: it cannot keep them",
+                         name);
+    if (o->contact == ABUT_LG_REFUSE && m->nc)
+        return abut_fail(err, ABUT_E_FORMAT,
+                         "solver %s sees no contact and guarantees nothing: the model has %d collision vertices and "
+                         "%d half-spaces, expected a choice of what becomes of them (--contact ignore, or springs)",
+                         name, m->nc, m->nh);
+    return ABUT_OK;
+}
+
+/* Whether E lies below the quadratics of A everywhere. */
+static int squared_distances(const abut_model *m)
+{
+    if (m->nsh || m->nhg || m->nrd || m->nbd || m->obj_pressure) return 0;
+    for (int32_t i = 0; i < m->nm && m->nt; i++)
+        if (m->mat_model[i] != ABUT_ARAP) return 0;
+    return 1;
+}
+
+abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_lg_opts *opt, abut_err *err)
+{
+    *s = (abut_local_global){ .opt = *opt };
+    abut_status rc = check_model(m, opt, err);
+    if (!rc) rc = abut_problem_init(&s->prob, m, err);
+    if (!rc) rc = abut_collision_springs_init(&s->collisions, &s->prob, err);
+    if (!rc && opt->method == ABUT_LG_ADMM) rc = abut_admm_init(&s->admm, &s->prob, opt->fit_low, opt->fit_high, err);
+    if (rc) {
+        abut_lg_clear(s);
+        return rc;
+    }
+    const size_t n3 = 3 * (size_t)m->nv;
+    double **field[] = { &s->x, &s->xt, &s->v, &s->v_end, &s->acc, &s->g, &s->dx, &s->rhs };
+    s->factored = malloc((size_t)m->nv + 1);
+    int ok = s->factored != NULL;
+    for (int i = 0; i < 8; i++) ok &= (*field[i] = calloc(n3 + 1, sizeof(double))) != NULL;
+    if (!ok) {
+        abut_lg_clear(s);
+        return abut_fail(err, ABUT_E_NOMEM, "solver %s: %d nodes", abut_lg_names[opt->method], m->nv);
+    }
+    s->exact = opt->method != ABUT_LG_ADMM && opt->contact != ABUT_LG_COLLISIONS && squared_distances(m);
+    return ABUT_OK;
+}
+
+void abut_lg_clear(abut_local_global *s)
+{
+    abut_linear_solver_clear(&s->A);
+    abut_admm_clear(&s->admm);
+    abut_collision_springs_clear(&s->collisions);
+    abut_arena_clear(&s->scratch);
+    free(s->factored);
+    free(s->x);
+    free(s->xt);
+    free(s->v);
+    free(s->v_end);
+    free(s->acc);
+    free(s->g);
+    free(s->dx);
+    free(s->rhs);
+    abut_problem_clear(&s->prob);   /* last: the others borrow it */
+    *s = (abut_local_global){ 0 };
+}
+
+/* ---- one step ---- */
+
+static abut_status objective_at(abut_local_global *s, const double *x, double *sum, abut_err *err)
+{
+    abut_energy e;
+    const abut_status rc = abut_problem_energy(&s->prob, x, NULL, &s->none, &e, &s->scratch, err);
+    if (!rc) *sum = abut_energy_sum(&e) + abut_collision_springs_energy(&s->collisions, &s->prob, x);
+    if (!rc && isnan(*sum)) *sum = INFINITY;
+    return rc;
+}
+
+abut_status abut_lg_objective(abut_local_global *s, double *sum, abut_err *err)
+{
+    return objective_at(s, s->x, sum, err);
+}
+
+/* The factor for what is held in this step: that of the last one, mostly. */
+static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    abut_problem *p = &s->prob;
+    const size_t nv = (size_t)p->model->nv;
+    const double clock = abut_time_wall();
+    if (s->A.ops && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
+    abut_problem_number(p);
+    memcpy(s->factored, p->held, nv);
+    const abut_status rc = abut_laplacian_factor(p, s->opt.fit_low, s->opt.fit_high, &s->A, &s->collisions.stiffness, err);
+    s->collisions.stiffness *= COLLISION;
+    rep->seconds.factor += abut_time_wall() - clock;
+    return rc;
+}
+
+/* Where inertia alone leads; where that is no place to start from, where the step starts. */
+static abut_status start(abut_local_global *s, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const int32_t n3 = 3 * p->model->nv;
+    double sum = 0;
+    for (int32_t i = 0; i < n3; i++) s->x[i] = p->held[i / 3] ? p->target[i] : p->xhat[i];
+    abut_status rc = s->exact ? ABUT_OK : objective_at(s, s->x, &sum, err);
+    if (rc || isfinite(sum)) return rc;
+    for (int32_t i = 0; i < n3; i++) s->x[i] = p->held[i / 3] ? p->target[i] : p->xn[i];
+    rc = objective_at(s, s->x, &sum, err);
+    return rc || isfinite(sum) ? rc : abut_fail(err, ABUT_E_GEOM, "an element has no finite energy where the step starts");
+}
+
+/* Air as the time step takes it; what is no part of the objective is explicit, as at its start. */
+static void add_air(abut_local_global *s)
+{
+    abut_problem *p = &s->prob;
+    const abut_model *m = p->model;
+    abut_air_start(&p->air, p->xn);
+    if (!p->air.open) return;
+    memset(s->g, 0, 3 * (size_t)m->nv * sizeof *s->g);
+    abut_air_load(&p->air, p->xn, s->g);
+    for (int32_t i = 0; i < 3 * m->nv; i++)
+        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) s->acc[i] += s->g[i] / m->mass[i / 3];
+}
+
+abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
+{
+    abut_problem *p = &s->prob;
+    const abut_model *m = p->model;
+    const size_t bytes = 3 * (size_t)m->nv * sizeof(double);
+    abut_frame f;
+    abut_status rc = abut_frame_view(frame, m, &f, err);
+    if (rc) return rc;
+    memcpy(p->xn, f.x, bytes);
+    memcpy(s->v, f.v, bytes);
+    abut_motion_targets(m, at.time, p->xn, p->target, p->held);
+    abut_motion_acceleration(m, at.time, s->acc);
+    add_air(s);
+    p->w = abut_integrator_weights(m, ABUT_IMPLICIT_EULER);
+    const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
+    abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
+    abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
+    rc = prepare(s, rep, err);
+    if (!rc) rc = start(s, err);
+    if (!rc && s->opt.contact == ABUT_LG_COLLISIONS) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);
+    if (!rc && s->opt.method == ABUT_LG_ADMM) abut_admm_start(&s->admm, p, s->x);
+    if (rc || !(s->opt.norm > 0)) return rc;
+    s->enough = s->opt.norm * m->h[0] * m->h[0] * abut_characteristic_force(&p->elastic, p->held, s->dx);
+    return s->enough > 0 ? ABUT_OK
+                         : abut_fail(err, ABUT_E_FORMAT, "the characteristic norm is 0: expected tets that are stiff at rest");
+}
+
+/* s->dx = -A^-1 r at x, r the gradient of E, for ADMM that of its global step; its largest entry over h, m/s.  s->g is the
+ * gradient of E where something asks for it. */
+static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const int32_t nv = p->model->nv;
+    const int admm = s->opt.method == ABUT_LG_ADMM;
+    double clock = abut_time_wall(), big = 0, *r = admm ? s->dx : s->g;
+    int finite = 1;
+    abut_status rc = ABUT_OK;
+    if (s->opt.contact == ABUT_LG_COLLISIONS) rc = abut_collision_springs_find(&s->collisions, p, s->x, err);
+    if (!rc && (!admm || s->opt.norm > 0))
+        rc = abut_problem_gradient(p, s->x, NULL, &s->none, ABUT_TERM_SMOOTH, s->g, &s->scratch, err);
+    if (!rc && admm) rc = abut_admm_step(&s->admm, p, s->x, r, &s->scratch, err);
+    if (rc) return rc;
+    abut_collision_springs_gradient(&s->collisions, p, s->x, r);
+    if (admm && s->opt.norm > 0) abut_collision_springs_gradient(&s->collisions, p, s->x, s->g);
+    rep->seconds.gradient += abut_time_wall() - clock;
+    clock = abut_time_wall();
+    for (int32_t i = 0; i < nv; i++)
+        if (p->row[i] >= 0) memcpy(s->rhs + 3 * (size_t)p->row[i], r + 3 * (size_t)i, 3 * sizeof *s->rhs);
+    const abut_operator L = { .scalar = 1 };
+    rc = abut_linear_solve(&s->A, &L, s->rhs, NULL, s->rhs, err);
+    if (rc) return rc;
+    for (int32_t i = 0; i < nv; i++) {
+        static const double still[3] = { 0 };
+        const double *from = p->row[i] < 0 ? still : s->rhs + 3 * (size_t)p->row[i];
+        double *to = s->dx + 3 * (size_t)i;
+        for (int d = 0; d < 3; d++) {
+            to[d] = -from[d];
+            const double size = fabs(from[d]);
+            finite &= size < INFINITY;
+            big = size > big ? size : big;
+        }
+    }
+    rep->seconds.solve += abut_time_wall() - clock;
+    *speed = finite ? big / p->model->h[0] : INFINITY;
+    return ABUT_OK;
+}
+
+static void move(const abut_local_global *s, double alpha, double *to)
+{
+    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) to[i] = s->x[i] + alpha * s->dx[i];
+}
+
+/* Backtracking until the objective falls by Armijo's share, or stays within rounding; alpha 0: it never does. */
+static abut_status search(abut_local_global *s, double *alpha, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    abut_energy e;
+    abut_acc slope = { 0, 0 };
+    double sum;
+    abut_status rc = abut_problem_energy(p, s->x, NULL, &s->none, &e, &s->scratch, err);
+    const double here = abut_energy_sum(&e) + abut_collision_springs_energy(&s->collisions, p, s->x),
+                 noise = abut_energy_noise(p, &e);
+    for (int32_t i = 0; i < 3 * p->model->nv; i++) abut_acc_add(&slope, s->g[i] * s->dx[i]);
+    for (*alpha = 1; !rc && *alpha > 0x1p-60; *alpha /= 2) {
+        move(s, *alpha, s->xt);
+        rc = objective_at(s, s->xt, &sum, err);
+        rep->trials++;
+        if (!rc && sum <= here + DECREASE * *alpha * (slope.hi + slope.lo) + noise) return ABUT_OK;
+    }
+    *alpha = 0;
+    return rc;
+}
+
+static void swap_points(abut_local_global *s)
+{
+    double *x = s->x;
+    s->x = s->xt;
+    s->xt = x;
+}
+
+abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
+{
+    double alpha = 1;
+    abut_status rc = aim(s, speed, rep, err);
+    if (rc) return rc;
+    if (!isfinite(*speed)) return abut_fail(err, ABUT_E_NUMERIC, "the direction is not finite");
+    const double clock = abut_time_wall();
+    if (s->exact || s->opt.method == ABUT_LG_ADMM) move(s, 1, s->xt);
+    else rc = search(s, &alpha, rep, err);
+    if (rc) return rc;
+    s->moved = alpha > 0;
+    if (s->moved) swap_points(s);
+    rep->seconds.line_search += abut_time_wall() - clock;
+    abut_iteration *it = abut_report_iteration(rep);
+    if (!it) return abut_fail(err, ABUT_E_NOMEM, "step report: iteration %d", rep->newton);
+    rep->residual = it->residual = *speed;
+    it->bound = 1;
+    it->alpha = alpha;
+    return ABUT_OK;
+}
+
+/* The characteristic norm of s->g. */
+static double characteristic_norm(const abut_local_global *s)
+{
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) abut_acc_add(&sum, s->g[i] * s->g[i]);
+    return s->opt.norm * sqrt(sum.hi + sum.lo) / s->enough;
+}
+
+/* rep->norm at s->x, where that is asked for. */
+static abut_status note_norm(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    if (!(s->opt.norm > 0)) return ABUT_OK;
+    const abut_status rc = abut_problem_gradient(&s->prob, s->x, NULL, &s->none, ABUT_TERM_SMOOTH, s->g, &s->scratch, err);
+    if (!rc) abut_collision_springs_gradient(&s->collisions, &s->prob, s->x, s->g);
+    rep->norm = rc ? 0 : characteristic_norm(s);
+    return rc;
+}
+
+/* The iterate whose gradient was small enough, before the last iteration moved on from it. */
+static abut_status step_back(abut_local_global *s, abut_report *rep)
+{
+    rep->norm = characteristic_norm(s);
+    if (s->moved) swap_points(s);
+    return ABUT_OK;
+}
+
+static abut_status iterate_all(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    const double tolerance = s->prob.model->tolerance[0];
+    const int most = s->opt.iterations ? s->opt.iterations : s->opt.max_iterations;
+    double speed = INFINITY;
+    for (int k = 0; k < most; k++) {
+        const abut_status rc = abut_lg_iterate(s, &speed, rep, err);
+        if (rc) return rc;
+        if (s->opt.iterations) continue;
+        if (s->opt.norm > 0 && characteristic_norm(s) <= s->opt.norm) return step_back(s, rep);
+        if (!(s->opt.norm > 0) && speed <= tolerance) return ABUT_OK;
+    }
+    const abut_status rc = note_norm(s, rep, err);
+    if (rc || s->opt.iterations) return rc;
+    if (s->opt.norm > 0)
+        return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: characteristic norm %.3g, want %.3g", most,
+                         rep->norm, s->opt.norm);
+    return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: residual %.3g m/s, want %.3g", most, speed,
+                     tolerance);
+}
+
+static abut_status put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    const abut_model *m = p->model;
+    const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
+    abut_integrator_finish(m, ABUT_IMPLICIT_EULER, &from, p->held, p->xhat, s->x, s->v_end, NULL);
+    abut_arrays_clear(out);
+    const abut_status rc = abut_frame_carry(carry, out, err);
+    double *x = rc ? NULL : abut_frame_put(out, "node/x", m->nv, err), *v = x ? abut_frame_put(out, "node/v", m->nv, err) : NULL;
+    if (!v) return err->code;
+    memcpy(x, s->x, 3 * (size_t)m->nv * sizeof *x);
+    memcpy(v, s->v_end, 3 * (size_t)m->nv * sizeof *v);
+    return ABUT_OK;
+}
+
+static abut_status report_physics(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->prob;
+    rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
+    rep->gravity = abut_gravity_energy(p->model, s->x);
+    abut_linear_momentum(p->model, s->v_end, rep->momentum);
+    abut_angular_momentum(p->model, s->x, s->v_end, rep->angular);
+    int32_t flattest;
+    rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
+    rep->min_jacobian_tet = abut_problem_tet(p, flattest);
+    const abut_linear_stats c = abut_linear_get_stats(&s->A);
+    rep->factor_nnz = c.nnz;
+    rep->factor_flops = c.flops;
+    rep->factor_bytes = (double)c.bytes;
+    rep->passes = 1;
+    rep->eta = 1;
+    rep->min_gap = rep->lag_residual = -1;
+    rep->contacts = (int32_t)s->collisions.n;
+    rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF
+                   : s->opt.contact == ABUT_LG_COLLISIONS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
+    rep->memory_peak = abut_memory_peak();
+    return abut_problem_potential(p, s->x, &rep->elastic, &s->scratch, err);
+}
+
+abut_status abut_lg_advance(abut_local_global *s, const abut_arrays *frame, abut_instant *at, abut_arrays *out,
+                            abut_report *rep, abut_err *err)
+{
+    const double clock = abut_time_wall(), cpu = abut_time_cpu();
+    abut_status rc = abut_lg_begin(s, frame, *at, rep, err);
+    if (!rc) rc = iterate_all(s, rep, err);
+    if (!rc) rc = put_frame(s, frame, out, err);
+    if (!rc) rc = report_physics(s, rep, err);
+    if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)at->step + 1, at->time), rc;
+    *at = abut_instant_next(*at, s->prob.model->h[0]);
+    rep->step = at->step;
+    rep->time = at->time;
+    rep->seconds.total += abut_time_wall() - clock;
+    rep->cpu += abut_time_cpu() - cpu;
+    return ABUT_OK;
+}

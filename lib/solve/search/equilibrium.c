@@ -1,0 +1,66 @@
+#include "solve/search/equilibrium.h"
+
+#include "base/par.h"
+#include "math/vec3.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FAINT 1e-9  /* of the force that strains everything by 1: positions cannot tell less from rounding */
+
+/* the kinds of nodal forces that are summed up by object */
+enum { LEFT, CONTACT, LOAD, WEIGHT, PRESSURE, HOLD, KINDS };
+
+static double magnitude(const double *f) { return sqrt(abut_v3_norm2(abut_v3_get(f))); }
+
+/* Of node i; contact, pressure and elastic are gradients of those terms. */
+static void add_node(const abut_problem *p, const double *x, int32_t i, const double *g, const double *contact,
+                     const double *pressure, const double *elastic, double sum[KINDS])
+{
+    const abut_model *m = p->model;
+    const size_t at = 3 * (size_t)i;
+    sum[CONTACT] += magnitude(contact + at);
+    if (p->held[i]) {
+        sum[HOLD] += magnitude(elastic + at);
+        return;
+    }
+    const double *from = p->w.inertia ? x + at : p->xn + at;
+    const double load[3] = { p->xhat[at] - from[0], p->xhat[at + 1] - from[1], p->xhat[at + 2] - from[2] };
+    sum[LEFT] += magnitude(g + at);
+    sum[LOAD] += m->mass[i] * magnitude(load);
+    sum[WEIGHT] += m->mass[i] * magnitude(m->gravity) * p->w.h_force * p->w.h_force;
+    if (pressure) sum[PRESSURE] += magnitude(pressure + at);
+}
+
+static void largest_sums(const abut_problem *p, const double (*sum)[KINDS], abut_equilibrium *e)
+{
+    const double scale = p->w.h_force * p->w.h_force;
+    *e = (abut_equilibrium){ .largest = FAINT * p->stiffness / p->model->length[0] };
+    for (int32_t b = 0; b < p->model->no; b++) {
+        if (sum[b][LEFT] / scale > e->left) {
+            e->left = sum[b][LEFT] / scale;
+            e->object = b;
+        }
+        for (int k = CONTACT; k < KINDS; k++) e->largest = fmax(e->largest, sum[b][k] / scale);
+    }
+}
+
+abut_status abut_equilibrium_find(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                                  const double *g, abut_equilibrium *e, abut_arena *scratch, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const size_t n3 = 3 * (size_t)m->nv;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *contact = ABUT_NEW(scratch, double, n3), *elastic = ABUT_NEW(scratch, double, n3);
+    double *pressure = p->air.presses ? ABUT_NEW(scratch, double, n3) : NULL;
+    double (*sum)[KINDS] = (double (*)[KINDS])ABUT_NEW(scratch, double, KINDS * (size_t)m->no);
+    if (!contact || !elastic || !sum || (p->air.presses && !pressure))
+        return abut_fail(err, ABUT_E_NOMEM, "balance of forces: %d nodes", m->nv);
+    abut_status rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, contact, scratch, err);
+    if (!rc) rc = abut_problem_potential_gradient(p, x, p->w.psi * p->w.share, elastic, scratch, err);
+    if (!rc && pressure) abut_air_gradient(&p->air, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, pressure);
+    for (int32_t i = 0; i < m->nv && !rc; i++) add_node(p, x, i, g, contact, pressure, elastic, sum[m->body[i]]);
+    if (!rc) largest_sums(p, (const double (*)[KINDS])sum, e);
+    abut_arena_release(scratch, mark);
+    return rc;
+}

@@ -1,0 +1,27 @@
+/* How well the forces of an iterate balance, body by body.
+ *
+ * r_i is what the momentum balance of a free node lacks, N: minus the gradient of the objective over h_force^2
+ * (solve/integrator.h).  Sums go over the nodes of one object, of the magnitudes of nodal forces, so nothing cancels:
+ *
+ *     left    = sum |r_i|
+ *     largest = the largest of the sums of contact forces, of loads and inertia, of pressures, and of what holds prescribed nodes
+ *               against elasticity
+ *
+ * Whatever part of a body one looks at, the forces on it sum up to at most `left`. */
+#ifndef ABUT_SOLVE_SEARCH_EQUILIBRIUM_H
+#define ABUT_SOLVE_SEARCH_EQUILIBRIUM_H
+
+#include "solve/problem.h"
+
+typedef struct abut_equilibrium {
+    double left, largest;   /* N: each that of the object where it is largest; largest > 0 */
+    int32_t object;         /* the one with the most left */
+} abut_equilibrium;
+
+/** At x (y = W x, pairs the contacts there, g[3 nv] the gradient of the objective).  Forces of less than 1e-9 of what a strain of
+ * 1 takes count as that much: there `left` is rounding.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_equilibrium_find(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
+                                                const double *g, abut_equilibrium *e, abut_arena *scratch, abut_err *err);
+
+#endif

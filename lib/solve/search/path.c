@@ -1,0 +1,364 @@
+#include "solve/search/path.h"
+
+#include "base/par.h"
+#include "contact/intersect.h"
+#include "contact/sweep.h"
+#include "geom/ccd/ccd.h"
+#include "geom/ccd/within.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Points of one step are kept up to this many bytes; then they are shortened in between. */
+#define MOST_BYTES ((size_t)256 << 20)
+/* Points of steps whose frames are not written: so many and of so many bytes. */
+#define FULL_BYTES ((size_t)64 << 20)
+#define FULL 32
+/* Pairs that a line over n steps may have: n times so many for each collision vertex, n counted up to LONG. */
+#define PAIRS_A_STEP 2
+#define LONG 16
+#define FEW 1000            /* vertices whose pairs cost nothing to speak of */
+#define GROUP 8             /* so many lines of as many steps each are joined at once */
+
+static void forget(abut_path *p)
+{
+    for (int i = 0; i < p->n; i++) free(p->point[i]);
+    p->n = p->step = p->proven = 0;
+}
+
+void abut_path_clear(abut_path *p)
+{
+    forget(p);
+    free(p->point);
+    free(p->steps);
+    free(p->y0);
+    free(p->y1);
+    abut_candidates_clear(&p->cand);
+    *p = (abut_path){ 0 };
+}
+
+static abut_status append(abut_path *p, const double *x, abut_err *err)
+{
+    if (p->n == p->cap) {
+        const int cap = p->cap ? 2 * p->cap : 16;
+        double **grown = realloc(p->point, (size_t)cap * sizeof *grown);
+        if (grown) p->point = grown;
+        int *steps = grown ? realloc(p->steps, (size_t)cap * sizeof *steps) : NULL;
+        if (!steps) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %d points", cap);
+        p->steps = steps;
+        p->cap = cap;
+    }
+    double *copy = malloc(p->n3 * sizeof *copy);
+    if (!copy) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %zu numbers", p->n3);
+    memcpy(copy, x, p->n3 * sizeof *copy);
+    p->steps[p->n] = 1;
+    p->point[p->n++] = copy;
+    p->proven = 0;
+    return ABUT_OK;
+}
+
+abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double *x, abut_err *err)
+{
+    const size_t nc3 = 3 * (size_t)cm->nc + 1;
+    forget(p);
+    p->n3 = 3 * (size_t)cm->model->nv;
+    if (!p->y0) p->y0 = malloc(nc3 * sizeof *p->y0);
+    if (!p->y1) p->y1 = malloc(nc3 * sizeof *p->y1);
+    if (!p->y0 || !p->y1) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %d vertices", cm->nc);
+    return append(p, x, err);
+}
+
+static int is_large(const abut_path *p)
+{
+    return (size_t)(p->n - p->step) * p->n3 * sizeof(double) > MOST_BYTES;
+}
+
+int abut_path_is_full(const abut_path *p)
+{
+    return p->n > FULL && (size_t)p->n * p->n3 * sizeof(double) > FULL_BYTES;
+}
+
+abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
+                          abut_candidate_search *near, abut_err *err)
+{
+    const abut_status rc = is_large(p) ? abut_path_shorten(p, cm, fixed, near, err) : ABUT_OK;
+    return rc ? rc : append(p, x, err);
+}
+
+/* A pair that keeps this part of its gap on all its way is told free by a slab (geom/ccd/slab.h), a proof like any other: most
+ * pairs of a long line are neighbours that move alike. */
+#define KEPT 1e-3
+
+/* Whether the primitives touch, or come within their thickness of each other, on the way. */
+static int pair_touches(const abut_path *p, const abut_collmesh *cm, const abut_path_hit *pair)
+{
+    double x0[12], x1[12];
+    for (int k = 0; k < abut_stencil_size(pair->kind); k++) {
+        memcpy(x0 + 3 * k, p->y0 + 3 * (size_t)pair->v[k], 3 * sizeof *x0);
+        memcpy(x1 + 3 * k, p->y1 + 3 * (size_t)pair->v[k], 3 * sizeof *x1);
+    }
+    const double xi = abut_collmesh_xi(cm, pair->kind, pair->v);
+    return xi > 0 ? abut_ccd_exact_within(pair->kind, x0, x1, xi, NULL, NULL) : abut_ccd_exact(pair->kind, x0, x1, NULL, NULL);
+}
+
+static abut_path_hit candidate(const abut_path *p, const abut_collmesh *cm, int list, size_t i)
+{
+    abut_path_hit c = { .kind = abut_candidates_kind(list) };
+    abut_candidate_vertices(cm, c.kind, abut_candidates_list(&p->cand, list)->ij[i], c.v);
+    return c;
+}
+
+/* The first of candidates r of a list that touches, looked for while *hit is n; n when none does. */
+static size_t block_touches(const abut_path *p, const abut_collmesh *cm, const abut_swept *m, int list, abut_range r,
+                            const atomic_size_t *hit, size_t n)
+{
+    const abut_pair_list *pairs = abut_candidates_list(&p->cand, list);
+    const abut_stencil s = abut_candidates_kind(list);
+    abut_candidate_four four;
+    for (size_t i = r.lo; i < r.hi && atomic_load_explicit(hit, memory_order_relaxed) == n; i += ABUT_LANES) {
+        abut_candidates_take(cm, s, pairs, i, r.hi, &four);
+        const int clear = abut_swept_clear(s, &four, m, 1);
+        for (size_t l = 0; l < four.n; l++) {
+            if (clear >> l & 1) continue;
+            const abut_path_hit c = candidate(p, cm, list, i + l);
+            if (pair_touches(p, cm, &c)) return i + l;
+        }
+    }
+    return n;
+}
+
+/* Puts a hit before all others. */
+static void remember(abut_path *p, abut_path_hit hit, int was_at)
+{
+    if (was_at == p->n_hit && p->n_hit < ABUT_PATH_HITS) p->n_hit++;
+    if (was_at == ABUT_PATH_HITS) was_at--;
+    memmove(p->hit + 1, p->hit, (size_t)was_at * sizeof *p->hit);
+    p->hit[0] = hit;
+}
+
+static int old_hit_touches(abut_path *p, const abut_collmesh *cm)
+{
+    for (int i = 0; i < p->n_hit; i++) {
+        if (!pair_touches(p, cm, &p->hit[i])) continue;
+        remember(p, p->hit[i], i);
+        return 1;
+    }
+    return 0;
+}
+
+static int list_touches(abut_path *p, const abut_collmesh *cm, const abut_swept *m, int list)
+{
+    const size_t n = abut_candidates_list(&p->cand, list)->n, nb = abut_blocks(n);
+    atomic_size_t hit = n;   /* an answer yes does not depend on who finds it */
+    #pragma omp parallel for schedule(dynamic, 1) if (nb > 2)
+    for (size_t b = 0; b < nb; b++) {
+        const size_t found = block_touches(p, cm, m, list, abut_block(n, b), &hit, n);
+        if (found < n) atomic_store(&hit, found);
+    }
+    if (hit == n) return 0;
+    remember(p, candidate(p, cm, list, hit), p->n_hit);
+    return 1;
+}
+
+static int tet_inverts(abut_path *p, const abut_model *m, const double *x0, const double *x1)
+{
+    if (p->tet && p->tet <= m->nt && abut_inverting_tet(m, x0, x1, p->tet - 1)) return 1;
+    const int32_t tet = abut_inverting_find(m, x0, x1);
+    if (tet >= 0) p->tet = tet + 1;
+    return tet >= 0;
+}
+
+/* Half-spaces need no test: both ends are above them by their thickness, and so is the line between.  most: a line with more
+ * pairs than that counts as not free; 0: none does, and near keeps what the search wants. */
+static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int from, int to, size_t most,
+                                abut_candidate_search *near, int *free_, abut_err *err)
+{
+    int too_many = 0;
+    abut_collmesh_gather(cm, p->point[from], p->y0);
+    abut_collmesh_gather(cm, p->point[to], p->y1);
+    *free_ = 0;
+    if (old_hit_touches(p, cm) || tet_inverts(p, cm->model, p->point[from], p->point[to])) return ABUT_OK;
+    const abut_status rc =
+        most ? abut_candidates_few(cm, p->y0, p->y1, 0, fixed, most, &p->cand.search, &p->cand, &too_many, err)
+             : abut_candidates_again(cm, p->y0, p->y1, 0, fixed, near, &p->cand, err);
+    *free_ = !rc && !too_many;
+    const abut_swept m = abut_swept_of(cm, p->y0, p->y1, KEPT);
+    for (int l = 0; l < ABUT_CANDIDATE_LISTS && *free_; l++) *free_ = !list_touches(p, cm, &m, l);
+    return rc;
+}
+
+static void drop(abut_path *p, int from, int to)
+{
+    for (int i = from; i < to; i++) free(p->point[i]);
+    memmove(p->point + from, p->point + to, (size_t)(p->n - to) * sizeof *p->point);
+    memmove(p->steps + from, p->steps + to, (size_t)(p->n - to) * sizeof *p->steps);
+    p->n -= to - from;
+}
+
+/* *reach: the furthest point up to `end` that a free straight line from `base` was found to lead to.  The next point is one; the
+ * first tried is *stride points on, and so far it went last time: then twice as far as what is free, and half as far as what is
+ * not. */
+static abut_status reach_from(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int base, int end, int *stride,
+                              abut_candidate_search *near, int *reach, abut_err *err)
+{
+    int lo = base + 1, beyond = end + 1, is_free;
+    while (beyond - lo > 1) {
+        const int known = beyond <= end, at = known ? lo + (beyond - lo) / 2 : lo + *stride < end ? lo + *stride : end;
+        const abut_status rc = line_is_free(p, cm, fixed, base, at, 0, near, &is_free, err);
+        if (rc) return rc;
+        if (is_free) {
+            lo = at;
+            *stride *= 2;
+        } else {
+            beyond = at;
+        }
+    }
+    *reach = lo;
+    *stride = lo - base > 1 ? lo - base - 1 : 1;
+    return ABUT_OK;
+}
+
+/* Drops what a free straight line bridges of the points from the first-th on: all between, or some. */
+static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int first, abut_candidate_search *near,
+                          abut_err *err)
+{
+    int is_free = 0, stride = 1;
+    if (p->n - first <= 2) return ABUT_OK;
+    abut_status rc = line_is_free(p, cm, fixed, first, p->n - 1, 0, near, &is_free, err);
+    if (rc || is_free) {
+        if (!rc) drop(p, first + 1, p->n - 1);
+        p->proven = !rc;
+        return rc;
+    }
+    for (int base = first; base + 2 < p->n && !rc; base++) {
+        int reach = base + 1;
+        rc = reach_from(p, cm, fixed, base, base == first ? p->n - 2 : p->n - 1, &stride, near, &reach, err);
+        drop(p, base + 1, reach);
+    }
+    return rc;
+}
+
+abut_status abut_path_leap(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
+                           abut_candidate_search *near, int *is_free, abut_err *err)
+{
+    const int proven = p->proven;
+    *is_free = 0;
+    abut_status rc = append(p, x, err);
+    if (rc) return rc;
+    rc = line_is_free(p, cm, fixed, p->step, p->n - 1, 0, near, is_free, err);
+    if (rc) *is_free = 0;
+    if (*is_free) drop(p, p->step + 1, p->n - 1);
+    else drop(p, p->n - 1, p->n);
+    p->proven = *is_free || proven;
+    return rc;
+}
+
+abut_status abut_path_prove(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_candidate_search *near, int *hit,
+                            abut_err *err)
+{
+    int is_free = 1;
+    *hit = 0;
+    for (int i = p->step; i + 1 < p->n; i++) {
+        const abut_status rc = line_is_free(p, cm, fixed, i, i + 1, 0, near, &is_free, err);
+        if (rc) return rc;
+        if (!is_free) return *hit = i + 1, ABUT_OK;
+    }
+    return ABUT_OK;
+}
+
+abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
+                              abut_candidate_search *near, abut_err *err)
+{
+    return bridge(p, cm, fixed, p->step, near, err);
+}
+
+/* ---- over steps whose frames are not written ---- */
+
+/* Whether a line from one point to another is free and cheap to look at; *both: the steps that it bridges. */
+static abut_status bridges(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int first, int last, int *both,
+                           int *free_, abut_err *err)
+{
+    *both = 0;
+    for (int i = first + 1; i <= last; i++) *both += abs(p->steps[i]);
+    const size_t most = PAIRS_A_STEP * (size_t)(*both < LONG ? *both : LONG) * ((size_t)cm->nc + FEW);
+    return line_is_free(p, cm, fixed, first, last, most, NULL, free_, err);
+}
+
+/* Drops what free lines bridge between two points: all, or what halves of it do, and of halves; the others stay.  *last is where
+ * the second of the two is then. */
+static abut_status bridge_between(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int first, int *last,
+                                  abut_err *err)
+{
+    int both, is_free, mid = (first + *last) / 2;
+    if (*last - first < 2) return ABUT_OK;
+    abut_status rc = bridges(p, cm, fixed, first, *last, &both, &is_free, err);
+    if (rc) return rc;
+    if (is_free) {
+        p->steps[*last] = p->steps[*last] < 0 ? -both : both;
+        drop(p, first + 1, *last);
+        *last = first + 1;
+        return ABUT_OK;
+    }
+    rc = bridge_between(p, cm, fixed, mid, last, err);
+    const int from_mid = *last - mid;
+    p->steps[mid] = -abs(p->steps[mid]);
+    if (!rc) rc = bridge_between(p, cm, fixed, first, &mid, err);
+    *last = mid + from_mid;
+    return rc;
+}
+
+/* Points before `last`, back to one that stays: each is dropped or stays. */
+static abut_status settle(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int last, abut_err *err)
+{
+    int first = last - 1;
+    while (first > 0 && p->steps[first] > 0) first--;
+    return last > 0 ? bridge_between(p, cm, fixed, first, &last, err) : ABUT_OK;
+}
+
+/* Whether the last lines are a group: of as many steps each, and no point between them stays. */
+static int is_group(const abut_path *p)
+{
+    const int end = p->n - 1;
+    if (end < GROUP) return 0;
+    for (int i = 1; i < GROUP; i++)
+        if (p->steps[end - i] != abs(p->steps[end])) return 0;
+    return 1;
+}
+
+/* Groups at the end become a line each, while there are any; one that does not is left as the lines that it can be, and no line
+ * will go beyond. */
+static abut_status join_groups(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    while (is_group(p) && !rc) {
+        int last = p->n - 1;
+        const int first = last - GROUP;
+        rc = bridge_between(p, cm, fixed, first, &last, err);
+        if (!rc && last > first + 1) return settle(p, cm, fixed, first + 1, err);
+    }
+    return rc;
+}
+
+/* The points that are left of the present step stay, and what comes before it is joined: all, or what is due. */
+static abut_status close_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int all, abut_err *err)
+{
+    const int one = p->n - 1 - p->step == 1;
+    for (int i = p->step + 1; i < p->n - 1; i++) p->steps[i] = -abs(p->steps[i]);
+    return all || !one ? settle(p, cm, fixed, p->step + 1, err) : join_groups(p, cm, fixed, err);
+}
+
+abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err)
+{
+    const abut_status rc = close_step(p, cm, fixed, 0, err);
+    p->step = p->n - 1;
+    p->proven = 0;
+    return rc;
+}
+
+abut_status abut_path_join(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err)
+{
+    const abut_status rc = p->step ? close_step(p, cm, fixed, 1, err) : ABUT_OK;
+    p->step = 0;
+    return rc;
+}

@@ -1,0 +1,86 @@
+/* From frame to frame: one time step (solve/integrator.h) with lagged friction (Li 2020, 2.1, 4.5).
+ *
+ * A step is one or several passes, each a minimisation with the friction contacts frozen, always from the same start:
+ *     abut_step_begin     COMMITTED frame: predictor, scripted motion, stiffness, friction data
+ *     abut_step_resume    PENDING frame: picks the same step up again at its candidate
+ *     abut_step_solve     minimises
+ *     abut_step_refresh   freezes friction anew at the candidate and measures how far it was from that (lag residual)
+ *     abut_step_again     another pass: relaxes them when there have been many
+ *     abut_step_commit    velocities; the next COMMITTED frame        or  abut_step_suspend: a PENDING frame
+ * `step` runs them in one process; `step --one-pass | friction-lag` runs them as stages, to the same bytes. */
+#ifndef ABUT_SOLVE_STEP_BARRIER_STEPPER_H
+#define ABUT_SOLVE_STEP_BARRIER_STEPPER_H
+
+#include "solve/search/minimise.h"
+#include "solve/step/record.h"
+
+/* Passes after which a step whose friction has to converge is given up. */
+enum { ABUT_LAGS_MAX = 1000 };
+
+/* Where a step is. */
+typedef struct abut_instant {
+    int64_t step;
+    double time;    /* s */
+} abut_instant;
+
+/** One step of h later.  Whole multiples of h stay exact; a simulation that does not start at 0 adds up. */
+abut_instant abut_instant_next(abut_instant at, double h);
+
+typedef struct abut_stepper {
+    abut_solver solver;
+    double *v;          /* [3 nv] at the start of the step */
+    double *acc; /* [3 nv] m/s^2: gravity, scripted forces and the loads of the air; of a step that is done, its drag, too */
+    double *air;        /* [3 nv] N: of the air alone; NULL when it is still */
+    double *a;          /* [3 nv] Newmark: acceleration by all forces at the start of the step */
+    double *x1, *v1;    /* [3 nv] BDF2: one step before the start */
+    double *v_end, *a_end;  /* [3 nv] after the step */
+    abut_instant at;    /* start of the step */
+    double *acc0;       /* [3 nv] the same one step earlier */
+    abut_lag acted;     /* friction of the last pass, when solver.prob.lag has been frozen anew */
+    int32_t letting_go; /* friction contacts that stick, and would slide after the direction of the lag residual */
+    int pass;           /* passes solved so far in this step */
+    int newton;         /* Newton iterations of these passes */
+    int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
+    int skips_frame;    /* what the present step ends with will not be written: the way to the next frame goes on from it */
+    int way_goes_on;    /* that of the step before was not */
+    struct abut_rebound {
+        double gain;    /* J: what the midpoint rule has created since a step was damped */
+        int32_t left, bout;     /* steps that implicit Euler takes from here; how many it took last, 0 after a while without */
+    } rebound;
+} abut_stepper;
+
+ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt,
+                                            abut_err *err);
+void abut_stepper_clear(abut_stepper *s);
+
+/** Starts the step that follows a COMMITTED frame.
+ * Fails  ABUT_E_GEOM the frame touches or intersects (names it) */
+ABUT_MUST_USE abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
+                                          abut_err *err);
+/** Continues the step of a PENDING frame (arrays step/x0 and step/pass besides the usual ones; step/penalty and
+ * step/multiplier when scripted nodes are still on their way). */
+ABUT_MUST_USE abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
+                                           abut_err *err);
+ABUT_MUST_USE abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err);
+/** Once after every solve.  measure: also rep->lag_residual, m/s, at the price of one factorisation. */
+ABUT_MUST_USE abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err);
+/** After a measured refresh: may the step end here?  The passes do when the lag residual is at most tol (m/s), and in the first
+ * nine no contact that sticks is about to let go, or after `limit` of them, converged or not; limit 0: only when converged.
+ * Fails  ABUT_E_NUMERIC limit is 0 and ABUT_LAGS_MAX passes did not do */
+ABUT_MUST_USE abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled,
+                                            abut_err *err);
+/** After a refresh that did not settle: what the next pass takes of the new normal forces.  Nine passes take all of it
+ * (Li 2020, 4.5); later ones half, a quarter, an eighth, for the passes may go around in a circle. */
+ABUT_MUST_USE abut_status abut_step_again(abut_stepper *s, abut_err *err);
+/** Checks the candidate by exact predicates, fills the report and writes the next frame into out (cleared first).
+ * carry: the frame before, whose ABUT_A_CARRY arrays go along.  with: ABUT_WITH_* (solve/step/record.h). */
+ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with, abut_arrays *out,
+                                           abut_instant *at, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
+
+/** All of the above for a frame of either phase, with the model's lags and tolerance.  rep->lag_residual is that of the last
+ * pass; where only one is allowed it is not measured. */
+ABUT_MUST_USE abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at,
+                                            int with, abut_arrays *out, abut_report *rep, abut_err *err);
+
+#endif

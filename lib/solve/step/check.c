@@ -1,0 +1,46 @@
+#include "solve/step/step_parts.h"
+
+#include "contact/intersect.h"
+#include "energy/codim_bound.h"
+#include "model/naming.h"
+
+/* Shells are inside their bounds. */
+static abut_status check_bounds(const abut_solver *so, abut_status code, const char *when, abut_err *err)
+{
+    const abut_model *m = so->prob.model;
+    abut_thin_excess e;
+    if (!abut_thin_outside(&so->prob.thin, so->x, &e)) return ABUT_OK;
+    const int32_t *n = m->shell + 3 * (size_t)e.shell;
+    char object[ABUT_OBJECT_WORDS];
+    return abut_fail(err, code, "shell %d of %s (nodes %d, %d, %d): %s %.9g, expected %s %.9g, %s",
+                     abut_element_number(m, m->shell, 3, e.shell), abut_object_words(m, m->body[n[0]], object),
+                     abut_node_number(m, n[0]), abut_node_number(m, n[1]), abut_node_number(m, n[2]), e.what, e.value,
+                     e.below ? "more than" : "less than", e.limit, when);
+}
+
+abut_status abut_scheme_check(const abut_solver *so, int joined, abut_status code, const char *when, abut_err *err)
+{
+    const abut_collmesh *cm = &so->prob.cm;
+    const abut_model *m = so->prob.model;
+    abut_cross hit;
+    size_t found = 0;
+    abut_status rc = ABUT_OK;
+    if (joined) found = abut_cross_planes(cm, so->y, so->prob.obstacle, 1, &hit);
+    else rc = abut_cross_find(cm, so->y, so->prob.obstacle, 1, &hit, &found, err);
+    if (rc) return rc;
+    char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
+    if (found && hit.tri < 0)
+        return abut_fail(err, code, "%s lies on or under %s %s", abut_nodes_words(m, cm->node + hit.vert, 1, one),
+                         abut_half_space_words(m, hit.plane, two), when);
+    if (found) {
+        const int32_t *e = cm->edge + 2 * hit.edge, *t = cm->tri + 3 * hit.tri, *n = cm->node;
+        abut_nodes_words(m, (int32_t[]){ n[e[0]], n[e[1]] }, 2, one);
+        abut_nodes_words(m, (int32_t[]){ n[t[0]], n[t[1]], n[t[2]] }, 3, two);
+        return abut_fail(err, code, "%s touches %s %s (%zu such pairs)", one, two, when, found);
+    }
+    const int32_t tet = abut_inverted_find(m, so->x, 1);
+    if (tet >= 0)
+        return abut_fail(err, code, "tet %d of %s is inverted %s", abut_problem_tet_number(&so->prob, tet),
+                         abut_object_words(m, m->body[m->tet[4 * tet]], one), when);
+    return check_bounds(so, code, when, err);
+}

@@ -1,0 +1,86 @@
+#include "solve/step/step_parts.h"
+
+#include "model/motion.h"
+
+#include <string.h>
+
+static abut_status put_nodes(const char *name, const double *value, int32_t nv, abut_arrays *out, abut_err *err)
+{
+    double *to = abut_frame_put(out, name, nv, err);
+    if (!to) return err->code;
+    memcpy(to, value, 3 * (size_t)nv * sizeof *to);
+    return ABUT_OK;
+}
+
+/* What the step after a COMMITTED frame has to know, or (pending) the one that goes on. */
+static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out, abut_err *err)
+{
+    const abut_problem *p = &s->solver.prob;
+    const int32_t nv = p->model->nv;
+    const int scheme = p->model->scheme ? p->model->scheme[0] : ABUT_IMPLICIT_EULER;
+    if (scheme == ABUT_MIDPOINT) return abut_scheme_put_rebound(s, out, err);
+    if (scheme == ABUT_IMPLICIT_NEWMARK) return put_nodes("node/a", pending ? s->a : s->a_end, nv, out, err);
+    if (scheme != ABUT_BDF2 || (pending && p->w.scheme != ABUT_BDF2)) return ABUT_OK;
+    const abut_status rc = put_nodes("node/x1", pending ? s->x1 : p->xn, nv, out, err);
+    return rc ? rc : put_nodes("node/v1", pending ? s->v1 : s->v, nv, out, err);
+}
+
+abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pending, abut_arrays *out, abut_err *err)
+{
+    const abut_problem *p = &s->solver.prob;
+    const int32_t nv = p->model->nv;
+    abut_status rc = put_nodes("node/x", s->solver.x, nv, out, err);
+    if (!rc) rc = put_nodes("node/v", v, nv, out, err);
+    if (!rc) rc = put_past(s, pending, out, err);
+    if (rc) return rc;
+    double *kappa = abut_frame_put(out, "contact/kappa", 1, err);
+    if (!kappa) return err->code;
+    /* a reader of the frame converts it to newtons by the weight of the model's scheme: so does the first step of BDF2 */
+    const int starts = !pending && p->w.scheme == ABUT_IMPLICIT_EULER && p->model->scheme && p->model->scheme[0] == ABUT_BDF2;
+    *kappa = starts ? p->kappa * abut_integrator_step_weight(ABUT_BDF2) : p->kappa * abut_scheme_kappa_share(p);
+    if (p->thin.bounded) {
+        double *strain = abut_frame_put(out, "strain/kappa", 1, err);
+        if (!strain) return err->code;
+        *strain = p->strain_kappa;
+    }
+    const abut_path *path = &s->solver.path;
+    const int first = path->step + 1, points = path->n - 1 - first;
+    if (points > 0) {
+        double *way = abut_frame_put(out, "step/way", (int64_t)points * nv, err);
+        if (!way) return err->code;
+        for (int i = 0; i < points; i++) memcpy(way + (size_t)i * path->n3, path->point[first + i], path->n3 * sizeof *way);
+    }
+    return abut_scheme_rubs(p->model) ? abut_lag_to_frame(&p->lag, out, err) : ABUT_OK;
+}
+
+abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
+                                   abut_arrays *out, abut_err *err)
+{
+    abut_solver *so = &s->solver;
+    const abut_solved done = { .prob = &so->prob, .lag = &s->acted, .pairs = &so->pairs, .x = so->x, .y = so->y, .v0 = s->v,
+                               .v = s->v_end, .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
+                               .force_residual = rep->force_residual, .first = s->at.step == 0 };
+    if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);
+    const abut_status rc = with && s->air ? abut_scheme_finish_air(s, before, err) : ABUT_OK;
+    return rc ? rc : abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);
+}
+
+void abut_scheme_load_lagrangian(abut_problem *p, const abut_frame *f)
+{
+    if (!f->penalty) return;
+    p->al.kap = f->penalty[0];
+    memcpy(p->al.lam, f->multiplier, 3 * (size_t)p->model->nv * sizeof *p->al.lam);
+    p->al.on = 1;
+    abut_problem_number(p);
+}
+
+abut_status abut_scheme_put_lagrangian(const abut_problem *p, abut_arrays *out, abut_err *err)
+{
+    const int32_t nv = p->model->nv;
+    const abut_status rc = abut_arrays_put_f64(out, "step/penalty", p->al.kap, "", err);
+    if (rc) return rc;
+    double *lam = abut_arrays_put_rows(out, "step/multiplier", ABUT_F64, nv, 3, "kg^(1/2) m", err);
+    if (!lam) return err->code;
+    memcpy(lam, p->al.lam, 3 * (size_t)nv * sizeof *lam);
+    return ABUT_OK;
+}

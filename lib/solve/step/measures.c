@@ -1,0 +1,217 @@
+#include "solve/step/measures.h"
+
+#include "base/par.h"
+#include "math/vec3.h"
+#include "solve/search/rules.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- a state ---- */
+
+static int simulated(const abut_model *m, int32_t i) { return m->role[i] != ABUT_NODE_OBSTACLE; }
+static double value(abut_acc a) { return a.hi + a.lo; }
+
+double abut_kinetic_energy(const abut_model *m, const double *v)
+{
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < m->nv; i++)
+        if (simulated(m, i)) abut_acc_add(&sum, 0.5 * m->mass[i] * abut_v3_norm2(abut_v3_get(v + 3 * i)));
+    return value(sum);
+}
+
+double abut_gravity_energy(const abut_model *m, const double *x)
+{
+    const abut_vec3 g = abut_v3_get(m->gravity);
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < m->nv; i++)
+        if (simulated(m, i)) abut_acc_add(&sum, -m->mass[i] * abut_v3_dot(g, abut_v3_get(x + 3 * i)));
+    return value(sum);
+}
+
+void abut_linear_momentum(const abut_model *m, const double *v, double p[3])
+{
+    abut_acc sum[3] = { { 0, 0 } };
+    for (int32_t i = 0; i < m->nv; i++)
+        for (int k = 0; k < 3 && simulated(m, i); k++) abut_acc_add(&sum[k], m->mass[i] * v[3 * i + k]);
+    for (int k = 0; k < 3; k++) p[k] = value(sum[k]);
+}
+
+void abut_angular_momentum(const abut_model *m, const double *x, const double *v, double l[3])
+{
+    abut_acc sum[3] = { { 0, 0 } };
+    for (int32_t i = 0; i < m->nv; i++) {
+        if (!simulated(m, i)) continue;
+        const abut_vec3 c = abut_v3_cross(abut_v3_get(x + 3 * i), abut_v3_get(v + 3 * i));
+        abut_acc_add(&sum[0], m->mass[i] * c.x);
+        abut_acc_add(&sum[1], m->mass[i] * c.y);
+        abut_acc_add(&sum[2], m->mass[i] * c.z);
+    }
+    for (int k = 0; k < 3; k++) l[k] = value(sum[k]);
+}
+
+void abut_mass_center(const abut_model *m, const double *x, double c[3])
+{
+    double mass = 0;
+    for (int32_t i = 0; i < m->nv; i++) mass += simulated(m, i) ? m->mass[i] : 0;
+    abut_linear_momentum(m, x, c);
+    for (int k = 0; k < 3; k++) c[k] = mass > 0 ? c[k] / mass : 0;
+}
+
+/* ---- forces ---- */
+
+static double force_scale(const abut_problem *p)
+{
+    return p->w.h_force * p->w.h_force;
+}
+
+/* a gradient of the objective becomes a force */
+static void to_newtons(const abut_problem *p, double *f)
+{
+    const double scale = force_scale(p);
+    for (int32_t i = 0; i < 3 * p->model->nv; i++) f[i] = 0 - f[i] / scale;  /* 0 stays +0 */
+}
+
+static void clear_obstacles(const abut_model *m, double *f)
+{
+    for (int32_t i = 0; i < m->nv; i++)
+        if (!simulated(m, i)) f[3 * i] = f[3 * i + 1] = f[3 * i + 2] = 0;
+}
+
+static void zero(const abut_solved *s, double *f)
+{
+    memset(f, 0, 3 * (size_t)s->prob->model->nv * sizeof *f);
+}
+
+abut_status abut_force_contact(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
+{
+    const abut_problem *p = s->prob;
+    zero(s, f);
+    const abut_status rc = abut_barrier_gradient(&p->cm, s->pairs, s->y, p->kappa, f, scratch, err);
+    to_newtons(p, f);
+    return rc;
+}
+
+abut_status abut_force_friction(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
+{
+    const abut_problem *p = s->prob;
+    zero(s, f);
+    const abut_stiction law = abut_problem_stiction(p);
+    const abut_status rc = abut_friction_gradient(s->lag, &law, p->model->nv, s->x, p->still, f, scratch, err);
+    to_newtons(p, f);
+    return rc;
+}
+
+abut_status abut_force_damping(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
+{
+    const abut_problem *p = s->prob;
+    zero(s, f);
+    if (!abut_damping_acts(&p->damping)) return ABUT_OK;
+    const abut_status rc =
+        abut_damping_gradient(&p->damping, &p->elastic, &p->thin, s->x, abut_problem_undamped(p), p->w.damping, f, scratch, err);
+    to_newtons(p, f);
+    clear_obstacles(p->model, f);
+    return rc;
+}
+
+abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
+{
+    const abut_problem *p = s->prob;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *rest = ABUT_NEW(scratch, double, 3 * (size_t)p->model->nv);
+    if (!rest) return abut_fail(err, ABUT_E_NOMEM, "damping: %d nodes", p->model->nv);
+    zero(s, f);
+    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, s->v0, rest, -1, f, scratch, err);
+    clear_obstacles(p->model, f);
+    abut_arena_release(scratch, mark);
+    return rc;
+}
+
+abut_status abut_force_elastic(const abut_solved *s, const double *x, double *f, abut_arena *scratch, abut_err *err)
+{
+    zero(s, f);
+    return abut_problem_potential_gradient(s->prob, x, -1, f, scratch, err);
+}
+
+/* ---- balance and work ---- */
+
+static int newmark(const abut_solved *s) { return s->prob->w.scheme == ABUT_IMPLICIT_NEWMARK; }
+
+/* the force under which the scheme takes the step */
+static double mean(const abut_solved *s, const double *now, const double *last, int32_t i)
+{
+    return newmark(s) ? 0.5 * (last[i] + now[i]) : now[i];
+}
+
+void abut_balance(const abut_solved *s, const abut_forces *now, const abut_forces *last, double *f)
+{
+    const abut_model *m = s->prob->model;
+    const double h = m->h[0];
+    for (int32_t i = 0; i < 3 * m->nv; i++) {
+        f[i] = -mean(s, now->contact, last->contact, i) - mean(s, now->friction, last->friction, i) -
+               mean(s, now->elastic, last->elastic, i);
+        if (!simulated(m, i / 3)) continue;
+        const double dv = s->prob->w.scheme == ABUT_BDF2 ? 0.5 * (3 * s->v[i] - 4 * s->v0[i] + s->v1[i]) : s->v[i] - s->v0[i];
+        f[i] += m->mass[i / 3] * (s->prob->w.inertia * dv / h - mean(s, s->acc, s->acc0, i)) -
+                mean(s, now->damping, last->damping, i);
+    }
+}
+
+double abut_work(const abut_solved *s, const double *now, const double *last)
+{
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < 3 * s->prob->model->nv; i++)
+        abut_acc_add(&sum, mean(s, now, last, i) * (s->x[i] - s->prob->xn[i]));
+    return value(sum);
+}
+
+double abut_work_load(const abut_solved *s)
+{
+    const abut_model *m = s->prob->model;
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < 3 * m->nv; i++)
+        if (simulated(m, i / 3))
+            abut_acc_add(&sum, m->mass[i / 3] * (mean(s, s->acc, s->acc0, i) - m->gravity[i % 3]) * (s->x[i] - s->prob->xn[i]));
+    return value(sum);
+}
+
+abut_status abut_potentials(const abut_solved *s, const double *x, const double *y, const abut_pairs *pairs, double *elastic,
+                            double *barrier, abut_arena *scratch, abut_err *err)
+{
+    const abut_problem *p = s->prob;
+    double b = 0;
+    abut_status rc = abut_problem_potential(p, x, elastic, scratch, err);
+    if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &b, scratch, err);
+    *barrier = b / force_scale(p);
+    return rc;
+}
+
+/* ---- friction contacts ---- */
+
+abut_creep abut_creep_find(const abut_problem *p, const abut_lag *lag, const double *x)
+{
+    const double threshold = p->w.eps_v * p->w.h_force, speed = p->model->eps_v[0] / threshold;
+    abut_creep c = { 0 };
+    abut_acc sum = { 0, 0 };
+    for (size_t i = 0; i < lag->n; i++) {
+        const double slid = abut_friction_slid(lag, i, x, p->still);
+        if (slid >= threshold) {
+            c.sliding++;
+            continue;
+        }
+        c.sticking++;
+        c.max = fmax(c.max, speed * slid);
+        abut_acc_add(&sum, speed * slid);
+    }
+    c.mean = c.sticking ? value(sum) / c.sticking : 0;
+    return c;
+}
+
+int32_t abut_creep_let_go(const abut_problem *p, const abut_lag *lag, const double *x, const double *to)
+{
+    const double threshold = p->w.eps_v * p->w.h_force;
+    int32_t n = 0;
+    for (size_t i = 0; i < lag->n; i++)
+        n += abut_rule_lets_go(abut_friction_slid(lag, i, x, p->still), abut_friction_slid(lag, i, to, p->still), threshold);
+    return n;
+}

@@ -1,0 +1,80 @@
+/* What a state and a step amount to: energies, momenta, forces in newtons, work.
+ *
+ * A force in newtons is minus a gradient of the objective divided by s_I h^2 (quasi-static: T^2) (solve/integrator.h), so it is
+ * the same quantity in every time scheme.  All but the elastic force of the midpoint rule act at the end of the step. */
+#ifndef ABUT_SOLVE_STEP_MEASURES_H
+#define ABUT_SOLVE_STEP_MEASURES_H
+
+#include "solve/problem.h"
+
+/* ---- a state: x[3 nv] m, v[3 nv] m/s; obstacles have no part in it ---- */
+
+double abut_kinetic_energy(const abut_model *m, const double *v);   /* 1/2 sum m |v|^2, J */
+double abut_gravity_energy(const abut_model *m, const double *x);   /* -sum m g.x, J */
+void abut_linear_momentum(const abut_model *m, const double *v, double p[3]);   /* sum m v, kg m/s */
+/** sum m x cross v, kg m^2/s, about the origin. */
+void abut_angular_momentum(const abut_model *m, const double *x, const double *v, double l[3]);
+/** sum m x / sum m, m; the origin when nothing is simulated. */
+void abut_mass_center(const abut_model *m, const double *x, double c[3]);
+
+/* ---- a step that is solved ---- */
+
+/* Borrows everything. */
+typedef struct abut_solved {
+    const abut_problem *prob;       /* start xn, weights, stiffness, what is held */
+    const abut_lag *lag;            /* the friction that acted, which prob may have frozen anew */
+    const abut_pairs *pairs;        /* contacts at the end */
+    const double *x, *y;            /* [3 nv], [3 nc] the end */
+    const double *v0, *v;           /* [3 nv] velocities at the start and at the end */
+    const double *v1;               /* [3 nv] BDF2: one step before the start */
+    const double *acc0, *acc;       /* [3 nv] m/s^2, gravity, scripted forces, air: in the step before (Newmark), in this one */
+    const double *air;              /* [3 nv] N, or NULL */
+    double force_residual;          /* what is left of the forces over the largest (solve/search/equilibrium.h) */
+    int first;                      /* of the simulation: Newmark starts it without contact and friction */
+} abut_solved;
+
+/* Each [3 nv], N.  The time scheme takes a step under these forces; Newmark under the mean of them and of those one step
+ * before. */
+typedef struct abut_forces {
+    double *contact;    /* of the barrier; obstacles feel theirs */
+    double *friction;   /* of the frozen contacts */
+    double *damping;    /* -C v; none on obstacles */
+    double *elastic;    /* -dPsi/dx: elasticity, attachments and thin elements, pressure */
+} abut_forces;
+
+/** Every f is written whole.  Fail  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_force_contact(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err);
+ABUT_MUST_USE abut_status abut_force_friction(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err);
+ABUT_MUST_USE abut_status abut_force_damping(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err);
+/** The same with the velocities at the start of the step. */
+ABUT_MUST_USE abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err);
+/** The elastic force with which the scheme ends a step at x[3 nv]. */
+ABUT_MUST_USE abut_status abut_force_elastic(const abut_solved *s, const double *x, double *f, abut_arena *scratch,
+                                             abut_err *err);
+
+/** What the momentum balance of a step lacks at every node, N: m dv/h less all forces, dv = v' - v, in BDF2
+ * (3 v' - 4 v + v1)/2, without inertia 0.  At prescribed nodes this is the force that whoever prescribes them exerts, in
+ * Newmark its mean over the step; at free nodes it is what the solver has left.  Obstacles have no inertia: they are held
+ * against what touches them or is tied to them.
+ * last: the forces one step before; read by Newmark alone. */
+void abut_balance(const abut_solved *s, const abut_forces *now, const abut_forces *last, double *f);
+
+/** The work of a force in the step, J: sum f.(x' - x), f = now, in Newmark (last + now)/2. */
+double abut_work(const abut_solved *s, const double *now, const double *last);
+/** The same of scripted accelerations and of the loads of the air: all but gravity. */
+double abut_work_load(const abut_solved *s);
+
+/** Elastic energy at x and energy of the barrier with the stiffness of this step, J.  pairs: contacts at x (y = W x). */
+ABUT_MUST_USE abut_status abut_potentials(const abut_solved *s, const double *x, const double *y, const abut_pairs *pairs,
+                                          double *elastic, double *barrier, abut_arena *scratch, abut_err *err);
+
+/* Sliding speeds of the friction contacts.  Smoothed friction holds a contact by letting it creep slower than eps_v. */
+typedef struct abut_creep {
+    int32_t sticking, sliding;      /* slower than eps_v, and the others */
+    double max, mean;               /* m/s, of those that stick; 0 without any */
+} abut_creep;
+abut_creep abut_creep_find(const abut_problem *p, const abut_lag *lag, const double *x);
+/** How many of them stick at x[3 nv] and slide at `to` (solve/search/rules.h: abut_rule_lets_go). */
+int32_t abut_creep_let_go(const abut_problem *p, const abut_lag *lag, const double *x, const double *to);
+
+#endif

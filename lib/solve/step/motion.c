@@ -1,0 +1,116 @@
+#include "solve/step/step_parts.h"
+
+#include "model/motion.h"
+#include "model/naming.h"
+
+#include <math.h>
+#include <string.h>
+
+/* f -= C v, N, with the damping of this step */
+static abut_status subtract_damping(abut_stepper *s, const double *v, double *f, abut_err *err)
+{
+    const abut_problem *p = &s->solver.prob;
+    abut_arena *scratch = &s->solver.scratch;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    if (!abut_damping_acts(&p->damping)) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *rest = ABUT_NEW(scratch, double, n3);
+    if (!rest) return abut_fail(err, ABUT_E_NOMEM, "damping: %zu numbers", n3);
+    memset(rest, 0, n3 * sizeof *rest);
+    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, v, rest, -1, f, scratch, err);
+    abut_arena_release(scratch, mark);
+    return rc;
+}
+
+/* Acceleration of a body that nothing touches: a = g - M^-1 (dPsi/dx + C v + dR/dv), m/s^2; of obstacles none. */
+static abut_status free_acceleration(abut_stepper *s, const double *x, const double *v, double *a, abut_err *err)
+{
+    abut_problem *p = &s->solver.prob;
+    const abut_model *m = p->model;
+    memset(a, 0, 3 * (size_t)m->nv * sizeof *a);
+    abut_status rc = abut_problem_potential_gradient(p, x, -1, a, &s->solver.scratch, err);
+    if (!rc) rc = subtract_damping(s, v, a, err);
+    if (!rc && abut_problem_drags(p)) abut_air_drag_gradient(&p->air, v, NULL, 1, -1, a);
+    if (rc) return rc;
+    for (int32_t i = 0; i < 3 * m->nv; i++) {
+        a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : s->acc[i] + a[i] / m->mass[i / 3];
+        if (!isfinite(a[i])) return abut_fail(err, ABUT_E_GEOM, "%s: its elastic force is not finite",
+                                                   abut_nodes_words(m, &(int32_t){ i / 3 }, 1, (char[ABUT_NODES_WORDS]){ 0 }));
+    }
+    return ABUT_OK;
+}
+
+static abut_start start_of(const abut_stepper *s)
+{
+    return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->x1, s->v1 };
+}
+
+abut_status abut_scheme_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
+{
+    abut_problem *p = &s->solver.prob;
+    const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
+    abut_status rc = ABUT_OK;
+    abut_damping_freeze(&p->damping, &p->elastic, &p->thin, p->xn);
+    if (p->w.scheme == ABUT_BDF2) {
+        memcpy(s->x1, f->x1, bytes);
+        memcpy(s->v1, f->v1, bytes);
+    } else if (p->w.scheme == ABUT_IMPLICIT_NEWMARK) {
+        if (f->a) memcpy(s->a, f->a, bytes);
+        else rc = free_acceleration(s, p->xn, s->v, s->a, err);
+    }
+    const abut_start at = start_of(s);
+    if (rc) return rc;
+    abut_integrator_predict(p->model, p->w.scheme, &at, p->xhat);
+    abut_integrator_still(p->model, p->w.scheme, &at, p->held, p->target, p->still);
+    return ABUT_OK;
+}
+
+/* acc += f / m, of what has mass */
+static void add_force(const abut_model *m, const double *f, double *acc)
+{
+    for (int32_t i = 0; i < 3 * m->nv; i++)
+        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i] / m->mass[i / 3];
+}
+
+void abut_scheme_load_forces(abut_stepper *s)
+{
+    abut_problem *p = &s->solver.prob;
+    abut_motion_acceleration(p->model, s->at.time, s->acc);
+    abut_air_start(&p->air, p->xn);
+    if (!s->air) return;
+    memset(s->air, 0, 3 * (size_t)p->model->nv * sizeof *s->air);
+    abut_air_load(&p->air, p->xn, s->air);
+    if (!abut_problem_drags(p)) abut_air_drag_gradient(&p->air, s->v, NULL, 1, -1, s->air);
+    add_force(p->model, s->air, s->acc);
+}
+
+abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, abut_err *err)
+{
+    const abut_problem *p = &s->solver.prob;
+    const abut_array *last = s->at.step > 0 ? abut_arrays_find(before, "node/air-force") : NULL;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    const abut_mark mark = abut_arena_mark(&s->solver.scratch);
+    double *drag = ABUT_NEW(&s->solver.scratch, double, n3);
+    if (!drag) return abut_fail(err, ABUT_E_NOMEM, "drag: %d nodes", p->model->nv);
+    memcpy(drag, s->air, n3 * sizeof *drag);
+    if (abut_problem_drags(p)) abut_air_drag_gradient(&p->air, s->v, NULL, 1, -1, drag);
+    add_force(p->model, last ? last->data : drag, s->acc0);
+    memset(drag, 0, n3 * sizeof *drag);
+    if (abut_problem_drags(p))
+        abut_air_drag_gradient(&p->air, s->solver.x, abut_problem_undamped(p), abut_problem_damped_time(p), -1, drag);
+    add_force(p->model, drag, s->acc);
+    for (size_t i = 0; i < n3; i++) s->air[i] += drag[i];
+    abut_arena_release(&s->solver.scratch, mark);
+    return ABUT_OK;
+}
+
+abut_status abut_scheme_finish(abut_stepper *s, abut_err *err)
+{
+    abut_problem *p = &s->solver.prob;
+    const abut_start at = start_of(s);
+    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
+    const abut_status rc = free_acceleration(s, s->solver.x, s->v_end, s->a_end, err);
+    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    return rc;
+}

@@ -1,0 +1,230 @@
+#include "solve/step/record.h"
+
+#include "base/par.h"
+#include "contact/candidates.h"
+
+#include <string.h>
+
+/* ---- forces ---- */
+
+static abut_status forces_new(const abut_solved *s, abut_forces *f, abut_arena *scratch, abut_err *err)
+{
+    const size_t n = 3 * (size_t)s->prob->model->nv;
+    f->contact = ABUT_NEW(scratch, double, n);
+    f->friction = ABUT_NEW(scratch, double, n);
+    f->damping = ABUT_NEW(scratch, double, n);
+    f->elastic = ABUT_NEW(scratch, double, n);
+    if (f->contact && f->friction && f->damping && f->elastic) return ABUT_OK;
+    return abut_fail(err, ABUT_E_NOMEM, "forces on %zu nodes", n / 3);
+}
+
+static abut_status forces_find(const abut_solved *s, abut_forces *f, abut_arena *scratch, abut_err *err)
+{
+    abut_status rc = forces_new(s, f, scratch, err);
+    if (!rc) rc = abut_force_contact(s, f->contact, scratch, err);
+    if (!rc) rc = abut_force_friction(s, f->friction, scratch, err);
+    if (!rc) rc = abut_force_damping(s, f->damping, scratch, err);
+    if (!rc) rc = abut_force_elastic(s, s->x, f->elastic, scratch, err);
+    return rc;
+}
+
+/* One step before: what the frame there tells, and elasticity, which needs nothing but the positions. */
+static abut_status forces_last(const abut_solved *s, const abut_frame *before, const abut_forces *now, abut_forces *last,
+                               abut_arena *scratch, abut_err *err)
+{
+    *last = *now;
+    if (s->prob->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
+    const size_t n = 3 * (size_t)s->prob->model->nv;
+    abut_status rc = forces_new(s, last, scratch, err);
+    if (rc) return rc;
+    const struct {
+        double *to;
+        const double *there, *here;
+    } known[] = { { last->contact, before->f_contact, now->contact }, { last->friction, before->f_friction, now->friction },
+                  { last->damping, before->f_damping, now->damping } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].there || !s->first) memcpy(known[i].to, known[i].there ? known[i].there : known[i].here, n * sizeof(double));
+    if (s->first && !before->f_damping && (rc = abut_force_damping_start(s, last->damping, scratch, err))) return rc;
+    return abut_force_elastic(s, s->prob->xn, last->elastic, scratch, err);
+}
+
+/* ---- arrays ---- */
+
+static abut_status put_rows(abut_arrays *out, const char *name, const double *value, int32_t nv, abut_err *err)
+{
+    double *to = abut_frame_put(out, name, nv, err);
+    if (!to) return err->code;
+    memcpy(to, value, 3 * (size_t)nv * sizeof *to);
+    return ABUT_OK;
+}
+
+static abut_status put_real(abut_arrays *out, const char *name, double value, abut_err *err)
+{
+    double *to = abut_frame_put(out, name, 1, err);
+    if (!to) return err->code;
+    *to = value;
+    return ABUT_OK;
+}
+
+static abut_status put_count(abut_arrays *out, const char *name, int32_t value, abut_err *err)
+{
+    int32_t *to = abut_frame_put(out, name, 1, err);
+    if (!to) return err->code;
+    *to = value;
+    return ABUT_OK;
+}
+
+static abut_status put_vector(abut_arrays *out, const char *name, const double value[3], abut_err *err)
+{
+    double *to = abut_frame_put(out, name, 3, err);
+    if (!to) return err->code;
+    memcpy(to, value, 3 * sizeof *to);
+    return ABUT_OK;
+}
+
+static abut_status put_forces(const abut_solved *s, const abut_forces *f, const double *balance, abut_arrays *out, abut_err *err)
+{
+    const abut_problem *p = s->prob;
+    const int32_t nv = p->model->nv;
+    abut_status rc = put_rows(out, "node/contact-force", f->contact, nv, err);
+    if (!rc) rc = put_rows(out, "node/friction-force", f->friction, nv, err);
+    if (!rc && abut_damping_acts(&p->damping)) rc = put_rows(out, "node/damping-force", f->damping, nv, err);
+    if (!rc && s->air) rc = put_rows(out, "node/air-force", s->air, nv, err);
+    if (!rc) rc = put_rows(out, "node/reaction-force", balance, nv, err);
+    if (rc) return rc;
+    double *reaction = abut_arrays_find(out, "node/reaction-force")->data;
+    for (int32_t i = 0; i < nv; i++)
+        if (!p->held[i]) reaction[3 * i] = reaction[3 * i + 1] = reaction[3 * i + 2] = 0;
+    return ABUT_OK;
+}
+
+static abut_status put_creep(const abut_solved *s, abut_arrays *out, abut_err *err)
+{
+    const abut_creep c = abut_creep_find(s->prob, s->lag, s->x);
+    abut_status rc = put_count(out, "contact/sticking", c.sticking, err);
+    if (!rc) rc = put_count(out, "contact/sliding", c.sliding, err);
+    if (!rc) rc = put_real(out, "contact/creep-max", c.max, err);
+    if (!rc) rc = put_real(out, "contact/creep-mean", c.mean, err);
+    return rc;
+}
+
+/* ---- energy ---- */
+
+static double reaction_work(const abut_solved *s, const double *balance)
+{
+    const abut_problem *p = s->prob;
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < 3 * p->model->nv; i++)
+        if (p->held[i / 3]) abut_acc_add(&sum, balance[i] * (s->x[i] - p->xn[i]));
+    return sum.hi + sum.lo;
+}
+
+/* Contacts at the start of the step are found anew: the solver has long left them. */
+static abut_status start_potentials(const abut_solved *s, double *elastic, double *barrier, abut_arena *scratch, abut_err *err)
+{
+    const abut_problem *p = s->prob;
+    const abut_mark mark = abut_arena_mark(scratch);
+    abut_candidates cand = { 0 };
+    abut_pairs pairs = { 0 };
+    double *y = ABUT_NEW(scratch, double, 3 * (size_t)p->model->nc);
+    abut_status rc = y ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "energies: %d collision vertices", p->model->nc);
+    if (!rc) {
+        abut_collmesh_gather(&p->cm, p->xn, y);
+        rc = abut_candidates_find(&p->cm, y, NULL, p->model->dhat[0], p->obstacle, &cand, err);
+    }
+    if (!rc) rc = abut_pairs_find(&p->cm, &cand, y, p->obstacle, &pairs, err);
+    if (!rc) rc = abut_potentials(s, p->xn, y, &pairs, elastic, barrier, scratch, err);
+    abut_pairs_clear(&pairs);
+    abut_candidates_clear(&cand);
+    abut_arena_release(scratch, mark);
+    return rc;
+}
+
+/* work/NAME and the sum of it and of all before */
+static abut_status put_work(abut_arrays *out, const char *name, double work, const char *total, const double *before,
+                            abut_err *err)
+{
+    const abut_status rc = put_real(out, name, work, err);
+    return rc ? rc : put_real(out, total, before ? *before + work : work, err);
+}
+
+static abut_status put_energies(const abut_solved *s, const abut_forces *now, const abut_forces *last, const double *balance,
+                                const abut_frame *before, abut_arrays *out, abut_arena *scratch, abut_err *err)
+{
+    const abut_model *m = s->prob->model;
+    double elastic[2], barrier[2];
+    abut_status rc = start_potentials(s, &elastic[0], &barrier[0], scratch, err);
+    if (!rc) rc = abut_potentials(s, s->x, s->y, s->pairs, &elastic[1], &barrier[1], scratch, err);
+    if (rc) return rc;
+    const double kinetic = abut_kinetic_energy(m, s->v), gravity = abut_gravity_energy(m, s->x);
+    const double friction = abut_work(s, now->friction, last->friction), damping = abut_work(s, now->damping, last->damping);
+    const double reaction = reaction_work(s, balance), load = abut_work_load(s);
+    const int strain = before->elastic && before->strain_kappa && *before->strain_kappa != s->prob->strain_kappa;
+    const double stiffness = (before->barrier ? barrier[0] - *before->barrier : 0) + (strain ? elastic[0] - *before->elastic : 0);
+    const double gain[] = { kinetic, -abut_kinetic_energy(m, s->v0), gravity, -abut_gravity_energy(m, s->prob->xn),
+                            elastic[1], -elastic[0], barrier[1], -barrier[0], -friction, -damping, -reaction, -load };
+    const double numerical = abut_sum(gain, sizeof gain / sizeof *gain);
+
+    rc = put_real(out, "energy/kinetic", kinetic, err);
+    if (!rc) rc = put_real(out, "energy/elastic", elastic[1], err);
+    if (!rc) rc = put_real(out, "energy/gravity", gravity, err);
+    if (!rc) rc = put_real(out, "energy/barrier", barrier[1], err);
+    if (!rc) rc = put_work(out, "work/friction", friction, "work/friction-total", before->t_friction, err);
+    if (!rc) rc = put_work(out, "work/damping", damping, "work/damping-total", before->t_damping, err);
+    if (!rc) rc = put_work(out, "work/reaction", reaction, "work/reaction-total", before->t_reaction, err);
+    if (!rc) rc = put_work(out, "work/load", load, "work/load-total", before->t_load, err);
+    if (!rc) rc = put_work(out, "work/stiffness", stiffness, "work/stiffness-total", before->t_stiffness, err);
+    if (!rc) rc = put_work(out, "work/numerical", numerical, "work/numerical-total", before->t_numerical, err);
+    return rc;
+}
+
+static abut_status put_momenta(const abut_solved *s, abut_arrays *out, abut_err *err)
+{
+    const abut_model *m = s->prob->model;
+    double linear[3], angular[3], center[3];
+    abut_linear_momentum(m, s->v, linear);
+    abut_angular_momentum(m, s->x, s->v, angular);
+    abut_mass_center(m, s->x, center);
+    abut_status rc = put_vector(out, "momentum/linear", linear, err);
+    if (!rc) rc = put_vector(out, "momentum/angular", angular, err);
+    if (!rc) rc = put_vector(out, "mass/center", center, err);
+    return rc;
+}
+
+abut_status abut_record_put(const abut_solved *s, int with, int iterations, const abut_arrays *before, abut_arrays *out,
+                            abut_arena *scratch, abut_err *err)
+{
+    if (!with) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    const int forces = with & ABUT_WITH_FORCES, newmark = s->prob->w.scheme == ABUT_IMPLICIT_NEWMARK;
+    abut_frame was;
+    abut_forces now, last;
+    abut_status rc = abut_frame_view(before, s->prob->model, &was, err);
+    if (!rc) rc = forces_find(s, &now, scratch, err);
+    if (!rc) rc = forces_last(s, &was, &now, &last, scratch, err);
+    double *balance = ABUT_NEW(scratch, double, 3 * (size_t)s->prob->model->nv);
+    if (!rc && !balance) rc = abut_fail(err, ABUT_E_NOMEM, "forces on %d nodes", s->prob->model->nv);
+    if (!rc) abut_balance(s, &now, &last, balance);
+    if (!rc && (forces || newmark)) rc = put_forces(s, &now, balance, out, err);
+    if (!rc && forces) rc = put_creep(s, out, err);
+    if (!rc && forces) rc = put_real(out, "step/force-residual", s->force_residual, err);
+    if (!rc && (with & ABUT_WITH_ENERGIES)) rc = put_energies(s, &now, &last, balance, &was, out, scratch, err);
+    if (!rc && (with & ABUT_WITH_ENERGIES)) rc = put_momenta(s, out, err);
+    if (!rc) rc = put_count(out, "step/iterations", iterations, err);
+    abut_arena_release(scratch, mark);
+    return rc;
+}
+
+abut_status abut_record_keep(const abut_arrays *before, abut_arrays *out, abut_err *err)
+{
+    static const char *const state[] = { "node/contact-force",   "node/friction-force", "node/damping-force",
+                                         "node/air-force",       "energy/barrier",      "work/friction-total",
+                                         "work/damping-total",   "work/reaction-total", "work/load-total",
+                                         "work/stiffness-total", "work/numerical-total" };
+    abut_status rc = ABUT_OK;
+    for (size_t i = 0; i < sizeof state / sizeof *state && !rc; i++) {
+        const abut_array *a = abut_arrays_find(before, state[i]);
+        if (a) rc = abut_arrays_copy(out, a, err);
+    }
+    return rc;
+}

@@ -1,0 +1,87 @@
+#include "solve/step/step_parts.h"
+
+#include "base/timer.h"
+#include "energy/codim_bound.h"
+#include "solve/search/equilibrium.h"
+
+#include <math.h>
+
+static void report_contacts(const abut_solver *so, abut_report *rep)
+{
+    const abut_pairs *q = &so->pairs;
+    const int32_t *node = so->prob.cm.node;
+    const int32_t *meet = so->prob.model->bodies_meet;
+    rep->contact = !so->prob.cm.nc ? ABUT_CONTACT_OFF : meet && !meet[0] ? ABUT_CONTACT_NOT_BODIES : ABUT_CONTACT_BARRIER;
+    rep->contacts = (int32_t)q->n;
+    rep->mollified = (int32_t)(q->n - q->n_plain);
+    rep->planes = (int32_t)q->n_plane;
+    rep->min_gap = -1;
+    size_t i;
+    const double gap = abut_pairs_smallest_gap(&so->prob.cm, q, &i);
+    if (!isfinite(gap)) return;
+    rep->min_gap = gap;
+    for (int k = 0; k < 4; k++) rep->gap_node[k] = i >= q->n || q->vert[i][k] < 0 ? -1 : node[q->vert[i][k]];
+    if (i < q->n) return;
+    rep->gap_node[0] = node[q->plane_vert[i - q->n]];
+    rep->gap_node[3] = q->plane[i - q->n];
+}
+
+static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->solver.prob;
+    abut_thin_stretch now;
+    const abut_status rc = abut_thin_stretch_find(&p->thin, s->solver.x, &now, &s->solver.scratch, err);
+    if (rc) return rc;
+    rep->min_stretch = now.min;
+    rep->max_stretch = now.max;
+    rep->max_stretch_shell = now.max_shell;
+    rep->stretch_room = now.room;
+    rep->strain_kappa = p->strain_kappa;
+    return ABUT_OK;
+}
+
+static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    const abut_problem *p = &s->solver.prob;
+    const double *x = s->solver.x;
+    const abut_creep creep = abut_creep_find(p, &s->acted, x);
+    rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
+    rep->gravity = abut_gravity_energy(p->model, x);
+    abut_linear_momentum(p->model, s->v_end, rep->momentum);
+    abut_angular_momentum(p->model, x, s->v_end, rep->angular);
+    rep->sticking = creep.sticking;
+    rep->sliding = creep.sliding;
+    rep->creep_max = creep.max;
+    rep->creep_mean = creep.mean;
+    return abut_problem_potential(p, x, &rep->elastic, &s->solver.scratch, err);
+}
+
+abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    abut_solver *so = &s->solver;
+    const double clock = abut_time_wall();
+    abut_problem acts = so->prob;   /* a view, with the friction that was not frozen anew: nothing in it is freed */
+    acts.lag = s->acted;
+    abut_equilibrium e;
+    abut_status rc = abut_problem_gradient(&acts, so->x, so->y, &so->pairs, ABUT_TERM_ALL, so->g, &so->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&acts, so->x, so->y, &so->pairs, so->g, &e, &so->scratch, err);
+    rep->seconds.gradient += abut_time_wall() - clock;
+    if (rc) return rc;
+    rep->force_residual = e.left / e.largest;
+    rep->force_largest = e.largest;
+    return ABUT_OK;
+}
+
+abut_status abut_scheme_report(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    const abut_path *path = &s->solver.path;
+    abut_status rc = report_physics(s, rep, err);
+    if (!rc) rc = report_stretch(s, rep, err);
+    if (rc) return rc;
+    rep->kappa = s->solver.prob.kappa;
+    rep->waypoints = path->n - path->step > 2 ? path->n - path->step - 2 : 0;
+    rep->eta = abut_solver_progress(&s->solver);
+    rep->memory_peak = abut_memory_peak();
+    report_contacts(&s->solver, rep);
+    return ABUT_OK;
+}

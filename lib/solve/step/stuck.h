@@ -1,0 +1,18 @@
+/* The state of a step that was given up, as a PENDING frame: from it the step goes on, and in it one can look for the reason. */
+#ifndef ABUT_SOLVE_STEP_STUCK_H
+#define ABUT_SOLVE_STEP_STUCK_H
+
+#include "solve/step/barrier_stepper.h"
+
+/** Fills out (cleared first) after abut_step_solve failed: what abut_step_suspend writes, with the iterate that got stuck as
+ * the candidate, and what helps to see why (formats/STATE.md):
+ *     stuck/why        text       the message
+ *     stuck/gradient   [nv, 3]    kg m, of the objective at the iterate; 0 for nodes that do not move
+ *     stuck/direction  [nv, 3]    m, the last one
+ *     stuck/residual, stuck/alpha [iterations kept]   m/s; accepted step lengths
+ *     stuck/limit      [6]        what bounded the last step: kind (contact/step_bound.h), nodes, tet; -1 for unused places
+ * carry: the frame before, whose ABUT_A_CARRY arrays go along.  rep, why: of the step that failed. */
+ABUT_MUST_USE abut_status abut_step_stuck(abut_stepper *s, const abut_arrays *carry, const abut_report *rep, const char *why,
+                                          abut_arrays *out, abut_err *err);
+
+#endif

@@ -1,0 +1,449 @@
+#include "sparse/bsr_plan.h"
+
+#include "base/par.h"
+#include "base/simd.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETS_MOST = 8 };
+static const unsigned char pair_of[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
+
+#define ITEM(e, a, b) ABUT_ITEM(e, pair_of[a][b], (a) > (b))
+static const size_t elems_max = UINT32_MAX / (2 * ABUT_PAIRS) - 1;
+
+static abut_status no_memory(abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "matrix: out of memory");
+}
+
+static void *new_array(size_t n, size_t size)
+{
+    return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
+}
+
+static void set_plan_clear(abut_set_plan *p)
+{
+    free(p->col);
+    free(p->row);
+    free(p->slot);
+    free(p->ptr);
+    free(p->item);
+    abut_pieces_free(&p->pieces);
+    *p = (abut_set_plan){ 0 };
+}
+
+/* ---- the plan of one set ---- */
+
+static abut_status rows_check(int32_t n, const abut_elems *set, int s, abut_err *err)
+{
+    if (set->n > elems_max)
+        return abut_fail(err, ABUT_E_ARG, "matrix: element set %d has %zu elements, at most %zu fit", s, set->n, elems_max);
+    for (size_t k = 0; k < 4 * set->n; k++)
+        if (set->row[k] < -1 || set->row[k] >= n)
+            return abut_fail(err, ABUT_E_ARG, "matrix: element set %d, element %zu, corner %d: row %d is not in -1 .. %d",
+                             s, k / 4, (int)(k % 4), set->row[k], n - 1);
+    return ABUT_OK;
+}
+
+/* corner[first[r] .. first[r+1]) = 4 e + a of the corners at row r, ascending */
+static void corners_by_row(int32_t n, const abut_elems *set, uint32_t *first, uint32_t *corner)
+{
+    memset(first, 0, ((size_t)n + 1) * sizeof *first);
+    for (size_t k = 0; k < 4 * set->n; k++)
+        if (set->row[k] >= 0) first[set->row[k]]++;
+    uint32_t sum = 0;
+    for (int32_t r = 0; r <= n; r++) {
+        const uint32_t c = r < n ? first[r] : 0;
+        first[r] = sum;
+        sum += c;
+    }
+    for (size_t k = 0; k < 4 * set->n; k++)
+        if (set->row[k] >= 0) corner[first[set->row[k]]++] = (uint32_t)k;
+    for (int32_t r = n; r > 0; r--) first[r] = first[r - 1];
+    if (n > 0) first[0] = 0;
+}
+
+typedef struct entry {
+    int32_t row;
+    uint32_t item;
+} entry;
+
+/* All element blocks of the lower triangle by columns: rows ascending in a column, elements ascending in a block.
+ * Rows are visited in order, so appending to columns sorts both.  end[c]: end of column c. */
+static void entries_by_column(int32_t n, const abut_elems *set, const uint32_t *first, const uint32_t *corner,
+                              uint32_t *end, entry *ent)
+{
+    for (int32_t r = 0; r < n; r++)
+        for (uint32_t i = first[r]; i < first[r + 1]; i++) {
+            const uint32_t e = corner[i] / 4, a = corner[i] % 4;
+            const int32_t *row = set->row + 4 * (size_t)e;
+            for (uint32_t b = 0; b < 4; b++)
+                if (row[b] >= 0 && row[b] <= r) ent[end[row[b]]++] = (entry){ r, ITEM(e, a, b) };
+        }
+}
+
+/* start[c] = number of element blocks in the columns before c; returns the number of all */
+static uint32_t column_starts(int32_t n, const abut_elems *set, uint32_t *start)
+{
+    memset(start, 0, ((size_t)n + 1) * sizeof *start);
+    for (size_t e = 0; e < set->n; e++) {
+        const int32_t *row = set->row + 4 * e;
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < 4; b++)
+                if (row[b] >= 0 && row[b] <= row[a]) start[row[b]]++;
+    }
+    uint32_t sum = 0;
+    for (int32_t c = 0; c <= n; c++) {
+        const uint32_t k = c < n ? start[c] : 0;
+        start[c] = sum;
+        sum += k;
+    }
+    return sum;
+}
+
+/* Joins entries of the same row to blocks.  end[c] as entries_by_column leaves it. */
+static abut_status set_plan_fill(abut_set_plan *p, int32_t n, const uint32_t *end, const entry *ent, abut_err *err)
+{
+    const uint32_t total = n ? end[n - 1] : 0;
+    size_t nb = 0;
+    for (int32_t c = 0; c < n; c++) {
+        int32_t last = -1;
+        for (uint32_t k = c ? end[c - 1] : 0; k < end[c]; k++) nb += ent[k].row != last, last = ent[k].row;
+    }
+    p->nb = nb;
+    p->col = new_array((size_t)n, sizeof *p->col);
+    p->row = new_array(nb, sizeof *p->row);
+    p->slot = new_array(nb, sizeof *p->slot);
+    p->ptr = new_array(nb, sizeof *p->ptr);
+    p->item = new_array(total, sizeof *p->item);
+    if (!p->col || !p->row || !p->slot || !p->ptr || !p->item) return no_memory(err);
+    size_t b = 0;
+    for (int32_t c = 0; c < n; c++) {
+        int32_t last = -1;
+        p->col[c] = (uint32_t)b;
+        for (uint32_t k = c ? end[c - 1] : 0; k < end[c]; k++) {
+            if (ent[k].row != last) {
+                last = p->row[b] = ent[k].row;
+                p->ptr[b++] = k;
+            }
+            p->item[k] = ent[k].item;
+        }
+    }
+    p->col[n] = (uint32_t)b;
+    p->ptr[b] = total;
+    return ABUT_OK;
+}
+
+static abut_status set_plan_make(abut_set_plan *p, int32_t n, const abut_elems *set, int s, abut_err *err)
+{
+    abut_status rc = rows_check(n, set, s, err);
+    if (rc) return rc;
+    uint32_t *first = new_array((size_t)n, sizeof *first), *end = new_array((size_t)n, sizeof *end);
+    uint32_t *corner = new_array(4 * set->n, sizeof *corner);
+    entry *ent = NULL;
+    if (first && end && corner) ent = new_array(column_starts(n, set, end), sizeof *ent);
+    if (ent) {
+        corners_by_row(n, set, first, corner);
+        entries_by_column(n, set, first, corner, end, ent);
+        rc = set_plan_fill(p, n, end, ent, err);
+    } else {
+        rc = no_memory(err);
+    }
+    free(first);
+    free(end);
+    free(corner);
+    free(ent);
+    if (rc) set_plan_clear(p);
+    return rc;
+}
+
+/* ---- the pattern: the union of the sets ---- */
+
+/* A column of something sorted, while columns are merged. */
+typedef struct cursor {
+    const int32_t *row, *end;
+} cursor;
+
+/* What is merged: the sets, and the old pattern when its blocks are to stay. */
+typedef struct merge {
+    const abut_bsr *old;    /* NULL: none */
+    const abut_set_plan *set;
+    int nsets;
+} merge;
+
+/* What column c is made of, none of it empty: so each begins with the diagonal. */
+static int merge_begin(const merge *m, int32_t c, cursor list[SETS_MOST + 1])
+{
+    int n = 0;
+    for (int s = 0; s < m->nsets; s++) {
+        const abut_set_plan *p = &m->set[s];
+        if (p->col[c] < p->col[c + 1]) list[n++] = (cursor){ p->row + p->col[c], p->row + p->col[c + 1] };
+    }
+    if (m->old) list[n++] = (cursor){ m->old->row + m->old->ptr[c], m->old->row + m->old->ptr[c + 1] };
+    return n;
+}
+
+/* The union of the lists and the diagonal of column c into out (NULL: only counted). */
+static size_t merge_column(const merge *m, int32_t c, int32_t *out)
+{
+    cursor list[SETS_MOST + 1];
+    const int n = merge_begin(m, c, list);
+    size_t k = 0;
+    if (n == 1) {
+        k = (size_t)(list->end - list->row);
+        if (out) memcpy(out, list->row, k * sizeof *out);
+        return k;
+    }
+    for (int32_t r = c; r >= 0;) {
+        int32_t next = -1;
+        for (int s = 0; s < n; s++) {
+            if (list[s].row < list[s].end && *list[s].row == r) list[s].row++;
+            if (list[s].row < list[s].end && (next < 0 || *list[s].row < next)) next = *list[s].row;
+        }
+        if (out) out[k] = r;
+        k++;
+        r = next;
+    }
+    return k;
+}
+
+/* ptr and row of the union in fresh arrays. */
+static abut_status merge_sets(const merge *m, int32_t n, size_t **ptr_out, int32_t **row_out, abut_err *err)
+{
+    size_t *ptr = new_array((size_t)n, sizeof *ptr);
+    if (!ptr) return no_memory(err);
+    ptr[0] = 0;
+    #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
+    for (int32_t c = 0; c < n; c++) ptr[c + 1] = merge_column(m, c, NULL);
+    for (int32_t c = 0; c < n; c++) ptr[c + 1] += ptr[c];
+    int32_t *row = ptr[n] < UINT32_MAX / 2 ? new_array(ptr[n], sizeof *row) : NULL;
+    if (!row) {
+        free(ptr);
+        return no_memory(err);
+    }
+    #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
+    for (int32_t c = 0; c < n; c++) merge_column(m, c, row + ptr[c]);
+    *ptr_out = ptr;
+    *row_out = row;
+    return ABUT_OK;
+}
+
+/* Where the blocks of a set stand in the columns of the matrix, which has them all. */
+static void find_slots(const abut_bsr *A, abut_set_plan *p)
+{
+    #pragma omp parallel for schedule(static) if (p->nb >= ABUT_PAR_MIN)
+    for (int32_t c = 0; c < A->n; c++) {
+        const int32_t *row = A->row + A->ptr[c];
+        int32_t k = 0;
+        for (uint32_t b = p->col[c]; b < p->col[c + 1]; b++) {
+            while (row[k] != p->row[b]) k++;
+            p->slot[b] = (uint32_t)(A->ptr[c] + (size_t)k);
+        }
+    }
+}
+
+/* The strict lower triangle by rows: each thread moves a share of the columns to where its blocks of a row begin, which is behind
+ * those of the columns before.  start[threads * n] comes as zeros. */
+static void transpose(const abut_bsr *A, int threads, size_t *start, size_t *tptr, uint32_t *tslot, int32_t *tcol)
+{
+    const size_t n = (size_t)A->n;
+    #pragma omp parallel num_threads(threads)
+    {
+        const size_t all = (size_t)omp_get_num_threads(), t = (size_t)omp_get_thread_num();
+        const size_t lo = n * t / all, hi = n * (t + 1) / all;
+        size_t *mine = start + t * n;
+        for (size_t c = lo; c < hi; c++)
+            for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) mine[A->row[k]]++;
+        #pragma omp barrier
+        #pragma omp single
+        {
+            size_t sum = 0;
+            for (size_t r = 0; r < n; r++) {
+                tptr[r] = sum;
+                for (size_t i = 0; i < all; i++) {
+                    const size_t count = start[i * n + r];
+                    start[i * n + r] = sum;
+                    sum += count;
+                }
+            }
+            tptr[n] = sum;
+        }
+        for (size_t c = lo; c < hi; c++)
+            for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) {
+                const size_t at = mine[A->row[k]]++;
+                tslot[at] = (uint32_t)k;
+                tcol[at] = (int32_t)c;
+            }
+    }
+}
+
+/* Puts the pattern ptr, row (owned from here on) into A with zero values. */
+static abut_status set_pattern(abut_bsr *A, size_t *ptr, int32_t *row, abut_err *err)
+{
+    const size_t n = (size_t)A->n, nnz = ptr[n];
+    size_t *tptr = new_array(n, sizeof *tptr);
+    uint32_t *tslot = new_array(nnz, sizeof *tslot);
+    int32_t *tcol = new_array(nnz, sizeof *tcol);
+    double *val = new_array(nnz, 9 * sizeof *val);
+    const int threads = n >= ABUT_PAR_MIN ? abut_threads() : 1;
+    size_t *start = calloc((size_t)threads * n + 1, sizeof *start);
+    if (!tptr || !tslot || !tcol || !val || !start) {
+        free(start);
+        free(tptr);
+        free(tslot);
+        free(tcol);
+        free(val);
+        free(ptr);
+        free(row);
+        return no_memory(err);
+    }
+    free(A->ptr);
+    free(A->row);
+    free(A->val);
+    free(A->plan->tptr);
+    free(A->plan->tslot);
+    free(A->plan->tcol);
+    A->ptr = ptr;
+    A->row = row;
+    A->val = val;
+    A->nnz = nnz;
+    A->plan->tptr = tptr;
+    A->plan->tslot = tslot;
+    A->plan->tcol = tcol;
+    transpose(A, threads, start, tptr, tslot, tcol);
+    free(start);
+    #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
+    for (size_t c = 0; c < n; c++) memset(val + 9 * ptr[c], 0, 9 * (ptr[c + 1] - ptr[c]) * sizeof *val);
+    return ABUT_OK;
+}
+
+static int same_pattern(const abut_bsr *A, const size_t *ptr, const int32_t *row)
+{
+    const size_t n = (size_t)A->n;
+    return A->ptr && memcmp(A->ptr, ptr, (n + 1) * sizeof *ptr) == 0 &&
+           memcmp(A->row, row, ptr[n] * sizeof *row) == 0;
+}
+
+/* The pattern of the set plans into A, and their slots; those before `first` are A's own. */
+static abut_status pattern_of(abut_bsr *A, abut_set_plan *set, int nsets, int first, int keep, int *changed, abut_err *err)
+{
+    const merge m = { keep ? A : NULL, set, nsets };
+    size_t *ptr = NULL;
+    int32_t *row = NULL;
+    abut_status rc = merge_sets(&m, A->n, &ptr, &row, err);
+    if (rc) return rc;
+    const int differs = !same_pattern(A, ptr, row);
+    if (differs) {
+        rc = set_pattern(A, ptr, row, err);
+        if (rc) return rc;
+    } else {
+        free(ptr);
+        free(row);
+    }
+    for (int s = differs ? 0 : first; s < nsets; s++) find_slots(A, &set[s]);
+    *changed = differs;
+    return ABUT_OK;
+}
+
+abut_status abut_bsr_update(abut_bsr *A, const abut_elems *sets, int nsets, int first, int keep, int *changed,
+                            abut_err *err)
+{
+    struct abut_bsr_plan *plan = A->plan;
+    if (!plan || first < 0 || first > nsets || first > plan->nsets)
+        return abut_fail(err, ABUT_E_ARG, "matrix: update from set %d of %d, the plan has %d", first, nsets,
+                         plan ? plan->nsets : 0);
+    if (nsets > SETS_MOST) return abut_fail(err, ABUT_E_ARG, "matrix: %d element sets, at most %d", nsets, (int)SETS_MOST);
+    abut_set_plan *set = calloc((size_t)nsets + 1, sizeof *set);
+    if (!set) return no_memory(err);
+    for (int s = 0; s < first; s++) set[s] = plan->set[s];
+    abut_status rc = ABUT_OK;
+    for (int s = first; s < nsets && !rc; s++) rc = set_plan_make(&set[s], A->n, &sets[s], s, err);
+    if (!rc) rc = pattern_of(A, set, nsets, first, keep && A->ptr, changed, err);
+    if (rc) {
+        for (int s = first; s < nsets; s++) set_plan_clear(&set[s]);
+        free(set);
+        return rc;
+    }
+    for (int s = first; s < plan->nsets; s++) set_plan_clear(&plan->set[s]);
+    free(plan->set);
+    plan->set = set;
+    plan->nsets = nsets;
+    return ABUT_OK;
+}
+
+abut_status abut_bsr_pattern(abut_bsr *A, int32_t n, const abut_elems *sets, int nsets, abut_err *err)
+{
+    abut_bsr_clear(A);
+    if (n < 0 || nsets < 0) return abut_fail(err, ABUT_E_ARG, "matrix: %d rows, %d element sets", n, nsets);
+    A->plan = calloc(1, sizeof *A->plan);
+    if (!A->plan) return no_memory(err);
+    A->n = n;
+    int changed;
+    const abut_status rc = abut_bsr_update(A, sets, nsets, 0, 0, &changed, err);
+    if (rc) abut_bsr_clear(A);
+    return rc;
+}
+
+void abut_bsr_clear(abut_bsr *A)
+{
+    if (A->plan) {
+        for (int s = 0; s < A->plan->nsets; s++) set_plan_clear(&A->plan->set[s]);
+        free(A->plan->set);
+        free(A->plan->tptr);
+        free(A->plan->tslot);
+        free(A->plan->tcol);
+        free(A->plan);
+    }
+    free(A->ptr);
+    free(A->row);
+    free(A->val);
+    *A = (abut_bsr){ 0 };
+}
+
+/* ---- values ---- */
+
+ABUT_SIMD
+static void assemble_columns(const abut_bsr *A, const double *diag, const abut_elems *sets, int nsets, int32_t lo, int32_t hi)
+{
+    for (int32_t c = lo; c < hi; c++) {
+        double *V = A->val + 9 * A->ptr[c];
+        memset(V, 0, 9 * (A->ptr[c + 1] - A->ptr[c]) * sizeof *V);
+        if (diag) V[0] = V[4] = V[8] = diag[c];
+        for (int s = 0; s < nsets; s++) abut_bsr_add_set(A, &A->plan->set[s], sets[s].val, c);
+    }
+}
+
+void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elems *sets, int nsets)
+{
+    const int32_t n = A->n, block = 64;
+    #pragma omp parallel for schedule(dynamic, 1) if ((size_t)n >= ABUT_PAR_MIN / 2)
+    for (int32_t c = 0; c < n; c += block)
+        assemble_columns(A, diag, sets, nsets, c, n - c < block ? n : c + block);
+}
+
+static inline void add_product(double y[3], const double *B, const double *x)
+{
+    for (int i = 0; i < 3; i++) y[i] += B[3 * i] * x[0] + B[3 * i + 1] * x[1] + B[3 * i + 2] * x[2];
+}
+
+static inline void add_product_t(double y[3], const double *B, const double *x)
+{
+    for (int i = 0; i < 3; i++) y[i] += B[i] * x[0] + B[3 + i] * x[1] + B[6 + i] * x[2];
+}
+
+void abut_bsr_multiply(const abut_bsr *A, const double *x, double *y)
+{
+    const struct abut_bsr_plan *plan = A->plan;
+    #pragma omp parallel for schedule(dynamic, 64) if ((size_t)A->n >= ABUT_PAR_MIN / 2)
+    for (int32_t r = 0; r < A->n; r++) {
+        double s[3] = { 0, 0, 0 };
+        for (size_t k = plan->tptr[r]; k < plan->tptr[r + 1]; k++)
+            add_product(s, A->val + 9 * (size_t)plan->tslot[k], x + 3 * (size_t)plan->tcol[k]);
+        size_t k = A->ptr[r];
+        add_product(s, A->val + 9 * k, x + 3 * (size_t)r);
+        for (k++; k < A->ptr[r + 1]; k++) add_product_t(s, A->val + 9 * k, x + 3 * (size_t)A->row[k]);
+        memcpy(y + 3 * (size_t)r, s, sizeof s);
+    }
+}

@@ -1,0 +1,22 @@
+/* Incomplete Cholesky of a block matrix without fill: A ~ L L^T with the blocks of L where A has some (Meijerink and van der
+ * Vorst 1977).  On those blocks L L^T = A.  Such a factor need not exist: then the diagonal is raised until it does (Manteuffel
+ * 1980).  Serial. */
+#ifndef ABUT_SPARSE_ICHOL_H
+#define ABUT_SPARSE_ICHOL_H
+
+#include "sparse/bsr.h"
+#include "sparse/precond.h"
+
+/* Zero-filled is empty. */
+typedef struct abut_ichol {
+    abut_bsr L;         /* lower triangle by columns, diagonal blocks lower triangular; pattern of the matrix, no plan */
+    double shift;       /* of the diagonal, relative; 0: none was needed */
+} abut_ichol;
+
+/** Factors A; what f held is lost.  Fails  ABUT_E_NUMERIC no shift below 1 makes it positive definite; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_ichol_factor(abut_ichol *f, const abut_bsr *A, abut_err *err);
+/** As a preconditioner: z = (L L^T)^-1 r; good as long as f. */
+abut_precond abut_ichol_precond(abut_ichol *f);
+void abut_ichol_clear(abut_ichol *f);
+
+#endif

@@ -1,0 +1,109 @@
+#include "sparse/linear_solver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+abut_status abut_linear_solver_init(abut_linear_solver *s, const abut_linear_solver_ops *ops, int threads, abut_err *err)
+{
+    *s = (abut_linear_solver){ .ops = ops };
+    const abut_status rc = ops->make(&s->self, threads, err);
+    if (rc) *s = (abut_linear_solver){ 0 };
+    return rc;
+}
+
+void abut_linear_solver_clear(abut_linear_solver *s)
+{
+    if (s->ops) s->ops->free(s->self);
+    *s = (abut_linear_solver){ 0 };
+}
+
+int abut_linear_can(const abut_linear_solver *s, unsigned what)
+{
+    return s->ops && (s->ops->can & what) == what;
+}
+
+void abut_linear_begin_step(abut_linear_solver *s)
+{
+    if (s->ops && s->ops->begin_step) s->ops->begin_step(s->self);
+}
+
+abut_status abut_linear_analyse(abut_linear_solver *s, const abut_operator *A, const int32_t *order, abut_err *err)
+{
+    if (A->scalar && !abut_linear_can(s, ABUT_CAN_SCALAR))
+        return abut_fail(err, ABUT_E_ARG, "linear solver %s: takes no scalar matrices", s->ops->name);
+    const abut_status rc = s->ops->analyse(s->self, A, order, err);
+    s->n = rc ? -1 : A->matrix->n;
+    return rc;
+}
+
+abut_status abut_linear_factor(abut_linear_solver *s, const abut_operator *A, abut_precision precision, abut_err *err)
+{
+    return s->ops->factor(s->self, A, precision, err);
+}
+
+abut_status abut_linear_solve(abut_linear_solver *s, const abut_operator *A, const double *b, const abut_solve_goal *goal,
+                              double *x, abut_err *err)
+{
+    return s->ops->solve(s->self, A, b, goal, x, err);
+}
+
+/* Column j of B, written out: b[3 n]. */
+static void column(const abut_columns *B, int j, double *b, size_t n3)
+{
+    memset(b, 0, n3 * sizeof *b);
+    for (int c = 0; c < 4; c++) {
+        const int32_t row = B->row[4 * j + c];
+        for (int d = 0; row >= 0 && d < 3; d++) b[3 * (size_t)row + (size_t)d] += B->val[12 * j + 3 * c + d];
+    }
+}
+
+/* B_i . y */
+static double dot_column(const abut_columns *B, int i, const double *y)
+{
+    double sum = 0;
+    for (int c = 0; c < 4; c++) {
+        const int32_t row = B->row[4 * i + c];
+        for (int d = 0; row >= 0 && d < 3; d++) sum += B->val[12 * i + 3 * c + d] * y[3 * (size_t)row + (size_t)d];
+    }
+    return sum;
+}
+
+abut_status abut_linear_compliance(abut_linear_solver *s, const abut_operator *A, abut_columns *B, double *G, abut_err *err)
+{
+    if (B->k > ABUT_COLUMNS_MAX || B->fresh > B->k)
+        return abut_fail(err, ABUT_E_ARG, "compliance: %d of %d columns, at most %d", B->fresh, B->k, ABUT_COLUMNS_MAX);
+    if (s->ops->compliance) return s->ops->compliance(s->self, B, G, err);
+    const size_t n3 = 3 * (size_t)s->n;
+    const abut_solve_goal exact = { 1e-10, 1e-10, 0 };
+    double *b = malloc((n3 + 1) * sizeof *b);
+    abut_status rc = b ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "compliance: %d rows", s->n);
+    for (int j = 0; j < B->fresh && !rc; j++) {
+        column(B, B->which[j], b, n3);
+        rc = abut_linear_solve(s, A, b, &exact, B->Y + (size_t)B->which[j] * n3, err);
+    }
+    for (int i = 0; i < B->k && !rc; i++)
+        for (int j = 0; j <= i; j++) G[i * B->k + j] = G[j * B->k + i] = dot_column(B, i, B->Y + (size_t)j * n3);
+    free(b);
+    return rc;
+}
+
+static abut_status apply(void *of, const double *r, double *z, abut_err *err)
+{
+    abut_linear_solver *s = of;
+    return s->ops->apply(s->self, r, z, err);
+}
+
+abut_precond abut_linear_precond(abut_linear_solver *s)
+{
+    return (abut_precond){ apply, s, s->n };
+}
+
+int32_t abut_linear_bad_row(const abut_linear_solver *s)
+{
+    return s->ops && s->ops->bad_row ? s->ops->bad_row(s->self) : -1;
+}
+
+abut_linear_stats abut_linear_get_stats(const abut_linear_solver *s)
+{
+    return s->ops ? s->ops->stats(s->self) : (abut_linear_stats){ 0 };
+}

@@ -1,0 +1,104 @@
+/* Linear solvers A x = b for a symmetric positive definite A of 3x3 blocks: analyse (pattern), factor (values), solve, each as
+ * often as wanted.  A backend is a table of operations; `step --linear-solver NAME` chooses one (solve/linear_solvers.h).
+ *
+ * A factor keeps no matrix: it may outlive the matrix that it came from and precondition a later one.  The results of every
+ * backend have the same bits for every number of threads. */
+#ifndef ABUT_SPARSE_LINEAR_SOLVER_H
+#define ABUT_SPARSE_LINEAR_SOLVER_H
+
+#include "sparse/bsr.h"
+#include "sparse/precond.h"
+
+/* What is solved with.  Borrowed for the call. */
+typedef struct abut_operator {
+    const abut_bsr *matrix;
+    const double *where;    /* [3 n] m: the rows in space, for coarse spaces; NULL: not known */
+    int scalar;             /* 1: each block is its first entry times the identity: one matrix for x, y and z alike */
+} abut_operator;
+
+/* When x is close enough, for iterations: |r|_2 <= far |b|_2, and where then no |x_i| is beyond `near`, |r|_2 <= close |b|_2. */
+typedef struct abut_solve_goal {
+    double far, close;
+    double near;            /* m */
+} abut_solve_goal;
+
+/* Columns of B with at most four block rows each, as contacts have, and what a solver keeps of them between calls. */
+typedef struct abut_columns {
+    int k;                  /* columns, at most ABUT_COLUMNS_MAX */
+    const int32_t *row;     /* [4 k] block rows of each, -1: unused */
+    const double *val;      /* [12 k] their blocks */
+    int fresh;              /* columns that are new or changed; the others are in Y */
+    const int *which;       /* [fresh] their numbers, all different */
+    double *Y;              /* [k][3 n] the solver's: half solutions L^-1 P B, or whole ones A^-1 B */
+} abut_columns;
+enum { ABUT_COLUMNS_MAX = 64 };
+
+typedef struct abut_linear_stats {
+    double nnz, flops;      /* of the factors; 0: none */
+    size_t bytes;           /* of the factors, in the precision that they have */
+    int iterations;         /* of the last solve; 0: direct */
+} abut_linear_stats;
+
+typedef enum abut_precision { ABUT_DOUBLE, ABUT_SINGLE } abut_precision;
+enum {
+    ABUT_CAN_SINGLE = 1,        /* factors in single precision */
+    ABUT_CAN_PRECONDITION = 2,  /* `apply` is there */
+    ABUT_IS_ITERATIVE = 4,      /* solve reads the matrix and the goal */
+    ABUT_CAN_SCALAR = 8         /* operators that are scalar */
+};
+
+typedef struct abut_linear_solver_ops {
+    const char *name, *help;    /* of step --linear-solver */
+    unsigned can;               /* ABUT_CAN_*, ABUT_IS_* */
+    /** *self: no analysis.  threads >= 1: no bit depends on it.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
+    abut_status (*make)(void **self, int threads, abut_err *err);
+    /** The rows of the first matrix from here on may be cut into parts that last until the next call; NULL: nothing lasts. */
+    void (*begin_step)(void *self);
+    /** order[n]: block row order[k] is eliminated k-th; NULL: the solver's own.  On failure there is no analysis. */
+    abut_status (*analyse)(void *self, const abut_operator *A, const int32_t *order, abut_err *err);
+    /** Fails  ABUT_E_NUMERIC a pivot is not positive: bad_row says where; the former factor is lost */
+    abut_status (*factor)(void *self, const abut_operator *A, abut_precision precision, abut_err *err);
+    /** x = A^-1 b, [3 n]; a direct solver takes no goal, and its x may be b.
+     * Fails  ABUT_E_NUMERIC the goal is out of reach; ABUT_E_ARG no factor */
+    abut_status (*solve)(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
+                         abut_err *err);
+    /** x = M^-1 b by the factor alone, x not b; NULL: it cannot precondition. */
+    abut_status (*apply)(void *self, const double *b, double *x, abut_err *err);
+    /** G[k * k] = B^T A^-1 B; NULL: abut_linear_compliance solves for the columns. */
+    abut_status (*compliance)(void *self, abut_columns *B, double *G, abut_err *err);
+    /** Block row of the pivot that failed in the last factor, -1: none or not known; NULL: never known. */
+    int32_t (*bad_row)(const void *self);
+    abut_linear_stats (*stats)(const void *self);
+    void (*free)(void *self);
+} abut_linear_solver_ops;
+
+/* Zero-filled is empty. */
+typedef struct abut_linear_solver {
+    const abut_linear_solver_ops *ops;
+    void *self;
+    int32_t n;              /* block rows as analysed */
+} abut_linear_solver;
+
+ABUT_MUST_USE abut_status abut_linear_solver_init(abut_linear_solver *s, const abut_linear_solver_ops *ops, int threads,
+                                                  abut_err *err);
+void abut_linear_solver_clear(abut_linear_solver *s);
+int abut_linear_can(const abut_linear_solver *s, unsigned what);
+void abut_linear_begin_step(abut_linear_solver *s);
+ABUT_MUST_USE abut_status abut_linear_analyse(abut_linear_solver *s, const abut_operator *A, const int32_t *order, abut_err *err);
+ABUT_MUST_USE abut_status abut_linear_factor(abut_linear_solver *s, const abut_operator *A, abut_precision precision,
+                                             abut_err *err);
+ABUT_MUST_USE abut_status abut_linear_solve(abut_linear_solver *s, const abut_operator *A, const double *b,
+                                            const abut_solve_goal *goal, double *x, abut_err *err);
+/** The operation, or the columns solved for one by one.  The factor is that of A.  Fails  ABUT_E_ARG too many columns */
+ABUT_MUST_USE abut_status abut_linear_compliance(abut_linear_solver *s, const abut_operator *A, abut_columns *B, double *G,
+                                                 abut_err *err);
+/** The factor as a preconditioner, of its matrix or of a later one; good as long as s. */
+abut_precond abut_linear_precond(abut_linear_solver *s);
+int32_t abut_linear_bad_row(const abut_linear_solver *s);
+abut_linear_stats abut_linear_get_stats(const abut_linear_solver *s);
+
+/* Backends of this floor; all that there are: solve/linear_solvers.h. */
+extern const abut_linear_solver_ops abut_linear_own;        /* sparse/own/cholesky.h */
+extern const abut_linear_solver_ops abut_linear_cholmod;
+
+#endif

@@ -1,0 +1,400 @@
+#include "sparse/own/cholesky.h"
+
+#include "base/par.h"
+#include "math/blas.h"
+#include "sparse/own/factor.h"
+#include "sparse/own/symbolic.h"
+#include "sparse/cholmod.h"
+
+#include <limits.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 64 };     /* bytes of the cache */
+
+/* Memory that is kept from one analysis to the next. */
+typedef struct room {
+    void *v;
+    size_t cap;             /* bytes */
+} room;
+
+/* The factor that there is. */
+typedef enum precision { NONE, SINGLE, DOUBLE } precision;
+
+struct abut_chol {
+    int32_t n;              /* blocks; -1: no analysis */
+    size_t nnz;             /* blocks of the matrix */
+    int threads;
+    precision factored;
+    int32_t bad_row;        /* block row of the pivot that failed last, or -1 */
+    int32_t *perm;          /* [n] perm[k] = block row eliminated k-th, after postordering */
+    abut_chol_tree tree;
+    abut_chol_pattern A;
+    room L;                 /* [tree.xptr[ns]] doubles or floats */
+    room x, z;              /* of a solve: [3 n], [3 ABUT_GROUP gptr[ns]] of the same */
+    room few, reached;      /* of a half solve: the widest panel for ABUT_CHOL_FEW columns, [tree.ns] */
+    abut_chol_work *work;   /* [threads] */
+    atomic_int *pending;    /* [tree.ns] */
+};
+
+static abut_status no_memory(abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "Cholesky: out of memory");
+}
+
+static void *new_array(size_t n, size_t size)
+{
+    return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
+}
+
+/* ---- analysis ---- */
+
+static abut_status perm_check(int32_t n, const int32_t *perm, abut_err *err)
+{
+    unsigned char *seen = calloc((size_t)n + 1, 1);
+    if (!seen) return no_memory(err);
+    abut_status rc = ABUT_OK;
+    for (int32_t k = 0; k < n && !rc; k++) {
+        if (perm[k] < 0 || perm[k] >= n || seen[perm[k]])
+            rc = abut_fail(err, ABUT_E_ARG, "Cholesky: ordering: entry %d is %d, out of 0 .. %d or met before", k, perm[k],
+                           n - 1);
+        else
+            seen[perm[k]] = 1;
+    }
+    free(seen);
+    return rc;
+}
+
+static abut_status analyse(abut_chol *c, const abut_bsr *A, const int32_t *perm, abut_err *err)
+{
+    abut_chol_symbolic s = { 0 };
+    abut_status rc = perm ? ABUT_OK : abut_cholmod_order(A, c->perm, err);
+    if (!rc) rc = abut_chol_symbolic_make(&s, A, perm ? perm : c->perm, err);
+    if (!rc) {
+        memcpy(c->perm, s.perm, (size_t)c->n * sizeof *c->perm);
+        rc = abut_chol_tree_make(&c->tree, c->n, s.count, s.super, s.rptr, s.row, err);
+    }
+    abut_chol_symbolic_clear(&s);
+    return rc;
+}
+
+/* ---- the permuted matrix ---- */
+
+/* Where block (r, col) of the matrix goes in the lower triangle; returns 1 when transposed. */
+static inline int goes_to(const int32_t *iperm, int32_t r, int32_t col, int32_t *to_row, int32_t *to_col)
+{
+    const int32_t pr = iperm[r], pc = iperm[col];
+    const int turned = pr < pc;
+    *to_row = turned ? pc : pr;
+    *to_col = turned ? pr : pc;
+    return turned;
+}
+
+static void place_blocks(abut_chol_pattern *to, const abut_bsr *A, const int32_t *iperm)
+{
+    int32_t to_row, to_col;
+    memset(to->first, 0, ((size_t)A->n + 1) * sizeof *to->first);
+    for (int32_t col = 0; col < A->n; col++)
+        for (size_t k = A->ptr[col]; k < A->ptr[col + 1]; k++) {
+            goes_to(iperm, A->row[k], col, &to_row, &to_col);
+            to->first[to_col + 1]++;
+        }
+    for (int32_t col = 0; col < A->n; col++) to->first[col + 1] += to->first[col];
+    for (int32_t col = 0; col < A->n; col++)
+        for (size_t k = A->ptr[col]; k < A->ptr[col + 1]; k++) {
+            const int turned = goes_to(iperm, A->row[k], col, &to_row, &to_col);
+            const int32_t at = to->first[to_col]++;
+            to->row[at] = to_row;
+            to->source[at] = 2 * (uint32_t)k + (uint32_t)turned;
+        }
+    for (int32_t col = A->n; col > 0; col--) to->first[col] = to->first[col - 1];
+    to->first[0] = 0;
+}
+
+static abut_status make_pattern(abut_chol *c, const abut_bsr *A, abut_err *err)
+{
+    const size_t n = (size_t)c->n;
+    c->A.first = new_array(n, sizeof *c->A.first);
+    c->A.row = new_array(A->nnz, sizeof *c->A.row);
+    c->A.source = new_array(A->nnz, sizeof *c->A.source);
+    int32_t *iperm = new_array(n, sizeof *iperm);
+    const int ok = c->A.first && c->A.row && c->A.source && iperm;
+    if (ok) {
+        for (int32_t k = 0; k < c->n; k++) iperm[c->perm[k]] = k;
+        place_blocks(&c->A, A, iperm);
+    }
+    free(iperm);
+    return ok ? ABUT_OK : no_memory(err);
+}
+
+/* ---- memory of the numeric phases ---- */
+
+/* At least n elements, of any value, from the start of a line of the cache on. */
+static int reserve(room *r, size_t n, size_t size)
+{
+    if (r->v && r->cap / size >= n) return 1;
+    free(r->v);
+    const int fits = n < PTRDIFF_MAX / size - LINE;
+    *r = (room){ fits ? aligned_alloc(LINE, (n * size / LINE + 1) * LINE) : NULL, n * size };
+    return r->v != NULL;
+}
+
+static abut_status make_room(abut_chol *c, abut_err *err)
+{
+    const abut_chol_tree *t = &c->tree;
+    const size_t n = (size_t)c->n;
+    c->pending = new_array((size_t)t->ns, sizeof *c->pending);
+    if (!reserve(&c->x, 3 * n, sizeof(double)) || !reserve(&c->z, 3 * ABUT_GROUP * t->gptr[t->ns], sizeof(double)) ||
+        !c->pending)
+        return no_memory(err);
+    for (int i = 0; i < c->threads; i++) {
+        abut_chol_work *w = &c->work[i];
+        free(w->place);
+        w->place = new_array(n, sizeof *w->place);
+        if (!w->at) w->at = new_array(ABUT_TILE, sizeof *w->at);
+        if (!w->packed) w->packed = new_array(ABUT_PACKED_ROWS, sizeof(double));
+        if (!w->place || !w->at || !w->packed) return no_memory(err);
+    }
+    return ABUT_OK;
+}
+
+/* All of one analysis; the rooms stay. */
+static void forget(abut_chol *c)
+{
+    abut_chol_tree_clear(&c->tree);
+    free(c->A.first);
+    free(c->A.row);
+    free(c->A.source);
+    free(c->perm);
+    free(c->pending);
+    c->pending = NULL;
+    c->A = (abut_chol_pattern){ 0 };
+    c->perm = NULL;
+    c->n = -1;
+    c->factored = NONE;
+}
+
+/* ---- public ---- */
+
+abut_status abut_chol_renew(abut_chol *c, const abut_bsr *A, const int32_t *perm, abut_err *err)
+{
+    forget(c);
+    if (A->n > INT_MAX / 3 || A->nnz > INT_MAX)
+        return abut_fail(err, ABUT_E_ARG, "Cholesky: %d block rows, %zu blocks: too many", A->n, A->nnz);
+    abut_status rc = perm ? perm_check(A->n, perm, err) : ABUT_OK;
+    if (rc) return rc;
+    c->n = A->n;
+    c->nnz = A->nnz;
+    c->perm = new_array((size_t)c->n, sizeof *c->perm);
+    rc = c->perm ? analyse(c, A, perm, err) : no_memory(err);
+    if (!rc) rc = make_pattern(c, A, err);
+    if (!rc) rc = make_room(c, err);
+    if (rc) forget(c);
+    return rc;
+}
+
+abut_status abut_chol_new(abut_chol **out, const abut_bsr *A, const int32_t *perm, int threads, abut_err *err)
+{
+    if (threads < 1) return abut_fail(err, ABUT_E_ARG, "Cholesky: %d threads, want at least 1", threads);
+    abut_chol *c = calloc(1, sizeof *c);
+    if (!c) return no_memory(err);
+    c->threads = threads;
+    c->work = calloc((size_t)threads, sizeof *c->work);
+    const abut_status rc = c->work ? abut_chol_renew(c, A, perm, err) : no_memory(err);
+    if (rc) abut_chol_free(&c);
+    else *out = c;
+    return rc;
+}
+
+static abut_status factor(abut_chol *c, const abut_bsr *A, precision want, abut_err *err)
+{
+    if (A->n != c->n || A->nnz != c->nnz)
+        return abut_fail(err, ABUT_E_ARG, "Cholesky: matrix of %d rows, %zu blocks; %d, %zu were analysed", A->n, A->nnz, c->n,
+                         c->nnz);
+    const size_t entries = c->tree.xptr[c->tree.ns], size = want == SINGLE ? sizeof(float) : sizeof(double);
+    c->factored = NONE;
+    c->bad_row = -1;
+    if (!reserve(&c->L, entries, size))
+        return abut_fail(err, ABUT_E_NOMEM, "Cholesky: no memory for a factor of %.3g GB", 1e-9 * (double)(entries * size));
+    const int32_t bad = want == SINGLE
+        ? abut_chol_numeric_single(&c->tree, &c->A, A->val, c->L.v, c->work, c->pending, c->threads)
+        : abut_chol_numeric(&c->tree, &c->A, A->val, c->L.v, c->work, c->pending, c->threads);
+    if (bad < 0) {
+        c->factored = want;
+        return ABUT_OK;
+    }
+    const int row = c->bad_row = c->perm[bad / 3];
+    return abut_fail(err, ABUT_E_NUMERIC, "Cholesky: pivot %d is not positive (block row %d, component %d)",
+                     3 * row + bad % 3, row, bad % 3);
+}
+
+abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err)
+{
+    return factor(c, A, DOUBLE, err);
+}
+
+abut_status abut_chol_factor_single(abut_chol *c, const abut_bsr *A, abut_err *err)
+{
+    return factor(c, A, SINGLE, err);
+}
+
+/* Rows that are worth a second thread when they are only moved. */
+static int are_many(const abut_chol *c)
+{
+    return c->threads > 1 && (size_t)c->n >= 2 * ABUT_PAR_MIN;
+}
+
+static void solve_double(abut_chol *c, const double *b, double *x)
+{
+    double *y = c->x.v;
+    #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
+    for (int32_t k = 0; k < c->n; k++) memcpy(y + 3 * (size_t)k, b + 3 * (size_t)c->perm[k], 3 * sizeof *x);
+    abut_chol_substitute(&c->tree, c->L.v, y, c->z.v, c->pending, c->threads);
+    #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
+    for (int32_t k = 0; k < c->n; k++) memcpy(x + 3 * (size_t)c->perm[k], y + 3 * (size_t)k, 3 * sizeof *x);
+}
+
+/* A power of two that brings the largest of v to about 1, so that no float is out of range; 1 for zeros and infinities. */
+static double to_unit(const double *v, size_t n)
+{
+    const double big = abut_largest(v, n);
+    int e = 0;
+    if (big > 0 && big < HUGE_VAL) frexp(big, &e);
+    return ldexp(1, e < -1000 ? 1000 : -e);
+}
+
+static void solve_single(abut_chol *c, const double *b, double *x)
+{
+    float *y = c->x.v;
+    const double scale = to_unit(b, 3 * (size_t)c->n);
+    #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
+    for (int32_t k = 0; k < c->n; k++)
+        for (size_t d = 0; d < 3; d++) y[3 * (size_t)k + d] = (float)(scale * b[3 * (size_t)c->perm[k] + d]);
+    abut_chol_substitute_single(&c->tree, c->L.v, y, c->z.v, c->pending, c->threads);
+    #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
+    for (int32_t k = 0; k < c->n; k++)
+        for (size_t d = 0; d < 3; d++) x[3 * (size_t)c->perm[k] + d] = (double)y[3 * (size_t)k + d] / scale;
+}
+
+abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *err)
+{
+    if (c->factored == NONE) return abut_fail(err, ABUT_E_ARG, "Cholesky: solve without a factor");
+    if (c->factored == SINGLE) solve_single(c, b, x);
+    else solve_double(c, b, x);
+    return ABUT_OK;
+}
+
+/* Supernode of block column col. */
+static int32_t node_of(const abut_chol_tree *t, int32_t col)
+{
+    int32_t lo = 0, hi = t->ns;
+    while (hi - lo > 1) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (t->col[mid] <= col) lo = mid;
+        else hi = mid;
+    }
+    return lo;
+}
+
+/* Columns of P B into Y, and where they are not zero. */
+static void put_columns(const abut_chol *c, int k, const int32_t *row, const double *val, const int *which, const int32_t *iperm,
+                        double *Y, uint64_t *reached)
+{
+    const size_t n3 = 3 * (size_t)c->n;
+    memset(reached, 0, (size_t)c->tree.ns * sizeof *reached);
+    for (int j = 0; j < k; j++) {
+        double *y = Y + (size_t)which[j] * n3;
+        memset(y, 0, n3 * sizeof *y);
+        for (int i = 4 * j; i < 4 * j + 4; i++) {
+            if (row[i] < 0) continue;
+            const int32_t at = iperm[row[i]];
+            for (size_t d = 0; d < 3; d++) y[3 * (size_t)at + d] += val[3 * (size_t)i + d];
+            reached[node_of(&c->tree, at)] |= (uint64_t)1 << which[j];
+        }
+    }
+}
+
+/* Groups of rows of the largest supernode. */
+static size_t most_groups(const abut_chol_tree *t)
+{
+    size_t most = 0;
+    for (int32_t s = 0; s < t->ns; s++) most = t->gptr[s + 1] - t->gptr[s] > most ? t->gptr[s + 1] - t->gptr[s] : most;
+    return most;
+}
+
+abut_status abut_chol_half_solve(abut_chol *c, int k, const int32_t *row, const double *val, const int *which, double *Y,
+                                 abut_err *err)
+{
+    if (c->factored == NONE || k < 0 || k > ABUT_CHOL_FEW)
+        return abut_fail(err, ABUT_E_ARG, "Cholesky: %d columns, at most %d, and a factor are wanted", k, ABUT_CHOL_FEW);
+    const size_t panel = 3 * ABUT_GROUP * most_groups(&c->tree) * ABUT_CHOL_FEW;
+    int32_t *iperm = new_array((size_t)c->n, sizeof *iperm);
+    const int ok = iperm && reserve(&c->few, panel, sizeof(double)) && reserve(&c->reached, (size_t)c->tree.ns, sizeof(uint64_t));
+    if (ok) {
+        for (int32_t i = 0; i < c->n; i++) iperm[c->perm[i]] = i;
+        put_columns(c, k, row, val, which, iperm, Y, c->reached.v);
+        if (c->factored == SINGLE) abut_chol_forward_single(&c->tree, c->L.v, Y, c->reached.v, c->few.v);
+        else abut_chol_forward(&c->tree, c->L.v, Y, c->reached.v, c->few.v);
+    }
+    free(iperm);
+    return ok ? ABUT_OK : no_memory(err);
+}
+
+void abut_chol_gram(const abut_chol *c, int k, const double *Y, double *G)
+{
+    const double one = 1, zero = 0;
+    const int rows = 3 * c->n;
+    #pragma omp parallel num_threads(1)
+    {
+        omp_set_num_threads(1);     /* for BLAS, inside this region: its bits would know the threads */
+        dsyrk_("L", "T", &k, &rows, &one, Y, &rows, &zero, G, &k);
+    }
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < i; j++) G[i * k + j] = G[j * k + i];
+}
+
+int32_t abut_chol_bad_row(const abut_chol *c)
+{
+    return c->bad_row;
+}
+
+static abut_status apply(void *of, const double *r, double *z, abut_err *err)
+{
+    return abut_chol_solve(of, r, z, err);
+}
+
+abut_precond abut_chol_precond(abut_chol *c)
+{
+    return (abut_precond){ apply, c, c->n };
+}
+
+abut_chol_stats abut_chol_get_stats(const abut_chol *c)
+{
+    const abut_chol_tree *t = &c->tree;
+    const size_t number = c->factored == SINGLE ? sizeof(float) : sizeof(double);
+    const size_t bytes = t->xptr[t->ns] * number + t->rptr[t->ns] * (sizeof *t->row + sizeof *t->inparent) +
+                         t->uptr[t->ns] * sizeof *t->upd;
+    return (abut_chol_stats){ t->nnz, t->flops, bytes };
+}
+
+void abut_chol_free(abut_chol **out)
+{
+    abut_chol *c = *out;
+    if (!c) return;
+    for (int i = 0; c->work && i < c->threads; i++) {
+        free(c->work[i].place);
+        free(c->work[i].at);
+        free(c->work[i].packed);
+    }
+    free(c->work);
+    forget(c);
+    free(c->L.v);
+    free(c->x.v);
+    free(c->z.v);
+    free(c->few.v);
+    free(c->reached.v);
+    free(c);
+    *out = NULL;
+}

@@ -1,0 +1,60 @@
+/* Sparse Cholesky of a block matrix, supernodal.
+ *
+ * The analysis (chol_symbolic.h) runs on the graph of blocks, a ninth of the scalar matrix.  The numeric phases are our own, too:
+ * CHOLMOD's ask for a fixed number of threads, and with threads inside BLAS the bits of a factor would depend on their number.
+ * Here they depend on the matrix and the ordering alone (and on whether the processor multiplies and adds in one).  A factor does
+ * not refer to the matrix it came from, so it may outlive it and precondition a later one. */
+#ifndef ABUT_SPARSE_OWN_CHOLESKY_H
+#define ABUT_SPARSE_OWN_CHOLESKY_H
+
+#include "sparse/bsr.h"
+#include "sparse/precond.h"
+
+typedef struct abut_chol abut_chol;
+
+typedef struct abut_chol_stats {
+    double factor_nnz;      /* entries of L, those included that only fill a supernode */
+    double factor_flops;    /* multiplications and additions of one factorisation */
+    size_t bytes;           /* of L, in the precision of the factor that there is */
+} abut_chol_stats;
+
+/** Analyses the pattern of A with the block ordering perm[n] (perm[k] = block row eliminated k-th; NULL: CHOLMOD's AMD).
+ * The order is refined by a postordering of the elimination tree, which keeps the fill.
+ * threads: how many the numeric phases use, >= 1; no bit depends on it.
+ * Fails  ABUT_E_ARG perm is no permutation, threads < 1; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_chol_new(abut_chol **c, const abut_bsr *A, const int32_t *perm, int threads, abut_err *err);
+/** The same for another pattern in an object that exists: what abut_chol_new would make, but the memory of the old factor
+ * serves the new one where it fits, and fresh memory costs as much as a small factorisation.  The former factor is lost.
+ * On failure c has no analysis: abut_chol_factor refuses. */
+ABUT_MUST_USE abut_status abut_chol_renew(abut_chol *c, const abut_bsr *A, const int32_t *perm, abut_err *err);
+/** Factors A (same pattern as analysed).  Fails ABUT_E_NUMERIC "pivot %d is not positive" (scalar row of A; also for
+ * values that are not finite); the former factor is then lost and abut_chol_solve refuses. */
+ABUT_MUST_USE abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err);
+/** The same in single precision: half the time and memory, and solves that are good to a few digits, if the matrix is well
+ * conditioned: a preconditioner.  Fails also where rounding to floats makes a pivot not positive. */
+ABUT_MUST_USE abut_status abut_chol_factor_single(abut_chol *c, const abut_bsr *A, abut_err *err);
+/** x = A^-1 b, both [3 n]; may be the same array. */
+ABUT_MUST_USE abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *err);
+
+/* Right-hand sides of at most four blocks each, as contacts have. */
+enum { ABUT_CHOL_FEW = 64 };
+/** Columns of Y = L^-1 P B: half of what solutions take, and that only for the part of the factor that a column reaches.
+ *
+ * k       columns of B, at most ABUT_CHOL_FEW
+ * row     [4 k] block rows of each that are not zero, -1: unused
+ * val     [12 k] their blocks
+ * which   [k] the column of Y that each makes, below ABUT_CHOL_FEW, all different
+ * Y       [.][3 n], in the order of elimination; sums in double, products in the precision of the factor
+ * Fails   ABUT_E_ARG no factor, too many columns; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_chol_half_solve(abut_chol *c, int k, const int32_t *row, const double *val, const int *which,
+                                               double *Y, abut_err *err);
+/** G[k * k] = Y^T Y = B^T A^-1 B for the first k columns. */
+void abut_chol_gram(const abut_chol *c, int k, const double *Y, double *G);
+/** Block row of A whose pivot was not positive in the last abut_chol_factor; -1 when it succeeded. */
+int32_t abut_chol_bad_row(const abut_chol *c);
+/** The factor as a preconditioner, of this matrix or of a later one; good as long as c. */
+abut_precond abut_chol_precond(abut_chol *c);
+abut_chol_stats abut_chol_get_stats(const abut_chol *c);
+void abut_chol_free(abut_chol **c);
+
+#endif

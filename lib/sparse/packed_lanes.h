@@ -1,0 +1,38 @@
+/* Element matrices (sparse/bsr.h) made four at a time, each number of all four in one place. */
+#ifndef ABUT_SPARSE_PACKED_LANES_H
+#define ABUT_SPARSE_PACKED_LANES_H
+
+#include "sparse/bsr.h"
+#include "math/lanes.h"
+
+/** H[ABUT_PACKED * n]: numbers [lo, hi) of each of the first n lanes, hi - lo a multiple of 4. */
+ABUT_LANES_INLINE void abut_packed_spread_some(const abut_lanes K[ABUT_PACKED], size_t lo, size_t hi, size_t n, double *H)
+{
+    for (; n == ABUT_LANES && lo < hi; lo += 4) abut_lanes_spread(K + lo, H + lo, ABUT_PACKED);
+    for (size_t l = 0; l < n; l++)
+        for (size_t k = lo; k < hi; k++) H[ABUT_PACKED * l + k] = K[k][l];
+}
+
+/** H[ABUT_PACKED * n]: all numbers of each of the first n lanes. */
+ABUT_LANES_INLINE void abut_packed_spread(const abut_lanes K[ABUT_PACKED], size_t n, double *H)
+{
+    enum { FOURS = ABUT_PACKED / 4 * 4 };
+    abut_packed_spread_some(K, 0, FOURS, n, H);
+    for (size_t l = 0; l < n; l++)
+        for (size_t k = FOURS; k < ABUT_PACKED; k++) H[ABUT_PACKED * l + k] = K[k][l];
+}
+
+/** The same, but of elements of so many corners, a literal, only the blocks of these, and zeros next to them: the others need not
+ * travel through memory.  K is changed there. */
+ABUT_LANES_INLINE void abut_packed_spread_corners(abut_lanes K[ABUT_PACKED], int corners, size_t n, double *H)
+{
+    static const size_t part[3][3][2] = { { { 0, 12 } }, { { 0, 20 }, { 36, 48 } }, { { 0, 28 }, { 36, 56 }, { 63, 75 } } };
+    for (int i = 0; i < corners && corners < 4; i++) {
+        const size_t lo = part[corners - 1][i][0], hi = part[corners - 1][i][1];
+        for (size_t k = lo + (hi - lo) / 9 * 9; k < hi; k++) K[k] = ABUT_LANES_ALL(0.);
+        abut_packed_spread_some(K, lo, hi, n, H);
+    }
+    if (corners == 4) abut_packed_spread(K, n, H);
+}
+
+#endif

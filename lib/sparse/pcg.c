@@ -1,0 +1,209 @@
+#include "sparse/pcg.h"
+
+#include "base/par.h"
+#include "math/mat3.h"
+
+#include <math.h>
+#include <string.h>
+
+#define A_DECADE 2      /* iterations that a preconditioner worth having needs for a tenth of the error */
+
+double abut_dot(const double *a, const double *b, size_t n, double *part)
+{
+    const size_t nb = abut_blocks(n);
+    #pragma omp parallel for schedule(static) if (nb > 4)
+    for (size_t k = 0; k < nb; k++) {
+        const abut_range r = abut_block(n, k);
+        double s[4] = { 0, 0, 0, 0 };       /* four chains: an addition need not wait for the one before */
+        size_t i = r.lo;
+        for (; i + 4 <= r.hi; i += 4)
+            for (size_t j = 0; j < 4; j++) s[j] += a[i + j] * b[i + j];
+        for (; i < r.hi; i++) s[0] += a[i] * b[i];
+        part[k] = (s[0] + s[1]) + (s[2] + s[3]);
+    }
+    return abut_sum(part, nb);
+}
+
+typedef struct pcg {
+    const abut_bsr *A;
+    const abut_precond *M;
+    size_t n;           /* scalar rows */
+    double *r, *z, *p, *q;
+    double *inverse;    /* [n * 3] inverted diagonal blocks; NULL with M */
+    double *part;
+} pcg;
+
+/* Positive leading minors (Sylvester), false for a NaN. */
+static int is_definite(const double D[9], double det)
+{
+    return D[0] > 0 && D[0] * D[4] - D[1] * D[3] > 0 && det > 0;
+}
+
+static abut_status invert_diagonal(pcg *s, abut_err *err)
+{
+    for (int32_t c = 0; c < s->A->n; c++) {
+        const double *D = s->A->val + 9 * s->A->ptr[c];
+        if (!is_definite(D, abut_m3_inverse(s->inverse + 9 * (size_t)c, D)))
+            return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: diagonal block %d is not positive definite", c);
+    }
+    return ABUT_OK;
+}
+
+/* z = M^-1 r */
+static abut_status precondition(pcg *s, abut_err *err)
+{
+    if (s->M) return s->M->apply(s->M->of, s->r, s->z, err);
+    #pragma omp parallel for schedule(static) if ((size_t)s->A->n >= ABUT_PAR_MIN)
+    for (int32_t c = 0; c < s->A->n; c++) {
+        const double *I = s->inverse + 9 * (size_t)c, *r = s->r + 3 * (size_t)c;
+        for (int i = 0; i < 3; i++) s->z[3 * (size_t)c + (size_t)i] = I[3 * i] * r[0] + I[3 * i + 1] * r[1] + I[3 * i + 2] * r[2];
+    }
+    return ABUT_OK;
+}
+
+/* y += a x */
+static void axpy(size_t n, double a, const double *x, double *y)
+{
+    #pragma omp parallel for schedule(static) if (n >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+static double norm(const pcg *s, const double *v)
+{
+    return sqrt(abut_dot(v, v, s->n, s->part));
+}
+
+/* x along the direction that z = M^-1 r in iteration k gives, conjugate to those before; *rz is r . z of the last iteration,
+ * then of this one. */
+static abut_status advance(pcg *s, int k, double *rz, double *x, abut_err *err)
+{
+    const double before = *rz, now = abut_dot(s->r, s->z, s->n, s->part);
+    if (!(now > 0))
+        return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the preconditioner is not positive definite"
+                         " (r . z = %g)", k, now);
+    const double beta = k ? now / before : 0;
+    #pragma omp parallel for schedule(static) if (s->n >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < s->n; i++) s->p[i] = s->z[i] + beta * s->p[i];
+    abut_bsr_multiply(s->A, s->p, s->q);
+    const double pq = abut_dot(s->p, s->q, s->n, s->part);
+    if (!(pq > 0))
+        return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the matrix is not positive definite"
+                         " (p . A p = %g)", k, pq);
+    axpy(s->n, now / pq, s->p, x);
+    axpy(s->n, -now / pq, s->q, s->r);
+    *rz = now;
+    return ABUT_OK;
+}
+
+/* From x, the residual in r, until the tolerance or the last iteration. */
+static abut_status iterate(pcg *s, double *x, double b_norm, abut_pcg_opts opts, abut_pcg_report *rep, abut_err *err)
+{
+    double rz = 0;
+    for (int k = 0;; k++) {
+        rep->iterations = k;
+        rep->residual = norm(s, s->r) / b_norm;
+        rep->converged = rep->residual <= opts.tolerance;
+        if (rep->converged || k == opts.max_iterations) return ABUT_OK;
+        abut_status rc = precondition(s, err);
+        if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
+        rc = advance(s, k, &rz, x, err);
+        if (rc) return rc;
+    }
+}
+
+/* How many times too large the error of x is. */
+static double excess(const pcg *s, const double *x, double residual, abut_pcg_goal goal)
+{
+    const double length = abut_largest(x, s->n), share = goal.share * length;
+    const double allowed = length <= goal.near ? fmin(share, goal.within) : share;
+    return fmax(residual / goal.force, abut_largest(s->z, s->n) / allowed);
+}
+
+/* Whether an error that is too large by a factor of `now` before iteration k may be small enough in `most`. */
+static int is_hopeful(int k, double now, int most)
+{
+    return k + A_DECADE * log10(now) < most;
+}
+
+/* From x = 0 and r = b until the goal, or until there is no hope to reach it in time. */
+static abut_status approach(pcg *s, double *x, double b_norm, abut_pcg_goal goal, abut_pcg_report *rep, abut_err *err)
+{
+    double rz = 0;
+    for (int k = 0; !rep->converged && k < goal.max_iterations; k++) {
+        rep->residual = norm(s, s->r) / b_norm;
+        rep->iterations = k + 1;
+        abut_status rc = precondition(s, err);
+        if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
+        if (k) {
+            const double now = excess(s, x, rep->residual, goal);
+            rep->converged = now <= 1;
+            if (!rep->converged && !is_hopeful(k, now, goal.max_iterations)) return ABUT_OK;
+        }
+        rc = advance(s, k, &rz, x, err);
+        if (rc) return rc;
+    }
+    rep->residual = norm(s, s->r) / b_norm;
+    return ABUT_OK;
+}
+
+/* What a solve is asked for: the tolerance, or with a goal that. */
+typedef struct request {
+    abut_pcg_opts opts;
+    const abut_pcg_goal *goal;
+} request;
+
+static abut_status solve(pcg *s, const double *b, double *x, request want, abut_pcg_report *rep, abut_err *err)
+{
+    const double b_norm = norm(s, b);
+    if (b_norm == 0 || want.goal) memset(x, 0, s->n * sizeof *x);
+    *rep = (abut_pcg_report){ b_norm == 0, 0, 0 };
+    if (b_norm == 0) return ABUT_OK;
+    if (!isfinite(b_norm)) return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: |b| is %g", b_norm);
+    abut_status rc = s->inverse ? invert_diagonal(s, err) : ABUT_OK;
+    if (rc) return rc;
+    if (want.goal) {
+        memcpy(s->r, b, s->n * sizeof *b);
+        return approach(s, x, b_norm, *want.goal, rep, err);
+    }
+    abut_bsr_multiply(s->A, x, s->r);
+    for (size_t i = 0; i < s->n; i++) s->r[i] = b[i] - s->r[i];
+    return iterate(s, x, b_norm, want.opts, rep, err);
+}
+
+static abut_status begin(const abut_bsr *A, const abut_precond *M, const double *b, double *x, request want,
+                         abut_pcg_report *report, abut_arena *scratch, abut_err *err)
+{
+    if (M && M->rows != A->n)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: matrix of %d block rows, preconditioner of %d", A->n, M->rows);
+    const abut_mark mark = abut_arena_mark(scratch);
+    const size_t n = 3 * (size_t)A->n;
+    pcg s = { .A = A, .M = M, .n = n };
+    double **const vec[] = { &s.r, &s.z, &s.q };
+    int ok = (s.p = ABUT_NEW(scratch, double, n + 1)) != NULL;     /* the first direction adds 0 times it */
+    for (int k = 0; k < 3; k++) ok &= (*vec[k] = ABUT_ROOM(scratch, double, n + 1)) != NULL;
+    s.part = ABUT_ROOM(scratch, double, abut_blocks(n) + 1);
+    if (!M) s.inverse = ABUT_ROOM(scratch, double, 3 * n + 1);
+    ok &= s.part && (M || s.inverse);
+    const abut_status rc = ok ? solve(&s, b, x, want, report, err)
+                              : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: scratch for %zu rows", n);
+    abut_arena_release(scratch, mark);
+    return rc;
+}
+
+abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_opts opts,
+                           abut_pcg_report *report, abut_arena *scratch, abut_err *err)
+{
+    if (!(opts.tolerance > 0) || opts.max_iterations < 0)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: tolerance %g, %d iterations", opts.tolerance,
+                         opts.max_iterations);
+    return begin(A, M, b, x, (request){ opts, NULL }, report, scratch, err);
+}
+
+abut_status abut_pcg_approach(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_goal goal,
+                              abut_pcg_report *report, abut_arena *scratch, abut_err *err)
+{
+    if (!(goal.force > 0 && goal.share > 0 && goal.within > 0) || goal.max_iterations < 1)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: force %g, share %g, within %g, %d iterations", goal.force,
+                         goal.share, goal.within, goal.max_iterations);
+    return begin(A, M, b, x, (request){ .goal = &goal }, report, scratch, err);
+}

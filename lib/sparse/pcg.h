@@ -1,0 +1,53 @@
+/* Preconditioned conjugate gradients for a symmetric positive definite block matrix (Hestenes and Stiefel 1952; the
+ * preconditioned form as in Saad 2003, algorithm 9.1).  The same bits for every thread count. */
+#ifndef ABUT_SPARSE_PCG_H
+#define ABUT_SPARSE_PCG_H
+
+#include "base/arena.h"
+#include "sparse/bsr.h"
+#include "sparse/precond.h"
+
+typedef struct abut_pcg_opts {
+    double tolerance;       /* stop when |b - A x| <= tolerance * |b|, 2-norms; > 0 */
+    int max_iterations;     /* >= 0 */
+} abut_pcg_opts;
+
+typedef struct abut_pcg_report {
+    int converged;          /* 1: the tolerance is reached */
+    int iterations;         /* products with A after the first residual */
+    double residual;        /* |b - A x| / |b| by the recurrence; 0 for b = 0 */
+} abut_pcg_report;
+
+/** Solves A x = b, starting from x.
+ *
+ * M        preconditioner of as many rows; NULL: the inverted diagonal blocks
+ * b, x     [3 n]; x is read as the first guess and holds the last iterate in any case
+ * scratch  4 vectors of 3 n, and n blocks without M, given back before return
+ * Running out of iterations is no failure: the report says so, and x is the best known.
+ * Fails    ABUT_E_ARG bad options; ABUT_E_NOMEM; ABUT_E_NUMERIC the matrix or the preconditioner is not positive definite */
+ABUT_MUST_USE abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_opts opts,
+                                         abut_pcg_report *report, abut_arena *scratch, abut_err *err);
+
+/* When the error of x is small enough.  It is A^-1 r with the residual r = b - A x; M^-1 r stands for it where M is close to A,
+ * and |r| watches over what M holds much more firmly than A does.  Lengths are largest absolute values. */
+typedef struct abut_pcg_goal {
+    double force;           /* |r| <= force |b|, 2-norms, */
+    double share;           /* and |M^-1 r| <= share |x|, */
+    double near, within;    /* and |M^-1 r| <= within where |x| <= near */
+    int max_iterations;     /* >= 1; the solve is also given up where two more a decade of the error would be too many */
+} abut_pcg_goal;
+
+/** Solves A x = b, starting from 0, until the goal is reached; the step that the last M^-1 r began is then taken, too, so that
+ * the error is smaller than what was measured.
+ *
+ * M        not NULL
+ * report   iterations: applications of M, and products with A, or one fewer where the solve was given up
+ * Everything else as abut_pcg_solve. */
+ABUT_MUST_USE abut_status abut_pcg_approach(const abut_bsr *A, const abut_precond *M, const double *b, double *x,
+                                            abut_pcg_goal goal, abut_pcg_report *report, abut_arena *scratch, abut_err *err);
+
+/** a . b of n numbers: sums of blocks, joined in order.  part[abut_blocks(n)] is scratch.  The same bits for every thread
+ * count. */
+double abut_dot(const double *a, const double *b, size_t n, double *part);
+
+#endif

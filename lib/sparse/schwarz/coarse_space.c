@@ -1,0 +1,441 @@
+#include "sparse/schwarz/coarse_space.h"
+
+#include "base/par.h"
+#include "sparse/own/cholesky.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A row of a set: what the motions of the set do to it is weight [I, w -> w x arm]. */
+typedef struct member {
+    int32_t row, set;
+    double weight;
+    double arm[3];      /* from the middle of the set, in units of its radius */
+} member;
+
+enum { MOTIONS = 6 };
+
+struct abut_coarse {
+    int32_t n, k;
+    int32_t *first;     /* [k + 1] members of set j: first[j] .. first[j+1] */
+    member *in;
+    int32_t *at, *of;   /* [n + 1]; of[at[i] .. at[i+1]): the members that are row i, by sets */
+    int32_t *reach;     /* [k + 1] rows that A joins with those of set j, its own among them: near[reach[j] .. reach[j+1]) */
+    int32_t *near;
+    double (*AZ)[3 * MOTIONS];  /* [reach[k]] what A makes of the motions of the set there, row major */
+    abut_bsr E;         /* two block rows a set: translations, rotations */
+    abut_chol *chol;
+    double *v;          /* [6 k] */
+};
+
+static abut_status no_memory(abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "coarse space: out of memory");
+}
+
+static void *new_array(size_t n, size_t size)
+{
+    return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
+}
+
+static void pattern_clear(abut_bsr *E)
+{
+    free(E->ptr);
+    free(E->row);
+    free(E->val);
+    *E = (abut_bsr){ 0 };
+}
+
+static void layout_clear(abut_coarse *c)
+{
+    free(c->first);
+    free(c->in);
+    free(c->at);
+    free(c->of);
+    free(c->reach);
+    free(c->near);
+    free(c->AZ);
+    free(c->v);
+    c->first = c->at = c->of = c->reach = c->near = NULL;
+    c->in = NULL;
+    c->AZ = NULL;
+    c->v = NULL;
+}
+
+void abut_coarse_free(abut_coarse **out)
+{
+    abut_coarse *c = *out;
+    if (!c) return;
+    layout_clear(c);
+    pattern_clear(&c->E);
+    abut_chol_free(&c->chol);
+    free(c);
+    *out = NULL;
+}
+
+/* ---- who stands where ---- */
+
+static abut_status members_make(abut_coarse *c, const int32_t *first, const int32_t *row, abut_err *err)
+{
+    const size_t m = (size_t)first[c->k];
+    c->first = new_array((size_t)c->k, sizeof *c->first);
+    c->in = new_array(m, sizeof *c->in);
+    c->at = calloc((size_t)c->n + 1, sizeof *c->at);
+    c->of = new_array(m, sizeof *c->of);
+    if (!c->first || !c->in || !c->at || !c->of) return no_memory(err);
+    memcpy(c->first, first, ((size_t)c->k + 1) * sizeof *first);
+    for (size_t e = 0; e < m; e++) c->at[row[e] + 1]++;
+    for (int32_t i = 0; i < c->n; i++) c->at[i + 1] += c->at[i];
+    for (int32_t j = 0; j < c->k; j++)
+        for (int32_t e = first[j]; e < first[j + 1]; e++) {
+            c->in[e] = (member){ .row = row[e], .set = j };
+            c->of[c->at[row[e]]++] = e;
+        }
+    for (int32_t i = c->n; i > 0; i--) c->at[i] = c->at[i - 1];
+    c->at[0] = 0;
+    for (size_t e = 0; e < m; e++) c->in[e].weight = 1.0 / (c->at[row[e] + 1] - c->at[row[e]]);
+    return ABUT_OK;
+}
+
+/* Rows of A by rows: those that row i is joined with, i itself not, are row[ptr[i] .. ptr[i+1]). */
+typedef struct graph {
+    size_t *ptr;
+    int32_t *row;
+} graph;
+
+static void graph_clear(graph *g)
+{
+    free(g->ptr);
+    free(g->row);
+}
+
+static int graph_make(graph *g, const abut_bsr *A)
+{
+    g->ptr = calloc((size_t)A->n + 1, sizeof *g->ptr);
+    g->row = new_array(2 * A->nnz, sizeof *g->row);
+    if (!g->ptr || !g->row) return 0;
+    for (int32_t j = 0; j < A->n; j++)
+        for (size_t b = A->ptr[j] + 1; b < A->ptr[j + 1]; b++) g->ptr[j + 1]++, g->ptr[A->row[b] + 1]++;
+    for (int32_t i = 0; i < A->n; i++) g->ptr[i + 1] += g->ptr[i];
+    for (int32_t j = 0; j < A->n; j++)
+        for (size_t b = A->ptr[j] + 1; b < A->ptr[j + 1]; b++) {
+            g->row[g->ptr[j]++] = A->row[b];
+            g->row[g->ptr[A->row[b]]++] = j;
+        }
+    for (int32_t i = A->n; i > 0; i--) g->ptr[i] = g->ptr[i - 1];
+    g->ptr[0] = 0;
+    return 1;
+}
+
+/* Rows that g joins with those of set j, and these, in the order in which they are met; mark[n] < j on entry.  Returns how many;
+ * near NULL: counts them only. */
+static int32_t reach_of(const abut_coarse *c, const graph *g, int32_t j, int32_t *mark, int32_t *near)
+{
+    int32_t n = 0;
+    for (int32_t e = c->first[j]; e < c->first[j + 1]; e++) {
+        const int32_t i = c->in[e].row;
+        for (size_t a = g->ptr[i]; a <= g->ptr[i + 1]; a++) {
+            const int32_t r = a < g->ptr[i + 1] ? g->row[a] : i;
+            if (mark[r] == j) continue;
+            mark[r] = j;
+            if (near) near[n] = r;
+            n++;
+        }
+    }
+    return n;
+}
+
+static abut_status reach_make(abut_coarse *c, const abut_bsr *A, abut_err *err)
+{
+    graph g = { 0 };
+    int32_t *mark = new_array((size_t)c->n, sizeof *mark);
+    c->reach = new_array((size_t)c->k, sizeof *c->reach);
+    const int ok = graph_make(&g, A) && mark && c->reach;
+    if (ok) {
+        c->reach[0] = 0;
+        memset(mark, -1, (size_t)c->n * sizeof *mark);
+        for (int32_t j = 0; j < c->k; j++) c->reach[j + 1] = c->reach[j] + reach_of(c, &g, j, mark, NULL);
+        c->near = new_array((size_t)c->reach[c->k], sizeof *c->near);
+        c->AZ = new_array((size_t)c->reach[c->k], sizeof *c->AZ);
+        memset(mark, -1, (size_t)c->n * sizeof *mark);
+        for (int32_t j = 0; j < c->k && c->near; j++) (void)reach_of(c, &g, j, mark, c->near + c->reach[j]);
+    }
+    graph_clear(&g);
+    free(mark);
+    return ok && c->near && c->AZ ? ABUT_OK : no_memory(err);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sets from j on that have a row near set j, ascending, j first; mark[k] < j on entry.  Returns how many, at most k. */
+static int32_t partners(const abut_coarse *c, int32_t j, int32_t *mark, int32_t *set)
+{
+    int32_t n = 0;
+    for (int32_t r = c->reach[j]; r < c->reach[j + 1]; r++)
+        for (int32_t o = c->at[c->near[r]]; o < c->at[c->near[r] + 1]; o++) {
+            const int32_t q = c->in[c->of[o]].set;
+            if (q < j || mark[q] == j) continue;
+            mark[q] = j;
+            set[n++] = q;
+        }
+    qsort(set, (size_t)n, sizeof *set, by_number);
+    return n;
+}
+
+/* Block columns 2 j and 2 j + 1 of E; of the diagonal pair the upper right block is not stored. */
+static abut_status pattern_make(const abut_coarse *c, abut_bsr *E, abut_err *err)
+{
+    int32_t *mark = new_array((size_t)c->k, sizeof *mark), *set = new_array((size_t)c->k, sizeof *set);
+    size_t cap = 0;
+    *E = (abut_bsr){ .n = 2 * c->k, .ptr = new_array(2 * (size_t)c->k, sizeof *E->ptr) };
+    int ok = mark && set && E->ptr;
+    if (ok) memset(mark, -1, (size_t)c->k * sizeof *mark);
+    for (int32_t j = 0; j < c->k && ok; j++) {
+        const int32_t n = partners(c, j, mark, set);
+        if (E->nnz + 4 * (size_t)n > cap) {
+            cap = 2 * (E->nnz + 4 * (size_t)n);
+            int32_t *grown = realloc(E->row, cap * sizeof *grown);
+            ok = grown != NULL;
+            if (!ok) break;
+            E->row = grown;
+        }
+        for (int half = 0; half < 2; half++) {
+            E->ptr[2 * j + half] = E->nnz;
+            for (int32_t i = half; i < 2 * n; i++) E->row[E->nnz++] = 2 * set[i / 2] + i % 2;
+        }
+    }
+    if (ok) E->ptr[E->n] = E->nnz;
+    free(mark);
+    free(set);
+    return ok ? ABUT_OK : no_memory(err);
+}
+
+static int same_pattern(const abut_bsr *a, const abut_bsr *b)
+{
+    return a->n == b->n && a->nnz == b->nnz && !memcmp(a->ptr, b->ptr, ((size_t)a->n + 1) * sizeof *a->ptr) &&
+           !memcmp(a->row, b->row, a->nnz * sizeof *a->row);
+}
+
+/* E in the pattern that it has now, analysed; what was analysed for the same pattern stays. */
+static abut_status renew(abut_coarse *c, abut_err *err)
+{
+    abut_bsr E;
+    abut_status rc = pattern_make(c, &E, err);
+    if (!rc && c->chol && same_pattern(&E, &c->E)) return pattern_clear(&E), ABUT_OK;
+    pattern_clear(&c->E);
+    c->E = E;
+    c->E.val = new_array(9 * E.nnz, sizeof *E.val);
+    if (!rc && !c->E.val) rc = no_memory(err);
+    if (rc) return rc;
+    return c->chol ? abut_chol_renew(c->chol, &c->E, NULL, err) : abut_chol_new(&c->chol, &c->E, NULL, 1, err);
+}
+
+abut_status abut_coarse_analyse(abut_coarse **out, const abut_bsr *A, int32_t k, const int32_t *first, const int32_t *row,
+                                abut_err *err)
+{
+    abut_coarse *c = *out ? *out : calloc(1, sizeof *c);
+    if (!c) return no_memory(err);
+    *out = c;
+    layout_clear(c);
+    c->n = A->n;
+    c->k = k;
+    abut_status rc = members_make(c, first, row, err);
+    if (!rc) rc = reach_make(c, A, err);
+    if (!rc) rc = renew(c, err);
+    c->v = new_array(MOTIONS * (size_t)k, sizeof *c->v);
+    if (!rc && !c->v) rc = no_memory(err);
+    if (rc) abut_coarse_free(out);
+    return rc;
+}
+
+/* ---- A Z and E ---- */
+
+/* Lever arms of the rotations of set j: positions relative to the mean, over the largest distance from it. */
+static void arms_fill(abut_coarse *c, int32_t j, const double *x)
+{
+    const int32_t lo = c->first[j], hi = c->first[j + 1];
+    double mean[3] = { 0, 0, 0 }, far = 0;
+    for (int32_t e = lo; e < hi; e++)
+        for (int d = 0; d < 3; d++) mean[d] += x[3 * (size_t)c->in[e].row + (size_t)d] / (hi - lo);
+    for (int32_t e = lo; e < hi; e++) {
+        double *arm = c->in[e].arm, r2 = 0;
+        for (int d = 0; d < 3; d++) arm[d] = x[3 * (size_t)c->in[e].row + (size_t)d] - mean[d], r2 += arm[d] * arm[d];
+        far = fmax(far, sqrt(r2));
+    }
+    for (int32_t e = lo; e < hi; e++)
+        for (int d = 0; d < 3; d++) c->in[e].arm[d] /= far > 0 ? far : 1;
+}
+
+/* q[3][6] += weight B [I, S], S w = w x arm */
+static void add_motions(const member *m, const double B[9], double q[3 * MOTIONS])
+{
+    const double *a = m->arm, w = m->weight;
+    for (int i = 0; i < 3; i++) {
+        const double *b = B + 3 * i;
+        double *to = q + MOTIONS * i;
+        for (int j = 0; j < 3; j++) to[j] += w * b[j];
+        to[3] += w * (b[2] * a[1] - b[1] * a[2]);
+        to[4] += w * (b[0] * a[2] - b[2] * a[0]);
+        to[5] += w * (b[1] * a[0] - b[0] * a[1]);
+    }
+}
+
+/* A Z for the motions of set j.  Blocks with an end in the set stand in columns near it, for A is symmetric.  place[n]: for rows
+ * near the set their place in near, own[n]: the member of the set that a row is, or -1; -1 on entry and return. */
+static void columns_fill(abut_coarse *c, const abut_bsr *A, int32_t j, int32_t *place, int32_t *own)
+{
+    const int32_t lo = c->reach[j], hi = c->reach[j + 1];
+    memset(c->AZ + lo, 0, (size_t)(hi - lo) * sizeof *c->AZ);
+    for (int32_t r = lo; r < hi; r++) place[c->near[r]] = r;
+    for (int32_t e = c->first[j]; e < c->first[j + 1]; e++) own[c->in[e].row] = e;
+    for (int32_t i = lo; i < hi; i++) {
+        const int32_t col = c->near[i], mc = own[col];
+        for (size_t b = A->ptr[col]; b < A->ptr[col + 1]; b++) {
+            const int32_t row = A->row[b], mr = own[row];
+            const double *B = A->val + 9 * b, T[9] = { B[0], B[3], B[6], B[1], B[4], B[7], B[2], B[5], B[8] };
+            if (mc >= 0) add_motions(&c->in[mc], B, c->AZ[place[row]]);
+            if (mr >= 0 && row != col) add_motions(&c->in[mr], T, c->AZ[i]);
+        }
+    }
+    for (int32_t r = lo; r < hi; r++) place[c->near[r]] = -1;
+    for (int32_t e = c->first[j]; e < c->first[j + 1]; e++) own[c->in[e].row] = -1;
+}
+
+/* t[6] += weight [I, S]^T f */
+static void add_resultant(const member *m, const double f[3], double t[MOTIONS])
+{
+    const double *a = m->arm, w = m->weight;
+    for (int d = 0; d < 3; d++) t[d] += w * f[d];
+    t[3] += w * (a[1] * f[2] - a[2] * f[1]);
+    t[4] += w * (a[2] * f[0] - a[0] * f[2]);
+    t[5] += w * (a[0] * f[1] - a[1] * f[0]);
+}
+
+/* Parts in a line or a point have rotations that move nothing. */
+#define ROTATION_FLOOR 1e-9
+
+/* Adds what moves row m of set q with the motions of set j, AZ[3][6], to their block: translations over rotations of q, T for the
+ * translations of j and R for its rotations; same: q is j, whose upper right block is not stored. */
+static void add_block(const member *m, const double *AZ, int same, double *T, double *R)
+{
+    for (int d = 0; d < MOTIONS; d++) {
+        const double f[3] = { AZ[d], AZ[MOTIONS + d], AZ[2 * MOTIONS + d] };
+        double t[MOTIONS] = { 0 }, *to = d < 3 ? T : R;
+        add_resultant(m, f, t);
+        for (int i = d < 3 || !same ? 0 : 3; i < MOTIONS; i++) to[9 * (i / 3) + 3 * (i % 3) + d % 3] += t[i];
+    }
+}
+
+/* Block columns of set j: Z_q^T A Z_j for the sets q >= j near it.  at[k]: scratch. */
+static void blocks_fill(abut_coarse *c, int32_t j, size_t *at)
+{
+    abut_bsr *E = &c->E;
+    const size_t left = E->ptr[2 * j], right = E->ptr[2 * j + 1], end = E->ptr[2 * j + 2];
+    memset(E->val + 9 * left, 0, 9 * (end - left) * sizeof *E->val);
+    for (size_t b = left; b < right; b += 2) at[E->row[b] / 2] = b;
+    for (int32_t r = c->reach[j]; r < c->reach[j + 1]; r++)
+        for (int32_t o = c->at[c->near[r]]; o < c->at[c->near[r] + 1]; o++) {
+            const member *m = &c->in[c->of[o]];
+            if (m->set < j) continue;
+            add_block(m, c->AZ[r], m->set == j, E->val + 9 * at[m->set], E->val + 9 * (right - 1 + at[m->set] - left));
+        }
+    const double *T = E->val + 9 * left;
+    double *R = E->val + 9 * right;
+    for (int d = 0; d < 9; d += 4) R[d] += ROTATION_FLOOR * (T[0] + T[4] + T[8]);
+}
+
+abut_status abut_coarse_factor(abut_coarse *c, const abut_bsr *A, const double *x, abut_err *err)
+{
+    int failed = 0;
+    #pragma omp parallel reduction(|| : failed)
+    {
+        int32_t *place = new_array((size_t)c->n, sizeof *place), *own = new_array((size_t)c->n, sizeof *own);
+        size_t *at = new_array((size_t)c->k, sizeof *at);
+        failed = !place || !own || !at;
+        if (place) memset(place, -1, (size_t)c->n * sizeof *place);
+        if (own) memset(own, -1, (size_t)c->n * sizeof *own);
+        #pragma omp for schedule(dynamic)
+        for (int32_t j = 0; j < c->k; j++) arms_fill(c, j, x);
+        #pragma omp for schedule(dynamic)
+        for (int32_t j = 0; j < c->k; j++)
+            if (!failed) columns_fill(c, A, j, place, own), blocks_fill(c, j, at);
+        free(place);
+        free(own);
+        free(at);
+    }
+    if (failed) return no_memory(err);
+    return abut_chol_factor(c->chol, &c->E, err);
+}
+
+/* ---- its use ---- */
+
+/* v = E^-1 (Z^T r - (A Z)^T z); z NULL: 0 */
+static abut_status solve(abut_coarse *c, const double *r, const double *z, abut_err *err)
+{
+    #pragma omp parallel for schedule(dynamic) if (c->n >= (int32_t)ABUT_PAR_MIN)
+    for (int32_t j = 0; j < c->k; j++) {
+        double t[MOTIONS] = { 0 };
+        for (int32_t e = c->first[j]; e < c->first[j + 1]; e++) add_resultant(&c->in[e], r + 3 * (size_t)c->in[e].row, t);
+        for (int32_t i = c->reach[j]; i < c->reach[j + 1] && z; i++) {
+            const double *q = c->AZ[i], *w = z + 3 * (size_t)c->near[i];
+            for (int d = 0; d < MOTIONS; d++) t[d] -= q[d] * w[0] + q[MOTIONS + d] * w[1] + q[2 * MOTIONS + d] * w[2];
+        }
+        memcpy(c->v + MOTIONS * (size_t)j, t, sizeof t);
+    }
+    return abut_chol_solve(c->chol, c->v, c->v, err);
+}
+
+/* z += Z v */
+static void prolong(const abut_coarse *c, double *z)
+{
+    #pragma omp parallel for schedule(static) if (c->n >= (int32_t)ABUT_PAR_MIN)
+    for (int32_t i = 0; i < c->n; i++)
+        for (int32_t o = c->at[i]; o < c->at[i + 1]; o++) {
+            const member *m = &c->in[c->of[o]];
+            const double *t = c->v + MOTIONS * (size_t)m->set, *w = t + 3, *a = m->arm, f = m->weight;
+            double *to = z + 3 * (size_t)i;
+            to[0] += f * (t[0] + w[1] * a[2] - w[2] * a[1]);
+            to[1] += f * (t[1] + w[2] * a[0] - w[0] * a[2]);
+            to[2] += f * (t[2] + w[0] * a[1] - w[1] * a[0]);
+        }
+}
+
+abut_status abut_coarse_add(abut_coarse *c, const double *r, double *z, abut_err *err)
+{
+    const abut_status rc = solve(c, r, NULL, err);
+    if (!rc) prolong(c, z);
+    return rc;
+}
+
+abut_status abut_coarse_correct(abut_coarse *c, const double *r, double *z, abut_err *err)
+{
+    const abut_status rc = solve(c, r, z, err);
+    if (!rc) prolong(c, z);
+    return rc;
+}
+
+abut_status abut_coarse_project(abut_coarse *c, const double *r, double *q, abut_err *err)
+{
+    const abut_status rc = solve(c, r, NULL, err);
+    if (rc) return rc;
+    memcpy(q, r, 3 * (size_t)c->n * sizeof *q);
+    for (int32_t j = 0; j < c->k; j++)      /* one after the other: sets share rows */
+        for (int32_t i = c->reach[j]; i < c->reach[j + 1]; i++) {
+            double *to = q + 3 * (size_t)c->near[i];
+            const double *t = c->v + MOTIONS * (size_t)j;
+            for (int d = 0; d < 3; d++)
+                for (int e = 0; e < MOTIONS; e++) to[d] -= c->AZ[i][MOTIONS * d + e] * t[e];
+        }
+    return ABUT_OK;
+}
+
+abut_coarse_stats abut_coarse_get_stats(const abut_coarse *c)
+{
+    const abut_chol_stats s = abut_chol_get_stats(c->chol);
+    return (abut_coarse_stats){ s.factor_nnz, s.factor_flops, s.bytes + (size_t)c->reach[c->k] * sizeof *c->AZ };
+}

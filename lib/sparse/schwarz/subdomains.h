@@ -1,0 +1,45 @@
+/* Principal submatrices of a block matrix on sets of rows that may overlap, each with a sparse Cholesky factor of its own:
+ *
+ *     z += sum_j R_j^T W A_j^-1 W' R_j r,      A_j = R_j A R_j^T,     R_j the rows of domain j
+ *
+ * A_j is positive definite when A is.  The domains are independent of each other, so they are factored and solved side by side,
+ * and fill ends at their borders.  The same bits for every thread count. */
+#ifndef ABUT_SPARSE_SCHWARZ_SUBDOMAINS_H
+#define ABUT_SPARSE_SCHWARZ_SUBDOMAINS_H
+
+#include "sparse/bsr.h"
+
+typedef struct abut_domains abut_domains;
+
+/* What becomes of a row with n copies. */
+typedef enum abut_domains_join {
+    ABUT_JOIN_SUM,          /* W = W' = 1: additive Schwarz */
+    ABUT_JOIN_MEAN,         /* W = 1/n, W' = 1: the copies are averaged.  Not symmetric where the numbers of copies differ */
+    ABUT_JOIN_EVEN          /* W = W' = 1/sqrt n: symmetric positive definite, and with equal n the mean */
+} abut_domains_join;
+
+typedef struct abut_domains_stats {
+    int32_t domains, largest;   /* how many; rows of the largest */
+    int64_t copies;             /* rows of all of them together */
+    double factor_nnz, factor_flops;
+    size_t bytes;               /* of the factors that there are */
+} abut_domains_stats;
+
+/** Domains row[first[j] .. first[j+1]), ascending in each, j < k, of a matrix with the pattern of A; every row of A is in one
+ * at least. *d is NULL at first, or made before for another matrix: domains whose pattern is the same keep their analysis.
+ * Fails  ABUT_E_ARG rows out of order or range, an empty domain, a row in none; ABUT_E_NOMEM.  *d is then freed and NULL */
+ABUT_MUST_USE abut_status abut_domains_analyse(abut_domains **d, const abut_bsr *A, int32_t k, const int32_t *first,
+                                               const int32_t *row,
+                                               abut_err *err);
+/** Factors the A_j of a matrix with the analysed pattern.  Fails  ABUT_E_NUMERIC one of them is not positive definite */
+ABUT_MUST_USE abut_status abut_domains_factor(abut_domains *d, const abut_bsr *A, abut_err *err);
+/** The same in single precision (sparse/own/cholesky.h), half the memory: a preconditioner.  A domain that rounding to floats
+ * makes indefinite is factored in double. */
+ABUT_MUST_USE abut_status abut_domains_factor_single(abut_domains *d, const abut_bsr *A, abut_err *err);
+/** z += what the header says; r, z: [3 rows], not overlapping. */
+ABUT_MUST_USE abut_status abut_domains_add(abut_domains *d, abut_domains_join join, const double *r, double *z, abut_err *err);
+int32_t abut_domains_rows(const abut_domains *d);
+abut_domains_stats abut_domains_get_stats(const abut_domains *d);
+void abut_domains_free(abut_domains **d);
+
+#endif

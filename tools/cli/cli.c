@@ -1,0 +1,415 @@
+#define _XOPEN_SOURCE 700   /* realpath */
+
+#include "tools/cli/cli.h"
+
+#include "base/par.h"
+#include "formats/result/out_file.h"
+#include "tools/cli/options.h"
+#include "tools/cli/unfinished.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXIT_NO = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_GAVE_UP = 4, EXIT_SYSTEM = 5, THREADS_MOST = 4096 };
+
+static int exit_code(abut_status s)
+{
+    switch (s) {
+    case ABUT_OK: return 0;
+    case ABUT_E_ARG: return EXIT_USAGE;
+    case ABUT_E_NOMEM: case ABUT_E_IO: return EXIT_SYSTEM;
+    case ABUT_E_FORMAT: case ABUT_E_GEOM: return EXIT_INPUT;
+    case ABUT_E_NUMERIC: return EXIT_GAVE_UP;
+    }
+    return EXIT_SYSTEM;
+}
+
+static void progress_clear(abut_cli *cli)
+{
+    if (cli->progress_on) fputs("\r\033[K", stderr);
+    cli->progress_on = 0;
+}
+
+static void complain(abut_cli *cli, const abut_err *err)
+{
+    progress_clear(cli);
+    fprintf(stderr, "%s: %s\n", cli->tool, err->msg);
+    if (err->code == ABUT_E_ARG) fprintf(stderr, "%s: '%s --help' lists the options\n", cli->tool, cli->tool);
+}
+
+/* The program's name until it ends by itself. */
+static const char *running;
+
+/* A library that finds no memory or no thread may end the program with a code that means something else here. */
+static void ended_by_library(void)
+{
+    if (!running) return;
+    dprintf(2, "%s: a library ended the program; its reason, if it gave one, is above\n", running);
+    _exit(EXIT_SYSTEM);
+}
+
+static _Noreturn void stop(abut_cli *cli, const abut_err *err)
+{
+    complain(cli, err);
+    running = NULL;
+    exit(exit_code(err->code));
+}
+
+static abut_status write_error(const char *what, int number, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_IO, "%s: %s", what, number == EPIPE ? "closed by the reader" : strerror(number));
+}
+
+/* Threads that wait for each other spin for this long, some tenths of a millisecond, before they sleep: a thread that sleeps is
+ * late for the next parallel region, and one that spins keeps other programs from its core.  libgomp reads the count before main,
+ * so the program starts itself once more with it.  What the environment says wins. */
+static void set_spin_count(void)
+{
+    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") || setenv("GOMP_SPINCOUNT", "5000", 1)) return;
+    static char words[1 << 16];
+    char *argv[1 << 10] = { NULL };
+    const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? 0 : read(fd, words, sizeof words - 1);
+    if (fd >= 0) close(fd);
+    if (n <= 0 || n == (ssize_t)sizeof words - 1) return;   /* slower, then, but right */
+    int argc = 0;
+    for (ssize_t i = 0; i < n && argc < (1 << 10) - 1; i += (ssize_t)strlen(words + i) + 1) argv[argc++] = words + i;
+    if (argc < (1 << 10) - 1) execv("/proc/self/exe", argv);
+}
+
+/* ---- the three standard descriptors ---- */
+
+/* A descriptor that the caller closed must not be taken by the next file opened; reading or writing it must fail. */
+static void keep_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+            const int got = open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+            if (got >= 0 && got != fd) close(got);
+        }
+}
+
+/* ---- input ---- */
+
+static abut_status open_in(abut_cli *cli, abut_err *err)
+{
+    const char *path = cli->nargs > 0 && strcmp(cli->args[0], "-") ? cli->args[0] : NULL;
+    cli->in_name = path ? path : "standard input";
+    if (!path) {
+        if (isatty(0))
+            return abut_fail(err, ABUT_E_ARG, "standard input is a terminal: name a file, or pipe a stream in");
+        cli->in = stdin;
+        return ABUT_OK;
+    }
+    struct stat st;
+    cli->in = fopen(path, "rb");
+    if (!cli->in) return abut_fail(err, abut_open_status(errno), "%s: %s", path, strerror(errno));
+    if (!fstat(fileno(cli->in), &st) && S_ISDIR(st.st_mode))
+        return abut_fail(err, ABUT_E_FORMAT, "%s: is a directory", path);
+    return ABUT_OK;
+}
+
+/* ---- output ---- */
+
+static int written_directly(const char *path)
+{
+    struct stat st;
+    return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6) || (!stat(path, &st) && !S_ISREG(st.st_mode));
+}
+
+/* What an open FILE.part holds of an earlier run. */
+typedef enum leftover { NOTHING, A_STREAM, OUR_INPUT } leftover;
+
+static leftover look_at_part(const abut_cli *cli, int fd)
+{
+    unsigned char b[4];
+    struct stat part, in;
+    if (fstat(fd, &part)) return NOTHING;
+    if (cli->in && !fstat(fileno(cli->in), &in) && in.st_dev == part.st_dev && in.st_ino == part.st_ino) return OUR_INPUT;
+    return pread(fd, b, sizeof b, 0) == sizeof b && !memcmp(b, "\x89" "ABT", 4) ? A_STREAM : NOTHING;
+}
+
+/* Opens and locks FILE.part; -1 with the reason in err. */
+static int lock_part(const abut_cli *cli, abut_err *err)
+{
+    const int fd = open(cli->part_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    if (fd < 0) {
+        write_error(cli->part_path, errno, err);
+    } else if (fcntl(fd, F_SETLK, &lock) && (errno == EACCES || errno == EAGAIN)) {
+        abut_fail(err, ABUT_E_IO, "%s: another process is writing it", cli->part_path);
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* FILE.part of a run that was not finished becomes FILE.part.old.  Whoever feeds us may be about to read it: it has opened it
+ * when its first byte is here. */
+static int keep_leftover(abut_cli *cli, int fd, abut_err *err)
+{
+    char old[4096];
+    const int first = cli->in ? getc(cli->in) : 0;
+    if (cli->in && first != EOF) ungetc(first, cli->in);
+    if (first == EOF)
+        abut_fail(err, ABUT_E_FORMAT, "%s is not an abut state stream: it is empty; the stage that should write it failed (%s is "
+                  "left as it is)", cli->in_name, cli->part_path);
+    else if ((size_t)snprintf(old, sizeof old, "%s.old", cli->part_path) >= sizeof old || rename(cli->part_path, old))
+        write_error(cli->part_path, errno, err);
+    close(fd);
+    if (err->code) return -1;
+    abut_cli_say(cli, "%s of a run that was not finished is kept as %s", cli->part_path, old);
+    return lock_part(cli, err);
+}
+
+/* The descriptor of FILE.part, or of FILE.part.part when FILE.part is the input; refuses when another process is writing it. */
+static int open_part(abut_cli *cli, abut_err *err)
+{
+    /* through a link to the file it names, so that the link survives the rename */
+    cli->final_path = realpath(cli->out_path, NULL);
+    if (!cli->final_path) cli->final_path = strdup(cli->out_path);
+    const size_t room = cli->final_path ? strlen(cli->final_path) + sizeof ".part.part" : 0;
+    cli->part_path = room ? malloc(room) : NULL;
+    if (!cli->part_path) {
+        abut_fail(err, ABUT_E_NOMEM, "no memory for the name of the output");
+        return -1;
+    }
+    snprintf(cli->part_path, room, "%s.part", cli->final_path);
+    int fd = lock_part(cli, err);
+    leftover left = fd < 0 ? NOTHING : look_at_part(cli, fd);
+    if (left == OUR_INPUT) {
+        close(fd);
+        strcat(cli->part_path, ".part");
+        fd = lock_part(cli, err);
+        left = NOTHING;
+    }
+    if (fd >= 0 && left == A_STREAM && cli->is_stream) fd = keep_leftover(cli, fd, err);
+    if (fd >= 0 && ftruncate(fd, 0)) {
+        write_error(cli->part_path, errno, err);
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
+{
+    int fd = -1;
+    if (cli->out_path && !strcmp(cli->out_path, "-")) cli->out_path = NULL;
+    if (cli->out_path && !*cli->out_path) return abut_fail(err, ABUT_E_ARG, "--output: the name is empty");
+    if (!cli->out_path) {
+        if ((streams & ABUT_CLI_OUT_MAY) && isatty(1)) return ABUT_OK;
+        fd = dup(1);
+        if (fd < 0) return write_error("standard output", errno, err);
+    } else if (written_directly(cli->out_path)) {
+        fd = open(cli->out_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0) return write_error(cli->out_path, errno, err);
+    } else {
+        fd = open_part(cli, err);
+        if (fd < 0) return err->code;
+    }
+    if (!(streams & ABUT_CLI_OUT_TEXT) && isatty(fd)) {
+        close(fd);
+        return abut_fail(err, ABUT_E_ARG, "the output is a binary stream and a terminal would show it: "
+                         "use -o FILE, or a pipe");
+    }
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    cli->out = fdopen(fd, "wb");
+    if (!cli->out) {
+        close(fd);
+        return abut_fail(err, ABUT_E_IO, "%s: closed, or not open for writing",
+                         cli->out_path ? cli->out_path : "standard output");
+    }
+    return ABUT_OK;
+}
+
+/* FILE.part, flushed and closed, of so many bytes: renamed, or what is of use is kept. */
+static void settle_part(abut_cli *cli, long long size, abut_err *err)
+{
+    const int of_use = size != 0 && (cli->frames || !cli->is_stream) && err->code != ABUT_E_ARG;
+    if (!err->code) {
+        if (rename(cli->part_path, cli->final_path)) write_error(cli->final_path, errno, err);
+        else if (!cli->no_sync && abut_out_sync_folder(cli->final_path, err)) return;
+    } else if (!of_use) {
+        unlink(cli->part_path);
+    } else {
+        abut_unfinished_say(cli, size);
+    }
+}
+
+/* Whether writing failed because whoever reads standard output has gone. */
+static int reader_is_gone(const abut_cli *cli)
+{
+    if (cli->out_path || !cli->out || !ferror(cli->out)) return 0;
+    struct pollfd p = { .fd = fileno(cli->out), .events = POLLOUT };
+    return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
+}
+
+/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where that is the reader's
+ * doing. */
+static void close_out(abut_cli *cli, int *is_gone, abut_err *err)
+{
+    const char *what = cli->out_path ? cli->out_path : "output";
+    errno = 0;
+    const int bad_before = ferror(cli->out), bad_flush = fflush(cli->out), flush_errno = errno;
+    *is_gone |= !err->code && reader_is_gone(cli);
+    struct stat st = { 0 };
+    const int sized = !fstat(fileno(cli->out), &st);
+    abut_err late = { 0 };
+    const int bad_sync = cli->part_path && !cli->no_sync && !err->code && !bad_flush && !bad_before &&
+                         abut_out_sync(cli->out, what, &late);
+    const int bad_close = fclose(cli->out);
+    cli->out = NULL;
+    if (!err->code) {
+        if (bad_flush || (bad_close && !bad_sync)) write_error(what, bad_flush ? flush_errno : errno, err);
+        else if (bad_before) abut_fail(err, ABUT_E_IO, "%s: a write failed", what);
+        else if (bad_sync) *err = late;
+    }
+    abut_unfinished_unwatch();
+    progress_clear(cli);
+    if (cli->part_path) settle_part(cli, sized ? (long long)st.st_size : -1, err);
+    else if (err->code && cli->is_stream && S_ISREG(st.st_mode)) abut_unfinished_say(cli, (long long)st.st_size);
+}
+
+/* As a filter that writes into a closed pipe ends: without a word, by SIGPIPE. */
+static void end_as_filter(void)
+{
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+}
+
+/* ---- begin and end ---- */
+
+static void print_help(const abut_cli *cli, const abut_opt *opts, const abut_opt *common)
+{
+    printf("%s\n\nusage: %s [options] %s\n\n", cli->summary, cli->tool, cli->args_help);
+    abut_options_help(stdout, opts);
+    abut_options_help(stdout, common);
+    printf("\nExit codes: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up, 5 system.\n");
+}
+
+static _Noreturn void finish_text(abut_cli *cli)
+{
+    abut_err err = { 0 };
+    if (fflush(stdout) || fclose(stdout)) {
+        write_error("output", errno, &err);
+        stop(cli, &err);
+    }
+    running = NULL;
+    exit(0);
+}
+
+void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, const char *args_help,
+                    const abut_opt *opts, int streams)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    const char *called = argc > 0 ? argv[0] : "abut";
+    *cli = (abut_cli){ .called = called, .tool = slash ? slash + 1 : called, .summary = summary,
+                       .args_help = args_help };
+    set_spin_count();
+    running = cli->tool;
+    atexit(ended_by_library);
+    keep_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN);   /* a reader that went away is an error of a write, so that everything is cleared; abut_cli_end */
+    signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
+
+    const int has_out = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_TEXT | ABUT_CLI_OUT_MAY);
+    int help = 0, version = 0;
+    const abut_opt table[] = {
+        { 0, "compress", ABUT_OPT_INT, &cli->compress, "LEVEL", "compress the arrays, 0 to 9 (default 0: store them)" },
+        { 'o', "output", ABUT_OPT_TEXT, &cli->out_path, "FILE", "write to FILE (through FILE.part) instead of standard output" },
+        { 0, "no-sync", ABUT_OPT_FLAG, &cli->no_sync, NULL,
+          "do not wait until the disk has FILE: after a power failure it may be empty" },
+        { 'j', "threads", ABUT_OPT_INT, &cli->threads, "N", "number of threads (default: all cores)" },
+        { 'q', "quiet", ABUT_OPT_FLAG, &cli->quiet, NULL, "errors only: no progress, no remarks" },
+        { 'h', "help", ABUT_OPT_FLAG, &help, NULL, "show this text" },
+        { 0, "version", ABUT_OPT_FLAG, &version, NULL, "show the version" },
+        { 0 }
+    };
+    cli->is_stream = (streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_MAY)) != 0;
+    const abut_opt *common = cli->is_stream ? table : has_out ? table + 1 : table + 3;
+
+    abut_err err = { 0 };
+    const char **args = calloc((size_t)argc + 1, sizeof *args);
+    cli->args = args;
+    if (!args) abut_fail(&err, ABUT_E_NOMEM, "no memory for the arguments");
+    cli->threads = -1;
+    if (err.code || abut_options_parse(argc, argv, opts, common, args, &cli->nargs, &err)) stop(cli, &err);
+    if (help) print_help(cli, opts, common);
+    if (version) printf("%s (abut) %s\n", cli->tool, ABUT_VERSION);
+    if (help || version) finish_text(cli);
+
+    if (cli->threads == -1) cli->threads = abut_threads();
+    else if (cli->threads < 1 || cli->threads > THREADS_MOST)
+        abut_fail(&err, ABUT_E_ARG, "--threads: %d is not between 1 and %d", cli->threads, THREADS_MOST);
+    if (cli->compress < 0 || cli->compress > 9)
+        abut_fail(&err, ABUT_E_ARG, "--compress: %d is not between 0 and 9", cli->compress);
+    if (err.code || abut_options_count(args_help, args, cli->nargs, &err)) stop(cli, &err);
+    abut_threads_set(cli->threads);
+
+    if ((streams & ABUT_CLI_IN) && open_in(cli, &err)) stop(cli, &err);
+    if (has_out && open_out(cli, streams, &err)) stop(cli, &err);
+    if (cli->out && cli->is_stream) abut_unfinished_watch(cli);
+    if (dup2(2, 1) < 0) {
+        write_error("standard output", errno, &err);
+        stop(cli, &err);
+    }
+}
+
+void abut_cli_say(abut_cli *cli, const char *fmt, ...)
+{
+    if (cli->quiet) return;
+    progress_clear(cli);
+    va_list ap;
+    va_start(ap, fmt);
+    fprintf(stderr, "%s: ", cli->tool);
+    vfprintf(stderr, fmt, ap);
+    putc('\n', stderr);
+    va_end(ap);
+}
+
+void abut_cli_progress(abut_cli *cli, const char *fmt, ...)
+{
+    if (cli->quiet || !isatty(2)) return;
+    struct winsize size = { 0 };
+    char line[512];
+    size_t width = !ioctl(2, TIOCGWINSZ, &size) && size.ws_col > 1 ? size.ws_col : 80;
+    if (width > sizeof line) width = sizeof line;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, width, fmt, ap);    /* a line that wraps could not be replaced */
+    va_end(ap);
+    fprintf(stderr, "\r%s\033[K", line);
+    fflush(stderr);
+    cli->progress_on = 1;
+}
+
+int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
+{
+    abut_err last = { 0 };
+    if (err) last = *err;
+    int is_gone = last.code == ABUT_E_IO && reader_is_gone(cli);
+    if (last.code && !is_gone) complain(cli, &last);
+    const abut_status told = last.code;
+    if (cli->out) close_out(cli, &is_gone, &last);
+    if (last.code && !told && !is_gone) complain(cli, &last);
+    progress_clear(cli);
+    if (cli->in && cli->in != stdin) fclose(cli->in);
+    free(cli->part_path);
+    free(cli->final_path);
+    free((void *)cli->args);
+    cli->in = NULL;
+    cli->part_path = cli->final_path = NULL;
+    cli->args = NULL;
+    running = NULL;
+    if (is_gone) end_as_filter();
+    return last.code ? exit_code(last.code) : answer_is_no ? EXIT_NO : 0;
+}

@@ -1,0 +1,98 @@
+/* What every program shares: options, help, input and output, messages, exit codes.
+ *
+ *     double dt = 0.01;
+ *     const abut_opt opts[] = { { 'd', "dt", ABUT_OPT_REAL, &dt, "s", "length of the motion (default 0.01)" }, { 0 } };
+ *     abut_cli cli;  abut_err err = { 0 };
+ *     abut_cli_begin(&cli, argc, argv, "One sentence.", "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
+ *     ... cli.in, cli.out ...
+ *     return abut_cli_end(&cli, answer_is_no, &err);
+ *
+ * -o FILE, -j N, -q, --help, --version belong to every program (-o to those with an output, --compress to those whose
+ * output is a stream).  Output to a file goes to
+ * FILE.part and is renamed by abut_cli_end when all went well and the disk has it (--no-sync: without waiting for the disk), so
+ * a name without .part is always whole.  FILE.part of an earlier run that was not finished becomes FILE.part.old where it is a
+ * stream.  Devices, fifos and everything under /dev and /proc are written directly.
+ *
+ * Descriptor 1 leads to stderr after abut_cli_begin: what a library prints cannot damage a stream. */
+#ifndef ABUT_TOOLS_CLI_CLI_H
+#define ABUT_TOOLS_CLI_CLI_H
+
+#include "base/err.h"
+#include "formats/stream/state_io.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+typedef enum abut_opt_kind {
+    ABUT_OPT_FLAG = 1,  /* int *: 1 when given                        */
+    ABUT_OPT_INT,       /* int *: decimal                             */
+    ABUT_OPT_REAL,      /* double *: finite                           */
+    ABUT_OPT_TEXT,      /* const char **                              */
+    ABUT_OPT_LIST,      /* abut_opt_list *: may be given again        */
+    ABUT_OPT_ELSEWHERE  /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */
+} abut_opt_kind;
+
+#define ABUT_OPT_LIST_MAX 64
+
+typedef struct abut_opt_list {
+    const char *item[ABUT_OPT_LIST_MAX];
+    int n;
+} abut_opt_list;
+
+typedef struct abut_opt {
+    char letter;        /* 0: long name only */
+    const char *name;   /* NULL ends a table */
+    abut_opt_kind kind;
+    void *value;        /* holds the default; given twice, the last one counts (a list collects) */
+    const char *unit;   /* what the help shows for the value: "s", "FILE"; NULL for flags */
+    const char *help;
+} abut_opt;
+
+typedef struct abut_cli {
+    const char *called, *tool;  /* as it was called; the name without its folder, the end of that */
+    const char *summary, *args_help;
+    FILE *in;           /* first positional argument, or standard input; "-" names it too */
+    FILE *out;          /* -o FILE, or standard output; NULL when the program has none */
+    const char *in_name;
+    const char *const *args;  /* positional arguments, NULL-terminated */
+    int nargs;
+    int threads;        /* -j, already set for OpenMP; default: all cores */
+    int compress;       /* --compress: level for abut_writer_open, 0..9 */
+    int quiet;          /* -q: no progress, no remarks */
+    int no_sync;        /* --no-sync */
+    int is_stream;      /* out is a state stream */
+    volatile sig_atomic_t frames;   /* whole frames written to it */
+    const char *out_path;     /* -o; NULL: standard output */
+    char *part_path, *final_path;  /* while writing, and after the rename; NULL when written directly */
+    int progress_on;    /* a progress line stands on the terminal */
+} abut_cli;
+
+/* Which streams a program needs. */
+enum { ABUT_CLI_IN = 1 /* opens cli.in; a terminal is refused */,
+       ABUT_CLI_OUT = 2 /* opens cli.out for a binary stream; a terminal is refused */,
+       ABUT_CLI_OUT_TEXT = 4 /* opens cli.out for text */,
+       ABUT_CLI_OUT_MAY = 8 /* as OUT, but without -o a terminal gets nothing: cli.out is NULL.  For judges at the
+                               end of a pipe, whose answer is the exit code */ };
+
+/** Parses; prints help or version and exits 0; on a usage error says so and exits 2; opens in and out (a missing
+ * file exits 3, an output that cannot be made 5).
+ *
+ * args_help  describes the positional arguments and limits their number: "[FILE]" none or one, "FILE" one, "" none,
+ *            "FILE ..." one or more, "[FILE ...]" any
+ * opts       ends with { 0 }; values and strings of argv are borrowed until abut_cli_end */
+void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, const char *args_help,
+                    const abut_opt *opts, int streams);
+
+/** A remark on stderr: "tool: text"; nothing with -q. */
+void abut_cli_say(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
+/** Replaces the progress line; silent when stderr is no terminal or with -q. */
+void abut_cli_progress(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
+
+/** Closes everything, checks every write, renames FILE.part unless err holds an error; says err's message if it has
+ * one, and what FILE.part holds of an unfinished output and how its frames are saved.  A usage error (ABUT_E_ARG) leaves no
+ * FILE.part, and neither does a stream without a whole frame.
+ * Where whoever reads standard output has gone, the program ends by SIGPIPE and says nothing, as filters do (141 in a shell).
+ * Returns the exit code: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up, 5 system. */
+int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err);
+
+#endif

@@ -1,0 +1,71 @@
+#include "tools/cli/last.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static abut_status keep_frame(abut_last *last, abut_stream *s, abut_err *err)
+{
+    abut_arrays_clear(&last->before);
+    if (s->head.phase == ABUT_PENDING && last->head.phase == ABUT_COMMITTED) {
+        last->before = last->set;
+        last->before_head = last->head;
+    } else {
+        abut_arrays_clear(&last->set);
+    }
+    last->head = s->head;
+    const abut_status rc = s->head.phase == ABUT_COMMITTED ? abut_stream_write(s, err) : ABUT_OK;
+    last->set = s->frame_set;
+    s->frame_set = (abut_arrays){ 0 };
+    return rc;
+}
+
+void abut_last_clear(abut_last *last)
+{
+    abut_arrays_clear(&last->set);
+    abut_arrays_clear(&last->before);
+    *last = (abut_last){ 0 };
+}
+
+abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_err *err)
+{
+    abut_status rc;
+    int models = 0;
+    while (!(rc = abut_stream_next(s, err)) && s->item != ABUT_ITEM_END) {
+        if (s->item == ABUT_ITEM_MODEL) {
+            models++;
+            abut_last_clear(last);
+            rc = abut_stream_write(s, err);
+        } else if (from < 0 || s->head.step <= from) {
+            rc = keep_frame(last, s, err);
+        }
+        if (rc) break;
+    }
+    if (rc) return rc;
+    if (!models) return abut_fail(err, ABUT_E_FORMAT, "%s: the stream holds no MODEL", s->cli->in_name);
+    if (!last->set.n) return abut_fail(err, ABUT_E_FORMAT, "%s: the stream holds no FRAME to go on from", s->cli->in_name);
+    if (from >= 0 && last->head.step != from)
+        return abut_fail(err, ABUT_E_ARG, "--from %lld: %s has no such frame; the last one before it is %lld",
+                         (long long)from, s->cli->in_name, (long long)last->head.step);
+    return ABUT_OK;
+}
+
+abut_status abut_lags_parse(const char *option, const char *text, int *lags, abut_err *err)
+{
+    char *end = NULL;
+    *lags = text ? 0 : -1;
+    if (!text || !strcmp(text, "converged")) return ABUT_OK;
+    errno = 0;
+    const long n = strtol(text, &end, 10);
+    if (end == text || *end || errno || n < 1 || n > 1000000)
+        return abut_fail(err, ABUT_E_ARG, "%s %s: want a number of passes, 1 or more, or 'converged'", option, text);
+    *lags = (int)n;
+    return ABUT_OK;
+}
+
+const char *abut_lags_json(int lags, char *buf)
+{
+    snprintf(buf, 16, lags ? "%d" : "\"converged\"", lags < 0 ? 0 : lags);
+    return buf;
+}

@@ -1,0 +1,218 @@
+#include "tools/cli/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_COMPARED = 40 };
+
+/* Edits (insert, delete, replace) that turn a into b; names longer than the limit are compared by their start. */
+static int edit_distance(const char *a, size_t na, const char *b)
+{
+    size_t nb = strlen(b);
+    if (na > NAME_MAX_COMPARED) na = NAME_MAX_COMPARED;
+    if (nb > NAME_MAX_COMPARED) nb = NAME_MAX_COMPARED;
+    int row[NAME_MAX_COMPARED + 1];
+    for (size_t j = 0; j <= nb; j++) row[j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            const int replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            const int shifted = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = replaced < shifted ? replaced : shifted;
+        }
+    }
+    return row[nb];
+}
+
+static const abut_opt *nearest(const char *name, size_t n, const abut_opt *const tables[2])
+{
+    const abut_opt *best = NULL;
+    int least = n < 4 ? 2 : (int)(n / 3) + 2;   /* a transposition costs two */
+    for (int t = 0; t < 2; t++)
+        for (const abut_opt *o = tables[t]; o->name; o++) {
+            if (o->kind == ABUT_OPT_ELSEWHERE) continue;
+            const int d = edit_distance(name, n, o->name);
+            const int extends = n >= 3 && !strncmp(o->name, name, n < strlen(o->name) ? n : strlen(o->name));
+            if (d < least || (!best && extends)) {
+                best = o;
+                if (d < least) least = d;
+            }
+        }
+    return best;
+}
+
+static const abut_opt *find_long(const char *name, size_t n, const abut_opt *const tables[2])
+{
+    for (int t = 0; t < 2; t++)
+        for (const abut_opt *o = tables[t]; o->name; o++)
+            if (strlen(o->name) == n && !strncmp(o->name, name, n)) return o;
+    return NULL;
+}
+
+static const abut_opt *find_letter(char c, const abut_opt *const tables[2])
+{
+    for (int t = 0; t < 2; t++)
+        for (const abut_opt *o = tables[t]; o->name; o++)
+            if (o->letter && o->letter == c) return o;
+    return NULL;
+}
+
+static abut_status bad_value(const abut_opt *o, const char *text, const char *expected, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_ARG, "--%s: '%.80s' is not %s", o->name, text, expected);
+}
+
+static abut_status store(const abut_opt *o, const char *text, abut_err *err)
+{
+    char *end = NULL;
+    errno = 0;
+    switch (o->kind) {
+    case ABUT_OPT_FLAG:
+        *(int *)o->value = 1;
+        break;
+    case ABUT_OPT_INT: {
+        const long v = strtol(text, &end, 10);
+        if (!*text || isspace((unsigned char)*text) || *end) return bad_value(o, text, "a whole number", err);
+        if (errno || v > INT_MAX || v < INT_MIN) return bad_value(o, text, "between -2147483648 and 2147483647", err);
+        *(int *)o->value = (int)v;
+        break;
+    }
+    case ABUT_OPT_REAL: {
+        const double v = strtod(text, &end);
+        if (!*text || isspace((unsigned char)*text) || *end) return bad_value(o, text, "a number", err);
+        if (!isfinite(v)) return bad_value(o, text, "finite", err);
+        *(double *)o->value = v;
+        break;
+    }
+    case ABUT_OPT_TEXT:
+        *(const char **)o->value = text;
+        break;
+    case ABUT_OPT_LIST: {
+        abut_opt_list *list = o->value;
+        if (list->n == ABUT_OPT_LIST_MAX)
+            return abut_fail(err, ABUT_E_ARG, "--%s: given more than %d times", o->name, ABUT_OPT_LIST_MAX);
+        list->item[list->n++] = text;
+        break;
+    }
+    case ABUT_OPT_ELSEWHERE:
+        break;
+    }
+    return ABUT_OK;
+}
+
+/* One option at argv[*i]; takes the next word too when the value is there. */
+static abut_status parse_one(char **argv, int argc, int *i, const abut_opt *const tables[2], abut_err *err)
+{
+    const char *word = argv[*i], *value = NULL;
+    const abut_opt *o;
+    if (word[1] == '-') {
+        const char *name = word + 2;
+        const size_t n = strcspn(name, "=");
+        if (name[n]) value = name + n + 1;
+        o = find_long(name, n, tables);
+        if (!o) {
+            const abut_opt *like = nearest(name, n, tables);
+            if (like) return abut_fail(err, ABUT_E_ARG, "unknown option '%.80s'; did you mean --%s?", word, like->name);
+            return abut_fail(err, ABUT_E_ARG, "unknown option '%.80s'", word);
+        }
+        if (o->kind == ABUT_OPT_ELSEWHERE)
+            return abut_fail(err, ABUT_E_ARG, "--%s is an option of the program '%s', which %s", o->name, o->unit, o->help);
+        if (o->kind == ABUT_OPT_FLAG && value)
+            return abut_fail(err, ABUT_E_ARG, "--%s takes no value, '%.80s' was given", o->name, value);
+    } else {
+        o = find_letter(word[1], tables);
+        if (!o || (o->kind == ABUT_OPT_FLAG && word[2])) return abut_fail(err, ABUT_E_ARG, "unknown option '%.80s'", word);
+        if (word[2]) value = word + 2;
+    }
+    if (o->kind != ABUT_OPT_FLAG && !value) {
+        if (*i + 1 >= argc)
+            return abut_fail(err, ABUT_E_ARG, "--%s: a value must follow (%s)", o->name, o->unit ? o->unit : o->help);
+        value = argv[++*i];
+    }
+    return store(o, value ? value : "", err);
+}
+
+abut_status abut_options_parse(int argc, char **argv, const abut_opt *own, const abut_opt *common, const char **args,
+                               int *nargs, abut_err *err)
+{
+    static const abut_opt none = { 0 };
+    const abut_opt *const tables[2] = { own ? own : &none, common };
+    int n = 0, only_args = 0;
+    for (int i = 1; i < argc; i++) {
+        if (only_args || argv[i][0] != '-' || !argv[i][1]) {
+            args[n++] = argv[i];
+        } else if (!strcmp(argv[i], "--")) {
+            only_args = 1;
+        } else {
+            const abut_status rc = parse_one(argv, argc, &i, tables, err);
+            if (rc) return rc;
+        }
+    }
+    args[n] = NULL;
+    *nargs = n;
+    return ABUT_OK;
+}
+
+abut_status abut_options_count(const char *args_help, const char *const *args, int nargs, abut_err *err)
+{
+    int least = 0, most = 0, optional = 0;
+    for (const char *s = args_help; *s;) {
+        const size_t n = strcspn(s, " ");
+        if (*s == '[') optional = 1;
+        if (!strncmp(s, "...", 3) || (n >= 3 && strstr(s, "...") && strstr(s, "...") < s + n)) most = INT_MAX;
+        else if (n && most < INT_MAX) most++;
+        if (n && !optional && strncmp(s, "...", 3)) least++;
+        if (n && s[n - 1] == ']') optional = 0;
+        s += n + strspn(s + n, " ");
+    }
+    if (nargs < least) return abut_fail(err, ABUT_E_ARG, "an argument is missing: expected %s", args_help);
+    if (nargs > most)
+        return abut_fail(err, ABUT_E_ARG, "unexpected argument '%.80s'%s%s", args[most], *args_help ? ": expected " : "",
+                         args_help);
+    return ABUT_OK;
+}
+
+/* Words of text from column `at` on, wrapped at 96 columns, continuation lines indented by `at`. */
+static void wrap(FILE *f, int at, const char *text)
+{
+    int column = at;
+    while (*text) {
+        const int n = (int)strcspn(text, " ");
+        if (column > at && column + 1 + n > 96) {
+            fprintf(f, "\n%*s", at, "");
+            column = at;
+        }
+        column += fprintf(f, "%s%.*s", column > at ? " " : "", n, text);
+        text += n;
+        text += strspn(text, " ");
+    }
+    putc('\n', f);
+}
+
+void abut_options_help(FILE *f, const abut_opt *opts)
+{
+    enum { AT = 28 };
+    static const char *const fallback[] = { "", "", "N", "NUMBER", "TEXT", "TEXT" };
+    for (const abut_opt *o = opts; o && o->name; o++) {
+        if (o->kind == ABUT_OPT_ELSEWHERE) continue;
+        char head[80];
+        const char *value = o->kind == ABUT_OPT_FLAG ? "" : o->unit && *o->unit ? o->unit : fallback[o->kind];
+        char letter[5] = "    ";
+        if (o->letter) memcpy(letter, (char[]){ '-', o->letter, ',', ' ' }, 4);
+        /* a unit is no word to type: <s>; a placeholder is: FILE */
+        const int is_unit = islower((unsigned char)value[0]) || strchr(value, '/');
+        const int n = snprintf(head, sizeof head, "  %s--%s%s%s%s%s", letter, o->name, *value ? " " : "",
+                               *value && is_unit ? "<" : "", value, *value && is_unit ? ">" : "");
+        if (n < AT)
+            fprintf(f, "%-*s", AT, head);
+        else
+            fprintf(f, "%s\n%*s", head, AT, "");
+        wrap(f, AT, o->help);
+    }
+}

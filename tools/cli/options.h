@@ -1,0 +1,21 @@
+/* Command lines: parsing by a table of options, and the help text made from the same table.  For tools/cli/cli.c. */
+#ifndef ABUT_TOOLS_CLI_OPTIONS_H
+#define ABUT_TOOLS_CLI_OPTIONS_H
+
+#include "tools/cli/cli.h"
+
+/** Parses argv[1..] by two tables (the program's first, then the common one).
+ *
+ * Accepts --name value, --name=value, -n value, -nvalue; "--" ends the options; "-" is an argument.
+ * args  out: room for argc pointers; the positional arguments, NULL-terminated;  nargs  out: their number
+ * Fails ABUT_E_ARG naming the option, what was given and what was expected, or the nearest known name */
+ABUT_MUST_USE abut_status abut_options_parse(int argc, char **argv, const abut_opt *own, const abut_opt *common,
+                                             const char **args, int *nargs, abut_err *err);
+
+/** Fails with ABUT_E_ARG unless the number of arguments agrees with what args_help describes (see abut_cli_begin). */
+ABUT_MUST_USE abut_status abut_options_count(const char *args_help, const char *const *args, int nargs, abut_err *err);
+
+/** The table as lines of the help text, at most 96 columns wide. */
+void abut_options_help(FILE *f, const abut_opt *opts);
+
+#endif

@@ -1,0 +1,180 @@
+#define _XOPEN_SOURCE 700   /* realpath */
+#include "tools/mesh-prep/source.h"
+
+#include "formats/ipc/script.h"
+#include "formats/mesh/mesh_io.h"
+#include "formats/scene/yaml.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static abut_status no_memory(abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "no memory for the scene");
+}
+
+/* The folder of a path, with its last '/'. */
+static abut_status folder_of(const char *path, char *base, size_t size, abut_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    if (n >= size) return abut_fail(err, ABUT_E_FORMAT, "a path of %zu letters: expected less than %zu", n, size);
+    memcpy(base, path, n);
+    base[n] = 0;
+    return ABUT_OK;
+}
+
+/* The text of a scene or script.  Read, it takes some hundred times its size in memory. */
+static abut_status load_text(prep_source *p, const char *path, abut_err *err)
+{
+    static const size_t most = (size_t)64 << 20;
+    const abut_status rc = abut_bytes_load(path, &p->text, err);
+    if (rc || p->text.size <= most) return rc;
+    return abut_fail(err, ABUT_E_FORMAT, "%s: %.3g MiB of text, expected at most %zu", p->text.name,
+                     (double)p->text.size / (1 << 20), most >> 20);
+}
+
+static abut_status read_yaml(prep_source *p, const char *path, abut_err *err)
+{
+    abut_status rc = load_text(p, path, err);
+    if (!rc) rc = folder_of(path, p->base, sizeof p->base, err);
+    return rc ? rc : abut_yaml_read(&p->arena, p->text.name, p->text.data, p->text.size, &p->tree, err);
+}
+
+/* Mesh files alone: the scene that has them as its objects, named like the files, and defaults for all else. */
+static abut_status scene_of_meshes(prep_source *p, const abut_cli *cli, abut_err *err)
+{
+    abut_tree *objects = abut_tree_new(&p->arena, ABUT_TREE_MAP, "command line", 0, 0, NULL);
+    p->tree = abut_tree_new(&p->arena, ABUT_TREE_MAP, "command line", 0, 0, NULL);
+    if (!objects || !p->tree || !abut_tree_add(&p->arena, p->tree, "objects", objects)) return no_memory(err);
+    for (int i = 0; i < cli->nargs; i++) {
+        const char *path = cli->args[i], *slash = strrchr(path, '/');
+        const char *name = slash ? slash + 1 : path;
+        if (!abut_mesh_is_file(path))
+            return abut_fail(err, ABUT_E_ARG, "%s: expected one scene, or mesh files alone (.msh .obj .ply .stl .node .ele "
+                             ".seg .pt)", path);
+        if (abut_tree_find(objects, name)) return abut_fail(err, ABUT_E_ARG, "%s: two files of this name", name);
+        abut_tree *object = abut_tree_new(&p->arena, ABUT_TREE_MAP, path, 0, 0, NULL);
+        abut_tree *mesh = abut_tree_new(&p->arena, ABUT_TREE_TEXT, path, 0, 0, path);
+        if (!object || !mesh || !abut_tree_add(&p->arena, object, "mesh", mesh) ||
+            !abut_tree_add(&p->arena, objects, name, object))
+            return no_memory(err);
+    }
+    return ABUT_OK;
+}
+
+/* --set key.key=value: the value is YAML. */
+static abut_status apply_set(prep_source *p, const char *item, abut_err *err)
+{
+    const char *eq = strchr(item, '=');
+    const size_t n = eq ? (size_t)(eq - item) : 0;
+    abut_tree *value = NULL;
+    char *name = abut_arena_alloc(&p->arena, n + sizeof "--set ", 1);
+    if (n == 0) return abut_fail(err, ABUT_E_ARG, "--set %s: expected key.key=value", item);
+    if (!name) return no_memory(err);
+    memcpy(name, "--set ", 6);
+    memcpy(name + 6, item, n);
+    const abut_status rc = abut_yaml_read(&p->arena, name, eq + 1, strlen(eq + 1), &value, err);
+    return rc ? rc : abut_tree_set(&p->arena, p->tree, name + 6, value, err);
+}
+
+/* The folder above the script that holds `input/`: base gets one "../" after another until it is there. */
+static abut_status find_input(prep_source *p, const char *script, abut_err *err)
+{
+    enum { LEVELS = 32 };
+    char probe[sizeof p->base + 8];
+    abut_status rc = folder_of(script, p->base, sizeof p->base - 3 * LEVELS, err);
+    for (int level = 0; level < LEVELS && !rc; level++) {
+        snprintf(probe, sizeof probe, "%sinput", p->base);
+        if (!access(probe, F_OK)) return ABUT_OK;
+        strcat(p->base, "../");
+    }
+    return rc ? rc : abut_fail(err, ABUT_E_FORMAT, "%s: no folder above it holds 'input', where its meshes are", script);
+}
+
+/* One line on stderr for each assumed value; --explain, which was asked for, says them under -q as well. */
+static void say_assumed(abut_cli *cli, const char *lines, int explain)
+{
+    const int quiet = cli->quiet;
+    cli->quiet = quiet && !explain;
+    for (const char *line = lines; *line;) {
+        const size_t n = strcspn(line, "\n");
+        abut_cli_say(cli, "assumed: %.*s", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    cli->quiet = quiet;
+}
+
+static abut_status read_ipc_script(prep_source *p, abut_cli *cli, const char *script, int explain, abut_err *err)
+{
+    abut_ipc_notes notes = { "", "" };
+    if (cli->nargs) return abut_fail(err, ABUT_E_ARG, "--ipc-script and %s: expected one of them", cli->args[0]);
+    abut_status rc = load_text(p, script, err);
+    if (!rc) rc = find_input(p, script, err);
+    if (!rc) rc = abut_ipc_script_read(&p->arena, &p->text, p->base, &p->tree, &notes, err);
+    if (rc) return rc;
+    if (*notes.unused) abut_cli_say(cli, "commands without effect: %s", notes.unused);
+    say_assumed(cli, notes.assumed, explain);
+    return ABUT_OK;
+}
+
+abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_script, const abut_opt_list *set, int explain,
+                             abut_err *err)
+{
+    abut_status rc;
+    if (ipc_script) rc = read_ipc_script(p, cli, ipc_script, explain, err);
+    else if (cli->nargs == 0 && isatty(STDIN_FILENO))
+        rc = abut_fail(err, ABUT_E_ARG, "no scene: expected a file, or a scene on standard input");
+    else if (cli->nargs == 0) rc = read_yaml(p, "-", err);
+    else if (cli->nargs == 1 && !abut_mesh_is_file(cli->args[0])) rc = read_yaml(p, cli->args[0], err);
+    else rc = scene_of_meshes(p, cli, err);
+    for (int i = 0; i < set->n && !rc; i++) rc = apply_set(p, set->item[i], err);
+    return rc;
+}
+
+/* The path of a file as seen from the root; a pattern of a sequence is no file, its folder is one. */
+static abut_status absolute(prep_source *p, const char *folder, abut_tree *t, abut_err *err)
+{
+    if (!t || t->kind != ABUT_TREE_TEXT || *t->text == '/') return ABUT_OK;
+    char *path = abut_arena_alloc(&p->arena, strlen(folder) + strlen(t->text) + 2, 1);
+    if (!path) return no_memory(err);
+    sprintf(path, "%s/%s", folder, t->text);
+    t->text = path;
+    return ABUT_OK;
+}
+
+/* The files of a `sequence`: a pattern, or a list. */
+static abut_status absolute_sequence(prep_source *p, const char *folder, const abut_tree *owner, abut_err *err)
+{
+    abut_tree *sequence = abut_tree_find(owner, "sequence"), *files = sequence ? abut_tree_find(sequence, "files") : NULL;
+    abut_status rc = absolute(p, folder, files, err);
+    for (abut_tree *c = files && files->kind == ABUT_TREE_LIST ? files->child : NULL; c && !rc; c = c->next)
+        rc = absolute(p, folder, c, err);
+    return rc;
+}
+
+abut_status prep_source_write(prep_source *p, FILE *f, abut_err *err)
+{
+    const abut_tree *objects = abut_tree_find(p->tree, "objects"), *motion = abut_tree_find(p->tree, "motion");
+    char *folder = realpath(*p->base ? p->base : ".", NULL);
+    if (!folder) return abut_fail(err, ABUT_E_IO, "%s: %s", *p->base ? p->base : ".", strerror(errno));
+    abut_status rc = ABUT_OK;
+    for (abut_tree *o = objects && objects->kind == ABUT_TREE_MAP ? objects->child : NULL; o && !rc; o = o->next) {
+        rc = absolute(p, folder, abut_tree_find(o, "mesh"), err);
+        if (!rc) rc = absolute_sequence(p, folder, o, err);
+    }
+    for (abut_tree *m = motion && motion->kind == ABUT_TREE_LIST ? motion->child : NULL; m && !rc; m = m->next)
+        rc = absolute_sequence(p, folder, m, err);
+    free(folder);
+    return rc ? rc : abut_yaml_write(f, p->tree, err);
+}
+
+void prep_source_clear(prep_source *p)
+{
+    abut_bytes_clear(&p->text);
+    abut_arena_clear(&p->arena);
+    p->tree = NULL;
+}

@@ -1,0 +1,42 @@
+/* The audit of strain-limit: what is said of every frame, and written of it. */
+#ifndef ABUT_TOOLS_STRAIN_LIMIT_AUDIT_H
+#define ABUT_TOOLS_STRAIN_LIMIT_AUDIT_H
+
+#include "energy/shell_span.h"
+#include "energy/stretch.h"
+#include "tools/cli/stream.h"
+
+/* The limits asked for; NAN: not asked. */
+typedef struct strain_limits {
+    double lower, lower_begins, upper_begins, upper;
+} strain_limits;
+
+typedef struct strain_audit {
+    strain_limits limits;
+    const abut_opt_list *objects;   /* names; none: all */
+    FILE *json;                     /* NULL: none */
+    const char *json_name;
+    abut_elastic elastic;           /* of the model in the stream */
+    abut_thin thin;
+    abut_arena scratch;
+    double *rows;                   /* [4 nsh] limits of the shells */
+    uint8_t *chosen;                /* [no] */
+    int all;                        /* every object is chosen */
+    double max, min;                /* over all frames, and when */
+    int64_t max_step, min_step, frames, outside;
+    double room;                    /* least over all frames */
+} strain_audit;
+
+/** Prepares for a MODEL of the stream: its limits, and those asked for of the chosen objects.
+ * Fails  ABUT_E_ARG a name is no object's; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status strain_audit_model(strain_audit *a, const abut_stream *s, abut_err *err);
+/** Looks at the frame of the stream; says what is outside the limits. */
+ABUT_MUST_USE abut_status strain_audit_frame(strain_audit *a, const abut_stream *s, abut_err *err);
+/** One line about all frames. */
+void strain_audit_say(const strain_audit *a, abut_cli *cli);
+void strain_audit_clear(strain_audit *a);
+
+/** "shell 7 (object 'cloth', nodes 1 2 3)". */
+const char *strain_shell_name(const abut_stream *s, int32_t shell, char *buf, size_t size);
+
+#endif

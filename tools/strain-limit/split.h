@@ -1,0 +1,29 @@
+/* strain-limit --project: the last frame of a stream becomes its projection onto the limits, from the frame before. */
+#ifndef ABUT_TOOLS_STRAIN_LIMIT_SPLIT_H
+#define ABUT_TOOLS_STRAIN_LIMIT_SPLIT_H
+
+#include "solve/step/split.h"
+#include "tools/cli/stream.h"
+
+/* Zero-filled is empty. */
+typedef struct strain_split {
+    abut_arrays model_set;      /* of the projection */
+    abut_model model;
+    abut_stepper stepper;
+    abut_arrays last, held;     /* the last frame written, and the one that may be the stream's last */
+    abut_frame_head last_head, held_head;
+    int frames;                 /* of this model, read so far */
+    int iterations;             /* of Newton */
+    double moved;               /* m: furthest that the projection moved a node */
+} strain_split;
+
+/** Prepares for a MODEL of the stream; its limits have been set. */
+ABUT_MUST_USE abut_status strain_split_model(strain_split *p, const abut_stream *s, abut_err *err);
+/** Holds the frame of the stream back, and writes the one that was held. */
+ABUT_MUST_USE abut_status strain_split_frame(strain_split *p, abut_stream *s, abut_err *err);
+/** At the end of the stream: projects the held frame, which becomes that of the stream, as if it had been read.
+ * Fails  ABUT_E_FORMAT there are not two frames, or they are not one time step apart */
+ABUT_MUST_USE abut_status strain_split_finish(strain_split *p, abut_stream *s, abut_err *err);
+void strain_split_clear(strain_split *p);
+
+#endif
