@@ -68,7 +68,7 @@ static void put_triangles(abut_draw_mesh *m)
 {
     uint32_t *t = m->tri, first = 0;
     for (int32_t i = 0; i < m->n; i++) {
-        const abut_skin *s = &m->part[i].skin;
+        const abut_shading_mesh *s = &m->part[i].skin;
         for (int32_t k = 0; k < 3 * s->ntri; k++) *t++ = first + (uint32_t)s->tri[k];
         first += (uint32_t)s->nv;
     }
@@ -93,7 +93,7 @@ abut_status abut_draw_mesh_make(abut_draw_mesh *m, const abut_parts *parts, cons
                                 .thick = thick ? (float)thick[k] : 0 };
         m->npoint += (size_t)p->nv;
         abut_palette_object(p->object, p->obstacle, d->rgb);
-        rc = abut_skin_make(p, X, crease, &d->skin, err);
+        rc = abut_shading_mesh_make(p, X, crease, &d->skin, err);
         if (!rc) rc = take_lines(p, d, err);
         if ((size_t)d->skin.nv > most) most = (size_t)d->skin.nv;
     }
@@ -114,7 +114,7 @@ abut_status abut_draw_mesh_make(abut_draw_mesh *m, const abut_parts *parts, cons
 void abut_draw_mesh_clear(abut_draw_mesh *m)
 {
     for (int32_t i = 0; i < m->n; i++) {
-        abut_skin_clear(&m->part[i].skin);
+        abut_shading_mesh_clear(&m->part[i].skin);
         free(m->part[i].seg);
         free(m->part[i].ball);
     }
@@ -192,7 +192,7 @@ static float *put_ball(float *v, const float *center, float r, const float rgb[3
 static float *fill_skin(abut_draw_mesh *m, const abut_draw_part *p, const float *x, const float *value, const double range[2],
                         float *v)
 {
-    abut_skin_normals(&p->skin, x, m->normal);
+    abut_shading_mesh_normals(&p->skin, x, m->normal);
     for (int32_t i = 0; i < p->skin.nv; i++) {
         const int32_t point = p->skin.point[i];
         float rgb[3];

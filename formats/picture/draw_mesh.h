@@ -7,7 +7,7 @@
 
 /* One object, constant over the frames.  Owns its arrays. */
 typedef struct abut_draw_part {
-    abut_skin skin;
+    abut_shading_mesh skin;
     size_t first;               /* its first point in a record */
     int32_t npoint;
     int obstacle;

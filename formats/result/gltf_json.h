@@ -21,7 +21,7 @@ typedef struct abut_gltf_mesh {
     int obstacle, open;     /* open: shown from both sides */
     size_t first;           /* its first point in a record of the spool */
     int32_t npoint;         /* its points there */
-    abut_skin skin;
+    abut_shading_mesh skin;
     int32_t n_loose, nseg, nvert;
     int32_t *loose;         /* [n_loose] points that segments and isolated points use */
     int32_t *seg, *vert;    /* [2 nseg], [nvert] places in loose */

@@ -93,7 +93,7 @@ static abut_status take_model(abut_gltf *w, const abut_shot *s, abut_err *err)
         g->first = w->width / 3;
         g->npoint = p->nv;
         w->width += 3 * (size_t)p->nv;
-        rc = abut_skin_make(p, m->X, CREASE, &g->skin, err);
+        rc = abut_shading_mesh_make(p, m->X, CREASE, &g->skin, err);
         if (!rc) rc = take_loose(p, g, err);
         if ((size_t)g->skin.nv > most) most = (size_t)g->skin.nv;
         if ((size_t)p->nv > most) most = (size_t)p->nv;
@@ -170,7 +170,7 @@ static size_t list_make(const abut_gltf_mesh *g, const float *record, int list, 
 {
     const float *x = record + 3 * g->first;
     if (list == NORMAL) {
-        abut_skin_normals(&g->skin, x, out);
+        abut_shading_mesh_normals(&g->skin, x, out);
         return 3 * (size_t)g->skin.nv;
     }
     const int32_t n = list == SKIN ? g->skin.nv : g->n_loose, *point = list == SKIN ? g->skin.point : g->loose;
@@ -351,7 +351,7 @@ void abut_gltf_free(abut_gltf **pw)
     if (!w) return;
     for (int32_t i = 0; i < w->doc.n_mesh; i++) {
         abut_gltf_mesh *g = &w->doc.mesh[i];
-        abut_skin_clear(&g->skin);
+        abut_shading_mesh_clear(&g->skin);
         free(g->loose);
         free(g->seg);
         free(g->vert);

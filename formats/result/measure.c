@@ -15,7 +15,7 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
 {
     *ms = (abut_measure){ .model = m };
     abut_status rc = abut_elastic_init(&ms->elastic, m, err);
-    if (!rc) rc = abut_thin_init(&ms->thin, m, err);
+    if (!rc) rc = abut_codim_init(&ms->codim, m, err);
     if (!rc) rc = abut_air_init(&ms->air, m, err);
     if (!rc) rc = abut_collmesh_init(&ms->cm, m, err);
     ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
@@ -39,7 +39,7 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
 void abut_measure_clear(abut_measure *ms)
 {
     abut_elastic_clear(&ms->elastic);
-    abut_thin_clear(&ms->thin);
+    abut_codim_clear(&ms->codim);
     abut_air_clear(&ms->air);
     abut_collmesh_clear(&ms->cm);
     abut_candidates_clear(&ms->cand);
@@ -78,7 +78,7 @@ static void measure_strain(abut_measure *ms, const double *x, abut_fields *out)
     #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < ms->model->nsh; i++) {
         double F[6], s[2], C[3] = { 0 }, *e = ms->strain + 5 * (size_t)i;
-        abut_shell_deformation(&ms->thin, x, i, F, s);
+        abut_shell_deformation(&ms->codim, x, i, F, s);
         for (int k = 0; k < 3; k++) {
             C[0] += F[2 * k] * F[2 * k], C[1] += F[2 * k + 1] * F[2 * k + 1];
             C[2] += F[2 * k] * F[2 * k + 1];
@@ -205,10 +205,10 @@ static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fi
     double stretched = 0, thin = 0;
     abut_status rc = abut_elastic_energy(&ms->elastic, f->x, &out->elastic, &ms->scratch, err);
     if (!rc) rc = abut_spring_energy(&springs, f->x, &stretched, &ms->scratch, err);
-    if (!rc) rc = abut_thin_energy(&ms->thin, f->x, ABUT_THIN_ALL, kappa, &thin, &ms->scratch, err);
+    if (!rc) rc = abut_codim_energy(&ms->codim, f->x, ABUT_CODIM_ALL, kappa, &thin, &ms->scratch, err);
     if (rc) return rc;
     abut_air_start(&ms->air, f->x);
-    out->elastic += abut_attach_energy(ms->model, f->x) + stretched + thin + abut_air_energy(&ms->air, f->x);
+    out->elastic += abut_attachment_energy(ms->model, f->x) + stretched + thin + abut_air_energy(&ms->air, f->x);
     out->kinetic = abut_kinetic_energy(ms->model, f->v);
     out->gravity = abut_gravity_energy(ms->model, f->x);
     abut_linear_momentum(ms->model, f->v, out->linear);

@@ -37,7 +37,7 @@ typedef struct abut_fields {
 typedef struct abut_measure {
     const abut_model *model;
     abut_elastic elastic;
-    abut_thin thin;
+    abut_codim codim;
     abut_air air;
     abut_collmesh cm;
     abut_candidates cand;
@@ -47,7 +47,7 @@ typedef struct abut_measure {
     abut_arena scratch;
 } abut_measure;
 
-/** Fails  as abut_elastic_init, abut_thin_init and abut_collmesh_init; ABUT_E_NOMEM */
+/** Fails  as abut_elastic_init, abut_codim_init and abut_collmesh_init; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *err);
 void abut_measure_clear(abut_measure *ms);
 

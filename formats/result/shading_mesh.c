@@ -53,7 +53,7 @@ static int share_edge(const abut_part *p, int32_t ca, int32_t cb)
 }
 
 /* Gives the corners of one point to vertices: corners connected over smooth edges share one.  group[n] is scratch. */
-static void split_point(const abut_part *p, const fans *f, int32_t i, double cosine, int32_t *group, abut_skin *s)
+static void split_point(const abut_part *p, const fans *f, int32_t i, double cosine, int32_t *group, abut_shading_mesh *s)
 {
     const int32_t lo = f->first[i], n = f->first[i + 1] - lo;
     for (int32_t a = 0; a < n; a++) group[a] = a;
@@ -78,10 +78,10 @@ static void split_point(const abut_part *p, const fans *f, int32_t i, double cos
     }
 }
 
-abut_status abut_skin_make(const abut_part *p, const double *X, double crease, abut_skin *out, abut_err *err)
+abut_status abut_shading_mesh_make(const abut_part *p, const double *X, double crease, abut_shading_mesh *out, abut_err *err)
 {
     fans f = { 0 };
-    abut_skin s = { .ntri = p->ntri };
+    abut_shading_mesh s = { .ntri = p->ntri };
     abut_status rc = fans_make(p, X, &f, err);
     int32_t most = 0;
     for (int32_t i = 0; i < p->nv && !rc; i++)
@@ -93,19 +93,19 @@ abut_status abut_skin_make(const abut_part *p, const double *X, double crease, a
     for (int32_t i = 0; i < p->nv && !rc; i++) split_point(p, &f, i, cos(crease), group, &s);
     fans_clear(&f);
     free(group);
-    if (rc) abut_skin_clear(&s);
+    if (rc) abut_shading_mesh_clear(&s);
     else *out = s;
     return rc;
 }
 
-void abut_skin_clear(abut_skin *s)
+void abut_shading_mesh_clear(abut_shading_mesh *s)
 {
     free(s->point);
     free(s->tri);
-    *s = (abut_skin){ 0 };
+    *s = (abut_shading_mesh){ 0 };
 }
 
-void abut_skin_normals(const abut_skin *s, const float *x, float *n)
+void abut_shading_mesh_normals(const abut_shading_mesh *s, const float *x, float *n)
 {
     memset(n, 0, 3 * (size_t)s->nv * sizeof *n);
     for (int32_t t = 0; t < s->ntri; t++) {

@@ -6,19 +6,20 @@
 #include "formats/result/object_parts.h"
 
 /* Zero-filled is empty. */
-typedef struct abut_skin {
+typedef struct abut_shading_mesh {
     int32_t nv, ntri;
     int32_t *point;         /* [nv] point of the part; only points that triangles use */
     int32_t *tri;           /* [3 ntri] vertices of the skin */
-} abut_skin;
+} abut_shading_mesh;
 
 /** X [3 * nodes]: rest positions by node;  crease: angle between two faces that counts as an edge, rad.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_skin_make(const abut_part *p, const double *X, double crease, abut_skin *out, abut_err *err);
-void abut_skin_clear(abut_skin *s);
+ABUT_MUST_USE abut_status abut_shading_mesh_make(const abut_part *p, const double *X, double crease, abut_shading_mesh *out,
+                                                 abut_err *err);
+void abut_shading_mesh_clear(abut_shading_mesh *s);
 
 /** Unit normals n[3 nv] of the vertices, the mean of their faces weighted by area; x[3 * points of the part].
  * (0, 1, 0) where the faces have no area. */
-void abut_skin_normals(const abut_skin *s, const float *x, float *n);
+void abut_shading_mesh_normals(const abut_shading_mesh *s, const float *x, float *n);
 
 #endif

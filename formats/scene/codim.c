@@ -131,7 +131,7 @@ static abut_status read_radius(const abut_tree *t, double *radius, abut_err *err
     return rc ? rc : abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, radius, NULL, err);
 }
 
-abut_status scene_thin(const abut_tree *t, abut_scene_object *o, abut_err *err)
+abut_status scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
     static const char *const of_bodies[] = { "shell", "rod", "particle", "rest", NULL };
     const abut_tree *shell = abut_tree_find(t, "shell"), *rod = abut_tree_find(t, "rod"),

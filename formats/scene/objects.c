@@ -177,7 +177,7 @@ static abut_status read_object(const scene_reader *r, const abut_tree *t, int32_
     if (!rc) rc = read_mu(t, &o->has_mu, &o->mu, err);
     if (!rc) rc = read_velocity(t, o, err);
     if (!rc) rc = check_velocity(r, t, o, err);
-    if (!rc) rc = scene_thin(t, o, err);
+    if (!rc) rc = scene_codim(t, o, err);
     if (!rc) rc = check_shell(r, t, o, err);
     if (!rc) rc = scene_mesh(r, t, copy < 0 ? 0 : copy, o, err);
     return rc ? rc : read_fill(t, o, err);

@@ -30,7 +30,7 @@ ABUT_MUST_USE abut_status scene_mesh(const scene_reader *r, const abut_tree *t, 
 /** Loads the mesh file that t names. */
 ABUT_MUST_USE abut_status scene_load(const scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err);
 /** `shell`, `rod`, `particle`, `contact-thickness` of an object: before its mesh. */
-ABUT_MUST_USE abut_status scene_thin(const abut_tree *t, abut_scene_object *o, abut_err *err);
+ABUT_MUST_USE abut_status scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err);
 /** The shape at rest of shells and rods: `rest`, or the mesh itself.  After the mesh was placed, before it is repeated.
  * x      [3 nv] its points scaled, but neither turned nor moved
  * scale  of the object; turn: its elements were turned over */

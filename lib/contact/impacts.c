@@ -9,26 +9,26 @@
 
 /* Times of impact in a list, 1: not before `until`; the kind is a literal at every call. */
 static inline __attribute__((always_inline)) void times_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
-                                                                abut_stencil s, abut_range r, const abut_swept *m, double until,
+                                                                abut_stencil s, abut_range r, const abut_sweep *m, double until,
                                                                 double *toi)
 {
     const int n = abut_stencil_size(s);
     abut_candidate_four four;
     for (size_t k = r.lo; k < r.hi; k += ABUT_LANES) {
         abut_candidates_take(cm, s, list, k, r.hi, &four);
-        const int clear = abut_swept_clear(s, &four, m, until);
+        const int clear = abut_sweep_clear(s, &four, m, until);
         for (size_t l = 0; l < four.n; l++) {
             double x0[12], x1[12], t;
             toi[k + l] = 1;
             if (clear >> l & 1) continue;
-            abut_swept_gather(m->y, four.v[l], n, x0);
-            abut_swept_gather(m->y1, four.v[l], n, x1);
+            abut_sweep_gather(m->y, four.v[l], n, x0);
+            abut_sweep_gather(m->y1, four.v[l], n, x1);
             if (abut_ccd_additive(s, x0, x1, four.xi[l], m->slack, until, &t) == ABUT_CCD_HIT) toi[k + l] = t;
         }
     }
 }
 
-static void times_of_list(const abut_collmesh *cm, const abut_candidates *cand, int l, const abut_swept *m, double until,
+static void times_of_list(const abut_collmesh *cm, const abut_candidates *cand, int l, const abut_sweep *m, double until,
                           double *toi)
 {
     const abut_pair_list *list = abut_candidates_list(cand, l);
@@ -46,7 +46,7 @@ static void times_of_list(const abut_collmesh *cm, const abut_candidates *cand, 
 }
 
 /* As abut_limit_planes has it for one vertex and one half-space. */
-static double plane_toi(const abut_collmesh *cm, const abut_swept *m, int32_t v, int32_t h)
+static double plane_toi(const abut_collmesh *cm, const abut_sweep *m, int32_t v, int32_t h)
 {
     const abut_model *model = cm->model;
     const double *o = model->hs_point + 3 * h, *n = model->hs_normal + 3 * h;
@@ -76,7 +76,7 @@ abut_status abut_impacts_find(const abut_collmesh *cm, const abut_candidates *ca
     double *toi = ABUT_ROOM(scratch, double, all + 1);
     *n = 0;
     if (!toi) return abut_fail(err, ABUT_E_NOMEM, "impacts: %zu pairs", all);
-    const abut_swept m = abut_swept_of(cm, y, y1, slack);
+    const abut_sweep m = abut_sweep_of(cm, y, y1, slack);
     for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++) {
         const abut_pair_list *list = abut_candidates_list(cand, l);
         times_of_list(cm, cand, l, &m, until, toi);

@@ -32,13 +32,13 @@ static abut_stencil candidate_at(const abut_candidates *cand, size_t k, const in
     return abut_candidates_kind(l);
 }
 
-static inline __attribute__((always_inline)) void pair_bound(abut_stencil s, const int32_t v[4], const abut_swept *m, double xi,
+static inline __attribute__((always_inline)) void pair_bound(abut_stencil s, const int32_t v[4], const abut_sweep *m, double xi,
                                                              size_t k, struct block_bound *out)
 {
     double x0[12], x1[12], toi;
     const int n = abut_stencil_size(s);
-    abut_swept_gather(m->y, v, n, x0);
-    abut_swept_gather(m->y1, v, n, x1);
+    abut_sweep_gather(m->y, v, n, x0);
+    abut_sweep_gather(m->y1, v, n, x1);
     const abut_ccd_answer a = abut_ccd_additive(s, x0, x1, xi, m->slack, out->toi, &toi);
     if (a == ABUT_CCD_CLEAR || (a == ABUT_CCD_HIT && !(toi < out->toi))) return;
     *out = (struct block_bound){ toi, k, 1, a == ABUT_CCD_BAD };
@@ -48,19 +48,19 @@ static inline __attribute__((always_inline)) void pair_bound(abut_stencil s, con
  * free.  The kind is a literal at every call. */
 static inline __attribute__((always_inline)) void bound_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
                                                                 abut_stencil s, size_t lo, size_t hi, size_t index,
-                                                                const abut_swept *m, struct block_bound *out)
+                                                                const abut_sweep *m, struct block_bound *out)
 {
     abut_candidate_four four;
     for (size_t k = lo; k < hi && !out->bad; k += ABUT_LANES) {
         abut_candidates_take(cm, s, list, k, hi, &four);
-        const int clear = abut_swept_clear(s, &four, m, out->toi);
+        const int clear = abut_sweep_clear(s, &four, m, out->toi);
         for (size_t l = 0; l < four.n && !out->bad; l++)
             if (!(clear >> l & 1)) pair_bound(s, four.v[l], m, four.xi[l], index + (k + l - lo), out);
     }
 }
 
 /* Candidates r of all lists together. */
-static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, abut_range r, const abut_swept *m,
+static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, abut_range r, const abut_sweep *m,
                         double t_max, struct block_bound *out)
 {
     *out = (struct block_bound){ .toi = t_max };
@@ -90,7 +90,7 @@ abut_status abut_limit_too_close(const abut_collmesh *cm, abut_stencil s, const 
     const int n = abut_stencil_size(s), first = abut_stencil_second(s);
     const double xi = abut_candidate_xi(cm, s, ij);
     abut_candidate_vertices(cm, s, ij, v);
-    abut_swept_gather(y, v, n, x);
+    abut_sweep_gather(y, v, n, x);
     for (int i = 0; i < n; i++) node[i] = cm->node[v[i]];
     if (xi > 0) snprintf(beyond, sizeof beyond, " beyond their thickness of %.9g m", xi);
     return abut_fail(err, ABUT_E_GEOM, "collision: %s and %s are %.3g m apart%s, too close to move at all",
@@ -109,7 +109,7 @@ abut_limit abut_limit_by_pair(const abut_collmesh *cm, abut_stencil s, const int
     return lim;
 }
 
-static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const abut_swept *m, double *alpha,
+static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const abut_sweep *m, double *alpha,
                               size_t *best, abut_err *err)
 {
     const size_t n = abut_candidates_count(cand), blocks = abut_blocks(n);
@@ -137,7 +137,7 @@ abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand,
                            double slack, abut_limit *lim, abut_err *err)
 {
     double alpha = lim->alpha;
-    const abut_swept m = abut_swept_of(cm, y, y1, slack);
+    const abut_sweep m = abut_sweep_of(cm, y, y1, slack);
     size_t best = SIZE_MAX;
     const abut_status rc = mesh_bound(cm, cand, &m, &alpha, &best, err);
     if (rc || best == SIZE_MAX) return rc;

@@ -10,13 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct abut_swept {
+typedef struct abut_sweep {
     const double *y, *y1;   /* [3 nc] start, end */
     double slack;           /* of the start gap: what is to be left */
     double tiny;            /* m: what rounding may take a visible part of is left to the CCD */
-} abut_swept;
+} abut_sweep;
 
-static inline abut_swept abut_swept_of(const abut_collmesh *cm, const double *y, const double *y1, double slack)
+static inline abut_sweep abut_sweep_of(const abut_collmesh *cm, const double *y, const double *y1, double slack)
 {
     const size_t n = 3 * (size_t)cm->nc;
     double most = 0;
@@ -26,16 +26,16 @@ static inline abut_swept abut_swept_of(const abut_collmesh *cm, const double *y,
         most = a > most ? a : most;
         most = b > most ? b : most;
     }
-    return (abut_swept){ y, y1, slack, 0x1p-43 * most };
+    return (abut_sweep){ y, y1, slack, 0x1p-43 * most };
 }
 
 /** A bit for each of four candidates: set where it keeps its slack up to t_max and the first slab proves it. */
-static inline int abut_swept_clear(abut_stencil s, const abut_candidate_four *f, const abut_swept *m, double t_max)
+static inline int abut_sweep_clear(abut_stencil s, const abut_candidate_four *f, const abut_sweep *m, double t_max)
 {
     return abut_slab_clear_lanes(s, m->y, m->y1, (const int32_t (*)[4])f->v, f->xi, m->slack, m->tiny, t_max);
 }
 
-static inline void abut_swept_gather(const double *y, const int32_t *v, int n, double *x)
+static inline void abut_sweep_gather(const double *y, const int32_t *v, int n, double *x)
 {
     for (int k = 0; k < n; k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
 }

@@ -7,43 +7,43 @@
 
 static void stretch(const abut_model *m, int32_t a, const double *x, double r[3])
 {
-    const int32_t *v = m->tie_node + 5 * (size_t)a;
+    const int32_t *v = m->attach_node + 5 * (size_t)a;
     for (int d = 0; d < 3; d++) {
         r[d] = x[3 * (size_t)v[0] + (size_t)d] - m->tie_offset[3 * (size_t)a + (size_t)d];
         for (int j = 0; j < 4; j++)
-            if (v[1 + j] >= 0) r[d] -= m->tie_weight[4 * (size_t)a + (size_t)j] * x[3 * (size_t)v[1 + j] + (size_t)d];
+            if (v[1 + j] >= 0) r[d] -= m->attach_weight[4 * (size_t)a + (size_t)j] * x[3 * (size_t)v[1 + j] + (size_t)d];
     }
 }
 
-double abut_attach_energy(const abut_model *m, const double *x)
+double abut_attachment_energy(const abut_model *m, const double *x)
 {
     abut_acc sum = { 0, 0 };
     for (int32_t a = 0; a < m->na; a++) {
         double r[3];
         stretch(m, a, x, r);
-        abut_acc_add(&sum, 0.5 * m->tie_stiffness[a] * (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]));
+        abut_acc_add(&sum, 0.5 * m->attach_stiffness[a] * (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]));
     }
     return sum.hi + sum.lo;
 }
 
-void abut_attach_gradient(const abut_model *m, const double *x, double scale, double *g)
+void abut_attachment_gradient(const abut_model *m, const double *x, double scale, double *g)
 {
     for (int32_t a = 0; a < m->na; a++) {
-        const int32_t *v = m->tie_node + 5 * (size_t)a;
-        const double k = scale * m->tie_stiffness[a];
+        const int32_t *v = m->attach_node + 5 * (size_t)a;
+        const double k = scale * m->attach_stiffness[a];
         double r[3];
         stretch(m, a, x, r);
         for (int d = 0; d < 3; d++) {
             g[3 * (size_t)v[0] + (size_t)d] += k * r[d];
             for (int j = 0; j < 4; j++)
-                if (v[1 + j] >= 0) g[3 * (size_t)v[1 + j] + (size_t)d] -= k * m->tie_weight[4 * (size_t)a + (size_t)j] * r[d];
+                if (v[1 + j] >= 0) g[3 * (size_t)v[1 + j] + (size_t)d] -= k * m->attach_weight[4 * (size_t)a + (size_t)j] * r[d];
         }
     }
 }
 
 /* The five nodes 0 (tied), 1 .. 4 (carriers) in elements of four: {0 1 2 3} with all its pairs, {0 1 2 4} with those of 4, and
  * the pair 3, 4. */
-static const int CORNER[ABUT_ATTACH_PARTS][4] = { { 0, 1, 2, 3 }, { 0, 1, 2, 4 }, { 3, 4, -1, -1 } };
+static const int CORNER[ABUT_ATTACHMENT_PARTS][4] = { { 0, 1, 2, 3 }, { 0, 1, 2, 4 }, { 3, 4, -1, -1 } };
 
 static int belongs(int part, int p, int q)
 {
@@ -51,20 +51,20 @@ static int belongs(int part, int p, int q)
     return part == 0 || (part == 1 && (p == 4 || q == 4)) || (part == 2 && p != q);
 }
 
-void abut_attach_hessian(const abut_model *m, double scale, int32_t *node, double *H)
+void abut_attachment_hessian(const abut_model *m, double scale, int32_t *node, double *H)
 {
-    memset(H, 0, (size_t)m->na * ABUT_ATTACH_PARTS * ABUT_PACKED * sizeof *H);
+    memset(H, 0, (size_t)m->na * ABUT_ATTACHMENT_PARTS * ABUT_PACKED * sizeof *H);
     for (int32_t a = 0; a < m->na; a++) {
-        const int32_t *v = m->tie_node + 5 * (size_t)a;
+        const int32_t *v = m->attach_node + 5 * (size_t)a;
         double c[5] = { 1 };
-        for (int j = 0; j < 4; j++) c[1 + j] = v[1 + j] < 0 ? 0 : -m->tie_weight[4 * (size_t)a + (size_t)j];
-        for (int part = 0; part < ABUT_ATTACH_PARTS; part++, node += 4) {
+        for (int j = 0; j < 4; j++) c[1 + j] = v[1 + j] < 0 ? 0 : -m->attach_weight[4 * (size_t)a + (size_t)j];
+        for (int part = 0; part < ABUT_ATTACHMENT_PARTS; part++, node += 4) {
             for (int p = 0; p < 4; p++) node[p] = CORNER[part][p] < 0 ? -1 : v[CORNER[part][p]];
             for (int p = 0; p < 4; p++)
                 for (int q = p; q < 4; q++, H += 9) {
                     const int i = CORNER[part][p], j = CORNER[part][q];
                     if (!belongs(part, i, j)) continue;
-                    H[0] = H[4] = H[8] = scale * m->tie_stiffness[a] * c[i] * c[j];
+                    H[0] = H[4] = H[8] = scale * m->attach_stiffness[a] * c[i] * c[j];
                 }
         }
     }

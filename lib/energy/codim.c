@@ -13,15 +13,15 @@
 
 /* ---- rest shapes ---- */
 
-static void count(abut_thin *t)
+static void count(abut_codim *t)
 {
     const abut_model *m = t->model;
-    const int32_t of_kind[ABUT_THIN_KINDS] = { m->nsh, m->nhg, m->nrd, m->nbd };
-    for (int k = 0; k < ABUT_THIN_KINDS; k++) t->first[k + 1] = t->first[k] + (size_t)of_kind[k];
-    t->n = t->first[ABUT_THIN_KINDS];
+    const int32_t of_kind[ABUT_CODIM_KINDS] = { m->nsh, m->nhg, m->nrd, m->nbd };
+    for (int k = 0; k < ABUT_CODIM_KINDS; k++) t->first[k + 1] = t->first[k] + (size_t)of_kind[k];
+    t->n = t->first[ABUT_CODIM_KINDS];
 }
 
-static abut_status allocate(abut_thin *t, abut_err *err)
+static abut_status allocate(abut_codim *t, abut_err *err)
 {
     const abut_model *m = t->model;
     const size_t ns = (size_t)m->nsh + 1;
@@ -35,19 +35,19 @@ static abut_status allocate(abut_thin *t, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "rest shapes of %zu thin elements", t->n);
 }
 
-static void stencils(abut_thin *t)
+static void stencils(abut_codim *t)
 {
     const abut_model *m = t->model;
-    const int32_t *const node[ABUT_THIN_KINDS] = { m->shell, m->hinge, m->rod, m->bend };
-    static const size_t corners[ABUT_THIN_KINDS] = { 3, 4, 2, 3 };
-    for (int k = 0; k < ABUT_THIN_KINDS; k++)
+    const int32_t *const node[ABUT_CODIM_KINDS] = { m->shell, m->hinge, m->rod, m->bend };
+    static const size_t corners[ABUT_CODIM_KINDS] = { 3, 4, 2, 3 };
+    for (int k = 0; k < ABUT_CODIM_KINDS; k++)
         for (size_t e = t->first[k]; e < t->first[k + 1]; e++)
             for (size_t c = 0; c < 4; c++)
                 t->node[4 * e + c] = c < corners[k] ? node[k][corners[k] * (e - t->first[k]) + c] : -1;
 }
 
 /* corners by node: count, sum up, fill; the fill runs in corner order, so every list ascends */
-static void incidence(abut_thin *t)
+static void incidence(abut_codim *t)
 {
     const int32_t nv = t->model->nv, corners = (int32_t)(4 * t->n);
     int32_t *first = t->inc_first;
@@ -60,7 +60,7 @@ static void incidence(abut_thin *t)
     first[0] = 0;
 }
 
-static abut_status shells(abut_thin *t, abut_err *err)
+static abut_status shells(abut_codim *t, abut_err *err)
 {
     const abut_model *m = t->model;
     t->bounded = m->nsh && m->shell_limit;
@@ -78,16 +78,16 @@ static abut_status shells(abut_thin *t, abut_err *err)
     return ABUT_OK;
 }
 
-abut_status abut_thin_init(abut_thin *t, const abut_model *m, abut_err *err)
+abut_status abut_codim_init(abut_codim *t, const abut_model *m, abut_err *err)
 {
-    *t = (abut_thin){ .model = m };
+    *t = (abut_codim){ .model = m };
     count(t);
     if (t->n == 0) return ABUT_OK;
     if (t->n > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "%zu thin elements: more than %d", t->n, INT32_MAX / 4);
     abut_status rc = allocate(t, err);
     if (!rc) rc = shells(t, err);
     if (rc) {
-        abut_thin_clear(t);
+        abut_codim_clear(t);
         return rc;
     }
     stencils(t);
@@ -95,7 +95,7 @@ abut_status abut_thin_init(abut_thin *t, const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
-void abut_thin_clear(abut_thin *t)
+void abut_codim_clear(abut_codim *t)
 {
     free(t->node);
     free(t->inc_first);
@@ -103,28 +103,28 @@ void abut_thin_clear(abut_thin *t)
     free(t->B);
     free(t->vol);
     free(t->membrane);
-    *t = (abut_thin){ 0 };
+    *t = (abut_codim){ 0 };
 }
 
-double abut_thin_stiffness(const abut_thin *t)
+double abut_codim_stiffness(const abut_codim *t)
 {
     abut_acc sum = { 0, 0 };
     for (int32_t i = 0; i < (t->n ? t->model->nsh : 0); i++)
         abut_acc_add(&sum, t->vol[i] * abut_membrane_stiffness(&t->membrane[t->model->shell_mat[i]]));
-    return sum.hi + sum.lo + abut_thin_bend_stiffness(t);
+    return sum.hi + sum.lo + abut_codim_bend_stiffness(t);
 }
 
 /* ---- sums ---- */
 
 /* the part of [lo, hi) that is of kind k */
-static abut_range of_kind(const abut_thin *t, int k, size_t lo, size_t hi)
+static abut_range of_kind(const abut_codim *t, int k, size_t lo, size_t hi)
 {
     const size_t a = t->first[k], b = t->first[k + 1];
     const abut_range r = { lo > a ? lo : a, hi < b ? hi : b };
     return r.lo < r.hi ? r : (abut_range){ lo, lo };
 }
 
-abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, double kappa, double *energy, abut_arena *scratch,
+abut_status abut_codim_energy(const abut_codim *t, const double *x, int parts, double kappa, double *energy, abut_arena *scratch,
                              abut_err *err)
 {
     const size_t n = t->n, nb = abut_blocks(n);
@@ -133,15 +133,15 @@ abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, dou
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "energy of thin elements: %zu partial sums", nb);
-    const abut_thin_ask ask = { .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = 1 };
+    const abut_codim_ask ask = { .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = 1 };
 
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
-        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
-        double sum = abut_thin_shell_energy(&ask, shell.lo, shell.hi);
-        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
+        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_CODIM_SHELL, block.lo, block.hi);
+        double sum = abut_codim_shell_energy(&ask, shell.lo, shell.hi);
+        for (int k = ABUT_CODIM_HINGE; k < ABUT_CODIM_KINDS; k++) {
             const abut_range r = of_kind(t, k, block.lo, block.hi);
-            sum += abut_thin_bend_energy(&ask, k, r.lo, r.hi);
+            sum += abut_codim_bend_energy(&ask, k, r.lo, r.hi);
         }
         part[b] = sum;
     }
@@ -153,9 +153,10 @@ abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, dou
 }
 
 /* g += f, forces of corners of all elements, or of those that turn: shells and rod segments */
-static void gather(const abut_thin *t, int turning, const double *f, double *g)
+static void gather(const abut_codim *t, int turning, const double *f, double *g)
 {
-    const size_t shells = 4 * t->first[ABUT_THIN_HINGE], rods = 4 * t->first[ABUT_THIN_ROD], bends = 4 * t->first[ABUT_THIN_BEND];
+    const size_t shells = 4 * t->first[ABUT_CODIM_HINGE], rods = 4 * t->first[ABUT_CODIM_ROD],
+        bends = 4 * t->first[ABUT_CODIM_BEND];
     const int32_t nv = t->model->nv;
     #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < nv; i++) {
@@ -169,7 +170,7 @@ static void gather(const abut_thin *t, int turning, const double *f, double *g)
     }
 }
 
-abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *g,
+abut_status abut_codim_gradient(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *g,
                                abut_arena *scratch, abut_err *err)
 {
     const size_t n = t->n, nb = abut_blocks(n);
@@ -177,15 +178,15 @@ abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, d
     const abut_mark mark = abut_arena_mark(scratch);
     double *f = ABUT_ROOM(scratch, double, 12 * n);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "forces of %zu thin elements", n);
-    const abut_thin_ask ask = { .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale };
+    const abut_codim_ask ask = { .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale };
 
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
-        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
-        abut_thin_shell_gradient(&ask, shell.lo, shell.hi, f);
-        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
+        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_CODIM_SHELL, block.lo, block.hi);
+        abut_codim_shell_gradient(&ask, shell.lo, shell.hi, f);
+        for (int k = ABUT_CODIM_HINGE; k < ABUT_CODIM_KINDS; k++) {
             const abut_range r = of_kind(t, k, block.lo, block.hi);
-            abut_thin_bend_gradient(&ask, k, r.lo, r.hi, f);
+            abut_codim_bend_gradient(&ask, k, r.lo, r.hi, f);
         }
     }
 
@@ -195,7 +196,7 @@ abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, d
 }
 
 /* Edges of element e, k of them from its corner 0, times `by`. */
-static void edges(const abut_thin *t, size_t e, int k, const double *x, double by, double *to)
+static void edges(const abut_codim *t, size_t e, int k, const double *x, double by, double *to)
 {
     const double *first = x + 3 * (size_t)t->node[4 * e];
     for (int c = 1; c <= k; c++)
@@ -231,7 +232,7 @@ static double pull(int k, const double *H, const double *u, double f[12])
     return work;
 }
 
-abut_status abut_thin_turn(const abut_thin *t, const double *z, const double *d, const double *meant, double reach,
+abut_status abut_codim_turn(const abut_codim *t, const double *z, const double *d, const double *meant, double reach,
                            const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err)
 {
     const size_t n = t->n, nb = abut_blocks(n);
@@ -245,8 +246,8 @@ abut_status abut_thin_turn(const abut_thin *t, const double *z, const double *d,
     for (size_t b = 0; b < nb; b++) {
         const abut_range block = abut_block(n, b);
         double sum = 0;
-        for (int kind = ABUT_THIN_SHELL; kind <= ABUT_THIN_ROD; kind += ABUT_THIN_ROD - ABUT_THIN_SHELL) {
-            const int k = kind == ABUT_THIN_SHELL ? 2 : 1;
+        for (int kind = ABUT_CODIM_SHELL; kind <= ABUT_CODIM_ROD; kind += ABUT_CODIM_ROD - ABUT_CODIM_SHELL) {
+            const int k = kind == ABUT_CODIM_SHELL ? 2 : 1;
             const abut_range r = of_kind(t, kind, block.lo, block.hi);
             for (size_t e = r.lo; e < r.hi; e++) {
                 double at[6], moved[6], aim[6], u[6];
@@ -266,28 +267,28 @@ abut_status abut_thin_turn(const abut_thin *t, const double *z, const double *d,
     return ABUT_OK;
 }
 
-static void hessians(const abut_thin_ask *ask, double *H)
+static void hessians(const abut_codim_ask *ask, double *H)
 {
-    const abut_thin *t = ask->t;
+    const abut_codim *t = ask->t;
     const size_t n = t->n, nb = abut_blocks(n);
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
-        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_THIN_SHELL, block.lo, block.hi);
-        abut_thin_shell_hessian(ask, shell.lo, shell.hi, H);
-        for (int k = ABUT_THIN_HINGE; k < ABUT_THIN_KINDS; k++) {
+        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_CODIM_SHELL, block.lo, block.hi);
+        abut_codim_shell_hessian(ask, shell.lo, shell.hi, H);
+        for (int k = ABUT_CODIM_HINGE; k < ABUT_CODIM_KINDS; k++) {
             const abut_range r = of_kind(t, k, block.lo, block.hi);
-            abut_thin_bend_hessian(ask, k, r.lo, r.hi, H);
+            abut_codim_bend_hessian(ask, k, r.lo, r.hi, H);
         }
     }
 }
 
-void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *H)
+void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H)
 {
-    hessians(&(abut_thin_ask){ t, x, parts, kappa, scale, NULL, 1 }, H);
+    hessians(&(abut_codim_ask){ t, x, parts, kappa, scale, NULL, 1 }, H);
 }
 
-void abut_thin_hessian_ahead(const abut_thin *t, const double *x, int parts, double kappa, double scale, const double *tension,
+void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, double kappa, double scale, const double *tension,
                              double *H)
 {
-    hessians(&(abut_thin_ask){ t, x, parts, kappa, scale, tension, 0 }, H);
+    hessians(&(abut_codim_ask){ t, x, parts, kappa, scale, tension, 0 }, H);
 }

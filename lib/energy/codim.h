@@ -13,38 +13,38 @@
 #include "base/arena.h"
 #include "energy/membrane.h"
 
-enum { ABUT_THIN_ELASTIC = 1 /* without bounds */, ABUT_THIN_BOUNDED = 2 /* stretch limits; cloth */, ABUT_THIN_ALL = 3 };
+enum { ABUT_CODIM_ELASTIC = 1 /* without bounds */, ABUT_CODIM_BOUNDED = 2 /* stretch limits; cloth */, ABUT_CODIM_ALL = 3 };
 
 /* Kinds of elements, in the order of the list. */
-enum { ABUT_THIN_SHELL, ABUT_THIN_HINGE, ABUT_THIN_ROD, ABUT_THIN_BEND, ABUT_THIN_KINDS };
+enum { ABUT_CODIM_SHELL, ABUT_CODIM_HINGE, ABUT_CODIM_ROD, ABUT_CODIM_BEND, ABUT_CODIM_KINDS };
 
 /* Rest shapes, precomputed; owned here.  Borrows the model.  Zero-filled is empty. */
-typedef struct abut_thin {
+typedef struct abut_codim {
     const abut_model *model;
     size_t n;                               /* elements */
-    size_t first[ABUT_THIN_KINDS + 1];      /* those of kind k are first[k] .. first[k + 1] - 1 */
+    size_t first[ABUT_CODIM_KINDS + 1];      /* those of kind k are first[k] .. first[k + 1] - 1 */
     int32_t *node;                          /* [4 n] -1 for unused corners, which come last */
     int32_t *inc_first, *inc;               /* [nv + 1], corners (4 * element + corner) at each node, ascending */
     double *B;                              /* [4 nsh] inverse of shell/rest */
     double *vol;                            /* [nsh] m^3 */
     abut_membrane *membrane;                /* [nm] of those materials that shells have */
     int bounded;                            /* some element has a bounded term */
-} abut_thin;
+} abut_codim;
 
 /** Fails  ABUT_E_FORMAT a material that no membrane is made of; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_thin_init(abut_thin *t, const abut_model *m, abut_err *err);
-void abut_thin_clear(abut_thin *t);
+ABUT_MUST_USE abut_status abut_codim_init(abut_codim *t, const abut_model *m, abut_err *err);
+void abut_codim_clear(abut_codim *t);
 
 /** Sum of the terms of `parts`, J, at x[3 nv]; kappa, Pa: stiffness of the stretch limits.  +inf when a bound is reached, a shell
  * has no area or anything is not finite (that is no failure: the trial is infeasible).  scratch: one double per block. */
-ABUT_MUST_USE abut_status abut_thin_energy(const abut_thin *t, const double *x, int parts, double kappa, double *energy,
+ABUT_MUST_USE abut_status abut_codim_energy(const abut_codim *t, const double *x, int parts, double kappa, double *energy,
                                            abut_arena *scratch, abut_err *err);
 /** g[3 nv] += scale * dE/dx, at an x of finite energy; same bits for any thread count.  scratch: 12 doubles per element. */
-ABUT_MUST_USE abut_status abut_thin_gradient(const abut_thin *t, const double *x, int parts, double kappa, double scale,
+ABUT_MUST_USE abut_status abut_codim_gradient(const abut_codim *t, const double *x, int parts, double kappa, double scale,
                                              double *g, abut_arena *scratch, abut_err *err);
 /** H[n * ABUT_PACKED] (sparse/bsr.h) += scale * d2E/dx2 of each element of t->node, projected to positive semidefinite; blocks of
  * unused corners are left as they are.  scale >= 0, x of finite energy. */
-void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double kappa, double scale, double *H);
+void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H);
 
 /** The same, = in place of +=, with tension[nrd], N, for that of the rod segments; NULL: as it is at x.
  *
@@ -52,13 +52,13 @@ void abut_thin_hessian(const abut_thin *t, const double *x, int parts, double ka
  * says little about the one with which the rod will be in balance.  As a stiffness across the segments it would hold the next
  * directions back.  Newton's method for positions and tensions as unknowns of their own takes the tension at which the last
  * direction aims, to first order, with the same gradient and otherwise the same matrix (Tournier et al. 2015). */
-void abut_thin_hessian_ahead(const abut_thin *t, const double *x, int parts, double kappa, double scale, const double *tension,
+void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, double kappa, double scale, const double *tension,
                              double *H);
 /** tension[nrd] at x, N. */
-void abut_thin_tension(const abut_thin *t, const double *x, double *tension);
+void abut_codim_tension(const abut_codim *t, const double *x, double *tension);
 /** The same aimed at by a step from x0 to x1, which is the share (at most 1) of a direction: (1 - share) of what it was before,
  * share of the tension at z, and its change to first order when z moves by `reach` times the step. */
-void abut_thin_tension_forecast(const abut_thin *t, const double *z, const double *x0, const double *x1, double reach,
+void abut_codim_tension_forecast(const abut_codim *t, const double *z, const double *x0, const double *x1, double reach,
                                 double share, double *tension);
 
 /** g[3 nv] += what takes back the stretch that a displacement d brings shells and rod segments beyond the first order of another,
@@ -67,15 +67,16 @@ void abut_thin_tension_forecast(const abut_thin *t, const double *z, const doubl
  *
  * z, d, meant [3 nv] m: z moves by reach d where x moves by d (0 < reach <= 1), and H is for x.  Same bits for any thread count.
  * scratch: 12 doubles per element. */
-ABUT_MUST_USE abut_status abut_thin_turn(const abut_thin *t, const double *z, const double *d, const double *meant, double reach,
+ABUT_MUST_USE abut_status abut_codim_turn(const abut_codim *t, const double *z, const double *d, const double *meant,
+                                          double reach,
                                          const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err);
 
 /** Sum over the elements of the size of the numbers of which the energy is a difference, J. */
-double abut_thin_stiffness(const abut_thin *t);
+double abut_codim_stiffness(const abut_codim *t);
 
 /** F of a shell, 3x2 row major: linear in x, so of a direction p it is the derivative. */
-void abut_shell_gradient_of(const abut_thin *t, const double *x, size_t shell, double F[6]);
+void abut_shell_gradient_of(const abut_codim *t, const double *x, size_t shell, double F[6]);
 /** The same, and its singular values s[2], in no order. */
-void abut_shell_deformation(const abut_thin *t, const double *x, int32_t shell, double F[6], double s[2]);
+void abut_shell_deformation(const abut_codim *t, const double *x, int32_t shell, double F[6], double s[2]);
 
 #endif

@@ -16,16 +16,16 @@ typedef struct element {
 } element;
 
 /* stiffness and rest length or angle of element e */
-static void numbers(const abut_thin *t, int kind, size_t e, double *stiffness, double *rest)
+static void numbers(const abut_codim *t, int kind, size_t e, double *stiffness, double *rest)
 {
     const abut_model *m = t->model;
     const size_t i = e - t->first[kind];
     switch (kind) {
-    case ABUT_THIN_HINGE:
+    case ABUT_CODIM_HINGE:
         *stiffness = m->hinge_stiffness[i];
         *rest = m->hinge_angle[i];
         return;
-    case ABUT_THIN_ROD:
+    case ABUT_CODIM_ROD:
         *rest = m->rod_length[i];
         *stiffness = abut_rod_stretch_stiffness(m->mat_young[m->rod_mat[i]], m->rod_radius[i], *rest);
         return;
@@ -35,7 +35,7 @@ static void numbers(const abut_thin *t, int kind, size_t e, double *stiffness, d
     }
 }
 
-static void element_at(const abut_thin_ask *a, int kind, size_t e, element *at)
+static void element_at(const abut_codim_ask *a, int kind, size_t e, element *at)
 {
     const int32_t *v = a->t->node + 4 * e;
     for (int c = 0; c < 4; c++)
@@ -51,7 +51,7 @@ typedef struct group {
     abut_lanes x[12], stiffness, rest;
 } group;
 
-static void group_at(const abut_thin_ask *a, size_t e, size_t hi, group *g)
+static void group_at(const abut_codim_ask *a, size_t e, size_t hi, group *g)
 {
     double x[12][ABUT_LANES], k[ABUT_LANES], rest[ABUT_LANES];
     g->n = hi - e < ABUT_LANES ? hi - e : ABUT_LANES;
@@ -59,14 +59,14 @@ static void group_at(const abut_thin_ask *a, size_t e, size_t hi, group *g)
         const size_t which = l < g->n ? e + l : e;
         for (size_t c = 0; c < 4; c++)
             for (size_t d = 0; d < 3; d++) x[3 * c + d][l] = a->x[3 * (size_t)a->t->node[4 * which + c] + d];
-        numbers(a->t, ABUT_THIN_HINGE, which, &k[l], &rest[l]);
+        numbers(a->t, ABUT_CODIM_HINGE, which, &k[l], &rest[l]);
     }
     memcpy(g->x, x, sizeof x);
     memcpy(&g->stiffness, k, sizeof k);
     memcpy(&g->rest, rest, sizeof rest);
 }
 
-static double hinge_energies(const abut_thin_ask *a, size_t lo, size_t hi)
+static double hinge_energies(const abut_codim_ask *a, size_t lo, size_t hi)
 {
     double sum = 0;
     group g;
@@ -79,7 +79,7 @@ static double hinge_energies(const abut_thin_ask *a, size_t lo, size_t hi)
     return sum;
 }
 
-static void hinge_gradients(const abut_thin_ask *a, size_t lo, size_t hi, double *f)
+static void hinge_gradients(const abut_codim_ask *a, size_t lo, size_t hi, double *f)
 {
     group g;
     for (; lo < hi; lo += g.n) {
@@ -92,7 +92,7 @@ static void hinge_gradients(const abut_thin_ask *a, size_t lo, size_t hi, double
     }
 }
 
-static void hinge_hessians(const abut_thin_ask *a, size_t lo, size_t hi, double *H)
+static void hinge_hessians(const abut_codim_ask *a, size_t lo, size_t hi, double *H)
 {
     group g;
     for (; lo < hi; lo += g.n) {
@@ -111,25 +111,25 @@ static void hinge_hessians(const abut_thin_ask *a, size_t lo, size_t hi, double 
 
 /* ---- all kinds ---- */
 
-double abut_thin_bend_energy(const abut_thin_ask *a, int kind, size_t lo, size_t hi)
+double abut_codim_bend_energy(const abut_codim_ask *a, int kind, size_t lo, size_t hi)
 {
     double sum = 0;
-    if (!(a->parts & ABUT_THIN_ELASTIC)) return 0;
-    if (kind == ABUT_THIN_HINGE) return hinge_energies(a, lo, hi);
+    if (!(a->parts & ABUT_CODIM_ELASTIC)) return 0;
+    if (kind == ABUT_CODIM_HINGE) return hinge_energies(a, lo, hi);
     for (size_t e = lo; e < hi; e++) {
         element at;
         element_at(a, kind, e, &at);
-        sum += kind == ABUT_THIN_ROD ? abut_rod_stretch_energy(at.stiffness, at.rest, at.x)
+        sum += kind == ABUT_CODIM_ROD ? abut_rod_stretch_energy(at.stiffness, at.rest, at.x)
                                      : abut_rod_bend_energy(at.stiffness, at.x);
     }
     return sum;
 }
 
-void abut_thin_bend_gradient(const abut_thin_ask *a, int kind, size_t lo, size_t hi, double *f)
+void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *f)
 {
     memset(f + 12 * lo, 0, 12 * (hi - lo) * sizeof *f);
-    if (!(a->parts & ABUT_THIN_ELASTIC)) return;
-    if (kind == ABUT_THIN_HINGE) {
+    if (!(a->parts & ABUT_CODIM_ELASTIC)) return;
+    if (kind == ABUT_CODIM_HINGE) {
         hinge_gradients(a, lo, hi, f);
         return;
     }
@@ -137,23 +137,23 @@ void abut_thin_bend_gradient(const abut_thin_ask *a, int kind, size_t lo, size_t
         element at;
         element_at(a, kind, e, &at);
         const double k = a->scale * at.stiffness;
-        if (kind == ABUT_THIN_ROD) abut_rod_stretch_gradient(k, at.rest, at.x, f + 12 * e);
+        if (kind == ABUT_CODIM_ROD) abut_rod_stretch_gradient(k, at.rest, at.x, f + 12 * e);
         else abut_rod_bend_gradient(k, at.x, f + 12 * e);
     }
 }
 
 /* what the Hessian takes for the tension of a segment */
-static double tension_of(const abut_thin_ask *a, size_t e, const element *at)
+static double tension_of(const abut_codim_ask *a, size_t e, const element *at)
 {
-    return a->tension ? a->tension[e - a->t->first[ABUT_THIN_ROD]] : abut_rod_tension(at->stiffness, at->rest, at->x);
+    return a->tension ? a->tension[e - a->t->first[ABUT_CODIM_ROD]] : abut_rod_tension(at->stiffness, at->rest, at->x);
 }
 
-void abut_thin_bend_hessian(const abut_thin_ask *a, int kind, size_t lo, size_t hi, double *H)
+void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *H)
 {
-    const int elastic = a->parts & ABUT_THIN_ELASTIC;
-    if (!a->add && !(elastic && kind == ABUT_THIN_HINGE)) memset(H + ABUT_PACKED * lo, 0, ABUT_PACKED * (hi - lo) * sizeof *H);
+    const int elastic = a->parts & ABUT_CODIM_ELASTIC;
+    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE)) memset(H + ABUT_PACKED * lo, 0, ABUT_PACKED * (hi - lo) * sizeof *H);
     if (!elastic) return;
-    if (kind == ABUT_THIN_HINGE) {
+    if (kind == ABUT_CODIM_HINGE) {
         hinge_hessians(a, lo, hi, H);
         return;
     }
@@ -161,45 +161,45 @@ void abut_thin_bend_hessian(const abut_thin_ask *a, int kind, size_t lo, size_t 
         element at;
         element_at(a, kind, e, &at);
         const double k = a->scale * at.stiffness;
-        if (kind == ABUT_THIN_ROD)
+        if (kind == ABUT_CODIM_ROD)
             abut_rod_stretch_hessian(k, at.rest, a->scale * fmax(0, tension_of(a, e, &at)), at.x, H + ABUT_PACKED * e);
         else
             abut_rod_bend_hessian(k, at.x, 1, H + ABUT_PACKED * e);
     }
 }
 
-void abut_thin_tension(const abut_thin *t, const double *x, double *tension)
+void abut_codim_tension(const abut_codim *t, const double *x, double *tension)
 {
-    const abut_thin_ask ask = { .t = t, .x = x };
-    for (size_t e = t->first[ABUT_THIN_ROD]; e < t->first[ABUT_THIN_ROD + 1]; e++) {
+    const abut_codim_ask ask = { .t = t, .x = x };
+    for (size_t e = t->first[ABUT_CODIM_ROD]; e < t->first[ABUT_CODIM_ROD + 1]; e++) {
         element at;
-        element_at(&ask, ABUT_THIN_ROD, e, &at);
-        tension[e - t->first[ABUT_THIN_ROD]] = abut_rod_tension(at.stiffness, at.rest, at.x);
+        element_at(&ask, ABUT_CODIM_ROD, e, &at);
+        tension[e - t->first[ABUT_CODIM_ROD]] = abut_rod_tension(at.stiffness, at.rest, at.x);
     }
 }
 
-void abut_thin_tension_forecast(const abut_thin *t, const double *z, const double *x0, const double *x1, double reach,
+void abut_codim_tension_forecast(const abut_codim *t, const double *z, const double *x0, const double *x1, double reach,
                                 double share, double *tension)
 {
-    const abut_thin_ask ask = { .t = t, .x = z };
-    for (size_t e = t->first[ABUT_THIN_ROD]; e < t->first[ABUT_THIN_ROD + 1]; e++) {
+    const abut_codim_ask ask = { .t = t, .x = z };
+    for (size_t e = t->first[ABUT_CODIM_ROD]; e < t->first[ABUT_CODIM_ROD + 1]; e++) {
         const size_t a = 3 * (size_t)t->node[4 * e], b = 3 * (size_t)t->node[4 * e + 1];
         element at;
-        element_at(&ask, ABUT_THIN_ROD, e, &at);
+        element_at(&ask, ABUT_CODIM_ROD, e, &at);
         const abut_vec3 along = abut_v3_sub(abut_v3_get(at.x + 3), abut_v3_get(at.x));
         const abut_vec3 before = abut_v3_sub(abut_v3_get(x0 + b), abut_v3_get(x0 + a));
         const abut_vec3 after = abut_v3_sub(abut_v3_get(x1 + b), abut_v3_get(x1 + a));
         const double l = abut_v3_norm(along), grown = reach * abut_v3_dot(along, abut_v3_sub(after, before)) / l;
         const double per_metre = 2 * at.stiffness / (at.rest * at.rest);
-        double *T = tension + (e - t->first[ABUT_THIN_ROD]);
+        double *T = tension + (e - t->first[ABUT_CODIM_ROD]);
         *T = (1 - share) * *T + per_metre * (share * (l - at.rest) + grown);
     }
 }
 
-double abut_thin_bend_stiffness(const abut_thin *t)
+double abut_codim_bend_stiffness(const abut_codim *t)
 {
     abut_acc sum = { 0, 0 };
-    for (int kind = ABUT_THIN_HINGE; kind < ABUT_THIN_KINDS; kind++)
+    for (int kind = ABUT_CODIM_HINGE; kind < ABUT_CODIM_KINDS; kind++)
         for (size_t e = t->first[kind]; e < t->first[kind + 1]; e++) {
             double stiffness, rest;
             numbers(t, kind, e, &stiffness, &rest);

@@ -5,13 +5,13 @@
 #include "energy/codim_shell.h"
 
 /** Each for the elements lo .. hi - 1, all of one kind that is no shell.  They are without bounds: nothing when
- * ABUT_THIN_ELASTIC is not asked for.  Energy: J, +inf when one is infeasible. */
-double abut_thin_bend_energy(const abut_thin_ask *a, int kind, size_t lo, size_t hi);
+ * ABUT_CODIM_ELASTIC is not asked for.  Energy: J, +inf when one is infeasible. */
+double abut_codim_bend_energy(const abut_codim_ask *a, int kind, size_t lo, size_t hi);
 /** f[12 * element + 3 * corner + axis] = scale * dE/dx; 0 at unused corners. */
-void abut_thin_bend_gradient(const abut_thin_ask *a, int kind, size_t lo, size_t hi, double *f);
+void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *f);
 /** H[ABUT_PACKED * element] = scale * d2E/dx2, projected; += where a->add. */
-void abut_thin_bend_hessian(const abut_thin_ask *a, int kind, size_t lo, size_t hi, double *H);
+void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *H);
 /** Sum of their stiffnesses, J. */
-double abut_thin_bend_stiffness(const abut_thin *t);
+double abut_codim_bend_stiffness(const abut_codim *t);
 
 #endif

@@ -63,7 +63,7 @@ double abut_stretch_step_low(const double F[6], const double G[6], double least)
 
 /* ---- all shells ---- */
 
-static const abut_membrane *law_of(const abut_thin *t, size_t shell)
+static const abut_membrane *law_of(const abut_codim *t, size_t shell)
 {
     return &t->membrane[t->model->shell_mat[shell]];
 }
@@ -76,7 +76,7 @@ static int injective(const abut_membrane *law)
     return law->kind == ABUT_MEMBRANE_ISOTROPIC && abut_material_injective(law->model);
 }
 
-static double shell_step(const abut_thin *t, const double *x, const double *p, size_t shell, double slack)
+static double shell_step(const abut_codim *t, const double *x, const double *p, size_t shell, double slack)
 {
     const double *row = t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL;
     const abut_membrane *law = law_of(t, shell);
@@ -99,7 +99,7 @@ static double shell_step(const abut_thin *t, const double *x, const double *p, s
     return step;
 }
 
-void abut_limit_stretch(const abut_thin *t, const double *x, const double *p, double slack, abut_limit *lim)
+void abut_limit_stretch(const abut_codim *t, const double *x, const double *p, double slack, abut_limit *lim)
 {
     const int32_t n = t->n ? t->model->nsh : 0;
     double least = lim->alpha;
@@ -124,7 +124,7 @@ void abut_limit_stretch(const abut_thin *t, const double *x, const double *p, do
 
 /* ---- where shells stand ---- */
 
-static int exceeds(abut_thin_excess *out, const char *what, double value, double limit, int below)
+static int exceeds(abut_codim_excess *out, const char *what, double value, double limit, int below)
 {
     out->what = what;
     out->value = value;
@@ -133,7 +133,7 @@ static int exceeds(abut_thin_excess *out, const char *what, double value, double
     return 1;
 }
 
-static int shell_outside(const abut_thin *t, const double *x, size_t shell, abut_thin_excess *out)
+static int shell_outside(const abut_codim *t, const double *x, size_t shell, abut_codim_excess *out)
 {
     static const char *const strain[] = { "strain along warp", "strain along weft", "shear strain" };
     const double *row = t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL, *bound = law_of(t, shell)->strain;
@@ -150,7 +150,7 @@ static int shell_outside(const abut_thin *t, const double *x, size_t shell, abut
     return 0;
 }
 
-int abut_thin_outside(const abut_thin *t, const double *x, abut_thin_excess *out)
+int abut_codim_outside(const abut_codim *t, const double *x, abut_codim_excess *out)
 {
     for (int32_t i = 0; i < (t->n ? t->model->nsh : 0); i++) {
         out->shell = i;
@@ -167,34 +167,34 @@ static double strain_room(const double F[6], const double *bound)
     return room;
 }
 
-static const abut_thin_stretch none = { 1, 1, -1, -1, 1, -1 };
+static const abut_codim_stretch none = { 1, 1, -1, -1, 1, -1 };
 
-static void take(abut_thin_stretch *s, const abut_thin_stretch *o)
+static void take(abut_codim_stretch *s, const abut_codim_stretch *o)
 {
     if (o->min_shell >= 0 && (s->min_shell < 0 || o->min < s->min)) s->min = o->min, s->min_shell = o->min_shell;
     if (o->max_shell >= 0 && (s->max_shell < 0 || o->max > s->max)) s->max = o->max, s->max_shell = o->max_shell;
     if (o->room < s->room) s->room = o->room, s->room_shell = o->room_shell;
 }
 
-static abut_thin_stretch stretch_of(const abut_thin *t, const double *x, size_t shell)
+static abut_codim_stretch stretch_of(const abut_codim *t, const double *x, size_t shell)
 {
     double F[6], s[2];
     abut_shell_gradient_of(t, x, shell, F);
     abut_singular_values32(F, &s[0], &s[1]);
-    abut_thin_stretch o = { s[0], s[1], (int32_t)shell, (int32_t)shell, 1, (int32_t)shell };
+    abut_codim_stretch o = { s[0], s[1], (int32_t)shell, (int32_t)shell, 1, (int32_t)shell };
     if (t->model->shell_limit) o.room = abut_stretch_room(t->model->shell_limit + 4 * shell, s);
     o.room = fmin(o.room, strain_room(F, law_of(t, shell)->strain));
     return o;
 }
 
-abut_status abut_thin_stretch_find(const abut_thin *t, const double *x, abut_thin_stretch *out, abut_arena *scratch,
+abut_status abut_codim_stretch_find(const abut_codim *t, const double *x, abut_codim_stretch *out, abut_arena *scratch,
                                    abut_err *err)
 {
     const size_t n = t->n ? (size_t)t->model->nsh : 0, nb = abut_blocks(n);
     *out = none;
     if (n == 0) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(scratch);
-    abut_thin_stretch *part = ABUT_NEW(scratch, abut_thin_stretch, nb);
+    abut_codim_stretch *part = ABUT_NEW(scratch, abut_codim_stretch, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "stretch: %zu partial extremes", nb);
 
     #pragma omp parallel for schedule(static) if (nb > 2)
@@ -202,7 +202,7 @@ abut_status abut_thin_stretch_find(const abut_thin *t, const double *x, abut_thi
         const abut_range r = abut_block(n, b);
         part[b] = none;
         for (size_t i = r.lo; i < r.hi; i++) {
-            const abut_thin_stretch o = stretch_of(t, x, i);
+            const abut_codim_stretch o = stretch_of(t, x, i);
             take(&part[b], &o);
         }
     }

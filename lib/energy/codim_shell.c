@@ -19,14 +19,14 @@ typedef struct group {
     abut_lanes F[6], U[6], s[2], V[4];
 } group;
 
-void abut_shell_gradient_of(const abut_thin *t, const double *x, size_t shell, double F[6])
+void abut_shell_gradient_of(const abut_codim *t, const double *x, size_t shell, double F[6])
 {
     const int32_t *v = t->node + 4 * shell;
     const double *x0 = x + 3 * (size_t)v[0], *x1 = x + 3 * (size_t)v[1], *x2 = x + 3 * (size_t)v[2], *B = t->B + 4 * shell;
     abut_shell_deform(x0, x1, x2, B, F);
 }
 
-static void group_at(const abut_thin_ask *a, size_t lo, size_t hi, group *g)
+static void group_at(const abut_codim_ask *a, size_t lo, size_t hi, group *g)
 {
     g->n = hi - lo < ABUT_LANES ? hi - lo : ABUT_LANES;
     for (size_t l = 0; l < ABUT_LANES; l++) {
@@ -38,7 +38,7 @@ static void group_at(const abut_thin_ask *a, size_t lo, size_t hi, group *g)
     abut_svd32_lanes(g->F, g->U, g->s, g->V);
 }
 
-void abut_shell_deformation(const abut_thin *t, const double *x, int32_t shell, double F[6], double s[2])
+void abut_shell_deformation(const abut_codim *t, const double *x, int32_t shell, double F[6], double s[2])
 {
     abut_lanes f[6], U[6], S[2], V[4];
     abut_shell_gradient_of(t, x, (size_t)shell, F);
@@ -54,17 +54,17 @@ typedef struct terms {
     const double *limit;
 } terms;
 
-static terms terms_of(const abut_thin_ask *a, size_t shell)
+static terms terms_of(const abut_codim_ask *a, size_t shell)
 {
     const abut_model *m = a->t->model;
     const abut_membrane *law = &a->t->membrane[m->shell_mat[shell]];
-    const int asked = a->parts & (law->strain ? ABUT_THIN_BOUNDED : ABUT_THIN_ELASTIC);
+    const int asked = a->parts & (law->strain ? ABUT_CODIM_BOUNDED : ABUT_CODIM_ELASTIC);
     return (terms){ asked && !law->fabric ? law : NULL, asked && law->fabric ? law : NULL,
-                    a->parts & ABUT_THIN_BOUNDED && m->shell_limit ? m->shell_limit + 4 * shell : NULL };
+                    a->parts & ABUT_CODIM_BOUNDED && m->shell_limit ? m->shell_limit + 4 * shell : NULL };
 }
 
 /* The fabrics of a group; 0: none is asked of it. */
-static int fabrics_of(const abut_thin_ask *a, const group *g, abut_fabrics *f)
+static int fabrics_of(const abut_codim_ask *a, const group *g, abut_fabrics *f)
 {
     const abut_membrane *law[ABUT_LANES];
     int any = 0;
@@ -74,7 +74,7 @@ static int fabrics_of(const abut_thin_ask *a, const group *g, abut_fabrics *f)
 }
 
 /* Membrane and limits together, as far as they are functions of the principal stretches. */
-static abut_plane_principal principal(const abut_thin_ask *a, const terms *w, const double s[2])
+static abut_plane_principal principal(const abut_codim_ask *a, const terms *w, const double s[2])
 {
     abut_plane_principal p = { 0 };
     if (w->isotropic) abut_membrane_principal(w->isotropic, s, &p);
@@ -82,7 +82,7 @@ static abut_plane_principal principal(const abut_thin_ask *a, const terms *w, co
     return p;
 }
 
-double abut_thin_shell_energy(const abut_thin_ask *a, size_t lo, size_t hi)
+double abut_codim_shell_energy(const abut_codim_ask *a, size_t lo, size_t hi)
 {
     double sum = 0;
     group g;
@@ -109,7 +109,7 @@ static void corner_forces(const group *g, size_t l, double w, const double *B, c
     abut_shell_forces(U, V, w, B, T, f);
 }
 
-void abut_thin_shell_gradient(const abut_thin_ask *a, size_t lo, size_t hi, double *f)
+void abut_codim_shell_gradient(const abut_codim_ask *a, size_t lo, size_t hi, double *f)
 {
     group g;
     for (; lo < hi; lo += g.n) {
@@ -140,7 +140,7 @@ static void pack(const frames *h, const abut_lanes *U, const abut_lanes *B, cons
 }
 
 /* What is a function of the principal stretches, of shell l of the group. */
-static void frame_put(const abut_thin_ask *a, const group *g, int l, frames *out)
+static void frame_put(const abut_codim_ask *a, const group *g, int l, frames *out)
 {
     const double s[2] = { g->s[0][l], g->s[1][l] };
     const terms w = terms_of(a, g->t[l]);
@@ -153,7 +153,7 @@ static void frame_put(const abut_thin_ask *a, const group *g, int l, frames *out
     for (int k = 0; k < 3; k++) out->R[k][l] = f.R[k];
 }
 
-static void frames_of(const abut_thin_ask *a, const group *g, frames *out)
+static void frames_of(const abut_codim_ask *a, const group *g, frames *out)
 {
     abut_lanes scale;
     abut_fabrics f;
@@ -166,7 +166,7 @@ static void frames_of(const abut_thin_ask *a, const group *g, frames *out)
     for (int k = 0; k < 3; k++) out->R[k] *= scale;
 }
 
-void abut_thin_shell_hessian(const abut_thin_ask *a, size_t lo, size_t hi, double *H)
+void abut_codim_shell_hessian(const abut_codim_ask *a, size_t lo, size_t hi, double *H)
 {
     static const size_t used[] = { 0, 9, 18, 36, 45, 63 };  /* of three corners */
     group g;

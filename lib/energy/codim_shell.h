@@ -5,22 +5,22 @@
 #include "energy/codim.h"
 
 /* One evaluation, as the functions of energy/codim.h are asked for it. */
-typedef struct abut_thin_ask {
-    const abut_thin *t;
+typedef struct abut_codim_ask {
+    const abut_codim *t;
     const double *x;        /* [3 nv] m */
     int parts;              /* ABUT_THIN_* */
     double kappa;           /* Pa */
     double scale;
     const double *tension;  /* [nrd] N, of Hessians; NULL: as it is at x */
     int add;                /* Hessians are added to what is there */
-} abut_thin_ask;
+} abut_codim_ask;
 
 /** Each for the shells lo .. hi - 1, which are the elements of the same numbers.  Energy: J, not finite when one is
  * infeasible. */
-double abut_thin_shell_energy(const abut_thin_ask *a, size_t lo, size_t hi);
+double abut_codim_shell_energy(const abut_codim_ask *a, size_t lo, size_t hi);
 /** f[12 * element + 3 * corner + axis] = scale * dE/dx; 0 at the unused corner. */
-void abut_thin_shell_gradient(const abut_thin_ask *a, size_t lo, size_t hi, double *f);
+void abut_codim_shell_gradient(const abut_codim_ask *a, size_t lo, size_t hi, double *f);
 /** H[ABUT_PACKED * element] = scale * d2E/dx2, projected; += where a->add.  Blocks of the unused corner stay as they are. */
-void abut_thin_shell_hessian(const abut_thin_ask *a, size_t lo, size_t hi, double *H);
+void abut_codim_shell_hessian(const abut_codim_ask *a, size_t lo, size_t hi, double *H);
 
 #endif

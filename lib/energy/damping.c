@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
-abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_thin *t, abut_err *err)
+abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_codim *t, abut_err *err)
 {
     *d = (abut_damping){ .mass = m->damp_mass ? m->damp_mass[0] : 0, .stiffness = m->damp_stiffness ? m->damp_stiffness[0] : 0 };
     if (d->stiffness == 0) return ABUT_OK;
     d->K = malloc(((size_t)m->nt * ABUT_PACKED + 1) * sizeof *d->K);
-    d->thin_K = malloc((t->n * ABUT_PACKED + 1) * sizeof *d->thin_K);
-    if (d->K && d->thin_K) return ABUT_OK;
+    d->codim_K = malloc((t->n * ABUT_PACKED + 1) * sizeof *d->codim_K);
+    if (d->K && d->codim_K) return ABUT_OK;
     abut_damping_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "damping: stiffness of %d tets, %zu thin elements", m->nt, t->n);
 }
@@ -19,16 +19,16 @@ abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_t
 void abut_damping_clear(abut_damping *d)
 {
     free(d->K);
-    free(d->thin_K);
+    free(d->codim_K);
     *d = (abut_damping){ 0 };
 }
 
-void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_thin *t, const double *x)
+void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x)
 {
     if (!d->K) return;
     abut_elastic_hessian(e, x, d->stiffness, d->K);
-    for (size_t i = 0; i < t->n * ABUT_PACKED; i++) d->thin_K[i] = 0;
-    abut_thin_hessian(t, x, ABUT_THIN_ALL, 0, d->stiffness, d->thin_K);
+    for (size_t i = 0; i < t->n * ABUT_PACKED; i++) d->codim_K[i] = 0;
+    abut_codim_hessian(t, x, ABUT_CODIM_ALL, 0, d->stiffness, d->codim_K);
 }
 
 /* Elements with a frozen stiffness: their nodes, -1 for unused corners, and at each node their corners. */
@@ -38,10 +38,10 @@ typedef struct elements {
     const double *K;
 } elements;
 
-static void both_sets(const abut_damping *d, const abut_elastic *e, const abut_thin *t, elements set[2])
+static void both_sets(const abut_damping *d, const abut_elastic *e, const abut_codim *t, elements set[2])
 {
     set[0] = (elements){ (size_t)e->model->nt, e->model->tet, e->inc_first, e->inc, d->K };
-    set[1] = (elements){ t->n, t->node, t->inc_first, t->inc, d->thin_K };
+    set[1] = (elements){ t->n, t->node, t->inc_first, t->inc, d->codim_K };
 }
 
 /* f = K (x - c) of one element; returns (x - c)^T f */
@@ -91,7 +91,7 @@ static abut_status set_work(const elements *s, const double *x, const double *c,
     return ABUT_OK;
 }
 
-abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_thin *t, const double *x,
+abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x,
                                 const double *c, double scale, double *energy, abut_arena *scratch, abut_err *err)
 {
     double work = d->mass > 0 ? mass_work(d, e->model, x, c) : 0;
@@ -124,7 +124,7 @@ static abut_status set_gradient(const elements *s, int32_t nv, const double *x, 
     return ABUT_OK;
 }
 
-abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_thin *t, const double *x,
+abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x,
                                   const double *c, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
     const abut_model *m = e->model;
@@ -146,9 +146,9 @@ void abut_damping_tet_hessian(const abut_damping *d, size_t lo, size_t hi, doubl
     for (size_t i = 0; i < ABUT_PACKED * (hi - lo); i++) H[i] += scale * K[i];
 }
 
-void abut_damping_thin_hessian(const abut_damping *d, const abut_thin *t, double scale, double *H)
+void abut_damping_codim_hessian(const abut_damping *d, const abut_codim *t, double scale, double *H)
 {
     if (!d->K) return;
     #pragma omp parallel for schedule(static) if (t->n >= ABUT_PAR_MIN)
-    for (size_t i = 0; i < t->n * ABUT_PACKED; i++) H[i] += scale * d->thin_K[i];
+    for (size_t i = 0; i < t->n * ABUT_PACKED; i++) H[i] += scale * d->codim_K[i];
 }

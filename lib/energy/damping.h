@@ -14,28 +14,28 @@ typedef struct abut_damping {
     double mass;        /* a_M, 1/s */
     double stiffness;   /* b_K, s */
     double *K;          /* [nt * ABUT_PACKED] b_K K of each tet, N s/m; NULL when b_K is 0 */
-    double *thin_K;     /* [thin elements * ABUT_PACKED] */
+    double *codim_K;     /* [thin elements * ABUT_PACKED] */
 } abut_damping;
 
 /** Takes the coefficients of the model and makes room.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_thin *t, abut_err *err);
+ABUT_MUST_USE abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_codim *t, abut_err *err);
 void abut_damping_clear(abut_damping *d);
 static inline int abut_damping_acts(const abut_damping *d) { return d->mass > 0 || d->stiffness > 0; }
 
 /** Freezes K at the start of a step, x[3 nv] of finite energy. */
-void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_thin *t, const double *x);
+void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x);
 
 /** D(x); scale s, result kg m^2.  scratch: one double per block of elements. */
-ABUT_MUST_USE abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_thin *t, const double *x,
+ABUT_MUST_USE abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x,
                                               const double *c, double scale, double *energy, abut_arena *scratch,
                                               abut_err *err);
 /** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 12 doubles per element. */
-ABUT_MUST_USE abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_thin *t,
+ABUT_MUST_USE abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_codim *t,
                                                 const double *x, const double *c, double scale, double *g,
                                                 abut_arena *scratch, abut_err *err);
 /** The part of stiffness (that of mass is scale * a_M * m on the diagonal): H[(hi - lo) * ABUT_PACKED] += that of tets [lo, hi);
  * H[t->n * ABUT_PACKED] += that of thin elements. */
 void abut_damping_tet_hessian(const abut_damping *d, size_t lo, size_t hi, double scale, double *H);
-void abut_damping_thin_hessian(const abut_damping *d, const abut_thin *t, double scale, double *H);
+void abut_damping_codim_hessian(const abut_damping *d, const abut_codim *t, double scale, double *H);
 
 #endif

@@ -26,7 +26,7 @@ static int take_strain(abut_shell_span *s, const double F[6], const double limit
     return reached;
 }
 
-void abut_shell_span_find(const abut_thin *t, const double *x, const double *limits, const uint8_t *chosen, double half,
+void abut_shell_span_find(const abut_codim *t, const double *x, const double *limits, const uint8_t *chosen, double half,
                           abut_shell_span *out)
 {
     const abut_model *m = t->model;

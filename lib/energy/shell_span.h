@@ -26,7 +26,7 @@ typedef struct abut_shell_span {
  *
  * limits  [4 nsh] as shell/stretch-limit; NULL: none
  * half    the bins reach from 1 - half to 1 + half */
-void abut_shell_span_find(const abut_thin *t, const double *x, const double *limits, const uint8_t *chosen, double half,
+void abut_shell_span_find(const abut_codim *t, const double *x, const double *limits, const uint8_t *chosen, double half,
                           abut_shell_span *out);
 
 /** Rows of limits: the model's own, or none; those of chosen objects with these limits and thresholds instead.  A limit that

@@ -68,7 +68,7 @@ static abut_fbox wide_bound(const abut_wide *w)
 
 static void nodes_fill(abut_boxtree *t)
 {
-    const abut_packs *p = &t->packs;
+    const abut_tree_shape *p = &t->packs;
     size_t children = p->n_pack;
     for (int l = 0; l < p->n_level; l++) {
         abut_wide *node = t->node + p->level[l];
@@ -105,7 +105,7 @@ static void packs_fill(const abut_box *box, abut_boxtree *t)
     }
 }
 
-static abut_status packs_make(const abut_box *box, const int32_t *id, size_t n, abut_packs *packs, abut_err *err)
+static abut_status packs_make(const abut_box *box, const int32_t *id, size_t n, abut_tree_shape *packs, abut_err *err)
 {
     abut_key *k = malloc(n * sizeof *k);
     if (!k) return abut_fail(err, ABUT_E_NOMEM, "box tree: no memory for %zu items", n);
@@ -114,7 +114,7 @@ static abut_status packs_make(const abut_box *box, const int32_t *id, size_t n, 
         k[i].id = id[i];
         for (int d = 0; d < 3; d++) k[i].c[d] = (float)(0.5 * box[id[i]].lo[d] + 0.5 * box[id[i]].hi[d]);
     }
-    const abut_status rc = abut_packs_build(k, n, packs, err);
+    const abut_status rc = abut_tree_shape_build(k, n, packs, err);
     free(k);
     return rc;
 }
@@ -139,7 +139,7 @@ abut_status abut_boxtree_build(const abut_box *box, const int32_t *id, size_t n,
 
 void abut_boxtree_clear(abut_boxtree *t)
 {
-    abut_packs_clear(&t->packs);
+    abut_tree_shape_clear(&t->packs);
     free(t->pack);
     free(t->bound);
     free(t->node);

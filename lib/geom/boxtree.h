@@ -24,7 +24,7 @@ typedef struct abut_wide {
 
 /* A pack is also a good group of queries.  Zero-filled is empty. */
 typedef struct abut_boxtree {
-    abut_packs packs;
+    abut_tree_shape packs;
     abut_pack *pack;        /* [n_pack] */
     abut_fbox *bound;       /* [n_pack] */
     abut_wide *node;        /* [n_node] */

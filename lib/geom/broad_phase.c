@@ -36,9 +36,9 @@ struct finds {
 };
 
 struct search {
-    const abut_approach *s;
+    const abut_broad_phase *s;
     const abut_prims *a, *b;
-    const abut_approach_trees *fa, *fb;
+    const abut_broad_trees *fa, *fb;
     float times2;       /* TIMES^2, rounded up by more than squares are off; +inf: ways tell nothing about each other */
     double times;
 };
@@ -51,8 +51,8 @@ INLINE uint32_t lanes_meet(const float *restrict f, size_t w, const float *restr
     uint32_t bits = 0;
     #pragma omp simd reduction(|:bits)
     for (size_t l = 0; l < w; l++) {
-        const float gap2 = abut_approach_gap2(f, w, l, q), span2 = abut_approach_span2(f, w, l, q);
-        const int hit = abut_approach_ways_meet(f, w, l, q) & ABUT_APPROACH_MASK(!abut_approach_far(gap2, span2, times2));
+        const float gap2 = abut_broad_gap2(f, w, l, q), span2 = abut_broad_span2(f, w, l, q);
+        const int hit = abut_broad_ways_meet(f, w, l, q) & ABUT_BROAD_MASK(!abut_broad_far(gap2, span2, times2));
         bits |= (uint32_t)hit & lane_bit[l];
     }
     return bits;
@@ -72,9 +72,9 @@ INLINE uint32_t lanes_approach(const struct pack *b, const float *restrict q, fl
     uint32_t bits = 0;
     #pragma omp simd reduction(|:bits)
     for (size_t l = 0; l < ABUT_PACK; l++) {
-        span2[l] = abut_approach_span2(b->f[0], ABUT_PACK, l, q);
-        const float gap2 = abut_approach_gap2(b->f[0], ABUT_PACK, l, q);
-        bits |= (uint32_t)ABUT_APPROACH_MASK(!abut_approach_far(gap2, span2[l], times2)) & lane_bit[l];
+        span2[l] = abut_broad_span2(b->f[0], ABUT_PACK, l, q);
+        const float gap2 = abut_broad_gap2(b->f[0], ABUT_PACK, l, q);
+        bits |= (uint32_t)ABUT_BROAD_MASK(!abut_broad_far(gap2, span2[l], times2)) & lane_bit[l];
     }
     return bits;
 }
@@ -85,11 +85,11 @@ INLINE uint32_t lanes_overlap(const struct pack *b, int kb, const float *restric
     uint32_t bits = 0;
     #pragma omp simd reduction(|:bits)
     for (size_t l = 0; l < ABUT_PACK; l++) {
-        int other = ABUT_APPROACH_MASK(v[0] != b->vert[0][l]);
-        if (kb > 1) other &= ABUT_APPROACH_MASK(v[0] != b->vert[1][l]);
-        if (kb > 2) other &= ABUT_APPROACH_MASK(v[0] != b->vert[2][l]);
-        if (ka > 1) other &= ABUT_APPROACH_MASK(v[1] != b->vert[0][l]) & ABUT_APPROACH_MASK(v[1] != b->vert[1][l]);
-        bits |= (uint32_t)(abut_approach_ways_meet(b->f[0], ABUT_PACK, l, q) & other) & lane_bit[l];
+        int other = ABUT_BROAD_MASK(v[0] != b->vert[0][l]);
+        if (kb > 1) other &= ABUT_BROAD_MASK(v[0] != b->vert[1][l]);
+        if (kb > 2) other &= ABUT_BROAD_MASK(v[0] != b->vert[2][l]);
+        if (ka > 1) other &= ABUT_BROAD_MASK(v[1] != b->vert[0][l]) & ABUT_BROAD_MASK(v[1] != b->vert[1][l]);
+        bits |= (uint32_t)(abut_broad_ways_meet(b->f[0], ABUT_PACK, l, q) & other) & lane_bit[l];
     }
     return bits;
 }
@@ -122,8 +122,8 @@ INLINE void batch_judge(const struct search *s, const struct batch *b, int ka, i
     for (size_t k = 0; k < b->n; k++) xi[k] = m->xi ? 0.5 * (m->xi[b->v[0][k]] + m->xi[b->v[ka][k]]) : 0;
     #pragma omp simd
     for (size_t k = 0; k < b->n; k++) {
-        const double need = abut_approach_need(reach, xi[k], rounding, times, b->span2[k]);
-        far[k] = abut_approach_apart(abut_approach_slab(ka, kb, &p[0][0][0], BATCH, k), need);
+        const double need = abut_broad_need(reach, xi[k], rounding, times, b->span2[k]);
+        far[k] = abut_broad_apart(abut_broad_slab(ka, kb, &p[0][0][0], BATCH, k), need);
     }
 }
 
@@ -231,7 +231,7 @@ static void finds_close(const struct search *s, struct finds *f)
     else batch_close(s, 1, 1, f);
 }
 
-static int is_over(const abut_approach *s)
+static int is_over(const abut_broad_phase *s)
 {
     abut_pair_budget *budget = s->m.budget;
     return budget && atomic_load(&budget->n) > budget->most;
@@ -348,16 +348,16 @@ static abut_status search_run(const struct search *s, abut_pair_list *out, abut_
     return rc;
 }
 
-abut_status abut_approach_pairs(const abut_approach *s, const abut_prims *a, abut_approach_trees **ta, const abut_prims *b,
-                                abut_approach_trees **tb, abut_pair_list *out, abut_err *err)
+abut_status abut_broad_pairs(const abut_broad_phase *s, const abut_prims *a, abut_broad_trees **ta, const abut_prims *b,
+                                abut_broad_trees **tb, abut_pair_list *out, abut_err *err)
 {
     out->n = 0;
     if (!a->n || !b->n || is_over(s)) return ABUT_OK;
-    abut_status rc = abut_approach_trees_of(s, a, ta, err);
-    if (!rc && a != b) rc = abut_approach_trees_of(s, b, tb, err);
+    abut_status rc = abut_broad_trees_of(s, a, ta, err);
+    if (!rc && a != b) rc = abut_broad_trees_of(s, b, tb, err);
     if (rc) return rc;
-    const double times = s->m.anywhere ? INFINITY : ABUT_APPROACH_TIMES;
-    const struct search run = { .s = s, .a = a, .b = b, .fa = *ta, .fb = a == b ? *ta : *tb, .times = abut_approach_times(times),
-                                .times2 = abut_approach_times2(times) };
+    const double times = s->m.anywhere ? INFINITY : ABUT_BROAD_TIMES;
+    const struct search run = { .s = s, .a = a, .b = b, .fa = *ta, .fb = a == b ? *ta : *tb, .times = abut_broad_times(times),
+                                .times2 = abut_broad_times2(times) };
     return search_run(&run, out, err);
 }

@@ -33,17 +33,17 @@ typedef struct abut_motion {
 } abut_motion;
 
 /* Zero-filled is empty; keeps its memory from call to call. */
-typedef struct abut_approach {
+typedef struct abut_broad_phase {
     abut_motion m;
     float (*box)[ABUT_ROWS];    /* [nv] of vertices, grown by their halves of reach and thickness */
     double rounding;            /* m: what positions on the way may be off */
     size_t cap;
-} abut_approach;
+} abut_broad_phase;
 
 /** Boxes of all vertices.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_approach_init(abut_approach *a, const abut_motion *m, abut_err *err);
-void abut_approach_clear(abut_approach *a);
+ABUT_MUST_USE abut_status abut_broad_init(abut_broad_phase *a, const abut_motion *m, abut_err *err);
+void abut_broad_clear(abut_broad_phase *a);
 
 /* One side of a search: n primitives of k vertices, 1 and 3, 2 and 2, 1 and 2, or 1 and 1 against each other. */
 typedef struct abut_prims {
@@ -54,17 +54,17 @@ typedef struct abut_prims {
 
 /* Trees over one side, kept for the next search: neighbours mostly stay neighbours.  NULL: none yet.  They are made anew when
  * they are of another number of primitives, other vertices are fixed, or what is together has moved apart. */
-typedef struct abut_approach_trees abut_approach_trees;
+typedef struct abut_broad_trees abut_broad_trees;
 /** Sets NULL. */
-void abut_approach_trees_free(abut_approach_trees **trees);
+void abut_broad_trees_free(abut_broad_trees **trees);
 
 /** Every pair (i of a, j of b) without a common vertex that comes within reach of its thickness somewhere on the way, and of
  * those that lose two thirds of their distance all whose ways come within reach; some others.  Sorted; a == b (the same pointer,
  * tb is not looked at): i < j.  The same bytes for every thread count and whatever the trees were.  On failure, and beyond the
  * budget, out is empty.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_approach_pairs(const abut_approach *s, const abut_prims *a, abut_approach_trees **ta,
-                                              const abut_prims *b, abut_approach_trees **tb, abut_pair_list *out,
+ABUT_MUST_USE abut_status abut_broad_pairs(const abut_broad_phase *s, const abut_prims *a, abut_broad_trees **ta,
+                                              const abut_prims *b, abut_broad_trees **tb, abut_pair_list *out,
                                               abut_err *err);
 
 #endif

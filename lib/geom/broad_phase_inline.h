@@ -14,20 +14,20 @@ enum { ABUT_AT_LO = 0, ABUT_AT_HI = 3, ABUT_BY_LO = 6, ABUT_BY_HI = 9, ABUT_WAY_
 
 /* Two primitives stay apart when their gap is so many times the way that they go relative to each other.  1 would do for what
  * comes within reach; the rest is for the CCD bound, which minds a pair that loses four fifths of its distance. */
-#define ABUT_APPROACH_TIMES 1.5
-#define ABUT_APPROACH_TINY 1e-30f       /* m^2: no gap is judged by squares below it */
+#define ABUT_BROAD_TIMES 1.5
+#define ABUT_BROAD_TINY 1e-30f       /* m^2: no gap is judged by squares below it */
 
 /** A number of times (TIMES, +inf where ways tell nothing about each other), rounded up. */
-ABUT_FN double abut_approach_times(double times) { return times * (1 + 1e-6); }
+ABUT_FN double abut_broad_times(double times) { return times * (1 + 1e-6); }
 /** Its square, rounded up by more than squares are off. */
-ABUT_FN float abut_approach_times2(double times) { return (float)(times * times * (1 + 1e-5)); }
+ABUT_FN float abut_broad_times2(double times) { return (float)(times * times * (1 + 1e-5)); }
 /** What positions on the way may be off, m, from the largest coordinate. */
-ABUT_FN double abut_approach_rounding(double most) { return 0x1p-48 * most; }
+ABUT_FN double abut_broad_rounding(double most) { return 0x1p-48 * most; }
 
 /* ---- boxes of vertices ---- */
 
 /** Below v by two to six units in the last place: rounding to float, and of the difference, take at most two of them. */
-ABUT_FN_LITERAL float abut_approach_below(double v)
+ABUT_FN_LITERAL float abut_broad_below(double v)
 {
     const float f = (float)v, c = f < FLT_MAX ? f : FLT_MAX;
     return c - (fabsf(c) * 0x1p-22f + FLT_MIN);
@@ -35,7 +35,7 @@ ABUT_FN_LITERAL float abut_approach_below(double v)
 
 /** Rows of one axis of a vertex from p to q, grown by r, not yet rounded: at, by, way, each low and minus high.
  * Positions at any time are within a few ulps of the coordinates of where real numbers are, displacements too. */
-ABUT_FN_LITERAL void abut_approach_vertex_rows(double p, double q, double r, double row[6])
+ABUT_FN_LITERAL void abut_broad_vertex_rows(double p, double q, double r, double row[6])
 {
     const double lo = p < q ? p : q, hi = p < q ? q : p, big = fabs(lo) > fabs(hi) ? fabs(lo) : fabs(hi);
     const double pad = r + 0x1p-50 * (r + big) + DBL_MIN;
@@ -49,16 +49,16 @@ ABUT_FN_LITERAL void abut_approach_vertex_rows(double p, double q, double r, dou
  * Axes are written out: loops over three inside a loop over lanes would not be done side by side. */
 
 /* As a comparison of lanes gives it: all bits, or none. */
-#define ABUT_APPROACH_MASK(condition) ((condition) ? -1 : 0)
+#define ABUT_BROAD_MASK(condition) ((condition) ? -1 : 0)
 
 /* They overlap on their ways along an axis: a mask. */
 ABUT_FN_LITERAL int approach_way_meets(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
 {
-    return ABUT_APPROACH_MASK(f[(ABUT_WAY_LO + d) * w + l] <= q[ABUT_WAY_HI + d]) &
-           ABUT_APPROACH_MASK(f[(ABUT_WAY_HI + d) * w + l] <= q[ABUT_WAY_LO + d]);
+    return ABUT_BROAD_MASK(f[(ABUT_WAY_LO + d) * w + l] <= q[ABUT_WAY_HI + d]) &
+           ABUT_BROAD_MASK(f[(ABUT_WAY_HI + d) * w + l] <= q[ABUT_WAY_LO + d]);
 }
 
-ABUT_FN_LITERAL int abut_approach_ways_meet(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
+ABUT_FN_LITERAL int abut_broad_ways_meet(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
     return approach_way_meets(f, w, l, q, 0) & approach_way_meets(f, w, l, q, 1) & approach_way_meets(f, w, l, q, 2);
 }
@@ -79,22 +79,22 @@ ABUT_FN_LITERAL float approach_span(const float *ABUT_RESTRICT f, size_t w, size
 }
 
 /** Squared gap at the start, and the squared way relative to each other. */
-ABUT_FN_LITERAL float abut_approach_gap2(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
+ABUT_FN_LITERAL float abut_broad_gap2(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
     const float x = approach_gap(f, w, l, q, 0), y = approach_gap(f, w, l, q, 1), z = approach_gap(f, w, l, q, 2);
     return 0.25f * (x * x + y * y + z * z);
 }
 
-ABUT_FN_LITERAL float abut_approach_span2(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
+ABUT_FN_LITERAL float abut_broad_span2(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
     const float x = approach_span(f, w, l, q, 0), y = approach_span(f, w, l, q, 1),
                 z = approach_span(f, w, l, q, 2);
     return x * x + y * y + z * z;
 }
 
-ABUT_FN_LITERAL int abut_approach_far(float gap2, float span2, float times2)
+ABUT_FN_LITERAL int abut_broad_far(float gap2, float span2, float times2)
 {
-    return gap2 > times2 * span2 + ABUT_APPROACH_TINY;
+    return gap2 > times2 * span2 + ABUT_BROAD_TINY;
 }
 
 /* ---- one pair: coordinate d of vertex v of it is p[(3 v + d) stride + k] ---- */
@@ -119,7 +119,7 @@ ABUT_FN_LITERAL double approach_low(abut_vec3 n, abut_vec3 r)
 ABUT_FN_LITERAL double approach_min(double a, double b) { return a < b ? a : b; }
 
 /** As abut_slab_centroids2, for pairs side by side: of ka and kb vertices, 1 and 3, 2 and 2, 1 and 2, 1 and 1. */
-ABUT_FN_LITERAL abut_along abut_approach_slab(int ka, int kb, const double *p, size_t stride, size_t k)
+ABUT_FN_LITERAL abut_along abut_broad_slab(int ka, int kb, const double *p, size_t stride, size_t k)
 {
     abut_along l;
     if (ka == 2) {
@@ -148,13 +148,13 @@ ABUT_FN_LITERAL abut_along abut_approach_slab(int ka, int kb, const double *p, s
 
 /** The distance that a pair must be proved to have at the start, so that it is none: reach and thickness, and what its primitives
  * go. */
-ABUT_FN_LITERAL double abut_approach_need(double reach, double xi, double rounding, double times, float span2)
+ABUT_FN_LITERAL double abut_broad_need(double reach, double xi, double rounding, double times, float span2)
 {
     return (reach + xi) * (1 + 1e-9) + rounding + times * sqrt((double)span2);
 }
 
 /** The slab keeps the pair apart by that. */
-ABUT_FN_LITERAL int abut_approach_apart(abut_along l, double need)
+ABUT_FN_LITERAL int abut_broad_apart(abut_along l, double need)
 {
     return (l.least > 0x1p-500) & (l.nn < 0x1p500) & ((1 - 0x1p-48) * l.least * l.least > need * need * l.nn);
 }

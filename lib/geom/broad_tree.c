@@ -29,25 +29,25 @@ static double some_fill(const abut_motion *m, size_t first, size_t n, float (*bo
     for (int d = 0; d < 3; d++) {
         for (size_t i = 0; i < n; i++) {
             double one[6];
-            abut_approach_vertex_rows(p[3 * i + (size_t)d], q[3 * i + (size_t)d], pad[i], one);
+            abut_broad_vertex_rows(p[3 * i + (size_t)d], q[3 * i + (size_t)d], pad[i], one);
             for (int k = 0; k < 6; k++) row[k][i] = one[k];
             big = abut_max(big, abut_max(fabs(one[4]), fabs(one[5])));
         }
         for (int k = 0; k < 6; k++) {
             #pragma omp simd
-            for (size_t i = 0; i < n; i++) out[k][i] = abut_approach_below(row[k][i]);
+            for (size_t i = 0; i < n; i++) out[k][i] = abut_broad_below(row[k][i]);
             for (size_t i = 0; i < n; i++) box[first + i][3 * k + d] = out[k][i];
         }
     }
     return big;
 }
 
-abut_status abut_approach_init(abut_approach *a, const abut_motion *m, abut_err *err)
+abut_status abut_broad_init(abut_broad_phase *a, const abut_motion *m, abut_err *err)
 {
     if (m->nv > a->cap) {
         free(a->box);
-        *a = (abut_approach){ .box = malloc(m->nv * sizeof *a->box), .cap = m->nv };
-        if (!a->box) return abut_approach_clear(a), abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu boxes", m->nv);
+        *a = (abut_broad_phase){ .box = malloc(m->nv * sizeof *a->box), .cap = m->nv };
+        if (!a->box) return abut_broad_clear(a), abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu boxes", m->nv);
     }
     a->m = *m;
     double most = 0;
@@ -56,14 +56,14 @@ abut_status abut_approach_init(abut_approach *a, const abut_motion *m, abut_err 
         const size_t left = m->nv - b * SOME;
         most = abut_max(most, some_fill(m, b * SOME, left < SOME ? left : SOME, a->box));
     }
-    a->rounding = abut_approach_rounding(most);
+    a->rounding = abut_broad_rounding(most);
     return ABUT_OK;
 }
 
-void abut_approach_clear(abut_approach *a)
+void abut_broad_clear(abut_broad_phase *a)
 {
     free(a->box);
-    *a = (abut_approach){ .box = NULL };
+    *a = (abut_broad_phase){ .box = NULL };
 }
 
 /* ---- trees ---- */
@@ -76,7 +76,7 @@ INLINE void rows_min(float *restrict low, const float *restrict box)
     for (int r = 16; r < ABUT_ROWS; r++) low[r] = abut_minf(box[r], low[r]);
 }
 
-INLINE void prim_box(const abut_approach *s, const int32_t *v, int k, float box[ABUT_ROWS])
+INLINE void prim_box(const abut_broad_phase *s, const int32_t *v, int k, float box[ABUT_ROWS])
 {
     memcpy(box, s->box[v[0]], sizeof s->box[0]);
     for (int i = 1; i < k; i++) rows_min(box, s->box[v[i]]);
@@ -97,7 +97,7 @@ static int compare_floats(const void *p, const void *q)
 }
 
 /* LARGE times the median extent of a sample. */
-static float large_extent(const abut_approach *s, const abut_prims *p)
+static float large_extent(const abut_broad_phase *s, const abut_prims *p)
 {
     float e[SAMPLE], box[ABUT_ROWS];
     const size_t stride = p->n / SAMPLE + 1;
@@ -112,7 +112,7 @@ static float large_extent(const abut_approach *s, const abut_prims *p)
 
 static void tree_clear(struct tree *t)
 {
-    abut_packs_clear(&t->packs);
+    abut_tree_shape_clear(&t->packs);
     free(t->pack);
     free(t->query);
     free(t->node);
@@ -120,7 +120,7 @@ static void tree_clear(struct tree *t)
     *t = (struct tree){ .pack = NULL };
 }
 
-void abut_approach_trees_free(abut_approach_trees **trees)
+void abut_broad_trees_free(abut_broad_trees **trees)
 {
     if (!*trees) return;
     for (int q = 0; q < ABUT_SORTS; q++) tree_clear(&(*trees)->tree[q]);
@@ -145,7 +145,7 @@ static void packs_name(const abut_prims *p, struct tree *t)
 static abut_status tree_build(const abut_prims *p, abut_key *key, size_t n, struct tree *t, abut_err *err)
 {
     if (!n) return ABUT_OK;
-    const abut_status rc = abut_packs_build(key, n, &t->packs, err);
+    const abut_status rc = abut_tree_shape_build(key, n, &t->packs, err);
     if (rc) return rc;
     const size_t packs = t->packs.n_pack;
     t->pack = malloc(packs * sizeof *t->pack);
@@ -159,7 +159,7 @@ static abut_status tree_build(const abut_prims *p, abut_key *key, size_t n, stru
 }
 
 /* Keys of all primitives, and what sort each is. */
-static void keys_fill(const abut_approach *s, const abut_prims *p, abut_key *key, uint8_t *sort)
+static void keys_fill(const abut_broad_phase *s, const abut_prims *p, abut_key *key, uint8_t *sort)
 {
     const float large = large_extent(s, p);
     #pragma omp parallel for schedule(static) if (p->n >= ABUT_PAR_MIN)
@@ -175,13 +175,13 @@ static void keys_fill(const abut_approach *s, const abut_prims *p, abut_key *key
     }
 }
 
-static abut_status trees_build(const abut_approach *s, const abut_prims *p, abut_approach_trees **out, abut_err *err)
+static abut_status trees_build(const abut_broad_phase *s, const abut_prims *p, abut_broad_trees **out, abut_err *err)
 {
-    abut_approach_trees *f = *out = calloc(1, sizeof *f);
+    abut_broad_trees *f = *out = calloc(1, sizeof *f);
     abut_key *key = malloc(p->n * sizeof *key), *some = malloc(p->n * sizeof *some);
     uint8_t *sort = malloc(p->n), *fixed = s->m.fixed ? malloc(s->m.nv + 1) : NULL;
     abut_status rc = ABUT_OK;
-    if (f) *f = (abut_approach_trees){ .n = p->n, .nv = s->m.nv, .fixed = fixed };
+    if (f) *f = (abut_broad_trees){ .n = p->n, .nv = s->m.nv, .fixed = fixed };
     if (!f || !key || !some || !sort || (s->m.fixed && !fixed)) {
         rc = abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu items", p->n);
         if (!f) free(fixed);
@@ -196,7 +196,7 @@ static abut_status trees_build(const abut_approach *s, const abut_prims *p, abut
         rc = tree_build(p, some, n, &f->tree[q], err);
     }
 done:
-    if (rc) abut_approach_trees_free(out);
+    if (rc) abut_broad_trees_free(out);
     free(key);
     free(some);
     free(sort);
@@ -212,7 +212,7 @@ static double extents(const float *box)
 }
 
 /* New boxes of the first n lanes.  Returns how loose the pack is. */
-INLINE double pack_of_kind(const abut_approach *s, int k, size_t n, struct pack *p, float query[ABUT_ROWS])
+INLINE double pack_of_kind(const abut_broad_phase *s, int k, size_t n, struct pack *p, float query[ABUT_ROWS])
 {
     float box[ABUT_ROWS], low[ABUT_ROWS], sum[ABUT_ROWS] = { 0 };
     for (int r = 0; r < ABUT_ROWS; r++) low[r] = INFINITY;
@@ -232,7 +232,7 @@ INLINE double pack_of_kind(const abut_approach *s, int k, size_t n, struct pack 
 }
 
 ABUT_SIMD
-static double pack_fill(const abut_approach *s, int k, size_t n, struct pack *p, float query[ABUT_ROWS])
+static double pack_fill(const abut_broad_phase *s, int k, size_t n, struct pack *p, float query[ABUT_ROWS])
 {
     return k == 1 ? pack_of_kind(s, 1, n, p, query) : k == 2 ? pack_of_kind(s, 2, n, p, query) : pack_of_kind(s, 3, n, p, query);
 }
@@ -267,7 +267,7 @@ static void nodes_fill(struct tree *t)
 }
 
 /* New boxes for all packs, which keep their primitives; returns how loose they are. */
-static double tree_fit(const abut_approach *s, int k, struct tree *t)
+static double tree_fit(const abut_broad_phase *s, int k, struct tree *t)
 {
     const size_t n = t->packs.n, n_pack = t->packs.n_pack;
     if (!n) return 1;
@@ -281,18 +281,18 @@ static double tree_fit(const abut_approach *s, int k, struct tree *t)
 }
 
 /* Made of primitives as many, and moving where these do. */
-static int trees_serve(const abut_approach *s, const abut_prims *p, const abut_approach_trees *f)
+static int trees_serve(const abut_broad_phase *s, const abut_prims *p, const abut_broad_trees *f)
 {
     if (f->n != p->n || f->nv != s->m.nv || !f->fixed != !s->m.fixed) return 0;
     return !f->fixed || !memcmp(f->fixed, s->m.fixed, f->nv);
 }
 
-abut_status abut_approach_trees_of(const abut_approach *s, const abut_prims *p, abut_approach_trees **f, abut_err *err)
+abut_status abut_broad_trees_of(const abut_broad_phase *s, const abut_prims *p, abut_broad_trees **f, abut_err *err)
 {
     int good = *f && trees_serve(s, p, *f);
     for (int q = 0; good && q < ABUT_SORTS; q++) good = tree_fit(s, p->k, &(*f)->tree[q]) <= LOOSER * (*f)->tree[q].made;
     if (good) return ABUT_OK;
-    abut_approach_trees_free(f);
+    abut_broad_trees_free(f);
     const abut_status rc = trees_build(s, p, f, err);
     for (int q = 0; !rc && q < ABUT_SORTS; q++) (*f)->tree[q].made = fmax(1, tree_fit(s, p->k, &(*f)->tree[q]));
     return rc;

@@ -18,14 +18,14 @@ struct node {
     float f[ABUT_ROWS][ABUT_WIDE];
 };
 struct tree {
-    abut_packs packs;
+    abut_tree_shape packs;
     struct pack *pack;                  /* [n_pack] */
     float (*query)[ABUT_ROWS];          /* [n_pack] the box of a pack, its sign changed: what rows of others are held against */
     struct node *node;                  /* [n_node] */
     double *slack;                      /* [n_pack] extent of a pack over the mean one of its items, both summed over axes */
     double made;                        /* mean of slack when the tree was made */
 };
-struct abut_approach_trees {
+struct abut_broad_trees {
     size_t n, nv;
     uint8_t *fixed;                     /* [nv] then; NULL: none */
     struct tree tree[ABUT_SORTS];
@@ -33,7 +33,7 @@ struct abut_approach_trees {
 
 /** Trees over p with the boxes of s: those that are there where they serve, else new ones.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_approach_trees_of(const abut_approach *s, const abut_prims *p, abut_approach_trees **f,
+ABUT_MUST_USE abut_status abut_broad_trees_of(const abut_broad_phase *s, const abut_prims *p, abut_broad_trees **f,
                                                  abut_err *err);
 
 #endif

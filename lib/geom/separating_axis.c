@@ -2,12 +2,12 @@
 
 #include "geom/separating_axis_inline.h"
 
-void abut_direction_nearest(abut_stencil s, const double *x, double n[3])
+void abut_axis_nearest(abut_stencil s, const double *x, double n[3])
 {
-    abut_direction_nearest_fn(s, x, n);
+    abut_axis_nearest_fn(s, x, n);
 }
 
-int abut_direction_all(abut_stencil s, const double *x, double n[ABUT_DIRECTIONS_MAX][3])
+int abut_axis_all(abut_stencil s, const double *x, double n[ABUT_AXES_MAX][3])
 {
-    return abut_direction_all_fn(s, x, n);
+    return abut_axis_all_fn(s, x, n);
 }

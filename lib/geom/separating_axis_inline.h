@@ -54,7 +54,7 @@ ABUT_FN abut_vec3 direction_pt(const double *x)
     return side[d[2] < d[k] ? 2 : k];
 }
 
-ABUT_FN void abut_direction_nearest_fn(abut_stencil s, const double *x, double n[3])
+ABUT_FN void abut_axis_nearest_fn(abut_stencil s, const double *x, double n[3])
 {
     if (s == ABUT_PT) abut_v3_put(n, direction_pt(x));
     else if (s == ABUT_EE) abut_v3_put(n, direction_ee(x));
@@ -104,7 +104,7 @@ ABUT_FN abut_vec3 direction_face_normal(const double *t)
     return direction_exact_cross(e[(longest + 1) % 3], e[(longest + 2) % 3]);
 }
 
-ABUT_FN int abut_direction_all_fn(abut_stencil s, const double *x, double n[ABUT_DIRECTIONS_MAX][3])
+ABUT_FN int abut_axis_all_fn(abut_stencil s, const double *x, double n[ABUT_AXES_MAX][3])
 {
     const int k = abut_stencil_size(s), na = s == ABUT_EE ? 2 : 1;
     int m = 0;

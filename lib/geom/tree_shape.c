@@ -79,7 +79,7 @@ static void order(abut_key *k, size_t n)
     }
 }
 
-static void levels_plan(abut_packs *p)
+static void levels_plan(abut_tree_shape *p)
 {
     size_t children = p->n_pack;
     do {
@@ -89,10 +89,10 @@ static void levels_plan(abut_packs *p)
     } while (children > 1);
 }
 
-abut_status abut_packs_build(abut_key *k, size_t n, abut_packs *out, abut_err *err)
+abut_status abut_tree_shape_build(abut_key *k, size_t n, abut_tree_shape *out, abut_err *err)
 {
-    abut_packs *p = out;
-    *p = (abut_packs){ .n = n, .n_pack = (n + ABUT_PACK - 1) / ABUT_PACK };
+    abut_tree_shape *p = out;
+    *p = (abut_tree_shape){ .n = n, .n_pack = (n + ABUT_PACK - 1) / ABUT_PACK };
     if (!n) return ABUT_OK;
     levels_plan(p);
     p->item = malloc(p->n_pack * sizeof *p->item);
@@ -107,8 +107,8 @@ abut_status abut_packs_build(abut_key *k, size_t n, abut_packs *out, abut_err *e
     return ABUT_OK;
 }
 
-void abut_packs_clear(abut_packs *p)
+void abut_tree_shape_clear(abut_tree_shape *p)
 {
     free(p->item);
-    *p = (abut_packs){ 0 };
+    *p = (abut_tree_shape){ 0 };
 }

@@ -16,18 +16,18 @@ typedef struct abut_key {
 } abut_key;
 
 /* Zero-filled is empty. */
-typedef struct abut_packs {
+typedef struct abut_tree_shape {
     size_t n, n_pack, n_node;
     int32_t (*item)[ABUT_PACK];     /* [n_pack]; all but the last are full, unused lanes hold -1 */
     size_t level[ABUT_PACK_LEVELS]; /* first node of each level; child c of node i of level l is node 8 i + c of level l - 1, or
                                      * pack 8 i + c at level 0 */
     int n_level;
-} abut_packs;
+} abut_tree_shape;
 
 /** Packs of n items by medians of their centres: outliers and equal centres do no harm.  The same for any thread count.
  * Reorders k.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_packs_build(abut_key *k, size_t n, abut_packs *out, abut_err *err);
-void abut_packs_clear(abut_packs *p);
+ABUT_MUST_USE abut_status abut_tree_shape_build(abut_key *k, size_t n, abut_tree_shape *out, abut_err *err);
+void abut_tree_shape_clear(abut_tree_shape *p);
 
 #endif

@@ -10,8 +10,8 @@ ABUT_KERNEL(vertex_boxes, abut_boxes_args)
     float *box = a->box + ABUT_ROWS * i;
     double row[6], most = 0;
     for (int d = 0; d < 3; d++) {
-        abut_approach_vertex_rows(p[d], q[d], pad, row);
-        for (int k = 0; k < 6; k++) box[3 * k + d] = abut_approach_below(row[k]);
+        abut_broad_vertex_rows(p[d], q[d], pad, row);
+        for (int k = 0; k < 6; k++) box[3 * k + d] = abut_broad_below(row[k]);
         for (int k = 4; k < 6; k++)     /* what is not a number is taken and kept */
             most = fabs(row[k]) <= most || most != most ? most : fabs(row[k]);
     }

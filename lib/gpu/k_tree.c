@@ -44,8 +44,8 @@ ABUT_FN int row_meets(const abut_walk_args *a, const abut_query *s, const float 
 {
     if (!s->moves && !(row[ABUT_TREE_MOVES] > 0)) return 0;
     if (a->same && row[ABUT_TREE_EXTENT] < s->extent) return 0;
-    if (!abut_approach_ways_meet(row, 1, 0, s->q)) return 0;
-    return !abut_approach_far(abut_approach_gap2(row, 1, 0, s->q), abut_approach_span2(row, 1, 0, s->q), a->times2);
+    if (!abut_broad_ways_meet(row, 1, 0, s->q)) return 0;
+    return !abut_broad_far(abut_broad_gap2(row, 1, 0, s->q), abut_broad_span2(row, 1, 0, s->q), a->times2);
 }
 
 /* The slab along the line of centroids, whatever the row says; ka, kb are literals. */
@@ -57,8 +57,8 @@ ABUT_FN_LITERAL int pair_apart(const abut_walk_args *a, int ka, int kb, const ab
         for (int d = 0; d < 3; d++) p[3 * k + d] = y[d];
     }
     const double xi = a->xi ? 0.5 * (a->xi[s->v[0]] + a->xi[u[0]]) : 0;
-    const double need = abut_approach_need(a->reach, xi, a->rounding, a->times, span2);
-    return abut_approach_apart(abut_approach_slab(ka, kb, p, 1, 0), need);
+    const double need = abut_broad_need(a->reach, xi, a->rounding, a->times, span2);
+    return abut_broad_apart(abut_broad_slab(ka, kb, p, 1, 0), need);
 }
 
 /* Primitive number `at` in the order of the tree, whose row meets the query. */
@@ -73,7 +73,7 @@ ABUT_FN void leaf_meet(const abut_walk_args *a, size_t i, abut_query *s, size_t 
         u[k] = vertex_of(t->vert, t->k, (size_t)item, k);
         if (u[k] == s->v[0] || u[k] == s->v[1]) return;
     }
-    const float span2 = abut_approach_span2(row, 1, 0, s->q);
+    const float span2 = abut_broad_span2(row, 1, 0, s->q);
     const int apart = a->k == 2 ? pair_apart(a, 2, 2, s, u, span2) : t->k == 3 ? pair_apart(a, 1, 3, s, u, span2)
                       : t->k == 2 ? pair_apart(a, 1, 2, s, u, span2) : pair_apart(a, 1, 1, s, u, span2);
     if (apart) return;

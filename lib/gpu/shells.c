@@ -15,10 +15,10 @@ void abut_gpu_shells_clear(abut_gpu_shells *s)
     *s = (abut_gpu_shells){ 0 };
 }
 
-static abut_status check(const abut_thin *t, abut_err *err)
+static abut_status check(const abut_codim *t, abut_err *err)
 {
     const abut_model *m = t->model;
-    if (t->first[ABUT_THIN_ROD] != t->n) return abut_fail(err, ABUT_E_FORMAT, "rods, which only --device cpu takes");
+    if (t->first[ABUT_CODIM_ROD] != t->n) return abut_fail(err, ABUT_E_FORMAT, "rods, which only --device cpu takes");
     if (m->nsh && m->shell_limit)
         return abut_fail(err, ABUT_E_FORMAT, "shells have stretch limits, which only --device cpu takes");
     return ABUT_OK;
@@ -52,7 +52,7 @@ static void law_put(const abut_membrane *law, int32_t *model, double *to)
     to[1] = law->lambda;
 }
 
-static int columns_make(const abut_thin *t, columns *c)
+static int columns_make(const abut_codim *t, columns *c)
 {
     const size_t n = t->n, ns = (size_t)t->model->nsh, nm = (size_t)t->model->nm;
     *c = (columns){ malloc(4 * n * sizeof *c->node + 1), malloc(nm * sizeof *c->model + 1), malloc(4 * ns * sizeof *c->B + 1),
@@ -68,7 +68,7 @@ static int columns_make(const abut_thin *t, columns *c)
 
 static abut_status upload(abut_gpu_shells *s, const columns *c, abut_err *err)
 {
-    const abut_thin *t = s->thin;
+    const abut_codim *t = s->codim;
     const abut_model *m = t->model;
     const size_t n = s->n, ns = s->shells, nh = n - ns, nm = (size_t)m->nm, corners = (size_t)t->inc_first[s->nv];
     const struct {
@@ -93,12 +93,12 @@ static abut_status upload(abut_gpu_shells *s, const columns *c, abut_err *err)
     return rc ? rc : abut_buffer_need(s->q, &s->scalar, "shells", 1, sizeof(abut_least), err);
 }
 
-abut_status abut_gpu_shells_init(abut_gpu_shells *s, abut_queue *q, const abut_thin *thin, abut_err *err)
+abut_status abut_gpu_shells_init(abut_gpu_shells *s, abut_queue *q, const abut_codim *thin, abut_err *err)
 {
     columns c;
     *s = (abut_gpu_shells){ 0 };
     if (!thin->n) return ABUT_OK;
-    *s = (abut_gpu_shells){ .q = q, .thin = thin, .shells = (size_t)thin->model->nsh, .n = thin->n,
+    *s = (abut_gpu_shells){ .q = q, .codim = thin, .shells = (size_t)thin->model->nsh, .n = thin->n,
                             .nv = (size_t)thin->model->nv };
     abut_status rc = check(thin, err);
     if (!rc) {
@@ -164,6 +164,6 @@ abut_status abut_gpu_shells_bound(abut_gpu_shells *s, const double *x, const dou
     if (!rc) rc = s->q->on->get(s->q, &least, s->scalar.at, sizeof least, err);
     if (rc || !(least.value < lim->alpha)) return rc;
     *lim = (abut_limit){ .alpha = least.value, .kind = ABUT_LIMIT_STRETCH, .tet = (int32_t)least.number, .node = { [3] = -1 } };
-    memcpy(lim->node, s->thin->model->shell + 3 * least.number, 3 * sizeof *lim->node);
+    memcpy(lim->node, s->codim->model->shell + 3 * least.number, 3 * sizeof *lim->node);
     return ABUT_OK;
 }

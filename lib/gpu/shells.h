@@ -10,7 +10,7 @@
 /* Zero-filled is empty: it has neither energy nor bounds. */
 typedef struct abut_gpu_shells {
     abut_queue *q;
-    const abut_thin *thin;              /* borrowed */
+    const abut_codim *codim;              /* borrowed */
     size_t shells, n /* elements, hinges after shells */, nv;
     double k;                           /* Pa: abut_strain_stiffening, 0 at first */
     abut_buffer node, material, model, B, volume, law, stiffness, angle;
@@ -18,12 +18,12 @@ typedef struct abut_gpu_shells {
     abut_buffer energy, force, H, scalar;
 } abut_gpu_shells;
 
-/** Keeps q and thin.
+/** Keeps q and codim.
  * Fails  ABUT_E_FORMAT there are rods or stretch limits (says which); ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_gpu_shells_init(abut_gpu_shells *s, abut_queue *q, const abut_thin *thin, abut_err *err);
+ABUT_MUST_USE abut_status abut_gpu_shells_init(abut_gpu_shells *s, abut_queue *q, const abut_codim *codim, abut_err *err);
 void abut_gpu_shells_clear(abut_gpu_shells *s);
 
-/** *out = what abut_thin_energy says of all parts at z, J, +inf as there.  out: the machine's.  Leaves the forces at z. */
+/** *out = what abut_codim_energy says of all parts at z, J, +inf as there.  out: the machine's.  Leaves the forces at z. */
 ABUT_MUST_USE abut_status abut_gpu_shells_energy(abut_gpu_shells *s, const double *z, double *out, abut_err *err);
 /** g += scale dE/dx at z; z NULL: with the forces that were left last. */
 ABUT_MUST_USE abut_status abut_gpu_shells_gradient(abut_gpu_shells *s, const double *z, double scale, double *g, abut_err *err);

@@ -89,8 +89,8 @@ static abut_walk_args walk_of(const abut_gpu_touch *c, const side *a, const side
         .vert = a->vert, .order = a == b ? ABUT_AT(t->order, uint32_t) : NULL, .box = ABUT_AT(c->box, float),
         .y0 = ABUT_AT(c->y0, double), .xi = ABUT_AT(c->xi, double), .fixed = ABUT_AT(c->fixed, uint8_t),
         .passes = ABUT_AT(c->passes, uint8_t), .reach = reach,
-        .rounding = rounding, .times = abut_approach_times(ABUT_APPROACH_TIMES),
-        .times2 = abut_approach_times2(ABUT_APPROACH_TIMES), .k = a->k,
+        .rounding = rounding, .times = abut_broad_times(ABUT_BROAD_TIMES),
+        .times2 = abut_broad_times2(ABUT_BROAD_TIMES), .k = a->k,
         .same = a == b, .shift = (uint32_t)bits_of(b->n), .count = ABUT_AT(c->count, uint32_t) };
     for (uint32_t l = 0; l < t->levels; l++) w.tree.first[l] = t->first[l];
     return w;
@@ -186,7 +186,7 @@ static abut_status motion(abut_gpu_touch *c, const double *x, const double *p, d
         rc = check(c, &c->y0, err);
         if (!rc && p) rc = check(c, &c->y1, err);
     }
-    *rounding = abut_approach_rounding(most);
+    *rounding = abut_broad_rounding(most);
     return rc;
 }
 

@@ -55,7 +55,7 @@ static void adjacency(const abut_bsr *A, idx_t *ptr, idx_t *adj)
     if (A->n > 0) ptr[0] = 0;
 }
 
-abut_status abut_graph_order(const abut_bsr *A, int32_t *perm, abut_err *err)
+abut_status abut_graph_order_nested_dissection(const abut_bsr *A, int32_t *perm, abut_err *err)
 {
     const size_t n = (size_t)A->n, edges = 2 * (A->nnz - n);
     for (int32_t k = 0; k < A->n; k++) perm[k] = k;
@@ -76,7 +76,7 @@ abut_status abut_graph_order(const abut_bsr *A, int32_t *perm, abut_err *err)
     return rc;
 }
 
-abut_status abut_graph_order_quickly(const abut_bsr *A, int32_t *perm, abut_graph_fill *fill, abut_err *err)
+abut_status abut_graph_order_amd(const abut_bsr *A, int32_t *perm, abut_graph_fill *fill, abut_err *err)
 {
     const double n = A->n;
     double info[AMD_INFO];

@@ -10,7 +10,7 @@
 
 /** Nested-dissection ordering of the block rows of A: perm[k] = row eliminated k-th.  The same bits for every thread count.
  * Fails  ABUT_E_ARG more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */
-ABUT_MUST_USE abut_status abut_graph_order(const abut_bsr *A, int32_t *perm, abut_err *err);
+ABUT_MUST_USE abut_status abut_graph_order_nested_dissection(const abut_bsr *A, int32_t *perm, abut_err *err);
 
 typedef struct abut_graph_fill {
     double nnz, flops;      /* of the factor of the matrix, 3 x 3 numbers a block; flops: multiplications and additions */
@@ -19,7 +19,7 @@ typedef struct abut_graph_fill {
 /** The same by approximate minimum degree (Amestoy, Davis and Duff 1996): in a fifth of the time, as good where many small
  * things touch, and not on large bodies.  fill: what a factor in that order takes, before small supernodes are merged.
  * Fails  ABUT_E_ARG more than 2^31 blocks; ABUT_E_NOMEM; ABUT_E_NUMERIC AMD gives up */
-ABUT_MUST_USE abut_status abut_graph_order_quickly(const abut_bsr *A, int32_t *perm, abut_graph_fill *fill, abut_err *err);
+ABUT_MUST_USE abut_status abut_graph_order_amd(const abut_bsr *A, int32_t *perm, abut_graph_fill *fill, abut_err *err);
 
 /** Cuts the block rows of A into k parts of about the same size along few blocks: part[n] in 0 .. k-1, none empty.
  * Multilevel k-way cut of the graph (Karypis and Kumar 1998).

@@ -19,7 +19,7 @@ ABUT_FN void abut_svd3_jacobi_angle(double app, double apq, double aqq, double *
 }
 
 /* columns p and q of A turned: a_p = c a_p - s a_q, a_q = s a_p + c a_q */
-ABUT_FN void abut_svd3_turn_columns(double A[9], int p, int q, double c, double s)
+ABUT_FN void abut_svd3_rotate_columns(double A[9], int p, int q, double c, double s)
 {
     for (int i = 0; i < 3; i++) {
         const double ap = A[3 * i + p], aq = A[3 * i + q];
@@ -35,7 +35,7 @@ ABUT_FN double abut_svd3_column_dot(const double A[9], int p, int q)
 
 /* One Jacobi rotation on the symmetric matrix with diagonal d[3] and off-diagonal o[3], o[r] = S_pq, r the third index.
  * 0 when the entry is already rounding. */
-ABUT_FN int abut_svd3_turn_symmetric(double d[3], double o[3], double V[9], int p, int q, int r)
+ABUT_FN int abut_svd3_rotate_symmetric(double d[3], double o[3], double V[9], int p, int q, int r)
 {
     const double apq = o[r];
     if (fabs(apq) <= DBL_EPSILON * fabs(d[p] + d[q]) || fabs(apq) < ABUT_SVD3_TINY) return 0;
@@ -47,7 +47,7 @@ ABUT_FN int abut_svd3_turn_symmetric(double d[3], double o[3], double V[9], int 
     o[r] = 0;
     o[q] = c * apr - s * aqr;
     o[p] = s * apr + c * aqr;
-    abut_svd3_turn_columns(V, p, q, c, s);
+    abut_svd3_rotate_columns(V, p, q, c, s);
     return 1;
 }
 
@@ -58,22 +58,22 @@ ABUT_FN void abut_svd3_right_vectors(const double F[9], double V[9])
     double o[3] = { abut_svd3_column_dot(F, 1, 2), abut_svd3_column_dot(F, 0, 2), abut_svd3_column_dot(F, 0, 1) };
     abut_m3_identity(V);
     for (int sweep = 0; sweep < 8; sweep++) {
-        const int turned = abut_svd3_turn_symmetric(d, o, V, 0, 1, 2) | abut_svd3_turn_symmetric(d, o, V, 0, 2, 1) |
-                           abut_svd3_turn_symmetric(d, o, V, 1, 2, 0);
+        const int turned = abut_svd3_rotate_symmetric(d, o, V, 0, 1, 2) | abut_svd3_rotate_symmetric(d, o, V, 0, 2, 1) |
+                           abut_svd3_rotate_symmetric(d, o, V, 1, 2, 0);
         if (!turned) return;
     }
 }
 
 /* One-sided Jacobi on two columns of B = F V.  0 when they are orthogonal to rounding (or one of them vanishes). */
-ABUT_FN int abut_svd3_turn_one_sided(double B[9], double V[9], int p, int q)
+ABUT_FN int abut_svd3_rotate_one_sided(double B[9], double V[9], int p, int q)
 {
     const double apq = abut_svd3_column_dot(B, p, q), app = abut_svd3_column_dot(B, p, p), aqq = abut_svd3_column_dot(B, q, q);
     const double tol = 4 * DBL_EPSILON;
     if (apq * apq <= tol * tol * app * aqq) return 0;
     double c, s;
     abut_svd3_jacobi_angle(app, apq, aqq, &c, &s);
-    abut_svd3_turn_columns(B, p, q, c, s);
-    abut_svd3_turn_columns(V, p, q, c, s);
+    abut_svd3_rotate_columns(B, p, q, c, s);
+    abut_svd3_rotate_columns(V, p, q, c, s);
     return 1;
 }
 
@@ -144,8 +144,8 @@ ABUT_FN void abut_svd3_in_range(const double F[9], double U[9], double s[3], dou
     abut_svd3_right_vectors(F, V);
     abut_m3_mul(B, F, V);
     for (int sweep = 0; sweep < 12; sweep++) {
-        const int turned = abut_svd3_turn_one_sided(B, V, 0, 1) | abut_svd3_turn_one_sided(B, V, 0, 2) |
-                           abut_svd3_turn_one_sided(B, V, 1, 2);
+        const int turned = abut_svd3_rotate_one_sided(B, V, 0, 1) | abut_svd3_rotate_one_sided(B, V, 0, 2) |
+                           abut_svd3_rotate_one_sided(B, V, 1, 2);
         if (!turned) break;
     }
     abut_svd3_sort_columns(B, V);

@@ -101,10 +101,10 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(key_turn,      "key/rotation",       double,  F64, nk, 4, "",       MAY)  /* unit quaternion, real part first       */ \
     F(key_scale,     "key/scale",          double,  F64, nk, 3, "",       MAY)  /* > 0                                    */ \
     F(path_x,        "path/x",             double,  F64, npx, 3, "m",     OPT)  \
-    F(tie_node,      "attachment/node",    int32_t, I32, na, 5, "",       OPT)  /* a node, and up to four that carry the place it is tied to; -1 unused */ \
-    F(tie_weight,    "attachment/weight",  double,  F64, na, 4, "",       OPT)  /* of the four                            */ \
+    F(attach_node,      "attachment/node",    int32_t, I32, na, 5, "",       OPT)  /* a node, and up to four that carry the place it is tied to; -1 unused */ \
+    F(attach_weight,    "attachment/weight",  double,  F64, na, 4, "",       OPT)  /* of the four                            */ \
     F(tie_offset,    "attachment/offset",  double,  F64, na, 3, "m",      OPT)  /* added to their weighted sum            */ \
-    F(tie_stiffness, "attachment/stiffness", double, F64, na, 0, "N/m",   OPT)  /* > 0                                    */ \
+    F(attach_stiffness, "attachment/stiffness", double, F64, na, 0, "N/m",   OPT)  /* > 0                                    */ \
     F(shell,         "shell/node",         int32_t, I32, nsh, 3, "",      OPT)  /* a triangle with a membrane            */ \
     F(shell_mat,     "shell/material",     int32_t, I32, nsh, 0, "",      OPT)  /* row of material/                      */ \
     F(shell_thick,   "shell/thickness",    double,  F64, nsh, 0, "m",     OPT)  /* of the material, tau; > 0             */ \

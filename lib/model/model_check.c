@@ -272,11 +272,11 @@ static abut_status check_motion(const abut_model *m, abut_err *err)
 static abut_status check_attachments(const abut_model *m, abut_err *err)
 {
     abut_status rc;
-    if ((rc = indices("attachment/node", m->tie_node, m->na, 5, -1, m->nv, err)) ||
-        (rc = domain("attachment/stiffness", m->tie_stiffness, (size_t)m->na, 0, 0, INFINITY, err)))
+    if ((rc = indices("attachment/node", m->attach_node, m->na, 5, -1, m->nv, err)) ||
+        (rc = domain("attachment/stiffness", m->attach_stiffness, (size_t)m->na, 0, 0, INFINITY, err)))
         return rc;
     for (int32_t i = 0; i < m->na; i++) {
-        const int32_t *v = m->tie_node + 5 * (size_t)i;
+        const int32_t *v = m->attach_node + 5 * (size_t)i;
         if (v[0] < 0 || m->role[v[0]] == ABUT_NODE_OBSTACLE)
             return abut_fail(err, ABUT_E_FORMAT, "array 'attachment/node' row %d: starts with %d, expected a node of a body", i,
                              v[0]);
@@ -388,7 +388,7 @@ static abut_status check_thickness(const abut_model *m, abut_err *err)
     return rc;
 }
 
-static abut_status check_thin(const abut_model *m, abut_err *err)
+static abut_status check_codim(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     const size_t no = (size_t)m->no;
@@ -426,7 +426,7 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     if ((rc = check_nodes(m, err)) || (rc = check_elements(m, err)) || (rc = check_contact(m, err)) ||
-        (rc = check_motion(m, err)) || (rc = check_attachments(m, err)) || (rc = check_thin(m, err)))
+        (rc = check_motion(m, err)) || (rc = check_attachments(m, err)) || (rc = check_codim(m, err)))
         return rc;
     return check_parameters(m, err);
 }

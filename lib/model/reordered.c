@@ -27,7 +27,7 @@ static abut_status order_tets(const abut_model *m, int32_t *number, abut_err *er
     return rc;
 }
 
-static void copy_tets(abut_arranged *a, const abut_model *m)
+static void copy_tets(abut_reordered *a, const abut_model *m)
 {
     for (size_t t = 0; t < (size_t)m->nt; t++) {
         const size_t from = (size_t)a->number[t];
@@ -38,7 +38,7 @@ static void copy_tets(abut_arranged *a, const abut_model *m)
 }
 
 /* seen[nv] is scratch, zero */
-static void order_nodes(abut_arranged *a, const abut_model *m, uint8_t *seen)
+static void order_nodes(abut_reordered *a, const abut_model *m, uint8_t *seen)
 {
     int32_t n = 0;
     for (size_t i = 0; i < 4 * (size_t)m->nt; i++)
@@ -50,10 +50,10 @@ static void order_nodes(abut_arranged *a, const abut_model *m, uint8_t *seen)
         if (!seen[i]) a->node[n++] = i;
 }
 
-abut_status abut_arranged_new(abut_arranged **out, const abut_model *m, abut_err *err)
+abut_status abut_reordered_new(abut_reordered **out, const abut_model *m, abut_err *err)
 {
     const size_t nt = (size_t)m->nt;
-    abut_arranged *a = calloc(1, sizeof *a);
+    abut_reordered *a = calloc(1, sizeof *a);
     uint8_t *seen = calloc((size_t)m->nv + 1, 1);
     int ok = a && seen;
     if (ok) {
@@ -74,14 +74,14 @@ abut_status abut_arranged_new(abut_arranged **out, const abut_model *m, abut_err
         a->model.tet_mat = a->tet_mat;
         a->model.tet_fibre = a->tet_fibre;
     } else {
-        abut_arranged_free(&a);
+        abut_reordered_free(&a);
     }
     free(seen);
     *out = a;
     return rc;
 }
 
-void abut_arranged_free(abut_arranged **a)
+void abut_reordered_free(abut_reordered **a)
 {
     if (!*a) return;
     abut_model_forget(&(*a)->model);

@@ -8,16 +8,16 @@
 
 #include "model/model.h"
 
-typedef struct abut_arranged {
+typedef struct abut_reordered {
     abut_model model;       /* tet, tet_mat and tet_fibre are those below; all else is borrowed from the model that was given */
     int32_t *number;        /* [nt] number of a tet there */
     int32_t *node;          /* [nv] nodes as the tets come to them, then those without tets, ascending */
     int32_t *tet, *tet_mat;
     double *tet_fibre;
-} abut_arranged;
+} abut_reordered;
 
 /** Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_arranged_new(abut_arranged **a, const abut_model *m, abut_err *err);
-void abut_arranged_free(abut_arranged **a);
+ABUT_MUST_USE abut_status abut_reordered_new(abut_reordered **a, const abut_model *m, abut_err *err);
+void abut_reordered_free(abut_reordered **a);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct run {
     double *weight;             /* [nv] inverse masses, 0 where fixed */
     double *volume;             /* [nt] six volumes at the start */
     uint8_t *fixed;             /* [nc] */
-    abut_tangle tangle;
+    abut_wrong_side tangle;
     abut_candidates cand;
     abut_rows rows, last;       /* of this round and the one before */
     size_t *active;
@@ -138,7 +138,7 @@ static void any_way(abut_stencil kind, const double x[12], double n[3])
 /* What crosses has rows of its own. */
 static int is_crossed(const run *s, abut_stencil kind, const int32_t ij[2], const int32_t vert[4])
 {
-    const abut_tangle *t = &s->tangle;
+    const abut_wrong_side *t = &s->tangle;
     int astray = (kind == ABUT_EE && t->cut[ij[0]]) || ((kind == ABUT_EE || kind == ABUT_PE) && t->cut[ij[1]]);
     for (int p = 0; p < abut_stencil_size(kind); p++) astray |= t->astray[vert[p]];
     return astray;
@@ -230,8 +230,8 @@ static abut_status step(run *s, abut_err *err)
     const abut_rows other = s->last;
     s->last = s->rows, s->rows = other;
     s->rows.n = 0;
-    abut_tangle_find(&s->tangle, s->cross, s->n_cross);
-    abut_status rc = abut_tangle_rows(&s->tangle, s->cross, s->n_cross, s->y, s->opt->gap, &s->last, &s->rows, err);
+    abut_wrong_side_find(&s->tangle, s->cross, s->n_cross);
+    abut_status rc = abut_wrong_side_rows(&s->tangle, s->cross, s->n_cross, s->y, s->opt->gap, &s->last, &s->rows, err);
     if (!rc) rc = gap_rows(s, err);
     if (!rc) rc = plane_rows(s, err);
     if (rc) return rc;
@@ -281,7 +281,7 @@ static void run_clear(run *s)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(s->fixed);
     free(s->cross);
-    abut_tangle_clear(&s->tangle);
+    abut_wrong_side_clear(&s->tangle);
     abut_candidates_clear(&s->cand);
     abut_rows_clear(&s->rows);
     abut_rows_clear(&s->last);
@@ -311,7 +311,7 @@ static abut_status run_init(run *s, abut_err *err)
     memcpy(s->x, s->x0, 3 * (size_t)m->nv * sizeof(double));
     for (int32_t v = 0; v < s->cm->nc && s->cm->xi; v++) s->thickest = fmax(s->thickest, s->cm->xi[v]);
     s->reach = 2 * s->opt->gap;
-    return abut_tangle_init(&s->tangle, s->cm, err);
+    return abut_wrong_side_init(&s->tangle, s->cm, err);
 }
 
 /* Crossings, gaps, volumes and displacements of the state reached. */

@@ -38,7 +38,7 @@ static int edge_order(const void *p, const void *q)
     return (a->v[1] > b->v[1]) - (a->v[1] < b->v[1]);
 }
 
-static abut_status find_sides(abut_tangle *t, abut_err *err)
+static abut_status find_sides(abut_wrong_side *t, abut_err *err)
 {
     const abut_collmesh *cm = t->cm;
     named_edge *list = malloc(((size_t)cm->ne + 1) * sizeof *list);
@@ -58,10 +58,10 @@ static abut_status find_sides(abut_tangle *t, abut_err *err)
     return rc;
 }
 
-abut_status abut_tangle_init(abut_tangle *t, const abut_collmesh *cm, abut_err *err)
+abut_status abut_wrong_side_init(abut_wrong_side *t, const abut_collmesh *cm, abut_err *err)
 {
     const size_t nc = (size_t)cm->nc + 1, ne = (size_t)cm->ne + 1, nt = (size_t)cm->nt + 1;
-    *t = (abut_tangle){ cm, malloc(nc * sizeof(int32_t)), malloc(3 * nt * sizeof(int32_t)), calloc(ne, sizeof(int32_t)),
+    *t = (abut_wrong_side){ cm, malloc(nc * sizeof(int32_t)), malloc(3 * nt * sizeof(int32_t)), calloc(ne, sizeof(int32_t)),
                         malloc(nc * sizeof(int32_t)), malloc(nc * sizeof(int32_t)), malloc(nc * sizeof(int32_t)),
                         calloc(nc, 1), calloc(ne, 1) };
     abut_status rc = ABUT_OK;
@@ -69,12 +69,12 @@ abut_status abut_tangle_init(abut_tangle *t, const abut_collmesh *cm, abut_err *
         !t->cut)
         rc = abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %d vertices", cm->nc);
     if (!rc) rc = find_sides(t, err);
-    if (rc) abut_tangle_clear(t);
+    if (rc) abut_wrong_side_clear(t);
     else components(cm, NULL, t->whole);
     return rc;
 }
 
-void abut_tangle_clear(abut_tangle *t)
+void abut_wrong_side_clear(abut_wrong_side *t)
 {
     free(t->whole);
     free(t->side);
@@ -84,10 +84,10 @@ void abut_tangle_clear(abut_tangle *t)
     free(t->largest);
     free(t->astray);
     free(t->cut);
-    *t = (abut_tangle){ 0 };
+    *t = (abut_wrong_side){ 0 };
 }
 
-void abut_tangle_find(abut_tangle *t, const abut_cross *cross, size_t n)
+void abut_wrong_side_find(abut_wrong_side *t, const abut_cross *cross, size_t n)
 {
     const abut_collmesh *cm = t->cm;
     memset(t->cut, 0, (size_t)cm->ne);
@@ -150,13 +150,13 @@ static abut_vec3 face_normal(const double *y, const int32_t *tri)
     return abut_v3_cross(abut_v3_sub(at(y, tri[1]), at(y, tri[0])), abut_v3_sub(at(y, tri[2]), at(y, tri[0])));
 }
 
-static double apart(const abut_tangle *t, abut_stencil s, const int32_t vert[4], double gap)
+static double apart(const abut_wrong_side *t, abut_stencil s, const int32_t vert[4], double gap)
 {
     return ABUT_SEPARATE_AIM * (abut_collmesh_xi(t->cm, s, vert) + gap);
 }
 
 /* Vertex v is on the wrong side of triangle k: through its nearest point and gap beyond. */
-static abut_row through_face(const abut_tangle *t, const double *y, int32_t v, int32_t k, double gap)
+static abut_row through_face(const abut_wrong_side *t, const double *y, int32_t v, int32_t k, double gap)
 {
     const int32_t *tri = t->cm->tri + 3 * (size_t)k, vert[4] = { v, tri[0], tri[1], tri[2] };
     double x[12], w[4], n[3];
@@ -167,7 +167,7 @@ static abut_row through_face(const abut_tangle *t, const double *y, int32_t v, i
 }
 
 /* Edges e and f pierce each other's surfaces: e to the far side of f. */
-static abut_row over_edge(const abut_tangle *t, const double *y, int32_t e, int32_t f, abut_vec3 out, double gap)
+static abut_row over_edge(const abut_wrong_side *t, const double *y, int32_t e, int32_t f, abut_vec3 out, double gap)
 {
     const int32_t *a = t->cm->edge + 2 * (size_t)e, *b = t->cm->edge + 2 * (size_t)f, vert[4] = { a[0], a[1], b[0], b[1] };
     double x[12], w[4], n[3];
@@ -225,7 +225,7 @@ static size_t pair_first(const pair_set *s, int32_t i)
 
 /* targets: (region, triangle it may go back through): those its own edges cross, and those of the regions on the wrong side
  * of it (met: (their region, ours)). */
-static abut_status find_targets(const abut_tangle *t, const abut_cross *cross, size_t n, pair_set *met, pair_set *targets,
+static abut_status find_targets(const abut_wrong_side *t, const abut_cross *cross, size_t n, pair_set *met, pair_set *targets,
                                 abut_err *err)
 {
     const abut_collmesh *cm = t->cm;
@@ -253,7 +253,7 @@ static abut_status find_targets(const abut_tangle *t, const abut_cross *cross, s
 }
 
 /* The nearest triangle that vertex v may go back through; -1: none. */
-static int32_t nearest_target(const abut_tangle *t, const pair_set *targets, const double *y, int32_t v)
+static int32_t nearest_target(const abut_wrong_side *t, const pair_set *targets, const double *y, int32_t v)
 {
     double best = INFINITY;
     int32_t face = -1;
@@ -268,7 +268,7 @@ static int32_t nearest_target(const abut_tangle *t, const pair_set *targets, con
     return face;
 }
 
-static abut_status region_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y, double gap,
+static abut_status region_rows(const abut_wrong_side *t, const abut_cross *cross, size_t n, const double *y, double gap,
                                abut_rows *rows, abut_err *err)
 {
     pair_set met = { 0 }, targets = { 0 };
@@ -288,7 +288,7 @@ static abut_status region_rows(const abut_tangle *t, const abut_cross *cross, si
 /* -- edges that cross with both ends where they belong ------------------------------------------------------------ */
 
 /* The edge that triangles f and g have in common; -1: none. */
-static int32_t common_edge(const abut_tangle *t, int32_t f, int32_t g)
+static int32_t common_edge(const abut_wrong_side *t, int32_t f, int32_t g)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -300,7 +300,7 @@ static int32_t common_edge(const abut_tangle *t, int32_t f, int32_t g)
 /* No ridge to go over: the cheapest of drawing either end back through the triangle, or the edge over a side of the
  * triangle that is the border of its surface.  An end that the round before moved across this triangle stays: two corners
  * that cross would change sides for ever, and part only over their borders. */
-static abut_row cheapest_way(const abut_tangle *t, const double *y, int32_t e, int32_t f, double gap, const abut_rows *last)
+static abut_row cheapest_way(const abut_wrong_side *t, const double *y, int32_t e, int32_t f, double gap, const abut_rows *last)
 {
     const int32_t *end = t->cm->edge + 2 * (size_t)e, *tri = t->cm->tri + 3 * (size_t)f;
     abut_row best = { .b = INFINITY };
@@ -320,7 +320,7 @@ static abut_row cheapest_way(const abut_tangle *t, const double *y, int32_t e, i
 }
 
 /* cross is sorted by edge: the crossings [lo, hi) of one edge. */
-static abut_status edge_rows(const abut_tangle *t, const abut_cross *cross, size_t lo, size_t hi, const double *y, double gap,
+static abut_status edge_rows(const abut_wrong_side *t, const abut_cross *cross, size_t lo, size_t hi, const double *y, double gap,
                              const abut_rows *last, abut_rows *rows, abut_err *err)
 {
     const int32_t e = cross[lo].edge;
@@ -343,7 +343,7 @@ static abut_status edge_rows(const abut_tangle *t, const abut_cross *cross, size
     return rc;
 }
 
-abut_status abut_tangle_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y, double gap,
+abut_status abut_wrong_side_rows(const abut_wrong_side *t, const abut_cross *cross, size_t n, const double *y, double gap,
                              const abut_rows *last, abut_rows *rows, abut_err *err)
 {
     abut_status rc = region_rows(t, cross, n, y, gap, rows, err);

@@ -10,28 +10,28 @@
 #include "repair/linear_constraints.h"
 
 /* What stays the same while positions change.  Zero-filled is empty. */
-typedef struct abut_tangle {
+typedef struct abut_wrong_side {
     const abut_collmesh *cm;
     int32_t *whole;         /* [nc] lowest vertex of the connected surface */
     int32_t *side;          /* [3 nt] edge of each triangle side (k, k + 1) */
     int32_t *tris_of_edge;  /* [ne] triangles at an edge */
-    int32_t *region;        /* [nc] lowest vertex of the region, as found by the last abut_tangle_find */
+    int32_t *region;        /* [nc] lowest vertex of the region, as found by the last abut_wrong_side_find */
     int32_t *size, *largest;    /* [nc] vertices of the region of that name; name of the largest region of a surface */
     uint8_t *astray;        /* [nc] 1: vertex of a region on the wrong side */
     uint8_t *cut;           /* [ne] 1: the edge crosses a triangle */
-} abut_tangle;
+} abut_wrong_side;
 
-ABUT_MUST_USE abut_status abut_tangle_init(abut_tangle *t, const abut_collmesh *cm, abut_err *err);
-void abut_tangle_clear(abut_tangle *t);
+ABUT_MUST_USE abut_status abut_wrong_side_init(abut_wrong_side *t, const abut_collmesh *cm, abut_err *err);
+void abut_wrong_side_clear(abut_wrong_side *t);
 
 /** Regions of the crossings cross[n] (of triangles; half-space entries are skipped) at y[3 nc]. */
-void abut_tangle_find(abut_tangle *t, const abut_cross *cross, size_t n);
+void abut_wrong_side_find(abut_wrong_side *t, const abut_cross *cross, size_t n);
 
 /** Appends to rows what undoes the crossings: motions along unit vectors until the parts are `gap` (m) and their thickness
  * apart on the right side, times ABUT_SEPARATE_AIM.  last: the rows of the round before, sorted, so that no vertex is drawn
  * back and forth.  Rows are about the change of positions from y; nodes are collision vertices.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_tangle_rows(const abut_tangle *t, const abut_cross *cross, size_t n, const double *y,
+ABUT_MUST_USE abut_status abut_wrong_side_rows(const abut_wrong_side *t, const abut_cross *cross, size_t n, const double *y,
                                            double gap, const abut_rows *last, abut_rows *rows, abut_err *err);
 
 /* Rows ask for a little more than the distance: pairs turn while they part. */

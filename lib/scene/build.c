@@ -455,7 +455,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = parts_make(&b, err);
     if (!rc) rc = put_nodes(&b, err);
     if (!rc) rc = put_tets(&b, err);
-    if (!rc) rc = abut_build_thin(&b, err);
+    if (!rc) rc = abut_build_codim(&b, err);
     if (!rc) rc = measure(&b, err);
     if (!rc) rc = put_materials(&b, err);
     if (!rc) rc = put_contact(&b, err);

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-abut_status abut_ties_add(abut_ties *t, const abut_tie *tie, abut_err *err)
+abut_status abut_attachments_add(abut_attachments *t, const abut_attachment *tie, abut_err *err)
 {
     if (t->n == t->cap) {
         const int32_t cap = t->cap ? 2 * t->cap : 64;
-        abut_tie *grown = cap > INT32_MAX / 4 ? NULL : realloc(t->tie, (size_t)cap * sizeof *grown);
+        abut_attachment *grown = cap > INT32_MAX / 4 ? NULL : realloc(t->tie, (size_t)cap * sizeof *grown);
         if (!grown) return abut_fail(err, ABUT_E_NOMEM, "attachments: no memory for %d springs", cap);
         t->tie = grown;
         t->cap = cap;
@@ -99,7 +99,7 @@ static void affine_weights(const abut_part *p, const int32_t *tet, const double 
 }
 
 /* The place of a rod nearest to x: between its two ends; without rods the nearest node. */
-static void carry_by_rod(const abut_part *p, const double *x, abut_tie *t, double *distance)
+static void carry_by_rod(const abut_part *p, const double *x, abut_attachment *t, double *distance)
 {
     int32_t best = -1;
     double least2 = INFINITY;
@@ -122,7 +122,7 @@ static void carry_by_rod(const abut_part *p, const double *x, abut_tie *t, doubl
 
 /* A place of a body: carried by the tet behind the nearest point of its surface; where that is a shell's, or the body has rods or
  * particles alone, the nearest place itself, because nothing thin carries what lies beside it. */
-static void carry_by_body(const abut_part *p, const double *x, abut_tie *t, double *distance)
+static void carry_by_body(const abut_part *p, const double *x, abut_attachment *t, double *distance)
 {
     double closest[3];
     const int32_t tri = nearest_triangle(p, x, distance, closest);
@@ -137,7 +137,7 @@ static void carry_by_body(const abut_part *p, const double *x, abut_tie *t, doub
 }
 
 /* A place of an obstacle: the nearest point of its surface (without one: its nearest node), and the way from there. */
-static void carry_by_obstacle(const abut_part *p, const double *x, abut_tie *t, double *distance)
+static void carry_by_obstacle(const abut_part *p, const double *x, abut_attachment *t, double *distance)
 {
     const int32_t tri = nearest_triangle(p, x, distance, t->weight);
     int32_t point[3] = { -1, -1, -1 };
@@ -154,13 +154,14 @@ static void carry_by_obstacle(const abut_part *p, const double *x, abut_tie *t, 
     }
 }
 
-static void carry_by_point(const double point[3], const double *x, abut_tie *t, double *distance)
+static void carry_by_point(const double point[3], const double *x, abut_attachment *t, double *distance)
 {
     memcpy(t->offset, point, sizeof t->offset);
     *distance = abut_v3_norm(abut_v3_sub(abut_v3_get(x), abut_v3_get(point)));
 }
 
-static abut_status attach_nodes(abut_build *b, abut_ties *all, const abut_scene_attachment *s, int32_t *attached, abut_err *err)
+static abut_status attach_nodes(abut_build *b, abut_attachments *all, const abut_scene_attachment *s, int32_t *attached,
+                                abut_err *err)
 {
     abut_listed *list = NULL;
     int32_t n = 0;
@@ -171,7 +172,7 @@ static abut_status attach_nodes(abut_build *b, abut_ties *all, const abut_scene_
     abut_status rc = abut_build_select(b, &s->select, what, &list, &n, err);
     for (int32_t i = 0; i < n && !rc; i++) {
         const double *x = b->X + 3 * (size_t)list[i].node;
-        abut_tie t = { .node = { list[i].node, -1, -1, -1, -1 }, .stiffness = s->stiffness };
+        abut_attachment t = { .node = { list[i].node, -1, -1, -1, -1 }, .stiffness = s->stiffness };
         double distance = 0;
         if (to && b->role[list[i].node] == ABUT_NODE_OBSTACLE)
             rc = abut_fail(err, ABUT_E_FORMAT, "%s: node %d of '%s' is of an obstacle: expected a body", s->from,
@@ -181,7 +182,7 @@ static abut_status attach_nodes(abut_build *b, abut_ties *all, const abut_scene_
         else carry_by_body(to, x, &t, &distance);
         nearest = fmin(nearest, distance);
         if (rc || distance > s->within) continue;
-        rc = abut_ties_add(all, &t, err);
+        rc = abut_attachments_add(all, &t, err);
         ++*attached;
     }
     if (!rc && !*attached)
@@ -192,7 +193,7 @@ static abut_status attach_nodes(abut_build *b, abut_ties *all, const abut_scene_
     return rc;
 }
 
-static abut_status put(abut_build *b, const abut_ties *all, abut_err *err)
+static abut_status put(abut_build *b, const abut_attachments *all, abut_err *err)
 {
     static const char *const name[] = { "attachment/node", "attachment/weight", "attachment/offset", "attachment/stiffness" };
     void *data[4];
@@ -205,7 +206,7 @@ static abut_status put(abut_build *b, const abut_ties *all, abut_err *err)
     int32_t *node = data[0];
     double *weight = data[1], *offset = data[2], *stiffness = data[3];
     for (int32_t i = 0; i < all->n; i++) {
-        const abut_tie *t = &all->tie[i];
+        const abut_attachment *t = &all->tie[i];
         memcpy(node + 5 * (size_t)i, t->node, sizeof t->node);
         memcpy(weight + 4 * (size_t)i, t->weight, sizeof t->weight);
         memcpy(offset + 3 * (size_t)i, t->offset, sizeof t->offset);
@@ -216,7 +217,7 @@ static abut_status put(abut_build *b, const abut_ties *all, abut_err *err)
 
 abut_status abut_build_attachments(abut_build *b, abut_err *err)
 {
-    abut_ties all = { 0 };
+    abut_attachments all = { 0 };
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < b->scene->nattachments && !rc; i++)
         rc = attach_nodes(b, &all, &b->scene->attachment[i], &b->out->attached[i], err);

@@ -314,7 +314,7 @@ static abut_status put_of_objects(abut_build *b, const char *name, size_t offset
     return ABUT_OK;
 }
 
-abut_status abut_build_thin(abut_build *b, abut_err *err)
+abut_status abut_build_codim(abut_build *b, abut_err *err)
 {
     abut_status rc;
     if ((rc = put_shells(b, err)) || (rc = put_hinges(b, err)) || (rc = put_rods(b, err)) || (rc = put_bends(b, err)) ||

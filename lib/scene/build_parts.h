@@ -48,7 +48,7 @@ ABUT_MUST_USE abut_status abut_build_bending(abut_part *p, abut_object_facts *f,
 
 /** Puts shells, hinges, rods, bends, particles, what acts on them, and their masses.
  * Fails  ABUT_E_GEOM no area at rest, warp across a triangle, a start beyond a limit; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_build_thin(abut_build *b, abut_err *err);
+ABUT_MUST_USE abut_status abut_build_codim(abut_build *b, abut_err *err);
 
 /** Puts what materials of shells have beside their isotropic moduli. */
 ABUT_MUST_USE abut_status abut_build_fabrics(abut_build *b, abut_err *err);
@@ -71,17 +71,17 @@ ABUT_MUST_USE abut_status abut_build_select(const abut_build *b, const abut_scen
 void abut_build_select_center(const abut_build *b, const abut_scene_select *s, double center[3]);
 
 /* Attachments as they are found, before their number is known; rows of the attachment/ arrays. */
-typedef struct abut_tie {
+typedef struct abut_attachment {
     int32_t node[5];
     double weight[4], offset[3], stiffness;
-} abut_tie;
+} abut_attachment;
 
-typedef struct abut_ties {
+typedef struct abut_attachments {
     int32_t n, cap;
-    abut_tie *tie;
-} abut_ties;
+    abut_attachment *tie;
+} abut_attachments;
 
-ABUT_MUST_USE abut_status abut_ties_add(abut_ties *t, const abut_tie *tie, abut_err *err);
+ABUT_MUST_USE abut_status abut_attachments_add(abut_attachments *t, const abut_attachment *tie, abut_err *err);
 
 /** Rest length of the side (a, b) of triangle t, points of the mesh, m. */
 double abut_rest_edge(const abut_scene_object *o, int32_t t, int32_t a, int32_t b);
@@ -89,7 +89,8 @@ double abut_rest_edge(const abut_scene_object *o, int32_t t, int32_t a, int32_t 
 /** Adds the springs of a seam.
  * sewn  out: += how many
  * Fails  ABUT_E_FORMAT a side that is no line along sides of triangles, or a closed one with one that has ends; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_build_seam(abut_build *b, const abut_scene_seam *s, abut_ties *all, int32_t *sewn, abut_err *err);
+ABUT_MUST_USE abut_status abut_build_seam(abut_build *b, const abut_scene_seam *s, abut_attachments *all, int32_t *sewn,
+                                          abut_err *err);
 
 /** Puts the attachment arrays, of attachments and seams: after the positions, roles and surfaces of all parts.
  * Fails  ABUT_E_FORMAT an attachment that ties no node, or a node of an obstacle; ABUT_E_NOMEM */

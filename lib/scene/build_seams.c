@@ -200,19 +200,19 @@ static void face(const chain *a, chain *b)
 }
 
 /* The node at the share of a's length, tied to the place at the same share of b's. */
-static abut_tie tie_at(const chain *a, int32_t i, const chain *b, double stiffness)
+static abut_attachment attach_at(const chain *a, int32_t i, const chain *b, double stiffness)
 {
     int32_t k;
     const double w = opposite(a, i, b, &k);
     const int32_t lo = b->part->node[b->point[k]], hi = b->part->node[b->point[k + 1]];
-    abut_tie t = { .node = { a->part->node[a->point[i]], -1, -1, -1, -1 }, .stiffness = stiffness };
+    abut_attachment t = { .node = { a->part->node[a->point[i]], -1, -1, -1, -1 }, .stiffness = stiffness };
     int n = 0;
     if (w < 1) t.node[1 + n] = lo, t.weight[n++] = 1 - w;
     if (w > 0) t.node[1 + n] = hi, t.weight[n++] = w;
     return t;
 }
 
-abut_status abut_build_seam(abut_build *b, const abut_scene_seam *s, abut_ties *all, int32_t *sewn, abut_err *err)
+abut_status abut_build_seam(abut_build *b, const abut_scene_seam *s, abut_attachments *all, int32_t *sewn, abut_err *err)
 {
     chain side[2] = { 0 };
     abut_status rc = ABUT_OK;
@@ -224,9 +224,9 @@ abut_status abut_build_seam(abut_build *b, const abut_scene_seam *s, abut_ties *
                        s->from, side[side[1].closed].part->object->name, side[side[0].closed].part->object->name);
     if (!rc) face(&side[0], &side[1]);
     for (int32_t i = 0; i < side[0].n - side[0].closed && !rc; i++) {
-        const abut_tie t = tie_at(&side[0], i, &side[1], stiffness);
+        const abut_attachment t = attach_at(&side[0], i, &side[1], stiffness);
         if (t.node[1] == t.node[0] || t.node[2] == t.node[0]) continue;     /* they share this point */
-        rc = abut_ties_add(all, &t, err);
+        rc = abut_attachments_add(all, &t, err);
         ++*sewn;
     }
     if (!rc && !*sewn) rc = abut_fail(err, ABUT_E_FORMAT, "%s: both sides of this seam are the same points", s->from);

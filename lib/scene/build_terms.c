@@ -58,7 +58,7 @@ static abut_status put_fibres(abut_build *b, abut_err *err)
 }
 
 /* They are terms of volumes: shells and rods have none of them. */
-static abut_status check_thin(const abut_build *b, abut_err *err)
+static abut_status check_codim(const abut_build *b, abut_err *err)
 {
     static const char *const name[2] = { "shell/material", "rod/material" };
     for (int k = 0; k < 2; k++) {
@@ -78,7 +78,7 @@ static abut_status check_thin(const abut_build *b, abut_err *err)
 abut_status abut_build_terms(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;
-    const abut_status unfit = check_thin(b, err);
+    const abut_status unfit = check_codim(b, err);
     if (unfit) return unfit;
     int volume = 0, stretch = 0;
     for (int32_t i = 0; i < s->nmaterials; i++) {

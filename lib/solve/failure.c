@@ -104,7 +104,7 @@ static void say_shell(words *w, const abut_solver *s, int32_t shell)
     const abut_model *m = s->prob.model;
     const int32_t object = m->body[m->shell[3 * shell]];
     double F[6], stretch[2];
-    abut_shell_deformation(&s->prob.thin, s->x, shell, F, stretch);
+    abut_shell_deformation(&s->prob.codim, s->x, shell, F, stretch);
     say_element(w, s, "shell", abut_element_number(m, m->shell, 3, shell), object);
     say(w, " (stretched to %.6g and %.6g)", fmin(stretch[0], stretch[1]), fmax(stretch[0], stretch[1]));
 }

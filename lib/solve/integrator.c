@@ -48,7 +48,7 @@ static void add(mean_element *sum, double volume, double a2, double modulus)
     sum->a2 += volume * a2;
 }
 
-static void add_thin(const abut_model *m, mean_element *sum)
+static void add_codim(const abut_model *m, mean_element *sum)
 {
     for (int32_t t = 0; t < m->nsh; t++) {
         const double *R = m->shell_rest + 4 * (size_t)t, p[3] = { R[0], R[1], R[1] - R[0] }, q[3] = { R[2], R[3], R[3] - R[2] };
@@ -81,7 +81,7 @@ static double static_time(const abut_model *m)
         abut_lame(m->mat_young[m->tet_mat[t]], m->mat_poisson[m->tet_mat[t]], &mu, &lambda);
         add(&sum, v, mean_edge2(X), lambda + mu);
     }
-    add_thin(m, &sum);
+    add_codim(m, &sum);
     return sum.volume > 0 ? sqrt(mass / sum.modulus * (sum.a2 / sum.volume)) : m->h[0];
 }
 

@@ -17,14 +17,14 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     *p = (abut_problem){ .model = model };
     abut_status rc = abut_elastic_check(model, err);    /* names tets as they were given */
     if (!rc) rc = abut_contact_check(model, 1, err);
-    if (!rc) rc = abut_arranged_new(&p->arranged, model, err);
-    if (!rc) p->model = model = &p->arranged->model;
+    if (!rc) rc = abut_reordered_new(&p->reordered, model, err);
+    if (!rc) p->model = model = &p->reordered->model;
     if (!rc) rc = abut_collmesh_init(&p->cm, model, err);
     if (!rc) rc = abut_elastic_init(&p->elastic, model, err);
     if (!rc) rc = abut_springs_init(&p->springs, model, err);
-    if (!rc) rc = abut_thin_init(&p->thin, model, err);
+    if (!rc) rc = abut_codim_init(&p->codim, model, err);
     if (!rc) rc = abut_air_init(&p->air, model, err);
-    if (!rc) rc = abut_damping_init(&p->damping, model, &p->thin, err);
+    if (!rc) rc = abut_damping_init(&p->damping, model, &p->codim, err);
     if (rc) goto fail;
 
     const size_t nv = (size_t)model->nv, n3 = 3 * nv;
@@ -53,7 +53,7 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
         abut_acc_add(&sum, p->elastic.vol[t] * (p->elastic.lame[2 * t] + p->elastic.lame[2 * t + 1]));
     for (int32_t i = 0; i < model->nsp; i++)
         abut_acc_add(&sum, model->spring_stiffness[i] * model->spring_length[i] * model->spring_length[i]);
-    p->stiffness = sum.hi + sum.lo + abut_thin_stiffness(&p->thin);
+    p->stiffness = sum.hi + sum.lo + abut_codim_stiffness(&p->codim);
     p->strain_kappa = ABUT_STRAIN_KAPPA_MIN;
     p->w = abut_integrator_weights(model, ABUT_IMPLICIT_EULER);
     return ABUT_OK;
@@ -67,7 +67,7 @@ void abut_problem_clear(abut_problem *p)
     abut_collmesh_clear(&p->cm);
     abut_elastic_clear(&p->elastic);
     abut_springs_clear(&p->springs);
-    abut_thin_clear(&p->thin);
+    abut_codim_clear(&p->codim);
     abut_air_clear(&p->air);
     abut_damping_clear(&p->damping);
     abut_lag_clear(&p->lag);
@@ -83,14 +83,14 @@ void abut_problem_clear(abut_problem *p)
     free(p->tension);
     free(p->held);
     free(p->row);
-    abut_arranged_free(&p->arranged);   /* last: the others borrow it */
+    abut_reordered_free(&p->reordered);   /* last: the others borrow it */
     *p = (abut_problem){ 0 };
 }
 
 int32_t abut_problem_tet_number(const abut_problem *p, int32_t t)
 {
     const abut_model *m = p->model;
-    const int32_t *number = p->arranged->number, object = m->body[m->tet[4 * (size_t)t]];
+    const int32_t *number = p->reordered->number, object = m->body[m->tet[4 * (size_t)t]];
     int32_t before = 0;
     for (int32_t i = 0; i < m->nt; i++) before += number[i] < number[t] && m->body[m->tet[4 * (size_t)i]] == object;
     return before;
@@ -101,7 +101,7 @@ void abut_problem_number(abut_problem *p)
     p->nrow = 0;
     p->changes++;
     for (int32_t k = 0; k < p->model->nv; k++) {
-        const int32_t i = p->arranged->node[k];
+        const int32_t i = p->reordered->node[k];
         p->row[i] = p->held[i] && !p->al.on ? -1 : p->nrow++;
     }
 }
@@ -174,25 +174,26 @@ static abut_status tet_energy(const abut_problem *p, const double *z, double *su
 }
 
 /* terms of thin elements that are taken at the elastic point, and whether others are at the iterate, weighed by h_force^2 */
-static int parts_there(const abut_problem *p) { return p->w.share == 1 ? ABUT_THIN_ALL : ABUT_THIN_ELASTIC; }
-static int parts_here(const abut_problem *p) { return p->w.share < 1 && p->thin.bounded; }
+static int parts_there(const abut_problem *p) { return p->w.share == 1 ? ABUT_CODIM_ALL : ABUT_CODIM_ELASTIC; }
+static int parts_here(const abut_problem *p) { return p->w.share < 1 && p->codim.bounded; }
 
-static abut_status thin_energy(const abut_problem *p, const double *x, double *sum, abut_arena *scratch, abut_err *err)
+static abut_status codim_energy(const abut_problem *p, const double *x, double *sum, abut_arena *scratch, abut_err *err)
 {
     double there = 0, here = 0;
     abut_status rc = ABUT_OK;
-    if (p->thin.n)
-        rc = abut_thin_energy(&p->thin, abut_problem_elastic_point(p, x), parts_there(p), p->strain_kappa, &there, scratch, err);
-    if (!rc && parts_here(p)) rc = abut_thin_energy(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, &here, scratch, err);
+    if (p->codim.n)
+        rc = abut_codim_energy(&p->codim, abut_problem_elastic_point(p, x), parts_there(p), p->strain_kappa, &there, scratch,
+                               err);
+    if (!rc && parts_here(p)) rc = abut_codim_energy(&p->codim, x, ABUT_CODIM_BOUNDED, p->strain_kappa, &here, scratch, err);
     *sum = p->w.psi * there + force_scale(p) * here;
     return rc;
 }
 
-void abut_problem_thin_hessian(const abut_problem *p, const double *x, const double *tension, double *H)
+void abut_problem_codim_hessian(const abut_problem *p, const double *x, const double *tension, double *H)
 {
     const double share = p->w.share, *z = abut_problem_elastic_point(p, x);
-    abut_thin_hessian_ahead(&p->thin, z, parts_there(p), p->strain_kappa, p->w.psi * share * share, tension, H);
-    if (parts_here(p)) abut_thin_hessian(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, force_scale(p), H);
+    abut_codim_hessian_ahead(&p->codim, z, parts_there(p), p->strain_kappa, p->w.psi * share * share, tension, H);
+    if (parts_here(p)) abut_codim_hessian(&p->codim, x, ABUT_CODIM_BOUNDED, p->strain_kappa, force_scale(p), H);
     abut_air_hessian(&p->air, z, p->w.psi * share * share, H);
     if (abut_problem_drags(p))
         abut_air_drag_hessian(&p->air, x, abut_problem_undamped(p), abut_problem_damped_time(p), force_scale(p), H);
@@ -200,19 +201,19 @@ void abut_problem_thin_hessian(const abut_problem *p, const double *x, const dou
 
 void abut_problem_tension(abut_problem *p, const double *x)
 {
-    if (p->model->nrd) abut_thin_tension(&p->thin, abut_problem_elastic_point(p, x), p->tension);
+    if (p->model->nrd) abut_codim_tension(&p->codim, abut_problem_elastic_point(p, x), p->tension);
 }
 
 void abut_problem_tension_forecast(abut_problem *p, const double *x, const double *to, double alpha)
 {
     const double *z = abut_problem_elastic_point(p, x);
-    if (p->model->nrd) abut_thin_tension_forecast(&p->thin, z, x, to, p->w.share, fmin(alpha, 1), p->tension);
+    if (p->model->nrd) abut_codim_tension_forecast(&p->codim, z, x, to, p->w.share, fmin(alpha, 1), p->tension);
 }
 
 abut_status abut_problem_turn(const abut_problem *p, const double *x, const double *d, const double *meant, const double *H,
                               double *g, double *cost, abut_arena *scratch, abut_err *err)
 {
-    return abut_thin_turn(&p->thin, abut_problem_elastic_point(p, x), d, meant, p->w.share, H, g, cost, scratch, err);
+    return abut_codim_turn(&p->codim, abut_problem_elastic_point(p, x), d, meant, p->w.share, H, g, cost, scratch, err);
 }
 
 int abut_problem_tension_fair(const abut_problem *p, const double *x)
@@ -235,8 +236,8 @@ abut_status abut_problem_potential(const abut_problem *p, const double *x, doubl
     double springs = 0, thin = 0;
     abut_status rc = tet_energy(p, x, psi, scratch, err);
     if (!rc && p->model->nsp) rc = abut_spring_energy(&p->springs, x, &springs, scratch, err);
-    if (!rc) rc = abut_thin_energy(&p->thin, x, ABUT_THIN_ALL, p->strain_kappa, &thin, scratch, err);
-    if (!rc) *psi += abut_attach_energy(p->model, x) + springs + thin + abut_air_energy(&p->air, x);
+    if (!rc) rc = abut_codim_energy(&p->codim, x, ABUT_CODIM_ALL, p->strain_kappa, &thin, scratch, err);
+    if (!rc) *psi += abut_attachment_energy(p->model, x) + springs + thin + abut_air_energy(&p->air, x);
     return rc;
 }
 
@@ -247,10 +248,10 @@ abut_status abut_problem_potential_gradient(const abut_problem *p, const double 
     abut_status rc = abut_elastic_recall(&p->elastic, z, p->memo, scratch, err);
     if (!rc) abut_elastic_gather(&p->elastic, p->memo->f, scale, g);
     if (!rc) abut_spring_gradient(&p->springs, z, scale, g);
-    if (!rc) abut_attach_gradient(p->model, z, scale, g);
+    if (!rc) abut_attachment_gradient(p->model, z, scale, g);
     if (!rc) abut_air_gradient(&p->air, z, scale, g);
-    if (!rc) rc = abut_thin_gradient(&p->thin, z, parts_there(p), p->strain_kappa, scale, g, scratch, err);
-    if (!rc && parts_here(p)) rc = abut_thin_gradient(&p->thin, x, ABUT_THIN_BOUNDED, p->strain_kappa, scale, g, scratch, err);
+    if (!rc) rc = abut_codim_gradient(&p->codim, z, parts_there(p), p->strain_kappa, scale, g, scratch, err);
+    if (!rc && parts_here(p)) rc = abut_codim_gradient(&p->codim, x, ABUT_CODIM_BOUNDED, p->strain_kappa, scale, g, scratch, err);
     return rc;
 }
 
@@ -272,11 +273,11 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     abut_status rc = tet_energy(p, abut_problem_elastic_point(p, x), &psi, scratch, err);
     if (!rc && p->model->nsp)
         rc = abut_spring_energy(&p->springs, abut_problem_elastic_point(p, x), &out.spring, scratch, err);
-    if (!rc) rc = thin_energy(p, x, &out.thin, scratch, err);
+    if (!rc) rc = codim_energy(p, x, &out.codim, scratch, err);
     if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &out.barrier, scratch, err);
     if (!rc) rc = abut_friction_energy(&p->lag, &law, x, p->still, &out.friction, scratch, err);
     if (!rc && abut_damping_acts(&p->damping))
-        rc = abut_damping_energy(&p->damping, &p->elastic, &p->thin, x, abut_problem_undamped(p), p->w.damping, &out.damping,
+        rc = abut_damping_energy(&p->damping, &p->elastic, &p->codim, x, abut_problem_undamped(p), p->w.damping, &out.damping,
                                  scratch, err);
     if (rc) return rc;
     out.elastic = p->w.psi * psi;
@@ -284,7 +285,7 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
     if (p->air.presses) out.pressure = p->w.psi * abut_air_energy(&p->air, abut_problem_elastic_point(p, x));
     if (abut_problem_drags(p))
         out.drag = force_scale(p) * abut_air_drag_energy(&p->air, x, abut_problem_undamped(p), abut_problem_damped_time(p));
-    if (p->model->na) out.attachment = p->w.psi * abut_attach_energy(p->model, abut_problem_elastic_point(p, x));
+    if (p->model->na) out.attachment = p->w.psi * abut_attachment_energy(p->model, abut_problem_elastic_point(p, x));
     rc = nodal_energy(p, x, &out, scratch, err);
     if (!rc) *e = out;
     return rc;
@@ -293,14 +294,14 @@ abut_status abut_problem_energy(const abut_problem *p, const double *x, const do
 double abut_energy_sum(const abut_energy *e)
 {
     return abut_sum((const double[]){ e->inertia, e->elastic, e->barrier, e->friction, e->lagrangian, e->damping,
-                                     e->attachment, e->spring, e->thin, e->pressure, e->drag }, 11);
+                                     e->attachment, e->spring, e->codim, e->pressure, e->drag }, 11);
 }
 
 double abut_energy_noise(const abut_problem *p, const abut_energy *e)
 {
     return 4 * DBL_EPSILON * (p->w.psi * p->stiffness + fabs(e->inertia) + fabs(e->elastic) + fabs(e->barrier) +
                               fabs(e->friction) +
-                              fabs(e->lagrangian) + e->damping + e->attachment + e->spring + fabs(e->thin) +
+                              fabs(e->lagrangian) + e->damping + e->attachment + e->spring + fabs(e->codim) +
                               fabs(e->pressure) + e->drag);
 }
 
@@ -330,7 +331,7 @@ abut_status abut_problem_gradient(const abut_problem *p, const double *x, const 
         rc = abut_problem_potential_gradient(p, x, p->w.psi * p->w.share, g, scratch, err);
         if (!rc) rc = abut_friction_gradient(&p->lag, &law, m->nv, x, p->still, g, scratch, err);
         if (!rc && abut_damping_acts(&p->damping))
-            rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, x, abut_problem_undamped(p), p->w.damping, g, scratch,
+            rc = abut_damping_gradient(&p->damping, &p->elastic, &p->codim, x, abut_problem_undamped(p), p->w.damping, g, scratch,
                                        err);
         if (!rc && abut_problem_drags(p))
             abut_air_drag_gradient(&p->air, x, abut_problem_undamped(p), abut_problem_damped_time(p), force_scale(p), g);

@@ -29,12 +29,12 @@ typedef struct abut_lagrangian {
 } abut_lagrangian;
 
 typedef struct abut_problem {
-    abut_arranged *arranged;    /* of the model that was given */
+    abut_reordered *reordered;    /* of the model that was given */
     const abut_model *model;    /* that one, its tets in an order of the solver's own: abut_problem_tet */
     abut_collmesh cm;
     abut_elastic elastic;
     abut_springs springs;
-    abut_thin thin;
+    abut_codim codim;
     abut_air air;
     abut_damping damping;
     uint8_t *obstacle;          /* [nc] collision vertices that never answer a force */
@@ -60,7 +60,7 @@ typedef struct abut_problem {
 
 /* The terms of the objective, kg m^2. */
 typedef struct abut_energy {
-    double inertia /* quasi-static: of the loads */, elastic, damping, barrier, friction, lagrangian, attachment, spring, thin,
+    double inertia /* quasi-static: of the loads */, elastic, damping, barrier, friction, lagrangian, attachment, spring, codim,
            pressure, drag;
 } abut_energy;
 
@@ -68,7 +68,7 @@ ABUT_MUST_USE abut_status abut_problem_init(abut_problem *p, const abut_model *m
 void abut_problem_clear(abut_problem *p);
 
 /** The number that tet t of p->model has in the model that was given; -1 for -1. */
-static inline int32_t abut_problem_tet(const abut_problem *p, int32_t t) { return t < 0 ? -1 : p->arranged->number[t]; }
+static inline int32_t abut_problem_tet(const abut_problem *p, int32_t t) { return t < 0 ? -1 : p->reordered->number[t]; }
 /** The number of tet t of p->model within its object, in the order of the model that was given. */
 int32_t abut_problem_tet_number(const abut_problem *p, int32_t t);
 
@@ -91,13 +91,13 @@ ABUT_MUST_USE abut_status abut_problem_potential_gradient(const abut_problem *p,
 
 /** H[thin.n * ABUT_PACKED]: what thin elements, pressures on them and their drag add to the Hessian of the objective at x,
  * projected. tension: p->tension, or NULL for the true ones. */
-void abut_problem_thin_hessian(const abut_problem *p, const double *x, const double *tension, double *H);
+void abut_problem_codim_hessian(const abut_problem *p, const double *x, const double *tension, double *H);
 /** p->tension as it is at x: where a minimisation starts. */
 void abut_problem_tension(abut_problem *p, const double *x);
 /** What it is to be after a step from x to `to`, share alpha of a direction. */
 void abut_problem_tension_forecast(abut_problem *p, const double *x, const double *to, double alpha);
 /** What a displacement d from x stretches thin elements by beyond the first order of another, meant: its cost, kg m^2, and
- * g[3 nv] += what takes it back, kg m (energy/codim.h).  H: as abut_problem_thin_hessian gives them at x. */
+ * g[3 nv] += what takes it back, kg m (energy/codim.h).  H: as abut_problem_codim_hessian gives them at x. */
 ABUT_MUST_USE abut_status abut_problem_turn(const abut_problem *p, const double *x, const double *d, const double *meant,
                                             const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err);
 /** 1 when p->tension makes no segment much stiffer across than it is at x: then a small direction tells of a minimum nearby. */

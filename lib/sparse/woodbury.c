@@ -26,7 +26,7 @@ static int32_t number_rows(int32_t n, const abut_elems *e, int32_t *at)
     return m;
 }
 
-abut_status abut_patched_count(int32_t n, const abut_elems *e, int32_t *m, abut_err *err)
+abut_status abut_woodbury_count(int32_t n, const abut_elems *e, int32_t *m, abut_err *err)
 {
     int32_t *at = malloc(((size_t)n + 1) * sizeof *at);
     if (!at) return no_memory(n, err);
@@ -36,14 +36,14 @@ abut_status abut_patched_count(int32_t n, const abut_elems *e, int32_t *m, abut_
 }
 
 /* x = A_0^-1 b; x may be b. */
-static abut_status solve(const abut_patched *s, const double *b, double *x, abut_err *err)
+static abut_status solve(const abut_woodbury *s, const double *b, double *x, abut_err *err)
 {
     const abut_operator A = { .scalar = 1 };
     return abut_linear_solve(s->base, &A, b, NULL, x, err);
 }
 
 /* P = G: three columns with every solution. */
-static abut_status compliance(abut_patched *s, abut_err *err)
+static abut_status compliance(abut_woodbury *s, abut_err *err)
 {
     const size_t m = (size_t)s->m, n3 = 3 * (size_t)s->n;
     for (size_t c = 0; c < m; c += 3) {
@@ -85,7 +85,7 @@ static void add_block(double *K, size_t ld, size_t a, size_t b, int diagonal, co
 }
 
 /* K = P + S */
-static void sum(abut_patched *s, const abut_elems *e, const int32_t *at)
+static void sum(abut_woodbury *s, const abut_elems *e, const int32_t *at)
 {
     const size_t m = (size_t)s->m, ld = 3 * m;
     memset(s->K, 0, ld * ld * sizeof *s->K);
@@ -102,7 +102,7 @@ static void sum(abut_patched *s, const abut_elems *e, const int32_t *at)
     }
 }
 
-static int factor(abut_patched *s, const abut_elems *e, const int32_t *at)
+static int factor(abut_woodbury *s, const abut_elems *e, const int32_t *at)
 {
     const int n = 3 * s->m;
     int info = 0;
@@ -112,12 +112,12 @@ static int factor(abut_patched *s, const abut_elems *e, const int32_t *at)
     return !info;
 }
 
-abut_status abut_patched_make(abut_patched *s, abut_linear_solver *base, int32_t n, const abut_elems *e, abut_err *err)
+abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32_t n, const abut_elems *e, abut_err *err)
 {
-    abut_patched_clear(s);
+    abut_woodbury_clear(s);
     int32_t *at = malloc(((size_t)n + 1) * sizeof *at);
     if (!at) return no_memory(n, err);
-    *s = (abut_patched){ .base = base, .n = n, .m = number_rows(n, e, at) };
+    *s = (abut_woodbury){ .base = base, .n = n, .m = number_rows(n, e, at) };
     const size_t m = (size_t)s->m;
     s->row = malloc((m + 1) * sizeof *s->row);
     s->P = malloc((m * m + 1) * sizeof *s->P);
@@ -138,19 +138,19 @@ abut_status abut_patched_make(abut_patched *s, abut_linear_solver *base, int32_t
     free(at);
     if (!rc && !ok)
         rc = abut_fail(err, ABUT_E_NUMERIC, "patched matrix: not positive definite on the %d rows that are touched", s->m);
-    if (rc) abut_patched_clear(s);
+    if (rc) abut_woodbury_clear(s);
     return rc;
 }
 
 /* out = P in, both [3 m] */
-static void multiply(const abut_patched *s, const double *in, double *out)
+static void multiply(const abut_woodbury *s, const double *in, double *out)
 {
     const int m = s->m, three = 3;
     dgemm_("N", "N", &three, &m, &m, &one, in, &three, s->P, &m, &zero, out, &three);
 }
 
 /* w[3 m] from y_E = w; u, v: scratch */
-static void correct(const abut_patched *s, double *w, double *u, double *v)
+static void correct(const abut_woodbury *s, double *w, double *u, double *v)
 {
     const int n = 3 * s->m;
     multiply(s, w, u);
@@ -162,7 +162,7 @@ static void correct(const abut_patched *s, double *w, double *u, double *v)
 
 static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 {
-    const abut_patched *s = of;
+    const abut_woodbury *s = of;
     double *y = s->y, *w = s->y + 3 * (size_t)s->n;
     const abut_status rc = solve(s, r, z, err);
     if (rc || !s->m) return rc;
@@ -177,16 +177,16 @@ static abut_status apply(void *of, const double *r, double *z, abut_err *err)
     return solve(s, y, z, err);
 }
 
-abut_precond abut_patched_precond(abut_patched *s)
+abut_precond abut_woodbury_precond(abut_woodbury *s)
 {
     return (abut_precond){ apply, s, s->n };
 }
 
-void abut_patched_clear(abut_patched *s)
+void abut_woodbury_clear(abut_woodbury *s)
 {
     free(s->row);
     free(s->P);
     free(s->K);
     free(s->y);
-    *s = (abut_patched){ 0 };
+    *s = (abut_woodbury){ 0 };
 }

@@ -16,22 +16,22 @@
 #include "sparse/linear_solver.h"
 
 /* Zero-filled is empty. */
-typedef struct abut_patched {
+typedef struct abut_woodbury {
     abut_linear_solver *base;   /* borrowed: a factor of A_0, scalar */
     int32_t n, m, *row;     /* rows of A, those that are touched, ascending [m] */
     double *P;              /* [m * m] G^-1 */
     double *K;              /* [9 m * m] Cholesky factor of P + S, lower triangle by columns */
     double *y;              /* [3 n + 9 m] scratch of a solution */
-} abut_patched;
+} abut_woodbury;
 
 /** Rows that the elements touch, in a matrix of n rows.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_patched_count(int32_t n, const abut_elems *e, int32_t *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_woodbury_count(int32_t n, const abut_elems *e, int32_t *m, abut_err *err);
 /** What s held is lost.  base: a factor of n rows that outlives s; e: positive semidefinite, rows -1 .. n-1.
  * Fails  ABUT_E_NUMERIC the sum is not positive definite; ABUT_E_NOMEM.  s is then empty */
-ABUT_MUST_USE abut_status abut_patched_make(abut_patched *s, abut_linear_solver *base, int32_t n, const abut_elems *e,
+ABUT_MUST_USE abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32_t n, const abut_elems *e,
                                             abut_err *err);
 /** As a preconditioner: z = A^-1 r; good as long as s. */
-abut_precond abut_patched_precond(abut_patched *s);
-void abut_patched_clear(abut_patched *s);
+abut_precond abut_woodbury_precond(abut_woodbury *s);
+void abut_woodbury_clear(abut_woodbury *s);
 
 #endif

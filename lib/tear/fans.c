@@ -105,7 +105,7 @@ static void mark_kept(const abut_model *m, uint8_t *kept)
 {
     for (int32_t i = 0; i < m->nmn; i++) kept[m->mo_node[i]] = 1;
     for (int32_t i = 0; i < 5 * m->na; i++)
-        if (m->tie_node[i] >= 0) kept[m->tie_node[i]] = 1;
+        if (m->attach_node[i] >= 0) kept[m->attach_node[i]] = 1;
 }
 
 /* Bends over a segment that is gone. */

@@ -24,10 +24,10 @@ static double segment_stretch(const int32_t *node, double length, const double *
 abut_status abut_tear_find(const abut_model *m, const double *x, double limit, uint8_t *gone, abut_torn *torn, abut_err *err)
 {
     abut_elastic e = { 0 };
-    abut_thin thin = { 0 };
+    abut_codim thin = { 0 };
     *torn = (abut_torn){ 0 };
     abut_status rc = abut_elastic_init(&e, m, err);
-    if (!rc) rc = abut_thin_init(&thin, m, err);
+    if (!rc) rc = abut_codim_init(&thin, m, err);
     for (int32_t t = 0; t < m->nt && !rc; t++) {
         double F[9], U[9], s[3], V[9];
         (void)abut_elastic_deformation(&e, x, t, F);
@@ -53,7 +53,7 @@ abut_status abut_tear_find(const abut_model *m, const double *x, double limit, u
         torn->rods += gone[m->nt + m->nsh + m->nsp + t] = s > limit;
     }
     abut_elastic_clear(&e);
-    abut_thin_clear(&thin);
+    abut_codim_clear(&thin);
     return rc;
 }
 

@@ -21,7 +21,7 @@ typedef struct abut_torn {
 
 /** Marks in gone[nt + nsh + nsp + nrd] the tets, then shells, springs, rods whose largest principal stretch at x[3 nv] is above
  * `limit`; torn->worst and the counts say how many.
- * Fails  as abut_elastic_init and abut_thin_init do */
+ * Fails  as abut_elastic_init and abut_codim_init do */
 ABUT_MUST_USE abut_status abut_tear_find(const abut_model *m, const double *x, double limit, uint8_t *gone, abut_torn *torn,
                                          abut_err *err);
 

@@ -173,22 +173,22 @@ static int same_list(const abut_pair_list *a, const abut_pair_list *b)
 }
 
 /* The pairs by kept trees are right and those that fresh trees give. */
-static size_t round_check(const struct world *w, const abut_motion *m, int self, abut_approach_trees **ta,
-                          abut_approach_trees **tb, size_t *close, size_t *apart)
+static size_t round_check(const struct world *w, const abut_motion *m, int self, abut_broad_trees **ta,
+                          abut_broad_trees **tb, size_t *close, size_t *apart)
 {
-    abut_approach s = { .cap = 0 };
-    abut_approach_trees *fa = NULL, *fb = NULL;
+    abut_broad_phase s = { .cap = 0 };
+    abut_broad_trees *fa = NULL, *fb = NULL;
     abut_pair_list kept = { 0 }, fresh = { 0 };
     const abut_prims *b = self ? &w->a : &w->b;
-    CHECK(!abut_approach_init(&s, m, NULL));
-    CHECK(!abut_approach_pairs(&s, &w->a, ta, b, self ? NULL : tb, &kept, NULL));
-    CHECK(!abut_approach_pairs(&s, &w->a, &fa, b, self ? NULL : &fb, &fresh, NULL));
+    CHECK(!abut_broad_init(&s, m, NULL));
+    CHECK(!abut_broad_pairs(&s, &w->a, ta, b, self ? NULL : tb, &kept, NULL));
+    CHECK(!abut_broad_pairs(&s, &w->a, &fa, b, self ? NULL : &fb, &fresh, NULL));
     const size_t bad = wrong(w, m, self, &kept, close, apart) + !same_list(&kept, &fresh);
     abut_pair_list_clear(&kept);
     abut_pair_list_clear(&fresh);
-    abut_approach_trees_free(&fa);
-    abut_approach_trees_free(&fb);
-    abut_approach_clear(&s);
+    abut_broad_trees_free(&fa);
+    abut_broad_trees_free(&fb);
+    abut_broad_clear(&s);
     return bad;
 }
 
@@ -203,7 +203,7 @@ TEST(pairs_are_those_that_plain_loops_ask_for_whatever_the_trees_were)
         for (int kind = 0; kind < 4; kind++)
             for (int self = 0; self < 2; self++) {
                 size_t close = 0, apart = 0;
-                abut_approach_trees *ta = NULL, *tb = NULL;
+                abut_broad_trees *ta = NULL, *tb = NULL;
                 if (self && kinds[kind][0] != kinds[kind][1]) continue;
                 world_make(&w, &r, (enum shape)shape, kinds[kind][0], kinds[kind][1]);
                 for (int round = 0; round < 9; round++) {
@@ -213,8 +213,8 @@ TEST(pairs_are_those_that_plain_loops_ask_for_whatever_the_trees_were)
                 }
                 points += kind == 3 ? close : 0;
                 CHECK(close >= least[kind] && apart > 50);
-                abut_approach_trees_free(&ta);
-                abut_approach_trees_free(&tb);
+                abut_broad_trees_free(&ta);
+                abut_broad_trees_free(&tb);
                 CHECK(!ta && !tb);
             }
     CHECK(bad == 0 && points > 300);
@@ -232,23 +232,23 @@ TEST(pairs_do_not_depend_on_the_order_of_items)
         for (int32_t i = 0; i < PRIMS; i++) memcpy(v.va + 2 * i, w.va + 2 * (PRIMS - 1 - i), 2 * sizeof *v.va);
         v.a.vert = v.va;
         abut_motion m = world_motion(&w, 1);
-        abut_approach s = { .cap = 0 };
-        abut_approach_trees *t[3] = { NULL };
+        abut_broad_phase s = { .cap = 0 };
+        abut_broad_trees *t[3] = { NULL };
         abut_pair_list one = { 0 }, two = { 0 };
-        CHECK(!abut_approach_init(&s, &m, NULL));
-        CHECK(!abut_approach_pairs(&s, &w.a, &t[0], &w.a, NULL, &one, NULL));
-        CHECK(!abut_approach_pairs(&s, &v.a, &t[1], &v.a, NULL, &two, NULL));
+        CHECK(!abut_broad_init(&s, &m, NULL));
+        CHECK(!abut_broad_pairs(&s, &w.a, &t[0], &w.a, NULL, &one, NULL));
+        CHECK(!abut_broad_pairs(&s, &v.a, &t[1], &v.a, NULL, &two, NULL));
         CHECK(one.n == two.n && one.n > 20);
         for (size_t k = 0; k < one.n; k++) CHECK(has(&two, PRIMS - 1 - one.ij[k][1], PRIMS - 1 - one.ij[k][0]));
-        CHECK(!abut_approach_pairs(&s, &w.a, &t[0], &w.b, &t[2], &one, NULL));
-        CHECK(!abut_approach_pairs(&s, &w.b, &t[2], &w.a, &t[0], &two, NULL));
+        CHECK(!abut_broad_pairs(&s, &w.a, &t[0], &w.b, &t[2], &one, NULL));
+        CHECK(!abut_broad_pairs(&s, &w.b, &t[2], &w.a, &t[0], &two, NULL));
         CHECK(one.n == two.n);
         for (size_t k = 0; k < one.n; k++) CHECK(has(&two, one.ij[k][1], one.ij[k][0]));
         found += one.n;
-        for (int k = 0; k < 3; k++) abut_approach_trees_free(&t[k]);
+        for (int k = 0; k < 3; k++) abut_broad_trees_free(&t[k]);
         abut_pair_list_clear(&one);
         abut_pair_list_clear(&two);
-        abut_approach_clear(&s);
+        abut_broad_clear(&s);
     }
     CHECK(found > 500);
 }
@@ -261,15 +261,15 @@ TEST(huge_coordinates_do_no_harm)
     const int32_t vert[6] = { 0, 1, 2, 3, 4, 5 };
     const abut_motion m = { .nv = 6, .y0 = y0, .reach = 2e-3 };
     const abut_prims p = { 6, 1, vert };
-    abut_approach s = { .cap = 0 };
-    abut_approach_trees *t = NULL;
+    abut_broad_phase s = { .cap = 0 };
+    abut_broad_trees *t = NULL;
     abut_pair_list out = { 0 };
-    CHECK(!abut_approach_init(&s, &m, NULL));
-    CHECK(!abut_approach_pairs(&s, &p, &t, &p, NULL, &out, NULL));
+    CHECK(!abut_broad_init(&s, &m, NULL));
+    CHECK(!abut_broad_pairs(&s, &p, &t, &p, NULL, &out, NULL));
     CHECK(has(&out, 2, 3) && has(&out, 4, 5) && !has(&out, 0, 4) && !has(&out, 0, 2));
-    abut_approach_trees_free(&t);
+    abut_broad_trees_free(&t);
     abut_pair_list_clear(&out);
-    abut_approach_clear(&s);
+    abut_broad_clear(&s);
 }
 
 SETUP

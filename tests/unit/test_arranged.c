@@ -77,17 +77,17 @@ TEST(an_arranged_model_has_the_same_tets_close_together_and_knows_their_numbers)
     shuffled_box(f);
     abut_arrays set = { 0 }, frame = { 0 };
     abut_model m;
-    abut_arranged *a = NULL;
+    abut_reordered *a = NULL;
     fixture_build(f, &set, &frame, NULL);
     CHECK(!abut_model_view(&set, &m, NULL));
     int32_t *material = malloc((size_t)m.nt * sizeof *material);    /* of each tet its own: 5 materials, any fibre */
     double *fibre = malloc(3 * (size_t)m.nt * sizeof *fibre);
     for (int32_t t = 0; t < m.nt; t++) material[t] = t % 5;
     for (int32_t k = 0; k < 3 * m.nt; k++) fibre[k] = k;
-    CHECK(!abut_arranged_new(&a, &m, NULL) && !a->model.tet_fibre);
-    abut_arranged_free(&a);
+    CHECK(!abut_reordered_new(&a, &m, NULL) && !a->model.tet_fibre);
+    abut_reordered_free(&a);
     m.tet_mat = material, m.tet_fibre = fibre;
-    CHECK(!abut_arranged_new(&a, &m, NULL));
+    CHECK(!abut_reordered_new(&a, &m, NULL));
     CHECK(a->model.nt == m.nt && a->model.nv == m.nv && a->model.X == m.X);
     uint8_t *met = calloc((size_t)(m.nt > m.nv ? m.nt : m.nv), 1);
     for (int32_t t = 0; t < m.nt; t++) {
@@ -105,8 +105,8 @@ TEST(an_arranged_model_has_the_same_tets_close_together_and_knows_their_numbers)
     CHECK(nodes_of(m.tet, m.nt, m.nv) > 400);
     CHECK(nodes_of(a->model.tet, m.nt, m.nv) < 150);
     free(met), free(material), free(fibre);
-    abut_arranged_free(&a);
-    abut_arranged_free(&a);
+    abut_reordered_free(&a);
+    abut_reordered_free(&a);
     abut_arrays_clear(&set);
     abut_arrays_clear(&frame);
     free(f);

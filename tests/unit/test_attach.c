@@ -12,8 +12,8 @@ static const double OFFSET[9] = { 0, 0, 0, 0.1, -0.2, 0.3, 1, 2, 3 }, STIFFNESS[
 
 static abut_model springs(void)
 {
-    return (abut_model){ .nv = 10, .na = 3, .tie_node = NODE, .tie_weight = WEIGHT, .tie_offset = OFFSET,
-                        .tie_stiffness = STIFFNESS };
+    return (abut_model){ .nv = 10, .na = 3, .attach_node = NODE, .attach_weight = WEIGHT, .tie_offset = OFFSET,
+                        .attach_stiffness = STIFFNESS };
 }
 
 static void somewhere(abut_rng *rng, double x[30])
@@ -29,13 +29,13 @@ TEST(the_gradient_is_the_derivative_of_the_energy)
     for (int round = 0; round < 5; round++) {
         double g[30] = { 0 };
         somewhere(&rng, x);
-        abut_attach_gradient(&m, x, 2, g);
+        abut_attachment_gradient(&m, x, 2, g);
         for (int i = 0; i < 30; i++) {
             const double at = x[i], t = 1e-4;
             x[i] = at + t;
-            const double more = abut_attach_energy(&m, x);
+            const double more = abut_attachment_energy(&m, x);
             x[i] = at - t;
-            CHECK_NEAR(2 * (more - abut_attach_energy(&m, x)) / (2 * t), g[i], 1e-7);   /* quadratic: rounding alone */
+            CHECK_NEAR(2 * (more - abut_attachment_energy(&m, x)) / (2 * t), g[i], 1e-7);   /* quadratic: rounding alone */
             x[i] = at;
         }
     }
@@ -44,10 +44,10 @@ TEST(the_gradient_is_the_derivative_of_the_energy)
 /* The matrix of all parts, assembled as the solver does. */
 static void matrix(const abut_model *m, double scale, abut_bsr *A)
 {
-    int32_t node[3 * ABUT_ATTACH_PARTS * 4];
-    double H[3 * ABUT_ATTACH_PARTS * ABUT_PACKED];
-    abut_attach_hessian(m, scale, node, H);
-    const abut_elems set = { 3 * ABUT_ATTACH_PARTS, node, H };
+    int32_t node[3 * ABUT_ATTACHMENT_PARTS * 4];
+    double H[3 * ABUT_ATTACHMENT_PARTS * ABUT_PACKED];
+    abut_attachment_hessian(m, scale, node, H);
+    const abut_elems set = { 3 * ABUT_ATTACHMENT_PARTS, node, H };
     CHECK(!abut_bsr_pattern(A, m->nv, &set, 1, NULL));
     abut_bsr_assemble(A, NULL, &set, 1);
 }
@@ -66,9 +66,9 @@ TEST(the_hessian_is_the_derivative_of_the_gradient_and_positive_semidefinite)
         abut_bsr_multiply(&A, e, column);
         e[i] = 0;
         x[i] += 0.5;
-        abut_attach_gradient(&m, x, 0.5, more);
+        abut_attachment_gradient(&m, x, 0.5, more);
         x[i] -= 1;
-        abut_attach_gradient(&m, x, 0.5, less);
+        abut_attachment_gradient(&m, x, 0.5, less);
         x[i] += 0.5;
         for (int k = 0; k < 30; k++) CHECK_NEAR(more[k] - less[k], column[k], 1e-12 * 300);
     }
@@ -102,11 +102,11 @@ TEST(nothing_pulls_at_the_start_nor_after_a_turn_of_both)
         x[3 * i + 1] = s * X[0] + c * X[1];
         x[3 * i + 2] = X[2] - 3;
     }
-    CHECK_NEAR(abut_attach_energy(&w.model, w.model.X), 0, 1e-25 * 1e4);
-    CHECK_NEAR(abut_attach_energy(&w.model, x), 0, 1e-25 * 1e4);
+    CHECK_NEAR(abut_attachment_energy(&w.model, w.model.X), 0, 1e-25 * 1e4);
+    CHECK_NEAR(abut_attachment_energy(&w.model, x), 0, 1e-25 * 1e4);
     /* and whatever pulls is in balance, in force and in moment */
     for (int32_t i = 0; i < w.model.nv; i++) x[3 * i + (w.model.body[i] ? 0 : 2)] += 0.3 * (w.model.X[3 * i + 1] + 1);
-    abut_attach_gradient(&w.model, x, 1, g);
+    abut_attachment_gradient(&w.model, x, 1, g);
     double force[3] = { 0 }, moment[3] = { 0 }, size = 0;
     for (int i = 0; i < w.model.nv; i++)
         for (int k = 0; k < 3; k++) {
@@ -130,8 +130,8 @@ TEST(a_rod_carries_the_nearest_place_of_any_of_its_segments)
                 "attachments: [{from: {object: b, relative-box: [[0, 0.9, 0], [1, 1, 1]]}, to: {object: r}, stiffness: 3}]\n");
     CHECK(w.model.na == 4);
     for (int32_t a = 0; a < w.model.na; a++) {
-        const int32_t *v = w.model.tie_node + 5 * a;
-        const double *X = w.model.X, *from = X + 3 * v[0], *weight = w.model.tie_weight + 4 * a;
+        const int32_t *v = w.model.attach_node + 5 * a;
+        const double *X = w.model.X, *from = X + 3 * v[0], *weight = w.model.attach_weight + 4 * a;
         double place[3] = { 0 };
         for (int k = 0; k < 4; k++) {
             if (v[1 + k] < 0) continue;
@@ -155,7 +155,7 @@ TEST(a_block_hangs_as_far_down_as_its_springs_say)
     const double *x = get(&w, "node/x");
     double pull = 0;
     for (int32_t a = 0; a < w.model.na; a++) {
-        const int32_t *v = w.model.tie_node + 5 * a;
+        const int32_t *v = w.model.attach_node + 5 * a;
         pull += 1e4 * (w.model.X[3 * v[0] + 1] - x[3 * v[0] + 1]);      /* the carriers stand still */
         CHECK_NEAR(x[3 * v[0] + 1], 0.5 - 1000 * 9.81 / 4e4, 1e-3);
     }
@@ -197,13 +197,13 @@ TEST(a_body_follows_the_obstacle_or_the_point_it_is_tied_to)
                 "  - {from: {object: c, nodes: [0]}, to: {object: p}, stiffness: 1e4 N/m}\n"
                 "  - {from: {object: c, nodes: [7]}, to: {point: [0.5, 5.7, 0.5]}, stiffness: 1e4 N/m}\n");
     CHECK(w.model.na == 9 + 2);
-    CHECK_NEAR(abut_attach_energy(&w.model, w.model.X), 0.5 * 1e4 * 0.04, 1e-9);
+    CHECK_NEAR(abut_attachment_energy(&w.model, w.model.X), 0.5 * 1e4 * 0.04, 1e-9);
     CHECK(!world_judged(&w, 100));
     CHECK_NEAR(mean(&w, "node/x", 1, 0), 0.2, 1e-3);
     CHECK_NEAR(mean(&w, "node/x", 2, 0), 0.4, 1e-3);
     /* c has turned until both its springs lie on its diagonal, sqrt(3), and share what that lacks to the other end */
     const double lacking = sqrt(2 + 1.2 * 1.2) - sqrt(3);
-    CHECK_NEAR(abut_attach_energy(&w.model, get(&w, "node/x")), 0.25 * 1e4 * lacking * lacking, 0.02 * 0.25 * 1e4 * lacking *
+    CHECK_NEAR(abut_attachment_energy(&w.model, get(&w, "node/x")), 0.25 * 1e4 * lacking * lacking, 0.02 * 0.25 * 1e4 * lacking *
                lacking);
     world_close(&w);
 }

@@ -57,10 +57,10 @@ static void fixture_free(fixture *f)
     free(f->x), free(f->diag), free(f->r), free(f->z), free(f->first), free(f->row);
 }
 
-static abut_coarse *coarse_of(const fixture *f)
+static abut_coarse_space *coarse_of(const fixture *f)
 {
-    abut_coarse *c = NULL;
-    CHECK(!abut_coarse_analyse(&c, &f->A, f->k, f->first, f->row, NULL) && !abut_coarse_factor(c, &f->A, f->x, NULL));
+    abut_coarse_space *c = NULL;
+    CHECK(!abut_coarse_space_analyse(&c, &f->A, f->k, f->first, f->row, NULL) && !abut_coarse_space_factor(c, &f->A, f->x, NULL));
     return c;
 }
 
@@ -100,25 +100,25 @@ TEST(it_solves_exactly_on_the_rigid_motions_of_its_sets)
 {
     for (int32_t k = 1; k < 6; k += 2) {
         fixture f = fixture_make(k);
-        abut_coarse *c = coarse_of(&f);
+        abut_coarse_space *c = coarse_of(&f);
         double *D = dense_of(&f.A), *Z = motions(&f);
         double *want = calloc(f.n, sizeof *want), *got = calloc(f.n, sizeof *got), *q = calloc(f.n, sizeof *q);
         add_subspace(D, Z, MOTIONS * (size_t)k, f.n, f.r, want);
-        CHECK(!abut_coarse_add(c, f.r, got, NULL));
+        CHECK(!abut_coarse_space_add(c, f.r, got, NULL));
         check_same(got, want, f.n);
 
         residual(&f, want, q);
-        CHECK(!abut_coarse_project(c, f.r, got, NULL));
+        CHECK(!abut_coarse_space_project(c, f.r, got, NULL));
         check_same(got, q, f.n);
 
         residual(&f, f.z, q);
         memcpy(want, f.z, f.n * sizeof *want);
         memcpy(got, f.z, f.n * sizeof *got);
         add_subspace(D, Z, MOTIONS * (size_t)k, f.n, q, want);
-        CHECK(!abut_coarse_correct(c, f.r, got, NULL));
+        CHECK(!abut_coarse_space_correct(c, f.r, got, NULL));
         check_same(got, want, f.n);
         free(D), free(Z), free(want), free(got), free(q);
-        abut_coarse_free(&c);
+        abut_coarse_space_free(&c);
         fixture_free(&f);
     }
 }
@@ -126,7 +126,7 @@ TEST(it_solves_exactly_on_the_rigid_motions_of_its_sets)
 TEST(a_rigid_motion_of_the_whole_is_found_at_once)
 {
     fixture f = fixture_make(4);
-    abut_coarse *c = coarse_of(&f);
+    abut_coarse_space *c = coarse_of(&f);
     double *want = calloc(f.n, sizeof *want), *got = calloc(f.n, sizeof *got);
     for (size_t i = 0; i < f.n; i += 3) {
         const double *x = f.x + i, w[3] = { 0.3, -0.2, 0.5 };
@@ -136,26 +136,26 @@ TEST(a_rigid_motion_of_the_whole_is_found_at_once)
         }
     }
     abut_bsr_multiply(&f.A, want, f.r);
-    CHECK(!abut_coarse_add(c, f.r, got, NULL));
+    CHECK(!abut_coarse_space_add(c, f.r, got, NULL));
     check_same(got, want, f.n);
     free(want), free(got);
-    abut_coarse_free(&c);
+    abut_coarse_space_free(&c);
     fixture_free(&f);
 }
 
 TEST(a_new_analysis_gives_the_bits_of_a_fresh_one)
 {
     fixture a = fixture_make(5), b = fixture_make(3);
-    abut_coarse *fresh = coarse_of(&b), *c = coarse_of(&a);
+    abut_coarse_space *fresh = coarse_of(&b), *c = coarse_of(&a);
     for (int again = 0; again < 2; again++) {       /* of another number of sets, of the same */
-        CHECK(!abut_coarse_analyse(&c, &b.A, b.k, b.first, b.row, NULL) && !abut_coarse_factor(c, &b.A, b.x, NULL));
+        CHECK(!abut_coarse_space_analyse(&c, &b.A, b.k, b.first, b.row, NULL) && !abut_coarse_space_factor(c, &b.A, b.x, NULL));
         memset(a.z, 0, a.n * sizeof *a.z), memset(b.z, 0, b.n * sizeof *b.z);
-        CHECK(!abut_coarse_add(fresh, b.r, b.z, NULL) && !abut_coarse_add(c, b.r, a.z, NULL));
+        CHECK(!abut_coarse_space_add(fresh, b.r, b.z, NULL) && !abut_coarse_space_add(c, b.r, a.z, NULL));
         CHECK(!memcmp(a.z, b.z, b.n * sizeof *b.z));
     }
-    const abut_coarse_stats s = abut_coarse_get_stats(c);
+    const abut_coarse_space_stats s = abut_coarse_space_get_stats(c);
     CHECK(s.factor_nnz > 0 && s.factor_flops > 0 && s.bytes > 18 * sizeof(double) * (size_t)b.box.nv);
-    abut_coarse_free(&fresh), abut_coarse_free(&c);
+    abut_coarse_space_free(&fresh), abut_coarse_space_free(&c);
     fixture_free(&a), fixture_free(&b);
 }
 
@@ -166,12 +166,12 @@ TEST(it_has_the_same_bits_at_1_2_and_7_threads)
     double *first = calloc(f.n, sizeof *first), *z = calloc(f.n, sizeof *z), *q = calloc(f.n, sizeof *q);
     for (int t = 0; t < 3; t++) {
         abut_threads_set(threads[t]);
-        abut_coarse *c = coarse_of(&f);
+        abut_coarse_space *c = coarse_of(&f);
         memcpy(z, f.z, f.n * sizeof *z);
-        CHECK(!abut_coarse_project(c, f.r, q, NULL) && !abut_coarse_correct(c, q, z, NULL));
+        CHECK(!abut_coarse_space_project(c, f.r, q, NULL) && !abut_coarse_space_correct(c, q, z, NULL));
         if (t == 0) memcpy(first, z, f.n * sizeof *z);
         CHECK(!memcmp(first, z, f.n * sizeof *z));
-        abut_coarse_free(&c);
+        abut_coarse_space_free(&c);
     }
     abut_threads_set(before);
     free(first), free(z), free(q);
@@ -182,11 +182,11 @@ TEST(sets_in_a_line_have_one_too_and_an_indefinite_matrix_has_none)
 {
     fixture f = fixture_make(3);
     for (size_t i = 0; i < f.n; i++) f.x[i] = i % 3 ? 0 : (double)i;
-    abut_coarse *c = coarse_of(&f);
+    abut_coarse_space *c = coarse_of(&f);
     for (int d = 0; d < 9; d += 4) f.A.val[9 * f.A.ptr[5] + (size_t)d] = -1e3;
     abut_err err = { 0 };
-    CHECK(abut_coarse_factor(c, &f.A, f.x, &err) == ABUT_E_NUMERIC && strstr(err.msg, "pivot"));
-    CHECK(abut_coarse_add(c, f.r, f.z, &err) == ABUT_E_ARG && strstr(err.msg, "without a factor"));
-    abut_coarse_free(&c);
+    CHECK(abut_coarse_space_factor(c, &f.A, f.x, &err) == ABUT_E_NUMERIC && strstr(err.msg, "pivot"));
+    CHECK(abut_coarse_space_add(c, f.r, f.z, &err) == ABUT_E_ARG && strstr(err.msg, "without a factor"));
+    abut_coarse_space_free(&c);
     fixture_free(&f);
 }

@@ -56,11 +56,11 @@ static void fixture_free(fixture *f)
     free(f->first), free(f->row), free(f->dense);
 }
 
-static abut_domains *domains_of(const fixture *f)
+static abut_subdomains *domains_of(const fixture *f)
 {
-    abut_domains *d = NULL;
+    abut_subdomains *d = NULL;
     abut_err err = { 0 };
-    if (abut_domains_analyse(&d, &f->A, f->k, f->first, f->row, &err) || abut_domains_factor(d, &f->A, &err))
+    if (abut_subdomains_analyse(&d, &f->A, f->k, f->first, f->row, &err) || abut_subdomains_factor(d, &f->A, &err))
         printf("# %s\n", err.msg), abort();
     return d;
 }
@@ -88,7 +88,7 @@ static int copies(const fixture *f, int32_t v)
 }
 
 /* z = sum_j R_j^T W A_j^-1 W' R_j r with dense matrices */
-static void dense_twin(const fixture *f, abut_domains_join join, const double *r, double *z)
+static void dense_twin(const fixture *f, abut_subdomains_join join, const double *r, double *z)
 {
     memset(z, 0, f->n * sizeof *z);
     for (int32_t j = 0; j < f->k; j++) {
@@ -121,18 +121,18 @@ TEST(every_join_is_the_sum_of_dense_subdomain_solutions)
 {
     for (int32_t k = 1; k <= 5; k += 2) {
         fixture f = fixture_make(k);
-        abut_domains *d = domains_of(&f);
+        abut_subdomains *d = domains_of(&f);
         double *r = random_vector(f.n, 7), *z = malloc(f.n * sizeof *z), *want = malloc(f.n * sizeof *want);
-        for (abut_domains_join join = ABUT_JOIN_SUM; join <= ABUT_JOIN_EVEN; join++) {
+        for (abut_subdomains_join join = ABUT_JOIN_SUM; join <= ABUT_JOIN_EVEN; join++) {
             dense_twin(&f, join, r, want);
             for (size_t i = 0; i < f.n; i++) z[i] = 2;
-            CHECK(!abut_domains_add(d, join, r, z, NULL));
+            CHECK(!abut_subdomains_add(d, join, r, z, NULL));
             for (size_t i = 0; i < f.n; i++) CHECK_NEAR(z[i], 2 + want[i], 1e-10);
         }
-        CHECK(k == 1 || abut_domains_get_stats(d).copies > f.box.nv);
-        CHECK(abut_domains_rows(d) == f.box.nv);
+        CHECK(k == 1 || abut_subdomains_get_stats(d).copies > f.box.nv);
+        CHECK(abut_subdomains_rows(d) == f.box.nv);
         free(r), free(z), free(want);
-        abut_domains_free(&d);
+        abut_subdomains_free(&d);
         fixture_free(&f);
     }
 }
@@ -176,12 +176,12 @@ TEST(a_principal_submatrix_is_the_part_alone_with_its_interface_completed)
 TEST(the_even_join_is_symmetric_and_the_mean_is_not)
 {
     fixture f = fixture_make(5);
-    abut_domains *d = domains_of(&f);
+    abut_subdomains *d = domains_of(&f);
     double *a = random_vector(f.n, 1), *b = random_vector(f.n, 2), part[8];
     double asym[3];
-    for (abut_domains_join join = ABUT_JOIN_SUM; join <= ABUT_JOIN_EVEN; join++) {
+    for (abut_subdomains_join join = ABUT_JOIN_SUM; join <= ABUT_JOIN_EVEN; join++) {
         double *za = calloc(f.n, sizeof *za), *zb = calloc(f.n, sizeof *zb);
-        CHECK(!abut_domains_add(d, join, a, za, NULL) && !abut_domains_add(d, join, b, zb, NULL));
+        CHECK(!abut_subdomains_add(d, join, a, za, NULL) && !abut_subdomains_add(d, join, b, zb, NULL));
         asym[join] = fabs(abut_dot(b, za, f.n, part) - abut_dot(a, zb, f.n, part));
         CHECK(abut_dot(a, za, f.n, part) > 0);
         free(za), free(zb);
@@ -189,7 +189,7 @@ TEST(the_even_join_is_symmetric_and_the_mean_is_not)
     CHECK(asym[ABUT_JOIN_SUM] < 1e-10 && asym[ABUT_JOIN_EVEN] < 1e-10);
     CHECK(asym[ABUT_JOIN_MEAN] > 1e-6);
     free(a), free(b);
-    abut_domains_free(&d);
+    abut_subdomains_free(&d);
     fixture_free(&f);
 }
 
@@ -198,35 +198,35 @@ TEST(thread_counts_and_repeated_analyses_give_the_same_bits)
     const int threads[3] = { 1, 2, 7 }, before = abut_threads();
     fixture f = fixture_make(5);
     double *r = random_vector(f.n, 3), *z[3];
-    abut_domains *d = NULL;
+    abut_subdomains *d = NULL;
     for (int t = 0; t < 3; t++) {
         abut_threads_set(threads[t]);
         z[t] = calloc(f.n, sizeof *z[t]);
-        CHECK(!abut_domains_analyse(&d, &f.A, f.k, f.first, f.row, NULL));
-        CHECK(!abut_domains_factor(d, &f.A, NULL));
-        CHECK(!abut_domains_add(d, ABUT_JOIN_MEAN, r, z[t], NULL));
+        CHECK(!abut_subdomains_analyse(&d, &f.A, f.k, f.first, f.row, NULL));
+        CHECK(!abut_subdomains_factor(d, &f.A, NULL));
+        CHECK(!abut_subdomains_add(d, ABUT_JOIN_MEAN, r, z[t], NULL));
         CHECK(!memcmp(z[0], z[t], f.n * sizeof *r));
     }
     abut_threads_set(before);
     free(r), free(z[0]), free(z[1]), free(z[2]);
-    abut_domains_free(&d);
+    abut_subdomains_free(&d);
     fixture_free(&f);
 }
 
 TEST(factors_in_single_precision_are_near_those_in_double_at_half_the_memory)
 {
     fixture f = fixture_make(4);
-    abut_domains *d = domains_of(&f);
+    abut_subdomains *d = domains_of(&f);
     double *r = random_vector(f.n, 3), *z = calloc(f.n, sizeof *z), *single = calloc(f.n, sizeof *z), off = 0, big = 0;
-    const size_t bytes = abut_domains_get_stats(d).bytes;
-    CHECK(!abut_domains_add(d, ABUT_JOIN_EVEN, r, z, NULL));
-    CHECK(!abut_domains_factor_single(d, &f.A, NULL));
-    CHECK(!abut_domains_add(d, ABUT_JOIN_EVEN, r, single, NULL));
+    const size_t bytes = abut_subdomains_get_stats(d).bytes;
+    CHECK(!abut_subdomains_add(d, ABUT_JOIN_EVEN, r, z, NULL));
+    CHECK(!abut_subdomains_factor_single(d, &f.A, NULL));
+    CHECK(!abut_subdomains_add(d, ABUT_JOIN_EVEN, r, single, NULL));
     for (size_t i = 0; i < f.n; i++) off = fmax(off, fabs(z[i] - single[i])), big = fmax(big, fabs(z[i]));
     CHECK(off > 0 && off < 1e-4 * big);
-    CHECK((double)abut_domains_get_stats(d).bytes < 0.65 * (double)bytes);
+    CHECK((double)abut_subdomains_get_stats(d).bytes < 0.65 * (double)bytes);
     free(r), free(z), free(single);
-    abut_domains_free(&d);
+    abut_subdomains_free(&d);
     fixture_free(&f);
 }
 
@@ -234,7 +234,7 @@ TEST(factors_in_single_precision_are_near_those_in_double_at_half_the_memory)
 TEST(a_domain_that_floats_make_indefinite_is_factored_in_double)
 {
     fixture f = fixture_make(1);
-    abut_domains *d = NULL;
+    abut_subdomains *d = NULL;
     int32_t col = 0;
     memset(f.A.val, 0, 9 * f.A.nnz * sizeof *f.A.val);
     for (int32_t i = 0; i < f.A.n; i++)
@@ -242,37 +242,37 @@ TEST(a_domain_that_floats_make_indefinite_is_factored_in_double)
     while (f.A.ptr[col + 1] - f.A.ptr[col] < 2) col++;
     f.A.val[9 * (f.A.ptr[col] + 1)] = 1 - 1e-9;
     double *r = random_vector(f.n, 3), *z = calloc(f.n, sizeof *z), *back = calloc(f.n, sizeof *z);
-    CHECK(!abut_domains_analyse(&d, &f.A, f.k, f.first, f.row, NULL));
-    CHECK(!abut_domains_factor_single(d, &f.A, NULL));
-    CHECK(!abut_domains_add(d, ABUT_JOIN_SUM, r, z, NULL));
+    CHECK(!abut_subdomains_analyse(&d, &f.A, f.k, f.first, f.row, NULL));
+    CHECK(!abut_subdomains_factor_single(d, &f.A, NULL));
+    CHECK(!abut_subdomains_add(d, ABUT_JOIN_SUM, r, z, NULL));
     abut_bsr_multiply(&f.A, z, back);
     for (size_t i = 0; i < f.n; i++) CHECK_NEAR(back[i], r[i], 1e-6);
     free(r), free(z), free(back);
-    abut_domains_free(&d);
+    abut_subdomains_free(&d);
     fixture_free(&f);
 }
 
 TEST(bad_lists_and_indefinite_domains_are_refused)
 {
     fixture f = fixture_make(3);
-    abut_domains *d = NULL;
+    abut_subdomains *d = NULL;
     abut_err err = { 0 };
     const int32_t last = f.row[f.first[3] - 1];
     f.row[f.first[3] - 1] = f.row[f.first[3] - 2];
-    CHECK(abut_domains_analyse(&d, &f.A, 3, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "domain 2"));
+    CHECK(abut_subdomains_analyse(&d, &f.A, 3, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "domain 2"));
     f.row[f.first[3] - 1] = f.A.n;
-    CHECK(abut_domains_analyse(&d, &f.A, 3, f.first, f.row, &err) == ABUT_E_ARG && !d);
+    CHECK(abut_subdomains_analyse(&d, &f.A, 3, f.first, f.row, &err) == ABUT_E_ARG && !d);
     CHECK(strstr(err.msg, "want ascending ones in 0 ..") != NULL);
     f.row[f.first[3] - 1] = last;
-    CHECK(abut_domains_analyse(&d, &f.A, 1, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "is in none"));
+    CHECK(abut_subdomains_analyse(&d, &f.A, 1, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "is in none"));
     int32_t none[2] = { 0, 0 };
-    CHECK(abut_domains_analyse(&d, &f.A, 1, none, f.row, &err) == ABUT_E_ARG && strstr(err.msg, "empty"));
-    CHECK(!abut_domains_analyse(&d, &f.A, 3, f.first, f.row, &err));
+    CHECK(abut_subdomains_analyse(&d, &f.A, 1, none, f.row, &err) == ABUT_E_ARG && strstr(err.msg, "empty"));
+    CHECK(!abut_subdomains_analyse(&d, &f.A, 3, f.first, f.row, &err));
     double *r = random_vector(f.n, 3), *z = calloc(f.n, sizeof *z);
-    CHECK(abut_domains_add(d, ABUT_JOIN_SUM, r, z, &err) == ABUT_E_ARG);
+    CHECK(abut_subdomains_add(d, ABUT_JOIN_SUM, r, z, &err) == ABUT_E_ARG);
     f.A.val[9 * f.A.ptr[last] + 4] = -1;
-    CHECK(abut_domains_factor(d, &f.A, &err) == ABUT_E_NUMERIC && strstr(err.msg, "part "));
+    CHECK(abut_subdomains_factor(d, &f.A, &err) == ABUT_E_NUMERIC && strstr(err.msg, "part "));
     free(r), free(z);
-    abut_domains_free(&d);
+    abut_subdomains_free(&d);
     fixture_free(&f);
 }

@@ -48,7 +48,7 @@ TEST(one_gap_ends_where_force_and_barrier_balance)
         double lambda, d2, lo = -a.gap, hi = 2e-3;
         int solved;
         abut_arena scratch = { 0 };
-        CHECK(!abut_gap_model_minimise(1, &a, &G, &s0, &lambda, &solved, &scratch, NULL));
+        CHECK(!abut_contact_subproblem_minimise(1, &a, &G, &s0, &lambda, &solved, &scratch, NULL));
         CHECK(solved && lambda < 0);
         for (int i = 0; i < 200; i++) {     /* s - s0 + G phi'(s) grows with s */
             const double s = 0.5 * (lo + hi);
@@ -84,7 +84,7 @@ TEST(many_gaps_end_open_and_in_balance)
             G[i] = 0;
             for (int j = 0; j < 40; j++) G[i] += Y[i / N][j] * Y[i % N][j];
         }
-        CHECK(!abut_gap_model_minimise(N, a, G, s0, lambda, &solved, &scratch, NULL));
+        CHECK(!abut_contact_subproblem_minimise(N, a, G, s0, lambda, &solved, &scratch, NULL));
         CHECK(solved);
         double ridge = 0, most = 0;
         for (int i = 0; i < N; i++) ridge = fmax(ridge, 1e-6 * G[i * N + i]), most = fmax(most, fabs(lambda[i]));
@@ -115,10 +115,10 @@ TEST(a_matrix_that_is_not_definite_is_no_model)
     double lambda[2];
     int solved = 1;
     abut_arena scratch = { 0 };
-    CHECK(!abut_gap_model_minimise(2, a, G, s0, lambda, &solved, &scratch, NULL));
+    CHECK(!abut_contact_subproblem_minimise(2, a, G, s0, lambda, &solved, &scratch, NULL));
     CHECK(!solved);
     abut_arena_clear(&scratch);
     scratch.limit = 8;
-    CHECK(abut_gap_model_minimise(2, a, G, s0, lambda, &solved, &scratch, NULL) == ABUT_E_NOMEM);
+    CHECK(abut_contact_subproblem_minimise(2, a, G, s0, lambda, &solved, &scratch, NULL) == ABUT_E_NOMEM);
     abut_arena_clear(&scratch);
 }

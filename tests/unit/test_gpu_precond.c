@@ -234,22 +234,22 @@ TEST(they_are_what_dense_matrices_say)
 TEST(the_coarse_space_is_that_of_the_processor)
 {
     operator_world w;
-    abut_coarse *coarse = NULL;
+    abut_coarse_space *coarse = NULL;
     world_make(&w, 4, 60);
     world_operator(&w, 100000, 0.3);
     world_matrix(&w, 0.3);
     abut_bisection b = bisection_of(&w, ROWS, 340);
     double *r = world_random(w.n, 3), *want = calloc(w.n, sizeof *want), *x = places(&w);
     double *z[2] = { malloc(w.n * sizeof **z), malloc(w.n * sizeof **z) };
-    CHECK(!abut_coarse_analyse(&coarse, &w.matrix, b.parts, b.first, b.member, NULL));
-    CHECK(!abut_coarse_factor(coarse, &w.matrix, x, NULL) && !abut_coarse_add(coarse, r, want, NULL));
+    CHECK(!abut_coarse_space_analyse(&coarse, &w.matrix, b.parts, b.first, b.member, NULL));
+    CHECK(!abut_coarse_space_factor(coarse, &w.matrix, x, NULL) && !abut_coarse_space_add(coarse, r, want, NULL));
     use(&w, ABUT_GPU_CLUSTERS);
     apply(&w, 1, r, z[0]);
     use(&w, ABUT_GPU_RIGID);
     apply(&w, 1, r, z[1]);
     const double size = abut_largest(want, w.n);
     for (size_t i = 0; i < w.n; i++) CHECK_NEAR(z[1][i] - z[0][i], want[i], 1e-5 * size);
-    abut_coarse_free(&coarse);
+    abut_coarse_space_free(&coarse);
     free(r), free(want), free(x), free(z[0]), free(z[1]);
     abut_bisection_clear(&b);
     world_free(&w);

@@ -18,7 +18,7 @@ enum { LAWS = 5, CLOTH = 4 };       /* StVK, neo-Hookean, fixed corotated, ortho
 /* A square of side x side cells of two triangles, laws one after the other, hinges at diagonals and rows. */
 typedef struct world {
     abut_model m;
-    abut_thin thin;
+    abut_codim codim;
     abut_queue q;
     abut_gpu_shells s;
     size_t nv, n;
@@ -88,8 +88,8 @@ static void put_x(world *w) { CHECK(!w->q.on->put(&w->q, w->dx.at, w->x, w->n * 
 
 static void world_open(world *w)
 {
-    CHECK(!abut_thin_init(&w->thin, &w->m, &err));
-    CHECK(!machine_open(&w->q, &err) && !abut_gpu_shells_init(&w->s, &w->q, &w->thin, &err));
+    CHECK(!abut_codim_init(&w->codim, &w->m, &err));
+    CHECK(!machine_open(&w->q, &err) && !abut_gpu_shells_init(&w->s, &w->q, &w->codim, &err));
     CHECK(!abut_buffer_put(&w->q, &w->dx, "x", w->x, w->n, sizeof *w->x, &err));
     CHECK(!abut_buffer_put(&w->q, &w->dp, "p", w->p, w->n, sizeof *w->p, &err));
     CHECK(!abut_buffer_need(&w->q, &w->out, "out", w->n, sizeof(double), &err));
@@ -125,7 +125,7 @@ static void world_free(world *w)
     abut_buffer_clear(&w->q, &w->out), abut_buffer_clear(&w->q, &w->scalar);
     CHECK(w->q.bytes == 0);
     abut_queue_close(&w->q);
-    abut_thin_clear(&w->thin);
+    abut_codim_clear(&w->codim);
     free(w->shell), free(w->hinge), free(w->mat), free(w->thick), free(w->rest), free(w->stiffness), free(w->angle);
     free(w->x), free(w->p);
 }
@@ -144,7 +144,7 @@ static double *sizes_of(world *w)
     double *f = malloc(12 * w->s.n * sizeof *f), *sum = calloc(w->n, sizeof *sum);
     CHECK(!w->q.on->get(&w->q, f, w->s.force.at, 12 * w->s.n * sizeof *f, &err));
     for (size_t c = 0; c < 4 * w->s.n; c++)
-        for (size_t k = 0; k < 3 && w->thin.node[c] >= 0; k++) sum[3 * (size_t)w->thin.node[c] + k] += fabs(f[3 * c + k]);
+        for (size_t k = 0; k < 3 && w->codim.node[c] >= 0; k++) sum[3 * (size_t)w->codim.node[c] + k] += fabs(f[3 * c + k]);
     free(f);
     return sum;
 }
@@ -159,8 +159,8 @@ TEST(energy_and_forces_are_those_of_the_processor)
         const double kappa = k ? ABUT_STRAIN_KAPPA_MIN + 170 : 0;
         w.s.k = abut_strain_stiffening(kappa);
         double *g = calloc(w.n, sizeof *g), *h = malloc(w.n * sizeof *h);
-        CHECK(!abut_thin_energy(&w.thin, w.x, ABUT_THIN_ALL, kappa, &E, &a, NULL) && isfinite(E));
-        CHECK(!abut_thin_gradient(&w.thin, w.x, ABUT_THIN_ALL, kappa, 0.25, g, &a, NULL));
+        CHECK(!abut_codim_energy(&w.codim, w.x, ABUT_CODIM_ALL, kappa, &E, &a, NULL) && isfinite(E));
+        CHECK(!abut_codim_gradient(&w.codim, w.x, ABUT_CODIM_ALL, kappa, 0.25, g, &a, NULL));
         CHECK_NEAR(energy_of(&w), E, 1e-13 * E);
         double *size = sizes_of(&w);
         for (int again = 0; again < 2; again++) {
@@ -190,7 +190,7 @@ TEST(hessians_are_those_of_the_processor)
         world w;
         world_make(&w, 12, k ? 0.9 : 1.02, 5e-3);       /* where some are projected, in the plane and across it */
         double *want = calloc(ABUT_PACKED * w.s.n, sizeof *want), *H = hessians_of(&w, 0.3);
-        abut_thin_hessian(&w.thin, w.x, ABUT_THIN_ALL, 0, 0.3, want);
+        abut_codim_hessian(&w.codim, w.x, ABUT_CODIM_ALL, 0, 0.3, want);
         for (size_t e = 0; e < w.s.n; e++) {
             const double *A = want + ABUT_PACKED * e, *B = H + ABUT_PACKED * e, size = abut_largest(A, ABUT_PACKED);
             const int shell = e < w.s.shells;
@@ -209,7 +209,7 @@ static void multiply(const world *w, const double *H, const double *v, double *o
     for (size_t e = 0; e < w->s.n; e++)
         for (size_t a = 0, pair = 0; a < 4; a++)
             for (size_t b = a; b < 4; b++, pair++) {
-                const int32_t p = w->thin.node[4 * e + a], q = w->thin.node[4 * e + b];
+                const int32_t p = w->codim.node[4 * e + a], q = w->codim.node[4 * e + b];
                 const double *K = H + ABUT_PACKED * e + 9 * pair;
                 for (size_t d = 0; d < 9 && p >= 0 && q >= 0; d++) {
                     const size_t i = 3 * (size_t)p + d / 3, j = 3 * (size_t)q + d % 3;
@@ -271,8 +271,8 @@ TEST(a_hinge_whose_wing_is_a_line_is_infinite_and_without_force)
     const int32_t fold[4] = { 0, 1, 4, 0 };             /* its second wing has no area */
     memcpy(w.hinge, fold, sizeof fold);
     abut_gpu_shells_clear(&w.s);
-    abut_thin_clear(&w.thin);
-    CHECK(!abut_thin_init(&w.thin, &w.m, &err) && !abut_gpu_shells_init(&w.s, &w.q, &w.thin, &err));
+    abut_codim_clear(&w.codim);
+    CHECK(!abut_codim_init(&w.codim, &w.m, &err) && !abut_gpu_shells_init(&w.s, &w.q, &w.codim, &err));
     CHECK(isinf(energy_of(&w)) && energy_of(&w) > 0);
     double f[12], *H = hessians_of(&w, 1);
     CHECK(!w.q.on->get(&w.q, f, (double *)w.s.force.at + 12 * w.s.shells, sizeof f, &err));
@@ -294,7 +294,7 @@ TEST(bounds_are_those_of_the_processor)
             for (int32_t i = 0; i < w.m.nsh; i++) w.mat[i] = w.mat[i] == CLOTH ? 1 : w.mat[i];  /* the area alone */
         CHECK(!w.q.on->put(&w.q, w.s.material.at, w.mat, (size_t)w.m.nsh * sizeof *w.mat, &err));
         CHECK(!w.q.on->put(&w.q, w.dp.at, w.p, w.n * sizeof *w.p, &err));
-        abut_limit_stretch(&w.thin, w.x, w.p, 0.5, &want);
+        abut_limit_stretch(&w.codim, w.x, w.p, 0.5, &want);
         CHECK(!abut_gpu_shells_bound(&w.s, w.dx.at, w.dp.at, 0.5, &got, &err));
         CHECK(got.alpha == want.alpha && got.kind == want.kind && got.tet == want.tet);
         CHECK(!memcmp(got.node, want.node, sizeof got.node));
@@ -336,10 +336,10 @@ TEST(stretch_limits_are_refused_and_no_shells_are_nothing)
     double limit[4 * 8] = { 0 };
     world_make(&w, 2, 1, 0);
     w.m.shell_limit = limit;
-    CHECK(abut_gpu_shells_init(&s, &w.q, &w.thin, &err) == ABUT_E_FORMAT);
+    CHECK(abut_gpu_shells_init(&s, &w.q, &w.codim, &err) == ABUT_E_FORMAT);
     CHECK(strstr(err.msg, "stretch limits") != NULL);
     w.m.shell_limit = NULL;
-    const abut_thin none = { .model = &w.m };
+    const abut_codim none = { .model = &w.m };
     abut_limit lim = { .alpha = 1 };
     CHECK(!abut_gpu_shells_init(&s, &w.q, &none, &err));
     CHECK(!abut_gpu_shells_energy(&s, w.dx.at, w.scalar.at, &err) && !abut_gpu_shells_hessian(&s, w.dx.at, 1, &err));

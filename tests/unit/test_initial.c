@@ -227,7 +227,7 @@ static void corrected(setup *q, double *want)
     for (size_t j = 0; j < n; j++) {
         e[j] = 1;
         memset(z, 0, n * sizeof *z);
-        CHECK(!abut_coarse_add(q->d.initial.rigid, e, z, &q->w.err));
+        CHECK(!abut_coarse_space_add(q->d.initial.rigid, e, z, &q->w.err));
         for (size_t i = 0; i < n; i++) C[n * i + j] = z[i];
         e[j] = 0;
     }
@@ -298,7 +298,7 @@ TEST(dot_is_the_mean_of_subdomains_with_completed_interfaces_and_exact_on_their_
     make(&q);
     apply_all(&q, 1, q.B);
     for (size_t i = 0; i < q.n; i++) CHECK(q.B[q.n * i + i] > 0);
-    CHECK(abut_domains_get_stats(q.d.initial.domains).domains == 3);
+    CHECK(abut_subdomains_get_stats(q.d.initial.domains).domains == 3);
     setup_free(&q);
 }
 

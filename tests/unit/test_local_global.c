@@ -93,7 +93,7 @@ TEST(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_me
     abut_bsr full = { 0 };
     int32_t *row = malloc(4 * nt * sizeof *row);
     for (size_t c = 0; c < 4 * nt; c++) row[c] = p.row[p.model->tet[c]];
-    const int32_t *node = p.arranged->node;     /* of each row: nothing is held */
+    const int32_t *node = p.reordered->node;     /* of each row: nothing is held */
     const abut_elems tets = { nt, row, H };
     abut_elastic_hessian(&p.elastic, w.model.X, p.w.psi, H);
     abut_problem_diagonal(&p, diag);
@@ -159,10 +159,10 @@ static double local_global_defect(abut_local_global *s, const double *before, co
         }
     }
     for (int32_t e = 0; e < m->na; e++) {
-        CHECK(m->tie_node[5 * e + 1] < 0);
+        CHECK(m->attach_node[5 * e + 1] < 0);
         for (int k = 0; k < 3; k++)
-            left[3 * m->tie_node[5 * e] + k] +=
-                h2 * m->tie_stiffness[e] * (after[3 * m->tie_node[5 * e] + k] - m->tie_offset[3 * e + k]);
+            left[3 * m->attach_node[5 * e] + k] +=
+                h2 * m->attach_stiffness[e] * (after[3 * m->attach_node[5 * e] + k] - m->tie_offset[3 * e + k]);
     }
     for (int32_t t = 0; t < m->nt; t++) {
         double F[9], U[9], V[9], R[9], sv[3], G[9], D[9];

@@ -202,7 +202,7 @@ TEST(attachments_tie_nodes_of_bodies_to_others)
 }
 
 /* Two shells with a hinge, a bent rod, a particle; of two materials, the second a fabric. */
-static void sample_thin(abut_arrays *s)
+static void sample_codim(abut_arrays *s)
 {
     sample_model(s);
     SAMPLE_PUT(model, s, "shell/node", int32_t, 2, 0, 1, 2, 1, 0, 3);
@@ -238,11 +238,11 @@ TEST(shells_rods_and_particles_are_checked)
     };
     abut_arrays s = { 0 };
     abut_model m;
-    sample_thin(&s);
+    sample_codim(&s);
     CHECK(!abut_model_view(&s, &m, NULL) && m.nsh == 2 && m.nhg == 1 && m.nrd == 2 && m.nbd == 1 && m.np == 1);
     abut_arrays_clear(&s);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        sample_thin(&s);
+        sample_codim(&s);
         if (abut_arrays_find(&s, bad[i].array)->type == ABUT_I32) i32(&s, bad[i].array)[bad[i].at] = (int32_t)bad[i].value;
         else f64(&s, bad[i].array)[bad[i].at] = bad[i].value;
         refused(&s, bad[i].array, bad[i].why);
@@ -277,18 +277,18 @@ TEST(a_fabric_has_its_moduli)
 {
     abut_arrays s = { 0 };
     abut_model m;
-    sample_thin(&s);
+    sample_codim(&s);
     SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_CLOTH);
     refused(&s, "material/fabric", "material 0 is a fabric");
-    sample_thin(&s);
+    sample_codim(&s);
     SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_CLOTH);
     SAMPLE_PUT(model, &s, "material/fabric", double, 1, 2, 2, 1, 1);
     refused(&s, "material/strain-limit", "material 0 is a fabric");
-    sample_thin(&s);
+    sample_codim(&s);
     SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_ORTHOTROPIC);
     SAMPLE_PUT(model, &s, "material/fabric", double, 1, 2, 2, 2, 1);
     refused(&s, "material/fabric", "row 0: 2, 2, 2, 1, expected a11, a22, G12 > 0");
-    sample_thin(&s);
+    sample_codim(&s);
     SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_CLOTH);
     SAMPLE_PUT(model, &s, "material/fabric", double, 1, 2, 2, 1, 1);
     SAMPLE_PUT(model, &s, "material/strain-limit", double, 1, 0.06, 0.1, 0.1);

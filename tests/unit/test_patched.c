@@ -61,7 +61,7 @@ TEST(solutions_are_those_of_the_whole_matrix)
         abut_bsr A0 = { 0 }, A = { 0 };
         abut_linear_solver base;
         abut_chol *whole = NULL;
-        abut_patched s = { 0 };
+        abut_woodbury s = { 0 };
         abut_rng r = { 7 };
         int32_t m;
         touch(contacts[c], c == 4 ? 40 : N, trow, tval);
@@ -71,10 +71,10 @@ TEST(solutions_are_those_of_the_whole_matrix)
         abut_bsr_assemble(&A, diag, sets, 2);
         factor_base(&base, &A0);
         CHECK(!abut_chol_new(&whole, &A, NULL, 1, NULL) && !abut_chol_factor(whole, &A, NULL));
-        CHECK(!abut_patched_make(&s, &base, N, &sets[1], NULL));
-        CHECK(!abut_patched_count(N, &sets[1], &m, NULL) && m == s.m);
+        CHECK(!abut_woodbury_make(&s, &base, N, &sets[1], NULL));
+        CHECK(!abut_woodbury_count(N, &sets[1], &m, NULL) && m == s.m);
         CHECK(c == 4 ? m == 40 : m <= 4 * (int32_t)contacts[c]);
-        const abut_precond D = abut_patched_precond(&s);
+        const abut_precond D = abut_woodbury_precond(&s);
         double most = 0, left = 0;
         for (int i = 0; i < 3 * N; i++) b[i] = abut_rng_real(&r, -1, 1);
         CHECK(D.rows == N && !D.apply(D.of, b, x, NULL));
@@ -87,7 +87,7 @@ TEST(solutions_are_those_of_the_whole_matrix)
         abut_threads_set(2);
         CHECK(!D.apply(D.of, b, g, NULL) && !memcmp(g, x, sizeof g));
         abut_threads_set(1);
-        abut_patched_clear(&s);
+        abut_woodbury_clear(&s);
         abut_linear_solver_clear(&base);
         abut_chol_free(&whole);
         abut_bsr_clear(&A0);
@@ -103,12 +103,12 @@ TEST(a_sum_that_is_not_positive_definite_is_refused)
     const abut_elems none = { 0 }, bad = { 1, row, val };
     abut_bsr A = { 0 };
     abut_linear_solver base;
-    abut_patched s = { 0 };
+    abut_woodbury s = { 0 };
     abut_err err = { 0 };
     CHECK(!abut_bsr_pattern(&A, 2, &none, 1, NULL));
     abut_bsr_assemble(&A, diag, &none, 1);
     factor_base(&base, &A);
-    CHECK(abut_patched_make(&s, &base, 2, &bad, &err) == ABUT_E_NUMERIC && strstr(err.msg, "positive definite") && !s.row);
+    CHECK(abut_woodbury_make(&s, &base, 2, &bad, &err) == ABUT_E_NUMERIC && strstr(err.msg, "positive definite") && !s.row);
     abut_linear_solver_clear(&base);
     abut_bsr_clear(&A);
 }

@@ -37,13 +37,13 @@ TEST(a_box_keeps_its_edges_and_every_normal_stands_on_its_face)
 {
     kuhn_box b;
     abut_part p;
-    abut_skin s = { 0 };
+    abut_shading_mesh s = { 0 };
     abut_err err = { 0 };
     box_part(&b, 3, 0, &p);
-    CHECK(!abut_skin_make(&p, b.X, 0.7, &s, &err));
+    CHECK(!abut_shading_mesh_make(&p, b.X, 0.7, &s, &err));
     CHECK(s.ntri == 108 && s.nv == 6 * 16);
     float *x = positions(&b), *n = malloc(3 * sizeof *n * (size_t)s.nv);
-    abut_skin_normals(&s, x, n);
+    abut_shading_mesh_normals(&s, x, n);
     for (int32_t t = 0; t < s.ntri; t++) {
         const int32_t *v = s.tri + 3 * t;
         for (int k = 0; k < 3; k++) CHECK(s.point[v[k]] == p.tri[3 * t + k]);
@@ -55,7 +55,7 @@ TEST(a_box_keeps_its_edges_and_every_normal_stands_on_its_face)
     }
     free(x);
     free(n);
-    abut_skin_clear(&s);
+    abut_shading_mesh_clear(&s);
     box_free(&b, &p);
 }
 
@@ -63,18 +63,18 @@ TEST(without_sharp_edges_every_point_has_one_vertex)
 {
     kuhn_box b;
     abut_part p;
-    abut_skin s = { 0 };
+    abut_shading_mesh s = { 0 };
     abut_err err = { 0 };
     box_part(&b, 3, 0.2, &p);
-    CHECK(!abut_skin_make(&p, b.X, 3.2, &s, &err));
+    CHECK(!abut_shading_mesh_make(&p, b.X, 3.2, &s, &err));
     CHECK(s.nv == 56);      /* 64 nodes, 8 of them inside */
     float *x = positions(&b), *n = malloc(3 * sizeof *n * (size_t)s.nv);
-    abut_skin_normals(&s, x, n);
+    abut_shading_mesh_normals(&s, x, n);
     for (int32_t i = 0; i < s.nv; i++)
         CHECK_NEAR(n[3 * i] * n[3 * i] + n[3 * i + 1] * n[3 * i + 1] + n[3 * i + 2] * n[3 * i + 2], 1, 1e-5);
     free(x);
     free(n);
-    abut_skin_clear(&s);
+    abut_shading_mesh_clear(&s);
     box_free(&b, &p);
 }
 

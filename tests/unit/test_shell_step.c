@@ -118,7 +118,7 @@ TEST(uniform_stretch_of_an_irregular_sheet_is_in_balance)
     fixture_sheet(f, 0, 0, 0, 0.4, 0.4, N, N);
     jitter(f, N, 0.01);
     world_open(&w, f, NULL);
-    const abut_thin *t = &w.st.solver.prob.thin;
+    const abut_codim *t = &w.st.solver.prob.codim;
     double *x = malloc(3 * (size_t)f->nv * sizeof *x), *g = calloc(3 * (size_t)f->nv, sizeof *g), edge = 0, psi = NAN;
     const double s = 1.05, kappa = 1e3, mu = f->young / (2 * 1.3), lambda = f->young * 0.3 / (1 - 0.09);
     for (int32_t i = 0; i < f->nv; i++) {       /* stretched along x, turned about it */
@@ -126,8 +126,8 @@ TEST(uniform_stretch_of_an_irregular_sheet_is_in_balance)
         x[3 * i + 1] = 0.6 * f->X[3 * i + 2];
         x[3 * i + 2] = 0.8 * f->X[3 * i + 2];
     }
-    CHECK(!abut_thin_energy(t, x, ABUT_THIN_ALL, kappa, &psi, &w.st.solver.scratch, NULL));
-    CHECK(!abut_thin_gradient(t, x, ABUT_THIN_ALL, kappa, 1, g, &w.st.solver.scratch, NULL));
+    CHECK(!abut_codim_energy(t, x, ABUT_CODIM_ALL, kappa, &psi, &w.st.solver.scratch, NULL));
+    CHECK(!abut_codim_gradient(t, x, ABUT_CODIM_ALL, kappa, 1, g, &w.st.solver.scratch, NULL));
     /* by hand: y = -1/2, e = (s^2 - 1)/2 */
     const double e = 0.5 * (s * s - 1), b = 0.25 * log(2), db = (log(2) + 0.5) / 0.1;
     const double density = (mu + 0.5 * lambda) * e * e + kappa * b, stress = (2 * mu + lambda) * e * s + kappa * db;
@@ -462,8 +462,8 @@ TEST(damping_of_shells_is_the_derivative_of_its_energy)
     const int32_t n = 3 * f->nv;
     double *x = malloc((size_t)n * sizeof *x), *g = calloc((size_t)n, sizeof *g), size = 0;
     for (int32_t i = 0; i < n; i++) x[i] = f->X[i] * 1.03 + 1e-3 * sin(5 * i);
-    abut_damping_freeze(&p->damping, &p->elastic, &p->thin, x);
-    CHECK(!abut_damping_gradient(&p->damping, &p->elastic, &p->thin, x, f->X, 2, g, scratch, NULL));
+    abut_damping_freeze(&p->damping, &p->elastic, &p->codim, x);
+    CHECK(!abut_damping_gradient(&p->damping, &p->elastic, &p->codim, x, f->X, 2, g, scratch, NULL));
     for (int32_t i = 0; i < n; i++) size = fmax(size, fabs(g[i]));
     CHECK(size > 0);
     for (int32_t i = 0; i < n; i++) {
@@ -471,7 +471,7 @@ TEST(damping_of_shells_is_the_derivative_of_its_energy)
         const double xi = x[i], h = 1e-4;
         for (int k = 0; k < 2; k++) {
             x[i] = k ? xi - h : xi + h;
-            CHECK(!abut_damping_energy(&p->damping, &p->elastic, &p->thin, x, f->X, 2, &e[k], scratch, NULL));
+            CHECK(!abut_damping_energy(&p->damping, &p->elastic, &p->codim, x, f->X, 2, &e[k], scratch, NULL));
         }
         x[i] = xi;
         CHECK_NEAR((e[0] - e[1]) / (2 * h), g[i], 1e-9 * size);     /* quadratic: no error but rounding */
@@ -480,7 +480,7 @@ TEST(damping_of_shells_is_the_derivative_of_its_energy)
     memset(g, 0, (size_t)n * sizeof *g);
     double *y = malloc((size_t)n * sizeof *y);
     for (int32_t i = 0; i < n; i++) y[i] = x[i] + 0.1 * (i % 3);
-    CHECK(!abut_damping_gradient(&p->damping, &p->elastic, &p->thin, y, x, 2, g, scratch, NULL));
+    CHECK(!abut_damping_gradient(&p->damping, &p->elastic, &p->codim, y, x, 2, g, scratch, NULL));
     for (int32_t i = 0; i < n; i++) CHECK_NEAR(g[i], 0, 1e-12 * size);
     free(x), free(g), free(y);
     world_close(&w);

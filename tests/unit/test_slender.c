@@ -8,10 +8,10 @@
 
 /* ---- sums ---- */
 
-static double thin_energy(world *w, const double *x)
+static double codim_energy(world *w, const double *x)
 {
     double E = NAN;
-    CHECK(!abut_thin_energy(&w->st.solver.prob.thin, x, ABUT_THIN_ALL, 1e3, &E, &w->st.solver.scratch, NULL));
+    CHECK(!abut_codim_energy(&w->st.solver.prob.codim, x, ABUT_CODIM_ALL, 1e3, &E, &w->st.solver.scratch, NULL));
     return E;
 }
 
@@ -24,11 +24,11 @@ TEST(thin_elements_of_all_kinds_add_up)
     CHECK(m->nsh == 8 && m->nhg == 7 && m->nrd == 5 && m->nbd == 4);
     /* without the shells: a model of the same nodes */
     abut_model bare = *m;
-    abut_thin thin;
+    abut_codim codim;
     double E = NAN;
     bare.nsh = 0;
-    CHECK(!abut_thin_init(&thin, &bare, NULL));
-    CHECK(!abut_thin_energy(&thin, x, ABUT_THIN_ALL, 0, &E, &w.st.solver.scratch, NULL));
+    CHECK(!abut_codim_init(&codim, &bare, NULL));
+    CHECK(!abut_codim_energy(&codim, x, ABUT_CODIM_ALL, 0, &E, &w.st.solver.scratch, NULL));
     for (int32_t i = 0; i < m->nhg; i++) {
         const double bent = remainder(slender_theta(x, m->hinge + 4 * i) - m->hinge_angle[i], 2 * PI);
         by_hand += m->hinge_stiffness[i] * bent * bent;
@@ -48,19 +48,19 @@ TEST(thin_elements_of_all_kinds_add_up)
     CHECK_NEAR(E, by_hand, 1e-13 * by_hand);
     CHECK(by_hand > 0.01);
     /* and nothing of it is bounded */
-    CHECK(!abut_thin_energy(&thin, x, ABUT_THIN_BOUNDED, 0, &E, &w.st.solver.scratch, NULL));
+    CHECK(!abut_codim_energy(&codim, x, ABUT_CODIM_BOUNDED, 0, &E, &w.st.solver.scratch, NULL));
     CHECK(E == 0);
-    abut_thin_clear(&thin);
+    abut_codim_clear(&codim);
 
-    CHECK(!abut_thin_gradient(&w.st.solver.prob.thin, x, ABUT_THIN_ALL, 1e3, 0.5, g, &w.st.solver.scratch, NULL));
+    CHECK(!abut_codim_gradient(&w.st.solver.prob.codim, x, ABUT_CODIM_ALL, 1e3, 0.5, g, &w.st.solver.scratch, NULL));
     double size = 0;
     for (int i = 0; i < 48; i++) size = fmax(size, fabs(g[i]));
     for (int i = 0; i < 48; i++) {
         const double at = x[i], t = 1e-7;
         x[i] = at + t;
-        const double more = thin_energy(&w, x);
+        const double more = codim_energy(&w, x);
         x[i] = at - t;
-        CHECK_NEAR(0.5 * (more - thin_energy(&w, x)) / (2 * t), g[i], 1e-7 * size);
+        CHECK_NEAR(0.5 * (more - codim_energy(&w, x)) / (2 * t), g[i], 1e-7 * size);
         x[i] = at;
     }
     world_close(&w);
@@ -73,14 +73,14 @@ TEST(the_hessian_of_thin_elements_is_semidefinite_and_the_true_one_at_rest)
     abut_rng r = { 18 };
     abut_bsr A = { 0 };
     crumpled_world(&w, x);
-    const abut_thin *thin = &w.st.solver.prob.thin;
+    const abut_codim *thin = &w.st.solver.prob.codim;
     double *H = calloc(thin->n * ABUT_PACKED, sizeof *H);
     const abut_elems set = { thin->n, thin->node, H };
     CHECK(!abut_bsr_pattern(&A, w.model.nv, &set, 1, NULL));
     for (int flat = 0; flat < 2; flat++) {
         const double *at = flat ? w.model.X : x;
         memset(H, 0, thin->n * ABUT_PACKED * sizeof *H);
-        abut_thin_hessian(thin, at, ABUT_THIN_ALL, 1e3, 0.5, H);
+        abut_codim_hessian(thin, at, ABUT_CODIM_ALL, 1e3, 0.5, H);
         abut_bsr_assemble(&A, NULL, &set, 1);
         for (int k = 0; k < 100; k++) {
             double curvature = 0, size = 0;
@@ -97,9 +97,9 @@ TEST(the_hessian_of_thin_elements_is_semidefinite_and_the_true_one_at_rest)
         e[i] = 1;
         abut_bsr_multiply(&A, e, column);
         y[i] = w.model.X[i] + t;
-        CHECK(!abut_thin_gradient(thin, y, ABUT_THIN_ALL, 1e3, 0.5, more, &w.st.solver.scratch, NULL));
+        CHECK(!abut_codim_gradient(thin, y, ABUT_CODIM_ALL, 1e3, 0.5, more, &w.st.solver.scratch, NULL));
         y[i] = w.model.X[i] - t;
-        CHECK(!abut_thin_gradient(thin, y, ABUT_THIN_ALL, 1e3, 0.5, less, &w.st.solver.scratch, NULL));
+        CHECK(!abut_codim_gradient(thin, y, ABUT_CODIM_ALL, 1e3, 0.5, less, &w.st.solver.scratch, NULL));
         for (int k = 0; k < 48; k++) CHECK_NEAR((more[k] - less[k]) / (2 * t), column[k], 1e-6 * 1e3);
     }
     abut_bsr_clear(&A);

@@ -109,14 +109,14 @@ TEST(the_projection_keeps_the_momentum_of_a_free_sheet)
         CHECK_NEAR(shift, 0, 1e-9);
         CHECK_NEAR(twist, 0, 1e-9);
     }
-    abut_thin thin;
+    abut_codim codim;
     abut_shell_span span;
-    CHECK(!abut_thin_init(&thin, &p.model, &p.err));
-    abut_shell_span_find(&thin, x, p.model.shell_limit, NULL, 0.25, &span);
+    CHECK(!abut_codim_init(&codim, &p.model, &p.err));
+    abut_shell_span_find(&codim, x, p.model.shell_limit, NULL, 0.25, &span);
     CHECK(span.outside > 0 && span.max > 1.15);
-    abut_shell_span_find(&thin, y, p.model.shell_limit, NULL, 0.25, &span);
+    abut_shell_span_find(&codim, y, p.model.shell_limit, NULL, 0.25, &span);
     CHECK(span.outside == 0 && span.max < 1.05 && span.min > 0.9 && span.room > 0 && span.room < 1);
-    abut_thin_clear(&thin);
+    abut_codim_clear(&codim);
     projection_close(&p);
     world_close(&w);
 }
@@ -131,11 +131,11 @@ TEST(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin)
         "objects:\n"
         "  a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, material: m}\n"
         "  b: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, material: c, translate: [0, 1, 0]}\n");
-    abut_thin t;
+    abut_codim t;
     abut_shell_span s;
     abut_err err = { 0 };
     double x[3 * 18], rows[4 * 16];
-    CHECK(!abut_thin_init(&t, &w.model, &err));
+    CHECK(!abut_codim_init(&t, &w.model, &err));
     /* warp 1.3, weft 0.8; of a alone a limit of 1.4 from 1.2 on, and 0.72 from 0.9 on, which leaves less */
     for (int i = 0; i < 18; i++) {
         const double *p = get(&w, "node/x") + 3 * i;
@@ -167,7 +167,7 @@ TEST(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin)
     CHECK_NEAR(s.strain[0], 0, 1e-14);
     CHECK_NEAR(s.strain[1], 0.02 / 0.5, 1e-14);
     CHECK_NEAR(s.strain[2], 0.1 / 0.3, 1e-14);
-    abut_thin_clear(&t);
+    abut_codim_clear(&t);
     world_close(&w);
 }
 

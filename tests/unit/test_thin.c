@@ -18,7 +18,7 @@ typedef struct tile {
     abut_model m;
     double rest[4], thick, young, poisson, fabric[4], strain[3], limit[4], kappa;
     int32_t shell[3], mat, model, membrane;
-    abut_thin t;
+    abut_codim t;
     abut_arena scratch;
 } tile;
 
@@ -39,26 +39,26 @@ static void tile_open(tile *p, int law, int limits)
                          .mat_young = &p->young, .mat_poisson = &p->poisson, .mat_membrane = &p->membrane,
                          .mat_fabric = p->fabric, .mat_strain = p->strain };
     abut_err err;
-    if (abut_thin_init(&p->t, &p->m, &err)) printf("# %s\n", err.msg), abort();
+    if (abut_codim_init(&p->t, &p->m, &err)) printf("# %s\n", err.msg), abort();
 }
 
 static void tile_close(tile *p)
 {
-    abut_thin_clear(&p->t);
+    abut_codim_clear(&p->t);
     abut_arena_clear(&p->scratch);
 }
 
 static double energy(tile *p, const double *x, double kappa)
 {
     double e = NAN;
-    CHECK(!abut_thin_energy(&p->t, x, ABUT_THIN_ALL, kappa, &e, &p->scratch, NULL));
+    CHECK(!abut_codim_energy(&p->t, x, ABUT_CODIM_ALL, kappa, &e, &p->scratch, NULL));
     return e;
 }
 
 static void gradient(tile *p, const double *x, double kappa, double *g)
 {
     memset(g, 0, 9 * sizeof *g);
-    CHECK(!abut_thin_gradient(&p->t, x, ABUT_THIN_ALL, kappa, 1, g, &p->scratch, NULL));
+    CHECK(!abut_codim_gradient(&p->t, x, ABUT_CODIM_ALL, kappa, 1, g, &p->scratch, NULL));
 }
 
 /* x[9] with F = U diag(s0, s1) V^T for random frames */
@@ -180,7 +180,7 @@ TEST(the_hessian_is_the_second_derivative_projected)
                     const int negative = abut_psd_project(6, N);
                     projected += negative > 0;
                     plain += negative == 0;
-                    abut_thin_hessian(&p.t, x, ABUT_THIN_ALL, p.kappa, 1, H);
+                    abut_codim_hessian(&p.t, x, ABUT_CODIM_ALL, p.kappa, 1, H);
                     unpack(H, D);
                     double worst = 0;
                     for (int i = 0; i < 6; i++)
@@ -208,7 +208,7 @@ TEST(every_block_is_positive_semidefinite_and_does_not_see_translations)
                 if (k % 5 == 0) s[1] *= pow(10, abut_rng_real(&r, -7, 0));   /* nearly a line */
                 place(x, s[0], s[1], &r);
                 if (isfinite(energy(&p, x, p.kappa))) {
-                    abut_thin_hessian(&p.t, x, ABUT_THIN_ALL, p.kappa, 1, H);
+                    abut_codim_hessian(&p.t, x, ABUT_CODIM_ALL, p.kappa, 1, H);
                     unpack(H, D);
                     for (int i = 0; i < 81; i++) size = fmax(size, fabs(D[i]));
                     CHECK(smallest_eigenvalue(9, D) >= -1e-12 * size);
@@ -256,9 +256,9 @@ TEST(the_stretch_barrier_is_inert_up_to_its_threshold)
         place(x, abut_rng_real(&r, 0.951, 1.019), abut_rng_real(&r, 0.951, 1.019), &r);
         memset(g, 0, sizeof g);
         if (p.membrane == ABUT_MEMBRANE_CLOTH) p.t.membrane->fabric = nothing, p.t.membrane->strain = NULL;
-        CHECK(!abut_thin_energy(&p.t, x, ABUT_THIN_BOUNDED, 1e9, &e, &p.scratch, NULL) && e == 0);
-        CHECK(!abut_thin_gradient(&p.t, x, ABUT_THIN_BOUNDED, 1e9, 1, g, &p.scratch, NULL));
-        abut_thin_hessian(&p.t, x, ABUT_THIN_BOUNDED, 1e9, 1, H);
+        CHECK(!abut_codim_energy(&p.t, x, ABUT_CODIM_BOUNDED, 1e9, &e, &p.scratch, NULL) && e == 0);
+        CHECK(!abut_codim_gradient(&p.t, x, ABUT_CODIM_BOUNDED, 1e9, 1, g, &p.scratch, NULL));
+        abut_codim_hessian(&p.t, x, ABUT_CODIM_BOUNDED, 1e9, 1, H);
         for (int i = 0; i < 9; i++) CHECK(g[i] == 0);
         for (int i = 0; i < ABUT_PACKED; i++) CHECK(H[i] == 0);
         tile_close(&p);
@@ -356,8 +356,8 @@ TEST(an_orthotropic_membrane_with_isotropic_moduli_is_stvk)
         gradient(&a, x, 0, ga);
         gradient(&b, x, 0, gb);
         for (int i = 0; i < 9; i++) CHECK_NEAR(ga[i], gb[i], 1e-11);
-        abut_thin_hessian(&a.t, x, ABUT_THIN_ALL, 0, 1, Ha);
-        abut_thin_hessian(&b.t, x, ABUT_THIN_ALL, 0, 1, Hb);
+        abut_codim_hessian(&a.t, x, ABUT_CODIM_ALL, 0, 1, Ha);
+        abut_codim_hessian(&b.t, x, ABUT_CODIM_ALL, 0, 1, Hb);
         for (int i = 0; i < ABUT_PACKED; i++) CHECK_NEAR(Ha[i], Hb[i], 1e-10);
         tile_close(&a);
         tile_close(&b);
@@ -430,10 +430,10 @@ TEST(what_no_membrane_is_made_of_is_refused_by_name)
 {
     tile p;
     tile_open(&p, 0, NO_LIMIT);
-    abut_thin t;
+    abut_codim t;
     abut_err err = { 0 };
     p.model = ABUT_ARAP;
-    CHECK(abut_thin_init(&t, &p.m, &err) == ABUT_E_FORMAT);
+    CHECK(abut_codim_init(&t, &p.m, &err) == ABUT_E_FORMAT);
     CHECK(strstr(err.msg, abut_material_names[ABUT_ARAP]) && strstr(err.msg, "shell 0") && strstr(err.msg, "material 0"));
     tile_close(&p);
 }
@@ -481,8 +481,8 @@ TEST(hessians_and_gradients_are_added_to_what_is_there)
     place(x, 1.2, 0.9, &r);
     for (int twice = 0; twice < 2; twice++)
         for (int k = 0; k <= twice; k++) {
-            CHECK(!abut_thin_gradient(&p.t, x, ABUT_THIN_ALL, p.kappa, 1, g[twice], &p.scratch, NULL));
-            abut_thin_hessian(&p.t, x, ABUT_THIN_ALL, p.kappa, 1, H[twice]);
+            CHECK(!abut_codim_gradient(&p.t, x, ABUT_CODIM_ALL, p.kappa, 1, g[twice], &p.scratch, NULL));
+            abut_codim_hessian(&p.t, x, ABUT_CODIM_ALL, p.kappa, 1, H[twice]);
         }
     for (int i = 0; i < 9; i++) CHECK(g[1][i] == 2 * g[0][i]);
     for (int i = 0; i < ABUT_PACKED; i++) CHECK(H[1][i] == 2 * H[0][i]);
@@ -495,24 +495,24 @@ TEST(the_bits_do_not_depend_on_the_number_of_threads)
     enum { N = 5001 };
     abut_model m;
     double *x = strip(&m, N), *g[2], *H[2], e[2] = { NAN, NAN };
-    abut_thin t;
+    abut_codim t;
     abut_arena scratch = { 0 };
-    CHECK(!abut_thin_init(&t, &m, NULL));
+    CHECK(!abut_codim_init(&t, &m, NULL));
     for (int k = 0; k < 2; k++) g[k] = malloc(3 * (N + 2) * sizeof **g), H[k] = malloc(N * ABUT_PACKED * sizeof **H);
     for (int k = 0; k < 3; k++) {
         abut_threads_set(k == 0 ? 1 : k == 1 ? 2 : 7);
         const int at = k > 0;
         memset(g[at], 0, 3 * (N + 2) * sizeof **g);
         memset(H[at], 0, N * ABUT_PACKED * sizeof **H);
-        CHECK(!abut_thin_energy(&t, x, ABUT_THIN_ALL, 1e3, &e[at], &scratch, NULL) && isfinite(e[at]) && e[at] > 0);
-        CHECK(!abut_thin_gradient(&t, x, ABUT_THIN_ALL, 1e3, 1, g[at], &scratch, NULL));
-        abut_thin_hessian(&t, x, ABUT_THIN_ALL, 1e3, 1, H[at]);
+        CHECK(!abut_codim_energy(&t, x, ABUT_CODIM_ALL, 1e3, &e[at], &scratch, NULL) && isfinite(e[at]) && e[at] > 0);
+        CHECK(!abut_codim_gradient(&t, x, ABUT_CODIM_ALL, 1e3, 1, g[at], &scratch, NULL));
+        abut_codim_hessian(&t, x, ABUT_CODIM_ALL, 1e3, 1, H[at]);
         CHECK(e[0] == e[at] && !memcmp(g[0], g[at], 3 * (N + 2) * sizeof **g));
         CHECK(!memcmp(H[0], H[at], N * ABUT_PACKED * sizeof **H));
     }
     abut_threads_set(1);
     for (int k = 0; k < 2; k++) free(g[k]), free(H[k]);
-    abut_thin_clear(&t);
+    abut_codim_clear(&t);
     abut_arena_clear(&scratch);
     strip_free(&m, x);
 }

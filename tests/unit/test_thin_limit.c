@@ -93,7 +93,7 @@ typedef struct tile {
     abut_model m;
     double rest[4], thick, young, poisson, fabric[4], strain[3], limit[4];
     int32_t shell[3], mat, model, membrane;
-    abut_thin t;
+    abut_codim t;
 } tile;
 
 static void tile_open(tile *p, int model, int membrane, const double limit[4])
@@ -105,7 +105,7 @@ static void tile_open(tile *p, int model, int membrane, const double limit[4])
                          .shell_rest = p->rest, .shell_limit = limit ? p->limit : NULL, .mat_model = &p->model,
                          .mat_young = &p->young, .mat_poisson = &p->poisson, .mat_membrane = &p->membrane,
                          .mat_fabric = p->fabric, .mat_strain = p->strain };
-    if (abut_thin_init(&p->t, &p->m, NULL)) abort();
+    if (abut_codim_init(&p->t, &p->m, NULL)) abort();
 }
 
 static void corners(const double F[6], double x[9])
@@ -125,18 +125,18 @@ TEST(cloth_is_bounded_by_its_strains_along_the_way)
     tile_open(&p, ABUT_STVK, ABUT_MEMBRANE_CLOTH, NULL);
     for (int k = 0; k < check_runs(3000, 100000); k++) {
         double F[6], G[6], x[9], d[9], y[9];
-        abut_thin_excess e;
+        abut_codim_excess e;
         draw(&r, F, G);
         corners(F, x);
         corners(G, d);
-        if (abut_thin_outside(&p.t, x, &e)) continue;
+        if (abut_codim_outside(&p.t, x, &e)) continue;
         tried++;
         abut_limit lim = { .alpha = 1 };
         abut_limit_stretch(&p.t, x, d, 0.2, &lim);
         CHECK(lim.alpha > 0 && (lim.alpha == 1) == (lim.kind == ABUT_LIMIT_NONE));
         for (int q = 0; q <= 20; q++) {
             for (int i = 0; i < 9; i++) y[i] = x[i] + lim.alpha * q / 20 * d[i];
-            CHECK(!abut_thin_outside(&p.t, y, &e));
+            CHECK(!abut_codim_outside(&p.t, y, &e));
         }
         if (lim.alpha == 1) continue;
         CHECK(lim.kind == ABUT_LIMIT_STRETCH && lim.tet == 0 && lim.node[2] == 2 && lim.node[3] == -1);
@@ -155,7 +155,7 @@ TEST(cloth_is_bounded_by_its_strains_along_the_way)
         if (which >= 0) bounded[which]++;
     }
     CHECK(tried > 500 && bounded[0] > 20 && bounded[1] > 20 && bounded[2] > 20);
-    abut_thin_clear(&p.t);
+    abut_codim_clear(&p.t);
 }
 
 TEST(a_step_leaves_its_share_of_the_room)
@@ -167,11 +167,11 @@ TEST(a_step_leaves_its_share_of_the_room)
     tile_open(&p, ABUT_STVK, ABUT_MEMBRANE_ISOTROPIC, limit);
     for (int k = 0; k < check_runs(3000, 100000); k++) {
         double F[6], G[6], x[9], d[9], low, high, low1, high1;
-        abut_thin_excess e;
+        abut_codim_excess e;
         draw(&r, F, G);
         corners(F, x);
         corners(G, d);
-        if (abut_thin_outside(&p.t, x, &e)) continue;
+        if (abut_codim_outside(&p.t, x, &e)) continue;
         abut_limit lim = { .alpha = 1 };
         abut_limit_stretch(&p.t, x, d, 0.2, &lim);
         values(F, G, 0, &low, &high);
@@ -184,7 +184,7 @@ TEST(a_step_leaves_its_share_of_the_room)
         lower += down;
     }
     CHECK(upper > 100 && lower > 20);
-    abut_thin_clear(&p.t);
+    abut_codim_clear(&p.t);
 }
 
 TEST(a_neo_hookean_shell_is_not_crushed_to_a_line)
@@ -200,7 +200,7 @@ TEST(a_neo_hookean_shell_is_not_crushed_to_a_line)
         abut_limit_stretch(&p.t, x, d, 0.2, &lim);
         if (model) CHECK(lim.alpha == 1 && lim.kind == ABUT_LIMIT_NONE);
         else CHECK_NEAR(lim.alpha, 0.8 / 3, 0.01);
-        abut_thin_clear(&p.t);
+        abut_codim_clear(&p.t);
     }
 }
 
@@ -218,20 +218,20 @@ TEST(what_is_outside_is_named)
     for (int k = 0; k < 3; k++) {
         tile p;
         double x[9];
-        abut_thin_excess e;
+        abut_codim_excess e;
         tile_open(&p, ABUT_STVK, ABUT_MEMBRANE_ISOTROPIC, k < 2 ? limit : NULL);
         corners(out[k].F, x);
-        CHECK(abut_thin_outside(&p.t, x, &e) && e.shell == 0 && !strcmp(e.what, out[k].what) && e.below == out[k].below);
+        CHECK(abut_codim_outside(&p.t, x, &e) && e.shell == 0 && !strcmp(e.what, out[k].what) && e.below == out[k].below);
         CHECK_NEAR(e.value, out[k].value, 1e-12);
         CHECK_NEAR(e.limit, out[k].limit, 1e-12);
-        abut_thin_clear(&p.t);
+        abut_codim_clear(&p.t);
     }
     tile p;
     double x[9] = { 0, 0, 0, sqrt(0.05), 0, 0, 0, 1, 0 };
-    abut_thin_excess e;
+    abut_codim_excess e;
     tile_open(&p, ABUT_STVK, ABUT_MEMBRANE_CLOTH, NULL);
-    CHECK(abut_thin_outside(&p.t, x, &e) && !strcmp(e.what, "strain along warp") && e.below);
+    CHECK(abut_codim_outside(&p.t, x, &e) && !strcmp(e.what, "strain along warp") && e.below);
     CHECK_NEAR(e.value, -0.475, 1e-12);
     CHECK_NEAR(e.limit, -0.45, 1e-12);
-    abut_thin_clear(&p.t);
+    abut_codim_clear(&p.t);
 }

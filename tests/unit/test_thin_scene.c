@@ -10,15 +10,15 @@
 static const double PI = 3.14159265358979323846;
 
 /* A scene as arrays and views. */
-typedef struct thin_scene {
+typedef struct codim_scene {
     abut_arrays model_set, frame_set;
     abut_model m;
     abut_frame f;
-} thin_scene;
+} codim_scene;
 
-static thin_scene made(const char *text)
+static codim_scene made(const char *text)
 {
-    thin_scene s = { 0 };
+    codim_scene s = { 0 };
     abut_err err = { 0 };
     scene_arrays(text, &s.model_set, &s.frame_set);
     abut_status rc = abut_model_view(&s.model_set, &s.m, &err);
@@ -27,7 +27,7 @@ static thin_scene made(const char *text)
     return s;
 }
 
-static void drop(thin_scene *s)
+static void drop(codim_scene *s)
 {
     abut_arrays_clear(&s->model_set);
     abut_arrays_clear(&s->frame_set);
@@ -54,7 +54,7 @@ static double sum(const double *v, int32_t n)
 
 TEST(masses_are_those_of_real_continua)
 {
-    thin_scene s = made(
+    codim_scene s = made(
         "materials: {m: {density: 500, young: 1 MPa, poisson: 0.3}}\n"
         "objects:\n"
         "  a: {generate: {cloth: {size: [2, 3], edge: 0.3, layout: rows, jitter: 0.2}}, shell: {thickness: 2 mm}}\n"
@@ -76,7 +76,7 @@ TEST(masses_are_those_of_real_continua)
 }
 
 /* What F = [x1 - x0, x2 - x0] R^-1 does to lengths: C = F^T F. */
-static void metric(const thin_scene *s, int32_t t, double C[3])
+static void metric(const codim_scene *s, int32_t t, double C[3])
 {
     const double *R = s->m.shell_rest + 4 * t, det = R[0] * R[3] - R[1] * R[2];
     const double *x[3];
@@ -94,7 +94,7 @@ static void metric(const thin_scene *s, int32_t t, double C[3])
 
 TEST(a_turned_and_scaled_sheet_starts_at_rest_with_its_warp_along)
 {
-    thin_scene s = made("objects: {a: {generate: {cloth: {size: [2, 3], edge: 0.5}}, shell: {thickness: 2 mm, warp: [1, 0, "
+    codim_scene s = made("objects: {a: {generate: {cloth: {size: [2, 3], edge: 0.5}}, shell: {thickness: 2 mm, warp: [1, 0, "
                         "1]}, scale: 0.7,\n"
                         "  rotate: {axis: [1, 2, 3], angle: 50 deg}, translate: [1, 2, 3]}}\n");
     const double *first = s.f.x + 3 * s.m.shell[0];
@@ -119,7 +119,7 @@ TEST(stretching_against_another_rest_shape_is_the_stretch_of_the_start)
     CHECK(f != NULL);
     fprintf(f, "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 1 0 1\nf 1 3 2\nf 2 3 4\n");
     fclose(f);
-    thin_scene s =
+    codim_scene s =
         made("objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1.5, 0, 0], [0, 0, 0.8], [1.5, 0, 0.8]],\n"
              "  triangles: [[0, 2, 1], [1, 2, 3]]}}, rest: {mesh: /tmp/abut-test-rest.obj}, shell: {thickness: 1 mm},\n"
              "  rotate: {axis: [1, 1, 0], angle: 20 deg}}}\n");
@@ -162,7 +162,7 @@ TEST(hinges_know_their_angle_at_rest_and_the_stiffness_of_the_formula)
     for (int i = 0; i < 3; i++) {
         char text[600];
         snprintf(text, sizeof text, roof, kind[i]);
-        thin_scene s = made(text);
+        codim_scene s = made(text);
         CHECK(s.m.nhg == 1);
         CHECK_NEAR(s.m.hinge_angle[0], i == 1 ? 0 : -2 * atan(0.3), 1e-14);
         CHECK_NEAR(s.m.hinge_stiffness[0], i == 2 ? k / 3 : k, 1e-13 * k);
@@ -217,7 +217,7 @@ TEST(bends_stand_where_two_segments_meet)
 
 TEST(fabrics_limits_and_what_acts_become_arrays)
 {
-    thin_scene s = made("wind: [1, 0, -2]\n"
+    codim_scene s = made("wind: [1, 0, -2]\n"
                         "materials:\n"
                         "  silk: {membrane: cloth, fabric: {warp: 245, weft: 366, coupling: 61, shear: 38}, density: 300,\n"
                         "         strain-limit: {warp: 0.06, weft: 0.12, shear: 0.1}}\n"
@@ -250,7 +250,7 @@ TEST(fabrics_limits_and_what_acts_become_arrays)
 
 TEST(a_lattice_of_rods_keeps_its_rest_lengths_and_fit_scales_them)
 {
-    thin_scene s = made("fit: 3\n"
+    codim_scene s = made("fit: 3\n"
                         "objects: {a: {generate: {rod: {length: 1, cells: 4}}, rod: {radius: 1 mm}, scale: [2, 1, 1], "
                         "rotate: {axis: [0, 0, 1], "
                         "angle: 90 deg},\n  repeat: {count: [3, 1, 2], spacing: [0.1, 0, 0.2]}}}\n");
@@ -265,7 +265,7 @@ TEST(a_lattice_of_rods_keeps_its_rest_lengths_and_fit_scales_them)
 
 TEST(a_welded_lattice_is_one_sheet)
 {
-    thin_scene s =
+    codim_scene s =
         made("objects: {a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, weld: 0.001 mm,\n"
              "  repeat: {count: [3, 1, 2], spacing: [1, 0, 1]}}}\n");
     CHECK(s.m.nv == 7 * 5 && s.m.nsh == 6 * 8);
@@ -339,7 +339,7 @@ TEST(what_makes_no_thin_body_is_refused_by_name)
 /* A rolled sheet, three times: each copy at rest is the flat sheet. */
 TEST(a_pattern_is_repeated_with_its_mesh)
 {
-    thin_scene s = made("objects:\n  a: {generate: {cloth: {size: [1, 0.2], cells: [20, 2], roll: {radius: 0.05, gap: 0.01}}},\n"
+    codim_scene s = made("objects:\n  a: {generate: {cloth: {size: [1, 0.2], cells: [20, 2], roll: {radius: 0.05, gap: 0.01}}},\n"
                         "      shell: {thickness: 1 mm}, repeat: {count: [1, 1, 3], spacing: [0, 0, 1]}}\n");
     const int32_t one = s.m.nsh / 3;
     CHECK(s.m.nsh == 3 * 80 && s.m.nhg % 3 == 0);
@@ -371,8 +371,8 @@ static void pulled_to(const abut_model *m, const double *x, int32_t i, double p[
 {
     memcpy(p, m->tie_offset + 3 * i, 3 * sizeof *p);
     for (int k = 0; k < 4; k++)
-        for (int d = 0; d < 3 && m->tie_node[5 * i + 1 + k] >= 0; d++)
-            p[d] += m->tie_weight[4 * i + k] * x[3 * m->tie_node[5 * i + 1 + k] + d];
+        for (int d = 0; d < 3 && m->attach_node[5 * i + 1 + k] >= 0; d++)
+            p[d] += m->attach_weight[4 * i + k] * x[3 * m->attach_node[5 * i + 1 + k] + d];
 }
 
 TEST(a_seam_ties_equal_shares_of_two_borders_from_their_nearer_ends)
@@ -380,16 +380,16 @@ TEST(a_seam_ties_equal_shares_of_two_borders_from_their_nearer_ends)
     for (int turned = 0; turned < 2; turned++) {
         char text[1500];
         snprintf(text, sizeof text, PANELS, turned ? ", rotate: {axis: [0, 1, 0], angle: 180 deg}" : "");
-        thin_scene s = made(text);
+        codim_scene s = made(text);
         CHECK(s.m.na == 12);
         for (int32_t i = 0; i < s.m.na; i++) {
-            const double *x = s.f.x + 3 * s.m.tie_node[5 * i];
+            const double *x = s.f.x + 3 * s.m.attach_node[5 * i];
             double p[3];
             pulled_to(&s.m, s.f.x, i, p);
             CHECK_NEAR(p[0], x[0], 1e-14);      /* shares of equal lines stand opposite each other */
             CHECK_NEAR(p[1], 0, 1e-14);
             CHECK_NEAR(p[2], x[2], 1e-14);
-            CHECK_NEAR(s.m.tie_stiffness[i], i < 6 ? 50 : 30, 1e-12);
+            CHECK_NEAR(s.m.attach_stiffness[i], i < 6 ? 50 : 30, 1e-12);
         }
         drop(&s);
     }
@@ -402,7 +402,7 @@ TEST(a_seam_closes_as_far_as_contact_lets_it)
     const abut_model *m = &w.model;
     CHECK(!world_judged(&w, 60));
     for (int32_t i = 0; i < m->na; i++) {
-        const double *x = get(&w, "node/x") + 3 * m->tie_node[5 * i];
+        const double *x = get(&w, "node/x") + 3 * m->attach_node[5 * i];
         double p[3], d2 = 0;
         pulled_to(m, get(&w, "node/x"), i, p);
         for (int d = 0; d < 3; d++) d2 += (x[d] - p[d]) * (x[d] - p[d]);
@@ -426,16 +426,16 @@ TEST(closed_borders_are_sewn_where_the_springs_are_shortest)
                  "seams: [{from: {object: arm, relative-box: [[0, 0, 0], [1, 0.01, 1]]}, to: {object: body, relative-box: [[0, "
                  "0.99, 0], [1, 1, 1]]}}]\n",
                  mirrored ? ", scale: [1, 1, -1]" : "");
-        thin_scene s = made(text);
+        codim_scene s = made(text);
         CHECK(s.m.na == 24);
         for (int32_t i = 0; i < s.m.na; i++) {
-            const double *x = s.f.x + 3 * s.m.tie_node[5 * i];
+            const double *x = s.f.x + 3 * s.m.attach_node[5 * i];
             double p[3];
             pulled_to(&s.m, s.f.x, i, p);
             CHECK_NEAR(x[1], 0.2, 1e-14);
             CHECK_NEAR(p[1], 0.1, 1e-14);
             CHECK_NEAR(hypot(p[0] - x[0], p[2] - x[2]), i % 2 ? 0 : 0.1 * (1 - cos(acos(-1) / 12)), 1e-12);
-            for (int32_t j = 0; j < i; j++) CHECK(s.m.tie_node[5 * i] != s.m.tie_node[5 * j]);
+            for (int32_t j = 0; j < i; j++) CHECK(s.m.attach_node[5 * i] != s.m.attach_node[5 * j]);
         }
         drop(&s);
     }
@@ -444,10 +444,10 @@ TEST(closed_borders_are_sewn_where_the_springs_are_shortest)
 /* Two meshes of one shape: what is sewn to what is what lies above it. */
 static void sewn_to_below(const char *text, int32_t n)
 {
-    thin_scene s = made(text);
+    codim_scene s = made(text);
     CHECK(s.m.na == n);
     for (int32_t i = 0; i < s.m.na; i++) {
-        const double *x = s.f.x + 3 * s.m.tie_node[5 * i];
+        const double *x = s.f.x + 3 * s.m.attach_node[5 * i];
         double p[3];
         pulled_to(&s.m, s.f.x, i, p);
         CHECK_NEAR(p[0], x[0], 1e-14);
@@ -482,7 +482,7 @@ TEST(a_line_around_a_corner_follows_the_border)
 /* The middle line of a sheet to the border of another, as a pocket is: along inner sides where the selection is no border. */
 TEST(a_line_across_a_panel_is_sewn_too)
 {
-    thin_scene s =
+    codim_scene s =
         made("objects:\n"
              "  a: {generate: {cloth: {size: [1, 1], cells: [4, 4]}}, shell: {thickness: 1 mm}}\n"
              "  b: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, translate: [0.5, 0.1, 0]}\n"
@@ -490,7 +490,7 @@ TEST(a_line_across_a_panel_is_sewn_too)
              "1]]}}]\n");
     CHECK(s.m.na == 5);
     for (int32_t i = 0; i < s.m.na; i++) {
-        const double *x = s.f.x + 3 * s.m.tie_node[5 * i];
+        const double *x = s.f.x + 3 * s.m.attach_node[5 * i];
         double p[3];
         pulled_to(&s.m, s.f.x, i, p);
         CHECK_NEAR(x[0], 0, 1e-15);
@@ -525,7 +525,7 @@ TEST(what_is_no_line_along_triangles_is_no_seam)
 
 TEST(attachments_to_thin_bodies_pull_to_their_nearest_place)
 {
-    thin_scene s = made("objects:\n"
+    codim_scene s = made("objects:\n"
                         "  a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 0, 1]], triangles: [[0, 2, 1]]}}, shell: "
                         "{thickness: 1 mm}}\n"
                         "  b: {generate: {rod: {length: 1, cells: 2}}, rod: {radius: 1 mm}, translate: [0.75, 0.5, 0]}\n"

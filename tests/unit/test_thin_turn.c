@@ -14,8 +14,8 @@ TEST(the_tension_ahead_is_the_one_of_rods_that_stretch_linearly)
     double x[48], to[48], T[5], T0[5], near[5];
     abut_rng r = { 19 };
     crumpled_world(&w, x);
-    const abut_thin *thin = &w.st.solver.prob.thin;
-    abut_thin_tension(thin, x, T0);
+    const abut_codim *thin = &w.st.solver.prob.codim;
+    abut_codim_tension(thin, x, T0);
     for (int32_t i = 0; i < 5; i++) {
         const double *a = x + 3 * w.model.rod[2 * i], *b = x + 3 * w.model.rod[2 * i + 1];
         const double l = abut_v3_norm(abut_v3_sub(abut_v3_get(a), abut_v3_get(b)));
@@ -26,30 +26,30 @@ TEST(the_tension_ahead_is_the_one_of_rods_that_stretch_linearly)
         const double t = 1e-6;
         for (int i = 0; i < 48; i++) step[i] = abut_rng_real(&r, -1, 1);
         for (int i = 0; i < 48; i++) to[i] = x[i] + t * step[i];
-        abut_thin_tension(thin, to, near);
+        abut_codim_tension(thin, to, near);
         memcpy(T, T0, sizeof T);
         for (int i = 0; i < 48; i++) to[i] = 3 * step[i];   /* a step of 3 from an x0 of 0, of which the point makes a third */
         const double zero[48] = { 0 };
-        abut_thin_tension_forecast(thin, x, zero, to, 1. / 3, 1, T);
+        abut_codim_tension_forecast(thin, x, zero, to, 1. / 3, 1, T);
         for (int i = 0; i < 5; i++) CHECK_NEAR((near[i] - T0[i]) / t, T[i] - T0[i], 1e-3);
         for (int i = 0; i < 5; i++) T[i] = 7;
-        abut_thin_tension_forecast(thin, x, x, x, 1, 0.25, T);
+        abut_codim_tension_forecast(thin, x, x, x, 1, 0.25, T);
         for (int i = 0; i < 5; i++) CHECK_NEAR(T[i], 0.75 * 7 + 0.25 * T0[i], 1e-14 * 10);
     }
     /* with the true ones the Hessian is the same, with others it differs across the segments alone */
     double *H[3];
     const size_t n = thin->n * ABUT_PACKED;
     for (int k = 0; k < 3; k++) H[k] = calloc(n, sizeof **H);
-    abut_thin_hessian(thin, x, ABUT_THIN_ALL, 1e3, 0.5, H[0]);
-    abut_thin_hessian_ahead(thin, x, ABUT_THIN_ALL, 1e3, 0.5, T0, H[1]);
+    abut_codim_hessian(thin, x, ABUT_CODIM_ALL, 1e3, 0.5, H[0]);
+    abut_codim_hessian_ahead(thin, x, ABUT_CODIM_ALL, 1e3, 0.5, T0, H[1]);
     for (int i = 0; i < 5; i++) T[i] = 2 + fmax(0, T0[i]);
-    abut_thin_hessian_ahead(thin, x, ABUT_THIN_ALL, 1e3, 0.5, T, H[2]);
+    abut_codim_hessian_ahead(thin, x, ABUT_CODIM_ALL, 1e3, 0.5, T, H[2]);
     for (size_t k = 0; k < n; k++) CHECK_NEAR(H[1][k], H[0][k], 1e-14 * 1e4);
     for (size_t k = 0; k < n; k++) {
         const size_t e = k / ABUT_PACKED;
-        if (e < thin->first[ABUT_THIN_ROD] || e >= thin->first[ABUT_THIN_BEND]) CHECK(H[2][k] == H[0][k]);
+        if (e < thin->first[ABUT_CODIM_ROD] || e >= thin->first[ABUT_CODIM_BEND]) CHECK(H[2][k] == H[0][k]);
     }
-    for (size_t e = thin->first[ABUT_THIN_ROD]; e < thin->first[ABUT_THIN_BEND]; e++) {
+    for (size_t e = thin->first[ABUT_CODIM_ROD]; e < thin->first[ABUT_CODIM_BEND]; e++) {
         const double *h = H[2] + ABUT_PACKED * e, *h0 = H[0] + ABUT_PACKED * e;
         const double *a = x + 3 * thin->node[4 * e], *b = x + 3 * thin->node[4 * e + 1];
         const abut_vec3 u = abut_v3_sub(abut_v3_get(b), abut_v3_get(a));
@@ -142,18 +142,18 @@ TEST(turns_of_thin_elements_are_taken_back_by_their_stiffness)
     double x[48], d[48], v[48], to[48], cost = NAN;
     abut_rng r = { 23 };
     crumpled_world(&w, x);
-    const abut_thin *thin = &w.st.solver.prob.thin;
+    const abut_codim *thin = &w.st.solver.prob.codim;
     abut_model rods = w.model;
-    abut_thin bare;
+    abut_codim bare;
     rods.nsh = rods.nhg = rods.nbd = 0;
-    CHECK(!abut_thin_init(&bare, &rods, NULL));
+    CHECK(!abut_codim_init(&bare, &rods, NULL));
     const double reach = 0.4, scale = 0.7, k = 1e6 * PI * 1e-6 / 0.1, t = 1e-4;
     double *H = calloc(thin->n * ABUT_PACKED, sizeof *H);
-    abut_thin_hessian(&bare, x, ABUT_THIN_ALL, 0, scale * reach * reach, H);
+    abut_codim_hessian(&bare, x, ABUT_CODIM_ALL, 0, scale * reach * reach, H);
     for (int n = 0; n < 20; n++) {
         double g[48] = { 0 }, work = 0, expected = 0;
         for (int i = 0; i < 48; i++) d[i] = abut_rng_real(&r, -t, t), v[i] = abut_rng_real(&r, -1, 1);
-        CHECK(!abut_thin_turn(&bare, x, d, d, reach, H, g, &cost, &w.st.solver.scratch, NULL));
+        CHECK(!abut_codim_turn(&bare, x, d, d, reach, H, g, &cost, &w.st.solver.scratch, NULL));
         for (int i = 0; i < 48; i++) work += g[i] * v[i];
         for (int32_t i = 0; i < w.model.nrd; i++) {
             double l[3], grown[2];
@@ -167,18 +167,18 @@ TEST(turns_of_thin_elements_are_taken_back_by_their_stiffness)
     double g[48] = { 0 }, E = NAN;
     const double angle = 0.02, *X = w.model.X, shrunk = cos(angle);
     memset(H, 0, thin->n * ABUT_PACKED * sizeof *H);
-    abut_thin_hessian(thin, X, ABUT_THIN_ALL, 0, scale, H);
+    abut_codim_hessian(thin, X, ABUT_CODIM_ALL, 0, scale, H);
     for (int i = 0; i < 16; i++) {
         d[3 * i] = (shrunk - 1) * X[3 * i] - sin(angle) * X[3 * i + 1];
         d[3 * i + 1] = sin(angle) * X[3 * i] + (shrunk - 1) * X[3 * i + 1];
         d[3 * i + 2] = 0;
         to[3 * i] = shrunk * X[3 * i], to[3 * i + 1] = shrunk * X[3 * i + 1], to[3 * i + 2] = X[3 * i + 2];
     }
-    CHECK(!abut_thin_turn(thin, X, d, d, 1, H, g, &cost, &w.st.solver.scratch, NULL));
-    CHECK(!abut_thin_energy(thin, to, ABUT_THIN_ALL, 0, &E, &w.st.solver.scratch, NULL));
+    CHECK(!abut_codim_turn(thin, X, d, d, 1, H, g, &cost, &w.st.solver.scratch, NULL));
+    CHECK(!abut_codim_energy(thin, to, ABUT_CODIM_ALL, 0, &E, &w.st.solver.scratch, NULL));
     CHECK_NEAR(cost / (scale * E), 1, 1e-3);
     free(H);
-    abut_thin_clear(&bare);
+    abut_codim_clear(&bare);
     world_close(&w);
 }
 

@@ -145,11 +145,11 @@ static void say(const job *j, abut_cli *cli, double asked)
 static abut_status check_shells(const job *j, abut_offenders *bad, abut_err *err)
 {
     const abut_model *m = j->cm.model;
-    abut_thin thin;
-    abut_thin_excess e;
-    abut_status rc = abut_thin_init(&thin, m, err);
-    if (rc || !abut_thin_outside(&thin, j->x, &e)) {
-        abut_thin_clear(&thin);
+    abut_codim codim;
+    abut_codim_excess e;
+    abut_status rc = abut_codim_init(&codim, m, err);
+    if (rc || !abut_codim_outside(&codim, j->x, &e)) {
+        abut_codim_clear(&codim);
         return rc;
     }
     const int32_t *v = m->shell + 3 * (size_t)e.shell;
@@ -160,7 +160,7 @@ static abut_status check_shells(const job *j, abut_offenders *bad, abut_err *err
     rc = abut_offenders_add(bad, 3, 0, x, err, "shell %d of '%s' (nodes %d, %d, %d) would have a %s of %.9g",
                             abut_element_number(m, m->shell, 3, e.shell), object, abut_node_number(m, v[0]),
                             abut_node_number(m, v[1]), abut_node_number(m, v[2]), e.what, e.value);
-    abut_thin_clear(&thin);
+    abut_codim_clear(&codim);
     return rc ? rc : abut_fail(err, ABUT_E_GEOM, "--separate: a shell is brought to a bound of its own: expected %s %.9g",
                                e.below ? "more than" : "less than", e.limit);
 }

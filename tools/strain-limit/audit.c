@@ -106,7 +106,7 @@ static void remark_shells(const strain_audit *a, const abut_stream *s, const abu
     if (!(span->room > 0)) {
         const double *r = a->rows + 4 * (size_t)span->room_row;
         double F[6], sigma[2];
-        abut_shell_deformation(&a->thin, s->frame.x, span->room_row, F, sigma);
+        abut_shell_deformation(&a->codim, s->frame.x, span->room_row, F, sigma);
         const int above = r[ABUT_STRETCH_HIGH] > 0 && fmax(sigma[0], sigma[1]) >= r[ABUT_STRETCH_HIGH];
         remark(a, s, (extreme){ above ? fmax(sigma[0], sigma[1]) : fmin(sigma[0], sigma[1]), 's', span->room_row },
                above ? "at or above" : "at or below", r[above ? ABUT_STRETCH_HIGH : ABUT_STRETCH_LOW]);
@@ -125,7 +125,7 @@ abut_status strain_audit_frame(strain_audit *a, const abut_stream *s, abut_err *
     abut_status rc = a->all ? abut_stretch_find(&a->elastic, s->frame.x, &tets, &a->scratch, err) : ABUT_OK;
     if (rc) return rc;
     const double half = a->limits.upper > 1 ? 1.25 * (a->limits.upper - 1) : 0.25;
-    abut_shell_span_find(&a->thin, s->frame.x, a->rows, a->all ? NULL : a->chosen, half, &span);
+    abut_shell_span_find(&a->codim, s->frame.x, a->rows, a->all ? NULL : a->chosen, half, &span);
     join(&tets, &span, e);
     const int above = e[1].kind == 't' && e[1].value > a->limits.upper;     /* false for a limit that is NAN */
     const int below = e[0].kind == 't' && e[0].value < a->limits.lower;
@@ -147,7 +147,7 @@ abut_status strain_audit_model(strain_audit *a, const abut_stream *s, abut_err *
 {
     const abut_model *m = &s->model;
     abut_elastic_clear(&a->elastic);
-    abut_thin_clear(&a->thin);
+    abut_codim_clear(&a->codim);
     free(a->rows), free(a->chosen);
     a->all = a->objects->n == 0;
     a->rows = malloc((4 * (size_t)m->nsh + 1) * sizeof *a->rows);
@@ -159,7 +159,7 @@ abut_status strain_audit_model(strain_audit *a, const abut_stream *s, abut_err *
     abut_shell_limits(m, a->chosen, l->lower, l->lower_begins, l->upper_begins, l->upper, a->rows);
     if (m->nt + m->nsh == 0) abut_cli_say(s->cli, "this model has neither tetrahedra nor shells: nothing in it has a stretch");
     rc = abut_elastic_init(&a->elastic, m, err);
-    return rc ? rc : abut_thin_init(&a->thin, m, err);
+    return rc ? rc : abut_codim_init(&a->codim, m, err);
 }
 
 void strain_audit_say(const strain_audit *a, abut_cli *cli)
@@ -176,7 +176,7 @@ void strain_audit_say(const strain_audit *a, abut_cli *cli)
 void strain_audit_clear(strain_audit *a)
 {
     abut_elastic_clear(&a->elastic);
-    abut_thin_clear(&a->thin);
+    abut_codim_clear(&a->codim);
     abut_arena_clear(&a->scratch);
     free(a->rows), free(a->chosen);
 }

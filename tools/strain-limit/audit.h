@@ -17,7 +17,7 @@ typedef struct strain_audit {
     FILE *json;                     /* NULL: none */
     const char *json_name;
     abut_elastic elastic;           /* of the model in the stream */
-    abut_thin thin;
+    abut_codim codim;
     abut_arena scratch;
     double *rows;                   /* [4 nsh] limits of the shells */
     uint8_t *chosen;                /* [no] */

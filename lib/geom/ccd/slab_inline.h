@@ -63,9 +63,9 @@ ABUT_FN void slab_orient(abut_stencil s, const double *x, double n[3])
 }
 
 /* Unit directions worth trying at x; returns how many. */
-ABUT_FN int slab_directions(abut_stencil s, const double *x, double n[ABUT_DIRECTIONS_MAX][3])
+ABUT_FN int slab_directions(abut_stencil s, const double *x, double n[ABUT_AXES_MAX][3])
 {
-    const int all = abut_direction_all_fn(s, x, n);
+    const int all = abut_axis_all_fn(s, x, n);
     int m = 0;
     for (int k = 0; k < all; k++) {
         double *to = n[m];
@@ -80,7 +80,7 @@ ABUT_FN int slab_directions(abut_stencil s, const double *x, double n[ABUT_DIREC
 /* Largest certified distance at x0 over the careful set of directions, with its lines; what *l holds when none is better. */
 ABUT_FN void abut_slab_best_fn(abut_stencil s, const double *x0, const double *x1, abut_slab *l)
 {
-    double n[ABUT_DIRECTIONS_MAX][3];
+    double n[ABUT_AXES_MAX][3];
     const int m = slab_directions(s, x0, n);
     for (int k = 0; k < m; k++) {
         abut_slab other;
@@ -94,7 +94,7 @@ ABUT_FN void abut_slab_best_fn(abut_stencil s, const double *x0, const double *x
 ABUT_FN double abut_slab_quick_fn(abut_stencil s, const double *x, const double *x0, const double *x1, abut_slab *l)
 {
     double n[3];
-    abut_direction_nearest_fn(s, x, n);
+    abut_axis_nearest_fn(s, x, n);
     const double d = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     if (slab_normalise(n)) slab_project(s, x0, x1, n, l);
     else l->n = 1, l->h0[0] = l->h1[0] = l->least0 = l->least1 = -1;
@@ -122,7 +122,7 @@ ABUT_FN double abut_slab_advance_fn(const abut_slab *l, double t, double target)
 /* The furthest any careful direction at the configuration of time t leads. */
 ABUT_FN double abut_slab_furthest_fn(abut_stencil s, const double *x, const double *x0, const double *x1, double t, double target)
 {
-    double n[ABUT_DIRECTIONS_MAX][3], end = t;
+    double n[ABUT_AXES_MAX][3], end = t;
     const int m = slab_directions(s, x, n);
     for (int k = 0; k < m; k++) {
         abut_slab l;

@@ -40,10 +40,10 @@ static abut_status check_model(const abut_problem *p, const abut_arrays *names, 
 {
     const abut_model *m = p->model;
     if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
-    if (p->thin.first[ABUT_THIN_ROD] != p->thin.n) return refuse("bends of rods", names, -1, err);
-    for (int32_t i = 0; p->thin.bounded && i < m->nsh; i++) {
+    if (p->codim.first[ABUT_CODIM_ROD] != p->codim.n) return refuse("bends of rods", names, -1, err);
+    for (int32_t i = 0; p->codim.bounded && i < m->nsh; i++) {
         const char *what = m->shell_limit                                  ? "has stretch limits"
-                           : p->thin.membrane[m->shell_mat[i]].strain      ? "has strain bounds"
+                           : p->codim.membrane[m->shell_mat[i]].strain      ? "has strain bounds"
                                                                            : NULL;
         if (what) return refuse(what, names, m->body[m->shell[3 * (size_t)i]], err);
     }
@@ -111,7 +111,7 @@ static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *
     if (!rc) rc = abut_buffer_need(q, &d->pulse, "scalars", ABUT_PULSE, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->mass, "masses", p->model->mass, nv, sizeof(double), err);
     if (!rc) rc = abut_gpu_tets_init(&d->tets, q, &p->elastic, err);
-    if (!rc) rc = abut_gpu_shells_init(&d->shells, q, &p->thin, err);
+    if (!rc) rc = abut_gpu_shells_init(&d->shells, q, &p->codim, err);
     if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->obstacle, err);
     if (!rc) rc = bring_passes(d, &p->cm, err);
     d->row = malloc((nv + 1) * sizeof *d->row);
@@ -160,7 +160,7 @@ static abut_status number(abut_device *d, const abut_solver *s, abut_err *err)
     if (d->numbered && !memcmp(d->row, p->row, bytes)) return ABUT_OK;
     abut_gpu_operator_clear(&d->A);
     memcpy(d->row, p->row, bytes);
-    const abut_gpu_lasting thin = { p->thin.n, p->thin.node };
+    const abut_gpu_lasting thin = { p->codim.n, p->codim.node };
     abut_status rc = abut_gpu_operator_init_with(&d->A, &d->q, &d->tets, p->row, &thin, thin.n > 0, 0, err);
     if (!rc) rc = abut_gpu_precond_init(&d->A, (abut_gpu_precond_kind)s->opt.precond, p->model->X, err);
     d->numbered = !rc;

@@ -163,7 +163,7 @@ abut_status abut_device_terms(abut_solver *s, const double *x, const abut_gpu_co
     if (rc) return rc;
     *e = (abut_energy){ .inertia = got[ABUT_PULSE_INERTIA], .elastic = s->prob.w.psi * got[ABUT_PULSE_ELASTIC],
                         .barrier = got[ABUT_PULSE_BARRIER], .friction = got[ABUT_PULSE_FRICTION],
-                        .lagrangian = got[ABUT_PULSE_LAGRANGIAN], .thin = s->prob.w.psi * got[ABUT_PULSE_THIN] };
+                        .lagrangian = got[ABUT_PULSE_LAGRANGIAN], .codim = s->prob.w.psi * got[ABUT_PULSE_THIN] };
     return ABUT_OK;
 }
 

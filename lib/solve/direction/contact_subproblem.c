@@ -153,7 +153,8 @@ static int minimise(reduced *r)
     return 1;
 }
 
-abut_status abut_gap_model_minimise(size_t n, const abut_gap *gap, const double *G, const double *s0, double *lambda, int *solved,
+abut_status abut_contact_subproblem_minimise(size_t n, const abut_gap *gap, const double *G, const double *s0, double *lambda,
+                                             int *solved,
                                     abut_arena *scratch, abut_err *err)
 {
     const abut_mark mark = abut_arena_mark(scratch);

@@ -32,7 +32,7 @@ double abut_gap_extra(const abut_gap *a, double s, double *d1, double *d2);
  * *solved  0: it has no minimum to rounding, lambda is nothing
  * scratch  given back before return
  * Fails    ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_gap_model_minimise(size_t n, const abut_gap *gap, const double *G, const double *s0,
+ABUT_MUST_USE abut_status abut_contact_subproblem_minimise(size_t n, const abut_gap *gap, const double *G, const double *s0,
                                                   double *lambda, int *solved, abut_arena *scratch, abut_err *err);
 
 #endif

@@ -27,15 +27,15 @@ static abut_status no_memory(const abut_problem *p, abut_err *err)
 void abut_initial_clear(abut_initial *s)
 {
     free(s->part);
-    abut_domains_free(&s->domains);
-    abut_coarse_free(&s->rigid);
+    abut_subdomains_free(&s->domains);
+    abut_coarse_space_free(&s->rigid);
     free(s->where);
     free(s->rest);
     abut_ichol_clear(&s->ic);
     free(s->inverse);
     abut_linear_solver_clear(&s->constant.factor);
     free(s->constant.node_row);
-    abut_patched_clear(&s->patched);
+    abut_woodbury_clear(&s->patched);
     abut_chol_free(&s->touching);
     *s = (abut_initial){ .kind = s->kind, .given = s->given, .parts = s->parts, .one_level = s->one_level };
 }
@@ -258,8 +258,8 @@ static abut_status coarse_make(abut_initial *s, const abut_problem *p, const abu
     }
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0) memcpy(s->where + 3 * (size_t)p->row[i], x + 3 * (size_t)i, 3 * sizeof *x);
-    const abut_status rc = abut_coarse_analyse(&s->rigid, A, l->k, l->first, l->row, err);
-    return rc ? rc : abut_coarse_factor(s->rigid, A, s->where, err);
+    const abut_status rc = abut_coarse_space_analyse(&s->rigid, A, l->k, l->first, l->row, err);
+    return rc ? rc : abut_coarse_space_factor(s->rigid, A, s->where, err);
 }
 
 static abut_status domains_make(abut_initial *s, const abut_problem *p, const abut_bsr *A, const abut_elems *touch,
@@ -271,8 +271,8 @@ static abut_status domains_make(abut_initial *s, const abut_problem *p, const ab
     abut_status rc = dot ? partition_tets(s, p, &cut, err) : lists_of_rows(s, p, A, &l, err);
     if (!rc && dot) rc = lists_of_tets(p, &cut, &l, err);
     if (!rc && dot && !s->one_level) rc = invite_guests(p, touch, &l, err);
-    if (!rc) rc = abut_domains_analyse(&s->domains, A, l.k, l.first, l.row, err);
-    if (!rc) rc = abut_domains_factor_single(s->domains, A, err);
+    if (!rc) rc = abut_subdomains_analyse(&s->domains, A, l.k, l.first, l.row, err);
+    if (!rc) rc = abut_subdomains_factor_single(s->domains, A, err);
     if (!rc && dot && !s->one_level) rc = coarse_make(s, p, A, &l, x, err);
     lists_clear(&l);
     return rc;
@@ -281,19 +281,19 @@ static abut_status domains_make(abut_initial *s, const abut_problem *p, const ab
 static abut_status domains_mean(void *of, const double *r, double *z, abut_err *err)
 {
     const abut_initial *s = of;
-    memset(z, 0, 3 * (size_t)abut_domains_rows(s->domains) * sizeof *z);
-    return abut_domains_add(s->domains, ABUT_JOIN_MEAN, r, z, err);
+    memset(z, 0, 3 * (size_t)abut_subdomains_rows(s->domains) * sizeof *z);
+    return abut_subdomains_add(s->domains, ABUT_JOIN_MEAN, r, z, err);
 }
 
 static abut_status domains_even(void *of, const double *r, double *z, abut_err *err)
 {
     const abut_initial *s = of;
-    const size_t n3 = 3 * (size_t)abut_domains_rows(s->domains);
+    const size_t n3 = 3 * (size_t)abut_subdomains_rows(s->domains);
     memset(z, 0, n3 * sizeof *z);
-    if (!s->rigid) return abut_domains_add(s->domains, ABUT_JOIN_EVEN, r, z, err);
-    abut_status rc = abut_coarse_project(s->rigid, r, s->rest, err);
-    if (!rc) rc = abut_domains_add(s->domains, ABUT_JOIN_EVEN, s->rest, z, err);
-    return rc ? rc : abut_coarse_correct(s->rigid, r, z, err);
+    if (!s->rigid) return abut_subdomains_add(s->domains, ABUT_JOIN_EVEN, r, z, err);
+    abut_status rc = abut_coarse_space_project(s->rigid, r, s->rest, err);
+    if (!rc) rc = abut_subdomains_add(s->domains, ABUT_JOIN_EVEN, s->rest, z, err);
+    return rc ? rc : abut_coarse_space_correct(s->rigid, r, z, err);
 }
 
 /* ---- the diagonal ---- */
@@ -351,7 +351,7 @@ static abut_status touching_make(abut_initial *s, const abut_problem *p, const a
     abut_status rc = k && perm ? ABUT_OK : no_memory(p, err);
     if (!rc && m->nt) rc = abut_stiffness_fit_materials(&p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
     if (!rc) rc = abut_laplacian(p, k, touch, &A, err);
-    if (!rc) rc = abut_graph_order(&A, perm, err);
+    if (!rc) rc = abut_graph_order_nested_dissection(&A, perm, err);
     if (!rc) rc = s->touching ? abut_chol_renew(s->touching, &A, perm, err) : abut_chol_new(&s->touching, &A, perm, threads, err);
     if (!rc) rc = abut_chol_factor(s->touching, &A, err);
     abut_bsr_clear(&A);
@@ -372,12 +372,12 @@ static abut_status laplacian_make(abut_direction *d, const abut_problem *p, cons
     s->touches = ABUT_TOUCHES_NOTHING;
     if (pairs->n + pairs->n_plane + p->lag.n == 0) return constant_make(s, p, err);
     abut_status rc = abut_direction_touching(d, p, x, y, pairs, &touch, err);
-    if (!rc) rc = abut_patched_count(p->nrow, &touch, &rows, err);
+    if (!rc) rc = abut_woodbury_count(p->nrow, &touch, &rows, err);
     if (rc) return rc;
     s->touches = rows <= FEW && rows <= p->nrow / FEW_OF ? ABUT_TOUCHES_FEW : ABUT_TOUCHES_MANY;
     if (s->touches == ABUT_TOUCHES_MANY) return touching_make(s, p, &touch, d->threads, err);
     rc = constant_make(s, p, err);
-    return rc ? rc : abut_patched_make(&s->patched, &s->constant.factor, p->nrow, &touch, err);
+    return rc ? rc : abut_woodbury_make(&s->patched, &s->constant.factor, p->nrow, &touch, err);
 }
 
 /* of lbfgs-pd */
@@ -386,7 +386,7 @@ static abut_precond laplacian_precond(abut_direction *d)
     abut_initial *s = &d->initial;
     switch (s->touches) {
     case ABUT_TOUCHES_MANY: return abut_chol_precond(s->touching);
-    case ABUT_TOUCHES_FEW: return abut_patched_precond(&s->patched);
+    case ABUT_TOUCHES_FEW: return abut_woodbury_precond(&s->patched);
     default: return abut_linear_precond(&s->constant.factor);
     }
 }
@@ -420,7 +420,7 @@ abut_precond abut_initial_precond(abut_direction *d, int symmetric)
     case ABUT_SOLVE_LBFGS_IC: return abut_ichol_precond(&s->ic);
     case ABUT_SOLVE_GRADIENT: return (abut_precond){ diagonal_apply, s, s->rows };
     case ABUT_SOLVE_LBFGS_H: return abut_linear_precond(&d->linear);
-    default: return (abut_precond){ symmetric || s->rigid ? domains_even : domains_mean, s, abut_domains_rows(s->domains) };
+    default: return (abut_precond){ symmetric || s->rigid ? domains_even : domains_mean, s, abut_subdomains_rows(s->domains) };
     }
 }
 
@@ -449,10 +449,10 @@ void abut_initial_stats(const abut_direction *d, abut_report *rep)
     } else if (s->kind == ABUT_SOLVE_GRADIENT) {
         rep->factor_nnz = 9 * (double)s->rows, rep->factor_flops = 0, rep->factor_bytes = number * rep->factor_nnz;
     } else {
-        const abut_domains_stats c = abut_domains_get_stats(s->domains);
+        const abut_subdomains_stats c = abut_subdomains_get_stats(s->domains);
         rep->factor_nnz = c.factor_nnz, rep->factor_flops = c.factor_flops, rep->factor_bytes = (double)c.bytes;
         if (!s->rigid) return;
-        const abut_coarse_stats z = abut_coarse_get_stats(s->rigid);
+        const abut_coarse_space_stats z = abut_coarse_space_get_stats(s->rigid);
         rep->factor_nnz += z.factor_nnz, rep->factor_flops += z.factor_flops, rep->factor_bytes += (double)z.bytes;
     }
 }

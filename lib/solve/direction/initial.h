@@ -38,8 +38,8 @@ typedef struct abut_initial {
     int32_t parts;          /* wanted; 0: by the number of nodes */
     int32_t k, *part;       /* own partition of the tets, once it has been made */
     int one_level;          /* dot without the coarse space, as published */
-    abut_domains *domains;
-    abut_coarse *rigid;     /* dot: rigid motions of the subdomains */
+    abut_subdomains *domains;
+    abut_coarse_space *rigid;     /* dot: rigid motions of the subdomains */
     double *where, *rest;   /* [3 room] positions of rows; scratch */
     int32_t room;
     int coarse;             /* the factor of lbfgs-h is in single precision */
@@ -51,7 +51,7 @@ typedef struct abut_initial {
         int32_t *node_row;  /* [nv] */
         double psi;
     } constant;
-    abut_patched patched;   /* the same with contacts on a few rows */
+    abut_woodbury patched;   /* the same with contacts on a few rows */
     abut_chol *touching;    /* with many */
     enum { ABUT_TOUCHES_NOTHING, ABUT_TOUCHES_FEW, ABUT_TOUCHES_MANY } touches;     /* which of the three is in use */
 } abut_initial;

@@ -51,12 +51,12 @@ static void spring_blocks(const abut_model *m, double psi, int32_t *node, double
 }
 
 /* no rotation of an element changes the trace of a block */
-static void thin_blocks(const abut_problem *p, int32_t *node, double *H)
+static void codim_blocks(const abut_problem *p, int32_t *node, double *H)
 {
-    if (!p->thin.n) return;
-    memcpy(node, p->thin.node, 4 * p->thin.n * sizeof *node);
-    abut_problem_thin_hessian(p, p->model->X, NULL, H);
-    for (double *block = H; block < H + ABUT_PACKED * p->thin.n; block += 9) {
+    if (!p->codim.n) return;
+    memcpy(node, p->codim.node, 4 * p->codim.n * sizeof *node);
+    abut_problem_codim_hessian(p, p->model->X, NULL, H);
+    for (double *block = H; block < H + ABUT_PACKED * p->codim.n; block += 9) {
         const double trace = block[0] + block[4] + block[8];
         for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
     }
@@ -65,8 +65,8 @@ static void thin_blocks(const abut_problem *p, int32_t *node, double *H)
 abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elems *more, abut_bsr *A, abut_err *err)
 {
     const abut_model *m = p->model;
-    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na * ABUT_ATTACH_PARTS,
-                 n = nt + ns + na + p->thin.n;
+    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na * ABUT_ATTACHMENT_PARTS,
+                 n = nt + ns + na + p->codim.n;
     const double psi = p->w.psi * p->w.share * p->w.share;
     int32_t *row = malloc((4 * n + 1) * sizeof *row);
     double *H = calloc(n + 1, ABUT_PACKED * sizeof *H), *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
@@ -76,8 +76,8 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_el
         if (nt) memcpy(row, m->tet, 4 * nt * sizeof *row);
         tet_blocks(&p->elastic, k, psi, H);
         spring_blocks(m, psi, row + 4 * nt, H + ABUT_PACKED * nt);
-        abut_attach_hessian(m, psi, row + 4 * (nt + ns), H + ABUT_PACKED * (nt + ns));
-        thin_blocks(p, row + 4 * (nt + ns + na), H + ABUT_PACKED * (nt + ns + na));
+        abut_attachment_hessian(m, psi, row + 4 * (nt + ns), H + ABUT_PACKED * (nt + ns));
+        codim_blocks(p, row + 4 * (nt + ns + na), H + ABUT_PACKED * (nt + ns + na));
         for (size_t i = 0; i < 4 * n; i++) row[i] = row[i] < 0 ? -1 : p->row[row[i]];
         const abut_elems all[2] = { { n, row, H }, more ? *more : (abut_elems){ .n = 0 } };
         abut_problem_diagonal(p, diag);
@@ -112,7 +112,7 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
     if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(&p->elastic, lo, hi, k, err);
     if (!rc) rc = abut_laplacian(p, k, NULL, &A, err);
     if (!rc && mean) rc = mean_stiffness(p, &A, mean, err);
-    if (!rc) rc = abut_graph_order(&A, perm, err);
+    if (!rc) rc = abut_graph_order_nested_dissection(&A, perm, err);
     const abut_operator L = { .matrix = &A, .scalar = 1 };
     if (!rc) rc = abut_linear_solver_init(c, &abut_linear_cholmod, 1, err);
     if (!rc) rc = abut_linear_analyse(c, &L, perm, err);

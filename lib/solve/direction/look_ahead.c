@@ -210,7 +210,7 @@ static abut_status look_ahead(abut_solver *s, foresight *f, int round, abut_limi
     if (rc || !f->n) return rc;
     const double solving = abut_time_wall();
     rc = compliance(s, f, round, err);
-    if (!rc) rc = abut_gap_model_minimise(f->n, f->gap, f->G, f->s0, f->lambda, better, &s->scratch, err);
+    if (!rc) rc = abut_contact_subproblem_minimise(f->n, f->gap, f->G, f->s0, f->lambda, better, &s->scratch, err);
     if (!rc && *better) rc = respond(s, f, err);
     rep->seconds.solve += abut_time_wall() - solving;
     if (rc || !*better) return rc;

@@ -53,9 +53,9 @@ static void sets_of(const abut_direction *d, const abut_problem *p, abut_elems *
 {
     const abut_model *m = p->model;
     sets[SET_TETS] = (abut_elems){ (size_t)m->nt, d->tet_row, NULL };   /* made where they are summed */
-    sets[SET_TIES] = (abut_elems){ (size_t)m->na * ABUT_ATTACH_PARTS, d->tie_row, d->tie_H };
+    sets[SET_ATTACHMENTS] = (abut_elems){ (size_t)m->na * ABUT_ATTACHMENT_PARTS, d->attach_row, d->attach_H };
     sets[SET_SPRINGS] = (abut_elems){ (size_t)m->nsp, d->spring_row, d->spring_H };
-    sets[SET_THIN] = (abut_elems){ p->thin.n, d->thin_row, d->thin_H };
+    sets[SET_CODIM] = (abut_elems){ p->codim.n, d->codim_row, d->codim_H };
     sets[SET_TOUCH] = (abut_elems){ d->touch.n, d->touch.row, d->touch.H };
 }
 
@@ -95,7 +95,7 @@ abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, cons
                                   const abut_pairs *pairs, abut_report *rep, abut_err *err)
 {
     const abut_model *m = p->model;
-    const size_t n_tie = (size_t)m->na * ABUT_ATTACH_PARTS;
+    const size_t n_tie = (size_t)m->na * ABUT_ATTACHMENT_PARTS;
     const tets_at at = { p, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share };
     const abut_maker maker = { tet_hessians, &at };
     abut_elems sets[SETS];
@@ -105,13 +105,13 @@ abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, cons
     abut_status rc = abut_direction_touching(d, p, x, y, pairs, &sets[SET_TOUCH], err);
     if (rc) return rc;
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
-    abut_attach_hessian(m, at.scale, d->tie_node, d->tie_H);
-    rows_of(p, 4 * n_tie, d->tie_node, d->tie_row);
+    abut_attachment_hessian(m, at.scale, d->attach_node, d->attach_H);
+    rows_of(p, 4 * n_tie, d->attach_node, d->attach_row);
     abut_spring_hessian(&p->springs, at.z, at.scale, d->spring_node, d->spring_H);
     rows_of(p, 4 * (size_t)m->nsp, d->spring_node, d->spring_row);
-    abut_problem_thin_hessian(p, x, p->tension, d->thin_H);
-    abut_damping_thin_hessian(&p->damping, &p->thin, p->w.damping, d->thin_H);
-    rows_of(p, 4 * p->thin.n, p->thin.node, d->thin_row);
+    abut_problem_codim_hessian(p, x, p->tension, d->codim_H);
+    abut_damping_codim_hessian(&p->damping, &p->codim, p->w.damping, d->codim_H);
+    rows_of(p, 4 * p->codim.n, p->codim.node, d->codim_row);
     rep->seconds.hessian += abut_time_lap(&clock);
 
     sets_of(d, p, sets);

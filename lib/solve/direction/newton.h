@@ -54,10 +54,10 @@ typedef struct abut_direction {
     int by_degree;          /* A is ordered anew by minimum degree: nothing has shown yet that this is no good */
     int32_t *planned;       /* [nv] the numbering of the pattern of A */
     int32_t *tet_row;
-    double *thin_H;         /* Hessians of thin elements, packed */
-    int32_t *thin_row;
-    int32_t *tie_node, *tie_row;    /* attachments: nodes, rows, Hessians */
-    double *tie_H;
+    double *codim_H;         /* Hessians of thin elements, packed */
+    int32_t *codim_row;
+    int32_t *attach_node, *attach_row;    /* attachments: nodes, rows, Hessians */
+    double *attach_H;
     int32_t *spring_node, *spring_row;
     double *spring_H;
     struct abut_touching {  /* contacts, half-spaces and friction: nodes, rows, Hessians */

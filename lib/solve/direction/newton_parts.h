@@ -7,7 +7,7 @@
 #include "solve/direction/newton.h"
 
 /* Element sets of the matrix: those that stay come first. */
-enum { SET_TETS, SET_TIES, SET_SPRINGS, SET_THIN, SET_TOUCH, SETS, SETS_THAT_STAY = SET_TOUCH };
+enum { SET_TETS, SET_ATTACHMENTS, SET_SPRINGS, SET_CODIM, SET_TOUCH, SETS, SETS_THAT_STAY = SET_TOUCH };
 
 /* ---- direction_order.c ---- */
 
@@ -16,7 +16,7 @@ int abut_direction_is_whole(const abut_direction *d);
 void abut_direction_forget_pattern(abut_direction *d);
 
 /** The pattern of d->A for sets[SETS], with what the method makes of it, unless d->touch has the rows that it had last.
- * Fails  as abut_bsr_pattern, abut_graph_order, abut_linear_analyse; d is then reset */
+ * Fails  as abut_bsr_pattern, abut_graph_order_nested_dissection, abut_linear_analyse; d is then reset */
 ABUT_MUST_USE abut_status abut_direction_analyse(abut_direction *d, const abut_problem *p, const double *x,
                                                  const abut_elems *sets, abut_err *err);
 /** d->linear analysed for d->A in the order at hand. */

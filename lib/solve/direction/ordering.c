@@ -61,7 +61,7 @@ static void set_costs(abut_direction *d, abut_status rc)
 
 static abut_status order_anew(abut_direction *d, abut_err *err)
 {
-    abut_status rc = abut_graph_order(&d->A, d->perm, err);
+    abut_status rc = abut_graph_order_nested_dissection(&d->A, d->perm, err);
     if (!rc) rc = abut_direction_symbolic(d, err);
     set_costs(d, rc);
     return rc;
@@ -107,11 +107,11 @@ static abut_status analyse_first(abut_direction *d, const abut_problem *p, const
 }
 
 /* A in an order of minimum degree, if its factor costs less than that in the order at hand. */
-static abut_status order_quickly(abut_direction *d, abut_err *err)
+static abut_status order_amd(abut_direction *d, abut_err *err)
 {
     abut_graph_fill fill;
     int32_t *perm = malloc(((size_t)d->A.n + 1) * sizeof *perm);
-    abut_status rc = perm ? abut_graph_order_quickly(&d->A, perm, &fill, err) : abut_fail(err, ABUT_E_NOMEM, "ordering");
+    abut_status rc = perm ? abut_graph_order_amd(&d->A, perm, &fill, err) : abut_fail(err, ABUT_E_NOMEM, "ordering");
     if (!rc) d->by_degree = abut_factor_cost_of(fill.nnz, fill.flops) < abut_factor_cost(&d->linear);
     if (!rc && d->by_degree) {
         memcpy(d->perm, perm, (size_t)d->A.n * sizeof *perm);
@@ -129,7 +129,7 @@ abut_status abut_direction_analyse_to_factor(abut_direction *d, abut_err *err)
     if (rc) return rc;
     d->overspent = fmax(0, d->overspent + abut_factor_cost(&d->linear) - d->ordered_cost);
     if (d->overspent <= order_block * (double)d->A.nnz) return ABUT_OK;
-    return d->by_degree ? order_quickly(d, err) : order_anew(d, err);
+    return d->by_degree ? order_amd(d, err) : order_anew(d, err);
 }
 
 /* Iterations need no order, but may want to know where the rows are. */

@@ -168,7 +168,7 @@ abut_status abut_admm_step(abut_admm *a, const abut_problem *p, const double *x,
             r[3 * (size_t)m->spring[2 * s + 1] + (size_t)i] -= pull;
         }
     }
-    if (!rc) abut_attach_gradient(m, x, p->w.psi, r);
+    if (!rc) abut_attachment_gradient(m, x, p->w.psi, r);
     for (int32_t i = 0; i < 3 * m->nv && !rc; i++)
         if (p->row[i / 3] < 0) r[i] = 0;
     abut_arena_release(scratch, mark);

@@ -81,7 +81,7 @@ static abut_status limits(abut_solver *s, abut_limit *lim, abut_report *rep, abu
     abut_collmesh_gather(&p->cm, s->xt, s->yt);
     abut_limit_planes(&p->cm, s->y, s->yt, p->obstacle, s->opt.slack_plane, lim);
     abut_limit_inversion(p->model, s->x, s->p, s->opt.slack_volume, lim);
-    abut_limit_stretch(&p->thin, s->x, s->p, s->opt.slack_stretch, lim);
+    abut_limit_stretch(&p->codim, s->x, s->p, s->opt.slack_stretch, lim);
     rep->seconds.ccd += abut_time_wall() - clock;
     return ABUT_OK;
 }

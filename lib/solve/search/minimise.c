@@ -97,9 +97,9 @@ static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
 static abut_status adapt_strain_kappa(abut_solver *s, abut_err *err)
 {
     abut_problem *p = &s->prob;
-    abut_thin_stretch now;
-    if (!p->thin.bounded) return ABUT_OK;
-    const abut_status rc = abut_thin_stretch_find(&p->thin, s->x, &now, &s->scratch, err);
+    abut_codim_stretch now;
+    if (!p->codim.bounded) return ABUT_OK;
+    const abut_status rc = abut_codim_stretch_find(&p->codim, s->x, &now, &s->scratch, err);
     if (rc) return rc;
     s->tight = now.room < ABUT_STRAIN_CLOSE ? s->tight + 1 : 0;
     if (s->tight < 2) return ABUT_OK;

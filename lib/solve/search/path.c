@@ -110,7 +110,7 @@ static abut_path_hit candidate(const abut_path *p, const abut_collmesh *cm, int 
 }
 
 /* The first of candidates r of a list that touches, looked for while *hit is n; n when none does. */
-static size_t block_touches(const abut_path *p, const abut_collmesh *cm, const abut_swept *m, int list, abut_range r,
+static size_t block_touches(const abut_path *p, const abut_collmesh *cm, const abut_sweep *m, int list, abut_range r,
                             const atomic_size_t *hit, size_t n)
 {
     const abut_pair_list *pairs = abut_candidates_list(&p->cand, list);
@@ -118,7 +118,7 @@ static size_t block_touches(const abut_path *p, const abut_collmesh *cm, const a
     abut_candidate_four four;
     for (size_t i = r.lo; i < r.hi && atomic_load_explicit(hit, memory_order_relaxed) == n; i += ABUT_LANES) {
         abut_candidates_take(cm, s, pairs, i, r.hi, &four);
-        const int clear = abut_swept_clear(s, &four, m, 1);
+        const int clear = abut_sweep_clear(s, &four, m, 1);
         for (size_t l = 0; l < four.n; l++) {
             if (clear >> l & 1) continue;
             const abut_path_hit c = candidate(p, cm, list, i + l);
@@ -147,7 +147,7 @@ static int old_hit_touches(abut_path *p, const abut_collmesh *cm)
     return 0;
 }
 
-static int list_touches(abut_path *p, const abut_collmesh *cm, const abut_swept *m, int list)
+static int list_touches(abut_path *p, const abut_collmesh *cm, const abut_sweep *m, int list)
 {
     const size_t n = abut_candidates_list(&p->cand, list)->n, nb = abut_blocks(n);
     atomic_size_t hit = n;   /* an answer yes does not depend on who finds it */
@@ -183,7 +183,7 @@ static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uin
         most ? abut_candidates_few(cm, p->y0, p->y1, 0, fixed, most, &p->cand.search, &p->cand, &too_many, err)
              : abut_candidates_again(cm, p->y0, p->y1, 0, fixed, near, &p->cand, err);
     *free_ = !rc && !too_many;
-    const abut_swept m = abut_swept_of(cm, p->y0, p->y1, KEPT);
+    const abut_sweep m = abut_sweep_of(cm, p->y0, p->y1, KEPT);
     for (int l = 0; l < ABUT_CANDIDATE_LISTS && *free_; l++) *free_ = !list_touches(p, cm, &m, l);
     return rc;
 }

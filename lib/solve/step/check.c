@@ -8,8 +8,8 @@
 static abut_status check_bounds(const abut_solver *so, abut_status code, const char *when, abut_err *err)
 {
     const abut_model *m = so->prob.model;
-    abut_thin_excess e;
-    if (!abut_thin_outside(&so->prob.thin, so->x, &e)) return ABUT_OK;
+    abut_codim_excess e;
+    if (!abut_codim_outside(&so->prob.codim, so->x, &e)) return ABUT_OK;
     const int32_t *n = m->shell + 3 * (size_t)e.shell;
     char object[ABUT_OBJECT_WORDS];
     return abut_fail(err, code, "shell %d of %s (nodes %d, %d, %d): %s %.9g, expected %s %.9g, %s",

@@ -38,7 +38,7 @@ abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pe
     /* a reader of the frame converts it to newtons by the weight of the model's scheme: so does the first step of BDF2 */
     const int starts = !pending && p->w.scheme == ABUT_IMPLICIT_EULER && p->model->scheme && p->model->scheme[0] == ABUT_BDF2;
     *kappa = starts ? p->kappa * abut_integrator_step_weight(ABUT_BDF2) : p->kappa * abut_scheme_kappa_share(p);
-    if (p->thin.bounded) {
+    if (p->codim.bounded) {
         double *strain = abut_frame_put(out, "strain/kappa", 1, err);
         if (!strain) return err->code;
         *strain = p->strain_kappa;

@@ -108,7 +108,7 @@ abut_status abut_force_damping(const abut_solved *s, double *f, abut_arena *scra
     zero(s, f);
     if (!abut_damping_acts(&p->damping)) return ABUT_OK;
     const abut_status rc =
-        abut_damping_gradient(&p->damping, &p->elastic, &p->thin, s->x, abut_problem_undamped(p), p->w.damping, f, scratch, err);
+        abut_damping_gradient(&p->damping, &p->elastic, &p->codim, s->x, abut_problem_undamped(p), p->w.damping, f, scratch, err);
     to_newtons(p, f);
     clear_obstacles(p->model, f);
     return rc;
@@ -121,7 +121,7 @@ abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena
     double *rest = ABUT_NEW(scratch, double, 3 * (size_t)p->model->nv);
     if (!rest) return abut_fail(err, ABUT_E_NOMEM, "damping: %d nodes", p->model->nv);
     zero(s, f);
-    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, s->v0, rest, -1, f, scratch, err);
+    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, &p->codim, s->v0, rest, -1, f, scratch, err);
     clear_obstacles(p->model, f);
     abut_arena_release(scratch, mark);
     return rc;

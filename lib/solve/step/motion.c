@@ -17,7 +17,7 @@ static abut_status subtract_damping(abut_stepper *s, const double *v, double *f,
     double *rest = ABUT_NEW(scratch, double, n3);
     if (!rest) return abut_fail(err, ABUT_E_NOMEM, "damping: %zu numbers", n3);
     memset(rest, 0, n3 * sizeof *rest);
-    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, &p->thin, v, rest, -1, f, scratch, err);
+    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, &p->codim, v, rest, -1, f, scratch, err);
     abut_arena_release(scratch, mark);
     return rc;
 }
@@ -50,7 +50,7 @@ abut_status abut_scheme_load_past(abut_stepper *s, const abut_frame *f, abut_err
     abut_problem *p = &s->solver.prob;
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
     abut_status rc = ABUT_OK;
-    abut_damping_freeze(&p->damping, &p->elastic, &p->thin, p->xn);
+    abut_damping_freeze(&p->damping, &p->elastic, &p->codim, p->xn);
     if (p->w.scheme == ABUT_BDF2) {
         memcpy(s->x1, f->x1, bytes);
         memcpy(s->v1, f->v1, bytes);

@@ -29,8 +29,8 @@ static void report_contacts(const abut_solver *so, abut_report *rep)
 static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->solver.prob;
-    abut_thin_stretch now;
-    const abut_status rc = abut_thin_stretch_find(&p->thin, s->solver.x, &now, &s->solver.scratch, err);
+    abut_codim_stretch now;
+    const abut_status rc = abut_codim_stretch_find(&p->codim, s->solver.x, &now, &s->solver.scratch, err);
     if (rc) return rc;
     rep->min_stretch = now.min;
     rep->max_stretch = now.max;

@@ -16,7 +16,7 @@ typedef struct member {
 
 enum { MOTIONS = 6 };
 
-struct abut_coarse {
+struct abut_coarse_space {
     int32_t n, k;
     int32_t *first;     /* [k + 1] members of set j: first[j] .. first[j+1] */
     member *in;
@@ -47,7 +47,7 @@ static void pattern_clear(abut_bsr *E)
     *E = (abut_bsr){ 0 };
 }
 
-static void layout_clear(abut_coarse *c)
+static void layout_clear(abut_coarse_space *c)
 {
     free(c->first);
     free(c->in);
@@ -63,9 +63,9 @@ static void layout_clear(abut_coarse *c)
     c->v = NULL;
 }
 
-void abut_coarse_free(abut_coarse **out)
+void abut_coarse_space_free(abut_coarse_space **out)
 {
-    abut_coarse *c = *out;
+    abut_coarse_space *c = *out;
     if (!c) return;
     layout_clear(c);
     pattern_clear(&c->E);
@@ -76,7 +76,7 @@ void abut_coarse_free(abut_coarse **out)
 
 /* ---- who stands where ---- */
 
-static abut_status members_make(abut_coarse *c, const int32_t *first, const int32_t *row, abut_err *err)
+static abut_status members_make(abut_coarse_space *c, const int32_t *first, const int32_t *row, abut_err *err)
 {
     const size_t m = (size_t)first[c->k];
     c->first = new_array((size_t)c->k, sizeof *c->first);
@@ -130,7 +130,7 @@ static int graph_make(graph *g, const abut_bsr *A)
 
 /* Rows that g joins with those of set j, and these, in the order in which they are met; mark[n] < j on entry.  Returns how many;
  * near NULL: counts them only. */
-static int32_t reach_of(const abut_coarse *c, const graph *g, int32_t j, int32_t *mark, int32_t *near)
+static int32_t reach_of(const abut_coarse_space *c, const graph *g, int32_t j, int32_t *mark, int32_t *near)
 {
     int32_t n = 0;
     for (int32_t e = c->first[j]; e < c->first[j + 1]; e++) {
@@ -146,7 +146,7 @@ static int32_t reach_of(const abut_coarse *c, const graph *g, int32_t j, int32_t
     return n;
 }
 
-static abut_status reach_make(abut_coarse *c, const abut_bsr *A, abut_err *err)
+static abut_status reach_make(abut_coarse_space *c, const abut_bsr *A, abut_err *err)
 {
     graph g = { 0 };
     int32_t *mark = new_array((size_t)c->n, sizeof *mark);
@@ -173,7 +173,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Sets from j on that have a row near set j, ascending, j first; mark[k] < j on entry.  Returns how many, at most k. */
-static int32_t partners(const abut_coarse *c, int32_t j, int32_t *mark, int32_t *set)
+static int32_t partners(const abut_coarse_space *c, int32_t j, int32_t *mark, int32_t *set)
 {
     int32_t n = 0;
     for (int32_t r = c->reach[j]; r < c->reach[j + 1]; r++)
@@ -188,7 +188,7 @@ static int32_t partners(const abut_coarse *c, int32_t j, int32_t *mark, int32_t 
 }
 
 /* Block columns 2 j and 2 j + 1 of E; of the diagonal pair the upper right block is not stored. */
-static abut_status pattern_make(const abut_coarse *c, abut_bsr *E, abut_err *err)
+static abut_status pattern_make(const abut_coarse_space *c, abut_bsr *E, abut_err *err)
 {
     int32_t *mark = new_array((size_t)c->k, sizeof *mark), *set = new_array((size_t)c->k, sizeof *set);
     size_t cap = 0;
@@ -222,7 +222,7 @@ static int same_pattern(const abut_bsr *a, const abut_bsr *b)
 }
 
 /* E in the pattern that it has now, analysed; what was analysed for the same pattern stays. */
-static abut_status renew(abut_coarse *c, abut_err *err)
+static abut_status renew(abut_coarse_space *c, abut_err *err)
 {
     abut_bsr E;
     abut_status rc = pattern_make(c, &E, err);
@@ -235,10 +235,11 @@ static abut_status renew(abut_coarse *c, abut_err *err)
     return c->chol ? abut_chol_renew(c->chol, &c->E, NULL, err) : abut_chol_new(&c->chol, &c->E, NULL, 1, err);
 }
 
-abut_status abut_coarse_analyse(abut_coarse **out, const abut_bsr *A, int32_t k, const int32_t *first, const int32_t *row,
+abut_status abut_coarse_space_analyse(abut_coarse_space **out, const abut_bsr *A, int32_t k, const int32_t *first,
+                                      const int32_t *row,
                                 abut_err *err)
 {
-    abut_coarse *c = *out ? *out : calloc(1, sizeof *c);
+    abut_coarse_space *c = *out ? *out : calloc(1, sizeof *c);
     if (!c) return no_memory(err);
     *out = c;
     layout_clear(c);
@@ -249,14 +250,14 @@ abut_status abut_coarse_analyse(abut_coarse **out, const abut_bsr *A, int32_t k,
     if (!rc) rc = renew(c, err);
     c->v = new_array(MOTIONS * (size_t)k, sizeof *c->v);
     if (!rc && !c->v) rc = no_memory(err);
-    if (rc) abut_coarse_free(out);
+    if (rc) abut_coarse_space_free(out);
     return rc;
 }
 
 /* ---- A Z and E ---- */
 
 /* Lever arms of the rotations of set j: positions relative to the mean, over the largest distance from it. */
-static void arms_fill(abut_coarse *c, int32_t j, const double *x)
+static void arms_fill(abut_coarse_space *c, int32_t j, const double *x)
 {
     const int32_t lo = c->first[j], hi = c->first[j + 1];
     double mean[3] = { 0, 0, 0 }, far = 0;
@@ -287,7 +288,7 @@ static void add_motions(const member *m, const double B[9], double q[3 * MOTIONS
 
 /* A Z for the motions of set j.  Blocks with an end in the set stand in columns near it, for A is symmetric.  place[n]: for rows
  * near the set their place in near, own[n]: the member of the set that a row is, or -1; -1 on entry and return. */
-static void columns_fill(abut_coarse *c, const abut_bsr *A, int32_t j, int32_t *place, int32_t *own)
+static void columns_fill(abut_coarse_space *c, const abut_bsr *A, int32_t j, int32_t *place, int32_t *own)
 {
     const int32_t lo = c->reach[j], hi = c->reach[j + 1];
     memset(c->AZ + lo, 0, (size_t)(hi - lo) * sizeof *c->AZ);
@@ -332,7 +333,7 @@ static void add_block(const member *m, const double *AZ, int same, double *T, do
 }
 
 /* Block columns of set j: Z_q^T A Z_j for the sets q >= j near it.  at[k]: scratch. */
-static void blocks_fill(abut_coarse *c, int32_t j, size_t *at)
+static void blocks_fill(abut_coarse_space *c, int32_t j, size_t *at)
 {
     abut_bsr *E = &c->E;
     const size_t left = E->ptr[2 * j], right = E->ptr[2 * j + 1], end = E->ptr[2 * j + 2];
@@ -349,7 +350,7 @@ static void blocks_fill(abut_coarse *c, int32_t j, size_t *at)
     for (int d = 0; d < 9; d += 4) R[d] += ROTATION_FLOOR * (T[0] + T[4] + T[8]);
 }
 
-abut_status abut_coarse_factor(abut_coarse *c, const abut_bsr *A, const double *x, abut_err *err)
+abut_status abut_coarse_space_factor(abut_coarse_space *c, const abut_bsr *A, const double *x, abut_err *err)
 {
     int failed = 0;
     #pragma omp parallel reduction(|| : failed)
@@ -375,7 +376,7 @@ abut_status abut_coarse_factor(abut_coarse *c, const abut_bsr *A, const double *
 /* ---- its use ---- */
 
 /* v = E^-1 (Z^T r - (A Z)^T z); z NULL: 0 */
-static abut_status solve(abut_coarse *c, const double *r, const double *z, abut_err *err)
+static abut_status solve(abut_coarse_space *c, const double *r, const double *z, abut_err *err)
 {
     #pragma omp parallel for schedule(dynamic) if (c->n >= (int32_t)ABUT_PAR_MIN)
     for (int32_t j = 0; j < c->k; j++) {
@@ -391,7 +392,7 @@ static abut_status solve(abut_coarse *c, const double *r, const double *z, abut_
 }
 
 /* z += Z v */
-static void prolong(const abut_coarse *c, double *z)
+static void prolong(const abut_coarse_space *c, double *z)
 {
     #pragma omp parallel for schedule(static) if (c->n >= (int32_t)ABUT_PAR_MIN)
     for (int32_t i = 0; i < c->n; i++)
@@ -405,21 +406,21 @@ static void prolong(const abut_coarse *c, double *z)
         }
 }
 
-abut_status abut_coarse_add(abut_coarse *c, const double *r, double *z, abut_err *err)
+abut_status abut_coarse_space_add(abut_coarse_space *c, const double *r, double *z, abut_err *err)
 {
     const abut_status rc = solve(c, r, NULL, err);
     if (!rc) prolong(c, z);
     return rc;
 }
 
-abut_status abut_coarse_correct(abut_coarse *c, const double *r, double *z, abut_err *err)
+abut_status abut_coarse_space_correct(abut_coarse_space *c, const double *r, double *z, abut_err *err)
 {
     const abut_status rc = solve(c, r, z, err);
     if (!rc) prolong(c, z);
     return rc;
 }
 
-abut_status abut_coarse_project(abut_coarse *c, const double *r, double *q, abut_err *err)
+abut_status abut_coarse_space_project(abut_coarse_space *c, const double *r, double *q, abut_err *err)
 {
     const abut_status rc = solve(c, r, NULL, err);
     if (rc) return rc;
@@ -434,8 +435,8 @@ abut_status abut_coarse_project(abut_coarse *c, const double *r, double *q, abut
     return ABUT_OK;
 }
 
-abut_coarse_stats abut_coarse_get_stats(const abut_coarse *c)
+abut_coarse_space_stats abut_coarse_space_get_stats(const abut_coarse_space *c)
 {
     const abut_chol_stats s = abut_chol_get_stats(c->chol);
-    return (abut_coarse_stats){ s.factor_nnz, s.factor_flops, s.bytes + (size_t)c->reach[c->k] * sizeof *c->AZ };
+    return (abut_coarse_space_stats){ s.factor_nnz, s.factor_flops, s.bytes + (size_t)c->reach[c->k] * sizeof *c->AZ };
 }

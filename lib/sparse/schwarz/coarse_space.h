@@ -10,28 +10,28 @@
 
 #include "sparse/bsr.h"
 
-typedef struct abut_coarse abut_coarse;
+typedef struct abut_coarse_space abut_coarse_space;
 
-typedef struct abut_coarse_stats {
+typedef struct abut_coarse_space_stats {
     double factor_nnz, factor_flops;
     size_t bytes;           /* of the factor of E, and of A Z */
-} abut_coarse_stats;
+} abut_coarse_space_stats;
 
 /** Sets row[first[j] .. first[j+1]), j < k, without repetitions, of a matrix with the pattern of A; every row of A is in one at
  * least.  *c is NULL at first, or made before for another matrix: what that has in common with this one is kept.
  * Fails  ABUT_E_NOMEM.  *c is then freed and NULL */
-ABUT_MUST_USE abut_status abut_coarse_analyse(abut_coarse **c, const abut_bsr *A, int32_t k, const int32_t *first,
+ABUT_MUST_USE abut_status abut_coarse_space_analyse(abut_coarse_space **c, const abut_bsr *A, int32_t k, const int32_t *first,
                                               const int32_t *row, abut_err *err);
 /** A Z and the factor of E for a matrix with the analysed pattern, its rows at x[3 n], m.
  * Fails  ABUT_E_NUMERIC E is not positive definite */
-ABUT_MUST_USE abut_status abut_coarse_factor(abut_coarse *c, const abut_bsr *A, const double *x, abut_err *err);
+ABUT_MUST_USE abut_status abut_coarse_space_factor(abut_coarse_space *c, const abut_bsr *A, const double *x, abut_err *err);
 /** z += C r; all vectors here are [3 n]. */
-ABUT_MUST_USE abut_status abut_coarse_add(abut_coarse *c, const double *r, double *z, abut_err *err);
+ABUT_MUST_USE abut_status abut_coarse_space_add(abut_coarse_space *c, const double *r, double *z, abut_err *err);
 /** z += C (r - A z), with the A last factored: Z^T A z = Z^T r then. */
-ABUT_MUST_USE abut_status abut_coarse_correct(abut_coarse *c, const double *r, double *z, abut_err *err);
+ABUT_MUST_USE abut_status abut_coarse_space_correct(abut_coarse_space *c, const double *r, double *z, abut_err *err);
 /** q = r - A C r: Z^T q = 0. */
-ABUT_MUST_USE abut_status abut_coarse_project(abut_coarse *c, const double *r, double *q, abut_err *err);
-abut_coarse_stats abut_coarse_get_stats(const abut_coarse *c);
-void abut_coarse_free(abut_coarse **c);
+ABUT_MUST_USE abut_status abut_coarse_space_project(abut_coarse_space *c, const double *r, double *q, abut_err *err);
+abut_coarse_space_stats abut_coarse_space_get_stats(const abut_coarse_space *c);
+void abut_coarse_space_free(abut_coarse_space **c);
 
 #endif

@@ -12,8 +12,8 @@ struct abut_schwarz {
     int32_t *part;      /* [n] */
     int32_t *first;     /* [k + 1] rows of each part are own[first[p] ..] */
     int32_t *own;       /* [n] */
-    abut_domains *dom;  /* part i and the rows next to it */
-    abut_coarse *coarse;/* the rigid motions of the parts */
+    abut_subdomains *dom;  /* part i and the rows next to it */
+    abut_coarse_space *coarse;/* the rigid motions of the parts */
     double *x;          /* [3 n] */
 };
 
@@ -41,8 +41,8 @@ void abut_schwarz_free(abut_schwarz **out)
 {
     abut_schwarz *s = *out;
     if (!s) return;
-    abut_domains_free(&s->dom);
-    abut_coarse_free(&s->coarse);
+    abut_subdomains_free(&s->dom);
+    abut_coarse_space_free(&s->coarse);
     layout_clear(s);
     free(s);
     *out = NULL;
@@ -131,7 +131,7 @@ static abut_status domains_make(abut_schwarz *s, const abut_bsr *A, abut_err *er
         first[0] = 0;
         for (int32_t p = 0; p < s->k; p++)
             first[p + 1] = first[p] + domain_rows(s, p, near + start[p], start[p + 1] - start[p], mark, row + first[p]);
-        rc = abut_domains_analyse(&s->dom, A, s->k, first, row, err);
+        rc = abut_subdomains_analyse(&s->dom, A, s->k, first, row, err);
     }
     free(start);
     free(near);
@@ -157,7 +157,7 @@ static abut_status layout(abut_schwarz *s, const abut_bsr *A, const int32_t *par
     memcpy(s->x, x, 3 * n * sizeof *x);
     abut_status rc = sort_parts(s, err);
     if (!rc) rc = domains_make(s, A, err);
-    return rc ? rc : abut_coarse_analyse(&s->coarse, A, s->k, s->first, s->own, err);
+    return rc ? rc : abut_coarse_space_analyse(&s->coarse, A, s->k, s->first, s->own, err);
 }
 
 abut_status abut_schwarz_analyse(abut_schwarz **out, const abut_bsr *A, int32_t k, const int32_t *part, const double *x,
@@ -181,9 +181,9 @@ abut_status abut_schwarz_factor(abut_schwarz *s, const abut_bsr *A, abut_err *er
     if (A->n != s->n || A->nnz != s->nnz)
         return abut_fail(err, ABUT_E_ARG, "Schwarz preconditioner: matrix of %d rows, %zu blocks; %d, %zu were analysed", A->n,
                          A->nnz, s->n, s->nnz);
-    abut_status rc = abut_domains_factor(s->dom, A, err);
+    abut_status rc = abut_subdomains_factor(s->dom, A, err);
     if (rc) return abut_wrap(err, "Schwarz preconditioner"), rc;
-    rc = abut_coarse_factor(s->coarse, A, s->x, err);
+    rc = abut_coarse_space_factor(s->coarse, A, s->x, err);
     return rc ? abut_wrap(err, "Schwarz preconditioner, coarse matrix"), rc : ABUT_OK;
 }
 
@@ -191,8 +191,8 @@ static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 {
     abut_schwarz *s = of;
     memset(z, 0, 3 * (size_t)s->n * sizeof *z);
-    const abut_status rc = abut_coarse_add(s->coarse, r, z, err);
-    return rc ? rc : abut_domains_add(s->dom, ABUT_JOIN_SUM, r, z, err);
+    const abut_status rc = abut_coarse_space_add(s->coarse, r, z, err);
+    return rc ? rc : abut_subdomains_add(s->dom, ABUT_JOIN_SUM, r, z, err);
 }
 
 abut_precond abut_schwarz_precond(abut_schwarz *s)
@@ -202,8 +202,8 @@ abut_precond abut_schwarz_precond(abut_schwarz *s)
 
 abut_schwarz_stats abut_schwarz_get_stats(const abut_schwarz *s)
 {
-    const abut_coarse_stats c = abut_coarse_get_stats(s->coarse);
-    const abut_domains_stats d = abut_domains_get_stats(s->dom);
+    const abut_coarse_space_stats c = abut_coarse_space_get_stats(s->coarse);
+    const abut_subdomains_stats d = abut_subdomains_get_stats(s->dom);
     return (abut_schwarz_stats){ .parts = s->k, .largest = d.largest, .factor_nnz = c.factor_nnz + d.factor_nnz,
                                  .factor_flops = c.factor_flops + d.factor_flops };
 }

@@ -20,7 +20,7 @@ typedef struct occurrence {
     int32_t domain, at;
 } occurrence;
 
-struct abut_domains {
+struct abut_subdomains {
     int32_t n, k;
     size_t nnz;
     domain *dom;        /* [k] */
@@ -51,7 +51,7 @@ static void local_clear(domain *d)
     d->local = (abut_bsr){ 0 };
 }
 
-static void layout_clear(abut_domains *s)
+static void layout_clear(abut_subdomains *s)
 {
     free(s->at);
     free(s->occ);
@@ -59,9 +59,9 @@ static void layout_clear(abut_domains *s)
     s->occ = NULL;
 }
 
-void abut_domains_free(abut_domains **out)
+void abut_subdomains_free(abut_subdomains **out)
 {
-    abut_domains *s = *out;
+    abut_subdomains *s = *out;
     if (!s) return;
     for (int32_t j = 0; s->dom && j < s->k; j++) {
         local_clear(&s->dom[j]);
@@ -135,7 +135,7 @@ static abut_status domain_make(domain *old, const abut_bsr *A, const int32_t *ro
     return d.chol ? abut_chol_renew(d.chol, &old->local, NULL, err) : abut_chol_new(&old->chol, &old->local, NULL, 1, err);
 }
 
-static abut_status occurrences(abut_domains *s, abut_err *err)
+static abut_status occurrences(abut_subdomains *s, abut_err *err)
 {
     s->at = calloc((size_t)s->n + 1, sizeof *s->at);
     if (!s->at) return no_memory(err);
@@ -154,7 +154,7 @@ static abut_status occurrences(abut_domains *s, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status analyse(abut_domains *s, const abut_bsr *A, const int32_t *first, const int32_t *row, abut_err *err)
+static abut_status analyse(abut_subdomains *s, const abut_bsr *A, const int32_t *first, const int32_t *row, abut_err *err)
 {
     int32_t *place = new_array((size_t)A->n, sizeof *place);
     abut_status rc = place ? ABUT_OK : no_memory(err);
@@ -167,13 +167,13 @@ static abut_status analyse(abut_domains *s, const abut_bsr *A, const int32_t *fi
     return rc ? rc : occurrences(s, err);
 }
 
-abut_status abut_domains_analyse(abut_domains **out, const abut_bsr *A, int32_t k, const int32_t *first, const int32_t *row,
+abut_status abut_subdomains_analyse(abut_subdomains **out, const abut_bsr *A, int32_t k, const int32_t *first, const int32_t *row,
                                  abut_err *err)
 {
-    if (*out && (*out)->k != k) abut_domains_free(out);
+    if (*out && (*out)->k != k) abut_subdomains_free(out);
     if (k < 1 || A->nnz > UINT32_MAX)
-        return abut_domains_free(out), abut_fail(err, ABUT_E_ARG, "domains: %d of %zu blocks", k, A->nnz);
-    abut_domains *s = *out ? *out : calloc(1, sizeof *s);
+        return abut_subdomains_free(out), abut_fail(err, ABUT_E_ARG, "domains: %d of %zu blocks", k, A->nnz);
+    abut_subdomains *s = *out ? *out : calloc(1, sizeof *s);
     if (!s) return no_memory(err);
     *out = s;
     s->n = A->n;
@@ -182,7 +182,7 @@ abut_status abut_domains_analyse(abut_domains **out, const abut_bsr *A, int32_t 
     layout_clear(s);
     if (!s->dom) s->dom = calloc((size_t)k, sizeof *s->dom);
     const abut_status rc = s->dom ? analyse(s, A, first, row, err) : no_memory(err);
-    if (rc) abut_domains_free(out);
+    if (rc) abut_subdomains_free(out);
     return rc;
 }
 
@@ -198,7 +198,7 @@ static abut_status domain_factor(domain *d, const abut_bsr *A, int single, doubl
     return rc == ABUT_E_NUMERIC ? abut_chol_factor(d->chol, &with, err) : rc;
 }
 
-static abut_status factor(abut_domains *s, const abut_bsr *A, int single, abut_err *err)
+static abut_status factor(abut_subdomains *s, const abut_bsr *A, int single, abut_err *err)
 {
     if (A->n != s->n || A->nnz != s->nnz)
         return abut_fail(err, ABUT_E_ARG, "domains: matrix of %d rows, %zu blocks; %d, %zu were analysed", A->n, A->nnz, s->n,
@@ -215,7 +215,7 @@ static abut_status factor(abut_domains *s, const abut_bsr *A, int single, abut_e
             abut_err e = { 0 };
             const abut_status rc = val ? domain_factor(&s->dom[j], A, single, val, &e) : no_memory(&e);
             if (!rc) continue;
-            #pragma omp critical (abut_domains_bad)
+            #pragma omp critical (abut_subdomains_bad)
             if (j < bad) bad = j, why = e;
         }
         free(val);
@@ -223,23 +223,23 @@ static abut_status factor(abut_domains *s, const abut_bsr *A, int single, abut_e
     return bad < s->k ? abut_fail(err, why.code, "part %d: %s", bad, why.msg) : ABUT_OK;
 }
 
-abut_status abut_domains_factor(abut_domains *s, const abut_bsr *A, abut_err *err)
+abut_status abut_subdomains_factor(abut_subdomains *s, const abut_bsr *A, abut_err *err)
 {
     return factor(s, A, 0, err);
 }
 
-abut_status abut_domains_factor_single(abut_domains *s, const abut_bsr *A, abut_err *err)
+abut_status abut_subdomains_factor_single(abut_subdomains *s, const abut_bsr *A, abut_err *err)
 {
     return factor(s, A, 1, err);
 }
 
 /* Copies of a row. */
-static double copies(const abut_domains *s, int32_t i)
+static double copies(const abut_subdomains *s, int32_t i)
 {
     return s->at[i + 1] - s->at[i];
 }
 
-static abut_status solve_all(abut_domains *s, abut_domains_join join, const double *r, abut_err *err)
+static abut_status solve_all(abut_subdomains *s, abut_subdomains_join join, const double *r, abut_err *err)
 {
     int failed = 0;
     #pragma omp parallel for schedule(dynamic) reduction(|| : failed)
@@ -254,7 +254,7 @@ static abut_status solve_all(abut_domains *s, abut_domains_join join, const doub
     return failed ? abut_fail(err, ABUT_E_ARG, "domains: solved without a factor") : ABUT_OK;
 }
 
-abut_status abut_domains_add(abut_domains *s, abut_domains_join join, const double *r, double *z, abut_err *err)
+abut_status abut_subdomains_add(abut_subdomains *s, abut_subdomains_join join, const double *r, double *z, abut_err *err)
 {
     const abut_status rc = solve_all(s, join, r, err);
     if (rc) return rc;
@@ -269,14 +269,14 @@ abut_status abut_domains_add(abut_domains *s, abut_domains_join join, const doub
     return ABUT_OK;
 }
 
-int32_t abut_domains_rows(const abut_domains *s)
+int32_t abut_subdomains_rows(const abut_subdomains *s)
 {
     return s->n;
 }
 
-abut_domains_stats abut_domains_get_stats(const abut_domains *s)
+abut_subdomains_stats abut_subdomains_get_stats(const abut_subdomains *s)
 {
-    abut_domains_stats out = { .domains = s->k, .copies = s->at[s->n] };
+    abut_subdomains_stats out = { .domains = s->k, .copies = s->at[s->n] };
     for (int32_t j = 0; j < s->k; j++) {
         const abut_chol_stats c = abut_chol_get_stats(s->dom[j].chol);
         out.factor_nnz += c.factor_nnz;
