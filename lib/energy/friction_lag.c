@@ -39,7 +39,7 @@ static abut_status make_room(abut_lag *lag, size_t n, abut_err *err)
 static int32_t class_of(const abut_collmesh *cm, int32_t vert)
 {
     const abut_model *m = cm->model;
-    return m->obj_friction[m->body[cm->node[vert]]];
+    return m->obj_friction[abut_collmesh_object(cm, vert)];
 }
 
 static void freeze_pair(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, abut_lag *lag)
@@ -49,14 +49,14 @@ static void freeze_pair(const abut_collmesh *cm, const abut_pairs *pairs, const 
     const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
     (void)abut_dist2(kind, x, lag->weight[n]);
     abut_tangent(kind, x, lag->basis[n]);
-    for (int c = 0; c < 4; c++) lag->node[n][c] = pairs->vert[i][c] < 0 ? -1 : cm->node[pairs->vert[i][c]];
+    for (int c = 0; c < 4; c++) lag->node[n][c] = abut_collmesh_slot(cm, pairs->vert[i][c]);
 }
 
 static void freeze_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, abut_lag *lag)
 {
     static const double alone[4] = { 1, 0, 0, 0 };
     const size_t n = lag->n;
-    lag->node[n][0] = cm->node[pairs->plane_vert[i]];
+    lag->node[n][0] = abut_collmesh_slot(cm, pairs->plane_vert[i]);
     lag->node[n][1] = lag->node[n][2] = lag->node[n][3] = -1;
     memcpy(lag->weight[n], alone, sizeof alone);
     abut_tangent_plane(cm->model->hs_normal + 3 * (size_t)pairs->plane[i], lag->basis[n]);

@@ -120,7 +120,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
     if (!rc && !s->start_checked) {
-        abut_collmesh_gather(&p->cm, s->solver.x, s->solver.y);
+        abut_collmesh_positions(&p->cm, s->solver.x, s->solver.y);
         rc = abut_scheme_check(&s->solver, 0, ABUT_E_GEOM, "at the start", err);
     }
 
@@ -148,7 +148,7 @@ static abut_status check_place(abut_solver *so, double *x, int joined, const cha
 {
     double *const own = so->x;
     so->x = x;
-    abut_collmesh_gather(&so->prob.cm, x, so->y);
+    abut_collmesh_positions(&so->prob.cm, x, so->y);
     const abut_status rc = abut_scheme_check(so, joined, ABUT_E_GEOM, when, err);
     so->x = own;
     return rc;
