@@ -100,6 +100,27 @@ static abut_status obstacles(abut_collmesh *cm, abut_err *err)
     return ABUT_OK;
 }
 
+/* Rows of the model one after the other. */
+static abut_status sums(abut_collmesh *cm, abut_err *err)
+{
+    const abut_model *m = cm->model;
+    abut_row_map *W = &cm->W;
+    size_t n = 0;
+    for (int32_t v = 0; v < m->nc; v++) n += (size_t)(m->map_first[2 * v + 1] - m->map_first[2 * v]);
+    if (n > INT32_MAX) return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first': %zu entries, at most %d", n, INT32_MAX);
+    *W = (abut_row_map){ .rows = m->nc, .cols = m->nv, .first = calloc((size_t)m->nc + 1, sizeof(int32_t)),
+                         .col = malloc((n + 1) * sizeof(int32_t)), .weight = malloc((n + 1) * sizeof(double)) };
+    if (!W->first || !W->col || !W->weight) return no_memory(m, err);
+    for (int32_t v = 0; v < m->nc; v++) {
+        const int32_t lo = m->map_first[2 * v], count = m->map_first[2 * v + 1] - lo;
+        memcpy(W->col + W->first[v], m->map_node + lo, (size_t)count * sizeof *W->col);
+        memcpy(W->weight + W->first[v], m->map_weight + lo, (size_t)count * sizeof *W->weight);
+        W->first[v + 1] = W->first[v] + count;
+    }
+    cm->y0 = m->map_offset;
+    return abut_row_map_transpose(W, err);
+}
+
 static abut_status selection(abut_collmesh *cm, abut_err *err)
 {
     const abut_model *m = cm->model;
@@ -113,7 +134,7 @@ abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_
 {
     *cm = (abut_collmesh){ .model = model, .nc = model->nc, .ne = model->nce, .nt = model->nct, .edge = model->coll_edge,
                            .tri = model->coll_tri };
-    abut_status rc = selection(cm, err);
+    abut_status rc = model->map_first ? sums(cm, err) : selection(cm, err);
     if (!rc) rc = obstacles(cm, err);
     if (!rc) rc = rest_lengths(cm, err);
     if (!rc) rc = lower_dimensions(cm, err);

@@ -19,7 +19,7 @@
 typedef struct abut_collmesh {
     const abut_model *model;
     int32_t nc, ne, nt;         /* vertices, edges, triangles */
-    abut_row_map W;             /* [nc x nv]; its arrays are the model's but for the transpose */
+    abut_row_map W;             /* [nc x nv] */
     const double *y0;           /* [3 nc] m; NULL: 0 */
     const int32_t *edge;        /* [ne * 2] vertices */
     const int32_t *tri;         /* [nt * 3] vertices */

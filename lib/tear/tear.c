@@ -89,6 +89,9 @@ abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, 
     abut_status rc = abut_model_view(model, &m, err);
     if (!rc) rc = abut_frame_view(frame, &m, &f, err);
     if (rc) return rc;
+    if (m.map_first)
+        return abut_fail(err, ABUT_E_FORMAT, "tearing: the contact surface is a map of nodes (array 'contact/map-first'), "
+                         "expected nodes themselves ('contact/node')");
     abut_tearing w;
     rc = abut_tearing_init(&w, &m, gone, torn, err);
     if (!rc) rc = abut_tearing_split(&w, f.x, err);

@@ -23,7 +23,7 @@ TEST(relaxed_normal_forces_are_means_contact_by_contact)
             const size_t n = l < 2 ? (size_t)abut_rng_real(&r, 0, N) : lag[l - 2].n;
             *k = (abut_lag){ n, n, malloc((n + 1) * sizeof *k->node), malloc((n + 1) * sizeof *k->weight),
                              malloc((n + 1) * sizeof *k->basis), malloc((n + 1) * sizeof *k->force),
-                             malloc((n + 1) * sizeof *k->mu) };
+                             malloc((n + 1) * sizeof *k->mu), NULL };
             for (size_t i = 0; i < n; i++) {
                 if (l > 1) {
                     const abut_lag *from = &lag[l - 2];
@@ -248,7 +248,7 @@ TEST(every_hessian_is_semidefinite_from_rest_to_fast_sliding)
 /* contact i of lag alone */
 static abut_lag one_contact(const abut_lag *lag, size_t i)
 {
-    return (abut_lag){ 1, 1, lag->node + i, lag->weight + i, lag->basis + i, lag->force + i, lag->mu + i };
+    return (abut_lag){ 1, 1, lag->node + i, lag->weight + i, lag->basis + i, lag->force + i, lag->mu + i, NULL };
 }
 
 /* g . p + 1/2 p^T H p of one contact */
