@@ -5,7 +5,8 @@
 
 enum { FEATURES = 7 };
 /* in the order of their bits */
-static const char *const feature[FEATURES] = { "look-ahead", "second-order", "lengthen", "reuse", "warm-start", "majorant", "beyond" };
+static const char *const feature[FEATURES] = { "look-ahead", "second-order", "lengthen", "reuse", "warm-start", "majorant",
+                                               "beyond" };
 
 abut_status abut_without_parse(const char *list, unsigned *without, abut_err *err)
 {

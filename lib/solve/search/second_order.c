@@ -57,7 +57,8 @@ void abut_turn_clear(struct abut_turn *turn)
 
 int abut_turn_serves(const abut_solver *s)
 {
-    return s->turn.p && !(s->opt.without & ABUT_WITHOUT_SECOND_ORDER) && s->dir.method == ABUT_SOLVE_NEWTON && !abut_device_serves(s);
+    const int wanted = s->turn.p && !(s->opt.without & ABUT_WITHOUT_SECOND_ORDER);
+    return wanted && s->dir.method == ABUT_SOLVE_NEWTON && !abut_device_serves(s);
 }
 
 /* What the turns of the step turn->p cost, and in turn->g what takes them back. */
