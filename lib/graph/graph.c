@@ -184,7 +184,7 @@ static abut_status node_graph(int32_t nv, int32_t nt, const int32_t *tet, int32_
     for (int32_t v = 0; v < nv; v++)
         if (id[v] == 0) id[v] = n++;
     for (size_t i = 0; i < n4; i++) row[i] = id[tet[i]];
-    const abut_elems all = { (size_t)nt, row, NULL };
+    const abut_elements all = { .corners = 4, .n = (size_t)nt, .row = row };
     const abut_status rc = abut_bsr_pattern(A, n, &all, 1, err);
     free(row);
     return rc;

@@ -29,7 +29,7 @@ void openblas_set_num_threads(int num_threads);
 typedef struct bench {
     const char *name;
     size_t tets;
-    abut_elems set;         /* of a box */
+    abut_elements set;         /* of a box */
     abut_stepper *stepper;  /* of a stream, at the start of a step */
     abut_bsr *A;
     abut_chol *chol;
@@ -127,7 +127,7 @@ static void bench_box(const char *name, int nx, int ny, int nz, int threads)
     const size_t n = (size_t)box.nv;
     abut_bsr A = { 0 };
     bench b = { .name = name, .tets = (size_t)box.nt, .A = &A, .nv = box.nv, .threads = threads };
-    b.set = (abut_elems){ b.tets, box.tet, box.val };
+    b.set = (abut_elements){ .corners = 4, .n = b.tets, .row = box.tet, .val = box.val };
     b.perm = malloc(n * sizeof *b.perm);
     b.diag = malloc(n * sizeof *b.diag);
     if (!b.perm || !b.diag) exit(5);

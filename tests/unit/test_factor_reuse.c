@@ -10,7 +10,7 @@
 /* A matrix, its factor, and what a solve is told. */
 typedef struct equation {
     box_tets box;
-    abut_elems set;
+    abut_elements set;
     abut_bsr A;
     abut_linear_solver linear;
     size_t n;
@@ -23,7 +23,7 @@ static equation equation_make(double mass)
 {
     equation q = { .box = box_tets_make(9, 8, 7, 31) };
     q.n = 3 * (size_t)q.box.nv;
-    q.set = (abut_elems){ (size_t)q.box.nt, q.box.tet, q.box.val };
+    q.set = (abut_elements){ .corners = 4, .n = (size_t)q.box.nt, .row = q.box.tet, .val = q.box.val };
     q.diag = malloc(q.n * sizeof *q.diag);
     q.b = malloc(q.n * sizeof *q.b);
     q.x = malloc(q.n * sizeof *q.x);

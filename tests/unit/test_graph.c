@@ -32,7 +32,7 @@ static double fill_of(const abut_bsr *A, const int32_t *perm)
 TEST(the_ordering_is_a_permutation_with_far_less_fill_than_the_natural_order_and_repeats)
 {
     box_tets box = box_tets_make(14, 14, 14, 1);
-    const abut_elems set = { (size_t)box.nt, box.tet, NULL };
+    const abut_elements set = { .corners = 4, .n = (size_t)box.nt, .row = box.tet };
     abut_bsr A = { 0 };
     CHECK(abut_bsr_pattern(&A, box.nv, &set, 1, NULL) == ABUT_OK);
     int32_t *perm = malloc((size_t)box.nv * sizeof *perm), *again = malloc((size_t)box.nv * sizeof *again);
@@ -68,7 +68,7 @@ TEST(minimum_degree_orders_small_things_that_touch_as_well_and_knows_what_the_fa
         const int touch = i >= THINGS;
         memcpy(row + 4 * i, (int32_t[4]){ 2 * a, 2 * a + 1, touch ? 2 * b : -1, touch ? 2 * b + 1 : -1 }, 4 * sizeof *row);
     }
-    const abut_elems set = { THINGS + CONTACTS, row, NULL };
+    const abut_elements set = { .corners = 4, .n = THINGS + CONTACTS, .row = row };
     abut_bsr A = { 0 };
     abut_graph_fill fill, same;
     abut_chol *c = NULL;
@@ -98,7 +98,7 @@ TEST(orderings_of_empty_and_disconnected_graphs_are_permutations)
     CHECK(abut_graph_order_nested_dissection(&A, perm, NULL) == ABUT_OK);
     CHECK(is_permutation(5, perm));
     const int32_t row[8] = { 30, 31, 39, 0, 5, 7, -1, -1 };
-    const abut_elems set = { 2, row, NULL };
+    const abut_elements set = { .corners = 4, .n = 2, .row = row };
     CHECK(abut_bsr_pattern(&A, 40, &set, 1, NULL) == ABUT_OK);
     CHECK(abut_graph_order_nested_dissection(&A, perm, NULL) == ABUT_OK);
     CHECK(is_permutation(40, perm));

@@ -10,7 +10,7 @@
 /* A box of springs, its rows cut into parts. */
 typedef struct fixture {
     box_tets box;
-    abut_elems set;
+    abut_elements set;
     abut_bsr A;
     size_t n;
     double *x, *diag, *r, *z;
@@ -21,7 +21,7 @@ static fixture fixture_make(int nx, int ny, int nz, int32_t k, double mass)
 {
     fixture f = { .box = box_tets_make(nx, ny, nz, 31), .k = k };
     f.n = 3 * (size_t)f.box.nv;
-    f.set = (abut_elems){ (size_t)f.box.nt, f.box.tet, f.box.val };
+    f.set = (abut_elements){ .corners = 4, .n = (size_t)f.box.nt, .row = f.box.tet, .val = f.box.val };
     f.x = calloc(f.n, sizeof *f.x);
     f.diag = calloc(f.n, sizeof *f.diag);
     f.r = calloc(f.n, sizeof *f.r);
@@ -135,7 +135,7 @@ TEST(a_new_analysis_of_another_pattern_gives_the_bits_of_a_fresh_one)
     const int32_t row[4] = { 3, a.box.nv - 2, -1, -1 };     /* a contact between two corners */
     double H[ABUT_PACKED] = { 0 };
     for (int i = 0; i < 3; i++) H[4 * i] = H[36 + 4 * i] = 100, H[9 + 4 * i] = -100;
-    const abut_elems sets[2] = { b.set, { 1, row, H } };
+    const abut_elements sets[2] = { b.set, { .corners = 4, .n = 1, .row = row, .val = H } };
     abut_bsr_clear(&b.A);
     CHECK(abut_bsr_pattern(&b.A, b.box.nv, sets, 2, NULL) == ABUT_OK);
     abut_bsr_assemble(&b.A, b.diag, sets, 2);

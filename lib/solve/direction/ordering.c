@@ -37,7 +37,7 @@ abut_status abut_direction_symbolic(abut_direction *d, abut_err *err)
 
 /* The pattern of the first nsets sets into A.  The part that no contact touches stays for as long as the numbering does, and
  * with it what has been made of the whole, when that comes out the same. */
-static abut_status pattern(abut_direction *d, const abut_problem *p, const abut_elems *sets, int nsets, abut_err *err)
+static abut_status pattern(abut_direction *d, const abut_problem *p, const abut_elements *sets, int nsets, abut_err *err)
 {
     const size_t bytes = (size_t)p->model->nv * sizeof *d->planned;
     int changed = 1;
@@ -68,7 +68,7 @@ static abut_status order_anew(abut_direction *d, abut_err *err)
 }
 
 /* The ordering of the elements alone, made when the numbering is a new one. */
-static abut_status order_tets(abut_direction *d, struct abut_tet_order *o, const abut_problem *p, const abut_elems *sets,
+static abut_status order_tets(abut_direction *d, struct abut_tet_order *o, const abut_problem *p, const abut_elements *sets,
                               abut_err *err)
 {
     const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row;
@@ -94,7 +94,7 @@ static abut_status analyse_as_tets(abut_direction *d, const struct abut_tet_orde
 }
 
 /* First pattern, ordering and analysis of a step by a factor. */
-static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
+static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elements *sets, abut_err *err)
 {
     struct abut_tet_order *o = &d->tets[p->al.on];
     d->by_degree = 1;
@@ -140,7 +140,7 @@ static abut_status analyse_iterations(abut_direction *d, const abut_problem *p, 
     return abut_linear_analyse(&d->linear, &(abut_operator){ .matrix = &d->A, .where = d->where }, NULL, err);
 }
 
-abut_status abut_direction_analyse(abut_direction *d, const abut_problem *p, const double *x, const abut_elems *sets,
+abut_status abut_direction_analyse(abut_direction *d, const abut_problem *p, const double *x, const abut_elements *sets,
                                    abut_err *err)
 {
     const struct abut_touching *t = &d->touch;
