@@ -43,7 +43,7 @@ ABUT_MUST_USE abut_status abut_codim_energy(const abut_codim *t, const double *x
 ABUT_MUST_USE abut_status abut_codim_gradient(const abut_codim *t, const double *x, int parts, double kappa, double scale,
                                              double *g, abut_arena *scratch, abut_err *err);
 /** H[n * ABUT_PACKED] (sparse/elements.h) += scale * d2E/dx2 of each element of t->node, projected to positive semidefinite;
- * blocks unused corners are left as they are.  scale >= 0, x of finite energy. */
+ * blocks of unused corners are left as they are.  scale >= 0, x of finite energy. */
 void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H);
 
 /** The same, = in place of +=, with tension[nrd], N, for that of the rod segments; NULL: as it is at x.
