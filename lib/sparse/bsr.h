@@ -3,6 +3,7 @@
 #ifndef ABUT_SPARSE_BSR_H
 #define ABUT_SPARSE_BSR_H
 
+#include "graph/graph.h"
 #include "sparse/elements.h"
 
 /* Block lower triangle (row >= column) by block columns, rows ascending, diagonal first.  Zero-filled is empty. */
@@ -44,6 +45,11 @@ ABUT_MUST_USE abut_status abut_bsr_update(abut_bsr *A, const abut_elements *sets
 void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elements *sets, int nsets);
 /** y = A x, both [3 n], not overlapping.  The same bits for every thread count. */
 void abut_bsr_multiply(const abut_bsr *A, const double *x, double *y);
+/** The graph of the block rows; good as long as the pattern. */
+static inline abut_graph abut_bsr_graph(const abut_bsr *A)
+{
+    return (abut_graph){ A->n, A->ptr, A->row };
+}
 void abut_bsr_clear(abut_bsr *A);
 
 #endif

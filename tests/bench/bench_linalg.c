@@ -70,7 +70,7 @@ static void run_phase(bench *b, int phase)
     case ASSEMBLE: abut_bsr_assemble(b->A, b->diag, &b->set, 1); break;
     case MATRIX: rc = newton_matrix(b->stepper, &err); break;
     case MULTIPLY: abut_bsr_multiply(b->A, b->x, b->y); break;
-    case ORDER: rc = abut_graph_order_nested_dissection(b->A, b->perm, &err); break;
+    case ORDER: rc = abut_graph_order_nested_dissection(abut_bsr_graph(b->A), b->perm, &err); break;
     case ANALYSE:
         abut_chol_free(&b->chol);
         rc = abut_chol_new(&b->chol, b->A, b->perm, b->threads, &err);

@@ -91,7 +91,7 @@ TEST(a_factor_has_the_same_bits_for_every_thread_count)
     const size_t bytes = 3 * (size_t)f.box.nv * sizeof *f.x;
     const int threads[] = { 1, 2, 3, 7 }, before = abut_threads();
     int32_t *perm = malloc((size_t)f.box.nv * sizeof *perm);
-    CHECK(abut_graph_order_nested_dissection(&f.A, perm, NULL) == ABUT_OK);
+    CHECK(abut_graph_order_nested_dissection(abut_bsr_graph(&f.A), perm, NULL) == ABUT_OK);
     for (int t = 0; t < 4; t++) {
         abut_chol *c = NULL;
         abut_threads_set(threads[3 - t]);   /* the setting outside does not matter either, and stays */
@@ -379,7 +379,7 @@ TEST(half_solutions_multiply_to_the_compliance_in_either_precision)
     int which[K];
     abut_rng r = { 21 };
     abut_chol *c = NULL;
-    CHECK(abut_graph_order_nested_dissection(&f.A, perm, NULL) == ABUT_OK);
+    CHECK(abut_graph_order_nested_dissection(abut_bsr_graph(&f.A), perm, NULL) == ABUT_OK);
     CHECK(abut_chol_new(&c, &f.A, perm, 2, NULL) == ABUT_OK);
     for (int i = 0; i < 4 * K; i++)
         row[i] = i % 4 && abut_rng_below(&r, 4) == 0 ? -1 : (int32_t)abut_rng_below(&r, (uint32_t)f.box.nv);

@@ -217,7 +217,7 @@ static double cost_by_degree(const abut_direction *d)
     int32_t *perm = malloc((size_t)d->A.n * sizeof *perm);
     abut_graph_fill fill;
     abut_chol *c = NULL;
-    CHECK(!abut_graph_order_amd(&d->A, perm, &fill, NULL));
+    CHECK(!abut_graph_order_amd(abut_bsr_graph(&d->A), perm, &fill, NULL));
     CHECK(!abut_chol_new(&c, &d->A, perm, 1, NULL));
     const abut_chol_stats stats = abut_chol_get_stats(c);
     const double cost = abut_factor_cost_of(stats.factor_nnz, stats.factor_flops);

@@ -234,7 +234,7 @@ static abut_status lists_of_rows(const abut_initial *s, const abut_problem *p, c
     const int32_t k = parts_wanted(s, A->n);
     *l = (lists){ k, calloc((size_t)k + 2, sizeof *l->first), malloc(((size_t)A->n + 1) * sizeof *l->row) };
     int32_t *part = malloc(((size_t)A->n + 1) * sizeof *part);
-    abut_status rc = l->first && l->row && part ? abut_graph_cut(A, k, part, err) : no_memory(p, err);
+    abut_status rc = l->first && l->row && part ? abut_graph_cut(abut_bsr_graph(A), k, part, err) : no_memory(p, err);
     if (!rc) {
         for (int32_t i = 0; i < A->n; i++) l->first[part[i] + 2]++;
         for (int32_t j = 0; j < k; j++) l->first[j + 1] += l->first[j];
@@ -352,7 +352,7 @@ static abut_status touching_make(abut_initial *s, const abut_problem *p, const a
     abut_status rc = k && perm ? ABUT_OK : no_memory(p, err);
     if (!rc && m->nt) rc = abut_stiffness_fit_materials(&p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
     if (!rc) rc = abut_laplacian(p, k, touch, &A, err);
-    if (!rc) rc = abut_graph_order_nested_dissection(&A, perm, err);
+    if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
     if (!rc) rc = s->touching ? abut_chol_renew(s->touching, &A, perm, err) : abut_chol_new(&s->touching, &A, perm, threads, err);
     if (!rc) rc = abut_chol_factor(s->touching, &A, err);
     abut_bsr_clear(&A);

@@ -119,7 +119,7 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
     if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(&p->elastic, lo, hi, k, err);
     if (!rc) rc = abut_laplacian(p, k, NULL, &A, err);
     if (!rc && mean) rc = mean_stiffness(p, &A, mean, err);
-    if (!rc) rc = abut_graph_order_nested_dissection(&A, perm, err);
+    if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
     const abut_operator L = { .matrix = &A, .scalar = 1 };
     if (!rc) rc = abut_linear_solver_init(c, &abut_linear_cholmod, 1, err);
     if (!rc) rc = abut_linear_analyse(c, &L, perm, err);

@@ -61,7 +61,7 @@ static void set_costs(abut_direction *d, abut_status rc)
 
 static abut_status order_anew(abut_direction *d, abut_err *err)
 {
-    abut_status rc = abut_graph_order_nested_dissection(&d->A, d->perm, err);
+    abut_status rc = abut_graph_order_nested_dissection(abut_bsr_graph(&d->A), d->perm, err);
     if (!rc) rc = abut_direction_symbolic(d, err);
     set_costs(d, rc);
     return rc;
@@ -111,7 +111,8 @@ static abut_status order_amd(abut_direction *d, abut_err *err)
 {
     abut_graph_fill fill;
     int32_t *perm = malloc(((size_t)d->A.n + 1) * sizeof *perm);
-    abut_status rc = perm ? abut_graph_order_amd(&d->A, perm, &fill, err) : abut_fail(err, ABUT_E_NOMEM, "ordering");
+    abut_status rc = perm ? abut_graph_order_amd(abut_bsr_graph(&d->A), perm, &fill, err)
+                          : abut_fail(err, ABUT_E_NOMEM, "ordering");
     if (!rc) d->by_degree = abut_factor_cost_of(fill.nnz, fill.flops) < abut_factor_cost(&d->linear);
     if (!rc && d->by_degree) {
         memcpy(d->perm, perm, (size_t)d->A.n * sizeof *perm);
