@@ -1,6 +1,6 @@
 /* The animation scripts of the IPC code: `script NAME` moves something, chosen by where it is or by its place in the file.
  *
- * What a name means stands in formats/SCENE.md with the reason for every choice.  Numbers are those of the publications
+ * formats/IPC.md says what a name means, with the reason for every choice.  Numbers are those of the publications
  * where they hold them; any other that is chosen here is said by ipc_assume, with the key that changes it.  A script whose
  * motion is not known is refused by name. */
 #include "formats/ipc/script_parts.h"
