@@ -24,9 +24,9 @@ typedef struct prep {
     abut_opt_list set;
     const char *ipc_script, *report;
     int explain, to_yaml;
-    prep_separate separate;
+    abut_prep_separate separate;
 
-    prep_source source;
+    abut_prep_source source;
     abut_scene scene;
     abut_arrays model, frame;
     abut_built built;
@@ -155,15 +155,15 @@ static abut_status write_yaml(prep *p, abut_err *err)
     if (p->separate.gap || p->explain)
         return abut_fail(err, ABUT_E_ARG, "--to-yaml and --%s: expected one of them", p->explain ? "explain" : "separate");
     /* without -o a terminal has no stream, but may have text */
-    return prep_source_write(&p->source, p->cli.out ? p->cli.out : stderr, err);
+    return abut_prep_source_write(&p->source, p->cli.out ? p->cli.out : stderr, err);
 }
 
 static abut_status make_stream(prep *p, abut_err *err)
 {
-    abut_status rc = prep_separate_parse(&p->separate, &p->source.arena, err);
+    abut_status rc = abut_prep_separate_parse(&p->separate, &p->source.arena, err);
     if (!rc) rc = abut_scene_read(p->source.tree, p->source.base, &p->scene, err);
     if (!rc) rc = build(p, err);
-    if (!rc && p->separate.gap) rc = prep_separate_run(&p->separate, &p->cli, &p->model, &p->frame, &p->bad, err);
+    if (!rc && p->separate.gap) rc = abut_prep_separate_run(&p->separate, &p->cli, &p->model, &p->frame, &p->bad, err);
     if (!rc) rc = check(p, err);
     if (!rc && p->explain) abut_explain_write(stderr, &p->scene, &p->built, &p->facts);
     return rc || !p->cli.out ? rc : write_stream(p, err);
@@ -176,7 +176,7 @@ static void clear(prep *p)
     abut_offenders_clear(&p->bad);
     abut_arrays_clear(&p->model);
     abut_arrays_clear(&p->frame);
-    prep_source_clear(&p->source);
+    abut_prep_source_clear(&p->source);
 }
 
 int main(int argc, char **argv)
@@ -197,9 +197,9 @@ int main(int argc, char **argv)
     abut_err err = { 0 };
     abut_cli_begin(&p.cli, argc, argv, "Turn a scene or mesh files into a model and its first frame.",
                    "[SCENE.yaml | MESH ...]", opts, ABUT_CLI_OUT_MAY);
-    abut_status rc = prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
+    abut_status rc = abut_prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
     if (!rc) rc = p.to_yaml ? write_yaml(&p, &err) : make_stream(&p, &err);
-    if (p.bad.total) prep_report(&p.bad, p.report, &err);
+    if (p.bad.total) abut_prep_report(&p.bad, p.report, &err);
     clear(&p);
     return abut_cli_end(&p.cli, 0, &err);
 }

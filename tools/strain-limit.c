@@ -10,11 +10,11 @@
 typedef struct request {
     int audit, project;
     abut_opt_list objects;
-    strain_audit judge;
-    strain_split split;
+    abut_strain_audit judge;
+    abut_strain_split split;
 } request;
 
-static abut_status check_limits(const strain_limits *l, abut_err *err)
+static abut_status check_limits(const abut_strain_limits *l, abut_err *err)
 {
     if (l->upper <= 1) return abut_fail(err, ABUT_E_ARG, "--upper %g: a largest stretch is more than 1", l->upper);
     if (l->lower >= 1 || l->lower < 0)
@@ -28,7 +28,7 @@ static abut_status check_limits(const strain_limits *l, abut_err *err)
 
 static abut_status check_request(const request *r, const abut_cli *cli, abut_err *err)
 {
-    const strain_limits *l = &r->judge.limits;
+    const abut_strain_limits *l = &r->judge.limits;
     if (!r->audit && isnan(l->upper) && isnan(l->lower) && !r->project)
         return abut_fail(err, ABUT_E_ARG, "nothing to do: give --audit, or limits to set (--upper, --lower)");
     if (r->audit && r->project) return abut_fail(err, ABUT_E_ARG, "--audit and --project: expected one of them");
@@ -52,18 +52,18 @@ static abut_status set_limits(const request *r, abut_stream *s, abut_err *err)
 
 static abut_status take_model(request *r, abut_stream *s, abut_err *err)
 {
-    abut_status rc = strain_audit_model(&r->judge, s, err);
+    abut_status rc = abut_strain_audit_model(&r->judge, s, err);
     if (rc || r->audit) return rc;
     rc = set_limits(r, s, err);
-    if (!rc) rc = strain_audit_model(&r->judge, s, err);    /* of the new arrays */
-    return rc || !r->project ? rc : strain_split_model(&r->split, s, err);
+    if (!rc) rc = abut_strain_audit_model(&r->judge, s, err);    /* of the new arrays */
+    return rc || !r->project ? rc : abut_strain_split_model(&r->split, s, err);
 }
 
 /* Judged, or held against the limits that the stream has from now on. */
 static abut_status look(request *r, abut_stream *s, abut_err *err)
 {
     const int64_t outside = r->judge.outside;
-    const abut_status rc = strain_audit_frame(&r->judge, s, err);
+    const abut_status rc = abut_strain_audit_frame(&r->judge, s, err);
     if (rc || r->audit || r->judge.outside == outside) return rc;
     return abut_fail(err, ABUT_E_GEOM, "step %lld is beyond the limits: no simulation goes on from there",
                      (long long)s->head.step);
@@ -71,7 +71,7 @@ static abut_status look(request *r, abut_stream *s, abut_err *err)
 
 static abut_status take_frame(request *r, abut_stream *s, abut_err *err)
 {
-    if (r->project) return strain_split_frame(&r->split, s, err);
+    if (r->project) return abut_strain_split_frame(&r->split, s, err);
     const abut_status rc = look(r, s, err);
     return rc ? rc : abut_stream_write(s, err);
 }
@@ -80,7 +80,7 @@ static abut_status finish(request *r, abut_stream *s, abut_err *err)
 {
     abut_status rc = ABUT_OK;
     if (r->project) {
-        rc = strain_split_finish(&r->split, s, err);
+        rc = abut_strain_split_finish(&r->split, s, err);
         if (!rc) rc = look(r, s, err);
         if (!rc) rc = abut_stream_write_frame(s, &s->head, &s->frame_set, err);
     }
@@ -90,7 +90,7 @@ static abut_status finish(request *r, abut_stream *s, abut_err *err)
 /* What shapes the result; NULL for an audit, which changes nothing. */
 static const char *options_json(const request *r, char *buf, size_t size)
 {
-    const strain_limits *l = &r->judge.limits;
+    const abut_strain_limits *l = &r->judge.limits;
     if (r->audit) return NULL;
     int n = snprintf(buf, size, "{\"project\": %s", r->project ? "true" : "false");
     if (!isnan(l->upper)) n += snprintf(buf + n, size - (size_t)n, ", \"upper\": [%.17g, %.17g]", l->upper_begins, l->upper);
@@ -114,7 +114,7 @@ static abut_status run(request *r, abut_stream *s, abut_cli *cli, abut_err *err)
 
 static void summarise(const request *r, abut_cli *cli)
 {
-    strain_audit_say(&r->judge, cli);
+    abut_strain_audit_say(&r->judge, cli);
     if (r->project)
         abut_cli_say(cli, "projected in %d Newton iterations; a node was moved by up to %.3g m", r->split.iterations,
                      r->split.moved);
@@ -123,7 +123,7 @@ static void summarise(const request *r, abut_cli *cli)
 int main(int argc, char **argv)
 {
     static request r = { .judge = { .limits = { NAN, 1, 1, NAN } } };
-    strain_limits *l = &r.judge.limits;
+    abut_strain_limits *l = &r.judge.limits;
     const abut_opt opts[] = {
         { 0, "audit", ABUT_OPT_FLAG, &r.audit, NULL, "judge every frame; exit 1 when a stretch is outside a limit, of the "
           "stream or of this command line" },
@@ -153,8 +153,8 @@ int main(int argc, char **argv)
     if (r.judge.json && fclose(r.judge.json) && !rc)
         rc = abut_fail(&err, ABUT_E_IO, "%s: %s", r.judge.json_name, strerror(errno));
     if (!rc) summarise(&r, &cli);
-    strain_audit_clear(&r.judge);
-    strain_split_clear(&r.split);
+    abut_strain_audit_clear(&r.judge);
+    abut_strain_split_clear(&r.split);
     abut_stream_clear(&s);
     return abut_cli_end(&cli, r.audit && r.judge.outside > 0, &err);
 }

@@ -1,7 +1,7 @@
 /* The animation scripts of the IPC code: `script NAME` moves something, chosen by where it is or by its place in the file.
  *
  * formats/IPC.md says what a name means, with the reason for every choice.  Numbers are those of the publications
- * where they hold them; any other that is chosen here is said by ipc_assume, with the key that changes it.  A script whose
+ * where they hold them; any other that is chosen here is said by abut_ipc_assume, with the key that changes it.  A script whose
  * motion is not known is refused by name. */
 #include "formats/ipc/script_parts.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 
-static abut_status fail(const ipc_script *s, abut_err *err, const char *why)
+static abut_status fail(const abut_ipc_script *s, abut_err *err, const char *why)
 {
     return abut_fail(err, ABUT_E_FORMAT, "%s:%d: script '%s': %s", s->scan.name, s->script_line, s->script, why);
 }
@@ -26,7 +26,7 @@ static int is_shape(const abut_tree *o)
 }
 
 /* Obstacle i of the shapes; NULL: there are fewer. */
-static abut_tree *obstacle(const ipc_script *s, int i)
+static abut_tree *obstacle(const abut_ipc_script *s, int i)
 {
     for (abut_tree *o = s->objects->child; o; o = o->next)
         if (is_shape(o) && abut_tree_find(o, "obstacle") && i-- == 0) return o;
@@ -35,7 +35,7 @@ static abut_tree *obstacle(const ipc_script *s, int i)
 
 /* A motion of the bodies' nodes inside a box in fractions of their common one; 2 and -1 lie beyond it, so that rounding
  * leaves no node out. */
-static abut_tree *strip(ipc_script *s, const double lo[3], const double hi[3])
+static abut_tree *strip(abut_ipc_script *s, const double lo[3], const double hi[3])
 {
     abut_tree *m = abut_make_map(&s->make, s->motion, NULL), *select = abut_make_map(&s->make, m, "select");
     abut_tree *box = abut_make_list(&s->make, select, "relative-box");
@@ -44,13 +44,13 @@ static abut_tree *strip(ipc_script *s, const double lo[3], const double hi[3])
     return m;
 }
 
-static abut_tree *foremost(ipc_script *s, double fraction)
+static abut_tree *foremost(abut_ipc_script *s, double fraction)
 {
     return strip(s, (double[3]){ 1 - fraction, -1, -1 }, (double[3]){ 2, 2, 2 });
 }
 
 /* A motion of one end of all bodies along an axis (0: x, 1: y), `ratio` of their common box; high: the upper end. */
-static abut_tree *end_strip(ipc_script *s, int axis, int high)
+static abut_tree *end_strip(abut_ipc_script *s, int axis, int high)
 {
     double lo[3] = { -1, -1, -1 }, hi[3] = { 2, 2, 2 };
     if (high) lo[axis] = 1 - s->handle_ratio;
@@ -59,7 +59,7 @@ static abut_tree *end_strip(ipc_script *s, int axis, int high)
 }
 
 /* A motion of a whole object. */
-static abut_tree *carry(ipc_script *s, const abut_tree *o)
+static abut_tree *carry(abut_ipc_script *s, const abut_tree *o)
 {
     abut_tree *m = abut_make_map(&s->make, s->motion, NULL), *select = abut_make_map(&s->make, m, "select");
     abut_make_text(&s->make, select, "object", "%s", o->key);
@@ -67,7 +67,7 @@ static abut_tree *carry(ipc_script *s, const abut_tree *o)
 }
 
 /* ... down at a speed, until something: the key and the name of another object. */
-static abut_tree *lower(ipc_script *s, const abut_tree *o, double speed, const char *key, const abut_tree *other)
+static abut_tree *lower(abut_ipc_script *s, const abut_tree *o, double speed, const char *key, const abut_tree *other)
 {
     abut_tree *m = carry(s, o);
     abut_make_numbers(&s->make, m, "translate", (double[3]){ 0, -speed, 0 }, 3);
@@ -78,13 +78,13 @@ static abut_tree *lower(ipc_script *s, const abut_tree *o, double speed, const c
 
 /* ---- the scripts ---- */
 
-static abut_status nothing(ipc_script *s, abut_err *err)
+static abut_status nothing(abut_ipc_script *s, abut_err *err)
 {
     (void)s, (void)err;
     return ABUT_OK;
 }
 
-static abut_status fall(ipc_script *s, abut_err *err)
+static abut_status fall(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     abut_make_text(&s->make, s->root, "lift", "0.5 l");
@@ -100,7 +100,7 @@ typedef struct act {
     int about_box;      /* ... or of all bodies' box */
 } act;
 
-static void turn_about(ipc_script *s, abut_tree *m, const double w[3], double sign, int about_box)
+static void turn_about(abut_ipc_script *s, abut_tree *m, const double w[3], double sign, int about_box)
 {
     const double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     if (rate == 0) return;
@@ -112,7 +112,7 @@ static void turn_about(ipc_script *s, abut_tree *m, const double w[3], double si
     if (about_box) abut_make_text(&s->make, rotate, "center", "box");
 }
 
-static void move_ends(ipc_script *s, const act *a)
+static void move_ends(abut_ipc_script *s, const act *a)
 {
     for (int end = 0; end < 2; end++) {
         abut_tree *m = end_strip(s, 0, end);
@@ -121,31 +121,31 @@ static void move_ends(ipc_script *s, const act *a)
     }
 }
 
-static void fix_ends(ipc_script *s, int axis)
+static void fix_ends(abut_ipc_script *s, int axis)
 {
     for (int end = 0; end < 2; end++) abut_make_text(&s->make, end_strip(s, axis, end), "fix", "true");
 }
 
 /* "script 'stretch' (line 3): <what>; --set motion.0 or motion.1": what the last n motions do is chosen here. */
-static void assume(ipc_script *s, const char *what, int n)
+static void assume(abut_ipc_script *s, const char *what, int n)
 {
     char text[320], first[40] = "";
     if (s->make.failed) return;
     const int last = s->motion->n - 1;
     if (n > 1) snprintf(first, sizeof first, "motion.%d to ", last - n + 1);
     snprintf(text, sizeof text, "script '%s' (line %d): %s; --set %smotion.%d", s->script, s->script_line, what, first, last);
-    ipc_assume(s, text);
+    abut_ipc_assume(s, text);
 }
 
 /* Li 2020, Fig. 4.13; direction and centre are the reference code's. */
-static abut_status twist(ipc_script *s, abut_err *err)
+static abut_status twist(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     move_ends(s, &(act){ .turn = { -72, 0, 0 }, .about_box = 1 });
     return ABUT_OK;
 }
 
-static abut_status stretch(ipc_script *s, abut_err *err)
+static abut_status stretch(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     move_ends(s, &(act){ .out = 0.1 });
@@ -153,7 +153,7 @@ static abut_status stretch(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status squash(ipc_script *s, abut_err *err)
+static abut_status squash(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     move_ends(s, &(act){ .out = -0.03 });
@@ -161,7 +161,7 @@ static abut_status squash(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status bend(ipc_script *s, abut_err *err)
+static abut_status bend(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     move_ends(s, &(act){ .turn = { 0, 0, -9 } });
@@ -169,7 +169,7 @@ static abut_status bend(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status twist_and_stretch(ipc_script *s, abut_err *err)
+static abut_status twist_and_stretch(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     move_ends(s, &(act){ .out = 0.1, .turn = { -18, 0, 0 }, .about_box = 1 });
@@ -177,7 +177,7 @@ static abut_status twist_and_stretch(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status hold_top_and_bottom(ipc_script *s, abut_err *err)
+static abut_status hold_top_and_bottom(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     fix_ends(s, 1);
@@ -186,7 +186,7 @@ static abut_status hold_top_and_bottom(ipc_script *s, abut_err *err)
 
 /* The ends are drawn apart until the lower one is at x = -0.28 m, and then held (Li 2020, Fig. 4.11: a mat that is suspended
  * carries a ball). */
-static abut_status stretch_and_pause(ipc_script *s, abut_err *err)
+static abut_status stretch_and_pause(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     for (int end = 0; end < 2; end++) {
@@ -200,7 +200,7 @@ static abut_status stretch_and_pause(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status hold_left(ipc_script *s, abut_err *err)
+static abut_status hold_left(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     abut_make_text(&s->make, end_strip(s, 0, 0), "fix", "true");
@@ -208,7 +208,7 @@ static abut_status hold_left(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status hold_lower_half(ipc_script *s, abut_err *err)
+static abut_status hold_lower_half(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     abut_make_text(&s->make, strip(s, (double[3]){ -1, -1, -1 }, (double[3]){ 2, 0.5, 2 }), "fix", "true");
@@ -219,7 +219,7 @@ static abut_status hold_lower_half(ipc_script *s, abut_err *err)
 /* ---- what is pulled or pushed ---- */
 
 /* The foremost 4 % of the length is pulled along x (Li 2020, Fig. 4.12) and let go behind the funnel. */
-static abut_status drag_right(ipc_script *s, abut_err *err)
+static abut_status drag_right(abut_ipc_script *s, abut_err *err)
 {
     abut_tree *m = foremost(s, 0.04);
     const abut_tree *funnel = s->objects ? s->objects->child : NULL;
@@ -231,7 +231,7 @@ static abut_status drag_right(ipc_script *s, abut_err *err)
 }
 
 /* The node furthest along x (Li 2020, Fig. 4.19). */
-static abut_status push_rightmost(ipc_script *s, abut_err *err)
+static abut_status push_rightmost(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     abut_tree *m = foremost(s, 1e-6);
@@ -239,7 +239,7 @@ static abut_status push_rightmost(ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status ball_hits_wall(ipc_script *s, abut_err *err)
+static abut_status ball_hits_wall(abut_ipc_script *s, abut_err *err)
 {
     if (s->script_args != 2) return fail(s, err, "expected two numbers, 1 and a speed");
     if (s->script_arg[0] != 1) return fail(s, err, "the first number is not 1, whose meaning alone is known: one ball");
@@ -253,7 +253,7 @@ static abut_status ball_hits_wall(ipc_script *s, abut_err *err)
 
 /* Two cylinders side by side turn against each other about the level line across the way from one to the other, so that
  * the gap between them draws downwards. */
-static abut_status turn_pair(ipc_script *s, abut_tree *one, abut_tree *other, abut_err *err)
+static abut_status turn_pair(abut_ipc_script *s, abut_tree *one, abut_tree *other, abut_err *err)
 {
     double a[3] = { 0 }, b[3] = { 0 };
     if (!abut_tree_find(one, "translate") || !abut_tree_find(other, "translate"))
@@ -272,7 +272,7 @@ static abut_status turn_pair(ipc_script *s, abut_tree *one, abut_tree *other, ab
     return ABUT_OK;
 }
 
-static abut_status turn_cylinders(ipc_script *s, abut_err *err)
+static abut_status turn_cylinders(abut_ipc_script *s, abut_err *err)
 {
     abut_status rc = ABUT_OK;
     for (int pair = 0; pair < 2 && !rc; pair++) {
@@ -285,7 +285,7 @@ static abut_status turn_cylinders(ipc_script *s, abut_err *err)
     return rc;
 }
 
-static abut_status squeeze_out(ipc_script *s, abut_err *err)
+static abut_status squeeze_out(abut_ipc_script *s, abut_err *err)
 {
     const abut_tree *plate = obstacle(s, 0), *tube = obstacle(s, 1);
     if (!tube) return fail(s, err, "expected two obstacles among the shapes, the plate and the tube");
@@ -295,7 +295,7 @@ static abut_status squeeze_out(ipc_script *s, abut_err *err)
 }
 
 /* The upper bed, which is the last obstacle, comes down (Li 2020, Fig. 4.16: "a stable compressed rest"). */
-static abut_status press(ipc_script *s, abut_err *err)
+static abut_status press(abut_ipc_script *s, abut_err *err)
 {
     const abut_tree *under = obstacle(s, 0), *upper = NULL;
     for (int i = 1; obstacle(s, i); i++) upper = obstacle(s, i);
@@ -306,7 +306,7 @@ static abut_status press(ipc_script *s, abut_err *err)
 
 /* Six walls come together and part again (Li 2020, Fig. 4.14), each towards the middle of all six along the axis on which it
  * is further from it. */
-static abut_status squash_in_six(ipc_script *s, abut_err *err)
+static abut_status squash_in_six(abut_ipc_script *s, abut_err *err)
 {
     const double inwards = 0.8;     /* s */
     double at[6][3], middle[3] = { 0 };
@@ -339,7 +339,7 @@ static abut_status squash_in_six(ipc_script *s, abut_err *err)
 
 /* Six rollers (Li 2020, Fig. 4.15): four in a row along x, which turn about z, over two along z, which turn about x and take
  * over what comes through the middle. */
-static abut_status turn_six_rollers(ipc_script *s, abut_err *err)
+static abut_status turn_six_rollers(abut_ipc_script *s, abut_err *err)
 {
     static const double rate[6] = { -4, -2, 2, 4, 2, -2 };    /* rad/s */
     for (int i = 0; i < 6; i++) {
@@ -360,7 +360,7 @@ static abut_status turn_six_rollers(ipc_script *s, abut_err *err)
 
 static const struct script {
     const char *name;
-    abut_status (*run)(ipc_script *s, abut_err *err);
+    abut_status (*run)(abut_ipc_script *s, abut_err *err);
     const char *refused;    /* why, when it is */
 } SCRIPTS[] = {
     { "null", nothing, NULL }, { "DCOFix", nothing, NULL }, { "fall", fall, NULL }, { "fallNoShift", nothing, NULL },
@@ -384,14 +384,14 @@ static const struct script {
 };
 enum { NSCRIPTS = sizeof SCRIPTS / sizeof *SCRIPTS };
 
-abut_status ipc_script_command(ipc_script *s, abut_err *err)
+abut_status abut_ipc_script_command(abut_ipc_script *s, abut_err *err)
 {
     s->script_line = (int)s->scan.line;
     s->script_args = 0;
-    abut_status rc = ipc_text(s, "the name of a script", s->script, sizeof s->script, err);
+    abut_status rc = abut_ipc_text(s, "the name of a script", s->script, sizeof s->script, err);
     for (;;) {
         const char *at = s->scan.p;
-        const abut_word w = rc ? (abut_word){ 0 } : ipc_word(s);
+        const abut_word w = rc ? (abut_word){ 0 } : abut_ipc_word(s);
         if (!w.n || *w.s == '#') break;
         if (s->script_args == 2) {
             s->scan.p = at;
@@ -402,7 +402,7 @@ abut_status ipc_script_command(ipc_script *s, abut_err *err)
     return rc;
 }
 
-abut_status ipc_script_run(ipc_script *s, abut_err *err)
+abut_status abut_ipc_script_run(abut_ipc_script *s, abut_err *err)
 {
     const char *names[NSCRIPTS + 1];
     char text[160];

@@ -12,7 +12,7 @@ static const double KAPPA_MULTIPLIER = 1e11;    /* of the smallest barrier stiff
 
 /* ---- words and numbers of a command ---- */
 
-abut_word ipc_word(ipc_script *s)
+abut_word abut_ipc_word(abut_ipc_script *s)
 {
     abut_word w = abut_scan_word(&s->scan);
     while (w.n == 1 && *w.s == '\\' && abut_scan_next_line(&s->scan)) w = abut_scan_word(&s->scan);
@@ -20,26 +20,26 @@ abut_word ipc_word(ipc_script *s)
 }
 
 /* The same where the command may end: a comment is left standing, n = 0. */
-static abut_word optional_word(ipc_script *s)
+static abut_word optional_word(abut_ipc_script *s)
 {
     const char *at = s->scan.p;
     const long line = s->scan.line;
-    const abut_word w = ipc_word(s);
+    const abut_word w = abut_ipc_word(s);
     if (!w.n || *w.s != '#') return w;
     s->scan.p = at, s->scan.line = line;
     return (abut_word){ 0 };
 }
 
-abut_status ipc_reals(ipc_script *s, const char *what, int n, double *v, abut_err *err)
+abut_status abut_ipc_reals(abut_ipc_script *s, const char *what, int n, double *v, abut_err *err)
 {
     abut_status rc = ABUT_OK;
-    for (int i = 0; i < n && !rc; i++) rc = abut_scan_real(&s->scan, ipc_word(s), what, &v[i], err);
+    for (int i = 0; i < n && !rc; i++) rc = abut_scan_real(&s->scan, abut_ipc_word(s), what, &v[i], err);
     return rc;
 }
 
-abut_status ipc_text(ipc_script *s, const char *what, char *buf, size_t size, abut_err *err)
+abut_status abut_ipc_text(abut_ipc_script *s, const char *what, char *buf, size_t size, abut_err *err)
 {
-    const abut_word w = ipc_word(s);
+    const abut_word w = abut_ipc_word(s);
     if (!w.n) return abut_scan_fail(&s->scan, err, "%s is missing", what);
     if (w.n >= size) return abut_scan_fail(&s->scan, err, "%s: %zu letters, expected less than %zu", what, w.n, size);
     memcpy(buf, w.s, w.n);
@@ -49,30 +49,30 @@ abut_status ipc_text(ipc_script *s, const char *what, char *buf, size_t size, ab
 
 /* ---- parameters ---- */
 
-static abut_status choice_fail(const ipc_script *s, const char *command, abut_word w, const char *expected, abut_err *err)
+static abut_status choice_fail(const abut_ipc_script *s, const char *command, abut_word w, const char *expected, abut_err *err)
 {
     return abut_scan_fail(&s->scan, err, "%s '%.*s': expected %s", command, (int)(w.n < 40 ? w.n : 40), w.s, expected);
 }
 
-static abut_status set_time(ipc_script *s, abut_err *err)
+static abut_status set_time(abut_ipc_script *s, abut_err *err)
 {
     double v[2];
-    const abut_status rc = ipc_reals(s, "time: duration and step", 2, v, err);
+    const abut_status rc = abut_ipc_reals(s, "time: duration and step", 2, v, err);
     if (!rc) s->end = v[0], s->step = v[1], s->time_line = (int)s->scan.line;
     return rc;
 }
 
-static abut_status set_stiffness(ipc_script *s, abut_err *err)
+static abut_status set_stiffness(abut_ipc_script *s, abut_err *err)
 {
     double v[2];
-    const abut_status rc = ipc_reals(s, "stiffness: Young's modulus and Poisson ratio", 2, v, err);
+    const abut_status rc = abut_ipc_reals(s, "stiffness: Young's modulus and Poisson ratio", 2, v, err);
     if (!rc) s->young = v[0], s->poisson = v[1];
     return rc;
 }
 
-static abut_status set_energy(ipc_script *s, abut_err *err)
+static abut_status set_energy(abut_ipc_script *s, abut_err *err)
 {
-    const abut_word w = ipc_word(s);
+    const abut_word w = abut_ipc_word(s);
     if (abut_word_is(w, "NH")) s->energy = "neo-hookean";
     else if (abut_word_is(w, "FCR")) s->energy = "fixed-corotated";
     else return choice_fail(s, "energy", w, "NH or FCR", err);
@@ -80,11 +80,11 @@ static abut_status set_energy(ipc_script *s, abut_err *err)
 }
 
 /* NM may be followed by Newmark's beta and gamma; a minimum exists to be found for the values of the trapezoidal rule. */
-static abut_status set_scheme(ipc_script *s, abut_err *err)
+static abut_status set_scheme(abut_ipc_script *s, abut_err *err)
 {
     static const char *const name[2] = { "NM: Newmark's beta", "NM: Newmark's gamma" };
     static const double trapezoidal[2] = { 0.25, 0.5 };
-    const abut_word w = ipc_word(s);
+    const abut_word w = abut_ipc_word(s);
     const int newmark = abut_word_is(w, "NM");
     if (!newmark && !abut_word_is(w, "BE"))
         return choice_fail(s, "timeIntegration", w, "BE (implicit Euler) or NM (Newmark)", err);
@@ -101,10 +101,10 @@ static abut_status set_scheme(ipc_script *s, abut_err *err)
 }
 
 /* All shapes as one, about the origin, before `size`. */
-static abut_status rotate_model(ipc_script *s, abut_err *err)
+static abut_status rotate_model(abut_ipc_script *s, abut_err *err)
 {
     double v[4];
-    const abut_status rc = ipc_reals(s, "rotateModel: axis and angle in degrees", 4, v, err);
+    const abut_status rc = abut_ipc_reals(s, "rotateModel: axis and angle in degrees", 4, v, err);
     if (rc || s->make.failed) return rc;
     if (abut_tree_find(s->root, "rotate")) return abut_scan_fail(&s->scan, err, "rotateModel a second time: expected one");
     s->make.line = (int)s->scan.line;
@@ -120,33 +120,33 @@ static int is_interior_point(abut_word w)
     return abut_word_is(w, "interiorPoint") || abut_word_is(w, "IP");
 }
 
-static abut_status set_solver(ipc_script *s, abut_err *err)
+static abut_status set_solver(abut_ipc_script *s, abut_err *err)
 {
-    const abut_word w = ipc_word(s);
+    const abut_word w = abut_ipc_word(s);
     return is_interior_point(w) ? ABUT_OK : choice_fail(s, "constraintSolver", w, "interiorPoint or IP", err);
 }
 
-static abut_status set_size(ipc_script *s, abut_err *err)
+static abut_status set_size(abut_ipc_script *s, abut_err *err)
 {
     s->size_line = (int)s->scan.line;
-    return ipc_reals(s, "size", 1, &s->size, err);
+    return abut_ipc_reals(s, "size", 1, &s->size, err);
 }
 
-static abut_status set_no_gravity(ipc_script *s, abut_err *err)
+static abut_status set_no_gravity(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     s->gravity = 0;
     return ABUT_OK;
 }
 
-static abut_status set_self(ipc_script *s, abut_err *err)
+static abut_status set_self(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     s->no_self = 0;
     return ABUT_OK;
 }
 
-static abut_status set_no_self(ipc_script *s, abut_err *err)
+static abut_status set_no_self(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     s->no_self = 1;
@@ -154,40 +154,40 @@ static abut_status set_no_self(ipc_script *s, abut_err *err)
 }
 
 /* dHat and epsv in m and m/s instead of fractions of l; tol has a command of its own. */
-static abut_status set_absolute(ipc_script *s, abut_err *err)
+static abut_status set_absolute(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     s->is_absolute = 1;
     return ABUT_OK;
 }
 
-static abut_status set_absolute_tolerance(ipc_script *s, abut_err *err)
+static abut_status set_absolute_tolerance(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     s->has_absolute_tolerance = 1;
     return ABUT_OK;
 }
 
-static abut_status set_lags(ipc_script *s, abut_err *err)
+static abut_status set_lags(abut_ipc_script *s, abut_err *err)
 {
     int64_t n;
-    const abut_status rc = abut_scan_int(&s->scan, ipc_word(s), "fricIterAmt", INT32_MIN, 1000000, &n, err);
+    const abut_status rc = abut_scan_int(&s->scan, abut_ipc_word(s), "fricIterAmt", INT32_MIN, 1000000, &n, err);
     if (!rc) s->lags = n > 0 ? (int)n : 0;
     return rc;
 }
 
 /* The numbers of a list command stand on lines of their own: "tol 1", then one value. */
-static abut_status list_values(ipc_script *s, const char *what, double *v, int most, int *n, abut_err *err)
+static abut_status list_values(abut_ipc_script *s, const char *what, double *v, int most, int *n, abut_err *err)
 {
     int64_t count;
-    abut_status rc = abut_scan_int(&s->scan, ipc_word(s), what, 1, most, &count, err);
+    abut_status rc = abut_scan_int(&s->scan, abut_ipc_word(s), what, 1, most, &count, err);
     for (int i = 0; !rc && i < count; i++) rc = abut_scan_real(&s->scan, abut_scan_token(&s->scan), what, &v[i], err);
     if (!rc) *n = (int)count;
     return rc;
 }
 
 /* One for each of the first steps, the last for all that follow; here all steps have one. */
-static abut_status set_tolerance(ipc_script *s, abut_err *err)
+static abut_status set_tolerance(abut_ipc_script *s, abut_err *err)
 {
     double v[64];
     int n;
@@ -203,7 +203,7 @@ static abut_status set_tolerance(ipc_script *s, abut_err *err)
 
 /* barrier stiffness of the start (0: automatic), dhat at the start and at the end, smallest dhat, eps_v at the start and at the
  * end: values "at the end" are those of every step but the first solve of old versions. */
-static abut_status set_tuning(ipc_script *s, abut_err *err)
+static abut_status set_tuning(abut_ipc_script *s, abut_err *err)
 {
     double v[6];
     int n;
@@ -215,7 +215,7 @@ static abut_status set_tuning(ipc_script *s, abut_err *err)
         char text[240];
         snprintf(text, sizeof text, "tuning (line %ld): the barrier stiffness starts at %g, clamped to its bounds; here every "
                  "step finds it within the same bounds; --set contact.kappa-scale moves them", line, v[0]);
-        ipc_assume(s, text);
+        abut_ipc_assume(s, text);
     }
     if (n > 2) s->dhat = v[2];
     if (n > 5) s->eps_v = v[5];
@@ -225,25 +225,25 @@ static abut_status set_tuning(ipc_script *s, abut_err *err)
 /* Commands that set one number, and what it must be. */
 static const struct number {
     const char *name;
-    size_t at;                      /* in ipc_script */
+    size_t at;                      /* in abut_ipc_script */
     double least, most;
     int open;                       /* the bounds themselves are not allowed */
 } NUMBERS[] = {
-    { "density", offsetof(ipc_script, density), 0, INFINITY, 1 },
-    { "dHat", offsetof(ipc_script, dhat), 0, INFINITY, 1 },
-    { "epsv", offsetof(ipc_script, eps_v), 0, INFINITY, 1 },
-    { "selfFric", offsetof(ipc_script, mu), 0, INFINITY, 0 },
-    { "handleRatio", offsetof(ipc_script, handle_ratio), 0, 1, 1 },
-    { "dampingRatio", offsetof(ipc_script, damping_ratio), 0, INFINITY, 0 },
-    { "dampingStiff", offsetof(ipc_script, damping_stiff), 0, INFINITY, 0 },
-    { "kappaMinMultiplier", offsetof(ipc_script, kappa_multiplier), 0, INFINITY, 1 },
+    { "density", offsetof(abut_ipc_script, density), 0, INFINITY, 1 },
+    { "dHat", offsetof(abut_ipc_script, dhat), 0, INFINITY, 1 },
+    { "epsv", offsetof(abut_ipc_script, eps_v), 0, INFINITY, 1 },
+    { "selfFric", offsetof(abut_ipc_script, mu), 0, INFINITY, 0 },
+    { "handleRatio", offsetof(abut_ipc_script, handle_ratio), 0, 1, 1 },
+    { "dampingRatio", offsetof(abut_ipc_script, damping_ratio), 0, INFINITY, 0 },
+    { "dampingStiff", offsetof(abut_ipc_script, damping_stiff), 0, INFINITY, 0 },
+    { "kappaMinMultiplier", offsetof(abut_ipc_script, kappa_multiplier), 0, INFINITY, 1 },
 };
 enum { NNUMBERS = sizeof NUMBERS / sizeof *NUMBERS };
 
-static abut_status set_number(ipc_script *s, const struct number *n, abut_err *err)
+static abut_status set_number(abut_ipc_script *s, const struct number *n, abut_err *err)
 {
     double v;
-    const abut_status rc = ipc_reals(s, n->name, 1, &v, err);
+    const abut_status rc = abut_ipc_reals(s, n->name, 1, &v, err);
     if (rc) return rc;
     if ((v > n->least && v < n->most) || (!n->open && (v == n->least || v == n->most))) {
         memcpy((char *)s + n->at, &v, sizeof v);
@@ -256,7 +256,7 @@ static abut_status set_number(ipc_script *s, const struct number *n, abut_err *e
 
 /* ---- planes ---- */
 
-static void add_plane(ipc_script *s, const double point[3], const double normal[3], double mu)
+static void add_plane(abut_ipc_script *s, const double point[3], const double normal[3], double mu)
 {
     char name[32];
     do snprintf(name, sizeof name, "half-space-%d", ++s->nplanes);
@@ -269,10 +269,10 @@ static void add_plane(ipc_script *s, const double point[3], const double normal[
 }
 
 /* friction, height, and perhaps a stiffness of no meaning to a barrier */
-static abut_status ground(ipc_script *s, abut_err *err)
+static abut_status ground(abut_ipc_script *s, abut_err *err)
 {
     double v[2], stiffness;
-    abut_status rc = ipc_reals(s, "ground: friction and height", 2, v, err);
+    abut_status rc = abut_ipc_reals(s, "ground: friction and height", 2, v, err);
     const abut_word third = rc ? (abut_word){ 0 } : optional_word(s);
     if (third.n) rc = abut_scan_real(&s->scan, third, "ground: stiffness", &stiffness, err);
     if (!rc) add_plane(s, (double[3]){ 0, v[1], 0 }, (double[3]){ 0, 1, 0 }, v[0]);
@@ -280,10 +280,10 @@ static abut_status ground(ipc_script *s, abut_err *err)
 }
 
 /* origin, normal, stiffness (of no meaning to a barrier), friction */
-static abut_status half_space(ipc_script *s, abut_err *err)
+static abut_status half_space(abut_ipc_script *s, abut_err *err)
 {
     double v[8];
-    const abut_status rc = ipc_reals(s, "halfSpace: origin, normal, stiffness, friction", 8, v, err);
+    const abut_status rc = abut_ipc_reals(s, "halfSpace: origin, normal, stiffness, friction", 8, v, err);
     if (!rc) add_plane(s, v, v + 3, v[7]);
     return rc;
 }
@@ -291,12 +291,12 @@ static abut_status half_space(ipc_script *s, abut_err *err)
 /* ---- sections ---- */
 
 /* "section SQP QP" ... "section end" (or a bare "section") holds commands for the solvers it names; ours is none. */
-static abut_status section(ipc_script *s, abut_err *err)
+static abut_status section(abut_ipc_script *s, abut_err *err)
 {
     const long line = s->scan.line;
-    abut_word w = ipc_word(s);
+    abut_word w = abut_ipc_word(s);
     if (!w.n || abut_word_is(w, "end")) return abut_scan_fail(&s->scan, err, "the end of a section that did not begin");
-    for (; w.n; w = ipc_word(s))
+    for (; w.n; w = abut_ipc_word(s))
         if (is_interior_point(w)) {
             s->open_section = line;
             return ABUT_OK;
@@ -309,7 +309,7 @@ static abut_status section(ipc_script *s, abut_err *err)
     return abut_fail(err, ABUT_E_FORMAT, "%s:%ld: this section has no end", s->scan.name, line);
 }
 
-static abut_status section_end(ipc_script *s, abut_err *err)
+static abut_status section_end(abut_ipc_script *s, abut_err *err)
 {
     if (!s->open_section) return section(s, err);
     s->open_section = 0;
@@ -321,14 +321,14 @@ static abut_status section_end(ipc_script *s, abut_err *err)
 
 static const struct command {
     const char *name;
-    abut_status (*run)(ipc_script *s, abut_err *err);   /* NULL: changes nothing here, or is refused */
+    abut_status (*run)(abut_ipc_script *s, abut_err *err);   /* NULL: changes nothing here, or is refused */
     const char *refused;                                /* why, and what there is instead */
 } COMMANDS[] = {
-    { "shapes", ipc_shapes, NULL }, { "shapeMatrix", ipc_shape_matrix, NULL }, { "shape", ipc_one_shape, NULL },
-    { "meshCO", ipc_mesh_obstacle, NULL }, { "ground", ground, NULL }, { "halfSpace", half_space, NULL },
+    { "shapes", abut_ipc_shapes, NULL }, { "shapeMatrix", abut_ipc_shape_matrix, NULL }, { "shape", abut_ipc_one_shape, NULL },
+    { "meshCO", abut_ipc_mesh_obstacle, NULL }, { "ground", ground, NULL }, { "halfSpace", half_space, NULL },
     { "time", set_time, NULL }, { "stiffness", set_stiffness, NULL }, { "energy", set_energy, NULL },
     { "size", set_size, NULL }, { "rotateModel", rotate_model, NULL }, { "timeIntegration", set_scheme, NULL },
-    { "script", ipc_script_command, NULL }, { "section", section_end, NULL }, { "turnOffGravity", set_no_gravity, NULL },
+    { "script", abut_ipc_script_command, NULL }, { "section", section_end, NULL }, { "turnOffGravity", set_no_gravity, NULL },
     { "fricIterAmt", set_lags, NULL }, { "tol", set_tolerance, NULL }, { "tuning", set_tuning, NULL },
     { "useAbsParameters", set_absolute, NULL }, { "useAbsTol", set_absolute_tolerance, NULL },
     { "constraintSolver", set_solver, NULL }, { "selfCollisionOff", set_no_self, NULL }, { "selfCollisionOn", set_self, NULL },
@@ -343,7 +343,7 @@ static const struct command {
 };
 enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
-static abut_status unknown(const ipc_script *s, abut_word w, abut_err *err)
+static abut_status unknown(const abut_ipc_script *s, abut_word w, abut_err *err)
 {
     const char *names[NCOMMANDS + NNUMBERS + 1];
     char word[41];
@@ -359,7 +359,7 @@ static abut_status unknown(const ipc_script *s, abut_word w, abut_err *err)
 }
 
 /* Adds to a list of remarks; between goes in front of all but the first. */
-static void remark(ipc_script *s, const char **list, const char *between, const char *text)
+static void remark(abut_ipc_script *s, const char **list, const char *between, const char *text)
 {
     char *more = abut_arena_alloc(s->make.arena, strlen(*list) + strlen(between) + strlen(text) + 1, 1);
     if (!more) {
@@ -370,12 +370,12 @@ static void remark(ipc_script *s, const char **list, const char *between, const 
     *list = more;
 }
 
-void ipc_assume(ipc_script *s, const char *text)
+void abut_ipc_assume(abut_ipc_script *s, const char *text)
 {
     remark(s, &s->notes.assumed, "\n", text);
 }
 
-static abut_status without_effect(ipc_script *s, const struct command *c, abut_err *err)
+static abut_status without_effect(abut_ipc_script *s, const struct command *c, abut_err *err)
 {
     char text[80];
     if (c->refused) return abut_scan_fail(&s->scan, err, "%s is not supported: %s", c->name, c->refused);
@@ -384,16 +384,16 @@ static abut_status without_effect(ipc_script *s, const struct command *c, abut_e
     return ABUT_OK;
 }
 
-static abut_status nothing_follows(ipc_script *s, const char *name, abut_err *err)
+static abut_status nothing_follows(abut_ipc_script *s, const char *name, abut_err *err)
 {
-    const abut_word rest = ipc_word(s);
+    const abut_word rest = abut_ipc_word(s);
     if (!rest.n || *rest.s == '#') return ABUT_OK;
     return abut_scan_fail(&s->scan, err, "%s: '%.*s' at the end of the line", name, (int)(rest.n < 40 ? rest.n : 40), rest.s);
 }
 
-static abut_status command(ipc_script *s, abut_err *err)
+static abut_status command(abut_ipc_script *s, abut_err *err)
 {
-    const abut_word w = ipc_word(s);
+    const abut_word w = abut_ipc_word(s);
     if (!w.n || *w.s == '#') return ABUT_OK;
     for (int i = 0; i < NNUMBERS; i++) {
         if (!abut_word_is(w, NUMBERS[i].name)) continue;
@@ -415,14 +415,14 @@ static abut_status command(ipc_script *s, abut_err *err)
  * step of displacement u, with K the elastic stiffness at its start and c, in s^3, dampingStiff or 3/4 dampingRatio h^3; it
  * minimises s_I h^2 times energies (Li 2020, 2.1; s_I is 1 for implicit Euler, Newmark's beta 1/4), so that the force
  * is -c / (s_I h^3) K u = -b_K K (u / h).  With a ratio of 1 Newmark's 1/4 and these 3/4 make the stiffness of implicit Euler. */
-static double damping_time(const ipc_script *s)
+static double damping_time(const abut_ipc_script *s)
 {
     const double h = s->step, weight = strcmp(s->scheme, "implicit-newmark") ? 1 : 0.25;
     return s->damping_ratio > 0 ? 0.75 * s->damping_ratio * h / weight : s->damping_stiff / (weight * h * h);
 }
 
 /* What was collected, after the objects, which stand in the tree already. */
-static void finish(ipc_script *s)
+static void finish(abut_ipc_script *s)
 {
     abut_tree_maker *m = &s->make;
     const double damping = damping_time(s);
@@ -459,7 +459,7 @@ static void finish(ipc_script *s)
 }
 
 /* What only the whole script shows. */
-static abut_status check(const ipc_script *s, abut_err *err)
+static abut_status check(const abut_ipc_script *s, abut_err *err)
 {
     if (!(s->step > 0) || !(s->end > 0))
         return abut_fail(err, ABUT_E_FORMAT, "%s:%d: time: %g s in steps of %g s: expected more than 0", s->scan.name,
@@ -472,7 +472,7 @@ static abut_status check(const ipc_script *s, abut_err *err)
 abut_status abut_ipc_script_read(abut_arena *arena, const abut_bytes *in, const char *base, abut_tree **root,
                                  abut_ipc_notes *notes, abut_err *err)
 {
-    ipc_script s = { .base = base, .step = 0.025, .end = 5, .density = 1000, .young = 1e5, .poisson = 0.4,
+    abut_ipc_script s = { .base = base, .step = 0.025, .end = 5, .density = 1000, .young = 1e5, .poisson = 0.4,
                      .energy = "neo-hookean", .scheme = "implicit-euler", .size = -1, .gravity = -9.80665, .dhat = 1e-3,
                      .eps_v = 1e-3, .tolerance = 1e-2, .lags = 1, .notes = { "", "" }, .script = "null", .handle_ratio = 0.01,
                      .kappa_multiplier = KAPPA_MULTIPLIER };
@@ -487,7 +487,7 @@ abut_status abut_ipc_script_read(abut_arena *arena, const abut_bytes *in, const 
     do rc = command(&s, err);
     while (!rc && abut_scan_next_line(&s.scan));
     if (!rc) rc = check(&s, err);
-    if (!rc) rc = ipc_script_run(&s, err);
+    if (!rc) rc = abut_ipc_script_run(&s, err);
     if (!rc) finish(&s);
     if (!rc && s.make.failed) rc = abut_fail(err, ABUT_E_NOMEM, "%s: no memory for the scene", in->name);
     if (!rc) *root = s.root, *notes = s.notes;

@@ -1,4 +1,4 @@
-/* What ipc_script.c, ipc_shapes.c and ipc_motions.c share. */
+/* What script.c, shapes.c and motions.c share. */
 #ifndef ABUT_FORMATS_IPC_SCRIPT_PARTS_H
 #define ABUT_FORMATS_IPC_SCRIPT_PARTS_H
 
@@ -7,7 +7,7 @@
 #include "formats/scene/tree_make.h"
 
 /* A script while it is read; parameters start as the reference code's defaults. */
-typedef struct ipc_script {
+typedef struct abut_ipc_script {
     abut_scan scan;
     const char *base;
     abut_tree_maker make;
@@ -23,27 +23,27 @@ typedef struct ipc_script {
     int script_line, script_args;
     double script_arg[2], handle_ratio;
     long open_section;      /* line of a section that is being obeyed */
-} ipc_script;
+} abut_ipc_script;
 
 /** The next word of a command; a lone backslash at the end of a line continues it on the next one. */
-abut_word ipc_word(ipc_script *s);
+abut_word abut_ipc_word(abut_ipc_script *s);
 /** n numbers of the command; `what` names them in messages. */
-ABUT_MUST_USE abut_status ipc_reals(ipc_script *s, const char *what, int n, double *v, abut_err *err);
-ABUT_MUST_USE abut_status ipc_text(ipc_script *s, const char *what, char *buf, size_t size, abut_err *err);
+ABUT_MUST_USE abut_status abut_ipc_reals(abut_ipc_script *s, const char *what, int n, double *v, abut_err *err);
+ABUT_MUST_USE abut_status abut_ipc_text(abut_ipc_script *s, const char *what, char *buf, size_t size, abut_err *err);
 
 /** Notes a value that is chosen here (abut_ipc_notes). */
-void ipc_assume(ipc_script *s, const char *text);
+void abut_ipc_assume(abut_ipc_script *s, const char *text);
 
 /** "shapes input N" and N lines of shapes; "shapeMatrix input nx ny nz [offset]" and one line. */
-ABUT_MUST_USE abut_status ipc_shapes(ipc_script *s, abut_err *err);
-ABUT_MUST_USE abut_status ipc_shape_matrix(ipc_script *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_ipc_shapes(abut_ipc_script *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_ipc_shape_matrix(abut_ipc_script *s, abut_err *err);
 /** "shape input path": one mesh as it stands. */
-ABUT_MUST_USE abut_status ipc_one_shape(ipc_script *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_ipc_one_shape(abut_ipc_script *s, abut_err *err);
 /** "meshCO path x y z scale stiffness friction [rotate rx ry rz]": an obstacle that the scene's placement leaves alone. */
-ABUT_MUST_USE abut_status ipc_mesh_obstacle(ipc_script *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_ipc_mesh_obstacle(abut_ipc_script *s, abut_err *err);
 
 /** "script NAME [numbers]" is remembered, and obeyed once all shapes are known. */
-ABUT_MUST_USE abut_status ipc_script_command(ipc_script *s, abut_err *err);
-ABUT_MUST_USE abut_status ipc_script_run(ipc_script *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_ipc_script_command(abut_ipc_script *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_ipc_script_run(abut_ipc_script *s, abut_err *err);
 
 #endif

@@ -30,7 +30,7 @@ static int ends_in(const char *path, const char *extension)
 }
 
 /* "cube-1" for the first shape of the script, made from input/tetMeshes/cube.msh. */
-static void name_shape(ipc_script *s, shape *sh)
+static void name_shape(abut_ipc_script *s, shape *sh)
 {
     const char *slash = strrchr(sh->path, '/'), *stem = slash ? slash + 1 : sh->path;
     const size_t n = strcspn(stem, ".");
@@ -38,7 +38,7 @@ static void name_shape(ipc_script *s, shape *sh)
     while (s->objects && abut_tree_find(s->objects, sh->name));     /* a mesh called half-space */
 }
 
-static int exists(const ipc_script *s, const char *path)
+static int exists(const abut_ipc_script *s, const char *path)
 {
     char full[2 * PATH_SIZE];
     const int n = snprintf(full, sizeof full, "%s%s", *path == '/' ? "" : s->base, path);
@@ -46,7 +46,7 @@ static int exists(const ipc_script *s, const char *path)
 }
 
 /* mesh: path; or the points or edges of the OBJ file beside a .pt or .seg that is not there. */
-static void put_mesh(ipc_script *s, shape *sh)
+static void put_mesh(abut_ipc_script *s, shape *sh)
 {
     const char *use = ends_in(sh->path, ".pt") ? "points" : ends_in(sh->path, ".seg") ? "edges" : NULL;
     if (use && !exists(s, sh->path)) {
@@ -58,7 +58,7 @@ static void put_mesh(ipc_script *s, shape *sh)
     }
 }
 
-static void put_placement(ipc_script *s, shape *sh, const double *offset)
+static void put_placement(abut_ipc_script *s, shape *sh, const double *offset)
 {
     static const char *const axis[3] = { "z", "y", "x" };
     double at[3];
@@ -77,7 +77,7 @@ static void put_placement(ipc_script *s, shape *sh, const double *offset)
     abut_make_numbers(&s->make, sh->object, "translate", at, 3);
 }
 
-static void put_rotation(ipc_script *s, abut_tree *parent, const char *key, const double w[3])
+static void put_rotation(abut_ipc_script *s, abut_tree *parent, const char *key, const double w[3])
 {
     const double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     if (rate == 0) return;
@@ -88,10 +88,10 @@ static void put_rotation(ipc_script *s, abut_tree *parent, const char *key, cons
 
 /* ---- keywords ---- */
 
-static abut_status own_material(ipc_script *s, shape *sh, abut_err *err)
+static abut_status own_material(abut_ipc_script *s, shape *sh, abut_err *err)
 {
     double v[3];
-    abut_status rc = ipc_reals(s, "material: density, Young's modulus, Poisson ratio", 3, v, err);
+    abut_status rc = abut_ipc_reals(s, "material: density, Young's modulus, Poisson ratio", 3, v, err);
     if (!rc && sh->has_material) rc = abut_scan_fail(&s->scan, err, "material a second time: expected one");
     if (rc) return rc;
     abut_tree *m = abut_make_map(&s->make, s->materials, sh->name);
@@ -102,10 +102,10 @@ static abut_status own_material(ipc_script *s, shape *sh, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status velocity(ipc_script *s, shape *sh, int linear, int angular, const char *what, abut_err *err)
+static abut_status velocity(abut_ipc_script *s, shape *sh, int linear, int angular, const char *what, abut_err *err)
 {
-    abut_status rc = linear ? ipc_reals(s, what, 3, sh->velocity, err) : ABUT_OK;
-    return rc || !angular ? rc : ipc_reals(s, what, 3, sh->spin, err);
+    abut_status rc = linear ? abut_ipc_reals(s, what, 3, sh->velocity, err) : ABUT_OK;
+    return rc || !angular ? rc : abut_ipc_reals(s, what, 3, sh->spin, err);
 }
 
 static int is_number(abut_word w)
@@ -114,27 +114,27 @@ static int is_number(abut_word w)
 }
 
 /* Optional numbers before the next keyword: start and end of a window. */
-static abut_status window(ipc_script *s, abut_tree *motion, abut_word *next, abut_err *err)
+static abut_status window(abut_ipc_script *s, abut_tree *motion, abut_word *next, abut_err *err)
 {
     static const char *const key[2] = { "from", "until" };
     abut_status rc = ABUT_OK;
-    *next = ipc_word(s);
+    *next = abut_ipc_word(s);
     for (int k = 0; k < 2 && is_number(*next) && !rc; k++) {
         double t;
         rc = abut_scan_real(&s->scan, *next, "the start or end of a time window", &t, err);
         if (!rc) abut_make_number(&s->make, motion, key[k], t, "s");
-        *next = ipc_word(s);
+        *next = abut_ipc_word(s);
     }
     return rc;
 }
 
 /* DBC: box, linear velocity, angular velocity, window.  NBC: box, acceleration, window. */
-static abut_status boundary(ipc_script *s, shape *sh, int dirichlet, abut_word *next, abut_err *err)
+static abut_status boundary(abut_ipc_script *s, shape *sh, int dirichlet, abut_word *next, abut_err *err)
 {
     double box[6], act[6];
-    abut_status rc = ipc_reals(s, "DBC or NBC: smallest and largest corner of a box", 6, box, err);
-    if (!rc && dirichlet) rc = ipc_reals(s, "DBC: linear and angular velocity", 6, act, err);
-    if (!rc && !dirichlet) rc = ipc_reals(s, "NBC: acceleration", 3, act, err);
+    abut_status rc = abut_ipc_reals(s, "DBC or NBC: smallest and largest corner of a box", 6, box, err);
+    if (!rc && dirichlet) rc = abut_ipc_reals(s, "DBC: linear and angular velocity", 6, act, err);
+    if (!rc && !dirichlet) rc = abut_ipc_reals(s, "NBC: acceleration", 3, act, err);
     if (rc) return rc;
     abut_tree *m = abut_make_map(&s->make, s->motion, NULL), *select = abut_make_map(&s->make, m, "select");
     abut_make_text(&s->make, select, "object", "%s", sh->name);
@@ -146,7 +146,7 @@ static abut_status boundary(ipc_script *s, shape *sh, int dirichlet, abut_word *
     return window(s, m, next, err);
 }
 
-static abut_status keyword(ipc_script *s, shape *sh, abut_word w, abut_word *next, abut_err *err)
+static abut_status keyword(abut_ipc_script *s, shape *sh, abut_word w, abut_word *next, abut_err *err)
 {
     abut_status rc;
     if (abut_word_is(w, "DBC")) return boundary(s, sh, 1, next, err);
@@ -155,16 +155,16 @@ static abut_status keyword(ipc_script *s, shape *sh, abut_word w, abut_word *nex
     else if (abut_word_is(w, "initVel")) rc = velocity(s, sh, 1, 1, "initVel: velocity and spin", err), sh->is_thrown = 1;
     else if (abut_word_is(w, "linearVelocity")) rc = velocity(s, sh, 1, 0, "linearVelocity", err), sh->is_moving = 1;
     else if (abut_word_is(w, "angularVelocity")) rc = velocity(s, sh, 0, 1, "angularVelocity", err), sh->is_moving = 1;
-    else if (abut_word_is(w, "meshSeq")) rc = ipc_text(s, "meshSeq: a folder", sh->sequence, sizeof sh->sequence, err);
+    else if (abut_word_is(w, "meshSeq")) rc = abut_ipc_text(s, "meshSeq: a folder", sh->sequence, sizeof sh->sequence, err);
     else return abut_scan_fail(&s->scan, err, "'%.*s': expected material, initVel, DBC, NBC, linearVelocity, "
                                "angularVelocity or meshSeq", (int)(w.n < 40 ? w.n : 40), w.s);
-    *next = rc ? (abut_word){ 0 } : ipc_word(s);
+    *next = rc ? (abut_word){ 0 } : abut_ipc_word(s);
     return rc;
 }
 
 /* The meshes 0.ext, 1.ext, ... of a folder, one per time step: they stand where the obstacle is, so that the shape's own
  * placement says nothing.  The step follows when the whole script is read. */
-static abut_status put_sequence(ipc_script *s, shape *sh, abut_err *err)
+static abut_status put_sequence(abut_ipc_script *s, shape *sh, abut_err *err)
 {
     static const char *const extension[] = { ".seg", ".obj", ".pt", ".ply", ".stl", ".msh" };
     char first[PATH_SIZE + 16];
@@ -181,7 +181,7 @@ static abut_status put_sequence(ipc_script *s, shape *sh, abut_err *err)
 }
 
 /* The object of a shape whose line has been read. */
-static abut_status put_shape(ipc_script *s, shape *sh, const double *offset, abut_err *err)
+static abut_status put_shape(abut_ipc_script *s, shape *sh, const double *offset, abut_err *err)
 {
     const int is_obstacle = !ends_in(sh->path, ".msh") || sh->is_moving;
     if (sh->is_thrown && (is_obstacle || *sh->sequence))
@@ -199,18 +199,18 @@ static abut_status put_shape(ipc_script *s, shape *sh, const double *offset, abu
     return ABUT_OK;
 }
 
-static abut_status expect_input(ipc_script *s, const char *command, abut_err *err)
+static abut_status expect_input(abut_ipc_script *s, const char *command, abut_err *err)
 {
-    const abut_word w = ipc_word(s);
+    const abut_word w = abut_ipc_word(s);
     if (abut_word_is(w, "input")) return ABUT_OK;
     return abut_scan_fail(&s->scan, err, "%s '%.*s': expected input", command, (int)(w.n < 40 ? w.n : 40), w.s);
 }
 
-abut_status ipc_one_shape(ipc_script *s, abut_err *err)
+abut_status abut_ipc_one_shape(abut_ipc_script *s, abut_err *err)
 {
     shape sh = { .scale = { 1, 1, 1 } };
     abut_status rc = expect_input(s, "shape", err);
-    if (!rc) rc = ipc_text(s, "the mesh of a shape", sh.path, sizeof sh.path, err);
+    if (!rc) rc = abut_ipc_text(s, "the mesh of a shape", sh.path, sizeof sh.path, err);
     if (rc) return rc;
     s->make.line = (int)s->scan.line;
     name_shape(s, &sh);
@@ -219,15 +219,15 @@ abut_status ipc_one_shape(ipc_script *s, abut_err *err)
 
 /* The mesh, divided by its longest side, scaled and turned about the mean of its points, comes to the point with that mean.
  * A stiffness has no meaning to a barrier. */
-abut_status ipc_mesh_obstacle(ipc_script *s, abut_err *err)
+abut_status abut_ipc_mesh_obstacle(abut_ipc_script *s, abut_err *err)
 {
     shape sh = { 0 };
     double v[3];
-    abut_status rc = ipc_text(s, "meshCO: a mesh", sh.path, sizeof sh.path, err);
-    if (!rc) rc = ipc_reals(s, "meshCO: a point", 3, sh.translate, err);
-    if (!rc) rc = ipc_reals(s, "meshCO: scale, stiffness, friction", 3, v, err);
-    const abut_word w = rc ? (abut_word){ 0 } : ipc_word(s);
-    if (abut_word_is(w, "rotate")) rc = ipc_reals(s, "meshCO: angles", 3, sh.angle, err);
+    abut_status rc = abut_ipc_text(s, "meshCO: a mesh", sh.path, sizeof sh.path, err);
+    if (!rc) rc = abut_ipc_reals(s, "meshCO: a point", 3, sh.translate, err);
+    if (!rc) rc = abut_ipc_reals(s, "meshCO: scale, stiffness, friction", 3, v, err);
+    const abut_word w = rc ? (abut_word){ 0 } : abut_ipc_word(s);
+    if (abut_word_is(w, "rotate")) rc = abut_ipc_reals(s, "meshCO: angles", 3, sh.angle, err);
     else if (w.n && *w.s != '#')
         rc = abut_scan_fail(&s->scan, err, "meshCO: '%.*s': expected rotate", (int)(w.n < 40 ? w.n : 40), w.s);
     if (rc) return rc;
@@ -246,7 +246,7 @@ abut_status ipc_mesh_obstacle(ipc_script *s, abut_err *err)
 }
 
 /* Path and placement; the rest of the line follows. */
-static abut_status read_line(ipc_script *s, shape *sh, abut_err *err)
+static abut_status read_line(abut_ipc_script *s, shape *sh, abut_err *err)
 {
     memset(sh, 0, sizeof *sh);
     while (abut_scan_next_line(&s->scan)) {
@@ -255,26 +255,26 @@ static abut_status read_line(ipc_script *s, shape *sh, abut_err *err)
         if (!w.n || *w.s == '#') continue;
         s->scan.p = at;
         s->make.line = (int)s->scan.line;
-        abut_status rc = ipc_text(s, "the mesh of a shape", sh->path, sizeof sh->path, err);
-        if (!rc) rc = ipc_reals(s, "a shape's translation", 3, sh->translate, err);
-        if (!rc) rc = ipc_reals(s, "a shape's angles", 3, sh->angle, err);
-        if (!rc) rc = ipc_reals(s, "a shape's scales", 3, sh->scale, err);
+        abut_status rc = abut_ipc_text(s, "the mesh of a shape", sh->path, sizeof sh->path, err);
+        if (!rc) rc = abut_ipc_reals(s, "a shape's translation", 3, sh->translate, err);
+        if (!rc) rc = abut_ipc_reals(s, "a shape's angles", 3, sh->angle, err);
+        if (!rc) rc = abut_ipc_reals(s, "a shape's scales", 3, sh->scale, err);
         if (!rc) name_shape(s, sh);
         return rc;
     }
     return abut_scan_fail(&s->scan, err, "the script ends where a shape is expected");
 }
 
-abut_status ipc_shapes(ipc_script *s, abut_err *err)
+abut_status abut_ipc_shapes(abut_ipc_script *s, abut_err *err)
 {
     int64_t n;
     abut_status rc = expect_input(s, "shapes", err);
-    if (!rc) rc = abut_scan_int(&s->scan, ipc_word(s), "the number of shapes", 1, 100000, &n, err);
+    if (!rc) rc = abut_scan_int(&s->scan, abut_ipc_word(s), "the number of shapes", 1, 100000, &n, err);
     for (int64_t i = 0; !rc && i < n; i++) {
         shape sh;
         abut_word w = { 0 };
         rc = read_line(s, &sh, err);
-        if (!rc) w = ipc_word(s);
+        if (!rc) w = abut_ipc_word(s);
         while (!rc && w.n && *w.s != '#') rc = keyword(s, &sh, w, &w, err);
         if (!rc) rc = put_shape(s, &sh, NULL, err);
     }
@@ -282,19 +282,19 @@ abut_status ipc_shapes(ipc_script *s, abut_err *err)
 }
 
 /* The first three numbers of the line are the spacing; the whole matrix may be shifted. */
-abut_status ipc_shape_matrix(ipc_script *s, abut_err *err)
+abut_status abut_ipc_shape_matrix(abut_ipc_script *s, abut_err *err)
 {
     double offset[3] = { 0 };
     int64_t n[3];
     shape sh;
     abut_status rc = expect_input(s, "shapeMatrix", err);
     for (int k = 0; k < 3 && !rc; k++)
-        rc = abut_scan_int(&s->scan, ipc_word(s), "shapeMatrix: shapes along each axis", 1, 4096, &n[k], err);
+        rc = abut_scan_int(&s->scan, abut_ipc_word(s), "shapeMatrix: shapes along each axis", 1, 4096, &n[k], err);
     if (rc) return rc;
-    const abut_word w = ipc_word(s);
+    const abut_word w = abut_ipc_word(s);
     if (w.n && *w.s != '#') {
         rc = abut_scan_real(&s->scan, w, "shapeMatrix: the offset", &offset[0], err);
-        if (!rc) rc = ipc_reals(s, "shapeMatrix: the offset", 2, offset + 1, err);
+        if (!rc) rc = abut_ipc_reals(s, "shapeMatrix: the offset", 2, offset + 1, err);
     }
     if (!rc) rc = read_line(s, &sh, err);
     if (!rc) rc = put_shape(s, &sh, offset, err);

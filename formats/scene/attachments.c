@@ -3,17 +3,18 @@
 #include <math.h>
 
 /* {object: name}, where it is nearest, or {point: [x, y, z]} */
-static abut_status read_target(const scene_reader *r, const abut_tree *t, abut_scene_attachment *a, abut_err *err)
+static abut_status read_target(const abut_scene_reader *r, const abut_tree *t, abut_scene_attachment *a, abut_err *err)
 {
     abut_status rc = abut_tree_keys(t, "to", (const char *const[]){ "object", "point", NULL }, err);
     const abut_tree *object = rc ? NULL : abut_tree_find(t, "object"), *point = rc ? NULL : abut_tree_find(t, "point");
     if (rc) return rc;
     if (!object == !point) return abut_tree_fail(t, err, "to: expected {object: name} or {point: [x, y, z]}");
     a->to = -1;
-    return object ? scene_find(r, object, 0, &a->to, err) : abut_tree_vector(point, "point", ABUT_Q_LENGTH, 3, a->point, err);
+    return object ? abut_scene_find(r, object, 0, &a->to, err) : abut_tree_vector(point, "point", ABUT_Q_LENGTH, 3, a->point,
+                                                                                  err);
 }
 
-static abut_status read_attachment(const scene_reader *r, const abut_tree *t, abut_scene_attachment *a, abut_err *err)
+static abut_status read_attachment(const abut_scene_reader *r, const abut_tree *t, abut_scene_attachment *a, abut_err *err)
 {
     static const char *const keys[] = { "from", "to", "stiffness", "within", NULL };
     abut_status rc = abut_tree_keys(t, "attachment", keys, err);
@@ -22,9 +23,9 @@ static abut_status read_attachment(const scene_reader *r, const abut_tree *t, ab
     const abut_tree *within = abut_tree_find(t, "within");
     if (!from || !to || !k) return abut_tree_fail(t, err, "attachment: expected {from: conditions, to: {object: name} or "
                                                   "{point: [x, y, z]}, stiffness: number}");
-    scene_from(t, a->from);
+    abut_scene_from(t, a->from);
     a->within = INFINITY;
-    rc = scene_select(r, from, &a->select, err);
+    rc = abut_read_scene_select(r, from, &a->select, err);
     if (!rc) rc = read_target(r, to, a, err);
     if (!rc) rc = abut_tree_positive(k, "stiffness", ABUT_Q_STIFFNESS, &a->stiffness, NULL, err);
     if (!rc && within) rc = abut_tree_positive(within, "within", ABUT_Q_LENGTH, &a->within, NULL, err);
@@ -35,7 +36,7 @@ static abut_status read_attachment(const scene_reader *r, const abut_tree *t, ab
     return ABUT_OK;
 }
 
-abut_status scene_attachments(scene_reader *r, const abut_tree *attachments, abut_err *err)
+abut_status abut_scene_attachments(abut_scene_reader *r, const abut_tree *attachments, abut_err *err)
 {
     int32_t i = 0;
     if (!attachments) return ABUT_OK;

@@ -12,7 +12,7 @@
 /* Positive numbers of a map {warp: .., weft: .., ...}, all of them said. */
 static abut_status read_moduli(const abut_tree *t, const char *const *keys, abut_quantity q, double *out, abut_err *err)
 {
-    abut_status rc = scene_need(t, keys, err);
+    abut_status rc = abut_scene_need(t, keys, err);
     for (int k = 0; keys[k] && !rc; k++)
         rc = abut_tree_real(abut_tree_find(t, keys[k]), keys[k], q, &out[k], NULL, err);
     return rc;
@@ -38,7 +38,7 @@ static abut_status read_strain_limit(const abut_tree *t, double limit[3], abut_e
     return abut_tree_fail(t, err, "strain-limit: %g, %g, %g: expected more than 0", limit[0], limit[1], limit[2]);
 }
 
-abut_status scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err)
+abut_status abut_scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
     static const char *const names[] = { "isotropic", "orthotropic", "cloth", NULL };
     const abut_tree *membrane = abut_tree_find(t, "membrane"), *fabric = abut_tree_find(t, "fabric");
@@ -127,11 +127,11 @@ static abut_status read_shell(const abut_tree *t, abut_scene_shell *s, abut_err 
 /* {radius: length} of rods or particles. */
 static abut_status read_radius(const abut_tree *t, double *radius, abut_err *err)
 {
-    const abut_status rc = scene_need(t, (const char *const[]){ "radius", NULL }, err);
+    const abut_status rc = abut_scene_need(t, (const char *const[]){ "radius", NULL }, err);
     return rc ? rc : abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, radius, NULL, err);
 }
 
-abut_status scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err)
+abut_status abut_scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
     static const char *const of_bodies[] = { "shell", "rod", "particle", "rest", NULL };
     const abut_tree *shell = abut_tree_find(t, "shell"), *rod = abut_tree_find(t, "rod"),
@@ -175,12 +175,12 @@ static abut_status rest_of_points(const abut_tree *t, abut_scene_object *o, cons
     return ABUT_OK;
 }
 
-static abut_status rest_of_file(const scene_reader *r, const abut_tree *t, const double scale[3], int turn,
+static abut_status rest_of_file(const abut_scene_reader *r, const abut_tree *t, const double scale[3], int turn,
                                 abut_scene_object *o, abut_err *err)
 {
     const double A[9] = { scale[0], 0, 0, 0, scale[1], 0, 0, 0, scale[2] };
     abut_mesh m = { 0 };
-    abut_status rc = scene_load(r, t, &m, err);
+    abut_status rc = abut_scene_load(r, t, &m, err);
     if (!rc && (m.nf != o->mesh.nf || m.ns != o->mesh.ns))
         rc = abut_tree_fail(t, err, "rest: a mesh of %d triangles and %d segments, expected %d and %d as '%s' has", m.nf,
                             m.ns, o->mesh.nf, o->mesh.ns, o->name);
@@ -207,7 +207,7 @@ static abut_status rest_of_pattern(const abut_tree *t, double unit, abut_scene_o
     return ABUT_OK;
 }
 
-static abut_status read_rest(const scene_reader *r, const abut_tree *t, const double scale[3], int turn,
+static abut_status read_rest(const abut_scene_reader *r, const abut_tree *t, const double scale[3], int turn,
                              abut_scene_object *o, abut_err *err)
 {
     double unit = 0;
@@ -230,8 +230,8 @@ static abut_status read_rest_angle(const abut_tree *t, abut_scene_shell *s, abut
     return angle ? abut_tree_choice(angle, "rest-angle", names, &s->flat, err) : ABUT_OK;
 }
 
-abut_status scene_rest(const scene_reader *r, const abut_tree *t, const double *x, const double scale[3], int turn,
-                       abut_scene_object *o, abut_err *err)
+abut_status abut_scene_rest(const abut_scene_reader *r, const abut_tree *t, const double *x, const double scale[3], int turn,
+                            abut_scene_object *o, abut_err *err)
 {
     const abut_tree *rest = abut_tree_find(t, "rest"), *gen = abut_tree_find(t, "generate");
     if (!(o->shell.thickness > 0 || o->rod_radius > 0))
@@ -263,7 +263,7 @@ static int copied(double **p, size_t rows, size_t width, size_t n)
     return 1;
 }
 
-abut_status scene_rest_repeat(abut_scene_object *o, int32_t nf, int32_t ns, abut_err *err)
+abut_status abut_scene_rest_repeat(abut_scene_object *o, int32_t nf, int32_t ns, abut_err *err)
 {
     const size_t n = nf ? (size_t)(o->mesh.nf / nf) : ns ? (size_t)(o->mesh.ns / ns) : 1;
     if (copied(&o->shell.rest, (size_t)nf, 9, n) && copied(&o->rod_length, (size_t)ns, 1, n)) return ABUT_OK;
@@ -272,15 +272,15 @@ abut_status scene_rest_repeat(abut_scene_object *o, int32_t nf, int32_t ns, abut
 
 /* ---- seams ---- */
 
-static abut_status read_seam(const scene_reader *r, const abut_tree *t, abut_scene_seam *s, abut_err *err)
+static abut_status read_seam(const abut_scene_reader *r, const abut_tree *t, abut_scene_seam *s, abut_err *err)
 {
     abut_status rc = abut_tree_keys(t, "seam", (const char *const[]){ "from", "to", "stiffness", NULL }, err);
     if (rc) return rc;
     const abut_tree *side[2] = { abut_tree_find(t, "from"), abut_tree_find(t, "to") }, *k = abut_tree_find(t, "stiffness");
     if (!side[0] || !side[1]) return abut_tree_fail(t, err, "seam: expected {from: conditions, to: conditions}");
-    scene_from(t, s->from);
+    abut_scene_from(t, s->from);
     for (int i = 0; i < 2 && !rc; i++) {
-        rc = scene_select(r, side[i], &s->side[i], err);
+        rc = abut_read_scene_select(r, side[i], &s->side[i], err);
         const int32_t o = s->side[i].object;
         if (!rc && (o < 0 || !(r->scene->object[o].shell.thickness > 0)))
             rc = abut_tree_fail(side[i], err, "seam: expected an object that is a shell");
@@ -288,7 +288,7 @@ static abut_status read_seam(const scene_reader *r, const abut_tree *t, abut_sce
     return rc || !k ? rc : abut_tree_positive(k, "stiffness", ABUT_Q_STIFFNESS, &s->stiffness, NULL, err);
 }
 
-abut_status scene_seams(scene_reader *r, const abut_tree *seams, abut_err *err)
+abut_status abut_scene_seams(abut_scene_reader *r, const abut_tree *seams, abut_err *err)
 {
     int32_t i = 0;
     if (!seams) return ABUT_OK;

@@ -11,20 +11,20 @@
 
 enum { PATH_SIZE = 4096, KEYS_MAX = 1000000 };
 
-static abut_status make_path(const scene_reader *r, const abut_tree *t, const char *name, char path[PATH_SIZE],
+static abut_status make_path(const abut_scene_reader *r, const abut_tree *t, const char *name, char path[PATH_SIZE],
                              abut_err *err)
 {
     const int n = snprintf(path, PATH_SIZE, "%s%s", *name == '/' ? "" : r->base, name);
     return n < PATH_SIZE ? ABUT_OK : abut_tree_fail(t, err, "this path is longer than %d letters", PATH_SIZE - 1);
 }
 
-abut_status scene_load(const scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err)
+abut_status abut_scene_load(const abut_scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     char path[PATH_SIZE];
     const char *name = NULL;
     abut_status rc = abut_tree_word(t, "mesh", &name, err);
     if (!rc) rc = make_path(r, t, name, path, err);
-    return rc ? rc : scene_placed(t, abut_mesh_load(path, m, err), err);
+    return rc ? rc : abut_scene_placed(t, abut_mesh_load(path, m, err), err);
 }
 
 /* ---- what to keep of the mesh ---- */
@@ -82,17 +82,17 @@ static void rotate_by(const double w[3], double R[9])
         for (int k = 0; k < 3; k++) R[3 * i + k] = Q[3 * i] * P[k] + Q[3 * i + 1] * P[3 + k] + Q[3 * i + 2] * P[6 + k];
 }
 
-abut_status scene_rotation(const abut_tree *t, double R[9], abut_err *err)
+abut_status abut_scene_rotation(const abut_tree *t, double R[9], abut_err *err)
 {
     double w[3] = { 0 };
     abut_status rc = ABUT_OK;
     if (t->kind != ABUT_TREE_LIST) {
-        rc = scene_axis(t, "angle", ABUT_Q_ANGLE, w, err);
+        rc = abut_scene_axis(t, "angle", ABUT_Q_ANGLE, w, err);
         if (!rc) rotate_by(w, R);
         return rc;
     }
     for (const abut_tree *c = t->child; c && !rc; c = c->next) {
-        rc = scene_axis(c, "angle", ABUT_Q_ANGLE, w, err);
+        rc = abut_scene_axis(c, "angle", ABUT_Q_ANGLE, w, err);
         if (!rc) rotate_by(w, R);
     }
     return rc;
@@ -157,7 +157,7 @@ static abut_status make_unit(const abut_tree *t, abut_scene_object *o, abut_err 
     return ABUT_OK;
 }
 
-abut_status scene_placement(const abut_tree *object, double A[9], double b[3], abut_err *err)
+abut_status abut_scene_placement(const abut_tree *object, double A[9], double b[3], abut_err *err)
 {
     const abut_tree *scale = abut_tree_find(object, "scale"), *rotate = abut_tree_find(object, "rotate");
     const abut_tree *translate = abut_tree_find(object, "translate");
@@ -167,7 +167,7 @@ abut_status scene_placement(const abut_tree *object, double A[9], double b[3], a
     memset(b, 0, 3 * sizeof *b);
     abut_status rc = ABUT_OK;
     if (scale) rc = read_scale(scale, s, err);
-    if (!rc && rotate) rc = scene_rotation(rotate, A, err);
+    if (!rc && rotate) rc = abut_scene_rotation(rotate, A, err);
     for (int i = 0; i < 9; i++) A[i] *= s[i % 3];
     return rc || !translate ? rc : abut_tree_vector(translate, "translate", ABUT_Q_LENGTH, 3, b, err);
 }
@@ -185,7 +185,7 @@ static abut_status read_repeat(const abut_tree *t, int32_t count[3], double spac
     return rc || !apart ? rc : abut_tree_flag(apart, "objects", objects, err);
 }
 
-abut_status scene_copies(const abut_tree *object, int32_t *n, abut_err *err)
+abut_status abut_scene_copies(const abut_tree *object, int32_t *n, abut_err *err)
 {
     enum { MOST = 100000 };
     const abut_tree *t = abut_tree_find(object, "repeat");
@@ -210,8 +210,8 @@ static abut_status repeat(const abut_tree *t, int32_t which, abut_mesh *m, abut_
     abut_status rc = read_repeat(t, count, spacing, &objects, err);
     const double copies = objects ? 1 : (double)count[0] * count[1] * count[2];
     if (!rc)
-        rc = scene_placed(abut_tree_find(t, "count"),
-                          abut_mesh_bound(copies * m->nv, copies * abut_mesh_elements(m), "repeat", err), err);
+        rc = abut_scene_placed(abut_tree_find(t, "count"),
+                               abut_mesh_bound(copies * m->nv, copies * abut_mesh_elements(m), "repeat", err), err);
     if (rc) return rc;
     abut_mesh all = { 0 }, copy = { 0 };
     const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
@@ -261,7 +261,7 @@ static abut_status path_load(const abut_tree *t, const char *file, int32_t nv, d
                              abut_err *err)
 {
     abut_mesh m = { 0 };
-    abut_status rc = scene_placed(t, abut_mesh_load(file, &m, err), err);
+    abut_status rc = abut_scene_placed(t, abut_mesh_load(file, &m, err), err);
     if (!rc) rc = path_add(t, file, &m, first ? m.nv : nv, time, p, err);
     if (!rc && first) rc = abut_mesh_append(first, &m, err);
     abut_mesh_clear(&m);
@@ -269,7 +269,8 @@ static abut_status path_load(const abut_tree *t, const char *file, int32_t nv, d
 }
 
 /* files: "folder/%d.seg": meshes 0, 1, ... until one is missing, `step` apart. */
-static abut_status read_numbered(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p, abut_err *err)
+static abut_status read_numbered(const abut_scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p,
+                                 abut_err *err)
 {
     char path[PATH_SIZE], pattern[PATH_SIZE];
     const abut_tree *files = abut_tree_find(t, "files"), *step = abut_tree_find(t, "step");
@@ -292,7 +293,7 @@ static abut_status read_numbered(const scene_reader *r, const abut_tree *t, abut
 }
 
 /* files: a list of paths, and `times` of as many times, or `step`. */
-static abut_status read_listed(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p, abut_err *err)
+static abut_status read_listed(const abut_scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p, abut_err *err)
 {
     char path[PATH_SIZE];
     const abut_tree *files = abut_tree_find(t, "files"), *times = abut_tree_find(t, "times"), *step = abut_tree_find(t, "step");
@@ -319,7 +320,8 @@ static abut_status read_listed(const scene_reader *r, const abut_tree *t, abut_m
     return rc;
 }
 
-abut_status scene_path(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p, abut_err *err)
+abut_status abut_read_scene_path(const abut_scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p,
+                                 abut_err *err)
 {
     const abut_status rc = abut_tree_keys(t, "sequence", (const char *const[]){ "files", "step", "times", NULL }, err);
     const abut_tree *files = rc ? NULL : abut_tree_find(t, "files");
@@ -332,26 +334,26 @@ abut_status scene_path(const scene_reader *r, const abut_tree *t, abut_mesh *mes
 }
 
 /* Exactly one of mesh, generate, sequence. */
-static abut_status source(const scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
+static abut_status source(const abut_scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
     const abut_tree *mesh = abut_tree_find(t, "mesh"), *gen = abut_tree_find(t, "generate");
     const abut_tree *sequence = abut_tree_find(t, "sequence");
     if ((mesh != NULL) + (gen != NULL) + (sequence != NULL) != 1)
         return abut_tree_fail_key(t, err, "object '%s': expected one of mesh, generate, sequence, half-space", t->key);
-    if (mesh) return scene_load(r, mesh, &o->mesh, err);
-    if (gen) return scene_generate(gen, &o->mesh, err);
+    if (mesh) return abut_scene_load(r, mesh, &o->mesh, err);
+    if (gen) return abut_scene_generate(gen, &o->mesh, err);
     if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
     if (abut_tree_find(t, "repeat") || abut_tree_find(t, "velocity") || abut_tree_find(t, "angular-velocity"))
         return abut_tree_fail_key(sequence, err, "sequence: says where the obstacle is; expected no repeat or velocity");
-    return scene_path(r, sequence, &o->mesh, &o->path, err);
+    return abut_read_scene_path(r, sequence, &o->mesh, &o->path, err);
 }
 
 /* The mesh, placed, and its shape at rest. */
-static abut_status place(const scene_reader *r, const abut_tree *t, int turn, abut_scene_object *o, abut_err *err)
+static abut_status place(const abut_scene_reader *r, const abut_tree *t, int turn, abut_scene_object *o, abut_err *err)
 {
     const abut_tree *said = abut_tree_find(t, "scale");
     double A[9], b[3], scale[3] = { 1, 1, 1 };
-    abut_status rc = scene_placement(t, A, b, err);
+    abut_status rc = abut_scene_placement(t, A, b, err);
     if (!rc && said) rc = read_scale(said, scale, err);
     if (rc) return rc;
     double *x = malloc(3 * ((size_t)o->mesh.nv + 1) * sizeof *x);
@@ -360,7 +362,7 @@ static abut_status place(const scene_reader *r, const abut_tree *t, int turn, ab
     if (turn) abut_mesh_flip(&o->mesh);
     abut_mesh_transform(&o->mesh, A, b);
     abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
-    rc = scene_rest(r, t, x, scale, turn, o, err);
+    rc = abut_scene_rest(r, t, x, scale, turn, o, err);
     free(x);
     return rc;
 }
@@ -369,10 +371,10 @@ static abut_status weld(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     double distance = 0;
     const abut_status rc = abut_tree_positive(t, "weld", ABUT_Q_LENGTH, &distance, NULL, err);
-    return rc ? rc : scene_placed(t, abut_mesh_weld(m, distance, err), err);
+    return rc ? rc : abut_scene_placed(t, abut_mesh_weld(m, distance, err), err);
 }
 
-abut_status scene_mesh(const scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
+abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
 {
     const abut_tree *use = abut_tree_find(t, "use"), *flip = abut_tree_find(t, "flip"), *copies = abut_tree_find(t, "repeat");
     const abut_tree *origin = abut_tree_find(t, "origin"), *welded = abut_tree_find(t, "weld");
@@ -387,6 +389,6 @@ abut_status scene_mesh(const scene_reader *r, const abut_tree *t, int32_t copy, 
     if (!rc) rc = place(r, t, turn, o, err);
     const int32_t nf = o->mesh.nf, ns = o->mesh.ns;
     if (!rc && copies) rc = repeat(copies, copy, &o->mesh, err);
-    if (!rc && copies) rc = scene_rest_repeat(o, nf, ns, err);
+    if (!rc && copies) rc = abut_scene_rest_repeat(o, nf, ns, err);
     return rc || !welded ? rc : weld(welded, &o->mesh, err);
 }

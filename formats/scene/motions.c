@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* What a motion that only translates is stopped by. */
-static abut_status read_place_of_stop(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+static abut_status read_place_of_stop(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     const abut_tree *gap = abut_tree_find(t, "gap"), *to = abut_tree_find(t, "to"), *past = abut_tree_find(t, "past");
     const abut_tree *share = abut_tree_find(t, "share"), *at = abut_tree_find(t, "coordinate");
@@ -17,13 +17,13 @@ static abut_status read_place_of_stop(const scene_reader *r, const abut_tree *t,
     if (gap && to) {
         m->stop = ABUT_STOP_GAP;
         rc = abut_tree_real(gap, "gap", ABUT_Q_LENGTH_OR_L, &m->gap.value, &m->gap.per_length, err);
-        return rc ? rc : scene_find(r, to, 0, &m->to, err);
+        return rc ? rc : abut_scene_find(r, to, 0, &m->to, err);
     }
     if (past) {
         m->stop = ABUT_STOP_PAST;
         m->gap.value = 1;
         if (share) rc = abut_tree_positive(share, "share", ABUT_Q_PURE, &m->gap.value, NULL, err);
-        return rc ? rc : scene_find(r, past, 0, &m->to, err);
+        return rc ? rc : abut_scene_find(r, past, 0, &m->to, err);
     }
     if (axes != 1) return abut_tree_fail(t, err, "until a coordinate: expected 'translate' along one axis");
     m->stop = ABUT_STOP_AT;
@@ -31,7 +31,7 @@ static abut_status read_place_of_stop(const scene_reader *r, const abut_tree *t,
 }
 
 /* until: a map. */
-static abut_status read_stop(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+static abut_status read_stop(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     static const char *const keys[] = { "gap", "to", "past", "share", "coordinate", "motion", NULL };
     const abut_status rc = abut_tree_keys(t, "until", keys, err);
@@ -42,7 +42,7 @@ static abut_status read_stop(const scene_reader *r, const abut_tree *t, abut_sce
     if (gap + past + at + (with != NULL) != 1 || t->n != used)
         return abut_tree_fail(t, err, "until: expected a time, or {gap: length, to: name}, {past: name, share: number}, "
                               "{coordinate: length} or {motion: number}");
-    scene_from(t->child, m->gap.from);
+    abut_scene_from(t->child, m->gap.from);
     if (!with) return read_place_of_stop(r, t, m, err);
     const int32_t own = (int32_t)(m - r->scene->motion);
     m->stop = ABUT_STOP_WITH;
@@ -51,7 +51,7 @@ static abut_status read_stop(const scene_reader *r, const abut_tree *t, abut_sce
 }
 
 /* After the act. */
-static abut_status read_window(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+static abut_status read_window(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     const abut_tree *from = abut_tree_find(t, "from"), *until = abut_tree_find(t, "until");
     abut_status rc = ABUT_OK;
@@ -96,7 +96,7 @@ static abut_status read_velocities(const abut_tree *t, abut_scene_motion *m, abu
     const abut_tree *scale = abut_tree_find(t, "scale");
     abut_status rc = ABUT_OK;
     if (translate) rc = abut_tree_vector(translate, "translate", ABUT_Q_SPEED, 3, m->linear, err);
-    if (!rc && rotate) rc = scene_axis(rotate, "rate", ABUT_Q_RATE, m->angular, err);
+    if (!rc && rotate) rc = abut_scene_axis(rotate, "rate", ABUT_Q_RATE, m->angular, err);
     if (!rc) rc = read_center(rotate, m, err);
     if (rc || !scale) return rc;
     rc = abut_tree_keys(scale, "scale", (const char *const[]){ "rate", "center", NULL }, err);
@@ -135,7 +135,7 @@ static abut_status read_quaternion(const abut_tree *t, double q[4], abut_err *er
 static int single_turn(const abut_tree *rotate, double w[3])
 {
     w[0] = w[1] = w[2] = 0;
-    return !rotate || (rotate->kind == ABUT_TREE_MAP && !scene_axis(rotate, "angle", ABUT_Q_ANGLE, w, NULL));
+    return !rotate || (rotate->kind == ABUT_TREE_MAP && !abut_scene_axis(rotate, "angle", ABUT_Q_ANGLE, w, NULL));
 }
 
 /* Half a turn between two keys may go either way, and a longer one would go the shorter way: neither is what was meant. */
@@ -173,7 +173,7 @@ static abut_status read_pose(const abut_tree *t, abut_scene_pose *k, abut_err *e
     if (rotate && turn) return abut_tree_fail(t, err, "keyframe: expected one of rotate and quaternion");
     rc = abut_tree_real(time, "time", ABUT_Q_TIME, &k->time, NULL, err);
     if (!rc && translate) rc = abut_tree_vector(translate, "translate", ABUT_Q_LENGTH, 3, k->shift, err);
-    if (!rc && rotate) rc = scene_rotation(rotate, R, err);
+    if (!rc && rotate) rc = abut_scene_rotation(rotate, R, err);
     if (!rc && rotate) quaternion_of(R, k->turn);
     if (!rc && turn) rc = read_quaternion(turn, k->turn, err);
     if (!rc && scale) rc = one_or_three(scale, "scale", ABUT_Q_PURE, k->scale, err);
@@ -219,7 +219,7 @@ static abut_status read_keyframes(const abut_tree *t, const abut_tree *motion, a
 }
 
 /* Files say where the points of a mesh are; they are placed as the mesh itself was. */
-static abut_status read_positions(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+static abut_status read_positions(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     static const char *const moved[] = { "origin", "unit-size", "repeat", "tetrahedralize" };
     double A[9], b[3];
@@ -233,8 +233,8 @@ static abut_status read_positions(const scene_reader *r, const abut_tree *t, abu
             return abut_tree_fail_key(t, err, "sequence: the points of object '%s' are not those of its file, because of '%s'",
                                       o->name,
                                       moved[i]);
-    abut_status rc = scene_placement(object, A, b, err);
-    if (!rc) rc = scene_path(r, t, &o->mesh, &m->path, err);
+    abut_status rc = abut_scene_placement(object, A, b, err);
+    if (!rc) rc = abut_read_scene_path(r, t, &o->mesh, &m->path, err);
     if (!rc) abut_scene_path_transform(&m->path, o->mesh.nv, A, b);
     return rc;
 }
@@ -258,7 +258,7 @@ static abut_status read_push(const abut_tree *t, const struct push *p, abut_scen
                            : abut_tree_vector(t, p->key, p->q, p->numbers, m->linear, err);
 }
 
-static abut_status read_act(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+static abut_status read_act(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     const abut_tree *fix = abut_tree_find(t, "fix"), *keys = abut_tree_find(t, "keyframes"), *pushed = NULL;
     const abut_tree *sequence = abut_tree_find(t, "sequence"), *center = abut_tree_find(t, "center");
@@ -297,7 +297,7 @@ static abut_status read_options(const abut_tree *t, abut_scene_motion *m, abut_e
     return rc;
 }
 
-static abut_status read_motion(const scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
+static abut_status read_motion(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     static const char *const keys[] = { "select", "translate", "rotate", "scale", "keyframes", "sequence", "interpolation",
                                        "center",
@@ -308,14 +308,14 @@ static abut_status read_motion(const scene_reader *r, const abut_tree *t, abut_s
     if (rc) return rc;
     const abut_tree *select = abut_tree_find(t, "select");
     if (!select) return abut_tree_fail(t, err, "motion: 'select' is missing");
-    scene_from(t, m->from);
-    rc = scene_select(r, select, &m->select, err);
+    abut_scene_from(t, m->from);
+    rc = abut_read_scene_select(r, select, &m->select, err);
     if (!rc) rc = read_act(r, t, m, err);
     if (!rc) rc = read_window(r, t, m, err);
     return rc ? rc : read_options(t, m, err);
 }
 
-abut_status scene_motions(scene_reader *r, const abut_tree *motion, abut_err *err)
+abut_status abut_scene_motions(abut_scene_reader *r, const abut_tree *motion, abut_err *err)
 {
     abut_status rc = ABUT_OK;
     int32_t i = 0;

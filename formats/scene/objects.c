@@ -12,7 +12,7 @@ static const char *const BODY_KEYS[] = {
     "contact-thickness", NULL
 };
 
-abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err)
+abut_status abut_scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err)
 {
     const char *const keys[] = { "axis", word, strcmp(word, "rate") ? NULL : "center", NULL };
     double a[3] = { 0 }, v = 0;
@@ -28,7 +28,7 @@ abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, do
     return rc;
 }
 
-abut_status scene_material(const scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err)
+abut_status abut_read_scene_material(const abut_scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err)
 {
     const abut_scene *s = r->scene;
     const char *word = NULL;
@@ -50,11 +50,11 @@ abut_status scene_material(const scene_reader *r, const abut_tree *t, int32_t *r
 }
 
 /* The material an object names; of a body the only one there is, when it names none. */
-static abut_status find_material(const scene_reader *r, const abut_tree *object, int body, int32_t *row, abut_err *err)
+static abut_status find_material(const abut_scene_reader *r, const abut_tree *object, int body, int32_t *row, abut_err *err)
 {
     const abut_tree *t = abut_tree_find(object, "material");
     *row = body ? 0 : -1;
-    if (t) return scene_material(r, t, row, err);
+    if (t) return abut_read_scene_material(r, t, row, err);
     if (!body || r->scene->nmaterials == 1) return ABUT_OK;
     return abut_tree_fail_key(object, err, "object '%s' names no material, and there are %d", object->key,
                               r->scene->nmaterials);
@@ -70,17 +70,17 @@ static abut_status read_mu(const abut_tree *object, int *has, double *mu, abut_e
     return abut_tree_fail(t, err, "mu is %g: expected 0 or more", *mu);
 }
 
-static abut_status read_plane(const scene_reader *r, const abut_tree *t, abut_scene_plane *p, abut_err *err)
+static abut_status read_plane(const abut_scene_reader *r, const abut_tree *t, abut_scene_plane *p, abut_err *err)
 {
     static const char *const keys[] = { "half-space", "material", "mu", NULL }, *const own[] = { "point", "normal", NULL };
     const abut_tree *h = abut_tree_find(t, "half-space");
     abut_status rc = abut_tree_keys(t, "half-space object", keys, err);
     if (!rc) rc = abut_tree_keys(h, "half-space", own, err);
-    if (!rc) rc = scene_name(t, p->name, err);
+    if (!rc) rc = abut_scene_name(t, p->name, err);
     if (rc) return rc;
     const abut_tree *point = abut_tree_find(h, "point"), *normal = abut_tree_find(h, "normal");
     if (!normal) return abut_tree_fail(h, err, "expected {point: [x, y, z], normal: [x, y, z]}");
-    scene_from(t, p->from);
+    abut_scene_from(t, p->from);
     if (point) rc = abut_tree_vector(point, "point", ABUT_Q_LENGTH, 3, p->point, err);
     if (!rc) rc = abut_tree_vector(normal, "normal", ABUT_Q_PURE, 3, p->normal, err);
     const double n = sqrt(p->normal[0] * p->normal[0] + p->normal[1] * p->normal[1] + p->normal[2] * p->normal[2]);
@@ -96,7 +96,7 @@ static abut_status read_velocity(const abut_tree *t, abut_scene_object *o, abut_
     const abut_tree *center = abut_tree_find(t, "center");
     abut_status rc = ABUT_OK;
     if (v) rc = abut_tree_vector(v, "velocity", ABUT_Q_SPEED, 3, o->velocity, err);
-    if (!rc && w) rc = scene_axis(w, "rate", ABUT_Q_RATE, o->spin, err);
+    if (!rc && w) rc = abut_scene_axis(w, "rate", ABUT_Q_RATE, o->spin, err);
     if (!rc && w && !center) center = abut_tree_find(w, "center");
     if (!rc && center && !w) rc = abut_tree_fail_key(center, err, "center without angular-velocity");
     if (!rc && center) {
@@ -107,7 +107,7 @@ static abut_status read_velocity(const abut_tree *t, abut_scene_object *o, abut_
 }
 
 /* An equilibrium has no velocity to start with; obstacles move as they are told. */
-static abut_status check_velocity(const scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
+static abut_status check_velocity(const abut_scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
 {
     const abut_tree *v = abut_tree_find(t, "velocity"), *w = abut_tree_find(t, "angular-velocity");
     if (o->obstacle || (!v && !w) || r->scene->scheme != ABUT_QUASI_STATIC) return ABUT_OK;
@@ -134,7 +134,7 @@ static abut_status read_fill(const abut_tree *t, abut_scene_object *o, abut_err 
 }
 
 /* An isotropic shell is of a model that is known in plane stress. */
-static abut_status check_shell(const scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
+static abut_status check_shell(const abut_scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
 {
     const abut_tree *shell = abut_tree_find(t, "shell");
     const abut_scene_material *m = &r->scene->material[o->material];
@@ -146,7 +146,7 @@ static abut_status check_shell(const scene_reader *r, const abut_tree *t, const 
 }
 
 /* "wall.3": the name of a copy; no other object may have it. */
-static abut_status name_copy(const scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
+static abut_status name_copy(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
 {
     char number[16];
     const size_t n = strlen(o->name), k = (size_t)snprintf(number, sizeof number, ".%d", copy);
@@ -160,14 +160,14 @@ static abut_status name_copy(const scene_reader *r, const abut_tree *t, int32_t 
 }
 
 /* copy: of an object whose copies are objects; -1: it is one. */
-static abut_status read_object(const scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
+static abut_status read_object(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
 {
     abut_status rc = abut_tree_keys(t, "object", BODY_KEYS, err);
-    if (!rc) rc = scene_name(t, o->name, err);
+    if (!rc) rc = abut_scene_name(t, o->name, err);
     if (!rc && copy >= 0) rc = name_copy(r, t, copy, o, err);
     if (rc) return rc;
     const abut_tree *obstacle = abut_tree_find(t, "obstacle");
-    scene_from(t, o->from);
+    abut_scene_from(t, o->from);
     if (obstacle) rc = abut_tree_flag(obstacle, "obstacle", &o->obstacle, err);
     const abut_tree *fit = rc ? NULL : abut_tree_find(t, "fit");
     int is_fitted = 1;
@@ -177,9 +177,9 @@ static abut_status read_object(const scene_reader *r, const abut_tree *t, int32_
     if (!rc) rc = read_mu(t, &o->has_mu, &o->mu, err);
     if (!rc) rc = read_velocity(t, o, err);
     if (!rc) rc = check_velocity(r, t, o, err);
-    if (!rc) rc = scene_codim(t, o, err);
+    if (!rc) rc = abut_scene_codim(t, o, err);
     if (!rc) rc = check_shell(r, t, o, err);
-    if (!rc) rc = scene_mesh(r, t, copy < 0 ? 0 : copy, o, err);
+    if (!rc) rc = abut_scene_mesh(r, t, copy < 0 ? 0 : copy, o, err);
     return rc ? rc : read_fill(t, o, err);
 }
 
@@ -189,23 +189,23 @@ typedef struct total {
 } total;
 
 /* The object, or all objects that its `repeat` makes of it, at the rows from *row. */
-static abut_status read_copies(const scene_reader *r, const abut_tree *t, abut_scene_object *object, int32_t *row, total *all,
-                               abut_err *err)
+static abut_status read_copies(const abut_scene_reader *r, const abut_tree *t, abut_scene_object *object, int32_t *row,
+                               total *all, abut_err *err)
 {
     int32_t n;
-    abut_status rc = scene_copies(t, &n, err);
+    abut_status rc = abut_scene_copies(t, &n, err);
     for (int32_t i = 0; i < (n ? n : 1) && !rc; i++) {
         abut_scene_object *o = &object[(*row)++];
         rc = read_object(r, t, n ? i : -1, o, err);
         if (rc) break;
         all->points += o->mesh.nv;
         all->elements += abut_mesh_elements(&o->mesh);
-        rc = scene_placed(t, abut_mesh_bound(all->points, all->elements, "all objects up to this one", err), err);
+        rc = abut_scene_placed(t, abut_mesh_bound(all->points, all->elements, "all objects up to this one", err), err);
     }
     return rc;
 }
 
-abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *err)
+abut_status abut_scene_objects(abut_scene_reader *r, const abut_tree *objects, abut_err *err)
 {
     abut_scene *s = r->scene;
     int32_t body = 0, plane = 0;

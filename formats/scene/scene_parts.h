@@ -5,81 +5,84 @@
 #include "formats/scene/tree_value.h"
 #include "scene/scene.h"
 
-typedef struct scene_reader {
+typedef struct abut_scene_reader {
     const abut_tree *root;
     const char *base;       /* folder of relative paths; "" or ends in '/' */
     abut_scene *scene;
-} scene_reader;
+} abut_scene_reader;
 
 /** Copies the place of a value. */
-void scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM]);
+void abut_scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM]);
 /** Checks and copies the key of t as a name. */
-ABUT_MUST_USE abut_status scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err *err);
 /** Row of the object of that name; half-spaces follow the objects when `planes` is set.  Names the nearest one. */
-ABUT_MUST_USE abut_status scene_find(const scene_reader *r, const abut_tree *t, int planes, int32_t *row, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_find(const abut_scene_reader *r, const abut_tree *t, int planes, int32_t *row,
+                                          abut_err *err);
 /** Row of the material of that name.  Names the nearest one. */
-ABUT_MUST_USE abut_status scene_material(const scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err);
+ABUT_MUST_USE abut_status abut_read_scene_material(const abut_scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err);
 
 /** The `objects` map: bodies, obstacles and half-spaces.  Materials must have been read. */
-ABUT_MUST_USE abut_status scene_objects(scene_reader *r, const abut_tree *objects, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_objects(abut_scene_reader *r, const abut_tree *objects, abut_err *err);
 /** How many objects a `repeat` with `objects: true` makes of an object; 0: it has none. */
-ABUT_MUST_USE abut_status scene_copies(const abut_tree *object, int32_t *n, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_copies(const abut_tree *object, int32_t *n, abut_err *err);
 /** The mesh of an object: file or generator, scaled, turned, moved, repeated.  copy: of `repeat` with `objects: true`; else 0. */
-ABUT_MUST_USE abut_status scene_mesh(const scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o,
-                                     abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o,
+                                          abut_err *err);
 /** Loads the mesh file that t names. */
-ABUT_MUST_USE abut_status scene_load(const scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_load(const abut_scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err);
 /** `shell`, `rod`, `particle`, `contact-thickness` of an object: before its mesh. */
-ABUT_MUST_USE abut_status scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err);
 /** The shape at rest of shells and rods: `rest`, or the mesh itself.  After the mesh was placed, before it is repeated.
  * x      [3 nv] its points scaled, but neither turned nor moved
  * scale  of the object; turn: its elements were turned over */
-ABUT_MUST_USE abut_status scene_rest(const scene_reader *r, const abut_tree *t, const double *x, const double scale[3], int turn,
-                                     abut_scene_object *o, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_rest(const abut_scene_reader *r, const abut_tree *t, const double *x, const double scale[3],
+                                          int turn, abut_scene_object *o, abut_err *err);
 /** As many copies of the shape at rest as the mesh has become of one with nf triangles and ns segments. */
-ABUT_MUST_USE abut_status scene_rest_repeat(abut_scene_object *o, int32_t nf, int32_t ns, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_rest_repeat(abut_scene_object *o, int32_t nf, int32_t ns, abut_err *err);
 /** What a material has for shells: `bending-young`, `membrane`, `fabric`, `strain-limit`. */
-ABUT_MUST_USE abut_status scene_terms(const abut_tree *t, abut_scene_material *m, abut_err *err);
-ABUT_MUST_USE abut_status scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_terms(const abut_tree *t, abut_scene_material *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err);
 /** The `seams` list: after the objects. */
-ABUT_MUST_USE abut_status scene_seams(scene_reader *r, const abut_tree *seams, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_seams(abut_scene_reader *r, const abut_tree *seams, abut_err *err);
 /** The value of `generate`: a map with one generator, into an empty mesh. */
-ABUT_MUST_USE abut_status scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err);
 /** Generators of sheets, strands and grains: t is the map of sizes. */
-ABUT_MUST_USE abut_status scene_make_cloth(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status scene_make_tube(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status scene_make_icosphere(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status scene_make_bowl(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status scene_make_strands(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status scene_make_net(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status scene_make_sprinkles(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status scene_make_particles(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_make_cloth(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_make_tube(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_make_icosphere(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_make_bowl(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_make_strands(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_make_net(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_make_sprinkles(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_make_particles(const abut_tree *t, abut_mesh *m, abut_err *err);
 /** Puts the place of t before the message of a reader or generator that failed with rc; a size that a generator refuses is a
  * fault of the scene (ABUT_E_FORMAT). */
-abut_status scene_placed(const abut_tree *t, abut_status rc, abut_err *err);
+abut_status abut_scene_placed(const abut_tree *t, abut_status rc, abut_err *err);
 /** A list of rows of `width` lengths, malloc'ed. */
-ABUT_MUST_USE abut_status scene_rows(const abut_tree *t, const char *what, int width, double **rows, int32_t *n, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_rows(const abut_tree *t, const char *what, int width, double **rows, int32_t *n,
+                                          abut_err *err);
 /** Fails unless the map t has all of these keys. */
-ABUT_MUST_USE abut_status scene_all_there(const abut_tree *t, const char *const *keys, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_all_there(const abut_tree *t, const char *const *keys, abut_err *err);
 /** Fails unless the map t has all of these keys and no other. */
-ABUT_MUST_USE abut_status scene_need(const abut_tree *t, const char *const *keys, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_need(const abut_tree *t, const char *const *keys, abut_err *err);
 /** Scale, then rotate, then translate of an object, all about the origin: x -> A x + b. */
-ABUT_MUST_USE abut_status scene_placement(const abut_tree *object, double A[9], double b[3], abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_placement(const abut_tree *object, double A[9], double b[3], abut_err *err);
 /** A `sequence`: positions of all points of the mesh at ascending times, as they stand in the files.  An empty mesh becomes
  * the first of them; any other one must have as many points as each. */
-ABUT_MUST_USE abut_status scene_path(const scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p,
-                                     abut_err *err);
+ABUT_MUST_USE abut_status abut_read_scene_path(const abut_scene_reader *r, const abut_tree *t, abut_mesh *mesh,
+                                               abut_scene_path *p, abut_err *err);
 /** axis: [..], <word>: quantity -> rotation vector. */
-ABUT_MUST_USE abut_status scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err);
 /** A rotation {axis: [..], angle: angle}, or a list of them done in order, applied after what R does. */
-ABUT_MUST_USE abut_status scene_rotation(const abut_tree *t, double R[9], abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_rotation(const abut_tree *t, double R[9], abut_err *err);
 /** A map of conditions, or the name of one in the root's `selections`. */
-ABUT_MUST_USE abut_status scene_select(const scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_read_scene_select(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s,
+                                                 abut_err *err);
 /** Checks all of `selections`, also those that nothing uses. */
-ABUT_MUST_USE abut_status scene_selections(const scene_reader *r, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
 /** The `attachments` list: after the objects. */
-ABUT_MUST_USE abut_status scene_attachments(scene_reader *r, const abut_tree *attachments, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_attachments(abut_scene_reader *r, const abut_tree *attachments, abut_err *err);
 /** The `motion` list; selections are looked up in the root's `selections`. */
-ABUT_MUST_USE abut_status scene_motions(scene_reader *r, const abut_tree *motion, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_motions(abut_scene_reader *r, const abut_tree *motion, abut_err *err);
 
 #endif

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM])
+void abut_scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM])
 {
     abut_tree_place(t, from, ABUT_SCENE_FROM);
 }
 
-abut_status scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err *err)
+abut_status abut_scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err *err)
 {
     const size_t n = strlen(t->key);
     if (n == 0 || n >= ABUT_SCENE_NAME)
@@ -23,7 +23,7 @@ abut_status scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err 
     return ABUT_OK;
 }
 
-abut_status scene_find(const scene_reader *r, const abut_tree *t, int planes, int32_t *row, abut_err *err)
+abut_status abut_scene_find(const abut_scene_reader *r, const abut_tree *t, int planes, int32_t *row, abut_err *err)
 {
     const abut_scene *s = r->scene;
     const char *word = NULL;
@@ -57,11 +57,11 @@ static abut_status parameter(const abut_tree *map, const char *key, const char *
     int l = 0;
     const abut_status rc = abut_tree_positive(t, what, q, &p->value, per_length ? &l : NULL, err);
     p->per_length = l;
-    scene_from(t, p->from);
+    abut_scene_from(t, p->from);
     return rc;
 }
 
-static abut_status read_time(scene_reader *r, const abut_tree *t, abut_err *err)
+static abut_status read_time(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
     static const char *const keys[] = { "step", "end", "scheme", NULL };
     static const char *const schemes[] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", "quasi-static", NULL };
@@ -87,7 +87,7 @@ static abut_status coefficient(const abut_tree *t, const char *what, double *mu,
 }
 
 /* Rayleigh damping: coefficients of mass and of stiffness, 0 or more. */
-static abut_status read_damping(scene_reader *r, const abut_tree *t, abut_err *err)
+static abut_status read_damping(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
     static const char *const keys[] = { "mass", "stiffness", NULL };
     abut_param *const p[2] = { &r->scene->damp_mass, &r->scene->damp_stiffness };
@@ -97,13 +97,13 @@ static abut_status read_damping(scene_reader *r, const abut_tree *t, abut_err *e
         if (!c) continue;
         rc = abut_tree_real(c, i ? "damping.stiffness" : "damping.mass", i ? ABUT_Q_TIME : ABUT_Q_PER_TIME, &p[i]->value, NULL,
                             err);
-        scene_from(c, p[i]->from);
+        abut_scene_from(c, p[i]->from);
         if (!rc && !(p[i]->value >= 0)) rc = abut_tree_fail(c, err, "damping.%s is %g: expected 0 or more", keys[i], p[i]->value);
     }
     return rc;
 }
 
-static abut_status read_pair(scene_reader *r, const abut_tree *t, abut_scene_pair *p, abut_err *err)
+static abut_status read_pair(abut_scene_reader *r, const abut_tree *t, abut_scene_pair *p, abut_err *err)
 {
     static const char *const keys[] = { "between", "materials", "mu", NULL };
     abut_status rc = abut_tree_keys(t, "contact.friction.pairs", keys, err);
@@ -114,11 +114,11 @@ static abut_status read_pair(scene_reader *r, const abut_tree *t, abut_scene_pai
         return abut_tree_fail(t, err, "contact.friction.pairs: expected {between: [object, object], mu: number} or "
                               "{materials: [material, material], mu: number}");
     p->of_materials = materials != NULL;
-    scene_from(t, p->from);
+    abut_scene_from(t, p->from);
     int32_t *row[2] = { &p->a, &p->b };
     const abut_tree *name = two->child;
     for (int k = 0; k < 2 && !rc; k++, name = name->next)
-        rc = materials ? scene_material(r, name, row[k], err) : scene_find(r, name, 1, row[k], err);
+        rc = materials ? abut_read_scene_material(r, name, row[k], err) : abut_scene_find(r, name, 1, row[k], err);
     return rc ? rc : coefficient(mu, "mu", &p->mu, err);
 }
 
@@ -128,7 +128,7 @@ static int same_pair(const abut_scene_pair *p, const abut_scene_pair *q)
 }
 
 /* After the objects, whose names it uses. */
-static abut_status read_pairs(scene_reader *r, const abut_tree *pairs, abut_err *err)
+static abut_status read_pairs(abut_scene_reader *r, const abut_tree *pairs, abut_err *err)
 {
     abut_status rc = ABUT_OK;
     int32_t i = 0;
@@ -146,14 +146,14 @@ static abut_status read_pairs(scene_reader *r, const abut_tree *pairs, abut_err 
 static abut_status read_lags(const abut_tree *t, abut_param *lags, abut_err *err)
 {
     int32_t n = 0;
-    scene_from(t, lags->from);
+    abut_scene_from(t, lags->from);
     if (t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "converged")) return lags->value = 0, ABUT_OK;
     const abut_status rc = abut_tree_int(t, "contact.friction.lags (a number, or 'converged')", 1, 1000000, &n, err);
     lags->value = n;
     return rc;
 }
 
-static abut_status read_friction(scene_reader *r, const abut_tree *t, abut_err *err)
+static abut_status read_friction(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
     static const char *const keys[] = { "mu", "eps_v", "smoothing", "lags", "pairs", NULL };
     abut_scene *s = r->scene;
@@ -164,7 +164,7 @@ static abut_status read_friction(scene_reader *r, const abut_tree *t, abut_err *
     const abut_tree *smoothing = abut_tree_find(t, "smoothing");
     if (mu) {
         rc = coefficient(mu, "contact.friction.mu", &s->mu.value, err);
-        scene_from(mu, s->mu.from);
+        abut_scene_from(mu, s->mu.from);
     }
     if (!rc && smoothing)
         rc = abut_tree_choice(smoothing, "contact.friction.smoothing", abut_continuity_names, &s->smoothing, err);
@@ -174,7 +174,7 @@ static abut_status read_friction(scene_reader *r, const abut_tree *t, abut_err *
     return rc;
 }
 
-static abut_status read_barrier(scene_reader *r, const abut_tree *t, abut_err *err)
+static abut_status read_barrier(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
     static const char *const keys[] = { "continuity", "stiffen-below", NULL };
     abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
@@ -185,7 +185,7 @@ static abut_status read_barrier(scene_reader *r, const abut_tree *t, abut_err *e
 }
 
 /* A map, or a word. */
-static abut_status read_contact(scene_reader *r, const abut_tree *t, abut_err *err)
+static abut_status read_contact(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
     static const char *const words[] = { "on", "off", NULL };
     if (t->kind == ABUT_TREE_TEXT) return abut_tree_choice(t, "contact", words, &r->scene->contact_off, err);
@@ -206,11 +206,11 @@ static abut_status read_material(const abut_tree *t, abut_scene_material *m, abu
     static const char *const keys[] = { "model", "density", "young", "poisson", "bending-young", "membrane", "fabric",
                                         "strain-limit", "spline", "fibre", "volume", "stretch", NULL };
     abut_status rc = abut_tree_keys(t, "material", keys, err);
-    if (!rc) rc = scene_name(t, m->name, err);
+    if (!rc) rc = abut_scene_name(t, m->name, err);
     if (rc) return rc;
     const abut_tree *model = abut_tree_find(t, "model"), *density = abut_tree_find(t, "density"),
                     *young = abut_tree_find(t, "young"), *poisson = abut_tree_find(t, "poisson");
-    scene_from(t, m->from);
+    abut_scene_from(t, m->from);
     if (model) rc = abut_tree_choice(model, "material model", abut_material_names, &m->model, err);
     if (!rc && density) rc = abut_tree_positive(density, "density", ABUT_Q_DENSITY, &m->density, NULL, err);
     if (!rc && young) rc = abut_tree_positive(young, "young", ABUT_Q_PRESSURE, &m->young, NULL, err);
@@ -219,8 +219,8 @@ static abut_status read_material(const abut_tree *t, abut_scene_material *m, abu
         rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
     if (!rc && !abut_material_bounded(m->model, m->poisson))
         rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson);
-    if (!rc) rc = scene_terms(t, m, err);
-    return rc ? rc : scene_fabric(t, m, err);
+    if (!rc) rc = abut_scene_terms(t, m, err);
+    return rc ? rc : abut_scene_fabric(t, m, err);
 }
 
 static abut_scene_material default_material(void)
@@ -230,7 +230,7 @@ static abut_scene_material default_material(void)
                                   .from = "default" };
 }
 
-static abut_status read_materials(scene_reader *r, const abut_tree *t, abut_err *err)
+static abut_status read_materials(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
     abut_scene *s = r->scene;
     abut_status rc = ABUT_OK;
@@ -247,7 +247,7 @@ static int children_of(const abut_tree *t)
 }
 
 /* Counts everything, so that each table is made once. */
-static abut_status reserve(scene_reader *r, abut_err *err)
+static abut_status reserve(abut_scene_reader *r, abut_err *err)
 {
     const abut_tree *objects = abut_tree_find(r->root, "objects"), *materials = abut_tree_find(r->root, "materials");
     const abut_tree *motion = abut_tree_find(r->root, "motion"), *contact = abut_tree_find(r->root, "contact");
@@ -262,7 +262,7 @@ static abut_status reserve(scene_reader *r, abut_err *err)
     for (const abut_tree *c = objects->child; c; c = c->next) {
         const int is_plane = abut_tree_find(c, "half-space") != NULL;
         int32_t copies = 0;
-        const abut_status rc = is_plane || c->kind != ABUT_TREE_MAP ? ABUT_OK : scene_copies(c, &copies, err);
+        const abut_status rc = is_plane || c->kind != ABUT_TREE_MAP ? ABUT_OK : abut_scene_copies(c, &copies, err);
         if (rc) return rc;
         planes += is_plane;
         nobjects += is_plane ? 0 : copies ? copies : 1;
@@ -273,7 +273,7 @@ static abut_status reserve(scene_reader *r, abut_err *err)
 }
 
 /* Turned before fit, raised after it. */
-static abut_status read_place(scene_reader *r, abut_err *err)
+static abut_status read_place(abut_scene_reader *r, abut_err *err)
 {
     static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     const abut_tree *rotate = abut_tree_find(r->root, "rotate"), *lift = abut_tree_find(r->root, "lift");
@@ -282,14 +282,14 @@ static abut_status read_place(scene_reader *r, abut_err *err)
     if (rotate) {
         memcpy(s->turn, I, sizeof I);
         s->is_turned = 1;
-        rc = scene_rotation(rotate, s->turn, err);
+        rc = abut_scene_rotation(rotate, s->turn, err);
     }
     if (rc || !lift) return rc;
-    scene_from(lift, s->lift.from);
+    abut_scene_from(lift, s->lift.from);
     return abut_tree_real(lift, "lift", ABUT_Q_LENGTH_OR_L, &s->lift.value, &s->lift.per_length, err);
 }
 
-static abut_status read_top(scene_reader *r, abut_err *err)
+static abut_status read_top(abut_scene_reader *r, abut_err *err)
 {
     static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate",
                                         "fit", "lift", "materials", "objects", "selections", "motion",
@@ -318,18 +318,18 @@ static abut_status read_top(scene_reader *r, abut_err *err)
 abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene *out, abut_err *err)
 {
     abut_scene s = abut_scene_defaults();
-    scene_reader r = { root, base, &s };
+    abut_scene_reader r = { root, base, &s };
     const abut_tree *contact = abut_tree_find(root, "contact");
     abut_status rc = read_top(&r, err);
     if (!rc) rc = reserve(&r, err);
     if (!rc) rc = read_materials(&r, abut_tree_find(root, "materials"), err);
-    if (!rc) rc = scene_objects(&r, abut_tree_find(root, "objects"), err);
+    if (!rc) rc = abut_scene_objects(&r, abut_tree_find(root, "objects"), err);
     const abut_tree *friction = !rc && contact ? abut_tree_find(contact, "friction") : NULL;
     if (friction) rc = read_pairs(&r, abut_tree_find(friction, "pairs"), err);
-    if (!rc) rc = scene_selections(&r, err);
-    if (!rc) rc = scene_motions(&r, abut_tree_find(root, "motion"), err);
-    if (!rc) rc = scene_attachments(&r, abut_tree_find(root, "attachments"), err);
-    if (!rc) rc = scene_seams(&r, abut_tree_find(root, "seams"), err);
+    if (!rc) rc = abut_scene_selections(&r, err);
+    if (!rc) rc = abut_scene_motions(&r, abut_tree_find(root, "motion"), err);
+    if (!rc) rc = abut_scene_attachments(&r, abut_tree_find(root, "attachments"), err);
+    if (!rc) rc = abut_scene_seams(&r, abut_tree_find(root, "seams"), err);
     if (rc) abut_scene_clear(&s);
     else *out = s;
     return rc;

@@ -63,7 +63,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Points of the object's mesh by number, from 0; each once. */
-static abut_status read_points(const scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
+static abut_status read_points(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
     if (s->object < 0) return abut_tree_fail_key(t, err, "nodes: numbers of nodes of one object: expected 'object' too");
     if (t->kind != ABUT_TREE_LIST || !t->n) return abut_tree_fail(t, err, "nodes: expected a list of numbers");
@@ -80,7 +80,7 @@ static abut_status read_points(const scene_reader *r, const abut_tree *t, abut_s
     return rc;
 }
 
-static abut_status read_conditions(const scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
+static abut_status read_conditions(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
     static const char *const keys[] = { "object", "box", "relative-box", "sphere", "half-space", "cylinder", "nodes", "surface",
                                         NULL };
@@ -91,8 +91,8 @@ static abut_status read_conditions(const scene_reader *r, const abut_tree *t, ab
     const abut_tree *half = abut_tree_find(t, "half-space"), *cylinder = abut_tree_find(t, "cylinder");
     const abut_tree *points = abut_tree_find(t, "nodes"), *surface = abut_tree_find(t, "surface");
     s->object = -1;
-    scene_from(t, s->from);
-    if (object) rc = scene_find(r, object, 0, &s->object, err);
+    abut_scene_from(t, s->from);
+    if (object) rc = abut_scene_find(r, object, 0, &s->object, err);
     if (!rc && box) rc = read_box(box, "box", ABUT_Q_LENGTH, s->lo, s->hi, err);
     if (!rc && relative) rc = read_box(relative, "relative-box", ABUT_Q_PURE, s->rlo, s->rhi, err);
     if (!rc && sphere) rc = read_sphere(sphere, s, err);
@@ -105,7 +105,7 @@ static abut_status read_conditions(const scene_reader *r, const abut_tree *t, ab
     return rc;
 }
 
-abut_status scene_select(const scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
+abut_status abut_read_scene_select(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
     if (t->kind != ABUT_TREE_TEXT) return read_conditions(r, t, s, err);
     const abut_tree *all = abut_tree_find(r->root, "selections"), *named = all ? abut_tree_find(all, t->text) : NULL;
@@ -124,7 +124,7 @@ abut_status scene_select(const scene_reader *r, const abut_tree *t, abut_scene_s
     return rc;
 }
 
-abut_status scene_selections(const scene_reader *r, abut_err *err)
+abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err)
 {
     const abut_tree *named = abut_tree_find(r->root, "selections");
     abut_status rc = ABUT_OK;

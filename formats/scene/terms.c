@@ -9,7 +9,7 @@
 static abut_status read_spline(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
     static const char *const keys[] = { "stretch", "a", "b", "c", NULL };
-    abut_status rc = scene_need(t, keys, err);
+    abut_status rc = abut_scene_need(t, keys, err);
     if (rc) return rc;
     const abut_tree *knots = abut_tree_find(t, "stretch");
     const int n = knots->kind == ABUT_TREE_LIST ? knots->n : 0;
@@ -36,7 +36,7 @@ static abut_status read_fibre(const abut_tree *t, abut_scene_material *m, abut_e
 {
     static const char *const keys[] = { "direction", "stiffness", NULL };
     double *d = m->fibre_direction;
-    abut_status rc = scene_need(t, keys, err);
+    abut_status rc = abut_scene_need(t, keys, err);
     if (!rc) rc = abut_tree_vector(abut_tree_find(t, "direction"), "fibre.direction", ABUT_Q_PURE, 3, d, err);
     if (!rc) rc = abut_tree_positive(abut_tree_find(t, "stiffness"), "fibre.stiffness", ABUT_Q_PRESSURE, &m->fibre, NULL, err);
     const double n = rc ? 1 : sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
@@ -48,7 +48,7 @@ static abut_status read_fibre(const abut_tree *t, abut_scene_material *m, abut_e
 static abut_status read_stretch(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
     static const char *const keys[] = { "range", "stiffness", NULL };
-    abut_status rc = scene_need(t, keys, err);
+    abut_status rc = abut_scene_need(t, keys, err);
     if (!rc) rc = abut_tree_vector(abut_tree_find(t, "range"), "stretch.range", ABUT_Q_PURE, 2, m->stretch + 1, err);
     if (!rc && !(m->stretch[1] >= 0 && m->stretch[1] <= 1 && m->stretch[2] >= 1))
         rc = abut_tree_fail(abut_tree_find(t, "range"), err, "stretch.range: %g, %g: expected 0 <= low <= 1 <= high",
@@ -58,7 +58,7 @@ static abut_status read_stretch(const abut_tree *t, abut_scene_material *m, abut
                                    err);
 }
 
-abut_status scene_terms(const abut_tree *t, abut_scene_material *m, abut_err *err)
+abut_status abut_scene_terms(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
     const abut_tree *spline = abut_tree_find(t, "spline"), *fibre = abut_tree_find(t, "fibre");
     const abut_tree *volume = abut_tree_find(t, "volume"), *stretch = abut_tree_find(t, "stretch");

@@ -112,7 +112,7 @@ abut_status abut_judge_pairs(const abut_judge_shape *s, abut_hit_kind kind, cons
     abut_pair_list pairs = { 0 };
     abut_status rc = make_items(s, a, x0, x1, opts->min_sep, 0, &ia, err);
     if (!rc && b != a) rc = make_items(s, b, x0, x1, opts->min_sep, 0, &ib, err);
-    if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, 0, &pairs, err);
+    if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, &pairs, err);
     if (!rc) rc = decide_all(&w, &pairs, out, err);
     out->pairs += pairs.n;
     abut_pair_list_clear(&pairs);
@@ -145,7 +145,7 @@ abut_status abut_judge_least(const abut_judge_shape *s, abut_hit_kind kind, cons
     abut_judge_gap *part = NULL;
     abut_status rc = make_items(s, a, x, NULL, opts->min_sep, least->gap, &ia, err);
     if (!rc && b != a) rc = make_items(s, b, x, NULL, opts->min_sep, least->gap, &ib, err);
-    if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, 0, &pairs, err);
+    if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, &pairs, err);
     const size_t nb = abut_blocks(pairs.n);
     if (!rc && !(part = malloc((nb + 1) * sizeof *part))) rc = abut_fail(err, ABUT_E_NOMEM, "judge: %zu blocks of pairs", nb);
     #pragma omp parallel for schedule(dynamic) if (nb > 2)

@@ -169,7 +169,7 @@ TEST(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end)
     int newton[2] = { 0, 0 }, factors = 0, exact = 0, contacts = 0;
     for (int k = 0; k < 8; k++) {
         world twin = world_twin(&w);
-        twin.st.solver.dir.reuse.off = 1;
+        world_without(&twin, ABUT_WITHOUT_REUSE);
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
         newton[0] += w.rep.newton, newton[1] += twin.rep.newton;
@@ -198,11 +198,11 @@ static void column_on_slab(world *w, fixture *f)
     fixture_box(f, 0, 0, 0, 0.4, 0.05, 0.3, 16, 2, 12, 0);
     fixture_box(f, 0.11, 0.0509, 0.11, 0.05, 0.3, 0.05, 2, 12, 2, 0);
     world_open(w, f, NULL);
+    world_without(w, ABUT_WITHOUT_REUSE);
     CHECK(!world_run(w, 1));
     CHECK(w->st.solver.pairs.n > 50);
     for (int32_t i = 0; i < 3 * w->model.nv; i++) w->st.solver.g[i] = sin(i);
     abut_direction_reset(&w->st.solver.dir);
-    w->st.solver.dir.reuse.off = 1;
 }
 
 static int newton(world *w, double *p)

@@ -34,7 +34,7 @@ static abut_status write_obj(const abut_offenders *bad, const char *path, abut_e
     return ABUT_OK;
 }
 
-void prep_report(const abut_offenders *bad, const char *path, abut_err *err)
+void abut_prep_report(const abut_offenders *bad, const char *path, abut_err *err)
 {
     abut_err other = { 0 };
     for (int i = 0; i < bad->n && i < LISTED; i++) fprintf(stderr, "mesh-prep: %s\n", bad->item[i].text);

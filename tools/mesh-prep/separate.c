@@ -29,7 +29,7 @@ static abut_status length(abut_arena *arena, const char *option, const char *tex
     return rc ? err->code = ABUT_E_ARG : ABUT_OK;
 }
 
-abut_status prep_separate_parse(prep_separate *s, abut_arena *arena, abut_err *err)
+abut_status abut_prep_separate_parse(abut_prep_separate *s, abut_arena *arena, abut_err *err)
 {
     if (s->max_move && !s->gap)
         return abut_fail(err, ABUT_E_ARG, "--max-move %s: it limits --separate, which is not given", s->max_move);
@@ -165,7 +165,7 @@ static abut_status check_shells(const job *j, abut_offenders *bad, abut_err *err
                                e.below ? "more than" : "less than", e.limit);
 }
 
-static abut_status run(const prep_separate *s, job *j, abut_cli *cli, const double *x0, abut_offenders *bad, abut_err *err)
+static abut_status run(const abut_prep_separate *s, job *j, abut_cli *cli, const double *x0, abut_offenders *bad, abut_err *err)
 {
     const abut_model *m = j->cm.model;
     const double l = *m->length;
@@ -190,8 +190,8 @@ static abut_status run(const prep_separate *s, job *j, abut_cli *cli, const doub
                           is_short ? "; " : "", text);
 }
 
-abut_status prep_separate_run(const prep_separate *s, abut_cli *cli, const abut_arrays *model, abut_arrays *frame,
-                              abut_offenders *bad, abut_err *err)
+abut_status abut_prep_separate_run(const abut_prep_separate *s, abut_cli *cli, const abut_arrays *model, abut_arrays *frame,
+                                   abut_offenders *bad, abut_err *err)
 {
     abut_model m;
     abut_frame f;

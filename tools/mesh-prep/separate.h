@@ -8,21 +8,21 @@
 #include "tools/cli/cli.h"
 
 /* The two options as they were said: numbers with their unit; NULL: not given. */
-typedef struct prep_separate {
+typedef struct abut_prep_separate {
     const char *gap, *max_move;
     double gap_value, move_value;   /* m, or in units of l */
     int gap_per_length, move_per_length;
-} prep_separate;
+} abut_prep_separate;
 
 /** Understands the numbers.  Fails  ABUT_E_ARG naming the option and what was expected */
-ABUT_MUST_USE abut_status prep_separate_parse(prep_separate *s, abut_arena *arena, abut_err *err);
+ABUT_MUST_USE abut_status abut_prep_separate_parse(abut_prep_separate *s, abut_arena *arena, abut_err *err);
 
 /** Moves free nodes of the frame (node/x) until every distance is at least the gap and the thickness of the pair, and says what
  * it did.  The rest shape stays: it knows no intersection, and bodies made longer or thinner by the repair feel it as strain.
  *
  * bad    out: what could not be separated, named
  * Fails  ABUT_E_GEOM not everything could be separated: the frame is as it was */
-ABUT_MUST_USE abut_status prep_separate_run(const prep_separate *s, abut_cli *cli, const abut_arrays *model, abut_arrays *frame,
-                                            abut_offenders *bad, abut_err *err);
+ABUT_MUST_USE abut_status abut_prep_separate_run(const abut_prep_separate *s, abut_cli *cli, const abut_arrays *model,
+                                                 abut_arrays *frame, abut_offenders *bad, abut_err *err);
 
 #endif

@@ -28,7 +28,7 @@ static abut_status folder_of(const char *path, char *base, size_t size, abut_err
 }
 
 /* The text of a scene or script.  Read, it takes some hundred times its size in memory. */
-static abut_status load_text(prep_source *p, const char *path, abut_err *err)
+static abut_status load_text(abut_prep_source *p, const char *path, abut_err *err)
 {
     static const size_t most = (size_t)64 << 20;
     const abut_status rc = abut_bytes_load(path, &p->text, err);
@@ -37,7 +37,7 @@ static abut_status load_text(prep_source *p, const char *path, abut_err *err)
                      (double)p->text.size / (1 << 20), most >> 20);
 }
 
-static abut_status read_yaml(prep_source *p, const char *path, abut_err *err)
+static abut_status read_yaml(abut_prep_source *p, const char *path, abut_err *err)
 {
     abut_status rc = load_text(p, path, err);
     if (!rc) rc = folder_of(path, p->base, sizeof p->base, err);
@@ -45,7 +45,7 @@ static abut_status read_yaml(prep_source *p, const char *path, abut_err *err)
 }
 
 /* Mesh files alone: the scene that has them as its objects, named like the files, and defaults for all else. */
-static abut_status scene_of_meshes(prep_source *p, const abut_cli *cli, abut_err *err)
+static abut_status scene_of_meshes(abut_prep_source *p, const abut_cli *cli, abut_err *err)
 {
     abut_tree *objects = abut_tree_new(&p->arena, ABUT_TREE_MAP, "command line", 0, 0, NULL);
     p->tree = abut_tree_new(&p->arena, ABUT_TREE_MAP, "command line", 0, 0, NULL);
@@ -67,7 +67,7 @@ static abut_status scene_of_meshes(prep_source *p, const abut_cli *cli, abut_err
 }
 
 /* --set key.key=value: the value is YAML. */
-static abut_status apply_set(prep_source *p, const char *item, abut_err *err)
+static abut_status apply_set(abut_prep_source *p, const char *item, abut_err *err)
 {
     const char *eq = strchr(item, '=');
     const size_t n = eq ? (size_t)(eq - item) : 0;
@@ -82,7 +82,7 @@ static abut_status apply_set(prep_source *p, const char *item, abut_err *err)
 }
 
 /* The folder above the script that holds `input/`: base gets one "../" after another until it is there. */
-static abut_status find_input(prep_source *p, const char *script, abut_err *err)
+static abut_status find_input(abut_prep_source *p, const char *script, abut_err *err)
 {
     enum { LEVELS = 32 };
     char probe[sizeof p->base + 8];
@@ -108,7 +108,7 @@ static void say_assumed(abut_cli *cli, const char *lines, int explain)
     cli->quiet = quiet;
 }
 
-static abut_status read_ipc_script(prep_source *p, abut_cli *cli, const char *script, int explain, abut_err *err)
+static abut_status read_ipc_script(abut_prep_source *p, abut_cli *cli, const char *script, int explain, abut_err *err)
 {
     abut_ipc_notes notes = { "", "" };
     if (cli->nargs) return abut_fail(err, ABUT_E_ARG, "--ipc-script and %s: expected one of them", cli->args[0]);
@@ -121,11 +121,11 @@ static abut_status read_ipc_script(prep_source *p, abut_cli *cli, const char *sc
     return ABUT_OK;
 }
 
-abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_script, const abut_opt_list *set, int explain,
-                             abut_err *err)
+abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *abut_ipc_script, const abut_opt_list *set,
+                                  int explain, abut_err *err)
 {
     abut_status rc;
-    if (ipc_script) rc = read_ipc_script(p, cli, ipc_script, explain, err);
+    if (abut_ipc_script) rc = read_ipc_script(p, cli, abut_ipc_script, explain, err);
     else if (cli->nargs == 0 && isatty(STDIN_FILENO))
         rc = abut_fail(err, ABUT_E_ARG, "no scene: expected a file, or a scene on standard input");
     else if (cli->nargs == 0) rc = read_yaml(p, "-", err);
@@ -136,7 +136,7 @@ abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_scri
 }
 
 /* The path of a file as seen from the root; a pattern of a sequence is no file, its folder is one. */
-static abut_status absolute(prep_source *p, const char *folder, abut_tree *t, abut_err *err)
+static abut_status absolute(abut_prep_source *p, const char *folder, abut_tree *t, abut_err *err)
 {
     if (!t || t->kind != ABUT_TREE_TEXT || *t->text == '/') return ABUT_OK;
     char *path = abut_arena_alloc(&p->arena, strlen(folder) + strlen(t->text) + 2, 1);
@@ -147,7 +147,7 @@ static abut_status absolute(prep_source *p, const char *folder, abut_tree *t, ab
 }
 
 /* The files of a `sequence`: a pattern, or a list. */
-static abut_status absolute_sequence(prep_source *p, const char *folder, const abut_tree *owner, abut_err *err)
+static abut_status absolute_sequence(abut_prep_source *p, const char *folder, const abut_tree *owner, abut_err *err)
 {
     abut_tree *sequence = abut_tree_find(owner, "sequence"), *files = sequence ? abut_tree_find(sequence, "files") : NULL;
     abut_status rc = absolute(p, folder, files, err);
@@ -156,7 +156,7 @@ static abut_status absolute_sequence(prep_source *p, const char *folder, const a
     return rc;
 }
 
-abut_status prep_source_write(prep_source *p, FILE *f, abut_err *err)
+abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, abut_err *err)
 {
     const abut_tree *objects = abut_tree_find(p->tree, "objects"), *motion = abut_tree_find(p->tree, "motion");
     char *folder = realpath(*p->base ? p->base : ".", NULL);
@@ -172,7 +172,7 @@ abut_status prep_source_write(prep_source *p, FILE *f, abut_err *err)
     return rc ? rc : abut_yaml_write(f, p->tree, err);
 }
 
-void prep_source_clear(prep_source *p)
+void abut_prep_source_clear(abut_prep_source *p)
 {
     abut_bytes_clear(&p->text);
     abut_arena_clear(&p->arena);

@@ -9,22 +9,22 @@
 #include <stdio.h>
 
 /* A scene as it was said.  Zero-filled is empty. */
-typedef struct prep_source {
+typedef struct abut_prep_source {
     abut_arena arena;       /* of the tree */
     abut_bytes text;
     char base[4096];        /* folder of relative paths in the scene: "" or ending in '/' */
     abut_tree *tree;
-} prep_source;
+} abut_prep_source;
 
-/** Reads the scene that the arguments and ipc_script (NULL: none) name, standard input without any, and applies the
+/** Reads the scene that the arguments and abut_ipc_script (NULL: none) name, standard input without any, and applies the
  * KEY=VALUE items of set.  Says which commands of a script have no effect, and what was assumed: that with explain even
  * when the command line wants it quiet.
  * Fails  ABUT_E_ARG for what the command line says, ABUT_E_FORMAT for what the files say */
-ABUT_MUST_USE abut_status prep_source_read(prep_source *p, abut_cli *cli, const char *ipc_script, const abut_opt_list *set,
-                                           int explain, abut_err *err);
+ABUT_MUST_USE abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *abut_ipc_script,
+                                                const abut_opt_list *set, int explain, abut_err *err);
 /** Writes the scene as YAML (mesh-prep --to-yaml).  Paths become absolute, so that the text may stand in any folder.
  * Fails  ABUT_E_IO, ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status prep_source_write(prep_source *p, FILE *f, abut_err *err);
-void prep_source_clear(prep_source *p);
+ABUT_MUST_USE abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, abut_err *err);
+void abut_prep_source_clear(abut_prep_source *p);
 
 #endif

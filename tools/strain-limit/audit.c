@@ -19,7 +19,7 @@ typedef struct extreme {
     int32_t row;
 } extreme;
 
-const char *strain_shell_name(const abut_stream *s, int32_t shell, char *buf, size_t size)
+const char *abut_strain_shell_name(const abut_stream *s, int32_t shell, char *buf, size_t size)
 {
     char object[64];
     const int32_t *n = s->model.shell + 3 * (size_t)shell;
@@ -33,7 +33,7 @@ const char *strain_shell_name(const abut_stream *s, int32_t shell, char *buf, si
 static const char *describe(const abut_stream *s, extreme e, char *buf, size_t size)
 {
     char object[64];
-    if (e.kind == 's') return strain_shell_name(s, e.row, buf, size);
+    if (e.kind == 's') return abut_strain_shell_name(s, e.row, buf, size);
     const int32_t *n = s->model.tet + 4 * (size_t)e.row;
     abut_text_row(&s->model_set, "object/name", s->model.body[n[0]], object, sizeof object);
     const abut_model *m = &s->model;
@@ -42,7 +42,7 @@ static const char *describe(const abut_stream *s, extreme e, char *buf, size_t s
     return buf;
 }
 
-static void remark(const strain_audit *a, const abut_stream *s, extreme e, const char *side, double limit)
+static void remark(const abut_strain_audit *a, const abut_stream *s, extreme e, const char *side, double limit)
 {
     char element[ELEMENT];
     if (a->outside > MOST_REMARKS) return;
@@ -73,7 +73,7 @@ static void write_shells(FILE *f, const abut_shell_span *s)
     fputc('}', f);
 }
 
-static abut_status write_json(const strain_audit *a, const abut_stream *s, const extreme e[2], const abut_shell_span *span,
+static abut_status write_json(const abut_strain_audit *a, const abut_stream *s, const extreme e[2], const abut_shell_span *span,
                               int outside, abut_err *err)
 {
     if (!a->json) return ABUT_OK;
@@ -98,7 +98,7 @@ static void join(const abut_stretch *tets, const abut_shell_span *shells, extrem
 }
 
 /* What the limits of the model say of shells, beyond those that were asked for. */
-static void remark_shells(const strain_audit *a, const abut_stream *s, const abut_shell_span *span)
+static void remark_shells(const abut_strain_audit *a, const abut_stream *s, const abut_shell_span *span)
 {
     static const char *const along[] = { "along warp", "along weft", "in shear" };
     char element[ELEMENT];
@@ -114,10 +114,10 @@ static void remark_shells(const strain_audit *a, const abut_stream *s, const abu
     for (int k = 0; k < 3; k++)
         if (span->strain_row[k] >= 0 && !(span->strain[k] < 1))
             abut_cli_say(s->cli, "step %" PRId64 ", %g s: strain %s of %s is %.6g times its limit", s->head.step, s->head.time,
-                         along[k], strain_shell_name(s, span->strain_row[k], element, sizeof element), span->strain[k]);
+                         along[k], abut_strain_shell_name(s, span->strain_row[k], element, sizeof element), span->strain[k]);
 }
 
-abut_status strain_audit_frame(strain_audit *a, const abut_stream *s, abut_err *err)
+abut_status abut_strain_audit_frame(abut_strain_audit *a, const abut_stream *s, abut_err *err)
 {
     abut_stretch tets = { 1, 1, -1, -1 };
     abut_shell_span span;
@@ -143,7 +143,7 @@ abut_status strain_audit_frame(strain_audit *a, const abut_stream *s, abut_err *
     return write_json(a, s, e, &span, outside, err);
 }
 
-abut_status strain_audit_model(strain_audit *a, const abut_stream *s, abut_err *err)
+abut_status abut_strain_audit_model(abut_strain_audit *a, const abut_stream *s, abut_err *err)
 {
     const abut_model *m = &s->model;
     abut_elastic_clear(&a->elastic);
@@ -155,14 +155,14 @@ abut_status strain_audit_model(strain_audit *a, const abut_stream *s, abut_err *
     if (!a->rows || !a->chosen) return abut_fail(err, ABUT_E_NOMEM, "no memory for the limits of %d shells", m->nsh);
     abut_status rc = abut_objects_choose(&s->model_set, m->no, a->objects->item, a->objects->n, a->chosen, err);
     if (rc) return rc;
-    const strain_limits *l = &a->limits;
+    const abut_strain_limits *l = &a->limits;
     abut_shell_limits(m, a->chosen, l->lower, l->lower_begins, l->upper_begins, l->upper, a->rows);
     if (m->nt + m->nsh == 0) abut_cli_say(s->cli, "this model has neither tetrahedra nor shells: nothing in it has a stretch");
     rc = abut_elastic_init(&a->elastic, m, err);
     return rc ? rc : abut_codim_init(&a->codim, m, err);
 }
 
-void strain_audit_say(const strain_audit *a, abut_cli *cli)
+void abut_strain_audit_say(const abut_strain_audit *a, abut_cli *cli)
 {
     if (a->frames == 0) {
         abut_cli_say(cli, "the stream has no frames");
@@ -173,7 +173,7 @@ void strain_audit_say(const strain_audit *a, abut_cli *cli)
     if (a->room < 0.9999) abut_cli_say(cli, "least room before a limit: %.3g of a barrier's width", a->room);
 }
 
-void strain_audit_clear(strain_audit *a)
+void abut_strain_audit_clear(abut_strain_audit *a)
 {
     abut_elastic_clear(&a->elastic);
     abut_codim_clear(&a->codim);

@@ -7,12 +7,12 @@
 #include "tools/cli/stream.h"
 
 /* The limits asked for; NAN: not asked. */
-typedef struct strain_limits {
+typedef struct abut_strain_limits {
     double lower, lower_begins, upper_begins, upper;
-} strain_limits;
+} abut_strain_limits;
 
-typedef struct strain_audit {
-    strain_limits limits;
+typedef struct abut_strain_audit {
+    abut_strain_limits limits;
     const abut_opt_list *objects;   /* names; none: all */
     FILE *json;                     /* NULL: none */
     const char *json_name;
@@ -25,18 +25,18 @@ typedef struct strain_audit {
     double max, min;                /* over all frames, and when */
     int64_t max_step, min_step, frames, outside;
     double room;                    /* least over all frames */
-} strain_audit;
+} abut_strain_audit;
 
 /** Prepares for a MODEL of the stream: its limits, and those asked for of the chosen objects.
  * Fails  ABUT_E_ARG a name is no object's; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status strain_audit_model(strain_audit *a, const abut_stream *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_strain_audit_model(abut_strain_audit *a, const abut_stream *s, abut_err *err);
 /** Looks at the frame of the stream; says what is outside the limits. */
-ABUT_MUST_USE abut_status strain_audit_frame(strain_audit *a, const abut_stream *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_strain_audit_frame(abut_strain_audit *a, const abut_stream *s, abut_err *err);
 /** One line about all frames. */
-void strain_audit_say(const strain_audit *a, abut_cli *cli);
-void strain_audit_clear(strain_audit *a);
+void abut_strain_audit_say(const abut_strain_audit *a, abut_cli *cli);
+void abut_strain_audit_clear(abut_strain_audit *a);
 
 /** "shell 7 (object 'cloth', nodes 1 2 3)". */
-const char *strain_shell_name(const abut_stream *s, int32_t shell, char *buf, size_t size);
+const char *abut_strain_shell_name(const abut_stream *s, int32_t shell, char *buf, size_t size);
 
 #endif

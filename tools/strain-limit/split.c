@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-abut_status strain_split_model(strain_split *p, const abut_stream *s, abut_err *err)
+abut_status abut_strain_split_model(abut_strain_split *p, const abut_stream *s, abut_err *err)
 {
-    strain_split_clear(p);
+    abut_strain_split_clear(p);
     abut_status rc = abut_split_model(&s->model_set, &p->model_set, err);
     if (!rc) rc = abut_model_view(&p->model_set, &p->model, err);
     abut_solver_opts so = abut_solver_defaults();
@@ -29,7 +29,7 @@ static abut_status copy(const abut_arrays *from, abut_arrays *to, abut_err *err)
     return rc;
 }
 
-abut_status strain_split_frame(strain_split *p, abut_stream *s, abut_err *err)
+abut_status abut_strain_split_frame(abut_strain_split *p, abut_stream *s, abut_err *err)
 {
     if (p->frames++) {
         const abut_status rc = abut_stream_write_frame(s, &p->held_head, &p->held, err);
@@ -42,7 +42,7 @@ abut_status strain_split_frame(strain_split *p, abut_stream *s, abut_err *err)
     return copy(&s->frame_set, &p->held, err);
 }
 
-abut_status strain_split_finish(strain_split *p, abut_stream *s, abut_err *err)
+abut_status abut_strain_split_finish(abut_strain_split *p, abut_stream *s, abut_err *err)
 {
     abut_report rep = { .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
     const abut_frame_head *a = &p->last_head, *b = &p->held_head;
@@ -64,11 +64,11 @@ abut_status strain_split_finish(strain_split *p, abut_stream *s, abut_err *err)
     return ABUT_OK;
 }
 
-void strain_split_clear(strain_split *p)
+void abut_strain_split_clear(abut_strain_split *p)
 {
     abut_stepper_clear(&p->stepper);
     abut_arrays_clear(&p->model_set);
     abut_arrays_clear(&p->last);
     abut_arrays_clear(&p->held);
-    *p = (strain_split){ 0 };
+    *p = (abut_strain_split){ 0 };
 }

@@ -6,7 +6,7 @@
 #include "tools/cli/stream.h"
 
 /* Zero-filled is empty. */
-typedef struct strain_split {
+typedef struct abut_strain_split {
     abut_arrays model_set;      /* of the projection */
     abut_model model;
     abut_stepper stepper;
@@ -15,15 +15,15 @@ typedef struct strain_split {
     int frames;                 /* of this model, read so far */
     int iterations;             /* of Newton */
     double moved;               /* m: furthest that the projection moved a node */
-} strain_split;
+} abut_strain_split;
 
 /** Prepares for a MODEL of the stream; its limits have been set. */
-ABUT_MUST_USE abut_status strain_split_model(strain_split *p, const abut_stream *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_strain_split_model(abut_strain_split *p, const abut_stream *s, abut_err *err);
 /** Holds the frame of the stream back, and writes the one that was held. */
-ABUT_MUST_USE abut_status strain_split_frame(strain_split *p, abut_stream *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_strain_split_frame(abut_strain_split *p, abut_stream *s, abut_err *err);
 /** At the end of the stream: projects the held frame, which becomes that of the stream, as if it had been read.
  * Fails  ABUT_E_FORMAT there are not two frames, or they are not one time step apart */
-ABUT_MUST_USE abut_status strain_split_finish(strain_split *p, abut_stream *s, abut_err *err);
-void strain_split_clear(strain_split *p);
+ABUT_MUST_USE abut_status abut_strain_split_finish(abut_strain_split *p, abut_stream *s, abut_err *err);
+void abut_strain_split_clear(abut_strain_split *p);
 
 #endif

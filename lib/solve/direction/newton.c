@@ -148,7 +148,7 @@ static abut_status newton(abut_direction *d, const abut_problem *p, const double
     rc = abut_direction_solve(d, p, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     get_solution(d, p, dir);
-    if (!d->plain) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
+    if (!(d->without & ABUT_WITHOUT_MAJORANT)) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
     abut_direction_report_factor(d, rep);
     return ABUT_OK;
 }

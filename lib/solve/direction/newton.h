@@ -21,6 +21,7 @@
 #include "solve/linear_solvers.h"
 #include "solve/problem.h"
 #include "solve/report.h"
+#include "solve/without.h"
 
 /* Which direction. */
 enum { ABUT_SOLVE_NEWTON, ABUT_SOLVE_LBFGS_H, ABUT_SOLVE_LBFGS_PD, ABUT_SOLVE_LBFGS_JH, ABUT_SOLVE_LBFGS_IC,
@@ -32,6 +33,7 @@ extern const char *const abut_solve_names[ABUT_SOLVES + 1];
 typedef struct abut_direction {
     int method;             /* ABUT_SOLVE_* */
     int threads;
+    unsigned without;       /* ABUT_WITHOUT_* */
     abut_bsr A;
     abut_linear_solver linear;
     double *where;          /* [3 n] positions of the rows of A; NULL: the linear solver does not ask */
@@ -69,7 +71,6 @@ typedef struct abut_direction {
         uint8_t *above;     /* [cap] the next matrix has the model from above */
         size_t n, cap;      /* n 0: none has, whatever there is */
     } kinks;
-    int plain;              /* friction always by its second derivative: the tests' twin */
     int32_t *seen_row;      /* touch.row of the analysed pattern */
     size_t seen_n, seen_cap;
     int32_t seen_nrow;
