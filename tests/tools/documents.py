@@ -3,10 +3,12 @@
 
 limits     README, CONTRIBUTING and others are no longer than they may be
 links      files and headings that documents point to exist; so do the documents that other files name
+sources    files that documents name in `...` exist, from the root, lib/ or the document's folder; `*` matches, NAME is a placeholder
 hashes     no commit hashes: a word of 7 to 12 hexadecimal digits with a letter and a digit.  Generated tables
            (pipelines/results) name the build of a row
 glossary   docs/GLOSSARY.md: at most 60 terms, a line each, each in the code under the name in `...`
 """
+import glob
 import os
 import re
 import subprocess
@@ -57,6 +59,10 @@ def main(root):
 
     for f, text in documents.items():
         for n, line in prose(text):
+            for path in re.findall(r"`([\w.*/-]+/[\w.*-]+\.(?:c|h|sh|py|bats|md|tsv)|(?:docs|formats|lib|pipelines|tests|tools)/[\w.*/-]+)`", line):
+                if "NAME" not in path and not any(
+                        map(glob.glob, (path, path + ".*", "lib/" + path, os.path.join(os.path.dirname(f), path)))):
+                    bad.append(f"{f}:{n}: no source {path}")
             line = re.sub(r"`[^`]*`", "", line)
             for target in re.findall(r"\]\(([^)\s]+)\)", line):
                 if re.match(r"[a-z]+:", target):
