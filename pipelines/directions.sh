@@ -24,9 +24,13 @@ table=${TABLE:-$out/table.md}
     cat <<H
 # Directions compared: ${*:-smoke}
 
-Made by \`${SOLVERS:+SOLVERS=\"$SOLVERS\" }${STEPS:+STEPS=$STEPS }${TABLE:+TABLE=$TABLE }pipelines/directions.sh ${*:-smoke}\`. \`ccd-check\` judged every trajectory. CPU seconds are of a whole
-step with one thread: compare them within a table. An iteration is one direction and one search; *Newton directions* are those
-among them that were computed to prove or to help; *factors* is their memory; *memory* is the largest resident set.
+Made by
+
+    ${SOLVERS:+SOLVERS="$SOLVERS" }${STEPS:+STEPS=$STEPS }${TABLE:+TABLE=$TABLE }pipelines/directions.sh ${*:-smoke}
+
+\`ccd-check\` judged every trajectory. CPU seconds are of a whole step with one thread: compare them within a table. An iteration is
+one direction and one search; *Newton directions* are those among them that were computed to prove or to help; *factors* is their
+memory; *memory* is the largest resident set.
 
 H
     echo "$head"
