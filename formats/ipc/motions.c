@@ -216,9 +216,9 @@ static abut_status hold_lower_half(abut_ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-/* ---- what is pulled or pushed ---- */
+/* ---- what is moved ---- */
 
-/* The foremost 4 % of the length is pulled along x (Li 2020, Fig. 4.12) and let go behind the funnel. */
+/* The foremost 4 % of the length is pulled along x (Li 2020, Fig. 4.12) and is free behind the funnel. */
 static abut_status drag_right(abut_ipc_script *s, abut_err *err)
 {
     abut_tree *m = foremost(s, 0.04);
