@@ -58,14 +58,15 @@ typedef struct abut_direction {
     int32_t *tet_row;
     double *codim_H;         /* Hessians of thin elements, packed */
     int32_t *codim_row;
-    int32_t *attach_node, *attach_row;    /* attachments: nodes, rows, Hessians */
+    int32_t *attach_row;    /* attachments: rows, Hessians */
     double *attach_H;
-    int32_t *spring_node, *spring_row;
+    int32_t *spring_row;
     double *spring_H;
     struct abut_touching {  /* contacts, half-spaces and friction: nodes, rows, Hessians */
         size_t n, cap;
         int32_t *node, *row;
         double *H;
+        abut_row_map map;   /* of the set, where its rows are vertices */
     } touch;
     struct abut_kinks {     /* friction contacts */
         uint8_t *above;     /* [cap] the next matrix has the model from above */
@@ -126,6 +127,6 @@ ABUT_MUST_USE abut_status abut_direction_factor_coarse(abut_direction *d, const 
                                                        abut_err *err);
 /** The Hessians of contact and friction at x alone, in arrays of d. */
 ABUT_MUST_USE abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, const double *x, const double *y,
-                                                  const abut_pairs *pairs, abut_elems *set, abut_err *err);
+                                                  const abut_pairs *pairs, abut_elements *set, abut_err *err);
 
 #endif
