@@ -1,13 +1,57 @@
-#include "solve/direction/newton_parts.h"
+#include "solve/direction/matrix.h"
 
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/attachment.h"
+#include "math/mat3.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static abut_status touch_reserve(struct abut_touching *t, size_t n, abut_err *err)
+abut_status abut_newton_matrix_init(abut_newton_matrix *d, const abut_problem *p, unsigned without, abut_err *err)
+{
+    const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv, n_spring = (size_t)p->model->nsp;
+    const size_t n_attached = (size_t)p->model->na * ABUT_ATTACHMENT_PARTS;
+    *d = (abut_newton_matrix){ .majorant.never = (without & ABUT_WITHOUT_MAJORANT) != 0 };
+    d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
+    d->codim_H = calloc(p->codim.n * ABUT_PACKED + 1, sizeof(double));     /* unused corners stay 0 */
+    d->codim_row = malloc((4 * p->codim.n + 1) * sizeof(int32_t));
+    d->diag = malloc((nv + 1) * sizeof(double));
+    d->attach_node = malloc((4 * n_attached + 1) * sizeof(int32_t));
+    d->attach_row = malloc((4 * n_attached + 1) * sizeof(int32_t));
+    d->attach_H = malloc((n_attached * ABUT_PACKED + 1) * sizeof(double));
+    d->spring_node = malloc((4 * n_spring + 1) * sizeof(int32_t));
+    d->spring_row = malloc((4 * n_spring + 1) * sizeof(int32_t));
+    d->spring_H = malloc((n_spring * ABUT_PACKED + 1) * sizeof(double));
+    if (d->spring_node && d->spring_row && d->spring_H && d->attach_node && d->attach_row && d->attach_H && d->codim_H &&
+        d->codim_row && d->tet_row && d->diag)
+        return ABUT_OK;
+    abut_newton_matrix_clear(d);
+    return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
+}
+
+void abut_newton_matrix_clear(abut_newton_matrix *d)
+{
+    abut_bsr_clear(&d->A);
+    free(d->tet_row);
+    free(d->codim_H);
+    free(d->codim_row);
+    free(d->attach_node);
+    free(d->attach_row);
+    free(d->attach_H);
+    free(d->spring_node);
+    free(d->spring_row);
+    free(d->spring_H);
+    free(d->contacts.node);
+    free(d->contacts.row);
+    free(d->contacts.H);
+    free(d->majorant.on);
+    free(d->diag);
+    *d = (abut_newton_matrix){ 0 };
+}
+
+static abut_status contacts_reserve(struct abut_contact_hessians *t, size_t n, abut_err *err)
 {
     if (t->cap && n <= t->cap) return ABUT_OK;
     const size_t cap = n + n / 2 + 64;
@@ -22,25 +66,37 @@ static abut_status touch_reserve(struct abut_touching *t, size_t n, abut_err *er
 }
 
 /* As many flags as there are friction contacts, none of them set unless they are those of the last direction. */
-static abut_status kinks_reserve(struct abut_kinks *k, size_t n, abut_err *err)
+static abut_status majorant_reserve(struct abut_majorant *k, size_t n, abut_err *err)
 {
     if (n > k->cap) {
-        free(k->above);
+        free(k->on);
         k->cap = 0;
-        k->above = malloc(2 * n);
-        if (!k->above) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu friction contacts", n);
+        k->on = malloc(2 * n);
+        if (!k->on) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu friction contacts", n);
         k->cap = 2 * n;
         k->n = 0;
     }
-    if (k->n != n && n) memset(k->above, 0, n);
+    if (k->n != n && n) memset(k->on, 0, n);
     k->n = n;
     return ABUT_OK;
 }
 
-int abut_direction_none_above(const abut_direction *d)
+int abut_newton_matrix_has_majorant(const abut_newton_matrix *d)
 {
-    const struct abut_kinks *k = &d->kinks;
-    return !k->n || !memchr(k->above, 1, k->n);
+    const struct abut_majorant *k = &d->majorant;
+    return k->n && memchr(k->on, 1, k->n);
+}
+
+void abut_newton_matrix_drop_majorant(abut_newton_matrix *d)
+{
+    d->majorant.n = 0;
+}
+
+void abut_newton_matrix_majorise(abut_newton_matrix *d, const abut_problem *p, const double *x, const double *dir)
+{
+    const abut_stiction law = abut_problem_stiction(p);
+    if (!d->majorant.never && d->majorant.n == p->lag.n && p->lag.n)
+        abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->majorant.on);
 }
 
 static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32_t *row)
@@ -49,29 +105,30 @@ static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32
     for (size_t i = 0; i < n4; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];
 }
 
-static void sets_of(const abut_direction *d, const abut_problem *p, abut_elems *sets)
+static void sets_of(const abut_newton_matrix *d, const abut_problem *p, abut_elems *sets)
 {
     const abut_model *m = p->model;
     sets[SET_TETS] = (abut_elems){ (size_t)m->nt, d->tet_row, NULL };   /* made where they are summed */
     sets[SET_ATTACHMENTS] = (abut_elems){ (size_t)m->na * ABUT_ATTACHMENT_PARTS, d->attach_row, d->attach_H };
     sets[SET_SPRINGS] = (abut_elems){ (size_t)m->nsp, d->spring_row, d->spring_H };
     sets[SET_CODIM] = (abut_elems){ p->codim.n, d->codim_row, d->codim_H };
-    sets[SET_TOUCH] = (abut_elems){ d->touch.n, d->touch.row, d->touch.H };
+    sets[SET_CONTACTS] = (abut_elems){ d->contacts.n, d->contacts.row, d->contacts.H };
 }
 
-abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, const double *x, const double *y,
-                                    const abut_pairs *pairs, abut_elems *set, abut_err *err)
+abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at, abut_elems *set,
+                                        abut_err *err)
 {
+    const abut_pairs *pairs = at->pairs;
     const size_t n_contact = pairs->n + pairs->n_plane;
     const abut_stiction law = abut_problem_stiction(p);
-    struct abut_touching *t = &d->touch;
-    abut_status rc = touch_reserve(t, n_contact + p->lag.n, err);
-    if (!rc) rc = kinks_reserve(&d->kinks, p->lag.n, err);
+    struct abut_contact_hessians *t = &d->contacts;
+    abut_status rc = contacts_reserve(t, n_contact + p->lag.n, err);
+    if (!rc) rc = majorant_reserve(&d->majorant, p->lag.n, err);
     if (rc) return rc;
-    d->exact = abut_direction_none_above(d);
+    d->exact = !abut_newton_matrix_has_majorant(d);
     t->n = n_contact + p->lag.n;
-    abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
-    abut_friction_hessian(&p->lag, &law, x, p->still, d->kinks.above, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
+    abut_barrier_hessian(&p->cm, pairs, at->y, p->kappa, t->node, t->H);
+    abut_friction_hessian(&p->lag, &law, at->x, p->still, d->majorant.on, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
     rows_of(p, 4 * t->n, t->node, t->row);
     *set = (abut_elems){ t->n, t->row, t->H };
     return ABUT_OK;
@@ -91,22 +148,22 @@ static void tet_hessians(const void *of, size_t lo, size_t hi, double *H)
     abut_damping_tet_hessian(&t->p->damping, lo, hi, t->p->w.damping, H);
 }
 
-abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, const double *x, const double *y,
-                                  const abut_pairs *pairs, abut_report *rep, abut_err *err)
+abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_problem *p,
+                                   const abut_iterate *iterate, abut_report *rep, abut_err *err)
 {
+    const double *x = iterate->x;
     const abut_model *m = p->model;
-    const size_t n_tie = (size_t)m->na * ABUT_ATTACHMENT_PARTS;
+    const size_t n_attached = (size_t)m->na * ABUT_ATTACHMENT_PARTS;
     const tets_at at = { p, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share };
     const abut_maker maker = { tet_hessians, &at };
     abut_elems sets[SETS];
     double clock = abut_time_wall();
 
-    d->bad_node = -1;
-    abut_status rc = abut_direction_touching(d, p, x, y, pairs, &sets[SET_TOUCH], err);
+    abut_status rc = abut_newton_matrix_contacts(d, p, iterate, &sets[SET_CONTACTS], err);
     if (rc) return rc;
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
     abut_attachment_hessian(m, at.scale, d->attach_node, d->attach_H);
-    rows_of(p, 4 * n_tie, d->attach_node, d->attach_row);
+    rows_of(p, 4 * n_attached, d->attach_node, d->attach_row);
     abut_spring_hessian(&p->springs, at.z, at.scale, d->spring_node, d->spring_H);
     rows_of(p, 4 * (size_t)m->nsp, d->spring_node, d->spring_row);
     abut_problem_codim_hessian(p, x, p->tension, d->codim_H);
@@ -115,11 +172,37 @@ abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, cons
     rep->seconds.hessian += abut_time_lap(&clock);
 
     sets_of(d, p, sets);
-    rc = abut_direction_analyse(d, p, x, sets, err);
+    rc = abut_ordering_pattern(order, &d->A, p, x, sets, SETS, SETS_THAT_LAST, err);
     rep->seconds.analyse += abut_time_lap(&clock);
     if (rc) return rc;
     abut_problem_diagonal(p, d->diag);
     rc = abut_bsr_assemble_made(&d->A, d->diag, sets, SETS, &maker, err);
     rep->seconds.assemble += abut_time_lap(&clock);
     return rc;
+}
+
+int32_t abut_newton_matrix_node_of_row(const abut_problem *p, int32_t row)
+{
+    for (int32_t i = 0; i < p->model->nv && row >= 0; i++)
+        if (p->row[i] == row) return i;
+    return -1;
+}
+
+/* det of a symmetric 3x3 block over the product of its diagonal: at most 1 (Hadamard), 0 or less when not positive definite */
+static double roundness(const double *a)
+{
+    const double det = abut_m3_det(a);
+    const double ratio = a[0] > 0 && a[4] > 0 && a[8] > 0 ? det / (a[0] * a[4] * a[8]) : -1;
+    return ratio <= 1 ? ratio : -1;     /* not finite */
+}
+
+int32_t abut_newton_matrix_worst_node(const abut_newton_matrix *d, const abut_problem *p)
+{
+    double least = INFINITY;
+    int32_t row = -1;
+    for (int32_t j = 0; j < d->A.n && d->A.n == p->nrow && d->A.val; j++) {
+        const double r = roundness(d->A.val + 9 * d->A.ptr[j]);
+        if (r < least) least = r, row = j;
+    }
+    return abut_newton_matrix_node_of_row(p, row);
 }
