@@ -120,7 +120,7 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
     if (!rc) rc = abut_linear_solver_init(c, &abut_linear_cholmod, 1, err);
     if (!rc) rc = abut_linear_analyse(c, &L, perm, err);
     if (!rc) rc = abut_linear_factor(c, &L, ABUT_DOUBLE, err);
-    if (rc) abut_linear_solver_clear(c);
+    if (rc && rc != ABUT_E_NUMERIC) abut_linear_solver_clear(c);
     abut_bsr_clear(&A);
     free(k);
     free(perm);
@@ -178,7 +178,7 @@ static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *
     if (!c->node_row) c->node_row = malloc(bytes + 1);
     if (!c->node_row) return no_memory(p, err);
     const abut_status rc = abut_laplacian_factor(p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &c->factor, NULL, err);
-    c->psi = p->al.on ? -1 : p->w.psi;
+    c->psi = rc || p->al.on ? -1 : p->w.psi;
     memcpy(c->node_row, p->row, bytes);
     return rc;
 }
@@ -202,10 +202,8 @@ static abut_status sum_make(laplacian *s, const abut_problem *p, const abut_elem
     return rc;
 }
 
-static abut_status factor(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)
+static abut_status factor_with_contacts(laplacian *s, const abut_initial_at *at, abut_err *err)
 {
-    (void)rep;
-    laplacian *s = self;
     const abut_problem *p = at->p;
     abut_elems contacts;
     int32_t rows = 0;
@@ -218,6 +216,17 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
     if (s->contacts == CONTACTS_MANY) return sum_make(s, p, &contacts, s->threads, err);
     rc = constant_make(s, p, err);
     return rc ? rc : abut_woodbury_make(&s->woodbury, &s->constant.factor, p->nrow, &contacts, err);
+}
+
+static abut_status factor(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)
+{
+    (void)rep;
+    laplacian *s = self;
+    const abut_status rc = factor_with_contacts(s, at, err);
+    if (rc != ABUT_E_NUMERIC) return rc;
+    const int32_t row = s->contacts == CONTACTS_MANY ? abut_chol_bad_row(s->sum) : abut_linear_bad_row(&s->constant.factor);
+    at->solve->bad_node = abut_newton_matrix_node_of_row(at->p, row);
+    return rc;
 }
 
 static abut_precond precond(void *self, int symmetric)

@@ -128,7 +128,8 @@ abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_proble
     d->exact = !abut_newton_matrix_has_majorant(d);
     t->n = n_contact + p->lag.n;
     abut_barrier_hessian(&p->cm, pairs, at->y, p->kappa, t->node, t->H);
-    abut_friction_hessian(&p->lag, &law, at->x, p->still, d->majorant.on, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
+    abut_friction_hessian(&p->lag, &law, at->x, p->still, d->majorant.on, t->node + 4 * n_contact,
+                          t->H + ABUT_PACKED * n_contact);
     rows_of(p, 4 * t->n, t->node, t->row);
     *set = (abut_elems){ t->n, t->row, t->H };
     return ABUT_OK;
