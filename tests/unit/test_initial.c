@@ -349,7 +349,8 @@ static int is_inside(const uint8_t *a, const uint8_t *b, int32_t n)
 TEST(dot_cuts_as_many_subdomains_of_its_own_as_are_asked_for)
 {
     setup q;
-    setup_make(&q, &abut_initial_subdomains, &(abut_direction_options){ .threads = 1, .parts = 3, .one_level = 1 }, 2, 1e-3, 1e-3);
+    const abut_direction_options o = { .threads = 1, .parts = 3, .one_level = 1 };
+    setup_make(&q, &abut_initial_subdomains, &o, 2, 1e-3, 1e-3);
     make(&q);
     apply_all(&q, 1, q.B);
     for (size_t i = 0; i < q.n; i++) CHECK(q.B[q.n * i + i] > 0);
@@ -396,7 +397,7 @@ enum { CONTACTS_NONE, CONTACTS_FEW, CONTACTS_MANY };
 static void check_laplacian(setup *q, int how)
 {
     double stiffness = 0;
-    abut_elems contacts = { 0 };
+    abut_elements contacts = { 0 };
     abut_bsr L = { 0 };
     abut_linear_solver constant = { 0 };
     const abut_iterate at = newton_system_at(q->s);

@@ -187,11 +187,12 @@ static int has_row(const lists *l, int32_t j, int32_t row)
 }
 
 /* Such rows of all lists, some more than once; out NULL: counts them only. */
-static size_t find_overlap(const lists *l, const int32_t *at, const int32_t *of, const abut_elems *contacts, overlap *out)
+static size_t find_overlap(const lists *l, const int32_t *at, const int32_t *of, const abut_elements *contacts, overlap *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < 16 * contacts->n; i++) {        /* a contact, one of its rows, another */
-        const int32_t here = contacts->row[i / 4], there = contacts->row[i / 16 * 4 + i % 4];
+    const size_t c = (size_t)contacts->corners;
+    for (size_t i = 0; i < c * c * contacts->n; i++) {        /* a contact, one of its rows, another */
+        const int32_t here = contacts->row[i / c], there = contacts->row[i / (c * c) * c + i % c];
         if (here < 0 || there < 0 || here == there) continue;
         for (int32_t o = at[here]; o < at[here + 1]; o++) {
             if (has_row(l, of[o], there)) continue;
@@ -226,7 +227,7 @@ static abut_status merge_overlap(const abut_problem *p, lists *l, overlap *g, si
     return ABUT_OK;
 }
 
-static abut_status add_overlap(const abut_problem *p, const abut_elems *contacts, lists *l, abut_err *err)
+static abut_status add_overlap(const abut_problem *p, const abut_elements *contacts, lists *l, abut_err *err)
 {
     int32_t *at = calloc((size_t)p->nrow + 1, sizeof *at), *of = malloc(((size_t)l->first[l->k] + 1) * sizeof *of);
     overlap *g = NULL;
@@ -269,7 +270,7 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
     subdomains *s = self;
     const abut_problem *p = at->p;
     const abut_bsr *A = &at->matrix->A;
-    const abut_elems contacts = { at->matrix->contacts.n, at->matrix->contacts.row, at->matrix->contacts.H };
+    const abut_elements contacts = { .corners = 4, .n = at->matrix->contacts.n, .row = at->matrix->contacts.row };
     abut_partition cut = { 0 };
     lists l = { 0 };
     abut_status rc = partition_tets(s, p, &cut, err);

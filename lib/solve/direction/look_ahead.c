@@ -132,7 +132,7 @@ static void add(const abut_problem *p, const bounded *b, met_pairs *f, const abu
 {
     const abut_model *model = p->model;
     const double xi = thickness(p, hit);
-    const abut_barrier_law law = abut_barrier_law_of(model->dhat[0], model->continuity ? model->continuity[0] : ABUT_C2, xi);
+    const abut_barrier_law law = abut_model_barrier(model, xi);
     met m;
     double gap = look_at(p, b, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(b->at->pairs, &m) : 0;
     int known = mult > 0;

@@ -4,6 +4,7 @@
 #include "base/timer.h"
 #include "energy/attachment.h"
 #include "math/mat3.h"
+#include "sparse/packed_lanes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,21 +12,17 @@
 
 abut_status abut_newton_matrix_init(abut_newton_matrix *d, const abut_problem *p, unsigned without, abut_err *err)
 {
-    const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv, n_spring = (size_t)p->model->nsp;
-    const size_t n_attached = (size_t)p->model->na * ABUT_ATTACHMENT_PARTS;
+    const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv, na = (size_t)p->model->na, nsp = (size_t)p->model->nsp;
     *d = (abut_newton_matrix){ .majorant.never = (without & ABUT_WITHOUT_MAJORANT) != 0 };
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
-    d->codim_H = calloc(p->codim.n * ABUT_PACKED + 1, sizeof(double));     /* unused corners stay 0 */
+    d->codim_H = calloc(p->codim.n * abut_packed_size(4) + 1, sizeof(double));     /* unused corners stay 0 */
     d->codim_row = malloc((4 * p->codim.n + 1) * sizeof(int32_t));
+    d->attach_row = malloc((5 * na + 1) * sizeof(int32_t));
+    d->attach_H = malloc((na * abut_packed_size(5) + 1) * sizeof(double));
+    d->spring_row = malloc((2 * nsp + 1) * sizeof(int32_t));
+    d->spring_H = malloc((nsp * abut_packed_size(2) + 1) * sizeof(double));
     d->diag = malloc((nv + 1) * sizeof(double));
-    d->attach_node = malloc((4 * n_attached + 1) * sizeof(int32_t));
-    d->attach_row = malloc((4 * n_attached + 1) * sizeof(int32_t));
-    d->attach_H = malloc((n_attached * ABUT_PACKED + 1) * sizeof(double));
-    d->spring_node = malloc((4 * n_spring + 1) * sizeof(int32_t));
-    d->spring_row = malloc((4 * n_spring + 1) * sizeof(int32_t));
-    d->spring_H = malloc((n_spring * ABUT_PACKED + 1) * sizeof(double));
-    if (d->spring_node && d->spring_row && d->spring_H && d->attach_node && d->attach_row && d->attach_H && d->codim_H &&
-        d->codim_row && d->tet_row && d->diag)
+    if (d->spring_row && d->spring_H && d->attach_row && d->attach_H && d->codim_H && d->codim_row && d->tet_row && d->diag)
         return ABUT_OK;
     abut_newton_matrix_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
@@ -37,10 +34,8 @@ void abut_newton_matrix_clear(abut_newton_matrix *d)
     free(d->tet_row);
     free(d->codim_H);
     free(d->codim_row);
-    free(d->attach_node);
     free(d->attach_row);
     free(d->attach_H);
-    free(d->spring_node);
     free(d->spring_row);
     free(d->spring_H);
     free(d->contacts.node);
@@ -99,23 +94,13 @@ void abut_newton_matrix_majorise(abut_newton_matrix *d, const abut_problem *p, c
         abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->majorant.on);
 }
 
-static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32_t *row)
+static void rows_of(const abut_problem *p, size_t n, const int32_t *node, int32_t *row)
 {
-    #pragma omp parallel for schedule(static) if (n4 >= 8 * ABUT_PAR_MIN)
-    for (size_t i = 0; i < n4; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];
+    #pragma omp parallel for schedule(static) if (n >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];
 }
 
-static void sets_of(const abut_newton_matrix *d, const abut_problem *p, abut_elems *sets)
-{
-    const abut_model *m = p->model;
-    sets[SET_TETS] = (abut_elems){ (size_t)m->nt, d->tet_row, NULL };   /* made where they are summed */
-    sets[SET_ATTACHMENTS] = (abut_elems){ (size_t)m->na * ABUT_ATTACHMENT_PARTS, d->attach_row, d->attach_H };
-    sets[SET_SPRINGS] = (abut_elems){ (size_t)m->nsp, d->spring_row, d->spring_H };
-    sets[SET_CODIM] = (abut_elems){ p->codim.n, d->codim_row, d->codim_H };
-    sets[SET_CONTACTS] = (abut_elems){ d->contacts.n, d->contacts.row, d->contacts.H };
-}
-
-abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at, abut_elems *set,
+abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at, abut_elements *set,
                                         abut_err *err)
 {
     const abut_pairs *pairs = at->pairs;
@@ -131,7 +116,7 @@ abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_proble
     abut_friction_hessian(&p->lag, &law, at->x, p->still, d->majorant.on, t->node + 4 * n_contact,
                           t->H + ABUT_PACKED * n_contact);
     rows_of(p, 4 * t->n, t->node, t->row);
-    *set = (abut_elems){ t->n, t->row, t->H };
+    *set = (abut_elements){ .name = "contacts", .corners = 4, .n = t->n, .row = t->row, .val = t->H };
     return ABUT_OK;
 }
 
@@ -142,11 +127,24 @@ typedef struct tets_at {
     double scale;
 } tets_at;
 
-static void tet_hessians(const void *of, size_t lo, size_t hi, double *H)
+static void tet_hessians(void *ctx, size_t lo, size_t hi, double *H)
 {
-    const tets_at *t = of;
+    const tets_at *t = ctx;
     abut_elastic_hessian_some(&t->p->elastic, t->z, t->scale, lo, hi, H);
     abut_damping_tet_hessian(&t->p->damping, lo, hi, t->p->w.damping, H);
+}
+
+static void sets_of(const abut_newton_matrix *d, const abut_problem *p, tets_at *at, abut_elements *sets)
+{
+    const abut_model *m = p->model;
+    sets[SET_TETS] = (abut_elements){ .name = "tets", .corners = 4, .lasting = 1, .n = (size_t)m->nt, .row = d->tet_row,
+                                      .make = tet_hessians, .ctx = at };
+    sets[SET_ATTACHMENTS] = (abut_elements){ .name = "attachments", .corners = 5, .lasting = 1, .n = (size_t)m->na,
+                                             .row = d->attach_row, .val = d->attach_H };
+    sets[SET_SPRINGS] = (abut_elements){ .name = "springs", .corners = 2, .lasting = 1, .n = (size_t)m->nsp,
+                                         .row = d->spring_row, .val = d->spring_H };
+    sets[SET_CODIM] = (abut_elements){ .name = "codimensional elements", .corners = 4, .lasting = 1, .n = p->codim.n,
+                                       .row = d->codim_row, .val = d->codim_H };
 }
 
 abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_problem *p,
@@ -154,32 +152,30 @@ abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, 
 {
     const double *x = iterate->x;
     const abut_model *m = p->model;
-    const size_t n_attached = (size_t)m->na * ABUT_ATTACHMENT_PARTS;
-    const tets_at at = { p, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share };
-    const abut_maker maker = { tet_hessians, &at };
-    abut_elems sets[SETS];
+    tets_at at = { p, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share };
+    abut_elements sets[SETS];
     double clock = abut_time_wall();
 
     abut_status rc = abut_newton_matrix_contacts(d, p, iterate, &sets[SET_CONTACTS], err);
     if (rc) return rc;
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
-    abut_attachment_hessian(m, at.scale, d->attach_node, d->attach_H);
-    rows_of(p, 4 * n_attached, d->attach_node, d->attach_row);
-    abut_spring_hessian(&p->springs, at.z, at.scale, d->spring_node, d->spring_H);
-    rows_of(p, 4 * (size_t)m->nsp, d->spring_node, d->spring_row);
+    abut_attachment_hessian(m, at.scale, d->attach_H);
+    rows_of(p, 5 * (size_t)m->na, m->attach_node, d->attach_row);
+    abut_spring_hessian(&p->springs, at.z, at.scale, d->spring_H);
+    rows_of(p, 2 * (size_t)m->nsp, m->spring, d->spring_row);
     abut_problem_codim_hessian(p, x, p->tension, d->codim_H);
     abut_damping_codim_hessian(&p->damping, &p->codim, p->w.damping, d->codim_H);
     rows_of(p, 4 * p->codim.n, p->codim.node, d->codim_row);
     rep->seconds.hessian += abut_time_lap(&clock);
 
-    sets_of(d, p, sets);
+    sets_of(d, p, &at, sets);
     rc = abut_ordering_pattern(order, &d->A, p, x, sets, SETS, SETS_THAT_LAST, err);
     rep->seconds.analyse += abut_time_lap(&clock);
     if (rc) return rc;
     abut_problem_diagonal(p, d->diag);
-    rc = abut_bsr_assemble_made(&d->A, d->diag, sets, SETS, &maker, err);
+    abut_bsr_assemble(&d->A, d->diag, sets, SETS);
     rep->seconds.assemble += abut_time_lap(&clock);
-    return rc;
+    return ABUT_OK;
 }
 
 int32_t abut_newton_matrix_node_of_row(const abut_problem *p, int32_t row)

@@ -19,9 +19,9 @@ typedef struct abut_newton_matrix {
     int32_t *tet_row;
     double *codim_H;        /* Hessians of codimensional elements, packed */
     int32_t *codim_row;
-    int32_t *attach_node, *attach_row;    /* attachments: nodes, rows, Hessians */
+    int32_t *attach_row;    /* attachments: rows, Hessians */
     double *attach_H;
-    int32_t *spring_node, *spring_row;
+    int32_t *spring_row;
     double *spring_H;
     struct abut_contact_hessians {  /* contacts, half-spaces and friction: nodes, rows, Hessians */
         size_t n, cap;
@@ -46,7 +46,7 @@ ABUT_MUST_USE abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ord
                                                  const abut_iterate *at, abut_report *rep, abut_err *err);
 /** The Hessians of contact and friction alone, in arrays of d. */
 ABUT_MUST_USE abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at,
-                                                      abut_elems *set, abut_err *err);
+                                                      abut_elements *set, abut_err *err);
 
 /** Whether the next matrix has the majorant of any friction contact. */
 int abut_newton_matrix_has_majorant(const abut_newton_matrix *d);

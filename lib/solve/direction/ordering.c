@@ -74,8 +74,8 @@ abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err 
 
 /* The pattern of the first nsets sets into A.  The part that no contact touches stays for as long as the numbering does, and
  * with it what has been made of the whole, when that comes out the same. */
-static abut_status pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const abut_elems *sets, int nsets, int lasting,
-                           abut_err *err)
+static abut_status pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const abut_elements *sets, int nsets,
+                           int lasting, abut_err *err)
 {
     const size_t bytes = (size_t)p->model->nv * sizeof *o->planned;
     int changed = 1;
@@ -99,7 +99,7 @@ static void set_costs(abut_ordering *o, abut_status rc)
 
 static abut_status order_nested_dissection(abut_ordering *o, const abut_bsr *A, abut_err *err)
 {
-    abut_status rc = abut_graph_order_nested_dissection(A, o->perm, err);
+    abut_status rc = abut_graph_order_nested_dissection(abut_bsr_graph(A), o->perm, err);
     if (!rc) rc = abut_ordering_analyse(o, A, err);
     set_costs(o, rc);
     return rc;
@@ -107,7 +107,7 @@ static abut_status order_nested_dissection(abut_ordering *o, const abut_bsr *A, 
 
 /* The ordering of the elements alone, found when the numbering is a new one. */
 static abut_status order_elements(abut_ordering *o, struct abut_element_order *e, abut_bsr *A, const abut_problem *p,
-                                  const abut_elems *sets, int lasting, abut_err *err)
+                                  const abut_elements *sets, int lasting, abut_err *err)
 {
     const size_t bytes = (size_t)p->model->nv * sizeof *e->node_row;
     if (e->n == p->nrow && !memcmp(e->node_row, p->row, bytes)) return ABUT_OK;
@@ -132,7 +132,7 @@ static abut_status analyse_as_elements(abut_ordering *o, const struct abut_eleme
 }
 
 /* First pattern, ordering and analysis of a step by a factor. */
-static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_problem *p, const abut_elems *sets, int nsets,
+static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_problem *p, const abut_elements *sets, int nsets,
                                  int lasting, abut_err *err)
 {
     struct abut_element_order *e = &o->elements[p->al.on];
@@ -150,7 +150,8 @@ static abut_status order_amd(abut_ordering *o, const abut_bsr *A, abut_err *err)
 {
     abut_graph_fill fill;
     int32_t *perm = malloc(((size_t)A->n + 1) * sizeof *perm);
-    abut_status rc = perm ? abut_graph_order_amd(A, perm, &fill, err) : abut_fail(err, ABUT_E_NOMEM, "ordering");
+    abut_status rc = perm ? abut_graph_order_amd(abut_bsr_graph(A), perm, &fill, err)
+                          : abut_fail(err, ABUT_E_NOMEM, "ordering");
     if (!rc) o->by_degree = abut_factor_cost_of(fill.nnz, fill.flops) < abut_factor_cost(o->linear);
     if (!rc && o->by_degree) {
         memcpy(o->perm, perm, (size_t)A->n * sizeof *perm);
@@ -180,10 +181,10 @@ static abut_status analyse_iterations(abut_ordering *o, const abut_bsr *A, const
 }
 
 /* Whether the contacts have the rows that they had last; if not, they are those from here on. */
-static abut_status see(abut_ordering *o, const abut_elems *contacts, int32_t nrow, int *same, abut_err *err)
+static abut_status see(abut_ordering *o, const abut_elements *contacts, int32_t nrow, int *same, abut_err *err)
 {
     struct abut_seen_rows *s = &o->seen;
-    const size_t n4 = 4 * contacts->n;
+    const size_t n4 = (size_t)contacts->corners * contacts->n;
     *same = s->n == contacts->n && s->nrow == nrow && (!n4 || !memcmp(s->row, contacts->row, n4 * sizeof *s->row));
     if (*same) return ABUT_OK;
     if (n4 > s->cap) {
@@ -198,8 +199,8 @@ static abut_status see(abut_ordering *o, const abut_elems *contacts, int32_t nro
     return ABUT_OK;
 }
 
-abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const double *x, const abut_elems *sets,
-                                  int nsets, int lasting, abut_err *err)
+abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const double *x,
+                                  const abut_elements *sets, int nsets, int lasting, abut_err *err)
 {
     int same, changed = 1;
     abut_status rc = see(o, &sets[nsets - 1], p->nrow, &same, err);

@@ -45,7 +45,7 @@ void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A);
  * that it had last.  lasting: the sets before this one are of elements that last.  x [3 nv]: where nodes are.
  * Fails  as abut_bsr_pattern, abut_graph_order_nested_dissection, abut_linear_analyse; o is then as at the begin of a step */
 ABUT_MUST_USE abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const double *x,
-                                                const abut_elems *sets, int nsets, int lasting, abut_err *err);
+                                                const abut_elements *sets, int nsets, int lasting, abut_err *err);
 /** The linear solver analysed for A in the order at hand. */
 ABUT_MUST_USE abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err *err);
 /** The same before A is factored in earnest: contacts that come make a factor in an order without them dearer, and once the
