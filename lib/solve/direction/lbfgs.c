@@ -251,8 +251,9 @@ static double first_trial(lbfgs *d, double slope)
 static abut_status solve_to(lbfgs *d, double tolerance, int most, int *done, abut_report *rep, abut_err *err)
 {
     const abut_precond M = d->ops->precond(d->initial, 1);
+    const abut_operator A = { .matrix = &d->matrix.A };
     abut_pcg_report pcg = { 0 };
-    const abut_status rc = abut_pcg_solve(&d->matrix.A, &M, d->quasi.g0, d->solve.sol, (abut_pcg_opts){ tolerance, most }, &pcg,
+    const abut_status rc = abut_pcg_solve(&A, &M, d->quasi.g0, d->solve.sol, (abut_pcg_opts){ tolerance, most }, &pcg,
                                           &d->scratch, err);
     rep->cg_iterations += pcg.iterations;
     *done = pcg.converged;
@@ -420,19 +421,18 @@ static abut_status make(void **self, const abut_initial_ops *ops, const abut_pro
     return rc;
 }
 
-#define ROW(id, text, matrix, factors) \
+#define ROW(id, text, matrix) \
     static abut_status make_##id(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err) \
     { \
         return make(self, &matrix, p, opt, err); \
     } \
-    const abut_direction_ops abut_direction_##id = { .name = text, .takes_linear = factors, .linear_can = ABUT_CAN_PRECONDITION, \
-                                                     .make = make_##id, .begin_step = begin_step, .find = find, \
+    const abut_direction_ops abut_direction_##id = { .name = text, .make = make_##id, .begin_step = begin_step, .find = find, \
                                                      .require_exact = require_exact, .drop_majorant = drop_majorant, \
                                                      .free = release }
 
-ROW(lbfgs_h, "lbfgs-h", abut_initial_hessian, 1);
-ROW(lbfgs_pd, "lbfgs-pd", abut_initial_laplacian, 0);
-ROW(lbfgs_jh, "lbfgs-jh", abut_initial_blocks, 0);
-ROW(lbfgs_ic, "lbfgs-ic", abut_initial_ichol, 0);
-ROW(dot, "dot", abut_initial_subdomains, 0);
-ROW(gradient, "gradient", abut_initial_diagonal, 0);
+ROW(lbfgs_h, "lbfgs-h", abut_initial_hessian);
+ROW(lbfgs_pd, "lbfgs-pd", abut_initial_laplacian);
+ROW(lbfgs_jh, "lbfgs-jh", abut_initial_blocks);
+ROW(lbfgs_ic, "lbfgs-ic", abut_initial_ichol);
+ROW(dot, "dot", abut_initial_subdomains);
+ROW(gradient, "gradient", abut_initial_diagonal);

@@ -1,5 +1,5 @@
-/* Scaled gradient descent: p = -D^-1 g, D the diagonal blocks of the Newton matrix.  Where p is short, or has led nowhere, Newton's
- * direction is taken: it alone tells how far the minimum is. */
+/* Scaled gradient descent: p = -D^-1 g, D the diagonal blocks of the Newton matrix.  Where p is short, or has led nowhere,
+ * Newton's direction is taken: it alone tells how far the minimum is. */
 #include "math/mat3.h"
 #include "solve/direction/matrix.h"
 #include "solve/directions.h"
