@@ -106,7 +106,7 @@ static abut_status read_velocity(const abut_tree *t, abut_scene_object *o, abut_
     return rc;
 }
 
-/* An equilibrium has no velocity to start with; obstacles move as they are told. */
+/* An equilibrium has no velocity to start with; obstacles move as the scene says. */
 static abut_status check_velocity(const abut_scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
 {
     const abut_tree *v = abut_tree_find(t, "velocity"), *w = abut_tree_find(t, "angular-velocity");

@@ -19,7 +19,7 @@ ABUT_MUST_USE abut_status abut_barrier_energy(const abut_collmesh *cm, const abu
 /** g[3 nv] += kappa * dE/dx on nodes (W^T applied); same bits for any thread count.  scratch: 12 doubles per contact. */
 ABUT_MUST_USE abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
                                                 double kappa, double *g, abut_arena *scratch, abut_err *err);
-/** Projected Hessians, packed (sparse/bsr.h), kappa included: one element per pair, then one per half-space contact.
+/** Projected Hessians, packed (sparse/elements.h), kappa included: one element per pair, then one per half-space contact.
  * node[(n + n_plane) * 4]: their nodes, -1 unused;  H[(n + n_plane) * ABUT_PACKED], in which blocks of unused corners
  * are left as they are, or 0. */
 void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "energy/barrier_law_inline.h"
 #include "geom/dist.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "math/lanes.h"
 #include "model/model.h"
 
@@ -44,7 +44,7 @@ void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const doubl
 /** The same for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one number, into g[n][12], of which
  * numbers of unused points are left as they are.  What one contact gives does not depend on the others. */
 void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], double (*g)[12]);
-/** H[n * ABUT_PACKED], m^2 (sparse/bsr.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one
+/** H[n * ABUT_PACKED], m^2 (sparse/elements.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one
  * number, scale[n] >= 0 times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are left as
  * they are, or 0.  What one contact gives does not depend on the others. */
 void abut_pair_barrier_hess(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,

@@ -1,7 +1,7 @@
 /* Energies, gradients and Hessians of contacts and of frozen friction contacts. */
 #include "gpu/touch_parts.h"
 
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 
 /* ---- slots of elements to nodes ---- */
 

@@ -1,4 +1,4 @@
-/* What is simulated (MODEL) and where it stands (FRAME), as plain arrays.
+/* What is simulated (MODEL) and its state (FRAME), as plain arrays.
  *
  * The arrays live in an abut_arrays set, under the names of the tables below (formats/STATE.md describes each);
  * abut_model and abut_frame are views: typed pointers into the set, checked once, owning nothing.  A pointer

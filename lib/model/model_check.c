@@ -148,7 +148,7 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
     return rc ? rc : check_splines(m, err);
 }
 
-/* A node stands for at most one collision vertex: two would be in contact with each other at distance zero. */
+/* A node is at most one collision vertex: two would be in contact with each other at distance zero. */
 static abut_status check_injective(const abut_model *m, abut_err *err)
 {
     unsigned char *seen = calloc((size_t)m->nv + 1, 1);

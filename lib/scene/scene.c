@@ -110,7 +110,7 @@ static int bounds(const abut_scene *s, int simulated, double lo[3], double hi[3]
     return any;
 }
 
-/* Rest shapes grow with the scene; they do not turn. */
+/* Rest shapes grow with the scene; they do not rotate. */
 static void scale_rest(abut_scene_object *o, double c)
 {
     for (size_t i = 0; o->shell.rest && i < 9 * (size_t)o->mesh.nf; i++) o->shell.rest[i] *= c;

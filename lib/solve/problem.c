@@ -4,7 +4,7 @@
 #include "energy/attachment.h"
 #include "energy/rod.h"
 #include "energy/stretch_limit.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "model/contact_check.h"
 
 #include <float.h>

@@ -309,7 +309,8 @@ abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const doub
         trial = 1;
     }
     scatter(p, d->sol, -trial, dir);
-    if (!d->plain && d->kinks.n == p->lag.n && p->lag.n) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
+    if (!(d->without & ABUT_WITHOUT_MAJORANT) && d->kinks.n == p->lag.n && p->lag.n)
+        abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
     abut_initial_stats(d, rep);
     return ABUT_OK;
 }
