@@ -2,6 +2,7 @@
  * lib/energy/material; rows.diff names it in the table.  I, II, J: invariants of C.
  *     mu/4 (I J^(-2/3) - 3) + mu/4 (II J^(-4/3) - 3) + K/4 (J^2 - 1 - 2 ln J),  K = lambda + 2/3 mu */
 #include "energy/material/materials.h"
+#include "energy/material/principal_of.h"
 
 #include <math.h>
 
