@@ -25,8 +25,8 @@ abut_scene abut_scene_defaults(void)
     s.tolerance = param(1e-2, 1);
     s.force_tolerance = param(0.1, 0);
     s.mu = param(0, 0);
-    s.continuity = ABUT_C2;
-    s.smoothing = ABUT_C1;
+    s.barrier_law = ABUT_BARRIER_IPC;
+    s.friction_law = ABUT_FRICTION_C1;
     s.lags = param(1, 0);
     return s;
 }

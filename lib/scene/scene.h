@@ -171,11 +171,11 @@ typedef struct abut_scene {
     int bodies_off;                 /* bodies pass through themselves and each other, not through obstacles and half-spaces */
     abut_param dhat;                /* m */
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
-    int continuity;                 /* of the barrier: ABUT_C0, ... */
+    int barrier_law;                /* ABUT_BARRIER_IPC, ... */
     abut_param stiffen_below;       /* m; 0: the default of whoever solves */
     abut_param eps_v, tolerance;    /* m/s */
     abut_param force_tolerance;     /* fraction of the largest force; 0: nobody asks */
-    int smoothing;                  /* of the friction force: ABUT_C0, ... */
+    int friction_law;               /* ABUT_FRICTION_C1, ... */
     abut_param mu;
     abut_param lags;                /* friction lag iterations per step; 0: until they converge */
     int is_turned;                  /* before fit, the scene is rotated about the origin by ... */

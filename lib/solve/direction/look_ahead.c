@@ -117,7 +117,7 @@ static void add(const abut_solver *s, foresight *f, const abut_impact *hit, doub
 {
     const abut_model *model = s->prob.model;
     const double xi = thickness(s, hit);
-    const abut_barrier_law law = abut_barrier_law_of(model->dhat[0], model->continuity ? model->continuity[0] : ABUT_C2, xi);
+    const abut_barrier_law law = abut_model_barrier(model, xi);
     met m;
     double gap = look_at(s, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(s, &m) : 0;
     int known = mult > 0;
