@@ -22,6 +22,7 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
     echo '[z](#a-b)' >> README.md; found 'README.md:4: no heading #a-b in README.md'; cp saved README.md
     echo '[z](none.md)' >> README.md; found 'README.md:4: no file none.md'; cp saved README.md
     echo 'see `energy/b.h`' >> README.md; found 'README.md:4: no source energy/b.h'; cp saved README.md
+    { printf '| a |'; printf ' word%.0s' {1..31}; echo ' |'; } >> README.md; found 'README.md:4: a cell of 31 words'; cp saved README.md
     echo 'since 12ab34c' >> README.md; found 'README.md:4: a commit hash? 12ab34c'; cp saved README.md
     for i in {1..148}; do echo line; done >> README.md; found 'README.md: 151 lines, at most 150'; cp saved README.md
     echo '- **power** (`abut_power`): its rate' >> docs/GLOSSARY.md; found 'docs/GLOSSARY.md:4: no `abut_power` in the code'

@@ -6,6 +6,7 @@ links      files and headings that documents point to exist; so do the documents
 sources    files that documents name in `...` exist, from the root, lib/ or the document's folder; `*` matches, NAME is a placeholder
 hashes     no commit hashes: a word of 7 to 12 hexadecimal digits with a letter and a digit.  Generated tables
            (pipelines/results) name the build of a row
+tables     a cell has at most 30 words: longer texts belong below the table
 glossary   docs/GLOSSARY.md: at most 60 terms, a line each, each in the code under the name in `...`
 """
 import glob
@@ -73,6 +74,10 @@ def main(root):
                     bad.append(f"{f}:{n}: no file {path}")
                 elif anchor and path in documents and anchor not in anchors(documents[path]):
                     bad.append(f"{f}:{n}: no heading #{anchor} in {path}")
+            if line.startswith("|"):
+                for cell in re.split(r"(?<!\\)\|", line)[1:-1]:
+                    if len(cell.split()) > 30:
+                        bad.append(f"{f}:{n}: a cell of {len(cell.split())} words, at most 30: {cell.strip()[:40]}...")
         if not f.startswith(GENERATED):
             for n, line in enumerate(text.split("\n"), 1):
                 for word in re.findall(r"\b[0-9a-f]{7,12}\b", line):
