@@ -30,7 +30,7 @@ ARRAY_REQUIRED, ARRAY_CARRY = 1, 2      # array flags
 COMMITTED, PENDING = 0, 1
 ARRAYS_MAX = 4096
 _DTYPES = {1: "<f8", 2: "<f4", 3: "<i4", 4: "<i8", 5: "u1", 6: "text"}
-_ALIASES = {"step/waypoints": "step/way"}    # present name: former name
+ALIASES = {"step/waypoints": "step/way"}    # present name: former name
 _TYPES = {"f8": 1, "f4": 2, "i4": 3, "i8": 4, "u1": 5}
 
 
@@ -54,7 +54,7 @@ class Item:
         self.kind, self.arrays, self.step, self.time, self.phase = kind, arrays, step, time, phase
 
     def __getitem__(self, name):
-        return self.arrays[name if name in self.arrays else _ALIASES.get(name, name)].data
+        return self.arrays[name if name in self.arrays else ALIASES.get(name, name)].data
 
 
 class Reader:
