@@ -175,9 +175,10 @@ static void bench_stream(const char *path, int threads)
     if (!rc) rc = abut_stepper_init(&s, &model, &opt, &err);
     if (!rc) rc = abut_step_begin(&s, &frame, at, &rep, &err);
     fail_on(rc, &err);
-    so->prob.al.on = 0;
+    abut_lagrangian_of(&so->prob.terms)->on = 0;
     abut_problem_number(&so->prob);
-    abut_problem_tension(&so->prob, so->x);
+    const abut_at at = abut_objective_at(&so->prob, so->x, so->y, &so->pairs);
+    abut_objective_forecast_start(&so->prob, &at);
     rc = newton_matrix(&s, &err);
     fail_on(rc, &err);
     time_phases(&(bench){ .name = name, .tets = (size_t)model.nt, .stepper = &s, .A = &so->dir.A, .nv = so->prob.nrow,

@@ -163,7 +163,7 @@ TEST(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks
     setup q;
     setup_make(&q, ABUT_SOLVE_LBFGS_H, 2, 1e-3, 1e-3);
     make(&q);
-    CHECK(q.s->pairs.n > 0 && q.s->pairs.n_plane > 0 && q.p->lag.n > 0);
+    CHECK(q.s->pairs.n > 0 && q.s->pairs.n_plane > 0 && abut_lag_of(&q.p->terms)->n > 0);
     apply_all(&q, 0, q.B);
     double *want = square(q.n);
     inverse(q.n, q.A, want);
@@ -332,7 +332,7 @@ static void check_laplacian(setup *q)
     make(q);
     apply_all(q, 1, q->B);
     CHECK(!abut_direction_touching(&q->d, q->p, q->s->x, q->s->y, &q->s->pairs, &touch, &q->w.err));
-    CHECK(!abut_stiffness_fit_materials(&q->p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, &stiffness, &q->w.err));
+    CHECK(!abut_stiffness_fit_materials(abut_elastic_of(&q->p->terms), ABUT_FIT_LOW, ABUT_FIT_HIGH, &stiffness, &q->w.err));
     CHECK(!abut_laplacian(q->p, &stiffness, &touch, &L, &q->w.err));
     CHECK((touch.n > 0) == (q->d.initial.touches != ABUT_TOUCHES_NOTHING));
     dense_of(&L, M);

@@ -332,11 +332,12 @@ static abut_status constant_make(abut_initial *s, const abut_problem *p, abut_er
 {
     struct abut_constant *c = &s->constant;
     const size_t bytes = (size_t)p->model->nv * sizeof *c->node_row;
-    if (c->factor.ops && !p->al.on && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
+    const int pushed = abut_lagrangian_of(&p->terms)->on;
+    if (c->factor.ops && !pushed && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
     if (!c->node_row) c->node_row = malloc(bytes + 1);
     if (!c->node_row) return no_memory(p, err);
     const abut_status rc = abut_laplacian_factor(p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &c->factor, NULL, err);
-    c->psi = p->al.on ? -1 : p->w.psi;
+    c->psi = pushed ? -1 : p->w.psi;
     memcpy(c->node_row, p->row, bytes);
     return rc;
 }
@@ -349,7 +350,7 @@ static abut_status touching_make(abut_initial *s, const abut_problem *p, const a
     double *k = malloc(((size_t)m->nm + 1) * sizeof *k);
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
     abut_status rc = k && perm ? ABUT_OK : no_memory(p, err);
-    if (!rc && m->nt) rc = abut_stiffness_fit_materials(&p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
+    if (!rc && m->nt) rc = abut_stiffness_fit_materials(abut_elastic_of(&p->terms), ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
     if (!rc) rc = abut_laplacian(p, k, touch, &A, err);
     if (!rc) rc = abut_graph_order_nested_dissection(&A, perm, err);
     if (!rc) rc = s->touching ? abut_chol_renew(s->touching, &A, perm, err) : abut_chol_new(&s->touching, &A, perm, threads, err);
@@ -370,7 +371,7 @@ static abut_status laplacian_make(abut_direction *d, const abut_problem *p, cons
     abut_elems touch;
     int32_t rows = 0;
     s->touches = ABUT_TOUCHES_NOTHING;
-    if (pairs->n + pairs->n_plane + p->lag.n == 0) return constant_make(s, p, err);
+    if (pairs->n + pairs->n_plane + abut_lag_of(&p->terms)->n == 0) return constant_make(s, p, err);
     abut_status rc = abut_direction_touching(d, p, x, y, pairs, &touch, err);
     if (!rc) rc = abut_woodbury_count(p->nrow, &touch, &rows, err);
     if (rc) return rc;

@@ -53,10 +53,11 @@ static void spring_blocks(const abut_model *m, double psi, int32_t *node, double
 /* no rotation of an element changes the trace of a block */
 static void codim_blocks(const abut_problem *p, int32_t *node, double *H)
 {
-    if (!p->codim.n) return;
-    memcpy(node, p->codim.node, 4 * p->codim.n * sizeof *node);
-    abut_problem_codim_hessian(p, p->model->X, NULL, H);
-    for (double *block = H; block < H + ABUT_PACKED * p->codim.n; block += 9) {
+    const abut_codim *t = abut_codim_of(&p->terms);
+    if (!t->n) return;
+    memcpy(node, t->node, 4 * t->n * sizeof *node);
+    abut_objective_codim_hessian(p, p->model->X, NULL, H);
+    for (double *block = H; block < H + ABUT_PACKED * t->n; block += 9) {
         const double trace = block[0] + block[4] + block[8];
         for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
     }
@@ -66,7 +67,7 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_el
 {
     const abut_model *m = p->model;
     const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na * ABUT_ATTACHMENT_PARTS,
-                 n = nt + ns + na + p->codim.n;
+                 n = nt + ns + na + abut_codim_of(&p->terms)->n;
     const double psi = p->w.psi * p->w.share * p->w.share;
     int32_t *row = malloc((4 * n + 1) * sizeof *row);
     double *H = calloc(n + 1, ABUT_PACKED * sizeof *H), *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
@@ -74,7 +75,7 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_el
                                       : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %zu elements, %d nodes", n, m->nv);
     if (!rc) {
         if (nt) memcpy(row, m->tet, 4 * nt * sizeof *row);
-        tet_blocks(&p->elastic, k, psi, H);
+        tet_blocks(abut_elastic_of(&p->terms), k, psi, H);
         spring_blocks(m, psi, row + 4 * nt, H + ABUT_PACKED * nt);
         abut_attachment_hessian(m, psi, row + 4 * (nt + ns), H + ABUT_PACKED * (nt + ns));
         codim_blocks(p, row + 4 * (nt + ns + na), H + ABUT_PACKED * (nt + ns + na));
@@ -109,7 +110,7 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
     abut_linear_solver_clear(c);
     abut_status rc = k && perm ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
-    if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(&p->elastic, lo, hi, k, err);
+    if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(abut_elastic_of(&p->terms), lo, hi, k, err);
     if (!rc) rc = abut_laplacian(p, k, NULL, &A, err);
     if (!rc && mean) rc = mean_stiffness(p, &A, mean, err);
     if (!rc) rc = abut_graph_order_nested_dissection(&A, perm, err);

@@ -154,7 +154,7 @@ static struct abut_touched touched_at(const abut_problem *p, const abut_pairs *p
 /* There is friction, or contacts are others than those that the initial matrix has seen. */
 static int contacts_changed(const abut_quasi *q, const abut_problem *p, const abut_pairs *pairs)
 {
-    if (p->lag.n) return 1;
+    if (abut_lag_of(&p->terms)->n) return 1;
     if (pairs->n + pairs->n_plane == 0) return 0;
     const struct abut_touched now = touched_at(p, pairs);
     return now.key != q->touched.key || now.gap > SAME_GAP * q->touched.gap || q->touched.gap > SAME_GAP * now.gap;
@@ -278,7 +278,6 @@ abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const doub
 {
     abut_quasi *q = &d->quasi;
     const double close = p->model->tolerance[0] * p->model->h[0];
-    const abut_stiction law = abut_problem_stiction(p);
     double slope = 0, trial = 1;
     int fresh = 0;
     abut_status rc = learn(q, p, x, g, rep, err);
@@ -293,7 +292,7 @@ abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const doub
     }
 
     /* the whole Newton matrix, just factored in double precision, gives Newton's direction, unless it has friction from above */
-    d->exact = fresh && d->method == ABUT_SOLVE_LBFGS_H && !d->initial.coarse && abut_direction_none_above(d);
+    d->exact = fresh && d->method == ABUT_SOLVE_LBFGS_H && !d->initial.coarse && abut_objective_majorant_is_exact(p);
     if (!d->exact) trial = first_trial(d, slope);
     const double length = trial * abut_largest(d->sol, 3 * (size_t)q->nrow);
     if (d->exact) {
@@ -309,7 +308,8 @@ abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const doub
         trial = 1;
     }
     scatter(p, d->sol, -trial, dir);
-    if (!d->plain && d->kinks.n == p->lag.n && p->lag.n) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
+    const abut_at at = { x, x, y, pairs, &p->step };
+    if (!d->plain) abut_objective_majorant_learn(p, &at, dir);
     abut_initial_stats(d, rep);
     return ABUT_OK;
 }

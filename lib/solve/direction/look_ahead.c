@@ -130,7 +130,7 @@ static void add(const abut_solver *s, foresight *f, const abut_impact *hit, doub
     if (!(gap > 0) || at == MOST || (at < f->n && f->pair[at].round == round)) return;
     m.round = round;
     f->pair[at] = m;
-    f->gap[at] = (abut_gap){ law, s->prob.kappa * mult, gap, known };
+    f->gap[at] = (abut_gap){ law, abut_barrier_state_of(&s->prob.terms)->kappa * mult, gap, known };
     f->n = at == f->n ? at + 1 : f->n;
 }
 

@@ -21,28 +21,6 @@ static abut_status touch_reserve(struct abut_touching *t, size_t n, abut_err *er
     return t->cap ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu contact Hessians", n);
 }
 
-/* As many flags as there are friction contacts, none of them set unless they are those of the last direction. */
-static abut_status kinks_reserve(struct abut_kinks *k, size_t n, abut_err *err)
-{
-    if (n > k->cap) {
-        free(k->above);
-        k->cap = 0;
-        k->above = malloc(2 * n);
-        if (!k->above) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu friction contacts", n);
-        k->cap = 2 * n;
-        k->n = 0;
-    }
-    if (k->n != n && n) memset(k->above, 0, n);
-    k->n = n;
-    return ABUT_OK;
-}
-
-int abut_direction_none_above(const abut_direction *d)
-{
-    const struct abut_kinks *k = &d->kinks;
-    return !k->n || !memchr(k->above, 1, k->n);
-}
-
 static void rows_of(const abut_problem *p, size_t n4, const int32_t *node, int32_t *row)
 {
     #pragma omp parallel for schedule(static) if (n4 >= 8 * ABUT_PAR_MIN)
@@ -55,7 +33,7 @@ static void sets_of(const abut_direction *d, const abut_problem *p, abut_elems *
     sets[SET_TETS] = (abut_elems){ (size_t)m->nt, d->tet_row, NULL };   /* made where they are summed */
     sets[SET_ATTACHMENTS] = (abut_elems){ (size_t)m->na * ABUT_ATTACHMENT_PARTS, d->attach_row, d->attach_H };
     sets[SET_SPRINGS] = (abut_elems){ (size_t)m->nsp, d->spring_row, d->spring_H };
-    sets[SET_CODIM] = (abut_elems){ p->codim.n, d->codim_row, d->codim_H };
+    sets[SET_CODIM] = (abut_elems){ abut_codim_of(&p->terms)->n, d->codim_row, d->codim_H };
     sets[SET_TOUCH] = (abut_elems){ d->touch.n, d->touch.row, d->touch.H };
 }
 
@@ -65,13 +43,14 @@ abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, co
     const size_t n_contact = pairs->n + pairs->n_plane;
     const abut_stiction law = abut_problem_stiction(p);
     struct abut_touching *t = &d->touch;
-    abut_status rc = touch_reserve(t, n_contact + p->lag.n, err);
-    if (!rc) rc = kinks_reserve(&d->kinks, p->lag.n, err);
+    abut_friction_state *f = abut_friction_state_of(&p->terms);
+    abut_status rc = touch_reserve(t, n_contact + f->lag.n, err);
+    if (!rc) rc = abut_friction_reserve(f, err);
     if (rc) return rc;
-    d->exact = abut_direction_none_above(d);
-    t->n = n_contact + p->lag.n;
-    abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
-    abut_friction_hessian(&p->lag, &law, x, p->still, d->kinks.above, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
+    d->exact = abut_objective_majorant_is_exact(p);
+    t->n = n_contact + f->lag.n;
+    abut_barrier_hessian(&p->cm, pairs, y, abut_barrier_state_of(&p->terms)->kappa, t->node, t->H);
+    abut_friction_hessian(&f->lag, &law, x, p->still, f->above, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
     rows_of(p, 4 * t->n, t->node, t->row);
     *set = (abut_elems){ t->n, t->row, t->H };
     return ABUT_OK;
@@ -87,8 +66,9 @@ typedef struct tets_at {
 static void tet_hessians(const void *of, size_t lo, size_t hi, double *H)
 {
     const tets_at *t = of;
-    abut_elastic_hessian_some(&t->p->elastic, t->z, t->scale, lo, hi, H);
-    abut_damping_tet_hessian(&t->p->damping, lo, hi, t->p->w.damping, H);
+    const abut_damping *damping = abut_damping_of(&t->p->terms);
+    abut_elastic_hessian_some(abut_elastic_of(&t->p->terms), t->z, t->scale, lo, hi, H);
+    if (damping) abut_damping_tet_hessian(damping, lo, hi, t->p->w.damping, H);
 }
 
 abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, const double *x, const double *y,
@@ -107,11 +87,12 @@ abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, cons
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
     abut_attachment_hessian(m, at.scale, d->attach_node, d->attach_H);
     rows_of(p, 4 * n_tie, d->attach_node, d->attach_row);
-    abut_spring_hessian(&p->springs, at.z, at.scale, d->spring_node, d->spring_H);
+    if (m->nsp) abut_spring_hessian(abut_springs_of(&p->terms), at.z, at.scale, d->spring_node, d->spring_H);
     rows_of(p, 4 * (size_t)m->nsp, d->spring_node, d->spring_row);
-    abut_problem_codim_hessian(p, x, p->tension, d->codim_H);
-    abut_damping_codim_hessian(&p->damping, &p->codim, p->w.damping, d->codim_H);
-    rows_of(p, 4 * p->codim.n, p->codim.node, d->codim_row);
+    abut_objective_codim_hessian(p, x, abut_codim_state_of(&p->terms)->tension, d->codim_H);
+    const abut_damping *damping = abut_damping_of(&p->terms);
+    if (damping) abut_damping_codim_hessian(damping, abut_codim_of(&p->terms), p->w.damping, d->codim_H);
+    rows_of(p, 4 * abut_codim_of(&p->terms)->n, abut_codim_of(&p->terms)->node, d->codim_row);
     rep->seconds.hessian += abut_time_lap(&clock);
 
     sets_of(d, p, sets);

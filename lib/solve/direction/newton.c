@@ -13,14 +13,14 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
                                 int threads, abut_err *err)
 {
     const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv;
-    *d = (abut_direction){ .method = method, .threads = threads, .initial.kind = method };
+    *d = (abut_direction){ .method = method, .prob = p, .threads = threads, .initial.kind = method };
     const abut_status rc = abut_linear_solver_init(&d->linear, linear ? linear : abut_linear_solvers[0], threads, err);
     if (rc) return rc;
     const int positions = abut_linear_can(&d->linear, ABUT_IS_ITERATIVE);
     if (positions) d->where = malloc((3 * nv + 1) * sizeof(double));
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
-    d->codim_H = calloc(p->codim.n * ABUT_PACKED + 1, sizeof(double));     /* unused corners stay 0 */
-    d->codim_row = malloc((4 * p->codim.n + 1) * sizeof(int32_t));
+    d->codim_H = calloc(abut_codim_of(&p->terms)->n * ABUT_PACKED + 1, sizeof(double));     /* unused corners stay 0 */
+    d->codim_row = malloc((4 * abut_codim_of(&p->terms)->n + 1) * sizeof(int32_t));
     d->perm = malloc(nv * sizeof(int32_t));
     int have_orders = 1;
     for (int k = 0; k < 2; k++) {
@@ -54,7 +54,7 @@ void abut_direction_reset(abut_direction *d)
     abut_linear_begin_step(&d->linear);
     abut_factor_reuse_reset(&d->reuse);
     abut_quasi_reset(&d->quasi);
-    d->kinks.n = 0;
+    if (d->prob) abut_objective_majorant_forget(d->prob);
     d->n_perm = 0;
     d->seen_n = 0;
     d->seen_nrow = -1;
@@ -62,7 +62,7 @@ void abut_direction_reset(abut_direction *d)
 
 void abut_direction_insist(abut_direction *d)
 {
-    d->kinks.n = 0;
+    abut_objective_majorant_forget(d->prob);
     d->quasi.insist = d->reuse.insist = 1;
 }
 
@@ -94,7 +94,6 @@ void abut_direction_clear(abut_direction *d)
     free(d->touch.row);
     free(d->touch.H);
     free(d->seen_row);
-    free(d->kinks.above);
     *d = (abut_direction){ 0 };
 }
 
@@ -141,14 +140,14 @@ abut_status abut_direction_by_factor(abut_direction *d, const abut_problem *p, c
 static abut_status newton(abut_direction *d, const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
                           const double *g, double *dir, abut_report *rep, abut_err *err)
 {
-    const abut_stiction law = abut_problem_stiction(p);
     abut_status rc = abut_direction_matrix(d, p, x, y, pairs, rep, err);
     if (rc) return rc;
     set_rhs(d, p, g);
     rc = abut_direction_solve(d, p, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     get_solution(d, p, dir);
-    if (!d->plain) abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->kinks.above);
+    const abut_at at = { x, x, y, pairs, &p->step };
+    if (!d->plain) abut_objective_majorant_learn(p, &at, dir);
     abut_direction_report_factor(d, rep);
     return ABUT_OK;
 }

@@ -7,10 +7,8 @@
  *
  * Cholesky factors are not made for every matrix: solve/direction/factor_reuse.h.
  *
- * Friction: where a direction leads over the kink between sticking and sliding, which the second derivative of the law does
- * not know, the line search goes back again and again.  A contact that the last direction led over its kink is stiffer in
- * the next matrix (energy/friction.h: the model from above).  The solution of such a matrix is a descent direction, but too
- * short to tell how far the minimum is: a minimisation ends with the exact one. */
+ * Terms may have a majorant in the matrix, where the last direction led over a kink (energy/friction_term.h).  The solution of
+ * such a matrix is a descent direction, but too short to tell how far the minimum is: a minimisation ends with the exact one. */
 #ifndef ABUT_SOLVE_DIRECTION_NEWTON_H
 #define ABUT_SOLVE_DIRECTION_NEWTON_H
 
@@ -31,6 +29,7 @@ extern const char *const abut_solve_names[ABUT_SOLVES + 1];
 /* Zero-filled is empty. */
 typedef struct abut_direction {
     int method;             /* ABUT_SOLVE_* */
+    const abut_problem *prob;   /* borrowed */
     int threads;
     abut_bsr A;
     abut_linear_solver linear;
@@ -65,10 +64,6 @@ typedef struct abut_direction {
         int32_t *node, *row;
         double *H;
     } touch;
-    struct abut_kinks {     /* friction contacts */
-        uint8_t *above;     /* [cap] the next matrix has the model from above */
-        size_t n, cap;      /* n 0: none has, whatever there is */
-    } kinks;
     int plain;              /* friction always by its second derivative: the tests' twin */
     int32_t *seen_row;      /* touch.row of the analysed pattern */
     size_t seen_n, seen_cap;
@@ -113,8 +108,6 @@ ABUT_MUST_USE abut_status abut_direction_by_factor(abut_direction *d, const abut
                                                    abut_err *err);
 
 /* What quasi-Newton directions take from here. */
-/** Whether the next matrix has every friction contact by its second derivative. */
-int abut_direction_none_above(const abut_direction *d);
 /** d->A: the Newton matrix at x; no factor. */
 ABUT_MUST_USE abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, const double *x, const double *y,
                                                 const abut_pairs *pairs, abut_report *rep, abut_err *err);

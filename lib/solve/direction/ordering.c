@@ -96,7 +96,7 @@ static abut_status analyse_as_tets(abut_direction *d, const struct abut_tet_orde
 /* First pattern, ordering and analysis of a step by a factor. */
 static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
 {
-    struct abut_tet_order *o = &d->tets[p->al.on];
+    struct abut_tet_order *o = &d->tets[abut_lagrangian_of(&p->terms)->on];
     d->by_degree = 1;
     d->overspent = 0;
     abut_status rc = order_tets(d, o, p, sets, err);
