@@ -24,7 +24,8 @@ typedef struct options {
     double force_tolerance; /* NAN: the scene's */
     int by_norm, plain; /* the stopping rule: cn, published */
     const char *report, *with_text, *dump_stuck, *max_lags, *solver, *linear, *stop, *iterations, *contact;
-    const char *device_name, *precond_name;
+    const char *device_name, *precond_name, *without_text;
+    unsigned without;
     int precond, device_number;
     abut_device_kind device;
     const abut_linear_solver_ops *linear_ops;   /* of `linear`; NULL: the default */
@@ -40,7 +41,7 @@ typedef struct run {
     abut_stepper stepper;
     abut_local_global local;
     FILE *report;
-    char history[320];      /* this stage, in the stream */
+    char history[512];      /* this stage, in the stream */
     int more_frames;            /* written beyond --every, for the path to them */
     int steps, unsettled;       /* made, and of those the steps whose friction passes ended before they converged */
     int damped;                 /* steps of the midpoint scheme that implicit Euler took */
@@ -211,6 +212,8 @@ static void say_solver(const options *o, char *text, size_t size)
     if (o->device) n += (size_t)snprintf(text + n, size - n, ",\"device\":\"%s\"", device);
     if (o->tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"tolerance\":%g", o->tolerance);
     if (o->force_tolerance > 0) n += (size_t)snprintf(text + n, size - n, ",\"force_tolerance\":%g", o->force_tolerance);
+    char words[ABUT_WITHOUT_WORDS];
+    if (o->without) n += (size_t)snprintf(text + n, size - n, ",\"without\":\"%s\"", abut_without_words(o->without, words));
     if (o->is_local) snprintf(text + n, size - n, ",\"iterations\":%d,\"contact\":%d", o->local.iterations, o->local.contact);
 }
 
@@ -226,7 +229,7 @@ static abut_status replace(run *r, const char *name, double value, abut_err *err
 
 static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
-    char lags_said[16], shaped[160];
+    char lags_said[16], shaped[384];
     say_solver(o, shaped, sizeof shaped);
     snprintf(r->history, sizeof r->history, "{%s,\"lags\":%s,\"one_pass\":%s,\"forces\":%s,\"energies\":%s}",
              shaped, abut_lags_json(o->lags, lags_said), o->one_pass ? "true" : "false",
@@ -249,6 +252,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     if (o->history >= 0) so.history = o->history;
     if (o->by_norm) so.norm = o->tolerance > 0 ? o->tolerance : NORM_DEFAULT;
     so.plain = o->plain;
+    so.without = o->without;
     so.parts = o->parts;
     so.one_level = o->levels == 1;
     if (!o->parts) rc = abut_partition_view(&r->s.model_set, r->s.model.nt, &so.cut, err);
@@ -350,7 +354,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
         return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", o->stop);
     const abut_local_words words = { o->solver, o->iterations, o->contact, o->stop, o->tolerance, o->one_pass || o->max_lags ||
                                      o->with_text || o->history >= 0 || o->parts || o->levels != 2 || o->max_newton != 10000 ||
-                                         o->dump_stuck || o->linear };
+                                         o->dump_stuck || o->linear || o->without_text };
     abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
     if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
     if (!rc && !o->is_local) rc = find_linear(o, err);
@@ -359,6 +363,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
         rc = abut_fail(err, ABUT_E_ARG, "--stop published does not go with --solver %s", o->solver);
     if (!rc) rc = find_device(o, err);
     if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
+    if (!rc && (rc = abut_without_parse(o->without_text, &o->without, err))) abut_wrap(err, "--without");
     if (o->blas_threads == NOT_GIVEN) o->blas_threads = cli->threads;
     if (!rc) rc = abut_lags_parse("--lags", o->max_lags, &o->lags, err);
     return !rc && o->dump_stuck ? abut_stuck_file_try(o->dump_stuck, err) : rc;
@@ -426,6 +431,9 @@ int main(int argc, char **argv)
           "of that rule: m/s for newton (default: the scene's), a number for cn (default 1e-5)" },
         { 0, "force-tolerance", ABUT_OPT_REAL, &o.force_tolerance, "X",
           "newton: what may be left of the forces on a body, as a share of the largest on any (default: the scene's)" },
+        { 0, "without", ABUT_OPT_TEXT, &o.without_text, "LIST",
+          "switches features of the solver off, comma separated, to see what each is worth: look-ahead, second-order, lengthen, "
+          "reuse, warm-start, majorant, beyond (formats/REPORT.md)" },
         { 0, "lags", ABUT_OPT_TEXT, &o.max_lags, "N",
           "friction lag iterations per step at most, or as many as it takes to be 'converged' "
           "(default: the scene's)" },

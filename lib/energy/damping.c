@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "energy/codim_term.h"
 #include "energy/terms.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 
 #include <stdlib.h>
 

@@ -12,12 +12,12 @@
 typedef struct abut_stiction {
     double h;           /* s */
     double eps_v;       /* m/s: slower sliding counts as sticking */
-    int smoothing;      /* continuity of the force in the sliding speed: ABUT_C0, ABUT_C1 (published), ABUT_C2 */
+    int smoothing;      /* number of the law: ABUT_FRICTION_C1 (published), ... (energy/friction_laws.h) */
 } abut_stiction;
 
-/** f0, m; f1_over_y = f0'/y, 1/m, finite at y = 0; f2 = f0'', 1/m (NULL to skip).  w > 0, m.  f0 = y for y >= w, below it
- *     C0  y^2/(2 w) + w/2      C1  -y^3/(3 w^2) + y^2/w + w/3      C2  y^4/(4 w^3) - y^3/w^2 + 3 y^2/(2 w) + w/4
- * (Li 2020, App. I); the force f1 = f0' is as smooth as its name says.  f1_over_y and f2 are never negative. */
+/** f0, m; f1_over_y = f0'/y, 1/m, finite at y = 0; f2 = f0'', 1/m (NULL to skip), of a law of energy/friction_laws.h.  w > 0, m.
+ * f1_over_y and f2 are never negative.  The published laws have f0 = y for y >= w, below it (Li 2020, App. I)
+ *     c0  y^2/(2 w) + w/2      c1  -y^3/(3 w^2) + y^2/w + w/3      c2  y^4/(4 w^3) - y^3/w^2 + 3 y^2/(2 w) + w/4 */
 double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2);
 
 /* Frozen contacts: what the FRAME keeps under lag/.  Owned here; zero-filled is empty. */
@@ -54,7 +54,7 @@ ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const abut_s
 /** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 3 doubles per contact. */
 ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x,
                                                  const double *xn, double *g, abut_arena *scratch, abut_err *err);
-/** node[n * 4], H[n * ABUT_PACKED] (sparse/bsr.h): positive semidefinite by construction, eigenvalues f0'' along u and
+/** node[n * 4], H[n * ABUT_PACKED] (sparse/elements.h): positive semidefinite by construction, eigenvalues f0'' along u and
  * f0'/y across it, so that nothing is left to project; blocks of unused corners are left as they are.
  *
  * above    NULL, or [n]: contacts with f0'/y along u, too.  f0 is concave in y^2, so the quadratic model of such a contact lies

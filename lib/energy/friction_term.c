@@ -19,7 +19,7 @@ void abut_lag_exchange(const abut_terms *terms, abut_lag *lag)
 
 abut_stiction abut_stiction_of(const abut_model *m, const abut_term_step *step)
 {
-    return (abut_stiction){ step->h_force, step->eps_v, m->smoothing ? m->smoothing[0] : ABUT_C1 };
+    return (abut_stiction){ step->h_force, step->eps_v, m->smoothing ? m->smoothing[0] : ABUT_FRICTION_C1 };
 }
 
 static abut_status make(void **self, const abut_term_world *w, abut_err *err)

@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "energy/material/two_modes.h"
 #include "energy/terms.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "math/vec3.h"
 
 #include <stdlib.h>

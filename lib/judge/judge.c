@@ -102,7 +102,7 @@ static abut_status planes(const abut_judge_shape *s, const double *x0, const dou
 /* What a table of pair classes looks for */
 typedef struct pair_class {
     abut_hit_kind kind;
-    const abut_elements *a, *b;
+    const abut_simplices *a, *b;
 } pair_class;
 
 static abut_status judge_classes(const abut_judge_shape *s, const pair_class *c, size_t n, const double *x0, const double *x1,

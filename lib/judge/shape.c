@@ -13,7 +13,7 @@ static int compare_nodes(const int32_t *a, const int32_t *b, int k)
 
 static int by_node(const void *a, const void *b) { return compare_nodes(a, b, 1); }
 
-static abut_status make_elements(abut_elements *e, int k, size_t n, abut_err *err)
+static abut_status make_elements(abut_simplices *e, int k, size_t n, abut_err *err)
 {
     e->k = k;
     e->n = n;
@@ -22,7 +22,7 @@ static abut_status make_elements(abut_elements *e, int k, size_t n, abut_err *er
 }
 
 /* the edges of `all` that are not in `part`; both sorted */
-static abut_status edges_without(const abut_elements *all, const abut_elements *part, abut_elements *out, abut_err *err)
+static abut_status edges_without(const abut_simplices *all, const abut_simplices *part, abut_simplices *out, abut_err *err)
 {
     const abut_status rc = make_elements(out, 2, all->n, err);
     if (rc) return rc;
@@ -35,7 +35,7 @@ static abut_status edges_without(const abut_elements *all, const abut_elements *
     return ABUT_OK;
 }
 
-static abut_status find_edges(const abut_elements *tri, const int32_t *seg, size_t ns, int32_t nv, abut_elements *out,
+static abut_status find_edges(const abut_simplices *tri, const int32_t *seg, size_t ns, int32_t nv, abut_simplices *out,
                               abut_err *err)
 {
     int32_t n = 0;
@@ -111,7 +111,7 @@ static abut_status copy_thickness(abut_judge_shape *s, const abut_model *m, abut
     return ABUT_OK;
 }
 
-double abut_judge_thickness(const abut_judge_shape *s, const abut_elements *e, size_t i)
+double abut_judge_thickness(const abut_judge_shape *s, const abut_simplices *e, size_t i)
 {
     double most = 0;
     for (size_t k = i * (size_t)e->k; s->thick && k < (i + 1) * (size_t)e->k; k++)
@@ -120,7 +120,7 @@ double abut_judge_thickness(const abut_judge_shape *s, const abut_elements *e, s
 }
 
 /* nodes of collision vertices */
-static abut_status gather(abut_elements *out, int k, const abut_model *m, const int32_t *vert, int32_t n, abut_err *err)
+static abut_status gather(abut_simplices *out, int k, const abut_model *m, const int32_t *vert, int32_t n, abut_err *err)
 {
     const abut_status rc = make_elements(out, k, (size_t)n, err);
     if (rc) return rc;
@@ -130,7 +130,7 @@ static abut_status gather(abut_elements *out, int k, const abut_model *m, const 
 
 abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abut_err *err)
 {
-    abut_elements seg = { 0 };
+    abut_simplices seg = { 0 };
     *s = (abut_judge_shape){ .nv = m->nv };
     abut_status rc = copy_tets(s, m->tet, m->nt, err);
     s->bodies_pass = m->bodies_meet && !m->bodies_meet[0];
@@ -197,7 +197,7 @@ abut_status abut_judge_shape_mesh(abut_judge_shape *s, const abut_mesh *m, abut_
 
 void abut_judge_shape_clear(abut_judge_shape *s)
 {
-    abut_elements *const e[] = { &s->vert, &s->point, &s->loose, &s->edge, &s->side, &s->rod, &s->tri, &s->tet };
+    abut_simplices *const e[] = { &s->vert, &s->point, &s->loose, &s->edge, &s->side, &s->rod, &s->tri, &s->tet };
     for (size_t i = 0; i < sizeof e / sizeof *e; i++) free(e[i]->node);
     free(s->injective);
     free(s->still);

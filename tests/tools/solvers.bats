@@ -60,6 +60,37 @@ P
     says "--linear-solver"
 }
 
+@test "step --without: every step ends where it ends with all features, by other iterations, and the history says so" {
+    skip_without_numpy
+    one_stiffness "$pile" start.abut
+    "$BIN/step" -q -n 7 --report all.jsonl start.abut -o all.abut
+    for w in look-ahead reuse,lengthen,look-ahead warm-start majorant; do
+        "$BIN/step" -q -n 7 --without $w --report $w.jsonl start.abut | "$BIN/ccd-check" -q -o $w.abut
+        near all.abut $w.abut 7 1e-6
+        "$PYTHON" - $w.jsonl <<'P'
+import json, sys
+a, b = ([json.loads(l)["iterations"] for l in open(f)] for f in ("all.jsonl", sys.argv[1]))
+assert sum(map(len, a)) > 7 and a != b, sys.argv[1]
+P
+    done
+    "$BIN/export" --dump reuse,lengthen,look-ahead.abut >dump
+    grep -q '"without":"look-ahead,lengthen,reuse"' dump
+    "$BIN/export" --dump all.abut >dump
+    exits 1 grep without dump
+    "$PYTHON" -c 'import json
+rows = [json.loads(l) for l in open("reuse,lengthen,look-ahead.jsonl")]
+assert all(r["factorisations"] == r["factorisations_double"] >= r["newton_iterations"] for r in rows)'
+}
+
+@test "step --without: unknown features and solvers without the barrier are refused" {
+    exits 2 "$BIN/step" --without reuse,speed "$pile"
+    says "'speed'"
+    says "know look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond"
+    exits 2 "$BIN/step" --without '' "$pile"
+    exits 2 "$BIN/step" --without reuse --solver pd --contact ignore "$pile"
+    says "--without"
+}
+
 # one barrier stiffness for whole runs: how often it is doubled on the way depends on the way, and with it the objective
 one_stiffness() {
     "$PYTHON" - "$ROOT" "$1" "$2" <<'P'

@@ -36,7 +36,7 @@ TEST(directions_that_look_ahead_reach_the_same_ends_in_fewer_iterations)
     int newton = 0, blind = 0, alike = 0, contacts = 0;
     for (int k = 0; k < STEPS; k++) {
         world twin = world_twin(&w);
-        twin.st.solver.ahead.off = 1;
+        world_without(&twin, ABUT_WITHOUT_LOOK_AHEAD);
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
         newton += w.rep.newton, blind += twin.rep.newton, contacts += w.rep.contacts + w.rep.planes;
@@ -68,7 +68,7 @@ TEST(a_direction_that_looks_ahead_descends_and_is_bounded_later)
     world_open(&w, f, v);
     for (int k = 0; k < STEPS; k++) {
         world twin = world_twin(&w);
-        twin.st.solver.ahead.off = 1;
+        world_without(&twin, ABUT_WITHOUT_LOOK_AHEAD);
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
         const abut_iteration *a = abut_report_row(&w.rep, 0), *b = abut_report_row(&twin.rep, 0);

@@ -8,7 +8,7 @@
 
 typedef struct equation {
     box_tets box;
-    abut_elems set;
+    abut_elements set;
     abut_bsr A;
     size_t n;                   /* scalar rows */
     double *diag, *b, *x, *y, *where;
@@ -18,7 +18,7 @@ static equation equation_make(int nx, int ny, int nz, uint64_t seed)
 {
     equation q = { .box = box_tets_make(nx, ny, nz, seed) };
     q.n = 3 * (size_t)q.box.nv;
-    q.set = (abut_elems){ (size_t)q.box.nt, q.box.tet, q.box.val };
+    q.set = (abut_elements){ .corners = 4, .n = (size_t)q.box.nt, .row = q.box.tet, .val = q.box.val };
     q.diag = malloc(q.n * sizeof *q.diag), q.b = malloc(q.n * sizeof *q.b), q.x = malloc(q.n * sizeof *q.x);
     q.y = malloc(q.n * sizeof *q.y), q.where = malloc(q.n * sizeof *q.where);
     abut_rng r = { seed + 1 };

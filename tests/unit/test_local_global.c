@@ -94,7 +94,7 @@ TEST(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_me
     int32_t *row = malloc(4 * nt * sizeof *row);
     for (size_t c = 0; c < 4 * nt; c++) row[c] = p.row[p.model->tet[c]];
     const int32_t *node = p.reordered->node;     /* of each row: nothing is held */
-    const abut_elems tets = { nt, row, H };
+    const abut_elements tets = { .corners = 4, .n = nt, .row = row, .val = H };
     abut_elastic_hessian(abut_elastic_of(&p.terms), w.model.X, p.w.psi, H);
     abut_problem_diagonal(&p, diag);
     CHECK(!abut_bsr_pattern(&full, w.model.nv, &tets, 1, &w.err));

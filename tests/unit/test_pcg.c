@@ -7,7 +7,7 @@
 
 typedef struct fixture {
     box_tets box;
-    abut_elems set;
+    abut_elements set;
     abut_bsr A;
     size_t n;
     double *diag, *b, *x, *y;
@@ -18,7 +18,7 @@ static fixture fixture_make(void)
 {
     fixture f = { .box = box_tets_make(8, 7, 6, 21) };
     f.n = 3 * (size_t)f.box.nv;
-    f.set = (abut_elems){ (size_t)f.box.nt, f.box.tet, f.box.val };
+    f.set = (abut_elements){ .corners = 4, .n = (size_t)f.box.nt, .row = f.box.tet, .val = f.box.val };
     f.diag = calloc(f.n, sizeof *f.diag);
     f.b = calloc(f.n, sizeof *f.b);
     f.x = calloc(f.n, sizeof *f.x);

@@ -331,7 +331,7 @@ TEST(a_wall_faster_than_the_body_still_arrives)
 
 /* A slender bar squeezed by two fifths of its length in ten steps: it buckles.  Newton iterations, and in *longer those whose
  * step went beyond the direction. */
-static int buckle(int lags, int *longer)
+static int buckle(int lags, unsigned without, int *longer)
 {
     fixture *f = fixture_new();
     f->gravity[1] = 1;
@@ -341,6 +341,7 @@ static int buckle(int lags, int *longer)
     fixture_move(f, 0, 0, 2 - 1e-6, 2 + 1e-6, (double[]){ -8, 0, 0 }, (double[]){ 0, 0, 0 });
     world w;
     world_open(&w, f, NULL);
+    world_without(&w, without);
     int newton = 0;
     *longer = 0;
     for (int k = 0; k < 10; k++) {
@@ -355,8 +356,10 @@ static int buckle(int lags, int *longer)
 TEST(directions_that_are_too_short_are_lengthened_and_save_iterations)
 {
     int longer, never;
-    const int few = buckle(1, &longer), many = buckle(2, &never);
+    const int few = buckle(1, 0, &longer), many = buckle(2, 0, &never);
     CHECK(longer > 0);
+    CHECK(never == 0);
+    CHECK(buckle(1, ABUT_WITHOUT_LENGTHEN, &never) > few);
     CHECK(never == 0);
     CHECK(few < many);
     printf("# %d iterations, %d of them lengthened; %d without\n", few, longer, many);
@@ -381,10 +384,10 @@ TEST(friction_modelled_from_above_ends_where_its_second_derivative_ends)
     int trials[2] = { 0, 0 };
     world_open(&w, f, v);
     CHECK(!world_run(&w, 3));
-    w.st.solver.dir.reuse.off = 1;      /* the two differ in nothing else */
+    world_without(&w, ABUT_WITHOUT_REUSE);      /* the two differ in nothing else */
     for (int k = 0; k < 12; k++) {
         world twin = world_twin(&w);
-        twin.st.solver.dir.plain = twin.st.solver.dir.reuse.off = 1;
+        world_without(&twin, ABUT_WITHOUT_REUSE | ABUT_WITHOUT_MAJORANT);
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
         trials[0] += w.rep.trials, trials[1] += twin.rep.trials;

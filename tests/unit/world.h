@@ -42,6 +42,15 @@ static inline world world_twin(const world *w)
     return twin;
 }
 
+/* A new process whose solver does without these features (solve/without.h). */
+static inline void world_without(world *w, unsigned without)
+{
+    abut_solver_opts o = w->st.solver.opt;
+    o.without = without;
+    abut_stepper_clear(&w->st);
+    CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
+}
+
 static inline void world_close(world *w)
 {
     abut_stepper_clear(&w->st);

@@ -36,8 +36,8 @@ abut_status abut_local_parse(const abut_local_words *w, int *is_local, abut_lg_o
     o->method = method;
     if (w->barrier_options)
         return abut_fail(err, ABUT_E_ARG,
-                         "--solver %s: knows no --one-pass, --lags, --with, --max-newton, --history, --linear-solver and "
-                         "--dump-stuck",
+                         "--solver %s: knows no --one-pass, --lags, --with, --max-newton, --history, --linear-solver, "
+                         "--without and --dump-stuck",
                          w->solver);
     const int by_norm = !strcmp(w->stop, "cn");
     if (!isnan(w->tolerance) && !by_norm)

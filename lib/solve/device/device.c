@@ -4,6 +4,7 @@
 #include "solve/search/search_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,15 @@ static abut_status check_terms(const abut_problem *p, abut_err *err)
     return ABUT_OK;
 }
 
+/* A law has kernels where it has forms. */
+static abut_status check_law(const int32_t *number, int forms, const char *what, const char *const *names, abut_err *err)
+{
+    char text[100];
+    if (!number || *number < forms) return ABUT_OK;
+    snprintf(text, sizeof text, "%s '%s' has no kernel", what, names[*number]);
+    return refuse(text, NULL, -1, err);
+}
+
 static abut_status check_model(const abut_problem *p, const abut_arrays *names, abut_err *err)
 {
     const abut_model *m = p->model;
@@ -67,7 +77,9 @@ static abut_status check_model(const abut_problem *p, const abut_arrays *names, 
     if (air && air->presses) return refuse("the scene has pressures", names, -1, err);
     if (abut_air_acts(air)) return refuse("the scene has wind or drag", names, -1, err);
     if (abut_damping_of(&p->terms)) return refuse("the scene has damping", names, -1, err);
-    return check_terms(p, err);
+    abut_status rc = check_law(m->continuity, ABUT_BARRIER_FORMS, "barrier", abut_barrier_names, err);
+    if (!rc) rc = check_law(m->smoothing, ABUT_FRICTION_FORMS, "friction law", abut_friction_names, err);
+    return rc ? rc : check_terms(p, err);
 }
 
 static abut_status check_step(const abut_problem *p, abut_err *err)

@@ -247,7 +247,7 @@ static abut_status find_kinks(abut_solver *s, abut_err *err)
     uint8_t *above = ABUT_ROOM(&s->scratch, uint8_t, n + 1);
     abut_friction_state *f = abut_friction_state_of(&s->prob.terms);
     f->n = 0;
-    if (!n) return ABUT_OK;
+    if (!n || (s->opt.without & ABUT_WITHOUT_MAJORANT)) return ABUT_OK;
     if (!above) return abut_fail(err, ABUT_E_NOMEM, "device: %zu friction contacts", n);
     abut_status rc = abut_gpu_friction_kinks(&d->touch, at(d->x), at(d->p), err);
     if (!rc) rc = d->q.on->get(&d->q, above, d->touch.lag.above.at, n, err);

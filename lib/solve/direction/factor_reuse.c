@@ -63,13 +63,13 @@ static int is_large(const abut_linear_solver *linear)
 
 int abut_factor_reuse_is_due(abut_factor_reuse *u, const abut_linear_solver *linear)
 {
-    if (u->off || u->insist || !u->held || !is_large(linear) || !abut_linear_can(linear, ABUT_CAN_PRECONDITION)) return 0;
+    if (u->insist || !u->held || !is_large(linear) || !abut_linear_can(linear, ABUT_CAN_PRECONDITION)) return 0;
     return u->wait ? u->wait--, 0 : 1;
 }
 
 int abut_factor_reuse_is_coarse(const abut_factor_reuse *u, const abut_linear_solver *linear)
 {
-    return !u->off && !u->insist && !u->coarse && is_large(linear) &&
+    return !u->insist && !u->coarse && is_large(linear) &&
            abut_linear_can(linear, ABUT_CAN_SINGLE | ABUT_CAN_PRECONDITION);
 }
 

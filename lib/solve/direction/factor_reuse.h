@@ -16,7 +16,6 @@
 
 /* Lives for one time step.  Zero-filled: nothing is known yet. */
 typedef struct abut_factor_reuse {
-    int off;            /* every matrix is factored in double precision: the tests' twin */
     int held;           /* the factor that there is belongs to this step and numbering */
     int coarse;         /* single precision was no good in this step */
     int wait, patience; /* directions before an old factor is tried again, and how many they were last time; 0: it was good */

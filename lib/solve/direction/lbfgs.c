@@ -309,7 +309,7 @@ abut_status abut_quasi_find(abut_direction *d, const abut_problem *p, const doub
     }
     scatter(p, d->sol, -trial, dir);
     const abut_at at = { x, x, y, pairs, &p->step };
-    if (!d->plain) abut_objective_majorant_learn(p, &at, dir);
+    if (!(d->without & ABUT_WITHOUT_MAJORANT)) abut_objective_majorant_learn(p, &at, dir);
     abut_initial_stats(d, rep);
     return ABUT_OK;
 }

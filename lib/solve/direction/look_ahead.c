@@ -117,7 +117,7 @@ static void add(const abut_solver *s, foresight *f, const abut_impact *hit, doub
 {
     const abut_model *model = s->prob.model;
     const double xi = thickness(s, hit);
-    const abut_barrier_law law = abut_barrier_law_of(model->dhat[0], model->continuity ? model->continuity[0] : ABUT_C2, xi);
+    const abut_barrier_law law = abut_model_barrier(model, xi);
     met m;
     double gap = look_at(s, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(s, &m) : 0;
     int known = mult > 0;
@@ -225,7 +225,8 @@ static abut_status look_ahead(abut_solver *s, foresight *f, int round, abut_limi
 abut_status abut_foresee(abut_solver *s, double swept, abut_limit *lim, abut_report *rep, abut_err *err)
 {
     struct abut_ahead *a = &s->ahead;
-    if (a->off || abut_turn_serves(s) || !contact_binds(lim) || !abut_direction_has_factor(&s->dir)) return ABUT_OK;
+    if ((s->opt.without & ABUT_WITHOUT_LOOK_AHEAD) || abut_turn_serves(s)) return ABUT_OK;
+    if (!contact_binds(lim) || !abut_direction_has_factor(&s->dir)) return ABUT_OK;
     if (a->wait) return a->wait--, ABUT_OK;
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
     const abut_mark mark = abut_arena_mark(&s->scratch);

@@ -19,6 +19,7 @@
 #include "solve/linear_solvers.h"
 #include "solve/problem.h"
 #include "solve/report.h"
+#include "solve/without.h"
 
 /* Which direction. */
 enum { ABUT_SOLVE_NEWTON, ABUT_SOLVE_LBFGS_H, ABUT_SOLVE_LBFGS_PD, ABUT_SOLVE_LBFGS_JH, ABUT_SOLVE_LBFGS_IC,
@@ -31,6 +32,7 @@ typedef struct abut_direction {
     int method;             /* ABUT_SOLVE_* */
     const abut_problem *prob;   /* borrowed */
     int threads;
+    unsigned without;       /* ABUT_WITHOUT_* */
     abut_bsr A;
     abut_linear_solver linear;
     double *where;          /* [3 n] positions of the rows of A; NULL: the linear solver does not ask */
@@ -55,16 +57,15 @@ typedef struct abut_direction {
     int32_t *tet_row;
     double *codim_H;         /* Hessians of thin elements, packed */
     int32_t *codim_row;
-    int32_t *attach_node, *attach_row;    /* attachments: nodes, rows, Hessians */
+    int32_t *attach_row;    /* attachments: rows, Hessians */
     double *attach_H;
-    int32_t *spring_node, *spring_row;
+    int32_t *spring_row;
     double *spring_H;
     struct abut_touching {  /* contacts, half-spaces and friction: nodes, rows, Hessians */
         size_t n, cap;
         int32_t *node, *row;
         double *H;
     } touch;
-    int plain;              /* friction always by its second derivative: the tests' twin */
     int32_t *seen_row;      /* touch.row of the analysed pattern */
     size_t seen_n, seen_cap;
     int32_t seen_nrow;
@@ -118,6 +119,6 @@ ABUT_MUST_USE abut_status abut_direction_factor_coarse(abut_direction *d, const 
                                                        abut_err *err);
 /** The Hessians of contact and friction at x alone, in arrays of d. */
 ABUT_MUST_USE abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, const double *x, const double *y,
-                                                  const abut_pairs *pairs, abut_elems *set, abut_err *err);
+                                                  const abut_pairs *pairs, abut_elements *set, abut_err *err);
 
 #endif

@@ -20,6 +20,11 @@ static int iterates(const abut_direction *d)
     return d->method == ABUT_SOLVE_NEWTON && abut_linear_can(&d->linear, ABUT_IS_ITERATIVE);
 }
 
+static int may_reuse(const abut_direction *d)
+{
+    return !(d->without & ABUT_WITHOUT_REUSE);
+}
+
 static abut_status factor_once(abut_direction *d, abut_err *err)
 {
     const abut_operator A = newton_matrix(d);
@@ -102,7 +107,7 @@ abut_status abut_direction_factor_coarse(abut_direction *d, const abut_problem *
     abut_status rc = d->analysed ? ABUT_OK : abut_direction_symbolic(d, err);
     rep->seconds.analyse += abut_time_lap(&clock);
     if (rc) return rc;
-    if (abut_factor_reuse_is_coarse(&d->reuse, &d->linear)) {
+    if (may_reuse(d) && abut_factor_reuse_is_coarse(&d->reuse, &d->linear)) {
         const abut_operator A = newton_matrix(d);
         rc = abut_linear_factor(&d->linear, &A, ABUT_SINGLE, err);
         rep->seconds.factor += abut_time_lap(&clock);
@@ -148,12 +153,12 @@ static abut_status solve_whole(abut_direction *d, const abut_problem *p, abut_re
     int solved = 0;
     abut_status rc = ABUT_OK;
     double clock = abut_time_wall();
-    if (abut_factor_reuse_is_due(u, &d->linear))
+    if (may_reuse(d) && abut_factor_reuse_is_due(u, &d->linear))
         rc = abut_factor_reuse_old(u, &d->linear, d->analysed, &d->A, d->rhs, near, d->sol, &solved, rep, err);
     u->old = solved;
     rep->seconds.solve += abut_time_lap(&clock);
     if (!rc && !solved && !d->analysed) rc = abut_direction_symbolic(d, err);
-    const int coarse = !rc && !solved && abut_factor_reuse_is_coarse(u, &d->linear);
+    const int coarse = !rc && !solved && may_reuse(d) && abut_factor_reuse_is_coarse(u, &d->linear);
     if (coarse) rc = abut_direction_analyse_to_factor(d, err);
     rep->seconds.analyse += abut_time_lap(&clock);
     if (!rc && coarse)

@@ -29,6 +29,7 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
     abut_status rc = abut_problem_init(&s->prob, model, err);
     if (rc) return rc;
     rc = abut_direction_init(&s->dir, &s->prob, opt->method, opt->linear, opt->threads, err);
+    s->dir.without = opt->without;
     s->dir.quasi.history = opt->history;
     s->dir.initial.given = opt->cut;
     s->dir.initial.parts = opt->parts;

@@ -14,6 +14,7 @@
 #include "solve/search/path.h"
 #include "solve/problem.h"
 #include "solve/report.h"
+#include "solve/without.h"
 
 typedef struct abut_solver_opts {
     double slack_ccd;       /* share of a mesh pair's gap that a step must leave; 0.2 */
@@ -30,6 +31,7 @@ typedef struct abut_solver_opts {
     int one_level;          /* dot without its coarse space */
     double norm;            /* epsilon of the characteristic norm; 0: the Newton rule */
     int plain;              /* of that only what is published */
+    unsigned without;       /* ABUT_WITHOUT_* */
     int threads;            /* of the factorisation; the bits do not depend on it */
     abut_device_kind device;    /* where minimisations run; the processor */
     int device_number;      /* which of several */
@@ -54,7 +56,6 @@ typedef struct abut_solver {
     struct abut_ahead {         /* directions that look ahead to contacts (foresee.c) */
         double bound;           /* of the last Newton direction, before it did */
         int wait, patience;     /* directions that do not, and how many they were last time; 0: it was good */
-        int off;                /* none does: the tests' twin */
     } ahead;
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
     struct abut_turn {          /* steps without the stretch that turns bring (turn.c); NULL without shells and rods */
@@ -63,8 +64,6 @@ typedef struct abut_solver {
         double *p, *q, *g;      /* [3 nv] it corrected, the last correction, the gradient of the next */
         int taken;              /* the last step is a corrected one */
         int wait, patience;     /* directions before steps beyond the bounds of shells are tried again, as it was last time */
-        int off;                /* no step is corrected: the tests' twin */
-        int near;               /* none goes beyond the bounds of the straight one: another twin */
     } turn;
     struct abut_push {          /* scripted motion that the augmented Lagrangian pushes */
         double eta;             /* share of the way when it last got on */

@@ -57,7 +57,8 @@ void abut_turn_clear(struct abut_turn *turn)
 
 int abut_turn_serves(const abut_solver *s)
 {
-    return s->turn.p && !s->turn.off && s->dir.method == ABUT_SOLVE_NEWTON && !abut_device_serves(s);
+    const int wanted = s->turn.p && !(s->opt.without & ABUT_WITHOUT_SECOND_ORDER);
+    return wanted && s->dir.method == ABUT_SOLVE_NEWTON && !abut_device_serves(s);
 }
 
 /* What the turns of the step turn->p cost, and in turn->g what takes them back. */
@@ -149,7 +150,7 @@ static abut_status bend(abut_solver *s, double alpha, double promised, double no
  * while something touches, where other bounds follow (a sheet on a ball, limit 1.01: 27.6 iterations a step, not 25.4). */
 static int is_due(struct abut_turn *turn, const abut_solver *s, double bound)
 {
-    if (turn->near || s->pairs.n + s->pairs.n_plane) return 0;
+    if ((s->opt.without & ABUT_WITHOUT_BEYOND) || s->pairs.n + s->pairs.n_plane) return 0;
     if (s->failed.limit.kind != ABUT_LIMIT_STRETCH || WORTH_TRYING * bound > 1) return 0;
     return turn->wait ? turn->wait--, 0 : 1;
 }

@@ -101,7 +101,7 @@ static abut_status start(abut_stepper *s, const abut_frame *f, abut_report *rep,
 {
     int coasts = 0;
     abut_status rc = start_kappa(s, f, err);
-    if (!rc) rc = abut_solver_coast(&s->solver, s->v, &coasts, rep, err);
+    if (!rc && !(s->solver.opt.without & ABUT_WITHOUT_WARM_START)) rc = abut_solver_coast(&s->solver, s->v, &coasts, rep, err);
     if (rc || coasts) return rc;
     rc = abut_solver_move_held(&s->solver, rep, err);
     const abut_problem *p = &s->solver.prob;
@@ -203,7 +203,7 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
     abut_direction_reset(&s->solver.dir);   /* a pass resumed in another process starts like this too */
     const int before = rep->newton;
     /* passes that shall agree must stay in one valley */
-    s->solver.lengthens = s->solver.prob.model->lags[0] == 1;
+    s->solver.lengthens = s->solver.prob.model->lags[0] == 1 && !(s->solver.opt.without & ABUT_WITHOUT_LENGTHEN);
     /* and those that go around in a circle leave it where they do not follow it to the last digit */
     s->solver.passes_go_on = s->pass >= WHOLE_PASSES;
     abut_status rc = abut_solver_minimise(&s->solver, rep, err);
