@@ -21,7 +21,6 @@ static abut_status allocate(abut_objective *o, abut_err *err)
     double **const field[] = { &o->xn, &o->xhat, &o->target, &o->still, &o->z };
     int missing = 0;
     for (int i = 0; i < 5; i++) missing |= !(*field[i] = calloc(3 * nv, sizeof(double)));
-    missing |= !(o->obstacle = calloc((size_t)o->model->nc + 1, 1));
     missing |= !(o->node = calloc(nv, sizeof(double)));
     missing |= !(o->held = calloc(nv, 1));
     missing |= !(o->row = calloc(nv, sizeof(int32_t)));
@@ -43,8 +42,7 @@ abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut
         abut_objective_clear(o);
         return rc;
     }
-    for (int32_t i = 0; i < model->nc; i++)
-        o->obstacle[i] = model->role[model->coll_node[i]] == ABUT_NODE_OBSTACLE;
+    o->obstacle = o->cm.obstacle;
     for (int i = 0; i < o->terms.n; i++) {
         const abut_term *t = &o->terms.term[i];
         if (t->ops->stiffness) o->stiffness += t->ops->stiffness(t->self);
@@ -57,7 +55,6 @@ void abut_objective_clear(abut_objective *o)
 {
     abut_terms_clear(&o->terms);
     abut_collmesh_clear(&o->cm);
-    free(o->obstacle);
     free(o->xn);
     free(o->xhat);
     free(o->target);

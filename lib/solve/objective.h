@@ -17,7 +17,7 @@ typedef struct abut_objective {
     abut_reordered *reordered;  /* of the model that was given */
     const abut_model *model;    /* that one, its tets in an order of the solver's own: abut_objective_tet */
     abut_collmesh cm;
-    uint8_t *obstacle;          /* [nc] collision vertices that never answer a force */
+    const uint8_t *obstacle;    /* that of cm */
     abut_terms terms;
     double stiffness;           /* J: rounding level of the terms, over the machine precision */
 

@@ -305,7 +305,8 @@ TEST(drag_is_the_derivative_of_a_convex_potential)
         x[i] = at;
     }
     double *H = calloc((size_t)m->nsh * ABUT_PACKED, sizeof *H);
-    const abut_elements set = { .corners = 4, .n = (size_t)m->nsh, .row = abut_codim_of(&w.st.solver.prob.terms)->node, .val = H };
+    const int32_t *node = abut_codim_of(&w.st.solver.prob.terms)->node;
+    const abut_elements set = { .corners = 4, .n = (size_t)m->nsh, .row = node, .val = H };
     abut_bsr A = { 0 };
     abut_air_drag_hessian(air, x, c, tau, 0.5, H);
     CHECK(!abut_bsr_pattern(&A, m->nv, &set, 1, NULL));

@@ -47,17 +47,15 @@ typedef struct foresight {
     double *p0, *g;         /* [3 nv] Newton's direction, a gradient with contact forces */
 } foresight;
 
-static const double *moved(const abut_solver *s, const double *p, int32_t vert)
-{
-    return p + 3 * (size_t)s->prob.cm.node[vert];
-}
-
 /* Change of the gap along p. */
 static double along(const abut_solver *s, const met *m, const double *p)
 {
     double sum = 0;
-    for (int k = 0; k < 4 && m->vert[k] >= 0; k++)
-        for (int d = 0; d < 3; d++) sum += m->normal[3 * k + d] * moved(s, p, m->vert[k])[d];
+    for (int k = 0; k < 4 && m->vert[k] >= 0; k++) {
+        double q[3];
+        abut_collmesh_motion(&s->prob.cm, p, m->vert[k], q);
+        for (int d = 0; d < 3; d++) sum += m->normal[3 * k + d] * q[d];
+    }
     return sum;
 }
 
@@ -68,8 +66,11 @@ static double look_at(const abut_solver *s, const abut_impact *hit, double t, me
     double x[12], f[12];
     *m = (met){ .kind = ABUT_PP, .plane = hit->plane, .vert = { hit->vert[0], -1, -1, -1 } };
     const int n = hit->plane >= 0 ? 1 : abut_stencil_size(hit->kind);
-    for (int k = 0; k < 3 * n; k++)
-        x[k] = s->y[3 * (size_t)hit->vert[k / 3] + (size_t)(k % 3)] + t * moved(s, s->p, hit->vert[k / 3])[k % 3];
+    for (int k = 0; k < n; k++) {
+        double q[3];
+        abut_collmesh_motion(&s->prob.cm, s->p, hit->vert[k], q);
+        for (int d = 0; d < 3; d++) x[3 * k + d] = s->y[3 * (size_t)hit->vert[k] + (size_t)d] + t * q[d];
+    }
     if (hit->plane >= 0) {
         const double *o = model->hs_point + 3 * hit->plane, *normal = model->hs_normal + 3 * hit->plane;
         memcpy(m->normal, normal, 3 * sizeof *normal);
@@ -141,7 +142,7 @@ static abut_status meet(abut_solver *s, foresight *f, double swept, double bound
     abut_impact hit[MOST];
     size_t n;
     abut_search_point(s, swept);
-    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    abut_collmesh_positions(&p->cm, s->xt, s->yt);
     const double until = fmin(1, AS_FAR * bound / swept);
     const abut_status rc = abut_impacts_find(&p->cm, &s->cand, s->y, s->yt, s->opt.slack_ccd, until, p->obstacle, MOST, hit, &n,
                                              &s->scratch, err);
@@ -158,7 +159,7 @@ static abut_status compliance(abut_solver *s, foresight *f, int round, abut_err 
     for (size_t i = 0; i < f->n; i++) {
         const met *m = &f->pair[i];
         memcpy(normal + 12 * i, m->normal, sizeof m->normal);
-        for (int c = 0; c < 4; c++) f->row[4 * i + (size_t)c] = m->vert[c] < 0 ? -1 : p->row[p->cm.node[m->vert[c]]];
+        for (size_t c = 0; c < 4; c++) f->row[4 * i + c] = m->vert[c] < 0 ? -1 : p->row[abut_collmesh_slot(&p->cm, m->vert[c])];
         if (m->round != round) continue;
         f->s0[i] = along(s, m, f->p0);
         which[fresh++] = (int)i;
@@ -174,7 +175,7 @@ static abut_status respond(abut_solver *s, foresight *f, abut_err *err)
     memcpy(f->g, s->g, 3 * (size_t)s->prob.model->nv * sizeof *f->g);
     for (size_t i = 0; i < f->n; i++)
         for (int k = 0; k < 4 && f->pair[i].vert[k] >= 0; k++) {
-            double *to = f->g + 3 * (size_t)s->prob.cm.node[f->pair[i].vert[k]];
+            double *to = f->g + 3 * (size_t)abut_collmesh_slot(&s->prob.cm, f->pair[i].vert[k]);
             for (int d = 0; d < 3; d++) to[d] += f->lambda[i] * f->pair[i].normal[3 * k + d];
         }
     return abut_direction_by_factor(&s->dir, &s->prob, f->g, s->p, err);
@@ -226,7 +227,7 @@ abut_status abut_foresee(abut_solver *s, double swept, abut_limit *lim, abut_rep
 {
     struct abut_ahead *a = &s->ahead;
     if ((s->opt.without & ABUT_WITHOUT_LOOK_AHEAD) || abut_turn_serves(s)) return ABUT_OK;
-    if (!contact_binds(lim) || !abut_direction_has_factor(&s->dir)) return ABUT_OK;
+    if (!contact_binds(lim) || !abut_direction_has_factor(&s->dir) || !abut_collmesh_selects(&s->prob.cm)) return ABUT_OK;
     if (a->wait) return a->wait--, ABUT_OK;
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
     const abut_mark mark = abut_arena_mark(&s->scratch);

@@ -71,8 +71,8 @@ static void sets_of(const abut_direction *d, const abut_problem *p, tets_at *at,
                                              .row = d->attach_row, .val = d->attach_H };
     sets[SET_SPRINGS] = (abut_elements){ .name = "springs", .corners = 2, .lasting = 1, .n = (size_t)m->nsp,
                                          .row = d->spring_row, .val = d->spring_H };
-    sets[SET_CODIM] = (abut_elements){ .name = "codimensional elements", .corners = 4, .lasting = 1, .n = abut_codim_of(&p->terms)->n,
-                                       .row = d->codim_row, .val = d->codim_H };
+    sets[SET_CODIM] = (abut_elements){ .name = "codimensional elements", .corners = 4, .lasting = 1,
+                                       .n = abut_codim_of(&p->terms)->n, .row = d->codim_row, .val = d->codim_H };
 }
 
 abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, const double *x, const double *y,

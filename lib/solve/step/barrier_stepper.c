@@ -55,7 +55,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     abut_problem *p = &s->solver.prob;
     const abut_model *m = p->model;
     abut_status rc = abut_frame_view(frame, m, f, err);
-    if (!rc) rc = abut_lag_from_frame(f, abut_lag_of(&p->terms), err);
+    if (!rc) rc = abut_lag_from_frame(&p->cm, f, abut_lag_of(&p->terms), err);
     if (rc) return rc;
     if (!x0) x0 = f->x;
     const size_t n3 = 3 * (size_t)m->nv;
@@ -121,12 +121,13 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
     if (!rc && !s->start_checked) {
-        abut_collmesh_gather(&p->cm, s->solver.x, s->solver.y);
+        abut_collmesh_positions(&p->cm, s->solver.x, s->solver.y);
         rc = abut_scheme_check(&s->solver, 0, ABUT_E_GEOM, "at the start", err);
     }
 
     /* the first frame of a scene has no friction data yet: freeze what touches now */
-    const int first = !abut_arrays_find(frame, "lag/node") && abut_scheme_rubs(p->model);
+    const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
+    const int first = !frozen && abut_scheme_rubs(p->model);
     if (!rc && (first || !s->solver.device)) rc = abut_solver_contacts_before(&s->solver, s->v, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->start_checked = 1;
@@ -150,7 +151,7 @@ static abut_status check_place(abut_solver *so, double *x, int joined, const cha
 {
     double *const own = so->x;
     so->x = x;
-    abut_collmesh_gather(&so->prob.cm, x, so->y);
+    abut_collmesh_positions(&so->prob.cm, x, so->y);
     const abut_status rc = abut_scheme_check(so, joined, ABUT_E_GEOM, when, err);
     so->x = own;
     return rc;
