@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-abut_instant abut_instant_next(abut_instant at, double h)
-{
-    const int on_grid = fabs(at.time - (double)at.step * h) <= 1e-9 * h;
-    return (abut_instant){ at.step + 1, on_grid ? (double)(at.step + 1) * h : at.time + h };
-}
-
 abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt, abut_err *err)
 {
     *s = (abut_stepper){ 0 };
@@ -328,25 +322,4 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     memcpy(x0, p->xn, 3 * (size_t)p->model->nv * sizeof(double));
     rc = abut_arrays_put_i32(out, "step/pass", s->pass, err);
     return rc || !abut_lagrangian_of(&p->terms)->on ? rc : abut_scheme_put_lagrangian(p, out, err);
-}
-
-abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at, int with,
-                              abut_arrays *out, abut_report *rep, abut_err *err)
-{
-    const abut_model *m = s->solver.prob.model;
-    const double clock = abut_time_wall(), cpu = abut_time_cpu();
-    abut_status rc = pending ? abut_step_resume(s, frame, *at, rep, err) : abut_step_begin(s, frame, *at, rep, err);
-    for (int done = 0; !rc && !done;) {
-        rc = abut_step_solve(s, rep, err);
-        if (rc) break;
-        const int only = m->lags[0] == 1;
-        rc = abut_step_refresh(s, !only, rep, err);
-        done = only;
-        if (!rc && !only) rc = abut_step_settled(s, rep, m->lags[0], m->tolerance[0], &done, err);
-        if (!rc && !done) rc = abut_step_again(s, err);
-    }
-    if (!rc) rc = abut_step_commit(s, frame, with, out, at, rep, err);
-    rep->seconds.total += abut_time_wall() - clock;
-    rep->cpu += abut_time_cpu() - cpu;
-    return rc;
 }
