@@ -177,8 +177,8 @@ static void bench_stream(const char *path, int threads)
     fail_on(rc, &err);
     abut_lagrangian_of(&so->prob.terms)->on = 0;
     abut_problem_number(&so->prob);
-    const abut_at at = abut_objective_at(&so->prob, so->x, so->y, &so->pairs);
-    abut_objective_forecast_start(&so->prob, &at);
+    const abut_at here = abut_objective_at(&so->prob, so->x, so->y, &so->pairs);
+    abut_objective_forecast_start(&so->prob, &here);
     rc = newton_matrix(&s, &err);
     fail_on(rc, &err);
     time_phases(&(bench){ .name = name, .tets = (size_t)model.nt, .stepper = &s, .A = &so->dir.A, .nv = so->prob.nrow,
