@@ -135,7 +135,7 @@ static abut_status analyse_as_elements(abut_ordering *o, const struct abut_eleme
 static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_problem *p, const abut_elements *sets, int nsets,
                                  int lasting, abut_err *err)
 {
-    struct abut_element_order *e = &o->elements[p->al.on];
+    struct abut_element_order *e = &o->elements[abut_lagrangian_of(&p->terms)->on];
     o->by_degree = 1;
     o->overspent = 0;
     abut_status rc = order_elements(o, e, A, p, sets, lasting, err);
