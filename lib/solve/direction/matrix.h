@@ -25,6 +25,7 @@ typedef struct abut_newton_matrix {
         size_t n, cap;
         int32_t *node, *row;
         double *H;
+        abut_row_map map;   /* of the set, where its rows are vertices */
     } contacts;
     int majorant;           /* 1: terms may have one */
     int exact;              /* the last matrix has no majorant */
