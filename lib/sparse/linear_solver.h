@@ -9,10 +9,15 @@
 #include "sparse/operator.h"
 #include "sparse/precond.h"
 
-/* When x is close enough, for iterations: |r|_2 <= far |b|_2, and where then no |x_i| is beyond `near`, |r|_2 <= close |b|_2. */
+/* When x is close enough, for iterations with the residual r: |r|_2 <= far |b|_2, and where then no |x_i| is beyond `near`,
+ * |r|_2 <= close |b|_2.  Those that a factor M close to A preconditions (sparse/reuse.h) know the error, which M^-1 r is nearly:
+ * |r|_2 <= far |b|_2, |M^-1 r| <= fraction |x|, and where no |x_i| is beyond `near`, |M^-1 r| <= within; largest absolute
+ * values. */
 typedef struct abut_solve_goal {
     double far, close;
     double near;            /* m */
+    double fraction;
+    double within;          /* m */
 } abut_solve_goal;
 
 /* Columns of B with at most four block rows each, as contacts have, and what a solver keeps of them between calls. */
