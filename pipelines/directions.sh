@@ -6,7 +6,7 @@
 #   STEPS=12              steps of each run (shapes, large, parts, sweep)
 #   SOLVERS="newton dot"  only these; admm-pd, which knows no contact, for published alone
 #   ABUT_DATA=../shared/data     the public meshes: ipc/input/tetMeshes/*.msh; without them the generated ones alone
-#   OUT=out/directions    rows of the table in table.md
+#   OUT=out/directions    streams and reports;  TABLE=$OUT/table.md  the table
 #
 # smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: those of
 # them that the code of decomposed optimisation has been measured on, over as many steps: without contact, as there, and the bunny
@@ -19,7 +19,24 @@ bin=${BIN:-bin} out=${OUT:-out/directions} steps=${STEPS:-12} meshes=${ABUT_DATA
 solvers=${SOLVERS:-newton newton-cg lbfgs-h dot lbfgs-pd lbfgs-jh lbfgs-ic gradient}
 mkdir -p "$out"
 head='| scene | nodes | solver | steps | iterations a step | energies a step | Newton directions a step | CPU s a step | factors, MB | memory, MB | contacts at most |'
-{ echo "$head"; echo "$head" | sed 's/[^|]\+/---/g'; } | tee "$out/table.md"
+table=${TABLE:-$out/table.md}
+{
+    cat <<H
+# Directions compared: ${*:-smoke}
+
+Made by
+
+    ${SOLVERS:+SOLVERS="$SOLVERS" }${STEPS:+STEPS=$STEPS }${TABLE:+TABLE=$TABLE }pipelines/directions.sh ${*:-smoke}
+
+\`ccd-check\` judged every trajectory. CPU seconds are of a whole step with one thread: compare them within a table. An iteration is
+one direction and one search; *Newton directions* are those among them that were computed to prove or to help; *factors* is their
+memory; *memory* is the largest resident set.
+
+H
+    echo "$head"
+    echo "$head" | sed 's/[^|]\+/---/g'
+} > "$table"
+echo "$head"
 
 # The ends of a body turn about x and go apart: twist and stretch of the release of decomposed optimisation, scaled to 1 m.
 pulled() {  # OBJECT OUTFILE [mesh-prep options]; away: m/s of each end
@@ -51,7 +68,7 @@ row() {     # SCENE NODES SOLVER REPORT STATUS
           peak = 1e-6 * value("memory_peak") }
         END { printf "| %s | %d | %s | %s | %.1f | %.1f | %.1f | %.3f | %.0f | %.0f | %d |\n", scene, nodes, solver,
                      status ? n " (status " status ")" : n, it / n, tr / n, solver ~ /^newton/ ? it / n : ns / n, cpu / n, mb, peak, most }' "$4" |
-        tee -a "$out/table.md"
+        tee -a "$table"
 }
 
 # Every solver on one start, and options of step.

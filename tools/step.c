@@ -2,6 +2,7 @@
 #include "base/timer.h"
 #include "formats/result/step_report.h"
 #include "formats/scene/tree.h"
+#include "solve/linear_solvers.h"
 #include "solve/step/stuck.h"
 #include "tools/cli/with.h"
 #include "tools/step/local.h"
@@ -17,7 +18,8 @@ enum { NOT_GIVEN = -0x7fffffff };
 #define NORM_DEFAULT 1e-5   /* characteristic norm: Li 2020, 3.5.2 */
 
 typedef struct options {
-    int steps, every, from, one_pass, blas_threads, max_newton, with, method, history, parts, levels;
+    int steps, every, from, one_pass, blas_threads, max_newton, with, history, parts, levels;
+    const abut_direction_ops *direction;
     int lags;           /* -1 the scene's, 0 until they converge */
     double until;
     double tolerance;   /* NAN: the default of the rule */
@@ -258,7 +260,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     if (!o->parts) rc = abut_partition_view(&r->s.model_set, r->s.model.nt, &so.cut, err);
     if (rc) return abut_wrap(err, "%s: MODEL", cli->in_name), rc;
     so.threads = o->blas_threads;
-    so.method = o->method;
+    so.direction = o->direction;
     so.linear = o->linear_ops;
     so.max_newton = o->max_newton;
     so.device = o->device;
@@ -271,18 +273,22 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     return rc ? rc : abut_stream_close(&r->s, err);
 }
 
-static abut_status find_method(const char *name, int *method, abut_err *err)
+/* newton-cg is newton with another linear solver. */
+static abut_status find_direction(const char *name, const abut_direction_ops **ops, abut_err *err)
 {
-    char known[160] = "";
-    if (!strcmp(name, "newton-cg")) return *method = ABUT_SOLVE_NEWTON, ABUT_OK;
-    for (*method = 0; abut_solve_names[*method]; ++*method) {
-        if (!strcmp(name, abut_solve_names[*method])) return ABUT_OK;
-        strcat(strcat(known, *method ? ", " : ""), abut_solve_names[*method]);
+    enum { MOST = 32 };
+    const char *names[MOST + ABUT_LGS + 2] = { 0 };
+    char known[256] = "";
+    size_t n = 0, used = 0;
+    for (*ops = abut_directions[0]; abut_directions[n] && n < MOST; n++) {
+        names[n] = abut_directions[n]->name;
+        if (!strcmp(name, names[n])) return *ops = abut_directions[n], ABUT_OK;
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", n ? ", " : "", names[n]);
+        if (used >= sizeof known) used = sizeof known - 1;
     }
-    const char *names[ABUT_SOLVES + ABUT_LGS + 2] = { 0 };
-    memcpy(names, abut_solve_names, ABUT_SOLVES * sizeof *names);
-    memcpy(names + ABUT_SOLVES, abut_lg_names, ABUT_LGS * sizeof *names);
-    names[ABUT_SOLVES + ABUT_LGS] = "newton-cg";
+    if (!strcmp(name, "newton-cg")) return ABUT_OK;
+    memcpy(names + n, abut_lg_names, ABUT_LGS * sizeof *names);
+    names[n + ABUT_LGS] = "newton-cg";
     const char *near = abut_name_nearest(name, names);
     return abut_fail(err, ABUT_E_ARG, "--solver %.80s: %s%s%sexpected newton-cg, %s, pd, mass-springs and admm-pd", name,
                      near ? "did you mean " : "", near ? near : "", near ? "? " : "", known);
@@ -297,13 +303,13 @@ static abut_status find_linear(options *o, abut_err *err)
                          o->linear);
     if (by_cg) return abut_linear_solver_find("cg-schwarz", &o->linear_ops, err);
     if (!o->linear) return ABUT_OK;
-    if (o->method != ABUT_SOLVE_NEWTON && o->method != ABUT_SOLVE_LBFGS_H)
+    if (!o->direction->takes_linear)
         return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: --solver %s factors no Newton matrix; newton and lbfgs-h do",
                          o->linear, o->solver);
     const abut_status rc = abut_linear_solver_find(o->linear, &o->linear_ops, err);
     if (rc) return abut_wrap(err, "--linear-solver"), rc;
-    if (o->method == ABUT_SOLVE_LBFGS_H && !(o->linear_ops->can & ABUT_CAN_PRECONDITION))
-        return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: --solver lbfgs-h wants a factor: own or cholmod", o->linear);
+    if ((o->linear_ops->can & o->direction->linear_can) != o->direction->linear_can)
+        return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: --solver %s wants a factor: own or cholmod", o->linear, o->solver);
     return ABUT_OK;
 }
 
@@ -356,7 +362,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
                                      o->with_text || o->history >= 0 || o->parts || o->levels != 2 || o->max_newton != 10000 ||
                                          o->dump_stuck || o->linear || o->without_text };
     abut_status rc = abut_local_parse(&words, &o->is_local, &o->local, err);
-    if (!rc && !o->is_local) rc = find_method(o->solver, &o->method, err);
+    if (!rc && !o->is_local) rc = find_direction(o->solver, &o->direction, err);
     if (!rc && !o->is_local) rc = find_linear(o, err);
     if (!rc) rc = find_rule(o, err);
     if (!rc && o->is_local && o->plain)

@@ -46,7 +46,7 @@ abut_tree *abut_tree_at(const abut_tree *list, int i)
     return c;
 }
 
-/* Puts `by` where `old` stands among the children of parent. */
+/* Puts `by` in the place of `old` among the children of parent. */
 static void replace(abut_tree *parent, abut_tree *old, abut_tree *by)
 {
     abut_tree **at = &parent->child;

@@ -5,23 +5,17 @@
 
 #include <math.h>
 
-static inline abut_barrier_law law_of(const abut_collmesh *cm, double xi)
-{
-    const abut_model *m = cm->model;
-    return abut_barrier_law_of(m->dhat[0], m->continuity ? m->continuity[0] : ABUT_C2, xi);
-}
-
 /* The law of contact i; of half-space contact i, with D there. */
 static inline abut_barrier_law pair_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
 {
-    return law_of(cm, abut_pairs_xi(cm, pairs, i));
+    return abut_model_barrier(cm->model, abut_pairs_xi(cm, pairs, i));
 }
 
 static inline abut_barrier_law plane_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double *D)
 {
     const double xi = abut_pairs_plane_xi(cm, pairs, i), d = pairs->plane_dist[i];
     *D = d > xi ? (d - xi) * (d + xi) : 0;
-    return law_of(cm, xi);
+    return abut_model_barrier(cm->model, xi);
 }
 
 /* the contacts of r, four at a time, summed in their order */

@@ -1,9 +1,9 @@
-/* The contact barrier: b(D) = -(D - Dhat)^2 ln(D / Dhat) with D = d^2 - xi^2, Dhat = (xi + dhat)^2 - xi^2, C2, zero beyond
- * xi + dhat, infinite at the thickness xi of the pair (Li 2020, 4.6, 5.5, App. B, J), or one that is less smooth.  One contact
- * alone is in energy/barrier_pair.h; here are the sums over all of them.
+/* The contact barrier: b(D) of a law of energy/barrier_laws.h with D = d^2 - xi^2, Dhat = (xi + dhat)^2 - xi^2, zero beyond
+ * xi + dhat, infinite at the thickness xi of the pair (Li 2020, 4.6, 5.5, App. B, J).  One contact alone is in
+ * energy/barrier_pair.h; here are the sums over all of them.
  *
  * pairs    the contacts at y (contact/pairs.h): kind, multiplicity and squared distance of each are taken as stored
- * y        collision vertices, m; dhat, thickness and the continuity come from cm and its model
+ * y        collision vertices, m; dhat, thickness and the law come from cm and its model
  * kappa    barrier stiffness, kg/m^2 */
 #ifndef ABUT_ENERGY_BARRIER_H
 #define ABUT_ENERGY_BARRIER_H

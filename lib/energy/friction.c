@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "energy/friction_inline.h"
+#include "energy/friction_laws.h"
 #include "sparse/packed_lanes.h"
 
 #include <assert.h>
@@ -14,7 +15,9 @@
 
 double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2)
 {
-    return abut_friction_f0_fn(smoothing, y, w, f1_over_y, f2);
+    double first, second;
+    if (smoothing < ABUT_FRICTION_FORMS) return abut_friction_f0_fn(smoothing, y, w, f1_over_y, f2);
+    return abut_friction_laws[smoothing]->f0(y, w, f1_over_y ? f1_over_y : &first, f2 ? f2 : &second);
 }
 
 static inline void slide(const abut_lag *lag, size_t i, const double *x, const double *xn, double u[2])
@@ -73,14 +76,30 @@ INLINE void slide4(const abut_lag *lag, size_t i, size_t n, const double *x, con
     u[1] = P[3] * r[0] + P[4] * r[1] + P[5] * r[2];
 }
 
+/* lane after lane: of a law without forms */
+static void one_by_one(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, abut_lanes *f1_over_y, abut_lanes *f2)
+{
+    for (int l = 0; l < ABUT_LANES; l++) {
+        double first, second;
+        (*f0)[l] = abut_friction_f0(smoothing, (*y)[l], w, &first, &second);
+        (*f1_over_y)[l] = first;
+        (*f2)[l] = second;
+    }
+}
+
 /* abut_friction_f0 */
 INLINE void law4(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, abut_lanes *f1_over_y, abut_lanes *f2)
 {
     const abut_lanes q = *y / w;
     const abut_lane_mask slides = *y >= w;
     abut_lanes a, b, c;
-    if (smoothing == ABUT_C0) a = 0.5 * (q * q + 1), b = c = ALL(1.);
-    else if (smoothing == ABUT_C2) a = q * q * (1.5 - q * (1 - q / 4)) + 0.25, b = 3 - q * (3 - q), c = 3 * (1 - q) * (1 - q);
+    if (smoothing >= ABUT_FRICTION_FORMS) {
+        one_by_one(smoothing, y, w, f0, f1_over_y, f2);
+        return;
+    }
+    if (smoothing == ABUT_FRICTION_C0) a = 0.5 * (q * q + 1), b = c = ALL(1.);
+    else if (smoothing == ABUT_FRICTION_C2)
+        a = q * q * (1.5 - q * (1 - q / 4)) + 0.25, b = 3 - q * (3 - q), c = 3 * (1 - q) * (1 - q);
     else a = q * q * (1 - q / 3) + 1.0 / 3.0, b = 2 - q, c = 2 * (1 - q);
     *f0 = PICK(slides, *y, w * a);
     *f1_over_y = PICK(slides, 1 / *y, b / w);

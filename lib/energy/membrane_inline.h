@@ -4,7 +4,7 @@
 
 #include "math/spd_inline.h"
 #include "math/svd32_inline.h"
-#include "model/material_inline.h"
+#include "model/laws_inline.h"
 
 /* A function of the principal stretches and its derivatives. */
 typedef struct abut_plane_principal {

@@ -28,7 +28,7 @@ static abut_status no_memory(abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "graph: out of memory");
 }
 
-/* METIS tells of some allocations that failed as of any other error; errno, which the caller sets to 0 before, knows. */
+/* METIS reports some allocations that failed like any other error; errno, which the caller sets to 0 before, knows. */
 static abut_status metis_status(int rc, const char *doing, abut_err *err)
 {
     const int why = errno;
@@ -154,7 +154,7 @@ static abut_status whole_weights(const double *w, int32_t n, idx_t *out, abut_er
     return ABUT_OK;
 }
 
-/* part[n]: a graph of n vertices cut k ways; weight[n] may be NULL. */
+/* part[n]: a graph of n vertices cut into k parts; weight[n] may be NULL. */
 static abut_status cut_graph(int32_t n, int32_t *ptr, int32_t *adj, int32_t k, int recursive, const double *weight, int32_t *part,
                              abut_err *err)
 {

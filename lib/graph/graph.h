@@ -28,7 +28,7 @@ typedef struct abut_graph_fill {
     double nnz, flops;      /* of the factor of a matrix of 3x3 blocks on the graph; flops: multiplications and additions */
 } abut_graph_fill;
 
-/** The same by approximate minimum degree (Amestoy, Davis and Duff 1996): in a fifth of the time, as good where many small
+/** The same by approximate minimum degree (Amestoy, Davis and Duff 1996): faster, as good where many small
  * things touch, and not on large bodies.  fill: what a factor in that order takes, before small supernodes are merged.
  * Fails  ABUT_E_ARG more than 2^31 edges; ABUT_E_NOMEM; ABUT_E_NUMERIC AMD gives up */
 ABUT_MUST_USE abut_status abut_graph_order_amd(abut_graph G, int32_t *perm, abut_graph_fill *fill, abut_err *err);
@@ -49,13 +49,13 @@ typedef struct abut_partition_stats {
 
 /* How a mesh is cut.  Zero-filled is the default. */
 typedef struct abut_cut_opts {
-    int recursive;          /* 1: by repeated bisection, 0: k ways at once, which is faster and cuts as little */
-    int by_nodes;           /* 1: the nodes are cut, along few edges of tets; a tet goes where most of its nodes are, of equals to
+    int recursive;          /* 1: by repeated bisection, 0: into k parts at once */
+    int by_nodes;           /* 1: the nodes are cut, along few edges of tets; a tet is where most of its nodes are, of equals in
                              * the part of lower number */
     const double *weight;   /* [nt], or [nv] by nodes: parts have about the same sum; NULL: the same number */
 } abut_cut_opts;
 
-/** Cuts a mesh as abut_partition_tets, in the way that is asked for.
+/** Cuts a mesh as abut_partition_tets, by the method that is asked for.
  *
  * node     [nv], by nodes: their parts, -1 for nodes without tets; NULL where that is not wanted
  * Fails    as abut_partition_tets; ABUT_E_ARG a weight that is negative or not finite, or all of them 0 */

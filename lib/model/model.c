@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const abut_continuity_names[ABUT_CONTINUITIES + 1] = { "c0", "c1", "c2", NULL };
-const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1] = {
-    "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated", "polynomial", "spline", NULL
-};
-
 enum { RULE_OPT, RULE_NEED, RULE_MAY, RULE_SIDE };
 
 /* One line of a table, and one count; rows and width are kept as they are spelled there. */

@@ -1,4 +1,4 @@
-/* What is simulated (MODEL) and where it stands (FRAME), as plain arrays.
+/* What is simulated (MODEL) and its state (FRAME), as plain arrays.
  *
  * The arrays live in an abut_arrays set, under the names of the tables below (formats/STATE.md describes each);
  * abut_model and abut_frame are views: typed pointers into the set, checked once, owning nothing.  A pointer
@@ -7,8 +7,7 @@
 #define ABUT_MODEL_MODEL_H
 
 #include "base/array.h"
-#include "model/continuity_inline.h"
-#include "model/material_inline.h"
+#include "model/laws.h"
 
 /* Largest coordinate, velocity or acceleration of a stream. */
 #define ABUT_FARTHEST 1e50
@@ -21,25 +20,6 @@ enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
        ABUT_MEMBRANE_ORTHOTROPIC = 1 /* StVK along warp and weft */, ABUT_MEMBRANE_CLOTH = 2 /* the same, bounded in strain */,
        ABUT_MEMBRANES = 3 /* how many */ };
 
-/* Their names in scenes and reports, in that order, NULL at the end. */
-extern const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1];
-
-/** 1 when an isotropic shell can be of it (energy/membrane.h). */
-static inline int abut_material_plane(int model)
-{
-    return model == ABUT_STVK || model == ABUT_NEO_HOOKEAN || model == ABUT_FIXED_COROTATED;
-}
-
-/** 1 when the energy has a lower bound.  With a negative Poisson's ratio lambda is negative: lambda/2 (ln J)^2 then makes the
- * neo-Hookean energy go to -infinity as an element collapses, and lambda/2 (J - 1)^2 that of fixed corotated as it grows, where an
- * energy has to go to +infinity (Ciarlet, Mathematical Elasticity I, 1988, 4.6). */
-static inline int abut_material_bounded(int model, double poisson)
-{
-    return poisson >= 0 || (model != ABUT_NEO_HOOKEAN && model != ABUT_FIXED_COROTATED);
-}
-#define ABUT_MATERIAL_UNBOUNDED "0 or more for this model: with less its energy has no lower bound; stable-neo-hookean, stvk and " \
-                                "linear-corotated have one"
-
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
        ABUT_SCHEMES = 4 /* how many have inertia */, ABUT_QUASI_STATIC = 4, ABUT_ALL_SCHEMES = 5 };
@@ -48,9 +28,6 @@ enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_M
 enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */,
        ABUT_MOTION_KEYS = 2 /* poses at given times */, ABUT_MOTION_PATH = 3 /* positions at given times */,
        ABUT_MOTION_KINDS = 4 /* how many */ };
-
-/* Names of continuities (ABUT_C0, ...) in scenes and reports, in that order, NULL at the end. */
-extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
@@ -145,10 +122,10 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(damp_stiffness, "damping/stiffness", double,  F64, 1, 0, "s",       MAY)  \
     F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
-    F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_C2                          */ \
+    F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_BARRIER_IPC                */ \
     F(bodies_meet,   "contact/bodies",     int32_t, I32, 1, 0, "",        MAY)  /* 0: bodies pass through themselves and each other; absent: 1 */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
-    F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* of the friction force; absent: ABUT_C1   */ \
+    F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_FRICTION_C1                */ \
     F(lags,          "contact/lags",       int32_t, I32, 1, 0, "",        NEED) /* friction lag iterations per step at most; 0: until they converge */ \
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
     F(stiffen_below, "contact/stiffen-below", double, F64, 1, 0, "m",     MAY)  /* the barrier is stiffened at gaps below that still shrink; absent: 1e-9 l */ \

@@ -15,6 +15,12 @@ static abut_status indices(const char *name, const int32_t *v, int32_t n, int wi
     return ABUT_OK;
 }
 
+/* Numbers of what has these names. */
+static abut_status law(const char *name, const int32_t *v, int32_t n, const char *const *names, abut_err *err)
+{
+    return indices(name, v, n, 1, 0, abut_names_count(names), err);
+}
+
 static abut_status distinct(const char *name, const int32_t *v, int32_t n, int width, abut_err *err)
 {
     for (int32_t i = 0; i < n; i++)
@@ -129,7 +135,7 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
     if ((rc = indices("tet/node", m->tet, m->nt, 4, 0, m->nv, err)) ||
         (rc = distinct("tet/node", m->tet, m->nt, 4, err)) ||
         (rc = indices("tet/material", m->tet_mat, m->nt, 1, 0, m->nm, err)) ||
-        (rc = indices("material/model", m->mat_model, m->nm, 1, 0, ABUT_MATERIAL_MODELS, err)) ||
+        (rc = law("material/model", m->mat_model, m->nm, abut_material_names, err)) ||
         (rc = domain("material/density", m->mat_density, nm, 0, 0, INFINITY, err)) ||
         (rc = domain("material/young", m->mat_young, nm, 0, 0, INFINITY, err)) ||
         (rc = domain("material/poisson", m->mat_poisson, nm, -1, 0, 0.5, err)))
@@ -142,7 +148,7 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
     return rc ? rc : check_splines(m, err);
 }
 
-/* A node stands for at most one collision vertex: two would be in contact with each other at distance zero. */
+/* A node is at most one collision vertex: two would be in contact with each other at distance zero. */
 static abut_status check_injective(const abut_model *m, abut_err *err)
 {
     unsigned char *seen = calloc((size_t)m->nv + 1, 1);
@@ -409,9 +415,9 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (m->scheme && (rc = indices("time/scheme", m->scheme, 1, 1, 0, ABUT_ALL_SCHEMES, err))) ||
         (m->damp_mass && (rc = domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
-        (m->continuity && (rc = indices("contact/barrier-continuity", m->continuity, 1, 1, 0, ABUT_CONTINUITIES, err))) ||
+        (m->continuity && (rc = law("contact/barrier-continuity", m->continuity, 1, abut_barrier_names, err))) ||
         (m->bodies_meet && (rc = indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
-        (m->smoothing && (rc = indices("contact/friction-smoothing", m->smoothing, 1, 1, 0, ABUT_CONTINUITIES, err))) ||
+        (m->smoothing && (rc = law("contact/friction-smoothing", m->smoothing, 1, abut_friction_names, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
         (rc = domain("solve/tolerance", m->tolerance, 1, 0, 0, INFINITY, err)) ||
         (m->stiffen_below && (rc = domain("contact/stiffen-below", m->stiffen_below, 1, 0, 0, INFINITY, err))) ||

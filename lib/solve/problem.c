@@ -153,7 +153,7 @@ static abut_status nodal_energy(const abut_problem *p, const double *x, abut_ene
 
 abut_stiction abut_problem_stiction(const abut_problem *p)
 {
-    return (abut_stiction){ p->w.h_force, p->w.eps_v, p->model->smoothing ? p->model->smoothing[0] : ABUT_C1 };
+    return (abut_stiction){ p->w.h_force, p->w.eps_v, p->model->smoothing ? p->model->smoothing[0] : ABUT_FRICTION_C1 };
 }
 
 const double *abut_problem_elastic_point(const abut_problem *p, const double *x)

@@ -50,8 +50,8 @@ static void scene_build(scene *s, uint64_t seed)
                                       0.1, 0.4, 2,   0.5, 0.3, 1.3, 1.2, -0.4, -0.05, -0.3, 1.6, -0.04, -0.3, 0.3, -0.06, 1.5 };
     abut_rng r = { seed };
     *s = (scene){ .dhat = 0.6,
-                  .continuity = (int32_t)(seed / 3 % ABUT_CONTINUITIES),
-                  .law = { H, EPS_V, (int)(seed % ABUT_CONTINUITIES) } };
+                  .continuity = (int32_t)(seed / 3 % (unsigned)abut_names_count(abut_barrier_names)),
+                  .law = { H, EPS_V, (int)(seed % (unsigned)abut_names_count(abut_friction_names)) } };
     surface(s);
     for (int i = 0; i < DIM; i++) s->X[i] = rest[i];
     for (int i = 0; i < DIM; i++) s->x[i] = rest[i] + (i < 24 ? abut_rng_real(&r, -0.03, 0.03) : 0);

@@ -43,7 +43,7 @@ static abut_status judge_alone(judge *j, const abut_stream *s, abut_place here, 
     return rc ? rc : report(j, here, here, s->frame.x, s->frame.x, err);
 }
 
-/* Tets of a frame: an inverted one is a finding where its material forbids it, unless its path here was judged and told so, and
+/* Tets of a frame: an inverted one is a finding where its material forbids it, unless its path here was judged, and
  * counted where it does not */
 static abut_status judge_tets(judge *j, const abut_stream *s, abut_place here, int came, abut_err *err)
 {

@@ -46,7 +46,7 @@ static void gather(const job *j, const int32_t *v, int n, double *x)
     for (int k = 0; k < n; k++) memcpy(x + 3 * k, j->y + 3 * (size_t)v[k], 3 * sizeof *x);
 }
 
-/* Two primitives of a and b vertices, where they stood at the start. */
+/* Two primitives of a and b vertices, where they are at the start. */
 static abut_status name_two(const job *j, const abut_left *l, const int32_t *va, int a, const int32_t *vb, int b,
                             abut_offenders *bad, abut_err *err)
 {

@@ -51,7 +51,7 @@ ABUT_FN void slab_project(abut_stencil s, const double *x0, const double *x1, co
 
 /* -- distance ----------------------------------------------------------------------------------------------------- */
 
-/* Points n from the second primitive to the first, as far as it tells them apart at all. */
+/* Points n from the second primitive to the first, as far as it separates them at all. */
 ABUT_FN void slab_orient(abut_stencil s, const double *x, double n[3])
 {
     const int k = abut_stencil_size(s), na = s == ABUT_EE ? 2 : 1;

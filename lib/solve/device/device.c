@@ -4,6 +4,7 @@
 #include "solve/search/search_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,15 @@ static abut_status refuse(const char *what, const abut_arrays *names, int32_t ob
     return abut_fail(err, ABUT_E_FORMAT, "--device: object %d %s; --device cpu takes it", object, what);
 }
 
+/* A law has kernels where it has forms. */
+static abut_status check_law(const int32_t *number, int forms, const char *what, const char *const *names, abut_err *err)
+{
+    char text[100];
+    if (!number || *number < forms) return ABUT_OK;
+    snprintf(text, sizeof text, "%s '%s' has no kernel", what, names[*number]);
+    return refuse(text, NULL, -1, err);
+}
+
 static abut_status check_model(const abut_problem *p, const abut_arrays *names, abut_err *err)
 {
     const abut_model *m = p->model;
@@ -52,7 +62,8 @@ static abut_status check_model(const abut_problem *p, const abut_arrays *names, 
     if (p->air.presses) return refuse("the scene has pressures", names, -1, err);
     if (abut_air_acts(&p->air)) return refuse("the scene has wind or drag", names, -1, err);
     if (abut_damping_acts(&p->damping)) return refuse("the scene has damping", names, -1, err);
-    return ABUT_OK;
+    const abut_status rc = check_law(m->continuity, ABUT_BARRIER_FORMS, "barrier", abut_barrier_names, err);
+    return rc ? rc : check_law(m->smoothing, ABUT_FRICTION_FORMS, "friction law", abut_friction_names, err);
 }
 
 static abut_status check_step(const abut_problem *p, abut_err *err)
