@@ -10,8 +10,8 @@
  * `factor` only notes that the matrix is another one; `solve` makes the factor, if it needs one:
  *     the first solution with a matrix    to the goal, or without one as exact as a factor in double precision
  *     another one                         by the factor that the first was made with; of the very matrix, without iterations
- * and fails with ABUT_E_NUMERIC where a pivot of the factor in double precision is not positive.  All that is learnt of old factors
- * and of single precision ends with the time step (begin_step). */
+ * and fails with ABUT_E_NUMERIC where a pivot of the factor in double precision is not positive.  All that is learnt of old
+ * factors and of single precision ends with the time step (begin_step). */
 #ifndef ABUT_SPARSE_REUSE_H
 #define ABUT_SPARSE_REUSE_H
 
@@ -33,8 +33,7 @@ typedef struct abut_reuse_info {
     double analyse, factor, solve;  /* s */
 } abut_reuse_info;
 
-/** *out over *inner, which it owns from here on, also on failure: *inner is then empty.  order: NULL: its user analyses each pattern
- * before it is factored.
+/** *out over *inner, which is empty from here on.  order: NULL: its user analyses each pattern before it is factored.
  * One that cannot precondition factors every matrix in double precision.
  * Fails  ABUT_E_ARG inner is iterative; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_reuse_make(abut_linear_solver *out, abut_linear_solver *inner, const abut_reuse_order *order,

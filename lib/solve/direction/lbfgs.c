@@ -253,8 +253,8 @@ static abut_status solve_to(lbfgs *d, double tolerance, int most, int *done, abu
     const abut_precond M = d->ops->precond(d->initial, 1);
     const abut_operator A = { .matrix = &d->matrix.A };
     abut_pcg_report pcg = { 0 };
-    const abut_status rc = abut_pcg_solve(&A, &M, d->quasi.g0, d->solve.sol, (abut_pcg_opts){ tolerance, most }, &pcg, &d->scratch,
-                                          err);
+    const abut_status rc = abut_pcg_solve(&A, &M, d->quasi.g0, d->solve.sol, (abut_pcg_opts){ tolerance, most }, &pcg,
+                                          &d->scratch, err);
     rep->cg_iterations += pcg.iterations;
     *done = pcg.converged;
     if (rc || *done || most < MOST) return rc;
@@ -272,7 +272,7 @@ static abut_status newton(lbfgs *d, const abut_iterate *at, abut_report *rep, ab
     int done = 0, most = BEFORE_RENEWAL;
     rep->newton_solves++;
     abut_newton_matrix_drop_majorant(&d->matrix);   /* friction by its second derivative */
-    d->quasi.required = d->solve.reuse.insist = 0;
+    d->quasi.required = d->solve.exact = 0;
     abut_status rc = abut_newton_matrix_sum(&d->matrix, &d->solve.order, p, at, rep, err);
     while (!rc && !done) {
         const double clock = abut_time_wall();
@@ -387,7 +387,7 @@ static void require_exact(void *self)
 {
     lbfgs *d = self;
     abut_newton_matrix_drop_majorant(&d->matrix);
-    d->quasi.required = d->solve.reuse.insist = 1;
+    d->quasi.required = d->solve.exact = 1;
 }
 
 static void drop_majorant(void *self)

@@ -42,7 +42,7 @@ static void require_exact(void *self)
 {
     newton *n = self;
     abut_newton_matrix_drop_majorant(&n->matrix);
-    n->solve.reuse.insist = 1;
+    n->solve.exact = 1;
 }
 
 static void drop_majorant(void *self)
@@ -74,7 +74,7 @@ static abut_status find(void *self, const abut_iterate *at, double *dir, abut_di
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     abut_rows_scatter(p, n->solve.sol, 1, dir);
     info->exact = n->matrix.exact;
-    info->approximate = n->solve.reuse.approximate;
+    info->approximate = abut_newton_solve_is_approximate(&n->solve);
     abut_newton_matrix_majorise(&n->matrix, p, at->x, dir);
     abut_newton_solve_stats(&n->solve, rep);
     return ABUT_OK;
@@ -94,7 +94,7 @@ static abut_linear_solver *factor(void *self, abut_operator *A)
 {
     newton *n = self;
     *A = abut_newton_solve_operator(&n->solve, &n->matrix.A);
-    return n->solve.reuse.old || abut_newton_solve_iterates(&n->solve) ? NULL : &n->solve.linear;
+    return abut_newton_solve_factor(&n->solve);
 }
 
 static const double *codim_hessians(const void *self)
