@@ -2,6 +2,7 @@
 
 #include "formats/result/json_text.h"
 #include "model/naming.h"
+#include "solve/solvers.h"
 
 #include <errno.h>
 #include <math.h>
@@ -97,6 +98,16 @@ static void seconds(FILE *f, const abut_phase_seconds *s)
     fprintf(f, "\"other\":%.6f}", fmax(0, s->total - named));
 }
 
+/* What the solver does not promise. */
+static void not_guaranteed(FILE *f, unsigned promises)
+{
+    int n = 0;
+    fputs("\"not_guaranteed\":[", f);
+    for (int k = 0; k < ABUT_PROMISES; k++)
+        if (!(promises & 1u << k)) fprintf(f, "%s\"%s\"", n++ ? "," : "", abut_promise_names[k]);
+    fputs("],", f);
+}
+
 static void device(FILE *f, const abut_device_report *d)
 {
     if (!d->name) {
@@ -127,6 +138,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
     number(f, "eta", r->eta);
     number(f, "kappa", r->kappa);
+    not_guaranteed(f, r->promises);
     fprintf(f, "\"contact\":\"%s\",", abut_contact_names[r->contact]);
     fprintf(f, "\"contacts\":%d,\"mollified\":%d,\"half_space_contacts\":%d,\"candidates\":%zu,", r->contacts, r->mollified,
             r->planes, r->candidates);

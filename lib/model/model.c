@@ -212,7 +212,7 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     c.by[nv] = "node/X of the MODEL";
     abut_status rc = check_understood(&frame_table, set, err);
     if (!rc) rc = fill(&frame_table, set, &f, &c, err);
-    if (!rc) rc = abut_frame_check(&f, err);
+    if (!rc) rc = abut_frame_check(&f, model, err);
     if (rc) {
         abut_wrap(err, "FRAME");
         return rc;

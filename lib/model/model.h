@@ -31,9 +31,9 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
- * them, rod segments, bends between those, particles, springs, knots of splines. */
+ * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices. */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -54,7 +54,11 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(mat_young,     "material/young",     double,  F64, nm, 0, "Pa",     OPT)  \
     F(mat_poisson,   "material/poisson",   double,  F64, nm, 0, "",       OPT)  \
     F(obj_friction,  "object/friction",    int32_t, I32, no, 0, "",       NEED) /* row and column of contact/mu           */ \
-    F(coll_node,     "contact/node",       int32_t, I32, nc, 0, "",       OPT)  /* node of each collision vertex          */ \
+    F(coll_node,     "contact/node",       int32_t, I32, nc, 0, "",       MAY)  /* node of each collision vertex; needed, or map-first */ \
+    F(map_first,     "contact/map-first",  int32_t, I32, nc, 2, "",       MAY)  /* [lo, hi) rows of the next two: a vertex is the weighted sum of its nodes */ \
+    F(map_node,      "contact/map-node",   int32_t, I32, nmap, 0, "",     OPT)  \
+    F(map_weight,    "contact/map-weight", double,  F64, nmap, 0, "",     OPT)  \
+    F(map_offset,    "contact/offset",     double,  F64, nc, 3, "m",      MAY)  /* added to that                          */ \
     F(coll_edge,     "contact/edge",       int32_t, I32, nce, 2, "",      OPT)  /* collision vertices; unique, a < b      */ \
     F(coll_tri,      "contact/triangle",   int32_t, I32, nct, 3, "",      OPT)  /* collision vertices, outward            */ \
     F(mu,            "contact/mu",         double,  F64, ng, ng, "",      NEED) /* friction coefficient of two classes    */ \
@@ -146,7 +150,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY)  /* energy that the rule has created since a step was damped */ \
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY)  /* steps that implicit Euler takes from here */ \
     F(euler_bout, "midpoint/bout",    int32_t, I32, 1, 0, "",      MAY)  /* how many it took last; 0 after a while without */ \
-    F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     OPT)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
+    F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     MAY)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
+    F(lag_vertex, "lag/vertex",       int32_t, I32, nl, 4, "",     MAY)  /* in place of them where contact/map-first is: collision vertices */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
@@ -221,6 +226,12 @@ ABUT_MUST_USE abut_status abut_model_view(const abut_arrays *set, abut_model *vi
 /** The same for a frame of that model: an optional array of its own count is absent when there are no rows. */
 ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view,
                                           abut_err *err);
+
+/** A node of the object of a collision vertex: its own, or the first that it is a sum of. */
+static inline int32_t abut_model_contact_node(const abut_model *m, int32_t vertex)
+{
+    return m->map_first ? m->map_node[m->map_first[2 * (size_t)vertex]] : m->coll_node[vertex];
+}
 
 /** Empties a view whose arrays are freed.  Builds with ABUT_POISON (DEBUG, SANITIZE) fill it with numbers that no reader gets far
  * with. */

@@ -48,9 +48,7 @@ typedef struct abut_direction_bound {
 } abut_direction_bound;
 
 typedef struct abut_direction_ops {
-    const char *name;           /* of step --solver */
-    int takes_linear;           /* 1: options.linear is used, */
-    unsigned linear_can;        /* which then has to have these ABUT_CAN_* */
+    const char *name;
     /** p: the objective, borrowed.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
     abut_status (*make)(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err);
     void (*begin_step)(void *self);             /* forgets what belongs to one time step */

@@ -421,19 +421,18 @@ static abut_status make(void **self, const abut_initial_ops *ops, const abut_pro
     return rc;
 }
 
-#define ROW(id, text, matrix, factors) \
+#define ROW(id, text, matrix) \
     static abut_status make_##id(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err) \
     { \
         return make(self, &matrix, p, opt, err); \
     } \
-    const abut_direction_ops abut_direction_##id = { .name = text, .takes_linear = factors, .linear_can = ABUT_CAN_PRECONDITION, \
-                                                     .make = make_##id, .begin_step = begin_step, .find = find, \
+    const abut_direction_ops abut_direction_##id = { .name = text, .make = make_##id, .begin_step = begin_step, .find = find, \
                                                      .require_exact = require_exact, .drop_majorant = drop_majorant, \
                                                      .free = release }
 
-ROW(lbfgs_h, "lbfgs-h", abut_initial_hessian, 1);
-ROW(lbfgs_pd, "lbfgs-pd", abut_initial_laplacian, 0);
-ROW(lbfgs_jh, "lbfgs-jh", abut_initial_blocks, 0);
-ROW(lbfgs_ic, "lbfgs-ic", abut_initial_ichol, 0);
-ROW(dot, "dot", abut_initial_subdomains, 0);
-ROW(gradient, "gradient", abut_initial_diagonal, 0);
+ROW(lbfgs_h, "lbfgs-h", abut_initial_hessian);
+ROW(lbfgs_pd, "lbfgs-pd", abut_initial_laplacian);
+ROW(lbfgs_jh, "lbfgs-jh", abut_initial_blocks);
+ROW(lbfgs_ic, "lbfgs-ic", abut_initial_ichol);
+ROW(dot, "dot", abut_initial_subdomains);
+ROW(gradient, "gradient", abut_initial_diagonal);

@@ -62,17 +62,15 @@ typedef struct bounded {
     double *dir;            /* [3 nv] */
 } bounded;
 
-static const double *moved(const abut_problem *p, const double *dir, int32_t vert)
-{
-    return dir + 3 * (size_t)p->cm.node[vert];
-}
-
 /* Change of the gap along dir. */
 static double along(const abut_problem *p, const met *m, const double *dir)
 {
     double sum = 0;
-    for (int k = 0; k < 4 && m->vert[k] >= 0; k++)
-        for (int d = 0; d < 3; d++) sum += m->normal[3 * k + d] * moved(p, dir, m->vert[k])[d];
+    for (int k = 0; k < 4 && m->vert[k] >= 0; k++) {
+        double q[3];
+        abut_collmesh_motion(&p->cm, dir, m->vert[k], q);
+        for (int d = 0; d < 3; d++) sum += m->normal[3 * k + d] * q[d];
+    }
     return sum;
 }
 
@@ -83,8 +81,11 @@ static double look_at(const abut_problem *p, const bounded *b, const abut_impact
     double x[12], f[12];
     *m = (met){ .kind = ABUT_PP, .plane = hit->plane, .vert = { hit->vert[0], -1, -1, -1 } };
     const int n = hit->plane >= 0 ? 1 : abut_stencil_size(hit->kind);
-    for (int k = 0; k < 3 * n; k++)
-        x[k] = b->at->y[3 * (size_t)hit->vert[k / 3] + (size_t)(k % 3)] + t * moved(p, b->dir, hit->vert[k / 3])[k % 3];
+    for (int k = 0; k < n; k++) {
+        double q[3];
+        abut_collmesh_motion(&p->cm, b->dir, hit->vert[k], q);
+        for (int d = 0; d < 3; d++) x[3 * k + d] = b->at->y[3 * (size_t)hit->vert[k] + (size_t)d] + t * q[d];
+    }
     if (hit->plane >= 0) {
         const double *o = model->hs_point + 3 * hit->plane, *normal = model->hs_normal + 3 * hit->plane;
         memcpy(m->normal, normal, 3 * sizeof *normal);
@@ -160,7 +161,7 @@ static abut_status meet(look_ahead *a, const bounded *b, abut_err *err)
     size_t n;
     #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < n3; i++) f->xt[i] = b->at->x[i] + swept * b->dir[i];
-    abut_collmesh_gather(&p->cm, f->xt, f->yt);
+    abut_collmesh_positions(&p->cm, f->xt, f->yt);
     const abut_status rc = abut_impacts_find(&p->cm, b->bound->cand, b->at->y, f->yt, b->bound->slack, until, p->obstacle, MOST,
                                              hit, &n, &a->scratch, err);
     for (size_t i = 0; i < n && !rc; i++) add(p, b, f, &hit[i], swept * hit[i].toi, a->round);
@@ -177,7 +178,7 @@ static abut_status compliance(look_ahead *a, abut_linear_solver *linear, const a
     for (size_t i = 0; i < f->n; i++) {
         const met *m = &f->pair[i];
         memcpy(normal + 12 * i, m->normal, sizeof m->normal);
-        for (int c = 0; c < 4; c++) f->row[4 * i + (size_t)c] = m->vert[c] < 0 ? -1 : p->row[p->cm.node[m->vert[c]]];
+        for (size_t c = 0; c < 4; c++) f->row[4 * i + c] = m->vert[c] < 0 ? -1 : p->row[abut_collmesh_slot(&p->cm, m->vert[c])];
         if (m->round != a->round) continue;
         f->s0[i] = along(p, m, f->p0);
         which[fresh++] = (int)i;
@@ -194,7 +195,7 @@ static abut_status respond(look_ahead *a, const bounded *b, abut_linear_solver *
     memcpy(f->g, b->at->g, 3 * (size_t)p->model->nv * sizeof *f->g);
     for (size_t i = 0; i < f->n; i++)
         for (int k = 0; k < 4 && f->pair[i].vert[k] >= 0; k++) {
-            double *to = f->g + 3 * (size_t)p->cm.node[f->pair[i].vert[k]];
+            double *to = f->g + 3 * (size_t)abut_collmesh_slot(&p->cm, f->pair[i].vert[k]);
             for (int d = 0; d < 3; d++) to[d] += f->lambda[i] * f->pair[i].normal[3 * k + d];
         }
     abut_rows_gather(p, f->g, -1, f->rows);
@@ -285,7 +286,7 @@ static abut_status refine(void *self, const abut_iterate *at, const abut_directi
     abut_status rc = ABUT_OK;
     *changed = 0;
     if (!a->met) {
-        if (!contact_binds(lim) || !a->inner.ops->factor(a->inner.self, &A)) return ABUT_OK;
+        if (!contact_binds(lim) || !a->inner.ops->factor(a->inner.self, &A) || !abut_collmesh_selects(&a->p->cm)) return ABUT_OK;
         if (a->wait) return a->wait--, ABUT_OK;
         rc = start(a, &b, err);
     } else if (!(lim->alpha > 0) && a->better) {    /* so long that CCD cannot tell gaps of contacts from rounding */

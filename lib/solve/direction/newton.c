@@ -103,6 +103,6 @@ static const double *codim_hessians(const void *self)
 }
 
 const abut_direction_ops abut_direction_newton = {
-    .name = "newton", .takes_linear = 1, .make = make, .begin_step = begin_step, .find = find, .require_exact = require_exact,
+    .name = "newton", .make = make, .begin_step = begin_step, .find = find, .require_exact = require_exact,
     .drop_majorant = drop_majorant, .resolve = resolve, .factor = factor, .codim_hessians = codim_hessians, .free = release,
 };
