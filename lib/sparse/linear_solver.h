@@ -1,5 +1,5 @@
 /* Linear solvers A x = b for a symmetric positive definite A of 3x3 blocks: analyse (pattern), factor (values), solve, each as
- * often as wanted.  A backend is a table of operations; `step --linear-solver NAME` chooses one (solve/linear_solvers.h).
+ * often as wanted.  A backend is a table of operations; `step --linear-solver NAME` chooses one (sparse/linear_solvers.h).
  *
  * A factor keeps no matrix: it may outlive the matrix that it came from and precondition a later one.  The results of every
  * backend have the same bits for every number of threads. */
@@ -96,7 +96,7 @@ abut_precond abut_linear_precond(abut_linear_solver *s);
 int32_t abut_linear_bad_row(const abut_linear_solver *s);
 abut_linear_stats abut_linear_get_stats(const abut_linear_solver *s);
 
-/* Backends of this floor; all that there are: solve/linear_solvers.h. */
+/* Two that are used by name; all that there are: sparse/linear_solvers.h. */
 extern const abut_linear_solver_ops abut_linear_own;        /* sparse/own/cholesky.h */
 extern const abut_linear_solver_ops abut_linear_cholmod;
 

@@ -2,7 +2,7 @@
  * threads. */
 #include "base/par.h"
 #include "box_tets.h"
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 #include "sparse/product.h"
 
 #include "check.h"

@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "solve/direction/matrix.h"
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 
 #include <stdlib.h>
 
