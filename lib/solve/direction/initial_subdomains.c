@@ -270,7 +270,9 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
     subdomains *s = self;
     const abut_problem *p = at->p;
     const abut_bsr *A = &at->matrix->A;
-    const abut_elements contacts = { .corners = 4, .n = at->matrix->contacts.n, .row = at->matrix->contacts.row };
+    /* contacts of vertices that are sums of nodes join no subdomains */
+    const size_t n = abut_collmesh_selects(&at->p->cm) ? at->matrix->contacts.n : 0;
+    const abut_elements contacts = { .corners = 4, .n = n, .row = at->matrix->contacts.row };
     abut_partition cut = { 0 };
     lists l = { 0 };
     abut_status rc = partition_tets(s, p, &cut, err);

@@ -40,6 +40,7 @@ void abut_newton_matrix_clear(abut_newton_matrix *d)
     free(d->spring_H);
     free(d->contacts.node);
     free(d->contacts.row);
+    abut_row_map_clear(&d->contacts.map);
     free(d->contacts.H);
     free(d->majorant.on);
     free(d->diag);
@@ -115,9 +116,8 @@ abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_proble
     abut_barrier_hessian(&p->cm, pairs, at->y, p->kappa, t->node, t->H);
     abut_friction_hessian(&p->lag, &law, at->x, p->still, d->majorant.on, t->node + 4 * n_contact,
                           t->H + ABUT_PACKED * n_contact);
-    rows_of(p, 4 * t->n, t->node, t->row);
-    *set = (abut_elements){ .name = "contacts", .corners = 4, .n = t->n, .row = t->row, .val = t->H };
-    return ABUT_OK;
+    *set = (abut_elements){ .name = "contacts", .corners = 4, .n = t->n, .val = t->H };
+    return abut_collmesh_map_set(&p->cm, p->row, p->nrow, t->node, t->row, &t->map, set, err);
 }
 
 /* Where the Hessians of the tets are taken, and their weight. */

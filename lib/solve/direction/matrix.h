@@ -27,6 +27,7 @@ typedef struct abut_newton_matrix {
         size_t n, cap;
         int32_t *node, *row;
         double *H;
+        abut_row_map map;   /* of the set, where its rows are vertices */
     } contacts;
     struct abut_majorant {  /* friction contacts */
         uint8_t *on;        /* [cap] the next matrix has the majorant */
