@@ -268,7 +268,8 @@ import json, re, sys
 rows = [json.loads(l) for l in open("r.jsonl").readlines() + open("far.jsonl").readlines()]
 assert all(list(r) == list(rows[0]) for r in rows)
 far, told, twin = rows[-1], open(sys.argv[1]).read(), json.loads(open("twin.jsonl").readline())
-keys = {k for cell in re.findall(r"^\| (`[^|]*) \|", told, re.M) for k in re.findall(r"`(\w+)`", cell)}
+table = told.split("\n## ")[0]     # the keys come before the first heading
+keys = {k for cell in re.findall(r"^\| (`[^|]*) \|", table, re.M) for k in re.findall(r"`(\w+)`", cell)}
 assert set(far) < set(twin) <= keys, (set(far) - set(twin), set(twin) - keys)
 assert keys <= set(twin), keys - set(twin)
 assert far["min_gap"] is far["min_gap_nodes"] is far["min_jacobian"] is far["max_stretch"] is None

@@ -272,7 +272,7 @@ static abut_status newton(lbfgs *d, const abut_iterate *at, abut_report *rep, ab
     int done = 0, most = BEFORE_RENEWAL;
     rep->newton_solves++;
     abut_objective_majorant_forget(p);      /* friction by its second derivative */
-    d->quasi.required = d->solve.reuse.insist = 0;
+    d->quasi.required = d->solve.exact = 0;
     abut_status rc = abut_newton_matrix_sum(&d->matrix, &d->solve.order, p, at, rep, err);
     while (!rc && !done) {
         const double clock = abut_time_wall();
@@ -387,7 +387,7 @@ static void require_exact(void *self)
 {
     lbfgs *d = self;
     abut_objective_majorant_forget(d->p);
-    d->quasi.required = d->solve.reuse.insist = 1;
+    d->quasi.required = d->solve.exact = 1;
 }
 
 static void release(void *self)
