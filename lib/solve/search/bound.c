@@ -113,7 +113,7 @@ abut_status abut_search_bound(abut_solver *s, double first, double most, abut_li
 double abut_search_first(const abut_solver *s, double speed)
 {
     const double longer = speed > MORE_THAN_LAST * s->last_speed ? speed / s->last_speed : 1;
-    return MORE_THAN_LAST * s->ahead.bound / longer;
+    return MORE_THAN_LAST * s->last_bound / longer;
 }
 
 double abut_search_further(const abut_limit *lim)

@@ -18,7 +18,7 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
                                   abut_solver_opts *so, abut_err *err)
 {
     *so = abut_solver_defaults();
-    so->method = row->direction;
+    so->direction = row->direction;
     so->linear = o->linear;
     so->threads = o->threads;
     so->max_newton = o->max_newton;
