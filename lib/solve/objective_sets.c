@@ -20,7 +20,6 @@ struct abut_term_sets {
     size_t row_cap, val_cap;
     const double *H[ABUT_SETS_MAX]; /* values at the last point */
     abut_row_map W;             /* of the collision mesh, to rows of unknowns; empty where that selects */
-    int changes;                /* of the objective when W was made */
 };
 
 /* ---- which there are ---- */
@@ -31,7 +30,6 @@ abut_status abut_term_sets_new(abut_objective *o, abut_err *err)
 {
     struct abut_term_sets *s = o->sets = calloc(1, sizeof *s);
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "element sets");
-    s->changes = -1;
     for (int pass = 0; pass < 3; pass++) {      /* those that last, those of contacts, the others */
         for (int i = 0; i < o->terms.n; i++) {
             const abut_term_ops *ops = o->terms.term[i].ops;
@@ -59,26 +57,6 @@ void abut_term_sets_free(abut_objective *o)
 
 /* ---- rows ---- */
 
-/* W of the collision mesh with rows of unknowns in place of nodes */
-static abut_status renumber_map(const abut_objective *o, const abut_row_map *W, abut_err *err)
-{
-    struct abut_term_sets *s = o->sets;
-    if (s->W.first && s->changes == o->changes) return ABUT_OK;
-    const size_t n = (size_t)W->first[W->rows];
-    abut_row_map_clear(&s->W);
-    s->W = (abut_row_map){ .rows = W->rows, .cols = o->nrow, .first = malloc(((size_t)W->rows + 1) * sizeof(int32_t)),
-                           .col = malloc((n + 1) * sizeof(int32_t)), .weight = malloc((n + 1) * sizeof(double)) };
-    if (!s->W.first || !s->W.col || !s->W.weight) {
-        abut_row_map_clear(&s->W);
-        return abut_fail(err, ABUT_E_NOMEM, "contacts: a map of %d vertices", W->rows);
-    }
-    memcpy(s->W.first, W->first, ((size_t)W->rows + 1) * sizeof(int32_t));
-    memcpy(s->W.weight, W->weight, n * sizeof(double));
-    for (size_t k = 0; k < n; k++) s->W.col[k] = W->col[k] < 0 ? -1 : o->row[W->col[k]];
-    s->changes = o->changes;
-    return abut_row_map_transpose(&s->W, err);
-}
-
 static abut_status reserve(struct abut_term_sets *s, size_t rows, size_t values, abut_err *err)
 {
     if (rows > s->row_cap) {
@@ -97,11 +75,16 @@ static abut_status reserve(struct abut_term_sets *s, size_t rows, size_t values,
     return abut_fail(err, ABUT_E_NOMEM, "element matrices: %zu numbers", values);
 }
 
-static void rows_of(const abut_objective *o, const abut_elements *set, int32_t *row)
+/* set->row: rows of unknowns in place of nodes, or of the map to those in place of that to nodes */
+static abut_status rows_of(const abut_objective *o, abut_elements *set, int32_t *row, abut_err *err)
 {
     const size_t n = set->n * (size_t)set->corners;
+    const int32_t *node = set->row;
+    if (set->map) return abut_collmesh_map_set(&o->cm, o->row, o->nrow, node, row, &o->sets->W, set, err);
     #pragma omp parallel for schedule(static) if (n >= 8 * ABUT_PAR_MIN)
-    for (size_t i = 0; i < n; i++) row[i] = set->row[i] < 0 ? -1 : set->map ? set->row[i] : o->row[set->row[i]];
+    for (size_t i = 0; i < n; i++) row[i] = node[i] < 0 ? -1 : o->row[node[i]];
+    set->row = row;
+    return ABUT_OK;
 }
 
 /* ---- values ---- */
@@ -148,7 +131,6 @@ abut_status abut_objective_sets(const abut_objective *o, const abut_at *at, int 
         const abut_term *t = &o->terms.term[s->owner[k]];
         sets[k] = (abut_elements){ .name = t->ops->set, .lasting = is_lasting(t->ops) };
         rc = t->ops->elements(t->self, &s->at, &sets[k], err);
-        if (!rc && sets[k].map) rc = renumber_map(o, sets[k].map, err);
         rows += (size_t)sets[k].corners * sets[k].n;
         values += t->ops->set_is & ABUT_SET_FUSED ? 0 : sets[k].n * abut_element_size(&sets[k]);
     }
@@ -157,12 +139,10 @@ abut_status abut_objective_sets(const abut_objective *o, const abut_at *at, int 
     int32_t *row = s->row;
     double *val = s->val;
     memset(s->H, 0, sizeof s->H);
-    for (int k = first; k < o->nsets; k++) {
+    for (int k = first; k < o->nsets && !rc; k++) {
         const int is_fused = (o->terms.term[s->owner[k]].ops->set_is & ABUT_SET_FUSED) != 0;
-        rows_of(o, &sets[k], row);
-        sets[k].row = row;
+        rc = rows_of(o, &sets[k], row, err);
         row += (size_t)sets[k].corners * sets[k].n;
-        if (sets[k].map) sets[k].map = &s->W;
         if (is_fused) {
             sets[k].make = make_fused;
             sets[k].ctx = &s->fused[k];
@@ -173,7 +153,7 @@ abut_status abut_objective_sets(const abut_objective *o, const abut_at *at, int 
         val += sets[k].n * abut_element_size(&sets[k]);
     }
     *n = join(sets, o->lasting, o->nsets);
-    return ABUT_OK;
+    return rc;
 }
 
 abut_status abut_objective_correction(const abut_objective *o, const abut_at *at, const double *d, const double *meant, double *g,

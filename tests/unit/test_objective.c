@@ -161,6 +161,7 @@ static void stretch(world *w, abut_solver *s, abut_rng *rng)
     abut_air_of(&s->prob.terms)->presses = 0;
     const abut_at at = abut_objective_at(p, s->x, s->y, &s->pairs);
     abut_objective_forecast_start(p, &at);
+    abut_objective_majorant_forget(p);
     CHECK(!abut_solver_contacts(s, &w->rep, &w->err));
     CHECK(s->pairs.n == 0 && s->pairs.n_plane > 0 && abut_lag_of(&p->terms)->n > 0);
 }

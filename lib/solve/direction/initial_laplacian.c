@@ -221,9 +221,9 @@ static abut_status factor_with_contacts(laplacian *s, const abut_initial_at *at,
     s->contacts = CONTACTS_NONE;
     if (at->at->pairs->n + at->at->pairs->n_plane + abut_lag_of(&p->terms)->n == 0) return constant_make(s, p, err);
     abut_status rc = abut_newton_matrix_contacts(at->matrix, p, at->at, &contacts, err);
-    if (!rc) rc = abut_woodbury_count(p->nrow, &contacts, &rows, err);
+    if (!rc && !contacts.map) rc = abut_woodbury_count(p->nrow, &contacts, &rows, err);
     if (rc) return rc;
-    s->contacts = rows <= FEW && rows <= p->nrow / FEW_OF ? CONTACTS_FEW : CONTACTS_MANY;
+    s->contacts = !contacts.map && rows <= FEW && rows <= p->nrow / FEW_OF ? CONTACTS_FEW : CONTACTS_MANY;
     if (s->contacts == CONTACTS_MANY) return sum_make(s, p, &contacts, s->threads, err);
     rc = constant_make(s, p, err);
     return rc ? rc : abut_woodbury_make(&s->woodbury, &s->constant.factor, p->nrow, &contacts, err);

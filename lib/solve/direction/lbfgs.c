@@ -271,8 +271,8 @@ static abut_status newton(lbfgs *d, const abut_iterate *at, abut_report *rep, ab
     const size_t n = 3 * (size_t)p->nrow;
     int done = 0, most = BEFORE_RENEWAL;
     rep->newton_solves++;
-    abut_objective_majorant_forget(d->p);   /* friction by its second derivative */
-    d->quasi.required = d->solve.reuse.insist = 0;
+    abut_objective_majorant_forget(p);      /* friction by its second derivative */
+    d->quasi.required = d->solve.exact = 0;
     abut_status rc = abut_newton_matrix_sum(&d->matrix, &d->solve.order, p, at, rep, err);
     while (!rc && !done) {
         const double clock = abut_time_wall();
@@ -387,13 +387,7 @@ static void require_exact(void *self)
 {
     lbfgs *d = self;
     abut_objective_majorant_forget(d->p);
-    d->quasi.required = d->solve.reuse.insist = 1;
-}
-
-static void drop_majorant(void *self)
-{
-    lbfgs *d = self;
-    abut_objective_majorant_forget(d->p);
+    d->quasi.required = d->solve.exact = 1;
 }
 
 static void release(void *self)
@@ -427,8 +421,7 @@ static abut_status make(void **self, const abut_initial_ops *ops, const abut_pro
         return make(self, &matrix, p, opt, err); \
     } \
     const abut_direction_ops abut_direction_##id = { .name = text, .make = make_##id, .begin_step = begin_step, .find = find, \
-                                                     .require_exact = require_exact, .drop_majorant = drop_majorant, \
-                                                     .free = release }
+                                                     .require_exact = require_exact, .free = release }
 
 ROW(lbfgs_h, "lbfgs-h", abut_initial_hessian);
 ROW(lbfgs_pd, "lbfgs-pd", abut_initial_laplacian);

@@ -42,13 +42,7 @@ static void require_exact(void *self)
 {
     newton *n = self;
     abut_objective_majorant_forget(n->p);
-    n->solve.reuse.insist = 1;
-}
-
-static void drop_majorant(void *self)
-{
-    newton *n = self;
-    abut_objective_majorant_forget(n->p);
+    n->solve.exact = 1;
 }
 
 /* Where the matrix is not positive definite. */
@@ -74,7 +68,7 @@ static abut_status find(void *self, const abut_iterate *at, double *dir, abut_di
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     abut_rows_scatter(p, n->solve.sol, 1, dir);
     info->exact = n->matrix.exact;
-    info->approximate = n->solve.reuse.approximate;
+    info->approximate = abut_newton_solve_is_approximate(&n->solve);
     abut_newton_matrix_majorise(&n->matrix, p, at, dir);
     abut_newton_solve_stats(&n->solve, rep);
     return ABUT_OK;
@@ -94,10 +88,10 @@ static abut_linear_solver *factor(void *self, abut_operator *A)
 {
     newton *n = self;
     *A = abut_newton_solve_operator(&n->solve, &n->matrix.A);
-    return n->solve.reuse.old || abut_newton_solve_iterates(&n->solve) ? NULL : &n->solve.linear;
+    return abut_newton_solve_factor(&n->solve);
 }
 
 const abut_direction_ops abut_direction_newton = {
     .name = "newton", .make = make, .begin_step = begin_step, .find = find, .require_exact = require_exact,
-    .drop_majorant = drop_majorant, .resolve = resolve, .factor = factor, .free = release,
+    .resolve = resolve, .factor = factor, .free = release,
 };

@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "graph/graph.h"
-#include "solve/direction/factor_reuse.h"
+#include "sparse/reuse.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +67,6 @@ void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A)
 abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err *err)
 {
     o->analysed = 1;
-    o->analyses++;
     return abut_linear_analyse(o->linear, &(abut_operator){ .matrix = A }, o->perm, err);
 }
 

@@ -82,7 +82,6 @@ void abut_solver_clear(abut_solver *s)
 void abut_solver_forget(abut_solver *s)
 {
     s->dir.ops->begin_step(s->dir.self);
-    if (s->device) abut_device_drop_majorant(s);
 }
 
 double abut_newton_speed(const abut_solver *s)
@@ -180,14 +179,8 @@ static abut_status aim(abut_solver *s, abut_report *rep, abut_err *err)
 
 void abut_search_require_exact(abut_solver *s)
 {
-    if (abut_device_serves(s)) abut_device_drop_majorant(s);
-    else s->dir.ops->require_exact(s->dir.self);
-}
-
-void abut_search_drop_majorant(abut_solver *s)
-{
-    if (abut_device_serves(s)) abut_device_drop_majorant(s);
-    else if (s->dir.ops->drop_majorant) s->dir.ops->drop_majorant(s->dir.self);
+    abut_objective_majorant_forget(&s->prob);
+    if (!abut_device_serves(s)) s->dir.ops->require_exact(s->dir.self);
 }
 
 /* The node that goes furthest along s->p. */
@@ -398,7 +391,7 @@ static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
             rc = is_settled(s, &end, it->residual, &yes, rep, err);
             if (rc || yes) return rc;
         }
-        if (slow && !s->info.exact) abut_search_drop_majorant(s);   /* it may be the matrix that says so */
+        if (slow && !s->info.exact) abut_objective_majorant_forget(p);  /* it may be the matrix that says so */
         if (slow && !fair) forecast_start(s);
     }
     return rc ? rc : give_up(s, ABUT_FAILED_ITERATIONS, err);
