@@ -317,9 +317,9 @@ assert peak["40"] < 1.6 * peak["1"], peak'
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" | "$BIN/step" -q -n 27 --every 27 -o start.abut
     for most in 14 13 12 11 10 9 8; do      # gives up after a frame that is not reached straight
         ! "$BIN/step" -q -n 60 --every 100 --max-newton $most --dump-stuck stuck.abut start.abut -o o.abut || continue
-        ! "$BIN/export" --dump stuck.abut | grep 'step/way' || break
+        ! "$BIN/export" --dump stuck.abut | grep 'step/waypoints' || break
     done
-    "$BIN/export" --dump stuck.abut | grep 'step/way'
+    "$BIN/export" --dump stuck.abut | grep 'step/waypoints'
     "$BIN/step" -q stuck.abut | "$BIN/ccd-check" --no-output
 }
 

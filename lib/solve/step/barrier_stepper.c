@@ -160,15 +160,15 @@ static abut_status resume_way(abut_solver *so, const abut_frame *f, abut_err *er
     abut_status rc = check_place(so, p->xn, 0, "at the start of its step (step/x0)", err);
     if (!rc) rc = abut_path_start(path, &p->cm, p->xn, err);
     for (int32_t i = 0; i < f->nw && !rc; i += f->nv) {
-        memcpy(so->xt, f->way + 3 * (size_t)i, path->n3 * sizeof *so->xt);
-        rc = check_place(so, so->xt, 1, "at a waypoint (step/way)", err);
+        memcpy(so->xt, f->waypoints + 3 * (size_t)i, path->n3 * sizeof *so->xt);
+        rc = check_place(so, so->xt, 1, "at a waypoint (step/waypoints)", err);
         if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->xt, &so->near, err);
     }
     if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->x, &so->near, err);
     if (!rc) rc = abut_path_prove(path, &p->cm, p->obstacle, &so->near, &hit, err);
     if (rc || !hit) return rc;
     if (hit + 1 < path->n)
-        return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/way)", hit - 1);
+        return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/waypoints)", hit - 1);
     return abut_fail(err, ABUT_E_GEOM, "bodies meet on the last straight line of its way, to node/x");
 }
 
