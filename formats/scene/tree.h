@@ -4,7 +4,7 @@
 #define ABUT_FORMATS_SCENE_TREE_H
 
 #include "base/arena.h"
-#include "base/err.h"
+#include "base/words.h"
 
 typedef enum abut_tree_kind { ABUT_TREE_TEXT, ABUT_TREE_LIST, ABUT_TREE_MAP } abut_tree_kind;
 
@@ -43,8 +43,5 @@ abut_status abut_tree_fail_key(const abut_tree *t, abut_err *err, const char *fm
 
 /** Fails unless t is a map whose keys are all among known[] (NULL-terminated); names the nearest known one. */
 ABUT_MUST_USE abut_status abut_tree_keys(const abut_tree *t, const char *what, const char *const *known, abut_err *err);
-
-/** The name nearest to `word` (fewest letters to change), NULL when none is near.  names: NULL-terminated. */
-const char *abut_name_nearest(const char *word, const char *const *names);
 
 #endif

@@ -23,11 +23,12 @@ double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, do
 /* Frozen contacts: what the FRAME keeps under lag/.  Owned here; zero-filled is empty. */
 typedef struct abut_lag {
     size_t n, cap;
-    int32_t (*node)[4];     /* nodes, -1 unused */
+    int32_t (*node)[4];     /* nodes, or rows of map; -1 unused */
     double (*weight)[4];    /* closest-point weights */
     double (*basis)[6];     /* two unit tangents */
     double *force;          /* N */
     double *mu;
+    const abut_row_map *map;    /* of the collision mesh, borrowed; NULL: it selects nodes */
 } abut_lag;
 
 /** Freezes the plain contacts and half-space contacts of pairs at y; those with mu = 0 are left out, and so are edge
@@ -41,7 +42,7 @@ ABUT_MUST_USE abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pa
  * On failure (ABUT_E_NOMEM) now stays as it is. */
 ABUT_MUST_USE abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut_err *err);
 /** Copies the lag/ arrays of a frame, and puts them into the set of a new one. */
-ABUT_MUST_USE abut_status abut_lag_from_frame(const abut_frame *f, abut_lag *lag, abut_err *err);
+ABUT_MUST_USE abut_status abut_lag_from_frame(const abut_collmesh *cm, const abut_frame *f, abut_lag *lag, abut_err *err);
 ABUT_MUST_USE abut_status abut_lag_to_frame(const abut_lag *lag, abut_arrays *set, abut_err *err);
 void abut_lag_clear(abut_lag *lag);
 
@@ -51,11 +52,11 @@ double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const 
 /** D(x), kg m^2, with x_n the positions at the start of the step.  scratch: one double per block of contacts. */
 ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn,
                                                double *energy, abut_arena *scratch, abut_err *err);
-/** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 3 doubles per contact. */
+/** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 3 doubles per contact, and per vertex of a map. */
 ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x,
                                                  const double *xn, double *g, abut_arena *scratch, abut_err *err);
-/** node[n * 4], H[n * ABUT_PACKED] (sparse/elements.h): positive semidefinite by construction, eigenvalues f0'' along u and
- * f0'/y across it, so that nothing is left to project; blocks of unused corners are left as they are.
+/** node[n * 4] as in lag, H[n * ABUT_PACKED] (sparse/elements.h): positive semidefinite by construction, eigenvalues f0'' along u
+ * and f0'/y across it, so that nothing is left to project; blocks of unused corners are left as they are.
  *
  * above    NULL, or [n]: contacts with f0'/y along u, too.  f0 is concave in y^2, so the quadratic model of such a contact lies
  *          above its D everywhere (the majorant of iteratively reweighted least squares; Weiszfeld 1937) */

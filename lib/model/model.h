@@ -31,9 +31,9 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
- * them, rod segments, bends between those, particles, springs, knots of splines. */
+ * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices. */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -54,7 +54,11 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(mat_young,     "material/young",     double,  F64, nm, 0, "Pa",     OPT)  \
     F(mat_poisson,   "material/poisson",   double,  F64, nm, 0, "",       OPT)  \
     F(obj_friction,  "object/friction",    int32_t, I32, no, 0, "",       NEED) /* row and column of contact/mu           */ \
-    F(coll_node,     "contact/node",       int32_t, I32, nc, 0, "",       OPT)  /* node of each collision vertex          */ \
+    F(coll_node,     "contact/node",       int32_t, I32, nc, 0, "",       MAY)  /* node of each collision vertex; needed, or map-first */ \
+    F(map_first,     "contact/map-first",  int32_t, I32, nc, 2, "",       MAY)  /* [lo, hi) rows of the next two: a vertex is the weighted sum of its nodes */ \
+    F(map_node,      "contact/map-node",   int32_t, I32, nmap, 0, "",     OPT)  \
+    F(map_weight,    "contact/map-weight", double,  F64, nmap, 0, "",     OPT)  \
+    F(map_offset,    "contact/offset",     double,  F64, nc, 3, "m",      MAY)  /* added to that                          */ \
     F(coll_edge,     "contact/edge",       int32_t, I32, nce, 2, "",      OPT)  /* collision vertices; unique, a < b      */ \
     F(coll_tri,      "contact/triangle",   int32_t, I32, nct, 3, "",      OPT)  /* collision vertices, outward            */ \
     F(mu,            "contact/mu",         double,  F64, ng, ng, "",      NEED) /* friction coefficient of two classes    */ \
@@ -133,7 +137,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
-/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the way. */
+/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints. */
 #define ABUT_FRAME_COUNTS(C) C(nv) C(nl) C(nw)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
@@ -146,12 +150,13 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY)  /* energy that the rule has created since a step was damped */ \
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY)  /* steps that implicit Euler takes from here */ \
     F(euler_bout, "midpoint/bout",    int32_t, I32, 1, 0, "",      MAY)  /* how many it took last; 0 after a while without */ \
-    F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     OPT)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
+    F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     MAY)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
+    F(lag_vertex, "lag/vertex",       int32_t, I32, nl, 4, "",     MAY)  /* in place of them where contact/map-first is: collision vertices */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
-    F(way,        "step/way",         double,  F64, nw, 3, "m",    OPT)  /* nv rows a waypoint: from the frame before through them to x, every straight line is free; absent: one line */ \
+    F(waypoints,  "step/waypoints",   double,  F64, nw, 3, "m",    OPT)  /* nv rows each: from the frame before through them to x, every straight line is free; absent: one line */ \
     F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
     F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
     F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \
@@ -193,6 +198,11 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(angular,    "momentum/angular",    double, F64, n3, 0, "kg m^2/s", MAY) /* about the origin                    */ \
     F(center,     "mass/center",         double, F64, n3, 0, "m",   MAY) /* of the simulated nodes                  */
 
+/* Former names of arrays: A(then, now).  Views take such an array where one of the present name is missing, and
+ * abut_frame_carry renames; readers and writers of streams never do. */
+#define ABUT_ARRAY_ALIASES(A) \
+    A("step/way", "step/waypoints")
+
 #define ABUT_COUNT_MEMBER(n) int32_t n;
 #define ABUT_FIELD_MEMBER(m, name, ctype, dtype, rows, width, unit, rule) const ctype *m;
 
@@ -222,9 +232,18 @@ ABUT_MUST_USE abut_status abut_model_view(const abut_arrays *set, abut_model *vi
 ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view,
                                           abut_err *err);
 
+/** A node of the object of a collision vertex: its own, or the first that it is a sum of. */
+static inline int32_t abut_model_contact_node(const abut_model *m, int32_t vertex)
+{
+    return m->map_first ? m->map_node[m->map_first[2 * (size_t)vertex]] : m->coll_node[vertex];
+}
+
 /** Empties a view whose arrays are freed.  Builds with ABUT_POISON (DEBUG, SANITIZE) fill it with numbers that no reader gets far
  * with. */
 void abut_model_forget(abut_model *m);
+
+/** The array of that name in set, or the one of its former name; NULL: neither is there. */
+const abut_array *abut_array_named(const abut_arrays *set, const char *name);
 
 /** Makes room in set for the array of a table (found by its name) with that many rows; returns its zero-filled data.
  * For writers: type, width and unit come from the table, so they cannot disagree with the reader.
@@ -233,10 +252,11 @@ void abut_model_forget(abut_model *m);
 void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 
-/** 1 when one of the tables has an array of that name that is not SIDE. */
+/** 1 when one of the tables has an array of that name, or had, that is not SIDE. */
 int abut_array_known(const char *name);
 
-/** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY). */
+/** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY), by their present
+ * names. */
 ABUT_MUST_USE abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err);
 
 /** Line i of a text, copied to buf[size]; "?" when there is none. */

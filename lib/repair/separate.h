@@ -49,14 +49,14 @@ typedef struct abut_separate_report {
 } abut_separate_report;
 
 /** Moves free nodes of x0 as little as possible (sum of mass |dx|^2) to a state without intersections and with all
- * distances >= thickness + gap: every round linearises what is crossed or too close (repair/wrong_side.h says which way) and
+ * distances >= thickness + gap: every round linearises what is crossed or too close (repair/wrong_side.h says where to) and
  * solves for the smallest displacement from x0 that meets all of it.  Obstacles and handles stay.  The answer is verified with
  * exact predicates and certified distances.
  *
  * x0, x   [3 nv] m; x out: x0 plus the displacement when report->done, else x0
  * report  out, always filled when the call succeeds: a state that cannot be separated is no failure of the call
- * Fails  ABUT_E_ARG an option is out of range;  ABUT_E_GEOM a tet of x0 is not positive, a position is not finite (names it);
- *        ABUT_E_NOMEM */
+ * Fails  ABUT_E_ARG an option is out of range;  ABUT_E_FORMAT vertices of cm are no nodes;  ABUT_E_GEOM a tet of x0 is not
+ *        positive, a position is not finite (names it);  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_separate(const abut_collmesh *cm, const double *x0, const abut_separate_opts *opt, double *x,
                                         abut_separate_report *report, abut_err *err);
 

@@ -6,6 +6,10 @@ load helpers
     "$ROOT/tests/examples/run" linear-solver
 }
 
+@test "a direction is one file and three rows: scaled gradient descent ends where Newton does, with contact" {
+    "$ROOT/tests/examples/run" direction
+}
+
 @test "a barrier is one file and one row: a cube comes to rest on the logarithm squared" {
     "$ROOT/tests/examples/run" barrier
 }

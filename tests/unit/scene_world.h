@@ -84,7 +84,7 @@ static inline size_t world_collisions(const world *w, const double *x0)
 {
     const abut_judge_opts o = abut_judge_defaults();
     const size_t n3 = 3 * (size_t)w->model.nv;
-    const abut_array *way = abut_arrays_find(&w->frame, "step/way");
+    const abut_array *way = abut_arrays_find(&w->frame, "step/waypoints");
     const size_t stops = way ? (size_t)way->shape[0] / (size_t)w->model.nv : 0;
     const double *x1 = get(w, "node/x"), *from = x0;
     size_t bad = 0;
@@ -114,7 +114,7 @@ static inline int world_has_all_contacts(world *w)
     double *y = malloc((3 * (size_t)p->cm.nc + 1) * sizeof *y);
     abut_candidates cand = { .of = { .y = NULL } };
     abut_pairs all = { .n = 0 };
-    abut_collmesh_gather(&p->cm, s->x, y);
+    abut_collmesh_positions(&p->cm, s->x, y);
     const int found = !abut_candidates_find(&p->cm, y, NULL, w->model.dhat[0], p->obstacle, &cand, &w->err) &&
                       !abut_pairs_find(&p->cm, &cand, y, p->obstacle, &all, &w->err);
     const int same = found && all.n == s->pairs.n && all.n_plane == s->pairs.n_plane &&

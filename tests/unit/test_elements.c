@@ -1,7 +1,7 @@
 /* Sets of every kind, assembled and multiplied, against dense sums that know none of the code under test. */
 #include "base/par.h"
 #include "base/rng.h"
-#include "sparse/bsr.h"
+#include "sparse/product.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -149,7 +149,7 @@ static int same_matrix(const abut_bsr *A, const abut_bsr *B)
 }
 
 static const int CORNERS[] = { 1, 2, 3, 4, 5, 10, 35 };
-enum { KINDS = 7, N = 24 };
+enum { KINDS = 7, N = 14 };
 
 /* Visits every kind of set: corners, packed or of rank 1 and 3, stored and made, without a map, with one, with a selection. */
 static world kind_make(abut_rng *r, int32_t n, int kind, size_t elements)
@@ -195,7 +195,7 @@ TEST(sets_of_every_kind_have_the_same_bits_at_1_2_and_7_threads_and_an_update_eq
     enum { ROWS = 3000, FEW = 2500 };
     const int threads[] = { 1, 2, 7 }, before = abut_threads();
     abut_rng rng = { 18 };
-    for (int kind = 2; kind < ALL_KINDS; kind += 5) {
+    for (int kind = 2; kind < ALL_KINDS; kind += 11) {
         const size_t c = (size_t)CORNERS[kind % KINDS];
         world w[3] = { world_make(&rng, ROWS, 4, 0, 1, 0, FEW), kind_make(&rng, ROWS, kind, FEW / (c * c) + 5),
                        kind_make(&rng, ROWS, kind, FEW / (c * c) + 5) };
@@ -225,6 +225,65 @@ TEST(sets_of_every_kind_have_the_same_bits_at_1_2_and_7_threads_and_an_update_eq
         for (int s = 0; s < 3; s++) world_free(&w[s]);
     }
     abut_threads_set(before);
+}
+
+TEST(products_without_a_matrix_and_their_diagonals_equal_the_dense_ones)
+{
+    abut_rng rng = { 23 };
+    for (int kind = 0; kind < ALL_KINDS; kind++) {
+        double diag[N], x[3 * N], y[3 * N], B[9 * N], *D = calloc(9 * N * N, sizeof *D);
+        world w[2] = { kind_make(&rng, N, kind, 9), kind_make(&rng, N, (kind + 31) % ALL_KINDS, 4) };
+        abut_elements sets[2];
+        abut_product *p = NULL;
+        for (size_t i = 0; i < 3 * N; i++) x[i] = abut_rng_real(&rng, -1, 1);
+        for (int i = 0; i < N; i++) diag[i] = abut_rng_real(&rng, 0, 1);
+        for (size_t i = 0; i < 3 * N; i++) D[i * (3 * N + 1)] = diag[i / 3];
+        for (int s = 0; s < 2; s++) world_place(&w[s]), sets[s] = w[s].set, dense_add(&w[s], N, D);
+        CHECK(!abut_product_make(&p, N, sets, 2, NULL));
+        abut_product_set(p, diag, sets);
+        for (int twice = 0; twice < 2; twice++) {
+            abut_product_multiply(p, x, y);
+            for (size_t i = 0; i < 3 * N; i++) {
+                double want = 0;
+                for (size_t j = 0; j < 3 * N; j++) want += D[i * 3 * N + j] * x[j];
+                CHECK_NEAR(y[i], want, 1e-11);
+            }
+            abut_product_diagonal(p, B);
+            for (size_t i = 0; i < 9 * N; i++)
+                CHECK_NEAR(B[i], D[(3 * (i / 9) + i % 9 / 3) * 3 * N + 3 * (i / 9) + i % 3], 1e-11);
+        }
+        abut_product_free(&p);
+        for (int s = 0; s < 2; s++) world_free(&w[s]);
+        free(D);
+    }
+}
+
+TEST(products_without_a_matrix_have_the_same_bits_at_1_2_and_7_threads)
+{
+    enum { ROWS = 3000, FEW = 2500 };
+    const int threads[] = { 1, 2, 7 }, before = abut_threads();
+    abut_rng rng = { 24 };
+    double *num = malloc(27 * ROWS * sizeof *num), *x = num, *y = num + 3 * ROWS, *D = num + 6 * ROWS, *first = num + 15 * ROWS;
+    for (size_t i = 0; i < 3 * ROWS; i++) x[i] = abut_rng_real(&rng, -1, 1);
+    for (int kind = 1; kind < ALL_KINDS; kind += 9) {
+        const size_t c = (size_t)CORNERS[kind % KINDS];
+        world w = kind_make(&rng, ROWS, kind, FEW / c + 5);
+        abut_product *p = NULL;
+        world_place(&w);
+        CHECK(!abut_product_make(&p, ROWS, &w.set, 1, NULL));
+        abut_product_set(p, NULL, &w.set);
+        for (int t = 0; t < 3; t++) {
+            abut_threads_set(threads[t]);
+            abut_product_multiply(p, x, y);
+            abut_product_diagonal(p, D);
+            if (t == 0) memcpy(first, D, 9 * ROWS * sizeof *D), memcpy(first + 9 * ROWS, y, 3 * ROWS * sizeof *y);
+            CHECK(!memcmp(first, D, 9 * ROWS * sizeof *D) && !memcmp(first + 9 * ROWS, y, 3 * ROWS * sizeof *y));
+        }
+        abut_product_free(&p);
+        world_free(&w);
+    }
+    abut_threads_set(before);
+    free(num);
 }
 
 TEST(a_set_of_four_corners_has_the_bits_of_the_same_elements_with_a_fifth_unused)
@@ -319,15 +378,15 @@ TEST(corners_ranks_maps_and_numbers_of_sets_out_of_range_are_refused)
     e = set, e.rank = 13;
     check_refused(e, "of rank 13, want 0 .. 12");
     e = set, e.map = &W;
-    check_refused(e, "its map has 23 columns, want 24");
+    check_refused(e, "its map has 13 columns, want 14");
     W.cols = N;
     check_refused(e, "element 0, corner 2: row 2 is not in -1 .. 1");
     row[2] = row[3] = -1;
-    check_refused(e, "element 0, corner 1: row 24 is not in -1 .. 23");
+    check_refused(e, "element 0, corner 1: row 14 is not in -1 .. 13");
     W.first = first, W.weight = weight;
     check_refused(e, "its map has no transpose");
     abut_err err = { 0 };
-    CHECK(abut_row_map_transpose(&W, &err) == ABUT_E_ARG && strstr(err.msg, "entry 1: column 24 is not in -1 .. 23"));
+    CHECK(abut_row_map_transpose(&W, &err) == ABUT_E_ARG && strstr(err.msg, "entry 1: column 14 is not in -1 .. 13"));
     first[1] = 3;
     CHECK(abut_row_map_transpose(&W, &err) == ABUT_E_ARG && strstr(err.msg, "row 1 ends at 2, before its begin 3"));
     const abut_elements many[ABUT_SETS_MAX + 1] = { { 0 } };

@@ -23,7 +23,7 @@ TEST(relaxed_normal_forces_are_means_contact_by_contact)
             const size_t n = l < 2 ? (size_t)abut_rng_real(&r, 0, N) : lag[l - 2].n;
             *k = (abut_lag){ n, n, malloc((n + 1) * sizeof *k->node), malloc((n + 1) * sizeof *k->weight),
                              malloc((n + 1) * sizeof *k->basis), malloc((n + 1) * sizeof *k->force),
-                             malloc((n + 1) * sizeof *k->mu) };
+                             malloc((n + 1) * sizeof *k->mu), NULL };
             for (size_t i = 0; i < n; i++) {
                 if (l > 1) {
                     const abut_lag *from = &lag[l - 2];
@@ -248,7 +248,7 @@ TEST(every_hessian_is_semidefinite_from_rest_to_fast_sliding)
 /* contact i of lag alone */
 static abut_lag one_contact(const abut_lag *lag, size_t i)
 {
-    return (abut_lag){ 1, 1, lag->node + i, lag->weight + i, lag->basis + i, lag->force + i, lag->mu + i };
+    return (abut_lag){ 1, 1, lag->node + i, lag->weight + i, lag->basis + i, lag->force + i, lag->mu + i, NULL };
 }
 
 /* g . p + 1/2 p^T H p of one contact */
@@ -347,17 +347,18 @@ TEST(frozen_contacts_survive_a_frame)
     double *x = abut_frame_put(&set, "node/x", 16, NULL), *v = abut_frame_put(&set, "node/v", 16, NULL);
     CHECK(x && v);
     abut_model model = { .nv = 16 };
+    const abut_collmesh nodes = { .model = &model };
     abut_frame f;
     abut_err err = { 0 };
     CHECK(!abut_frame_view(&set, &model, &f, &err));
     if (err.code) printf("# %s\n", err.msg);
-    CHECK(!abut_lag_from_frame(&f, &back, NULL) && back.n == 5);
+    CHECK(!abut_lag_from_frame(&nodes, &f, &back, NULL) && back.n == 5);
     CHECK(!memcmp(back.node, lag.node, sizeof(int32_t[5][4])) && !memcmp(back.weight, lag.weight, sizeof(double[5][4])));
     CHECK(!memcmp(back.basis, lag.basis, sizeof(double[5][6])) && !memcmp(back.force, lag.force, sizeof(double[5])));
     CHECK(!memcmp(back.mu, lag.mu, sizeof(double[5])));
     lag.n = 0;
     CHECK(!abut_lag_to_frame(&lag, &set, NULL) && !abut_frame_view(&set, &model, &f, NULL) && f.nl == 0);
-    CHECK(!abut_lag_from_frame(&f, &back, NULL) && back.n == 0);
+    CHECK(!abut_lag_from_frame(&nodes, &f, &back, NULL) && back.n == 0);
     abut_lag_clear(&lag), abut_lag_clear(&back);
     abut_lag_clear(&back);
     abut_arrays_clear(&set);

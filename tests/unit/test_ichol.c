@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+#define OF(A) &(abut_operator){ .matrix = (A) }
+
 static abut_bsr matrix_of(const box_tets *b, double mass)
 {
     const abut_elements set = { .corners = 4, .n = (size_t)b->nt, .row = b->tet, .val = b->val };
@@ -94,9 +96,9 @@ TEST(conjugate_gradients_need_fewer_iterations_with_it_than_with_the_diagonal)
     const abut_precond M = abut_ichol_precond(&f);
     abut_pcg_report with, without;
     abut_arena scratch = { 0 };
-    CHECK(!abut_pcg_solve(&A, &M, b, x, (abut_pcg_opts){ 1e-8, 1000 }, &with, &scratch, NULL) && with.converged);
+    CHECK(!abut_pcg_solve(OF(&A), &M, b, x, (abut_pcg_opts){ 1e-8, 1000 }, &with, &scratch, NULL) && with.converged);
     memset(x, 0, n * sizeof *x);
-    CHECK(!abut_pcg_solve(&A, NULL, b, x, (abut_pcg_opts){ 1e-8, 1000 }, &without, &scratch, NULL) && without.converged);
+    CHECK(!abut_pcg_solve(OF(&A), NULL, b, x, (abut_pcg_opts){ 1e-8, 1000 }, &without, &scratch, NULL) && without.converged);
     CHECK(2 * with.iterations < without.iterations);
     free(b), free(x);
     abut_arena_clear(&scratch);

@@ -7,6 +7,8 @@
 
 #include "check.h"
 
+#define OF(A) &(abut_operator){ .matrix = (A) }
+
 /* A box of springs, its rows cut into parts. */
 typedef struct fixture {
     box_tets box;
@@ -105,7 +107,7 @@ static int iterations(const fixture *f, const abut_precond *M)
     abut_arena scratch = { 0 };
     abut_pcg_report rep;
     memset(f->z, 0, f->n * sizeof *f->z);
-    CHECK(abut_pcg_solve(&f->A, M, f->r, f->z, (abut_pcg_opts){ 1e-8, 5000 }, &rep, &scratch, NULL) == ABUT_OK);
+    CHECK(abut_pcg_solve(OF(&f->A), M, f->r, f->z, (abut_pcg_opts){ 1e-8, 5000 }, &rep, &scratch, NULL) == ABUT_OK);
     CHECK(rep.converged);
     abut_arena_clear(&scratch);
     return rep.iterations;

@@ -1,4 +1,4 @@
-/* What every program shares: options, help, input and output, messages, exit codes.
+/* What every program has: options, help, input and output, messages, exit codes.
  *
  *     double dt = 0.01;
  *     const abut_opt opts[] = { { 'd', "dt", ABUT_OPT_REAL, &dt, "s", "length of the motion (default 0.01)" }, { 0 } };
@@ -45,7 +45,7 @@ typedef struct abut_opt {
     abut_opt_kind kind;
     void *value;        /* holds the default; given twice, the last one counts (a list collects) */
     const char *unit;   /* what the help shows for the value: "s", "FILE"; NULL for flags */
-    const char *help;
+    const char *help;   /* NULL: a former name, which the help leaves out */
 } abut_opt;
 
 typedef struct abut_cli {

@@ -49,6 +49,8 @@ static abut_status check_law(const int32_t *number, int forms, const char *what,
 static abut_status check_model(const abut_problem *p, const abut_arrays *names, abut_err *err)
 {
     const abut_model *m = p->model;
+    if (!abut_collmesh_selects(&p->cm))
+        return refuse("the contact surface is a map of nodes (array 'contact/map-first')", names, -1, err);
     if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
     if (p->codim.first[ABUT_CODIM_ROD] != p->codim.n) return refuse("bends of rods", names, -1, err);
     for (int32_t i = 0; p->codim.bounded && i < m->nsh; i++) {
@@ -288,7 +290,7 @@ abut_status abut_device_fetch(abut_solver *s, abut_err *err)
     if (!rc) rc = q->on->get(q, s->x, d->x.at, bytes, err);
     if (!rc) rc = q->on->get(q, s->g, d->g.at, bytes, err);
     if (!rc) rc = abut_gpu_contacts_get(q, &d->at, &s->pairs, err);
-    if (!rc) abut_collmesh_gather(&s->prob.cm, s->x, s->y);
+    if (!rc) abut_collmesh_positions(&s->prob.cm, s->x, s->y);
     return rc;
 }
 

@@ -228,19 +228,24 @@ static abut_status matrix(abut_solver *s, abut_err *err)
     return rc ? rc : abut_gpu_operator_ready(&d->A, err);
 }
 
-/* Which friction contacts the direction leads over their kinks; s->dir.kinks.n is not 0 when there are any. */
+void abut_device_drop_majorant(abut_solver *s)
+{
+    s->device->majorant = 0;
+}
+
+/* Which friction contacts the direction leads over their kinks; d->majorant: there are any. */
 static abut_status find_kinks(abut_solver *s, abut_err *err)
 {
     abut_device *d = s->device;
     const size_t n = d->touch.lag.n;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     uint8_t *above = ABUT_ROOM(&s->scratch, uint8_t, n + 1);
-    s->dir.kinks.n = 0;
+    d->majorant = 0;
     if (!n || (s->opt.without & ABUT_WITHOUT_MAJORANT)) return ABUT_OK;
     if (!above) return abut_fail(err, ABUT_E_NOMEM, "device: %zu friction contacts", n);
     abut_status rc = abut_gpu_friction_kinks(&d->touch, at(d->x), at(d->p), err);
     if (!rc) rc = d->q.on->get(&d->q, above, d->touch.lag.above.at, n, err);
-    if (!rc && memchr(above, 1, n)) s->dir.kinks.n = n;
+    d->majorant = !rc && memchr(above, 1, n);
     abut_arena_release(&s->scratch, mark);
     return rc;
 }
@@ -275,9 +280,8 @@ abut_status abut_device_direction(abut_solver *s, abut_report *rep, abut_err *er
     abut_device *d = s->device;
     /* what conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance */
     const double near = 2 * s->prob.model->h[0] * s->prob.model->tolerance[0];
-    s->dir.exact = !s->dir.kinks.n;
-    s->dir.bad_node = -1;
-    if (s->dir.exact) d->touch.lag.kinks = 0;
+    s->info = (abut_direction_info){ .exact = !d->majorant, .bad_node = -1 };
+    if (s->info.exact) d->touch.lag.kinks = 0;
     abut_status rc = matrix(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_SOLVE, err);
     if (!rc) rc = d->q.on->fill(&d->q, d->p.at, 0, 3 * (size_t)s->prob.model->nv * sizeof(double), err);

@@ -20,7 +20,7 @@ abut_status abut_search_contacts(abut_solver *s, const double *y1, abut_report *
 {
     const abut_problem *p = &s->prob;
     double t0 = abut_time_wall();
-    abut_collmesh_gather(&p->cm, s->x, s->y);
+    abut_collmesh_positions(&p->cm, s->x, s->y);
     abut_status rc = abut_candidates_again(&p->cm, s->y, y1, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
     double t1 = abut_time_wall();
     rep->seconds.candidates += t1 - t0;
@@ -51,7 +51,7 @@ abut_status abut_search_candidates(abut_solver *s, double alpha, abut_report *re
     const abut_problem *p = &s->prob;
     const double clock = abut_time_wall();
     abut_search_point(s, alpha);
-    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    abut_collmesh_positions(&p->cm, s->xt, s->yt);
     const abut_status rc = abut_candidates_again(&p->cm, s->y, s->yt, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
     rep->seconds.candidates += abut_time_wall() - clock;
     return rc;
@@ -78,7 +78,7 @@ static abut_status limits(abut_solver *s, abut_limit *lim, abut_report *rep, abu
     const double clock = abut_time_wall();
     if (abut_device_serves(s)) return abut_device_limits(s, lim, err);
     abut_search_point(s, 1);
-    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    abut_collmesh_positions(&p->cm, s->xt, s->yt);
     abut_limit_planes(&p->cm, s->y, s->yt, p->obstacle, s->opt.slack_plane, lim);
     abut_limit_inversion(p->model, s->x, s->p, s->opt.slack_volume, lim);
     abut_limit_stretch(&p->codim, s->x, s->p, s->opt.slack_stretch, lim);
@@ -114,7 +114,7 @@ abut_status abut_search_bound(abut_solver *s, double first, double most, abut_li
 double abut_search_first(const abut_solver *s, double speed)
 {
     const double longer = speed > MORE_THAN_LAST * s->last_speed ? speed / s->last_speed : 1;
-    return MORE_THAN_LAST * s->ahead.bound / longer;
+    return MORE_THAN_LAST * s->last_bound / longer;
 }
 
 double abut_search_further(const abut_limit *lim)
@@ -131,7 +131,7 @@ abut_status abut_search_energy(abut_solver *s, abut_energy *e, double *sum, abut
 {
     const abut_problem *p = &s->prob;
     if (abut_device_serves(s)) return abut_device_energy(s, e, sum, err);
-    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    abut_collmesh_positions(&p->cm, s->xt, s->yt);
     double clock = abut_time_wall();
     abut_status rc = abut_pairs_find(&p->cm, &s->cand, s->yt, p->obstacle, &s->trial, err);
     rep->seconds.pairs += abut_time_wall() - clock;

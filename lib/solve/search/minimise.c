@@ -6,6 +6,7 @@
 #include "energy/stretch_limit.h"
 #include "energy/codim_bound.h"
 #include "sparse/pcg.h"
+#include "solve/direction/look_ahead.h"
 #include "solve/search/equilibrium.h"
 #include "solve/search/rules.h"
 
@@ -26,18 +27,24 @@ abut_solver_opts abut_solver_defaults(void)
                                .max_newton = 10000, .history = 5, .threads = 1 };
 }
 
+/* The direction, which looks ahead to contacts, but not where steps are corrected: bounds on stretch follow those of contact. */
+static abut_status direction_init(abut_solver *s, abut_err *err)
+{
+    const abut_solver_opts *o = &s->opt;
+    const abut_direction_options opt = { .linear = o->linear, .threads = o->threads, .history = o->history, .cut = o->cut,
+                                         .parts = o->parts, .one_level = o->one_level, .proves = !(o->norm > 0),
+                                         .without = o->without };
+    const abut_direction_ops *ops = o->direction ? o->direction : abut_directions[0];
+    const abut_status rc = abut_direction_make(&s->dir, ops, &s->prob, &opt, err);
+    if (rc || !ops->factor || (o->without & ABUT_WITHOUT_LOOK_AHEAD) || abut_turn_serves(s)) return rc;
+    return abut_look_ahead_make(&s->dir, &s->dir, &s->prob, err);
+}
+
 abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut_solver_opts *opt, abut_err *err)
 {
     *s = (abut_solver){ .opt = *opt };
     abut_status rc = abut_problem_init(&s->prob, model, err);
     if (rc) return rc;
-    rc = abut_direction_init(&s->dir, &s->prob, opt->method, opt->linear, opt->threads, err);
-    s->dir.without = opt->without;
-    s->dir.quasi.history = opt->history;
-    s->dir.initial.given = opt->cut;
-    s->dir.initial.parts = opt->parts;
-    s->dir.initial.one_level = opt->one_level;
-    s->dir.quasi.proves = !(opt->norm > 0);
     const size_t nv3 = 3 * (size_t)model->nv, nc3 = 3 * (size_t)model->nc + 1;
     double **field[] = { &s->x, &s->xt, &s->p, &s->g, &s->kept.x, &s->y, &s->yt, &s->kept.y };
     for (int i = 0; i < 8 && !rc; i++) {
@@ -45,6 +52,7 @@ abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut
         if (!*field[i]) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     }
     if (!rc) rc = abut_turn_init(&s->turn, model, err);
+    if (!rc) rc = direction_init(s, err);
     if (!rc && opt->device) rc = abut_device_new(&s->device, s, err);
     if (rc) abut_solver_clear(s);
     return rc;
@@ -72,6 +80,12 @@ void abut_solver_clear(abut_solver *s)
     free(s->kept.y);
     abut_problem_clear(&s->prob);   /* last: the others borrow it */
     *s = (abut_solver){ 0 };
+}
+
+void abut_solver_forget(abut_solver *s)
+{
+    s->dir.ops->begin_step(s->dir.self);
+    if (s->device) abut_device_drop_majorant(s);
 }
 
 double abut_newton_speed(const abut_solver *s)
@@ -165,21 +179,38 @@ static abut_status norm_is_small(abut_solver *s, int *small, abut_report *rep, a
     return ABUT_OK;
 }
 
+static abut_iterate iterate(const abut_solver *s)
+{
+    return (abut_iterate){ s->x, s->y, &s->pairs, s->g };
+}
+
 /* s->p at s->x for s->g. */
 static abut_status aim(abut_solver *s, abut_report *rep, abut_err *err)
 {
     if (abut_device_serves(s)) return abut_device_direction(s, rep, err);
-    const abut_status rc = abut_direction_find(&s->dir, &s->prob, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
+    const abut_iterate at = iterate(s);
+    const abut_status rc = s->dir.ops->find(s->dir.self, &at, s->p, &s->info, rep, err);
     if (rc != ABUT_E_NUMERIC) return rc;
-    s->failed.node = s->dir.bad_node;
-    if (s->failed.node >= 0) return give_up(s, ABUT_FAILED_INDEFINITE, err);
+    s->failed.node = s->info.bad_node;
+    s->failed.guessed = s->info.guessed;
+    if (!s->info.guessed) return give_up(s, ABUT_FAILED_INDEFINITE, err);
     /* an approximate matrix says why, but not where */
     char why[200] = "";
     if (err) snprintf(why, sizeof why, "%.199s", err->msg);
-    s->failed.node = abut_direction_worst_node(&s->dir, &s->prob);
-    s->failed.guessed = 1;
     (void)give_up(s, ABUT_FAILED_INDEFINITE, err);
     return abut_wrap(err, "%s", why), ABUT_E_NUMERIC;
+}
+
+void abut_search_require_exact(abut_solver *s)
+{
+    if (abut_device_serves(s)) abut_device_drop_majorant(s);
+    else s->dir.ops->require_exact(s->dir.self);
+}
+
+void abut_search_drop_majorant(abut_solver *s)
+{
+    if (abut_device_serves(s)) abut_device_drop_majorant(s);
+    else if (s->dir.ops->drop_majorant) s->dir.ops->drop_majorant(s->dir.self);
 }
 
 /* The node that goes furthest along s->p. */
@@ -192,6 +223,23 @@ static int32_t fastest_node(const abut_solver *s)
     return far / 3;
 }
 
+/* Refines the direction while it is bounded by contact, and bounds it again. */
+static abut_status refine(abut_solver *s, double swept, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    const abut_iterate at = iterate(s);
+    abut_status bounded = ABUT_OK;
+    if (!s->dir.ops->refine || abut_device_serves(s)) return ABUT_OK;
+    for (int changed = 1;;) {
+        abut_direction_bound bound = { *lim, swept, s->opt.slack_ccd, &s->cand };
+        if (bounded) bound.limit.alpha = 0;
+        const abut_status rc = s->dir.ops->refine(s->dir.self, &at, &bound, s->p, &changed, rep, err);
+        if (rc || !changed) return rc ? rc : bounded;
+        const double most = abut_search_longest(s, abut_newton_speed(s));
+        bounded = abut_search_bound(s, fmin(most, abut_search_further(lim)), most, lim, &swept, rep, err);
+        if (bounded && bounded != ABUT_E_GEOM) return bounded;
+    }
+}
+
 /* From s->x along s->p as far as the bound and the objective allow; e is the energy here, then there. */
 static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_report *rep, abut_err *err)
 {
@@ -200,8 +248,8 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     const double first = abut_search_first(s, it->residual);
     double swept;
     abut_status rc = abut_search_bound(s, first, abut_search_longest(s, it->residual), &lim, &swept, rep, err);
-    s->ahead.bound = lim.alpha;
-    if (!rc && !abut_device_serves(s) && it->residual > p->model->tolerance[0]) rc = abut_foresee(s, swept, &lim, rep, err);
+    s->last_bound = lim.alpha;
+    if (!rc && it->residual > p->model->tolerance[0]) rc = refine(s, swept, &lim, rep, err);
     if (rc == ABUT_E_GEOM) return give_up(s, ABUT_FAILED_TOUCHING, err);
     if (rc) return rc;
     it->bound = lim.alpha;
@@ -228,8 +276,8 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     if (moved) {
         it->decrease = before - abut_energy_sum(e);
         const int fell = it->decrease > abut_energy_noise(p, e);
-        if (!fell) abut_direction_insist(&s->dir);      /* it may be rounding that leads on */
-        s->vain = fell || !s->dir.exact ? 0 : s->vain + 1;
+        if (!fell) abut_search_require_exact(s);      /* it may be rounding that leads on */
+        s->vain = fell || !s->info.exact ? 0 : s->vain + 1;
         if (s->opt.norm > 0 && s->vain >= VAIN) return give_up(s, ABUT_FAILED_STALLED, err);
         abut_problem_tension_forecast(p, s->x, s->turn.taken ? s->turn.meant : s->xt, it->alpha);
         rc = abut_search_accept(s, err);
@@ -238,8 +286,8 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
         adapt_kappa(p, gap, smallest_gap(s));
         rc = adapt_strain_kappa(s, err);
         if (rc) return rc;
-    } else if (!s->dir.exact || s->dir.reuse.approximate) {
-        abut_direction_insist(&s->dir);     /* Newton's direction may still lead on */
+    } else if (!s->info.exact || s->info.approximate) {
+        abut_search_require_exact(s);       /* Newton's direction may still lead on */
     } else if (it->residual > p->model->tolerance[0] || s->opt.norm > 0) {
         return give_up(s, ABUT_FAILED_STALLED, err);
     }
@@ -265,7 +313,7 @@ static abut_status characterise(abut_solver *s, abut_err *err)
 }
 
 /* What is left of the way to the minimum after a step along s->p, m/s, by the next direction that its matrix has; s->g is the
- * gradient there.  Of quasi-Newton directions 0: their matrix says nothing. */
+ * gradient there.  0 where a direction has no such matrix. */
 static abut_status error_left(abut_solver *s, double speed, double *left, abut_report *rep, abut_err *err)
 {
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
@@ -275,11 +323,11 @@ static abut_status error_left(abut_solver *s, double speed, double *left, abut_r
         if (!rc) *left = abut_rule_error(speed, *left);
         return rc;
     }
-    if (s->dir.method != ABUT_SOLVE_NEWTON) return ABUT_OK;
+    if (!s->dir.ops->resolve) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *next = ABUT_ROOM(&s->scratch, double, n3 + 1);
     if (!next) return abut_fail(err, ABUT_E_NOMEM, "error of a step: %zu numbers", n3);
-    const abut_status rc = abut_direction_again(&s->dir, &s->prob, s->g, next, rep, err);
+    const abut_status rc = s->dir.ops->resolve(s->dir.self, s->g, next, rep, err);
     if (!rc) *left = abut_rule_error(speed, abut_largest(next, n3) / s->prob.model->h[0]);
     abut_arena_release(&s->scratch, mark);
     return rc;
@@ -320,8 +368,8 @@ static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
     s->push = (struct abut_push){ .eta = 0 };
     s->adrift = s->tight = s->vain = 0;
     s->last_speed = INFINITY;
-    s->ahead.bound = 1;
-    s->ahead.wait = s->ahead.patience = 0;
+    s->last_bound = 1;
+    if (s->dir.ops->begin_minimisation) s->dir.ops->begin_minimisation(s->dir.self);
     s->turn.taken = s->turn.wait = s->turn.patience = 0;
     slowing end = { 0 };
     abut_problem_tension(p, s->x);
@@ -349,12 +397,12 @@ static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
         if (rc) return rc;
         if (script == ABUT_SCRIPT_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
         known = script == ABUT_SCRIPT_DONE && p->kappa == kappa && p->strain_kappa == strain_kappa;
-        if (slow && fair && s->dir.exact && !(s->opt.norm > 0) && script == ABUT_SCRIPT_DONE) {
+        if (slow && fair && s->info.exact && !(s->opt.norm > 0) && script == ABUT_SCRIPT_DONE) {
             int yes;
             rc = is_settled(s, &end, it->residual, &yes, rep, err);
             if (rc || yes) return rc;
         }
-        if (slow && !s->dir.exact) s->dir.kinks.n = 0;      /* it may be the matrix that says so */
+        if (slow && !s->info.exact) abut_search_drop_majorant(s);      /* it may be the matrix that says so */
         if (slow && !fair) abut_problem_tension(p, s->x);
     }
     return rc ? rc : give_up(s, ABUT_FAILED_ITERATIONS, err);
@@ -406,7 +454,9 @@ abut_status abut_solver_residual(abut_solver *s, double *residual, abut_report *
     if (s->device) return residual_there(s, residual, rep, err);
     abut_problem_tension(p, s->x);
     abut_status rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
-    if (!rc) rc = abut_direction_newton(&s->dir, p, s->x, s->y, &s->pairs, s->g, s->p, rep, err);
+    if (!s->dir.ops->resolve) s->dir.ops->require_exact(s->dir.self);   /* others are Newton's in any case */
+    const abut_iterate at = iterate(s);
+    if (!rc) rc = s->dir.ops->find(s->dir.self, &at, s->p, &s->info, rep, err);
     if (!rc) *residual = abut_newton_speed(s);
     return rc;
 }

@@ -9,7 +9,7 @@
 #define ABUT_SOLVE_SEARCH_MINIMISE_H
 
 #include "solve/device/device.h"
-#include "solve/direction/newton.h"
+#include "solve/directions.h"
 #include "solve/failure.h"
 #include "solve/search/path.h"
 #include "solve/problem.h"
@@ -23,7 +23,7 @@ typedef struct abut_solver_opts {
     double slack_stretch;   /* of what is left to a bound of a shell; 0.5 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
-    int method;             /* ABUT_SOLVE_*: the directions; Newton */
+    const abut_direction_ops *direction;    /* NULL: the first of abut_directions */
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table */
     int history;            /* pairs that quasi-Newton directions keep; 5 */
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
@@ -45,6 +45,7 @@ typedef struct abut_solver {
     abut_solver_opts opt;
     abut_problem prob;
     abut_direction dir;
+    abut_direction_info info;   /* of the last direction */
     double *x, *y;              /* [3 nv], [3 nc] the iterate; y = W x */
     abut_pairs pairs;           /* contacts there */
     abut_path path;             /* where the step went; started by whoever starts a step */
@@ -53,10 +54,7 @@ typedef struct abut_solver {
     abut_pairs trial;
     int lengthens;              /* directions that turn out too short are made longer */
     int passes_go_on;           /* a direction with refreshed friction judges the end of this minimisation, not its own rest */
-    struct abut_ahead {         /* directions that look ahead to contacts (foresee.c) */
-        double bound;           /* of the last Newton direction, before it did */
-        int wait, patience;     /* directions that do not, and how many they were last time; 0: it was good */
-    } ahead;
+    double last_bound;          /* of the last direction, before it was refined */
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
     struct abut_turn {          /* steps without the stretch that turns bring (turn.c); NULL without shells and rods */
         double *meant;          /* [3 nv] the step before it was corrected; once it is taken, where that would have led */
@@ -86,6 +84,9 @@ typedef struct abut_solver {
 ABUT_MUST_USE abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut_solver_opts *opt,
                                            abut_err *err);
 void abut_solver_clear(abut_solver *s);
+
+/** Directions forget what they keep for one time step: called where a process may start. */
+void abut_solver_forget(abut_solver *s);
 
 /** Contacts at s->x, from scratch. */
 ABUT_MUST_USE abut_status abut_solver_contacts(abut_solver *s, abut_report *rep, abut_err *err);

@@ -1,5 +1,5 @@
 /* What the files of the minimiser share: search.c finds how far a direction may be followed and where the objective falls on
- * it, foresee.c looks ahead to contacts, turn.c corrects steps that turn shells and rods, scripted.c carries prescribed nodes,
+ * it, turn.c corrects steps that turn shells and rods, scripted.c carries prescribed nodes,
  * coast.c starts a step, newton.c iterates.
  *
  * Trial points are s->xt with s->yt; the contacts there are s->trial, found among s->cand, those of the last sweep: they must
@@ -75,17 +75,12 @@ ABUT_MUST_USE abut_status abut_search_lengthen(abut_solver *s, double start, abu
 /** The trial point becomes the iterate. */
 ABUT_MUST_USE abut_status abut_search_accept(abut_solver *s, abut_err *err);
 
+/** The next direction shall be exact; it shall not have the majorant of friction. */
+void abut_search_require_exact(abut_solver *s);
+void abut_search_drop_majorant(abut_solver *s);
+
 /** The iterate joins the path of the step. */
 ABUT_MUST_USE abut_status abut_search_record(abut_solver *s, abut_err *err);
-
-/* ---- foresee.c ---- */
-
-/** Where contact bounds s->p, Newton's direction: makes it the minimiser of a model that has the contacts it runs into, and its
- * bound anew.
- *
- * swept  the share of it that s->cand is for
- * lim    its bound, in and out */
-ABUT_MUST_USE abut_status abut_foresee(abut_solver *s, double swept, abut_limit *lim, abut_report *rep, abut_err *err);
 
 /* ---- turn.c ---- */
 

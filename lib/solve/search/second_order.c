@@ -58,7 +58,7 @@ void abut_turn_clear(struct abut_turn *turn)
 int abut_turn_serves(const abut_solver *s)
 {
     const int wanted = s->turn.p && !(s->opt.without & ABUT_WITHOUT_SECOND_ORDER);
-    return wanted && s->dir.method == ABUT_SOLVE_NEWTON && !abut_device_serves(s);
+    return wanted && s->dir.ops->resolve && !abut_device_serves(s);
 }
 
 /* What the turns of the step turn->p cost, and in turn->g what takes them back. */
@@ -66,14 +66,15 @@ static abut_status cost(abut_solver *s, double *costs, abut_err *err)
 {
     struct abut_turn *turn = &s->turn;
     memset(turn->g, 0, 3 * (size_t)s->prob.model->nv * sizeof *turn->g);
-    return abut_problem_turn(&s->prob, s->x, turn->p, turn->meant, s->dir.codim_H, turn->g, costs, &s->scratch, err);
+    const double *H = s->dir.ops->codim_hessians(s->dir.self);
+    return abut_problem_turn(&s->prob, s->x, turn->p, turn->meant, H, turn->g, costs, &s->scratch, err);
 }
 
 /* One correction of turn->p; *costs: what is left of the cost. */
 static abut_status correct_once(abut_solver *s, double *costs, abut_report *rep, abut_err *err)
 {
     struct abut_turn *turn = &s->turn;
-    const abut_status rc = abut_direction_again(&s->dir, &s->prob, turn->g, turn->q, rep, err);
+    const abut_status rc = s->dir.ops->resolve(s->dir.self, turn->g, turn->q, rep, err);
     if (rc) return rc;
     for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) turn->p[i] += turn->q[i];
     return cost(s, costs, err);

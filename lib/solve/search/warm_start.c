@@ -34,7 +34,7 @@ abut_status abut_solver_contacts_before(abut_solver *s, const double *v, abut_re
 {
     coasting_way(s, v);     /* its candidates will be asked for again */
     if (abut_device_serves(s)) return abut_device_contacts_find(s, 1, rep, err);
-    abut_collmesh_gather(&s->prob.cm, s->xt, s->yt);
+    abut_collmesh_positions(&s->prob.cm, s->xt, s->yt);
     return abut_search_contacts(s, s->yt, rep, err);
 }
 
@@ -56,7 +56,7 @@ static abut_status energy_of_staying(abut_solver *s, const double *v, int at_lea
     }
     s->cand = (abut_candidates){ .of = { .y = NULL } };
     if (!at_least) {
-        abut_collmesh_gather(&p->cm, s->xt, s->yt);
+        abut_collmesh_positions(&p->cm, s->xt, s->yt);
         rc = abut_candidates_again(&p->cm, s->yt, NULL, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
         rep->seconds.candidates += abut_time_wall() - clock;
     }

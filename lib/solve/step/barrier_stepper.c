@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-abut_instant abut_instant_next(abut_instant at, double h)
-{
-    const int on_grid = fabs(at.time - (double)at.step * h) <= 1e-9 * h;
-    return (abut_instant){ at.step + 1, on_grid ? (double)(at.step + 1) * h : at.time + h };
-}
-
 abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt, abut_err *err)
 {
     *s = (abut_stepper){ 0 };
@@ -55,7 +49,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     abut_problem *p = &s->solver.prob;
     const abut_model *m = p->model;
     abut_status rc = abut_frame_view(frame, m, f, err);
-    if (!rc) rc = abut_lag_from_frame(f, &p->lag, err);
+    if (!rc) rc = abut_lag_from_frame(&p->cm, f, &p->lag, err);
     if (rc) return rc;
     if (!x0) x0 = f->x;
     const size_t n3 = 3 * (size_t)m->nv;
@@ -68,7 +62,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     p->w = abut_integrator_weights(m, abut_integrator_scheme(m, f));
     abut_scheme_load_rebound(s, f);
     abut_scheme_load_forces(s);
-    abut_direction_reset(&s->solver.dir);
+    abut_solver_forget(&s->solver);
     p->al.on = 0;
     abut_problem_number(p);
     return abut_scheme_load_past(s, f, err);
@@ -120,12 +114,13 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
     if (!rc && !s->start_checked) {
-        abut_collmesh_gather(&p->cm, s->solver.x, s->solver.y);
+        abut_collmesh_positions(&p->cm, s->solver.x, s->solver.y);
         rc = abut_scheme_check(&s->solver, 0, ABUT_E_GEOM, "at the start", err);
     }
 
     /* the first frame of a scene has no friction data yet: freeze what touches now */
-    const int first = !abut_arrays_find(frame, "lag/node") && abut_scheme_rubs(p->model);
+    const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
+    const int first = !frozen && abut_scheme_rubs(p->model);
     if (!rc && (first || !s->solver.device)) rc = abut_solver_contacts_before(&s->solver, s->v, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->start_checked = 1;
@@ -148,7 +143,7 @@ static abut_status check_place(abut_solver *so, double *x, int joined, const cha
 {
     double *const own = so->x;
     so->x = x;
-    abut_collmesh_gather(&so->prob.cm, x, so->y);
+    abut_collmesh_positions(&so->prob.cm, x, so->y);
     const abut_status rc = abut_scheme_check(so, joined, ABUT_E_GEOM, when, err);
     so->x = own;
     return rc;
@@ -163,15 +158,15 @@ static abut_status resume_way(abut_solver *so, const abut_frame *f, abut_err *er
     abut_status rc = check_place(so, p->xn, 0, "at the start of its step (step/x0)", err);
     if (!rc) rc = abut_path_start(path, &p->cm, p->xn, err);
     for (int32_t i = 0; i < f->nw && !rc; i += f->nv) {
-        memcpy(so->xt, f->way + 3 * (size_t)i, path->n3 * sizeof *so->xt);
-        rc = check_place(so, so->xt, 1, "at a waypoint (step/way)", err);
+        memcpy(so->xt, f->waypoints + 3 * (size_t)i, path->n3 * sizeof *so->xt);
+        rc = check_place(so, so->xt, 1, "at a waypoint (step/waypoints)", err);
         if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->xt, &so->near, err);
     }
     if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->x, &so->near, err);
     if (!rc) rc = abut_path_prove(path, &p->cm, p->obstacle, &so->near, &hit, err);
     if (rc || !hit) return rc;
     if (hit + 1 < path->n)
-        return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/way)", hit - 1);
+        return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/waypoints)", hit - 1);
     return abut_fail(err, ABUT_E_GEOM, "bodies meet on the last straight line of its way, to node/x");
 }
 
@@ -198,7 +193,7 @@ enum { WHOLE_PASSES = 9 };
 
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    abut_direction_reset(&s->solver.dir);   /* a pass resumed in another process starts like this too */
+    abut_solver_forget(&s->solver);   /* a pass resumed in another process starts like this too */
     const int before = rep->newton;
     /* passes that shall agree must stay in one valley */
     s->solver.lengthens = s->solver.prob.model->lags[0] == 1 && !(s->solver.opt.without & ABUT_WITHOUT_LENGTHEN);
@@ -236,7 +231,7 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
     }
     if (!rc && measure) {
         rep->lag_residual = 0;
-        abut_direction_reset(&s->solver.dir);
+        abut_solver_forget(&s->solver);
         if (p->lag.n) rc = abut_solver_residual(&s->solver, &rep->lag_residual, rep, err);
         if (!rc) s->letting_go = count_letting_go(&s->solver);
     }
@@ -326,25 +321,4 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     memcpy(x0, p->xn, 3 * (size_t)p->model->nv * sizeof(double));
     rc = abut_arrays_put_i32(out, "step/pass", s->pass, err);
     return rc || !p->al.on ? rc : abut_scheme_put_lagrangian(p, out, err);
-}
-
-abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at, int with,
-                              abut_arrays *out, abut_report *rep, abut_err *err)
-{
-    const abut_model *m = s->solver.prob.model;
-    const double clock = abut_time_wall(), cpu = abut_time_cpu();
-    abut_status rc = pending ? abut_step_resume(s, frame, *at, rep, err) : abut_step_begin(s, frame, *at, rep, err);
-    for (int done = 0; !rc && !done;) {
-        rc = abut_step_solve(s, rep, err);
-        if (rc) break;
-        const int only = m->lags[0] == 1;
-        rc = abut_step_refresh(s, !only, rep, err);
-        done = only;
-        if (!rc && !only) rc = abut_step_settled(s, rep, m->lags[0], m->tolerance[0], &done, err);
-        if (!rc && !done) rc = abut_step_again(s, err);
-    }
-    if (!rc) rc = abut_step_commit(s, frame, with, out, at, rep, err);
-    rep->seconds.total += abut_time_wall() - clock;
-    rep->cpu += abut_time_cpu() - cpu;
-    return rc;
 }

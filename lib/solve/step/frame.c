@@ -46,7 +46,7 @@ abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pe
     const abut_path *path = &s->solver.path;
     const int first = path->step + 1, points = path->n - 1 - first;
     if (points > 0) {
-        double *way = abut_frame_put(out, "step/way", (int64_t)points * nv, err);
+        double *way = abut_frame_put(out, "step/waypoints", (int64_t)points * nv, err);
         if (!way) return err->code;
         for (int i = 0; i < points; i++) memcpy(way + (size_t)i * path->n3, path->point[first + i], path->n3 * sizeof *way);
     }

@@ -70,15 +70,16 @@ static abut_status on_its_way(const abut_arrays *start, const abut_arrays *predi
     if (rc) return rc;
     for (int64_t i = 0; i < abut_array_count(x); i++)
         ((double *)v->data)[i] = (((const double *)to->data)[i] - ((const double *)x->data)[i]) / h;
-    static const char *const lag[] = { "lag/node", "lag/weight", "lag/basis", "lag/normal-force", "lag/mu" };
-    for (int k = 0; k < 5; k++) abut_arrays_remove(out, lag[k]);
+    static const char *const lag[] = { "lag/node", "lag/vertex", "lag/weight", "lag/basis", "lag/normal-force", "lag/mu" };
+    for (size_t k = 0; k < sizeof lag / sizeof *lag; k++) abut_arrays_remove(out, lag[k]);
     return ABUT_OK;
 }
 
 /* The predictor with what the projection changes. */
 static abut_status put_projected(const abut_arrays *predictor, const abut_arrays *projected, abut_arrays *out, abut_err *err)
 {
-    static const char *const changed[] = { "node/x", "node/v", "step/way", "contact/kappa", "strain/kappa" };
+    static const char *const changed[] = { "node/x", "node/v", "step/way" /* its former name */, "step/waypoints",
+                                          "contact/kappa", "strain/kappa" };
     abut_status rc = copy_all(predictor, out, err);
     for (size_t i = 0; i < sizeof changed / sizeof *changed && !rc; i++) {
         const abut_array *a = abut_arrays_find(projected, changed[i]);
