@@ -57,7 +57,7 @@ static void limit(FILE *f, const abut_report *r, const abut_model *m)
     /* a half-space is behind its node there, and comes last here, as in min_gap_nodes */
     const int plane = l->kind == ABUT_LIMIT_PLANE;
     const int32_t against_plane[4] = { l->node[0], -1, -1, l->node[1] };
-    fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", abut_limit_name(l->kind), l->alpha,
+    fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", abut_limit_name(l->kind, l->term), l->alpha,
             r->limit_iteration);
     nodes(f, m, "nodes", "objects", plane ? against_plane : l->node, plane);
     const int shell = l->kind == ABUT_LIMIT_STRETCH;

@@ -435,7 +435,7 @@ TEST(the_gradient_of_the_objective_is_its_derivative)
     abut_rng rng = { 7 };
     double *d = calloc((size_t)n3, sizeof *d);
     CHECK(s->pairs.n > 0);
-    CHECK(s->prob.lag.n > 0);
+    CHECK(abut_lag_of(&s->prob.terms)->n > 0);
     for (int32_t i = 0; i < n3; i++) d[i] = s->prob.row[i / 3] < 0 ? 0 : abut_rng_real(&rng, -1, 1);
     CHECK(slope_agrees(&w, d));
     free(d);

@@ -37,6 +37,19 @@ static abut_status refuse(const char *what, const abut_arrays *names, int32_t ob
     return abut_fail(err, ABUT_E_FORMAT, "--device: object %d %s; --device cpu takes it", object, what);
 }
 
+/* Terms that it does not know, by name. */
+static abut_status check_terms(const abut_problem *p, abut_err *err)
+{
+    static const char *const known[] = { "inertia", "lagrangian", "elastic", "codim", "friction", "barrier" };
+    for (int i = 0; i < p->terms.n; i++) {
+        const char *name = p->terms.term[i].ops->name;
+        int found = 0;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++) found |= !strcmp(name, known[k]);
+        if (!found) return abut_fail(err, ABUT_E_FORMAT, "--device: the scene has %s; --device cpu takes it", name);
+    }
+    return ABUT_OK;
+}
+
 /* A law has kernels where it has forms. */
 static abut_status check_law(const int32_t *number, int forms, const char *what, const char *const *names, abut_err *err)
 {
@@ -49,23 +62,26 @@ static abut_status check_law(const int32_t *number, int forms, const char *what,
 static abut_status check_model(const abut_problem *p, const abut_arrays *names, abut_err *err)
 {
     const abut_model *m = p->model;
+    const abut_codim *t = abut_codim_of(&p->terms);
+    const abut_air *air = abut_air_of(&p->terms);
     if (!abut_collmesh_selects(&p->cm))
         return refuse("the contact surface is a map of nodes (array 'contact/map-first')", names, -1, err);
     if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
-    if (p->codim.first[ABUT_CODIM_ROD] != p->codim.n) return refuse("bends of rods", names, -1, err);
-    for (int32_t i = 0; p->codim.bounded && i < m->nsh; i++) {
+    if (t->first[ABUT_CODIM_ROD] != t->n) return refuse("bends of rods", names, -1, err);
+    for (int32_t i = 0; t->bounded && i < m->nsh; i++) {
         const char *what = m->shell_limit                                  ? "has stretch limits"
-                           : p->codim.membrane[m->shell_mat[i]].strain      ? "has strain bounds"
+                           : t->membrane[m->shell_mat[i]].strain              ? "has strain bounds"
                                                                            : NULL;
         if (what) return refuse(what, names, m->body[m->shell[3 * (size_t)i]], err);
     }
     if (m->nsp) return refuse("the scene has springs", names, -1, err);
     if (m->na) return refuse("the scene has attachments", names, -1, err);
-    if (p->air.presses) return refuse("the scene has pressures", names, -1, err);
-    if (abut_air_acts(&p->air)) return refuse("the scene has wind or drag", names, -1, err);
-    if (abut_damping_acts(&p->damping)) return refuse("the scene has damping", names, -1, err);
-    const abut_status rc = check_law(m->continuity, ABUT_BARRIER_FORMS, "barrier", abut_barrier_names, err);
-    return rc ? rc : check_law(m->smoothing, ABUT_FRICTION_FORMS, "friction law", abut_friction_names, err);
+    if (air && air->presses) return refuse("the scene has pressures", names, -1, err);
+    if (abut_air_acts(air)) return refuse("the scene has wind or drag", names, -1, err);
+    if (abut_damping_of(&p->terms)) return refuse("the scene has damping", names, -1, err);
+    abut_status rc = check_law(m->continuity, ABUT_BARRIER_FORMS, "barrier", abut_barrier_names, err);
+    if (!rc) rc = check_law(m->smoothing, ABUT_FRICTION_FORMS, "friction law", abut_friction_names, err);
+    return rc ? rc : check_terms(p, err);
 }
 
 static abut_status check_step(const abut_problem *p, abut_err *err)
@@ -123,8 +139,8 @@ static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *
     if (!rc) rc = abut_buffer_need(q, &d->part, "parts of sums", nv, sizeof(double), err);
     if (!rc) rc = abut_buffer_need(q, &d->pulse, "scalars", ABUT_PULSE, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->mass, "masses", p->model->mass, nv, sizeof(double), err);
-    if (!rc) rc = abut_gpu_tets_init(&d->tets, q, &p->elastic, err);
-    if (!rc) rc = abut_gpu_shells_init(&d->shells, q, &p->codim, err);
+    if (!rc) rc = abut_gpu_tets_init(&d->tets, q, abut_elastic_of(&p->terms), err);
+    if (!rc) rc = abut_gpu_shells_init(&d->shells, q, abut_codim_of(&p->terms), err);
     if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->obstacle, err);
     if (!rc) rc = bring_passes(d, &p->cm, err);
     d->row = malloc((nv + 1) * sizeof *d->row);
@@ -173,7 +189,8 @@ static abut_status number(abut_device *d, const abut_solver *s, abut_err *err)
     if (d->numbered && !memcmp(d->row, p->row, bytes)) return ABUT_OK;
     abut_gpu_operator_clear(&d->A);
     memcpy(d->row, p->row, bytes);
-    const abut_gpu_lasting thin = { p->codim.n, p->codim.node };
+    const abut_codim *t = abut_codim_of(&p->terms);
+    const abut_gpu_lasting thin = { t->n, t->node };
     abut_status rc = abut_gpu_operator_init_with(&d->A, &d->q, &d->tets, p->row, &thin, thin.n > 0, 0, err);
     if (!rc) rc = abut_gpu_precond_init(&d->A, (abut_gpu_precond_kind)s->opt.precond, p->model->X, err);
     d->numbered = !rc;
@@ -186,13 +203,14 @@ static abut_status bring_diagonal(abut_solver *s, abut_err *err)
     const abut_problem *p = &s->prob;
     const size_t nv = (size_t)p->model->nv;
     abut_device *d = s->device;
+    const abut_lagrangian *al = abut_lagrangian_of(&p->terms);
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *diag = ABUT_ROOM(&s->scratch, double, nv + 1);
     uint8_t *rests = ABUT_ROOM(&s->scratch, uint8_t, nv + 1);
     if (!diag || !rests) return abut_fail(err, ABUT_E_NOMEM, "device: %zu nodes", nv);
     for (size_t i = 0; i < nv; i++) {
         rests[i] = p->row[i] < 0;
-        diag[i] = p->model->mass[i] * (p->held[i] ? p->al.kap : p->w.inertia + p->w.shift);
+        diag[i] = p->model->mass[i] * (p->held[i] ? al->kap : p->w.inertia + p->w.shift);
     }
     abut_status rc = abut_buffer_put(&d->q, &d->diag, "diagonal", diag, nv, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(&d->q, &d->rests, "nodes at rest", rests, nv, 1, err);
@@ -204,12 +222,13 @@ abut_status abut_device_renew(abut_solver *s, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     abut_device *d = s->device;
+    const abut_lagrangian *al = abut_lagrangian_of(&p->terms);
     if (d->numbered && d->changes == p->changes) return ABUT_OK;
     abut_status rc = number(d, s, err);
     if (!rc) rc = bring_diagonal(s, err);
-    if (!rc && p->al.on)
-        rc = abut_buffer_put(&d->q, &d->lam, "multipliers", p->al.lam, 3 * (size_t)p->model->nv, sizeof(double), err);
-    d->touch.answers = p->al.on;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    if (!rc && al->on) rc = abut_buffer_put(&d->q, &d->lam, "multipliers", al->lam, n3, sizeof(double), err);
+    d->touch.answers = al->on;
     d->changes = p->changes;
     return rc;
 }
@@ -232,7 +251,7 @@ static abut_status bring_step(abut_solver *s, const double *v, abut_err *err)
     if (!rc) rc = abut_buffer_put(q, &d->target, "nodes", p->target, n3, sizeof(double), err);
     if (!rc && v) rc = abut_buffer_put(q, &d->v, "nodes", v, n3, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->held, "held nodes", p->held, nv, 1, err);
-    return rc ? rc : abut_gpu_friction_set(&d->touch, &p->lag, &law, ABUT_AT(d->still, double), err);
+    return rc ? rc : abut_gpu_friction_set(&d->touch, abut_lag_of(&p->terms), &law, ABUT_AT(d->still, double), err);
 }
 
 static int has_way_to_go(const abut_solver *s)

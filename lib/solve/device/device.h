@@ -78,8 +78,6 @@ ABUT_MUST_USE abut_status abut_device_energy(struct abut_solver *s, abut_energy 
 ABUT_MUST_USE abut_status abut_device_look(struct abut_solver *s, int known, abut_energy *e, abut_err *err);
 /** *speed, m/s: of the direction that the last matrix has for the gradient that was found last. */
 ABUT_MUST_USE abut_status abut_device_again(struct abut_solver *s, double *speed, abut_report *rep, abut_err *err);
-/** The next direction has friction by its second derivative. */
-void abut_device_drop_majorant(struct abut_solver *s);
 /** Newton's direction there. */
 ABUT_MUST_USE abut_status abut_device_direction(struct abut_solver *s, abut_report *rep, abut_err *err);
 

@@ -36,7 +36,6 @@ struct abut_device {
     double *pinned[5];      /* host arrays that are put and got again and again */
     const void *forces_of;  /* the buffer whose positions the elements have their forces at; NULL: none */
     int serves;
-    int majorant;           /* the last direction leads a friction contact over its kink */
     int scripted;           /* prescribed nodes have a way to go in this step */
     double speed;           /* m: |p|_inf */
     abut_err late;          /* of a call that could not say so */

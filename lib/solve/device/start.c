@@ -92,7 +92,8 @@ abut_status abut_device_kappa(abut_solver *s, abut_err *err)
     const uint8_t *held = ABUT_AT(d->held, uint8_t);
     double *const smooth = at(d->g), *const barrier = at(d->kept_x), got[2];
     double *const balance = pulse(d, 0);
-    s->prob.kappa = m->kappa_min[0];
+    double *kappa = &abut_barrier_state_of(&s->prob.terms)->kappa;
+    *kappa = m->kappa_min[0];
     if (!abut_device_count(s)) return ABUT_OK;
     abut_status rc = abut_device_smooth(s, at(d->x), smooth, err);
     if (!rc) rc = q->on->fill(q, barrier, 0, numbers(s) * sizeof(double), err);
@@ -102,6 +103,6 @@ abut_status abut_device_kappa(abut_solver *s, abut_err *err)
     if (!rc) rc = q->on->dot(q, barrier, barrier, numbers(s), balance + 1, err);
     if (!rc) rc = q->on->get(q, got, balance, sizeof got, err);
     if (rc) return rc;
-    s->prob.kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], got[1] > 0 ? -got[0] / got[1] : 0));
+    *kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], got[1] > 0 ? -got[0] / got[1] : 0));
     return ABUT_OK;
 }

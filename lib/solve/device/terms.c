@@ -1,5 +1,7 @@
 #include "solve/device/parts.h"
 
+#include "energy/codim_bound.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -55,7 +57,7 @@ abut_status abut_device_accept(abut_solver *s, abut_err *err)
     abut_device *d = s->device;
     exchange_trial(d, &d->x, &d->at);
     abut_status rc = abut_device_late(d, err);
-    if (rc || !s->prob.al.on) return rc;
+    if (rc || !abut_lagrangian_of(&s->prob.terms)->on) return rc;
     rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
     return rc ? rc : d->q.on->get(&d->q, s->x, d->x.at, 3 * (size_t)s->prob.model->nv * sizeof *s->x, err);
 }
@@ -103,8 +105,10 @@ abut_status abut_device_limits(abut_solver *s, abut_limit *lim, abut_err *err)
     abut_status rc = abut_device_late(d, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
     if (!rc) rc = abut_gpu_touch_planes(&d->touch, at(d->x), at(d->p), s->opt.slack_plane, lim, err);
-    if (!rc) rc = abut_gpu_tets_bound(&d->tets, at(d->x), at(d->p), s->opt.slack_volume, lim, err);
-    return rc ? rc : abut_gpu_shells_bound(&d->shells, at(d->x), at(d->p), s->opt.slack_stretch, lim, err);
+    if (!rc) rc = abut_gpu_tets_bound(&d->tets, at(d->x), at(d->p), ABUT_VOLUME_LEFT, lim, err);
+    if (!rc) rc = abut_gpu_shells_bound(&d->shells, at(d->x), at(d->p), ABUT_STRETCH_LEFT, lim, err);
+    lim->term = lim->kind == ABUT_LIMIT_TET ? "elastic" : lim->kind == ABUT_LIMIT_STRETCH ? "codim" : NULL;
+    return rc;
 }
 
 abut_status abut_device_sweep(abut_solver *s, double share, abut_limit *swept, abut_report *rep, abut_err *err)
@@ -129,7 +133,8 @@ abut_gpu_inertia abut_device_inertia(const abut_solver *s)
 static abut_lagrangian_args lagrangian_of(const abut_solver *s, const double *x, double *out)
 {
     const abut_device *d = s->device;
-    return (abut_lagrangian_args){ x, at(d->target), at(d->lam), at(d->mass), ABUT_AT(d->held, uint8_t), out, s->prob.al.kap };
+    return (abut_lagrangian_args){ x, at(d->target), at(d->lam), at(d->mass), ABUT_AT(d->held, uint8_t), out,
+                                   abut_lagrangian_of(&s->prob.terms)->kap };
 }
 
 /* That of prescribed nodes on their way, where there are any. */
@@ -138,7 +143,7 @@ static abut_status lagrangian_energy(abut_solver *s, const double *x, abut_err *
     abut_device *d = s->device;
     const size_t nv = (size_t)s->prob.model->nv;
     const abut_lagrangian_args a = lagrangian_of(s, x, at(d->part));
-    if (!s->prob.al.on) return ABUT_OK;
+    if (!abut_lagrangian_of(&s->prob.terms)->on) return ABUT_OK;
     const abut_status rc = ABUT_RUN(&d->q, lagrangian, &a, nv, err);
     return rc ? rc : d->q.on->sum(&d->q, at(d->part), nv, pulse(d, ABUT_PULSE_LAGRANGIAN), err);
 }
@@ -156,14 +161,19 @@ abut_status abut_device_terms(abut_solver *s, const double *x, const abut_gpu_co
     d->forces_of = x;
     if (!rc) rc = abut_gpu_tets_energy(&d->tets, x, pulse(d, ABUT_PULSE_ELASTIC), err);
     if (!rc) rc = abut_gpu_shells_energy(&d->shells, x, pulse(d, ABUT_PULSE_THIN), err);
-    if (!rc) rc = abut_gpu_barrier_energy(&d->touch, x, set, s->prob.kappa, pulse(d, ABUT_PULSE_BARRIER), err);
+    const double kappa = abut_barrier_state_of(&s->prob.terms)->kappa;
+    if (!rc) rc = abut_gpu_barrier_energy(&d->touch, x, set, kappa, pulse(d, ABUT_PULSE_BARRIER), err);
     if (!rc) rc = abut_gpu_friction_energy(&d->touch, x, pulse(d, ABUT_PULSE_FRICTION), err);
     if (!rc) rc = lagrangian_energy(s, x, err);
     if (!rc) rc = q->on->get(q, got, d->pulse.at, sizeof got, err);
     if (rc) return rc;
-    *e = (abut_energy){ .inertia = got[ABUT_PULSE_INERTIA], .elastic = s->prob.w.psi * got[ABUT_PULSE_ELASTIC],
-                        .barrier = got[ABUT_PULSE_BARRIER], .friction = got[ABUT_PULSE_FRICTION],
-                        .lagrangian = got[ABUT_PULSE_LAGRANGIAN], .codim = s->prob.w.psi * got[ABUT_PULSE_THIN] };
+    const struct { const char *term; double value; } known[] = {
+        { "inertia", got[ABUT_PULSE_INERTIA] }, { "lagrangian", got[ABUT_PULSE_LAGRANGIAN] },
+        { "elastic", s->prob.w.psi * got[ABUT_PULSE_ELASTIC] }, { "codim", s->prob.w.psi * got[ABUT_PULSE_THIN] },
+        { "friction", got[ABUT_PULSE_FRICTION] }, { "barrier", got[ABUT_PULSE_BARRIER] } };
+    *e = (abut_energy){ .sum = 0 };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) abut_objective_put(&s->prob, e, known[i].term, known[i].value);
+    abut_objective_sum(&s->prob, e);
     return ABUT_OK;
 }
 
@@ -193,7 +203,7 @@ abut_status abut_device_smooth(abut_solver *s, const double *x, double *g, abut_
     if (!rc) rc = abut_gpu_shells_gradient(&d->shells, z, p->w.psi * p->w.share, g, err);
     d->forces_of = x;
     const abut_lagrangian_args push = lagrangian_of(s, x, g);
-    if (!rc && p->al.on) rc = ABUT_RUN(&d->q, lagrangian_push, &push, inertia.nv, err);
+    if (!rc && abut_lagrangian_of(&p->terms)->on) rc = ABUT_RUN(&d->q, lagrangian_push, &push, inertia.nv, err);
     return rc ? rc : abut_gpu_friction_gradient(&d->touch, x, g, err);
 }
 
@@ -204,7 +214,7 @@ abut_status abut_device_look(abut_solver *s, int known, abut_energy *e, abut_err
     abut_status rc = abut_device_late(d, err);
     if (!rc && !known) rc = abut_device_terms(s, x, &d->at, e, err);
     if (!rc) rc = abut_device_smooth(s, x, g, err);
-    if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, x, &d->at, s->prob.kappa, g, err);
+    if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, x, &d->at, abut_barrier_state_of(&s->prob.terms)->kappa, g, err);
     return rc ? rc : abut_gpu_nodes_hold(&d->q, ABUT_AT(d->rests, uint8_t), g, (size_t)s->prob.model->nv, err);
 }
 
@@ -220,7 +230,7 @@ static abut_status matrix(abut_solver *s, abut_err *err)
     if (!rc) rc = abut_gpu_operator_tets(&d->A, at(d->x), scale, at(d->diag), err);
     if (!rc) rc = abut_gpu_shells_hessian(&d->shells, at(d->x), scale, err);
     if (!rc && d->shells.n) rc = abut_gpu_operator_add(&d->A, 0, d->shells.H.at, err);
-    if (!rc) rc = abut_gpu_barrier_hessian(&d->touch, at(d->x), &d->at, p->kappa, &blocks, err);
+    if (!rc) rc = abut_gpu_barrier_hessian(&d->touch, at(d->x), &d->at, abut_barrier_state_of(&p->terms)->kappa, &blocks, err);
     if (!rc) abut_gpu_operator_blocks(&d->A, ABUT_GPU_BARRIER, blocks);
     if (!rc) rc = abut_gpu_friction_hessian(&d->touch, at(d->x), &blocks, err);
     if (!rc) abut_gpu_operator_blocks(&d->A, ABUT_GPU_FRICTION, blocks);
@@ -228,24 +238,20 @@ static abut_status matrix(abut_solver *s, abut_err *err)
     return rc ? rc : abut_gpu_operator_ready(&d->A, err);
 }
 
-void abut_device_drop_majorant(abut_solver *s)
-{
-    s->device->majorant = 0;
-}
-
-/* Which friction contacts the direction leads over their kinks; d->majorant: there are any. */
+/* Which friction contacts the direction leads over their kinks; the device has the flags, the term has n 0 without any. */
 static abut_status find_kinks(abut_solver *s, abut_err *err)
 {
     abut_device *d = s->device;
     const size_t n = d->touch.lag.n;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     uint8_t *above = ABUT_ROOM(&s->scratch, uint8_t, n + 1);
-    d->majorant = 0;
+    abut_friction_state *f = abut_friction_state_of(&s->prob.terms);
+    f->n = 0;
     if (!n || (s->opt.without & ABUT_WITHOUT_MAJORANT)) return ABUT_OK;
     if (!above) return abut_fail(err, ABUT_E_NOMEM, "device: %zu friction contacts", n);
     abut_status rc = abut_gpu_friction_kinks(&d->touch, at(d->x), at(d->p), err);
     if (!rc) rc = d->q.on->get(&d->q, above, d->touch.lag.above.at, n, err);
-    d->majorant = !rc && memchr(above, 1, n);
+    if (!rc && memchr(above, 1, n)) f->n = n;
     abut_arena_release(&s->scratch, mark);
     return rc;
 }
@@ -280,12 +286,13 @@ abut_status abut_device_direction(abut_solver *s, abut_report *rep, abut_err *er
     abut_device *d = s->device;
     /* what conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance */
     const double near = 2 * s->prob.model->h[0] * s->prob.model->tolerance[0];
-    s->info = (abut_direction_info){ .exact = !d->majorant, .bad_node = -1 };
-    if (s->info.exact) d->touch.lag.kinks = 0;
+    const int exact = !abut_friction_state_of(&s->prob.terms)->n;
+    s->info = (abut_direction_info){ .exact = exact, .bad_node = -1 };
+    if (exact) d->touch.lag.kinks = 0;
     abut_status rc = matrix(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_SOLVE, err);
     if (!rc) rc = d->q.on->fill(&d->q, d->p.at, 0, 3 * (size_t)s->prob.model->nv * sizeof(double), err);
-    if (!rc) rc = solve_to(s, s->prob.al.on ? FAR_PUSHED : FAR, rep, err);
+    if (!rc) rc = solve_to(s, abut_lagrangian_of(&s->prob.terms)->on ? FAR_PUSHED : FAR, rep, err);
     if (!rc && d->speed <= near) rc = solve_to(s, CLOSE, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * s->prob.nrow), rc;
     return find_kinks(s, err);

@@ -80,8 +80,7 @@ static abut_status limits(abut_solver *s, abut_limit *lim, abut_report *rep, abu
     abut_search_point(s, 1);
     abut_collmesh_positions(&p->cm, s->xt, s->yt);
     abut_limit_planes(&p->cm, s->y, s->yt, p->obstacle, s->opt.slack_plane, lim);
-    abut_limit_inversion(p->model, s->x, s->p, s->opt.slack_volume, lim);
-    abut_limit_stretch(&p->codim, s->x, s->p, s->opt.slack_stretch, lim);
+    abut_objective_limit(p, &(abut_at){ s->x, s->x, s->y, &s->pairs, &p->step }, s->p, lim);
     rep->seconds.ccd += abut_time_wall() - clock;
     return ABUT_OK;
 }

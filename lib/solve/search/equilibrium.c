@@ -52,13 +52,16 @@ abut_status abut_equilibrium_find(const abut_problem *p, const double *x, const 
     const size_t n3 = 3 * (size_t)m->nv;
     const abut_mark mark = abut_arena_mark(scratch);
     double *contact = ABUT_NEW(scratch, double, n3), *elastic = ABUT_NEW(scratch, double, n3);
-    double *pressure = p->air.presses ? ABUT_NEW(scratch, double, n3) : NULL;
+    const abut_air *air = abut_air_of(&p->terms);
+    const int presses = air && air->presses;
+    double *pressure = presses ? ABUT_NEW(scratch, double, n3) : NULL;
     double (*sum)[KINDS] = (double (*)[KINDS])ABUT_NEW(scratch, double, KINDS * (size_t)m->no);
-    if (!contact || !elastic || !sum || (p->air.presses && !pressure))
+    if (!contact || !elastic || !sum || (presses && !pressure))
         return abut_fail(err, ABUT_E_NOMEM, "balance of forces: %d nodes", m->nv);
-    abut_status rc = abut_barrier_gradient(&p->cm, pairs, y, p->kappa, contact, scratch, err);
-    if (!rc) rc = abut_problem_potential_gradient(p, x, p->w.psi * p->w.share, elastic, scratch, err);
-    if (!rc && pressure) abut_air_gradient(&p->air, abut_problem_elastic_point(p, x), p->w.psi * p->w.share, pressure);
+    const abut_at at = abut_objective_at(p, x, y, pairs);
+    abut_status rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_CONTACT, contact, scratch, err);
+    if (!rc) rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_POTENTIAL, elastic, scratch, err);
+    if (!rc && pressure) abut_air_gradient(air, at.z, p->w.psi * p->w.share, pressure);
     for (int32_t i = 0; i < m->nv && !rc; i++) add_node(p, x, i, g, contact, pressure, elastic, sum[m->body[i]]);
     if (!rc) largest_sums(p, (const double (*)[KINDS])sum, e);
     abut_arena_release(scratch, mark);

@@ -3,8 +3,6 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/characteristic.h"
-#include "energy/stretch_limit.h"
-#include "energy/codim_bound.h"
 #include "sparse/pcg.h"
 #include "solve/direction/look_ahead.h"
 #include "solve/search/equilibrium.h"
@@ -15,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STIFFEN_BELOW 1e-9  /* of the length of the scene (Li 2020, App. F) */
 /* a body has gone so many lengths of the scene, and nothing was in its way: nothing holds it */
 #define ADRIFT 100
 /* so many Newton directions in a row within rounding: a norm that has not been reached will not be */
@@ -85,7 +82,6 @@ void abut_solver_clear(abut_solver *s)
 void abut_solver_forget(abut_solver *s)
 {
     s->dir.ops->begin_step(s->dir.self);
-    if (s->device) abut_device_drop_majorant(s);
 }
 
 double abut_newton_speed(const abut_solver *s)
@@ -98,31 +94,16 @@ double abut_newton_speed(const abut_solver *s)
     return big / s->prob.model->h[0];
 }
 
-/* Stiffens the barrier, inside its bounds, when the smallest gap is tiny and still shrinking. */
-static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
-{
-    const abut_model *m = p->model;
-    const double below = m->stiffen_below ? m->stiffen_below[0] : STIFFEN_BELOW * m->length[0];
-    const double stiffer = abut_rule_kappa(p->kappa, m->kappa_max[0], below, gap_before, gap_after);
-    p->changes += stiffer > p->kappa;
-    p->kappa = stiffer;
-}
-
-/* Stiffens the stretch limits, inside their bounds, when a shell has stayed close to one for two iterations (Li 2020, 5.4.1). */
-static abut_status adapt_strain_kappa(abut_solver *s, abut_err *err)
+/* Terms that a step led close to their bounds are stiffer after it; the trial point has the start of the step. */
+static abut_status stiffen(abut_solver *s, double gap, abut_err *err)
 {
     abut_problem *p = &s->prob;
-    abut_codim_stretch now;
-    if (!p->codim.bounded) return ABUT_OK;
-    const abut_status rc = abut_codim_stretch_find(&p->codim, s->x, &now, &s->scratch, err);
-    if (rc) return rc;
-    s->tight = now.room < ABUT_STRAIN_CLOSE ? s->tight + 1 : 0;
-    if (s->tight < 2) return ABUT_OK;
-    const double stiffer = fmin(ABUT_STRAIN_KAPPA_MAX, 2 * p->strain_kappa);
-    p->changes += stiffer > p->strain_kappa;
-    p->strain_kappa = stiffer;
-    s->tight = 0;
-    return ABUT_OK;
+    if (abut_device_serves(s)) {
+        p->changes += abut_barrier_stiffen(abut_barrier_state_of(&p->terms), gap, abut_device_gap(s));
+        return ABUT_OK;
+    }
+    const abut_at from = { s->xt, s->xt, s->yt, &s->trial, &p->step }, to = { s->x, s->x, s->y, &s->pairs, &p->step };
+    return abut_objective_stiffen(p, &from, &to, &s->scratch, err);
 }
 
 static void note_limit(const abut_problem *p, abut_report *rep, const abut_limit *lim)
@@ -157,11 +138,6 @@ static abut_status look(abut_solver *s, int known, abut_energy *e, abut_report *
     if (!rc) rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
     rep->seconds.gradient += abut_time_wall() - clock;
     return rc;
-}
-
-static double smallest_gap(const abut_solver *s)
-{
-    return abut_device_serves(s) ? abut_device_gap(s) : abut_pairs_smallest_gap(&s->prob.cm, &s->pairs, NULL);
 }
 
 /* The characteristic norm of the gradient is small enough: the other stopping rule. */
@@ -203,14 +179,8 @@ static abut_status aim(abut_solver *s, abut_report *rep, abut_err *err)
 
 void abut_search_require_exact(abut_solver *s)
 {
-    if (abut_device_serves(s)) abut_device_drop_majorant(s);
-    else s->dir.ops->require_exact(s->dir.self);
-}
-
-void abut_search_drop_majorant(abut_solver *s)
-{
-    if (abut_device_serves(s)) abut_device_drop_majorant(s);
-    else if (s->dir.ops->drop_majorant) s->dir.ops->drop_majorant(s->dir.self);
+    abut_objective_majorant_forget(&s->prob);
+    if (!abut_device_serves(s)) s->dir.ops->require_exact(s->dir.self);
 }
 
 /* The node that goes furthest along s->p. */
@@ -254,13 +224,14 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
     if (rc) return rc;
     it->bound = lim.alpha;
     it->limit = lim.kind;
+    it->term = lim.term;
     note_limit(&s->prob, rep, &lim);
     s->failed.bound = lim.alpha;
     s->last_speed = it->residual;
     s->failed.limit = lim;
 
     int moved = 0;
-    const double gap = smallest_gap(s), before = abut_energy_sum(e);
+    const double gap = abut_device_serves(s) ? abut_device_gap(s) : 0, before = abut_energy_sum(e);
     if (abut_turn_serves(s)) rc = abut_turn_search(s, lim.alpha, e, it, &moved, rep, err);
     else rc = abut_search_backtrack(s, lim.alpha, e, it, &moved, rep, err);
     const int straight = moved && !s->turn.taken;
@@ -279,12 +250,14 @@ static abut_status go(abut_solver *s, abut_energy *e, abut_iteration *it, abut_r
         if (!fell) abut_search_require_exact(s);      /* it may be rounding that leads on */
         s->vain = fell || !s->info.exact ? 0 : s->vain + 1;
         if (s->opt.norm > 0 && s->vain >= VAIN) return give_up(s, ABUT_FAILED_STALLED, err);
-        abut_problem_tension_forecast(p, s->x, s->turn.taken ? s->turn.meant : s->xt, it->alpha);
+        if (!abut_device_serves(s)) {
+            const abut_at from = abut_objective_at(p, s->x, s->y, &s->pairs);
+            abut_objective_forecast_step(p, &from, s->turn.taken ? s->turn.meant : s->xt, it->alpha);
+        }
         rc = abut_search_accept(s, err);
         if (!rc) rc = abut_search_record(s, err);
         if (rc) return rc;
-        adapt_kappa(p, gap, smallest_gap(s));
-        rc = adapt_strain_kappa(s, err);
+        rc = stiffen(s, gap, err);
         if (rc) return rc;
     } else if (!s->info.exact || s->info.approximate) {
         abut_search_require_exact(s);       /* Newton's direction may still lead on */
@@ -306,7 +279,7 @@ static abut_status characterise(abut_solver *s, abut_err *err)
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *node = ABUT_ROOM(&s->scratch, double, m->nv + 1);
     if (!node) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %d nodes", m->nv);
-    s->characteristic = s->prob.w.psi * abut_characteristic_force(&s->prob.elastic, s->prob.held, node);
+    s->characteristic = s->prob.w.psi * abut_characteristic_force(abut_elastic_of(&s->prob.terms), s->prob.held, node);
     abut_arena_release(&s->scratch, mark);
     if (s->characteristic > 0) return ABUT_OK;
     return abut_fail(err, ABUT_E_ARG, "characteristic norm: the model has no tetrahedra that move to measure forces by");
@@ -359,6 +332,21 @@ static abut_status is_settled(abut_solver *s, slowing *now, double speed, int *y
     return ABUT_OK;
 }
 
+/* The models of terms start from s->x; whether a short direction by them tells of a minimum nearby.  A device has none. */
+static void forecast_start(abut_solver *s)
+{
+    if (abut_device_serves(s)) return;
+    const abut_at at = abut_objective_at(&s->prob, s->x, s->y, &s->pairs);
+    abut_objective_forecast_start(&s->prob, &at);
+}
+
+static int is_fair(const abut_solver *s)
+{
+    if (abut_device_serves(s)) return 1;
+    const abut_at at = abut_objective_at(&s->prob, s->x, s->y, &s->pairs);
+    return abut_objective_forecast_is_fair(&s->prob, &at);
+}
+
 static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
@@ -366,13 +354,15 @@ static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
     int known = 0;   /* e is the energy at s->x */
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->push = (struct abut_push){ .eta = 0 };
-    s->adrift = s->tight = s->vain = 0;
+    s->adrift = s->vain = 0;
     s->last_speed = INFINITY;
     s->last_bound = 1;
     if (s->dir.ops->begin_minimisation) s->dir.ops->begin_minimisation(s->dir.self);
     s->turn.taken = s->turn.wait = s->turn.patience = 0;
     slowing end = { 0 };
-    abut_problem_tension(p, s->x);
+    const abut_lagrangian *al = abut_lagrangian_of(&p->terms);
+    abut_objective_start(p);
+    forecast_start(s);
 
     abut_status rc = characterise(s, err);
     for (int k = 1; !rc && k <= s->opt.max_newton; k++) {
@@ -380,7 +370,7 @@ static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
         s->failed.iterations = k;
         rc = look(s, known, &e, rep, err);
         if (!rc) rc = norm_is_small(s, &small, rep, err);
-        if (!rc && small && !p->al.on) return ABUT_OK;
+        if (!rc && small && !al->on) return ABUT_OK;
         if (!rc) rc = aim(s, rep, err);
         if (rc) return rc;
         abut_iteration *it = abut_report_iteration(rep);
@@ -388,22 +378,21 @@ static abut_status minimise(abut_solver *s, abut_report *rep, abut_err *err)
         s->failed.residual = rep->residual = it->residual = abut_newton_speed(s);
         if (!isfinite(it->residual)) return give_up(s, ABUT_FAILED_NOT_FINITE, err);
 
-        const double kappa = p->kappa, strain_kappa = p->strain_kappa;
-        const int slow = it->residual <= p->model->tolerance[0], fair = !slow || abut_problem_tension_fair(p, s->x);
+        const int changes = p->changes, slow = it->residual <= p->model->tolerance[0], fair = !slow || is_fair(s);
         rc = go(s, &e, it, rep, err);
         if (rc) return rc;
         int script;
         rc = abut_script_update(s, it->residual, &script, rep, err);
         if (rc) return rc;
         if (script == ABUT_SCRIPT_BLOCKED) return give_up(s, ABUT_FAILED_BLOCKED, err);
-        known = script == ABUT_SCRIPT_DONE && p->kappa == kappa && p->strain_kappa == strain_kappa;
+        known = script == ABUT_SCRIPT_DONE && p->changes == changes;
         if (slow && fair && s->info.exact && !(s->opt.norm > 0) && script == ABUT_SCRIPT_DONE) {
             int yes;
             rc = is_settled(s, &end, it->residual, &yes, rep, err);
             if (rc || yes) return rc;
         }
-        if (slow && !s->info.exact) abut_search_drop_majorant(s);      /* it may be the matrix that says so */
-        if (slow && !fair) abut_problem_tension(p, s->x);
+        if (slow && !s->info.exact) abut_objective_majorant_forget(p);  /* it may be the matrix that says so */
+        if (slow && !fair) forecast_start(s);
     }
     return rc ? rc : give_up(s, ABUT_FAILED_ITERATIONS, err);
 }
@@ -416,7 +405,7 @@ size_t abut_solver_count(const abut_solver *s)
 abut_status abut_solver_kappa(abut_solver *s, abut_err *err)
 {
     if (abut_device_serves(s)) return abut_device_kappa(s, err);
-    return abut_problem_kappa(&s->prob, s->x, s->y, &s->pairs, &s->prob.kappa, &s->scratch, err);
+    return abut_problem_kappa(&s->prob, s->x, s->y, &s->pairs, &abut_barrier_state_of(&s->prob.terms)->kappa, &s->scratch, err);
 }
 
 /* The device has the iterate and its contacts. */
@@ -452,7 +441,7 @@ abut_status abut_solver_residual(abut_solver *s, double *residual, abut_report *
 {
     abut_problem *p = &s->prob;
     if (s->device) return residual_there(s, residual, rep, err);
-    abut_problem_tension(p, s->x);
+    forecast_start(s);
     abut_status rc = abut_problem_gradient(p, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, err);
     if (!s->dir.ops->resolve) s->dir.ops->require_exact(s->dir.self);   /* others are Newton's in any case */
     const abut_iterate at = iterate(s);

@@ -68,7 +68,6 @@ typedef struct abut_solver {
         int updates;            /* since then */
     } push;
     double characteristic;      /* kg m: the gradient of the characteristic force */
-    int tight;                  /* iterations in a row that left a shell close to a stretch limit */
     int vain;                   /* Newton directions in a row that changed the objective by no more than its rounding */
     double last_speed;          /* m/s, of the direction before; infinite at first */
     int adrift;                 /* steps of this minimisation that nothing but their length bounded */
@@ -110,7 +109,7 @@ ABUT_MUST_USE abut_status abut_solver_coast(abut_solver *s, const double *v, int
 
 /** Contacts at s->x, those of half-spaces too. */
 size_t abut_solver_count(const abut_solver *s);
-/** abut_problem_kappa at s->x into s->prob.kappa. */
+/** abut_problem_kappa at s->x, which the barrier takes. */
 ABUT_MUST_USE abut_status abut_solver_kappa(abut_solver *s, abut_err *err);
 
 /** Share of the scripted way that prescribed nodes have covered (Li 2020, App. E, eq. 5); 1 when nothing moves. */

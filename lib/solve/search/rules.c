@@ -23,9 +23,3 @@ int abut_rule_stalls(abut_rule_stall *s, double left)
     s->since = better ? 0 : s->since + 1;
     return s->since >= ABUT_STALL_ITERATIONS;
 }
-
-double abut_rule_kappa(double kappa, double most, double below, double gap_before, double gap_after)
-{
-    const int shrinks = gap_before < below && gap_after < below && gap_after < gap_before;
-    return shrinks ? fmin(most, 2 * kappa) : kappa;
-}

@@ -36,13 +36,13 @@ static double scripted_speed(const abut_problem *p)
 
 void abut_script_stop(abut_solver *s)
 {
-    s->prob.al.on = 0;
+    abut_lagrangian_of(&s->prob.terms)->on = 0;
     abut_problem_number(&s->prob);
 }
 
 static void al_start(abut_solver *s)
 {
-    abut_lagrangian *al = &s->prob.al;
+    abut_lagrangian *al = abut_lagrangian_of(&s->prob.terms);
     al->on = 1;
     al->kap = AL_START;
     memset(al->lam, 0, 3 * (size_t)s->prob.model->nv * sizeof *al->lam);
@@ -102,16 +102,17 @@ static int push_is_vain(struct abut_push *push, double eta)
 abut_status abut_script_update(abut_solver *s, double residual, int *script, abut_report *rep, abut_err *err)
 {
     abut_problem *p = &s->prob;
-    *script = p->al.on ? ABUT_SCRIPT_WAITS : ABUT_SCRIPT_DONE;
-    if (!p->al.on) return ABUT_OK;
+    abut_lagrangian *al = abut_lagrangian_of(&p->terms);
+    *script = al->on ? ABUT_SCRIPT_WAITS : ABUT_SCRIPT_DONE;
+    if (!al->on) return ABUT_OK;
     const double eta = abut_solver_progress(s);
     if (eta >= AL_DONE) return al_finish(s, rep, err);  /* the others have yet to settle */
     if (residual >= fmax(AL_SETTLED * scripted_speed(p), p->model->tolerance[0])) return ABUT_OK;
-    if (eta < AL_NEAR && p->al.kap < AL_CAP) {
-        p->al.kap *= 2;
+    if (eta < AL_NEAR && al->kap < AL_CAP) {
+        al->kap *= 2;
     } else {
         for (int32_t i = 0; i < 3 * p->model->nv; i++)
-            if (p->held[i / 3]) p->al.lam[i] -= p->al.kap * sqrt(p->model->mass[i / 3]) * (s->x[i] - p->target[i]);
+            if (p->held[i / 3]) al->lam[i] -= al->kap * sqrt(p->model->mass[i / 3]) * (s->x[i] - p->target[i]);
     }
     p->changes++;
     if (push_is_vain(&s->push, eta)) *script = ABUT_SCRIPT_BLOCKED;

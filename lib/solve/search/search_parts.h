@@ -75,9 +75,8 @@ ABUT_MUST_USE abut_status abut_search_lengthen(abut_solver *s, double start, abu
 /** The trial point becomes the iterate. */
 ABUT_MUST_USE abut_status abut_search_accept(abut_solver *s, abut_err *err);
 
-/** The next direction shall be exact; it shall not have the majorant of friction. */
+/** The next direction shall be exact. */
 void abut_search_require_exact(abut_solver *s);
-void abut_search_drop_majorant(abut_solver *s);
 
 /** The iterate joins the path of the step. */
 ABUT_MUST_USE abut_status abut_search_record(abut_solver *s, abut_err *err);

@@ -66,8 +66,9 @@ static abut_status cost(abut_solver *s, double *costs, abut_err *err)
 {
     struct abut_turn *turn = &s->turn;
     memset(turn->g, 0, 3 * (size_t)s->prob.model->nv * sizeof *turn->g);
+    const abut_at at = abut_objective_at(&s->prob, s->x, s->y, &s->pairs);
     const double *H = s->dir.ops->codim_hessians(s->dir.self);
-    return abut_problem_turn(&s->prob, s->x, turn->p, turn->meant, H, turn->g, costs, &s->scratch, err);
+    return abut_objective_correction(&s->prob, &at, turn->p, turn->meant, H, turn->g, costs, &s->scratch, err);
 }
 
 /* One correction of turn->p; *costs: what is left of the cost. */
@@ -141,7 +142,7 @@ static abut_status bend(abut_solver *s, double alpha, double promised, double no
         rc = correct_once(s, &costs, rep, err);
     }
     if (rc || costs > enough) return rc;
-    abut_limit_stretch(&s->prob.codim, s->x, turn->p, s->opt.slack_stretch, &lim);
+    abut_limit_stretch(abut_codim_of(&s->prob.terms), s->x, turn->p, ABUT_STRETCH_LEFT, &lim);
     *clear = lim.alpha == 1;
     return ABUT_OK;
 }

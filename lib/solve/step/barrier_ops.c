@@ -1,7 +1,7 @@
 /* The barrier stepper as a table of operations (solve/stepper.h). */
 #include "solve/step/barrier_stepper.h"
 
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 #include "solve/solvers.h"
 #include "solve/step/options.h"
 #include "solve/step/stuck.h"

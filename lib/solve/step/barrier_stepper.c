@@ -17,7 +17,7 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
     abut_status rc = abut_solver_init(&s->solver, m, opt, err);
     if (rc) return rc;
     double **field[] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1, &s->air };
-    for (int i = 0; i < 8 + abut_air_acts(&s->solver.prob.air); i++) {
+    for (int i = 0; i < 8 + abut_air_acts(abut_air_of(&s->solver.prob.terms)); i++) {
         *field[i] = calloc(3 * (size_t)m->nv, sizeof(double));
         if (*field[i]) continue;
         abut_stepper_clear(s);
@@ -49,7 +49,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     abut_problem *p = &s->solver.prob;
     const abut_model *m = p->model;
     abut_status rc = abut_frame_view(frame, m, f, err);
-    if (!rc) rc = abut_lag_from_frame(&p->cm, f, &p->lag, err);
+    if (!rc) rc = abut_lag_from_frame(&p->cm, f, abut_lag_of(&p->terms), err);
     if (rc) return rc;
     if (!x0) x0 = f->x;
     const size_t n3 = 3 * (size_t)m->nv;
@@ -58,12 +58,13 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     memcpy(s->solver.x, f->x, n3 * sizeof(double));
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     s->at = at;
-    p->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
-    p->w = abut_integrator_weights(m, abut_integrator_scheme(m, f));
+    abut_codim_state_of(&p->terms)->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
+    abut_objective_weigh(p, abut_integrator_weights(m, abut_integrator_scheme(m, f)));
+    rc = abut_objective_begin(p, err);
+    if (rc) return rc;
     abut_scheme_load_rebound(s, f);
     abut_scheme_load_forces(s);
     abut_solver_forget(&s->solver);
-    p->al.on = 0;
     abut_problem_number(p);
     return abut_scheme_load_past(s, f, err);
 }
@@ -85,7 +86,7 @@ static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *e
     if (!keeps || !f->kappa || abut_solver_count(so) == 0)
         return abut_solver_kappa(so, err);
     const double kappa = f->kappa[0] / abut_scheme_kappa_share(&so->prob);
-    so->prob.kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], kappa));
+    abut_barrier_state_of(&so->prob.terms)->kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], kappa));
     return ABUT_OK;
 }
 
@@ -125,8 +126,9 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->start_checked = 1;
     if (first) {
-        rc = abut_problem_kappa(p, s->solver.x, s->solver.y, &s->solver.pairs, &p->kappa, &s->solver.scratch, err);
-        if (!rc) rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, p->kappa, p->w.h_force, &p->lag, err);
+        double *kappa = &abut_barrier_state_of(&p->terms)->kappa;
+        rc = abut_problem_kappa(p, s->solver.x, s->solver.y, &s->solver.pairs, kappa, &s->solver.scratch, err);
+        if (!rc) rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, *kappa, p->w.h_force, abut_lag_of(&p->terms), err);
     }
     if (!rc && s->solver.device) {
         rc = abut_device_enter(&s->solver, s->v, err);
@@ -180,7 +182,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     if (!rc) rc = load(s, frame, f.x0, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->pass = f.pass[0];
-    p->kappa = f.kappa[0] / abut_scheme_kappa_share(p);
+    abut_barrier_state_of(&p->terms)->kappa = f.kappa[0] / abut_scheme_kappa_share(p);
     s->newton = f.iterations ? f.iterations[0] : 0;
     abut_scheme_load_lagrangian(p, &f);
     rc = resume_way(&s->solver, &f, err);
@@ -212,9 +214,9 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 /* Friction contacts that stick, and slide at the end of s->p. */
 static int32_t count_letting_go(abut_solver *s)
 {
-    if (!s->prob.lag.n || s->opt.plain) return 0;
+    if (!abut_lag_of(&s->prob.terms)->n || s->opt.plain) return 0;
     abut_search_point(s, 1);
-    return abut_creep_let_go(&s->prob, &s->prob.lag, s->x, s->xt);
+    return abut_creep_let_go(&s->prob, s->x, s->xt);
 }
 
 abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err)
@@ -224,15 +226,14 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
     abut_status rc = ABUT_OK;
     rep->lag_residual = -1;
     if (abut_scheme_rubs(p->model)) {
-        const abut_lag old = s->acted;
-        s->acted = p->lag;
-        p->lag = old;
-        rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, p->kappa, p->w.h_force, &p->lag, err);
+        abut_lag_exchange(&p->terms, &s->acted);
+        rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, abut_barrier_state_of(&p->terms)->kappa, p->w.h_force,
+                             abut_lag_of(&p->terms), err);
     }
     if (!rc && measure) {
         rep->lag_residual = 0;
         abut_solver_forget(&s->solver);
-        if (p->lag.n) rc = abut_solver_residual(&s->solver, &rep->lag_residual, rep, err);
+        if (abut_lag_of(&p->terms)->n) rc = abut_solver_residual(&s->solver, &rep->lag_residual, rep, err);
         if (!rc) s->letting_go = count_letting_go(&s->solver);
     }
     rep->seconds.friction += abut_time_wall() - clock;
@@ -259,7 +260,7 @@ static double relaxation(int pass)
 abut_status abut_step_again(abut_stepper *s, abut_err *err)
 {
     const double w = relaxation(s->pass);
-    return w < 1 ? abut_lag_relax(&s->solver.prob.lag, &s->acted, w, err) : ABUT_OK;
+    return w < 1 ? abut_lag_relax(abut_lag_of(&s->solver.prob.terms), &s->acted, w, err) : ABUT_OK;
 }
 
 static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *err)
@@ -320,5 +321,5 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     if (!x0) return err->code;
     memcpy(x0, p->xn, 3 * (size_t)p->model->nv * sizeof(double));
     rc = abut_arrays_put_i32(out, "step/pass", s->pass, err);
-    return rc || !p->al.on ? rc : abut_scheme_put_lagrangian(p, out, err);
+    return rc || !abut_lagrangian_of(&p->terms)->on ? rc : abut_scheme_put_lagrangian(p, out, err);
 }

@@ -9,7 +9,7 @@ static abut_status check_bounds(const abut_solver *so, abut_status code, const c
 {
     const abut_model *m = so->prob.model;
     abut_codim_excess e;
-    if (!abut_codim_outside(&so->prob.codim, so->x, &e)) return ABUT_OK;
+    if (!abut_codim_outside(abut_codim_of(&so->prob.terms), so->x, &e)) return ABUT_OK;
     const int32_t *n = m->shell + 3 * (size_t)e.shell;
     char object[ABUT_OBJECT_WORDS];
     return abut_fail(err, code, "shell %d of %s (nodes %d, %d, %d): %s %.9g, expected %s %.9g, %s",
@@ -22,11 +22,11 @@ abut_status abut_scheme_check(const abut_solver *so, int joined, abut_status cod
 {
     const abut_collmesh *cm = &so->prob.cm;
     const abut_model *m = so->prob.model;
-    abut_cross hit;
+    abut_intersection hit;
     size_t found = 0;
     abut_status rc = ABUT_OK;
-    if (joined) found = abut_cross_planes(cm, so->y, so->prob.obstacle, 1, &hit);
-    else rc = abut_cross_find(cm, so->y, so->prob.obstacle, 1, &hit, &found, err);
+    if (joined) found = abut_intersections_planes(cm, so->y, so->prob.obstacle, 1, &hit);
+    else rc = abut_intersections_find(cm, so->y, so->prob.obstacle, 1, &hit, &found, err);
     if (rc) return rc;
     char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
     if (found && hit.tri < 0)
@@ -40,7 +40,7 @@ abut_status abut_scheme_check(const abut_solver *so, int joined, abut_status cod
     }
     const int32_t tet = abut_inverted_find(m, so->x, 1);
     if (tet >= 0)
-        return abut_fail(err, code, "tet %d of %s is inverted %s", abut_problem_tet_number(&so->prob, tet),
+        return abut_fail(err, code, "tet %d of %s is inverted %s", abut_reordered_tet_number(so->prob.reordered, tet),
                          abut_object_words(m, m->body[m->tet[4 * tet]], one), when);
     return check_bounds(so, code, when, err);
 }
