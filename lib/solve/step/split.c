@@ -61,8 +61,9 @@ abut_status abut_split_model(const abut_arrays *model, abut_arrays *out, abut_er
     return ABUT_OK;
 }
 
-/* The frame before, with a velocity that leads to the predictor: x~ = x_n + h v.  Without friction, which is in the predictor. */
-static abut_status towards_predictor(const abut_arrays *start, const abut_arrays *predictor, double h, abut_arrays *out, abut_err *err)
+/* The frame before, with a velocity that leads to the predictor: x~ = x_n + h v.  Friction is in the predictor. */
+static abut_status towards_predictor(const abut_arrays *start, const abut_arrays *predictor, double h, abut_arrays *out,
+                                     abut_err *err)
 {
     const abut_status rc = copy_all(start, out, err);
     const abut_array *x = abut_arrays_find(out, "node/x"), *to = abut_arrays_find(predictor, "node/x");
