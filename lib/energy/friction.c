@@ -261,7 +261,7 @@ void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const 
                            int32_t *node, double *H)
 {
     const size_t nb = abut_blocks(lag->n);
-    if (lag->n) memcpy(node, lag->node, lag->n * sizeof *lag->node);
+    if (lag->n && node) memcpy(node, lag->node, lag->n * sizeof *lag->node);
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) block_hessian(lag, law, x, xn, above, abut_block(lag->n, b), H);
 }

@@ -67,8 +67,7 @@ static abut_status cost(abut_solver *s, double *costs, abut_err *err)
     struct abut_turn *turn = &s->turn;
     memset(turn->g, 0, 3 * (size_t)s->prob.model->nv * sizeof *turn->g);
     const abut_at at = abut_objective_at(&s->prob, s->x, s->y, &s->pairs);
-    const double *H = s->dir.ops->codim_hessians(s->dir.self);
-    return abut_objective_correction(&s->prob, &at, turn->p, turn->meant, H, turn->g, costs, &s->scratch, err);
+    return abut_objective_correction(&s->prob, &at, turn->p, turn->meant, turn->g, costs, &s->scratch, err);
 }
 
 /* One correction of turn->p; *costs: what is left of the cost. */
