@@ -146,7 +146,7 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
 
 typedef struct laplacian {
     int threads;
-    struct constant {       /* the factor, for the numbering and the weight that it was made with */
+    struct constant {       /* the factor, and the numbering and weight that it is for */
         abut_linear_solver factor;
         int32_t *node_row;  /* [nv] */
         double psi;

@@ -70,8 +70,8 @@ abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err 
     return abut_linear_analyse(o->linear, &(abut_operator){ .matrix = A }, o->perm, err);
 }
 
-/* The pattern of the first nsets sets into A.  The part that no contact touches stays for as long as the numbering does, and
- * with it what has been made of the whole, when that comes out the same. */
+/* The pattern of the first nsets sets into A.  The part of the elements lasts for as long as the numbering does, and with
+ * it the analysis of the whole, when that comes out the same. */
 static abut_status pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const abut_elements *sets, int nsets,
                            int lasting, abut_err *err)
 {
@@ -88,7 +88,7 @@ static abut_status pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p,
     return rc;
 }
 
-/* perm has just been made for A. */
+/* perm is a new one, for A. */
 static void set_costs(abut_ordering *o, abut_status rc)
 {
     o->overspent = 0;

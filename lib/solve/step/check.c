@@ -22,11 +22,11 @@ abut_status abut_scheme_check(const abut_solver *so, int joined, abut_status cod
 {
     const abut_collmesh *cm = &so->prob.cm;
     const abut_model *m = so->prob.model;
-    abut_cross hit;
+    abut_intersection hit;
     size_t found = 0;
     abut_status rc = ABUT_OK;
-    if (joined) found = abut_cross_planes(cm, so->y, so->prob.obstacle, 1, &hit);
-    else rc = abut_cross_find(cm, so->y, so->prob.obstacle, 1, &hit, &found, err);
+    if (joined) found = abut_intersections_planes(cm, so->y, so->prob.obstacle, 1, &hit);
+    else rc = abut_intersections_find(cm, so->y, so->prob.obstacle, 1, &hit, &found, err);
     if (rc) return rc;
     char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
     if (found && hit.tri < 0)
