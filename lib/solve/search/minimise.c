@@ -40,7 +40,7 @@ static abut_status direction_init(abut_solver *s, abut_err *err)
 abut_status abut_solver_init(abut_solver *s, const abut_model *model, const abut_solver_opts *opt, abut_err *err)
 {
     *s = (abut_solver){ .opt = *opt };
-    abut_status rc = abut_problem_init(&s->prob, model, err);
+    abut_status rc = abut_objective_init_with(&s->prob, model, opt->terms, err);
     if (rc) return rc;
     const size_t nv3 = 3 * (size_t)model->nv, nc3 = 3 * (size_t)model->nc + 1;
     double **field[] = { &s->x, &s->xt, &s->p, &s->g, &s->kept.x, &s->y, &s->yt, &s->kept.y };

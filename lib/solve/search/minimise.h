@@ -32,6 +32,7 @@ typedef struct abut_solver_opts {
     double norm;            /* epsilon of the characteristic norm; 0: the Newton rule */
     int plain;              /* of that only what is published */
     unsigned without;       /* ABUT_WITHOUT_* */
+    const abut_own_term *terms; /* of the caller's own, beside those of the model (energy/terms.h), borrowed; NULL: none */
     int threads;            /* of the factorisation; the bits do not depend on it */
     abut_device_kind device;    /* where minimisations run; the processor */
     int device_number;      /* which of several */

@@ -28,6 +28,7 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
     so->parts = o->parts;
     so->one_level = o->levels == 1;
     so->without = o->without;
+    so->terms = o->terms;
     so->device = (abut_device_kind)o->device.kind;
     so->device_number = o->device.number;
     so->precond = (abut_device_precond)o->device.precond;
