@@ -12,11 +12,7 @@
 #else
 #define ABUT_FN static inline
 #define ABUT_FN_LITERAL static inline __attribute__((always_inline))
-#ifdef __cplusplus
-#define ABUT_RESTRICT __restrict__
-#else
 #define ABUT_RESTRICT restrict
-#endif
 #endif
 
 #endif

@@ -93,25 +93,3 @@ setup() {
     says "there is no node 54"
     exits 2 ./pull 1 0 0
 }
-
-@test "install: a C++ program includes the headers after those of the system, and links" {
-    local cc=${CC:-gcc}
-    local cxx=${cc/%gcc/g++}
-    cxx=${cxx/%clang/clang++}
-    cat >defaults.cc <<'END'
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-extern "C" {
-#include "formats/stream/state_io.h"
-#include "solve/objective.h"
-#include "solve/solvers.h"
-#include "solve/step/options.h"
-}
-int main() { printf("%s, %d iterations\n", abut_solver_table->name, abut_step_defaults().max_newton); }
-END
-    "$cxx" -std=c++17 -Wall -Werror $(flags --cflags) defaults.cc $(flags --libs) -o defaults
-    [ "$(./defaults)" = "newton, 10000 iterations" ]
-}
