@@ -2,6 +2,7 @@
 #include "base/timer.h"
 #include "formats/result/step_report.h"
 #include "formats/scene/tree.h"
+#include "solve/device/device.h"
 #include "solve/step/stuck.h"
 #include "tools/cli/with.h"
 #include "tools/step/local.h"
@@ -248,7 +249,7 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     rc = replace(r, "solve/tolerance", o->by_norm ? NAN : o->tolerance, err);
     if (!rc) rc = replace(r, "solve/force-tolerance", o->force_tolerance, err);
     if (rc) return rc;
-    abut_solver_opts so = abut_solver_defaults();
+    abut_search_opts so = abut_search_defaults();
     if (o->history >= 0) so.history = o->history;
     if (o->by_norm) so.norm = o->tolerance > 0 ? o->tolerance : NORM_DEFAULT;
     so.plain = o->plain;
@@ -261,9 +262,8 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     so.method = o->method;
     so.linear = o->linear_ops;
     so.max_newton = o->max_newton;
-    so.device = o->device;
-    so.device_number = o->device_number;
-    so.precond = (abut_device_precond)o->precond;
+    abut_device_choose(&so, o->device, o->device_number);
+    so.device.precond = o->precond;
     so.names = &r->s.model_set;
     rc = abut_stepper_init(&r->stepper, &r->s.model, &so, err);
     if (rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) abut_wrap(err, "%s: MODEL", cli->in_name);

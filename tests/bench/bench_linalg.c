@@ -54,9 +54,9 @@ static const int of_stream[] = { MATRIX, MULTIPLY, ANALYSE, FACTOR, SOLVE, FACTO
 
 static abut_status newton_matrix(abut_stepper *s, abut_err *err)
 {
-    abut_solver *so = &s->solver;
+    abut_search *so = &s->solver;
     abut_report rep = { 0 };
-    return abut_direction_matrix(&so->dir, &so->prob, so->x, so->y, &so->pairs, &rep, err);
+    return abut_direction_matrix(&so->dir, &so->prob, so->here.x, so->here.y, &so->here.pairs, &rep, err);
 }
 
 static void run_phase(bench *b, int phase)
@@ -164,8 +164,8 @@ static void bench_stream(const char *path, int threads)
     abut_arrays model_set = { 0 }, frame = { 0 };
     abut_model model;
     abut_stepper s = { 0 };
-    abut_solver *so = &s.solver;
-    abut_solver_opts opt = abut_solver_defaults();
+    abut_search *so = &s.solver;
+    abut_search_opts opt = abut_search_defaults();
     abut_report rep = { 0 };
     abut_instant at;
     abut_err err = { 0 };
@@ -177,7 +177,7 @@ static void bench_stream(const char *path, int threads)
     fail_on(rc, &err);
     so->prob.al.on = 0;
     abut_problem_number(&so->prob);
-    abut_problem_tension(&so->prob, so->x);
+    abut_problem_tension(&so->prob, so->here.x);
     rc = newton_matrix(&s, &err);
     fail_on(rc, &err);
     time_phases(&(bench){ .name = name, .tets = (size_t)model.nt, .stepper = &s, .A = &so->dir.A, .nv = so->prob.nrow,

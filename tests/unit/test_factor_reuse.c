@@ -200,15 +200,15 @@ static void column_on_slab(world *w, fixture *f)
     world_open(w, f, NULL);
     world_without(w, ABUT_WITHOUT_REUSE);
     CHECK(!world_run(w, 1));
-    CHECK(w->st.solver.pairs.n > 50);
-    for (int32_t i = 0; i < 3 * w->model.nv; i++) w->st.solver.g[i] = sin(i);
+    CHECK(w->st.solver.here.pairs.n > 50);
+    for (int32_t i = 0; i < 3 * w->model.nv; i++) w->st.solver.here.g[i] = sin(i);
     abut_direction_reset(&w->st.solver.dir);
 }
 
 static int newton(world *w, double *p)
 {
-    abut_solver *s = &w->st.solver;
-    return abut_direction_newton(&s->dir, &s->prob, s->x, s->y, &s->pairs, s->g, p, &w->rep, NULL) == ABUT_OK;
+    abut_search *s = &w->st.solver;
+    return abut_direction_newton(&s->dir, &s->prob, s->here.x, s->here.y, &s->here.pairs, s->here.g, p, &w->rep, NULL) == ABUT_OK;
 }
 
 /* The factor of the matrix at hand in an order of AMD. */

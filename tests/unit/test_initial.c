@@ -23,7 +23,7 @@ static const char *const PILE =
 typedef struct setup {
     world w;
     abut_problem *p;
-    abut_solver *s;
+    abut_search *s;
     abut_direction d;
     size_t n;               /* unknowns */
     double *A, *B;          /* [n * n] the Newton matrix; the approximate inverse */
@@ -68,7 +68,7 @@ static void dense_of(const abut_bsr *A, double *D)
 
 static void make(setup *q)
 {
-    CHECK(!abut_initial_make(&q->d, q->p, q->s->x, q->s->y, &q->s->pairs, &q->w.rep, &q->w.err));
+    CHECK(!abut_initial_make(&q->d, q->p, q->s->here.x, q->s->here.y, &q->s->here.pairs, &q->w.rep, &q->w.err));
     if (q->d.A.n) dense_of(&q->d.A, q->A);
 }
 
@@ -163,7 +163,7 @@ TEST(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks
     setup q;
     setup_make(&q, ABUT_SOLVE_LBFGS_H, 2, 1e-3, 1e-3);
     make(&q);
-    CHECK(q.s->pairs.n > 0 && q.s->pairs.n_plane > 0 && q.p->lag.n > 0);
+    CHECK(q.s->here.pairs.n > 0 && q.s->here.pairs.n_plane > 0 && q.p->lag.n > 0);
     apply_all(&q, 0, q.B);
     double *want = square(q.n);
     inverse(q.n, q.A, want);
@@ -331,7 +331,7 @@ static void check_laplacian(setup *q)
     double *want = square(q->n), *M = square(q->n);
     make(q);
     apply_all(q, 1, q->B);
-    CHECK(!abut_direction_touching(&q->d, q->p, q->s->x, q->s->y, &q->s->pairs, &touch, &q->w.err));
+    CHECK(!abut_direction_touching(&q->d, q->p, q->s->here.x, q->s->here.y, &q->s->here.pairs, &touch, &q->w.err));
     CHECK(!abut_stiffness_fit_materials(&q->p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, &stiffness, &q->w.err));
     CHECK(!abut_laplacian(q->p, &stiffness, &touch, &L, &q->w.err));
     CHECK((touch.n > 0) == (q->d.initial.touches != ABUT_TOUCHES_NOTHING));

@@ -47,13 +47,13 @@ typedef struct foresight {
     double *p0, *g;         /* [3 nv] Newton's direction, a gradient with contact forces */
 } foresight;
 
-static const double *moved(const abut_solver *s, const double *p, int32_t vert)
+static const double *moved(const abut_search *s, const double *p, int32_t vert)
 {
     return p + 3 * (size_t)s->prob.cm.node[vert];
 }
 
 /* Change of the gap along p. */
-static double along(const abut_solver *s, const met *m, const double *p)
+static double along(const abut_search *s, const met *m, const double *p)
 {
     double sum = 0;
     for (int k = 0; k < 4 && m->vert[k] >= 0; k++)
@@ -62,14 +62,14 @@ static double along(const abut_solver *s, const met *m, const double *p)
 }
 
 /* The gap of an impact at the share t of s->p: what carries it there, its normal, and its distance. */
-static double look_at(const abut_solver *s, const abut_impact *hit, double t, met *m)
+static double look_at(const abut_search *s, const abut_impact *hit, double t, met *m)
 {
     const abut_model *model = s->prob.model;
     double x[12], f[12];
     *m = (met){ .kind = ABUT_PP, .plane = hit->plane, .vert = { hit->vert[0], -1, -1, -1 } };
     const int n = hit->plane >= 0 ? 1 : abut_stencil_size(hit->kind);
     for (int k = 0; k < 3 * n; k++)
-        x[k] = s->y[3 * (size_t)hit->vert[k / 3] + (size_t)(k % 3)] + t * moved(s, s->p, hit->vert[k / 3])[k % 3];
+        x[k] = s->here.y[3 * (size_t)hit->vert[k / 3] + (size_t)(k % 3)] + t * moved(s, s->p, hit->vert[k / 3])[k % 3];
     if (hit->plane >= 0) {
         const double *o = model->hs_point + 3 * hit->plane, *normal = model->hs_normal + 3 * hit->plane;
         memcpy(m->normal, normal, 3 * sizeof *normal);
@@ -86,7 +86,7 @@ static double look_at(const abut_solver *s, const abut_impact *hit, double t, me
     return d;
 }
 
-static double thickness(const abut_solver *s, const abut_impact *hit)
+static double thickness(const abut_search *s, const abut_impact *hit)
 {
     const abut_collmesh *cm = &s->prob.cm;
     return hit->plane >= 0 ? abut_collmesh_plane_xi(cm, hit->vert[0]) : abut_collmesh_xi(cm, hit->kind, hit->vert);
@@ -103,17 +103,17 @@ static size_t place(const foresight *f, const met *m, int known)
 }
 
 /* Multiplicity of a contact of the matrix; 0: it is none, or a mollified one. */
-static double multiplicity(const abut_solver *s, const met *m)
+static double multiplicity(const abut_search *s, const met *m)
 {
     if (m->plane >= 0) return 1;
-    for (size_t i = 0; i < s->pairs.n_plain; i++)
-        if (s->pairs.kind[i] == m->kind && !memcmp(s->pairs.vert[i], m->vert, sizeof m->vert)) return s->pairs.mult[i];
+    for (size_t i = 0; i < s->here.pairs.n_plain; i++)
+        if (s->here.pairs.kind[i] == m->kind && !memcmp(s->here.pairs.vert[i], m->vert, sizeof m->vert)) return s->here.pairs.mult[i];
     return 0;
 }
 
 /* Takes a pair that is met into the model; one that was met before at what it is now.  A contact stands there as it is in the
  * matrix; where that is not enough, at its impact too. */
-static void add(const abut_solver *s, foresight *f, const abut_impact *hit, double t, int round)
+static void add(const abut_search *s, foresight *f, const abut_impact *hit, double t, int round)
 {
     const abut_model *model = s->prob.model;
     const double xi = thickness(s, hit);
@@ -135,22 +135,21 @@ static void add(const abut_solver *s, foresight *f, const abut_impact *hit, doub
 }
 
 /* What s->p, bounded, meets up to the share `swept`, among s->cand. */
-static abut_status meet(abut_solver *s, foresight *f, double swept, double bound, int round, abut_err *err)
+static abut_status meet(abut_search *s, foresight *f, double swept, double bound, int round, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     abut_impact hit[MOST];
     size_t n;
-    abut_search_point(s, swept);
-    abut_collmesh_gather(&p->cm, s->xt, s->yt);
+    s->ops->points.try_at(s, swept);
     const double until = fmin(1, AS_FAR * bound / swept);
-    const abut_status rc = abut_impacts_find(&p->cm, &s->cand, s->y, s->yt, s->opt.slack_ccd, until, p->obstacle, MOST, hit, &n,
+    const abut_status rc = abut_impacts_find(&p->cm, &s->cand, s->here.y, s->trial.y, s->opt.slack_ccd, until, p->obstacle, MOST, hit, &n,
                                              &s->scratch, err);
     for (size_t i = 0; i < n && !rc; i++) add(s, f, &hit[i], swept * hit[i].toi, round);
     return rc;
 }
 
 /* f->G and f->s0, after the round that met some of the pairs. */
-static abut_status compliance(abut_solver *s, foresight *f, int round, abut_err *err)
+static abut_status compliance(abut_search *s, foresight *f, int round, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     double normal[12 * MOST];
@@ -169,9 +168,9 @@ static abut_status compliance(abut_solver *s, foresight *f, int round, abut_err 
 }
 
 /* s->p: the minimiser of the model. */
-static abut_status respond(abut_solver *s, foresight *f, abut_err *err)
+static abut_status respond(abut_search *s, foresight *f, abut_err *err)
 {
-    memcpy(f->g, s->g, 3 * (size_t)s->prob.model->nv * sizeof *f->g);
+    memcpy(f->g, s->here.g, 3 * (size_t)s->prob.model->nv * sizeof *f->g);
     for (size_t i = 0; i < f->n; i++)
         for (int k = 0; k < 4 && f->pair[i].vert[k] >= 0; k++) {
             double *to = f->g + 3 * (size_t)s->prob.cm.node[f->pair[i].vert[k]];
@@ -180,10 +179,10 @@ static abut_status respond(abut_solver *s, foresight *f, abut_err *err)
     return abut_direction_by_factor(&s->dir, &s->prob, f->g, s->p, err);
 }
 
-static int descends(const abut_solver *s)
+static int descends(const abut_search *s)
 {
     double slope = 0;
-    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope += s->g[i] * s->p[i];
+    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope += s->here.g[i] * s->p[i];
     return slope < 0;
 }
 
@@ -193,14 +192,14 @@ static int contact_binds(const abut_limit *lim)
     return lim->alpha < LONG_ENOUGH && (lim->kind == ABUT_LIMIT_PLANE || abut_limit_stencil(lim->kind) >= 0);
 }
 
-static abut_status bound(abut_solver *s, abut_limit *lim, double *swept, abut_report *rep, abut_err *err)
+static abut_status bound(abut_search *s, abut_limit *lim, double *swept, abut_report *rep, abut_err *err)
 {
-    const double most = abut_search_longest(s, abut_newton_speed(s));
+    const double most = abut_search_longest(s, abut_search_speed(s));
     return abut_search_bound(s, fmin(most, abut_search_further(lim)), most, lim, swept, rep, err);
 }
 
 /* One round: s->p and its bound anew; *better 0: the direction is the one before, or Newton's again. */
-static abut_status look_ahead(abut_solver *s, foresight *f, int round, abut_limit *lim, double *swept, int *better,
+static abut_status look_ahead(abut_search *s, foresight *f, int round, abut_limit *lim, double *swept, int *better,
                               abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
@@ -222,12 +221,11 @@ static abut_status look_ahead(abut_solver *s, foresight *f, int round, abut_limi
     return bound(s, lim, swept, rep, err);
 }
 
-abut_status abut_foresee(abut_solver *s, double swept, abut_limit *lim, abut_report *rep, abut_err *err)
+abut_status abut_look_ahead(abut_search *s, double *swept, abut_limit *lim, abut_report *rep, abut_err *err)
 {
-    struct abut_ahead *a = &s->ahead;
-    if ((s->opt.without & ABUT_WITHOUT_LOOK_AHEAD) || abut_turn_serves(s)) return ABUT_OK;
+    if ((s->opt.without & ABUT_WITHOUT_LOOK_AHEAD) || abut_second_order_applies(s)) return ABUT_OK;
     if (!contact_binds(lim) || !abut_direction_has_factor(&s->dir)) return ABUT_OK;
-    if (a->wait) return a->wait--, ABUT_OK;
+    if (!abut_rule_is_due(&s->look_ahead)) return ABUT_OK;
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     foresight *f = ABUT_NEW(&s->scratch, foresight, 1);
@@ -244,11 +242,10 @@ abut_status abut_foresee(abut_solver *s, double swept, abut_limit *lim, abut_rep
     int better = 1;
     for (int k = 1; k <= ROUNDS && !rc && better && contact_binds(lim); k++) {
         const double before = lim->alpha;
-        rc = look_ahead(s, f, k, lim, &swept, &better, rep, err);
+        rc = look_ahead(s, f, k, lim, swept, &better, rep, err);
         better &= lim->alpha >= FURTHER * before;
     }
-    if (lim->alpha >= fmin(LONG_ENOUGH, WORTH * newton)) a->patience = 0;
-    else a->wait = a->patience = a->patience ? (int)fmin(3 * a->patience, LONGEST_WAIT) : 1;
+    abut_rule_tried(&s->look_ahead, lim->alpha >= fmin(LONG_ENOUGH, WORTH * newton), LONGEST_WAIT);
     abut_arena_release(&s->scratch, mark);
     return rc;
 }

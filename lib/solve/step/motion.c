@@ -97,7 +97,7 @@ abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, a
     add_force(p->model, last ? last->data : drag, s->acc0);
     memset(drag, 0, n3 * sizeof *drag);
     if (abut_problem_drags(p))
-        abut_air_drag_gradient(&p->air, s->solver.x, abut_problem_undamped(p), abut_problem_damped_time(p), -1, drag);
+        abut_air_drag_gradient(&p->air, s->solver.here.x, abut_problem_undamped(p), abut_problem_damped_time(p), -1, drag);
     add_force(p->model, drag, s->acc);
     for (size_t i = 0; i < n3; i++) s->air[i] += drag[i];
     abut_arena_release(&s->solver.scratch, mark);
@@ -108,9 +108,9 @@ abut_status abut_scheme_finish(abut_stepper *s, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
     const abut_start at = start_of(s);
-    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
-    const abut_status rc = free_acceleration(s, s->solver.x, s->v_end, s->a_end, err);
-    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    const abut_status rc = free_acceleration(s, s->solver.here.x, s->v_end, s->a_end, err);
+    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     return rc;
 }

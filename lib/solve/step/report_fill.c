@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-static void report_contacts(const abut_solver *so, abut_report *rep)
+static void report_contacts(const abut_search *so, abut_report *rep)
 {
-    const abut_pairs *q = &so->pairs;
+    const abut_pairs *q = &so->here.pairs;
     const int32_t *node = so->prob.cm.node;
     const int32_t *meet = so->prob.model->bodies_meet;
     rep->contact = !so->prob.cm.nc ? ABUT_CONTACT_OFF : meet && !meet[0] ? ABUT_CONTACT_NOT_BODIES : ABUT_CONTACT_BARRIER;
@@ -30,7 +30,7 @@ static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *e
 {
     const abut_problem *p = &s->solver.prob;
     abut_codim_stretch now;
-    const abut_status rc = abut_codim_stretch_find(&p->codim, s->solver.x, &now, &s->solver.scratch, err);
+    const abut_status rc = abut_codim_stretch_find(&p->codim, s->solver.here.x, &now, &s->solver.scratch, err);
     if (rc) return rc;
     rep->min_stretch = now.min;
     rep->max_stretch = now.max;
@@ -43,7 +43,7 @@ static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *e
 static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->solver.prob;
-    const double *x = s->solver.x;
+    const double *x = s->solver.here.x;
     const abut_creep creep = abut_creep_find(p, &s->acted, x);
     rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
     rep->gravity = abut_gravity_energy(p->model, x);
@@ -58,13 +58,13 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
 
 abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    abut_solver *so = &s->solver;
+    abut_search *so = &s->solver;
     const double clock = abut_time_wall();
     abut_problem acts = so->prob;   /* a view, with the friction that was not frozen anew: nothing in it is freed */
     acts.lag = s->acted;
     abut_equilibrium e;
-    abut_status rc = abut_problem_gradient(&acts, so->x, so->y, &so->pairs, ABUT_TERM_ALL, so->g, &so->scratch, err);
-    if (!rc) rc = abut_equilibrium_find(&acts, so->x, so->y, &so->pairs, so->g, &e, &so->scratch, err);
+    abut_status rc = abut_problem_gradient(&acts, so->here.x, so->here.y, &so->here.pairs, ABUT_TERM_ALL, so->here.g, &so->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&acts, so->here.x, so->here.y, &so->here.pairs, so->here.g, &e, &so->scratch, err);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     rep->force_residual = e.left / e.largest;
@@ -80,7 +80,7 @@ abut_status abut_scheme_report(abut_stepper *s, abut_report *rep, abut_err *err)
     if (rc) return rc;
     rep->kappa = s->solver.prob.kappa;
     rep->waypoints = path->n - path->step > 2 ? path->n - path->step - 2 : 0;
-    rep->eta = abut_solver_progress(&s->solver);
+    rep->eta = abut_search_progress(&s->solver);
     rep->memory_peak = abut_memory_peak();
     report_contacts(&s->solver, rep);
     return ABUT_OK;
