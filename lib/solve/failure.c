@@ -145,11 +145,12 @@ static void say_closest(words *w, const abut_failure_view *s)
 static void say_script(words *w, const abut_failure_view *s)
 {
     const abut_problem *p = s->prob;
+    const double *x = s->here->x;
     double far2 = 0;
     int32_t node = -1;
     for (int32_t i = 0; i < p->model->nv; i++) {
         double d2 = 0;
-        for (int k = 3 * i; k < 3 * i + 3 && p->held[i]; k++) d2 += (p->target[k] - s->here->x[k]) * (p->target[k] - s->here->x[k]);
+        for (int k = 3 * i; k < 3 * i + 3 && p->held[i]; k++) d2 += (p->target[k] - x[k]) * (p->target[k] - x[k]);
         if (d2 > far2) far2 = d2, node = i;
     }
     say(w, "; scripted motion %.4g done", s->progress);

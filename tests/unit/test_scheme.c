@@ -31,7 +31,8 @@ TEST(a_block_at_rest_weighs_its_weight)
     abut_search *s = &w.st.solver;
     double force = 0;
     for (size_t i = 0; i < s->here.pairs.n_plane; i++)
-        force += abut_barrier_force(&s->prob.cm, &s->here.pairs, s->here.y, get(&w, "contact/kappa")[0], f->h, s->here.pairs.n + i);
+        force += abut_barrier_force(&s->prob.cm, &s->here.pairs, s->here.y, get(&w, "contact/kappa")[0], f->h,
+                                    s->here.pairs.n + i);
     CHECK_NEAR(force, 9.81 * 8, 9.81 * 8 * 1e-3);
     CHECK_NEAR(mean(&w, "node/v", 1, 0), 0, 1e-5);
     world_close(&w);

@@ -106,8 +106,9 @@ static size_t place(const foresight *f, const met *m, int known)
 static double multiplicity(const abut_search *s, const met *m)
 {
     if (m->plane >= 0) return 1;
-    for (size_t i = 0; i < s->here.pairs.n_plain; i++)
-        if (s->here.pairs.kind[i] == m->kind && !memcmp(s->here.pairs.vert[i], m->vert, sizeof m->vert)) return s->here.pairs.mult[i];
+    const abut_pairs *q = &s->here.pairs;
+    for (size_t i = 0; i < q->n_plain; i++)
+        if (q->kind[i] == m->kind && !memcmp(q->vert[i], m->vert, sizeof m->vert)) return q->mult[i];
     return 0;
 }
 
@@ -142,8 +143,8 @@ static abut_status meet(abut_search *s, foresight *f, double swept, double bound
     size_t n;
     s->ops->points.try_at(s, swept);
     const double until = fmin(1, AS_FAR * bound / swept);
-    const abut_status rc = abut_impacts_find(&p->cm, &s->cand, s->here.y, s->trial.y, s->opt.slack_ccd, until, p->obstacle, MOST, hit, &n,
-                                             &s->scratch, err);
+    const abut_status rc = abut_impacts_find(&p->cm, &s->cand, s->here.y, s->trial.y, s->opt.slack_ccd, until, p->obstacle, MOST,
+                                             hit, &n, &s->scratch, err);
     for (size_t i = 0; i < n && !rc; i++) add(s, f, &hit[i], swept * hit[i].toi, round);
     return rc;
 }

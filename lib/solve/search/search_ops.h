@@ -35,7 +35,7 @@ typedef struct abut_search_ops {
     struct abut_aim_ops {       /* the direction p at here, which has contacts and gradient */
         /** p and s->aim.  Fails  ABUT_E_NUMERIC; kind, node and guessed of s->failed say where */
         abut_status (*find)(abut_search *s, abut_report *rep, abut_err *err);
-        abut_status (*find_newton)(abut_search *s, abut_report *rep, abut_err *err);    /* Newton's, whatever directions there are */
+        abut_status (*find_newton)(abut_search *s, abut_report *rep, abut_err *err);    /* Newton's, whatever the others are */
         void (*require_exact)(abut_search *s);      /* the next one shall be */
         void (*reset_models)(abut_search *s);       /* the next one shall be by second derivatives where this one was not */
         /** *speed, m/s: of the direction that the last matrix has for the gradient at here; 0: it says nothing. */
@@ -54,7 +54,7 @@ typedef struct abut_search_ops {
         abut_status (*excess)(abut_search *s, const double *d, const double *linear_step, double *g, double *cost, abut_err *err);
     } correct;
     struct abut_bound_ops {     /* they lower lim->alpha */
-        abut_status (*limits)(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);  /* all but those of mesh pairs */
+        abut_status (*limits)(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);  /* but of mesh pairs */
         abut_status (*candidates)(abut_search *s, double fraction, abut_report *rep, abut_err *err);    /* on that much of p */
         /** Those of mesh pairs among these candidates, as a fraction of that fraction. */
         abut_status (*ccd)(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);

@@ -57,7 +57,8 @@ abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report 
                                    abut_arrays *out, abut_err *err)
 {
     abut_search *so = &s->solver;
-    const abut_solved done = { .prob = &so->prob, .lag = &s->acted, .pairs = &so->here.pairs, .x = so->here.x, .y = so->here.y, .v0 = s->v,
+    const abut_point *at = &so->here;
+    const abut_solved done = { .prob = &so->prob, .lag = &s->acted, .pairs = &at->pairs, .x = at->x, .y = at->y, .v0 = s->v,
                                .v = s->v_end, .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
                                .force_residual = rep->force_residual, .first = s->at.step == 0 };
     if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);

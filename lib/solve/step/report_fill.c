@@ -63,8 +63,10 @@ abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err 
     abut_problem acts = so->prob;   /* a view, with the friction that was not frozen anew: nothing in it is freed */
     acts.lag = s->acted;
     abut_equilibrium e;
-    abut_status rc = abut_problem_gradient(&acts, so->here.x, so->here.y, &so->here.pairs, ABUT_TERM_ALL, so->here.g, &so->scratch, err);
-    if (!rc) rc = abut_equilibrium_find(&acts, so->here.x, so->here.y, &so->here.pairs, so->here.g, &e, &so->scratch, err);
+    const abut_point *at = &so->here;
+    double *const g = so->trial.g;
+    abut_status rc = abut_problem_gradient(&acts, at->x, at->y, &at->pairs, ABUT_TERM_ALL, g, &so->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&acts, at->x, at->y, &at->pairs, g, &e, &so->scratch, err);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     rep->force_residual = e.left / e.largest;

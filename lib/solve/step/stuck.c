@@ -14,7 +14,7 @@ static abut_status put_vectors(const abut_search *so, const char *name, const do
 
 static abut_status put_gradient(abut_search *so, abut_arrays *out, abut_err *err)
 {
-    abut_status rc = abut_problem_gradient(&so->prob, so->here.x, so->here.y, &so->here.pairs, ABUT_TERM_ALL, so->here.g, &so->scratch, err);
+    abut_status rc = abut_point_evaluate(&so->here, &so->prob, ABUT_HAS_GRADIENT, NULL, &so->scratch, err);
     if (!rc) rc = put_vectors(so, "stuck/gradient", so->here.g, "kg m", out, err);
     return rc ? rc : put_vectors(so, "stuck/direction", so->p, "m", out, err);
 }
