@@ -6,7 +6,7 @@
 #   STEPS=12              steps of each run (shapes, large, parts, sweep)
 #   SOLVERS="newton dot"  only these; admm-pd, which knows no contact, for published alone
 #   ABUT_DATA=../shared/data     the public meshes: ipc/input/tetMeshes/*.msh; without them the generated ones alone
-#   OUT=out/directions    rows of the table in table.md
+#   OUT=out/directions    streams and reports;  TABLE=$OUT/table.md  the table
 #
 # smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: those of
 # them that the code of decomposed optimisation has been measured on, over as many steps: without contact, as there, and the bunny
@@ -19,7 +19,24 @@ bin=${BIN:-bin} out=${OUT:-out/directions} steps=${STEPS:-12} meshes=${ABUT_DATA
 solvers=${SOLVERS:-newton newton-cg lbfgs-h dot lbfgs-pd lbfgs-jh lbfgs-ic gradient}
 mkdir -p "$out"
 head='| scene | nodes | solver | steps | iterations a step | energies a step | Newton directions a step | CPU s a step | factors, MB | memory, MB | contacts at most |'
-{ echo "$head"; echo "$head" | sed 's/[^|]\+/---/g'; } | tee "$out/table.md"
+table=${TABLE:-$out/table.md}
+{
+    cat <<H
+# Directions compared: ${*:-smoke}
+
+Made by
+
+    ${SOLVERS:+SOLVERS="$SOLVERS" }${STEPS:+STEPS=$STEPS }${TABLE:+TABLE=$TABLE }pipelines/directions.sh ${*:-smoke}
+
+\`ccd-check\` judged every trajectory. CPU seconds are of a whole step with one thread: compare them within a table. An iteration is
+one direction and one search; *Newton directions* are those among them that were computed to prove or to help; *factors* is their
+memory; *memory* is the largest resident set.
+
+H
+    echo "$head"
+    echo "$head" | sed 's/[^|]\+/---/g'
+} > "$table"
+echo "$head"
 
 # The ends of a body turn about x and go apart: twist and stretch of the release of decomposed optimisation, scaled to 1 m.
 pulled() {  # OBJECT OUTFILE [mesh-prep options]; away: m/s of each end
@@ -51,18 +68,19 @@ row() {     # SCENE NODES SOLVER REPORT STATUS
           peak = 1e-6 * value("memory_peak") }
         END { printf "| %s | %d | %s | %s | %.1f | %.1f | %.1f | %.3f | %.0f | %.0f | %d |\n", scene, nodes, solver,
                      status ? n " (status " status ")" : n, it / n, tr / n, solver ~ /^newton/ ? it / n : ns / n, cpu / n, mb, peak, most }' "$4" |
-        tee -a "$out/table.md"
+        tee -a "$table"
 }
 
-# Every solver on one start, and options of step.
+# Every solver on one start, and options of step; parts: the options of those that cut the body up.
 compare() {     # SCENE START STEPS [step options]
     local scene=$1 start=$2 n=$3 s status
-    local nodes
+    local nodes own parts=${parts-}
     nodes=$("$bin"/export -q --summary "$start" | sed -n 's/^its arrays: node\/x \([0-9]*\)x3.*/\1/p')
     shift 3
     for s in $solvers; do
         status=0
-        "$bin"/step -q -j 1 --solver "$s" -n "$n" --report "$out/run.jsonl" "$@" "$start" -o "$out/run.abut" || status=$?
+        [[ " dot lbfgs-jh " == *" $s "* ]] && own=($parts) || own=()
+        "$bin"/step -q -j 1 --solver "$s" "${own[@]}" -n "$n" --report "$out/run.jsonl" "$@" "$start" -o "$out/run.abut" || status=$?
         ((status)) || "$bin"/ccd-check -q "$out/run.abut" -o /dev/null
         row "$scene" "${nodes:-0}" "$s" "$out/run.jsonl" "$status"
     done
@@ -70,17 +88,17 @@ compare() {     # SCENE START STEPS [step options]
 
 smoke() {
     pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [16, 4, 4]}}' "$out/start.abut"
-    compare 'bar, coarse' "$out/start.abut" 3 --stop cn --parts 4
+    parts='--parts 4' compare 'bar, coarse' "$out/start.abut" 3 --stop characteristic
 }
 
 shapes() {
     local m
     pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [40, 10, 10]}}' "$out/start.abut"
-    compare bar "$out/start.abut" "$steps" --stop cn
+    compare bar "$out/start.abut" "$steps" --stop characteristic
     for m in bunny hollowCat7.5K monkey8K Armadillo13K; do
         [[ -e $meshes/$m.msh ]] || continue
         pulled "mesh: $(realpath "$meshes/$m.msh")" "$out/start.abut"
-        compare "$m" "$out/start.abut" "$steps" --stop cn
+        compare "$m" "$out/start.abut" "$steps" --stop characteristic
     done
 }
 
@@ -89,13 +107,13 @@ published() {
     for m in bunny monkey8K; do
         [[ -e $meshes/$m.msh ]] || continue
         contact=off pulled "mesh: $(realpath "$meshes/$m.msh")" "$out/start.abut"
-        compare "$m" "$out/start.abut" "$([[ $m == bunny ]] && echo 40 || echo 20)" --stop cn
+        compare "$m" "$out/start.abut" "$([[ $m == bunny ]] && echo 40 || echo 20)" --stop characteristic
     done
     away=0 contact=off pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [60, 16, 16]}}' "$out/start.abut"
-    compare 'bar, twisted' "$out/start.abut" 20 --stop cn
+    compare 'bar, twisted' "$out/start.abut" 20 --stop characteristic
     [[ -e $meshes/bunny.msh ]] || return 0
     pulled "mesh: $(realpath "$meshes/bunny.msh")" "$out/start.abut"
-    solvers=${solvers/ admm-pd/} compare 'bunny, with contact' "$out/start.abut" 40 --stop cn
+    solvers=${solvers/ admm-pd/} compare 'bunny, with contact' "$out/start.abut" 40 --stop characteristic
 }
 
 # A body with head and limbs: thick and thin, of cells of this size.
@@ -110,7 +128,7 @@ large() {
     local cell
     for cell in 0.0095 0.0063; do
         pulled "$(doll $cell)" "$out/start.abut"
-        compare doll "$out/start.abut" "$steps" --stop cn
+        compare doll "$out/start.abut" "$steps" --stop characteristic
     done
 }
 
@@ -125,7 +143,7 @@ parts() {
         pulled "$object" "$out/start.abut"
         for k in 1 2 4 8 16 32 64 128; do
             "$bin"/decompose -q -k $k "$out/start.abut" -o "$out/cut.abut"
-            for l in 1 2; do solvers=dot compare "$m, $k subdomains, level $l" "$out/cut.abut" "$steps" --stop cn --levels $l; done
+            for l in 1 2; do solvers=dot compare "$m, $k subdomains, level $l" "$out/cut.abut" "$steps" --stop characteristic --levels $l; done
         done
     done
 }
@@ -135,7 +153,7 @@ sweep() {
     for o in time.step='10 ms' time.step='40 ms' materials.m.young=2.5e4 materials.m.young=4e5 materials.m.poisson=0.3 \
         materials.m.poisson=0.45; do
         pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [40, 10, 10]}}' "$out/start.abut" --set "$o"
-        compare "bar, ${o#materials.m.}" "$out/start.abut" "$steps" --stop cn
+        compare "bar, ${o#materials.m.}" "$out/start.abut" "$steps" --stop characteristic
     done
 }
 

@@ -3,12 +3,12 @@
 #
 #   pipelines/published.sh [NAME ...]       rows of pipelines/published.tsv whose names begin so, or all ("S1", "U4 spike")
 #   BUDGET=600                              seconds of processor time for each scene: it is stepped as far as they go
-#   TABLE=pipelines/PUBLISHED.md            rows that are run replace those of the same name; the others stay
+#   TABLE=pipelines/results/published.md    rows that are run replace those of the same name; the others stay
 #   OUT=out/published                       reports and messages; KEEP=1 leaves the streams there, too
 # Scenes whose file or data (ABUT_DATA) is not there are skipped by name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bin=${BIN:-bin} out=${OUT:-out/published} budget=${BUDGET:-600} table=${TABLE:-pipelines/PUBLISHED.md}
+bin=${BIN:-bin} out=${OUT:-out/published} budget=${BUDGET:-600} table=${TABLE:-pipelines/results/published.md}
 list=${LIST:-pipelines/published.tsv} data=${ABUT_DATA:-../shared/data}
 build=$(git rev-parse --short HEAD 2> /dev/null || echo -)
 mkdir -p "$out"
@@ -36,20 +36,22 @@ row() { # name, arguments, published: mesh, contacts, iterations, seconds
 
 head_of_table() {
     cat <<'H'
-# The scenes of the literature
+# Scenes of the literature
 
-Written by `pipelines/published.sh` from the list in `pipelines/published.tsv`: the scenes of Li 2020 (dissertation), made with
-generated meshes (`pipelines/scenes/`; "its mesh": the script and mesh of its public release). Each goes through `mesh-prep | step
--j 1 | ccd-check`, as far as the processor time given to it allows. A scene that was cut short has run its start only, so its
-means are not those of the whole.
+Made by `pipelines/published.sh` from the list in `pipelines/published.tsv`: the scenes of Li 2020 (dissertation) with generated
+meshes (`pipelines/scenes/`; "its mesh": the script and mesh of its public release). Each runs through `mesh-prep | step -j 1 |
+ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut short has run its start only, so its means are not
+those of the whole.
 
-Contacts are pairs of primitives nearer than dhat at the end of a step, with those of half-spaces, mean (most). Seconds are
-processor time of one thread per step; published seconds are wall-clock time with all cores of m1 (4 cores, 2.9 GHz), m2 (8, 3.0),
-m3 (4, 3.6) or m4 (8, 3.6); where no machine stands, none is named. Bodies that are stand-ins, and scenes of which only the idea
-is published, compare in kind alone: U unit tests, S stress tests, T steps of all sizes (Table 4.1), A ablations (App. B), F
-friction, R first contacts. With a c0 barrier one step may take all of the time: Newton's method need not converge on it. Clean:
-`ccd-check` found no collision in any frame or on the way between two, judged exactly, and no inverted element of a material that
-promises none. The last column is the commit that the row was made with.
+- *Contacts*: pairs of primitives nearer than dhat at the end of a step, with those of half-spaces, mean (most).
+- *Seconds*: processor time of one thread per step. Published seconds are wall-clock time with all cores of m1 (4 cores, 2.9 GHz),
+  m2 (8, 3.0), m3 (4, 3.6) or m4 (8, 3.6), where a machine is named.
+- *Letters*: U unit tests, S stress tests, T steps of all sizes (Table 4.1), A ablations (App. B), F friction, R first contacts.
+  Bodies that are stand-ins, and scenes of which only the idea is published, compare in kind alone.
+- *c0 barrier*: one step may take all of the time, since Newton's method need not converge on it.
+- *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no inverted element of a
+  material that promises none.
+- *Commit*: the build that made the row.
 
 | Scene | nodes, tets | published | steps | Newton its/step | published | contacts | published | s/step | published | verdict | commit |
 |---|---|---|---|---|---|---|---|---|---|---|---|

@@ -5,7 +5,7 @@
 #   pipelines/scenes.sh [NAME|FILE ...]     all scripts, or those given: 10_tetTet, or a path
 #   BUDGET=60                               seconds for each scene; it is stepped in growing pieces until they are spent
 #   OUT=out/scenes                          table, streams' reports and messages
-#   INTO=pipelines/SCENES.md                puts the rows into that table instead, each in place of the one of its scene
+#   INTO=pipelines/results/scenes.md        puts the rows into that table instead, each in place of the one of its scene
 set -euo pipefail
 for a; do [[ $a != *.txt ]] || a=$(realpath "$a"); set -- "$@" "$a"; shift; done
 into=${INTO:+$(realpath "$INTO")}
@@ -99,17 +99,24 @@ if [ -n "$into" ]; then
 fi
 {
     cat <<'H'
-# The scene scripts of the public IPC code
+# Scene scripts of the public IPC code
 
-Written by `pipelines/scenes.sh`: every script goes through `mesh-prep --ipc-script | step -j 1 | ccd-check` for as many of its
-steps as fit in the time given (BUDGET, default 60 s for each scene on one core, shared with other work). Contacts are pairs of
-primitives nearer than dhat at the end of a step, with those of half-spaces. Published: Newton iterations per step over the whole
-scene, and the largest number of contacts (Li et al. 2020, Fig. 4.22); a scene that was cut short has run its start only, often an
-impact, so that its mean is not comparable with theirs. Clean: `ccd-check` found no collision in any frame or on the way between
-two, judged exactly, and no inverted element of a material that promises none.
+Made by `pipelines/scenes.sh`: every script runs through `mesh-prep --ipc-script | step -j 1 | ccd-check` for as many of its steps as
+fit in the time given (`BUDGET`, default 60 s for each scene on one core). `INTO=pipelines/results/scenes.md BUDGET=600
+pipelines/scenes.sh 17_pinCushionBall` runs one row again and replaces it.
+
+- *Contacts*: pairs of primitives nearer than dhat at the end of a step, with those of half-spaces.
+- *Published*: Newton iterations per step over the whole scene, and the largest number of contacts (Li et al. 2020, Fig. 4.22). A
+  scene that was cut short has run its start only, often an impact, so its mean does not compare with the published one.
+- *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no inverted element of a
+  material that promises none.
+- *Assumed*: a value that is neither in a script nor in a publication ([formats/IPC.md](../../formats/IPC.md)); `mesh-prep` names the
+  key that changes it.
+- *With --set*: another mesh of the release replaces one that the copy of the release lacked: such a row says that the commands
+  run, not what the published scene does.
 
 | scene | nodes | tets | steps run | Newton iterations per step | most contacts | published | verdict |
 |---|---|---|---|---|---|---|---|
 H
     for script; do row "$script"; done
-} | tee "$out/SCENES.md"
+} | tee "$out/scenes.md"

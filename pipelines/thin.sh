@@ -3,11 +3,11 @@
 #
 #   pipelines/thin.sh [NAME ...]            rows of pipelines/thin.tsv whose names begin so, or all ("C1", "C4 split")
 #   BUDGET=120                              seconds of processor time for each scene: it is stepped as far as they go
-#   TABLE=pipelines/THIN.md                 rows that are run replace those of the same name; the others stay
+#   TABLE=pipelines/results/thin.md         rows that are run replace those of the same name; the others stay
 #   OUT=out/thin                            reports and messages; KEEP=1 leaves the streams there, too
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bin=${BIN:-bin} out=${OUT:-out/thin} budget=${BUDGET:-120} table=${TABLE:-pipelines/THIN.md} list=${LIST:-pipelines/thin.tsv}
+bin=${BIN:-bin} out=${OUT:-out/thin} budget=${BUDGET:-120} table=${TABLE:-pipelines/results/thin.md} list=${LIST:-pipelines/thin.tsv}
 build=$(git rev-parse --short HEAD 2> /dev/null || echo -)
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
@@ -52,15 +52,17 @@ head_of_table() {
     cat <<'H'
 # Shells, rods and particles
 
-Written by `pipelines/thin.sh` from the list in `pipelines/thin.tsv`: the scenes of Li 2020 (dissertation, ch. 5) with fewer
-elements, each through `mesh-prep | step -j 1 | ccd-check` and `strain-limit --audit`, as far as the processor time given to it
-allows. What the literature does not say of a scene (sizes, moduli) was chosen.
+Made by `pipelines/thin.sh` from the list in `pipelines/thin.tsv`: the scenes of Li 2020 (dissertation, ch. 5) with fewer elements.
+Each runs through `mesh-prep | step -j 1 | ccd-check` and `strain-limit --audit` for the processor time given to it (`BUDGET`).
+Sizes and moduli that the literature does not give were chosen.
 
-The gap is the smallest distance of all steps less the contact thickness, as the step reports it at its end. The stretch is the
-largest principal one of any shell in any frame, and the limit that it must stay below. Seconds are processor time of one thread
-per step, on a machine that others used, too. Clean: `ccd-check` found every pair further apart than its thickness in every frame
-and on the whole way between two, judged exactly. Kept: no shell of any frame reaches a limit of stretch or strain; none: there is
-no limit. The last column is the commit that the row was made with.
+- *Least gap*: the smallest distance of all steps less the contact thickness, as the step reports it at its end.
+- *Largest stretch*: the largest principal stretch of any shell in any frame, and the limit that it must stay below.
+- *Seconds*: processor time of one thread per step, on a machine that others used.
+- *Clean*: `ccd-check` found every pair further apart than its thickness in every frame and on the whole path between two, judged
+  exactly.
+- *Limits*: kept, when no shell of any frame reaches a limit of stretch or strain; none, when there is no limit.
+- *Commit*: the build that made the row.
 
 | Scene | nodes | steps | Newton its/step | least gap, mm | largest stretch | s/step | ccd-check | limits | commit |
 |---|---|---|---|---|---|---|---|---|---|

@@ -1,4 +1,4 @@
-/* friction-lag: freezes friction anew at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
+/* friction-lag: freezes friction again at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
 #include "solve/step/barrier_stepper.h"
 #include "tools/cli/last.h"
 #include "tools/cli/with.h"

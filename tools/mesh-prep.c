@@ -1,6 +1,5 @@
 /* mesh-prep: a scene or mesh files -> MODEL and first FRAME; refuses what cannot be simulated, and names it. */
 #include "contact/start_check.h"
-#include "energy/barrier_pair.h"
 #include "formats/scene/explain.h"
 #include "formats/result/json_text.h"
 #include "formats/scene/scene_read.h"
@@ -58,20 +57,7 @@ static abut_status build(prep *p, abut_err *err)
     abut_status rc = fill_surfaces(p, err);
     if (rc) return rc;
     abut_scene_place(&p->scene);
-    rc = abut_scene_build(&p->scene, &p->model, &p->frame, &p->built, &p->bad, err);
-    if (rc) return rc;
-    const abut_array *thick = abut_arrays_find(&p->model, "object/thickness");
-    rc = abut_kappa_min_of(p->built.length, p->built.dhat, p->scene.continuity, p->built.mean_mass, thick ? thick->data : NULL,
-                           p->scene.nobjects, abut_arrays_find(&p->model, "half-space/point") != NULL, &p->facts.kappa_min, err);
-    if (rc) return rc;
-    p->facts.kappa_min *= p->scene.kappa_scale.value;
-    p->facts.kappa_max = 100 * p->facts.kappa_min;
-    double *lo = abut_model_put(&p->model, "contact/kappa-min", 1, err);
-    double *hi = lo ? abut_model_put(&p->model, "contact/kappa-max", 1, err) : NULL;
-    if (!hi) return err->code;
-    *lo = p->facts.kappa_min;
-    *hi = p->facts.kappa_max;
-    return ABUT_OK;
+    return abut_scene_build(&p->scene, &p->model, &p->frame, &p->built, &p->bad, err);
 }
 
 static void append(abut_err *err, const char *text)

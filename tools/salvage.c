@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A MODEL waits for its first FRAME: one that has none would hide the frames before it from a program that goes on from there. */
+/* A MODEL waits for its first FRAME: one without would hide the frames before it from a program that continues from there. */
 typedef struct salvage {
     abut_stream s;
     int model_waits;

@@ -1,6 +1,6 @@
 /* The animation scripts of the IPC code: `script NAME` moves something, chosen by where it is or by its place in the file.
  *
- * What a name means stands in formats/SCENE.md with the reason for every choice.  Numbers are those of the publications
+ * formats/IPC.md says what a name means, with the reason for every choice.  Numbers are those of the publications
  * where they hold them; any other that is chosen here is said by abut_ipc_assume, with the key that changes it.  A script whose
  * motion is not known is refused by name. */
 #include "formats/ipc/script_parts.h"
@@ -216,9 +216,9 @@ static abut_status hold_lower_half(abut_ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-/* ---- what is pulled or pushed ---- */
+/* ---- what is moved ---- */
 
-/* The foremost 4 % of the length is pulled along x (Li 2020, Fig. 4.12) and let go behind the funnel. */
+/* The foremost 4 % of the length is pulled along x (Li 2020, Fig. 4.12) and is free behind the funnel. */
 static abut_status drag_right(abut_ipc_script *s, abut_err *err)
 {
     abut_tree *m = foremost(s, 0.04);

@@ -176,7 +176,7 @@ static abut_status set_lags(abut_ipc_script *s, abut_err *err)
     return rc;
 }
 
-/* The numbers of a list command stand on lines of their own: "tol 1", then one value. */
+/* The numbers of a list command are on lines of their own: "tol 1", then one value. */
 static abut_status list_values(abut_ipc_script *s, const char *what, double *v, int most, int *n, abut_err *err)
 {
     int64_t count;
@@ -421,7 +421,7 @@ static double damping_time(const abut_ipc_script *s)
     return s->damping_ratio > 0 ? 0.75 * s->damping_ratio * h / weight : s->damping_stiff / (weight * h * h);
 }
 
-/* What was collected, after the objects, which stand in the tree already. */
+/* What was collected, after the objects, which are in the tree already. */
 static void finish(abut_ipc_script *s)
 {
     abut_tree_maker *m = &s->make;

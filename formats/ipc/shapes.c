@@ -2,7 +2,7 @@
  *
  * A shape line is a path, a translation, three angles (degrees), three scales, then keywords.  A point goes through the
  * scales, the angles about z, then y, then x, and the translation, all about the origin of the mesh file: only so do the
- * scenes of the release stand as they are described (blades upright under the mat, the ball over the points).
+ * scenes of the release are as they are described (blades upright under the mat, the ball over the points).
  * A .pt or .seg file that does not exist means the points or the edges of the .obj file of that name. */
 #include "formats/ipc/script_parts.h"
 
@@ -162,7 +162,7 @@ static abut_status keyword(abut_ipc_script *s, shape *sh, abut_word w, abut_word
     return rc;
 }
 
-/* The meshes 0.ext, 1.ext, ... of a folder, one per time step: they stand where the obstacle is, so that the shape's own
+/* The meshes 0.ext, 1.ext, ... of a folder, one per time step: they are where the obstacle is, so that the shape's own
  * placement says nothing.  The step follows when the whole script is read. */
 static abut_status put_sequence(abut_ipc_script *s, shape *sh, abut_err *err)
 {
@@ -217,7 +217,7 @@ abut_status abut_ipc_one_shape(abut_ipc_script *s, abut_err *err)
     return put_shape(s, &sh, NULL, err);
 }
 
-/* The mesh, divided by its longest side, scaled and turned about the mean of its points, comes to the point with that mean.
+/* The mesh, divided by its longest side, scaled and rotated about the mean of its points, comes to the point with that mean.
  * A stiffness has no meaning to a barrier. */
 abut_status abut_ipc_mesh_obstacle(abut_ipc_script *s, abut_err *err)
 {

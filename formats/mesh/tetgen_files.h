@@ -6,7 +6,7 @@
 #include "mesh/mesh.h"
 
 /** Points from `node`, tets from `ele`; numbering from 0 or 1 as the first point says; attributes and markers mean nothing
- * here.  The format fixes no orientation: when every tet is negative, all are turned over.
+ * here.  The format fixes no orientation: when every tet is negative, all are flipped.
  * Fails  ABUT_E_FORMAT with file and line */
 ABUT_MUST_USE abut_status abut_tetgen_files_read(const abut_bytes *node, const abut_bytes *ele, abut_mesh *out,
                                                  abut_err *err);

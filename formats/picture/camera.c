@@ -5,7 +5,7 @@
 
 static const double PI = 3.14159265358979323846;
 static const double HALF_ANGLE = 0.24;      /* rad, vertical: a moderate telephoto */
-static const double MARGIN = 0.92;          /* share of the picture that the scene may fill */
+static const double MARGIN = 0.92;          /* fraction of the picture that the scene may fill */
 
 void abut_fit_begin(abut_fit *f, const abut_view *v, int up_axis, double up_sign, double aspect)
 {

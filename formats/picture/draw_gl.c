@@ -246,7 +246,7 @@ static void make_lamps(const abut_draw *d, lamp lamps[LAMPS], lamp *sun)
         unit3(dir);
         lamp_make(&lamps[i], dir, d->center, d->radius);
     }
-    /* the sun stands behind the left shoulder of the camera */
+    /* the sun is behind the left shoulder of the camera */
     cross3(d->up, d->camera.right, side);
     for (int k = 0; k < 3; k++) dir[k] = 0.92f * d->up[k] - 0.58f * d->camera.right[k] - 0.35f * side[k];
     unit3(dir);
@@ -267,7 +267,7 @@ static void draw_maps(abut_painter *p, const abut_draw *d, const lamp lamps[LAMP
     glUseProgram(p->depth_program);
     glBindVertexArray(p->array);
     glEnable(GL_DEPTH_TEST);
-    glEnable(GL_DEPTH_CLAMP);       /* what stands between the sphere and the lamp casts shadows, too */
+    glEnable(GL_DEPTH_CLAMP);       /* what is between the sphere and the lamp casts shadows, too */
     glDisable(GL_BLEND);
     glDepthMask(GL_TRUE);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_TEXTURE_2D, p->lamp_map, 0);
@@ -342,8 +342,8 @@ static void draw_bodies(abut_painter *p, const abut_draw *d, const float view[16
     glBindVertexArray(p->array);
     const GLint line = glGetUniformLocation(p->body_program, "line");
     glUniform1f(line, 0);
-    /* faces seen from behind stand back a little, so that they do not shine through along silhouettes; the lines of a
-     * wireframe get room in front of their faces in the same way */
+    /* faces seen from behind are moved back a little, so that they do not shine through along silhouettes; the lines of a
+     * wireframe get room in front of their faces likewise */
     glEnable(GL_POLYGON_OFFSET_FILL);
     glEnable(GL_CULL_FACE);
     for (int back = 1; back >= 0; back--) {

@@ -27,7 +27,7 @@ static const char depth_vertex[] = GLSL
     "void main() { vec4 p = vec4(pos, 1); gl_Position = vec4(dot(frame[0], p), dot(frame[1], p), dot(frame[2], p), 1); }\n";
 static const char depth_fragment[] = GLSL "void main() {}\n";
 
-/* The two surface programs share everything but where the albedo comes from. */
+/* The two surface programs are the same but for where the albedo comes from. */
 static const char body_vertex[] = GLSL
     "layout(location = 0) in vec3 pos;\n"
     "layout(location = 1) in vec3 normal;\n"

@@ -209,7 +209,7 @@ abut_status abut_picture_frame(abut_picture *p, const abut_shot *s, abut_err *er
 
 /* ---- what holds for all frames ---- */
 
-/* Joins the points of bodies, or of obstacles that stand inside `limit`, over all frames. */
+/* Joins the points of bodies, or of obstacles that are inside `limit`, over all frames. */
 static abut_status join_points(abut_picture *p, int obstacles, const abut_bounds *limit, abut_bounds *box, abut_err *err)
 {
     for (size_t k = 0; k < p->spool.n; k++) {

@@ -1,4 +1,4 @@
-/* Boxes around points, and which way is up. */
+/* Boxes around points, and which direction is up. */
 #ifndef ABUT_FORMATS_RESULT_BOUNDS_H
 #define ABUT_FORMATS_RESULT_BOUNDS_H
 

@@ -186,7 +186,7 @@ static void put_bodies(sections *s, const abut_gltf_doc *d, size_t frame_bytes)
 
 /* ---- the document ---- */
 
-/* The root turns the scene so that up is +y, as glTF wants. */
+/* The root rotates the scene so that up is +y, as glTF wants. */
 static void put_root(FILE *f, const abut_gltf_doc *d, int n_nodes)
 {
     fputs("{\"name\":\"abut\"", f);

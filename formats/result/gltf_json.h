@@ -1,4 +1,4 @@
-/* What stands where in a .glb, and the JSON that says so.  For gltf_write.c.
+/* What is where in a .glb, and the JSON that says so.  For gltf_write.c.
  *
  * The buffer has four views, in this order:
  *   indices   u32, of all meshes

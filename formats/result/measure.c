@@ -24,14 +24,12 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
     ms->bend = calloc((size_t)m->nsh + 1, sizeof *ms->bend);
     ms->force = calloc(3 * (size_t)m->nv + 1, sizeof *ms->force);
     ms->y = calloc(3 * (size_t)m->nc + 1, sizeof *ms->y);
-    ms->obstacle = calloc((size_t)m->nc + 1, 1);
     ms->center = calloc(3 * (size_t)m->no + 1, sizeof *ms->center);
     ms->velocity = calloc(3 * (size_t)m->no + 1, sizeof *ms->velocity);
     ms->mass = calloc((size_t)m->no + 1, sizeof *ms->mass);
-    if (!rc && (!ms->J || !ms->stress || !ms->strain || !ms->bend || !ms->force || !ms->y || !ms->obstacle || !ms->center ||
+    if (!rc && (!ms->J || !ms->stress || !ms->strain || !ms->bend || !ms->force || !ms->y || !ms->center ||
                 !ms->velocity || !ms->mass))
         rc = abut_fail(err, ABUT_E_NOMEM, "no memory to measure frames");
-    for (int32_t i = 0; i < m->nc && !rc; i++) ms->obstacle[i] = m->role[m->coll_node[i]] == ABUT_NODE_OBSTACLE;
     if (rc) abut_measure_clear(ms);
     return rc;
 }
@@ -50,7 +48,6 @@ void abut_measure_clear(abut_measure *ms)
     free(ms->bend);
     free(ms->force);
     free(ms->y);
-    free(ms->obstacle);
     free(ms->center);
     free(ms->velocity);
     free(ms->mass);
@@ -149,13 +146,13 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
                                    abut_err *err)
 {
     abut_err touch = { 0 };
-    abut_collmesh_gather(&ms->cm, f->x, ms->y);
-    abut_status rc = abut_candidates_find(&ms->cm, ms->y, NULL, ms->model->dhat[0], ms->obstacle, &ms->cand, err);
+    abut_collmesh_positions(&ms->cm, f->x, ms->y);
+    abut_status rc = abut_candidates_find(&ms->cm, ms->y, NULL, ms->model->dhat[0], ms->cm.obstacle, &ms->cand, err);
     if (rc) return rc;
     out->contacts_known = 1;
     /* a PENDING frame keeps the forces at the start of its step */
     out->force = abut_arrays_find(set, "step/x0") ? NULL : f->f_contact;
-    rc = abut_pairs_find(&ms->cm, &ms->cand, ms->y, ms->obstacle, &ms->pairs, &touch);
+    rc = abut_pairs_find(&ms->cm, &ms->cand, ms->y, ms->cm.obstacle, &ms->pairs, &touch);
     if (rc == ABUT_E_GEOM) {    /* a broken state may be looked at, too */
         out->contacts = -1;
         out->gap = 0;

@@ -42,7 +42,6 @@ typedef struct abut_measure {
     abut_collmesh cm;
     abut_candidates cand;
     abut_pairs pairs;
-    uint8_t *obstacle;      /* [nc] */
     double *J, *stress, *strain, *bend, *force, *y, *center, *velocity, *mass;
     abut_arena scratch;
 } abut_measure;

@@ -1,5 +1,5 @@
 /* A table of nodes per frame, as CSV: DIR/nodes_0012.csv, a row for every node of the chosen objects, in the order of the
- * stream.  Position, velocity and the forces that the frame tells; then every array of another program that has a row of
+ * stream.  Position, velocity and the forces that the frame has; then every array of another program that has a row of
  * numbers per node.  EXPORT.md names the columns. */
 #ifndef ABUT_FORMATS_RESULT_NODE_TABLE_H
 #define ABUT_FORMATS_RESULT_NODE_TABLE_H

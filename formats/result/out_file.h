@@ -24,7 +24,7 @@ ABUT_MUST_USE abut_status abut_out_open_numbered(abut_out_file *o, const char *d
                                                  const char *suffix, abut_err *err);
 /** Lends an open file; close flushes it and leaves it open. */
 void abut_out_lend(abut_out_file *o, FILE *f);
-/** Ends the file: after ABUT_OK it stands under its name.  When err already holds an error the part is removed and
+/** Ends the file: after ABUT_OK it has its name.  When err already holds an error the part is removed and
  * that error stays.  Fails  ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_out_close(abut_out_file *o, abut_err *err);
 /** Waits until the disk has what was flushed to f; path is for messages.  Fails  ABUT_E_IO */

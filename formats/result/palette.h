@@ -9,11 +9,10 @@
 void abut_palette_object(int32_t object, int obstacle, float rgb[3]);
 
 /** Colour of u in [0, 1] on a scale from light blue over yellow and red to dark violet, sRGB; clamped; grey for NaN.
- * Linear between 11 stations.  High values are dark, so that they stand out without colour, too. */
+ * Linear between 11 stations.  High values are dark, so that they are seen without colour, too. */
 void abut_palette_scale(double u, float rgb[3]);
 
-/** sRGB 0..1 to linear light (IEC 61966-2-1), and back. */
+/** sRGB 0..1 to linear light (IEC 61966-2-1). */
 float abut_srgb_to_linear(float c);
-float abut_linear_to_srgb(float c);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "formats/result/json_text.h"
 #include "model/naming.h"
+#include "solve/solvers.h"
 
 #include <errno.h>
 #include <math.h>
@@ -53,7 +54,7 @@ static void limit(FILE *f, const abut_report *r, const abut_model *m)
         fputs("\"limit\":null,", f);
         return;
     }
-    /* a half-space stands behind its node there, and comes last here, as in min_gap_nodes */
+    /* a half-space is behind its node there, and comes last here, as in min_gap_nodes */
     const int plane = l->kind == ABUT_LIMIT_PLANE;
     const int32_t against_plane[4] = { l->node[0], -1, -1, l->node[1] };
     fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", abut_limit_name(l->kind), l->alpha,
@@ -97,6 +98,16 @@ static void seconds(FILE *f, const abut_phase_seconds *s)
     fprintf(f, "\"other\":%.6f}", fmax(0, s->total - named));
 }
 
+/* What the solver does not promise. */
+static void not_guaranteed(FILE *f, unsigned promises)
+{
+    int n = 0;
+    fputs("\"not_guaranteed\":[", f);
+    for (int k = 0; k < ABUT_PROMISES; k++)
+        if (!(promises & 1u << k)) fprintf(f, "%s\"%s\"", n++ ? "," : "", abut_promise_names[k]);
+    fputs("],", f);
+}
+
 static void device(FILE *f, const abut_device_report *d)
 {
     if (!d->name) {
@@ -127,6 +138,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
     number(f, "eta", r->eta);
     number(f, "kappa", r->kappa);
+    not_guaranteed(f, r->promises);
     fprintf(f, "\"contact\":\"%s\",", abut_contact_names[r->contact]);
     fprintf(f, "\"contacts\":%d,\"mollified\":%d,\"half_space_contacts\":%d,\"candidates\":%zu,", r->contacts, r->mollified,
             r->planes, r->candidates);

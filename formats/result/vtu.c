@@ -185,7 +185,7 @@ static abut_status put_constant(FILE *f, const char *name, double value, size_t 
 }
 
 /* The forces that `step --with forces` left in the frame (a PENDING one keeps others).  All are in every file: NaN where the
- * frame does not tell its forces, 0 where it tells forces without this one.  That of contact is computed in any case. */
+ * frame does not have its forces, 0 where it has forces without this one.  That of contact is computed in any case. */
 static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
 {
     const struct {

@@ -1,5 +1,8 @@
 #include "formats/scene/explain.h"
 
+#include "energy/barrier_laws.h"
+#include "energy/friction_laws.h"
+#include "energy/material/materials.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -7,6 +10,12 @@
 static void line(FILE *f, const char *name, double value, const char *unit, const char *why)
 {
     fprintf(f, "  %-16s %-14.9g %-8s %s\n", name, value, unit, why);
+}
+
+/* A law: its name in scenes, and its formula. */
+static void law(FILE *f, const char *what, const char *name, const char *help)
+{
+    fprintf(f, "  %-16s %-23s %s\n", what, name, help);
 }
 
 /* A parameter that may be a fraction of l: what was said, and where. */
@@ -18,7 +27,7 @@ static void said(FILE *f, const char *name, double value, const char *unit, cons
     line(f, name, value, unit, why);
 }
 
-static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e)
+static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
 {
     fprintf(f, "parameters\n");
     said(f, "time step", s->step.value, "s", &s->step);
@@ -33,24 +42,24 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b, const 
     if (s->contact_off) fprintf(f, "  %-16s off: everything passes through everything\n", "contact");
     if (s->bodies_off) fprintf(f, "  %-16s off: they pass through themselves and each other\n", "bodies");
     said(f, "dhat", b->dhat, "m", &s->dhat);
-    fprintf(f, "  %-16s %s\n", "barrier", abut_continuity_names[s->continuity]);
+    law(f, "barrier", abut_barrier_names[s->barrier_law], abut_barrier_laws[s->barrier_law]->help);
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
     said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
     if (s->force_tolerance.value > 0) said(f, "force tolerance", s->force_tolerance.value, "", &s->force_tolerance);
     said(f, "mu", s->mu.value, "", &s->mu);
     if (s->wind[0] != 0 || s->wind[1] != 0 || s->wind[2] != 0)
         fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s\n", "wind", s->wind[0], s->wind[1], s->wind[2]);
-    fprintf(f, "  %-16s %s\n", "friction", abut_continuity_names[s->smoothing]);
+    law(f, "friction", abut_friction_names[s->friction_law], abut_friction_laws[s->friction_law]->help);
     if (s->lags.value > 0) said(f, "friction lags", s->lags.value, "", &s->lags);
     else fprintf(f, "  %-16s until they converge; %s\n", "friction lags", s->lags.from);
     line(f, "mean mass", b->mean_mass, "kg", "of a simulated node; obstacles' nodes get it too");
     if (s->kappa_scale.value != 1) said(f, "kappa scale", s->kappa_scale.value, "", &s->kappa_scale);
-    line(f, "kappa min", e->kappa_min, "kg/m^2", "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
+    line(f, "kappa min", b->kappa_min, "kg/m^2", "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
     if (s->stiffen_below.value > 0) {
         const abut_param *p = &s->stiffen_below;
         said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);
     }
-    line(f, "kappa max", e->kappa_max, "kg/m^2", "100 kappa min");
+    line(f, "kappa max", b->kappa_max, "kg/m^2", "100 kappa min");
 }
 
 /* The explicit pairs; the rule for all others is that of formats/SCENE.md. */
@@ -123,6 +132,7 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     thin(f, o, m, a);
     line(f, "mass", a->mass, "kg", "density times volume");
     if (!a->tets) return;
+    law(f, "energy density", abut_material_names[m->model], abut_materials[m->model]->help);
     line(f, "volume", a->volume, "m^3", "");
     line(f, "smallest tet", a->least_volume, "m^3", "");
 }
@@ -179,7 +189,7 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
 
 void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e)
 {
-    parameters(f, s, b, e);
+    parameters(f, s, b);
     fprintf(f, "model\n  %-16s %d nodes, %d tets; contact: %d vertices, %d edges, %d triangles\n", "size", b->nodes, b->tets,
             b->collision_vertices, b->edges, b->triangles);
     if (b->shells) fprintf(f, "  %-16s %d triangles, %d hinges\n", "shells", b->shells, b->hinges);

@@ -8,7 +8,6 @@
 
 /* What mesh-prep finds out beside abut_scene_build. */
 typedef struct abut_explain {
-    double kappa_min, kappa_max;    /* kg/m^2 */
     double gap; /* m: smallest distance less thickness at the start; INFINITY: larger than `reach` everywhere */
     double reach;                   /* m: how far it was looked for */
     char closest[400];              /* what comes closest */

@@ -59,7 +59,7 @@ static abut_status use_part(const abut_tree *t, abut_mesh *m, abut_err *err)
     return which == 0 ? keep_points(m, err) : keep_edges(m, err);
 }
 
-/* ---- where it stands ---- */
+/* ---- where it is ---- */
 
 /* R <- rotation(axis * angle) R. */
 static void rotate_by(const double w[3], double R[9])
@@ -69,7 +69,7 @@ static void rotate_by(const double w[3], double R[9])
     const double a[3] = { w[0] / angle, w[1] / angle, w[2] / angle };
     double Q[9], P[9], s = sin(angle), c = cos(angle);
     const double quarter = angle / 1.5707963267948966;
-    if (quarter == floor(quarter)) {                /* quarter turns keep exact coordinates */
+    if (quarter == floor(quarter)) {                /* multiples of 90 degrees keep exact coordinates */
         static const double COS[4] = { 1, 0, -1, 0 }, SIN[4] = { 0, 1, 0, -1 };
         const int q = (int)fmod(quarter, 4);
         c = COS[q], s = SIN[q];
@@ -236,7 +236,7 @@ static abut_status repeat(const abut_tree *t, int32_t which, abut_mesh *m, abut_
 
 /* ---- positions to pass through ---- */
 
-/* Appends the positions of a mesh that stands at that time. */
+/* Appends the positions of a mesh at that time. */
 static abut_status path_add(const abut_tree *t, const char *file, const abut_mesh *m, int32_t nv, double time,
                             abut_scene_path *p, abut_err *err)
 {

@@ -138,7 +138,7 @@ static int single_turn(const abut_tree *rotate, double w[3])
     return !rotate || (rotate->kind == ABUT_TREE_MAP && !abut_scene_axis(rotate, "angle", ABUT_Q_ANGLE, w, NULL));
 }
 
-/* Half a turn between two keys may go either way, and a longer one would go the shorter way: neither is what was meant. */
+/* 180 degrees between two keys have two directions, and more would take the shorter one: neither is what is meant. */
 static abut_status check_turn(const abut_tree *t, const abut_tree *before, const double q0[4], const double q1[4], abut_err *err)
 {
     static const double half_turn = 3.141592653589793;
@@ -239,7 +239,7 @@ static abut_status read_positions(const abut_scene_reader *r, const abut_tree *t
     return rc;
 }
 
-/* The ways to push nodes: a key, what it measures, its quantity. */
+/* Loads: a key, what it measures, its quantity. */
 static const struct push {
     const char *key;
     int act, numbers;

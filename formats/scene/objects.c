@@ -106,7 +106,7 @@ static abut_status read_velocity(const abut_tree *t, abut_scene_object *o, abut_
     return rc;
 }
 
-/* An equilibrium has no velocity to start with; obstacles move as they are told. */
+/* An equilibrium has no velocity to start with; obstacles move as the scene says. */
 static abut_status check_velocity(const abut_scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
 {
     const abut_tree *v = abut_tree_find(t, "velocity"), *w = abut_tree_find(t, "angular-velocity");
@@ -138,11 +138,10 @@ static abut_status check_shell(const abut_scene_reader *r, const abut_tree *t, c
 {
     const abut_tree *shell = abut_tree_find(t, "shell");
     const abut_scene_material *m = &r->scene->material[o->material];
-    if (!shell || m->membrane != ABUT_MEMBRANE_ISOTROPIC || abut_material_plane(m->model)) return ABUT_OK;
-    return abut_tree_fail_key(shell, err,
-                              "shell of material '%s', which is %s: expected %s, %s or %s, or an orthotropic membrane", m->name,
-                              abut_material_names[m->model], abut_material_names[ABUT_STVK],
-                              abut_material_names[ABUT_NEO_HOOKEAN], abut_material_names[ABUT_FIXED_COROTATED]);
+    char list[200];
+    if (!shell || m->membrane != ABUT_MEMBRANE_ISOTROPIC || abut_material_is(m->model, ABUT_MATERIAL_PLANE)) return ABUT_OK;
+    return abut_tree_fail_key(shell, err, "shell of material '%s', which is %s: expected %s, or an orthotropic membrane", m->name,
+                              abut_material_names[m->model], abut_materials_with(ABUT_MATERIAL_PLANE, list, sizeof list));
 }
 
 /* "wall.3": the name of a copy; no other object may have it. */

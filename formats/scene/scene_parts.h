@@ -1,4 +1,4 @@
-/* What scene_read.c and the other scene_*.c share. */
+/* What scene_read.c and the other files of this room have in common. */
 #ifndef ABUT_FORMATS_SCENE_SCENE_PARTS_H
 #define ABUT_FORMATS_SCENE_SCENE_PARTS_H
 
@@ -25,7 +25,7 @@ ABUT_MUST_USE abut_status abut_read_scene_material(const abut_scene_reader *r, c
 ABUT_MUST_USE abut_status abut_scene_objects(abut_scene_reader *r, const abut_tree *objects, abut_err *err);
 /** How many objects a `repeat` with `objects: true` makes of an object; 0: it has none. */
 ABUT_MUST_USE abut_status abut_scene_copies(const abut_tree *object, int32_t *n, abut_err *err);
-/** The mesh of an object: file or generator, scaled, turned, moved, repeated.  copy: of `repeat` with `objects: true`; else 0. */
+/** The mesh of an object: file or generator, scaled, rotated, moved, repeated.  copy: of `repeat` with `objects: true`, or 0. */
 ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o,
                                           abut_err *err);
 /** Loads the mesh file that t names. */
@@ -33,8 +33,8 @@ ABUT_MUST_USE abut_status abut_scene_load(const abut_scene_reader *r, const abut
 /** `shell`, `rod`, `particle`, `contact-thickness` of an object: before its mesh. */
 ABUT_MUST_USE abut_status abut_scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err);
 /** The shape at rest of shells and rods: `rest`, or the mesh itself.  After the mesh was placed, before it is repeated.
- * x      [3 nv] its points scaled, but neither turned nor moved
- * scale  of the object; turn: its elements were turned over */
+ * x      [3 nv] its points scaled, but neither rotated nor moved
+ * scale  of the object; turn: its elements are flipped */
 ABUT_MUST_USE abut_status abut_scene_rest(const abut_scene_reader *r, const abut_tree *t, const double *x, const double scale[3],
                                           int turn, abut_scene_object *o, abut_err *err);
 /** As many copies of the shape at rest as the mesh has become of one with nf triangles and ns segments. */
@@ -67,7 +67,7 @@ ABUT_MUST_USE abut_status abut_scene_all_there(const abut_tree *t, const char *c
 ABUT_MUST_USE abut_status abut_scene_need(const abut_tree *t, const char *const *keys, abut_err *err);
 /** Scale, then rotate, then translate of an object, all about the origin: x -> A x + b. */
 ABUT_MUST_USE abut_status abut_scene_placement(const abut_tree *object, double A[9], double b[3], abut_err *err);
-/** A `sequence`: positions of all points of the mesh at ascending times, as they stand in the files.  An empty mesh becomes
+/** A `sequence`: positions of all points of the mesh at ascending times, as they are in the files.  An empty mesh becomes
  * the first of them; any other one must have as many points as each. */
 ABUT_MUST_USE abut_status abut_read_scene_path(const abut_scene_reader *r, const abut_tree *t, abut_mesh *mesh,
                                                abut_scene_path *p, abut_err *err);

@@ -161,13 +161,12 @@ static abut_status read_friction(abut_scene_reader *r, const abut_tree *t, abut_
     if (!rc) rc = parameter(t, "eps_v", "contact.friction.eps_v", ABUT_Q_SPEED_OR_L, 1, &s->eps_v, err);
     if (rc) return rc;
     const abut_tree *mu = abut_tree_find(t, "mu"), *lags = abut_tree_find(t, "lags"), *pairs = abut_tree_find(t, "pairs");
-    const abut_tree *smoothing = abut_tree_find(t, "smoothing");
+    const abut_tree *law = abut_tree_find(t, "smoothing");
     if (mu) {
         rc = coefficient(mu, "contact.friction.mu", &s->mu.value, err);
         abut_scene_from(mu, s->mu.from);
     }
-    if (!rc && smoothing)
-        rc = abut_tree_choice(smoothing, "contact.friction.smoothing", abut_continuity_names, &s->smoothing, err);
+    if (!rc && law) rc = abut_tree_choice(law, "contact.friction.smoothing", abut_friction_names, &s->friction_law, err);
     if (!rc && lags) rc = read_lags(lags, &s->lags, err);
     if (!rc && pairs && pairs->kind != ABUT_TREE_LIST)
         rc = abut_tree_fail(pairs, err, "contact.friction.pairs: expected a list");
@@ -176,12 +175,17 @@ static abut_status read_friction(abut_scene_reader *r, const abut_tree *t, abut_
 
 static abut_status read_barrier(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "continuity", "stiffen-below", NULL };
+    static const char *const keys[] = { "law", "continuity", "stiffen-below", NULL };
+    static const char *const smooth[] = { "c0", "c1", "c2", NULL };     /* in the order of the published laws */
     abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
     if (!rc)
         rc = parameter(t, "stiffen-below", "contact.barrier.stiffen-below", ABUT_Q_LENGTH_OR_L, 1, &r->scene->stiffen_below, err);
-    const abut_tree *c = abut_tree_find(t, "continuity");
-    return rc || !c ? rc : abut_tree_choice(c, "contact.barrier.continuity", abut_continuity_names, &r->scene->continuity, err);
+    const abut_tree *law = abut_tree_find(t, "law"), *c = abut_tree_find(t, "continuity");
+    if (!rc && law && c)
+        rc = abut_tree_fail_key(c, err, "contact.barrier.continuity: contact.barrier.law is there; expected one of them");
+    if (!rc && law) rc = abut_tree_choice(law, "contact.barrier.law", abut_barrier_names, &r->scene->barrier_law, err);
+    if (!rc && c) rc = abut_tree_choice(c, "contact.barrier.continuity", smooth, &r->scene->barrier_law, err);
+    return rc;
 }
 
 /* A map, or a word. */

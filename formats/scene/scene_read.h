@@ -6,7 +6,7 @@
 #include "scene/scene.h"
 
 /** Understands root as a scene; loads the meshes it names (relative to the folder `base`, "" for the current one) and
- * generates others; meshes are scaled, turned and moved, but not yet filled (tetrahedralize) or fitted (fit).
+ * generates others; meshes are scaled, rotated and moved, but not yet filled (tetrahedralize) or fitted (fit).
  *
  * out  filled on success, abut_scene_clear'ed by the caller
  * Fails  ABUT_E_FORMAT with file, line, column: unknown keys (with the nearest known name), wrong types, missing units,

@@ -46,7 +46,7 @@ abut_tree *abut_tree_at(const abut_tree *list, int i)
     return c;
 }
 
-/* Puts `by` where `old` stands among the children of parent. */
+/* Puts `by` in the place of `old` among the children of parent. */
 static void replace(abut_tree *parent, abut_tree *old, abut_tree *by)
 {
     abut_tree **at = &parent->child;
@@ -141,51 +141,10 @@ abut_status abut_tree_fail_key(const abut_tree *t, abut_err *err, const char *fm
     return rc;
 }
 
-enum { WORD_MAX = 40 };
-
-/* Letters to insert, delete or change, counting a swap of neighbours as one (optimal string alignment). */
-static int word_distance(const char *a, const char *b)
-{
-    const int n = (int)strlen(a), m = (int)strlen(b);
-    int d[WORD_MAX + 1][WORD_MAX + 1];
-    if (n > WORD_MAX || m > WORD_MAX) return WORD_MAX;
-    for (int i = 0; i <= n; i++) d[i][0] = i;
-    for (int k = 0; k <= m; k++) d[0][k] = k;
-    for (int i = 1; i <= n; i++)
-        for (int k = 1; k <= m; k++) {
-            int best = d[i - 1][k - 1] + (a[i - 1] != b[k - 1]);
-            if (d[i - 1][k] + 1 < best) best = d[i - 1][k] + 1;
-            if (d[i][k - 1] + 1 < best) best = d[i][k - 1] + 1;
-            const int swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
-            if (swapped && d[i - 2][k - 2] + 1 < best) best = d[i - 2][k - 2] + 1;
-            d[i][k] = best;
-        }
-    return d[n][m];
-}
-
-const char *abut_name_nearest(const char *word, const char *const *names)
-{
-    const char *best = NULL;
-    int least = (int)strlen(word) / 2 + 1;
-    for (; *names; names++) {
-        const int d = word_distance(word, *names);
-        if (d < least) least = d, best = *names;
-    }
-    return best;
-}
-
-static void join(const char *const *names, char *buf, size_t size)
-{
-    size_t used = 0;
-    *buf = 0;
-    for (int i = 0; names[i] && used < size; i++)
-        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", names[i]);
-}
-
 abut_status abut_tree_keys(const abut_tree *t, const char *what, const char *const *known, abut_err *err)
 {
     char list[240];
-    join(known, list, sizeof list);
+    abut_names_join(known, list, sizeof list);
     if (t->kind != ABUT_TREE_MAP) return abut_tree_fail(t, err, "%s: expected a map with keys among %s", what, list);
     for (const abut_tree *c = t->child; c; c = c->next) {
         int found = 0;

@@ -1,19 +1,19 @@
-/* A document as a tree of maps, lists and texts that know where they stand: what a scene file says, before it is
+/* A document as a tree of maps, lists and texts that know their place in the file: what a scene file says, before it is
  * understood.  YAML files and other scene scripts become such a tree; --set changes it. */
 #ifndef ABUT_FORMATS_SCENE_TREE_H
 #define ABUT_FORMATS_SCENE_TREE_H
 
 #include "base/arena.h"
-#include "base/err.h"
+#include "base/words.h"
 
 typedef enum abut_tree_kind { ABUT_TREE_TEXT, ABUT_TREE_LIST, ABUT_TREE_MAP } abut_tree_kind;
 
 /* One value.  All memory belongs to the arena it was made in. */
 typedef struct abut_tree {
     abut_tree_kind kind;
-    const char *file;               /* where the value stands; line and col from 1, 0: not known */
+    const char *file;               /* where the value is; line and col from 1, 0: not known */
     int line, col;
-    const char *key;                /* in a map: its name, and where that stands */
+    const char *key;                /* in a map: its name, and where that is */
     int key_line, key_col;
     const char *text;               /* ABUT_TREE_TEXT */
     struct abut_tree *child, *last; /* of a list or map, in order */
@@ -23,7 +23,7 @@ typedef struct abut_tree {
 
 /** A new value at a place; text is copied (NULL for lists and maps).  NULL without memory. */
 abut_tree *abut_tree_new(abut_arena *arena, abut_tree_kind kind, const char *file, int line, int col, const char *text);
-/** Appends child to a list (key NULL) or a map (key copied, standing where the child stands).  0 without memory. */
+/** Appends child to a list (key NULL) or a map (key copied, at the place of the child).  0 without memory. */
 int abut_tree_add(abut_arena *arena, abut_tree *parent, const char *key, abut_tree *child);
 /** The value of a key, or NULL. */
 abut_tree *abut_tree_find(const abut_tree *map, const char *key);
@@ -43,8 +43,5 @@ abut_status abut_tree_fail_key(const abut_tree *t, abut_err *err, const char *fm
 
 /** Fails unless t is a map whose keys are all among known[] (NULL-terminated); names the nearest known one. */
 ABUT_MUST_USE abut_status abut_tree_keys(const abut_tree *t, const char *what, const char *const *known, abut_err *err);
-
-/** The name nearest to `word` (fewest letters to change), NULL when none is near.  names: NULL-terminated. */
-const char *abut_name_nearest(const char *word, const char *const *names);
 
 #endif

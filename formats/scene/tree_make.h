@@ -4,7 +4,7 @@
 
 #include "formats/scene/tree.h"
 
-/* Where the next values stand. */
+/* Where the next values are in the file. */
 typedef struct abut_tree_maker {
     abut_arena *arena;
     const char *file;

@@ -218,7 +218,7 @@ static int is_utf8(const char *text)
     return s != NULL;
 }
 
-/* The first value that YAML has no way to hold, or NULL. */
+/* The first value that YAML cannot hold, or NULL. */
 static const abut_tree *find_other_bytes(const abut_tree *t)
 {
     if ((t->key && !is_utf8(t->key)) || (t->kind == ABUT_TREE_TEXT && !is_utf8(t->text))) return t;

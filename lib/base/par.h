@@ -13,7 +13,7 @@
 
 /* A loop over fewer cheap items than this is done sooner by one thread: every parallel loop says
  *     #pragma omp parallel for ... if (n >= ABUT_PAR_MIN)
- * or the like.  The results are the same either way. */
+ * or the like.  The results are the same in both cases. */
 #define ABUT_PAR_MIN ((size_t)2048)
 
 typedef struct abut_range {
@@ -42,7 +42,7 @@ static inline void abut_acc_add(abut_acc *s, double v)
     s->hi = t;
 }
 
-/** Threads that the next parallel region will use, and a way to set it (n >= 1). */
+/** Threads that the next parallel region will use, and how to set it (n >= 1). */
 int abut_threads(void);
 void abut_threads_set(int n);
 

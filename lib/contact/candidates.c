@@ -17,7 +17,7 @@ abut_status abut_candidates_check(const abut_collmesh *cm, const double *y, abut
         if (!(fabs(y[i]) <= DBL_MAX / 16) && i < bad) bad = i;
     if (bad == n) return ABUT_OK;
     return abut_fail(err, ABUT_E_GEOM, "candidates: %s has a coordinate of %g m, want a finite one",
-                     abut_nodes_words(cm->model, cm->node + bad / 3, 1, (char[ABUT_NODES_WORDS]){ 0 }), y[bad]);
+                     abut_collmesh_words(cm, &(int32_t){ (int32_t)(bad / 3) }, 1, (char[ABUT_NODES_WORDS]){ 0 }), y[bad]);
 }
 
 static void lists_empty(abut_candidates *c)

@@ -3,22 +3,27 @@
 #include "base/par.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static abut_status no_memory(const abut_model *m, abut_err *err)
 {
     return abut_fail(err, ABUT_E_NOMEM, "collision mesh: no memory for %d vertices, %d edges", m->nc, m->nce);
 }
 
+/* Squared lengths of the edges of the collision mesh at rest. */
 static abut_status rest_lengths(abut_collmesh *cm, abut_err *err)
 {
     const abut_model *m = cm->model;
+    double *Y = malloc((3 * (size_t)cm->nc + 1) * sizeof *Y);
     cm->rest2 = calloc((size_t)cm->ne + 1, sizeof *cm->rest2);
-    if (!cm->rest2) return no_memory(m, err);
-    for (size_t e = 0; e < (size_t)cm->ne; e++) {
-        const double *a = m->X + 3 * (size_t)cm->node[cm->edge[2 * e]], *b = m->X + 3 * (size_t)cm->node[cm->edge[2 * e + 1]];
+    if (Y && cm->rest2) abut_collmesh_positions(cm, m->X, Y);
+    for (size_t e = 0; e < (Y && cm->rest2 ? (size_t)cm->ne : 0); e++) {
+        const double *a = Y + 3 * (size_t)cm->edge[2 * e], *b = Y + 3 * (size_t)cm->edge[2 * e + 1];
         for (int d = 0; d < 3; d++) cm->rest2[e] += (b[d] - a[d]) * (b[d] - a[d]);
     }
-    return ABUT_OK;
+    const abut_status rc = Y && cm->rest2 ? ABUT_OK : no_memory(m, err);
+    free(Y);
+    return rc;
 }
 
 /* Marks the edges that are sides of triangles.  Sides are kept by their lower vertex: side[first[a] .. first[a + 1]) holds
@@ -82,15 +87,56 @@ static abut_status thickness(abut_collmesh *cm, abut_err *err)
     if (!any) return ABUT_OK;
     cm->xi = malloc(((size_t)cm->nc + 1) * sizeof *cm->xi);
     if (!cm->xi) return no_memory(m, err);
-    for (int32_t v = 0; v < cm->nc; v++) cm->xi[v] = m->obj_thick[m->body[cm->node[v]]];
+    for (int32_t v = 0; v < cm->nc; v++) cm->xi[v] = m->obj_thick[abut_collmesh_object(cm, v)];
+    return ABUT_OK;
+}
+
+static abut_status obstacles(abut_collmesh *cm, abut_err *err)
+{
+    cm->obstacle = malloc((size_t)cm->nc + 1);
+    if (!cm->obstacle) return no_memory(cm->model, err);
+    for (int32_t v = 0; v < cm->nc; v++)
+        cm->obstacle[v] = cm->model->role && cm->model->role[abut_collmesh_node(cm, v)] == ABUT_NODE_OBSTACLE;
+    return ABUT_OK;
+}
+
+/* Rows of the model one after the other. */
+static abut_status sums(abut_collmesh *cm, abut_err *err)
+{
+    const abut_model *m = cm->model;
+    abut_row_map *W = &cm->W;
+    size_t n = 0;
+    for (int32_t v = 0; v < m->nc; v++) n += (size_t)(m->map_first[2 * v + 1] - m->map_first[2 * v]);
+    if (n > INT32_MAX) return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first': %zu entries, at most %d", n, INT32_MAX);
+    *W = (abut_row_map){ .rows = m->nc, .cols = m->nv, .first = calloc((size_t)m->nc + 1, sizeof(int32_t)),
+                         .col = malloc((n + 1) * sizeof(int32_t)), .weight = malloc((n + 1) * sizeof(double)) };
+    if (!W->first || !W->col || !W->weight) return no_memory(m, err);
+    for (int32_t v = 0; v < m->nc; v++) {
+        const int32_t lo = m->map_first[2 * v], count = m->map_first[2 * v + 1] - lo;
+        memcpy(W->col + W->first[v], m->map_node + lo, (size_t)count * sizeof *W->col);
+        memcpy(W->weight + W->first[v], m->map_weight + lo, (size_t)count * sizeof *W->weight);
+        W->first[v + 1] = W->first[v] + count;
+    }
+    cm->y0 = m->map_offset;
+    return abut_row_map_transpose(W, err);
+}
+
+static abut_status selection(abut_collmesh *cm, abut_err *err)
+{
+    const abut_model *m = cm->model;
+    cm->W = (abut_row_map){ .rows = m->nc, .cols = m->nv, .col = malloc(((size_t)m->nc + 1) * sizeof(int32_t)) };
+    if (!cm->W.col) return no_memory(m, err);
+    if (m->nc) memcpy(cm->W.col, m->coll_node, (size_t)m->nc * sizeof(int32_t));
     return ABUT_OK;
 }
 
 abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_err *err)
 {
-    *cm = (abut_collmesh){ .model = model, .nc = model->nc, .ne = model->nce, .nt = model->nct, .node = model->coll_node,
-                           .edge = model->coll_edge, .tri = model->coll_tri };
-    abut_status rc = rest_lengths(cm, err);
+    *cm = (abut_collmesh){ .model = model, .nc = model->nc, .ne = model->nce, .nt = model->nct, .edge = model->coll_edge,
+                           .tri = model->coll_tri };
+    abut_status rc = model->map_first ? sums(cm, err) : selection(cm, err);
+    if (!rc) rc = obstacles(cm, err);
+    if (!rc) rc = rest_lengths(cm, err);
     if (!rc) rc = lower_dimensions(cm, err);
     if (!rc) rc = thickness(cm, err);
     if (rc) abut_collmesh_clear(cm);
@@ -99,6 +145,8 @@ abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_
 
 void abut_collmesh_clear(abut_collmesh *cm)
 {
+    abut_row_map_clear(&cm->W);
+    free(cm->obstacle);
     free(cm->rest2);
     free(cm->loose);
     free(cm->seg);
@@ -107,9 +155,63 @@ void abut_collmesh_clear(abut_collmesh *cm)
     *cm = (abut_collmesh){ 0 };
 }
 
-void abut_collmesh_gather(const abut_collmesh *cm, const double *x, double *y)
+/* ---- the map ---- */
+
+abut_status abut_collmesh_expect_nodes(const abut_collmesh *cm, const char *who, abut_err *err)
 {
+    if (abut_collmesh_selects(cm)) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "%s: the contact surface is a map of nodes (array 'contact/map-first'), expected nodes "
+                     "themselves ('contact/node')", who);
+}
+
+void abut_collmesh_positions(const abut_collmesh *cm, const double *x, double *y)
+{
+    const abut_row_map *W = &cm->W;
+    if (W->first) {
+        abut_row_map_apply(W, x, y);
+        for (size_t i = 0; i < (cm->y0 ? 3 * (size_t)cm->nc : 0); i++) y[i] += cm->y0[i];
+        return;
+    }
     #pragma omp parallel for schedule(static) if ((size_t)cm->nc >= 8 * ABUT_PAR_MIN)
     for (int32_t v = 0; v < cm->nc; v++)
-        for (int d = 0; d < 3; d++) y[3 * (size_t)v + (size_t)d] = x[3 * (size_t)cm->node[v] + (size_t)d];
+        for (int d = 0; d < 3; d++) y[3 * (size_t)v + (size_t)d] = x[3 * (size_t)W->col[v] + (size_t)d];
+}
+
+void abut_collmesh_motion(const abut_collmesh *cm, const double *p, int32_t vertex, double q[3])
+{
+    const abut_row_map *W = &cm->W;
+    if (!W->first) {
+        memcpy(q, p + 3 * (size_t)W->col[vertex], 3 * sizeof *q);
+        return;
+    }
+    q[0] = q[1] = q[2] = 0;
+    for (int32_t k = W->first[vertex]; k < W->first[vertex + 1]; k++)
+        for (int d = 0; d < 3; d++) q[d] += W->weight[k] * p[3 * (size_t)W->col[k] + (size_t)d];
+}
+
+double *abut_collmesh_sum_begin(const abut_collmesh *cm, double *g, abut_arena *scratch)
+{
+    return cm->W.first ? ABUT_NEW(scratch, double, 3 * (size_t)cm->nc) : g;
+}
+
+void abut_collmesh_sum_end(const abut_collmesh *cm, const double *f, double *g)
+{
+    if (f != g) abut_row_map_apply_transposed(&cm->W, f, g);
+}
+
+int32_t abut_collmesh_node(const abut_collmesh *cm, int32_t vertex)
+{
+    const abut_row_map *W = &cm->W;
+    if (!W->first) return W->col[vertex];
+    int32_t best = W->first[vertex];
+    for (int32_t k = best + 1; k < W->first[vertex + 1]; k++)
+        if (W->weight[k] > W->weight[best]) best = k;
+    return W->col[best];
+}
+
+const char *abut_collmesh_words(const abut_collmesh *cm, const int32_t *vertex, int n, char buf[ABUT_NODES_WORDS])
+{
+    int32_t node[4];
+    for (int k = 0; k < n && k < 4; k++) node[k] = abut_collmesh_node(cm, vertex[k]);
+    return abut_nodes_words(cm->model, node, n, buf);
 }

@@ -1,5 +1,6 @@
-/* The collision mesh: what contact sees of a model.  Its vertices are y = y0 + W u, a sparse linear map of the degrees of
- * freedom; here W selects nodes, so that a gather is all it costs.
+/* The collision mesh: what contact sees of a model.  Its vertices are y = y0 + W x, a sparse linear map of the nodes; contact
+ * knows vertices alone, and forces go back through W^T.  Where W selects nodes (linear elements whose faces are the contact
+ * surface) it is a list of nodes, and that path is chosen once for a loop over vertices.
  *
  * Surfaces are triangles and their sides.  What has fewer dimensions (rods, particles, bare points of obstacles) has
  * vertices and edges in no triangle; those are listed apart, and a scene of surfaces has none. */
@@ -9,6 +10,8 @@
 #include "base/arena.h"
 #include "geom/dist.h"
 #include "model/model.h"
+#include "model/naming.h"
+#include "sparse/row_map.h"
 
 #include <stdint.h>
 
@@ -16,9 +19,11 @@
 typedef struct abut_collmesh {
     const abut_model *model;
     int32_t nc, ne, nt;         /* vertices, edges, triangles */
-    const int32_t *node;        /* [nc] node of each vertex */
+    abut_row_map W;             /* [nc x nv] */
+    const double *y0;           /* [3 nc] m; NULL: 0 */
     const int32_t *edge;        /* [ne * 2] vertices */
     const int32_t *tri;         /* [nt * 3] vertices */
+    uint8_t *obstacle;          /* [nc] 1: moved by nodes of obstacles, never answers a force */
     double *rest2;              /* [ne] squared rest length, m^2 */
     int32_t n_loose, n_seg, n_point;
     int32_t *loose;             /* [n_loose] vertices in no triangle, ascending */
@@ -29,8 +34,37 @@ typedef struct abut_collmesh {
 
 ABUT_MUST_USE abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_err *err);
 void abut_collmesh_clear(abut_collmesh *cm);
-/** y[3 nc] = W x for node positions x[3 nv]. */
-void abut_collmesh_gather(const abut_collmesh *cm, const double *x, double *y);
+
+/** 1 when W selects nodes: every vertex is one. */
+static inline int abut_collmesh_selects(const abut_collmesh *cm) { return !cm->W.first; }
+/** For what knows nodes alone, who says so.  Fails  ABUT_E_FORMAT W is no selection */
+ABUT_MUST_USE abut_status abut_collmesh_expect_nodes(const abut_collmesh *cm, const char *who, abut_err *err);
+/** y[3 nc] = y0 + W x for node positions x[3 nv]: the entries of a row are summed in their order, then y0 is added. */
+void abut_collmesh_positions(const abut_collmesh *cm, const double *x, double *y);
+/** q[3]: how far a vertex goes where nodes go p[3 nv]: its row of W p. */
+void abut_collmesh_motion(const abut_collmesh *cm, const double *p, int32_t vertex, double q[3]);
+
+/* A sum over contacts has a slot for each vertex: the row of its node where W selects, else its own.  So a selection has the bits
+ * of a sum on nodes, and costs what that does. */
+static inline int32_t abut_collmesh_slot(const abut_collmesh *cm, int32_t vertex)
+{
+    return vertex < 0 || cm->W.first ? vertex : cm->W.col[vertex];
+}
+/** Where forces on vertices are added up, by slots: g[3 nv] itself where W selects, else f[3 nc] of scratch, zero.  NULL when
+ * scratch is full. */
+double *abut_collmesh_sum_begin(const abut_collmesh *cm, double *g, abut_arena *scratch);
+/** g += W^T f, in the order of vertices at each node; nothing to do where f is g. */
+void abut_collmesh_sum_end(const abut_collmesh *cm, const double *f, double *g);
+
+/** The node of largest weight, the first of several: the one that messages name. */
+int32_t abut_collmesh_node(const abut_collmesh *cm, int32_t vertex);
+/** The object that a vertex belongs to. */
+static inline int32_t abut_collmesh_object(const abut_collmesh *cm, int32_t vertex)
+{
+    return cm->model->body[abut_collmesh_node(cm, vertex)];
+}
+/** "node 3 of 'ball'", "edge 3 4 of 'ball'": a primitive of n vertices by its nodes (model/naming.h); returns buf. */
+const char *abut_collmesh_words(const abut_collmesh *cm, const int32_t *vertex, int n, char buf[ABUT_NODES_WORDS]);
 
 /** Thickness of a stencil of vertices v[4], m: the mean of its two primitives' (Li 2020, 5.5), each of one object. */
 static inline double abut_collmesh_xi(const abut_collmesh *cm, abut_stencil s, const int32_t *v)
@@ -41,8 +75,7 @@ static inline double abut_collmesh_xi(const abut_collmesh *cm, abut_stencil s, c
 static inline int abut_collmesh_passes(const abut_collmesh *cm, int32_t va, int32_t vb)
 {
     const abut_model *m = cm->model;
-    return m->bodies_meet && !m->bodies_meet[0] && m->role[cm->node[va]] != ABUT_NODE_OBSTACLE &&
-           m->role[cm->node[vb]] != ABUT_NODE_OBSTACLE;
+    return m->bodies_meet && !m->bodies_meet[0] && !cm->obstacle[va] && !cm->obstacle[vb];
 }
 /** Thickness of a vertex against a half-space, which has none of its own, m. */
 static inline double abut_collmesh_plane_xi(const abut_collmesh *cm, int32_t v) { return cm->xi ? 0.5 * cm->xi[v] : 0; }

@@ -72,7 +72,7 @@ static abut_status mesh_cross(const abut_collmesh *cm, const double *y, const ui
         rc = abut_fail(err, ABUT_E_NOMEM, "crossings: no memory for %d edges, %d triangles", (int)cm->ne, (int)cm->nt);
         goto done;
     }
-    rc = abut_bvh_pairs(&e, &t, 0, &pairs, err);
+    rc = abut_bvh_pairs(&e, &t, &pairs, err);
     if (rc) {
         abut_wrap(err, "crossings: edges against triangles");
         goto done;

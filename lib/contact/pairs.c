@@ -141,16 +141,14 @@ abut_status abut_pairs_touching(const abut_collmesh *cm, abut_stencil s, const i
     double x[12] = { 0 }, d2;
     char far[80] = "distance 0";
     char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
-    int32_t n[4];
     const int first = abut_stencil_second(s), size = abut_stencil_size(s);
     const double xi = abut_candidate_xi(cm, s, ij);
     abut_candidate_vertices(cm, s, ij, v);
-    for (int k = 0; k < size; k++) n[k] = cm->node[v[k]];
     gather(y, v, size, x);
     (void)abut_nearest(s, x, &d2);
     if (xi > 0) snprintf(far, sizeof far, "distance %.9g m, expected more than the thickness, %.9g m", sqrt(d2), xi);
-    return abut_fail(err, ABUT_E_GEOM, "contact: %s touches %s, %s", abut_nodes_words(cm->model, n, first, one),
-                     abut_nodes_words(cm->model, n + first, size - first, two), far);
+    return abut_fail(err, ABUT_E_GEOM, "contact: %s touches %s, %s", abut_collmesh_words(cm, v, first, one),
+                     abut_collmesh_words(cm, v + first, size - first, two), far);
 }
 
 abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err *err)
@@ -163,7 +161,7 @@ abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err 
     size_t i = 0;
     while (isfinite(y[i])) i++;
     return abut_fail(err, ABUT_E_GEOM, "contact: %s has a coordinate of %g m",
-                     abut_nodes_words(cm->model, cm->node + i / 3, 1, (char[ABUT_NODES_WORDS]){ 0 }), y[i]);
+                     abut_collmesh_words(cm, &(int32_t){ (int32_t)(i / 3) }, 1, (char[ABUT_NODES_WORDS]){ 0 }), y[i]);
 }
 
 /* ---- sorting and merging ---- */
@@ -337,7 +335,7 @@ abut_status abut_pairs_plane_touching(const abut_collmesh *cm, int32_t v, int32_
 {
     char one[ABUT_NODES_WORDS], two[ABUT_OBJECT_WORDS];
     const abut_model *m = cm->model;
-    return abut_fail(err, ABUT_E_GEOM, "contact: %s is %g m above %s, want > %g", abut_nodes_words(m, &cm->node[v], 1, one), d,
+    return abut_fail(err, ABUT_E_GEOM, "contact: %s is %g m above %s, want > %g", abut_collmesh_words(cm, &v, 1, one), d,
                      abut_half_space_words(m, h, two), abut_collmesh_plane_xi(cm, v));
 }
 

@@ -22,7 +22,6 @@ typedef struct check {
     abut_collmesh cm;
     const abut_arrays *set;
     double *y;              /* [nc * 3] collision vertices */
-    uint8_t *fixed;         /* [nc] obstacles */
     uint8_t *vert_hit;      /* [nc] the vertex is in a listed crossing: its other touches are the same place */
     uint8_t *edge_hit;      /* [ne] likewise */
     abut_cross *cross;
@@ -97,7 +96,7 @@ static abut_status report_plane(const check *c, int32_t vert, int32_t plane, abu
 static abut_status list_crossings(check *c, abut_err *err)
 {
     size_t found = 0;
-    abut_status rc = abut_cross_find(&c->cm, c->y, c->fixed, ABUT_OFFENDERS_KEPT, c->cross, &found, err);
+    abut_status rc = abut_cross_find(&c->cm, c->y, c->cm.obstacle, ABUT_OFFENDERS_KEPT, c->cross, &found, err);
     const size_t kept = found < ABUT_OFFENDERS_KEPT ? found : ABUT_OFFENDERS_KEPT;
     for (size_t i = 0; i < kept && !rc; i++) {
         const abut_cross *x = &c->cross[i];
@@ -118,8 +117,8 @@ static abut_status list_crossings(check *c, abut_err *err)
 static void closer(check *c, double gap, double xi, const int32_t *va, int a, const int32_t *vb, int b)
 {
     const abut_model *m = c->cm.model;
-    const int32_t *node = c->cm.node;
-    const int fine = gap < c->reach && m->body[node[va[0]]] == m->body[node[vb[0]]] && (xi > 0 || m->nsh || m->nrd);
+    const int one_object = abut_collmesh_object(&c->cm, va[0]) == abut_collmesh_object(&c->cm, vb[0]);
+    const int fine = gap < c->reach && one_object && (xi > 0 || m->nsh || m->nrd);
     c->gap->fine += fine;
     nearest pair = { .n = { a, b } };
     memcpy(pair.v[0], va, (size_t)a * sizeof *va);
@@ -195,7 +194,7 @@ static abut_status plane_gaps(check *c, abut_err *err)
             const double *n = m->hs_normal + 3 * (size_t)h, *o = m->hs_point + 3 * (size_t)h, *p = c->y + 3 * (size_t)v;
             const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
             const double gap = d - abut_collmesh_plane_xi(&c->cm, v);
-            if (c->fixed[v] || !(d > 0 && gap < c->gap->gap)) continue;
+            if (c->cm.obstacle[v] || !(d > 0 && gap < c->gap->gap)) continue;
             if (!(gap > 0)) {
                 rc = report_plane(c, v, h, err);
                 continue;
@@ -209,7 +208,7 @@ static abut_status plane_gaps(check *c, abut_err *err)
 static abut_status list_touches(check *c, abut_err *err)
 {
     abut_candidates cand = { 0 };
-    abut_status rc = abut_candidates_find(&c->cm, c->y, NULL, c->reach, c->fixed, &cand, err);
+    abut_status rc = abut_candidates_find(&c->cm, c->y, NULL, c->reach, c->cm.obstacle, &cand, err);
     for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) {
         const abut_pair_list *list = abut_candidates_list(&cand, k);
         for (size_t i = 0; i < list->n && !rc; i++) rc = look_at(c, abut_candidates_kind(k), list->ij[i], err);
@@ -218,18 +217,20 @@ static abut_status list_touches(check *c, abut_err *err)
     return rc;
 }
 
-/* Collision vertices in the closed tets of another part of the model: what lies wholly inside a body touches no surface. */
+/* Collision vertices in the closed tets of another part of the model: what lies wholly inside a body touches no surface.  Tets
+ * whose faces are not the contact surface say nothing about that. */
 static abut_status list_inside(check *c, const double *x, abut_err *err)
 {
     const abut_model *m = c->cm.model;
     const size_t nc = (size_t)c->cm.nc, nt = (size_t)m->nt;
     abut_box *box = malloc((nc + nt + 1) * sizeof *box);
     abut_pair_list pairs = { 0 };
+    const int32_t *node = c->cm.W.col;
     if (!box) return abut_fail(err, ABUT_E_NOMEM, "start check: no memory for %zu boxes", nc + nt);
-    for (size_t i = 0; i < nc; i++) box[i] = abut_box_points(x, NULL, c->cm.node + i, 1, 0);
+    for (size_t i = 0; i < nc; i++) box[i] = abut_box_points(x, NULL, node + i, 1, 0);
     for (size_t t = 0; t < nt; t++) box[nc + t] = abut_box_points(x, NULL, m->tet + 4 * t, 4, 0);
-    const abut_items a = { nc, 1, c->cm.node, NULL, box }, b = { nt, 4, m->tet, NULL, box + nc };
-    abut_status rc = abut_bvh_pairs(&a, &b, 0, &pairs, err);
+    const abut_items a = { nc, 1, node, NULL, box }, b = { nt, 4, m->tet, NULL, box + nc };
+    abut_status rc = abut_bvh_pairs(&a, &b, &pairs, err);
     for (size_t i = 0; i < pairs.n && !rc; i++) {
         const int32_t v = pairs.ij[i][0], *tet = m->tet + 4 * (size_t)pairs.ij[i][1];
         double p[15];
@@ -284,14 +285,12 @@ static abut_status prepare(check *c, const abut_model *model, const double *x, a
     if (rc) return rc;
     const size_t nc = (size_t)c->cm.nc, ne = (size_t)c->cm.ne;
     c->y = malloc((3 * nc + 1) * sizeof *c->y);
-    c->fixed = calloc(nc + 1, 1);
     c->vert_hit = calloc(nc + 1, 1);
     c->edge_hit = calloc(ne + 1, 1);
     c->cross = malloc(ABUT_OFFENDERS_KEPT * sizeof *c->cross);
-    if (!c->y || !c->fixed || !c->vert_hit || !c->edge_hit || !c->cross)
+    if (!c->y || !c->vert_hit || !c->edge_hit || !c->cross)
         return abut_fail(err, ABUT_E_NOMEM, "start check: no memory for %zu vertices", nc);
-    abut_collmesh_gather(&c->cm, x, c->y);
-    for (size_t i = 0; i < nc; i++) c->fixed[i] = model->role[c->cm.node[i]] == ABUT_NODE_OBSTACLE;
+    abut_collmesh_positions(&c->cm, x, c->y);
     return ABUT_OK;
 }
 
@@ -303,7 +302,7 @@ abut_status abut_start_check(const abut_model *model, const abut_arrays *set, co
     abut_status rc = prepare(&c, model, x, err);
     if (!rc) rc = list_crossings(&c, err);
     if (!rc) rc = list_touches(&c, err);
-    if (!rc) rc = list_inside(&c, x, err);
+    if (!rc && abut_collmesh_selects(&c.cm)) rc = list_inside(&c, x, err);
     if (!rc) rc = plane_gaps(&c, err);
     name_nearest(&c, &c.near, gap->text, sizeof gap->text);
     name_nearest(&c, &c.fine, gap->fine_text, sizeof gap->fine_text);
@@ -316,6 +315,6 @@ abut_status abut_start_check(const abut_model *model, const abut_arrays *set, co
                        text);
     }
     abut_collmesh_clear(&c.cm);
-    free(c.y), free(c.fixed), free(c.vert_hit), free(c.edge_hit), free(c.cross);
+    free(c.y), free(c.vert_hit), free(c.edge_hit), free(c.cross);
     return rc;
 }

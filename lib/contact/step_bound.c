@@ -85,16 +85,14 @@ abut_status abut_limit_too_close(const abut_collmesh *cm, abut_stencil s, const 
 {
     int32_t v[4];
     double x[12];
-    int32_t node[4];
     char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS], beyond[48] = "";
     const int n = abut_stencil_size(s), first = abut_stencil_second(s);
     const double xi = abut_candidate_xi(cm, s, ij);
     abut_candidate_vertices(cm, s, ij, v);
     abut_sweep_gather(y, v, n, x);
-    for (int i = 0; i < n; i++) node[i] = cm->node[v[i]];
     if (xi > 0) snprintf(beyond, sizeof beyond, " beyond their thickness of %.9g m", xi);
     return abut_fail(err, ABUT_E_GEOM, "collision: %s and %s are %.3g m apart%s, too close to move at all",
-                     abut_nodes_words(cm->model, node, first, one), abut_nodes_words(cm->model, node + first, n - first, two),
+                     abut_collmesh_words(cm, v, first, one), abut_collmesh_words(cm, v + first, n - first, two),
                      abut_separation(s, x) - xi, beyond);
 }
 
@@ -105,7 +103,7 @@ abut_limit abut_limit_by_pair(const abut_collmesh *cm, abut_stencil s, const int
     abut_limit lim = { .alpha = alpha, .kind = kind[s], .tet = -1 };
     int32_t v[4];
     abut_candidate_vertices(cm, s, ij, v);
-    for (int k = 0; k < 4; k++) lim.node[k] = v[k] < 0 ? -1 : cm->node[v[k]];
+    for (int k = 0; k < 4; k++) lim.node[k] = v[k] < 0 ? -1 : abut_collmesh_node(cm, v[k]);
     return lim;
 }
 
@@ -170,7 +168,7 @@ static void vertex_limit(const abut_collmesh *cm, const double *y, const double 
         double alpha = d > 0 ? 1 : 0;
         if (d > 0 && move < 0) alpha = (1 - slack) * (1 - 1e-12) * d / -move;
         if (!(alpha < lim->alpha)) continue;
-        *lim = (abut_limit){ alpha, ABUT_LIMIT_PLANE, { cm->node[v], h, -1, -1 }, -1 };
+        *lim = (abut_limit){ alpha, ABUT_LIMIT_PLANE, { abut_collmesh_node(cm, v), h, -1, -1 }, -1 };
     }
 }
 

@@ -1,7 +1,7 @@
 #include "energy/attachment.h"
 
 #include "base/par.h"
-#include "sparse/bsr.h"
+#include "sparse/elements.h"
 
 #include <string.h>
 
@@ -41,31 +41,14 @@ void abut_attachment_gradient(const abut_model *m, const double *x, double scale
     }
 }
 
-/* The five nodes 0 (tied), 1 .. 4 (carriers) in elements of four: {0 1 2 3} with all its pairs, {0 1 2 4} with those of 4, and
- * the pair 3, 4. */
-static const int CORNER[ABUT_ATTACHMENT_PARTS][4] = { { 0, 1, 2, 3 }, { 0, 1, 2, 4 }, { 3, 4, -1, -1 } };
-
-static int belongs(int part, int p, int q)
+void abut_attachment_hessian(const abut_model *m, double scale, double *H)
 {
-    if (p < 0 || q < 0) return 0;
-    return part == 0 || (part == 1 && (p == 4 || q == 4)) || (part == 2 && p != q);
-}
-
-void abut_attachment_hessian(const abut_model *m, double scale, int32_t *node, double *H)
-{
-    memset(H, 0, (size_t)m->na * ABUT_ATTACHMENT_PARTS * ABUT_PACKED * sizeof *H);
+    memset(H, 0, (size_t)m->na * abut_packed_size(5) * sizeof *H);
     for (int32_t a = 0; a < m->na; a++) {
         const int32_t *v = m->attach_node + 5 * (size_t)a;
         double c[5] = { 1 };
         for (int j = 0; j < 4; j++) c[1 + j] = v[1 + j] < 0 ? 0 : -m->attach_weight[4 * (size_t)a + (size_t)j];
-        for (int part = 0; part < ABUT_ATTACHMENT_PARTS; part++, node += 4) {
-            for (int p = 0; p < 4; p++) node[p] = CORNER[part][p] < 0 ? -1 : v[CORNER[part][p]];
-            for (int p = 0; p < 4; p++)
-                for (int q = p; q < 4; q++, H += 9) {
-                    const int i = CORNER[part][p], j = CORNER[part][q];
-                    if (!belongs(part, i, j)) continue;
-                    H[0] = H[4] = H[8] = scale * m->attach_stiffness[a] * c[i] * c[j];
-                }
-        }
+        for (int p = 0; p < 5; p++)
+            for (int q = p; q < 5; q++, H += 9) H[0] = H[4] = H[8] = scale * m->attach_stiffness[a] * c[p] * c[q];
     }
 }

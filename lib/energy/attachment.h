@@ -9,15 +9,11 @@
 
 #include "model/model.h"
 
-/* Elements of four corners that a spring on five nodes is written as. */
-enum { ABUT_ATTACHMENT_PARTS = 3 };
-
 /** E(x) of all attachments of the model, J. */
 double abut_attachment_energy(const abut_model *m, const double *x);
 /** g[3 nv] += scale dE/dx, in the order of the attachments. */
 void abut_attachment_gradient(const abut_model *m, const double *x, double scale, double *g);
-/** node[na * ABUT_ATTACHMENT_PARTS * 4], -1 for unused corners; H: the packed blocks (sparse/bsr.h) of scale d2E/dx2.  Only the
- * sum of the parts of a spring is positive semidefinite. */
-void abut_attachment_hessian(const abut_model *m, double scale, int32_t *node, double *H);
+/** H[na * abut_packed_size(5)] (sparse/elements.h): scale d2E/dx2 of the elements m->attach_node, five corners each. */
+void abut_attachment_hessian(const abut_model *m, double scale, double *H);
 
 #endif

@@ -5,23 +5,17 @@
 
 #include <math.h>
 
-static inline abut_barrier_law law_of(const abut_collmesh *cm, double xi)
-{
-    const abut_model *m = cm->model;
-    return abut_barrier_law_of(m->dhat[0], m->continuity ? m->continuity[0] : ABUT_C2, xi);
-}
-
 /* The law of contact i; of half-space contact i, with D there. */
 static inline abut_barrier_law pair_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
 {
-    return law_of(cm, abut_pairs_xi(cm, pairs, i));
+    return abut_model_barrier(cm->model, abut_pairs_xi(cm, pairs, i));
 }
 
 static inline abut_barrier_law plane_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double *D)
 {
     const double xi = abut_pairs_plane_xi(cm, pairs, i), d = pairs->plane_dist[i];
     *D = d > xi ? (d - xi) * (d + xi) : 0;
-    return law_of(cm, xi);
+    return abut_model_barrier(cm->model, xi);
 }
 
 /* the contacts of r, four at a time, summed in their order */
@@ -113,26 +107,26 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
 {
     const size_t n = pairs->n, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
-    double *part = ABUT_ROOM(scratch, double, 12 * n);
-    if (!part) return abut_fail(err, ABUT_E_NOMEM, "barrier: gradients of %zu contacts", n);
+    double *part = ABUT_ROOM(scratch, double, 12 * n), *f = abut_collmesh_sum_begin(cm, g, scratch);
+    if (!part || !f) return abut_fail(err, ABUT_E_NOMEM, "barrier: gradients of %zu contacts", n);
 
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) block_gradient(cm, pairs, y, abut_block(n, b), (double (*)[12])part);
     /* contacts are few beside their cost: one thread adds them up, in their order */
     for (size_t i = 0; i < n; i++)
         for (int c = 0; c < 4 && pairs->vert[i][c] >= 0; c++) {
-            double *to = g + 3 * (size_t)cm->node[pairs->vert[i][c]];
+            double *to = f + 3 * (size_t)abut_collmesh_slot(cm, pairs->vert[i][c]);
             for (int d = 0; d < 3; d++) to[d] += kappa * pairs->mult[i] * part[12 * i + 3 * (size_t)c + d];
         }
-    abut_arena_release(scratch, mark);
-
     for (size_t i = 0; i < pairs->n_plane; i++) {
         const double dist = pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
-        double D, db, *to = g + 3 * (size_t)cm->node[pairs->plane_vert[i]];
+        double D, db, *to = f + 3 * (size_t)abut_collmesh_slot(cm, pairs->plane_vert[i]);
         const abut_barrier_law law = plane_law(cm, pairs, i, &D);
         (void)abut_barrier(law, D, &db, NULL);
         for (int d = 0; d < 3; d++) to[d] += kappa * db * 2 * dist * normal[d];
     }
+    abut_collmesh_sum_end(cm, f, g);
+    abut_arena_release(scratch, mark);
     return ABUT_OK;
 }
 
@@ -152,24 +146,24 @@ static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
     }
 }
 
-void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, int32_t *node,
+void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, int32_t *slot,
                           double *H)
 {
     const size_t n = pairs->n, nb = abut_blocks(n);
     #pragma omp parallel for schedule(dynamic, 1) if (nb > 2)
     for (size_t b = 0; b < nb; b++) block_hessian(cm, pairs, y, kappa, abut_block(n, b), H);
     for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < 4; c++) node[4 * i + c] = pairs->vert[i][c] < 0 ? -1 : cm->node[pairs->vert[i][c]];
+        for (size_t c = 0; c < 4; c++) slot[4 * i + c] = abut_collmesh_slot(cm, pairs->vert[i][c]);
     for (size_t i = 0; i < pairs->n_plane; i++) {   /* only the normal direction has curvature: (4 d^2 b'' + 2 b') n n^T */
         const double d2 = pairs->plane_dist[i] * pairs->plane_dist[i],
                      *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
         double D, db, ddb, *h = H + ABUT_PACKED * (n + i);
-        int32_t *to = node + 4 * (n + i);
+        int32_t *to = slot + 4 * (n + i);
         const abut_barrier_law law = plane_law(cm, pairs, i, &D);
         (void)abut_barrier(law, D, &db, &ddb);
         for (int p = 0; p < 3; p++)
             for (int q = 0; q < 3; q++) h[3 * p + q] = kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
-        to[0] = cm->node[pairs->plane_vert[i]];
+        to[0] = abut_collmesh_slot(cm, pairs->plane_vert[i]);
         to[1] = to[2] = to[3] = -1;
     }
 }

@@ -1,9 +1,9 @@
-/* The contact barrier: b(D) = -(D - Dhat)^2 ln(D / Dhat) with D = d^2 - xi^2, Dhat = (xi + dhat)^2 - xi^2, C2, zero beyond
- * xi + dhat, infinite at the thickness xi of the pair (Li 2020, 4.6, 5.5, App. B, J), or one that is less smooth.  One contact
- * alone is in energy/barrier_pair.h; here are the sums over all of them.
+/* The contact barrier: b(D) of a law of energy/barrier_laws.h with D = d^2 - xi^2, Dhat = (xi + dhat)^2 - xi^2, zero beyond
+ * xi + dhat, infinite at the thickness xi of the pair (Li 2020, 4.6, 5.5, App. B, J).  One contact alone is in
+ * energy/barrier_pair.h; here are the sums over all of them.
  *
  * pairs    the contacts at y (contact/pairs.h): kind, multiplicity and squared distance of each are taken as stored
- * y        collision vertices, m; dhat, thickness and the continuity come from cm and its model
+ * y        collision vertices, m; dhat, thickness and the law come from cm and its model
  * kappa    barrier stiffness, kg/m^2 */
 #ifndef ABUT_ENERGY_BARRIER_H
 #define ABUT_ENERGY_BARRIER_H
@@ -16,14 +16,15 @@
  * +inf when something is at its thickness.  scratch: one double per block of contacts. */
 ABUT_MUST_USE abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
                                               double kappa, double *energy, abut_arena *scratch, abut_err *err);
-/** g[3 nv] += kappa * dE/dx on nodes (W^T applied); same bits for any thread count.  scratch: 12 doubles per contact. */
+/** g[3 nv] += kappa * dE/dx on nodes (W^T applied); same bits for any thread count.  scratch: 12 doubles per contact, and 3 per
+ * vertex where W is no selection. */
 ABUT_MUST_USE abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
                                                 double kappa, double *g, abut_arena *scratch, abut_err *err);
-/** Projected Hessians, packed (sparse/bsr.h), kappa included: one element per pair, then one per half-space contact.
- * node[(n + n_plane) * 4]: their nodes, -1 unused;  H[(n + n_plane) * ABUT_PACKED], in which blocks of unused corners
- * are left as they are, or 0. */
+/** Projected Hessians, packed (sparse/elements.h), kappa included: one element per pair, then one per half-space contact.
+ * slot[(n + n_plane) * 4]: slots of their vertices (contact/collision_mesh.h), -1 unused;  H[(n + n_plane) * ABUT_PACKED], in
+ * which blocks of unused corners are left as they are, or 0. */
 void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
-                          int32_t *node, double *H);
+                          int32_t *slot, double *H);
 /** Normal force magnitude of contact i, N, for a step of length h: -kappa e b' 2 d mult / h^2 (i >= n: half-space i - n); d is
  * the whole distance, thickness included.
  * A scheme that weighs forces with s h^2 instead of h^2 passes h sqrt(s). */

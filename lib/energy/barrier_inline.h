@@ -42,11 +42,11 @@ ABUT_FN_LITERAL void abut_psd_project_one(int n, double *S)
 
 #include "math/forms_end.h"
 
-/** abut_barrier; all three are wanted. */
+/** abut_barrier of a law that has forms; all three are wanted. */
 ABUT_FN double abut_barrier_fn(abut_barrier_law law, double D, double *db, double *ddb)
 {
     double b;
-    abut_barrier_of_one(law.continuity, &law.dhat2, &D, &b, db, ddb);
+    abut_barrier_of_one(law.number, &law.dhat2, &D, &b, db, ddb);
     return b;
 }
 

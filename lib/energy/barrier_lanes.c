@@ -24,12 +24,29 @@
 
 #include "math/forms_end.h"
 
+/* Lane after lane: of a law without forms. */
+static void one_by_one(int number, const abut_lanes *Dhat, const abut_lanes *D, abut_lanes *b, abut_lanes *db, abut_lanes *ddb)
+{
+    for (int l = 0; l < ABUT_LANES; l++) {
+        double first, second;
+        (*b)[l] = abut_barrier((abut_barrier_law){ .dhat2 = (*Dhat)[l], .number = number }, (*D)[l], &first, &second);
+        (*db)[l] = first;
+        (*ddb)[l] = second;
+    }
+}
+
+INLINE void barrier_of(int number, const abut_lanes *Dhat, const abut_lanes *D, abut_lanes *b, abut_lanes *db, abut_lanes *ddb)
+{
+    if (number < ABUT_BARRIER_FORMS) abut_barrier_of_lanes(number, Dhat, D, b, db, ddb);
+    else one_by_one(number, Dhat, D, b, db, ddb);
+}
+
 ABUT_LANES_CLONES
 void abut_barrier_four(const abut_barrier_law law[ABUT_LANES], const double D[ABUT_LANES], double b[ABUT_LANES])
 {
     const abut_lanes at = { D[0], D[1], D[2], D[3] }, Dhat = { law[0].dhat2, law[1].dhat2, law[2].dhat2, law[3].dhat2 };
     abut_lanes value, db, ddb;
-    abut_barrier_of_lanes(law[0].continuity, &Dhat, &at, &value, &db, &ddb);
+    barrier_of(law[0].number, &Dhat, &at, &value, &db, &ddb);
     for (int l = 0; l < ABUT_LANES; l++) b[l] = value[l];
 }
 
@@ -55,7 +72,7 @@ INLINE void slopes(const abut_barrier_law *law, size_t n, const abut_lanes *d2, 
         D[l] = abut_beyond2((*d2)[l], law[i].xi);
         Dhat[l] = law[i].dhat2;
     }
-    abut_barrier_of_lanes(law->continuity, &Dhat, &D, &b, db, ddb);
+    barrier_of(law->number, &Dhat, &D, &b, db, ddb);
 }
 
 /* b' times grad d^2, 2 w_i r at point i. */

@@ -1,6 +1,7 @@
 #include "energy/barrier_pair.h"
 
 #include "energy/barrier_inline.h"
+#include "energy/barrier_laws.h"
 #include "geom/dist_lanes.h"
 #include "geom/mollify.h"
 #include "sparse/packed_lanes.h"
@@ -12,33 +13,13 @@
 
 double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb)
 {
-    const double Dhat = law.dhat2;
-    if (!(D > 0)) {
-        if (db) *db = -INFINITY;
-        if (ddb) *ddb = INFINITY;
-        return INFINITY;
-    }
-    if (D >= Dhat) {
-        if (db) *db = 0;
-        if (ddb) *ddb = 0;
-        return 0;
-    }
-    const double gap = Dhat - D;   /* exact where the logarithm needs it, from Dhat / 2 up */
-    const double L = gap < 0.5 * Dhat ? log1p(-gap / Dhat) : log(D / Dhat);
-    switch (law.continuity) {
-    case ABUT_C0:
-        if (db) *db = -Dhat * (Dhat / D);
-        if (ddb) *ddb = (Dhat / D) * (Dhat / D);
-        return -Dhat * Dhat * L;
-    case ABUT_C1:
-        if (db) *db = Dhat * (L - gap / D);
-        if (ddb) *ddb = Dhat / D * ((D + Dhat) / D);
-        return -Dhat * gap * L;
-    default:
-        if (db) *db = gap * (2 * L - gap / D);
-        if (ddb) *ddb = -2 * L + gap / D * ((Dhat + 3 * D) / D);
-        return -gap * gap * L;
-    }
+    double b, first, second;
+    if (!(D > 0)) b = INFINITY, first = -INFINITY, second = INFINITY;
+    else if (D >= law.dhat2) b = first = second = 0;
+    else b = abut_barrier_laws[law.number]->value(D, law.dhat2, &first, &second);
+    if (db) *db = first;
+    if (ddb) *ddb = second;
+    return b;
 }
 
 double abut_kappa_min(double length, abut_barrier_law law, double mean_mass)
@@ -55,7 +36,7 @@ static int by_size(const void *p, const void *q)
     return (a > b) - (a < b);
 }
 
-abut_status abut_kappa_min_of(double length, double dhat, int continuity, double mean_mass, const double *xi, int32_t n,
+abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_mass, const double *xi, int32_t n,
                               int half_spaces, double *kappa, abut_err *err)
 {
     const size_t room = (size_t)n + 1;
@@ -71,7 +52,7 @@ abut_status abut_kappa_min_of(double length, double dhat, int continuity, double
     for (size_t i = 0; i < distinct; i++)
         for (size_t j = i; j < distinct; j++)
             *kappa =
-                fmax(*kappa, abut_kappa_min(length, abut_barrier_law_of(dhat, continuity, 0.5 * (each[i] + each[j])), mean_mass));
+                fmax(*kappa, abut_kappa_min(length, abut_barrier_law_of(dhat, law, 0.5 * (each[i] + each[j])), mean_mass));
     free(each);
     return ABUT_OK;
 }

@@ -10,18 +10,22 @@
 #include "base/err.h"
 #include "energy/barrier_law_inline.h"
 #include "geom/dist.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "math/lanes.h"
 #include "model/model.h"
 
-/** b, m^4, and its first and second derivative in D (NULL to skip).  For 0 < D < Dhat = dhat2
- *     C2  -(D - Dhat)^2 ln(D/Dhat)      C1  Dhat (D - Dhat) ln(D/Dhat)      C0  -Dhat^2 ln(D/Dhat)
- * the lower two made as large as the first by powers of Dhat, so that the stiffness keeps its unit.  0 for D >= Dhat; +inf
- * for D <= 0 or not a number, with derivatives -inf and +inf. */
+/** b, m^4, and its first and second derivative in D (NULL to skip), of a law of energy/barrier_laws.h: 0 from Dhat = dhat2 on;
+ * +inf for D <= 0 or not a number, with derivatives -inf and +inf. */
 double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb);
 
-/** b of four at once, each within a few units in the last place of abut_barrier's; the laws are of one continuity. */
+/** b of four at once, each within a few units in the last place of abut_barrier's; the laws have one number. */
 void abut_barrier_four(const abut_barrier_law law[ABUT_LANES], const double D[ABUT_LANES], double b[ABUT_LANES]);
+
+/** The law of the model for a pair of thickness xi, m. */
+static inline abut_barrier_law abut_model_barrier(const abut_model *m, double xi)
+{
+    return abut_barrier_law_of(m->dhat[0], m->continuity ? m->continuity[0] : ABUT_BARRIER_IPC, xi);
+}
 
 /** Lower bound of the stiffness, kg/m^2, for length l (m) and mean nodal mass (kg): 1e11 mass / (4 d^2 b''(D)) at the distance
  * d = xi + 1e-8 l, so that a pair with that gap has a Hessian entry of 1e11 mass.  The upper bound is 100 times it (Li 2020,
@@ -30,18 +34,18 @@ double abut_kappa_min(double length, abut_barrier_law law, double mean_mass);
 /** The largest of these over the thicknesses of all pairs that the objects of thickness xi[n] (m; NULL: 0) can make with each
  * other, and with half-spaces where there are some.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_kappa_min_of(double length, double dhat, int continuity, double mean_mass, const double *xi,
+ABUT_MUST_USE abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_mass, const double *xi,
                                             int32_t n, int half_spaces, double *kappa, abut_err *err);
 
 /** e(c) b(D), m^4.  x[12], m; dist2 its squared distance d^2, m^2; eps_x the mollifier's threshold, m^4, 0: plain. */
 double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x);
 /** g[3k], m^3, k = abut_stencil_size(kind): the gradient. */
 void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const double *x, double eps_x, double *g);
-/** The same for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one continuity, into g[n][12], of which
+/** The same for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one number, into g[n][12], of which
  * numbers of unused points are left as they are.  What one contact gives does not depend on the others. */
 void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], double (*g)[12]);
-/** H[n * ABUT_PACKED], m^2 (sparse/bsr.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one
- * continuity, scale[n] >= 0 times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are left as
+/** H[n * ABUT_PACKED], m^2 (sparse/elements.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one
+ * number, scale[n] >= 0 times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are left as
  * they are, or 0.  What one contact gives does not depend on the others. */
 void abut_pair_barrier_hess(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
                             double *H);

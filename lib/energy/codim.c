@@ -5,7 +5,7 @@
 #include "energy/codim_bend.h"
 #include "energy/codim_shell.h"
 #include "energy/edge_correction.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "energy/hinge.h"
 #include "energy/rod.h"
 #include "energy/material/two_modes.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "math/vec3.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "energy/codim_shell.h"
 
 #include "energy/stretch_limit.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "math/svd32.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
 
 /* ---- the barrier ---- */
 
-/* As abut_barrier has it, case by case. */
-FORM void NAME(abut_barrier_of)(int continuity, const REAL *Dhat, const REAL *D, REAL *b, REAL *db, REAL *ddb)
+/* As abut_barrier has it, case by case; of a law that has forms. */
+FORM void NAME(abut_barrier_of)(int number, const REAL *Dhat, const REAL *D, REAL *b, REAL *db, REAL *ddb)
 {
     const REAL gap = *Dhat - *D, share = *D / *Dhat, close = -gap / *Dhat;
     const MASK out = *D >= *Dhat, in = *D > 0;
@@ -15,12 +15,12 @@ FORM void NAME(abut_barrier_of)(int continuity, const REAL *Dhat, const REAL *D,
     LOG(&share, &far);
     LOG1P(&close, &L);
     L = PICK(gap < 0.5 * *Dhat, L, far);
-    if (continuity == ABUT_C0) {
+    if (number == ABUT_BARRIER_IPC_C0) {
         const REAL q = *Dhat / *D;
         *b = -*Dhat * *Dhat * L;
         *db = -*Dhat * q;
         *ddb = q * q;
-    } else if (continuity == ABUT_C1) {
+    } else if (number == ABUT_BARRIER_IPC_C1) {
         *b = -*Dhat * gap * L;
         *db = *Dhat * (L - gap / *D);
         *ddb = *Dhat / *D * ((*D + *Dhat) / *D);

@@ -1,7 +1,7 @@
 #include "energy/damping.h"
 
 #include "base/par.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 
 #include <stdlib.h>
 

@@ -60,7 +60,7 @@ ABUT_MUST_USE abut_status abut_elastic_recall(const abut_elastic *e, const doubl
 void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, double *g);
 void abut_elastic_memo_clear(abut_elastic_memo *memo);
 
-/** H[nt * ABUT_PACKED] (sparse/bsr.h): scale * d2E/dx2 of each tet, projected to positive semidefinite; scale >= 0,
+/** H[nt * ABUT_PACKED] (sparse/elements.h): scale * d2E/dx2 of each tet, projected to positive semidefinite; scale >= 0,
  * x of finite energy.  Closed-form eigen-system of the isotropic densities (Smith et al. 2019). */
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H);
 /** Those of tets [lo, hi) alone, H[(hi - lo) * ABUT_PACKED], on one thread; lo a multiple of ABUT_LANES for the same bits. */

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "energy/friction_inline.h"
+#include "energy/friction_laws.h"
 #include "sparse/packed_lanes.h"
 
 #include <assert.h>
@@ -14,12 +15,35 @@
 
 double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2)
 {
-    return abut_friction_f0_fn(smoothing, y, w, f1_over_y, f2);
+    double first, second;
+    if (smoothing < ABUT_FRICTION_FORMS) return abut_friction_f0_fn(smoothing, y, w, f1_over_y, f2);
+    return abut_friction_laws[smoothing]->f0(y, w, f1_over_y ? f1_over_y : &first, f2 ? f2 : &second);
+}
+
+/* Relative motion of contact i, whose points are rows of a map. */
+static void relative(const abut_lag *lag, size_t i, const double *x, const double *xn, double r[3])
+{
+    const abut_row_map *W = lag->map;
+    r[0] = r[1] = r[2] = 0;
+    for (int c = 0; c < 4 && lag->node[i][c] >= 0; c++)
+        for (int32_t k = W->first[lag->node[i][c]]; k < W->first[lag->node[i][c] + 1]; k++) {
+            const size_t at = 3 * (size_t)W->col[k];
+            const double w = lag->weight[i][c] * W->weight[k];
+            for (size_t d = 0; d < 3; d++) r[d] += w * (x[at + d] - (xn ? xn[at + d] : 0));
+        }
 }
 
 static inline void slide(const abut_lag *lag, size_t i, const double *x, const double *xn, double u[2])
 {
-    abut_friction_slide(lag->node[i], lag->weight[i], lag->basis[i], x, xn, u);
+    const double *P = lag->basis[i];
+    double r[3];
+    if (!lag->map) {
+        abut_friction_slide(lag->node[i], lag->weight[i], P, x, xn, u);
+        return;
+    }
+    relative(lag, i, x, xn, r);
+    u[0] = P[0] * r[0] + P[1] * r[1] + P[2] * r[2];
+    u[1] = P[3] * r[0] + P[4] * r[1] + P[5] * r[2];
 }
 
 double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const double *xn)
@@ -53,7 +77,12 @@ INLINE void slide4(const abut_lag *lag, size_t i, size_t n, const double *x, con
 {
     abut_lanes r[3] = { ALL(0.), ALL(0.), ALL(0.) }, at[3] = { { 0 } }, from[3] = { { 0 } }, weight = { 0 };
     const double *to[ABUT_LANES], *was[ABUT_LANES];
-    for (int c = 0; c < 4; c++) {
+    for (size_t l = 0; l < ABUT_LANES && lag->map; l++) {
+        double one[3];
+        relative(lag, in_lane(i, n, l), x, xn, one);
+        for (int d = 0; d < 3; d++) r[d][l] = one[d];
+    }
+    for (int c = 0; c < 4 && !lag->map; c++) {
         int used = 0;
         for (size_t l = 0; l < ABUT_LANES; l++) {
             const size_t k = in_lane(i, n, l);
@@ -73,14 +102,30 @@ INLINE void slide4(const abut_lag *lag, size_t i, size_t n, const double *x, con
     u[1] = P[3] * r[0] + P[4] * r[1] + P[5] * r[2];
 }
 
+/* lane after lane: of a law without forms */
+static void one_by_one(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, abut_lanes *f1_over_y, abut_lanes *f2)
+{
+    for (int l = 0; l < ABUT_LANES; l++) {
+        double first, second;
+        (*f0)[l] = abut_friction_f0(smoothing, (*y)[l], w, &first, &second);
+        (*f1_over_y)[l] = first;
+        (*f2)[l] = second;
+    }
+}
+
 /* abut_friction_f0 */
 INLINE void law4(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, abut_lanes *f1_over_y, abut_lanes *f2)
 {
     const abut_lanes q = *y / w;
     const abut_lane_mask slides = *y >= w;
     abut_lanes a, b, c;
-    if (smoothing == ABUT_C0) a = 0.5 * (q * q + 1), b = c = ALL(1.);
-    else if (smoothing == ABUT_C2) a = q * q * (1.5 - q * (1 - q / 4)) + 0.25, b = 3 - q * (3 - q), c = 3 * (1 - q) * (1 - q);
+    if (smoothing >= ABUT_FRICTION_FORMS) {
+        one_by_one(smoothing, y, w, f0, f1_over_y, f2);
+        return;
+    }
+    if (smoothing == ABUT_FRICTION_C0) a = 0.5 * (q * q + 1), b = c = ALL(1.);
+    else if (smoothing == ABUT_FRICTION_C2)
+        a = q * q * (1.5 - q * (1 - q / 4)) + 0.25, b = 3 - q * (3 - q), c = 3 * (1 - q) * (1 - q);
     else a = q * q * (1 - q / 3) + 1.0 / 3.0, b = 2 - q, c = 2 * (1 - q);
     *f0 = PICK(slides, *y, w * a);
     *f1_over_y = PICK(slides, 1 / *y, b / w);
@@ -134,8 +179,8 @@ abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law
     const double h = law->h, w = law->eps_v * h;
     const size_t n = lag->n;
     const abut_mark mark = abut_arena_mark(scratch);
-    double *pull = ABUT_NEW(scratch, double, 3 * n);
-    if (!pull) return abut_fail(err, ABUT_E_NOMEM, "friction: forces of %zu contacts", n);
+    double *pull = ABUT_NEW(scratch, double, 3 * n), *to = lag->map ? ABUT_NEW(scratch, double, 3 * (size_t)lag->map->rows) : g;
+    if (!pull || !to) return abut_fail(err, ABUT_E_NOMEM, "friction: forces of %zu contacts", n);
 
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
     for (size_t i = 0; i < n; i++) {
@@ -148,9 +193,10 @@ abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law
     /* one thread adds them up, in their order */
     for (size_t i = 0; i < n; i++)
         for (int c = 0; c < 4 && lag->node[i][c] >= 0; c++) {
-            assert(lag->node[i][c] < nv);
-            for (size_t d = 0; d < 3; d++) g[3 * (size_t)lag->node[i][c] + d] += lag->weight[i][c] * pull[3 * i + d];
+            assert(lag->node[i][c] < (lag->map ? lag->map->rows : nv));
+            for (size_t d = 0; d < 3; d++) to[3 * (size_t)lag->node[i][c] + d] += lag->weight[i][c] * pull[3 * i + d];
         }
+    if (lag->map) abut_row_map_apply_transposed(lag->map, to, g);
     abut_arena_release(scratch, mark);
     return ABUT_OK;
 }

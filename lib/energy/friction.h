@@ -12,22 +12,23 @@
 typedef struct abut_stiction {
     double h;           /* s */
     double eps_v;       /* m/s: slower sliding counts as sticking */
-    int smoothing;      /* continuity of the force in the sliding speed: ABUT_C0, ABUT_C1 (published), ABUT_C2 */
+    int smoothing;      /* number of the law: ABUT_FRICTION_C1 (published), ... (energy/friction_laws.h) */
 } abut_stiction;
 
-/** f0, m; f1_over_y = f0'/y, 1/m, finite at y = 0; f2 = f0'', 1/m (NULL to skip).  w > 0, m.  f0 = y for y >= w, below it
- *     C0  y^2/(2 w) + w/2      C1  -y^3/(3 w^2) + y^2/w + w/3      C2  y^4/(4 w^3) - y^3/w^2 + 3 y^2/(2 w) + w/4
- * (Li 2020, App. I); the force f1 = f0' is as smooth as its name says.  f1_over_y and f2 are never negative. */
+/** f0, m; f1_over_y = f0'/y, 1/m, finite at y = 0; f2 = f0'', 1/m (NULL to skip), of a law of energy/friction_laws.h.  w > 0, m.
+ * f1_over_y and f2 are never negative.  The published laws have f0 = y for y >= w, below it (Li 2020, App. I)
+ *     c0  y^2/(2 w) + w/2      c1  -y^3/(3 w^2) + y^2/w + w/3      c2  y^4/(4 w^3) - y^3/w^2 + 3 y^2/(2 w) + w/4 */
 double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2);
 
 /* Frozen contacts: what the FRAME keeps under lag/.  Owned here; zero-filled is empty. */
 typedef struct abut_lag {
     size_t n, cap;
-    int32_t (*node)[4];     /* nodes, -1 unused */
+    int32_t (*node)[4];     /* nodes, or rows of map; -1 unused */
     double (*weight)[4];    /* closest-point weights */
     double (*basis)[6];     /* two unit tangents */
     double *force;          /* N */
     double *mu;
+    const abut_row_map *map;    /* of the collision mesh, borrowed; NULL: it selects nodes */
 } abut_lag;
 
 /** Freezes the plain contacts and half-space contacts of pairs at y; those with mu = 0 are left out, and so are edge
@@ -41,7 +42,7 @@ ABUT_MUST_USE abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pa
  * On failure (ABUT_E_NOMEM) now stays as it is. */
 ABUT_MUST_USE abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut_err *err);
 /** Copies the lag/ arrays of a frame, and puts them into the set of a new one. */
-ABUT_MUST_USE abut_status abut_lag_from_frame(const abut_frame *f, abut_lag *lag, abut_err *err);
+ABUT_MUST_USE abut_status abut_lag_from_frame(const abut_collmesh *cm, const abut_frame *f, abut_lag *lag, abut_err *err);
 ABUT_MUST_USE abut_status abut_lag_to_frame(const abut_lag *lag, abut_arrays *set, abut_err *err);
 void abut_lag_clear(abut_lag *lag);
 
@@ -51,11 +52,11 @@ double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const 
 /** D(x), kg m^2, with x_n the positions at the start of the step.  scratch: one double per block of contacts. */
 ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn,
                                                double *energy, abut_arena *scratch, abut_err *err);
-/** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 3 doubles per contact. */
+/** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 3 doubles per contact, and per vertex of a map. */
 ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x,
                                                  const double *xn, double *g, abut_arena *scratch, abut_err *err);
-/** node[n * 4], H[n * ABUT_PACKED] (sparse/bsr.h): positive semidefinite by construction, eigenvalues f0'' along u and
- * f0'/y across it, so that nothing is left to project; blocks of unused corners are left as they are.
+/** node[n * 4] as in lag, H[n * ABUT_PACKED] (sparse/elements.h): positive semidefinite by construction, eigenvalues f0'' along u
+ * and f0'/y across it, so that nothing is left to project; blocks of unused corners are left as they are.
  *
  * above    NULL, or [n]: contacts with f0'/y along u, too.  f0 is concave in y^2, so the quadratic model of such a contact lies
  *          above its D everywhere (the majorant of iteratively reweighted least squares; Weiszfeld 1937) */

@@ -3,7 +3,7 @@
 #define ABUT_ENERGY_FRICTION_INLINE_H
 
 #include "base/fn.h"
-#include "model/continuity_inline.h"
+#include "model/laws_inline.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -12,6 +12,7 @@
 /* A model may lie below its law by this part of f0 at the stiction threshold: small kinks are best left to the exact one. */
 #define ABUT_FRICTION_KINK 0.1
 
+/** abut_friction_f0 of a law that has forms. */
 ABUT_FN double abut_friction_f0_fn(int smoothing, double y, double w, double *f1_over_y, double *f2)
 {
     if (y >= w) {
@@ -22,8 +23,8 @@ ABUT_FN double abut_friction_f0_fn(int smoothing, double y, double w, double *f1
     const double q = y / w;
     double a, b, c;     /* f0 / w, w f1 / y, w f1' */
     switch (smoothing) {
-    case ABUT_C0: a = 0.5 * (q * q + 1), b = 1, c = 1; break;
-    case ABUT_C2: a = q * q * (1.5 - q * (1 - q / 4)) + 0.25, b = 3 - q * (3 - q), c = 3 * (1 - q) * (1 - q); break;
+    case ABUT_FRICTION_C0: a = 0.5 * (q * q + 1), b = 1, c = 1; break;
+    case ABUT_FRICTION_C2: a = q * q * (1.5 - q * (1 - q / 4)) + 0.25, b = 3 - q * (3 - q), c = 3 * (1 - q) * (1 - q); break;
     default: a = q * q * (1 - q / 3) + 1.0 / 3.0, b = 2 - q, c = 2 * (1 - q);
     }
     if (f1_over_y) *f1_over_y = b / w;

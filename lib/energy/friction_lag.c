@@ -35,11 +35,14 @@ static abut_status make_room(abut_lag *lag, size_t n, abut_err *err)
     return ABUT_OK;
 }
 
+/* of the slots that contacts have */
+static const abut_row_map *map_of(const abut_collmesh *cm) { return abut_collmesh_selects(cm) ? NULL : &cm->W; }
+
 /* friction class of the object that a collision vertex belongs to */
 static int32_t class_of(const abut_collmesh *cm, int32_t vert)
 {
     const abut_model *m = cm->model;
-    return m->obj_friction[m->body[cm->node[vert]]];
+    return m->obj_friction[abut_collmesh_object(cm, vert)];
 }
 
 static void freeze_pair(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, abut_lag *lag)
@@ -49,14 +52,14 @@ static void freeze_pair(const abut_collmesh *cm, const abut_pairs *pairs, const 
     const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
     (void)abut_dist2(kind, x, lag->weight[n]);
     abut_tangent(kind, x, lag->basis[n]);
-    for (int c = 0; c < 4; c++) lag->node[n][c] = pairs->vert[i][c] < 0 ? -1 : cm->node[pairs->vert[i][c]];
+    for (int c = 0; c < 4; c++) lag->node[n][c] = abut_collmesh_slot(cm, pairs->vert[i][c]);
 }
 
 static void freeze_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, abut_lag *lag)
 {
     static const double alone[4] = { 1, 0, 0, 0 };
     const size_t n = lag->n;
-    lag->node[n][0] = cm->node[pairs->plane_vert[i]];
+    lag->node[n][0] = abut_collmesh_slot(cm, pairs->plane_vert[i]);
     lag->node[n][1] = lag->node[n][2] = lag->node[n][3] = -1;
     memcpy(lag->weight[n], alone, sizeof alone);
     abut_tangent_plane(cm->model->hs_normal + 3 * (size_t)pairs->plane[i], lag->basis[n]);
@@ -68,6 +71,7 @@ abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, co
     const abut_model *m = cm->model;
     const abut_status rc = make_room(lag, pairs->n_plain + pairs->n_plane, err);
     if (rc) return rc;
+    lag->map = map_of(cm);
     for (size_t i = 0; i < pairs->n_plain; i++) {
         const int32_t *v = pairs->vert[i];
         const double mu = m->mu[m->ng * class_of(cm, v[0]) + class_of(cm, v[pairs->kind[i] == ABUT_EE ? 2 : 1])];
@@ -126,6 +130,7 @@ abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut
     abut_status rc = a && b ? make_room(&both, now->n + before->n, err)
                             : abut_fail(err, ABUT_E_NOMEM, "friction: %zu frozen contacts", now->n);
     if (!rc) {
+        both.map = now->map;
         name_all(now, a);
         name_all(before, b);
         for (size_t i = 0; i < now->n; i++) copy_contact(now, i, w, &both);
@@ -146,12 +151,13 @@ abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut
     return rc;
 }
 
-abut_status abut_lag_from_frame(const abut_frame *f, abut_lag *lag, abut_err *err)
+abut_status abut_lag_from_frame(const abut_collmesh *cm, const abut_frame *f, abut_lag *lag, abut_err *err)
 {
     const size_t n = (size_t)f->nl;
     const abut_status rc = make_room(lag, n, err);
+    lag->map = map_of(cm);
     if (rc || n == 0) return rc;
-    memcpy(lag->node, f->lag_node, n * sizeof *lag->node);
+    memcpy(lag->node, lag->map ? f->lag_vertex : f->lag_node, n * sizeof *lag->node);
     memcpy(lag->weight, f->lag_weight, n * sizeof *lag->weight);
     memcpy(lag->basis, f->lag_basis, n * sizeof *lag->basis);
     memcpy(lag->force, f->lag_force, n * sizeof *lag->force);
@@ -170,7 +176,7 @@ static abut_status put(abut_arrays *set, const char *name, size_t n, const void 
 
 abut_status abut_lag_to_frame(const abut_lag *lag, abut_arrays *set, abut_err *err)
 {
-    abut_status rc = put(set, "lag/node", lag->n, lag->node, sizeof *lag->node, err);
+    abut_status rc = put(set, lag->map ? "lag/vertex" : "lag/node", lag->n, lag->node, sizeof *lag->node, err);
     if (!rc) rc = put(set, "lag/weight", lag->n, lag->weight, sizeof *lag->weight, err);
     if (!rc) rc = put(set, "lag/basis", lag->n, lag->basis, sizeof *lag->basis, err);
     if (!rc) rc = put(set, "lag/normal-force", lag->n, lag->force, sizeof *lag->force, err);

@@ -49,7 +49,7 @@ double abut_hinge_theta(const double x[12], double *grad);
 double abut_hinge_energy(double k, double rest, const double x[12]);
 /** g[12] = its derivative, at an x of finite energy. */
 void abut_hinge_gradient(double k, double rest, const double x[12], double g[12]);
-/** H[ABUT_PACKED] (sparse/bsr.h) += its second derivative, or that made positive semidefinite. */
+/** H[ABUT_PACKED] (sparse/elements.h) += its second derivative, or that made positive semidefinite. */
 void abut_hinge_hessian(double k, double rest, const double x[12], int project, double *H);
 
 /** The same for four hinges at once: a lane of each number is one of theirs.  The second derivative made positive semidefinite is

@@ -22,7 +22,7 @@ ABUT_FN double abut_hinge_energy_one(double k, double rest, const double x[12], 
     return H.open ? k * d * d : (double)INFINITY;
 }
 
-/** H[90] = the sum of v v^T over v[4 * 12], packed (sparse/bsr.h). */
+/** H[90] = the sum of v v^T over v[4 * 12], packed (sparse/elements.h). */
 ABUT_FN void abut_squares4_one(const double *v, double *H)
 {
     double *to = H;

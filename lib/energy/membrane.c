@@ -24,10 +24,10 @@ void abut_membrane_take(const abut_model *m, int32_t mat, abut_membrane *law)
 abut_status abut_membrane_of(const abut_model *m, int32_t mat, abut_membrane *law, abut_err *err)
 {
     abut_membrane_take(m, mat, law);
-    if (law->fabric || abut_material_plane(law->model)) return ABUT_OK;
-    return abut_fail(err, ABUT_E_FORMAT, "material %d is of a shell and %s: expected %s, %s or %s", mat,
-                     abut_material_names[law->model], abut_material_names[ABUT_STVK], abut_material_names[ABUT_NEO_HOOKEAN],
-                     abut_material_names[ABUT_FIXED_COROTATED]);
+    char list[200];
+    if (law->fabric || abut_material_is(law->model, ABUT_MATERIAL_PLANE)) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "material %d is of a shell and %s: expected %s", mat, abut_material_names[law->model],
+                     abut_materials_with(ABUT_MATERIAL_PLANE, list, sizeof list));
 }
 
 double abut_membrane_stiffness(const abut_membrane *law)

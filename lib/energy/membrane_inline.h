@@ -4,7 +4,7 @@
 
 #include "math/spd_inline.h"
 #include "math/svd32_inline.h"
-#include "model/material_inline.h"
+#include "model/laws_inline.h"
 
 /* A function of the principal stretches and its derivatives. */
 typedef struct abut_plane_principal {
@@ -232,7 +232,7 @@ ABUT_FN double abut_shell_energy_one(int model, const double *law, double k, con
     return volume * psi;
 }
 
-/** H[90], packed (sparse/bsr.h): weight d2psi/dx2, projected; 0 at a fourth corner and where psi is not finite. */
+/** H[90], packed (sparse/elements.h): weight d2psi/dx2, projected; 0 at a fourth corner and where psi is not finite. */
 ABUT_FN void abut_shell_hessian_one(int model, const double *law, double k, const double x[9], const double B[4], double weight,
                                     double H[90])
 {

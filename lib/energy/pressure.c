@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "energy/material/two_modes.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "math/vec3.h"
 
 #include <stdlib.h>

@@ -51,14 +51,14 @@ void abut_air_load(const abut_air *a, const double *x, double *f);
 double abut_air_drag_energy(const abut_air *a, const double *x, const double *c, double tau);
 /** g[3 nv] += scale d(tau R)/dx: minus scale times the force. */
 void abut_air_drag_gradient(const abut_air *a, const double *x, const double *c, double tau, double scale, double *g);
-/** H[nsh * ABUT_PACKED] (sparse/bsr.h) += scale d2(tau R)/dx2: positive semidefinite as it is. */
+/** H[nsh * ABUT_PACKED] (sparse/elements.h) += scale d2(tau R)/dx2: positive semidefinite as it is. */
 void abut_air_drag_hessian(const abut_air *a, const double *x, const double *c, double tau, double scale, double *H);
 
 /** Psi of all pressures, J. */
 double abut_air_energy(const abut_air *a, const double *x);
 /** g[3 nv] += scale dPsi/dx. */
 void abut_air_gradient(const abut_air *a, const double *x, double scale, double *g);
-/** H[nsh * ABUT_PACKED] (sparse/bsr.h) += scale d2Psi/dx2 by triangles: each is taken around its own centroid, so that the
+/** H[nsh * ABUT_PACKED] (sparse/elements.h) += scale d2Psi/dx2 by triangles: each is taken around its own centroid, so that the
  * sum is the true one but at rims, and is made positive semidefinite. */
 void abut_air_hessian(const abut_air *a, const double *x, double scale, double *H);
 

@@ -25,8 +25,8 @@ double abut_rod_stretch_energy(double w, double rest, const double x[6]);
 void abut_rod_stretch_gradient(double w, double rest, const double x[6], double g[6]);
 /** 2 w (l - rest) / rest^2, N. */
 double abut_rod_tension(double w, double rest, const double x[6]);
-/** H[ABUT_PACKED] (sparse/bsr.h) +=, of corners 0 and 1: 2 w / rest^2 u u^T + T/l (I - u u^T), u the direction.  It is the second
- * derivative when T, N, is the tension; positive semidefinite when T is not negative. */
+/** H[ABUT_PACKED] (sparse/elements.h) += of corners 0 and 1: 2 w / rest^2 u u^T + T/l (I - u u^T), u the direction.  It is the
+ * second derivative when T, N, is the tension; positive semidefinite when T is not negative. */
 void abut_rod_stretch_hessian(double w, double rest, double tension, const double x[6], double *H);
 
 /** J; +inf when a segment has no length or the second folds back onto the first (to within 1e-13). */

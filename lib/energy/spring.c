@@ -1,7 +1,6 @@
 #include "energy/spring.h"
 
 #include "base/par.h"
-#include "sparse/bsr.h"
 #include "math/lanes.h"
 
 #include <math.h>
@@ -119,17 +118,16 @@ void abut_spring_gradient(const abut_springs *s, const double *x, double scale, 
         if (s->first[i] < s->first[i + 1]) pull_of(s, x, i, s->first[i], s->first[i + 1], scale, g + 3 * (size_t)i);
 }
 
-void abut_spring_hessian(const abut_springs *s, const double *x, double scale, int32_t *node, double *H)
+void abut_spring_hessian(const abut_springs *s, const double *x, double scale, double *H)
 {
-    enum { AA = 0, AB = 9, BB = 36 };
+    enum { AA = 0, AB = 9, BB = 18, SIZE = 27 };
     const abut_model *m = s->model;
     const size_t n = (size_t)m->nsp;
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
     for (size_t i = 0; i < n; i++) {
-        double d[3], *K = H + ABUT_PACKED * i;
+        double d[3], *K = H + SIZE * i;
         const double l = span(m, i, x, d), k = scale * m->spring_stiffness[i];
         const double across = l > m->spring_length[i] ? 1 - m->spring_length[i] / l : 0;   /* curvature across, over that along */
-        memset(K, 0, ABUT_PACKED * sizeof *K);
         for (int p = 0; p < 3; p++)
             for (int q = 0; q < 3; q++) {
                 const double uu = l > 0 ? d[p] * d[q] / (l * l) : 0;
@@ -137,8 +135,5 @@ void abut_spring_hessian(const abut_springs *s, const double *x, double scale, i
                 K[AA + 3 * p + q] = K[BB + 3 * p + q] = v;
                 K[AB + 3 * p + q] = -v;
             }
-        node[4 * i] = m->spring[2 * i];
-        node[4 * i + 1] = m->spring[2 * i + 1];
-        node[4 * i + 2] = node[4 * i + 3] = -1;
     }
 }

@@ -27,8 +27,8 @@ ABUT_MUST_USE abut_status abut_spring_energy(const abut_springs *s, const double
                                              abut_err *err);
 /** g[3 nv] += scale dE/dx.  The forces at the two ends of a spring are opposite to the last bit. */
 void abut_spring_gradient(const abut_springs *s, const double *x, double scale, double *g);
-/** node[4 nsp], the two ends and -1, -1; H[nsp * ABUT_PACKED] (sparse/bsr.h): scale d2E/dx2 of each spring, projected to
+/** H[nsp * abut_packed_size(2)] (sparse/elements.h): scale d2E/dx2 of the elements m->spring, two corners each, projected to
  * positive semidefinite: a spring that is shorter than at rest does not push sideways. */
-void abut_spring_hessian(const abut_springs *s, const double *x, double scale, int32_t *node, double *H);
+void abut_spring_hessian(const abut_springs *s, const double *x, double scale, double *H);
 
 #endif

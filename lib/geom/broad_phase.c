@@ -39,7 +39,7 @@ struct search {
     const abut_broad_phase *s;
     const abut_prims *a, *b;
     const abut_broad_trees *fa, *fb;
-    float times2;       /* TIMES^2, rounded up by more than squares are off; +inf: ways tell nothing about each other */
+    float times2;       /* TIMES^2, rounded up by more than squares are off; +inf: motions say nothing about each other */
     double times;
 };
 
@@ -66,7 +66,7 @@ INLINE void queries_fill(const struct pack *p, pack_queries query)
         for (size_t l = 0; l < ABUT_PACK; l++) query[l][r] = -p->f[r][l];
 }
 
-/* Of those lanes of b that may come close to q, and the squared way of each relative to q. */
+/* Of those lanes of b that may come close to q, and the squared motion of each relative to q. */
 INLINE uint32_t lanes_approach(const struct pack *b, const float *restrict q, float times2, float span2[ABUT_PACK])
 {
     uint32_t bits = 0;
@@ -79,7 +79,7 @@ INLINE uint32_t lanes_approach(const struct pack *b, const float *restrict q, fl
     return bits;
 }
 
-/* Bits of the lanes of b that have no vertex of v[ka] and meet q on their ways. */
+/* Bits of the lanes of b that have no vertex of v[ka] and meet q in their motion. */
 INLINE uint32_t lanes_overlap(const struct pack *b, int kb, const float *restrict q, const int32_t *v, int ka)
 {
     uint32_t bits = 0;

@@ -2,7 +2,7 @@
  *
  * What moves alike stays apart: of two primitives as far from each other as they go relative to each other, and half as much
  * again, nothing is heard, however far both go.  So each primitive, each pack of a tree and each node has three boxes: where it
- * is at the start, by what its vertices are displaced, and all of its way.  They are floats rounded outward, and a pair is
+ * is at the start, by what its vertices are displaced, and all of its motion.  They are floats rounded outward, and a pair is
  * decided by those of its two primitives alone, then in double by the slab along the line of their centroids (geom/ccd/slab.h):
  * what is found depends on no tree. */
 #ifndef ABUT_GEOM_BROAD_PHASE_H
@@ -20,7 +20,7 @@ typedef struct abut_pair_budget {
     atomic_size_t n;
 } abut_pair_budget;
 
-/* Vertices on their way.  Borrowed. */
+/* Vertices in motion.  Borrowed. */
 typedef struct abut_motion {
     size_t nv;
     const double *y0, *y1;  /* [3 nv] m, finite, below DBL_MAX / 16; y1 NULL: at rest */
@@ -29,14 +29,14 @@ typedef struct abut_motion {
                              * of its two */
     const uint8_t *fixed;   /* [nv] or NULL: primitives of such vertices alone are not paired with each other */
     abut_pair_budget *budget;   /* NULL: any number of pairs */
-    int anywhere;           /* a vertex may be anywhere in the box of its way at any time, and not where the others say */
+    int anywhere;           /* a vertex may be anywhere in the box of its motion at any time, and not where the others say */
 } abut_motion;
 
 /* Zero-filled is empty; keeps its memory from call to call. */
 typedef struct abut_broad_phase {
     abut_motion m;
     float (*box)[ABUT_ROWS];    /* [nv] of vertices, grown by their halves of reach and thickness */
-    double rounding;            /* m: what positions on the way may be off */
+    double rounding;            /* m: what positions during the motion may be off */
     size_t cap;
 } abut_broad_phase;
 
@@ -52,16 +52,16 @@ typedef struct abut_prims {
     const int32_t *vert;        /* [n * k] */
 } abut_prims;
 
-/* Trees over one side, kept for the next search: neighbours mostly stay neighbours.  NULL: none yet.  They are made anew when
+/* Trees over one side, kept for the next search: neighbours mostly stay neighbours.  NULL: none yet.  They are rebuilt when
  * they are of another number of primitives, other vertices are fixed, or what is together has moved apart. */
 typedef struct abut_broad_trees abut_broad_trees;
 /** Sets NULL. */
 void abut_broad_trees_free(abut_broad_trees **trees);
 
-/** Every pair (i of a, j of b) without a common vertex that comes within reach of its thickness somewhere on the way, and of
- * those that lose two thirds of their distance all whose ways come within reach; some others.  Sorted; a == b (the same pointer,
- * tb is not looked at): i < j.  The same bytes for every thread count and whatever the trees were.  On failure, and beyond the
- * budget, out is empty.
+/** Every pair (i of a, j of b) without a common vertex that comes within reach of its thickness during the motion, and of
+ * those that lose two thirds of their distance all whose motions come within reach; some others.  Sorted; a == b (the same
+ * pointer, tb is ignored): i < j.  The same bytes for every thread count and whatever the trees were.  On failure, and beyond
+ * the budget, out is empty.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_broad_pairs(const abut_broad_phase *s, const abut_prims *a, abut_broad_trees **ta,
                                               const abut_prims *b, abut_broad_trees **tb, abut_pair_list *out,

@@ -12,16 +12,16 @@
 /* Rows of a box: lower bounds, and upper ones with their sign changed, so that the smaller float is always the outer one. */
 enum { ABUT_AT_LO = 0, ABUT_AT_HI = 3, ABUT_BY_LO = 6, ABUT_BY_HI = 9, ABUT_WAY_LO = 12, ABUT_WAY_HI = 15, ABUT_ROWS = 18 };
 
-/* Two primitives stay apart when their gap is so many times the way that they go relative to each other.  1 would do for what
+/* Two primitives stay apart when their gap is so many times their motion relative to each other.  1 would do for what
  * comes within reach; the rest is for the CCD bound, which minds a pair that loses four fifths of its distance. */
 #define ABUT_BROAD_TIMES 1.5
 #define ABUT_BROAD_TINY 1e-30f       /* m^2: no gap is judged by squares below it */
 
-/** A number of times (TIMES, +inf where ways tell nothing about each other), rounded up. */
+/** A number of times (TIMES, +inf where motions say nothing about each other), rounded up. */
 ABUT_FN double abut_broad_times(double times) { return times * (1 + 1e-6); }
 /** Its square, rounded up by more than squares are off. */
 ABUT_FN float abut_broad_times2(double times) { return (float)(times * times * (1 + 1e-5)); }
-/** What positions on the way may be off, m, from the largest coordinate. */
+/** What positions during the motion may be off, m, from the largest coordinate. */
 ABUT_FN double abut_broad_rounding(double most) { return 0x1p-48 * most; }
 
 /* ---- boxes of vertices ---- */
@@ -51,7 +51,7 @@ ABUT_FN_LITERAL void abut_broad_vertex_rows(double p, double q, double r, double
 /* As a comparison of lanes gives it: all bits, or none. */
 #define ABUT_BROAD_MASK(condition) ((condition) ? -1 : 0)
 
-/* They overlap on their ways along an axis: a mask. */
+/* Their motions overlap along an axis: a mask. */
 ABUT_FN_LITERAL int approach_way_meets(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
 {
     return ABUT_BROAD_MASK(f[(ABUT_WAY_LO + d) * w + l] <= q[ABUT_WAY_HI + d]) &
@@ -71,14 +71,14 @@ ABUT_FN_LITERAL float approach_gap(const float *ABUT_RESTRICT f, size_t w, size_
     return g + fabsf(g);
 }
 
-/* The way relative to each other along an axis, its sign changed. */
+/* The motion relative to each other along an axis, its sign changed. */
 ABUT_FN_LITERAL float approach_span(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
 {
     const float u = f[(ABUT_BY_LO + d) * w + l] - q[ABUT_BY_HI + d], v = f[(ABUT_BY_HI + d) * w + l] - q[ABUT_BY_LO + d];
     return u < v ? u : v;
 }
 
-/** Squared gap at the start, and the squared way relative to each other. */
+/** Squared gap at the start, and the squared motion relative to each other. */
 ABUT_FN_LITERAL float abut_broad_gap2(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
     const float x = approach_gap(f, w, l, q, 0), y = approach_gap(f, w, l, q, 1), z = approach_gap(f, w, l, q, 2);

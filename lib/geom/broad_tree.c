@@ -14,7 +14,7 @@
 #define SOME 64             /* vertices rounded side by side */
 #define LARGE 16            /* an item is large when its extent is beyond this many times the usual one */
 #define SAMPLE ((size_t)127)
-#define LOOSER 1.25         /* than they were made: trees of which packs are so are made anew */
+#define LOOSER 1.25         /* than they were made: trees whose packs are so are rebuilt */
 
 /* ---- boxes of vertices ---- */
 

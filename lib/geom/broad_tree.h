@@ -1,4 +1,4 @@
-/* What the search of geom/broad_phase.c goes through: the boxes of vertices on their way, and trees over primitives made of them.
+/* What geom/broad_phase.c searches: the boxes of vertices in motion, and trees over primitives made of them.
  * */
 #ifndef ABUT_GEOM_BROAD_TREE_H
 #define ABUT_GEOM_BROAD_TREE_H

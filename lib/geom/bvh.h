@@ -27,10 +27,9 @@ typedef struct abut_pair_list {
 
 /** All pairs (i of a, j of b) of overlapping boxes, sorted by (i, j), appended to nothing: out is emptied first.
  * b == a (the same pointer): pairs i < j of one set.  Huge items among tiny ones, outliers, equal boxes do no harm.
- * The same bytes for every thread count.  max_pairs 0: no limit.  On failure out is empty.
- * Fails  ABUT_E_GEOM a box is not finite (names the lowest);  ABUT_E_NOMEM no memory, or more than max_pairs (says how many) */
-ABUT_MUST_USE abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, size_t max_pairs,
-                                         abut_pair_list *out, abut_err *err);
+ * The same bytes for every thread count.  On failure out is empty.
+ * Fails  ABUT_E_GEOM a box is not finite (names the lowest);  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, abut_pair_list *out, abut_err *err);
 
 /** Room for n pairs; what was in the list is lost when it has to grow.
  * Fails  ABUT_E_NOMEM */

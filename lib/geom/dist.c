@@ -21,13 +21,3 @@ double abut_dist2(abut_stencil s, const double *x, double *w)
 {
     return abut_dist2_all(s, x, w, NULL, NULL);
 }
-
-void abut_dist2_grad(abut_stencil s, const double *x, double *g)
-{
-    abut_dist2_all(s, x, NULL, g, NULL);
-}
-
-void abut_dist2_hess(abut_stencil s, const double *x, double *H)
-{
-    abut_dist2_all(s, x, NULL, NULL, H);
-}

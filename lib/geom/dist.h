@@ -49,12 +49,10 @@ double abut_closest(abut_stencil s, const double *x, double w[4]);
  * EE between the lines.  w[4] (NULL to skip): closest-point weights, unused ones 0.  (Li 2020, 2.9-2.10, 4.18-4.23)
  * Points that span no such feature (see above): the distance to the line or point that is left, with its derivatives. */
 double abut_dist2(abut_stencil s, const double *x, double *w);
-/** g[3k]: gradient, m.   H[(3k)^2], row major, symmetric: Hessian, dimensionless.  k = abut_stencil_size(s).
+/** All of it in one call, NULL to skip any of w[4], g, H; returns the squared distance.
+ *  g[3k]: gradient, m.   H[(3k)^2], row major, symmetric: Hessian, dimensionless.  k = abut_stencil_size(s).
  *  g_i = 2 w_i r;   H = 2 w w^T x I - Pm (2 A^T A)^-1 Pm^T, A = dr/dbeta, block i of column j of Pm
  *  2 (w_i A_j + dw_i/dbeta_j r), beta the free closest-point parameters: one formula for the four cases. */
-void abut_dist2_grad(abut_stencil s, const double *x, double *g);
-void abut_dist2_hess(abut_stencil s, const double *x, double *H);
-/** All of the above in one call, NULL to skip any of w[4], g, H; returns the squared distance. */
 double abut_dist2_all(abut_stencil s, const double *x, double *w, double *g, double *H);
 
 #endif

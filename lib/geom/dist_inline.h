@@ -278,7 +278,7 @@ ABUT_FN double abut_closest_fn(abut_stencil s, const double *x, double w[4])
     const double d2 = abut_dist2_all_fn(f.kind, y, wf, NULL, NULL);
     for (int i = 0; i < 4; i++) w[i] = 0;
     for (int i = 0; i < abut_stencil_size(f.kind); i++) w[f.idx[i]] = wf[i];
-    /* r runs from the second primitive to the first: point b against edge a has it the other way round */
+    /* r runs from the second primitive to the first: point b against edge a has it reversed */
     if (s == ABUT_EE && f.kind == ABUT_PE && f.idx[0] > 1)
         for (int i = 0; i < 4; i++) w[i] = -w[i];
     return d2;

@@ -9,7 +9,7 @@
 typedef struct abut_gpu_blocks {
     size_t n;
     const int32_t *node;    /* [4 n] nodes, -1 unused */
-    const double *val;      /* [90 n] packed (sparse/bsr.h); what belongs to an unused corner is not read */
+    const double *val;      /* [90 n] packed (sparse/elements.h); what belongs to an unused corner is not read */
 } abut_gpu_blocks;
 
 #endif

@@ -50,7 +50,7 @@ ABUT_KERNEL(tet_bound, abut_tet_args)
 {
     double x[12], p[12];
     a->bound[i] = 1;
-    if (!abut_material_injective(a->model[i])) return;
+    if (!abut_form_injective(a->model[i])) return;
     corners(a, i, a->x, x);
     corners(a, i, a->p, p);
     a->bound[i] = abut_tet_step(x, p, a->slack);

@@ -1,6 +1,7 @@
 #include "gpu/operator.h"
 
 #include "sparse/bsr_plan.h"
+#include "sparse/packed_lanes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static abut_status pattern_make(abut_gpu_operator *A, const int32_t *row, const 
 {
     const abut_model *m = A->tets->elastic->model;
     size_t corners = 4 * A->tets->nt, at = 0;
-    abut_elems sets[1 + ABUT_GPU_LASTING];
+    abut_elements sets[1 + ABUT_GPU_LASTING];
     for (int s = 0; s < A->lasting; s++) corners += 4 * more[s].n;
     int32_t n = 0;
     for (size_t i = 0; i < A->nv; i++) n = row[i] >= n ? row[i] + 1 : n;
@@ -67,7 +68,7 @@ static abut_status pattern_make(abut_gpu_operator *A, const int32_t *row, const 
     if (!l->corner_row || !l->node) return no_memory(err);
     for (int s = -1; s < A->lasting; s++) {
         const int32_t *node = s < 0 ? m->tet : more[s].node;
-        sets[s + 1] = (abut_elems){ s < 0 ? A->tets->nt : more[s].n, l->corner_row + at, NULL };
+        sets[s + 1] = (abut_elements){ .corners = 4, .n = s < 0 ? A->tets->nt : more[s].n, .row = l->corner_row + at };
         for (size_t c = 0; c < 4 * sets[s + 1].n; c++, at++) l->corner_row[at] = node[c] < 0 ? -1 : row[node[c]];
     }
     for (size_t i = 0; i < A->nv; i++)

@@ -27,7 +27,7 @@ void abut_gpu_shells_clear(abut_gpu_shells *s);
 ABUT_MUST_USE abut_status abut_gpu_shells_energy(abut_gpu_shells *s, const double *z, double *out, abut_err *err);
 /** g += scale dE/dx at z; z NULL: with the forces that were left last. */
 ABUT_MUST_USE abut_status abut_gpu_shells_gradient(abut_gpu_shells *s, const double *z, double scale, double *g, abut_err *err);
-/** s->H[90 n]: scale times the projected Hessians of the elements at z, packed (sparse/bsr.h). */
+/** s->H[90 n]: scale times the projected Hessians of the elements at z, packed (sparse/elements.h). */
 ABUT_MUST_USE abut_status abut_gpu_shells_hessian(abut_gpu_shells *s, const double *z, double scale, abut_err *err);
 /** abut_limit_stretch, to the bits. */
 ABUT_MUST_USE abut_status abut_gpu_shells_bound(abut_gpu_shells *s, const double *x, const double *p, double slack,

@@ -20,6 +20,9 @@ static abut_status check_materials(const abut_model *m, abut_err *err)
                            : m->mat_volume && m->mat_volume[i] > 0                     ? "a distance to volume 1"
                            : m->mat_stretch && m->mat_stretch[3 * (size_t)i] > 0       ? "a distance to a range of stretches"
                                                                                        : NULL;
+        if (m->mat_model[i] > ABUT_SPLINE)
+            return abut_fail(err, ABUT_E_FORMAT, "material %d is %s, which has no kernel; --device cpu takes it", i,
+                             abut_material_names[m->mat_model[i]]);
         if (what) return abut_fail(err, ABUT_E_FORMAT, "material %d has %s, which only --device cpu takes", i, what);
     }
     return ABUT_OK;

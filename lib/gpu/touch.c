@@ -15,7 +15,7 @@ static abut_status put_mesh(abut_gpu_touch *c, abut_err *err)
 {
     const abut_collmesh *cm = c->cm;
     const size_t nc = (size_t)cm->nc, ne = (size_t)cm->ne, nt = (size_t)cm->nt, nh = (size_t)cm->model->nh;
-    abut_status rc = put(c, &c->node, "nodes of collision vertices", cm->node, nc, sizeof(int32_t), err);
+    abut_status rc = put(c, &c->node, "nodes of collision vertices", cm->W.col, nc, sizeof(int32_t), err);
     if (!rc) rc = put(c, &c->edge, "collision edges", cm->edge, ne, 2 * sizeof(int32_t), err);
     if (!rc) rc = put(c, &c->tri, "collision triangles", cm->tri, nt, 3 * sizeof(int32_t), err);
     if (!rc) rc = put(c, &c->rest2, "rest lengths", cm->rest2, ne, sizeof(double), err);
@@ -40,7 +40,7 @@ static abut_status put_made(abut_gpu_touch *c, const uint8_t *obstacle, abut_err
         rc = put(c, &c->seg_edge, "loose edges", ends, (size_t)cm->n_seg, 2 * sizeof *ends, err);
     }
     if (!rc && obstacle) {
-        for (int32_t v = 0; v < cm->nc; v++) drop[cm->node[v]] = obstacle[v];
+        for (int32_t v = 0; v < cm->nc; v++) drop[cm->W.col[v]] = obstacle[v];
         rc = put(c, &c->fixed, "obstacles", obstacle, (size_t)cm->nc, 1, err);
         if (!rc) rc = put(c, &c->drop, "obstacles", drop, (size_t)cm->model->nv, 1, err);
     }

@@ -1,7 +1,7 @@
 /* Energies, gradients and Hessians of contacts and of frozen friction contacts. */
 #include "gpu/touch_parts.h"
 
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 
 /* ---- slots of elements to nodes ---- */
 
@@ -44,7 +44,7 @@ static abut_status barrier_ready(abut_gpu_touch *c, const double *x, const abut_
         .plane_vert = ABUT_AT(s->plane_vert, int32_t), .plane = ABUT_AT(s->plane, int32_t),
         .plane_dist = ABUT_AT(s->plane_dist, double), .normal = ABUT_AT(c->hs_normal, double), .y = ABUT_AT(c->y, double),
         .xi = ABUT_AT(c->xi, double), .node = ABUT_AT(c->node, int32_t), .dhat = *m->dhat, .kappa = kappa,
-        .continuity = m->continuity ? m->continuity[0] : ABUT_C2, .out = ABUT_AT(*out, double),
+        .continuity = m->continuity ? m->continuity[0] : ABUT_BARRIER_IPC, .out = ABUT_AT(*out, double),
         .to = ABUT_AT(c->node_of, int32_t) };
     return rc;
 }

@@ -28,7 +28,7 @@ static abut_status no_memory(abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "graph: out of memory");
 }
 
-/* METIS tells of some allocations that failed as of any other error; errno, which the caller sets to 0 before, knows. */
+/* METIS reports some allocations that failed like any other error; errno, which the caller sets to 0 before, knows. */
 static abut_status metis_status(int rc, const char *doing, abut_err *err)
 {
     const int why = errno;
@@ -39,34 +39,34 @@ static abut_status metis_status(int rc, const char *doing, abut_err *err)
 
 /* ---- ordering ---- */
 
-/* The graph of A without its diagonal, both directions of each edge. */
-static void adjacency(const abut_bsr *A, idx_t *ptr, idx_t *adj)
+/* Both directions of each edge, without the vertices themselves. */
+static void adjacency(abut_graph G, idx_t *ptr, idx_t *adj)
 {
-    memset(ptr, 0, ((size_t)A->n + 1) * sizeof *ptr);
-    for (int32_t c = 0; c < A->n; c++)
-        for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) ptr[c + 1]++, ptr[A->row[k] + 1]++;
-    for (int32_t c = 0; c < A->n; c++) ptr[c + 1] += ptr[c];
-    for (int32_t c = 0; c < A->n; c++)
-        for (size_t k = A->ptr[c] + 1; k < A->ptr[c + 1]; k++) {
-            adj[ptr[c]++] = A->row[k];
-            adj[ptr[A->row[k]]++] = c;
+    memset(ptr, 0, ((size_t)G.n + 1) * sizeof *ptr);
+    for (int32_t c = 0; c < G.n; c++)
+        for (size_t k = G.first[c] + 1; k < G.first[c + 1]; k++) ptr[c + 1]++, ptr[G.col[k] + 1]++;
+    for (int32_t c = 0; c < G.n; c++) ptr[c + 1] += ptr[c];
+    for (int32_t c = 0; c < G.n; c++)
+        for (size_t k = G.first[c] + 1; k < G.first[c + 1]; k++) {
+            adj[ptr[c]++] = G.col[k];
+            adj[ptr[G.col[k]]++] = c;
         }
-    for (int32_t c = A->n; c > 0; c--) ptr[c] = ptr[c - 1];
-    if (A->n > 0) ptr[0] = 0;
+    for (int32_t c = G.n; c > 0; c--) ptr[c] = ptr[c - 1];
+    if (G.n > 0) ptr[0] = 0;
 }
 
-abut_status abut_graph_order_nested_dissection(const abut_bsr *A, int32_t *perm, abut_err *err)
+abut_status abut_graph_order_nested_dissection(abut_graph G, int32_t *perm, abut_err *err)
 {
-    const size_t n = (size_t)A->n, edges = 2 * (A->nnz - n);
-    for (int32_t k = 0; k < A->n; k++) perm[k] = k;
+    const size_t n = (size_t)G.n, edges = 2 * (G.first[G.n] - n);
+    for (int32_t k = 0; k < G.n; k++) perm[k] = k;
     if (edges == 0) return ABUT_OK;
     if (edges > INT_MAX) return abut_fail(err, ABUT_E_ARG, "graph: %zu neighbours, at most 2^31 - 1 fit", edges);
     idx_t *ptr = malloc((n + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
-    idx_t *inverse = malloc(n * sizeof *inverse), options[METIS_NOPTIONS], nvtxs = A->n;
+    idx_t *inverse = malloc(n * sizeof *inverse), options[METIS_NOPTIONS], nvtxs = G.n;
     abut_status rc = ptr && adj && inverse ? ABUT_OK : no_memory(err);
     if (!rc) {
         options_set(options);
-        adjacency(A, ptr, adj);
+        adjacency(G, ptr, adj);
         errno = 0;
         rc = metis_status(METIS_NodeND(&nvtxs, ptr, adj, NULL, options, perm, inverse), "ordering", err);
     }
@@ -76,17 +76,17 @@ abut_status abut_graph_order_nested_dissection(const abut_bsr *A, int32_t *perm,
     return rc;
 }
 
-abut_status abut_graph_order_amd(const abut_bsr *A, int32_t *perm, abut_graph_fill *fill, abut_err *err)
+abut_status abut_graph_order_amd(abut_graph G, int32_t *perm, abut_graph_fill *fill, abut_err *err)
 {
-    const double n = A->n;
+    const double n = G.n;
     double info[AMD_INFO];
     *fill = (abut_graph_fill){ 0 };
-    if (A->n == 0) return ABUT_OK;
-    if (A->nnz > INT_MAX) return abut_fail(err, ABUT_E_ARG, "graph: %zu blocks, at most 2^31 - 1 fit", A->nnz);
-    int *ptr = malloc(((size_t)A->n + 1) * sizeof *ptr);
+    if (G.n == 0) return ABUT_OK;
+    if (G.first[G.n] > INT_MAX) return abut_fail(err, ABUT_E_ARG, "graph: %zu edges, at most 2^31 - 1 fit", G.first[G.n]);
+    int *ptr = malloc(((size_t)G.n + 1) * sizeof *ptr);
     if (!ptr) return no_memory(err);
-    for (int32_t c = 0; c <= A->n; c++) ptr[c] = (int)A->ptr[c];
-    const int rc = amd_order(A->n, ptr, A->row, perm, NULL, info);
+    for (int32_t c = 0; c <= G.n; c++) ptr[c] = (int)G.first[c];
+    const int rc = amd_order(G.n, ptr, G.col, perm, NULL, info);
     free(ptr);
     if (rc == AMD_OUT_OF_MEMORY) return no_memory(err);
     if (rc == AMD_INVALID) return abut_fail(err, ABUT_E_NUMERIC, "AMD: ordering failed with status %d", rc);
@@ -111,25 +111,25 @@ static void fill_empty(int32_t n, int32_t k, int32_t *part, int32_t *size)
     }
 }
 
-abut_status abut_graph_cut(const abut_bsr *A, int32_t k, int32_t *part, abut_err *err)
+abut_status abut_graph_cut(abut_graph G, int32_t k, int32_t *part, abut_err *err)
 {
-    const size_t n = (size_t)A->n, edges = 2 * (A->nnz - n);
-    if (k < 1 || k > A->n) return abut_fail(err, ABUT_E_ARG, "graph: %d parts of %d rows, want 1 .. %d", k, A->n, A->n);
+    const size_t n = (size_t)G.n, edges = 2 * (G.first[G.n] - n);
+    if (k < 1 || k > G.n) return abut_fail(err, ABUT_E_ARG, "graph: %d parts of %d rows, want 1 .. %d", k, G.n, G.n);
     if (edges > INT_MAX) return abut_fail(err, ABUT_E_ARG, "graph: %zu neighbours, at most 2^31 - 1 fit", edges);
     memset(part, 0, n * sizeof *part);
     if (k == 1) return ABUT_OK;
     idx_t *ptr = malloc((n + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
-    idx_t options[METIS_NOPTIONS], nvtxs = A->n, ncon = 1, nparts = k, cut;
+    idx_t options[METIS_NOPTIONS], nvtxs = G.n, ncon = 1, nparts = k, cut;
     int32_t *size = malloc((size_t)k * sizeof *size);
     abut_status rc = ptr && adj && size ? ABUT_OK : no_memory(err);
     if (!rc) {
         options_set(options);
-        adjacency(A, ptr, adj);
+        adjacency(G, ptr, adj);
         errno = 0;
         rc = metis_status(METIS_PartGraphKway(&nvtxs, &ncon, ptr, adj, NULL, NULL, NULL, &nparts, NULL, NULL, options, &cut,
                                               part), "partition of rows", err);
     }
-    if (!rc) fill_empty(A->n, k, part, size);
+    if (!rc) fill_empty(G.n, k, part, size);
     free(ptr);
     free(adj);
     free(size);
@@ -154,7 +154,7 @@ static abut_status whole_weights(const double *w, int32_t n, idx_t *out, abut_er
     return ABUT_OK;
 }
 
-/* part[n]: a graph of n vertices cut k ways; weight[n] may be NULL. */
+/* part[n]: a graph of n vertices cut into k parts; weight[n] may be NULL. */
 static abut_status cut_graph(int32_t n, int32_t *ptr, int32_t *adj, int32_t k, int recursive, const double *weight, int32_t *part,
                              abut_err *err)
 {
@@ -173,46 +173,97 @@ static abut_status cut_graph(int32_t n, int32_t *ptr, int32_t *adj, int32_t k, i
     return rc;
 }
 
-/* The graph of the nodes that share a tet, those of none left out: id[nv] numbers the others, -1. */
-static abut_status node_graph(int32_t nv, int32_t nt, const int32_t *tet, int32_t *id, abut_bsr *A, abut_err *err)
+/* The graph of the nodes that share a tet, those of none left out. */
+typedef struct node_graph {
+    int32_t n, *id;         /* [nv] number of a node, -1 */
+    size_t *first;
+    int32_t *col, *mark;
+    int32_t *at, *tet;      /* tets of number i: tet[at[i] .. at[i + 1]) */
+} node_graph;
+
+static void node_graph_clear(node_graph *g)
 {
-    const size_t n4 = 4 * (size_t)nt;
-    int32_t *row = malloc((n4 + 1) * sizeof *row), n = 0;
-    if (!row) return no_memory(err);
-    for (int32_t v = 0; v < nv; v++) id[v] = -1;
-    for (size_t i = 0; i < n4; i++) id[tet[i]] = 0;
+    free(g->id);
+    free(g->first);
+    free(g->col);
+    free(g->mark);
+    free(g->at);
+    free(g->tet);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Row i of the graph into out (NULL: only counted); mark[n] holds no `seen` yet. */
+static size_t row_of(const node_graph *g, const int32_t *tet, int32_t i, int32_t seen, int32_t *out)
+{
+    size_t n = 0;
+    for (int32_t k = g->at[i]; k < g->at[i + 1]; k++)
+        for (int a = 0; a < 4; a++) {
+            const int32_t j = g->id[tet[4 * (size_t)g->tet[k] + (size_t)a]];
+            if (j < i || g->mark[j] == seen) continue;
+            g->mark[j] = seen;
+            if (out) out[n] = j;
+            n++;
+        }
+    if (out) qsort(out, n, sizeof *out, by_number);
+    return n;
+}
+
+static void number_nodes(node_graph *g, int32_t nv, int32_t nt, const int32_t *tet)
+{
+    const size_t corners = 4 * (size_t)nt;
+    for (int32_t v = 0; v < nv; v++) g->id[v] = -1;
+    for (size_t i = 0; i < corners; i++) g->id[tet[i]] = 0;
     for (int32_t v = 0; v < nv; v++)
-        if (id[v] == 0) id[v] = n++;
-    for (size_t i = 0; i < n4; i++) row[i] = id[tet[i]];
-    const abut_elems all = { (size_t)nt, row, NULL };
-    const abut_status rc = abut_bsr_pattern(A, n, &all, 1, err);
-    free(row);
-    return rc;
+        if (g->id[v] == 0) g->id[v] = g->n++;
+    for (size_t i = 0; i < corners; i++) g->at[g->id[tet[i]] + 1]++;
+    for (int32_t i = 0; i < g->n; i++) g->at[i + 1] += g->at[i];
+    for (size_t i = 0; i < corners; i++) g->tet[g->at[g->id[tet[i]]]++] = (int32_t)(i / 4);
+    for (int32_t i = g->n; i > 0; i--) g->at[i] = g->at[i - 1];
+    g->at[0] = 0;
+}
+
+static abut_status node_graph_make(int32_t nv, int32_t nt, const int32_t *tet, node_graph *g, abut_err *err)
+{
+    const size_t n = (size_t)nv;
+    *g = (node_graph){ .id = malloc((n + 1) * sizeof *g->id), .first = calloc(n + 1, sizeof *g->first),
+                       .mark = calloc(n + 1, sizeof *g->mark), .at = calloc(n + 2, sizeof *g->at),
+                       .tet = malloc((4 * (size_t)nt + 1) * sizeof *g->tet) };
+    if (!g->id || !g->first || !g->mark || !g->at || !g->tet) return no_memory(err);
+    number_nodes(g, nv, nt, tet);
+    for (int32_t i = 0; i < g->n; i++) g->first[i + 1] = g->first[i] + row_of(g, tet, i, 1 + i, NULL);
+    g->col = malloc((g->first[g->n] + 1) * sizeof *g->col);
+    if (!g->col) return no_memory(err);
+    for (int32_t i = 0; i < g->n; i++) g->mark[i] = 0;
+    for (int32_t i = 0; i < g->n; i++) (void)row_of(g, tet, i, 1 + i, g->col + g->first[i]);
+    return ABUT_OK;
 }
 
 /* node[nv]: the parts of the nodes. */
 static abut_status cut_nodes(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, const abut_cut_opts *how, int32_t *node,
                              abut_err *err)
 {
-    abut_bsr A = { 0 };
-    int32_t *id = malloc(((size_t)nv + 1) * sizeof *id);
+    node_graph g = { 0 };
     double *weight = how->weight ? malloc(((size_t)nv + 1) * sizeof *weight) : NULL;
-    abut_status rc = id && (weight || !how->weight) ? node_graph(nv, nt, tet, id, &A, err) : no_memory(err);
-    const size_t edges = rc ? 0 : 2 * (A.nnz - (size_t)A.n);
+    abut_status rc = weight || !how->weight ? node_graph_make(nv, nt, tet, &g, err) : no_memory(err);
+    const size_t edges = rc ? 0 : 2 * (g.first[g.n] - (size_t)g.n);
     if (!rc && edges > INT_MAX) rc = abut_fail(err, ABUT_E_ARG, "graph: %zu neighbours, at most 2^31 - 1 fit", edges);
-    if (!rc && k > A.n) rc = abut_fail(err, ABUT_E_ARG, "partition: %d parts of %d nodes, want 1 .. %d", k, A.n, A.n);
+    if (!rc && k > g.n) rc = abut_fail(err, ABUT_E_ARG, "partition: %d parts of %d nodes, want 1 .. %d", k, g.n, g.n);
     idx_t *ptr = malloc(((size_t)nv + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
     int32_t *part = malloc(((size_t)nv + 1) * sizeof *part);
     if (!rc && !(ptr && adj && part)) rc = no_memory(err);
     if (!rc) {
-        adjacency(&A, ptr, adj);
+        adjacency((abut_graph){ g.n, g.first, g.col }, ptr, adj);
         for (int32_t v = 0; v < nv && weight; v++)
-            if (id[v] >= 0) weight[id[v]] = how->weight[v];
-        rc = cut_graph(A.n, ptr, adj, k, how->recursive, weight, part, err);
+            if (g.id[v] >= 0) weight[g.id[v]] = how->weight[v];
+        rc = cut_graph(g.n, ptr, adj, k, how->recursive, weight, part, err);
     }
-    for (int32_t v = 0; v < nv && !rc; v++) node[v] = id[v] < 0 ? -1 : part[id[v]];
-    abut_bsr_clear(&A);
-    free(id);
+    for (int32_t v = 0; v < nv && !rc; v++) node[v] = g.id[v] < 0 ? -1 : part[g.id[v]];
+    node_graph_clear(&g);
     free(weight);
     free(ptr);
     free(adj);

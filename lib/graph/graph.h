@@ -6,25 +6,37 @@
 #ifndef ABUT_GRAPH_GRAPH_H
 #define ABUT_GRAPH_GRAPH_H
 
-#include "sparse/bsr.h"
+#include "base/err.h"
 
-/** Nested-dissection ordering of the block rows of A: perm[k] = row eliminated k-th.  The same bits for every thread count.
+#include <stddef.h>
+#include <stdint.h>
+
+/* A graph of n vertices by rows: vertex i itself, then its neighbours of higher number, ascending.  So an edge is in one row,
+ * that of its lower end.  Borrows its arrays. */
+typedef struct abut_graph {
+    int32_t n;
+    const size_t *first;    /* [n + 1] */
+    const int32_t *col;     /* [first[n]] */
+} abut_graph;
+
+/** Nested-dissection ordering of the vertices, rows of a symmetric matrix: perm[k] = row eliminated k-th.  The same bits for
+ * every thread count.
  * Fails  ABUT_E_ARG more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */
-ABUT_MUST_USE abut_status abut_graph_order_nested_dissection(const abut_bsr *A, int32_t *perm, abut_err *err);
+ABUT_MUST_USE abut_status abut_graph_order_nested_dissection(abut_graph G, int32_t *perm, abut_err *err);
 
 typedef struct abut_graph_fill {
-    double nnz, flops;      /* of the factor of the matrix, 3 x 3 numbers a block; flops: multiplications and additions */
+    double nnz, flops;      /* of the factor of a matrix of 3x3 blocks on the graph; flops: multiplications and additions */
 } abut_graph_fill;
 
-/** The same by approximate minimum degree (Amestoy, Davis and Duff 1996): in a fifth of the time, as good where many small
+/** The same by approximate minimum degree (Amestoy, Davis and Duff 1996): faster, as good where many small
  * things touch, and not on large bodies.  fill: what a factor in that order takes, before small supernodes are merged.
- * Fails  ABUT_E_ARG more than 2^31 blocks; ABUT_E_NOMEM; ABUT_E_NUMERIC AMD gives up */
-ABUT_MUST_USE abut_status abut_graph_order_amd(const abut_bsr *A, int32_t *perm, abut_graph_fill *fill, abut_err *err);
+ * Fails  ABUT_E_ARG more than 2^31 edges; ABUT_E_NOMEM; ABUT_E_NUMERIC AMD gives up */
+ABUT_MUST_USE abut_status abut_graph_order_amd(abut_graph G, int32_t *perm, abut_graph_fill *fill, abut_err *err);
 
-/** Cuts the block rows of A into k parts of about the same size along few blocks: part[n] in 0 .. k-1, none empty.
+/** Cuts the vertices into k parts of about the same size along few edges: part[n] in 0 .. k-1, none empty.
  * Multilevel k-way cut of the graph (Karypis and Kumar 1998).
  * Fails  ABUT_E_ARG k < 1, k > n, more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */
-ABUT_MUST_USE abut_status abut_graph_cut(const abut_bsr *A, int32_t k, int32_t *part, abut_err *err);
+ABUT_MUST_USE abut_status abut_graph_cut(abut_graph G, int32_t k, int32_t *part, abut_err *err);
 
 typedef struct abut_partition_stats {
     int64_t faces;          /* dual edges: faces that two tets share */
@@ -37,13 +49,13 @@ typedef struct abut_partition_stats {
 
 /* How a mesh is cut.  Zero-filled is the default. */
 typedef struct abut_cut_opts {
-    int recursive;          /* 1: by repeated bisection, 0: k ways at once, which is faster and cuts as little */
-    int by_nodes;           /* 1: the nodes are cut, along few edges of tets; a tet goes where most of its nodes are, of equals to
+    int recursive;          /* 1: by repeated bisection, 0: into k parts at once */
+    int by_nodes;           /* 1: the nodes are cut, along few edges of tets; a tet is where most of its nodes are, of equals in
                              * the part of lower number */
     const double *weight;   /* [nt], or [nv] by nodes: parts have about the same sum; NULL: the same number */
 } abut_cut_opts;
 
-/** Cuts a mesh as abut_partition_tets, in the way that is asked for.
+/** Cuts a mesh as abut_partition_tets, by the method that is asked for.
  *
  * node     [nv], by nodes: their parts, -1 for nodes without tets; NULL where that is not wanted
  * Fails    as abut_partition_tets; ABUT_E_ARG a weight that is negative or not finite, or all of them 0 */

@@ -102,7 +102,7 @@ static abut_status planes(const abut_judge_shape *s, const double *x0, const dou
 /* What a table of pair classes looks for */
 typedef struct pair_class {
     abut_hit_kind kind;
-    const abut_elements *a, *b;
+    const abut_simplices *a, *b;
 } pair_class;
 
 static abut_status judge_classes(const abut_judge_shape *s, const pair_class *c, size_t n, const double *x0, const double *x1,
@@ -198,8 +198,10 @@ abut_status abut_judge_static(const abut_judge_shape *s, const double *x, abut_h
                              { ABUT_HIT_POINT_EDGE, &s->loose, &s->rod }, { ABUT_HIT_POINT_POINT, &s->point, &s->point },
                              { ABUT_HIT_POINT_TET, &s->vert, &s->tet } };
     const abut_judge_opts o = { ABUT_JUDGE_EXACT, 0, 1, 0 };
+    /* where vertices are sums of nodes, no tet says what is inside of a surface: the last class is left out */
+    const size_t classes = sizeof c / sizeof *c - (s->map != NULL);
     out->n = out->pairs = 0;
-    abut_status rc = judge_classes(s, c, sizeof c / sizeof *c, x, x, &o, static_pair, out, err);
+    abut_status rc = judge_classes(s, c, classes, x, x, &o, static_pair, out, err);
     if (!rc) rc = abut_judge_folds(s, x, out, err);
     abut_hits_sort(out);
     return rc;

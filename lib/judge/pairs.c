@@ -9,7 +9,7 @@
 
 /* Boxes and flags of a list, the boxes grown by half the separation of two such elements and half of reach; items borrows
  * the nodes */
-static abut_status make_items(const abut_judge_shape *s, const abut_elements *e, const double *x0, const double *x1,
+static abut_status make_items(const abut_judge_shape *s, const abut_simplices *e, const double *x0, const double *x1,
                               double min_sep, double reach, abut_items *items, abut_err *err)
 {
     abut_box *box = malloc((e->n + 1) * sizeof *box);
@@ -36,7 +36,7 @@ static void free_items(abut_items *items)
 typedef struct job {
     const abut_judge_shape *s;
     abut_hit_kind kind;
-    const abut_elements *a, *b;
+    const abut_simplices *a, *b;
     const double *x0, *x1;
     const abut_judge_opts *opts;
     abut_pair_test *test;
@@ -48,7 +48,7 @@ static int name_pair(const job *w, const int32_t ij[2], abut_hit *hit)
     *hit = (abut_hit){ w->kind, { -1, -1, -1, -1, -1 }, -1, 0, 0 };
     int n = 0;
     for (int side = 0; side < 2; side++) {
-        const abut_elements *const e = side ? w->b : w->a;
+        const abut_simplices *const e = side ? w->b : w->a;
         for (int k = 0; k < e->k; k++) hit->node[n++] = e->node[(size_t)ij[side] * (size_t)e->k + (size_t)k];
     }
     return n;
@@ -102,7 +102,7 @@ static abut_status decide_all(const job *w, const abut_pair_list *pairs, abut_hi
     return rc;
 }
 
-abut_status abut_judge_pairs(const abut_judge_shape *s, abut_hit_kind kind, const abut_elements *a, const abut_elements *b,
+abut_status abut_judge_pairs(const abut_judge_shape *s, abut_hit_kind kind, const abut_simplices *a, const abut_simplices *b,
                              const double *x0, const double *x1, const abut_judge_opts *opts, abut_pair_test *test,
                              abut_hits *out, abut_err *err)
 {
@@ -112,7 +112,7 @@ abut_status abut_judge_pairs(const abut_judge_shape *s, abut_hit_kind kind, cons
     abut_pair_list pairs = { 0 };
     abut_status rc = make_items(s, a, x0, x1, opts->min_sep, 0, &ia, err);
     if (!rc && b != a) rc = make_items(s, b, x0, x1, opts->min_sep, 0, &ib, err);
-    if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, 0, &pairs, err);
+    if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, &pairs, err);
     if (!rc) rc = decide_all(&w, &pairs, out, err);
     out->pairs += pairs.n;
     abut_pair_list_clear(&pairs);
@@ -135,7 +135,7 @@ static void least_of(const job *w, const abut_pair_list *pairs, abut_range r, ab
     }
 }
 
-abut_status abut_judge_least(const abut_judge_shape *s, abut_hit_kind kind, const abut_elements *a, const abut_elements *b,
+abut_status abut_judge_least(const abut_judge_shape *s, abut_hit_kind kind, const abut_simplices *a, const abut_simplices *b,
                              const double *x, const abut_judge_opts *opts, abut_judge_gap *least, abut_err *err)
 {
     if (a->n == 0 || b->n == 0) return ABUT_OK;
@@ -145,7 +145,7 @@ abut_status abut_judge_least(const abut_judge_shape *s, abut_hit_kind kind, cons
     abut_judge_gap *part = NULL;
     abut_status rc = make_items(s, a, x, NULL, opts->min_sep, least->gap, &ia, err);
     if (!rc && b != a) rc = make_items(s, b, x, NULL, opts->min_sep, least->gap, &ib, err);
-    if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, 0, &pairs, err);
+    if (!rc) rc = abut_bvh_pairs(&ia, b == a ? &ia : &ib, &pairs, err);
     const size_t nb = abut_blocks(pairs.n);
     if (!rc && !(part = malloc((nb + 1) * sizeof *part))) rc = abut_fail(err, ABUT_E_NOMEM, "judge: %zu blocks of pairs", nb);
     #pragma omp parallel for schedule(dynamic) if (nb > 2)

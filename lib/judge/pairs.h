@@ -11,13 +11,13 @@ typedef int abut_pair_test(abut_hit_kind kind, const double *x0, const double *x
 
 /** Appends a hit for every pair (i of a, j of b) whose boxes over x0 -> x1, grown by the separation that opts
  * ask for, overlap and for which the test says yes.  b == a: pairs i < j.  Order and bits do not depend on the thread count. */
-ABUT_MUST_USE abut_status abut_judge_pairs(const abut_judge_shape *s, abut_hit_kind kind, const abut_elements *a,
-                                           const abut_elements *b, const double *x0, const double *x1,
+ABUT_MUST_USE abut_status abut_judge_pairs(const abut_judge_shape *s, abut_hit_kind kind, const abut_simplices *a,
+                                           const abut_simplices *b, const double *x0, const double *x1,
                                            const abut_judge_opts *opts, abut_pair_test *test, abut_hits *out, abut_err *err);
 
 /** Lowers *least to the smallest gap of the pairs that have one below it at x.  b == a: pairs i < j. */
-ABUT_MUST_USE abut_status abut_judge_least(const abut_judge_shape *s, abut_hit_kind kind, const abut_elements *a,
-                                           const abut_elements *b, const double *x, const abut_judge_opts *opts,
+ABUT_MUST_USE abut_status abut_judge_least(const abut_judge_shape *s, abut_hit_kind kind, const abut_simplices *a,
+                                           const abut_simplices *b, const double *x, const abut_judge_opts *opts,
                                            abut_judge_gap *least, abut_err *err);
 
 #endif

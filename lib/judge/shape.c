@@ -1,6 +1,7 @@
 #include "judge/shape.h"
 #include "mesh/surface.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ static int compare_nodes(const int32_t *a, const int32_t *b, int k)
 
 static int by_node(const void *a, const void *b) { return compare_nodes(a, b, 1); }
 
-static abut_status make_elements(abut_elements *e, int k, size_t n, abut_err *err)
+static abut_status make_elements(abut_simplices *e, int k, size_t n, abut_err *err)
 {
     e->k = k;
     e->n = n;
@@ -22,7 +23,7 @@ static abut_status make_elements(abut_elements *e, int k, size_t n, abut_err *er
 }
 
 /* the edges of `all` that are not in `part`; both sorted */
-static abut_status edges_without(const abut_elements *all, const abut_elements *part, abut_elements *out, abut_err *err)
+static abut_status edges_without(const abut_simplices *all, const abut_simplices *part, abut_simplices *out, abut_err *err)
 {
     const abut_status rc = make_elements(out, 2, all->n, err);
     if (rc) return rc;
@@ -35,7 +36,7 @@ static abut_status edges_without(const abut_elements *all, const abut_elements *
     return ABUT_OK;
 }
 
-static abut_status find_edges(const abut_elements *tri, const int32_t *seg, size_t ns, int32_t nv, abut_elements *out,
+static abut_status find_edges(const abut_simplices *tri, const int32_t *seg, size_t ns, int32_t nv, abut_simplices *out,
                               abut_err *err)
 {
     int32_t n = 0;
@@ -100,18 +101,24 @@ static abut_status copy_tets(abut_judge_shape *s, const int32_t *tet, int32_t nt
     return ABUT_OK;
 }
 
+/* The node of a point; of a vertex that is a sum of nodes its first, which is of its object. */
+static int32_t node_of(const abut_model *m, int32_t point)
+{
+    return point < m->nv ? point : m->map_node[m->map_first[2 * (size_t)(point - m->nv)]];
+}
+
 static abut_status copy_thickness(abut_judge_shape *s, const abut_model *m, abut_err *err)
 {
     int any = 0;
     for (int32_t o = 0; m->obj_thick && o < m->no; o++) any |= m->obj_thick[o] > 0;
     if (!any) return ABUT_OK;
-    s->thick = malloc(((size_t)m->nv + 1) * sizeof *s->thick);
-    if (!s->thick) return abut_fail(err, ABUT_E_NOMEM, "judge: thickness of %d nodes", m->nv);
-    for (int32_t i = 0; i < m->nv; i++) s->thick[i] = m->obj_thick[m->body[i]];
+    s->thick = malloc(((size_t)s->nv + 1) * sizeof *s->thick);
+    if (!s->thick) return abut_fail(err, ABUT_E_NOMEM, "judge: thickness of %d points", s->nv);
+    for (int32_t i = 0; i < s->nv; i++) s->thick[i] = m->obj_thick[m->body[node_of(m, i)]];
     return ABUT_OK;
 }
 
-double abut_judge_thickness(const abut_judge_shape *s, const abut_elements *e, size_t i)
+double abut_judge_thickness(const abut_judge_shape *s, const abut_simplices *e, size_t i)
 {
     double most = 0;
     for (size_t k = i * (size_t)e->k; s->thick && k < (i + 1) * (size_t)e->k; k++)
@@ -119,30 +126,62 @@ double abut_judge_thickness(const abut_judge_shape *s, const abut_elements *e, s
     return most;
 }
 
-/* nodes of collision vertices */
-static abut_status gather(abut_elements *out, int k, const abut_model *m, const int32_t *vert, int32_t n, abut_err *err)
+/* points of collision vertices */
+static abut_status gather(abut_simplices *out, int k, const abut_model *m, const int32_t *vert, int32_t n, abut_err *err)
 {
     const abut_status rc = make_elements(out, k, (size_t)n, err);
     if (rc) return rc;
-    for (size_t i = 0; i < (size_t)n * (size_t)k; i++) out->node[i] = m->coll_node[vert[i]];
+    for (size_t i = 0; i < (size_t)n * (size_t)k; i++) out->node[i] = m->map_first ? m->nv + vert[i] : m->coll_node[vert[i]];
+    return ABUT_OK;
+}
+
+static abut_status gather_all(abut_simplices *out, const abut_model *m, abut_err *err)
+{
+    const abut_status rc = make_elements(out, 1, (size_t)m->nc, err);
+    for (int32_t i = 0; i < (rc ? 0 : m->nc); i++) out->node[i] = m->map_first ? m->nv + i : m->coll_node[i];
+    return rc;
+}
+
+abut_status abut_judge_points(const abut_judge_shape *s, const double *x, double *room, const double **points, abut_err *err)
+{
+    const abut_model *m = s->map;
+    *points = m ? room : x;
+    if (!m) return ABUT_OK;
+    memcpy(room, x, 3 * (size_t)m->nv * sizeof *x);
+    for (int32_t v = 0; v < m->nc; v++)
+        for (size_t d = 0; d < 3; d++) {
+            double sum = 0;
+            for (int32_t k = m->map_first[2 * v]; k < m->map_first[2 * v + 1]; k++)
+                sum += m->map_weight[k] * x[3 * (size_t)m->map_node[k] + d];
+            if (m->map_offset) sum += m->map_offset[3 * (size_t)v + d];
+            if (!(fabs(sum) <= ABUT_FARTHEST))
+                return abut_fail(err, ABUT_E_GEOM, "collision vertex %d has a coordinate of %g m, expected a number between "
+                                 "-%g and %g", v, sum, ABUT_FARTHEST, ABUT_FARTHEST);
+            room[3 * (size_t)(m->nv + v) + d] = sum;
+        }
     return ABUT_OK;
 }
 
 abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abut_err *err)
 {
-    abut_elements seg = { 0 };
-    *s = (abut_judge_shape){ .nv = m->nv };
+    abut_simplices seg = { 0 };
+    if (m->map_first && m->nv > INT32_MAX - m->nc)
+        return abut_fail(err, ABUT_E_NOMEM, "judge: %d nodes and %d collision vertices", m->nv, m->nc);
+    *s = (abut_judge_shape){ .nv = m->nv + (m->map_first ? m->nc : 0), .map = m->map_first ? m : NULL };
+    abut_simplices all = { 0 };
     abut_status rc = copy_tets(s, m->tet, m->nt, err);
     s->bodies_pass = m->bodies_meet && !m->bodies_meet[0];
     if (!rc) rc = copy_planes(s, m, err);
     if (!rc) rc = copy_thickness(s, m, err);
     if (!rc) rc = gather(&s->tri, 3, m, m->coll_tri, m->nct, err);
     if (!rc) rc = gather(&seg, 2, m, m->coll_edge, m->nce, err);
-    if (!rc) rc = complete(s, seg.node, seg.n, m->coll_node, (size_t)m->nc, err);
+    if (!rc) rc = gather_all(&all, m, err);
+    if (!rc) rc = complete(s, seg.node, seg.n, all.node, all.n, err);
     for (int32_t i = 0; !rc && i < m->nt; i++)
         s->injective[i] = (uint8_t)abut_material_injective(m->mat_model[m->tet_mat[i]]);
-    for (int32_t i = 0; !rc && i < m->nv; i++) s->still[i] = m->role[i] == ABUT_NODE_OBSTACLE;
+    for (int32_t i = 0; !rc && i < s->nv; i++) s->still[i] = m->role[node_of(m, i)] == ABUT_NODE_OBSTACLE;
     free(seg.node);
+    free(all.node);
     if (rc) abut_judge_shape_clear(s);
     return rc;
 }
@@ -197,7 +236,7 @@ abut_status abut_judge_shape_mesh(abut_judge_shape *s, const abut_mesh *m, abut_
 
 void abut_judge_shape_clear(abut_judge_shape *s)
 {
-    abut_elements *const e[] = { &s->vert, &s->point, &s->loose, &s->edge, &s->side, &s->rod, &s->tri, &s->tet };
+    abut_simplices *const e[] = { &s->vert, &s->point, &s->loose, &s->edge, &s->side, &s->rod, &s->tri, &s->tet };
     for (size_t i = 0; i < sizeof e / sizeof *e; i++) free(e[i]->node);
     free(s->injective);
     free(s->still);

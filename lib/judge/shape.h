@@ -7,25 +7,26 @@
 #include "model/model.h"
 
 /* k nodes each, sorted and unique.  malloc'ed. */
-typedef struct abut_elements {
+typedef struct abut_simplices {
     int32_t *node;
     size_t n;
     int k;
-} abut_elements;
+} abut_simplices;
 
 /* Owns all.  Zero-filled is empty. */
 typedef struct abut_judge_shape {
-    int32_t nv;                 /* nodes */
-    abut_elements vert;         /* that collide */
-    abut_elements point;        /* vertices of no edge */
-    abut_elements loose;        /* vertices of no triangle: points, and ends of rods */
-    abut_elements edge;         /* listed ones and the sides of triangles */
-    abut_elements side;         /* sides of triangles */
-    abut_elements rod;          /* edges of no triangle */
-    abut_elements tri;          /* in the given order, not sorted */
-    abut_elements tet;          /* the same */
+    int32_t nv;                 /* points: nodes, and behind them the collision vertices that are sums of nodes */
+    const abut_model *map;      /* which has them; borrowed; NULL: there are none */
+    abut_simplices vert;         /* that collide */
+    abut_simplices point;        /* vertices of no edge */
+    abut_simplices loose;        /* vertices of no triangle: points, and ends of rods */
+    abut_simplices edge;         /* listed ones and the sides of triangles */
+    abut_simplices side;         /* sides of triangles */
+    abut_simplices rod;          /* edges of no triangle */
+    abut_simplices tri;          /* in the given order, not sorted */
+    abut_simplices tet;          /* the same */
     uint8_t *injective;         /* [tet.n] 1: its material forbids inversion */
-    uint8_t *still;             /* [nv] 1: node of an obstacle; obstacles may touch each other */
+    uint8_t *still;             /* [nv] 1: of an obstacle; obstacles may touch each other */
     int bodies_pass;            /* 1: nodes of bodies pass through each other */
     double *thick;              /* [nv] m: contact thickness of the node's object; NULL: none has any */
     int32_t n_plane;
@@ -39,13 +40,19 @@ static inline int abut_judge_passes(const abut_judge_shape *s, int32_t a, int32_
 }
 
 /** Contact thickness of element i, m: the largest of its nodes'. */
-double abut_judge_thickness(const abut_judge_shape *s, const abut_elements *e, size_t i);
+double abut_judge_thickness(const abut_judge_shape *s, const abut_simplices *e, size_t i);
 
-/** The collision mesh, tets, half-spaces and thicknesses of a model.  Fails ABUT_E_NOMEM. */
+/** The collision mesh, tets, half-spaces and thicknesses of a model, which stays where it is if its collision vertices are sums
+ * of nodes.  Fails ABUT_E_NOMEM. */
 ABUT_MUST_USE abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abut_err *err);
 /** A mesh from a file: its triangles, segments and points; the boundary of its tets (no tet may be inverted).
  * Fails  ABUT_E_FORMAT a bad index, an element that names a point twice;  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_judge_shape_mesh(abut_judge_shape *s, const abut_mesh *m, abut_err *err);
+/** *points[3 s->nv], m: x itself where every point is a node; else room[3 s->nv], filled: x, then each collision vertex as
+ * formats/STATE.md has it, the products of its row summed in their order in double precision, then its offset.
+ * x [3 nv of the model]  Fails  ABUT_E_GEOM a vertex is further away than ABUT_FARTHEST */
+ABUT_MUST_USE abut_status abut_judge_points(const abut_judge_shape *s, const double *x, double *room, const double **points,
+                                            abut_err *err);
 void abut_judge_shape_clear(abut_judge_shape *s);
 
 #endif

@@ -71,7 +71,7 @@ ABUT_SYM_FN void abut_sym_tridiagonalise(int n, double *Q, double *d, double *e)
     }
 }
 
-/* rows k and k + 1 of Q turned */
+/* rows k and k + 1 of Q rotated */
 ABUT_SYM_FN void abut_sym_turn(int n, double *Q, int k, double c, double s)
 {
     double *p = Q + n * k, *q = p + n;
@@ -94,7 +94,7 @@ ABUT_SYM_FN int abut_sym_ql_sweep(int n, int l, int m, double *d, double *e, dou
         const double r2 = f * f + g * g;
         r = sqrt(r2);
         e[i + 1] = r;
-        if (r2 < ABUT_SYM_NO_SQUARE) {   /* the matrix has come apart here: r has no digits to turn by */
+        if (r2 < ABUT_SYM_NO_SQUARE) {   /* the matrix has come apart here: r has no digits to rotate by */
             d[i + 1] -= p;
             e[i] = b;
             e[i + 1] = e[m] = 0;
@@ -131,7 +131,7 @@ ABUT_SYM_FN double abut_sym_eigen_once(int n, const double *A, double *w, double
     abut_sym_tridiagonalise(n, Q, w, e);
     for (int i = 1; i < n; i++) e[i - 1] = e[i];
     e[n - 1] = 0;
-    for (int i = 0; i < n; i++)   /* eigenvectors into rows: the sweeps turn two at a time */
+    for (int i = 0; i < n; i++)   /* eigenvectors into rows: the sweeps rotate two at a time */
         for (int j = 0; j < i; j++) {
             const double t = Q[n * i + j];
             Q[n * i + j] = Q[n * j + i];

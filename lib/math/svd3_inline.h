@@ -18,7 +18,7 @@ ABUT_FN void abut_svd3_jacobi_angle(double app, double apq, double aqq, double *
     *s = (x < 0 ? -y : y) / n;
 }
 
-/* columns p and q of A turned: a_p = c a_p - s a_q, a_q = s a_p + c a_q */
+/* columns p and q of A rotated: a_p = c a_p - s a_q, a_q = s a_p + c a_q */
 ABUT_FN void abut_svd3_rotate_columns(double A[9], int p, int q, double c, double s)
 {
     for (int i = 0; i < 3; i++) {
@@ -77,7 +77,7 @@ ABUT_FN int abut_svd3_rotate_one_sided(double B[9], double V[9], int p, int q)
     return 1;
 }
 
-/* swaps two columns of A and turns one around: a rotation too */
+/* swaps two columns of A and reverses one: a rotation, too */
 ABUT_FN void abut_svd3_swap_columns(double A[9], int p, int q)
 {
     for (int i = 0; i < 3; i++) {

@@ -18,7 +18,7 @@ INLINE void turn_columns(abut_lanes *A, int p, int q, const abut_lanes *c, const
     }
 }
 
-/* adds the lanes that were turned to *turned */
+/* adds the lanes that are rotated to *turned */
 INLINE void turn_symmetric(abut_lanes *d, abut_lanes *o, abut_lanes *V, int p, int q, int r, abut_lane_mask *turned)
 {
     const abut_lanes apq = o[r], size = ABUT_LANES_ABS(apq), sum = d[p] + d[q];

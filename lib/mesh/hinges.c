@@ -25,7 +25,7 @@ static int same(const side *p, const side *q)
     return p->lo == q->lo && p->hi == q->hi;
 }
 
-/* Sides of the same nodes stand together; within each group by `of`. */
+/* Sides of the same nodes are adjacent; within each group by `of`. */
 static side *sorted_sides(const int32_t *e, size_t n, int width)
 {
     side *s = malloc((n + 1) * sizeof *s);

@@ -27,7 +27,7 @@ ABUT_MUST_USE abut_status abut_mesh_add_tri(abut_mesh *m, int32_t a, int32_t b, 
 ABUT_MUST_USE abut_status abut_mesh_add_seg(abut_mesh *m, int32_t a, int32_t b, abut_err *err);
 ABUT_MUST_USE abut_status abut_mesh_add_point(abut_mesh *m, int32_t a, abut_err *err);
 
-/* What a scene may hold: some 10 GB of memory in mesh-prep, ten times as much in step. */
+/* What a scene may hold: what mesh-prep and step can keep in the memory of a large machine. */
 #define ABUT_POINTS_MOST 2e7
 #define ABUT_ELEMENTS_MOST 1.2e8
 /** Whether so much is within those bounds, before memory is looked for.  what: for the message
@@ -43,7 +43,7 @@ ABUT_MUST_USE abut_status abut_mesh_append(abut_mesh *a, const abut_mesh *b, abu
  * Fails  ABUT_E_FORMAT naming the element, the index and the number of points */
 ABUT_MUST_USE abut_status abut_mesh_check(const abut_mesh *m, abut_err *err);
 
-/** x -> A x + b for every point (A row major); a mirroring A (det < 0) turns tets and triangles over, so that they stay
+/** x -> A x + b for every point (A row major); a mirroring A (det < 0) flips tets and triangles, so that they stay
  * positively oriented and outward. */
 void abut_mesh_transform(abut_mesh *m, const double A[9], const double b[3]);
 

@@ -40,7 +40,7 @@ static double volume6(const double *a, const double *b, const double *c, const d
            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
 }
 
-/* Copies tetgen's tets, turned so that all are positive; *volume6_sum gets six times their volume. */
+/* Copies tetgen's tets, flipped so that all are positive; *volume6_sum gets six times their volume. */
 static abut_status from_tetgen(const tetgenio &io, abut_mesh *out, double *volume6_sum, abut_err *err)
 {
     abut_status rc = ABUT_OK;

@@ -14,7 +14,7 @@ extern "C" {
  * keep_surface  0: triangles are divided where that helps; 1: they stay as they are, points are added inside alone
  * out           empty before; tets only, positively oriented; m's points come first, in their order
  * Fails  ABUT_E_GEOM the surface is open, touches itself, or encloses another volume than its tets have (a cavity, a
- *        triangle turned over); ABUT_E_NOMEM */
+ *        triangle flipped); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out,
                                               abut_err *err);
 

@@ -12,7 +12,7 @@ typedef struct lookup {
     int32_t *first, *list;
 } lookup;
 
-/* What the checks share. */
+/* What the checks have in common. */
 typedef struct job {
     const abut_model *m;
     int32_t *vertex;        /* [nv] collision vertex of a node, -1: it has none */
@@ -79,8 +79,9 @@ static abut_status check_sides(const job *j, abut_err *err)
     for (size_t i = 0; i < 3 * (size_t)m->nct; i++) {
         const int32_t side[2] = { m->coll_tri[i], m->coll_tri[i % 3 == 2 ? i - 2 : i + 1] };
         if (has(&j->edge, side)) continue;
-        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/edge' lacks a side of row %zu of 'contact/triangle' (nodes %d %d): "
-                         "the collision mesh is not whole", i / 3, m->coll_node[side[0]], m->coll_node[side[1]]);
+        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/edge' lacks a side of row %zu of 'contact/triangle' (%s %d %d): "
+                         "the collision mesh is not whole", i / 3, m->coll_node ? "nodes" : "vertices",
+                         m->coll_node ? m->coll_node[side[0]] : side[0], m->coll_node ? m->coll_node[side[1]] : side[1]);
     }
     return ABUT_OK;
 }
@@ -98,17 +99,18 @@ static abut_status check_faces(const job *j, abut_err *err)
 abut_status abut_contact_check(const abut_model *m, int sides, abut_err *err)
 {
     if (!m->nc) return ABUT_OK;
+    const int nodes = !m->map_first;    /* what the elements ask for is known of nodes alone */
     job j = { .m = m, .vertex = malloc(((size_t)m->nv + 1) * sizeof *j.vertex) };
     abut_status rc = j.vertex ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "collision mesh: no memory for %d nodes", m->nv);
     for (int32_t i = 0; i < m->nv && !rc; i++) j.vertex[i] = -1;
-    for (int32_t i = 0; i < m->nc && !rc; i++) j.vertex[m->coll_node[i]] = i;
+    for (int32_t i = 0; i < m->nc && !rc && nodes; i++) j.vertex[m->coll_node[i]] = i;
     if (!rc) rc = lookup_make(&j.edge, m->coll_edge, m->nce, 2, m->nc, err);
     if (!rc) rc = lookup_make(&j.triangle, m->coll_tri, m->nct, 3, m->nc, err);
     if (!rc && sides) rc = check_sides(&j, err);
-    if (!rc) rc = check_faces(&j, err);
-    if (!rc) rc = covered(&j, "shell", m->shell, m->nsh, 3, err);
-    if (!rc) rc = covered(&j, "rod segment", m->rod, m->nrd, 2, err);
-    if (!rc) rc = covered(&j, "particle", m->particle, m->np, 1, err);
+    if (!rc && nodes) rc = check_faces(&j, err);
+    if (!rc && nodes) rc = covered(&j, "shell", m->shell, m->nsh, 3, err);
+    if (!rc && nodes) rc = covered(&j, "rod segment", m->rod, m->nrd, 2, err);
+    if (!rc && nodes) rc = covered(&j, "particle", m->particle, m->np, 1, err);
     free(j.vertex);
     free(j.edge.first);
     free(j.edge.list);

@@ -68,7 +68,7 @@ static int collect(const abut_model *m, int across, pairs *all)
     return ok;
 }
 
-/* The first of each pair of nodes; an edge of an element goes before one across. */
+/* The first of each pair of nodes; an edge of an element comes before one across. */
 static void unique(const abut_model *m, pairs *all)
 {
     size_t kept = 0;

@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const abut_continuity_names[ABUT_CONTINUITIES + 1] = { "c0", "c1", "c2", NULL };
-const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1] = {
-    "neo-hookean", "fixed-corotated", "stable-neo-hookean", "stvk", "arap", "linear-corotated", "polynomial", "spline", NULL
-};
-
 enum { RULE_OPT, RULE_NEED, RULE_MAY, RULE_SIDE };
 
 /* One line of a table, and one count; rows and width are kept as they are spelled there. */
@@ -217,7 +212,7 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     c.by[nv] = "node/X of the MODEL";
     abut_status rc = check_understood(&frame_table, set, err);
     if (!rc) rc = fill(&frame_table, set, &f, &c, err);
-    if (!rc) rc = abut_frame_check(&f, err);
+    if (!rc) rc = abut_frame_check(&f, model, err);
     if (rc) {
         abut_wrap(err, "FRAME");
         return rc;

@@ -1,4 +1,4 @@
-/* What is simulated (MODEL) and where it stands (FRAME), as plain arrays.
+/* What is simulated (MODEL) and its state (FRAME), as plain arrays.
  *
  * The arrays live in an abut_arrays set, under the names of the tables below (formats/STATE.md describes each);
  * abut_model and abut_frame are views: typed pointers into the set, checked once, owning nothing.  A pointer
@@ -7,8 +7,7 @@
 #define ABUT_MODEL_MODEL_H
 
 #include "base/array.h"
-#include "model/continuity_inline.h"
-#include "model/material_inline.h"
+#include "model/laws.h"
 
 /* Largest coordinate, velocity or acceleration of a stream. */
 #define ABUT_FARTHEST 1e50
@@ -21,25 +20,6 @@ enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
        ABUT_MEMBRANE_ORTHOTROPIC = 1 /* StVK along warp and weft */, ABUT_MEMBRANE_CLOTH = 2 /* the same, bounded in strain */,
        ABUT_MEMBRANES = 3 /* how many */ };
 
-/* Their names in scenes and reports, in that order, NULL at the end. */
-extern const char *const abut_material_names[ABUT_MATERIAL_MODELS + 1];
-
-/** 1 when an isotropic shell can be of it (energy/membrane.h). */
-static inline int abut_material_plane(int model)
-{
-    return model == ABUT_STVK || model == ABUT_NEO_HOOKEAN || model == ABUT_FIXED_COROTATED;
-}
-
-/** 1 when the energy has a lower bound.  With a negative Poisson's ratio lambda is negative: lambda/2 (ln J)^2 then makes the
- * neo-Hookean energy go to -infinity as an element collapses, and lambda/2 (J - 1)^2 that of fixed corotated as it grows, where an
- * energy has to go to +infinity (Ciarlet, Mathematical Elasticity I, 1988, 4.6). */
-static inline int abut_material_bounded(int model, double poisson)
-{
-    return poisson >= 0 || (model != ABUT_NEO_HOOKEAN && model != ABUT_FIXED_COROTATED);
-}
-#define ABUT_MATERIAL_UNBOUNDED "0 or more for this model: with less its energy has no lower bound; stable-neo-hookean, stvk and " \
-                                "linear-corotated have one"
-
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
        ABUT_SCHEMES = 4 /* how many have inertia */, ABUT_QUASI_STATIC = 4, ABUT_ALL_SCHEMES = 5 };
@@ -49,14 +29,11 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
        ABUT_MOTION_KEYS = 2 /* poses at given times */, ABUT_MOTION_PATH = 3 /* positions at given times */,
        ABUT_MOTION_KINDS = 4 /* how many */ };
 
-/* Names of continuities (ABUT_C0, ...) in scenes and reports, in that order, NULL at the end. */
-extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
-
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
- * them, rod segments, bends between those, particles, springs, knots of splines. */
+ * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices. */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -77,7 +54,11 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(mat_young,     "material/young",     double,  F64, nm, 0, "Pa",     OPT)  \
     F(mat_poisson,   "material/poisson",   double,  F64, nm, 0, "",       OPT)  \
     F(obj_friction,  "object/friction",    int32_t, I32, no, 0, "",       NEED) /* row and column of contact/mu           */ \
-    F(coll_node,     "contact/node",       int32_t, I32, nc, 0, "",       OPT)  /* node of each collision vertex          */ \
+    F(coll_node,     "contact/node",       int32_t, I32, nc, 0, "",       MAY)  /* node of each collision vertex; needed, or map-first */ \
+    F(map_first,     "contact/map-first",  int32_t, I32, nc, 2, "",       MAY)  /* [lo, hi) rows of the next two: a vertex is the weighted sum of its nodes */ \
+    F(map_node,      "contact/map-node",   int32_t, I32, nmap, 0, "",     OPT)  \
+    F(map_weight,    "contact/map-weight", double,  F64, nmap, 0, "",     OPT)  \
+    F(map_offset,    "contact/offset",     double,  F64, nc, 3, "m",      MAY)  /* added to that                          */ \
     F(coll_edge,     "contact/edge",       int32_t, I32, nce, 2, "",      OPT)  /* collision vertices; unique, a < b      */ \
     F(coll_tri,      "contact/triangle",   int32_t, I32, nct, 3, "",      OPT)  /* collision vertices, outward            */ \
     F(mu,            "contact/mu",         double,  F64, ng, ng, "",      NEED) /* friction coefficient of two classes    */ \
@@ -145,10 +126,10 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(damp_stiffness, "damping/stiffness", double,  F64, 1, 0, "s",       MAY)  \
     F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
-    F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_C2                          */ \
+    F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_BARRIER_IPC                */ \
     F(bodies_meet,   "contact/bodies",     int32_t, I32, 1, 0, "",        MAY)  /* 0: bodies pass through themselves and each other; absent: 1 */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
-    F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* of the friction force; absent: ABUT_C1   */ \
+    F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_FRICTION_C1                */ \
     F(lags,          "contact/lags",       int32_t, I32, 1, 0, "",        NEED) /* friction lag iterations per step at most; 0: until they converge */ \
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
     F(stiffen_below, "contact/stiffen-below", double, F64, 1, 0, "m",     MAY)  /* the barrier is stiffened at gaps below that still shrink; absent: 1e-9 l */ \
@@ -169,7 +150,8 @@ extern const char *const abut_continuity_names[ABUT_CONTINUITIES + 1];
     F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY)  /* energy that the rule has created since a step was damped */ \
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY)  /* steps that implicit Euler takes from here */ \
     F(euler_bout, "midpoint/bout",    int32_t, I32, 1, 0, "",      MAY)  /* how many it took last; 0 after a while without */ \
-    F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     OPT)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
+    F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     MAY)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
+    F(lag_vertex, "lag/vertex",       int32_t, I32, nl, 4, "",     MAY)  /* in place of them where contact/map-first is: collision vertices */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
@@ -244,6 +226,12 @@ ABUT_MUST_USE abut_status abut_model_view(const abut_arrays *set, abut_model *vi
 /** The same for a frame of that model: an optional array of its own count is absent when there are no rows. */
 ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view,
                                           abut_err *err);
+
+/** A node of the object of a collision vertex: its own, or the first that it is a sum of. */
+static inline int32_t abut_model_contact_node(const abut_model *m, int32_t vertex)
+{
+    return m->map_first ? m->map_node[m->map_first[2 * (size_t)vertex]] : m->coll_node[vertex];
+}
 
 /** Empties a view whose arrays are freed.  Builds with ABUT_POISON (DEBUG, SANITIZE) fill it with numbers that no reader gets far
  * with. */

@@ -15,6 +15,12 @@ static abut_status indices(const char *name, const int32_t *v, int32_t n, int wi
     return ABUT_OK;
 }
 
+/* Numbers of what has these names. */
+static abut_status law(const char *name, const int32_t *v, int32_t n, const char *const *names, abut_err *err)
+{
+    return indices(name, v, n, 1, 0, abut_names_count(names), err);
+}
+
 static abut_status distinct(const char *name, const int32_t *v, int32_t n, int width, abut_err *err)
 {
     for (int32_t i = 0; i < n; i++)
@@ -129,7 +135,7 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
     if ((rc = indices("tet/node", m->tet, m->nt, 4, 0, m->nv, err)) ||
         (rc = distinct("tet/node", m->tet, m->nt, 4, err)) ||
         (rc = indices("tet/material", m->tet_mat, m->nt, 1, 0, m->nm, err)) ||
-        (rc = indices("material/model", m->mat_model, m->nm, 1, 0, ABUT_MATERIAL_MODELS, err)) ||
+        (rc = law("material/model", m->mat_model, m->nm, abut_material_names, err)) ||
         (rc = domain("material/density", m->mat_density, nm, 0, 0, INFINITY, err)) ||
         (rc = domain("material/young", m->mat_young, nm, 0, 0, INFINITY, err)) ||
         (rc = domain("material/poisson", m->mat_poisson, nm, -1, 0, 0.5, err)))
@@ -142,9 +148,10 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
     return rc ? rc : check_splines(m, err);
 }
 
-/* A node stands for at most one collision vertex: two would be in contact with each other at distance zero. */
+/* A node is at most one collision vertex: two would be in contact with each other at distance zero. */
 static abut_status check_injective(const abut_model *m, abut_err *err)
 {
+    if (!m->coll_node) return ABUT_OK;
     unsigned char *seen = calloc((size_t)m->nv + 1, 1);
     if (!seen) return abut_fail(err, ABUT_E_NOMEM, "array 'contact/node': no memory for its check");
     abut_status rc = ABUT_OK;
@@ -156,6 +163,43 @@ static abut_status check_injective(const abut_model *m, abut_err *err)
     }
     free(seen);
     return rc;
+}
+
+/* The nodes of vertex i are of one object, and all of obstacles or none. */
+static abut_status check_vertex(const abut_model *m, int32_t i, abut_err *err)
+{
+    const int32_t *r = m->map_first + 2 * (size_t)i;
+    if (r[0] < 0 || r[0] >= r[1] || r[1] > m->nmap)
+        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' row %d: [%d, %d), expected at least one row of "
+                         "contact/map-node (%d)", i, r[0], r[1], m->nmap);
+    const int32_t a = m->map_node[r[0]];
+    for (int32_t k = r[0] + 1; k < r[1]; k++) {
+        const int32_t b = m->map_node[k];
+        if (m->body[a] != m->body[b])
+            return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-node' row %d: node %d of object %d, expected one of object "
+                             "%d as the first of vertex %d", k, b, m->body[b], m->body[a], i);
+        if ((m->role[a] == ABUT_NODE_OBSTACLE) != (m->role[b] == ABUT_NODE_OBSTACLE))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-node' row %d: vertex %d has nodes of obstacles and others, "
+                             "expected one kind", k, i);
+    }
+    return ABUT_OK;
+}
+
+/* Vertices are nodes, or have a map. */
+static abut_status check_vertices(const abut_model *m, abut_err *err)
+{
+    if (m->coll_node && m->map_first)
+        return abut_fail(err, ABUT_E_FORMAT, "arrays 'contact/node' and 'contact/map-first' are both there, expected one");
+    if (m->nc && !m->map_first && (!m->coll_node || m->map_offset))
+        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' is missing: 'contact/offset' has %d rows", m->nc);
+    if (m->nmap && !m->map_first)
+        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' is missing: 'contact/map-node' has %d rows", m->nmap);
+    abut_status rc = ABUT_OK;
+    if (m->coll_node) rc = indices("contact/node", m->coll_node, m->nc, 1, 0, m->nv, err);
+    if (!rc && m->map_first) rc = indices("contact/map-node", m->map_node, m->nmap, 1, 0, m->nv, err);
+    if (!rc) rc = near_enough("contact/offset", m->map_offset, m->nc, err);
+    for (int32_t i = 0; m->map_first && i < m->nc && !rc; i++) rc = check_vertex(m, i, err);
+    return rc ? rc : check_injective(m, err);
 }
 
 static int by_key(const void *a, const void *b)
@@ -192,7 +236,7 @@ static abut_status check_contact(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     const size_t nh = (size_t)m->nh, ng = (size_t)m->ng;
-    if ((rc = indices("contact/node", m->coll_node, m->nc, 1, 0, m->nv, err)) || (rc = check_injective(m, err)) ||
+    if ((rc = check_vertices(m, err)) ||
         (rc = indices("contact/edge", m->coll_edge, m->nce, 2, 0, m->nc, err)) || (rc = check_edges(m, err)) ||
         (rc = indices("contact/triangle", m->coll_tri, m->nct, 3, 0, m->nc, err)) ||
         (rc = distinct("contact/triangle", m->coll_tri, m->nct, 3, err)) ||
@@ -368,8 +412,8 @@ static abut_status one_thickness(const abut_model *m, const char *name, const in
 {
     for (int32_t i = 0; i < n; i++)
         for (int c = 1; c < k; c++) {
-            const double a = m->obj_thick[m->body[m->coll_node[vert[k * i]]]],
-                         b = m->obj_thick[m->body[m->coll_node[vert[k * i + c]]]];
+            const double a = m->obj_thick[m->body[abut_model_contact_node(m, vert[k * i])]],
+                         b = m->obj_thick[m->body[abut_model_contact_node(m, vert[k * i + c])]];
             if (!(a <= b && a >= b))
                 return abut_fail(err, ABUT_E_FORMAT,
                                  "array '%s' row %d: its vertices are of objects of thickness %.17g m and %.17g m, "
@@ -409,9 +453,9 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (m->scheme && (rc = indices("time/scheme", m->scheme, 1, 1, 0, ABUT_ALL_SCHEMES, err))) ||
         (m->damp_mass && (rc = domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
-        (m->continuity && (rc = indices("contact/barrier-continuity", m->continuity, 1, 1, 0, ABUT_CONTINUITIES, err))) ||
+        (m->continuity && (rc = law("contact/barrier-continuity", m->continuity, 1, abut_barrier_names, err))) ||
         (m->bodies_meet && (rc = indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
-        (m->smoothing && (rc = indices("contact/friction-smoothing", m->smoothing, 1, 1, 0, ABUT_CONTINUITIES, err))) ||
+        (m->smoothing && (rc = law("contact/friction-smoothing", m->smoothing, 1, abut_friction_names, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
         (rc = domain("solve/tolerance", m->tolerance, 1, 0, 0, INFINITY, err)) ||
         (m->stiffen_below && (rc = domain("contact/stiffen-below", m->stiffen_below, 1, 0, 0, INFINITY, err))) ||
@@ -458,12 +502,31 @@ static abut_status check_numbers(const abut_frame *f, abut_err *err)
     return ABUT_OK;
 }
 
-abut_status abut_frame_check(const abut_frame *f, abut_err *err)
+/* Frozen contacts name nodes, or collision vertices where those are no nodes. */
+static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err *err)
+{
+    const int mapped = m->map_first != NULL;
+    const int32_t *slot = mapped ? f->lag_vertex : f->lag_node;
+    const char *name = mapped ? "lag/vertex" : "lag/node", *other = mapped ? "lag/node" : "lag/vertex";
+    if (mapped ? f->lag_node != NULL : f->lag_vertex != NULL)
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s': expected '%s', as collision vertices are %s of the MODEL", other, name,
+                         mapped ? "sums of nodes" : "nodes");
+    if (f->nl && !slot) return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: 'lag/mu' has %d rows", name, f->nl);
+    const abut_status rc = indices(name, slot, f->nl, 4, -1, mapped ? m->nc : m->nv, err);
+    if (rc) return rc;
+    for (size_t i = 0; i < (size_t)f->nl; i++)
+        if (slot[4 * i] < 0)
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: starts with %d, expected a %s", name, i, slot[4 * i],
+                             mapped ? "vertex" : "node");
+    return ABUT_OK;
+}
+
+abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err *err)
 {
     abut_status rc;
     const size_t nl = (size_t)f->nl;
     if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||
-        (rc = indices("lag/node", f->lag_node, f->nl, 4, -1, f->nv, err)) ||
+        (rc = check_lag(f, m, err)) ||
         (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))
@@ -480,9 +543,5 @@ abut_status abut_frame_check(const abut_frame *f, abut_err *err)
                          f->x1 ? "node/x1" : "node/v1");
     if (f->nw % f->nv)
         return abut_fail(err, ABUT_E_FORMAT, "step/way has %d rows, expected a multiple of the %d nodes", f->nw, f->nv);
-    for (size_t i = 0; i < nl; i++)
-        if (f->lag_node[4 * i] < 0)
-            return abut_fail(err, ABUT_E_FORMAT, "array 'lag/node' row %zu: starts with %d, expected a node", i,
-                             f->lag_node[4 * i]);
     return ABUT_OK;
 }

@@ -7,6 +7,6 @@
 /** Every index in its range, every quantity in its domain.
  * Fails ABUT_E_FORMAT naming the array, the row, the value and what was expected; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_model_check(const abut_model *m, abut_err *err);
-ABUT_MUST_USE abut_status abut_frame_check(const abut_frame *f, abut_err *err);
+ABUT_MUST_USE abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err *err);
 
 #endif

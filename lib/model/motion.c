@@ -13,7 +13,7 @@ static int belongs(const abut_model *m, int32_t k, double t)
     return m->mo_window[2 * k] <= mid && mid < m->mo_window[2 * k + 1];
 }
 
-/* What a step shows of a motion: the script goes from time a to b, which are dt apart. */
+/* What a step shows of a motion: the script leads from time a to b, which are dt apart. */
 typedef struct span {
     double a, b, dt;
 } span;
@@ -71,7 +71,7 @@ static abut_vec3 move_by_field(const field_step *f, abut_vec3 x)
 
 /* ---- keys ---- */
 
-/* Between which two keys a time lies, and the share of the way from the first to the second. */
+/* Between which two keys a time lies, and the fraction of the distance from the first to the second. */
 typedef struct between {
     int32_t lo, hi;
     double u;
@@ -98,7 +98,7 @@ typedef struct quaternion {
     abut_vec3 v;
 } quaternion;
 
-/* a to b along the shorter way at even speed (Shoemake 1985); the angle by atan2, which is exact near 0 too */
+/* a to b by the shorter rotation at even speed (Shoemake 1985); the angle by atan2, which is exact near 0, too */
 static quaternion slerp(const double a[4], const double b[4], double u)
 {
     double sign = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0 ? -1 : 1, less = 0, more = 0, q[4], n = 0;

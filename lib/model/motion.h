@@ -9,8 +9,8 @@
  *   MOVE  x -> c + linear dt + R(angular dt) exp(scale dt) (x - c), the motion of a velocity field linear + angular x
  *         (x - c) + scale (x - c)
  *   KEYS  x -> c + T' + R' S' (R S)^-1 (x - c - T), the poses (T, R, S) before and after: T and S between two keys on
- *         straight lines, R along the shorter way at even speed (Shoemake 1985).  A smooth motion takes u^2 (3 - 2u) for the
- *         share u of the time between two keys
+ *         straight lines, R by the shorter rotation at even speed (Shoemake 1985).  A smooth motion takes u^2 (3 - 2u) for the
+ *         fraction u of the time between two keys
  *   PATH  x -> the position at that time, on straight lines between keys
  * Nothing is remembered from step to step but x, so that a frame is a checkpoint. */
 #ifndef ABUT_MODEL_MOTION_H

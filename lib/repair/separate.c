@@ -105,7 +105,7 @@ static double smallest_gap(run *s, abut_separate_report *name)
 static abut_status look(run *s, abut_err *err)
 {
     size_t found = 0;
-    abut_collmesh_gather(s->cm, s->x, s->y);
+    abut_collmesh_positions(s->cm, s->x, s->y);
     abut_status rc = abut_cross_find(s->cm, s->y, s->fixed, s->cap_cross, s->cross, &found, err);
     if (!rc && found > s->cap_cross) {
         abut_cross *more = realloc(s->cross, 2 * found * sizeof *more);
@@ -192,7 +192,7 @@ static void to_nodes(run *s)
     for (size_t i = 0; i < s->rows.n; i++) {
         abut_row *r = &s->rows.row[i];
         for (int p = 0; p < 4 && r->node[p] >= 0; p++) {
-            r->node[p] = s->cm->node[r->node[p]];
+            r->node[p] = s->cm->W.col[r->node[p]];
             const size_t o = 3 * (size_t)r->node[p];
             for (int c = 0; c < 3; c++) r->b += r->a[p][c] * (s->x[o + (size_t)c] - s->base[o + (size_t)c]);
         }
@@ -300,7 +300,7 @@ static abut_status run_init(run *s, abut_err *err)
     if (!s->base || !s->u || !s->y || !s->weight || !s->volume || !s->fixed || !s->cross)
         return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %d nodes", m->nv);
     for (int32_t i = 0; i < m->nv; i++) s->weight[i] = m->role[i] == ABUT_NODE_FREE ? 1 / m->mass[i] : 0;
-    for (int32_t v = 0; v < s->cm->nc; v++) s->fixed[v] = !(s->weight[s->cm->node[v]] > 0);
+    for (int32_t v = 0; v < s->cm->nc; v++) s->fixed[v] = !(s->weight[s->cm->W.col[v]] > 0);
     for (int32_t t = 0; t < m->nt; t++) {
         abut_vec3 g[4];
         s->volume[t] = volume6(m, s->x0, t, g);
@@ -373,9 +373,11 @@ abut_status abut_separate(const abut_collmesh *cm, const double *x0, const abut_
     if (!(opt->min_volume > 0 && opt->min_volume < 1) || opt->max_rounds < 1)
         return abut_fail(err, ABUT_E_ARG, "separation: volume fraction %g (in (0, 1)), %d rounds (at least 1)",
                          opt->min_volume, opt->max_rounds);
+    abut_status rc = abut_collmesh_expect_nodes(cm, "separation", err);
+    if (rc) return rc;
     run s = { .cm = cm, .opt = opt, .x0 = x0, .x = x };
     abut_separate_report r = { .limit = opt->max_move, .move_node = -1 };
-    abut_status rc = run_init(&s, err);
+    rc = run_init(&s, err);
     if (!rc) rc = iterate(&s, &r, err);
     if (!rc) {
         conclude(&s, &r);

@@ -55,8 +55,8 @@ typedef struct abut_separate_report {
  *
  * x0, x   [3 nv] m; x out: x0 plus the displacement when report->done, else x0
  * report  out, always filled when the call succeeds: a state that cannot be separated is no failure of the call
- * Fails  ABUT_E_ARG an option is out of range;  ABUT_E_GEOM a tet of x0 is not positive, a position is not finite (names it);
- *        ABUT_E_NOMEM */
+ * Fails  ABUT_E_ARG an option is out of range;  ABUT_E_FORMAT vertices of cm are no nodes;  ABUT_E_GEOM a tet of x0 is not
+ *        positive, a position is not finite (names it);  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_separate(const abut_collmesh *cm, const double *x0, const abut_separate_opts *opt, double *x,
                                         abut_separate_report *report, abut_err *err);
 

@@ -1,5 +1,6 @@
 #include "scene/build_parts.h"
 
+#include "energy/barrier_pair.h"
 #include "math/vec3.h"
 #include "model/model.h"
 #include "mesh/surface.h"
@@ -378,8 +379,8 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     const abut_scene *s = b->scene;
     abut_status rc = ABUT_OK;
     if (s->scheme != ABUT_IMPLICIT_EULER) rc = put_choice(b, "time/scheme", s->scheme, err);
-    if (!rc && s->continuity != ABUT_C2) rc = put_choice(b, "contact/barrier-continuity", s->continuity, err);
-    if (!rc && s->smoothing != ABUT_C1) rc = put_choice(b, "contact/friction-smoothing", s->smoothing, err);
+    if (!rc && s->barrier_law != ABUT_BARRIER_IPC) rc = put_choice(b, "contact/barrier-continuity", s->barrier_law, err);
+    if (!rc && s->friction_law != ABUT_FRICTION_C1) rc = put_choice(b, "contact/friction-smoothing", s->friction_law, err);
     if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);
     if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
     if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
@@ -446,6 +447,21 @@ static abut_status put_all_names(abut_build *b, abut_err *err)
                                sizeof *s->plane, s->nplanes, err);
 }
 
+/* Bounds of the barrier's stiffness, by the stiffest pair that the scene can have. */
+static abut_status put_stiffness(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    abut_built *o = b->out;
+    const abut_array *thick = abut_arrays_find(b->model, "object/thickness");
+    abut_status rc = abut_kappa_min_of(o->length, o->dhat, s->barrier_law, o->mean_mass, thick ? thick->data : NULL, s->nobjects,
+                                       abut_arrays_find(b->model, "half-space/point") != NULL, &o->kappa_min, err);
+    if (rc) return rc;
+    o->kappa_min *= s->kappa_scale.value;
+    o->kappa_max = 100 * o->kappa_min;
+    rc = put_number(b, "contact/kappa-min", o->kappa_min, err);
+    return rc ? rc : put_number(b, "contact/kappa-max", o->kappa_max, err);
+}
+
 abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_arrays *frame, abut_built *built,
                              abut_offenders *bad, abut_err *err)
 {
@@ -466,6 +482,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = abut_build_attachments(&b, err);
     if (!rc) rc = put_parameters(&b, err);
     if (!rc) rc = put_all_names(&b, err);
+    if (!rc) rc = put_stiffness(&b, err);
     parts_free(&b);
     if (rc) {
         abut_built_clear(built);

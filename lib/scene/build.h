@@ -22,6 +22,7 @@ typedef struct abut_object_facts {
 typedef struct abut_built {
     double length, dhat, eps_v, tolerance;  /* m, m, m/s, m/s */
     double mean_mass;                       /* kg, of a simulated node */
+    double kappa_min, kappa_max;            /* kg/m^2, bounds of the barrier's stiffness */
     int32_t shells, hinges, rods, bends, particles;
     int32_t nodes, tets, collision_vertices, edges, triangles, motions, handles, friction_classes;
     abut_object_facts *object;              /* [nobjects] */
@@ -30,9 +31,8 @@ typedef struct abut_built {
     int32_t *selected;                      /* [nmotions] nodes that the motion selects */
 } abut_built;
 
-/** Makes every array of the MODEL but contact/kappa-min and contact/kappa-max (they need the barrier's formula: the
- * caller puts them), the texts object/name, material/name, half-space/name, and time/end (s) when the scene says how long
- * it lasts; and the arrays of the FRAME at time 0.
+/** Makes every array of the MODEL, the texts object/name, material/name, half-space/name, and time/end (s) when the scene says
+ * how long it lasts; and the arrays of the FRAME at time 0.
  *
  * Nodes stand object by object in the order of their meshes; points that no element needs, and the inside of obstacles,
  * are left out.  An obstacle's node gets the mean mass of the simulated nodes.

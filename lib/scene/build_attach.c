@@ -136,7 +136,7 @@ static void carry_by_body(const abut_part *p, const double *x, abut_attachment *
     for (int k = 0; k < (tet ? 4 : 3); k++) t->node[1 + k] = p->node[tet ? tet[k] : v[k]];
 }
 
-/* A place of an obstacle: the nearest point of its surface (without one: its nearest node), and the way from there. */
+/* A place of an obstacle: the nearest point of its surface (without one: its nearest node), and the offset from there. */
 static void carry_by_obstacle(const abut_part *p, const double *x, abut_attachment *t, double *distance)
 {
     const int32_t tri = nearest_triangle(p, x, distance, t->weight);

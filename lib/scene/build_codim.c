@@ -78,7 +78,7 @@ static const double *rest_corner(const abut_scene_object *o, int32_t t, int32_t 
     return o->shell.rest + 9 * (size_t)t + 3 * (size_t)k;
 }
 
-/* The angle of a hinge at rest; a pattern is flat and in pieces, so that it has none: then that of the mesh as it stands. */
+/* The angle of a hinge at rest; a pattern is flat and in pieces, so that it has none: then that of the mesh in space. */
 static double rest_angle(const abut_scene_object *o, const abut_hinge *h)
 {
     double x[12];

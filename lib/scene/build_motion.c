@@ -96,7 +96,7 @@ static double farthest(const abut_build *b, const struct moved *node, int32_t fi
     return most;
 }
 
-/* The way along d at which the motion stops, m. */
+/* The distance along d at which the motion stops, m. */
 static abut_status way_to_stop(const abut_build *b, const struct moved *node, int32_t n, const abut_scene_motion *s, abut_vec3 d,
                                double *way, abut_err *err)
 {
@@ -125,7 +125,7 @@ static abut_status way_to_stop(const abut_build *b, const struct moved *node, in
     }
 }
 
-/* The end of a motion that its surroundings stop: way to go over speed; or the end of an earlier one. */
+/* The end of a motion that its surroundings stop: the distance over the speed; or the end of an earlier one. */
 static abut_status find_stop(const abut_build *b, const motions *m, const abut_scene_motion *s, struct row *r, abut_err *err)
 {
     if (s->stop == ABUT_STOP_WITH) {

@@ -6,7 +6,7 @@
 #include "scene/build.h"
 #include "mesh/hinges.h"
 
-/* One object on its way into the model. */
+/* One object while it becomes a part of the model. */
 typedef struct abut_part {
     const abut_scene_object *object;
     int32_t *node;          /* [mesh.nv] node of the model, -1: left out */
@@ -19,7 +19,7 @@ typedef struct abut_part {
     int32_t first, nodes;   /* nodes of the model: [first, first + nodes) */
 } abut_part;
 
-/* Everything abut_scene_build shares between its steps. */
+/* What the steps of abut_scene_build have in common. */
 typedef struct abut_build {
     const abut_scene *scene;
     abut_part *part;        /* [nobjects] */

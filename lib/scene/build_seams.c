@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A chain of points of a mesh along sides of its triangles, and the way to each of them at rest.  A closed one comes back to
+/* A chain of points of a mesh along sides of its triangles, and the length to each of them at rest.  A closed one comes back to
  * its first point, which is its last as well. */
 typedef struct chain {
     const abut_part *part;
     int32_t n, *point;
     double *way;            /* [n] m */
-    double begins;          /* m: the way to where the seam begins; 0 of one with two ends */
+    double begins;          /* m: the length to where the seam begins; 0 of one with two ends */
     int closed;
 } chain;
 
@@ -55,7 +55,7 @@ static abut_status marked_sides(const abut_mesh *m, const uint8_t *mark, int bor
     return ABUT_OK;
 }
 
-/* The one of n sides that goes on from a point; -1: none.  *two: there is another one. */
+/* The one of n sides that continues from a point; -1: none.  *two: there is another one. */
 static int32_t next_side(const tri_side *s, int32_t n, int32_t point, int32_t from, int *two)
 {
     int32_t found = -1;
@@ -148,14 +148,14 @@ static void turn(chain *b)
     }
 }
 
-/* The points k and k + 1 of b between which the share of its length lies that point i of a has; returns how far between. */
+/* The points k and k + 1 of b between which the fraction of its length lies that point i of a has; returns how far between. */
 static double opposite(const chain *a, int32_t i, const chain *b, int32_t *k)
 {
     const double length = b->way[b->n - 1], share = a->way[i] / a->way[a->n - 1] * length + b->begins;
     const double s = share < length ? share : share - b->closed * length;
     for (*k = 0; *k < b->n - 2 && b->way[*k + 1] <= s;) ++*k;
     const double w = (s - b->way[*k]) / (b->way[*k + 1] - b->way[*k]);
-    return w < 1e-6 ? 0 : w > 1 - 1e-6 ? 1 : w;     /* rounding of the ways is no place between two nodes */
+    return w < 1e-6 ? 0 : w > 1 - 1e-6 ? 1 : w;     /* rounding of lengths is no place between two nodes */
 }
 
 /* Sum of the squared lengths of all springs from a to b, m^2. */
@@ -170,7 +170,7 @@ static double apart2(const chain *a, const chain *b)
     return sum;
 }
 
-/* The way along b to its place nearest to p. */
+/* The length along b to its place nearest to p. */
 static double nearest_way(const chain *b, abut_vec3 p)
 {
     double least = INFINITY, way = 0;
@@ -199,7 +199,7 @@ static void face(const chain *a, chain *b)
     if (b->closed) b->begins = nearest_way(b, place(a, 0));
 }
 
-/* The node at the share of a's length, tied to the place at the same share of b's. */
+/* The node at the fraction of a's length, tied to the place at the same fraction of b's. */
 static abut_attachment attach_at(const chain *a, int32_t i, const chain *b, double stiffness)
 {
     int32_t k;

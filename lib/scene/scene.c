@@ -25,8 +25,8 @@ abut_scene abut_scene_defaults(void)
     s.tolerance = param(1e-2, 1);
     s.force_tolerance = param(0.1, 0);
     s.mu = param(0, 0);
-    s.continuity = ABUT_C2;
-    s.smoothing = ABUT_C1;
+    s.barrier_law = ABUT_BARRIER_IPC;
+    s.friction_law = ABUT_FRICTION_C1;
     s.lags = param(1, 0);
     return s;
 }
@@ -110,7 +110,7 @@ static int bounds(const abut_scene *s, int simulated, double lo[3], double hi[3]
     return any;
 }
 
-/* Rest shapes grow with the scene; they do not turn. */
+/* Rest shapes grow with the scene; they do not rotate. */
 static void scale_rest(abut_scene_object *o, double c)
 {
     for (size_t i = 0; o->shell.rest && i < 9 * (size_t)o->mesh.nf; i++) o->shell.rest[i] *= c;

@@ -1,5 +1,5 @@
 /* A scene: what the user asked for, as plain data, before it becomes the arrays of a MODEL.  The readers in formats/ fill
- * it; abut_scene_build (scene/build.h) turns it into arrays. */
+ * it; abut_scene_build (scene/build.h) makes it arrays. */
 #ifndef ABUT_SCENE_SCENE_H
 #define ABUT_SCENE_SCENE_H
 
@@ -48,12 +48,12 @@ typedef struct abut_scene_shell {
     double *rest;                   /* [nf * 9] corners of the triangles at rest, m */
 } abut_scene_shell;
 
-/* A body or an obstacle; the mesh stands where the scene starts. */
+/* A body or an obstacle; the mesh is where the scene starts. */
 typedef struct abut_scene_object {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
     abut_mesh mesh;                 /* m */
     int obstacle;                   /* all its nodes are prescribed; its tets only serve to find the surface */
-    int in_place;                   /* the scene's turn, fit and lift leave it where it is and do not count it */
+    int in_place;                   /* the scene's rotation, fit and lift leave it where it is and do not count it */
     int32_t material;               /* row of the scene's materials; -1: none (an obstacle); of an obstacle for friction alone */
     double velocity[3], spin[3];    /* m/s, rad/s: a body starts with them, an obstacle keeps them */
     int has_center;
@@ -102,7 +102,7 @@ typedef struct abut_scene_attachment {
     double within;                  /* m: nodes further from the object's surface (or the point) are not tied */
 } abut_scene_attachment;
 
-/* Springs along two chains of edges, from the nodes of one to the places of the other with the same share of its
+/* Springs along two chains of edges, from the nodes of one to the places of the other with the same fraction of its
  * length. */
 typedef struct abut_scene_seam {
     char from[ABUT_SCENE_FROM];
@@ -113,11 +113,11 @@ typedef struct abut_scene_seam {
 /* When a motion ends.  Nodes and objects are where they are at t = 0; before and behind are along the motion. */
 enum { ABUT_STOP_TIME = 0,
        ABUT_STOP_GAP = 1 /* the foremost selected node is `gap` before the first node of `to` */,
-       ABUT_STOP_PAST = 2 /* the share `gap` of the way is done that takes the last selected node to the last node of `to` */,
+       ABUT_STOP_PAST = 2 /* the last selected node has covered the fraction `gap` of the distance to the last node of `to` */,
        ABUT_STOP_AT = 3 /* the foremost selected node has the coordinate `gap` on the axis of the motion */,
        ABUT_STOP_WITH = 4 /* another motion ends */ };
 
-enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over all nodes, shared out by mass */,
+enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over all nodes, divided by mass */,
        ABUT_ACT_KEYS = 3, ABUT_ACT_PATH = 4, ABUT_ACT_DENSITY = 5 /* force per volume at rest */,
        ABUT_ACT_TRACTION = 6 /* force per area at rest */, ABUT_ACT_PRESSURE = 7 /* the same, inwards */ };
 
@@ -129,7 +129,7 @@ typedef struct abut_scene_pose {
     double time;                    /* s, from the start of the motion */
     double shift[3];                /* m */
     double turn[4];                 /* unit quaternion, real part first, about the centre */
-    double scale[3];                /* > 0, about the centre; first scaled, then turned, then shifted */
+    double scale[3];                /* > 0, about the centre; first scaled, then rotated, then shifted */
 } abut_scene_pose;
 
 typedef struct abut_scene_motion {
@@ -148,7 +148,7 @@ typedef struct abut_scene_motion {
     double window[2];               /* s: active in [t0, t1) */
     int stop;                       /* ABUT_STOP_*: what t1 is found from */
     int32_t to;                     /* object of _GAP and _PAST, earlier motion of _WITH */
-    abut_param gap;                 /* m of _GAP and _AT; of _PAST the share of the way */
+    abut_param gap;                 /* m of _GAP and _AT; of _PAST the fraction of the distance */
     int hold;                       /* after t1 the nodes stay where they are, until another motion takes them */
 } abut_scene_motion;
 
@@ -171,14 +171,14 @@ typedef struct abut_scene {
     int bodies_off;                 /* bodies pass through themselves and each other, not through obstacles and half-spaces */
     abut_param dhat;                /* m */
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
-    int continuity;                 /* of the barrier: ABUT_C0, ... */
+    int barrier_law;                /* ABUT_BARRIER_IPC, ... */
     abut_param stiffen_below;       /* m; 0: the default of whoever solves */
     abut_param eps_v, tolerance;    /* m/s */
-    abut_param force_tolerance;     /* share of the largest force; 0: nobody asks */
-    int smoothing;                  /* of the friction force: ABUT_C0, ... */
+    abut_param force_tolerance;     /* fraction of the largest force; 0: nobody asks */
+    int friction_law;               /* ABUT_FRICTION_C1, ... */
     abut_param mu;
     abut_param lags;                /* friction lag iterations per step; 0: until they converge */
-    int is_turned;                  /* before fit, the scene is turned about the origin by ... */
+    int is_turned;                  /* before fit, the scene is rotated about the origin by ... */
     double turn[9];                 /* ... this rotation, row-major */
     double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive
                                        octant; 0: left as it is */
@@ -205,7 +205,7 @@ ABUT_MUST_USE abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, 
 /** The same for attachments. */
 ABUT_MUST_USE abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t n, abut_err *err);
 
-/** Places the scene as a whole, but for objects that stay in_place: turned about the origin; then scaled and moved as `fit`
+/** Places the scene as a whole, but for objects that stay in_place: rotated about the origin; then scaled and moved as `fit`
  * says (longest side of the common bounding box = fit, its lower corner at 0); then raised by `lift`, a fraction of it in
  * the diagonal of the bounding box of the simulated nodes. */
 void abut_scene_place(abut_scene *s);

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static abut_vec3 rest(const abut_collmesh *cm, int32_t v)
+{
+    return abut_v3_get(cm->model->X + 3 * (size_t)abut_collmesh_slot(cm, v));
+}
+
 /* Triangles of objects that have tets, and half the mean edge of all. */
 static abut_status survey(abut_collision_springs *c, const abut_problem *p, abut_err *err)
 {
@@ -18,10 +23,9 @@ static abut_status survey(abut_collision_springs *c, const abut_problem *p, abut
     double sum = 0;
     for (int32_t t = 0; t < m->nct; t++) {
         const int32_t *v = cm->tri + 3 * (size_t)t;
-        c->outward[t] = solid[m->body[cm->node[v[0]]]];
+        c->outward[t] = solid[abut_collmesh_object(cm, v[0])];
         for (int k = 0; k < 3; k++)
-            sum += abut_v3_norm(abut_v3_sub(abut_v3_get(m->X + 3 * (size_t)cm->node[v[k]]),
-                                            abut_v3_get(m->X + 3 * (size_t)cm->node[v[(k + 1) % 3]])));
+            sum += abut_v3_norm(abut_v3_sub(rest(cm, v[k]), rest(cm, v[(k + 1) % 3])));
     }
     c->reach = m->nct ? 0.5 * sum / (3.0 * m->nct) : 0;
     free(solid);
@@ -33,9 +37,10 @@ abut_status abut_collision_springs_init(abut_collision_springs *c, const abut_pr
     const size_t n3 = 3 * (size_t)p->model->nc + 1;
     *c = (abut_collision_springs){ .y0 = malloc(n3 * sizeof(double)), .y1 = malloc(n3 * sizeof(double)),
                                    .outward = malloc((size_t)p->model->nct + 1) };
-    const abut_status rc = c->y0 && c->y1 && c->outward
-                               ? survey(c, p, err)
-                               : abut_fail(err, ABUT_E_NOMEM, "collision springs: %d vertices", p->model->nc);
+    abut_status rc = c->y0 && c->y1 && c->outward
+                         ? abut_collmesh_expect_nodes(&p->cm, "collision springs", err)
+                         : abut_fail(err, ABUT_E_NOMEM, "collision springs: %d vertices", p->model->nc);
+    if (!rc) rc = survey(c, p, err);
     if (rc) abut_collision_springs_clear(c);
     return rc;
 }
@@ -54,8 +59,8 @@ void abut_collision_springs_clear(abut_collision_springs *c)
 abut_status abut_collision_springs_start(abut_collision_springs *c, const abut_problem *p, const double *x, abut_err *err)
 {
     c->n = 0;
-    abut_collmesh_gather(&p->cm, p->xn, c->y0);
-    abut_collmesh_gather(&p->cm, x, c->y1);
+    abut_collmesh_positions(&p->cm, p->xn, c->y0);
+    abut_collmesh_positions(&p->cm, x, c->y1);
     const abut_status rc = abut_candidates_around(&p->cm, c->y0, c->y1, c->reach, p->obstacle, &c->near, err);
     const size_t n = (size_t)p->model->nc * (size_t)p->model->nh + c->near.vt.n + 1;
     if (rc) return rc;
@@ -112,9 +117,10 @@ static int is_behind(const abut_collision_springs *c, const abut_problem *p, int
     abut_vec3 n;
     double w[3], side = 1;
     const abut_vec3 p0 = abut_v3_get(c->y0 + 3 * (size_t)v), p1 = abut_v3_get(c->y1 + 3 * (size_t)v);
-    const int32_t *body = p->model->body;
+    const abut_collmesh *cm = &p->cm;
     if (c->outward[at]) {
-        if (body[p->cm.node[v]] == body[p->cm.node[t[0]]]) return 0;     /* most of a body lies behind its own surface */
+        /* most of a body lies behind its own surface */
+        if (abut_collmesh_object(cm, v) == abut_collmesh_object(cm, t[0])) return 0;
     } else {
         if (!over_triangle(c->y0, t, p0, &n, w)) return 0;
         side = abut_v3_dot(n, abut_v3_sub(p0, abut_v3_get(c->y0 + 3 * (size_t)t[0])));
@@ -123,7 +129,8 @@ static int is_behind(const abut_collision_springs *c, const abut_problem *p, int
     if (side < 0) n = abut_v3_scale(-1, n);
     const double d = abut_v3_dot(n, abut_v3_sub(p1, abut_v3_get(c->y1 + 3 * (size_t)t[0])));
     if (!(d < 0 && d > -c->reach)) return 0;
-    *s = (abut_collision_spring){ .node = { p->cm.node[v], p->cm.node[t[0]], p->cm.node[t[1]], p->cm.node[t[2]] },
+    *s = (abut_collision_spring){ .node = { abut_collmesh_slot(cm, v), abut_collmesh_slot(cm, t[0]), abut_collmesh_slot(cm, t[1]),
+                                            abut_collmesh_slot(cm, t[2]) },
                                   .weight = { 1, -w[0], -w[1], -w[2] } };
     abut_v3_put(s->normal, n);
     return 1;
@@ -134,13 +141,13 @@ abut_status abut_collision_springs_find(abut_collision_springs *c, const abut_pr
     const abut_model *m = p->model;
     abut_status rc = ABUT_OK;
     uint8_t *seen = c->seen;
-    abut_collmesh_gather(&p->cm, x, c->y1);
+    abut_collmesh_positions(&p->cm, x, c->y1);
     for (int32_t h = 0; h < m->nh; h++) {
         const double *n = m->hs_normal + 3 * (size_t)h, *o = m->hs_point + 3 * (size_t)h;
         abut_collision_spring s = { .node = { -1, -1, -1, -1 }, .weight = { 1 }, .normal = { n[0], n[1], n[2] },
                                     .offset = n[0] * o[0] + n[1] * o[1] + n[2] * o[2] };
         for (int32_t i = 0; i < m->nc && !rc; i++, seen++) {
-            s.node[0] = p->cm.node[i];
+            s.node[0] = abut_collmesh_slot(&p->cm, i);
             if (p->obstacle[i] || *seen || !(depth(&s, x) < 0)) continue;
             *seen = 1;
             rc = add(c, &s, err);

@@ -126,17 +126,17 @@ static void say_limit(words *w, const abut_failure_view *s, const abut_limit *l,
 static void say_closest(words *w, const abut_failure_view *s)
 {
     const abut_pairs *q = &s->here->pairs;
-    const int32_t *node = s->prob->cm.node;
+    const abut_collmesh *cm = &s->prob->cm;
     size_t i;
     if (q->n + q->n_plane == 0) return;
-    (void)abut_pairs_smallest_gap(&s->prob->cm, q, &i);
+    (void)abut_pairs_smallest_gap(cm, q, &i);
     say(w, "; of %zu contacts the closest is ", q->n + q->n_plane);
     if (i < q->n) {
         int32_t n[4] = { 0 };
-        for (int k = 0; k < abut_stencil_size(q->kind[i]); k++) n[k] = node[q->vert[i][k]];
+        for (int k = 0; k < abut_stencil_size(q->kind[i]); k++) n[k] = abut_collmesh_node(cm, q->vert[i][k]);
         say_pair(w, s, q->kind[i], n);
     } else {
-        say_plane(w, s, node[q->plane_vert[i - q->n]], q->plane[i - q->n]);
+        say_plane(w, s, abut_collmesh_node(cm, q->plane_vert[i - q->n]), q->plane[i - q->n]);
     }
     say(w, ", kappa %.3g kg/m^2", s->prob->kappa);
 }

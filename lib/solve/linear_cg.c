@@ -80,7 +80,7 @@ static abut_status cut(cg *s, const abut_operator *A, abut_err *err)
     if (!A->where) return abut_fail(err, ABUT_E_ARG, "cg-schwarz: the positions of %d rows are not known", n);
     abut_status rc = reserve(s, n, err);
     s->k = (n + ROWS_PER_PART - 1) / ROWS_PER_PART;
-    if (!rc) rc = abut_graph_cut(A->matrix, s->k, s->part, err);
+    if (!rc) rc = abut_graph_cut(abut_bsr_graph(A->matrix), s->k, s->part, err);
     if (rc) return rc;
     memcpy(s->where, A->where, 3 * (size_t)n * sizeof *s->where);
     s->n = n;
@@ -103,7 +103,7 @@ static abut_status cg_factor(void *self, const abut_operator *A, abut_precision 
     return s->by_blocks ? ABUT_OK : abut_schwarz_factor(s->schwarz, A->matrix, err);
 }
 
-static abut_status solve_to(cg *s, const abut_bsr *A, const double *b, double tolerance, double *x, abut_err *err)
+static abut_status solve_to(cg *s, const abut_operator *A, const double *b, double tolerance, double *x, abut_err *err)
 {
     const abut_precond M = s->by_blocks ? (abut_precond){ 0 } : abut_schwarz_precond(s->schwarz);
     abut_pcg_report rep;
@@ -121,11 +121,11 @@ static abut_status cg_solve(void *self, const abut_operator *A, const double *b,
                             abut_err *err)
 {
     cg *s = self;
-    const size_t n = 3 * (size_t)A->matrix->n;
+    const size_t n = 3 * (size_t)abut_operator_rows(A);
     memset(x, 0, n * sizeof *x);
     s->iterations = 0;
-    abut_status rc = solve_to(s, A->matrix, b, goal->far, x, err);
-    if (!rc && goal->close < goal->far && abut_largest(x, n) <= goal->near) rc = solve_to(s, A->matrix, b, goal->close, x, err);
+    abut_status rc = solve_to(s, A, b, goal->far, x, err);
+    if (!rc && goal->close < goal->far && abut_largest(x, n) <= goal->near) rc = solve_to(s, A, b, goal->close, x, err);
     return rc;
 }
 
@@ -142,6 +142,7 @@ const abut_linear_solver_ops abut_linear_cg_schwarz = {
     .stats = cg_stats, .free = cg_free,
 };
 const abut_linear_solver_ops abut_linear_cg = {
-    .name = "cg", .help = "conjugate gradients with inverted diagonal blocks", .can = ABUT_IS_ITERATIVE,
+    .name = "cg", .help = "conjugate gradients with inverted diagonal blocks",
+    .can = ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE,
     .make = make_blocks, .analyse = cg_analyse, .factor = cg_factor, .solve = cg_solve, .stats = cg_stats, .free = cg_free,
 };

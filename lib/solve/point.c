@@ -37,7 +37,7 @@ void abut_point_set(abut_point *p, const abut_problem *o, const double *from, do
     } else if (from != p->x) {
         memcpy(p->x, from, n3 * sizeof *p->x);
     }
-    abut_collmesh_gather(&o->cm, p->x, p->y);
+    abut_collmesh_positions(&o->cm, p->x, p->y);
     p->stamp += ABUT_POINTS;
     p->has = 0;
 }

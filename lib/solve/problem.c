@@ -4,7 +4,7 @@
 #include "energy/attachment.h"
 #include "energy/rod.h"
 #include "energy/stretch_limit.h"
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "model/contact_check.h"
 
 #include <float.h>
@@ -28,7 +28,7 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     if (rc) goto fail;
 
     const size_t nv = (size_t)model->nv, n3 = 3 * nv;
-    p->obstacle = calloc((size_t)model->nc + 1, 1);
+    p->obstacle = p->cm.obstacle;
     p->xn = calloc(n3, sizeof(double));
     p->xhat = calloc(n3, sizeof(double));
     p->target = calloc(n3, sizeof(double));
@@ -39,13 +39,11 @@ abut_status abut_problem_init(abut_problem *p, const abut_model *model, abut_err
     p->tension = calloc((size_t)model->nrd + 1, sizeof(double));
     p->held = calloc(nv, 1);
     p->row = calloc(nv, sizeof(int32_t));
-    if (!p->obstacle || !p->xn || !p->xhat || !p->target || !p->al.lam || !p->still || !p->z || !p->memo ||
+    if (!p->xn || !p->xhat || !p->target || !p->al.lam || !p->still || !p->z || !p->memo ||
         !p->tension || !p->held || !p->row) {
         rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
         goto fail;
     }
-    for (int32_t i = 0; i < model->nc; i++)
-        p->obstacle[i] = model->role[model->coll_node[i]] == ABUT_NODE_OBSTACLE;
 
     /* psi of a stiff element at rest is a difference of numbers of the size of its moduli */
     abut_acc sum = { 0, 0 };
@@ -71,7 +69,6 @@ void abut_problem_clear(abut_problem *p)
     abut_air_clear(&p->air);
     abut_damping_clear(&p->damping);
     abut_lag_clear(&p->lag);
-    free(p->obstacle);
     free(p->xn);
     free(p->xhat);
     free(p->target);
@@ -153,7 +150,7 @@ static abut_status nodal_energy(const abut_problem *p, const double *x, abut_ene
 
 abut_stiction abut_problem_stiction(const abut_problem *p)
 {
-    return (abut_stiction){ p->w.h_force, p->w.eps_v, p->model->smoothing ? p->model->smoothing[0] : ABUT_C1 };
+    return (abut_stiction){ p->w.h_force, p->w.eps_v, p->model->smoothing ? p->model->smoothing[0] : ABUT_FRICTION_C1 };
 }
 
 const double *abut_problem_elastic_point(const abut_problem *p, const double *x)

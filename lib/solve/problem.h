@@ -37,7 +37,7 @@ typedef struct abut_problem {
     abut_codim codim;
     abut_air air;
     abut_damping damping;
-    uint8_t *obstacle;          /* [nc] collision vertices that never answer a force */
+    const uint8_t *obstacle;    /* that of cm */
 
     abut_weights w;             /* of the scheme of this step */
     double kappa;               /* kg/m^2 */

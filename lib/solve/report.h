@@ -63,6 +63,7 @@ typedef struct abut_report {
     abut_iteration *it;         /* kept iterations: abut_report_row */
     int it_cap;
 
+    unsigned promises;          /* ABUT_KEEPS_* of the solver (solve/solvers.h) */
     int contact;                /* ABUT_CONTACT_* */
     int32_t contacts, mollified, planes;  /* at the end */
     int32_t sticking, sliding;  /* friction contacts slower than eps_v, and the others */

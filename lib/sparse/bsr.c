@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETS_MOST = 8 };
-static const unsigned char pair_of[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
-
-#define ITEM(e, a, b) ABUT_ITEM(e, pair_of[a][b], (a) > (b))
-static const size_t elems_max = UINT32_MAX / (2 * ABUT_PAIRS) - 1;
-
 static abut_status no_memory(abut_err *err)
 {
     return abut_fail(err, ABUT_E_NOMEM, "matrix: out of memory");
@@ -21,142 +15,6 @@ static abut_status no_memory(abut_err *err)
 static void *new_array(size_t n, size_t size)
 {
     return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
-}
-
-static void set_plan_clear(abut_set_plan *p)
-{
-    free(p->col);
-    free(p->row);
-    free(p->slot);
-    free(p->ptr);
-    free(p->item);
-    abut_pieces_free(&p->pieces);
-    *p = (abut_set_plan){ 0 };
-}
-
-/* ---- the plan of one set ---- */
-
-static abut_status rows_check(int32_t n, const abut_elems *set, int s, abut_err *err)
-{
-    if (set->n > elems_max)
-        return abut_fail(err, ABUT_E_ARG, "matrix: element set %d has %zu elements, at most %zu fit", s, set->n, elems_max);
-    for (size_t k = 0; k < 4 * set->n; k++)
-        if (set->row[k] < -1 || set->row[k] >= n)
-            return abut_fail(err, ABUT_E_ARG, "matrix: element set %d, element %zu, corner %d: row %d is not in -1 .. %d",
-                             s, k / 4, (int)(k % 4), set->row[k], n - 1);
-    return ABUT_OK;
-}
-
-/* corner[first[r] .. first[r+1]) = 4 e + a of the corners at row r, ascending */
-static void corners_by_row(int32_t n, const abut_elems *set, uint32_t *first, uint32_t *corner)
-{
-    memset(first, 0, ((size_t)n + 1) * sizeof *first);
-    for (size_t k = 0; k < 4 * set->n; k++)
-        if (set->row[k] >= 0) first[set->row[k]]++;
-    uint32_t sum = 0;
-    for (int32_t r = 0; r <= n; r++) {
-        const uint32_t c = r < n ? first[r] : 0;
-        first[r] = sum;
-        sum += c;
-    }
-    for (size_t k = 0; k < 4 * set->n; k++)
-        if (set->row[k] >= 0) corner[first[set->row[k]]++] = (uint32_t)k;
-    for (int32_t r = n; r > 0; r--) first[r] = first[r - 1];
-    if (n > 0) first[0] = 0;
-}
-
-typedef struct entry {
-    int32_t row;
-    uint32_t item;
-} entry;
-
-/* All element blocks of the lower triangle by columns: rows ascending in a column, elements ascending in a block.
- * Rows are visited in order, so appending to columns sorts both.  end[c]: end of column c. */
-static void entries_by_column(int32_t n, const abut_elems *set, const uint32_t *first, const uint32_t *corner,
-                              uint32_t *end, entry *ent)
-{
-    for (int32_t r = 0; r < n; r++)
-        for (uint32_t i = first[r]; i < first[r + 1]; i++) {
-            const uint32_t e = corner[i] / 4, a = corner[i] % 4;
-            const int32_t *row = set->row + 4 * (size_t)e;
-            for (uint32_t b = 0; b < 4; b++)
-                if (row[b] >= 0 && row[b] <= r) ent[end[row[b]]++] = (entry){ r, ITEM(e, a, b) };
-        }
-}
-
-/* start[c] = number of element blocks in the columns before c; returns the number of all */
-static uint32_t column_starts(int32_t n, const abut_elems *set, uint32_t *start)
-{
-    memset(start, 0, ((size_t)n + 1) * sizeof *start);
-    for (size_t e = 0; e < set->n; e++) {
-        const int32_t *row = set->row + 4 * e;
-        for (int a = 0; a < 4; a++)
-            for (int b = 0; b < 4; b++)
-                if (row[b] >= 0 && row[b] <= row[a]) start[row[b]]++;
-    }
-    uint32_t sum = 0;
-    for (int32_t c = 0; c <= n; c++) {
-        const uint32_t k = c < n ? start[c] : 0;
-        start[c] = sum;
-        sum += k;
-    }
-    return sum;
-}
-
-/* Joins entries of the same row to blocks.  end[c] as entries_by_column leaves it. */
-static abut_status set_plan_fill(abut_set_plan *p, int32_t n, const uint32_t *end, const entry *ent, abut_err *err)
-{
-    const uint32_t total = n ? end[n - 1] : 0;
-    size_t nb = 0;
-    for (int32_t c = 0; c < n; c++) {
-        int32_t last = -1;
-        for (uint32_t k = c ? end[c - 1] : 0; k < end[c]; k++) nb += ent[k].row != last, last = ent[k].row;
-    }
-    p->nb = nb;
-    p->col = new_array((size_t)n, sizeof *p->col);
-    p->row = new_array(nb, sizeof *p->row);
-    p->slot = new_array(nb, sizeof *p->slot);
-    p->ptr = new_array(nb, sizeof *p->ptr);
-    p->item = new_array(total, sizeof *p->item);
-    if (!p->col || !p->row || !p->slot || !p->ptr || !p->item) return no_memory(err);
-    size_t b = 0;
-    for (int32_t c = 0; c < n; c++) {
-        int32_t last = -1;
-        p->col[c] = (uint32_t)b;
-        for (uint32_t k = c ? end[c - 1] : 0; k < end[c]; k++) {
-            if (ent[k].row != last) {
-                last = p->row[b] = ent[k].row;
-                p->ptr[b++] = k;
-            }
-            p->item[k] = ent[k].item;
-        }
-    }
-    p->col[n] = (uint32_t)b;
-    p->ptr[b] = total;
-    return ABUT_OK;
-}
-
-static abut_status set_plan_make(abut_set_plan *p, int32_t n, const abut_elems *set, int s, abut_err *err)
-{
-    abut_status rc = rows_check(n, set, s, err);
-    if (rc) return rc;
-    uint32_t *first = new_array((size_t)n, sizeof *first), *end = new_array((size_t)n, sizeof *end);
-    uint32_t *corner = new_array(4 * set->n, sizeof *corner);
-    entry *ent = NULL;
-    if (first && end && corner) ent = new_array(column_starts(n, set, end), sizeof *ent);
-    if (ent) {
-        corners_by_row(n, set, first, corner);
-        entries_by_column(n, set, first, corner, end, ent);
-        rc = set_plan_fill(p, n, end, ent, err);
-    } else {
-        rc = no_memory(err);
-    }
-    free(first);
-    free(end);
-    free(corner);
-    free(ent);
-    if (rc) set_plan_clear(p);
-    return rc;
 }
 
 /* ---- the pattern: the union of the sets ---- */
@@ -174,7 +32,7 @@ typedef struct merge {
 } merge;
 
 /* What column c is made of, none of it empty: so each begins with the diagonal. */
-static int merge_begin(const merge *m, int32_t c, cursor list[SETS_MOST + 1])
+static int merge_begin(const merge *m, int32_t c, cursor list[ABUT_SETS_MAX + 1])
 {
     int n = 0;
     for (int s = 0; s < m->nsets; s++) {
@@ -188,7 +46,7 @@ static int merge_begin(const merge *m, int32_t c, cursor list[SETS_MOST + 1])
 /* The union of the lists and the diagonal of column c into out (NULL: only counted). */
 static size_t merge_column(const merge *m, int32_t c, int32_t *out)
 {
-    cursor list[SETS_MOST + 1];
+    cursor list[ABUT_SETS_MAX + 1];
     const int n = merge_begin(m, c, list);
     size_t k = 0;
     if (n == 1) {
@@ -347,33 +205,34 @@ static abut_status pattern_of(abut_bsr *A, abut_set_plan *set, int nsets, int fi
     return ABUT_OK;
 }
 
-abut_status abut_bsr_update(abut_bsr *A, const abut_elems *sets, int nsets, int first, int keep, int *changed,
+abut_status abut_bsr_update(abut_bsr *A, const abut_elements *sets, int nsets, int first, int keep, int *changed,
                             abut_err *err)
 {
     struct abut_bsr_plan *plan = A->plan;
     if (!plan || first < 0 || first > nsets || first > plan->nsets)
         return abut_fail(err, ABUT_E_ARG, "matrix: update from set %d of %d, the plan has %d", first, nsets,
                          plan ? plan->nsets : 0);
-    if (nsets > SETS_MOST) return abut_fail(err, ABUT_E_ARG, "matrix: %d element sets, at most %d", nsets, (int)SETS_MOST);
+    if (nsets > ABUT_SETS_MAX)
+        return abut_fail(err, ABUT_E_ARG, "matrix: %d element sets, at most %d", nsets, (int)ABUT_SETS_MAX);
     abut_set_plan *set = calloc((size_t)nsets + 1, sizeof *set);
     if (!set) return no_memory(err);
     for (int s = 0; s < first; s++) set[s] = plan->set[s];
     abut_status rc = ABUT_OK;
-    for (int s = first; s < nsets && !rc; s++) rc = set_plan_make(&set[s], A->n, &sets[s], s, err);
+    for (int s = first; s < nsets && !rc; s++) rc = abut_set_plan_make(&set[s], A->n, &sets[s], s, err);
     if (!rc) rc = pattern_of(A, set, nsets, first, keep && A->ptr, changed, err);
     if (rc) {
-        for (int s = first; s < nsets; s++) set_plan_clear(&set[s]);
+        for (int s = first; s < nsets; s++) abut_set_plan_clear(&set[s]);
         free(set);
         return rc;
     }
-    for (int s = first; s < plan->nsets; s++) set_plan_clear(&plan->set[s]);
+    for (int s = first; s < plan->nsets; s++) abut_set_plan_clear(&plan->set[s]);
     free(plan->set);
     plan->set = set;
     plan->nsets = nsets;
     return ABUT_OK;
 }
 
-abut_status abut_bsr_pattern(abut_bsr *A, int32_t n, const abut_elems *sets, int nsets, abut_err *err)
+abut_status abut_bsr_pattern(abut_bsr *A, int32_t n, const abut_elements *sets, int nsets, abut_err *err)
 {
     abut_bsr_clear(A);
     if (n < 0 || nsets < 0) return abut_fail(err, ABUT_E_ARG, "matrix: %d rows, %d element sets", n, nsets);
@@ -389,7 +248,7 @@ abut_status abut_bsr_pattern(abut_bsr *A, int32_t n, const abut_elems *sets, int
 void abut_bsr_clear(abut_bsr *A)
 {
     if (A->plan) {
-        for (int s = 0; s < A->plan->nsets; s++) set_plan_clear(&A->plan->set[s]);
+        for (int s = 0; s < A->plan->nsets; s++) abut_set_plan_clear(&A->plan->set[s]);
         free(A->plan->set);
         free(A->plan->tptr);
         free(A->plan->tslot);
@@ -404,23 +263,47 @@ void abut_bsr_clear(abut_bsr *A)
 
 /* ---- values ---- */
 
+/* Sets [first, end) as they add to columns [lo, hi): all but the first are packed in memory. */
 ABUT_SIMD
-static void assemble_columns(const abut_bsr *A, const double *diag, const abut_elems *sets, int nsets, int32_t lo, int32_t hi)
+static void sum_columns(const abut_bsr *A, const double *diag, const abut_elements *sets, int first, int end, int32_t lo,
+                        int32_t hi)
 {
+    const abut_set_plan *plan = A->plan->set;
+    const int fused = first < end && plan[first].chunks, mapped = first < end && plan[first].vertices;
     for (int32_t c = lo; c < hi; c++) {
         double *V = A->val + 9 * A->ptr[c];
-        memset(V, 0, 9 * (A->ptr[c + 1] - A->ptr[c]) * sizeof *V);
-        if (diag) V[0] = V[4] = V[8] = diag[c];
-        for (int s = 0; s < nsets; s++) abut_bsr_add_set(A, &A->plan->set[s], sets[s].val, c);
+        if (fused) abut_chunks_finish(A, &plan[first], first, c);
+        else if (!first) memset(V, 0, 9 * (A->ptr[c + 1] - A->ptr[c]) * sizeof *V);
+        for (int d = 0; diag && !first && d < 9; d += 4) V[d] += diag[c];
+        if (mapped) abut_map_add(A, &plan[first], sets[first].map, c);
+        for (int s = first + (fused || mapped); s < end; s++) abut_bsr_add_set(A, &plan[s], sets[s].val, c);
     }
 }
 
-void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elems *sets, int nsets)
+/* What is summed before the columns. */
+static void sum_ahead(const abut_bsr *A, const abut_elements *sets, int s)
 {
-    const int32_t n = A->n, block = 64;
-    #pragma omp parallel for schedule(dynamic, 1) if ((size_t)n >= ABUT_PAR_MIN / 2)
-    for (int32_t c = 0; c < n; c += block)
-        assemble_columns(A, diag, sets, nsets, c, n - c < block ? n : c + block);
+    const abut_set_plan *p = &A->plan->set[s];
+    if (p->chunks) abut_chunks_add(A, p, &sets[s], s);
+    if (p->vertices) {
+        abut_elements on_vertices = sets[s];
+        on_vertices.map = NULL;
+        abut_bsr_assemble(p->vertices, NULL, &on_vertices, 1);
+    }
+}
+
+void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elements *sets, int nsets)
+{
+    const int32_t n = A->n, columns = 64;
+    int s = 0;
+    do {
+        const int first = s;
+        if (s < nsets) sum_ahead(A, sets, s++);
+        while (s < nsets && !A->plan->set[s].chunks && !A->plan->set[s].vertices) s++;
+        #pragma omp parallel for schedule(dynamic, 1) if ((size_t)n >= ABUT_PAR_MIN / 2)
+        for (int32_t c = 0; c < n; c += columns)
+            sum_columns(A, diag, sets, first, s, c, n - c < columns ? n : c + columns);
+    } while (s < nsets);
 }
 
 static inline void add_product(double y[3], const double *B, const double *x)

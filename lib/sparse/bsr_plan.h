@@ -1,4 +1,4 @@
-/* How elements add to a block matrix: what bsr.c makes and bsr_made.c reads; for those two. */
+/* How elements add to a block matrix: what bsr_plan.c makes for each set, and bsr.c, bsr_fused.c and bsr_map.c read. */
 #ifndef ABUT_SPARSE_BSR_PLAN_H
 #define ABUT_SPARSE_BSR_PLAN_H
 
@@ -12,7 +12,8 @@ typedef struct abut_set_plan {
     uint32_t *slot;     /* [nb] block of the matrix */
     uint32_t *ptr;      /* [nb + 1] first item of each block */
     uint32_t *item;     /* ascending elements: ABUT_ITEM(...) */
-    struct abut_pieces *pieces; /* bsr_made.c; NULL until it is asked for */
+    struct abut_chunks *chunks; /* bsr_fused.c; NULL: the set is packed in memory */
+    abut_bsr *vertices; /* bsr_map.c: H on the rows of the set's map, of which ptr and item are then; NULL: no map */
 } abut_set_plan;
 
 struct abut_bsr_plan {
@@ -24,18 +25,38 @@ struct abut_bsr_plan {
     int32_t *tcol;      /* its column, ascending in a row */
 };
 
-enum { ABUT_PAIRS = 10 /* blocks of a packed element */ };
+/* One element block: element, block of it, of so many, and whether it is transposed. */
+#define ABUT_ITEM(e, block, blocks, transposed) (((uint32_t)(e) * (blocks) + (block)) << 1 | (uint32_t)(transposed))
 
-/* One element block: element, corner pair, and whether it goes in transposed. */
-#define ABUT_ITEM(e, pair, turned) (((uint32_t)(e) * ABUT_PAIRS + (pair)) << 1 | (uint32_t)(turned))
+/** The plan of set number s for a matrix of n rows, but for slot.  Fails  as abut_bsr_pattern; p is then clear */
+ABUT_MUST_USE abut_status abut_set_plan_make(abut_set_plan *p, int32_t n, const abut_elements *set, int s, abut_err *err);
+void abut_set_plan_clear(abut_set_plan *p);
 
-void abut_pieces_free(struct abut_pieces **p);
+/* ---- bsr_fused.c: sets that are packed while they are summed ---- */
+
+/** s->chunks of a set whose other members are there.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_chunks_make(abut_set_plan *s, const abut_elements *set, abut_err *err);
+void abut_chunks_free(struct abut_chunks **p);
+/** The matrices of all elements: what each chunk adds, into the blocks that no other chunk adds to (add 0: in place of what they
+ * hold), and into sums of s->chunks. */
+void abut_chunks_add(const abut_bsr *A, const abut_set_plan *s, const abut_elements *set, int add);
+/** Then the other blocks of column c; add 0: and zero where the set has no block. */
+void abut_chunks_finish(const abut_bsr *A, const abut_set_plan *s, int add, int32_t c);
+
+/* ---- bsr_map.c: sets with a map that is no selection ---- */
+
+/** The columns of W^T H W, the rows of each ascending, into s->col and s->row.  s->vertices has its pattern. */
+ABUT_MUST_USE abut_status abut_map_plan_make(abut_set_plan *s, const abut_elements *set, abut_err *err);
+/** Adds column c of W^T H W. */
+void abut_map_add(const abut_bsr *A, const abut_set_plan *s, const abut_row_map *W, int32_t c);
+
+/* ---- sets that are packed in memory ---- */
 
 /* Items lie scattered over the element blocks: those that come next are fetched early. */
 #define ABUT_ITEMS_AHEAD 12
 
-/* S = sum[0] + sum[1]^T, the blocks that go in as they are and those that go in transposed: which they are no processor can
- * foresee, so they are summed apart and turned once. */
+/* S = sum[0] + sum[1]^T, the blocks that are added as they are and those that are transposed: which they are no processor can
+ * foresee, so they are summed apart and transposed once. */
 static inline void abut_bsr_join(double sum[2][9], double S[9])
 {
     for (int i = 0; i < 3; i++)

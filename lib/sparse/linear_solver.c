@@ -31,8 +31,10 @@ abut_status abut_linear_analyse(abut_linear_solver *s, const abut_operator *A, c
 {
     if (A->scalar && !abut_linear_can(s, ABUT_CAN_SCALAR))
         return abut_fail(err, ABUT_E_ARG, "linear solver %s: takes no scalar matrices", s->ops->name);
+    if (!A->matrix && !abut_linear_can(s, ABUT_CAN_MATRIX_FREE))
+        return abut_fail(err, ABUT_E_ARG, "linear solver %s: needs a matrix", s->ops->name);
     const abut_status rc = s->ops->analyse(s->self, A, order, err);
-    s->n = rc ? -1 : A->matrix->n;
+    s->n = rc ? -1 : abut_operator_rows(A);
     return rc;
 }
 

@@ -6,15 +6,8 @@
 #ifndef ABUT_SPARSE_LINEAR_SOLVER_H
 #define ABUT_SPARSE_LINEAR_SOLVER_H
 
-#include "sparse/bsr.h"
+#include "sparse/operator.h"
 #include "sparse/precond.h"
-
-/* What is solved with.  Borrowed for the call. */
-typedef struct abut_operator {
-    const abut_bsr *matrix;
-    const double *where;    /* [3 n] m: the rows in space, for coarse spaces; NULL: not known */
-    int scalar;             /* 1: each block is its first entry times the identity: one matrix for x, y and z alike */
-} abut_operator;
 
 /* When x is close enough, for iterations: |r|_2 <= far |b|_2, and where then no |x_i| is beyond `near`, |r|_2 <= close |b|_2. */
 typedef struct abut_solve_goal {
@@ -44,7 +37,8 @@ enum {
     ABUT_CAN_SINGLE = 1,        /* factors in single precision */
     ABUT_CAN_PRECONDITION = 2,  /* `apply` is there */
     ABUT_IS_ITERATIVE = 4,      /* solve reads the matrix and the goal */
-    ABUT_CAN_SCALAR = 8         /* operators that are scalar */
+    ABUT_CAN_SCALAR = 8,        /* operators that are scalar */
+    ABUT_CAN_MATRIX_FREE = 16   /* operators without a matrix */
 };
 
 typedef struct abut_linear_solver_ops {

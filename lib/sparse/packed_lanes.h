@@ -1,9 +1,13 @@
-/* Element matrices (sparse/bsr.h) made four at a time, each number of all four in one place. */
+/* Packed element matrices (sparse/elements.h) of four corners: their size, and four of them at a time, each number of all four in
+ * one place.  No other file knows these sizes. */
 #ifndef ABUT_SPARSE_PACKED_LANES_H
 #define ABUT_SPARSE_PACKED_LANES_H
 
-#include "sparse/bsr.h"
 #include "math/lanes.h"
+
+#include <stddef.h>
+
+enum { ABUT_PACKED = 90 /* numbers */, ABUT_PAIRS = ABUT_PACKED / 9 /* blocks */ };
 
 /** H[ABUT_PACKED * n]: numbers [lo, hi) of each of the first n lanes, hi - lo a multiple of 4. */
 ABUT_LANES_INLINE void abut_packed_spread_some(const abut_lanes K[ABUT_PACKED], size_t lo, size_t hi, size_t n, double *H)

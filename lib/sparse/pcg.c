@@ -25,7 +25,7 @@ double abut_dot(const double *a, const double *b, size_t n, double *part)
 }
 
 typedef struct pcg {
-    const abut_bsr *A;
+    const abut_operator *A;
     const abut_precond *M;
     size_t n;           /* scalar rows */
     double *r, *z, *p, *q;
@@ -41,8 +41,10 @@ static int is_definite(const double D[9], double det)
 
 static abut_status invert_diagonal(pcg *s, abut_err *err)
 {
-    for (int32_t c = 0; c < s->A->n; c++) {
-        const double *D = s->A->val + 9 * s->A->ptr[c];
+    abut_operator_diagonal(s->A, s->inverse);
+    for (int32_t c = 0; 3 * (size_t)c < s->n; c++) {
+        double D[9];
+        memcpy(D, s->inverse + 9 * (size_t)c, sizeof D);
         if (!is_definite(D, abut_m3_inverse(s->inverse + 9 * (size_t)c, D)))
             return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: diagonal block %d is not positive definite", c);
     }
@@ -53,10 +55,10 @@ static abut_status invert_diagonal(pcg *s, abut_err *err)
 static abut_status precondition(pcg *s, abut_err *err)
 {
     if (s->M) return s->M->apply(s->M->of, s->r, s->z, err);
-    #pragma omp parallel for schedule(static) if ((size_t)s->A->n >= ABUT_PAR_MIN)
-    for (int32_t c = 0; c < s->A->n; c++) {
-        const double *I = s->inverse + 9 * (size_t)c, *r = s->r + 3 * (size_t)c;
-        for (int i = 0; i < 3; i++) s->z[3 * (size_t)c + (size_t)i] = I[3 * i] * r[0] + I[3 * i + 1] * r[1] + I[3 * i + 2] * r[2];
+    #pragma omp parallel for schedule(static) if (s->n >= 3 * ABUT_PAR_MIN)
+    for (size_t c = 0; c < s->n / 3; c++) {
+        const double *I = s->inverse + 9 * c, *r = s->r + 3 * c;
+        for (int i = 0; i < 3; i++) s->z[3 * c + (size_t)i] = I[3 * i] * r[0] + I[3 * i + 1] * r[1] + I[3 * i + 2] * r[2];
     }
     return ABUT_OK;
 }
@@ -84,7 +86,7 @@ static abut_status advance(pcg *s, int k, double *rz, double *x, abut_err *err)
     const double beta = k ? now / before : 0;
     #pragma omp parallel for schedule(static) if (s->n >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < s->n; i++) s->p[i] = s->z[i] + beta * s->p[i];
-    abut_bsr_multiply(s->A, s->p, s->q);
+    abut_operator_multiply(s->A, s->p, s->q);
     const double pq = abut_dot(s->p, s->q, s->n, s->part);
     if (!(pq > 0))
         return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the matrix is not positive definite"
@@ -165,18 +167,19 @@ static abut_status solve(pcg *s, const double *b, double *x, request want, abut_
         memcpy(s->r, b, s->n * sizeof *b);
         return approach(s, x, b_norm, *want.goal, rep, err);
     }
-    abut_bsr_multiply(s->A, x, s->r);
+    abut_operator_multiply(s->A, x, s->r);
     for (size_t i = 0; i < s->n; i++) s->r[i] = b[i] - s->r[i];
     return iterate(s, x, b_norm, want.opts, rep, err);
 }
 
-static abut_status begin(const abut_bsr *A, const abut_precond *M, const double *b, double *x, request want,
+static abut_status begin(const abut_operator *A, const abut_precond *M, const double *b, double *x, request want,
                          abut_pcg_report *report, abut_arena *scratch, abut_err *err)
 {
-    if (M && M->rows != A->n)
-        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: matrix of %d block rows, preconditioner of %d", A->n, M->rows);
+    const int32_t rows = abut_operator_rows(A);
+    if (M && M->rows != rows)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: matrix of %d block rows, preconditioner of %d", rows, M->rows);
     const abut_mark mark = abut_arena_mark(scratch);
-    const size_t n = 3 * (size_t)A->n;
+    const size_t n = 3 * (size_t)rows;
     pcg s = { .A = A, .M = M, .n = n };
     double **const vec[] = { &s.r, &s.z, &s.q };
     int ok = (s.p = ABUT_NEW(scratch, double, n + 1)) != NULL;     /* the first direction adds 0 times it */
@@ -190,7 +193,7 @@ static abut_status begin(const abut_bsr *A, const abut_precond *M, const double 
     return rc;
 }
 
-abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_opts opts,
+abut_status abut_pcg_solve(const abut_operator *A, const abut_precond *M, const double *b, double *x, abut_pcg_opts opts,
                            abut_pcg_report *report, abut_arena *scratch, abut_err *err)
 {
     if (!(opts.tolerance > 0) || opts.max_iterations < 0)
@@ -199,7 +202,7 @@ abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const doubl
     return begin(A, M, b, x, (request){ opts, NULL }, report, scratch, err);
 }
 
-abut_status abut_pcg_approach(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_goal goal,
+abut_status abut_pcg_approach(const abut_operator *A, const abut_precond *M, const double *b, double *x, abut_pcg_goal goal,
                               abut_pcg_report *report, abut_arena *scratch, abut_err *err)
 {
     if (!(goal.force > 0 && goal.share > 0 && goal.within > 0) || goal.max_iterations < 1)

@@ -4,7 +4,7 @@
 #define ABUT_SPARSE_PCG_H
 
 #include "base/arena.h"
-#include "sparse/bsr.h"
+#include "sparse/operator.h"
 #include "sparse/precond.h"
 
 typedef struct abut_pcg_opts {
@@ -25,8 +25,8 @@ typedef struct abut_pcg_report {
  * scratch  4 vectors of 3 n, and n blocks without M, given back before return
  * Running out of iterations is no failure: the report says so, and x is the best known.
  * Fails    ABUT_E_ARG bad options; ABUT_E_NOMEM; ABUT_E_NUMERIC the matrix or the preconditioner is not positive definite */
-ABUT_MUST_USE abut_status abut_pcg_solve(const abut_bsr *A, const abut_precond *M, const double *b, double *x, abut_pcg_opts opts,
-                                         abut_pcg_report *report, abut_arena *scratch, abut_err *err);
+ABUT_MUST_USE abut_status abut_pcg_solve(const abut_operator *A, const abut_precond *M, const double *b, double *x,
+                                         abut_pcg_opts opts, abut_pcg_report *report, abut_arena *scratch, abut_err *err);
 
 /* When the error of x is small enough.  It is A^-1 r with the residual r = b - A x; M^-1 r stands for it where M is close to A,
  * and |r| watches over what M holds much more firmly than A does.  Lengths are largest absolute values. */
@@ -43,7 +43,7 @@ typedef struct abut_pcg_goal {
  * M        not NULL
  * report   iterations: applications of M, and products with A, or one fewer where the solve was given up
  * Everything else as abut_pcg_solve. */
-ABUT_MUST_USE abut_status abut_pcg_approach(const abut_bsr *A, const abut_precond *M, const double *b, double *x,
+ABUT_MUST_USE abut_status abut_pcg_approach(const abut_operator *A, const abut_precond *M, const double *b, double *x,
                                             abut_pcg_goal goal, abut_pcg_report *report, abut_arena *scratch, abut_err *err);
 
 /** a . b of n numbers: sums of blocks, joined in order.  part[abut_blocks(n)] is scratch.  The same bits for every thread

@@ -15,18 +15,18 @@ static abut_status no_memory(int32_t m, abut_err *err)
 }
 
 /* at[n]: 1 + place of a row among those that are touched, 0 for the others */
-static int32_t number_rows(int32_t n, const abut_elems *e, int32_t *at)
+static int32_t number_rows(int32_t n, const abut_elements *e, int32_t *at)
 {
     int32_t m = 0;
     memset(at, 0, (size_t)n * sizeof *at);
-    for (size_t i = 0; i < 4 * e->n; i++)
+    for (size_t i = 0; i < (size_t)e->corners * e->n; i++)
         if (e->row[i] >= 0) at[e->row[i]] = 1;
     for (int32_t i = 0; i < n; i++)
         if (at[i]) at[i] = ++m;
     return m;
 }
 
-abut_status abut_woodbury_count(int32_t n, const abut_elems *e, int32_t *m, abut_err *err)
+abut_status abut_woodbury_count(int32_t n, const abut_elements *e, int32_t *m, abut_err *err)
 {
     int32_t *at = malloc(((size_t)n + 1) * sizeof *at);
     if (!at) return no_memory(n, err);
@@ -85,24 +85,28 @@ static void add_block(double *K, size_t ld, size_t a, size_t b, int diagonal, co
 }
 
 /* K = P + S */
-static void sum(abut_woodbury *s, const abut_elems *e, const int32_t *at)
+static void sum(abut_woodbury *s, const abut_elements *e, const int32_t *at)
 {
     const size_t m = (size_t)s->m, ld = 3 * m;
+    const double *val = NULL;
     memset(s->K, 0, ld * ld * sizeof *s->K);
     for (size_t j = 0; j < m; j++)
         for (size_t i = 0; i < m; i++)
             for (size_t d = 0; d < 3; d++) s->K[(3 * j + d) * ld + 3 * i + d] = s->P[j * m + i];
+    const size_t corners = (size_t)e->corners, size = abut_packed_size(e->corners), each = e->n ? abut_elements_at_once(e) : 1;
+    double room[ABUT_ELEMENTS_ROOM];
     for (size_t k = 0; k < e->n; k++) {
-        const int32_t *row = e->row + 4 * k;
-        const double *H = e->val + ABUT_PACKED * k;
-        for (int a = 0; a < 4; a++)
-            for (int b = a; b < 4; b++, H += 9)
+        const int32_t *row = e->row + corners * k;
+        if (k % each == 0) val = abut_elements_packed(e, k, k + each < e->n ? k + each : e->n, room);
+        const double *H = val + size * (k % each);
+        for (size_t a = 0; a < corners; a++)
+            for (size_t b = a; b < corners; b++, H += 9)
                 if (row[a] >= 0 && row[b] >= 0)
                     add_block(s->K, ld, (size_t)at[row[a]] - 1, (size_t)at[row[b]] - 1, a == b, H);
     }
 }
 
-static int factor(abut_woodbury *s, const abut_elems *e, const int32_t *at)
+static int factor(abut_woodbury *s, const abut_elements *e, const int32_t *at)
 {
     const int n = 3 * s->m;
     int info = 0;
@@ -112,7 +116,7 @@ static int factor(abut_woodbury *s, const abut_elems *e, const int32_t *at)
     return !info;
 }
 
-abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32_t n, const abut_elems *e, abut_err *err)
+abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32_t n, const abut_elements *e, abut_err *err)
 {
     abut_woodbury_clear(s);
     int32_t *at = malloc(((size_t)n + 1) * sizeof *at);

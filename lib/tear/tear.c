@@ -71,16 +71,13 @@ static abut_status part_fans(const abut_tearing *w, double share, const abut_arr
     if (rc) return rc;
     for (int32_t i = 0; i < 3 * m.nv; i++) x[i] += share * w->draw[i];
     y = malloc((3 * (size_t)m.nc + 1) * sizeof *y);
-    uint8_t *fixed = calloc((size_t)m.nc + 1, 1);
-    if (!y || !fixed) rc = abut_fail(err, ABUT_E_NOMEM, "tearing: %d vertices", m.nc);
-    for (int32_t i = 0; i < m.nc && !rc; i++) fixed[i] = m.role[m.coll_node[i]] == ABUT_NODE_OBSTACLE;
-    if (!rc) abut_collmesh_gather(&cm, x, y);
-    if (!rc) rc = abut_cross_find(&cm, y, fixed, 1, &hit, &found, err);
+    if (!y) rc = abut_fail(err, ABUT_E_NOMEM, "tearing: %d vertices", m.nc);
+    if (!rc) abut_collmesh_positions(&cm, x, y);
+    if (!rc) rc = abut_cross_find(&cm, y, cm.obstacle, 1, &hit, &found, err);
     *free_of_contact = !rc && !found && abut_inverted_find(&m, x, 1) < 0;
     for (int32_t i = 0; i < 3 * m.nv && !*free_of_contact; i++) x[i] -= share * w->draw[i];
     abut_collmesh_clear(&cm);
     free(y);
-    free(fixed);
     return rc;
 }
 
@@ -92,6 +89,9 @@ abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, 
     abut_status rc = abut_model_view(model, &m, err);
     if (!rc) rc = abut_frame_view(frame, &m, &f, err);
     if (rc) return rc;
+    if (m.map_first)
+        return abut_fail(err, ABUT_E_FORMAT, "tearing: the contact surface is a map of nodes (array 'contact/map-first'), "
+                         "expected nodes themselves ('contact/node')");
     abut_tearing w;
     rc = abut_tearing_init(&w, &m, gone, torn, err);
     if (!rc) rc = abut_tearing_split(&w, f.x, err);

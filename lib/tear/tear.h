@@ -29,7 +29,7 @@ ABUT_MUST_USE abut_status abut_tear_find(const abut_model *m, const double *x, d
  * too, those of tet/, shell/, spring/ and rod/ as far as their elements stay; hinges stay while both their triangles do and still
  * share the edge, bends while both their segments do; lag/, step/ and part/ are left out.
  * Fails  ABUT_E_NUMERIC fans cannot be parted without intersection or inversion; ABUT_E_FORMAT arrays of these families that have
- *        another number of rows; ABUT_E_NOMEM */
+ *        another number of rows, collision vertices that are no nodes; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, const uint8_t *gone,
                                           abut_arrays *new_model, abut_arrays *new_frame, abut_torn *torn, abut_err *err);
 

@@ -37,7 +37,7 @@ static int barrier_work(const abut_collmesh *cm, const double *y, const abut_pai
     struct clock t = now();
     abut_barrier_hessian(cm, pairs, y, 1, node, H);
     record(&res[HESSIAN], t, pairs->n);
-    const abut_elems set = { pairs->n, node, H };
+    const abut_elements set = { .corners = 4, .n = pairs->n, .row = node, .val = H };
     const int bad = abut_bsr_pattern(&A, cm->nc, &set, 1, &err);
     t = now();
     if (!bad) abut_bsr_assemble(&A, NULL, &set, 1);

@@ -29,7 +29,7 @@ void openblas_set_num_threads(int num_threads);
 typedef struct bench {
     const char *name;
     size_t tets;
-    abut_elems set;         /* of a box */
+    abut_elements set;         /* of a box */
     abut_stepper *stepper;  /* of a stream, at the start of a step */
     abut_bsr *A;
     abut_chol *chol;
@@ -70,7 +70,7 @@ static void run_phase(bench *b, int phase)
     case ASSEMBLE: abut_bsr_assemble(b->A, b->diag, &b->set, 1); break;
     case MATRIX: rc = newton_matrix(b->stepper, &err); break;
     case MULTIPLY: abut_bsr_multiply(b->A, b->x, b->y); break;
-    case ORDER: rc = abut_graph_order_nested_dissection(b->A, b->perm, &err); break;
+    case ORDER: rc = abut_graph_order_nested_dissection(abut_bsr_graph(b->A), b->perm, &err); break;
     case ANALYSE:
         abut_chol_free(&b->chol);
         rc = abut_chol_new(&b->chol, b->A, b->perm, b->threads, &err);
@@ -127,7 +127,7 @@ static void bench_box(const char *name, int nx, int ny, int nz, int threads)
     const size_t n = (size_t)box.nv;
     abut_bsr A = { 0 };
     bench b = { .name = name, .tets = (size_t)box.nt, .A = &A, .nv = box.nv, .threads = threads };
-    b.set = (abut_elems){ b.tets, box.tet, box.val };
+    b.set = (abut_elements){ .corners = 4, .n = b.tets, .row = box.tet, .val = box.val };
     b.perm = malloc(n * sizeof *b.perm);
     b.diag = malloc(n * sizeof *b.diag);
     if (!b.perm || !b.diag) exit(5);

@@ -142,8 +142,8 @@ pass_on() {
 }
 
 @test "the history of a stream names every stage once, without clock, path or thread count" {
-    "$BIN/mesh-prep" -q "$BATS_FILE_TMPDIR/small.yaml" | "$BIN/step" -q -n 1 -j 1 --blas-threads 1 |
-        "$BIN/step" -q -n 1 -j 2 --blas-threads 1 |
+    "$BIN/mesh-prep" -q "$BATS_FILE_TMPDIR/small.yaml" | "$BIN/step" -q -n 1 -j 1 --factor-threads 1 |
+        "$BIN/step" -q -n 1 -j 2 --factor-threads 1 |
         "$BIN/export" -q --dump | grep '^prov' >prov
     [ "$(cut -d' ' -f2 prov | tr '\n' ' ')" = "mesh-prep step " ]
     exits 1 grep -E "$BATS_FILE_TMPDIR|/tmp|$(date +%Y-)" prov

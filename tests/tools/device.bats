@@ -22,9 +22,12 @@ refused() {
     exits 2 "$BIN/step" --device abacus "$pile" -o o.abut; says "know cpu, twin, gpu and gpu:N"
     exits 2 "$BIN/step" --device gpu: "$pile" -o o.abut
     exits 2 "$BIN/step" --device gpu:1x "$pile" -o o.abut
-    exits 2 "$BIN/step" --device twin --solver dot "$pile" -o o.abut; says "not --solver dot"
-    exits 2 "$BIN/step" --device twin --solver pd "$pile" -o o.abut; says "not --solver pd"
+    exits 2 "$BIN/step" --device twin --solver dot "$pile" -o o.abut; says "--device: for --solver newton, newton-cg, not for dot"
+    exits 2 "$BIN/step" --device twin --solver pd "$pile" -o o.abut; says "not for pd"
     exits 2 "$BIN/step" --device twin --stop cn "$pile" -o o.abut; says "takes --stop newton"
+    exits 2 "$BIN/step" --device twin --linear-solver own "$pile" -o o.abut; says "not own"
+    exits 2 "$BIN/step" --precond rigid "$pile" -o o.abut; says "is for --device twin and gpu"
+    exits 2 "$BIN/step" --device twin --precond rigit "$pile" -o o.abut; says "did you mean rigid?"
 }
 
 @test "a build without CUDA says so, with exit 2; one with CUDA and no GPU what the driver says, with exit 5" {

@@ -79,8 +79,19 @@ n = [sum(json.loads(l)["newton_iterations"] for l in open(s + ".jsonl")) for s i
 assert all(0 < json.loads(l)["characteristic_norm"] <= 1e-8 for s in ("admm-pd", "pd") for l in open(s + ".jsonl"))
 assert abs(a - b).max() < 1e-6 and min(n) > 6, (abs(a - b).max(), n)
 P
-    exits 2 "$BIN/step" --solver pd --contact ignore --tolerance 1e-3 "$arm" -o o.abut
-    says "with --stop cn alone"
+}
+
+@test "pd goes on until nothing moves faster than --tolerance" {
+    skip_without_numpy
+    for t in 1e-2 1e-6; do
+        "$BIN/step" -q --solver pd --contact ignore --tolerance $t -n 3 --report $t.jsonl "$arm" -o o.abut
+    done
+    "$PYTHON" - <<'P'
+import json
+coarse, fine = ([json.loads(l) for l in open(t + ".jsonl")] for t in ("1e-2", "1e-6"))
+assert all(r["residual"] <= 1e-2 for r in coarse) and all(r["residual"] <= 1e-6 for r in fine)
+assert sum(r["newton_iterations"] for r in fine) > 2 * sum(r["newton_iterations"] for r in coarse) > 6
+P
 }
 
 @test "contact has to be decided about, and the run says what became of it" {
@@ -88,18 +99,22 @@ P
     says "expected a choice of what becomes of them"
     [ ! -e o.abut ]
     exits 0 "$BIN/step" --solver pd --contact ignore "$arm" -o o.abut
-    says "nothing guarantees that these frames are free of intersections"
+    says "solver pd guarantees nothing about intersections, inversions, convergence"
+    "$BIN/step" -q --solver pd --contact ignore --report r.jsonl "$arm" -o o.abut
+    grep -q '"not_guaranteed":\["intersections","inversions","convergence"\],"contact":"ignored' r.jsonl
+    "$BIN/step" -q --report r.jsonl "$arm" -o o.abut
+    grep -q '"not_guaranteed":\[\]' r.jsonl
 }
 
 @test "options that do not fit are refused with exit 2" {
     exits 2 "$BIN/step" --solver pd --contact hope "$arm" -o o.abut
-    says "want ignore or springs"
+    says "know ignore, springs"
     exits 2 "$BIN/step" --solver pd --iterations 0 "$arm" -o o.abut
     says "'converged'"
     exits 2 "$BIN/step" --solver pd --one-pass "$arm" -o o.abut
-    says "knows no --one-pass"
+    says "--one-pass: for --solver newton, newton-cg, lbfgs-h, dot, lbfgs-pd, lbfgs-jh, lbfgs-ic, gradient, not for pd"
     exits 2 "$BIN/step" --iterations 3 "$arm" -o o.abut
-    says "not for newton"
+    says "--iterations: for --solver pd, mass-springs, admm-pd, not for newton"
     exits 3 "$BIN/step" --solver mass-springs --contact ignore "$arm" -o o.abut
     says "expected springs and attachments alone"
 }

@@ -94,7 +94,7 @@ Y
 @test "step --solver proposes the name that is nearest" {
     exits 2 "$BIN/step" --solver newtn </dev/null; says "did you mean newton?"
     exits 2 "$BIN/step" --solver mass-spring </dev/null; says "did you mean mass-springs?"
-    exits 2 "$BIN/step" --solver qqq </dev/null; says "--solver qqq: expected newton-cg, newton, "
+    exits 2 "$BIN/step" --solver qqq </dev/null; says "--solver qqq: know newton, newton-cg, "
 }
 
 @test "repeat may make objects of its copies, each with its name, motions and columns" {

@@ -121,6 +121,6 @@ Y
     "$BIN/step" balls.abut -o rounded.abut 2>said
     grep -q 'rounding kept the forces of 1 of 1 steps from balancing: up to .* (want 1e-15)' said
     exits 2 "$BIN/step" --force-tolerance 0 balls.abut -o x.abut
-    exits 2 "$BIN/step" --force-tolerance 1e-3 --stop cn balls.abut -o x.abut
+    exits 2 "$BIN/step" --force-tolerance 1e-3 --stop characteristic balls.abut -o x.abut
     exits 3 "$BIN/mesh-prep" balls.yaml --set force-tolerance=-1 -o x.abut
 }

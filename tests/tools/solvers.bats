@@ -51,11 +51,11 @@ P
     exits 2 "$BIN/step" --linear-solver cholesky "$pile"
     says "know own, cholmod, cg-schwarz, cg"
     exits 2 "$BIN/step" --linear-solver cg --solver lbfgs-h "$pile"
-    says "own or cholmod"
+    says "know own, cholmod"
     exits 2 "$BIN/step" --linear-solver cholmod --solver dot "$pile"
-    says "no Newton matrix"
+    says "--linear-solver: for --solver newton, lbfgs-h, not for dot"
     exits 2 "$BIN/step" --linear-solver cg --solver newton-cg "$pile"
-    says "cg-schwarz"
+    says "not for newton-cg, which has cg-schwarz"
     exits 2 "$BIN/step" --linear-solver own --solver pd --contact ignore "$pile"
     says "--linear-solver"
 }
@@ -255,7 +255,7 @@ Y
     skip_without_numpy
     "$BIN/decompose" -q -k 6 "$pile" -o cut.abut
     for o in "cut.abut --parts 0" "cut.abut --parts 2" "$pile --parts 2"; do
-        "$BIN/step" -q --solver dot --stop cn -n 2 --report r.jsonl ${o#* } "${o%% *}" -o o.abut
+        "$BIN/step" -q --solver dot --stop characteristic -n 2 --report r.jsonl ${o#* } "${o%% *}" -o o.abut
         "$BIN/export" --dump --array node/x o.abut | grep -v ^prov | cksum >>sums
     done
     [ "$(sed -n 2p sums)" = "$(sed -n 3p sums)" ]
@@ -295,7 +295,7 @@ Y
     for v in 0.9 4; do
         pulled_bar $v
         for s in lbfgs-h dot lbfgs-pd; do
-            "$BIN/step" -q --solver $s --stop cn -n 1 --report $s-$v.jsonl bar.abut | "$BIN/ccd-check" -q -o /dev/null
+            "$BIN/step" -q --solver $s --stop characteristic -n 1 --report $s-$v.jsonl bar.abut | "$BIN/ccd-check" -q -o /dev/null
         done
     done
     "$PYTHON" - <<'P'
@@ -313,7 +313,7 @@ P
     pulled_bar 0.9
     for levels in 1 2; do
         for k in 2 24; do
-            "$BIN/step" -q --solver dot --levels $levels --parts $k --stop cn --tolerance 1e-6 -n 5 --report $levels-$k.jsonl bar.abut \
+            "$BIN/step" -q --solver dot --levels $levels --parts $k --stop characteristic --tolerance 1e-6 -n 5 --report $levels-$k.jsonl bar.abut \
                 -o o.abut
             "$BIN/ccd-check" -q o.abut -o /dev/null
         done
@@ -325,14 +325,16 @@ print(n)
 assert n["2-24"] < 1.4 * n["2-2"] and n["1-24"] > 2 * n["1-2"] and 2 * n["2-24"] < n["1-24"], n
 P
     exits 2 "$BIN/step" --solver dot --levels 3 bar.abut -o o.abut
-    says "--levels 3: want 1 or 2"
+    says "--levels 3: want 1 to 2"
+    exits 2 "$BIN/step" --levels 1 bar.abut -o o.abut
+    says "--levels: for --solver dot, not for newton"
 }
 
-@test "--stop cn ends every step on the characteristic norm that --tolerance asks for" {
+@test "--stop characteristic ends every step on the characteristic norm that --tolerance asks for" {
     skip_without_numpy
     for t in 1e-4 1e-7; do
         for s in newton lbfgs-h; do
-            "$BIN/step" -q --solver $s --stop cn --tolerance $t -n 3 --report $s-$t.jsonl "$pile" -o $s-$t.abut
+            "$BIN/step" -q --solver $s --stop characteristic --tolerance $t -n 3 --report $s-$t.jsonl "$pile" -o $s-$t.abut
         done
     done
     "$PYTHON" - <<'P'
@@ -344,11 +346,11 @@ n = {t: sum(json.loads(l)["newton_iterations"] for l in open(f"newton-{t}.jsonl"
 assert n["1e-4"] < n["1e-7"], n
 P
     # below rounding: no endless loop
-    exits 4 "$BIN/step" --stop cn --tolerance 1e-30 -n 1 --report r.jsonl "$pile" -o o.abut
+    exits 4 "$BIN/step" --stop characteristic --tolerance 1e-30 -n 1 --report r.jsonl "$pile" -o o.abut
     says "no step along the direction lowers the objective"
     "$PYTHON" -c 'import json; n = json.loads(open("r.jsonl").readline())["newton_iterations"]; assert n < 100, n'
     exits 2 "$BIN/step" --stop cnn "$pile" -o o.abut
-    says "know newton, published and cn"
+    says "know newton, published, characteristic"
     exits 2 "$BIN/step" --tolerance 0 "$pile" -o o.abut
     says "--tolerance 0"
     exits 2 "$BIN/step" --history -1 "$pile" -o o.abut

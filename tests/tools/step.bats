@@ -77,9 +77,9 @@ Y
     exits 0 "$BIN/ccd-check" --motion none --no-output turned.abut
 }
 
-@test "-j 1, 2 and 3 give the same bytes, with --blas-threads 1 and without" {
+@test "-j 1, 2 and 3 give the same bytes, with --factor-threads 1 and without" {
     for j in 1 2 3; do "$BIN/step" -j $j -n 20 "$pile" -o j$j.abut; done
-    "$BIN/step" -j 2 --blas-threads 1 -n 20 "$pile" -o b1.abut
+    "$BIN/step" -j 2 --factor-threads 1 -n 20 "$pile" -o b1.abut
     cmp j1.abut j2.abut
     cmp j1.abut j3.abut
     cmp j1.abut b1.abut
@@ -384,7 +384,9 @@ assert peak["40"] < 1.6 * peak["1"], peak'
     says "--from 7: run.abut has no such frame; the last one before it is 2"
     exits 2 "$BIN/step" --from -1 run.abut -o no.abut
     says "--from -1: want 0 or more"
-    exits 2 "$BIN/step" --blas-threads 0 run.abut -o no.abut
+    exits 2 "$BIN/step" --factor-threads 0 run.abut -o no.abut
+    says "--factor-threads 0: want 1 or more"
+    exits 2 "$BIN/step" --blas-threads 0 run.abut -o no.abut     # its former name
     says "--blas-threads 0: want 1 or more"
     for bad in 0 -1 nan; do
         exits 2 "$BIN/friction-lag" --tolerance $bad run.abut -o no.abut

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 
 #include <stdlib.h>
 

@@ -116,11 +116,11 @@ static inline void world_matrix(operator_world *w, double scale)
     const size_t count[3] = { nt, w->touching[0], w->touching[1] };
     const int32_t *const nodes[3] = { w->box.tet, w->node[0], w->node[1] };
     abut_elastic_hessian(&w->e, w->x, scale, K);
-    abut_elems sets[3];
+    abut_elements sets[3];
     for (int s = 0; s < 3; s++) {
         rows[s] = malloc(4 * count[s] * sizeof(int32_t) + 1);
         for (size_t i = 0; i < 4 * count[s]; i++) rows[s][i] = nodes[s][i] < 0 ? -1 : w->row[nodes[s][i]];
-        sets[s] = (abut_elems){ count[s], rows[s], s ? w->H[s - 1] : K };
+        sets[s] = (abut_elements){ .corners = 4, .n = count[s], .row = rows[s], .val = s ? w->H[s - 1] : K };
     }
     for (size_t i = 0; i < w->nv; i++)
         if (w->row[i] >= 0) diag[w->row[i]] = w->diag[i];

@@ -28,9 +28,6 @@ typedef struct made {
 static inline abut_status build(made *s)
 {
     abut_status rc = abut_scene_build(&s->scene, &s->model_set, &s->frame_set, &s->built, &s->bad, &s->err);
-    double *lo = rc ? NULL : abut_model_put(&s->model_set, "contact/kappa-min", 1, &s->err);
-    double *hi = lo ? abut_model_put(&s->model_set, "contact/kappa-max", 1, &s->err) : NULL;
-    if (hi) *lo = 1, *hi = 100;
     if (!rc) rc = abut_model_view(&s->model_set, &s->m, &s->err);
     return rc ? rc : abut_frame_view(&s->frame_set, &s->m, &s->f, &s->err);
 }

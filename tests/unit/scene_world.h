@@ -5,7 +5,6 @@
 #include "world.h"
 
 #include "judge/judge.h"
-#include "energy/barrier_pair.h"
 #include "formats/scene/scene_read.h"
 #include "formats/scene/yaml.h"
 #include "scene/build.h"
@@ -25,14 +24,7 @@ static inline void scene_arrays(const char *text, abut_arrays *model, abut_array
     if (!rc) rc = abut_scene_read(tree, "", &scene, &err);
     if (!rc) abut_scene_place(&scene);
     if (!rc) rc = abut_scene_build(&scene, model, frame, &built, &bad, &err);
-    double *lo = rc ? NULL : abut_model_put(model, "contact/kappa-min", 1, &err);
-    double *hi = lo ? abut_model_put(model, "contact/kappa-max", 1, &err) : NULL;
-    if (!hi) printf("# %s\n", err.msg), abort();
-    const abut_array *thick = abut_arrays_find(model, "object/thickness");
-    if (abut_kappa_min_of(built.length, built.dhat, scene.continuity, built.mean_mass, thick ? thick->data : NULL, scene.nobjects,
-                          abut_arrays_find(model, "half-space/point") != NULL, lo, &err))
-        abort();
-    *hi = 100 * *lo;
+    if (rc) printf("# %s\n", err.msg), abort();
     abut_scene_clear(&scene);
     abut_built_clear(&built);
     abut_offenders_clear(&bad);
@@ -122,7 +114,7 @@ static inline int world_has_all_contacts(world *w)
     double *y = malloc((3 * (size_t)p->cm.nc + 1) * sizeof *y);
     abut_candidates cand = { .of = { .y = NULL } };
     abut_pairs all = { .n = 0 };
-    abut_collmesh_gather(&p->cm, s->here.x, y);
+    abut_collmesh_positions(&p->cm, s->here.x, y);
     const int found = !abut_candidates_find(&p->cm, y, NULL, w->model.dhat[0], p->obstacle, &cand, &w->err) &&
                       !abut_pairs_find(&p->cm, &cand, y, p->obstacle, &all, &w->err);
     const int same = found && all.n == s->here.pairs.n && all.n_plane == s->here.pairs.n_plane &&

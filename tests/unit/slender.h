@@ -234,7 +234,7 @@ static inline void slender_open(world *w, slender *s)
     for (int32_t i = 0; i < 3 * s->nv; i++) lo[i % 3] = fmin(lo[i % 3], s->X[i]), hi[i % 3] = fmax(hi[i % 3], s->X[i]);
     const double l = abut_v3_norm(abut_v3_sub(abut_v3_get(hi), abut_v3_get(lo)));
     const double dhat = 1e-4 * l, eps_v = 1e-3 * l, mu = 0;
-    const abut_barrier_law law = { .dhat2 = dhat * dhat, .continuity = ABUT_C2 };
+    const abut_barrier_law law = { .dhat2 = dhat * dhat, .number = ABUT_BARRIER_IPC };
     const double kappa = abut_kappa_min(l, law, s->mass[0]), kappa_max = 100 * kappa;
     slender_put(set, "node/X", s->nv, s->X);
     slender_put(set, "node/mass", s->nv, s->mass);

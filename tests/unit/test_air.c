@@ -151,7 +151,7 @@ TEST(the_pressure_hessian_is_semidefinite_and_not_less_than_the_true_one)
     abut_air_start(air, x);
     const size_t n = (size_t)w.model.nsh;
     double *H = calloc(n * ABUT_PACKED, sizeof *H);
-    const abut_elems set = { n, w.st.solver.prob.codim.node, H };
+    const abut_elements set = { .corners = 4, .n = n, .row = w.st.solver.prob.codim.node, .val = H };
     abut_bsr A = { 0 }, B = { 0 };
     CHECK(!abut_bsr_pattern(&A, w.model.nv, &set, 1, NULL) && !abut_bsr_pattern(&B, w.model.nv, &set, 1, NULL));
     abut_air_hessian(air, x, 0.5, H);
@@ -305,7 +305,7 @@ TEST(drag_is_the_derivative_of_a_convex_potential)
         x[i] = at;
     }
     double *H = calloc((size_t)m->nsh * ABUT_PACKED, sizeof *H);
-    const abut_elems set = { (size_t)m->nsh, w.st.solver.prob.codim.node, H };
+    const abut_elements set = { .corners = 4, .n = (size_t)m->nsh, .row = w.st.solver.prob.codim.node, .val = H };
     abut_bsr A = { 0 };
     abut_air_drag_hessian(air, x, c, tau, 0.5, H);
     CHECK(!abut_bsr_pattern(&A, m->nv, &set, 1, NULL));

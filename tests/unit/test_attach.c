@@ -41,13 +41,12 @@ TEST(the_gradient_is_the_derivative_of_the_energy)
     }
 }
 
-/* The matrix of all parts, assembled as the solver does. */
+/* The matrix of all attachments, assembled as the solver does. */
 static void matrix(const abut_model *m, double scale, abut_bsr *A)
 {
-    int32_t node[3 * ABUT_ATTACHMENT_PARTS * 4];
-    double H[3 * ABUT_ATTACHMENT_PARTS * ABUT_PACKED];
-    abut_attachment_hessian(m, scale, node, H);
-    const abut_elems set = { 3 * ABUT_ATTACHMENT_PARTS, node, H };
+    double H[3 * 135];
+    abut_attachment_hessian(m, scale, H);
+    const abut_elements set = { .corners = 5, .n = 3, .row = m->attach_node, .val = H };
     CHECK(!abut_bsr_pattern(A, m->nv, &set, 1, NULL));
     abut_bsr_assemble(A, NULL, &set, 1);
 }

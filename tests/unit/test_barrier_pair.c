@@ -6,13 +6,15 @@
 #include "check.h"
 
 static const double DHAT = 0.1, DHAT2 = 0.01;
-static abut_barrier_law law = { 0.01, ABUT_C2, 0 };    /* of the case that a test is at */
+static abut_barrier_law law = { 0.01, ABUT_BARRIER_IPC, 0 };    /* of the case that a test is at */
 
-/* the law of the case k: all three, each with several thicknesses */
+static int laws_known(void) { return abut_names_count(abut_barrier_names); }
+
+/* the law of the case k: every one, each with several thicknesses */
 static void take_case(int k)
 {
     static const double xi[] = { 0, 0.3, 0.02, 0 };
-    law = abut_barrier_law_of(DHAT, k % 3, xi[k % 4]);
+    law = abut_barrier_law_of(DHAT, (k + k / 4) % laws_known(), xi[k % 4]);
 }
 
 static void unpack(const double *H, double D[144])
@@ -64,7 +66,7 @@ TEST(barrier_has_the_values_of_its_definition)
                                       { 1.381548292696e1, -2.000051261989e3, 1.999956738110e6 } };
     for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
         double db, ddb;
-        const double b = abut_barrier((abut_barrier_law){ 1, ABUT_C2, 0 }, f[i] * f[i], &db, &ddb);
+        const double b = abut_barrier((abut_barrier_law){ 1, ABUT_BARRIER_IPC, 0 }, f[i] * f[i], &db, &ddb);
         CHECK_NEAR(b, want[i][0], 2e-12 * fabs(want[i][0]));
         CHECK_NEAR(2 * f[i] * db, want[i][1], 2e-12 * fabs(want[i][1]));
         CHECK_NEAR(4 * f[i] * f[i] * ddb + 2 * db, want[i][2], 2e-12 * fabs(want[i][2]));
@@ -75,16 +77,17 @@ TEST(barrier_has_the_values_of_its_definition)
 TEST(the_three_barriers_differ_by_powers_of_the_relative_gap)
 {
     for (double q = 1e-9; q < 1; q *= 1.3) {
-        const double b2 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C2, 0 }, q * DHAT2, NULL, NULL);
-        CHECK_NEAR(abut_barrier((abut_barrier_law){ DHAT2, ABUT_C1, 0 }, q * DHAT2, NULL, NULL) * (1 - q) / b2, 1, 1e-13);
-        CHECK_NEAR(abut_barrier((abut_barrier_law){ DHAT2, ABUT_C0, 0 }, q * DHAT2, NULL, NULL) * (1 - q) * (1 - q) / b2, 1,
-                   1e-13);
+        const double b2 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC, 0 }, q * DHAT2, NULL, NULL);
+        const double b1 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C1, 0 }, q * DHAT2, NULL, NULL);
+        const double b0 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C0, 0 }, q * DHAT2, NULL, NULL);
+        CHECK_NEAR(b1 * (1 - q) / b2, 1, 1e-13);
+        CHECK_NEAR(b0 * (1 - q) * (1 - q) / b2, 1, 1e-13);
     }
 }
 
 TEST(barrier_derivatives_match_finite_differences_from_1e_minus_6_to_the_edge)
 {
-    for (law.continuity = ABUT_C0; law.continuity < ABUT_CONTINUITIES; law.continuity++)
+    for (law.number = ABUT_BARRIER_IPC_C0; law.number < laws_known(); law.number++)
         for (double f = 1e-6; f < 0.9995; f = f < 0.5 ? f * 1.7 : f + 0.0173) {
             double db, ddb, up, down;
             const double d2 = f * DHAT2, h = 1e-5 * fmin(d2, DHAT2 - d2);
@@ -101,20 +104,20 @@ TEST(barrier_vanishes_at_dhat_as_smoothly_as_its_name_says_and_is_infinite_at_co
     for (double t = 1e-3; t > 1e-15; t *= 0.1) {   /* b ~ (dhat2 - d2)^3 / dhat2, relatively exact to the last digits */
         double db, ddb;
         const double d2 = DHAT2 * (1 - t), gap = DHAT2 - d2, q = gap / DHAT2;
-        double b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C2, 0 }, d2, &db, &ddb);
+        double b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC, 0 }, d2, &db, &ddb);
         CHECK_NEAR(b / (gap * gap * q), 1, t + 1e-14);
         CHECK_NEAR(db / (-3 * gap * q), 1, 2 * t + 1e-14);
         CHECK_NEAR(ddb / (6 * q), 1, 3 * t + 1e-14);
-        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C1, 0 }, d2, &db, &ddb);
+        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C1, 0 }, d2, &db, &ddb);
         CHECK_NEAR(b / (gap * gap), 1, t + 1e-14);
         CHECK_NEAR(db / (-2 * gap), 1, 2 * t + 1e-14);
         CHECK_NEAR(ddb / 2, 1, 3 * t + 1e-14);
-        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_C0, 0 }, d2, &db, &ddb);
+        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C0, 0 }, d2, &db, &ddb);
         CHECK_NEAR(b / (gap * DHAT2), 1, t + 1e-14);
         CHECK_NEAR(db / -DHAT2, 1, 2 * t + 1e-14);
         CHECK_NEAR(ddb, 1, 3 * t + 1e-14);
     }
-    for (law.continuity = ABUT_C0; law.continuity < ABUT_CONTINUITIES; law.continuity++) {
+    for (law.number = ABUT_BARRIER_IPC_C0; law.number < laws_known(); law.number++) {
         double db = 1, ddb = 1;
         CHECK(abut_barrier(law, DHAT2, &db, &ddb) == 0 && db == 0 && ddb == 0);
         CHECK(abut_barrier(law, 7, &db, &ddb) == 0 && db == 0 && ddb == 0);
@@ -131,7 +134,7 @@ TEST(four_barriers_at_a_time_are_those_of_one)
         double D[ABUT_LANES], b[ABUT_LANES];
         for (int l = 0; l < ABUT_LANES; l++) {      /* small, any, close to the end, beyond it; every 16th time none at all */
             const double small = pow(10, abut_rng_real(&r, -30, 0));
-            laws[l] = abut_barrier_law_of(pow(10, abut_rng_real(&r, -6, 0)), k % 3, abut_rng_real(&r, 0, 0.1));
+            laws[l] = abut_barrier_law_of(pow(10, abut_rng_real(&r, -6, 0)), k % laws_known(), abut_rng_real(&r, 0, 0.1));
             const double Dhat = laws[l].dhat2;
             const double share[ABUT_LANES] = { small, abut_rng_real(&r, 0, 1.1), 1 - small, 1 + small };
             D[l] = Dhat * share[l];
@@ -150,7 +153,8 @@ TEST(kappa_min_has_its_tabulated_values)
 {
     for (int k = 3; k <= 6; k++) {   /* kappa_min l^2 / mass = 2.5 (l / dhat)^4 10^-6 for dhat >> 1e-8 l */
         const double l = 2, mass = 0.3, dhat = l * pow(10, -k), want = 2.5 * pow(10, 4 * k - 6);
-        CHECK_NEAR(abut_kappa_min(l, (abut_barrier_law){ dhat * dhat, ABUT_C2, 0 }, mass) * l * l / mass, want, 2e-3 * want);
+        const double kappa = abut_kappa_min(l, (abut_barrier_law){ dhat * dhat, ABUT_BARRIER_IPC, 0 }, mass);
+        CHECK_NEAR(kappa * l * l / mass, want, 2e-3 * want);
     }
 }
 
@@ -164,7 +168,7 @@ TEST(barrier_of_a_thick_pair_has_its_tabulated_values)
         { 0, 1e-3, 5e-4, 7.79790578129938e-13, -4.32944154167984e-6, 23.7725887222398, 4.32944154167984e-9 } };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const double *w = row[i], xi = w[0], gap = w[2];
-        const abut_barrier_law thick = abut_barrier_law_of(w[1], ABUT_C2, xi);
+        const abut_barrier_law thick = abut_barrier_law_of(w[1], ABUT_BARRIER_IPC, xi);
         double db, ddb, b = abut_barrier(thick, (2 * xi + gap) * gap, &db, &ddb);
         CHECK_NEAR(b / w[3], 1, 1e-12);
         CHECK_NEAR(db / w[4], 1, 1e-12);
@@ -190,7 +194,7 @@ TEST(barrier_of_a_thick_pair_has_its_tabulated_values)
 
 TEST(a_thick_pair_touches_at_its_thickness_and_is_free_beyond_dhat_more)
 {
-    const abut_barrier_law thick = abut_barrier_law_of(1e-3, ABUT_C2, 2e-3);
+    const abut_barrier_law thick = abut_barrier_law_of(1e-3, ABUT_BARRIER_IPC, 2e-3);
     CHECK(abut_pair_barrier(thick, NULL, 2e-3 * 2e-3, 0) == INFINITY);
     CHECK(abut_pair_barrier(thick, NULL, 1.9e-3 * 1.9e-3, 0) == INFINITY);
     CHECK(isfinite(abut_pair_barrier(thick, NULL, 2.0000001e-3 * 2.0000001e-3, 0)));
@@ -209,16 +213,16 @@ TEST(kappa_min_of_thick_pairs_has_its_tabulated_values_and_the_largest_counts)
         { 0, 1e-3, 2.500e6 }, { 3e-4, 1e-3, 3.906e6 }, { 1.5e-3, 5e-4, 3.265e6 }, { 2e-3, 1e-3, 4.000e5 }
     };
     for (int i = 0; i < 4; i++)
-        CHECK_NEAR(abut_kappa_min(1, abut_barrier_law_of(row[i][1], ABUT_C2, row[i][0]), 1) / row[i][2], 1, 3e-4);
+        CHECK_NEAR(abut_kappa_min(1, abut_barrier_law_of(row[i][1], ABUT_BARRIER_IPC, row[i][0]), 1) / row[i][2], 1, 3e-4);
     double kappa = 0, most = 0;
     const double xi[] = { 2e-3, 3e-4, 2e-3, 3e-4 }, pair[] = { 2e-3, 3e-4, 1.15e-3 }, plane[] = { 1e-3, 1.5e-4 };
-    for (int i = 0; i < 3; i++) most = fmax(most, abut_kappa_min(1, abut_barrier_law_of(1e-3, ABUT_C2, pair[i]), 1));
-    CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_C2, 1, xi, 4, 0, &kappa, NULL) && kappa == most);
-    for (int i = 0; i < 2; i++) most = fmax(most, abut_kappa_min(1, abut_barrier_law_of(1e-3, ABUT_C2, plane[i]), 1));
-    most = fmax(most, abut_kappa_min(1, abut_barrier_law_of(1e-3, ABUT_C2, 0), 1));
-    CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_C2, 1, xi, 4, 1, &kappa, NULL) && kappa == most);
-    CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_C2, 1, NULL, 4, 1, &kappa, NULL));
-    CHECK(kappa == abut_kappa_min(1, (abut_barrier_law){ 1e-3 * 1e-3, ABUT_C2, 0 }, 1));
+    for (int i = 0; i < 3; i++) most = fmax(most, abut_kappa_min(1, abut_barrier_law_of(1e-3, ABUT_BARRIER_IPC, pair[i]), 1));
+    CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_BARRIER_IPC, 1, xi, 4, 0, &kappa, NULL) && kappa == most);
+    for (int i = 0; i < 2; i++) most = fmax(most, abut_kappa_min(1, abut_barrier_law_of(1e-3, ABUT_BARRIER_IPC, plane[i]), 1));
+    most = fmax(most, abut_kappa_min(1, abut_barrier_law_of(1e-3, ABUT_BARRIER_IPC, 0), 1));
+    CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_BARRIER_IPC, 1, xi, 4, 1, &kappa, NULL) && kappa == most);
+    CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_BARRIER_IPC, 1, NULL, 4, 1, &kappa, NULL));
+    CHECK(kappa == abut_kappa_min(1, (abut_barrier_law){ 1e-3 * 1e-3, ABUT_BARRIER_IPC, 0 }, 1));
 }
 
 /* the energy of a plain or a mollified pair, from scratch */
@@ -271,7 +275,7 @@ TEST(gradient_and_hessian_of_mollified_pairs_match_finite_differences)
         double x[12], g[12], H[ABUT_PACKED], D[144], N[144], w[12], Q[144], d2, big = 0, bigH = 0;
         const double eps_x = 1e-3, h = 1e-6;
         take_case(k / 3);
-        if (law.xi > 0.05) law = abut_barrier_law_of(DHAT, law.continuity, 0.04);   /* the edges are 0.05 apart */
+        if (law.xi > 0.05) law = abut_barrier_law_of(DHAT, law.number, 0.04);   /* the edges are 0.05 apart */
         parallel_edges(&r, k % 3 == 0, x);
         const abut_feature f = abut_nearest(ABUT_EE, x, &d2);
         const double gap = sqrt(d2) - law.xi;
@@ -404,7 +408,7 @@ TEST(contacts_projected_together_have_the_bits_of_single_ones)
             abut_barrier_law laws[ABUT_LANES];
             for (size_t i = 0; i < n; i++) {
                 take_case(k);
-                law = laws[i] = abut_barrier_law_of(DHAT, k % 3, law.xi * (double)(1 + i));
+                law = laws[i] = abut_barrier_law_of(DHAT, law.number, law.xi * (double)(1 + i));
                 random_stencil(&r, kind, law.xi + DHAT * pow(10, abut_rng_real(&r, -4, -0.001)), x[i]);
                 scale[i] = pow(10, abut_rng_real(&r, -3, 6));
             }

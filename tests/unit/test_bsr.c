@@ -5,7 +5,7 @@
 #include "check.h"
 
 /* The dense sum of the same element matrices, one entry after the other: no blocks, no triangle, no transposes. */
-static void dense_add(int n, double *D, const abut_elems *set)
+static void dense_add(int n, double *D, const abut_elements *set)
 {
     static const int pair[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
     for (size_t e = 0; e < set->n; e++)
@@ -59,11 +59,11 @@ TEST(assembly_equals_the_dense_sum_for_several_sets_with_repeated_and_eliminated
     for (int trial = 0; trial < 20; trial++) {
         int32_t row[2][4 * M];
         static double val[2][ABUT_PACKED * M];
-        abut_elems sets[2];
+        abut_elements sets[2];
         double diag[N], *D = calloc(9 * N * N, sizeof *D);
         for (int s = 0; s < 2; s++) {
             random_elems(&rng, N, M, row[s], val[s]);
-            sets[s] = (abut_elems){ M, row[s], val[s] };
+            sets[s] = (abut_elements){ .corners = 4, .n = M, .row = row[s], .val = val[s] };
             dense_add(N, D, &sets[s]);
         }
         for (int k = 0; k < N; k++) {
@@ -94,7 +94,7 @@ TEST(assembly_equals_the_dense_sum_for_several_sets_with_repeated_and_eliminated
 TEST(values_and_products_have_the_same_bits_at_1_2_and_7_threads)
 {
     box_tets box = box_tets_make(9, 8, 7, 3);
-    const abut_elems set = { (size_t)box.nt, box.tet, box.val };
+    const abut_elements set = { .corners = 4, .n = (size_t)box.nt, .row = box.tet, .val = box.val };
     abut_bsr A = { 0 };
     CHECK(abut_bsr_pattern(&A, box.nv, &set, 1, NULL) == ABUT_OK);
     double *x = malloc((size_t)box.nv * 3 * sizeof *x), *y = malloc((size_t)box.nv * 3 * sizeof *y);
@@ -118,37 +118,39 @@ TEST(values_and_products_have_the_same_bits_at_1_2_and_7_threads)
 
 /* ---- elements made where they are summed ---- */
 
-static void copy_values(const void *of, size_t lo, size_t hi, double *val)
+static void copy_values(void *ctx, size_t lo, size_t hi, double *val)
 {
-    memcpy(val, (const double *)of + ABUT_PACKED * lo, ABUT_PACKED * (hi - lo) * sizeof *val);
+    memcpy(val, (const double *)ctx + ABUT_PACKED * lo, ABUT_PACKED * (hi - lo) * sizeof *val);
 }
 
-TEST(elements_made_piece_by_piece_sum_to_what_stored_ones_do_with_the_same_bits_at_1_2_and_7_threads)
+TEST(elements_made_piece_by_chunk_sum_to_what_stored_ones_do_with_the_same_bits_at_1_2_and_7_threads)
 {
-    box_tets box = box_tets_make(9, 8, 7, 3);   /* a dozen pieces; some blocks lie in several, as do those of corners dropped */
+    box_tets box = box_tets_make(9, 8, 7, 3);   /* a dozen chunks; some blocks lie in several, as do those of corners dropped */
     for (int32_t k = 0; k < 4 * box.nt; k += 97) box.tet[k] = -1;
     enum { FEW = 40 };
     int32_t row[4 * FEW];
     static double val[ABUT_PACKED * FEW];
     abut_rng rng = { 21 };
     random_elems(&rng, box.nv, FEW, row, val);  /* as contacts: blocks that no tet has */
-    const abut_elems sets[2] = { { (size_t)box.nt, box.tet, box.val }, { FEW, row, val } };
-    const abut_elems unread[2] = { { (size_t)box.nt, box.tet, NULL }, sets[1] };
-    const abut_maker maker = { copy_values, box.val };
+    const abut_elements sets[2] = { { .corners = 4, .n = (size_t)box.nt, .row = box.tet, .val = box.val },
+                                    { .corners = 4, .n = FEW, .row = row, .val = val } };
+    const abut_elements unread[2] = {
+        { .corners = 4, .n = (size_t)box.nt, .row = box.tet, .make = copy_values, .ctx = box.val }, sets[1]
+    };
     double *diag = malloc((size_t)box.nv * sizeof *diag), *first = NULL;
     for (int32_t i = 0; i < box.nv; i++) diag[i] = abut_rng_real(&rng, 0, 1);
     const int threads[] = { 1, 2, 7 }, before = abut_threads();
     for (int nsets = 1; nsets <= 2; nsets++) {
         abut_bsr A = { 0 }, B = { 0 };
         CHECK(!abut_bsr_pattern(&A, box.nv, unread, 1, NULL) && !abut_bsr_pattern(&B, box.nv, sets, nsets, NULL));
-        CHECK(!abut_bsr_assemble_made(&A, diag, unread, 1, &maker, NULL));
-        int changed;    /* the pieces outlive a change of the other sets */
+        abut_bsr_assemble(&A, diag, unread, 1);
+        int changed;    /* the chunks outlive a change of the other sets */
         CHECK(!abut_bsr_update(&A, unread, nsets, 1, 0, &changed, NULL));
         abut_bsr_assemble(&B, diag, sets, nsets);
         for (int t = 0; t < 3; t++) {
             abut_threads_set(threads[t]);
             for (size_t k = 0; k < 9 * A.nnz; k++) A.val[k] = NAN;
-            CHECK(!abut_bsr_assemble_made(&A, diag, unread, nsets, &maker, NULL));
+            abut_bsr_assemble(&A, diag, unread, nsets);
             if (t == 0) {
                 first = malloc(9 * A.nnz * sizeof *first);
                 memcpy(first, A.val, 9 * A.nnz * sizeof *first);
@@ -177,14 +179,14 @@ TEST(an_update_equals_a_new_pattern_and_says_whether_it_changed)
     box_tets box = box_tets_make(3, 3, 3, 5);
     abut_rng rng = { 8 };
     abut_bsr A = { 0 };
-    abut_elems sets[2] = { { (size_t)box.nt, box.tet, box.val } };
+    abut_elements sets[2] = { { .corners = 4, .n = (size_t)box.nt, .row = box.tet, .val = box.val } };
     CHECK(abut_bsr_pattern(&A, box.nv, sets, 1, NULL) == ABUT_OK);
     int32_t row[4 * M];
     double *val = malloc(ABUT_PACKED * M * sizeof *val);
     for (int trial = 0; trial < 6; trial++) {
         const int again = trial == 3;           /* the contacts of trial 2 once more */
         if (!again) random_elems(&rng, box.nv, M, row, val);
-        sets[1] = (abut_elems){ M, row, val };
+        sets[1] = (abut_elements){ .corners = 4, .n = M, .row = row, .val = val };
         const int nsets = trial == 5 ? 1 : 2;
         abut_bsr B = { 0 };
         int changed = -1;
@@ -227,7 +229,8 @@ TEST(a_pattern_of_many_rows_and_its_updates_are_the_same_at_1_2_and_7_threads)
     abut_bsr one[2] = { { 0 }, { 0 } };
     for (int t = 0; t < 3; t++) {
         abut_rng rng = { 12 };
-        abut_elems sets[2] = { { (size_t)box.nt, box.tet, box.val }, { TOUCH, row, val } };
+        abut_elements sets[2] = { { .corners = 4, .n = (size_t)box.nt, .row = box.tet, .val = box.val },
+                                  { .corners = 4, .n = TOUCH, .row = row, .val = val } };
         abut_bsr A = { 0 };
         int changed;
         abut_threads_set(threads[t]);
@@ -263,7 +266,8 @@ TEST(a_kept_pattern_stays_while_new_contacts_fit_and_its_empty_blocks_are_zero)
     double val[2 * ABUT_PACKED];
     abut_rng rng = { 9 };
     spring_matrix(&rng, val), spring_matrix(&rng, val + ABUT_PACKED);
-    abut_elems sets[2] = { { (size_t)box.nt, box.tet, box.val }, { 2, row, val } };
+    abut_elements sets[2] = { { .corners = 4, .n = (size_t)box.nt, .row = box.tet, .val = box.val },
+                              { .corners = 4, .n = 2, .row = row, .val = val } };
     abut_bsr A = { 0 };
     int changed = -1;
     CHECK(abut_bsr_pattern(&A, box.nv, sets, 2, NULL) == ABUT_OK);
@@ -287,7 +291,8 @@ TEST(a_row_out_of_range_is_refused_by_name_and_leaves_the_matrix_as_it_was)
 {
     box_tets box = box_tets_make(1, 1, 1, 5);
     int32_t row[4] = { 0, 1, 8, -1 };
-    abut_elems sets[2] = { { (size_t)box.nt, box.tet, box.val }, { 1, row, NULL } };
+    abut_elements sets[2] = { { .corners = 4, .n = (size_t)box.nt, .row = box.tet, .val = box.val },
+                              { .corners = 4, .n = 1, .row = row } };
     abut_bsr A = { 0 };
     abut_err err = { 0 };
     CHECK(abut_bsr_pattern(&A, box.nv, sets, 2, &err) == ABUT_E_ARG);

@@ -91,7 +91,7 @@ TEST(pairs_of_two_sets_are_those_of_brute_force)
                 const int *k = ks[abut_rng_below(&r, 7)];
                 struct set a = set_make(&r, (enum shape)shape, sizes[s], k[0], still);
                 struct set b = set_make(&r, (enum shape)shape, sizes[abut_rng_below(&r, 9)], k[1], still);
-                CHECK(!abut_bvh_pairs(&a.items, &b.items, 0, &out, NULL));
+                CHECK(!abut_bvh_pairs(&a.items, &b.items, &out, NULL));
                 CHECK(equals_brute_force(&a.items, &b.items, &out));
                 found += out.n;
                 set_free(&a);
@@ -110,7 +110,7 @@ TEST(pairs_of_one_set_are_those_of_brute_force)
     for (int shape = 0; shape < N_SHAPE; shape++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             struct set a = set_make(&r, (enum shape)shape, sizes[s], 1 + (int)abut_rng_below(&r, 3), shape & 1);
-            CHECK(!abut_bvh_pairs(&a.items, &a.items, 0, &out, NULL));
+            CHECK(!abut_bvh_pairs(&a.items, &a.items, &out, NULL));
             CHECK(equals_brute_force(&a.items, &a.items, &out));
             found += out.n;
             set_free(&a);
@@ -126,11 +126,11 @@ TEST(order_and_bytes_do_not_depend_on_the_thread_count)
         struct set a = set_make(&r, (enum shape)shape, shape == EQUAL ? 800 : 9000, 2, 1);
         abut_pair_list one = { 0 };
         abut_threads_set(1);
-        CHECK(!abut_bvh_pairs(&a.items, &a.items, 0, &one, NULL));
+        CHECK(!abut_bvh_pairs(&a.items, &a.items, &one, NULL));
         for (int t = 2; t < 8; t += 5) {
             abut_pair_list many = { 0 };
             abut_threads_set(t);
-            CHECK(!abut_bvh_pairs(&a.items, &a.items, 0, &many, NULL));
+            CHECK(!abut_bvh_pairs(&a.items, &a.items, &many, NULL));
             CHECK(many.n == one.n && one.n > 0 && !memcmp(many.ij, one.ij, one.n * sizeof *one.ij));
             abut_pair_list_clear(&many);
         }
@@ -152,7 +152,7 @@ TEST(boxes_that_share_one_point_are_a_pair_and_one_ulp_apart_are_none)
                 b[0].lo[d] = -1e301, b[0].hi[d] = at[k];
                 b[1].lo[d] = apart ? nextafter(at[k], INFINITY) : at[k], b[1].hi[d] = 1e301;
                 const abut_items one = { 1, 1, vert, NULL, b }, two = { 1, 1, vert + 1, NULL, b + 1 };
-                CHECK(!abut_bvh_pairs(&one, &two, 0, &out, NULL) && out.n == (size_t)!apart);
+                CHECK(!abut_bvh_pairs(&one, &two, &out, NULL) && out.n == (size_t)!apart);
             }
     abut_pair_list_clear(&out);
 }
@@ -167,33 +167,14 @@ TEST(a_box_that_is_not_finite_is_named)
     for (int k = 0; k < 3; k++) {
         const abut_box keep = a.box[613];
         a.box[613].hi[k] = a.box[900].lo[0] = bad[k];
-        CHECK(abut_bvh_pairs(&a.items, &b.items, 0, &out, &err) == ABUT_E_GEOM);
+        CHECK(abut_bvh_pairs(&a.items, &b.items, &out, &err) == ABUT_E_GEOM);
         CHECK(strstr(err.msg, "613") && strstr(err.msg, "first"));
-        CHECK(abut_bvh_pairs(&b.items, &a.items, 0, &out, &err) == ABUT_E_GEOM && strstr(err.msg, "second"));
+        CHECK(abut_bvh_pairs(&b.items, &a.items, &out, &err) == ABUT_E_GEOM && strstr(err.msg, "second"));
         a.box[613] = keep;
     }
     abut_pair_list_clear(&out);
     set_free(&a);
     set_free(&b);
-}
-
-TEST(more_pairs_than_allowed_is_an_error_with_their_number)
-{
-    abut_rng r = { 5 };
-    struct set a = set_make(&r, EQUAL, 300, 1, 0);
-    for (int i = 0; i < 300; i++) a.vert[i] = i;
-    abut_pair_list out = { 0 };
-    abut_err err = { 0 };
-    for (int threads = 1; threads < 4; threads++) {
-        abut_threads_set(threads);
-        CHECK(abut_bvh_pairs(&a.items, &a.items, 44849, &out, &err) == ABUT_E_NOMEM && strstr(err.msg, "44850"));
-        CHECK(out.n == 0);
-        CHECK(abut_bvh_pairs(&a.items, &a.items, 10, &out, &err) == ABUT_E_NOMEM && strstr(err.msg, "44850"));
-        CHECK(!abut_bvh_pairs(&a.items, &a.items, 44850, &out, &err) && out.n == 44850);
-    }
-    abut_threads_set(2);
-    abut_pair_list_clear(&out);
-    set_free(&a);
 }
 
 TEST(a_box_holds_its_points_at_both_ends_with_room_to_spare)

@@ -218,10 +218,10 @@ TEST(bodies_that_do_not_meet_have_the_pairs_with_obstacles_and_no_other)
 {
     static const int32_t off = 0;
     sheets s = sheets_make(5, 6, 6, 0.03, 0.5, 0.1);
-    CHECK(sheets_init(&s));
-    int32_t *role = calloc((size_t)s.cm.nc, sizeof *role);
-    for (int32_t i = 0; i < s.cm.nc; i++) role[i] = s.fixed[i] ? ABUT_NODE_OBSTACLE : ABUT_NODE_FREE;
+    int32_t *role = calloc((size_t)s.model.nc, sizeof *role);
+    for (int32_t i = 0; i < s.model.nc; i++) role[i] = s.fixed[i] ? ABUT_NODE_OBSTACLE : ABUT_NODE_FREE;
     s.model.role = role;
+    CHECK(sheets_init(&s));
     abut_candidates all = { 0 }, some = { 0 };
     CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0.02, s.fixed, &all, NULL));
     s.model.bodies_meet = &off;
@@ -327,7 +327,7 @@ TEST(the_collision_mesh_gathers_nodes_and_measures_rest_edges)
     abut_collmesh cm = { 0 };
     double y[6];
     CHECK(!abut_collmesh_init(&cm, &m, NULL));
-    abut_collmesh_gather(&cm, X, y);
+    abut_collmesh_positions(&cm, X, y);
     CHECK(cm.rest2[0] == 16 && y[0] == 1 && y[2] == 7 && y[5] == 3);
     abut_collmesh_clear(&cm);
 }

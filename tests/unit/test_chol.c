@@ -7,7 +7,7 @@
 
 typedef struct fixture {
     box_tets box;
-    abut_elems set;
+    abut_elements set;
     abut_bsr A;
     double *diag, *b, *x, *y;
     int32_t *perm;      /* random */
@@ -17,7 +17,7 @@ static fixture fixture_make(int nx, int ny, int nz)
 {
     fixture f = { .box = box_tets_make(nx, ny, nz, 11) };
     const size_t n = (size_t)f.box.nv;
-    f.set = (abut_elems){ (size_t)f.box.nt, f.box.tet, f.box.val };
+    f.set = (abut_elements){ .corners = 4, .n = (size_t)f.box.nt, .row = f.box.tet, .val = f.box.val };
     f.diag = malloc(n * sizeof *f.diag);
     f.b = malloc(3 * n * sizeof *f.b);
     f.x = malloc(3 * n * sizeof *f.x);
@@ -91,7 +91,7 @@ TEST(a_factor_has_the_same_bits_for_every_thread_count)
     const size_t bytes = 3 * (size_t)f.box.nv * sizeof *f.x;
     const int threads[] = { 1, 2, 3, 7 }, before = abut_threads();
     int32_t *perm = malloc((size_t)f.box.nv * sizeof *perm);
-    CHECK(abut_graph_order_nested_dissection(&f.A, perm, NULL) == ABUT_OK);
+    CHECK(abut_graph_order_nested_dissection(abut_bsr_graph(&f.A), perm, NULL) == ABUT_OK);
     for (int t = 0; t < 4; t++) {
         abut_chol *c = NULL;
         abut_threads_set(threads[3 - t]);   /* the setting outside does not matter either, and stays */
@@ -269,7 +269,7 @@ TEST(bad_orderings_thread_counts_and_other_patterns_are_refused)
 TEST(the_counts_of_a_dense_block_are_those_of_dense_cholesky)
 {
     const int32_t row[4] = { 0, 1, 2, 3 };
-    const abut_elems set = { 1, row, NULL };
+    const abut_elements set = { .corners = 4, .n = 1, .row = row };
     abut_bsr A = { 0 };
     abut_chol *c = NULL;
     CHECK(abut_bsr_pattern(&A, 4, &set, 1, NULL) == ABUT_OK);
@@ -300,7 +300,7 @@ static void dense_make(int n, abut_bsr *A, double *b)
     size_t e = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) memcpy(row + 4 * e++, (int32_t[]){ i, i == j ? -1 : j, -1, -1 }, 4 * sizeof *row);
-    const abut_elems set = { e, row, NULL };
+    const abut_elements set = { .corners = 4, .n = e, .row = row };
     CHECK(abut_bsr_pattern(A, n, &set, 1, NULL) == ABUT_OK);
     for (int c = 0; c < n; c++)
         for (size_t k = A->ptr[c]; k < A->ptr[c + 1]; k++)
@@ -379,7 +379,7 @@ TEST(half_solutions_multiply_to_the_compliance_in_either_precision)
     int which[K];
     abut_rng r = { 21 };
     abut_chol *c = NULL;
-    CHECK(abut_graph_order_nested_dissection(&f.A, perm, NULL) == ABUT_OK);
+    CHECK(abut_graph_order_nested_dissection(abut_bsr_graph(&f.A), perm, NULL) == ABUT_OK);
     CHECK(abut_chol_new(&c, &f.A, perm, 2, NULL) == ABUT_OK);
     for (int i = 0; i < 4 * K; i++)
         row[i] = i % 4 && abut_rng_below(&r, 4) == 0 ? -1 : (int32_t)abut_rng_below(&r, (uint32_t)f.box.nv);

@@ -20,7 +20,7 @@ static abut_bsr random_matrix(abut_rng *r, int32_t n, int32_t loose, size_t elem
             row[4 * e + (size_t)k] = far ? (int32_t)abut_rng_below(r, (uint32_t)(n - loose)) : near < n - loose ? near : -1;
         }
     }
-    CHECK(!abut_bsr_pattern(&A, n, &(abut_elems){ elems, row, NULL }, 1, NULL));
+    CHECK(!abut_bsr_pattern(&A, n, &(abut_elements){ .corners = 4, .n = elems, .row = row }, 1, NULL));
     free(row);
     return A;
 }
@@ -89,7 +89,7 @@ TEST(analyses_of_meshes_are_those_of_cholmod)
         box_tets box = box_tets_make(k == 1 ? 40 : 9, k == 1 ? 2 : 9, k == 2 ? 60 : 9, 1);
         abut_bsr A = { 0 };
         int32_t *shuffled = random_order(&r, box.nv), *perm = malloc((size_t)box.nv * sizeof *perm);
-        CHECK(!abut_bsr_pattern(&A, box.nv, &(abut_elems){ (size_t)box.nt, box.tet, NULL }, 1, NULL));
+        CHECK(!abut_bsr_pattern(&A, box.nv, &(abut_elements){ .corners = 4, .n = (size_t)box.nt, .row = box.tet }, 1, NULL));
         for (int32_t j = 0; j < box.nv; j++) perm[j] = j;
         check_against_cholmod(&A, perm);
         if (k == 0) check_against_cholmod(&A, shuffled);

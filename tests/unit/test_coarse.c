@@ -10,7 +10,7 @@ enum { MOTIONS = 6 };
 /* A box of springs and slabs of its tets: nodes on interfaces are in two sets. */
 typedef struct fixture {
     box_tets box;
-    abut_elems set;
+    abut_elements set;
     abut_bsr A;
     size_t n;
     double *x, *diag, *r, *z;
@@ -22,7 +22,7 @@ static fixture fixture_make(int32_t k)
     fixture f = { .box = box_tets_make(3, 2, 4, 31), .k = k };
     const int32_t nv = f.box.nv;
     f.n = 3 * (size_t)nv;
-    f.set = (abut_elems){ (size_t)f.box.nt, f.box.tet, f.box.val };
+    f.set = (abut_elements){ .corners = 4, .n = (size_t)f.box.nt, .row = f.box.tet, .val = f.box.val };
     f.x = calloc(f.n, sizeof *f.x), f.r = calloc(f.n, sizeof *f.r), f.z = calloc(f.n, sizeof *f.z);
     f.diag = calloc((size_t)nv, sizeof *f.diag);
     f.first = calloc((size_t)k + 1, sizeof *f.first);

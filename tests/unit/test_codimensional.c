@@ -270,7 +270,7 @@ TEST(hessians_of_mixed_thickness_are_those_of_the_single_contacts)
     for (size_t i = 0; i < p.n; i++) {
         double x[1][12], one[ABUT_PACKED] = { 0 };
         const abut_stencil s = abut_pairs_get(&p, i, t.X, x[0]);
-        const abut_barrier_law law = abut_barrier_law_of(t.dhat, ABUT_C2, thicket_xi(&t, s, p.vert[i]));
+        const abut_barrier_law law = abut_barrier_law_of(t.dhat, ABUT_BARRIER_IPC, thicket_xi(&t, s, p.vert[i]));
         const double scale = kappa * p.mult[i];
         if (p.eps_x[i] > 0) abut_pair_mollified_hess(&law, 1, (const double (*)[12])x, &p.eps_x[i], &scale, one);
         else abut_pair_barrier_hess(&law, s, 1, (const double (*)[12])x, &scale, one);

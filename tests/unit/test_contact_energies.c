@@ -50,8 +50,8 @@ static void scene_build(scene *s, uint64_t seed)
                                       0.1, 0.4, 2,   0.5, 0.3, 1.3, 1.2, -0.4, -0.05, -0.3, 1.6, -0.04, -0.3, 0.3, -0.06, 1.5 };
     abut_rng r = { seed };
     *s = (scene){ .dhat = 0.6,
-                  .continuity = (int32_t)(seed / 3 % ABUT_CONTINUITIES),
-                  .law = { H, EPS_V, (int)(seed % ABUT_CONTINUITIES) } };
+                  .continuity = (int32_t)(seed / 3 % (unsigned)abut_names_count(abut_barrier_names)),
+                  .law = { H, EPS_V, (int)(seed % (unsigned)abut_names_count(abut_friction_names)) } };
     surface(s);
     for (int i = 0; i < DIM; i++) s->X[i] = rest[i];
     for (int i = 0; i < DIM; i++) s->x[i] = rest[i] + (i < 24 ? abut_rng_real(&r, -0.03, 0.03) : 0);
@@ -244,7 +244,7 @@ TEST(frozen_contacts_carry_the_force_of_the_barrier_and_the_coefficient_of_the_t
         CHECK(force > 0 && s.lag.force[at] == force);
         at++;
     }
-    CHECK(at == s.lag.n && seen[0][1] && seen[0][2] && !s.cm.node[0]);
+    CHECK(at == s.lag.n && seen[0][1] && seen[0][2] && !s.cm.W.col[0]);
     abut_pairs_clear(&pairs);
     scene_clear(&s);
 }
@@ -256,7 +256,7 @@ TEST(a_resting_mass_on_a_half_space_is_carried_at_the_closed_form_gap)
     double gap = 8.738039e-4, dist2 = 0, g[3] = { 0 };
     int32_t vert = 0, plane = 0, node = 0;
     abut_model m = { .nv = 1, .nc = 1, .nh = 1, .hs_normal = normal, .dhat = &dhat, .coll_node = &node };
-    abut_collmesh cm = { .model = &m, .nc = 1, .node = &node };
+    abut_collmesh cm = { .model = &m, .nc = 1, .W.col = &node };
     abut_pairs pairs = { .n_plane = 1, .plane_vert = &vert, .plane = &plane, .plane_dist = &gap, .dist2 = &dist2 };
     abut_arena a = { 0 };
     CHECK_NEAR(abut_barrier_force(&cm, &pairs, NULL, kappa, h, 0), 8.774331, 5e-6);
@@ -308,7 +308,7 @@ TEST(barrier_sums_have_the_same_bits_for_every_thread_count_and_count_multiplici
         else p.dist2[i] = abut_dist2(kind, x, NULL);
     }
     p.n_plain = N - 100;
-    abut_collmesh cm = { .model = &m, .nc = VERTS, .node = node };
+    abut_collmesh cm = { .model = &m, .nc = VERTS, .W.col = node };
     abut_arena a = { 0 };
     static const int threads[] = { 1, 2, 7 };
     for (int i = 0; i < 3; i++) {

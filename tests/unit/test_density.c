@@ -12,12 +12,13 @@
 #include <stdlib.h>
 
 /* The table; a spline in place of ABUT_SPLINE; then what adds to a material. */
-enum { VOLUME = ABUT_MATERIAL_MODELS, STRETCH, MODELS };
+enum { VOLUME = 1000, STRETCH, MODELS };
+#define EACH(model) (int model = 0; model < MODELS; model = abut_density_known(model + 1) || model >= VOLUME ? model + 1 : VOLUME)
 static const double MU = 3.0, LAMBDA = 7.0, LOW = 0.9, HIGH = 1.15;
 static abut_spline spline;
 
-static int in_table(int model) { return model < ABUT_MATERIAL_MODELS && model != ABUT_SPLINE; }
-static int injective(int model) { return model < ABUT_MATERIAL_MODELS && abut_material_injective(model); }
+static int in_table(int model) { return abut_density_known(model) && model != ABUT_SPLINE; }
+static int injective(int model) { return abut_density_known(model) && abut_material_injective(model); }
 /* linear elasticity at rest */
 static int has_moduli(int model) { return in_table(model) && model != ABUT_POLYNOMIAL; }
 
@@ -92,7 +93,7 @@ static double size_of(int n, const double *A)
 TEST(stress_is_the_derivative_of_the_density)
 {
     abut_rng r = { 1 };
-    for (int model = 0; model < MODELS; model++)
+    for EACH(model)
         for (int k = 0; k < 200; k++) {
             double F[9], P[9];
             const double h = 1e-6;
@@ -124,7 +125,7 @@ static int is_smooth(int model, const double F[9])
 TEST(second_derivative_is_the_derivative_of_the_stress)
 {
     abut_rng r = { 2 };
-    for (int model = 0; model < MODELS; model++)
+    for EACH(model)
         for (int k = 0; k < 200; k++) {
             double F[9], H[81], up[9], down[9];
             const double h = 1e-6;
@@ -152,7 +153,7 @@ TEST(second_derivative_stays_exact_at_equal_stretches)
                                         { 1.5, 0, 0, 0, 1.5, 0, 0, 0, 1.5 },
                                         { 0.5, 0, 0, 0, 0.5, 0, 0, 0, 1.2 },
                                         { 0, -0.7, 0, 0.7, 0, 0, 0, 0, 0.7 } };
-    for (int model = 0; model < MODELS; model++)
+    for EACH(model)
         for (size_t c = 0; c < sizeof states / sizeof *states; c++) {
             double F[9], H[81], up[9], down[9];
             memcpy(F, states[c], sizeof F);
@@ -173,7 +174,7 @@ TEST(second_derivative_stays_exact_at_equal_stretches)
 TEST(rest_is_free_of_energy_and_stress_and_has_the_linear_elastic_eigenvalues)
 {
     static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-    for (int model = 0; model < MODELS; model++) {
+    for EACH(model) {
         double P[9], H[81], w[9], Q[81];
         CHECK_NEAR(psi_of(model, MU, LAMBDA, I, P), 0, 1e-15);
         for (int i = 0; i < 9; i++) CHECK_NEAR(P[i], 0, 1e-14);
@@ -195,7 +196,7 @@ TEST(rest_is_free_of_energy_and_stress_and_has_the_linear_elastic_eigenvalues)
 TEST(rotation_changes_no_energy_and_turns_the_stress)
 {
     abut_rng r = { 3 };
-    for (int model = 0; model < MODELS; model++)
+    for EACH(model)
         for (int k = 0; k < 100; k++) {
             double F[9], A[9], R[9], s[3], V[9], RF[9], P[9], PR[9], RP[9];
             random_state(&r, model, F);
@@ -214,7 +215,7 @@ TEST(rotation_changes_no_energy_and_turns_the_stress)
 TEST(closed_form_projection_equals_the_dense_eigen_projection)
 {
     abut_rng r = { 4 };
-    for (int model = 0; model < MODELS; model++)
+    for EACH(model)
         for (int k = 0; k < 300; k++) {
             double F[9], H[81], full[81];
             random_state(&r, model, F);
@@ -228,7 +229,7 @@ TEST(closed_form_projection_equals_the_dense_eigen_projection)
 TEST(value_from_stretches_equals_the_value_from_the_deformation)
 {
     abut_rng r = { 5 };
-    for (int model = 0; model < MODELS; model++)
+    for EACH(model)
         for (int k = 0; k < 100; k++) {
             double F[9], U[9], s[3], V[9], P[9], UP[9], D[9];
             abut_principal p;
@@ -247,7 +248,7 @@ TEST(value_and_stress_from_the_rotation_equal_those_from_the_stretches)
 {
     abut_rng r = { 21 };
     int models = 0;
-    for (int model = 0; model < ABUT_MATERIAL_MODELS; model++) {
+    for (int model = 0; abut_material_names[model]; model++) {
         if (abut_density_need(model) != ABUT_NEEDS_ROTATION) continue;
         models++;
         for (int k = 0; k < 500; k++) {
@@ -278,7 +279,7 @@ TEST(lanes_do_not_see_each_other)
 {
     abut_rng r = { 31 };
     int projected = 0;
-    for (int model = 0; model < ABUT_MATERIAL_MODELS; model++) {
+    for (int model = 0; abut_material_names[model]; model++) {
         if (!in_table(model)) continue;
         for (int k = 0; k < 300; k++) {
             abut_lanes F[9], P[9] = { { 0 } }, s[3], psi = { 0 }, mu, lambda;
@@ -316,10 +317,10 @@ TEST(lanes_do_not_see_each_other)
     CHECK(projected > 100);
 }
 
-TEST(neo_hookean_is_infinite_when_flat_or_inverted_and_the_others_are_not)
+TEST(injective_materials_are_infinite_when_flat_or_inverted_and_the_others_are_not)
 {
     static const double flat[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 0 }, inverted[9] = { 1, 0, 0, 0, 1, 0, 0, 0, -0.5 };
-    for (int model = 0; model < MODELS; model++) {
+    for EACH(model) {
         const int never = injective(model);
         CHECK(isinf(psi_of(model, MU, LAMBDA, flat, NULL)) == never);
         CHECK(isinf(psi_of(model, MU, LAMBDA, inverted, NULL)) == never);
@@ -330,8 +331,8 @@ TEST(neo_hookean_is_infinite_when_flat_or_inverted_and_the_others_are_not)
 TEST(second_derivative_is_finite_through_collapse_and_inversion)
 {
     static const double s[][3] = { { 1, 1, 0 }, { 1, 0, 0 }, { 0, 0, 0 }, { 1, 0.5, -0.5 }, { 1, 1, -1 }, { 2, 1, -1e-7 } };
-    for (int model = 1; model < MODELS; model++)
-        for (size_t c = 0; c < sizeof s / sizeof *s; c++) {
+    for EACH(model)
+        for (size_t c = 0; !injective(model) && c < sizeof s / sizeof *s; c++) {
             const double F[9] = { s[c][0], 0, 0, 0, s[c][1], 0, 0, 0, s[c][2] };
             double H[81], w[9], Q[81];
             psi_hess(model, MU, LAMBDA, F, H, 0);

@@ -117,7 +117,7 @@ TEST(gradient_and_hessian_match_finite_differences)
             memcpy(p, x, sizeof p), memcpy(q, x, sizeof q);
             p[i] += h, q[i] -= h;
             CHECK_NEAR(g[i], (abut_dist2(s, p, NULL) - abut_dist2(s, q, NULL)) / (2 * h), 1e-7 * (1 + scale));
-            abut_dist2_grad(s, p, gp), abut_dist2_grad(s, q, gq);
+            abut_dist2_all(s, p, NULL, gp, NULL), abut_dist2_all(s, q, NULL, gq, NULL);
             for (int j = 0; j < m; j++) {
                 CHECK_NEAR(H[m * i + j], (gp[j] - gq[j]) / (2 * h), 1e-6 * (1 + scale * scale));
                 CHECK(H[m * i + j] == H[m * j + i]);
@@ -134,7 +134,7 @@ TEST(derivatives_of_separate_calls_have_the_same_bits)
         const size_t m = 3 * (size_t)abut_stencil_size((abut_stencil)s);
         random_points(&r, x, 12);
         abut_dist2_all((abut_stencil)s, x, NULL, g, H);
-        abut_dist2_grad((abut_stencil)s, x, g1), abut_dist2_hess((abut_stencil)s, x, H1);
+        abut_dist2_all((abut_stencil)s, x, NULL, g1, NULL), abut_dist2_all((abut_stencil)s, x, NULL, NULL, H1);
         CHECK(!memcmp(g, g1, m * sizeof *g) && !memcmp(H, H1, m * m * sizeof *H));
     }
 }

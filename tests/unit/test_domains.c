@@ -30,7 +30,7 @@ static void add_rows(fixture *f, int32_t j, int32_t at)
 static fixture fixture_make(int32_t k)
 {
     fixture f = { .box = box_tets_make(3, 2, 4, 31), .k = k };
-    const abut_elems set = { (size_t)f.box.nt, f.box.tet, f.box.val };
+    const abut_elements set = { .corners = 4, .n = (size_t)f.box.nt, .row = f.box.tet, .val = f.box.val };
     f.n = 3 * (size_t)f.box.nv;
     double *diag = malloc((size_t)f.box.nv * sizeof *diag), *e = calloc(f.n, sizeof *e);
     for (int32_t i = 0; i < f.box.nv; i++) diag[i] = 0.3 + 0.01 * i;
@@ -144,7 +144,8 @@ TEST(a_principal_submatrix_is_the_part_alone_with_its_interface_completed)
     fixture f = fixture_make(3);
     for (int32_t j = 0; j < f.k; j++) {
         const int32_t lo = j * f.box.nt / f.k, hi = (j + 1) * f.box.nt / f.k;
-        const abut_elems own = { (size_t)(hi - lo), f.box.tet + 4 * lo, f.box.val + (size_t)ABUT_PACKED * (size_t)lo };
+        const abut_elements own = { .corners = 4, .n = (size_t)(hi - lo), .row = f.box.tet + 4 * lo,
+                                    .val = f.box.val + (size_t)ABUT_PACKED * (size_t)lo };
         abut_bsr B = { 0 };
         double *diag = malloc((size_t)f.box.nv * sizeof *diag), *e = calloc(f.n, sizeof *e), *col = malloc(f.n * sizeof *col);
         for (int32_t i = 0; i < f.box.nv; i++) diag[i] = 0.3 + 0.01 * i;

@@ -1,6 +1,7 @@
 #include "base/par.h"
 #include "energy/elastic.h"
 #include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "math/mat3.h"
 #include "math/spd.h"
 #include "math/svd3.h"
@@ -399,7 +400,7 @@ TEST(terms_that_add_to_a_material_have_consistent_energy_gradient_and_hessian)
     double x[N3], g[N3], up[N3], down[N3];
     double *H = malloc((size_t)b.model.nt * ABUT_PACKED * sizeof *H);
     abut_bsr A = { 0 };
-    const abut_elems set = { (size_t)b.model.nt, b.model.tet, H };
+    const abut_elements set = { .corners = 4, .n = (size_t)b.model.nt, .row = b.model.tet, .val = H };
     CHECK(!abut_bsr_pattern(&A, b.model.nv, &set, 1, NULL));
     for (int i = 0; i < N3; i++) x[i] = (i % 3 == 0 ? 1.3 : 1.02) * b.X[i] + abut_rng_real(&r, -0.02, 0.02);
     memset(g, 0, sizeof g);

@@ -10,7 +10,7 @@
 /* A matrix, its factor, and what a solve is told. */
 typedef struct equation {
     box_tets box;
-    abut_elems set;
+    abut_elements set;
     abut_bsr A;
     abut_linear_solver linear;
     size_t n;
@@ -23,7 +23,7 @@ static equation equation_make(double mass)
 {
     equation q = { .box = box_tets_make(9, 8, 7, 31) };
     q.n = 3 * (size_t)q.box.nv;
-    q.set = (abut_elems){ (size_t)q.box.nt, q.box.tet, q.box.val };
+    q.set = (abut_elements){ .corners = 4, .n = (size_t)q.box.nt, .row = q.box.tet, .val = q.box.val };
     q.diag = malloc(q.n * sizeof *q.diag);
     q.b = malloc(q.n * sizeof *q.b);
     q.x = malloc(q.n * sizeof *q.x);
@@ -217,7 +217,7 @@ static double cost_by_degree(const abut_direction *d)
     int32_t *perm = malloc((size_t)d->A.n * sizeof *perm);
     abut_graph_fill fill;
     abut_chol *c = NULL;
-    CHECK(!abut_graph_order_amd(&d->A, perm, &fill, NULL));
+    CHECK(!abut_graph_order_amd(abut_bsr_graph(&d->A), perm, &fill, NULL));
     CHECK(!abut_chol_new(&c, &d->A, perm, 1, NULL));
     const abut_chol_stats stats = abut_chol_get_stats(c);
     const double cost = abut_factor_cost_of(stats.factor_nnz, stats.factor_flops);

@@ -23,7 +23,7 @@ TEST(relaxed_normal_forces_are_means_contact_by_contact)
             const size_t n = l < 2 ? (size_t)abut_rng_real(&r, 0, N) : lag[l - 2].n;
             *k = (abut_lag){ n, n, malloc((n + 1) * sizeof *k->node), malloc((n + 1) * sizeof *k->weight),
                              malloc((n + 1) * sizeof *k->basis), malloc((n + 1) * sizeof *k->force),
-                             malloc((n + 1) * sizeof *k->mu) };
+                             malloc((n + 1) * sizeof *k->mu), NULL };
             for (size_t i = 0; i < n; i++) {
                 if (l > 1) {
                     const abut_lag *from = &lag[l - 2];
@@ -74,7 +74,7 @@ TEST(smoothed_norm_has_consistent_derivatives_and_meets_the_norm_at_the_threshol
 {
     static const double at_rest[3][3] = { { 1. / 2, 1, 1 }, { 1. / 3, 2, 2 }, { 1. / 4, 3, 3 } };  /* f0/w, w f1/y, w f1' at 0 */
     const double w = 0.01;
-    for (int law = ABUT_C0; law < ABUT_CONTINUITIES; law++) {
+    for (int law = ABUT_FRICTION_C0; law < ABUT_FRICTION_FORMS; law++) {
         for (double y = 1e-5; y < 0.03; y += 1.37e-4) {
             double f1y, f2, dummy;
             const double h = 1e-7, f0 = abut_friction_f0(law, y, w, &f1y, &f2);
@@ -99,15 +99,15 @@ TEST(smoothed_norm_has_consistent_derivatives_and_meets_the_norm_at_the_threshol
 TEST(the_force_is_as_smooth_as_the_name_of_its_law_and_no_smoother)
 {
     const double w = 0.01, t = 1e-4 * w;
-    for (int law = ABUT_C0; law < ABUT_CONTINUITIES; law++) {
+    for (int law = ABUT_FRICTION_C0; law < ABUT_FRICTION_FORMS; law++) {
         double one, at, two;   /* f1' just below the threshold; above it is 0 */
         (void)abut_friction_f0(law, w - 2 * t, w, NULL, &two);
         (void)abut_friction_f0(law, w - t, w, NULL, &one);
         (void)abut_friction_f0(law, w * (1 - 1e-15), w, NULL, &at);
         const double slope = at * w, curve = (at - one) / t * w * w;
-        CHECK_NEAR(slope, law == ABUT_C0 ? 1 : 0, 1e-12);
-        CHECK_NEAR(curve, law == ABUT_C1 ? -2 : 0, 1e-3);
-        CHECK_NEAR((at - 2 * one + two) / (t * t) * w * w * w, law == ABUT_C2 ? 6 : 0, 1e-3);
+        CHECK_NEAR(slope, law == ABUT_FRICTION_C0 ? 1 : 0, 1e-12);
+        CHECK_NEAR(curve, law == ABUT_FRICTION_C1 ? -2 : 0, 1e-3);
+        CHECK_NEAR((at - 2 * one + two) / (t * t) * w * w * w, law == ABUT_FRICTION_C2 ? 6 : 0, 1e-3);
     }
 }
 
@@ -248,7 +248,7 @@ TEST(every_hessian_is_semidefinite_from_rest_to_fast_sliding)
 /* contact i of lag alone */
 static abut_lag one_contact(const abut_lag *lag, size_t i)
 {
-    return (abut_lag){ 1, 1, lag->node + i, lag->weight + i, lag->basis + i, lag->force + i, lag->mu + i };
+    return (abut_lag){ 1, 1, lag->node + i, lag->weight + i, lag->basis + i, lag->force + i, lag->mu + i, NULL };
 }
 
 /* g . p + 1/2 p^T H p of one contact */
@@ -308,7 +308,7 @@ TEST(friction_opposes_the_motion_and_never_exceeds_coulombs_limit)
     random_lag(&lag, 1, 16, 7);
     lag.node[0][0] = 0;
     const double xn[3] = { 0 }, h = 0.01, eps_v = 1e-3, *P = lag.basis[0];
-    for (int law = ABUT_C0; law < ABUT_CONTINUITIES; law++) for (double speed = 1e-6; speed < 10; speed *= 3) {
+    for (int law = ABUT_FRICTION_C0; law < ABUT_FRICTION_FORMS; law++) for (double speed = 1e-6; speed < 10; speed *= 3) {
         double x[3], g[3];
         for (int d = 0; d < 3; d++) x[d] = h * speed * (0.6 * P[d] + 0.8 * P[3 + d]);
         gradient(&lag, 1, x, xn, (abut_stiction){ h, eps_v, law }, g);
@@ -330,8 +330,8 @@ TEST(sums_have_the_same_bits_for_every_thread_count)
     static const int threads[] = { 1, 2, 7 };
     for (int i = 0; i < 3; i++) {
         abut_threads_set(threads[i]);
-        E[i > 0] = energy(&lag, x, xn, (abut_stiction){ 0.01, 0.1, ABUT_C1 });
-        gradient(&lag, NV, x, xn, (abut_stiction){ 0.01, 0.1, ABUT_C1 }, g[i > 0]);
+        E[i > 0] = energy(&lag, x, xn, (abut_stiction){ 0.01, 0.1, ABUT_FRICTION_C1 });
+        gradient(&lag, NV, x, xn, (abut_stiction){ 0.01, 0.1, ABUT_FRICTION_C1 }, g[i > 0]);
         CHECK(!i || (E[0] == E[1] && !memcmp(g[0], g[1], sizeof g[0])));
     }
     free(x), free(xn);
@@ -347,17 +347,18 @@ TEST(frozen_contacts_survive_a_frame)
     double *x = abut_frame_put(&set, "node/x", 16, NULL), *v = abut_frame_put(&set, "node/v", 16, NULL);
     CHECK(x && v);
     abut_model model = { .nv = 16 };
+    const abut_collmesh nodes = { .model = &model };
     abut_frame f;
     abut_err err = { 0 };
     CHECK(!abut_frame_view(&set, &model, &f, &err));
     if (err.code) printf("# %s\n", err.msg);
-    CHECK(!abut_lag_from_frame(&f, &back, NULL) && back.n == 5);
+    CHECK(!abut_lag_from_frame(&nodes, &f, &back, NULL) && back.n == 5);
     CHECK(!memcmp(back.node, lag.node, sizeof(int32_t[5][4])) && !memcmp(back.weight, lag.weight, sizeof(double[5][4])));
     CHECK(!memcmp(back.basis, lag.basis, sizeof(double[5][6])) && !memcmp(back.force, lag.force, sizeof(double[5])));
     CHECK(!memcmp(back.mu, lag.mu, sizeof(double[5])));
     lag.n = 0;
     CHECK(!abut_lag_to_frame(&lag, &set, NULL) && !abut_frame_view(&set, &model, &f, NULL) && f.nl == 0);
-    CHECK(!abut_lag_from_frame(&f, &back, NULL) && back.n == 0);
+    CHECK(!abut_lag_from_frame(&nodes, &f, &back, NULL) && back.n == 0);
     abut_lag_clear(&lag), abut_lag_clear(&back);
     abut_lag_clear(&back);
     abut_arrays_clear(&set);
@@ -420,7 +421,7 @@ static void check_recorded(const char *text, const char *name)
         for (int c = 0; c < 3 * abut_stencil_size(kind); c++) x[c] = xl[3 * lag.node[i][c / 3] + c % 3];
         const double d2 = abut_dist2(kind, x, lag.weight[i]);
         abut_tangent(kind, x, P);
-        (void)abut_barrier((abut_barrier_law){ dhat2, ABUT_C2, 0 }, d2, &db, NULL);
+        (void)abut_barrier((abut_barrier_law){ dhat2, ABUT_BARRIER_IPC, 0 }, d2, &db, NULL);
         lag.force[i] = -2 * sqrt(d2) * kappa * db * mult;
         lag.mu[i] = mu;
         CHECK_NEAR(lag.force[i] / forces[i], 1, 1e-11);
@@ -431,7 +432,7 @@ static void check_recorded(const char *text, const char *name)
     }
     double g[DIM], H[NC * ABUT_PACKED] = { 0 }, bigg = 0, bigH = 0;
     int32_t node[4 * NC];
-    const abut_stiction law = { 1, sqrt(w2), ABUT_C1 };
+    const abut_stiction law = { 1, sqrt(w2), ABUT_FRICTION_C1 };
     CHECK_NEAR(energy(&lag, x1, x0, law) / E, 1, 1e-11);
     gradient(&lag, NV, x1, x0, law, g);
     for (int i = 0; i < DIM; i++) bigg = fmax(bigg, fabs(grad[i]));

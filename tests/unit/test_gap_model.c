@@ -9,7 +9,7 @@ enum { N = 24 };
 static abut_gap gap_make(abut_rng *r, int known)
 {
     const double xi = abut_rng_below(r, 2) ? 0 : 2e-3;
-    return (abut_gap){ .law = abut_barrier_law_of(1e-3, ABUT_C2, xi), .weight = pow(10, abut_rng_real(r, 4, 8)),
+    return (abut_gap){ .law = abut_barrier_law_of(1e-3, ABUT_BARRIER_IPC, xi), .weight = pow(10, abut_rng_real(r, 4, 8)),
                        .gap = 1e-3 * abut_rng_real(r, 0.05, 0.9), .known = known };
 }
 

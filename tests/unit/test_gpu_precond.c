@@ -61,7 +61,7 @@ static void chains_make(abut_bsr *A, int32_t n, int32_t length, double *x)
         memcpy(row + 4 * i, (int32_t[]){ i, next, -1, -1 }, 4 * sizeof *row);
         memcpy(x + 3 * i, (double[]){ i % length, 0, 0.1 * (i / length) }, 3 * sizeof *x);
     }
-    const abut_elems set = { (size_t)(n * length), row, NULL };
+    const abut_elements set = { .corners = 4, .n = (size_t)(n * length), .row = row };
     CHECK(!abut_bsr_pattern(A, n * length, &set, 1, NULL));
     free(row);
 }

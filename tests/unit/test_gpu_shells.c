@@ -11,6 +11,7 @@
 #include "sparse/bsr.h"
 #include "math/svd32_inline.h"
 #include "math/svd32.h"
+#include "sparse/packed_lanes.h"
 #include "machine_open.h"
 
 enum { LAWS = 5, CLOTH = 4 };       /* StVK, neo-Hookean, fixed corotated, orthotropic, cloth */

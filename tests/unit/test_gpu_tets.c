@@ -5,6 +5,7 @@
 #include "gpu/tets.h"
 #include "kuhn.h"
 #include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "machine_open.h"
 
 typedef struct world {

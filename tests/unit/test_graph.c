@@ -32,17 +32,17 @@ static double fill_of(const abut_bsr *A, const int32_t *perm)
 TEST(the_ordering_is_a_permutation_with_far_less_fill_than_the_natural_order_and_repeats)
 {
     box_tets box = box_tets_make(14, 14, 14, 1);
-    const abut_elems set = { (size_t)box.nt, box.tet, NULL };
+    const abut_elements set = { .corners = 4, .n = (size_t)box.nt, .row = box.tet };
     abut_bsr A = { 0 };
     CHECK(abut_bsr_pattern(&A, box.nv, &set, 1, NULL) == ABUT_OK);
     int32_t *perm = malloc((size_t)box.nv * sizeof *perm), *again = malloc((size_t)box.nv * sizeof *again);
     int32_t *other = malloc((size_t)box.nv * sizeof *other);
-    CHECK(abut_graph_order_nested_dissection(&A, perm, NULL) == ABUT_OK);
+    CHECK(abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, NULL) == ABUT_OK);
     CHECK(is_permutation(box.nv, perm));
     rand();     /* METIS draws from the C library: its state must not matter */
     const int before = abut_threads();
     abut_threads_set(7);
-    CHECK(abut_graph_order_nested_dissection(&A, again, NULL) == ABUT_OK);
+    CHECK(abut_graph_order_nested_dissection(abut_bsr_graph(&A), again, NULL) == ABUT_OK);
     abut_threads_set(before);
     CHECK(memcmp(perm, again, (size_t)box.nv * sizeof *perm) == 0);
     for (int32_t k = 0; k < box.nv; k++) other[k] = k;
@@ -68,15 +68,16 @@ TEST(minimum_degree_orders_small_things_that_touch_as_well_and_knows_what_the_fa
         const int touch = i >= THINGS;
         memcpy(row + 4 * i, (int32_t[4]){ 2 * a, 2 * a + 1, touch ? 2 * b : -1, touch ? 2 * b + 1 : -1 }, 4 * sizeof *row);
     }
-    const abut_elems set = { THINGS + CONTACTS, row, NULL };
+    const abut_elements set = { .corners = 4, .n = THINGS + CONTACTS, .row = row };
     abut_bsr A = { 0 };
     abut_graph_fill fill, same;
     abut_chol *c = NULL;
     CHECK(!abut_bsr_pattern(&A, 2 * THINGS, &set, 1, NULL));
-    CHECK(!abut_graph_order_amd(&A, perm, &fill, NULL) && !abut_graph_order_amd(&A, again, &same, NULL));
+    CHECK(!abut_graph_order_amd(abut_bsr_graph(&A), perm, &fill, NULL));
+    CHECK(!abut_graph_order_amd(abut_bsr_graph(&A), again, &same, NULL));
     CHECK(is_permutation(A.n, perm));
     CHECK(!memcmp(perm, again, sizeof perm) && !memcmp(&fill, &same, sizeof fill));
-    CHECK(!abut_graph_order_nested_dissection(&A, nested, NULL) && !abut_chol_new(&c, &A, perm, 1, NULL));
+    CHECK(!abut_graph_order_nested_dissection(abut_bsr_graph(&A), nested, NULL) && !abut_chol_new(&c, &A, perm, 1, NULL));
     const abut_chol_stats is = abut_chol_get_stats(c);
     CHECK(is.factor_nnz < 1.3 * fill_of(&A, nested));
     printf("# factor %.3g numbers, %.3g operations, foretold %.3g, %.3g\n", is.factor_nnz, is.factor_flops, fill.nnz, fill.flops);
@@ -92,17 +93,17 @@ TEST(orderings_of_empty_and_disconnected_graphs_are_permutations)
     int32_t perm[40];
     abut_graph_fill fill;
     CHECK(abut_bsr_pattern(&A, 0, NULL, 0, NULL) == ABUT_OK);
-    CHECK(abut_graph_order_nested_dissection(&A, perm, NULL) == ABUT_OK);
-    CHECK(!abut_graph_order_amd(&A, perm, &fill, NULL) && fill.nnz == 0 && fill.flops == 0);
+    CHECK(abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, NULL) == ABUT_OK);
+    CHECK(!abut_graph_order_amd(abut_bsr_graph(&A), perm, &fill, NULL) && fill.nnz == 0 && fill.flops == 0);
     CHECK(abut_bsr_pattern(&A, 5, NULL, 0, NULL) == ABUT_OK);
-    CHECK(abut_graph_order_nested_dissection(&A, perm, NULL) == ABUT_OK);
+    CHECK(abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, NULL) == ABUT_OK);
     CHECK(is_permutation(5, perm));
     const int32_t row[8] = { 30, 31, 39, 0, 5, 7, -1, -1 };
-    const abut_elems set = { 2, row, NULL };
+    const abut_elements set = { .corners = 4, .n = 2, .row = row };
     CHECK(abut_bsr_pattern(&A, 40, &set, 1, NULL) == ABUT_OK);
-    CHECK(abut_graph_order_nested_dissection(&A, perm, NULL) == ABUT_OK);
+    CHECK(abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, NULL) == ABUT_OK);
     CHECK(is_permutation(40, perm));
-    CHECK(!abut_graph_order_amd(&A, perm, &fill, NULL));
+    CHECK(!abut_graph_order_amd(abut_bsr_graph(&A), perm, &fill, NULL));
     CHECK(is_permutation(40, perm));
     abut_bsr_clear(&A);
 }

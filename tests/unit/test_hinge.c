@@ -9,6 +9,7 @@
 #include "math/spd.h"
 #include "math/vec3.h"
 #include "mesh/hinges.h"
+#include "sparse/packed_lanes.h"
 
 #define PI 3.14159265358979323846
 

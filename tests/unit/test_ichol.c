@@ -4,9 +4,11 @@
 
 #include "check.h"
 
+#define OF(A) &(abut_operator){ .matrix = (A) }
+
 static abut_bsr matrix_of(const box_tets *b, double mass)
 {
-    const abut_elems set = { (size_t)b->nt, b->tet, b->val };
+    const abut_elements set = { .corners = 4, .n = (size_t)b->nt, .row = b->tet, .val = b->val };
     abut_bsr A = { 0 };
     double *diag = malloc((size_t)b->nv * sizeof *diag);
     for (int32_t i = 0; i < b->nv; i++) diag[i] = mass;
@@ -94,9 +96,9 @@ TEST(conjugate_gradients_need_fewer_iterations_with_it_than_with_the_diagonal)
     const abut_precond M = abut_ichol_precond(&f);
     abut_pcg_report with, without;
     abut_arena scratch = { 0 };
-    CHECK(!abut_pcg_solve(&A, &M, b, x, (abut_pcg_opts){ 1e-8, 1000 }, &with, &scratch, NULL) && with.converged);
+    CHECK(!abut_pcg_solve(OF(&A), &M, b, x, (abut_pcg_opts){ 1e-8, 1000 }, &with, &scratch, NULL) && with.converged);
     memset(x, 0, n * sizeof *x);
-    CHECK(!abut_pcg_solve(&A, NULL, b, x, (abut_pcg_opts){ 1e-8, 1000 }, &without, &scratch, NULL) && without.converged);
+    CHECK(!abut_pcg_solve(OF(&A), NULL, b, x, (abut_pcg_opts){ 1e-8, 1000 }, &without, &scratch, NULL) && without.converged);
     CHECK(2 * with.iterations < without.iterations);
     free(b), free(x);
     abut_arena_clear(&scratch);
@@ -110,7 +112,7 @@ TEST(a_pivot_that_is_not_positive_is_mended_by_a_shift_and_a_hopeless_matrix_ref
 {
     double H[ABUT_PACKED] = { 0 };
     const int32_t row[4] = { 0, 1, -1, -1 };
-    const abut_elems set = { 1, row, H };
+    const abut_elements set = { .corners = 4, .n = 1, .row = row, .val = H };
     const double couplings[] = { 0.5, 1.2, 3, NAN };
     abut_err err = { 0 };
     for (int i = 0; i < 4; i++) {

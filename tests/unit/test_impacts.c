@@ -65,10 +65,10 @@ TEST(half_spaces_are_met_where_the_slack_of_a_height_is_used_up)
 {
     const double X[9] = { 0, 0.5, 0, 3, 0.25, 0, 0, 0.001, 0 }, y1[9] = { 7, -0.5, 0, 3, -0.25, 1, 0, -1, 0 };
     const double point[3] = { 0 }, normal[3] = { 0, 1, 0 };
-    const int32_t node[3] = { 10, 11, 12 };
+    int32_t node[3] = { 10, 11, 12 };
     const uint8_t fixed[3] = { 0, 0, 1 };
     const abut_model m = { .nc = 3, .nh = 1, .hs_point = point, .hs_normal = normal };
-    const abut_collmesh cm = { .model = &m, .nc = 3, .node = node };
+    const abut_collmesh cm = { .model = &m, .nc = 3, .W.col = node };
     const abut_candidates none = { .of = { .y = NULL } };
     abut_impact hit[4];
     abut_arena scratch = { 0 };

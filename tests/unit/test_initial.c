@@ -325,7 +325,7 @@ TEST(lbfgs_ic_agrees_with_the_newton_matrix_on_its_pattern)
 static void check_laplacian(setup *q)
 {
     double stiffness = 0;
-    abut_elems touch = { 0 };
+    abut_elements touch = { 0 };
     abut_bsr L = { 0 };
     q->n = 3 * (size_t)q->p->nrow;
     double *want = square(q->n), *M = square(q->n);

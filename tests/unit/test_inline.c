@@ -7,6 +7,7 @@
 #include "sparse/bsr.h"
 #include "math/log.h"
 #include "math/svd3.h"
+#include "sparse/packed_lanes.h"
 
 static double any_size(abut_rng *r, double lo, double hi) { return pow(10, abut_rng_real(r, lo, hi)); }
 

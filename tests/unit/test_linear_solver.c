@@ -3,12 +3,13 @@
 #include "base/par.h"
 #include "box_tets.h"
 #include "solve/linear_solvers.h"
+#include "sparse/product.h"
 
 #include "check.h"
 
 typedef struct equation {
     box_tets box;
-    abut_elems set;
+    abut_elements set;
     abut_bsr A;
     size_t n;                   /* scalar rows */
     double *diag, *b, *x, *y, *where;
@@ -18,7 +19,7 @@ static equation equation_make(int nx, int ny, int nz, uint64_t seed)
 {
     equation q = { .box = box_tets_make(nx, ny, nz, seed) };
     q.n = 3 * (size_t)q.box.nv;
-    q.set = (abut_elems){ (size_t)q.box.nt, q.box.tet, q.box.val };
+    q.set = (abut_elements){ .corners = 4, .n = (size_t)q.box.nt, .row = q.box.tet, .val = q.box.val };
     q.diag = malloc(q.n * sizeof *q.diag), q.b = malloc(q.n * sizeof *q.b), q.x = malloc(q.n * sizeof *q.x);
     q.y = malloc(q.n * sizeof *q.y), q.where = malloc(q.n * sizeof *q.where);
     abut_rng r = { seed + 1 };
@@ -82,6 +83,34 @@ TEST(every_solver_of_the_table_solves_the_same_equation)
         if (check_bad) printf("# %s\n", abut_linear_solvers[k]->name);
     }
     free(own);
+    equation_free(&q);
+}
+
+TEST(a_solver_that_needs_no_matrix_has_the_same_solution_by_products_and_the_others_refuse)
+{
+    equation q = equation_make(7, 6, 5, 71);
+    abut_product *p = NULL;
+    int solved = 0;
+    CHECK(!abut_product_make(&p, q.A.n, &q.set, 1, NULL));
+    abut_product_set(p, q.diag, &q.set);
+    abut_operator A = abut_product_operator(p);
+    A.where = q.where;
+    for (int k = 0; abut_linear_solvers[k]; k++) {
+        abut_linear_solver s;
+        abut_err err = { 0 };
+        CHECK(!abut_linear_solver_init(&s, abut_linear_solvers[k], 1, NULL));
+        const abut_status rc = abut_linear_analyse(&s, &A, NULL, &err);
+        if (rc) CHECK(rc == ABUT_E_ARG && strstr(err.msg, "needs a matrix") && strstr(err.msg, abut_linear_solvers[k]->name));
+        CHECK((rc == ABUT_OK) == abut_linear_can(&s, ABUT_CAN_MATRIX_FREE));
+        if (!rc) {
+            CHECK(!abut_linear_factor(&s, &A, ABUT_DOUBLE, NULL) && !abut_linear_solve(&s, &A, q.b, &tight, q.x, NULL));
+            CHECK(residual(&q, q.x, q.b) < 1e-11);
+            solved++;
+        }
+        abut_linear_solver_clear(&s);
+    }
+    CHECK(solved);
+    abut_product_free(&p);
     equation_free(&q);
 }
 

@@ -20,13 +20,21 @@ static void curtain(world *w, int n, double k, double tolerance)
         printf("# %s\n", w->err.msg), abort();
 }
 
-static abut_lg_opts method(int which, int iterations)
+static abut_lg_opts method(const abut_lg_method *which, int iterations)
 {
     abut_lg_opts o = abut_lg_defaults();
     o.method = which;
     o.iterations = iterations;
-    o.contact = ABUT_LG_IGNORE;
+    o.contact = ABUT_CONTACT_IGNORE;
     return o;
+}
+
+/* The next step. */
+static abut_status advance(abut_local_global *s, const abut_arrays *frame, abut_instant *at, abut_arrays *out, abut_report *rep,
+                           abut_err *err)
+{
+    int written = 1;
+    return abut_stepper_advance(&abut_pd_stepper_ops, s, frame, 0, at, &written, 0, out, rep, err);
 }
 
 /* Relative errors (E(x_k) - E*) / (E(xhat) - E*) of the 15th step.  The numbers come from an implementation of its own, in
@@ -41,7 +49,7 @@ TEST(fast_mass_springs_have_the_errors_of_an_independent_implementation)
         world w;
         abut_local_global s;
         double start, least, now, speed;
-        const abut_lg_opts o = method(ABUT_LG_SPRINGS, 10);
+        const abut_lg_opts o = method(&abut_lg_springs, 10);
         curtain(&w, 21, c == 0 ? 100 : c == 1 ? 1000 : 10000, 1e-9);
         CHECK(w.model.nsp == 1640);
         CHECK(!world_run(&w, 14));
@@ -94,7 +102,7 @@ TEST(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_me
     int32_t *row = malloc(4 * nt * sizeof *row);
     for (size_t c = 0; c < 4 * nt; c++) row[c] = p.row[p.model->tet[c]];
     const int32_t *node = p.reordered->node;     /* of each row: nothing is held */
-    const abut_elems tets = { nt, row, H };
+    const abut_elements tets = { .corners = 4, .n = nt, .row = row, .val = H };
     abut_elastic_hessian(&p.elastic, w.model.X, p.w.psi, H);
     abut_problem_diagonal(&p, diag);
     CHECK(!abut_bsr_pattern(&full, w.model.nv, &tets, 1, &w.err));
@@ -191,7 +199,7 @@ TEST(an_iteration_is_the_local_and_the_global_step_and_never_raises_the_objectiv
         world w;
         abut_local_global s;
         abut_rng r = { 21 };
-        const abut_lg_opts o = method(ABUT_LG_PROJECTIVE, 10);
+        const abut_lg_opts o = method(&abut_lg_projective, 10);
         if (tets) {
             fixture *f = fixture_new();
             f->material = ABUT_ARAP;
@@ -236,7 +244,7 @@ static double newton_and_pd_differ(world *w, const abut_lg_opts *o, int n)
     CHECK(!world_run(w, n));
     for (int k = 0; k < n; k++) {
         abut_report rep = { 0 };
-        const abut_status rc = abut_lg_advance(&s, &here, &at, &next, &rep, &w->err);
+        const abut_status rc = advance(&s, &here, &at, &next, &rep, &w->err);
         if (rc) printf("# %s\n", w->err.msg);
         CHECK(!rc);
         CHECK(rep.contact == (w->model.nc ? ABUT_CONTACT_IGNORED : ABUT_CONTACT_OFF));
@@ -264,7 +272,7 @@ TEST(converged_iterations_end_where_newton_does)
     static const int material[] = { ABUT_ARAP, ABUT_LINEAR_COROTATED, ABUT_NEO_HOOKEAN, ABUT_STVK, ABUT_POLYNOMIAL };
     for (size_t c = 0; c <= sizeof material / sizeof *material; c++) {
         world w;
-        const abut_lg_opts o = method(ABUT_LG_PROJECTIVE, 0);
+        const abut_lg_opts o = method(&abut_lg_projective, 0);
         if (c) {
             fixture *f = fixture_new();
             f->material = material[c - 1];
@@ -294,7 +302,7 @@ TEST(the_error_shrinks_with_the_iterations_and_few_of_them_keep_momentum)
     double last = INFINITY;
     for (int iterations = 1; iterations <= 256; iterations *= 4) {
         world w;
-        const abut_lg_opts o = method(ABUT_LG_SPRINGS, iterations);
+        const abut_lg_opts o = method(&abut_lg_springs, iterations);
         curtain(&w, 9, 300, 1e-10);
         const double far = newton_and_pd_differ(&w, &o, 8);
         printf("# %d iterations a step: %.3g m off after 8 steps\n", iterations, far);
@@ -306,7 +314,7 @@ TEST(the_error_shrinks_with_the_iterations_and_few_of_them_keep_momentum)
     world w;
     abut_local_global s;
     abut_rng r = { 31 };
-    const abut_lg_opts o = method(ABUT_LG_SPRINGS, 2);
+    const abut_lg_opts o = method(&abut_lg_springs, 2);
     curtain(&w, 9, 300, 1e-10);
     abut_arrays_remove(&w.model_set, "attachment/node");
     abut_arrays_remove(&w.model_set, "attachment/weight");
@@ -318,7 +326,7 @@ TEST(the_error_shrinks_with_the_iterations_and_few_of_them_keep_momentum)
     CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
     for (int k = 0; k < 20; k++) {
         abut_report rep = { 0 };
-        CHECK(!abut_lg_advance(&s, &w.frame, &w.at, &w.next, &rep, &w.err));
+        CHECK(!advance(&s, &w.frame, &w.at, &w.next, &rep, &w.err));
         for (int d = 0; d < 3; d++) CHECK_NEAR(rep.momentum[d], 0, 1e-12);
         world_go_on(&w);
         CHECK(rep.kinetic > 1e-6);
@@ -334,12 +342,12 @@ TEST(no_thread_count_changes_a_bit)
     for (int threads = 1; threads <= 5; threads += 2) {
         world w;
         abut_local_global s;
-        const abut_lg_opts o = method(ABUT_LG_SPRINGS, 5);
+        const abut_lg_opts o = method(&abut_lg_springs, 5);
         abut_threads_set(threads);
         curtain(&w, 60, 1000, 1e-6);
         CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
         for (int k = 0; k < 3; k++) {
-            CHECK(!abut_lg_advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err));
+            CHECK(!advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err));
             world_go_on(&w);
         }
         if (threads == 1) {
@@ -359,15 +367,15 @@ TEST(what_it_cannot_do_is_refused_with_what_was_found)
 {
     world w;
     abut_local_global s;
-    abut_lg_opts o = method(ABUT_LG_SPRINGS, 5);
+    abut_lg_opts o = method(&abut_lg_springs, 5);
     fixture *f = fixture_new();
     fixture_box(f, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0);
     world_open(&w, f, NULL);
     CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "6 tets, 0 shells and 0 rods"));
-    o = method(ABUT_LG_PROJECTIVE, 5);
-    o.contact = ABUT_LG_REFUSE;
+    o = method(&abut_lg_projective, 5);
+    o.contact = ABUT_CONTACT_REFUSED;
     CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "8 collision vertices and 0 half-spaces"));
-    o.contact = ABUT_LG_IGNORE;
+    o.contact = ABUT_CONTACT_IGNORE;
     const int32_t scheme = ABUT_BDF2;
     const double damping = 0.5;
     abut_model m = w.model;
@@ -379,11 +387,11 @@ TEST(what_it_cannot_do_is_refused_with_what_was_found)
     static const double fibre[1] = { 1 }, limit[4] = { 0, 0, 1, 1.1 };
     m = w.model;
     m.mat_fibre = fibre;
-    o.method = ABUT_LG_ADMM;
+    o.method = &abut_lg_admm;
     CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "solver admm-pd: shells, rods or fibres"));
     m = w.model;
     m.shell_limit = limit;
-    o.method = ABUT_LG_PROJECTIVE;
+    o.method = &abut_lg_projective;
     CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "solver pd: shells with limits"));
     o.iterations = 0;
     o.max_iterations = 2;
@@ -391,12 +399,12 @@ TEST(what_it_cannot_do_is_refused_with_what_was_found)
     memcpy(abut_arrays_find(&w.model_set, "solve/tolerance")->data, &f->tol, 8);
     CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
     for (int32_t i = 0; i < 3 * w.model.nv; i++) get(&w, "node/x")[i] *= 1.5;
-    CHECK(abut_lg_advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err) == ABUT_E_NUMERIC);
+    CHECK(advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err) == ABUT_E_NUMERIC);
     CHECK(strstr(w.err.msg, "after 2 iterations: residual"));
     abut_lg_clear(&s);
     o.norm = 1e-12;
     CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
-    CHECK(abut_lg_advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err) == ABUT_E_NUMERIC);
+    CHECK(advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err) == ABUT_E_NUMERIC);
     CHECK(strstr(w.err.msg, "after 2 iterations: characteristic norm ") && strstr(w.err.msg, ", want 1e-12"));
     abut_lg_clear(&s);
     world_close(&w);
@@ -407,20 +415,20 @@ TEST(collision_springs_hold_a_block_near_the_floor_and_let_it_go_again)
 {
     world w;
     abut_local_global s;
-    abut_lg_opts o = method(ABUT_LG_PROJECTIVE, 20);
+    abut_lg_opts o = method(&abut_lg_projective, 20);
     fixture *f = fixture_new();
     f->material = ABUT_ARAP;
     f->young = 1e5;
     f->plane = 1;
     fixture_box(f, 0, 0.001, 0, 0.2, 0.2, 0.2, 2, 2, 2, 0);
     world_open(&w, f, NULL);
-    o.contact = ABUT_LG_COLLISIONS;
+    o.contact = ABUT_CONTACT_BY_SPRINGS;
     CHECK(!abut_lg_init(&s, &w.model, &o, &w.err) && !s.exact);
     double lowest = 0, total = 0;
     for (int32_t i = 0; i < w.model.nv; i++) total += w.model.mass[i];
     for (int k = 0; k < 100; k++) {
         abut_report rep = { 0 };
-        const abut_status rc = abut_lg_advance(&s, &w.frame, &w.at, &w.next, &rep, &w.err);
+        const abut_status rc = advance(&s, &w.frame, &w.at, &w.next, &rep, &w.err);
         if (rc) printf("# %s\n", w.err.msg);
         CHECK(!rc);
         if (rc) break;
@@ -437,7 +445,7 @@ TEST(collision_springs_hold_a_block_near_the_floor_and_let_it_go_again)
     /* gravity turned around lifts it off: nothing pulls it back */
     ((double *)abut_arrays_find(&w.model_set, "world/gravity")->data)[1] = 9.81;
     for (int k = 0; k < 30; k++) {
-        CHECK(!abut_lg_advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err));
+        CHECK(!advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err));
         world_go_on(&w);
     }
     CHECK(mean(&w, "node/v", 1, 0) > 0.8 * 9.81 * 0.3);
@@ -452,7 +460,7 @@ TEST(collision_springs_between_bodies_keep_momentum_and_limit_the_depth)
     for (int springs = 0; springs < 2; springs++) {
         world w;
         abut_local_global s;
-        abut_lg_opts o = method(ABUT_LG_PROJECTIVE, 20);
+        abut_lg_opts o = method(&abut_lg_projective, 20);
         fixture *f = fixture_new();
         f->material = ABUT_ARAP;
         f->young = 1e5;
@@ -460,14 +468,14 @@ TEST(collision_springs_between_bodies_keep_momentum_and_limit_the_depth)
         fixture_box(f, 0, 0, 0, 0.2, 0.2, 0.2, 2, 2, 2, 0);
         fixture_box(f, 0.03, 0.21, 0.02, 0.2, 0.2, 0.2, 3, 2, 3, 0);
         world_open(&w, f, (const double[]){ 0, 0, 0, 0, -1, 0 });
-        if (springs) o.contact = ABUT_LG_COLLISIONS;
+        if (springs) o.contact = ABUT_CONTACT_BY_SPRINGS;
         CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
         double before[3];
         abut_linear_momentum(&w.model, get(&w, "node/v"), before);
         depth[springs] = INFINITY;
         for (int k = 0; k < 12; k++) {
             abut_report rep = { 0 };
-            CHECK(!abut_lg_advance(&s, &w.frame, &w.at, &w.next, &rep, &w.err));
+            CHECK(!advance(&s, &w.frame, &w.at, &w.next, &rep, &w.err));
             world_go_on(&w);
             for (int d = 0; d < 3; d++) CHECK_NEAR(rep.momentum[d], before[d], 1e-10);
             abut_report_clear(&rep);
@@ -528,7 +536,7 @@ TEST(admm_that_converges_ends_where_newton_does)
     static const int material[] = { ABUT_ARAP, ABUT_FIXED_COROTATED, ABUT_NEO_HOOKEAN };
     for (size_t c = 0; c < sizeof material / sizeof *material; c++) {
         world w;
-        abut_lg_opts o = method(ABUT_LG_ADMM, 0);
+        abut_lg_opts o = method(&abut_lg_admm, 0);
         fixture *f = fixture_new();
         f->material = material[c];
         f->young = 1e5;
@@ -544,7 +552,7 @@ TEST(admm_that_converges_ends_where_newton_does)
         world_close(&w);
     }
     world w;
-    const abut_lg_opts o = method(ABUT_LG_ADMM, 0);
+    const abut_lg_opts o = method(&abut_lg_admm, 0);
     curtain(&w, 9, 300, 1e-10);
     const double far = newton_and_pd_differ(&w, &o, 3);
     printf("# springs: %.2g m\n", far);

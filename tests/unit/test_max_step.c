@@ -131,10 +131,10 @@ TEST(a_half_space_keeps_slack_of_the_gap)
 {
     const double X[9] = { 0, 0.5, 0, 3, 0.25, 0, 0, 0.001, 0 }, y1[9] = { 7, -0.5, 0, 3, -0.25, 1, 0, -1, 0 };
     const double point[6] = { 0, 0, 0, 0, 9, 0 }, normal[6] = { 0, 1, 0, 0, -1, 0 };
-    const int32_t node[3] = { 10, 11, 12 };
+    int32_t node[3] = { 10, 11, 12 };
     const uint8_t fixed[3] = { 0, 0, 1 };
     const abut_model m = { .nc = 3, .nh = 2, .hs_point = point, .hs_normal = normal };
-    const abut_collmesh cm = { .model = &m, .nc = 3, .node = node };
+    const abut_collmesh cm = { .model = &m, .nc = 3, .W.col = node };
     abut_limit lim = { .alpha = 1 };
     abut_limit_planes(&cm, X, X, fixed, 0.1, &lim);
     CHECK(lim.kind == ABUT_LIMIT_NONE && lim.alpha >= 1);
@@ -173,7 +173,7 @@ TEST(the_collision_bound_is_that_of_all_pairs_and_names_one)
         const double speed = seed < 5 ? 0.05 * (double)(seed + 1) : 1e-4;
         sheets s = sheets_make(seed, 3, 5, 0.1, 0.3, speed);
         CHECK(sheets_init(&s));
-        for (int32_t v = 0; v < s.cm.nc; v++) s.node[v] = v + 1000;
+        for (int32_t v = 0; v < s.cm.nc; v++) s.cm.W.col[v] = v + 1000;
         const uint8_t *fixed = seed & 1 ? s.fixed : NULL;
         CHECK(!abut_candidates_find(&s.cm, s.X, s.y1, 0, fixed, &c, NULL));
         const double want = ccd_twin(&s, 0.2, fixed);

@@ -121,6 +121,22 @@ TEST(every_quantity_is_held_to_its_domain)
     }
 }
 
+TEST(a_law_that_no_table_has_is_refused)
+{
+    static const char *const array[] = { "contact/barrier-continuity", "contact/friction-smoothing", "material/model" };
+    const char *const *const names[] = { abut_barrier_names, abut_friction_names, abut_material_names };
+    for (int i = 0; i < 3; i++)
+        for (int beyond = 0; beyond < 2; beyond++) {
+            abut_arrays s = { 0 };
+            char why[40];
+            sample_model(&s);
+            if (i < 2) SAMPLE_PUT(model, &s, array[i], int32_t, 1, 0);
+            i32(&s, array[i])[0] = beyond ? abut_names_count(names[i]) : -1;
+            snprintf(why, sizeof why, "expected 0 <= value < %d", abut_names_count(names[i]));
+            refused(&s, array[i], why);
+        }
+}
+
 /* The motion of the sample as one that follows keys: two poses, or two positions of its node. */
 static void sample_keys(abut_arrays *s, int kind)
 {

@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "sparse/own/cholesky.h"
 #include "sparse/woodbury.h"
+#include "sparse/packed_lanes.h"
 
 #include "check.h"
 
@@ -65,7 +66,8 @@ TEST(solutions_are_those_of_the_whole_matrix)
         abut_rng r = { 7 };
         int32_t m;
         touch(contacts[c], c == 4 ? 40 : N, trow, tval);
-        const abut_elems sets[2] = { { LINKS, row, val }, { contacts[c], trow, tval } };
+        const abut_elements sets[2] = { { .corners = 4, .n = LINKS, .row = row, .val = val },
+                                        { .corners = 4, .n = contacts[c], .row = trow, .val = tval } };
         CHECK(!abut_bsr_pattern(&A0, N, sets, 1, NULL) && !abut_bsr_pattern(&A, N, sets, 2, NULL));
         abut_bsr_assemble(&A0, diag, sets, 1);
         abut_bsr_assemble(&A, diag, sets, 2);
@@ -100,7 +102,7 @@ TEST(a_sum_that_is_not_positive_definite_is_refused)
 {
     const int32_t row[4] = { 1, -1, -1, -1 };
     double val[ABUT_PACKED] = { -3 }, diag[2] = { 1, 1 };
-    const abut_elems none = { 0 }, bad = { 1, row, val };
+    const abut_elements none = { 0 }, bad = { .corners = 4, .n = 1, .row = row, .val = val };
     abut_bsr A = { 0 };
     abut_linear_solver base;
     abut_woodbury s = { 0 };

@@ -55,7 +55,7 @@ static int meets(const pair_of_boxes *b, abut_stencil kind, const int32_t v[4], 
 {
     double a0[12], a1[12];
     for (int k = 0; k < 12; k++) {
-        const int32_t at = 3 * b->cm.node[v[k / 3]] + k % 3;
+        const int32_t at = 3 * b->cm.W.col[v[k / 3]] + k % 3;
         a0[k] = x0[at], a1[k] = x1[at];
     }
     for (int i = 0; i < 4; i++)
@@ -289,9 +289,9 @@ TEST(a_way_proven_from_a_start_without_crossings_ends_without_any)
         }
         CHECK(!abut_path_shorten(&path, &b.cm, NULL, &near, &err));
         CHECK(path.proven == !line_meets(&b, x[0], x[2]));
-        abut_collmesh_gather(&b.cm, x[0], y);
+        abut_collmesh_positions(&b.cm, x[0], y);
         CHECK(!abut_cross_find(&b.cm, y, NULL, 0, NULL, &found, &err) && !found);
-        abut_collmesh_gather(&b.cm, x[2], y);
+        abut_collmesh_positions(&b.cm, x[2], y);
         CHECK(!abut_cross_find(&b.cm, y, NULL, 0, NULL, &found, &err));
         CHECK(!(path.proven && found));
         proven += path.proven, crosses += found > 0;

@@ -5,9 +5,11 @@
 
 #include "check.h"
 
+#define OF(A) &(abut_operator){ .matrix = (A) }
+
 typedef struct fixture {
     box_tets box;
-    abut_elems set;
+    abut_elements set;
     abut_bsr A;
     size_t n;
     double *diag, *b, *x, *y;
@@ -18,7 +20,7 @@ static fixture fixture_make(void)
 {
     fixture f = { .box = box_tets_make(8, 7, 6, 21) };
     f.n = 3 * (size_t)f.box.nv;
-    f.set = (abut_elems){ (size_t)f.box.nt, f.box.tet, f.box.val };
+    f.set = (abut_elements){ .corners = 4, .n = (size_t)f.box.nt, .row = f.box.tet, .val = f.box.val };
     f.diag = calloc(f.n, sizeof *f.diag);
     f.b = calloc(f.n, sizeof *f.b);
     f.x = calloc(f.n, sizeof *f.x);
@@ -64,14 +66,14 @@ TEST(diagonal_blocks_alone_reach_the_tolerance_and_the_report_tells_the_true_res
     int last = 0;
     for (int k = 0; k < 3; k++) {
         memset(f.x, 0, f.n * sizeof *f.x);
-        CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ tol[k], 1000 }, &rep, &f.scratch, NULL) == ABUT_OK);
+        CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, (abut_pcg_opts){ tol[k], 1000 }, &rep, &f.scratch, NULL) == ABUT_OK);
         CHECK(rep.converged && rep.iterations > last);
         CHECK(residual(&f) <= tol[k] * (1 + 1e-6));
         CHECK_NEAR(rep.residual, residual(&f), 1e-13);
         last = rep.iterations;
     }
     /* from the solution there is nothing to do */
-    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-9, 1000 }, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, (abut_pcg_opts){ 1e-9, 1000 }, &rep, &f.scratch, NULL) == ABUT_OK);
     CHECK(rep.converged && rep.iterations == 0);
     fixture_free(&f);
 }
@@ -83,7 +85,7 @@ TEST(the_factor_of_the_matrix_needs_one_iteration_and_a_stale_one_fewer_than_the
     const abut_precond M = abut_chol_precond(c);
     abut_pcg_report rep, jacobi;
     const abut_pcg_opts opts = { 1e-10, 1000 };
-    CHECK(abut_pcg_solve(&f.A, &M, f.b, f.x, opts, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(abut_pcg_solve(OF(&f.A), &M, f.b, f.x, opts, &rep, &f.scratch, NULL) == ABUT_OK);
     CHECK(rep.converged && rep.iterations == 1 && residual(&f) < 1e-10);
     abut_rng r = { 23 };
     for (size_t k = 0; k < (size_t)f.set.n; k++) {      /* every element up to a tenth stiffer */
@@ -92,10 +94,10 @@ TEST(the_factor_of_the_matrix_needs_one_iteration_and_a_stale_one_fewer_than_the
     }
     abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
     memset(f.x, 0, f.n * sizeof *f.x);
-    CHECK(abut_pcg_solve(&f.A, &M, f.b, f.x, opts, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(abut_pcg_solve(OF(&f.A), &M, f.b, f.x, opts, &rep, &f.scratch, NULL) == ABUT_OK);
     CHECK(rep.converged && residual(&f) < 2e-10);
     memset(f.x, 0, f.n * sizeof *f.x);
-    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, opts, &jacobi, &f.scratch, NULL) == ABUT_OK);
+    CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, opts, &jacobi, &f.scratch, NULL) == ABUT_OK);
     CHECK(3 * rep.iterations < jacobi.iterations);
     abut_chol_free(&c);
     fixture_free(&f);
@@ -105,7 +107,7 @@ TEST(running_out_of_iterations_is_reported_and_keeps_the_iterate)
 {
     fixture f = fixture_make();
     abut_pcg_report rep;
-    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-12, 5 }, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, (abut_pcg_opts){ 1e-12, 5 }, &rep, &f.scratch, NULL) == ABUT_OK);
     CHECK(!rep.converged && rep.iterations == 5 && rep.residual > 1e-12);
     CHECK_NEAR(rep.residual, residual(&f), 1e-12);
     CHECK(residual(&f) < 1);
@@ -118,20 +120,20 @@ TEST(a_matrix_that_is_not_definite_and_bad_options_are_refused)
     abut_pcg_report rep;
     abut_err err = { 0 };
     const abut_pcg_opts opts = { 1e-6, 1000 };
-    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 0, 5 }, &rep, &f.scratch, &err) == ABUT_E_ARG);
-    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-6, -1 }, &rep, &f.scratch, &err) == ABUT_E_ARG);
+    CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, (abut_pcg_opts){ 0, 5 }, &rep, &f.scratch, &err) == ABUT_E_ARG);
+    CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, (abut_pcg_opts){ 1e-6, -1 }, &rep, &f.scratch, &err) == ABUT_E_ARG);
     abut_chol *c = factor_of(&f.A);
     const abut_precond M = abut_chol_precond(c);
     f.A.val[9 * f.A.ptr[5]] = -1e3;
-    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
+    CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
     CHECK(strstr(err.msg, "diagonal block 5 is not positive definite"));
-    CHECK(abut_pcg_solve(&f.A, &M, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
+    CHECK(abut_pcg_solve(OF(&f.A), &M, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
     CHECK(strstr(err.msg, "the matrix is not positive definite"));
     f.b[0] = NAN;
-    CHECK(abut_pcg_solve(&f.A, &M, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
+    CHECK(abut_pcg_solve(OF(&f.A), &M, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
     abut_arena tiny = { .limit = 1000 };
     f.b[0] = 1;
-    CHECK(abut_pcg_solve(&f.A, &M, f.b, f.x, opts, &rep, &tiny, &err) == ABUT_E_NOMEM);
+    CHECK(abut_pcg_solve(OF(&f.A), &M, f.b, f.x, opts, &rep, &tiny, &err) == ABUT_E_NOMEM);
     abut_arena_clear(&tiny);
     abut_chol_free(&c);
     fixture_free(&f);
@@ -143,7 +145,7 @@ TEST(a_zero_right_hand_side_gives_zero)
     abut_pcg_report rep;
     memset(f.b, 0, f.n * sizeof *f.b);
     f.x[3] = 7;
-    CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-6, 10 }, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, (abut_pcg_opts){ 1e-6, 10 }, &rep, &f.scratch, NULL) == ABUT_OK);
     CHECK(rep.converged && rep.iterations == 0 && f.x[3] == 0);
     fixture_free(&f);
 }
@@ -157,7 +159,7 @@ TEST(iterates_have_the_same_bits_at_1_2_and_7_threads)
     for (int t = 0; t < 3; t++) {
         abut_threads_set(threads[t]);
         memset(f.x, 0, f.n * sizeof *f.x);
-        CHECK(abut_pcg_solve(&f.A, NULL, f.b, f.x, (abut_pcg_opts){ 1e-8, 1000 }, &rep, &f.scratch, NULL) == ABUT_OK);
+        CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, (abut_pcg_opts){ 1e-8, 1000 }, &rep, &f.scratch, NULL) == ABUT_OK);
         if (t == 0) memcpy(first, f.x, f.n * sizeof *first);
         CHECK(memcmp(first, f.x, f.n * sizeof *first) == 0);
     }
@@ -199,14 +201,15 @@ TEST(approaching_a_goal_leaves_an_error_below_it)
         int last = 0;
         for (int j = 0; j < 3; j++) {
             abut_pcg_report rep, close;
-            CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, share[j], 0, 1, 100 }, &rep, &f.scratch, NULL));
+            CHECK(!abut_pcg_approach(OF(&f.A), &M, f.b, f.x, (abut_pcg_goal){ 0.1, share[j], 0, 1, 100 }, &rep, &f.scratch,
+                                     NULL));
             CHECK(rep.converged && rep.residual <= 0.1 && rep.iterations >= last);
             for (size_t i = 0; i < f.n; i++) CHECK_NEAR(f.x[i], f.y[i], share[j] * length);
             last = rep.iterations;
             /* what is said of short directions counts for those alone */
-            CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 0.5 * length, 1e-6 * length, 100 }, &rep,
+            CHECK(!abut_pcg_approach(OF(&f.A), &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 0.5 * length, 1e-6 * length, 100 }, &rep,
                                      &f.scratch, NULL));
-            CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 2 * length, 1e-6 * length, 100 }, &close,
+            CHECK(!abut_pcg_approach(OF(&f.A), &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 2 * length, 1e-6 * length, 100 }, &close,
                                      &f.scratch, NULL));
             CHECK(close.converged && (k == 0 || close.iterations > rep.iterations));
             for (size_t i = 0; i < f.n; i++) CHECK_NEAR(f.x[i], f.y[i], 1e-6 * length);
@@ -231,7 +234,7 @@ TEST(what_the_preconditioner_holds_and_the_matrix_does_not_is_not_taken_for_solv
     for (size_t i = 0; i < f.n; i += 3) f.b[i] = 1;     /* a body that leans on it, let go */
     abut_pcg_report rep;
     CHECK(!abut_chol_solve(now, f.b, f.y, NULL));
-    CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 0, 1, 100 }, &rep, &f.scratch, NULL));
+    CHECK(!abut_pcg_approach(OF(&f.A), &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 0, 1, 100 }, &rep, &f.scratch, NULL));
     CHECK(rep.converged);
     for (size_t i = 0; i < f.n; i++) CHECK_NEAR(f.x[i], f.y[i], 0.1 * largest(f.y, f.n));
     abut_chol_free(&old);
@@ -248,14 +251,14 @@ TEST(an_approach_without_hope_is_given_up_early_and_bad_goals_are_refused)
     for (size_t k = 0; k < (size_t)f.set.n; k++)
         for (size_t i = 0; i < ABUT_PACKED; i++) f.box.val[ABUT_PACKED * k + i] *= k % 2 ? 1e4 : 1;
     abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
-    CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 1e-9, 0, 1, 12 }, &rep, &f.scratch, NULL));
+    CHECK(!abut_pcg_approach(OF(&f.A), &M, f.b, f.x, (abut_pcg_goal){ 0.1, 1e-9, 0, 1, 12 }, &rep, &f.scratch, NULL));
     CHECK(!rep.converged && rep.iterations < 6);
-    CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 1e-9, 0, 1, 1000 }, &rep, &f.scratch, NULL));
+    CHECK(!abut_pcg_approach(OF(&f.A), &M, f.b, f.x, (abut_pcg_goal){ 0.1, 1e-9, 0, 1, 1000 }, &rep, &f.scratch, NULL));
     CHECK(rep.converged && rep.iterations > 12 && residual(&f) < 1e-6);
     const abut_pcg_goal bad[] = { { 0, 1, 1, 1, 1 }, { 1, 0, 1, 1, 1 }, { 1, 1, 1, 0, 1 }, { 1, 1, 1, 1, 0 } };
-    for (int k = 0; k < 4; k++) CHECK(abut_pcg_approach(&f.A, &M, f.b, f.x, bad[k], &rep, &f.scratch, NULL) == ABUT_E_ARG);
+    for (int k = 0; k < 4; k++) CHECK(abut_pcg_approach(OF(&f.A), &M, f.b, f.x, bad[k], &rep, &f.scratch, NULL) == ABUT_E_ARG);
     memset(f.b, 0, f.n * sizeof *f.b);
-    CHECK(!abut_pcg_approach(&f.A, &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 0, 1, 12 }, &rep, &f.scratch, NULL));
+    CHECK(!abut_pcg_approach(OF(&f.A), &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 0, 1, 12 }, &rep, &f.scratch, NULL));
     CHECK(rep.converged && rep.iterations == 0 && largest(f.x, f.n) == 0);
     abut_chol_free(&old);
     fixture_free(&f);

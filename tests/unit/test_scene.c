@@ -169,10 +169,39 @@ TEST(friction_of_materials_stands_between_that_of_objects_and_their_own)
     }
     CHECK(s.m.ng == 6);     /* only the post and the log are alike: of no pair and without their own */
     CHECK(s.m.obj_friction[POST] == s.m.obj_friction[LOG]);
-    CHECK(s.m.continuity && *s.m.continuity == ABUT_C0 && s.m.smoothing && *s.m.smoothing == ABUT_C2 && *s.m.lags == 0);
+    CHECK(s.m.continuity && *s.m.continuity == ABUT_BARRIER_IPC_C0);
+    CHECK(s.m.smoothing && *s.m.smoothing == ABUT_FRICTION_C2 && *s.m.lags == 0);
     CHECK(abut_arrays_find(&s.model_set, "contact/friction-smoothing")->flags & ABUT_A_REQUIRED);
     CHECK(abut_arrays_find(&s.model_set, "contact/barrier-continuity")->flags & ABUT_A_REQUIRED);
     drop(&s);
+}
+
+/* 1: the array, absent when the law is the published one, has the number of the law. */
+static int has_law(const abut_arrays *model, const char *array, int number, int published)
+{
+    const abut_array *a = abut_arrays_find(model, array);
+    return number == published ? !a : a && *(const int32_t *)a->data == number && (a->flags & ABUT_A_REQUIRED);
+}
+
+TEST(every_law_of_the_tables_is_a_word_of_scenes_and_a_number_of_streams)
+{
+    static const char *const text = "contact: {barrier: {law: %s}, friction: {smoothing: %s}}\n"
+                                    "materials: {own: {model: %s%s}}\n"
+                                    "objects: {box: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}}\n";
+    const int b = abut_names_count(abut_barrier_names), f = abut_names_count(abut_friction_names);
+    for (int i = 0; abut_material_names[i] || i < b || i < f; i++) {
+        char scene[600];
+        made s;
+        const int k = i % abut_names_count(abut_material_names);
+        snprintf(scene, sizeof scene, text, abut_barrier_names[i % b], abut_friction_names[i % f], abut_material_names[k],
+                 k == ABUT_SPLINE ? ", spline: {stretch: [0.5, 1, 2], a: [-1, 0, 1], b: [0, 0, 0], c: [-1, 0, 1]}" : "");
+        CHECK(made_well(&s, scene));
+        CHECK(has_law(&s.model_set, "contact/barrier-continuity", i % b, ABUT_BARRIER_IPC));
+        CHECK(has_law(&s.model_set, "contact/friction-smoothing", i % f, ABUT_FRICTION_C1));
+        CHECK(s.m.mat_model[0] == k);
+        CHECK(*s.m.kappa_min == s.built.kappa_min && *s.m.kappa_max == 100 * s.built.kappa_min && s.built.kappa_min > 0);
+        drop(&s);
+    }
 }
 
 TEST(a_friction_table_that_cannot_be_meant_is_refused)
@@ -193,6 +222,8 @@ TEST(a_friction_table_that_cannot_be_meant_is_refused)
     CHECK(refused("contact: {friction: {pairs: [{materials: [rubber], mu: 1}]}}\n" REST, ABUT_E_FORMAT, "expected {between: "));
     CHECK(refused("contact: {friction: {smoothing: c3}}\n" REST, ABUT_E_FORMAT, "contact.friction.smoothing"));
     CHECK(refused("contact: {barrier: {continuity: 2}}\n" REST, ABUT_E_FORMAT, "contact.barrier.continuity"));
+    CHECK(refused("contact: {barrier: {law: ipcc}}\n" REST, ABUT_E_FORMAT, "contact.barrier.law is 'ipcc'; did you mean 'ipc'?"));
+    CHECK(refused("contact: {barrier: {law: ipc, continuity: c2}}\n" REST, ABUT_E_FORMAT, "contact.barrier.law is there"));
     CHECK(refused("contact: {friction: {lags: 0}}\n" REST, ABUT_E_FORMAT, "'converged'"));
     CHECK(refused("materials: {rubber: {}}\nobjects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"
                   "  f: {half-space: {normal: [0, 1, 0]}, material: ruber}\n", ABUT_E_FORMAT, "no material is called 'ruber'"));

@@ -75,7 +75,7 @@ TEST(the_hessian_of_thin_elements_is_semidefinite_and_the_true_one_at_rest)
     crumpled_world(&w, x);
     const abut_codim *thin = &w.st.solver.prob.codim;
     double *H = calloc(thin->n * ABUT_PACKED, sizeof *H);
-    const abut_elems set = { thin->n, thin->node, H };
+    const abut_elements set = { .corners = 4, .n = thin->n, .row = thin->node, .val = H };
     CHECK(!abut_bsr_pattern(&A, w.model.nv, &set, 1, NULL));
     for (int flat = 0; flat < 2; flat++) {
         const double *at = flat ? w.model.X : x;

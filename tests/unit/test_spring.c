@@ -36,17 +36,17 @@ static void gradient(const abut_springs *s, const double *x, double scale, doubl
 }
 
 /* dense 3 nv x 3 nv matrix of element blocks */
-static void dense(const double *H, const int32_t *node, double *A)
+static void dense(const double *H, double *A)
 {
     const int n = 3 * NODES;
-    static const int at[4] = { 0, 9, 9, 36 };
+    static const int at[4] = { 0, 9, 9, 18 };
     memset(A, 0, (size_t)(n * n) * sizeof *A);
     for (int s = 0; s < SPRINGS; s++)
         for (int p = 0; p < 2; p++)
             for (int q = 0; q < 2; q++)
                 for (int k = 0; k < 9; k++)
-                    A[(3 * node[4 * s + p] + k / 3) * n + 3 * node[4 * s + q] + k % 3] +=
-                        H[ABUT_PACKED * s + at[2 * p + q] + (p > q ? 3 * (k % 3) + k / 3 : k)];
+                    A[(3 * ENDS[2 * s + p] + k / 3) * n + 3 * ENDS[2 * s + q] + k % 3] +=
+                        H[27 * s + at[2 * p + q] + (p > q ? 3 * (k % 3) + k / 3 : k)];
 }
 
 TEST(gradient_is_the_derivative_of_the_energy)
@@ -99,8 +99,7 @@ TEST(hessian_is_the_derivative_of_the_gradient_of_stretched_springs)
 {
     abut_springs s;
     abut_rng r = { 7 };
-    double x[3 * NODES], up[3 * NODES], down[3 * NODES], H[SPRINGS * ABUT_PACKED], A[9 * NODES * NODES];
-    int32_t node[4 * SPRINGS];
+    double x[3 * NODES], up[3 * NODES], down[3 * NODES], H[SPRINGS * 27], A[9 * NODES * NODES];
     const int n = 3 * NODES;
     CHECK(!abut_springs_init(&s, &NET, NULL));
     for (int round = 0; round < 5; round++) {
@@ -115,8 +114,8 @@ TEST(hessian_is_the_derivative_of_the_gradient_of_stretched_springs)
             }
             if (shortest > 3.1) break;
         } while (1);
-        abut_spring_hessian(&s, x, 3, node, H);
-        dense(H, node, A);
+        abut_spring_hessian(&s, x, 3, H);
+        dense(H, A);
         for (int i = 0; i < n; i++) {
             const double at = x[i], h = 1e-5;
             x[i] = at + h;
@@ -134,15 +133,14 @@ TEST(hessian_lies_between_zero_and_the_constant_matrix)
 {
     abut_springs s;
     abut_rng r = { 8 };
-    double x[3 * NODES], H[SPRINGS * ABUT_PACKED], A[9 * NODES * NODES], w[3 * NODES], Q[9 * NODES * NODES];
-    int32_t node[4 * SPRINGS];
+    double x[3 * NODES], H[SPRINGS * 27], A[9 * NODES * NODES], w[3 * NODES], Q[9 * NODES * NODES];
     const int n = 3 * NODES;
     CHECK(!abut_springs_init(&s, &NET, NULL));
     for (int round = 0; round < 50; round++) {
         somewhere(&r, x);
         if (round == 0) memcpy(x, x + 3, 3 * sizeof *x);   /* the first spring has no length at all */
-        abut_spring_hessian(&s, x, 1, node, H);
-        dense(H, node, A);
+        abut_spring_hessian(&s, x, 1, H);
+        dense(H, A);
         for (int i = 0; i < n * n; i++) CHECK(isfinite(A[i]));
         abut_sym_eigen(n, A, w, Q);
         for (int i = 0; i < n; i++) CHECK(w[i] >= -1e-12);

@@ -8,6 +8,7 @@
 #include "sparse/bsr.h"
 #include "math/spd.h"
 #include "math/svd32.h"
+#include "sparse/packed_lanes.h"
 
 
 enum { CLOTH = 4, STIFFENED, LAWS };

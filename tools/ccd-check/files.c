@@ -62,11 +62,13 @@ static void put_place(FILE *f, const char *key, const abut_place *p)
         fprintf(f, "{\"step\": %lld, \"time\": %.17g%s}", (long long)p->step, p->time, p->pending ? ", \"pending\": true" : "");
 }
 
+static const char *points_key(const abut_finding *d) { return d->vertices ? "vertices" : "nodes"; }
+
 static void put_primitive(FILE *f, const abut_finding *d, int lo, int hi, int which)
 {
     fprintf(f, "{\"object\": ");
     put_text(f, d->object[which]);
-    fprintf(f, ", \"nodes\": [");
+    fprintf(f, ", \"%s\": [", points_key(d));
     for (int i = lo; i < hi; i++) fprintf(f, "%s%d", i > lo ? ", " : "", d->number[i]);
     fprintf(f, "], \"positions\": [");
     for (int i = lo; i < hi; i++)
@@ -105,8 +107,8 @@ static void put_gap(FILE *f, const abut_verdict *v)
         fputs("  \"smallest_gap\": null,\n", f);
         return;
     }
-    fprintf(f, "  \"smallest_gap\": {\"m\": %.17g, \"step\": %lld, \"kind\": \"%s\", \"nodes\": [", v->gap.gap,
-            (long long)v->gap_at.step, abut_hit_name(v->gap.at.kind));
+    fprintf(f, "  \"smallest_gap\": {\"m\": %.17g, \"step\": %lld, \"kind\": \"%s\", \"%s\": [", v->gap.gap,
+            (long long)v->gap_at.step, abut_hit_name(v->gap.at.kind), points_key(d));
     const int n = abut_hit_nodes(v->gap.at.kind, &first);
     for (int i = 0; i < n; i++) fprintf(f, "%s%d", i ? ", " : "", d->number[i]);
     fputs("], \"objects\": [", f);

@@ -12,7 +12,7 @@ static int by_corners(const void *pa, const void *pb)
     return 0;
 }
 
-/* Elements of k corners in an order of their own: corners ascending, then whether that turned a tet over; rows ascending. */
+/* Elements of k corners in an order of their own: corners ascending, then whether that flipped a tet; rows ascending. */
 static int32_t (*in_order(const int32_t *element, int32_t n, int k))[5]
 {
     int32_t(*row)[5] = calloc((size_t)n + 1, sizeof *row);

@@ -30,9 +30,10 @@ const char *abut_separation_json(double min_sep, char *buf, size_t size)
 
 int abut_verdict_done(const abut_verdict *v) { return v->collisions > 0 && !v->all; }
 
-/* An object's name without quotes; "" without one. */
-static void name_object(const abut_model *m, int32_t node, char *name, size_t size)
+/* The name without quotes of a point's object; "" without one. */
+static void name_object(const abut_model *m, int32_t point, char *name, size_t size)
 {
+    const int32_t node = point < m->nv ? point : abut_model_contact_node(m, point - m->nv);
     abut_text_line(&m->object_name, m->body[node], name, size);
     if (!strcmp(name, "?")) *name = 0;
 }
@@ -58,8 +59,9 @@ abut_finding abut_finding_make(const abut_verdict *v, const abut_hit *hit, abut_
     abut_finding f = { .hit = *hit, .from = from, .to = to, .item = hit->item };
     int first;
     const int n = abut_hit_nodes(hit->kind, &first);
+    f.vertices = m && hit->node[0] >= m->nv;
     for (int i = 0; i < n; i++) {
-        f.number[i] = m ? v->node_number[hit->node[i]] : hit->node[i];
+        f.number[i] = !m ? hit->node[i] : f.vertices ? hit->node[i] - m->nv : v->node_number[hit->node[i]];
         for (int k = 0; k < 3; k++) {
             const size_t at = 3 * (size_t)hit->node[i] + (size_t)k;
             f.x[i][k] = (1 - hit->t_lo) * x0[at] + hit->t_lo * x1[at];
@@ -126,7 +128,8 @@ static void say(const abut_verdict *v, const abut_finding *f)
     if (split < n) print_nodes(second, sizeof second, f, split, n, 1);
     if (f->hit.kind == ABUT_HIT_PLANE) snprintf(second, sizeof second, "%s", f->plane);
     if (f->hit.kind == ABUT_HIT_INVERTED) snprintf(second, sizeof second, "tet %d", f->item);
-    abut_cli_say(v->cli, "%s: %s: nodes %s%s%s, at (%.9g, %.9g, %.9g)", where, abut_hit_name(f->hit.kind), first,
+    abut_cli_say(v->cli, "%s: %s: %s %s%s%s, at (%.9g, %.9g, %.9g)", where, abut_hit_name(f->hit.kind),
+                 f->vertices ? "vertices" : "nodes", first,
                  !second[0] ? "" : f->hit.kind == ABUT_HIT_INVERTED ? ", " : " and ", second, f->x[0][0], f->x[0][1], f->x[0][2]);
 }
 
@@ -166,8 +169,8 @@ abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
     if (v->want_gap && isfinite(v->gap.gap)) {
         char where[256];
         print_place(where, sizeof where, &v->gap_at);
-        abut_cli_say(v->cli, "smallest gap %.9g m: %s, %s of node %d of %s", v->gap.gap, where, abut_hit_name(v->gap.at.kind),
-                     v->gap_found.number[0], v->gap_found.object[0]);
+        abut_cli_say(v->cli, "smallest gap %.9g m: %s, %s of %s %d of %s", v->gap.gap, where, abut_hit_name(v->gap.at.kind),
+                     v->gap_found.vertices ? "vertex" : "node", v->gap_found.number[0], v->gap_found.object[0]);
     } else if (v->want_gap) {
         abut_cli_say(v->cli, "smallest gap: above dhat in every frame");
     }

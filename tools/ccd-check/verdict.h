@@ -26,8 +26,9 @@ typedef enum abut_judge_way {
 typedef struct abut_finding {
     abut_hit hit;
     abut_place from, to;        /* equal for a single configuration */
-    double x[5][3];             /* m: positions of its nodes at t_lo */
-    int32_t number[5];          /* of its nodes: within their object; of a mesh file: its points */
+    double x[5][3];             /* m: positions of its points at t_lo */
+    int32_t number[5];          /* of its points: nodes within their object; points of a mesh file; else */
+    int vertices;               /* 1: rows of contact/map-first */
     int32_t item;               /* number of the tet within its object; as `hit` has it otherwise */
     char object[2][48];         /* of the first and the second primitive, which may be a half-space; "" unknown */
     char plane[72];             /* the half-space, as messages call it */

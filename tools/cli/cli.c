@@ -318,7 +318,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     running = cli->tool;
     atexit(ended_by_library);
     keep_standard_descriptors();
-    signal(SIGPIPE, SIG_IGN);   /* a reader that went away is an error of a write, so that everything is cleared; abut_cli_end */
+    signal(SIGPIPE, SIG_IGN);   /* a reader that has ended is an error of a write, so that everything is cleared; abut_cli_end */
     signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
 
     const int has_out = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_TEXT | ABUT_CLI_OUT_MAY);

@@ -9,7 +9,7 @@
  *
  * -o FILE, -j N, -q, --help, --version belong to every program (-o to those with an output, --compress to those whose
  * output is a stream).  Output to a file goes to
- * FILE.part and is renamed by abut_cli_end when all went well and the disk has it (--no-sync: without waiting for the disk), so
+ * FILE.part and is renamed by abut_cli_end when all is done and the disk has it (--no-sync: without waiting for the disk), so
  * a name without .part is always whole.  FILE.part of an earlier run that was not finished becomes FILE.part.old where it is a
  * stream.  Devices, fifos and everything under /dev and /proc are written directly.
  *
@@ -45,7 +45,7 @@ typedef struct abut_opt {
     abut_opt_kind kind;
     void *value;        /* holds the default; given twice, the last one counts (a list collects) */
     const char *unit;   /* what the help shows for the value: "s", "FILE"; NULL for flags */
-    const char *help;
+    const char *help;   /* NULL: a former name, which the help leaves out */
 } abut_opt;
 
 typedef struct abut_cli {
@@ -64,7 +64,7 @@ typedef struct abut_cli {
     volatile sig_atomic_t frames;   /* whole frames written to it */
     const char *out_path;     /* -o; NULL: standard output */
     char *part_path, *final_path;  /* while writing, and after the rename; NULL when written directly */
-    int progress_on;    /* a progress line stands on the terminal */
+    int progress_on;    /* a progress line is on the terminal */
 } abut_cli;
 
 /* Which streams a program needs. */

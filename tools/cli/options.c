@@ -36,7 +36,7 @@ static const abut_opt *nearest(const char *name, size_t n, const abut_opt *const
     int least = n < 4 ? 2 : (int)(n / 3) + 2;   /* a transposition costs two */
     for (int t = 0; t < 2; t++)
         for (const abut_opt *o = tables[t]; o->name; o++) {
-            if (o->kind == ABUT_OPT_ELSEWHERE) continue;
+            if (o->kind == ABUT_OPT_ELSEWHERE || !o->help) continue;
             const int d = edit_distance(name, n, o->name);
             const int extends = n >= 3 && !strncmp(o->name, name, n < strlen(o->name) ? n : strlen(o->name));
             if (d < least || (!best && extends)) {
@@ -200,7 +200,7 @@ void abut_options_help(FILE *f, const abut_opt *opts)
     enum { AT = 28 };
     static const char *const fallback[] = { "", "", "N", "NUMBER", "TEXT", "TEXT" };
     for (const abut_opt *o = opts; o && o->name; o++) {
-        if (o->kind == ABUT_OPT_ELSEWHERE) continue;
+        if (o->kind == ABUT_OPT_ELSEWHERE || !o->help) continue;
         char head[80];
         const char *value = o->kind == ABUT_OPT_FLAG ? "" : o->unit && *o->unit ? o->unit : fallback[o->kind];
         char letter[5] = "    ";

@@ -46,7 +46,7 @@ static void gather(const job *j, const int32_t *v, int n, double *x)
     for (int k = 0; k < n; k++) memcpy(x + 3 * k, j->y + 3 * (size_t)v[k], 3 * sizeof *x);
 }
 
-/* Two primitives of a and b vertices, where they stood at the start. */
+/* Two primitives of a and b vertices, where they are at the start. */
 static abut_status name_two(const job *j, const abut_left *l, const int32_t *va, int a, const int32_t *vb, int b,
                             abut_offenders *bad, abut_err *err)
 {
@@ -174,7 +174,7 @@ static abut_status run(const abut_prep_separate *s, job *j, abut_cli *cli, const
     j->x = malloc((3 * (size_t)m->nv + 1) * sizeof *j->x);
     j->y = malloc((3 * (size_t)m->nc + 1) * sizeof *j->y);
     if (!j->x || !j->y) return abut_fail(err, ABUT_E_NOMEM, "--separate: no memory for %d nodes", m->nv);
-    abut_collmesh_gather(&j->cm, x0, j->y);
+    abut_collmesh_positions(&j->cm, x0, j->y);
     abut_status rc = abut_separate(&j->cm, x0, &o, j->x, &j->report, err);
     if (rc) return rc;
     say(j, cli, o.gap);

@@ -1,6 +1,8 @@
 #include "energy/material/density.h"
 
 #include "energy/material/density_inline.h"
+#include "energy/material/materials.h"
+#include "math/svd3.h"
 
 #include "math/forms_lanes.h"
 #define PRINCIPAL abut_principals
@@ -21,28 +23,26 @@ ABUT_LANES_CLONES
 void abut_density_principals(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *s,
                              abut_principals *out)
 {
-    abut_form_principal_lanes(model, mu, lambda, s, out);
+    if (model < ABUT_MATERIAL_FORMS) {
+        abut_form_principal_lanes(model, mu, lambda, s, out);
+        return;
+    }
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const double stretch[3] = { s[0][l], s[1][l], s[2][l] };
+        abut_principal one;
+        abut_density_principal(model, (*mu)[l], (*lambda)[l], stretch, &one);
+        abut_principals_set(out, l, &one);
+    }
 }
-
-static const abut_density_needs needs[] = {
-    [ABUT_NEO_HOOKEAN] = ABUT_NEEDS_F,
-    [ABUT_FIXED_COROTATED] = ABUT_NEEDS_ROTATION,
-    [ABUT_STABLE_NEO_HOOKEAN] = ABUT_NEEDS_F,
-    [ABUT_STVK] = ABUT_NEEDS_F,
-    [ABUT_ARAP] = ABUT_NEEDS_ROTATION,
-    [ABUT_LINEAR_COROTATED] = ABUT_NEEDS_ROTATION,
-    [ABUT_POLYNOMIAL] = ABUT_NEEDS_STRETCHES,
-    [ABUT_SPLINE] = ABUT_NEEDS_STRETCHES,
-};
 
 int abut_density_known(int model)
 {
-    return model >= 0 && model < (int)(sizeof needs / sizeof *needs);
+    return model >= 0 && model < abut_names_count(abut_material_names);
 }
 
 abut_density_needs abut_density_need(int model)
 {
-    return needs[model];
+    return abut_materials[model]->principal ? ABUT_NEEDS_STRETCHES : abut_materials[model]->needs;
 }
 
 /* lambda/2 (J - 1)^2 more */
@@ -77,8 +77,13 @@ void abut_density_rotated(int model, const abut_lanes *mu, const abut_lanes *lam
 
 double abut_psi(int model, double mu, double lambda, const double F[9], double *P)
 {
-    double none[9] = { 0 };
-    return abut_psi_one(model, mu, lambda, F, P ? P : none);
+    double none[9] = { 0 }, U[9], s[3], V[9];
+    abut_principal p;
+    if (model < ABUT_MATERIAL_FORMS) return abut_psi_one(model, mu, lambda, F, P ? P : none);
+    abut_svd3(F, U, s, V);
+    abut_density_principal(model, mu, lambda, s, &p);
+    if (P && p.psi < INFINITY) abut_stress_of(&p, U, V, P);
+    return p.psi;
 }
 
 void abut_stress_principal(const abut_principal *p, const double U[9], const double V[9], double P[9])
@@ -99,7 +104,9 @@ void abut_principals_set(abut_principals *all, size_t l, const abut_principal *p
 
 void abut_density_principal(int model, double mu, double lambda, const double s[3], abut_principal *out)
 {
-    abut_form_principal_one(model, &mu, &lambda, s, out);
+    if (model < ABUT_MATERIAL_FORMS) abut_form_principal_one(model, &mu, &lambda, s, out);
+    else if (abut_material_injective(model) && !(s[2] > 0)) *out = (abut_principal){ .psi = INFINITY };
+    else abut_materials[model]->principal(mu, lambda, s, out);
 }
 
 /* set where the pivots of the symmetric A[9] are positive: no eigenvalues are needed there */

@@ -1,16 +1,6 @@
 /* Isotropic hyperelastic energy densities, as functions of the deformation gradient F = U diag(s) V^T (rotation-variant,
- * math/svd3.h).  CONTRIBUTING.md says what a new material takes.
- *
- *   neo-Hookean        mu/2 (I - 3) - mu L + lambda/2 L^2,  L = ln J, J > 0 only           Li 2020, 2.2
- *   fixed corotated    mu sum (s_i - 1)^2 + lambda/2 (J - 1)^2                             Stomakhin et al. 2012
- *   stable NH          m/2 (I - 3) + q/2 (J - a)^2 - m/2 ln(I + 1), less its rest value    Smith et al. 2018, eq. 14
- *   StVK               mu E:E + lambda/2 tr(E)^2,  E = (F^T F - I)/2
- *   ARAP               mu sum (s_i - 1)^2
- *   linear corotated   mu sum (s_i - 1)^2 + lambda/2 (sum (s_i - 1))^2
- *   polynomial         mu sum (s_i - 1)^4, without any stiffness at rest                   Liu 2018, 7.1
- *   spline             has no moduli: energy/material/spline.h; of the functions here only abut_density_known and _need take it
- *
- * I = s0^2 + s1^2 + s2^2, J = det F; m = 4/3 mu, q = lambda + 5/6 mu, a = 1 + 3/4 m/q. */
+ * math/svd3.h).  Their formulas are in energy/material/materials.c.  A spline has no moduli (energy/material/spline.h): of the
+ * functions here only abut_density_known and abut_density_need take it. */
 #ifndef ABUT_ENERGY_MATERIAL_DENSITY_H
 #define ABUT_ENERGY_MATERIAL_DENSITY_H
 
@@ -27,7 +17,7 @@ typedef struct abut_principals {
 int abut_density_known(int model);
 
 /** psi(F), J/m^3, and P[9] = dpsi/dF, Pa (NULL to skip); F row major, model ABUT_NEO_HOOKEAN, ...
- * +inf, P untouched, for a neo-Hookean F with J <= 0. */
+ * +inf, P untouched, for an F of an injective material with J <= 0. */
 double abut_psi(int model, double mu, double lambda, const double F[9], double *P);
 
 /* What psi and P take: F alone; the rotation in F; its singular values.  The latter two are cheaper for several at once. */
@@ -46,7 +36,8 @@ void abut_density_rotated(int model, const abut_lanes *mu, const abut_lanes *lam
 /** P[9] = U diag(d) V^T, d = dpsi/ds. */
 void abut_stress_principal(const abut_principal *p, const double U[9], const double V[9], double P[9]);
 
-/** The principal form at stretches s (s[0] >= s[1] >= |s[2]|); neo-Hookean needs s[2] > 0. */
+/** The principal form at stretches s (s[0] >= s[1] >= |s[2]|); neo-Hookean needs s[2] > 0.  Of an
+ * injective material without forms psi is +inf and all else 0 for others. */
 void abut_density_principal(int model, double mu, double lambda, const double s[3], abut_principal *out);
 /** Four of them. */
 void abut_density_principals(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *s,

@@ -1,6 +1,6 @@
 #include "energy/material/two_modes.h"
 
-#include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 #include "math/lanes.h"
 
 #include <string.h>

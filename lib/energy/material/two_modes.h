@@ -6,7 +6,7 @@
 
 #include "math/vec3.h"
 
-/** H[ABUT_PACKED] (sparse/bsr.h) += d u u^T + o (u w^T + w u^T) for corners; u, w [3 corners], corners <= 4. */
+/** H[ABUT_PACKED] (sparse/elements.h) += d u u^T + o (u w^T + w u^T) for corners; u, w [3 corners], corners <= 4. */
 void abut_two_modes_add(int corners, double d, double o, const double *u, const double *w, double *H);
 /** The same with [d o; o 0] replaced by the positive semidefinite matrix nearest to it: its one positive eigenvalue
  * (d + sqrt(d^2 + 4 o^2))/2 is kept. */

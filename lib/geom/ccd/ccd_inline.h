@@ -8,7 +8,7 @@
 
 enum { ABUT_CCD_STEPS = 10000 };    /* at most */
 
-/* A pair on its way: what abut_ccd_start finds and abut_ccd_steps goes on with. */
+/* A pair in motion: what abut_ccd_start finds and abut_ccd_steps continues with. */
 typedef struct abut_ccd_way {
     double t;           /* safe up to here */
     double target;      /* m, distance that slabs must prove */

@@ -130,7 +130,7 @@ static gaps gaps_of(const abut_corners *c, const double *x0, const double *x1, d
     return g;
 }
 
-/* m . r(t) is affine in t for every pair: one sign at both ends of [t0, t1] for all means a plane stands between, beyond
+/* m . r(t) is affine in t for every pair: one sign at both ends of [t0, t1] for all means a plane lies between, beyond
  * sep |m| that a slab of this width does.  Any m will do; t0, t1 are dyadic, so that 1 - t is exact. */
 static int separates(const gaps *g, const double m[3], double t0, double t1)
 {
@@ -156,7 +156,7 @@ static int scale_to_one(double m[3])
     return 1;
 }
 
-/* r - x less its part along y - x, or the way to the nearer end */
+/* r - x less its part along y - x, or the vector to the nearer end */
 static double residual(const double *r, const double *x, const double *y, double m[3])
 {
     double e[3], d[3];
@@ -167,7 +167,7 @@ static double residual(const double *r, const double *x, const double *y, double
     return dot(m, m);
 }
 
-/* Candidate directions at the instant t: the normal, then the shortest way from a point to an edge */
+/* Candidate directions at the instant t: the normal, then the shortest vector from a point to an edge */
 static int slab_apart(const abut_corners *c, const gaps *g, const double *x0, const double *x1, double t0, double t1)
 {
     const double t = (t0 + t1) / 2;
@@ -204,7 +204,7 @@ static int apart_in_slabs(const abut_corners *c, const double *x0, const double 
         }
         const double mid = (l + h) / 2;
         if (n > DEPTH || h - l < 0x1p-39) return 0;
-        t0[n - 1] = mid;    /* the earlier half goes first: contact is more often found near the start of a slab */
+        t0[n - 1] = mid;    /* the earlier half comes first: contact is more often found near the start of a slab */
         t0[n] = l, t1[n] = mid;
         n++;
     }

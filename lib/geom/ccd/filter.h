@@ -12,7 +12,7 @@ enum { ABUT_FILTER_OPEN = 0, ABUT_FILTER_BOX, ABUT_FILTER_CUBIC, ABUT_FILTER_SLA
  * stage (NULL to skip): ABUT_FILTER_*.  A coordinate that is not finite, or beyond 2^98, leaves it undecided. */
 int abut_ccd_filter(abut_stencil s, const double *x0, const double *x1, int *stage);
 
-/** Do they stay farther apart than sep (m, >= 0) all the way?  1 proved, 0 not. */
+/** Do they stay farther apart than sep (m, >= 0) over the whole motion?  1 proved, 0 not. */
 int abut_ccd_filter_apart(abut_stencil s, const double *x0, const double *x1, double sep);
 
 /** Does the tetrahedron of four points keep a positive volume, det(p1 - p0, p2 - p0, p3 - p0) > 0, all along x0 -> x1?

@@ -180,7 +180,7 @@ static int widest(const query *q, const int depth[3])
     return j;
 }
 
-/* The boxes of one level at which bisection stands; [0, t_clear] is known to be free. */
+/* The boxes of the level that bisection is at; [0, t_clear] is known to be free. */
 typedef struct sweep {
     const query *q;
     double t_clear, skip, level_toi;

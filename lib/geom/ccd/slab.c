@@ -7,11 +7,6 @@ double abut_slab_quick(abut_stencil s, const double *x, const double *x0, const 
     return abut_slab_quick_fn(s, x, x0, x1, l);
 }
 
-void abut_slab_best(abut_stencil s, const double *x0, const double *x1, abut_slab *l)
-{
-    abut_slab_best_fn(s, x0, x1, l);
-}
-
 double abut_slab_advance(const abut_slab *l, double t, double target)
 {
     return abut_slab_advance_fn(l, t, target);

@@ -31,8 +31,6 @@ typedef struct abut_slab {
 /** Slab of the quick guess at x, a configuration of the motion x0 -> x1.  Returns the length of the guess: an upper bound of
  * the distance at x but for rounding.  A guess without direction gives a slab that certifies nothing (least -1). */
 double abut_slab_quick(abut_stencil s, const double *x, const double *x0, const double *x1, abut_slab *l);
-/** Replaces *l by the slab of the careful direction that certifies the largest distance at x0, if that is larger. */
-void abut_slab_best(abut_stencil s, const double *x0, const double *x1, abut_slab *l);
 
 /** Squared lower bound of the distance of the hulls of a[na] and b[nb], vertices of y, m^2: the gap of the slab along the line
  * of their centroids; 0 where that does not tell them apart.  A fraction of the work of the distance, and most neighbours on

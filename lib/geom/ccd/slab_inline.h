@@ -2,7 +2,7 @@
 #ifndef ABUT_GEOM_CCD_SLAB_INLINE_H
 #define ABUT_GEOM_CCD_SLAB_INLINE_H
 
-#include "geom/separating_axis_inline.h"
+#include "geom/separating_axis.h"
 #include "geom/ccd/slab.h"
 
 /* n scaled to length 1; 0 when it has no direction. */
@@ -51,7 +51,7 @@ ABUT_FN void slab_project(abut_stencil s, const double *x0, const double *x1, co
 
 /* -- distance ----------------------------------------------------------------------------------------------------- */
 
-/* Points n from the second primitive to the first, as far as it tells them apart at all. */
+/* Points n from the second primitive to the first, as far as it separates them at all. */
 ABUT_FN void slab_orient(abut_stencil s, const double *x, double n[3])
 {
     const int k = abut_stencil_size(s), na = s == ABUT_EE ? 2 : 1;
@@ -65,7 +65,7 @@ ABUT_FN void slab_orient(abut_stencil s, const double *x, double n[3])
 /* Unit directions worth trying at x; returns how many. */
 ABUT_FN int slab_directions(abut_stencil s, const double *x, double n[ABUT_AXES_MAX][3])
 {
-    const int all = abut_axis_all_fn(s, x, n);
+    const int all = abut_axis_all(s, x, n);
     int m = 0;
     for (int k = 0; k < all; k++) {
         double *to = n[m];
@@ -94,7 +94,7 @@ ABUT_FN void abut_slab_best_fn(abut_stencil s, const double *x0, const double *x
 ABUT_FN double abut_slab_quick_fn(abut_stencil s, const double *x, const double *x0, const double *x1, abut_slab *l)
 {
     double n[3];
-    abut_axis_nearest_fn(s, x, n);
+    abut_axis_nearest(s, x, n);
     const double d = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     if (slab_normalise(n)) slab_project(s, x0, x1, n, l);
     else l->n = 1, l->h0[0] = l->h1[0] = l->least0 = l->least1 = -1;

@@ -1,4 +1,4 @@
-/* Slabs (geom/ccd/slab.h) of four moving pairs at once: most candidates of a CCD are told free by the first one. */
+/* Slabs (geom/ccd/slab.h) of four moving pairs at once: the first one proves most candidates of a CCD free. */
 #ifndef ABUT_GEOM_CCD_SLAB_LANES_H
 #define ABUT_GEOM_CCD_SLAB_LANES_H
 

@@ -106,18 +106,6 @@ int abut_touch_point_tet(const double p[3], const double a[3], const double b[3]
         || abut_touch_point_tri(p, b, c, d);
 }
 
-int abut_touch_tri_tri(const double x[9], const double y[9], int shared)
-{
-    if (shared)
-        return abut_touch_edge_tri(x + 3, x + 6, y, y + 3, y + 6) || abut_touch_edge_tri(y + 3, y + 6, x, x + 3, x + 6);
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3;
-        if (abut_touch_edge_tri(x + 3 * i, x + 3 * j, y, y + 3, y + 6)) return 1;
-        if (abut_touch_edge_tri(y + 3 * i, y + 3 * j, x, x + 3, x + 6)) return 1;
-    }
-    return 0;
-}
-
 int abut_fold_over(const double a[3], const double b[3], const double c[3], const double d[3])
 {
     if (abut_orient3d(a, b, c, d)) return 0;

@@ -23,8 +23,6 @@ int abut_touch_edge_edge(const double p[3], const double q[3], const double a[3]
 int abut_touch_point_tri(const double p[3], const double a[3], const double b[3], const double c[3]);
 int abut_touch_point_edge(const double p[3], const double a[3], const double b[3]);
 int abut_touch_point_tet(const double p[3], const double a[3], const double b[3], const double c[3], const double d[3]);
-/** Two triangles that share k = 0 or 1 vertices: x, y [9] each; with k = 1 the shared vertex comes first in both. */
-int abut_touch_tri_tri(const double x[9], const double y[9], int shared);
 /** Two triangles sharing the edge a b, apexes c and d: folded onto each other?  (No, when one has no area.) */
 int abut_fold_over(const double a[3], const double b[3], const double c[3], const double d[3]);
 

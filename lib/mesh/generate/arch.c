@@ -61,7 +61,7 @@ static cut cut_at(const curve *c, const double thickness[2], double s)
 }
 
 /* The block between two cuts, its faces `in` and `out` along their normals inside them, as thick as the lower one, so that the
- * corners of the upper neighbour stand inside its face; six tets of eight points. */
+ * corners of the upper neighbour lie inside its face; six tets of eight points. */
 static abut_status add_block(const cut *a, const cut *b, double in, double out, double depth, abut_mesh *m, abut_err *err)
 {
     static const int straight[3] = { 0, 0, 0 };

@@ -283,7 +283,7 @@ static size_t moving_cells(const cells *c, const double *move, size_t *list)
 }
 
 /* Shortens the displacements of the points of every tet that would keep less than 0.15 of its volume, each point once a
- * round, until there is none; after 40 rounds they are dropped, so it ends.  The empty cells are divided in the same way and
+ * round, until there is none; after 40 rounds they are dropped, so it ends.  The empty cells are divided likewise and
  * keep 0.02: as every tet of the lattice stays positive and its border at rest, the map is one to one, and no part of the
  * surface passes through another.
  *

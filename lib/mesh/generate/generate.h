@@ -1,4 +1,4 @@
-/* Meshes from a few numbers, so that no scene needs a download.  All stand around the origin; lengths in metres. */
+/* Meshes from a few numbers, so that no scene needs a download.  All lie around the origin; lengths in metres. */
 #ifndef ABUT_MESH_GENERATE_GENERATE_H
 #define ABUT_MESH_GENERATE_GENERATE_H
 
@@ -35,9 +35,9 @@ ABUT_MUST_USE abut_status abut_generate_rod(double length, int32_t cells, abut_m
 ABUT_MUST_USE abut_status abut_generate_particles(const double size[3], const int32_t count[3], abut_mesh *m,
                                                   abut_err *err);
 
-/** Surface of triangles about the y axis: the profile, n >= 2 points (radius, y), turned once around in `around` >= 3 steps;
+/** Surface of triangles about the y axis: the profile, n >= 2 points (radius, y), rotated once around in `around` >= 3 steps;
  * each of its lines is divided into `along` parts.  A radius may be 0 at the first and the last point alone: the surface is
- * closed there.  Normals point away from the axis where the profile goes up. */
+ * closed there.  Normals point away from the axis where the profile ascends. */
 ABUT_MUST_USE abut_status abut_generate_revolution(const double *profile, int32_t n, int32_t around, int32_t along,
                                                    abut_mesh *m, abut_err *err);
 
@@ -63,7 +63,7 @@ ABUT_MUST_USE abut_status abut_generate_tendrils(double radius, double length, d
 /** Masonry arch of separate blocks, six tets each, upright in the plane z = 0 with the middles of its feet at (-+span/2, 0, 0).
  * The middle line is the weighted catenary y = height (1 - (cosh(c q) - 1) / (cosh c - 1)), q = 2 x / span, with cosh c the
  * squared ratio of the thickness at the feet to that at the crown (equal: a parabola).  It is cut across in equal lengths; each
- * block is as thick as at its lower cut, linear in y, and the faces of neighbours stand `gap` apart, parallel.  8 blocks points,
+ * block is as thick as at its lower cut, linear in y, and the faces of neighbours are `gap` apart, parallel.  8 blocks points,
  * 6 blocks tets.
  *
  * thickness  m  at the feet, at the crown; the first no less

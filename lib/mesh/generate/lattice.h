@@ -1,4 +1,4 @@
-/* What the generators share: the division of a cube into tets. */
+/* What the generators have in common: the division of a cube into tets. */
 #ifndef ABUT_MESH_GENERATE_LATTICE_H
 #define ABUT_MESH_GENERATE_LATTICE_H
 

@@ -150,7 +150,7 @@ static abut_status measure_curve(const double *curve, int32_t n, double *way, ab
     return ABUT_OK;
 }
 
-/* The point of the curve after the way s. */
+/* The point of the curve after the length s. */
 static void on_curve(const double *curve, const double *way, int32_t n, double s, double p[2])
 {
     int32_t lo = 0, hi = n - 1;
@@ -197,7 +197,7 @@ abut_status abut_sheet_roll(abut_mesh *m, double radius, double gap, abut_err *e
     double lo[3], hi[3], size[2] = { radius, gap };
     abut_mesh_bounds(m, lo, hi);
     abut_status rc = need_positive("roll", size, 2, err);
-    /* r = radius + gap t / 2 pi, in steps of 3 degrees; the way along it exceeds radius t */
+    /* r = radius + gap t / 2 pi, in steps of 3 degrees; the length along it exceeds radius t */
     const double step = PI / 60, length = hi[0] - lo[0];
     const double steps = rc ? 0 : ceil(length / (radius * step)) + 2;
     if (!rc && steps > 1e7)
@@ -240,7 +240,7 @@ abut_status abut_sheet_fold(abut_mesh *m, double length, double gap, abut_err *e
 
 /* ---- tubes ---- */
 
-/* Corners of a triangle of a tube: ring and place in it, the place beyond the last point where the pattern goes on past the
+/* Corners of a triangle of a tube: ring and place in it, the place beyond the last point where the pattern continues past the
  * cut. */
 static abut_status tube_triangle(const int32_t ring[3], const double place[3], int32_t around, const double step[2],
                                  const int32_t at[3], abut_mesh *m, abut_err *err)
@@ -252,7 +252,7 @@ static abut_status tube_triangle(const int32_t ring[3], const double place[3], i
                              ring[2] * around + at[2] % around, err);
 }
 
-/* Two triangles of cell i between the rings k and k + 1.  Of shifted rows the upper point of cell i stands half a place
+/* Two triangles of cell i between the rings k and k + 1.  Of shifted rows the upper point of cell i is half a place
  * further or behind, so that the diagonal leads there; of a grid they alternate. */
 static abut_status tube_cell(int32_t k, int32_t i, int32_t around, const double step[2], int layout, abut_mesh *m,
                              abut_err *err)

@@ -31,13 +31,13 @@ ABUT_MUST_USE abut_status abut_generate_sheet(const abut_sheet *s, abut_mesh *m,
  * high. */
 void abut_sheet_cells(const double size[2], double edge, int layout, int32_t cells[2]);
 
-/** Bends a sheet along a curve: its points keep z, and x, counted from its left border, becomes the way along the polyline
+/** Bends a sheet along a curve: its points keep z, and x, counted from its left border, becomes the length along the polyline
  * curve[n * 2] in the plane (x, y).  The sheet as it was stays as the pattern, u = x, v = z.  No stretch exceeds 1 (a chord
  * is no longer than its arc). Fails  ABUT_E_ARG the curve is shorter than the sheet, or a line of it has no length;
  * ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_sheet_follow(abut_mesh *m, const double *curve, int32_t n, abut_err *err);
 
-/** The same along a spiral that begins with the radius and leaves `gap` between its turns. */
+/** The same along a spiral that begins with the radius and leaves `gap` between its windings. */
 ABUT_MUST_USE abut_status abut_sheet_roll(abut_mesh *m, double radius, double gap, abut_err *err);
 
 /** The same in an accordion fold: straight parts of the length, half circles of diameter `gap` between them. */
@@ -64,11 +64,11 @@ ABUT_MUST_USE abut_status abut_generate_strands(const int32_t count[2], double s
 
 /** A net of count[1] polylines along x and count[0] along z, `spacing` apart, each half a spacing longer than the last
  * crossing, with `cells` >= 2 segments between crossings.  Those along z are straight; those along x pass above and below
- * them in turn by `offset`, neighbours the other way round. */
+ * them in turn by `offset`, neighbours with the opposite sign. */
 ABUT_MUST_USE abut_status abut_generate_net(const int32_t count[2], double spacing, double offset, int32_t cells,
                                             abut_mesh *m, abut_err *err);
 
-/** Single segments on a lattice, each turned away from the y axis by up to `tilt` (rad), seeded. */
+/** Single segments on a lattice, each tilted away from the y axis by up to `tilt` (rad), seeded. */
 ABUT_MUST_USE abut_status abut_generate_sprinkles(const int32_t count[3], const double spacing[3], double length,
                                                   double tilt, int32_t seed, abut_mesh *m, abut_err *err);
 

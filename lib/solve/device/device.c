@@ -3,6 +3,7 @@
 #include "base/timer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,9 +43,20 @@ static abut_status refuse(const char *what, const abut_arrays *names, int32_t ob
     return abut_fail(err, ABUT_E_FORMAT, "--device: object %d %s; --device cpu takes it", object, what);
 }
 
+/* A law has kernels where it has forms. */
+static abut_status check_law(const int32_t *number, int forms, const char *what, const char *const *names, abut_err *err)
+{
+    char text[100];
+    if (!number || *number < forms) return ABUT_OK;
+    snprintf(text, sizeof text, "%s '%s' has no kernel", what, names[*number]);
+    return refuse(text, NULL, -1, err);
+}
+
 static abut_status check_model(const abut_problem *p, const abut_arrays *names, abut_err *err)
 {
     const abut_model *m = p->model;
+    if (!abut_collmesh_selects(&p->cm))
+        return refuse("the contact surface is a map of nodes (array 'contact/map-first')", names, -1, err);
     if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
     if (p->codim.first[ABUT_CODIM_ROD] != p->codim.n) return refuse("bends of rods", names, -1, err);
     for (int32_t i = 0; p->codim.bounded && i < m->nsh; i++) {
@@ -58,7 +70,8 @@ static abut_status check_model(const abut_problem *p, const abut_arrays *names, 
     if (p->air.presses) return refuse("the scene has pressures", names, -1, err);
     if (abut_air_acts(&p->air)) return refuse("the scene has wind or drag", names, -1, err);
     if (abut_damping_acts(&p->damping)) return refuse("the scene has damping", names, -1, err);
-    return ABUT_OK;
+    const abut_status rc = check_law(m->continuity, ABUT_BARRIER_FORMS, "barrier", abut_barrier_names, err);
+    return rc ? rc : check_law(m->smoothing, ABUT_FRICTION_FORMS, "friction law", abut_friction_names, err);
 }
 
 static abut_status check_step(const abut_problem *p, abut_err *err)
@@ -283,7 +296,7 @@ static abut_status fetch(abut_search *s, abut_err *err)
     if (!rc) rc = q->on->get(q, s->here.x, d->x.at, bytes, err);
     if (!rc) rc = q->on->get(q, s->here.g, d->g.at, bytes, err);
     if (!rc) rc = abut_gpu_contacts_get(q, &d->at, &s->here.pairs, err);
-    if (!rc) abut_collmesh_gather(&s->prob.cm, s->here.x, s->here.y);
+    if (!rc) abut_collmesh_positions(&s->prob.cm, s->here.x, s->here.y);
     return rc;
 }
 

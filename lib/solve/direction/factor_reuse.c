@@ -80,7 +80,7 @@ static abut_status solve(abut_factor_reuse *u, abut_linear_solver *linear, const
     const abut_precond M = abut_linear_precond(linear);
     const abut_pcg_goal goal = { FORCE, SHARE, near, WITHIN * near, most };
     abut_pcg_report pcg = { 0 };
-    const abut_status rc = abut_pcg_approach(A, &M, b, x, goal, &pcg, &u->scratch, err);
+    const abut_status rc = abut_pcg_approach(&(abut_operator){ .matrix = A }, &M, b, x, goal, &pcg, &u->scratch, err);
     rep->cg_iterations += pcg.iterations;
     *solved = u->approximate = !rc && pcg.converged;
     return rc == ABUT_E_NUMERIC ? ABUT_OK : rc;     /* whatever is not definite, the factorisation will tell */

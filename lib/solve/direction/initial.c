@@ -170,11 +170,12 @@ static int has_row(const lists *l, int32_t j, int32_t row)
 }
 
 /* Guests of all lists, some more than once; out NULL: counts them only. */
-static size_t find_guests(const lists *l, const int32_t *at, const int32_t *of, const abut_elems *touch, guest *out)
+static size_t find_guests(const lists *l, const int32_t *at, const int32_t *of, const abut_elements *touch, guest *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < 16 * touch->n; i++) {        /* a stencil, one of its rows, another */
-        const int32_t here = touch->row[i / 4], there = touch->row[i / 16 * 4 + i % 4];
+    const size_t c = (size_t)touch->corners;
+    for (size_t i = 0; i < c * c * touch->n; i++) {     /* a stencil, one of its rows, another */
+        const int32_t here = touch->row[i / c], there = touch->row[i / (c * c) * c + i % c];
         if (here < 0 || there < 0 || here == there) continue;
         for (int32_t o = at[here]; o < at[here + 1]; o++) {
             if (has_row(l, of[o], there)) continue;
@@ -209,7 +210,7 @@ static abut_status seat_guests(const abut_problem *p, lists *l, guest *g, size_t
     return ABUT_OK;
 }
 
-static abut_status invite_guests(const abut_problem *p, const abut_elems *touch, lists *l, abut_err *err)
+static abut_status invite_guests(const abut_problem *p, const abut_elements *touch, lists *l, abut_err *err)
 {
     int32_t *at = calloc((size_t)p->nrow + 1, sizeof *at), *of = malloc(((size_t)l->first[l->k] + 1) * sizeof *of);
     guest *g = NULL;
@@ -233,7 +234,7 @@ static abut_status lists_of_rows(const abut_initial *s, const abut_problem *p, c
     const int32_t k = parts_wanted(s, A->n);
     *l = (lists){ k, calloc((size_t)k + 2, sizeof *l->first), malloc(((size_t)A->n + 1) * sizeof *l->row) };
     int32_t *part = malloc(((size_t)A->n + 1) * sizeof *part);
-    abut_status rc = l->first && l->row && part ? abut_graph_cut(A, k, part, err) : no_memory(p, err);
+    abut_status rc = l->first && l->row && part ? abut_graph_cut(abut_bsr_graph(A), k, part, err) : no_memory(p, err);
     if (!rc) {
         for (int32_t i = 0; i < A->n; i++) l->first[part[i] + 2]++;
         for (int32_t j = 0; j < k; j++) l->first[j + 1] += l->first[j];
@@ -262,7 +263,7 @@ static abut_status coarse_make(abut_initial *s, const abut_problem *p, const abu
     return rc ? rc : abut_coarse_space_factor(s->rigid, A, s->where, err);
 }
 
-static abut_status domains_make(abut_initial *s, const abut_problem *p, const abut_bsr *A, const abut_elems *touch,
+static abut_status domains_make(abut_initial *s, const abut_problem *p, const abut_bsr *A, const abut_elements *touch,
                                 const double *x, abut_err *err)
 {
     const int dot = s->kind == ABUT_SOLVE_DOT;
@@ -342,7 +343,7 @@ static abut_status constant_make(abut_initial *s, const abut_problem *p, abut_er
 }
 
 /* With what touches: the Laplacian and those Hessians, in blocks. */
-static abut_status touching_make(abut_initial *s, const abut_problem *p, const abut_elems *touch, int threads, abut_err *err)
+static abut_status touching_make(abut_initial *s, const abut_problem *p, const abut_elements *touch, int threads, abut_err *err)
 {
     abut_bsr A = { 0 };
     const abut_model *m = p->model;
@@ -351,7 +352,7 @@ static abut_status touching_make(abut_initial *s, const abut_problem *p, const a
     abut_status rc = k && perm ? ABUT_OK : no_memory(p, err);
     if (!rc && m->nt) rc = abut_stiffness_fit_materials(&p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
     if (!rc) rc = abut_laplacian(p, k, touch, &A, err);
-    if (!rc) rc = abut_graph_order_nested_dissection(&A, perm, err);
+    if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
     if (!rc) rc = s->touching ? abut_chol_renew(s->touching, &A, perm, err) : abut_chol_new(&s->touching, &A, perm, threads, err);
     if (!rc) rc = abut_chol_factor(s->touching, &A, err);
     abut_bsr_clear(&A);
@@ -367,7 +368,7 @@ static abut_status laplacian_make(abut_direction *d, const abut_problem *p, cons
                                   const abut_pairs *pairs, abut_err *err)
 {
     abut_initial *s = &d->initial;
-    abut_elems touch;
+    abut_elements touch;
     int32_t rows = 0;
     s->touches = ABUT_TOUCHES_NOTHING;
     if (pairs->n + pairs->n_plane + p->lag.n == 0) return constant_make(s, p, err);
@@ -407,7 +408,7 @@ abut_status abut_initial_make(abut_direction *d, const abut_problem *p, const do
     const double clock = abut_time_wall();
     if (!rc && s->kind == ABUT_SOLVE_LBFGS_IC) rc = abut_ichol_factor(&s->ic, &d->A, err);
     else if (!rc && s->kind == ABUT_SOLVE_GRADIENT) rc = diagonal_make(s, p, &d->A, err);
-    else if (!rc) rc = domains_make(s, p, &d->A, &(abut_elems){ d->touch.n, d->touch.row, d->touch.H }, x, err);
+    else if (!rc) rc = domains_make(s, p, &d->A, &(abut_elements){ .corners = 4, .n = d->touch.n, .row = d->touch.row }, x, err);
     rep->seconds.factor += abut_time_wall() - clock;
     return rc;
 }

@@ -3,16 +3,14 @@
 #include "energy/attachment.h"
 #include "energy/stiffness_fit.h"
 #include "graph/graph.h"
+#include "sparse/packed_lanes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* First entries of the blocks of a packed element: pair (a, b), a <= b. */
-static const int PAIR[4][4] = { { 0, 9, 18, 27 }, { 9, 36, 45, 54 }, { 18, 45, 63, 72 }, { 27, 54, 72, 81 } };
-
-static void put(double *H, int a, int b, double v)
+/* Block (a, b), a <= b, of a packed element of so many corners. */
+static void put(double *H, int corners, int a, int b, double v)
 {
-    for (int d = 0; d < 9; d += 4) H[PAIR[a][b] + d] = v;
+    for (size_t d = 0; d < 9; d += 4) H[9 * abut_packed_block(corners, a, b) + d] = v;
 }
 
 static void tet_blocks(const abut_elastic *e, const double *k, double psi, double *H)
@@ -31,30 +29,26 @@ static void tet_blocks(const abut_elastic *e, const double *k, double psi, doubl
             for (int d = 0; d < 3; d++) along[a] += g[3 * a + d] * m->tet_fibre[3 * t + (size_t)d];
         for (int a = 0; a < 4; a++)
             for (int b = a; b < 4; b++)
-                put(H + ABUT_PACKED * t, a, b,
+                put(H + ABUT_PACKED * t, 4, a, b,
                     kappa * along[a] * along[b] +
                         w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]));
     }
 }
 
-static void spring_blocks(const abut_model *m, double psi, int32_t *node, double *H)
+static void spring_blocks(const abut_model *m, double psi, double *H)
 {
-    for (size_t s = 0; s < (size_t)m->nsp; s++, H += ABUT_PACKED, node += 4) {
+    for (size_t s = 0; s < (size_t)m->nsp; s++, H += abut_packed_size(2)) {
         const double k = psi * m->spring_stiffness[s];
-        put(H, 0, 0, k);
-        put(H, 1, 1, k);
-        put(H, 0, 1, -k);
-        node[0] = m->spring[2 * s];
-        node[1] = m->spring[2 * s + 1];
-        node[2] = node[3] = -1;
+        put(H, 2, 0, 0, k);
+        put(H, 2, 1, 1, k);
+        put(H, 2, 0, 1, -k);
     }
 }
 
 /* no rotation of an element changes the trace of a block */
-static void codim_blocks(const abut_problem *p, int32_t *node, double *H)
+static void codim_blocks(const abut_problem *p, double *H)
 {
     if (!p->codim.n) return;
-    memcpy(node, p->codim.node, 4 * p->codim.n * sizeof *node);
     abut_problem_codim_hessian(p, p->model->X, NULL, H);
     for (double *block = H; block < H + ABUT_PACKED * p->codim.n; block += 9) {
         const double trace = block[0] + block[4] + block[8];
@@ -62,30 +56,43 @@ static void codim_blocks(const abut_problem *p, int32_t *node, double *H)
     }
 }
 
-abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elems *more, abut_bsr *A, abut_err *err)
+/* Elements node[n * corners] as a set, its rows and values those that are free in *row and *H. */
+static abut_elements set_of(const abut_problem *p, const char *name, int corners, size_t n, const int32_t *node, int32_t **row,
+                            double **H)
+{
+    const abut_elements set = { .name = name, .corners = corners, .n = n, .row = *row, .val = *H };
+    for (size_t i = 0; i < (size_t)corners * n; i++) *(*row)++ = node[i] < 0 ? -1 : p->row[node[i]];
+    *H += n * abut_packed_size(corners);
+    return set;
+}
+
+abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elements *more, abut_bsr *A, abut_err *err)
 {
     const abut_model *m = p->model;
-    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na * ABUT_ATTACHMENT_PARTS,
-                 n = nt + ns + na + p->codim.n;
+    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na, nc = p->codim.n;
     const double psi = p->w.psi * p->w.share * p->w.share;
-    int32_t *row = malloc((4 * n + 1) * sizeof *row);
-    double *H = calloc(n + 1, ABUT_PACKED * sizeof *H), *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
-    abut_status rc = row && H && diag ? ABUT_OK
-                                      : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %zu elements, %d nodes", n, m->nv);
+    int32_t *rows = malloc((4 * (nt + nc) + 2 * ns + 5 * na + 1) * sizeof *rows), *row = rows;
+    double *all = calloc((nt + nc) * abut_packed_size(4) + ns * abut_packed_size(2) + na * abut_packed_size(5) + 1, sizeof *all);
+    double *H = all, *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
+    abut_status rc = rows && all && diag ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %zu elements, %d nodes",
+                                                               nt + ns + na + nc, m->nv);
     if (!rc) {
-        if (nt) memcpy(row, m->tet, 4 * nt * sizeof *row);
+        abut_elements sets[5] = { { 0 } };
         tet_blocks(&p->elastic, k, psi, H);
-        spring_blocks(m, psi, row + 4 * nt, H + ABUT_PACKED * nt);
-        abut_attachment_hessian(m, psi, row + 4 * (nt + ns), H + ABUT_PACKED * (nt + ns));
-        codim_blocks(p, row + 4 * (nt + ns + na), H + ABUT_PACKED * (nt + ns + na));
-        for (size_t i = 0; i < 4 * n; i++) row[i] = row[i] < 0 ? -1 : p->row[row[i]];
-        const abut_elems all[2] = { { n, row, H }, more ? *more : (abut_elems){ .n = 0 } };
+        sets[0] = set_of(p, "tets", 4, nt, m->tet, &row, &H);
+        spring_blocks(m, psi, H);
+        sets[1] = set_of(p, "springs", 2, ns, m->spring, &row, &H);
+        abut_attachment_hessian(m, psi, H);
+        sets[2] = set_of(p, "attachments", 5, na, m->attach_node, &row, &H);
+        codim_blocks(p, H);
+        sets[3] = set_of(p, "codimensional elements", 4, nc, p->codim.node, &row, &H);
+        if (more) sets[4] = *more;
         abut_problem_diagonal(p, diag);
-        rc = abut_bsr_pattern(A, p->nrow, all, more ? 2 : 1, err);
-        if (!rc) abut_bsr_assemble(A, diag, all, more ? 2 : 1);
+        rc = abut_bsr_pattern(A, p->nrow, sets, more ? 5 : 4, err);
+        if (!rc) abut_bsr_assemble(A, diag, sets, more ? 5 : 4);
     }
-    free(row);
-    free(H);
+    free(rows);
+    free(all);
     free(diag);
     return rc;
 }
@@ -112,7 +119,7 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
     if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(&p->elastic, lo, hi, k, err);
     if (!rc) rc = abut_laplacian(p, k, NULL, &A, err);
     if (!rc && mean) rc = mean_stiffness(p, &A, mean, err);
-    if (!rc) rc = abut_graph_order_nested_dissection(&A, perm, err);
+    if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
     const abut_operator L = { .matrix = &A, .scalar = 1 };
     if (!rc) rc = abut_linear_solver_init(c, &abut_linear_cholmod, 1, err);
     if (!rc) rc = abut_linear_analyse(c, &L, perm, err);

@@ -17,7 +17,7 @@
  * materials (energy/stiffness_fit.h); NULL for a model without tets.  more: other elements, in rows, that are added with all
  * their entries; NULL: none.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elems *more, abut_bsr *A,
+ABUT_MUST_USE abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elements *more, abut_bsr *A,
                                          abut_err *err);
 
 /** Its factor, with a nested-dissection ordering; the materials fitted over stretches lo .. hi.  *c is replaced.

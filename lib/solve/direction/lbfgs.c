@@ -216,8 +216,9 @@ static double first_trial(abut_direction *d, double slope)
 static abut_status solve_to(abut_direction *d, double tolerance, int most, int *done, abut_report *rep, abut_err *err)
 {
     const abut_precond M = abut_initial_precond(d, 1);
+    const abut_operator A = { .matrix = &d->A };
     abut_pcg_report pcg = { 0 };
-    const abut_status rc = abut_pcg_solve(&d->A, &M, d->quasi.g0, d->sol, (abut_pcg_opts){ tolerance, most }, &pcg,
+    const abut_status rc = abut_pcg_solve(&A, &M, d->quasi.g0, d->sol, (abut_pcg_opts){ tolerance, most }, &pcg,
                                           &d->quasi.scratch, err);
     rep->cg_iterations += pcg.iterations;
     *done = pcg.converged;

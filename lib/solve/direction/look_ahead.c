@@ -47,17 +47,15 @@ typedef struct foresight {
     double *p0, *g;         /* [3 nv] Newton's direction, a gradient with contact forces */
 } foresight;
 
-static const double *moved(const abut_search *s, const double *p, int32_t vert)
-{
-    return p + 3 * (size_t)s->prob.cm.node[vert];
-}
-
 /* Change of the gap along p. */
 static double along(const abut_search *s, const met *m, const double *p)
 {
     double sum = 0;
-    for (int k = 0; k < 4 && m->vert[k] >= 0; k++)
-        for (int d = 0; d < 3; d++) sum += m->normal[3 * k + d] * moved(s, p, m->vert[k])[d];
+    for (int k = 0; k < 4 && m->vert[k] >= 0; k++) {
+        double q[3];
+        abut_collmesh_motion(&s->prob.cm, p, m->vert[k], q);
+        for (int d = 0; d < 3; d++) sum += m->normal[3 * k + d] * q[d];
+    }
     return sum;
 }
 
@@ -68,8 +66,11 @@ static double look_at(const abut_search *s, const abut_impact *hit, double t, me
     double x[12], f[12];
     *m = (met){ .kind = ABUT_PP, .plane = hit->plane, .vert = { hit->vert[0], -1, -1, -1 } };
     const int n = hit->plane >= 0 ? 1 : abut_stencil_size(hit->kind);
-    for (int k = 0; k < 3 * n; k++)
-        x[k] = s->here.y[3 * (size_t)hit->vert[k / 3] + (size_t)(k % 3)] + t * moved(s, s->p, hit->vert[k / 3])[k % 3];
+    for (int k = 0; k < n; k++) {
+        double q[3];
+        abut_collmesh_motion(&s->prob.cm, s->p, hit->vert[k], q);
+        for (int d = 0; d < 3; d++) x[3 * k + d] = s->here.y[3 * (size_t)hit->vert[k] + (size_t)d] + t * q[d];
+    }
     if (hit->plane >= 0) {
         const double *o = model->hs_point + 3 * hit->plane, *normal = model->hs_normal + 3 * hit->plane;
         memcpy(m->normal, normal, 3 * sizeof *normal);
@@ -118,7 +119,7 @@ static void add(const abut_search *s, foresight *f, const abut_impact *hit, doub
 {
     const abut_model *model = s->prob.model;
     const double xi = thickness(s, hit);
-    const abut_barrier_law law = abut_barrier_law_of(model->dhat[0], model->continuity ? model->continuity[0] : ABUT_C2, xi);
+    const abut_barrier_law law = abut_model_barrier(model, xi);
     met m;
     double gap = look_at(s, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(s, &m) : 0;
     int known = mult > 0;
@@ -158,7 +159,7 @@ static abut_status compliance(abut_search *s, foresight *f, int round, abut_err 
     for (size_t i = 0; i < f->n; i++) {
         const met *m = &f->pair[i];
         memcpy(normal + 12 * i, m->normal, sizeof m->normal);
-        for (int c = 0; c < 4; c++) f->row[4 * i + (size_t)c] = m->vert[c] < 0 ? -1 : p->row[p->cm.node[m->vert[c]]];
+        for (size_t c = 0; c < 4; c++) f->row[4 * i + c] = m->vert[c] < 0 ? -1 : p->row[abut_collmesh_slot(&p->cm, m->vert[c])];
         if (m->round != round) continue;
         f->s0[i] = along(s, m, f->p0);
         which[fresh++] = (int)i;
@@ -174,7 +175,7 @@ static abut_status respond(abut_search *s, foresight *f, abut_err *err)
     memcpy(f->g, s->here.g, 3 * (size_t)s->prob.model->nv * sizeof *f->g);
     for (size_t i = 0; i < f->n; i++)
         for (int k = 0; k < 4 && f->pair[i].vert[k] >= 0; k++) {
-            double *to = f->g + 3 * (size_t)s->prob.cm.node[f->pair[i].vert[k]];
+            double *to = f->g + 3 * (size_t)abut_collmesh_slot(&s->prob.cm, f->pair[i].vert[k]);
             for (int d = 0; d < 3; d++) to[d] += f->lambda[i] * f->pair[i].normal[3 * k + d];
         }
     return abut_direction_by_factor(&s->dir, &s->prob, f->g, s->p, err);
@@ -225,7 +226,7 @@ static abut_status look_ahead(abut_search *s, foresight *f, int round, abut_limi
 abut_status abut_look_ahead(abut_search *s, double *swept, abut_limit *lim, abut_report *rep, abut_err *err)
 {
     if ((s->opt.without & ABUT_WITHOUT_LOOK_AHEAD) || abut_second_order_applies(s)) return ABUT_OK;
-    if (!contact_binds(lim) || !abut_direction_has_factor(&s->dir)) return ABUT_OK;
+    if (!contact_binds(lim) || !abut_direction_has_factor(&s->dir) || !abut_collmesh_selects(&s->prob.cm)) return ABUT_OK;
     if (!abut_rule_is_due(&s->look_ahead)) return ABUT_OK;
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
     const abut_mark mark = abut_arena_mark(&s->scratch);

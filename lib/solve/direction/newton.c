@@ -1,7 +1,6 @@
 #include "solve/direction/newton.h"
 
 #include "base/par.h"
-#include "energy/attachment.h"
 #include "solve/direction/newton_parts.h"
 
 #include <stdlib.h>
@@ -19,7 +18,7 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     const int positions = abut_linear_can(&d->linear, ABUT_IS_ITERATIVE);
     if (positions) d->where = malloc((3 * nv + 1) * sizeof(double));
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
-    d->codim_H = calloc(p->codim.n * ABUT_PACKED + 1, sizeof(double));     /* unused corners stay 0 */
+    d->codim_H = calloc(p->codim.n * abut_packed_size(4) + 1, sizeof(double));     /* unused corners stay 0 */
     d->codim_row = malloc((4 * p->codim.n + 1) * sizeof(int32_t));
     d->perm = malloc(nv * sizeof(int32_t));
     int have_orders = 1;
@@ -32,15 +31,12 @@ abut_status abut_direction_init(abut_direction *d, const abut_problem *p, int me
     d->diag = malloc(nv * sizeof(double));
     d->rhs = malloc(3 * nv * sizeof(double));
     d->sol = malloc(3 * nv * sizeof(double));
-    const size_t n_tie = (size_t)p->model->na * ABUT_ATTACHMENT_PARTS;
-    d->attach_node = malloc((4 * n_tie + 1) * sizeof(int32_t));
-    d->attach_row = malloc((4 * n_tie + 1) * sizeof(int32_t));
-    d->attach_H = malloc((n_tie * ABUT_PACKED + 1) * sizeof(double));
-    const size_t n_spring = (size_t)p->model->nsp;
-    d->spring_node = malloc((4 * n_spring + 1) * sizeof(int32_t));
-    d->spring_row = malloc((4 * n_spring + 1) * sizeof(int32_t));
-    d->spring_H = malloc((n_spring * ABUT_PACKED + 1) * sizeof(double));
-    if (d->spring_node && d->spring_row && d->spring_H && d->attach_node && d->attach_row && d->attach_H && d->codim_H &&
+    const size_t na = (size_t)p->model->na, nsp = (size_t)p->model->nsp;
+    d->attach_row = malloc((5 * na + 1) * sizeof(int32_t));
+    d->attach_H = malloc((na * abut_packed_size(5) + 1) * sizeof(double));
+    d->spring_row = malloc((2 * nsp + 1) * sizeof(int32_t));
+    d->spring_H = malloc((nsp * abut_packed_size(2) + 1) * sizeof(double));
+    if (d->spring_row && d->spring_H && d->attach_row && d->attach_H && d->codim_H &&
         d->codim_row && d->tet_row && d->perm && have_orders && d->planned && d->diag && d->rhs && d->sol &&
         (d->where || !positions))
         return ABUT_OK;
@@ -78,10 +74,8 @@ void abut_direction_clear(abut_direction *d)
     free(d->tet_row);
     free(d->codim_H);
     free(d->codim_row);
-    free(d->attach_node);
     free(d->attach_row);
     free(d->attach_H);
-    free(d->spring_node);
     free(d->spring_row);
     free(d->spring_H);
     free(d->perm);

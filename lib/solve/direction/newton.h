@@ -58,9 +58,9 @@ typedef struct abut_direction {
     int32_t *tet_row;
     double *codim_H;         /* Hessians of thin elements, packed */
     int32_t *codim_row;
-    int32_t *attach_node, *attach_row;    /* attachments: nodes, rows, Hessians */
+    int32_t *attach_row;    /* attachments: rows, Hessians */
     double *attach_H;
-    int32_t *spring_node, *spring_row;
+    int32_t *spring_row;
     double *spring_H;
     struct abut_touching {  /* contacts, half-spaces and friction: nodes, rows, Hessians */
         size_t n, cap;
@@ -126,6 +126,6 @@ ABUT_MUST_USE abut_status abut_direction_factor_coarse(abut_direction *d, const 
                                                        abut_err *err);
 /** The Hessians of contact and friction at x alone, in arrays of d. */
 ABUT_MUST_USE abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, const double *x, const double *y,
-                                                  const abut_pairs *pairs, abut_elems *set, abut_err *err);
+                                                  const abut_pairs *pairs, abut_elements *set, abut_err *err);
 
 #endif

@@ -18,7 +18,7 @@ void abut_direction_forget_pattern(abut_direction *d);
 /** The pattern of d->A for sets[SETS], with what the method makes of it, unless d->touch has the rows that it had last.
  * Fails  as abut_bsr_pattern, abut_graph_order_nested_dissection, abut_linear_analyse; d is then reset */
 ABUT_MUST_USE abut_status abut_direction_analyse(abut_direction *d, const abut_problem *p, const double *x,
-                                                 const abut_elems *sets, abut_err *err);
+                                                 const abut_elements *sets, abut_err *err);
 /** d->linear analysed for d->A in the order at hand. */
 ABUT_MUST_USE abut_status abut_direction_symbolic(abut_direction *d, abut_err *err);
 /** The same before A is factored in earnest: contacts that come make a factor in an order without them dearer, and once the

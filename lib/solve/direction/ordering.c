@@ -37,7 +37,7 @@ abut_status abut_direction_symbolic(abut_direction *d, abut_err *err)
 
 /* The pattern of the first nsets sets into A.  The part that no contact touches stays for as long as the numbering does, and
  * with it what has been made of the whole, when that comes out the same. */
-static abut_status pattern(abut_direction *d, const abut_problem *p, const abut_elems *sets, int nsets, abut_err *err)
+static abut_status pattern(abut_direction *d, const abut_problem *p, const abut_elements *sets, int nsets, abut_err *err)
 {
     const size_t bytes = (size_t)p->model->nv * sizeof *d->planned;
     int changed = 1;
@@ -61,14 +61,14 @@ static void set_costs(abut_direction *d, abut_status rc)
 
 static abut_status order_anew(abut_direction *d, abut_err *err)
 {
-    abut_status rc = abut_graph_order_nested_dissection(&d->A, d->perm, err);
+    abut_status rc = abut_graph_order_nested_dissection(abut_bsr_graph(&d->A), d->perm, err);
     if (!rc) rc = abut_direction_symbolic(d, err);
     set_costs(d, rc);
     return rc;
 }
 
 /* The ordering of the elements alone, made when the numbering is a new one. */
-static abut_status order_tets(abut_direction *d, struct abut_tet_order *o, const abut_problem *p, const abut_elems *sets,
+static abut_status order_tets(abut_direction *d, struct abut_tet_order *o, const abut_problem *p, const abut_elements *sets,
                               abut_err *err)
 {
     const size_t bytes = (size_t)p->model->nv * sizeof *o->node_row;
@@ -94,7 +94,7 @@ static abut_status analyse_as_tets(abut_direction *d, const struct abut_tet_orde
 }
 
 /* First pattern, ordering and analysis of a step by a factor. */
-static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elems *sets, abut_err *err)
+static abut_status analyse_first(abut_direction *d, const abut_problem *p, const abut_elements *sets, abut_err *err)
 {
     struct abut_tet_order *o = &d->tets[p->al.on];
     d->by_degree = 1;
@@ -111,7 +111,8 @@ static abut_status order_amd(abut_direction *d, abut_err *err)
 {
     abut_graph_fill fill;
     int32_t *perm = malloc(((size_t)d->A.n + 1) * sizeof *perm);
-    abut_status rc = perm ? abut_graph_order_amd(&d->A, perm, &fill, err) : abut_fail(err, ABUT_E_NOMEM, "ordering");
+    abut_status rc = perm ? abut_graph_order_amd(abut_bsr_graph(&d->A), perm, &fill, err)
+                          : abut_fail(err, ABUT_E_NOMEM, "ordering");
     if (!rc) d->by_degree = abut_factor_cost_of(fill.nnz, fill.flops) < abut_factor_cost(&d->linear);
     if (!rc && d->by_degree) {
         memcpy(d->perm, perm, (size_t)d->A.n * sizeof *perm);
@@ -140,7 +141,7 @@ static abut_status analyse_iterations(abut_direction *d, const abut_problem *p, 
     return abut_linear_analyse(&d->linear, &(abut_operator){ .matrix = &d->A, .where = d->where }, NULL, err);
 }
 
-abut_status abut_direction_analyse(abut_direction *d, const abut_problem *p, const double *x, const abut_elems *sets,
+abut_status abut_direction_analyse(abut_direction *d, const abut_problem *p, const double *x, const abut_elements *sets,
                                    abut_err *err)
 {
     const struct abut_touching *t = &d->touch;

@@ -17,9 +17,6 @@
 /* Stiffness of collision springs over the mean stiffness of a node. */
 #define COLLISION 10
 
-const char *const abut_lg_names[ABUT_LGS + 1] = { "pd", "mass-springs", "admm-pd", NULL };
-const char *const abut_lg_contact_names[ABUT_LG_COLLISIONS + 1] = { "ignore", "springs", NULL };
-
 abut_lg_opts abut_lg_defaults(void)
 {
     return (abut_lg_opts){ .iterations = 10, .max_iterations = 100000, .fit_low = ABUT_FIT_LOW, .fit_high = ABUT_FIT_HIGH };
@@ -29,23 +26,18 @@ abut_lg_opts abut_lg_defaults(void)
 
 static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_err *err)
 {
-    const char *name = abut_lg_names[o->method];
+    const char *name = o->method->name;
+    const abut_status rc = o->method->check ? o->method->check(m, err) : ABUT_OK;
+    if (rc) return abut_wrap(err, "solver %s", name), rc;
     if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %d, expected implicit Euler", name, m->scheme[0]);
     if (m->damp_stiffness && m->damp_stiffness[0] > 0)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: damping/stiffness is %g s, expected 0: its matrix is not constant", name,
                          m->damp_stiffness[0]);
-    if (o->method == ABUT_LG_SPRINGS && (m->nt || m->nsh || m->nrd))
-        return abut_fail(err, ABUT_E_FORMAT,
-                         "solver %s: the model has %d tets, %d shells and %d rods, expected springs and attachments "
-                         "alone (pd takes all)",
-                         name, m->nt, m->nsh, m->nrd);
-    if (o->method == ABUT_LG_ADMM && (m->nsh || m->nrd || m->mat_fibre))
-        return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells, rods or fibres, expected tets and springs without them", name);
     if (m->shell_limit || m->mat_strain)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells with limits of their stretch, expected none: it cannot keep them",
                          name);
-    if (o->contact == ABUT_LG_REFUSE && m->nc)
+    if (o->contact == ABUT_CONTACT_REFUSED && m->nc)
         return abut_fail(err, ABUT_E_FORMAT,
                          "solver %s sees no contact and guarantees nothing: the model has %d collision vertices and "
                          "%d half-spaces, expected a choice of what becomes of them (--contact ignore, or springs)",
@@ -68,7 +60,7 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
     abut_status rc = check_model(m, opt, err);
     if (!rc) rc = abut_problem_init(&s->prob, m, err);
     if (!rc) rc = abut_collision_springs_init(&s->collisions, &s->prob, err);
-    if (!rc && opt->method == ABUT_LG_ADMM) rc = abut_admm_init(&s->admm, &s->prob, opt->fit_low, opt->fit_high, err);
+    if (!rc && opt->method->init) rc = opt->method->init(s, err);
     if (rc) {
         abut_lg_clear(s);
         return rc;
@@ -80,9 +72,9 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
     for (int i = 0; i < 8; i++) ok &= (*field[i] = calloc(n3 + 1, sizeof(double))) != NULL;
     if (!ok) {
         abut_lg_clear(s);
-        return abut_fail(err, ABUT_E_NOMEM, "solver %s: %d nodes", abut_lg_names[opt->method], m->nv);
+        return abut_fail(err, ABUT_E_NOMEM, "solver %s: %d nodes", opt->method->name, m->nv);
     }
-    s->exact = opt->method != ABUT_LG_ADMM && opt->contact != ABUT_LG_COLLISIONS && squared_distances(m);
+    s->exact = !opt->method->local_step && opt->contact != ABUT_CONTACT_BY_SPRINGS && squared_distances(m);
     return ABUT_OK;
 }
 
@@ -182,8 +174,8 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
     rc = prepare(s, rep, err);
     if (!rc) rc = start(s, err);
-    if (!rc && s->opt.contact == ABUT_LG_COLLISIONS) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);
-    if (!rc && s->opt.method == ABUT_LG_ADMM) abut_admm_start(&s->admm, p, s->x);
+    if (!rc && s->opt.contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);
+    if (!rc && s->opt.method->start) s->opt.method->start(s);
     if (rc || !(s->opt.norm > 0)) return rc;
     s->enough = s->opt.norm * m->h[0] * m->h[0] * abut_characteristic_force(&p->elastic, p->held, s->dx);
     return s->enough > 0 ? ABUT_OK
@@ -196,17 +188,18 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
 {
     const abut_problem *p = &s->prob;
     const int32_t nv = p->model->nv;
-    const int admm = s->opt.method == ABUT_LG_ADMM;
-    double clock = abut_time_wall(), big = 0, *r = admm ? s->dx : s->g;
+    const abut_lg_method *method = s->opt.method;
+    const int splits = method->local_step != NULL;
+    double clock = abut_time_wall(), big = 0, *r = splits ? s->dx : s->g;
     int finite = 1;
     abut_status rc = ABUT_OK;
-    if (s->opt.contact == ABUT_LG_COLLISIONS) rc = abut_collision_springs_find(&s->collisions, p, s->x, err);
-    if (!rc && (!admm || s->opt.norm > 0))
+    if (s->opt.contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_find(&s->collisions, p, s->x, err);
+    if (!rc && (!splits || s->opt.norm > 0))
         rc = abut_problem_gradient(p, s->x, NULL, &s->none, ABUT_TERM_SMOOTH, s->g, &s->scratch, err);
-    if (!rc && admm) rc = abut_admm_step(&s->admm, p, s->x, r, &s->scratch, err);
+    if (!rc && splits) rc = method->local_step(s, err);
     if (rc) return rc;
     abut_collision_springs_gradient(&s->collisions, p, s->x, r);
-    if (admm && s->opt.norm > 0) abut_collision_springs_gradient(&s->collisions, p, s->x, s->g);
+    if (splits && s->opt.norm > 0) abut_collision_springs_gradient(&s->collisions, p, s->x, s->g);
     rep->seconds.gradient += abut_time_wall() - clock;
     clock = abut_time_wall();
     for (int32_t i = 0; i < nv; i++)
@@ -270,7 +263,7 @@ abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *re
     if (rc) return rc;
     if (!isfinite(*speed)) return abut_fail(err, ABUT_E_NUMERIC, "the direction is not finite");
     const double clock = abut_time_wall();
-    if (s->exact || s->opt.method == ABUT_LG_ADMM) move(s, 1, s->xt);
+    if (s->exact || s->opt.method->local_step) move(s, 1, s->xt);
     else rc = search(s, &alpha, rep, err);
     if (rc) return rc;
     s->moved = alpha > 0;
@@ -310,7 +303,7 @@ static abut_status step_back(abut_local_global *s, abut_report *rep)
     return ABUT_OK;
 }
 
-static abut_status iterate_all(abut_local_global *s, abut_report *rep, abut_err *err)
+abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const double tolerance = s->prob.model->tolerance[0];
     const int most = s->opt.iterations ? s->opt.iterations : s->opt.max_iterations;
@@ -331,7 +324,7 @@ static abut_status iterate_all(abut_local_global *s, abut_report *rep, abut_err 
                      tolerance);
 }
 
-static abut_status put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
+abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     const abut_model *m = p->model;
@@ -346,7 +339,7 @@ static abut_status put_frame(abut_local_global *s, const abut_arrays *carry, abu
     return ABUT_OK;
 }
 
-static abut_status report_physics(abut_local_global *s, abut_report *rep, abut_err *err)
+abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;
     rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
@@ -365,24 +358,7 @@ static abut_status report_physics(abut_local_global *s, abut_report *rep, abut_e
     rep->min_gap = rep->lag_residual = -1;
     rep->contacts = (int32_t)s->collisions.n;
     rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF
-                   : s->opt.contact == ABUT_LG_COLLISIONS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
+                   : s->opt.contact == ABUT_CONTACT_BY_SPRINGS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
     rep->memory_peak = abut_memory_peak();
     return abut_problem_potential(p, s->x, &rep->elastic, &s->scratch, err);
-}
-
-abut_status abut_lg_advance(abut_local_global *s, const abut_arrays *frame, abut_instant *at, abut_arrays *out,
-                            abut_report *rep, abut_err *err)
-{
-    const double clock = abut_time_wall(), cpu = abut_time_cpu();
-    abut_status rc = abut_lg_begin(s, frame, *at, rep, err);
-    if (!rc) rc = iterate_all(s, rep, err);
-    if (!rc) rc = put_frame(s, frame, out, err);
-    if (!rc) rc = report_physics(s, rep, err);
-    if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)at->step + 1, at->time), rc;
-    *at = abut_instant_next(*at, s->prob.model->h[0]);
-    rep->step = at->step;
-    rep->time = at->time;
-    rep->seconds.total += abut_time_wall() - clock;
-    rep->cpu += abut_time_cpu() - cpu;
-    return ABUT_OK;
 }

@@ -17,20 +17,29 @@
 #include "solve/local_global/admm.h"
 #include "solve/collision_springs.h"
 #include "solve/direction/initial_laplacian.h"
-#include "solve/step/barrier_stepper.h"
+#include "solve/step/options.h"
+#include "solve/stepper.h"
 
-/* The methods, and their names as options of `step`, in that order, NULL at the end. */
-enum { ABUT_LG_PROJECTIVE = 0, ABUT_LG_SPRINGS = 1 /* only springs and attachments */, ABUT_LG_ADMM = 2,
-       ABUT_LGS = 3 /* how many */ };
-extern const char *const abut_lg_names[ABUT_LGS + 1];
+struct abut_local_global;
 
-/* What becomes of contact, and the names of that: the caller has to choose. */
-enum { ABUT_LG_REFUSE = 0 /* a model that could touch anything */, ABUT_LG_IGNORE = 1, ABUT_LG_COLLISIONS = 2 };
-extern const char *const abut_lg_contact_names[ABUT_LG_COLLISIONS + 1];
+/* What distinguishes the methods. */
+typedef struct abut_lg_method {
+    const char *name;
+    /** Fails  ABUT_E_FORMAT elements that it cannot take */
+    abut_status (*check)(const abut_model *m, abut_err *err);
+    /** Local variables, made once and started in each step; NULL: there are none, and no multipliers. */
+    abut_status (*init)(struct abut_local_global *s, abut_err *err);
+    void (*start)(struct abut_local_global *s);
+    /** What A is solved for at s->x, in s->dx; NULL: the gradient of E in s->g, and steps are searched along. */
+    abut_status (*local_step)(struct abut_local_global *s, abut_err *err);
+} abut_lg_method;
+extern const abut_lg_method abut_lg_projective, abut_lg_springs /* and attachments alone */, abut_lg_admm;
+/* The same as steppers. */
+extern const abut_stepper_ops abut_pd_stepper_ops, abut_mass_springs_stepper_ops, abut_admm_stepper_ops;
 
 typedef struct abut_lg_opts {
-    int method;             /* ABUT_LG_* */
-    int contact;            /* ABUT_LG_REFUSE, ... */
+    const abut_lg_method *method;
+    int contact;            /* ABUT_CONTACT_REFUSED, ...: the caller has to choose */
     int iterations;         /* of each step; 0: until it has converged: */
     double norm;            /* ... |grad E| is at most this times h^2 and the characteristic force (energy/characteristic.h);
                                0: |x - x_last|_inf / h is at most the model's tolerance */
@@ -46,6 +55,7 @@ typedef struct abut_local_global {
     abut_linear_solver A;
     abut_admm admm;
     abut_collision_springs collisions;
+    abut_instant at;            /* start of the step */
     int moved;                  /* the last iteration: xt is where it came from */
     double enough;              /* norm of the gradient that ends a step, kg m */
     uint8_t *factored;          /* [nv] what was held when A was factored */
@@ -57,21 +67,21 @@ typedef struct abut_local_global {
 } abut_local_global;
 
 /** Fails  ABUT_E_FORMAT what these methods cannot do: another time scheme than implicit Euler, stiffness damping, contact
- *         that nobody decided about, with ABUT_LG_SPRINGS other elements than springs; ABUT_E_NOMEM */
+ *         that nobody decided about, elements that the method cannot take; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_lg_opts *opt, abut_err *err);
 void abut_lg_clear(abut_local_global *s);
 
-/** The step that follows a COMMITTED frame; out: the next one (cleared first).
- * Fails  ABUT_E_GEOM the frame cannot be stepped from (an element of infinite energy); ABUT_E_NUMERIC it had to converge
- *        and did not, or the matrix cannot be factored */
-ABUT_MUST_USE abut_status abut_lg_advance(abut_local_global *s, const abut_arrays *frame, abut_instant *at, abut_arrays *out,
-                                          abut_report *rep, abut_err *err);
-
-/** The same in parts, for whoever wants to look in between: loads the frame and sets s->x where the iterations start; one
- * iteration, with |dx|_inf / h in *speed, m/s. */
+/** A step in parts, for whoever wants to look in between: loads the frame and sets s->x where the iterations start; one
+ * iteration, with |dx|_inf / h in *speed, m/s.
+ * Fails  ABUT_E_GEOM the frame cannot be stepped from (an element of infinite energy) */
 ABUT_MUST_USE abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
                                         abut_err *err);
 ABUT_MUST_USE abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *rep, abut_err *err);
+/** As many iterations as the options say.  Fails  ABUT_E_NUMERIC the step had to converge and did not */
+ABUT_MUST_USE abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err);
+/** The next frame at s->x into out (cleared first), and what the report tells of it. */
+ABUT_MUST_USE abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
+ABUT_MUST_USE abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err);
 /** E(s->x), kg m^2; +inf where it is not defined. */
 ABUT_MUST_USE abut_status abut_lg_objective(abut_local_global *s, double *sum, abut_err *err);
 

@@ -175,8 +175,8 @@ static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uin
                                 abut_candidate_search *near, int *free_, abut_err *err)
 {
     int too_many = 0;
-    abut_collmesh_gather(cm, p->point[from], p->y0);
-    abut_collmesh_gather(cm, p->point[to], p->y1);
+    abut_collmesh_positions(cm, p->point[from], p->y0);
+    abut_collmesh_positions(cm, p->point[to], p->y1);
     *free_ = 0;
     if (old_hit_touches(p, cm) || tet_inverts(p, cm->model, p->point[from], p->point[to])) return ABUT_OK;
     const abut_status rc =

@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-abut_instant abut_instant_next(abut_instant at, double h)
-{
-    const int on_grid = fabs(at.time - (double)at.step * h) <= 1e-9 * h;
-    return (abut_instant){ at.step + 1, on_grid ? (double)(at.step + 1) * h : at.time + h };
-}
-
 abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_search_opts *opt, abut_err *err)
 {
     *s = (abut_stepper){ 0 };
@@ -55,7 +49,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     abut_problem *p = &s->solver.prob;
     const abut_model *m = p->model;
     abut_status rc = abut_frame_view(frame, m, f, err);
-    if (!rc) rc = abut_lag_from_frame(f, &p->lag, err);
+    if (!rc) rc = abut_lag_from_frame(&p->cm, f, &p->lag, err);
     if (rc) return rc;
     if (!x0) x0 = f->x;
     const size_t n3 = 3 * (size_t)m->nv;
@@ -123,7 +117,8 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     }
 
     /* the first frame of a scene has no friction data yet: freeze what touches now */
-    const int first = !abut_arrays_find(frame, "lag/node") && abut_scheme_rubs(p->model);
+    const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
+    const int first = !frozen && abut_scheme_rubs(p->model);
     if (!rc && first) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
     if (!rc && first) {
         rc = abut_problem_kappa(p, s->solver.here.x, s->solver.here.y, &s->solver.here.pairs, &p->kappa, &s->solver.scratch, err);
@@ -316,25 +311,4 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     memcpy(x0, p->xn, 3 * (size_t)p->model->nv * sizeof(double));
     rc = abut_arrays_put_i32(out, "step/pass", s->pass, err);
     return rc || !p->al.on ? rc : abut_scheme_put_lagrangian(p, out, err);
-}
-
-abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at, int with,
-                              abut_arrays *out, abut_report *rep, abut_err *err)
-{
-    const abut_model *m = s->solver.prob.model;
-    const double clock = abut_time_wall(), cpu = abut_time_cpu();
-    abut_status rc = pending ? abut_step_resume(s, frame, *at, rep, err) : abut_step_begin(s, frame, *at, rep, err);
-    for (int done = 0; !rc && !done;) {
-        rc = abut_step_solve(s, rep, err);
-        if (rc) break;
-        const int only = m->lags[0] == 1;
-        rc = abut_step_refresh(s, !only, rep, err);
-        done = only;
-        if (!rc && !only) rc = abut_step_settled(s, rep, m->lags[0], m->tolerance[0], &done, err);
-        if (!rc && !done) rc = abut_step_again(s, err);
-    }
-    if (!rc) rc = abut_step_commit(s, frame, with, out, at, rep, err);
-    rep->seconds.total += abut_time_wall() - clock;
-    rep->cpu += abut_time_cpu() - cpu;
-    return rc;
 }

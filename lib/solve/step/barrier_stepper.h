@@ -13,18 +13,10 @@
 
 #include "solve/search/minimise.h"
 #include "solve/step/record.h"
+#include "solve/stepper.h"
 
 /* Passes after which a step whose friction has to converge is given up. */
 enum { ABUT_LAGS_MAX = 1000 };
-
-/* Where a step is. */
-typedef struct abut_instant {
-    int64_t step;
-    double time;    /* s */
-} abut_instant;
-
-/** One step of h later.  Whole multiples of h stay exact; a simulation that does not start at 0 adds up. */
-abut_instant abut_instant_next(abut_instant at, double h);
 
 typedef struct abut_stepper {
     abut_search solver;
@@ -77,6 +69,9 @@ ABUT_MUST_USE abut_status abut_step_again(abut_stepper *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with, abut_arrays *out,
                                            abut_instant *at, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
+
+/** The same as operations (barrier_ops.c). */
+extern const abut_stepper_ops abut_barrier_stepper_ops;
 
 /** All of the above for a frame of either phase, with the model's lags and tolerance.  rep->lag_residual is that of the last
  * pass; where only one is allowed it is not measured. */

@@ -31,12 +31,12 @@ abut_status abut_scheme_check(const abut_problem *p, const abut_point *at, int j
     if (rc) return rc;
     char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
     if (found && hit.tri < 0)
-        return abut_fail(err, code, "%s lies on or under %s %s", abut_nodes_words(m, cm->node + hit.vert, 1, one),
+        return abut_fail(err, code, "%s lies on or under %s %s", abut_collmesh_words(cm, &hit.vert, 1, one),
                          abut_half_space_words(m, hit.plane, two), when);
     if (found) {
-        const int32_t *e = cm->edge + 2 * hit.edge, *t = cm->tri + 3 * hit.tri, *n = cm->node;
-        abut_nodes_words(m, (int32_t[]){ n[e[0]], n[e[1]] }, 2, one);
-        abut_nodes_words(m, (int32_t[]){ n[t[0]], n[t[1]], n[t[2]] }, 3, two);
+        const int32_t *e = cm->edge + 2 * hit.edge, *t = cm->tri + 3 * hit.tri;
+        abut_collmesh_words(cm, e, 2, one);
+        abut_collmesh_words(cm, t, 3, two);
         return abut_fail(err, code, "%s touches %s %s (%zu such pairs)", one, two, when, found);
     }
     const int32_t tet = abut_inverted_find(m, at->x, 1);

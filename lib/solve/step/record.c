@@ -129,7 +129,7 @@ static abut_status start_potentials(const abut_solved *s, double *elastic, doubl
     double *y = ABUT_NEW(scratch, double, 3 * (size_t)p->model->nc);
     abut_status rc = y ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "energies: %d collision vertices", p->model->nc);
     if (!rc) {
-        abut_collmesh_gather(&p->cm, p->xn, y);
+        abut_collmesh_positions(&p->cm, p->xn, y);
         rc = abut_candidates_find(&p->cm, y, NULL, p->model->dhat[0], p->obstacle, &cand, err);
     }
     if (!rc) rc = abut_pairs_find(&p->cm, &cand, y, p->obstacle, &pairs, err);

@@ -9,20 +9,20 @@
 static void report_contacts(const abut_search *so, abut_report *rep)
 {
     const abut_pairs *q = &so->here.pairs;
-    const int32_t *node = so->prob.cm.node;
+    const abut_collmesh *cm = &so->prob.cm;
     const int32_t *meet = so->prob.model->bodies_meet;
-    rep->contact = !so->prob.cm.nc ? ABUT_CONTACT_OFF : meet && !meet[0] ? ABUT_CONTACT_NOT_BODIES : ABUT_CONTACT_BARRIER;
+    rep->contact = !cm->nc ? ABUT_CONTACT_OFF : meet && !meet[0] ? ABUT_CONTACT_NOT_BODIES : ABUT_CONTACT_BARRIER;
     rep->contacts = (int32_t)q->n;
     rep->mollified = (int32_t)(q->n - q->n_plain);
     rep->planes = (int32_t)q->n_plane;
     rep->min_gap = -1;
     size_t i;
-    const double gap = abut_pairs_smallest_gap(&so->prob.cm, q, &i);
+    const double gap = abut_pairs_smallest_gap(cm, q, &i);
     if (!isfinite(gap)) return;
     rep->min_gap = gap;
-    for (int k = 0; k < 4; k++) rep->gap_node[k] = i >= q->n || q->vert[i][k] < 0 ? -1 : node[q->vert[i][k]];
+    for (int k = 0; k < 4; k++) rep->gap_node[k] = i >= q->n || q->vert[i][k] < 0 ? -1 : abut_collmesh_node(cm, q->vert[i][k]);
     if (i < q->n) return;
-    rep->gap_node[0] = node[q->plane_vert[i - q->n]];
+    rep->gap_node[0] = abut_collmesh_node(cm, q->plane_vert[i - q->n]);
     rep->gap_node[3] = q->plane[i - q->n];
 }
 

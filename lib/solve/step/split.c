@@ -70,8 +70,8 @@ static abut_status on_its_way(const abut_arrays *start, const abut_arrays *predi
     if (rc) return rc;
     for (int64_t i = 0; i < abut_array_count(x); i++)
         ((double *)v->data)[i] = (((const double *)to->data)[i] - ((const double *)x->data)[i]) / h;
-    static const char *const lag[] = { "lag/node", "lag/weight", "lag/basis", "lag/normal-force", "lag/mu" };
-    for (int k = 0; k < 5; k++) abut_arrays_remove(out, lag[k]);
+    static const char *const lag[] = { "lag/node", "lag/vertex", "lag/weight", "lag/basis", "lag/normal-force", "lag/mu" };
+    for (size_t k = 0; k < sizeof lag / sizeof *lag; k++) abut_arrays_remove(out, lag[k]);
     return ABUT_OK;
 }
 

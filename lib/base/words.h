@@ -1,0 +1,19 @@
+/* Words from a list of names, as options and keys have them. */
+#ifndef ABUT_BASE_WORDS_H
+#define ABUT_BASE_WORDS_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+
+/** The name nearest to `word` (fewest letters to change), NULL when none is near.  names: NULL-terminated. */
+const char *abut_name_nearest(const char *word, const char *const *names);
+
+/** The names in their order, comma separated, as far as they fit; returns buf. */
+const char *abut_names_join(const char *const *names, char *buf, size_t size);
+
+/** *index: the place of `word` among names.
+ * Fails  ABUT_E_ARG with `what` and the word, the nearest name and all of them */
+ABUT_MUST_USE abut_status abut_name_find(const char *what, const char *word, const char *const *names, int *index, abut_err *err);
+
+#endif

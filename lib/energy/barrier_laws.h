@@ -1,0 +1,33 @@
+/* Barrier laws: functions b(D) of the squared distance D beyond the thickness of a pair (energy/barrier_pair.h), that end at
+ * Dhat.  A law is a file with one abut_barrier_law_ops and a row in model/laws_table.h.  The published ones have forms for four
+ * at a time and for a device, too (energy/contact_forms.h); others are taken one after the other, and a device refuses them. */
+#ifndef ABUT_ENERGY_BARRIER_LAWS_H
+#define ABUT_ENERGY_BARRIER_LAWS_H
+
+#include "model/laws_table.h"
+
+#include <math.h>
+
+typedef struct abut_barrier_law_ops {
+    const char *help;       /* its formula */
+    /** b, m^4, for 0 < D < Dhat (m^2): infinite at D = 0 and 0 at Dhat, falling and convex, and of the size of Dhat^2 in between,
+     * so that the stiffness keeps its unit; *db = b', m^2, and *ddb = b''.  The bounds of the stiffness follow from b''
+     * (abut_kappa_min). */
+    double (*value)(double D, double Dhat, double *db, double *ddb);
+} abut_barrier_law_ops;
+
+/** By number. */
+extern const abut_barrier_law_ops *const abut_barrier_laws[];
+
+/** ln(D / Dhat) to full precision near Dhat, too. */
+static inline double abut_barrier_log(double D, double Dhat)
+{
+    const double gap = Dhat - D;   /* exact where the logarithm needs it, from Dhat / 2 up */
+    return gap < 0.5 * Dhat ? log1p(-gap / Dhat) : log(D / Dhat);
+}
+
+#define ABUT_DECLARE(id, name) extern const abut_barrier_law_ops abut_barrier_law_##id;
+ABUT_BARRIER_LAWS(ABUT_DECLARE)
+#undef ABUT_DECLARE
+
+#endif

@@ -1,0 +1,39 @@
+/* What a MODEL names by number: barriers, friction laws, materials (model/laws_table.h).  Their formulas are in
+ * energy/barrier_laws.h, energy/friction_laws.h and energy/material/materials.h; here is what readers and checks need. */
+#ifndef ABUT_MODEL_LAWS_H
+#define ABUT_MODEL_LAWS_H
+
+#include "model/laws_inline.h"
+
+#include <stddef.h>
+
+/* Names in scenes and reports, by number; NULL at the end. */
+extern const char *const abut_barrier_names[], *const abut_friction_names[], *const abut_material_names[];
+/** How many names there are. */
+int abut_names_count(const char *const *names);
+
+/* What is true of a material, by number. */
+enum {
+    ABUT_MATERIAL_INJECTIVE = 1,    /* its energy goes to infinity as an element collapses: an inverted one is refused */
+    ABUT_MATERIAL_PLANE = 2,        /* an isotropic shell can be of it (energy/membrane.h) */
+    ABUT_MATERIAL_LAMBDA = 4        /* no lower bound with a negative Poisson's ratio, which makes lambda negative: lambda/2
+                                     * (ln J)^2 goes to -infinity as an element collapses, lambda/2 (J - 1)^2 as it grows, where
+                                     * an energy has to go to +infinity (Ciarlet, Mathematical Elasticity I, 1988, 4.6) */
+};
+extern const unsigned char abut_material_traits[];
+
+static inline int abut_material_is(int model, unsigned trait) { return (abut_material_traits[model] & trait) != 0; }
+static inline int abut_material_injective(int model) { return abut_material_is(model, ABUT_MATERIAL_INJECTIVE); }
+
+/** 1 when the energy has a lower bound. */
+static inline int abut_material_bounded(int model, double poisson)
+{
+    return poisson >= 0 || !abut_material_is(model, ABUT_MATERIAL_LAMBDA);
+}
+#define ABUT_MATERIAL_UNBOUNDED "0 or more for this model: with less its energy has no lower bound; stable-neo-hookean, stvk " \
+                                "and linear-corotated have one"
+
+/** text[n]: "stvk, neo-hookean or ...", the names of all materials with a trait. */
+const char *abut_materials_with(unsigned trait, char *text, size_t n);
+
+#endif

@@ -1,0 +1,109 @@
+#include "solve/solvers.h"
+
+#include "base/words.h"
+#include "solve/linear_solvers.h"
+#include "solve/local_global/local_global.h"
+#include "solve/step/barrier_stepper.h"
+#include "solve/step/options.h"
+
+enum {
+    BARRIER = ABUT_OPTION_ONE_PASS | ABUT_OPTION_LAGS | ABUT_OPTION_RECORD | ABUT_OPTION_MAX_NEWTON |
+              ABUT_OPTION_FORCE_TOLERANCE | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_WITHOUT,
+    ON_DEVICE = ABUT_OPTION_DEVICE | ABUT_OPTION_PRECOND,
+    CONSTANT = ABUT_OPTION_ITERATIONS | ABUT_OPTION_CONTACT,
+    EVERY_RULE = (1 << ABUT_STOPS) - 1,
+    DEVICE_RULES = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_PUBLISHED,
+    CONSTANT_RULES = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_CHARACTERISTIC,
+    EVERY_PROMISE = (1 << ABUT_PROMISES) - 1,
+    REPEATS = ABUT_KEEPS_RESTART | ABUT_KEEPS_BITS
+};
+
+const char *const abut_promise_names[ABUT_PROMISES] = { "intersections", "inversions", "convergence", "restarts",
+                                                        "any number of threads" };
+
+#define BARRIER_ROW .stepper = &abut_barrier_stepper_ops, .stops = EVERY_RULE, .promises = EVERY_PROMISE
+#define CONSTANT_ROW .stops = CONSTANT_RULES, .promises = REPEATS, .options = CONSTANT
+
+const abut_solver_row abut_solver_table[] = {
+    { "newton", "Newton's directions, by sparse Cholesky or --linear-solver", BARRIER_ROW, .direction = ABUT_SOLVE_NEWTON,
+      .options = BARRIER | ON_DEVICE | ABUT_OPTION_LINEAR },
+    { "newton-cg", "the same by conjugate gradients with a two-level Schwarz preconditioner, for large scenes", BARRIER_ROW,
+      .direction = ABUT_SOLVE_NEWTON, .linear = "cg-schwarz", .options = BARRIER | ON_DEVICE },
+    { "lbfgs-h", "L-BFGS on the Hessian of the step's first iterate", BARRIER_ROW, .direction = ABUT_SOLVE_LBFGS_H,
+      .linear_can = ABUT_CAN_PRECONDITION, .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_LINEAR },
+    { "dot", "on that of subdomains, completed at their interfaces", BARRIER_ROW, .direction = ABUT_SOLVE_DOT,
+      .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_PARTS | ABUT_OPTION_LEVELS },
+    { "lbfgs-pd", "on a constant Laplacian", BARRIER_ROW, .direction = ABUT_SOLVE_LBFGS_PD,
+      .options = BARRIER | ABUT_OPTION_HISTORY },
+    { "lbfgs-jh", "on blocks of the Hessian, for comparison", BARRIER_ROW, .direction = ABUT_SOLVE_LBFGS_JH,
+      .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_PARTS },
+    { "lbfgs-ic", "on an incomplete Cholesky factor, likewise", BARRIER_ROW, .direction = ABUT_SOLVE_LBFGS_IC,
+      .options = BARRIER | ABUT_OPTION_HISTORY },
+    { "gradient", "on the diagonal, likewise", BARRIER_ROW, .direction = ABUT_SOLVE_GRADIENT,
+      .options = BARRIER | ABUT_OPTION_HISTORY },
+    { "pd", "projective dynamics, for real time, without the barrier and its guarantees", .stepper = &abut_pd_stepper_ops,
+      CONSTANT_ROW },
+    { "mass-springs", "the same of springs alone", .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW },
+    { "admm-pd", "by ADMM, for comparison", .stepper = &abut_admm_stepper_ops, CONSTANT_ROW },
+    { NULL }
+};
+
+/* Of the bits ABUT_OPTION_*, in their order. */
+static const char *const option_name[] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
+                                           "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
+                                           "device", "precond" };
+enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
+
+/* The names of the rows that understand an option. */
+static const char *understand(unsigned option, char *text, size_t size)
+{
+    const char *names[ROWS] = { NULL };
+    int n = 0;
+    for (const abut_solver_row *r = abut_solver_table; r->name; r++)
+        if (r->options & option) names[n++] = r->name;
+    return abut_names_join(names, text, size);
+}
+
+const abut_solver_row *abut_solver_find(const char *name, unsigned given, abut_err *err)
+{
+    const char *names[ROWS] = { NULL };
+    char text[160];
+    int at, k = 0;
+    for (int i = 0; i < ROWS; i++) names[i] = abut_solver_table[i].name;
+    if (abut_name_find("--solver", name, names, &at, err)) return NULL;
+    const abut_solver_row *row = &abut_solver_table[at];
+    const unsigned unknown = given & ~row->options;
+    if (!unknown) return row;
+    while (k < OPTIONS - 1 && !(unknown & 1u << k)) k++;
+    const int brings = row->linear && unknown & ABUT_OPTION_LINEAR;
+    abut_fail(err, ABUT_E_ARG, "--%s: for --solver %s, not for %s%s%s", option_name[k], understand(1u << k, text, sizeof text),
+              name, brings ? ", which has " : "", brings ? row->linear : "");
+    return NULL;
+}
+
+static abut_status needs_other(const abut_solver_row *row, const abut_linear_solver_ops *linear, abut_err *err)
+{
+    enum { MOST = 16 };
+    const char *names[MOST + 1] = { NULL };
+    char text[160];
+    int n = 0;
+    for (int i = 0; abut_linear_solvers[i] && n < MOST; i++)
+        if ((abut_linear_solvers[i]->can & row->linear_can) == row->linear_can) names[n++] = abut_linear_solvers[i]->name;
+    return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: --solver %s needs a factor: know %s", linear->name, row->name,
+                     abut_names_join(names, text, sizeof text));
+}
+
+abut_status abut_solver_check(const abut_solver_row *row, const abut_step_options *o, abut_err *err)
+{
+    const char *stop = abut_stop_names[o->stop];
+    if (!(row->stops & 1u << o->stop))
+        return abut_fail(err, ABUT_E_ARG, "--stop %s does not go with --solver %s", stop, row->name);
+    if (o->force_tolerance > 0 && o->stop != ABUT_STOP_NEWTON)
+        return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", stop);
+    if (o->linear && (o->linear->can & row->linear_can) != row->linear_can) return needs_other(row, o->linear, err);
+    if (!o->device.kind) return ABUT_OK;
+    if (!(DEVICE_RULES & 1u << o->stop))
+        return abut_fail(err, ABUT_E_ARG, "--device: takes --stop newton and published, not %s", stop);
+    if (o->linear) return abut_fail(err, ABUT_E_ARG, "--device: has a linear solver of its own, not %s", o->linear->name);
+    return ABUT_OK;
+}

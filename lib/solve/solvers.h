@@ -1,0 +1,42 @@
+/* The table of solvers: what `step --solver NAME` runs, which options it understands, what it promises.  A new solver is a row
+ * of solvers.c. */
+#ifndef ABUT_SOLVE_SOLVERS_H
+#define ABUT_SOLVE_SOLVERS_H
+
+#include "solve/stepper.h"
+
+/* Options of `step` that some solvers do not understand: bits of what was given, and of what a row understands. */
+enum {
+    ABUT_OPTION_ONE_PASS = 1, ABUT_OPTION_LAGS = 2, ABUT_OPTION_RECORD = 4, ABUT_OPTION_MAX_NEWTON = 8, ABUT_OPTION_HISTORY = 16,
+    ABUT_OPTION_PARTS = 32, ABUT_OPTION_LEVELS = 64, ABUT_OPTION_FORCE_TOLERANCE = 128, ABUT_OPTION_DUMP_STUCK = 256,
+    ABUT_OPTION_ITERATIONS = 512, ABUT_OPTION_CONTACT = 1024, ABUT_OPTION_LINEAR = 2048, ABUT_OPTION_WITHOUT = 4096,
+    ABUT_OPTION_DEVICE = 8192, ABUT_OPTION_PRECOND = 16384
+};
+
+/* Promises of README.md.  `step` names those that a solver does not keep on stderr and in the report. */
+enum { ABUT_KEEPS_APART = 1, ABUT_KEEPS_VOLUME = 2, ABUT_KEEPS_CONVERGED = 4, ABUT_KEEPS_RESTART = 8, ABUT_KEEPS_BITS = 16,
+       ABUT_PROMISES = 5 /* how many */ };
+/* What each is about ("intersections"), in the order of the bits. */
+extern const char *const abut_promise_names[ABUT_PROMISES];
+
+typedef struct abut_solver_row {
+    const char *name, *help;
+    const abut_stepper_ops *stepper;
+    int direction;          /* ABUT_SOLVE_* (solve/direction/newton.h), where the stepper has directions */
+    const char *linear;     /* the linear solver that it brings; NULL: --linear-solver, by default the first of the table */
+    unsigned linear_can;    /* ABUT_CAN_* that it needs of a linear solver */
+    unsigned options;       /* ABUT_OPTION_* */
+    unsigned stops;         /* 1 << ABUT_STOP_* of the rules that it has */
+    unsigned promises;      /* ABUT_KEEPS_* */
+} abut_solver_row;
+
+/* The first is the default; name NULL at the end. */
+extern const abut_solver_row abut_solver_table[];
+
+/** The row of a name, if it understands all options given, ABUT_OPTION_*; else NULL, and err (ABUT_E_ARG) has the option and the
+ * solvers that do, or the names that there are. */
+const abut_solver_row *abut_solver_find(const char *name, unsigned given, abut_err *err);
+/** Fails  ABUT_E_ARG values of options that do not go together with the solver, or with each other */
+ABUT_MUST_USE abut_status abut_solver_check(const abut_solver_row *row, const struct abut_step_options *o, abut_err *err);
+
+#endif

@@ -1,0 +1,24 @@
+#include "solve/step/options.h"
+
+#define NORM_DEFAULT 1e-5   /* characteristic norm: Li 2020, 3.5.2 */
+
+const char *const abut_stop_names[ABUT_STOPS + 1] = { "newton", "published", "characteristic", NULL };
+const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1] = { "ignore", "springs", NULL };
+
+abut_step_options abut_step_defaults(void)
+{
+    return (abut_step_options){ .lags = -1, .max_newton = 10000, .threads = 1, .history = 5, .levels = 2, .iterations = -1 };
+}
+
+double abut_step_norm(const abut_step_options *o)
+{
+    return o->stop != ABUT_STOP_CHARACTERISTIC ? 0 : o->tolerance > 0 ? o->tolerance : NORM_DEFAULT;
+}
+
+void abut_step_model_view(abut_step_model *out, const abut_model *m, const abut_step_options *o)
+{
+    *out = (abut_step_model){ *m, o->tolerance, o->force_tolerance, o->lags };
+    if (o->lags >= 0) out->view.lags = &out->lags;
+    if (o->tolerance > 0 && o->stop != ABUT_STOP_CHARACTERISTIC) out->view.tolerance = &out->tolerance;
+    if (o->force_tolerance > 0) out->view.force_tolerance = &out->force_tolerance;
+}

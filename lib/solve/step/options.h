@@ -1,0 +1,50 @@
+/* What the caller of a time stepper decides about how steps are solved: what the command line of `step` says. */
+#ifndef ABUT_SOLVE_STEP_OPTIONS_H
+#define ABUT_SOLVE_STEP_OPTIONS_H
+
+#include "model/model.h"
+#include "solve/without.h"
+#include "sparse/linear_solver.h"
+
+/* The rules that end a minimisation (solve/search/minimise.h), and their names, NULL at the end. */
+enum { ABUT_STOP_NEWTON, ABUT_STOP_PUBLISHED, ABUT_STOP_CHARACTERISTIC, ABUT_STOPS };
+extern const char *const abut_stop_names[ABUT_STOPS + 1];
+
+/* What becomes of contact in steppers without a barrier, and the names of that, from the second on, NULL at the end. */
+enum { ABUT_CONTACT_REFUSED /* models that could touch anything */, ABUT_CONTACT_IGNORE, ABUT_CONTACT_BY_SPRINGS };
+extern const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1];
+
+typedef struct abut_step_options {
+    int lags;               /* friction passes at most; 0: until they converge; -1: the model's */
+    int stop;               /* ABUT_STOP_* */
+    double tolerance;       /* of that rule: m/s, or of the characteristic norm; 0: the model's, or 1e-5 */
+    double force_tolerance; /* what may be left of the forces; 0: the model's */
+    int max_newton;         /* iterations of a minimisation: reaching it is an error; 10000 */
+    const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the solver's */
+    int threads;            /* of factorisations; 1 */
+    int history;            /* pairs that L-BFGS keeps; 5 */
+    int parts;              /* subdomains; 0: the partition of the model, or by the number of nodes */
+    int levels;             /* of subdomains: 2 with a coarse space, 1 without; 2 */
+    unsigned without;       /* ABUT_WITHOUT_* */
+    struct abut_step_device {
+        int kind, number, precond;  /* abut_device_kind, which of several, abut_device_precond (solve/device/device.h) */
+    } device;
+    int iterations;         /* of steppers that make a fixed number; 0: until they converge; -1: their default */
+    int contact;            /* ABUT_CONTACT_*, of steppers without a barrier */
+    const abut_arrays *names;   /* the arrays of the model, for names in messages and the partition; NULL: without */
+} abut_step_options;
+abut_step_options abut_step_defaults(void);
+
+/** Epsilon of the characteristic norm where that is the rule, else 0. */
+double abut_step_norm(const abut_step_options *o);
+
+/* A model with the tolerances and the number of passes that options ask for.  It must stay where it is. */
+typedef struct abut_step_model {
+    abut_model view;
+    double tolerance, force_tolerance;
+    int32_t lags;
+} abut_step_model;
+/** Borrows what m borrows. */
+void abut_step_model_view(abut_step_model *out, const abut_model *m, const abut_step_options *o);
+
+#endif

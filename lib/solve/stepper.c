@@ -1,0 +1,42 @@
+#include "solve/stepper.h"
+
+#include "base/timer.h"
+
+#include <math.h>
+
+abut_instant abut_instant_next(abut_instant at, double h)
+{
+    const int on_grid = fabs(at.time - (double)at.step * h) <= 1e-9 * h;
+    return (abut_instant){ at.step + 1, on_grid ? (double)(at.step + 1) * h : at.time + h };
+}
+
+static abut_status start(const abut_stepper_ops *ops, void *self, const abut_arrays *frame, int pending, abut_instant at,
+                         int *written, abut_report *rep, abut_err *err)
+{
+    if (!pending) return ops->begin(self, frame, at, written, rep, err);
+    if (ops->resume) return ops->resume(self, frame, at, written, rep, err);
+    return abut_fail(err, ABUT_E_FORMAT, "frame %lld is PENDING: the solver does not go on from there", (long long)at.step);
+}
+
+abut_status abut_stepper_pass(const abut_stepper_ops *ops, void *self, const abut_arrays *frame, int pending, abut_instant at,
+                              int *written, abut_report *rep, abut_err *err)
+{
+    const abut_status rc = start(ops, self, frame, pending, at, written, rep, err);
+    return rc ? rc : ops->solve(self, rep, err);
+}
+
+abut_status abut_stepper_advance(const abut_stepper_ops *ops, void *self, const abut_arrays *frame, int pending, abut_instant *at,
+                                 int *written, int record, abut_arrays *out, abut_report *rep, abut_err *err)
+{
+    const double clock = abut_time_wall(), cpu = abut_time_cpu();
+    abut_status rc = start(ops, self, frame, pending, *at, written, rep, err);
+    for (int again = 1; !rc && again;) {
+        again = 0;
+        rc = ops->solve(self, rep, err);
+        if (!rc && ops->settle) rc = ops->settle(self, &again, rep, err);
+    }
+    if (!rc) rc = ops->commit(self, frame, record, out, at, rep, err);
+    rep->seconds.total += abut_time_wall() - clock;
+    rep->cpu += abut_time_cpu() - cpu;
+    return rc;
+}

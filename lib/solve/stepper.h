@@ -1,0 +1,64 @@
+/* Time steppers: from frame to frame.  A stepper is a table of operations and an instance; solve/solvers.h has the solvers that
+ * run over them.  A step is one pass or several:
+ *
+ *     begin (COMMITTED frame) or resume (PENDING frame);  solve;  settle, and while that asks for another pass: solve, settle;
+ *     commit: the next COMMITTED frame, or suspend: a PENDING frame
+ *
+ * What an instance keeps between two steps is what a new process would compute again from the frame, to the byte. */
+#ifndef ABUT_SOLVE_STEPPER_H
+#define ABUT_SOLVE_STEPPER_H
+
+#include "model/model.h"
+#include "solve/failure.h"
+#include "solve/report.h"
+
+struct abut_solver_row;     /* solve/solvers.h */
+struct abut_step_options;   /* solve/step/options.h */
+
+/* Where a step starts. */
+typedef struct abut_instant {
+    int64_t step;
+    double time;    /* s */
+} abut_instant;
+
+/** One step of h later.  Whole multiples of h stay exact; a simulation that does not start at 0 adds up. */
+abut_instant abut_instant_next(abut_instant at, double h);
+
+/* Operations that are NULL do not apply: what a caller does then is said at each. */
+typedef struct abut_stepper_ops {
+    /** Borrows m and what o points to.
+     * Fails  ABUT_E_FORMAT the model has what this stepper cannot do (names it); ABUT_E_ARG, ABUT_E_NOMEM */
+    abut_status (*make)(void **self, const abut_model *m, const struct abut_solver_row *solver, const struct abut_step_options *o,
+                        abut_err *err);
+    /** *written: whether a frame shall show the end of this step; becomes 1 where one has to.
+     * Fails  ABUT_E_GEOM the frame cannot be stepped from, and why */
+    abut_status (*begin)(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err);
+    /** Continues the step of a PENDING frame.  NULL: such frames are refused. */
+    abut_status (*resume)(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err);
+    /** One pass.  Fails  ABUT_E_NUMERIC it has not converged */
+    abut_status (*solve)(void *self, abut_report *rep, abut_err *err);
+    /** *again: another pass is needed.  NULL: one is all. */
+    abut_status (*settle)(void *self, int *again, abut_report *rep, abut_err *err);
+    /** A PENDING frame into out (cleared first).  NULL: there are none. */
+    abut_status (*suspend)(void *self, const abut_arrays *carry, abut_arrays *out, abut_err *err);
+    /** The next frame into out (cleared first), with what `record` names (ABUT_WITH_*, solve/step/record.h); *at, rep->step and
+     * rep->time become its own.  carry: the frame before. */
+    abut_status (*commit)(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at, abut_report *rep,
+                          abut_err *err);
+    /** After solve gave up: the stuck iterate as a PENDING frame (formats/STATE.md, stuck/); *kept 0: there is none.
+     * NULL: there never is. */
+    abut_status (*stuck)(void *self, const abut_arrays *carry, const abut_report *rep, const char *why, abut_arrays *out,
+                         int *kept, abut_err *err);
+    void (*free)(void *self);
+} abut_stepper_ops;
+
+/** begin or resume, and one pass. */
+ABUT_MUST_USE abut_status abut_stepper_pass(const abut_stepper_ops *ops, void *self, const abut_arrays *frame, int pending,
+                                            abut_instant at, int *written, abut_report *rep, abut_err *err);
+
+/** A whole step from a frame of either phase, its seconds and processor time included. */
+ABUT_MUST_USE abut_status abut_stepper_advance(const abut_stepper_ops *ops, void *self, const abut_arrays *frame, int pending,
+                                               abut_instant *at, int *written, int record, abut_arrays *out, abut_report *rep,
+                                               abut_err *err);
+
+#endif

@@ -1,0 +1,107 @@
+/* What a set whose rows are vertices y = W x adds to a matrix: W^T H W, column by column, H being the set's sum on vertices. */
+#include "sparse/bsr_plan.h"
+
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether an element has vertex j: a matrix has every block of its diagonal. */
+static int is_used(const abut_bsr *H, int32_t j)
+{
+    const abut_set_plan *s = H->plan->set;
+    return s->col[j] < s->col[j + 1] && s->row[s->col[j]] == j;
+}
+
+/* Rows of column c of W^T H W, from c on: each once, in the order of finding, into out (NULL: only counted).  seen[n] holds no
+ * mark yet; afterwards it holds it for the rows that were found. */
+static size_t find_rows(const abut_bsr *H, const abut_row_map *W, int32_t c, int32_t *seen, int32_t mark, int32_t *out)
+{
+    size_t n = 0;
+    for (int32_t e = W->back_first[c]; e < W->back_first[c + 1]; e++) {
+        const int32_t j = W->back_row[e];
+        if (!is_used(H, j)) continue;
+        const size_t left = H->plan->tptr[j + 1] - H->plan->tptr[j], all = left + H->ptr[j + 1] - H->ptr[j];
+        for (size_t k = 0; k < all; k++) {
+            const int32_t i = k < left ? H->plan->tcol[H->plan->tptr[j] + k] : H->row[H->ptr[j] + k - left];
+            for (int32_t f = W->first[i]; f < W->first[i + 1]; f++) {
+                const int32_t r = W->col[f];
+                if (r < c || seen[r] == mark) continue;
+                seen[r] = mark;
+                if (out) out[n] = r;
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
+abut_status abut_map_plan_make(abut_set_plan *s, const abut_elements *set, abut_err *err)
+{
+    const abut_row_map *W = set->map;
+    const size_t n = (size_t)W->cols;
+    int32_t *seen = calloc(n + 1, sizeof *seen);
+    s->col = malloc((n + 1) * sizeof *s->col);
+    size_t nb = 0;
+    for (int32_t c = 0; s->col && seen && c < W->cols; c++) {
+        s->col[c] = (uint32_t)nb;
+        nb += find_rows(s->vertices, W, c, seen, 1 + c, NULL);
+    }
+    if (seen && s->col && nb < UINT32_MAX) {
+        s->nb = nb;
+        s->col[n] = (uint32_t)nb;
+        s->row = malloc((nb + 1) * sizeof *s->row);
+        s->slot = malloc((nb + 1) * sizeof *s->slot);
+    }
+    const int ok = s->row && s->slot;
+    for (size_t c = 0; ok && c <= n; c++) seen[c] = 0;
+    for (int32_t c = 0; ok && c < W->cols; c++) {
+        const size_t k = find_rows(s->vertices, W, c, seen, 1 + c, s->row + s->col[c]);
+        qsort(s->row + s->col[c], k, sizeof *s->row, ascending);
+    }
+    free(seen);
+    return ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "matrix: %zu blocks of a mapped set", nb);
+}
+
+/* B += w H, w H^T, or w (H + H^T) */
+enum { PLAIN, TRANSPOSED, BOTH };
+static void add_block(double *B, double w, const double *H, int how)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const double h = H[3 * i + j], t = H[3 * j + i];
+            B[3 * i + j] += w * (how == BOTH ? h + t : how == TRANSPOSED ? t : h);
+        }
+}
+
+/* Block (i, j) of H, of weight w at corner j, to the rows of vertex i in column c.  The block on the diagonal of the matrix takes
+ * (i, j) and (j, i) at once, so that it is symmetric to the last bit. */
+static void add_vertex(const abut_bsr *A, const abut_set_plan *s, const abut_row_map *W, int32_t c, int32_t i, int32_t j,
+                       double w, const double *H, int how)
+{
+    const int32_t *row = s->row + s->col[c];
+    const size_t n = s->col[c + 1] - s->col[c];
+    for (int32_t f = W->first[i]; f < W->first[i + 1]; f++) {
+        const int32_t r = W->col[f];
+        if (r < c || (r == c && i < j)) continue;
+        const int32_t *at = bsearch(&r, row, n, sizeof r, ascending);
+        double *B = A->val + 9 * (size_t)s->slot[s->col[c] + (size_t)(at - row)];
+        add_block(B, w * W->weight[f], H, r == c && i > j ? BOTH : how);
+    }
+}
+
+void abut_map_add(const abut_bsr *A, const abut_set_plan *s, const abut_row_map *W, int32_t c)
+{
+    const abut_bsr *H = s->vertices;
+    for (int32_t e = W->back_first[c]; e < W->back_first[c + 1]; e++) {
+        const int32_t j = W->back_row[e];
+        const double w = W->back_weight[e];
+        if (!is_used(H, j)) continue;
+        for (size_t k = H->plan->tptr[j]; k < H->plan->tptr[j + 1]; k++)
+            add_vertex(A, s, W, c, H->plan->tcol[k], j, w, H->val + 9 * (size_t)H->plan->tslot[k], TRANSPOSED);
+        for (size_t k = H->ptr[j]; k < H->ptr[j + 1]; k++) add_vertex(A, s, W, c, H->row[k], j, w, H->val + 9 * k, PLAIN);
+    }
+}

@@ -1,0 +1,32 @@
+/* A symmetric matrix of 3x3 blocks as linear solvers see it: a matrix, or products alone. */
+#ifndef ABUT_SPARSE_OPERATOR_H
+#define ABUT_SPARSE_OPERATOR_H
+
+#include "sparse/bsr.h"
+
+/* Borrowed for the call. */
+typedef struct abut_operator {
+    const abut_bsr *matrix; /* NULL: known by products alone, and the next four are there */
+    int32_t n;              /* block rows */
+    void (*multiply)(void *self, const double *x, double *y);   /* y = A x, [3 n] */
+    void (*diagonal)(void *self, double *D);                    /* [9 n] diagonal blocks */
+    void *self;
+    const double *where;    /* [3 n] m: the rows in space, for coarse spaces; NULL: not known */
+    int scalar;             /* 1: each block is its first entry times the identity: one matrix for x, y and z alike */
+} abut_operator;
+
+static inline int32_t abut_operator_rows(const abut_operator *A)
+{
+    return A->matrix ? A->matrix->n : A->n;
+}
+
+static inline void abut_operator_multiply(const abut_operator *A, const double *x, double *y)
+{
+    if (A->matrix) abut_bsr_multiply(A->matrix, x, y);
+    else A->multiply(A->self, x, y);
+}
+
+/** D[9 n]: the diagonal blocks. */
+void abut_operator_diagonal(const abut_operator *A, double *D);
+
+#endif

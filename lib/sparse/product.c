@@ -1,0 +1,237 @@
+#include "sparse/product.h"
+
+#include "base/par.h"
+#include "base/simd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The corners of one set by the rows of the matrix, or of vertices that its map has. */
+typedef struct set_corners {
+    int32_t rows;
+    const abut_row_map *map;    /* NULL: rows of the matrix; a map that selects is not kept either */
+    int32_t *row;               /* [n * corners] */
+    size_t *first;              /* [rows + 1] */
+    uint32_t *corner;           /* of row r: first[r] .. first[r+1], ascending */
+    double *force;              /* [3 n corners] of each corner */
+    double *x, *y;              /* [3 rows] on vertices; NULL without a map */
+} set_corners;
+
+struct abut_product {
+    int32_t n;
+    int nsets;
+    set_corners set[ABUT_SETS_MAX];
+    abut_elements elements[ABUT_SETS_MAX];
+    const double *diag;
+};
+
+void abut_product_free(abut_product **p)
+{
+    for (int s = 0; *p && s < (*p)->nsets; s++) {
+        set_corners *c = &(*p)->set[s];
+        free(c->row);
+        free(c->first);
+        free(c->corner);
+        free(c->force);
+        free(c->x);
+        free(c->y);
+    }
+    free(*p);
+    *p = NULL;
+}
+
+static void *array(size_t n, size_t size) { return malloc((n + 1) * size); }
+
+static void corners_fill(set_corners *c, size_t corners)
+{
+    for (size_t k = 0; k < corners; k++)
+        if (c->row[k] >= 0) c->first[c->row[k] + 1]++;
+    for (int32_t r = 0; r < c->rows; r++) c->first[r + 1] += c->first[r];
+    for (size_t k = 0; k < corners; k++)
+        if (c->row[k] >= 0) c->corner[c->first[c->row[k]]++] = (uint32_t)k;
+    for (int32_t r = c->rows; r > 0; r--) c->first[r] = c->first[r - 1];
+    c->first[0] = 0;
+}
+
+static abut_status corners_make(set_corners *c, int32_t n, const abut_elements *e, int s, abut_err *err)
+{
+    const size_t corners = (size_t)e->corners * e->n;
+    if (corners > UINT32_MAX) return abut_fail(err, ABUT_E_ARG, "product: element set %d has %zu corners", s, corners);
+    c->map = e->map && e->map->first ? e->map : NULL;
+    c->rows = c->map ? c->map->rows : n;
+    c->row = array(corners, sizeof *c->row);
+    c->first = calloc((size_t)c->rows + 1, sizeof *c->first);
+    c->corner = array(corners, sizeof *c->corner);
+    c->force = array(corners, 3 * sizeof *c->force);
+    c->x = c->map ? array((size_t)c->rows, 3 * sizeof *c->x) : NULL;
+    c->y = c->map ? array((size_t)c->rows, 3 * sizeof *c->y) : NULL;
+    if (!c->row || !c->first || !c->corner || !c->force || (c->map && (!c->x || !c->y)))
+        return abut_fail(err, ABUT_E_NOMEM, "product: %zu corners of element set %d", corners, s);
+    const int32_t *selected = e->map && !c->map ? e->map->col : NULL;
+    for (size_t k = 0; k < corners; k++) c->row[k] = e->row[k] >= 0 && selected ? selected[e->row[k]] : e->row[k];
+    abut_elements known = *e;
+    known.row = c->row;
+    known.map = c->map;
+    const abut_status rc = selected ? abut_elements_check(&known, s, n, err) : ABUT_OK;
+    if (!rc) corners_fill(c, corners);
+    return rc;
+}
+
+abut_status abut_product_make(abut_product **out, int32_t n, const abut_elements *sets, int nsets, abut_err *err)
+{
+    if (nsets < 0 || nsets > ABUT_SETS_MAX)
+        return abut_fail(err, ABUT_E_ARG, "product: %d element sets, at most %d", nsets, (int)ABUT_SETS_MAX);
+    abut_product *p = calloc(1, sizeof *p);
+    if (!p) return abut_fail(err, ABUT_E_NOMEM, "product: out of memory");
+    abut_status rc = ABUT_OK;
+    p->n = n;
+    for (int s = 0; s < nsets && !rc; s++) {
+        rc = abut_elements_check(&sets[s], s, n, err);
+        p->nsets++;
+        if (!rc) rc = corners_make(&p->set[s], n, &sets[s], s, err);
+    }
+    if (rc) abut_product_free(&p);
+    *out = p;
+    return rc;
+}
+
+void abut_product_set(abut_product *p, const double *diag, const abut_elements *sets)
+{
+    p->diag = diag;
+    for (int s = 0; s < p->nsets; s++) p->elements[s] = sets[s];
+}
+
+/* f += H u, or H^T u */
+static inline void add_product(const double *H, const double *u, double *f)
+{
+    for (int i = 0; i < 3; i++) f[i] += H[3 * i] * u[0] + H[3 * i + 1] * u[1] + H[3 * i + 2] * u[2];
+}
+
+static inline void add_product_transposed(const double *H, const double *u, double *f)
+{
+    for (int i = 0; i < 3; i++) f[i] += H[i] * u[0] + H[3 + i] * u[1] + H[6 + i] * u[2];
+}
+
+/* f[3 corners] = H x of a packed element on its rows. */
+ABUT_SIMD
+static void element_force(int corners, const double *H, const int32_t *row, const double *x, double *f)
+{
+    memset(f, 0, 3 * (size_t)corners * sizeof *f);
+    for (int a = 0; a < corners; a++)
+        for (int b = a; b < corners; b++, H += 9) {
+            if (row[a] < 0 || row[b] < 0) continue;
+            add_product(H, x + 3 * (size_t)row[b], f + 3 * a);
+            if (b > a) add_product_transposed(H, x + 3 * (size_t)row[a], f + 3 * b);
+        }
+}
+
+/* f[3 corners]: row d of what the element adds to the diagonal block of each corner's row, once for each row. */
+static void element_diagonal(int corners, const double *H, const int32_t *row, size_t d, double *f)
+{
+    memset(f, 0, 3 * (size_t)corners * sizeof *f);
+    for (int a = 0; a < corners; a++)
+        for (int b = a; b < corners; b++, H += 9) {
+            if (row[a] < 0 || row[a] != row[b]) continue;
+            for (size_t j = 0; j < 3; j++) f[3 * a + (int)j] += a == b ? H[3 * d + j] : H[3 * d + j] + H[3 * j + d];
+        }
+}
+
+enum { FORCES = -1 };
+
+/* The forces of all elements at x, or row `what` of their diagonal blocks. */
+static void all_elements(set_corners *c, const abut_elements *e, const double *x, int what)
+{
+    const size_t each = e->n ? abut_elements_at_once(e) : 1, chunks = (e->n + each - 1) / each, corners = (size_t)e->corners;
+    #pragma omp parallel for schedule(dynamic, 1) if (e->n >= ABUT_PAR_MIN / 4)
+    for (size_t i = 0; i < chunks; i++) {
+        double room[ABUT_ELEMENTS_ROOM] __attribute__((aligned(64)));
+        const size_t lo = i * each, hi = lo + each < e->n ? lo + each : e->n;
+        const double *H = abut_elements_packed(e, lo, hi, room);
+        for (size_t k = lo; k < hi; k++, H += abut_packed_size(e->corners)) {
+            const int32_t *row = c->row + corners * k;
+            double *f = c->force + 3 * corners * k;
+            if (what == FORCES) element_force(e->corners, H, row, x, f);
+            else element_diagonal(e->corners, H, row, (size_t)what, f);
+        }
+    }
+}
+
+/* y += what the corners of each row have; y[stride r + at ..] */
+static void gather(const set_corners *c, size_t stride, size_t at, double *y)
+{
+    #pragma omp parallel for schedule(static) if ((size_t)c->rows >= ABUT_PAR_MIN / 2)
+    for (int32_t r = 0; r < c->rows; r++)
+        for (size_t k = c->first[r]; k < c->first[r + 1]; k++)
+            for (size_t d = 0; d < 3; d++) y[stride * (size_t)r + at + d] += c->force[3 * (size_t)c->corner[k] + d];
+}
+
+void abut_product_multiply(abut_product *p, const double *x, double *y)
+{
+    #pragma omp parallel for schedule(static) if ((size_t)p->n >= ABUT_PAR_MIN)
+    for (int32_t r = 0; r < p->n; r++)
+        for (int d = 0; d < 3; d++) y[3 * r + d] = p->diag ? p->diag[r] * x[3 * r + d] : 0;
+    for (int s = 0; s < p->nsets; s++) {
+        set_corners *c = &p->set[s];
+        if (c->map) abut_row_map_apply(c->map, x, c->x);
+        all_elements(c, &p->elements[s], c->map ? c->x : x, FORCES);
+        if (c->map) memset(c->y, 0, 3 * (size_t)c->rows * sizeof *c->y);
+        gather(c, 3, 0, c->map ? c->y : y);
+        if (c->map) abut_row_map_apply_transposed(c->map, c->y, y);
+    }
+}
+
+/* D += sum of w_a w_b H over the entries of vertices a and b in the same column. */
+static void add_mapped_block(const abut_row_map *W, int32_t a, int32_t b, int same, const double *H, double *D)
+{
+    for (int32_t k = W->first[a]; k < W->first[a + 1]; k++)
+        for (int32_t l = W->first[b]; l < W->first[b + 1]; l++) {
+            if (W->col[k] < 0 || W->col[k] != W->col[l]) continue;
+            const double w = W->weight[k] * W->weight[l];
+            double *to = D + 9 * (size_t)W->col[k];
+            for (int i = 0; i < 9; i++) to[i] += w * (same ? H[i] : H[i] + H[3 * (i % 3) + i / 3]);
+        }
+}
+
+/* Element by element, on one thread: a column of W meets many of them. */
+static void add_mapped_diagonal(const set_corners *c, const abut_elements *e, double *D)
+{
+    const size_t each = e->n ? abut_elements_at_once(e) : 1, corners = (size_t)e->corners;
+    double room[ABUT_ELEMENTS_ROOM];
+    for (size_t lo = 0; lo < e->n; lo += each) {
+        const size_t hi = lo + each < e->n ? lo + each : e->n;
+        const double *H = abut_elements_packed(e, lo, hi, room);
+        for (size_t k = lo; k < hi; k++)
+            for (size_t a = 0; a < corners; a++)
+                for (size_t b = a; b < corners; b++, H += 9) {
+                    const int32_t r = c->row[corners * k + a], s = c->row[corners * k + b];
+                    if (r >= 0 && s >= 0) add_mapped_block(c->map, r, s, a == b, H, D);
+                }
+    }
+}
+
+void abut_product_diagonal(abut_product *p, double *D)
+{
+    for (size_t i = 0; i < 9 * (size_t)p->n; i++) D[i] = p->diag && i % 9 % 4 == 0 ? p->diag[i / 9] : 0;
+    for (int s = 0; s < p->nsets; s++) {
+        if (p->set[s].map) add_mapped_diagonal(&p->set[s], &p->elements[s], D);
+        for (int d = 0; d < 3 && !p->set[s].map; d++) {
+            all_elements(&p->set[s], &p->elements[s], NULL, d);
+            gather(&p->set[s], 9, 3 * (size_t)d, D);
+        }
+    }
+}
+
+static void multiply(void *self, const double *x, double *y) { abut_product_multiply(self, x, y); }
+static void diagonal(void *self, double *D) { abut_product_diagonal(self, D); }
+
+abut_operator abut_product_operator(abut_product *p)
+{
+    return (abut_operator){ .n = p->n, .multiply = multiply, .diagonal = diagonal, .self = p };
+}
+
+void abut_operator_diagonal(const abut_operator *A, double *D)
+{
+    if (!A->matrix) A->diagonal(A->self, D);
+    for (int32_t c = 0; A->matrix && c < A->matrix->n; c++)
+        memcpy(D + 9 * (size_t)c, A->matrix->val + 9 * A->matrix->ptr[c], 9 * sizeof *D);
+}

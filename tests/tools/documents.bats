@@ -1,0 +1,45 @@
+#!/usr/bin/env bats
+# The documents of the tree: lengths, links, no commit hashes, a glossary of names that the code has, and the first scene.
+load helpers
+
+documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
+
+@test "documents keep their lengths; links, headings and glossary resolve; no commit hashes" {
+    documents "$ROOT"
+}
+
+@test "a document that is too long, points nowhere, names a commit or a term without code is found" {
+    git init -q .
+    mkdir -p docs lib pipelines/results
+    printf '# A b, c\n\n[x](#a-b-c) [y](docs/GLOSSARY.md#words)\n' > README.md
+    printf '# Words\n\n- **energy** (`abut_energy`): what is minimised\n' > docs/GLOSSARY.md
+    echo 'double abut_energy(void);    /* README.md */' > lib/a.h
+    echo '| row | 12ab34c |' > pipelines/results/a.md
+    documents .
+    found() { exits 1 documents .; grep -qF "$1" stdout || { cat stdout; return 1; }; [ "$(wc -l < stdout)" -eq 1 ]; }
+
+    cp README.md saved
+    echo '[z](#a-b)' >> README.md; found 'README.md:4: no heading #a-b in README.md'; cp saved README.md
+    echo '[z](none.md)' >> README.md; found 'README.md:4: no file none.md'; cp saved README.md
+    echo 'see `energy/b.h`' >> README.md; found 'README.md:4: no source energy/b.h'; cp saved README.md
+    echo 'since 12ab34c' >> README.md; found 'README.md:4: a commit hash? 12ab34c'; cp saved README.md
+    for i in {1..148}; do echo line; done >> README.md; found 'README.md: 151 lines, at most 150'; cp saved README.md
+    echo '- **power** (`abut_power`): its rate' >> docs/GLOSSARY.md; found 'docs/GLOSSARY.md:4: no `abut_power` in the code'
+    sed -i '$d' docs/GLOSSARY.md
+    echo '- **power**: its rate' >> docs/GLOSSARY.md; found 'docs/GLOSSARY.md:4: expected'
+    sed -i '$d' docs/GLOSSARY.md
+    for i in {1..60}; do echo '- **e** (`abut_energy`): again'; done >> docs/GLOSSARY.md; found '61 terms'
+    sed -i '4,$d' docs/GLOSSARY.md
+    echo '/* docs/NONE.md */' >> lib/a.h; found 'lib/a.h:2: no file docs/NONE.md'
+}
+
+@test "the first scene of the README runs as it is written, and the judge says what is written there" {
+    sed -n '/^<!-- first scene/,/^```$/p' "$ROOT/README.md" | sed '/^<!--/d; /^```/d' > first.sh
+    [ "$(wc -l < first.sh)" -gt 10 ]
+    bin=$BIN bash -euo pipefail first.sh > out 2> err
+    grep '^101 frames: steps 0 to 100' out
+    grep -c . run.csv | grep -x 102
+    [ -s run.glb ]
+    grep -o 'ccd-check: .*' err > said
+    grep -F "    $(cat said)" "$ROOT/README.md"
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""documents.py ROOT: what the documents of the tree ROOT promise their readers; a line for each broken promise, status 1.
+
+limits     README, CONTRIBUTING and others are no longer than they may be
+links      files and headings that documents point to exist; so do the documents that other files name
+sources    files that documents name in `...` exist, from the root, lib/ or the document's folder; `*` matches, NAME is a placeholder
+hashes     no commit hashes: a word of 7 to 12 hexadecimal digits with a letter and a digit.  Generated tables
+           (pipelines/results) name the build of a row
+glossary   docs/GLOSSARY.md: at most 60 terms, a line each, each in the code under the name in `...`
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+LINES = {"README.md": 150, "CONTRIBUTING.md": 150, "tests/bench/README.md": 150, "docs/ARCHITECTURE.md": 100}
+GENERATED = "pipelines/results/"
+
+
+def slug(heading, seen):
+    """The anchor that the usual renderers give a heading."""
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+    text = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+    seen[text] = seen.get(text, -1) + 1
+    return text if not seen[text] else f"{text}-{seen[text]}"
+
+
+def prose(text):
+    """The lines of a document outside of code, numbered."""
+    code = False
+    for n, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            code = not code
+        elif not code:
+            yield n, line
+
+
+def anchors(text):
+    seen, found = {}, set()
+    for _, line in prose(text):
+        if m := re.match(r"#+ +(.*)", line):
+            found.add(slug(m[1], seen))
+        found.update(re.findall(r'<a id="([^"]*)"', line))
+    return found
+
+
+def main(root):
+    os.chdir(root)
+    names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True)
+    files = [f for f in names.stdout.split("\n") if os.path.isfile(f)]
+    if not files:       # no checkout: all that is there
+        files = [os.path.relpath(os.path.join(d, f)) for d, _, fs in os.walk(".") for f in fs]
+    documents = {f: open(f, encoding="utf-8").read() for f in files if f.endswith(".md")}
+    bad = []
+    for f, limit in LINES.items():
+        if f in documents and (n := documents[f].count("\n")) > limit:
+            bad.append(f"{f}: {n} lines, at most {limit}")
+
+    for f, text in documents.items():
+        for n, line in prose(text):
+            for path in re.findall(r"`([\w.*/-]+/[\w.*-]+\.(?:c|h|sh|py|bats|md|tsv)|(?:docs|formats|lib|pipelines|tests|tools)/[\w.*/-]+)`", line):
+                if "NAME" not in path and not any(
+                        map(glob.glob, (path, path + ".*", "lib/" + path, os.path.join(os.path.dirname(f), path)))):
+                    bad.append(f"{f}:{n}: no source {path}")
+            line = re.sub(r"`[^`]*`", "", line)
+            for target in re.findall(r"\]\(([^)\s]+)\)", line):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, anchor = target.partition("#")
+                path = os.path.normpath(os.path.join(os.path.dirname(f), path)) if path else f
+                if not os.path.exists(path):
+                    bad.append(f"{f}:{n}: no file {path}")
+                elif anchor and path in documents and anchor not in anchors(documents[path]):
+                    bad.append(f"{f}:{n}: no heading #{anchor} in {path}")
+        if not f.startswith(GENERATED):
+            for n, line in enumerate(text.split("\n"), 1):
+                for word in re.findall(r"\b[0-9a-f]{7,12}\b", line):
+                    if re.search("[0-9]", word) and re.search("[a-f]", word) and not re.fullmatch(r"[0-9]+e[0-9]+", word):
+                        bad.append(f"{f}:{n}: a commit hash? {word}")
+
+    for f in files:
+        if not f.endswith((".c", ".h", ".cu", ".py", ".sh", ".bats", ".txt")) or f.startswith("tests/tools/documents"):
+            continue
+        for n, line in enumerate(open(f, encoding="utf-8", errors="replace"), 1):
+            for path in re.findall(r"(?<![\w$/.])((?:docs|formats|pipelines|tests|lib)/[\w./-]*\.md|README\.md|CONTRIBUTING\.md)\b", line):
+                if not os.path.exists(path) and "TMP" not in line:
+                    bad.append(f"{f}:{n}: no file {path}")
+
+    if "docs/GLOSSARY.md" in documents:
+        terms = [(n, l) for n, l in prose(documents["docs/GLOSSARY.md"]) if l.startswith("- ")]
+        if not 0 < len(terms) <= 60:
+            bad.append(f"docs/GLOSSARY.md: {len(terms)} terms, expected 1 to 60")
+        code = "".join(open(f, encoding="utf-8", errors="replace").read() for f in files
+                       if f.startswith(("lib/", "formats/", "tools/")) and f.endswith((".c", ".h", ".cu", ".cc")))
+        for n, line in terms:
+            m = re.match(r"- \*\*[^*]+\*\* \(`([^`]+)`\): ", line)
+            if not m:
+                bad.append(f"docs/GLOSSARY.md:{n}: expected - **term** (`name in the code`): meaning")
+            elif not re.search(r"(?<!\w)" + re.escape(m[1]), code):
+                bad.append(f"docs/GLOSSARY.md:{n}: no `{m[1]}` in the code")
+    print("\n".join(bad), end="\n" if bad else "")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

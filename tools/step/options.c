@@ -1,0 +1,299 @@
+#include "tools/step/options.h"
+
+#include "base/words.h"
+#include "solve/device/device.h"
+#include "solve/linear_solvers.h"
+#include "tools/cli/last.h"
+#include "tools/cli/with.h"
+#include "tools/step/stuck_file.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- words ---- */
+
+/* Reads *word into c; *word becomes what the history says, NULL: as if it was not given. */
+typedef abut_status (*parse_word)(abut_step_command *c, const char **word, abut_err *err);
+
+static abut_status parse_with(abut_step_command *c, const char **word, abut_err *err)
+{
+    static const char *const said[] = { NULL, "forces", "energies", "forces,energies" };
+    const abut_status rc = abut_with_parse(*word, &c->record, err);
+    *word = said[c->record];
+    return rc;
+}
+
+static abut_status parse_linear(abut_step_command *c, const char **word, abut_err *err)
+{
+    const abut_status rc = abut_linear_solver_find(*word, &c->o.linear, err);
+    return rc ? abut_wrap(err, "--linear-solver"), rc : ABUT_OK;
+}
+
+static abut_status parse_device(abut_step_command *c, const char **word, abut_err *err)
+{
+    abut_device_kind kind;
+    const abut_status rc = abut_device_parse(*word, &kind, &c->o.device.number, err);
+    if (rc) return rc;
+    c->o.device.kind = (int)kind;
+    *word = kind == ABUT_DEVICE_CPU ? NULL : kind == ABUT_DEVICE_TWIN ? "twin" : "gpu";
+    return ABUT_OK;
+}
+
+static abut_status parse_precond(abut_step_command *c, const char **word, abut_err *err)
+{
+    if (!c->o.device.kind) return abut_fail(err, ABUT_E_ARG, "--precond %s: is for --device twin and gpu", *word);
+    return abut_name_find("--precond", *word, abut_device_precond_names, &c->o.device.precond, err);
+}
+
+static abut_status parse_iterations(abut_step_command *c, const char **word, abut_err *err)
+{
+    char *end;
+    if (!strcmp(*word, "converged")) return c->o.iterations = 0, ABUT_OK;
+    const long v = strtol(*word, &end, 10);
+    if (!**word || *end || v < 1 || v > 1000000)
+        return abut_fail(err, ABUT_E_ARG, "--iterations %.80s: want 1 to 1000000, or 'converged'", *word);
+    c->o.iterations = (int)v;
+    return ABUT_OK;
+}
+
+static abut_status parse_contact(abut_step_command *c, const char **word, abut_err *err)
+{
+    int choice = 0;
+    const abut_status rc = abut_name_find("--contact", *word, abut_contact_choice_names, &choice, err);
+    c->o.contact = ABUT_CONTACT_IGNORE + choice;
+    return rc;
+}
+
+static abut_status parse_stop(abut_step_command *c, const char **word, abut_err *err)
+{
+    if (!strcmp(*word, "cn")) *word = "characteristic";     /* its former name */
+    return abut_name_find("--stop", *word, abut_stop_names, &c->o.stop, err);
+}
+
+static abut_status parse_without(abut_step_command *c, const char **word, abut_err *err)
+{
+    const abut_status rc = abut_without_parse(*word, &c->o.without, err);
+    *word = abut_without_words(c->o.without, c->without);
+    return rc ? abut_wrap(err, "--without"), rc : ABUT_OK;
+}
+
+static abut_status parse_lags(abut_step_command *c, const char **word, abut_err *err)
+{
+    return abut_lags_parse("--lags", *word, &c->o.lags, err);
+}
+
+/* ---- the table ---- */
+
+typedef struct option {
+    char letter;
+    const char *name;
+    abut_opt_kind kind;
+    size_t at;              /* in abut_step_command; words with `parse` have no place of their own */
+    parse_word parse;
+    unsigned bit;           /* ABUT_OPTION_*: not every solver understands it */
+    int least, most;        /* of whole numbers; most 0: any.  Of real ones least 1: only positive */
+    int shapes;             /* the history of the stream says it */
+    const char *unit, *help;    /* help NULL: a former name */
+    void (*describe)(char *text, size_t size);  /* help made from a table */
+} option;
+
+/* Every name with what it is, the first as the default. */
+static size_t describe(char *text, size_t size, size_t used, int first, const char *name, const char *help)
+{
+    const int n = snprintf(text + used, size - used, "%s%s%s: %s", first ? "" : "; ", name, first ? " (default)" : "", help);
+    return n > 0 && (size_t)n < size - used ? used + (size_t)n : used;
+}
+
+static void describe_solvers(char *text, size_t size)
+{
+    size_t used = 0;
+    for (const abut_solver_row *r = abut_solver_table; r->name; r++)
+        used = describe(text, size, used, r == abut_solver_table, r->name, r->help);
+}
+
+static void describe_linear(char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "newton, lbfgs-h: what solves with their matrices: ");
+    for (int i = 0; abut_linear_solvers[i]; i++)
+        used = describe(text, size, used, i == 0, abut_linear_solvers[i]->name, abut_linear_solvers[i]->help);
+}
+
+static void describe_features(char *text, size_t size)
+{
+    char words[ABUT_WITHOUT_WORDS];
+    snprintf(text, size, "features of the solver to switch off, comma separated, to see what each is worth: %s "
+             "(formats/REPORT.md)", abut_without_words(~0u, words));
+}
+
+#define AT(member) offsetof(abut_step_command, member)
+static const option table[] = {
+    { 'n', "steps", ABUT_OPT_INT, AT(steps), .unit = "N", .help = "time steps to make (default 1)" },
+    { 0, "until", ABUT_OPT_REAL, AT(until), .unit = "s", .help = "go on to this time instead" },
+    { 0, "from", ABUT_OPT_INT, AT(from), .unit = "STEP", .help = "start again from this frame; later ones are dropped" },
+    { 0, "every", ABUT_OPT_INT, AT(every), .least = 1, .unit = "N",
+      .help = "write every N-th frame, and the last; one in between where the path to the next has more than 32 waypoints and "
+              "they take more than 64 MB" },
+    { 0, "with", ABUT_OPT_TEXT, .parse = parse_with, .bit = ABUT_OPTION_RECORD, .shapes = 1, .unit = "WHAT",
+      .help = ABUT_WITH_HELP },
+    { 0, "solver", ABUT_OPT_TEXT, AT(solver_name), .unit = "NAME", .describe = describe_solvers },
+    { 0, "linear-solver", ABUT_OPT_TEXT, .parse = parse_linear, .bit = ABUT_OPTION_LINEAR, .shapes = 1, .unit = "NAME",
+      .describe = describe_linear },
+    { 0, "device", ABUT_OPT_TEXT, .parse = parse_device, .bit = ABUT_OPTION_DEVICE, .shapes = 1, .unit = "NAME",
+      .help = "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra and for shells without bounds of stretch"
+              " or strain; twin: the same algorithm on the processor, slower than cpu, for tests. The bytes of gpu and twin are"
+              " the same, those of cpu are others" },
+    { 0, "precond", ABUT_OPT_TEXT, .parse = parse_precond, .bit = ABUT_OPTION_PRECOND, .shapes = 1, .unit = "NAME",
+      .help = "gpu, twin: preconditioner of the conjugate gradients: jacobi (default), clusters (of 16 nodes), rigid (clusters,"
+              " and the rigid motions of parts: for stiff bodies)" },
+    { 0, "iterations", ABUT_OPT_TEXT, .parse = parse_iterations, .bit = ABUT_OPTION_ITERATIONS, .shapes = 1, .unit = "N",
+      .help = "pd, mass-springs, admm-pd: iterations of each step (default 10), or as many as it takes to be 'converged' "
+              "(default with --tolerance)" },
+    { 0, "contact", ABUT_OPT_TEXT, .parse = parse_contact, .bit = ABUT_OPTION_CONTACT, .shapes = 1, .unit = "WHAT",
+      .help = "likewise: what becomes of contact, which they do not prevent: ignore, or springs" },
+    { 0, "history", ABUT_OPT_INT, AT(o.history), .bit = ABUT_OPTION_HISTORY, .shapes = 1, .unit = "N",
+      .help = "dot, lbfgs-*, gradient: iterations that they remember (default 5)" },
+    { 0, "parts", ABUT_OPT_INT, AT(o.parts), .bit = ABUT_OPTION_PARTS, .shapes = 1, .unit = "N",
+      .help = "dot, lbfgs-jh: subdomains (default: dot takes the partition of decompose if there is one, else one part for "
+              "about 250 nodes; lbfgs-jh one for 1500)" },
+    { 0, "levels", ABUT_OPT_INT, AT(o.levels), .bit = ABUT_OPTION_LEVELS, .least = 1, .most = 2, .shapes = 1, .unit = "N",
+      .help = "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
+    { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .shapes = 1, .unit = "RULE",
+      .help = "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is"
+              " not much more, and forces balance; published: the first of that alone; characteristic: when the characteristic "
+              "norm of the gradient is below it, for comparing solvers without contact" },
+    { 0, "tolerance", ABUT_OPT_REAL, AT(o.tolerance), .least = 1, .shapes = 1, .unit = "X",
+      .help = "of that rule: m/s for newton (default: the scene's), a number for characteristic (default 1e-5)" },
+    { 0, "force-tolerance", ABUT_OPT_REAL, AT(o.force_tolerance), .bit = ABUT_OPTION_FORCE_TOLERANCE, .least = 1, .shapes = 1,
+      .unit = "X",
+      .help = "newton: what may be left of the forces on a body, as a fraction of the largest on any (default: the scene's)" },
+    { 0, "without", ABUT_OPT_TEXT, .parse = parse_without, .bit = ABUT_OPTION_WITHOUT, .shapes = 1, .unit = "LIST",
+      .describe = describe_features },
+    { 0, "lags", ABUT_OPT_TEXT, .parse = parse_lags, .bit = ABUT_OPTION_LAGS, .shapes = 1, .unit = "N",
+      .help = "friction lag iterations per step at most, or as many as it takes to be 'converged' (default: the scene's)" },
+    { 0, "one-pass", ABUT_OPT_FLAG, AT(one_pass), .bit = ABUT_OPTION_ONE_PASS, .shapes = 1,
+      .help = "solve once and leave the step PENDING for friction-lag" },
+    { 0, "report", ABUT_OPT_TEXT, AT(report), .unit = "FILE", .help = "one line of JSON for every step" },
+    { 0, "max-newton", ABUT_OPT_INT, AT(o.max_newton), .bit = ABUT_OPTION_MAX_NEWTON, .least = 1, .unit = "N",
+      .help = "Newton iterations before giving up (default 10000)" },
+    { 0, "dump-stuck", ABUT_OPT_TEXT, AT(dump_stuck), .bit = ABUT_OPTION_DUMP_STUCK, .unit = "FILE",
+      .help = "if a step has to be given up, write a stream that holds the frame before and the stuck iterate: step goes on "
+              "from it" },
+    { 0, "factor-threads", ABUT_OPT_INT, AT(o.threads), .least = 1, .unit = "N",
+      .help = "threads of the factorisation (default: -j); the bytes are the same for any number" },
+    { 0, "blas-threads", ABUT_OPT_INT, AT(o.threads), .least = 1, .unit = "N", .help = NULL },
+};
+enum { OPTIONS = sizeof table / sizeof *table, NOT_GIVEN = INT_MIN };
+
+void abut_step_line_init(abut_step_line *line)
+{
+    int described = 0;
+    *line = (abut_step_line){ 0 };
+    for (int i = 0; i < OPTIONS; i++) {
+        const option *o = &table[i];
+        char *text = o->describe ? line->help[described++] : NULL;
+        if (text) o->describe(text, sizeof *line->help);
+        if (o->kind == ABUT_OPT_INT) line->value[i].number = NOT_GIVEN;
+        if (o->kind == ABUT_OPT_REAL) line->value[i].real = NAN;
+        line->opts[i] = (abut_opt){ o->letter, o->name, o->kind, &line->value[i], o->unit, text ? text : o->help };
+    }
+}
+
+/* ---- reading ---- */
+
+typedef struct reading {
+    const abut_step_line *line;
+    abut_step_command *c;
+    unsigned given;
+    char notes[900];        /* for the history */
+    size_t used;
+} reading;
+
+static int is_given(const abut_step_line *line, int i)
+{
+    switch (table[i].kind) {
+    case ABUT_OPT_INT: return line->value[i].number != NOT_GIVEN;
+    case ABUT_OPT_REAL: return !isnan(line->value[i].real);
+    case ABUT_OPT_FLAG: return line->value[i].number;
+    default: return line->value[i].word != NULL;
+    }
+}
+
+/* ,"key":value; words that are numbers go without quotes. */
+static void note(reading *r, const option *o, const char *value)
+{
+    char *text = r->notes + r->used, key[32];
+    const size_t size = sizeof r->notes - r->used;
+    const char *quote = value[strspn(value, "0123456789.e+-")] && strcmp(value, "true") ? "\"" : "";
+    snprintf(key, sizeof key, "%s", o->name);
+    for (char *s = key; *s; s++) *s = *s == '-' ? '_' : *s;
+    const int n = snprintf(text, size, ",\"%s\":%s%s%s", key, quote, value, quote);
+    if (n > 0 && (size_t)n < size) r->used += (size_t)n;
+}
+
+static abut_status read_number(const option *o, int value, int *to, abut_err *err)
+{
+    *to = value;
+    if (value >= o->least && (!o->most || value <= o->most)) return ABUT_OK;
+    if (o->most) return abut_fail(err, ABUT_E_ARG, "--%s %d: want %d to %d", o->name, value, o->least, o->most);
+    return abut_fail(err, ABUT_E_ARG, "--%s %d: want %d or more", o->name, value, o->least);
+}
+
+static abut_status read_real(const option *o, double value, double *to, abut_err *err)
+{
+    *to = value;
+    return value > 0 || !o->least ? ABUT_OK : abut_fail(err, ABUT_E_ARG, "--%s %g: want more than 0", o->name, value);
+}
+
+static abut_status read_option(reading *r, int i, abut_err *err)
+{
+    const option *o = &table[i];
+    void *to = (char *)r->c + o->at;
+    char text[32] = "true";
+    const char *said = text;
+    abut_status rc = ABUT_OK;
+    if (o->kind == ABUT_OPT_FLAG) {
+        *(int *)to = 1;
+    } else if (o->kind == ABUT_OPT_INT) {
+        rc = read_number(o, r->line->value[i].number, to, err);
+        snprintf(text, sizeof text, "%d", r->line->value[i].number);
+    } else if (o->kind == ABUT_OPT_REAL) {
+        rc = read_real(o, r->line->value[i].real, to, err);
+        snprintf(text, sizeof text, "%.15g", r->line->value[i].real);
+    } else {
+        said = r->line->value[i].word;
+        if (o->parse) rc = o->parse(r->c, &said, err);
+        else *(const char **)to = said;
+    }
+    if (rc || !said) return rc;
+    r->given |= o->bit;
+    if (o->shapes) note(r, o, said);
+    return ABUT_OK;
+}
+
+static abut_status check_stuck_file(const abut_step_command *c, const abut_cli *cli, abut_err *err)
+{
+    if (!c->dump_stuck) return ABUT_OK;
+    if (cli->out_path && !strcmp(c->dump_stuck, cli->out_path))
+        return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", c->dump_stuck);
+    return abut_stuck_file_try(c->dump_stuck, err);
+}
+
+abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli, abut_step_command *c, abut_err *err)
+{
+    reading r = { .line = line, .c = c };
+    abut_status rc = ABUT_OK;
+    *c = (abut_step_command){ .steps = 1, .every = 1, .from = -1, .until = INFINITY, .solver_name = abut_solver_table[0].name,
+                              .o = abut_step_defaults() };
+    c->o.threads = cli->threads;
+    for (int i = 0; i < OPTIONS && !rc; i++)
+        if (is_given(line, i)) rc = read_option(&r, i, err);
+    if (rc) return rc;
+    c->solver = abut_solver_find(c->solver_name, r.given, err);
+    rc = c->solver ? abut_solver_check(c->solver, &c->o, err) : ABUT_E_ARG;
+    if (rc) return rc;
+    snprintf(c->history, sizeof c->history, "{\"solver\":\"%s\"%s}", c->solver_name, r.notes);
+    return check_stuck_file(c, cli, err);
+}

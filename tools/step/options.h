@@ -1,0 +1,42 @@
+/* The command line of `step`: a table of options, what they are stored as, and what of them the history of the stream gets. */
+#ifndef ABUT_TOOLS_STEP_OPTIONS_H
+#define ABUT_TOOLS_STEP_OPTIONS_H
+
+#include "solve/solvers.h"
+#include "solve/step/options.h"
+#include "tools/cli/cli.h"
+
+enum { ABUT_STEP_OPTIONS_MAX = 32 };
+
+typedef struct abut_step_command {
+    int steps, every, one_pass;
+    int from;                   /* frame to start from; -1: the last */
+    int record;                 /* ABUT_WITH_* */
+    double until;               /* s; infinite: not given */
+    const char *report, *dump_stuck;    /* files; NULL: none */
+    const char *solver_name;
+    const abut_solver_row *solver;
+    abut_step_options o;
+    char without[ABUT_WITHOUT_WORDS];   /* the features that the solver does without */
+    char history[1024];         /* JSON: the solver and the options given that shape the result */
+} abut_step_command;
+
+/* What the command line says, before it is read: a value for each option, with one that cannot be said where it was not given. */
+typedef struct abut_step_line {
+    union {
+        int number;
+        double real;
+        const char *word;
+    } value[ABUT_STEP_OPTIONS_MAX];
+    abut_opt opts[ABUT_STEP_OPTIONS_MAX + 1];   /* for abut_cli_begin */
+    char help[3][1600];                         /* on what has a table of its own */
+} abut_step_line;
+
+void abut_step_line_init(abut_step_line *line);
+
+/** After abut_cli_begin.
+ * Fails  ABUT_E_ARG naming the option, its value and what was expected; ABUT_E_IO --dump-stuck cannot be written */
+ABUT_MUST_USE abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli, abut_step_command *c,
+                                              abut_err *err);
+
+#endif

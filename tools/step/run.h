@@ -1,0 +1,39 @@
+/* The run of `step`: frames in, steps made, frames and reports out. */
+#ifndef ABUT_TOOLS_STEP_RUN_H
+#define ABUT_TOOLS_STEP_RUN_H
+
+#include "tools/cli/last.h"
+#include "tools/step/options.h"
+
+/* What the steps of a run came to, for the remarks at its end. */
+typedef struct abut_step_tally {
+    int steps;
+    int more_frames;            /* written beyond --every, for the path to them */
+    int unsettled;              /* steps whose friction passes ended before they converged */
+    double worst_lag;           /* m/s: their largest lag residual */
+    int damped;                 /* steps of the midpoint scheme that implicit Euler took */
+    int unbalanced;             /* steps whose forces rounding kept from balancing */
+    double worst_balance;       /* the largest force residual of a step */
+} abut_step_tally;
+
+/* Owns everything but the report.  Zero-filled is empty. */
+typedef struct abut_step_run {
+    abut_stream s;
+    abut_last now;
+    abut_arrays next;
+    abut_step_model model;      /* as the options change it */
+    const abut_stepper_ops *ops;
+    void *stepper;
+    FILE *report;               /* NULL: none */
+    abut_step_tally tally;
+} abut_step_run;
+
+/** Reads the stream, makes the steps and writes everything on.  Fails as its parts do, with the name of the input. */
+ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_err *err);
+void abut_step_run_clear(abut_step_run *r);
+
+/** What the run has to say at its end, its promises that were not kept among them. */
+void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep);
+void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, const abut_model *m, abut_cli *cli);
+
+#endif
