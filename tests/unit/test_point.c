@@ -68,7 +68,7 @@ TEST(a_point_on_a_line_is_where_it_should_be_and_so_are_its_vertices)
     abut_point_set(&s->trial, &s->prob, s->here.x, 0.25, s->p);
     for (int32_t i = 0; i < n3; i++) CHECK(s->trial.x[i] == s->here.x[i] + 0.25 * s->p[i]);
     for (int32_t v = 0; v < w.model.nc; v++)
-        for (int k = 0; k < 3; k++) CHECK(s->trial.y[3 * v + k] == s->trial.x[3 * s->prob.cm.node[v] + k]);
+        for (int k = 0; k < 3; k++) CHECK(s->trial.y[3 * v + k] == s->trial.x[3 * abut_collmesh_node(&s->prob.cm, v) + k]);
     world_close(&w);
 }
 
