@@ -199,6 +199,41 @@ void abut_collmesh_sum_end(const abut_collmesh *cm, const double *f, double *g)
     if (f != g) abut_row_map_apply_transposed(&cm->W, f, g);
 }
 
+/* W with row[] of its columns as columns. */
+static abut_status rename_columns(const abut_row_map *W, const int32_t *row, int32_t nrow, abut_row_map *map, abut_err *err)
+{
+    const size_t n = (size_t)W->first[W->rows];
+    abut_row_map_clear(map);
+    *map = (abut_row_map){ .rows = W->rows, .cols = nrow, .first = malloc(((size_t)W->rows + 1) * sizeof(int32_t)),
+                           .col = malloc((n + 1) * sizeof(int32_t)), .weight = malloc((n + 1) * sizeof(double)) };
+    abut_status rc = map->first && map->col && map->weight
+                         ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "collision mesh: %zu entries of its map", n);
+    if (!rc) {
+        memcpy(map->first, W->first, ((size_t)W->rows + 1) * sizeof *map->first);
+        memcpy(map->weight, W->weight, n * sizeof *map->weight);
+        for (size_t k = 0; k < n; k++) map->col[k] = row[W->col[k]];
+        rc = abut_row_map_transpose(map, err);
+    }
+    if (rc) abut_row_map_clear(map);
+    return rc;
+}
+
+abut_status abut_collmesh_map_set(const abut_collmesh *cm, const int32_t *row, int32_t nrow, const int32_t *slot, int32_t *rows,
+                                  abut_row_map *map, abut_elements *set, abut_err *err)
+{
+    const size_t n = set->n * (size_t)set->corners;
+    set->row = rows;
+    set->map = NULL;
+    if (abut_collmesh_selects(cm)) {
+        #pragma omp parallel for schedule(static) if (n >= 8 * ABUT_PAR_MIN)
+        for (size_t i = 0; i < n; i++) rows[i] = slot[i] < 0 ? -1 : row[slot[i]];
+        return ABUT_OK;
+    }
+    if (n) memcpy(rows, slot, n * sizeof *rows);
+    set->map = map;
+    return rename_columns(&cm->W, row, nrow, map, err);
+}
+
 int32_t abut_collmesh_node(const abut_collmesh *cm, int32_t vertex)
 {
     const abut_row_map *W = &cm->W;

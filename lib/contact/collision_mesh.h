@@ -11,7 +11,7 @@
 #include "geom/dist.h"
 #include "model/model.h"
 #include "model/naming.h"
-#include "sparse/row_map.h"
+#include "sparse/elements.h"
 
 #include <stdint.h>
 
@@ -55,6 +55,13 @@ static inline int32_t abut_collmesh_slot(const abut_collmesh *cm, int32_t vertex
 double *abut_collmesh_sum_begin(const abut_collmesh *cm, double *g, abut_arena *scratch);
 /** g += W^T f, in the order of vertices at each node; nothing to do where f is g. */
 void abut_collmesh_sum_end(const abut_collmesh *cm, const double *f, double *g);
+
+/** Rows of a set whose corners are slots, slot[set->n * set->corners], for a matrix with the block rows row[nv] of nodes (nrow of
+ * them, -1: none): block rows where W selects; else vertices, and map is made W with block rows as columns, that of the set.
+ * rows [set->n * set->corners] out: set->row;  map  out: zero-filled or of an earlier call; abut_row_map_clear
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_collmesh_map_set(const abut_collmesh *cm, const int32_t *row, int32_t nrow, const int32_t *slot,
+                                                int32_t *rows, abut_row_map *map, abut_elements *set, abut_err *err);
 
 /** The node of largest weight, the first of several: the one that messages name. */
 int32_t abut_collmesh_node(const abut_collmesh *cm, int32_t vertex);

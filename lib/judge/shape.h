@@ -18,8 +18,8 @@ typedef struct abut_judge_shape {
     int32_t nv;                 /* points: nodes, and behind them the collision vertices that are sums of nodes */
     const abut_model *map;      /* which has them; borrowed; NULL: there are none */
     abut_simplices vert;         /* that collide */
-    abut_simplices point;        /* vertices of no edge */
-    abut_simplices loose;        /* vertices of no triangle: points, and ends of rods */
+    abut_simplices point;       /* vertices of no edge */
+    abut_simplices loose;       /* vertices of no triangle: points, and ends of rods */
     abut_simplices edge;         /* listed ones and the sides of triangles */
     abut_simplices side;         /* sides of triangles */
     abut_simplices rod;          /* edges of no triangle */

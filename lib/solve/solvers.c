@@ -1,6 +1,7 @@
 #include "solve/solvers.h"
 
 #include "base/words.h"
+#include "solve/directions.h"
 #include "solve/linear_solvers.h"
 #include "solve/local_global/local_global.h"
 #include "solve/step/barrier_stepper.h"
@@ -25,21 +26,21 @@ const char *const abut_promise_names[ABUT_PROMISES] = { "intersections", "invers
 #define CONSTANT_ROW .stops = CONSTANT_RULES, .promises = REPEATS, .options = CONSTANT
 
 const abut_solver_row abut_solver_table[] = {
-    { "newton", "Newton's directions, by sparse Cholesky or --linear-solver", BARRIER_ROW, .direction = ABUT_SOLVE_NEWTON,
+    { "newton", "Newton's directions, by sparse Cholesky or --linear-solver", BARRIER_ROW, .direction = &abut_direction_newton,
       .options = BARRIER | ON_DEVICE | ABUT_OPTION_LINEAR },
     { "newton-cg", "the same by conjugate gradients with a two-level Schwarz preconditioner, for large scenes", BARRIER_ROW,
-      .direction = ABUT_SOLVE_NEWTON, .linear = "cg-schwarz", .options = BARRIER | ON_DEVICE },
-    { "lbfgs-h", "L-BFGS on the Hessian of the step's first iterate", BARRIER_ROW, .direction = ABUT_SOLVE_LBFGS_H,
+      .direction = &abut_direction_newton, .linear = "cg-schwarz", .options = BARRIER | ON_DEVICE },
+    { "lbfgs-h", "L-BFGS on the Hessian of the step's first iterate", BARRIER_ROW, .direction = &abut_direction_lbfgs_h,
       .linear_can = ABUT_CAN_PRECONDITION, .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_LINEAR },
-    { "dot", "on that of subdomains, completed at their interfaces", BARRIER_ROW, .direction = ABUT_SOLVE_DOT,
+    { "dot", "on that of subdomains, completed at their interfaces", BARRIER_ROW, .direction = &abut_direction_dot,
       .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_PARTS | ABUT_OPTION_LEVELS },
-    { "lbfgs-pd", "on a constant Laplacian", BARRIER_ROW, .direction = ABUT_SOLVE_LBFGS_PD,
+    { "lbfgs-pd", "on a constant Laplacian", BARRIER_ROW, .direction = &abut_direction_lbfgs_pd,
       .options = BARRIER | ABUT_OPTION_HISTORY },
-    { "lbfgs-jh", "on blocks of the Hessian, for comparison", BARRIER_ROW, .direction = ABUT_SOLVE_LBFGS_JH,
+    { "lbfgs-jh", "on blocks of the Hessian, for comparison", BARRIER_ROW, .direction = &abut_direction_lbfgs_jh,
       .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_PARTS },
-    { "lbfgs-ic", "on an incomplete Cholesky factor, likewise", BARRIER_ROW, .direction = ABUT_SOLVE_LBFGS_IC,
+    { "lbfgs-ic", "on an incomplete Cholesky factor, likewise", BARRIER_ROW, .direction = &abut_direction_lbfgs_ic,
       .options = BARRIER | ABUT_OPTION_HISTORY },
-    { "gradient", "on the diagonal, likewise", BARRIER_ROW, .direction = ABUT_SOLVE_GRADIENT,
+    { "gradient", "on the diagonal, likewise", BARRIER_ROW, .direction = &abut_direction_gradient,
       .options = BARRIER | ABUT_OPTION_HISTORY },
     { "pd", "projective dynamics, for real time, without the barrier and its guarantees", .stepper = &abut_pd_stepper_ops,
       CONSTANT_ROW },

@@ -22,7 +22,7 @@ extern const char *const abut_promise_names[ABUT_PROMISES];
 typedef struct abut_solver_row {
     const char *name, *help;
     const abut_stepper_ops *stepper;
-    int direction;          /* ABUT_SOLVE_* (solve/direction/newton.h), where the stepper has directions */
+    const struct abut_direction_ops *direction;     /* solve/directions.h; NULL: the stepper has none */
     const char *linear;     /* the linear solver that it brings; NULL: --linear-solver, by default the first of the table */
     unsigned linear_can;    /* ABUT_CAN_* that it needs of a linear solver */
     unsigned options;       /* ABUT_OPTION_* */

@@ -17,6 +17,7 @@
 #include "solve/step/barrier_stepper.h"
 
 #include "../unit/box_tets.h"
+#include "../unit/newton_system.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ typedef struct bench {
     size_t tets;
     abut_elements set;         /* of a box */
     abut_stepper *stepper;  /* of a stream, at the start of a step */
+    newton_system *system;  /* its matrix */
     abut_bsr *A;
     abut_chol *chol;
     int32_t nv, *perm;
@@ -52,11 +54,10 @@ static const int of_box[] = { PATTERN, UPDATE, ASSEMBLE, MULTIPLY, ORDER, ANALYS
                               FACTOR, SOLVE, FACTOR_SINGLE, SOLVE_SINGLE, -1 };
 static const int of_stream[] = { MATRIX, MULTIPLY, ANALYSE, FACTOR, SOLVE, FACTOR_SINGLE, SOLVE_SINGLE, -1 };
 
-static abut_status newton_matrix(abut_stepper *s, abut_err *err)
+static abut_status newton_matrix(abut_stepper *s, newton_system *n, abut_err *err)
 {
-    abut_search *so = &s->solver;
     abut_report rep = { 0 };
-    return abut_direction_matrix(&so->dir, &so->prob, so->here.x, so->here.y, &so->here.pairs, &rep, err);
+    return newton_system_sum(n, &s->solver, &rep, err);
 }
 
 static void run_phase(bench *b, int phase)
@@ -68,7 +69,7 @@ static void run_phase(bench *b, int phase)
     case PATTERN: rc = abut_bsr_pattern(b->A, b->nv, &b->set, 1, &err); break;
     case UPDATE: rc = abut_bsr_update(b->A, &b->set, 1, 1, 0, &changed, &err); break;
     case ASSEMBLE: abut_bsr_assemble(b->A, b->diag, &b->set, 1); break;
-    case MATRIX: rc = newton_matrix(b->stepper, &err); break;
+    case MATRIX: rc = newton_matrix(b->stepper, b->system, &err); break;
     case MULTIPLY: abut_bsr_multiply(b->A, b->x, b->y); break;
     case ORDER: rc = abut_graph_order_nested_dissection(abut_bsr_graph(b->A), b->perm, &err); break;
     case ANALYSE:
@@ -178,10 +179,13 @@ static void bench_stream(const char *path, int threads)
     so->prob.al.on = 0;
     abut_problem_number(&so->prob);
     abut_problem_tension(&so->prob, so->here.x);
-    rc = newton_matrix(&s, &err);
+    newton_system n;
+    newton_system_open(&n, &so->prob, 0, 1);
+    rc = newton_matrix(&s, &n, &err);
     fail_on(rc, &err);
-    time_phases(&(bench){ .name = name, .tets = (size_t)model.nt, .stepper = &s, .A = &so->dir.A, .nv = so->prob.nrow,
-                          .perm = so->dir.perm, .threads = threads }, of_stream);
+    time_phases(&(bench){ .name = name, .tets = (size_t)model.nt, .stepper = &s, .system = &n, .A = &n.matrix.A,
+                          .nv = so->prob.nrow, .perm = n.solve.order.perm, .threads = threads }, of_stream);
+    newton_system_close(&n);
     abut_report_clear(&rep);
     abut_stepper_clear(&s);
     abut_arrays_clear(&model_set);

@@ -5,3 +5,19 @@ load helpers
 @test "a linear solver is one file and two rows: a dense LDL^T gives the frames of the default" {
     "$ROOT/tests/examples/run" linear-solver
 }
+
+@test "a direction is one file and three rows: scaled gradient descent ends where Newton does, with contact" {
+    "$ROOT/tests/examples/run" direction
+}
+
+@test "a barrier is one file and one row: a cube comes to rest on the logarithm squared" {
+    "$ROOT/tests/examples/run" barrier
+}
+
+@test "a friction law is one file and one row: a block holds, creeps and slides by a sine" {
+    "$ROOT/tests/examples/run" friction-law
+}
+
+@test "a material is one file and one row: a bar of Mooney and Rivlin's is as long and as thin as its closed form" {
+    "$ROOT/tests/examples/run" material
+}

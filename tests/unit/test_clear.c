@@ -43,13 +43,13 @@ TEST(elastic_energy_is_freed_without_its_model)
 
 TEST(a_stepper_is_freed_without_its_model_after_any_number_of_steps)
 {
-    for (int method = 0; abut_solve_names[method]; method++)
+    for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++)
         for (int steps = 0; steps < 2; steps++) {
             world w = { 0 };
             scene_arrays(everything, &w.model_set, &w.frame);
             CHECK(!abut_model_view(&w.model_set, &w.model, NULL));
             abut_search_opts o = abut_search_defaults();
-            o.method = method;
+            o.direction = *ops;
             CHECK(!abut_stepper_init(&w.st, &w.model, &o, NULL));
             if (steps) CHECK(!world_run(&w, 1));
             spoil(&w.model_set, &w.model);

@@ -4,6 +4,7 @@
 #include "sparse/own/cholesky.h"
 #include "solve/direction/factor_reuse.h"
 #include "world.h"
+#include "newton_system.h"
 
 #include "check.h"
 
@@ -193,7 +194,7 @@ TEST(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end)
 }
 
 /* A column on a slab: contacts join what the ordering of the elements keeps apart. */
-static void column_on_slab(world *w, fixture *f)
+static void column_on_slab(world *w, newton_system *n, fixture *f)
 {
     fixture_box(f, 0, 0, 0, 0.4, 0.05, 0.3, 16, 2, 12, 0);
     fixture_box(f, 0.11, 0.0509, 0.11, 0.05, 0.3, 0.05, 2, 12, 2, 0);
@@ -202,23 +203,22 @@ static void column_on_slab(world *w, fixture *f)
     CHECK(!world_run(w, 1));
     CHECK(w->st.solver.here.pairs.n > 50);
     for (int32_t i = 0; i < 3 * w->model.nv; i++) w->st.solver.here.g[i] = sin(i);
-    abut_direction_reset(&w->st.solver.dir);
+    newton_system_open(n, &w->st.solver.prob, ABUT_WITHOUT_REUSE, 1);
 }
 
-static int newton(world *w, double *p)
+static int newton(world *w, newton_system *n, double *p)
 {
-    abut_search *s = &w->st.solver;
-    return abut_direction_newton(&s->dir, &s->prob, s->here.x, s->here.y, &s->here.pairs, s->here.g, p, &w->rep, NULL) == ABUT_OK;
+    return newton_system_solve(n, &w->st.solver, p, &w->rep, NULL) == ABUT_OK;
 }
 
 /* The factor of the matrix at hand in an order of AMD. */
-static double cost_by_degree(const abut_direction *d)
+static double cost_by_degree(const abut_bsr *A)
 {
-    int32_t *perm = malloc((size_t)d->A.n * sizeof *perm);
+    int32_t *perm = malloc((size_t)A->n * sizeof *perm);
     abut_graph_fill fill;
     abut_chol *c = NULL;
-    CHECK(!abut_graph_order_amd(abut_bsr_graph(&d->A), perm, &fill, NULL));
-    CHECK(!abut_chol_new(&c, &d->A, perm, 1, NULL));
+    CHECK(!abut_graph_order_amd(abut_bsr_graph(A), perm, &fill, NULL));
+    CHECK(!abut_chol_new(&c, A, perm, 1, NULL));
     const abut_chol_stats stats = abut_chol_get_stats(c);
     const double cost = abut_factor_cost_of(stats.factor_nnz, stats.factor_flops);
     abut_chol_free(&c);
@@ -230,25 +230,27 @@ TEST(an_ordering_is_made_when_the_factors_in_that_of_the_elements_have_cost_as_m
 {
     fixture *f = fixture_new();
     world w;
-    column_on_slab(&w, f);
-    abut_direction *d = &w.st.solver.dir;
+    newton_system n;
+    column_on_slab(&w, &n, f);
+    abut_ordering *d = &n.solve.order;
     double *p = malloc(6 * (size_t)w.model.nv * sizeof *p), *q = p + 3 * w.model.nv, big = 0, off = 0;
-    CHECK(newton(&w, p));
-    const double cost = abut_factor_cost(&d->linear), more = cost - d->tets[0].cost;
-    CHECK(more > 0 && d->by_degree && d->ordered_cost == d->tets[0].cost);
+    CHECK(newton(&w, &n, p));
+    const double cost = abut_factor_cost(d->linear), more = cost - d->elements[0].cost;
+    CHECK(more > 0 && d->by_degree && d->ordered_cost == d->elements[0].cost);
     CHECK(d->overspent == more);
     d->by_degree = 0;
-    d->overspent = 4e4 * (double)d->A.nnz - 1.5 * more;
-    CHECK(newton(&w, q));
-    CHECK(abut_factor_cost(&d->linear) == cost && !memcmp(p, q, 3 * (size_t)w.model.nv * sizeof *p));
-    CHECK(newton(&w, q));
-    CHECK(abut_factor_cost(&d->linear) < cost && d->ordered_cost == abut_factor_cost(&d->linear) && d->overspent == 0);
+    d->overspent = 4e4 * (double)n.matrix.A.nnz - 1.5 * more;
+    CHECK(newton(&w, &n, q));
+    CHECK(abut_factor_cost(d->linear) == cost && !memcmp(p, q, 3 * (size_t)w.model.nv * sizeof *p));
+    CHECK(newton(&w, &n, q));
+    CHECK(abut_factor_cost(d->linear) < cost && d->ordered_cost == abut_factor_cost(d->linear) && d->overspent == 0);
     for (int32_t i = 0; i < 3 * w.model.nv; i++) big = fmax(big, fabs(p[i])), off = fmax(off, fabs(p[i] - q[i]));
     CHECK(big > 0 && off < 1e-6 * big);
-    abut_direction_reset(d);    /* the next step begins in the order of the elements */
-    CHECK(newton(&w, q));
-    CHECK(d->by_degree && abut_factor_cost(&d->linear) == cost && !memcmp(p, q, 3 * (size_t)w.model.nv * sizeof *p));
+    abut_ordering_begin_step(d, &n.matrix.A);    /* the next step begins in the order of the elements */
+    CHECK(newton(&w, &n, q));
+    CHECK(d->by_degree && abut_factor_cost(d->linear) == cost && !memcmp(p, q, 3 * (size_t)w.model.nv * sizeof *p));
     free(p);
+    newton_system_close(&n);
     world_close(&w);
 }
 
@@ -256,17 +258,19 @@ TEST(an_order_of_minimum_degree_is_tried_first_and_taken_where_its_factor_costs_
 {
     fixture *f = fixture_new();
     world w;
-    column_on_slab(&w, f);
-    abut_direction *d = &w.st.solver.dir;
+    newton_system n;
+    column_on_slab(&w, &n, f);
+    abut_ordering *d = &n.solve.order;
     double *p = malloc(3 * (size_t)w.model.nv * sizeof *p);
-    CHECK(newton(&w, p));
-    const double cost = abut_factor_cost(&d->linear), by_degree = cost_by_degree(d);
+    CHECK(newton(&w, &n, p));
+    const double cost = abut_factor_cost(d->linear), by_degree = cost_by_degree(&n.matrix.A);
     CHECK(!(by_degree <= cost && by_degree >= cost));
     printf("# in the order of the elements %.3g, by degree %.3g\n", cost, by_degree);
-    d->overspent = 1e4 * (double)d->A.nnz;
-    CHECK(newton(&w, p));
-    CHECK(abut_factor_cost(&d->linear) == fmin(cost, by_degree));
+    d->overspent = 1e4 * (double)n.matrix.A.nnz;
+    CHECK(newton(&w, &n, p));
+    CHECK(abut_factor_cost(d->linear) == fmin(cost, by_degree));
     CHECK(d->by_degree == (by_degree < cost));
     free(p);
+    newton_system_close(&n);
     world_close(&w);
 }

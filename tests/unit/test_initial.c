@@ -2,7 +2,11 @@
 #include "base/rng.h"
 #include "energy/stiffness_fit.h"
 #include "scene_world.h"
+#include "newton_system.h"
+#include "solve/direction/initial.h"
 #include "solve/direction/initial_laplacian.h"
+#include "sparse/schwarz/coarse_space.h"
+#include "sparse/woodbury.h"
 
 #include "check.h"
 
@@ -24,15 +28,20 @@ typedef struct setup {
     world w;
     abut_problem *p;
     abut_search *s;
-    abut_direction d;
+    newton_system d;
+    const abut_initial_ops *ops;
+    void *initial;
     size_t n;               /* unknowns */
     double *A, *B;          /* [n * n] the Newton matrix; the approximate inverse */
 } setup;
 
+static const abut_direction_options ONE = { .threads = 1 };
+
 static double *square(size_t n) { return calloc(n * n, sizeof(double)); }
 
 /* The lower block has cells x cells, and when these are many the upper one is small; gaps to the floor and between them, m. */
-static void setup_make(setup *q, int method, int cells, double floor, double gap)
+static void setup_make(setup *q, const abut_initial_ops *ops, const abut_direction_options *opt, int cells, double floor,
+                       double gap)
 {
     const double side = cells > 2 ? 0.04 : 0.1;
     *q = (setup){ 0 };
@@ -42,13 +51,16 @@ static void setup_make(setup *q, int method, int cells, double floor, double gap
     q->s = &q->w.st.solver;
     q->p = &q->s->prob;
     q->n = 3 * (size_t)q->p->nrow;
-    CHECK(!abut_direction_init(&q->d, q->p, method, NULL, 1, &q->w.err));
+    newton_system_open(&q->d, q->p, 0, (ops->needs & ABUT_NEEDS_FACTOR) != 0);
+    q->ops = ops;
+    CHECK(!ops->make(&q->initial, opt, &q->w.err));
     q->A = square(q->n), q->B = square(q->n);
 }
 
 static void setup_free(setup *q)
 {
-    abut_direction_clear(&q->d);
+    q->ops->free(q->initial);
+    newton_system_close(&q->d);
     free(q->A), free(q->B);
     world_close(&q->w);
 }
@@ -68,14 +80,16 @@ static void dense_of(const abut_bsr *A, double *D)
 
 static void make(setup *q)
 {
-    CHECK(!abut_initial_make(&q->d, q->p, q->s->here.x, q->s->here.y, &q->s->here.pairs, &q->w.rep, &q->w.err));
-    if (q->d.A.n) dense_of(&q->d.A, q->A);
+    const abut_iterate at = newton_system_at(q->s);
+    const abut_initial_at where = { q->p, &at, &q->d.matrix, &q->d.solve };
+    if (q->ops->needs & ABUT_NEEDS_MATRIX) CHECK(!newton_system_sum(&q->d, q->s, &q->w.rep, &q->w.err));
+    CHECK(!q->ops->factor(q->initial, &where, &q->w.rep, &q->w.err));
+    if (q->d.matrix.A.n) dense_of(&q->d.matrix.A, q->A);
 }
 
 static void apply_all(setup *q, int symmetric, double *B)
 {
-    q->d.quasi.nrow = q->p->nrow;
-    const abut_precond D = abut_initial_precond(&q->d, symmetric);
+    const abut_precond D = q->ops->precond(q->initial, symmetric);
     double *e = calloc(q->n, sizeof *e), *c = malloc(q->n * sizeof *c);
     CHECK(D.rows == q->p->nrow);
     for (size_t j = 0; j < q->n; j++) {
@@ -161,7 +175,7 @@ static void of_sets(const setup *q, int k, const uint8_t *in, double left, doubl
 TEST(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks)
 {
     setup q;
-    setup_make(&q, ABUT_SOLVE_LBFGS_H, 2, 1e-3, 1e-3);
+    setup_make(&q, &abut_initial_hessian, &ONE, 2, 1e-3, 1e-3);
     make(&q);
     CHECK(q.s->here.pairs.n > 0 && q.s->here.pairs.n_plane > 0 && q.p->lag.n > 0);
     apply_all(&q, 0, q.B);
@@ -170,7 +184,7 @@ TEST(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks
     CHECK_NEAR(apart(q.B, want, q.n), 0, 1e-9);
     setup_free(&q);
 
-    setup_make(&q, ABUT_SOLVE_GRADIENT, 2, 1e-3, 1e-3);
+    setup_make(&q, &abut_initial_diagonal, &ONE, 2, 1e-3, 1e-3);
     make(&q);
     apply_all(&q, 0, q.B);
     uint8_t *in = calloc((size_t)q.p->nrow * (size_t)q.p->nrow, 1);
@@ -185,8 +199,7 @@ TEST(lbfgs_jh_is_block_jacobi_on_as_many_disjoint_sets_as_were_asked_for)
 {
     for (int parts = 1; parts < 5; parts += 3) {
         setup q;
-        setup_make(&q, ABUT_SOLVE_LBFGS_JH, 2, 1e-3, 1e-3);
-        q.d.initial.parts = parts;
+        setup_make(&q, &abut_initial_blocks, &(abut_direction_options){ .threads = 1, .parts = parts }, 2, 1e-3, 1e-3);
         make(&q);
         apply_all(&q, 0, q.B);
         /* the sets: what a unit vector reaches */
@@ -219,15 +232,35 @@ static void multiply(size_t n, const double *A, const double *B, double scale, c
         }
 }
 
+/* The coarse space of the rigid motions of k sets of rows, in[k * nrow]. */
+static abut_coarse_space *rigid_motions(setup *q, int32_t k, const uint8_t *in)
+{
+    const int32_t nrow = q->p->nrow;
+    abut_coarse_space *c = NULL;
+    int32_t *first = calloc((size_t)k + 1, sizeof *first), *row = malloc((size_t)k * (size_t)nrow * sizeof *row), m = 0;
+    double *where = malloc(q->n * sizeof *where);
+    for (int32_t j = 0; j < k; j++) {
+        for (int32_t i = 0; i < nrow; i++)
+            if (in[j * nrow + i]) row[m++] = i;
+        first[j + 1] = m;
+    }
+    abut_rows_gather(q->p, q->s->here.x, 1, where);
+    CHECK(!abut_coarse_space_analyse(&c, &q->d.matrix.A, k, first, row, &q->w.err));
+    CHECK(!abut_coarse_space_factor(c, &q->d.matrix.A, where, &q->w.err));
+    free(first), free(row), free(where);
+    return c;
+}
+
 /* The coarse space on top of S, which want is: C + (I - C A) S (I - A C). */
-static void corrected(setup *q, double *want)
+static void corrected(setup *q, int32_t k, const uint8_t *in, double *want)
 {
     const size_t n = q->n;
+    abut_coarse_space *rigid = rigid_motions(q, k, in);
     double *C = square(n), *R = square(n), *T = square(n), *e = calloc(n, sizeof *e), *z = calloc(n, sizeof *z);
     for (size_t j = 0; j < n; j++) {
         e[j] = 1;
         memset(z, 0, n * sizeof *z);
-        CHECK(!abut_coarse_space_add(q->d.initial.rigid, e, z, &q->w.err));
+        CHECK(!abut_coarse_space_add(rigid, e, z, &q->w.err));
         for (size_t i = 0; i < n; i++) C[n * i + j] = z[i];
         e[j] = 0;
     }
@@ -239,17 +272,18 @@ static void corrected(setup *q, double *want)
     for (size_t i = 0; i < n; i++) T[n * i + i] += 1;
     multiply(n, C, T, 1, R, want);
     free(C), free(R), free(T), free(e), free(z);
+    abut_coarse_space_free(&rigid);
 }
 
 /* The sets with the rows that contact or friction joins with theirs. */
-static uint8_t *with_guests(const setup *q, size_t k, const uint8_t *in)
+static uint8_t *with_contacts(const setup *q, size_t k, const uint8_t *in)
 {
     const size_t nrow = (size_t)q->p->nrow;
     uint8_t *more = malloc(k * nrow);
     memcpy(more, in, k * nrow);
     for (size_t s = 0; s < k; s++)
-        for (size_t t = 0; t < q->d.touch.n; t++) {
-            const int32_t *r = q->d.touch.row + 4 * t;
+        for (size_t t = 0; t < q->d.matrix.contacts.n; t++) {
+            const int32_t *r = q->d.matrix.contacts.row + 4 * t;
             int touches = 0;
             for (int c = 0; c < 4; c++) touches |= r[c] >= 0 && in[s * nrow + (size_t)r[c]];
             for (int c = 0; c < 4; c++)
@@ -258,54 +292,90 @@ static uint8_t *with_guests(const setup *q, size_t k, const uint8_t *in)
     return more;
 }
 
-TEST(dot_is_the_mean_of_subdomains_with_completed_interfaces_and_exact_on_their_rigid_motions)
+enum { K = 3 };
+
+/* The lower block in two halves, the upper one: part[nt], and the rows of each, in[K * nrow]. */
+static void cut_in_three(const setup *q, int32_t *part, uint8_t *in)
 {
-    setup q;
-    setup_make(&q, ABUT_SOLVE_DOT, 2, 1e-3, 1e-3);
-    const abut_model *m = &q.w.model;
-    enum { K = 3 };
-    int32_t *part = malloc((size_t)m->nt * sizeof *part);
-    uint8_t *in = calloc(K * (size_t)q.p->nrow, 1);
-    for (int32_t t = 0; t < m->nt; t++) {       /* the lower block in two halves, the upper one */
+    const abut_model *m = &q->w.model;
+    for (int32_t t = 0; t < m->nt; t++) {
         double x = 0;
         for (int c = 0; c < 4; c++) x += m->X[3 * m->tet[4 * t + c]];
         part[t] = m->body[m->tet[4 * t]] != m->body[m->tet[0]] ? 2 : x > 0;
         for (int c = 0; c < 4; c++)
-            if (q.p->row[m->tet[4 * t + c]] >= 0) in[part[t] * q.p->nrow + q.p->row[m->tet[4 * t + c]]] = 1;
+            if (q->p->row[m->tet[4 * t + c]] >= 0) in[part[t] * q->p->nrow + q->p->row[m->tet[4 * t + c]]] = 1;
     }
-    q.d.initial.given = (abut_partition){ K, part };
-    double *want = square(q.n);
+}
+
+TEST(dot_is_the_mean_of_subdomains_with_completed_interfaces_and_exact_on_their_rigid_motions)
+{
     for (int levels = 1; levels < 3; levels++) {
-        q.d.initial.one_level = levels == 1;
+        setup q;
+        int32_t *part = calloc(4096, sizeof *part);
+        const abut_direction_options o = { .threads = 1, .cut = { K, part }, .one_level = levels == 1 };
+        setup_make(&q, &abut_initial_subdomains, &o, 2, 1e-3, 1e-3);
+        uint8_t *in = calloc(K * (size_t)q.p->nrow, 1);
+        CHECK(q.w.model.nt <= 4096);
+        cut_in_three(&q, part, in);
         make(&q);
-        uint8_t *more = with_guests(&q, K, in);
+        uint8_t *more = with_contacts(&q, K, in);
         CHECK(memcmp(more, in, K * (size_t)q.p->nrow));
+        double *want = square(q.n);
         for (int symmetric = 0; symmetric < 2; symmetric++) {
             apply_all(&q, symmetric, q.B);
             const int even = symmetric || levels == 2;
             of_sets(&q, K, levels == 1 ? in : more, even ? 0.5 : 1, even ? 0.5 : 0, want);
-            if (levels == 2) corrected(&q, want);
+            if (levels == 2) corrected(&q, K, more, want);
             CHECK_NEAR(apart(q.B, want, q.n), 0, SINGLE);
         }
-        free(more);
+        free(part), free(in), free(more), free(want);
+        setup_free(&q);
     }
-    free(part), free(in), free(want);
-    setup_free(&q);
+}
 
-    /* a partition of its own: every row is in a subdomain, and there are as many as were asked for */
-    setup_make(&q, ABUT_SOLVE_DOT, 2, 1e-3, 1e-3);
-    q.d.initial.parts = 3;
+/* Rows that a unit vector at row i reaches: those of the subdomains that i is in. */
+static void reach(const setup *q, int32_t i, uint8_t *to)
+{
+    for (int32_t j = 0; j < q->p->nrow; j++) to[j] = q->B[q->n * 3 * (size_t)j + 3 * (size_t)i] != 0;
+}
+
+static int is_inside(const uint8_t *a, const uint8_t *b, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (a[i] && !b[i]) return 0;
+    return 1;
+}
+
+TEST(dot_cuts_as_many_subdomains_of_its_own_as_are_asked_for)
+{
+    setup q;
+    const abut_direction_options o = { .threads = 1, .parts = 3, .one_level = 1 };
+    setup_make(&q, &abut_initial_subdomains, &o, 2, 1e-3, 1e-3);
     make(&q);
     apply_all(&q, 1, q.B);
     for (size_t i = 0; i < q.n; i++) CHECK(q.B[q.n * i + i] > 0);
-    CHECK(abut_subdomains_get_stats(q.d.initial.domains).domains == 3);
+    /* a subdomain is a smallest set that a row reaches */
+    const int32_t n = q.p->nrow;
+    uint8_t *to = malloc((size_t)n * (size_t)n);
+    for (int32_t i = 0; i < n; i++) reach(&q, i, to + i * n);
+    int sets = 0;
+    for (int32_t i = 0; i < n; i++) {
+        int smallest = 1;
+        for (int32_t j = 0; j < n; j++) {
+            const int within = is_inside(to + j * n, to + i * n, n), around = is_inside(to + i * n, to + j * n, n);
+            if (within && (!around || j < i)) smallest = 0;
+        }
+        sets += smallest;
+    }
+    CHECK(sets == 3);
+    free(to);
     setup_free(&q);
 }
 
 TEST(lbfgs_ic_agrees_with_the_newton_matrix_on_its_pattern)
 {
     setup q;
-    setup_make(&q, ABUT_SOLVE_LBFGS_IC, 2, 1e-3, 1e-3);
+    setup_make(&q, &abut_initial_ichol, &ONE, 2, 1e-3, 1e-3);
     make(&q);
     apply_all(&q, 0, q.B);
     double *M = square(q.n), inside = 0, fill = 0;
@@ -321,23 +391,35 @@ TEST(lbfgs_ic_agrees_with_the_newton_matrix_on_its_pattern)
     setup_free(&q);
 }
 
-/* lbfgs-pd against a dense Laplacian with what touches. */
-static void check_laplacian(setup *q)
+enum { CONTACTS_NONE, CONTACTS_FEW, CONTACTS_MANY };
+
+/* lbfgs-pd against a dense Laplacian with contacts; what its factors weigh tells how they came about. */
+static void check_laplacian(setup *q, int how)
 {
     double stiffness = 0;
-    abut_elements touch = { 0 };
+    abut_elements contacts = { 0 };
     abut_bsr L = { 0 };
+    abut_linear_solver constant = { 0 };
+    const abut_iterate at = newton_system_at(q->s);
+    int32_t m = 0;
     q->n = 3 * (size_t)q->p->nrow;
     double *want = square(q->n), *M = square(q->n);
     make(q);
     apply_all(q, 1, q->B);
-    CHECK(!abut_direction_touching(&q->d, q->p, q->s->here.x, q->s->here.y, &q->s->here.pairs, &touch, &q->w.err));
+    CHECK(!abut_newton_matrix_contacts(&q->d.matrix, q->p, &at, &contacts, &q->w.err));
     CHECK(!abut_stiffness_fit_materials(&q->p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, &stiffness, &q->w.err));
-    CHECK(!abut_laplacian(q->p, &stiffness, &touch, &L, &q->w.err));
-    CHECK((touch.n > 0) == (q->d.initial.touches != ABUT_TOUCHES_NOTHING));
+    CHECK(!abut_laplacian(q->p, &stiffness, &contacts, &L, &q->w.err));
+    CHECK((contacts.n > 0) == (how != CONTACTS_NONE));
     dense_of(&L, M);
     inverse(q->n, M, want);
     CHECK_NEAR(apart(q->B, want, q->n), 0, 1e-9);
+
+    CHECK(!abut_laplacian_factor(q->p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &constant, NULL, &q->w.err));
+    CHECK(!abut_woodbury_count(q->p->nrow, &contacts, &m, &q->w.err));
+    q->ops->stats(q->initial, &q->w.rep);
+    const double patched = abut_linear_get_stats(&constant).nnz + 10. * m * m;
+    CHECK((how == CONTACTS_MANY) == (fabs(q->w.rep.factor_nnz - patched) > 0));
+    abut_linear_solver_clear(&constant);
     abut_bsr_clear(&L);
     free(want), free(M);
 }
@@ -379,17 +461,16 @@ TEST(the_laplacian_of_a_linear_field_is_that_of_the_continuum_with_fibres_or_wit
     CHECK_NEAR(stiff, mass + volume * (700 * a2 + 9000 * along * along), 1e-11 * stiff);
 }
 
-TEST(lbfgs_pd_is_the_laplacian_and_what_touches_whether_it_patches_the_factor_or_not)
+TEST(lbfgs_pd_is_the_laplacian_and_contacts_whether_they_patch_the_factor_or_not)
 {
-    for (int k = ABUT_TOUCHES_NOTHING; k <= ABUT_TOUCHES_MANY; k++) {
+    for (int k = CONTACTS_NONE; k <= CONTACTS_MANY; k++) {
         setup q;
-        setup_make(&q, ABUT_SOLVE_LBFGS_PD, k == ABUT_TOUCHES_FEW ? 7 : 2, k == ABUT_TOUCHES_MANY ? 1e-3 : 0.03,
-                   k == ABUT_TOUCHES_NOTHING ? 0.03 : 1e-3);
-        check_laplacian(&q);
-        CHECK((int)q.d.initial.touches == k);
+        setup_make(&q, &abut_initial_laplacian, &ONE, k == CONTACTS_FEW ? 7 : 2, k == CONTACTS_MANY ? 1e-3 : 0.03,
+                   k == CONTACTS_NONE ? 0.03 : 1e-3);
+        check_laplacian(&q, k);
         q.p->held[q.w.model.nv - 1] = 1;    /* the factor that is kept is for another numbering */
         abut_problem_number(q.p);
-        check_laplacian(&q);
+        check_laplacian(&q, k);
         setup_free(&q);
     }
 }

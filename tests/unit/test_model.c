@@ -459,6 +459,80 @@ TEST(a_spline_has_ascending_knots_of_its_own)
     }
 }
 
+/* The sample with vertices that are sums of nodes: two for the first, one for each of the others. */
+static void sample_map(abut_arrays *s)
+{
+    sample_model(s);
+    abut_arrays_remove(s, "contact/node");
+    SAMPLE_PUT(model, s, "contact/map-first", int32_t, 7, 0, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8);
+    SAMPLE_PUT(model, s, "contact/map-node", int32_t, 8, 0, 1, 1, 2, 3, 4, 5, 6);
+    SAMPLE_PUT(model, s, "contact/map-weight", double, 8, 0.75, 0.25, 1, 1, 1, 1, 1, 1);
+}
+
+TEST(collision_vertices_are_nodes_or_sums_of_them)
+{
+    abut_arrays s = { 0 };
+    abut_model m;
+    sample_map(&s);
+    CHECK(!abut_model_view(&s, &m, NULL) && m.nc == 7 && m.nmap == 8 && !m.coll_node && !m.map_offset);
+    CHECK(abut_model_contact_node(&m, 0) == 0 && abut_model_contact_node(&m, 6) == 6);
+    CHECK(abut_model_put(&s, "contact/offset", 7, NULL) && !abut_model_view(&s, &m, NULL) && m.map_offset);
+    f64(&s, "contact/offset")[5] = 1e60;
+    refused(&s, "contact/offset", "row 1: 1e+60");
+    sample_map(&s);
+    SAMPLE_PUT(model, &s, "contact/node", int32_t, 7, 0, 1, 2, 3, 4, 5, 6);
+    refused(&s, "contact/map-first", "both there");
+    sample_map(&s);
+    abut_arrays_remove(&s, "contact/map-first");
+    refused(&s, "contact/map-first", "missing: 'contact/map-node' has 8 rows");
+    sample_model(&s);
+    CHECK(abut_model_put(&s, "contact/offset", 7, NULL) != NULL);
+    refused(&s, "contact/map-first", "missing: 'contact/offset' has 7 rows");
+    sample_map(&s);
+    i32(&s, "contact/map-first")[3] = 2;
+    refused(&s, "contact/map-first", "row 1: [2, 2), expected at least one row");
+    sample_map(&s);
+    i32(&s, "contact/map-first")[13] = 9;
+    refused(&s, "contact/map-first", "row 6: [7, 9)");
+    sample_map(&s);
+    i32(&s, "contact/map-node")[2] = 7;
+    refused(&s, "contact/map-node", "row 2: 7");
+    sample_map(&s);
+    i32(&s, "contact/map-node")[1] = 4;
+    refused(&s, "contact/map-node", "row 1: node 4 of object 1, expected one of object 0");
+    sample_map(&s);
+    i32(&s, "node/role")[1] = ABUT_NODE_OBSTACLE;
+    refused(&s, "contact/map-node", "row 1: vertex 0 has nodes of obstacles and others");
+    sample_map(&s);
+    f64(&s, "contact/map-weight")[4] = (double)NAN;
+    refused(&s, "contact/map-weight", "row 4");
+    sample_map(&s);
+    i32(&s, "contact/triangle")[0] = 7;
+    refused(&s, "contact/triangle", "7");
+}
+
+TEST(friction_names_vertices_where_they_are_sums_of_nodes)
+{
+    abut_arrays s = { 0 };
+    const int32_t first[4] = { 0, 1, 0, 1 };
+    const abut_model m = { .nv = 7, .nc = 2, .map_first = first };
+    abut_frame f;
+    sample_frame(&s, 1);
+    frame_refused(&s, &m, "lag/node", "expected 'lag/vertex'");
+    sample_frame(&s, 1);
+    abut_arrays_remove(&s, "lag/node");
+    frame_refused(&s, &m, "lag/vertex", "is missing");
+    sample_frame(&s, 1);
+    abut_arrays_remove(&s, "lag/node");
+    SAMPLE_PUT(frame, &s, "lag/vertex", int32_t, 1, 1, -1, -1, -1);
+    CHECK(!abut_frame_view(&s, &m, &f, NULL) && f.nl == 1 && f.lag_vertex[0] == 1);
+    i32(&s, "lag/vertex")[0] = 2;
+    frame_refused(&s, &m, "lag/vertex", "row 0: 2");
+    sample_frame(&s, 1);
+    SAMPLE_PUT(frame, &s, "lag/vertex", int32_t, 1, 1, -1, -1, -1);
+    frame_refused(&s, &(abut_model){ .nv = 7 }, "lag/vertex", "expected 'lag/node'");
+}
+
 TEST(a_frame_is_checked_against_its_model)
 {
     abut_arrays s = { 0 };

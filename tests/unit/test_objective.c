@@ -1,6 +1,7 @@
 #include "base/rng.h"
 #include "scene_world.h"
 
+#include "newton_system.h"
 #include "check.h"
 
 /* Everything that an objective may hold, in one scene: a block with fibres that slides on the floor, a sheet with limits under
@@ -151,7 +152,6 @@ static void stretch(world *w, abut_search *s, abut_rng *rng)
     }
     s->prob.air.presses = 0;
     abut_problem_tension(&s->prob, s->here.x);
-    abut_direction_insist(&s->dir);
     CHECK(!abut_search_contacts(s, &w->rep, &w->err));
     CHECK(s->here.pairs.n == 0 && s->here.pairs.n_plane > 0 && p->lag.n > 0);
 }
@@ -166,16 +166,19 @@ TEST(the_matrix_of_newton_is_the_derivative_of_the_gradient_where_nothing_is_pro
         double *x = malloc(bytes), *v = malloc(bytes), *Hv = malloc(bytes), *Av = malloc(bytes);
         stretch(&w, s, &rng);
         memcpy(x, s->here.x, bytes);
-        CHECK(!abut_direction_matrix(&s->dir, &s->prob, s->here.x, s->here.y, &s->here.pairs, &w.rep, &w.err));
+        newton_system n;
+        newton_system_open(&n, &s->prob, 0, 0);
+        CHECK(!newton_system_sum(&n, s, &w.rep, &w.err));
         for (int trial = 0; trial < 3; trial++) {
             double big = 0;
             for (int32_t i = 0; i < 3 * s->prob.nrow; i++) v[i] = abut_rng_real(&rng, -1, 1);
             difference_of_gradients(&w, s, x, v, Hv);
-            abut_bsr_multiply(&s->dir.A, v, Av);
+            abut_bsr_multiply(&n.matrix.A, v, Av);
             for (int32_t i = 0; i < 3 * s->prob.nrow; i++) big = fmax(big, fabs(Hv[i]));
             for (int32_t i = 0; i < 3 * s->prob.nrow; i++) CHECK_NEAR(Av[i], Hv[i], 1e-7 * big);
         }
         free(x), free(v), free(Hv), free(Av);
+        newton_system_close(&n);
         world_close(&w);
     }
 }

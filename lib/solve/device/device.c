@@ -256,7 +256,7 @@ static abut_status enter(abut_search *s, const double *v, abut_err *err)
     abut_device *d = abut_device_of(s);
     d->late = (abut_err){ 0 };
     d->forces_of = NULL;
-    d->n_trail = d->kinks = 0;
+    d->n_trail = d->majorant = 0;
     d->scripted = scripts_move(s);
     abut_status rc = check_step(&s->prob, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);

@@ -34,7 +34,7 @@ typedef struct abut_device {
     int changes;            /* of the problem, that numbering, diagonal and multipliers are for */
     double *pinned[7];      /* host arrays that are put and got again and again */
     const void *forces_of;  /* the buffer whose positions the elements have their forces at; NULL: none */
-    int kinks;              /* the last direction led friction contacts over their kinks: the next matrix has them from above */
+    int majorant;           /* the last direction leads a friction contact over its kink */
     int scripted;           /* prescribed nodes have to move in this step */
     double speed;           /* m: |p|_inf */
     abut_err late;          /* of a call that could not say so */

@@ -246,19 +246,19 @@ static abut_status matrix(abut_search *s, abut_err *err)
     return rc ? rc : abut_gpu_operator_ready(&d->A, err);
 }
 
-/* Which friction contacts the direction leads over their kinks: d->kinks, if there are any. */
+/* Which friction contacts the direction leads over their kinks: d->majorant: there are any. */
 static abut_status find_kinks(abut_search *s, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
     const size_t n = d->touch.lag.n;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     uint8_t *above = ABUT_ROOM(&s->scratch, uint8_t, n + 1);
-    d->kinks = 0;
+    d->majorant = 0;
     if (!n || (s->opt.without & ABUT_WITHOUT_MAJORANT)) return ABUT_OK;
     if (!above) return abut_fail(err, ABUT_E_NOMEM, "device: %zu friction contacts", n);
     abut_status rc = abut_gpu_friction_kinks(&d->touch, at(d->x), at(d->p), err);
     if (!rc) rc = d->q.on->get(&d->q, above, d->touch.lag.above.at, n, err);
-    d->kinks = !rc && memchr(above, 1, n);
+    d->majorant = !rc && memchr(above, 1, n);
     abut_arena_release(&s->scratch, mark);
     return rc;
 }
@@ -293,7 +293,7 @@ abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_er
     abut_device *d = abut_device_of(s);
     /* what conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance */
     const double near = 2 * s->prob.model->h[0] * s->prob.model->tolerance[0];
-    const int exact = !d->kinks;
+    const int exact = !d->majorant;
     if (exact) d->touch.lag.kinks = 0;
     abut_status rc = matrix(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_SOLVE, err);
@@ -305,9 +305,9 @@ abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_er
     return find_kinks(s, err);
 }
 
-void abut_device_require_exact(abut_search *s) { abut_device_of(s)->kinks = 0; }
+void abut_device_require_exact(abut_search *s) { abut_device_of(s)->majorant = 0; }
 
 void abut_device_reset_models(abut_search *s)
 {
-    if (!s->aim.exact) abut_device_of(s)->kinks = 0;
+    if (!s->aim.exact) abut_device_of(s)->majorant = 0;
 }

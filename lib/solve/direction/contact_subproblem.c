@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define RIDGE 1e-6          /* of the largest diagonal entry */
-#define OPEN 0.95           /* share of the way to zero that a gap may go in one iteration */
+#define OPEN 0.95           /* fraction of a gap that may be closed in one iteration */
 #define SMALL 1e-13         /* of the model: a decrease that ends it */
 #define ROUNDING 1e-9       /* of it: one that may be lost to rounding */
 #define MOST_ITERATIONS 100
@@ -124,13 +124,13 @@ static double longest(const reduced *r)
     return most;
 }
 
-/* Starts on the way to s0, where every gap is open. */
+/* Starts between 0 and s0, where every gap is open. */
 static void start(const reduced *r)
 {
-    double share = 1;
+    double part = 1;
     for (size_t i = 0; i < r->n; i++)
-        if (r->s0[i] < 0) share = fmin(share, OPEN * r->gap[i].gap / -r->s0[i]);
-    for (size_t i = 0; i < r->n; i++) r->s[i] = share * r->s0[i];
+        if (r->s0[i] < 0) part = fmin(part, OPEN * r->gap[i].gap / -r->s0[i]);
+    for (size_t i = 0; i < r->n; i++) r->s[i] = part * r->s0[i];
 }
 
 static int minimise(reduced *r)

@@ -3,9 +3,13 @@
 #include "energy/attachment.h"
 #include "energy/stiffness_fit.h"
 #include "graph/graph.h"
+#include "solve/direction/initial.h"
+#include "sparse/own/cholesky.h"
 #include "sparse/packed_lanes.h"
+#include "sparse/woodbury.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Block (a, b), a <= b, of a packed element of so many corners. */
 static void put(double *H, int corners, int a, int b, double v)
@@ -124,9 +128,138 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
     if (!rc) rc = abut_linear_solver_init(c, &abut_linear_cholmod, 1, err);
     if (!rc) rc = abut_linear_analyse(c, &L, perm, err);
     if (!rc) rc = abut_linear_factor(c, &L, ABUT_DOUBLE, err);
-    if (rc) abut_linear_solver_clear(c);
+    if (rc && rc != ABUT_E_NUMERIC) abut_linear_solver_clear(c);
     abut_bsr_clear(&A);
     free(k);
     free(perm);
     return rc;
 }
+
+/* ---- lbfgs-pd: that matrix, one for x, y and z, and the Hessians of contact and friction.  On few rows they are put on top of
+ * its factor (sparse/woodbury.h), else the sum is factored.  The factor of the elements outlives a minimisation. ---- */
+
+/* rows in contact are few: no more than this part of all, and than this, whose dense factor costs what a sparse one does */
+#define FEW_OF 8
+#define FEW 500
+
+typedef struct laplacian {
+    int threads;
+    struct constant {       /* the factor, for the numbering and the weight that it was made with */
+        abut_linear_solver factor;
+        int32_t *node_row;  /* [nv] */
+        double psi;
+    } constant;
+    abut_woodbury woodbury; /* the same with contacts on a few rows */
+    abut_chol *sum;         /* with many */
+    enum { CONTACTS_NONE, CONTACTS_FEW, CONTACTS_MANY } contacts;   /* which of the three is in use */
+} laplacian;
+
+static abut_status make(void **self, const abut_direction_options *opt, abut_err *err)
+{
+    laplacian *s = *self = calloc(1, sizeof(laplacian));
+    if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
+    s->threads = opt->threads;
+    return ABUT_OK;
+}
+
+static void release(void *self)
+{
+    laplacian *s = self;
+    abut_linear_solver_clear(&s->constant.factor);
+    free(s->constant.node_row);
+    abut_woodbury_clear(&s->woodbury);
+    abut_chol_free(&s->sum);
+    free(s);
+}
+
+static abut_status no_memory(const abut_problem *p, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
+}
+
+/* The factor of the elements alone lasts while the numbering and the scheme do; that of an augmented Lagrangian does not. */
+static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *err)
+{
+    struct constant *c = &s->constant;
+    const size_t bytes = (size_t)p->model->nv * sizeof *c->node_row;
+    if (c->factor.ops && !p->al.on && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
+    if (!c->node_row) c->node_row = malloc(bytes + 1);
+    if (!c->node_row) return no_memory(p, err);
+    const abut_status rc = abut_laplacian_factor(p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &c->factor, NULL, err);
+    c->psi = rc || p->al.on ? -1 : p->w.psi;
+    memcpy(c->node_row, p->row, bytes);
+    return rc;
+}
+
+/* With contacts: the Laplacian and their Hessians, in blocks. */
+static abut_status sum_make(laplacian *s, const abut_problem *p, const abut_elements *contacts, int threads, abut_err *err)
+{
+    abut_bsr A = { 0 };
+    const abut_model *m = p->model;
+    double *k = malloc(((size_t)m->nm + 1) * sizeof *k);
+    int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
+    abut_status rc = k && perm ? ABUT_OK : no_memory(p, err);
+    if (!rc && m->nt) rc = abut_stiffness_fit_materials(&p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
+    if (!rc) rc = abut_laplacian(p, k, contacts, &A, err);
+    if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
+    if (!rc) rc = s->sum ? abut_chol_renew(s->sum, &A, perm, err) : abut_chol_new(&s->sum, &A, perm, threads, err);
+    if (!rc) rc = abut_chol_factor(s->sum, &A, err);
+    abut_bsr_clear(&A);
+    free(k);
+    free(perm);
+    return rc;
+}
+
+static abut_status factor_with_contacts(laplacian *s, const abut_initial_at *at, abut_err *err)
+{
+    const abut_problem *p = at->p;
+    abut_elements contacts;
+    int32_t rows = 0;
+    s->contacts = CONTACTS_NONE;
+    if (at->at->pairs->n + at->at->pairs->n_plane + p->lag.n == 0) return constant_make(s, p, err);
+    abut_status rc = abut_newton_matrix_contacts(at->matrix, p, at->at, &contacts, err);
+    if (!rc && !contacts.map) rc = abut_woodbury_count(p->nrow, &contacts, &rows, err);
+    if (rc) return rc;
+    s->contacts = !contacts.map && rows <= FEW && rows <= p->nrow / FEW_OF ? CONTACTS_FEW : CONTACTS_MANY;
+    if (s->contacts == CONTACTS_MANY) return sum_make(s, p, &contacts, s->threads, err);
+    rc = constant_make(s, p, err);
+    return rc ? rc : abut_woodbury_make(&s->woodbury, &s->constant.factor, p->nrow, &contacts, err);
+}
+
+static abut_status factor(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)
+{
+    (void)rep;
+    laplacian *s = self;
+    const abut_status rc = factor_with_contacts(s, at, err);
+    if (rc != ABUT_E_NUMERIC) return rc;
+    const int32_t row = s->contacts == CONTACTS_MANY ? abut_chol_bad_row(s->sum) : abut_linear_bad_row(&s->constant.factor);
+    at->solve->bad_node = abut_newton_matrix_node_of_row(at->p, row);
+    return rc;
+}
+
+static abut_precond precond(void *self, int symmetric)
+{
+    laplacian *s = self;
+    (void)symmetric;
+    switch (s->contacts) {
+    case CONTACTS_MANY: return abut_chol_precond(s->sum);
+    case CONTACTS_FEW: return abut_woodbury_precond(&s->woodbury);
+    default: return abut_linear_precond(&s->constant.factor);
+    }
+}
+
+static void stats(const void *self, abut_report *rep)
+{
+    const laplacian *s = self;
+    if (s->contacts == CONTACTS_MANY) {
+        const abut_chol_stats c = abut_chol_get_stats(s->sum);
+        rep->factor_nnz = c.factor_nnz, rep->factor_flops = c.factor_flops, rep->factor_bytes = (double)c.bytes;
+        return;
+    }
+    const abut_linear_stats c = abut_linear_get_stats(&s->constant.factor);
+    const double m = s->contacts ? s->woodbury.m : 0;
+    rep->factor_nnz = c.nnz + 10 * m * m, rep->factor_flops = c.flops + 9 * m * m * m;
+    rep->factor_bytes = (double)sizeof(double) * rep->factor_nnz;
+}
+
+const abut_initial_ops abut_initial_laplacian = { 0, make, factor, precond, NULL, NULL, stats, release };

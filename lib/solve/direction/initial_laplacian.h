@@ -22,7 +22,7 @@ ABUT_MUST_USE abut_status abut_laplacian(const abut_problem *p, const double *k,
 
 /** Its factor, with a nested-dissection ordering; the materials fitted over stretches lo .. hi.  *c is replaced.
  * mean  N/m, out: the mean stiffness of a node, that of the diagonal of L; NULL to skip
- * Fails  as abut_stiffness_fit_materials and abut_linear_factor do */
+ * Fails  as abut_stiffness_fit_materials and abut_linear_factor do; of a pivot *c has the row */
 ABUT_MUST_USE abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_linear_solver *c,
                                                 double *mean, abut_err *err);
 

@@ -1,34 +1,26 @@
-/* Contacts that a direction runs into, taken into it before it is followed.
- *
- * Where bodies hit, the matrix knows nothing of what they are about to touch: CCD bounds direction after direction at a few
- * hundredths, each time by a pair that the direction after it knows.  Here the pairs that the direction meets, all the way to its
- * end, are put on top of the quadratic model as barriers of gaps that are linear in the step, along the normal at the impact
- * (solve/direction/contact_subproblem.h), and the direction becomes the minimiser of that: with the factor that there is, for
- * half a substitution a pair.  Contacts that it closes are among them: the quadratic that the matrix has of a barrier is much too
- * soft for that.  What the new direction still meets is added, a few times.
- *
- * Not with shells and rods, where bounds on stretch and turns follow those of contact (a sheet on a ball, 8 steps: 248
- * iterations, not 233).  Only where the factor is of the matrix itself, and never for a direction that ends a step: convergence
- * is judged by Newton's. */
+#include "solve/direction/look_ahead.h"
 
-#include "solve/search/search_parts.h"
-
+#include "base/arena.h"
+#include "base/par.h"
 #include "base/timer.h"
+#include "contact/impacts.h"
 #include "geom/dist.h"
 #include "solve/direction/contact_subproblem.h"
+#include "solve/direction/newton_solve.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROUNDS 4            /* of a direction at most */
 #define AS_FAR 8            /* times its bound: what it meets beyond that is left to later rounds */
 #define LONG_ENOUGH 0.9     /* a bound that nothing is done about */
 #define FURTHER 1.2         /* times the bound before: what a round has to bring for another */
-#define WORTH 2             /* times Newton's bound: less was in vain */
+#define WORTH 2             /* times Newton's bound: less was not worth it */
 #define LONGEST_WAIT 9
 enum { MOST = ABUT_COLUMNS_MAX };
 
-/* A pair met on the way, as the model has it: the points that carry its distance, and how its gap follows from theirs. */
+/* A pair that is met, as the model has it: the points that carry its distance, and how its gap follows from theirs. */
 typedef struct met {
     int kind, plane;        /* abut_stencil of its feature; half-space or -1 */
     int32_t vert[4];        /* collision vertices, -1 unused */
@@ -36,7 +28,8 @@ typedef struct met {
     int round;              /* that met it last */
 } met;
 
-typedef struct foresight {
+/* The pairs of one direction. */
+typedef struct met_pairs {
     size_t n;
     met pair[MOST];
     abut_gap gap[MOST];
@@ -45,31 +38,53 @@ typedef struct foresight {
     double *G;              /* [MOST * MOST] */
     double *Y;              /* [MOST][3 nrow] */
     double *p0, *g;         /* [3 nv] Newton's direction, a gradient with contact forces */
-} foresight;
+    double *xt, *yt;        /* [3 nv], [3 nc] where the sweep ends */
+    double *rows;           /* [3 nrow] */
+} met_pairs;
 
-/* Change of the gap along p. */
-static double along(const abut_search *s, const met *m, const double *p)
+typedef struct look_ahead {
+    abut_direction_ops ops; /* those of inner, and refine */
+    abut_direction inner;
+    const abut_problem *p;
+    int wait, patience;     /* directions that do not look ahead, and how many they were last time; 0: it was good */
+    met_pairs *met;         /* of the direction at hand; NULL: none was met */
+    int round;              /* of it */
+    int better;             /* the last round has brought something */
+    double newton, before;  /* bounds of Newton's direction and of the one before the last round */
+    abut_mark mark;
+    abut_arena scratch;
+} look_ahead;
+
+/* Where a round begins: the direction, and what bounds it. */
+typedef struct bounded {
+    const abut_iterate *at;
+    const abut_direction_bound *bound;
+    double *dir;            /* [3 nv] */
+} bounded;
+
+/* Change of the gap along dir. */
+static double along(const abut_problem *p, const met *m, const double *dir)
 {
     double sum = 0;
     for (int k = 0; k < 4 && m->vert[k] >= 0; k++) {
         double q[3];
-        abut_collmesh_motion(&s->prob.cm, p, m->vert[k], q);
+        abut_collmesh_motion(&p->cm, dir, m->vert[k], q);
         for (int d = 0; d < 3; d++) sum += m->normal[3 * k + d] * q[d];
     }
     return sum;
 }
 
-/* The gap of an impact at the share t of s->p: what carries it there, its normal, and its distance. */
-static double look_at(const abut_search *s, const abut_impact *hit, double t, met *m)
+/* The gap of an impact at the fraction t of the direction: what carries it there, its normal, and its distance. */
+static double look_at(const abut_problem *p, const bounded *b, const abut_impact *hit, double t, met *m)
 {
-    const abut_model *model = s->prob.model;
+    const abut_model *model = p->model;
     double x[12], f[12];
     *m = (met){ .kind = ABUT_PP, .plane = hit->plane, .vert = { hit->vert[0], -1, -1, -1 } };
     const int n = hit->plane >= 0 ? 1 : abut_stencil_size(hit->kind);
     for (int k = 0; k < n; k++) {
         double q[3];
-        abut_collmesh_motion(&s->prob.cm, s->p, hit->vert[k], q);
-        for (int d = 0; d < 3; d++) x[3 * k + d] = s->here.y[3 * (size_t)hit->vert[k] + (size_t)d] + t * q[d];
+        abut_collmesh_motion(&p->cm, b->dir, hit->vert[k], q);
+        for (int d = 0; d < 3; d++) x[3 * k + d] = b->at->y[3 * (size_t)hit->vert[k] + (size_t)d] + t * q[d];
     }
     if (hit->plane >= 0) {
         const double *o = model->hs_point + 3 * hit->plane, *normal = model->hs_normal + 3 * hit->plane;
@@ -87,14 +102,14 @@ static double look_at(const abut_search *s, const abut_impact *hit, double t, me
     return d;
 }
 
-static double thickness(const abut_search *s, const abut_impact *hit)
+static double thickness(const abut_problem *p, const abut_impact *hit)
 {
-    const abut_collmesh *cm = &s->prob.cm;
+    const abut_collmesh *cm = &p->cm;
     return hit->plane >= 0 ? abut_collmesh_plane_xi(cm, hit->vert[0]) : abut_collmesh_xi(cm, hit->kind, hit->vert);
 }
 
 /* The place of a pair among those that are known, n: none. */
-static size_t place(const foresight *f, const met *m, int known)
+static size_t place(const met_pairs *f, const met *m, int known)
 {
     size_t i = 0;
     while (i < f->n && (f->pair[i].kind != m->kind || f->pair[i].plane != m->plane || f->gap[i].known != known ||
@@ -104,87 +119,95 @@ static size_t place(const foresight *f, const met *m, int known)
 }
 
 /* Multiplicity of a contact of the matrix; 0: it is none, or a mollified one. */
-static double multiplicity(const abut_search *s, const met *m)
+static double multiplicity(const abut_pairs *pairs, const met *m)
 {
     if (m->plane >= 0) return 1;
-    const abut_pairs *q = &s->here.pairs;
-    for (size_t i = 0; i < q->n_plain; i++)
-        if (q->kind[i] == m->kind && !memcmp(q->vert[i], m->vert, sizeof m->vert)) return q->mult[i];
+    for (size_t i = 0; i < pairs->n_plain; i++)
+        if (pairs->kind[i] == m->kind && !memcmp(pairs->vert[i], m->vert, sizeof m->vert)) return pairs->mult[i];
     return 0;
 }
 
-/* Takes a pair that is met into the model; one that was met before at what it is now.  A contact stands there as it is in the
+/* Takes a pair that is met into the model; one that was met before at what it is now.  A contact is there as it is in the
  * matrix; where that is not enough, at its impact too. */
-static void add(const abut_search *s, foresight *f, const abut_impact *hit, double t, int round)
+static void add(const abut_problem *p, const bounded *b, met_pairs *f, const abut_impact *hit, double t, int round)
 {
-    const abut_model *model = s->prob.model;
-    const double xi = thickness(s, hit);
+    const abut_model *model = p->model;
+    const double xi = thickness(p, hit);
     const abut_barrier_law law = abut_model_barrier(model, xi);
     met m;
-    double gap = look_at(s, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(s, &m) : 0;
+    double gap = look_at(p, b, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(b->at->pairs, &m) : 0;
     int known = mult > 0;
     if (known && place(f, &m, 1) < f->n) known = f->pair[place(f, &m, 1)].round == round;
     if (!known) {
-        gap = look_at(s, hit, t, &m) - xi - t * along(s, &m, s->p);
+        gap = look_at(p, b, hit, t, &m) - xi - t * along(p, &m, b->dir);
         mult = 1;
     }
     const size_t at = place(f, &m, known);
     if (!(gap > 0) || at == MOST || (at < f->n && f->pair[at].round == round)) return;
     m.round = round;
     f->pair[at] = m;
-    f->gap[at] = (abut_gap){ law, s->prob.kappa * mult, gap, known };
+    f->gap[at] = (abut_gap){ law, p->kappa * mult, gap, known };
     f->n = at == f->n ? at + 1 : f->n;
 }
 
-/* What s->p, bounded, meets up to the share `swept`, among s->cand. */
-static abut_status meet(abut_search *s, foresight *f, double swept, double bound, int round, abut_err *err)
+/* What the direction, bounded, meets among the candidates of its sweep. */
+static abut_status meet(look_ahead *a, const bounded *b, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_problem *p = a->p;
+    met_pairs *f = a->met;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    const double swept = b->bound->swept, until = fmin(1, AS_FAR * b->bound->limit.alpha / swept);
     abut_impact hit[MOST];
     size_t n;
-    s->ops->points.try_at(s, swept);
-    const double until = fmin(1, AS_FAR * bound / swept);
-    const abut_status rc = abut_impacts_find(&p->cm, &s->cand, s->here.y, s->trial.y, s->opt.slack_ccd, until, p->obstacle, MOST,
-                                             hit, &n, &s->scratch, err);
-    for (size_t i = 0; i < n && !rc; i++) add(s, f, &hit[i], swept * hit[i].toi, round);
+    #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n3; i++) f->xt[i] = b->at->x[i] + swept * b->dir[i];
+    abut_collmesh_positions(&p->cm, f->xt, f->yt);
+    const abut_status rc = abut_impacts_find(&p->cm, b->bound->cand, b->at->y, f->yt, b->bound->slack, until, p->obstacle, MOST,
+                                             hit, &n, &a->scratch, err);
+    for (size_t i = 0; i < n && !rc; i++) add(p, b, f, &hit[i], swept * hit[i].toi, a->round);
     return rc;
 }
 
-/* f->G and f->s0, after the round that met some of the pairs. */
-static abut_status compliance(abut_search *s, foresight *f, int round, abut_err *err)
+/* met->G and met->s0, after the round that met some of the pairs. */
+static abut_status compliance(look_ahead *a, abut_linear_solver *linear, const abut_operator *A, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_problem *p = a->p;
+    met_pairs *f = a->met;
     double normal[12 * MOST];
     int which[MOST], fresh = 0;
     for (size_t i = 0; i < f->n; i++) {
         const met *m = &f->pair[i];
         memcpy(normal + 12 * i, m->normal, sizeof m->normal);
         for (size_t c = 0; c < 4; c++) f->row[4 * i + c] = m->vert[c] < 0 ? -1 : p->row[abut_collmesh_slot(&p->cm, m->vert[c])];
-        if (m->round != round) continue;
-        f->s0[i] = along(s, m, f->p0);
+        if (m->round != a->round) continue;
+        f->s0[i] = along(p, m, f->p0);
         which[fresh++] = (int)i;
     }
     abut_columns B = { .k = (int)f->n, .row = f->row, .val = normal, .fresh = fresh, .which = which, .Y = f->Y };
-    const abut_operator A = { .matrix = &s->dir.A };
-    return abut_linear_compliance(&s->dir.linear, &A, &B, f->G, err);
+    return abut_linear_compliance(linear, A, &B, f->G, err);
 }
 
-/* s->p: the minimiser of the model. */
-static abut_status respond(abut_search *s, foresight *f, abut_err *err)
+/* dir: the minimiser of the model, -H^-1 of the gradient with contact forces. */
+static abut_status respond(look_ahead *a, const bounded *b, abut_linear_solver *linear, const abut_operator *A, abut_err *err)
 {
-    memcpy(f->g, s->here.g, 3 * (size_t)s->prob.model->nv * sizeof *f->g);
+    const abut_problem *p = a->p;
+    met_pairs *f = a->met;
+    memcpy(f->g, b->at->g, 3 * (size_t)p->model->nv * sizeof *f->g);
     for (size_t i = 0; i < f->n; i++)
         for (int k = 0; k < 4 && f->pair[i].vert[k] >= 0; k++) {
-            double *to = f->g + 3 * (size_t)abut_collmesh_slot(&s->prob.cm, f->pair[i].vert[k]);
+            double *to = f->g + 3 * (size_t)abut_collmesh_slot(&p->cm, f->pair[i].vert[k]);
             for (int d = 0; d < 3; d++) to[d] += f->lambda[i] * f->pair[i].normal[3 * k + d];
         }
-    return abut_direction_by_factor(&s->dir, &s->prob, f->g, s->p, err);
+    abut_rows_gather(p, f->g, -1, f->rows);
+    const abut_status rc = abut_linear_solve(linear, A, f->rows, NULL, f->rows, err);
+    if (!rc) abut_rows_scatter(p, f->rows, 1, b->dir);
+    return rc;
 }
 
-static int descends(const abut_search *s)
+static int descends(const abut_problem *p, const double *g, const double *dir)
 {
     double slope = 0;
-    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) slope += s->here.g[i] * s->p[i];
+    for (size_t i = 0; i < 3 * (size_t)p->model->nv; i++) slope += g[i] * dir[i];
     return slope < 0;
 }
 
@@ -194,60 +217,167 @@ static int contact_binds(const abut_limit *lim)
     return lim->alpha < LONG_ENOUGH && (lim->kind == ABUT_LIMIT_PLANE || abut_limit_stencil(lim->kind) >= 0);
 }
 
-static abut_status bound(abut_search *s, abut_limit *lim, double *swept, abut_report *rep, abut_err *err)
+/* One round: *changed 1 and another dir, or Newton's again; 0: it is the one before. */
+static abut_status look(look_ahead *a, const bounded *b, int *changed, abut_report *rep, abut_err *err)
 {
-    const double most = abut_search_longest(s, abut_search_speed(s));
-    return abut_search_bound(s, fmin(most, abut_search_further(lim)), most, lim, swept, rep, err);
-}
-
-/* One round: s->p and its bound anew; *better 0: the direction is the one before, or Newton's again. */
-static abut_status look_ahead(abut_search *s, foresight *f, int round, abut_limit *lim, double *swept, int *better,
-                              abut_report *rep, abut_err *err)
-{
-    const double clock = abut_time_wall();
-    *better = 0;
-    abut_status rc = meet(s, f, *swept, lim->alpha, round, err);
-    rep->seconds.ccd += abut_time_wall() - clock;
+    met_pairs *f = a->met;
+    abut_operator A;
+    abut_linear_solver *linear = a->inner.ops->factor(a->inner.self, &A);
+    double clock = abut_time_wall();
+    a->round++;
+    a->before = b->bound->limit.alpha;
+    a->better = 0;
+    abut_status rc = meet(a, b, err);
+    rep->seconds.ccd += abut_time_lap(&clock);
     if (rc || !f->n) return rc;
-    const double solving = abut_time_wall();
-    rc = compliance(s, f, round, err);
-    if (!rc) rc = abut_contact_subproblem_minimise(f->n, f->gap, f->G, f->s0, f->lambda, better, &s->scratch, err);
-    if (!rc && *better) rc = respond(s, f, err);
-    rep->seconds.solve += abut_time_wall() - solving;
-    if (rc || !*better) return rc;
-    if (!descends(s)) *better = 0;
-    if (*better) rc = bound(s, lim, swept, rep, err);
-    if (rc == ABUT_E_GEOM) *better = 0;     /* so long that CCD cannot tell gaps of contacts from rounding */
-    else if (rc || *better) return rc;
-    memcpy(s->p, f->p0, 3 * (size_t)s->prob.model->nv * sizeof *s->p);
-    return bound(s, lim, swept, rep, err);
+    rc = compliance(a, linear, &A, err);
+    if (!rc) rc = abut_contact_subproblem_minimise(f->n, f->gap, f->G, f->s0, f->lambda, changed, &a->scratch, err);
+    if (!rc && *changed) rc = respond(a, b, linear, &A, err);
+    rep->seconds.solve += abut_time_lap(&clock);
+    if (rc || !*changed) return rc;
+    a->better = descends(a->p, b->at->g, b->dir);
+    if (!a->better) memcpy(b->dir, f->p0, 3 * (size_t)a->p->model->nv * sizeof *b->dir);
+    return ABUT_OK;
 }
 
-abut_status abut_look_ahead(abut_search *s, double *swept, abut_limit *lim, abut_report *rep, abut_err *err)
+/* The first round of a direction comes. */
+static abut_status start(look_ahead *a, const bounded *b, abut_err *err)
 {
-    if ((s->opt.without & ABUT_WITHOUT_LOOK_AHEAD) || abut_second_order_applies(s)) return ABUT_OK;
-    if (!contact_binds(lim) || !abut_direction_has_factor(&s->dir) || !abut_collmesh_selects(&s->prob.cm)) return ABUT_OK;
-    if (!abut_rule_is_due(&s->look_ahead)) return ABUT_OK;
-    const size_t n3 = 3 * (size_t)s->prob.model->nv;
-    const abut_mark mark = abut_arena_mark(&s->scratch);
-    foresight *f = ABUT_NEW(&s->scratch, foresight, 1);
-    abut_status rc = f ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "contacts ahead");
-    if (f) {
-        f->p0 = ABUT_ROOM(&s->scratch, double, n3);
-        f->g = ABUT_ROOM(&s->scratch, double, n3);
-        f->G = ABUT_ROOM(&s->scratch, double, MOST * MOST);
-        f->Y = ABUT_ROOM(&s->scratch, double, MOST * 3 * (size_t)s->prob.nrow);
-        if (!f->p0 || !f->g || !f->G || !f->Y) rc = abut_fail(err, ABUT_E_NOMEM, "contacts ahead: %d nodes", s->prob.model->nv);
+    const size_t n3 = 3 * (size_t)a->p->model->nv, nrow3 = 3 * (size_t)a->p->nrow + 1;
+    a->mark = abut_arena_mark(&a->scratch);
+    met_pairs *f = a->met = ABUT_NEW(&a->scratch, met_pairs, 1);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "contacts ahead");
+    f->p0 = ABUT_ROOM(&a->scratch, double, n3);
+    f->g = ABUT_ROOM(&a->scratch, double, n3);
+    f->xt = ABUT_ROOM(&a->scratch, double, n3);
+    f->yt = ABUT_ROOM(&a->scratch, double, 3 * (size_t)a->p->model->nc + 1);
+    f->rows = ABUT_ROOM(&a->scratch, double, nrow3);
+    f->G = ABUT_ROOM(&a->scratch, double, MOST * MOST);
+    f->Y = ABUT_ROOM(&a->scratch, double, MOST * nrow3);
+    if (!f->p0 || !f->g || !f->xt || !f->yt || !f->rows || !f->G || !f->Y)
+        return abut_fail(err, ABUT_E_NOMEM, "contacts ahead: %d nodes", a->p->model->nv);
+    memcpy(f->p0, b->dir, n3 * sizeof *f->p0);
+    a->newton = b->bound->limit.alpha;
+    a->better = 1;
+    return ABUT_OK;
+}
+
+static void finish(look_ahead *a)
+{
+    if (a->met) abut_arena_release(&a->scratch, a->mark);
+    a->met = NULL;
+    a->round = 0;
+}
+
+/* Rounds that have brought little are left out for some directions. */
+static void learn(look_ahead *a, double bound)
+{
+    if (bound >= fmin(LONG_ENOUGH, WORTH * a->newton)) a->patience = 0;
+    else a->wait = a->patience = a->patience ? (int)fmin(3 * a->patience, LONGEST_WAIT) : 1;
+}
+
+static abut_status refine(void *self, const abut_iterate *at, const abut_direction_bound *bound, double *dir, int *changed,
+                          abut_report *rep, abut_err *err)
+{
+    look_ahead *a = self;
+    const abut_limit *lim = &bound->limit;
+    const bounded b = { at, bound, dir };
+    abut_operator A;
+    abut_status rc = ABUT_OK;
+    *changed = 0;
+    if (!a->met) {
+        if (!contact_binds(lim) || !a->inner.ops->factor(a->inner.self, &A) || !abut_collmesh_selects(&a->p->cm)) return ABUT_OK;
+        if (a->wait) return a->wait--, ABUT_OK;
+        rc = start(a, &b, err);
+    } else if (!(lim->alpha > 0) && a->better) {    /* so long that CCD cannot tell gaps of contacts from rounding */
+        memcpy(dir, a->met->p0, 3 * (size_t)a->p->model->nv * sizeof *dir);
+        a->better = 0;
+        *changed = 1;
+    } else if (lim->alpha < FURTHER * a->before) {
+        a->better = 0;
     }
-    if (!rc) memcpy(f->p0, s->p, n3 * sizeof *s->p);
-    const double newton = lim->alpha;
-    int better = 1;
-    for (int k = 1; k <= ROUNDS && !rc && better && contact_binds(lim); k++) {
-        const double before = lim->alpha;
-        rc = look_ahead(s, f, k, lim, swept, &better, rep, err);
-        better &= lim->alpha >= FURTHER * before;
-    }
-    abut_rule_tried(&s->look_ahead, lim->alpha >= fmin(LONG_ENOUGH, WORTH * newton), LONGEST_WAIT);
-    abut_arena_release(&s->scratch, mark);
+    if (!rc && a->better && a->round < ROUNDS && contact_binds(lim)) rc = look(a, &b, changed, rep, err);
+    if (!rc && *changed) return ABUT_OK;
+    if (!rc) learn(a, lim->alpha);
+    finish(a);
     return rc;
+}
+
+/* ---- what is passed on ---- */
+
+static void begin_step(void *self)
+{
+    look_ahead *a = self;
+    a->inner.ops->begin_step(a->inner.self);
+}
+
+static void begin_minimisation(void *self)
+{
+    look_ahead *a = self;
+    a->wait = a->patience = 0;
+    if (a->inner.ops->begin_minimisation) a->inner.ops->begin_minimisation(a->inner.self);
+}
+
+static abut_status find(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
+                        abut_err *err)
+{
+    look_ahead *a = self;
+    finish(a);
+    return a->inner.ops->find(a->inner.self, at, dir, info, rep, err);
+}
+
+static void require_exact(void *self)
+{
+    look_ahead *a = self;
+    a->inner.ops->require_exact(a->inner.self);
+}
+
+static void drop_majorant(void *self)
+{
+    look_ahead *a = self;
+    a->inner.ops->drop_majorant(a->inner.self);
+}
+
+static abut_status resolve(void *self, const double *g, double *dir, abut_report *rep, abut_err *err)
+{
+    look_ahead *a = self;
+    return a->inner.ops->resolve(a->inner.self, g, dir, rep, err);
+}
+
+static abut_linear_solver *factor(void *self, abut_operator *A)
+{
+    look_ahead *a = self;
+    return a->inner.ops->factor(a->inner.self, A);
+}
+
+static const double *codim_hessians(const void *self)
+{
+    const look_ahead *a = self;
+    return a->inner.ops->codim_hessians(a->inner.self);
+}
+
+static void release(void *self)
+{
+    look_ahead *a = self;
+    abut_direction_clear(&a->inner);
+    abut_arena_clear(&a->scratch);
+    free(a);
+}
+
+abut_status abut_look_ahead_make(abut_direction *out, abut_direction *inner, const abut_problem *p, abut_err *err)
+{
+    const abut_direction_ops *of = inner->ops;
+    look_ahead *a = calloc(1, sizeof *a);
+    if (!a) return abut_fail(err, ABUT_E_NOMEM, "contacts ahead");
+    a->ops = (abut_direction_ops){ .name = of->name, .make = of->make, .begin_step = begin_step,
+                                   .begin_minimisation = begin_minimisation, .find = find, .require_exact = require_exact,
+                                   .drop_majorant = of->drop_majorant ? drop_majorant : NULL,
+                                   .resolve = of->resolve ? resolve : NULL, .factor = factor,
+                                   .codim_hessians = of->codim_hessians ? codim_hessians : NULL, .refine = refine,
+                                   .free = release };
+    a->p = p;
+    a->inner = *inner;
+    *inner = (abut_direction){ 0 };
+    *out = (abut_direction){ &a->ops, a };
+    return ABUT_OK;
 }

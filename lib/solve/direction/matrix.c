@@ -1,14 +1,53 @@
-#include "solve/direction/newton_parts.h"
+#include "solve/direction/matrix.h"
 
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/attachment.h"
+#include "math/mat3.h"
 #include "sparse/packed_lanes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static abut_status touch_reserve(struct abut_touching *t, size_t n, abut_err *err)
+abut_status abut_newton_matrix_init(abut_newton_matrix *d, const abut_problem *p, unsigned without, abut_err *err)
+{
+    const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv, na = (size_t)p->model->na, nsp = (size_t)p->model->nsp;
+    *d = (abut_newton_matrix){ .majorant.never = (without & ABUT_WITHOUT_MAJORANT) != 0 };
+    d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
+    d->codim_H = calloc(p->codim.n * abut_packed_size(4) + 1, sizeof(double));     /* unused corners stay 0 */
+    d->codim_row = malloc((4 * p->codim.n + 1) * sizeof(int32_t));
+    d->attach_row = malloc((5 * na + 1) * sizeof(int32_t));
+    d->attach_H = malloc((na * abut_packed_size(5) + 1) * sizeof(double));
+    d->spring_row = malloc((2 * nsp + 1) * sizeof(int32_t));
+    d->spring_H = malloc((nsp * abut_packed_size(2) + 1) * sizeof(double));
+    d->diag = malloc((nv + 1) * sizeof(double));
+    if (d->spring_row && d->spring_H && d->attach_row && d->attach_H && d->codim_H && d->codim_row && d->tet_row && d->diag)
+        return ABUT_OK;
+    abut_newton_matrix_clear(d);
+    return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu tets, %zu nodes", nt, nv);
+}
+
+void abut_newton_matrix_clear(abut_newton_matrix *d)
+{
+    abut_bsr_clear(&d->A);
+    free(d->tet_row);
+    free(d->codim_H);
+    free(d->codim_row);
+    free(d->attach_row);
+    free(d->attach_H);
+    free(d->spring_row);
+    free(d->spring_H);
+    free(d->contacts.node);
+    free(d->contacts.row);
+    abut_row_map_clear(&d->contacts.map);
+    free(d->contacts.H);
+    free(d->majorant.on);
+    free(d->diag);
+    *d = (abut_newton_matrix){ 0 };
+}
+
+static abut_status contacts_reserve(struct abut_contact_hessians *t, size_t n, abut_err *err)
 {
     if (t->cap && n <= t->cap) return ABUT_OK;
     const size_t cap = n + n / 2 + 64;
@@ -23,25 +62,37 @@ static abut_status touch_reserve(struct abut_touching *t, size_t n, abut_err *er
 }
 
 /* As many flags as there are friction contacts, none of them set unless they are those of the last direction. */
-static abut_status kinks_reserve(struct abut_kinks *k, size_t n, abut_err *err)
+static abut_status majorant_reserve(struct abut_majorant *k, size_t n, abut_err *err)
 {
     if (n > k->cap) {
-        free(k->above);
+        free(k->on);
         k->cap = 0;
-        k->above = malloc(2 * n);
-        if (!k->above) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu friction contacts", n);
+        k->on = malloc(2 * n);
+        if (!k->on) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu friction contacts", n);
         k->cap = 2 * n;
         k->n = 0;
     }
-    if (k->n != n && n) memset(k->above, 0, n);
+    if (k->n != n && n) memset(k->on, 0, n);
     k->n = n;
     return ABUT_OK;
 }
 
-int abut_direction_none_above(const abut_direction *d)
+int abut_newton_matrix_has_majorant(const abut_newton_matrix *d)
 {
-    const struct abut_kinks *k = &d->kinks;
-    return !k->n || !memchr(k->above, 1, k->n);
+    const struct abut_majorant *k = &d->majorant;
+    return k->n && memchr(k->on, 1, k->n);
+}
+
+void abut_newton_matrix_drop_majorant(abut_newton_matrix *d)
+{
+    d->majorant.n = 0;
+}
+
+void abut_newton_matrix_majorise(abut_newton_matrix *d, const abut_problem *p, const double *x, const double *dir)
+{
+    const abut_stiction law = abut_problem_stiction(p);
+    if (!d->majorant.never && d->majorant.n == p->lag.n && p->lag.n)
+        abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->majorant.on);
 }
 
 static void rows_of(const abut_problem *p, size_t n, const int32_t *node, int32_t *row)
@@ -50,22 +101,23 @@ static void rows_of(const abut_problem *p, size_t n, const int32_t *node, int32_
     for (size_t i = 0; i < n; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];
 }
 
-abut_status abut_direction_touching(abut_direction *d, const abut_problem *p, const double *x, const double *y,
-                                    const abut_pairs *pairs, abut_elements *set, abut_err *err)
+abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at, abut_elements *set,
+                                        abut_err *err)
 {
+    const abut_pairs *pairs = at->pairs;
     const size_t n_contact = pairs->n + pairs->n_plane;
     const abut_stiction law = abut_problem_stiction(p);
-    struct abut_touching *t = &d->touch;
-    abut_status rc = touch_reserve(t, n_contact + p->lag.n, err);
-    if (!rc) rc = kinks_reserve(&d->kinks, p->lag.n, err);
+    struct abut_contact_hessians *t = &d->contacts;
+    abut_status rc = contacts_reserve(t, n_contact + p->lag.n, err);
+    if (!rc) rc = majorant_reserve(&d->majorant, p->lag.n, err);
     if (rc) return rc;
-    d->exact = abut_direction_none_above(d);
+    d->exact = !abut_newton_matrix_has_majorant(d);
     t->n = n_contact + p->lag.n;
-    abut_barrier_hessian(&p->cm, pairs, y, p->kappa, t->node, t->H);
-    abut_friction_hessian(&p->lag, &law, x, p->still, d->kinks.above, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
-    rows_of(p, 4 * t->n, t->node, t->row);
-    *set = (abut_elements){ .name = "contacts", .corners = 4, .n = t->n, .row = t->row, .val = t->H };
-    return ABUT_OK;
+    abut_barrier_hessian(&p->cm, pairs, at->y, p->kappa, t->node, t->H);
+    abut_friction_hessian(&p->lag, &law, at->x, p->still, d->majorant.on, t->node + 4 * n_contact,
+                          t->H + ABUT_PACKED * n_contact);
+    *set = (abut_elements){ .name = "contacts", .corners = 4, .n = t->n, .val = t->H };
+    return abut_collmesh_map_set(&p->cm, p->row, p->nrow, t->node, t->row, &t->map, set, err);
 }
 
 /* Where the Hessians of the tets are taken, and their weight. */
@@ -82,7 +134,7 @@ static void tet_hessians(void *ctx, size_t lo, size_t hi, double *H)
     abut_damping_tet_hessian(&t->p->damping, lo, hi, t->p->w.damping, H);
 }
 
-static void sets_of(const abut_direction *d, const abut_problem *p, tets_at *at, abut_elements *sets)
+static void sets_of(const abut_newton_matrix *d, const abut_problem *p, tets_at *at, abut_elements *sets)
 {
     const abut_model *m = p->model;
     sets[SET_TETS] = (abut_elements){ .name = "tets", .corners = 4, .lasting = 1, .n = (size_t)m->nt, .row = d->tet_row,
@@ -95,16 +147,16 @@ static void sets_of(const abut_direction *d, const abut_problem *p, tets_at *at,
                                        .row = d->codim_row, .val = d->codim_H };
 }
 
-abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, const double *x, const double *y,
-                                  const abut_pairs *pairs, abut_report *rep, abut_err *err)
+abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_problem *p,
+                                   const abut_iterate *iterate, abut_report *rep, abut_err *err)
 {
+    const double *x = iterate->x;
     const abut_model *m = p->model;
     tets_at at = { p, abut_problem_elastic_point(p, x), p->w.psi * p->w.share * p->w.share };
     abut_elements sets[SETS];
     double clock = abut_time_wall();
 
-    d->bad_node = -1;
-    abut_status rc = abut_direction_touching(d, p, x, y, pairs, &sets[SET_TOUCH], err);
+    abut_status rc = abut_newton_matrix_contacts(d, p, iterate, &sets[SET_CONTACTS], err);
     if (rc) return rc;
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
     abut_attachment_hessian(m, at.scale, d->attach_H);
@@ -117,11 +169,37 @@ abut_status abut_direction_matrix(abut_direction *d, const abut_problem *p, cons
     rep->seconds.hessian += abut_time_lap(&clock);
 
     sets_of(d, p, &at, sets);
-    rc = abut_direction_analyse(d, p, x, sets, err);
+    rc = abut_ordering_pattern(order, &d->A, p, x, sets, SETS, SETS_THAT_LAST, err);
     rep->seconds.analyse += abut_time_lap(&clock);
     if (rc) return rc;
     abut_problem_diagonal(p, d->diag);
     abut_bsr_assemble(&d->A, d->diag, sets, SETS);
     rep->seconds.assemble += abut_time_lap(&clock);
     return ABUT_OK;
+}
+
+int32_t abut_newton_matrix_node_of_row(const abut_problem *p, int32_t row)
+{
+    for (int32_t i = 0; i < p->model->nv && row >= 0; i++)
+        if (p->row[i] == row) return i;
+    return -1;
+}
+
+/* det of a symmetric 3x3 block over the product of its diagonal: at most 1 (Hadamard), 0 or less when not positive definite */
+static double roundness(const double *a)
+{
+    const double det = abut_m3_det(a);
+    const double ratio = a[0] > 0 && a[4] > 0 && a[8] > 0 ? det / (a[0] * a[4] * a[8]) : -1;
+    return ratio <= 1 ? ratio : -1;     /* not finite */
+}
+
+int32_t abut_newton_matrix_worst_node(const abut_newton_matrix *d, const abut_problem *p)
+{
+    double least = INFINITY;
+    int32_t row = -1;
+    for (int32_t j = 0; j < d->A.n && d->A.n == p->nrow && d->A.val; j++) {
+        const double r = roundness(d->A.val + 9 * d->A.ptr[j]);
+        if (r < least) least = r, row = j;
+    }
+    return abut_newton_matrix_node_of_row(p, row);
 }

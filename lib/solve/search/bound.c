@@ -40,16 +40,26 @@ abut_status abut_search_bound(abut_search *s, double first, double most, abut_li
     return ABUT_OK;
 }
 
-double abut_search_further(const abut_limit *lim)
-{
-    return MORE_THAN_LAST * lim->alpha;
-}
-
 double abut_search_longest(const abut_search *s, double speed)
 {
     const abut_model *m = s->prob.model;
     const double length = speed * m->h[0];
     return !s->prob.w.inertia && length > m->length[0] ? m->length[0] / length : 1;
+}
+
+/* Refines a direction while contact bounds it, and bounds it again, swept first so many times as far as it was. */
+static abut_status refine(abut_search *s, double swept, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    abut_status bounded = ABUT_OK;
+    for (int changed = 1;;) {
+        abut_limit seen = *lim;
+        if (bounded) seen.alpha = 0;
+        const abut_status rc = s->ops->aim.refine(s, swept, &seen, &changed, rep, err);
+        if (rc || !changed) return rc ? rc : bounded;
+        const double most = abut_search_longest(s, s->aim.speed);
+        bounded = abut_search_bound(s, fmin(most, MORE_THAN_LAST * lim->alpha), most, lim, &swept, rep, err);
+        if (bounded && bounded != ABUT_E_GEOM) return bounded;
+    }
 }
 
 abut_status abut_search_bound_direction(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err)
@@ -61,6 +71,6 @@ abut_status abut_search_bound_direction(abut_search *s, abut_limit *lim, abut_re
     s->progress.bound = lim->alpha;
     s->progress.speed = speed;
     if (!rc && s->ops->aim.refine && !abut_rule_is_short(speed, s->prob.model->tolerance[0]))
-        rc = s->ops->aim.refine(s, &swept, lim, rep, err);
+        rc = refine(s, swept, lim, rep, err);
     return rc;
 }

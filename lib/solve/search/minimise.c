@@ -2,6 +2,7 @@
 
 #include "energy/codim_bound.h"
 #include "energy/stretch_limit.h"
+#include "solve/direction/look_ahead.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,17 +18,17 @@ abut_search_opts abut_search_defaults(void)
                                .max_newton = 10000, .history = 5, .threads = 1 };
 }
 
+/* The direction, which looks ahead to contacts, but not where steps are corrected: bounds on stretch follow those of contact. */
 static abut_status init_direction(abut_search *s, abut_err *err)
 {
-    const abut_search_opts *opt = &s->opt;
-    const abut_status rc = abut_direction_init(&s->dir, &s->prob, opt->method, opt->linear, opt->threads, err);
-    s->dir.without = opt->without;
-    s->dir.quasi.history = opt->history;
-    s->dir.initial.given = opt->cut;
-    s->dir.initial.parts = opt->parts;
-    s->dir.initial.one_level = opt->one_level;
-    s->dir.quasi.proves = !(opt->norm > 0);
-    return rc;
+    const abut_search_opts *o = &s->opt;
+    const abut_direction_options opt = { .linear = o->linear, .threads = o->threads, .history = o->history, .cut = o->cut,
+                                         .parts = o->parts, .one_level = o->one_level, .proves = !(o->norm > 0),
+                                         .without = o->without };
+    const abut_direction_ops *ops = o->direction ? o->direction : abut_directions[0];
+    const abut_status rc = abut_direction_make(&s->dir, ops, &s->prob, &opt, err);
+    if (rc || !ops->factor || (o->without & ABUT_WITHOUT_LOOK_AHEAD) || abut_second_order_applies(s)) return rc;
+    return abut_look_ahead_make(&s->dir, &s->dir, &s->prob, err);
 }
 
 abut_status abut_search_init(abut_search *s, const abut_model *model, const abut_search_opts *opt, abut_err *err)
@@ -35,12 +36,12 @@ abut_status abut_search_init(abut_search *s, const abut_model *model, const abut
     *s = (abut_search){ .opt = *opt, .ops = &abut_search_processor };
     abut_status rc = abut_problem_init(&s->prob, model, err);
     if (rc) return rc;
-    rc = init_direction(s, err);
     abut_point *const point[] = { &s->here, &s->trial, &s->kept };
     for (int i = 0; i < 3 && !rc; i++) rc = abut_point_init(point[i], &s->prob, i + 1, err);
     s->p = calloc(3 * (size_t)model->nv, sizeof *s->p);
     if (!rc && !s->p) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     if (!rc) rc = abut_second_order_init(&s->second_order, model, err);
+    if (!rc) rc = init_direction(s, err);
     if (!rc && opt->ops) rc = opt->ops->place.open(s, err);
     if (rc) abut_search_clear(s);
     return rc;
@@ -61,6 +62,11 @@ void abut_search_clear(abut_search *s)
     free(s->p);
     abut_problem_clear(&s->prob);   /* last: the others borrow it */
     *s = (abut_search){ 0 };
+}
+
+void abut_search_forget(abut_search *s)
+{
+    s->dir.ops->begin_step(s->dir.self);
 }
 
 /* ---- where the points are ---- */
@@ -249,7 +255,8 @@ static abut_status begin(abut_search *s, abut_err *err)
     const abut_stop_rule *rule = abut_search_stop_rule(s);
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->progress = (abut_progress){ .speed = INFINITY, .bound = 1 };
-    s->look_ahead = s->second_order.beyond = (abut_rule_wait){ 0 };
+    s->second_order.beyond = (abut_rule_wait){ 0 };
+    if (s->dir.ops->begin_minimisation) s->dir.ops->begin_minimisation(s->dir.self);
     s->scripted = (abut_rule_blocked){ 0 };
     s->aim = (struct abut_aim){ .exact = 1 };
     s->ops->aim.reset_models(s);

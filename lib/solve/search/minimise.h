@@ -13,7 +13,7 @@
 #define ABUT_SOLVE_SEARCH_MINIMISE_H
 
 #include "contact/candidates.h"
-#include "solve/direction/newton.h"
+#include "solve/directions.h"
 #include "solve/failure.h"
 #include "solve/point.h"
 #include "solve/report.h"
@@ -31,7 +31,7 @@ typedef struct abut_search_opts {
     double slack_stretch;   /* of what is left to a bound of a shell; 0.5 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
-    int method;             /* ABUT_SOLVE_*: the directions; Newton */
+    const abut_direction_ops *direction;    /* NULL: the first of abut_directions */
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table */
     int history;            /* pairs that quasi-Newton directions keep; 5 */
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
@@ -92,7 +92,6 @@ typedef struct abut_search {
     } pass;
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
     abut_progress progress;
-    abut_rule_wait look_ahead;  /* before directions look ahead to contacts again */
     abut_second_order second_order;
     abut_rule_blocked scripted; /* scripted motion that the augmented Lagrangian moves */
     abut_arena scratch;
@@ -102,6 +101,8 @@ ABUT_MUST_USE abut_status abut_search_init(abut_search *s, const abut_model *mod
                                            abut_err *err);
 void abut_search_clear(abut_search *s);
 
+/** Directions forget what they keep for one time step: called where a process may start. */
+void abut_search_forget(abut_search *s);
 /** The iterate is x[3 nv]; its contacts are to be found. */
 void abut_search_place(abut_search *s, const double *x);
 /** A minimisation, or a step, begins at s->here: a device gets its numbers.  v[3 nv], m/s: of the warm start; NULL: there will be

@@ -69,71 +69,84 @@ static abut_status record(abut_search *s, abut_err *err)
 
 /* ---- the direction ---- */
 
-static int is_newton(const abut_search *s) { return s->dir.method == ABUT_SOLVE_NEWTON; }
+static int can_resolve(const abut_search *s) { return s->dir.ops->resolve != NULL; }
 
-double abut_search_speed(const abut_search *s)
+static abut_iterate iterate(const abut_search *s)
 {
-    const double *p = s->p;
+    return (abut_iterate){ s->here.x, s->here.y, &s->here.pairs, s->here.g };
+}
+
+/* Infinite when s->p is not finite. */
+static double speed(const abut_search *s)
+{
     const size_t n3 = numbers(s);
+    const double *p = s->p;
     double big = 0;
     #pragma omp parallel for schedule(static) reduction(max : big) if (n3 >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < n3; i++) big = fabs(p[i]) < INFINITY ? abut_max(big, fabs(p[i])) : INFINITY;
     return big / s->prob.model->h[0];
 }
 
-static abut_status found(abut_search *s, abut_status rc)
+static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
 {
+    const abut_iterate at = iterate(s);
+    abut_direction_info info;
+    const abut_status rc = s->dir.ops->find(s->dir.self, &at, s->p, &info, rep, err);
+    if (rc == ABUT_E_NUMERIC) {
+        s->failed.kind = ABUT_FAILED_INDEFINITE;
+        s->failed.node = info.bad_node;
+        s->failed.guessed = info.guessed;
+    }
     if (!rc)
-        s->aim = (struct abut_aim){ abut_search_speed(s), s->dir.exact, s->dir.reuse.approximate,
-                                    abut_problem_tension_fair(&s->prob, s->here.x) };
-    if (rc != ABUT_E_NUMERIC) return rc;
-    /* an approximate matrix says why it fails, but not where */
-    s->failed.kind = ABUT_FAILED_INDEFINITE;
-    s->failed.guessed = s->dir.bad_node < 0;
-    s->failed.node = s->failed.guessed ? abut_direction_worst_node(&s->dir, &s->prob) : s->dir.bad_node;
+        s->aim = (struct abut_aim){ speed(s), info.exact, info.approximate, abut_problem_tension_fair(&s->prob, s->here.x) };
     return rc;
 }
 
-static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
-{
-    const abut_point *at = &s->here;
-    return found(s, abut_direction_find(&s->dir, &s->prob, at->x, at->y, &at->pairs, at->g, s->p, rep, err));
-}
+static void require_exact(abut_search *s) { s->dir.ops->require_exact(s->dir.self); }
 
 static abut_status find_newton(abut_search *s, abut_report *rep, abut_err *err)
 {
-    const abut_point *at = &s->here;
-    return found(s, abut_direction_newton(&s->dir, &s->prob, at->x, at->y, &at->pairs, at->g, s->p, rep, err));
+    if (!can_resolve(s)) require_exact(s);      /* others are Newton's in any case */
+    return find(s, rep, err);
 }
-
-static void require_exact(abut_search *s) { abut_direction_insist(&s->dir); }
 
 static void reset_models(abut_search *s)
 {
-    if (!s->aim.exact) s->dir.kinks.n = 0;
+    if (!s->aim.exact && s->dir.ops->drop_majorant) s->dir.ops->drop_majorant(s->dir.self);
     if (!s->aim.fair) abut_problem_tension(&s->prob, s->here.x);
+}
+
+static abut_status refine(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep, abut_err *err)
+{
+    const abut_iterate at = iterate(s);
+    const abut_direction_bound bound = { *lim, swept, s->opt.slack_ccd, &s->cand };
+    *changed = 0;
+    if (!s->dir.ops->refine) return ABUT_OK;
+    const abut_status rc = s->dir.ops->refine(s->dir.self, &at, &bound, s->p, changed, rep, err);
+    if (!rc && *changed) s->aim.speed = speed(s);
+    return rc;
 }
 
 static abut_status resolve(abut_search *s, const double *g, double *q, abut_report *rep, abut_err *err)
 {
-    return abut_direction_again(&s->dir, &s->prob, g, q, rep, err);
+    return s->dir.ops->resolve(s->dir.self, g, q, rep, err);
 }
 
 static abut_status excess(abut_search *s, const double *d, const double *linear_step, double *g, double *cost, abut_err *err)
 {
-    return abut_problem_turn(&s->prob, s->here.x, d, linear_step, s->dir.codim_H, g, cost, &s->scratch, err);
+    const double *H = s->dir.ops->codim_hessians(s->dir.self);
+    return abut_problem_turn(&s->prob, s->here.x, d, linear_step, H, g, cost, &s->scratch, err);
 }
 
-/* The matrix of a quasi-Newton direction says nothing. */
-static abut_status next_speed(abut_search *s, double *speed, abut_report *rep, abut_err *err)
+static abut_status next_speed(abut_search *s, double *found, abut_report *rep, abut_err *err)
 {
-    *speed = 0;
-    if (!is_newton(s)) return ABUT_OK;
+    *found = 0;
+    if (!can_resolve(s)) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *next = ABUT_ROOM(&s->scratch, double, numbers(s) + 1);
     if (!next) return abut_fail(err, ABUT_E_NOMEM, "error of a step: %zu numbers", numbers(s));
     const abut_status rc = resolve(s, s->here.g, next, rep, err);
-    if (!rc) *speed = abut_largest(next, numbers(s)) / s->prob.model->h[0];
+    if (!rc) *found = abut_largest(next, numbers(s)) / s->prob.model->h[0];
     abut_arena_release(&s->scratch, mark);
     return rc;
 }
@@ -252,8 +265,8 @@ const abut_search_ops abut_search_processor = {
     .points = { .contacts = contacts, .smallest_gap = smallest_gap, .kappa = kappa, .evaluate = evaluate, .try_at = try_at,
                 .record = record },
     .aim = { .find = find, .find_newton = find_newton, .require_exact = require_exact, .reset_models = reset_models,
-             .next_speed = next_speed, .refine = abut_look_ahead, .slope = slope, .scale = scale, .fastest = fastest },
-    .correct = { .can = is_newton, .resolve = resolve, .excess = excess },
+             .next_speed = next_speed, .refine = refine, .slope = slope, .scale = scale, .fastest = fastest },
+    .correct = { .can = can_resolve, .resolve = resolve, .excess = excess },
     .bound = { .limits = limits, .candidates = candidates, .ccd = ccd },
     .start = { .warm = warm, .aim_at_trial = aim_at_trial, .staying = staying, .aim_at_targets = aim_at_targets,
                .move_held = move_held }

@@ -4,7 +4,6 @@
 #ifndef ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 #define ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 
-#include "contact/impacts.h"
 #include "solve/search/search_ops.h"
 
 /* ---- minimise.c ---- */
@@ -25,14 +24,9 @@ ABUT_MUST_USE abut_status abut_search_bound(abut_search *s, double first, double
                                             abut_report *rep, abut_err *err);
 /** The bound of a new direction s->p, contacts that it runs into taken into it where that is of use: then it is another one. */
 ABUT_MUST_USE abut_status abut_search_bound_direction(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);
-/** The first sweep that a bound suggests for a direction that takes it into account. */
-double abut_search_further(const abut_limit *lim);
 /** The longest step along s->p, whose speed is given: without inertia a body that nothing holds goes as far as it is let, one
  * length of the scene at a time. */
 double abut_search_longest(const abut_search *s, double speed);
-
-/** |s->p|_inf / h, m/s, on the processor; infinite when s->p is not finite. */
-double abut_search_speed(const abut_search *s);
 
 /* ---- stop.c ---- */
 
@@ -78,15 +72,6 @@ ABUT_MUST_USE abut_status abut_second_order_init(abut_second_order *so, const ab
 void abut_second_order_clear(abut_second_order *so);
 /** Whether there are shells or rods, and a direction whose matrix can be used again. */
 int abut_second_order_applies(const abut_search *s);
-
-/* ---- look_ahead.c ---- */
-
-/** Where contact bounds s->p, Newton's direction: makes it the minimiser of a model that has the contacts it runs into, with its
- * bound.
- *
- * swept  the fraction of it that s->cand is for
- * lim    its bound, in and out */
-ABUT_MUST_USE abut_status abut_look_ahead(abut_search *s, double *swept, abut_limit *lim, abut_report *rep, abut_err *err);
 
 /* ---- scripted.c ---- */
 

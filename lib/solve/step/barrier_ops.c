@@ -19,7 +19,7 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
                                   abut_search_opts *so, abut_err *err)
 {
     *so = abut_search_defaults();
-    so->method = row->direction;
+    so->direction = row->direction;
     so->linear = o->linear;
     so->threads = o->threads;
     so->max_newton = o->max_newton;

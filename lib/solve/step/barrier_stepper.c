@@ -62,7 +62,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     p->w = abut_integrator_weights(m, abut_integrator_scheme(m, f));
     abut_scheme_load_rebound(s, f);
     abut_scheme_load_forces(s);
-    abut_direction_reset(&s->solver.dir);
+    abut_search_forget(&s->solver);
     p->al.on = 0;
     abut_problem_number(p);
     return abut_scheme_load_past(s, f, err);
@@ -183,7 +183,7 @@ enum { WHOLE_PASSES = 9 };
 
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    abut_direction_reset(&s->solver.dir);   /* a pass resumed in another process starts like this too */
+    abut_search_forget(&s->solver);   /* a pass resumed in another process starts like this too */
     const int before = rep->newton;
     /* passes that shall agree must stay in one valley */
     s->solver.pass.lengthens = s->solver.prob.model->lags[0] == 1 && !(s->solver.opt.without & ABUT_WITHOUT_LENGTHEN);
@@ -221,7 +221,7 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
     }
     if (!rc && measure) {
         rep->lag_residual = 0;
-        abut_direction_reset(&s->solver.dir);
+        abut_search_forget(&s->solver);
         if (p->lag.n) rc = abut_search_residual(&s->solver, &rep->lag_residual, rep, err);
         if (!rc) s->letting_go = count_letting_go(&s->solver);
     }

@@ -1,0 +1,99 @@
+/* Descent directions.  A direction proposes, the search decides how far it is followed; below is all that the search may ask.
+ * What a direction keeps ends with the time step, or is what a new process would compute again to the byte.
+ *
+ * A direction is a table of operations and an instance; solve/directions.h has the rows.  Operations that are NULL do not
+ * apply: what a caller does then is said at each. */
+#ifndef ABUT_SOLVE_DIRECTION_H
+#define ABUT_SOLVE_DIRECTION_H
+
+#include "contact/candidates.h"
+#include "contact/step_bound.h"
+#include "model/partition.h"
+#include "solve/problem.h"
+#include "solve/report.h"
+#include "solve/without.h"
+#include "sparse/linear_solver.h"
+
+typedef struct abut_direction_options {
+    const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of abut_linear_solvers */
+    int threads;            /* of factorisations; no bit depends on it */
+    int history;            /* pairs that L-BFGS keeps */
+    abut_partition cut;     /* of the tets, borrowed; none: its own */
+    int parts;              /* subdomains of its own; 0: by the number of nodes */
+    int one_level;          /* subdomains without a coarse space */
+    int proves;             /* 1: exact directions alone end a minimisation, so a short one has to be exact */
+    unsigned without;       /* ABUT_WITHOUT_* */
+} abut_direction_options;
+
+/* The point that a direction starts from.  Borrowed. */
+typedef struct abut_iterate {
+    const double *x, *y;        /* [3 nv], [3 nc] m; y = W x */
+    const abut_pairs *pairs;    /* contacts there */
+    const double *g;            /* [3 nv] kg m: the gradient as abut_problem_gradient gives it */
+} abut_iterate;
+
+typedef struct abut_direction_info {
+    int exact;              /* Newton's, by every term's own second derivatives */
+    int approximate;        /* not solved to rounding: a direction that is required to be exact may be better */
+    int32_t bad_node;       /* after ABUT_E_NUMERIC: where the matrix is not positive definite, -1: unknown */
+    int guessed;            /* the matrix failed as a whole, and bad_node has the worst diagonal block */
+} abut_direction_info;
+
+/* How far a direction may be followed, and the sweep that says so. */
+typedef struct abut_direction_bound {
+    abut_limit limit;       /* alpha 0: gaps are too small to follow this one at all */
+    double swept;           /* part of p that the candidates are for */
+    double slack;           /* of the gap of a pair, which a step must leave */
+    const abut_candidates *cand;
+} abut_direction_bound;
+
+typedef struct abut_direction_ops {
+    const char *name;
+    /** p: the objective, borrowed.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
+    abut_status (*make)(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err);
+    void (*begin_step)(void *self);             /* forgets what belongs to one time step */
+    void (*begin_minimisation)(void *self);     /* NULL: nothing ends with it */
+    /** dir[3 nv] at `at`, downhill; 0 for nodes that do not move.
+     * Fails  ABUT_E_NUMERIC no shift of the diagonal makes a matrix positive definite, or iterations do not converge */
+    abut_status (*find)(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
+                        abut_err *err);
+    void (*require_exact)(void *self);          /* the next direction shall be exact */
+    void (*drop_majorant)(void *self);          /* it shall have friction by its second derivative; NULL: it always has */
+    /** dir[3 nv] = -H^-1 g with the matrix of the last find, for second-order corrections and the error of a step.
+     * NULL: there is no such matrix, and neither is done. */
+    abut_status (*resolve)(void *self, const double *g, double *dir, abut_report *rep, abut_err *err);
+    /** The solver that holds a factor of the very matrix of the last find, *A, or NULL.  NULL: it never does. */
+    abut_linear_solver *(*factor)(void *self, abut_operator *A);
+    /** Packed Hessians of the codimensional elements in that matrix: what second-order corrections
+     * weigh stretch by.  Where `resolve` is there. */
+    const double *(*codim_hessians)(const void *self);
+    /** Contact bounds dir: *changed 1 and another dir, which the search bounds and hands in again, until *changed is 0.  NULL:
+     * never changes. */
+    abut_status (*refine)(void *self, const abut_iterate *at, const abut_direction_bound *bound, double *dir, int *changed,
+                          abut_report *rep, abut_err *err);
+    void (*free)(void *self);
+} abut_direction_ops;
+
+/* Zero-filled is empty. */
+typedef struct abut_direction {
+    const abut_direction_ops *ops;
+    void *self;
+} abut_direction;
+
+ABUT_MUST_USE static inline abut_status abut_direction_make(abut_direction *d, const abut_direction_ops *ops,
+                                                            const abut_problem *p, const abut_direction_options *opt,
+                                                            abut_err *err)
+{
+    *d = (abut_direction){ .ops = ops };
+    const abut_status rc = ops->make(&d->self, p, opt, err);
+    if (rc) *d = (abut_direction){ 0 };
+    return rc;
+}
+
+static inline void abut_direction_clear(abut_direction *d)
+{
+    if (d->ops) d->ops->free(d->self);
+    *d = (abut_direction){ 0 };
+}
+
+#endif

@@ -1,0 +1,323 @@
+/* The Newton matrix A on overlapping subdomains as an initial matrix: dot (Li 2020, 3.3).
+ *
+ * A subdomain has the nodes of the elements of one part.  Nodes on interfaces are in several of them, and are completed: what the
+ * elements of neighbours add there is counted too.  So a subdomain has the principal submatrix of A on its nodes; z = mean over
+ * the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13), in single precision.  What joins nodes of different subdomains
+ * is dropped from them, but for what it adds to the diagonal.
+ *
+ * Not in the source: a coarse space C (sparse/schwarz/coarse_space.h), of the rigid motions of the subdomains: z = S (r - A C r),
+ * z + C (r - A z), with S the symmetric mean of the subdomain solutions (Toselli and Widlund 2005, 6.2), and iterations no longer
+ * grow with their number; and nodes that a contact joins with those of a subdomain are in it, too.
+ *
+ * A partition depends on the mesh alone and outlives a step. */
+#include "solve/direction/initial.h"
+
+#include "graph/graph.h"
+#include "sparse/schwarz/coarse_space.h"
+#include "sparse/schwarz/subdomains.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nodes of a part where nobody says how many parts.  With a coarse space the iterations hardly depend on it, so the parts are
+ * small: their factors and what joins them then cost about the same. */
+#define NODES_PER_DOMAIN 250
+#define NODES_PER_PART 1500     /* without it */
+
+typedef struct subdomains {
+    abut_partition given;   /* borrowed */
+    int32_t parts;          /* wanted; 0: by the number of nodes */
+    int32_t k, *part;       /* own partition of the tets, once there is one */
+    int one_level;          /* without the coarse space, as published */
+    abut_subdomains *domains;
+    abut_coarse_space *rigid;   /* rigid motions of the subdomains */
+    double *where, *rest;   /* [3 room] positions of rows; scratch */
+    int32_t room;
+} subdomains;
+
+static abut_status make(void **self, const abut_direction_options *opt, abut_err *err)
+{
+    subdomains *s = *self = calloc(1, sizeof(subdomains));
+    if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
+    *s = (subdomains){ .given = opt->cut, .parts = opt->parts, .one_level = opt->one_level };
+    return ABUT_OK;
+}
+
+static void release(void *self)
+{
+    subdomains *s = self;
+    free(s->part);
+    abut_subdomains_free(&s->domains);
+    abut_coarse_space_free(&s->rigid);
+    free(s->where);
+    free(s->rest);
+    free(s);
+}
+
+static abut_status no_memory(const abut_problem *p, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
+}
+
+static int32_t parts_wanted(const subdomains *s, int32_t rows)
+{
+    const int32_t many = s->one_level ? NODES_PER_PART : NODES_PER_DOMAIN;
+    const int32_t k = s->parts ? s->parts : (rows + many - 1) / many;
+    return k < 1 ? 1 : k < rows ? k : rows;
+}
+
+/* A partition of the tets: the one of the stream, or one of its own. */
+static abut_status partition_tets(subdomains *s, const abut_problem *p, abut_partition *out, abut_err *err)
+{
+    const abut_model *m = p->model;
+    if (!m->nt) return abut_fail(err, ABUT_E_ARG, "dot: the model has no tetrahedra to cut into subdomains; lbfgs-jh cuts nodes");
+    if (!s->part) {
+        abut_partition_stats stats;
+        abut_status rc = ABUT_OK;
+        s->part = malloc((size_t)m->nt * sizeof *s->part);
+        if (!s->part) return no_memory(p, err);
+        if (s->given.part) {
+            s->k = s->given.k;
+            for (int32_t t = 0; t < m->nt; t++) s->part[t] = s->given.part[abut_problem_tet(p, t)];
+        } else {
+            /* by the mesh alone: what is held changes from step to step, and a restart has not seen the steps before */
+            s->k = parts_wanted(s, m->nv < m->nt ? m->nv : m->nt);
+            rc = abut_partition_tets(m->nv, m->nt, m->tet, s->k, s->part, &stats, err);
+        }
+        if (rc) return free(s->part), s->part = NULL, rc;
+    }
+    *out = (abut_partition){ s->k, s->part };
+    return ABUT_OK;
+}
+
+/* Lists of rows: those of list j are row[first[j] .. first[j+1]). */
+typedef struct lists {
+    int32_t k, *first, *row;
+} lists;
+
+static void lists_clear(lists *l)
+{
+    free(l->first);
+    free(l->row);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* order[nt]: tets by part; at[k + 1] */
+static void sort_tets(const abut_partition *cut, int32_t nt, int32_t *at, int32_t *order)
+{
+    memset(at, 0, ((size_t)cut->k + 1) * sizeof *at);
+    for (int32_t t = 0; t < nt; t++) at[cut->part[t] + 1]++;
+    for (int32_t j = 0; j < cut->k; j++) at[j + 1] += at[j];
+    for (int32_t t = 0; t < nt; t++) order[at[cut->part[t]]++] = t;
+    for (int32_t j = cut->k; j > 0; j--) at[j] = at[j - 1];
+    at[0] = 0;
+}
+
+/* Rows of the nodes of each part, ascending; parts without any are left out; rows of no tet make one more list.
+ * mark[nrow], at[k + 1], order[nt] are scratch. */
+static void fill_lists(const abut_problem *p, const abut_partition *cut, lists *l, int32_t *mark, int32_t *at, int32_t *order)
+{
+    const abut_model *m = p->model;
+    int32_t n = 0;
+    sort_tets(cut, m->nt, at, order);
+    for (int32_t i = 0; i < p->nrow; i++) mark[i] = -1;
+    l->k = 0;
+    for (int32_t j = 0; j < cut->k; j++) {
+        l->first[l->k] = n;
+        for (int32_t i = 4 * at[j]; i < 4 * at[j + 1]; i++) {
+            const int32_t row = p->row[m->tet[4 * order[i / 4] + i % 4]];
+            if (row < 0 || mark[row] == j) continue;
+            mark[row] = j;
+            l->row[n++] = row;
+        }
+        qsort(l->row + l->first[l->k], (size_t)(n - l->first[l->k]), sizeof *l->row, by_number);
+        l->k += n > l->first[l->k];
+    }
+    l->first[l->k] = n;
+    for (int32_t i = 0; i < p->nrow; i++)
+        if (mark[i] < 0) l->row[n++] = i;
+    if (n > l->first[l->k]) l->first[++l->k] = n;
+}
+
+static abut_status lists_of_tets(const abut_problem *p, const abut_partition *cut, lists *l, abut_err *err)
+{
+    const size_t nt = (size_t)p->model->nt, k = (size_t)cut->k, nrow = (size_t)p->nrow;
+    *l = (lists){ 0, malloc((k + 2) * sizeof *l->first), malloc((4 * nt + nrow + 1) * sizeof *l->row) };
+    int32_t *mark = malloc((nrow + 1) * sizeof *mark), *at = malloc((k + 1) * sizeof *at),
+        *order = malloc((nt + 1) * sizeof *order);
+    const int ok = l->first && l->row && mark && at && order;
+    if (ok) fill_lists(p, cut, l, mark, at, order);
+    free(mark);
+    free(at);
+    free(order);
+    return ok ? ABUT_OK : no_memory(p, err);
+}
+
+/* A row that joins a list: a contact joins it with one of its rows. */
+typedef struct overlap {
+    int32_t list, row;
+} overlap;
+
+static int by_list(const void *a, const void *b)
+{
+    const overlap *x = a, *y = b;
+    if (x->list != y->list) return x->list < y->list ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* The lists that each row is in: of[at[i] .. at[i+1]); at[nrow + 1], zero on entry. */
+static void lists_by_row(const lists *l, int32_t nrow, int32_t *at, int32_t *of)
+{
+    for (int32_t e = 0; e < l->first[l->k]; e++) at[l->row[e] + 1]++;
+    for (int32_t i = 0; i < nrow; i++) at[i + 1] += at[i];
+    for (int32_t j = 0; j < l->k; j++)
+        for (int32_t e = l->first[j]; e < l->first[j + 1]; e++) of[at[l->row[e]]++] = j;
+    for (int32_t i = nrow; i > 0; i--) at[i] = at[i - 1];
+    at[0] = 0;
+}
+
+static int has_row(const lists *l, int32_t j, int32_t row)
+{
+    return bsearch(&row, l->row + l->first[j], (size_t)(l->first[j + 1] - l->first[j]), sizeof row, by_number) != NULL;
+}
+
+/* Such rows of all lists, some more than once; out NULL: counts them only. */
+static size_t find_overlap(const lists *l, const int32_t *at, const int32_t *of, const abut_elements *contacts, overlap *out)
+{
+    size_t n = 0;
+    const size_t c = (size_t)contacts->corners;
+    for (size_t i = 0; i < c * c * contacts->n; i++) {        /* a contact, one of its rows, another */
+        const int32_t here = contacts->row[i / c], there = contacts->row[i / (c * c) * c + i % c];
+        if (here < 0 || there < 0 || here == there) continue;
+        for (int32_t o = at[here]; o < at[here + 1]; o++) {
+            if (has_row(l, of[o], there)) continue;
+            if (out) out[n] = (overlap){ of[o], there };
+            n++;
+        }
+    }
+    return n;
+}
+
+/* The lists with these rows, ascending again. */
+static abut_status merge_overlap(const abut_problem *p, lists *l, overlap *g, size_t n, abut_err *err)
+{
+    qsort(g, n, sizeof *g, by_list);
+    int32_t *first = malloc(((size_t)l->k + 2) * sizeof *first),
+            *row = malloc(((size_t)l->first[l->k] + n + 1) * sizeof *row), m = 0;
+    if (!first || !row) return free(first), free(row), no_memory(p, err);
+    size_t next = 0;
+    for (int32_t j = 0; j < l->k; j++) {
+        const int32_t own = l->first[j + 1] - l->first[j];
+        first[j] = m;
+        memcpy(row + m, l->row + l->first[j], (size_t)own * sizeof *row);
+        m += own;
+        for (; next < n && g[next].list == j; next++)
+            if (!next || by_list(&g[next], &g[next - 1])) row[m++] = g[next].row;
+        qsort(row + first[j], (size_t)(m - first[j]), sizeof *row, by_number);
+    }
+    first[l->k] = m;
+    lists_clear(l);
+    l->first = first;
+    l->row = row;
+    return ABUT_OK;
+}
+
+static abut_status add_overlap(const abut_problem *p, const abut_elements *contacts, lists *l, abut_err *err)
+{
+    int32_t *at = calloc((size_t)p->nrow + 1, sizeof *at), *of = malloc(((size_t)l->first[l->k] + 1) * sizeof *of);
+    overlap *g = NULL;
+    size_t n = 0;
+    if (at && of) {
+        lists_by_row(l, p->nrow, at, of);
+        n = find_overlap(l, at, of, contacts, NULL);
+        g = malloc((n + 1) * sizeof *g);
+        if (g) (void)find_overlap(l, at, of, contacts, g);
+    }
+    const abut_status rc = g ? n ? merge_overlap(p, l, g, n, err) : ABUT_OK : no_memory(p, err);
+    free(at);
+    free(of);
+    free(g);
+    return rc;
+}
+
+/* The rigid motions of the subdomains l, as they stand at x. */
+static abut_status coarse_make(subdomains *s, const abut_problem *p, const abut_bsr *A, const lists *l, const double *x,
+                               abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)A->n;
+    if (A->n > s->room) {
+        free(s->where);
+        free(s->rest);
+        s->where = malloc(n3 * sizeof *s->where);
+        s->rest = malloc(n3 * sizeof *s->rest);
+        s->room = s->where && s->rest ? A->n : 0;
+        if (!s->room) return no_memory(p, err);
+    }
+    for (int32_t i = 0; i < p->model->nv; i++)
+        if (p->row[i] >= 0) memcpy(s->where + 3 * (size_t)p->row[i], x + 3 * (size_t)i, 3 * sizeof *x);
+    const abut_status rc = abut_coarse_space_analyse(&s->rigid, A, l->k, l->first, l->row, err);
+    return rc ? rc : abut_coarse_space_factor(s->rigid, A, s->where, err);
+}
+
+static abut_status factor(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)
+{
+    (void)rep;
+    subdomains *s = self;
+    const abut_problem *p = at->p;
+    const abut_bsr *A = &at->matrix->A;
+    /* contacts of vertices that are sums of nodes join no subdomains */
+    const size_t n = abut_collmesh_selects(&at->p->cm) ? at->matrix->contacts.n : 0;
+    const abut_elements contacts = { .corners = 4, .n = n, .row = at->matrix->contacts.row };
+    abut_partition cut = { 0 };
+    lists l = { 0 };
+    abut_status rc = partition_tets(s, p, &cut, err);
+    if (!rc) rc = lists_of_tets(p, &cut, &l, err);
+    if (!rc && !s->one_level) rc = add_overlap(p, &contacts, &l, err);
+    if (!rc) rc = abut_subdomains_analyse(&s->domains, A, l.k, l.first, l.row, err);
+    if (!rc) rc = abut_subdomains_factor_single(s->domains, A, err);
+    if (!rc && !s->one_level) rc = coarse_make(s, p, A, &l, at->at->x, err);
+    lists_clear(&l);
+    return rc;
+}
+
+static abut_status apply_mean(void *self, const double *r, double *z, abut_err *err)
+{
+    const subdomains *s = self;
+    memset(z, 0, 3 * (size_t)abut_subdomains_rows(s->domains) * sizeof *z);
+    return abut_subdomains_add(s->domains, ABUT_JOIN_MEAN, r, z, err);
+}
+
+static abut_status apply_even(void *self, const double *r, double *z, abut_err *err)
+{
+    const subdomains *s = self;
+    const size_t n3 = 3 * (size_t)abut_subdomains_rows(s->domains);
+    memset(z, 0, n3 * sizeof *z);
+    if (!s->rigid) return abut_subdomains_add(s->domains, ABUT_JOIN_EVEN, r, z, err);
+    abut_status rc = abut_coarse_space_project(s->rigid, r, s->rest, err);
+    if (!rc) rc = abut_subdomains_add(s->domains, ABUT_JOIN_EVEN, s->rest, z, err);
+    return rc ? rc : abut_coarse_space_correct(s->rigid, r, z, err);
+}
+
+/* Without a coarse space the mean of the copies, which need not be symmetric. */
+static abut_precond precond(void *self, int symmetric)
+{
+    const subdomains *s = self;
+    return (abut_precond){ symmetric || s->rigid ? apply_even : apply_mean, self, abut_subdomains_rows(s->domains) };
+}
+
+static void stats(const void *self, abut_report *rep)
+{
+    const subdomains *s = self;
+    const abut_subdomains_stats c = abut_subdomains_get_stats(s->domains);
+    rep->factor_nnz = c.factor_nnz, rep->factor_flops = c.factor_flops, rep->factor_bytes = (double)c.bytes;
+    if (!s->rigid) return;
+    const abut_coarse_space_stats z = abut_coarse_space_get_stats(s->rigid);
+    rep->factor_nnz += z.factor_nnz, rep->factor_flops += z.factor_flops, rep->factor_bytes += (double)z.bytes;
+}
+
+const abut_initial_ops abut_initial_subdomains = { ABUT_NEEDS_MATRIX, make, factor, precond, NULL, NULL, stats, release };

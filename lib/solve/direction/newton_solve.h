@@ -1,0 +1,53 @@
+/* Newton's equation A p = -g: factored, or solved by iterations, by a linear solver of the table.  Cholesky factors are not made
+ * for every matrix: solve/direction/factor_reuse.h. */
+#ifndef ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
+#define ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
+
+#include "solve/direction.h"
+#include "solve/direction/factor_reuse.h"
+#include "solve/direction/ordering.h"
+
+/* Zero-filled is empty.  Stays where it is: the ordering borrows the linear solver. */
+typedef struct abut_newton_solve {
+    abut_linear_solver linear;
+    abut_ordering order;
+    abut_factor_reuse reuse;
+    int factored;           /* order.analyses when the factor that reuse holds was made */
+    unsigned without;       /* ABUT_WITHOUT_* */
+    int32_t bad_node;       /* after a factorisation that failed: of the pivot, or -1 */
+    double *rhs, *sol;      /* [3 nrow] */
+} abut_newton_solve;
+
+/** orders: 1 when matrices are to be factored or solved with; 0: patterns are all that is kept. */
+ABUT_MUST_USE abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_problem *p, const abut_direction_options *opt,
+                                                 int orders, abut_err *err);
+void abut_newton_solve_clear(abut_newton_solve *s);
+void abut_newton_solve_begin_step(abut_newton_solve *s, abut_bsr *A);
+/** Newton's equation is solved by iterations. */
+int abut_newton_solve_iterates(const abut_newton_solve *s);
+/** The matrix as the linear solver takes it. */
+abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_bsr *A);
+
+/** s->sol = A^-1 s->rhs, by iterations or by a factor: the one that there is, one in single precision or one in double, the
+ * first that is good enough.
+ * Fails  ABUT_E_NUMERIC when no shift of the diagonal makes A positive definite: s->bad_node says where (Cholesky), else -1; when
+ *        conjugate gradients do not converge */
+ABUT_MUST_USE abut_status abut_newton_solve_first(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep,
+                                                  abut_err *err);
+/** The same with the matrix of the last solve. */
+ABUT_MUST_USE abut_status abut_newton_solve_again(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep,
+                                                  abut_err *err);
+/** The factor of A, in double precision; fails as a solve. */
+ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep,
+                                             abut_err *err);
+/** The same in single precision, *single 1, unless the factor is small or would have no positive pivots. */
+ABUT_MUST_USE abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, int *single,
+                                                    abut_report *rep, abut_err *err);
+/** What the factor weighs, into the report. */
+void abut_newton_solve_stats(const abut_newton_solve *s, abut_report *rep);
+
+/** rows[3 nrow] = scale v[3 nv] at the nodes that move; and back, 0 at the others. */
+void abut_rows_gather(const abut_problem *p, const double *v, double scale, double *rows);
+void abut_rows_scatter(const abut_problem *p, const double *rows, double scale, double *v);
+
+#endif

@@ -1,0 +1,56 @@
+/* The pattern of a Newton matrix, the order in which its unknowns are eliminated, and their analysis by a linear solver.
+ *
+ * All of it lives for one time step, but for what a new process would compute again to the byte: the ordering of the elements
+ * alone, which no contact joins, their part of the pattern, and the analysis of the very pattern in the very order.  So a restart
+ * from any frame meets the same pivots and gives the same bytes. */
+#ifndef ABUT_SOLVE_DIRECTION_ORDERING_H
+#define ABUT_SOLVE_DIRECTION_ORDERING_H
+
+#include "solve/problem.h"
+#include "sparse/linear_solver.h"
+
+/* Zero-filled is empty. */
+typedef struct abut_ordering {
+    abut_linear_solver *linear; /* borrowed: what analyses; NULL: a pattern is all that is wanted */
+    double *where;          /* [3 n] positions of the rows; NULL: the linear solver does not ask */
+    int analysed;           /* linear is for the pattern that the matrix has now, ordered by perm */
+    int analyses;           /* counted: a factor from before the last one is of no use */
+    int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
+    int32_t n_perm;
+    struct abut_element_order { /* the same without contacts, but with attachments: of the model and what is held; outlives a
+                                 * step.  [1]: with the nodes that an augmented Lagrangian moves */
+        int32_t *node_row;  /* [nv] the numbering that it is for */
+        int32_t *perm;      /* [n] */
+        int32_t n;
+        double cost;        /* of its factor: abut_factor_cost */
+    } elements[2];
+    double ordered_cost;    /* of the factor of what perm was found for */
+    double overspent;       /* what factors since then have cost on top of that each */
+    int by_degree;          /* the next order is one of minimum degree: nothing has shown yet that this is no good */
+    int32_t *planned;       /* [nv] the numbering of the pattern */
+    struct abut_seen_rows { /* of the contacts of that pattern */
+        int32_t *row;
+        size_t n, cap;
+        int32_t nrow;
+    } seen;
+} abut_ordering;
+
+/** linear: borrowed, one that factors or iterates; NULL: none, the pattern is all that is kept. */
+ABUT_MUST_USE abut_status abut_ordering_init(abut_ordering *o, int32_t nv, abut_linear_solver *linear, abut_err *err);
+void abut_ordering_clear(abut_ordering *o);
+/** Forgets what belongs to one time step; A: the matrix whose pattern it keeps. */
+void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A);
+
+/** The pattern of A for sets[nsets], with what the linear solver makes of it, unless the last set, of contacts, has the rows
+ * that it had last.  lasting: the sets before this one are of elements that last.  x [3 nv]: where nodes are.
+ * Fails  as abut_bsr_pattern, abut_graph_order_nested_dissection, abut_linear_analyse; o is then as at the begin of a step */
+ABUT_MUST_USE abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const double *x,
+                                                const abut_elements *sets, int nsets, int lasting, abut_err *err);
+/** The linear solver analysed for A in the order at hand. */
+ABUT_MUST_USE abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err *err);
+/** The same before A is factored in earnest: contacts that come make a factor in an order without them dearer, and once the
+ * factors have cost as much more as an ordering does, A gets a new one, by minimum degree as long as that is better than what
+ * there is. */
+ABUT_MUST_USE abut_status abut_ordering_analyse_to_factor(abut_ordering *o, const abut_bsr *A, abut_err *err);
+
+#endif

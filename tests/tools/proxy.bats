@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# Contact surfaces whose vertices are sums of nodes (contact/map-first): step, its judge and its tables see y = y0 + W x.
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    skip_without_numpy
+    export PYTHONPATH=$ROOT/formats/python PYTHONDONTWRITEBYTECODE=1
+    two_boxes 2 0.32 >scene.yaml
+    echo "  post: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, obstacle: true, translate: [0.3, 0.1, 0]}" >>scene.yaml
+    "$BIN/mesh-prep" scene.yaml -o nodes.abut
+    "$PYTHON" "$BATS_TEST_DIRNAME/proxy.py" nodes.abut start.abut
+}
+
+@test "proxy: bodies fall on the floor and on each other by a finer surface of theirs, and the judge finds no collision" {
+    "$BIN/step" -q -n 30 -j 1 --with forces,energies --report steps.jsonl start.abut -o run.abut
+    "$BIN/ccd-check" --no-output --gap run.abut 2>verdict
+    grep "31 configurations, 30 motions" verdict
+    grep "no collision" verdict
+    grep "smallest gap" verdict
+    "$PYTHON" - <<'P'
+import json
+import numpy as np
+import abut_stream
+frames = list(abut_stream.read("run.abut"))
+model, frames = frames[0], frames[1:]
+touched = 0
+for f in frames:
+    if "node/contact-force" not in f.arrays:
+        continue
+    force = f["node/contact-force"]
+    total, size = force.sum(0), np.abs(force).max()
+    # bodies push each other, and a level floor pushes up: nothing is left sideways
+    assert abs(total[0]) <= 1e-10 * size and abs(total[2]) <= 1e-10 * size and total[1] >= -1e-10 * size
+    touched += size > 0 and "lag/vertex" in f.arrays and "lag/node" not in f.arrays
+assert touched > 15
+steps = [json.loads(line) for line in open("steps.jsonl")]
+assert max(s["contacts"] for s in steps) > 3 and max(s["half_space_contacts"] for s in steps) > 3
+# the surface is inside of the tets: their own corners are lower than contact would let them be
+body = model["node/role"] != 2
+assert min(f["node/x"][body, 1].min() for f in frames) < -1e-3
+P
+}
+
+@test "proxy: the same bytes for every number of threads, from a checkpoint, and friction passes in a pipe" {
+    "$BIN/step" -q -n 12 -j 1 start.abut -o one.abut
+    "$BIN/step" -q -n 12 -j 2 start.abut | cmp - one.abut
+    "$BIN/step" -q -n 12 -j 7 start.abut | cmp - one.abut
+    "$BIN/step" -q -n 5 start.abut | "$BIN/step" -q -n 7 | cmp - one.abut
+    "$BIN/step" -q --one-pass one.abut | "$BIN/friction-lag" | "$BIN/step" -q --one-pass | "$BIN/friction-lag" >next.abut
+    "$BIN/ccd-check" --no-output next.abut
+}
+
+@test "proxy: every direction and linear solver takes it" {
+    local s
+    "$BIN/step" -q -n 7 start.abut -o start7.abut
+    for s in "solver newton-cg" "solver lbfgs-h" "solver lbfgs-pd" "solver lbfgs-jh" "solver dot" "linear-solver cholmod"; do
+        # shellcheck disable=SC2086
+        "$BIN/step" -q -n 2 --${s% *} ${s#* } start7.abut -o run.abut
+        "$BIN/ccd-check" --no-output run.abut
+    done
+}
+
+@test "proxy: the judge names vertices that collide" {
+    cat >lower.py <<'P'
+import sys, abut_stream
+items = list(abut_stream.read(sys.argv[1]))
+with abut_stream.Writer("-") as w:
+    w.model(items[0].arrays)
+    w.frame(0, 0.0, items[1].arrays)
+    items[1].arrays["node/x"].data[items[0]["node/object"] == 1, 1] -= float(sys.argv[2])
+    w.frame(1, 0.01, items[1].arrays)
+P
+    "$PYTHON" lower.py start.abut 0.05 >through.abut
+    exits 1 "$BIN/ccd-check" --no-output --json verdict.json through.abut
+    says "vertices"
+    grep '"vertices": \[' verdict.json
+    # tets that overlap say nothing: the surfaces that collide are inside of them
+    "$PYTHON" lower.py start.abut 0.02 | "$BIN/ccd-check" --no-output
+    "$PYTHON" lower.py nodes.abut 0.02 >through.abut
+    exits 1 "$BIN/ccd-check" --no-output through.abut
+    says "nodes"
+}
+
+@test "proxy: what knows nodes alone refuses it by name" {
+    exits 3 "$BIN/step" -q -n 1 --device twin start.abut -o run.abut
+    says "the contact surface is a map of nodes (array 'contact/map-first')"
+    exits 3 "$BIN/step" -q -n 1 --solver pd --contact springs start.abut -o run.abut
+    says "collision springs: the contact surface is a map of nodes"
+    "$PYTHON" - <<'P'
+import abut_stream
+items = list(abut_stream.read("start.abut"))
+with abut_stream.Writer("stretched.abut") as w:
+    w.model(items[0].arrays)
+    items[1].arrays["node/x"].data[:] *= 2
+    w.frame(0, 0.0, items[1].arrays)
+P
+    exits 3 "$BIN/tear" --stretch 1.5 stretched.abut -o torn.abut
+    says "tearing: the contact surface is a map of nodes"
+}
