@@ -40,8 +40,8 @@ typedef struct abut_search_ops {
         void (*reset_models)(abut_search *s);       /* the next one shall be by second derivatives where this one was not */
         /** *speed, m/s: of the direction that the last matrix has for the gradient at here; 0: it says nothing. */
         abut_status (*next_speed)(abut_search *s, double *speed, abut_report *rep, abut_err *err);
-        /** p is bounded at lim (alpha 0: gaps are too small to follow it at all), swept to a fraction of it: *changed 1 and another
-         * p, to be bounded and handed in again.  NULL: never changes. */
+        /** p is bounded at lim (alpha 0: gaps are too small to follow it at all), swept to a fraction of it: *changed 1 and
+         * another p, to be bounded and handed in again.  NULL: never changes. */
         abut_status (*refine)(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep,
                               abut_err *err);
         double (*slope)(const abut_search *s);      /* -g . p: how fast the objective falls along p */
