@@ -85,7 +85,7 @@ slope() {
 stands() {
     local v
     v=$(columns "$2" | awk 'END { print $1 < 0 ? -$1 : $1 }')
-    row "$1" "speed, m/s" "stands: less than $3" "$v"
+    row "$1" "speed, m/s" "stable: less than $3" "$v"
     awk -v v="$v" -v e="$3" 'BEGIN { exit !(v < e) }' || { echo "friction: $1: moves at $v m/s" >&2; exit 1; }
 }
 falls() {

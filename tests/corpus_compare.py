@@ -18,6 +18,12 @@ def length_of(model):
     return float(np.linalg.norm(X.max(axis=0) - X.min(axis=0))) if len(X) else 1.0
 
 
+def present(item):
+    """Its arrays by their present names."""
+    now = {then: name for name, then in abut_stream.ALIASES.items()}
+    return {now.get(name, name): array for name, array in item.arrays.items()}
+
+
 def first_difference(a, b):
     """(step, array, largest difference of positions over the scene's length), or None where the streams agree."""
     length, largest, place = 1.0, 0.0, None
@@ -25,12 +31,14 @@ def first_difference(a, b):
         if p.kind == "model":
             length = length_of(p)
         where = "model" if p.kind == "model" else p.step
-        for name in sorted(set(p.arrays) | set(q.arrays)):
+        one_set, two_set = present(p), present(q)
+        for name in sorted(set(one_set) | set(two_set)):
             if place is not None and name != "node/x":
                 continue
-            one, two = p.arrays.get(name), q.arrays.get(name)
+            one, two = one_set.get(name), two_set.get(name)
             same = one is not None and two is not None and (
-                one.data == two.data if isinstance(one.data, str) else np.array_equal(one.data, two.data, equal_nan=True))
+                one.data == two.data if isinstance(one.data, str) else
+                one.data.dtype == two.data.dtype and one.data.shape == two.data.shape and one.data.tobytes() == two.data.tobytes())
             if not same and place is None:
                 place = (where, name)
             if not same and name == "node/x" and one is not None and two is not None and one.data.shape == two.data.shape:

@@ -112,7 +112,7 @@ int main(int argc, char **argv)
           "for collisions: exact (default), tight (inclusion-based) or additive" },
         { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME",
           "between frames: path (default: through the positions in "
-          "step/way where a frame has them, else straight), straight, or none (each frame alone)" },
+          "step/waypoints where a frame has them, else straight), straight, or none (each frame alone)" },
         { 0, "motion-only", ABUT_OPT_FLAG, &o.motion_only, NULL,
           "judge the motions alone, no configuration: the time of the first contact of what touches already, or is folded" },
         { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m",

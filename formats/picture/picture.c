@@ -128,7 +128,7 @@ static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err
     double *thick = malloc(((size_t)s->parts->n + 1) * sizeof *thick);
     if (!thick) return abut_fail(err, ABUT_E_NOMEM, "no memory to draw %d objects", s->parts->n);
     for (int32_t k = 0; k < s->parts->n; k++) thick[k] = thickness(m, s->parts->part[k].object);
-    abut_status rc = abut_draw_mesh_make(&p->mesh, s->parts, m->X, thick, err);
+    abut_status rc = abut_draw_mesh_make(&p->mesh, s->parts, s->X, thick, err);
     free(thick);
     if (rc) return rc;
     const size_t width = p->mesh.npoint * (p->opt.paint ? 4 : 3);
@@ -201,8 +201,8 @@ abut_status abut_picture_frame(abut_picture *p, const abut_shot *s, abut_err *er
     if (rc) return rc;
     if (p->opt.paint) find_values(p, s);
     for (size_t i = 0; i < p->mesh.npoint; i++) {
-        for (size_t d = 0; d < 3; d++) p->record[3 * i + d] = (float)s->frame->x[3 * (size_t)p->node[i] + d];
-        if (p->opt.paint) p->record[3 * p->mesh.npoint + i] = (float)p->node_value[p->node[i]];
+        for (size_t d = 0; d < 3; d++) p->record[3 * i + d] = (float)s->x[3 * (size_t)p->node[i] + d];
+        if (p->opt.paint) p->record[3 * p->mesh.npoint + i] = (float)p->node_value[s->parts->lead[p->node[i]]];
     }
     return abut_spool_add(&p->spool, p->record, err);
 }

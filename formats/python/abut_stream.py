@@ -24,12 +24,13 @@ import zlib
 import numpy as np
 
 MAGIC = b"\x89ABT\r\n\x1a\n"
-MAJOR, MINOR = 1, 0
+MAJOR, MINOR = 1, 1
 REQUIRED, KEEP = 1, 2                   # section flags
 ARRAY_REQUIRED, ARRAY_CARRY = 1, 2      # array flags
 COMMITTED, PENDING = 0, 1
 ARRAYS_MAX = 4096
 _DTYPES = {1: "<f8", 2: "<f4", 3: "<i4", 4: "<i8", 5: "u1", 6: "text"}
+ALIASES = {"step/waypoints": "step/way"}    # present name: former name
 _TYPES = {"f8": 1, "f4": 2, "i4": 3, "i8": 4, "u1": 5}
 
 
@@ -47,13 +48,13 @@ class Array:
 
 
 class Item:
-    """A "model" or a "frame" (with step, time, phase); item[name] is the data of an array."""
+    """A "model" or a "frame" (with step, time, phase); item[name] is the data of an array, by its present name where it had another."""
 
     def __init__(self, kind, arrays, step=0, time=0.0, phase=COMMITTED):
         self.kind, self.arrays, self.step, self.time, self.phase = kind, arrays, step, time, phase
 
     def __getitem__(self, name):
-        return self.arrays[name].data
+        return self.arrays[name if name in self.arrays else ALIASES.get(name, name)].data
 
 
 class Reader:
@@ -104,6 +105,7 @@ class Reader:
         major, minor, order = struct.unpack("<HHI", head[8:])
         if major != MAJOR or order != 0x01020304:
             raise self._bad("version %d.%d with byte order %08x, expected %d.x, 01020304" % (major, minor, order, MAJOR))
+        self.minor = minor
         self._check()
 
     def _section(self):
@@ -208,16 +210,18 @@ def read(file):
 
 
 class Writer:
-    """Writes prov, model, frame ... in this order; close, or the end of a `with` block, adds the end mark."""
+    """Writes prov, model, frame ... in this order; close, or the end of a `with` block, adds the end mark.
 
-    def __init__(self, file, level=0):
+    minor: the version 1.x of the head; who copies a stream that it does not change may keep that of its reader."""
+
+    def __init__(self, file, level=0, minor=MINOR):
         self._f = sys.stdout.buffer if file == "-" else open(file, "wb") if isinstance(file, str) else file
         self._own = isinstance(file, str) and file != "-"
         self._level = level
         self._count = [0, 0, 0, 0]
         self._last = None
         self._crc = 0
-        self._put(MAGIC + struct.pack("<HHI", MAJOR, MINOR, 0x01020304))
+        self._put(MAGIC + struct.pack("<HHI", MAJOR, minor, 0x01020304))
 
     def _put(self, data):
         self._crc = zlib.crc32(data, self._crc)

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One MODEL; kept as long as a frame of it is held back. */
 struct abut_scene {
@@ -10,6 +11,8 @@ struct abut_scene {
     abut_model model;
     abut_parts parts;
     abut_measure measure;
+    abut_collmesh cm;       /* where points are more than nodes, and then those at rest and in the frame given last */
+    double *X, *x, *v;
 };
 
 struct abut_held {
@@ -25,6 +28,8 @@ static void scene_leave(struct abut_scene *s)
 {
     if (!s || --s->users > 0) return;
     abut_measure_clear(&s->measure);
+    abut_collmesh_clear(&s->cm);
+    free(s->X), free(s->x), free(s->v);
     abut_parts_clear(&s->parts);
     abut_arrays_clear(&s->set);
     free(s);
@@ -43,6 +48,25 @@ void abut_shots_open(abut_shots *q, abut_reader *reader, const abut_shots_opts *
     *q = (abut_shots){ .reader = reader, .opt = *opt };
 }
 
+/* to[3 nv + 3 nc]: of nodes, then of collision vertices */
+static void positions(const struct abut_scene *s, const double *x, double *to)
+{
+    const size_t n3 = 3 * (size_t)s->model.nv;
+    memcpy(to, x, n3 * sizeof *to);
+    abut_collmesh_positions(&s->cm, x, to + n3);
+}
+
+static abut_status make_points(struct abut_scene *s, abut_err *err)
+{
+    const size_t bytes = 3 * (size_t)s->parts.n_points * sizeof(double) + 1;
+    if (!s->model.map_first) return ABUT_OK;
+    s->X = malloc(bytes), s->x = malloc(bytes), s->v = malloc(bytes);
+    if (!s->X || !s->x || !s->v) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d points", s->parts.n_points);
+    const abut_status rc = abut_collmesh_init(&s->cm, &s->model, err);
+    if (!rc) positions(s, s->model.X, s->X);
+    return rc;
+}
+
 /* Takes the set, also on failure. */
 static abut_status take_model(abut_shots *q, abut_arrays *set, abut_err *err)
 {
@@ -57,6 +81,7 @@ static abut_status take_model(abut_shots *q, abut_arrays *set, abut_err *err)
     *set = (abut_arrays){ 0 };
     abut_status rc = abut_model_view(&s->set, &s->model, err);
     if (!rc) rc = abut_parts_make(&s->set, &s->model, q->opt.names, q->opt.n_names, &s->parts, err);
+    if (!rc) rc = make_points(s, err);
     if (!rc && q->opt.want) rc = abut_measure_init(&s->measure, &s->model, err);
     scene_leave(rc ? s : q->scene);
     if (!rc) q->scene = s;
@@ -125,7 +150,13 @@ static abut_status give(abut_shots *q, struct abut_held *h, const abut_shot **s,
         return abut_wrap(err, "frame %d", h->index);
     q->shot = (abut_shot){ .index = h->index, .model_index = scene->index, .head = &h->head, .model_set = &scene->set,
                            .frame_set = &h->set, .model = &scene->model, .frame = &h->frame, .parts = &scene->parts,
-                           .fields = &q->fields };
+                           .fields = &q->fields, .X = scene->model.X, .x = h->frame.x, .v = h->frame.v };
+    if (scene->X) {
+        positions(scene, h->frame.x, scene->x);
+        memcpy(scene->v, h->frame.v, 3 * (size_t)scene->model.nv * sizeof *scene->v);
+        abut_row_map_apply(&scene->cm.W, h->frame.v, scene->v + 3 * (size_t)scene->model.nv);
+        q->shot.X = scene->X, q->shot.x = scene->x, q->shot.v = scene->v;
+    }
     *s = &q->shot;
     return ABUT_OK;
 }

@@ -93,7 +93,7 @@ static abut_status take_model(abut_gltf *w, const abut_shot *s, abut_err *err)
         g->first = w->width / 3;
         g->npoint = p->nv;
         w->width += 3 * (size_t)p->nv;
-        rc = abut_shading_mesh_make(p, m->X, CREASE, &g->skin, err);
+        rc = abut_shading_mesh_make(p, s->X, CREASE, &g->skin, err);
         if (!rc) rc = take_loose(p, g, err);
         if ((size_t)g->skin.nv > most) most = (size_t)g->skin.nv;
         if ((size_t)p->nv > most) most = (size_t)p->nv;
@@ -152,7 +152,7 @@ abut_status abut_gltf_frame(abut_gltf *w, const abut_shot *s, abut_err *err)
         abut_gltf_mesh *g = &d->mesh[i++];
         float *at = w->now + 3 * g->first;
         for (int32_t v = 0; v < p->nv; v++) {
-            for (int c = 0; c < 3; c++) at[3 * v + c] = (float)s->frame->x[3 * p->node[v] + c];
+            for (int c = 0; c < 3; c++) at[3 * v + c] = (float)s->x[3 * p->node[v] + c];
             if (!g->obstacle) abut_bounds_add(&w->box, at + 3 * v);
         }
         if (d->n && memcmp(at, w->base + 3 * g->first, 3 * (size_t)p->nv * sizeof *at)) g->moves = 1;

@@ -31,7 +31,7 @@ abut_status abut_obj_write(const char *dir, const abut_shot *s, abut_err *err)
         if (!p->nv) continue;
         put_name(o.f, p->name);
         for (int32_t i = 0; i < p->nv; i++) {
-            const double *x = s->frame->x + 3 * p->node[i];
+            const double *x = s->x + 3 * p->node[i];
             fprintf(o.f, "v %.17g %.17g %.17g\n", x[0], x[1], x[2]);
         }
         put_elements(o.f, 'f', p->tri, p->ntri, 3, first);

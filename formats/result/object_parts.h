@@ -1,6 +1,6 @@
 /* The objects of a model as other programs see them: a list of points each, with triangles, segments and isolated
  * points over them.  Taken from the collision mesh, so that what is shown is what touches; a model without collision
- * triangles shows the boundary of its tets. */
+ * triangles shows the boundary of its tets.  Points are nodes, or collision vertices y = y0 + W x. */
 #ifndef ABUT_FORMATS_RESULT_OBJECT_PARTS_H
 #define ABUT_FORMATS_RESULT_OBJECT_PARTS_H
 
@@ -12,9 +12,10 @@ typedef struct abut_part {
     char name[ABUT_PART_NAME];
     int32_t object;         /* row of object/ */
     int obstacle;           /* its nodes carry no mass */
+    int proxy;              /* its points are collision vertices that are sums of nodes */
     int solid;              /* it has tets */
     int32_t nv;
-    int32_t *node;          /* [nv] node of each point, ascending */
+    int32_t *node;          /* [nv] point of the model that each is, ascending */
     int32_t ntri, nseg, npoint;
     int32_t *tri;           /* [3 ntri] points, outward */
     int32_t *seg;           /* [2 nseg] points; edges of no triangle */
@@ -27,6 +28,8 @@ typedef struct abut_parts {
     abut_part *part;        /* [n] in the order of object/ */
     int32_t n_plane;
     int32_t *plane;         /* [n_plane] rows of half-space/, the chosen ones */
+    int32_t n_points;       /* of the model: nodes, behind them the collision vertices that are sums of nodes */
+    int32_t *lead;          /* [n_points] the node that speaks for a point: itself, or the first of its sum */
     uint8_t *chosen;        /* [nv] 1 when the node belongs to a chosen object */
     int32_t *number;        /* [nv] number of the node within its object (model/naming.h) */
 } abut_parts;

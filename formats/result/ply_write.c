@@ -36,13 +36,13 @@ static void put_vertices(FILE *f, const abut_shot *s, const abut_part *p)
         uint8_t row[VERTEX_BYTES];
         float v[3];
         for (int d = 0; d < 3; d++) {
-            v[d] = (float)s->frame->v[3 * node + d];
+            v[d] = (float)s->v[3 * node + d];
             row[36 + d] = (uint8_t)(255 * rgb[d] + 0.5f);
         }
-        memcpy(row, s->frame->x + 3 * node, 24);
+        memcpy(row, s->x + 3 * node, 24);
         memcpy(row + 24, v, 12);
         memcpy(row + 39, &p->object, 4);
-        memcpy(row + 43, &s->parts->number[node], 4);
+        memcpy(row + 43, &s->parts->number[s->parts->lead[node]], 4);
         fwrite(row, 1, sizeof row, f);
     }
 }

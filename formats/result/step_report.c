@@ -57,7 +57,7 @@ static void limit(FILE *f, const abut_report *r, const abut_model *m)
     /* a half-space is behind its node there, and comes last here, as in min_gap_nodes */
     const int plane = l->kind == ABUT_LIMIT_PLANE;
     const int32_t against_plane[4] = { l->node[0], -1, -1, l->node[1] };
-    fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", abut_limit_name(l->kind), l->alpha,
+    fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", abut_limit_name(l->kind, l->term), l->alpha,
             r->limit_iteration);
     nodes(f, m, "nodes", "objects", plane ? against_plane : l->node, plane);
     const int shell = l->kind == ABUT_LIMIT_STRETCH;
@@ -108,6 +108,14 @@ static void not_guaranteed(FILE *f, unsigned promises)
     fputs("],", f);
 }
 
+/* Keys that have other names since version 1.1 of the streams, once more. */
+static void former_names(FILE *f, const abut_report *r, int shells)
+{
+    fprintf(f, "\"shifts\":%d,", r->shifts);
+    number(f, "eta", r->eta);
+    number(f, "stretch_room", shells ? r->stretch_room : NAN);
+}
+
 static void device(FILE *f, const abut_device_report *d)
 {
     if (!d->name) {
@@ -124,7 +132,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     const double none = NAN;
     fprintf(f, "{\"step\":%lld,", (long long)r->step);
     number(f, "time", r->time);
-    fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"shifts\":%d,\"cg_iterations\":%d,"
+    fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"diagonal_shifts\":%d,\"cg_iterations\":%d,"
             "\"factorisations\":%d,\"factorisations_double\":%d,\"waypoints\":%d,",
             r->newton, r->trials, r->passes, r->shifts, r->cg_iterations, r->factorisations, r->factorisations_double,
             r->waypoints);
@@ -136,7 +144,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     number(f, "force_residual", r->force_largest > 0 ? r->force_residual : none);
     number(f, "force_largest", r->force_largest > 0 ? r->force_largest : none);
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
-    number(f, "eta", r->eta);
+    number(f, "scripted_fraction", r->eta);
     number(f, "kappa", r->kappa);
     not_guaranteed(f, r->promises);
     fprintf(f, "\"contact\":\"%s\",", abut_contact_names[r->contact]);
@@ -153,7 +161,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     const int shells = r->max_stretch_shell >= 0;
     number(f, "max_stretch", shells ? r->max_stretch : none);
     number(f, "min_stretch", shells ? r->min_stretch : none);
-    number(f, "stretch_room", shells ? r->stretch_room : none);
+    number(f, "stretch_margin", shells ? r->stretch_room : none);
     number(f, "strain_kappa", shells ? r->strain_kappa : none);
     element(f, m, "max_stretch_shell", "max_stretch_object", m->shell, 3, r->max_stretch_shell);
     limit(f, r, m);
@@ -167,6 +175,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     number(f, "factor_flops", r->factor_flops);
     number(f, "factor_bytes", r->factor_bytes);
     fprintf(f, "\"memory_peak\":%zu,\"cpu_seconds\":%.6f,", r->memory_peak, r->cpu);
+    former_names(f, r, shells);
     device(f, &r->device);
     seconds(f, &r->seconds);
     fputs("}\n", f);

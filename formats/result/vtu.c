@@ -14,7 +14,7 @@ enum { VTK_VERTEX = 1, VTK_LINE = 3, VTK_TRIANGLE = 5, VTK_TETRA = 10 };
 typedef struct grid {
     const char *stem;
     int32_t np, nc;
-    int32_t *node;          /* [np] node of each point */
+    int32_t *node, *lead;   /* [np] point of the model that each is, and the node that speaks for it */
     int64_t *conn, *offset; /* cells over the points */
     uint8_t *type;          /* [nc] */
     int32_t *row;           /* [nc] tet or shell of each cell; NULL in the grid of others */
@@ -40,6 +40,7 @@ struct abut_vtu {
 static void grid_clear(grid *g)
 {
     free(g->node);
+    free(g->lead);
     free(g->conn);
     free(g->offset);
     free(g->type);
@@ -50,11 +51,12 @@ static void grid_clear(grid *g)
 static abut_status grid_room(grid *g, size_t points, size_t cells, size_t corners, abut_err *err)
 {
     g->node = malloc((points + 1) * sizeof *g->node);
+    g->lead = malloc((points + 1) * sizeof *g->lead);
     g->conn = malloc((corners + 1) * sizeof *g->conn);
     g->offset = malloc((cells + 1) * sizeof *g->offset);
     g->type = malloc(cells + 1);
     g->row = malloc((cells + 1) * sizeof *g->row);
-    if (g->node && g->conn && g->offset && g->type && g->row) return ABUT_OK;
+    if (g->node && g->lead && g->conn && g->offset && g->type && g->row) return ABUT_OK;
     return abut_fail(err, ABUT_E_NOMEM, "no memory for a grid of %zu cells", cells);
 }
 
@@ -83,7 +85,8 @@ static abut_status make_elements(const abut_shot *s, const char *stem, const int
         for (int32_t i = 0; i < m->nv; i++)
             if (local[i] == 0) {
                 local[i] = g->np;
-                g->node[g->np++] = i;
+                g->node[g->np] = g->lead[g->np] = i;
+                g->np++;
             }
         for (int32_t t = 0; t < n; t++) {
             if (!s->parts->chosen[element[width * t]]) continue;
@@ -97,10 +100,11 @@ static abut_status make_elements(const abut_shot *s, const char *stem, const int
     return rc;
 }
 
-/* What is neither tets nor shells: triangles of obstacles, segments, isolated points. */
+/* What is neither tets nor shells: triangles of obstacles, and of contact surfaces that are no faces; segments, isolated
+ * points. */
 static int32_t other_triangles(const abut_part *p)
 {
-    return p->obstacle ? p->ntri : 0;
+    return p->obstacle || p->proxy ? p->ntri : 0;
 }
 
 static abut_status make_others(const abut_shot *s, grid *g, abut_err *err)
@@ -123,7 +127,10 @@ static abut_status make_others(const abut_shot *s, grid *g, abut_err *err)
         for (int32_t i = 0; i < other_triangles(p); i++) add_cell(g, VTK_TRIANGLE, p->tri + 3 * i, 3, g->np);
         for (int32_t i = 0; i < p->nseg; i++) add_cell(g, VTK_LINE, p->seg + 2 * i, 2, g->np);
         for (int32_t i = 0; i < p->npoint; i++) add_cell(g, VTK_VERTEX, p->point + i, 1, g->np);
-        for (int32_t i = 0; i < p->nv; i++) g->node[g->np++] = p->node[i];
+        for (int32_t i = 0; i < p->nv; i++, g->np++) {
+            g->node[g->np] = p->node[i];
+            g->lead[g->np] = s->parts->lead[p->node[i]];
+        }
     }
     return ABUT_OK;
 }
@@ -150,7 +157,7 @@ static abut_status put_displacement(FILE *f, const grid *g, const abut_shot *s, 
     double *u = malloc((3 * (size_t)g->np + 1) * sizeof *u);
     if (!u) return abut_fail(err, ABUT_E_NOMEM, "no memory for displacements");
     for (int32_t i = 0; i < g->np; i++)
-        for (int d = 0; d < 3; d++) u[3 * i + d] = s->frame->x[3 * g->node[i] + d] - s->model->X[3 * g->node[i] + d];
+        for (int d = 0; d < 3; d++) u[3 * i + d] = s->x[3 * g->node[i] + d] - s->X[3 * g->node[i] + d];
     const abut_status rc = abut_vtu_array(f, "displacement", ABUT_F64, u, (size_t)g->np, 3, err);
     free(u);
     return rc;
@@ -167,7 +174,7 @@ static abut_status put_unknown(abut_vtu *w, FILE *f, const grid *g, const abut_m
         const abut_array *a = &set->a[i];
         if (a->type == ABUT_TEXT || a->rank < 1 || a->shape[0] != want || abut_array_known(a->name)) continue;
         if (m->nv == m->nt && of_nodes == !strncmp(a->name, "tet/", 4)) continue;
-        rc = put_rows(w, f, a->name, a->type, a->data, of_nodes ? g->node : g->row, of_nodes ? g->np : g->nc,
+        rc = put_rows(w, f, a->name, a->type, a->data, of_nodes ? g->lead : g->row, of_nodes ? g->np : g->nc,
                       (size_t)(abut_array_count(a) / a->shape[0]), err);
     }
     return rc;
@@ -197,7 +204,7 @@ static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_sh
     const int told = s->head->phase == ABUT_COMMITTED && s->frame->f_contact;
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < sizeof force / sizeof *force && !rc; i++)
-        if (force[i].f && (told || i == 0)) rc = put_rows(w, f, force[i].name, ABUT_F64, force[i].f, g->node, g->np, 3, err);
+        if (force[i].f && (told || i == 0)) rc = put_rows(w, f, force[i].name, ABUT_F64, force[i].f, g->lead, g->np, 3, err);
         else rc = put_constant(f, force[i].name, told ? 0 : NAN, 3 * (size_t)g->np, err);
     return rc;
 }
@@ -205,13 +212,13 @@ static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_sh
 static abut_status put_points(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
 {
     fputs("<Points>\n", f);
-    abut_status rc = put_rows(w, f, "Points", ABUT_F64, s->frame->x, g->node, g->np, 3, err);
+    abut_status rc = put_rows(w, f, "Points", ABUT_F64, s->x, g->node, g->np, 3, err);
     fputs("</Points>\n<PointData>\n", f);
     if (!rc) rc = put_displacement(f, g, s, err);
-    if (!rc) rc = put_rows(w, f, "velocity", ABUT_F64, s->frame->v, g->node, g->np, 3, err);
+    if (!rc) rc = put_rows(w, f, "velocity", ABUT_F64, s->v, g->node, g->np, 3, err);
     if (!rc) rc = put_forces(w, f, g, s, err);
-    if (!rc) rc = put_rows(w, f, "object", ABUT_I32, s->model->body, g->node, g->np, 1, err);
-    if (!rc) rc = put_rows(w, f, "node", ABUT_I32, s->parts->number, g->node, g->np, 1, err);
+    if (!rc) rc = put_rows(w, f, "object", ABUT_I32, s->model->body, g->lead, g->np, 1, err);
+    if (!rc) rc = put_rows(w, f, "node", ABUT_I32, s->parts->number, g->lead, g->np, 1, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->model_set, 1, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->frame_set, 1, err);
     fputs("</PointData>\n", f);

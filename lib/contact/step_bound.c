@@ -168,7 +168,7 @@ static void vertex_limit(const abut_collmesh *cm, const double *y, const double 
         double alpha = d > 0 ? 1 : 0;
         if (d > 0 && move < 0) alpha = (1 - slack) * (1 - 1e-12) * d / -move;
         if (!(alpha < lim->alpha)) continue;
-        *lim = (abut_limit){ alpha, ABUT_LIMIT_PLANE, { abut_collmesh_node(cm, v), h, -1, -1 }, -1 };
+        *lim = (abut_limit){ alpha, ABUT_LIMIT_PLANE, { abut_collmesh_node(cm, v), h, -1, -1 }, -1, NULL };
     }
 }
 

@@ -9,13 +9,15 @@
  * the rest when it binds, and leaves all as it was otherwise.  Of several equal bounds the lowest index is named. */
 typedef enum abut_limit_kind { ABUT_LIMIT_NONE = 0, ABUT_LIMIT_VT, ABUT_LIMIT_EE, ABUT_LIMIT_PLANE, ABUT_LIMIT_TET,
                                ABUT_LIMIT_LENGTH /* of a step, by the solver */, ABUT_LIMIT_VE, ABUT_LIMIT_VV,
-                               ABUT_LIMIT_STRETCH /* of a shell */, ABUT_LIMIT_KINDS /* how many */ } abut_limit_kind;
+                               ABUT_LIMIT_STRETCH /* of a shell */, ABUT_LIMIT_TERM /* any other term of the objective */,
+                               ABUT_LIMIT_KINDS /* how many */ } abut_limit_kind;
 typedef struct abut_limit {
     double alpha;           /* the bound, in (0, 1]; 0 only when a half-space, a tet or a shell is violated at the start */
     abut_limit_kind kind;
     int32_t node[4];        /* vertex, triangle | edge, edge | vertex, edge | vertex, vertex | node, plane | tet corners |
                              * shell corners; -1 unused */
-    int32_t tet;            /* for ABUT_LIMIT_TET, the shell for ABUT_LIMIT_STRETCH; -1 otherwise */
+    int32_t tet;            /* for ABUT_LIMIT_TET, the shell for ABUT_LIMIT_STRETCH, an element for ABUT_LIMIT_TERM; else -1 */
+    const char *term;       /* the name of the term that sets it (energy/term.h); NULL: none does */
 } abut_limit;
 
 /** Lowers lim->alpha to the largest step along y -> y + alpha (y1 - y) that keeps `slack` (in (0, 1)) of every candidate's

@@ -1,6 +1,7 @@
 #include "energy/attachment.h"
 
 #include "base/par.h"
+#include "energy/term.h"
 #include "sparse/elements.h"
 
 #include <string.h>
@@ -52,3 +53,27 @@ void abut_attachment_hessian(const abut_model *m, double scale, double *H)
             for (int q = p; q < 5; q++, H += 9) H[0] = H[4] = H[8] = scale * m->attach_stiffness[a] * c[p] * c[q];
     }
 }
+
+/* ---- as a term ---- */
+
+static abut_status make(void **self, const abut_term_world *w, abut_err *err)
+{
+    return w->model->na ? abut_term_make_plain(self, w, err) : ABUT_OK;
+}
+
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    (void)scratch, (void)err;
+    *e = scale * abut_attachment_energy(((const abut_term_world *)self)->model, at->z);
+    return ABUT_OK;
+}
+
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    (void)scratch, (void)err;
+    abut_attachment_gradient(((const abut_term_world *)self)->model, at->z, scale, g);
+    return ABUT_OK;
+}
+
+const abut_term_ops abut_term_attachment = { .name = "attachment", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z,
+                                             .make = make, .energy = energy, .gradient = gradient, .free = free };

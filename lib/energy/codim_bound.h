@@ -7,6 +7,8 @@
 #include "contact/step_bound.h"
 #include "energy/codim.h"
 
+#define ABUT_STRETCH_LEFT 0.5   /* of what is left to a bound: what a step leaves */
+
 /* A bound that a shell is at or beyond. */
 typedef struct abut_codim_excess {
     int32_t shell;

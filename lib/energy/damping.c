@@ -1,6 +1,8 @@
 #include "energy/damping.h"
 
 #include "base/par.h"
+#include "energy/codim_term.h"
+#include "energy/terms.h"
 #include "sparse/packed_lanes.h"
 
 #include <stdlib.h>
@@ -91,13 +93,15 @@ static abut_status set_work(const elements *s, const double *x, const double *c,
     return ABUT_OK;
 }
 
-abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x,
-                                const double *c, double scale, double *energy, abut_arena *scratch, abut_err *err)
+abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_codim *t, int parts,
+                                const double *x, const double *c, double scale, double *energy, abut_arena *scratch,
+                                abut_err *err)
 {
-    double work = d->mass > 0 ? mass_work(d, e->model, x, c) : 0;
+    double work = d->mass > 0 && parts & ABUT_DAMPING_TETS ? mass_work(d, e->model, x, c) : 0;
     elements set[2];
     both_sets(d, e, t, set);
     for (int k = 0; k < 2 && d->K; k++) {
+        if (!(parts & 1 << k)) continue;
         const abut_status rc = set_work(&set[k], x, c, &work, scratch, err);
         if (rc) return rc;
     }
@@ -124,15 +128,16 @@ static abut_status set_gradient(const elements *s, int32_t nv, const double *x, 
     return ABUT_OK;
 }
 
-abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x,
-                                  const double *c, double scale, double *g, abut_arena *scratch, abut_err *err)
+abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_codim *t, int parts,
+                                  const double *x, const double *c, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
     const abut_model *m = e->model;
     elements set[2];
     both_sets(d, e, t, set);
-    if (d->mass > 0)
+    if (d->mass > 0 && parts & ABUT_DAMPING_TETS)
         for (int32_t i = 0; i < 3 * m->nv; i++) g[i] += scale * d->mass * m->mass[i / 3] * (x[i] - c[i]);
     for (int k = 0; k < 2 && d->K; k++) {
+        if (!(parts & 1 << k)) continue;
         const abut_status rc = set_gradient(&set[k], m->nv, x, c, scale, g, scratch, err);
         if (rc) return rc;
     }
@@ -152,3 +157,96 @@ void abut_damping_codim_hessian(const abut_damping *d, const abut_codim *t, doub
     #pragma omp parallel for schedule(static) if (t->n >= ABUT_PAR_MIN)
     for (size_t i = 0; i < t->n * ABUT_PACKED; i++) H[i] += scale * d->codim_K[i];
 }
+
+/* ---- as terms: the first owns what both are of ---- */
+
+typedef struct damped {
+    abut_damping d;         /* first: abut_damping_of */
+    const abut_elastic *elastic;
+    const abut_codim *codim;
+} damped;
+
+abut_damping *abut_damping_of(const abut_terms *terms) { return abut_terms_find(terms, "damping"); }
+
+static abut_status make(void **self, const abut_term_world *w, abut_err *err)
+{
+    const abut_model *m = w->model;
+    if (!(m->damp_mass && m->damp_mass[0] > 0) && !(m->damp_stiffness && m->damp_stiffness[0] > 0)) return ABUT_OK;
+    damped *s = malloc(sizeof *s);
+    if (!s) return abut_fail(err, ABUT_E_NOMEM, "damping");
+    *s = (damped){ .elastic = abut_elastic_of(w->before), .codim = abut_codim_of(w->before) };
+    const abut_status rc = abut_damping_init(&s->d, m, s->codim, err);
+    if (rc) return free(s), rc;
+    *self = s;
+    return ABUT_OK;
+}
+
+static void destroy(void *self)
+{
+    abut_damping_clear(self);
+    free(self);
+}
+
+static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
+{
+    damped *s = self;
+    (void)err;
+    abut_damping_freeze(&s->d, s->elastic, s->codim, step->x0);
+    return ABUT_OK;
+}
+
+static abut_status part_energy(damped *s, int parts, const abut_at *at, double scale, double *e, abut_arena *scratch,
+                               abut_err *err)
+{
+    return abut_damping_energy(&s->d, s->elastic, s->codim, parts, at->x, at->step->x_damp, scale * at->step->damping, e, scratch,
+                               err);
+}
+
+static abut_status part_gradient(damped *s, int parts, const abut_at *at, double scale, double *g, abut_arena *scratch,
+                                 abut_err *err)
+{
+    return abut_damping_gradient(&s->d, s->elastic, s->codim, parts, at->x, at->step->x_damp, scale * at->step->damping, g,
+                                 scratch, err);
+}
+
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    return part_energy(self, ABUT_DAMPING_TETS, at, scale, e, scratch, err);
+}
+
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    return part_gradient(self, ABUT_DAMPING_TETS, at, scale, g, scratch, err);
+}
+
+static void diagonal(const void *self, const abut_term_step *step, double scale, double *diag)
+{
+    const damped *s = self;
+    const abut_model *m = s->elastic->model;
+    for (int32_t i = 0; i < m->nv; i++) diag[i] += scale * (m->mass[i] * (step->damping * s->d.mass));
+}
+
+const abut_term_ops abut_term_damping = { .name = "damping", .kind = ABUT_TERM_DAMPING, .weight = ABUT_TERM_WEIGHED, .make = make,
+                                          .begin = begin, .energy = energy, .gradient = gradient, .diagonal = diagonal,
+                                          .free = destroy };
+
+static abut_status codim_make(void **self, const abut_term_world *w, abut_err *err)
+{
+    abut_damping *d = abut_damping_of(w->before);
+    (void)err;
+    if (d && d->stiffness > 0 && abut_codim_of(w->before)->n) *self = d;
+    return ABUT_OK;
+}
+
+static abut_status codim_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    return part_energy(self, ABUT_DAMPING_CODIM, at, scale, e, scratch, err);
+}
+
+static abut_status codim_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    return part_gradient(self, ABUT_DAMPING_CODIM, at, scale, g, scratch, err);
+}
+
+const abut_term_ops abut_term_codim_damping = { .name = "codim damping", .kind = ABUT_TERM_DAMPING, .weight = ABUT_TERM_WEIGHED,
+                                                .make = codim_make, .energy = codim_energy, .gradient = codim_gradient };

@@ -17,20 +17,25 @@ typedef struct abut_damping {
     double *codim_K;     /* [thin elements * ABUT_PACKED] */
 } abut_damping;
 
+struct abut_terms;
+/** That of a list of terms, NULL without: the terms "damping" (mass and tets) and "codim damping" are of one. */
+abut_damping *abut_damping_of(const struct abut_terms *terms);
+
 /** Takes the coefficients of the model and makes room.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_codim *t, abut_err *err);
 void abut_damping_clear(abut_damping *d);
-static inline int abut_damping_acts(const abut_damping *d) { return d->mass > 0 || d->stiffness > 0; }
 
 /** Freezes K at the start of a step, x[3 nv] of finite energy. */
 void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x);
 
-/** D(x); scale s, result kg m^2.  scratch: one double per block of elements. */
-ABUT_MUST_USE abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x,
-                                              const double *c, double scale, double *energy, abut_arena *scratch,
-                                              abut_err *err);
+/* What is damped. */
+enum { ABUT_DAMPING_TETS = 1 /* and masses */, ABUT_DAMPING_CODIM = 2, ABUT_DAMPING_ALL = 3 };
+/** D(x) of these; scale s, result kg m^2.  scratch: one double per block of elements. */
+ABUT_MUST_USE abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_codim *t, int parts,
+                                              const double *x, const double *c, double scale, double *energy,
+                                              abut_arena *scratch, abut_err *err);
 /** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 12 doubles per element. */
-ABUT_MUST_USE abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_codim *t,
+ABUT_MUST_USE abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_codim *t, int parts,
                                                 const double *x, const double *c, double scale, double *g,
                                                 abut_arena *scratch, abut_err *err);
 /** The part of stiffness (that of mass is scale * a_M * m on the diagonal): H[(hi - lo) * ABUT_PACKED] += that of tets [lo, hi);

@@ -9,6 +9,10 @@
 #include "energy/material/density.h"
 #include "energy/material/spline.h"
 
+struct abut_terms;
+
+#define ABUT_VOLUME_LEFT 0.2    /* of the volume of a tet that must not invert: what a step leaves */
+
 /* Rest shape of every tet, precomputed; owned here.  Borrows the model. */
 typedef struct abut_elastic {
     const abut_model *model;
@@ -21,6 +25,9 @@ typedef struct abut_elastic {
     abut_spline *spline;    /* [nm] of those materials that are one; NULL when none is */
     int32_t nspline;        /* how many there are, so that clearing needs no model; 0 or nm */
 } abut_elastic;
+
+/** That of a list of terms; every model has one. */
+abut_elastic *abut_elastic_of(const struct abut_terms *terms);
 
 /** Whether tets and their materials are such as abut_elastic_init takes: fails as it does, without memory. */
 ABUT_MUST_USE abut_status abut_elastic_check(const abut_model *m, abut_err *err);

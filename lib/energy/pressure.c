@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "energy/material/two_modes.h"
+#include "energy/terms.h"
 #include "sparse/packed_lanes.h"
 #include "math/vec3.h"
 
@@ -260,3 +261,76 @@ void abut_air_hessian(const abut_air *a, const double *x, double scale, double *
         }
     }
 }
+
+/* ---- as terms: the air belongs to the first ---- */
+
+abut_air *abut_air_of(const abut_terms *terms) { return abut_terms_find(terms, "pressure"); }
+
+static abut_status make(void **self, const abut_term_world *w, abut_err *err)
+{
+    abut_air *a = malloc(sizeof *a);
+    const abut_status rc = a ? abut_air_init(a, w->model, err) : abut_fail(err, ABUT_E_NOMEM, "pressure");
+    if (rc) return free(a), rc;
+    if (a->presses || a->drags) *self = a;
+    else free(a);
+    return ABUT_OK;
+}
+
+static void destroy(void *self)
+{
+    abut_air_clear(self);
+    free(self);
+}
+
+static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
+{
+    (void)err;
+    abut_air_start(self, step->x0);
+    return ABUT_OK;
+}
+
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    (void)scratch, (void)err;
+    *e = ((const abut_air *)self)->presses ? scale * abut_air_energy(self, at->z) : 0;
+    return ABUT_OK;
+}
+
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    (void)scratch, (void)err;
+    abut_air_gradient(self, at->z, scale, g);
+    return ABUT_OK;
+}
+
+const abut_term_ops abut_term_pressure = { .name = "pressure", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z,
+                                           .make = make, .begin = begin, .energy = energy, .gradient = gradient,
+                                           .free = destroy };
+
+static abut_status drag_make(void **self, const abut_term_world *w, abut_err *err)
+{
+    abut_air *a = abut_air_of(w->before);
+    (void)err;
+    if (a && a->drags) *self = a;
+    return ABUT_OK;
+}
+
+/* in equilibria, which have no velocities, drag is a load */
+static abut_status drag_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    const abut_term_step *s = at->step;
+    (void)scratch, (void)err;
+    *e = s->inertia ? scale * abut_air_drag_energy(self, at->x, s->x_damp, s->damp_time) : 0;
+    return ABUT_OK;
+}
+
+static abut_status drag_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    const abut_term_step *s = at->step;
+    (void)scratch, (void)err;
+    if (s->inertia) abut_air_drag_gradient(self, at->x, s->x_damp, s->damp_time, scale, g);
+    return ABUT_OK;
+}
+
+const abut_term_ops abut_term_drag = { .name = "drag", .kind = ABUT_TERM_LOAD, .weight = ABUT_TERM_AT_X, .make = drag_make,
+                                       .energy = drag_energy, .gradient = drag_gradient };

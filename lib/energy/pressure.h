@@ -35,12 +35,16 @@ typedef struct abut_air {
     double *facing;             /* [3 nsh] m^2: A n of each shell at the start of the step, for the drag */
 } abut_air;
 
+struct abut_terms;
+/** That of a list of terms, NULL in still air: the terms "pressure" and "drag" are of one. */
+abut_air *abut_air_of(const struct abut_terms *terms);
+
 /** Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_air_init(abut_air *a, const abut_model *m, abut_err *err);
 void abut_air_clear(abut_air *a);
 
-/** 1 when there are loads or drag: forces besides those of a potential of the positions alone. */
-static inline int abut_air_acts(const abut_air *a) { return a->drags || a->open; }
+/** 1 when there are loads or drag: forces besides those of a potential of the positions alone.  NULL is still air. */
+static inline int abut_air_acts(const abut_air *a) { return a && (a->drags || a->open); }
 
 /** A step starts at x[3 nv]: where volumes are measured from, and how shells face the wind. */
 void abut_air_start(abut_air *a, const double *x);

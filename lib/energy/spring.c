@@ -1,6 +1,7 @@
 #include "energy/spring.h"
 
 #include "base/par.h"
+#include "energy/terms.h"
 #include "math/lanes.h"
 
 #include <math.h>
@@ -137,3 +138,48 @@ void abut_spring_hessian(const abut_springs *s, const double *x, double scale, d
             }
     }
 }
+
+/* ---- as a term ---- */
+
+abut_springs *abut_springs_of(const abut_terms *terms) { return abut_terms_find(terms, "spring"); }
+
+static abut_status make(void **self, const abut_term_world *w, abut_err *err)
+{
+    if (!w->model->nsp) return ABUT_OK;
+    abut_springs *s = malloc(sizeof *s);
+    const abut_status rc = s ? abut_springs_init(s, w->model, err) : abut_fail(err, ABUT_E_NOMEM, "springs");
+    if (rc) return free(s), rc;
+    *self = s;
+    return ABUT_OK;
+}
+
+static void destroy(void *self)
+{
+    abut_springs_clear(self);
+    free(self);
+}
+
+static double stiffness(const void *self)
+{
+    const abut_model *m = ((const abut_springs *)self)->model;
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < m->nsp; i++) abut_acc_add(&sum, m->spring_stiffness[i] * m->spring_length[i] * m->spring_length[i]);
+    return sum.hi + sum.lo;
+}
+
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    const abut_status rc = abut_spring_energy(self, at->z, e, scratch, err);
+    if (!rc) *e *= scale;
+    return rc;
+}
+
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    (void)scratch, (void)err;
+    abut_spring_gradient(self, at->z, scale, g);
+    return ABUT_OK;
+}
+
+const abut_term_ops abut_term_spring = { .name = "spring", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
+                                         .stiffness = stiffness, .energy = energy, .gradient = gradient, .free = destroy };

@@ -110,6 +110,6 @@ abut_status abut_gpu_touch_planes(abut_gpu_touch *c, const double *x, const doub
     if (!rc) rc = q->on->get(q, &least, ABUT_PULSE(c, best), sizeof least, err);
     if (rc || !(least.value < lim->alpha)) return rc;
     const int32_t v = c->cm->W.col[least.number / nh], h = (int32_t)(least.number % nh);
-    *lim = (abut_limit){ least.value, ABUT_LIMIT_PLANE, { v, h, -1, -1 }, -1 };
+    *lim = (abut_limit){ least.value, ABUT_LIMIT_PLANE, { v, h, -1, -1 }, -1, NULL };
     return ABUT_OK;
 }

@@ -23,7 +23,7 @@ abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int 
     return ABUT_OK;
 }
 
-/* One tet on its way; the hit is filled when it loses its volume. */
+/* One tet in motion; the hit is filled when it loses its volume. */
 static int inverts(const abut_judge_shape *s, const double *x0, const double *x1, size_t tet, abut_hit *hit)
 {
     double p0[12], p1[12];

@@ -1,4 +1,4 @@
-/* The judge: does a straight motion, or a single configuration, hold a collision?  Primitives and pairs are found anew from
+/* The judge: does a straight motion, or a single configuration, hold a collision?  Primitives and pairs are found again from
  * the shape; each pair is decided by the exact procedure or by one of the conservative ones.
  *
  * Two things collide when they touch or, by the separation that is asked for, when they come as near as that.  Asked for is

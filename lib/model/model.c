@@ -134,12 +134,37 @@ static abut_status check_field(const table *t, const field *f, const abut_array 
     return f->type == ABUT_F64 ? check_finite(f, a, err) : ABUT_OK;
 }
 
+static const struct {
+    const char *then, *now;
+} aliases[] = {
+#define ALIAS(then, now) { then, now },
+    ABUT_ARRAY_ALIASES(ALIAS)
+#undef ALIAS
+};
+enum { ALIASES = sizeof aliases / sizeof *aliases };
+
+/* What an array of that name is called now. */
+static const char *present_name(const char *name)
+{
+    for (int i = 0; i < ALIASES; i++)
+        if (!strcmp(aliases[i].then, name)) return aliases[i].now;
+    return name;
+}
+
+const abut_array *abut_array_named(const abut_arrays *set, const char *name)
+{
+    const abut_array *a = abut_arrays_find(set, name);
+    for (int i = 0; i < ALIASES && !a; i++)
+        if (!strcmp(aliases[i].now, name)) a = abut_arrays_find(set, aliases[i].then);
+    return a;
+}
+
 /* An array that changes the meaning of the others, from a program that knows more than this one. */
 static abut_status check_understood(const table *t, const abut_arrays *set, abut_err *err)
 {
     for (int i = 0; i < set->n; i++) {
         int known = !(set->a[i].flags & ABUT_A_REQUIRED);
-        for (int k = 0; k < t->nfields && !known; k++) known = !strcmp(t->fields[k].name, set->a[i].name);
+        for (int k = 0; k < t->nfields && !known; k++) known = !strcmp(t->fields[k].name, present_name(set->a[i].name));
         if (!known)
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' must be understood, and this program does not know it",
                              set->a[i].name);
@@ -152,7 +177,7 @@ static abut_status fill(const table *t, const abut_arrays *set, void *view, coun
 {
     for (int i = 0; i < t->nfields; i++) {
         const field *f = &t->fields[i];
-        const abut_array *a = abut_arrays_find(set, f->name);
+        const abut_array *a = abut_array_named(set, f->name);
         if (!a && f->rule == RULE_NEED) return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing", f->name);
         if (!a) continue;
         const abut_status rc = check_field(t, f, a, c, err);
@@ -162,7 +187,7 @@ static abut_status fill(const table *t, const abut_arrays *set, void *view, coun
     for (int i = 0; i < t->nfields; i++) {
         const field *f = &t->fields[i];
         const int k = count_row(t, f->rows);
-        if (f->rule != RULE_MAY && f->rule != RULE_SIDE && k >= 0 && c->n[k] > 0 && !abut_arrays_find(set, f->name))
+        if (f->rule != RULE_MAY && f->rule != RULE_SIDE && k >= 0 && c->n[k] > 0 && !abut_array_named(set, f->name))
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: '%s' has %lld rows", f->name, c->by[k],
                              (long long)c->n[k]);
     }
@@ -235,7 +260,7 @@ int abut_array_known(const char *name)
     const table *const all[] = { &model_table, &frame_table };
     for (int t = 0; t < 2; t++)
         for (int i = 0; i < all[t]->nfields; i++)
-            if (!strcmp(all[t]->fields[i].name, name)) return all[t]->fields[i].rule != RULE_SIDE;
+            if (!strcmp(all[t]->fields[i].name, present_name(name))) return all[t]->fields[i].rule != RULE_SIDE;
     return 0;
 }
 
@@ -270,8 +295,10 @@ void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err 
 abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err)
 {
     for (int i = 0; i < from->n; i++) {
-        if (!(from->a[i].flags & ABUT_A_CARRY) || abut_arrays_find(to, from->a[i].name)) continue;
-        const abut_status rc = abut_arrays_copy(to, &from->a[i], err);
+        abut_array a = from->a[i];      /* a view, under its present name */
+        snprintf(a.name, sizeof a.name, "%s", present_name(from->a[i].name));
+        if (!(a.flags & ABUT_A_CARRY) || abut_arrays_find(to, a.name)) continue;
+        const abut_status rc = abut_arrays_copy(to, &a, err);
         if (rc) return rc;
     }
     return ABUT_OK;

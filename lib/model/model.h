@@ -137,7 +137,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
-/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the way. */
+/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints. */
 #define ABUT_FRAME_COUNTS(C) C(nv) C(nl) C(nw)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
@@ -156,7 +156,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
-    F(way,        "step/way",         double,  F64, nw, 3, "m",    OPT)  /* nv rows a waypoint: from the frame before through them to x, every straight line is free; absent: one line */ \
+    F(waypoints,  "step/waypoints",   double,  F64, nw, 3, "m",    OPT)  /* nv rows each: from the frame before through them to x, every straight line is free; absent: one line */ \
     F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
     F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
     F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \
@@ -198,6 +198,11 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(angular,    "momentum/angular",    double, F64, n3, 0, "kg m^2/s", MAY) /* about the origin                    */ \
     F(center,     "mass/center",         double, F64, n3, 0, "m",   MAY) /* of the simulated nodes                  */
 
+/* Former names of arrays: A(then, now).  Views take such an array where one of the present name is missing, and
+ * abut_frame_carry renames; readers and writers of streams never do. */
+#define ABUT_ARRAY_ALIASES(A) \
+    A("step/way", "step/waypoints")
+
 #define ABUT_COUNT_MEMBER(n) int32_t n;
 #define ABUT_FIELD_MEMBER(m, name, ctype, dtype, rows, width, unit, rule) const ctype *m;
 
@@ -237,6 +242,9 @@ static inline int32_t abut_model_contact_node(const abut_model *m, int32_t verte
  * with. */
 void abut_model_forget(abut_model *m);
 
+/** The array of that name in set, or the one of its former name; NULL: neither is there. */
+const abut_array *abut_array_named(const abut_arrays *set, const char *name);
+
 /** Makes room in set for the array of a table (found by its name) with that many rows; returns its zero-filled data.
  * For writers: type, width and unit come from the table, so they cannot disagree with the reader.
  * rows  1 for a single number; contact/mu is rows x rows
@@ -244,10 +252,11 @@ void abut_model_forget(abut_model *m);
 void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 
-/** 1 when one of the tables has an array of that name that is not SIDE. */
+/** 1 when one of the tables has an array of that name, or had, that is not SIDE. */
 int abut_array_known(const char *name);
 
-/** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY). */
+/** Copies into a new frame what it does not have yet of the arrays that ask to be carried along (ABUT_A_CARRY), by their present
+ * names. */
 ABUT_MUST_USE abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err);
 
 /** Line i of a text, copied to buf[size]; "?" when there is none. */

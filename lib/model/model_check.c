@@ -480,7 +480,7 @@ static abut_status check_vectors(const abut_frame *f, abut_err *err)
     abut_status rc;
     if ((rc = near_enough("node/x", f->x, f->nv, err)) || (rc = near_enough("node/v", f->v, f->nv, err)) ||
         (rc = near_enough("node/a", f->a, f->nv, err)) || (rc = near_enough("node/x1", f->x1, f->nv, err)) ||
-        (rc = near_enough("node/v1", f->v1, f->nv, err)) || (rc = near_enough("step/way", f->way, f->nw, err)) ||
+        (rc = near_enough("node/v1", f->v1, f->nv, err)) || (rc = near_enough("step/waypoints", f->waypoints, f->nw, err)) ||
         (rc = near_enough("step/x0", f->x0, f->nv, err)))
         return rc;
     return near_enough("step/multiplier", f->multiplier, f->nv, err);
@@ -542,6 +542,6 @@ abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err 
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'", f->x1 ? "node/v1" : "node/x1",
                          f->x1 ? "node/x1" : "node/v1");
     if (f->nw % f->nv)
-        return abut_fail(err, ABUT_E_FORMAT, "step/way has %d rows, expected a multiple of the %d nodes", f->nw, f->nv);
+        return abut_fail(err, ABUT_E_FORMAT, "step/waypoints has %d rows, expected a multiple of the %d nodes", f->nw, f->nv);
     return ABUT_OK;
 }

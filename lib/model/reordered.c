@@ -93,3 +93,12 @@ void abut_reordered_free(abut_reordered **a)
     free(*a);
     *a = NULL;
 }
+
+int32_t abut_reordered_tet_number(const abut_reordered *a, int32_t t)
+{
+    const abut_model *m = &a->model;
+    const int32_t object = m->body[m->tet[4 * (size_t)t]];
+    int32_t before = 0;
+    for (int32_t i = 0; i < m->nt; i++) before += a->number[i] < a->number[t] && m->body[m->tet[4 * (size_t)i]] == object;
+    return before;
+}

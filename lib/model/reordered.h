@@ -18,6 +18,8 @@ typedef struct abut_reordered {
 
 /** Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_reordered_new(abut_reordered **a, const abut_model *m, abut_err *err);
+/** The number of tet t of a->model within its object, in the order of the model that was given. */
+int32_t abut_reordered_tet_number(const abut_reordered *a, int32_t t);
 void abut_reordered_free(abut_reordered **a);
 
 #endif

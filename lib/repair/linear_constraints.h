@@ -17,7 +17,7 @@ typedef struct abut_row {
     int32_t node[4];        /* -1 unused */
     double a[4][3];
     double b;
-    double lambda;          /* multiplier, >= 0: how hard the row pushes */
+    double lambda;          /* multiplier, >= 0: of the row */
 } abut_row;
 
 /* Zero-filled is empty; keeps its memory. */
@@ -38,7 +38,7 @@ void abut_rows_warm(abut_rows *rows, const abut_rows *old);
 
 /** Minimises sum_i mass_i |u_i|^2 / 2 subject to the rows by Hildreth's method (coordinate ascent of the dual), starting
  * from the multipliers of the rows; nodes with weight 0 do not move.  Sweeps over all rows alternate with sweeps over those
- * that push or are violated: most rows of a round are slack.
+ * that are active or violated: most rows of a round are slack.
  *
  * weight[nv]  1/kg, inverse masses
  * sweeps      over all rows, at most; stops when no row is violated by more than tol (m)

@@ -120,7 +120,7 @@ static abut_status look(run *s, abut_err *err)
 
 /* -- the rows of a round ------------------------------------------------------------------------------------------ */
 
-/* A way apart for what is at the same place, where no distance has a direction: across both edges, or across the one. */
+/* A direction apart for what is at the same place, where no distance has one: across both edges, or across the one. */
 static void any_way(abut_stencil kind, const double x[12], double n[3])
 {
     abut_vec3 e[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
@@ -144,7 +144,7 @@ static int is_crossed(const run *s, abut_stencil kind, const int32_t ij[2], cons
     return astray;
 }
 
-/* Pairs of primitives that no crossing involves are kept apart as they stand. */
+/* Pairs of primitives that no crossing involves are kept apart as they are. */
 static abut_status gap_rows(run *s, abut_err *err)
 {
     static const abut_row_kind row[ABUT_CANDIDATE_LISTS] = { ABUT_ROW_VT, ABUT_ROW_EE, ABUT_ROW_VE, ABUT_ROW_VV };
@@ -244,7 +244,7 @@ static abut_status step(run *s, abut_err *err)
     if (s->base_kept) abut_rows_warm(&s->rows, &s->last);
     abut_rows_solve(&s->rows, s->weight, nv, SWEEPS, 1e-4 * s->opt->gap, s->active, s->u);
 
-    /* rows that contradict each other ask for the moon: no round goes further than a quarter of the limit */
+    /* rows that contradict each other ask for any distance: no round moves further than a quarter of the limit */
     double change = 0;
     for (size_t i = 0; i < 3 * (size_t)nv; i++) change = fmax(change, fabs(s->base[i] + s->u[i] - s->x[i]));
     const double part = change > 0.25 * s->opt->max_move ? 0.25 * s->opt->max_move / change : 1;
@@ -331,7 +331,7 @@ static void conclude(run *s, abut_separate_report *r)
     r->done = r->n_left == 0;
 }
 
-/* Counts the rounds since the number of crossings last went down by a twentieth. */
+/* Counts the rounds since the number of crossings last fell by a twentieth. */
 static int stalled(const run *s, size_t *fewest, int *since)
 {
     if (s->n_cross == 0 || (double)s->n_cross < 0.95 * (double)*fewest) *fewest = s->n_cross ? s->n_cross : SIZE_MAX, *since = 0;
@@ -354,7 +354,7 @@ static abut_status iterate(run *s, abut_separate_report *r, abut_err *err)
         const int free = s->n_cross == 0 && gap == INFINITY && abut_inverted_find(s->cm->model, s->x, 0) < 0;
         if (free || r->rounds == s->opt->max_rounds || stalled(s, &fewest, &since)) return ABUT_OK;
         if (displacement(s, &rms, &node) > 4 * s->opt->max_move) return ABUT_OK;
-        /* rounds that undo each other, or many of them: displacements count from where the state stands, which is no longer
+        /* rounds that undo each other, or many of them: displacements count from the state at hand, which is no longer
          * the smallest, but settles */
         s->base_kept = since < PATIENCE / 4 && 2 * r->rounds < s->opt->max_rounds;
         if (!s->base_kept) memcpy(s->base, s->x, bytes);

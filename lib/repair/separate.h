@@ -49,7 +49,7 @@ typedef struct abut_separate_report {
 } abut_separate_report;
 
 /** Moves free nodes of x0 as little as possible (sum of mass |dx|^2) to a state without intersections and with all
- * distances >= thickness + gap: every round linearises what is crossed or too close (repair/wrong_side.h says which way) and
+ * distances >= thickness + gap: every round linearises what is crossed or too close (repair/wrong_side.h says where to) and
  * solves for the smallest displacement from x0 that meets all of it.  Obstacles and handles stay.  The answer is verified with
  * exact predicates and certified distances.
  *

@@ -177,7 +177,7 @@ static abut_row over_edge(const abut_wrong_side *t, const double *y, int32_t e, 
     return abut_row_apart(ABUT_ROW_EE, e < f ? e : f, e < f ? f : e, vert, w, n, y, apart(t, ABUT_EE, vert, gap));
 }
 
-/* -- regions that went astray ------------------------------------------------------------------------------------- */
+/* -- regions on the wrong side ------------------------------------------------------------------------------------- */
 
 typedef struct pair_set {
     int32_t (*ij)[2];

@@ -1,8 +1,8 @@
 /* Which part of a surface is on the wrong side of another, and how it gets back.
  *
  * Edges that cross triangles cut the surfaces into regions (Baraff, Witkin and Kass 2003, global intersection analysis):
- * the smaller region of a connected surface is taken for the one that went too far.  Its vertices are pushed through the
- * nearest triangle they came through.  An edge that crosses a ridge with both ends on the right side is pushed over it. */
+ * the smaller region of a connected surface is taken for the one that is too far.  Its vertices are moved through the
+ * nearest triangle they came through.  An edge that crosses a ridge with both ends on the right side is moved over it. */
 #ifndef ABUT_REPAIR_WRONG_SIDE_H
 #define ABUT_REPAIR_WRONG_SIDE_H
 
@@ -34,7 +34,7 @@ void abut_wrong_side_find(abut_wrong_side *t, const abut_cross *cross, size_t n)
 ABUT_MUST_USE abut_status abut_wrong_side_rows(const abut_wrong_side *t, const abut_cross *cross, size_t n, const double *y,
                                            double gap, const abut_rows *last, abut_rows *rows, abut_err *err);
 
-/* Rows ask for a little more than the distance: pairs turn while they part. */
+/* Rows ask for a little more than the distance: pairs rotate while they part. */
 #define ABUT_SEPARATE_AIM 1.001
 
 /** The row of a stencil kept apart along n: n.(sum_i w_i x_i) >= distance for the vertices vert (-1 unused) at y, as a

@@ -58,7 +58,6 @@ typedef struct abut_direction_ops {
     abut_status (*find)(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err);
     void (*require_exact)(void *self);          /* the next direction shall be exact */
-    void (*drop_majorant)(void *self);          /* it shall have friction by its second derivative; NULL: it always has */
     /** dir[3 nv] = -H^-1 g with the matrix of the last find, for second-order corrections and the error of a step.
      * NULL: there is no such matrix, and neither is done. */
     abut_status (*resolve)(void *self, const double *g, double *dir, abut_report *rep, abut_err *err);

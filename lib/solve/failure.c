@@ -1,5 +1,6 @@
 #include "solve/failure.h"
 
+#include "energy/barrier_term.h"
 #include "model/naming.h"
 
 #include <math.h>
@@ -82,29 +83,20 @@ static void say_plane(words *w, const abut_failure_view *s, int32_t node, int32_
     say(w, " (gap %.3g m)", gap_to_plane(s, node, plane));
 }
 
-/* "element 3 of 'ball'": elements are counted within their object, in the order in which they were given */
-static void say_element(words *w, const abut_failure_view *s, const char *what, int32_t before, int32_t object)
+/* "element 3 of 'ball' (0.2 of its rest volume left)" */
+static void say_term(words *w, const abut_failure_view *s, const abut_limit *l)
 {
-    say(w, "%s %d of ", what, before);
-    say_object(w, s, object);
-}
-
-static void say_tet(words *w, const abut_failure_view *s, int32_t tet)
-{
-    const abut_model *m = s->prob->model;
-    double F[9];
-    say_element(w, s, "element", abut_problem_tet_number(s->prob, tet), m->body[m->tet[4 * tet]]);
-    say(w, " (%.3g of its rest volume left)", abut_elastic_deformation(&s->prob->elastic, s->here->x, tet, F));
-}
-
-static void say_shell(words *w, const abut_failure_view *s, int32_t shell)
-{
-    const abut_model *m = s->prob->model;
-    const int32_t object = m->body[m->shell[3 * shell]];
-    double F[6], stretch[2];
-    abut_shell_deformation(&s->prob->codim, s->here->x, shell, F, stretch);
-    say_element(w, s, "shell", abut_element_number(m, m->shell, 3, shell), object);
-    say(w, " (stretched to %.6g and %.6g)", fmin(stretch[0], stretch[1]), fmax(stretch[0], stretch[1]));
+    const int i = abut_terms_number(&s->prob->terms, l->term);
+    const abut_term *t = &s->prob->terms.term[i];
+    abut_bound_words b = { .object = -1 };
+    if (i >= 0 && t->ops->limit_words) t->ops->limit_words(t->self, s->here->x, l, &b);
+    if (!b.what) {
+        say(w, "%s", l->term);
+        return;
+    }
+    say(w, "%s %d of ", b.what, b.number);
+    say_object(w, s, b.object);
+    if (*b.detail) say(w, " (%s)", b.detail);
 }
 
 /* What allows no longer step than bound; nothing may, as where a larger penalty gets no further. */
@@ -116,8 +108,7 @@ static void say_limit(words *w, const abut_failure_view *s, const abut_limit *l,
         say_pair(w, s, (abut_stencil)abut_limit_stencil(l->kind), l->node);
         break;
     case ABUT_LIMIT_PLANE: say_plane(w, s, l->node[0], l->node[1]); break;
-    case ABUT_LIMIT_TET: say_tet(w, s, l->tet); break;
-    case ABUT_LIMIT_STRETCH: say_shell(w, s, l->tet); break;
+    case ABUT_LIMIT_TET: case ABUT_LIMIT_STRETCH: case ABUT_LIMIT_TERM: say_term(w, s, l); break;
     case ABUT_LIMIT_LENGTH: say(w, "the length of the scene"); break;
     case ABUT_LIMIT_NONE: case ABUT_LIMIT_KINDS: break;
     }
@@ -138,13 +129,13 @@ static void say_closest(words *w, const abut_failure_view *s)
     } else {
         say_plane(w, s, abut_collmesh_node(cm, q->plane_vert[i - q->n]), q->plane[i - q->n]);
     }
-    say(w, ", kappa %.3g kg/m^2", s->prob->kappa);
+    say(w, ", kappa %.3g kg/m^2", abut_barrier_state_of(&s->prob->terms)->kappa);
 }
 
 /* How much of the scripted motion is done, and the prescribed node that is furthest from where it should be. */
 static void say_script(words *w, const abut_failure_view *s)
 {
-    const abut_problem *p = s->prob;
+    const abut_objective *p = s->prob;
     const double *x = s->here->x;
     double far2 = 0;
     int32_t node = -1;

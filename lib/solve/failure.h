@@ -30,7 +30,7 @@ typedef struct abut_failure {
 
 /* Where it failed.  Borrowed. */
 typedef struct abut_failure_view {
-    const abut_problem *prob;
+    const abut_objective *prob;
     const abut_point *here;     /* the iterate, with its contacts */
     const abut_arrays *names;   /* the arrays of the model; NULL: objects have numbers */
     double want;                /* of the characteristic norm when it is the stopping rule, else 0 */

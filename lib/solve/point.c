@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-abut_status abut_point_init(abut_point *p, const abut_problem *o, int which, abut_err *err)
+abut_status abut_point_init(abut_point *p, const abut_objective *o, int which, abut_err *err)
 {
     const size_t nv3 = 3 * (size_t)o->model->nv;
-    *p = (abut_point){ .stamp = (uint64_t)which, .sum = INFINITY };
+    *p = (abut_point){ .stamp = (uint64_t)which, .e = { .sum = INFINITY } };
     p->x = calloc(nv3, sizeof *p->x);
+    p->z = calloc(nv3, sizeof *p->z);
     p->g = calloc(nv3, sizeof *p->g);
     p->y = calloc(3 * (size_t)o->model->nc + 1, sizeof *p->y);
-    if (p->x && p->g && p->y) return ABUT_OK;
+    if (p->x && p->z && p->g && p->y) return ABUT_OK;
     abut_point_clear(p);
     return abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", o->model->nv);
 }
@@ -21,13 +22,14 @@ abut_status abut_point_init(abut_point *p, const abut_problem *o, int which, abu
 void abut_point_clear(abut_point *p)
 {
     free(p->x);
+    free(p->z);
     free(p->g);
     free(p->y);
     abut_pairs_clear(&p->pairs);
     *p = (abut_point){ 0 };
 }
 
-void abut_point_set(abut_point *p, const abut_problem *o, const double *from, double alpha, const double *d)
+void abut_point_set(abut_point *p, const abut_objective *o, const double *from, double alpha, const double *d)
 {
     const size_t n3 = 3 * (size_t)o->model->nv;
     if (d) {
@@ -37,28 +39,30 @@ void abut_point_set(abut_point *p, const abut_problem *o, const double *from, do
     } else if (from != p->x) {
         memcpy(p->x, from, n3 * sizeof *p->x);
     }
+    const double reach = o->w.share, *x = p->x, *x0 = o->xn;
+    double *const z = p->z;
+    #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < (reach == 1 ? 0 : n3); i++) z[i] = x0[i] + reach * (x[i] - x0[i]);
     abut_collmesh_positions(&o->cm, p->x, p->y);
     p->stamp += ABUT_POINTS;
     p->has = 0;
 }
 
-unsigned abut_point_missing(abut_point *p, const abut_problem *o, unsigned what)
+unsigned abut_point_missing(abut_point *p, const abut_objective *o, unsigned what)
 {
     if (p->version != (uint64_t)o->changes && !(p->has & ABUT_IS_TOUCHING)) p->has &= ABUT_HAS_CONTACTS;
     p->version = (uint64_t)o->changes;
     return what & ~p->has;
 }
 
-void abut_point_put_energy(abut_point *p, const abut_problem *o, const abut_energy *e)
+void abut_point_put_energy(abut_point *p, const abut_energy *e)
 {
-    p->sum = e ? abut_energy_sum(e) : INFINITY;
-    if (isnan(p->sum)) p->sum = INFINITY;
-    p->e = e ? *e : (abut_energy){ .inertia = INFINITY };
-    p->noise = e ? abut_energy_noise(o, e) : 0;
+    p->e = e ? *e : (abut_energy){ .sum = INFINITY };
+    if (isnan(p->e.sum)) p->e.sum = INFINITY;
     p->has |= ABUT_HAS_ENERGY | (e ? 0 : ABUT_HAS_CONTACTS | ABUT_IS_TOUCHING);
 }
 
-abut_status abut_point_contacts(abut_point *p, const abut_problem *o, const abut_candidates *cand, abut_err *err)
+abut_status abut_point_contacts(abut_point *p, const abut_objective *o, const abut_candidates *cand, abut_err *err)
 {
     if (p->has & ABUT_HAS_CONTACTS) return ABUT_OK;
     const abut_status rc = abut_pairs_find(&o->cm, cand, p->y, o->obstacle, &p->pairs, err);
@@ -66,25 +70,31 @@ abut_status abut_point_contacts(abut_point *p, const abut_problem *o, const abut
     return rc;
 }
 
-abut_status abut_point_evaluate(abut_point *p, const abut_problem *o, unsigned what, const abut_candidates *cand,
+abut_status abut_point_evaluate(abut_point *p, const abut_objective *o, unsigned what, const abut_candidates *cand,
                                 abut_arena *scratch, abut_err *err)
 {
     const unsigned missing = abut_point_missing(p, o, what);
+    const abut_at at = abut_point_at(p, o);
     abut_status rc = missing && cand ? abut_point_contacts(p, o, cand, err) : ABUT_OK;
     if (rc == ABUT_E_GEOM) {
-        abut_point_put_energy(p, o, NULL);
+        abut_point_put_energy(p, NULL);
         return ABUT_OK;
     }
     if (!rc && missing & ABUT_HAS_ENERGY) {
         abut_energy e;
-        rc = abut_problem_energy(o, p->x, p->y, &p->pairs, &e, scratch, err);
-        if (!rc) abut_point_put_energy(p, o, &e);
+        rc = abut_objective_energy(o, &at, &e, scratch, err);
+        if (!rc) abut_point_put_energy(p, &e);
     }
     if (!rc && missing & ABUT_HAS_GRADIENT && !(p->has & ABUT_IS_TOUCHING)) {
-        rc = abut_problem_gradient(o, p->x, p->y, &p->pairs, ABUT_TERM_ALL, p->g, scratch, err);
+        rc = abut_objective_gradient(o, &at, ABUT_KINDS_ALL, p->g, scratch, err);
         p->has |= rc ? 0 : ABUT_HAS_GRADIENT;
     }
     return rc;
+}
+
+abut_at abut_point_at(const abut_point *p, const abut_objective *o)
+{
+    return (abut_at){ p->x, o->w.share == 1 ? p->x : p->z, p->y, &p->pairs, &o->step };
 }
 
 void abut_point_swap(abut_point *a, abut_point *b)

@@ -40,16 +40,16 @@ const abut_iteration *abut_report_row(const abut_report *r, int i)
     return &r->it[slot(i < HALF ? i : r->newton - abut_report_rows(r) + i)];
 }
 
-const char *abut_limit_name(abut_limit_kind kind)
+const char *abut_limit_name(abut_limit_kind kind, const char *term)
 {
     static const char *const name[] = { "none", "vertex-triangle", "edge-edge", "half-space", "inversion", "length",
                                         "vertex-edge", "vertex-vertex", "stretch" };
-    return name[kind];
+    return kind == ABUT_LIMIT_TERM ? term : name[kind];
 }
 
 const char *abut_iteration_bounded_by(const abut_iteration *it)
 {
-    return it->alpha < it->bound ? "decrease" : abut_limit_name(it->limit);
+    return it->alpha < it->bound ? "decrease" : abut_limit_name(it->limit, it->term);
 }
 
 void abut_report_clear(abut_report *r)

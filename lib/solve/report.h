@@ -24,6 +24,7 @@ typedef struct abut_iteration {
     double bound, alpha;    /* feasible and accepted step length; accepted 0: none, above 1: lengthened */
     double decrease;        /* kg m^2: by how much the objective fell; below 0 within rounding */
     abut_limit_kind limit;  /* what set the bound */
+    const char *term;       /* its name where that is ABUT_LIMIT_TERM */
     int32_t contacts;       /* stencils and half-space contacts at the new point */
     int trials;             /* evaluations of the objective */
 } abut_iteration;
@@ -106,7 +107,7 @@ const abut_iteration *abut_report_row(const abut_report *r, int i);
 /** What decided the accepted step length: "none" (1 was), "decrease" (the search went back), or what set the bound:
  * "vertex-triangle", "edge-edge", "half-space", "inversion", "length", "stretch". */
 const char *abut_iteration_bounded_by(const abut_iteration *it);
-const char *abut_limit_name(abut_limit_kind kind);
+const char *abut_limit_name(abut_limit_kind kind, const char *term);
 void abut_report_clear(abut_report *r);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/words.h"
 #include "solve/directions.h"
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 #include "solve/local_global/local_global.h"
 #include "solve/step/barrier_stepper.h"
 #include "solve/step/options.h"

@@ -76,7 +76,7 @@ abut_status abut_linear_compliance(abut_linear_solver *s, const abut_operator *A
         return abut_fail(err, ABUT_E_ARG, "compliance: %d of %d columns, at most %d", B->fresh, B->k, ABUT_COLUMNS_MAX);
     if (s->ops->compliance) return s->ops->compliance(s->self, B, G, err);
     const size_t n3 = 3 * (size_t)s->n;
-    const abut_solve_goal exact = { 1e-10, 1e-10, 0 };
+    const abut_solve_goal exact = { .far = 1e-10, .close = 1e-10 };
     double *b = malloc((n3 + 1) * sizeof *b);
     abut_status rc = b ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "compliance: %d rows", s->n);
     for (int j = 0; j < B->fresh && !rc; j++) {

@@ -1,5 +1,5 @@
 /* Linear solvers A x = b for a symmetric positive definite A of 3x3 blocks: analyse (pattern), factor (values), solve, each as
- * often as wanted.  A backend is a table of operations; `step --linear-solver NAME` chooses one (solve/linear_solvers.h).
+ * often as wanted.  A backend is a table of operations; `step --linear-solver NAME` chooses one (sparse/linear_solvers.h).
  *
  * A factor keeps no matrix: it may outlive the matrix that it came from and precondition a later one.  The results of every
  * backend have the same bits for every number of threads. */
@@ -9,10 +9,15 @@
 #include "sparse/operator.h"
 #include "sparse/precond.h"
 
-/* When x is close enough, for iterations: |r|_2 <= far |b|_2, and where then no |x_i| is beyond `near`, |r|_2 <= close |b|_2. */
+/* When x is close enough, for iterations with the residual r: |r|_2 <= far |b|_2, and where then no |x_i| is beyond `near`,
+ * |r|_2 <= close |b|_2.  Those that a factor M close to A preconditions (sparse/reuse.h) know the error, which M^-1 r is nearly:
+ * |r|_2 <= far |b|_2, |M^-1 r| <= fraction |x|, and where no |x_i| is beyond `near`, |M^-1 r| <= within; largest absolute
+ * values. */
 typedef struct abut_solve_goal {
     double far, close;
     double near;            /* m */
+    double fraction;
+    double within;          /* m */
 } abut_solve_goal;
 
 /* Columns of B with at most four block rows each, as contacts have, and what a solver keeps of them between calls. */
@@ -91,7 +96,7 @@ abut_precond abut_linear_precond(abut_linear_solver *s);
 int32_t abut_linear_bad_row(const abut_linear_solver *s);
 abut_linear_stats abut_linear_get_stats(const abut_linear_solver *s);
 
-/* Backends of this floor; all that there are: solve/linear_solvers.h. */
+/* Two that are used by name; all that there are: sparse/linear_solvers.h. */
 extern const abut_linear_solver_ops abut_linear_own;        /* sparse/own/cholesky.h */
 extern const abut_linear_solver_ops abut_linear_cholmod;
 

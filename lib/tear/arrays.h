@@ -11,7 +11,7 @@ ABUT_MUST_USE abut_status abut_tear_copy_arrays(const abut_tearing *w, const abu
                                                 abut_err *err);
 /** Elements of `set` by their new corners; hinges of `old` as far as they hold. */
 ABUT_MUST_USE abut_status abut_tear_put_elements(const abut_tearing *w, const abut_arrays *old, abut_arrays *set, abut_err *err);
-/** A copy has its share of the mass of the node that it was. */
+/** A copy has its part of the mass of the node that it was. */
 void abut_tear_put_mass(const abut_tearing *w, abut_arrays *set);
 
 #endif

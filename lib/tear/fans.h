@@ -38,7 +38,7 @@ ABUT_MUST_USE abut_status abut_tearing_init(abut_tearing *w, const abut_model *m
                                             abut_err *err);
 void abut_tearing_clear(abut_tearing *w);
 
-/** Splits the nodes of what is gone at x[3 nv]: the first fan keeps the node, each other one gets a copy with the share of the
+/** Splits the nodes of what is removed at x[3 nv]: the first fan keeps the node, each other one gets a copy with the share of the
  * mass that its cells have of the rest volume (or area) there.  w->draw: from each part to the middle of its cells.
  * Fails  ABUT_E_FORMAT a node has more than 512 cells (names it); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tearing_split(abut_tearing *w, const double *x, abut_err *err);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How far the fans of a node draw back, as a share of the way to the middle of their elements. */
+/* How far the fans of a node draw back, as a fraction of the distance to the middle of their elements. */
 #define DRAW 1e-2
 enum { DRAWS = 4 };     /* then a tenth of it, and so on */
 
@@ -57,7 +57,7 @@ abut_status abut_tear_find(const abut_model *m, const double *x, double limit, u
     return rc;
 }
 
-/* Draws the fans apart by a share of their draws; 0 when something then touches or turns over. */
+/* Draws the fans apart by a fraction of their draws; 0 when something then touches or is inverted. */
 static abut_status part_fans(const abut_tearing *w, double share, const abut_arrays *model, abut_arrays *frame,
                              int *free_of_contact, abut_err *err)
 {

@@ -176,9 +176,10 @@ static void bench_stream(const char *path, int threads)
     if (!rc) rc = abut_stepper_init(&s, &model, &opt, &err);
     if (!rc) rc = abut_step_begin(&s, &frame, at, &rep, &err);
     fail_on(rc, &err);
-    so->prob.al.on = 0;
+    abut_lagrangian_of(&so->prob.terms)->on = 0;
     abut_problem_number(&so->prob);
-    abut_problem_tension(&so->prob, so->here.x);
+    const abut_at here = abut_objective_at(&so->prob, so->here.x, so->here.y, &so->here.pairs);
+    abut_objective_forecast_start(&so->prob, &here);
     newton_system n;
     newton_system_open(&n, &so->prob, 0, 1);
     rc = newton_matrix(&s, &n, &err);

@@ -57,7 +57,7 @@ def frame(k):
 
 
 def write(path, level):
-    with Writer(path, level) as w:
+    with Writer(path, level, minor=0) as w:
         w.prov("mesh-prep", "0.1.0", '{"scene": "corner"}')
         w.prov("step", "0.1.0", '{"solver": "newton"}')
         w.model(model())

@@ -10,7 +10,7 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
 
 @test "a document that is too long, points nowhere, names a commit or a term without code is found" {
     git init -q .
-    mkdir -p docs lib pipelines/results
+    mkdir -p docs lib/base lib/solve pipelines/results tests
     printf '# A b, c\n\n[x](#a-b-c) [y](docs/GLOSSARY.md#words)\n' > README.md
     printf '# Words\n\n- **energy** (`abut_energy`): what is minimised\n' > docs/GLOSSARY.md
     echo 'double abut_energy(void);    /* README.md */' > lib/a.h
@@ -21,7 +21,14 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
     cp README.md saved
     echo '[z](#a-b)' >> README.md; found 'README.md:4: no heading #a-b in README.md'; cp saved README.md
     echo '[z](none.md)' >> README.md; found 'README.md:4: no file none.md'; cp saved README.md
+    printf 'floor base\nfloor solve step search\n' > tests/layers.txt
+    printf '| `lib/base` | x |\n| `lib/solve`: `step search` | x |\n' > CONTRIBUTING.md
+    documents .
+    printf '| `lib/base` | x |\n| `lib/solve`: `search step` | x |\n' > CONTRIBUTING.md; found 'CONTRIBUTING.md: floor solve'
+    printf '| `lib/base` | x |\n' > CONTRIBUTING.md; found 'CONTRIBUTING.md: 1 floors, expected the 2'
+    rm CONTRIBUTING.md
     echo 'see `energy/b.h`' >> README.md; found 'README.md:4: no source energy/b.h'; cp saved README.md
+    { printf '| a |'; printf ' word%.0s' {1..31}; echo ' |'; } >> README.md; found 'README.md:4: a cell of 31 words'; cp saved README.md
     echo 'since 12ab34c' >> README.md; found 'README.md:4: a commit hash? 12ab34c'; cp saved README.md
     for i in {1..148}; do echo line; done >> README.md; found 'README.md: 151 lines, at most 150'; cp saved README.md
     echo '- **power** (`abut_power`): its rate' >> docs/GLOSSARY.md; found 'docs/GLOSSARY.md:4: no `abut_power` in the code'

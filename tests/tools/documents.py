@@ -6,6 +6,8 @@ links      files and headings that documents point to exist; so do the documents
 sources    files that documents name in `...` exist, from the root, lib/ or the document's folder; `*` matches, NAME is a placeholder
 hashes     no commit hashes: a word of 7 to 12 hexadecimal digits with a letter and a digit.  Generated tables
            (pipelines/results) name the build of a row
+tables     a cell has at most 30 words: longer texts belong below the table
+floors     CONTRIBUTING lists the floors of tests/layers.txt in their order, each with its rooms
 glossary   docs/GLOSSARY.md: at most 60 terms, a line each, each in the code under the name in `...`
 """
 import glob
@@ -73,6 +75,10 @@ def main(root):
                     bad.append(f"{f}:{n}: no file {path}")
                 elif anchor and path in documents and anchor not in anchors(documents[path]):
                     bad.append(f"{f}:{n}: no heading #{anchor} in {path}")
+            if line.startswith("|"):
+                for cell in re.split(r"(?<!\\)\|", line)[1:-1]:
+                    if len(cell.split()) > 30:
+                        bad.append(f"{f}:{n}: a cell of {len(cell.split())} words, at most 30: {cell.strip()[:40]}...")
         if not f.startswith(GENERATED):
             for n, line in enumerate(text.split("\n"), 1):
                 for word in re.findall(r"\b[0-9a-f]{7,12}\b", line):
@@ -86,6 +92,19 @@ def main(root):
             for path in re.findall(r"(?<![\w$/.])((?:docs|formats|pipelines|tests|lib)/[\w./-]*\.md|README\.md|CONTRIBUTING\.md)\b", line):
                 if not os.path.exists(path) and "TMP" not in line:
                     bad.append(f"{f}:{n}: no file {path}")
+
+    if "CONTRIBUTING.md" in documents and os.path.exists("tests/layers.txt"):
+        plan = [l.split()[1:] for l in open("tests/layers.txt") if l.startswith("floor ")]
+        plan = [(f[0], [r for r in f[1:] if r != "*"]) for f in plan]
+        table = re.findall(r"^\| `(?:lib/)?(\w+)`(?:: `([\w -]+)`)?[^|]*\| ", documents["CONTRIBUTING.md"], re.M)
+        table = [(name, rooms.split()) for name, rooms in table]
+        for a, b in zip(plan, table):
+            if a[0] != b[0] or (a[1] != b[1] and a[0] != "tools"):      # tools: a room for each program
+                bad.append(f"CONTRIBUTING.md: floor {b[0]} of {b[1]}, expected {a[0]} of {a[1]}, as in tests/layers.txt")
+                break
+        else:
+            if len(plan) != len(table):
+                bad.append(f"CONTRIBUTING.md: {len(table)} floors, expected the {len(plan)} of tests/layers.txt")
 
     if "docs/GLOSSARY.md" in documents:
         terms = [(n, l) for n, l in prose(documents["docs/GLOSSARY.md"]) if l.startswith("- ")]

@@ -118,7 +118,7 @@ static void complete(stream *s)
     const void *positions = x->data;
     for (int i = 0; i < ROWS; i++) {
         const row *r = &rows[i];
-        const int way = !strcmp(r->name, "step/way");
+        const int way = !strcmp(r->name, "step/waypoints");
         if (!r->is_frame || abut_arrays_find(f, r->name)) continue;
         if ((!strcmp(r->rule, "OPT") && !way) || (!strcmp(r->rule, "SIDE") && !pending)) continue;
         void *data = abut_frame_put(f, r->name, way || !strcmp(r->rows, "nv") ? nv : !strcmp(r->rows, "n3") ? 3 : 1, &err);

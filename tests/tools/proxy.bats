@@ -82,6 +82,33 @@ P
     says "nodes"
 }
 
+@test "proxy: export shows the surfaces where contact sees them" {
+    "$BIN/step" -q -n 6 start.abut -o run.abut
+    "$BIN/export" -q --obj obj --ply ply --vtu vtu --gltf run.glb --csv run.csv run.abut
+    "$PYTHON" - <<'P'
+import numpy as np
+import abut_stream
+items = list(abut_stream.read("run.abut"))
+model, last = items[0], items[-1]
+lo_hi, node, weight = (model["contact/map-" + n] for n in ("first", "node", "weight"))
+
+def vertex(i, x):
+    total = np.zeros(3)
+    for k in range(*lo_hi[i]):
+        total = total + weight[k] * x[node[k]]
+    return total
+
+want = np.array([vertex(i, last["node/x"]) for i in range(len(lo_hi))])
+lines = open("obj/frame_0006.obj").read().split("\n")
+got = np.array([[float(t) for t in s.split()[1:]] for s in lines if s.startswith("v ")])
+assert got.shape == want.shape and (got == want).all()
+faces = [[int(t) - 1 for t in s.split()[1:]] for s in lines if s.startswith("f ")]
+assert (np.array(faces) == model["contact/triangle"]).all()
+P
+    grep -q 'Name="Points"' vtu/others_0006.vtu
+    grep -q "NumberOfPoints=\"$("$PYTHON" -c 'import abut_stream as s; print(len(next(iter(s.read("run.abut")))["contact/map-first"]))')\"" vtu/others_0006.vtu
+}
+
 @test "proxy: what knows nodes alone refuses it by name" {
     exits 3 "$BIN/step" -q -n 1 --device twin start.abut -o run.abut
     says "the contact surface is a map of nodes (array 'contact/map-first')"

@@ -31,7 +31,7 @@ P
     cat >copy.py <<'P'
 import sys, abut_stream
 reader = abut_stream.read(sys.argv[1])
-with abut_stream.Writer("-", int(sys.argv[2])) as w:
+with abut_stream.Writer("-", int(sys.argv[2]), reader.minor) as w:
     for record in reader.prov:
         w.prov(*record)
     for item in reader:
@@ -44,6 +44,22 @@ P
     "$PYTHON" copy.py "$golden/stored-1.0.abut" 6 >packed
     [ "$(wc -c <packed)" -lt "$(wc -c <"$golden/stored-1.0.abut")" ]
     "$PYTHON" copy.py packed 0 | cmp - "$golden/stored-1.0.abut"
+}
+
+@test "python: waypoints of version 1.0 are found by the name that they have now, and keep theirs in what is written" {
+    "$PYTHON" - "$golden/waypoints-1.0.abut" <<'P'
+import sys, abut_stream
+frame = list(abut_stream.read(sys.argv[1]))[-1]
+assert "step/waypoints" not in frame.arrays and frame["step/waypoints"].shape == (32, 3)
+assert frame["step/waypoints"] is frame["step/way"]
+P
+    "$BIN/ccd-check" -q "$golden/waypoints-1.0.abut" -o out.abut    # it follows them: the straight line would meet the post
+    exits 1 "$BIN/ccd-check" -q --motion straight --no-output "$golden/waypoints-1.0.abut"
+    "$BIN/export" --dump out.abut | grep -q '^array step/way f64'
+    "$BIN/step" -q -n 1 "$golden/waypoints-1.0.abut" -o on.abut
+    [ "$("$BIN/export" --dump on.abut | grep -c '^frame')" -eq 3 ]
+    "$BIN/mesh-prep" -q "$golden/waypoints-1.0.yaml" | "$BIN/step" -q -n 12 --every 12 -o new.abut
+    "$BIN/export" --dump new.abut | grep -q '^array step/waypoints f64'
 }
 
 @test "python: a stream made with numpy is a stream to the programs, and theirs to python" {

@@ -84,7 +84,7 @@ static inline size_t world_collisions(const world *w, const double *x0)
 {
     const abut_judge_opts o = abut_judge_defaults();
     const size_t n3 = 3 * (size_t)w->model.nv;
-    const abut_array *way = abut_arrays_find(&w->frame, "step/way");
+    const abut_array *way = abut_arrays_find(&w->frame, "step/waypoints");
     const size_t stops = way ? (size_t)way->shape[0] / (size_t)w->model.nv : 0;
     const double *x1 = get(w, "node/x"), *from = x0;
     size_t bad = 0;

@@ -73,7 +73,7 @@ TEST(the_potential_of_a_closed_shell_is_minus_pressure_times_volume_wherever_it_
     icosphere(s, 2);
     s->pressure = 7;
     slender_open(&w, s);
-    abut_air *air = &w.st.solver.prob.air;
+    abut_air *air = abut_air_of(&w.st.solver.prob.terms);
     double *x = malloc(3 * (size_t)w.model.nv * sizeof *x);
     CHECK(air->presses && !air->open && !air->drags && !air->facing && !w.st.air);
     for (int k = 0; k < 3; k++) {
@@ -105,7 +105,7 @@ TEST(pressure_forces_are_the_derivative_and_a_third_of_the_area_each)
     crumpled(s, x);
     s->pressure = -3;
     slender_open(&w, s);
-    abut_air *air = &w.st.solver.prob.air;
+    abut_air *air = abut_air_of(&w.st.solver.prob.terms);
     abut_air_start(air, x);
     abut_air_gradient(air, x, 0.5, g);
     for (int32_t i = 0; i < w.model.nsh; i++) {
@@ -147,11 +147,11 @@ TEST(the_pressure_hessian_is_semidefinite_and_not_less_than_the_true_one)
     crumpled(s, x);
     s->pressure = 3;
     slender_open(&w, s);
-    abut_air *air = &w.st.solver.prob.air;
+    abut_air *air = abut_air_of(&w.st.solver.prob.terms);
     abut_air_start(air, x);
     const size_t n = (size_t)w.model.nsh;
     double *H = calloc(n * ABUT_PACKED, sizeof *H);
-    const abut_elements set = { .corners = 4, .n = n, .row = w.st.solver.prob.codim.node, .val = H };
+    const abut_elements set = { .corners = 4, .n = n, .row = abut_codim_of(&w.st.solver.prob.terms)->node, .val = H };
     abut_bsr A = { 0 }, B = { 0 };
     CHECK(!abut_bsr_pattern(&A, w.model.nv, &set, 1, NULL) && !abut_bsr_pattern(&B, w.model.nv, &set, 1, NULL));
     abut_air_hessian(air, x, 0.5, H);
@@ -251,7 +251,7 @@ TEST(an_open_shell_starts_with_a_third_of_pressure_times_area_at_every_corner)
         s->scheme = schemes[k];
         slender_open(&w, s);
         const double acc = 5 / (1000 * 1e-3), share = schemes[k] == ABUT_IMPLICIT_EULER || schemes[k] == ABUT_BDF2 ? 1 : 0.5;
-        CHECK(w.st.solver.prob.air.open);
+        CHECK(abut_air_of(&w.st.solver.prob.terms)->open);
         CHECK(!world_judged(&w, 1));
         for (int i = 0; i < 4; i++) {
             CHECK_NEAR(get(&w, "node/v")[3 * i + 1], acc * 1e-4, 1e-6 * acc * 1e-4);
@@ -277,7 +277,7 @@ TEST(drag_is_the_derivative_of_a_convex_potential)
     const double wind[3] = { 0.4, -0.2, 0.3 };
     memcpy(s->wind, wind, sizeof wind);
     slender_open(&w, s);
-    abut_air *air = &w.st.solver.prob.air;
+    abut_air *air = abut_air_of(&w.st.solver.prob.terms);
     const abut_model *m = &w.model;
     abut_rng r = { 6 };
     for (int i = 0; i < N; i++) x[i] = c[i] + tau * abut_rng_real(&r, -1, 1);
@@ -305,7 +305,8 @@ TEST(drag_is_the_derivative_of_a_convex_potential)
         x[i] = at;
     }
     double *H = calloc((size_t)m->nsh * ABUT_PACKED, sizeof *H);
-    const abut_elements set = { .corners = 4, .n = (size_t)m->nsh, .row = w.st.solver.prob.codim.node, .val = H };
+    const int32_t *node = abut_codim_of(&w.st.solver.prob.terms)->node;
+    const abut_elements set = { .corners = 4, .n = (size_t)m->nsh, .row = node, .val = H };
     abut_bsr A = { 0 };
     abut_air_drag_hessian(air, x, c, tau, 0.5, H);
     CHECK(!abut_bsr_pattern(&A, m->nv, &set, 1, NULL));

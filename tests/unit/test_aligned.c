@@ -27,7 +27,7 @@ static double turned(world *w, double angle, double *slope, double *g)
             d[3 * i + k] = moves ? -q * r[k] + c * across + q * along * axis[k] : 0;
         }
     }
-    s->prob.kappa = 1e8;
+    abut_barrier_state_of(&s->prob.terms)->kappa = 1e8;
     abut_energy e = { 0 };
     CHECK(!abut_search_contacts(s, &w->rep, &w->err));
     CHECK(!abut_problem_energy(&s->prob, s->here.x, s->here.y, &s->here.pairs, &e, &s->scratch, &w->err));
@@ -35,7 +35,7 @@ static double turned(world *w, double angle, double *slope, double *g)
     *slope = 0;
     for (int32_t i = 0; i < 3 * w->model.nv; i++) *slope += g[i] * d[i];
     free(d);
-    return e.barrier;
+    return e.e[abut_terms_number(&s->prob.terms, "barrier")];
 }
 
 static double furthest(const double *a, const double *b, int32_t n)

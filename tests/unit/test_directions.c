@@ -25,15 +25,15 @@ enum { N3_MOST = 3 * 512 };
 
 static const abut_direction_options OPT = { .threads = 1, .history = 5, .proves = 1 };
 
-/* A stepper at a point of a step, where the gradient is s->g. */
+/* A stepper at a point of a step, where the gradient is s->here.g. */
 static abut_search *amid_step(world *w)
 {
     world_scene(w, "%s", PILE);
     CHECK(!world_judged(w, 2));
     CHECK(!abut_step_begin(&w->st, &w->frame, w->at, &w->rep, &w->err));
     abut_search *s = &w->st.solver;
-    CHECK(s->pairs.n > 0 && s->pairs.n_plane > 0 && s->prob.lag.n > 0 && 3 * w->model.nv <= N3_MOST);
-    CHECK(!abut_problem_gradient(&s->prob, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, &w->err));
+    CHECK(s->here.pairs.n > 0 && s->here.pairs.n_plane > 0 && abut_lag_of(&s->prob.terms)->n > 0 && 3 * w->model.nv <= N3_MOST);
+    CHECK(!abut_problem_gradient(&s->prob, s->here.x, s->here.y, &s->here.pairs, ABUT_TERM_ALL, s->here.g, &s->scratch, &w->err));
     return s;
 }
 
@@ -89,7 +89,7 @@ TEST(every_direction_descends_at_a_point_with_contact_and_leaves_nodes_that_do_n
         for (int k = 0; k < 3; k++) {       /* the first, and such that remember it */
             for (int i = 0; i < N3_MOST; i++) p[i] = NAN;
             CHECK(!d.ops->find(d.self, &at, p, &info, &w.rep, &w.err));
-            CHECK(dot(p, s->g, 3 * w.model.nv) < 0 && info.bad_node == -1 && !info.guessed);
+            CHECK(dot(p, s->here.g, 3 * w.model.nv) < 0 && info.bad_node == -1 && !info.guessed);
             for (int32_t i = 0; i < w.model.nv; i++)
                 if (s->prob.row[i] < 0) still += p[3 * i] == 0 && p[3 * i + 1] == 0 && p[3 * i + 2] == 0;
         }
@@ -117,7 +117,7 @@ TEST(a_direction_that_is_required_to_be_exact_is_newtons_and_so_is_each_that_say
             if (k == 2) d.ops->require_exact(d.self);
             CHECK(!d.ops->find(d.self, &at, p, &info, &w.rep, &w.err));
             CHECK(k != 2 || info.exact);
-            if (info.exact) CHECK(unsolved(&w, s, s->g, p) < 1.001e-3);
+            if (info.exact) CHECK(unsolved(&w, s, s->here.g, p) < 1.001e-3);
             others += !info.exact;
         }
         abut_direction_clear(&d);
@@ -209,8 +209,8 @@ TEST(look_ahead_passes_on_what_its_direction_answers_and_changes_nothing_that_co
             a->ops->begin_step(a->self);
             if (a->ops->begin_minimisation) a->ops->begin_minimisation(a->self);
             CHECK(!a->ops->find(a->self, &at, p[k], &info[k], &w.rep, &w.err));
-            CHECK(!a->ops->resolve == !plain.ops->resolve && !a->ops->drop_majorant == !plain.ops->drop_majorant);
-            if (a->ops->resolve) CHECK(!a->ops->resolve(a->self, s->x, q[k], &w.rep, &w.err));
+            CHECK(!a->ops->resolve == !plain.ops->resolve);
+            if (a->ops->resolve) CHECK(!a->ops->resolve(a->self, s->here.x, q[k], &w.rep, &w.err));
             abut_operator A;
             CHECK(a->ops->factor(a->self, &A) != NULL && A.matrix->n == s->prob.nrow);
         }

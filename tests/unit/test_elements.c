@@ -192,7 +192,7 @@ TEST(sets_of_every_kind_sum_to_the_dense_sum_alone_and_behind_another)
 
 TEST(sets_of_every_kind_have_the_same_bits_at_1_2_and_7_threads_and_an_update_equals_a_new_pattern)
 {
-    enum { ROWS = 3000, FEW = 2500 };
+    enum { ROWS = 2100, FEW = 1200 };
     const int threads[] = { 1, 2, 7 }, before = abut_threads();
     abut_rng rng = { 18 };
     for (int kind = 2; kind < ALL_KINDS; kind += 11) {
@@ -260,7 +260,7 @@ TEST(products_without_a_matrix_and_their_diagonals_equal_the_dense_ones)
 
 TEST(products_without_a_matrix_have_the_same_bits_at_1_2_and_7_threads)
 {
-    enum { ROWS = 3000, FEW = 2500 };
+    enum { ROWS = 2100, FEW = 1200 };
     const int threads[] = { 1, 2, 7 }, before = abut_threads();
     abut_rng rng = { 24 };
     double *num = malloc(27 * ROWS * sizeof *num), *x = num, *y = num + 3 * ROWS, *D = num + 6 * ROWS, *first = num + 15 * ROWS;

@@ -25,9 +25,10 @@ static void name_objects(world *w)
 }
 
 /* two boxes, the right one thrown at the left one; the node numbers of the second start at 0 again */
-static void meeting(world *w)
+static void meeting_damped(world *w, double damp_mass)
 {
     fixture *f = fixture_new();
+    f->damp_mass = damp_mass;
     f->gravity[1] = 0;
     f->tol = 1e-6;
     fixture_box(f, 0, 0, 0, 0.3, 0.3, 0.3, 1, 1, 1, 0);
@@ -36,6 +37,8 @@ static void meeting(world *w)
     world_open(w, f, v0);
     name_objects(w);
 }
+
+static void meeting(world *w) { meeting_damped(w, 0); }
 
 TEST(the_iteration_limit_names_the_pair_that_bounds_the_step)
 {
@@ -182,8 +185,8 @@ TEST(a_search_that_finds_no_decrease_has_stalled)
 TEST(an_indefinite_matrix_is_named_by_the_node_of_its_pivot)
 {
     world w;
-    meeting(&w);
-    w.st.solver.prob.damping.mass = -1e9;   /* takes all mass away and more */
+    meeting_damped(&w, 1);
+    abut_damping_of(&w.st.solver.prob.terms)->mass = -1e9;   /* takes all mass away and more */
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     CHECK(w.st.solver.failed.kind == ABUT_FAILED_INDEFINITE && w.st.solver.failed.node >= 0);
     SAYS(&w, "no shift of the diagonal makes the matrix of 48 unknowns positive definite", "the pivot that fails is at node ",
@@ -195,12 +198,12 @@ TEST(an_indefinite_matrix_of_any_direction_names_a_node)
 {
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
         world w;
-        meeting(&w);
+        meeting_damped(&w, 1);
         abut_search_opts o = w.st.solver.opt;
         o.direction = *ops;
         abut_stepper_clear(&w.st);
         CHECK(!abut_stepper_init(&w.st, &w.model, &o, &w.err));
-        w.st.solver.prob.damping.mass = -1e9;
+        abut_damping_of(&w.st.solver.prob.terms)->mass = -1e9;
         CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
         CHECK(w.st.solver.failed.kind == ABUT_FAILED_INDEFINITE && w.st.solver.failed.node >= 0);
         SAYS(&w, "positive definite", " is at node ", " of '", "look for extreme moduli, masses or gaps");

@@ -1,9 +1,11 @@
 /* The golden streams of every release, their text, and the worked example of formats/STATE.md.  Runs in the root folder. */
 #include "check.h"
+#include "formats/stream/bytes.h"
 #include "formats/stream/dump.h"
 #include "model/model.h"
 
 #include <ctype.h>
+#include <zlib.h>
 
 static char *slurp(const char *path, size_t *n)
 {
@@ -43,6 +45,11 @@ static void dump_equals(const char *stream, const char *text)
 TEST(the_stored_stream_of_1_0_says_what_it_always_said)
 {
     dump_equals("tests/golden/stored-1.0.abut", "tests/golden/1.0.txt");
+}
+
+TEST(a_stream_of_1_0_with_waypoints_says_what_it_always_said)
+{
+    dump_equals("tests/golden/waypoints-1.0.abut", "tests/golden/waypoints-1.0.txt");
 }
 
 TEST(the_compressed_stream_of_1_0_says_the_same)
@@ -92,16 +99,71 @@ static char *copy(const char *path, size_t *n)
     return got;
 }
 
+enum { MINOR = 10, HEAD = 16, SECTION = 16 };   /* bytes, each head and payload followed by a checksum of all before */
+
+/* The stream p[n] as a writer of the present minor version has it: a byte of its head, and what follows from that. */
+static void of_this_version(char *p, size_t n)
+{
+    unsigned char *b = (unsigned char *)p;
+    b[MINOR] = ABUT_STATE_MINOR;
+    unsigned long crc = crc32(0, b, HEAD);
+    abut_put_le(b + HEAD, crc, 4);
+    for (size_t at = HEAD + 4; at + SECTION < n;) {
+        const size_t size = SECTION + abut_get_le(b + at + 8, 8);
+        crc = crc32(crc, b + at, (unsigned)size);
+        abut_put_le(b + at + size, crc, 4);
+        at += size + 4;
+    }
+}
+
 TEST(a_stream_that_another_implementation_wrote_is_valid_and_rewritten_with_the_same_bytes)
 {
     size_t n, m, k;
     char *expected = slurp("tests/golden/stored-1.0.abut", &n);
     char *got = copy("tests/golden/stored-1.0.abut", &m), *expanded = copy("tests/golden/compressed-1.0.abut", &k);
-    CHECK(n > 0 && m == n && !memcmp(expected, got, n));
+    CHECK(n > 100 && expected[MINOR] == 0);
+    of_this_version(expected, n);
+    CHECK(m == n && !memcmp(expected, got, n));
     CHECK(k == n && !memcmp(expected, expanded, n));
     free(expected);
     free(got);
     free(expanded);
+}
+
+/* The last frame of a stream of 1.0 has its waypoints under their former name. */
+TEST(waypoints_of_1_0_are_viewed_and_carried_under_their_present_name)
+{
+    FILE *f = fopen("tests/golden/waypoints-1.0.abut", "rb");
+    abut_reader *r;
+    abut_arrays s = { 0 }, models = { 0 }, next = { 0 };
+    abut_model m = { 0 };
+    abut_frame frame = { 0 };
+    abut_item item;
+    abut_frame_head h;
+    abut_err err = { 0 };
+    CHECK(f && !abut_reader_open(f, "waypoints-1.0.abut", &r, &err));
+    CHECK(!abut_reader_next(r, &item, &h, &models, &err) && !abut_model_view(&models, &m, &err));
+    for (int k = 0; k < 2; k++) CHECK(!abut_reader_next(r, &item, &h, &s, &err) && !abut_frame_view(&s, &m, &frame, &err));
+    CHECK(h.step == 12);
+    abut_array *way = abut_arrays_find(&s, "step/way");
+    CHECK(way && !abut_arrays_find(&s, "step/waypoints"));
+    CHECK(frame.nw == 2 * m.nv && frame.waypoints == way->data);
+    CHECK(abut_array_named(&s, "step/waypoints") == way && abut_array_known("step/way"));
+    way->flags = ABUT_A_CARRY | ABUT_A_REQUIRED;
+    CHECK(!abut_frame_view(&s, &m, &frame, &err));     /* it is understood */
+    CHECK(!abut_frame_carry(&s, &next, &err));
+    const abut_array *now = abut_arrays_find(&next, "step/waypoints");
+    CHECK(now && !abut_arrays_find(&next, "step/way") && abut_array_count(now) == abut_array_count(way));
+    CHECK(now && now->data != way->data && !memcmp(now->data, way->data, abut_array_bytes(way)));
+    /* where both are there, the present one counts */
+    double *both = abut_frame_put(&s, "step/waypoints", m.nv, &err);
+    CHECK(both && !abut_frame_view(&s, &m, &frame, &err) && frame.waypoints == both && frame.nw == m.nv);
+    CHECK(!abut_frame_put(&s, "step/way", m.nv, &err));
+    abut_reader_free(&r);
+    fclose(f);
+    abut_arrays_clear(&s);
+    abut_arrays_clear(&models);
+    abut_arrays_clear(&next);
 }
 
 /* Bytes of the hex columns of the code block that follows the line "<!-- example -->". */

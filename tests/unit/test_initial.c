@@ -177,7 +177,7 @@ TEST(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks
     setup q;
     setup_make(&q, &abut_initial_hessian, &ONE, 2, 1e-3, 1e-3);
     make(&q);
-    CHECK(q.s->here.pairs.n > 0 && q.s->here.pairs.n_plane > 0 && q.p->lag.n > 0);
+    CHECK(q.s->here.pairs.n > 0 && q.s->here.pairs.n_plane > 0 && abut_lag_of(&q.p->terms)->n > 0);
     apply_all(&q, 0, q.B);
     double *want = square(q.n);
     inverse(q.n, q.A, want);
@@ -407,7 +407,7 @@ static void check_laplacian(setup *q, int how)
     make(q);
     apply_all(q, 1, q->B);
     CHECK(!abut_newton_matrix_contacts(&q->d.matrix, q->p, &at, &contacts, &q->w.err));
-    CHECK(!abut_stiffness_fit_materials(&q->p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, &stiffness, &q->w.err));
+    CHECK(!abut_stiffness_fit_materials(abut_elastic_of(&q->p->terms), ABUT_FIT_LOW, ABUT_FIT_HIGH, &stiffness, &q->w.err));
     CHECK(!abut_laplacian(q->p, &stiffness, &contacts, &L, &q->w.err));
     CHECK((contacts.n > 0) == (how != CONTACTS_NONE));
     dense_of(&L, M);

@@ -2,7 +2,7 @@
  * threads. */
 #include "base/par.h"
 #include "box_tets.h"
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 #include "sparse/product.h"
 
 #include "check.h"
@@ -51,7 +51,7 @@ static double residual(equation *q, const double *x, const double *b)
     return sqrt(r2 / b2);
 }
 
-static const abut_solve_goal tight = { 1e-12, 1e-12, 0 };
+static const abut_solve_goal tight = { .far = 1e-12, .close = 1e-12 };
 
 static void solve_with(const abut_linear_solver_ops *ops, equation *q, int threads, double *x)
 {

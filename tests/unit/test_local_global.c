@@ -93,7 +93,7 @@ TEST(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_me
     double k = 0;
     CHECK(!abut_problem_init(&p, &w.model, &w.err));
     abut_problem_number(&p);
-    CHECK(!abut_stiffness_fit_materials(&p.elastic, 0.5, 1.5, &k, &w.err));
+    CHECK(!abut_stiffness_fit_materials(abut_elastic_of(&p.terms), 0.5, 1.5, &k, &w.err));
     CHECK(!abut_laplacian(&p, &k, NULL, &A, &w.err));
     const size_t n3 = 3 * (size_t)w.model.nv, nt = (size_t)w.model.nt;
     double *u = malloc(n3 * sizeof *u), *Au = malloc(n3 * sizeof *u), *Hu = malloc(n3 * sizeof *u),
@@ -103,7 +103,7 @@ TEST(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_me
     for (size_t c = 0; c < 4 * nt; c++) row[c] = p.row[p.model->tet[c]];
     const int32_t *node = p.reordered->node;     /* of each row: nothing is held */
     const abut_elements tets = { .corners = 4, .n = nt, .row = row, .val = H };
-    abut_elastic_hessian(&p.elastic, w.model.X, p.w.psi, H);
+    abut_elastic_hessian(abut_elastic_of(&p.terms), w.model.X, p.w.psi, H);
     abut_problem_diagonal(&p, diag);
     CHECK(!abut_bsr_pattern(&full, w.model.nv, &tets, 1, &w.err));
     abut_bsr_assemble(&full, diag, &tets, 1);
@@ -174,11 +174,12 @@ static double local_global_defect(abut_local_global *s, const double *before, co
     }
     for (int32_t t = 0; t < m->nt; t++) {
         double F[9], U[9], V[9], R[9], sv[3], G[9], D[9];
-        const double *B = s->prob.elastic.B + 9 * t, w = h2 * 2 * s->prob.elastic.lame[2 * t] * s->prob.elastic.vol[t];
-        abut_elastic_deformation(&s->prob.elastic, before, t, F);
+        const abut_elastic *e = abut_elastic_of(&s->prob.terms);
+        const double *B = e->B + 9 * t, w = h2 * 2 * e->lame[2 * t] * e->vol[t];
+        abut_elastic_deformation(e, before, t, F);
         abut_svd3(F, U, sv, V);
         abut_m3_mul_nt(R, U, V);
-        abut_elastic_deformation(&s->prob.elastic, after, t, D);
+        abut_elastic_deformation(e, after, t, D);
         for (int i = 0; i < 9; i++) D[i] = w * (D[i] - R[i]);
         abut_m3_mul_nt(G, D, B);    /* column a: force at corner a + 1 */
         for (int a = 0; a < 3; a++)

@@ -30,7 +30,7 @@ static double *keep(const world *w, const char *name)
 static double *elastic_force(world *w, const double *x)
 {
     double *f = calloc(3 * (size_t)w->model.nv, sizeof *f);
-    CHECK(!abut_elastic_gradient(&w->st.solver.prob.elastic, x, -1, f, &w->st.solver.scratch, &w->err));
+    CHECK(!abut_elastic_gradient(abut_elastic_of(&w->st.solver.prob.terms), x, -1, f, &w->st.solver.scratch, &w->err));
     return f;
 }
 
@@ -404,7 +404,9 @@ TEST(forces_are_the_slopes_of_the_potentials)
         for (int k = 0; k < 2; k++) {
             for (int32_t i = 0; i < n3; i++) s->here.x[i] = x0[i] + (k ? t : -t) * sin(1 + 3.7 * i);
             CHECK(!abut_search_contacts(s, &w->rep, &w->err));
-            CHECK(!abut_barrier_energy(&p->cm, &s->here.pairs, s->here.y, p->kappa, &b[k], &s->scratch, &w->err));
+            CHECK(!abut_barrier_energy(&p->cm, &s->here.pairs, s->here.y, abut_barrier_state_of(&p->terms)->kappa, &b[k],
+                                       &s->scratch,
+                                       &w->err));
             CHECK(!abut_friction_energy(&w->st.acted, &law, s->here.x, p->still, &d[k], &s->scratch, &w->err));
         }
         CHECK(fabs(slope[0]) > 1);

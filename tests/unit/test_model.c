@@ -547,8 +547,8 @@ TEST(a_frame_is_checked_against_its_model)
     abut_arrays_remove(&s, "lag/mu");
     frame_refused(&s, &m, "lag/mu", "missing");
     sample_frame(&s, 1);
-    CHECK(abut_frame_put(&s, "step/way", 10, &err) != NULL);
-    frame_refused(&s, &m, "step/way", "10 rows, expected a multiple of the 7 nodes");
+    CHECK(abut_frame_put(&s, "step/waypoints", 10, &err) != NULL);
+    frame_refused(&s, &m, "step/waypoints", "10 rows, expected a multiple of the 7 nodes");
     sample_frame(&s, 1);
     const abut_model other = { .nv = 8 };
     frame_refused(&s, &other, "node/x", "expected 8 (nv) as in 'node/X of the MODEL'");

@@ -1,6 +1,7 @@
 /* Decisions that are functions of numbers: when the barrier is stiffened, when a step is near its end, when forces balance; and
  * what they mean for steps. */
 #include "solve/search/equilibrium.h"
+#include "energy/barrier_term.h"
 #include "solve/search/rules.h"
 #include "world.h"
 
@@ -8,12 +9,12 @@
 
 TEST(the_barrier_is_stiffened_when_a_gap_below_the_bound_shrinks)
 {
-    CHECK(abut_rule_kappa(3, 100, 1e-9, 5e-10, 4e-10) == 6);
-    CHECK(abut_rule_kappa(3, 5, 1e-9, 5e-10, 4e-10) == 5);              /* not beyond its upper bound */
-    CHECK(abut_rule_kappa(3, 100, 1e-9, 5e-10, 5e-10) == 3);            /* it has not shrunk */
-    CHECK(abut_rule_kappa(3, 100, 1e-9, 2e-9, 4e-10) == 3);             /* it was not below */
-    CHECK(abut_rule_kappa(3, 100, 1e-9, INFINITY, 4e-10) == 3);         /* nothing touched */
-    CHECK(abut_rule_kappa(3, 100, 1e-9, 4e-10, INFINITY) == 3);
+    CHECK(abut_barrier_stiffer(3, 100, 1e-9, 5e-10, 4e-10) == 6);
+    CHECK(abut_barrier_stiffer(3, 5, 1e-9, 5e-10, 4e-10) == 5);              /* not beyond its upper bound */
+    CHECK(abut_barrier_stiffer(3, 100, 1e-9, 5e-10, 5e-10) == 3);            /* it has not shrunk */
+    CHECK(abut_barrier_stiffer(3, 100, 1e-9, 2e-9, 4e-10) == 3);             /* it was not below */
+    CHECK(abut_barrier_stiffer(3, 100, 1e-9, INFINITY, 4e-10) == 3);         /* nothing touched */
+    CHECK(abut_barrier_stiffer(3, 100, 1e-9, 4e-10, INFINITY) == 3);
 }
 
 TEST(what_is_left_is_the_sum_of_directions_that_shrink_by_one_ratio)

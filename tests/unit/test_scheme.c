@@ -197,7 +197,7 @@ TEST(a_pending_frame_that_lacks_what_the_step_needs_is_refused_by_name)
 TEST(the_way_of_a_pending_frame_is_proven_before_a_step_goes_on)
 {
     static const char *const said[] = { "bodies meet on the last straight line", "bodies meet on the straight line to waypoint 0",
-                                        "at the start of its step (step/x0)", "at a waypoint (step/way)" };
+                                        "at the start of its step (step/x0)", "at a waypoint (step/waypoints)" };
     world w;
     pile(&w);
     CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err) && !abut_step_solve(&w.st, &w.rep, &w.err));
@@ -207,7 +207,7 @@ TEST(the_way_of_a_pending_frame_is_proven_before_a_step_goes_on)
         w.err = (abut_err){ 0 };
         for (int i = 0; i < w.next.n; i++) CHECK(!abut_arrays_copy(&pending, &w.next.a[i], NULL));
         double *x = abut_arrays_find(&pending, "node/x")->data, *x0 = abut_arrays_find(&pending, "step/x0")->data;
-        double *way = abut_frame_put(&pending, "step/way", w.model.nv, &w.err), *moved = k == 0 ? x : k == 2 ? x0 : way;
+        double *way = abut_frame_put(&pending, "step/waypoints", w.model.nv, &w.err), *moved = k == 0 ? x : k == 2 ? x0 : way;
         memcpy(way, x, 3 * (size_t)w.model.nv * sizeof *way);
         /* the lower body goes through the upper one and beyond, or into it, or everything goes below the floor */
         for (int32_t i = 0; i < w.model.nv && k < 4; i++)
@@ -436,7 +436,7 @@ TEST(the_gradient_of_the_objective_is_its_derivative)
     abut_rng rng = { 7 };
     double *d = calloc((size_t)n3, sizeof *d);
     CHECK(s->here.pairs.n > 0);
-    CHECK(s->prob.lag.n > 0);
+    CHECK(abut_lag_of(&s->prob.terms)->n > 0);
     for (int32_t i = 0; i < n3; i++) d[i] = s->prob.row[i / 3] < 0 ? 0 : abut_rng_real(&rng, -1, 1);
     CHECK(slope_agrees(&w, d));
     free(d);

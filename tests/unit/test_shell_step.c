@@ -118,7 +118,7 @@ TEST(uniform_stretch_of_an_irregular_sheet_is_in_balance)
     fixture_sheet(f, 0, 0, 0, 0.4, 0.4, N, N);
     jitter(f, N, 0.01);
     world_open(&w, f, NULL);
-    const abut_codim *t = &w.st.solver.prob.codim;
+    const abut_codim *t = abut_codim_of(&w.st.solver.prob.terms);
     double *x = malloc(3 * (size_t)f->nv * sizeof *x), *g = calloc(3 * (size_t)f->nv, sizeof *g), edge = 0, psi = NAN;
     const double s = 1.05, kappa = 1e3, mu = f->young / (2 * 1.3), lambda = f->young * 0.3 / (1 - 0.09);
     for (int32_t i = 0; i < f->nv; i++) {       /* stretched along x, turned about it */
@@ -458,12 +458,15 @@ TEST(damping_of_shells_is_the_derivative_of_its_energy)
     f->damp_stiffness = 1e-2;
     world_open(&w, f, NULL);
     abut_problem *p = &w.st.solver.prob;
+    abut_damping *damping = abut_damping_of(&p->terms);
+    const abut_elastic *elastic = abut_elastic_of(&p->terms);
+    const abut_codim *codim = abut_codim_of(&p->terms);
     abut_arena *scratch = &w.st.solver.scratch;
     const int32_t n = 3 * f->nv;
     double *x = malloc((size_t)n * sizeof *x), *g = calloc((size_t)n, sizeof *g), size = 0;
     for (int32_t i = 0; i < n; i++) x[i] = f->X[i] * 1.03 + 1e-3 * sin(5 * i);
-    abut_damping_freeze(&p->damping, &p->elastic, &p->codim, x);
-    CHECK(!abut_damping_gradient(&p->damping, &p->elastic, &p->codim, x, f->X, 2, g, scratch, NULL));
+    abut_damping_freeze(damping, elastic, codim, x);
+    CHECK(!abut_damping_gradient(damping, elastic, codim, ABUT_DAMPING_ALL, x, f->X, 2, g, scratch, NULL));
     for (int32_t i = 0; i < n; i++) size = fmax(size, fabs(g[i]));
     CHECK(size > 0);
     for (int32_t i = 0; i < n; i++) {
@@ -471,7 +474,7 @@ TEST(damping_of_shells_is_the_derivative_of_its_energy)
         const double xi = x[i], h = 1e-4;
         for (int k = 0; k < 2; k++) {
             x[i] = k ? xi - h : xi + h;
-            CHECK(!abut_damping_energy(&p->damping, &p->elastic, &p->codim, x, f->X, 2, &e[k], scratch, NULL));
+            CHECK(!abut_damping_energy(damping, elastic, codim, ABUT_DAMPING_ALL, x, f->X, 2, &e[k], scratch, NULL));
         }
         x[i] = xi;
         CHECK_NEAR((e[0] - e[1]) / (2 * h), g[i], 1e-9 * size);     /* quadratic: no error but rounding */
@@ -480,7 +483,7 @@ TEST(damping_of_shells_is_the_derivative_of_its_energy)
     memset(g, 0, (size_t)n * sizeof *g);
     double *y = malloc((size_t)n * sizeof *y);
     for (int32_t i = 0; i < n; i++) y[i] = x[i] + 0.1 * (i % 3);
-    CHECK(!abut_damping_gradient(&p->damping, &p->elastic, &p->codim, y, x, 2, g, scratch, NULL));
+    CHECK(!abut_damping_gradient(damping, elastic, codim, ABUT_DAMPING_ALL, y, x, 2, g, scratch, NULL));
     for (int32_t i = 0; i < n; i++) CHECK_NEAR(g[i], 0, 1e-12 * size);
     free(x), free(g), free(y);
     world_close(&w);

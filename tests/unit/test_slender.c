@@ -11,7 +11,7 @@
 static double codim_energy(world *w, const double *x)
 {
     double E = NAN;
-    CHECK(!abut_codim_energy(&w->st.solver.prob.codim, x, ABUT_CODIM_ALL, 1e3, &E, &w->st.solver.scratch, NULL));
+    CHECK(!abut_codim_energy(abut_codim_of(&w->st.solver.prob.terms), x, ABUT_CODIM_ALL, 1e3, &E, &w->st.solver.scratch, NULL));
     return E;
 }
 
@@ -52,7 +52,8 @@ TEST(thin_elements_of_all_kinds_add_up)
     CHECK(E == 0);
     abut_codim_clear(&codim);
 
-    CHECK(!abut_codim_gradient(&w.st.solver.prob.codim, x, ABUT_CODIM_ALL, 1e3, 0.5, g, &w.st.solver.scratch, NULL));
+    CHECK(!abut_codim_gradient(abut_codim_of(&w.st.solver.prob.terms), x, ABUT_CODIM_ALL, 1e3, 0.5, g, &w.st.solver.scratch,
+                              NULL));
     double size = 0;
     for (int i = 0; i < 48; i++) size = fmax(size, fabs(g[i]));
     for (int i = 0; i < 48; i++) {
@@ -73,7 +74,7 @@ TEST(the_hessian_of_thin_elements_is_semidefinite_and_the_true_one_at_rest)
     abut_rng r = { 18 };
     abut_bsr A = { 0 };
     crumpled_world(&w, x);
-    const abut_codim *thin = &w.st.solver.prob.codim;
+    const abut_codim *thin = abut_codim_of(&w.st.solver.prob.terms);
     double *H = calloc(thin->n * ABUT_PACKED, sizeof *H);
     const abut_elements set = { .corners = 4, .n = thin->n, .row = thin->node, .val = H };
     CHECK(!abut_bsr_pattern(&A, w.model.nv, &set, 1, NULL));

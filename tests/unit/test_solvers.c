@@ -2,7 +2,7 @@
 #include "world.h"
 
 #include "check.h"
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 #include "solve/solvers.h"
 #include "solve/step/options.h"
 

@@ -14,7 +14,7 @@ TEST(the_tension_ahead_is_the_one_of_rods_that_stretch_linearly)
     double x[48], to[48], T[5], T0[5], near[5];
     abut_rng r = { 19 };
     crumpled_world(&w, x);
-    const abut_codim *thin = &w.st.solver.prob.codim;
+    const abut_codim *thin = abut_codim_of(&w.st.solver.prob.terms);
     abut_codim_tension(thin, x, T0);
     for (int32_t i = 0; i < 5; i++) {
         const double *a = x + 3 * w.model.rod[2 * i], *b = x + 3 * w.model.rod[2 * i + 1];
@@ -142,7 +142,7 @@ TEST(turns_of_thin_elements_are_taken_back_by_their_stiffness)
     double x[48], d[48], v[48], to[48], cost = NAN;
     abut_rng r = { 23 };
     crumpled_world(&w, x);
-    const abut_codim *thin = &w.st.solver.prob.codim;
+    const abut_codim *thin = abut_codim_of(&w.st.solver.prob.terms);
     abut_model rods = w.model;
     abut_codim bare;
     rods.nsh = rods.nhg = rods.nbd = 0;

@@ -81,7 +81,8 @@ static abut_status judge_way(judge *j, const abut_stream *s, const double *x, ab
     abut_status rc = ABUT_OK;
     for (int64_t i = 0; !rc && i <= n && !abut_verdict_done(j->v); i++) {
         const double *to = x;
-        if (i < n) rc = abut_judge_points(&j->shape, s->frame.way + 3 * (size_t)s->model.nv * (size_t)i, j->leg[i % 2], &to, err);
+        const double *point = i < n ? s->frame.waypoints + 3 * (size_t)s->model.nv * (size_t)i : NULL;
+        if (point) rc = abut_judge_points(&j->shape, point, j->leg[i % 2], &to, err);
         if (rc) return rc;
         abut_place leg[2] = { j->at, here };
         if (n) leg[0].leg = leg[1].leg = i + 1;

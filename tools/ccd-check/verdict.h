@@ -10,13 +10,13 @@ typedef struct abut_place {
     int64_t step;
     double time;        /* s */
     const char *file;   /* NULL: a frame; borrowed */
-    int64_t leg;        /* of a motion through the positions in step/way, from 1; 0: straight */
+    int64_t leg;        /* of a motion through the positions in step/waypointspoints, from 1; 0: straight */
     int pending;        /* the candidate of a step that is being solved */
 } abut_place;
 
 /* What is judged between two frames */
 typedef enum abut_judge_way {
-    ABUT_WAY_PATH,      /* the polyline through the positions in array step/way [k nv, 3] of the later frame; straight
+    ABUT_WAY_PATH,      /* the polyline through the positions in array step/waypoints [k nv, 3] of the later frame; straight
                            without it */
     ABUT_WAY_STRAIGHT,
     ABUT_WAY_NONE       /* nothing: every frame alone */

@@ -1,4 +1,4 @@
-/* What every program shares: options, help, input and output, messages, exit codes.
+/* What every program has: options, help, input and output, messages, exit codes.
  *
  *     double dt = 0.01;
  *     const abut_opt opts[] = { { 'd', "dt", ABUT_OPT_REAL, &dt, "s", "length of the motion (default 0.01)" }, { 0 } };

@@ -2,7 +2,7 @@
 
 #include "base/words.h"
 #include "solve/device/device.h"
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 #include "tools/cli/last.h"
 #include "tools/cli/with.h"
 #include "tools/step/stuck_file.h"

@@ -43,6 +43,19 @@ static abut_status refuse(const char *what, const abut_arrays *names, int32_t ob
     return abut_fail(err, ABUT_E_FORMAT, "--device: object %d %s; --device cpu takes it", object, what);
 }
 
+/* Terms that it does not know, by name. */
+static abut_status check_terms(const abut_objective *p, abut_err *err)
+{
+    static const char *const known[] = { "inertia", "lagrangian", "elastic", "codim", "friction", "barrier" };
+    for (int i = 0; i < p->terms.n; i++) {
+        const char *name = p->terms.term[i].ops->name;
+        int found = 0;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++) found |= !strcmp(name, known[k]);
+        if (!found) return abut_fail(err, ABUT_E_FORMAT, "--device: the scene has %s; --device cpu takes it", name);
+    }
+    return ABUT_OK;
+}
+
 /* A law has kernels where it has forms. */
 static abut_status check_law(const int32_t *number, int forms, const char *what, const char *const *names, abut_err *err)
 {
@@ -52,29 +65,32 @@ static abut_status check_law(const int32_t *number, int forms, const char *what,
     return refuse(text, NULL, -1, err);
 }
 
-static abut_status check_model(const abut_problem *p, const abut_arrays *names, abut_err *err)
+static abut_status check_model(const abut_objective *p, const abut_arrays *names, abut_err *err)
 {
     const abut_model *m = p->model;
+    const abut_codim *t = abut_codim_of(&p->terms);
+    const abut_air *air = abut_air_of(&p->terms);
     if (!abut_collmesh_selects(&p->cm))
         return refuse("the contact surface is a map of nodes (array 'contact/map-first')", names, -1, err);
     if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
-    if (p->codim.first[ABUT_CODIM_ROD] != p->codim.n) return refuse("bends of rods", names, -1, err);
-    for (int32_t i = 0; p->codim.bounded && i < m->nsh; i++) {
+    if (t->first[ABUT_CODIM_ROD] != t->n) return refuse("bends of rods", names, -1, err);
+    for (int32_t i = 0; t->bounded && i < m->nsh; i++) {
         const char *what = m->shell_limit                                  ? "has stretch limits"
-                           : p->codim.membrane[m->shell_mat[i]].strain      ? "has strain bounds"
+                           : t->membrane[m->shell_mat[i]].strain              ? "has strain bounds"
                                                                            : NULL;
         if (what) return refuse(what, names, m->body[m->shell[3 * (size_t)i]], err);
     }
     if (m->nsp) return refuse("the scene has springs", names, -1, err);
     if (m->na) return refuse("the scene has attachments", names, -1, err);
-    if (p->air.presses) return refuse("the scene has pressures", names, -1, err);
-    if (abut_air_acts(&p->air)) return refuse("the scene has wind or drag", names, -1, err);
-    if (abut_damping_acts(&p->damping)) return refuse("the scene has damping", names, -1, err);
-    const abut_status rc = check_law(m->continuity, ABUT_BARRIER_FORMS, "barrier", abut_barrier_names, err);
-    return rc ? rc : check_law(m->smoothing, ABUT_FRICTION_FORMS, "friction law", abut_friction_names, err);
+    if (air && air->presses) return refuse("the scene has pressures", names, -1, err);
+    if (abut_air_acts(air)) return refuse("the scene has wind or drag", names, -1, err);
+    if (abut_damping_of(&p->terms)) return refuse("the scene has damping", names, -1, err);
+    abut_status rc = check_law(m->continuity, ABUT_BARRIER_FORMS, "barrier", abut_barrier_names, err);
+    if (!rc) rc = check_law(m->smoothing, ABUT_FRICTION_FORMS, "friction law", abut_friction_names, err);
+    return rc ? rc : check_terms(p, err);
 }
 
-static abut_status check_step(const abut_problem *p, abut_err *err)
+static abut_status check_step(const abut_objective *p, abut_err *err)
 {
     if (!p->w.inertia) return refuse("a quasi-static step", NULL, -1, err);
     if (p->w.share != 1) return refuse("a step of implicit midpoint", NULL, -1, err);
@@ -118,7 +134,7 @@ static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_er
     return rc;
 }
 
-static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *err)
+static abut_status bring_model(abut_device *d, const abut_objective *p, abut_err *err)
 {
     abut_queue *q = &d->q;
     const size_t nv = (size_t)p->model->nv;
@@ -128,8 +144,8 @@ static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *
     if (!rc) rc = abut_buffer_need(q, &d->part, "parts of sums", nv, sizeof(double), err);
     if (!rc) rc = abut_buffer_need(q, &d->pulse, "scalars", ABUT_PULSE, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->mass, "masses", p->model->mass, nv, sizeof(double), err);
-    if (!rc) rc = abut_gpu_tets_init(&d->tets, q, &p->elastic, err);
-    if (!rc) rc = abut_gpu_shells_init(&d->shells, q, &p->codim, err);
+    if (!rc) rc = abut_gpu_tets_init(&d->tets, q, abut_elastic_of(&p->terms), err);
+    if (!rc) rc = abut_gpu_shells_init(&d->shells, q, abut_codim_of(&p->terms), err);
     if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->obstacle, err);
     if (!rc) rc = bring_passes(d, &p->cm, err);
     d->row = malloc((nv + 1) * sizeof *d->row);
@@ -139,7 +155,7 @@ static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *
 
 static void pin(abut_device *d, const abut_search *s)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     double *const all[] = { s->here.x, s->trial.x, s->kept.x, p->xn, p->xhat, p->still, p->target };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         d->q.on->pin(&d->q, all[i], 3 * (size_t)p->model->nv * sizeof(double));
@@ -150,7 +166,7 @@ static void pin(abut_device *d, const abut_search *s)
 static abut_status open_device(abut_search *s, abut_err *err)
 {
     const struct abut_device_opts *opt = &s->opt.device;
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const int twin = opt->kind == ABUT_DEVICE_TWIN;
     abut_device *d = calloc(1, sizeof *d);
     if (!d) return abut_fail(err, ABUT_E_NOMEM, "device");
@@ -176,12 +192,13 @@ static void close_device(abut_search *s)
 /* The pattern of the elements for the unknowns of this step. */
 static abut_status number(abut_device *d, const abut_search *s, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const size_t bytes = (size_t)p->model->nv * sizeof *d->row;
     if (d->numbered && !memcmp(d->row, p->row, bytes)) return ABUT_OK;
     abut_gpu_operator_clear(&d->A);
     memcpy(d->row, p->row, bytes);
-    const abut_gpu_lasting thin = { p->codim.n, p->codim.node };
+    const abut_codim *t = abut_codim_of(&p->terms);
+    const abut_gpu_lasting thin = { t->n, t->node };
     abut_status rc = abut_gpu_operator_init_with(&d->A, &d->q, &d->tets, p->row, &thin, thin.n > 0, 0, err);
     if (!rc) rc = abut_gpu_precond_init(&d->A, (abut_gpu_precond_kind)s->opt.device.precond, p->model->X, err);
     d->numbered = !rc;
@@ -191,16 +208,17 @@ static abut_status number(abut_device *d, const abut_search *s, abut_err *err)
 /* [nv] diagonal of the Hessian; what rests. */
 static abut_status bring_diagonal(abut_search *s, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const size_t nv = (size_t)p->model->nv;
     abut_device *d = abut_device_of(s);
+    const abut_lagrangian *al = abut_lagrangian_of(&p->terms);
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *diag = ABUT_ROOM(&s->scratch, double, nv + 1);
     uint8_t *rests = ABUT_ROOM(&s->scratch, uint8_t, nv + 1);
     if (!diag || !rests) return abut_fail(err, ABUT_E_NOMEM, "device: %zu nodes", nv);
     for (size_t i = 0; i < nv; i++) {
         rests[i] = p->row[i] < 0;
-        diag[i] = p->model->mass[i] * (p->held[i] ? p->al.kap : p->w.inertia + p->w.shift);
+        diag[i] = p->model->mass[i] * (p->held[i] ? al->kap : p->w.inertia + p->w.shift);
     }
     abut_status rc = abut_buffer_put(&d->q, &d->diag, "diagonal", diag, nv, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(&d->q, &d->rests, "nodes at rest", rests, nv, 1, err);
@@ -210,21 +228,22 @@ static abut_status bring_diagonal(abut_search *s, abut_err *err)
 
 abut_status abut_device_renew(abut_search *s, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     abut_device *d = abut_device_of(s);
+    const abut_lagrangian *al = abut_lagrangian_of(&p->terms);
     if (d->numbered && d->changes == p->changes) return ABUT_OK;
     abut_status rc = number(d, s, err);
     if (!rc) rc = bring_diagonal(s, err);
-    if (!rc && p->al.on)
-        rc = abut_buffer_put(&d->q, &d->lam, "multipliers", p->al.lam, 3 * (size_t)p->model->nv, sizeof(double), err);
-    d->touch.answers = p->al.on;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    if (!rc && al->on) rc = abut_buffer_put(&d->q, &d->lam, "multipliers", al->lam, n3, sizeof(double), err);
+    d->touch.answers = al->on;
     d->changes = p->changes;
     return rc;
 }
 
 static abut_status bring_step(abut_search *s, const double *v, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const size_t nv = (size_t)p->model->nv, n3 = 3 * nv;
     abut_device *d = abut_device_of(s);
     abut_queue *q = &d->q;
@@ -240,12 +259,12 @@ static abut_status bring_step(abut_search *s, const double *v, abut_err *err)
     if (!rc) rc = abut_buffer_put(q, &d->target, "nodes", p->target, n3, sizeof(double), err);
     if (!rc && v) rc = abut_buffer_put(q, &d->v, "nodes", v, n3, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->held, "held nodes", p->held, nv, 1, err);
-    return rc ? rc : abut_gpu_friction_set(&d->touch, &p->lag, &law, ABUT_AT(d->still, double), err);
+    return rc ? rc : abut_gpu_friction_set(&d->touch, abut_lag_of(&p->terms), &law, ABUT_AT(d->still, double), err);
 }
 
 static int scripts_move(const abut_search *s)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     for (int32_t i = 0; i < 3 * p->model->nv; i++)
         if (p->held[i / 3] && p->target[i] != s->here.x[i]) return 1;
     return 0;
@@ -256,7 +275,7 @@ static abut_status enter(abut_search *s, const double *v, abut_err *err)
     abut_device *d = abut_device_of(s);
     d->late = (abut_err){ 0 };
     d->forces_of = NULL;
-    d->n_trail = d->majorant = 0;
+    d->n_trail = 0;
     d->scripted = scripts_move(s);
     abut_status rc = check_step(&s->prob, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
@@ -313,11 +332,10 @@ static abut_status leave(abut_search *s, abut_report *rep, abut_err *err)
 
 const abut_search_ops abut_device_ops = {
     .place = { .open = open_device, .close = close_device, .enter = enter, .fetch = fetch, .leave = leave },
-    .points = { .contacts = abut_device_contacts, .smallest_gap = abut_device_smallest_gap, .kappa = abut_device_kappa,
+    .points = { .contacts = abut_device_contacts, .count = abut_device_count, .kappa = abut_device_kappa,
                 .evaluate = abut_device_evaluate, .try_at = abut_device_try_at, .exchange = abut_device_exchange,
-                .accepted = abut_device_accepted, .record = abut_device_record },
+                .accepted = abut_device_accepted, .record = abut_device_record, .stiffen = abut_device_stiffen },
     .aim = { .find = abut_device_find_direction, .find_newton = abut_device_find_direction,
-             .require_exact = abut_device_require_exact, .reset_models = abut_device_reset_models,
              .next_speed = abut_device_next_speed, .slope = abut_device_slope, .scale = abut_device_scale,
              .fastest = abut_device_fastest },
     .bound = { .limits = abut_device_limits, .candidates = abut_device_candidates, .ccd = abut_device_ccd },

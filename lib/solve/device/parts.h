@@ -34,7 +34,6 @@ typedef struct abut_device {
     int changes;            /* of the problem, that numbering, diagonal and multipliers are for */
     double *pinned[7];      /* host arrays that are put and got again and again */
     const void *forces_of;  /* the buffer whose positions the elements have their forces at; NULL: none */
-    int majorant;           /* the last direction leads a friction contact over its kink */
     int scripted;           /* prescribed nodes have to move in this step */
     double speed;           /* m: |p|_inf */
     abut_err late;          /* of a call that could not say so */
@@ -76,14 +75,13 @@ ABUT_MUST_USE abut_status abut_device_move_held(abut_search *s, double alpha, ab
 /* path.c */
 ABUT_MUST_USE abut_status abut_device_record(abut_search *s, abut_err *err);
 /* terms.c */
-double abut_device_smallest_gap(const abut_search *s, size_t *n);
+size_t abut_device_count(const abut_search *s);
+ABUT_MUST_USE abut_status abut_device_stiffen(abut_search *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_evaluate(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err);
 void abut_device_try_at(abut_search *s, double alpha);
 void abut_device_exchange(abut_search *s, const abut_point *with);
 ABUT_MUST_USE abut_status abut_device_accepted(abut_search *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_err *err);
-void abut_device_require_exact(abut_search *s);
-void abut_device_reset_models(abut_search *s);
 ABUT_MUST_USE abut_status abut_device_next_speed(abut_search *s, double *speed, abut_report *rep, abut_err *err);
 double abut_device_slope(const abut_search *s);
 void abut_device_scale(abut_search *s, double by);

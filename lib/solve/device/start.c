@@ -67,7 +67,7 @@ abut_status abut_device_staying(abut_search *s, const double *v, int at_least, d
     if (d->scripted && at_least) return smooth_energy(s, sum, err);
     abut_status rc = d->scripted ? candidates(s, at(d->xt), NULL, rep, err) : ABUT_OK;
     if (!rc) rc = abut_device_evaluate(s, of, ABUT_HAS_ENERGY, rep, err);
-    *sum = of->sum;
+    *sum = of->e.sum;
     return rc || !d->scripted ? rc : candidates(s, at(d->x), at(d->p), rep, err);   /* along p again */
 }
 
@@ -97,7 +97,8 @@ abut_status abut_device_kappa(abut_search *s, abut_err *err)
     const uint8_t *held = ABUT_AT(d->held, uint8_t);
     double *const smooth = at(d->g), *const barrier = at(d->kept_x), got[2];
     double *const balance = pulse(d, 0);
-    s->prob.kappa = m->kappa_min[0];
+    double *kappa = &abut_barrier_state_of(&s->prob.terms)->kappa;
+    *kappa = m->kappa_min[0];
     if (!d->at.n && !d->at.n_plane) return ABUT_OK;
     abut_status rc = abut_device_smooth(s, at(d->x), smooth, err);
     if (!rc) rc = q->on->fill(q, barrier, 0, numbers(s) * sizeof(double), err);
@@ -107,6 +108,6 @@ abut_status abut_device_kappa(abut_search *s, abut_err *err)
     if (!rc) rc = q->on->dot(q, barrier, barrier, numbers(s), balance + 1, err);
     if (!rc) rc = q->on->get(q, got, balance, sizeof got, err);
     if (rc) return rc;
-    s->prob.kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], got[1] > 0 ? -got[0] / got[1] : 0));
+    *kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], got[1] > 0 ? -got[0] / got[1] : 0));
     return ABUT_OK;
 }

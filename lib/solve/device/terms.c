@@ -1,5 +1,7 @@
 #include "solve/device/parts.h"
 
+#include "energy/codim_bound.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +55,7 @@ abut_status abut_device_accepted(abut_search *s, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
     abut_status rc = abut_device_late(d, err);
-    if (rc || !s->prob.al.on) return rc;
+    if (rc || !abut_lagrangian_of(&s->prob.terms)->on) return rc;
     rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
     return rc ? rc : d->q.on->get(&d->q, s->here.x, d->x.at, 3 * (size_t)s->prob.model->nv * sizeof *s->here.x, err);
 }
@@ -71,11 +73,18 @@ double abut_device_slope(const abut_search *s)
     return -slope;
 }
 
-double abut_device_smallest_gap(const abut_search *s, size_t *n)
+size_t abut_device_count(const abut_search *s)
 {
     const abut_gpu_contacts *at = &abut_device_of(s)->at;
-    if (n) *n = at->n + at->n_plane;
-    return at->smallest_gap;
+    return at->n + at->n_plane;
+}
+
+abut_status abut_device_stiffen(abut_search *s, abut_err *err)
+{
+    const abut_device *d = abut_device_of(s);
+    (void)err;
+    s->prob.changes += abut_barrier_stiffen(abut_barrier_state_of(&s->prob.terms), d->trial.smallest_gap, d->at.smallest_gap);
+    return ABUT_OK;
 }
 
 int32_t abut_device_fastest(const abut_search *s)
@@ -105,8 +114,10 @@ abut_status abut_device_limits(abut_search *s, abut_limit *lim, abut_report *rep
     abut_status rc = abut_device_late(d, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
     if (!rc) rc = abut_gpu_touch_planes(&d->touch, at(d->x), at(d->p), s->opt.slack_plane, lim, err);
-    if (!rc) rc = abut_gpu_tets_bound(&d->tets, at(d->x), at(d->p), s->opt.slack_volume, lim, err);
-    return rc ? rc : abut_gpu_shells_bound(&d->shells, at(d->x), at(d->p), s->opt.slack_stretch, lim, err);
+    if (!rc) rc = abut_gpu_tets_bound(&d->tets, at(d->x), at(d->p), ABUT_VOLUME_LEFT, lim, err);
+    if (!rc) rc = abut_gpu_shells_bound(&d->shells, at(d->x), at(d->p), ABUT_STRETCH_LEFT, lim, err);
+    lim->term = lim->kind == ABUT_LIMIT_TET ? "elastic" : lim->kind == ABUT_LIMIT_STRETCH ? "codim" : NULL;
+    return rc;
 }
 
 abut_status abut_device_candidates(abut_search *s, double fraction, abut_report *rep, abut_err *err)
@@ -137,7 +148,8 @@ abut_gpu_inertia abut_device_inertia(const abut_search *s)
 static abut_lagrangian_args lagrangian_of(const abut_search *s, const double *x, double *out)
 {
     const abut_device *d = abut_device_of(s);
-    return (abut_lagrangian_args){ x, at(d->target), at(d->lam), at(d->mass), ABUT_AT(d->held, uint8_t), out, s->prob.al.kap };
+    return (abut_lagrangian_args){ x, at(d->target), at(d->lam), at(d->mass), ABUT_AT(d->held, uint8_t), out,
+                                   abut_lagrangian_of(&s->prob.terms)->kap };
 }
 
 /* That of prescribed nodes on their way, where there are any. */
@@ -146,7 +158,7 @@ static abut_status lagrangian_energy(abut_search *s, const double *x, abut_err *
     abut_device *d = abut_device_of(s);
     const size_t nv = (size_t)s->prob.model->nv;
     const abut_lagrangian_args a = lagrangian_of(s, x, at(d->part));
-    if (!s->prob.al.on) return ABUT_OK;
+    if (!abut_lagrangian_of(&s->prob.terms)->on) return ABUT_OK;
     const abut_status rc = ABUT_RUN(&d->q, lagrangian, &a, nv, err);
     return rc ? rc : d->q.on->sum(&d->q, at(d->part), nv, pulse(d, ABUT_PULSE_LAGRANGIAN), err);
 }
@@ -164,21 +176,26 @@ abut_status abut_device_terms(abut_search *s, const double *x, const abut_gpu_co
     d->forces_of = x;
     if (!rc) rc = abut_gpu_tets_energy(&d->tets, x, pulse(d, ABUT_PULSE_ELASTIC), err);
     if (!rc) rc = abut_gpu_shells_energy(&d->shells, x, pulse(d, ABUT_PULSE_THIN), err);
-    if (!rc) rc = abut_gpu_barrier_energy(&d->touch, x, set, s->prob.kappa, pulse(d, ABUT_PULSE_BARRIER), err);
+    const double kappa = abut_barrier_state_of(&s->prob.terms)->kappa;
+    if (!rc) rc = abut_gpu_barrier_energy(&d->touch, x, set, kappa, pulse(d, ABUT_PULSE_BARRIER), err);
     if (!rc) rc = abut_gpu_friction_energy(&d->touch, x, pulse(d, ABUT_PULSE_FRICTION), err);
     if (!rc) rc = lagrangian_energy(s, x, err);
     if (!rc) rc = q->on->get(q, got, d->pulse.at, sizeof got, err);
     if (rc) return rc;
-    *e = (abut_energy){ .inertia = got[ABUT_PULSE_INERTIA], .elastic = s->prob.w.psi * got[ABUT_PULSE_ELASTIC],
-                        .barrier = got[ABUT_PULSE_BARRIER], .friction = got[ABUT_PULSE_FRICTION],
-                        .lagrangian = got[ABUT_PULSE_LAGRANGIAN], .codim = s->prob.w.psi * got[ABUT_PULSE_THIN] };
+    const struct { const char *term; double value; } known[] = {
+        { "inertia", got[ABUT_PULSE_INERTIA] }, { "lagrangian", got[ABUT_PULSE_LAGRANGIAN] },
+        { "elastic", s->prob.w.psi * got[ABUT_PULSE_ELASTIC] }, { "codim", s->prob.w.psi * got[ABUT_PULSE_THIN] },
+        { "friction", got[ABUT_PULSE_FRICTION] }, { "barrier", got[ABUT_PULSE_BARRIER] } };
+    *e = (abut_energy){ .sum = 0 };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) abut_objective_put(&s->prob, e, known[i].term, known[i].value);
+    abut_objective_sum(&s->prob, e);
     return ABUT_OK;
 }
 
 abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const abut_gpu_inertia inertia = abut_device_inertia(s);
     abut_status rc = abut_device_renew(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_GRADIENT, err);
@@ -188,7 +205,7 @@ abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_
     if (!rc) rc = abut_gpu_shells_gradient(&d->shells, z, p->w.psi * p->w.share, g, err);
     d->forces_of = x;
     const abut_lagrangian_args push = lagrangian_of(s, x, g);
-    if (!rc && p->al.on) rc = ABUT_RUN(&d->q, lagrangian_push, &push, inertia.nv, err);
+    if (!rc && abut_lagrangian_of(&p->terms)->on) rc = ABUT_RUN(&d->q, lagrangian_push, &push, inertia.nv, err);
     return rc ? rc : abut_gpu_friction_gradient(&d->touch, x, g, err);
 }
 
@@ -197,7 +214,7 @@ static abut_status gradient(abut_search *s, abut_err *err)
     abut_device *d = abut_device_of(s);
     double *const x = at(d->x), *const g = at(d->g);
     abut_status rc = abut_device_smooth(s, x, g, err);
-    if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, x, &d->at, s->prob.kappa, g, err);
+    if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, x, &d->at, abut_barrier_state_of(&s->prob.terms)->kappa, g, err);
     return rc ? rc : abut_gpu_nodes_hold(&d->q, ABUT_AT(d->rests, uint8_t), g, (size_t)s->prob.model->nv, err);
 }
 
@@ -212,12 +229,12 @@ abut_status abut_device_evaluate(abut_search *s, abut_point *point, unsigned wha
     abut_status rc = abut_device_late(d, err);
     if (!rc && missing & ABUT_HAS_CONTACTS) {
         rc = abut_device_find(d, at(here ? d->x : d->xt), here ? &d->at : &d->trial, err);
-        if (rc == ABUT_E_GEOM) return abut_point_put_energy(point, &s->prob, NULL), ABUT_OK;
+        if (rc == ABUT_E_GEOM) return abut_point_put_energy(point, NULL), ABUT_OK;
         point->has |= rc ? 0 : ABUT_HAS_CONTACTS;
     }
     if (!rc && missing & ABUT_HAS_ENERGY) {
         rc = abut_device_terms(s, at(here ? d->x : d->xt), here ? &d->at : &d->trial, &e, err);
-        if (!rc) abut_point_put_energy(point, &s->prob, &e);
+        if (!rc) abut_point_put_energy(point, &e);
     }
     if (!rc && missing & ABUT_HAS_GRADIENT) {
         rc = gradient(s, err);
@@ -231,14 +248,14 @@ abut_status abut_device_evaluate(abut_search *s, abut_point *point, unsigned wha
 static abut_status matrix(abut_search *s, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const double scale = p->w.psi * p->w.share * p->w.share;
     abut_gpu_blocks blocks;
     abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_HESSIAN, err);
     if (!rc) rc = abut_gpu_operator_tets(&d->A, at(d->x), scale, at(d->diag), err);
     if (!rc) rc = abut_gpu_shells_hessian(&d->shells, at(d->x), scale, err);
     if (!rc && d->shells.n) rc = abut_gpu_operator_add(&d->A, 0, d->shells.H.at, err);
-    if (!rc) rc = abut_gpu_barrier_hessian(&d->touch, at(d->x), &d->at, p->kappa, &blocks, err);
+    if (!rc) rc = abut_gpu_barrier_hessian(&d->touch, at(d->x), &d->at, abut_barrier_state_of(&p->terms)->kappa, &blocks, err);
     if (!rc) abut_gpu_operator_blocks(&d->A, ABUT_GPU_BARRIER, blocks);
     if (!rc) rc = abut_gpu_friction_hessian(&d->touch, at(d->x), &blocks, err);
     if (!rc) abut_gpu_operator_blocks(&d->A, ABUT_GPU_FRICTION, blocks);
@@ -246,19 +263,20 @@ static abut_status matrix(abut_search *s, abut_err *err)
     return rc ? rc : abut_gpu_operator_ready(&d->A, err);
 }
 
-/* Which friction contacts the direction leads over their kinks: d->majorant: there are any. */
+/* Which friction contacts the direction leads over their kinks; the device has the flags, the term has n 0 without any. */
 static abut_status find_kinks(abut_search *s, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
     const size_t n = d->touch.lag.n;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     uint8_t *above = ABUT_ROOM(&s->scratch, uint8_t, n + 1);
-    d->majorant = 0;
+    abut_friction_state *f = abut_friction_state_of(&s->prob.terms);
+    f->n = 0;
     if (!n || (s->opt.without & ABUT_WITHOUT_MAJORANT)) return ABUT_OK;
     if (!above) return abut_fail(err, ABUT_E_NOMEM, "device: %zu friction contacts", n);
     abut_status rc = abut_gpu_friction_kinks(&d->touch, at(d->x), at(d->p), err);
     if (!rc) rc = d->q.on->get(&d->q, above, d->touch.lag.above.at, n, err);
-    d->majorant = !rc && memchr(above, 1, n);
+    if (!rc && memchr(above, 1, n)) f->n = n;
     abut_arena_release(&s->scratch, mark);
     return rc;
 }
@@ -293,21 +311,14 @@ abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_er
     abut_device *d = abut_device_of(s);
     /* what conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance */
     const double near = 2 * s->prob.model->h[0] * s->prob.model->tolerance[0];
-    const int exact = !d->majorant;
+    const int exact = !abut_friction_state_of(&s->prob.terms)->n;
     if (exact) d->touch.lag.kinks = 0;
     abut_status rc = matrix(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_SOLVE, err);
     if (!rc) rc = d->q.on->fill(&d->q, d->p.at, 0, 3 * (size_t)s->prob.model->nv * sizeof(double), err);
-    if (!rc) rc = solve_to(s, s->prob.al.on ? FAR_PENALTY : FAR, rep, err);
+    if (!rc) rc = solve_to(s, abut_lagrangian_of(&s->prob.terms)->on ? FAR_PENALTY : FAR, rep, err);
     if (!rc && d->speed <= near) rc = solve_to(s, CLOSE, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * s->prob.nrow), rc;
     s->aim = (struct abut_aim){ d->speed / s->prob.model->h[0], exact, 0, 1 };
     return find_kinks(s, err);
-}
-
-void abut_device_require_exact(abut_search *s) { abut_device_of(s)->majorant = 0; }
-
-void abut_device_reset_models(abut_search *s)
-{
-    if (!s->aim.exact) abut_device_of(s)->majorant = 0;
 }

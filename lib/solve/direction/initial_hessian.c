@@ -36,7 +36,7 @@ static int is_exact(const void *self)
 static abut_status refine(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)
 {
     ((hessian *)self)->single = 0;
-    at->solve->reuse.coarse = 1;    /* single precision is not tried again in this step */
+    at->solve->no_single = 1;    /* single precision is not tried again in this step */
     return abut_newton_factor(at->solve, &at->matrix->A, at->p, rep, err);
 }
 

@@ -52,9 +52,10 @@ static void spring_blocks(const abut_model *m, double psi, double *H)
 /* no rotation of an element changes the trace of a block */
 static void codim_blocks(const abut_problem *p, double *H)
 {
-    if (!p->codim.n) return;
-    abut_problem_codim_hessian(p, p->model->X, NULL, H);
-    for (double *block = H; block < H + ABUT_PACKED * p->codim.n; block += 9) {
+    const abut_codim *t = abut_codim_of(&p->terms);
+    if (!t->n) return;
+    abut_objective_codim_hessian(p, p->model->X, NULL, H);
+    for (double *block = H; block < H + ABUT_PACKED * t->n; block += 9) {
         const double trace = block[0] + block[4] + block[8];
         for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
     }
@@ -73,7 +74,7 @@ static abut_elements set_of(const abut_problem *p, const char *name, int corners
 abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elements *more, abut_bsr *A, abut_err *err)
 {
     const abut_model *m = p->model;
-    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na, nc = p->codim.n;
+    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na, nc = abut_codim_of(&p->terms)->n;
     const double psi = p->w.psi * p->w.share * p->w.share;
     int32_t *rows = malloc((4 * (nt + nc) + 2 * ns + 5 * na + 1) * sizeof *rows), *row = rows;
     double *all = calloc((nt + nc) * abut_packed_size(4) + ns * abut_packed_size(2) + na * abut_packed_size(5) + 1, sizeof *all);
@@ -82,14 +83,14 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_el
                                                                nt + ns + na + nc, m->nv);
     if (!rc) {
         abut_elements sets[5] = { { 0 } };
-        tet_blocks(&p->elastic, k, psi, H);
+        tet_blocks(abut_elastic_of(&p->terms), k, psi, H);
         sets[0] = set_of(p, "tets", 4, nt, m->tet, &row, &H);
         spring_blocks(m, psi, H);
         sets[1] = set_of(p, "springs", 2, ns, m->spring, &row, &H);
         abut_attachment_hessian(m, psi, H);
         sets[2] = set_of(p, "attachments", 5, na, m->attach_node, &row, &H);
         codim_blocks(p, H);
-        sets[3] = set_of(p, "codimensional elements", 4, nc, p->codim.node, &row, &H);
+        sets[3] = set_of(p, "codimensional elements", 4, nc, abut_codim_of(&p->terms)->node, &row, &H);
         if (more) sets[4] = *more;
         abut_problem_diagonal(p, diag);
         rc = abut_bsr_pattern(A, p->nrow, sets, more ? 5 : 4, err);
@@ -120,7 +121,7 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
     abut_linear_solver_clear(c);
     abut_status rc = k && perm ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
-    if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(&p->elastic, lo, hi, k, err);
+    if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(abut_elastic_of(&p->terms), lo, hi, k, err);
     if (!rc) rc = abut_laplacian(p, k, NULL, &A, err);
     if (!rc && mean) rc = mean_stiffness(p, &A, mean, err);
     if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
@@ -182,11 +183,12 @@ static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *
 {
     struct constant *c = &s->constant;
     const size_t bytes = (size_t)p->model->nv * sizeof *c->node_row;
-    if (c->factor.ops && !p->al.on && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
+    const int pushed = abut_lagrangian_of(&p->terms)->on;
+    if (c->factor.ops && !pushed && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
     if (!c->node_row) c->node_row = malloc(bytes + 1);
     if (!c->node_row) return no_memory(p, err);
     const abut_status rc = abut_laplacian_factor(p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &c->factor, NULL, err);
-    c->psi = rc || p->al.on ? -1 : p->w.psi;
+    c->psi = rc || pushed ? -1 : p->w.psi;
     memcpy(c->node_row, p->row, bytes);
     return rc;
 }
@@ -199,7 +201,7 @@ static abut_status sum_make(laplacian *s, const abut_problem *p, const abut_elem
     double *k = malloc(((size_t)m->nm + 1) * sizeof *k);
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
     abut_status rc = k && perm ? ABUT_OK : no_memory(p, err);
-    if (!rc && m->nt) rc = abut_stiffness_fit_materials(&p->elastic, ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
+    if (!rc && m->nt) rc = abut_stiffness_fit_materials(abut_elastic_of(&p->terms), ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
     if (!rc) rc = abut_laplacian(p, k, contacts, &A, err);
     if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
     if (!rc) rc = s->sum ? abut_chol_renew(s->sum, &A, perm, err) : abut_chol_new(&s->sum, &A, perm, threads, err);
@@ -216,7 +218,7 @@ static abut_status factor_with_contacts(laplacian *s, const abut_initial_at *at,
     abut_elements contacts;
     int32_t rows = 0;
     s->contacts = CONTACTS_NONE;
-    if (at->at->pairs->n + at->at->pairs->n_plane + p->lag.n == 0) return constant_make(s, p, err);
+    if (at->at->pairs->n + at->at->pairs->n_plane + abut_lag_of(&p->terms)->n == 0) return constant_make(s, p, err);
     abut_status rc = abut_newton_matrix_contacts(at->matrix, p, at->at, &contacts, err);
     if (!rc && !contacts.map) rc = abut_woodbury_count(p->nrow, &contacts, &rows, err);
     if (rc) return rc;

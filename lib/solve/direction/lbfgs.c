@@ -183,7 +183,7 @@ static struct contacts_seen contacts_at(const abut_problem *p, const abut_pairs 
 /* There is friction, or contacts are others than those that the initial matrix has seen. */
 static int contacts_changed(const quasi *q, const abut_problem *p, const abut_pairs *pairs)
 {
-    if (p->lag.n) return 1;
+    if (abut_lag_of(&p->terms)->n) return 1;
     if (pairs->n + pairs->n_plane == 0) return 0;
     const struct contacts_seen now = contacts_at(p, pairs);
     return now.key != q->contacts.key || now.gap > SAME_GAP * q->contacts.gap || q->contacts.gap > SAME_GAP * now.gap;
@@ -271,8 +271,8 @@ static abut_status newton(lbfgs *d, const abut_iterate *at, abut_report *rep, ab
     const size_t n = 3 * (size_t)p->nrow;
     int done = 0, most = BEFORE_RENEWAL;
     rep->newton_solves++;
-    abut_newton_matrix_drop_majorant(&d->matrix);   /* friction by its second derivative */
-    d->quasi.required = d->solve.reuse.insist = 0;
+    abut_objective_majorant_forget(p);      /* friction by its second derivative */
+    d->quasi.required = d->solve.exact = 0;
     abut_status rc = abut_newton_matrix_sum(&d->matrix, &d->solve.order, p, at, rep, err);
     while (!rc && !done) {
         const double clock = abut_time_wall();
@@ -335,7 +335,7 @@ static abut_status direction(lbfgs *d, const abut_iterate *at, double *trial, ab
     if (rc) return rc;
 
     /* a factor of the whole Newton matrix gives Newton's direction, unless it has the majorant of friction */
-    d->exact = fresh && is_exact(d) && !abut_newton_matrix_has_majorant(&d->matrix);
+    d->exact = fresh && is_exact(d) && abut_objective_majorant_is_exact(d->p);
     *trial = d->exact ? 1 : first_trial(d, slope);
     const double length = *trial * abut_largest(d->solve.sol, 3 * (size_t)q->nrow);
     if (d->exact) {
@@ -370,7 +370,7 @@ static abut_status find(void *self, const abut_iterate *at, double *dir, abut_di
     if (rc) return rc;
     info->exact = d->exact;
     abut_rows_scatter(d->p, d->solve.sol, -trial, dir);
-    abut_newton_matrix_majorise(&d->matrix, d->p, at->x, dir);
+    abut_newton_matrix_majorise(&d->matrix, d->p, at, dir);
     d->ops->stats(d->initial, rep);
     return ABUT_OK;
 }
@@ -379,21 +379,15 @@ static void begin_step(void *self)
 {
     lbfgs *d = self;
     abut_newton_solve_begin_step(&d->solve, &d->matrix.A);
-    abut_newton_matrix_drop_majorant(&d->matrix);
+    abut_objective_majorant_forget(d->p);
     quasi_begin(&d->quasi);
 }
 
 static void require_exact(void *self)
 {
     lbfgs *d = self;
-    abut_newton_matrix_drop_majorant(&d->matrix);
-    d->quasi.required = d->solve.reuse.insist = 1;
-}
-
-static void drop_majorant(void *self)
-{
-    lbfgs *d = self;
-    abut_newton_matrix_drop_majorant(&d->matrix);
+    abut_objective_majorant_forget(d->p);
+    d->quasi.required = d->solve.exact = 1;
 }
 
 static void release(void *self)
@@ -427,8 +421,7 @@ static abut_status make(void **self, const abut_initial_ops *ops, const abut_pro
         return make(self, &matrix, p, opt, err); \
     } \
     const abut_direction_ops abut_direction_##id = { .name = text, .make = make_##id, .begin_step = begin_step, .find = find, \
-                                                     .require_exact = require_exact, .drop_majorant = drop_majorant, \
-                                                     .free = release }
+                                                     .require_exact = require_exact, .free = release }
 
 ROW(lbfgs_h, "lbfgs-h", abut_initial_hessian);
 ROW(lbfgs_pd, "lbfgs-pd", abut_initial_laplacian);

@@ -146,7 +146,7 @@ static void add(const abut_problem *p, const bounded *b, met_pairs *f, const abu
     if (!(gap > 0) || at == MOST || (at < f->n && f->pair[at].round == round)) return;
     m.round = round;
     f->pair[at] = m;
-    f->gap[at] = (abut_gap){ law, p->kappa * mult, gap, known };
+    f->gap[at] = (abut_gap){ law, abut_barrier_state_of(&p->terms)->kappa * mult, gap, known };
     f->n = at == f->n ? at + 1 : f->n;
 }
 
@@ -332,12 +332,6 @@ static void require_exact(void *self)
     a->inner.ops->require_exact(a->inner.self);
 }
 
-static void drop_majorant(void *self)
-{
-    look_ahead *a = self;
-    a->inner.ops->drop_majorant(a->inner.self);
-}
-
 static abut_status resolve(void *self, const double *g, double *dir, abut_report *rep, abut_err *err)
 {
     look_ahead *a = self;
@@ -371,7 +365,6 @@ abut_status abut_look_ahead_make(abut_direction *out, abut_direction *inner, con
     if (!a) return abut_fail(err, ABUT_E_NOMEM, "contacts ahead");
     a->ops = (abut_direction_ops){ .name = of->name, .make = of->make, .begin_step = begin_step,
                                    .begin_minimisation = begin_minimisation, .find = find, .require_exact = require_exact,
-                                   .drop_majorant = of->drop_majorant ? drop_majorant : NULL,
                                    .resolve = of->resolve ? resolve : NULL, .factor = factor,
                                    .codim_hessians = of->codim_hessians ? codim_hessians : NULL, .refine = refine,
                                    .free = release };

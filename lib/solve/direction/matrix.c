@@ -13,10 +13,11 @@
 abut_status abut_newton_matrix_init(abut_newton_matrix *d, const abut_problem *p, unsigned without, abut_err *err)
 {
     const size_t nt = (size_t)p->model->nt, nv = (size_t)p->model->nv, na = (size_t)p->model->na, nsp = (size_t)p->model->nsp;
-    *d = (abut_newton_matrix){ .majorant.never = (without & ABUT_WITHOUT_MAJORANT) != 0 };
+    const size_t nc = abut_codim_of(&p->terms)->n;
+    *d = (abut_newton_matrix){ .majorant = !(without & ABUT_WITHOUT_MAJORANT) };
     d->tet_row = malloc((4 * nt + 1) * sizeof(int32_t));
-    d->codim_H = calloc(p->codim.n * abut_packed_size(4) + 1, sizeof(double));     /* unused corners stay 0 */
-    d->codim_row = malloc((4 * p->codim.n + 1) * sizeof(int32_t));
+    d->codim_H = calloc(nc * abut_packed_size(4) + 1, sizeof(double));     /* unused corners stay 0 */
+    d->codim_row = malloc((4 * nc + 1) * sizeof(int32_t));
     d->attach_row = malloc((5 * na + 1) * sizeof(int32_t));
     d->attach_H = malloc((na * abut_packed_size(5) + 1) * sizeof(double));
     d->spring_row = malloc((2 * nsp + 1) * sizeof(int32_t));
@@ -42,7 +43,6 @@ void abut_newton_matrix_clear(abut_newton_matrix *d)
     free(d->contacts.row);
     abut_row_map_clear(&d->contacts.map);
     free(d->contacts.H);
-    free(d->majorant.on);
     free(d->diag);
     *d = (abut_newton_matrix){ 0 };
 }
@@ -61,38 +61,10 @@ static abut_status contacts_reserve(struct abut_contact_hessians *t, size_t n, a
     return t->cap ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu contact Hessians", n);
 }
 
-/* As many flags as there are friction contacts, none of them set unless they are those of the last direction. */
-static abut_status majorant_reserve(struct abut_majorant *k, size_t n, abut_err *err)
+void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at, const double *dir)
 {
-    if (n > k->cap) {
-        free(k->on);
-        k->cap = 0;
-        k->on = malloc(2 * n);
-        if (!k->on) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu friction contacts", n);
-        k->cap = 2 * n;
-        k->n = 0;
-    }
-    if (k->n != n && n) memset(k->on, 0, n);
-    k->n = n;
-    return ABUT_OK;
-}
-
-int abut_newton_matrix_has_majorant(const abut_newton_matrix *d)
-{
-    const struct abut_majorant *k = &d->majorant;
-    return k->n && memchr(k->on, 1, k->n);
-}
-
-void abut_newton_matrix_drop_majorant(abut_newton_matrix *d)
-{
-    d->majorant.n = 0;
-}
-
-void abut_newton_matrix_majorise(abut_newton_matrix *d, const abut_problem *p, const double *x, const double *dir)
-{
-    const abut_stiction law = abut_problem_stiction(p);
-    if (!d->majorant.never && d->majorant.n == p->lag.n && p->lag.n)
-        abut_friction_kinks(&p->lag, &law, x, p->still, dir, d->majorant.on);
+    const abut_at here = { at->x, at->x, at->y, at->pairs, &p->step };
+    if (d->majorant) abut_objective_majorant_learn(p, &here, dir);
 }
 
 static void rows_of(const abut_problem *p, size_t n, const int32_t *node, int32_t *row)
@@ -108,14 +80,14 @@ abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_proble
     const size_t n_contact = pairs->n + pairs->n_plane;
     const abut_stiction law = abut_problem_stiction(p);
     struct abut_contact_hessians *t = &d->contacts;
-    abut_status rc = contacts_reserve(t, n_contact + p->lag.n, err);
-    if (!rc) rc = majorant_reserve(&d->majorant, p->lag.n, err);
+    abut_friction_state *f = abut_friction_state_of(&p->terms);
+    abut_status rc = contacts_reserve(t, n_contact + f->lag.n, err);
+    if (!rc) rc = abut_friction_reserve(f, err);
     if (rc) return rc;
-    d->exact = !abut_newton_matrix_has_majorant(d);
-    t->n = n_contact + p->lag.n;
-    abut_barrier_hessian(&p->cm, pairs, at->y, p->kappa, t->node, t->H);
-    abut_friction_hessian(&p->lag, &law, at->x, p->still, d->majorant.on, t->node + 4 * n_contact,
-                          t->H + ABUT_PACKED * n_contact);
+    d->exact = abut_objective_majorant_is_exact(p);
+    t->n = n_contact + f->lag.n;
+    abut_barrier_hessian(&p->cm, pairs, at->y, abut_barrier_state_of(&p->terms)->kappa, t->node, t->H);
+    abut_friction_hessian(&f->lag, &law, at->x, p->still, f->above, t->node + 4 * n_contact, t->H + ABUT_PACKED * n_contact);
     *set = (abut_elements){ .name = "contacts", .corners = 4, .n = t->n, .val = t->H };
     return abut_collmesh_map_set(&p->cm, p->row, p->nrow, t->node, t->row, &t->map, set, err);
 }
@@ -130,8 +102,9 @@ typedef struct tets_at {
 static void tet_hessians(void *ctx, size_t lo, size_t hi, double *H)
 {
     const tets_at *t = ctx;
-    abut_elastic_hessian_some(&t->p->elastic, t->z, t->scale, lo, hi, H);
-    abut_damping_tet_hessian(&t->p->damping, lo, hi, t->p->w.damping, H);
+    const abut_damping *damping = abut_damping_of(&t->p->terms);
+    abut_elastic_hessian_some(abut_elastic_of(&t->p->terms), t->z, t->scale, lo, hi, H);
+    if (damping) abut_damping_tet_hessian(damping, lo, hi, t->p->w.damping, H);
 }
 
 static void sets_of(const abut_newton_matrix *d, const abut_problem *p, tets_at *at, abut_elements *sets)
@@ -143,8 +116,8 @@ static void sets_of(const abut_newton_matrix *d, const abut_problem *p, tets_at 
                                              .row = d->attach_row, .val = d->attach_H };
     sets[SET_SPRINGS] = (abut_elements){ .name = "springs", .corners = 2, .lasting = 1, .n = (size_t)m->nsp,
                                          .row = d->spring_row, .val = d->spring_H };
-    sets[SET_CODIM] = (abut_elements){ .name = "codimensional elements", .corners = 4, .lasting = 1, .n = p->codim.n,
-                                       .row = d->codim_row, .val = d->codim_H };
+    sets[SET_CODIM] = (abut_elements){ .name = "codimensional elements", .corners = 4, .lasting = 1,
+                                       .n = abut_codim_of(&p->terms)->n, .row = d->codim_row, .val = d->codim_H };
 }
 
 abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_problem *p,
@@ -161,11 +134,12 @@ abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, 
     rows_of(p, 4 * (size_t)m->nt, m->tet, d->tet_row);
     abut_attachment_hessian(m, at.scale, d->attach_H);
     rows_of(p, 5 * (size_t)m->na, m->attach_node, d->attach_row);
-    abut_spring_hessian(&p->springs, at.z, at.scale, d->spring_H);
+    if (m->nsp) abut_spring_hessian(abut_springs_of(&p->terms), at.z, at.scale, d->spring_H);
     rows_of(p, 2 * (size_t)m->nsp, m->spring, d->spring_row);
-    abut_problem_codim_hessian(p, x, p->tension, d->codim_H);
-    abut_damping_codim_hessian(&p->damping, &p->codim, p->w.damping, d->codim_H);
-    rows_of(p, 4 * p->codim.n, p->codim.node, d->codim_row);
+    abut_objective_codim_hessian(p, x, abut_codim_state_of(&p->terms)->tension, d->codim_H);
+    const abut_damping *damping = abut_damping_of(&p->terms);
+    if (damping) abut_damping_codim_hessian(damping, abut_codim_of(&p->terms), p->w.damping, d->codim_H);
+    rows_of(p, 4 * abut_codim_of(&p->terms)->n, abut_codim_of(&p->terms)->node, d->codim_row);
     rep->seconds.hessian += abut_time_lap(&clock);
 
     sets_of(d, p, &at, sets);

@@ -1,9 +1,7 @@
 /* The Newton matrix: masses, and the projected Hessians of all elements, summed into 3x3 blocks.
  *
- * Friction: where a direction leads over the kink between sticking and sliding, which the second derivative of the law does not
- * know, the line search goes back again and again.  A contact that the last direction led over its kink is stiffer in the next
- * matrix (energy/friction.h: the majorant).  The solution of such a matrix is a descent direction, but too short to tell how far
- * the minimum is: a minimisation ends with the exact one. */
+ * Terms may have a majorant in the matrix, where the last direction led over a kink (energy/friction_term.h).  The solution of
+ * such a matrix is a descent direction, but too short to tell how far the minimum is: a minimisation ends with the exact one. */
 #ifndef ABUT_SOLVE_DIRECTION_MATRIX_H
 #define ABUT_SOLVE_DIRECTION_MATRIX_H
 
@@ -29,12 +27,8 @@ typedef struct abut_newton_matrix {
         double *H;
         abut_row_map map;   /* of the set, where its rows are vertices */
     } contacts;
-    struct abut_majorant {  /* friction contacts */
-        uint8_t *on;        /* [cap] the next matrix has the majorant */
-        size_t n, cap;      /* n 0: none has, whatever there is */
-        int never;          /* friction always by its second derivative */
-    } majorant;
-    int exact;              /* the last matrix has the second derivative of every friction contact */
+    int majorant;           /* 1: terms may have one */
+    int exact;              /* the last matrix has no majorant */
     double *diag;           /* [nrow] */
 } abut_newton_matrix;
 
@@ -49,12 +43,8 @@ ABUT_MUST_USE abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ord
 ABUT_MUST_USE abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at,
                                                       abut_elements *set, abut_err *err);
 
-/** Whether the next matrix has the majorant of any friction contact. */
-int abut_newton_matrix_has_majorant(const abut_newton_matrix *d);
-/** It has not. */
-void abut_newton_matrix_drop_majorant(abut_newton_matrix *d);
-/** The next matrix has the majorant of the contacts that dir[3 nv] leads over their kinks. */
-void abut_newton_matrix_majorise(abut_newton_matrix *d, const abut_problem *p, const double *x, const double *dir);
+/** Terms learn that dir[3 nv] is the direction at the iterate: the next matrix may have majorants. */
+void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at, const double *dir);
 
 /** The node whose diagonal block is the least positive definite for its size: where to look when a matrix fails as a whole.  -1
  * when there is no matrix of these unknowns. */

@@ -35,20 +35,14 @@ static void begin_step(void *self)
 {
     newton *n = self;
     abut_newton_solve_begin_step(&n->solve, &n->matrix.A);
-    abut_newton_matrix_drop_majorant(&n->matrix);
+    abut_objective_majorant_forget(n->p);
 }
 
 static void require_exact(void *self)
 {
     newton *n = self;
-    abut_newton_matrix_drop_majorant(&n->matrix);
-    n->solve.reuse.insist = 1;
-}
-
-static void drop_majorant(void *self)
-{
-    newton *n = self;
-    abut_newton_matrix_drop_majorant(&n->matrix);
+    abut_objective_majorant_forget(n->p);
+    n->solve.exact = 1;
 }
 
 /* Where the matrix is not positive definite. */
@@ -74,8 +68,8 @@ static abut_status find(void *self, const abut_iterate *at, double *dir, abut_di
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     abut_rows_scatter(p, n->solve.sol, 1, dir);
     info->exact = n->matrix.exact;
-    info->approximate = n->solve.reuse.approximate;
-    abut_newton_matrix_majorise(&n->matrix, p, at->x, dir);
+    info->approximate = abut_newton_solve_is_approximate(&n->solve);
+    abut_newton_matrix_majorise(&n->matrix, p, at, dir);
     abut_newton_solve_stats(&n->solve, rep);
     return ABUT_OK;
 }
@@ -94,7 +88,7 @@ static abut_linear_solver *factor(void *self, abut_operator *A)
 {
     newton *n = self;
     *A = abut_newton_solve_operator(&n->solve, &n->matrix.A);
-    return n->solve.reuse.old || abut_newton_solve_iterates(&n->solve) ? NULL : &n->solve.linear;
+    return abut_newton_solve_factor(&n->solve);
 }
 
 static const double *codim_hessians(const void *self)
@@ -104,5 +98,5 @@ static const double *codim_hessians(const void *self)
 
 const abut_direction_ops abut_direction_newton = {
     .name = "newton", .make = make, .begin_step = begin_step, .find = find, .require_exact = require_exact,
-    .drop_majorant = drop_majorant, .resolve = resolve, .factor = factor, .codim_hessians = codim_hessians, .free = release,
+    .resolve = resolve, .factor = factor, .codim_hessians = codim_hessians, .free = release,
 };

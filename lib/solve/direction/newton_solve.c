@@ -3,19 +3,53 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "solve/direction/matrix.h"
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 
 #include <stdlib.h>
 
 #define FAR 1e-3            /* relative residual of iterations while the direction is long */
 #define CLOSE 1e-8          /* and when the convergence test looks at it */
 
+/* By a factor that is older than the matrix or in single precision: */
+#define FORCE 0.1           /* of the right-hand side that may be left */
+#define FRACTION 0.1        /* of the direction that its error may have, as M^-1 r tells it before the last iteration */
+#define WITHIN 1e-3         /* of what the convergence test looks at that it may have there */
+
+/* ---- what factor reuse asks the ordering for ---- */
+
+static int is_analysed(const void *ctx) { return ((const abut_ordering *)ctx)->analysed; }
+
+static abut_status analyse(void *ctx, const abut_bsr *A, abut_err *err)
+{
+    return is_analysed(ctx) ? ABUT_OK : abut_ordering_analyse(ctx, A, err);
+}
+
+static abut_status reorder(void *ctx, const abut_bsr *A, abut_err *err)
+{
+    return abut_ordering_analyse_to_factor(ctx, A, err);
+}
+
+/* ---- */
+
+/* Factors of one matrix are reused for others; iterations have none. */
+static abut_status linear_init(abut_newton_solve *s, const abut_direction_options *opt, abut_err *err)
+{
+    const abut_reuse_order order = { is_analysed, analyse, reorder, &s->order };
+    abut_linear_solver solver;
+    const abut_linear_solver_ops *ops = opt->linear ? opt->linear : abut_linear_solvers[0];
+    const abut_status rc = abut_linear_solver_init(&solver, ops, opt->threads, err);
+    if (rc) return rc;
+    if (!abut_linear_can(&solver, ABUT_IS_ITERATIVE)) return abut_reuse_make(&s->linear, &solver, &order, err);
+    s->linear = solver;
+    return ABUT_OK;
+}
+
 abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_problem *p, const abut_direction_options *opt, int orders,
                                    abut_err *err)
 {
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double) + 1;
     *s = (abut_newton_solve){ .without = opt->without, .bad_node = -1 };
-    abut_status rc = abut_linear_solver_init(&s->linear, opt->linear ? opt->linear : abut_linear_solvers[0], opt->threads, err);
+    abut_status rc = linear_init(s, opt, err);
     if (!rc) rc = abut_ordering_init(&s->order, p->model->nv, orders ? &s->linear : NULL, err);
     s->rhs = malloc(bytes);
     s->sol = malloc(bytes);
@@ -28,7 +62,6 @@ void abut_newton_solve_clear(abut_newton_solve *s)
 {
     abut_ordering_clear(&s->order);
     abut_linear_solver_clear(&s->linear);
-    abut_factor_reuse_clear(&s->reuse);
     free(s->rhs);
     free(s->sol);
     *s = (abut_newton_solve){ 0 };
@@ -38,7 +71,7 @@ void abut_newton_solve_begin_step(abut_newton_solve *s, abut_bsr *A)
 {
     abut_ordering_begin_step(&s->order, A);
     abut_linear_begin_step(&s->linear);
-    abut_factor_reuse_reset(&s->reuse);
+    s->exact = s->no_single = 0;
 }
 
 abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_bsr *A)
@@ -70,26 +103,61 @@ static int may_reuse(const abut_newton_solve *s)
     return !(s->without & ABUT_WITHOUT_REUSE);
 }
 
-static abut_status factor_once(abut_newton_solve *s, const abut_bsr *A, abut_err *err)
+/* The solver whose factors are made at once. */
+static abut_linear_solver *prompt_solver(abut_newton_solve *s)
+{
+    return abut_newton_solve_iterates(s) ? &s->linear : abut_reuse_inner(&s->linear);
+}
+
+abut_linear_solver *abut_newton_solve_factor(const abut_newton_solve *s)
+{
+    return abut_newton_solve_iterates(s) ? NULL : abut_reuse_factor(&s->linear);
+}
+
+int abut_newton_solve_is_approximate(const abut_newton_solve *s)
+{
+    return !abut_newton_solve_iterates(s) && abut_reuse_last(&s->linear).approximate;
+}
+
+static void report_seconds(const abut_newton_solve *s, abut_report *rep)
+{
+    const abut_reuse_info last = abut_reuse_last(&s->linear);
+    rep->seconds.analyse += last.analyse;
+    rep->seconds.factor += last.factor;
+    rep->seconds.solve += last.solve;
+}
+
+/* A factor of A in double precision; solve: and s->sol = A^-1 s->rhs by it. */
+static abut_status factor_once(abut_newton_solve *s, const abut_bsr *A, int solve, abut_report *rep, abut_err *err)
 {
     const abut_operator of = abut_newton_solve_operator(s, A);
-    return abut_linear_factor(&s->linear, &of, ABUT_DOUBLE, err);
+    if (!solve) return abut_linear_factor(prompt_solver(s), &of, ABUT_DOUBLE, err);
+    abut_status rc = abut_linear_factor(&s->linear, &of, ABUT_DOUBLE, err);
+    if (!rc) rc = abut_linear_solve(&s->linear, &of, s->rhs, NULL, s->sol, err);
+    report_seconds(s, rep);
+    return rc;
 }
 
 /* Projection leaves the matrix positive definite up to rounding; a shift of the diagonal mends the rounding. */
-static abut_status factor(abut_newton_solve *s, abut_bsr *A, abut_report *rep, abut_err *err)
+static abut_status factor_shifted(abut_newton_solve *s, abut_bsr *A, int solve, abut_report *rep, abut_err *err)
 {
-    abut_status rc = factor_once(s, A, err);
+    abut_status rc = ABUT_E_NUMERIC;
     double *whole = s->sol;     /* the diagonal without a shift */
-    for (int32_t j = 0; j < A->n && rc == ABUT_E_NUMERIC; j++)
+    for (int32_t j = 0; j < A->n; j++)
         for (int k = 0; k < 3; k++) whole[3 * j + k] = A->val[9 * A->ptr[j] + 4 * (size_t)k];
     for (double shift = 1e-10; rc == ABUT_E_NUMERIC && shift < 1; shift *= 100) {
         rep->shifts++;
         for (int32_t j = 0; j < A->n; j++)
             for (int k = 0; k < 3; k++) A->val[9 * A->ptr[j] + 4 * (size_t)k] = (1 + shift) * whole[3 * j + k];
-        rc = factor_once(s, A, err);
+        rc = factor_once(s, A, solve, rep, err);
     }
     return rc;
+}
+
+static abut_status blame(abut_newton_solve *s, const abut_problem *p, abut_status rc, abut_err *err)
+{
+    if (rc == ABUT_E_NUMERIC) s->bad_node = abut_newton_matrix_node_of_row(p, abut_linear_bad_row(&s->linear));
+    return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
 }
 
 /* What conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance. */
@@ -111,12 +179,12 @@ abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, const abut_pro
     double clock = abut_time_wall();
     abut_status rc = abut_newton_solve_iterates(s) ? ABUT_OK : abut_ordering_analyse_to_factor(&s->order, A, err);
     rep->seconds.analyse += abut_time_lap(&clock);
-    if (!rc) rc = factor(s, A, rep, err);
+    if (!rc) rc = factor_once(s, A, 0, rep, err);
+    if (rc == ABUT_E_NUMERIC) rc = factor_shifted(s, A, 0, rep, err);
     rep->seconds.factor += abut_time_lap(&clock);
     rep->factorisations += !abut_newton_solve_iterates(s);
     rep->factorisations_double += !abut_newton_solve_iterates(s);
-    if (rc == ABUT_E_NUMERIC) s->bad_node = abut_newton_matrix_node_of_row(p, abut_linear_bad_row(&s->linear));
-    return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
+    return blame(s, p, rc, err);
 }
 
 abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, int *single, abut_report *rep,
@@ -124,16 +192,16 @@ abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const a
 {
     double clock = abut_time_wall();
     *single = 0;
-    abut_status rc = s->order.analysed ? ABUT_OK : abut_ordering_analyse(&s->order, A, err);
+    abut_status rc = analyse(&s->order, A, err);
     rep->seconds.analyse += abut_time_lap(&clock);
     if (rc) return rc;
-    if (may_reuse(s) && abut_factor_reuse_is_coarse(&s->reuse, &s->linear)) {
+    if (may_reuse(s) && !s->exact && !s->no_single && abut_factor_may_be_single(prompt_solver(s))) {
         const abut_operator of = abut_newton_solve_operator(s, A);
-        rc = abut_linear_factor(&s->linear, &of, ABUT_SINGLE, err);
+        rc = abut_linear_factor(prompt_solver(s), &of, ABUT_SINGLE, err);
         rep->seconds.factor += abut_time_lap(&clock);
         rep->factorisations++;
         *single = !rc;
-        s->reuse.coarse = rc != ABUT_OK;
+        s->no_single = rc != ABUT_OK;
         if (rc != ABUT_E_NUMERIC) return rc;
     }
     return abut_newton_factor(s, A, p, rep, err);
@@ -142,77 +210,44 @@ abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const a
 static abut_status iterate(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep, abut_err *err)
 {
     const abut_operator of = abut_newton_solve_operator(s, A);
-    const abut_solve_goal goal = { FAR, CLOSE, near_the_end(p) };
+    const abut_solve_goal goal = { .far = FAR, .close = CLOSE, .near = near_the_end(p) };
+    double clock = abut_time_wall();
     const abut_status rc = abut_linear_solve(&s->linear, &of, s->rhs, &goal, s->sol, err);
     rep->cg_iterations += abut_linear_get_stats(&s->linear).iterations;
-    return rc;
-}
-
-/* s->sol = A^-1 rhs by iterations on a preconditioner of A. */
-static abut_status solve_by_iterations(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep, abut_err *err)
-{
-    abut_status rc = abut_newton_factor(s, A, p, rep, err);
-    if (rc) return rc;
-    double clock = abut_time_wall();
-    rc = iterate(s, A, p, rep, err);
     rep->seconds.solve += abut_time_lap(&clock);
     return rc;
 }
 
-static abut_status solve_by_factor(abut_newton_solve *s, const abut_bsr *A, abut_err *err)
+/* By factors, to what the search can see; exact: by one of A in double precision. */
+static abut_status solve_whole(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, int exact, abut_report *rep,
+                               abut_err *err)
 {
     const abut_operator of = abut_newton_solve_operator(s, A);
-    return abut_linear_solve(&s->linear, &of, s->rhs, NULL, s->sol, err);
-}
-
-/* The same by the factor that there is, by one in single precision, or in double: the first that is good enough. */
-static abut_status solve_whole(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep, abut_err *err)
-{
-    abut_factor_reuse *u = &s->reuse;
     const double near = near_the_end(p);
-    int solved = 0;
-    abut_status rc = ABUT_OK;
-    double clock = abut_time_wall();
-    if (s->factored != s->order.analyses) u->held = 0;
-    if (may_reuse(s) && abut_factor_reuse_is_due(u, &s->linear))
-        rc = abut_factor_reuse_old(u, &s->linear, s->order.analysed, A, s->rhs, near, s->sol, &solved, rep, err);
-    u->old = solved;
-    rep->seconds.solve += abut_time_lap(&clock);
-    if (!rc && !solved && !s->order.analysed) rc = abut_ordering_analyse(&s->order, A, err);
-    const int coarse = !rc && !solved && may_reuse(s) && abut_factor_reuse_is_coarse(u, &s->linear);
-    if (coarse) rc = abut_ordering_analyse_to_factor(&s->order, A, err);
-    rep->seconds.analyse += abut_time_lap(&clock);
-    if (!rc && coarse)
-        rc = abut_factor_reuse_single(u, &s->linear, A, s->rhs, near, s->sol, &solved, rep, err);
-    if (coarse) s->factored = s->order.analyses;
-    rep->seconds.factor += abut_time_lap(&clock);
-    if (!rc && !solved) rc = abut_newton_factor(s, A, p, rep, err);
-    clock = abut_time_wall();
-    if (rc || solved) return rc;
-    u->held = 1;
-    s->factored = s->order.analyses;
-    u->insist = u->approximate = 0;
-    rc = solve_by_factor(s, A, err);
-    rep->seconds.solve += abut_time_lap(&clock);
-    return rc;
+    const abut_solve_goal goal = { .far = FORCE, .near = near, .fraction = FRACTION, .within = WITHIN * near };
+    abut_status rc = abut_linear_solve(&s->linear, &of, s->rhs, exact ? NULL : &goal, s->sol, err);
+    const abut_reuse_info last = abut_reuse_last(&s->linear);
+    rep->factorisations += last.factors;
+    rep->factorisations_double += last.in_double;
+    rep->cg_iterations += last.iterations;
+    report_seconds(s, rep);
+    if (rc == ABUT_E_NUMERIC) rc = factor_shifted(s, A, 1, rep, err);
+    if (!rc && abut_reuse_last(&s->linear).in_double) s->exact = 0;
+    return blame(s, p, rc, err);
 }
 
 abut_status abut_newton_solve_first(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep, abut_err *err)
 {
-    return abut_newton_solve_iterates(s) ? solve_by_iterations(s, A, p, rep, err) : solve_whole(s, A, p, rep, err);
+    if (abut_newton_solve_iterates(s)) {
+        const abut_status rc = abut_newton_factor(s, A, p, rep, err);
+        return rc ? rc : iterate(s, A, p, rep, err);
+    }
+    const abut_operator of = abut_newton_solve_operator(s, A);
+    const abut_status rc = abut_linear_factor(&s->linear, &of, ABUT_DOUBLE, err);
+    return rc ? rc : solve_whole(s, A, p, s->exact || !may_reuse(s), rep, err);
 }
 
 abut_status abut_newton_solve_again(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep, abut_err *err)
 {
-    abut_factor_reuse *u = &s->reuse;
-    const double clock = abut_time_wall(), near = near_the_end(p);
-    int solved = 1;
-    abut_status rc;
-    if (abut_newton_solve_iterates(s)) rc = iterate(s, A, p, rep, err);
-    else if (!u->old) rc = solve_by_factor(s, A, err);
-    else rc = abut_factor_reuse_old(u, &s->linear, s->order.analysed, A, s->rhs, near, s->sol, &solved, rep, err);
-    rep->seconds.solve += abut_time_wall() - clock;
-    if (rc || solved) return rc;
-    u->insist = 1;
-    return solve_whole(s, A, p, rep, err);
+    return abut_newton_solve_iterates(s) ? iterate(s, A, p, rep, err) : solve_whole(s, A, p, 0, rep, err);
 }

@@ -1,18 +1,18 @@
-/* Newton's equation A p = -g: factored, or solved by iterations, by a linear solver of the table.  Cholesky factors are not made
- * for every matrix: solve/direction/factor_reuse.h. */
+/* Newton's equation A p = -g by a linear solver of the table: by iterations, or by factors, which are not made for every matrix
+ * (sparse/reuse.h). */
 #ifndef ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
 #define ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
 
 #include "solve/direction.h"
-#include "solve/direction/factor_reuse.h"
 #include "solve/direction/ordering.h"
+#include "sparse/reuse.h"
 
 /* Zero-filled is empty.  Stays where it is: the ordering borrows the linear solver. */
 typedef struct abut_newton_solve {
-    abut_linear_solver linear;
+    abut_linear_solver linear;  /* iterative, or with factor reuse */
     abut_ordering order;
-    abut_factor_reuse reuse;
-    int factored;           /* order.analyses when the factor that reuse holds was made */
+    int exact;              /* the next solution shall be by a factor of its own matrix, in double precision */
+    int no_single;          /* single precision was no good in this step for a factor wanted at once */
     unsigned without;       /* ABUT_WITHOUT_* */
     int32_t bad_node;       /* after a factorisation that failed: of the pivot, or -1 */
     double *rhs, *sol;      /* [3 nrow] */
@@ -43,6 +43,9 @@ ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, 
 /** The same in single precision, *single 1, unless the factor is small or would have no positive pivots. */
 ABUT_MUST_USE abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, int *single,
                                                     abut_report *rep, abut_err *err);
+/** The solver if it has a factor of the matrix of the last solution, and whether that solution is by iterations on a factor. */
+abut_linear_solver *abut_newton_solve_factor(const abut_newton_solve *s);
+int abut_newton_solve_is_approximate(const abut_newton_solve *s);
 /** What the factor weighs, into the report. */
 void abut_newton_solve_stats(const abut_newton_solve *s, abut_report *rep);
 

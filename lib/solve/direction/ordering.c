@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "graph/graph.h"
-#include "solve/direction/factor_reuse.h"
+#include "sparse/reuse.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,7 +68,6 @@ void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A)
 abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err *err)
 {
     o->analysed = 1;
-    o->analyses++;
     return abut_linear_analyse(o->linear, &(abut_operator){ .matrix = A }, o->perm, err);
 }
 
@@ -135,7 +134,7 @@ static abut_status analyse_as_elements(abut_ordering *o, const struct abut_eleme
 static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_problem *p, const abut_elements *sets, int nsets,
                                  int lasting, abut_err *err)
 {
-    struct abut_element_order *e = &o->elements[p->al.on];
+    struct abut_element_order *e = &o->elements[abut_lagrangian_of(&p->terms)->on];
     o->by_degree = 1;
     o->overspent = 0;
     abut_status rc = order_elements(o, e, A, p, sets, lasting, err);

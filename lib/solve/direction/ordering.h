@@ -14,7 +14,6 @@ typedef struct abut_ordering {
     abut_linear_solver *linear; /* borrowed: what analyses; NULL: a pattern is all that is wanted */
     double *where;          /* [3 n] positions of the rows; NULL: the linear solver does not ask */
     int analysed;           /* linear is for the pattern that the matrix has now, ordered by perm */
-    int analyses;           /* counted: a factor from before the last one is of no use */
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
     struct abut_element_order { /* the same without contacts, but with attachments: of the model and what is held; outlives a

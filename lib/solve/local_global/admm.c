@@ -18,7 +18,7 @@ abut_status abut_admm_init(abut_admm *a, const abut_problem *p, double fit_low, 
     *a =
         (abut_admm){ malloc(((size_t)m->nm + 1) * sizeof(double)), calloc(n + 1, sizeof(double)), calloc(n + 1, sizeof(double)) };
     abut_status rc = a->k && a->z && a->u ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "ADMM: %zu local variables", n);
-    if (!rc && m->nt) rc = abut_stiffness_fit_materials(&p->elastic, fit_low, fit_high, a->k, err);
+    if (!rc && m->nt) rc = abut_stiffness_fit_materials(abut_elastic_of(&p->terms), fit_low, fit_high, a->k, err);
     if (rc) abut_admm_clear(a);
     return rc;
 }
@@ -40,7 +40,7 @@ static void spring_vector(const abut_model *m, size_t s, const double *x, double
 void abut_admm_start(abut_admm *a, const abut_problem *p, const double *x)
 {
     const abut_model *m = p->model;
-    for (int32_t t = 0; t < m->nt; t++) (void)abut_elastic_deformation(&p->elastic, x, t, a->z + 9 * (size_t)t);
+    for (int32_t t = 0; t < m->nt; t++) (void)abut_elastic_deformation(abut_elastic_of(&p->terms), x, t, a->z + 9 * (size_t)t);
     for (size_t s = 0; s < (size_t)m->nsp; s++) spring_vector(m, s, x, a->z + 9 * (size_t)m->nt + 3 * s);
     memset(a->u, 0, (9 * (size_t)m->nt + 3 * (size_t)m->nsp) * sizeof *a->u);
 }
@@ -107,7 +107,7 @@ static int local_tet(const abut_admm *a, const abut_problem *p, size_t t, const 
     double G[9], U[9], s0[3], V[9], s[3], Us[9];
     for (int i = 0; i < 9; i++) G[i] = F[i] + u[i];
     abut_svd3(G, U, s0, V);
-    if (!abut_admm_project(&p->elastic, t, a->k[p->model->tet_mat[t]], s0, s)) return 0;
+    if (!abut_admm_project(abut_elastic_of(&p->terms), t, a->k[p->model->tet_mat[t]], s0, s)) return 0;
     for (int i = 0; i < 9; i++) Us[i] = U[i] * s[i % 3];
     abut_m3_mul_nt(z, Us, V);
     for (int i = 0; i < 9; i++) u[i] += F[i] - z[i];
@@ -131,7 +131,7 @@ static void local_spring(double l, const double d[3], double *z, double *u)
 abut_status abut_admm_step(abut_admm *a, const abut_problem *p, const double *x, double *r, abut_arena *scratch, abut_err *err)
 {
     const abut_model *m = p->model;
-    const abut_elastic *e = &p->elastic;
+    const abut_elastic *e = abut_elastic_of(&p->terms);
     const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp;
     const abut_mark mark = abut_arena_mark(scratch);
     double *f = ABUT_ROOM(scratch, double, 12 * nt + 1);

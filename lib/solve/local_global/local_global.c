@@ -147,10 +147,10 @@ static void add_air(abut_local_global *s)
 {
     abut_problem *p = &s->prob;
     const abut_model *m = p->model;
-    abut_air_start(&p->air, p->xn);
-    if (!p->air.open) return;
+    const abut_air *air = abut_air_of(&p->terms);
+    if (!air || !air->open) return;
     memset(s->g, 0, 3 * (size_t)m->nv * sizeof *s->g);
-    abut_air_load(&p->air, p->xn, s->g);
+    abut_air_load(air, p->xn, s->g);
     for (int32_t i = 0; i < 3 * m->nv; i++)
         if (m->role[i / 3] != ABUT_NODE_OBSTACLE) s->acc[i] += s->g[i] / m->mass[i / 3];
 }
@@ -167,8 +167,10 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     memcpy(s->v, f.v, bytes);
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
     abut_motion_acceleration(m, at.time, s->acc);
+    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
+    rc = abut_objective_begin(p, err);
+    if (rc) return rc;
     add_air(s);
-    p->w = abut_integrator_weights(m, ABUT_IMPLICIT_EULER);
     const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
     abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
     abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
@@ -177,7 +179,7 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     if (!rc && s->opt.contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);
     if (!rc && s->opt.method->start) s->opt.method->start(s);
     if (rc || !(s->opt.norm > 0)) return rc;
-    s->enough = s->opt.norm * m->h[0] * m->h[0] * abut_characteristic_force(&p->elastic, p->held, s->dx);
+    s->enough = s->opt.norm * m->h[0] * m->h[0] * abut_characteristic_force(abut_elastic_of(&p->terms), p->held, s->dx);
     return s->enough > 0 ? ABUT_OK
                          : abut_fail(err, ABUT_E_FORMAT, "the characteristic norm is 0: expected tets that are stiff at rest");
 }

@@ -9,11 +9,11 @@ abut_status abut_move_draw_back(abut_search *s, abut_move *m, abut_report *rep, 
 {
     abut_iteration *it = m->it;
     if (!m->moved || m->corrected || m->lim.kind != ABUT_LIMIT_STRETCH || it->alpha != m->lim.alpha) return ABUT_OK;
-    if (s->here.sum - s->trial.sum > STILL_FALLS * it->alpha * s->ops->aim.slope(s)) return ABUT_OK;
+    if (s->here.e.sum - s->trial.e.sum > STILL_FALLS * it->alpha * s->ops->aim.slope(s)) return ABUT_OK;
     for (;;) {
         abut_search_exchange(s, &s->kept);
         const abut_status rc = abut_search_try(s, it->alpha / 2, it, rep, err);
-        if (rc || !(s->trial.sum < s->kept.sum)) {
+        if (rc || !(s->trial.e.sum < s->kept.e.sum)) {
             abut_search_exchange(s, &s->kept);
             return rc;
         }

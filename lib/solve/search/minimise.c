@@ -1,21 +1,17 @@
 #include "solve/search/search_parts.h"
 
-#include "energy/codim_bound.h"
-#include "energy/stretch_limit.h"
 #include "solve/direction/look_ahead.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STIFFEN_BELOW 1e-9  /* of the length of the scene (Li 2020, App. F) */
 /* a body has gone so many lengths of the scene, and nothing was in its path: nothing holds it */
 #define UNBOUNDED 100
 
 abut_search_opts abut_search_defaults(void)
 {
-    return (abut_search_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .slack_volume = 0.2, .slack_stretch = 0.5,
-                               .max_newton = 10000, .history = 5, .threads = 1 };
+    return (abut_search_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .max_newton = 10000, .history = 5, .threads = 1 };
 }
 
 /* The direction, which looks ahead to contacts, but not where steps are corrected: bounds on stretch follow those of contact. */
@@ -107,9 +103,7 @@ abut_status abut_search_contacts(abut_search *s, abut_report *rep, abut_err *err
 
 size_t abut_search_count(const abut_search *s)
 {
-    size_t n;
-    (void)s->ops->points.smallest_gap(s, &n);
-    return n;
+    return s->ops->points.count(s);
 }
 
 abut_status abut_search_kappa(abut_search *s, abut_err *err)
@@ -152,34 +146,20 @@ static abut_status find_direction(abut_search *s, abut_report *rep, abut_err *er
     return ABUT_E_NUMERIC;
 }
 
-/* ---- stiffnesses that follow the iterate ---- */
+/* ---- models that terms have of themselves ---- */
 
-/* Stiffens the barrier, inside its bounds, when the smallest gap is tiny and still shrinking. */
-static void adapt_kappa(abut_problem *p, double gap_before, double gap_after)
+static void require_exact(abut_search *s)
 {
-    const abut_model *m = p->model;
-    const double below = m->stiffen_below ? m->stiffen_below[0] : STIFFEN_BELOW * m->length[0];
-    const double stiffer = abut_rule_kappa(p->kappa, m->kappa_max[0], below, gap_before, gap_after);
-    p->changes += stiffer > p->kappa;
-    p->kappa = stiffer;
+    abut_objective_majorant_forget(&s->prob);
+    if (s->ops->aim.require_exact) s->ops->aim.require_exact(s);
 }
 
-/* Stiffens the stretch limits, inside their bounds, when a shell has stayed close to one for two iterations (Li 2020, 5.4.1). */
-static abut_status adapt_strain_kappa(abut_search *s, abut_err *err)
+/* A direction by them was not exact, or not fair: it may be they that make it short. */
+static void reset_models(abut_search *s)
 {
-    abut_problem *p = &s->prob;
-    int *near = &s->progress.near_limit;
-    abut_codim_stretch now;
-    if (!p->codim.bounded) return ABUT_OK;
-    const abut_status rc = abut_codim_stretch_find(&p->codim, s->here.x, &now, &s->scratch, err);
-    if (rc) return rc;
-    *near = now.room < ABUT_STRAIN_CLOSE ? *near + 1 : 0;
-    if (*near < 2) return ABUT_OK;
-    const double stiffer = fmin(ABUT_STRAIN_KAPPA_MAX, 2 * p->strain_kappa);
-    p->changes += stiffer > p->strain_kappa;
-    p->strain_kappa = stiffer;
-    *near = 0;
-    return ABUT_OK;
+    const abut_at at = abut_point_at(&s->here, &s->prob);
+    if (!s->aim.exact) abut_objective_majorant_forget(&s->prob);
+    if (!s->aim.fair) abut_objective_forecast_start(&s->prob, &at);
 }
 
 /* ---- one iteration ---- */
@@ -191,10 +171,11 @@ static void note_limit(abut_search *s, const abut_limit *lim, abut_iteration *it
 {
     it->bound = s->failed.bound = lim->alpha;
     it->limit = lim->kind;
+    it->term = lim->term;
     s->failed.limit = *lim;
     if (lim->alpha < 1 && (!rep->limit_iteration || lim->alpha < rep->limit.alpha)) {
         rep->limit = *lim;
-        if (lim->kind == ABUT_LIMIT_TET) rep->limit.tet = abut_problem_tet(&s->prob, lim->tet);
+        if (lim->kind == ABUT_LIMIT_TET) rep->limit.tet = abut_objective_tet(&s->prob, lim->tet);
         rep->limit_iteration = rep->newton;
     }
 }
@@ -203,18 +184,16 @@ static void note_limit(abut_search *s, const abut_limit *lim, abut_iteration *it
 static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err *err)
 {
     const int patience = abut_search_stop_rule(s)->patience;
-    const double gap = s->ops->points.smallest_gap(s, NULL);
-    m->it->decrease = s->here.sum - s->trial.sum;
-    const int fell = m->it->decrease > s->trial.noise;
-    if (!fell) s->ops->aim.require_exact(s);    /* it may be rounding that leads on */
+    const abut_at from = abut_point_at(&s->here, &s->prob);
+    m->it->decrease = s->here.e.sum - s->trial.e.sum;
+    const int fell = m->it->decrease > s->trial.e.noise;
+    if (!fell) require_exact(s);    /* it may be rounding that leads on */
     s->progress.stalled = fell || !s->aim.exact ? 0 : s->progress.stalled + 1;
     if (patience && s->progress.stalled >= patience) return abut_search_fail(s, ABUT_FAILED_STALLED, err);
     const double *led = m->corrected ? s->second_order.linear_step : s->trial.x;
-    abut_problem_tension_forecast(&s->prob, s->here.x, led, m->it->alpha);
+    abut_objective_forecast_step(&s->prob, &from, led, m->it->alpha);
     const abut_status rc = abut_search_accept(s, err);
-    if (rc) return rc;
-    adapt_kappa(&s->prob, gap, s->ops->points.smallest_gap(s, NULL));
-    return adapt_strain_kappa(s, err);
+    return rc ? rc : s->ops->points.stiffen(s, err);
 }
 
 /* No step lowers the objective: at a minimum, for a rule that asks for short directions, or with a direction that is not
@@ -222,7 +201,7 @@ static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err 
 static abut_status stay_here(abut_search *s, double speed, abut_err *err)
 {
     const int at_rest = abut_rule_is_short(speed, s->prob.model->tolerance[0]) && abut_search_stop_rule(s)->after_step;
-    if (!s->aim.exact || s->aim.approximate) s->ops->aim.require_exact(s);
+    if (!s->aim.exact || s->aim.approximate) require_exact(s);
     else if (!at_rest) return abut_search_fail(s, ABUT_FAILED_STALLED, err);
     return ABUT_OK;
 }
@@ -259,7 +238,8 @@ static abut_status begin(abut_search *s, abut_err *err)
     if (s->dir.ops->begin_minimisation) s->dir.ops->begin_minimisation(s->dir.self);
     s->scripted = (abut_rule_blocked){ 0 };
     s->aim = (struct abut_aim){ .exact = 1 };
-    s->ops->aim.reset_models(s);
+    abut_objective_start(&s->prob);
+    reset_models(s);
     s->here.has &= ABUT_HAS_CONTACTS;       /* friction may have been frozen at other forces since */
     return rule->begin ? rule->begin(s, err) : ABUT_OK;
 }
@@ -272,7 +252,7 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     *stop = 0;
     abut_status rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_ENERGY | ABUT_HAS_GRADIENT, rep, err);
     if (!rc && rule->at_iterate) rc = rule->at_iterate(s, stop, rep, err);
-    *stop = *stop && !s->prob.al.on;
+    *stop = *stop && !abut_lagrangian_of(&s->prob.terms)->on;
     if (rc || *stop) return rc;
 
     rc = find_direction(s, rep, err);
@@ -287,7 +267,7 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     if (rc || !abut_rule_is_short(speed, tolerance)) return rc;
     const int judges = s->aim.exact && s->aim.fair && script == ABUT_SCRIPT_DONE;
     if (judges && rule->after_step) rc = rule->after_step(s, speed, stop, rep, err);
-    if (!rc && !*stop) s->ops->aim.reset_models(s);     /* it may be they that make it short */
+    if (!rc && !*stop) reset_models(s);
     return rc;
 }
 
@@ -316,7 +296,7 @@ abut_status abut_search_residual(abut_search *s, double *residual, abut_report *
     abut_status rc = arrive(s, rep, err);
     if (rc) return rc;
     s->aim = (struct abut_aim){ .exact = 1 };
-    s->ops->aim.reset_models(s);
+    reset_models(s);
     s->here.has &= ABUT_HAS_CONTACTS;
     rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_GRADIENT, rep, err);
     if (!rc) rc = s->ops->aim.find_newton(s, rep, err);

@@ -27,8 +27,6 @@ struct abut_stop_rule;      /* solve/search/stop.c */
 typedef struct abut_search_opts {
     double slack_ccd;       /* fraction of a mesh pair's gap that a step must leave; 0.2 */
     double slack_plane;     /* of a half-space gap; 0.1 */
-    double slack_volume;    /* of a tet's volume; 0.2 */
-    double slack_stretch;   /* of what is left to a bound of a shell; 0.5 */
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
     const abut_direction_ops *direction;    /* NULL: the first of abut_directions */
@@ -62,7 +60,6 @@ typedef struct abut_progress {
     abut_rule_stall error, forces;  /* of the rest to the minimum, of forces that do not balance */
     int stalled;                /* exact directions in a row that changed the objective by no more than its rounding */
     int unbounded;              /* steps that nothing but their length bounded */
-    int near_limit;             /* iterations in a row that left a shell close to a stretch limit */
     double speed, bound;        /* of the direction before, m/s (infinite at first), and how far of it was feasible */
     double characteristic;      /* kg m: the gradient of the characteristic force */
 } abut_progress;
@@ -70,7 +67,7 @@ typedef struct abut_progress {
 /* An objective, a direction, points and contacts.  Zero-filled is empty. */
 typedef struct abut_search {
     abut_search_opts opt;
-    abut_problem prob;
+    abut_objective prob;
     abut_direction dir;
     const struct abut_search_ops *ops;  /* where the points are: on the processor, or where opt.ops says, from enter to leave */
     void *device;               /* what opt.ops has made; NULL: nothing */
@@ -126,7 +123,7 @@ ABUT_MUST_USE abut_status abut_search_warm_start(abut_search *s, const double *v
 
 /** Contacts at s->here, those of half-spaces too. */
 size_t abut_search_count(const abut_search *s);
-/** abut_problem_kappa at s->here into s->prob.kappa. */
+/** abut_objective_kappa at s->here, which the barrier takes. */
 ABUT_MUST_USE abut_status abut_search_kappa(abut_search *s, abut_err *err);
 
 /** Fraction of the scripted motion that prescribed nodes have covered (Li 2020, App. E, eq. 5); 1 when nothing moves. */

@@ -14,7 +14,7 @@ static size_t numbers(const abut_search *s) { return 3 * (size_t)s->prob.model->
 
 static abut_status find_candidates(abut_search *s, const double *y0, const double *y1, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const double clock = abut_time_wall();
     const abut_status rc = abut_candidates_again(&p->cm, y0, y1, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
     rep->seconds.candidates += abut_time_wall() - clock;
@@ -31,20 +31,17 @@ static abut_status contacts(abut_search *s, int along, abut_report *rep, abut_er
     return rc;
 }
 
-static double smallest_gap(const abut_search *s, size_t *n)
-{
-    if (n) *n = s->here.pairs.n + s->here.pairs.n_plane;
-    return abut_pairs_smallest_gap(&s->prob.cm, &s->here.pairs, NULL);
-}
+static size_t count(const abut_search *s) { return s->here.pairs.n + s->here.pairs.n_plane; }
 
 static abut_status kappa(abut_search *s, abut_err *err)
 {
-    return abut_problem_kappa(&s->prob, s->here.x, s->here.y, &s->here.pairs, &s->prob.kappa, &s->scratch, err);
+    const abut_at at = abut_point_at(&s->here, &s->prob);
+    return abut_objective_kappa(&s->prob, &at, &abut_barrier_state_of(&s->prob.terms)->kappa, &s->scratch, err);
 }
 
 static abut_status evaluate(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const double clock = abut_time_wall();
     abut_status rc = abut_point_evaluate(at, p, ABUT_HAS_CONTACTS, &s->cand, &s->scratch, err);
     const double paired = abut_time_wall();
@@ -65,6 +62,12 @@ static void try_at(abut_search *s, double alpha)
 static abut_status record(abut_search *s, abut_err *err)
 {
     return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->here.x, &s->near, err);
+}
+
+static abut_status stiffen(abut_search *s, abut_err *err)
+{
+    const abut_at from = abut_point_at(&s->trial, &s->prob), to = abut_point_at(&s->here, &s->prob);
+    return abut_objective_stiffen(&s->prob, &from, &to, &s->scratch, err);
 }
 
 /* ---- the direction ---- */
@@ -97,8 +100,9 @@ static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
         s->failed.node = info.bad_node;
         s->failed.guessed = info.guessed;
     }
+    const abut_at here = abut_point_at(&s->here, &s->prob);
     if (!rc)
-        s->aim = (struct abut_aim){ speed(s), info.exact, info.approximate, abut_problem_tension_fair(&s->prob, s->here.x) };
+        s->aim = (struct abut_aim){ speed(s), info.exact, info.approximate, abut_objective_forecast_is_fair(&s->prob, &here) };
     return rc;
 }
 
@@ -108,12 +112,6 @@ static abut_status find_newton(abut_search *s, abut_report *rep, abut_err *err)
 {
     if (!can_resolve(s)) require_exact(s);      /* others are Newton's in any case */
     return find(s, rep, err);
-}
-
-static void reset_models(abut_search *s)
-{
-    if (!s->aim.exact && s->dir.ops->drop_majorant) s->dir.ops->drop_majorant(s->dir.self);
-    if (!s->aim.fair) abut_problem_tension(&s->prob, s->here.x);
 }
 
 static abut_status refine(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep, abut_err *err)
@@ -135,7 +133,8 @@ static abut_status resolve(abut_search *s, const double *g, double *q, abut_repo
 static abut_status excess(abut_search *s, const double *d, const double *linear_step, double *g, double *cost, abut_err *err)
 {
     const double *H = s->dir.ops->codim_hessians(s->dir.self);
-    return abut_problem_turn(&s->prob, s->here.x, d, linear_step, H, g, cost, &s->scratch, err);
+    const abut_at at = abut_point_at(&s->here, &s->prob);
+    return abut_objective_correction(&s->prob, &at, d, linear_step, H, g, cost, &s->scratch, err);
 }
 
 static abut_status next_speed(abut_search *s, double *found, abut_report *rep, abut_err *err)
@@ -175,13 +174,13 @@ static int32_t fastest(const abut_search *s)
 
 static abut_status limits(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const double clock = abut_time_wall();
+    const abut_at here = { s->here.x, s->here.x, s->here.y, &s->here.pairs, &p->step };     /* bounds hold at x */
     (void)err;
     try_at(s, 1);
     abut_limit_planes(&p->cm, s->here.y, s->trial.y, p->obstacle, s->opt.slack_plane, lim);
-    abut_limit_inversion(p->model, s->here.x, s->p, s->opt.slack_volume, lim);
-    abut_limit_stretch(&p->codim, s->here.x, s->p, s->opt.slack_stretch, lim);
+    abut_objective_limit(p, &here, s->p, lim);
     rep->seconds.ccd += abut_time_wall() - clock;
     return ABUT_OK;
 }
@@ -205,7 +204,7 @@ static abut_status ccd(abut_search *s, abut_limit *lim, abut_report *rep, abut_e
 
 static void warm(abut_search *s, const double *v, double fraction)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const double h = fraction * p->model->h[0], *x = s->here.x;
     double *to = s->trial.x;
     #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)
@@ -232,7 +231,7 @@ static abut_status staying(abut_search *s, const double *v, int at_least, double
     s->cand = (abut_candidates){ .of = { .y = NULL } };
     if (at == &s->trial && !at_least) rc = find_candidates(s, s->trial.y, NULL, rep, err);
     if (!rc) rc = evaluate(s, at, ABUT_HAS_ENERGY, rep, err);
-    *sum = at->sum;
+    *sum = at->e.sum;
     abut_candidates_clear(&s->cand);
     s->cand = along;
     return rc;
@@ -240,7 +239,7 @@ static abut_status staying(abut_search *s, const double *v, int at_least, double
 
 static abut_status aim_at_targets(abut_search *s, int *moves, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     (void)err;
     *moves = 0;
     for (int32_t i = 0; i < 3 * p->model->nv; i++) {
@@ -252,7 +251,7 @@ static abut_status aim_at_targets(abut_search *s, int *moves, abut_err *err)
 
 static abut_status move_held(abut_search *s, double alpha, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     double *x = s->here.x;
     (void)err;
     for (int32_t i = 0; i < 3 * p->model->nv; i++)
@@ -262,9 +261,9 @@ static abut_status move_held(abut_search *s, double alpha, abut_err *err)
 }
 
 const abut_search_ops abut_search_processor = {
-    .points = { .contacts = contacts, .smallest_gap = smallest_gap, .kappa = kappa, .evaluate = evaluate, .try_at = try_at,
-                .record = record },
-    .aim = { .find = find, .find_newton = find_newton, .require_exact = require_exact, .reset_models = reset_models,
+    .points = { .contacts = contacts, .count = count, .kappa = kappa, .evaluate = evaluate, .try_at = try_at,
+                .record = record, .stiffen = stiffen },
+    .aim = { .find = find, .find_newton = find_newton, .require_exact = require_exact,
              .next_speed = next_speed, .refine = refine, .slope = slope, .scale = scale, .fastest = fastest },
     .correct = { .can = can_resolve, .resolve = resolve, .excess = excess },
     .bound = { .limits = limits, .candidates = candidates, .ccd = ccd },

@@ -29,12 +29,6 @@ int abut_rule_stalls(abut_rule_stall *s, double left)
     return s->since >= ABUT_STALL_ITERATIONS;
 }
 
-double abut_rule_kappa(double kappa, double most, double below, double gap_before, double gap_after)
-{
-    const int shrinks = gap_before < below && gap_after < below && gap_after < gap_before;
-    return shrinks ? fmin(most, 2 * kappa) : kappa;
-}
-
 int abut_rule_is_short(double speed, double tolerance) { return speed <= tolerance; }
 
 double abut_rule_curvature(double slope, double start, double reached, double noise)

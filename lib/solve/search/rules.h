@@ -27,10 +27,6 @@ typedef struct abut_rule_stall {
 int abut_rule_stalls(abut_rule_stall *s, double left);
 enum { ABUT_STALL_ITERATIONS = 10 };
 
-/** The barrier stiffness after an iteration that took the smallest gap from one length to another, m: doubled, up to `most`, when
- * both are below `below` and the gap has shrunk (Li 2020, App. F).  Infinite without contacts. */
-double abut_rule_kappa(double kappa, double most, double below, double gap_before, double gap_after);
-
 /** Whether a direction of that speed, m/s, moves nothing beyond the tolerance. */
 int abut_rule_is_short(double speed, double tolerance);
 

@@ -12,7 +12,7 @@
 
 double abut_search_progress(const abut_search *s)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     double left = 0, whole = 0;
     for (int32_t i = 0; i < 3 * p->model->nv; i++) {
         if (!p->held[i / 3]) continue;
@@ -23,7 +23,7 @@ double abut_search_progress(const abut_search *s)
 }
 
 /* The fastest a prescribed node is asked to move in this step, m/s. */
-static double scripted_speed(const abut_problem *p)
+static double scripted_speed(const abut_objective *p)
 {
     double big = 0;
     for (int32_t i = 0; i < 3 * p->model->nv; i++)
@@ -33,17 +33,17 @@ static double scripted_speed(const abut_problem *p)
 
 void abut_script_stop(abut_search *s)
 {
-    s->prob.al.on = 0;
-    abut_problem_number(&s->prob);
+    abut_lagrangian_of(&s->prob.terms)->on = 0;
+    abut_objective_number(&s->prob);
 }
 
 static void al_start(abut_search *s)
 {
-    abut_lagrangian *al = &s->prob.al;
+    abut_lagrangian *al = abut_lagrangian_of(&s->prob.terms);
     al->on = 1;
     al->kap = AL_START;
     memset(al->lam, 0, 3 * (size_t)s->prob.model->nv * sizeof *al->lam);
-    abut_problem_number(&s->prob);
+    abut_objective_number(&s->prob);
 }
 
 /* Prescribed nodes straight towards their targets, as far as the bound allows: alpha of what is left. */
@@ -82,17 +82,18 @@ static abut_status al_finish(abut_search *s, abut_report *rep, abut_err *err)
 
 abut_status abut_script_update(abut_search *s, double speed, int *script, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->prob;
-    *script = p->al.on ? ABUT_SCRIPT_WAITS : ABUT_SCRIPT_DONE;
-    if (!p->al.on) return ABUT_OK;
+    abut_objective *p = &s->prob;
+    abut_lagrangian *al = abut_lagrangian_of(&p->terms);
+    *script = al->on ? ABUT_SCRIPT_WAITS : ABUT_SCRIPT_DONE;
+    if (!al->on) return ABUT_OK;
     const double done = abut_search_progress(s);
     if (done >= AL_DONE) return al_finish(s, rep, err);  /* the others have yet to settle */
     if (speed >= fmax(AL_SETTLED * scripted_speed(p), p->model->tolerance[0])) return ABUT_OK;
-    if (done < AL_NEAR && p->al.kap < AL_CAP) {
-        p->al.kap *= 2;
+    if (done < AL_NEAR && al->kap < AL_CAP) {
+        al->kap *= 2;
     } else {
         for (int32_t i = 0; i < 3 * p->model->nv; i++)
-            if (p->held[i / 3]) p->al.lam[i] -= p->al.kap * sqrt(p->model->mass[i / 3]) * (s->here.x[i] - p->target[i]);
+            if (p->held[i / 3]) al->lam[i] -= al->kap * sqrt(p->model->mass[i / 3]) * (s->here.x[i] - p->target[i]);
     }
     p->changes++;
     return abut_rule_is_blocked(&s->scripted, done) ? abut_search_fail(s, ABUT_FAILED_BLOCKED, err) : ABUT_OK;

@@ -23,21 +23,22 @@ typedef struct abut_search_ops {
     struct abut_points_ops {
         /** The contacts of here among the candidates at it (along 0), or on the line to here + p, where trial is. */
         abut_status (*contacts)(abut_search *s, int along, abut_report *rep, abut_err *err);
-        double (*smallest_gap)(const abut_search *s, size_t *n);    /* of here, m; n (NULL to skip): contacts */
-        abut_status (*kappa)(abut_search *s, abut_err *err);        /* abut_problem_kappa at here */
+        size_t (*count)(const abut_search *s);      /* contacts of here */
+        abut_status (*kappa)(abut_search *s, abut_err *err);        /* abut_objective_kappa at here */
         /** Computes what is missing at here or trial; the contacts of trial are found among the candidates of the last sweep. */
         abut_status (*evaluate)(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err);
         void (*try_at)(abut_search *s, double alpha);               /* trial = here + alpha p */
         void (*exchange)(abut_search *s, const abut_point *with);   /* trial and another, whose numbers are exchanged; or NULL */
         abut_status (*accepted)(abut_search *s, abut_err *err);     /* trial has become here; or NULL */
         abut_status (*record)(abut_search *s, abut_err *err);       /* here joins the path of the step */
+        /** Terms that the step from trial to here led close to their bounds are stiffer: the objective has changed. */
+        abut_status (*stiffen)(abut_search *s, abut_err *err);
     } points;
     struct abut_aim_ops {       /* the direction p at here, which has contacts and gradient */
         /** p and s->aim.  Fails  ABUT_E_NUMERIC; kind, node and guessed of s->failed say where */
         abut_status (*find)(abut_search *s, abut_report *rep, abut_err *err);
         abut_status (*find_newton)(abut_search *s, abut_report *rep, abut_err *err);    /* Newton's, whatever the others are */
-        void (*require_exact)(abut_search *s);      /* the next one shall be */
-        void (*reset_models)(abut_search *s);       /* the next one shall be by second derivatives where this one was not */
+        void (*require_exact)(abut_search *s);      /* the next one shall be; or NULL: without majorants of terms it is */
         /** *speed, m/s: of the direction that the last matrix has for the gradient at here; 0: it says nothing. */
         abut_status (*next_speed)(abut_search *s, double *speed, abut_report *rep, abut_err *err);
         /** p is bounded at lim (alpha 0: gaps are too small to follow it at all), swept to a fraction of it: *changed 1 and
@@ -52,7 +53,7 @@ typedef struct abut_search_ops {
         int (*can)(const abut_search *s);
         /** q[3 nv] = -H^-1 g with the matrix of the last direction. */
         abut_status (*resolve)(abut_search *s, const double *g, double *q, abut_report *rep, abut_err *err);
-        /** abut_problem_turn of the displacement d for linear_step, both [3 nv]. */
+        /** abut_objective_correction of the displacement d for linear_step, both [3 nv]. */
         abut_status (*excess)(abut_search *s, const double *d, const double *linear_step, double *g, double *cost, abut_err *err);
     } correct;
     struct abut_bound_ops {     /* they lower lim->alpha */

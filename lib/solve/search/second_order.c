@@ -110,13 +110,13 @@ static abut_status try_corrected(abut_search *s, double most, double of_bound, d
                                  abut_report *rep, abut_err *err)
 {
     abut_limit lim;
-    s->trial.sum = INFINITY;
+    s->trial.e.sum = INFINITY;
     swap(&s->p, &s->second_order.p);
     abut_status rc = abut_search_bound(s, 1, most, &lim, NULL, rep, err);
     if (lim.alpha < 1) lim.alpha *= of_bound;
     *fraction = lim.alpha;
     if (rc == ABUT_E_GEOM) {
-        s->trial.sum = INFINITY;
+        s->trial.e.sum = INFINITY;
         rc = ABUT_OK;   /* a gap too small to move along this one */
     } else if (!rc) {
         it->alpha = lim.alpha;
@@ -151,7 +151,7 @@ static abut_status correct_all(abut_search *s, double alpha, double promised, do
         rc = correct_once(s, &costs, rep, err);
     }
     if (rc || costs > enough) return rc;
-    abut_limit_stretch(&s->prob.codim, s->here.x, s->second_order.p, s->opt.slack_stretch, &lim);
+    abut_limit_stretch(abut_codim_of(&s->prob.terms), s->here.x, s->second_order.p, ABUT_STRETCH_LEFT, &lim);
     *clear = lim.alpha == 1;
     return ABUT_OK;
 }
@@ -170,14 +170,14 @@ static double promise(double alpha, double slope) { return alpha * (1 - 0.5 * al
 /* The longest corrected step that shells do not bound, if one is worth it and lowers the objective. */
 static abut_status search_beyond(abut_search *s, abut_move *m, double slope, abut_report *rep, abut_err *err)
 {
-    const double most = s->here.sum + s->here.noise, bound = m->lim.alpha;
+    const double most = s->here.e.sum + s->here.e.noise, bound = m->lim.alpha;
     for (double alpha = abut_search_longest(s, m->it->residual); alpha >= WORTH_TRYING * bound && !m->moved; alpha *= SHORTER) {
         double fraction = 0;
         int clear;
-        abut_status rc = correct_all(s, alpha, promise(alpha, slope), s->here.noise, &clear, rep, err);
+        abut_status rc = correct_all(s, alpha, promise(alpha, slope), s->here.e.noise, &clear, rep, err);
         if (!rc && clear) rc = try_corrected(s, 1, 1, &fraction, m->it, rep, err);
         if (rc) return rc;
-        if (fraction * alpha > bound && s->trial.sum <= most) arrive(s, m, alpha, fraction, 1);
+        if (fraction * alpha > bound && s->trial.e.sum <= most) arrive(s, m, alpha, fraction, 1);
     }
     abut_rule_tried(&s->second_order.beyond, m->moved, LONGEST_WAIT);
     return ABUT_OK;
@@ -186,9 +186,9 @@ static abut_status search_beyond(abut_search *s, abut_move *m, double slope, abu
 /* As backtracking, with steps corrected where rotations stretch. */
 static abut_status search_corrected(abut_search *s, abut_move *m, double slope, abut_report *rep, abut_err *err)
 {
-    const double most = s->here.sum + s->here.noise, bound = m->lim.alpha;
+    const double most = s->here.e.sum + s->here.e.noise, bound = m->lim.alpha;
     for (double alpha = bound; alpha > bound * 0x1p-60 && !m->moved; alpha /= 2) {
-        const double promised = promise(alpha, slope), enough = fmax(WORTH_CORRECTING * promised, s->here.noise);
+        const double promised = promise(alpha, slope), enough = fmax(WORTH_CORRECTING * promised, s->here.e.noise);
         double costs, fraction = 1;
         abut_status rc = straight(s, alpha, &costs, err);
         const int corrects = costs > enough;
@@ -201,7 +201,7 @@ static abut_status search_corrected(abut_search *s, abut_move *m, double slope, 
             rc = abut_search_try(s, alpha, m->it, rep, err);
         }
         if (rc) return rc;
-        if (s->trial.sum <= most) arrive(s, m, alpha, fraction, corrects);
+        if (s->trial.e.sum <= most) arrive(s, m, alpha, fraction, corrects);
     }
     return ABUT_OK;
 }
@@ -224,15 +224,15 @@ abut_status abut_move_second_order(abut_search *s, abut_move *m, abut_report *re
 static abut_status try_longer(abut_search *s, abut_move *m, double length, double slope, int *longer, abut_report *rep,
                               abut_err *err)
 {
-    const double promised = 0.5 * length * slope, enough = fmax(WORTH_CORRECTING * promised, s->kept.noise);
+    const double promised = 0.5 * length * slope, enough = fmax(WORTH_CORRECTING * promised, s->kept.e.noise);
     double costs, fraction = 0;
     *longer = 0;
-    s->trial.sum = INFINITY;
+    s->trial.e.sum = INFINITY;
     abut_status rc = straight(s, length, &costs, err);
     if (!rc) rc = correct(s, enough, &costs, rep, err);
     if (!rc && costs < promised)
         rc = try_corrected(s, abut_search_longest(s, length * m->it->residual), OF_BOUND, &fraction, m->it, rep, err);
-    if (rc || fraction * length <= 1 || !(s->trial.sum < s->kept.sum)) return rc;
+    if (rc || fraction * length <= 1 || !(s->trial.e.sum < s->kept.e.sum)) return rc;
     arrive(s, m, length, fraction, 1);
     *longer = 1;
     return ABUT_OK;
@@ -243,7 +243,7 @@ abut_status abut_move_lengthen_second_order(abut_search *s, abut_move *m, abut_r
     abut_second_order *so = &s->second_order;
     if (!abut_move_may_lengthen(s, m) || !abut_second_order_applies(s)) return ABUT_OK;
     const double slope = s->ops->aim.slope(s);
-    const double curvature = abut_rule_curvature(slope, s->here.sum, s->trial.sum, s->trial.noise);
+    const double curvature = abut_rule_curvature(slope, s->here.e.sum, s->trial.e.sum, s->trial.e.noise);
     const double length = curvature * MOST_LONGER > 1 ? 1 / curvature : MOST_LONGER;
     int longer;
     if (length < WORTH_TRYING) return ABUT_OK;

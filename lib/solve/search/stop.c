@@ -33,7 +33,7 @@ static abut_status newton_after(abut_search *s, double speed, int *stop, abut_re
     *stop = abut_rule_near(left, m->tolerance[0]) || abut_rule_stalls(&now->error, left) || now->stalled;
     if (!*stop || !m->force_tolerance) return ABUT_OK;
     rc = fetch(s, err);
-    if (!rc) rc = abut_equilibrium_find(&s->prob, s->here.x, s->here.y, &s->here.pairs, s->here.g, &e, &s->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&s->prob, &s->here, &e, &s->scratch, err);
     if (rc) return rc;
     const int stalls = abut_rule_stalls(&now->forces, e.left) && now->stalled;
     *stop = abut_rule_balanced(e.left, e.largest, m->force_tolerance[0]) || stalls;
@@ -56,7 +56,7 @@ static abut_status norm_begin(abut_search *s, abut_err *err)
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *node = ABUT_ROOM(&s->scratch, double, m->nv + 1), *scale = &s->progress.characteristic;
     if (!node) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %d nodes", m->nv);
-    *scale = s->prob.w.psi * abut_characteristic_force(&s->prob.elastic, s->prob.held, node);
+    *scale = s->prob.w.psi * abut_characteristic_force(abut_elastic_of(&s->prob.terms), s->prob.held, node);
     abut_arena_release(&s->scratch, mark);
     if (*scale > 0) return ABUT_OK;
     return abut_fail(err, ABUT_E_ARG, "characteristic norm: the model has no tetrahedra that move to measure forces by");

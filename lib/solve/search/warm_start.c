@@ -18,7 +18,7 @@ static abut_status energy_of_moving(abut_search *s, const double *v, double *sum
 {
     s->ops->start.warm(s, v, 1);
     const abut_status rc = s->ops->points.evaluate(s, &s->trial, ABUT_HAS_ENERGY, rep, err);
-    *sum = s->trial.sum;
+    *sum = s->trial.e.sum;
     return rc;
 }
 

@@ -2,7 +2,7 @@
 #include "solve/step/barrier_stepper.h"
 
 #include "solve/device/device.h"
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 #include "solve/solvers.h"
 #include "solve/step/options.h"
 #include "solve/step/stuck.h"

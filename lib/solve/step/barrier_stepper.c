@@ -17,7 +17,7 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
     abut_status rc = abut_search_init(&s->solver, m, opt, err);
     if (rc) return rc;
     double **field[] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1, &s->air };
-    for (int i = 0; i < 8 + abut_air_acts(&s->solver.prob.air); i++) {
+    for (int i = 0; i < 8 + abut_air_acts(abut_air_of(&s->solver.prob.terms)); i++) {
         *field[i] = calloc(3 * (size_t)m->nv, sizeof(double));
         if (*field[i]) continue;
         abut_stepper_clear(s);
@@ -49,7 +49,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     abut_problem *p = &s->solver.prob;
     const abut_model *m = p->model;
     abut_status rc = abut_frame_view(frame, m, f, err);
-    if (!rc) rc = abut_lag_from_frame(&p->cm, f, &p->lag, err);
+    if (!rc) rc = abut_lag_from_frame(&p->cm, f, abut_lag_of(&p->terms), err);
     if (rc) return rc;
     if (!x0) x0 = f->x;
     const size_t n3 = 3 * (size_t)m->nv;
@@ -58,12 +58,13 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     abut_search_place(&s->solver, f->x);
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     s->at = at;
-    p->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
-    p->w = abut_integrator_weights(m, abut_integrator_scheme(m, f));
+    abut_codim_state_of(&p->terms)->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
+    abut_objective_weigh(p, abut_integrator_weights(m, abut_integrator_scheme(m, f)));
+    rc = abut_objective_begin(p, err);
+    if (rc) return rc;
     abut_scheme_load_rebound(s, f);
     abut_scheme_load_forces(s);
     abut_search_forget(&s->solver);
-    p->al.on = 0;
     abut_problem_number(p);
     return abut_scheme_load_past(s, f, err);
 }
@@ -85,7 +86,7 @@ static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *e
     if (!keeps || !f->kappa || abut_search_count(so) == 0)
         return abut_search_kappa(so, err);
     const double kappa = f->kappa[0] / abut_scheme_kappa_share(&so->prob);
-    so->prob.kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], kappa));
+    abut_barrier_state_of(&so->prob.terms)->kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], kappa));
     return ABUT_OK;
 }
 
@@ -100,6 +101,14 @@ static abut_status start(abut_stepper *s, const abut_frame *f, abut_report *rep,
     if (rc || s->solver.here.has & ABUT_HAS_CONTACTS) return rc;    /* nothing was moved */
     rc = abut_search_contacts(&s->solver, rep, err);
     return rc ? rc : start_kappa(s, f, err);
+}
+
+/* Friction contacts as they are at the iterate. */
+static abut_status freeze_friction(abut_search *s, abut_err *err)
+{
+    const abut_objective *o = &s->prob;
+    return abut_lag_freeze(&o->cm, &s->here.pairs, s->here.y, abut_barrier_state_of(&o->terms)->kappa, o->w.h_force,
+                           abut_lag_of(&o->terms), err);
 }
 
 abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
@@ -120,10 +129,8 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
     const int first = !frozen && abut_scheme_rubs(p->model);
     if (!rc && first) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
-    if (!rc && first) {
-        rc = abut_problem_kappa(p, s->solver.here.x, s->solver.here.y, &s->solver.here.pairs, &p->kappa, &s->solver.scratch, err);
-        if (!rc) rc = abut_lag_freeze(&p->cm, &s->solver.here.pairs, s->solver.here.y, p->kappa, p->w.h_force, &p->lag, err);
-    }
+    if (!rc && first) rc = abut_search_kappa(&s->solver, err);
+    if (!rc && first) rc = freeze_friction(&s->solver, err);
     if (!rc) rc = abut_search_enter(&s->solver, s->v, err);
     if (!rc && !(s->solver.here.has & ABUT_HAS_CONTACTS)) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
@@ -149,14 +156,14 @@ static abut_status resume_way(abut_search *so, const abut_frame *f, abut_err *er
     abut_status rc = check_place(so, p->xn, 0, "at the start of its step (step/x0)", err);
     if (!rc) rc = abut_path_start(path, &p->cm, p->xn, err);
     for (int32_t i = 0; i < f->nw && !rc; i += f->nv) {
-        rc = check_place(so, f->way + 3 * (size_t)i, 1, "at a waypoint (step/way)", err);
+        rc = check_place(so, f->waypoints + 3 * (size_t)i, 1, "at a waypoint (step/waypoints)", err);
         if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->trial.x, &so->near, err);
     }
     if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->here.x, &so->near, err);
     if (!rc) rc = abut_path_prove(path, &p->cm, p->obstacle, &so->near, &hit, err);
     if (rc || !hit) return rc;
     if (hit + 1 < path->n)
-        return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/way)", hit - 1);
+        return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/waypoints)", hit - 1);
     return abut_fail(err, ABUT_E_GEOM, "bodies meet on the last straight line of its way, to node/x");
 }
 
@@ -170,7 +177,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     if (!rc) rc = load(s, frame, f.x0, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->pass = f.pass[0];
-    p->kappa = f.kappa[0] / abut_scheme_kappa_share(p);
+    abut_barrier_state_of(&p->terms)->kappa = f.kappa[0] / abut_scheme_kappa_share(p);
     s->newton = f.iterations ? f.iterations[0] : 0;
     abut_scheme_load_lagrangian(p, &f);
     rc = resume_way(&s->solver, &f, err);
@@ -202,9 +209,9 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 /* Friction contacts that stick, and slide at the end of s->p. */
 static int32_t count_letting_go(abut_search *s)
 {
-    if (!s->prob.lag.n || s->opt.plain) return 0;
+    if (!abut_lag_of(&s->prob.terms)->n || s->opt.plain) return 0;
     abut_point_set(&s->trial, &s->prob, s->here.x, 1, s->p);
-    return abut_creep_let_go(&s->prob, &s->prob.lag, s->here.x, s->trial.x);
+    return abut_creep_let_go(&s->prob, s->here.x, s->trial.x);
 }
 
 abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err)
@@ -214,15 +221,13 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
     abut_status rc = ABUT_OK;
     rep->lag_residual = -1;
     if (abut_scheme_rubs(p->model)) {
-        const abut_lag old = s->acted;
-        s->acted = p->lag;
-        p->lag = old;
-        rc = abut_lag_freeze(&p->cm, &s->solver.here.pairs, s->solver.here.y, p->kappa, p->w.h_force, &p->lag, err);
+        abut_lag_exchange(&p->terms, &s->acted);
+        rc = freeze_friction(&s->solver, err);
     }
     if (!rc && measure) {
         rep->lag_residual = 0;
         abut_search_forget(&s->solver);
-        if (p->lag.n) rc = abut_search_residual(&s->solver, &rep->lag_residual, rep, err);
+        if (abut_lag_of(&p->terms)->n) rc = abut_search_residual(&s->solver, &rep->lag_residual, rep, err);
         if (!rc) s->letting_go = count_letting_go(&s->solver);
     }
     rep->seconds.friction += abut_time_wall() - clock;
@@ -249,7 +254,7 @@ static double relaxation(int pass)
 abut_status abut_step_again(abut_stepper *s, abut_err *err)
 {
     const double w = relaxation(s->pass);
-    return w < 1 ? abut_lag_relax(&s->solver.prob.lag, &s->acted, w, err) : ABUT_OK;
+    return w < 1 ? abut_lag_relax(abut_lag_of(&s->solver.prob.terms), &s->acted, w, err) : ABUT_OK;
 }
 
 static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *err)
@@ -310,5 +315,5 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     if (!x0) return err->code;
     memcpy(x0, p->xn, 3 * (size_t)p->model->nv * sizeof(double));
     rc = abut_arrays_put_i32(out, "step/pass", s->pass, err);
-    return rc || !p->al.on ? rc : abut_scheme_put_lagrangian(p, out, err);
+    return rc || !abut_lagrangian_of(&p->terms)->on ? rc : abut_scheme_put_lagrangian(p, out, err);
 }

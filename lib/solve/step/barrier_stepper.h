@@ -28,7 +28,7 @@ typedef struct abut_stepper {
     double *v_end, *a_end;  /* [3 nv] after the step */
     abut_instant at;    /* start of the step */
     double *acc0;       /* [3 nv] the same one step earlier */
-    abut_lag acted;     /* friction of the last pass, when solver.prob.lag has been frozen anew */
+    abut_lag acted;     /* friction of the last pass, when the contacts of the term have been frozen anew */
     int32_t letting_go; /* friction contacts that stick, and would slide after the direction of the lag residual */
     int pass;           /* passes solved so far in this step */
     int newton;         /* Newton iterations of these passes */

@@ -9,7 +9,7 @@ static abut_status check_bounds(const abut_problem *p, const double *x, abut_sta
 {
     const abut_model *m = p->model;
     abut_codim_excess e;
-    if (!abut_codim_outside(&p->codim, x, &e)) return ABUT_OK;
+    if (!abut_codim_outside(abut_codim_of(&p->terms), x, &e)) return ABUT_OK;
     const int32_t *n = m->shell + 3 * (size_t)e.shell;
     char object[ABUT_OBJECT_WORDS];
     return abut_fail(err, code, "shell %d of %s (nodes %d, %d, %d): %s %.9g, expected %s %.9g, %s",
@@ -41,7 +41,7 @@ abut_status abut_scheme_check(const abut_problem *p, const abut_point *at, int j
     }
     const int32_t tet = abut_inverted_find(m, at->x, 1);
     if (tet >= 0)
-        return abut_fail(err, code, "tet %d of %s is inverted %s", abut_problem_tet_number(p, tet),
+        return abut_fail(err, code, "tet %d of %s is inverted %s", abut_reordered_tet_number(p->reordered, tet),
                          abut_object_words(m, m->body[m->tet[4 * tet]], one), when);
     return check_bounds(p, at->x, code, when, err);
 }

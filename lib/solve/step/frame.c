@@ -37,20 +37,21 @@ abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pe
     if (!kappa) return err->code;
     /* a reader of the frame converts it to newtons by the weight of the model's scheme: so does the first step of BDF2 */
     const int starts = !pending && p->w.scheme == ABUT_IMPLICIT_EULER && p->model->scheme && p->model->scheme[0] == ABUT_BDF2;
-    *kappa = starts ? p->kappa * abut_integrator_step_weight(ABUT_BDF2) : p->kappa * abut_scheme_kappa_share(p);
-    if (p->codim.bounded) {
+    *kappa = abut_barrier_state_of(&p->terms)->kappa;
+    *kappa *= starts ? abut_integrator_step_weight(ABUT_BDF2) : abut_scheme_kappa_share(p);
+    if (abut_codim_of(&p->terms)->bounded) {
         double *strain = abut_frame_put(out, "strain/kappa", 1, err);
         if (!strain) return err->code;
-        *strain = p->strain_kappa;
+        *strain = abut_codim_state_of(&p->terms)->strain_kappa;
     }
     const abut_path *path = &s->solver.path;
     const int first = path->step + 1, points = path->n - 1 - first;
     if (points > 0) {
-        double *way = abut_frame_put(out, "step/way", (int64_t)points * nv, err);
+        double *way = abut_frame_put(out, "step/waypoints", (int64_t)points * nv, err);
         if (!way) return err->code;
         for (int i = 0; i < points; i++) memcpy(way + (size_t)i * path->n3, path->point[first + i], path->n3 * sizeof *way);
     }
-    return abut_scheme_rubs(p->model) ? abut_lag_to_frame(&p->lag, out, err) : ABUT_OK;
+    return abut_scheme_rubs(p->model) ? abut_lag_to_frame(abut_lag_of(&p->terms), out, err) : ABUT_OK;
 }
 
 abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
@@ -58,30 +59,36 @@ abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report 
 {
     abut_search *so = &s->solver;
     const abut_point *at = &so->here;
-    const abut_solved done = { .prob = &so->prob, .lag = &s->acted, .pairs = &at->pairs, .x = at->x, .y = at->y, .v0 = s->v,
-                               .v = s->v_end, .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
+    const abut_solved done = { .prob = &so->prob, .pairs = &at->pairs, .x = at->x, .y = at->y, .v0 = s->v, .v = s->v_end,
+                               .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
                                .force_residual = rep->force_residual, .first = s->at.step == 0 };
     if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);
-    const abut_status rc = with && s->air ? abut_scheme_finish_air(s, before, err) : ABUT_OK;
-    return rc ? rc : abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);
+    abut_status rc = with && s->air ? abut_scheme_finish_air(s, before, err) : ABUT_OK;
+    if (rc) return rc;
+    abut_lag_exchange(&so->prob.terms, &s->acted);
+    rc = abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);
+    abut_lag_exchange(&so->prob.terms, &s->acted);
+    return rc;
 }
 
 void abut_scheme_load_lagrangian(abut_problem *p, const abut_frame *f)
 {
     if (!f->penalty) return;
-    p->al.kap = f->penalty[0];
-    memcpy(p->al.lam, f->multiplier, 3 * (size_t)p->model->nv * sizeof *p->al.lam);
-    p->al.on = 1;
+    abut_lagrangian *al = abut_lagrangian_of(&p->terms);
+    al->kap = f->penalty[0];
+    memcpy(al->lam, f->multiplier, 3 * (size_t)p->model->nv * sizeof *al->lam);
+    al->on = 1;
     abut_problem_number(p);
 }
 
 abut_status abut_scheme_put_lagrangian(const abut_problem *p, abut_arrays *out, abut_err *err)
 {
     const int32_t nv = p->model->nv;
-    const abut_status rc = abut_arrays_put_f64(out, "step/penalty", p->al.kap, "", err);
+    const abut_lagrangian *al = abut_lagrangian_of(&p->terms);
+    const abut_status rc = abut_arrays_put_f64(out, "step/penalty", al->kap, "", err);
     if (rc) return rc;
     double *lam = abut_arrays_put_rows(out, "step/multiplier", ABUT_F64, nv, 3, "kg^(1/2) m", err);
     if (!lam) return err->code;
-    memcpy(lam, p->al.lam, 3 * (size_t)nv * sizeof *lam);
+    memcpy(lam, al->lam, 3 * (size_t)nv * sizeof *lam);
     return ABUT_OK;
 }

@@ -83,47 +83,22 @@ static void zero(const abut_solved *s, double *f)
     memset(f, 0, 3 * (size_t)s->prob->model->nv * sizeof *f);
 }
 
-abut_status abut_force_contact(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
+abut_status abut_force(const abut_solved *s, abut_term_kind kind, double *f, abut_arena *scratch, abut_err *err)
 {
     const abut_problem *p = s->prob;
+    const abut_at at = abut_objective_at(p, s->x, s->y, s->pairs);
     zero(s, f);
-    const abut_status rc = abut_barrier_gradient(&p->cm, s->pairs, s->y, p->kappa, f, scratch, err);
+    const abut_status rc = abut_objective_gradient_add(p, &at, 1 << kind, f, scratch, err);
     to_newtons(p, f);
-    return rc;
-}
-
-abut_status abut_force_friction(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
-{
-    const abut_problem *p = s->prob;
-    zero(s, f);
-    const abut_stiction law = abut_problem_stiction(p);
-    const abut_status rc = abut_friction_gradient(s->lag, &law, p->model->nv, s->x, p->still, f, scratch, err);
-    to_newtons(p, f);
-    return rc;
-}
-
-abut_status abut_force_damping(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
-{
-    const abut_problem *p = s->prob;
-    zero(s, f);
-    if (!abut_damping_acts(&p->damping)) return ABUT_OK;
-    const abut_status rc =
-        abut_damping_gradient(&p->damping, &p->elastic, &p->codim, s->x, abut_problem_undamped(p), p->w.damping, f, scratch, err);
-    to_newtons(p, f);
-    clear_obstacles(p->model, f);
+    if (kind == ABUT_TERM_DAMPING) clear_obstacles(p->model, f);
     return rc;
 }
 
 abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
 {
-    const abut_problem *p = s->prob;
-    const abut_mark mark = abut_arena_mark(scratch);
-    double *rest = ABUT_NEW(scratch, double, 3 * (size_t)p->model->nv);
-    if (!rest) return abut_fail(err, ABUT_E_NOMEM, "damping: %d nodes", p->model->nv);
     zero(s, f);
-    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, &p->codim, s->v0, rest, -1, f, scratch, err);
-    clear_obstacles(p->model, f);
-    abut_arena_release(scratch, mark);
+    const abut_status rc = abut_objective_damping_force(s->prob, s->v0, f, scratch, err);
+    clear_obstacles(s->prob->model, f);
     return rc;
 }
 
@@ -179,17 +154,19 @@ abut_status abut_potentials(const abut_solved *s, const double *x, const double 
                             double *barrier, abut_arena *scratch, abut_err *err)
 {
     const abut_problem *p = s->prob;
+    const abut_at at = { x, x, y, pairs, &p->step };
     double b = 0;
-    abut_status rc = abut_problem_potential(p, x, elastic, scratch, err);
-    if (!rc) rc = abut_barrier_energy(&p->cm, pairs, y, p->kappa, &b, scratch, err);
+    abut_status rc = abut_objective_potential(p, x, elastic, scratch, err);
+    if (!rc) rc = abut_objective_energy_of(p, &at, 1 << ABUT_TERM_CONTACT, &b, scratch, err);
     *barrier = b / force_scale(p);
     return rc;
 }
 
 /* ---- friction contacts ---- */
 
-abut_creep abut_creep_find(const abut_problem *p, const abut_lag *lag, const double *x)
+abut_creep abut_creep_find(const abut_problem *p, const double *x)
 {
+    const abut_lag *lag = abut_lag_of(&p->terms);
     const double threshold = p->w.eps_v * p->w.h_force, speed = p->model->eps_v[0] / threshold;
     abut_creep c = { 0 };
     abut_acc sum = { 0, 0 };
@@ -207,8 +184,9 @@ abut_creep abut_creep_find(const abut_problem *p, const abut_lag *lag, const dou
     return c;
 }
 
-int32_t abut_creep_let_go(const abut_problem *p, const abut_lag *lag, const double *x, const double *to)
+int32_t abut_creep_let_go(const abut_problem *p, const double *x, const double *to)
 {
+    const abut_lag *lag = abut_lag_of(&p->terms);
     const double threshold = p->w.eps_v * p->w.h_force;
     int32_t n = 0;
     for (size_t i = 0; i < lag->n; i++)

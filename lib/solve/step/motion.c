@@ -6,20 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-/* f -= C v, N, with the damping of this step */
-static abut_status subtract_damping(abut_stepper *s, const double *v, double *f, abut_err *err)
+/* drag is a term of the objective; in equilibria it is a load */
+static int drags(const abut_problem *p)
 {
-    const abut_problem *p = &s->solver.prob;
-    abut_arena *scratch = &s->solver.scratch;
-    const size_t n3 = 3 * (size_t)p->model->nv;
-    if (!abut_damping_acts(&p->damping)) return ABUT_OK;
-    const abut_mark mark = abut_arena_mark(scratch);
-    double *rest = ABUT_NEW(scratch, double, n3);
-    if (!rest) return abut_fail(err, ABUT_E_NOMEM, "damping: %zu numbers", n3);
-    memset(rest, 0, n3 * sizeof *rest);
-    const abut_status rc = abut_damping_gradient(&p->damping, &p->elastic, &p->codim, v, rest, -1, f, scratch, err);
-    abut_arena_release(scratch, mark);
-    return rc;
+    const abut_air *air = abut_air_of(&p->terms);
+    return air && air->drags && p->w.inertia;
 }
 
 /* Acceleration of a body that nothing touches: a = g - M^-1 (dPsi/dx + C v + dR/dv), m/s^2; of obstacles none. */
@@ -29,8 +20,8 @@ static abut_status free_acceleration(abut_stepper *s, const double *x, const dou
     const abut_model *m = p->model;
     memset(a, 0, 3 * (size_t)m->nv * sizeof *a);
     abut_status rc = abut_problem_potential_gradient(p, x, -1, a, &s->solver.scratch, err);
-    if (!rc) rc = subtract_damping(s, v, a, err);
-    if (!rc && abut_problem_drags(p)) abut_air_drag_gradient(&p->air, v, NULL, 1, -1, a);
+    if (!rc) rc = abut_objective_damping_force(p, v, a, &s->solver.scratch, err);
+    if (!rc && drags(p)) abut_air_drag_gradient(abut_air_of(&p->terms), v, NULL, 1, -1, a);
     if (rc) return rc;
     for (int32_t i = 0; i < 3 * m->nv; i++) {
         a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : s->acc[i] + a[i] / m->mass[i / 3];
@@ -50,7 +41,6 @@ abut_status abut_scheme_load_past(abut_stepper *s, const abut_frame *f, abut_err
     abut_problem *p = &s->solver.prob;
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
     abut_status rc = ABUT_OK;
-    abut_damping_freeze(&p->damping, &p->elastic, &p->codim, p->xn);
     if (p->w.scheme == ABUT_BDF2) {
         memcpy(s->x1, f->x1, bytes);
         memcpy(s->v1, f->v1, bytes);
@@ -76,28 +66,28 @@ void abut_scheme_load_forces(abut_stepper *s)
 {
     abut_problem *p = &s->solver.prob;
     abut_motion_acceleration(p->model, s->at.time, s->acc);
-    abut_air_start(&p->air, p->xn);
     if (!s->air) return;
+    const abut_air *air = abut_air_of(&p->terms);
     memset(s->air, 0, 3 * (size_t)p->model->nv * sizeof *s->air);
-    abut_air_load(&p->air, p->xn, s->air);
-    if (!abut_problem_drags(p)) abut_air_drag_gradient(&p->air, s->v, NULL, 1, -1, s->air);
+    abut_air_load(air, p->xn, s->air);
+    if (!drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, s->air);
     add_force(p->model, s->air, s->acc);
 }
 
 abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, abut_err *err)
 {
     const abut_problem *p = &s->solver.prob;
+    const abut_air *air = abut_air_of(&p->terms);
     const abut_array *last = s->at.step > 0 ? abut_arrays_find(before, "node/air-force") : NULL;
     const size_t n3 = 3 * (size_t)p->model->nv;
     const abut_mark mark = abut_arena_mark(&s->solver.scratch);
     double *drag = ABUT_NEW(&s->solver.scratch, double, n3);
     if (!drag) return abut_fail(err, ABUT_E_NOMEM, "drag: %d nodes", p->model->nv);
     memcpy(drag, s->air, n3 * sizeof *drag);
-    if (abut_problem_drags(p)) abut_air_drag_gradient(&p->air, s->v, NULL, 1, -1, drag);
+    if (drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, drag);
     add_force(p->model, last ? last->data : drag, s->acc0);
     memset(drag, 0, n3 * sizeof *drag);
-    if (abut_problem_drags(p))
-        abut_air_drag_gradient(&p->air, s->solver.here.x, abut_problem_undamped(p), abut_problem_damped_time(p), -1, drag);
+    if (drags(p)) abut_air_drag_gradient(air, s->solver.here.x, p->step.x_damp, p->step.damp_time, -1, drag);
     add_force(p->model, drag, s->acc);
     for (size_t i = 0; i < n3; i++) s->air[i] += drag[i];
     abut_arena_release(&s->solver.scratch, mark);

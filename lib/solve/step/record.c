@@ -21,9 +21,9 @@ static abut_status forces_new(const abut_solved *s, abut_forces *f, abut_arena *
 static abut_status forces_find(const abut_solved *s, abut_forces *f, abut_arena *scratch, abut_err *err)
 {
     abut_status rc = forces_new(s, f, scratch, err);
-    if (!rc) rc = abut_force_contact(s, f->contact, scratch, err);
-    if (!rc) rc = abut_force_friction(s, f->friction, scratch, err);
-    if (!rc) rc = abut_force_damping(s, f->damping, scratch, err);
+    if (!rc) rc = abut_force(s, ABUT_TERM_CONTACT, f->contact, scratch, err);
+    if (!rc) rc = abut_force(s, ABUT_TERM_FRICTION, f->friction, scratch, err);
+    if (!rc) rc = abut_force(s, ABUT_TERM_DAMPING, f->damping, scratch, err);
     if (!rc) rc = abut_force_elastic(s, s->x, f->elastic, scratch, err);
     return rc;
 }
@@ -88,7 +88,7 @@ static abut_status put_forces(const abut_solved *s, const abut_forces *f, const 
     const int32_t nv = p->model->nv;
     abut_status rc = put_rows(out, "node/contact-force", f->contact, nv, err);
     if (!rc) rc = put_rows(out, "node/friction-force", f->friction, nv, err);
-    if (!rc && abut_damping_acts(&p->damping)) rc = put_rows(out, "node/damping-force", f->damping, nv, err);
+    if (!rc && abut_objective_has(p, ABUT_TERM_DAMPING)) rc = put_rows(out, "node/damping-force", f->damping, nv, err);
     if (!rc && s->air) rc = put_rows(out, "node/air-force", s->air, nv, err);
     if (!rc) rc = put_rows(out, "node/reaction-force", balance, nv, err);
     if (rc) return rc;
@@ -100,7 +100,7 @@ static abut_status put_forces(const abut_solved *s, const abut_forces *f, const 
 
 static abut_status put_creep(const abut_solved *s, abut_arrays *out, abut_err *err)
 {
-    const abut_creep c = abut_creep_find(s->prob, s->lag, s->x);
+    const abut_creep c = abut_creep_find(s->prob, s->x);
     abut_status rc = put_count(out, "contact/sticking", c.sticking, err);
     if (!rc) rc = put_count(out, "contact/sliding", c.sliding, err);
     if (!rc) rc = put_real(out, "contact/creep-max", c.max, err);
@@ -159,7 +159,8 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
     const double kinetic = abut_kinetic_energy(m, s->v), gravity = abut_gravity_energy(m, s->x);
     const double friction = abut_work(s, now->friction, last->friction), damping = abut_work(s, now->damping, last->damping);
     const double reaction = reaction_work(s, balance), load = abut_work_load(s);
-    const int strain = before->elastic && before->strain_kappa && *before->strain_kappa != s->prob->strain_kappa;
+    const double strain_kappa = abut_codim_state_of(&s->prob->terms)->strain_kappa;
+    const int strain = before->elastic && before->strain_kappa && *before->strain_kappa != strain_kappa;
     const double stiffness = (before->barrier ? barrier[0] - *before->barrier : 0) + (strain ? elastic[0] - *before->elastic : 0);
     const double gain[] = { kinetic, -abut_kinetic_energy(m, s->v0), gravity, -abut_gravity_energy(m, s->prob->xn),
                             elastic[1], -elastic[0], barrier[1], -barrier[0], -friction, -damping, -reaction, -load };

@@ -30,13 +30,13 @@ static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *e
 {
     const abut_problem *p = &s->solver.prob;
     abut_codim_stretch now;
-    const abut_status rc = abut_codim_stretch_find(&p->codim, s->solver.here.x, &now, &s->solver.scratch, err);
+    const abut_status rc = abut_codim_stretch_find(abut_codim_of(&p->terms), s->solver.here.x, &now, &s->solver.scratch, err);
     if (rc) return rc;
     rep->min_stretch = now.min;
     rep->max_stretch = now.max;
     rep->max_stretch_shell = now.max_shell;
     rep->stretch_room = now.room;
-    rep->strain_kappa = p->strain_kappa;
+    rep->strain_kappa = abut_codim_state_of(&p->terms)->strain_kappa;
     return ABUT_OK;
 }
 
@@ -44,7 +44,9 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
 {
     const abut_problem *p = &s->solver.prob;
     const double *x = s->solver.here.x;
-    const abut_creep creep = abut_creep_find(p, &s->acted, x);
+    abut_lag_exchange(&p->terms, &s->acted);
+    const abut_creep creep = abut_creep_find(p, x);
+    abut_lag_exchange(&p->terms, &s->acted);
     rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
     rep->gravity = abut_gravity_energy(p->model, x);
     abut_linear_momentum(p->model, s->v_end, rep->momentum);
@@ -60,13 +62,14 @@ abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err 
 {
     abut_search *so = &s->solver;
     const double clock = abut_time_wall();
-    abut_problem acts = so->prob;   /* a view, with the friction that was not frozen anew: nothing in it is freed */
-    acts.lag = s->acted;
     abut_equilibrium e;
-    const abut_point *at = &so->here;
-    double *const g = so->trial.g;
-    abut_status rc = abut_problem_gradient(&acts, at->x, at->y, &at->pairs, ABUT_TERM_ALL, g, &so->scratch, err);
-    if (!rc) rc = abut_equilibrium_find(&acts, at->x, at->y, &at->pairs, g, &e, &so->scratch, err);
+    abut_point *at = &so->here;
+    abut_lag_exchange(&so->prob.terms, &s->acted);      /* not what was frozen anew */
+    at->has &= ABUT_HAS_CONTACTS;
+    abut_status rc = abut_point_evaluate(at, &so->prob, ABUT_HAS_GRADIENT, NULL, &so->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&so->prob, at, &e, &so->scratch, err);
+    at->has &= ABUT_HAS_CONTACTS;
+    abut_lag_exchange(&so->prob.terms, &s->acted);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     rep->force_residual = e.left / e.largest;
@@ -80,7 +83,7 @@ abut_status abut_scheme_report(abut_stepper *s, abut_report *rep, abut_err *err)
     abut_status rc = report_physics(s, rep, err);
     if (!rc) rc = report_stretch(s, rep, err);
     if (rc) return rc;
-    rep->kappa = s->solver.prob.kappa;
+    rep->kappa = abut_barrier_state_of(&s->solver.prob.terms)->kappa;
     rep->waypoints = path->n - path->step > 2 ? path->n - path->step - 2 : 0;
     rep->eta = abut_search_progress(&s->solver);
     rep->memory_peak = abut_memory_peak();

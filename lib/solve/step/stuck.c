@@ -38,7 +38,7 @@ static abut_status put_limit(const abut_problem *p, const abut_limit *l, abut_ar
     const int names = l->kind != ABUT_LIMIT_NONE && l->kind != ABUT_LIMIT_LENGTH;
     to[0] = (int32_t)l->kind;
     for (int k = 0; k < 4; k++) to[1 + k] = names ? l->node[k] : -1;
-    to[5] = l->kind == ABUT_LIMIT_TET ? abut_problem_tet(p, l->tet) : l->kind == ABUT_LIMIT_STRETCH ? l->tet : -1;
+    to[5] = l->kind == ABUT_LIMIT_TET ? abut_problem_tet(p, l->tet) : l->term ? l->tet : -1;
     return ABUT_OK;
 }
 

@@ -82,7 +82,7 @@ static abut_status analyse(abut_chol *c, const abut_bsr *A, const int32_t *perm,
 
 /* ---- the permuted matrix ---- */
 
-/* Where block (r, col) of the matrix goes in the lower triangle; returns 1 when transposed. */
+/* The place of block (r, col) of the matrix in the lower triangle; returns 1 when transposed. */
 static inline int goes_to(const int32_t *iperm, int32_t r, int32_t col, int32_t *to_row, int32_t *to_col)
 {
     const int32_t pr = iperm[r], pc = iperm[col];

@@ -1,6 +1,6 @@
 /* Sparse Cholesky of a block matrix, supernodal.
  *
- * The analysis (chol_symbolic.h) runs on the graph of blocks, a ninth of the scalar matrix.  The numeric phases are our own, too:
+ * The analysis (symbolic.h) runs on the graph of blocks, a ninth of the scalar matrix.  The numeric phases are our own, too:
  * CHOLMOD's ask for a fixed number of threads, and with threads inside BLAS the bits of a factor would depend on their number.
  * Here they depend on the matrix and the ordering alone (and on whether the processor multiplies and adds in one).  A factor does
  * not refer to the matrix it came from, so it may outlive it and precondition a later one. */
@@ -30,7 +30,7 @@ ABUT_MUST_USE abut_status abut_chol_renew(abut_chol *c, const abut_bsr *A, const
 /** Factors A (same pattern as analysed).  Fails ABUT_E_NUMERIC "pivot %d is not positive" (scalar row of A; also for
  * values that are not finite); the former factor is then lost and abut_chol_solve refuses. */
 ABUT_MUST_USE abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err);
-/** The same in single precision: half the time and memory, and solves that are good to a few digits, if the matrix is well
+/** The same in single precision: half the memory, and solves that are good to a few digits, if the matrix is well
  * conditioned: a preconditioner.  Fails also where rounding to floats makes a pivot not positive. */
 ABUT_MUST_USE abut_status abut_chol_factor_single(abut_chol *c, const abut_bsr *A, abut_err *err);
 /** x = A^-1 b, both [3 n]; may be the same array. */

@@ -26,7 +26,7 @@ static panel panel_of(const abut_chol_tree *t, int32_t s, real *L)
     return (panel){ s, cols, abut_chol_nrows(t, s), t->row + t->rptr[s], L + t->xptr[s], abut_chol_group_size(cols) };
 }
 
-/* Where block row r stands in a panel of such groups. */
+/* Where block row r is in a panel of such groups. */
 static inline size_t place_of(int32_t r, size_t group)
 {
     return (size_t)(r / ABUT_GROUP) * group + 3 * (size_t)(r % ABUT_GROUP);
@@ -115,16 +115,16 @@ static inline __attribute__((always_inline)) void scatter(const product *w)
         }
 }
 
-/* Three rows of a group, n columns, without what stands between: out[n][3], and one number more. */
+/* Three rows of a group, n columns, without what is between: out[n][3], and one number more. */
 static inline __attribute__((always_inline)) void pack(const real *row, int n, real *out)
 {
     for (int k = 0; k < n; k++) *(four *)(out + 3 * k) = *(const four *)(row + k * ROWS);
 }
 
-/* Subtracts what the columns [k, k + n) of d add to a tile; at[i]: where its row from + i stands in the panel.  A product is
+/* Subtracts what the columns [k, k + n) of d add to a tile; at[i]: where its row from + i is in the panel.  A product is
  * scattered after the next one: it has then left the registers for good.
  *
- * packed   the rows that are multiplied by [n][3] each, or NULL: as they stand, too far apart for the first cache */
+ * packed   the rows that are multiplied by [n][3] each, or NULL: as they are, too far apart for the first cache */
 static inline __attribute__((always_inline)) void subtract_columns(const panel *p, int32_t col0, const source *d, int32_t k,
                                                                    int n, const real *packed, const size_t *at)
 {
@@ -227,7 +227,7 @@ static inline __attribute__((always_inline)) void get_diagonal(const real *D, re
         for (int i = j; i < 3; i++) L[3 * j + i] = D[j * ROWS + i];
 }
 
-/* Rows of a group up to and with the block on the diagonal, which stands at row r of it: zeros and L. */
+/* Rows of a group up to and with the block on the diagonal, which is at row r of it: zeros and L. */
 static void put_diagonal(real *Y, int32_t r, const real L[9])
 {
     for (int j = 0; j < 3; j++)
@@ -280,7 +280,7 @@ static void divide_groups(const panel *p, int32_t from, int32_t to, real *packed
     }
 }
 
-/* A factorisation under way. */
+/* A factorisation at work. */
 typedef struct job {
     const abut_chol_tree *t;
     const abut_chol_pattern *A;

@@ -1,10 +1,10 @@
-/* Numeric factorisation and solves on the supernodes of chol_tree.h: left-looking, parallel over independent subtrees and,
+/* Numeric factorisation and solves on the supernodes of sparse/own/tree.h: left-looking, parallel over independent subtrees and,
  * above them, over nodes whose children are done and rows of wide ones.  All sums have the same operands in the same order for
  * every thread count, so the factor has the same bits for every thread count.  The phases exist for factors of doubles and of
  * floats.
  *
- * Products are our own, 24 rows by 3 columns at a time (chol_real.h): supernodes are mostly too small for BLAS, which also copies
- * what it multiplies; here a factor is stored the way a product reads it. */
+ * Products are our own, 24 rows by 3 columns at a time (real.h): supernodes are mostly too small for BLAS, which also copies
+ * what it multiplies; here a factor is stored as a product reads it. */
 #ifndef ABUT_SPARSE_OWN_FACTOR_H
 #define ABUT_SPARSE_OWN_FACTOR_H
 
@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 /* Where the lower triangle of the permuted matrix takes its blocks from: column c has the blocks first[c] .. first[c+1],
- * the diagonal one first; block k stands in row row[k] and is block source[k] / 2 of the matrix, transposed if odd. */
+ * the diagonal one first; block k is in row row[k] and is block source[k] / 2 of the matrix, transposed if odd. */
 typedef struct abut_chol_pattern {
     int32_t *first;
     int32_t *row;
@@ -24,9 +24,9 @@ enum { ABUT_PACKED_ROWS = 9 * ABUT_PANEL * ABUT_PANEL + 1 };
 
 /* Scratch of one thread. */
 typedef struct abut_chol_work {
-    int32_t *place;     /* [n] where rows stand in the supernode at work; other entries are stale */
-    size_t *at;         /* [ABUT_TILE] where rows of the tile at work stand in its panel */
-    void *packed;       /* [ABUT_PACKED_ROWS] numbers of the factor: rows of a panel without what stands between them */
+    int32_t *place;     /* [n] where rows are in the supernode at work; other entries are stale */
+    size_t *at;         /* [ABUT_TILE] where rows of the tile at work are in its panel */
+    void *packed;       /* [ABUT_PACKED_ROWS] numbers of the factor: rows of a panel without what is between them */
 } abut_chol_work;
 
 /** Factors the matrix of values val (blocks, row major) into L[xptr[ns]].

@@ -1,3 +1,3 @@
-/* chol_numeric.c once more, for floats (sparse/own/real.h). */
+/* factor.c once more, for floats (sparse/own/real.h). */
 #define ABUT_SINGLE
 #include "sparse/own/factor.c"

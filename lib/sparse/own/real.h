@@ -1,7 +1,7 @@
-/* The numbers of a Cholesky factor: double, or float where ABUT_SINGLE is defined before.  chol_numeric.c and chol_solve.c are
- * written once over `real`; chol_numeric_single.c and chol_solve_single.c compile them again for floats.
+/* The numbers of a Cholesky factor: double, or float where ABUT_SINGLE is defined before.  factor.c and solve.c are
+ * written once over `real`; factor_single.c and solve_single.c compile them again for floats.
  *
- * A panel (chol_tree.h) is stored in groups of ABUT_GROUP block rows, one after the other; a group column by column, its 24
+ * A panel (sparse/own/tree.h) is stored in groups of ABUT_GROUP block rows, one after the other; a group column by column, its 24
  * numbers of one column together.  So a column of a group is a few vectors, and whoever goes through a group, in products and in
  * solves, reads memory from first to last.  Rows that fill the last group are zero, and so is the upper triangle of the diagonal
  * blocks; their diagonal has the inverse pivots.  ABUT_GROUP_PAD numbers that mean nothing follow each group: three rows are
@@ -37,7 +37,7 @@ enum {
     SHARE = 3 * LANES           /* rows for which a product has room in registers */
 };
 
-/* T[3][ROWS] = A B^T over n columns: A a group; B three rows that stand together, their columns `stride` numbers apart. */
+/* T[3][ROWS] = A B^T over n columns: A a group; B three rows side by side, their columns `stride` numbers apart. */
 static inline __attribute__((always_inline)) void multiply(const real *A, const real *B, int stride, int n, real *T)
 {
     for (int h = 0; h < ROWS; h += SHARE) {

@@ -174,7 +174,7 @@ static void backward(const abut_chol_tree *t, int32_t s, const real *L, real *x,
 
 /* ---- all of them, by tasks ---- */
 
-/* A substitution under way. */
+/* A substitution at work. */
 typedef struct sweep {
     const abut_chol_tree *t;
     const real *L;

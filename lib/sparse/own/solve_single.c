@@ -1,3 +1,3 @@
-/* chol_solve.c once more, for floats (sparse/own/real.h). */
+/* solve.c once more, for floats (sparse/own/real.h). */
 #define ABUT_SINGLE
 #include "sparse/own/solve.c"

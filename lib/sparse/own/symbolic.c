@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Supernodes of so many columns are merged always, or where fewer than a share of the entries are zeros: a third of the columns
- * that are usual for scalars. */
+/* Supernodes of so many columns are merged always, or where fewer than this fraction of the entries are zeros: a third of the
+ * columns that are usual for scalars. */
 enum { ALWAYS = 2, FEW = 6, SOME = 16 };
 static const double ZEROS_OF_FEW = 0.8, ZEROS_OF_SOME = 0.1, ZEROS_OF_MANY = 0.05;
 
@@ -326,7 +326,7 @@ static abut_status supernodes(const graph *g, abut_chol_symbolic *out, int32_t *
     return ABUT_OK;
 }
 
-/* Row k stands in the supernodes on the ways from its neighbours before it up to its own.  place: of the nodes of g. */
+/* Row k is in the supernodes on the paths from its neighbours before it up to its own.  place: of the nodes of g. */
 static void fill_rows(const graph *g, const int32_t *place, const int32_t *owner, abut_chol_symbolic *out)
 {
     const size_t n = (size_t)g->n;

@@ -1,7 +1,7 @@
 /* Supernodal analysis of the graph of a block matrix: which rows the columns of its Cholesky factor have, and which columns share
  * them.  The elimination tree is Liu's (1986), the lengths of columns are those of Gilbert, Ng and Peyton (1994), and supernodes
- * are relaxed by the rule and the limits of CHOLMOD (Chen et al. 2008), which would give the same analysis; it is made here in
- * half of the time, for CHOLMOD permutes the graph three times over.  All counts are in blocks. */
+ * are relaxed by the rule and the limits of CHOLMOD (Chen et al. 2008), which would give the same analysis, but permutes the
+ * graph three times over.  All counts are in blocks. */
 #ifndef ABUT_SPARSE_OWN_SYMBOLIC_H
 #define ABUT_SPARSE_OWN_SYMBOLIC_H
 

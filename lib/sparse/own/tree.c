@@ -109,7 +109,7 @@ static abut_status make_updates(abut_chol_tree *t, const int32_t *owner, abut_er
     return ABUT_OK;
 }
 
-/* Children by parents, and where the rows of a child stand in its parent. */
+/* Children by parents, and where the rows of a child are in its parent. */
 static abut_status make_children(abut_chol_tree *t, abut_err *err)
 {
     t->cptr = new_array((size_t)t->ns, sizeof *t->cptr);

@@ -1,7 +1,7 @@
 /* The supernodes of a Cholesky factor of 3x3 blocks, their elimination tree, and who updates whom.
  *
  * A supernode is a run of block columns with the same rows below it; in storage one dense panel of 3 (number of rows) by
- * 3 (number of columns), lower part used, its rows in groups (chol_real.h).  Wide supernodes are cut into panels, so that the top
+ * 3 (number of columns), lower part used, its rows in groups (real.h).  Wide supernodes are cut into panels, so that the top
  * of the tree can be worked on by several threads.  All counts are in blocks unless said otherwise. */
 #ifndef ABUT_SPARSE_OWN_TREE_H
 #define ABUT_SPARSE_OWN_TREE_H
@@ -49,7 +49,7 @@ typedef struct abut_chol_tree {
     double nnz, flops;      /* of the scalar factor */
 } abut_chol_tree;
 
-/** Builds the tree from supernodes of the graph of blocks (chol_symbolic.h): super[count + 1] first columns, the rows
+/** Builds the tree from supernodes of the graph of blocks (symbolic.h): super[count + 1] first columns, the rows
  * of supernode s in rows[rptr[s] .. rptr[s+1]) with its own columns first.  Columns must be postordered.
  * Fails  ABUT_E_NOMEM; the tree is then empty */
 ABUT_MUST_USE abut_status abut_chol_tree_make(abut_chol_tree *t, int32_t n, int32_t count, const int32_t *super,

@@ -74,7 +74,7 @@ void abut_coarse_space_free(abut_coarse_space **out)
     *out = NULL;
 }
 
-/* ---- who stands where ---- */
+/* ---- which row is where ---- */
 
 static abut_status members_make(abut_coarse_space *c, const int32_t *first, const int32_t *row, abut_err *err)
 {
@@ -286,7 +286,7 @@ static void add_motions(const member *m, const double B[9], double q[3 * MOTIONS
     }
 }
 
-/* A Z for the motions of set j.  Blocks with an end in the set stand in columns near it, for A is symmetric.  place[n]: for rows
+/* A Z for the motions of set j.  Blocks with an end in the set are in columns near it, for A is symmetric.  place[n]: for rows
  * near the set their place in near, own[n]: the member of the set that a row is, or -1; -1 on entry and return. */
 static void columns_fill(abut_coarse_space *c, const abut_bsr *A, int32_t j, int32_t *place, int32_t *own)
 {

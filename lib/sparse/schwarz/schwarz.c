@@ -48,7 +48,7 @@ void abut_schwarz_free(abut_schwarz **out)
     *out = NULL;
 }
 
-/* ---- who stands where ---- */
+/* ---- which row is where ---- */
 
 /* own[first[p] .. first[p+1]): the rows of part p, ascending. */
 static abut_status sort_parts(abut_schwarz *s, abut_err *err)

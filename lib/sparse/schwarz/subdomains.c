@@ -9,7 +9,7 @@
 typedef struct domain {
     int32_t m;
     int32_t *row;       /* [m] rows of A, ascending */
-    abut_bsr local;     /* pattern; values stand in a buffer of the thread that factors it */
+    abut_bsr local;     /* pattern; values are in a buffer of the thread that factors it */
     uint32_t *block;    /* [local.nnz] block of A; its kind is the same, the lower triangle of ascending rows */
     abut_chol *chol;
     double *v;          /* [3 m] right-hand side, then solution */

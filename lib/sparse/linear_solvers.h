@@ -1,7 +1,7 @@
 /* The linear solvers of this build: what `step --linear-solver NAME` chooses from.  A new one is a file with its table of
  * operations (sparse/linear_solver.h) and a row here. */
-#ifndef ABUT_SOLVE_LINEAR_SOLVERS_H
-#define ABUT_SOLVE_LINEAR_SOLVERS_H
+#ifndef ABUT_SPARSE_LINEAR_SOLVERS_H
+#define ABUT_SPARSE_LINEAR_SOLVERS_H
 
 #include "sparse/linear_solver.h"
 

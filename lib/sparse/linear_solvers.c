@@ -1,4 +1,4 @@
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "sparse/pcg.h"
 #include "sparse/schwarz/schwarz.h"
 #include "graph/graph.h"
-#include "solve/linear_solvers.h"
+#include "sparse/linear_solvers.h"
 
 #include <math.h>
 #include <stdlib.h>

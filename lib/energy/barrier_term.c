@@ -1,0 +1,62 @@
+#include "energy/barrier_term.h"
+
+#include "energy/terms.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define STIFFEN_BELOW 1e-9  /* of the length of the scene (Li 2020, App. F) */
+
+abut_barrier_state *abut_barrier_state_of(const abut_terms *terms) { return abut_terms_find(terms, "barrier"); }
+
+static abut_status make(void **self, const abut_term_world *w, abut_err *err)
+{
+    abut_barrier_state *b = *self = malloc(sizeof *b);
+    if (!b) return abut_fail(err, ABUT_E_NOMEM, "barrier");
+    *b = (abut_barrier_state){ .model = w->model, .cm = w->cm };
+    return ABUT_OK;
+}
+
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    const abut_barrier_state *b = self;
+    return abut_barrier_energy(b->cm, at->pairs, at->y, scale * b->kappa, e, scratch, err);
+}
+
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    const abut_barrier_state *b = self;
+    return abut_barrier_gradient(b->cm, at->pairs, at->y, scale * b->kappa, g, scratch, err);
+}
+
+abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const abut_at *at, double *g, abut_arena *scratch,
+                                       abut_err *err)
+{
+    return abut_barrier_gradient(b->cm, at->pairs, at->y, 1, g, scratch, err);
+}
+
+double abut_barrier_stiffer(double kappa, double most, double below, double gap_before, double gap_after)
+{
+    const int shrinks = gap_before < below && gap_after < below && gap_after < gap_before;
+    return shrinks ? fmin(most, 2 * kappa) : kappa;
+}
+
+int abut_barrier_stiffen(abut_barrier_state *b, double gap_before, double gap_after)
+{
+    const abut_model *m = b->model;
+    const double below = m->stiffen_below ? m->stiffen_below[0] : STIFFEN_BELOW * m->length[0], kappa = b->kappa;
+    b->kappa = abut_barrier_stiffer(kappa, m->kappa_max[0], below, gap_before, gap_after);
+    return b->kappa > kappa;
+}
+
+static abut_status stiffen(void *self, const abut_at *from, const abut_at *to, int *raised, abut_arena *scratch, abut_err *err)
+{
+    abut_barrier_state *b = self;
+    (void)scratch, (void)err;
+    *raised |= abut_barrier_stiffen(b, abut_pairs_smallest_gap(b->cm, from->pairs, NULL),
+                                    abut_pairs_smallest_gap(b->cm, to->pairs, NULL));
+    return ABUT_OK;
+}
+
+const abut_term_ops abut_term_barrier = { .name = "barrier", .kind = ABUT_TERM_CONTACT, .weight = ABUT_TERM_WEIGHED, .make = make,
+                                          .energy = energy, .gradient = gradient, .stiffen = stiffen, .free = free };

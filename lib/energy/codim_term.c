@@ -1,0 +1,169 @@
+#include "energy/codim_term.h"
+
+#include "energy/codim_bound.h"
+#include "energy/rod.h"
+#include "energy/stretch_limit.h"
+#include "energy/terms.h"
+#include "model/naming.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+abut_codim_state *abut_codim_state_of(const abut_terms *terms) { return abut_terms_find(terms, "codim"); }
+abut_codim *abut_codim_of(const abut_terms *terms) { return &abut_codim_state_of(terms)->t; }
+
+static abut_status make(void **self, const abut_term_world *w, abut_err *err)
+{
+    const size_t nrd = (size_t)w->model->nrd;
+    abut_codim_state *s = calloc(1, sizeof *s);
+    abut_status rc = s ? abut_codim_init(&s->t, w->model, err) : abut_fail(err, ABUT_E_NOMEM, "codimensional elements");
+    if (rc) return free(s), rc;
+    s->strain_kappa = ABUT_STRAIN_KAPPA_MIN;
+    s->tension = calloc(nrd + 1, sizeof *s->tension);
+    if (s->tension) return *self = s, ABUT_OK;
+    abut_codim_clear(&s->t);
+    free(s);
+    return abut_fail(err, ABUT_E_NOMEM, "tensions of %zu segments", nrd);
+}
+
+static void destroy(void *self)
+{
+    abut_codim_state *s = self;
+    abut_codim_clear(&s->t);
+    free(s->tension);
+    free(s);
+}
+
+static double stiffness(const void *self) { return abut_codim_stiffness(&((const abut_codim_state *)self)->t); }
+
+static int parts(const abut_at *at) { return at->z == at->x ? ABUT_CODIM_ALL : ABUT_CODIM_ELASTIC; }
+
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    const abut_codim_state *s = self;
+    const abut_status rc = abut_codim_energy(&s->t, at->z, parts(at), s->strain_kappa, e, scratch, err);
+    if (!rc) *e *= scale;
+    return rc;
+}
+
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    const abut_codim_state *s = self;
+    return abut_codim_gradient(&s->t, at->z, parts(at), s->strain_kappa, scale, g, scratch, err);
+}
+
+static void limit(void *self, const abut_at *at, const double *p, abut_limit *lim)
+{
+    abut_limit_stretch(&((const abut_codim_state *)self)->t, at->x, p, ABUT_STRETCH_LEFT, lim);
+}
+
+static void limit_words(const void *self, const double *x, const abut_limit *lim, abut_bound_words *w)
+{
+    const abut_codim *t = &((const abut_codim_state *)self)->t;
+    const abut_model *m = t->model;
+    double F[6], s[2];
+    *w = (abut_bound_words){ "shell", abut_element_number(m, m->shell, 3, lim->tet), m->body[m->shell[3 * lim->tet]], "" };
+    abut_shell_deformation(t, x, lim->tet, F, s);
+    snprintf(w->detail, sizeof w->detail, "stretched to %.6g and %.6g", fmin(s[0], s[1]), fmax(s[0], s[1]));
+}
+
+/* ---- the forecast of tensions ---- */
+
+static void forecast_start(void *self, const abut_at *at)
+{
+    abut_codim_state *s = self;
+    if (s->t.model->nrd) abut_codim_tension(&s->t, at->z, s->tension);
+}
+
+static void forecast_step(void *self, const abut_at *from, const double *to, double alpha)
+{
+    abut_codim_state *s = self;
+    if (s->t.model->nrd)
+        abut_codim_tension_forecast(&s->t, from->z, from->x, to, from->step->reach, fmin(alpha, 1), s->tension);
+}
+
+/* no segment is much stiffer across than it is at this point */
+static int forecast_is_fair(const void *self, const abut_at *at)
+{
+    const abut_codim_state *s = self;
+    const abut_model *m = s->t.model;
+    const abut_term_step *step = at->step;
+    for (int32_t i = 0; i < m->nrd; i++) {
+        const int32_t *v = m->rod + 2 * (size_t)i;
+        const double l = m->rod_length[i], *a = at->z + 3 * (size_t)v[0], *b = at->z + 3 * (size_t)v[1];
+        const double x6[6] = { a[0], a[1], a[2], b[0], b[1], b[2] };
+        const double w = abut_rod_stretch_stiffness(m->mat_young[m->rod_mat[i]], m->rod_radius[i], l);
+        const double inertia = step->inertia * fmin(m->mass[v[0]], m->mass[v[1]]) * l / step->weight_z2;
+        if (s->tension[i] > 2 * fmax(0, abut_rod_tension(w, l, x6)) + inertia) return 0;
+    }
+    return 1;
+}
+
+static abut_status correction(void *self, const abut_at *at, const double *d, const double *meant, const double *H, double *g,
+                              double *cost, abut_arena *scratch, abut_err *err)
+{
+    double costs = 0;
+    const abut_codim *t = &((const abut_codim_state *)self)->t;
+    const abut_status rc = abut_codim_turn(t, at->z, d, meant, at->step->reach, H, g, &costs, scratch, err);
+    *cost += costs;
+    return rc;
+}
+
+const abut_term_ops abut_term_codim = { .name = "codim", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
+                                        .stiffness = stiffness, .energy = energy, .gradient = gradient, .limit = limit,
+                                        .limit_words = limit_words, .forecast_start = forecast_start,
+                                        .forecast_step = forecast_step, .forecast_is_fair = forecast_is_fair,
+                                        .correction = correction, .free = destroy };
+
+/* ---- their bounds ---- */
+
+static abut_status bounds_make(void **self, const abut_term_world *w, abut_err *err)
+{
+    abut_codim_state *s = abut_codim_state_of(w->before);
+    (void)err;
+    if (s->t.bounded) *self = s;
+    return ABUT_OK;
+}
+
+static abut_status bounds_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    const abut_codim_state *s = self;
+    *e = 0;
+    if (at->z == at->x) return ABUT_OK;
+    const abut_status rc = abut_codim_energy(&s->t, at->x, ABUT_CODIM_BOUNDED, s->strain_kappa, e, scratch, err);
+    if (!rc) *e *= scale;
+    return rc;
+}
+
+static abut_status bounds_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    const abut_codim_state *s = self;
+    if (at->z == at->x) return ABUT_OK;
+    return abut_codim_gradient(&s->t, at->x, ABUT_CODIM_BOUNDED, s->strain_kappa, scale, g, scratch, err);
+}
+
+static void bounds_start(void *self) { ((abut_codim_state *)self)->near_limit = 0; }
+
+/* Stiffer, within bounds, when a shell has stayed close to a limit for two iterations (Li 2020, 5.4.1). */
+static abut_status bounds_stiffen(void *self, const abut_at *from, const abut_at *to, int *raised, abut_arena *scratch,
+                                  abut_err *err)
+{
+    abut_codim_state *s = self;
+    abut_codim_stretch now;
+    (void)from;
+    const abut_status rc = abut_codim_stretch_find(&s->t, to->x, &now, scratch, err);
+    if (rc) return rc;
+    s->near_limit = now.room < ABUT_STRAIN_CLOSE ? s->near_limit + 1 : 0;
+    if (s->near_limit < 2) return ABUT_OK;
+    const double stiffer = fmin(ABUT_STRAIN_KAPPA_MAX, 2 * s->strain_kappa);
+    *raised |= stiffer > s->strain_kappa;
+    s->strain_kappa = stiffer;
+    s->near_limit = 0;
+    return ABUT_OK;
+}
+
+const abut_term_ops abut_term_codim_bounds = { .name = "codim bounds", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_X,
+                                               .make = bounds_make, .start = bounds_start, .energy = bounds_energy,
+                                               .gradient = bounds_gradient,
+                                               .stiffen = bounds_stiffen };

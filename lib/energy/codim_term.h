@@ -1,0 +1,22 @@
+/* Codimensional elements as terms: "codim" has all that they store where the time scheme takes elasticity at the iterate; where
+ * it does not, their bounds, which are to hold at the iterate, are the term "codim bounds". */
+#ifndef ABUT_ENERGY_CODIM_TERM_H
+#define ABUT_ENERGY_CODIM_TERM_H
+
+#include "energy/codim.h"
+
+struct abut_terms;
+
+/* What both terms are of. */
+typedef struct abut_codim_state {
+    abut_codim t;
+    double strain_kappa;    /* Pa: of the stretch limits */
+    int near_limit;         /* iterations in a row that left a shell close to one */
+    double *tension;        /* [nrd] N: what the Hessian takes for that of rod segments (energy/codim.h); its forecast */
+} abut_codim_state;
+
+/** That of a list of terms; every model has one, perhaps without elements. */
+abut_codim_state *abut_codim_state_of(const struct abut_terms *terms);
+abut_codim *abut_codim_of(const struct abut_terms *terms);
+
+#endif

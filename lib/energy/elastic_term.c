@@ -1,0 +1,78 @@
+#include "energy/elastic.h"
+
+#include "base/par.h"
+#include "energy/terms.h"
+#include "model/naming.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct elastic {
+    abut_elastic e;         /* first: abut_elastic_of */
+    abut_elastic_memo memo; /* at the last point */
+    const abut_reordered *reordered;
+} elastic;
+
+abut_elastic *abut_elastic_of(const abut_terms *terms) { return abut_terms_find(terms, "elastic"); }
+
+static abut_status make(void **self, const abut_term_world *w, abut_err *err)
+{
+    elastic *t = calloc(1, sizeof *t);
+    if (!t) return abut_fail(err, ABUT_E_NOMEM, "elasticity: %d tets", w->model->nt);
+    t->reordered = w->reordered;
+    const abut_status rc = abut_elastic_init(&t->e, w->model, err);
+    if (rc) return free(t), rc;
+    *self = t;
+    return ABUT_OK;
+}
+
+static void destroy(void *self)
+{
+    elastic *t = self;
+    abut_elastic_clear(&t->e);
+    abut_elastic_memo_clear(&t->memo);
+    free(t);
+}
+
+/* psi of a stiff element at rest is a difference of numbers of the size of its moduli */
+static double stiffness(const void *self)
+{
+    const abut_elastic *e = self;
+    abut_acc sum = { 0, 0 };
+    for (int32_t t = 0; t < e->model->nt; t++) abut_acc_add(&sum, e->vol[t] * (e->lame[2 * t] + e->lame[2 * t + 1]));
+    return sum.hi + sum.lo;
+}
+
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    elastic *t = self;
+    const abut_status rc = abut_elastic_recall(&t->e, at->z, &t->memo, scratch, err);
+    if (!rc) *e = scale * t->memo.energy;
+    return rc;
+}
+
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    elastic *t = self;
+    const abut_status rc = abut_elastic_recall(&t->e, at->z, &t->memo, scratch, err);
+    if (!rc) abut_elastic_gather(&t->e, t->memo.f, scale, g);
+    return rc;
+}
+
+static void limit(void *self, const abut_at *at, const double *p, abut_limit *lim)
+{
+    abut_limit_inversion(((const elastic *)self)->e.model, at->x, p, ABUT_VOLUME_LEFT, lim);
+}
+
+static void limit_words(const void *self, const double *x, const abut_limit *lim, abut_bound_words *w)
+{
+    const elastic *t = self;
+    const abut_model *m = t->e.model;
+    double F[9];
+    *w = (abut_bound_words){ "element", abut_reordered_tet_number(t->reordered, lim->tet), m->body[m->tet[4 * lim->tet]], "" };
+    snprintf(w->detail, sizeof w->detail, "%.3g of its rest volume left", abut_elastic_deformation(&t->e, x, lim->tet, F));
+}
+
+const abut_term_ops abut_term_elastic = { .name = "elastic", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
+                                          .stiffness = stiffness, .energy = energy, .gradient = gradient, .limit = limit,
+                                          .limit_words = limit_words, .free = destroy };

@@ -1,0 +1,123 @@
+/* A term of the objective: an energy, as a table of operations on an instance.  Operations that are NULL do not apply.  All
+ * results have the same bits for every number of threads.
+ *
+ * A term is taken at z, where the time scheme takes elasticity, or at x.  What it computes is multiplied by `scale`, which knows
+ * the time scheme (solve/objective.h); the term does not. */
+#ifndef ABUT_ENERGY_TERM_H
+#define ABUT_ENERGY_TERM_H
+
+#include "base/arena.h"
+#include "contact/pairs.h"
+#include "contact/step_bound.h"
+#include "model/reordered.h"
+
+#include <stdlib.h>
+
+/* What a time step fixes for its terms. */
+typedef struct abut_term_step {
+    const double *x0;       /* [3 nv] m: where the step starts */
+    const double *x_hat;    /* [3 nv] m: where inertia and loads lead */
+    const double *x_ref;    /* [3 nv] m: friction opposes x - x_ref */
+    const double *x_damp;   /* [3 nv] m: damping and drag oppose x - x_damp, which takes damp_time */
+    const double *target;   /* [3 nv] m: of prescribed nodes */
+    const uint8_t *held;    /* [nv] prescribed */
+    double h_force, damp_time;  /* s: f newtons are h_force^2 f in the gradient of the objective */
+    double damping;         /* s: h_force^2 / damp_time */
+    double reach;           /* dz/dx, in (0, 1] */
+    double weight_z2;       /* s^2: of Hessians at z */
+    double eps_v;           /* m/s: eps_v h_force is the |x - x_ref| at which friction slides */
+    double inertia, shift;  /* 0: quasi-static; added to inertia in the Hessian */
+} abut_term_step;
+
+/* Where terms are evaluated. */
+typedef struct abut_at {
+    const double *x, *z;        /* [3 nv] m: the iterate; where the time scheme takes elasticity, x itself in most schemes */
+    const double *y;            /* [3 nc] m: collision vertices */
+    const abut_pairs *pairs;    /* contacts at y */
+    const abut_term_step *step;
+} abut_at;
+
+/* In which force, energy or work a term is counted (step --with, reports). */
+typedef enum abut_term_kind {
+    ABUT_TERM_INERTIA, ABUT_TERM_CONSTRAINT,
+    ABUT_TERM_POTENTIAL,    /* of the positions alone: elastic energy and force */
+    ABUT_TERM_CONTACT, ABUT_TERM_FRICTION, ABUT_TERM_DAMPING, ABUT_TERM_LOAD
+} abut_term_kind;
+
+/* Where a term is taken, and its weight in the objective: scale of energy, gradient, Hessian. */
+typedef enum abut_term_weight {
+    ABUT_TERM_AT_Z,         /* at z, in J: psi, psi s, psi s^2 with s = dz/dx */
+    ABUT_TERM_AT_X,         /* at x, in J: h_force^2 */
+    ABUT_TERM_WEIGHED       /* at x, in the unit of the objective, kg m^2: always 1 */
+} abut_term_weight;
+
+/* Words for what bounds a step: "element 3 of OBJECT (0.2 of its rest volume left)". */
+typedef struct abut_bound_words {
+    const char *what;       /* "element" */
+    int32_t number, object; /* of it within its object, and of that */
+    char detail[80];
+} abut_bound_words;
+
+struct abut_terms;
+/* What a term is made of, borrowed for as long as it lives. */
+typedef struct abut_term_world {
+    const abut_model *model;            /* its tets in the solver's order */
+    const abut_reordered *reordered;    /* what that order is */
+    const abut_collmesh *cm;
+    const struct abut_terms *before;    /* the terms of the rows before in the table */
+} abut_term_world;
+
+typedef struct abut_term_ops {
+    const char *name;           /* in messages and tables: "barrier" */
+    abut_term_kind kind;
+    abut_term_weight weight;
+    /** *self NULL: the model has no such term. */
+    abut_status (*make)(void **self, const abut_term_world *w, abut_err *err);
+    /** J: size of the numbers that the energy is a difference of, besides itself; its rounding. */
+    double (*stiffness)(const void *self);
+    /** A step begins. */
+    abut_status (*begin)(void *self, const abut_term_step *step, abut_err *err);
+    /** *e = scale E.  +inf: infeasible, which is no failure. */
+    abut_status (*energy)(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err);
+    /** g[3 nv] += scale dE/dx, gathered, at a point of finite energy. */
+    abut_status (*gradient)(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err);
+    /** diag[nv] += scale times what the Hessian has beside elements: the same for x, y, z. */
+    void (*diagonal)(const void *self, const abut_term_step *step, double scale, double *diag);
+    /** Lowers lim->alpha to the largest step along p[3 nv] that leaves a fixed part of the distance to the term's bound, and then
+     * sets the rest of *lim: kind ABUT_LIMIT_TERM, or one of its own.  Its words. */
+    void (*limit)(void *self, const abut_at *at, const double *p, abut_limit *lim);
+    void (*limit_words)(const void *self, const double *x, const abut_limit *lim, abut_bound_words *w);
+
+    /** A minimisation begins. */
+    void (*start)(void *self);
+
+    /* A majorant, which replaces the second derivative where directions have led over a kink: forget them; a direction p was
+     * found; 1: the next Hessian is of second derivatives alone. */
+    void (*majorant_forget)(void *self);
+    void (*majorant_learn)(void *self, const abut_at *at, const double *p);
+    int (*majorant_is_exact)(const void *self);
+    /* A forecast, with which Hessians are taken: start it; a step led to `to`, alpha of a direction; may a short direction tell
+     * of a minimum nearby? */
+    void (*forecast_start)(void *self, const abut_at *at);
+    void (*forecast_step)(void *self, const abut_at *from, const double *to, double alpha);
+    int (*forecast_is_fair)(const void *self, const abut_at *at);
+
+    /** *raised 1: a step led close to a bound, the term is stiffer now, and the objective another one. */
+    abut_status (*stiffen)(void *self, const abut_at *from, const abut_at *to, int *raised, abut_arena *scratch, abut_err *err);
+    /** g[3 nv] += what takes back what d stretches beyond the first order of `meant`, *cost += that of it; H: the packed
+     * Hessians of the term's elements at `at` (solve/search/second_order.c). */
+    abut_status (*correction)(void *self, const abut_at *at, const double *d, const double *meant, const double *H, double *g,
+                              double *cost, abut_arena *scratch, abut_err *err);
+    void (*free)(void *self);
+} abut_term_ops;
+
+/** `make` of a term that keeps no more than the world: self is a copy of it, `free` is free. */
+static inline abut_status abut_term_make_plain(void **self, const abut_term_world *w, abut_err *err)
+{
+    abut_term_world *copy = *self = malloc(sizeof *copy);
+    if (!copy) return abut_fail(err, ABUT_E_NOMEM, "a term of %d nodes", w->model->nv);
+    *copy = *w;
+    return ABUT_OK;
+}
+
+#endif

@@ -1,0 +1,59 @@
+#include "energy/terms.h"
+
+#include <string.h>
+
+/* The table: a row for each term.  Gradients are summed in this order. */
+#define ROWS(TERM) \
+    TERM(inertia) \
+    TERM(prescribed) \
+    TERM(elastic) \
+    TERM(spring) \
+    TERM(attachment) \
+    TERM(pressure) \
+    TERM(codim) \
+    TERM(codim_bounds) \
+    TERM(friction) \
+    TERM(damping) \
+    TERM(codim_damping) \
+    TERM(drag) \
+    TERM(barrier)
+
+#define DECLARED(name) extern const abut_term_ops abut_term_##name;
+#define ROW(name) &abut_term_##name,
+ROWS(DECLARED)
+const abut_term_ops *const abut_term_table[] = { ROWS(ROW) NULL };
+
+abut_status abut_terms_init(abut_terms *terms, const abut_term_world *w, abut_err *err)
+{
+    abut_term_world world = *w;
+    abut_status rc = ABUT_OK;
+    *terms = (abut_terms){ 0 };
+    world.before = terms;
+    for (int i = 0; abut_term_table[i] && !rc; i++) {
+        abut_term t = { .ops = abut_term_table[i] };
+        rc = t.ops->make(&t.self, &world, err);
+        if (!rc && t.self) terms->term[terms->n++] = t;
+    }
+    if (rc) abut_terms_clear(terms);
+    return rc;
+}
+
+void abut_terms_clear(abut_terms *terms)
+{
+    for (int i = terms->n; i-- > 0;)    /* later ones borrow earlier ones */
+        if (terms->term[i].ops->free) terms->term[i].ops->free(terms->term[i].self);
+    *terms = (abut_terms){ 0 };
+}
+
+int abut_terms_number(const abut_terms *terms, const char *name)
+{
+    for (int i = 0; i < terms->n; i++)
+        if (!strcmp(terms->term[i].ops->name, name)) return i;
+    return -1;
+}
+
+void *abut_terms_find(const abut_terms *terms, const char *name)
+{
+    const int i = abut_terms_number(terms, name);
+    return i < 0 ? NULL : terms->term[i].self;
+}

@@ -1,0 +1,34 @@
+/* The terms of a model: a row of the table for each kind of energy, a list of those that a model has. */
+#ifndef ABUT_ENERGY_TERMS_H
+#define ABUT_ENERGY_TERMS_H
+
+#include "energy/term.h"
+
+/** Every term, in the order of every sum; NULL at the end. */
+extern const abut_term_ops *const abut_term_table[];
+
+enum { ABUT_TERMS_MAX = 24 };
+typedef struct abut_term {
+    const abut_term_ops *ops;
+    void *self;
+} abut_term;
+
+/* Owns its terms.  Zero-filled is empty. */
+typedef struct abut_terms {
+    int n;
+    abut_term term[ABUT_TERMS_MAX];
+} abut_terms;
+
+/** The terms that a model has.
+ *
+ * w       all but `before`; borrowed for as long as the terms live
+ * Fails   as `make` of the terms; terms is then empty */
+ABUT_MUST_USE abut_status abut_terms_init(abut_terms *terms, const abut_term_world *w, abut_err *err);
+void abut_terms_clear(abut_terms *terms);
+
+/** The number of a term, -1: the model has none of that name. */
+int abut_terms_number(const abut_terms *terms, const char *name);
+/** The instance of it, or NULL. */
+void *abut_terms_find(const abut_terms *terms, const char *name);
+
+#endif

@@ -1,0 +1,368 @@
+#include "solve/objective.h"
+
+#include "base/par.h"
+#include "energy/barrier_term.h"
+#include "energy/codim_term.h"
+#include "energy/elastic.h"
+#include "energy/prescribed.h"
+#include "energy/pressure.h"
+#include "model/contact_check.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what it is made of ---- */
+
+static abut_status allocate(abut_objective *o, abut_err *err)
+{
+    const size_t nv = (size_t)o->model->nv;
+    double **const field[] = { &o->xn, &o->xhat, &o->target, &o->still, &o->z };
+    int missing = 0;
+    for (int i = 0; i < 5; i++) missing |= !(*field[i] = calloc(3 * nv, sizeof(double)));
+    missing |= !(o->node = calloc(nv, sizeof(double)));
+    missing |= !(o->held = calloc(nv, 1));
+    missing |= !(o->row = calloc(nv, sizeof(int32_t)));
+    return missing ? abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", o->model->nv) : ABUT_OK;
+}
+
+abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut_err *err)
+{
+    *o = (abut_objective){ .model = model };
+    abut_status rc = abut_elastic_check(model, err);    /* names tets as they were given */
+    if (!rc) rc = abut_contact_check(model, 1, err);
+    if (!rc) rc = abut_reordered_new(&o->reordered, model, err);
+    if (!rc) o->model = model = &o->reordered->model;
+    if (!rc) rc = abut_collmesh_init(&o->cm, model, err);
+    const abut_term_world world = { .model = model, .reordered = o->reordered, .cm = &o->cm };
+    if (!rc) rc = abut_terms_init(&o->terms, &world, err);
+    if (!rc) rc = allocate(o, err);
+    if (rc) {
+        abut_objective_clear(o);
+        return rc;
+    }
+    o->obstacle = o->cm.obstacle;
+    for (int i = 0; i < o->terms.n; i++) {
+        const abut_term *t = &o->terms.term[i];
+        if (t->ops->stiffness) o->stiffness += t->ops->stiffness(t->self);
+    }
+    abut_objective_weigh(o, abut_integrator_weights(model, ABUT_IMPLICIT_EULER));
+    return ABUT_OK;
+}
+
+void abut_objective_clear(abut_objective *o)
+{
+    abut_terms_clear(&o->terms);
+    abut_collmesh_clear(&o->cm);
+    free(o->xn);
+    free(o->xhat);
+    free(o->target);
+    free(o->still);
+    free(o->z);
+    free(o->node);
+    free(o->held);
+    free(o->row);
+    abut_reordered_free(&o->reordered);     /* last: the others borrow it */
+    *o = (abut_objective){ 0 };
+}
+
+int abut_objective_has(const abut_objective *o, abut_term_kind kind)
+{
+    for (int i = 0; i < o->terms.n; i++)
+        if (o->terms.term[i].ops->kind == kind) return 1;
+    return 0;
+}
+
+/* ---- a step ---- */
+
+void abut_objective_weigh(abut_objective *o, abut_weights w)
+{
+    o->w = w;
+    o->step = (abut_term_step){ .x0 = o->xn, .x_hat = o->xhat, .x_ref = o->still, .x_damp = w.share < 1 ? o->xn : o->still,
+                                .target = o->target, .held = o->held, .h_force = w.h_force,
+                                .damp_time = w.h_force * w.h_force / w.damping, .damping = w.damping, .reach = w.share,
+                                .weight_z2 = w.psi * w.share * w.share, .eps_v = w.eps_v, .inertia = w.inertia,
+                                .shift = w.shift };
+}
+
+abut_status abut_objective_begin(abut_objective *o, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < o->terms.n && !rc; i++) {
+        const abut_term *t = &o->terms.term[i];
+        if (t->ops->begin) rc = t->ops->begin(t->self, &o->step, err);
+    }
+    return rc;
+}
+
+void abut_objective_number(abut_objective *o)
+{
+    const int pushed = abut_lagrangian_of(&o->terms)->on;
+    o->nrow = 0;
+    o->changes++;
+    for (int32_t k = 0; k < o->model->nv; k++) {
+        const int32_t i = o->reordered->node[k];
+        o->row[i] = o->held[i] && !pushed ? -1 : o->nrow++;
+    }
+}
+
+abut_at abut_objective_at(const abut_objective *o, const double *x, const double *y, const abut_pairs *pairs)
+{
+    const double reach = o->w.share;
+    if (reach == 1) return (abut_at){ x, x, y, pairs, &o->step };
+    for (int32_t i = 0; i < 3 * o->model->nv; i++) o->z[i] = o->xn[i] + reach * (x[i] - o->xn[i]);
+    return (abut_at){ x, o->z, y, pairs, &o->step };
+}
+
+/* ---- sums over terms ---- */
+
+/* of the energy (order 0), the gradient (1), the Hessian (2) of a term in the objective */
+static double weight(const abut_objective *o, const abut_term_ops *ops, int order)
+{
+    const abut_weights *w = &o->w;
+    if (ops->weight == ABUT_TERM_AT_X) return w->h_force * w->h_force;
+    if (ops->weight == ABUT_TERM_WEIGHED) return 1;
+    return order == 0 ? w->psi : order == 1 ? w->psi * w->share : w->psi * w->share * w->share;
+}
+
+abut_status abut_objective_energy(const abut_objective *o, const abut_at *at, abut_energy *e, abut_arena *scratch, abut_err *err)
+{
+    abut_energy out = { .sum = 0 };
+    for (int i = 0; i < o->terms.n; i++) {
+        const abut_term *t = &o->terms.term[i];
+        const abut_status rc = t->ops->energy(t->self, at, weight(o, t->ops, 0), &out.e[i], scratch, err);
+        if (rc) return rc;
+    }
+    abut_objective_sum(o, &out);
+    *e = out;
+    return ABUT_OK;
+}
+
+abut_status abut_objective_energy_of(const abut_objective *o, const abut_at *at, int kinds, double *sum, abut_arena *scratch,
+                                     abut_err *err)
+{
+    double e[ABUT_TERMS_MAX] = { 0 };
+    for (int i = 0; i < o->terms.n; i++) {
+        const abut_term *t = &o->terms.term[i];
+        if (!(kinds & 1 << t->ops->kind)) continue;
+        const abut_status rc = t->ops->energy(t->self, at, weight(o, t->ops, 0), &e[i], scratch, err);
+        if (rc) return rc;
+    }
+    *sum = abut_sum(e, (size_t)o->terms.n);
+    return ABUT_OK;
+}
+
+void abut_objective_sum(const abut_objective *o, abut_energy *e)
+{
+    double size = o->w.psi * o->stiffness;
+    for (int i = 0; i < o->terms.n; i++) size += fabs(e->e[i]);
+    e->sum = abut_sum(e->e, (size_t)o->terms.n);
+    e->noise = 4 * DBL_EPSILON * size;
+}
+
+void abut_objective_put(const abut_objective *o, abut_energy *e, const char *term, double value)
+{
+    e->e[abut_terms_number(&o->terms, term)] = value;
+}
+
+abut_status abut_objective_gradient_add(const abut_objective *o, const abut_at *at, int kinds, double *g, abut_arena *scratch,
+                                        abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < o->terms.n && !rc; i++) {
+        const abut_term *t = &o->terms.term[i];
+        if (kinds & 1 << t->ops->kind) rc = t->ops->gradient(t->self, at, weight(o, t->ops, 1), g, scratch, err);
+    }
+    return rc;
+}
+
+static void clear_fixed(const abut_objective *o, double *g)
+{
+    #pragma omp parallel for schedule(static) if ((size_t)o->model->nv >= 8 * ABUT_PAR_MIN)
+    for (int32_t i = 0; i < o->model->nv; i++)
+        if (o->row[i] < 0) g[3 * i] = g[3 * i + 1] = g[3 * i + 2] = 0;
+}
+
+abut_status abut_objective_gradient(const abut_objective *o, const abut_at *at, int kinds, double *g, abut_arena *scratch,
+                                    abut_err *err)
+{
+    memset(g, 0, 3 * (size_t)o->model->nv * sizeof *g);
+    const abut_status rc = abut_objective_gradient_add(o, at, kinds, g, scratch, err);
+    if (!rc) clear_fixed(o, g);
+    return rc;
+}
+
+void abut_objective_diagonal(const abut_objective *o, double *diag)
+{
+    memset(o->node, 0, (size_t)o->model->nv * sizeof *o->node);
+    for (int i = 0; i < o->terms.n; i++) {
+        const abut_term *t = &o->terms.term[i];
+        if (t->ops->diagonal) t->ops->diagonal(t->self, &o->step, weight(o, t->ops, 2), o->node);
+    }
+    for (int32_t i = 0; i < o->model->nv; i++)
+        if (o->row[i] >= 0) diag[o->row[i]] = o->node[i];
+}
+
+abut_status abut_objective_potential(const abut_objective *o, const double *x, double *psi, abut_arena *scratch, abut_err *err)
+{
+    const abut_at at = { x, x, NULL, NULL, &o->step };
+    double e[ABUT_TERMS_MAX] = { 0 };
+    *psi = 0;
+    for (int i = 0; i < o->terms.n; i++) {
+        const abut_term *t = &o->terms.term[i];
+        if (t->ops->kind != ABUT_TERM_POTENTIAL) continue;
+        const abut_status rc = t->ops->energy(t->self, &at, 1, &e[i], scratch, err);
+        if (rc) return rc;
+    }
+    *psi = abut_sum(e, (size_t)o->terms.n);
+    return ABUT_OK;
+}
+
+abut_status abut_objective_potential_gradient(const abut_objective *o, const abut_at *at, double scale, double *g,
+                                              abut_arena *scratch, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < o->terms.n && !rc; i++) {
+        const abut_term *t = &o->terms.term[i];
+        if (t->ops->kind == ABUT_TERM_POTENTIAL) rc = t->ops->gradient(t->self, at, scale, g, scratch, err);
+    }
+    return rc;
+}
+
+abut_status abut_objective_damping_force(const abut_objective *o, const double *v, double *f, abut_arena *scratch, abut_err *err)
+{
+    /* minus the gradient where x - x_damp is v and takes a second */
+    const size_t n3 = 3 * (size_t)o->model->nv;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *rest = ABUT_NEW(scratch, double, n3);
+    if (!rest) return abut_fail(err, ABUT_E_NOMEM, "damping: %zu numbers", n3);
+    abut_term_step step = o->step;
+    step.x_damp = rest;
+    step.damping = -1;
+    const abut_at at = { v, v, NULL, NULL, &step };
+    const abut_status rc = abut_objective_gradient_add(o, &at, 1 << ABUT_TERM_DAMPING, f, scratch, err);
+    abut_arena_release(scratch, mark);
+    return rc;
+}
+
+/* ---- bounds and models ---- */
+
+void abut_objective_limit(const abut_objective *o, const abut_at *at, const double *p, abut_limit *lim)
+{
+    for (int i = 0; i < o->terms.n; i++) {
+        const abut_term *t = &o->terms.term[i];
+        const double before = lim->alpha;
+        if (t->ops->limit) t->ops->limit(t->self, at, p, lim);
+        if (lim->alpha < before) lim->term = t->ops->name;
+    }
+}
+
+void abut_objective_start(const abut_objective *o)
+{
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->start) t->ops->start(t->self);
+}
+
+void abut_objective_majorant_forget(const abut_objective *o)
+{
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->majorant_forget) t->ops->majorant_forget(t->self);
+}
+
+void abut_objective_majorant_learn(const abut_objective *o, const abut_at *at, const double *p)
+{
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->majorant_learn) t->ops->majorant_learn(t->self, at, p);
+}
+
+int abut_objective_majorant_is_exact(const abut_objective *o)
+{
+    int exact = 1;
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->majorant_is_exact) exact &= t->ops->majorant_is_exact(t->self);
+    return exact;
+}
+
+void abut_objective_forecast_start(const abut_objective *o, const abut_at *at)
+{
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->forecast_start) t->ops->forecast_start(t->self, at);
+}
+
+void abut_objective_forecast_step(const abut_objective *o, const abut_at *from, const double *to, double alpha)
+{
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->forecast_step) t->ops->forecast_step(t->self, from, to, alpha);
+}
+
+int abut_objective_forecast_is_fair(const abut_objective *o, const abut_at *at)
+{
+    int fair = 1;
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->forecast_is_fair) fair &= t->ops->forecast_is_fair(t->self, at);
+    return fair;
+}
+
+abut_status abut_objective_stiffen(abut_objective *o, const abut_at *from, const abut_at *to, abut_arena *scratch, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n && !rc; t++) {
+        int raised = 0;
+        if (t->ops->stiffen) rc = t->ops->stiffen(t->self, from, to, &raised, scratch, err);
+        o->changes += raised;
+    }
+    return rc;
+}
+
+abut_status abut_objective_correction(const abut_objective *o, const abut_at *at, const double *d, const double *meant,
+                                      const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    *cost = 0;
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n && !rc; t++)
+        if (t->ops->correction) rc = t->ops->correction(t->self, at, d, meant, H, g, cost, scratch, err);
+    return rc;
+}
+
+/* ---- the stiffness of the barrier ---- */
+
+abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch, abut_err *err)
+{
+    const double lo = o->model->kappa_min[0], hi = o->model->kappa_max[0];
+    const size_t n3 = 3 * (size_t)o->model->nv;
+    *kappa = lo;
+    if (at->pairs->n + at->pairs->n_plane == 0) return ABUT_OK;
+
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *gc = ABUT_NEW(scratch, double, n3), *ge = ABUT_NEW(scratch, double, n3);
+    if (!gc || !ge) return abut_fail(err, ABUT_E_NOMEM, "barrier stiffness: %zu numbers", 2 * n3);
+    abut_status rc = abut_barrier_unit_gradient(abut_barrier_state_of(&o->terms), at, gc, scratch, err);
+    if (!rc) rc = abut_objective_gradient(o, at, ABUT_KINDS_SMOOTH, ge, scratch, err);
+    if (!rc) {
+        abut_acc ce = { 0, 0 }, cc = { 0, 0 };
+        for (size_t i = 0; i < n3; i++) {
+            if (o->held[i / 3]) continue;
+            abut_acc_add(&ce, gc[i] * ge[i]);
+            abut_acc_add(&cc, gc[i] * gc[i]);
+        }
+        const double balance = cc.hi > 0 ? -(ce.hi + ce.lo) / (cc.hi + cc.lo) : 0;
+        *kappa = fmin(hi, fmax(lo, balance));
+    }
+    abut_arena_release(scratch, mark);
+    return rc;
+}
+
+/* ---- until element sets are summed from terms ---- */
+
+void abut_objective_codim_hessian(const abut_objective *o, const double *x, const double *tension, double *H)
+{
+    const abut_codim_state *s = abut_codim_state_of(&o->terms);
+    const abut_air *air = abut_air_of(&o->terms);
+    const abut_at at = abut_objective_at(o, x, NULL, NULL);
+    const double force_scale = o->w.h_force * o->w.h_force, scale = o->step.weight_z2;
+    abut_codim_hessian_ahead(&s->t, at.z, at.z == x ? ABUT_CODIM_ALL : ABUT_CODIM_ELASTIC, s->strain_kappa, scale, tension, H);
+    if (at.z != x && s->t.bounded) abut_codim_hessian(&s->t, x, ABUT_CODIM_BOUNDED, s->strain_kappa, force_scale, H);
+    if (air) abut_air_hessian(air, at.z, scale, H);
+    if (air && air->drags && o->w.inertia) abut_air_drag_hessian(air, x, o->step.x_damp, o->step.damp_time, force_scale, H);
+}

@@ -1,0 +1,121 @@
+/* The objective of one time step: what is minimised, and nothing about how: a list of terms (energy/terms.h), the unknowns, the
+ * weights of the time scheme.
+ *
+ *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + R(x) + A(x)          kg m^2
+ *
+ * inertia (quasi-static: minus the work of the loads), elasticity (springs, attachments and codimensional elements with it),
+ * contact barrier, lagged friction, Rayleigh damping and the drag of wind, and the augmented Lagrangian of prescribed nodes that
+ * could not be moved to their targets at once (Li 2020, 3.3, 4.5, 4.15, App. E).  xhat, psi and z depend on the time scheme
+ * (solve/integrator.h); implicit Euler: xhat = x_n + h v_n + h^2 g, psi = h^2, z = x. */
+#ifndef ABUT_SOLVE_OBJECTIVE_H
+#define ABUT_SOLVE_OBJECTIVE_H
+
+#include "energy/terms.h"
+#include "solve/integrator.h"
+
+typedef struct abut_objective {
+    abut_reordered *reordered;  /* of the model that was given */
+    const abut_model *model;    /* that one, its tets in an order of the solver's own: abut_objective_tet */
+    abut_collmesh cm;
+    const uint8_t *obstacle;    /* that of cm */
+    abut_terms terms;
+    double stiffness;           /* J: rounding level of the terms, over the machine precision */
+
+    abut_weights w;             /* of the scheme of this step: set by abut_objective_weigh */
+    abut_term_step step;        /* what its terms see: the arrays below and the weights */
+    double *xn, *xhat;          /* [3 nv] start and inertial target of the step */
+    double *still;              /* [3 nv] where a node is that has come to rest: friction opposes x - still */
+    double *target;             /* [3 nv] where prescribed nodes shall be */
+    uint8_t *held;              /* [nv] prescribed in this step */
+
+    int changes;                /* of the objective within a step, counted: what was learnt of the one before is void */
+    int32_t *row;               /* [nv] unknown of a node, -1 when it does not move */
+    int32_t nrow;
+    double *z;                  /* [3 nv] where elasticity is taken, when that is not x */
+    double *node;               /* [nv] what is summed by nodes */
+} abut_objective;
+
+/* Values of the terms, kg m^2. */
+typedef struct abut_energy {
+    double e[ABUT_TERMS_MAX];   /* in the order of the list */
+    double sum, noise;          /* their sum; two sums that differ by less are equal in double precision */
+} abut_energy;
+
+ABUT_MUST_USE abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut_err *err);
+void abut_objective_clear(abut_objective *o);
+
+/** The number that tet t of o->model has in the model that was given; -1 for -1. */
+static inline int32_t abut_objective_tet(const abut_objective *o, int32_t t) { return t < 0 ? -1 : o->reordered->number[t]; }
+
+/** 1: some term is of that kind. */
+int abut_objective_has(const abut_objective *o, abut_term_kind kind);
+/** The time scheme of the step. */
+void abut_objective_weigh(abut_objective *o, abut_weights w);
+/** A step begins: its weights, xn, target and held are known.  Fails  as `begin` of the terms */
+ABUT_MUST_USE abut_status abut_objective_begin(abut_objective *o, abut_err *err);
+/** Renumbers the unknowns, along the tets: free nodes, and prescribed ones too while the augmented Lagrangian is on. */
+void abut_objective_number(abut_objective *o);
+
+/** An iterate as terms see it: y = W x, pairs the contacts there, or both NULL for terms that know no contact.  Where elasticity
+ * is taken elsewhere, that is o->z, good until the next call. */
+abut_at abut_objective_at(const abut_objective *o, const double *x, const double *y, const abut_pairs *pairs);
+
+/** All terms.  e->sum is +inf when the point is infeasible. */
+ABUT_MUST_USE abut_status abut_objective_energy(const abut_objective *o, const abut_at *at, abut_energy *e, abut_arena *scratch,
+                                                abut_err *err);
+/** *sum of the terms whose kind k has its bit 1 << k in kinds. */
+ABUT_MUST_USE abut_status abut_objective_energy_of(const abut_objective *o, const abut_at *at, int kinds, double *sum,
+                                                   abut_arena *scratch, abut_err *err);
+/** e->sum and e->noise of e->e. */
+void abut_objective_sum(const abut_objective *o, abut_energy *e);
+/** e->e of the term of that name: for those who compute it elsewhere.  The model must have it. */
+void abut_objective_put(const abut_objective *o, abut_energy *e, const char *term, double value);
+
+enum { ABUT_KINDS_ALL = -1, ABUT_KINDS_SMOOTH = ~(1 << ABUT_TERM_CONTACT) };
+/** g[3 nv], kg m, of the terms whose kind k has its bit 1 << k in kinds; rows of nodes that do not move are zero. */
+ABUT_MUST_USE abut_status abut_objective_gradient(const abut_objective *o, const abut_at *at, int kinds, double *g,
+                                                  abut_arena *scratch, abut_err *err);
+/** g[3 nv] += the same of every node, prescribed or not. */
+ABUT_MUST_USE abut_status abut_objective_gradient_add(const abut_objective *o, const abut_at *at, int kinds, double *g,
+                                                      abut_arena *scratch, abut_err *err);
+/** diag[nrow], kg: what the Hessian has beside element matrices. */
+void abut_objective_diagonal(const abut_objective *o, double *diag);
+
+/** Psi(x), J: what depends on the positions alone.  +inf when x is infeasible. */
+ABUT_MUST_USE abut_status abut_objective_potential(const abut_objective *o, const double *x, double *psi, abut_arena *scratch,
+                                                   abut_err *err);
+/** g[3 nv] += scale dPsi/dx as the scheme takes it at an iterate (elasticity at z), of every node. */
+ABUT_MUST_USE abut_status abut_objective_potential_gradient(const abut_objective *o, const abut_at *at, double scale, double *g,
+                                                            abut_arena *scratch, abut_err *err);
+/** f[3 nv] -= C v, N, with the damping of this step; v[3 nv] m/s. */
+ABUT_MUST_USE abut_status abut_objective_damping_force(const abut_objective *o, const double *v, double *f, abut_arena *scratch,
+                                                       abut_err *err);
+
+/** Lowers lim->alpha to what the bounds of the terms allow along p[3 nv]; those of contact are in contact/step_bound.h. */
+void abut_objective_limit(const abut_objective *o, const abut_at *at, const double *p, abut_limit *lim);
+
+/* Each operation of that name (energy/term.h) of all terms that have it. */
+void abut_objective_start(const abut_objective *o);
+void abut_objective_majorant_forget(const abut_objective *o);
+void abut_objective_majorant_learn(const abut_objective *o, const abut_at *at, const double *p);
+int abut_objective_majorant_is_exact(const abut_objective *o);
+void abut_objective_forecast_start(const abut_objective *o, const abut_at *at);
+void abut_objective_forecast_step(const abut_objective *o, const abut_at *from, const double *to, double alpha);
+int abut_objective_forecast_is_fair(const abut_objective *o, const abut_at *at);
+/** H: as energy/term.h has it, of the one term that corrects. */
+ABUT_MUST_USE abut_status abut_objective_correction(const abut_objective *o, const abut_at *at, const double *d,
+                                                    const double *meant, const double *H, double *g, double *cost,
+                                                    abut_arena *scratch, abut_err *err);
+/** Counts a change when a term is stiffer. */
+ABUT_MUST_USE abut_status abut_objective_stiffen(abut_objective *o, const abut_at *from, const abut_at *to, abut_arena *scratch,
+                                                 abut_err *err);
+
+/** H[codim.n * ABUT_PACKED]: what codimensional elements, pressures on them and their drag add to the Hessian at x, projected.
+ * tension: of rod segments, or NULL for the true ones. */
+void abut_objective_codim_hessian(const abut_objective *o, const double *x, const double *tension, double *H);
+/** kappa[0]: stiffness of the barrier for the start of a step: balances barrier and other forces on the free nodes, inside its
+ * bounds (Li 2020, App. F). */
+ABUT_MUST_USE abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch,
+                                               abut_err *err);
+
+#endif
