@@ -25,7 +25,7 @@ typedef struct run {
 static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
     const abut_model *m = &r->s.model;
-    const abut_solver_opts so = abut_solver_defaults();
+    const abut_search_opts so = abut_search_defaults();
     const double tol = o->tolerance > 0 ? o->tolerance : m->tolerance[0];
     const int limit = o->lags >= 0 ? o->lags : m->lags[0];
     int settled = 1;

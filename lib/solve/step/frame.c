@@ -29,7 +29,7 @@ abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pe
 {
     const abut_problem *p = &s->solver.prob;
     const int32_t nv = p->model->nv;
-    abut_status rc = put_nodes("node/x", s->solver.x, nv, out, err);
+    abut_status rc = put_nodes("node/x", s->solver.here.x, nv, out, err);
     if (!rc) rc = put_nodes("node/v", v, nv, out, err);
     if (!rc) rc = put_past(s, pending, out, err);
     if (rc) return rc;
@@ -57,8 +57,9 @@ abut_status abut_scheme_put_state(const abut_stepper *s, const double *v, int pe
 abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
                                    abut_arrays *out, abut_err *err)
 {
-    abut_solver *so = &s->solver;
-    const abut_solved done = { .prob = &so->prob, .pairs = &so->pairs, .x = so->x, .y = so->y, .v0 = s->v, .v = s->v_end,
+    abut_search *so = &s->solver;
+    const abut_point *at = &so->here;
+    const abut_solved done = { .prob = &so->prob, .pairs = &at->pairs, .x = at->x, .y = at->y, .v0 = s->v, .v = s->v_end,
                                .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
                                .force_residual = rep->force_residual, .first = s->at.step == 0 };
     if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);

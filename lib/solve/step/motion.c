@@ -87,7 +87,7 @@ abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, a
     if (drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, drag);
     add_force(p->model, last ? last->data : drag, s->acc0);
     memset(drag, 0, n3 * sizeof *drag);
-    if (drags(p)) abut_air_drag_gradient(air, s->solver.x, p->step.x_damp, p->step.damp_time, -1, drag);
+    if (drags(p)) abut_air_drag_gradient(air, s->solver.here.x, p->step.x_damp, p->step.damp_time, -1, drag);
     add_force(p->model, drag, s->acc);
     for (size_t i = 0; i < n3; i++) s->air[i] += drag[i];
     abut_arena_release(&s->solver.scratch, mark);
@@ -98,9 +98,9 @@ abut_status abut_scheme_finish(abut_stepper *s, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
     const abut_start at = start_of(s);
-    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
-    const abut_status rc = free_acceleration(s, s->solver.x, s->v_end, s->a_end, err);
-    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    const abut_status rc = free_acceleration(s, s->solver.here.x, s->v_end, s->a_end, err);
+    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     return rc;
 }

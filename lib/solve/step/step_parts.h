@@ -39,13 +39,13 @@ double abut_scheme_kappa_share(const abut_problem *p);
 
 /* ---- scheme_check.c ---- */
 
-/** Nothing may touch and no injective element may be inverted at so->x, by exact arithmetic; shells are inside their bounds.
+/** Nothing may touch and no injective element may be inverted at that point, by exact arithmetic; shells are inside their bounds.
  *
  * joined  exact arithmetic has led a free straight line here from where no edge went through a triangle, and one gets there by
  *         touching only: half-spaces are left to look at
  * Fails   `code`, naming elements and `when`, which says whose fault it is */
-ABUT_MUST_USE abut_status abut_scheme_check(const abut_solver *so, int joined, abut_status code, const char *when,
-                                            abut_err *err);
+ABUT_MUST_USE abut_status abut_scheme_check(const abut_problem *p, const abut_point *at, int joined, abut_status code,
+                                            const char *when, abut_err *err);
 
 /* ---- scheme_frame.c ---- */
 
