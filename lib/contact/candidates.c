@@ -58,10 +58,10 @@ static abut_status search_lower(const abut_collmesh *cm, abut_candidate_search *
 {
     const abut_prims loose = { (size_t)cm->n_loose, 1, cm->loose }, seg = { (size_t)cm->n_seg, 2, s->seg },
                      point = { (size_t)cm->n_point, 1, cm->point };
-    abut_status rc = abut_broad_pairs(&s->way, &loose, &s->of_loose, &seg, &s->of_segs, &out->ve, err);
+    abut_status rc = abut_broad_pairs(&s->broad, &loose, &s->of_loose, &seg, &s->of_segs, &out->ve, err);
     if (rc) return abut_wrap(err, "vertices against edges"), rc;
     rename_pairs(&out->ve, cm->loose, cm->seg);
-    rc = abut_broad_pairs(&s->way, &point, &s->of_points, &point, NULL, &out->vv, err);
+    rc = abut_broad_pairs(&s->broad, &point, &s->of_points, &point, NULL, &out->vv, err);
     if (rc) return abut_wrap(err, "vertices against vertices"), rc;
     rename_pairs(&out->vv, cm->point, cm->point);
     return ABUT_OK;
@@ -70,9 +70,9 @@ static abut_status search_lower(const abut_collmesh *cm, abut_candidate_search *
 static abut_status search(const abut_collmesh *cm, abut_candidate_search *s, abut_candidates *out, abut_err *err)
 {
     const abut_prims v = { (size_t)cm->nc, 1, s->self }, e = { (size_t)cm->ne, 2, cm->edge }, t = { (size_t)cm->nt, 3, cm->tri };
-    abut_status rc = abut_broad_pairs(&s->way, &v, &s->of_vertices, &t, &s->of_triangles, &out->vt, err);
+    abut_status rc = abut_broad_pairs(&s->broad, &v, &s->of_vertices, &t, &s->of_triangles, &out->vt, err);
     if (rc) return abut_wrap(err, "vertices against triangles"), rc;
-    rc = abut_broad_pairs(&s->way, &e, &s->of_edges, &e, NULL, &out->ee, err);
+    rc = abut_broad_pairs(&s->broad, &e, &s->of_edges, &e, NULL, &out->ee, err);
     if (rc) return abut_wrap(err, "edges against edges"), rc;
     return search_lower(cm, s, out, err);
 }
@@ -97,7 +97,7 @@ static abut_status find(const abut_collmesh *cm, const abut_motion *m, abut_cand
     abut_status rc = abut_candidates_check(cm, m->y0, err);
     if (!rc && m->y1) rc = abut_candidates_check(cm, m->y1, err);
     if (!rc) rc = names_make(cm, s, err);
-    if (!rc) rc = abut_broad_init(&s->way, m, err);
+    if (!rc) rc = abut_broad_init(&s->broad, m, err);
     if (!rc) rc = search(cm, s, out, err);
     if (rc) lists_empty(out);
     if (cm->model->bodies_meet && !cm->model->bodies_meet[0]) {
@@ -178,7 +178,7 @@ abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const
 
 void abut_candidate_search_clear(abut_candidate_search *s)
 {
-    abut_broad_clear(&s->way);
+    abut_broad_clear(&s->broad);
     abut_broad_trees_free(&s->of_vertices);
     abut_broad_trees_free(&s->of_edges);
     abut_broad_trees_free(&s->of_triangles);

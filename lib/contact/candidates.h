@@ -15,7 +15,7 @@
 
 /* What a search keeps for the next one of the same collision mesh.  Zero-filled is empty.  Leaves no trace in the results. */
 typedef struct abut_candidate_search {
-    abut_broad_phase way;
+    abut_broad_phase broad;
     abut_broad_trees *of_vertices, *of_edges, *of_triangles, *of_loose, *of_segs, *of_points;
     int32_t nc, n_seg;
     int32_t *self, *seg;    /* [nc] 0, 1, 2, ...; [2 n_seg] ends of the edges cm->seg */

@@ -41,7 +41,7 @@ static inline int abut_collmesh_selects(const abut_collmesh *cm) { return !cm->W
 ABUT_MUST_USE abut_status abut_collmesh_expect_nodes(const abut_collmesh *cm, const char *who, abut_err *err);
 /** y[3 nc] = y0 + W x for node positions x[3 nv]: the entries of a row are summed in their order, then y0 is added. */
 void abut_collmesh_positions(const abut_collmesh *cm, const double *x, double *y);
-/** q[3]: how far a vertex goes where nodes go p[3 nv]: its row of W p. */
+/** q[3]: how far a vertex moves where nodes move by p[3 nv]: its row of W p. */
 void abut_collmesh_motion(const abut_collmesh *cm, const double *p, int32_t vertex, double q[3]);
 
 /* A sum over contacts has a slot for each vertex: the row of its node where W selects, else its own.  So a selection has the bits

@@ -11,35 +11,35 @@
 
 /* ---- edges and triangles ---- */
 
-struct items_room {
+struct items_memory {
     abut_box *box;
     uint8_t *still;
 };
 
-static int items_make(const int32_t *vert, int32_t n, int k, const double *y, const uint8_t *fixed, struct items_room *room,
+static int items_make(const int32_t *vert, int32_t n, int k, const double *y, const uint8_t *fixed, struct items_memory *memory,
                       abut_items *items)
 {
-    *room = (struct items_room){ malloc(((size_t)n + 1) * sizeof *room->box), malloc((size_t)n + 1) };
-    if (!room->box || !room->still) return 0;
+    *memory = (struct items_memory){ malloc(((size_t)n + 1) * sizeof *memory->box), malloc((size_t)n + 1) };
+    if (!memory->box || !memory->still) return 0;
     #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < n; i++) {
         const int32_t *v = vert + (size_t)k * (size_t)i;
-        room->box[i] = abut_box_points(y, NULL, v, k, 0);
-        room->still[i] = fixed != NULL;
-        for (int c = 0; c < k && fixed; c++) room->still[i] &= fixed[v[c]] != 0;
+        memory->box[i] = abut_box_points(y, NULL, v, k, 0);
+        memory->still[i] = fixed != NULL;
+        for (int c = 0; c < k && fixed; c++) memory->still[i] &= fixed[v[c]] != 0;
     }
-    *items = (abut_items){ (size_t)n, k, vert, fixed ? room->still : NULL, room->box };
+    *items = (abut_items){ (size_t)n, k, vert, fixed ? memory->still : NULL, memory->box };
     return 1;
 }
 
-static void items_free(struct items_room *room)
+static void items_free(struct items_memory *memory)
 {
-    free(room->box);
-    free(room->still);
+    free(memory->box);
+    free(memory->still);
 }
 
 /* The slab along the line of the centroids tells most neighbours apart; on a flat sheet exact arithmetic would have to. */
-static int touch(const abut_collmesh *cm, const double *y, const int32_t ij[2])
+static int intersect(const abut_collmesh *cm, const double *y, const int32_t ij[2])
 {
     const int32_t *e = cm->edge + 2 * (size_t)ij[0], *t = cm->tri + 3 * (size_t)ij[1];
     if (abut_collmesh_passes(cm, e[0], t[0]) || abut_slab_centroids2(y, e, 2, t, 3) > 0) return 0;
@@ -47,46 +47,46 @@ static int touch(const abut_collmesh *cm, const double *y, const int32_t ij[2])
                                y + 3 * (size_t)t[2]);
 }
 
-/* Moves the touching pairs of each block to its front; kept[b] counts them. */
-static void touching_keep(const abut_collmesh *cm, const double *y, abut_pair_list *pairs, size_t *kept)
+/* Moves the intersecting pairs of each block to its front; kept[b] counts them. */
+static void intersecting_keep(const abut_collmesh *cm, const double *y, abut_pair_list *pairs, size_t *kept)
 {
     #pragma omp parallel for schedule(dynamic, 4) if (pairs->n >= ABUT_PAR_MIN)
     for (size_t b = 0; b < abut_blocks(pairs->n); b++) {
         const abut_range r = abut_block(pairs->n, b);
         size_t m = r.lo;
         for (size_t k = r.lo; k < r.hi; k++)
-            if (touch(cm, y, pairs->ij[k])) memmove(pairs->ij[m++], pairs->ij[k], sizeof *pairs->ij);
+            if (intersect(cm, y, pairs->ij[k])) memmove(pairs->ij[m++], pairs->ij[k], sizeof *pairs->ij);
         kept[b] = m - r.lo;
     }
 }
 
-static abut_status mesh_cross(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max, abut_cross *list,
-                              size_t *found, abut_err *err)
+static abut_status mesh_intersections(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
+                                      abut_intersection *list, size_t *found, abut_err *err)
 {
-    struct items_room re = { 0 }, rt = { 0 };
+    struct items_memory re = { 0 }, rt = { 0 };
     abut_items e, t;
     abut_pair_list pairs = { 0 };
     size_t *kept = NULL;
     abut_status rc = ABUT_OK;
     if (!items_make(cm->edge, cm->ne, 2, y, fixed, &re, &e) || !items_make(cm->tri, cm->nt, 3, y, fixed, &rt, &t)) {
-        rc = abut_fail(err, ABUT_E_NOMEM, "crossings: no memory for %d edges, %d triangles", (int)cm->ne, (int)cm->nt);
+        rc = abut_fail(err, ABUT_E_NOMEM, "intersections: no memory for %d edges, %d triangles", (int)cm->ne, (int)cm->nt);
         goto done;
     }
     rc = abut_bvh_pairs(&e, &t, &pairs, err);
     if (rc) {
-        abut_wrap(err, "crossings: edges against triangles");
+        abut_wrap(err, "intersections: edges against triangles");
         goto done;
     }
     kept = malloc((abut_blocks(pairs.n) + 1) * sizeof *kept);
     if (!kept) {
-        rc = abut_fail(err, ABUT_E_NOMEM, "crossings: no memory for %zu pairs", pairs.n);
+        rc = abut_fail(err, ABUT_E_NOMEM, "intersections: no memory for %zu pairs", pairs.n);
         goto done;
     }
-    touching_keep(cm, y, &pairs, kept);
+    intersecting_keep(cm, y, &pairs, kept);
     for (size_t b = 0; b < abut_blocks(pairs.n); b++)
         for (size_t k = 0; k < kept[b]; k++, ++*found) {
             const int32_t *ij = pairs.ij[abut_block(pairs.n, b).lo + k];
-            if (*found < max) list[*found] = (abut_cross){ ij[0], ij[1], -1, -1 };
+            if (*found < max) list[*found] = (abut_intersection){ ij[0], ij[1], -1, -1 };
         }
 done:
     free(kept);
@@ -96,35 +96,36 @@ done:
     return rc;
 }
 
-static void plane_cross(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max, abut_cross *list,
-                        size_t *found)
+static void plane_intersections(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
+                                abut_intersection *list, size_t *found)
 {
     const abut_model *m = cm->model;
     for (int32_t v = 0; v < (m->nh ? cm->nc : 0); v++) {
         if (fixed && fixed[v]) continue;
         for (int32_t h = 0; h < m->nh; h++) {
             if (abut_plane_side(m->hs_normal + 3 * h, m->hs_point + 3 * h, y + 3 * (size_t)v) > 0) continue;
-            if (*found < max) list[*found] = (abut_cross){ -1, -1, v, h };
+            if (*found < max) list[*found] = (abut_intersection){ -1, -1, v, h };
             ++*found;
         }
     }
 }
 
-abut_status abut_cross_find(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max, abut_cross *list,
-                            size_t *found, abut_err *err)
+abut_status abut_intersections_find(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
+                                    abut_intersection *list, size_t *found, abut_err *err)
 {
     size_t n = 0;
-    const abut_status rc = mesh_cross(cm, y, fixed, max, list, &n, err);
+    const abut_status rc = mesh_intersections(cm, y, fixed, max, list, &n, err);
     if (rc) return rc;
-    plane_cross(cm, y, fixed, max, list, &n);
+    plane_intersections(cm, y, fixed, max, list, &n);
     *found = n;
     return ABUT_OK;
 }
 
-size_t abut_cross_planes(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max, abut_cross *list)
+size_t abut_intersections_planes(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
+                                 abut_intersection *list)
 {
     size_t found = 0;
-    plane_cross(cm, y, fixed, max, list, &found);
+    plane_intersections(cm, y, fixed, max, list, &found);
     return found;
 }
 

@@ -4,22 +4,23 @@
 
 #include "contact/candidates.h"
 
-typedef struct abut_cross {
+typedef struct abut_intersection {
     int32_t edge, tri;      /* an edge touches a triangle that has no vertex of it; -1: a half-space, see below */
     int32_t vert, plane;    /* a vertex on or under a half-space; -1: an edge and a triangle */
-} abut_cross;
+} abut_intersection;
 
-/** Lists touching edge-triangle pairs, by edge, then triangle, and then vertices on or under half-spaces, by vertex, then
+/** Lists edge-triangle pairs that touch, by edge, then triangle, and then vertices on or under half-spaces, by vertex, then
  * half-space, at y: at most `max`; *found is the full count.  Closed sets: one common point counts.  The same list for any
  * thread count.  Pairs whose vertices are all fixed are not looked at (fixed NULL: none is).
  * Two triangles with one common vertex meet elsewhere only where the edge opposite to it of one touches the other, so they
  * are covered; two that share an edge can only be folded flat onto each other, which is a zero distance of their vertices
- * and edges, not a crossing.
+ * and edges, no intersection.
  * Fails  ABUT_E_GEOM a position is not finite, ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_cross_find(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
-                                          abut_cross *list, size_t *found, abut_err *err);
+ABUT_MUST_USE abut_status abut_intersections_find(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
+                                                  abut_intersection *list, size_t *found, abut_err *err);
 /** The part about half-spaces alone; returns how many there are. */
-size_t abut_cross_planes(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max, abut_cross *list);
+size_t abut_intersections_planes(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
+                                 abut_intersection *list);
 /** First tet with no positive volume (exact sign), -1 when all are positive.
  * only_injective: of those whose material forbids it. */
 int32_t abut_inverted_find(const abut_model *m, const double *x, int only_injective);

@@ -92,7 +92,7 @@ ABUT_FN double abut_near_height(const double *p, const double *o, const double *
     return n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
 }
 
-/** The share of the way from p to q that leaves `slack` of a point's height over its thickness; 0 when it is below. */
+/** The fraction of the path from p to q that leaves `slack` of a point's height over its thickness; 0 when it is below. */
 ABUT_FN double abut_near_plane_bound(const double *p, const double *q, double xi, const double *o, const double *n, double slack)
 {
     double d = 0, move = 0;

@@ -135,7 +135,7 @@ static void block_find(const abut_collmesh *cm, const abut_pair_list *list, abut
     spot->n = (int32_t)(f->n - spot->at);
 }
 
-abut_status abut_pairs_touching(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, abut_err *err)
+abut_status abut_pairs_too_close(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y, abut_err *err)
 {
     int32_t v[4];
     double x[12] = { 0 }, d2;
@@ -304,7 +304,8 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
         size_t at;
         const int k = list_of_block(end, b, &at);
         const abut_pair_list *list = abut_candidates_list(cand, k);
-        rc = abut_pairs_touching(cm, abut_candidates_kind(k), list->ij[abut_block(list->n, at).lo + (size_t)spot[b].bad], y, err);
+        const size_t bad = abut_block(list->n, at).lo + (size_t)spot[b].bad;
+        rc = abut_pairs_too_close(cm, abut_candidates_kind(k), list->ij[bad], y, err);
     }
     if (!rc) rc = join(cm, f, spot, n_spot, out, err);
 done:
@@ -331,7 +332,7 @@ static abut_status planes_reserve(abut_pairs *p, size_t n, abut_err *err)
     return ABUT_OK;
 }
 
-abut_status abut_pairs_plane_touching(const abut_collmesh *cm, int32_t v, int32_t h, double d, abut_err *err)
+abut_status abut_pairs_plane_too_close(const abut_collmesh *cm, int32_t v, int32_t h, double d, abut_err *err)
 {
     char one[ABUT_NODES_WORDS], two[ABUT_OBJECT_WORDS];
     const abut_model *m = cm->model;
@@ -351,7 +352,7 @@ static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const u
             const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
             if (!(d - xi < dhat)) continue;
             if (!(d > xi))
-                return abut_pairs_plane_touching(cm, v, h, d, err);
+                return abut_pairs_plane_too_close(cm, v, h, d, err);
             const abut_status rc = planes_reserve(out, out->n_plane + 1, err);
             if (rc) return rc;
             out->plane_vert[out->n_plane] = v;

@@ -54,9 +54,9 @@ ABUT_MUST_USE abut_status abut_pairs_reserve(abut_pairs *p, size_t n, size_t n_p
 
 /* Why abut_pairs_find fails, ABUT_E_GEOM each: pair ij of kind s is at its thickness or nearer; so is vertex v, d above
  * half-space h; a coordinate is not finite. */
-ABUT_MUST_USE abut_status abut_pairs_touching(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y,
+ABUT_MUST_USE abut_status abut_pairs_too_close(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y,
                                               abut_err *err);
-ABUT_MUST_USE abut_status abut_pairs_plane_touching(const abut_collmesh *cm, int32_t v, int32_t h, double d, abut_err *err);
+ABUT_MUST_USE abut_status abut_pairs_plane_too_close(const abut_collmesh *cm, int32_t v, int32_t h, double d, abut_err *err);
 ABUT_MUST_USE abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err *err);
 
 #endif

@@ -22,9 +22,9 @@ typedef struct check {
     abut_collmesh cm;
     const abut_arrays *set;
     double *y;              /* [nc * 3] collision vertices */
-    uint8_t *vert_hit;      /* [nc] the vertex is in a listed crossing: its other touches are the same place */
+    uint8_t *vert_hit;      /* [nc] the vertex is in a listed intersection: its other touches are the same place */
     uint8_t *edge_hit;      /* [ne] likewise */
-    abut_cross *cross;
+    abut_intersection *found;
     abut_offenders *bad;
     double reach;
     abut_start_gap *gap;
@@ -93,13 +93,13 @@ static abut_status report_plane(const check *c, int32_t vert, int32_t plane, abu
                               d == 0 ? "on" : "under", name, d);
 }
 
-static abut_status list_crossings(check *c, abut_err *err)
+static abut_status list_intersections(check *c, abut_err *err)
 {
     size_t found = 0;
-    abut_status rc = abut_cross_find(&c->cm, c->y, c->cm.obstacle, ABUT_OFFENDERS_KEPT, c->cross, &found, err);
+    abut_status rc = abut_intersections_find(&c->cm, c->y, c->cm.obstacle, ABUT_OFFENDERS_KEPT, c->found, &found, err);
     const size_t kept = found < ABUT_OFFENDERS_KEPT ? found : ABUT_OFFENDERS_KEPT;
     for (size_t i = 0; i < kept && !rc; i++) {
-        const abut_cross *x = &c->cross[i];
+        const abut_intersection *x = &c->found[i];
         if (x->tri < 0) {
             rc = report_plane(c, x->vert, x->plane, err);
             continue;
@@ -287,8 +287,8 @@ static abut_status prepare(check *c, const abut_model *model, const double *x, a
     c->y = malloc((3 * nc + 1) * sizeof *c->y);
     c->vert_hit = calloc(nc + 1, 1);
     c->edge_hit = calloc(ne + 1, 1);
-    c->cross = malloc(ABUT_OFFENDERS_KEPT * sizeof *c->cross);
-    if (!c->y || !c->vert_hit || !c->edge_hit || !c->cross)
+    c->found = malloc(ABUT_OFFENDERS_KEPT * sizeof *c->found);
+    if (!c->y || !c->vert_hit || !c->edge_hit || !c->found)
         return abut_fail(err, ABUT_E_NOMEM, "start check: no memory for %zu vertices", nc);
     abut_collmesh_positions(&c->cm, x, c->y);
     return ABUT_OK;
@@ -300,7 +300,7 @@ abut_status abut_start_check(const abut_model *model, const abut_arrays *set, co
     check c = { .set = set, .bad = bad, .reach = reach, .gap = gap };
     *gap = (abut_start_gap){ .gap = reach, .fine_gap = reach };
     abut_status rc = prepare(&c, model, x, err);
-    if (!rc) rc = list_crossings(&c, err);
+    if (!rc) rc = list_intersections(&c, err);
     if (!rc) rc = list_touches(&c, err);
     if (!rc && abut_collmesh_selects(&c.cm)) rc = list_inside(&c, x, err);
     if (!rc) rc = plane_gaps(&c, err);
@@ -315,6 +315,6 @@ abut_status abut_start_check(const abut_model *model, const abut_arrays *set, co
                        text);
     }
     abut_collmesh_clear(&c.cm);
-    free(c.y), free(c.vert_hit), free(c.edge_hit), free(c.cross);
+    free(c.y), free(c.vert_hit), free(c.edge_hit), free(c.found);
     return rc;
 }

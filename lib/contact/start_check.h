@@ -9,7 +9,7 @@
 typedef struct abut_start_gap {
     double gap;         /* m: smallest distance less thickness found within reach; +inf: none is so small */
     char text[400];     /* which two primitives have it */
-    int64_t fine;       /* pairs within one object, thin or thick, so near: contact would push it apart where it lies at rest */
+    int64_t fine;       /* pairs within one object, thin or thick, so near: contact would part it where it lies at rest */
     double fine_gap;    /* the smallest gap of those, m, and whose it is */
     char fine_text[400];
     int is_short;       /* the failure tells of an edge that is too short for its thickness (abut_start_short_edge) */

@@ -1,4 +1,4 @@
-/* How far one tet may move before it loses a share of its volume (contact/step_bound.h). */
+/* How far one tet may move before it loses a part of its volume (contact/step_bound.h). */
 #ifndef ABUT_CONTACT_TET_STEP_INLINE_H
 #define ABUT_CONTACT_TET_STEP_INLINE_H
 

@@ -75,5 +75,21 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     return ABUT_OK;
 }
 
+static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
+{
+    const abut_model *m = ((const abut_term_world *)self)->model;
+    (void)at, (void)err;
+    set->corners = 5, set->n = (size_t)m->na, set->row = m->attach_node;
+    return ABUT_OK;
+}
+
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    (void)at, (void)lo, (void)hi;
+    abut_attachment_hessian(((const abut_term_world *)self)->model, scale, val);
+}
+
 const abut_term_ops abut_term_attachment = { .name = "attachment", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z,
-                                             .make = make, .energy = energy, .gradient = gradient, .free = free };
+                                             .make = make, .energy = energy, .gradient = gradient,
+                                             .set = "attachments", .set_is = ABUT_SET_LASTS, .elements = elements,
+                                             .hessian = hessian, .free = free };

@@ -146,25 +146,32 @@ static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
     }
 }
 
+void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, int32_t *slot)
+{
+    for (size_t i = 0; i < pairs->n; i++)
+        for (size_t c = 0; c < 4; c++) slot[4 * i + c] = abut_collmesh_slot(cm, pairs->vert[i][c]);
+    for (size_t i = 0; i < pairs->n_plane; i++) {
+        int32_t *to = slot + 4 * (pairs->n + i);
+        to[0] = abut_collmesh_slot(cm, pairs->plane_vert[i]);
+        to[1] = to[2] = to[3] = -1;
+    }
+}
+
 void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, int32_t *slot,
                           double *H)
 {
     const size_t n = pairs->n, nb = abut_blocks(n);
     #pragma omp parallel for schedule(dynamic, 1) if (nb > 2)
     for (size_t b = 0; b < nb; b++) block_hessian(cm, pairs, y, kappa, abut_block(n, b), H);
-    for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < 4; c++) slot[4 * i + c] = abut_collmesh_slot(cm, pairs->vert[i][c]);
+    if (slot) abut_barrier_slots(cm, pairs, slot);
     for (size_t i = 0; i < pairs->n_plane; i++) {   /* only the normal direction has curvature: (4 d^2 b'' + 2 b') n n^T */
         const double d2 = pairs->plane_dist[i] * pairs->plane_dist[i],
                      *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
         double D, db, ddb, *h = H + ABUT_PACKED * (n + i);
-        int32_t *to = slot + 4 * (n + i);
         const abut_barrier_law law = plane_law(cm, pairs, i, &D);
         (void)abut_barrier(law, D, &db, &ddb);
         for (int p = 0; p < 3; p++)
             for (int q = 0; q < 3; q++) h[3 * p + q] = kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
-        to[0] = abut_collmesh_slot(cm, pairs->plane_vert[i]);
-        to[1] = to[2] = to[3] = -1;
     }
 }
 

@@ -21,10 +21,12 @@ ABUT_MUST_USE abut_status abut_barrier_energy(const abut_collmesh *cm, const abu
 ABUT_MUST_USE abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
                                                 double kappa, double *g, abut_arena *scratch, abut_err *err);
 /** Projected Hessians, packed (sparse/elements.h), kappa included: one element per pair, then one per half-space contact.
- * slot[(n + n_plane) * 4]: slots of their vertices (contact/collision_mesh.h), -1 unused;  H[(n + n_plane) * ABUT_PACKED], in
- * which blocks of unused corners are left as they are, or 0. */
+ * slot[(n + n_plane) * 4], NULL to skip: slots of their vertices (contact/collision_mesh.h), -1 unused;
+ * H[(n + n_plane) * ABUT_PACKED], in which blocks of unused corners are left as they are, or 0. */
 void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                           int32_t *slot, double *H);
+/** Those slots alone. */
+void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, int32_t *slot);
 /** Normal force magnitude of contact i, N, for a step of length h: -kappa e b' 2 d mult / h^2 (i >= n: half-space i - n); d is
  * the whole distance, thickness included.
  * A scheme that weighs forces with s h^2 instead of h^2 passes h sqrt(s). */

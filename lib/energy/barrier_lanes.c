@@ -24,21 +24,29 @@
 
 #include "math/forms_end.h"
 
-/* Lane after lane: of a law without forms. */
-static void one_by_one(int number, const abut_lanes *Dhat, const abut_lanes *D, abut_lanes *b, abut_lanes *db, abut_lanes *ddb)
+/* Lane after lane: of a law without forms.  Apart, so that the numbers of the others stay in registers. */
+__attribute__((noinline, cold))
+static void one_by_one(int number, const double at[2 * ABUT_LANES], double out[3 * ABUT_LANES])
 {
-    for (int l = 0; l < ABUT_LANES; l++) {
-        double first, second;
-        (*b)[l] = abut_barrier((abut_barrier_law){ .dhat2 = (*Dhat)[l], .number = number }, (*D)[l], &first, &second);
-        (*db)[l] = first;
-        (*ddb)[l] = second;
-    }
+    for (int l = 0; l < ABUT_LANES; l++)
+        out[l] = abut_barrier((abut_barrier_law){ .dhat2 = at[l], .number = number }, at[ABUT_LANES + l], &out[ABUT_LANES + l],
+                              &out[2 * ABUT_LANES + l]);
 }
 
 INLINE void barrier_of(int number, const abut_lanes *Dhat, const abut_lanes *D, abut_lanes *b, abut_lanes *db, abut_lanes *ddb)
 {
-    if (number < ABUT_BARRIER_FORMS) abut_barrier_of_lanes(number, Dhat, D, b, db, ddb);
-    else one_by_one(number, Dhat, D, b, db, ddb);
+    if (number < ABUT_BARRIER_FORMS) {
+        abut_barrier_of_lanes(number, Dhat, D, b, db, ddb);
+        return;
+    }
+    double at[2 * ABUT_LANES], out[3 * ABUT_LANES];
+    for (int l = 0; l < ABUT_LANES; l++) at[l] = (*Dhat)[l], at[ABUT_LANES + l] = (*D)[l];
+    one_by_one(number, at, out);
+    for (int l = 0; l < ABUT_LANES; l++) {
+        (*b)[l] = out[l];
+        (*db)[l] = out[ABUT_LANES + l];
+        (*ddb)[l] = out[2 * ABUT_LANES + l];
+    }
 }
 
 ABUT_LANES_CLONES

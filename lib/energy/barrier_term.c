@@ -29,6 +29,34 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     return abut_barrier_gradient(b->cm, at->pairs, at->y, scale * b->kappa, g, scratch, err);
 }
 
+static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
+{
+    abut_barrier_state *b = self;
+    const size_t n = at->pairs ? at->pairs->n + at->pairs->n_plane : 0;
+    if (n > b->cap) {
+        free(b->slot);
+        b->cap = n + n / 2 + 64;
+        b->slot = malloc(4 * b->cap * sizeof *b->slot);
+        if (!b->slot) return b->cap = 0, abut_fail(err, ABUT_E_NOMEM, "barrier: %zu contacts", n);
+    }
+    if (n) abut_barrier_slots(b->cm, at->pairs, b->slot);
+    set->corners = 4, set->n = n, set->row = b->slot, set->map = abut_collmesh_selects(b->cm) ? NULL : &b->cm->W;
+    return ABUT_OK;
+}
+
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    const abut_barrier_state *b = self;
+    (void)lo, (void)hi;
+    if (at->pairs) abut_barrier_hessian(b->cm, at->pairs, at->y, scale * b->kappa, NULL, val);
+}
+
+static void destroy(void *self)
+{
+    free(((abut_barrier_state *)self)->slot);
+    free(self);
+}
+
 abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const abut_at *at, double *g, abut_arena *scratch,
                                        abut_err *err)
 {
@@ -59,4 +87,5 @@ static abut_status stiffen(void *self, const abut_at *from, const abut_at *to, i
 }
 
 const abut_term_ops abut_term_barrier = { .name = "barrier", .kind = ABUT_TERM_CONTACT, .weight = ABUT_TERM_WEIGHED, .make = make,
-                                          .energy = energy, .gradient = gradient, .stiffen = stiffen, .free = free };
+                                          .energy = energy, .gradient = gradient, .set = "contacts", .elements = elements,
+                                          .hessian = hessian, .stiffen = stiffen, .free = destroy };

@@ -11,6 +11,8 @@ typedef struct abut_barrier_state {
     double kappa;               /* kg/m^2 */
     const abut_model *model;
     const abut_collmesh *cm;
+    int32_t *slot;              /* [4 cap] of the contacts at the last point (contact/collision_mesh.h) */
+    size_t cap;
 } abut_barrier_state;
 
 /** That of a list of terms; every model has one. */

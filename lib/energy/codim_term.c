@@ -53,6 +53,21 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     return abut_codim_gradient(&s->t, at->z, parts(at), s->strain_kappa, scale, g, scratch, err);
 }
 
+static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
+{
+    const abut_codim *t = &((const abut_codim_state *)self)->t;
+    (void)at, (void)err;
+    set->corners = 4, set->n = t->n, set->row = t->node;
+    return ABUT_OK;
+}
+
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    const abut_codim_state *s = self;
+    (void)lo, (void)hi;
+    abut_codim_hessian_ahead(&s->t, at->z, parts(at), s->strain_kappa, scale, s->tension, val);
+}
+
 static void limit(void *self, const abut_at *at, const double *p, abut_limit *lim)
 {
     abut_limit_stretch(&((const abut_codim_state *)self)->t, at->x, p, ABUT_STRETCH_LEFT, lim);
@@ -111,7 +126,9 @@ static abut_status correction(void *self, const abut_at *at, const double *d, co
 }
 
 const abut_term_ops abut_term_codim = { .name = "codim", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
-                                        .stiffness = stiffness, .energy = energy, .gradient = gradient, .limit = limit,
+                                        .stiffness = stiffness, .energy = energy, .gradient = gradient,
+                                        .set = "codimensional elements", .set_is = ABUT_SET_LASTS, .elements = elements,
+                                        .hessian = hessian, .limit = limit,
                                         .limit_words = limit_words, .forecast_start = forecast_start,
                                         .forecast_step = forecast_step, .forecast_is_fair = forecast_is_fair,
                                         .correction = correction, .free = destroy };
@@ -143,6 +160,13 @@ static abut_status bounds_gradient(void *self, const abut_at *at, double scale, 
     return abut_codim_gradient(&s->t, at->x, ABUT_CODIM_BOUNDED, s->strain_kappa, scale, g, scratch, err);
 }
 
+static void bounds_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    const abut_codim_state *s = self;
+    (void)lo, (void)hi;
+    if (at->z != at->x) abut_codim_hessian(&s->t, at->x, ABUT_CODIM_BOUNDED, s->strain_kappa, scale, val);
+}
+
 static void bounds_start(void *self) { ((abut_codim_state *)self)->near_limit = 0; }
 
 /* Stiffer, within bounds, when a shell has stayed close to a limit for two iterations (Li 2020, 5.4.1). */
@@ -165,5 +189,6 @@ static abut_status bounds_stiffen(void *self, const abut_at *from, const abut_at
 
 const abut_term_ops abut_term_codim_bounds = { .name = "codim bounds", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_X,
                                                .make = bounds_make, .start = bounds_start, .energy = bounds_energy,
-                                               .gradient = bounds_gradient,
+                                               .gradient = bounds_gradient, .set = "codimensional elements",
+                                               .hessian = bounds_hessian,
                                                .stiffen = bounds_stiffen };

@@ -226,9 +226,14 @@ static void diagonal(const void *self, const abut_term_step *step, double scale,
     for (int32_t i = 0; i < m->nv; i++) diag[i] += scale * (m->mass[i] * (step->damping * s->d.mass));
 }
 
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    abut_damping_tet_hessian(self, lo, hi, scale * at->step->damping, val);
+}
+
 const abut_term_ops abut_term_damping = { .name = "damping", .kind = ABUT_TERM_DAMPING, .weight = ABUT_TERM_WEIGHED, .make = make,
-                                          .begin = begin, .energy = energy, .gradient = gradient, .diagonal = diagonal,
-                                          .free = destroy };
+                                          .begin = begin, .energy = energy, .gradient = gradient, .set = "tets",
+                                          .hessian = hessian, .diagonal = diagonal, .free = destroy };
 
 static abut_status codim_make(void **self, const abut_term_world *w, abut_err *err)
 {
@@ -248,5 +253,13 @@ static abut_status codim_gradient(void *self, const abut_at *at, double scale, d
     return part_gradient(self, ABUT_DAMPING_CODIM, at, scale, g, scratch, err);
 }
 
+static void codim_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    const damped *s = self;
+    (void)lo, (void)hi;
+    abut_damping_codim_hessian(&s->d, s->codim, scale * at->step->damping, val);
+}
+
 const abut_term_ops abut_term_codim_damping = { .name = "codim damping", .kind = ABUT_TERM_DAMPING, .weight = ABUT_TERM_WEIGHED,
-                                                .make = codim_make, .energy = codim_energy, .gradient = codim_gradient };
+                                                .make = codim_make, .energy = codim_energy, .gradient = codim_gradient,
+                                                .set = "codimensional elements", .hessian = codim_hessian };

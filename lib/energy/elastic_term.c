@@ -59,6 +59,19 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     return rc;
 }
 
+static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
+{
+    const abut_model *m = ((const elastic *)self)->e.model;
+    (void)at, (void)err;
+    set->corners = 4, set->n = (size_t)m->nt, set->row = m->tet;
+    return ABUT_OK;
+}
+
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    abut_elastic_hessian_some(self, at->z, scale, lo, hi, val);
+}
+
 static void limit(void *self, const abut_at *at, const double *p, abut_limit *lim)
 {
     abut_limit_inversion(((const elastic *)self)->e.model, at->x, p, ABUT_VOLUME_LEFT, lim);
@@ -74,5 +87,7 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
 }
 
 const abut_term_ops abut_term_elastic = { .name = "elastic", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
-                                          .stiffness = stiffness, .energy = energy, .gradient = gradient, .limit = limit,
+                                          .stiffness = stiffness, .energy = energy, .gradient = gradient, .set = "tets",
+                                          .set_is = ABUT_SET_LASTS | ABUT_SET_FUSED, .elements = elements,
+                                          .hessian = hessian, .limit = limit,
                                           .limit_words = limit_words, .free = destroy };

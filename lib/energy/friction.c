@@ -102,15 +102,12 @@ INLINE void slide4(const abut_lag *lag, size_t i, size_t n, const double *x, con
     u[1] = P[3] * r[0] + P[4] * r[1] + P[5] * r[2];
 }
 
-/* lane after lane: of a law without forms */
-static void one_by_one(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, abut_lanes *f1_over_y, abut_lanes *f2)
+/* lane after lane: of a law without forms; apart, so that the numbers of the others stay in registers */
+__attribute__((noinline, cold))
+static void one_by_one(int smoothing, const double y[ABUT_LANES], double w, double out[3 * ABUT_LANES])
 {
-    for (int l = 0; l < ABUT_LANES; l++) {
-        double first, second;
-        (*f0)[l] = abut_friction_f0(smoothing, (*y)[l], w, &first, &second);
-        (*f1_over_y)[l] = first;
-        (*f2)[l] = second;
-    }
+    for (int l = 0; l < ABUT_LANES; l++)
+        out[l] = abut_friction_f0(smoothing, y[l], w, &out[ABUT_LANES + l], &out[2 * ABUT_LANES + l]);
 }
 
 /* abut_friction_f0 */
@@ -120,7 +117,14 @@ INLINE void law4(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, a
     const abut_lane_mask slides = *y >= w;
     abut_lanes a, b, c;
     if (smoothing >= ABUT_FRICTION_FORMS) {
-        one_by_one(smoothing, y, w, f0, f1_over_y, f2);
+        double at[ABUT_LANES], out[3 * ABUT_LANES];
+        for (int l = 0; l < ABUT_LANES; l++) at[l] = (*y)[l];
+        one_by_one(smoothing, at, w, out);
+        for (int l = 0; l < ABUT_LANES; l++) {
+            (*f0)[l] = out[l];
+            (*f1_over_y)[l] = out[ABUT_LANES + l];
+            (*f2)[l] = out[2 * ABUT_LANES + l];
+        }
         return;
     }
     if (smoothing == ABUT_FRICTION_C0) a = 0.5 * (q * q + 1), b = c = ALL(1.);
@@ -261,7 +265,7 @@ void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const 
                            int32_t *node, double *H)
 {
     const size_t nb = abut_blocks(lag->n);
-    if (lag->n) memcpy(node, lag->node, lag->n * sizeof *lag->node);
+    if (lag->n && node) memcpy(node, lag->node, lag->n * sizeof *lag->node);
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) block_hessian(lag, law, x, xn, above, abut_block(lag->n, b), H);
 }

@@ -55,8 +55,9 @@ ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const abut_s
 /** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 3 doubles per contact, and per vertex of a map. */
 ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x,
                                                  const double *xn, double *g, abut_arena *scratch, abut_err *err);
-/** node[n * 4] as in lag, H[n * ABUT_PACKED] (sparse/elements.h): positive semidefinite by construction, eigenvalues f0'' along u
- * and f0'/y across it, so that nothing is left to project; blocks of unused corners are left as they are.
+/** node[n * 4] as in lag, NULL to skip; H[n * ABUT_PACKED] (sparse/elements.h): positive semidefinite by construction,
+ * eigenvalues f0'' along u and f0'/y across it, so that nothing is left to project; blocks of unused corners are left as they
+ * are.
  *
  * above    NULL, or [n]: contacts with f0'/y along u, too.  f0 is concave in y^2, so the quadratic model of such a contact lies
  *          above its D everywhere (the majorant of iteratively reweighted least squares; Weiszfeld 1937) */

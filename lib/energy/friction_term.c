@@ -54,9 +54,13 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     return abut_friction_gradient(&f->lag, &law, f->model->nv, at->x, at->step->x_ref, g, scratch, err);
 }
 
-abut_status abut_friction_reserve(abut_friction_state *f, abut_err *err)
+/* As many flags as there are contacts; none is set unless they are those of the last direction. */
+static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
 {
+    abut_friction_state *f = self;
     const size_t n = f->lag.n;
+    (void)at;
+    set->corners = 4, set->n = n, set->row = n ? f->lag.node[0] : NULL, set->map = f->lag.map;
     if (n > f->cap) {
         free(f->above);
         f->cap = 0;
@@ -68,6 +72,15 @@ abut_status abut_friction_reserve(abut_friction_state *f, abut_err *err)
     if (f->n != n && n) memset(f->above, 0, n);
     f->n = n;
     return ABUT_OK;
+}
+
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    const abut_friction_state *f = self;
+    const abut_stiction law = abut_stiction_of(f->model, at->step);
+    assert(scale == 1);
+    (void)lo, (void)hi;
+    abut_friction_hessian(&f->lag, &law, at->x, at->step->x_ref, f->n == f->lag.n ? f->above : NULL, NULL, val);
 }
 
 static void majorant_forget(void *self) { ((abut_friction_state *)self)->n = 0; }
@@ -86,6 +99,7 @@ static int majorant_is_exact(const void *self)
 }
 
 const abut_term_ops abut_term_friction = { .name = "friction", .kind = ABUT_TERM_FRICTION, .weight = ABUT_TERM_WEIGHED,
-                                           .make = make, .energy = energy, .gradient = gradient,
+                                           .make = make, .energy = energy, .gradient = gradient, .set = "friction",
+                                           .elements = elements, .hessian = hessian,
                                            .majorant_forget = majorant_forget, .majorant_learn = majorant_learn,
                                            .majorant_is_exact = majorant_is_exact, .free = destroy };

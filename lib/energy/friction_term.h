@@ -26,7 +26,5 @@ abut_lag *abut_lag_of(const struct abut_terms *terms);
 void abut_lag_exchange(const struct abut_terms *terms, abut_lag *lag);
 /** How friction is smoothed in a step. */
 abut_stiction abut_stiction_of(const abut_model *m, const struct abut_term_step *step);
-/** As many flags as there are contacts; none is set unless they are those of the last direction.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_friction_reserve(abut_friction_state *f, abut_err *err);
 
 #endif

@@ -303,9 +303,16 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     return ABUT_OK;
 }
 
+/* shells are the first of the codimensional elements */
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    (void)lo, (void)hi;
+    abut_air_hessian(self, at->z, scale, val);
+}
+
 const abut_term_ops abut_term_pressure = { .name = "pressure", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z,
                                            .make = make, .begin = begin, .energy = energy, .gradient = gradient,
-                                           .free = destroy };
+                                           .set = "codimensional elements", .hessian = hessian, .free = destroy };
 
 static abut_status drag_make(void **self, const abut_term_world *w, abut_err *err)
 {
@@ -332,5 +339,13 @@ static abut_status drag_gradient(void *self, const abut_at *at, double scale, do
     return ABUT_OK;
 }
 
+static void drag_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    const abut_term_step *s = at->step;
+    (void)lo, (void)hi;
+    if (s->inertia) abut_air_drag_hessian(self, at->x, s->x_damp, s->damp_time, scale, val);
+}
+
 const abut_term_ops abut_term_drag = { .name = "drag", .kind = ABUT_TERM_LOAD, .weight = ABUT_TERM_AT_X, .make = drag_make,
-                                       .energy = drag_energy, .gradient = drag_gradient };
+                                       .energy = drag_energy, .gradient = drag_gradient, .set = "codimensional elements",
+                                       .hessian = drag_hessian };

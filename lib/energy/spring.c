@@ -181,5 +181,20 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     return ABUT_OK;
 }
 
+static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
+{
+    const abut_model *m = ((const abut_springs *)self)->model;
+    (void)at, (void)err;
+    set->corners = 2, set->n = (size_t)m->nsp, set->row = m->spring;
+    return ABUT_OK;
+}
+
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    (void)lo, (void)hi;
+    abut_spring_hessian(self, at->z, scale, val);
+}
+
 const abut_term_ops abut_term_spring = { .name = "spring", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
-                                         .stiffness = stiffness, .energy = energy, .gradient = gradient, .free = destroy };
+                                         .stiffness = stiffness, .energy = energy, .gradient = gradient, .set = "springs",
+                                         .set_is = ABUT_SET_LASTS, .elements = elements, .hessian = hessian, .free = destroy };

@@ -10,6 +10,7 @@
 #include "contact/pairs.h"
 #include "contact/step_bound.h"
 #include "model/reordered.h"
+#include "sparse/elements.h"
 
 #include <stdlib.h>
 
@@ -67,10 +68,17 @@ typedef struct abut_term_world {
     const struct abut_terms *before;    /* the terms of the rows before in the table */
 } abut_term_world;
 
+enum {
+    ABUT_SET_LASTS = 1,     /* rows stay for the whole time step */
+    ABUT_SET_FUSED = 2      /* so many elements that they are made while a matrix is summed */
+};
+
 typedef struct abut_term_ops {
     const char *name;           /* in messages and tables: "barrier" */
     abut_term_kind kind;
     abut_term_weight weight;
+    const char *set;            /* name of the element set that `hessian` writes into; NULL: it has none */
+    unsigned set_is;            /* ABUT_SET_*, of the term that has `elements` */
     /** *self NULL: the model has no such term. */
     abut_status (*make)(void **self, const abut_term_world *w, abut_err *err);
     /** J: size of the numbers that the energy is a difference of, besides itself; its rounding. */
@@ -81,6 +89,13 @@ typedef struct abut_term_ops {
     abut_status (*energy)(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err);
     /** g[3 nv] += scale dE/dx, gathered, at a point of finite energy. */
     abut_status (*gradient)(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err);
+    /** The element set into which the Hessian is written: fills corners, rank, n, row and map of *set; corners are nodes, or rows
+     * of the map.  Terms that name the same set write into the same matrices: the first of them has `elements`. */
+    abut_status (*elements)(void *self, const abut_at *at, abut_elements *set, abut_err *err);
+    /** Elements [lo, hi) of it, scale d2E/dx2 projected to positive semidefinite, into val: the term that has `elements` writes
+     * them, the others add.  Of a `fused` set lo is a multiple of 4 and many threads call it side by side; of the others it is
+     * the whole set. */
+    void (*hessian)(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val);
     /** diag[nv] += scale times what the Hessian has beside elements: the same for x, y, z. */
     void (*diagonal)(const void *self, const abut_term_step *step, double scale, double *diag);
     /** Lowers lim->alpha to the largest step along p[3 nv] that leaves a fixed part of the distance to the term's bound, and then
@@ -104,8 +119,8 @@ typedef struct abut_term_ops {
 
     /** *raised 1: a step led close to a bound, the term is stiffer now, and the objective another one. */
     abut_status (*stiffen)(void *self, const abut_at *from, const abut_at *to, int *raised, abut_arena *scratch, abut_err *err);
-    /** g[3 nv] += what takes back what d stretches beyond the first order of `meant`, *cost += that of it; H: the packed
-     * Hessians of the term's elements at `at` (solve/search/second_order.c). */
+    /** g[3 nv] += what takes back what d stretches beyond the first order of `meant`, *cost += that of it; H: the
+     * matrices of its set at `at` (solve/search/second_order.c). */
     abut_status (*correction)(void *self, const abut_at *at, const double *d, const double *meant, const double *H, double *g,
                               double *cost, abut_arena *scratch, abut_err *err);
     void (*free)(void *self);

@@ -16,7 +16,7 @@
 #define BATCH 64            /* pairs judged side by side */
 
 /* Large items first: they are the longest work. */
-static const int turn[ABUT_SORTS] = { ABUT_MOVING_LARGE, ABUT_STILL_LARGE, ABUT_MOVING, ABUT_STILL };
+static const int order[ABUT_SORTS] = { ABUT_MOVING_LARGE, ABUT_STILL_LARGE, ABUT_MOVING, ABUT_STILL };
 
 /* ---- one pack against a tree ---- */
 
@@ -52,7 +52,7 @@ INLINE uint32_t lanes_meet(const float *restrict f, size_t w, const float *restr
     #pragma omp simd reduction(|:bits)
     for (size_t l = 0; l < w; l++) {
         const float gap2 = abut_broad_gap2(f, w, l, q), span2 = abut_broad_span2(f, w, l, q);
-        const int hit = abut_broad_ways_meet(f, w, l, q) & ABUT_BROAD_MASK(!abut_broad_far(gap2, span2, times2));
+        const int hit = abut_broad_paths_meet(f, w, l, q) & ABUT_BROAD_MASK(!abut_broad_far(gap2, span2, times2));
         bits |= (uint32_t)hit & lane_bit[l];
     }
     return bits;
@@ -89,7 +89,7 @@ INLINE uint32_t lanes_overlap(const struct pack *b, int kb, const float *restric
         if (kb > 1) other &= ABUT_BROAD_MASK(v[0] != b->vert[1][l]);
         if (kb > 2) other &= ABUT_BROAD_MASK(v[0] != b->vert[2][l]);
         if (ka > 1) other &= ABUT_BROAD_MASK(v[1] != b->vert[0][l]) & ABUT_BROAD_MASK(v[1] != b->vert[1][l]);
-        bits |= (uint32_t)(abut_broad_ways_meet(b->f[0], ABUT_PACK, l, q) & other) & lane_bit[l];
+        bits |= (uint32_t)(abut_broad_paths_meet(b->f[0], ABUT_PACK, l, q) & other) & lane_bit[l];
     }
     return bits;
 }
@@ -241,13 +241,13 @@ static void thread_search(const struct search *s, struct finds *f)
 {
     const int self = s->a == s->b;
     for (int u = 0; u < ABUT_SORTS; u++) {
-        const int q = turn[u];
+        const int q = order[u];
         const struct tree *ta = &s->fa->tree[q];
         #pragma omp for schedule(dynamic, 4) nowait
         for (size_t p = 0; p < ta->packs.n_pack; p++)
             for (int w = self ? u : 0; w < ABUT_SORTS && !f->full && !is_over(s->s); w++)
-                if (q < ABUT_STILL || turn[w] < ABUT_STILL)
-                    pack_search(s, ta, p, &s->fb->tree[turn[w]], self && w == u ? p : 0, f);
+                if (q < ABUT_STILL || order[w] < ABUT_STILL)
+                    pack_search(s, ta, p, &s->fb->tree[order[w]], self && w == u ? p : 0, f);
     }
     finds_close(s, f);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* Rows of a box: lower bounds, and upper ones with their sign changed, so that the smaller float is always the outer one. */
-enum { ABUT_AT_LO = 0, ABUT_AT_HI = 3, ABUT_BY_LO = 6, ABUT_BY_HI = 9, ABUT_WAY_LO = 12, ABUT_WAY_HI = 15, ABUT_ROWS = 18 };
+enum { ABUT_AT_LO = 0, ABUT_AT_HI = 3, ABUT_BY_LO = 6, ABUT_BY_HI = 9, ABUT_PATH_LO = 12, ABUT_PATH_HI = 15, ABUT_ROWS = 18 };
 
 /* Two primitives stay apart when their gap is so many times their motion relative to each other.  1 would do for what
  * comes within reach; the rest is for the CCD bound, which minds a pair that loses four fifths of its distance. */
@@ -33,7 +33,7 @@ ABUT_FN_LITERAL float abut_broad_below(double v)
     return c - (fabsf(c) * 0x1p-22f + FLT_MIN);
 }
 
-/** Rows of one axis of a vertex from p to q, grown by r, not yet rounded: at, by, way, each low and minus high.
+/** Rows of one axis of a vertex from p to q, grown by r, not yet rounded: at, by, path, each low and minus high.
  * Positions at any time are within a few ulps of the coordinates of where real numbers are, displacements too. */
 ABUT_FN_LITERAL void abut_broad_vertex_rows(double p, double q, double r, double row[6])
 {
@@ -52,19 +52,19 @@ ABUT_FN_LITERAL void abut_broad_vertex_rows(double p, double q, double r, double
 #define ABUT_BROAD_MASK(condition) ((condition) ? -1 : 0)
 
 /* Their motions overlap along an axis: a mask. */
-ABUT_FN_LITERAL int approach_way_meets(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
+ABUT_FN_LITERAL int broad_path_meets(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
 {
-    return ABUT_BROAD_MASK(f[(ABUT_WAY_LO + d) * w + l] <= q[ABUT_WAY_HI + d]) &
-           ABUT_BROAD_MASK(f[(ABUT_WAY_HI + d) * w + l] <= q[ABUT_WAY_LO + d]);
+    return ABUT_BROAD_MASK(f[(ABUT_PATH_LO + d) * w + l] <= q[ABUT_PATH_HI + d]) &
+           ABUT_BROAD_MASK(f[(ABUT_PATH_HI + d) * w + l] <= q[ABUT_PATH_LO + d]);
 }
 
-ABUT_FN_LITERAL int abut_broad_ways_meet(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
+ABUT_FN_LITERAL int abut_broad_paths_meet(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
-    return approach_way_meets(f, w, l, q, 0) & approach_way_meets(f, w, l, q, 1) & approach_way_meets(f, w, l, q, 2);
+    return broad_path_meets(f, w, l, q, 0) & broad_path_meets(f, w, l, q, 1) & broad_path_meets(f, w, l, q, 2);
 }
 
 /* Twice the gap at the start along an axis: v + |v| instead of a branch. */
-ABUT_FN_LITERAL float approach_gap(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
+ABUT_FN_LITERAL float broad_gap(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
 {
     const float x = f[(ABUT_AT_LO + d) * w + l] - q[ABUT_AT_HI + d], y = f[(ABUT_AT_HI + d) * w + l] - q[ABUT_AT_LO + d];
     const float g = x > y ? x : y;
@@ -72,7 +72,7 @@ ABUT_FN_LITERAL float approach_gap(const float *ABUT_RESTRICT f, size_t w, size_
 }
 
 /* The motion relative to each other along an axis, its sign changed. */
-ABUT_FN_LITERAL float approach_span(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
+ABUT_FN_LITERAL float broad_span(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
 {
     const float u = f[(ABUT_BY_LO + d) * w + l] - q[ABUT_BY_HI + d], v = f[(ABUT_BY_HI + d) * w + l] - q[ABUT_BY_LO + d];
     return u < v ? u : v;
@@ -81,14 +81,14 @@ ABUT_FN_LITERAL float approach_span(const float *ABUT_RESTRICT f, size_t w, size
 /** Squared gap at the start, and the squared motion relative to each other. */
 ABUT_FN_LITERAL float abut_broad_gap2(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
-    const float x = approach_gap(f, w, l, q, 0), y = approach_gap(f, w, l, q, 1), z = approach_gap(f, w, l, q, 2);
+    const float x = broad_gap(f, w, l, q, 0), y = broad_gap(f, w, l, q, 1), z = broad_gap(f, w, l, q, 2);
     return 0.25f * (x * x + y * y + z * z);
 }
 
 ABUT_FN_LITERAL float abut_broad_span2(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
-    const float x = approach_span(f, w, l, q, 0), y = approach_span(f, w, l, q, 1),
-                z = approach_span(f, w, l, q, 2);
+    const float x = broad_span(f, w, l, q, 0), y = broad_span(f, w, l, q, 1),
+                z = broad_span(f, w, l, q, 2);
     return x * x + y * y + z * z;
 }
 
@@ -103,44 +103,44 @@ typedef struct abut_along {
     double least, nn;   /* of n.(a_i - b_j), rounding taken off; |n|^2 */
 } abut_along;
 
-ABUT_FN_LITERAL abut_vec3 approach_minus(const double *p, size_t stride, size_t a, size_t b, size_t k)
+ABUT_FN_LITERAL abut_vec3 broad_minus(const double *p, size_t stride, size_t a, size_t b, size_t k)
 {
     const double *u = p + 3 * a * stride + k, *v = p + 3 * b * stride + k;
     return abut_v3(u[0] - v[0], u[stride] - v[stride], u[2 * stride] - v[2 * stride]);
 }
 
 /* n.r less its rounding. */
-ABUT_FN_LITERAL double approach_low(abut_vec3 n, abut_vec3 r)
+ABUT_FN_LITERAL double broad_low(abut_vec3 n, abut_vec3 r)
 {
     const double u = n.x * r.x, v = n.y * r.y, w = n.z * r.z;
     return u + v + w - 0x1p-50 * (fabs(u) + fabs(v) + fabs(w));
 }
 
-ABUT_FN_LITERAL double approach_min(double a, double b) { return a < b ? a : b; }
+ABUT_FN_LITERAL double broad_min(double a, double b) { return a < b ? a : b; }
 
 /** As abut_slab_centroids2, for pairs side by side: of ka and kb vertices, 1 and 3, 2 and 2, 1 and 2, 1 and 1. */
 ABUT_FN_LITERAL abut_along abut_broad_slab(int ka, int kb, const double *p, size_t stride, size_t k)
 {
     abut_along l;
     if (ka == 2) {
-        const abut_vec3 a = approach_minus(p, stride, 0, 2, k), b = approach_minus(p, stride, 0, 3, k);
-        const abut_vec3 c = approach_minus(p, stride, 1, 2, k), d = approach_minus(p, stride, 1, 3, k);
+        const abut_vec3 a = broad_minus(p, stride, 0, 2, k), b = broad_minus(p, stride, 0, 3, k);
+        const abut_vec3 c = broad_minus(p, stride, 1, 2, k), d = broad_minus(p, stride, 1, 3, k);
         const abut_vec3 n = abut_v3_add(abut_v3_add(a, d), abut_v3_add(b, c));  /* the same whichever edge comes first */
-        l.least = approach_min(approach_min(approach_low(n, a), approach_low(n, b)),
-                               approach_min(approach_low(n, c), approach_low(n, d)));
+        l.least = broad_min(broad_min(broad_low(n, a), broad_low(n, b)),
+                               broad_min(broad_low(n, c), broad_low(n, d)));
         l.nn = abut_v3_norm2(n);
     } else if (kb == 3) {
-        const abut_vec3 a = approach_minus(p, stride, 0, 1, k), b = approach_minus(p, stride, 0, 2, k);
-        const abut_vec3 c = approach_minus(p, stride, 0, 3, k), n = abut_v3_add(abut_v3_add(a, b), c);
-        l.least = approach_min(approach_min(approach_low(n, a), approach_low(n, b)), approach_low(n, c));
+        const abut_vec3 a = broad_minus(p, stride, 0, 1, k), b = broad_minus(p, stride, 0, 2, k);
+        const abut_vec3 c = broad_minus(p, stride, 0, 3, k), n = abut_v3_add(abut_v3_add(a, b), c);
+        l.least = broad_min(broad_min(broad_low(n, a), broad_low(n, b)), broad_low(n, c));
         l.nn = abut_v3_norm2(n);
     } else if (kb == 2) {
-        const abut_vec3 a = approach_minus(p, stride, 0, 1, k), b = approach_minus(p, stride, 0, 2, k), n = abut_v3_add(a, b);
-        l.least = approach_min(approach_low(n, a), approach_low(n, b));
+        const abut_vec3 a = broad_minus(p, stride, 0, 1, k), b = broad_minus(p, stride, 0, 2, k), n = abut_v3_add(a, b);
+        l.least = broad_min(broad_low(n, a), broad_low(n, b));
         l.nn = abut_v3_norm2(n);
     } else {
-        const abut_vec3 n = approach_minus(p, stride, 0, 1, k);
-        l.least = approach_low(n, n);
+        const abut_vec3 n = broad_minus(p, stride, 0, 1, k);
+        l.least = broad_low(n, n);
         l.nn = abut_v3_norm2(n);
     }
     return l;

@@ -51,8 +51,8 @@ static uint64_t place_in(const cube *c, const double x[3])
 {
     uint32_t cell[3];
     for (int d = 0; d < 3; d++) {
-        const double share = c->side > 0 ? (x[d] - c->lo[d]) / c->side : 0;
-        cell[d] = share < 1 ? (uint32_t)(share * (1 << BITS)) : (1 << BITS) - 1;
+        const double part = c->side > 0 ? (x[d] - c->lo[d]) / c->side : 0;
+        cell[d] = part < 1 ? (uint32_t)(part * (1 << BITS)) : (1 << BITS) - 1;
     }
     return abut_hilbert(cell, BITS);
 }

@@ -14,14 +14,14 @@ ABUT_FN_LITERAL void pair_points(const double *y0, const double *y1, const int32
 }
 
 /* 0 when the pair is BAD; the kind is a literal. */
-ABUT_FN_LITERAL int start_of_kind(abut_stencil s, const abut_ccd_args *a, const abut_near_pair *p, abut_ccd_way *w)
+ABUT_FN_LITERAL int start_of_kind(abut_stencil s, const abut_ccd_args *a, const abut_near_pair *p, abut_ccd_motion *w)
 {
     double x0[12], x1[12];
     pair_points(a->y0, a->y1, p->v, abut_stencil_size(s), x0, x1);
     return abut_ccd_start(s, x0, x1, p->xi, a->slack, w);
 }
 
-ABUT_FN int pair_start(const abut_ccd_args *a, const abut_near_pair *p, abut_ccd_way *w)
+ABUT_FN int pair_start(const abut_ccd_args *a, const abut_near_pair *p, abut_ccd_motion *w)
 {
     switch (p->kind) {
     case ABUT_PT: return start_of_kind(ABUT_PT, a, p, w);
@@ -34,13 +34,13 @@ ABUT_FN int pair_start(const abut_ccd_args *a, const abut_near_pair *p, abut_ccd
 ABUT_KERNEL(ccd_first, abut_ccd_args)
 {
     const abut_near_pair p = abut_near_at(&a->near, i);
-    abut_ccd_way w;
+    abut_ccd_motion w;
     const int good = pair_start(a, &p, &w);
     a->open[i] = good && w.t < a->t_max;
     a->toi[i] = good ? (double)INFINITY : -1;
 }
 
-ABUT_FN void way_put(const abut_ways_view *to, size_t at, uint32_t pair, const abut_ccd_way *w)
+ABUT_FN void way_put(const abut_ways_view *to, size_t at, uint32_t pair, const abut_ccd_motion *w)
 {
     to->pair[at] = pair;
     to->t[at] = w->t;
@@ -48,9 +48,9 @@ ABUT_FN void way_put(const abut_ways_view *to, size_t at, uint32_t pair, const a
     to->enough[at] = w->enough;
 }
 
-ABUT_FN abut_ccd_way way_get(const abut_ways_view *from, size_t at)
+ABUT_FN abut_ccd_motion way_get(const abut_ways_view *from, size_t at)
 {
-    abut_ccd_way w;
+    abut_ccd_motion w;
     w.t = from->t[at];
     w.target = from->target[at];
     w.enough = from->enough[at];
@@ -61,13 +61,13 @@ ABUT_KERNEL(ccd_enter, abut_ccd_args)
 {
     if (!a->open[i]) return;
     const abut_near_pair p = abut_near_at(&a->near, i);
-    abut_ccd_way w;
+    abut_ccd_motion w;
     (void)pair_start(a, &p, &w);
     way_put(&a->to, a->first[i], (uint32_t)i, &w);
 }
 
 ABUT_FN_LITERAL int steps_of_kind(abut_stencil s, const abut_steps_args *a, const abut_near_pair *p, double t_max,
-                                  abut_ccd_way *w)
+                                  abut_ccd_motion *w)
 {
     double x0[12], x1[12];
     pair_points(a->y0, a->y1, p->v, abut_stencil_size(s), x0, x1);
@@ -78,7 +78,7 @@ ABUT_KERNEL(ccd_steps, abut_steps_args)
 {
     const uint32_t pair = a->way.pair[i];
     const abut_near_pair p = abut_near_at(&a->near, pair);
-    abut_ccd_way w = way_get(&a->way, i);
+    abut_ccd_motion w = way_get(&a->way, i);
     /* a pair that ends just at the best time is still wanted: it may be the first one */
     const double best = *a->best, above = best > 0 && best < a->t_max ? abut_from_bits(abut_bits(best) + 1) : a->t_max;
     const double t_max = above < a->t_max ? above : a->t_max;
@@ -97,7 +97,7 @@ ABUT_KERNEL(ccd_steps, abut_steps_args)
 ABUT_KERNEL(ccd_keep, abut_steps_args)
 {
     if (!a->open[i]) return;
-    const abut_ccd_way w = way_get(&a->way, i);
+    const abut_ccd_motion w = way_get(&a->way, i);
     way_put(&a->to, a->first[i], a->way.pair[i], &w);
 }
 

@@ -44,7 +44,7 @@ ABUT_FN int row_meets(const abut_walk_args *a, const abut_query *s, const float 
 {
     if (!s->moves && !(row[ABUT_TREE_MOVES] > 0)) return 0;
     if (a->same && row[ABUT_TREE_EXTENT] < s->extent) return 0;
-    if (!abut_broad_ways_meet(row, 1, 0, s->q)) return 0;
+    if (!abut_broad_paths_meet(row, 1, 0, s->q)) return 0;
     return !abut_broad_far(abut_broad_gap2(row, 1, 0, s->q), abut_broad_span2(row, 1, 0, s->q), a->times2);
 }
 

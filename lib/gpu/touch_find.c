@@ -119,7 +119,7 @@ static abut_status pair_touches(abut_gpu_touch *c, const double *y, size_t k, ab
     abut_stencil s;
     int32_t ij[2];
     const abut_status rc = abut_gpu_candidate(c, k, &s, ij, err);
-    return rc ? rc : abut_pairs_touching(c->cm, s, ij, y, err);
+    return rc ? rc : abut_pairs_too_close(c->cm, s, ij, y, err);
 }
 
 static abut_status plane_touches(const abut_gpu_touch *c, const double *y, size_t k, abut_err *err)
@@ -127,7 +127,7 @@ static abut_status plane_touches(const abut_gpu_touch *c, const double *y, size_
     const abut_model *m = c->cm->model;
     const size_t v = k / (size_t)m->nh, h = k % (size_t)m->nh;
     const double *o = m->hs_point + 3 * h, *n = m->hs_normal + 3 * h, *p = y + 3 * v;
-    return abut_pairs_plane_touching(c->cm, (int32_t)v, (int32_t)h,
+    return abut_pairs_plane_too_close(c->cm, (int32_t)v, (int32_t)h,
                                      n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]), err);
 }
 

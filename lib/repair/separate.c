@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define SWEEPS 100
-#define PATIENCE 12     /* rounds without fewer crossings before the state counts as too tangled */
+#define PATIENCE 12     /* rounds without fewer intersections before the state counts as too entangled */
 
 typedef struct run {
     const abut_collmesh *cm;
@@ -22,13 +22,13 @@ typedef struct run {
     double *weight;             /* [nv] inverse masses, 0 where fixed */
     double *volume;             /* [nt] six volumes at the start */
     uint8_t *fixed;             /* [nc] */
-    abut_wrong_side tangle;
+    abut_wrong_side wrong;
     abut_candidates cand;
-    abut_rows rows, last;       /* of this round and the one before */
+    abut_constraints constraints, last;     /* of this round and the one before */
     size_t *active;
-    abut_cross *cross;
-    size_t n_cross, cap_cross;  /* crossings of triangles; half-spaces have rows of their own */
-    double reach;               /* pairs nearer than this beyond their thickness have rows */
+    abut_intersection *hits;
+    size_t n_hits, cap_hits;    /* intersections of triangles; half-spaces have constraints of their own */
+    double reach;               /* pairs nearer than this beyond their thickness have constraints */
     double thickest;            /* m: the largest thickness */
     int base_kept;              /* displacements still count from x0: multipliers carry over */
 } run;
@@ -101,53 +101,54 @@ static double smallest_gap(run *s, abut_separate_report *name)
     return least;
 }
 
-/* Gathers, finds crossings and candidates at x. */
+/* Gathers, finds intersections and candidates at x. */
 static abut_status look(run *s, abut_err *err)
 {
     size_t found = 0;
     abut_collmesh_positions(s->cm, s->x, s->y);
-    abut_status rc = abut_cross_find(s->cm, s->y, s->fixed, s->cap_cross, s->cross, &found, err);
-    if (!rc && found > s->cap_cross) {
-        abut_cross *more = realloc(s->cross, 2 * found * sizeof *more);
-        if (!more) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu crossings", found);
-        s->cross = more, s->cap_cross = 2 * found;
-        rc = abut_cross_find(s->cm, s->y, s->fixed, s->cap_cross, s->cross, &found, err);
+    abut_status rc = abut_intersections_find(s->cm, s->y, s->fixed, s->cap_hits, s->hits, &found, err);
+    if (!rc && found > s->cap_hits) {
+        abut_intersection *more = realloc(s->hits, 2 * found * sizeof *more);
+        if (!more) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu intersections", found);
+        s->hits = more, s->cap_hits = 2 * found;
+        rc = abut_intersections_find(s->cm, s->y, s->fixed, s->cap_hits, s->hits, &found, err);
     }
-    for (s->n_cross = 0; s->n_cross < found && s->cross[s->n_cross].tri >= 0;) s->n_cross++;
+    for (s->n_hits = 0; s->n_hits < found && s->hits[s->n_hits].tri >= 0;) s->n_hits++;
     if (!rc) rc = abut_candidates_find(s->cm, s->y, NULL, s->reach, s->fixed, &s->cand, err);
     return rc;
 }
 
-/* -- the rows of a round ------------------------------------------------------------------------------------------ */
+/* -- the constraints of a round ------------------------------------------------------------------------------------- */
 
 /* A direction apart for what is at the same place, where no distance has one: across both edges, or across the one. */
-static void any_way(abut_stencil kind, const double x[12], double n[3])
+static void any_direction(abut_stencil kind, const double x[12], double n[3])
 {
     abut_vec3 e[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
     const int second = abut_stencil_second(kind);
     if (kind == ABUT_EE) e[0] = abut_v3_sub(abut_v3_get(x + 3), abut_v3_get(x));
     if (kind != ABUT_PP) e[1] = abut_v3_sub(abut_v3_get(x + 3 * second + 3), abut_v3_get(x + 3 * second));
-    abut_vec3 way = abut_v3_cross(e[0], e[1]);
+    abut_vec3 direction = abut_v3_cross(e[0], e[1]);
     const abut_vec3 along = abut_v3_norm2(e[0]) > abut_v3_norm2(e[1]) ? e[0] : e[1];
     const abut_vec3 other = fabs(along.x) < fabs(along.y) ? abut_v3(1, 0, 0) : abut_v3(0, 1, 0);
-    if (!(abut_v3_norm2(way) > 0)) way = abut_v3_cross(along, other);
-    if (!(abut_v3_norm2(way) > 0)) way = abut_v3(0, 0, 1);
-    abut_v3_put(n, abut_v3_scale(1 / abut_v3_norm(way), way));
+    if (!(abut_v3_norm2(direction) > 0)) direction = abut_v3_cross(along, other);
+    if (!(abut_v3_norm2(direction) > 0)) direction = abut_v3(0, 0, 1);
+    abut_v3_put(n, abut_v3_scale(1 / abut_v3_norm(direction), direction));
 }
 
-/* What crosses has rows of its own. */
+/* What intersects has constraints of its own. */
 static int is_crossed(const run *s, abut_stencil kind, const int32_t ij[2], const int32_t vert[4])
 {
-    const abut_wrong_side *t = &s->tangle;
-    int astray = (kind == ABUT_EE && t->cut[ij[0]]) || ((kind == ABUT_EE || kind == ABUT_PE) && t->cut[ij[1]]);
-    for (int p = 0; p < abut_stencil_size(kind); p++) astray |= t->astray[vert[p]];
-    return astray;
+    const abut_wrong_side *t = &s->wrong;
+    int involved = (kind == ABUT_EE && t->cut[ij[0]]) || ((kind == ABUT_EE || kind == ABUT_PE) && t->cut[ij[1]]);
+    for (int p = 0; p < abut_stencil_size(kind); p++) involved |= t->beyond[vert[p]];
+    return involved;
 }
 
-/* Pairs of primitives that no crossing involves are kept apart as they are. */
-static abut_status gap_rows(run *s, abut_err *err)
+/* Pairs of primitives that no intersection involves are kept apart as they are. */
+static abut_status gap_constraints(run *s, abut_err *err)
 {
-    static const abut_row_kind row[ABUT_CANDIDATE_LISTS] = { ABUT_ROW_VT, ABUT_ROW_EE, ABUT_ROW_VE, ABUT_ROW_VV };
+    static const abut_constraint_kind as[ABUT_CANDIDATE_LISTS] = { ABUT_CONSTRAINT_VT, ABUT_CONSTRAINT_EE, ABUT_CONSTRAINT_VE,
+                                                                   ABUT_CONSTRAINT_VV };
     abut_status rc = ABUT_OK;
     for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) {
         const abut_pair_list *list = abut_candidates_list(&s->cand, k);
@@ -162,15 +163,16 @@ static abut_status gap_rows(run *s, abut_err *err)
             if (!(d < xi + s->reach)) continue;
             for (int p = 1; p < abut_stencil_size(kind) && d > 0; p++)
                 for (int c = 0; c < 3; c++) n[c] += w[p] * (x[3 * p + c] - x[c]) / d;
-            if (!(d > 0)) any_way(kind, x, n);
-            const abut_row r = abut_row_apart(row[k], ij[0], ij[1], vert, w, n, s->y, ABUT_SEPARATE_AIM * (xi + s->opt->gap));
-            rc = abut_rows_add(&s->rows, &r, err);
+            if (!(d > 0)) any_direction(kind, x, n);
+            const abut_constraint r =
+                abut_constraint_apart(as[k], ij[0], ij[1], vert, w, n, s->y, ABUT_SEPARATE_AIM * (xi + s->opt->gap));
+            rc = abut_constraints_add(&s->constraints, &r, err);
         }
     }
     return rc;
 }
 
-static abut_status plane_rows(run *s, abut_err *err)
+static abut_status plane_constraints(run *s, abut_err *err)
 {
     const abut_model *m = s->cm->model;
     abut_status rc = ABUT_OK;
@@ -178,21 +180,21 @@ static abut_status plane_rows(run *s, abut_err *err)
         for (int32_t h = 0; h < m->nh && !s->fixed[v] && !rc; h++) {
             const double xi = abut_collmesh_plane_xi(s->cm, v), d = plane_height(m, s->y, v, h);
             if (d >= xi + s->reach) continue;
-            abut_row r = { .kind = ABUT_ROW_PLANE, .id = { v, h }, .node = { v, -1, -1, -1 },
+            abut_constraint r = { .kind = ABUT_CONSTRAINT_PLANE, .id = { v, h }, .node = { v, -1, -1, -1 },
                            .b = ABUT_SEPARATE_AIM * (xi + s->opt->gap) - d };
             memcpy(r.a[0], m->hs_normal + 3 * (size_t)h, sizeof r.a[0]);
-            rc = abut_rows_add(&s->rows, &r, err);
+            rc = abut_constraints_add(&s->constraints, &r, err);
         }
     return rc;
 }
 
-/* Rows so far speak of collision vertices and changes from y: now of nodes and displacements from the base. */
+/* Constraints so far are about collision vertices and changes from y: now of nodes and displacements from the base. */
 static void to_nodes(run *s)
 {
-    for (size_t i = 0; i < s->rows.n; i++) {
-        abut_row *r = &s->rows.row[i];
+    for (size_t i = 0; i < s->constraints.n; i++) {
+        abut_constraint *r = &s->constraints.constraint[i];
         for (int p = 0; p < 4 && r->node[p] >= 0; p++) {
-            r->node[p] = s->cm->W.col[r->node[p]];
+            r->node[p] = abut_collmesh_node(s->cm, r->node[p]);
             const size_t o = 3 * (size_t)r->node[p];
             for (int c = 0; c < 3; c++) r->b += r->a[p][c] * (s->x[o + (size_t)c] - s->base[o + (size_t)c]);
         }
@@ -200,7 +202,7 @@ static void to_nodes(run *s)
 }
 
 /* Tets that lost much of their volume keep the fraction asked for. */
-static abut_status tet_rows(run *s, abut_err *err)
+static abut_status tet_constraints(run *s, abut_err *err)
 {
     const abut_model *m = s->cm->model;
     const double keep = s->opt->min_volume, watch = 0.5 * (1 + keep);
@@ -212,14 +214,14 @@ static abut_status tet_rows(run *s, abut_err *err)
         double scale = 0;
         for (int i = 0; i < 4; i++) scale = fmax(scale, abut_v3_norm(g[i]));
         if (!(scale > 0)) continue;
-        abut_row r = { .kind = ABUT_ROW_TET, .id = { t, -1 }, .b = (keep * s->volume[t] - v) / scale };
+        abut_constraint r = { .kind = ABUT_CONSTRAINT_TET, .id = { t, -1 }, .b = (keep * s->volume[t] - v) / scale };
         for (int i = 0; i < 4; i++) {
             r.node[i] = m->tet[4 * (size_t)t + (size_t)i];
             const size_t o = 3 * (size_t)r.node[i];
             abut_v3_put(r.a[i], abut_v3_scale(1 / scale, g[i]));
             for (int c = 0; c < 3; c++) r.b += r.a[i][c] * (s->x[o + (size_t)c] - s->base[o + (size_t)c]);
         }
-        rc = abut_rows_add(&s->rows, &r, err);
+        rc = abut_constraints_add(&s->constraints, &r, err);
     }
     return rc;
 }
@@ -227,24 +229,25 @@ static abut_status tet_rows(run *s, abut_err *err)
 static abut_status step(run *s, abut_err *err)
 {
     const int32_t nv = s->cm->model->nv;
-    const abut_rows other = s->last;
-    s->last = s->rows, s->rows = other;
-    s->rows.n = 0;
-    abut_wrong_side_find(&s->tangle, s->cross, s->n_cross);
-    abut_status rc = abut_wrong_side_rows(&s->tangle, s->cross, s->n_cross, s->y, s->opt->gap, &s->last, &s->rows, err);
-    if (!rc) rc = gap_rows(s, err);
-    if (!rc) rc = plane_rows(s, err);
+    const abut_constraints other = s->last;
+    s->last = s->constraints, s->constraints = other;
+    s->constraints.n = 0;
+    abut_wrong_side_find(&s->wrong, s->hits, s->n_hits);
+    abut_status rc = abut_wrong_side_constraints(&s->wrong, s->hits, s->n_hits, s->y, s->opt->gap, &s->last,
+                                                 &s->constraints, err);
+    if (!rc) rc = gap_constraints(s, err);
+    if (!rc) rc = plane_constraints(s, err);
     if (rc) return rc;
     to_nodes(s);
-    if ((rc = tet_rows(s, err))) return rc;
-    abut_rows_sort(&s->rows);
-    size_t *more = realloc(s->active, (s->rows.n + 1) * sizeof *more);
-    if (!more) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu conditions", s->rows.n);
+    if ((rc = tet_constraints(s, err))) return rc;
+    abut_constraints_sort(&s->constraints);
+    size_t *more = realloc(s->active, (s->constraints.n + 1) * sizeof *more);
+    if (!more) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu conditions", s->constraints.n);
     s->active = more;
-    if (s->base_kept) abut_rows_warm(&s->rows, &s->last);
-    abut_rows_solve(&s->rows, s->weight, nv, SWEEPS, 1e-4 * s->opt->gap, s->active, s->u);
+    if (s->base_kept) abut_constraints_warm(&s->constraints, &s->last);
+    abut_constraints_solve(&s->constraints, s->weight, nv, SWEEPS, 1e-4 * s->opt->gap, s->active, s->u);
 
-    /* rows that contradict each other ask for any distance: no round moves further than a quarter of the limit */
+    /* constraints that contradict each other ask for any distance: no round moves further than a quarter of the limit */
     double change = 0;
     for (size_t i = 0; i < 3 * (size_t)nv; i++) change = fmax(change, fabs(s->base[i] + s->u[i] - s->x[i]));
     const double part = change > 0.25 * s->opt->max_move ? 0.25 * s->opt->max_move / change : 1;
@@ -280,11 +283,11 @@ static void run_clear(run *s)
     double *const arrays[] = { s->base, s->u, s->y, s->weight, s->volume };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(s->fixed);
-    free(s->cross);
-    abut_wrong_side_clear(&s->tangle);
+    free(s->hits);
+    abut_wrong_side_clear(&s->wrong);
     abut_candidates_clear(&s->cand);
-    abut_rows_clear(&s->rows);
-    abut_rows_clear(&s->last);
+    abut_constraints_clear(&s->constraints);
+    abut_constraints_clear(&s->last);
     free(s->active);
 }
 
@@ -295,12 +298,12 @@ static abut_status run_init(run *s, abut_err *err)
     s->base = malloc(3 * nv * sizeof(double)), s->u = malloc(3 * nv * sizeof(double));
     s->y = malloc(3 * nc * sizeof(double)), s->weight = malloc(nv * sizeof(double));
     s->volume = malloc(((size_t)m->nt + 1) * sizeof(double)), s->fixed = malloc(nc);
-    s->cap_cross = 256;
-    s->cross = malloc(s->cap_cross * sizeof *s->cross);
-    if (!s->base || !s->u || !s->y || !s->weight || !s->volume || !s->fixed || !s->cross)
+    s->cap_hits = 256;
+    s->hits = malloc(s->cap_hits * sizeof *s->hits);
+    if (!s->base || !s->u || !s->y || !s->weight || !s->volume || !s->fixed || !s->hits)
         return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %d nodes", m->nv);
     for (int32_t i = 0; i < m->nv; i++) s->weight[i] = m->role[i] == ABUT_NODE_FREE ? 1 / m->mass[i] : 0;
-    for (int32_t v = 0; v < s->cm->nc; v++) s->fixed[v] = !(s->weight[s->cm->W.col[v]] > 0);
+    for (int32_t v = 0; v < s->cm->nc; v++) s->fixed[v] = !(s->weight[abut_collmesh_node(s->cm, v)] > 0);
     for (int32_t t = 0; t < m->nt; t++) {
         abut_vec3 g[4];
         s->volume[t] = volume6(m, s->x0, t, g);
@@ -311,30 +314,30 @@ static abut_status run_init(run *s, abut_err *err)
     memcpy(s->x, s->x0, 3 * (size_t)m->nv * sizeof(double));
     for (int32_t v = 0; v < s->cm->nc && s->cm->xi; v++) s->thickest = fmax(s->thickest, s->cm->xi[v]);
     s->reach = 2 * s->opt->gap;
-    return abut_wrong_side_init(&s->tangle, s->cm, err);
+    return abut_wrong_side_init(&s->wrong, s->cm, err);
 }
 
-/* Crossings, gaps, volumes and displacements of the state reached. */
+/* Intersections, gaps, volumes and displacements of the state reached. */
 static void conclude(run *s, abut_separate_report *r)
 {
     const abut_model *m = s->cm->model;
-    r->crossings_end = s->n_cross;
+    r->intersections_end = s->n_hits;
     r->n_left = 0;
-    for (size_t i = 0; i < s->n_cross; i++) name_left(r, ABUT_LEFT_CROSSING, s->cross[i].edge, s->cross[i].tri, 0);
+    for (size_t i = 0; i < s->n_hits; i++) name_left(r, ABUT_LEFT_INTERSECTION, s->hits[i].edge, s->hits[i].tri, 0);
     r->move_max = displacement(s, &r->move_rms, &r->move_node);
     if (r->move_max > s->opt->max_move) name_left(r, ABUT_LEFT_MOVE, r->move_node, -1, r->move_max - s->opt->max_move);
     const int32_t bad = abut_inverted_find(m, s->x, 0);
     if (bad >= 0) name_left(r, ABUT_LEFT_TET, bad, -1, 0);
     r->gap_end = smallest_gap(s, r);
-    if (s->n_cross) r->gap_end = 0;
+    if (s->n_hits) r->gap_end = 0;
     r->residual = r->gap_end < s->opt->gap ? s->opt->gap - r->gap_end : 0;
     r->done = r->n_left == 0;
 }
 
-/* Counts the rounds since the number of crossings last fell by a twentieth. */
+/* Counts the rounds since the number of intersections last fell by a twentieth. */
 static int stalled(const run *s, size_t *fewest, int *since)
 {
-    if (s->n_cross == 0 || (double)s->n_cross < 0.95 * (double)*fewest) *fewest = s->n_cross ? s->n_cross : SIZE_MAX, *since = 0;
+    if (s->n_hits == 0 || (double)s->n_hits < 0.95 * (double)*fewest) *fewest = s->n_hits ? s->n_hits : SIZE_MAX, *since = 0;
     else ++*since;
     return *since > PATIENCE;
 }
@@ -348,10 +351,10 @@ static abut_status iterate(run *s, abut_separate_report *r, abut_err *err)
         const abut_status rc = look(s, err);
         if (rc) return rc;
         const double gap = smallest_gap(s, NULL);
-        if (r->rounds == 0) r->crossings_start = s->n_cross, r->gap_start = s->n_cross ? 0 : gap;
+        if (r->rounds == 0) r->intersections_start = s->n_hits, r->gap_start = s->n_hits ? 0 : gap;
         double rms;
         int32_t node;
-        const int free = s->n_cross == 0 && gap == INFINITY && abut_inverted_find(s->cm->model, s->x, 0) < 0;
+        const int free = s->n_hits == 0 && gap == INFINITY && abut_inverted_find(s->cm->model, s->x, 0) < 0;
         if (free || r->rounds == s->opt->max_rounds || stalled(s, &fewest, &since)) return ABUT_OK;
         if (displacement(s, &rms, &node) > 4 * s->opt->max_move) return ABUT_OK;
         /* rounds that undo each other, or many of them: displacements count from the state at hand, which is no longer

@@ -17,7 +17,7 @@ abut_separate_opts abut_separate_defaults(const abut_model *m, double gap);
 
 /* What is still wrong; ids are rows of contact/vertex, edge, triangle, of half-space/ and of tet/. */
 typedef enum abut_left_kind {
-    ABUT_LEFT_CROSSING, /* edge, triangle that it touches */
+    ABUT_LEFT_INTERSECTION, /* edge, triangle that it touches */
     ABUT_LEFT_VT,       /* vertex, triangle nearer than the gap; the next two alike */
     ABUT_LEFT_EE,       /* edge, edge */
     ABUT_LEFT_VE,       /* vertex of no triangle, edge of no triangle */
@@ -38,13 +38,13 @@ enum { ABUT_LEFT_MAX = 20 };
 typedef struct abut_separate_report {
     int done;                       /* 1: no intersection, every distance >= thickness + gap, every tet positive */
     int rounds;
-    size_t crossings_start, crossings_end;
+    size_t intersections_start, intersections_end;
     double gap_start, gap_end;      /* m: certified smallest distance less thickness among pairs nearer than asked for, INFINITY
                                      * when there are none; 0 when something crosses */
     double limit, residual;         /* m: opt->max_move; gap asked for minus gap_end, 0 when reached */
     double move_max, move_rms;      /* m: largest displacement; root of the mass-weighted mean square */
     int32_t move_node;              /* node of the largest, -1 when nothing moved */
-    int n_left;                     /* of left[]: what could not be separated, crossings first, at most so many are named */
+    int n_left;                     /* of left[]: what could not be separated, intersections first, at most so many are named */
     abut_left left[ABUT_LEFT_MAX];
 } abut_separate_report;
 

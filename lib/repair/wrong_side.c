@@ -65,7 +65,7 @@ abut_status abut_wrong_side_init(abut_wrong_side *t, const abut_collmesh *cm, ab
                         malloc(nc * sizeof(int32_t)), malloc(nc * sizeof(int32_t)), malloc(nc * sizeof(int32_t)),
                         calloc(nc, 1), calloc(ne, 1) };
     abut_status rc = ABUT_OK;
-    if (!t->whole || !t->side || !t->tris_of_edge || !t->region || !t->size || !t->largest || !t->astray ||
+    if (!t->whole || !t->side || !t->tris_of_edge || !t->region || !t->size || !t->largest || !t->beyond ||
         !t->cut)
         rc = abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %d vertices", cm->nc);
     if (!rc) rc = find_sides(t, err);
@@ -82,18 +82,18 @@ void abut_wrong_side_clear(abut_wrong_side *t)
     free(t->region);
     free(t->size);
     free(t->largest);
-    free(t->astray);
+    free(t->beyond);
     free(t->cut);
     *t = (abut_wrong_side){ 0 };
 }
 
-void abut_wrong_side_find(abut_wrong_side *t, const abut_cross *cross, size_t n)
+void abut_wrong_side_find(abut_wrong_side *t, const abut_intersection *hit, size_t n)
 {
     const abut_collmesh *cm = t->cm;
     memset(t->cut, 0, (size_t)cm->ne);
-    memset(t->astray, 0, (size_t)cm->nc);
+    memset(t->beyond, 0, (size_t)cm->nc);
     for (size_t i = 0; i < n; i++)
-        if (cross[i].tri >= 0) t->cut[cross[i].edge] = 1;
+        if (hit[i].tri >= 0) t->cut[hit[i].edge] = 1;
     components(cm, t->cut, t->region);
 
     /* the largest region of each surface is where the surface belongs */
@@ -103,15 +103,15 @@ void abut_wrong_side_find(abut_wrong_side *t, const abut_cross *cross, size_t n)
         int32_t *best = &t->largest[t->whole[v]];
         if (t->region[v] == v && t->size[v] > t->size[*best]) *best = v;
     }
-    for (int32_t v = 0; v < cm->nc; v++) t->astray[v] = t->region[v] != t->largest[t->whole[v]];
+    for (int32_t v = 0; v < cm->nc; v++) t->beyond[v] = t->region[v] != t->largest[t->whole[v]];
 }
 
-/* -- rows --------------------------------------------------------------------------------------------------------- */
+/* -- list --------------------------------------------------------------------------------------------------------- */
 
-abut_row abut_row_apart(abut_row_kind kind, int32_t id0, int32_t id1, const int32_t vert[4], const double w[4],
-                        const double n[3], const double *y, double distance)
+abut_constraint abut_constraint_apart(abut_constraint_kind kind, int32_t id0, int32_t id1, const int32_t vert[4],
+                                      const double w[4], const double n[3], const double *y, double distance)
 {
-    abut_row r = { .kind = kind, .id = { id0, id1 }, .b = distance };
+    abut_constraint r = { .kind = kind, .id = { id0, id1 }, .b = distance };
     const double *o = y + 3 * (size_t)vert[0];
     for (int i = 0; i < 4; i++) {
         r.node[i] = vert[i];
@@ -156,25 +156,25 @@ static double apart(const abut_wrong_side *t, abut_stencil s, const int32_t vert
 }
 
 /* Vertex v is on the wrong side of triangle k: through its nearest point and gap beyond. */
-static abut_row through_face(const abut_wrong_side *t, const double *y, int32_t v, int32_t k, double gap)
+static abut_constraint through_face(const abut_wrong_side *t, const double *y, int32_t v, int32_t k, double gap)
 {
     const int32_t *tri = t->cm->tri + 3 * (size_t)k, vert[4] = { v, tri[0], tri[1], tri[2] };
     double x[12], w[4], n[3];
     put_stencil(y, vert, x);
     abut_closest(ABUT_PT, x, w);
     abut_v3_put(n, unit_or(abut_v3_scale(-1, separation(x, w)), face_normal(y, tri)));
-    return abut_row_apart(ABUT_ROW_VT, v, k, vert, w, n, y, apart(t, ABUT_PT, vert, gap));
+    return abut_constraint_apart(ABUT_CONSTRAINT_VT, v, k, vert, w, n, y, apart(t, ABUT_PT, vert, gap));
 }
 
 /* Edges e and f pierce each other's surfaces: e to the far side of f. */
-static abut_row over_edge(const abut_wrong_side *t, const double *y, int32_t e, int32_t f, abut_vec3 out, double gap)
+static abut_constraint over_edge(const abut_wrong_side *t, const double *y, int32_t e, int32_t f, abut_vec3 out, double gap)
 {
     const int32_t *a = t->cm->edge + 2 * (size_t)e, *b = t->cm->edge + 2 * (size_t)f, vert[4] = { a[0], a[1], b[0], b[1] };
     double x[12], w[4], n[3];
     put_stencil(y, vert, x);
     abut_closest(ABUT_EE, x, w);
     abut_v3_put(n, unit_or(abut_v3_scale(-1, separation(x, w)), out));
-    return abut_row_apart(ABUT_ROW_EE, e < f ? e : f, e < f ? f : e, vert, w, n, y, apart(t, ABUT_EE, vert, gap));
+    return abut_constraint_apart(ABUT_CONSTRAINT_EE, e < f ? e : f, e < f ? f : e, vert, w, n, y, apart(t, ABUT_EE, vert, gap));
 }
 
 /* -- regions on the wrong side ------------------------------------------------------------------------------------- */
@@ -225,26 +225,26 @@ static size_t pair_first(const pair_set *s, int32_t i)
 
 /* targets: (region, triangle it may go back through): those its own edges cross, and those of the regions on the wrong side
  * of it (met: (their region, ours)). */
-static abut_status find_targets(const abut_wrong_side *t, const abut_cross *cross, size_t n, pair_set *met, pair_set *targets,
-                                abut_err *err)
+static abut_status find_targets(const abut_wrong_side *t, const abut_intersection *hit, size_t n, pair_set *met,
+                                pair_set *targets, abut_err *err)
 {
     const abut_collmesh *cm = t->cm;
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < n && !rc; i++) {
-        if (cross[i].tri < 0) continue;
-        const int32_t *e = cm->edge + 2 * (size_t)cross[i].edge, *tri = cm->tri + 3 * (size_t)cross[i].tri;
+        if (hit[i].tri < 0) continue;
+        const int32_t *e = cm->edge + 2 * (size_t)hit[i].edge, *tri = cm->tri + 3 * (size_t)hit[i].tri;
         for (int p = 0; p < 2 && !rc; p++) {
-            if (!t->astray[e[p]]) continue;
-            rc = pair_add(targets, t->region[e[p]], cross[i].tri, err);
+            if (!t->beyond[e[p]]) continue;
+            rc = pair_add(targets, t->region[e[p]], hit[i].tri, err);
             for (int k = 0; k < 3 && !rc; k++)
-                if (t->astray[tri[k]]) rc = pair_add(met, t->region[tri[k]], t->region[e[p]], err);
+                if (t->beyond[tri[k]]) rc = pair_add(met, t->region[tri[k]], t->region[e[p]], err);
         }
     }
     pair_sort(met);
     for (int32_t f = 0; f < cm->nt && met->n && !rc; f++)
         for (int k = 0; k < 3 && !rc; k++) {
             const int32_t v = cm->tri[3 * (size_t)f + (size_t)k];
-            if (!t->astray[v]) continue;
+            if (!t->beyond[v]) continue;
             for (size_t i = pair_first(met, t->region[v]); i < met->n && met->ij[i][0] == t->region[v] && !rc; i++)
                 rc = pair_add(targets, met->ij[i][1], f, err);
         }
@@ -268,17 +268,17 @@ static int32_t nearest_target(const abut_wrong_side *t, const pair_set *targets,
     return face;
 }
 
-static abut_status region_rows(const abut_wrong_side *t, const abut_cross *cross, size_t n, const double *y, double gap,
-                               abut_rows *rows, abut_err *err)
+static abut_status region_constraints(const abut_wrong_side *t, const abut_intersection *hit, size_t n, const double *y,
+                                      double gap, abut_constraints *list, abut_err *err)
 {
     pair_set met = { 0 }, targets = { 0 };
-    abut_status rc = find_targets(t, cross, n, &met, &targets, err);
+    abut_status rc = find_targets(t, hit, n, &met, &targets, err);
     for (int32_t v = 0; v < t->cm->nc && targets.n && !rc; v++) {
-        if (!t->astray[v]) continue;
+        if (!t->beyond[v]) continue;
         const int32_t face = nearest_target(t, &targets, y, v);
         if (face < 0) continue;
-        const abut_row r = through_face(t, y, v, face, gap);
-        rc = abut_rows_add(rows, &r, err);
+        const abut_constraint r = through_face(t, y, v, face, gap);
+        rc = abut_constraints_add(list, &r, err);
     }
     free(met.ij);
     free(targets.ij);
@@ -300,58 +300,59 @@ static int32_t common_edge(const abut_wrong_side *t, int32_t f, int32_t g)
 /* No ridge to go over: the cheapest of drawing either end back through the triangle, or the edge over a side of the
  * triangle that is the border of its surface.  An end that the round before moved across this triangle stays: two corners
  * that cross would change sides for ever, and part only over their borders. */
-static abut_row cheapest_way(const abut_wrong_side *t, const double *y, int32_t e, int32_t f, double gap, const abut_rows *last)
+static abut_constraint cheapest(const abut_wrong_side *t, const double *y, int32_t e, int32_t f, double gap,
+                                const abut_constraints *last)
 {
     const int32_t *end = t->cm->edge + 2 * (size_t)e, *tri = t->cm->tri + 3 * (size_t)f;
-    abut_row best = { .b = INFINITY };
+    abut_constraint best = { .b = INFINITY };
     for (int k = 0; k < 3; k++) {
         const int32_t side = t->side[3 * (size_t)f + (size_t)k];
         if (t->tris_of_edge[side] != 1) continue;
-        const abut_row over = over_edge(t, y, e, side, face_normal(y, tri), gap);
+        const abut_constraint over = over_edge(t, y, e, side, face_normal(y, tri), gap);
         if (over.b < best.b) best = over;
     }
     for (int again = 0; again < 2; again++)
         for (int p = 0; p < 2; p++) {
-            if (again ? best.b < INFINITY : abut_rows_find(last, ABUT_ROW_VT, end[p], f) != NULL) continue;
-            const abut_row through = through_face(t, y, end[p], f, gap);
+            if (again ? best.b < INFINITY : abut_constraints_find(last, ABUT_CONSTRAINT_VT, end[p], f) != NULL) continue;
+            const abut_constraint through = through_face(t, y, end[p], f, gap);
             if (through.b < best.b) best = through;
         }
     return best;
 }
 
-/* cross is sorted by edge: the crossings [lo, hi) of one edge. */
-static abut_status edge_rows(const abut_wrong_side *t, const abut_cross *cross, size_t lo, size_t hi, const double *y, double gap,
-                             const abut_rows *last, abut_rows *rows, abut_err *err)
+/* hit is sorted by edge: those [lo, hi) of one edge. */
+static abut_status edge_constraints(const abut_wrong_side *t, const abut_intersection *hit, size_t lo, size_t hi, const double *y,
+                                    double gap, const abut_constraints *last, abut_constraints *list, abut_err *err)
 {
-    const int32_t e = cross[lo].edge;
+    const int32_t e = hit[lo].edge;
     abut_status rc = ABUT_OK;
     int ridges = 0;
     for (size_t i = lo; i < hi && !rc; i++)
         for (size_t j = i + 1; j < hi && !rc; j++) {
-            const int32_t ridge = common_edge(t, cross[i].tri, cross[j].tri);
+            const int32_t ridge = common_edge(t, hit[i].tri, hit[j].tri);
             if (ridge < 0) continue;
-            const abut_vec3 out = abut_v3_add(face_normal(y, t->cm->tri + 3 * (size_t)cross[i].tri),
-                                              face_normal(y, t->cm->tri + 3 * (size_t)cross[j].tri));
-            const abut_row r = over_edge(t, y, e, ridge, out, gap);
-            rc = abut_rows_add(rows, &r, err);
+            const abut_vec3 out = abut_v3_add(face_normal(y, t->cm->tri + 3 * (size_t)hit[i].tri),
+                                              face_normal(y, t->cm->tri + 3 * (size_t)hit[j].tri));
+            const abut_constraint r = over_edge(t, y, e, ridge, out, gap);
+            rc = abut_constraints_add(list, &r, err);
             ridges++;
         }
     for (size_t i = lo; i < hi && !ridges && !rc; i++) {
-        const abut_row r = cheapest_way(t, y, e, cross[i].tri, gap, last);
-        rc = abut_rows_add(rows, &r, err);
+        const abut_constraint r = cheapest(t, y, e, hit[i].tri, gap, last);
+        rc = abut_constraints_add(list, &r, err);
     }
     return rc;
 }
 
-abut_status abut_wrong_side_rows(const abut_wrong_side *t, const abut_cross *cross, size_t n, const double *y, double gap,
-                             const abut_rows *last, abut_rows *rows, abut_err *err)
+abut_status abut_wrong_side_constraints(const abut_wrong_side *t, const abut_intersection *hit, size_t n, const double *y,
+                                        double gap, const abut_constraints *last, abut_constraints *list, abut_err *err)
 {
-    abut_status rc = region_rows(t, cross, n, y, gap, rows, err);
+    abut_status rc = region_constraints(t, hit, n, y, gap, list, err);
     for (size_t lo = 0, hi; lo < n && !rc; lo = hi) {
-        for (hi = lo + 1; hi < n && cross[hi].edge == cross[lo].edge;) hi++;
-        if (cross[lo].tri < 0) continue;
-        const int32_t *e = t->cm->edge + 2 * (size_t)cross[lo].edge;
-        if (!t->astray[e[0]] && !t->astray[e[1]]) rc = edge_rows(t, cross, lo, hi, y, gap, last, rows, err);
+        for (hi = lo + 1; hi < n && hit[hi].edge == hit[lo].edge;) hi++;
+        if (hit[lo].tri < 0) continue;
+        const int32_t *e = t->cm->edge + 2 * (size_t)hit[lo].edge;
+        if (!t->beyond[e[0]] && !t->beyond[e[1]]) rc = edge_constraints(t, hit, lo, hi, y, gap, last, list, err);
     }
     return rc;
 }

@@ -17,29 +17,30 @@ typedef struct abut_wrong_side {
     int32_t *tris_of_edge;  /* [ne] triangles at an edge */
     int32_t *region;        /* [nc] lowest vertex of the region, as found by the last abut_wrong_side_find */
     int32_t *size, *largest;    /* [nc] vertices of the region of that name; name of the largest region of a surface */
-    uint8_t *astray;        /* [nc] 1: vertex of a region on the wrong side */
+    uint8_t *beyond;        /* [nc] 1: vertex of a region on the wrong side */
     uint8_t *cut;           /* [ne] 1: the edge crosses a triangle */
 } abut_wrong_side;
 
 ABUT_MUST_USE abut_status abut_wrong_side_init(abut_wrong_side *t, const abut_collmesh *cm, abut_err *err);
 void abut_wrong_side_clear(abut_wrong_side *t);
 
-/** Regions of the crossings cross[n] (of triangles; half-space entries are skipped) at y[3 nc]. */
-void abut_wrong_side_find(abut_wrong_side *t, const abut_cross *cross, size_t n);
+/** Regions of the intersections hit[n] (of triangles; half-space entries are skipped) at y[3 nc]. */
+void abut_wrong_side_find(abut_wrong_side *t, const abut_intersection *hit, size_t n);
 
-/** Appends to rows what undoes the crossings: motions along unit vectors until the parts are `gap` (m) and their thickness
- * apart on the right side, times ABUT_SEPARATE_AIM.  last: the rows of the round before, sorted, so that no vertex is drawn
- * back and forth.  Rows are about the change of positions from y; nodes are collision vertices.
+/** Appends to list what undoes the intersections: motions along unit vectors until the parts are `gap` (m) and their thickness
+ * apart on the right side, times ABUT_SEPARATE_AIM.  last: the constraints of the round before, sorted, so that no vertex is
+ * drawn back and forth.  They are about the change of positions from y; nodes are collision vertices.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_wrong_side_rows(const abut_wrong_side *t, const abut_cross *cross, size_t n, const double *y,
-                                           double gap, const abut_rows *last, abut_rows *rows, abut_err *err);
+ABUT_MUST_USE abut_status abut_wrong_side_constraints(const abut_wrong_side *t, const abut_intersection *hit, size_t n,
+                                                      const double *y, double gap, const abut_constraints *last,
+                                                      abut_constraints *list, abut_err *err);
 
-/* Rows ask for a little more than the distance: pairs rotate while they part. */
+/* Constraints ask for a little more than the distance: pairs rotate while they part. */
 #define ABUT_SEPARATE_AIM 1.001
 
-/** The row of a stencil kept apart along n: n.(sum_i w_i x_i) >= distance for the vertices vert (-1 unused) at y, as a
+/** The constraint of a stencil kept apart along n: n.(sum_i w_i x_i) >= distance for the vertices vert (-1 unused) at y, as a
  * condition on the change of positions.  The value at y is n.(sum w y). */
-abut_row abut_row_apart(abut_row_kind kind, int32_t id0, int32_t id1, const int32_t vert[4], const double w[4],
-                        const double n[3], const double *y, double distance);
+abut_constraint abut_constraint_apart(abut_constraint_kind kind, int32_t id0, int32_t id1, const int32_t vert[4],
+                                      const double w[4], const double n[3], const double *y, double distance);
 
 #endif

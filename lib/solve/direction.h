@@ -63,9 +63,6 @@ typedef struct abut_direction_ops {
     abut_status (*resolve)(void *self, const double *g, double *dir, abut_report *rep, abut_err *err);
     /** The solver that holds a factor of the very matrix of the last find, *A, or NULL.  NULL: it never does. */
     abut_linear_solver *(*factor)(void *self, abut_operator *A);
-    /** Packed Hessians of the codimensional elements in that matrix: what second-order corrections
-     * weigh stretch by.  Where `resolve` is there. */
-    const double *(*codim_hessians)(const void *self);
     /** Contact bounds dir: *changed 1 and another dir, which the search bounds and hands in again, until *changed is 0.  NULL:
      * never changes. */
     abut_status (*refine)(void *self, const abut_iterate *at, const abut_direction_bound *bound, double *dir, int *changed,

@@ -52,6 +52,13 @@ static void say_half_space(words *w, const abut_failure_view *s, int32_t plane)
 
 static double thickness_of(const abut_model *m, int32_t node) { return m->obj_thick ? m->obj_thick[m->body[node]] : 0; }
 
+/* What a node knows of its gap; nothing where vertices are sums of nodes: then the gap of a contact is `known`, if it is one. */
+static void say_gap(words *w, const abut_failure_view *s, double gap, double known)
+{
+    const double d = abut_collmesh_selects(&s->prob->cm) ? gap : known;
+    if (!isnan(d)) say(w, " (gap %.3g m)", d);
+}
+
 static double gap_to_plane(const abut_failure_view *s, int32_t node, int32_t plane)
 {
     const abut_model *m = s->prob->model;
@@ -61,7 +68,7 @@ static double gap_to_plane(const abut_failure_view *s, int32_t node, int32_t pla
 }
 
 /* Two primitives, and how far apart they are at s->here->x, beyond their thickness. */
-static void say_pair(words *w, const abut_failure_view *s, abut_stencil kind, const int32_t node[4])
+static void say_pair(words *w, const abut_failure_view *s, abut_stencil kind, const int32_t node[4], double known)
 {
     double x[12];
     const abut_model *m = s->prob->model;
@@ -72,15 +79,15 @@ static void say_pair(words *w, const abut_failure_view *s, abut_stencil kind, co
     say_primitive(w, s, node, first);
     say(w, " against ");
     say_primitive(w, s, node + first, n - first);
-    say(w, " (gap %.3g m)", abut_beyond(d2, 0.5 * (thickness_of(m, node[0]) + thickness_of(m, node[first]))));
+    say_gap(w, s, abut_beyond(d2, 0.5 * (thickness_of(m, node[0]) + thickness_of(m, node[first]))), known);
 }
 
-static void say_plane(words *w, const abut_failure_view *s, int32_t node, int32_t plane)
+static void say_plane(words *w, const abut_failure_view *s, int32_t node, int32_t plane, double known)
 {
     say_primitive(w, s, &node, 1);
     say(w, " against ");
     say_half_space(w, s, plane);
-    say(w, " (gap %.3g m)", gap_to_plane(s, node, plane));
+    say_gap(w, s, gap_to_plane(s, node, plane), known);
 }
 
 /* "element 3 of 'ball' (0.2 of its rest volume left)" */
@@ -105,9 +112,9 @@ static void say_limit(words *w, const abut_failure_view *s, const abut_limit *l,
     if (l->kind != ABUT_LIMIT_NONE) say(w, ", bounded at %.3g by ", bound);
     switch (l->kind) {
     case ABUT_LIMIT_VT: case ABUT_LIMIT_EE: case ABUT_LIMIT_VE: case ABUT_LIMIT_VV:
-        say_pair(w, s, (abut_stencil)abut_limit_stencil(l->kind), l->node);
+        say_pair(w, s, (abut_stencil)abut_limit_stencil(l->kind), l->node, NAN);
         break;
-    case ABUT_LIMIT_PLANE: say_plane(w, s, l->node[0], l->node[1]); break;
+    case ABUT_LIMIT_PLANE: say_plane(w, s, l->node[0], l->node[1], NAN); break;
     case ABUT_LIMIT_TET: case ABUT_LIMIT_STRETCH: case ABUT_LIMIT_TERM: say_term(w, s, l); break;
     case ABUT_LIMIT_LENGTH: say(w, "the length of the scene"); break;
     case ABUT_LIMIT_NONE: case ABUT_LIMIT_KINDS: break;
@@ -120,14 +127,14 @@ static void say_closest(words *w, const abut_failure_view *s)
     const abut_collmesh *cm = &s->prob->cm;
     size_t i;
     if (q->n + q->n_plane == 0) return;
-    (void)abut_pairs_smallest_gap(cm, q, &i);
+    const double gap = abut_pairs_smallest_gap(cm, q, &i);
     say(w, "; of %zu contacts the closest is ", q->n + q->n_plane);
     if (i < q->n) {
         int32_t n[4] = { 0 };
         for (int k = 0; k < abut_stencil_size(q->kind[i]); k++) n[k] = abut_collmesh_node(cm, q->vert[i][k]);
-        say_pair(w, s, q->kind[i], n);
+        say_pair(w, s, q->kind[i], n, gap);
     } else {
-        say_plane(w, s, abut_collmesh_node(cm, q->plane_vert[i - q->n]), q->plane[i - q->n]);
+        say_plane(w, s, abut_collmesh_node(cm, q->plane_vert[i - q->n]), q->plane[i - q->n], gap);
     }
     say(w, ", kappa %.3g kg/m^2", abut_barrier_state_of(&s->prob->terms)->kappa);
 }

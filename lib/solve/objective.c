@@ -2,11 +2,10 @@
 
 #include "base/par.h"
 #include "energy/barrier_term.h"
-#include "energy/codim_term.h"
 #include "energy/elastic.h"
 #include "energy/prescribed.h"
-#include "energy/pressure.h"
 #include "model/contact_check.h"
+#include "solve/objective_sets.h"
 
 #include <float.h>
 #include <math.h>
@@ -38,6 +37,7 @@ abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut
     const abut_term_world world = { .model = model, .reordered = o->reordered, .cm = &o->cm };
     if (!rc) rc = abut_terms_init(&o->terms, &world, err);
     if (!rc) rc = allocate(o, err);
+    if (!rc) rc = abut_term_sets_new(o, err);
     if (rc) {
         abut_objective_clear(o);
         return rc;
@@ -53,6 +53,7 @@ abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut
 
 void abut_objective_clear(abut_objective *o)
 {
+    abut_term_sets_free(o);
     abut_terms_clear(&o->terms);
     abut_collmesh_clear(&o->cm);
     free(o->xn);
@@ -117,8 +118,7 @@ abut_at abut_objective_at(const abut_objective *o, const double *x, const double
 
 /* ---- sums over terms ---- */
 
-/* of the energy (order 0), the gradient (1), the Hessian (2) of a term in the objective */
-static double weight(const abut_objective *o, const abut_term_ops *ops, int order)
+double abut_objective_weight(const abut_objective *o, const abut_term_ops *ops, int order)
 {
     const abut_weights *w = &o->w;
     if (ops->weight == ABUT_TERM_AT_X) return w->h_force * w->h_force;
@@ -131,7 +131,7 @@ abut_status abut_objective_energy(const abut_objective *o, const abut_at *at, ab
     abut_energy out = { .sum = 0 };
     for (int i = 0; i < o->terms.n; i++) {
         const abut_term *t = &o->terms.term[i];
-        const abut_status rc = t->ops->energy(t->self, at, weight(o, t->ops, 0), &out.e[i], scratch, err);
+        const abut_status rc = t->ops->energy(t->self, at, abut_objective_weight(o, t->ops, 0), &out.e[i], scratch, err);
         if (rc) return rc;
     }
     abut_objective_sum(o, &out);
@@ -146,7 +146,7 @@ abut_status abut_objective_energy_of(const abut_objective *o, const abut_at *at,
     for (int i = 0; i < o->terms.n; i++) {
         const abut_term *t = &o->terms.term[i];
         if (!(kinds & 1 << t->ops->kind)) continue;
-        const abut_status rc = t->ops->energy(t->self, at, weight(o, t->ops, 0), &e[i], scratch, err);
+        const abut_status rc = t->ops->energy(t->self, at, abut_objective_weight(o, t->ops, 0), &e[i], scratch, err);
         if (rc) return rc;
     }
     *sum = abut_sum(e, (size_t)o->terms.n);
@@ -172,7 +172,7 @@ abut_status abut_objective_gradient_add(const abut_objective *o, const abut_at *
     abut_status rc = ABUT_OK;
     for (int i = 0; i < o->terms.n && !rc; i++) {
         const abut_term *t = &o->terms.term[i];
-        if (kinds & 1 << t->ops->kind) rc = t->ops->gradient(t->self, at, weight(o, t->ops, 1), g, scratch, err);
+        if (kinds & 1 << t->ops->kind) rc = t->ops->gradient(t->self, at, abut_objective_weight(o, t->ops, 1), g, scratch, err);
     }
     return rc;
 }
@@ -198,7 +198,7 @@ void abut_objective_diagonal(const abut_objective *o, double *diag)
     memset(o->node, 0, (size_t)o->model->nv * sizeof *o->node);
     for (int i = 0; i < o->terms.n; i++) {
         const abut_term *t = &o->terms.term[i];
-        if (t->ops->diagonal) t->ops->diagonal(t->self, &o->step, weight(o, t->ops, 2), o->node);
+        if (t->ops->diagonal) t->ops->diagonal(t->self, &o->step, abut_objective_weight(o, t->ops, 2), o->node);
     }
     for (int32_t i = 0; i < o->model->nv; i++)
         if (o->row[i] >= 0) diag[o->row[i]] = o->node[i];
@@ -315,16 +315,6 @@ abut_status abut_objective_stiffen(abut_objective *o, const abut_at *from, const
     return rc;
 }
 
-abut_status abut_objective_correction(const abut_objective *o, const abut_at *at, const double *d, const double *meant,
-                                      const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err)
-{
-    abut_status rc = ABUT_OK;
-    *cost = 0;
-    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n && !rc; t++)
-        if (t->ops->correction) rc = t->ops->correction(t->self, at, d, meant, H, g, cost, scratch, err);
-    return rc;
-}
-
 /* ---- the stiffness of the barrier ---- */
 
 abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch, abut_err *err)
@@ -351,18 +341,4 @@ abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, dou
     }
     abut_arena_release(scratch, mark);
     return rc;
-}
-
-/* ---- until element sets are summed from terms ---- */
-
-void abut_objective_codim_hessian(const abut_objective *o, const double *x, const double *tension, double *H)
-{
-    const abut_codim_state *s = abut_codim_state_of(&o->terms);
-    const abut_air *air = abut_air_of(&o->terms);
-    const abut_at at = abut_objective_at(o, x, NULL, NULL);
-    const double force_scale = o->w.h_force * o->w.h_force, scale = o->step.weight_z2;
-    abut_codim_hessian_ahead(&s->t, at.z, at.z == x ? ABUT_CODIM_ALL : ABUT_CODIM_ELASTIC, s->strain_kappa, scale, tension, H);
-    if (at.z != x && s->t.bounded) abut_codim_hessian(&s->t, x, ABUT_CODIM_BOUNDED, s->strain_kappa, force_scale, H);
-    if (air) abut_air_hessian(air, at.z, scale, H);
-    if (air && air->drags && o->w.inertia) abut_air_drag_hessian(air, x, o->step.x_damp, o->step.damp_time, force_scale, H);
 }

@@ -33,6 +33,8 @@ typedef struct abut_objective {
     int32_t nrow;
     double *z;                  /* [3 nv] where elasticity is taken, when that is not x */
     double *node;               /* [nv] what is summed by nodes */
+    int nsets, lasting;         /* element sets of terms; those before number `lasting` stay for the whole step */
+    struct abut_term_sets *sets;    /* their rows and values: solve/objective_sets.c */
 } abut_objective;
 
 /* Values of the terms, kg m^2. */
@@ -78,6 +80,15 @@ ABUT_MUST_USE abut_status abut_objective_gradient(const abut_objective *o, const
 /** g[3 nv] += the same of every node, prescribed or not. */
 ABUT_MUST_USE abut_status abut_objective_gradient_add(const abut_objective *o, const abut_at *at, int kinds, double *g,
                                                       abut_arena *scratch, abut_err *err);
+/* ---- the Hessian, projected: element sets and a diagonal, by rows of unknowns ---- */
+
+/** The element sets from number `first` (0, or o->lasting) on, into the same places of sets[ABUT_SETS_MAX], *n: how many there
+ * are in all.  Those that last come first, then those of contacts, then others, each in the order of their terms; neighbours
+ * that do not last are one set where their elements have one shape.  Rows and values are of o, good until the next call; fused
+ * sets are made at `at`, whose arrays must stay until then.
+ * Fails  as `elements` of the terms; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_objective_sets(const abut_objective *o, const abut_at *at, int first, abut_elements *sets, int *n,
+                                              abut_err *err);
 /** diag[nrow], kg: what the Hessian has beside element matrices. */
 void abut_objective_diagonal(const abut_objective *o, double *diag);
 
@@ -102,17 +113,14 @@ int abut_objective_majorant_is_exact(const abut_objective *o);
 void abut_objective_forecast_start(const abut_objective *o, const abut_at *at);
 void abut_objective_forecast_step(const abut_objective *o, const abut_at *from, const double *to, double alpha);
 int abut_objective_forecast_is_fair(const abut_objective *o, const abut_at *at);
-/** H: as energy/term.h has it, of the one term that corrects. */
+/** With the Hessians of the last abut_objective_sets, which must be at `at`. */
 ABUT_MUST_USE abut_status abut_objective_correction(const abut_objective *o, const abut_at *at, const double *d,
-                                                    const double *meant, const double *H, double *g, double *cost,
-                                                    abut_arena *scratch, abut_err *err);
+                                                    const double *meant, double *g, double *cost, abut_arena *scratch,
+                                                    abut_err *err);
 /** Counts a change when a term is stiffer. */
 ABUT_MUST_USE abut_status abut_objective_stiffen(abut_objective *o, const abut_at *from, const abut_at *to, abut_arena *scratch,
                                                  abut_err *err);
 
-/** H[codim.n * ABUT_PACKED]: what codimensional elements, pressures on them and their drag add to the Hessian at x, projected.
- * tension: of rod segments, or NULL for the true ones. */
-void abut_objective_codim_hessian(const abut_objective *o, const double *x, const double *tension, double *H);
 /** kappa[0]: stiffness of the barrier for the start of a step: balances barrier and other forces on the free nodes, inside its
  * bounds (Li 2020, App. F). */
 ABUT_MUST_USE abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch,

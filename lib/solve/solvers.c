@@ -46,7 +46,7 @@ const abut_solver_row abut_solver_table[] = {
       CONSTANT_ROW },
     { "mass-springs", "the same of springs alone", .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW },
     { "admm-pd", "by ADMM, for comparison", .stepper = &abut_admm_stepper_ops, CONSTANT_ROW },
-    { NULL }
+    { 0 }
 };
 
 /* Of the bits ABUT_OPTION_*, in their order. */

@@ -26,8 +26,17 @@ static int32_t number_rows(int32_t n, const abut_elements *e, int32_t *at)
     return m;
 }
 
+static abut_status check(int32_t n, const abut_elements *e, abut_err *err)
+{
+    if (e->map)
+        return abut_fail(err, ABUT_E_ARG, "patched matrix: its elements have a map of their rows, want rows of the matrix");
+    return abut_elements_check(e, 0, n, err);
+}
+
 abut_status abut_woodbury_count(int32_t n, const abut_elements *e, int32_t *m, abut_err *err)
 {
+    const abut_status rc = check(n, e, err);
+    if (rc) return rc;
     int32_t *at = malloc(((size_t)n + 1) * sizeof *at);
     if (!at) return no_memory(n, err);
     *m = number_rows(n, e, at);
@@ -119,6 +128,8 @@ static int factor(abut_woodbury *s, const abut_elements *e, const int32_t *at)
 abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32_t n, const abut_elements *e, abut_err *err)
 {
     abut_woodbury_clear(s);
+    abut_status rc = check(n, e, err);
+    if (rc) return rc;
     int32_t *at = malloc(((size_t)n + 1) * sizeof *at);
     if (!at) return no_memory(n, err);
     *s = (abut_woodbury){ .base = base, .n = n, .m = number_rows(n, e, at) };
@@ -127,7 +138,7 @@ abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32
     s->P = malloc((m * m + 1) * sizeof *s->P);
     s->K = malloc((9 * m * m + 1) * sizeof *s->K);
     s->y = malloc((3 * (size_t)n + 9 * m + 1) * sizeof *s->y);
-    abut_status rc = s->row && s->P && s->K && s->y ? ABUT_OK : no_memory(s->m, err);
+    rc = s->row && s->P && s->K && s->y ? ABUT_OK : no_memory(s->m, err);
     for (int32_t i = 0; i < n && !rc; i++)
         if (at[i]) s->row[at[i] - 1] = i;
     int ok = 1;

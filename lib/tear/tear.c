@@ -63,7 +63,7 @@ static abut_status part_fans(const abut_tearing *w, double share, const abut_arr
 {
     abut_model m;
     abut_collmesh cm = { 0 };
-    abut_cross hit;
+    abut_intersection hit;
     size_t found = 0;
     double *x = abut_arrays_find(frame, "node/x")->data, *y = NULL;
     abut_status rc = abut_model_view(model, &m, err);
@@ -73,7 +73,7 @@ static abut_status part_fans(const abut_tearing *w, double share, const abut_arr
     y = malloc((3 * (size_t)m.nc + 1) * sizeof *y);
     if (!y) rc = abut_fail(err, ABUT_E_NOMEM, "tearing: %d vertices", m.nc);
     if (!rc) abut_collmesh_positions(&cm, x, y);
-    if (!rc) rc = abut_cross_find(&cm, y, cm.obstacle, 1, &hit, &found, err);
+    if (!rc) rc = abut_intersections_find(&cm, y, cm.obstacle, 1, &hit, &found, err);
     *free_of_contact = !rc && !found && abut_inverted_find(&m, x, 1) < 0;
     for (int32_t i = 0; i < 3 * m.nv && !*free_of_contact; i++) x[i] -= share * w->draw[i];
     abut_collmesh_clear(&cm);

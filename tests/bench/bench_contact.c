@@ -70,7 +70,7 @@ static int iteration(const abut_collmesh *cm, const double *y0, const double *y1
     bad = bad || abut_pairs_find(cm, cand, yt, NULL, pairs, &err);
     record(&res[PAIRS_TRIAL], t, pairs->n);
     t = now();
-    bad = bad || abut_cross_find(cm, yt, NULL, 0, NULL, &found, &err);
+    bad = bad || abut_intersections_find(cm, yt, NULL, 0, NULL, &found, &err);
     record(&res[CROSS], t, found);
     if (bad) fprintf(stderr, "%s\n", err.msg);
     return !bad;

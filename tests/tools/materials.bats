@@ -99,7 +99,7 @@ P
     for model in arap stable-neo-hookean linear-corotated; do
         exits 3 "$BIN/mesh-prep" a.yaml --set materials.m.model=$model -o o.abut
         says "a.yaml:3:"
-        says "shell of material 'm', which is $model: expected stvk, neo-hookean or fixed-corotated"
+        says "shell of material 'm', which is $model: expected neo-hookean, fixed-corotated or stvk"
     done
     "$BIN/mesh-prep" -q a.yaml --set materials.m.model=stvk -o o.abut
 }

@@ -69,7 +69,6 @@ TEST(the_rows_have_names_and_what_every_direction_must_have)
     for (int k = 0; abut_directions[k]; k++) {
         const abut_direction_ops *ops = abut_directions[k];
         CHECK(ops->name && ops->make && ops->begin_step && ops->find && ops->require_exact && ops->free);
-        CHECK(!ops->codim_hessians == !ops->resolve);
         for (int l = 0; l < k; l++) CHECK(strcmp(abut_directions[l]->name, ops->name));
     }
 }
@@ -223,5 +222,41 @@ TEST(look_ahead_passes_on_what_its_direction_answers_and_changes_nothing_that_co
         abut_direction_clear(&plain);
         abut_direction_clear(&d);
     }
+    world_close(&w);
+}
+
+/* A direction far into the floor: look-ahead answers it, and gives Newton's back when the search cannot bound the answer. */
+TEST(look_ahead_descends_where_contact_bounds_and_gives_up_a_direction_that_cannot_be_bounded)
+{
+    world w;
+    abut_search *s = amid_step(&w);
+    const size_t n3 = 3 * (size_t)w.model.nv, bytes = n3 * sizeof(double);
+    abut_direction d, inner;
+    abut_direction_info info;
+    double g[N3_MOST], newton[N3_MOST], p[N3_MOST];
+    for (size_t i = 0; i < n3; i++) g[i] = i % 3 == 1 ? w.model.mass[i / 3] : 0;
+    const abut_iterate at = { s->here.x, s->here.y, &s->here.pairs, g };
+    CHECK(!abut_direction_make(&inner, &abut_direction_newton, &s->prob, &OPT, &w.err));
+    CHECK(!abut_look_ahead_make(&d, &inner, &s->prob, &w.err));
+    d.ops->begin_step(d.self);
+    d.ops->begin_minimisation(d.self);
+    for (int blocked = 0; blocked < 2; blocked++) {
+        int changed = 0;
+        CHECK(!d.ops->find(d.self, &at, newton, &info, &w.rep, &w.err));
+        memcpy(p, newton, bytes);
+        abut_direction_bound bound = { { .alpha = 0.01, .kind = ABUT_LIMIT_PLANE }, 1, 0.2, &s->cand };
+        CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && changed);
+        CHECK(dot(p, g, (int32_t)n3) < 0 && memcmp(p, newton, bytes));
+        bound.limit.alpha = blocked ? 0 : 1;
+        CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && changed == blocked);
+        CHECK(blocked == !memcmp(p, newton, bytes));
+        if (!blocked) continue;
+        bound.limit.alpha = 0.01;
+        CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && !changed && !memcmp(p, newton, bytes));
+        /* the next one is left out, as it was not worth it */
+        CHECK(!d.ops->find(d.self, &at, p, &info, &w.rep, &w.err));
+        CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && !changed);
+    }
+    abut_direction_clear(&d);
     world_close(&w);
 }

@@ -134,7 +134,7 @@ TEST(a_stream_that_another_implementation_wrote_is_valid_and_rewritten_with_the_
 TEST(waypoints_of_1_0_are_viewed_and_carried_under_their_present_name)
 {
     FILE *f = fopen("tests/golden/waypoints-1.0.abut", "rb");
-    abut_reader *r;
+    abut_reader *r = NULL;
     abut_arrays s = { 0 }, models = { 0 }, next = { 0 };
     abut_model m = { 0 };
     abut_frame frame = { 0 };

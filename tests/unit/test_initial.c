@@ -279,15 +279,16 @@ static void corrected(setup *q, int32_t k, const uint8_t *in, double *want)
 static uint8_t *with_contacts(const setup *q, size_t k, const uint8_t *in)
 {
     const size_t nrow = (size_t)q->p->nrow;
+    const abut_elements *contacts = &q->d.matrix.sets[q->p->lasting];
     uint8_t *more = malloc(k * nrow);
     memcpy(more, in, k * nrow);
     for (size_t s = 0; s < k; s++)
-        for (size_t t = 0; t < q->d.matrix.contacts.n; t++) {
-            const int32_t *r = q->d.matrix.contacts.row + 4 * t;
-            int touches = 0;
-            for (int c = 0; c < 4; c++) touches |= r[c] >= 0 && in[s * nrow + (size_t)r[c]];
+        for (size_t t = 0; t < contacts->n; t++) {
+            const int32_t *r = contacts->row + 4 * t;
+            int joins = 0;
+            for (int c = 0; c < 4; c++) joins |= r[c] >= 0 && in[s * nrow + (size_t)r[c]];
             for (int c = 0; c < 4; c++)
-                if (touches && r[c] >= 0) more[s * nrow + (size_t)r[c]] = 1;
+                if (joins && r[c] >= 0) more[s * nrow + (size_t)r[c]] = 1;
         }
     return more;
 }

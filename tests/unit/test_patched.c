@@ -114,3 +114,45 @@ TEST(a_sum_that_is_not_positive_definite_is_refused)
     abut_linear_solver_clear(&base);
     abut_bsr_clear(&A);
 }
+
+static void give_terms(void *ctx, size_t lo, size_t hi, double *val)
+{
+    memcpy(val, (const double *)ctx + 16 * lo, 16 * (hi - lo) * sizeof *val);
+}
+
+/* Contacts of five corners and rank one, written as they are summed: those of the whole matrix, too.  A map is refused. */
+TEST(contacts_may_have_any_corners_and_rank_but_no_map)
+{
+    enum { CONTACTS = 30 };
+    int32_t *row = malloc(4 * LINKS * sizeof *row), many[5 * CONTACTS], m;
+    double *val = malloc(LINKS * ABUT_PACKED * sizeof *val), term[16 * CONTACTS], diag[N], b[3 * N], x[3 * N], g[3 * N];
+    abut_bsr A0 = { 0 }, A = { 0 };
+    abut_linear_solver base;
+    abut_woodbury s = { 0 };
+    abut_rng r = { 9 };
+    abut_err err = { 0 };
+    base_elements(row, val, diag);
+    for (int k = 0; k < 5 * CONTACTS; k++) many[k] = (int32_t)abut_rng_below(&r, N + 1) - 1;
+    for (int k = 0; k < 16 * CONTACTS; k++) term[k] = k % 16 ? abut_rng_real(&r, -1, 1) : abut_rng_real(&r, 1, 1e3);
+    for (int i = 0; i < 3 * N; i++) b[i] = abut_rng_real(&r, -1, 1);
+    abut_elements sets[2] = { { .corners = 4, .n = LINKS, .row = row, .val = val },
+                              { .corners = 5, .rank = 1, .n = CONTACTS, .row = many, .make = give_terms, .ctx = term } };
+    CHECK(!abut_bsr_pattern(&A0, N, sets, 1, NULL) && !abut_bsr_pattern(&A, N, sets, 2, NULL));
+    abut_bsr_assemble(&A0, diag, sets, 1);
+    abut_bsr_assemble(&A, diag, sets, 2);
+    factor_base(&base, &A0);
+    CHECK(!abut_woodbury_make(&s, &base, N, &sets[1], NULL));
+    const abut_precond D = abut_woodbury_precond(&s);
+    CHECK(!D.apply(D.of, b, x, NULL));
+    abut_bsr_multiply(&A, x, g);
+    for (int i = 0; i < 3 * N; i++) CHECK_NEAR(g[i], b[i], 1e-8);
+    abut_woodbury_clear(&s);
+    const abut_row_map W = { .rows = N, .cols = N };
+    sets[1].map = &W;
+    CHECK(abut_woodbury_count(N, &sets[1], &m, &err) == ABUT_E_ARG && strstr(err.msg, "have a map of their rows"));
+    CHECK(abut_woodbury_make(&s, &base, N, &sets[1], &err) == ABUT_E_ARG && !s.K);
+    abut_linear_solver_clear(&base);
+    abut_bsr_clear(&A0);
+    abut_bsr_clear(&A);
+    free(row), free(val);
+}

@@ -290,9 +290,9 @@ TEST(a_way_proven_from_a_start_without_crossings_ends_without_any)
         CHECK(!abut_path_shorten(&path, &b.cm, NULL, &near, &err));
         CHECK(path.proven == !line_meets(&b, x[0], x[2]));
         abut_collmesh_positions(&b.cm, x[0], y);
-        CHECK(!abut_cross_find(&b.cm, y, NULL, 0, NULL, &found, &err) && !found);
+        CHECK(!abut_intersections_find(&b.cm, y, NULL, 0, NULL, &found, &err) && !found);
         abut_collmesh_positions(&b.cm, x[2], y);
-        CHECK(!abut_cross_find(&b.cm, y, NULL, 0, NULL, &found, &err));
+        CHECK(!abut_intersections_find(&b.cm, y, NULL, 0, NULL, &found, &err));
         CHECK(!(path.proven && found));
         proven += path.proven, crosses += found > 0;
         const int was = path.proven;

@@ -147,10 +147,10 @@ static double brute_gap(const scene *s, const double *y)
 /* What every repaired state must satisfy. */
 static void check_separated(scene *s, double gap)
 {
-    abut_cross list[4];
+    abut_intersection list[4];
     size_t found = 1;
-    CHECK(s->report.done && s->report.n_left == 0 && s->report.residual == 0 && s->report.crossings_end == 0);
-    CHECK(!abut_cross_find(&s->cm, s->x, NULL, 4, list, &found, &s->err) && found == 0);
+    CHECK(s->report.done && s->report.n_left == 0 && s->report.residual == 0 && s->report.intersections_end == 0);
+    CHECK(!abut_intersections_find(&s->cm, s->x, NULL, 4, list, &found, &s->err) && found == 0);
     CHECK(brute_gap(s, s->x) >= gap * (1 - 1e-9));
     CHECK(abut_inverted_find(&s->m, s->x, 0) == -1);
     for (int32_t i = 0; i < 3 * s->m.nv; i++) CHECK(s->role[i / 3] == ABUT_NODE_FREE || s->x[i] == s->mesh.x[i]);
@@ -159,10 +159,10 @@ static void check_separated(scene *s, double gap)
 
 static size_t crossings(const scene *s, const double *y)
 {
-    abut_cross list[1];
+    abut_intersection list[1];
     abut_err err = { 0 };
     size_t found = 0;
-    CHECK(!abut_cross_find(&s->cm, y, NULL, 1, list, &found, &err));
+    CHECK(!abut_intersections_find(&s->cm, y, NULL, 1, list, &found, &err));
     return found;
 }
 
@@ -245,8 +245,9 @@ TEST(rods_grains_and_thick_cloth_are_separated_by_their_thickness)
         }
         first[2] = a.nv;
         for (int k = 0; k < 20; k++) {
-            const double x[3] = { abut_rng_real(&r, -0.2, 0.2), abut_rng_real(&r, 0.03, 0.15), abut_rng_real(&r, -0.2, 0.2) };
-            CHECK(!abut_mesh_add_vertex(&a, k % 5 ? x : a.x + 3 * (first[2] + k / 2 - (k > 0)), &err));
+            double x[3] = { abut_rng_real(&r, -0.2, 0.2), abut_rng_real(&r, 0.03, 0.15), abut_rng_real(&r, -0.2, 0.2) };
+            if (k % 5 == 0) memcpy(x, a.x + 3 * (first[2] + k / 2 - 1), sizeof x);      /* at the place of another */
+            CHECK(!abut_mesh_add_vertex(&a, x, &err));
         }
         scene s;
         scene_make(&s, &a);
@@ -269,7 +270,7 @@ TEST(overlapping_boxes_part_and_share_the_way)
     scene_make(&s, &a);
     CHECK(crossings(&s, s.mesh.x) > 0);
     separate(&s, 1e-3, 0);
-    CHECK(s.report.crossings_start > 0 && s.report.gap_start == 0);
+    CHECK(s.report.intersections_start > 0 && s.report.gap_start == 0);
     check_separated(&s, 1e-3);
     CHECK(s.report.move_max < 0.0115 && s.report.move_max > 0.004);
     scene_clear(&s);
@@ -372,7 +373,7 @@ TEST(random_shallow_overlaps_are_separated_or_reported)
         scene s;
         scene_make(&s, &part[0]);
         separate(&s, 2e-3, 0);
-        crossed += s.report.crossings_start > 0;
+        crossed += s.report.intersections_start > 0;
         done += s.report.done;
         if (s.report.done) check_separated(&s, 2e-3);
         else CHECK(s.report.n_left > 0 && !memcmp(s.x, s.mesh.x, 3 * (size_t)s.m.nv * sizeof *s.x));

@@ -100,7 +100,7 @@ TEST(a_step_in_passes_ends_on_the_frame_of_a_step_in_one_call)
     const abut_solver_row *row = abut_solver_find("newton", 0, NULL);
     const abut_stepper_ops *ops = row->stepper;
     const abut_step_options o = abut_step_defaults();
-    void *one, *two;
+    void *one = NULL, *two = NULL;
     abut_arrays frame = { 0 }, pending = { 0 };
     abut_report rep = { 0 };
     abut_instant at = { 0, 0 };
@@ -133,7 +133,7 @@ TEST(a_stepper_without_resume_refuses_a_pending_frame)
     const abut_solver_row *row = abut_solver_find("pd", 0, NULL);
     abut_step_options o = abut_step_defaults();
     o.contact = ABUT_CONTACT_IGNORE;
-    void *self;
+    void *self = NULL;
     int written = 1;
     CHECK(!row->stepper->make(&self, &w.model, row, &o, &w.err));
     CHECK(abut_stepper_pass(row->stepper, self, &w.frame, 1, w.at, &written, &w.rep, &w.err) == ABUT_E_FORMAT);

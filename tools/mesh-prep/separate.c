@@ -56,7 +56,7 @@ static abut_status name_two(const job *j, const abut_left *l, const int32_t *va,
     abut_primitive_name(&j->cm, j->set, j->y, vb, b, other);
     gather(j, va, a, x);
     gather(j, vb, b, x + 3 * a);
-    if (l->kind == ABUT_LEFT_CROSSING) return abut_offenders_add(bad, a, b, x, err, "%s still crosses %s", one, other);
+    if (l->kind == ABUT_LEFT_INTERSECTION) return abut_offenders_add(bad, a, b, x, err, "%s still crosses %s", one, other);
     return abut_offenders_add(bad, a, b, x, err, "%s is %.3g m too near to %s", one, l->lacking, other);
 }
 
@@ -102,7 +102,7 @@ static abut_status name_left(const job *j, const double *x0, abut_offenders *bad
         const abut_left *l = &j->report.left[i];
         const abut_collmesh *cm = &j->cm;
         switch (l->kind) {
-        case ABUT_LEFT_CROSSING:
+        case ABUT_LEFT_INTERSECTION:
             rc = name_two(j, l, cm->edge + 2 * (size_t)l->id[0], 2, cm->tri + 3 * (size_t)l->id[1], 3, bad, err);
             break;
         case ABUT_LEFT_VT: rc = name_pair(j, l, ABUT_PT, bad, err); break;
@@ -131,7 +131,7 @@ static void say(const job *j, abut_cli *cli, double asked)
     const abut_separate_report *r = &j->report;
     char asked_text[48], before[48], after[48], object[64] = "", who[96] = "no node moved";
     abut_cli_say(cli, "separate: %s asked for; %zu crossings -> %zu; gap %s -> %s; residual %.3g m; %d rounds",
-                 gap_text(asked, asked, asked_text, sizeof asked_text), r->crossings_start, r->crossings_end,
+                 gap_text(asked, asked, asked_text, sizeof asked_text), r->intersections_start, r->intersections_end,
                  gap_text(r->gap_start, asked, before, sizeof before), gap_text(r->gap_end, asked, after, sizeof after),
                  r->residual, r->rounds);
     if (r->move_node >= 0) {
@@ -186,7 +186,7 @@ static abut_status run(const abut_prep_separate *s, job *j, abut_cli *cli, const
               : abut_fail(err, ABUT_E_GEOM,
                           "--separate: %zu crossings left, residual %.3g m of a gap of %.3g m, largest move "
                           "%.3g m; expected none, 0, and at most %.3g m%s%s",
-                          j->report.crossings_end, j->report.residual, o.gap, j->report.move_max, o.max_move,
+                          j->report.intersections_end, j->report.residual, o.gap, j->report.move_max, o.max_move,
                           is_short ? "; " : "", text);
 }
 

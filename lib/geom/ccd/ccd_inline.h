@@ -9,11 +9,11 @@
 enum { ABUT_CCD_STEPS = 10000 };    /* at most */
 
 /* A pair in motion: what abut_ccd_start finds and abut_ccd_steps continues with. */
-typedef struct abut_ccd_way {
+typedef struct abut_ccd_motion {
     double t;           /* safe up to here */
     double target;      /* m, distance that slabs must prove */
     double enough;      /* m beyond the smallest separation: near enough to the goal to end */
-} abut_ccd_way;
+} abut_ccd_motion;
 
 ABUT_FN double abut_separation_fn(abut_stencil s, const double *x)
 {
@@ -44,7 +44,7 @@ ABUT_FN double ccd_resolution(double big, double move)
 }
 
 /* The start gap and the first step; 0 when the pair is BAD. */
-ABUT_FN int abut_ccd_start(abut_stencil s, const double *x0, const double *x1, double min_sep, double slack, abut_ccd_way *w)
+ABUT_FN int abut_ccd_start(abut_stencil s, const double *x0, const double *x1, double min_sep, double slack, abut_ccd_motion *w)
 {
     double move;
     abut_slab l;
@@ -64,7 +64,7 @@ ABUT_FN int abut_ccd_start(abut_stencil s, const double *x0, const double *x1, d
 
 /* So many steps more; 0 when there is none left to take: w->t is the answer then, CLEAR from t_max on. */
 ABUT_FN int abut_ccd_steps(abut_stencil s, const double *x0, const double *x1, double min_sep, double t_max, int steps,
-                           abut_ccd_way *w)
+                           abut_ccd_motion *w)
 {
     double x[12];
     abut_slab l;
@@ -84,7 +84,7 @@ ABUT_FN int abut_ccd_steps(abut_stencil s, const double *x0, const double *x1, d
 ABUT_FN abut_ccd_answer abut_ccd_additive_fn(abut_stencil s, const double *x0, const double *x1, double min_sep, double slack,
                                              double t_max, double *toi)
 {
-    abut_ccd_way w;
+    abut_ccd_motion w;
     *toi = 0;
     if (!abut_ccd_start(s, x0, x1, min_sep, slack, &w)) return ABUT_CCD_BAD;
     (void)abut_ccd_steps(s, x0, x1, min_sep, t_max, ABUT_CCD_STEPS, &w);

@@ -171,7 +171,7 @@ static double residual(const double *r, const double *x, const double *y, double
 static int slab_apart(const abut_corners *c, const gaps *g, const double *x0, const double *x1, double t0, double t1)
 {
     const double t = (t0 + t1) / 2;
-    double p[12], m[3], best = INFINITY, way[3] = { 0, 0, 0 };
+    double p[12], m[3], best = INFINITY, axis[3] = { 0, 0, 0 };
     for (int i = 0; i < 3 * c->np; i++) p[i] = (1 - t) * x0[i] + t * x1[i];
     if (c->normal[0]) {
         double a[3], b[3], scratch[3];
@@ -184,9 +184,9 @@ static int slab_apart(const abut_corners *c, const gaps *g, const double *x0, co
         const double d = residual(p + 3 * c->at[i][0], p + 3 * c->at[i][1], p + 3 * c->at[i][2], m);
         if (!(d < best)) continue;
         best = d;
-        for (int k = 0; k < 3; k++) way[k] = m[k];
+        for (int k = 0; k < 3; k++) axis[k] = m[k];
     }
-    return scale_to_one(way) && separates(g, way, t0, t1);
+    return scale_to_one(axis) && separates(g, axis, t0, t1);
 }
 
 static int apart_in_slabs(const abut_corners *c, const double *x0, const double *x1, double sep)

@@ -54,7 +54,8 @@ static void codim_blocks(const abut_problem *p, double *H)
 {
     const abut_codim *t = abut_codim_of(&p->terms);
     if (!t->n) return;
-    abut_objective_codim_hessian(p, p->model->X, NULL, H);
+    const abut_codim_state *state = abut_codim_state_of(&p->terms);
+    abut_codim_hessian_ahead(t, p->model->X, ABUT_CODIM_ALL, state->strain_kappa, p->step.weight_z2, NULL, H);
     for (double *block = H; block < H + ABUT_PACKED * t->n; block += 9) {
         const double trace = block[0] + block[4] + block[8];
         for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
@@ -145,7 +146,7 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
 
 typedef struct laplacian {
     int threads;
-    struct constant {       /* the factor, for the numbering and the weight that it was made with */
+    struct constant {       /* the factor, and the numbering and weight that it is for */
         abut_linear_solver factor;
         int32_t *node_row;  /* [nv] */
         double psi;

@@ -227,16 +227,26 @@ static abut_status merge_overlap(const abut_problem *p, lists *l, overlap *g, si
     return ABUT_OK;
 }
 
-static abut_status add_overlap(const abut_problem *p, const abut_elements *contacts, lists *l, abut_err *err)
+/* Of all sets that do not last, but those of a map, whose rows are vertices. */
+static size_t find_overlaps(const abut_problem *p, const abut_newton_matrix *m, const lists *l, const int32_t *at,
+                            const int32_t *of, overlap *out)
+{
+    size_t n = 0;
+    for (int k = p->lasting; k < m->nsets; k++)
+        if (!m->sets[k].map) n += find_overlap(l, at, of, &m->sets[k], out ? out + n : NULL);
+    return n;
+}
+
+static abut_status add_overlap(const abut_problem *p, const abut_newton_matrix *m, lists *l, abut_err *err)
 {
     int32_t *at = calloc((size_t)p->nrow + 1, sizeof *at), *of = malloc(((size_t)l->first[l->k] + 1) * sizeof *of);
     overlap *g = NULL;
     size_t n = 0;
     if (at && of) {
         lists_by_row(l, p->nrow, at, of);
-        n = find_overlap(l, at, of, contacts, NULL);
+        n = find_overlaps(p, m, l, at, of, NULL);
         g = malloc((n + 1) * sizeof *g);
-        if (g) (void)find_overlap(l, at, of, contacts, g);
+        if (g) (void)find_overlaps(p, m, l, at, of, g);
     }
     const abut_status rc = g ? n ? merge_overlap(p, l, g, n, err) : ABUT_OK : no_memory(p, err);
     free(at);
@@ -270,14 +280,11 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
     subdomains *s = self;
     const abut_problem *p = at->p;
     const abut_bsr *A = &at->matrix->A;
-    /* contacts of vertices that are sums of nodes join no subdomains */
-    const size_t n = abut_collmesh_selects(&at->p->cm) ? at->matrix->contacts.n : 0;
-    const abut_elements contacts = { .corners = 4, .n = n, .row = at->matrix->contacts.row };
     abut_partition cut = { 0 };
     lists l = { 0 };
     abut_status rc = partition_tets(s, p, &cut, err);
     if (!rc) rc = lists_of_tets(p, &cut, &l, err);
-    if (!rc && !s->one_level) rc = add_overlap(p, &contacts, &l, err);
+    if (!rc && !s->one_level) rc = add_overlap(p, at->matrix, &l, err);
     if (!rc) rc = abut_subdomains_analyse(&s->domains, A, l.k, l.first, l.row, err);
     if (!rc) rc = abut_subdomains_factor_single(s->domains, A, err);
     if (!rc && !s->one_level) rc = coarse_make(s, p, A, &l, at->at->x, err);

@@ -13,8 +13,8 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "solve/direction/initial.h"
+#include "solve/direction/quasi.h"
 #include "solve/directions.h"
-#include "sparse/lbfgs.h"
 #include "sparse/pcg.h"
 
 #include <math.h>
@@ -26,44 +26,12 @@
  * most so much */
 #define DISTRUST 0.5
 #define LEAST_TRUST 0.05
-/* as contacts change the initial matrix goes stale: it is made anew when this many iterations have not made the decrement
- * this much smaller; */
-#define PATIENCE 5
-#define PROGRESS 0.1
-/* or this many, where the last step has met a curvature that is so many times more or less than the matrix has: bodies that are
- * pulled or crushed far in one step leave the Hessian of its start behind */
-#define PATIENCE_BENT 3
-#define BENT 2
-#define SAME_GAP 1.25       /* barriers whose smallest gap has changed by less are as stiff as they were */
 /* Newton directions by conjugate gradients: relative residual while the direction is long and when the convergence test looks
- * at it; iterations before the initial matrix is made anew, and at all */
+ * at it; iterations before the initial matrix is replaced, and at all */
 #define FAR 1e-3
 #define CLOSE 1e-8
 #define BEFORE_RENEWAL 200
 #define MOST 5000
-
-/* What is known of the objective along the minimisation. */
-typedef struct quasi {
-    int history;            /* pairs kept */
-    int proves;             /* short directions are checked against Newton's */
-    int started;            /* there is an initial matrix */
-    int required;           /* the next direction shall be Newton's: this one led nowhere */
-    int changes;            /* of the objective that it knows: abut_problem */
-    int32_t nrow;
-    struct contacts_seen {  /* contacts that this initial matrix has seen */
-        uint64_t key;       /* of their vertices */
-        double gap;         /* m: the smallest */
-    } contacts;
-    int age, mark_age;      /* iterations with this initial matrix, those of them before the last progress */
-    double mark_slope;      /* kg m^2, there */
-    double curvature;       /* kg: that the initial matrix has along the last direction, for a squared length; 0: not known */
-    double bend;            /* what the last step has met over that */
-    double trust;           /* a quasi-Newton direction is at least this part of Newton's, as far as it has been seen */
-    abut_lbfgs pairs;
-    int has_last;           /* x0, g0 are the iterate before */
-    double *x0, *g0, *x1, *g1;  /* [3 nrow] */
-    size_t cap;
-} quasi;
 
 typedef struct lbfgs {
     const abut_problem *p;
@@ -71,82 +39,15 @@ typedef struct lbfgs {
     abut_newton_solve solve;
     const abut_initial_ops *ops;
     void *initial;
-    quasi quasi;
+    abut_quasi quasi;
     int exact;              /* the direction is Newton's */
     abut_arena scratch;
 } lbfgs;
 
-static void quasi_begin(quasi *q)
-{
-    abut_lbfgs_forget(&q->pairs);
-    q->started = q->has_last = q->required = 0;
-    q->trust = 1;
-}
-
-static void quasi_clear(quasi *q)
-{
-    abut_lbfgs_clear(&q->pairs);
-    free(q->x0);
-    free(q->g0);
-    free(q->x1);
-    free(q->g1);
-}
-
-static abut_status reserve(quasi *q, int32_t nrow, abut_err *err)
-{
-    const size_t n = 3 * (size_t)nrow;
-    if (n > q->cap) {
-        double **const field[] = { &q->x0, &q->g0, &q->x1, &q->g1 };
-        q->cap = 0;
-        for (int i = 0; i < 4; i++) {
-            free(*field[i]);
-            *field[i] = malloc(n * sizeof(double));
-            if (!*field[i]) return abut_fail(err, ABUT_E_NOMEM, "quasi-Newton direction: %d nodes", nrow);
-        }
-        q->cap = n;
-    }
-    return abut_lbfgs_size(&q->pairs, n, q->history, err);
-}
-
-/* Curvature along the youngest pair, over the squared length. */
-static double curvature_met(const abut_lbfgs *l)
-{
-    const double *s = l->s + (size_t)l->newest * l->size;
-    return l->ys[l->newest] / abut_dot(s, s, l->size, l->part);
-}
-
-/* Takes in the iterate: what the step to it has taught, unless the objective is another one since. */
-static abut_status learn(quasi *q, const abut_problem *p, const abut_iterate *at, abut_report *rep, abut_err *err)
-{
-    if (!q->started || q->nrow != p->nrow || q->changes != p->changes) {
-        const abut_status rc = reserve(q, p->nrow, err);
-        if (rc) return rc;
-        q->started = q->has_last = 0;
-        q->nrow = p->nrow;
-        q->changes = p->changes;
-    }
-    abut_rows_gather(p, at->x, 1, q->x1);
-    abut_rows_gather(p, at->g, 1, q->g1);
-    q->bend = 1;
-    if (q->has_last) {
-        const int kept = abut_lbfgs_push(&q->pairs, q->x0, q->x1, q->g0, q->g1);
-        if (kept && q->curvature > 0) q->bend = curvature_met(&q->pairs) / q->curvature;
-        rep->pairs_skipped += !kept && q->history;
-    }
-    q->curvature = 0;
-    double *const x0 = q->x0, *const g0 = q->g0;
-    q->x0 = q->x1;
-    q->g0 = q->g1;
-    q->x1 = x0;
-    q->g1 = g0;
-    q->has_last = 1;
-    return ABUT_OK;
-}
-
 /* d->solve.sol = B g, and its product with g, the slope of -d->solve.sol but for the sign. */
 static abut_status apply(lbfgs *d, int symmetric, double *slope, abut_err *err)
 {
-    const quasi *q = &d->quasi;
+    const abut_quasi *q = &d->quasi;
     const abut_precond D = d->ops->precond(d->initial, symmetric);
     memcpy(d->solve.rhs, q->g0, 3 * (size_t)q->nrow * sizeof *d->solve.rhs);
     const abut_status rc = abut_lbfgs_apply(&q->pairs, &D, d->solve.rhs, d->solve.sol, err);
@@ -166,33 +67,9 @@ static abut_status apply_down(lbfgs *d, double *slope, abut_report *rep, abut_er
     return rc;
 }
 
-static uint64_t mix(uint64_t key, int32_t value)
-{
-    return (key ^ (uint32_t)value) * 0x100000001b3;     /* FNV-1a, by numbers */
-}
-
-static struct contacts_seen contacts_at(const abut_problem *p, const abut_pairs *pairs)
-{
-    uint64_t key = 0xcbf29ce484222325;
-    for (size_t i = 0; i < pairs->n; i++)
-        for (int k = 0; k < 4; k++) key = mix(key, pairs->vert[i][k]);
-    for (size_t i = 0; i < pairs->n_plane; i++) key = mix(key, pairs->plane_vert[i]);
-    return (struct contacts_seen){ key, abut_pairs_smallest_gap(&p->cm, pairs, NULL) };
-}
-
-/* There is friction, or contacts are others than those that the initial matrix has seen. */
-static int contacts_changed(const quasi *q, const abut_problem *p, const abut_pairs *pairs)
-{
-    if (abut_lag_of(&p->terms)->n) return 1;
-    if (pairs->n + pairs->n_plane == 0) return 0;
-    const struct contacts_seen now = contacts_at(p, pairs);
-    return now.key != q->contacts.key || now.gap > SAME_GAP * q->contacts.gap || q->contacts.gap > SAME_GAP * now.gap;
-}
-
 static abut_status renew(lbfgs *d, const abut_iterate *at, abut_report *rep, abut_err *err)
 {
     const abut_initial_at where = { d->p, at, &d->matrix, &d->solve };
-    quasi *q = &d->quasi;
     abut_status rc = ABUT_OK;
     rep->initial_matrices++;
     if (d->ops->needs & ABUT_NEEDS_MATRIX) rc = abut_newton_matrix_sum(&d->matrix, &d->solve.order, d->p, at, rep, err);
@@ -200,28 +77,11 @@ static abut_status renew(lbfgs *d, const abut_iterate *at, abut_report *rep, abu
     if (!rc) rc = d->ops->factor(d->initial, &where, rep, err);
     if (!(d->ops->needs & ABUT_NEEDS_FACTOR)) rep->seconds.factor += abut_time_wall() - clock;
     if (rc) return rc;
-    abut_lbfgs_forget(&q->pairs);
-    q->started = 1;
-    q->contacts = contacts_at(d->p, at->pairs);
-    q->age = q->mark_age = 0;
-    q->mark_slope = INFINITY;
+    abut_quasi_renew(&d->quasi, d->p, at->pairs);
     return ABUT_OK;
 }
 
-/* Contacts or curvature have changed too much for the initial matrix, going by what its directions bring: slope = g B g is twice
- * the decrease that they promise. */
-static int is_stale(quasi *q, const abut_problem *p, const abut_pairs *pairs, double slope)
-{
-    q->age++;
-    if (!(slope > PROGRESS * q->mark_slope)) {
-        q->mark_slope = slope;
-        q->mark_age = q->age;
-    }
-    const int idle = q->age - q->mark_age, bent = !(q->bend * BENT >= 1 && q->bend <= BENT);
-    return (bent && idle >= PATIENCE_BENT) || (idle >= PATIENCE && contacts_changed(q, p, pairs));
-}
-
-/* d->solve.sol = B g with the factor just made solves A sol = g well enough: what is left of g is no more than this. */
+/* d->solve.sol = B g with a new factor solves A sol = g well enough: what is left of g is no more than this. */
 #define FAIR 0.1
 
 static int is_fair(lbfgs *d)
@@ -289,13 +149,13 @@ static abut_status newton(lbfgs *d, const abut_iterate *at, abut_report *rep, ab
 /* d->solve.sol = B g for the iterate; *fresh 1: without pairs, the initial matrix is of this iterate. */
 static abut_status direct(lbfgs *d, const abut_iterate *at, double *slope, int *fresh, abut_report *rep, abut_err *err)
 {
-    quasi *q = &d->quasi;
+    abut_quasi *q = &d->quasi;
     *fresh = !q->started;
     abut_status rc = *fresh ? renew(d, at, rep, err) : ABUT_OK;
     const double clock = abut_time_wall();
     if (!rc) rc = apply_down(d, slope, rep, err);
     rep->seconds.solve += abut_time_wall() - clock;
-    if (rc || *fresh || !is_stale(q, d->p, at->pairs, *slope)) return rc;
+    if (rc || *fresh || !abut_quasi_is_stale(q, d->p, at->pairs, *slope)) return rc;
     *fresh = 1;
     rc = renew(d, at, rep, err);
     return rc ? rc : apply_down(d, slope, rep, err);
@@ -318,18 +178,18 @@ static abut_status refine(lbfgs *d, const abut_iterate *at, double *slope, abut_
 /* Newton's direction is wanted: this one, which the search would try from `trial` on, is short, or no good. */
 static int wants_proof(const lbfgs *d, double slope, double length, double close)
 {
-    const quasi *q = &d->quasi;
+    const abut_quasi *q = &d->quasi;
     return q->required || !(slope > 0) || (q->proves && length <= q->trust * close);
 }
 
 /* -sol / *trial is the direction at the iterate. */
 static abut_status direction(lbfgs *d, const abut_iterate *at, double *trial, abut_report *rep, abut_err *err)
 {
-    quasi *q = &d->quasi;
+    abut_quasi *q = &d->quasi;
     const double close = d->p->model->tolerance[0] * d->p->model->h[0];
     double slope = 0;
     int fresh = 0;
-    abut_status rc = learn(q, d->p, at, rep, err);
+    abut_status rc = abut_quasi_learn(q, d->p, at, rep, err);
     if (!rc) rc = direct(d, at, &slope, &fresh, rep, err);
     if (!rc && fresh) rc = refine(d, at, &slope, rep, err);
     if (rc) return rc;
@@ -380,7 +240,7 @@ static void begin_step(void *self)
     lbfgs *d = self;
     abut_newton_solve_begin_step(&d->solve, &d->matrix.A);
     abut_objective_majorant_forget(d->p);
-    quasi_begin(&d->quasi);
+    abut_quasi_begin(&d->quasi);
 }
 
 static void require_exact(void *self)
@@ -394,7 +254,7 @@ static void release(void *self)
 {
     lbfgs *d = self;
     if (d->initial) d->ops->free(d->initial);
-    quasi_clear(&d->quasi);
+    abut_quasi_clear(&d->quasi);
     abut_newton_solve_clear(&d->solve);
     abut_newton_matrix_clear(&d->matrix);
     abut_arena_clear(&d->scratch);

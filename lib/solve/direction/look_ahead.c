@@ -344,12 +344,6 @@ static abut_linear_solver *factor(void *self, abut_operator *A)
     return a->inner.ops->factor(a->inner.self, A);
 }
 
-static const double *codim_hessians(const void *self)
-{
-    const look_ahead *a = self;
-    return a->inner.ops->codim_hessians(a->inner.self);
-}
-
 static void release(void *self)
 {
     look_ahead *a = self;
@@ -365,8 +359,7 @@ abut_status abut_look_ahead_make(abut_direction *out, abut_direction *inner, con
     if (!a) return abut_fail(err, ABUT_E_NOMEM, "contacts ahead");
     a->ops = (abut_direction_ops){ .name = of->name, .make = of->make, .begin_step = begin_step,
                                    .begin_minimisation = begin_minimisation, .find = find, .require_exact = require_exact,
-                                   .resolve = of->resolve ? resolve : NULL, .factor = factor,
-                                   .codim_hessians = of->codim_hessians ? codim_hessians : NULL, .refine = refine,
+                                   .resolve = of->resolve ? resolve : NULL, .factor = factor, .refine = refine,
                                    .free = release };
     a->p = p;
     a->inner = *inner;

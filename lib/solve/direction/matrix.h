@@ -1,34 +1,20 @@
 /* The Newton matrix: masses, and the projected Hessians of all elements, summed into 3x3 blocks.
  *
- * Terms may have a majorant in the matrix, where the last direction led over a kink (energy/friction_term.h).  The solution of
- * such a matrix is a descent direction, but too short to tell how far the minimum is: a minimisation ends with the exact one. */
+ * Terms may have a majorant in it, where a direction has led over a kink (energy/friction_term.h).  The solution of such a matrix
+ * is a descent direction, but too short to tell how far the minimum is: a minimisation ends with an exact one. */
 #ifndef ABUT_SOLVE_DIRECTION_MATRIX_H
 #define ABUT_SOLVE_DIRECTION_MATRIX_H
 
 #include "solve/direction.h"
 #include "solve/direction/ordering.h"
 
-/* Element sets of the matrix: those that last come first. */
-enum { SET_TETS, SET_ATTACHMENTS, SET_SPRINGS, SET_CODIM, SET_CONTACTS, SETS, SETS_THAT_LAST = SET_CONTACTS };
-
 /* Zero-filled is empty. */
 typedef struct abut_newton_matrix {
     abut_bsr A;
-    int32_t *tet_row;
-    double *codim_H;        /* Hessians of codimensional elements, packed */
-    int32_t *codim_row;
-    int32_t *attach_row;    /* attachments: rows, Hessians */
-    double *attach_H;
-    int32_t *spring_row;
-    double *spring_H;
-    struct abut_contact_hessians {  /* contacts, half-spaces and friction: nodes, rows, Hessians */
-        size_t n, cap;
-        int32_t *node, *row;
-        double *H;
-        abut_row_map map;   /* of the set, where its rows are vertices */
-    } contacts;
-    int majorant;           /* 1: terms may have one */
-    int exact;              /* the last matrix has no majorant */
+    abut_elements sets[ABUT_SETS_MAX];  /* of the last sum, in arrays of the objective */
+    int nsets;
+    int without_majorant;   /* nobody learns of kinks */
+    int exact;              /* the last matrix is of second derivatives alone */
     double *diag;           /* [nrow] */
 } abut_newton_matrix;
 
@@ -39,11 +25,11 @@ void abut_newton_matrix_clear(abut_newton_matrix *d);
 /** d->A at the iterate, in the pattern that `order` keeps. */
 ABUT_MUST_USE abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_problem *p,
                                                  const abut_iterate *at, abut_report *rep, abut_err *err);
-/** The Hessians of contact and friction alone, in arrays of d. */
+/** The sets that do not last, as one, with its values, and nothing else of the matrix.
+ * Fails  ABUT_E_ARG sets that do not last have elements of several shapes: then they are no one set */
 ABUT_MUST_USE abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at,
                                                       abut_elements *set, abut_err *err);
-
-/** Terms learn that dir[3 nv] is the direction at the iterate: the next matrix may have majorants. */
+/** Terms learn of the kinks that dir[3 nv] leads over. */
 void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at, const double *dir);
 
 /** The node whose diagonal block is the least positive definite for its size: where to look when a matrix fails as a whole.  -1

@@ -91,12 +91,7 @@ static abut_linear_solver *factor(void *self, abut_operator *A)
     return abut_newton_solve_factor(&n->solve);
 }
 
-static const double *codim_hessians(const void *self)
-{
-    return ((const newton *)self)->matrix.codim_H;
-}
-
 const abut_direction_ops abut_direction_newton = {
     .name = "newton", .make = make, .begin_step = begin_step, .find = find, .require_exact = require_exact,
-    .resolve = resolve, .factor = factor, .codim_hessians = codim_hessians, .free = release,
+    .resolve = resolve, .factor = factor, .free = release,
 };

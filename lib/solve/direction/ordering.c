@@ -61,7 +61,6 @@ void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A)
 {
     if (!factors(o)) forget_pattern(o, A);
     o->n_perm = 0;
-    o->seen.n = 0;
     o->seen.nrow = -1;
 }
 
@@ -71,8 +70,8 @@ abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err 
     return abut_linear_analyse(o->linear, &(abut_operator){ .matrix = A }, o->perm, err);
 }
 
-/* The pattern of the first nsets sets into A.  The part that no contact touches stays for as long as the numbering does, and
- * with it what has been made of the whole, when that comes out the same. */
+/* The pattern of the first nsets sets into A.  The part of the elements lasts for as long as the numbering does, and with
+ * it the analysis of the whole, when that comes out the same. */
 static abut_status pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const abut_elements *sets, int nsets,
                            int lasting, abut_err *err)
 {
@@ -89,7 +88,7 @@ static abut_status pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p,
     return rc;
 }
 
-/* perm has just been made for A. */
+/* perm is a new one, for A. */
 static void set_costs(abut_ordering *o, abut_status rc)
 {
     o->overspent = 0;
@@ -179,21 +178,31 @@ static abut_status analyse_iterations(abut_ordering *o, const abut_bsr *A, const
     return abut_linear_analyse(o->linear, &(abut_operator){ .matrix = A, .where = o->where }, NULL, err);
 }
 
-/* Whether the contacts have the rows that they had last; if not, they are those from here on. */
-static abut_status see(abut_ordering *o, const abut_elements *contacts, int32_t nrow, int *same, abut_err *err)
+/* Whether the sets have the rows that they had last; if not, those are theirs from here on. */
+static abut_status see(abut_ordering *o, const abut_elements *sets, int nsets, int32_t nrow, int *same, abut_err *err)
 {
     struct abut_seen_rows *s = &o->seen;
-    const size_t n4 = (size_t)contacts->corners * contacts->n;
-    *same = s->n == contacts->n && s->nrow == nrow && (!n4 || !memcmp(s->row, contacts->row, n4 * sizeof *s->row));
-    if (*same) return ABUT_OK;
-    if (n4 > s->cap) {
-        int32_t *grown = realloc(s->row, 2 * n4 * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu contacts", contacts->n);
-        s->row = grown;
-        s->cap = 2 * n4;
+    size_t all = 0;
+    *same = s->nrow == nrow;
+    for (int k = 0; k < nsets; k++) {
+        const size_t rows = (size_t)sets[k].corners * sets[k].n;
+        *same = *same && s->n[k] == sets[k].n && (!rows || !memcmp(s->row + all, sets[k].row, rows * sizeof *s->row));
+        all += rows;
     }
-    if (n4) memcpy(s->row, contacts->row, n4 * sizeof *s->row);
-    s->n = contacts->n;
+    if (*same) return ABUT_OK;
+    if (all > s->cap) {
+        int32_t *grown = realloc(s->row, 2 * all * sizeof *grown);
+        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu rows of contacts", all);
+        s->row = grown;
+        s->cap = 2 * all;
+    }
+    all = 0;
+    for (int k = 0; k < nsets; k++) {
+        const size_t rows = (size_t)sets[k].corners * sets[k].n;
+        if (rows) memcpy(s->row + all, sets[k].row, rows * sizeof *s->row);
+        s->n[k] = sets[k].n;
+        all += rows;
+    }
     s->nrow = nrow;
     return ABUT_OK;
 }
@@ -202,7 +211,7 @@ abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_prob
                                   const abut_elements *sets, int nsets, int lasting, abut_err *err)
 {
     int same, changed = 1;
-    abut_status rc = see(o, &sets[nsets - 1], p->nrow, &same, err);
+    abut_status rc = see(o, sets + lasting, nsets - lasting, p->nrow, &same, err);
     if (rc || (same && A->plan)) return rc;
     /* the rows of the elements last while no handle is let go or caught: their part of the pattern is kept */
     if (A->plan && A->n == p->nrow && o->n_perm == p->nrow) {

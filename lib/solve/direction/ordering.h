@@ -27,9 +27,9 @@ typedef struct abut_ordering {
     double overspent;       /* what factors since then have cost on top of that each */
     int by_degree;          /* the next order is one of minimum degree: nothing has shown yet that this is no good */
     int32_t *planned;       /* [nv] the numbering of the pattern */
-    struct abut_seen_rows { /* of the contacts of that pattern */
+    struct abut_seen_rows { /* of the sets of that pattern that do not last, one after the other */
         int32_t *row;
-        size_t n, cap;
+        size_t n[ABUT_SETS_MAX], cap;   /* elements of each; all rows */
         int32_t nrow;
     } seen;
 } abut_ordering;
@@ -40,8 +40,9 @@ void abut_ordering_clear(abut_ordering *o);
 /** Forgets what belongs to one time step; A: the matrix whose pattern it keeps. */
 void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A);
 
-/** The pattern of A for sets[nsets], with what the linear solver makes of it, unless the last set, of contacts, has the rows
- * that it had last.  lasting: the sets before this one are of elements that last.  x [3 nv]: where nodes are.
+/** The pattern of A for sets[nsets], with what the linear solver makes of it, unless the sets from number
+ * `lasting` on have the rows that they had last.  lasting: the sets before this one are of elements that last.
+ * x[3 nv]: where nodes are.
  * Fails  as abut_bsr_pattern, abut_graph_order_nested_dissection, abut_linear_analyse; o is then as at the begin of a step */
 ABUT_MUST_USE abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const double *x,
                                                 const abut_elements *sets, int nsets, int lasting, abut_err *err);

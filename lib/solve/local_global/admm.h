@@ -5,8 +5,8 @@
  *     u_e = u_e + D_e x - z_e
  *     (M + h^2 sum w_e^2 D_e^T D_e) x = M xhat + h^2 sum w_e^2 D_e^T (z_e - u_e)
  *
- * from x = xhat, z_e = D_e x, u_e = 0.  The matrix is that of solve/direction/initial_laplacian.h.  The objective may rise on the
- * way, and nothing makes the iterations converge for energies that are not convex. */
+ * from x = xhat, z_e = D_e x, u_e = 0.  The matrix is that of solve/direction/initial_laplacian.h.  The objective may rise in
+ * between, and nothing makes the iterations converge for energies that are not convex. */
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_ADMM_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_ADMM_H
 

@@ -230,7 +230,7 @@ static void move(const abut_local_global *s, double alpha, double *to)
     for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) to[i] = s->x[i] + alpha * s->dx[i];
 }
 
-/* Backtracking until the objective falls by Armijo's share, or stays within rounding; alpha 0: it never does. */
+/* Backtracking until the objective falls by Armijo's fraction, or stays within rounding; alpha 0: it never does. */
 static abut_status search(abut_local_global *s, double *alpha, abut_report *rep, abut_err *err)
 {
     const abut_problem *p = &s->prob;

@@ -6,11 +6,11 @@
  * (solve/direction/initial_laplacian.h).  Where every energy is a squared distance (springs, ARAP, attachments), one such
  * iteration is the local step (each element projected to its set) and the global one (all of them fitted) of projective
  * dynamics: (M + h^2 L) x = M xhat + h^2 J p.  Then it never raises E, and its only fixed points are those of implicit Euler.
- * Other materials are fitted by one stiffness each, and a line search sees to the descent (Liu 2018, 9.4).  admm-pd takes the
- * same matrix another way (solve/local_global/admm.h).
+ * Other materials are fitted by one stiffness each, and a line search sees to the descent (Liu 2018, 9.4).  admm-pd solves with
+ * the same matrix for local variables of its own (solve/local_global/admm.h).
  *
- * NOTHING is guaranteed about intersections or inversion: contact is not in E.  It is ignored, or answered by springs that
- * push after the fact (solve/collision_springs.h), and only when the caller says so.  Which is in the report. */
+ * NOTHING is guaranteed about intersections or inversion: contact is not in E.  It is ignored, or answered by springs where
+ * things overlap already (solve/collision_springs.h), and only when the caller says so.  Which is in the report. */
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_LOCAL_GLOBAL_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_LOCAL_GLOBAL_H
 

@@ -5,7 +5,7 @@
  * line from the start of the step to its end need not be free: bodies that slide or rotate together go around each other, and one
  * that tips over would go through itself.  So the iterates are kept, and at the end of a pass all those are dropped that a free
  * straight line bridges; mostly none is left.  The others are in the frame (step/waypoints), and a judge follows them.  Over
- * frames that are not written the path continues: each step shortens its own part, then the parts of several steps are joined, then
+ * frames that are not written the path continues: each step shortens its own part, then those of several steps are joined, then
  * several such parts, and so on, as digits carry when a number is counted up.  A line over so many steps is tried once in so
  * many steps, and given up when it has more than so many times a fixed number of pairs to look at: leaving frames out costs less
  * than a search for pairs in each step. */

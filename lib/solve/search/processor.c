@@ -132,9 +132,8 @@ static abut_status resolve(abut_search *s, const double *g, double *q, abut_repo
 
 static abut_status excess(abut_search *s, const double *d, const double *linear_step, double *g, double *cost, abut_err *err)
 {
-    const double *H = s->dir.ops->codim_hessians(s->dir.self);
     const abut_at at = abut_point_at(&s->here, &s->prob);
-    return abut_objective_correction(&s->prob, &at, d, linear_step, H, g, cost, &s->scratch, err);
+    return abut_objective_correction(&s->prob, &at, d, linear_step, g, cost, &s->scratch, err);
 }
 
 static abut_status next_speed(abut_search *s, double *found, abut_report *rep, abut_err *err)

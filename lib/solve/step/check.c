@@ -23,11 +23,11 @@ abut_status abut_scheme_check(const abut_problem *p, const abut_point *at, int j
 {
     const abut_collmesh *cm = &p->cm;
     const abut_model *m = p->model;
-    abut_cross hit;
+    abut_intersection hit;
     size_t found = 0;
     abut_status rc = ABUT_OK;
-    if (joined) found = abut_cross_planes(cm, at->y, p->obstacle, 1, &hit);
-    else rc = abut_cross_find(cm, at->y, p->obstacle, 1, &hit, &found, err);
+    if (joined) found = abut_intersections_planes(cm, at->y, p->obstacle, 1, &hit);
+    else rc = abut_intersections_find(cm, at->y, p->obstacle, 1, &hit, &found, err);
     if (rc) return rc;
     char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
     if (found && hit.tri < 0)

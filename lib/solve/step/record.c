@@ -119,7 +119,7 @@ static double reaction_work(const abut_solved *s, const double *balance)
     return sum.hi + sum.lo;
 }
 
-/* Contacts at the start of the step are found anew: the solver has long left them. */
+/* Contacts at the start of the step are found again: the solver has those of its end. */
 static abut_status start_potentials(const abut_solved *s, double *elastic, double *barrier, abut_arena *scratch, abut_err *err)
 {
     const abut_problem *p = s->prob;

@@ -22,9 +22,9 @@ static void scene_make(struct scene *s, const double *X, int32_t nv, const int32
 
 static size_t count(struct scene *s, const double *y, const uint8_t *fixed)
 {
-    abut_cross list[4];
+    abut_intersection list[4];
     size_t found = 99;
-    CHECK(!abut_cross_find(&s->cm, y, fixed, 4, list, &found, NULL));
+    CHECK(!abut_intersections_find(&s->cm, y, fixed, 4, list, &found, NULL));
     return found;
 }
 
@@ -77,12 +77,12 @@ TEST(triangles_with_a_common_vertex_are_judged_by_their_opposite_edges)
     CHECK(count(&s, y, NULL) == 0);
     memcpy(y + 9, (double[6]){ 0.2, 0.2, 1, 0.2, 0.2, -1 }, 6 * sizeof *y);
     CHECK(count(&s, y, NULL) == 1);                             /* edge 3 4 through triangle 0 1 2 */
-    abut_cross list[1];
+    abut_intersection list[1];
     size_t found;
-    CHECK(!abut_cross_find(&s.cm, y, NULL, 1, list, &found, NULL) && list[0].edge == 5 && list[0].tri == 0);
+    CHECK(!abut_intersections_find(&s.cm, y, NULL, 1, list, &found, NULL) && list[0].edge == 5 && list[0].tri == 0);
     memcpy(y + 9, (double[6]){ 2, 2, 1, 2, 2, -1 }, 6 * sizeof *y);
     CHECK(count(&s, y, NULL) == 1);                             /* edge 1 2 through triangle 0 3 4 */
-    CHECK(!abut_cross_find(&s.cm, y, NULL, 1, list, &found, NULL) && list[0].edge == 2 && list[0].tri == 1);
+    CHECK(!abut_intersections_find(&s.cm, y, NULL, 1, list, &found, NULL) && list[0].edge == 2 && list[0].tri == 1);
     abut_collmesh_clear(&s.cm);
 }
 
@@ -91,7 +91,7 @@ TEST(the_list_is_that_of_all_pairs_cut_at_max_and_the_same_for_every_thread_coun
     sheets s = sheets_make(4, 4, 7, 0.01, 1.0, 0);
     CHECK(sheets_init(&s));
     size_t want = 0, cap = 20000;
-    abut_cross *all = malloc(cap * sizeof *all), *got = malloc(cap * sizeof *got);
+    abut_intersection *all = malloc(cap * sizeof *all), *got = malloc(cap * sizeof *got);
     for (int32_t e = 0; e < s.cm.ne; e++)
         for (int32_t t = 0; t < s.cm.nt; t++) {
             const int32_t *i = s.edge + 2 * e, *j = s.tri + 3 * t;
@@ -99,16 +99,16 @@ TEST(the_list_is_that_of_all_pairs_cut_at_max_and_the_same_for_every_thread_coun
             for (int k = 0; k < 6; k++) skip |= i[k / 3] == j[k % 3];
             const double *X = s.X;
             if (!skip && abut_touch_edge_tri(X + 3 * i[0], X + 3 * i[1], X + 3 * j[0], X + 3 * j[1], X + 3 * j[2]) && want < cap)
-                all[want++] = (abut_cross){ e, t, -1, -1 };
+                all[want++] = (abut_intersection){ e, t, -1, -1 };
         }
     CHECK(want > 100 && want < cap);
     for (int threads = 1; threads <= 7; threads += 3) {
         size_t found;
         abut_threads_set(threads);
-        CHECK(!abut_cross_find(&s.cm, s.X, s.fixed, cap, got, &found, NULL));
+        CHECK(!abut_intersections_find(&s.cm, s.X, s.fixed, cap, got, &found, NULL));
         CHECK(found == want && !memcmp(all, got, want * sizeof *all));
         memset(got, 0, cap * sizeof *got);
-        CHECK(!abut_cross_find(&s.cm, s.X, s.fixed, 7, got, &found, NULL));
+        CHECK(!abut_intersections_find(&s.cm, s.X, s.fixed, 7, got, &found, NULL));
         CHECK(found == want && !memcmp(all, got, 7 * sizeof *all) && got[7].vert == 0);
     }
     abut_threads_set(2);
@@ -125,9 +125,9 @@ TEST(vertices_on_and_under_half_spaces_are_listed_last)
     const double y[15] = { 0, 0, 0, 1, 0, 1, 0, 1, 0x1p-1000, 0.1, 0.1, 1, 0.1, 0.1, -1 };
     scene_make(&s, y, 5, edge, 1, tri, 1);
     s.model.nh = 1, s.model.hs_point = point, s.model.hs_normal = normal;
-    abut_cross list[4];
+    abut_intersection list[4];
     size_t found;
-    CHECK(!abut_cross_find(&s.cm, y, NULL, 4, list, &found, NULL) && found == 3);
+    CHECK(!abut_intersections_find(&s.cm, y, NULL, 4, list, &found, NULL) && found == 3);
     CHECK(list[0].edge == 0 && list[0].tri == 0 && list[0].plane == -1);
     CHECK(list[1].vert == 0 && list[1].plane == 0 && list[1].edge == -1 && list[2].vert == 4);
     const uint8_t fixed[5] = { 1, 0, 0, 0, 0 };
