@@ -24,18 +24,31 @@ typedef struct abut_device {
     abut_gpu_shells shells;
     abut_gpu_operator A;
     abut_gpu_cg cg;
-    abut_gpu_contacts at, trial, kept;  /* contacts of the iterate, of the trial point, of the one that is kept */
-    abut_buffer x, xt, kept_x, p, g, v, target, xn, xhat, still, mass, held, lam, diag, part, pulse;
-    abut_buffer trail[ABUT_DEVICE_TRAIL];   /* points of the path that the host has not got */
-    int n_trail;
-    abut_buffer rests;      /* [nv] 1: a node without unknowns */
-    int32_t *row;           /* [nv] host: the numbering that A is for */
-    int numbered;
-    int changes;            /* of the problem, that numbering, diagonal and multipliers are for */
+    struct {                /* the points here, trial, kept */
+        abut_buffer x, xt, kept_x;
+        abut_gpu_contacts at, trial, kept;
+    };
+    struct {                /* the direction, the gradient at here */
+        abut_buffer p, g;
+        double speed;       /* m: |p|_inf */
+    };
+    struct {                /* of the step */
+        abut_buffer v, target, xn, xhat, still, mass, held, lam, diag;
+        abut_buffer rests;  /* [nv] 1: a node without unknowns */
+        int scripted;       /* prescribed nodes have to move in this step */
+    };
+    struct {                /* points of the path that the host has not got */
+        abut_buffer trail[ABUT_DEVICE_TRAIL];
+        int n_trail;
+    };
+    struct {                /* what A is for */
+        int32_t *row;       /* [nv] host: the numbering */
+        int numbered;
+        int changes;        /* of the objective that numbering, diagonal and multipliers are of */
+    };
+    abut_buffer part, pulse;
     double *pinned[7];      /* host arrays that are put and got again and again */
     const void *forces_of;  /* the buffer whose positions the elements have their forces at; NULL: none */
-    int scripted;           /* prescribed nodes have to move in this step */
-    double speed;           /* m: |p|_inf */
     abut_err late;          /* of a call that could not say so */
 } abut_device;
 

@@ -152,7 +152,7 @@ static abut_lagrangian_args lagrangian_of(const abut_search *s, const double *x,
                                    abut_lagrangian_of(&s->prob.terms)->kap };
 }
 
-/* That of prescribed nodes on their way, where there are any. */
+/* That of prescribed nodes that have not arrived, where there are any. */
 static abut_status lagrangian_energy(abut_search *s, const double *x, abut_err *err)
 {
     abut_device *d = abut_device_of(s);

@@ -1,12 +1,12 @@
-/* A direction that turns thin elements, stiff rods above all, stretches them by the square of the turn, and a search that must
- * not let the objective rise would take a small part of every turn.  That stretch is taken back by a second solution with the
- * same factor, whose right-hand side is made of the excess after the step and the elements as they are before it (a second-order
- * correction: Nocedal and Wright 2006, 18.3).  The step is then straight again, from here to the corrected point, and bounded
- * and judged like any other.
+/* A direction that rotates codimensional elements, stiff rods above all, stretches them by the square of the angle, and a search
+ * that must not let the objective rise would take a small part of every rotation.  That stretch is taken back by a second
+ * solution with the same factor, whose right-hand side is made of the excess after the step and the elements as they are before
+ * it (a second-order correction: Nocedal and Wright 2006, 18.3).  The step is then straight again, from here to the corrected
+ * point, and bounded and judged like any other.
  *
- * Bounds of shells, too, stop a direction for what its turns stretch, not for what it means: a sheet that swings would go a
- * third of its way, overstretched, and relax for the rest of the step.  Where a bound of a shell is what stops the straight
- * step, a longer one that is corrected until it is stretched as it was meant is tried first.  It is taken only if shells do not
+ * Bounds of shells, too, stop a direction for what its rotations stretch, not for its first order: a sheet that swings would go
+ * a third of its path, overstretched, and relax for the rest of the step.  Where a bound of a shell is what stops the straight
+ * step, a longer one that is corrected until it is stretched as to first order is tried first.  It is taken only if shells do not
  * bound it at all: one that ends halfway to a limit leads to directions that are bounded at a hundredth.
  *
  * What tips over is held by a matrix that does not know how little keeps it: after a full step that was too short the corrected
@@ -20,19 +20,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORTH_CORRECTING 0.1    /* of the decrease that the quadratic model promises: what turns cost */
+#define WORTH_CORRECTING 0.1    /* of the decrease that the quadratic model promises: what rotations cost */
 #define CORRECTIONS 3           /* of one step at most, each by what is left of the one before */
 #define MOST_LONGER 4.          /* times a full step that was too short */
 #define OF_BOUND 0.5            /* of a bound on a step that is tried because a full one was too short */
 
 /* steps beyond the bounds of shells */
-#define AS_MEANT 1e-3           /* of the promised decrease that turns may cost in the end */
+#define FIRST_ORDER 1e-3           /* of the promised decrease that rotations may cost in the end */
 #define HOPELESS 1.             /* of it that they may cost before the first correction */
 #define CONVERGES 0.5           /* what is left after a correction, at most */
 #define LONG_CORRECTIONS 4
 #define SHORTER 0.7             /* the next length to be tried */
 #define WORTH_TRYING 1.5        /* times the straight step, or the full one */
-#define LONGEST_WAIT 27          /* directions between such steps that failed */
+#define LONGEST_WAIT 27         /* directions between such steps that failed */
 
 abut_status abut_second_order_init(abut_second_order *so, const abut_model *model, abut_err *err)
 {
@@ -136,12 +136,12 @@ static void arrive(abut_search *s, abut_move *m, double alpha, double fraction, 
     m->corrected = corrected;
 }
 
-/* Makes so->p the step of length alpha, corrected until it is stretched as it was meant; *clear: it is, and shells do not bound
+/* Makes so->p the step of length alpha, corrected until it is stretched as to first order; *clear: it is, and shells do not bound
  * it. */
 static abut_status correct_all(abut_search *s, double alpha, double promised, double noise, int *clear, abut_report *rep,
                                abut_err *err)
 {
-    const double enough = fmax(AS_MEANT * promised, noise);
+    const double enough = fmax(FIRST_ORDER * promised, noise);
     double costs, before = HOPELESS * promised / CONVERGES;
     abut_limit lim = { .alpha = 1 };
     *clear = 0;
