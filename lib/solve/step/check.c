@@ -18,7 +18,7 @@ static abut_status check_bounds(const abut_problem *p, const double *x, abut_sta
                      e.below ? "more than" : "less than", e.limit, when);
 }
 
-abut_status abut_scheme_check(const abut_problem *p, const abut_point *at, int joined, abut_status code, const char *when,
+abut_status abut_step_check(const abut_problem *p, const abut_point *at, int joined, abut_status code, const char *when,
                               abut_err *err)
 {
     const abut_collmesh *cm = &p->cm;
