@@ -15,7 +15,7 @@ static void curtain(world *w, int n, double k, double tolerance)
 {
     *w = (world){ 0 };
     curtain_arrays(n, k, tolerance, &w->model_set, &w->frame);
-    abut_solver_opts o = abut_solver_defaults();
+    abut_search_opts o = abut_search_defaults();
     if (abut_model_view(&w->model_set, &w->model, &w->err) || abut_stepper_init(&w->st, &w->model, &o, &w->err))
         printf("# %s\n", w->err.msg), abort();
 }

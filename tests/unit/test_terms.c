@@ -7,7 +7,7 @@
 
 typedef struct setup {
     world w;
-    abut_solver *s;
+    abut_search *s;
     const abut_objective *o;
     int32_t n3;
     double *x;          /* [n3] the point */
@@ -19,7 +19,7 @@ static void setup_open(setup *q, int scheme, abut_rng *rng)
     q->o = &q->s->prob;
     q->n3 = 3 * q->w.model.nv;
     q->x = malloc((size_t)q->n3 * sizeof *q->x);
-    memcpy(q->x, q->s->x, (size_t)q->n3 * sizeof *q->x);
+    memcpy(q->x, q->s->here.x, (size_t)q->n3 * sizeof *q->x);
 }
 
 static void setup_close(setup *q)
@@ -31,9 +31,9 @@ static void setup_close(setup *q)
 /* The terms see x + t d. */
 static abut_at point(setup *q, double t, const double *d)
 {
-    for (int32_t i = 0; i < q->n3; i++) q->s->x[i] = q->x[i] + (d ? t * d[i] : 0);
-    CHECK(!abut_solver_contacts(q->s, &q->w.rep, &q->w.err));
-    return abut_objective_at(q->o, q->s->x, q->s->y, &q->s->pairs);
+    for (int32_t i = 0; i < q->n3; i++) q->s->here.x[i] = q->x[i] + (d ? t * d[i] : 0);
+    CHECK(!abut_search_contacts(q->s, &q->w.rep, &q->w.err));
+    return abut_objective_at(q->o, q->s->here.x, q->s->here.y, &q->s->here.pairs);
 }
 
 /* what a term weighs in energy (order 0), gradient, Hessian: its own is 1 */
