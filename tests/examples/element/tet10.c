@@ -48,7 +48,17 @@ static void sum(const int32_t *node, const double *x, double (*d)[3], double D[9
 static abut_status rest(tet10 *t, int32_t e, abut_err *err)
 {
     const double far = 0.58541019662496845446, near = 0.13819660112501051518;   /* (5 + 3 sqrt 5)/20, (5 - sqrt 5)/20 */
-    const int32_t *node = t->node + NODES * (size_t)e;
+    const int32_t *row = t->m->tet10 + ROW * (size_t)e;
+    int32_t *node = t->node + NODES * (size_t)e;
+    for (int i = 0; i < ROW; i++) {
+        const int32_t most = i ? t->m->nv : t->m->nm;
+        if (row[i] < 0 || row[i] >= most)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'tet10/node' row %d: %d, expected 0 <= value < %d", e, row[i], most);
+        if (i) node[i - 1] = row[i];
+        else if (t->m->mat_model[row[0]] == ABUT_SPLINE)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'tet10/node' row %d: material %d is a spline, expected moduli", e,
+                             row[0]);
+    }
     for (int q = 0; q < POINTS; q++) {
         const size_t at = POINTS * (size_t)e + (size_t)q;
         double L[4] = { near, near, near, near }, d[NODES][3], D[9], B[9];
@@ -62,17 +72,6 @@ static abut_status rest(tet10 *t, int32_t e, abut_err *err)
             for (int k = 0; k < 3; k++) t->dN[at][a][k] = d[a][0] * B[k] + d[a][1] * B[3 + k] + d[a][2] * B[6 + k];
     }
     return ABUT_OK;
-}
-
-static abut_status check(const abut_model *m, int32_t e, abut_err *err)
-{
-    const int32_t *row = m->tet10 + ROW * (size_t)e;
-    for (int i = 0; i < ROW; i++)
-        if (row[i] < 0 || row[i] >= (i ? m->nv : m->nm))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'tet10/node' row %d: %d, expected 0 <= value < %d", e, row[i],
-                             i ? m->nv : m->nm);
-    if (m->mat_model[row[0]] != ABUT_SPLINE) return ABUT_OK;
-    return abut_fail(err, ABUT_E_FORMAT, "array 'tet10/node' row %d: material %d is a spline, expected moduli", e, row[0]);
 }
 
 static void destroy(void *self)
@@ -93,11 +92,7 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     *t = (tet10){ w->model, malloc(n * NODES * sizeof *t->node), malloc(n * POINTS * sizeof *t->dN),
                   malloc(n * POINTS * sizeof *t->weight) };
     abut_status rc = t->node && t->dN && t->weight ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "%zu tets of ten nodes", n);
-    for (int32_t e = 0; e < w->model->ntt && !rc; e++) {
-        rc = check(t->m, e, err);
-        for (size_t a = 0; a < NODES; a++) t->node[NODES * (size_t)e + a] = t->m->tet10[ROW * (size_t)e + 1 + a];
-        if (!rc) rc = rest(t, e, err);
-    }
+    for (int32_t e = 0; e < w->model->ntt && !rc; e++) rc = rest(t, e, err);
     if (rc) destroy(t);
     else *self = t;
     return rc;
@@ -105,7 +100,7 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
 
 /* ---- one element ---- */
 
-/* material model of element e, and Lame's parameters */
+/* the material's number, and Lame's parameters */
 static int material(const tet10 *t, size_t e, double *mu, double *lambda)
 {
     const int32_t i = t->m->tet10[ROW * e];
@@ -160,32 +155,30 @@ static double stiffness(const void *self)
     return total;
 }
 
-static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+/* E, and g unless NULL: elements side by side, then their sums in order */
+static abut_status all(const tet10 *t, const double *x, double scale, double *e, double *g, abut_arena *scratch, abut_err *err)
 {
-    const tet10 *t = self;
     const size_t n = (size_t)t->m->ntt;
     const abut_mark mark = abut_arena_mark(scratch);
-    double *part = ABUT_NEW(scratch, double, n);
-    if (!part) return abut_fail(err, ABUT_E_NOMEM, "%zu tets of ten nodes", n);
+    double *psi = ABUT_NEW(scratch, double, n), *f = g ? ABUT_NEW(scratch, double, 3 * NODES * n) : NULL;
+    if (!psi || (g && !f)) return abut_fail(err, ABUT_E_NOMEM, "%zu tets of ten nodes", n);
     #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i++) part[i] = one(t, at->z, i, NULL);
-    *e = scale * abut_sum(part, n);
+    for (size_t i = 0; i < n; i++) psi[i] = one(t, x, i, g ? f + 3 * NODES * i : NULL);
+    for (size_t i = 0; g && i < 3 * NODES * n; i++) g[3 * (size_t)t->node[i / 3] + i % 3] += scale * f[i];
+    *e = scale * abut_sum(psi, n);
     abut_arena_release(scratch, mark);
     return ABUT_OK;
 }
 
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    return all(self, at->z, scale, e, NULL, scratch, err);
+}
+
 static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
-    const tet10 *t = self;
-    const size_t n = (size_t)t->m->ntt;
-    const abut_mark mark = abut_arena_mark(scratch);
-    double *f = ABUT_NEW(scratch, double, 3 * NODES * n);
-    if (!f) return abut_fail(err, ABUT_E_NOMEM, "%zu tets of ten nodes", n);
-    #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i++) (void)one(t, at->z, i, f + 3 * NODES * i);
-    for (size_t i = 0; i < 3 * NODES * n; i++) g[3 * (size_t)t->node[i / 3] + i % 3] += scale * f[i];
-    abut_arena_release(scratch, mark);
-    return ABUT_OK;
+    double e;
+    return all(self, at->z, scale, &e, g, scratch, err);
 }
 
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
