@@ -185,10 +185,10 @@ format:
 # what programs of others include: these headers and, computed, all that they include
 SEAMS   := $(addprefix lib/,sparse/elements.h sparse/linear_solver.h sparse/linear_solvers.h energy/term.h energy/terms.h \
              energy/barrier_laws.h energy/friction_laws.h energy/material/materials.h contact/collision_mesh.h solve/objective.h \
-             $(if $(wildcard lib/solve/point.h),solve/point.h) solve/direction.h solve/directions.h solve/stepper.h \
-             solve/step/options.h solve/solvers.h) formats/stream/state_io.h
+             solve/point.h solve/direction.h solve/directions.h solve/stepper.h solve/step/options.h solve/solvers.h) \
+             formats/stream/state_io.h
 headers  = $(sort $(filter lib/%.h formats/%.h,$(shell $(CC) -std=c11 -Ilib -I. -MM -x c $(SEAMS))))
-fill     = sed $(foreach v,prefix libdir includedir libexecdir,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
+fill     = sed $(foreach v,prefix libdir includedir libexecdir CC,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
              -e 's|@libs@|$(strip $(ALL_LD) $(LIBS))|'
 
 # generic names stay off the PATH: libexec/abut/NAME, and one dispatcher, `abut NAME ...`

@@ -93,5 +93,12 @@ int main(int argc, char **argv)
     must(abut_writer_frame(out, &head[last], &frame[last], &err));
     must(abut_writer_frame(out, &(abut_frame_head){ at.step, at.time, ABUT_COMMITTED }, &next, &err));
     must(abut_writer_close(out, &err));
+    stepper->free(self);
+    abut_report_clear(&report);
+    for (int i = 0; i < 2; i++) abut_arrays_clear(&frame[i]);
+    abut_arrays_clear(&first);
+    abut_arrays_clear(&next);
+    abut_reader_free(&in);
+    abut_writer_free(&out);
     return 0;
 }
