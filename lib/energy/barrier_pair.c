@@ -81,7 +81,8 @@ double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, do
 ABUT_LANES_CLONES
 static void project_dense(size_t n, const double (*D)[144], const double *scale, double *H)
 {
-    abut_lanes A[144], K[ABUT_PACKED], weight;
+    abut_lanes A[144], weight;
+    abut_packed_lanes K;
     for (int k = 0; k < 144; k += 4) {
         abut_lanes v[ABUT_LANES];
         for (size_t l = 0; l < ABUT_LANES; l++) v[l] = *(const abut_lanes_anywhere *)(D[l < n ? l : 0] + k);

@@ -5,7 +5,7 @@
 #include "energy/codim_bend.h"
 #include "energy/codim_shell.h"
 #include "energy/edge_correction.h"
-#include "sparse/packed_lanes.h"
+#include "sparse/packed_inline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -256,7 +256,7 @@ abut_status abut_codim_turn(const abut_codim *t, const double *z, const double *
                 edges(t, e, k, meant, reach, aim);
                 abut_turn_edges(k, at, moved, aim, u);
                 for (int i = 0; i < 3 * k; i++) u[i] /= reach;
-                sum += pull(k, H + ABUT_PACKED * e, u, f + 12 * e);
+                sum += pull(k, H + abut_packed_size(4) * e, u, f + 12 * e);
             }
         }
         part[b] = sum;

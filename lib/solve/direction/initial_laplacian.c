@@ -5,7 +5,7 @@
 #include "graph/graph.h"
 #include "solve/direction/initial.h"
 #include "sparse/own/cholesky.h"
-#include "sparse/packed_lanes.h"
+#include "sparse/packed_inline.h"
 #include "sparse/woodbury.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void tet_blocks(const abut_elastic *e, const double *k, double psi, doubl
             for (int d = 0; d < 3; d++) along[a] += g[3 * a + d] * m->tet_fibre[3 * t + (size_t)d];
         for (int a = 0; a < 4; a++)
             for (int b = a; b < 4; b++)
-                put(H + ABUT_PACKED * t, 4, a, b,
+                put(H + abut_packed_size(4) * t, 4, a, b,
                     kappa * along[a] * along[b] +
                         w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]));
     }
@@ -56,7 +56,7 @@ static void codim_blocks(const abut_problem *p, double *H)
     if (!t->n) return;
     const abut_codim_state *state = abut_codim_state_of(&p->terms);
     abut_codim_hessian_ahead(t, p->model->X, ABUT_CODIM_ALL, state->strain_kappa, p->step.weight_z2, NULL, H);
-    for (double *block = H; block < H + ABUT_PACKED * t->n; block += 9) {
+    for (double *block = H; block < H + abut_packed_size(4) * t->n; block += 9) {
         const double trace = block[0] + block[4] + block[8];
         for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
     }
