@@ -57,13 +57,6 @@ abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_m
     return ABUT_OK;
 }
 
-double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x)
-{
-    const double b = abut_barrier(law, abut_beyond2(dist2, law.xi), NULL, NULL);
-    if (!(eps_x > 0) || b == 0 || isinf(b)) return b;
-    return b * abut_mollify(abut_cross2(x, NULL, NULL), eps_x, NULL, NULL);
-}
-
 /* ---- mollified edge pairs ---- */
 
 #include "math/forms_lanes.h"

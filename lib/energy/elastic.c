@@ -379,21 +379,6 @@ void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, d
     }
 }
 
-abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double scale, double *g, abut_arena *scratch,
-                                  abut_err *err)
-{
-    const size_t n = (size_t)e->model->nt;
-    const abut_mark mark = abut_arena_mark(scratch);
-    double energy;
-    if (!n) return ABUT_OK;
-    double *f = ABUT_ROOM(scratch, double, 12 * n);
-    if (!f) return abut_fail(err, ABUT_E_NOMEM, "elastic gradient: corner forces of %zu tets", n);
-    const abut_status rc = evaluate(e, x, &energy, f, scratch, err);
-    if (!rc) abut_elastic_gather(e, f, scale, g);
-    abut_arena_release(scratch, mark);
-    return rc;
-}
-
 abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo, abut_arena *scratch,
                                 abut_err *err)
 {

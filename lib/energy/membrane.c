@@ -66,20 +66,6 @@ void abut_fabrics_take(const abut_membrane *const *law, abut_fabrics *f)
     }
 }
 
-double abut_fabric(const abut_membrane *law, double k, const double e[3], double S[3], double C[4])
-{
-    const abut_membrane *const laws[ABUT_LANES] = { law, law, law, law };
-    const abut_lanes at[3] = { ABUT_LANES_ALL(e[0]), ABUT_LANES_ALL(e[1]), ABUT_LANES_ALL(e[2]) };
-    abut_fabrics f;
-    abut_lanes psi, s[3], c[4];
-    abut_fabrics_take(laws, &f);
-    abut_fabric_psi_lanes(&f, k, at, &psi);
-    abut_fabric_derivatives_lanes(&f, k, at, s, c);
-    for (int i = 0; i < 3; i++) S[i] = s[i][0];
-    for (int i = 0; i < 4; i++) C[i] = c[i][0];
-    return psi[0];
-}
-
 ABUT_LANES_CLONES
 void abut_fabrics_psi(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *psi)
 {

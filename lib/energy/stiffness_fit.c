@@ -26,16 +26,6 @@ static double fit(const abut_spline *spline, int model, double mu, double lambda
     return stress / square;
 }
 
-double abut_stiffness_fit(int model, double mu, double lambda, double lo, double hi)
-{
-    return fit(NULL, model, mu, lambda, lo, hi);
-}
-
-double abut_stiffness_fit_spline(const abut_spline *s, double lo, double hi)
-{
-    return fit(s, ABUT_SPLINE, 0, 0, lo, hi);
-}
-
 abut_status abut_stiffness_fit_materials(const abut_elastic *e, double lo, double hi, double *k, abut_err *err)
 {
     const abut_model *m = e->model;

@@ -28,8 +28,6 @@ ABUT_MUST_USE abut_status abut_gpu_tets_gradient(abut_gpu_tets *t, const double 
 /** abut_limit_inversion, to the bits. */
 ABUT_MUST_USE abut_status abut_gpu_tets_bound(abut_gpu_tets *t, const double *x, const double *p, double slack, abut_limit *lim,
                                               abut_err *err);
-/** The smallest det F at x and its tet: value 0 or less, or no number (-inf), where a tet has inverted.  Waits. */
-ABUT_MUST_USE abut_status abut_gpu_tets_volume(abut_gpu_tets *t, const double *x, abut_least *least, abut_err *err);
 
 /* What inertia needs, the machine's. */
 typedef struct abut_gpu_inertia {

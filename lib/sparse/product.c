@@ -95,12 +95,6 @@ abut_status abut_product_make(abut_product **out, int32_t n, const abut_elements
     return rc;
 }
 
-void abut_product_set(abut_product *p, const double *diag, const abut_elements *sets)
-{
-    p->diag = diag;
-    for (int s = 0; s < p->nsets; s++) p->elements[s] = sets[s];
-}
-
 /* f += H u, or H^T u */
 static inline void add_product(const double *H, const double *u, double *f)
 {
@@ -224,8 +218,10 @@ void abut_product_diagonal(abut_product *p, double *D)
 static void multiply(void *self, const double *x, double *y) { abut_product_multiply(self, x, y); }
 static void diagonal(void *self, double *D) { abut_product_diagonal(self, D); }
 
-abut_operator abut_product_operator(abut_product *p)
+abut_operator abut_product_set(abut_product *p, const double *diag, const abut_elements *sets)
 {
+    p->diag = diag;
+    for (int s = 0; s < p->nsets; s++) p->elements[s] = sets[s];
     return (abut_operator){ .n = p->n, .multiply = multiply, .diagonal = diagonal, .self = p };
 }
 

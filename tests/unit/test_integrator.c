@@ -1,6 +1,7 @@
 /* The time schemes: closed forms, order, energy, and that a newton is a newton in each. */
 #include "energy/elastic.h"
 #include "world.h"
+#include "elastic_gradient.h"
 
 static const char *const NAME[ABUT_SCHEMES] = { "implicit Euler", "implicit Newmark", "BDF2", "midpoint" };
 
@@ -248,7 +249,7 @@ static void shake(const abut_model *m, double *v)
 static void rates(const abut_model *m, const abut_elastic *el, const double *s, double *ds, abut_arena *scratch)
 {
     double g[3 * NB] = { 0 };
-    CHECK(!abut_elastic_gradient(el, s, 1, g, scratch, NULL));
+    CHECK(!elastic_gradient(el, s, 1, g, scratch, NULL));
     for (int i = 0; i < 3 * NB; i++) {
         ds[i] = s[3 * NB + i];
         ds[3 * NB + i] = m->gravity[i % 3] - g[i] / m->mass[i / 3];

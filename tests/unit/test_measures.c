@@ -4,6 +4,7 @@
 #include "math/vec3.h"
 #include "solve/step/measures.h"
 #include "scene_world.h"
+#include "elastic_gradient.h"
 
 static const char *const NAME[ABUT_ALL_SCHEMES] = { "implicit Euler", "implicit Newmark", "BDF2", "midpoint", "quasi-static" };
 
@@ -30,7 +31,7 @@ static double *keep(const world *w, const char *name)
 static double *elastic_force(world *w, const double *x)
 {
     double *f = calloc(3 * (size_t)w->model.nv, sizeof *f);
-    CHECK(!abut_elastic_gradient(abut_elastic_of(&w->st.solver.prob.terms), x, -1, f, &w->st.solver.scratch, &w->err));
+    CHECK(!elastic_gradient(abut_elastic_of(&w->st.solver.prob.terms), x, -1, f, &w->st.solver.scratch, &w->err));
     return f;
 }
 

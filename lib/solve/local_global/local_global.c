@@ -108,11 +108,6 @@ static abut_status objective_at(abut_local_global *s, const double *x, double *s
     return rc;
 }
 
-abut_status abut_lg_objective(abut_local_global *s, double *sum, abut_err *err)
-{
-    return objective_at(s, s->x, sum, err);
-}
-
 /* The factor for what is held in this step: that of the last one, mostly. */
 static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err)
 {

@@ -82,7 +82,4 @@ ABUT_MUST_USE abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, 
 /** The next frame at s->x into out (cleared first), and what the report tells of it. */
 ABUT_MUST_USE abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
 ABUT_MUST_USE abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err);
-/** E(s->x), kg m^2; +inf where it is not defined. */
-ABUT_MUST_USE abut_status abut_lg_objective(abut_local_global *s, double *sum, abut_err *err);
-
 #endif
