@@ -14,13 +14,14 @@ typedef struct options {
 
 #define OWN_SEPARATION -HUGE_VAL    /* the option is not given */
 
-static abut_status parse_way(const char *text, abut_judge_way *way, abut_err *err)
+static abut_status parse_path(const char *text, abut_judged_path *path, abut_err *err)
 {
-    static const char *const names[] = { [ABUT_WAY_PATH] = "path", [ABUT_WAY_STRAIGHT] = "straight", [ABUT_WAY_NONE] = "none" };
-    *way = ABUT_WAY_PATH;
+    static const char *const names[] = { [ABUT_PATH_RECORDED] = "path", [ABUT_PATH_STRAIGHT] = "straight",
+                                         [ABUT_PATH_NONE] = "none" };
+    *path = ABUT_PATH_RECORDED;
     for (int i = 0; text && i < 3; i++)
         if (!strcmp(text, names[i])) {
-            *way = (abut_judge_way)i;
+            *path = (abut_judged_path)i;
             return ABUT_OK;
         }
     return text ? abut_fail(err, ABUT_E_ARG, "--motion %s: expected path, straight or none", text) : ABUT_OK;
@@ -145,12 +146,12 @@ int main(int argc, char **argv)
                        .gap = { .gap = INFINITY } };
     int kind, no = 0;
     abut_status rc = check_options(&o, &cli, &v.opts, &kind, &err);
-    if (!rc) rc = parse_way(o.motion, &v.way, &err);
+    if (!rc) rc = parse_path(o.motion, &v.path, &err);
     if (!rc && o.queries) {
         rc = run_queries(&cli, &o, &v.opts, kind, &no, &err);
     } else if (!rc) {
         if (o.single || all_meshes(&cli))
-            rc = abut_judge_meshes(&v, cli.args, cli.nargs, o.single || v.way == ABUT_WAY_NONE, &err);
+            rc = abut_judge_meshes(&v, cli.args, cli.nargs, o.single || v.path == ABUT_PATH_NONE, &err);
         else
             rc = run_stream(&v, &o, &err);
         if (!rc) rc = abut_verdict_end(&v, &err);

@@ -29,7 +29,7 @@ static int by_edge(const void *pa, const void *pb)
 }
 
 /* The point that collision vertex v is. */
-static int32_t point_of(const abut_model *m, int32_t v) { return m->map_first ? m->nv + v : m->coll_node[v]; }
+static int32_t point_of(const abut_model *m, int32_t v) { return m->map_first ? m->nv + v : abut_model_contact_node(m, v); }
 
 /* Segments: collision edges of no triangle.  edges: those of the triangles, ascending. */
 static void gather_segments(const abut_model *m, const int32_t *edges, int32_t n_edges, gather *g)

@@ -77,9 +77,4 @@ double abut_elastic_deformation(const abut_elastic *e, const double *x, int32_t 
 double abut_elastic_stress(const abut_elastic *e, const double *x, int32_t t, double sigma[9]);
 double abut_von_mises(const double sigma[9]);
 
-/** H[81] = d2psi/dF2, rows and columns the entries of F row major; project: nearest positive semidefinite. */
-void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project);
-/** The same from a principal form and the singular vectors of F, as it stands. */
-void abut_principal_hess(const abut_principal *p, const double U[9], const double V[9], double H[81]);
-
 #endif

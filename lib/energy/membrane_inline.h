@@ -233,7 +233,7 @@ ABUT_FN double abut_shell_energy_one(int model, const double *law, double k, con
     return volume * psi;
 }
 
-/** H of four corners, packed (sparse/elements.h): weight d2psi/dx2, projected; 0 at a fourth corner and where psi is not finite. */
+/** H of four corners, packed (sparse/elements.h): weight d2psi/dx2, projected; 0 at the fourth and where psi is not finite. */
 ABUT_FN void abut_shell_hessian_one(int model, const double *law, double k, const double x[9], const double B[4], double weight,
                                     double *H)
 {

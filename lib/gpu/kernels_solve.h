@@ -20,7 +20,7 @@ typedef struct abut_tet_args {
     size_t nt, first;
 } abut_tet_args;
 
-/* node_energy: out[i] = what abut_problem counts as inertia of node i, 0 of held ones; inertia 0: the work of its load.
+/* node_energy: out[i] = what abut_objective counts as inertia of node i, 0 of held ones; inertia 0: the work of its load.
  * node_gradient: out[3 i + k] = its derivative. */
 typedef struct abut_node_args {
     const double *mass, *x, *xn, *xhat;

@@ -38,7 +38,7 @@ typedef struct abut_gpu_inertia {
     size_t nv;
 } abut_gpu_inertia;
 
-/** *out = what abut_problem_energy says of inertia at x; part[nv]: scratch; all the machine's. */
+/** *out = what abut_objective_energy says of inertia at x; part[nv]: scratch; all the machine's. */
 ABUT_MUST_USE abut_status abut_gpu_nodes_energy(abut_queue *q, const abut_gpu_inertia *of, const double *x, double *part,
                                                 double *out, abut_err *err);
 /** g = its gradient, 0 of held nodes. */

@@ -126,19 +126,25 @@ double abut_judge_thickness(const abut_judge_shape *s, const abut_simplices *e, 
     return most;
 }
 
+/* The point that a collision vertex is. */
+static int32_t point_of(const abut_model *m, int32_t vert)
+{
+    return m->map_first ? m->nv + vert : abut_model_contact_node(m, vert);
+}
+
 /* points of collision vertices */
 static abut_status gather(abut_simplices *out, int k, const abut_model *m, const int32_t *vert, int32_t n, abut_err *err)
 {
     const abut_status rc = make_elements(out, k, (size_t)n, err);
     if (rc) return rc;
-    for (size_t i = 0; i < (size_t)n * (size_t)k; i++) out->node[i] = m->map_first ? m->nv + vert[i] : m->coll_node[vert[i]];
+    for (size_t i = 0; i < (size_t)n * (size_t)k; i++) out->node[i] = point_of(m, vert[i]);
     return ABUT_OK;
 }
 
 static abut_status gather_all(abut_simplices *out, const abut_model *m, abut_err *err)
 {
     const abut_status rc = make_elements(out, 1, (size_t)m->nc, err);
-    for (int32_t i = 0; i < (rc ? 0 : m->nc); i++) out->node[i] = m->map_first ? m->nv + i : m->coll_node[i];
+    for (int32_t i = 0; i < (rc ? 0 : m->nc); i++) out->node[i] = point_of(m, i);
     return rc;
 }
 

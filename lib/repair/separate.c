@@ -194,7 +194,7 @@ static void to_nodes(run *s)
     for (size_t i = 0; i < s->constraints.n; i++) {
         abut_constraint *r = &s->constraints.constraint[i];
         for (int p = 0; p < 4 && r->node[p] >= 0; p++) {
-            r->node[p] = s->cm->W.col[r->node[p]];
+            r->node[p] = abut_collmesh_node(s->cm, r->node[p]);
             const size_t o = 3 * (size_t)r->node[p];
             for (int c = 0; c < 3; c++) r->b += r->a[p][c] * (s->x[o + (size_t)c] - s->base[o + (size_t)c]);
         }
@@ -303,7 +303,7 @@ static abut_status run_init(run *s, abut_err *err)
     if (!s->base || !s->u || !s->y || !s->weight || !s->volume || !s->fixed || !s->hits)
         return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %d nodes", m->nv);
     for (int32_t i = 0; i < m->nv; i++) s->weight[i] = m->role[i] == ABUT_NODE_FREE ? 1 / m->mass[i] : 0;
-    for (int32_t v = 0; v < s->cm->nc; v++) s->fixed[v] = !(s->weight[s->cm->W.col[v]] > 0);
+    for (int32_t v = 0; v < s->cm->nc; v++) s->fixed[v] = !(s->weight[abut_collmesh_node(s->cm, v)] > 0);
     for (int32_t t = 0; t < m->nt; t++) {
         abut_vec3 g[4];
         s->volume[t] = volume6(m, s->x0, t, g);

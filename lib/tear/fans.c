@@ -12,7 +12,7 @@
 int abut_tear_simulated(const abut_model *m, const int32_t *v)
 {
     for (int k = 0; k < 3; k++)
-        if (m->role[m->coll_node[v[k]]] != ABUT_NODE_OBSTACLE) return 1;
+        if (m->role[abut_model_contact_node(m, v[k])] != ABUT_NODE_OBSTACLE) return 1;
     return 0;
 }
 
@@ -76,7 +76,7 @@ static void list_contact_triangles(abut_tearing *w, uint8_t *at_end, abut_torn *
         const int32_t *v = m->coll_tri + 3 * (size_t)t;
         if (!abut_tear_simulated(m, v)) continue;
         int32_t *to = c->node + 4 * (size_t)c->n;
-        for (int k = 0; k < 3; k++) to[k] = m->coll_node[v[k]];
+        for (int k = 0; k < 3; k++) to[k] = abut_model_contact_node(m, v[k]);
         to[3] = -1;
         for (int k = 0; k < 3; k++)
             if (at_end[to[k]] && at_end[to[(k + 1) % 3]] && torn_between(w, to[k], to[(k + 1) % 3])) c->gone[c->n] = 1;

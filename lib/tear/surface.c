@@ -37,13 +37,14 @@ static abut_status find_segments(const abut_tearing *w, surface *s, abut_err *er
     int32_t n = 0, from_end = m->nrd;
     s->seg = malloc((2 * (size_t)m->nce + 1) * sizeof *s->seg);
     abut_status rc = tri && rod && s->seg ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: %d contact edges", m->nce);
-    for (int32_t i = 0; i < 3 * m->nct && !rc; i++) tri[i] = m->coll_node[m->coll_tri[i]];
+    for (int32_t i = 0; i < 3 * m->nct && !rc; i++) tri[i] = abut_model_contact_node(m, m->coll_tri[i]);
     for (int32_t r = 0; r < m->nrd && !rc; r++)     /* those that stay, then those that go */
         memcpy(rod + 2 * (size_t)(w->no_rod[r] ? --from_end : n++), m->rod + 2 * (size_t)r, 2 * sizeof *rod);
     if (!rc) rc = abut_surface_edges(NULL, 0, rod, n, m->nv, &stay.node, &stay.n, err);
     if (!rc) rc = abut_surface_edges(tri, m->nct, rod + 2 * (size_t)n, m->nrd - n, m->nv, &other.node, &other.n, err);
     for (int32_t e = 0; e < m->nce && !rc; e++) {
-        const int32_t a = m->coll_node[m->coll_edge[2 * (size_t)e]], b = m->coll_node[m->coll_edge[2 * (size_t)e + 1]];
+        const int32_t *v = m->coll_edge + 2 * (size_t)e;
+        const int32_t a = abut_model_contact_node(m, v[0]), b = abut_model_contact_node(m, v[1]);
         if (!has_edge(&stay, a, b) && has_edge(&other, a, b)) continue;
         s->seg[2 * s->nseg] = a;
         s->seg[2 * s->nseg++ + 1] = b;
@@ -75,7 +76,7 @@ static abut_status find_surface(const abut_tearing *w, surface *s, abut_err *err
         for (int32_t t = 0; t < m->nct; t++) {
             const int32_t *v = m->coll_tri + 3 * (size_t)t;
             if (abut_tear_simulated(m, v)) continue;
-            for (int k = 0; k < 3; k++) s->tri[3 * (size_t)s->ntri + (size_t)k] = m->coll_node[v[k]];
+            for (int k = 0; k < 3; k++) s->tri[3 * (size_t)s->ntri + (size_t)k] = abut_model_contact_node(m, v[k]);
             s->ntri++;
         }
     }
@@ -110,7 +111,7 @@ abut_status abut_tear_put_surface(const abut_tearing *w, abut_arrays *set, abut_
         for (int32_t i = 0; i < 2 * s.nedge; i++) vertex[s.edge[i]] = 1;
         for (int32_t i = 0; i < 2 * m->nce; i++) in_old[m->coll_edge[i]] = 1;
         for (int32_t i = 0; i < m->nc; i++)
-            if (!in_old[i]) vertex[m->coll_node[i]] = 1;        /* points */
+            if (!in_old[i]) vertex[abut_model_contact_node(m, i)] = 1;        /* points */
         for (int32_t i = 0; i < nv; i++)
             if (vertex[i]) vertex[i] = nc, node[nc++] = i;
         rc = put_index(set, "contact/node", node, 1, nc, NULL, err);

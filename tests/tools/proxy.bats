@@ -75,6 +75,22 @@ P
     exits 1 "$BIN/ccd-check" --no-output --json verdict.json through.abut
     says "vertices"
     grep '"vertices": \[' verdict.json
+    # the same on the path of a step that ends where it began
+    cat >there-and-back.py <<'P'
+import sys, abut_stream
+items = list(abut_stream.read(sys.argv[1]))
+with abut_stream.Writer("-") as w:
+    w.model(items[0].arrays)
+    w.frame(0, 0.0, items[1].arrays)
+    there = items[1]["node/x"].copy()
+    there[items[0]["node/object"] == 1, 1] -= float(sys.argv[2])
+    w.frame(1, 0.01, dict(items[1].arrays, **{"step/waypoints": abut_stream.Array(there, "m")}))
+P
+    "$PYTHON" there-and-back.py start.abut 0.05 >through.abut
+    exits 1 "$BIN/ccd-check" --no-output through.abut
+    says "leg 1 of the path"
+    says "vertices"
+    "$PYTHON" there-and-back.py start.abut 0.02 | "$BIN/ccd-check" --no-output
     # tets that overlap say nothing: the surfaces that collide are inside of them
     "$PYTHON" lower.py start.abut 0.02 | "$BIN/ccd-check" --no-output
     "$PYTHON" lower.py nodes.abut 0.02 >through.abut

@@ -55,9 +55,9 @@ static void random_stencil(abut_rng *r, abut_stencil kind, double d, double *x)
 }
 
 /* e(c) b(D), m^4; dist2 the squared distance of x */
-static double pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x)
+static double pair_barrier(abut_barrier_law of, const double *x, double dist2, double eps_x)
 {
-    const double b = abut_barrier(law, abut_beyond2(dist2, law.xi), NULL, NULL);
+    const double b = abut_barrier(of, abut_beyond2(dist2, of.xi), NULL, NULL);
     if (!(eps_x > 0) || b == 0 || isinf(b)) return b;
     return b * abut_mollify(abut_cross2(x, NULL, NULL), eps_x, NULL, NULL);
 }

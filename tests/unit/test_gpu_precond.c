@@ -103,15 +103,15 @@ static void apply(operator_world *w, int wide, const double *r, double *z)
 }
 
 /* clusters that were not positive definite when they were made last, and 1 more if E was not */
-static abut_status fallen_clusters(abut_gpu_operator *A, uint32_t *count, abut_err *err)
+static abut_status fallen_clusters(abut_gpu_operator *A, uint32_t *count, abut_err *out)
 {
     const abut_gpu_precond *m = &A->precond;
     *count = 0;
     if (m->kind == ABUT_GPU_JACOBI) return ABUT_OK;
     uint32_t *fallen = malloc((m->clusters + 1) * sizeof *fallen), bad = 0;
-    if (!fallen) return abut_fail(err, ABUT_E_NOMEM, "preconditioner: %u clusters", m->clusters);
-    abut_status rc = A->q->on->get(A->q, fallen, m->fallen.at, m->clusters * sizeof *fallen, err);
-    if (!rc && m->kind == ABUT_GPU_RIGID) rc = A->q->on->get(A->q, &bad, m->bad.at, sizeof bad, err);
+    if (!fallen) return abut_fail(out, ABUT_E_NOMEM, "preconditioner: %u clusters", m->clusters);
+    abut_status rc = A->q->on->get(A->q, fallen, m->fallen.at, m->clusters * sizeof *fallen, out);
+    if (!rc && m->kind == ABUT_GPU_RIGID) rc = A->q->on->get(A->q, &bad, m->bad.at, sizeof bad, out);
     for (uint32_t c = 0; c < m->clusters && !rc; c++) *count += fallen[c];
     *count += bad;
     free(fallen);

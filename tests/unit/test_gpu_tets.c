@@ -1,4 +1,4 @@
-/* Tets and the inertia of nodes on a machine against energy/elastic.h, contact/step_bound.h and solve/problem.c. */
+/* Tets and the inertia of nodes on a machine against energy/elastic.h, contact/step_bound.h and solve/objective.c. */
 #include "base/par.h"
 #include "check.h"
 #include "contact/step_bound.h"

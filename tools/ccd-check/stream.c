@@ -74,10 +74,10 @@ static abut_status judge_tets(judge *j, const double *x, abut_place here, int ca
 }
 
 /* the straight motion from the last frame to this one, or the polyline that this one says it took */
-static abut_status judge_way(judge *j, const abut_stream *s, const double *x, abut_place here, abut_err *err)
+static abut_status judge_path(judge *j, const abut_stream *s, const double *x, abut_place here, abut_err *err)
 {
     const double *from = j->x;
-    const int64_t n = j->v->way == ABUT_WAY_STRAIGHT ? 0 : s->frame.nw / s->frame.nv;
+    const int64_t n = j->v->path == ABUT_PATH_STRAIGHT ? 0 : s->frame.nw / s->frame.nv;
     abut_status rc = ABUT_OK;
     for (int64_t i = 0; !rc && i <= n && !abut_verdict_done(j->v); i++) {
         const double *to = x;
@@ -109,13 +109,13 @@ static abut_status measure_gap(judge *j, const abut_stream *s, const double *x, 
 
 static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
 {
-    const int pending = s->head.phase == ABUT_PENDING, came = j->x && j->v->way != ABUT_WAY_NONE;
+    const int pending = s->head.phase == ABUT_PENDING, came = j->x && j->v->path != ABUT_PATH_NONE;
     const abut_place here = { s->head.step, s->head.time, NULL, 0, pending };
     const size_t bytes = 3 * (size_t)j->shape.nv * sizeof(double);
     const int alone = !j->v->motion_only;
     const double *x;
     abut_status rc = abut_judge_points(&j->shape, s->frame.x, j->here, &x, err);
-    if (!rc) rc = came ? judge_way(j, s, x, here, err) : alone ? judge_alone(j, x, here, err) : ABUT_OK;
+    if (!rc) rc = came ? judge_path(j, s, x, here, err) : alone ? judge_alone(j, x, here, err) : ABUT_OK;
     if (!rc && alone && !abut_verdict_done(j->v)) rc = judge_tets(j, x, here, came, err);
     if (!rc && j->v->want_gap) rc = measure_gap(j, s, x, here, err);
     if (rc) return abut_wrap(err, "step %lld", (long long)here.step);

@@ -15,12 +15,12 @@ typedef struct abut_place {
 } abut_place;
 
 /* What is judged between two frames */
-typedef enum abut_judge_way {
-    ABUT_WAY_PATH,      /* the polyline through the positions in array step/waypoints [k nv, 3] of the later frame; straight
-                           without it */
-    ABUT_WAY_STRAIGHT,
-    ABUT_WAY_NONE       /* nothing: every frame alone */
-} abut_judge_way;
+typedef enum abut_judged_path {
+    ABUT_PATH_RECORDED,     /* the polyline through the positions in array step/waypoints [k nv, 3] of the later frame; straight
+                               without it */
+    ABUT_PATH_STRAIGHT,
+    ABUT_PATH_NONE          /* nothing: every frame alone */
+} abut_judged_path;
 
 /* A hit and what a reader needs to find it */
 typedef struct abut_finding {
@@ -37,7 +37,7 @@ typedef struct abut_finding {
 typedef struct abut_verdict {
     abut_cli *cli;
     abut_judge_opts opts;
-    abut_judge_way way;
+    abut_judged_path path;
     int motion_only;            /* judge no configuration alone: what touches at the start of a motion is no finding */
     int all;                    /* report every collision, not the first one alone */
     const char *json, *obj;     /* files to write, or NULL */

@@ -1,6 +1,9 @@
 #include "solve/direction/initial_laplacian.h"
 
 #include "energy/attachment.h"
+#include "energy/codim_term.h"
+#include "energy/friction_term.h"
+#include "energy/prescribed.h"
 #include "energy/stiffness_fit.h"
 #include "graph/graph.h"
 #include "solve/direction/initial.h"
@@ -50,7 +53,7 @@ static void spring_blocks(const abut_model *m, double psi, double *H)
 }
 
 /* no rotation of an element changes the trace of a block */
-static void codim_blocks(const abut_problem *p, double *H)
+static void codim_blocks(const abut_objective *p, double *H)
 {
     const abut_codim *t = abut_codim_of(&p->terms);
     if (!t->n) return;
@@ -63,7 +66,7 @@ static void codim_blocks(const abut_problem *p, double *H)
 }
 
 /* Elements node[n * corners] as a set, its rows and values those that are free in *row and *H. */
-static abut_elements set_of(const abut_problem *p, const char *name, int corners, size_t n, const int32_t *node, int32_t **row,
+static abut_elements set_of(const abut_objective *p, const char *name, int corners, size_t n, const int32_t *node, int32_t **row,
                             double **H)
 {
     const abut_elements set = { .name = name, .corners = corners, .n = n, .row = *row, .val = *H };
@@ -72,7 +75,7 @@ static abut_elements set_of(const abut_problem *p, const char *name, int corners
     return set;
 }
 
-abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elements *more, abut_bsr *A, abut_err *err)
+abut_status abut_laplacian(const abut_objective *p, const double *k, const abut_elements *more, abut_bsr *A, abut_err *err)
 {
     const abut_model *m = p->model;
     const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na, nc = abut_codim_of(&p->terms)->n;
@@ -93,7 +96,7 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_el
         codim_blocks(p, H);
         sets[3] = set_of(p, "codimensional elements", 4, nc, abut_codim_of(&p->terms)->node, &row, &H);
         if (more) sets[4] = *more;
-        abut_problem_diagonal(p, diag);
+        abut_objective_diagonal(p, diag);
         rc = abut_bsr_pattern(A, p->nrow, sets, more ? 5 : 4, err);
         if (!rc) abut_bsr_assemble(A, diag, sets, more ? 5 : 4);
     }
@@ -104,18 +107,20 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_el
 }
 
 /* Mean of the diagonal of L, N/m. */
-static abut_status mean_stiffness(const abut_problem *p, const abut_bsr *A, double *mean, abut_err *err)
+static abut_status mean_stiffness(const abut_objective *p, const abut_bsr *A, double *mean,
+                                  abut_err *err)
 {
     double *diag = malloc(((size_t)A->n + 1) * sizeof *diag), sum = 0;
     if (!diag) return abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", A->n);
-    abut_problem_diagonal(p, diag);
+    abut_objective_diagonal(p, diag);
     for (int32_t i = 0; i < A->n; i++) sum += (A->val[9 * A->ptr[i]] - diag[i]) / p->w.psi;
     free(diag);
     *mean = A->n ? sum / A->n : 0;
     return ABUT_OK;
 }
 
-abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_linear_solver *c, double *mean, abut_err *err)
+abut_status abut_laplacian_factor(const abut_objective *p, double lo, double hi, abut_linear_solver *c, double *mean,
+                                  abut_err *err)
 {
     abut_bsr A = { 0 };
     double *k = malloc(((size_t)p->model->nm + 1) * sizeof *k);
@@ -174,13 +179,13 @@ static void release(void *self)
     free(s);
 }
 
-static abut_status no_memory(const abut_problem *p, abut_err *err)
+static abut_status no_memory(const abut_objective *p, abut_err *err)
 {
     return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
 }
 
 /* The factor of the elements alone lasts while the numbering and the scheme do; that of an augmented Lagrangian does not. */
-static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *err)
+static abut_status constant_make(laplacian *s, const abut_objective *p, abut_err *err)
 {
     struct constant *c = &s->constant;
     const size_t bytes = (size_t)p->model->nv * sizeof *c->node_row;
@@ -195,7 +200,7 @@ static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *
 }
 
 /* With contacts: the Laplacian and their Hessians, in blocks. */
-static abut_status sum_make(laplacian *s, const abut_problem *p, const abut_elements *contacts, int threads, abut_err *err)
+static abut_status sum_make(laplacian *s, const abut_objective *p, const abut_elements *contacts, int threads, abut_err *err)
 {
     abut_bsr A = { 0 };
     const abut_model *m = p->model;
@@ -215,7 +220,7 @@ static abut_status sum_make(laplacian *s, const abut_problem *p, const abut_elem
 
 static abut_status factor_with_contacts(laplacian *s, const abut_initial_at *at, abut_err *err)
 {
-    const abut_problem *p = at->p;
+    const abut_objective *p = at->p;
     abut_elements contacts;
     int32_t rows = 0;
     s->contacts = CONTACTS_NONE;

@@ -2,19 +2,23 @@
 
 #include "base/timer.h"
 #include "contact/intersect.h"
+#include "energy/barrier_term.h"
+#include "energy/codim_term.h"
+#include "energy/prescribed.h"
+#include "energy/pressure.h"
 #include "energy/stretch_limit.h"
 #include "model/motion.h"
 #include "solve/step/measures.h"
-#include "solve/search/search_parts.h"
+#include "solve/search/search_ops.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt, abut_err *err)
+abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_search_opts *opt, abut_err *err)
 {
     *s = (abut_stepper){ 0 };
-    abut_status rc = abut_solver_init(&s->solver, m, opt, err);
+    abut_status rc = abut_search_init(&s->solver, m, opt, err);
     if (rc) return rc;
     double **field[] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1, &s->air };
     for (int i = 0; i < 8 + abut_air_acts(abut_air_of(&s->solver.prob.terms)); i++) {
@@ -28,7 +32,7 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
 
 void abut_stepper_clear(abut_stepper *s)
 {
-    abut_solver_clear(&s->solver);
+    abut_search_clear(&s->solver);
     free(s->v);
     free(s->acc);
     free(s->air);
@@ -46,7 +50,7 @@ void abut_stepper_clear(abut_stepper *s)
 static abut_status load(abut_stepper *s, const abut_arrays *frame, const double *x0, abut_instant at, abut_frame *f,
                         abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
     abut_status rc = abut_frame_view(frame, m, f, err);
     if (!rc) rc = abut_lag_from_frame(&p->cm, f, abut_lag_of(&p->terms), err);
@@ -55,7 +59,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     const size_t n3 = 3 * (size_t)m->nv;
     memcpy(s->v, f->v, n3 * sizeof(double));
     memcpy(p->xn, x0, n3 * sizeof(double));
-    memcpy(s->solver.x, f->x, n3 * sizeof(double));
+    abut_search_place(&s->solver, f->x);
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     s->at = at;
     abut_codim_state_of(&p->terms)->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
@@ -64,8 +68,8 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     if (rc) return rc;
     abut_scheme_load_rebound(s, f);
     abut_scheme_load_forces(s);
-    abut_solver_forget(&s->solver);
-    abut_problem_number(p);
+    abut_search_forget(&s->solver);
+    abut_objective_number(p);
     return abut_scheme_load_past(s, f, err);
 }
 
@@ -80,11 +84,11 @@ int abut_scheme_rubs(const abut_model *m)
  * touches: a barrier that changes from step to step does work, and they have little to take it out again. */
 static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *err)
 {
-    abut_solver *so = &s->solver;
+    abut_search *so = &s->solver;
     const abut_model *m = so->prob.model;
     const int keeps = m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER;
-    if (!keeps || !f->kappa || abut_solver_count(so) == 0)
-        return abut_solver_kappa(so, err);
+    if (!keeps || !f->kappa || abut_search_count(so) == 0)
+        return abut_search_kappa(so, err);
     const double kappa = f->kappa[0] / abut_scheme_kappa_share(&so->prob);
     abut_barrier_state_of(&so->prob.terms)->kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], kappa));
     return ABUT_OK;
@@ -93,79 +97,74 @@ static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *e
 /* Where the iterations of a step begin. */
 static abut_status start(abut_stepper *s, const abut_frame *f, abut_report *rep, abut_err *err)
 {
-    int coasts = 0;
+    int warm = 0;
     abut_status rc = start_kappa(s, f, err);
-    if (!rc && !(s->solver.opt.without & ABUT_WITHOUT_WARM_START)) rc = abut_solver_coast(&s->solver, s->v, &coasts, rep, err);
-    if (rc || coasts) return rc;
-    rc = abut_solver_move_held(&s->solver, rep, err);
-    const abut_problem *p = &s->solver.prob;
-    if (rc || !memcmp(s->solver.x, p->xn, 3 * (size_t)p->model->nv * sizeof *p->xn)) return rc;   /* nothing was moved */
-    rc = abut_solver_contacts(&s->solver, rep, err);
+    if (!rc && !(s->solver.opt.without & ABUT_WITHOUT_WARM_START)) rc = abut_search_warm_start(&s->solver, s->v, &warm, rep, err);
+    if (rc || warm) return rc;
+    rc = abut_search_move_held(&s->solver, rep, err);
+    if (rc || s->solver.here.has & ABUT_HAS_CONTACTS) return rc;    /* nothing was moved */
+    rc = abut_search_contacts(&s->solver, rep, err);
     return rc ? rc : start_kappa(s, f, err);
+}
+
+/* Friction contacts as they are at the iterate. */
+static abut_status freeze_friction(abut_search *s, abut_err *err)
+{
+    const abut_objective *o = &s->prob;
+    return abut_lag_freeze(&o->cm, &s->here.pairs, s->here.y, abut_barrier_state_of(&o->terms)->kappa, o->w.h_force,
+                           abut_lag_of(&o->terms), err);
 }
 
 abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_frame f;
     s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
-                        : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
+    rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->cm.obstacle, err)
+                        : abut_path_start(&s->solver.path, &p->cm, s->solver.here.x, err);
     if (!rc && !s->start_checked) {
-        abut_collmesh_positions(&p->cm, s->solver.x, s->solver.y);
-        rc = abut_scheme_check(&s->solver, 0, ABUT_E_GEOM, "at the start", err);
+        rc = abut_scheme_check(p, &s->solver.here, 0, ABUT_E_GEOM, "at the start", err);
     }
 
     /* the first frame of a scene has no friction data yet: freeze what touches now */
     const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
     const int first = !frozen && abut_scheme_rubs(p->model);
-    if (!rc && (first || !s->solver.device)) rc = abut_solver_contacts_before(&s->solver, s->v, rep, err);
+    if (!rc && first) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
+    if (!rc && first) rc = abut_search_kappa(&s->solver, err);
+    if (!rc && first) rc = freeze_friction(&s->solver, err);
+    if (!rc) rc = abut_search_enter(&s->solver, s->v, err);
+    if (!rc && !(s->solver.here.has & ABUT_HAS_CONTACTS)) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->start_checked = 1;
-    if (first) {
-        double *kappa = &abut_barrier_state_of(&p->terms)->kappa;
-        rc = abut_problem_kappa(p, s->solver.x, s->solver.y, &s->solver.pairs, kappa, &s->solver.scratch, err);
-        if (!rc) rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, *kappa, p->w.h_force, abut_lag_of(&p->terms), err);
-    }
-    if (!rc && s->solver.device) {
-        rc = abut_device_enter(&s->solver, s->v, err);
-        if (!rc) rc = abut_solver_contacts_before(&s->solver, s->v, rep, err);
-        if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    }
-    if (!rc) rc = start(s, &f, rep, err);
+    rc = start(s, &f, rep, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return rc;
 }
 
-/* A configuration of a frame that is not the solver's own; so->x is left as it was. */
-static abut_status check_place(abut_solver *so, double *x, int joined, const char *when, abut_err *err)
+/* A configuration of a frame that is not the iterate. */
+static abut_status check_place(abut_search *so, const double *x, int joined, const char *when, abut_err *err)
 {
-    double *const own = so->x;
-    so->x = x;
-    abut_collmesh_positions(&so->prob.cm, x, so->y);
-    const abut_status rc = abut_scheme_check(so, joined, ABUT_E_GEOM, when, err);
-    so->x = own;
-    return rc;
+    abut_point_set(&so->trial, &so->prob, x, 0, NULL);
+    return abut_scheme_check(&so->prob, &so->trial, joined, ABUT_E_GEOM, when, err);
 }
 
 /* The way so far, as the frame tells it: it begins where nothing touches, and nothing is met on it. */
-static abut_status resume_way(abut_solver *so, const abut_frame *f, abut_err *err)
+static abut_status resume_way(abut_search *so, const abut_frame *f, abut_err *err)
 {
-    const abut_problem *p = &so->prob;
+    const abut_objective *p = &so->prob;
     abut_path *path = &so->path;
     int hit = 0;
     abut_status rc = check_place(so, p->xn, 0, "at the start of its step (step/x0)", err);
     if (!rc) rc = abut_path_start(path, &p->cm, p->xn, err);
     for (int32_t i = 0; i < f->nw && !rc; i += f->nv) {
-        memcpy(so->xt, f->waypoints + 3 * (size_t)i, path->n3 * sizeof *so->xt);
-        rc = check_place(so, so->xt, 1, "at a waypoint (step/waypoints)", err);
-        if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->xt, &so->near, err);
+        rc = check_place(so, f->waypoints + 3 * (size_t)i, 1, "at a waypoint (step/waypoints)", err);
+        if (!rc) rc = abut_path_add(path, &p->cm, p->cm.obstacle, so->trial.x, &so->near, err);
     }
-    if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->x, &so->near, err);
-    if (!rc) rc = abut_path_prove(path, &p->cm, p->obstacle, &so->near, &hit, err);
+    if (!rc) rc = abut_path_add(path, &p->cm, p->cm.obstacle, so->here.x, &so->near, err);
+    if (!rc) rc = abut_path_prove(path, &p->cm, p->cm.obstacle, &so->near, &hit, err);
     if (rc || !hit) return rc;
     if (hit + 1 < path->n)
         return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/waypoints)", hit - 1);
@@ -174,7 +173,7 @@ static abut_status resume_way(abut_solver *so, const abut_frame *f, abut_err *er
 
 abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     abut_frame f;
     abut_status rc = abut_frame_view(frame, p->model, &f, err);
     const char *missing = rc ? NULL : !f.x0 ? "step/x0" : !f.pass ? "step/pass" : !f.kappa ? "contact/kappa" : NULL;
@@ -187,7 +186,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     abut_scheme_load_lagrangian(p, &f);
     rc = resume_way(&s->solver, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    return abut_solver_contacts(&s->solver, rep, err);
+    return abut_search_contacts(&s->solver, rep, err);
 }
 
 /* Passes that take all of the new normal forces, as published (Li 2020, 4.5). */
@@ -195,45 +194,44 @@ enum { WHOLE_PASSES = 9 };
 
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    abut_solver_forget(&s->solver);   /* a pass resumed in another process starts like this too */
+    abut_search_forget(&s->solver);   /* a pass resumed in another process starts like this too */
     const int before = rep->newton;
     /* passes that shall agree must stay in one valley */
-    s->solver.lengthens = s->solver.prob.model->lags[0] == 1 && !(s->solver.opt.without & ABUT_WITHOUT_LENGTHEN);
+    s->solver.pass.lengthens = s->solver.prob.model->lags[0] == 1 && !(s->solver.opt.without & ABUT_WITHOUT_LENGTHEN);
     /* and those that go around in a circle leave it where they do not follow it to the last digit */
-    s->solver.passes_go_on = s->pass >= WHOLE_PASSES;
-    abut_status rc = abut_solver_minimise(&s->solver, rep, err);
+    s->solver.pass.others_follow = s->pass >= WHOLE_PASSES;
+    abut_status rc = abut_search_minimise(&s->solver, rep, err);
     s->newton += rep->newton - before;
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
     rep->passes = ++s->pass;
     const double clock = abut_time_wall();
-    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, &s->solver.near, err);
+    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.cm.obstacle, &s->solver.near, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
 
 /* Friction contacts that stick, and slide at the end of s->p. */
-static int32_t count_letting_go(abut_solver *s)
+static int32_t count_letting_go(abut_search *s)
 {
     if (!abut_lag_of(&s->prob.terms)->n || s->opt.plain) return 0;
-    abut_search_point(s, 1);
-    return abut_creep_let_go(&s->prob, s->x, s->xt);
+    abut_point_set(&s->trial, &s->prob, s->here.x, 1, s->p);
+    return abut_creep_let_go(&s->prob, s->here.x, s->trial.x);
 }
 
 abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_status rc = ABUT_OK;
     rep->lag_residual = -1;
     if (abut_scheme_rubs(p->model)) {
         abut_lag_exchange(&p->terms, &s->acted);
-        rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, abut_barrier_state_of(&p->terms)->kappa, p->w.h_force,
-                             abut_lag_of(&p->terms), err);
+        rc = freeze_friction(&s->solver, err);
     }
     if (!rc && measure) {
         rep->lag_residual = 0;
-        abut_solver_forget(&s->solver);
-        if (abut_lag_of(&p->terms)->n) rc = abut_solver_residual(&s->solver, &rep->lag_residual, rep, err);
+        abut_search_forget(&s->solver);
+        if (abut_lag_of(&p->terms)->n) rc = abut_search_residual(&s->solver, &rep->lag_residual, rep, err);
         if (!rc) s->letting_go = count_letting_go(&s->solver);
     }
     rep->seconds.friction += abut_time_wall() - clock;
@@ -267,11 +265,11 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
 {
     const double clock = abut_time_wall();
     const int joined = s->start_checked && s->solver.path.proven;
-    const abut_status rc = abut_scheme_check(&s->solver, joined, ABUT_E_NUMERIC, "after the step", err);
+    const abut_status rc = abut_scheme_check(&s->solver.prob, &s->solver.here, joined, ABUT_E_NUMERIC, "after the step", err);
     rep->seconds.check += abut_time_wall() - clock;
     int32_t flattest;
-    rep->min_jacobian = abut_smallest_jacobian(s->solver.prob.model, s->solver.x, &flattest);
-    rep->min_jacobian_tet = abut_problem_tet(&s->solver.prob, flattest);
+    rep->min_jacobian = abut_smallest_jacobian(s->solver.prob.model, s->solver.here.x, &flattest);
+    rep->min_jacobian_tet = abut_objective_tet(&s->solver.prob, flattest);
     return rc ? abut_wrap(err, "step %lld", (long long)s->at.step + 1), rc : ABUT_OK;
 }
 
@@ -279,7 +277,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
 static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
-    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, err);
+    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.cm.obstacle, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
@@ -308,7 +306,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
 
 abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     abut_arrays_clear(out);
     abut_status rc = carry ? abut_frame_carry(carry, out, err) : ABUT_OK;
     if (!rc) rc = abut_scheme_put_state(s, s->v, 1, out, err);

@@ -11,6 +11,7 @@
 #ifndef ABUT_SOLVE_STEP_BARRIER_STEPPER_H
 #define ABUT_SOLVE_STEP_BARRIER_STEPPER_H
 
+#include "energy/friction_term.h"
 #include "solve/search/minimise.h"
 #include "solve/step/record.h"
 #include "solve/stepper.h"
@@ -19,7 +20,7 @@
 enum { ABUT_LAGS_MAX = 1000 };
 
 typedef struct abut_stepper {
-    abut_solver solver;
+    abut_search solver;
     double *v;          /* [3 nv] at the start of the step */
     double *acc; /* [3 nv] m/s^2: gravity, scripted forces and the loads of the air; of a step that is done, its drag, too */
     double *air;        /* [3 nv] N: of the air alone; NULL when it is still */
@@ -41,7 +42,7 @@ typedef struct abut_stepper {
     } rebound;
 } abut_stepper;
 
-ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt,
+ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_search_opts *opt,
                                             abut_err *err);
 void abut_stepper_clear(abut_stepper *s);
 

@@ -17,19 +17,20 @@ enum { BOUT_MAX = 64 };
  * -dPsi/dx(z).(x' - x), which is what the kinetic energy gets of it, exactly; Psi gives up Psi(x) - Psi(x'). */
 static abut_status elastic_gain(abut_stepper *s, double *gain, double *psi, abut_err *err)
 {
-    abut_solver *so = &s->solver;
-    const abut_problem *p = &so->prob;
+    abut_search *so = &s->solver;
+    const abut_objective *p = &so->prob;
     const int32_t n3 = 3 * p->model->nv;
     const abut_mark mark = abut_arena_mark(&so->scratch);
     double *g = ABUT_NEW(&so->scratch, double, (size_t)n3), before = 0;
     if (!g) return abut_fail(err, ABUT_E_NOMEM, "midpoint: %d numbers", n3);
-    abut_status rc = abut_problem_potential_gradient(p, so->x, 1, g, &so->scratch, err);
-    if (!rc) rc = abut_problem_potential(p, p->xn, &before, &so->scratch, err);
-    if (!rc) rc = abut_problem_potential(p, so->x, psi, &so->scratch, err);
+    const abut_at at = abut_objective_at(p, so->here.x, NULL, NULL);
+    abut_status rc = abut_objective_potential_gradient(p, &at, 1, g, &so->scratch, err);
+    if (!rc) rc = abut_objective_potential(p, p->xn, &before, &so->scratch, err);
+    if (!rc) rc = abut_objective_potential(p, so->here.x, psi, &so->scratch, err);
     abut_acc sum = { 0, 0 };
     abut_acc_add(&sum, *psi);
     abut_acc_add(&sum, -before);
-    for (int32_t i = 0; i < n3; i++) abut_acc_add(&sum, -g[i] * (so->x[i] - p->xn[i]));
+    for (int32_t i = 0; i < n3; i++) abut_acc_add(&sum, -g[i] * (so->here.x[i] - p->xn[i]));
     *gain = sum.hi + sum.lo;
     abut_arena_release(&so->scratch, mark);
     return rc;
@@ -46,10 +47,10 @@ static double volume6(const double *x, const int32_t *t)
 /* 1 when the step has changed the volume of some tet by more than the factor SWING: then it resolves no wave in it. */
 static int swings(const abut_stepper *s)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     for (int32_t t = 0; t < p->model->nt; t++) {
         const int32_t *node = p->model->tet + 4 * (size_t)t;
-        const double before = volume6(p->xn, node), after = volume6(s->solver.x, node);
+        const double before = volume6(p->xn, node), after = volume6(s->solver.here.x, node);
         if (!(after < SWING * before && before < SWING * after)) return 1;
     }
     return 0;
@@ -63,7 +64,7 @@ void abut_scheme_load_rebound(abut_stepper *s, const abut_frame *f)
 
 abut_status abut_scheme_rebound(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     struct abut_rebound *r = &s->rebound;
     double gain = 0, psi = 0;
     if (!p->model->scheme || p->model->scheme[0] != ABUT_MIDPOINT) return ABUT_OK;
@@ -101,7 +102,7 @@ abut_status abut_scheme_put_rebound(const abut_stepper *s, abut_arrays *out, abu
     return ABUT_OK;
 }
 
-double abut_scheme_kappa_share(const abut_problem *p)
+double abut_scheme_kappa_share(const abut_objective *p)
 {
     const int midpoint = p->model->scheme && p->model->scheme[0] == ABUT_MIDPOINT;
     return midpoint ? abut_integrator_step_weight(ABUT_MIDPOINT) / abut_integrator_step_weight(p->w.scheme) : 1;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Whatever of these there is goes. */
-static const char *const PUSHING[] = {
+/* Arrays of forces, which the copy does not have. */
+static const char *const forces[] = {
     "hinge/node", "hinge/angle", "hinge/stiffness", "rod/node", "rod/material", "rod/radius", "rod/length", "bend/node",
     "bend/stiffness", "spring/node", "spring/length", "spring/stiffness", "attachment/node", "attachment/weight",
     "attachment/offset", "attachment/stiffness", "object/pressure", "object/drag", "world/wind", "damping/mass",
@@ -53,7 +53,7 @@ abut_status abut_split_model(const abut_arrays *model, abut_arrays *out, abut_er
                          *(const int32_t *)scheme->data, ABUT_IMPLICIT_EULER);
     const abut_status rc = copy_all(model, out, err);
     if (rc) return rc;
-    for (size_t i = 0; i < sizeof PUSHING / sizeof *PUSHING; i++) abut_arrays_remove(out, PUSHING[i]);
+    for (size_t i = 0; i < sizeof forces / sizeof *forces; i++) abut_arrays_remove(out, forces[i]);
     soften(out);
     drop_forces(out);
     fill(out, "world/gravity", 0);
@@ -61,8 +61,9 @@ abut_status abut_split_model(const abut_arrays *model, abut_arrays *out, abut_er
     return ABUT_OK;
 }
 
-/* The frame before, on its way to the predictor: x~ = x_n + h v; nothing of friction, which the predictor has had. */
-static abut_status on_its_way(const abut_arrays *start, const abut_arrays *predictor, double h, abut_arrays *out, abut_err *err)
+/* The frame before, with a velocity that leads to the predictor: x~ = x_n + h v.  Friction is in the predictor. */
+static abut_status towards_predictor(const abut_arrays *start, const abut_arrays *predictor, double h, abut_arrays *out,
+                                     abut_err *err)
 {
     const abut_status rc = copy_all(start, out, err);
     const abut_array *x = abut_arrays_find(out, "node/x"), *to = abut_arrays_find(predictor, "node/x");
@@ -78,12 +79,12 @@ static abut_status on_its_way(const abut_arrays *start, const abut_arrays *predi
 /* The predictor with what the projection changes. */
 static abut_status put_projected(const abut_arrays *predictor, const abut_arrays *projected, abut_arrays *out, abut_err *err)
 {
-    static const char *const changed[] = { "node/x", "node/v", "step/way" /* its former name */, "step/waypoints",
-                                          "contact/kappa", "strain/kappa" };
+    static const char *const changed[] = { "node/x", "node/v", "step/waypoints", "contact/kappa", "strain/kappa" };
     abut_status rc = copy_all(predictor, out, err);
     for (size_t i = 0; i < sizeof changed / sizeof *changed && !rc; i++) {
         const abut_array *a = abut_arrays_find(projected, changed[i]);
-        abut_arrays_remove(out, changed[i]);
+        const abut_array *before = abut_array_named(out, changed[i]);
+        if (before) abut_arrays_remove(out, before->name);
         if (a) rc = abut_arrays_copy(out, a, err);
     }
     return rc;
@@ -94,7 +95,7 @@ abut_status abut_split_project(abut_stepper *s, const abut_arrays *start, abut_i
 {
     const abut_model *m = s->solver.prob.model;
     abut_arrays from = { 0 }, next = { 0 };
-    abut_status rc = on_its_way(start, predictor, *m->h, &from, err);
+    abut_status rc = towards_predictor(start, predictor, *m->h, &from, err);
     if (!rc) rc = abut_step_advance(s, &from, 0, &at, 0, &next, rep, err);
     if (!rc) rc = put_projected(predictor, &next, out, err);
     abut_arrays_clear(&from);

@@ -35,17 +35,17 @@ ABUT_MUST_USE abut_status abut_scheme_rebound(abut_stepper *s, abut_report *rep,
 ABUT_MUST_USE abut_status abut_scheme_put_rebound(const abut_stepper *s, abut_arrays *out, abut_err *err);
 /** contact/kappa of a frame over the kappa of this step: frames have that of the model's scheme, whatever a step is taken by.
  * 1 in all models but those of the midpoint rule. */
-double abut_scheme_kappa_share(const abut_problem *p);
+double abut_scheme_kappa_share(const abut_objective *p);
 
 /* ---- scheme_check.c ---- */
 
-/** Nothing may touch and no injective element may be inverted at so->x, by exact arithmetic; shells are inside their bounds.
+/** Nothing may touch and no injective element may be inverted at that point, by exact arithmetic; shells are inside their bounds.
  *
  * joined  exact arithmetic has led a free straight line here from where no edge went through a triangle, and one gets there by
  *         touching only: half-spaces are left to look at
  * Fails   `code`, naming elements and `when`, which says whose fault it is */
-ABUT_MUST_USE abut_status abut_scheme_check(const abut_solver *so, int joined, abut_status code, const char *when,
-                                            abut_err *err);
+ABUT_MUST_USE abut_status abut_scheme_check(const abut_objective *p, const abut_point *at, int joined, abut_status code,
+                                            const char *when, abut_err *err);
 
 /* ---- scheme_frame.c ---- */
 
@@ -56,8 +56,8 @@ ABUT_MUST_USE abut_status abut_scheme_put_state(const abut_stepper *s, const dou
 ABUT_MUST_USE abut_status abut_scheme_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
                                                  abut_arrays *out, abut_err *err);
 /** The augmented Lagrangian of a step that was given up while prescribed nodes were on their way; off when there is none. */
-void abut_scheme_load_lagrangian(abut_problem *p, const abut_frame *f);
-ABUT_MUST_USE abut_status abut_scheme_put_lagrangian(const abut_problem *p, abut_arrays *out, abut_err *err);
+void abut_scheme_load_lagrangian(abut_objective *p, const abut_frame *f);
+ABUT_MUST_USE abut_status abut_scheme_put_lagrangian(const abut_objective *p, abut_arrays *out, abut_err *err);
 
 /* ---- scheme_report.c ---- */
 

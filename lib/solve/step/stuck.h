@@ -1,4 +1,4 @@
-/* The state of a step that was given up, as a PENDING frame: from it the step goes on, and in it one can look for the reason. */
+/* The state of a step that was given up, as a PENDING frame: the step can be continued from it, and it shows the reason. */
 #ifndef ABUT_SOLVE_STEP_STUCK_H
 #define ABUT_SOLVE_STEP_STUCK_H
 

@@ -1,0 +1,70 @@
+/* A scene with every term of the objective, and a point in it where all of them are at work. */
+#ifndef TEST_ALL_TERMS_H
+#define TEST_ALL_TERMS_H
+
+#include "base/rng.h"
+#include "energy/prescribed.h"
+#include "scene_world.h"
+
+/* Everything that an objective may hold, in one scene: a block with fibres that slides on the floor, a sheet with limits under
+ * pressure and in the wind, a rod, springs, attachments, damping, friction, a scripted node. */
+static const char *const ALL =
+    "{time: {step: 10 ms, scheme: %s}, gravity: [0, -9.81, 0], tolerance: 1e-5 m/s, wind: [1, 4, 0.5],\n"
+    " damping: {mass: 2, stiffness: 5 ms}, contact: {dhat: 4 mm, friction: {mu: 0.4, eps_v: 0.05 m/s}},\n"
+    " materials: {\n"
+    "  soft: {model: fixed-corotated, young: 2e4, fibre: {direction: [0, 1, 0], stiffness: 5e3}, volume: 1e3},\n"
+    "  sheet: {young: 1e4, poisson: 0.3}},\n"
+    " objects: {\n"
+    "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}},\n"
+    "  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, translate: [0, 0.052, 0] %s},\n"
+    "  over: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, translate: [0.03, 0.155, 0.04] %s},\n"
+    "  cloth: {generate: {cloth: {size: [0.12, 0.12], cells: [2, 2]}}, material: sheet, translate: [0.3, 0.002, 0],\n"
+    "          shell: {thickness: 2 mm, pressure: 20, drag: 0.6, stretch-limit: 1.2}},\n"
+    "  rod: {generate: {rod: {length: 0.2, cells: 4}}, material: sheet, rod: {radius: 8 mm}, translate: [0, 0.003, 0.3]}},\n"
+    " attachments: [{from: {object: block, relative-box: [[0, 1, 0], [1, 1, 1]]}, to: {point: [0.1, 0.3, 0]}, stiffness: 9},\n"
+    "               {from: {object: rod, nodes: [0]}, to: {object: block}, stiffness: 7}],\n"
+    " motion: [{select: {object: rod, nodes: [4]}, translate: [0.1, 0.2, 0]}]}\n";
+
+static const char *const SCHEMES[] = { "implicit-euler", "bdf2", "implicit-newmark", "midpoint", "quasi-static" };
+enum { NSCHEMES = sizeof SCHEMES / sizeof *SCHEMES };
+
+/* Springs between nodes of the block and the rod, as the program `springs` would put them. */
+static inline void add_springs(world *w)
+{
+    static const int32_t node[4] = { 0, 6, 3, 27 };
+    static const double length[2] = { 0.05, 0.2 }, k[2] = { 40, 30 };
+    const struct { const char *name; const void *data; size_t bytes; } put[] = { { "spring/node", node, sizeof node },
+        { "spring/length", length, sizeof length }, { "spring/stiffness", k, sizeof k } };
+    for (int i = 0; i < 3; i++) {
+        void *to = abut_model_put(&w->model_set, put[i].name, 2, &w->err);
+        if (!to) printf("# %s\n", w->err.msg), abort();
+        memcpy(to, put[i].data, put[i].bytes);
+    }
+}
+
+/* In the third step of that scene, away from any minimum, the scripted node on its way. */
+static inline abut_search *amid(world *w, int scheme, abut_rng *rng)
+{
+    char text[4096];
+    const int still = !strcmp(SCHEMES[scheme], "quasi-static");
+    snprintf(text, sizeof text, ALL, SCHEMES[scheme], still ? "" : ", velocity: [0.4, 0, 0.1]",
+             still ? "" : ", velocity: [0.4, -0.2, 0.1]");
+    *w = (world){ 0 };
+    scene_arrays(text, &w->model_set, &w->frame);
+    add_springs(w);
+    world_start(w);
+    CHECK(!world_judged(w, 2));
+    CHECK(!abut_step_begin(&w->st, &w->frame, w->at, &w->rep, &w->err));
+    abut_search *s = &w->st.solver;
+    abut_lagrangian_of(&s->prob.terms)->on = 1;
+    abut_lagrangian_of(&s->prob.terms)->kap = 50;
+    for (int32_t i = 0; i < 3 * w->model.nv; i++) {
+        abut_lagrangian_of(&s->prob.terms)->lam[i] = s->prob.held[i / 3] ? 1e-3 : 0;
+        s->here.x[i] += abut_rng_real(rng, -4e-5, 4e-5);
+    }
+    abut_objective_number(&s->prob);
+    CHECK(!abut_search_contacts(s, &w->rep, &w->err));
+    return s;
+}
+
+#endif
