@@ -4,6 +4,7 @@
 #include "geom/mollify.h"
 #include "sparse/packed_inline.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* The law of contact i; of half-space contact i, with D there. */
@@ -47,6 +48,7 @@ static double block_energy(const abut_collmesh *cm, const abut_pairs *pairs, con
 abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                 double *energy, abut_arena *scratch, abut_err *err)
 {
+    assert(pairs);
     const size_t n = pairs->n, nb = abut_blocks(n), npb = abut_blocks(pairs->n_plane);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb + npb);
@@ -106,6 +108,7 @@ static void block_gradient(const abut_collmesh *cm, const abut_pairs *pairs, con
 abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                   double *g, abut_arena *scratch, abut_err *err)
 {
+    assert(pairs);
     const size_t n = pairs->n, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_ROOM(scratch, double, 12 * n), *f = abut_collmesh_sum_begin(cm, g, scratch);

@@ -7,6 +7,7 @@
 #include "sparse/packed_lanes.h"
 #include "math/spd_lanes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static int by_size(const void *p, const void *q)
 abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_mass, const double *xi, int32_t n,
                               int half_spaces, double *kappa, abut_err *err)
 {
+    assert(n >= 0);
     const size_t room = (size_t)n + 1;
     double *each = malloc(room * sizeof *each);
     if (!each) return abut_fail(err, ABUT_E_NOMEM, "barrier stiffness: thickness of %d objects", n);

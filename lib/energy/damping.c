@@ -5,10 +5,12 @@
 #include "energy/terms.h"
 #include "sparse/packed_inline.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_codim *t, abut_err *err)
 {
+    assert(m && t);
     *d = (abut_damping){ .mass = m->damp_mass ? m->damp_mass[0] : 0, .stiffness = m->damp_stiffness ? m->damp_stiffness[0] : 0 };
     if (d->stiffness == 0) return ABUT_OK;
     d->K = malloc(((size_t)m->nt * abut_packed_size(4) + 1) * sizeof *d->K);
@@ -97,6 +99,7 @@ abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, co
                                 const double *x, const double *c, double scale, double *energy, abut_arena *scratch,
                                 abut_err *err)
 {
+    assert(d && e);
     double work = d->mass > 0 && parts & ABUT_DAMPING_TETS ? mass_work(d, e->model, x, c) : 0;
     elements set[2];
     both_sets(d, e, t, set);

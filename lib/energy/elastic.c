@@ -8,6 +8,7 @@
 #include "math/svd3.h"
 #include "math/svd3_lanes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static double rest_shape(const abut_model *m, int32_t t, double B[9])
 
 abut_status abut_elastic_check(const abut_model *m, abut_err *err)
 {
+    assert(m);
     if (m->nt > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "%d tets: more than %d", m->nt, INT32_MAX / 4);
     const abut_status rc = check_materials(m, err);
     if (rc) return rc;
@@ -108,6 +110,7 @@ static void incidence(abut_elastic *e)
 
 abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *err)
 {
+    assert(m);
     *e = (abut_elastic){ .model = m };
     abut_status rc = abut_elastic_check(m, err);
     if (rc) return rc;

@@ -165,6 +165,7 @@ static double block_energy(const abut_lag *lag, const abut_stiction *law, const 
 abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, double *energy,
                                  abut_arena *scratch, abut_err *err)
 {
+    assert(lag);
     const size_t nb = abut_blocks(lag->n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb);
@@ -181,6 +182,7 @@ abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, 
 abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x, const double *xn,
                                    double *g, abut_arena *scratch, abut_err *err)
 {
+    assert(lag && law && nv >= 0);
     const double h = law->h, w = law->eps_v * h;
     const size_t n = lag->n;
     const abut_mark mark = abut_arena_mark(scratch);

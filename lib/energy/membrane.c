@@ -2,6 +2,7 @@
 
 #include "math/spd_lanes.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "math/forms_lanes.h"
@@ -23,6 +24,7 @@ void abut_membrane_take(const abut_model *m, int32_t mat, abut_membrane *law)
 
 abut_status abut_membrane_of(const abut_model *m, int32_t mat, abut_membrane *law, abut_err *err)
 {
+    assert(law);
     abut_membrane_take(m, mat, law);
     char list[200];
     if (law->fabric || abut_material_is(law->model, ABUT_MATERIAL_PLANE)) return ABUT_OK;

@@ -6,6 +6,7 @@
 #include "sparse/packed_inline.h"
 #include "math/vec3.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ static abut_status find_rims(abut_air *a, abut_err *err)
 
 abut_status abut_air_init(abut_air *a, const abut_model *m, abut_err *err)
 {
+    assert(m);
     *a = (abut_air){ .model = m };
     for (int32_t o = 0; o < m->no && m->nsh; o++) {
         a->presses |= m->obj_pressure && m->obj_pressure[o] != 0;

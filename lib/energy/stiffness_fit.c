@@ -1,5 +1,6 @@
 #include "energy/stiffness_fit.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define SPACING 0.01
@@ -28,6 +29,7 @@ static double fit(const abut_spline *spline, int model, double mu, double lambda
 
 abut_status abut_stiffness_fit_materials(const abut_elastic *e, double lo, double hi, double *k, abut_err *err)
 {
+    assert(e);
     const abut_model *m = e->model;
     if (!(lo > 0 && lo < 1 && hi > 1 && hi < INFINITY))
         return abut_fail(err, ABUT_E_ARG, "stiffness over stretches %g .. %g: expected 0 < low < 1 < high", lo, hi);

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "math/vec3.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static abut_status survey(abut_collision_springs *c, const abut_objective *p, ab
 
 abut_status abut_collision_springs_init(abut_collision_springs *c, const abut_objective *p, abut_err *err)
 {
+    assert(p);
     const size_t n3 = 3 * (size_t)p->model->nc + 1;
     *c = (abut_collision_springs){ .y0 = malloc(n3 * sizeof(double)), .y1 = malloc(n3 * sizeof(double)),
                                    .outward = malloc((size_t)p->model->nct + 1) };

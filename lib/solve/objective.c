@@ -7,6 +7,7 @@
 #include "model/contact_check.h"
 #include "solve/objective_sets.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -86,6 +87,7 @@ void abut_objective_weigh(abut_objective *o, abut_weights w)
 
 abut_status abut_objective_begin(abut_objective *o, abut_err *err)
 {
+    assert(o);
     abut_status rc = ABUT_OK;
     for (int i = 0; i < o->terms.n && !rc; i++) {
         const abut_term *t = &o->terms.term[i];

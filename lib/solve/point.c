@@ -2,12 +2,14 @@
 
 #include "base/par.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 abut_status abut_point_init(abut_point *p, const abut_objective *o, int which, abut_err *err)
 {
+    assert(o);
     const size_t nv3 = 3 * (size_t)o->model->nv;
     *p = (abut_point){ .stamp = (uint64_t)which, .e = { .sum = INFINITY } };
     p->x = calloc(nv3, sizeof *p->x);

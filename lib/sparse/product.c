@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "base/simd.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ static abut_status corners_make(set_corners *c, int32_t n, const abut_elements *
 
 abut_status abut_product_make(abut_product **out, int32_t n, const abut_elements *sets, int nsets, abut_err *err)
 {
+    assert(out && n >= 0);
     if (nsets < 0 || nsets > ABUT_SETS_MAX)
         return abut_fail(err, ABUT_E_ARG, "product: %d element sets, at most %d", nsets, (int)ABUT_SETS_MAX);
     abut_product *p = calloc(1, sizeof *p);

@@ -410,7 +410,7 @@ TEST(forces_are_the_slopes_of_the_potentials)
             CHECK(!abut_barrier_energy(&p->cm, &s->here.pairs, s->here.y, abut_barrier_state_of(&p->terms)->kappa, &b[k],
                                        &s->scratch,
                                        &w->err));
-            CHECK(!abut_friction_energy(&w->st.acted, &law, s->here.x, p->still, &d[k], &s->scratch, &w->err));
+            CHECK(!abut_friction_energy(&w->st.solved_lag, &law, s->here.x, p->still, &d[k], &s->scratch, &w->err));
         }
         CHECK(fabs(slope[0]) > 1);
         CHECK(fabs(slope[1]) > 1e-2);

@@ -11,6 +11,7 @@
 #include "sparse/packed_inline.h"
 #include "sparse/woodbury.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,7 @@ static abut_elements set_of(const abut_objective *p, const char *name, int corne
 
 abut_status abut_laplacian(const abut_objective *p, const double *k, const abut_elements *more, abut_bsr *A, abut_err *err)
 {
+    assert(p);
     const abut_model *m = p->model;
     const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na, nc = abut_codim_of(&p->terms)->n;
     const double psi = p->w.psi * p->w.share * p->w.share;

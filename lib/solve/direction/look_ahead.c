@@ -9,6 +9,7 @@
 #include "solve/direction/contact_subproblem.h"
 #include "solve/direction/newton_solve.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,7 +291,7 @@ static abut_status refine(void *self, const abut_iterate *at, const abut_directi
         if (!contact_binds(lim) || !a->inner.ops->factor(a->inner.self, &A) || !abut_collmesh_selects(&a->p->cm)) return ABUT_OK;
         if (a->wait) return a->wait--, ABUT_OK;
         rc = start(a, &b, err);
-    } else if (!(lim->alpha > 0) && a->better) {    /* so long that CCD cannot tell gaps of contacts from rounding */
+    } else if (lim->alpha < 0 && a->better) {    /* so long that CCD cannot tell gaps of contacts from rounding */
         memcpy(dir, a->met->p0, 3 * (size_t)a->p->model->nv * sizeof *dir);
         a->better = 0;
         *changed = 1;
@@ -355,6 +356,7 @@ static void release(void *self)
 
 abut_status abut_look_ahead_make(abut_direction *out, abut_direction *inner, const abut_objective *p, abut_err *err)
 {
+    assert(inner);
     const abut_direction_ops *of = inner->ops;
     look_ahead *a = calloc(1, sizeof *a);
     if (!a) return abut_fail(err, ABUT_E_NOMEM, "contacts ahead");

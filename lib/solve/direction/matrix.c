@@ -3,11 +3,13 @@
 #include "base/timer.h"
 #include "math/mat3.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 abut_status abut_newton_matrix_init(abut_newton_matrix *d, const abut_objective *p, unsigned without, abut_err *err)
 {
+    assert(d && p);
     *d = (abut_newton_matrix){ .without_majorant = (without & ABUT_WITHOUT_MAJORANT) != 0 };
     d->diag = malloc(((size_t)p->model->nv + 1) * sizeof(double));
     return d->diag ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "Newton direction: %d nodes", p->model->nv);

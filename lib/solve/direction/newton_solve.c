@@ -5,6 +5,7 @@
 #include "solve/direction/matrix.h"
 #include "sparse/linear_solvers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define FAR 1e-3            /* relative residual of iterations while the direction is long */
@@ -47,6 +48,7 @@ static abut_status linear_init(abut_newton_solve *s, const abut_direction_option
 abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p, const abut_direction_options *opt, int orders,
                                    abut_err *err)
 {
+    assert(p && opt);
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double) + 1;
     *s = (abut_newton_solve){ .without = opt->without, .bad_node = -1 };
     abut_status rc = linear_init(s, opt, err);

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 #include "sparse/reuse.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static int factors(const abut_ordering *o)
 
 abut_status abut_ordering_init(abut_ordering *o, int32_t nv, abut_linear_solver *linear, abut_err *err)
 {
+    assert(nv >= 0);
     const size_t bytes = (size_t)nv * sizeof(int32_t) + 1;
     *o = (abut_ordering){ .linear = linear, .seen.nrow = -1 };
     if (iterates(o)) o->where = malloc(3 * (size_t)nv * sizeof *o->where + 1);

@@ -4,6 +4,7 @@
 #include "solve/direction/newton_solve.h"
 #include "sparse/pcg.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -58,6 +59,7 @@ static double curvature_met(const abut_lbfgs *l)
 
 abut_status abut_quasi_learn(abut_quasi *q, const abut_objective *p, const abut_iterate *at, abut_report *rep, abut_err *err)
 {
+    assert(q && p);
     if (!q->started || q->nrow != p->nrow || q->changes != p->changes) {
         const abut_status rc = reserve(q, p->nrow, err);
         if (rc) return rc;

@@ -6,6 +6,7 @@
 #include "math/spd.h"
 #include "math/svd3.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 abut_status abut_admm_init(abut_admm *a, const abut_objective *p, double fit_low, double fit_high, abut_err *err)
 {
+    assert(p);
     const abut_model *m = p->model;
     const size_t n = 9 * (size_t)m->nt + 3 * (size_t)m->nsp;
     *a =

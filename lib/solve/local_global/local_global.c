@@ -9,6 +9,7 @@
 #include "model/motion.h"
 #include "solve/step/measures.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -329,6 +330,7 @@ abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
 
 abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
 {
+    assert(s);
     const abut_objective *p = &s->objective;
     const abut_model *m = p->model;
     const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };

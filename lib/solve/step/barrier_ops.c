@@ -7,6 +7,7 @@
 #include "solve/step/options.h"
 #include "solve/step/stuck.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* The stepper comes first: an instance is one. */
@@ -55,11 +56,11 @@ static abut_status make(void **self, const abut_model *m, const abut_solver_row 
     return rc;
 }
 
-/* The path to the next frame that is written goes on from a step whose end is not. */
+/* Where the end of a step is not written, the path to the next frame continues from it. */
 static void note_written(abut_stepper *s, int *written)
 {
     *written |= abut_path_is_full(&s->solver.path);
-    s->skips_frame = !*written;
+    s->end_unwritten = !*written;
 }
 
 static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err)
@@ -119,6 +120,7 @@ const abut_stepper_ops abut_barrier_stepper_ops = {
 abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at, int with,
                               abut_arrays *out, abut_report *rep, abut_err *err)
 {
-    int written = !s->skips_frame;
+    assert(s);
+    int written = !s->end_unwritten;
     return abut_stepper_advance(&abut_barrier_stepper_ops, s, frame, pending, at, &written, with, out, rep, err);
 }

@@ -5,6 +5,8 @@
 #include "energy/codim_term.h"
 #include "model/naming.h"
 
+#include <assert.h>
+
 /* Shells are inside their bounds. */
 static abut_status check_bounds(const abut_objective *p, const double *x, abut_status code, const char *when, abut_err *err)
 {
@@ -19,9 +21,10 @@ static abut_status check_bounds(const abut_objective *p, const double *x, abut_s
                      e.below ? "more than" : "less than", e.limit, when);
 }
 
-abut_status abut_scheme_check(const abut_objective *p, const abut_point *at, int joined, abut_status code, const char *when,
+abut_status abut_step_check(const abut_objective *p, const abut_point *at, int joined, abut_status code, const char *when,
                               abut_err *err)
 {
+    assert(p);
     const abut_collmesh *cm = &p->cm;
     const abut_model *m = p->model;
     abut_intersection hit;

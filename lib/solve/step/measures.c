@@ -5,6 +5,7 @@
 #include "math/vec3.h"
 #include "solve/search/rules.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -97,6 +98,7 @@ abut_status abut_force(const abut_solved *s, abut_term_kind kind, double *f, abu
 
 abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
 {
+    assert(s);
     zero(s, f);
     const abut_status rc = abut_objective_damping_force(s->objective, s->v0, f, scratch, err);
     clear_obstacles(s->objective->model, f);
@@ -188,7 +190,7 @@ abut_creep abut_creep_find(const abut_objective *p, const double *x)
     return c;
 }
 
-int32_t abut_creep_let_go(const abut_objective *p, const double *x, const double *to)
+int32_t abut_creep_about_to_slide(const abut_objective *p, const double *x, const double *to)
 {
     const abut_lag *lag = abut_lag_of(&p->terms);
     const double threshold = p->w.eps_v * p->w.h_force;

@@ -4,6 +4,7 @@
 #include "model/motion.h"
 #include "model/naming.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static abut_start start_of(const abut_stepper *s)
     return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->x1, s->v1 };
 }
 
-abut_status abut_scheme_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
+abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
@@ -64,7 +65,7 @@ static void add_force(const abut_model *m, const double *f, double *acc)
         if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i] / m->mass[i / 3];
 }
 
-void abut_scheme_load_forces(abut_stepper *s)
+void abut_step_load_forces(abut_stepper *s)
 {
     abut_objective *p = &s->solver.prob;
     abut_motion_acceleration(p->model, s->at.time, s->acc);
@@ -76,8 +77,9 @@ void abut_scheme_load_forces(abut_stepper *s)
     add_force(p->model, s->air, s->acc);
 }
 
-abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, abut_err *err)
+abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, abut_err *err)
 {
+    assert(s);
     const abut_objective *p = &s->solver.prob;
     const abut_air *air = abut_air_of(&p->terms);
     const abut_array *last = s->at.step > 0 ? abut_arrays_find(before, "node/air-force") : NULL;
@@ -96,7 +98,7 @@ abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, a
     return ABUT_OK;
 }
 
-abut_status abut_scheme_finish(abut_stepper *s, abut_err *err)
+abut_status abut_step_finish(abut_stepper *s, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
     const abut_start at = start_of(s);

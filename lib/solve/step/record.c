@@ -4,6 +4,7 @@
 #include "contact/candidates.h"
 #include "energy/codim_term.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- forces ---- */
@@ -196,6 +197,7 @@ static abut_status put_momenta(const abut_solved *s, abut_arrays *out, abut_err 
 abut_status abut_record_put(const abut_solved *s, int with, int iterations, const abut_arrays *before, abut_arrays *out,
                             abut_arena *scratch, abut_err *err)
 {
+    assert(s);
     if (!with) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(scratch);
     const int forces = with & ABUT_WITH_FORCES, newmark = s->objective->w.scheme == ABUT_IMPLICIT_NEWMARK;

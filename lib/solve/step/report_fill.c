@@ -6,6 +6,7 @@
 #include "energy/codim_term.h"
 #include "solve/search/equilibrium.h"
 
+#include <assert.h>
 #include <math.h>
 
 static void report_contacts(const abut_search *so, abut_report *rep)
@@ -46,9 +47,9 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
 {
     const abut_objective *p = &s->solver.prob;
     const double *x = s->solver.here.x;
-    abut_lag_exchange(&p->terms, &s->acted);
+    abut_lag_exchange(&p->terms, &s->solved_lag);
     const abut_creep creep = abut_creep_find(p, x);
-    abut_lag_exchange(&p->terms, &s->acted);
+    abut_lag_exchange(&p->terms, &s->solved_lag);
     rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
     rep->gravity = abut_gravity_energy(p->model, x);
     abut_linear_momentum(p->model, s->v_end, rep->momentum);
@@ -60,18 +61,19 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     return abut_objective_potential(p, x, &rep->elastic, &s->solver.scratch, err);
 }
 
-abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err)
+abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err)
 {
+    assert(s);
     abut_search *so = &s->solver;
     const double clock = abut_time_wall();
     abut_equilibrium e;
     abut_point *at = &so->here;
-    abut_lag_exchange(&so->prob.terms, &s->acted);      /* not what was frozen anew */
+    abut_lag_exchange(&so->prob.terms, &s->solved_lag);      /* not that of the next pass */
     at->has &= ABUT_HAS_CONTACTS;
     abut_status rc = abut_point_evaluate(at, &so->prob, ABUT_HAS_GRADIENT, NULL, &so->scratch, err);
     if (!rc) rc = abut_equilibrium_find(&so->prob, at, &e, &so->scratch, err);
     at->has &= ABUT_HAS_CONTACTS;
-    abut_lag_exchange(&so->prob.terms, &s->acted);
+    abut_lag_exchange(&so->prob.terms, &s->solved_lag);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     rep->force_residual = e.left / e.largest;
@@ -79,7 +81,7 @@ abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err 
     return ABUT_OK;
 }
 
-abut_status abut_scheme_report(abut_stepper *s, abut_report *rep, abut_err *err)
+abut_status abut_step_report(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const abut_path *path = &s->solver.path;
     abut_status rc = report_physics(s, rep, err);

@@ -1,5 +1,6 @@
 #include "solve/step/stuck.h"
 
+#include <assert.h>
 #include <string.h>
 
 static abut_status put_vectors(const abut_search *so, const char *name, const double *v, const char *unit, abut_arrays *out,
@@ -45,6 +46,7 @@ static abut_status put_limit(const abut_objective *p, const abut_limit *l, abut_
 abut_status abut_step_stuck(abut_stepper *s, const abut_arrays *carry, const abut_report *rep, const char *why, abut_arrays *out,
                             abut_err *err)
 {
+    assert(s);
     abut_search *so = &s->solver;
     abut_status rc = abut_path_shorten(&so->path, &so->prob.cm, so->prob.cm.obstacle, &so->near, err);
     if (!rc) rc = abut_step_suspend(s, carry, out, err);
