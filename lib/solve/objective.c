@@ -26,12 +26,7 @@ static abut_status allocate(abut_objective *o, abut_err *err)
     return missing ? abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", o->model->nv) : ABUT_OK;
 }
 
-abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut_err *err)
-{
-    return abut_objective_init_with(o, model, NULL, err);
-}
-
-abut_status abut_objective_init_with(abut_objective *o, const abut_model *model, const abut_own_term *own, abut_err *err)
+abut_status abut_objective_init(abut_objective *o, const abut_model *model, const abut_own_term *own, abut_err *err)
 {
     *o = (abut_objective){ .model = model };
     abut_status rc = abut_elastic_check(model, err);    /* names tets as they were given */

@@ -41,10 +41,9 @@ typedef struct abut_energy {
     double sum, noise;          /* their sum; two sums that differ by less are equal in double precision */
 } abut_energy;
 
-ABUT_MUST_USE abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut_err *err);
-/** The same with terms of a program's own, whose `own` is borrowed (energy/terms.h); NULL: none. */
-ABUT_MUST_USE abut_status abut_objective_init_with(abut_objective *o, const abut_model *model, const abut_own_term *own,
-                                                   abut_err *err);
+/** own: terms of a program's own, which are borrowed (energy/terms.h); NULL: none. */
+ABUT_MUST_USE abut_status abut_objective_init(abut_objective *o, const abut_model *model, const abut_own_term *own,
+                                              abut_err *err);
 void abut_objective_clear(abut_objective *o);
 
 /** The number that tet t of o->model has in the model that was given; -1 for -1. */

@@ -103,7 +103,7 @@ TEST(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_me
     abut_bsr A = { 0 };
     abut_rng r = { 12 };
     double k = 0;
-    CHECK(!abut_objective_init(&p, &w.model, &w.err));
+    CHECK(!abut_objective_init(&p, &w.model, NULL, &w.err));
     abut_objective_number(&p);
     CHECK(!abut_stiffness_fit_materials(abut_elastic_of(&p.terms), 0.5, 1.5, &k, &w.err));
     CHECK(!abut_laplacian(&p, &k, NULL, &A, &w.err));

@@ -328,13 +328,13 @@ TEST(a_term_of_a_program_is_the_last_and_counts_as_those_of_the_table)
     double weight_of = 3, psi[2] = { 0 };
     abut_objective o;
     const abut_own_term own[] = { { &own_ops, &weight_of }, { NULL, NULL } };
-    CHECK(!abut_objective_init_with(&o, &q.w.model, own, &q.w.err));
+    CHECK(!abut_objective_init(&o, &q.w.model, own, &q.w.err));
     const int n = q.o->terms.n;
     CHECK(o.terms.n == n + 1 && o.terms.term[n].ops == &own_ops && o.terms.term[n].self == &weight_of);
     const double lifted = q.x[1];
     CHECK(!abut_objective_potential(&o, q.x, &psi[1], &q.s->scratch, &q.w.err));
     abut_objective plain;
-    CHECK(!abut_objective_init(&plain, &q.w.model, &q.w.err) && plain.terms.n == n);
+    CHECK(!abut_objective_init(&plain, &q.w.model, NULL, &q.w.err) && plain.terms.n == n);
     CHECK(!abut_objective_potential(&plain, q.x, &psi[0], &q.s->scratch, &q.w.err));
     CHECK_NEAR(psi[1] - psi[0], 3 * lifted, 1e-12 * fabs(psi[0]));
     CHECK(fabs(lifted) > 1e-3);
@@ -360,12 +360,12 @@ TEST(a_term_of_a_program_needs_a_name_of_its_own_and_may_fail)
     abut_objective o;
     abut_err *err = &q.w.err;
     const abut_own_term twice[] = { { &own_ops, &some }, { &own_ops, &some }, { NULL, NULL } };
-    CHECK(abut_objective_init_with(&o, &q.w.model, twice, err) == ABUT_E_ARG && strstr(err->msg, "term 'own' is there twice"));
+    CHECK(abut_objective_init(&o, &q.w.model, twice, err) == ABUT_E_ARG && strstr(err->msg, "term 'own' is there twice"));
     abut_term_ops like = own_ops;
     like.name = "elastic";
     const abut_own_term taken[] = { { &like, &some }, { NULL, NULL } };
-    CHECK(abut_objective_init_with(&o, &q.w.model, taken, err) == ABUT_E_ARG && strstr(err->msg, "'elastic'"));
+    CHECK(abut_objective_init(&o, &q.w.model, taken, err) == ABUT_E_ARG && strstr(err->msg, "'elastic'"));
     const abut_own_term nothing[] = { { &own_ops, NULL }, { NULL, NULL } };
-    CHECK(abut_objective_init_with(&o, &q.w.model, nothing, err) == ABUT_E_ARG && !strcmp(err->msg, "nothing of its own"));
+    CHECK(abut_objective_init(&o, &q.w.model, nothing, err) == ABUT_E_ARG && !strcmp(err->msg, "nothing of its own"));
     setup_close(&q);
 }

@@ -74,7 +74,7 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
 {
     *s = (abut_local_global){ .opt = *opt };
     abut_status rc = check_model(m, opt, err);
-    if (!rc) rc = abut_objective_init_with(&s->objective, m, opt->terms, err);
+    if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);
     if (!rc) rc = check_terms(&s->objective.terms, opt->method->name, err);
     if (!rc) rc = abut_collision_springs_init(&s->collisions, &s->objective, err);
     if (!rc && opt->method->init) rc = opt->method->init(s, err);
