@@ -122,7 +122,8 @@ static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err
     if (s->A.ops && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
     abut_problem_number(p);
     memcpy(s->factored, p->held, nv);
-    const abut_status rc = abut_laplacian_factor(p, s->opt.fit_low, s->opt.fit_high, &s->A, &s->collisions.stiffness, err);
+    const double fit[2] = { s->opt.fit_low, s->opt.fit_high };
+    const abut_status rc = abut_laplacian_factor(p, fit, &s->A, &s->collisions.stiffness, err);
     s->collisions.stiffness *= COLLISION;
     rep->seconds.factor += abut_time_wall() - clock;
     return rc;
