@@ -106,5 +106,6 @@ static abut_status stiffen(void *self, const abut_at *from, const abut_at *to, i
 }
 
 const abut_term_ops abut_term_barrier = { .name = "barrier", .kind = ABUT_TERM_CONTACT, .weight = ABUT_TERM_WEIGHED, .make = make,
-                                          .load = load, .store = store,                                          .energy = energy, .gradient = gradient, .set = "contacts", .elements = elements,
-                                          .hessian = hessian, .stiffen = stiffen, .free = destroy };
+                                          .load = load, .store = store, .energy = energy, .gradient = gradient,
+                                          .set = "contacts", .elements = elements, .hessian = hessian, .stiffen = stiffen,
+                                          .free = destroy };

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct elastic {
     abut_elastic e;         /* first: abut_elastic_of */
@@ -78,7 +77,6 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
 static void constant_tets(const abut_elastic *e, const double *k, double scale, double *H)
 {
     const abut_model *m = e->model;
-    memset(H, 0, (size_t)m->nt * abut_packed_size(4) * sizeof *H);
     for (size_t t = 0; t < (size_t)m->nt; t++) {
         const double *B = e->B + 9 * t, w = scale * e->vol[t] * k[m->tet_mat[t]];
         double g[12];

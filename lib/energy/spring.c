@@ -197,7 +197,6 @@ static abut_status constant(void *self, const double fit[2], double scale, doubl
 {
     const abut_model *m = ((const abut_springs *)self)->model;
     (void)fit, (void)err;
-    memset(val, 0, (size_t)m->nsp * abut_packed_size(2) * sizeof *val);
     for (int32_t s = 0; s < m->nsp; s++, val += abut_packed_size(2))
         for (int d = 0; d < 9; d += 4) {
             const double k = scale * m->spring_stiffness[s];

