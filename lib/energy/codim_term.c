@@ -95,7 +95,8 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
     const abut_codim *t = &((const abut_codim_state *)self)->t;
     const abut_model *m = t->model;
     double F[6], s[2];
-    *w = (abut_bound_words){ "shell", abut_element_number(m, m->shell, 3, lim->tet), m->body[m->shell[3 * lim->tet]], "", 0, { 0 } };
+    *w = (abut_bound_words){ .what = "shell", .number = abut_element_number(m, m->shell, 3, lim->tet),
+                             .object = m->body[m->shell[3 * lim->tet]] };
     abut_shell_deformation(t, x, lim->tet, F, s);
     snprintf(w->detail, sizeof w->detail, "stretched to %.6g and %.6g", fmin(s[0], s[1]), fmax(s[0], s[1]));
 }
@@ -169,8 +170,8 @@ static abut_status correction(void *self, const abut_at *at, const double *d, co
 }
 
 const abut_term_ops abut_term_codim = { .name = "codim", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
-                                        .load = load, .store = store, .stiffness = stiffness, .energy = energy, .gradient = gradient,
-                                        .set = "codimensional elements", .set_is = ABUT_SET_LASTS, .elements = elements,
+                                        .load = load, .store = store, .stiffness = stiffness, .energy = energy,
+                                        .gradient = gradient, .set = "codimensional elements", .set_is = ABUT_SET_LASTS, .elements = elements,
                                         .hessian = hessian, .constant = constant, .limit = limit,
                                         .limit_words = limit_words, .outside = outside, .forecast_start = forecast_start,
                                         .forecast_step = forecast_step, .forecast_is_fair = forecast_is_fair,

@@ -117,7 +117,8 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
     const elastic *t = self;
     const abut_model *m = t->e.model;
     double F[9];
-    *w = (abut_bound_words){ "element", abut_reordered_tet_number(t->reordered, lim->tet), m->body[m->tet[4 * lim->tet]], "", 0, { 0 } };
+    *w = (abut_bound_words){ .what = "element", .number = abut_reordered_tet_number(t->reordered, lim->tet),
+                             .object = m->body[m->tet[4 * lim->tet]] };
     snprintf(w->detail, sizeof w->detail, "%.3g of its rest volume left", abut_elastic_deformation(&t->e, x, lim->tet, F));
 }
 

@@ -119,7 +119,8 @@ static int majorant_is_exact(const void *self)
 }
 
 const abut_term_ops abut_term_friction = { .name = "friction", .kind = ABUT_TERM_FRICTION, .weight = ABUT_TERM_WEIGHED,
-                                           .make = make, .load = load, .store = store, .energy = energy, .gradient = gradient, .set = "friction",
+                                           .make = make, .load = load, .store = store, .energy = energy,
+                                           .gradient = gradient, .set = "friction",
                                            .elements = elements, .hessian = hessian,
                                            .majorant_forget = majorant_forget, .majorant_learn = majorant_learn,
                                            .majorant_is_exact = majorant_is_exact, .free = destroy };

@@ -46,6 +46,9 @@ typedef enum abut_term_kind {
     ABUT_TERM_FOLLOWER,     /* the same, and in a balance of forces a load: pressure */
     ABUT_TERM_CONTACT, ABUT_TERM_FRICTION, ABUT_TERM_DAMPING, ABUT_TERM_LOAD
 } abut_term_kind;
+/* Masks of kinds. */
+enum { ABUT_KINDS_ALL = -1, ABUT_KINDS_SMOOTH = ~(1 << ABUT_TERM_CONTACT),
+       ABUT_KINDS_POTENTIAL = 1 << ABUT_TERM_POTENTIAL | 1 << ABUT_TERM_FOLLOWER };
 
 /* Where a term is taken, and its weight in the objective: scale of energy, gradient, Hessian. */
 typedef enum abut_term_weight {
@@ -58,6 +61,7 @@ typedef enum abut_term_weight {
 typedef struct abut_term_frame {
     int pending;        /* 0: state that outlives a step; 1: what a step that is not at its end needs besides */
     double weight;      /* a stiffness in the frame over the same in this step */
+    const abut_arrays *arrays;  /* all of a frame that is read; NULL: none but those of the table */
 } abut_term_frame;
 
 /* Words for what bounds a step: "element 3 of OBJECT (0.2 of its rest volume left)", or is beyond a bound: "shell 3 of OBJECT
@@ -77,6 +81,7 @@ typedef struct abut_term_world {
     const abut_reordered *reordered;    /* what that order is */
     const abut_collmesh *cm;
     const struct abut_terms *before;    /* the terms of the rows before in the table */
+    void *own;                          /* that of its abut_own_term; NULL for rows of the table */
 } abut_term_world;
 
 enum {
@@ -94,8 +99,8 @@ typedef struct abut_term_ops {
     abut_status (*make)(void **self, const abut_term_world *w, abut_err *err);
     /** J: size of the numbers that the energy is a difference of, besides itself; its rounding. */
     double (*stiffness)(const void *self);
-    /** Its arrays of a frame (model/model.h): read before a step begins, once for either value of `pending` that applies; written
-     * after it.  An array that is not there is that of a first frame. */
+    /** Its arrays of a frame: read before a step begins, once for either value of `pending` that applies; written after it.  An
+     * array that is not there is that of a first frame. */
     abut_status (*load)(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err);
     abut_status (*store)(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err);
     /** A step begins. */

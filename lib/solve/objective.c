@@ -27,6 +27,11 @@ static abut_status allocate(abut_objective *o, abut_err *err)
 
 abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut_err *err)
 {
+    return abut_objective_init_with(o, model, NULL, err);
+}
+
+abut_status abut_objective_init_with(abut_objective *o, const abut_model *model, const abut_own_term *own, abut_err *err)
+{
     *o = (abut_objective){ .model = model };
     abut_status rc = abut_elastic_check(model, err);    /* names tets as they were given */
     if (!rc) rc = abut_contact_check(model, 1, err);
@@ -34,7 +39,7 @@ abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut
     if (!rc) o->model = model = &o->reordered->model;
     if (!rc) rc = abut_collmesh_init(&o->cm, model, err);
     const abut_term_world world = { .model = model, .reordered = o->reordered, .cm = &o->cm };
-    if (!rc) rc = abut_terms_init(&o->terms, &world, err);
+    if (!rc) rc = abut_terms_init(&o->terms, &world, own, err);
     if (!rc) rc = allocate(o, err);
     if (!rc) rc = abut_term_sets_new(o, err);
     if (rc) {

@@ -43,6 +43,9 @@ typedef struct abut_energy {
 } abut_energy;
 
 ABUT_MUST_USE abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut_err *err);
+/** The same with terms of a program's own, whose `own` is borrowed (energy/terms.h); NULL: none. */
+ABUT_MUST_USE abut_status abut_objective_init_with(abut_objective *o, const abut_model *model, const abut_own_term *own,
+                                                   abut_err *err);
 void abut_objective_clear(abut_objective *o);
 
 /** The number that tet t of o->model has in the model that was given; -1 for -1. */
@@ -77,8 +80,6 @@ void abut_objective_sum(const abut_objective *o, abut_energy *e);
 /** e->e of the term of that name: for those who compute it elsewhere.  The model must have it. */
 void abut_objective_put(const abut_objective *o, abut_energy *e, const char *term, double value);
 
-enum { ABUT_KINDS_ALL = -1, ABUT_KINDS_SMOOTH = ~(1 << ABUT_TERM_CONTACT),
-       ABUT_KINDS_POTENTIAL = 1 << ABUT_TERM_POTENTIAL | 1 << ABUT_TERM_FOLLOWER };
 /** g[3 nv], kg m, of the terms whose kind k has its bit 1 << k in kinds; rows of nodes that do not move are zero. */
 ABUT_MUST_USE abut_status abut_objective_gradient(const abut_objective *o, const abut_at *at, int kinds, double *g,
                                                   abut_arena *scratch, abut_err *err);

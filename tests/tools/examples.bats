@@ -25,3 +25,8 @@ load helpers
 @test "an energy with a bound is one file and one row: no segment of a rod gets longer than its limit" {
     "$ROOT/tests/examples/run" term
 }
+
+@test "an element is one file and three rows: a beam of ten-node tetrahedra bends as Timoshenko's" {
+    skip_without_numpy
+    PYTHON=$PYTHON "$ROOT/tests/examples/run" element
+}

@@ -236,14 +236,17 @@ TEST(look_ahead_descends_where_contact_bounds_and_gives_up_a_direction_that_cann
     CHECK(!abut_look_ahead_make(&d, &inner, &s->prob, &w.err));
     d.ops->begin_step(d.self);
     d.ops->begin_minimisation(d.self);
-    for (int blocked = 0; blocked < 2; blocked++) {
+    const double then[3] = { 1, 0, -1 };    /* followed whole, not at all, and not to be told */
+    for (int k = 0; k < 3; k++) {
+        const int blocked = then[k] < 0;
         int changed = 0;
+        d.ops->begin_minimisation(d.self);
         CHECK(!d.ops->find(d.self, &at, newton, &info, &w.rep, &w.err));
         memcpy(p, newton, bytes);
         abut_direction_bound bound = { { .alpha = 0.01, .kind = ABUT_LIMIT_PLANE }, 1, 0.2, &s->cand };
         CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && changed);
         CHECK(dot(p, g, (int32_t)n3) < 0 && memcmp(p, newton, bytes));
-        bound.limit.alpha = blocked ? 0 : 1;
+        bound.limit.alpha = then[k];
         CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && changed == blocked);
         CHECK(blocked == !memcmp(p, newton, bytes));
         if (!blocked) continue;

@@ -336,7 +336,7 @@ static void keep(const setup *q, double factor, abut_arrays *out)
     CHECK(x && v);
     memcpy(x, q->x, (size_t)q->n3 * sizeof *x);
     for (int pending = 0; pending < 2; pending++) {
-        const abut_term_frame as = { pending, 1 };
+        const abut_term_frame as = { .pending = pending, .weight = 1 };
         CHECK(!abut_objective_store(q->o, &as, out, &err));
     }
     for (int i = 2; i < out->n; i++) {
@@ -351,7 +351,7 @@ static void restore(setup *q, const abut_arrays *from)
     abut_frame f;
     CHECK(!abut_frame_view(from, q->o->model, &f, &q->w.err));
     for (int pending = 0; pending < 2; pending++) {
-        const abut_term_frame as = { pending, 1 };
+        const abut_term_frame as = { .pending = pending, .weight = 1 };
         CHECK(!abut_objective_load(&q->s->prob, &f, &as, &q->w.err));
     }
 }
@@ -414,7 +414,7 @@ TEST(state_that_outlives_a_step_is_apart_from_that_of_a_step_and_frames_have_it_
     setup q;
     setup_open(&q, 0, &rng);
     abut_arrays lasting = { 0 };
-    const abut_term_frame as = { 0, 3 };
+    const abut_term_frame as = { .weight = 3 };
     abut_err err = { 0 };
     CHECK(!abut_objective_store(q.o, &as, &lasting, &err) && !abut_arrays_find(&lasting, "step/penalty"));
     abut_frame_sort(&lasting, 0);
@@ -457,5 +457,81 @@ TEST(a_bound_that_is_not_kept_is_named)
     const abut_status rc = abut_step_check(q.o, &q.s->here, 1, ABUT_E_NUMERIC, "after the step", &q.w.err);
     CHECK(rc == ABUT_E_NUMERIC && strstr(q.w.err.msg, ", expected") && strstr(q.w.err.msg, ", after the step"));
     free(far);
+    setup_close(&q);
+}
+
+/* ---- terms of a program ---- */
+
+static abut_status own_make(void **self, const abut_term_world *w, abut_err *err)
+{
+    *self = w->own;
+    return w->own || !w->model ? ABUT_OK : abut_fail(err, ABUT_E_ARG, "nothing of its own");
+}
+
+/* that of node 0, which weighs *self newtons */
+static abut_status own_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    (void)scratch, (void)err;
+    *e = scale * *(const double *)self * at->x[1];
+    return ABUT_OK;
+}
+
+static abut_status own_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    (void)at, (void)scratch, (void)err;
+    g[1] += scale * *(const double *)self;
+    return ABUT_OK;
+}
+
+static const abut_term_ops own_ops = { .name = "own", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_X, .make = own_make,
+                                       .energy = own_energy, .gradient = own_gradient };
+
+TEST(a_term_of_a_program_is_the_last_and_counts_as_those_of_the_table)
+{
+    abut_rng rng = { 5 };
+    setup q;
+    setup_open(&q, 0, &rng);
+    double weight_of = 3, psi[2] = { 0 };
+    abut_objective o;
+    const abut_own_term own[] = { { &own_ops, &weight_of }, { NULL, NULL } };
+    CHECK(!abut_objective_init_with(&o, &q.w.model, own, &q.w.err));
+    const int n = q.o->terms.n;
+    CHECK(o.terms.n == n + 1 && o.terms.term[n].ops == &own_ops && o.terms.term[n].self == &weight_of);
+    const double lifted = q.x[1];
+    CHECK(!abut_objective_potential(&o, q.x, &psi[1], &q.s->scratch, &q.w.err));
+    abut_objective plain;
+    CHECK(!abut_objective_init(&plain, &q.w.model, &q.w.err) && plain.terms.n == n);
+    CHECK(!abut_objective_potential(&plain, q.x, &psi[0], &q.s->scratch, &q.w.err));
+    CHECK_NEAR(psi[1] - psi[0], 3 * lifted, 1e-12 * fabs(psi[0]));
+    CHECK(fabs(lifted) > 1e-3);
+    double *g = calloc(2 * (size_t)q.n3, sizeof *g);
+    const abut_at at = abut_objective_at(&o, q.x, NULL, NULL);
+    const int kinds = 1 << ABUT_TERM_POTENTIAL;
+    CHECK(!abut_objective_gradient_add(&o, &at, kinds, g, &q.s->scratch, &q.w.err));
+    CHECK(!abut_objective_gradient_add(&plain, &at, kinds, g + q.n3, &q.s->scratch, &q.w.err));
+    const double h = o.w.h_force;
+    for (int32_t i = 0; i < q.n3; i++) CHECK_NEAR(g[i] - g[q.n3 + i], i == 1 ? 3 * h * h : 0, 1e-12 * h * h);
+    free(g);
+    abut_objective_clear(&o);
+    abut_objective_clear(&plain);
+    setup_close(&q);
+}
+
+TEST(a_term_of_a_program_needs_a_name_of_its_own_and_may_fail)
+{
+    abut_rng rng = { 5 };
+    setup q;
+    setup_open(&q, 0, &rng);
+    double some = 1;
+    abut_objective o;
+    abut_err *err = &q.w.err;
+    const abut_own_term twice[] = { { &own_ops, &some }, { &own_ops, &some }, { NULL, NULL } };
+    CHECK(abut_objective_init_with(&o, &q.w.model, twice, err) == ABUT_E_ARG && strstr(err->msg, "term 'own' is there twice"));
+    abut_term_ops like = own_ops;
+    like.name = "elastic";
+    const abut_own_term taken[] = { { &like, &some }, { NULL, NULL } };
+    CHECK(abut_objective_init_with(&o, &q.w.model, taken, err) == ABUT_E_ARG && strstr(err->msg, "'elastic'"));
+    const abut_own_term nothing[] = { { &own_ops, NULL }, { NULL, NULL } };
+    CHECK(abut_objective_init_with(&o, &q.w.model, nothing, err) == ABUT_E_ARG && !strcmp(err->msg, "nothing of its own"));
     setup_close(&q);
 }

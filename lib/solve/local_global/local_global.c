@@ -45,6 +45,26 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     return ABUT_OK;
 }
 
+/* Some term has constant elements for the set of that name. */
+static int has_constant(const abut_terms *terms, const char *set)
+{
+    for (int i = 0; i < terms->n && set; i++)
+        if (terms->term[i].ops->constant && !strcmp(terms->term[i].ops->set, set)) return 1;
+    return 0;
+}
+
+/* Its matrix has every term of E, by elements or on the diagonal. */
+static abut_status check_terms(const abut_terms *terms, const char *name, abut_err *err)
+{
+    for (int i = 0; i < terms->n; i++) {
+        const abut_term_ops *ops = terms->term[i].ops;
+        const int contacts = ops->kind == ABUT_TERM_CONTACT || ops->kind == ABUT_TERM_FRICTION;     /* are not in E */
+        if (contacts || ops->diagonal || has_constant(terms, ops->set)) continue;
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: its matrix does not have the term '%s' of the model", name, ops->name);
+    }
+    return ABUT_OK;
+}
+
 /* Whether E lies below the quadratics of A everywhere. */
 static int squared_distances(const abut_model *m)
 {
@@ -58,7 +78,8 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
 {
     *s = (abut_local_global){ .opt = *opt };
     abut_status rc = check_model(m, opt, err);
-    if (!rc) rc = abut_problem_init(&s->prob, m, err);
+    if (!rc) rc = abut_objective_init_with(&s->prob, m, opt->terms, err);
+    if (!rc) rc = check_terms(&s->prob.terms, opt->method->name, err);
     if (!rc) rc = abut_collision_springs_init(&s->collisions, &s->prob, err);
     if (!rc && opt->method->init) rc = opt->method->init(s, err);
     if (rc) {

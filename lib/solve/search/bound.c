@@ -25,7 +25,7 @@ abut_status abut_search_bound(abut_search *s, double first, double most, abut_li
 
     /* the sweep need not go beyond the bounds found so far, nor beyond the first collision */
     abut_limit swept;
-    double fraction = fmin(first, lim->alpha);
+    double fraction = first > 0 ? fmin(first, lim->alpha) : lim->alpha;
     rc = sweep(s, fraction, &swept, rep, err);
     while (!rc && swept.alpha == 1 && fraction < lim->alpha) {
         fraction = fmin(MORE_THAN_LAST * fraction, lim->alpha);
@@ -53,7 +53,7 @@ static abut_status refine(abut_search *s, double swept, abut_limit *lim, abut_re
     abut_status bounded = ABUT_OK;
     for (int changed = 1;;) {
         abut_limit seen = *lim;
-        if (bounded) seen.alpha = 0;
+        if (bounded) seen.alpha = -1;
         const abut_status rc = s->ops->aim.refine(s, swept, &seen, &changed, rep, err);
         if (rc || !changed) return rc ? rc : bounded;
         const double most = abut_search_longest(s, s->aim.speed);

@@ -38,6 +38,7 @@ typedef struct abut_search_opts {
     double norm;            /* epsilon of the characteristic norm; 0: the Newton rule */
     int plain;              /* of that only what is published */
     unsigned without;       /* ABUT_WITHOUT_* */
+    const abut_own_term *terms; /* of the caller's own, beside those of the model (energy/terms.h), borrowed; NULL: none */
     int threads;            /* of the factorisation; the bits do not depend on it */
     const struct abut_search_ops *ops;  /* where minimisations run; NULL: on the processor */
     struct abut_device_opts {           /* for those of a device (solve/device/device.h) */

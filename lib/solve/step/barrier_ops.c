@@ -29,6 +29,7 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
     so->parts = o->parts;
     so->one_level = o->levels == 1;
     so->without = o->without;
+    so->terms = o->terms;
     abut_device_choose(so, (abut_device_kind)o->device.kind, o->device.number);
     so->device.precond = o->device.precond;
     so->names = o->names;

@@ -58,7 +58,8 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     s->at = at;
     abut_objective_weigh(p, abut_integrator_weights(m, abut_integrator_scheme(m, f)));
-    const abut_term_frame state = { .weight = abut_step_kappa_weight(p) }, of_step = { 1, state.weight };
+    const double weight = abut_step_kappa_weight(p);
+    const abut_term_frame state = { 0, weight, frame }, of_step = { 1, weight, frame };
     rc = abut_objective_load(p, f, &state, err);
     if (!rc && pending) rc = abut_objective_load(p, f, &of_step, err);
     if (!rc) rc = abut_objective_begin(p, err);
@@ -306,6 +307,6 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     if (!x0) return err->code;
     memcpy(x0, p->xn, 3 * (size_t)p->model->nv * sizeof(double));
     rc = abut_arrays_put_i32(out, "step/pass", s->pass, err);
-    const abut_term_frame of_step = { 1, abut_step_kappa_weight(p) };
+    const abut_term_frame of_step = { 1, abut_step_kappa_weight(p), NULL };
     return rc ? rc : abut_objective_store(p, &of_step, out, err);
 }

@@ -45,7 +45,7 @@ abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pend
     if (rc) return rc;
     /* readers of a frame convert stiffnesses to newtons by the weight of the model's scheme: so does the first step of BDF2 */
     const int starts = !pending && p->w.scheme == ABUT_IMPLICIT_EULER && p->model->scheme && p->model->scheme[0] == ABUT_BDF2;
-    const abut_term_frame as = { 0, starts ? abut_integrator_step_weight(ABUT_BDF2) : abut_step_kappa_weight(p) };
+    const abut_term_frame as = { 0, starts ? abut_integrator_step_weight(ABUT_BDF2) : abut_step_kappa_weight(p), NULL };
     const int first = out->n;
     rc = abut_objective_store(p, &as, out, err);
     if (!rc) rc = put_waypoints(&s->solver.path, nv, out, err);
