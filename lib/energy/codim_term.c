@@ -171,8 +171,8 @@ static abut_status correction(void *self, const abut_at *at, const double *d, co
 
 const abut_term_ops abut_term_codim = { .name = "codim", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
                                         .load = load, .store = store, .stiffness = stiffness, .energy = energy,
-                                        .gradient = gradient, .set = "codimensional elements", .set_is = ABUT_SET_LASTS, .elements = elements,
-                                        .hessian = hessian, .constant = constant, .limit = limit,
+                                        .gradient = gradient, .set = "codimensional elements", .set_is = ABUT_SET_LASTS,
+                                        .elements = elements, .hessian = hessian, .constant = constant, .limit = limit,
                                         .limit_words = limit_words, .outside = outside, .forecast_start = forecast_start,
                                         .forecast_step = forecast_step, .forecast_is_fair = forecast_is_fair,
                                         .correction = correction, .free = destroy };

@@ -535,3 +535,44 @@ TEST(a_term_of_a_program_needs_a_name_of_its_own_and_may_fail)
     CHECK(abut_objective_init_with(&o, &q.w.model, nothing, err) == ABUT_E_ARG && !strcmp(err->msg, "nothing of its own"));
     setup_close(&q);
 }
+
+/* state of a program's term: in the frame under a name that no table has */
+static abut_status own_load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+{
+    const abut_array *a = as->arrays ? abut_arrays_find(as->arrays, "own/weight") : NULL;
+    (void)f, (void)err;
+    if (a && !as->pending) *(double *)self = *(const double *)a->data;
+    return ABUT_OK;
+}
+
+static abut_status own_store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    return as->pending ? ABUT_OK : abut_arrays_put_f64(out, "own/weight", *(const double *)self, "N", err);
+}
+
+TEST(a_term_of_a_program_keeps_state_in_frames_under_a_name_of_its_own)
+{
+    abut_rng rng = { 5 };
+    setup q;
+    setup_open(&q, 0, &rng);
+    abut_term_ops keeps = own_ops;
+    keeps.load = own_load, keeps.store = own_store;
+    double weight_of = 3;
+    const abut_own_term own[] = { { &keeps, &weight_of }, { NULL, NULL } };
+    abut_objective o;
+    abut_frame f;
+    abut_arrays set = { 0 };
+    double *x, *v;
+    CHECK(!abut_objective_init_with(&o, &q.w.model, own, &q.w.err));
+    CHECK((x = abut_frame_put(&set, "node/x", q.n3 / 3, &q.w.err)) && (v = abut_frame_put(&set, "node/v", q.n3 / 3, &q.w.err)));
+    const abut_term_frame out = { .weight = 1 }, in = { .weight = 1, .arrays = &set };
+    CHECK(!abut_objective_store(&o, &out, &set, &q.w.err));
+    abut_frame_sort(&set, 2);
+    CHECK(!strcmp(set.a[set.n - 1].name, "own/weight"));    /* behind those of the table */
+    weight_of = 5;
+    CHECK(!abut_frame_view(&set, &q.w.model, &f, &q.w.err) && !abut_objective_load(&o, &f, &in, &q.w.err));
+    CHECK(weight_of == 3);
+    abut_arrays_clear(&set);
+    abut_objective_clear(&o);
+    setup_close(&q);
+}
