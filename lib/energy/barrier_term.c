@@ -2,6 +2,7 @@
 
 #include "energy/terms.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -79,6 +80,7 @@ static void destroy(void *self)
 abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const abut_at *at, double *g, abut_arena *scratch,
                                        abut_err *err)
 {
+    assert(b && at);
     return abut_barrier_gradient(b->cm, at->pairs, at->y, 1, g, scratch, err);
 }
 

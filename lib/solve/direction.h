@@ -10,7 +10,6 @@
 #include "contact/step_bound.h"
 #include "model/partition.h"
 #include "solve/point.h"
-#include "solve/problem.h"
 #include "solve/report.h"
 #include "solve/without.h"
 #include "sparse/linear_solver.h"
@@ -44,7 +43,7 @@ typedef struct abut_direction_bound {
 typedef struct abut_direction_ops {
     const char *name;
     /** p: the objective, borrowed.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
-    abut_status (*make)(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err);
+    abut_status (*make)(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err);
     void (*begin_step)(void *self);             /* forgets what belongs to one time step */
     void (*begin_minimisation)(void *self);     /* NULL: nothing ends with it */
     /** dir[3 nv] at `at`, which has contacts and gradient, downhill; 0 for nodes that do not move.
@@ -71,7 +70,7 @@ typedef struct abut_direction {
 } abut_direction;
 
 ABUT_MUST_USE static inline abut_status abut_direction_make(abut_direction *d, const abut_direction_ops *ops,
-                                                            const abut_problem *p, const abut_direction_options *opt,
+                                                            const abut_objective *p, const abut_direction_options *opt,
                                                             abut_err *err)
 {
     *d = (abut_direction){ .ops = ops };

@@ -7,6 +7,7 @@
 #include "model/contact_check.h"
 #include "solve/objective_sets.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +47,6 @@ abut_status abut_objective_init_with(abut_objective *o, const abut_model *model,
         abut_objective_clear(o);
         return rc;
     }
-    o->obstacle = o->cm.obstacle;
     for (int i = 0; i < o->terms.n; i++) {
         const abut_term *t = &o->terms.term[i];
         if (t->ops->stiffness) o->stiffness += t->ops->stiffness(t->self);
@@ -108,6 +108,7 @@ abut_status abut_objective_store(const abut_objective *o, const abut_term_frame 
 
 abut_status abut_objective_begin(abut_objective *o, abut_err *err)
 {
+    assert(o);
     abut_status rc = ABUT_OK;
     for (int i = 0; i < o->terms.n && !rc; i++) {
         const abut_term *t = &o->terms.term[i];

@@ -17,7 +17,6 @@ typedef struct abut_objective {
     abut_reordered *reordered;  /* of the model that was given */
     const abut_model *model;    /* that one, its tets in an order of the solver's own: abut_objective_tet */
     abut_collmesh cm;
-    const uint8_t *obstacle;    /* that of cm */
     abut_terms terms;
     double stiffness;           /* J: rounding level of the terms, over the machine precision */
 

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 
 typedef struct newton_system {
-    const abut_problem *p;
+    const abut_objective *p;
     abut_newton_matrix matrix;
     abut_newton_solve solve;
 } newton_system;
 
 /** orders: 1 when the matrix is to be factored. */
-static inline void newton_system_open(newton_system *n, const abut_problem *p, unsigned without, int orders)
+static inline void newton_system_open(newton_system *n, const abut_objective *p, unsigned without, int orders)
 {
     const abut_direction_options o = { .threads = 1, .without = without };
     abut_err err = { 0 };

@@ -1,6 +1,7 @@
 /* Every row of the table of directions, at a point with contact and friction: what solve/direction.h promises of it. */
 #include "base/par.h"
 #include "base/rng.h"
+#include "energy/friction_term.h"
 #include "newton_system.h"
 #include "scene_world.h"
 #include "solve/direction/look_ahead.h"
@@ -33,7 +34,8 @@ static abut_search *amid_step(world *w)
     CHECK(!abut_step_begin(&w->st, &w->frame, w->at, &w->rep, &w->err));
     abut_search *s = &w->st.solver;
     CHECK(s->here.pairs.n > 0 && s->here.pairs.n_plane > 0 && abut_lag_of(&s->prob.terms)->n > 0 && 3 * w->model.nv <= N3_MOST);
-    CHECK(!abut_problem_gradient(&s->prob, s->here.x, s->here.y, &s->here.pairs, ABUT_TERM_ALL, s->here.g, &s->scratch, &w->err));
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, s->here.g, &s->scratch, &w->err));
     return s;
 }
 

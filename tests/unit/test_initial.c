@@ -1,5 +1,6 @@
 /* The initial matrices of quasi-Newton directions, as dense ones: what their header says of them. */
 #include "base/rng.h"
+#include "energy/friction_term.h"
 #include "energy/stiffness_fit.h"
 #include "scene_world.h"
 #include "newton_system.h"
@@ -26,7 +27,7 @@ static const char *const PILE =
 
 typedef struct setup {
     world w;
-    abut_problem *p;
+    abut_objective *p;
     abut_search *s;
     newton_system d;
     const abut_initial_ops *ops;
@@ -430,7 +431,7 @@ static double quadratic(const char *fibre, double mass[1], double *psi_volume, d
     world_scene(&w, "materials: {m: {model: fixed-corotated%s}}\nobjects:\n"
                 "  b: {generate: {box: {size: [1, 2, 0.5], cells: [2, 3, 2]}}}\n", fibre);
     CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
-    const abut_problem *p = &w.st.solver.prob;
+    const abut_objective *p = &w.st.solver.prob;
     abut_bsr L = { 0 };
     CHECK(!abut_stiffness_fit_materials(abut_elastic_of(&p->terms), FIT[0], FIT[1], k, &w.err) && *k > 0);
     CHECK(!abut_laplacian(p, FIT, NULL, &L, &w.err) && p->nrow == w.model.nv);
@@ -468,7 +469,7 @@ TEST(lbfgs_pd_is_the_laplacian_and_contacts_whether_they_patch_the_factor_or_not
                    k == CONTACTS_NONE ? 0.03 : 1e-3);
         check_laplacian(&q, k);
         q.p->held[q.w.model.nv - 1] = 1;    /* the factor that is kept is for another numbering */
-        abut_problem_number(q.p);
+        abut_objective_number(q.p);
         check_laplacian(&q, k);
         setup_free(&q);
     }

@@ -1,5 +1,7 @@
 #include "solve/direction/initial_laplacian.h"
 
+#include "energy/friction_term.h"
+#include "energy/prescribed.h"
 #include "energy/stiffness_fit.h"
 #include "graph/graph.h"
 #include "solve/direction/initial.h"
@@ -7,16 +9,18 @@
 #include "sparse/own/cholesky.h"
 #include "sparse/woodbury.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The constant elements of a term as a set, its rows and values allocated. */
-static abut_status term_set(const abut_problem *p, const abut_term *term, const double fit[2], abut_elements *set, abut_err *err)
+static abut_status term_set(const abut_objective *p, const abut_term *term, const double fit[2], abut_elements *set,
+                            abut_err *err)
 {
     const abut_at rest = { p->model->X, p->model->X, NULL, NULL, &p->step };
     *set = (abut_elements){ .name = term->ops->set };
     abut_status rc = term->ops->elements(term->self, &rest, set, err);
-    if (rc) return rc;
+    if (rc) return set->row = NULL, rc;
     const size_t corners = (size_t)set->corners * set->n;
     const int32_t *node = set->row;
     int32_t *row = malloc((corners + 1) * sizeof *row);
@@ -27,8 +31,9 @@ static abut_status term_set(const abut_problem *p, const abut_term *term, const 
     return term->ops->constant(term->self, fit, abut_objective_weight(p, term->ops, 2), val, err);
 }
 
-abut_status abut_laplacian(const abut_problem *p, const double fit[2], const abut_elements *more, abut_bsr *A, abut_err *err)
+abut_status abut_laplacian(const abut_objective *p, const double fit[2], const abut_elements *more, abut_bsr *A, abut_err *err)
 {
+    assert(p);
     abut_elements sets[ABUT_TERMS_MAX + 1];
     int n = 0;
     double *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
@@ -37,7 +42,7 @@ abut_status abut_laplacian(const abut_problem *p, const double fit[2], const abu
         if (p->terms.term[i].ops->constant) rc = term_set(p, &p->terms.term[i], fit, &sets[n++], err);
     if (!rc) {
         if (more) sets[n] = *more;
-        abut_problem_diagonal(p, diag);
+        abut_objective_diagonal(p, diag);
         rc = abut_bsr_pattern(A, p->nrow, sets, n + !!more, err);
         if (!rc) abut_bsr_assemble(A, diag, sets, n + !!more);
     }
@@ -50,18 +55,20 @@ abut_status abut_laplacian(const abut_problem *p, const double fit[2], const abu
 }
 
 /* Mean of the diagonal of L, N/m. */
-static abut_status mean_stiffness(const abut_problem *p, const abut_bsr *A, double *mean, abut_err *err)
+static abut_status mean_stiffness(const abut_objective *p, const abut_bsr *A, double *mean,
+                                  abut_err *err)
 {
     double *diag = malloc(((size_t)A->n + 1) * sizeof *diag), sum = 0;
     if (!diag) return abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", A->n);
-    abut_problem_diagonal(p, diag);
+    abut_objective_diagonal(p, diag);
     for (int32_t i = 0; i < A->n; i++) sum += (A->val[9 * A->ptr[i]] - diag[i]) / p->w.psi;
     free(diag);
     *mean = A->n ? sum / A->n : 0;
     return ABUT_OK;
 }
 
-abut_status abut_laplacian_factor(const abut_problem *p, const double fit[2], abut_linear_solver *c, double *mean, abut_err *err)
+abut_status abut_laplacian_factor(const abut_objective *p, const double fit[2], abut_linear_solver *c, double *mean,
+                                  abut_err *err)
 {
     abut_bsr A = { 0 };
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
@@ -119,13 +126,13 @@ static void release(void *self)
     free(s);
 }
 
-static abut_status no_memory(const abut_problem *p, abut_err *err)
+static abut_status no_memory(const abut_objective *p, abut_err *err)
 {
     return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
 }
 
 /* The factor of the elements alone lasts while the numbering and the scheme do; that of an augmented Lagrangian does not. */
-static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *err)
+static abut_status constant_make(laplacian *s, const abut_objective *p, abut_err *err)
 {
     struct constant *c = &s->constant;
     const size_t bytes = (size_t)p->model->nv * sizeof *c->node_row;
@@ -140,7 +147,7 @@ static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *
 }
 
 /* With contacts: the Laplacian and their Hessians, in blocks. */
-static abut_status sum_make(laplacian *s, const abut_problem *p, const abut_elements *contacts, int threads, abut_err *err)
+static abut_status sum_make(laplacian *s, const abut_objective *p, const abut_elements *contacts, int threads, abut_err *err)
 {
     abut_bsr A = { 0 };
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
@@ -156,7 +163,7 @@ static abut_status sum_make(laplacian *s, const abut_problem *p, const abut_elem
 
 static abut_status factor_with_contacts(laplacian *s, const abut_initial_at *at, abut_err *err)
 {
-    const abut_problem *p = at->p;
+    const abut_objective *p = at->p;
     abut_elements contacts;
     int32_t rows = 0;
     s->contacts = CONTACTS_NONE;

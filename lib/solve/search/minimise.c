@@ -1,3 +1,4 @@
+#include "energy/prescribed.h"
 #include "solve/search/search_parts.h"
 
 #include "solve/direction/look_ahead.h"
@@ -56,7 +57,7 @@ void abut_search_clear(abut_search *s)
     abut_arena_clear(&s->scratch);
     abut_second_order_clear(&s->second_order);
     free(s->p);
-    abut_problem_clear(&s->prob);   /* last: the others borrow it */
+    abut_objective_clear(&s->prob);   /* last: the others borrow it */
     *s = (abut_search){ 0 };
 }
 

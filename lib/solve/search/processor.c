@@ -3,6 +3,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
+#include "energy/barrier_term.h"
 #include "energy/codim_bound.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static abut_status find_candidates(abut_search *s, const double *y0, const doubl
 {
     const abut_objective *p = &s->prob;
     const double clock = abut_time_wall();
-    const abut_status rc = abut_candidates_again(&p->cm, y0, y1, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
+    const abut_status rc = abut_candidates_again(&p->cm, y0, y1, p->model->dhat[0], p->cm.obstacle, &s->near, &s->cand, err);
     rep->seconds.candidates += abut_time_wall() - clock;
     return rc;
 }
@@ -61,7 +62,7 @@ static void try_at(abut_search *s, double alpha)
 
 static abut_status record(abut_search *s, abut_err *err)
 {
-    return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->here.x, &s->near, err);
+    return abut_path_add(&s->path, &s->prob.cm, s->prob.cm.obstacle, s->here.x, &s->near, err);
 }
 
 static abut_status stiffen(abut_search *s, abut_err *err)
@@ -171,7 +172,7 @@ static abut_status limits(abut_search *s, abut_limit *lim, abut_report *rep, abu
     const abut_at here = { s->here.x, s->here.x, s->here.y, &s->here.pairs, &p->step };     /* bounds hold at x */
     (void)err;
     try_at(s, 1);
-    abut_limit_planes(&p->cm, s->here.y, s->trial.y, p->obstacle, s->opt.slack_plane, lim);
+    abut_limit_planes(&p->cm, s->here.y, s->trial.y, p->cm.obstacle, s->opt.slack_plane, lim);
     abut_objective_limit(p, &here, s->p, lim);
     rep->seconds.ccd += abut_time_wall() - clock;
     return ABUT_OK;

@@ -2,10 +2,14 @@
 
 #include "base/timer.h"
 #include "contact/intersect.h"
+#include "energy/barrier_term.h"
+#include "energy/friction_term.h"
+#include "energy/pressure.h"
 #include "model/motion.h"
 #include "solve/step/measures.h"
 #include "solve/search/search_ops.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +49,7 @@ void abut_stepper_clear(abut_stepper *s)
 static abut_status load(abut_stepper *s, const abut_arrays *frame, const double *x0, abut_instant at, abut_frame *f,
                         abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
     abut_status rc = abut_frame_view(frame, m, f, err);
     if (rc) return rc;
@@ -67,7 +71,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     abut_step_load_damping(s, f);
     abut_step_load_forces(s);
     abut_search_forget(&s->solver);
-    abut_problem_number(p);
+    abut_objective_number(p);
     return abut_step_load_past(s, f, err);
 }
 
@@ -107,13 +111,14 @@ static abut_status freeze_friction(abut_search *s, abut_err *err)
 
 abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    assert(s);
+    abut_objective *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_frame f;
     s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = s->path_continues ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
+    rc = s->path_continues ? abut_path_next_step(&s->solver.path, &p->cm, p->cm.obstacle, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.here.x, err);
     if (!rc && !s->start_checked) {
         rc = abut_step_check(p, &s->solver.here, 0, ABUT_E_GEOM, "at the start", err);
@@ -144,17 +149,17 @@ static abut_status check_configuration(abut_search *so, const double *x, int joi
 /* The path so far, as the frame has it: it begins where nothing touches, and nothing is met on it. */
 static abut_status resume_path(abut_search *so, const abut_frame *f, abut_err *err)
 {
-    const abut_problem *p = &so->prob;
+    const abut_objective *p = &so->prob;
     abut_path *path = &so->path;
     int hit = 0;
     abut_status rc = check_configuration(so, p->xn, 0, "at the start of its step (step/x0)", err);
     if (!rc) rc = abut_path_start(path, &p->cm, p->xn, err);
     for (int32_t i = 0; i < f->nw && !rc; i += f->nv) {
         rc = check_configuration(so, f->waypoints + 3 * (size_t)i, 1, "at a waypoint (step/waypoints)", err);
-        if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->trial.x, &so->near, err);
+        if (!rc) rc = abut_path_add(path, &p->cm, p->cm.obstacle, so->trial.x, &so->near, err);
     }
-    if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->here.x, &so->near, err);
-    if (!rc) rc = abut_path_prove(path, &p->cm, p->obstacle, &so->near, &hit, err);
+    if (!rc) rc = abut_path_add(path, &p->cm, p->cm.obstacle, so->here.x, &so->near, err);
+    if (!rc) rc = abut_path_prove(path, &p->cm, p->cm.obstacle, &so->near, &hit, err);
     if (rc || !hit) return rc;
     if (hit + 1 < path->n)
         return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/waypoints)", hit - 1);
@@ -163,7 +168,7 @@ static abut_status resume_path(abut_search *so, const abut_frame *f, abut_err *e
 
 abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     abut_frame f;
     abut_status rc = abut_frame_view(frame, p->model, &f, err);
     const char *missing = rc ? NULL : !f.x0 ? "step/x0" : !f.pass ? "step/pass" : !f.kappa ? "contact/kappa" : NULL;
@@ -193,7 +198,7 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
     rep->passes = ++s->pass;
     const double clock = abut_time_wall();
-    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, &s->solver.near, err);
+    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.cm.obstacle, &s->solver.near, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
@@ -208,7 +213,7 @@ static int32_t count_about_to_slide(abut_search *s)
 
 abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_status rc = ABUT_OK;
     rep->lag_residual = -1;
@@ -257,7 +262,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
     rep->seconds.check += abut_time_wall() - clock;
     int32_t flattest;
     rep->min_jacobian = abut_smallest_jacobian(s->solver.prob.model, s->solver.here.x, &flattest);
-    rep->min_jacobian_tet = abut_problem_tet(&s->solver.prob, flattest);
+    rep->min_jacobian_tet = abut_objective_tet(&s->solver.prob, flattest);
     return rc ? abut_wrap(err, "step %lld", (long long)s->at.step + 1), rc : ABUT_OK;
 }
 
@@ -265,7 +270,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
 static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
-    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, err);
+    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.cm.obstacle, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
@@ -294,7 +299,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
 
 abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     abut_arrays_clear(out);
     abut_status rc = carry ? abut_frame_carry(carry, out, err) : ABUT_OK;
     if (!rc) rc = abut_step_put_state(s, s->v, 1, out, err);

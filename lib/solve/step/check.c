@@ -3,10 +3,11 @@
 #include "contact/intersect.h"
 #include "model/naming.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* Bounds of terms are kept. */
-static abut_status check_bounds(const abut_problem *p, const double *x, abut_status code, const char *when, abut_err *err)
+static abut_status check_bounds(const abut_objective *p, const double *x, abut_status code, const char *when, abut_err *err)
 {
     const abut_model *m = p->model;
     abut_bound_words w;
@@ -19,16 +20,17 @@ static abut_status check_bounds(const abut_problem *p, const double *x, abut_sta
                      w.detail, when);
 }
 
-abut_status abut_step_check(const abut_problem *p, const abut_point *at, int joined, abut_status code, const char *when,
+abut_status abut_step_check(const abut_objective *p, const abut_point *at, int joined, abut_status code, const char *when,
                               abut_err *err)
 {
+    assert(p);
     const abut_collmesh *cm = &p->cm;
     const abut_model *m = p->model;
     abut_intersection hit;
     size_t found = 0;
     abut_status rc = ABUT_OK;
-    if (joined) found = abut_intersections_planes(cm, at->y, p->obstacle, 1, &hit);
-    else rc = abut_intersections_find(cm, at->y, p->obstacle, 1, &hit, &found, err);
+    if (joined) found = abut_intersections_planes(cm, at->y, p->cm.obstacle, 1, &hit);
+    else rc = abut_intersections_find(cm, at->y, p->cm.obstacle, 1, &hit, &found, err);
     if (rc) return rc;
     char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
     if (found && hit.tri < 0)

@@ -1,7 +1,11 @@
+#include "energy/barrier_term.h"
+#include "energy/codim_term.h"
+#include "energy/prescribed.h"
 #include "solve/step/step_parts.h"
 
 #include "model/motion.h"
 
+#include <assert.h>
 #include <string.h>
 
 static abut_status put_nodes(const char *name, const double *value, int32_t nv, abut_arrays *out, abut_err *err)
@@ -15,7 +19,7 @@ static abut_status put_nodes(const char *name, const double *value, int32_t nv, 
 /* What the step after a COMMITTED frame has to know, or (pending) the one that goes on. */
 static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     const int32_t nv = p->model->nv;
     const int scheme = p->model->scheme ? p->model->scheme[0] : ABUT_IMPLICIT_EULER;
     if (scheme == ABUT_MIDPOINT) return abut_step_put_damping(s, out, err);
@@ -37,7 +41,8 @@ static abut_status put_waypoints(const abut_path *path, int32_t nv, abut_arrays 
 
 abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pending, abut_arrays *out, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    assert(s);
+    const abut_objective *p = &s->solver.prob;
     const int32_t nv = p->model->nv;
     abut_status rc = put_nodes("node/x", s->solver.here.x, nv, out, err);
     if (!rc) rc = put_nodes("node/v", v, nv, out, err);
@@ -58,7 +63,7 @@ abut_status abut_step_put_record(abut_stepper *s, int with, const abut_report *r
 {
     abut_search *so = &s->solver;
     const abut_point *at = &so->here;
-    const abut_solved done = { .prob = &so->prob, .pairs = &at->pairs, .x = at->x, .y = at->y, .v0 = s->v, .v = s->v_end,
+    const abut_solved done = { .objective = &so->prob, .pairs = &at->pairs, .x = at->x, .y = at->y, .v0 = s->v, .v = s->v_end,
                                .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
                                .force_residual = rep->force_residual, .first = s->at.step == 0 };
     if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);

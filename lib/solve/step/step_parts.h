@@ -32,7 +32,7 @@ ABUT_MUST_USE abut_status abut_step_decide_damping(abut_stepper *s, abut_report 
 ABUT_MUST_USE abut_status abut_step_put_damping(const abut_stepper *s, abut_arrays *out, abut_err *err);
 /** contact/kappa of a frame over the kappa of this step: frames have that of the model's scheme, whatever a step is taken by.
  * 1 in all models but those of the midpoint rule. */
-double abut_step_kappa_weight(const abut_problem *p);
+double abut_step_kappa_weight(const abut_objective *p);
 
 /* ---- check.c ---- */
 
@@ -41,7 +41,7 @@ double abut_step_kappa_weight(const abut_problem *p);
  * joined  exact arithmetic has led a free straight line here from where no edge went through a triangle, and one gets there by
  *         touching only: half-spaces are left to look at
  * Fails   `code`, naming elements and `when`, which says whose fault it is */
-ABUT_MUST_USE abut_status abut_step_check(const abut_problem *p, const abut_point *at, int joined, abut_status code,
+ABUT_MUST_USE abut_status abut_step_check(const abut_objective *p, const abut_point *at, int joined, abut_status code,
                                             const char *when, abut_err *err);
 
 /* ---- frame.c ---- */
