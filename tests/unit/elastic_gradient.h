@@ -5,7 +5,8 @@
 #include "energy/elastic.h"
 
 /* J; as it was after a failure */
-static inline abut_status elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch, abut_err *err)
+static inline abut_status elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch,
+                                         abut_err *err)
 {
     abut_elastic_memo memo = { 0 };
     const abut_status rc = abut_elastic_recall(e, x, &memo, scratch, err);

@@ -564,7 +564,7 @@ TEST(a_term_of_a_program_keeps_state_in_frames_under_a_name_of_its_own)
     abut_frame f;
     abut_arrays set = { 0 };
     double *x, *v;
-    CHECK(!abut_objective_init_with(&o, &q.w.model, own, &q.w.err));
+    CHECK(!abut_objective_init(&o, &q.w.model, own, &q.w.err));
     CHECK((x = abut_frame_put(&set, "node/x", q.n3 / 3, &q.w.err)) && (v = abut_frame_put(&set, "node/v", q.n3 / 3, &q.w.err)));
     const abut_term_frame out = { .weight = 1 }, in = { .weight = 1, .arrays = &set };
     CHECK(!abut_objective_store(&o, &out, &set, &q.w.err));
