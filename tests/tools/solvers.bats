@@ -37,7 +37,7 @@ P
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-9 m/s' -o tight.abut
     one_stiffness tight.abut stiff.abut
     "$BIN/step" -q -n 6 stiff.abut -o own.abut
-    for l in cholmod cg-schwarz cg; do
+    for l in cholmod cg-schwarz mas mas-rigid cg; do
         "$BIN/step" -q -j 1 --linear-solver $l -n 6 stiff.abut -o $l.abut
         "$BIN/ccd-check" -q --no-output $l.abut
         "$BIN/step" -q -j 3 --linear-solver $l -n 6 stiff.abut | cmp - $l.abut
@@ -49,7 +49,7 @@ P
 
 @test "linear solvers: unknown names and solvers that have no use for one are refused" {
     exits 2 "$BIN/step" --linear-solver cholesky "$pile"
-    says "know own, cholmod, cg-schwarz, cg"
+    says "know own, cholmod, cg-schwarz, mas, mas-rigid, cg"
     exits 2 "$BIN/step" --linear-solver cg --solver lbfgs-h "$pile"
     says "know own, cholmod"
     exits 2 "$BIN/step" --linear-solver cholmod --solver dot "$pile"
