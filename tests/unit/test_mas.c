@@ -300,8 +300,9 @@ TEST(rigid_motions_are_added_to_the_levels)
     abut_mas_levels s = { 0 };
     abut_coarse_space *c = NULL;
     CHECK(!abut_mas_levels_make(&s, &A, 1, NULL));
-    const int32_t first[4] = { 0, ABUT_MAS_PART, 2 * ABUT_MAS_PART, f->A.n };
-    CHECK(f->A.n == 720 && !abut_coarse_space_analyse(&c, &f->A, 3, first, s.row, NULL));
+    int32_t first[7] = { 0 };
+    for (int p = 0; p < 6; p++) first[p + 1] = p < 5 ? (p + 1) * ABUT_MAS_PART : f->A.n;
+    CHECK(f->A.n == 720 && !abut_coarse_space_analyse(&c, &f->A, 6, first, s.row, NULL));
     CHECK(!abut_coarse_space_factor(c, &f->A, f->x, NULL));
     apply_to(rigid, f->r, f->z);
     apply_to(m, f->r, f->other);

@@ -16,7 +16,7 @@
 #include "sparse/operator.h"
 #include "sparse/precond.h"
 
-enum { ABUT_MAS_PART = 256 };
+enum { ABUT_MAS_PART = 128 };
 
 typedef struct abut_mas abut_mas;
 
