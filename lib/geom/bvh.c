@@ -185,12 +185,16 @@ typedef struct search {
 static void meet(const search *s, size_t p, size_t q, finds *f)
 {
     const int self = s->a == s->b;
-    for (size_t k = p * ABUT_PACK; k < pack_end(s->ta, p); k++) {
+    size_t near[ABUT_PACK], n = 0;      /* items of q whose boxes overlap that of p */
+    for (size_t l = q * ABUT_PACK; l < pack_end(s->tb, q); l++)
+        if (abut_box_overlap(&s->ta->pack[p].box, &s->tb->box[l])) near[n++] = l;
+    for (size_t k = p * ABUT_PACK; n && k < pack_end(s->ta, p); k++) {
         const abut_box *const box = &s->ta->box[k];
         const int32_t i = s->ta->shape.item[p][k % ABUT_PACK];
         if (!abut_box_overlap(box, &s->tb->pack[q].box)) continue;
-        for (size_t l = self && p == q ? k + 1 : q * ABUT_PACK; l < pack_end(s->tb, q); l++) {
-            if (!abut_box_overlap(box, &s->tb->box[l])) continue;
+        for (size_t m = 0; m < n; m++) {
+            const size_t l = near[m];
+            if ((self && l <= k) || !abut_box_overlap(box, &s->tb->box[l])) continue;
             const int32_t j = s->tb->shape.item[q][l % ABUT_PACK];
             if ((s->a->still && s->b->still && s->a->still[i] && s->b->still[j]) || share_a_vertex(s->a, i, s->b, j)) continue;
             if (self && j < i) keep(f, j, i);

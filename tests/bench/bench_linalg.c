@@ -165,8 +165,8 @@ static void bench_stream(const char *path, int threads)
     abut_arrays model_set = { 0 }, frame = { 0 };
     abut_model model;
     abut_stepper s = { 0 };
-    abut_solver *so = &s.solver;
-    abut_solver_opts opt = abut_solver_defaults();
+    abut_search *so = &s.solver;
+    abut_search_opts opt = abut_search_defaults();
     abut_report rep = { 0 };
     abut_instant at;
     abut_err err = { 0 };
@@ -178,7 +178,7 @@ static void bench_stream(const char *path, int threads)
     fail_on(rc, &err);
     abut_lagrangian_of(&so->prob.terms)->on = 0;
     abut_problem_number(&so->prob);
-    const abut_at here = abut_objective_at(&so->prob, so->x, so->y, &so->pairs);
+    const abut_at here = abut_objective_at(&so->prob, so->here.x, so->here.y, &so->here.pairs);
     abut_objective_forecast_start(&so->prob, &here);
     newton_system n;
     newton_system_open(&n, &so->prob, 0, 1);

@@ -27,7 +27,7 @@ static const char *const PILE =
 typedef struct setup {
     world w;
     abut_problem *p;
-    abut_solver *s;
+    abut_search *s;
     newton_system d;
     const abut_initial_ops *ops;
     void *initial;
@@ -177,7 +177,7 @@ TEST(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks
     setup q;
     setup_make(&q, &abut_initial_hessian, &ONE, 2, 1e-3, 1e-3);
     make(&q);
-    CHECK(q.s->pairs.n > 0 && q.s->pairs.n_plane > 0 && abut_lag_of(&q.p->terms)->n > 0);
+    CHECK(q.s->here.pairs.n > 0 && q.s->here.pairs.n_plane > 0 && abut_lag_of(&q.p->terms)->n > 0);
     apply_all(&q, 0, q.B);
     double *want = square(q.n);
     inverse(q.n, q.A, want);
@@ -244,7 +244,7 @@ static abut_coarse_space *rigid_motions(setup *q, int32_t k, const uint8_t *in)
             if (in[j * nrow + i]) row[m++] = i;
         first[j + 1] = m;
     }
-    abut_rows_gather(q->p, q->s->x, 1, where);
+    abut_rows_gather(q->p, q->s->here.x, 1, where);
     CHECK(!abut_coarse_space_analyse(&c, &q->d.matrix.A, k, first, row, &q->w.err));
     CHECK(!abut_coarse_space_factor(c, &q->d.matrix.A, where, &q->w.err));
     free(first), free(row), free(where);

@@ -403,10 +403,10 @@ TEST(the_gradient_is_the_derivative_of_the_objective_in_every_scheme)
         pile(&w, scheme);
         CHECK(!world_run(&w, 6));
         CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
-        abut_solver *s = &w.st.solver;
+        abut_search *s = &w.st.solver;
         const int32_t n3 = 3 * w.model.nv;
         double *d = calloc((size_t)n3, sizeof *d);
-        CHECK(s->pairs.n + s->pairs.n_plane > 0);
+        CHECK(s->here.pairs.n + s->here.pairs.n_plane > 0);
         CHECK(abut_lag_of(&s->prob.terms)->n > 0);
         for (int32_t i = 0; i < n3; i++) d[i] = s->prob.row[i / 3] < 0 ? 0 : sin(1 + 3.7 * i);
         CHECK(slope_agrees(&w, d));

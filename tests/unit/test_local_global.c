@@ -15,7 +15,7 @@ static void curtain(world *w, int n, double k, double tolerance)
 {
     *w = (world){ 0 };
     curtain_arrays(n, k, tolerance, &w->model_set, &w->frame);
-    abut_solver_opts o = abut_solver_defaults();
+    abut_search_opts o = abut_search_defaults();
     if (abut_model_view(&w->model_set, &w->model, &w->err) || abut_stepper_init(&w->st, &w->model, &o, &w->err))
         printf("# %s\n", w->err.msg), abort();
 }
@@ -559,4 +559,32 @@ TEST(admm_that_converges_ends_where_newton_does)
     printf("# springs: %.2g m\n", far);
     CHECK(far < 1e-8);    /* some 3000 iterations a step, each a thousandth nearer */
     world_close(&w);
+}
+
+static abut_status strange_make(void **self, const abut_term_world *w, abut_err *err)
+{
+    (void)err;
+    *self = w->own;
+    return ABUT_OK;
+}
+
+TEST(a_term_that_its_matrix_does_not_have_is_refused_by_name)
+{
+    static const abut_term_ops ops = { .name = "strange", .make = strange_make };
+    const abut_lg_method *const which[] = { &abut_lg_projective, &abut_lg_admm };
+    for (int i = 0; i < 2; i++) {
+        fixture *f = fixture_new();
+        f->material = ABUT_ARAP;
+        fixture_box(f, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0);
+        world w;
+        world_open(&w, f, NULL);
+        abut_local_global s;
+        abut_lg_opts o = method(which[i], 1);
+        const abut_own_term own[] = { { &ops, &w }, { NULL, NULL } };
+        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+        abut_lg_clear(&s);
+        o.terms = own;
+        CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "the term 'strange'"));
+        world_close(&w);
+    }
 }

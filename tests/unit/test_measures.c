@@ -390,7 +390,7 @@ TEST(forces_are_the_slopes_of_the_potentials)
 {
     for (int32_t scheme = 0; scheme < ABUT_ALL_SCHEMES; scheme++) {
         world *w = &crowd(scheme)->w;
-        abut_solver *s = &w->st.solver;
+        abut_search *s = &w->st.solver;
         const abut_problem *p = &s->prob;
         const int32_t n3 = 3 * w->model.nv;
         const double t = 1e-9, newton = p->w.h_force * p->w.h_force, *contact = get(w, "node/contact-force");
@@ -402,11 +402,12 @@ TEST(forces_are_the_slopes_of_the_potentials)
         }
         const abut_stiction law = abut_problem_stiction(p);
         for (int k = 0; k < 2; k++) {
-            for (int32_t i = 0; i < n3; i++) s->x[i] = x0[i] + (k ? t : -t) * sin(1 + 3.7 * i);
-            CHECK(!abut_solver_contacts(s, &w->rep, &w->err));
-            CHECK(!abut_barrier_energy(&p->cm, &s->pairs, s->y, abut_barrier_state_of(&p->terms)->kappa, &b[k], &s->scratch,
+            for (int32_t i = 0; i < n3; i++) s->here.x[i] = x0[i] + (k ? t : -t) * sin(1 + 3.7 * i);
+            CHECK(!abut_search_contacts(s, &w->rep, &w->err));
+            CHECK(!abut_barrier_energy(&p->cm, &s->here.pairs, s->here.y, abut_barrier_state_of(&p->terms)->kappa, &b[k],
+                                       &s->scratch,
                                        &w->err));
-            CHECK(!abut_friction_energy(&w->st.acted, &law, s->x, p->still, &d[k], &s->scratch, &w->err));
+            CHECK(!abut_friction_energy(&w->st.solved_lag, &law, s->here.x, p->still, &d[k], &s->scratch, &w->err));
         }
         CHECK(fabs(slope[0]) > 1);
         CHECK(fabs(slope[1]) > 1e-2);

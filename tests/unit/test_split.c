@@ -32,7 +32,7 @@ typedef struct projection {
 
 static void projection_open(projection *p, const world *w)
 {
-    const abut_solver_opts o = abut_solver_defaults();
+    const abut_search_opts o = abut_search_defaults();
     *p = (projection){ 0 };
     CHECK(!abut_split_model(&w->model_set, &p->set, &p->err));
     CHECK(!abut_model_view(&p->set, &p->model, &p->err) && !abut_stepper_init(&p->st, &p->model, &o, &p->err));

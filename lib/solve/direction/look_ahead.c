@@ -289,7 +289,7 @@ static abut_status refine(void *self, const abut_iterate *at, const abut_directi
         if (!contact_binds(lim) || !a->inner.ops->factor(a->inner.self, &A) || !abut_collmesh_selects(&a->p->cm)) return ABUT_OK;
         if (a->wait) return a->wait--, ABUT_OK;
         rc = start(a, &b, err);
-    } else if (!(lim->alpha > 0) && a->better) {    /* so long that CCD cannot tell gaps of contacts from rounding */
+    } else if (lim->alpha < 0 && a->better) {    /* so long that CCD cannot tell gaps of contacts from rounding */
         memcpy(dir, a->met->p0, 3 * (size_t)a->p->model->nv * sizeof *dir);
         a->better = 0;
         *changed = 1;

@@ -45,6 +45,20 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     return ABUT_OK;
 }
 
+/* Its matrix is that of these terms. */
+static abut_status check_terms(const abut_terms *terms, const char *name, abut_err *err)
+{
+    static const char *const known[] = { "inertia", "lagrangian", "elastic", "spring", "attachment", "pressure", "codim",
+                                         "codim bounds", "friction", "damping", "codim damping", "drag", "barrier" };
+    for (int i = 0; i < terms->n; i++) {
+        int found = 0;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++) found |= !strcmp(terms->term[i].ops->name, known[k]);
+        if (!found) return abut_fail(err, ABUT_E_FORMAT, "solver %s: its matrix does not have the term '%s' of the model", name,
+                                     terms->term[i].ops->name);
+    }
+    return ABUT_OK;
+}
+
 /* Whether E lies below the quadratics of A everywhere. */
 static int squared_distances(const abut_model *m)
 {
@@ -58,7 +72,8 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
 {
     *s = (abut_local_global){ .opt = *opt };
     abut_status rc = check_model(m, opt, err);
-    if (!rc) rc = abut_problem_init(&s->prob, m, err);
+    if (!rc) rc = abut_objective_init_with(&s->prob, m, opt->terms, err);
+    if (!rc) rc = check_terms(&s->prob.terms, opt->method->name, err);
     if (!rc) rc = abut_collision_springs_init(&s->collisions, &s->prob, err);
     if (!rc && opt->method->init) rc = opt->method->init(s, err);
     if (rc) {

@@ -44,6 +44,7 @@ typedef struct abut_lg_opts {
     double norm;            /* ... |grad E| is at most this times h^2 and the characteristic force (energy/characteristic.h);
                                0: |x - x_last|_inf / h is at most the model's tolerance */
     int max_iterations;     /* of a step that has to converge: reaching it is an error; 100000 */
+    const abut_own_term *terms; /* refused by name: no matrix has them; NULL: none */
     double fit_low, fit_high;   /* stretches over which materials are fitted; 0.5, 1.5 */
 } abut_lg_opts;
 abut_lg_opts abut_lg_defaults(void);

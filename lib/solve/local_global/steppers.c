@@ -53,6 +53,7 @@ static abut_status make(void **self, const abut_model *m, const abut_step_option
     abut_step_model_view(&l->model, m, o);
     lo.method = method;
     lo.contact = o->contact;
+    lo.terms = o->terms;
     lo.norm = abut_step_norm(o);
     if (o->iterations >= 0) lo.iterations = o->iterations;
     else if (lo.norm > 0 || o->tolerance > 0) lo.iterations = 0;    /* who says how exact wants it so */

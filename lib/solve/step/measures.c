@@ -184,7 +184,7 @@ abut_creep abut_creep_find(const abut_problem *p, const double *x)
     return c;
 }
 
-int32_t abut_creep_let_go(const abut_problem *p, const double *x, const double *to)
+int32_t abut_creep_about_to_slide(const abut_problem *p, const double *x, const double *to)
 {
     const abut_lag *lag = abut_lag_of(&p->terms);
     const double threshold = p->w.eps_v * p->w.h_force;

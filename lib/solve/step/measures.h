@@ -73,6 +73,6 @@ typedef struct abut_creep {
 } abut_creep;
 abut_creep abut_creep_find(const abut_problem *p, const double *x);
 /** How many of them stick at x[3 nv] and slide at `to` (solve/search/rules.h: abut_rule_lets_go). */
-int32_t abut_creep_let_go(const abut_problem *p, const double *x, const double *to);
+int32_t abut_creep_about_to_slide(const abut_problem *p, const double *x, const double *to);
 
 #endif

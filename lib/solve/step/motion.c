@@ -36,7 +36,7 @@ static abut_start start_of(const abut_stepper *s)
     return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->x1, s->v1 };
 }
 
-abut_status abut_scheme_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
+abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
@@ -62,7 +62,7 @@ static void add_force(const abut_model *m, const double *f, double *acc)
         if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i] / m->mass[i / 3];
 }
 
-void abut_scheme_load_forces(abut_stepper *s)
+void abut_step_load_forces(abut_stepper *s)
 {
     abut_problem *p = &s->solver.prob;
     abut_motion_acceleration(p->model, s->at.time, s->acc);
@@ -74,7 +74,7 @@ void abut_scheme_load_forces(abut_stepper *s)
     add_force(p->model, s->air, s->acc);
 }
 
-abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, abut_err *err)
+abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, abut_err *err)
 {
     const abut_problem *p = &s->solver.prob;
     const abut_air *air = abut_air_of(&p->terms);
@@ -87,20 +87,20 @@ abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, a
     if (drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, drag);
     add_force(p->model, last ? last->data : drag, s->acc0);
     memset(drag, 0, n3 * sizeof *drag);
-    if (drags(p)) abut_air_drag_gradient(air, s->solver.x, p->step.x_damp, p->step.damp_time, -1, drag);
+    if (drags(p)) abut_air_drag_gradient(air, s->solver.here.x, p->step.x_damp, p->step.damp_time, -1, drag);
     add_force(p->model, drag, s->acc);
     for (size_t i = 0; i < n3; i++) s->air[i] += drag[i];
     abut_arena_release(&s->solver.scratch, mark);
     return ABUT_OK;
 }
 
-abut_status abut_scheme_finish(abut_stepper *s, abut_err *err)
+abut_status abut_step_finish(abut_stepper *s, abut_err *err)
 {
     abut_problem *p = &s->solver.prob;
     const abut_start at = start_of(s);
-    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
-    const abut_status rc = free_acceleration(s, s->solver.x, s->v_end, s->a_end, err);
-    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    const abut_status rc = free_acceleration(s, s->solver.here.x, s->v_end, s->a_end, err);
+    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     return rc;
 }
