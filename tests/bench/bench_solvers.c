@@ -6,7 +6,7 @@
  * The equation is that of the first iteration of the step from the first frame of the stream, as bench_linalg has it; its right
  * side is the gradient there.  Iterative solvers end at |b - A x| <= TOLERANCE |b| (1e-2), direct ones are in double precision
  * and in the order of `step`, which is not in their times.  analyse: once a step, or for a new pattern; mb: of the factors.
- * Times are processor time of all threads, the best of three where they are short. */
+ * Times are processor time of all threads, the best of up to three. */
 #include "base/par.h"
 #include "base/rng.h"
 #include "base/timer.h"
@@ -85,7 +85,7 @@ static void run_solver(const equation *q, const abut_linear_solver_ops *ops)
     abut_status rc = ABUT_OK;
     abut_err err = { 0 };
     const abut_solve_goal goal = { .far = q->tolerance, .close = q->tolerance };
-    for (int run = 0; run < 3 && spent < 15 && !rc; run++) {
+    for (int run = 0; run < 3 && spent < 3 && !rc; run++) {
         abut_linear_solver s;
         double took[3], clock = abut_time_cpu();
         fail_on(abut_linear_solver_init(&s, ops, q->threads, &err), &err);
@@ -151,8 +151,8 @@ static void bench_stream(const char *path, int threads, double tolerance, char *
     abut_arrays model_set = { 0 }, frame = { 0 };
     abut_model model;
     abut_stepper s = { 0 };
-    abut_solver *so = &s.solver;
-    abut_solver_opts opt = abut_solver_defaults();
+    abut_search *so = &s.solver;
+    abut_search_opts opt = abut_search_defaults();
     abut_report rep = { 0 };
     abut_instant at;
     abut_err err = { 0 };
@@ -164,21 +164,21 @@ static void bench_stream(const char *path, int threads, double tolerance, char *
     fail_on(rc, &err);
     abut_lagrangian_of(&so->prob.terms)->on = 0;
     abut_problem_number(&so->prob);
-    const abut_at here = abut_objective_at(&so->prob, so->x, so->y, &so->pairs);
+    const abut_at here = abut_objective_at(&so->prob, so->here.x, so->here.y, &so->here.pairs);
     abut_objective_forecast_start(&so->prob, &here);
     abut_arena scratch = { 0 };
-    fail_on(abut_objective_gradient(&so->prob, &here, ABUT_KINDS_ALL, so->g, &scratch, &err), &err);
+    fail_on(abut_objective_gradient(&so->prob, &here, ABUT_KINDS_ALL, so->here.g, &scratch, &err), &err);
     abut_arena_clear(&scratch);
     newton_system ns;
     newton_system_open(&ns, &so->prob, 0, 1);
     fail_on(newton_system_sum(&ns, so, &rep, &err), &err);
     const size_t n3 = 3 * (size_t)so->prob.nrow;
-    equation q = { name, (size_t)model.nt, (size_t)so->pairs.n, { .matrix = &ns.matrix.A }, ns.solve.order.perm,
+    equation q = { name, (size_t)model.nt, (size_t)so->here.pairs.n, { .matrix = &ns.matrix.A }, ns.solve.order.perm,
                    malloc(n3 * sizeof(double)), malloc(n3 * sizeof(double)), tolerance, threads };
-    double *where = rows_in_space(&so->prob, so->x);
+    double *where = rows_in_space(&so->prob, so->here.x);
     if (!q.b || !q.x) exit(5);
     q.A.where = where;
-    abut_rows_gather(&so->prob, so->g, -1, q.b);
+    abut_rows_gather(&so->prob, so->here.g, -1, q.b);
     run_table(&q, names, n);
     free(where), free(q.b), free(q.x);
     newton_system_close(&ns);
