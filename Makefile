@@ -176,6 +176,10 @@ deps:
 bench: all
 	@tests/bench/bench $(BIN) $(BASELINE)
 
+# linear solvers on Newton's equations of some scenes, products of rank one: TSV
+bench-solvers: all $B/bench/bench_solvers
+	@tests/bench/solvers $B $(BIN)
+
 bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact
 	@tests/bench/geometry $B
 
@@ -205,6 +209,6 @@ install: all $B/libabut.a
 clean:
 	rm -rf build bin
 
-.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-geometry format install clean
+.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-solvers bench-geometry format install clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

@@ -1,6 +1,6 @@
 #include "model/reordered.h"
 
-#include "geom/hilbert.h"
+#include "math/hilbert.h"
 
 #include <assert.h>
 #include <stdlib.h>

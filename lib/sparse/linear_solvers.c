@@ -7,6 +7,8 @@ const abut_linear_solver_ops *const abut_linear_solvers[] = {
     &abut_linear_own,
     &abut_linear_cholmod,
     &abut_linear_cg_schwarz,
+    &abut_linear_mas,
+    &abut_linear_mas_rigid,
     &abut_linear_cg,
     NULL,
 };

@@ -7,6 +7,8 @@
 
 /* NULL at the end; the first is the default. */
 extern const abut_linear_solver_ops *const abut_linear_solvers[];
+/** Conjugate gradients with a multilevel Schwarz preconditioner (sparse/mas/mas.h), without and with rigid motions. */
+extern const abut_linear_solver_ops abut_linear_mas, abut_linear_mas_rigid;
 /** Conjugate gradients with a two-level Schwarz preconditioner (sparse/schwarz/schwarz.h), and with inverted diagonal blocks. */
 extern const abut_linear_solver_ops abut_linear_cg_schwarz, abut_linear_cg;
 

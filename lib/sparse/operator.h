@@ -4,12 +4,30 @@
 
 #include "sparse/bsr.h"
 
+/* Some of the element matrices that an operator is the sum of (sparse/elements.h). */
+typedef struct abut_operator_elements {
+    int corners;
+    size_t n;
+    const int32_t *row;         /* [n * corners] */
+    const double *val;          /* packed; NULL: their rows are all that was asked for */
+    const abut_row_map *map;    /* NULL, or not a selection: then `row` are its rows */
+} abut_operator_elements;
+
+typedef struct abut_operator_reader {
+    void (*diagonal)(void *ctx, const double *diag);    /* [n] times identity, if there is one: comes first */
+    void (*elements)(void *ctx, const abut_operator_elements *e);
+    void *ctx;
+} abut_operator_reader;
+
 /* Borrowed for the call. */
 typedef struct abut_operator {
-    const abut_bsr *matrix; /* NULL: known by products alone, and the next four are there */
+    const abut_bsr *matrix; /* NULL: known by products alone, and n, multiply, diagonal and self are there */
     int32_t n;              /* block rows */
     void (*multiply)(void *self, const double *x, double *y);   /* y = A x, [3 n] */
     void (*diagonal)(void *self, double *D);                    /* [9 n] diagonal blocks */
+    /* All element matrices, or with values 0 their rows, in an order that no thread count changes; NULL: they are not known.
+     * Fails  ABUT_E_NOMEM */
+    abut_status (*read)(void *self, int values, const abut_operator_reader *to, abut_err *err);
     void *self;
     const double *where;    /* [3 n] m: the rows in space, for coarse spaces; NULL: not known */
     int scalar;             /* 1: each block is its first entry times the identity: one matrix for x, y and z alike */

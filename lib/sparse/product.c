@@ -14,7 +14,7 @@ typedef struct set_corners {
     int32_t *row;               /* [n * corners] */
     size_t *first;              /* [rows + 1] */
     uint32_t *corner;           /* of row r: first[r] .. first[r+1], ascending */
-    double *force;              /* [3 n corners] of each corner */
+    double *force;              /* [3 n corners] of each corner; of stored terms of rank one s v . x, [n rank] */
     double *x, *y;              /* [3 rows] on vertices; NULL without a map */
 } set_corners;
 
@@ -89,7 +89,7 @@ abut_status abut_product_make(abut_product **out, int32_t n, const abut_elements
     p->n = n;
     for (int s = 0; s < nsets && !rc; s++) {
         rc = abut_elements_check(&sets[s], s, n, err);
-        p->nsets++;
+        p->elements[p->nsets++] = sets[s];
         if (!rc) rc = corners_make(&p->set[s], n, &sets[s], s, err);
     }
     if (rc) abut_product_free(&p);
@@ -121,6 +121,101 @@ static void element_force(int corners, const double *H, const int32_t *row, cons
         }
 }
 
+/* f[3 corners] of terms s v v^T; at: their s v . x. */
+static inline double term_at(int corners, const double *term, const int32_t *row, const double *x)
+{
+    double sum = 0;
+    for (int a = 0; a < corners; a++) {
+        if (row[a] < 0) continue;
+        const double *v = term + 1 + 3 * a, *u = x + 3 * (size_t)row[a];
+        sum += v[0] * u[0] + v[1] * u[1] + v[2] * u[2];
+    }
+    return term[0] * sum;
+}
+
+static void terms_force(const abut_elements *e, const double *term, const int32_t *row, const double *x, double *f)
+{
+    const int n = 3 * e->corners;
+    memset(f, 0, (size_t)n * sizeof *f);
+    for (int r = 0; r < e->rank; r++, term += n + 1) {
+        const double t = term_at(e->corners, term, row, x);
+        for (int i = 0; i < n; i++) f[i] += t * term[1 + i];
+    }
+}
+
+/* t = s v . x of element k's terms. */
+static inline void element_terms(const abut_elements *e, int corners, size_t rank, const int32_t *row, size_t k, const double *x,
+                                 double *t)
+{
+    const size_t each = 3 * (size_t)corners + 1;
+    for (size_t r = 0; r < rank; r++)
+        t[rank * k + r] = term_at(corners, e->val + each * (rank * k + r), row + (size_t)corners * k, x);
+}
+
+/* t[n rank] = s v . x of all terms. */
+static void all_terms(const set_corners *c, const abut_elements *e, const double *x)
+{
+    const int is_contact = e->corners == 4 && e->rank == 1;     /* the most frequent: numbers that the compiler knows */
+    #pragma omp parallel for schedule(static) if (e->n >= ABUT_PAR_MIN)
+    for (size_t k = 0; k < e->n; k++)
+        if (is_contact) element_terms(e, 4, 1, c->row, k, x, c->force);
+        else element_terms(e, e->corners, (size_t)e->rank, c->row, k, x, c->force);
+}
+
+/* Whether the products of a set are those of its terms, which lie in memory. */
+static int has_terms(const abut_elements *e) { return e->rank && e->val; }
+
+/* y[3] += t v of the terms of row i's corners. */
+static inline void row_terms(const set_corners *c, const abut_elements *e, uint32_t corners, size_t rank, int32_t i, double *y)
+{
+    const size_t each = 3 * (size_t)corners + 1;
+    double sum[3] = { y[0], y[1], y[2] };
+    for (size_t k = c->first[i]; k < c->first[i + 1]; k++) {
+        const uint32_t element = c->corner[k] / corners, a = c->corner[k] % corners;
+        const double *v = e->val + rank * each * element + 1 + 3 * a, *t = c->force + rank * element;
+        for (size_t r = 0; r < rank; r++, v += each)
+            for (size_t d = 0; d < 3; d++) sum[d] += t[r] * v[d];
+    }
+    for (size_t d = 0; d < 3; d++) y[d] = sum[d];
+}
+
+static void gather_terms(const set_corners *c, const abut_elements *e, double *y)
+{
+    const int is_contact = e->corners == 4 && e->rank == 1;
+    #pragma omp parallel for schedule(static) if ((size_t)c->rows >= ABUT_PAR_MIN / 2)
+    for (int32_t i = 0; i < c->rows; i++)
+        if (is_contact) row_terms(c, e, 4, 1, i, y + 3 * (size_t)i);
+        else row_terms(c, e, (uint32_t)e->corners, (size_t)e->rank, i, y + 3 * (size_t)i);
+}
+
+/* Both at once, on one thread: each row adds the same numbers in the same order. */
+static inline void scatter_terms(const set_corners *c, const abut_elements *e, int corners, size_t rank, const double *x,
+                                 double *y)
+{
+    const size_t each = 3 * (size_t)corners + 1;
+    for (size_t k = 0; k < e->n; k++) {
+        const int32_t *row = c->row + (size_t)corners * k;
+        element_terms(e, corners, rank, c->row, k, x, c->force);
+        for (int a = 0; a < corners; a++) {
+            const double *v = e->val + rank * each * k + 1 + 3 * a;
+            for (size_t r = 0; r < rank && row[a] >= 0; r++, v += each)
+                for (int d = 0; d < 3; d++) y[3 * (size_t)row[a] + (size_t)d] += c->force[rank * k + r] * v[d];
+        }
+    }
+}
+
+static void terms_multiply(const set_corners *c, const abut_elements *e, const double *x, double *y)
+{
+    if (abut_threads() > 1) {
+        all_terms(c, e, x);
+        gather_terms(c, e, y);
+    } else if (e->corners == 4 && e->rank == 1) {
+        scatter_terms(c, e, 4, 1, x, y);
+    } else {
+        scatter_terms(c, e, e->corners, (size_t)e->rank, x, y);
+    }
+}
+
 /* f[3 corners]: row d of what the element adds to the diagonal block of each corner's row, once for each row. */
 static void element_diagonal(int corners, const double *H, const int32_t *row, size_t d, double *f)
 {
@@ -134,6 +229,16 @@ static void element_diagonal(int corners, const double *H, const int32_t *row, s
 
 enum { FORCES = -1 };
 
+/* Elements [lo, hi): how many numbers each has in *size, and where they are: in room[ABUT_ELEMENTS_ROOM] or e->val.  Forces are
+ * those of terms where there are. */
+static const double *elements_of(const abut_elements *e, size_t lo, size_t hi, int what, double *room, size_t *size)
+{
+    *size = e->rank && what == FORCES ? abut_element_size(e) : abut_packed_size(e->corners);
+    if (!e->rank || what != FORCES) return abut_elements_packed(e, lo, hi, room);
+    e->make(e->ctx, lo, hi, room);
+    return room;
+}
+
 /* The forces of all elements at x, or row `what` of their diagonal blocks. */
 static void all_elements(set_corners *c, const abut_elements *e, const double *x, int what)
 {
@@ -142,11 +247,13 @@ static void all_elements(set_corners *c, const abut_elements *e, const double *x
     for (size_t i = 0; i < chunks; i++) {
         double room[ABUT_ELEMENTS_ROOM] __attribute__((aligned(64)));
         const size_t lo = i * each, hi = lo + each < e->n ? lo + each : e->n;
-        const double *H = abut_elements_packed(e, lo, hi, room);
-        for (size_t k = lo; k < hi; k++, H += abut_packed_size(e->corners)) {
+        size_t size;
+        const double *H = elements_of(e, lo, hi, what, room, &size);
+        for (size_t k = lo; k < hi; k++, H += size) {
             const int32_t *row = c->row + corners * k;
             double *f = c->force + 3 * corners * k;
-            if (what == FORCES) element_force(e->corners, H, row, x, f);
+            if (what == FORCES && e->rank) terms_force(e, H, row, x, f);
+            else if (what == FORCES) element_force(e->corners, H, row, x, f);
             else element_diagonal(e->corners, H, row, (size_t)what, f);
         }
     }
@@ -161,6 +268,17 @@ static void gather(const set_corners *c, size_t stride, size_t at, double *y)
             for (size_t d = 0; d < 3; d++) y[stride * (size_t)r + at + d] += c->force[3 * (size_t)c->corner[k] + d];
 }
 
+/* y += H x of the elements of a set. */
+static void elements_multiply(set_corners *c, const abut_elements *e, const double *x, double *y)
+{
+    if (has_terms(e)) {
+        terms_multiply(c, e, x, y);
+    } else {
+        all_elements(c, e, x, FORCES);
+        gather(c, 3, 0, y);
+    }
+}
+
 void abut_product_multiply(abut_product *p, const double *x, double *y)
 {
     #pragma omp parallel for schedule(static) if ((size_t)p->n >= ABUT_PAR_MIN)
@@ -169,9 +287,8 @@ void abut_product_multiply(abut_product *p, const double *x, double *y)
     for (int s = 0; s < p->nsets; s++) {
         set_corners *c = &p->set[s];
         if (c->map) abut_row_map_apply(c->map, x, c->x);
-        all_elements(c, &p->elements[s], c->map ? c->x : x, FORCES);
         if (c->map) memset(c->y, 0, 3 * (size_t)c->rows * sizeof *c->y);
-        gather(c, 3, 0, c->map ? c->y : y);
+        elements_multiply(c, &p->elements[s], c->map ? c->x : x, c->map ? c->y : y);
         if (c->map) abut_row_map_apply_transposed(c->map, c->y, y);
     }
 }
@@ -217,6 +334,48 @@ void abut_product_diagonal(abut_product *p, double *D)
     }
 }
 
+/* ---- elements one after another ---- */
+
+enum { CHUNKS = 32 };   /* made side by side, then read */
+
+/* Elements of a set, packed, some chunks at a time; buffer[CHUNKS * ABUT_ELEMENTS_ROOM]. */
+static void read_packed(const set_corners *c, const abut_elements *e, const abut_operator_reader *to, double *buffer)
+{
+    const size_t each = abut_elements_at_once(e), size = abut_packed_size(e->corners), corners = (size_t)e->corners;
+    for (size_t lo = 0; lo < e->n; lo += CHUNKS * each) {
+        const size_t most = e->n - lo, n = most < CHUNKS * each ? most : CHUNKS * each, chunks = (n + each - 1) / each;
+        #pragma omp parallel for schedule(dynamic, 1) if (n >= ABUT_PAR_MIN / 4)
+        for (size_t i = 0; i < chunks; i++) {
+            double room[ABUT_ELEMENTS_ROOM] __attribute__((aligned(64)));
+            const size_t from = lo + i * each, past = from + each < lo + n ? from + each : lo + n;
+            const double *H = abut_elements_packed(e, from, past, room);
+            memcpy(buffer + i * each * size, H, (past - from) * size * sizeof *H);
+        }
+        to->elements(to->ctx, &(abut_operator_elements){ e->corners, n, c->row + corners * lo, buffer, c->map });
+    }
+}
+
+abut_status abut_product_read(abut_product *p, int values, const abut_operator_reader *to, abut_err *err)
+{
+    double *buffer = values ? malloc((size_t)CHUNKS * ABUT_ELEMENTS_ROOM * sizeof *buffer) : NULL;
+    if (values && !buffer) return abut_fail(err, ABUT_E_NOMEM, "product: room for element matrices");
+    if (p->diag && values) to->diagonal(to->ctx, p->diag);
+    for (int s = 0; s < p->nsets; s++) {
+        const set_corners *c = &p->set[s];
+        const abut_elements *e = &p->elements[s];
+        if (!e->n) continue;
+        if (values && (e->rank || !e->val)) read_packed(c, e, to, buffer);
+        else to->elements(to->ctx, &(abut_operator_elements){ e->corners, e->n, c->row, values ? e->val : NULL, c->map });
+    }
+    free(buffer);
+    return ABUT_OK;
+}
+
+static abut_status read_all(void *self, int values, const abut_operator_reader *to, abut_err *err)
+{
+    return abut_product_read(self, values, to, err);
+}
+
 static void multiply(void *self, const double *x, double *y) { abut_product_multiply(self, x, y); }
 static void diagonal(void *self, double *D) { abut_product_diagonal(self, D); }
 
@@ -224,7 +383,7 @@ abut_operator abut_product_set(abut_product *p, const double *diag, const abut_e
 {
     p->diag = diag;
     for (int s = 0; s < p->nsets; s++) p->elements[s] = sets[s];
-    return (abut_operator){ .n = p->n, .multiply = multiply, .diagonal = diagonal, .self = p };
+    return (abut_operator){ .n = p->n, .multiply = multiply, .diagonal = diagonal, .read = read_all, .self = p };
 }
 
 void abut_operator_diagonal(const abut_operator *A, double *D)

@@ -1,6 +1,7 @@
 /* y = (D + the sum of element sets) x without a matrix: each element multiplies its own rows, then each row adds what its corners
  * have.  Sets that `make` writes are made again for every product; a set with a map multiplies vertices W x and adds W^T of the
- * result.  It takes 3 numbers and an index for a corner, of a tet a seventh of its packed matrix. */
+ * result.  Terms s v v^T that lie in memory are multiplied as they are: t = s v . x, then each row adds its part of t v.  It
+ * takes 3 numbers and an index for a corner, of a tet a seventh of its packed matrix. */
 #ifndef ABUT_SPARSE_PRODUCT_H
 #define ABUT_SPARSE_PRODUCT_H
 
@@ -19,6 +20,8 @@ abut_operator abut_product_set(abut_product *p, const double *diag, const abut_e
 void abut_product_multiply(abut_product *p, const double *x, double *y);
 /** D[9 n]: the diagonal blocks.  It makes the elements three times. */
 void abut_product_diagonal(abut_product *p, double *D);
+/** Hands over the element matrices, or with values 0 their rows (sparse/operator.h).  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_product_read(abut_product *p, int values, const abut_operator_reader *to, abut_err *err);
 void abut_product_free(abut_product **p);
 
 #endif

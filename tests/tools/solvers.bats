@@ -37,7 +37,7 @@ P
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-9 m/s' -o tight.abut
     one_stiffness tight.abut stiff.abut
     "$BIN/step" -q -n 6 stiff.abut -o own.abut
-    for l in cholmod cg-schwarz cg; do
+    for l in cholmod cg-schwarz mas mas-rigid cg; do
         "$BIN/step" -q -j 1 --linear-solver $l -n 6 stiff.abut -o $l.abut
         "$BIN/ccd-check" -q --no-output $l.abut
         "$BIN/step" -q -j 3 --linear-solver $l -n 6 stiff.abut | cmp - $l.abut
@@ -47,9 +47,29 @@ P
     grep -q '"linear_solver":"cholmod"' dump
 }
 
+@test "mas and mas-rigid: frames are free of intersections, by as many Newton iterations as with cg-schwarz" {
+    local pipelines=$BATS_TEST_DIRNAME/../../pipelines
+    "$BIN/mesh-prep" -q "$pipelines/twist.yaml" -o twist.abut
+    "$BIN/mesh-prep" -q "$pipelines/squeeze.yaml" -o squeeze.abut
+    "$BIN/mesh-prep" -q "$pipelines/cloth.yaml" -o cloth.abut
+    "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/twist.yaml" --set objects.mat.generate.box.cells=[19,1,19] -o mat.abut
+    for scene in twist squeeze cloth mat; do
+        for l in cg-schwarz mas mas-rigid; do
+            "$BIN/step" -q --linear-solver $l -n 3 --report $scene-$l.jsonl $scene.abut | "$BIN/ccd-check" -q --no-output
+        done
+        "$PYTHON" - $scene <<'P'
+import json, sys
+newton, cg = ({l: sum(json.loads(r)[k] for r in open(f"{sys.argv[1]}-{l}.jsonl")) for l in ("cg-schwarz", "mas", "mas-rigid")}
+              for k in ("newton_iterations", "cg_iterations"))
+assert newton["cg-schwarz"] >= 3 and all(cg[l] > newton[l] for l in cg), (newton, cg)
+assert all(abs(newton[l] - newton["cg-schwarz"]) <= 1 + newton["cg-schwarz"] // 5 for l in newton), newton
+P
+    done
+}
+
 @test "linear solvers: unknown names and solvers that have no use for one are refused" {
     exits 2 "$BIN/step" --linear-solver cholesky "$pile"
-    says "know own, cholmod, cg-schwarz, cg"
+    says "know own, cholmod, cg-schwarz, mas, mas-rigid, cg"
     exits 2 "$BIN/step" --linear-solver cg --solver lbfgs-h "$pile"
     says "know own, cholmod"
     exits 2 "$BIN/step" --linear-solver cholmod --solver dot "$pile"

@@ -1,5 +1,5 @@
 #include "base/rng.h"
-#include "geom/hilbert.h"
+#include "math/hilbert.h"
 #include "model/reordered.h"
 #include "solve/objective.h"
 

@@ -258,6 +258,62 @@ TEST(products_without_a_matrix_and_their_diagonals_equal_the_dense_ones)
     }
 }
 
+/* A reader that sums to D, the dense matrix of N rows. */
+static void read_diagonal(void *ctx, const double *diag)
+{
+    double *D = ctx;
+    for (size_t i = 0; i < 3 * N; i++) D[i * (3 * N + 1)] += diag[i / 3];
+}
+
+static double weight_of(const abut_row_map *W, int32_t row, int32_t col)
+{
+    double sum = 0;
+    if (!W) return row == col;
+    for (int32_t k = W->first[row]; k < W->first[row + 1]; k++) sum += W->col[k] == col ? W->weight[k] : 0;
+    return sum;
+}
+
+static void read_elements(void *ctx, const abut_operator_elements *e)
+{
+    double *D = ctx;
+    const size_t c = (size_t)e->corners;
+    const double *H = e->val;
+    for (size_t k = 0; k < e->n; k++)
+        for (size_t a = 0; a < c; a++)
+            for (size_t b = a; b < c; b++, H += 9)
+                for (size_t i = 0; i < 9 * N * N; i++) {
+                    const int32_t r = (int32_t)(i / (9 * N)), s = (int32_t)(i % (3 * N) / 3);
+                    const int32_t p = e->row[c * k + a], q = e->row[c * k + b];
+                    if (p < 0 || q < 0) continue;
+                    const size_t x = i / (3 * N) % 3, y = i % 3;
+                    D[i] += weight_of(e->map, p, r) * weight_of(e->map, q, s) * H[3 * x + y];
+                    if (b > a) D[i] += weight_of(e->map, q, r) * weight_of(e->map, p, s) * H[3 * y + x];
+                }
+}
+
+TEST(the_element_matrices_that_a_product_hands_over_sum_to_the_dense_sum)
+{
+    abut_rng rng = { 23 };
+    for (int kind = 0; kind < ALL_KINDS; kind++) {
+        if (CORNERS[kind % KINDS] > 5) continue;
+        double diag[N], *D = calloc(9 * N * N, sizeof *D), *S = calloc(9 * N * N, sizeof *S), size = 1;
+        world w = kind_make(&rng, N, kind, 9);
+        abut_product *p = NULL;
+        world_place(&w);
+        for (int i = 0; i < N; i++) diag[i] = abut_rng_real(&rng, 0, 1);
+        read_diagonal(D, diag);
+        dense_add(&w, N, D);
+        CHECK(!abut_product_make(&p, N, &w.set, 1, NULL));
+        abut_product_set(p, diag, &w.set);
+        CHECK(!abut_product_read(p, 1, &(abut_operator_reader){ read_diagonal, read_elements, S }, NULL));
+        for (size_t i = 0; i < 9 * N * N; i++) size = fmax(size, fabs(D[i]));
+        for (size_t i = 0; i < 9 * N * N; i++) CHECK_NEAR(S[i], D[i], 1e-13 * size);
+        abut_product_free(&p);
+        world_free(&w);
+        free(D), free(S);
+    }
+}
+
 TEST(products_without_a_matrix_have_the_same_bits_at_1_2_and_7_threads)
 {
     enum { ROWS = 2100, FEW = 1200 };

@@ -1,20 +1,17 @@
 /* Linear solvers by conjugate gradients, for scenes whose whole factor is too large: memory and time grow with the number of
- * rows.  Inexact where the solution is long (Dembo, Eisenstat and Steihaug 1982), to `close` where it is short.
+ * rows (sparse/cg.h).
  *
  * cg-schwarz: a two-level Schwarz preconditioner on parts of the first matrix of a step, contacts included, since what is in
  * contact mostly shares a part then.  cg: inverted diagonal blocks. */
-#include "base/par.h"
-#include "sparse/pcg.h"
+#include "sparse/cg.h"
 #include "sparse/schwarz/schwarz.h"
 #include "graph/graph.h"
 #include "sparse/linear_solvers.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ROWS_PER_PART 400
-#define MOST 5000           /* iterations */
 
 typedef struct cg {
     int by_blocks;      /* the preconditioner is the inverted diagonal blocks */
@@ -103,30 +100,12 @@ static abut_status cg_factor(void *self, const abut_operator *A, abut_precision 
     return s->by_blocks ? ABUT_OK : abut_schwarz_factor(s->schwarz, A->matrix, err);
 }
 
-static abut_status solve_to(cg *s, const abut_operator *A, const double *b, double tolerance, double *x, abut_err *err)
-{
-    const abut_precond M = s->by_blocks ? (abut_precond){ 0 } : abut_schwarz_precond(s->schwarz);
-    abut_pcg_report rep;
-    const abut_status rc = abut_pcg_solve(A, s->by_blocks ? NULL : &M, b, x, (abut_pcg_opts){ tolerance, MOST }, &rep,
-                                          &s->scratch, err);
-    if (rc) return rc;
-    s->iterations += rep.iterations;
-    if (rep.converged) return ABUT_OK;
-    return abut_fail(err, ABUT_E_NUMERIC,
-                     "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g", rep.residual,
-                     rep.iterations, tolerance);
-}
-
 static abut_status cg_solve(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
                             abut_err *err)
 {
     cg *s = self;
-    const size_t n = 3 * (size_t)abut_operator_rows(A);
-    memset(x, 0, n * sizeof *x);
-    s->iterations = 0;
-    abut_status rc = solve_to(s, A, b, goal->far, x, err);
-    if (!rc && goal->close < goal->far && abut_largest(x, n) <= goal->near) rc = solve_to(s, A, b, goal->close, x, err);
-    return rc;
+    const abut_precond M = s->by_blocks ? (abut_precond){ 0 } : abut_schwarz_precond(s->schwarz);
+    return abut_cg_solve(A, s->by_blocks ? NULL : &M, b, goal, x, &s->iterations, &s->scratch, err);
 }
 
 static abut_linear_stats cg_stats(const void *self)

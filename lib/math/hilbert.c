@@ -1,4 +1,4 @@
-#include "geom/hilbert.h"
+#include "math/hilbert.h"
 
 #include "base/par.h"
 

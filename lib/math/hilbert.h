@@ -1,6 +1,6 @@
 /* Points in an order in which neighbours in the list are neighbours in space: what belongs together lies together in memory. */
-#ifndef ABUT_GEOM_HILBERT_H
-#define ABUT_GEOM_HILBERT_H
+#ifndef ABUT_MATH_HILBERT_H
+#define ABUT_MATH_HILBERT_H
 
 #include "base/err.h"
 
