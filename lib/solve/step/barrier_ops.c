@@ -50,7 +50,9 @@ static abut_status make(void **self, const abut_model *m, const abut_solver_row 
     abut_step_model_view(&b->model, m, o);
     abut_status rc = solver_options(row, o, m, &so, err);
     if (!rc) rc = abut_stepper_init(&b->stepper, &b->model.view, &so, err);
-    if (rc) free(b);
+    if (rc) return free(b), rc;
+    rc = abut_barrier_choose(abut_barrier_state_of(&b->stepper.solver.prob.terms), o->hessian, err);
+    if (rc) free_it(b);
     else *self = b;
     return rc;
 }
