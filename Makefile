@@ -174,7 +174,7 @@ deps:
 bench: all
 	@tests/bench/bench $(BIN) $(BASELINE)
 
-bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact
+bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact $B/bench/bench_barrier_hessians
 	@tests/bench/geometry $B
 
 format:

@@ -53,6 +53,17 @@ setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set contact.barrier="{law: log2, filter: 0.1}" -o filter.abut
     exits 2 "$BIN/step" filter.abut
     says "contact.barrier.filter is 0.1: --barrier-hessian projected takes none"
-    exits 3 "$BIN/step" --device twin filter.abut
-    says "barrier 'log2' has no kernel"
+    "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set contact.barrier.law=ipc-c1 -o c1.abut
+    exits 2 "$BIN/step" --device twin --barrier-hessian full c1.abut
+    says "not --barrier-hessian full"
+}
+
+@test "a device takes the squared logarithm, and ends a step where the processor does" {
+    skip_without_numpy
+    "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-9 m/s' --set contact.barrier.law=log2 -o log2.abut
+    one_stiffness log2.abut stiff.abut
+    "$BIN/step" -q -n 4 stiff.abut -o cpu.abut
+    "$BIN/step" -q -n 4 --device twin stiff.abut -o twin.abut
+    near cpu.abut twin.abut 4 1e-9
+    "$BIN/ccd-check" -q --no-output twin.abut
 }
