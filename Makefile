@@ -15,6 +15,8 @@ VERSION := 0.1.0
 prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
+libdir      ?= $(prefix)/lib
+includedir  ?= $(prefix)/include
 
 variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)
 B       := build/$(variant)
@@ -180,12 +182,25 @@ bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact 
 format:
 	clang-format -i lib/*/*.[ch] lib/*/*/*.[ch] formats/*/*.[ch] tools/*.[ch] tools/*/*.[ch]
 
+# what programs of others include: these headers and, computed, all that they include
+SEAMS   := $(addprefix lib/,sparse/elements.h sparse/linear_solver.h sparse/linear_solvers.h energy/term.h energy/terms.h \
+             energy/barrier_laws.h energy/friction_laws.h energy/material/materials.h contact/collision_mesh.h solve/objective.h \
+             solve/point.h solve/direction.h solve/directions.h solve/stepper.h solve/step/options.h solve/solvers.h) \
+             formats/stream/state_io.h
+headers  = $(sort $(filter lib/%.h formats/%.h,$(shell $(CC) -std=c11 -Ilib -I. -MM -x c $(SEAMS))))
+fill     = sed $(foreach v,prefix libdir includedir libexecdir CC,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
+             -e 's|@libs@|$(strip $(ALL_LD) $(LIBS))|'
+
 # generic names stay off the PATH: libexec/abut/NAME, and one dispatcher, `abut NAME ...`
-install: all
+install: all $B/libabut.a
 	install -d $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(bindir)
 	install -m 755 $(TOOLS:%=$(BIN)/%) $(DESTDIR)$(libexecdir)/abut/
-	sed 's|@libexecdir@|$(libexecdir)|' tools/abut.in > $(DESTDIR)$(bindir)/abut
+	$(fill) tools/abut.in > $(DESTDIR)$(bindir)/abut
 	chmod 755 $(DESTDIR)$(bindir)/abut
+	install -d $(DESTDIR)$(libdir)/pkgconfig
+	install -m 644 $B/libabut.a $(DESTDIR)$(libdir)/
+	$(fill) tools/abut.pc.in > $(DESTDIR)$(libdir)/pkgconfig/abut.pc
+	for h in $(headers); do install -D -m 644 $$h $(DESTDIR)$(includedir)/abut/$${h#lib/} || exit 1; done
 
 clean:
 	rm -rf build bin

@@ -1,4 +1,5 @@
 /* friction-lag: freezes friction again at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
+#include "energy/friction_term.h"
 #include "solve/step/barrier_stepper.h"
 #include "tools/cli/last.h"
 #include "tools/cli/with.h"
@@ -25,7 +26,7 @@ typedef struct run {
 static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
     const abut_model *m = &r->s.model;
-    const abut_solver_opts so = abut_solver_defaults();
+    const abut_search_opts so = abut_search_defaults();
     const double tol = o->tolerance > 0 ? o->tolerance : m->tolerance[0];
     const int limit = o->lags >= 0 ? o->lags : m->lags[0];
     int settled = 1;
@@ -44,7 +45,8 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
     r->again = !settled;
     abut_cli_say(cli, "step %lld, pass %d of at most %d: lag residual %.3g m/s (want %.3g), %zu friction contacts, %d about to "
                  "let go: %s", (long long)at.step + 1, r->stepper.pass, limit ? limit : ABUT_LAGS_MAX, rep.lag_residual, tol,
-                 abut_lag_of(&r->stepper.solver.prob.terms)->n, r->stepper.letting_go, r->again ? "another pass" : "committed");
+                 abut_lag_of(&r->stepper.solver.prob.terms)->n, r->stepper.about_to_slide,
+                 r->again ? "another pass" : "committed");
     if (r->again) {
         rc = abut_step_again(&r->stepper, err);
         if (!rc) rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);

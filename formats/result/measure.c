@@ -1,9 +1,11 @@
 #include "formats/result/measure.h"
 
+#include "base/par.h"
 #include "energy/barrier.h"
-#include "energy/attachment.h"
+#include "energy/codim_term.h"
+#include "energy/elastic.h"
 #include "energy/hinge.h"
-#include "energy/spring.h"
+#include "energy/pressure.h"
 #include "energy/stretch_limit.h"
 #include "solve/step/measures.h"
 
@@ -14,10 +16,9 @@
 abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *err)
 {
     *ms = (abut_measure){ .model = m };
-    abut_status rc = abut_elastic_init(&ms->elastic, m, err);
-    if (!rc) rc = abut_codim_init(&ms->codim, m, err);
-    if (!rc) rc = abut_air_init(&ms->air, m, err);
-    if (!rc) rc = abut_collmesh_init(&ms->cm, m, err);
+    abut_status rc = abut_collmesh_init(&ms->cm, m, err);
+    const abut_term_world world = { .model = m, .cm = &ms->cm };
+    if (!rc) rc = abut_terms_init(&ms->terms, &world, NULL, err);
     ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
     ms->stress = calloc((size_t)m->nt + 1, sizeof *ms->stress);
     ms->strain = calloc(5 * (size_t)m->nsh + 1, sizeof *ms->strain);
@@ -36,9 +37,7 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
 
 void abut_measure_clear(abut_measure *ms)
 {
-    abut_elastic_clear(&ms->elastic);
-    abut_codim_clear(&ms->codim);
-    abut_air_clear(&ms->air);
+    abut_terms_clear(&ms->terms);
     abut_collmesh_clear(&ms->cm);
     abut_candidates_clear(&ms->cand);
     abut_pairs_clear(&ms->pairs);
@@ -57,11 +56,12 @@ void abut_measure_clear(abut_measure *ms)
 
 static void measure_stress(abut_measure *ms, const double *x, abut_fields *out)
 {
+    const abut_elastic *elastic = abut_elastic_of(&ms->terms);
     #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < ms->model->nt; t++) {
         double F[9], sigma[9];
-        ms->J[t] = abut_elastic_deformation(&ms->elastic, x, t, F);
-        abut_elastic_stress(&ms->elastic, x, t, sigma);
+        ms->J[t] = abut_elastic_deformation(elastic, x, t, F);
+        abut_elastic_stress(elastic, x, t, sigma);
         ms->stress[t] = abut_von_mises(sigma);
     }
     out->J = ms->J;
@@ -75,7 +75,7 @@ static void measure_strain(abut_measure *ms, const double *x, abut_fields *out)
     #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < ms->model->nsh; i++) {
         double F[6], s[2], C[3] = { 0 }, *e = ms->strain + 5 * (size_t)i;
-        abut_shell_deformation(&ms->codim, x, i, F, s);
+        abut_shell_deformation(abut_codim_of(&ms->terms), x, i, F, s);
         for (int k = 0; k < 3; k++) {
             C[0] += F[2 * k] * F[2 * k], C[1] += F[2 * k + 1] * F[2 * k + 1];
             C[2] += F[2 * k] * F[2 * k + 1];
@@ -195,17 +195,29 @@ static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
     out->velocity = ms->velocity;
 }
 
+/* J: the terms that depend on positions alone */
+static abut_status potential(abut_measure *ms, const abut_frame *f, double *sum, abut_err *err)
+{
+    const abut_term_step step = { .x0 = f->x };
+    const abut_at at = { f->x, f->x, NULL, NULL, &step };
+    double e[ABUT_TERMS_MAX] = { 0 };
+    abut_air *air = abut_air_of(&ms->terms);
+    if (air) abut_air_start(air, f->x);
+    abut_codim_state_of(&ms->terms)->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
+    for (int i = 0; i < ms->terms.n; i++) {
+        const abut_term *t = &ms->terms.term[i];
+        if (t->ops->kind != ABUT_TERM_POTENTIAL) continue;
+        const abut_status rc = t->ops->energy(t->self, &at, 1, &e[i], &ms->scratch, err);
+        if (rc) return rc;
+    }
+    *sum = abut_sum(e, (size_t)ms->terms.n);
+    return ABUT_OK;
+}
+
 static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fields *out, abut_err *err)
 {
-    const abut_springs springs = { .model = ms->model };   /* a sum over all of them asks for no lists */
-    const double kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
-    double stretched = 0, thin = 0;
-    abut_status rc = abut_elastic_energy(&ms->elastic, f->x, &out->elastic, &ms->scratch, err);
-    if (!rc) rc = abut_spring_energy(&springs, f->x, &stretched, &ms->scratch, err);
-    if (!rc) rc = abut_codim_energy(&ms->codim, f->x, ABUT_CODIM_ALL, kappa, &thin, &ms->scratch, err);
+    const abut_status rc = potential(ms, f, &out->elastic, err);
     if (rc) return rc;
-    abut_air_start(&ms->air, f->x);
-    out->elastic += abut_attachment_energy(ms->model, f->x) + stretched + thin + abut_air_energy(&ms->air, f->x);
     out->kinetic = abut_kinetic_energy(ms->model, f->v);
     out->gravity = abut_gravity_energy(ms->model, f->x);
     abut_linear_momentum(ms->model, f->v, out->linear);

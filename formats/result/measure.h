@@ -3,9 +3,7 @@
 #define ABUT_FORMATS_RESULT_MEASURE_H
 
 #include "contact/pairs.h"
-#include "energy/pressure.h"
-#include "energy/elastic.h"
-#include "energy/codim.h"
+#include "energy/terms.h"
 
 /* What to compute; the rest of abut_fields stays empty. */
 enum { ABUT_WANT_STRESS = 1 /* J, stress */, ABUT_WANT_CONTACT = 2 /* force, contacts, gap */,
@@ -24,7 +22,7 @@ typedef struct abut_fields {
     double gap; /* m, the smallest distance less thickness; 0 when something touches, +inf when nothing is within dhat */
 
     int totals_known;       /* 1 when the rest is filled.  Obstacles have no part in it. */
-    double kinetic, elastic, gravity;   /* J; elastic: with attachments and thin elements; gravity: -sum m g.x */
+    double kinetic, elastic, gravity;   /* J; elastic: of all terms that depend on positions alone; gravity: -sum m g.x */
     double linear[3];       /* kg m/s */
     double angular[3];      /* kg m^2/s, about the origin */
     double min_J;           /* NaN without tets */
@@ -36,17 +34,15 @@ typedef struct abut_fields {
 /* Zero-filled is empty.  Borrows the model. */
 typedef struct abut_measure {
     const abut_model *model;
-    abut_elastic elastic;
-    abut_codim codim;
-    abut_air air;
     abut_collmesh cm;
+    abut_terms terms;
     abut_candidates cand;
     abut_pairs pairs;
     double *J, *stress, *strain, *bend, *force, *y, *center, *velocity, *mass;
     abut_arena scratch;
 } abut_measure;
 
-/** Fails  as abut_elastic_init, abut_codim_init and abut_collmesh_init; ABUT_E_NOMEM */
+/** Fails  as abut_collmesh_init and abut_terms_init; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *err);
 void abut_measure_clear(abut_measure *ms);
 

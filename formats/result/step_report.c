@@ -60,8 +60,9 @@ static void limit(FILE *f, const abut_report *r, const abut_model *m)
     fprintf(f, "\"limit\":{\"kind\":\"%s\",\"alpha\":%.17g,\"iteration\":%d,", abut_limit_name(l->kind, l->term), l->alpha,
             r->limit_iteration);
     nodes(f, m, "nodes", "objects", plane ? against_plane : l->node, plane);
-    const int shell = l->kind == ABUT_LIMIT_STRETCH;
-    fprintf(f, "\"tet\":%d},", abut_element_number(m, shell ? m->shell : m->tet, shell ? 3 : 4, l->tet));
+    const int shell = l->kind == ABUT_LIMIT_STRETCH, other = l->kind == ABUT_LIMIT_TERM;
+    const int32_t number = other ? l->tet : abut_element_number(m, shell ? m->shell : m->tet, shell ? 3 : 4, l->tet);
+    fprintf(f, "\"tet\":%d},", number);
 }
 
 /* One entry of a row. */

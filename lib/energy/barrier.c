@@ -2,7 +2,9 @@
 
 #include "base/par.h"
 #include "geom/mollify.h"
+#include "sparse/packed_inline.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +49,7 @@ static double block_energy(const abut_collmesh *cm, const abut_pairs *pairs, con
 abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                 double *energy, abut_arena *scratch, abut_err *err)
 {
+    assert(pairs);
     const size_t n = pairs->n, nb = abut_blocks(n), npb = abut_blocks(pairs->n_plane);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb + npb);
@@ -106,6 +109,7 @@ static void block_gradient(const abut_collmesh *cm, const abut_pairs *pairs, con
 abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                   double *g, abut_arena *scratch, abut_err *err)
 {
+    assert(pairs);
     const size_t n = pairs->n, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_ROOM(scratch, double, 12 * n), *f = abut_collmesh_sum_begin(cm, g, scratch);
@@ -144,7 +148,7 @@ static size_t element_of(const abut_barrier_curvature *c, const abut_pairs *pair
 
 static size_t element_size(const abut_barrier_curvature *c)
 {
-    return c->ops->rank ? ABUT_RANK_ONE * (size_t)c->ops->rank : ABUT_PACKED;
+    return c->ops->rank ? ABUT_RANK_ONE * (size_t)c->ops->rank : abut_packed_size(4);
 }
 
 /* Hessians of the contacts of r */

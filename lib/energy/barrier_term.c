@@ -2,6 +2,7 @@
 
 #include "energy/terms.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -72,6 +73,7 @@ abut_status abut_barrier_choose(abut_barrier_state *b, const abut_barrier_hessia
 abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const abut_at *at, double *g, abut_arena *scratch,
                                        abut_err *err)
 {
+    assert(b && at);
     return abut_barrier_gradient(b->cm, at->pairs, at->y, 1, g, scratch, err);
 }
 

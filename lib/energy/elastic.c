@@ -8,6 +8,7 @@
 #include "math/svd3.h"
 #include "math/svd3_lanes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static double rest_shape(const abut_model *m, int32_t t, double B[9])
 
 abut_status abut_elastic_check(const abut_model *m, abut_err *err)
 {
+    assert(m);
     if (m->nt > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "%d tets: more than %d", m->nt, INT32_MAX / 4);
     const abut_status rc = check_materials(m, err);
     if (rc) return rc;
@@ -108,6 +110,7 @@ static void incidence(abut_elastic *e)
 
 abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *err)
 {
+    assert(m);
     *e = (abut_elastic){ .model = m };
     abut_status rc = abut_elastic_check(m, err);
     if (rc) return rc;
@@ -377,21 +380,6 @@ void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, d
         }
         for (int d = 0; d < 3; d++) g[3 * (size_t)i + d] += scale * sum[d];
     }
-}
-
-abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double scale, double *g, abut_arena *scratch,
-                                  abut_err *err)
-{
-    const size_t n = (size_t)e->model->nt;
-    const abut_mark mark = abut_arena_mark(scratch);
-    double energy;
-    if (!n) return ABUT_OK;
-    double *f = ABUT_ROOM(scratch, double, 12 * n);
-    if (!f) return abut_fail(err, ABUT_E_NOMEM, "elastic gradient: corner forces of %zu tets", n);
-    const abut_status rc = evaluate(e, x, &energy, f, scratch, err);
-    if (!rc) abut_elastic_gather(e, f, scale, g);
-    abut_arena_release(scratch, mark);
-    return rc;
 }
 
 abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo, abut_arena *scratch,

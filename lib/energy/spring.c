@@ -1,7 +1,7 @@
 #include "energy/spring.h"
 
 #include "base/par.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "math/lanes.h"
 
 #include <math.h>
@@ -140,8 +140,6 @@ void abut_spring_hessian(const abut_springs *s, const double *x, double scale, d
 }
 
 /* ---- as a term ---- */
-
-abut_springs *abut_springs_of(const abut_terms *terms) { return abut_terms_find(terms, "spring"); }
 
 static abut_status make(void **self, const abut_term_world *w, abut_err *err)
 {

@@ -18,10 +18,6 @@ typedef struct abut_springs {
     double *stiffness, *length;
 } abut_springs;
 
-struct abut_terms;
-/** Those of a list of terms, NULL without any. */
-abut_springs *abut_springs_of(const struct abut_terms *terms);
-
 /** Fails  ABUT_E_FORMAT more springs than can be numbered; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_springs_init(abut_springs *s, const abut_model *m, abut_err *err);
 void abut_springs_clear(abut_springs *s);

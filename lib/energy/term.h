@@ -66,6 +66,7 @@ typedef struct abut_term_world {
     const abut_reordered *reordered;    /* what that order is */
     const abut_collmesh *cm;
     const struct abut_terms *before;    /* the terms of the rows before in the table */
+    void *own;                          /* that of its abut_own_term; NULL for rows of the table */
 } abut_term_world;
 
 enum {

@@ -23,16 +23,28 @@
 ROWS(DECLARED)
 const abut_term_ops *const abut_term_table[] = { ROWS(ROW) NULL };
 
-abut_status abut_terms_init(abut_terms *terms, const abut_term_world *w, abut_err *err)
+static abut_status add(abut_terms *terms, const abut_term_ops *ops, const abut_term_world *w, abut_err *err)
+{
+    abut_term t = { .ops = ops };
+    const abut_status rc = ops->make(&t.self, w, err);
+    if (rc || !t.self) return rc;
+    const int twice = abut_terms_number(terms, ops->name) >= 0;
+    if (!twice && terms->n < ABUT_TERMS_MAX) return terms->term[terms->n++] = t, ABUT_OK;
+    if (ops->free) ops->free(t.self);
+    if (twice) return abut_fail(err, ABUT_E_ARG, "term '%s' is there twice, expected a name of its own", ops->name);
+    return abut_fail(err, ABUT_E_ARG, "term '%s': more than %d terms", ops->name, (int)ABUT_TERMS_MAX);
+}
+
+abut_status abut_terms_init(abut_terms *terms, const abut_term_world *w, const abut_own_term *own, abut_err *err)
 {
     abut_term_world world = *w;
     abut_status rc = ABUT_OK;
     *terms = (abut_terms){ 0 };
     world.before = terms;
-    for (int i = 0; abut_term_table[i] && !rc; i++) {
-        abut_term t = { .ops = abut_term_table[i] };
-        rc = t.ops->make(&t.self, &world, err);
-        if (!rc && t.self) terms->term[terms->n++] = t;
+    for (int i = 0; abut_term_table[i] && !rc; i++) rc = add(terms, abut_term_table[i], &world, err);
+    for (; own && own->ops && !rc; own++) {
+        world.own = own->own;
+        rc = add(terms, own->ops, &world, err);
     }
     if (rc) abut_terms_clear(terms);
     return rc;

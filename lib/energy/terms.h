@@ -7,6 +7,12 @@
 /** Every term, in the order of every sum; NULL at the end. */
 extern const abut_term_ops *const abut_term_table[];
 
+/* A term that a program adds at run time: its operations, and what `make` finds in w->own.  Lists of them end with ops NULL. */
+typedef struct abut_own_term {
+    const abut_term_ops *ops;
+    void *own;
+} abut_own_term;
+
 enum { ABUT_TERMS_MAX = 24 };
 typedef struct abut_term {
     const abut_term_ops *ops;
@@ -21,9 +27,10 @@ typedef struct abut_terms {
 
 /** The terms that a model has.
  *
- * w       all but `before`; borrowed for as long as the terms live
- * Fails   as `make` of the terms; terms is then empty */
-ABUT_MUST_USE abut_status abut_terms_init(abut_terms *terms, const abut_term_world *w, abut_err *err);
+ * w       all but `before` and `own`; borrowed for as long as the terms live
+ * own     terms after those of the table; NULL: none
+ * Fails   as `make` of the terms; ABUT_E_ARG more than ABUT_TERMS_MAX, or two of one name; terms is then empty */
+ABUT_MUST_USE abut_status abut_terms_init(abut_terms *terms, const abut_term_world *w, const abut_own_term *own, abut_err *err);
 void abut_terms_clear(abut_terms *terms);
 
 /** The number of a term, -1: the model has none of that name. */

@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "geom/tree_shape.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <omp.h>
@@ -185,12 +186,16 @@ typedef struct search {
 static void meet(const search *s, size_t p, size_t q, finds *f)
 {
     const int self = s->a == s->b;
-    for (size_t k = p * ABUT_PACK; k < pack_end(s->ta, p); k++) {
+    size_t near[ABUT_PACK], n = 0;      /* items of q whose boxes overlap that of p */
+    for (size_t l = q * ABUT_PACK; l < pack_end(s->tb, q); l++)
+        if (abut_box_overlap(&s->ta->pack[p].box, &s->tb->box[l])) near[n++] = l;
+    for (size_t k = p * ABUT_PACK; n && k < pack_end(s->ta, p); k++) {
         const abut_box *const box = &s->ta->box[k];
         const int32_t i = s->ta->shape.item[p][k % ABUT_PACK];
         if (!abut_box_overlap(box, &s->tb->pack[q].box)) continue;
-        for (size_t l = self && p == q ? k + 1 : q * ABUT_PACK; l < pack_end(s->tb, q); l++) {
-            if (!abut_box_overlap(box, &s->tb->box[l])) continue;
+        for (size_t m = 0; m < n; m++) {
+            const size_t l = near[m];
+            if ((self && l <= k) || !abut_box_overlap(box, &s->tb->box[l])) continue;
             const int32_t j = s->tb->shape.item[q][l % ABUT_PACK];
             if ((s->a->still && s->b->still && s->a->still[i] && s->b->still[j]) || share_a_vertex(s->a, i, s->b, j)) continue;
             if (self && j < i) keep(f, j, i);
@@ -245,6 +250,7 @@ static abut_status join(size_t na, size_t nb, const finds *f, int threads, abut_
 
 abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, abut_pair_list *out, abut_err *err)
 {
+    assert(out);
     tree ta = { 0 }, tb = { 0 };
     const search s = { a, b, &ta, b == a ? &ta : &tb };
     out->n = 0;
@@ -268,6 +274,7 @@ abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, abut_pair_l
 
 abut_status abut_pair_list_reserve(abut_pair_list *list, size_t n, abut_err *err)
 {
+    assert(list);
     if (n <= list->cap) return ABUT_OK;
     free(list->ij);
     /* a little more than needed: the next call of a simulation finds about as many */

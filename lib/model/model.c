@@ -2,6 +2,7 @@
 
 #include "model/model_check.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,6 +231,7 @@ abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *
 
 abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view, abut_err *err)
 {
+    assert(model);
     abut_frame f = { 0 };
     counting c = no_counts();
     const int nv = count_row(&frame_table, "nv");

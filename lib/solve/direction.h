@@ -9,7 +9,7 @@
 #include "contact/candidates.h"
 #include "contact/step_bound.h"
 #include "model/partition.h"
-#include "solve/problem.h"
+#include "solve/objective.h"
 #include "solve/report.h"
 #include "solve/without.h"
 #include "sparse/linear_solver.h"
@@ -29,7 +29,7 @@ typedef struct abut_direction_options {
 typedef struct abut_iterate {
     const double *x, *y;        /* [3 nv], [3 nc] m; y = W x */
     const abut_pairs *pairs;    /* contacts there */
-    const double *g;            /* [3 nv] kg m: the gradient as abut_problem_gradient gives it */
+    const double *g;            /* [3 nv] kg m: the gradient as abut_objective_gradient gives it */
 } abut_iterate;
 
 typedef struct abut_direction_info {
@@ -41,7 +41,7 @@ typedef struct abut_direction_info {
 
 /* How far a direction may be followed, and the sweep that says so. */
 typedef struct abut_direction_bound {
-    abut_limit limit;       /* alpha 0: gaps are too small to follow this one at all */
+    abut_limit limit;       /* alpha -1: gaps are so small that no bound can be told */
     double swept;           /* part of p that the candidates are for */
     double slack;           /* of the gap of a pair, which a step must leave */
     const abut_candidates *cand;
@@ -50,7 +50,7 @@ typedef struct abut_direction_bound {
 typedef struct abut_direction_ops {
     const char *name;
     /** p: the objective, borrowed.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
-    abut_status (*make)(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err);
+    abut_status (*make)(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err);
     void (*begin_step)(void *self);             /* forgets what belongs to one time step */
     void (*begin_minimisation)(void *self);     /* NULL: nothing ends with it */
     /** dir[3 nv] at `at`, downhill; 0 for nodes that do not move.
@@ -77,7 +77,7 @@ typedef struct abut_direction {
 } abut_direction;
 
 ABUT_MUST_USE static inline abut_status abut_direction_make(abut_direction *d, const abut_direction_ops *ops,
-                                                            const abut_problem *p, const abut_direction_options *opt,
+                                                            const abut_objective *p, const abut_direction_options *opt,
                                                             abut_err *err)
 {
     *d = (abut_direction){ .ops = ops };

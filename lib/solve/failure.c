@@ -1,7 +1,7 @@
 #include "solve/failure.h"
 
+#include "energy/barrier_term.h"
 #include "model/naming.h"
-#include "solve/search/minimise.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -23,29 +23,29 @@ static void ABUT_PRINTF(2, 3) say(words *w, const char *fmt, ...)
     if (n > 0) w->n = w->n + (size_t)n < sizeof w->text ? w->n + (size_t)n : sizeof w->text - 1;
 }
 
-static void say_object(words *w, const abut_solver *s, int32_t object)
+static void say_object(words *w, const abut_failure_view *s, int32_t object)
 {
     char name[64] = "?";
-    if (s->opt.names) abut_text_row(s->opt.names, "object/name", object, name, sizeof name);
+    if (s->names) abut_text_row(s->names, "object/name", object, name, sizeof name);
     if (strcmp(name, "?")) say(w, "'%s'", name);
     else say(w, "object %d", object);
 }
 
 /* "node 3 of 'ball'", "edge 3 4 of 'ball'", "triangle 3 4 7 of 'ball'" */
-static void say_primitive(words *w, const abut_solver *s, const int32_t *node, int n)
+static void say_primitive(words *w, const abut_failure_view *s, const int32_t *node, int n)
 {
     static const char *const what[] = { "", "node", "edge", "triangle" };
-    const abut_model *m = s->prob.model;
+    const abut_model *m = s->prob->model;
     say(w, "%s", what[n]);
     for (int k = 0; k < n; k++) say(w, " %d", abut_node_number(m, node[k]));
     say(w, " of ");
     say_object(w, s, m->body[node[0]]);
 }
 
-static void say_half_space(words *w, const abut_solver *s, int32_t plane)
+static void say_half_space(words *w, const abut_failure_view *s, int32_t plane)
 {
     char name[64] = "?";
-    if (s->opt.names) abut_text_row(s->opt.names, "half-space/name", plane, name, sizeof name);
+    if (s->names) abut_text_row(s->names, "half-space/name", plane, name, sizeof name);
     if (strcmp(name, "?")) say(w, "half-space '%s'", name);
     else say(w, "half-space %d", plane);
 }
@@ -53,27 +53,27 @@ static void say_half_space(words *w, const abut_solver *s, int32_t plane)
 static double thickness_of(const abut_model *m, int32_t node) { return m->obj_thick ? m->obj_thick[m->body[node]] : 0; }
 
 /* What a node knows of its gap; nothing where vertices are sums of nodes: then the gap of a contact is `known`, if it is one. */
-static void say_gap(words *w, const abut_solver *s, double gap, double known)
+static void say_gap(words *w, const abut_failure_view *s, double gap, double known)
 {
-    const double d = abut_collmesh_selects(&s->prob.cm) ? gap : known;
+    const double d = abut_collmesh_selects(&s->prob->cm) ? gap : known;
     if (!isnan(d)) say(w, " (gap %.3g m)", d);
 }
 
-static double gap_to_plane(const abut_solver *s, int32_t node, int32_t plane)
+static double gap_to_plane(const abut_failure_view *s, int32_t node, int32_t plane)
 {
-    const abut_model *m = s->prob.model;
+    const abut_model *m = s->prob->model;
     double d = 0;
-    for (int k = 0; k < 3; k++) d += m->hs_normal[3 * plane + k] * (s->x[3 * node + k] - m->hs_point[3 * plane + k]);
+    for (int k = 0; k < 3; k++) d += m->hs_normal[3 * plane + k] * (s->here->x[3 * node + k] - m->hs_point[3 * plane + k]);
     return d - 0.5 * thickness_of(m, node);
 }
 
-/* Two primitives, and how far apart they are at s->x, beyond their thickness. */
-static void say_pair(words *w, const abut_solver *s, abut_stencil kind, const int32_t node[4], double known)
+/* Two primitives, and how far apart they are at s->here->x, beyond their thickness. */
+static void say_pair(words *w, const abut_failure_view *s, abut_stencil kind, const int32_t node[4], double known)
 {
     double x[12];
-    const abut_model *m = s->prob.model;
+    const abut_model *m = s->prob->model;
     const int n = abut_stencil_size(kind), first = abut_stencil_second(kind);
-    for (int k = 0; k < n; k++) memcpy(x + 3 * k, s->x + 3 * (size_t)node[k], 3 * sizeof *x);
+    for (int k = 0; k < n; k++) memcpy(x + 3 * k, s->here->x + 3 * (size_t)node[k], 3 * sizeof *x);
     double d2;
     abut_nearest(kind, x, &d2);
     say_primitive(w, s, node, first);
@@ -82,7 +82,7 @@ static void say_pair(words *w, const abut_solver *s, abut_stencil kind, const in
     say_gap(w, s, abut_beyond(d2, 0.5 * (thickness_of(m, node[0]) + thickness_of(m, node[first]))), known);
 }
 
-static void say_plane(words *w, const abut_solver *s, int32_t node, int32_t plane, double known)
+static void say_plane(words *w, const abut_failure_view *s, int32_t node, int32_t plane, double known)
 {
     say_primitive(w, s, &node, 1);
     say(w, " against ");
@@ -91,12 +91,12 @@ static void say_plane(words *w, const abut_solver *s, int32_t node, int32_t plan
 }
 
 /* "element 3 of 'ball' (0.2 of its rest volume left)" */
-static void say_term(words *w, const abut_solver *s, const abut_limit *l)
+static void say_term(words *w, const abut_failure_view *s, const abut_limit *l)
 {
-    const int i = abut_terms_number(&s->prob.terms, l->term);
-    const abut_term *t = &s->prob.terms.term[i];
+    const int i = abut_terms_number(&s->prob->terms, l->term);
+    const abut_term *t = &s->prob->terms.term[i];
     abut_bound_words b = { .object = -1 };
-    if (i >= 0 && t->ops->limit_words) t->ops->limit_words(t->self, s->x, l, &b);
+    if (i >= 0 && t->ops->limit_words) t->ops->limit_words(t->self, s->here->x, l, &b);
     if (!b.what) {
         say(w, "%s", l->term);
         return;
@@ -106,8 +106,8 @@ static void say_term(words *w, const abut_solver *s, const abut_limit *l)
     if (*b.detail) say(w, " (%s)", b.detail);
 }
 
-/* What allows no longer step than bound; nothing may, as when a push harder than the last gets no further. */
-static void say_limit(words *w, const abut_solver *s, const abut_limit *l, double bound)
+/* What allows no longer step than bound; nothing may, as where a larger penalty gets no further. */
+static void say_limit(words *w, const abut_failure_view *s, const abut_limit *l, double bound)
 {
     if (l->kind != ABUT_LIMIT_NONE) say(w, ", bounded at %.3g by ", bound);
     switch (l->kind) {
@@ -121,10 +121,10 @@ static void say_limit(words *w, const abut_solver *s, const abut_limit *l, doubl
     }
 }
 
-static void say_closest(words *w, const abut_solver *s)
+static void say_closest(words *w, const abut_failure_view *s)
 {
-    const abut_pairs *q = &s->pairs;
-    const abut_collmesh *cm = &s->prob.cm;
+    const abut_pairs *q = &s->here->pairs;
+    const abut_collmesh *cm = &s->prob->cm;
     size_t i;
     if (q->n + q->n_plane == 0) return;
     const double gap = abut_pairs_smallest_gap(cm, q, &i);
@@ -136,30 +136,30 @@ static void say_closest(words *w, const abut_solver *s)
     } else {
         say_plane(w, s, abut_collmesh_node(cm, q->plane_vert[i - q->n]), q->plane[i - q->n], gap);
     }
-    say(w, ", kappa %.3g kg/m^2", abut_barrier_state_of(&s->prob.terms)->kappa);
+    say(w, ", kappa %.3g kg/m^2", abut_barrier_state_of(&s->prob->terms)->kappa);
 }
 
-/* How much of the scripted way is done, and the prescribed node that is furthest from where it should be. */
-static void say_script(words *w, const abut_solver *s)
+/* How much of the scripted motion is done, and the prescribed node that is furthest from where it should be. */
+static void say_script(words *w, const abut_failure_view *s)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = s->prob;
+    const double *x = s->here->x;
     double far2 = 0;
     int32_t node = -1;
     for (int32_t i = 0; i < p->model->nv; i++) {
         double d2 = 0;
-        for (int k = 3 * i; k < 3 * i + 3 && p->held[i]; k++) d2 += (p->target[k] - s->x[k]) * (p->target[k] - s->x[k]);
+        for (int k = 3 * i; k < 3 * i + 3 && p->held[i]; k++) d2 += (p->target[k] - x[k]) * (p->target[k] - x[k]);
         if (d2 > far2) far2 = d2, node = i;
     }
-    say(w, "; scripted motion %.4g done", abut_solver_progress(s));
+    say(w, "; scripted motion %.4g done", s->progress);
     if (node < 0) return;
     say(w, ", ");
     say_primitive(w, s, &node, 1);
     say(w, " is %.3g m short", sqrt(far2));
 }
 
-static void say_kind(words *w, const abut_solver *s)
+static void say_kind(words *w, const abut_failure_view *s, const abut_failure *f)
 {
-    const abut_failure *f = &s->failed;
     switch (f->kind) {
     case ABUT_FAILED_STALLED:
         say(w, "Newton iteration %d: no step along the direction lowers the objective", f->iterations);
@@ -172,13 +172,13 @@ static void say_kind(words *w, const abut_solver *s)
         break;
     case ABUT_FAILED_INDEFINITE:
         say(w, "Newton iteration %d: no shift of the diagonal makes the matrix of %d unknowns positive definite", f->iterations,
-            3 * s->prob.nrow);
+            3 * s->prob->nrow);
         if (f->node < 0) break;
         say(w, f->guessed ? "; the worst of its diagonal is at " : "; the pivot that fails is at ");
         say_primitive(w, s, &f->node, 1);
         break;
     case ABUT_FAILED_FLOATING:
-        say_object(w, s, s->prob.model->body[f->node]);
+        say_object(w, s, s->prob->model->body[f->node]);
         say(w, " floats: nothing holds it against its load, after %d Newton iterations", f->iterations);
         break;
     case ABUT_FAILED_NOT: say(w, "no failure"); break;
@@ -198,19 +198,18 @@ static const char *advice(const abut_failure *f)
     }
 }
 
-abut_status abut_failure_say(const abut_solver *s, abut_err *err)
+abut_status abut_failure_say(const abut_failure *f, const abut_failure_view *s, abut_err *err)
 {
-    const abut_failure *f = &s->failed;
     words w = { .n = 0 };
-    say_kind(&w, s);
+    say_kind(&w, s, f);
     if (isfinite(f->residual)) {
-        if (s->opt.norm > 0) say(&w, "; characteristic norm %.3g, want %.3g", f->norm, s->opt.norm);
-        else say(&w, "; residual %.3g m/s, want %.3g", f->residual, s->prob.model->tolerance[0]);
+        if (s->want > 0) say(&w, "; characteristic norm %.3g, want %.3g", f->norm, s->want);
+        else say(&w, "; residual %.3g m/s, want %.3g", f->residual, s->prob->model->tolerance[0]);
         say(&w, "; step length %.3g", f->alpha);
         say_limit(&w, s, &f->limit, f->bound);
     }
     say_closest(&w, s);
-    if (abut_solver_progress(s) < 1) say_script(&w, s);
+    if (s->progress < 1) say_script(&w, s);
     say(&w, "; %s", advice(f));
     return abut_fail(err, ABUT_E_NUMERIC, "%s", w.text);
 }

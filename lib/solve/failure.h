@@ -3,14 +3,13 @@
 #define ABUT_SOLVE_FAILURE_H
 
 #include "contact/step_bound.h"
-
-struct abut_solver;
+#include "solve/point.h"
 
 typedef enum abut_failure_kind {
     ABUT_FAILED_NOT = 0,
     ABUT_FAILED_STALLED,        /* no step along the direction lowers the objective */
     ABUT_FAILED_ITERATIONS,     /* the limit was reached */
-    ABUT_FAILED_BLOCKED,        /* scripted motion gets no further, however hard it is pushed */
+    ABUT_FAILED_BLOCKED,        /* scripted motion gets no further, however large its penalty */
     ABUT_FAILED_INDEFINITE,     /* no shift of the diagonal makes the matrix positive definite */
     ABUT_FAILED_NOT_FINITE,     /* the direction is not */
     ABUT_FAILED_TOUCHING,       /* a gap has become too small for double precision */
@@ -29,9 +28,18 @@ typedef struct abut_failure {
     int guessed;                /* INDEFINITE: the matrix failed as a whole, and node has the worst diagonal block */
 } abut_failure;
 
-/** Records what s->failed says, in words: what gave out and where, the pair of primitives or the element that bounds the
- * step (objects by name, nodes and elements counted within their object from 0), gap, barrier stiffness, residual and
- * tolerance, step length, iterations, scripted motion, and what may help.  Returns ABUT_E_NUMERIC. */
-abut_status abut_failure_say(const struct abut_solver *s, abut_err *err);
+/* Where it failed.  Borrowed. */
+typedef struct abut_failure_view {
+    const abut_objective *prob;
+    const abut_point *here;     /* the iterate, with its contacts */
+    const abut_arrays *names;   /* the arrays of the model; NULL: objects have numbers */
+    double want;                /* of the characteristic norm when it is the stopping rule, else 0 */
+    double progress;            /* fraction of the scripted motion that is done */
+} abut_failure_view;
+
+/** Says f in words: what gave out and where, the pair of primitives or the element that bounds the step (objects by name, nodes
+ * and elements counted within their object from 0), gap, barrier stiffness, residual and tolerance, step length, iterations,
+ * scripted motion, and what may help.  Returns ABUT_E_NUMERIC. */
+abut_status abut_failure_say(const abut_failure *f, const abut_failure_view *at, abut_err *err);
 
 #endif

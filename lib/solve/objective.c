@@ -7,6 +7,7 @@
 #include "model/contact_check.h"
 #include "solve/objective_sets.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,13 +21,17 @@ static abut_status allocate(abut_objective *o, abut_err *err)
     double **const field[] = { &o->xn, &o->xhat, &o->target, &o->still, &o->z };
     int missing = 0;
     for (int i = 0; i < 5; i++) missing |= !(*field[i] = calloc(3 * nv, sizeof(double)));
-    missing |= !(o->node = calloc(nv, sizeof(double)));
     missing |= !(o->held = calloc(nv, 1));
     missing |= !(o->row = calloc(nv, sizeof(int32_t)));
     return missing ? abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", o->model->nv) : ABUT_OK;
 }
 
 abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut_err *err)
+{
+    return abut_objective_init_with(o, model, NULL, err);
+}
+
+abut_status abut_objective_init_with(abut_objective *o, const abut_model *model, const abut_own_term *own, abut_err *err)
 {
     *o = (abut_objective){ .model = model };
     abut_status rc = abut_elastic_check(model, err);    /* names tets as they were given */
@@ -35,14 +40,13 @@ abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut
     if (!rc) o->model = model = &o->reordered->model;
     if (!rc) rc = abut_collmesh_init(&o->cm, model, err);
     const abut_term_world world = { .model = model, .reordered = o->reordered, .cm = &o->cm };
-    if (!rc) rc = abut_terms_init(&o->terms, &world, err);
+    if (!rc) rc = abut_terms_init(&o->terms, &world, own, err);
     if (!rc) rc = allocate(o, err);
     if (!rc) rc = abut_term_sets_new(o, err);
     if (rc) {
         abut_objective_clear(o);
         return rc;
     }
-    o->obstacle = o->cm.obstacle;
     for (int i = 0; i < o->terms.n; i++) {
         const abut_term *t = &o->terms.term[i];
         if (t->ops->stiffness) o->stiffness += t->ops->stiffness(t->self);
@@ -61,7 +65,6 @@ void abut_objective_clear(abut_objective *o)
     free(o->target);
     free(o->still);
     free(o->z);
-    free(o->node);
     free(o->held);
     free(o->row);
     abut_reordered_free(&o->reordered);     /* last: the others borrow it */
@@ -89,6 +92,7 @@ void abut_objective_weigh(abut_objective *o, abut_weights w)
 
 abut_status abut_objective_begin(abut_objective *o, abut_err *err)
 {
+    assert(o);
     abut_status rc = ABUT_OK;
     for (int i = 0; i < o->terms.n && !rc; i++) {
         const abut_term *t = &o->terms.term[i];
@@ -191,17 +195,6 @@ abut_status abut_objective_gradient(const abut_objective *o, const abut_at *at, 
     const abut_status rc = abut_objective_gradient_add(o, at, kinds, g, scratch, err);
     if (!rc) clear_fixed(o, g);
     return rc;
-}
-
-void abut_objective_diagonal(const abut_objective *o, double *diag)
-{
-    memset(o->node, 0, (size_t)o->model->nv * sizeof *o->node);
-    for (int i = 0; i < o->terms.n; i++) {
-        const abut_term *t = &o->terms.term[i];
-        if (t->ops->diagonal) t->ops->diagonal(t->self, &o->step, abut_objective_weight(o, t->ops, 2), o->node);
-    }
-    for (int32_t i = 0; i < o->model->nv; i++)
-        if (o->row[i] >= 0) diag[o->row[i]] = o->node[i];
 }
 
 abut_status abut_objective_potential(const abut_objective *o, const double *x, double *psi, abut_arena *scratch, abut_err *err)

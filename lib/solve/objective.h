@@ -17,7 +17,6 @@ typedef struct abut_objective {
     abut_reordered *reordered;  /* of the model that was given */
     const abut_model *model;    /* that one, its tets in an order of the solver's own: abut_objective_tet */
     abut_collmesh cm;
-    const uint8_t *obstacle;    /* that of cm */
     abut_terms terms;
     double stiffness;           /* J: rounding level of the terms, over the machine precision */
 
@@ -32,7 +31,6 @@ typedef struct abut_objective {
     int32_t *row;               /* [nv] unknown of a node, -1 when it does not move */
     int32_t nrow;
     double *z;                  /* [3 nv] where elasticity is taken, when that is not x */
-    double *node;               /* [nv] what is summed by nodes */
     int nsets, lasting;         /* element sets of terms; those before number `lasting` stay for the whole step */
     struct abut_term_sets *sets;    /* their rows and values: solve/objective_sets.c */
 } abut_objective;
@@ -44,6 +42,9 @@ typedef struct abut_energy {
 } abut_energy;
 
 ABUT_MUST_USE abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut_err *err);
+/** The same with terms of a program's own, whose `own` is borrowed (energy/terms.h); NULL: none. */
+ABUT_MUST_USE abut_status abut_objective_init_with(abut_objective *o, const abut_model *model, const abut_own_term *own,
+                                                   abut_err *err);
 void abut_objective_clear(abut_objective *o);
 
 /** The number that tet t of o->model has in the model that was given; -1 for -1. */

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct abut_term_sets {
     int owner[ABUT_SETS_MAX];   /* term that has `elements` */
     fused fused[ABUT_SETS_MAX];
     abut_at at;                 /* the last point */
+    double *node;               /* [nv] the diagonal, by nodes */
     int32_t *row;               /* of all sets, one after the other */
     double *val;                /* of those that are not fused */
     size_t row_cap, val_cap;
@@ -28,8 +30,11 @@ static int is_lasting(const abut_term_ops *ops) { return (ops->set_is & ABUT_SET
 
 abut_status abut_term_sets_new(abut_objective *o, abut_err *err)
 {
+    assert(o);
     struct abut_term_sets *s = o->sets = calloc(1, sizeof *s);
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "element sets");
+    s->node = malloc(((size_t)o->model->nv + 1) * sizeof *s->node);
+    if (!s->node) return abut_fail(err, ABUT_E_NOMEM, "element sets: %d nodes", o->model->nv);
     for (int pass = 0; pass < 3; pass++) {      /* those that last, those of contacts, the others */
         for (int i = 0; i < o->terms.n; i++) {
             const abut_term_ops *ops = o->terms.term[i].ops;
@@ -48,6 +53,7 @@ abut_status abut_term_sets_new(abut_objective *o, abut_err *err)
 void abut_term_sets_free(abut_objective *o)
 {
     if (!o->sets) return;
+    free(o->sets->node);
     free(o->sets->row);
     free(o->sets->val);
     abut_row_map_clear(&o->sets->W);
@@ -154,6 +160,18 @@ abut_status abut_objective_sets(const abut_objective *o, const abut_at *at, int 
     }
     *n = join(sets, o->lasting, o->nsets);
     return rc;
+}
+
+void abut_objective_diagonal(const abut_objective *o, double *diag)
+{
+    double *node = o->sets->node;
+    memset(node, 0, (size_t)o->model->nv * sizeof *node);
+    for (int i = 0; i < o->terms.n; i++) {
+        const abut_term *t = &o->terms.term[i];
+        if (t->ops->diagonal) t->ops->diagonal(t->self, &o->step, abut_objective_weight(o, t->ops, 2), node);
+    }
+    for (int32_t i = 0; i < o->model->nv; i++)
+        if (o->row[i] >= 0) diag[o->row[i]] = node[i];
 }
 
 abut_status abut_objective_correction(const abut_objective *o, const abut_at *at, const double *d, const double *meant, double *g,

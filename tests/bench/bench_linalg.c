@@ -18,6 +18,7 @@
 
 #include "../unit/box_tets.h"
 #include "../unit/newton_system.h"
+#include "energy/prescribed.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -165,8 +166,8 @@ static void bench_stream(const char *path, int threads)
     abut_arrays model_set = { 0 }, frame = { 0 };
     abut_model model;
     abut_stepper s = { 0 };
-    abut_solver *so = &s.solver;
-    abut_solver_opts opt = abut_solver_defaults();
+    abut_search *so = &s.solver;
+    abut_search_opts opt = abut_search_defaults();
     abut_report rep = { 0 };
     abut_instant at;
     abut_err err = { 0 };
@@ -177,8 +178,8 @@ static void bench_stream(const char *path, int threads)
     if (!rc) rc = abut_step_begin(&s, &frame, at, &rep, &err);
     fail_on(rc, &err);
     abut_lagrangian_of(&so->prob.terms)->on = 0;
-    abut_problem_number(&so->prob);
-    const abut_at here = abut_objective_at(&so->prob, so->x, so->y, &so->pairs);
+    abut_objective_number(&so->prob);
+    const abut_at here = abut_objective_at(&so->prob, so->here.x, so->here.y, &so->here.pairs);
     abut_objective_forecast_start(&so->prob, &here);
     newton_system n;
     newton_system_open(&n, &so->prob, 0, 1);

@@ -1,6 +1,7 @@
 /* Which kernel is the first whose outcome two machines see differently: trace DEVICE STEPS STREAM prints a line for every kernel
  * and function that the device (twin, gpu, gpu:N) runs, with a sum of all of its buffers, oldest first.  diff does the rest. */
 #include "gpu/machine.h"
+#include "solve/device/device.h"
 #include "solve/step/barrier_stepper.h"
 #include "stream_last.h"
 
@@ -53,12 +54,15 @@ static abut_status trace(const char *device, int steps, const char *path, abut_e
 {
     tracer t = { .n = 0 };
     const abut_watch watch = { .look = look, .of = &t };
-    abut_solver_opts o = abut_solver_defaults();
+    abut_search_opts o = abut_search_defaults();
     stream_last in = { .head = { 0 } };
     abut_stepper s = { .pass = 0 };
     abut_arrays next = { 0 };
-    o.watch = &watch;
-    abut_status rc = abut_device_parse(device, &o.device, &o.device_number, err);
+    abut_device_kind kind;
+    int number;
+    abut_status rc = abut_device_parse(device, &kind, &number, err);
+    if (!rc) abut_device_choose(&o, kind, number);
+    o.device.watch = &watch;
     if (!rc) rc = stream_last_read(&in, path, err);
     if (!rc) rc = abut_stepper_init(&s, &in.model, &o, err);
     abut_instant at = { in.head.step, in.head.time };

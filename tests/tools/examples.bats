@@ -21,3 +21,12 @@ load helpers
 @test "a material is one file and one row: a bar of Mooney and Rivlin's is as long and as thin as its closed form" {
     "$ROOT/tests/examples/run" material
 }
+
+@test "an energy with a bound is one file and one row: no segment of a rod gets longer than its limit" {
+    "$ROOT/tests/examples/run" term
+}
+
+@test "an element is one file and three rows: a beam of ten-node tetrahedra bends as Timoshenko's" {
+    skip_without_numpy
+    PYTHON=$PYTHON "$ROOT/tests/examples/run" element
+}

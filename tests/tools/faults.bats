@@ -24,7 +24,7 @@ counted() {
 }
 
 @test "a library that ends the program ends it with 5, not with the answer no" {
-    exits 5 with FAULT_EXIT=300 -- "$BIN/ccd-check" -q --no-output run.abut
+    exits 5 with FAULT_EXIT=150 -- "$BIN/ccd-check" -q --no-output run.abut
     says "ccd-check: a library ended the program"
     exits 0 with FAULT_EXIT=99999999 -- "$BIN/ccd-check" -q --no-output run.abut
 }

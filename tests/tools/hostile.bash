@@ -1,7 +1,7 @@
 # Every array of a stream with every bad value, through every program: for tests/tools/hostile.bats and tests/attack/arrays.
 #   $BIN folder of the programs, $AIDS that of hostile; works in the current folder
 
-# hostile_base: committed.abut and pending.abut, which hold every array of both tables between them.
+# hostile_base: committed.abut, pending.abut and mapped.abut, which hold every array of both tables between them.
 hostile_base() {
     cat >every.yaml <<'Y'
 abut: 1
@@ -49,7 +49,8 @@ Y
         "$BIN/step" -q -n 3 --with forces,energies -o 3.abut || return
     "$BIN/step" -q --one-pass 3.abut -o 4.abut || return
     "$AIDS/hostile" complete 3.abut >committed.abut || return
-    "$AIDS/hostile" complete 4.abut >pending.abut
+    "$AIDS/hostile" complete 4.abut >pending.abut || return
+    "$AIDS/hostile" map committed.abut >mapped.abut
 }
 
 # hostile_list: the variants of both streams, one a line: FILE NUMBER MUST ITEM ARRAY WORDS.  The MODEL of a pending stream matters
@@ -57,6 +58,7 @@ Y
 hostile_list() {
     "$AIDS/hostile" list committed.abut | sed 's/^/committed.abut /'
     "$AIDS/hostile" list pending.abut | sed 's/^/pending.abut /'
+    "$AIDS/hostile" list mapped.abut | grep -E ' (contact/(map-|offset)|lag/vertex)' | sed 's/^/mapped.abut /'
 }
 
 hostile_programs=(step one-pass friction-lag ccd-check export dump strain-limit tear springs decompose)

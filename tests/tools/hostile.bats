@@ -27,7 +27,7 @@ refused() {
 }
 
 @test "the streams to spoil hold every array of both tables" {
-    "$AIDS/hostile" missing committed.abut pending.abut
+    "$AIDS/hostile" missing committed.abut pending.abut mapped.abut
 }
 
 @test "a sample of all arrays with bad values: no crash, no hang, refused where they must be" {

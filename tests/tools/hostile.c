@@ -2,6 +2,7 @@
  *
  *   hostile missing FILE...          names arrays of the two tables that none of the streams has
  *   hostile complete FILE > OUT      adds to the last MODEL and frame what they may have and seldom have
+ *   hostile map FILE > OUT           collision vertices as sums of nodes, of one each
  *   hostile step FILE NUMBER > OUT   the step number of the last frame
  *   hostile list FILE                one line a variant: number, what must come of it (3: refused as input, -: no crash), words
  *   hostile write FILE NUMBER OUT    that variant
@@ -120,6 +121,7 @@ static void complete(stream *s)
         const row *r = &rows[i];
         const int way = !strcmp(r->name, "step/waypoints");
         if (!r->is_frame || abut_arrays_find(f, r->name)) continue;
+        if (!strcmp(r->name, "lag/vertex")) continue;      /* where the model has contact/map-first: map */
         if ((!strcmp(r->rule, "OPT") && !way) || (!strcmp(r->rule, "SIDE") && !pending)) continue;
         void *data = abut_frame_put(f, r->name, way || !strcmp(r->rows, "nv") ? nv : !strcmp(r->rows, "n3") ? 3 : 1, &err);
         need(data != NULL, err.msg);
@@ -130,6 +132,35 @@ static void complete(stream *s)
     int32_t *meet = abut_model_put(&s->at[s->model].set, "contact/bodies", 1, &err);
     need(meet != NULL, err.msg);
     *meet = 1;
+}
+
+/* Collision vertices as sums of nodes, of one each: what a model and a frame have in place of contact/node and lag/node. */
+static void map(stream *s)
+{
+    abut_err err = { 0 };
+    abut_arrays *const m = &s->at[s->model].set, *const f = &s->at[s->frame].set;
+    const abut_array *node = abut_arrays_find(m, "contact/node"), *lag = abut_arrays_find(f, "lag/node");
+    need(node && lag, "no contact/node or lag/node");
+    const int64_t nc = node->shape[0], nl = lag->shape[0];
+    int32_t *first = abut_model_put(m, "contact/map-first", nc, &err), *to = abut_model_put(m, "contact/map-node", nc, &err);
+    double *weight = abut_model_put(m, "contact/map-weight", nc, &err);
+    need(first && to && weight && abut_model_put(m, "contact/offset", nc, &err), err.msg);
+    int32_t *const vertex = abut_frame_put(f, "lag/vertex", nl, &err);
+    need(vertex != NULL, err.msg);
+    const int32_t *const of = abut_arrays_find(m, "contact/node")->data;    /* the sets have grown */
+    const int32_t *const touched = abut_arrays_find(f, "lag/node")->data;
+    for (int32_t i = 0; i < nc; i++) {
+        first[2 * i] = i;
+        first[2 * i + 1] = i + 1;
+        to[i] = of[i];
+        weight[i] = 1;
+        for (int64_t k = 0; k < 4 * nl; k++)
+            if (touched[k] == of[i]) vertex[k] = i;
+    }
+    for (int64_t k = 0; k < 4 * nl; k++)
+        if (touched[k] < 0) vertex[k] = -1;
+    abut_arrays_remove(m, "contact/node");
+    abut_arrays_remove(f, "lag/node");
 }
 
 /* ---- bad values ---- */
@@ -267,10 +298,13 @@ int main(int argc, char **argv)
     static stream s;
     const char *const verb = argc > 2 ? argv[1] : "";
     if (!strcmp(verb, "missing")) return missing(argc - 2, argv + 2);
-    need(argc > 2, "missing FILE..., complete FILE, step FILE NUMBER, list FILE, write FILE NUMBER OUT");
+    need(argc > 2, "missing FILE..., complete FILE, map FILE, step FILE NUMBER, list FILE, write FILE NUMBER OUT");
     stream_read(&s, argv[2]);
     if (!strcmp(verb, "complete")) {
         complete(&s);
+        stream_write(&s, stdout);
+    } else if (!strcmp(verb, "map")) {
+        map(&s);
         stream_write(&s, stdout);
     } else if (!strcmp(verb, "step") && argc > 3) {
         s.at[s.frame].head.step = atoll(argv[3]);

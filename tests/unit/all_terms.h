@@ -3,6 +3,7 @@
 #define TEST_ALL_TERMS_H
 
 #include "base/rng.h"
+#include "energy/prescribed.h"
 #include "scene_world.h"
 
 /* Everything that an objective may hold, in one scene: a block with fibres that slides on the floor, a sheet with limits under
@@ -42,7 +43,7 @@ static inline void add_springs(world *w)
 }
 
 /* In the third step of that scene, away from any minimum, the scripted node on its way. */
-static inline abut_solver *amid(world *w, int scheme, abut_rng *rng)
+static inline abut_search *amid(world *w, int scheme, abut_rng *rng)
 {
     char text[4096];
     const int still = !strcmp(SCHEMES[scheme], "quasi-static");
@@ -54,15 +55,15 @@ static inline abut_solver *amid(world *w, int scheme, abut_rng *rng)
     world_start(w);
     CHECK(!world_judged(w, 2));
     CHECK(!abut_step_begin(&w->st, &w->frame, w->at, &w->rep, &w->err));
-    abut_solver *s = &w->st.solver;
+    abut_search *s = &w->st.solver;
     abut_lagrangian_of(&s->prob.terms)->on = 1;
     abut_lagrangian_of(&s->prob.terms)->kap = 50;
     for (int32_t i = 0; i < 3 * w->model.nv; i++) {
         abut_lagrangian_of(&s->prob.terms)->lam[i] = s->prob.held[i / 3] ? 1e-3 : 0;
-        s->x[i] += abut_rng_real(rng, -4e-5, 4e-5);
+        s->here.x[i] += abut_rng_real(rng, -4e-5, 4e-5);
     }
-    abut_problem_number(&s->prob);
-    CHECK(!abut_solver_contacts(s, &w->rep, &w->err));
+    abut_objective_number(&s->prob);
+    CHECK(!abut_search_contacts(s, &w->rep, &w->err));
     return s;
 }
 

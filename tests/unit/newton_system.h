@@ -11,13 +11,13 @@
 #include <stdlib.h>
 
 typedef struct newton_system {
-    const abut_problem *p;
+    const abut_objective *p;
     abut_newton_matrix matrix;
     abut_newton_solve solve;
 } newton_system;
 
 /** orders: 1 when the matrix is to be factored. */
-static inline void newton_system_open(newton_system *n, const abut_problem *p, unsigned without, int orders)
+static inline void newton_system_open(newton_system *n, const abut_objective *p, unsigned without, int orders)
 {
     const abut_direction_options o = { .threads = 1, .without = without };
     abut_err err = { 0 };
@@ -32,23 +32,23 @@ static inline void newton_system_close(newton_system *n)
     abut_newton_matrix_clear(&n->matrix);
 }
 
-static inline abut_iterate newton_system_at(const abut_solver *s)
+static inline abut_iterate newton_system_at(const abut_search *s)
 {
-    return (abut_iterate){ s->x, s->y, &s->pairs, s->g };
+    return (abut_iterate){ s->here.x, s->here.y, &s->here.pairs, s->here.g };
 }
 
 /** The matrix at the iterate of s. */
-static inline abut_status newton_system_sum(newton_system *n, const abut_solver *s, abut_report *rep, abut_err *err)
+static inline abut_status newton_system_sum(newton_system *n, const abut_search *s, abut_report *rep, abut_err *err)
 {
     const abut_iterate at = newton_system_at(s);
     return abut_newton_matrix_sum(&n->matrix, &n->solve.order, n->p, &at, rep, err);
 }
 
-/** p[3 nv] = -H^-1 s->g there. */
-static inline abut_status newton_system_solve(newton_system *n, const abut_solver *s, double *p, abut_report *rep, abut_err *err)
+/** p[3 nv] = -H^-1 s->here.g there. */
+static inline abut_status newton_system_solve(newton_system *n, const abut_search *s, double *p, abut_report *rep, abut_err *err)
 {
     abut_status rc = newton_system_sum(n, s, rep, err);
-    abut_rows_gather(n->p, s->g, -1, n->solve.rhs);
+    abut_rows_gather(n->p, s->here.g, -1, n->solve.rhs);
     if (!rc) rc = abut_newton_solve_first(&n->solve, &n->matrix.A, n->p, rep, err);
     if (!rc) abut_rows_scatter(n->p, n->solve.sol, 1, p);
     return rc;

@@ -58,7 +58,7 @@ static inline int scene_refused(const char *text, abut_status status, const char
 /** Views what is in w->model_set and makes its stepper: after scene_arrays and whatever was done to the arrays. */
 static inline void world_start(world *w)
 {
-    abut_solver_opts o = abut_solver_defaults();
+    abut_search_opts o = abut_search_defaults();
     abut_status rc = abut_model_view(&w->model_set, &w->model, &w->err);
     if (!rc) rc = abut_stepper_init(&w->st, &w->model, &o, &w->err);
     if (rc) printf("# %s\n", w->err.msg), abort();
@@ -109,16 +109,16 @@ static inline size_t world_collisions(const world *w, const double *x0)
  * the lines that it has followed, and a point beside them would lack some. */
 static inline int world_has_all_contacts(world *w)
 {
-    const abut_solver *s = &w->st.solver;
-    const abut_problem *p = &s->prob;
+    const abut_search *s = &w->st.solver;
+    const abut_objective *p = &s->prob;
     double *y = malloc((3 * (size_t)p->cm.nc + 1) * sizeof *y);
     abut_candidates cand = { .of = { .y = NULL } };
     abut_pairs all = { .n = 0 };
-    abut_collmesh_positions(&p->cm, s->x, y);
-    const int found = !abut_candidates_find(&p->cm, y, NULL, w->model.dhat[0], p->obstacle, &cand, &w->err) &&
-                      !abut_pairs_find(&p->cm, &cand, y, p->obstacle, &all, &w->err);
-    const int same = found && all.n == s->pairs.n && all.n_plane == s->pairs.n_plane &&
-                     (!all.n || !memcmp(all.vert, s->pairs.vert, all.n * sizeof *all.vert));
+    abut_collmesh_positions(&p->cm, s->here.x, y);
+    const int found = !abut_candidates_find(&p->cm, y, NULL, w->model.dhat[0], p->cm.obstacle, &cand, &w->err) &&
+                      !abut_pairs_find(&p->cm, &cand, y, p->cm.obstacle, &all, &w->err);
+    const int same = found && all.n == s->here.pairs.n && all.n_plane == s->here.pairs.n_plane &&
+                     (!all.n || !memcmp(all.vert, s->here.pairs.vert, all.n * sizeof *all.vert));
     abut_candidates_clear(&cand);
     abut_pairs_clear(&all);
     free(y);

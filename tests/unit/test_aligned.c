@@ -2,6 +2,8 @@
  * there; the mollifier takes the pair out, and others have the load by then (Li 2020, 4.4.1). */
 #include "scene_world.h"
 
+#include "energy/barrier_term.h"
+
 static const char *const EDGES =
     "{gravity: [0, 0, 0], contact: {dhat: 2 mm},\n"
     " objects: {\n"
@@ -13,7 +15,7 @@ static const char *const EDGES =
 static double turned(world *w, double angle, double *slope, double *g)
 {
     static const double axis[3] = { 0.8, 0.6, 0 }, mid[3] = { 0.1005, 0.1005, 0.02 };
-    abut_solver *s = &w->st.solver;
+    abut_search *s = &w->st.solver;
     const double c = cos(angle), q = sin(angle);
     double *d = calloc(3 * (size_t)w->model.nv, sizeof *d);
     for (int32_t i = 0; i < w->model.nv; i++) {
@@ -23,15 +25,16 @@ static double turned(world *w, double angle, double *slope, double *g)
         for (int k = 0; k < 3; k++) {
             const double across = axis[(k + 1) % 3] * r[(k + 2) % 3] - axis[(k + 2) % 3] * r[(k + 1) % 3];
             const int moves = w->model.body[i] == 1;
-            s->x[3 * i + k] = moves ? mid[k] + c * r[k] + q * across + (1 - c) * along * axis[k] : X[k];
+            s->here.x[3 * i + k] = moves ? mid[k] + c * r[k] + q * across + (1 - c) * along * axis[k] : X[k];
             d[3 * i + k] = moves ? -q * r[k] + c * across + q * along * axis[k] : 0;
         }
     }
     abut_barrier_state_of(&s->prob.terms)->kappa = 1e8;
     abut_energy e = { 0 };
-    CHECK(!abut_solver_contacts(s, &w->rep, &w->err));
-    CHECK(!abut_problem_energy(&s->prob, s->x, s->y, &s->pairs, &e, &s->scratch, &w->err));
-    CHECK(!abut_problem_gradient(&s->prob, s->x, s->y, &s->pairs, ABUT_TERM_BARRIER, g, &s->scratch, &w->err));
+    CHECK(!abut_search_contacts(s, &w->rep, &w->err));
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_energy(&s->prob, &at, &e, &s->scratch, &w->err));
+    CHECK(!abut_objective_gradient(&s->prob, &at, 1 << ABUT_TERM_CONTACT, g, &s->scratch, &w->err));
     *slope = 0;
     for (int32_t i = 0; i < 3 * w->model.nv; i++) *slope += g[i] * d[i];
     free(d);
@@ -55,7 +58,7 @@ TEST(energy_and_every_force_go_through_parallel_edges_without_a_jump)
         double *g0 = calloc((size_t)n, sizeof *g0), *g = calloc((size_t)n, sizeof *g), *zero = calloc((size_t)n, sizeof *g);
         double slope0, slope, a, b;
         const double e0 = turned(&w, 0, &slope0, g0);
-        CHECK(w.st.solver.pairs.n > w.st.solver.pairs.n_plain);     /* mollified pairs are among the contacts */
+        CHECK(w.st.solver.here.pairs.n > w.st.solver.here.pairs.n_plain);     /* mollified pairs are among the contacts */
         CHECK(e0 > 0);
         /* how fast they change, from an angle where nothing is nearly parallel to rounding; the curve bends by less than 3 */
         const double far = 1e-4, de = 3 * fabs(turned(&w, far, &slope, g) - e0) / far + 3 * fabs(slope0);

@@ -77,7 +77,7 @@ TEST(a_particle_needs_its_vertex_and_a_model_without_vertices_is_one_without_con
 TEST(a_solver_refuses_what_would_pass_through_itself)
 {
     world w = { 0 };
-    abut_solver_opts o = abut_solver_defaults();
+    abut_search_opts o = abut_search_defaults();
     scene_arrays(scene, &w.model_set, &w.frame);
     abut_array *edge = abut_arrays_find(&w.model_set, "contact/edge");
     edge->shape[0] = 1;

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "machine_open.h"
 #include "scene_world.h"
+#include "solve/device/device.h"
 
 static const char drop[] = "abut: 1\n"
                            "time: {step: 0.01 s, scheme: %s}\n"
@@ -20,12 +21,11 @@ static const char drop[] = "abut: 1\n"
                            "     until: 0.1 s}\n";
 
 /* The same scene with a stepper on the device. */
-static void on_device(world *w, abut_solver_opts *o)
+static void on_device(world *w, abut_search_opts *o)
 {
     const char *gpu = getenv("ABUT_GPU");
-    *o = abut_solver_defaults();
-    o->device = gpu && *gpu ? ABUT_DEVICE_GPU : ABUT_DEVICE_TWIN;
-    o->device_number = gpu && *gpu ? atoi(gpu) : 0;
+    *o = abut_search_defaults();
+    abut_device_choose(o, gpu && *gpu ? ABUT_DEVICE_GPU : ABUT_DEVICE_TWIN, gpu && *gpu ? atoi(gpu) : 0);
     abut_stepper_clear(&w->st);
     CHECK(abut_stepper_init(&w->st, &w->model, o, &w->err) == ABUT_OK);
 }
@@ -34,7 +34,7 @@ static void on_device(world *w, abut_solver_opts *o)
 static double apart(const char *material, const char *scheme, int steps, int *contacts)
 {
     world cpu, dev;
-    abut_solver_opts o;
+    abut_search_opts o;
     world_scene(&cpu, drop, scheme, material);
     world_scene(&dev, drop, scheme, material);
     on_device(&dev, &o);
@@ -88,7 +88,7 @@ static const char press[] = "abut: 1\n"
 TEST(scripted_plates_that_meet_a_ball_push_it)
 {
     world dev;
-    abut_solver_opts o;
+    abut_search_opts o;
     world_scene(&dev, press);
     on_device(&dev, &o);
     CHECK(!world_judged(&dev, 8));

@@ -1,6 +1,7 @@
 /* Every row of the table of directions, at a point with contact and friction: what solve/direction.h promises of it. */
 #include "base/par.h"
 #include "base/rng.h"
+#include "energy/friction_term.h"
 #include "newton_system.h"
 #include "scene_world.h"
 #include "solve/direction/look_ahead.h"
@@ -25,15 +26,16 @@ enum { N3_MOST = 3 * 512 };
 
 static const abut_direction_options OPT = { .threads = 1, .history = 5, .proves = 1 };
 
-/* A stepper at a point of a step, where the gradient is s->g. */
-static abut_solver *amid_step(world *w)
+/* A stepper at a point of a step, where the gradient is s->here.g. */
+static abut_search *amid_step(world *w)
 {
     world_scene(w, "%s", PILE);
     CHECK(!world_judged(w, 2));
     CHECK(!abut_step_begin(&w->st, &w->frame, w->at, &w->rep, &w->err));
-    abut_solver *s = &w->st.solver;
-    CHECK(s->pairs.n > 0 && s->pairs.n_plane > 0 && abut_lag_of(&s->prob.terms)->n > 0 && 3 * w->model.nv <= N3_MOST);
-    CHECK(!abut_problem_gradient(&s->prob, s->x, s->y, &s->pairs, ABUT_TERM_ALL, s->g, &s->scratch, &w->err));
+    abut_search *s = &w->st.solver;
+    CHECK(s->here.pairs.n > 0 && s->here.pairs.n_plane > 0 && abut_lag_of(&s->prob.terms)->n > 0 && 3 * w->model.nv <= N3_MOST);
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, s->here.g, &s->scratch, &w->err));
     return s;
 }
 
@@ -45,7 +47,7 @@ static double dot(const double *a, const double *b, int32_t n)
 }
 
 /* |A p + g|_2 over |g|_2 with the Newton matrix of the point. */
-static double unsolved(world *w, const abut_solver *s, const double *g, const double *p)
+static double unsolved(world *w, const abut_search *s, const double *g, const double *p)
 {
     newton_system n;
     const int32_t rows = 3 * s->prob.nrow;
@@ -76,7 +78,7 @@ TEST(the_rows_have_names_and_what_every_direction_must_have)
 TEST(every_direction_descends_at_a_point_with_contact_and_leaves_nodes_that_do_not_move)
 {
     world w;
-    abut_solver *s = amid_step(&w);
+    abut_search *s = amid_step(&w);
     const abut_iterate at = newton_system_at(s);
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
         abut_direction d;
@@ -88,7 +90,7 @@ TEST(every_direction_descends_at_a_point_with_contact_and_leaves_nodes_that_do_n
         for (int k = 0; k < 3; k++) {       /* the first, and such that remember it */
             for (int i = 0; i < N3_MOST; i++) p[i] = NAN;
             CHECK(!d.ops->find(d.self, &at, p, &info, &w.rep, &w.err));
-            CHECK(dot(p, s->g, 3 * w.model.nv) < 0 && info.bad_node == -1 && !info.guessed);
+            CHECK(dot(p, s->here.g, 3 * w.model.nv) < 0 && info.bad_node == -1 && !info.guessed);
             for (int32_t i = 0; i < w.model.nv; i++)
                 if (s->prob.row[i] < 0) still += p[3 * i] == 0 && p[3 * i + 1] == 0 && p[3 * i + 2] == 0;
         }
@@ -103,7 +105,7 @@ TEST(every_direction_descends_at_a_point_with_contact_and_leaves_nodes_that_do_n
 TEST(a_direction_that_is_required_to_be_exact_is_newtons_and_so_is_each_that_says_so)
 {
     world w;
-    abut_solver *s = amid_step(&w);
+    abut_search *s = amid_step(&w);
     const abut_iterate at = newton_system_at(s);
     int others = 0;
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
@@ -116,7 +118,7 @@ TEST(a_direction_that_is_required_to_be_exact_is_newtons_and_so_is_each_that_say
             if (k == 2) d.ops->require_exact(d.self);
             CHECK(!d.ops->find(d.self, &at, p, &info, &w.rep, &w.err));
             CHECK(k != 2 || info.exact);
-            if (info.exact) CHECK(unsolved(&w, s, s->g, p) < 1.001e-3);
+            if (info.exact) CHECK(unsolved(&w, s, s->here.g, p) < 1.001e-3);
             others += !info.exact;
         }
         abut_direction_clear(&d);
@@ -128,7 +130,7 @@ TEST(a_direction_that_is_required_to_be_exact_is_newtons_and_so_is_each_that_say
 TEST(resolve_solves_with_the_matrix_of_the_last_direction_and_so_does_its_factor)
 {
     world w;
-    abut_solver *s = amid_step(&w);
+    abut_search *s = amid_step(&w);
     const abut_iterate at = newton_system_at(s);
     abut_rng rng = { 3 };
     double g[N3_MOST], p[N3_MOST];
@@ -166,7 +168,7 @@ TEST(a_direction_has_the_same_bits_for_every_number_of_threads)
     static const int threads[] = { 1, 2, 7 };
     const int before = omp_get_max_threads();
     world w;
-    abut_solver *s = amid_step(&w);
+    abut_search *s = amid_step(&w);
     const abut_iterate at = newton_system_at(s);
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
         double p[3][2][N3_MOST];
@@ -192,7 +194,7 @@ TEST(a_direction_has_the_same_bits_for_every_number_of_threads)
 TEST(look_ahead_passes_on_what_its_direction_answers_and_changes_nothing_that_contact_does_not_bound)
 {
     world w;
-    abut_solver *s = amid_step(&w);
+    abut_search *s = amid_step(&w);
     const abut_iterate at = newton_system_at(s);
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
         if (!(*ops)->factor) continue;
@@ -209,7 +211,7 @@ TEST(look_ahead_passes_on_what_its_direction_answers_and_changes_nothing_that_co
             if (a->ops->begin_minimisation) a->ops->begin_minimisation(a->self);
             CHECK(!a->ops->find(a->self, &at, p[k], &info[k], &w.rep, &w.err));
             CHECK(!a->ops->resolve == !plain.ops->resolve);
-            if (a->ops->resolve) CHECK(!a->ops->resolve(a->self, s->x, q[k], &w.rep, &w.err));
+            if (a->ops->resolve) CHECK(!a->ops->resolve(a->self, s->here.x, q[k], &w.rep, &w.err));
             abut_operator A;
             CHECK(a->ops->factor(a->self, &A) != NULL && A.matrix->n == s->prob.nrow);
         }
@@ -229,25 +231,28 @@ TEST(look_ahead_passes_on_what_its_direction_answers_and_changes_nothing_that_co
 TEST(look_ahead_descends_where_contact_bounds_and_gives_up_a_direction_that_cannot_be_bounded)
 {
     world w;
-    abut_solver *s = amid_step(&w);
+    abut_search *s = amid_step(&w);
     const size_t n3 = 3 * (size_t)w.model.nv, bytes = n3 * sizeof(double);
     abut_direction d, inner;
     abut_direction_info info;
     double g[N3_MOST], newton[N3_MOST], p[N3_MOST];
     for (size_t i = 0; i < n3; i++) g[i] = i % 3 == 1 ? w.model.mass[i / 3] : 0;
-    const abut_iterate at = { s->x, s->y, &s->pairs, g };
+    const abut_iterate at = { s->here.x, s->here.y, &s->here.pairs, g };
     CHECK(!abut_direction_make(&inner, &abut_direction_newton, &s->prob, &OPT, &w.err));
     CHECK(!abut_look_ahead_make(&d, &inner, &s->prob, &w.err));
     d.ops->begin_step(d.self);
     d.ops->begin_minimisation(d.self);
-    for (int blocked = 0; blocked < 2; blocked++) {
+    const double then[3] = { 1, 0, -1 };    /* followed whole, not at all, and not to be told */
+    for (int k = 0; k < 3; k++) {
+        const int blocked = then[k] < 0;
         int changed = 0;
+        d.ops->begin_minimisation(d.self);
         CHECK(!d.ops->find(d.self, &at, newton, &info, &w.rep, &w.err));
         memcpy(p, newton, bytes);
         abut_direction_bound bound = { { .alpha = 0.01, .kind = ABUT_LIMIT_PLANE }, 1, 0.2, &s->cand };
         CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && changed);
         CHECK(dot(p, g, (int32_t)n3) < 0 && memcmp(p, newton, bytes));
-        bound.limit.alpha = blocked ? 0 : 1;
+        bound.limit.alpha = then[k];
         CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && changed == blocked);
         CHECK(blocked == !memcmp(p, newton, bytes));
         if (!blocked) continue;

@@ -60,8 +60,8 @@ static void column_on_slab(world *w, newton_system *n, fixture *f)
     world_open(w, f, NULL);
     world_without(w, ABUT_WITHOUT_REUSE);
     CHECK(!world_run(w, 1));
-    CHECK(w->st.solver.pairs.n > 50);
-    for (int32_t i = 0; i < 3 * w->model.nv; i++) w->st.solver.g[i] = sin(i);
+    CHECK(w->st.solver.here.pairs.n > 50);
+    for (int32_t i = 0; i < 3 * w->model.nv; i++) w->st.solver.here.g[i] = sin(i);
     newton_system_open(n, &w->st.solver.prob, ABUT_WITHOUT_REUSE, 1);
 }
 

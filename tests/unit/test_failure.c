@@ -1,6 +1,8 @@
 /* A step that cannot be finished says what stands in its way: every kind of failure, provoked. */
 #include "scene_world.h"
 
+#include "energy/damping.h"
+
 #include <math.h>
 
 static const char *const NAMES = "left\nright\nwall\n";
@@ -79,10 +81,10 @@ TEST(the_gap_in_the_message_is_that_of_the_pair)
     meeting(&w);
     w.st.solver.opt.max_newton = 1;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
-    const abut_solver *s = &w.st.solver;
+    const abut_search *s = &w.st.solver;
     const char *at = strstr(w.err.msg, "(gap ");
     double x[12], d2;
-    for (int k = 0; k < 4; k++) memcpy(x + 3 * k, s->x + 3 * s->failed.limit.node[k], 3 * sizeof *x);
+    for (int k = 0; k < 4; k++) memcpy(x + 3 * k, s->here.x + 3 * s->failed.limit.node[k], 3 * sizeof *x);
     abut_nearest(s->failed.limit.kind == ABUT_LIMIT_VT ? ABUT_PT : ABUT_EE, x, &d2);
     CHECK(at != NULL);
     if (at) CHECK_NEAR(strtod(at + 5, NULL), sqrt(d2), 0.01 * sqrt(d2));
@@ -149,7 +151,7 @@ TEST(a_shell_at_its_limit_is_named_with_its_stretches)
     CHECK(w.st.solver.failed.limit.kind == ABUT_LIMIT_STRETCH && w.st.solver.failed.limit.tet == 9);
     /* the second triangle of the flag, whose third corner slides along its warp */
     char words[80];
-    snprintf(words, sizeof words, "shell 1 of 'flag' (stretched to 1 and %.6g)", w.st.solver.x[3 * (9 + 1)] / 0.1);
+    snprintf(words, sizeof words, "shell 1 of 'flag' (stretched to 1 and %.6g)", w.st.solver.here.x[3 * (9 + 1)] / 0.1);
     SAYS(&w, "not converged after 1 Newton iterations", words);
     world_close(&w);
 }
@@ -199,7 +201,7 @@ TEST(an_indefinite_matrix_of_any_direction_names_a_node)
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
         world w;
         meeting_damped(&w, 1);
-        abut_solver_opts o = w.st.solver.opt;
+        abut_search_opts o = w.st.solver.opt;
         o.direction = *ops;
         abut_stepper_clear(&w.st);
         CHECK(!abut_stepper_init(&w.st, &w.model, &o, &w.err));

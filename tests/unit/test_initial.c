@@ -1,5 +1,6 @@
 /* The initial matrices of quasi-Newton directions, as dense ones: what their header says of them. */
 #include "base/rng.h"
+#include "energy/friction_term.h"
 #include "energy/stiffness_fit.h"
 #include "scene_world.h"
 #include "newton_system.h"
@@ -26,8 +27,8 @@ static const char *const PILE =
 
 typedef struct setup {
     world w;
-    abut_problem *p;
-    abut_solver *s;
+    abut_objective *p;
+    abut_search *s;
     newton_system d;
     const abut_initial_ops *ops;
     void *initial;
@@ -177,7 +178,7 @@ TEST(lbfgs_h_starts_from_the_newton_matrix_and_gradient_from_its_diagonal_blocks
     setup q;
     setup_make(&q, &abut_initial_hessian, &ONE, 2, 1e-3, 1e-3);
     make(&q);
-    CHECK(q.s->pairs.n > 0 && q.s->pairs.n_plane > 0 && abut_lag_of(&q.p->terms)->n > 0);
+    CHECK(q.s->here.pairs.n > 0 && q.s->here.pairs.n_plane > 0 && abut_lag_of(&q.p->terms)->n > 0);
     apply_all(&q, 0, q.B);
     double *want = square(q.n);
     inverse(q.n, q.A, want);
@@ -244,7 +245,7 @@ static abut_coarse_space *rigid_motions(setup *q, int32_t k, const uint8_t *in)
             if (in[j * nrow + i]) row[m++] = i;
         first[j + 1] = m;
     }
-    abut_rows_gather(q->p, q->s->x, 1, where);
+    abut_rows_gather(q->p, q->s->here.x, 1, where);
     CHECK(!abut_coarse_space_analyse(&c, &q->d.matrix.A, k, first, row, &q->w.err));
     CHECK(!abut_coarse_space_factor(c, &q->d.matrix.A, where, &q->w.err));
     free(first), free(row), free(where);
@@ -433,7 +434,7 @@ static double quadratic(const char *fibre, double mass[1], double *psi_volume)
     world_scene(&w, "materials: {m: {model: fixed-corotated%s}}\nobjects:\n"
                 "  b: {generate: {box: {size: [1, 2, 0.5], cells: [2, 3, 2]}}}\n", fibre);
     CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
-    const abut_problem *p = &w.st.solver.prob;
+    const abut_objective *p = &w.st.solver.prob;
     abut_bsr L = { 0 };
     CHECK(!abut_laplacian(p, &k, NULL, &L, &w.err) && p->nrow == w.model.nv);
     double *u = calloc(6 * (size_t)p->nrow, sizeof *u), *Lu = u + 3 * p->nrow, sum = 0;
@@ -470,7 +471,7 @@ TEST(lbfgs_pd_is_the_laplacian_and_contacts_whether_they_patch_the_factor_or_not
                    k == CONTACTS_NONE ? 0.03 : 1e-3);
         check_laplacian(&q, k);
         q.p->held[q.w.model.nv - 1] = 1;    /* the factor that is kept is for another numbering */
-        abut_problem_number(q.p);
+        abut_objective_number(q.p);
         check_laplacian(&q, k);
         setup_free(&q);
     }

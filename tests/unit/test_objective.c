@@ -1,4 +1,7 @@
 #include "base/rng.h"
+#include "energy/friction_term.h"
+#include "energy/pressure.h"
+#include "energy/barrier.h"
 #include "all_terms.h"
 
 #include "newton_system.h"
@@ -6,28 +9,29 @@
 
 enum { TERMS = ABUT_TERMS_MAX };
 
-static void terms_at(world *w, abut_solver *s, double v[TERMS])
+static void terms_at(world *w, abut_search *s, double v[TERMS])
 {
     abut_energy e;
-    CHECK(!abut_solver_contacts(s, &w->rep, &w->err));
-    CHECK(!abut_problem_energy(&s->prob, s->x, s->y, &s->pairs, &e, &s->scratch, &w->err));
+    CHECK(!abut_search_contacts(s, &w->rep, &w->err));
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_energy(&s->prob, &at, &e, &s->scratch, &w->err));
     memcpy(v, e.e, sizeof e.e);
 }
 
 /* in equilibria drag is a load; bounds are a term of their own where elasticity is taken elsewhere */
-static int is_silent(const abut_solver *s, int t)
+static int is_silent(const abut_search *s, int t)
 {
     const char *name = s->prob.terms.term[t].ops->name;
     return (!strcmp(name, "drag") && !s->prob.w.inertia) || (!strcmp(name, "codim bounds") && s->prob.w.share == 1);
 }
 
 /* slope[t]: the derivative of term t at x along d. */
-static void differences_of_terms(world *w, abut_solver *s, const double *x, const double *d, double slope[TERMS])
+static void differences_of_terms(world *w, abut_search *s, const double *x, const double *d, double slope[TERMS])
 {
     const double h = 2e-7, at[4] = { -2 * h, -h, h, 2 * h };
     double e[4][TERMS];
     for (int q = 0; q < 4; q++) {
-        for (int32_t i = 0; i < 3 * w->model.nv; i++) s->x[i] = x[i] + at[q] * d[i];
+        for (int32_t i = 0; i < 3 * w->model.nv; i++) s->here.x[i] = x[i] + at[q] * d[i];
         terms_at(w, s, e[q]);
     }
     for (int t = 0; t < TERMS; t++) slope[t] = (e[0][t] - e[3][t] + 8 * (e[2][t] - e[1][t])) / (12 * h);
@@ -38,13 +42,14 @@ TEST(the_gradient_is_the_derivative_of_every_term_in_every_scheme)
     abut_rng rng = { 5 };
     for (int k = 0; k < NSCHEMES; k++) {
         world w;
-        abut_solver *s = amid(&w, k, &rng);
+        abut_search *s = amid(&w, k, &rng);
         const int32_t n = 3 * w.model.nv;
         const size_t bytes = (size_t)n * sizeof(double);
         double *x = malloc(bytes), *g = malloc(bytes), *d = malloc(bytes), part[TERMS], seen[TERMS] = { 0 }, most = 0;
-        memcpy(x, s->x, bytes);
-        CHECK(s->pairs.n > 0 && s->pairs.n_plane > 0 && abut_lag_of(&s->prob.terms)->n > 0);
-        CHECK(!abut_problem_gradient(&s->prob, s->x, s->y, &s->pairs, ABUT_TERM_ALL, g, &s->scratch, &w.err));
+        memcpy(x, s->here.x, bytes);
+        CHECK(s->here.pairs.n > 0 && s->here.pairs.n_plane > 0 && abut_lag_of(&s->prob.terms)->n > 0);
+        const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+        CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, g, &s->scratch, &w.err));
         for (int trial = 0; trial < 4; trial++) {
             double slope = 0, sum = 0, big = 0;
             for (int i = 0; i < n; i++) d[i] = abut_rng_real(&rng, -1, 1), slope += g[i] * d[i];
@@ -70,16 +75,17 @@ TEST(the_gradient_is_the_derivative_of_every_term_in_every_scheme)
 }
 
 /* Hv[3 nrow]: the derivative of the gradient at x along v, in rows of unknowns. */
-static void difference_of_gradients(world *w, abut_solver *s, const double *x, const double *v, double *Hv)
+static void difference_of_gradients(world *w, abut_search *s, const double *x, const double *v, double *Hv)
 {
     const int32_t n3 = 3 * w->model.nv, *row = s->prob.row;
     const double h = 1e-7;
     double *g = malloc((size_t)n3 * sizeof *g);
     memset(Hv, 0, 3 * (size_t)s->prob.nrow * sizeof *Hv);
     for (int side = -1; side <= 1; side += 2) {
-        for (int32_t i = 0; i < n3; i++) s->x[i] = x[i] + (row[i / 3] < 0 ? 0 : side * h * v[3 * row[i / 3] + i % 3]);
-        CHECK(!abut_solver_contacts(s, &w->rep, &w->err));
-        CHECK(!abut_problem_gradient(&s->prob, s->x, s->y, &s->pairs, ABUT_TERM_ALL, g, &s->scratch, &w->err));
+        for (int32_t i = 0; i < n3; i++) s->here.x[i] = x[i] + (row[i / 3] < 0 ? 0 : side * h * v[3 * row[i / 3] + i % 3]);
+        CHECK(!abut_search_contacts(s, &w->rep, &w->err));
+        const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+        CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, g, &s->scratch, &w->err));
         for (int32_t i = 0; i < n3; i++)
             if (row[i / 3] >= 0) Hv[3 * row[i / 3] + i % 3] += side * g[i] / (2 * h);
     }
@@ -88,21 +94,21 @@ static void difference_of_gradients(world *w, abut_solver *s, const double *x, c
 
 /* The same step, but where the elastic energy is taken everything is stretched, and nothing touches but the floor: no Hessian
  * there has a negative part.  Pressure is off: its Hessian is indefinite everywhere. */
-static void stretch(world *w, abut_solver *s, abut_rng *rng)
+static void stretch(world *w, abut_search *s, abut_rng *rng)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     memcpy(p->xn, w->model.X, 3 * (size_t)w->model.nv * sizeof *p->xn);
     for (int32_t i = 0; i < 3 * w->model.nv; i++) {
         const double lift = i % 3 == 1 && w->model.X[i] > 0.103 ? 0.01 : 0;     /* the upper block */
         const double z = 1.03 * w->model.X[i] + lift + abut_rng_real(rng, -1e-5, 1e-5);
-        s->x[i] = p->xn[i] + (z - p->xn[i]) / p->w.share;
+        s->here.x[i] = p->xn[i] + (z - p->xn[i]) / p->w.share;
     }
     abut_air_of(&s->prob.terms)->presses = 0;
-    const abut_at at = abut_objective_at(p, s->x, s->y, &s->pairs);
+    const abut_at at = abut_objective_at(p, s->here.x, s->here.y, &s->here.pairs);
     abut_objective_forecast_start(p, &at);
     abut_objective_majorant_forget(p);
-    CHECK(!abut_solver_contacts(s, &w->rep, &w->err));
-    CHECK(s->pairs.n == 0 && s->pairs.n_plane > 0 && abut_lag_of(&p->terms)->n > 0);
+    CHECK(!abut_search_contacts(s, &w->rep, &w->err));
+    CHECK(s->here.pairs.n == 0 && s->here.pairs.n_plane > 0 && abut_lag_of(&p->terms)->n > 0);
 }
 
 TEST(the_matrix_of_newton_is_the_derivative_of_the_gradient_where_nothing_is_projected)
@@ -110,11 +116,11 @@ TEST(the_matrix_of_newton_is_the_derivative_of_the_gradient_where_nothing_is_pro
     abut_rng rng = { 6 };
     for (int k = 0; k < NSCHEMES; k++) {
         world w;
-        abut_solver *s = amid(&w, k, &rng);
+        abut_search *s = amid(&w, k, &rng);
         const size_t bytes = 3 * (size_t)w.model.nv * sizeof(double);
         double *x = malloc(bytes), *v = malloc(bytes), *Hv = malloc(bytes), *Av = malloc(bytes);
         stretch(&w, s, &rng);
-        memcpy(x, s->x, bytes);
+        memcpy(x, s->here.x, bytes);
         newton_system n;
         newton_system_open(&n, &s->prob, 0, 0);
         CHECK(!newton_system_sum(&n, s, &w.rep, &w.err));
@@ -173,18 +179,18 @@ TEST(the_normal_force_of_nearly_parallel_edges_is_the_slope_of_their_energy)
                 "  b: {generate: {rod: {length: 1, cells: 1}}, rod: {radius: 1 mm}, rotate: {axis: [0, 1, 0], angle: 1 deg},\n"
                 "    translate: [0, 3 mm, 0]}\n");
     CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
-    abut_solver *s = &w.st.solver;
+    abut_search *s = &w.st.solver;
     const double kappa = 2e4, h = 0.02, step = 1e-7;
     double at[12], energy[2];
     memcpy(at, get(&w, "node/x"), sizeof at);
-    memcpy(s->x, at, sizeof at);
-    CHECK(!abut_solver_contacts(s, &w.rep, &w.err));
-    CHECK(s->pairs.n == 1 && s->pairs.n_plain == 0 && s->pairs.eps_x[0] > 0);
-    const double force = abut_barrier_force(&s->prob.cm, &s->pairs, s->y, kappa, h, 0);
+    memcpy(s->here.x, at, sizeof at);
+    CHECK(!abut_search_contacts(s, &w.rep, &w.err));
+    CHECK(s->here.pairs.n == 1 && s->here.pairs.n_plain == 0 && s->here.pairs.eps_x[0] > 0);
+    const double force = abut_barrier_force(&s->prob.cm, &s->here.pairs, s->here.y, kappa, h, 0);
     for (int k = 0; k < 2; k++) {
-        for (int i = 2; i < 4; i++) s->x[3 * i + 1] = at[3 * i + 1] + (k ? -step : step);
-        CHECK(!abut_solver_contacts(s, &w.rep, &w.err) && s->pairs.n == 1);
-        CHECK(!abut_barrier_energy(&s->prob.cm, &s->pairs, s->y, kappa, &energy[k], &s->scratch, &w.err));
+        for (int i = 2; i < 4; i++) s->here.x[3 * i + 1] = at[3 * i + 1] + (k ? -step : step);
+        CHECK(!abut_search_contacts(s, &w.rep, &w.err) && s->here.pairs.n == 1);
+        CHECK(!abut_barrier_energy(&s->prob.cm, &s->here.pairs, s->here.y, kappa, &energy[k], &s->scratch, &w.err));
     }
     const double want = (energy[1] - energy[0]) / (2 * step) / (h * h);
     CHECK(want > 0);

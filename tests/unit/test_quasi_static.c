@@ -276,18 +276,20 @@ TEST(the_gradient_without_inertia_is_the_derivative)
     world w;
     world_open(&w, f, NULL);
     CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
-    abut_solver *s = &w.st.solver;
+    abut_search *s = &w.st.solver;
     double x0[3 * 27], g[3 * 27], d[3 * 27], slope_g = 0, e[2];
     abut_rng rng = { 11 };
-    memcpy(x0, s->x, sizeof x0);
-    CHECK(!abut_problem_gradient(&s->prob, s->x, s->y, &s->pairs, ABUT_TERM_ALL, g, &s->scratch, &w.err));
+    memcpy(x0, s->here.x, sizeof x0);
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, g, &s->scratch, &w.err));
     for (int i = 0; i < 81; i++) d[i] = abut_rng_real(&rng, -1, 1), slope_g += g[i] * d[i];
     for (int k = 0; k < 2; k++) {
         abut_energy part;
-        for (int i = 0; i < 81; i++) s->x[i] = x0[i] + (k ? 1e-7 : -1e-7) * d[i];
-        CHECK(!abut_solver_contacts(s, &w.rep, &w.err));
-        CHECK(!abut_problem_energy(&s->prob, s->x, s->y, &s->pairs, &part, &s->scratch, &w.err));
-        e[k] = abut_energy_sum(&part);
+        for (int i = 0; i < 81; i++) s->here.x[i] = x0[i] + (k ? 1e-7 : -1e-7) * d[i];
+        CHECK(!abut_search_contacts(s, &w.rep, &w.err));
+        const abut_at there = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+        CHECK(!abut_objective_energy(&s->prob, &there, &part, &s->scratch, &w.err));
+        e[k] = part.sum;
     }
     CHECK_NEAR((e[1] - e[0]) / 2e-7, slope_g, 1e-5 * fabs(slope_g));
     world_close(&w);

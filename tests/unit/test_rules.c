@@ -42,6 +42,41 @@ TEST(forces_balance_to_a_share_of_the_largest_and_stall_when_they_come_no_closer
     CHECK(abut_rule_stalls(&s, pow(0.7, 29)));
 }
 
+TEST(a_full_step_that_was_too_short_says_how_much_longer_it_should_be)
+{
+    /* f(t) = start - slope t + c/2 slope t^2 */
+    for (double c = 0; c < 2; c += 0.25) CHECK_NEAR(abut_rule_curvature(4, 10, 10 - 4 + 2 * c, 1e-12), c, 1e-14);
+    CHECK(abut_rule_curvature(4, 10, 6, 5e-3) == 1);            /* its rounding hides it */
+    CHECK(abut_rule_length(1, 0) == 1 && abut_rule_length(0.51, 0) == 1 && abut_rule_length(0.5, 0) == 2);
+    CHECK(abut_rule_length(0.25, 0) == 4 && abut_rule_length(0, 0) == 8 && abut_rule_length(-3, 0) == 8);
+    CHECK(abut_rule_length(0.5, 1) == 1 && abut_rule_length(0.25, 1) == 4);     /* a short one has to ask for much */
+    CHECK(abut_rule_is_short(1, 1) && !abut_rule_is_short(1.01, 1) && !abut_rule_is_short(NAN, 1));
+}
+
+TEST(what_failed_is_tried_again_after_one_then_three_then_nine_directions)
+{
+    abut_rule_wait w = { 0 };
+    for (int pause = 0, n = 0; n < 5; n++, pause = pause ? pause < 9 ? 3 * pause : 9 : 1) {
+        for (int i = 0; i < pause; i++) CHECK(!abut_rule_is_due(&w));
+        CHECK(abut_rule_is_due(&w));
+        abut_rule_tried(&w, 0, 9);
+    }
+    while (!abut_rule_is_due(&w));
+    abut_rule_tried(&w, 1, 9);
+    CHECK(abut_rule_is_due(&w));
+    abut_rule_tried(&w, 0, 9);
+    CHECK(!abut_rule_is_due(&w) && abut_rule_is_due(&w));       /* from the start again */
+}
+
+TEST(scripted_motion_is_blocked_when_many_updates_bring_nothing)
+{
+    abut_rule_blocked b = { 0 };
+    for (int i = 1; i < 1000; i++) CHECK(!abut_rule_is_blocked(&b, 1e-3 * i));
+    for (int i = 1; i < ABUT_BLOCKED_UPDATES; i++) CHECK(!abut_rule_is_blocked(&b, 0.999 + 1e-9 * i));
+    CHECK(abut_rule_is_blocked(&b, 0.999));
+    CHECK(!abut_rule_is_blocked(&b, 0.9991));
+}
+
 /* A block falls on the floor; nothing in it is held, so what its forces lack is m (v' - v)/h - m g - contact, summed up. */
 static void fall(world *w, double tolerance, double stiffen_below)
 {

@@ -1,6 +1,8 @@
 /* The time step as a whole: closed forms, conservation, restart, and what must never happen. */
 #include "base/par.h"
 #include "base/rng.h"
+#include "energy/friction_term.h"
+#include "energy/barrier.h"
 #include "world.h"
 
 TEST(free_fall_follows_implicit_euler)
@@ -28,10 +30,11 @@ TEST(a_block_at_rest_weighs_its_weight)
     world_open(&w, f, NULL);
     CHECK(!world_run(&w, 120));
     CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
-    abut_solver *s = &w.st.solver;
+    abut_search *s = &w.st.solver;
     double force = 0;
-    for (size_t i = 0; i < s->pairs.n_plane; i++)
-        force += abut_barrier_force(&s->prob.cm, &s->pairs, s->y, get(&w, "contact/kappa")[0], f->h, s->pairs.n + i);
+    for (size_t i = 0; i < s->here.pairs.n_plane; i++)
+        force += abut_barrier_force(&s->prob.cm, &s->here.pairs, s->here.y, get(&w, "contact/kappa")[0], f->h,
+                                    s->here.pairs.n + i);
     CHECK_NEAR(force, 9.81 * 8, 9.81 * 8 * 1e-3);
     CHECK_NEAR(mean(&w, "node/v", 1, 0), 0, 1e-5);
     world_close(&w);
@@ -287,7 +290,7 @@ TEST(a_step_starts_where_bodies_get_by_themselves_and_stays_where_that_way_is_no
         const double *X = w.model.X, h = w.model.h[0];
         for (int32_t i = 0; i < 3 * w.model.nv; i++) {
             const int flies = !blocked && w.model.body[i / 3] == 0 && i % 3 == 0;
-            CHECK_NEAR(w.st.solver.x[i], X[i] + (flies ? h : 0), flies ? 1e-15 : 0);
+            CHECK_NEAR(w.st.solver.here.x[i], X[i] + (flies ? h : 0), flies ? 1e-15 : 0);
         }
         CHECK(!abut_step_solve(&w.st, &w.rep, &w.err));
         CHECK(blocked ? w.rep.newton > 1 : w.rep.newton == 1);
@@ -430,11 +433,11 @@ TEST(the_gradient_of_the_objective_is_its_derivative)
     pile(&w);
     CHECK(!world_run(&w, 6));
     CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
-    abut_solver *s = &w.st.solver;
+    abut_search *s = &w.st.solver;
     const int32_t n3 = 3 * w.model.nv;
     abut_rng rng = { 7 };
     double *d = calloc((size_t)n3, sizeof *d);
-    CHECK(s->pairs.n > 0);
+    CHECK(s->here.pairs.n > 0);
     CHECK(abut_lag_of(&s->prob.terms)->n > 0);
     for (int32_t i = 0; i < n3; i++) d[i] = s->prob.row[i / 3] < 0 ? 0 : abut_rng_real(&rng, -1, 1);
     CHECK(slope_agrees(&w, d));

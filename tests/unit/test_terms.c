@@ -7,7 +7,7 @@
 
 typedef struct setup {
     world w;
-    abut_solver *s;
+    abut_search *s;
     const abut_objective *o;
     int32_t n3;
     double *x;          /* [n3] the point */
@@ -19,7 +19,7 @@ static void setup_open(setup *q, int scheme, abut_rng *rng)
     q->o = &q->s->prob;
     q->n3 = 3 * q->w.model.nv;
     q->x = malloc((size_t)q->n3 * sizeof *q->x);
-    memcpy(q->x, q->s->x, (size_t)q->n3 * sizeof *q->x);
+    memcpy(q->x, q->s->here.x, (size_t)q->n3 * sizeof *q->x);
 }
 
 static void setup_close(setup *q)
@@ -31,9 +31,9 @@ static void setup_close(setup *q)
 /* The terms see x + t d. */
 static abut_at point(setup *q, double t, const double *d)
 {
-    for (int32_t i = 0; i < q->n3; i++) q->s->x[i] = q->x[i] + (d ? t * d[i] : 0);
-    CHECK(!abut_solver_contacts(q->s, &q->w.rep, &q->w.err));
-    return abut_objective_at(q->o, q->s->x, q->s->y, &q->s->pairs);
+    for (int32_t i = 0; i < q->n3; i++) q->s->here.x[i] = q->x[i] + (d ? t * d[i] : 0);
+    CHECK(!abut_search_contacts(q->s, &q->w.rep, &q->w.err));
+    return abut_objective_at(q->o, q->s->here.x, q->s->here.y, &q->s->here.pairs);
 }
 
 /* what a term weighs in energy (order 0), gradient, Hessian: its own is 1 */
@@ -293,3 +293,79 @@ TEST(the_sets_of_the_objective_are_the_sums_of_its_terms_and_the_lasting_ones_co
     setup_close(&q);
 }
 
+
+/* ---- terms of a program ---- */
+
+static abut_status own_make(void **self, const abut_term_world *w, abut_err *err)
+{
+    *self = w->own;
+    return w->own || !w->model ? ABUT_OK : abut_fail(err, ABUT_E_ARG, "nothing of its own");
+}
+
+/* that of node 0, which weighs *self newtons */
+static abut_status own_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    (void)scratch, (void)err;
+    *e = scale * *(const double *)self * at->x[1];
+    return ABUT_OK;
+}
+
+static abut_status own_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    (void)at, (void)scratch, (void)err;
+    g[1] += scale * *(const double *)self;
+    return ABUT_OK;
+}
+
+static const abut_term_ops own_ops = { .name = "own", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_X, .make = own_make,
+                                       .energy = own_energy, .gradient = own_gradient };
+
+TEST(a_term_of_a_program_is_the_last_and_counts_as_those_of_the_table)
+{
+    abut_rng rng = { 5 };
+    setup q;
+    setup_open(&q, 0, &rng);
+    double weight_of = 3, psi[2] = { 0 };
+    abut_objective o;
+    const abut_own_term own[] = { { &own_ops, &weight_of }, { NULL, NULL } };
+    CHECK(!abut_objective_init_with(&o, &q.w.model, own, &q.w.err));
+    const int n = q.o->terms.n;
+    CHECK(o.terms.n == n + 1 && o.terms.term[n].ops == &own_ops && o.terms.term[n].self == &weight_of);
+    const double lifted = q.x[1];
+    CHECK(!abut_objective_potential(&o, q.x, &psi[1], &q.s->scratch, &q.w.err));
+    abut_objective plain;
+    CHECK(!abut_objective_init(&plain, &q.w.model, &q.w.err) && plain.terms.n == n);
+    CHECK(!abut_objective_potential(&plain, q.x, &psi[0], &q.s->scratch, &q.w.err));
+    CHECK_NEAR(psi[1] - psi[0], 3 * lifted, 1e-12 * fabs(psi[0]));
+    CHECK(fabs(lifted) > 1e-3);
+    double *g = calloc(2 * (size_t)q.n3, sizeof *g);
+    const abut_at at = abut_objective_at(&o, q.x, NULL, NULL);
+    const int kinds = 1 << ABUT_TERM_POTENTIAL;
+    CHECK(!abut_objective_gradient_add(&o, &at, kinds, g, &q.s->scratch, &q.w.err));
+    CHECK(!abut_objective_gradient_add(&plain, &at, kinds, g + q.n3, &q.s->scratch, &q.w.err));
+    const double h = o.w.h_force;
+    for (int32_t i = 0; i < q.n3; i++) CHECK_NEAR(g[i] - g[q.n3 + i], i == 1 ? 3 * h * h : 0, 1e-12 * h * h);
+    free(g);
+    abut_objective_clear(&o);
+    abut_objective_clear(&plain);
+    setup_close(&q);
+}
+
+TEST(a_term_of_a_program_needs_a_name_of_its_own_and_may_fail)
+{
+    abut_rng rng = { 5 };
+    setup q;
+    setup_open(&q, 0, &rng);
+    double some = 1;
+    abut_objective o;
+    abut_err *err = &q.w.err;
+    const abut_own_term twice[] = { { &own_ops, &some }, { &own_ops, &some }, { NULL, NULL } };
+    CHECK(abut_objective_init_with(&o, &q.w.model, twice, err) == ABUT_E_ARG && strstr(err->msg, "term 'own' is there twice"));
+    abut_term_ops like = own_ops;
+    like.name = "elastic";
+    const abut_own_term taken[] = { { &like, &some }, { NULL, NULL } };
+    CHECK(abut_objective_init_with(&o, &q.w.model, taken, err) == ABUT_E_ARG && strstr(err->msg, "'elastic'"));
+    const abut_own_term nothing[] = { { &own_ops, NULL }, { NULL, NULL } };
+    CHECK(abut_objective_init_with(&o, &q.w.model, nothing, err) == ABUT_E_ARG && !strcmp(err->msg, "nothing of its own"));
+    setup_close(&q);
+}

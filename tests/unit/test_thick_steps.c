@@ -111,7 +111,7 @@ TEST(every_kind_of_contact_carries_its_load_at_the_gap_of_the_scalar_law)
             CHECK_NEAR(gap, want, row[i].ground < 0 ? 1e-14 + 1e-8 * want : 1e-8 * want);
             CHECK(want > 1e-5 && want < 0.9999e-3);
         }
-        CHECK(w.st.solver.pairs.n_plain >= 7 && w.st.solver.pairs.n_plane == 1);
+        CHECK(w.st.solver.here.pairs.n_plain >= 7 && w.st.solver.here.pairs.n_plane == 1);
         world_close(&w);
     }
 }

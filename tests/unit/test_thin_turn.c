@@ -2,6 +2,7 @@
 #include "slender.h"
 
 #include "base/rng.h"
+#include "energy/codim_term.h"
 #include "energy/edge_correction.h"
 
 #define PI 3.14159265358979323846
@@ -266,7 +267,7 @@ TEST(a_falling_hair_takes_few_iterations)
         double left = INFINITY;
         CHECK(!world_judged(&w, 1));
         iterations += w.rep.newton;
-        CHECK(!abut_solver_residual(&w.st.solver, &left, &w.rep, &w.err));
+        CHECK(!abut_search_residual(&w.st.solver, &left, &w.rep, &w.err));
         CHECK(left <= 2e-3);
     }
     printf("# %.2f iterations in a step\n", iterations / 20.);

@@ -20,14 +20,14 @@ static inline void world_open(world *w, fixture *f, const double *v0)
     *w = (world){ .f = f };
     fixture_build(f, &w->model_set, &w->frame, v0);
     if (abut_model_view(&w->model_set, &w->model, &w->err)) printf("# %s\n", w->err.msg), abort();
-    abut_solver_opts o = abut_solver_defaults();
+    abut_search_opts o = abut_search_defaults();
     if (abut_stepper_init(&w->st, &w->model, &o, &w->err)) printf("# %s\n", w->err.msg), abort();
 }
 
 /* What a new process knows is the frame alone: a stepper that has not stepped. */
 static inline void world_forget(world *w)
 {
-    abut_solver_opts o = abut_solver_defaults();
+    abut_search_opts o = abut_search_defaults();
     abut_stepper_clear(&w->st);
     CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
 }
@@ -45,7 +45,7 @@ static inline world world_twin(const world *w)
 /* A new process whose solver does without these features (solve/without.h). */
 static inline void world_without(world *w, unsigned without)
 {
-    abut_solver_opts o = w->st.solver.opt;
+    abut_search_opts o = w->st.solver.opt;
     o.without = without;
     abut_stepper_clear(&w->st);
     CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
@@ -116,19 +116,21 @@ static inline int same_frames(const abut_arrays *a, const abut_arrays *b)
 /* Whether the gradient of the objective at the iterate, along d[3 nv], is its central difference over 2e-8 d; a step is begun. */
 static inline int slope_agrees(world *w, const double *d)
 {
-    abut_solver *s = &w->st.solver;
+    abut_search *s = &w->st.solver;
     const int32_t n3 = 3 * w->model.nv;
     double *g = calloc((size_t)n3, sizeof *g), slope = 0, e[2];
     const double t = 1e-8;
-    CHECK(!abut_problem_gradient(&s->prob, s->x, s->y, &s->pairs, ABUT_TERM_ALL, g, &s->scratch, &w->err));
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, g, &s->scratch, &w->err));
     for (int32_t i = 0; i < n3; i++) slope += g[i] * d[i];
-    memcpy(s->p, s->x, (size_t)n3 * sizeof(double));
+    memcpy(s->p, s->here.x, (size_t)n3 * sizeof(double));
     for (int k = 0; k < 2; k++) {
         abut_energy part;
-        for (int32_t i = 0; i < n3; i++) s->x[i] = s->p[i] + (k ? t : -t) * d[i];
-        CHECK(!abut_solver_contacts(s, &w->rep, &w->err));
-        CHECK(!abut_problem_energy(&s->prob, s->x, s->y, &s->pairs, &part, &s->scratch, &w->err));
-        e[k] = abut_energy_sum(&part);
+        for (int32_t i = 0; i < n3; i++) s->here.x[i] = s->p[i] + (k ? t : -t) * d[i];
+        CHECK(!abut_search_contacts(s, &w->rep, &w->err));
+        const abut_at there = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+        CHECK(!abut_objective_energy(&s->prob, &there, &part, &s->scratch, &w->err));
+        e[k] = part.sum;
     }
     free(g);
     return fabs((e[1] - e[0]) / (2 * t) - slope) <= 1e-4 * fabs(slope);

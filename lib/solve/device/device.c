@@ -1,7 +1,11 @@
 #include "solve/device/parts.h"
 
 #include "base/timer.h"
-#include "solve/search/search_parts.h"
+#include "energy/codim_term.h"
+#include "energy/damping.h"
+#include "energy/friction_term.h"
+#include "energy/prescribed.h"
+#include "energy/pressure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,6 +30,13 @@ abut_status abut_device_parse(const char *text, abut_device_kind *kind, int *whi
     return abut_fail(err, ABUT_E_ARG, "--device %s: know cpu, twin, gpu and gpu:N", text);
 }
 
+void abut_device_choose(abut_search_opts *o, abut_device_kind kind, int which)
+{
+    o->ops = kind == ABUT_DEVICE_CPU ? NULL : &abut_device_ops;
+    o->device.kind = kind;
+    o->device.number = which;
+}
+
 /* ---- what a device cannot do ---- */
 
 static abut_status refuse(const char *what, const abut_arrays *names, int32_t object, abut_err *err)
@@ -38,7 +49,7 @@ static abut_status refuse(const char *what, const abut_arrays *names, int32_t ob
 }
 
 /* Terms that it does not know, by name. */
-static abut_status check_terms(const abut_problem *p, abut_err *err)
+static abut_status check_terms(const abut_objective *p, abut_err *err)
 {
     static const char *const known[] = { "inertia", "lagrangian", "elastic", "codim", "friction", "barrier" };
     for (int i = 0; i < p->terms.n; i++) {
@@ -59,7 +70,7 @@ static abut_status check_law(const int32_t *number, int forms, const char *what,
     return refuse(text, NULL, -1, err);
 }
 
-static abut_status check_model(const abut_problem *p, const abut_arrays *names, abut_err *err)
+static abut_status check_model(const abut_objective *p, const abut_arrays *names, abut_err *err)
 {
     const abut_model *m = p->model;
     const abut_codim *t = abut_codim_of(&p->terms);
@@ -84,7 +95,7 @@ static abut_status check_model(const abut_problem *p, const abut_arrays *names, 
     return rc ? rc : check_terms(p, err);
 }
 
-static abut_status check_step(const abut_problem *p, abut_err *err)
+static abut_status check_step(const abut_objective *p, abut_err *err)
 {
     if (!p->w.inertia) return refuse("a quasi-static step", NULL, -1, err);
     if (p->w.share != 1) return refuse("a step of implicit midpoint", NULL, -1, err);
@@ -93,9 +104,8 @@ static abut_status check_step(const abut_problem *p, abut_err *err)
 
 /* ---- start and end ---- */
 
-void abut_device_free(abut_device *d)
+static void free_device(abut_device *d)
 {
-    if (!d) return;
     abut_queue *q = &d->q;
     if (q->on) {
         abut_buffer *const all[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still,
@@ -129,7 +139,7 @@ static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_er
     return rc;
 }
 
-static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *err)
+static abut_status bring_model(abut_device *d, const abut_objective *p, abut_err *err)
 {
     abut_queue *q = &d->q;
     const size_t nv = (size_t)p->model->nv;
@@ -141,50 +151,53 @@ static abut_status bring_model(abut_device *d, const abut_problem *p, abut_err *
     if (!rc) rc = abut_buffer_put(q, &d->mass, "masses", p->model->mass, nv, sizeof(double), err);
     if (!rc) rc = abut_gpu_tets_init(&d->tets, q, abut_elastic_of(&p->terms), err);
     if (!rc) rc = abut_gpu_shells_init(&d->shells, q, abut_codim_of(&p->terms), err);
-    if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->obstacle, err);
+    if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->cm.obstacle, err);
     if (!rc) rc = bring_passes(d, &p->cm, err);
     d->row = malloc((nv + 1) * sizeof *d->row);
     if (!rc && !d->row) rc = abut_fail(err, ABUT_E_NOMEM, "device: %zu nodes", nv);
     return rc;
 }
 
-static void pin(abut_device *d, const abut_solver *s)
+static void pin(abut_device *d, const abut_search *s)
 {
-    const abut_problem *p = &s->prob;
-    double *const all[] = { s->x, p->xn, p->xhat, p->still, p->target };
+    const abut_objective *p = &s->prob;
+    double *const all[] = { s->here.x, s->trial.x, s->kept.x, p->xn, p->xhat, p->still, p->target };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         d->q.on->pin(&d->q, all[i], 3 * (size_t)p->model->nv * sizeof(double));
         d->pinned[i] = all[i];
     }
 }
 
-abut_status abut_device_new(abut_device **out, abut_solver *s, abut_err *err)
+static abut_status open_device(abut_search *s, abut_err *err)
 {
-    const abut_solver_opts *opt = &s->opt;
-    const abut_problem *p = &s->prob;
-    const int twin = opt->device == ABUT_DEVICE_TWIN;
-    *out = NULL;
+    const struct abut_device_opts *opt = &s->opt.device;
+    const abut_objective *p = &s->prob;
+    const int twin = opt->kind == ABUT_DEVICE_TWIN;
     abut_device *d = calloc(1, sizeof *d);
     if (!d) return abut_fail(err, ABUT_E_NOMEM, "device");
-    abut_status rc = check_model(p, opt->names, err);
-    if (!rc) rc = twin ? abut_queue_twin(&d->q, err) : abut_queue_cuda(&d->q, opt->device_number, err);
+    abut_status rc = check_model(p, s->opt.names, err);
+    if (!rc) rc = twin ? abut_queue_twin(&d->q, err) : abut_queue_cuda(&d->q, opt->number, err);
     if (rc && rc != ABUT_E_FORMAT) abut_wrap(err, "--device %s", twin ? "twin" : "gpu");
     if (!rc && opt->watch) d->q.watch = *opt->watch;
     if (!rc) rc = bring_model(d, p, err);
-    if (rc) return abut_device_free(d), rc;
+    if (rc) return free_device(d), rc;
     pin(d, s);
-    *out = d;
+    s->device = d;
     return ABUT_OK;
 }
 
-int abut_device_serves(const abut_solver *s) { return s->device && s->device->serves; }
+static void close_device(abut_search *s)
+{
+    free_device(s->device);
+    s->device = NULL;
+}
 
 /* ---- a minimisation ---- */
 
 /* The pattern of the elements for the unknowns of this step. */
-static abut_status number(abut_device *d, const abut_solver *s, abut_err *err)
+static abut_status number(abut_device *d, const abut_search *s, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const size_t bytes = (size_t)p->model->nv * sizeof *d->row;
     if (d->numbered && !memcmp(d->row, p->row, bytes)) return ABUT_OK;
     abut_gpu_operator_clear(&d->A);
@@ -192,17 +205,17 @@ static abut_status number(abut_device *d, const abut_solver *s, abut_err *err)
     const abut_codim *t = abut_codim_of(&p->terms);
     const abut_gpu_lasting thin = { t->n, t->node };
     abut_status rc = abut_gpu_operator_init_with(&d->A, &d->q, &d->tets, p->row, &thin, thin.n > 0, 0, err);
-    if (!rc) rc = abut_gpu_precond_init(&d->A, (abut_gpu_precond_kind)s->opt.precond, p->model->X, err);
+    if (!rc) rc = abut_gpu_precond_init(&d->A, (abut_gpu_precond_kind)s->opt.device.precond, p->model->X, err);
     d->numbered = !rc;
     return rc;
 }
 
 /* [nv] diagonal of the Hessian; what rests. */
-static abut_status bring_diagonal(abut_solver *s, abut_err *err)
+static abut_status bring_diagonal(abut_search *s, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const size_t nv = (size_t)p->model->nv;
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     const abut_lagrangian *al = abut_lagrangian_of(&p->terms);
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *diag = ABUT_ROOM(&s->scratch, double, nv + 1);
@@ -218,10 +231,10 @@ static abut_status bring_diagonal(abut_solver *s, abut_err *err)
     return rc;
 }
 
-abut_status abut_device_renew(abut_solver *s, abut_err *err)
+abut_status abut_device_renew(abut_search *s, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
-    abut_device *d = s->device;
+    const abut_objective *p = &s->prob;
+    abut_device *d = abut_device_of(s);
     const abut_lagrangian *al = abut_lagrangian_of(&p->terms);
     if (d->numbered && d->changes == p->changes) return ABUT_OK;
     abut_status rc = number(d, s, err);
@@ -233,18 +246,18 @@ abut_status abut_device_renew(abut_solver *s, abut_err *err)
     return rc;
 }
 
-static abut_status bring_step(abut_solver *s, const double *v, abut_err *err)
+static abut_status bring_step(abut_search *s, const double *v, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     const size_t nv = (size_t)p->model->nv, n3 = 3 * nv;
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     abut_queue *q = &d->q;
-    const abut_stiction law = abut_problem_stiction(p);
+    const abut_stiction law = abut_stiction_of(p->model, &p->step);
     d->changes = p->changes - 1;
     abut_status rc = abut_device_renew(s, err);
     d->A.precond.lags = 1;
     d->A.precond.made = 0;      /* a frame is a checkpoint */
-    if (!rc) rc = abut_buffer_put(q, &d->x, "nodes", s->x, n3, sizeof(double), err);
+    if (!rc) rc = abut_buffer_put(q, &d->x, "nodes", s->here.x, n3, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->xn, "nodes", p->xn, n3, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->xhat, "nodes", p->xhat, n3, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->still, "nodes", p->still, n3, sizeof(double), err);
@@ -254,27 +267,25 @@ static abut_status bring_step(abut_solver *s, const double *v, abut_err *err)
     return rc ? rc : abut_gpu_friction_set(&d->touch, abut_lag_of(&p->terms), &law, ABUT_AT(d->still, double), err);
 }
 
-static int has_way_to_go(const abut_solver *s)
+static int scripts_move(const abut_search *s)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     for (int32_t i = 0; i < 3 * p->model->nv; i++)
-        if (p->held[i / 3] && p->target[i] != s->x[i]) return 1;
+        if (p->held[i / 3] && p->target[i] != s->here.x[i]) return 1;
     return 0;
 }
 
-abut_status abut_device_enter(abut_solver *s, const double *v, abut_err *err)
+static abut_status enter(abut_search *s, const double *v, abut_err *err)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     d->late = (abut_err){ 0 };
     d->forces_of = NULL;
-    d->serves = d->n_trail = 0;
-    d->scripted = has_way_to_go(s);
+    d->n_trail = 0;
+    d->scripted = scripts_move(s);
     abut_status rc = check_step(&s->prob, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
     if (!rc) rc = bring_step(s, v, err);
-    if (!rc) rc = d->q.on->wait(&d->q, err);    /* what was put is the host's again */
-    d->serves = !rc;
-    return rc;
+    return rc ? rc : d->q.on->wait(&d->q, err);     /* what was put is the host's again */
 }
 
 static void report_times(abut_device *d, abut_report *rep)
@@ -299,28 +310,40 @@ static void report_times(abut_device *d, abut_report *rep)
     d->q.waits = d->q.launches = 0;
 }
 
-abut_status abut_device_fetch(abut_solver *s, abut_err *err)
+static abut_status fetch(abut_search *s, abut_err *err)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     abut_queue *q = &d->q;
-    const size_t bytes = 3 * (size_t)s->prob.model->nv * sizeof *s->x;
+    const size_t bytes = 3 * (size_t)s->prob.model->nv * sizeof *s->here.x;
     abut_status rc = abut_device_late(d, err);
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_TRANSFER, err);
-    if (!rc) rc = q->on->get(q, s->x, d->x.at, bytes, err);
-    if (!rc) rc = q->on->get(q, s->g, d->g.at, bytes, err);
-    if (!rc) rc = abut_gpu_contacts_get(q, &d->at, &s->pairs, err);
-    if (!rc) abut_collmesh_positions(&s->prob.cm, s->x, s->y);
+    if (!rc) rc = q->on->get(q, s->here.x, d->x.at, bytes, err);
+    if (!rc) rc = q->on->get(q, s->here.g, d->g.at, bytes, err);
+    if (!rc) rc = abut_gpu_contacts_get(q, &d->at, &s->here.pairs, err);
+    if (!rc) abut_collmesh_positions(&s->prob.cm, s->here.x, s->here.y);
     return rc;
 }
 
-abut_status abut_device_leave(abut_solver *s, abut_report *rep, abut_err *err)
+static abut_status leave(abut_search *s, abut_report *rep, abut_err *err)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     abut_queue *q = &d->q;
-    d->serves = 0;
-    abut_status rc = abut_device_fetch(s, err);
+    abut_status rc = fetch(s, err);
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);
     if (!rc) rc = q->on->times(q, err);
     report_times(d, rep);
     return rc ? rc : abut_device_end_trail(s, err);
 }
+
+const abut_search_ops abut_device_ops = {
+    .place = { .open = open_device, .close = close_device, .enter = enter, .fetch = fetch, .leave = leave },
+    .points = { .contacts = abut_device_contacts, .count = abut_device_count, .kappa = abut_device_kappa,
+                .evaluate = abut_device_evaluate, .try_at = abut_device_try_at, .exchange = abut_device_exchange,
+                .accepted = abut_device_accepted, .record = abut_device_record, .stiffen = abut_device_stiffen },
+    .aim = { .find = abut_device_find_direction, .find_newton = abut_device_find_direction,
+             .next_speed = abut_device_next_speed, .slope = abut_device_slope, .scale = abut_device_scale,
+             .fastest = abut_device_fastest },
+    .bound = { .limits = abut_device_limits, .candidates = abut_device_candidates, .ccd = abut_device_ccd },
+    .start = { .warm = abut_device_warm, .aim_at_trial = abut_device_aim_at_trial, .staying = abut_device_staying,
+               .aim_at_targets = abut_device_aim_at_targets, .move_held = abut_device_move_held }
+};

@@ -1,5 +1,5 @@
-/* What the files of a minimisation on a device share: device.c opens it and brings a step there and back, device_start.c starts
- * a step, device_terms.c computes. */
+/* What the files of a minimisation on a device share: device.c opens it, brings a step there and back and has the table of
+ * operations, path.c keeps the path of a step, start.c starts a step, terms.c computes. */
 #ifndef ABUT_SOLVE_DEVICE_PARTS_H
 #define ABUT_SOLVE_DEVICE_PARTS_H
 
@@ -10,7 +10,6 @@
 #include "gpu/tets.h"
 #include "gpu/touch.h"
 #include "solve/device/device.h"
-#include "solve/search/minimise.h"
 
 /* Scalars that are fetched together. */
 enum { ABUT_PULSE_INERTIA, ABUT_PULSE_ELASTIC, ABUT_PULSE_BARRIER, ABUT_PULSE_FRICTION, ABUT_PULSE_LAGRANGIAN,
@@ -18,28 +17,42 @@ enum { ABUT_PULSE_INERTIA, ABUT_PULSE_ELASTIC, ABUT_PULSE_BARRIER, ABUT_PULSE_FR
 
 enum { ABUT_DEVICE_TRAIL = 32 };
 
-struct abut_device {
+typedef struct abut_device {
     abut_queue q;
     abut_gpu_touch touch;
     abut_gpu_tets tets;
     abut_gpu_shells shells;
     abut_gpu_operator A;
     abut_gpu_cg cg;
-    abut_gpu_contacts at, trial, kept;  /* contacts of the iterate, of the trial point, of the one that is kept */
-    abut_buffer x, xt, kept_x, p, g, v, target, xn, xhat, still, mass, held, lam, diag, part, pulse;
-    abut_buffer trail[ABUT_DEVICE_TRAIL];   /* points of the path that the host has not got */
-    int n_trail;
-    abut_buffer rests;      /* [nv] 1: a node without unknowns */
-    int32_t *row;           /* [nv] host: the numbering that A is for */
-    int numbered;
-    int changes;            /* of the problem, that numbering, diagonal and multipliers are for */
-    double *pinned[5];      /* host arrays that are put and got again and again */
+    struct {                /* the points here, trial, kept */
+        abut_buffer x, xt, kept_x;
+        abut_gpu_contacts at, trial, kept;
+    };
+    struct {                /* the direction, the gradient at here */
+        abut_buffer p, g;
+        double speed;       /* m: |p|_inf */
+    };
+    struct {                /* of the step */
+        abut_buffer v, target, xn, xhat, still, mass, held, lam, diag;
+        abut_buffer rests;  /* [nv] 1: a node without unknowns */
+        int scripted;       /* prescribed nodes have to move in this step */
+    };
+    struct {                /* points of the path that the host has not got */
+        abut_buffer trail[ABUT_DEVICE_TRAIL];
+        int n_trail;
+    };
+    struct {                /* what A is for */
+        int32_t *row;       /* [nv] host: the numbering */
+        int numbered;
+        int changes;        /* of the objective that numbering, diagonal and multipliers are of */
+    };
+    abut_buffer part, pulse;
+    double *pinned[7];      /* host arrays that are put and got again and again */
     const void *forces_of;  /* the buffer whose positions the elements have their forces at; NULL: none */
-    int serves;
-    int scripted;           /* prescribed nodes have a way to go in this step */
-    double speed;           /* m: |p|_inf */
     abut_err late;          /* of a call that could not say so */
-};
+} abut_device;
+
+static inline abut_device *abut_device_of(const abut_search *s) { return s->device; }
 
 /** The first failure that could not be said when it came. */
 ABUT_MUST_USE static inline abut_status abut_device_late(const abut_device *d, abut_err *err)
@@ -48,18 +61,46 @@ ABUT_MUST_USE static inline abut_status abut_device_late(const abut_device *d, a
     return d->late.code;
 }
 /** All terms at x, whose contacts are `set`. */
-ABUT_MUST_USE abut_status abut_device_terms(struct abut_solver *s, const double *x, const abut_gpu_contacts *set, abut_energy *e,
+ABUT_MUST_USE abut_status abut_device_terms(abut_search *s, const double *x, const abut_gpu_contacts *set, abut_energy *e,
                                             abut_err *err);
 /** g = the gradient at x of all but the barrier, of held nodes too. */
-ABUT_MUST_USE abut_status abut_device_smooth(struct abut_solver *s, const double *x, double *g, abut_err *err);
-/** Ends the trail at s->x: the path goes on to there straight if that is free, or by all of its points. */
-ABUT_MUST_USE abut_status abut_device_end_trail(struct abut_solver *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_err *err);
+/** Ends the trail at s->here.x: the path goes on to there straight if that is free, or by all of its points. */
+ABUT_MUST_USE abut_status abut_device_end_trail(abut_search *s, abut_err *err);
 /** Numbering, diagonal and multipliers as the problem has them now. */
-ABUT_MUST_USE abut_status abut_device_renew(struct abut_solver *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_renew(abut_search *s, abut_err *err);
 /** What inertia and held nodes are there. */
-abut_gpu_inertia abut_device_inertia(const struct abut_solver *s);
+abut_gpu_inertia abut_device_inertia(const abut_search *s);
 void abut_device_note(abut_device *d, abut_status rc, const abut_err *err);
 /** Contacts of x among the candidates. */
 ABUT_MUST_USE abut_status abut_device_find(abut_device *d, const double *x, abut_gpu_contacts *set, abut_err *err);
+
+/* The operations of solve/search/search_ops.h, by file. */
+/* start.c */
+ABUT_MUST_USE abut_status abut_device_contacts(abut_search *s, int along, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_kappa(abut_search *s, abut_err *err);
+void abut_device_warm(abut_search *s, const double *v, double fraction);
+void abut_device_aim_at_trial(abut_search *s);
+ABUT_MUST_USE abut_status abut_device_staying(abut_search *s, const double *v, int at_least, double *sum, abut_report *rep,
+                                              abut_err *err);
+ABUT_MUST_USE abut_status abut_device_aim_at_targets(abut_search *s, int *moves, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_move_held(abut_search *s, double alpha, abut_err *err);
+/* path.c */
+ABUT_MUST_USE abut_status abut_device_record(abut_search *s, abut_err *err);
+/* terms.c */
+size_t abut_device_count(const abut_search *s);
+ABUT_MUST_USE abut_status abut_device_stiffen(abut_search *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_evaluate(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err);
+void abut_device_try_at(abut_search *s, double alpha);
+void abut_device_exchange(abut_search *s, const abut_point *with);
+ABUT_MUST_USE abut_status abut_device_accepted(abut_search *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_next_speed(abut_search *s, double *speed, abut_report *rep, abut_err *err);
+double abut_device_slope(const abut_search *s);
+void abut_device_scale(abut_search *s, double by);
+int32_t abut_device_fastest(const abut_search *s);
+ABUT_MUST_USE abut_status abut_device_limits(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_candidates(abut_search *s, double fraction, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_ccd(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);
 
 #endif

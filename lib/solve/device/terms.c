@@ -1,12 +1,15 @@
+#include "energy/barrier_term.h"
 #include "solve/device/parts.h"
 
 #include "energy/codim_bound.h"
+#include "energy/friction_term.h"
+#include "energy/prescribed.h"
 
 #include <math.h>
 #include <string.h>
 
 #define FAR 1e-3            /* relative residual while the direction is long */
-#define FAR_PUSHED 1e-6     /* where the penalty of scripted nodes makes most of the right-hand side */
+#define FAR_PENALTY 1e-6     /* where the penalty of scripted nodes makes most of the right-hand side */
 #define CLOSE 1e-8          /* and when the convergence test looks at it */
 
 static double *at(abut_buffer b) { return ABUT_AT(b, double); }
@@ -19,26 +22,30 @@ void abut_device_note(abut_device *d, abut_status rc, const abut_err *err)
     if (rc && !d->late.code) d->late = *err;
 }
 
-void abut_device_point(abut_solver *s, double alpha)
+void abut_device_try_at(abut_search *s, double alpha)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     abut_err err = { 0 };
     const abut_axpy_args a = { at(d->x), at(d->p), at(d->xt), alpha, NULL };
     if (d->forces_of == d->xt.at) d->forces_of = NULL;
+    s->trial.has = 0;
     abut_device_note(d, ABUT_RUN(&d->q, axpy, &a, 3 * (size_t)s->prob.model->nv, &err), &err);
 }
 
-void abut_device_scale(abut_solver *s, double by)
+void abut_device_scale(abut_search *s, double by)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     abut_err err = { 0 };
     const abut_scale_args a = { at(d->p), by };
     abut_device_note(d, ABUT_RUN(&d->q, scale, &a, 3 * (size_t)s->prob.model->nv, &err), &err);
 }
 
-/* Exchanges a point, its positions and its contacts, with the trial point. */
-static void exchange_trial(abut_device *d, abut_buffer *x, abut_gpu_contacts *set)
+void abut_device_exchange(abut_search *s, const abut_point *with)
 {
+    abut_device *d = abut_device_of(s);
+    const int here = with == &s->here;
+    abut_buffer *x = here ? &d->x : &d->kept_x;
+    abut_gpu_contacts *set = here ? &d->at : &d->kept;
     const abut_buffer positions = *x;
     const abut_gpu_contacts contacts = *set;
     *x = d->xt;
@@ -47,26 +54,20 @@ static void exchange_trial(abut_device *d, abut_buffer *x, abut_gpu_contacts *se
     d->trial = contacts;
 }
 
-void abut_device_keep(abut_solver *s)
+abut_status abut_device_accepted(abut_search *s, abut_err *err)
 {
-    exchange_trial(s->device, &s->device->kept_x, &s->device->kept);
-}
-
-abut_status abut_device_accept(abut_solver *s, abut_err *err)
-{
-    abut_device *d = s->device;
-    exchange_trial(d, &d->x, &d->at);
+    abut_device *d = abut_device_of(s);
     abut_status rc = abut_device_late(d, err);
     if (rc || !abut_lagrangian_of(&s->prob.terms)->on) return rc;
     rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
-    return rc ? rc : d->q.on->get(&d->q, s->x, d->x.at, 3 * (size_t)s->prob.model->nv * sizeof *s->x, err);
+    return rc ? rc : d->q.on->get(&d->q, s->here.x, d->x.at, 3 * (size_t)s->prob.model->nv * sizeof *s->here.x, err);
 }
 
 /* ---- numbers ---- */
 
-double abut_device_slope(const abut_solver *s)
+double abut_device_slope(const abut_search *s)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     abut_err err = { 0 };
     double slope = NAN;
     abut_status rc = d->q.on->dot(&d->q, at(d->g), at(d->p), 3 * (size_t)s->prob.model->nv, pulse(d, ABUT_PULSE_OTHER), &err);
@@ -75,13 +76,23 @@ double abut_device_slope(const abut_solver *s)
     return -slope;
 }
 
-double abut_device_speed(const abut_solver *s) { return s->device->speed / s->prob.model->h[0]; }
-double abut_device_gap(const abut_solver *s) { return s->device->at.smallest_gap; }
-size_t abut_device_count(const abut_solver *s) { return s->device->at.n + s->device->at.n_plane; }
-
-int32_t abut_device_fastest(const abut_solver *s)
+size_t abut_device_count(const abut_search *s)
 {
-    abut_device *d = s->device;
+    const abut_gpu_contacts *at = &abut_device_of(s)->at;
+    return at->n + at->n_plane;
+}
+
+abut_status abut_device_stiffen(abut_search *s, abut_err *err)
+{
+    const abut_device *d = abut_device_of(s);
+    (void)err;
+    s->prob.changes += abut_barrier_stiffen(abut_barrier_state_of(&s->prob.terms), d->trial.smallest_gap, d->at.smallest_gap);
+    return ABUT_OK;
+}
+
+int32_t abut_device_fastest(const abut_search *s)
+{
+    abut_device *d = abut_device_of(s);
     abut_err err = { 0 };
     const size_t n3 = 3 * (size_t)s->prob.model->nv;
     int32_t far = 0;
@@ -99,9 +110,10 @@ abut_status abut_device_find(abut_device *d, const double *x, abut_gpu_contacts 
     return rc ? rc : abut_gpu_touch_find(&d->touch, x, set, err);
 }
 
-abut_status abut_device_limits(abut_solver *s, abut_limit *lim, abut_err *err)
+abut_status abut_device_limits(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err)
 {
-    abut_device *d = s->device;
+    (void)rep;
+    abut_device *d = abut_device_of(s);
     abut_status rc = abut_device_late(d, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
     if (!rc) rc = abut_gpu_touch_planes(&d->touch, at(d->x), at(d->p), s->opt.slack_plane, lim, err);
@@ -111,36 +123,42 @@ abut_status abut_device_limits(abut_solver *s, abut_limit *lim, abut_err *err)
     return rc;
 }
 
-abut_status abut_device_sweep(abut_solver *s, double share, abut_limit *swept, abut_report *rep, abut_err *err)
+abut_status abut_device_candidates(abut_search *s, double fraction, abut_report *rep, abut_err *err)
 {
-    abut_device *d = s->device;
-    abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_CANDIDATES, err);
-    if (!rc) rc = abut_gpu_touch_candidates(&d->touch, at(d->x), at(d->p), share, s->prob.model->dhat[0], err);
+    abut_device *d = abut_device_of(s);
+    const abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_CANDIDATES, err);
+    (void)rep;
+    return rc ? rc : abut_gpu_touch_candidates(&d->touch, at(d->x), at(d->p), fraction, s->prob.model->dhat[0], err);
+}
+
+abut_status abut_device_ccd(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
     rep->candidates = abut_gpu_candidates_count(&d->touch);
-    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
-    return rc ? rc : abut_gpu_touch_ccd(&d->touch, s->opt.slack_ccd, swept, err);
+    const abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
+    return rc ? rc : abut_gpu_touch_ccd(&d->touch, s->opt.slack_ccd, lim, err);
 }
 
 /* ---- the objective ---- */
 
-abut_gpu_inertia abut_device_inertia(const abut_solver *s)
+abut_gpu_inertia abut_device_inertia(const abut_search *s)
 {
-    const abut_device *d = s->device;
+    const abut_device *d = abut_device_of(s);
     return (abut_gpu_inertia){ .mass = at(d->mass), .held = ABUT_AT(d->held, uint8_t), .xn = at(d->xn), .xhat = at(d->xhat),
                                .inertia = s->prob.w.inertia, .nv = (size_t)s->prob.model->nv };
 }
 
-static abut_lagrangian_args lagrangian_of(const abut_solver *s, const double *x, double *out)
+static abut_lagrangian_args lagrangian_of(const abut_search *s, const double *x, double *out)
 {
-    const abut_device *d = s->device;
+    const abut_device *d = abut_device_of(s);
     return (abut_lagrangian_args){ x, at(d->target), at(d->lam), at(d->mass), ABUT_AT(d->held, uint8_t), out,
                                    abut_lagrangian_of(&s->prob.terms)->kap };
 }
 
-/* That of prescribed nodes on their way, where there are any. */
-static abut_status lagrangian_energy(abut_solver *s, const double *x, abut_err *err)
+/* That of prescribed nodes that have not arrived, where there are any. */
+static abut_status lagrangian_energy(abut_search *s, const double *x, abut_err *err)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     const size_t nv = (size_t)s->prob.model->nv;
     const abut_lagrangian_args a = lagrangian_of(s, x, at(d->part));
     if (!abut_lagrangian_of(&s->prob.terms)->on) return ABUT_OK;
@@ -148,9 +166,9 @@ static abut_status lagrangian_energy(abut_solver *s, const double *x, abut_err *
     return rc ? rc : d->q.on->sum(&d->q, at(d->part), nv, pulse(d, ABUT_PULSE_LAGRANGIAN), err);
 }
 
-abut_status abut_device_terms(abut_solver *s, const double *x, const abut_gpu_contacts *set, abut_energy *e, abut_err *err)
+abut_status abut_device_terms(abut_search *s, const double *x, const abut_gpu_contacts *set, abut_energy *e, abut_err *err)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     abut_queue *q = &d->q;
     const abut_gpu_inertia inertia = abut_device_inertia(s);
     double got[ABUT_PULSE];
@@ -177,23 +195,10 @@ abut_status abut_device_terms(abut_solver *s, const double *x, const abut_gpu_co
     return ABUT_OK;
 }
 
-abut_status abut_device_energy(abut_solver *s, abut_energy *e, double *sum, abut_err *err)
+abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_err *err)
 {
-    abut_device *d = s->device;
-    abut_status rc = abut_device_late(d, err);
-    if (!rc) rc = abut_device_find(d, at(d->xt), &d->trial, err);
-    *sum = INFINITY;
-    if (rc == ABUT_E_GEOM) return ABUT_OK;
-    if (!rc) rc = abut_device_terms(s, at(d->xt), &d->trial, e, err);
-    if (!rc) *sum = abut_energy_sum(e);
-    if (isnan(*sum)) *sum = INFINITY;
-    return rc;
-}
-
-abut_status abut_device_smooth(abut_solver *s, const double *x, double *g, abut_err *err)
-{
-    abut_device *d = s->device;
-    const abut_problem *p = &s->prob;
+    abut_device *d = abut_device_of(s);
+    const abut_objective *p = &s->prob;
     const abut_gpu_inertia inertia = abut_device_inertia(s);
     abut_status rc = abut_device_renew(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_GRADIENT, err);
@@ -207,23 +212,46 @@ abut_status abut_device_smooth(abut_solver *s, const double *x, double *g, abut_
     return rc ? rc : abut_gpu_friction_gradient(&d->touch, x, g, err);
 }
 
-abut_status abut_device_look(abut_solver *s, int known, abut_energy *e, abut_err *err)
+static abut_status gradient(abut_search *s, abut_err *err)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     double *const x = at(d->x), *const g = at(d->g);
-    abut_status rc = abut_device_late(d, err);
-    if (!rc && !known) rc = abut_device_terms(s, x, &d->at, e, err);
-    if (!rc) rc = abut_device_smooth(s, x, g, err);
+    abut_status rc = abut_device_smooth(s, x, g, err);
     if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, x, &d->at, abut_barrier_state_of(&s->prob.terms)->kappa, g, err);
     return rc ? rc : abut_gpu_nodes_hold(&d->q, ABUT_AT(d->rests, uint8_t), g, (size_t)s->prob.model->nv, err);
 }
 
+/* Of the trial point its contacts are to be found, and of it there is no gradient. */
+abut_status abut_device_evaluate(abut_search *s, abut_point *point, unsigned what, abut_report *rep, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const int here = point == &s->here;
+    const unsigned missing = abut_point_missing(point, &s->prob, what | ABUT_HAS_CONTACTS);
+    abut_energy e;
+    (void)rep;
+    abut_status rc = abut_device_late(d, err);
+    if (!rc && missing & ABUT_HAS_CONTACTS) {
+        rc = abut_device_find(d, at(here ? d->x : d->xt), here ? &d->at : &d->trial, err);
+        if (rc == ABUT_E_GEOM) return abut_point_put_energy(point, NULL), ABUT_OK;
+        point->has |= rc ? 0 : ABUT_HAS_CONTACTS;
+    }
+    if (!rc && missing & ABUT_HAS_ENERGY) {
+        rc = abut_device_terms(s, at(here ? d->x : d->xt), here ? &d->at : &d->trial, &e, err);
+        if (!rc) abut_point_put_energy(point, &e);
+    }
+    if (!rc && missing & ABUT_HAS_GRADIENT) {
+        rc = gradient(s, err);
+        point->has |= rc ? 0 : ABUT_HAS_GRADIENT;
+    }
+    return rc;
+}
+
 /* ---- direction ---- */
 
-static abut_status matrix(abut_solver *s, abut_err *err)
+static abut_status matrix(abut_search *s, abut_err *err)
 {
-    abut_device *d = s->device;
-    const abut_problem *p = &s->prob;
+    abut_device *d = abut_device_of(s);
+    const abut_objective *p = &s->prob;
     const double scale = p->w.psi * p->w.share * p->w.share;
     abut_gpu_blocks blocks;
     abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_HESSIAN, err);
@@ -239,9 +267,9 @@ static abut_status matrix(abut_solver *s, abut_err *err)
 }
 
 /* Which friction contacts the direction leads over their kinks; the device has the flags, the term has n 0 without any. */
-static abut_status find_kinks(abut_solver *s, abut_err *err)
+static abut_status find_kinks(abut_search *s, abut_err *err)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     const size_t n = d->touch.lag.n;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     uint8_t *above = ABUT_ROOM(&s->scratch, uint8_t, n + 1);
@@ -256,9 +284,9 @@ static abut_status find_kinks(abut_solver *s, abut_err *err)
     return rc;
 }
 
-static abut_status solve_to(abut_solver *s, double tolerance, abut_report *rep, abut_err *err)
+static abut_status solve_to(abut_search *s, double tolerance, abut_report *rep, abut_err *err)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     abut_gpu_solve_report r = { 0 };
     abut_status rc = abut_gpu_solve(&d->cg, &d->A, at(d->g), at(d->p), tolerance, &r, err);
     rep->cg_iterations += r.iterations;
@@ -268,9 +296,9 @@ static abut_status solve_to(abut_solver *s, double tolerance, abut_report *rep, 
     return rc ? rc : d->q.on->get(&d->q, &d->speed, pulse(d, ABUT_PULSE_OTHER), sizeof d->speed, err);
 }
 
-abut_status abut_device_again(abut_solver *s, double *speed, abut_report *rep, abut_err *err)
+abut_status abut_device_next_speed(abut_search *s, double *speed, abut_report *rep, abut_err *err)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     abut_gpu_solve_report r = { 0 };
     abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_SOLVE, err);
     if (!rc) rc = abut_gpu_solve(&d->cg, &d->A, at(d->g), at(d->kept_x), FAR, &r, err);
@@ -281,19 +309,19 @@ abut_status abut_device_again(abut_solver *s, double *speed, abut_report *rep, a
     return rc;
 }
 
-abut_status abut_device_direction(abut_solver *s, abut_report *rep, abut_err *err)
+abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_err *err)
 {
-    abut_device *d = s->device;
+    abut_device *d = abut_device_of(s);
     /* what conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance */
     const double near = 2 * s->prob.model->h[0] * s->prob.model->tolerance[0];
     const int exact = !abut_friction_state_of(&s->prob.terms)->n;
-    s->info = (abut_direction_info){ .exact = exact, .bad_node = -1 };
     if (exact) d->touch.lag.kinks = 0;
     abut_status rc = matrix(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_SOLVE, err);
     if (!rc) rc = d->q.on->fill(&d->q, d->p.at, 0, 3 * (size_t)s->prob.model->nv * sizeof(double), err);
-    if (!rc) rc = solve_to(s, abut_lagrangian_of(&s->prob.terms)->on ? FAR_PUSHED : FAR, rep, err);
+    if (!rc) rc = solve_to(s, abut_lagrangian_of(&s->prob.terms)->on ? FAR_PENALTY : FAR, rep, err);
     if (!rc && d->speed <= near) rc = solve_to(s, CLOSE, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * s->prob.nrow), rc;
+    s->aim = (struct abut_aim){ d->speed / s->prob.model->h[0], exact, 0, 1 };
     return find_kinks(s, err);
 }

@@ -1,13 +1,17 @@
 #include "solve/direction/initial_laplacian.h"
 
 #include "energy/attachment.h"
+#include "energy/codim_term.h"
+#include "energy/friction_term.h"
+#include "energy/prescribed.h"
 #include "energy/stiffness_fit.h"
 #include "graph/graph.h"
 #include "solve/direction/initial.h"
 #include "sparse/own/cholesky.h"
-#include "sparse/packed_lanes.h"
+#include "sparse/packed_inline.h"
 #include "sparse/woodbury.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +37,7 @@ static void tet_blocks(const abut_elastic *e, const double *k, double psi, doubl
             for (int d = 0; d < 3; d++) along[a] += g[3 * a + d] * m->tet_fibre[3 * t + (size_t)d];
         for (int a = 0; a < 4; a++)
             for (int b = a; b < 4; b++)
-                put(H + ABUT_PACKED * t, 4, a, b,
+                put(H + abut_packed_size(4) * t, 4, a, b,
                     kappa * along[a] * along[b] +
                         w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]));
     }
@@ -50,20 +54,20 @@ static void spring_blocks(const abut_model *m, double psi, double *H)
 }
 
 /* no rotation of an element changes the trace of a block */
-static void codim_blocks(const abut_problem *p, double *H)
+static void codim_blocks(const abut_objective *p, double *H)
 {
     const abut_codim *t = abut_codim_of(&p->terms);
     if (!t->n) return;
     const abut_codim_state *state = abut_codim_state_of(&p->terms);
     abut_codim_hessian_ahead(t, p->model->X, ABUT_CODIM_ALL, state->strain_kappa, p->step.weight_z2, NULL, H);
-    for (double *block = H; block < H + ABUT_PACKED * t->n; block += 9) {
+    for (double *block = H; block < H + abut_packed_size(4) * t->n; block += 9) {
         const double trace = block[0] + block[4] + block[8];
         for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
     }
 }
 
 /* Elements node[n * corners] as a set, its rows and values those that are free in *row and *H. */
-static abut_elements set_of(const abut_problem *p, const char *name, int corners, size_t n, const int32_t *node, int32_t **row,
+static abut_elements set_of(const abut_objective *p, const char *name, int corners, size_t n, const int32_t *node, int32_t **row,
                             double **H)
 {
     const abut_elements set = { .name = name, .corners = corners, .n = n, .row = *row, .val = *H };
@@ -72,8 +76,9 @@ static abut_elements set_of(const abut_problem *p, const char *name, int corners
     return set;
 }
 
-abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elements *more, abut_bsr *A, abut_err *err)
+abut_status abut_laplacian(const abut_objective *p, const double *k, const abut_elements *more, abut_bsr *A, abut_err *err)
 {
+    assert(p);
     const abut_model *m = p->model;
     const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na, nc = abut_codim_of(&p->terms)->n;
     const double psi = p->w.psi * p->w.share * p->w.share;
@@ -93,7 +98,7 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_el
         codim_blocks(p, H);
         sets[3] = set_of(p, "codimensional elements", 4, nc, abut_codim_of(&p->terms)->node, &row, &H);
         if (more) sets[4] = *more;
-        abut_problem_diagonal(p, diag);
+        abut_objective_diagonal(p, diag);
         rc = abut_bsr_pattern(A, p->nrow, sets, more ? 5 : 4, err);
         if (!rc) abut_bsr_assemble(A, diag, sets, more ? 5 : 4);
     }
@@ -104,18 +109,20 @@ abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_el
 }
 
 /* Mean of the diagonal of L, N/m. */
-static abut_status mean_stiffness(const abut_problem *p, const abut_bsr *A, double *mean, abut_err *err)
+static abut_status mean_stiffness(const abut_objective *p, const abut_bsr *A, double *mean,
+                                  abut_err *err)
 {
     double *diag = malloc(((size_t)A->n + 1) * sizeof *diag), sum = 0;
     if (!diag) return abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", A->n);
-    abut_problem_diagonal(p, diag);
+    abut_objective_diagonal(p, diag);
     for (int32_t i = 0; i < A->n; i++) sum += (A->val[9 * A->ptr[i]] - diag[i]) / p->w.psi;
     free(diag);
     *mean = A->n ? sum / A->n : 0;
     return ABUT_OK;
 }
 
-abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_linear_solver *c, double *mean, abut_err *err)
+abut_status abut_laplacian_factor(const abut_objective *p, double lo, double hi, abut_linear_solver *c, double *mean,
+                                  abut_err *err)
 {
     abut_bsr A = { 0 };
     double *k = malloc(((size_t)p->model->nm + 1) * sizeof *k);
@@ -174,13 +181,13 @@ static void release(void *self)
     free(s);
 }
 
-static abut_status no_memory(const abut_problem *p, abut_err *err)
+static abut_status no_memory(const abut_objective *p, abut_err *err)
 {
     return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
 }
 
 /* The factor of the elements alone lasts while the numbering and the scheme do; that of an augmented Lagrangian does not. */
-static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *err)
+static abut_status constant_make(laplacian *s, const abut_objective *p, abut_err *err)
 {
     struct constant *c = &s->constant;
     const size_t bytes = (size_t)p->model->nv * sizeof *c->node_row;
@@ -195,7 +202,7 @@ static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *
 }
 
 /* With contacts: the Laplacian and their Hessians, in blocks. */
-static abut_status sum_make(laplacian *s, const abut_problem *p, const abut_elements *contacts, int threads, abut_err *err)
+static abut_status sum_make(laplacian *s, const abut_objective *p, const abut_elements *contacts, int threads, abut_err *err)
 {
     abut_bsr A = { 0 };
     const abut_model *m = p->model;
@@ -215,7 +222,7 @@ static abut_status sum_make(laplacian *s, const abut_problem *p, const abut_elem
 
 static abut_status factor_with_contacts(laplacian *s, const abut_initial_at *at, abut_err *err)
 {
-    const abut_problem *p = at->p;
+    const abut_objective *p = at->p;
     abut_elements contacts;
     int32_t rows = 0;
     s->contacts = CONTACTS_NONE;

@@ -34,7 +34,7 @@
 #define MOST 5000
 
 typedef struct lbfgs {
-    const abut_problem *p;
+    const abut_objective *p;
     abut_newton_matrix matrix;
     abut_newton_solve solve;
     const abut_initial_ops *ops;
@@ -126,7 +126,7 @@ static abut_status solve_to(lbfgs *d, double tolerance, int most, int *done, abu
 /* d->solve.sol = A^-1 g with the Newton matrix of the iterate, by conjugate gradients on the initial matrix. */
 static abut_status newton(lbfgs *d, const abut_iterate *at, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = d->p;
+    const abut_objective *p = d->p;
     const double close = p->model->tolerance[0] * p->model->h[0];
     const size_t n = 3 * (size_t)p->nrow;
     int done = 0, most = BEFORE_RENEWAL;
@@ -261,7 +261,7 @@ static void release(void *self)
     free(d);
 }
 
-static abut_status make(void **self, const abut_initial_ops *ops, const abut_problem *p, const abut_direction_options *opt,
+static abut_status make(void **self, const abut_initial_ops *ops, const abut_objective *p, const abut_direction_options *opt,
                         abut_err *err)
 {
     lbfgs *d = calloc(1, sizeof *d);
@@ -276,7 +276,7 @@ static abut_status make(void **self, const abut_initial_ops *ops, const abut_pro
 }
 
 #define ROW(id, text, matrix) \
-    static abut_status make_##id(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err) \
+    static abut_status make_##id(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err) \
     { \
         return make(self, &matrix, p, opt, err); \
     } \

@@ -1,6 +1,7 @@
 #include "solve/search/equilibrium.h"
 
 #include "base/par.h"
+#include "energy/pressure.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ enum { LEFT, CONTACT, LOAD, WEIGHT, PRESSURE, HOLD, KINDS };
 static double magnitude(const double *f) { return sqrt(abut_v3_norm2(abut_v3_get(f))); }
 
 /* Of node i; contact, pressure and elastic are gradients of those terms. */
-static void add_node(const abut_problem *p, const double *x, int32_t i, const double *g, const double *contact,
+static void add_node(const abut_objective *p, const double *x, int32_t i, const double *g, const double *contact,
                      const double *pressure, const double *elastic, double sum[KINDS])
 {
     const abut_model *m = p->model;
@@ -32,7 +33,7 @@ static void add_node(const abut_problem *p, const double *x, int32_t i, const do
     if (pressure) sum[PRESSURE] += magnitude(pressure + at);
 }
 
-static void largest_sums(const abut_problem *p, const double (*sum)[KINDS], abut_equilibrium *e)
+static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], abut_equilibrium *e)
 {
     const double scale = p->w.h_force * p->w.h_force;
     *e = (abut_equilibrium){ .largest = FAINT * p->stiffness / p->model->length[0] };
@@ -45,8 +46,8 @@ static void largest_sums(const abut_problem *p, const double (*sum)[KINDS], abut
     }
 }
 
-abut_status abut_equilibrium_find(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
-                                  const double *g, abut_equilibrium *e, abut_arena *scratch, abut_err *err)
+abut_status abut_equilibrium_find(const abut_objective *p, const abut_point *point, abut_equilibrium *e, abut_arena *scratch,
+                                  abut_err *err)
 {
     const abut_model *m = p->model;
     const size_t n3 = 3 * (size_t)m->nv;
@@ -58,11 +59,11 @@ abut_status abut_equilibrium_find(const abut_problem *p, const double *x, const 
     double (*sum)[KINDS] = (double (*)[KINDS])ABUT_NEW(scratch, double, KINDS * (size_t)m->no);
     if (!contact || !elastic || !sum || (presses && !pressure))
         return abut_fail(err, ABUT_E_NOMEM, "balance of forces: %d nodes", m->nv);
-    const abut_at at = abut_objective_at(p, x, y, pairs);
+    const abut_at at = abut_point_at(point, p);
     abut_status rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_CONTACT, contact, scratch, err);
     if (!rc) rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_POTENTIAL, elastic, scratch, err);
     if (!rc && pressure) abut_air_gradient(air, at.z, p->w.psi * p->w.share, pressure);
-    for (int32_t i = 0; i < m->nv && !rc; i++) add_node(p, x, i, g, contact, pressure, elastic, sum[m->body[i]]);
+    for (int32_t i = 0; i < m->nv && !rc; i++) add_node(p, at.x, i, point->g, contact, pressure, elastic, sum[m->body[i]]);
     if (!rc) largest_sums(p, (const double (*)[KINDS])sum, e);
     abut_arena_release(scratch, mark);
     return rc;

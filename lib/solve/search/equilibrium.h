@@ -11,17 +11,17 @@
 #ifndef ABUT_SOLVE_SEARCH_EQUILIBRIUM_H
 #define ABUT_SOLVE_SEARCH_EQUILIBRIUM_H
 
-#include "solve/problem.h"
+#include "solve/point.h"
 
 typedef struct abut_equilibrium {
     double left, largest;   /* N: each that of the object where it is largest; largest > 0 */
     int32_t object;         /* the one with the most left */
 } abut_equilibrium;
 
-/** At x (y = W x, pairs the contacts there, g[3 nv] the gradient of the objective).  Forces of less than 1e-9 of what a strain of
- * 1 takes count as that much: there `left` is rounding.
+/** At a point with contacts and gradient.  Forces of less than 1e-9 of what a strain of 1 takes count as that much: there `left`
+ * is rounding.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_equilibrium_find(const abut_problem *p, const double *x, const double *y, const abut_pairs *pairs,
-                                                const double *g, abut_equilibrium *e, abut_arena *scratch, abut_err *err);
+ABUT_MUST_USE abut_status abut_equilibrium_find(const abut_objective *o, const abut_point *at, abut_equilibrium *e,
+                                                abut_arena *scratch, abut_err *err);
 
 #endif

@@ -45,12 +45,12 @@ static abut_status append(abut_path *p, const double *x, abut_err *err)
         double **grown = realloc(p->point, (size_t)cap * sizeof *grown);
         if (grown) p->point = grown;
         int *steps = grown ? realloc(p->steps, (size_t)cap * sizeof *steps) : NULL;
-        if (!steps) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %d points", cap);
+        if (!steps) return abut_fail(err, ABUT_E_NOMEM, "path of a step: %d points", cap);
         p->steps = steps;
         p->cap = cap;
     }
     double *copy = malloc(p->n3 * sizeof *copy);
-    if (!copy) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %zu numbers", p->n3);
+    if (!copy) return abut_fail(err, ABUT_E_NOMEM, "path of a step: %zu numbers", p->n3);
     memcpy(copy, x, p->n3 * sizeof *copy);
     p->steps[p->n] = 1;
     p->point[p->n++] = copy;
@@ -65,7 +65,7 @@ abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double 
     p->n3 = 3 * (size_t)cm->model->nv;
     if (!p->y0) p->y0 = malloc(nc3 * sizeof *p->y0);
     if (!p->y1) p->y1 = malloc(nc3 * sizeof *p->y1);
-    if (!p->y0 || !p->y1) return abut_fail(err, ABUT_E_NOMEM, "way of a step: %d vertices", cm->nc);
+    if (!p->y0 || !p->y1) return abut_fail(err, ABUT_E_NOMEM, "path of a step: %d vertices", cm->nc);
     return append(p, x, err);
 }
 
@@ -86,11 +86,11 @@ abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *
     return rc ? rc : append(p, x, err);
 }
 
-/* A pair that keeps this part of its gap on all its way is told free by a slab (geom/ccd/slab.h), a proof like any other: most
+/* A pair that keeps this part of its gap all along is proved free by a slab (geom/ccd/slab.h), a proof like any other: most
  * pairs of a long line are neighbours that move alike. */
 #define KEPT 1e-3
 
-/* Whether the primitives touch, or come within their thickness of each other, on the way. */
+/* Whether the primitives touch, or come within their thickness of each other, on the line. */
 static int pair_touches(const abut_path *p, const abut_collmesh *cm, const abut_path_hit *pair)
 {
     double x0[12], x1[12];

@@ -1,11 +1,11 @@
-/* The way of a step: what proves that two frames are joined by a motion without collisions and inversions.
+/* The path of a step: what proves that two frames are joined by a motion without collisions and inversions.
  *
  * A line is free when nothing touches on it and no tet whose material forbids inversion loses its positive volume.  Every
  * accepted iterate is reached from the one before along a straight line that the bounds of the search keep free.  The straight
- * line from the start of the step to its end need not be free: bodies that slide or turn together go around each other, and one
- * that turns over would go through itself.  So the iterates are kept, and at the end of a pass all those are dropped that a free
+ * line from the start of the step to its end need not be free: bodies that slide or rotate together go around each other, and one
+ * that tips over would go through itself.  So the iterates are kept, and at the end of a pass all those are dropped that a free
  * straight line bridges; mostly none is left.  The others are in the frame (step/waypoints), and a judge follows them.  Over
- * frames that are not written the way goes on: each step shortens its own part, then the parts of several steps are joined, then
+ * frames that are not written the path continues: each step shortens its own part, then those of several steps are joined, then
  * several such parts, and so on, as digits carry when a number is counted up.  A line over so many steps is tried once in so
  * many steps, and given up when it has more than so many times a fixed number of pairs to look at: leaving frames out costs less
  * than a search for pairs in each step. */
@@ -36,9 +36,9 @@ typedef struct abut_path {
     int proven;             /* the step's start and end are joined by one straight line that exact arithmetic has found free */
 } abut_path;
 
-/** Starts a way of its own at x[3 nv]. */
+/** Starts a new path at x[3 nv]. */
 ABUT_MUST_USE abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double *x, abut_err *err);
-/** The next step starts where the way ends; the parts before are joined where it is due. */
+/** The next step starts where the path ends; the parts before are joined where it is due. */
 ABUT_MUST_USE abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err);
 /** Goes on to x along a free straight line. */
 ABUT_MUST_USE abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
@@ -52,7 +52,7 @@ ABUT_MUST_USE abut_status abut_path_leap(abut_path *p, const abut_collmesh *cm, 
 ABUT_MUST_USE abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
                                             abut_candidate_search *near, abut_err *err);
 /** Whether every straight line of the present step is free, by exact decisions: *hit is the first point that is not reached so,
- * 0 when all are.  For a way that someone else tells. */
+ * 0 when all are.  For a path of unknown origin. */
 ABUT_MUST_USE abut_status abut_path_prove(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
                                           abut_candidate_search *near, int *hit, abut_err *err);
 /** Joins all steps to one, as far as lines that cost little are free. */

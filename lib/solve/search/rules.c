@@ -2,6 +2,11 @@
 
 #include <math.h>
 
+#define LONGEST 8           /* times a direction that turns out too short */
+#define MUCH_LONGER 4       /* times its length, what a short direction has to ask for */
+#define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
+#define BLOCKED_GAIN 1e-6   /* of the scripted motion: less is nothing */
+
 double abut_rule_error(double speed, double next)
 {
     return next < speed ? next / (1 - next / speed) : next > 0 ? INFINITY : 0;
@@ -22,4 +27,35 @@ int abut_rule_stalls(abut_rule_stall *s, double left)
     if (better) s->best = left;
     s->since = better ? 0 : s->since + 1;
     return s->since >= ABUT_STALL_ITERATIONS;
+}
+
+int abut_rule_is_short(double speed, double tolerance) { return speed <= tolerance; }
+
+double abut_rule_curvature(double slope, double start, double reached, double noise)
+{
+    const double curvature = 2 * (reached - start + slope);
+    return slope > CLEAR_OF_NOISE * noise ? curvature / slope : 1;
+}
+
+double abut_rule_length(double curvature, int is_short)
+{
+    double length = 1;
+    while (length < LONGEST && 2 * length * curvature <= 1) length *= 2;
+    return is_short && length < MUCH_LONGER ? 1 : length;
+}
+
+int abut_rule_is_due(abut_rule_wait *w) { return w->left ? w->left--, 0 : 1; }
+
+void abut_rule_tried(abut_rule_wait *w, int good, int longest)
+{
+    if (good) w->patience = 0;
+    else w->patience = w->patience ? (int)fmin(3 * w->patience, longest) : 1;
+    w->left = w->patience;
+}
+
+int abut_rule_is_blocked(abut_rule_blocked *b, double fraction)
+{
+    if (fraction > b->fraction + BLOCKED_GAIN) *b = (abut_rule_blocked){ .fraction = fraction };
+    else b->updates++;
+    return b->updates >= ABUT_BLOCKED_UPDATES;
 }

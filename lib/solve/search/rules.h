@@ -27,4 +27,34 @@ typedef struct abut_rule_stall {
 int abut_rule_stalls(abut_rule_stall *s, double left);
 enum { ABUT_STALL_ITERATIONS = 10 };
 
+/** Whether a direction of that speed, m/s, moves nothing beyond the tolerance. */
+int abut_rule_is_short(double speed, double tolerance);
+
+/** The curvature along a direction, over that of the matrix, as a full step has shown it: the objective fell along it by
+ * `slope` at first, and from start to reached in the end.  1 when its rounding, `noise`, hides it. */
+double abut_rule_curvature(double slope, double start, double reached, double noise);
+/** How many times longer a direction of that curvature should have been: a power of 2, so that scaling is exact.  The projected
+ * Hessian is stiffer than the true one, which may even be indefinite: near a buckling point many directions in a row are the same
+ * and much too short.  One that is short has to ask for much more. */
+double abut_rule_length(double curvature, int is_short);
+
+/* Directions to wait before something that failed is tried again: 1, then three times as many each time.  Zero-filled: none. */
+typedef struct abut_rule_wait {
+    int left, patience;     /* to wait still, and how many they were last time; 0: it was good */
+} abut_rule_wait;
+/** Whether it is time; counts. */
+int abut_rule_is_due(abut_rule_wait *w);
+/** It was tried, and was good or not; no more than `longest` directions are waited for. */
+void abut_rule_tried(abut_rule_wait *w, int good, int longest);
+
+/* Scripted motion that comes no further.  Zero-filled is the start. */
+typedef struct abut_rule_blocked {
+    double fraction;        /* of the scripted motion that was done when it last got on */
+    int updates;            /* since then */
+} abut_rule_blocked;
+/** After an update of the augmented Lagrangian that finds so much done: 1 when ABUT_BLOCKED_UPDATES have brought nothing, though
+ * all else had settled each time. */
+int abut_rule_is_blocked(abut_rule_blocked *b, double fraction);
+enum { ABUT_BLOCKED_UPDATES = 200 };
+
 #endif

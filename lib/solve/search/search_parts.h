@@ -1,113 +1,88 @@
-/* What the files of the minimiser share: search.c finds how far a direction may be followed and where the objective falls on
- * it, turn.c corrects steps that turn shells and rods, scripted.c carries prescribed nodes,
- * coast.c starts a step, newton.c iterates.
- *
- * Trial points are s->xt with s->yt; the contacts there are s->trial, found among s->cand, those of the last sweep: they must
- * lie on its line.  Whatever the objective does not exist at counts as infinite.  While a device serves (solve/device/device.h),
- * all of these are there, and the functions below act on them there. */
+/* What the files of the minimiser share: minimise.c iterates, stop.c knows when to end, bound.c how far a direction may be
+ * followed, the moves where the objective falls on it, scripted.c carries prescribed nodes, warm_start.c starts a step,
+ * processor.c has the operations where no device is. */
 #ifndef ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 #define ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 
-#include "contact/impacts.h"
-#include "solve/search/minimise.h"
+#include "solve/search/search_ops.h"
 
-/** |s->p|_inf / h, m/s; infinite when s->p is not finite. */
-double abut_newton_speed(const abut_solver *s);
+/* ---- minimise.c ---- */
 
-/* ---- search.c ---- */
+/** Ends the minimisation: s->failed.kind and its words.  Returns ABUT_E_NUMERIC, or why they cannot be said. */
+abut_status abut_search_fail(abut_search *s, abut_failure_kind kind, abut_err *err);
+/** Exchanges trial and another point. */
+void abut_search_exchange(abut_search *s, abut_point *with);
+/** The trial point becomes the iterate and joins the path of the step. */
+ABUT_MUST_USE abut_status abut_search_accept(abut_search *s, abut_err *err);
 
-/** Contacts at s->x, s->y among the candidates of the way from there to y1[3 nc] (NULL: of s->x alone). */
-ABUT_MUST_USE abut_status abut_search_contacts(abut_solver *s, const double *y1, abut_report *rep, abut_err *err);
+/* ---- bound.c ---- */
 
-/** s->cand for the line from s->x to s->x + alpha s->p. */
-ABUT_MUST_USE abut_status abut_search_candidates(abut_solver *s, double alpha, abut_report *rep, abut_err *err);
-
-/** As abut_solver_bound, of which it is the whole: the share `first` of s->p is swept first, which may save sweeping it all;
- * *reached (NULL to skip): the share that s->cand is for. */
-ABUT_MUST_USE abut_status abut_search_bound(abut_solver *s, double first, double most, abut_limit *lim, double *reached,
+/** The largest feasible step along s->p, no longer than `most` (in (0, 1]; below 1 it is ABUT_LIMIT_LENGTH that binds), and the
+ * candidates of that sweep in s->cand.  The fraction `first` of s->p is swept first, which may save sweeping it all; *reached
+ * (NULL to skip): the fraction that s->cand is for. */
+ABUT_MUST_USE abut_status abut_search_bound(abut_search *s, double first, double most, abut_limit *lim, double *reached,
                                             abut_report *rep, abut_err *err);
-
-/** The first sweep that the last direction, and what bounded it, suggest for one of this speed, m/s. */
-double abut_search_first(const abut_solver *s, double speed);
-/** The one that a bound suggests for a direction that takes it into account. */
-double abut_search_further(const abut_limit *lim);
-
+/** The bound of a new direction s->p, contacts that it runs into taken into it where that is of use: then it is another one. */
+ABUT_MUST_USE abut_status abut_search_bound_direction(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);
 /** The longest step along s->p, whose speed is given: without inertia a body that nothing holds goes as far as it is let, one
  * length of the scene at a time. */
-double abut_search_longest(const abut_solver *s, double speed);
+double abut_search_longest(const abut_search *s, double speed);
 
-/** s->xt = s->x + alpha s->p. */
-void abut_search_point(abut_solver *s, double alpha);
+/* ---- stop.c ---- */
 
-/** Energy at the trial point; *sum is its sum. */
-ABUT_MUST_USE abut_status abut_search_energy(abut_solver *s, abut_energy *e, double *sum, abut_report *rep, abut_err *err);
+/* A stopping rule; NULL operations do not apply. */
+typedef struct abut_stop_rule {
+    const char *name;
+    int patience;       /* directions in a row within rounding after which the minimisation has failed; 0: any number */
+    abut_status (*begin)(abut_search *s, abut_err *err);
+    /** At the iterate, which has its gradient, before a direction is found. */
+    abut_status (*at_iterate)(abut_search *s, int *stop, abut_report *rep, abut_err *err);
+    /** After a step along an exact direction below the tolerance; NULL: directions do not end it. */
+    abut_status (*after_step)(abut_search *s, double speed, int *stop, abut_report *rep, abut_err *err);
+} abut_stop_rule;
+const abut_stop_rule *abut_search_stop_rule(const abut_search *s);
 
-/** The same at s->x + alpha s->p, which becomes the trial point; counted in *it and the report. */
-ABUT_MUST_USE abut_status abut_search_try(abut_solver *s, double alpha, abut_energy *e, double *sum, abut_iteration *it,
-                                          abut_report *rep, abut_err *err);
+/* ---- moves ---- */
 
-/** Backtracking from the bound until the objective does not grow beyond rounding; *now: its terms here, then there.
- * *moved 0: no such step. */
-ABUT_MUST_USE abut_status abut_search_backtrack(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved,
-                                                abut_report *rep, abut_err *err);
+/* One step from here along s->p, as the moves find it. */
+typedef struct abut_move {
+    abut_limit lim;     /* of s->p */
+    abut_iteration *it; /* its length and trials */
+    int searched;       /* a move has looked for it */
+    int moved;          /* and has found it: s->trial, where the objective does not exceed that here beyond rounding */
+    int corrected;      /* it does not lie on s->p; s->second_order.linear_step does */
+} abut_move;
 
-/** Exchanges the trial point, with its contacts, and the one that is kept. */
-void abut_search_keep(abut_solver *s);
+/* Moves are tried in the order of the table in minimise.c; each looks whether it applies, and returns when it does not. */
+typedef abut_status (*abut_move_fn)(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_move_second_order(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_move_backtrack(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_move_draw_back(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_move_lengthen_second_order(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 
-/** After a step from the objective `start` as far as a bound of a shell allows: halves it while that lowers the objective.
- * Barriers there are so soft that near a bound, where they have long turned the slope, the objective is still below its start;
- * steps that stop at the bound again and again would end in it.  Not tried where the decrease is as large as that of an
- * objective that still falls there. */
-ABUT_MUST_USE abut_status abut_search_draw_back(abut_solver *s, double start, abut_energy *now, abut_iteration *it,
-                                                abut_report *rep, abut_err *err);
+/** The objective at trial = here + alpha p; counted. */
+ABUT_MUST_USE abut_status abut_search_try(abut_search *s, double alpha, abut_iteration *it, abut_report *rep, abut_err *err);
+/** Whether a full step was found that may have been too short. */
+int abut_move_may_lengthen(const abut_search *s, const abut_move *m);
 
-/** -s->g . s->p: how fast the objective falls along s->p. */
-double abut_search_slope(const abut_solver *s);
+/* ---- second_order.c ---- */
 
-/** The curvature along s->p as a full step from the objective `start` has shown it, over that of the matrix; 1 when the
- * objective's rounding hides it.  slope: abut_search_slope. */
-double abut_search_curvature(const abut_solver *s, double slope, double start, const abut_energy *reached);
-
-/** After a full step from the objective `start`: makes s->p longer when its curvature says that it was too short. */
-ABUT_MUST_USE abut_status abut_search_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it,
-                                               abut_report *rep, abut_err *err);
-
-/** The trial point becomes the iterate. */
-ABUT_MUST_USE abut_status abut_search_accept(abut_solver *s, abut_err *err);
-
-/** The next direction shall be exact. */
-void abut_search_require_exact(abut_solver *s);
-
-/** The iterate joins the path of the step. */
-ABUT_MUST_USE abut_status abut_search_record(abut_solver *s, abut_err *err);
-
-/* ---- turn.c ---- */
-
-ABUT_MUST_USE abut_status abut_turn_init(struct abut_turn *turn, const abut_model *model, abut_err *err);
-void abut_turn_clear(struct abut_turn *turn);
-
+ABUT_MUST_USE abut_status abut_second_order_init(abut_second_order *so, const abut_model *model, abut_err *err);
+void abut_second_order_clear(abut_second_order *so);
 /** Whether there are shells or rods, and a direction whose matrix can be used again. */
-int abut_turn_serves(const abut_solver *s);
-
-/** As abut_search_backtrack, with steps corrected where turns stretch, which may go further than a bound of a shell lets the
- * straight one: s->turn.taken says whether the one that was found is, s->turn.meant where it would have led. */
-ABUT_MUST_USE abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved,
-                                           abut_report *rep, abut_err *err);
-
-/** As abut_search_lengthen, after abut_turn_search; the longer step is corrected, too. */
-ABUT_MUST_USE abut_status abut_turn_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it,
-                                             abut_report *rep, abut_err *err);
+int abut_second_order_applies(const abut_search *s);
 
 /* ---- scripted.c ---- */
 
-/** Prescribed nodes are no longer pushed, but stay where they are. */
-void abut_script_stop(abut_solver *s);
+/** The augmented Lagrangian no longer moves prescribed nodes: they stay where they are. */
+void abut_script_stop(abut_search *s);
 
-enum { ABUT_SCRIPT_DONE, ABUT_SCRIPT_WAITS, ABUT_SCRIPT_BLOCKED };
+enum { ABUT_SCRIPT_DONE, ABUT_SCRIPT_WAITS };
 
 /** One update of the augmented Lagrangian after an iteration (Li 2020, App. E, which waits for a residual of 1e-2 l per second:
  * that depends on the unit of time, so here the scripted speed is the measure).  *script: ABUT_SCRIPT_WAITS while targets are
- * out of reach, ABUT_SCRIPT_BLOCKED when they will stay so. */
-ABUT_MUST_USE abut_status abut_script_update(abut_solver *s, double residual, int *script, abut_report *rep, abut_err *err);
+ * out of reach.  Fails  ABUT_E_NUMERIC they will stay so */
+ABUT_MUST_USE abut_status abut_script_update(abut_search *s, double speed, int *script, abut_report *rep, abut_err *err);
 
 #endif

@@ -1,12 +1,12 @@
-/* A direction that turns thin elements, stiff rods above all, stretches them by the square of the turn, and a search that must
- * not let the objective rise would take a small part of every turn.  That stretch is taken back by a second solution with the
- * same factor, whose right-hand side is made of the excess after the step and the elements as they are before it (a second-order
- * correction: Nocedal and Wright 2006, 18.3).  The step is then straight again, from here to the corrected point, and bounded
- * and judged like any other.
+/* A direction that rotates codimensional elements, stiff rods above all, stretches them by the square of the angle, and a search
+ * that must not let the objective rise would take a small part of every rotation.  That stretch is taken back by a second
+ * solution with the same factor, whose right-hand side is made of the excess after the step and the elements as they are before
+ * it (a second-order correction: Nocedal and Wright 2006, 18.3).  The step is then straight again, from here to the corrected
+ * point, and bounded and judged like any other.
  *
- * Bounds of shells, too, stop a direction for what its turns stretch, not for what it means: a sheet that swings would go a
- * third of its way, overstretched, and relax for the rest of the step.  Where a bound of a shell is what stops the straight
- * step, a longer one that is corrected until it is stretched as it was meant is tried first.  It is taken only if shells do not
+ * Bounds of shells, too, stop a direction for what its rotations stretch, not for its first order: a sheet that swings would go
+ * a third of its path, overstretched, and relax for the rest of the step.  Where a bound of a shell is what stops the straight
+ * step, a longer one that is corrected until it is stretched as to first order is tried first.  It is taken only if shells do not
  * bound it at all: one that ends halfway to a limit leads to directions that are bounded at a hundredth.
  *
  * What tips over is held by a matrix that does not know how little keeps it: after a full step that was too short the corrected
@@ -15,73 +15,83 @@
 #include "solve/search/search_parts.h"
 
 #include "energy/codim_bound.h"
+#include "energy/codim_term.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORTH_CORRECTING 0.1    /* of the decrease that the quadratic model promises: what turns cost */
+#define WORTH_CORRECTING 0.1    /* of the decrease that the quadratic model promises: what rotations cost */
 #define CORRECTIONS 3           /* of one step at most, each by what is left of the one before */
 #define MOST_LONGER 4.          /* times a full step that was too short */
 #define OF_BOUND 0.5            /* of a bound on a step that is tried because a full one was too short */
 
 /* steps beyond the bounds of shells */
-#define AS_MEANT 1e-3           /* of the promised decrease that turns may cost in the end */
+#define FIRST_ORDER 1e-3           /* of the promised decrease that rotations may cost in the end */
 #define HOPELESS 1.             /* of it that they may cost before the first correction */
 #define CONVERGES 0.5           /* what is left after a correction, at most */
 #define LONG_CORRECTIONS 4
 #define SHORTER 0.7             /* the next length to be tried */
 #define WORTH_TRYING 1.5        /* times the straight step, or the full one */
-#define LONGEST_WAIT 27
+#define LONGEST_WAIT 27         /* directions between such steps that failed */
 
-abut_status abut_turn_init(struct abut_turn *turn, const abut_model *model, abut_err *err)
+abut_status abut_second_order_init(abut_second_order *so, const abut_model *model, abut_err *err)
 {
     const size_t bytes = 3 * (size_t)model->nv * sizeof(double);
-    double **field[] = { &turn->meant, &turn->p, &turn->full_meant, &turn->full, &turn->q, &turn->g };
+    double **field[] = { &so->linear_step, &so->p, &so->full_linear, &so->full, &so->q, &so->g };
     if (!model->nrd && !model->nsh) return ABUT_OK;
     for (int i = 0; i < 6; i++)
         if (!(*field[i] = malloc(bytes))) return abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     return ABUT_OK;
 }
 
-void abut_turn_clear(struct abut_turn *turn)
+void abut_second_order_clear(abut_second_order *so)
 {
-    free(turn->meant);
-    free(turn->p);
-    free(turn->full_meant);
-    free(turn->full);
-    free(turn->q);
-    free(turn->g);
-    *turn = (struct abut_turn){ 0 };
+    free(so->linear_step);
+    free(so->p);
+    free(so->full_linear);
+    free(so->full);
+    free(so->q);
+    free(so->g);
+    *so = (abut_second_order){ 0 };
 }
 
-int abut_turn_serves(const abut_solver *s)
+int abut_second_order_applies(const abut_search *s)
 {
-    const int wanted = s->turn.p && !(s->opt.without & ABUT_WITHOUT_SECOND_ORDER);
-    return wanted && s->dir.ops->resolve && !abut_device_serves(s);
+    const int wanted = s->second_order.p && !(s->opt.without & ABUT_WITHOUT_SECOND_ORDER);
+    return wanted && s->ops->correct.can && s->ops->correct.can(s);
 }
 
-/* What the turns of the step turn->p cost, and in turn->g what takes them back. */
-static abut_status cost(abut_solver *s, double *costs, abut_err *err)
+static size_t numbers(const abut_search *s) { return 3 * (size_t)s->prob.model->nv; }
+
+/* What the rotations of the step so->p cost, and in so->g what takes them back. */
+static abut_status cost(abut_search *s, double *costs, abut_err *err)
 {
-    struct abut_turn *turn = &s->turn;
-    memset(turn->g, 0, 3 * (size_t)s->prob.model->nv * sizeof *turn->g);
-    const abut_at at = abut_objective_at(&s->prob, s->x, s->y, &s->pairs);
-    return abut_objective_correction(&s->prob, &at, turn->p, turn->meant, turn->g, costs, &s->scratch, err);
+    abut_second_order *so = &s->second_order;
+    memset(so->g, 0, numbers(s) * sizeof *so->g);
+    return s->ops->correct.excess(s, so->p, so->linear_step, so->g, costs, err);
 }
 
-/* One correction of turn->p; *costs: what is left of the cost. */
-static abut_status correct_once(abut_solver *s, double *costs, abut_report *rep, abut_err *err)
+/* so->p: length times s->p, not corrected yet; *costs: of its rotations. */
+static abut_status straight(abut_search *s, double length, double *costs, abut_err *err)
 {
-    struct abut_turn *turn = &s->turn;
-    const abut_status rc = s->dir.ops->resolve(s->dir.self, turn->g, turn->q, rep, err);
-    if (rc) return rc;
-    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) turn->p[i] += turn->q[i];
+    abut_second_order *so = &s->second_order;
+    for (size_t i = 0; i < numbers(s); i++) so->p[i] = so->linear_step[i] = length * s->p[i];
     return cost(s, costs, err);
 }
 
-/* Corrects turn->p until its turns cost less than `enough`, *costs. */
-static abut_status correct(abut_solver *s, double enough, double *costs, abut_report *rep, abut_err *err)
+/* One correction of so->p; *costs: what is left of the cost. */
+static abut_status correct_once(abut_search *s, double *costs, abut_report *rep, abut_err *err)
+{
+    abut_second_order *so = &s->second_order;
+    const abut_status rc = s->ops->correct.resolve(s, so->g, so->q, rep, err);
+    if (rc) return rc;
+    for (size_t i = 0; i < numbers(s); i++) so->p[i] += so->q[i];
+    return cost(s, costs, err);
+}
+
+/* Corrects so->p until its rotations cost less than `enough`, *costs. */
+static abut_status correct(abut_search *s, double enough, double *costs, abut_report *rep, abut_err *err)
 {
     abut_status rc = ABUT_OK;
     for (int k = 0; k < CORRECTIONS && *costs > enough && !rc; k++)
@@ -96,163 +106,156 @@ static void swap(double **a, double **b)
     *b = c;
 }
 
-/* Tries turn->p as far as it is free, no more than `most` of it, or where it is bounded so much of the bound. */
-static abut_status go_there(abut_solver *s, double most, double of_bound, double *share, abut_energy *e, double *sum,
-                            abut_iteration *it, abut_report *rep, abut_err *err)
+/* Tries so->p as far as it is free, no more than `most` of it, or where it is bounded so much of the bound: *fraction. */
+static abut_status try_corrected(abut_search *s, double most, double of_bound, double *fraction, abut_iteration *it,
+                                 abut_report *rep, abut_err *err)
 {
     abut_limit lim;
-    *sum = INFINITY;
-    swap(&s->p, &s->turn.p);
+    s->trial.e.sum = INFINITY;
+    swap(&s->p, &s->second_order.p);
     abut_status rc = abut_search_bound(s, 1, most, &lim, NULL, rep, err);
     if (lim.alpha < 1) lim.alpha *= of_bound;
-    *share = lim.alpha;
-    if (rc == ABUT_E_GEOM) rc = ABUT_OK;    /* a gap too small to move along this one */
-    else if (!rc) rc = abut_search_try(s, lim.alpha, e, sum, it, rep, err);
-    swap(&s->p, &s->turn.p);
+    *fraction = lim.alpha;
+    if (rc == ABUT_E_GEOM) {
+        s->trial.e.sum = INFINITY;
+        rc = ABUT_OK;   /* a gap too small to move along this one */
+    } else if (!rc) {
+        it->alpha = lim.alpha;
+        rc = abut_search_try(s, lim.alpha, it, rep, err);
+    }
+    swap(&s->p, &s->second_order.p);
     return rc;
 }
 
-/* The share of the step of length alpha is taken; there the energy is *e. */
-static void arrive(abut_solver *s, double alpha, double share, const abut_energy *e, abut_energy *now, abut_iteration *it,
-                   int *moved)
+/* That fraction of the step of length alpha is taken. */
+static void arrive(abut_search *s, abut_move *m, double alpha, double fraction, int corrected)
 {
-    double *meant = s->turn.meant;
-    it->alpha = alpha * share;
-    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) meant[i] = s->x[i] + share * meant[i];
-    *moved = 1;
-    *now = *e;
+    double *led = s->second_order.linear_step;
+    m->it->alpha = alpha * fraction;
+    for (size_t i = 0; i < numbers(s); i++) led[i] = s->here.x[i] + fraction * led[i];
+    m->moved = 1;
+    m->corrected = corrected;
 }
 
-/* Makes turn->p the step of length alpha, corrected until it is stretched as it was meant; *clear: it is, and shells do not
- * bound it. */
-static abut_status bend(abut_solver *s, double alpha, double promised, double noise, int *clear, abut_report *rep,
-                        abut_err *err)
+/* Makes so->p the step of length alpha, corrected until it is stretched as to first order; *clear: it is, and shells do not bound
+ * it. */
+static abut_status correct_all(abut_search *s, double alpha, double promised, double noise, int *clear, abut_report *rep,
+                               abut_err *err)
 {
-    struct abut_turn *turn = &s->turn;
-    const size_t n3 = 3 * (size_t)s->prob.model->nv;
-    const double enough = fmax(AS_MEANT * promised, noise);
+    const double enough = fmax(FIRST_ORDER * promised, noise);
     double costs, before = HOPELESS * promised / CONVERGES;
     abut_limit lim = { .alpha = 1 };
     *clear = 0;
-    for (size_t i = 0; i < n3; i++) turn->p[i] = turn->meant[i] = alpha * s->p[i];
-    abut_status rc = cost(s, &costs, err);
+    abut_status rc = straight(s, alpha, &costs, err);
     for (int k = 0; k < LONG_CORRECTIONS && !rc && costs > enough && costs < CONVERGES * before; k++) {
         before = costs;
         rc = correct_once(s, &costs, rep, err);
     }
     if (rc || costs > enough) return rc;
-    abut_limit_stretch(abut_codim_of(&s->prob.terms), s->x, turn->p, ABUT_STRETCH_LEFT, &lim);
+    abut_limit_stretch(abut_codim_of(&s->prob.terms), s->here.x, s->second_order.p, ABUT_STRETCH_LEFT, &lim);
     *clear = lim.alpha == 1;
     return ABUT_OK;
 }
 
-/* Whether to try steps beyond the bounds of shells: after such that failed again only 1, 3, 9, 27 directions later, and not
- * while something touches, where other bounds follow (a sheet on a ball, limit 1.01: 27.6 iterations a step, not 25.4). */
-static int is_due(struct abut_turn *turn, const abut_solver *s, double bound)
+/* Whether to try steps beyond the bounds of shells: not while something touches, where other bounds follow. */
+static int is_due(abut_search *s, const abut_move *m)
 {
-    if ((s->opt.without & ABUT_WITHOUT_BEYOND) || s->pairs.n + s->pairs.n_plane) return 0;
-    if (s->failed.limit.kind != ABUT_LIMIT_STRETCH || WORTH_TRYING * bound > 1) return 0;
-    return turn->wait ? turn->wait--, 0 : 1;
+    if ((s->opt.without & ABUT_WITHOUT_BEYOND) || abut_search_count(s)) return 0;
+    if (m->lim.kind != ABUT_LIMIT_STRETCH || WORTH_TRYING * m->lim.alpha > 1) return 0;
+    return abut_rule_is_due(&s->second_order.beyond);
 }
 
-/* The longest corrected step that shells do not bound; *moved 0: none that is worth it, or none that lowers the objective. */
-static abut_status search_beyond(abut_solver *s, double bound, double slope, abut_energy *now, abut_iteration *it, int *moved,
-                                 abut_report *rep, abut_err *err)
+/* What a quadratic model with this slope promises of a step of length alpha. */
+static double promise(double alpha, double slope) { return alpha * (1 - 0.5 * alpha) * slope; }
+
+/* The longest corrected step that shells do not bound, if one is worth it and lowers the objective. */
+static abut_status search_beyond(abut_search *s, abut_move *m, double slope, abut_report *rep, abut_err *err)
 {
-    struct abut_turn *turn = &s->turn;
-    const double start = abut_energy_sum(now), noise = abut_energy_noise(&s->prob, now);
-    for (double alpha = abut_search_longest(s, it->residual); alpha >= WORTH_TRYING * bound; alpha *= SHORTER) {
-        double share = 0, sum;
-        abut_energy e;
+    const double most = s->here.e.sum + s->here.e.noise, bound = m->lim.alpha;
+    for (double alpha = abut_search_longest(s, m->it->residual); alpha >= WORTH_TRYING * bound && !m->moved; alpha *= SHORTER) {
+        double fraction = 0;
         int clear;
-        abut_status rc = bend(s, alpha, alpha * (1 - 0.5 * alpha) * slope, noise, &clear, rep, err);
-        if (!rc && clear) rc = go_there(s, 1, 1, &share, &e, &sum, it, rep, err);
+        abut_status rc = correct_all(s, alpha, promise(alpha, slope), s->here.e.noise, &clear, rep, err);
+        if (!rc && clear) rc = try_corrected(s, 1, 1, &fraction, m->it, rep, err);
         if (rc) return rc;
-        if (share * alpha > bound && sum <= start + noise) {
-            arrive(s, alpha, share, &e, now, it, moved);
-            turn->taken = 1;
-            turn->wait = turn->patience = 0;
-            return ABUT_OK;
-        }
+        if (fraction * alpha > bound && s->trial.e.sum <= most) arrive(s, m, alpha, fraction, 1);
     }
-    turn->wait = turn->patience = turn->patience ? (int)fmin(3 * turn->patience, LONGEST_WAIT) : 1;
+    abut_rule_tried(&s->second_order.beyond, m->moved, LONGEST_WAIT);
     return ABUT_OK;
 }
 
-abut_status abut_turn_search(abut_solver *s, double bound, abut_energy *now, abut_iteration *it, int *moved, abut_report *rep,
-                             abut_err *err)
+/* As backtracking, with steps corrected where rotations stretch. */
+static abut_status search_corrected(abut_search *s, abut_move *m, double slope, abut_report *rep, abut_err *err)
 {
-    struct abut_turn *turn = &s->turn;
-    const size_t n3 = 3 * (size_t)s->prob.model->nv;
-    const double start = abut_energy_sum(now), noise = abut_energy_noise(&s->prob, now);
-    const double slope = abut_search_slope(s);
-    double share = 1, sum;
-    abut_energy e;
-    *moved = turn->taken = 0;
-    if (is_due(turn, s, bound)) {
-        abut_status rc = search_beyond(s, bound, slope, now, it, moved, rep, err);
-        if (!rc && !*moved) rc = abut_search_candidates(s, bound, rep, err);    /* another line was the last one */
-        if (rc || *moved) return rc;
-    }
-    for (double alpha = bound; alpha > bound * 0x1p-60; alpha /= 2) {
-        for (size_t i = 0; i < n3; i++) turn->p[i] = turn->meant[i] = alpha * s->p[i];
-        const double promised = alpha * (1 - 0.5 * alpha) * slope;
-        const double enough = fmax(WORTH_CORRECTING * promised, noise);
-        double costs;
-        abut_status rc = cost(s, &costs, err);
-        turn->taken = costs > enough;
-        if (!rc && turn->taken) rc = correct(s, enough, &costs, rep, err);
-        if (!rc && turn->taken && !(costs < promised)) continue;    /* turned too far to be taken back */
-        if (!rc && (turn->taken || alpha < bound)) rc = go_there(s, 1, 1, &share, &e, &sum, it, rep, err);
-        else if (!rc) rc = abut_search_try(s, alpha, &e, &sum, it, rep, err);
-        if (rc) return rc;
-        if (sum <= start + noise) {
-            arrive(s, alpha, share, &e, now, it, moved);
-            return ABUT_OK;
+    const double most = s->here.e.sum + s->here.e.noise, bound = m->lim.alpha;
+    for (double alpha = bound; alpha > bound * 0x1p-60 && !m->moved; alpha /= 2) {
+        const double promised = promise(alpha, slope), enough = fmax(WORTH_CORRECTING * promised, s->here.e.noise);
+        double costs, fraction = 1;
+        abut_status rc = straight(s, alpha, &costs, err);
+        const int corrects = costs > enough;
+        if (!rc && corrects) rc = correct(s, enough, &costs, rep, err);
+        if (!rc && corrects && !(costs < promised)) continue;   /* rotated too far to be taken back */
+        if (!rc && (corrects || alpha < bound)) {
+            rc = try_corrected(s, 1, 1, &fraction, m->it, rep, err);
+        } else if (!rc) {
+            m->it->alpha = alpha;
+            rc = abut_search_try(s, alpha, m->it, rep, err);
         }
+        if (rc) return rc;
+        if (s->trial.e.sum <= most) arrive(s, m, alpha, fraction, corrects);
     }
     return ABUT_OK;
 }
 
-/* The corrected step of so many times s->p in place of the full one: taken, and *longer, when the objective is lower there. */
-static abut_status try_longer(abut_solver *s, double length, double slope, int *longer, abut_energy *now, abut_iteration *it,
-                              abut_report *rep, abut_err *err)
+abut_status abut_move_second_order(abut_search *s, abut_move *m, abut_report *rep, abut_err *err)
 {
-    struct abut_turn *turn = &s->turn;
-    const double promised = 0.5 * length * slope, enough = fmax(WORTH_CORRECTING * promised, abut_energy_noise(&s->prob, now));
-    double costs, share = 0, sum = INFINITY;
-    abut_energy e;
+    if (m->searched || !abut_second_order_applies(s)) return ABUT_OK;
+    const double slope = s->ops->aim.slope(s);
+    m->searched = 1;
+    if (is_due(s, m)) {
+        abut_status rc = search_beyond(s, m, slope, rep, err);
+        if (!rc && !m->moved) rc = s->ops->bound.candidates(s, m->lim.alpha, rep, err);     /* another line was the last one */
+        if (rc || m->moved) return rc;
+    }
+    return search_corrected(s, m, slope, rep, err);
+}
+
+/* The corrected step of so many times s->p in place of the full one, which is kept: taken, and *longer, when the objective is
+ * lower there. */
+static abut_status try_longer(abut_search *s, abut_move *m, double length, double slope, int *longer, abut_report *rep,
+                              abut_err *err)
+{
+    const double promised = 0.5 * length * slope, enough = fmax(WORTH_CORRECTING * promised, s->kept.e.noise);
+    double costs, fraction = 0;
     *longer = 0;
-    for (size_t i = 0; i < 3 * (size_t)s->prob.model->nv; i++) turn->p[i] = turn->meant[i] = length * s->p[i];
-    abut_status rc = cost(s, &costs, err);
+    s->trial.e.sum = INFINITY;
+    abut_status rc = straight(s, length, &costs, err);
     if (!rc) rc = correct(s, enough, &costs, rep, err);
     if (!rc && costs < promised)
-        rc = go_there(s, abut_search_longest(s, length * it->residual), OF_BOUND, &share, &e, &sum, it, rep, err);
-    if (rc || share * length <= 1 || !(sum < abut_energy_sum(now))) return rc;
-    arrive(s, length, share, &e, now, it, longer);
+        rc = try_corrected(s, abut_search_longest(s, length * m->it->residual), OF_BOUND, &fraction, m->it, rep, err);
+    if (rc || fraction * length <= 1 || !(s->trial.e.sum < s->kept.e.sum)) return rc;
+    arrive(s, m, length, fraction, 1);
+    *longer = 1;
     return ABUT_OK;
 }
 
-abut_status abut_turn_lengthen(abut_solver *s, double start, abut_energy *now, abut_iteration *it, abut_report *rep,
-                               abut_err *err)
+abut_status abut_move_lengthen_second_order(abut_search *s, abut_move *m, abut_report *rep, abut_err *err)
 {
-    struct abut_turn *turn = &s->turn;
-    const double slope = abut_search_slope(s);
-    int longer;
-    const double curvature = abut_search_curvature(s, slope, start, now);
+    abut_second_order *so = &s->second_order;
+    if (!abut_move_may_lengthen(s, m) || !abut_second_order_applies(s)) return ABUT_OK;
+    const double slope = s->ops->aim.slope(s);
+    const double curvature = abut_rule_curvature(slope, s->here.e.sum, s->trial.e.sum, s->trial.e.noise);
     const double length = curvature * MOST_LONGER > 1 ? 1 / curvature : MOST_LONGER;
+    int longer;
     if (length < WORTH_TRYING) return ABUT_OK;
-    abut_search_keep(s);
-    swap(&turn->p, &turn->full);
-    swap(&turn->meant, &turn->full_meant);
-    const abut_status rc = try_longer(s, length, slope, &longer, now, it, rep, err);
-    if (longer) {
-        turn->taken = 1;
-        return ABUT_OK;
-    }
-    swap(&turn->p, &turn->full);
-    swap(&turn->meant, &turn->full_meant);
-    it->alpha = 1;
-    abut_search_keep(s);
+    abut_search_exchange(s, &s->kept);
+    swap(&so->p, &so->full);
+    swap(&so->linear_step, &so->full_linear);
+    const abut_status rc = try_longer(s, m, length, slope, &longer, rep, err);
+    if (longer) return ABUT_OK;
+    swap(&so->p, &so->full);
+    swap(&so->linear_step, &so->full_linear);
+    m->it->alpha = 1;
+    abut_search_exchange(s, &s->kept);
     return rc;
 }

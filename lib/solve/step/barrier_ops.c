@@ -1,11 +1,14 @@
 /* The barrier stepper as a table of operations (solve/stepper.h). */
 #include "solve/step/barrier_stepper.h"
 
+#include "solve/device/device.h"
+#include "energy/barrier_term.h"
 #include "sparse/linear_solvers.h"
 #include "solve/solvers.h"
 #include "solve/step/options.h"
 #include "solve/step/stuck.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* The stepper comes first: an instance is one. */
@@ -15,9 +18,9 @@ typedef struct barrier {
 } barrier;
 
 static abut_status solver_options(const abut_solver_row *row, const abut_step_options *o, const abut_model *m,
-                                  abut_solver_opts *so, abut_err *err)
+                                  abut_search_opts *so, abut_err *err)
 {
-    *so = abut_solver_defaults();
+    *so = abut_search_defaults();
     so->direction = row->direction;
     so->linear = o->linear;
     so->threads = o->threads;
@@ -28,9 +31,9 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
     so->parts = o->parts;
     so->one_level = o->levels == 1;
     so->without = o->without;
-    so->device = (abut_device_kind)o->device.kind;
-    so->device_number = o->device.number;
-    so->precond = (abut_device_precond)o->device.precond;
+    so->terms = o->terms;
+    abut_device_choose(so, (abut_device_kind)o->device.kind, o->device.number);
+    so->device.precond = o->device.precond;
     so->names = o->names;
     const abut_status rc = row->linear ? abut_linear_solver_find(row->linear, &so->linear, err) : ABUT_OK;
     return rc || !o->names || o->parts ? rc : abut_partition_view(o->names, m->nt, &so->cut, err);
@@ -44,7 +47,7 @@ static void free_it(void *self)
 
 static abut_status make(void **self, const abut_model *m, const abut_solver_row *row, const abut_step_options *o, abut_err *err)
 {
-    abut_solver_opts so;
+    abut_search_opts so;
     barrier *b = calloc(1, sizeof *b);
     if (!b) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
     abut_step_model_view(&b->model, m, o);
@@ -57,11 +60,11 @@ static abut_status make(void **self, const abut_model *m, const abut_solver_row 
     return rc;
 }
 
-/* The path to the next frame that is written goes on from a step whose end is not. */
+/* Where the end of a step is not written, the path to the next frame continues from it. */
 static void note_written(abut_stepper *s, int *written)
 {
     *written |= abut_path_is_full(&s->solver.path);
-    s->skips_frame = !*written;
+    s->end_unwritten = !*written;
 }
 
 static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err)
@@ -121,6 +124,7 @@ const abut_stepper_ops abut_barrier_stepper_ops = {
 abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at, int with,
                               abut_arrays *out, abut_report *rep, abut_err *err)
 {
-    int written = !s->skips_frame;
+    assert(s);
+    int written = !s->end_unwritten;
     return abut_stepper_advance(&abut_barrier_stepper_ops, s, frame, pending, at, &written, with, out, rep, err);
 }

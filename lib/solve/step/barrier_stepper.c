@@ -2,19 +2,24 @@
 
 #include "base/timer.h"
 #include "contact/intersect.h"
+#include "energy/barrier_term.h"
+#include "energy/codim_term.h"
+#include "energy/prescribed.h"
+#include "energy/pressure.h"
 #include "energy/stretch_limit.h"
 #include "model/motion.h"
 #include "solve/step/measures.h"
-#include "solve/search/search_parts.h"
+#include "solve/search/search_ops.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt, abut_err *err)
+abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_search_opts *opt, abut_err *err)
 {
     *s = (abut_stepper){ 0 };
-    abut_status rc = abut_solver_init(&s->solver, m, opt, err);
+    abut_status rc = abut_search_init(&s->solver, m, opt, err);
     if (rc) return rc;
     double **field[] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1, &s->air };
     for (int i = 0; i < 8 + abut_air_acts(abut_air_of(&s->solver.prob.terms)); i++) {
@@ -28,7 +33,7 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
 
 void abut_stepper_clear(abut_stepper *s)
 {
-    abut_solver_clear(&s->solver);
+    abut_search_clear(&s->solver);
     free(s->v);
     free(s->acc);
     free(s->air);
@@ -38,15 +43,15 @@ void abut_stepper_clear(abut_stepper *s)
     free(s->a_end);
     free(s->x1);
     free(s->v1);
-    abut_lag_clear(&s->acted);
+    abut_lag_clear(&s->solved_lag);
     *s = (abut_stepper){ 0 };
 }
 
-/* What both phases share: start values, inertial target, friction data of the frame. */
+/* What both phases have: start values, inertial target, friction data of the frame. */
 static abut_status load(abut_stepper *s, const abut_arrays *frame, const double *x0, abut_instant at, abut_frame *f,
                         abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
     abut_status rc = abut_frame_view(frame, m, f, err);
     if (!rc) rc = abut_lag_from_frame(&p->cm, f, abut_lag_of(&p->terms), err);
@@ -55,37 +60,37 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     const size_t n3 = 3 * (size_t)m->nv;
     memcpy(s->v, f->v, n3 * sizeof(double));
     memcpy(p->xn, x0, n3 * sizeof(double));
-    memcpy(s->solver.x, f->x, n3 * sizeof(double));
+    abut_search_place(&s->solver, f->x);
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     s->at = at;
     abut_codim_state_of(&p->terms)->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
     abut_objective_weigh(p, abut_integrator_weights(m, abut_integrator_scheme(m, f)));
     rc = abut_objective_begin(p, err);
     if (rc) return rc;
-    abut_scheme_load_rebound(s, f);
-    abut_scheme_load_forces(s);
-    abut_solver_forget(&s->solver);
-    abut_problem_number(p);
-    return abut_scheme_load_past(s, f, err);
+    abut_step_load_damping(s, f);
+    abut_step_load_forces(s);
+    abut_search_forget(&s->solver);
+    abut_objective_number(p);
+    return abut_step_load_past(s, f, err);
 }
 
-int abut_scheme_rubs(const abut_model *m)
+int abut_step_has_friction(const abut_model *m)
 {
     for (int32_t i = 0; i < m->ng * m->ng; i++)
         if (m->mu[i] > 0) return 1;
     return 0;
 }
 
-/* Implicit Euler balances the stiffness anew in every step.  The other schemes keep that of the frame while anything
+/* Implicit Euler balances the stiffness in every step.  The other schemes keep that of the frame while anything
  * touches: a barrier that changes from step to step does work, and they have little to take it out again. */
 static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *err)
 {
-    abut_solver *so = &s->solver;
+    abut_search *so = &s->solver;
     const abut_model *m = so->prob.model;
     const int keeps = m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER;
-    if (!keeps || !f->kappa || abut_solver_count(so) == 0)
-        return abut_solver_kappa(so, err);
-    const double kappa = f->kappa[0] / abut_scheme_kappa_share(&so->prob);
+    if (!keeps || !f->kappa || abut_search_count(so) == 0)
+        return abut_search_kappa(so, err);
+    const double kappa = f->kappa[0] / abut_step_kappa_weight(&so->prob);
     abut_barrier_state_of(&so->prob.terms)->kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], kappa));
     return ABUT_OK;
 }
@@ -93,88 +98,84 @@ static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *e
 /* Where the iterations of a step begin. */
 static abut_status start(abut_stepper *s, const abut_frame *f, abut_report *rep, abut_err *err)
 {
-    int coasts = 0;
+    int warm = 0;
     abut_status rc = start_kappa(s, f, err);
-    if (!rc && !(s->solver.opt.without & ABUT_WITHOUT_WARM_START)) rc = abut_solver_coast(&s->solver, s->v, &coasts, rep, err);
-    if (rc || coasts) return rc;
-    rc = abut_solver_move_held(&s->solver, rep, err);
-    const abut_problem *p = &s->solver.prob;
-    if (rc || !memcmp(s->solver.x, p->xn, 3 * (size_t)p->model->nv * sizeof *p->xn)) return rc;   /* nothing was moved */
-    rc = abut_solver_contacts(&s->solver, rep, err);
+    if (!rc && !(s->solver.opt.without & ABUT_WITHOUT_WARM_START)) rc = abut_search_warm_start(&s->solver, s->v, &warm, rep, err);
+    if (rc || warm) return rc;
+    rc = abut_search_move_held(&s->solver, rep, err);
+    if (rc || s->solver.here.has & ABUT_HAS_CONTACTS) return rc;    /* nothing was moved */
+    rc = abut_search_contacts(&s->solver, rep, err);
     return rc ? rc : start_kappa(s, f, err);
+}
+
+/* Friction contacts as they are at the iterate. */
+static abut_status freeze_friction(abut_search *s, abut_err *err)
+{
+    const abut_objective *o = &s->prob;
+    return abut_lag_freeze(&o->cm, &s->here.pairs, s->here.y, abut_barrier_state_of(&o->terms)->kappa, o->w.h_force,
+                           abut_lag_of(&o->terms), err);
 }
 
 abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    assert(s);
+    abut_objective *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_frame f;
     s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = s->way_goes_on ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
-                        : abut_path_start(&s->solver.path, &p->cm, s->solver.x, err);
+    rc = s->path_continues ? abut_path_next_step(&s->solver.path, &p->cm, p->cm.obstacle, err)
+                        : abut_path_start(&s->solver.path, &p->cm, s->solver.here.x, err);
     if (!rc && !s->start_checked) {
-        abut_collmesh_positions(&p->cm, s->solver.x, s->solver.y);
-        rc = abut_scheme_check(&s->solver, 0, ABUT_E_GEOM, "at the start", err);
+        rc = abut_step_check(p, &s->solver.here, 0, ABUT_E_GEOM, "at the start", err);
     }
 
     /* the first frame of a scene has no friction data yet: freeze what touches now */
     const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
-    const int first = !frozen && abut_scheme_rubs(p->model);
-    if (!rc && (first || !s->solver.device)) rc = abut_solver_contacts_before(&s->solver, s->v, rep, err);
+    const int first = !frozen && abut_step_has_friction(p->model);
+    if (!rc && first) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
+    if (!rc && first) rc = abut_search_kappa(&s->solver, err);
+    if (!rc && first) rc = freeze_friction(&s->solver, err);
+    if (!rc) rc = abut_search_enter(&s->solver, s->v, err);
+    if (!rc && !(s->solver.here.has & ABUT_HAS_CONTACTS)) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->start_checked = 1;
-    if (first) {
-        double *kappa = &abut_barrier_state_of(&p->terms)->kappa;
-        rc = abut_problem_kappa(p, s->solver.x, s->solver.y, &s->solver.pairs, kappa, &s->solver.scratch, err);
-        if (!rc) rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, *kappa, p->w.h_force, abut_lag_of(&p->terms), err);
-    }
-    if (!rc && s->solver.device) {
-        rc = abut_device_enter(&s->solver, s->v, err);
-        if (!rc) rc = abut_solver_contacts_before(&s->solver, s->v, rep, err);
-        if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    }
-    if (!rc) rc = start(s, &f, rep, err);
+    rc = start(s, &f, rep, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return rc;
 }
 
-/* A configuration of a frame that is not the solver's own; so->x is left as it was. */
-static abut_status check_place(abut_solver *so, double *x, int joined, const char *when, abut_err *err)
+/* A configuration of a frame that is not the iterate. */
+static abut_status check_configuration(abut_search *so, const double *x, int joined, const char *when, abut_err *err)
 {
-    double *const own = so->x;
-    so->x = x;
-    abut_collmesh_positions(&so->prob.cm, x, so->y);
-    const abut_status rc = abut_scheme_check(so, joined, ABUT_E_GEOM, when, err);
-    so->x = own;
-    return rc;
+    abut_point_set(&so->trial, &so->prob, x, 0, NULL);
+    return abut_step_check(&so->prob, &so->trial, joined, ABUT_E_GEOM, when, err);
 }
 
-/* The way so far, as the frame tells it: it begins where nothing touches, and nothing is met on it. */
-static abut_status resume_way(abut_solver *so, const abut_frame *f, abut_err *err)
+/* The path so far, as the frame has it: it begins where nothing touches, and nothing is met on it. */
+static abut_status resume_path(abut_search *so, const abut_frame *f, abut_err *err)
 {
-    const abut_problem *p = &so->prob;
+    const abut_objective *p = &so->prob;
     abut_path *path = &so->path;
     int hit = 0;
-    abut_status rc = check_place(so, p->xn, 0, "at the start of its step (step/x0)", err);
+    abut_status rc = check_configuration(so, p->xn, 0, "at the start of its step (step/x0)", err);
     if (!rc) rc = abut_path_start(path, &p->cm, p->xn, err);
     for (int32_t i = 0; i < f->nw && !rc; i += f->nv) {
-        memcpy(so->xt, f->waypoints + 3 * (size_t)i, path->n3 * sizeof *so->xt);
-        rc = check_place(so, so->xt, 1, "at a waypoint (step/waypoints)", err);
-        if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->xt, &so->near, err);
+        rc = check_configuration(so, f->waypoints + 3 * (size_t)i, 1, "at a waypoint (step/waypoints)", err);
+        if (!rc) rc = abut_path_add(path, &p->cm, p->cm.obstacle, so->trial.x, &so->near, err);
     }
-    if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->x, &so->near, err);
-    if (!rc) rc = abut_path_prove(path, &p->cm, p->obstacle, &so->near, &hit, err);
+    if (!rc) rc = abut_path_add(path, &p->cm, p->cm.obstacle, so->here.x, &so->near, err);
+    if (!rc) rc = abut_path_prove(path, &p->cm, p->cm.obstacle, &so->near, &hit, err);
     if (rc || !hit) return rc;
     if (hit + 1 < path->n)
         return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/waypoints)", hit - 1);
-    return abut_fail(err, ABUT_E_GEOM, "bodies meet on the last straight line of its way, to node/x");
+    return abut_fail(err, ABUT_E_GEOM, "bodies meet on the last straight line of its path, to node/x");
 }
 
 abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     abut_frame f;
     abut_status rc = abut_frame_view(frame, p->model, &f, err);
     const char *missing = rc ? NULL : !f.x0 ? "step/x0" : !f.pass ? "step/pass" : !f.kappa ? "contact/kappa" : NULL;
@@ -182,12 +183,12 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     if (!rc) rc = load(s, frame, f.x0, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->pass = f.pass[0];
-    abut_barrier_state_of(&p->terms)->kappa = f.kappa[0] / abut_scheme_kappa_share(p);
+    abut_barrier_state_of(&p->terms)->kappa = f.kappa[0] / abut_step_kappa_weight(p);
     s->newton = f.iterations ? f.iterations[0] : 0;
-    abut_scheme_load_lagrangian(p, &f);
-    rc = resume_way(&s->solver, &f, err);
+    abut_step_load_lagrangian(p, &f);
+    rc = resume_path(&s->solver, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    return abut_solver_contacts(&s->solver, rep, err);
+    return abut_search_contacts(&s->solver, rep, err);
 }
 
 /* Passes that take all of the new normal forces, as published (Li 2020, 4.5). */
@@ -195,46 +196,45 @@ enum { WHOLE_PASSES = 9 };
 
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    abut_solver_forget(&s->solver);   /* a pass resumed in another process starts like this too */
+    abut_search_forget(&s->solver);   /* a pass resumed in another process starts like this too */
     const int before = rep->newton;
     /* passes that shall agree must stay in one valley */
-    s->solver.lengthens = s->solver.prob.model->lags[0] == 1 && !(s->solver.opt.without & ABUT_WITHOUT_LENGTHEN);
+    s->solver.pass.lengthens = s->solver.prob.model->lags[0] == 1 && !(s->solver.opt.without & ABUT_WITHOUT_LENGTHEN);
     /* and those that go around in a circle leave it where they do not follow it to the last digit */
-    s->solver.passes_go_on = s->pass >= WHOLE_PASSES;
-    abut_status rc = abut_solver_minimise(&s->solver, rep, err);
+    s->solver.pass.others_follow = s->pass >= WHOLE_PASSES;
+    abut_status rc = abut_search_minimise(&s->solver, rep, err);
     s->newton += rep->newton - before;
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
     rep->passes = ++s->pass;
     const double clock = abut_time_wall();
-    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, &s->solver.near, err);
+    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.cm.obstacle, &s->solver.near, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
 
 /* Friction contacts that stick, and slide at the end of s->p. */
-static int32_t count_letting_go(abut_solver *s)
+static int32_t count_about_to_slide(abut_search *s)
 {
     if (!abut_lag_of(&s->prob.terms)->n || s->opt.plain) return 0;
-    abut_search_point(s, 1);
-    return abut_creep_let_go(&s->prob, s->x, s->xt);
+    abut_point_set(&s->trial, &s->prob, s->here.x, 1, s->p);
+    return abut_creep_about_to_slide(&s->prob, s->here.x, s->trial.x);
 }
 
 abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_status rc = ABUT_OK;
     rep->lag_residual = -1;
-    if (abut_scheme_rubs(p->model)) {
-        abut_lag_exchange(&p->terms, &s->acted);
-        rc = abut_lag_freeze(&p->cm, &s->solver.pairs, s->solver.y, abut_barrier_state_of(&p->terms)->kappa, p->w.h_force,
-                             abut_lag_of(&p->terms), err);
+    if (abut_step_has_friction(p->model)) {
+        abut_lag_exchange(&p->terms, &s->solved_lag);
+        rc = freeze_friction(&s->solver, err);
     }
     if (!rc && measure) {
         rep->lag_residual = 0;
-        abut_solver_forget(&s->solver);
-        if (abut_lag_of(&p->terms)->n) rc = abut_solver_residual(&s->solver, &rep->lag_residual, rep, err);
-        if (!rc) s->letting_go = count_letting_go(&s->solver);
+        abut_search_forget(&s->solver);
+        if (abut_lag_of(&p->terms)->n) rc = abut_search_residual(&s->solver, &rep->lag_residual, rep, err);
+        if (!rc) s->about_to_slide = count_about_to_slide(&s->solver);
     }
     rep->seconds.friction += abut_time_wall() - clock;
     return rc;
@@ -243,7 +243,7 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
 abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled, abut_err *err)
 {
     /* passes that go around in a circle may let go and hold by turns */
-    const int waits = s->letting_go && s->pass < WHOLE_PASSES;
+    const int waits = s->about_to_slide && s->pass < WHOLE_PASSES;
     *settled = (rep->lag_residual <= tol && !waits) || (limit > 0 && s->pass >= limit);
     if (*settled || s->pass < ABUT_LAGS_MAX || limit > 0) return ABUT_OK;
     return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): friction has not converged after %d passes: lag residual %.3g "
@@ -260,26 +260,26 @@ static double relaxation(int pass)
 abut_status abut_step_again(abut_stepper *s, abut_err *err)
 {
     const double w = relaxation(s->pass);
-    return w < 1 ? abut_lag_relax(abut_lag_of(&s->solver.prob.terms), &s->acted, w, err) : ABUT_OK;
+    return w < 1 ? abut_lag_relax(abut_lag_of(&s->solver.prob.terms), &s->solved_lag, w, err) : ABUT_OK;
 }
 
 static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
     const int joined = s->start_checked && s->solver.path.proven;
-    const abut_status rc = abut_scheme_check(&s->solver, joined, ABUT_E_NUMERIC, "after the step", err);
+    const abut_status rc = abut_step_check(&s->solver.prob, &s->solver.here, joined, ABUT_E_NUMERIC, "after the step", err);
     rep->seconds.check += abut_time_wall() - clock;
     int32_t flattest;
-    rep->min_jacobian = abut_smallest_jacobian(s->solver.prob.model, s->solver.x, &flattest);
-    rep->min_jacobian_tet = abut_problem_tet(&s->solver.prob, flattest);
+    rep->min_jacobian = abut_smallest_jacobian(s->solver.prob.model, s->solver.here.x, &flattest);
+    rep->min_jacobian_tet = abut_objective_tet(&s->solver.prob, flattest);
     return rc ? abut_wrap(err, "step %lld", (long long)s->at.step + 1), rc : ABUT_OK;
 }
 
-/* The way of the steps since the last frame that was written. */
+/* The path of the steps since the last frame that was written. */
 static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
-    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, err);
+    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.cm.obstacle, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
@@ -289,16 +289,16 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
 {
     abut_arrays_clear(out);
     abut_status rc = check_candidate(s, rep, err);
-    if (!rc && !s->skips_frame) rc = join_steps(s, rep, err);
+    if (!rc && !s->end_unwritten) rc = join_steps(s, rep, err);
     if (rc) return rc;
-    s->way_goes_on = s->skips_frame;
-    rc = abut_scheme_finish(s, err);
-    if (!rc) rc = abut_scheme_rebound(s, rep, err);
+    s->path_continues = s->end_unwritten;
+    rc = abut_step_finish(s, err);
+    if (!rc) rc = abut_step_decide_damping(s, rep, err);
     if (!rc && carry) rc = abut_frame_carry(carry, out, err);
-    if (!rc) rc = abut_scheme_put_state(s, s->v_end, 0, out, err);
-    if (!rc) rc = abut_scheme_equilibrium(s, rep, err);
-    if (!rc) rc = abut_scheme_put_record(s, with, rep, carry, out, err);
-    if (!rc) rc = abut_scheme_report(s, rep, err);
+    if (!rc) rc = abut_step_put_state(s, s->v_end, 0, out, err);
+    if (!rc) rc = abut_step_equilibrium(s, rep, err);
+    if (!rc) rc = abut_step_put_record(s, with, rep, carry, out, err);
+    if (!rc) rc = abut_step_report(s, rep, err);
     if (rc) return rc;
     *at = abut_instant_next(s->at, s->solver.prob.model->h[0]);
     rep->step = at->step;
@@ -308,10 +308,10 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
 
 abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     abut_arrays_clear(out);
     abut_status rc = carry ? abut_frame_carry(carry, out, err) : ABUT_OK;
-    if (!rc) rc = abut_scheme_put_state(s, s->v, 1, out, err);
+    if (!rc) rc = abut_step_put_state(s, s->v, 1, out, err);
     if (!rc) rc = abut_record_keep(carry, out, err);
     if (rc) return rc;
     int32_t *newton = abut_frame_put(out, "step/iterations", 1, err);
@@ -321,5 +321,5 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     if (!x0) return err->code;
     memcpy(x0, p->xn, 3 * (size_t)p->model->nv * sizeof(double));
     rc = abut_arrays_put_i32(out, "step/pass", s->pass, err);
-    return rc || !abut_lagrangian_of(&p->terms)->on ? rc : abut_scheme_put_lagrangian(p, out, err);
+    return rc || !abut_lagrangian_of(&p->terms)->on ? rc : abut_step_put_lagrangian(p, out, err);
 }

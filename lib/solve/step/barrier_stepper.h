@@ -4,13 +4,14 @@
  *     abut_step_begin     COMMITTED frame: predictor, scripted motion, stiffness, friction data
  *     abut_step_resume    PENDING frame: picks the same step up again at its candidate
  *     abut_step_solve     minimises
- *     abut_step_refresh   freezes friction anew at the candidate and measures how far it was from that (lag residual)
+ *     abut_step_refresh   freezes friction at the candidate and measures how far it is from equilibrium then (lag residual)
  *     abut_step_again     another pass: relaxes them when there have been many
  *     abut_step_commit    velocities; the next COMMITTED frame        or  abut_step_suspend: a PENDING frame
  * `step` runs them in one process; `step --one-pass | friction-lag` runs them as stages, to the same bytes. */
 #ifndef ABUT_SOLVE_STEP_BARRIER_STEPPER_H
 #define ABUT_SOLVE_STEP_BARRIER_STEPPER_H
 
+#include "energy/friction_term.h"
 #include "solve/search/minimise.h"
 #include "solve/step/record.h"
 #include "solve/stepper.h"
@@ -19,29 +20,30 @@
 enum { ABUT_LAGS_MAX = 1000 };
 
 typedef struct abut_stepper {
-    abut_solver solver;
+    abut_search solver;
     double *v;          /* [3 nv] at the start of the step */
-    double *acc; /* [3 nv] m/s^2: gravity, scripted forces and the loads of the air; of a step that is done, its drag, too */
+    double *acc;        /* [3 nv] m/s^2: gravity, scripted forces, loads of the air; after the step also its drag */
     double *air;        /* [3 nv] N: of the air alone; NULL when it is still */
     double *a;          /* [3 nv] Newmark: acceleration by all forces at the start of the step */
     double *x1, *v1;    /* [3 nv] BDF2: one step before the start */
     double *v_end, *a_end;  /* [3 nv] after the step */
     abut_instant at;    /* start of the step */
     double *acc0;       /* [3 nv] the same one step earlier */
-    abut_lag acted;     /* friction of the last pass, when the contacts of the term have been frozen anew */
-    int32_t letting_go; /* friction contacts that stick, and would slide after the direction of the lag residual */
+    abut_lag solved_lag;    /* friction of the last pass, once the contacts of the term are those for the next */
+    int32_t about_to_slide; /* friction contacts that stick, and would slide after the direction of the lag residual */
     int pass;           /* passes solved so far in this step */
     int newton;         /* Newton iterations of these passes */
     int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
-    int skips_frame;    /* what the present step ends with will not be written: the way to the next frame goes on from it */
-    int way_goes_on;    /* that of the step before was not */
-    struct abut_rebound {
+    int end_unwritten;  /* no frame will show the end of the present step: the path to the next one continues from it */
+    int path_continues; /* that was so in the step before: its path continues */
+    struct abut_midpoint_damping {
         double gain;    /* J: what the midpoint rule has created since a step was damped */
-        int32_t left, bout;     /* steps that implicit Euler takes from here; how many it took last, 0 after a while without */
-    } rebound;
+        int32_t steps_left; /* that implicit Euler takes from here */
+        int32_t last_run;   /* how many it took last; halved by every step without */
+    } damping;
 } abut_stepper;
 
-ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_opts *opt,
+ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_search_opts *opt,
                                             abut_err *err);
 void abut_stepper_clear(abut_stepper *s);
 
@@ -50,7 +52,7 @@ void abut_stepper_clear(abut_stepper *s);
 ABUT_MUST_USE abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
                                           abut_err *err);
 /** Continues the step of a PENDING frame (arrays step/x0 and step/pass besides the usual ones; step/penalty and
- * step/multiplier when scripted nodes are still on their way). */
+ * step/multiplier when scripted nodes have not arrived). */
 ABUT_MUST_USE abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
                                            abut_err *err);
 ABUT_MUST_USE abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err);

@@ -2,14 +2,17 @@
 
 #include "contact/intersect.h"
 #include "energy/codim_bound.h"
+#include "energy/codim_term.h"
 #include "model/naming.h"
 
+#include <assert.h>
+
 /* Shells are inside their bounds. */
-static abut_status check_bounds(const abut_solver *so, abut_status code, const char *when, abut_err *err)
+static abut_status check_bounds(const abut_objective *p, const double *x, abut_status code, const char *when, abut_err *err)
 {
-    const abut_model *m = so->prob.model;
+    const abut_model *m = p->model;
     abut_codim_excess e;
-    if (!abut_codim_outside(abut_codim_of(&so->prob.terms), so->x, &e)) return ABUT_OK;
+    if (!abut_codim_outside(abut_codim_of(&p->terms), x, &e)) return ABUT_OK;
     const int32_t *n = m->shell + 3 * (size_t)e.shell;
     char object[ABUT_OBJECT_WORDS];
     return abut_fail(err, code, "shell %d of %s (nodes %d, %d, %d): %s %.9g, expected %s %.9g, %s",
@@ -18,15 +21,17 @@ static abut_status check_bounds(const abut_solver *so, abut_status code, const c
                      e.below ? "more than" : "less than", e.limit, when);
 }
 
-abut_status abut_scheme_check(const abut_solver *so, int joined, abut_status code, const char *when, abut_err *err)
+abut_status abut_step_check(const abut_objective *p, const abut_point *at, int joined, abut_status code, const char *when,
+                              abut_err *err)
 {
-    const abut_collmesh *cm = &so->prob.cm;
-    const abut_model *m = so->prob.model;
+    assert(p);
+    const abut_collmesh *cm = &p->cm;
+    const abut_model *m = p->model;
     abut_intersection hit;
     size_t found = 0;
     abut_status rc = ABUT_OK;
-    if (joined) found = abut_intersections_planes(cm, so->y, so->prob.obstacle, 1, &hit);
-    else rc = abut_intersections_find(cm, so->y, so->prob.obstacle, 1, &hit, &found, err);
+    if (joined) found = abut_intersections_planes(cm, at->y, p->cm.obstacle, 1, &hit);
+    else rc = abut_intersections_find(cm, at->y, p->cm.obstacle, 1, &hit, &found, err);
     if (rc) return rc;
     char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
     if (found && hit.tri < 0)
@@ -38,9 +43,9 @@ abut_status abut_scheme_check(const abut_solver *so, int joined, abut_status cod
         abut_collmesh_words(cm, t, 3, two);
         return abut_fail(err, code, "%s touches %s %s (%zu such pairs)", one, two, when, found);
     }
-    const int32_t tet = abut_inverted_find(m, so->x, 1);
+    const int32_t tet = abut_inverted_find(m, at->x, 1);
     if (tet >= 0)
-        return abut_fail(err, code, "tet %d of %s is inverted %s", abut_reordered_tet_number(so->prob.reordered, tet),
+        return abut_fail(err, code, "tet %d of %s is inverted %s", abut_reordered_tet_number(p->reordered, tet),
                          abut_object_words(m, m->body[m->tet[4 * tet]], one), when);
-    return check_bounds(so, code, when, err);
+    return check_bounds(p, at->x, code, when, err);
 }

@@ -5,7 +5,7 @@
 #ifndef ABUT_SOLVE_STEP_MEASURES_H
 #define ABUT_SOLVE_STEP_MEASURES_H
 
-#include "solve/problem.h"
+#include "solve/objective.h"
 
 /* ---- a state: x[3 nv] m, v[3 nv] m/s; obstacles have no part in it ---- */
 
@@ -21,7 +21,7 @@ void abut_mass_center(const abut_model *m, const double *x, double c[3]);
 
 /* Borrows everything. */
 typedef struct abut_solved {
-    const abut_problem *prob;       /* start xn, weights, what is held, terms, with the friction that acted */
+    const abut_objective *objective;       /* start xn, weights, what is held, terms, with the friction that acted */
     const abut_pairs *pairs;        /* contacts at the end */
     const double *x, *y;            /* [3 nv], [3 nc] the end */
     const double *v0, *v;           /* [3 nv] velocities at the start and at the end */
@@ -71,8 +71,8 @@ typedef struct abut_creep {
     int32_t sticking, sliding;      /* slower than eps_v, and the others */
     double max, mean;               /* m/s, of those that stick; 0 without any */
 } abut_creep;
-abut_creep abut_creep_find(const abut_problem *p, const double *x);
+abut_creep abut_creep_find(const abut_objective *p, const double *x);
 /** How many of them stick at x[3 nv] and slide at `to` (solve/search/rules.h: abut_rule_lets_go). */
-int32_t abut_creep_let_go(const abut_problem *p, const double *x, const double *to);
+int32_t abut_creep_about_to_slide(const abut_objective *p, const double *x, const double *to);
 
 #endif

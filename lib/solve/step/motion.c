@@ -1,13 +1,15 @@
+#include "energy/pressure.h"
 #include "solve/step/step_parts.h"
 
 #include "model/motion.h"
 #include "model/naming.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 /* drag is a term of the objective; in equilibria it is a load */
-static int drags(const abut_problem *p)
+static int drags(const abut_objective *p)
 {
     const abut_air *air = abut_air_of(&p->terms);
     return air && air->drags && p->w.inertia;
@@ -16,10 +18,11 @@ static int drags(const abut_problem *p)
 /* Acceleration of a body that nothing touches: a = g - M^-1 (dPsi/dx + C v + dR/dv), m/s^2; of obstacles none. */
 static abut_status free_acceleration(abut_stepper *s, const double *x, const double *v, double *a, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
     memset(a, 0, 3 * (size_t)m->nv * sizeof *a);
-    abut_status rc = abut_problem_potential_gradient(p, x, -1, a, &s->solver.scratch, err);
+    const abut_at at = abut_objective_at(p, x, NULL, NULL);
+    abut_status rc = abut_objective_potential_gradient(p, &at, -1, a, &s->solver.scratch, err);
     if (!rc) rc = abut_objective_damping_force(p, v, a, &s->solver.scratch, err);
     if (!rc && drags(p)) abut_air_drag_gradient(abut_air_of(&p->terms), v, NULL, 1, -1, a);
     if (rc) return rc;
@@ -36,9 +39,9 @@ static abut_start start_of(const abut_stepper *s)
     return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->x1, s->v1 };
 }
 
-abut_status abut_scheme_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
+abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
     abut_status rc = ABUT_OK;
     if (p->w.scheme == ABUT_BDF2) {
@@ -62,9 +65,9 @@ static void add_force(const abut_model *m, const double *f, double *acc)
         if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i] / m->mass[i / 3];
 }
 
-void abut_scheme_load_forces(abut_stepper *s)
+void abut_step_load_forces(abut_stepper *s)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     abut_motion_acceleration(p->model, s->at.time, s->acc);
     if (!s->air) return;
     const abut_air *air = abut_air_of(&p->terms);
@@ -74,9 +77,10 @@ void abut_scheme_load_forces(abut_stepper *s)
     add_force(p->model, s->air, s->acc);
 }
 
-abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, abut_err *err)
+abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    assert(s);
+    const abut_objective *p = &s->solver.prob;
     const abut_air *air = abut_air_of(&p->terms);
     const abut_array *last = s->at.step > 0 ? abut_arrays_find(before, "node/air-force") : NULL;
     const size_t n3 = 3 * (size_t)p->model->nv;
@@ -87,20 +91,20 @@ abut_status abut_scheme_finish_air(abut_stepper *s, const abut_arrays *before, a
     if (drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, drag);
     add_force(p->model, last ? last->data : drag, s->acc0);
     memset(drag, 0, n3 * sizeof *drag);
-    if (drags(p)) abut_air_drag_gradient(air, s->solver.x, p->step.x_damp, p->step.damp_time, -1, drag);
+    if (drags(p)) abut_air_drag_gradient(air, s->solver.here.x, p->step.x_damp, p->step.damp_time, -1, drag);
     add_force(p->model, drag, s->acc);
     for (size_t i = 0; i < n3; i++) s->air[i] += drag[i];
     abut_arena_release(&s->solver.scratch, mark);
     return ABUT_OK;
 }
 
-abut_status abut_scheme_finish(abut_stepper *s, abut_err *err)
+abut_status abut_step_finish(abut_stepper *s, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const abut_start at = start_of(s);
-    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
-    const abut_status rc = free_acceleration(s, s->solver.x, s->v_end, s->a_end, err);
-    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.x, s->v_end, s->a_end);
+    const abut_status rc = free_acceleration(s, s->solver.here.x, s->v_end, s->a_end, err);
+    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     return rc;
 }

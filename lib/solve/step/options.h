@@ -27,6 +27,7 @@ typedef struct abut_step_options {
     int parts;              /* subdomains; 0: the partition of the model, or by the number of nodes */
     int levels;             /* of subdomains: 2 with a coarse space, 1 without; 2 */
     unsigned without;       /* ABUT_WITHOUT_* */
+    const struct abut_own_term *terms;  /* of the caller, beside those of the model (energy/terms.h), borrowed; NULL: none */
     struct abut_step_device {
         int kind, number, precond;  /* abut_device_kind, which of several, abut_device_precond (solve/device/device.h) */
     } device;

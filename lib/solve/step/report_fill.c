@@ -1,14 +1,17 @@
 #include "solve/step/step_parts.h"
 
 #include "base/timer.h"
+#include "energy/barrier_term.h"
 #include "energy/codim_bound.h"
+#include "energy/codim_term.h"
 #include "solve/search/equilibrium.h"
 
+#include <assert.h>
 #include <math.h>
 
-static void report_contacts(const abut_solver *so, abut_report *rep)
+static void report_contacts(const abut_search *so, abut_report *rep)
 {
-    const abut_pairs *q = &so->pairs;
+    const abut_pairs *q = &so->here.pairs;
     const abut_collmesh *cm = &so->prob.cm;
     const int32_t *meet = so->prob.model->bodies_meet;
     rep->contact = !cm->nc ? ABUT_CONTACT_OFF : meet && !meet[0] ? ABUT_CONTACT_NOT_BODIES : ABUT_CONTACT_BARRIER;
@@ -28,9 +31,9 @@ static void report_contacts(const abut_solver *so, abut_report *rep)
 
 static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     abut_codim_stretch now;
-    const abut_status rc = abut_codim_stretch_find(abut_codim_of(&p->terms), s->solver.x, &now, &s->solver.scratch, err);
+    const abut_status rc = abut_codim_stretch_find(abut_codim_of(&p->terms), s->solver.here.x, &now, &s->solver.scratch, err);
     if (rc) return rc;
     rep->min_stretch = now.min;
     rep->max_stretch = now.max;
@@ -42,11 +45,11 @@ static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *e
 
 static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
-    const double *x = s->solver.x;
-    abut_lag_exchange(&p->terms, &s->acted);
+    const abut_objective *p = &s->solver.prob;
+    const double *x = s->solver.here.x;
+    abut_lag_exchange(&p->terms, &s->solved_lag);
     const abut_creep creep = abut_creep_find(p, x);
-    abut_lag_exchange(&p->terms, &s->acted);
+    abut_lag_exchange(&p->terms, &s->solved_lag);
     rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
     rep->gravity = abut_gravity_energy(p->model, x);
     abut_linear_momentum(p->model, s->v_end, rep->momentum);
@@ -55,18 +58,22 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     rep->sliding = creep.sliding;
     rep->creep_max = creep.max;
     rep->creep_mean = creep.mean;
-    return abut_problem_potential(p, x, &rep->elastic, &s->solver.scratch, err);
+    return abut_objective_potential(p, x, &rep->elastic, &s->solver.scratch, err);
 }
 
-abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err)
+abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    abut_solver *so = &s->solver;
+    assert(s);
+    abut_search *so = &s->solver;
     const double clock = abut_time_wall();
     abut_equilibrium e;
-    abut_lag_exchange(&so->prob.terms, &s->acted);      /* not what was frozen anew */
-    abut_status rc = abut_problem_gradient(&so->prob, so->x, so->y, &so->pairs, ABUT_TERM_ALL, so->g, &so->scratch, err);
-    if (!rc) rc = abut_equilibrium_find(&so->prob, so->x, so->y, &so->pairs, so->g, &e, &so->scratch, err);
-    abut_lag_exchange(&so->prob.terms, &s->acted);
+    abut_point *at = &so->here;
+    abut_lag_exchange(&so->prob.terms, &s->solved_lag);      /* not that of the next pass */
+    at->has &= ABUT_HAS_CONTACTS;
+    abut_status rc = abut_point_evaluate(at, &so->prob, ABUT_HAS_GRADIENT, NULL, &so->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&so->prob, at, &e, &so->scratch, err);
+    at->has &= ABUT_HAS_CONTACTS;
+    abut_lag_exchange(&so->prob.terms, &s->solved_lag);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     rep->force_residual = e.left / e.largest;
@@ -74,7 +81,7 @@ abut_status abut_scheme_equilibrium(abut_stepper *s, abut_report *rep, abut_err 
     return ABUT_OK;
 }
 
-abut_status abut_scheme_report(abut_stepper *s, abut_report *rep, abut_err *err)
+abut_status abut_step_report(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const abut_path *path = &s->solver.path;
     abut_status rc = report_physics(s, rep, err);
@@ -82,7 +89,7 @@ abut_status abut_scheme_report(abut_stepper *s, abut_report *rep, abut_err *err)
     if (rc) return rc;
     rep->kappa = abut_barrier_state_of(&s->solver.prob.terms)->kappa;
     rep->waypoints = path->n - path->step > 2 ? path->n - path->step - 2 : 0;
-    rep->eta = abut_solver_progress(&s->solver);
+    rep->eta = abut_search_progress(&s->solver);
     rep->memory_peak = abut_memory_peak();
     report_contacts(&s->solver, rep);
     return ABUT_OK;

@@ -1,0 +1,26 @@
+#include "solve/search/search_parts.h"
+
+#define SHORTEST 0x1p-60    /* of the bound */
+
+abut_status abut_search_try(abut_search *s, double alpha, abut_iteration *it, abut_report *rep, abut_err *err)
+{
+    s->ops->points.try_at(s, alpha);
+    it->trials++;
+    rep->trials++;
+    return s->ops->points.evaluate(s, &s->trial, ABUT_HAS_ENERGY, rep, err);
+}
+
+/* From the bound, halved until the objective does not grow beyond rounding. */
+abut_status abut_move_backtrack(abut_search *s, abut_move *m, abut_report *rep, abut_err *err)
+{
+    const double most = s->here.e.sum + s->here.e.noise, bound = m->lim.alpha;
+    if (m->searched) return ABUT_OK;
+    m->searched = 1;
+    for (double alpha = bound; alpha > bound * SHORTEST && !m->moved; alpha /= 2) {
+        const abut_status rc = abut_search_try(s, alpha, m->it, rep, err);
+        if (rc) return rc;
+        m->moved = s->trial.e.sum <= most;
+        if (m->moved) m->it->alpha = alpha;
+    }
+    return ABUT_OK;
+}

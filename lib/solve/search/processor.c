@@ -1,0 +1,272 @@
+/* The operations of a search whose points are where they seem to be. */
+#include "solve/search/search_parts.h"
+
+#include "base/par.h"
+#include "base/timer.h"
+#include "energy/barrier_term.h"
+#include "energy/codim_bound.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t numbers(const abut_search *s) { return 3 * (size_t)s->prob.model->nv; }
+
+/* ---- points ---- */
+
+static abut_status find_candidates(abut_search *s, const double *y0, const double *y1, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->prob;
+    const double clock = abut_time_wall();
+    const abut_status rc = abut_candidates_again(&p->cm, y0, y1, p->model->dhat[0], p->cm.obstacle, &s->near, &s->cand, err);
+    rep->seconds.candidates += abut_time_wall() - clock;
+    return rc;
+}
+
+static abut_status contacts(abut_search *s, int along, abut_report *rep, abut_err *err)
+{
+    abut_point_set(&s->here, &s->prob, s->here.x, 0, NULL);
+    abut_status rc = find_candidates(s, s->here.y, along ? s->trial.y : NULL, rep, err);
+    const double clock = abut_time_wall();
+    if (!rc) rc = abut_point_contacts(&s->here, &s->prob, &s->cand, err);
+    rep->seconds.pairs += abut_time_wall() - clock;
+    return rc;
+}
+
+static size_t count(const abut_search *s) { return s->here.pairs.n + s->here.pairs.n_plane; }
+
+static abut_status kappa(abut_search *s, abut_err *err)
+{
+    const abut_at at = abut_point_at(&s->here, &s->prob);
+    return abut_objective_kappa(&s->prob, &at, &abut_barrier_state_of(&s->prob.terms)->kappa, &s->scratch, err);
+}
+
+static abut_status evaluate(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->prob;
+    const double clock = abut_time_wall();
+    abut_status rc = abut_point_evaluate(at, p, ABUT_HAS_CONTACTS, &s->cand, &s->scratch, err);
+    const double paired = abut_time_wall();
+    if (!rc) rc = abut_point_evaluate(at, p, what & ABUT_HAS_ENERGY, NULL, &s->scratch, err);
+    const double weighed = abut_time_wall();
+    if (!rc) rc = abut_point_evaluate(at, p, what & ABUT_HAS_GRADIENT, NULL, &s->scratch, err);
+    rep->seconds.pairs += paired - clock;
+    rep->seconds.line_search += weighed - paired;
+    rep->seconds.gradient += abut_time_wall() - weighed;
+    return rc;
+}
+
+static void try_at(abut_search *s, double alpha)
+{
+    abut_point_set(&s->trial, &s->prob, s->here.x, alpha, s->p);
+}
+
+static abut_status record(abut_search *s, abut_err *err)
+{
+    return abut_path_add(&s->path, &s->prob.cm, s->prob.cm.obstacle, s->here.x, &s->near, err);
+}
+
+static abut_status stiffen(abut_search *s, abut_err *err)
+{
+    const abut_at from = abut_point_at(&s->trial, &s->prob), to = abut_point_at(&s->here, &s->prob);
+    return abut_objective_stiffen(&s->prob, &from, &to, &s->scratch, err);
+}
+
+/* ---- the direction ---- */
+
+static int can_resolve(const abut_search *s) { return s->dir.ops->resolve != NULL; }
+
+static abut_iterate iterate(const abut_search *s)
+{
+    return (abut_iterate){ s->here.x, s->here.y, &s->here.pairs, s->here.g };
+}
+
+/* Infinite when s->p is not finite. */
+static double speed(const abut_search *s)
+{
+    const size_t n3 = numbers(s);
+    const double *p = s->p;
+    double big = 0;
+    #pragma omp parallel for schedule(static) reduction(max : big) if (n3 >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n3; i++) big = fabs(p[i]) < INFINITY ? abut_max(big, fabs(p[i])) : INFINITY;
+    return big / s->prob.model->h[0];
+}
+
+static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
+{
+    const abut_iterate at = iterate(s);
+    abut_direction_info info;
+    const abut_status rc = s->dir.ops->find(s->dir.self, &at, s->p, &info, rep, err);
+    if (rc == ABUT_E_NUMERIC) {
+        s->failed.kind = ABUT_FAILED_INDEFINITE;
+        s->failed.node = info.bad_node;
+        s->failed.guessed = info.guessed;
+    }
+    const abut_at here = abut_point_at(&s->here, &s->prob);
+    if (!rc)
+        s->aim = (struct abut_aim){ speed(s), info.exact, info.approximate, abut_objective_forecast_is_fair(&s->prob, &here) };
+    return rc;
+}
+
+static void require_exact(abut_search *s) { s->dir.ops->require_exact(s->dir.self); }
+
+static abut_status find_newton(abut_search *s, abut_report *rep, abut_err *err)
+{
+    if (!can_resolve(s)) require_exact(s);      /* others are Newton's in any case */
+    return find(s, rep, err);
+}
+
+static abut_status refine(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep, abut_err *err)
+{
+    const abut_iterate at = iterate(s);
+    const abut_direction_bound bound = { *lim, swept, s->opt.slack_ccd, &s->cand };
+    *changed = 0;
+    if (!s->dir.ops->refine) return ABUT_OK;
+    const abut_status rc = s->dir.ops->refine(s->dir.self, &at, &bound, s->p, changed, rep, err);
+    if (!rc && *changed) s->aim.speed = speed(s);
+    return rc;
+}
+
+static abut_status resolve(abut_search *s, const double *g, double *q, abut_report *rep, abut_err *err)
+{
+    return s->dir.ops->resolve(s->dir.self, g, q, rep, err);
+}
+
+static abut_status excess(abut_search *s, const double *d, const double *linear_step, double *g, double *cost, abut_err *err)
+{
+    const abut_at at = abut_point_at(&s->here, &s->prob);
+    return abut_objective_correction(&s->prob, &at, d, linear_step, g, cost, &s->scratch, err);
+}
+
+static abut_status next_speed(abut_search *s, double *found, abut_report *rep, abut_err *err)
+{
+    *found = 0;
+    if (!can_resolve(s)) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *next = ABUT_ROOM(&s->scratch, double, numbers(s) + 1);
+    if (!next) return abut_fail(err, ABUT_E_NOMEM, "error of a step: %zu numbers", numbers(s));
+    const abut_status rc = resolve(s, s->here.g, next, rep, err);
+    if (!rc) *found = abut_largest(next, numbers(s)) / s->prob.model->h[0];
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}
+
+static double slope(const abut_search *s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < numbers(s); i++) sum -= s->here.g[i] * s->p[i];
+    return sum;
+}
+
+static void scale(abut_search *s, double by)
+{
+    for (size_t i = 0; i < numbers(s); i++) s->p[i] *= by;
+}
+
+static int32_t fastest(const abut_search *s)
+{
+    size_t far = 0;
+    for (size_t i = 1; i < numbers(s); i++)
+        if (fabs(s->p[i]) > fabs(s->p[far])) far = i;
+    return (int32_t)(far / 3);
+}
+
+/* ---- bounds ---- */
+
+static abut_status limits(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->prob;
+    const double clock = abut_time_wall();
+    const abut_at here = { s->here.x, s->here.x, s->here.y, &s->here.pairs, &p->step };     /* bounds hold at x */
+    (void)err;
+    try_at(s, 1);
+    abut_limit_planes(&p->cm, s->here.y, s->trial.y, p->cm.obstacle, s->opt.slack_plane, lim);
+    abut_objective_limit(p, &here, s->p, lim);
+    rep->seconds.ccd += abut_time_wall() - clock;
+    return ABUT_OK;
+}
+
+static abut_status candidates(abut_search *s, double fraction, abut_report *rep, abut_err *err)
+{
+    try_at(s, fraction);
+    return find_candidates(s, s->here.y, s->trial.y, rep, err);
+}
+
+static abut_status ccd(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err)
+{
+    const double clock = abut_time_wall();
+    rep->candidates = abut_candidates_count(&s->cand);
+    const abut_status rc = abut_limit_ccd(&s->prob.cm, &s->cand, s->here.y, s->trial.y, s->opt.slack_ccd, lim, err);
+    rep->seconds.ccd += abut_time_wall() - clock;
+    return rc;
+}
+
+/* ---- the start of a step ---- */
+
+static void warm(abut_search *s, const double *v, double fraction)
+{
+    const abut_objective *p = &s->prob;
+    const double h = fraction * p->model->h[0], *x = s->here.x;
+    double *to = s->trial.x;
+    #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)
+    for (int32_t i = 0; i < 3 * p->model->nv; i++)
+        to[i] = p->held[i / 3] ? p->target[i] : p->row[i / 3] >= 0 ? x[i] + h * v[i] : x[i];
+    abut_point_set(&s->trial, p, to, 0, NULL);
+}
+
+static void aim_at_trial(abut_search *s)
+{
+    const size_t n3 = numbers(s);
+    #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
+    for (size_t i = 0; i < n3; i++) s->p[i] = s->trial.x[i] - s->here.x[i];
+    try_at(s, 1);   /* which rounding may make another point */
+}
+
+/* Where prescribed nodes have arrived is here, or a point beside the line, which has candidates of its own. */
+static abut_status staying(abut_search *s, const double *v, int at_least, double *sum, abut_report *rep, abut_err *err)
+{
+    const abut_candidates along = s->cand;
+    warm(s, v, 0);
+    abut_point *at = memcmp(s->trial.x, s->here.x, numbers(s) * sizeof *s->here.x) ? &s->trial : &s->here;
+    abut_status rc = ABUT_OK;
+    s->cand = (abut_candidates){ .of = { .y = NULL } };
+    if (at == &s->trial && !at_least) rc = find_candidates(s, s->trial.y, NULL, rep, err);
+    if (!rc) rc = evaluate(s, at, ABUT_HAS_ENERGY, rep, err);
+    *sum = at->e.sum;
+    abut_candidates_clear(&s->cand);
+    s->cand = along;
+    return rc;
+}
+
+static abut_status aim_at_targets(abut_search *s, int *moves, abut_err *err)
+{
+    const abut_objective *p = &s->prob;
+    (void)err;
+    *moves = 0;
+    for (int32_t i = 0; i < 3 * p->model->nv; i++) {
+        s->p[i] = p->held[i / 3] ? p->target[i] - s->here.x[i] : 0;
+        *moves |= s->p[i] != 0;
+    }
+    return ABUT_OK;
+}
+
+static abut_status move_held(abut_search *s, double alpha, abut_err *err)
+{
+    const abut_objective *p = &s->prob;
+    double *x = s->here.x;
+    (void)err;
+    for (int32_t i = 0; i < 3 * p->model->nv; i++)
+        if (p->held[i / 3]) x[i] = alpha == 1 ? p->target[i] : x[i] + alpha * s->p[i];
+    abut_point_set(&s->here, p, x, 0, NULL);
+    return ABUT_OK;
+}
+
+const abut_search_ops abut_search_processor = {
+    .points = { .contacts = contacts, .count = count, .kappa = kappa, .evaluate = evaluate, .try_at = try_at,
+                .record = record, .stiffen = stiffen },
+    .aim = { .find = find, .find_newton = find_newton, .require_exact = require_exact,
+             .next_speed = next_speed, .refine = refine, .slope = slope, .scale = scale, .fastest = fastest },
+    .correct = { .can = can_resolve, .resolve = resolve, .excess = excess },
+    .bound = { .limits = limits, .candidates = candidates, .ccd = ccd },
+    .start = { .warm = warm, .aim_at_trial = aim_at_trial, .staying = staying, .aim_at_targets = aim_at_targets,
+               .move_held = move_held }
+};

@@ -1,0 +1,90 @@
+/* The stopping rules of solve/search/minimise.h, each a row of the table below. */
+#include "solve/search/search_parts.h"
+
+#include "base/par.h"
+#include "energy/characteristic.h"
+#include "sparse/pcg.h"
+#include "solve/search/equilibrium.h"
+
+#include <math.h>
+
+/* so many exact directions in a row within rounding: a norm that has not been reached will not be */
+#define STALLED 30
+
+static abut_status fetch(abut_search *s, abut_err *err)
+{
+    return s->ops->place.fetch ? s->ops->place.fetch(s, err) : ABUT_OK;
+}
+
+/* ---- Newton ---- */
+
+/* What is left to the minimum is short, too, and forces balance as the model asks.  Neither goes on where it comes no closer: an
+ * estimate at once, forces where rounding hides what an iteration brings. */
+static abut_status newton_after(abut_search *s, double speed, int *stop, abut_report *rep, abut_err *err)
+{
+    const abut_model *m = s->prob.model;
+    abut_progress *now = &s->progress;
+    double next = 0;
+    abut_equilibrium e;
+    abut_status rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_GRADIENT, rep, err);
+    if (!rc) rc = s->ops->aim.next_speed(s, &next, rep, err);
+    const double left = abut_rule_error(speed, next);
+    if (rc) return rc;
+    *stop = abut_rule_near(left, m->tolerance[0]) || abut_rule_stalls(&now->error, left) || now->stalled;
+    if (!*stop || !m->force_tolerance) return ABUT_OK;
+    rc = fetch(s, err);
+    if (!rc) rc = abut_equilibrium_find(&s->prob, &s->here, &e, &s->scratch, err);
+    if (rc) return rc;
+    const int stalls = abut_rule_stalls(&now->forces, e.left) && now->stalled;
+    *stop = abut_rule_balanced(e.left, e.largest, m->force_tolerance[0]) || stalls;
+    return ABUT_OK;
+}
+
+static abut_status published_after(abut_search *s, double speed, int *stop, abut_report *rep, abut_err *err)
+{
+    (void)s, (void)speed, (void)rep, (void)err;
+    *stop = 1;
+    return ABUT_OK;
+}
+
+/* ---- characteristic norm ---- */
+
+/* Its scale in this step. */
+static abut_status norm_begin(abut_search *s, abut_err *err)
+{
+    const abut_model *m = s->prob.model;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *node = ABUT_ROOM(&s->scratch, double, m->nv + 1), *scale = &s->progress.characteristic;
+    if (!node) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %d nodes", m->nv);
+    *scale = s->prob.w.psi * abut_characteristic_force(abut_elastic_of(&s->prob.terms), s->prob.held, node);
+    abut_arena_release(&s->scratch, mark);
+    if (*scale > 0) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "characteristic norm: the model has no tetrahedra that move to measure forces by");
+}
+
+static abut_status norm_at(abut_search *s, int *stop, abut_report *rep, abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    const abut_status rc = fetch(s, err);
+    if (rc) return rc;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *part = ABUT_ROOM(&s->scratch, double, abut_blocks(n3) + 1);
+    if (!part) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %zu numbers", n3);
+    s->failed.norm = rep->norm = sqrt(abut_dot(s->here.g, s->here.g, n3, part)) / s->progress.characteristic;
+    abut_arena_release(&s->scratch, mark);
+    *stop = rep->norm <= s->opt.norm;
+    return ABUT_OK;
+}
+
+enum { NEWTON, PUBLISHED, CHARACTERISTIC };
+static const abut_stop_rule rules[] = {
+    [NEWTON] = { .name = "newton", .after_step = newton_after },
+    [PUBLISHED] = { .name = "published", .after_step = published_after },
+    [CHARACTERISTIC] = { .name = "characteristic", .patience = STALLED, .begin = norm_begin, .at_iterate = norm_at },
+};
+
+const abut_stop_rule *abut_search_stop_rule(const abut_search *s)
+{
+    if (s->opt.norm > 0) return &rules[CHARACTERISTIC];
+    return &rules[s->opt.plain || s->pass.others_follow ? PUBLISHED : NEWTON];
+}
