@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/contact-hessians} python=${PYTHON:-/usr/bin/python3}
-scenes=${SCENES:-squeeze bed slope pile house knives ball-roller chain sphere sprinkles}
+scenes=${SCENES:-squeeze bed slope pile house chain sphere}
 rm -rf "$out"; mkdir -p "$out"
 
 # law, contact.barrier, --barrier-hessian
