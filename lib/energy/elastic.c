@@ -334,7 +334,7 @@ static void corner_gradients(const abut_elastic *e, const group *g, double *f)
         for (size_t k = 0; k < 12; k++) f[12 * l + k] = c[k][l];
 }
 
-/* *energy, and f[12 nt] unless it is NULL */
+/* *energy and f[12 nt] */
 static abut_status evaluate(const abut_elastic *e, const double *x, double *energy, double *f, abut_arena *scratch, abut_err *err)
 {
     const size_t n = (size_t)e->model->nt, nb = abut_blocks(n);
@@ -350,7 +350,7 @@ static abut_status evaluate(const abut_elastic *e, const double *x, double *ener
         for (size_t t = r.lo; t < r.hi; t += ABUT_LANES) {
             evaluate_group(e, x, t, r.hi - t < ABUT_LANES ? r.hi - t : ABUT_LANES, &g);
             for (size_t l = 0; l < g.n; l++) sum += e->vol[t + l] * g.psi[l];
-            if (f) corner_gradients(e, &g, f + 12 * t);
+            corner_gradients(e, &g, f + 12 * t);
         }
         part[b] = sum;
     }
@@ -359,11 +359,6 @@ static abut_status evaluate(const abut_elastic *e, const double *x, double *ener
     abut_arena_release(scratch, mark);
     *energy = isfinite(total) ? total : INFINITY;   /* inf - inf in the compensated sum is NaN */
     return ABUT_OK;
-}
-
-abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch, abut_err *err)
-{
-    return evaluate(e, x, energy, NULL, scratch, err);
 }
 
 void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, double *g)

@@ -43,20 +43,15 @@ void abut_lame(double young, double poisson, double *mu, double *lambda);
 /** The principal form of all isotropic terms of tet t: its density, distance to volume 1, to a range of stretches. */
 void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], abut_principal *out);
 
-/** Sum of volume * psi(F), J.  +inf when a neo-Hookean tet is not positive or anything is not finite (that is no
- * failure: the trial is infeasible).  scratch: one double per block of tets. */
-ABUT_MUST_USE abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch,
-                                              abut_err *err);
-
 /* Energy and forces at one point, kept until those of another are asked for: a search asks for the energy of a trial point and
  * then, mostly, for the gradient there, which is nearly all the same work.  Zero-filled is empty; serves one abut_elastic. */
 typedef struct abut_elastic_memo {
     double *x;          /* [3 nv] the point */
     double *f;          /* [12 nt] N: dE/dx at the corners of each tet, where E is finite */
-    double energy;      /* J */
+    double energy;      /* J: sum of volume * psi(F); +inf when a neo-Hookean tet is not positive or anything is not finite */
     int holds;
 } abut_elastic_memo;
-/** Makes memo that of x, to the byte what abut_elastic_energy gives.  scratch: one double per block of tets.
+/** Makes memo that of x.  scratch: one double per block of tets.
  * Fails  ABUT_E_NOMEM, and memo holds nothing */
 ABUT_MUST_USE abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo,
                                               abut_arena *scratch, abut_err *err);

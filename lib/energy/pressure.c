@@ -312,7 +312,7 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
     abut_air_hessian(self, at->z, scale, val);
 }
 
-const abut_term_ops abut_term_pressure = { .name = "pressure", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z,
+const abut_term_ops abut_term_pressure = { .name = "pressure", .kind = ABUT_TERM_FOLLOWER, .weight = ABUT_TERM_AT_Z,
                                            .make = make, .begin = begin, .energy = energy, .gradient = gradient,
                                            .set = "codimensional elements", .hessian = hessian, .free = destroy };
 

@@ -21,7 +21,7 @@ typedef struct abut_gpu_tets {
 ABUT_MUST_USE abut_status abut_gpu_tets_init(abut_gpu_tets *t, abut_queue *q, const abut_elastic *e, abut_err *err);
 void abut_gpu_tets_clear(abut_gpu_tets *t);
 
-/** *out = sum of volume psi at z, J; +inf where abut_elastic_energy says so.  out: the machine's.  Leaves the forces at z. */
+/** *out = sum of volume psi at z, J; +inf where abut_elastic_recall says so.  out: the machine's.  Leaves the forces at z. */
 ABUT_MUST_USE abut_status abut_gpu_tets_energy(abut_gpu_tets *t, const double *z, double *out, abut_err *err);
 /** g += scale dE/dx at z; z NULL: with the forces that were left last. */
 ABUT_MUST_USE abut_status abut_gpu_tets_gradient(abut_gpu_tets *t, const double *z, double scale, double *g, abut_err *err);

@@ -294,6 +294,23 @@ void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err 
     return put(&frame_table, "FRAME", set, name, rows, err);
 }
 
+static int frame_row(const char *name)
+{
+    int i = 0;
+    while (i < frame_table.nfields && strcmp(frame_table.fields[i].name, name) != 0) i++;
+    return i;
+}
+
+void abut_frame_sort(abut_arrays *set, int first)
+{
+    for (int i = first + 1; i < set->n; i++) {
+        const abut_array a = set->a[i];
+        int k = i;
+        for (; k > first && frame_row(set->a[k - 1].name) > frame_row(a.name); k--) set->a[k] = set->a[k - 1];
+        set->a[k] = a;
+    }
+}
+
 abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err)
 {
     for (int i = 0; i < from->n; i++) {

@@ -121,7 +121,7 @@ TEST(a_problem_numbers_unknowns_along_its_tets_and_names_tets_as_they_were_given
     abut_objective p;
     abut_err err = { 0 };
     fixture_build(f, &set, &frame, NULL);
-    CHECK(!abut_model_view(&set, &m, NULL) && !abut_objective_init(&p, &m, &err));
+    CHECK(!abut_model_view(&set, &m, NULL) && !abut_objective_init(&p, &m, NULL, &err));
     abut_objective_number(&p);
     int32_t most = -1;
     for (int32_t c = 0; c < 4 * m.nt; c++) {    /* a corner has been met before, or has the next row */
@@ -134,7 +134,7 @@ TEST(a_problem_numbers_unknowns_along_its_tets_and_names_tets_as_they_were_given
     int32_t *tet = abut_arrays_find(&set, "tet/node")->data, swap = tet[4 * 77];
     tet[4 * 77] = tet[4 * 77 + 1];
     tet[4 * 77 + 1] = swap;
-    CHECK(abut_objective_init(&p, &m, &err) == ABUT_E_GEOM);
+    CHECK(abut_objective_init(&p, &m, NULL, &err) == ABUT_E_GEOM);
     CHECK(strstr(err.msg, "tet 77: rest volume") != NULL);
     abut_arrays_clear(&set);
     abut_arrays_clear(&frame);

@@ -87,7 +87,7 @@ static double energy(const scene *s, const double *x, const double *xn)
     abut_pairs pairs = { 0 };
     double E = NAN, B = NAN, D = NAN;
     find(s, x, &pairs);
-    CHECK(!abut_elastic_energy(&s->elastic, x, &E, &a, NULL));
+    CHECK(!elastic_energy(&s->elastic, x, &E, &a, NULL));
     CHECK(!abut_barrier_energy(&s->cm, &pairs, x, KAPPA, &B, &a, NULL));
     CHECK(!abut_friction_energy(&s->lag, &s->law, x, xn, &D, &a, NULL));
     abut_pairs_clear(&pairs);

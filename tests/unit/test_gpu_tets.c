@@ -68,7 +68,7 @@ TEST(energy_and_forces_are_those_of_the_processor)
     double E = NAN, sum = 0;
     world_make(&w, 6, 6);
     double *g = calloc(w.n, sizeof *g), *h = malloc(w.n * sizeof *h);
-    CHECK(!abut_elastic_energy(&w.e, w.x, &E, &a, NULL) && !elastic_gradient(&w.e, w.x, 0.25, g, &a, NULL));
+    CHECK(!elastic_energy(&w.e, w.x, &E, &a, NULL) && !elastic_gradient(&w.e, w.x, 0.25, g, &a, NULL));
     for (size_t i = 0; i < w.n; i++) h[i] = 1 + (double)i, g[i] += h[i];
     CHECK(!w.q.on->put(&w.q, w.out.at, h, w.n * sizeof *h, &err));
     CHECK(!abut_gpu_tets_energy(&w.t, w.dx.at, w.scalar.at, &err));

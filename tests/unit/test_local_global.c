@@ -102,11 +102,12 @@ TEST(the_matrix_is_the_masses_on_rigid_shifts_and_bounds_the_hessian_which_it_me
     abut_objective p;
     abut_bsr A = { 0 };
     abut_rng r = { 12 };
+    const double fit[2] = { 0.5, 1.5 };
     double k = 0;
-    CHECK(!abut_objective_init(&p, &w.model, &w.err));
+    CHECK(!abut_objective_init(&p, &w.model, NULL, &w.err));
     abut_objective_number(&p);
-    CHECK(!abut_stiffness_fit_materials(abut_elastic_of(&p.terms), 0.5, 1.5, &k, &w.err));
-    CHECK(!abut_laplacian(&p, &k, NULL, &A, &w.err));
+    CHECK(!abut_stiffness_fit_materials(abut_elastic_of(&p.terms), fit[0], fit[1], &k, &w.err));
+    CHECK(!abut_laplacian(&p, fit, NULL, &A, &w.err));
     const size_t n3 = 3 * (size_t)w.model.nv, nt = (size_t)w.model.nt;
     double *u = malloc(n3 * sizeof *u), *Au = malloc(n3 * sizeof *u), *Hu = malloc(n3 * sizeof *u),
            *H = malloc(nt * ABUT_PACKED * sizeof *H), *diag = malloc(n3 * sizeof *u);

@@ -59,7 +59,7 @@ typedef struct look_ahead {
 
 /* Where a round begins: the direction, and what bounds it. */
 typedef struct bounded {
-    const abut_iterate *at;
+    const abut_point *at;
     const abut_direction_bound *bound;
     double *dir;            /* [3 nv] */
 } bounded;
@@ -144,7 +144,7 @@ static void add(const abut_objective *p, const bounded *b, met_pairs *f, const a
     const double xi = thickness(p, hit);
     const abut_barrier_law law = abut_model_barrier(model, xi);
     met m;
-    double gap = look_at(p, b, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(b->at->pairs, &m) : 0;
+    double gap = look_at(p, b, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(&b->at->pairs, &m) : 0;
     int known = mult > 0;
     if (known && place(f, &m, 1) < f->n) known = f->pair[place(f, &m, 1)].round == round;
     if (!known) {
@@ -286,7 +286,7 @@ static void learn(look_ahead *a, double bound)
     else a->wait = a->patience = a->patience ? (int)fmin(3 * a->patience, LONGEST_WAIT) : 1;
 }
 
-static abut_status refine(void *self, const abut_iterate *at, const abut_direction_bound *bound, double *dir, int *changed,
+static abut_status refine(void *self, const abut_point *at, const abut_direction_bound *bound, double *dir, int *changed,
                           abut_report *rep, abut_err *err)
 {
     look_ahead *a = self;
@@ -328,7 +328,7 @@ static void begin_minimisation(void *self)
     if (a->inner.ops->begin_minimisation) a->inner.ops->begin_minimisation(a->inner.self);
 }
 
-static abut_status find(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
+static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err)
 {
     look_ahead *a = self;

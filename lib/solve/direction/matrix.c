@@ -22,10 +22,10 @@ void abut_newton_matrix_clear(abut_newton_matrix *d)
     *d = (abut_newton_matrix){ 0 };
 }
 
-abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_objective *p, const abut_iterate *at,
-                                        abut_elements *set, abut_err *err)
+abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_objective *p, const abut_point *at, abut_elements *set,
+                                        abut_err *err)
 {
-    const abut_at here = abut_objective_at(p, at->x, at->y, at->pairs);
+    const abut_at here = abut_point_at(at, p);
     const abut_status rc = abut_objective_sets(p, &here, p->lasting, d->sets, &d->nsets, err);
     d->exact = abut_objective_majorant_is_exact(p);
     if (rc) return rc;
@@ -35,16 +35,16 @@ abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_object
                      d->sets[p->lasting + 1].name, set->name);
 }
 
-void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_objective *p, const abut_iterate *at, const double *dir)
+void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_objective *p, const abut_point *at, const double *dir)
 {
-    const abut_at here = { at->x, at->x, at->y, at->pairs, &p->step };
+    const abut_at here = abut_point_at(at, p);
     if (!d->without_majorant) abut_objective_majorant_learn(p, &here, dir);
 }
 
-abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_objective *p, const abut_iterate *at,
+abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_objective *p, const abut_point *at,
                                    abut_report *rep, abut_err *err)
 {
-    const abut_at here = abut_objective_at(p, at->x, at->y, at->pairs);
+    const abut_at here = abut_point_at(at, p);
     double clock = abut_time_wall();
     abut_status rc = abut_objective_sets(p, &here, 0, d->sets, &d->nsets, err);
     if (rc) return rc;

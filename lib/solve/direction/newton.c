@@ -53,7 +53,7 @@ static void blame(const newton *n, abut_direction_info *info)
     if (info->guessed) info->bad_node = abut_newton_matrix_worst_node(&n->matrix, n->p);
 }
 
-static abut_status find(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
+static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err)
 {
     newton *n = self;

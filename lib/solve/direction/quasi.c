@@ -57,7 +57,7 @@ static double curvature_met(const abut_lbfgs *l)
     return l->ys[l->newest] / abut_dot(s, s, l->size, l->part);
 }
 
-abut_status abut_quasi_learn(abut_quasi *q, const abut_objective *p, const abut_iterate *at, abut_report *rep, abut_err *err)
+abut_status abut_quasi_learn(abut_quasi *q, const abut_objective *p, const abut_point *at, abut_report *rep, abut_err *err)
 {
     assert(q && p);
     if (!q->started || q->nrow != p->nrow || q->changes != p->changes) {

@@ -35,7 +35,7 @@ void abut_quasi_clear(abut_quasi *q);
 void abut_quasi_begin(abut_quasi *q);
 /** Takes in the iterate: what the step to it has taught, unless the objective is another one since, which leaves q->started 0.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_quasi_learn(abut_quasi *q, const abut_objective *p, const abut_iterate *at, abut_report *rep,
+ABUT_MUST_USE abut_status abut_quasi_learn(abut_quasi *q, const abut_objective *p, const abut_point *at, abut_report *rep,
                                            abut_err *err);
 /** There is a new initial matrix, of the iterate with these contacts. */
 void abut_quasi_renew(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs);

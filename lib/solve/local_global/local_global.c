@@ -47,16 +47,22 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     return ABUT_OK;
 }
 
-/* Its matrix is that of these terms. */
+/* Some term has constant elements for the set of that name. */
+static int has_constant(const abut_terms *terms, const char *set)
+{
+    for (int i = 0; i < terms->n && set; i++)
+        if (terms->term[i].ops->constant && !strcmp(terms->term[i].ops->set, set)) return 1;
+    return 0;
+}
+
+/* Its matrix has every term of E, by elements or on the diagonal. */
 static abut_status check_terms(const abut_terms *terms, const char *name, abut_err *err)
 {
-    static const char *const known[] = { "inertia", "lagrangian", "elastic", "spring", "attachment", "pressure", "codim",
-                                         "codim bounds", "friction", "damping", "codim damping", "drag", "barrier" };
     for (int i = 0; i < terms->n; i++) {
-        int found = 0;
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++) found |= !strcmp(terms->term[i].ops->name, known[k]);
-        if (!found) return abut_fail(err, ABUT_E_FORMAT, "solver %s: its matrix does not have the term '%s' of the model", name,
-                                     terms->term[i].ops->name);
+        const abut_term_ops *ops = terms->term[i].ops;
+        const int contacts = ops->kind == ABUT_TERM_CONTACT || ops->kind == ABUT_TERM_FRICTION;     /* are not in E */
+        if (contacts || ops->diagonal || has_constant(terms, ops->set)) continue;
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: its matrix does not have the term '%s' of the model", name, ops->name);
     }
     return ABUT_OK;
 }
@@ -74,7 +80,7 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
 {
     *s = (abut_local_global){ .opt = *opt };
     abut_status rc = check_model(m, opt, err);
-    if (!rc) rc = abut_objective_init_with(&s->objective, m, opt->terms, err);
+    if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);
     if (!rc) rc = check_terms(&s->objective.terms, opt->method->name, err);
     if (!rc) rc = abut_collision_springs_init(&s->collisions, &s->objective, err);
     if (!rc && opt->method->init) rc = opt->method->init(s, err);
@@ -135,7 +141,8 @@ static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err
     if (s->A.ops && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
     abut_objective_number(p);
     memcpy(s->factored, p->held, nv);
-    const abut_status rc = abut_laplacian_factor(p, s->opt.fit_low, s->opt.fit_high, &s->A, &s->collisions.stiffness, err);
+    const double fit[2] = { s->opt.fit_low, s->opt.fit_high };
+    const abut_status rc = abut_laplacian_factor(p, fit, &s->A, &s->collisions.stiffness, err);
     s->collisions.stiffness *= COLLISION;
     rep->seconds.factor += abut_time_wall() - clock;
     return rc;

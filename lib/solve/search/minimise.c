@@ -31,7 +31,7 @@ static abut_status init_direction(abut_search *s, abut_err *err)
 abut_status abut_search_init(abut_search *s, const abut_model *model, const abut_search_opts *opt, abut_err *err)
 {
     *s = (abut_search){ .opt = *opt, .ops = &abut_search_processor };
-    abut_status rc = abut_objective_init_with(&s->prob, model, opt->terms, err);
+    abut_status rc = abut_objective_init(&s->prob, model, opt->terms, err);
     if (rc) return rc;
     abut_point *const point[] = { &s->here, &s->trial, &s->kept };
     for (int i = 0; i < 3 && !rc; i++) rc = abut_point_init(point[i], &s->prob, i + 1, err);

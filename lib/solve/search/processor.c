@@ -75,11 +75,6 @@ static abut_status stiffen(abut_search *s, abut_err *err)
 
 static int can_resolve(const abut_search *s) { return s->dir.ops->resolve != NULL; }
 
-static abut_iterate iterate(const abut_search *s)
-{
-    return (abut_iterate){ s->here.x, s->here.y, &s->here.pairs, s->here.g };
-}
-
 /* Infinite when s->p is not finite. */
 static double speed(const abut_search *s)
 {
@@ -93,9 +88,8 @@ static double speed(const abut_search *s)
 
 static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
 {
-    const abut_iterate at = iterate(s);
     abut_direction_info info;
-    const abut_status rc = s->dir.ops->find(s->dir.self, &at, s->p, &info, rep, err);
+    const abut_status rc = s->dir.ops->find(s->dir.self, &s->here, s->p, &info, rep, err);
     if (rc == ABUT_E_NUMERIC) {
         s->failed.kind = ABUT_FAILED_INDEFINITE;
         s->failed.node = info.bad_node;
@@ -117,11 +111,10 @@ static abut_status find_newton(abut_search *s, abut_report *rep, abut_err *err)
 
 static abut_status refine(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep, abut_err *err)
 {
-    const abut_iterate at = iterate(s);
     const abut_direction_bound bound = { *lim, swept, s->opt.slack_ccd, &s->cand };
     *changed = 0;
     if (!s->dir.ops->refine) return ABUT_OK;
-    const abut_status rc = s->dir.ops->refine(s->dir.self, &at, &bound, s->p, changed, rep, err);
+    const abut_status rc = s->dir.ops->refine(s->dir.self, &s->here, &bound, s->p, changed, rep, err);
     if (!rc && *changed) s->aim.speed = speed(s);
     return rc;
 }

@@ -42,7 +42,7 @@ typedef struct abut_forces {
 } abut_forces;
 
 /** Every f is written whole.  Fail  ABUT_E_NOMEM */
-/** Of the terms of a kind but ABUT_TERM_POTENTIAL, at the end of the step. */
+/** Of the terms of a kind but ABUT_TERM_POTENTIAL and its follower, at the end of the step. */
 ABUT_MUST_USE abut_status abut_force(const abut_solved *s, abut_term_kind kind, double *f, abut_arena *scratch, abut_err *err);
 /** That of damping with the velocities at the start of the step. */
 ABUT_MUST_USE abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err);

@@ -49,7 +49,7 @@ static void require_exact(void *self)
     ((descent *)self)->required = 1;
 }
 
-static abut_status find(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
+static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err)
 {
     descent *d = self;
