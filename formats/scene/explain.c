@@ -43,6 +43,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     if (s->bodies_off) fprintf(f, "  %-16s off: they pass through themselves and each other\n", "bodies");
     said(f, "dhat", b->dhat, "m", &s->dhat);
     law(f, "barrier", abut_barrier_names[s->barrier_law], abut_barrier_laws[s->barrier_law]->help);
+    if (s->barrier_filter.value > 0) said(f, "barrier filter", s->barrier_filter.value, "dhat", &s->barrier_filter);
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
     said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
     if (s->force_tolerance.value > 0) said(f, "force tolerance", s->force_tolerance.value, "", &s->force_tolerance);
@@ -54,7 +55,9 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     else fprintf(f, "  %-16s until they converge; %s\n", "friction lags", s->lags.from);
     line(f, "mean mass", b->mean_mass, "kg", "of a simulated node; obstacles' nodes get it too");
     if (s->kappa_scale.value != 1) said(f, "kappa scale", s->kappa_scale.value, "", &s->kappa_scale);
-    line(f, "kappa min", b->kappa_min, "kg/m^2", "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
+    line(f, "kappa min", b->kappa_min, "kg/m^2",
+         s->barrier_kappa ? "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of the law ipc: Huang 2024"
+                          : "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
     if (s->stiffen_below.value > 0) {
         const abut_param *p = &s->stiffen_below;
         said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);

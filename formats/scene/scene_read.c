@@ -173,18 +173,39 @@ static abut_status read_friction(abut_scene_reader *r, const abut_tree *t, abut_
     return rc;
 }
 
+/* Its name; "log" is what Huang et al. 2024 call that of Li 2020. */
+static abut_status read_barrier_law(const abut_tree *t, int *law, abut_err *err)
+{
+    if (t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "log")) return *law = ABUT_BARRIER_IPC, ABUT_OK;
+    return abut_tree_choice(t, "contact.barrier.law", abut_barrier_names, law, err);
+}
+
+static abut_status read_filter(const abut_tree *t, abut_param *filter, abut_err *err)
+{
+    abut_status rc = abut_tree_real(t, "contact.barrier.filter", ABUT_Q_PURE, &filter->value, NULL, err);
+    abut_scene_from(t, filter->from);
+    if (!rc && !(filter->value >= 0 && filter->value < 1))
+        rc = abut_tree_fail(t, err, "contact.barrier.filter is %.6g: expected a fraction of dhat, 0 or more and less than 1",
+                            filter->value);
+    return rc;
+}
+
 static abut_status read_barrier(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "law", "continuity", "stiffen-below", NULL };
+    static const char *const keys[] = { "law", "continuity", "filter", "kappa", "stiffen-below", NULL };
+    static const char *const kappas[] = { "own", "ipc", NULL };
     static const char *const smooth[] = { "c0", "c1", "c2", NULL };     /* in the order of the published laws */
     abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
     if (!rc)
         rc = parameter(t, "stiffen-below", "contact.barrier.stiffen-below", ABUT_Q_LENGTH_OR_L, 1, &r->scene->stiffen_below, err);
     const abut_tree *law = abut_tree_find(t, "law"), *c = abut_tree_find(t, "continuity");
+    const abut_tree *filter = abut_tree_find(t, "filter"), *kappa = abut_tree_find(t, "kappa");
     if (!rc && law && c)
         rc = abut_tree_fail_key(c, err, "contact.barrier.continuity: contact.barrier.law is there; expected one of them");
-    if (!rc && law) rc = abut_tree_choice(law, "contact.barrier.law", abut_barrier_names, &r->scene->barrier_law, err);
+    if (!rc && law) rc = read_barrier_law(law, &r->scene->barrier_law, err);
     if (!rc && c) rc = abut_tree_choice(c, "contact.barrier.continuity", smooth, &r->scene->barrier_law, err);
+    if (!rc && filter) rc = read_filter(filter, &r->scene->barrier_filter, err);
+    if (!rc && kappa) rc = abut_tree_choice(kappa, "contact.barrier.kappa", kappas, &r->scene->barrier_kappa, err);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 /* The law of contact i; of half-space contact i, with D there. */
 static inline abut_barrier_law pair_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
@@ -134,49 +135,84 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
     return ABUT_OK;
 }
 
-/* projected Hessians of the contacts of r */
-static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, abut_range r,
-                          double *H)
+size_t abut_barrier_elements(const abut_barrier_curvature *c, const abut_pairs *pairs)
+{
+    return pairs->n_plain + (pairs->n - pairs->n_plain) * abut_mollified_elements(c->ops) + pairs->n_plane;
+}
+
+/* The first element of contact i. */
+static size_t element_of(const abut_barrier_curvature *c, const abut_pairs *pairs, size_t i)
+{
+    return i < pairs->n_plain ? i : pairs->n_plain + (i - pairs->n_plain) * abut_mollified_elements(c->ops);
+}
+
+static size_t element_size(const abut_barrier_curvature *c)
+{
+    return c->ops->rank ? ABUT_RANK_ONE * (size_t)c->ops->rank : abut_packed_size(4);
+}
+
+/* Hessians of the contacts of r */
+static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, const double *y,
+                          double kappa, abut_range r, double *val)
 {
     group four;
     double scale[ABUT_LANES];
     for (size_t i = r.lo; i < r.hi; i += four.n) {
-        double *to = H + abut_packed_size(4) * i;
+        double *to = val + element_size(c) * element_of(c, pairs, i);
         group_take(cm, pairs, y, i, r.hi, &four);
         for (size_t l = 0; l < four.n; l++) scale[l] = kappa * pairs->mult[i + l];
         const double (*x)[12] = (const double (*)[12])four.x;
-        if (four.mollified) abut_pair_mollified_hess(four.law, four.n, x, pairs->eps_x + i, scale, to);
-        else abut_pair_barrier_hess(four.law, four.kind, four.n, x, scale, to);
+        if (four.mollified) c->ops->mollified(four.law, c->least, four.n, x, pairs->eps_x + i, scale, to);
+        else c->ops->plain(four.law, c->least, four.kind, four.n, x, scale, to);
     }
 }
 
-void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, int32_t *slot)
+void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, int32_t *slot)
 {
     for (size_t i = 0; i < pairs->n; i++)
-        for (size_t c = 0; c < 4; c++) slot[4 * i + c] = abut_collmesh_slot(cm, pairs->vert[i][c]);
+        for (size_t k = element_of(c, pairs, i); k < element_of(c, pairs, i + 1); k++)
+            for (size_t j = 0; j < 4; j++) slot[4 * k + j] = abut_collmesh_slot(cm, pairs->vert[i][j]);
     for (size_t i = 0; i < pairs->n_plane; i++) {
-        int32_t *to = slot + 4 * (pairs->n + i);
+        int32_t *to = slot + 4 * (element_of(c, pairs, pairs->n) + i);
         to[0] = abut_collmesh_slot(cm, pairs->plane_vert[i]);
         to[1] = to[2] = to[3] = -1;
     }
 }
 
-void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, int32_t *slot,
-                          double *H)
+/* Of a half-space only the normal direction has curvature. */
+static void plane_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, double kappa,
+                          size_t i, double *to)
+{
+    const double d = pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
+    double D, db, ddb;
+    const abut_barrier_law law = plane_law(cm, pairs, i, &D);
+    if (c->ops->rank) {
+        memset(to, 0, element_size(c) * sizeof *to);
+        to[0] = kappa * abut_barrier_normal(c, law, d);
+        for (int p = 0; p < 3; p++) to[1 + p] = normal[p];
+        return;
+    }
+    (void)abut_barrier(law, D, &db, &ddb);
+    for (int p = 0; p < 3; p++)
+        for (int q = 0; q < 3; q++) to[3 * p + q] = kappa * (4 * (d * d) * ddb + 2 * db) * (normal[p] * normal[q]);
+}
+
+void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, const double *y,
+                             double kappa, double *val)
 {
     const size_t n = pairs->n, nb = abut_blocks(n);
     #pragma omp parallel for schedule(dynamic, 1) if (nb > 2)
-    for (size_t b = 0; b < nb; b++) block_hessian(cm, pairs, y, kappa, abut_block(n, b), H);
-    if (slot) abut_barrier_slots(cm, pairs, slot);
-    for (size_t i = 0; i < pairs->n_plane; i++) {   /* only the normal direction has curvature: (4 d^2 b'' + 2 b') n n^T */
-        const double d2 = pairs->plane_dist[i] * pairs->plane_dist[i],
-                     *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
-        double D, db, ddb, *h = H + abut_packed_size(4) * (n + i);
-        const abut_barrier_law law = plane_law(cm, pairs, i, &D);
-        (void)abut_barrier(law, D, &db, &ddb);
-        for (int p = 0; p < 3; p++)
-            for (int q = 0; q < 3; q++) h[3 * p + q] = kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
-    }
+    for (size_t b = 0; b < nb; b++) block_hessian(cm, pairs, c, y, kappa, abut_block(n, b), val);
+    double *plane = val + element_size(c) * element_of(c, pairs, n);
+    for (size_t i = 0; i < pairs->n_plane; i++) plane_hessian(cm, pairs, c, kappa, i, plane + element_size(c) * i);
+}
+
+void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, int32_t *slot,
+                          double *H)
+{
+    const abut_barrier_curvature c = { abut_barrier_hessians[0], 0 };
+    abut_barrier_hessian_by(cm, pairs, &c, y, kappa, H);
+    if (slot) abut_barrier_slots(cm, pairs, &c, slot);
 }
 
 double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,

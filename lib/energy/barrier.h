@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "contact/pairs.h"
-#include "energy/barrier_pair.h"
+#include "energy/barrier_hessians.h"
 
 /** E = kappa * sum mult * e * b over pairs and half-spaces, kg m^2, e the edge-edge mollifier (1 for plain pairs).
  * +inf when something is at its thickness.  scratch: one double per block of contacts. */
@@ -20,13 +20,18 @@ ABUT_MUST_USE abut_status abut_barrier_energy(const abut_collmesh *cm, const abu
  * vertex where W is no selection. */
 ABUT_MUST_USE abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
                                                 double kappa, double *g, abut_arena *scratch, abut_err *err);
-/** Projected Hessians, packed (sparse/elements.h), kappa included: one element per pair, then one per half-space contact.
- * slot[(n + n_plane) * 4], NULL to skip: slots of their vertices (contact/collision_mesh.h), -1 unused;
- * H[(n + n_plane) * ABUT_PACKED], in which blocks of unused corners are left as they are, or 0. */
+/** Elements that the Hessians of a choice have: one for a plain pair, one or two for a mollified one, then one for each half-
+ * space contact. */
+size_t abut_barrier_elements(const abut_barrier_curvature *c, const abut_pairs *pairs);
+/** slot[4 * elements]: slots of their vertices (contact/collision_mesh.h), -1 unused. */
+void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, int32_t *slot);
+/** Their matrices (sparse/elements.h), kappa included: terms of rank one, or packed ones, in which blocks of unused corners are
+ * left as they are, or 0. */
+void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, const double *y,
+                             double kappa, double *val);
+/** Slots (NULL to skip) and matrices of the first choice, projected: slot[(n + n_plane) * 4], H[(n + n_plane) * ABUT_PACKED]. */
 void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                           int32_t *slot, double *H);
-/** Those slots alone. */
-void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, int32_t *slot);
 /** Normal force magnitude of contact i, N, for a step of length h: -kappa e b' 2 d mult / h^2 (i >= n: half-space i - n); d is
  * the whole distance, thickness included.
  * A scheme that weighs forces with s h^2 instead of h^2 passes h sqrt(s). */

@@ -140,6 +140,54 @@ INLINE void hess_of(abut_stencil kind, int q, int m, const abut_barrier_law *law
     abut_packed_spread_corners(K, q + 1, n, H);
 }
 
+/* the part along the normal: the gradient of the distance and the curvature there */
+INLINE void rank_one_of(abut_stencil kind, const abut_barrier_law *law, double least, int squared, size_t n,
+                        const double (*x)[12], const double *scale, double *val)
+{
+    const int points = kind == ABUT_PP ? 2 : kind == ABUT_PE ? 3 : 4;
+    abut_lanes p[4][3], w[4], r[3], d2, at2, d, db, ddb, s, weight, v[12];
+    load(kind, n, x, p);
+    abut_dist2_lanes(kind, p, w, r, &d2);
+    at2 = d = d2;
+    abut_lanes_sqrt(&d);
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const double at = law[l < n ? l : 0].xi + least;
+        weight[l] = scale[l < n ? l : 0];
+        if (least > 0 && d2[l] < at * at) at2[l] = at * at;
+    }
+    slopes(law, n, &at2, &db, &ddb);
+    s = weight * (4 * at2 * ddb + (squared ? ABUT_LANES_ALL(0.) : 2 * db));
+    for (int c = 0; c < 3; c++) r[c] = r[c] / d;
+    for (int i = 0; i < 12; i++) v[i] = i < 3 * points ? w[i / 3] * r[i % 3] : ABUT_LANES_ALL(0.);
+    for (size_t l = 0; l < n; l++, val += ABUT_RANK_ONE) {
+        val[0] = s[l];
+        for (int i = 0; i < 12; i++) val[1 + i] = v[i][l];
+    }
+}
+
+#define RANK_ONE_OF(name, kind)                                                                                              \
+    ABUT_LANES_CLONES                                                                                                        \
+    static void name(const abut_barrier_law *law, double least, int squared, size_t n, const double (*x)[12],                \
+                     const double *scale, double *val)                                                                       \
+    {                                                                                                                        \
+        rank_one_of(kind, law, least, squared, n, x, scale, val);                                                            \
+    }
+RANK_ONE_OF(rank_one_pp, ABUT_PP)
+RANK_ONE_OF(rank_one_pe, ABUT_PE)
+RANK_ONE_OF(rank_one_pt, ABUT_PT)
+RANK_ONE_OF(rank_one_ee, ABUT_EE)
+
+void abut_pair_barrier_rank_one(const abut_barrier_law *law, double least, int squared, abut_stencil kind, size_t n,
+                                const double (*x)[12], const double *scale, double *val)
+{
+    switch (kind) {
+    case ABUT_PP: rank_one_pp(law, least, squared, n, x, scale, val); return;
+    case ABUT_PE: rank_one_pe(law, least, squared, n, x, scale, val); return;
+    case ABUT_PT: rank_one_pt(law, least, squared, n, x, scale, val); return;
+    default: rank_one_ee(law, least, squared, n, x, scale, val);
+    }
+}
+
 #define HESS_OF(name, kind, q, m)                                                                                            \
     ABUT_LANES_CLONES                                                                                                        \
     static void name(const abut_barrier_law *law, size_t n, const double (*x)[12], const double *scale, double *H)           \

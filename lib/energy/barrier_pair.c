@@ -23,6 +23,14 @@ double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb)
     return b;
 }
 
+double abut_barrier_along(abut_barrier_law law, double d, double least, int squared)
+{
+    double db, ddb;
+    const double at = fmax(d, law.xi + least);
+    (void)abut_barrier(law, (at - law.xi) * (at + law.xi), &db, &ddb);
+    return 4 * at * at * ddb + (squared ? 0 : 2 * db);
+}
+
 double abut_kappa_min(double length, abut_barrier_law law, double mean_mass)
 {
     const double xi = law.xi, D = 2 * xi * (1e-8 * length) + 1e-16 * length * length;
@@ -88,15 +96,20 @@ static void project_dense(size_t n, const double (*D)[144], const double *scale,
     abut_packed_spread(K, n, H);
 }
 
+double abut_pair_edges_dist2(const double *x, double g[12]) { return abut_edges_dist2(x, g, NULL); }
+
+void abut_pair_mollified_full(abut_barrier_law law, const double *x, double eps_x, double *H)
+{
+    double g[12], db, ddb;
+    const double d2 = abut_edges_dist2(x, g, H), b = abut_barrier(law, abut_beyond2(d2, law.xi), &db, &ddb);
+    abut_mollified_dense(x, eps_x, b, db, ddb, g, H);
+}
+
 void abut_pair_mollified_hess(const abut_barrier_law *law, size_t n, const double (*x)[12], const double *eps_x,
                               const double *scale, double *H)
 {
     double D[ABUT_LANES][144];
-    for (size_t i = 0; i < n; i++) {
-        double g[12], db, ddb;
-        const double d2 = abut_edges_dist2(x[i], g, D[i]), b = abut_barrier(law[i], abut_beyond2(d2, law[i].xi), &db, &ddb);
-        abut_mollified_dense(x[i], eps_x[i], b, db, ddb, g, D[i]);
-    }
+    for (size_t i = 0; i < n; i++) abut_pair_mollified_full(law[i], x[i], eps_x[i], D[i]);
     project_dense(n, (const double (*)[144])D, scale, H);
 }
 

@@ -18,6 +18,10 @@
  * +inf for D <= 0 or not a number, with derivatives -inf and +inf. */
 double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb);
 
+/** d2b/dd2, m^2, at the distance d > xi, thickness included: 4 d^2 b'' + 2 b', or squared: 4 d^2 b'' alone; with a gap of
+ * `least`, m, where that of d is smaller. */
+double abut_barrier_along(abut_barrier_law law, double d, double least, int squared);
+
 /** b of four at once, each within a few units in the last place of abut_barrier's; the laws have one number. */
 void abut_barrier_four(const abut_barrier_law law[ABUT_LANES], const double D[ABUT_LANES], double b[ABUT_LANES]);
 
@@ -48,7 +52,16 @@ void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, siz
  * they are, or 0.  What one contact gives does not depend on the others. */
 void abut_pair_barrier_hess(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
                             double *H);
-/** The same for n mollified edge pairs. */
+enum { ABUT_RANK_ONE = 13 /* numbers s, v[12] of a term s v v^T of four corners (sparse/elements.h) */ };
+/** val[n * ABUT_RANK_ONE]: for n <= ABUT_LANES plain contacts as above, s = scale times abut_barrier_along, v the gradient of the
+ * distance, 0 at unused corners. */
+void abut_pair_barrier_rank_one(const abut_barrier_law *law, double least, int squared, abut_stencil kind, size_t n,
+                                const double (*x)[12], const double *scale, double *val);
+/** d^2 of two edges, and its gradient g[12] by the feature that carries it. */
+double abut_pair_edges_dist2(const double *x, double g[12]);
+/** H[144]: the Hessian of one mollified edge pair, not projected. */
+void abut_pair_mollified_full(abut_barrier_law law, const double *x, double eps_x, double *H);
+/** Projected ones for n mollified edge pairs. */
 void abut_pair_mollified_hess(const abut_barrier_law *law, size_t n, const double (*x)[12], const double *eps_x,
                               const double *scale, double *H);
 

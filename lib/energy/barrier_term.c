@@ -14,7 +14,7 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
 {
     abut_barrier_state *b = *self = malloc(sizeof *b);
     if (!b) return abut_fail(err, ABUT_E_NOMEM, "barrier");
-    *b = (abut_barrier_state){ .model = w->model, .cm = w->cm };
+    *b = (abut_barrier_state){ .model = w->model, .cm = w->cm, .curvature = { abut_barrier_hessians[0], 0 } };
     return ABUT_OK;
 }
 
@@ -52,15 +52,16 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
 {
     abut_barrier_state *b = self;
-    const size_t n = at->pairs ? at->pairs->n + at->pairs->n_plane : 0;
+    const size_t n = at->pairs ? abut_barrier_elements(&b->curvature, at->pairs) : 0;
     if (n > b->cap) {
         free(b->slot);
         b->cap = n + n / 2 + 64;
         b->slot = malloc(4 * b->cap * sizeof *b->slot);
         if (!b->slot) return b->cap = 0, abut_fail(err, ABUT_E_NOMEM, "barrier: %zu contacts", n);
     }
-    if (n) abut_barrier_slots(b->cm, at->pairs, b->slot);
-    set->corners = 4, set->n = n, set->row = b->slot, set->map = abut_collmesh_selects(b->cm) ? NULL : &b->cm->W;
+    if (n) abut_barrier_slots(b->cm, at->pairs, &b->curvature, b->slot);
+    set->corners = 4, set->rank = b->curvature.ops->rank, set->n = n, set->row = b->slot;
+    set->map = abut_collmesh_selects(b->cm) ? NULL : &b->cm->W;
     return ABUT_OK;
 }
 
@@ -68,13 +69,24 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
 {
     const abut_barrier_state *b = self;
     (void)lo, (void)hi;
-    if (at->pairs) abut_barrier_hessian(b->cm, at->pairs, at->y, scale * b->kappa, NULL, val);
+    if (at->pairs) abut_barrier_hessian_by(b->cm, at->pairs, &b->curvature, at->y, scale * b->kappa, val);
 }
 
 static void destroy(void *self)
 {
     free(((abut_barrier_state *)self)->slot);
     free(self);
+}
+
+abut_status abut_barrier_choose(abut_barrier_state *b, const abut_barrier_hessian_ops *ops, abut_err *err)
+{
+    const double filter = b->model->barrier_filter ? b->model->barrier_filter[0] : 0;
+    if (!ops) ops = abut_barrier_hessians[0];
+    if (filter > 0 && !ops->filters)
+        return abut_fail(err, ABUT_E_ARG, "contact.barrier.filter is %g: --barrier-hessian %s takes none; gn, ipc-gn and "
+                         "shi-kim do", filter, ops->name);
+    b->curvature = (abut_barrier_curvature){ ops, filter * b->model->dhat[0] };
+    return ABUT_OK;
 }
 
 abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const abut_at *at, double *g, abut_arena *scratch,

@@ -24,6 +24,11 @@ FORM void NAME(abut_barrier_of)(int number, const REAL *Dhat, const REAL *D, REA
         *b = -*Dhat * gap * L;
         *db = *Dhat * (L - gap / *D);
         *ddb = *Dhat / *D * ((*D + *Dhat) / *D);
+    } else if (number == ABUT_BARRIER_LOG2) {
+        const REAL q = gap / *D;
+        *b = gap * gap * L * L;
+        *db = 2 * gap * L * (q - L);
+        *ddb = 2 * L * L - 8 * q * L + 2 * q * q * (1 - L);
     } else {
         *b = -gap * gap * L;
         *db = gap * (2 * L - gap / *D);

@@ -12,6 +12,7 @@
     LAW(ipc_c0, "ipc-c0") \
     LAW(ipc_c1, "ipc-c1") \
     LAW(ipc, "ipc") \
+    LAW(log2, "log2") \
     /* append here */
 
 #define ABUT_FRICTION_LAWS(LAW) \

@@ -415,6 +415,7 @@ static abut_status put_parameters(abut_build *b, abut_err *err)
     if (!rc) rc = put(b->model, "contact/lags", 1, &lags, err);
     if (!rc) *lags = (int32_t)s->lags.value;
     if (!rc) rc = put_number(b, "solve/tolerance", o->tolerance, err);
+    if (!rc && s->barrier_filter.value > 0) rc = put_number(b, "contact/barrier-filter", s->barrier_filter.value, err);
     if (!rc && s->stiffen_below.value > 0)
         rc = put_number(b, "contact/stiffen-below", in_metres(&s->stiffen_below, o->length), err);
     if (!rc && s->force_tolerance.value > 0) rc = put_number(b, "solve/force-tolerance", s->force_tolerance.value, err);
@@ -453,7 +454,8 @@ static abut_status put_stiffness(abut_build *b, abut_err *err)
     const abut_scene *s = b->scene;
     abut_built *o = b->out;
     const abut_array *thick = abut_arrays_find(b->model, "object/thickness");
-    abut_status rc = abut_kappa_min_of(o->length, o->dhat, s->barrier_law, o->mean_mass, thick ? thick->data : NULL, s->nobjects,
+    const int law = s->barrier_kappa ? ABUT_BARRIER_IPC : s->barrier_law;
+    abut_status rc = abut_kappa_min_of(o->length, o->dhat, law, o->mean_mass, thick ? thick->data : NULL, s->nobjects,
                                        abut_arrays_find(b->model, "half-space/point") != NULL, &o->kappa_min, err);
     if (rc) return rc;
     o->kappa_min *= s->kappa_scale.value;

@@ -1,6 +1,7 @@
 #include "solve/solvers.h"
 
 #include "base/words.h"
+#include "energy/barrier_hessians.h"
 #include "solve/directions.h"
 #include "sparse/linear_solvers.h"
 #include "solve/local_global/local_global.h"
@@ -29,9 +30,9 @@ const char *const abut_promise_names[ABUT_PROMISES] = { "intersections", "invers
 
 const abut_solver_row abut_solver_table[] = {
     { "newton", "Newton's directions, by sparse Cholesky or --linear-solver", BARRIER_ROW, .direction = &abut_direction_newton,
-      .options = BARRIER | ON_DEVICE | ABUT_OPTION_LINEAR },
+      .options = BARRIER | ON_DEVICE | ABUT_OPTION_LINEAR | ABUT_OPTION_HESSIAN },
     { "newton-cg", "the same by conjugate gradients with a two-level Schwarz preconditioner, for large scenes", BARRIER_ROW,
-      .direction = &abut_direction_newton, .linear = "cg-schwarz", .options = BARRIER | ON_DEVICE },
+      .direction = &abut_direction_newton, .linear = "cg-schwarz", .options = BARRIER | ON_DEVICE | ABUT_OPTION_HESSIAN },
     { "lbfgs-h", "L-BFGS on the Hessian of the step's first iterate", BARRIER_ROW, .direction = &abut_direction_lbfgs_h,
       .linear_can = ABUT_CAN_PRECONDITION, .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_LINEAR },
     { "dot", "on that of subdomains, completed at their interfaces", BARRIER_ROW, .direction = &abut_direction_dot,
@@ -54,7 +55,7 @@ const abut_solver_row abut_solver_table[] = {
 /* Of the bits ABUT_OPTION_*, in their order. */
 static const char *const option_name[] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
-                                           "device", "precond" };
+                                           "device", "precond", "barrier-hessian" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
 
 /* The names of the rows that understand an option. */
@@ -109,5 +110,8 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_step_option
     if (!(DEVICE_RULES & 1u << o->stop))
         return abut_fail(err, ABUT_E_ARG, "--device: takes --stop newton and published, not %s", stop);
     if (o->linear) return abut_fail(err, ABUT_E_ARG, "--device: has a linear solver of its own, not %s", o->linear->name);
+    if (o->hessian && o->hessian != abut_barrier_hessians[0])
+        return abut_fail(err, ABUT_E_ARG, "--device: has projected Hessians of contacts, not --barrier-hessian %s",
+                         o->hessian->name);
     return ABUT_OK;
 }

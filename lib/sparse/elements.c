@@ -1,5 +1,7 @@
 #include "sparse/elements.h"
 
+#include "base/simd.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -38,9 +40,24 @@ size_t abut_elements_at_once(const abut_elements *e)
     return n > 4 ? n / 4 * 4 : n;
 }
 
+/* The same of four corners and one term, a contact. */
+ABUT_SIMD
+static void expand_contact(const double *term, double *H)
+{
+    const double s = term[0], *v = term + 1;
+    for (int a = 0; a < 4; a++)
+        for (int b = a; b < 4; b++, H += 9)
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) H[3 * i + j] = s * (v[3 * a + i] * v[3 * b + j]);
+}
+
 /* H, packed, of one element: the sum of s v v^T over its terms.  (v_i v_j) s has the same bits as (v_j v_i) s. */
 static void expand(int corners, int rank, const double *term, double *H)
 {
+    if (corners == 4 && rank == 1) {
+        expand_contact(term, H);
+        return;
+    }
     memset(H, 0, abut_packed_size(corners) * sizeof *H);
     for (int r = 0; r < rank; r++, term += 3 * corners + 1) {
         const double s = term[0], *v = term + 1;

@@ -111,36 +111,6 @@ assert all(r["factorisations"] == r["factorisations_double"] >= r["newton_iterat
     says "--without"
 }
 
-# one barrier stiffness for whole runs: how often it is doubled on the way depends on the way, and with it the objective
-one_stiffness() {
-    "$PYTHON" - "$ROOT" "$1" "$2" <<'P'
-import sys
-sys.path.insert(0, sys.argv[1] + "/formats/python")
-import abut_stream
-model, frame = list(abut_stream.read(sys.argv[2]))
-model["contact/kappa-min"][...] *= 20
-model["contact/kappa-max"][...] = model["contact/kappa-min"]
-with abut_stream.Writer(sys.argv[3]) as out:
-    out.prov("one-stiffness", "1.0")
-    out.model(model.arrays)
-    out.frame(frame.step, frame.time, frame.arrays)
-P
-}
-
-# near A B STEPS LIMIT: the frames of two runs agree to LIMIT, m, times the number of the step
-near() {
-    "$PYTHON" - "$ROOT" "$@" <<'P'
-import sys
-sys.path.insert(0, sys.argv[1] + "/formats/python")
-import abut_stream
-a, b = ([f for f in abut_stream.read(s) if f.kind == "frame"] for s in sys.argv[2:4])
-assert len(a) == len(b) == int(sys.argv[4]) + 1
-for m, n in zip(a, b):
-    off = abs(m["node/x"] - n["node/x"]).max()
-    assert off <= float(sys.argv[5]) * max(1, m.step), (m.step, off)
-P
-}
-
 @test "a short quasi-Newton direction ends no step: Newton's does, and the two meet in contact with friction" {
     skip_without_numpy
     one_stiffness "$pile" start.abut

@@ -81,6 +81,24 @@ TEST(barrier_has_the_values_of_its_definition)
     }
 }
 
+TEST(squared_logarithm_has_the_values_of_its_definition)
+{
+    static const double f[] = { 0.9, 0.5, 0.2, 0.1, 0.01, 1e-3 };
+    static const double want[][3] = { { 1.602961044698e-3, -6.418091228069e-2, 1.929279836104e0 },
+                                      { 1.081019281316e0, -9.121042708549e0, 6.182590186128e1 },
+                                      { 9.548846508369e0, -6.728769129428e1, 5.433841726126e2 },
+                                      { 2.078556135232e1, -1.889392985785e2, 2.653097252532e3 },
+                                      { 8.481340454200e1, -3.686792233871e3, 4.482794183764e5 },
+                                      { 1.908679502407e2, -5.526269518039e4, 6.326159433269e7 } };
+    for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
+        double db, ddb;
+        const double b = abut_barrier((abut_barrier_law){ 1, ABUT_BARRIER_LOG2, 0 }, f[i] * f[i], &db, &ddb);
+        CHECK_NEAR(b, want[i][0], 2e-12 * fabs(want[i][0]));
+        CHECK_NEAR(2 * f[i] * db, want[i][1], 2e-12 * fabs(want[i][1]));
+        CHECK_NEAR(4 * f[i] * f[i] * ddb + 2 * db, want[i][2], 2e-12 * fabs(want[i][2]));
+    }
+}
+
 /* The lower orders are the published one with fewer factors (Dhat - D)/Dhat: by another road than the code's. */
 TEST(the_three_barriers_differ_by_powers_of_the_relative_gap)
 {

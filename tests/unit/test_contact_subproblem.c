@@ -24,7 +24,7 @@ TEST(derivatives_of_what_a_gap_adds_are_those_of_differences)
         (void)abut_gap_extra(&a, s, &d1, &d2);
         const double lo = abut_gap_extra(&a, s - step, &lo1, &unused), hi = abut_gap_extra(&a, s + step, &hi1, &unused);
         double b1, b2;
-        (void)abut_gap_extra(&(abut_gap){ a.law, a.weight, a.gap, 0 }, 0, &b1, &b2);
+        (void)abut_gap_extra(&(abut_gap){ a.law, a.weight, a.gap, 0, 0 }, 0, &b1, &b2);
         CHECK_NEAR((hi - lo) / (2 * step), d1, 1e-5 * (fabs(b1) + fabs(d1) + b2 * a.gap));
         CHECK_NEAR((hi1 - lo1) / (2 * step), d2, 1e-4 * (fabs(d2) + b2 + fabs(d1) / a.gap));
         added += d1 != 0;
@@ -36,6 +36,10 @@ TEST(derivatives_of_what_a_gap_adds_are_those_of_differences)
     CHECK_NEAR(d1, 0, 0);
     CHECK_NEAR(d2, 0, 0);
     CHECK(abut_gap_extra(&a, -a.gap, &d1, &d2) == INFINITY);
+    abut_gap more = a;      /* a matrix that has more of it than its curvature */
+    more.excess = 7;
+    const double s = 0.3 * a.gap, less = abut_gap_extra(&a, s, &d1, &d2) - abut_gap_extra(&more, s, &d1, &d2);
+    CHECK_NEAR(less, 0.5 * 7 * s * s, 1e-6 * less);
 }
 
 TEST(one_gap_ends_where_force_and_barrier_balance)

@@ -184,6 +184,27 @@ static int has_law(const abut_arrays *model, const char *array, int number, int 
     return number == published ? !a : a && *(const int32_t *)a->data == number && (a->flags & ABUT_A_REQUIRED);
 }
 
+/* `log` is `ipc`; the filter is an array of its own; bounds of the stiffness by the curvature of ipc differ by 2 (1 - L). */
+TEST(barriers_of_gipc_have_a_filter_and_a_choice_of_bounds)
+{
+    static const char *const text = "contact: {dhat: 1e-3 l, barrier: {law: %s}}\n"
+                                    "objects: {box: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}}\n";
+    static const char *const words[] = { "log", "log2", "log2, kappa: ipc", "log2, filter: 0.1" };
+    double kappa[4];
+    for (int i = 0; i < 4; i++) {
+        char scene[300];
+        made s;
+        snprintf(scene, sizeof scene, text, words[i]);
+        CHECK(made_well(&s, scene));
+        CHECK(has_law(&s.model_set, "contact/barrier-continuity", i ? ABUT_BARRIER_LOG2 : ABUT_BARRIER_IPC, ABUT_BARRIER_IPC));
+        CHECK(!s.m.barrier_filter == (i < 3) && (i < 3 || *s.m.barrier_filter == 0.1));
+        kappa[i] = *s.m.kappa_min;
+        drop(&s);
+    }
+    CHECK(kappa[2] == kappa[0] && kappa[3] == kappa[1]);
+    CHECK_NEAR(kappa[0] / kappa[1], 2 * (1 - log(1e-10)), 1e-3);
+}
+
 TEST(every_law_of_the_tables_is_a_word_of_scenes_and_a_number_of_streams)
 {
     static const char *const text = "contact: {barrier: {law: %s}, friction: {smoothing: %s}}\n"
@@ -224,6 +245,9 @@ TEST(a_friction_table_that_cannot_be_meant_is_refused)
     CHECK(refused("contact: {friction: {smoothing: c3}}\n" REST, ABUT_E_FORMAT, "contact.friction.smoothing"));
     CHECK(refused("contact: {barrier: {continuity: 2}}\n" REST, ABUT_E_FORMAT, "contact.barrier.continuity"));
     CHECK(refused("contact: {barrier: {law: ipcc}}\n" REST, ABUT_E_FORMAT, "contact.barrier.law is 'ipcc'; did you mean 'ipc'?"));
+    CHECK(refused("contact: {barrier: {filter: 1}}\n" REST, ABUT_E_FORMAT, "contact.barrier.filter is 1: expected a fraction"));
+    CHECK(refused("contact: {barrier: {filter: -0.1}}\n" REST, ABUT_E_FORMAT, "contact.barrier.filter is -0.1"));
+    CHECK(refused("contact: {barrier: {kappa: log}}\n" REST, ABUT_E_FORMAT, "contact.barrier.kappa"));
     CHECK(refused("contact: {barrier: {law: ipc, continuity: c2}}\n" REST, ABUT_E_FORMAT, "contact.barrier.law is there"));
     CHECK(refused("contact: {friction: {lags: 0}}\n" REST, ABUT_E_FORMAT, "'converged'"));
     CHECK(refused("materials: {rubber: {}}\nobjects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n"

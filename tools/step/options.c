@@ -1,6 +1,7 @@
 #include "tools/step/options.h"
 
 #include "base/words.h"
+#include "energy/barrier_hessians.h"
 #include "solve/device/device.h"
 #include "sparse/linear_solvers.h"
 #include "tools/cli/last.h"
@@ -30,6 +31,11 @@ static abut_status parse_linear(abut_step_command *c, const char **word, abut_er
 {
     const abut_status rc = abut_linear_solver_find(*word, &c->o.linear, err);
     return rc ? abut_wrap(err, "--linear-solver"), rc : ABUT_OK;
+}
+
+static abut_status parse_hessian(abut_step_command *c, const char **word, abut_err *err)
+{
+    return abut_barrier_hessian_find(*word, &c->o.hessian, err);
 }
 
 static abut_status parse_device(abut_step_command *c, const char **word, abut_err *err)
@@ -121,6 +127,13 @@ static void describe_linear(char *text, size_t size)
         used = describe(text, size, used, i == 0, abut_linear_solvers[i]->name, abut_linear_solvers[i]->help);
 }
 
+static void describe_hessians(char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "newton, newton-cg: the Hessians of contacts: ");
+    for (int i = 0; abut_barrier_hessians[i]; i++)
+        used = describe(text, size, used, i == 0, abut_barrier_hessians[i]->name, abut_barrier_hessians[i]->help);
+}
+
 static void describe_features(char *text, size_t size)
 {
     char words[ABUT_WITHOUT_WORDS];
@@ -141,6 +154,8 @@ static const option table[] = {
     { 0, "solver", ABUT_OPT_TEXT, AT(solver_name), .unit = "NAME", .describe = describe_solvers },
     { 0, "linear-solver", ABUT_OPT_TEXT, .parse = parse_linear, .bit = ABUT_OPTION_LINEAR, .shapes = 1, .unit = "NAME",
       .describe = describe_linear },
+    { 0, "barrier-hessian", ABUT_OPT_TEXT, .parse = parse_hessian, .bit = ABUT_OPTION_HESSIAN, .shapes = 1, .unit = "NAME",
+      .describe = describe_hessians },
     { 0, "device", ABUT_OPT_TEXT, .parse = parse_device, .bit = ABUT_OPTION_DEVICE, .shapes = 1, .unit = "NAME",
       .help = "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra and for shells without bounds of stretch"
               " or strain; twin: the same algorithm on the processor, slower than cpu, for tests. The bytes of gpu and twin are"

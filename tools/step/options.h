@@ -29,7 +29,7 @@ typedef struct abut_step_line {
         const char *word;
     } value[ABUT_STEP_OPTIONS_MAX];
     abut_opt opts[ABUT_STEP_OPTIONS_MAX + 1];   /* for abut_cli_begin */
-    char help[3][1600];                         /* on what has a table of its own */
+    char help[4][1600];                         /* on what has a table of its own */
 } abut_step_line;
 
 void abut_step_line_init(abut_step_line *line);

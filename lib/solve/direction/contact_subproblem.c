@@ -26,7 +26,9 @@ double abut_gap_extra(const abut_gap *a, double s, double *d1, double *d2)
     if (!(a->gap + s > 0)) return INFINITY;
     double value = barrier(a, a->gap + s, d1, d2), e1, e2;
     if (!a->known) return value;
-    value -= barrier(a, a->gap, &e1, &e2) + e1 * s + 0.5 * e2 * s * s;
+    const double known = barrier(a, a->gap, &e1, &e2);
+    e2 += a->excess;
+    value -= known + e1 * s + 0.5 * e2 * s * s;
     *d1 -= e1 + e2 * s;
     *d2 -= e2;
     return value;

@@ -20,6 +20,7 @@ typedef struct abut_gap {
     double weight;          /* kg/m^2: kappa times multiplicity */
     double gap;             /* m, where the step begins, > 0 */
     int known;              /* its quadratic is a part of H */
+    double excess;          /* kg: curvature that H has of it beyond that of the barrier */
 } abut_gap;
 
 /** phi, kg m^2, and its first two derivatives in the step s of the gap; +inf where gap + s <= 0. */

@@ -129,6 +129,13 @@ static double multiplicity(const abut_pairs *pairs, const met *m)
     return 0;
 }
 
+/* Curvature along its normal that the matrix has of a contact at d, over kappa, beyond that of the barrier. */
+static double excess(const abut_objective *p, abut_barrier_law law, double d)
+{
+    const abut_barrier_curvature *c = &abut_barrier_state_of(&p->terms)->curvature;
+    return c->ops->normal ? abut_barrier_normal(c, law, d) - abut_barrier_along(law, d, 0, 0) : 0;
+}
+
 /* Takes a pair that is met into the model; one that was met before at what it is now.  A contact is there as it is in the
  * matrix; where that is not enough, at its impact too. */
 static void add(const abut_objective *p, const bounded *b, met_pairs *f, const abut_impact *hit, double t, int round)
@@ -148,7 +155,8 @@ static void add(const abut_objective *p, const bounded *b, met_pairs *f, const a
     if (!(gap > 0) || at == MOST || (at < f->n && f->pair[at].round == round)) return;
     m.round = round;
     f->pair[at] = m;
-    f->gap[at] = (abut_gap){ law, abut_barrier_state_of(&p->terms)->kappa * mult, gap, known };
+    const double weight = abut_barrier_state_of(&p->terms)->kappa * mult;
+    f->gap[at] = (abut_gap){ law, weight, gap, known, known ? weight * excess(p, law, gap + xi) : 0 };
     f->n = at == f->n ? at + 1 : f->n;
 }
 

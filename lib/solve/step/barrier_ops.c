@@ -2,6 +2,7 @@
 #include "solve/step/barrier_stepper.h"
 
 #include "solve/device/device.h"
+#include "energy/barrier_term.h"
 #include "sparse/linear_solvers.h"
 #include "solve/solvers.h"
 #include "solve/step/options.h"
@@ -52,7 +53,9 @@ static abut_status make(void **self, const abut_model *m, const abut_solver_row 
     abut_step_model_view(&b->model, m, o);
     abut_status rc = solver_options(row, o, m, &so, err);
     if (!rc) rc = abut_stepper_init(&b->stepper, &b->model.view, &so, err);
-    if (rc) free(b);
+    if (rc) return free(b), rc;
+    rc = abut_barrier_choose(abut_barrier_state_of(&b->stepper.solver.prob.terms), o->hessian, err);
+    if (rc) free_it(b);
     else *self = b;
     return rc;
 }

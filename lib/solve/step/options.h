@@ -21,6 +21,7 @@ typedef struct abut_step_options {
     double force_tolerance; /* what may be left of the forces; 0: the model's */
     int max_newton;         /* iterations of a minimisation: reaching it is an error; 10000 */
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the solver's */
+    const struct abut_barrier_hessian_ops *hessian;     /* of contacts (energy/barrier_hessians.h); NULL: projected */
     int threads;            /* of factorisations; 1 */
     int history;            /* pairs that L-BFGS keeps; 5 */
     int parts;              /* subdomains; 0: the partition of the model, or by the number of nodes */

@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# step --barrier-hessian: every choice ends on the same state, free of intersections, and repeats itself.
+load helpers
+
+setup_file() {
+    "${BIN:-bin}"/mesh-prep -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-9 m/s' -o "$BATS_FILE_TMPDIR/pile.abut"
+}
+setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
+
+@test "every Hessian of contacts ends a step where the default does, with the same bytes for any number of threads" {
+    skip_without_numpy
+    one_stiffness "$pile" stiff.abut
+    "$BIN/step" -q -n 6 stiff.abut -o own.abut
+    for h in projected full gn gn-j ipc-gn shi-kim shi-kim-unsigned; do
+        "$BIN/step" -q -j 1 --barrier-hessian $h -n 6 stiff.abut -o $h.abut
+        "$BIN/ccd-check" -q --no-output $h.abut
+        "$BIN/step" -q -j 3 --barrier-hessian $h -n 6 stiff.abut | cmp - $h.abut
+        near own.abut $h.abut 6 1e-9
+    done
+    "$BIN/export" --dump gn.abut | grep -v '^prov' >gn
+    "$BIN/export" --dump projected.abut | grep -v '^prov' >projected
+    "$BIN/export" --dump own.abut | grep -v '^prov' | cmp - projected
+    exits 1 cmp -s gn projected
+    "$BIN/export" --dump gn.abut >dump
+    grep -q '"barrier_hessian":"gn"' dump
+}
+
+@test "a filter and the squared logarithm end where they do without it, by newton-cg too, and restart with the same bytes" {
+    skip_without_numpy
+    for f in 0 0.1; do
+        "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-9 m/s' \
+            --set contact.barrier="{law: log2, filter: $f}" -o tight$f.abut
+        one_stiffness tight$f.abut stiff$f.abut
+    done
+    "$BIN/step" -q -n 6 stiff0.abut -o own.abut
+    for s in newton newton-cg; do
+        "$BIN/step" -q -n 6 --solver $s --barrier-hessian gn stiff0.1.abut -o $s.abut
+        near own.abut $s.abut 6 1e-9
+        "$BIN/ccd-check" -q --no-output $s.abut
+        "$BIN/step" -q -n 3 --solver $s --barrier-hessian gn stiff0.1.abut |
+            "$BIN/step" -q -n 3 --solver $s --barrier-hessian gn -o halves.abut
+        cmp $s.abut halves.abut
+    done
+}
+
+@test "what does not take a Hessian of contacts, or a filter, refuses it by name" {
+    exits 2 "$BIN/step" --barrier-hessian newton "$pile"
+    says "know projected, full, gn, gn-j, ipc-gn, shi-kim, shi-kim-unsigned"
+    exits 2 "$BIN/step" --barrier-hessian gn --solver lbfgs-h "$pile"
+    says "--barrier-hessian: for --solver newton, newton-cg, not for lbfgs-h"
+    exits 2 "$BIN/step" --barrier-hessian gn --device twin "$pile"
+    says "--device: has projected Hessians of contacts, not --barrier-hessian gn"
+    "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set contact.barrier="{law: log2, filter: 0.1}" -o filter.abut
+    exits 2 "$BIN/step" filter.abut
+    says "contact.barrier.filter is 0.1: --barrier-hessian projected takes none"
+    "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set contact.barrier.law=ipc-c1 -o c1.abut
+    exits 2 "$BIN/step" --device twin --barrier-hessian full c1.abut
+    says "not --barrier-hessian full"
+}
+
+@test "a device takes the squared logarithm, and ends a step where the processor does" {
+    skip_without_numpy
+    "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-9 m/s' --set contact.barrier.law=log2 -o log2.abut
+    one_stiffness log2.abut stiff.abut
+    "$BIN/step" -q -n 4 stiff.abut -o cpu.abut
+    "$BIN/step" -q -n 4 --device twin stiff.abut -o twin.abut
+    near cpu.abut twin.abut 4 1e-9
+    "$BIN/ccd-check" -q --no-output twin.abut
+}
