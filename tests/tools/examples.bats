@@ -10,7 +10,7 @@ load helpers
     "$ROOT/tests/examples/run" direction
 }
 
-@test "a barrier is one file and one row: a cube comes to rest on the logarithm squared" {
+@test "a barrier is one file and one row: a cube comes to rest on one without a logarithm" {
     "$ROOT/tests/examples/run" barrier
 }
 
