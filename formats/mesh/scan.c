@@ -71,19 +71,6 @@ abut_status abut_bytes_load(const char *path, abut_bytes *out, abut_err *err)
     return rc;
 }
 
-abut_status abut_bytes_copy(const char *name, const void *data, size_t size, abut_bytes *out, abut_err *err)
-{
-    abut_bytes b = { 0 };
-    name_set(&b, name);
-    b.data = malloc(size + 1);
-    if (!b.data) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for %zu bytes", name, size);
-    if (size) memcpy(b.data, data, size);
-    b.data[size] = 0;
-    b.size = size;
-    *out = b;
-    return ABUT_OK;
-}
-
 void abut_bytes_clear(abut_bytes *b)
 {
     free(b->data);

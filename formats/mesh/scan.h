@@ -19,9 +19,6 @@ typedef struct abut_bytes {
  * Fails  ABUT_E_FORMAT the file is not there, is a folder, or is larger than 4 GiB (1 GiB where its size cannot be known before:
  *        a pipe, a device); ABUT_E_IO; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_bytes_load(const char *path, abut_bytes *out, abut_err *err);
-/** Copies size bytes of memory (tests, embedded text). */
-ABUT_MUST_USE abut_status abut_bytes_copy(const char *name, const void *data, size_t size, abut_bytes *out,
-                                          abut_err *err);
 void abut_bytes_clear(abut_bytes *b);
 
 typedef struct abut_scan {

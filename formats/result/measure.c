@@ -203,11 +203,12 @@ static abut_status potential(abut_measure *ms, const abut_frame *f, double *sum,
     double e[ABUT_TERMS_MAX] = { 0 };
     abut_air *air = abut_air_of(&ms->terms);
     if (air) abut_air_start(air, f->x);
-    abut_codim_state_of(&ms->terms)->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
     for (int i = 0; i < ms->terms.n; i++) {
         const abut_term *t = &ms->terms.term[i];
-        if (t->ops->kind != ABUT_TERM_POTENTIAL) continue;
-        const abut_status rc = t->ops->energy(t->self, &at, 1, &e[i], &ms->scratch, err);
+        if (!(ABUT_KINDS_POTENTIAL & 1 << t->ops->kind)) continue;
+        const abut_term_frame as = { .weight = 1 };
+        abut_status rc = t->ops->load ? t->ops->load(t->self, f, &as, err) : ABUT_OK;
+        if (!rc) rc = t->ops->energy(t->self, &at, 1, &e[i], &ms->scratch, err);
         if (rc) return rc;
     }
     *sum = abut_sum(e, (size_t)ms->terms.n);

@@ -1,5 +1,6 @@
 #include "base/array.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -86,6 +87,7 @@ static abut_status check_form(const abut_array *a, size_t *bytes, abut_err *err)
 
 abut_status abut_arrays_take(abut_arrays *set, const abut_array *a, abut_err *err)
 {
+    assert(a);
     size_t bytes;
     const abut_status rc = check_form(a, &bytes, err);
     if (rc) return rc;

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "model/naming.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 abut_status abut_candidates_check(const abut_collmesh *cm, const double *y, abut_err *err)
 {
+    assert(cm);
     const size_t n = 3 * (size_t)cm->nc;
     size_t bad = n;
     #pragma omp parallel for schedule(static) reduction(min : bad) if (n >= ABUT_PAR_MIN)
@@ -115,6 +117,7 @@ static abut_motion motion(const abut_collmesh *cm, const double *y0, const doubl
 abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                  const uint8_t *fixed, abut_candidates *out, abut_err *err)
 {
+    assert(out);
     const abut_motion m = motion(cm, y0, y1, reach, fixed);
     return find(cm, &m, &out->search, out, err);
 }

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,7 @@ static abut_status selection(abut_collmesh *cm, abut_err *err)
 
 abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_err *err)
 {
+    assert(model);
     *cm = (abut_collmesh){ .model = model, .nc = model->nc, .ne = model->nce, .nt = model->nct, .edge = model->coll_edge,
                            .tri = model->coll_tri };
     abut_status rc = model->map_first ? sums(cm, err) : selection(cm, err);
@@ -221,6 +223,7 @@ static abut_status rename_columns(const abut_row_map *W, const int32_t *row, int
 abut_status abut_collmesh_map_set(const abut_collmesh *cm, const int32_t *row, int32_t nrow, const int32_t *slot, int32_t *rows,
                                   abut_row_map *map, abut_elements *set, abut_err *err)
 {
+    assert(set);
     const size_t n = set->n * (size_t)set->corners;
     set->row = rows;
     set->map = NULL;

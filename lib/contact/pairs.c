@@ -5,6 +5,7 @@
 #include "geom/nearest.h"
 #include "model/naming.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <omp.h>
@@ -153,6 +154,7 @@ abut_status abut_pairs_too_close(const abut_collmesh *cm, abut_stencil s, const 
 
 abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err *err)
 {
+    assert(cm);
     const size_t n = 3 * (size_t)cm->nc;
     int finite = 1;
     #pragma omp parallel for schedule(static) reduction(& : finite) if (n >= 8 * ABUT_PAR_MIN)
@@ -334,6 +336,7 @@ static abut_status planes_reserve(abut_pairs *p, size_t n, abut_err *err)
 
 abut_status abut_pairs_plane_too_close(const abut_collmesh *cm, int32_t v, int32_t h, double d, abut_err *err)
 {
+    assert(cm);
     char one[ABUT_NODES_WORDS], two[ABUT_OBJECT_WORDS];
     const abut_model *m = cm->model;
     return abut_fail(err, ABUT_E_GEOM, "contact: %s is %g m above %s, want > %g", abut_collmesh_words(cm, &v, 1, one), d,

@@ -7,6 +7,7 @@
 #include "geom/exact/predicates.h"
 #include "model/naming.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,6 +298,7 @@ static abut_status prepare(check *c, const abut_model *model, const double *x, a
 abut_status abut_start_check(const abut_model *model, const abut_arrays *set, const double *x, double reach,
                              abut_offenders *bad, abut_start_gap *gap, abut_err *err)
 {
+    assert(gap);
     check c = { .set = set, .bad = bad, .reach = reach, .gap = gap };
     *gap = (abut_start_gap){ .gap = reach, .fine_gap = reach };
     abut_status rc = prepare(&c, model, x, err);

@@ -7,6 +7,7 @@
 #include "math/lanes.h"
 #include "model/naming.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +135,7 @@ static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *ca
 abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const double *y1,
                            double slack, abut_limit *lim, abut_err *err)
 {
+    assert(lim);
     double alpha = lim->alpha;
     const abut_sweep m = abut_sweep_of(cm, y, y1, slack);
     size_t best = SIZE_MAX;

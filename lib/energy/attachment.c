@@ -89,7 +89,14 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
     abut_attachment_hessian(((const abut_term_world *)self)->model, scale, val);
 }
 
+static abut_status constant(void *self, const double fit[2], double scale, double *val, abut_err *err)
+{
+    (void)fit, (void)err;
+    abut_attachment_hessian(((const abut_term_world *)self)->model, scale, val);
+    return ABUT_OK;
+}
+
 const abut_term_ops abut_term_attachment = { .name = "attachment", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z,
                                              .make = make, .energy = energy, .gradient = gradient,
                                              .set = "attachments", .set_is = ABUT_SET_LASTS, .elements = elements,
-                                             .hessian = hessian, .free = free };
+                                             .hessian = hessian, .constant = constant, .free = free };

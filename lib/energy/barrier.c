@@ -2,7 +2,9 @@
 
 #include "base/par.h"
 #include "geom/mollify.h"
+#include "sparse/packed_inline.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* The law of contact i; of half-space contact i, with D there. */
@@ -46,6 +48,7 @@ static double block_energy(const abut_collmesh *cm, const abut_pairs *pairs, con
 abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                 double *energy, abut_arena *scratch, abut_err *err)
 {
+    assert(pairs);
     const size_t n = pairs->n, nb = abut_blocks(n), npb = abut_blocks(pairs->n_plane);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb + npb);
@@ -105,6 +108,7 @@ static void block_gradient(const abut_collmesh *cm, const abut_pairs *pairs, con
 abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                   double *g, abut_arena *scratch, abut_err *err)
 {
+    assert(pairs);
     const size_t n = pairs->n, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_ROOM(scratch, double, 12 * n), *f = abut_collmesh_sum_begin(cm, g, scratch);
@@ -137,7 +141,7 @@ static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
     group four;
     double scale[ABUT_LANES];
     for (size_t i = r.lo; i < r.hi; i += four.n) {
-        double *to = H + ABUT_PACKED * i;
+        double *to = H + abut_packed_size(4) * i;
         group_take(cm, pairs, y, i, r.hi, &four);
         for (size_t l = 0; l < four.n; l++) scale[l] = kappa * pairs->mult[i + l];
         const double (*x)[12] = (const double (*)[12])four.x;
@@ -167,7 +171,7 @@ void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
     for (size_t i = 0; i < pairs->n_plane; i++) {   /* only the normal direction has curvature: (4 d^2 b'' + 2 b') n n^T */
         const double d2 = pairs->plane_dist[i] * pairs->plane_dist[i],
                      *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
-        double D, db, ddb, *h = H + ABUT_PACKED * (n + i);
+        double D, db, ddb, *h = H + abut_packed_size(4) * (n + i);
         const abut_barrier_law law = plane_law(cm, pairs, i, &D);
         (void)abut_barrier(law, D, &db, &ddb);
         for (int p = 0; p < 3; p++)

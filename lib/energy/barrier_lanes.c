@@ -121,7 +121,8 @@ void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, siz
 INLINE void hess_of(abut_stencil kind, int q, int m, const abut_barrier_law *law, size_t n, const double (*x)[12],
                     const double *scale, double *H)
 {
-    abut_lanes p[4][3], S[25], K[ABUT_PACKED], weight, db, ddb;
+    abut_lanes p[4][3], S[25], weight, db, ddb;
+    abut_packed_lanes K;
     abut_contact_frame_lanes f;
     load(kind, n, x, p);
     abut_contact_frame_of_lanes(kind, q, m, p, &f);

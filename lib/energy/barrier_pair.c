@@ -7,6 +7,7 @@
 #include "sparse/packed_lanes.h"
 #include "math/spd_lanes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static int by_size(const void *p, const void *q)
 abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_mass, const double *xi, int32_t n,
                               int half_spaces, double *kappa, abut_err *err)
 {
+    assert(n >= 0);
     const size_t room = (size_t)n + 1;
     double *each = malloc(room * sizeof *each);
     if (!each) return abut_fail(err, ABUT_E_NOMEM, "barrier stiffness: thickness of %d objects", n);
@@ -55,13 +57,6 @@ abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_m
                 fmax(*kappa, abut_kappa_min(length, abut_barrier_law_of(dhat, law, 0.5 * (each[i] + each[j])), mean_mass));
     free(each);
     return ABUT_OK;
-}
-
-double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x)
-{
-    const double b = abut_barrier(law, abut_beyond2(dist2, law.xi), NULL, NULL);
-    if (!(eps_x > 0) || b == 0 || isinf(b)) return b;
-    return b * abut_mollify(abut_cross2(x, NULL, NULL), eps_x, NULL, NULL);
 }
 
 /* ---- mollified edge pairs ---- */
@@ -81,7 +76,8 @@ double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, do
 ABUT_LANES_CLONES
 static void project_dense(size_t n, const double (*D)[144], const double *scale, double *H)
 {
-    abut_lanes A[144], K[ABUT_PACKED], weight;
+    abut_lanes A[144], weight;
+    abut_packed_lanes K;
     for (int k = 0; k < 144; k += 4) {
         abut_lanes v[ABUT_LANES];
         for (size_t l = 0; l < ABUT_LANES; l++) v[l] = *(const abut_lanes_anywhere *)(D[l < n ? l : 0] + k);

@@ -37,9 +37,8 @@ double abut_kappa_min(double length, abut_barrier_law law, double mean_mass);
 ABUT_MUST_USE abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_mass, const double *xi,
                                             int32_t n, int half_spaces, double *kappa, abut_err *err);
 
-/** e(c) b(D), m^4.  x[12], m; dist2 its squared distance d^2, m^2; eps_x the mollifier's threshold, m^4, 0: plain. */
-double abut_pair_barrier(abut_barrier_law law, const double *x, double dist2, double eps_x);
-/** g[3k], m^3, k = abut_stencil_size(kind): the gradient. */
+/** g[3k], m^3, k = abut_stencil_size(kind): the gradient of e(c) b(D), m^4.  x[12], m; eps_x the mollifier's threshold, m^4, 0:
+ * plain. */
 void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const double *x, double eps_x, double *g);
 /** The same for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one number, into g[n][12], of which
  * numbers of unused points are left as they are.  What one contact gives does not depend on the others. */

@@ -2,6 +2,7 @@
 
 #include "energy/terms.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,6 +15,25 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     abut_barrier_state *b = *self = malloc(sizeof *b);
     if (!b) return abut_fail(err, ABUT_E_NOMEM, "barrier");
     *b = (abut_barrier_state){ .model = w->model, .cm = w->cm };
+    return ABUT_OK;
+}
+
+static abut_status load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+{
+    abut_barrier_state *b = self;
+    (void)err;
+    if (as->pending) return ABUT_OK;
+    b->in_frame = f->kappa ? f->kappa[0] / as->weight : NAN;
+    if (f->kappa) b->kappa = b->in_frame;
+    return ABUT_OK;
+}
+
+static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    if (as->pending) return ABUT_OK;
+    double *kappa = abut_frame_put(out, "contact/kappa", 1, err);
+    if (!kappa) return err->code;
+    *kappa = ((const abut_barrier_state *)self)->kappa * as->weight;
     return ABUT_OK;
 }
 
@@ -60,6 +80,7 @@ static void destroy(void *self)
 abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const abut_at *at, double *g, abut_arena *scratch,
                                        abut_err *err)
 {
+    assert(b && at);
     return abut_barrier_gradient(b->cm, at->pairs, at->y, 1, g, scratch, err);
 }
 
@@ -87,5 +108,6 @@ static abut_status stiffen(void *self, const abut_at *from, const abut_at *to, i
 }
 
 const abut_term_ops abut_term_barrier = { .name = "barrier", .kind = ABUT_TERM_CONTACT, .weight = ABUT_TERM_WEIGHED, .make = make,
-                                          .energy = energy, .gradient = gradient, .set = "contacts", .elements = elements,
-                                          .hessian = hessian, .stiffen = stiffen, .free = destroy };
+                                          .load = load, .store = store, .energy = energy, .gradient = gradient,
+                                          .set = "contacts", .elements = elements, .hessian = hessian, .stiffen = stiffen,
+                                          .free = destroy };

@@ -9,6 +9,7 @@ struct abut_at;
 
 typedef struct abut_barrier_state {
     double kappa;               /* kg/m^2 */
+    double in_frame;            /* that of the frame that was loaded; NaN: it has none */
     const abut_model *model;
     const abut_collmesh *cm;
     int32_t *slot;              /* [4 cap] of the contacts at the last point (contact/collision_mesh.h) */

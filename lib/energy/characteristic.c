@@ -5,16 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-double abut_characteristic_stiffness(int model, double mu, double lambda)
-{
-    const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-    double H[81], sum = 0;
-    abut_psi_hess(model, mu, lambda, I, H, 0);
-    for (int i = 0; i < 81; i++) sum += H[i] * H[i];
-    return sqrt(sum);
-}
-
-/* The same of all terms of tet t: A, flip and twist are the entries of d2psi/dF2 in an orthonormal basis. */
+/* |d2psi/dF2|_F of all terms of tet t at F = I: A, flip and twist are the entries of d2psi/dF2 in an orthonormal basis. */
 static double stiffness_at_rest(const abut_elastic *e, size_t t)
 {
     const double rest[3] = { 1, 1, 1 };

@@ -9,9 +9,6 @@
 
 #include "energy/elastic.h"
 
-/** |d2psi/dF2|_F at F = I, Pa. */
-double abut_characteristic_stiffness(int model, double mu, double lambda);
-
 /** C * sqrt(share of the nodes with tets that are free), N; held[nv] are those that are not.  node[nv] is scratch. */
 double abut_characteristic_force(const abut_elastic *e, const uint8_t *held, double *node);
 

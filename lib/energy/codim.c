@@ -5,8 +5,9 @@
 #include "energy/codim_bend.h"
 #include "energy/codim_shell.h"
 #include "energy/edge_correction.h"
-#include "sparse/packed_lanes.h"
+#include "sparse/packed_inline.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,7 @@ static abut_range of_kind(const abut_codim *t, int k, size_t lo, size_t hi)
 abut_status abut_codim_energy(const abut_codim *t, const double *x, int parts, double kappa, double *energy, abut_arena *scratch,
                              abut_err *err)
 {
+    assert(t);
     const size_t n = t->n, nb = abut_blocks(n);
     *energy = 0;
     if (n == 0) return ABUT_OK;
@@ -173,6 +175,7 @@ static void gather(const abut_codim *t, int turning, const double *f, double *g)
 abut_status abut_codim_gradient(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *g,
                                abut_arena *scratch, abut_err *err)
 {
+    assert(t);
     const size_t n = t->n, nb = abut_blocks(n);
     if (n == 0) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(scratch);
@@ -256,7 +259,7 @@ abut_status abut_codim_turn(const abut_codim *t, const double *z, const double *
                 edges(t, e, k, meant, reach, aim);
                 abut_turn_edges(k, at, moved, aim, u);
                 for (int i = 0; i < 3 * k; i++) u[i] /= reach;
-                sum += pull(k, H + ABUT_PACKED * e, u, f + 12 * e);
+                sum += pull(k, H + abut_packed_size(4) * e, u, f + 12 * e);
             }
         }
         part[b] = sum;

@@ -4,7 +4,7 @@
 #include "energy/hinge.h"
 #include "energy/rod.h"
 #include "energy/material/two_modes.h"
-#include "sparse/packed_lanes.h"
+#include "sparse/packed_inline.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -103,8 +103,8 @@ static void hinge_hessians(const abut_codim_ask *a, size_t lo, size_t hi, double
         for (size_t l = 0; l < g.n; l++) {
             double v[48];
             for (int i = 0; i < 48; i++) v[i] = squares[i][l];
-            if (a->add) abut_add_squares4(v, H + ABUT_PACKED * (lo + l));
-            else abut_set_squares4(v, H + ABUT_PACKED * (lo + l));
+            if (a->add) abut_add_squares4(v, H + abut_packed_size(4) * (lo + l));
+            else abut_set_squares4(v, H + abut_packed_size(4) * (lo + l));
         }
     }
 }
@@ -151,7 +151,8 @@ static double tension_of(const abut_codim_ask *a, size_t e, const element *at)
 void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *H)
 {
     const int elastic = a->parts & ABUT_CODIM_ELASTIC;
-    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE)) memset(H + ABUT_PACKED * lo, 0, ABUT_PACKED * (hi - lo) * sizeof *H);
+    const size_t size = abut_packed_size(4);
+    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE)) memset(H + size * lo, 0, size * (hi - lo) * sizeof *H);
     if (!elastic) return;
     if (kind == ABUT_CODIM_HINGE) {
         hinge_hessians(a, lo, hi, H);
@@ -162,9 +163,9 @@ void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_
         element_at(a, kind, e, &at);
         const double k = a->scale * at.stiffness;
         if (kind == ABUT_CODIM_ROD)
-            abut_rod_stretch_hessian(k, at.rest, a->scale * fmax(0, tension_of(a, e, &at)), at.x, H + ABUT_PACKED * e);
+            abut_rod_stretch_hessian(k, at.rest, a->scale * fmax(0, tension_of(a, e, &at)), at.x, H + size * e);
         else
-            abut_rod_bend_hessian(k, at.x, 1, H + ABUT_PACKED * e);
+            abut_rod_bend_hessian(k, at.x, 1, H + size * e);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "energy/stretch_limit.h"
 #include "energy/stretch_step_inline.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -190,6 +191,7 @@ static abut_codim_stretch stretch_of(const abut_codim *t, const double *x, size_
 abut_status abut_codim_stretch_find(const abut_codim *t, const double *x, abut_codim_stretch *out, abut_arena *scratch,
                                    abut_err *err)
 {
+    assert(t && out);
     const size_t n = t->n ? (size_t)t->model->nsh : 0, nb = abut_blocks(n);
     *out = none;
     if (n == 0) return ABUT_OK;

@@ -2,6 +2,7 @@
 
 #include "energy/stretch_limit.h"
 #include "sparse/packed_lanes.h"
+#include "sparse/packed_inline.h"
 #include "math/svd32.h"
 
 #include <math.h>
@@ -171,7 +172,8 @@ void abut_codim_shell_hessian(const abut_codim_ask *a, size_t lo, size_t hi, dou
     static const size_t used[] = { 0, 9, 18, 36, 45, 63 };  /* of three corners */
     group g;
     for (; lo < hi; lo += g.n) {
-        abut_lanes B[4], K[ABUT_PACKED];
+        abut_lanes B[4];
+        abut_packed_lanes K;
         frames h;
         group_at(a, lo, hi, &g);
         frames_of(a, &g, &h);
@@ -179,7 +181,7 @@ void abut_codim_shell_hessian(const abut_codim_ask *a, size_t lo, size_t hi, dou
             for (int k = 0; k < 4; k++) B[k][l] = a->t->B[4 * g.t[l] + (size_t)k];
         pack(&h, g.U, B, g.V, K);
         for (size_t l = 0; l < g.n; l++) {
-            double *to = H + ABUT_PACKED * (lo + l);
+            double *to = H + abut_packed_size(4) * (lo + l);
             for (size_t b = 0; b < sizeof used / sizeof *used; b++)
                 for (size_t k = used[b]; k < used[b] + 9; k++) to[k] = a->add ? to[k] + K[k][l] : K[k][l];
         }

@@ -35,6 +35,23 @@ static void destroy(void *self)
     free(s);
 }
 
+static abut_status load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+{
+    (void)err;
+    if (!as->pending) ((abut_codim_state *)self)->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
+    return ABUT_OK;
+}
+
+static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    const abut_codim_state *s = self;
+    if (as->pending || !s->t.bounded) return ABUT_OK;
+    double *kappa = abut_frame_put(out, "strain/kappa", 1, err);
+    if (!kappa) return err->code;
+    *kappa = s->strain_kappa;
+    return ABUT_OK;
+}
+
 static double stiffness(const void *self) { return abut_codim_stiffness(&((const abut_codim_state *)self)->t); }
 
 static int parts(const abut_at *at) { return at->z == at->x ? ABUT_CODIM_ALL : ABUT_CODIM_ELASTIC; }
@@ -78,9 +95,36 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
     const abut_codim *t = &((const abut_codim_state *)self)->t;
     const abut_model *m = t->model;
     double F[6], s[2];
-    *w = (abut_bound_words){ "shell", abut_element_number(m, m->shell, 3, lim->tet), m->body[m->shell[3 * lim->tet]], "" };
+    *w = (abut_bound_words){ .what = "shell", .number = abut_element_number(m, m->shell, 3, lim->tet),
+                             .object = m->body[m->shell[3 * lim->tet]] };
     abut_shell_deformation(t, x, lim->tet, F, s);
     snprintf(w->detail, sizeof w->detail, "stretched to %.6g and %.6g", fmin(s[0], s[1]), fmax(s[0], s[1]));
+}
+
+static int outside(const void *self, const double *x, abut_bound_words *w)
+{
+    const abut_codim *t = &((const abut_codim_state *)self)->t;
+    const abut_model *m = t->model;
+    abut_codim_excess e;
+    if (!abut_codim_outside(t, x, &e)) return 0;
+    const int32_t *n = m->shell + 3 * (size_t)e.shell;
+    *w = (abut_bound_words){ "shell", abut_element_number(m, m->shell, 3, e.shell), m->body[n[0]], "", 3, { n[0], n[1], n[2] } };
+    snprintf(w->detail, sizeof w->detail, "%s %.9g, expected %s %.9g", e.what, e.value, e.below ? "more than" : "less than",
+             e.limit);
+    return 1;
+}
+
+/* no rotation of an element changes the trace of a block */
+static abut_status constant(void *self, const double fit[2], double scale, double *val, abut_err *err)
+{
+    const abut_codim_state *s = self;
+    (void)fit, (void)err;
+    abut_codim_hessian_ahead(&s->t, s->t.model->X, ABUT_CODIM_ALL, s->strain_kappa, scale, NULL, val);
+    for (double *block = val; block < val + abut_packed_size(4) * s->t.n; block += 9) {
+        const double trace = block[0] + block[4] + block[8];
+        for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
+    }
+    return ABUT_OK;
 }
 
 /* ---- the forecast of tensions ---- */
@@ -126,10 +170,10 @@ static abut_status correction(void *self, const abut_at *at, const double *d, co
 }
 
 const abut_term_ops abut_term_codim = { .name = "codim", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
-                                        .stiffness = stiffness, .energy = energy, .gradient = gradient,
-                                        .set = "codimensional elements", .set_is = ABUT_SET_LASTS, .elements = elements,
-                                        .hessian = hessian, .limit = limit,
-                                        .limit_words = limit_words, .forecast_start = forecast_start,
+                                        .load = load, .store = store, .stiffness = stiffness, .energy = energy,
+                                        .gradient = gradient, .set = "codimensional elements", .set_is = ABUT_SET_LASTS,
+                                        .elements = elements, .hessian = hessian, .constant = constant, .limit = limit,
+                                        .limit_words = limit_words, .outside = outside, .forecast_start = forecast_start,
                                         .forecast_step = forecast_step, .forecast_is_fair = forecast_is_fair,
                                         .correction = correction, .free = destroy };
 

@@ -3,16 +3,18 @@
 #include "base/par.h"
 #include "energy/codim_term.h"
 #include "energy/terms.h"
-#include "sparse/packed_lanes.h"
+#include "sparse/packed_inline.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_codim *t, abut_err *err)
 {
+    assert(m && t);
     *d = (abut_damping){ .mass = m->damp_mass ? m->damp_mass[0] : 0, .stiffness = m->damp_stiffness ? m->damp_stiffness[0] : 0 };
     if (d->stiffness == 0) return ABUT_OK;
-    d->K = malloc(((size_t)m->nt * ABUT_PACKED + 1) * sizeof *d->K);
-    d->codim_K = malloc((t->n * ABUT_PACKED + 1) * sizeof *d->codim_K);
+    d->K = malloc(((size_t)m->nt * abut_packed_size(4) + 1) * sizeof *d->K);
+    d->codim_K = malloc((t->n * abut_packed_size(4) + 1) * sizeof *d->codim_K);
     if (d->K && d->codim_K) return ABUT_OK;
     abut_damping_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "damping: stiffness of %d tets, %zu thin elements", m->nt, t->n);
@@ -29,7 +31,7 @@ void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_codi
 {
     if (!d->K) return;
     abut_elastic_hessian(e, x, d->stiffness, d->K);
-    for (size_t i = 0; i < t->n * ABUT_PACKED; i++) d->codim_K[i] = 0;
+    for (size_t i = 0; i < t->n * abut_packed_size(4); i++) d->codim_K[i] = 0;
     abut_codim_hessian(t, x, ABUT_CODIM_ALL, 0, d->stiffness, d->codim_K);
 }
 
@@ -85,7 +87,7 @@ static abut_status set_work(const elements *s, const double *x, const double *c,
     for (size_t b = 0; b < nb; b++) {
         const abut_range r = abut_block(n, b);
         double f[12], sum = 0;
-        for (size_t t = r.lo; t < r.hi; t++) sum += element_force(s->K + ABUT_PACKED * t, s->node + 4 * t, x, c, f);
+        for (size_t t = r.lo; t < r.hi; t++) sum += element_force(s->K + abut_packed_size(4) * t, s->node + 4 * t, x, c, f);
         part[b] = sum;
     }
     *work += abut_sum(part, nb);
@@ -97,6 +99,7 @@ abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, co
                                 const double *x, const double *c, double scale, double *energy, abut_arena *scratch,
                                 abut_err *err)
 {
+    assert(d && e);
     double work = d->mass > 0 && parts & ABUT_DAMPING_TETS ? mass_work(d, e->model, x, c) : 0;
     elements set[2];
     both_sets(d, e, t, set);
@@ -117,7 +120,7 @@ static abut_status set_gradient(const elements *s, int32_t nv, const double *x, 
     double *f = ABUT_NEW(scratch, double, 12 * s->n);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "damping: forces of %zu elements", s->n);
     #pragma omp parallel for schedule(static) if (s->n >= ABUT_PAR_MIN)
-    for (size_t t = 0; t < s->n; t++) (void)element_force(s->K + ABUT_PACKED * t, s->node + 4 * t, x, c, f + 12 * t);
+    for (size_t t = 0; t < s->n; t++) (void)element_force(s->K + abut_packed_size(4) * t, s->node + 4 * t, x, c, f + 12 * t);
 
     /* every node reads the corners it is in, in their order */
     #pragma omp parallel for schedule(static) if (s->n >= ABUT_PAR_MIN)
@@ -147,15 +150,15 @@ abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, 
 void abut_damping_tet_hessian(const abut_damping *d, size_t lo, size_t hi, double scale, double *H)
 {
     if (!d->K) return;
-    const double *K = d->K + ABUT_PACKED * lo;
-    for (size_t i = 0; i < ABUT_PACKED * (hi - lo); i++) H[i] += scale * K[i];
+    const double *K = d->K + abut_packed_size(4) * lo;
+    for (size_t i = 0; i < abut_packed_size(4) * (hi - lo); i++) H[i] += scale * K[i];
 }
 
 void abut_damping_codim_hessian(const abut_damping *d, const abut_codim *t, double scale, double *H)
 {
     if (!d->K) return;
     #pragma omp parallel for schedule(static) if (t->n >= ABUT_PAR_MIN)
-    for (size_t i = 0; i < t->n * ABUT_PACKED; i++) H[i] += scale * d->codim_K[i];
+    for (size_t i = 0; i < t->n * abut_packed_size(4); i++) H[i] += scale * d->codim_K[i];
 }
 
 /* ---- as terms: the first owns what both are of ---- */

@@ -8,6 +8,7 @@
 #include "math/svd3.h"
 #include "math/svd3_lanes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static double rest_shape(const abut_model *m, int32_t t, double B[9])
 
 abut_status abut_elastic_check(const abut_model *m, abut_err *err)
 {
+    assert(m);
     if (m->nt > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "%d tets: more than %d", m->nt, INT32_MAX / 4);
     const abut_status rc = check_materials(m, err);
     if (rc) return rc;
@@ -108,6 +110,7 @@ static void incidence(abut_elastic *e)
 
 abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *err)
 {
+    assert(m);
     *e = (abut_elastic){ .model = m };
     abut_status rc = abut_elastic_check(m, err);
     if (rc) return rc;
@@ -331,7 +334,7 @@ static void corner_gradients(const abut_elastic *e, const group *g, double *f)
         for (size_t k = 0; k < 12; k++) f[12 * l + k] = c[k][l];
 }
 
-/* *energy, and f[12 nt] unless it is NULL */
+/* *energy and f[12 nt] */
 static abut_status evaluate(const abut_elastic *e, const double *x, double *energy, double *f, abut_arena *scratch, abut_err *err)
 {
     const size_t n = (size_t)e->model->nt, nb = abut_blocks(n);
@@ -347,7 +350,7 @@ static abut_status evaluate(const abut_elastic *e, const double *x, double *ener
         for (size_t t = r.lo; t < r.hi; t += ABUT_LANES) {
             evaluate_group(e, x, t, r.hi - t < ABUT_LANES ? r.hi - t : ABUT_LANES, &g);
             for (size_t l = 0; l < g.n; l++) sum += e->vol[t + l] * g.psi[l];
-            if (f) corner_gradients(e, &g, f + 12 * t);
+            corner_gradients(e, &g, f + 12 * t);
         }
         part[b] = sum;
     }
@@ -356,11 +359,6 @@ static abut_status evaluate(const abut_elastic *e, const double *x, double *ener
     abut_arena_release(scratch, mark);
     *energy = isfinite(total) ? total : INFINITY;   /* inf - inf in the compensated sum is NaN */
     return ABUT_OK;
-}
-
-abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch, abut_err *err)
-{
-    return evaluate(e, x, energy, NULL, scratch, err);
 }
 
 void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, double *g)
@@ -377,21 +375,6 @@ void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, d
         }
         for (int d = 0; d < 3; d++) g[3 * (size_t)i + d] += scale * sum[d];
     }
-}
-
-abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double scale, double *g, abut_arena *scratch,
-                                  abut_err *err)
-{
-    const size_t n = (size_t)e->model->nt;
-    const abut_mark mark = abut_arena_mark(scratch);
-    double energy;
-    if (!n) return ABUT_OK;
-    double *f = ABUT_ROOM(scratch, double, 12 * n);
-    if (!f) return abut_fail(err, ABUT_E_NOMEM, "elastic gradient: corner forces of %zu tets", n);
-    const abut_status rc = evaluate(e, x, &energy, f, scratch, err);
-    if (!rc) abut_elastic_gather(e, f, scale, g);
-    abut_arena_release(scratch, mark);
-    return rc;
 }
 
 abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo, abut_arena *scratch,

@@ -43,27 +43,19 @@ void abut_lame(double young, double poisson, double *mu, double *lambda);
 /** The principal form of all isotropic terms of tet t: its density, distance to volume 1, to a range of stretches. */
 void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], abut_principal *out);
 
-/** Sum of volume * psi(F), J.  +inf when a neo-Hookean tet is not positive or anything is not finite (that is no
- * failure: the trial is infeasible).  scratch: one double per block of tets. */
-ABUT_MUST_USE abut_status abut_elastic_energy(const abut_elastic *e, const double *x, double *energy, abut_arena *scratch,
-                                              abut_err *err);
-/** g[3 nv] += scale * dE/dx, at an x of finite energy.  scratch: 12 doubles per tet. */
-ABUT_MUST_USE abut_status abut_elastic_gradient(const abut_elastic *e, const double *x, double scale, double *g,
-                                                abut_arena *scratch, abut_err *err);
-
 /* Energy and forces at one point, kept until those of another are asked for: a search asks for the energy of a trial point and
  * then, mostly, for the gradient there, which is nearly all the same work.  Zero-filled is empty; serves one abut_elastic. */
 typedef struct abut_elastic_memo {
     double *x;          /* [3 nv] the point */
     double *f;          /* [12 nt] N: dE/dx at the corners of each tet, where E is finite */
-    double energy;      /* J */
+    double energy;      /* J: sum of volume * psi(F); +inf when a neo-Hookean tet is not positive or anything is not finite */
     int holds;
 } abut_elastic_memo;
-/** Makes memo that of x, to the byte what abut_elastic_energy gives.  scratch: one double per block of tets.
+/** Makes memo that of x.  scratch: one double per block of tets.
  * Fails  ABUT_E_NOMEM, and memo holds nothing */
 ABUT_MUST_USE abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo,
                                               abut_arena *scratch, abut_err *err);
-/** g[3 nv] += scale * f, gathered by nodes: what abut_elastic_gradient gives. */
+/** g[3 nv] += scale * f, gathered by nodes: dE/dx of a memo's f. */
 void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, double *g);
 void abut_elastic_memo_clear(abut_elastic_memo *memo);
 
@@ -79,10 +71,5 @@ double abut_elastic_deformation(const abut_elastic *e, const double *x, int32_t 
  * neo-Hookean J < 0: there is no stress there. */
 double abut_elastic_stress(const abut_elastic *e, const double *x, int32_t t, double sigma[9]);
 double abut_von_mises(const double sigma[9]);
-
-/** H[81] = d2psi/dF2, rows and columns the entries of F row major; project: nearest positive semidefinite. */
-void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project);
-/** The same from a principal form and the singular vectors of F, as it stands. */
-void abut_principal_hess(const abut_principal *p, const double U[9], const double V[9], double H[81]);
 
 #endif

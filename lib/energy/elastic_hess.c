@@ -3,6 +3,7 @@
 #include "energy/elastic_lanes.h"
 #include "energy/material/fibre.h"
 #include "sparse/packed_lanes.h"
+#include "sparse/packed_inline.h"
 #include "math/svd3.h"
 #include "math/svd3_lanes.h"
 
@@ -12,11 +13,12 @@
 #undef PRINCIPAL
 #include "math/forms_end.h"
 
-/* tets [t0, t1), at most ABUT_LANES of them, into H[ABUT_PACKED * (t1 - t0)] */
+/* tets [t0, t1), at most ABUT_LANES of them, into H, packed */
 ABUT_LANES_CLONES
 static void hessian_group(const abut_elastic *e, const double *x, double scale, size_t t0, size_t t1, double *H)
 {
-    abut_lanes F[9], B[9], U[9], s[3], V[9], K[ABUT_PACKED], weight;
+    abut_lanes F[9], B[9], U[9], s[3], V[9], weight;
+    abut_packed_lanes K;
     abut_principals p;
     abut_modes_lanes h;
     abut_elastic_load(e, x, t0, t1 - t0, B, F);
@@ -35,7 +37,7 @@ static void add_fibres(const abut_elastic *e, const double *x, double scale, siz
     const abut_model *m = e->model;
     for (size_t t = t0; t < t1; t++) {
         const double kappa = m->mat_fibre[m->tet_mat[t]], *d = m->tet_fibre + 3 * t, *B = e->B + 9 * t;
-        double F[9], M[9], g[4] = { 0 }, *K = H + ABUT_PACKED * (t - t0);
+        double F[9], M[9], g[4] = { 0 }, *K = H + abut_packed_size(4) * (t - t0);
         if (kappa == 0) continue;
         (void)abut_elastic_deformation(e, x, (int32_t)t, F);
         abut_fibre_hessian(scale * e->vol[t] * kappa, d, F, M);
@@ -51,7 +53,7 @@ static void add_fibres(const abut_elastic *e, const double *x, double scale, siz
 
 void abut_elastic_hessian_some(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H)
 {
-    for (size_t t = lo; t < hi; t += ABUT_LANES, H += ABUT_LANES * ABUT_PACKED) {
+    for (size_t t = lo; t < hi; t += ABUT_LANES, H += ABUT_LANES * abut_packed_size(4)) {
         const size_t end = t + ABUT_LANES < hi ? t + ABUT_LANES : hi;
         hessian_group(e, x, scale, t, end, H);
         if (e->model->mat_fibre) add_fibres(e, x, scale, t, end, H);
@@ -64,36 +66,6 @@ void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, 
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
     for (size_t b = 0; b < abut_blocks(n); b++) {
         const abut_range r = abut_block(n, b);
-        abut_elastic_hessian_some(e, x, scale, r.lo, r.hi, H + ABUT_PACKED * r.lo);
+        abut_elastic_hessian_some(e, x, scale, r.lo, r.hi, H + abut_packed_size(4) * r.lo);
     }
-}
-
-void abut_principal_hess(const abut_principal *p, const double u[9], const double v[9], double H[81])
-{
-    const abut_lanes one = ABUT_LANES_ALL(1.);
-    abut_lanes U[9], a[3], b[3], K[9];
-    abut_principals four;
-    abut_modes_lanes h;
-    for (size_t l = 0; l < ABUT_LANES; l++) abut_principals_set(&four, l, p);
-    for (int i = 0; i < 9; i++) U[i] = ABUT_LANES_ALL(u[i]);
-    abut_modes_of_lanes(&four, &one, &h);
-    for (int j = 0; j < 3; j++)   /* unit vector j in the frame of V is row j of V: one in each lane */
-        for (int c = 0; c < 3; c++) b[c][j] = b[c][3] = v[3 * j + c];
-    for (int i = 0; i < 3; i++) {
-        for (int c = 0; c < 3; c++) a[c] = ABUT_LANES_ALL(v[3 * i + c]);
-        abut_mode_block_lanes(&h, U, a, b, K);
-        for (int j = 0; j < 3; j++)
-            for (int m = 0; m < 3; m++)
-                for (int k = 0; k < 3; k++) H[9 * (3 * m + i) + 3 * k + j] = K[3 * m + k][j];
-    }
-}
-
-void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project)
-{
-    double U[9], s[3], V[9];
-    abut_principal p;
-    abut_svd3(F, U, s, V);
-    abut_density_principal(model, mu, lambda, s, &p);
-    if (project) abut_principal_project(&p);
-    abut_principal_hess(&p, U, V, H);
 }

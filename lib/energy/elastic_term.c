@@ -1,6 +1,7 @@
 #include "energy/elastic.h"
 
 #include "base/par.h"
+#include "energy/stiffness_fit.h"
 #include "energy/terms.h"
 #include "model/naming.h"
 
@@ -72,6 +73,40 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
     abut_elastic_hessian_some(self, at->z, scale, lo, hi, val);
 }
 
+/* of tets with the stiffness k[nm] of their materials, Pa (Liu 2018, 8.1) */
+static void constant_tets(const abut_elastic *e, const double *k, double scale, double *H)
+{
+    const abut_model *m = e->model;
+    for (size_t t = 0; t < (size_t)m->nt; t++) {
+        const double *B = e->B + 9 * t, w = scale * e->vol[t] * k[m->tet_mat[t]];
+        double g[12];
+        for (int d = 0; d < 3; d++) {
+            for (int a = 0; a < 3; a++) g[3 * (a + 1) + d] = B[3 * a + d];
+            g[d] = -(B[d] + B[3 + d] + B[6 + d]);
+        }
+        const double kappa = m->mat_fibre ? scale * e->vol[t] * m->mat_fibre[m->tet_mat[t]] : 0;
+        double along[4] = { 0 };    /* the fibre */
+        for (int a = 0; a < 4 && kappa > 0; a++)
+            for (int d = 0; d < 3; d++) along[a] += g[3 * a + d] * m->tet_fibre[3 * t + (size_t)d];
+        for (int a = 0; a < 4; a++)
+            for (int b = a; b < 4; b++, H += 9)
+                H[0] = H[4] = H[8] = kappa * along[a] * along[b] +
+                    w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]);
+    }
+}
+
+static abut_status constant(void *self, const double fit[2], double scale, double *val, abut_err *err)
+{
+    const abut_elastic *e = &((const elastic *)self)->e;
+    if (!e->model->nt) return ABUT_OK;
+    double *k = malloc(((size_t)e->model->nm + 1) * sizeof *k);
+    const abut_status rc = k ? abut_stiffness_fit_materials(e, fit[0], fit[1], k, err)
+                             : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d materials", e->model->nm);
+    if (!rc) constant_tets(e, k, scale, val);
+    free(k);
+    return rc;
+}
+
 static void limit(void *self, const abut_at *at, const double *p, abut_limit *lim)
 {
     abut_limit_inversion(((const elastic *)self)->e.model, at->x, p, ABUT_VOLUME_LEFT, lim);
@@ -82,12 +117,13 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
     const elastic *t = self;
     const abut_model *m = t->e.model;
     double F[9];
-    *w = (abut_bound_words){ "element", abut_reordered_tet_number(t->reordered, lim->tet), m->body[m->tet[4 * lim->tet]], "" };
+    *w = (abut_bound_words){ .what = "element", .number = abut_reordered_tet_number(t->reordered, lim->tet),
+                             .object = m->body[m->tet[4 * lim->tet]] };
     snprintf(w->detail, sizeof w->detail, "%.3g of its rest volume left", abut_elastic_deformation(&t->e, x, lim->tet, F));
 }
 
 const abut_term_ops abut_term_elastic = { .name = "elastic", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
                                           .stiffness = stiffness, .energy = energy, .gradient = gradient, .set = "tets",
                                           .set_is = ABUT_SET_LASTS | ABUT_SET_FUSED, .elements = elements,
-                                          .hessian = hessian, .limit = limit,
+                                          .hessian = hessian, .constant = constant, .limit = limit,
                                           .limit_words = limit_words, .free = destroy };

@@ -4,6 +4,7 @@
 #include "energy/friction_inline.h"
 #include "energy/friction_laws.h"
 #include "sparse/packed_lanes.h"
+#include "sparse/packed_inline.h"
 
 #include <assert.h>
 #include <math.h>
@@ -164,6 +165,7 @@ static double block_energy(const abut_lag *lag, const abut_stiction *law, const 
 abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, double *energy,
                                  abut_arena *scratch, abut_err *err)
 {
+    assert(lag);
     const size_t nb = abut_blocks(lag->n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb);
@@ -180,6 +182,7 @@ abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, 
 abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x, const double *xn,
                                    double *g, abut_arena *scratch, abut_err *err)
 {
+    assert(lag && law && nv >= 0);
     const double h = law->h, w = law->eps_v * h;
     const size_t n = lag->n;
     const abut_mark mark = abut_arena_mark(scratch);
@@ -225,7 +228,7 @@ INLINE void sliding_stiffness(size_t i, size_t n, const abut_lanes P[6], const a
 /* f w_a w_b K in the blocks of the first so many corners, a literal */
 INLINE void spread4(size_t n, int corners, const abut_lanes *f, const abut_lanes weight[4], const abut_lanes K[9], double *H)
 {
-    abut_lanes all[ABUT_PACKED];
+    abut_packed_lanes all;
     for (int a = 0, block = 0; a < corners; block += 4 - a, a++)
         for (int b = a; b < corners; b++) {
             const abut_lanes ww = *f * (weight[a] * weight[b]);
@@ -241,7 +244,7 @@ static void block_hessian(const abut_lag *lag, const abut_stiction *law, const d
     const double h = law->h;
     for (size_t i = r.lo; i < r.hi; i += ABUT_LANES) {
         const size_t n = r.hi - i < ABUT_LANES ? r.hi - i : ABUT_LANES;
-        double *to = H + ABUT_PACKED * i;
+        double *to = H + abut_packed_size(4) * i;
         abut_lanes P[6] = { { 0 } }, u[2], K[9], weight[4] = { { 0 } }, f;
         int corners = 1;
         for (size_t l = 0; l < ABUT_LANES; l++) {

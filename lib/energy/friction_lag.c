@@ -3,6 +3,7 @@
 #include "energy/friction.h"
 #include "geom/tangent.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,7 @@ static void freeze_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_
 abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
                             abut_lag *lag, abut_err *err)
 {
+    assert(pairs && lag);
     const abut_model *m = cm->model;
     const abut_status rc = make_room(lag, pairs->n_plain + pairs->n_plane, err);
     if (rc) return rc;
@@ -125,6 +127,7 @@ static void copy_contact(const abut_lag *from, size_t i, double share, abut_lag 
 
 abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut_err *err)
 {
+    assert(now && before);
     abut_lag both = { 0 };
     named *a = malloc((now->n + 1) * sizeof *a), *b = malloc((before->n + 1) * sizeof *b);
     abut_status rc = a && b ? make_room(&both, now->n + before->n, err)

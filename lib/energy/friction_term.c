@@ -27,6 +27,7 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     abut_friction_state *f = *self = calloc(1, sizeof *f);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "friction");
     f->model = w->model;
+    f->cm = w->cm;
     return ABUT_OK;
 }
 
@@ -36,6 +37,25 @@ static void destroy(void *self)
     abut_lag_clear(&f->lag);
     free(f->above);
     free(f);
+}
+
+int abut_friction_acts(const abut_model *m)
+{
+    for (int32_t i = 0; i < m->ng * m->ng; i++)
+        if (m->mu[i] > 0) return 1;
+    return 0;
+}
+
+static abut_status load(void *self, const abut_frame *frame, const abut_term_frame *as, abut_err *err)
+{
+    abut_friction_state *f = self;
+    return as->pending ? ABUT_OK : abut_lag_from_frame(f->cm, frame, &f->lag, err);
+}
+
+static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    const abut_friction_state *f = self;
+    return as->pending || !abut_friction_acts(f->model) ? ABUT_OK : abut_lag_to_frame(&f->lag, out, err);
 }
 
 static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
@@ -99,7 +119,8 @@ static int majorant_is_exact(const void *self)
 }
 
 const abut_term_ops abut_term_friction = { .name = "friction", .kind = ABUT_TERM_FRICTION, .weight = ABUT_TERM_WEIGHED,
-                                           .make = make, .energy = energy, .gradient = gradient, .set = "friction",
+                                           .make = make, .load = load, .store = store, .energy = energy,
+                                           .gradient = gradient, .set = "friction",
                                            .elements = elements, .hessian = hessian,
                                            .majorant_forget = majorant_forget, .majorant_learn = majorant_learn,
                                            .majorant_is_exact = majorant_is_exact, .free = destroy };

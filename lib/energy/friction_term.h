@@ -15,6 +15,7 @@ struct abut_term_step;
 typedef struct abut_friction_state {
     abut_lag lag;           /* frozen contacts */
     const abut_model *model;
+    const abut_collmesh *cm;
     uint8_t *above;         /* [cap] the next Hessian of the contact is a majorant */
     size_t n, cap;          /* contacts that `above` is of; 0: no majorants, whatever contacts there are */
 } abut_friction_state;
@@ -24,6 +25,8 @@ abut_friction_state *abut_friction_state_of(const struct abut_terms *terms);
 abut_lag *abut_lag_of(const struct abut_terms *terms);
 /** Exchanges the frozen contacts and others. */
 void abut_lag_exchange(const struct abut_terms *terms, abut_lag *lag);
+/** Whether any friction coefficient is positive. */
+int abut_friction_acts(const abut_model *m);
 /** How friction is smoothed in a step. */
 abut_stiction abut_stiction_of(const abut_model *m, const struct abut_term_step *step);
 

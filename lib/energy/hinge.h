@@ -45,16 +45,9 @@
 /** theta in [-pi, pi], rad; NaN where a wing has no normal.  grad[12] (NULL to skip): d theta / dx, 1/m. */
 double abut_hinge_theta(const double x[12], double *grad);
 
-/** k (theta - rest)^2, J. */
-double abut_hinge_energy(double k, double rest, const double x[12]);
-/** g[12] = its derivative, at an x of finite energy. */
-void abut_hinge_gradient(double k, double rest, const double x[12], double g[12]);
-/** H[ABUT_PACKED] (sparse/elements.h) += its second derivative, or that made positive semidefinite. */
-void abut_hinge_hessian(double k, double rest, const double x[12], int project, double *H);
-
-/** The same for four hinges at once: a lane of each number is one of theirs.  The second derivative made positive semidefinite is
- * the sum of the squares v v^T of four vectors, v[4 * 12] (energy/material/two_modes.h), which are 0 where a wing has no normal.
- * */
+/** Energies k (theta - rest)^2, J, and derivatives g[12], at an x of finite energy, of four hinges: a lane of each number is one
+ * of theirs.  The second derivative made positive semidefinite is the sum of the squares v v^T of four vectors, v[4 * 12]
+ * (energy/material/two_modes.h), which are 0 where a wing has no normal. */
 void abut_hinge_energy_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *energy);
 void abut_hinge_gradient_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *g);
 void abut_hinge_squares_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *v);

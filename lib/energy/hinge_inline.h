@@ -22,7 +22,7 @@ ABUT_FN double abut_hinge_energy_one(double k, double rest, const double x[12], 
     return H.open ? k * d * d : (double)INFINITY;
 }
 
-/** H[90] = the sum of v v^T over v[4 * 12], packed (sparse/elements.h). */
+/** H = the sum of v v^T over v[4 * 12], packed (sparse/elements.h). */
 ABUT_FN void abut_squares4_one(const double *v, double *H)
 {
     double *to = H;
@@ -34,8 +34,8 @@ ABUT_FN void abut_squares4_one(const double *v, double *H)
             }
 }
 
-/** H[90], packed: the second derivative, projected to positive semidefinite; 0 where a wing has no normal. */
-ABUT_FN void abut_hinge_hessian_one(double k, double rest, const double x[12], double H[90])
+/** H, packed: the second derivative, projected to positive semidefinite; 0 where a wing has no normal. */
+ABUT_FN void abut_hinge_hessian_one(double k, double rest, const double x[12], double *H)
 {
     abut_hinge_one hinge;
     abut_hinge_mode_one m[4];

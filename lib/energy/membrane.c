@@ -2,6 +2,7 @@
 
 #include "math/spd_lanes.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "math/forms_lanes.h"
@@ -23,6 +24,7 @@ void abut_membrane_take(const abut_model *m, int32_t mat, abut_membrane *law)
 
 abut_status abut_membrane_of(const abut_model *m, int32_t mat, abut_membrane *law, abut_err *err)
 {
+    assert(law);
     abut_membrane_take(m, mat, law);
     char list[200];
     if (law->fabric || abut_material_is(law->model, ABUT_MATERIAL_PLANE)) return ABUT_OK;
@@ -64,20 +66,6 @@ void abut_fabrics_take(const abut_membrane *const *law, abut_fabrics *f)
         for (int i = 0; i < 4; i++) f->a[i][l] = a ? a[i] : 0;
         for (int i = 0; i < 3; i++) f->m[i][l] = m ? m[i] : INFINITY;
     }
-}
-
-double abut_fabric(const abut_membrane *law, double k, const double e[3], double S[3], double C[4])
-{
-    const abut_membrane *const laws[ABUT_LANES] = { law, law, law, law };
-    const abut_lanes at[3] = { ABUT_LANES_ALL(e[0]), ABUT_LANES_ALL(e[1]), ABUT_LANES_ALL(e[2]) };
-    abut_fabrics f;
-    abut_lanes psi, s[3], c[4];
-    abut_fabrics_take(laws, &f);
-    abut_fabric_psi_lanes(&f, k, at, &psi);
-    abut_fabric_derivatives_lanes(&f, k, at, s, c);
-    for (int i = 0; i < 3; i++) S[i] = s[i][0];
-    for (int i = 0; i < 4; i++) C[i] = c[i][0];
-    return psi[0];
 }
 
 ABUT_LANES_CLONES

@@ -71,7 +71,4 @@ void abut_fabrics_stress(const abut_fabrics *f, double k, const abut_lanes *s, c
 void abut_fabrics_hessian(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *G,
                           abut_lanes *R);
 
-/** psi as a function of e[3] = (e11, e22, e12), S = dpsi/de, C = d2psi/de2 (11,11; 11,22; 22,22; 12,12; all others are 0). */
-double abut_fabric(const abut_membrane *law, double k, const double e[3], double S[3], double C[4]);
-
 #endif

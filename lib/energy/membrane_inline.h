@@ -5,6 +5,7 @@
 #include "math/spd_inline.h"
 #include "math/svd32_inline.h"
 #include "model/laws_inline.h"
+#include "sparse/packed_inline.h"
 
 /* A function of the principal stretches and its derivatives. */
 typedef struct abut_plane_principal {
@@ -232,13 +233,13 @@ ABUT_FN double abut_shell_energy_one(int model, const double *law, double k, con
     return volume * psi;
 }
 
-/** H[90], packed (sparse/elements.h): weight d2psi/dx2, projected; 0 at a fourth corner and where psi is not finite. */
+/** H of four corners, packed (sparse/elements.h): weight d2psi/dx2, projected; 0 at the fourth and where psi is not finite. */
 ABUT_FN void abut_shell_hessian_one(int model, const double *law, double k, const double x[9], const double B[4], double weight,
-                                    double H[90])
+                                    double *H)
 {
     double F[6], U[6], s[2], V[4];
     abut_plane_frame f;
-    for (int i = 0; i < 90; i++) H[i] = 0;
+    for (size_t i = 0; i < abut_packed_size(4); i++) H[i] = 0;
     abut_shell_deform(x, x + 3, x + 6, B, F);
     abut_svd32(F, U, s, V);
     if (!(s[0] > 0 && s[1] > 0)) return;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct prescribed {
     abut_lagrangian al;     /* first: abut_lagrangian_of */
@@ -29,10 +30,27 @@ static void destroy(void *self)
     free(p);
 }
 
-static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
+static abut_status load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
 {
-    (void)step, (void)err;
-    ((prescribed *)self)->al.on = 0;
+    prescribed *p = self;
+    (void)err;
+    p->al.on = as->pending && f->penalty;
+    if (!p->al.on) return ABUT_OK;
+    p->al.kap = f->penalty[0];
+    memcpy(p->al.lam, f->multiplier, 3 * (size_t)p->model->nv * sizeof *p->al.lam);
+    return ABUT_OK;
+}
+
+static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    const prescribed *p = self;
+    if (!as->pending || !p->al.on) return ABUT_OK;
+    double *kap = abut_frame_put(out, "step/penalty", 1, err);
+    if (!kap) return err->code;
+    *kap = p->al.kap;
+    double *lam = abut_frame_put(out, "step/multiplier", p->model->nv, err);
+    if (!lam) return err->code;
+    memcpy(lam, p->al.lam, 3 * (size_t)p->model->nv * sizeof *lam);
     return ABUT_OK;
 }
 
@@ -90,5 +108,5 @@ static void diagonal(const void *self, const abut_term_step *s, double scale, do
 }
 
 const abut_term_ops abut_term_prescribed = { .name = "lagrangian", .kind = ABUT_TERM_CONSTRAINT, .weight = ABUT_TERM_WEIGHED,
-                                             .make = make, .begin = begin, .energy = energy, .gradient = gradient,
+                                             .make = make, .load = load, .store = store, .energy = energy, .gradient = gradient,
                                              .diagonal = diagonal, .free = destroy };

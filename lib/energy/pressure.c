@@ -3,9 +3,10 @@
 #include "base/par.h"
 #include "energy/material/two_modes.h"
 #include "energy/terms.h"
-#include "sparse/packed_lanes.h"
+#include "sparse/packed_inline.h"
 #include "math/vec3.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ static abut_status find_rims(abut_air *a, abut_err *err)
 
 abut_status abut_air_init(abut_air *a, const abut_model *m, abut_err *err)
 {
+    assert(m);
     *a = (abut_air){ .model = m };
     for (int32_t o = 0; o < m->no && m->nsh; o++) {
         a->presses |= m->obj_pressure && m->obj_pressure[o] != 0;
@@ -205,7 +207,7 @@ void abut_air_drag_hessian(const abut_air *a, const double *x, const double *c, 
         if (!set_sail(a, t, x, c, tau, &s)) continue;
         const double k = scale * 2 * s.drag * s.area * fabs(s.wn) / (9 * tau), n[3] = { s.n.x, s.n.y, s.n.z };
         for (size_t b = 0; b < sizeof used / sizeof *used; b++)
-            for (size_t i = 0; i < 9; i++) H[ABUT_PACKED * (size_t)t + used[b] + i] += k * n[i / 3] * n[i % 3];
+            for (size_t i = 0; i < 9; i++) H[abut_packed_size(4) * (size_t)t + used[b] + i] += k * n[i / 3] * n[i % 3];
     }
 }
 
@@ -257,7 +259,7 @@ void abut_air_hessian(const abut_air *a, const double *x, double scale, double *
             /* n.(y x xi) = (n x y).xi */
             abut_v3_put(xi + 3 * j, abut_v3_scale(1 / size, abut_v3_cross(n, abut_v3_axpy(c[i], -1. / 3, sum))));
             abut_v3_put(xi + 3 * i, abut_v3_scale(-1 / size, abut_v3_cross(n, abut_v3_axpy(c[j], -1. / 3, sum))));
-            abut_two_modes_add_positive(3, 0, -scale * p * size / 4, nu, xi, H + ABUT_PACKED * (size_t)s);
+            abut_two_modes_add_positive(3, 0, -scale * p * size / 4, nu, xi, H + abut_packed_size(4) * (size_t)s);
         }
     }
 }
@@ -310,7 +312,7 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
     abut_air_hessian(self, at->z, scale, val);
 }
 
-const abut_term_ops abut_term_pressure = { .name = "pressure", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z,
+const abut_term_ops abut_term_pressure = { .name = "pressure", .kind = ABUT_TERM_FOLLOWER, .weight = ABUT_TERM_AT_Z,
                                            .make = make, .begin = begin, .energy = energy, .gradient = gradient,
                                            .set = "codimensional elements", .hessian = hessian, .free = destroy };
 

@@ -193,6 +193,20 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
     abut_spring_hessian(self, at->z, scale, val);
 }
 
+static abut_status constant(void *self, const double fit[2], double scale, double *val, abut_err *err)
+{
+    const abut_model *m = ((const abut_springs *)self)->model;
+    (void)fit, (void)err;
+    for (int32_t s = 0; s < m->nsp; s++, val += abut_packed_size(2))
+        for (int d = 0; d < 9; d += 4) {
+            const double k = scale * m->spring_stiffness[s];
+            val[d] = val[18 + d] = k;
+            val[9 + d] = -k;
+        }
+    return ABUT_OK;
+}
+
 const abut_term_ops abut_term_spring = { .name = "spring", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
                                          .stiffness = stiffness, .energy = energy, .gradient = gradient, .set = "springs",
-                                         .set_is = ABUT_SET_LASTS, .elements = elements, .hessian = hessian, .free = destroy };
+                                         .set_is = ABUT_SET_LASTS, .elements = elements, .hessian = hessian,
+                                         .constant = constant, .free = destroy };

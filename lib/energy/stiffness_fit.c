@@ -1,5 +1,6 @@
 #include "energy/stiffness_fit.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define SPACING 0.01
@@ -26,18 +27,9 @@ static double fit(const abut_spline *spline, int model, double mu, double lambda
     return stress / square;
 }
 
-double abut_stiffness_fit(int model, double mu, double lambda, double lo, double hi)
-{
-    return fit(NULL, model, mu, lambda, lo, hi);
-}
-
-double abut_stiffness_fit_spline(const abut_spline *s, double lo, double hi)
-{
-    return fit(s, ABUT_SPLINE, 0, 0, lo, hi);
-}
-
 abut_status abut_stiffness_fit_materials(const abut_elastic *e, double lo, double hi, double *k, abut_err *err)
 {
+    assert(e);
     const abut_model *m = e->model;
     if (!(lo > 0 && lo < 1 && hi > 1 && hi < INFINITY))
         return abut_fail(err, ABUT_E_ARG, "stiffness over stretches %g .. %g: expected 0 < low < 1 < high", lo, hi);

@@ -14,14 +14,8 @@
 #define ABUT_FIT_LOW 0.5
 #define ABUT_FIT_HIGH 1.5
 
-/** k of one density, Pa; 0 < lo < 1 < hi. */
-double abut_stiffness_fit(int model, double mu, double lambda, double lo, double hi);
-
-/** The same of a spline. */
-double abut_stiffness_fit_spline(const abut_spline *s, double lo, double hi);
-
-/** k[nm], Pa, of every material of the model: of its density, and what its squared distances (energy/material/projection.h) add,
- * whose own stiffness bounds their second derivative.
+/** k[nm], Pa, over stretches 0 < lo < 1 < hi, of every material of the model: of its density, and what its squared distances
+ * (energy/material/projection.h) add, whose own stiffness bounds their second derivative.
  * Fails  ABUT_E_ARG lo, hi not 0 < lo < 1 < hi; ABUT_E_FORMAT a material whose k is not positive (names it) */
 ABUT_MUST_USE abut_status abut_stiffness_fit_materials(const abut_elastic *e, double lo, double hi, double *k, abut_err *err);
 

@@ -3,6 +3,8 @@
 #include "base/par.h"
 #include "math/svd3_lanes.h"
 
+#include <assert.h>
+
 static const abut_stretch none = { 1, 1, -1, -1 };
 
 static void take(abut_stretch *s, double lo, int32_t lo_tet, double hi, int32_t hi_tet)
@@ -13,6 +15,7 @@ static void take(abut_stretch *s, double lo, int32_t lo_tet, double hi, int32_t 
 
 abut_status abut_stretch_find(const abut_elastic *e, const double *x, abut_stretch *out, abut_arena *scratch, abut_err *err)
 {
+    assert(e);
     const size_t n = (size_t)e->model->nt, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
     abut_stretch *part = ABUT_NEW(scratch, abut_stretch, nb);

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "contact/pairs.h"
 #include "contact/step_bound.h"
+#include "model/model.h"
 #include "model/reordered.h"
 #include "sparse/elements.h"
 
@@ -42,8 +43,12 @@ typedef struct abut_at {
 typedef enum abut_term_kind {
     ABUT_TERM_INERTIA, ABUT_TERM_CONSTRAINT,
     ABUT_TERM_POTENTIAL,    /* of the positions alone: elastic energy and force */
+    ABUT_TERM_FOLLOWER,     /* the same, and in a balance of forces a load: pressure */
     ABUT_TERM_CONTACT, ABUT_TERM_FRICTION, ABUT_TERM_DAMPING, ABUT_TERM_LOAD
 } abut_term_kind;
+/* Masks of kinds. */
+enum { ABUT_KINDS_ALL = -1, ABUT_KINDS_SMOOTH = ~(1 << ABUT_TERM_CONTACT),
+       ABUT_KINDS_POTENTIAL = 1 << ABUT_TERM_POTENTIAL | 1 << ABUT_TERM_FOLLOWER };
 
 /* Where a term is taken, and its weight in the objective: scale of energy, gradient, Hessian. */
 typedef enum abut_term_weight {
@@ -52,11 +57,21 @@ typedef enum abut_term_weight {
     ABUT_TERM_WEIGHED       /* at x, in the unit of the objective, kg m^2: always 1 */
 } abut_term_weight;
 
-/* Words for what bounds a step: "element 3 of OBJECT (0.2 of its rest volume left)". */
+/* A frame that terms read, or write. */
+typedef struct abut_term_frame {
+    int pending;        /* 0: state that outlives a step; 1: what a step that is not at its end needs besides */
+    double weight;      /* a stiffness in the frame over the same in this step */
+    const abut_arrays *arrays;  /* all of a frame that is read; NULL: none but those of the table */
+} abut_term_frame;
+
+/* Words for what bounds a step: "element 3 of OBJECT (0.2 of its rest volume left)", or is beyond a bound: "shell 3 of OBJECT
+ * (nodes 1, 2, 7): largest stretch 1.3, expected less than 1.2". */
 typedef struct abut_bound_words {
     const char *what;       /* "element" */
     int32_t number, object; /* of it within its object, and of that */
-    char detail[80];
+    char detail[96];
+    int corners;            /* of its nodes that shall be named: node[] of the model */
+    int32_t node[4];
 } abut_bound_words;
 
 struct abut_terms;
@@ -84,6 +99,10 @@ typedef struct abut_term_ops {
     abut_status (*make)(void **self, const abut_term_world *w, abut_err *err);
     /** J: size of the numbers that the energy is a difference of, besides itself; its rounding. */
     double (*stiffness)(const void *self);
+    /** Its arrays of a frame: read before a step begins, once for either value of `pending` that applies; written after it.  An
+     * array that is not there is that of a first frame. */
+    abut_status (*load)(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err);
+    abut_status (*store)(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err);
     /** A step begins. */
     abut_status (*begin)(void *self, const abut_term_step *step, abut_err *err);
     /** *e = scale E.  +inf: infeasible, which is no failure. */
@@ -97,12 +116,18 @@ typedef struct abut_term_ops {
      * them, the others add.  Of a `fused` set lo is a multiple of 4 and many threads call it side by side; of the others it is
      * the whole set. */
     void (*hessian)(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val);
+    /** Elements of the set of a term that has `elements`, the same at every x, in place of its Hessian in a constant matrix: each
+     * block a multiple of the identity (solve/direction/initial_laplacian.h).  val comes filled with 0.
+     * fit      stretches over which materials are fitted (energy/stiffness_fit.h) */
+    abut_status (*constant)(void *self, const double fit[2], double scale, double *val, abut_err *err);
     /** diag[nv] += scale times what the Hessian has beside elements: the same for x, y, z. */
     void (*diagonal)(const void *self, const abut_term_step *step, double scale, double *diag);
     /** Lowers lim->alpha to the largest step along p[3 nv] that leaves a fixed part of the distance to the term's bound, and then
      * sets the rest of *lim: kind ABUT_LIMIT_TERM, or one of its own.  Its words. */
     void (*limit)(void *self, const abut_at *at, const double *p, abut_limit *lim);
     void (*limit_words)(const void *self, const double *x, const abut_limit *lim, abut_bound_words *w);
+    /** 1: a bound is not kept at x[3 nv], and words for the first that is not.  Asked where a step starts and where it ends. */
+    int (*outside)(const void *self, const double *x, abut_bound_words *w);
 
     /** A minimisation begins. */
     void (*start)(void *self);

@@ -35,6 +35,15 @@ static abut_status add(abut_terms *terms, const abut_term_ops *ops, const abut_t
     return abut_fail(err, ABUT_E_ARG, "term '%s': more than %d terms", ops->name, (int)ABUT_TERMS_MAX);
 }
 
+/* Rows are found by their names, even where a model has none of them. */
+static abut_status add_own(abut_terms *terms, const abut_term_ops *ops, const abut_term_world *w, abut_err *err)
+{
+    for (int i = 0; abut_term_table[i]; i++)
+        if (!strcmp(abut_term_table[i]->name, ops->name))
+            return abut_fail(err, ABUT_E_ARG, "term '%s': the table has one, expected a name of its own", ops->name);
+    return add(terms, ops, w, err);
+}
+
 abut_status abut_terms_init(abut_terms *terms, const abut_term_world *w, const abut_own_term *own, abut_err *err)
 {
     abut_term_world world = *w;
@@ -44,7 +53,7 @@ abut_status abut_terms_init(abut_terms *terms, const abut_term_world *w, const a
     for (int i = 0; abut_term_table[i] && !rc; i++) rc = add(terms, abut_term_table[i], &world, err);
     for (; own && own->ops && !rc; own++) {
         world.own = own->own;
-        rc = add(terms, own->ops, &world, err);
+        rc = add_own(terms, own->ops, &world, err);
     }
     if (rc) abut_terms_clear(terms);
     return rc;

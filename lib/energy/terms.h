@@ -29,7 +29,8 @@ typedef struct abut_terms {
  *
  * w       all but `before` and `own`; borrowed for as long as the terms live
  * own     terms after those of the table; NULL: none
- * Fails   as `make` of the terms; ABUT_E_ARG more than ABUT_TERMS_MAX, or two of one name; terms is then empty */
+ * Fails   as `make` of the terms; ABUT_E_ARG more than ABUT_TERMS_MAX, two of one name, or one of `own` with a name of
+ *         the table, whether the model has that or not; terms is then empty */
 ABUT_MUST_USE abut_status abut_terms_init(abut_terms *terms, const abut_term_world *w, const abut_own_term *own, abut_err *err);
 void abut_terms_clear(abut_terms *terms);
 

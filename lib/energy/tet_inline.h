@@ -28,9 +28,9 @@ ABUT_FN void abut_tet_forces(const double P[9], const double B[9], double volume
     for (int i = 0; i < 3; i++) f[i] = -(f[3 + i] + f[6 + i] + f[9 + i]);
 }
 
-/** H[90], packed (sparse/elements.h): weight d2psi/dx2 at F, projected to positive semidefinite. */
+/** H, packed (sparse/elements.h): weight d2psi/dx2 at F, projected to positive semidefinite. */
 ABUT_FN void abut_tet_hessian(int model, double mu, double lambda, const double F[9], const double B[9], double weight,
-                              double H[90])
+                              double *H)
 {
     double U[9], s[3], V[9];
     abut_principal p;

@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "base/simd.h"
 
+#include <assert.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -351,6 +352,7 @@ static abut_status search_run(const struct search *s, abut_pair_list *out, abut_
 abut_status abut_broad_pairs(const abut_broad_phase *s, const abut_prims *a, abut_broad_trees **ta, const abut_prims *b,
                                 abut_broad_trees **tb, abut_pair_list *out, abut_err *err)
 {
+    assert(out);
     out->n = 0;
     if (!a->n || !b->n || is_over(s)) return ABUT_OK;
     abut_status rc = abut_broad_trees_of(s, a, ta, err);

@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "base/simd.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ static double some_fill(const abut_motion *m, size_t first, size_t n, float (*bo
 
 abut_status abut_broad_init(abut_broad_phase *a, const abut_motion *m, abut_err *err)
 {
+    assert(m);
     if (m->nv > a->cap) {
         free(a->box);
         *a = (abut_broad_phase){ .box = malloc(m->nv * sizeof *a->box), .cap = m->nv };
@@ -289,6 +291,7 @@ static int trees_serve(const abut_broad_phase *s, const abut_prims *p, const abu
 
 abut_status abut_broad_trees_of(const abut_broad_phase *s, const abut_prims *p, abut_broad_trees **f, abut_err *err)
 {
+    assert(p);
     int good = *f && trees_serve(s, p, *f);
     for (int q = 0; good && q < ABUT_SORTS; q++) good = tree_fit(s, p->k, &(*f)->tree[q]) <= LOOSER * (*f)->tree[q].made;
     if (good) return ABUT_OK;

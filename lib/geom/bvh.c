@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "geom/tree_shape.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <omp.h>
@@ -249,6 +250,7 @@ static abut_status join(size_t na, size_t nb, const finds *f, int threads, abut_
 
 abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, abut_pair_list *out, abut_err *err)
 {
+    assert(out);
     tree ta = { 0 }, tb = { 0 };
     const search s = { a, b, &ta, b == a ? &ta : &tb };
     out->n = 0;
@@ -272,6 +274,7 @@ abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, abut_pair_l
 
 abut_status abut_pair_list_reserve(abut_pair_list *list, size_t n, abut_err *err)
 {
+    assert(list);
     if (n <= list->cap) return ABUT_OK;
     free(list->ij);
     /* a little more than needed: the next call of a simulation finds about as many */

@@ -56,13 +56,6 @@ ABUT_KERNEL(tet_bound, abut_tet_args)
     a->bound[i] = abut_tet_step(x, p, a->slack);
 }
 
-ABUT_KERNEL(tet_volume, abut_tet_args)
-{
-    double B[9], F[9];
-    deformation_of(a, i, B, F);
-    a->energy[i] = abut_m3_det(F);
-}
-
 ABUT_KERNEL(node_energy, abut_node_args)
 {
     double sum = 0;

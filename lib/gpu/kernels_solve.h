@@ -9,8 +9,7 @@
 
 /* tet_energy: energy[i] = volume psi in joules, +inf where it is no number; force[12 i + ..] its gradient at the corners.
  * tet_hessian, of tet first + i: H[90 i + ..] = scale volume d2psi/dx2, packed and projected.
- * tet_bound: bound[i] = how far the tet may follow p before it has `slack` of its volume; 1 for a material that may invert.
- * tet_volume: energy[i] = det F. */
+ * tet_bound: bound[i] = how far the tet may follow p before it has `slack` of its volume; 1 for a material that may invert. */
 typedef struct abut_tet_args {
     const int32_t *node;
     const double *B, *volume, *mu, *lambda;
@@ -21,7 +20,7 @@ typedef struct abut_tet_args {
     size_t nt, first;
 } abut_tet_args;
 
-/* node_energy: out[i] = what abut_problem counts as inertia of node i, 0 of held ones; inertia 0: the work of its load.
+/* node_energy: out[i] = what abut_objective counts as inertia of node i, 0 of held ones; inertia 0: the work of its load.
  * node_gradient: out[3 i + k] = its derivative. */
 typedef struct abut_node_args {
     const double *mass, *x, *xn, *xhat;
@@ -220,7 +219,6 @@ typedef struct abut_widen_args {
     K(tet_energy, abut_tet_args) \
     K(tet_hessian, abut_tet_args) \
     K(tet_bound, abut_tet_args) \
-    K(tet_volume, abut_tet_args) \
     K(node_energy, abut_node_args) \
     K(node_gradient, abut_node_args) \
     K(hold, abut_hold_args) \

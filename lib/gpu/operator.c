@@ -223,11 +223,6 @@ static abut_status upload(abut_gpu_operator *A, const int32_t *row, const layout
     return rc ? rc : abut_buffer_need(q, &A->H, "tet matrices", ABUT_PACKED * most, sizeof(double), err);
 }
 
-abut_status abut_gpu_operator_init(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row, abut_err *err)
-{
-    return abut_gpu_operator_init_with(A, q, t, row, NULL, 0, 0, err);
-}
-
 abut_status abut_gpu_operator_init_with(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row,
                                         const abut_gpu_lasting *more, int n_more, size_t at_once, abut_err *err)
 {

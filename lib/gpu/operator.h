@@ -44,13 +44,9 @@ typedef struct abut_gpu_operator {
     abut_gpu_precond precond;
 } abut_gpu_operator;
 
-/** Pattern for the rows row[nv] (host; -1: does not move) of the nodes of t.  Keeps q and t.  A: zero-filled, or made before.
- * Fails  ABUT_E_NOMEM, or as abut_bsr_pattern; A is then clear */
-ABUT_MUST_USE abut_status abut_gpu_operator_init(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row,
-                                                 abut_err *err);
-/** The same with n_more sets of elements that last, too; at_once: tets whose matrices are in memory at a time, 0: as many as
- * above.
- * Fails  ABUT_E_ARG more than ABUT_GPU_LASTING sets */
+/** Pattern for the rows row[nv] (host; -1: does not move) of the nodes of t and of n_more sets of elements that last, too.  Keeps
+ * q and t.  A: zero-filled, or made before.  at_once: tets whose matrices are in memory at a time, 0: as many as is quick.
+ * Fails  ABUT_E_ARG more than ABUT_GPU_LASTING sets; ABUT_E_NOMEM, or as abut_bsr_pattern; A is then clear */
 ABUT_MUST_USE abut_status abut_gpu_operator_init_with(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row,
                                                       const abut_gpu_lasting *more, int n_more, size_t at_once, abut_err *err);
 void abut_gpu_operator_clear(abut_gpu_operator *A);

@@ -338,18 +338,3 @@ abut_status abut_gpu_precond_apply(abut_gpu_operator *A, const double *r, double
     const size_t n = WIDE * (size_t)A->precond.clusters;
     return r_single ? ABUT_RUN(q, cluster_apply_single, &c, n, err) : ABUT_RUN(q, cluster_apply, &c, n, err);
 }
-
-abut_status abut_gpu_precond_fallen(abut_gpu_operator *A, uint32_t *count, abut_err *err)
-{
-    const abut_gpu_precond *m = &A->precond;
-    *count = 0;
-    if (m->kind == ABUT_GPU_JACOBI) return ABUT_OK;
-    uint32_t *fallen = malloc((m->clusters + 1) * sizeof *fallen), bad = 0;
-    if (!fallen) return abut_fail(err, ABUT_E_NOMEM, "preconditioner: %u clusters", m->clusters);
-    abut_status rc = A->q->on->get(A->q, fallen, m->fallen.at, m->clusters * sizeof *fallen, err);
-    if (!rc && m->kind == ABUT_GPU_RIGID) rc = A->q->on->get(A->q, &bad, m->bad.at, sizeof bad, err);
-    for (uint32_t c = 0; c < m->clusters && !rc; c++) *count += fallen[c];
-    *count += bad;
-    free(fallen);
-    return rc;
-}

@@ -48,7 +48,4 @@ void abut_gpu_precond_learn(struct abut_gpu_operator *A, int iterations, double 
 ABUT_MUST_USE abut_status abut_gpu_precond_apply(struct abut_gpu_operator *A, const double *r, double *z, const float *r_single,
                                                  float *z_single, const uint32_t *stop, abut_err *err);
 
-/** Clusters that were not positive definite when they were made last, and 1 more if E was not.  Waits. */
-ABUT_MUST_USE abut_status abut_gpu_precond_fallen(struct abut_gpu_operator *A, uint32_t *count, abut_err *err);
-
 #endif

@@ -133,13 +133,6 @@ abut_status abut_gpu_tets_bound(abut_gpu_tets *t, const double *x, const double 
     return ABUT_OK;
 }
 
-abut_status abut_gpu_tets_volume(abut_gpu_tets *t, const double *x, abut_least *least, abut_err *err)
-{
-    const abut_tet_args a = args_of(t, x);
-    const abut_status rc = ABUT_RUN(t->q, tet_volume, &a, t->nt, err);
-    return rc ? rc : least_of(t, least, err);
-}
-
 /* ---- nodes ---- */
 
 static abut_node_args node_args(const abut_gpu_inertia *of, const double *x, double *out)

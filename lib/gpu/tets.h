@@ -21,15 +21,13 @@ typedef struct abut_gpu_tets {
 ABUT_MUST_USE abut_status abut_gpu_tets_init(abut_gpu_tets *t, abut_queue *q, const abut_elastic *e, abut_err *err);
 void abut_gpu_tets_clear(abut_gpu_tets *t);
 
-/** *out = sum of volume psi at z, J; +inf where abut_elastic_energy says so.  out: the machine's.  Leaves the forces at z. */
+/** *out = sum of volume psi at z, J; +inf where abut_elastic_recall says so.  out: the machine's.  Leaves the forces at z. */
 ABUT_MUST_USE abut_status abut_gpu_tets_energy(abut_gpu_tets *t, const double *z, double *out, abut_err *err);
 /** g += scale dE/dx at z; z NULL: with the forces that were left last. */
 ABUT_MUST_USE abut_status abut_gpu_tets_gradient(abut_gpu_tets *t, const double *z, double scale, double *g, abut_err *err);
 /** abut_limit_inversion, to the bits. */
 ABUT_MUST_USE abut_status abut_gpu_tets_bound(abut_gpu_tets *t, const double *x, const double *p, double slack, abut_limit *lim,
                                               abut_err *err);
-/** The smallest det F at x and its tet: value 0 or less, or no number (-inf), where a tet has inverted.  Waits. */
-ABUT_MUST_USE abut_status abut_gpu_tets_volume(abut_gpu_tets *t, const double *x, abut_least *least, abut_err *err);
 
 /* What inertia needs, the machine's. */
 typedef struct abut_gpu_inertia {
@@ -40,7 +38,7 @@ typedef struct abut_gpu_inertia {
     size_t nv;
 } abut_gpu_inertia;
 
-/** *out = what abut_problem_energy says of inertia at x; part[nv]: scratch; all the machine's. */
+/** *out = what abut_objective_energy says of inertia at x; part[nv]: scratch; all the machine's. */
 ABUT_MUST_USE abut_status abut_gpu_nodes_energy(abut_queue *q, const abut_gpu_inertia *of, const double *x, double *part,
                                                 double *out, abut_err *err);
 /** g = its gradient, 0 of held nodes. */

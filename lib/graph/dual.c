@@ -1,5 +1,6 @@
 #include "graph/dual.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,7 @@ static void link_faces(int32_t nv, const int32_t *end, const face *f, int32_t *a
 
 abut_status abut_dual_make(abut_dual *d, int32_t nv, int32_t nt, const int32_t *tet, abut_err *err)
 {
+    assert(nv >= 0 && nt >= 0);
     if (nv < 0 || nt < 0 || nt >= 1 << 29) return abut_fail(err, ABUT_E_ARG, "dual graph: %d nodes, %d tets", nv, nt);
     for (size_t i = 0; i < 4 * (size_t)nt; i++)
         if (tet[i] < 0 || tet[i] >= nv)
@@ -192,6 +194,7 @@ static int32_t mend_once(const abut_dual *d, int32_t k, int32_t *part, mend *m)
 
 abut_status abut_dual_mend(const abut_dual *d, int32_t k, int32_t *part, abut_err *err)
 {
+    assert(d);
     enum { ROUNDS = 8 };    /* a piece may land on one that moves itself: look again, but not for ever */
     const size_t nt = (size_t)d->nt, nk = (size_t)k;
     int32_t *pool = calloc(5 * nt + 2 * nk + 1, sizeof *pool);

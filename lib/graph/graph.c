@@ -2,6 +2,7 @@
 
 #include "graph/dual.h"
 
+#include <assert.h>
 #include <amd.h>
 #include <errno.h>
 #include <float.h>
@@ -78,6 +79,7 @@ abut_status abut_graph_order_nested_dissection(abut_graph G, int32_t *perm, abut
 
 abut_status abut_graph_order_amd(abut_graph G, int32_t *perm, abut_graph_fill *fill, abut_err *err)
 {
+    assert(fill);
     const double n = G.n;
     double info[AMD_INFO];
     *fill = (abut_graph_fill){ 0 };

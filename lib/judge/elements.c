@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "geom/exact/predicates.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ static const double *at(const double *x, int32_t node) { return x + 3 * (size_t)
 abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int only_injective, abut_hits *out,
                                 abut_err *err)
 {
+    assert(s);
     for (size_t i = 0; i < s->tet.n; i++) {
         const int32_t *const n = s->tet.node + 4 * i;
         if (only_injective && !s->injective[i]) continue;

@@ -3,6 +3,7 @@
 #include "geom/ccd/within.h"
 #include "geom/exact/predicates.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* The part of the start gap that a pair must keep: a smaller one costs steps, a larger one reports near misses. */
@@ -144,6 +145,7 @@ abut_status abut_judge_motion(const abut_judge_shape *s, const double *x0, const
 abut_status abut_judge_near(const abut_judge_shape *s, const double *x, const abut_judge_opts *opts, abut_hits *out,
                             abut_err *err)
 {
+    assert(s && opts);
     if (!(opts->min_sep > 0) && !(opts->min_sep < 0 && s->thick)) return ABUT_OK;
     return add_motion(s, x, x, opts, out, err);
 }

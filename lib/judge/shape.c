@@ -1,6 +1,7 @@
 #include "judge/shape.h"
 #include "mesh/surface.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,7 @@ static abut_status gather_all(abut_simplices *out, const abut_model *m, abut_err
 
 abut_status abut_judge_points(const abut_judge_shape *s, const double *x, double *room, const double **points, abut_err *err)
 {
+    assert(s);
     const abut_model *m = s->map;
     *points = m ? room : x;
     if (!m) return ABUT_OK;

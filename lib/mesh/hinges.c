@@ -2,6 +2,7 @@
 
 #include "math/vec3.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -66,6 +67,7 @@ static abut_status make_hinge(const int32_t *tri, const side *s, size_t n, abut_
 
 abut_status abut_hinges_find(const int32_t *tri, int32_t nf, int32_t nv, abut_hinge **hinge, int32_t *n, abut_err *err)
 {
+    assert(nv >= 0);
     const size_t sides = 3 * (size_t)nf;
     side *s = sorted_sides(tri, sides, 3);
     abut_hinge *out = malloc((sides + 1) * sizeof *out);

@@ -1,5 +1,6 @@
 #include "mesh/surface.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,7 @@ static abut_status collect(const int32_t *tet, int64_t n, const uint8_t *shared,
 
 abut_status abut_surface_triangles(const int32_t *tet, int32_t nt, int32_t nv, int32_t **tri, int32_t *n, abut_err *err)
 {
+    assert(nt >= 0 && nv >= 0);
     const int64_t nfaces = 4 * (int64_t)nt;
     buckets b = { 0 };
     entry e;

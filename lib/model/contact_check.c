@@ -2,6 +2,7 @@
 
 #include "mesh/surface.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -98,6 +99,7 @@ static abut_status check_faces(const job *j, abut_err *err)
 
 abut_status abut_contact_check(const abut_model *m, int sides, abut_err *err)
 {
+    assert(m);
     if (!m->nc) return ABUT_OK;
     const int nodes = !m->map_first;    /* what the elements ask for is known of nodes alone */
     job j = { .m = m, .vertex = malloc(((size_t)m->nv + 1) * sizeof *j.vertex) };

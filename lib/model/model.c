@@ -2,6 +2,7 @@
 
 #include "model/model_check.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,6 +231,7 @@ abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *
 
 abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view, abut_err *err)
 {
+    assert(model);
     abut_frame f = { 0 };
     counting c = no_counts();
     const int nv = count_row(&frame_table, "nv");
@@ -290,6 +292,23 @@ void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err 
 void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err)
 {
     return put(&frame_table, "FRAME", set, name, rows, err);
+}
+
+static int frame_row(const char *name)
+{
+    int i = 0;
+    while (i < frame_table.nfields && strcmp(frame_table.fields[i].name, name) != 0) i++;
+    return i;
+}
+
+void abut_frame_sort(abut_arrays *set, int first)
+{
+    for (int i = first + 1; i < set->n; i++) {
+        const abut_array a = set->a[i];
+        int k = i;
+        for (; k > first && frame_row(set->a[k - 1].name) > frame_row(a.name); k--) set->a[k] = set->a[k - 1];
+        set->a[k] = a;
+    }
 }
 
 abut_status abut_frame_carry(const abut_arrays *from, abut_arrays *to, abut_err *err)

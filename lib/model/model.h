@@ -150,13 +150,13 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY)  /* energy that the rule has created since a step was damped */ \
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY)  /* steps that implicit Euler takes from here */ \
     F(euler_bout, "midpoint/bout",    int32_t, I32, 1, 0, "",      MAY)  /* how many it took last; 0 after a while without */ \
+    F(waypoints,  "step/waypoints",   double,  F64, nw, 3, "m",    OPT)  /* nv rows each: from the frame before through them to x, every straight line is free; absent: one line */ \
     F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     MAY)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
     F(lag_vertex, "lag/vertex",       int32_t, I32, nl, 4, "",     MAY)  /* in place of them where contact/map-first is: collision vertices */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
-    F(waypoints,  "step/waypoints",   double,  F64, nw, 3, "m",    OPT)  /* nv rows each: from the frame before through them to x, every straight line is free; absent: one line */ \
     F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
     F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
     F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \
@@ -251,6 +251,9 @@ const abut_array *abut_array_named(const abut_arrays *set, const char *name);
  * NULL with err set when the name is in no table, rows does not suit it, or memory is out. */
 void *abut_model_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
 void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err *err);
+
+/** Puts the arrays of a new frame from number `first` on into the order of the table, the others behind them. */
+void abut_frame_sort(abut_arrays *set, int first);
 
 /** 1 when one of the tables has an array of that name, or had, that is not SIDE. */
 int abut_array_known(const char *name);

@@ -1,5 +1,6 @@
 #include "model/model_check.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -523,6 +524,7 @@ static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err 
 
 abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err *err)
 {
+    assert(f);
     abut_status rc;
     const size_t nl = (size_t)f->nl;
     if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||

@@ -1,5 +1,6 @@
 #include "model/naming.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ int32_t abut_element_number(const abut_model *m, const int32_t *element, int wid
 
 abut_status abut_node_numbers(const abut_model *m, int32_t *number, abut_err *err)
 {
+    assert(m);
     int32_t *seen = calloc((size_t)m->no + 1, sizeof *seen);
     if (!seen) return abut_fail(err, ABUT_E_NOMEM, "no memory to count the nodes of %d objects", m->no);
     for (int32_t i = 0; i < m->nv; i++) number[i] = seen[m->body[i]]++;

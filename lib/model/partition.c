@@ -1,9 +1,11 @@
 #include "model/partition.h"
 
+#include <assert.h>
 #include <string.h>
 
 abut_status abut_partition_view(const abut_arrays *model, int32_t nt, abut_partition *out, abut_err *err)
 {
+    assert(nt >= 0 && out);
     const abut_array *count = abut_arrays_find(model, "part/count"), *part = abut_arrays_find(model, "part/element");
     *out = (abut_partition){ 0 };
     if (!count && !part) return ABUT_OK;

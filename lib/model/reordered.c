@@ -2,6 +2,7 @@
 
 #include "math/hilbert.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,7 @@ static void order_nodes(abut_reordered *a, const abut_model *m, uint8_t *seen)
 
 abut_status abut_reordered_new(abut_reordered **out, const abut_model *m, abut_err *err)
 {
+    assert(m);
     const size_t nt = (size_t)m->nt;
     abut_reordered *a = calloc(1, sizeof *a);
     uint8_t *seen = calloc((size_t)m->nv + 1, 1);

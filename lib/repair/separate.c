@@ -6,6 +6,7 @@
 #include "geom/ccd/ccd.h"
 #include "math/vec3.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,6 +370,7 @@ static abut_status iterate(run *s, abut_separate_report *r, abut_err *err)
 abut_status abut_separate(const abut_collmesh *cm, const double *x0, const abut_separate_opts *opt, double *x,
                           abut_separate_report *report, abut_err *err)
 {
+    assert(opt);
     if (!(opt->gap > 0 && opt->gap < INFINITY))
         return abut_fail(err, ABUT_E_ARG, "separation: the gap is %g m, it must be positive", opt->gap);
     if (!(opt->max_move > 0))

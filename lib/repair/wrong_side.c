@@ -3,6 +3,7 @@
 #include "geom/dist.h"
 #include "math/vec3.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,7 @@ static abut_status find_sides(abut_wrong_side *t, abut_err *err)
 
 abut_status abut_wrong_side_init(abut_wrong_side *t, const abut_collmesh *cm, abut_err *err)
 {
+    assert(cm);
     const size_t nc = (size_t)cm->nc + 1, ne = (size_t)cm->ne + 1, nt = (size_t)cm->nt + 1;
     *t = (abut_wrong_side){ cm, malloc(nc * sizeof(int32_t)), malloc(3 * nt * sizeof(int32_t)), calloc(ne, sizeof(int32_t)),
                         malloc(nc * sizeof(int32_t)), malloc(nc * sizeof(int32_t)), malloc(nc * sizeof(int32_t)),

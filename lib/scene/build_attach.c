@@ -5,6 +5,7 @@
 #include "math/vec3.h"
 #include "model/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,6 +218,7 @@ static abut_status put(abut_build *b, const abut_attachments *all, abut_err *err
 
 abut_status abut_build_attachments(abut_build *b, abut_err *err)
 {
+    assert(b);
     abut_attachments all = { 0 };
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < b->scene->nattachments && !rc; i++)

@@ -2,6 +2,7 @@
 
 #include "math/vec3.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static abut_status check_surface(const abut_scene_object *o, const int32_t *numb
 
 abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err *err)
 {
+    assert(b);
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < b->scene->nobjects && !rc; i++) {
         const abut_scene_object *o = &b->scene->object[i];

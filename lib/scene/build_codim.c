@@ -4,6 +4,7 @@
 #include "mesh/hinges.h"
 #include "model/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,6 +334,7 @@ abut_status abut_build_codim(abut_build *b, abut_err *err)
 
 abut_status abut_build_fabrics(abut_build *b, abut_err *err)
 {
+    assert(b);
     const abut_scene *s = b->scene;
     int fabric = 0, cloth = 0;
     for (int32_t i = 0; i < s->nmaterials; i++)

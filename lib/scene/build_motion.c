@@ -3,6 +3,7 @@
 #include "math/vec3.h"
 #include "model/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -490,6 +491,7 @@ static abut_status put(abut_build *b, const motions *m, abut_err *err)
 
 abut_status abut_build_motions(abut_build *b, abut_err *err)
 {
+    assert(b);
     motions m = { 0 };
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < b->scene->nobjects && !rc; i++) rc = obstacle_motion(b, &m, &b->part[i], err);

@@ -2,6 +2,7 @@
 
 #include "math/vec3.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +215,7 @@ static abut_attachment attach_at(const chain *a, int32_t i, const chain *b, doub
 
 abut_status abut_build_seam(abut_build *b, const abut_scene_seam *s, abut_attachments *all, int32_t *sewn, abut_err *err)
 {
+    assert(b && s);
     chain side[2] = { 0 };
     abut_status rc = ABUT_OK;
     for (int k = 0; k < 2 && !rc; k++) rc = find_chain(b, &s->side[k], s->from, &side[k], err);

@@ -2,6 +2,7 @@
 #include "scene/build_parts.h"
 #include "model/model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,7 @@ static abut_status check_codim(const abut_build *b, abut_err *err)
 
 abut_status abut_build_terms(abut_build *b, abut_err *err)
 {
+    assert(b);
     const abut_scene *s = b->scene;
     const abut_status unfit = check_codim(b, err);
     if (unfit) return unfit;

@@ -2,6 +2,7 @@
 
 #include "model/model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, int32_t nobjec
 
 abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t n, abut_err *err)
 {
+    assert(s && n >= 0);
     s->attachment = calloc((size_t)n + 1, sizeof *s->attachment);
     if (!s->attachment) return abut_fail(err, ABUT_E_NOMEM, "scene: no memory for %d attachments", n);
     s->nattachments = n;

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "math/vec3.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static abut_vec3 rest(const abut_collmesh *cm, int32_t v)
 }
 
 /* Triangles of objects that have tets, and half the mean edge of all. */
-static abut_status survey(abut_collision_springs *c, const abut_problem *p, abut_err *err)
+static abut_status survey(abut_collision_springs *c, const abut_objective *p, abut_err *err)
 {
     const abut_model *m = p->model;
     const abut_collmesh *cm = &p->cm;
@@ -32,8 +33,9 @@ static abut_status survey(abut_collision_springs *c, const abut_problem *p, abut
     return ABUT_OK;
 }
 
-abut_status abut_collision_springs_init(abut_collision_springs *c, const abut_problem *p, abut_err *err)
+abut_status abut_collision_springs_init(abut_collision_springs *c, const abut_objective *p, abut_err *err)
 {
+    assert(p);
     const size_t n3 = 3 * (size_t)p->model->nc + 1;
     *c = (abut_collision_springs){ .y0 = malloc(n3 * sizeof(double)), .y1 = malloc(n3 * sizeof(double)),
                                    .outward = malloc((size_t)p->model->nct + 1) };
@@ -56,12 +58,12 @@ void abut_collision_springs_clear(abut_collision_springs *c)
     *c = (abut_collision_springs){ 0 };
 }
 
-abut_status abut_collision_springs_start(abut_collision_springs *c, const abut_problem *p, const double *x, abut_err *err)
+abut_status abut_collision_springs_start(abut_collision_springs *c, const abut_objective *p, const double *x, abut_err *err)
 {
     c->n = 0;
     abut_collmesh_positions(&p->cm, p->xn, c->y0);
     abut_collmesh_positions(&p->cm, x, c->y1);
-    const abut_status rc = abut_candidates_around(&p->cm, c->y0, c->y1, c->reach, p->obstacle, &c->near, err);
+    const abut_status rc = abut_candidates_around(&p->cm, c->y0, c->y1, c->reach, p->cm.obstacle, &c->near, err);
     const size_t n = (size_t)p->model->nc * (size_t)p->model->nh + c->near.vt.n + 1;
     if (rc) return rc;
     if (n > c->seen_cap) {
@@ -111,7 +113,7 @@ static int over_triangle(const double *y, const int32_t t[3], abut_vec3 p, abut_
 }
 
 /* Whether vertex v lies behind collision triangle `at`; s is then what pulls it back. */
-static int is_behind(const abut_collision_springs *c, const abut_problem *p, int32_t v, int32_t at, abut_collision_spring *s)
+static int is_behind(const abut_collision_springs *c, const abut_objective *p, int32_t v, int32_t at, abut_collision_spring *s)
 {
     const int32_t *t = p->cm.tri + 3 * (size_t)at;
     abut_vec3 n;
@@ -136,7 +138,7 @@ static int is_behind(const abut_collision_springs *c, const abut_problem *p, int
     return 1;
 }
 
-abut_status abut_collision_springs_find(abut_collision_springs *c, const abut_problem *p, const double *x, abut_err *err)
+abut_status abut_collision_springs_find(abut_collision_springs *c, const abut_objective *p, const double *x, abut_err *err)
 {
     const abut_model *m = p->model;
     abut_status rc = ABUT_OK;
@@ -148,7 +150,7 @@ abut_status abut_collision_springs_find(abut_collision_springs *c, const abut_pr
                                     .offset = n[0] * o[0] + n[1] * o[1] + n[2] * o[2] };
         for (int32_t i = 0; i < m->nc && !rc; i++, seen++) {
             s.node[0] = abut_collmesh_slot(&p->cm, i);
-            if (p->obstacle[i] || *seen || !(depth(&s, x) < 0)) continue;
+            if (p->cm.obstacle[i] || *seen || !(depth(&s, x) < 0)) continue;
             *seen = 1;
             rc = add(c, &s, err);
         }
@@ -163,7 +165,7 @@ abut_status abut_collision_springs_find(abut_collision_springs *c, const abut_pr
     return rc;
 }
 
-double abut_collision_springs_energy(const abut_collision_springs *c, const abut_problem *p, const double *x)
+double abut_collision_springs_energy(const abut_collision_springs *c, const abut_objective *p, const double *x)
 {
     abut_acc sum = { 0, 0 };
     for (size_t k = 0; k < c->n; k++) {
@@ -173,7 +175,7 @@ double abut_collision_springs_energy(const abut_collision_springs *c, const abut
     return p->w.psi * (sum.hi + sum.lo);
 }
 
-void abut_collision_springs_gradient(const abut_collision_springs *c, const abut_problem *p, const double *x, double *g)
+void abut_collision_springs_gradient(const abut_collision_springs *c, const abut_objective *p, const double *x, double *g)
 {
     for (size_t k = 0; k < c->n; k++) {
         const abut_collision_spring *s = &c->spring[k];

@@ -11,7 +11,7 @@
 #define ABUT_SOLVE_COLLISION_SPRINGS_H
 
 #include "contact/candidates.h"
-#include "solve/problem.h"
+#include "solve/objective.h"
 
 typedef struct abut_collision_spring {
     int32_t node[4];        /* -1 unused */
@@ -32,16 +32,16 @@ typedef struct abut_collision_springs {
     double reach;           /* m: the furthest behind a triangle that counts, half a mean edge */
 } abut_collision_springs;
 
-ABUT_MUST_USE abut_status abut_collision_springs_init(abut_collision_springs *c, const abut_problem *p, abut_err *err);
+ABUT_MUST_USE abut_status abut_collision_springs_init(abut_collision_springs *c, const abut_objective *p, abut_err *err);
 void abut_collision_springs_clear(abut_collision_springs *c);
 /** Starts a step at p->xn: pairs that the straight way to x[3 nv] may bring together. */
-ABUT_MUST_USE abut_status abut_collision_springs_start(abut_collision_springs *c, const abut_problem *p, const double *x,
+ABUT_MUST_USE abut_status abut_collision_springs_start(abut_collision_springs *c, const abut_objective *p, const double *x,
                                                        abut_err *err);
 /** Adds to the set what has gone through at x. */
-ABUT_MUST_USE abut_status abut_collision_springs_find(abut_collision_springs *c, const abut_problem *p, const double *x,
+ABUT_MUST_USE abut_status abut_collision_springs_find(abut_collision_springs *c, const abut_objective *p, const double *x,
                                                       abut_err *err);
-double abut_collision_springs_energy(const abut_collision_springs *c, const abut_problem *p, const double *x);
+double abut_collision_springs_energy(const abut_collision_springs *c, const abut_objective *p, const double *x);
 /** g[3 nv] += the gradient; rows of nodes that do not move are left alone. */
-void abut_collision_springs_gradient(const abut_collision_springs *c, const abut_problem *p, const double *x, double *g);
+void abut_collision_springs_gradient(const abut_collision_springs *c, const abut_objective *p, const double *x, double *g);
 
 #endif

@@ -9,7 +9,7 @@
 #include "contact/candidates.h"
 #include "contact/step_bound.h"
 #include "model/partition.h"
-#include "solve/problem.h"
+#include "solve/point.h"
 #include "solve/report.h"
 #include "solve/without.h"
 #include "sparse/linear_solver.h"
@@ -24,13 +24,6 @@ typedef struct abut_direction_options {
     int proves;             /* 1: exact directions alone end a minimisation, so a short one has to be exact */
     unsigned without;       /* ABUT_WITHOUT_* */
 } abut_direction_options;
-
-/* The point that a direction starts from.  Borrowed. */
-typedef struct abut_iterate {
-    const double *x, *y;        /* [3 nv], [3 nc] m; y = W x */
-    const abut_pairs *pairs;    /* contacts there */
-    const double *g;            /* [3 nv] kg m: the gradient as abut_problem_gradient gives it */
-} abut_iterate;
 
 typedef struct abut_direction_info {
     int exact;              /* Newton's, by every term's own second derivatives */
@@ -50,12 +43,12 @@ typedef struct abut_direction_bound {
 typedef struct abut_direction_ops {
     const char *name;
     /** p: the objective, borrowed.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
-    abut_status (*make)(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err);
+    abut_status (*make)(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err);
     void (*begin_step)(void *self);             /* forgets what belongs to one time step */
     void (*begin_minimisation)(void *self);     /* NULL: nothing ends with it */
-    /** dir[3 nv] at `at`, downhill; 0 for nodes that do not move.
+    /** dir[3 nv] at `at`, which has contacts and gradient, downhill; 0 for nodes that do not move.
      * Fails  ABUT_E_NUMERIC no shift of the diagonal makes a matrix positive definite, or iterations do not converge */
-    abut_status (*find)(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
+    abut_status (*find)(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err);
     void (*require_exact)(void *self);          /* the next direction shall be exact */
     /** dir[3 nv] = -H^-1 g with the matrix of the last find, for second-order corrections and the error of a step.
@@ -65,7 +58,7 @@ typedef struct abut_direction_ops {
     abut_linear_solver *(*factor)(void *self, abut_operator *A);
     /** Contact bounds dir: *changed 1 and another dir, which the search bounds and hands in again, until *changed is 0.  NULL:
      * never changes. */
-    abut_status (*refine)(void *self, const abut_iterate *at, const abut_direction_bound *bound, double *dir, int *changed,
+    abut_status (*refine)(void *self, const abut_point *at, const abut_direction_bound *bound, double *dir, int *changed,
                           abut_report *rep, abut_err *err);
     void (*free)(void *self);
 } abut_direction_ops;
@@ -77,7 +70,7 @@ typedef struct abut_direction {
 } abut_direction;
 
 ABUT_MUST_USE static inline abut_status abut_direction_make(abut_direction *d, const abut_direction_ops *ops,
-                                                            const abut_problem *p, const abut_direction_options *opt,
+                                                            const abut_objective *p, const abut_direction_options *opt,
                                                             abut_err *err)
 {
     *d = (abut_direction){ .ops = ops };

@@ -7,6 +7,7 @@
 #include "model/contact_check.h"
 #include "solve/objective_sets.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,12 +26,7 @@ static abut_status allocate(abut_objective *o, abut_err *err)
     return missing ? abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", o->model->nv) : ABUT_OK;
 }
 
-abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut_err *err)
-{
-    return abut_objective_init_with(o, model, NULL, err);
-}
-
-abut_status abut_objective_init_with(abut_objective *o, const abut_model *model, const abut_own_term *own, abut_err *err)
+abut_status abut_objective_init(abut_objective *o, const abut_model *model, const abut_own_term *own, abut_err *err)
 {
     *o = (abut_objective){ .model = model };
     abut_status rc = abut_elastic_check(model, err);    /* names tets as they were given */
@@ -46,7 +42,6 @@ abut_status abut_objective_init_with(abut_objective *o, const abut_model *model,
         abut_objective_clear(o);
         return rc;
     }
-    o->obstacle = o->cm.obstacle;
     for (int i = 0; i < o->terms.n; i++) {
         const abut_term *t = &o->terms.term[i];
         if (t->ops->stiffness) o->stiffness += t->ops->stiffness(t->self);
@@ -90,8 +85,25 @@ void abut_objective_weigh(abut_objective *o, abut_weights w)
                                 .shift = w.shift };
 }
 
+abut_status abut_objective_load(abut_objective *o, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n && !rc; t++)
+        if (t->ops->load) rc = t->ops->load(t->self, f, as, err);
+    return rc;
+}
+
+abut_status abut_objective_store(const abut_objective *o, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n && !rc; t++)
+        if (t->ops->store) rc = t->ops->store(t->self, as, out, err);
+    return rc;
+}
+
 abut_status abut_objective_begin(abut_objective *o, abut_err *err)
 {
+    assert(o);
     abut_status rc = ABUT_OK;
     for (int i = 0; i < o->terms.n && !rc; i++) {
         const abut_term *t = &o->terms.term[i];
@@ -203,7 +215,7 @@ abut_status abut_objective_potential(const abut_objective *o, const double *x, d
     *psi = 0;
     for (int i = 0; i < o->terms.n; i++) {
         const abut_term *t = &o->terms.term[i];
-        if (t->ops->kind != ABUT_TERM_POTENTIAL) continue;
+        if (!(ABUT_KINDS_POTENTIAL & 1 << t->ops->kind)) continue;
         const abut_status rc = t->ops->energy(t->self, &at, 1, &e[i], scratch, err);
         if (rc) return rc;
     }
@@ -217,7 +229,7 @@ abut_status abut_objective_potential_gradient(const abut_objective *o, const abu
     abut_status rc = ABUT_OK;
     for (int i = 0; i < o->terms.n && !rc; i++) {
         const abut_term *t = &o->terms.term[i];
-        if (t->ops->kind == ABUT_TERM_POTENTIAL) rc = t->ops->gradient(t->self, at, scale, g, scratch, err);
+        if (ABUT_KINDS_POTENTIAL & 1 << t->ops->kind) rc = t->ops->gradient(t->self, at, scale, g, scratch, err);
     }
     return rc;
 }
@@ -248,6 +260,13 @@ void abut_objective_limit(const abut_objective *o, const abut_at *at, const doub
         if (t->ops->limit) t->ops->limit(t->self, at, p, lim);
         if (lim->alpha < before) lim->term = t->ops->name;
     }
+}
+
+int abut_objective_outside(const abut_objective *o, const double *x, abut_bound_words *w)
+{
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->outside && t->ops->outside(t->self, x, w)) return 1;
+    return 0;
 }
 
 void abut_objective_start(const abut_objective *o)

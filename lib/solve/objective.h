@@ -17,7 +17,6 @@ typedef struct abut_objective {
     abut_reordered *reordered;  /* of the model that was given */
     const abut_model *model;    /* that one, its tets in an order of the solver's own: abut_objective_tet */
     abut_collmesh cm;
-    const uint8_t *obstacle;    /* that of cm */
     abut_terms terms;
     double stiffness;           /* J: rounding level of the terms, over the machine precision */
 
@@ -42,10 +41,9 @@ typedef struct abut_energy {
     double sum, noise;          /* their sum; two sums that differ by less are equal in double precision */
 } abut_energy;
 
-ABUT_MUST_USE abut_status abut_objective_init(abut_objective *o, const abut_model *model, abut_err *err);
-/** The same with terms of a program's own, whose `own` is borrowed (energy/terms.h); NULL: none. */
-ABUT_MUST_USE abut_status abut_objective_init_with(abut_objective *o, const abut_model *model, const abut_own_term *own,
-                                                   abut_err *err);
+/** own: terms of a program's own, which are borrowed (energy/terms.h); NULL: none. */
+ABUT_MUST_USE abut_status abut_objective_init(abut_objective *o, const abut_model *model, const abut_own_term *own,
+                                              abut_err *err);
 void abut_objective_clear(abut_objective *o);
 
 /** The number that tet t of o->model has in the model that was given; -1 for -1. */
@@ -57,6 +55,11 @@ int abut_objective_has(const abut_objective *o, abut_term_kind kind);
 void abut_objective_weigh(abut_objective *o, abut_weights w);
 /** A step begins: its weights, xn, target and held are known.  Fails  as `begin` of the terms */
 ABUT_MUST_USE abut_status abut_objective_begin(abut_objective *o, abut_err *err);
+/** What the terms keep in frames: read after abut_objective_weigh and before abut_objective_begin; written.
+ * Fails  as `load` and `store` of the terms */
+ABUT_MUST_USE abut_status abut_objective_load(abut_objective *o, const abut_frame *f, const abut_term_frame *as, abut_err *err);
+ABUT_MUST_USE abut_status abut_objective_store(const abut_objective *o, const abut_term_frame *as, abut_arrays *out,
+                                               abut_err *err);
 /** Renumbers the unknowns, along the tets: free nodes, and prescribed ones too while the augmented Lagrangian is on. */
 void abut_objective_number(abut_objective *o);
 
@@ -75,7 +78,6 @@ void abut_objective_sum(const abut_objective *o, abut_energy *e);
 /** e->e of the term of that name: for those who compute it elsewhere.  The model must have it. */
 void abut_objective_put(const abut_objective *o, abut_energy *e, const char *term, double value);
 
-enum { ABUT_KINDS_ALL = -1, ABUT_KINDS_SMOOTH = ~(1 << ABUT_TERM_CONTACT) };
 /** g[3 nv], kg m, of the terms whose kind k has its bit 1 << k in kinds; rows of nodes that do not move are zero. */
 ABUT_MUST_USE abut_status abut_objective_gradient(const abut_objective *o, const abut_at *at, int kinds, double *g,
                                                   abut_arena *scratch, abut_err *err);
@@ -106,6 +108,9 @@ ABUT_MUST_USE abut_status abut_objective_damping_force(const abut_objective *o, 
 
 /** Lowers lim->alpha to what the bounds of the terms allow along p[3 nv]; those of contact are in contact/step_bound.h. */
 void abut_objective_limit(const abut_objective *o, const abut_at *at, const double *p, abut_limit *lim);
+
+/** 1: a term has a bound that is not kept at x[3 nv]; *w: the words of the first that has. */
+int abut_objective_outside(const abut_objective *o, const double *x, abut_bound_words *w);
 
 /* Each operation of that name (energy/term.h) of all terms that have it. */
 void abut_objective_start(const abut_objective *o);

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ static int is_lasting(const abut_term_ops *ops) { return (ops->set_is & ABUT_SET
 
 abut_status abut_term_sets_new(abut_objective *o, abut_err *err)
 {
+    assert(o);
     struct abut_term_sets *s = o->sets = calloc(1, sizeof *s);
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "element sets");
     s->node = malloc(((size_t)o->model->nv + 1) * sizeof *s->node);

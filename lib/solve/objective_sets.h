@@ -1,4 +1,5 @@
-/* Element sets of the objective: which term has which, where their rows and values are.  For solve/objective.c. */
+/* Element sets of the objective: which term has which, where their rows and values are; the weights of terms.  For
+ * those who sum over terms themselves. */
 #ifndef ABUT_SOLVE_OBJECTIVE_SETS_H
 #define ABUT_SOLVE_OBJECTIVE_SETS_H
 

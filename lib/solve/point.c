@@ -2,12 +2,14 @@
 
 #include "base/par.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 abut_status abut_point_init(abut_point *p, const abut_objective *o, int which, abut_err *err)
 {
+    assert(o);
     const size_t nv3 = 3 * (size_t)o->model->nv;
     *p = (abut_point){ .stamp = (uint64_t)which, .e = { .sum = INFINITY } };
     p->x = calloc(nv3, sizeof *p->x);
@@ -65,7 +67,7 @@ void abut_point_put_energy(abut_point *p, const abut_energy *e)
 abut_status abut_point_contacts(abut_point *p, const abut_objective *o, const abut_candidates *cand, abut_err *err)
 {
     if (p->has & ABUT_HAS_CONTACTS) return ABUT_OK;
-    const abut_status rc = abut_pairs_find(&o->cm, cand, p->y, o->obstacle, &p->pairs, err);
+    const abut_status rc = abut_pairs_find(&o->cm, cand, p->y, o->cm.obstacle, &p->pairs, err);
     if (!rc) p->has |= ABUT_HAS_CONTACTS;
     return rc;
 }

@@ -7,6 +7,8 @@
 #include "solve/step/barrier_stepper.h"
 #include "solve/step/options.h"
 
+#include <assert.h>
+
 enum {
     BARRIER = ABUT_OPTION_ONE_PASS | ABUT_OPTION_LAGS | ABUT_OPTION_RECORD | ABUT_OPTION_MAX_NEWTON |
               ABUT_OPTION_FORCE_TOLERANCE | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_WITHOUT,
@@ -96,6 +98,7 @@ static abut_status needs_other(const abut_solver_row *row, const abut_linear_sol
 
 abut_status abut_solver_check(const abut_solver_row *row, const abut_step_options *o, abut_err *err)
 {
+    assert(row && o);
     const char *stop = abut_stop_names[o->stop];
     if (!(row->stops & 1u << o->stop))
         return abut_fail(err, ABUT_E_ARG, "--stop %s does not go with --solver %s", stop, row->name);

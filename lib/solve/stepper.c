@@ -2,6 +2,7 @@
 
 #include "base/timer.h"
 
+#include <assert.h>
 #include <math.h>
 
 abut_instant abut_instant_next(abut_instant at, double h)
@@ -21,6 +22,7 @@ static abut_status start(const abut_stepper_ops *ops, void *self, const abut_arr
 abut_status abut_stepper_pass(const abut_stepper_ops *ops, void *self, const abut_arrays *frame, int pending, abut_instant at,
                               int *written, abut_report *rep, abut_err *err)
 {
+    assert(ops);
     const abut_status rc = start(ops, self, frame, pending, at, written, rep, err);
     return rc ? rc : ops->solve(self, rep, err);
 }

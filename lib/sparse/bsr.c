@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "base/simd.h"
 
+#include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,7 @@ static abut_status pattern_of(abut_bsr *A, abut_set_plan *set, int nsets, int fi
 abut_status abut_bsr_update(abut_bsr *A, const abut_elements *sets, int nsets, int first, int keep, int *changed,
                             abut_err *err)
 {
+    assert(A);
     struct abut_bsr_plan *plan = A->plan;
     if (!plan || first < 0 || first > nsets || first > plan->nsets)
         return abut_fail(err, ABUT_E_ARG, "matrix: update from set %d of %d, the plan has %d", first, nsets,

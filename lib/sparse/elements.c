@@ -1,5 +1,6 @@
 #include "sparse/elements.h"
 
+#include <assert.h>
 #include <string.h>
 
 static abut_status map_check(const abut_elements *e, int s, int32_t n, abut_err *err)
@@ -14,6 +15,7 @@ static abut_status map_check(const abut_elements *e, int s, int32_t n, abut_err 
 
 abut_status abut_elements_check(const abut_elements *e, int s, int32_t n, abut_err *err)
 {
+    assert(e && n >= 0);
     if (e->n && (e->corners < 1 || e->corners > ABUT_CORNERS_MAX))
         return abut_fail(err, ABUT_E_ARG, "matrix: element set %d has %d corners, want 1 .. %d", s, e->corners,
                          (int)ABUT_CORNERS_MAX);

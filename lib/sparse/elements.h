@@ -8,6 +8,7 @@
 #define ABUT_SPARSE_ELEMENTS_H
 
 #include "base/err.h"
+#include "sparse/packed_inline.h"
 #include "sparse/row_map.h"
 
 #include <stddef.h>
@@ -33,22 +34,10 @@ typedef struct abut_elements {
                                  * the matrix, and that gets W^T H W */
 } abut_elements;
 
-/** Numbers of a packed element matrix. */
-static inline size_t abut_packed_size(int corners)
-{
-    return 9 * ((size_t)corners * ((size_t)corners + 1) / 2);
-}
-
 /** Numbers that one element matrix of the set takes. */
 static inline size_t abut_element_size(const abut_elements *e)
 {
     return e->rank ? (size_t)e->rank * (3 * (size_t)e->corners + 1) : abut_packed_size(e->corners);
-}
-
-/** Number of the packed block (a, b), a <= b. */
-static inline size_t abut_packed_block(int corners, int a, int b)
-{
-    return (size_t)(a * (2 * corners - a + 1) / 2 + b - a);
 }
 
 /** Fails  ABUT_E_ARG, with the set's number s: corners, rank, or a row outside -1 .. n-1 (of a set with a map: of its rows; a map

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "sparse/pcg.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -79,6 +80,7 @@ static void axpy(size_t n, double a, const double *x, double *y)
 
 abut_status abut_lbfgs_apply(const abut_lbfgs *l, const abut_precond *D, double *q, double *r, abut_err *err)
 {
+    assert(l);
     const size_t n = l->size;
     double *coef = l->ys + l->most;
     for (int k = 0; k < l->n; k++) {                    /* newest to oldest */

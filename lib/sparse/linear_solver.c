@@ -1,10 +1,12 @@
 #include "sparse/linear_solver.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 abut_status abut_linear_solver_init(abut_linear_solver *s, const abut_linear_solver_ops *ops, int threads, abut_err *err)
 {
+    assert(s && ops);
     *s = (abut_linear_solver){ .ops = ops };
     const abut_status rc = ops->make(&s->self, threads, err);
     if (rc) *s = (abut_linear_solver){ 0 };

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 enum { ABUT_PACKED = 90 /* numbers */, ABUT_PAIRS = ABUT_PACKED / 9 /* blocks */ };
+typedef abut_lanes abut_packed_lanes[ABUT_PACKED];
 
 /** H[ABUT_PACKED * n]: numbers [lo, hi) of each of the first n lanes, hi - lo a multiple of 4. */
 ABUT_LANES_INLINE void abut_packed_spread_some(const abut_lanes K[ABUT_PACKED], size_t lo, size_t hi, size_t n, double *H)

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "base/simd.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ static abut_status corners_make(set_corners *c, int32_t n, const abut_elements *
 
 abut_status abut_product_make(abut_product **out, int32_t n, const abut_elements *sets, int nsets, abut_err *err)
 {
+    assert(out && n >= 0);
     if (nsets < 0 || nsets > ABUT_SETS_MAX)
         return abut_fail(err, ABUT_E_ARG, "product: %d element sets, at most %d", nsets, (int)ABUT_SETS_MAX);
     abut_product *p = calloc(1, sizeof *p);
@@ -93,12 +95,6 @@ abut_status abut_product_make(abut_product **out, int32_t n, const abut_elements
     if (rc) abut_product_free(&p);
     *out = p;
     return rc;
-}
-
-void abut_product_set(abut_product *p, const double *diag, const abut_elements *sets)
-{
-    p->diag = diag;
-    for (int s = 0; s < p->nsets; s++) p->elements[s] = sets[s];
 }
 
 /* f += H u, or H^T u */
@@ -383,10 +379,11 @@ static abut_status read_all(void *self, int values, const abut_operator_reader *
 static void multiply(void *self, const double *x, double *y) { abut_product_multiply(self, x, y); }
 static void diagonal(void *self, double *D) { abut_product_diagonal(self, D); }
 
-abut_operator abut_product_operator(abut_product *p)
+abut_operator abut_product_set(abut_product *p, const double *diag, const abut_elements *sets)
 {
-    return (abut_operator){ .n = p->n, .multiply = multiply, .diagonal = diagonal, .read = read_all,
-                            .self = p };
+    p->diag = diag;
+    for (int s = 0; s < p->nsets; s++) p->elements[s] = sets[s];
+    return (abut_operator){ .n = p->n, .multiply = multiply, .diagonal = diagonal, .read = read_all, .self = p };
 }
 
 void abut_operator_diagonal(const abut_operator *A, double *D)

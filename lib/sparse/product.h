@@ -13,16 +13,15 @@ typedef struct abut_product abut_product;
 /** For n block rows.  Of the sets all but the values is read and copied; maps must outlive *p.
  * Fails  as abut_elements_check; ABUT_E_ARG more than ABUT_SETS_MAX sets; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_product_make(abut_product **p, int32_t n, const abut_elements *sets, int nsets, abut_err *err);
-/** The values from here on: diag[n] (times identity; NULL: zero) and the same sets, borrowed. */
-void abut_product_set(abut_product *p, const double *diag, const abut_elements *sets);
+/** The values from here on: diag[n] (times identity; NULL: zero) and the same sets, borrowed.  Returns p as an operator, good as
+ * long as they are. */
+abut_operator abut_product_set(abut_product *p, const double *diag, const abut_elements *sets);
 /** y = A x, both [3 n], not overlapping.  The same bits for every thread count.  Scratch of p: one call at a time. */
 void abut_product_multiply(abut_product *p, const double *x, double *y);
 /** D[9 n]: the diagonal blocks.  It makes the elements three times. */
 void abut_product_diagonal(abut_product *p, double *D);
 /** Hands over the element matrices, or with values 0 their rows (sparse/operator.h).  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_product_read(abut_product *p, int values, const abut_operator_reader *to, abut_err *err);
-/** As an operator, good as long as p and its values. */
-abut_operator abut_product_operator(abut_product *p);
 void abut_product_free(abut_product **p);
 
 #endif

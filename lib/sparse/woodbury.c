@@ -2,6 +2,7 @@
 
 #include "math/blas.h"
 
+#include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ static abut_status check(int32_t n, const abut_elements *e, abut_err *err)
 
 abut_status abut_woodbury_count(int32_t n, const abut_elements *e, int32_t *m, abut_err *err)
 {
+    assert(n >= 0);
     const abut_status rc = check(n, e, err);
     if (rc) return rc;
     int32_t *at = malloc(((size_t)n + 1) * sizeof *at);

@@ -1,5 +1,6 @@
 #include "tear/arrays.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static abut_status put_rows(abut_arrays *set, const abut_array *a, const int32_t
 /* The families of rows: node/ grows, elements shrink. */
 abut_status abut_tear_copy_arrays(const abut_tearing *w, const abut_arrays *from, int is_frame, abut_arrays *to, abut_err *err)
 {
+    assert(w);
     const abut_model *m = w->m;
     const struct { const char *prefix; int32_t n; const uint8_t *gone; } family[] = {
         { "tet/", m->nt, w->gone }, { "shell/", m->nsh, w->gone + m->nt }, { "spring/", m->nsp, w->gone + m->nt + m->nsh },

@@ -3,6 +3,7 @@
 #include "math/vec3.h"
 #include "model/naming.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,7 @@ static void mark_bends(abut_tearing *w)
 
 abut_status abut_tearing_init(abut_tearing *w, const abut_model *m, const uint8_t *gone, abut_torn *torn, abut_err *err)
 {
+    assert(m);
     *w = (abut_tearing){ .m = m, .gone = gone, .no_rod = gone + m->nt + m->nsh + m->nsp };
     const int by_contact = !m->nt && !m->nsh;
     const abut_status rc = allocate(w, (size_t)m->nt + (size_t)(by_contact ? m->nct : m->nsh) + 1, err);

@@ -2,6 +2,7 @@
 
 #include "mesh/surface.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,7 @@ static abut_status put_index(abut_arrays *set, const char *name, const int32_t *
 
 abut_status abut_tear_put_surface(const abut_tearing *w, abut_arrays *set, abut_err *err)
 {
+    assert(w);
     const abut_model *m = w->m;
     const int32_t nv = m->nv + w->ncopies;
     surface s = { 0 };

@@ -8,6 +8,7 @@
 #include "tear/arrays.h"
 #include "tear/surface.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,6 +24,7 @@ static double segment_stretch(const int32_t *node, double length, const double *
 
 abut_status abut_tear_find(const abut_model *m, const double *x, double limit, uint8_t *gone, abut_torn *torn, abut_err *err)
 {
+    assert(torn);
     abut_elastic e = { 0 };
     abut_codim thin = { 0 };
     *torn = (abut_torn){ 0 };

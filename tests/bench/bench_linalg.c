@@ -18,6 +18,7 @@
 
 #include "../unit/box_tets.h"
 #include "../unit/newton_system.h"
+#include "energy/prescribed.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -177,7 +178,7 @@ static void bench_stream(const char *path, int threads)
     if (!rc) rc = abut_step_begin(&s, &frame, at, &rep, &err);
     fail_on(rc, &err);
     abut_lagrangian_of(&so->prob.terms)->on = 0;
-    abut_problem_number(&so->prob);
+    abut_objective_number(&so->prob);
     const abut_at here = abut_objective_at(&so->prob, so->here.x, so->here.y, &so->here.pairs);
     abut_objective_forecast_start(&so->prob, &here);
     newton_system n;

@@ -1,12 +1,12 @@
 /* Frames of a curtain of n x n nodes by fast mass-springs: TSV of nodes, springs, iterations, milliseconds of processor and of
  * wall clock a frame (mean of the frames), those of gradient and solve, entries of the factor, seconds to set up.
  *     bench_local [n] [iterations] [frames] [threads] */
+#define CHECK_OWN_MAIN
 #include "../unit/curtain.h"
 
 #include "base/par.h"
 #include "base/timer.h"
 #include "solve/local_global/local_global.h"
-
 
 int main(int argc, char **argv)
 {
@@ -19,14 +19,16 @@ int main(int argc, char **argv)
     abut_instant at = { 0 };
     abut_err err = { 0 };
     double cpu = 0, wall = 0, gradient = 0, solve = 0, setup = 0, nnz = 0;
-    o.method = ABUT_LG_SPRINGS;
+    o.method = &abut_lg_springs;
     o.iterations = iterations;
     abut_threads_set(threads);
     curtain_arrays(n, 50.0 * (n - 1), 1e-6, &model_set, &now);
     if (abut_model_view(&model_set, &model, &err) || abut_lg_init(&s, &model, &o, &err)) return printf("%s\n", err.msg), 1;
     for (int k = -1; k < frames; k++) {     /* the first frame factors */
         abut_report rep = { 0 };
-        if (abut_lg_advance(&s, &now, &at, &next, &rep, &err)) return printf("%s\n", err.msg), 1;
+        int written = 1;
+        if (abut_stepper_advance(&abut_mass_springs_stepper_ops, &s, &now, 0, &at, &written, 0, &next, &rep,
+                                 &err)) return printf("%s\n", err.msg), 1;
         const abut_arrays swap = now;
         now = next;
         next = swap;

@@ -10,6 +10,7 @@
 #include "formats/mesh/tetgen_files.h"
 #include "formats/scene/yaml.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +22,9 @@ static abut_status read_tetgen(const abut_bytes *in, abut_mesh *mesh, abut_err *
     const char *cut = strstr(in->data, "---\n");
     const size_t n = cut ? (size_t)(cut - in->data) : in->size, skip = cut ? n + 4 : n;
     abut_bytes node, ele;
-    abut_status rc = abut_bytes_copy("fuzz.node", in->data, n, &node, err);
+    abut_status rc = bytes_copy("fuzz.node", in->data, n, &node, err);
     if (rc) return rc;
-    rc = abut_bytes_copy("fuzz.ele", in->data + skip, in->size - skip, &ele, err);
+    rc = bytes_copy("fuzz.ele", in->data + skip, in->size - skip, &ele, err);
     if (!rc) {
         rc = abut_tetgen_files_read(&node, &ele, mesh, err);
         abut_bytes_clear(&ele);
@@ -67,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     abut_bytes in;
     abut_mesh mesh = { 0 };
     abut_err err = { 0 };
-    if (size < 1 || abut_bytes_copy("fuzz", data + 1, size - 1, &in, &err)) return 0;
+    if (size < 1 || bytes_copy("fuzz", data + 1, size - 1, &in, &err)) return 0;
     abut_status rc;
     switch (data[0] % 9) {
     case 0: rc = abut_msh_read(&in, &mesh, &err); break;

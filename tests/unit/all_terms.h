@@ -3,6 +3,7 @@
 #define TEST_ALL_TERMS_H
 
 #include "base/rng.h"
+#include "energy/prescribed.h"
 #include "scene_world.h"
 
 /* Everything that an objective may hold, in one scene: a block with fibres that slides on the floor, a sheet with limits under
@@ -61,7 +62,7 @@ static inline abut_search *amid(world *w, int scheme, abut_rng *rng)
         abut_lagrangian_of(&s->prob.terms)->lam[i] = s->prob.held[i / 3] ? 1e-3 : 0;
         s->here.x[i] += abut_rng_real(rng, -4e-5, 4e-5);
     }
-    abut_problem_number(&s->prob);
+    abut_objective_number(&s->prob);
     CHECK(!abut_search_contacts(s, &w->rep, &w->err));
     return s;
 }

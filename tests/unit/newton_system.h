@@ -11,13 +11,13 @@
 #include <stdlib.h>
 
 typedef struct newton_system {
-    const abut_problem *p;
+    const abut_objective *p;
     abut_newton_matrix matrix;
     abut_newton_solve solve;
 } newton_system;
 
 /** orders: 1 when the matrix is to be factored. */
-static inline void newton_system_open(newton_system *n, const abut_problem *p, unsigned without, int orders)
+static inline void newton_system_open(newton_system *n, const abut_objective *p, unsigned without, int orders)
 {
     const abut_direction_options o = { .threads = 1, .without = without };
     abut_err err = { 0 };
@@ -32,16 +32,10 @@ static inline void newton_system_close(newton_system *n)
     abut_newton_matrix_clear(&n->matrix);
 }
 
-static inline abut_iterate newton_system_at(const abut_search *s)
-{
-    return (abut_iterate){ s->here.x, s->here.y, &s->here.pairs, s->here.g };
-}
-
 /** The matrix at the iterate of s. */
 static inline abut_status newton_system_sum(newton_system *n, const abut_search *s, abut_report *rep, abut_err *err)
 {
-    const abut_iterate at = newton_system_at(s);
-    return abut_newton_matrix_sum(&n->matrix, &n->solve.order, n->p, &at, rep, err);
+    return abut_newton_matrix_sum(&n->matrix, &n->solve.order, n->p, &s->here, rep, err);
 }
 
 /** p[3 nv] = -H^-1 s->here.g there. */

@@ -110,13 +110,13 @@ static inline size_t world_collisions(const world *w, const double *x0)
 static inline int world_has_all_contacts(world *w)
 {
     const abut_search *s = &w->st.solver;
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     double *y = malloc((3 * (size_t)p->cm.nc + 1) * sizeof *y);
     abut_candidates cand = { .of = { .y = NULL } };
     abut_pairs all = { .n = 0 };
     abut_collmesh_positions(&p->cm, s->here.x, y);
-    const int found = !abut_candidates_find(&p->cm, y, NULL, w->model.dhat[0], p->obstacle, &cand, &w->err) &&
-                      !abut_pairs_find(&p->cm, &cand, y, p->obstacle, &all, &w->err);
+    const int found = !abut_candidates_find(&p->cm, y, NULL, w->model.dhat[0], p->cm.obstacle, &cand, &w->err) &&
+                      !abut_pairs_find(&p->cm, &cand, y, p->cm.obstacle, &all, &w->err);
     const int same = found && all.n == s->here.pairs.n && all.n_plane == s->here.pairs.n_plane &&
                      (!all.n || !memcmp(all.vert, s->here.pairs.vert, all.n * sizeof *all.vert));
     abut_candidates_clear(&cand);

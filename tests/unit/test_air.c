@@ -2,9 +2,11 @@
 #include "slender.h"
 
 #include "base/rng.h"
+#include "energy/codim_term.h"
 #include "energy/pressure.h"
 #include "sparse/bsr.h"
 #include "math/spd.h"
+#include "sparse/packed_lanes.h"
 
 #define PI 3.14159265358979323846
 

@@ -2,6 +2,8 @@
  * there; the mollifier takes the pair out, and others have the load by then (Li 2020, 4.4.1). */
 #include "scene_world.h"
 
+#include "energy/barrier_term.h"
+
 static const char *const EDGES =
     "{gravity: [0, 0, 0], contact: {dhat: 2 mm},\n"
     " objects: {\n"
@@ -30,8 +32,9 @@ static double turned(world *w, double angle, double *slope, double *g)
     abut_barrier_state_of(&s->prob.terms)->kappa = 1e8;
     abut_energy e = { 0 };
     CHECK(!abut_search_contacts(s, &w->rep, &w->err));
-    CHECK(!abut_problem_energy(&s->prob, s->here.x, s->here.y, &s->here.pairs, &e, &s->scratch, &w->err));
-    CHECK(!abut_problem_gradient(&s->prob, s->here.x, s->here.y, &s->here.pairs, ABUT_TERM_BARRIER, g, &s->scratch, &w->err));
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_energy(&s->prob, &at, &e, &s->scratch, &w->err));
+    CHECK(!abut_objective_gradient(&s->prob, &at, 1 << ABUT_TERM_CONTACT, g, &s->scratch, &w->err));
     *slope = 0;
     for (int32_t i = 0; i < 3 * w->model.nv; i++) *slope += g[i] * d[i];
     free(d);

@@ -1,7 +1,7 @@
 #include "base/rng.h"
 #include "math/hilbert.h"
 #include "model/reordered.h"
-#include "solve/problem.h"
+#include "solve/objective.h"
 
 #include "fixture.h"
 
@@ -118,23 +118,23 @@ TEST(a_problem_numbers_unknowns_along_its_tets_and_names_tets_as_they_were_given
     shuffled_box(f);
     abut_arrays set = { 0 }, frame = { 0 };
     abut_model m;
-    abut_problem p;
+    abut_objective p;
     abut_err err = { 0 };
     fixture_build(f, &set, &frame, NULL);
-    CHECK(!abut_model_view(&set, &m, NULL) && !abut_problem_init(&p, &m, &err));
-    abut_problem_number(&p);
+    CHECK(!abut_model_view(&set, &m, NULL) && !abut_objective_init(&p, &m, NULL, &err));
+    abut_objective_number(&p);
     int32_t most = -1;
     for (int32_t c = 0; c < 4 * m.nt; c++) {    /* a corner has been met before, or has the next row */
         CHECK(p.row[p.model->tet[c]] <= most + 1);
         most = most > p.row[p.model->tet[c]] ? most : p.row[p.model->tet[c]];
     }
-    CHECK(most == m.nv - 1 && p.nrow == m.nv && abut_problem_tet(&p, -1) == -1);
-    abut_problem_clear(&p);
+    CHECK(most == m.nv - 1 && p.nrow == m.nv && abut_objective_tet(&p, -1) == -1);
+    abut_objective_clear(&p);
 
     int32_t *tet = abut_arrays_find(&set, "tet/node")->data, swap = tet[4 * 77];
     tet[4 * 77] = tet[4 * 77 + 1];
     tet[4 * 77 + 1] = swap;
-    CHECK(abut_problem_init(&p, &m, &err) == ABUT_E_GEOM);
+    CHECK(abut_objective_init(&p, &m, NULL, &err) == ABUT_E_GEOM);
     CHECK(strstr(err.msg, "tet 77: rest volume") != NULL);
     abut_arrays_clear(&set);
     abut_arrays_clear(&frame);

@@ -54,6 +54,14 @@ static void random_stencil(abut_rng *r, abut_stencil kind, double d, double *x)
     }
 }
 
+/* e(c) b(D), m^4; dist2 the squared distance of x */
+static double pair_barrier(abut_barrier_law of, const double *x, double dist2, double eps_x)
+{
+    const double b = abut_barrier(of, abut_beyond2(dist2, of.xi), NULL, NULL);
+    if (!(eps_x > 0) || b == 0 || isinf(b)) return b;
+    return b * abut_mollify(abut_cross2(x, NULL, NULL), eps_x, NULL, NULL);
+}
+
 TEST(barrier_has_the_values_of_its_definition)
 {
     static const double f[] = { 0.9, 0.5, 0.2, 0.1, 0.01, 1e-3 };
@@ -178,7 +186,7 @@ TEST(barrier_of_a_thick_pair_has_its_tabulated_values)
         /* the same from two points: only the rounding of xi + gap is left */
         const double x[12] = { 1, 2, 3 + xi + gap, 1, 2, 3 }, y[12] = { xi + gap, 0, 0, 0, 0, 0 },
                      tol = gap < 1e-7 ? 1e-9 : 1e-12;
-        const double here = abut_pair_barrier(thick, y, abut_dist2(ABUT_PP, y, NULL), 0);
+        const double here = pair_barrier(thick, y, abut_dist2(ABUT_PP, y, NULL), 0);
         double g[6], H[ABUT_PACKED], one = 1, apart = x[2] - 3 - xi;
         CHECK_NEAR(here / w[3], 1, tol);
         abut_pair_barrier_grad(thick, ABUT_PP, y, 0, g);
@@ -188,18 +196,18 @@ TEST(barrier_of_a_thick_pair_has_its_tabulated_values)
         CHECK_NEAR(H[0] / (4 * (xi + gap) * (xi + gap) * w[5] + 2 * w[4]), 1, tol);
         /* far from the origin, the gap that the stored points have */
         b = abut_barrier(thick, (2 * xi + apart) * apart, NULL, NULL);
-        CHECK_NEAR(abut_pair_barrier(thick, x, abut_dist2(ABUT_PP, x, NULL), 0) / b, 1, tol);
+        CHECK_NEAR(pair_barrier(thick, x, abut_dist2(ABUT_PP, x, NULL), 0) / b, 1, tol);
     }
 }
 
 TEST(a_thick_pair_touches_at_its_thickness_and_is_free_beyond_dhat_more)
 {
     const abut_barrier_law thick = abut_barrier_law_of(1e-3, ABUT_BARRIER_IPC, 2e-3);
-    CHECK(abut_pair_barrier(thick, NULL, 2e-3 * 2e-3, 0) == INFINITY);
-    CHECK(abut_pair_barrier(thick, NULL, 1.9e-3 * 1.9e-3, 0) == INFINITY);
-    CHECK(isfinite(abut_pair_barrier(thick, NULL, 2.0000001e-3 * 2.0000001e-3, 0)));
-    CHECK(abut_pair_barrier(thick, NULL, 2.9999e-3 * 2.9999e-3, 0) > 0);
-    CHECK(abut_pair_barrier(thick, NULL, 3.0000001e-3 * 3.0000001e-3, 0) == 0);
+    CHECK(pair_barrier(thick, NULL, 2e-3 * 2e-3, 0) == INFINITY);
+    CHECK(pair_barrier(thick, NULL, 1.9e-3 * 1.9e-3, 0) == INFINITY);
+    CHECK(isfinite(pair_barrier(thick, NULL, 2.0000001e-3 * 2.0000001e-3, 0)));
+    CHECK(pair_barrier(thick, NULL, 2.9999e-3 * 2.9999e-3, 0) > 0);
+    CHECK(pair_barrier(thick, NULL, 3.0000001e-3 * 3.0000001e-3, 0) == 0);
     /* a gap of a rounding of d is seen as it is */
     const double d = 2e-3 + 0x1p-60, D = abut_beyond2(d * d, 2e-3);
     CHECK_NEAR(D / (4e-3 * 0x1p-60), 1, 0.2);
@@ -231,7 +239,7 @@ static double energy(abut_stencil kind, const double *x, double eps_x)
     double d2;
     if (eps_x > 0) (void)abut_nearest(ABUT_EE, x, &d2);
     else d2 = abut_dist2(kind, x, NULL);
-    return abut_pair_barrier(law, x, d2, eps_x);
+    return pair_barrier(law, x, d2, eps_x);
 }
 
 TEST(gradient_of_plain_pairs_is_the_derivative_of_the_energy)

@@ -6,6 +6,7 @@
 #include "sparse/bsr.h"
 
 #include "check.h"
+#include "elastic_gradient.h"
 
 /* Two tets in a random near-touching pose over an obstacle triangle and a half-space; dhat is large, so that most pairs
  * are contacts.  Nodes 0-3, 4-7: the tets; 8-10: the triangle. */
@@ -86,7 +87,7 @@ static double energy(const scene *s, const double *x, const double *xn)
     abut_pairs pairs = { 0 };
     double E = NAN, B = NAN, D = NAN;
     find(s, x, &pairs);
-    CHECK(!abut_elastic_energy(&s->elastic, x, &E, &a, NULL));
+    CHECK(!elastic_energy(&s->elastic, x, &E, &a, NULL));
     CHECK(!abut_barrier_energy(&s->cm, &pairs, x, KAPPA, &B, &a, NULL));
     CHECK(!abut_friction_energy(&s->lag, &s->law, x, xn, &D, &a, NULL));
     abut_pairs_clear(&pairs);
@@ -100,7 +101,7 @@ static void gradient(const scene *s, const double *x, const double *xn, double g
     abut_pairs pairs = { 0 };
     memset(g, 0, DIM * sizeof *g);
     find(s, x, &pairs);
-    CHECK(!abut_elastic_gradient(&s->elastic, x, H * H, g, &a, NULL));
+    CHECK(!elastic_gradient(&s->elastic, x, H * H, g, &a, NULL));
     CHECK(!abut_barrier_gradient(&s->cm, &pairs, x, KAPPA, g, &a, NULL));
     CHECK(!abut_friction_gradient(&s->lag, &s->law, NV, x, xn, g, &a, NULL));
     abut_pairs_clear(&pairs);

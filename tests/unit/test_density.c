@@ -8,6 +8,7 @@
 #include "math/svd3.h"
 
 #include "check.h"
+#include "psi_hess.h"
 
 #include <stdlib.h>
 
@@ -62,13 +63,13 @@ static void psi_hess(int model, double mu, double lambda, const double F[9], dou
     double U[9], s[3], V[9];
     abut_principal p;
     if (in_table(model)) {
-        abut_psi_hess(model, mu, lambda, F, H, project);
+        density_hess(model, mu, lambda, F, H, project);
         return;
     }
     abut_svd3(F, U, s, V);
     principal_of(model, mu, lambda, s, &p);
-    if (project) abut_principal_project(&p);
-    abut_principal_hess(&p, U, V, H);
+    if (project) abut_principal_project_one(&p);
+    principal_hess(&p, U, V, H);
 }
 
 static void random_matrix(abut_rng *r, double size, double F[9])
@@ -304,7 +305,7 @@ TEST(lanes_do_not_see_each_other)
                 abut_density_principal(model, mu[l], lambda[l], stretch[l], &one);
                 abut_principals_set(&whole, l, &one);
                 CHECK(!memcmp(&whole, &raw, sizeof raw));
-                abut_principal_project(&one);
+                abut_principal_project_one(&one);
                 abut_principals_set(&same, l, &one);
                 CHECK(!memcmp(&same, &all, sizeof all));
                 projected += memcmp(&same.A, &whole.A, sizeof same.A) != 0;

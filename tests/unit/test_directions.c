@@ -1,6 +1,7 @@
 /* Every row of the table of directions, at a point with contact and friction: what solve/direction.h promises of it. */
 #include "base/par.h"
 #include "base/rng.h"
+#include "energy/friction_term.h"
 #include "newton_system.h"
 #include "scene_world.h"
 #include "solve/direction/look_ahead.h"
@@ -33,7 +34,8 @@ static abut_search *amid_step(world *w)
     CHECK(!abut_step_begin(&w->st, &w->frame, w->at, &w->rep, &w->err));
     abut_search *s = &w->st.solver;
     CHECK(s->here.pairs.n > 0 && s->here.pairs.n_plane > 0 && abut_lag_of(&s->prob.terms)->n > 0 && 3 * w->model.nv <= N3_MOST);
-    CHECK(!abut_problem_gradient(&s->prob, s->here.x, s->here.y, &s->here.pairs, ABUT_TERM_ALL, s->here.g, &s->scratch, &w->err));
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, s->here.g, &s->scratch, &w->err));
     return s;
 }
 
@@ -77,7 +79,6 @@ TEST(every_direction_descends_at_a_point_with_contact_and_leaves_nodes_that_do_n
 {
     world w;
     abut_search *s = amid_step(&w);
-    const abut_iterate at = newton_system_at(s);
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
         abut_direction d;
         abut_direction_info info = { .bad_node = 7 };
@@ -87,7 +88,7 @@ TEST(every_direction_descends_at_a_point_with_contact_and_leaves_nodes_that_do_n
         d.ops->begin_step(d.self);
         for (int k = 0; k < 3; k++) {       /* the first, and such that remember it */
             for (int i = 0; i < N3_MOST; i++) p[i] = NAN;
-            CHECK(!d.ops->find(d.self, &at, p, &info, &w.rep, &w.err));
+            CHECK(!d.ops->find(d.self, &s->here, p, &info, &w.rep, &w.err));
             CHECK(dot(p, s->here.g, 3 * w.model.nv) < 0 && info.bad_node == -1 && !info.guessed);
             for (int32_t i = 0; i < w.model.nv; i++)
                 if (s->prob.row[i] < 0) still += p[3 * i] == 0 && p[3 * i + 1] == 0 && p[3 * i + 2] == 0;
@@ -104,7 +105,6 @@ TEST(a_direction_that_is_required_to_be_exact_is_newtons_and_so_is_each_that_say
 {
     world w;
     abut_search *s = amid_step(&w);
-    const abut_iterate at = newton_system_at(s);
     int others = 0;
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
         abut_direction d;
@@ -114,7 +114,7 @@ TEST(a_direction_that_is_required_to_be_exact_is_newtons_and_so_is_each_that_say
         d.ops->begin_step(d.self);
         for (int k = 0; k < 4; k++) {
             if (k == 2) d.ops->require_exact(d.self);
-            CHECK(!d.ops->find(d.self, &at, p, &info, &w.rep, &w.err));
+            CHECK(!d.ops->find(d.self, &s->here, p, &info, &w.rep, &w.err));
             CHECK(k != 2 || info.exact);
             if (info.exact) CHECK(unsolved(&w, s, s->here.g, p) < 1.001e-3);
             others += !info.exact;
@@ -129,7 +129,6 @@ TEST(resolve_solves_with_the_matrix_of_the_last_direction_and_so_does_its_factor
 {
     world w;
     abut_search *s = amid_step(&w);
-    const abut_iterate at = newton_system_at(s);
     abut_rng rng = { 3 };
     double g[N3_MOST], p[N3_MOST];
     int resolve = 0, factors = 0;
@@ -141,7 +140,7 @@ TEST(resolve_solves_with_the_matrix_of_the_last_direction_and_so_does_its_factor
         CHECK(!abut_direction_make(&d, *ops, &s->prob, &OPT, &w.err));
         d.ops->begin_step(d.self);
         d.ops->require_exact(d.self);
-        CHECK(!d.ops->find(d.self, &at, p, &info, &w.rep, &w.err) && info.exact && !info.approximate);
+        CHECK(!d.ops->find(d.self, &s->here, p, &info, &w.rep, &w.err) && info.exact && !info.approximate);
         CHECK(!d.ops->resolve(d.self, g, p, &w.rep, &w.err));
         CHECK(unsolved(&w, s, g, p) < 1e-9);
         resolve++;
@@ -167,7 +166,6 @@ TEST(a_direction_has_the_same_bits_for_every_number_of_threads)
     const int before = omp_get_max_threads();
     world w;
     abut_search *s = amid_step(&w);
-    const abut_iterate at = newton_system_at(s);
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
         double p[3][2][N3_MOST];
         for (int k = 0; k < 3; k++) {
@@ -178,9 +176,9 @@ TEST(a_direction_has_the_same_bits_for_every_number_of_threads)
             omp_set_num_threads(threads[k]);
             CHECK(!abut_direction_make(&d, *ops, &s->prob, &o, &w.err));
             d.ops->begin_step(d.self);
-            CHECK(!d.ops->find(d.self, &at, p[k][0], &info, &w.rep, &w.err));
+            CHECK(!d.ops->find(d.self, &s->here, p[k][0], &info, &w.rep, &w.err));
             d.ops->require_exact(d.self);
-            CHECK(!d.ops->find(d.self, &at, p[k][1], &info, &w.rep, &w.err));
+            CHECK(!d.ops->find(d.self, &s->here, p[k][1], &info, &w.rep, &w.err));
             abut_direction_clear(&d);
             for (int j = 0; j < 2; j++) CHECK(!memcmp(p[k][j], p[0][j], 3 * (size_t)w.model.nv * sizeof(double)));
         }
@@ -193,7 +191,6 @@ TEST(look_ahead_passes_on_what_its_direction_answers_and_changes_nothing_that_co
 {
     world w;
     abut_search *s = amid_step(&w);
-    const abut_iterate at = newton_system_at(s);
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
         if (!(*ops)->factor) continue;
         abut_direction plain, d, inner;
@@ -207,7 +204,7 @@ TEST(look_ahead_passes_on_what_its_direction_answers_and_changes_nothing_that_co
             const abut_direction *a = &both[k];
             a->ops->begin_step(a->self);
             if (a->ops->begin_minimisation) a->ops->begin_minimisation(a->self);
-            CHECK(!a->ops->find(a->self, &at, p[k], &info[k], &w.rep, &w.err));
+            CHECK(!a->ops->find(a->self, &s->here, p[k], &info[k], &w.rep, &w.err));
             CHECK(!a->ops->resolve == !plain.ops->resolve);
             if (a->ops->resolve) CHECK(!a->ops->resolve(a->self, s->here.x, q[k], &w.rep, &w.err));
             abut_operator A;
@@ -218,7 +215,7 @@ TEST(look_ahead_passes_on_what_its_direction_answers_and_changes_nothing_that_co
         CHECK(info[0].exact == info[1].exact);
         int changed = 1;
         const abut_direction_bound bound = { { .alpha = 0.01, .kind = ABUT_LIMIT_TET }, 1, 0.2, &s->cand };
-        CHECK(!d.ops->refine(d.self, &at, &bound, p[1], &changed, &w.rep, &w.err) && !changed && !memcmp(p[0], p[1], bytes));
+        CHECK(!d.ops->refine(d.self, &s->here, &bound, p[1], &changed, &w.rep, &w.err) && !changed && !memcmp(p[0], p[1], bytes));
         abut_direction_clear(&plain);
         abut_direction_clear(&d);
     }
@@ -235,7 +232,8 @@ TEST(look_ahead_descends_where_contact_bounds_and_gives_up_a_direction_that_cann
     abut_direction_info info;
     double g[N3_MOST], newton[N3_MOST], p[N3_MOST];
     for (size_t i = 0; i < n3; i++) g[i] = i % 3 == 1 ? w.model.mass[i / 3] : 0;
-    const abut_iterate at = { s->here.x, s->here.y, &s->here.pairs, g };
+    abut_point at = s->here;    /* with another gradient */
+    at.g = g;
     CHECK(!abut_direction_make(&inner, &abut_direction_newton, &s->prob, &OPT, &w.err));
     CHECK(!abut_look_ahead_make(&d, &inner, &s->prob, &w.err));
     d.ops->begin_step(d.self);

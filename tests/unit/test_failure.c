@@ -1,6 +1,8 @@
 /* A step that cannot be finished says what stands in its way: every kind of failure, provoked. */
 #include "scene_world.h"
 
+#include "energy/damping.h"
+
 #include <math.h>
 
 static const char *const NAMES = "left\nright\nwall\n";

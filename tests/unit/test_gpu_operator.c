@@ -245,7 +245,7 @@ TEST(memory_that_fails_is_given_back)
     int failed = 0;
     for (int64_t k = 0;; k++) {
         w.q.fails_after = k;
-        const abut_status rc = abut_gpu_operator_init(&w.A, &w.q, &w.t, w.row, &err);
+        const abut_status rc = abut_gpu_operator_init_with(&w.A, &w.q, &w.t, w.row, NULL, 0, 0, &err);
         failed += rc == ABUT_E_NOMEM;
         if (!rc) break;
         CHECK(rc == ABUT_E_NOMEM && strstr(err.msg, "memory"));

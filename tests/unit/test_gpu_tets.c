@@ -1,4 +1,4 @@
-/* Tets and the inertia of nodes on a machine against energy/elastic.h, contact/step_bound.h and solve/problem.c. */
+/* Tets and the inertia of nodes on a machine against energy/elastic.h, contact/step_bound.h and solve/objective.c. */
 #include "base/par.h"
 #include "check.h"
 #include "contact/step_bound.h"
@@ -7,6 +7,7 @@
 #include "sparse/bsr.h"
 #include "sparse/packed_lanes.h"
 #include "machine_open.h"
+#include "elastic_gradient.h"
 
 typedef struct world {
     kuhn_box box;
@@ -67,7 +68,7 @@ TEST(energy_and_forces_are_those_of_the_processor)
     double E = NAN, sum = 0;
     world_make(&w, 6, 6);
     double *g = calloc(w.n, sizeof *g), *h = malloc(w.n * sizeof *h);
-    CHECK(!abut_elastic_energy(&w.e, w.x, &E, &a, NULL) && !abut_elastic_gradient(&w.e, w.x, 0.25, g, &a, NULL));
+    CHECK(!elastic_energy(&w.e, w.x, &E, &a, NULL) && !elastic_gradient(&w.e, w.x, 0.25, g, &a, NULL));
     for (size_t i = 0; i < w.n; i++) h[i] = 1 + (double)i, g[i] += h[i];
     CHECK(!w.q.on->put(&w.q, w.out.at, h, w.n * sizeof *h, &err));
     CHECK(!abut_gpu_tets_energy(&w.t, w.dx.at, w.scalar.at, &err));
@@ -85,27 +86,18 @@ TEST(energy_and_forces_are_those_of_the_processor)
     world_free(&w);
 }
 
-TEST(an_inverted_neo_hookean_tet_has_infinite_energy_and_is_found)
+TEST(an_inverted_neo_hookean_tet_has_infinite_energy)
 {
     world w;
-    abut_least least;
     world_make(&w, 2, 1);
-    CHECK(!abut_gpu_tets_volume(&w.t, w.dx.at, &least, &err));
-    double J = INFINITY, F[9];
-    for (int32_t t = 0; t < w.box.model.nt; t++) J = fmin(J, abut_elastic_deformation(&w.e, w.x, t, F));
-    CHECK(least.value == J && J > 0 && abut_elastic_deformation(&w.e, w.x, (int32_t)least.number, F) == J);
     w.x[3 * 13] += 0.5;
     put_x(&w);
     CHECK(!abut_gpu_tets_energy(&w.t, w.dx.at, w.scalar.at, &err));
     CHECK(isinf(scalar_of(&w)) && scalar_of(&w) > 0);
-    CHECK(!abut_gpu_tets_volume(&w.t, w.dx.at, &least, &err));
-    CHECK(least.value < 0);
     w.x[3 * 13] = NAN;
     put_x(&w);
     CHECK(!abut_gpu_tets_energy(&w.t, w.dx.at, w.scalar.at, &err));
     CHECK(isinf(scalar_of(&w)) && scalar_of(&w) > 0);
-    CHECK(!abut_gpu_tets_volume(&w.t, w.dx.at, &least, &err));
-    CHECK(!(least.value > 0));
     world_free(&w);
 }
 

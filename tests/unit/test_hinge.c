@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "energy/hinge.h"
+#include "energy/hinge_inline.h"
 #include "energy/rod.h"
 #include "energy/material/two_modes.h"
 #include "sparse/bsr.h"
@@ -38,7 +39,50 @@ static void stretch_hessian(double w, double rest, const double *x, int project,
     abut_rod_stretch_hessian(w, rest, project ? fmax(0, tension) : tension, x, H);
 }
 
-static const kind HINGE = { 4, abut_hinge_energy, abut_hinge_gradient, abut_hinge_hessian };
+/* four times the same hinge, and the first of four results */
+static void spread(const double *v, int n, abut_lanes *to)
+{
+    for (int i = 0; i < n; i++) to[i] = ABUT_LANES_ALL(v[i]);
+}
+
+static void first(const abut_lanes *v, int n, double *to)
+{
+    for (int i = 0; i < n; i++) to[i] = v[i][0];
+}
+
+static double hinge_energy(double k, double rest, const double *x)
+{
+    abut_lanes at[12], energy;
+    spread(x, 12, at);
+    abut_hinge_energy_lanes(&ABUT_LANES_ALL(k), &ABUT_LANES_ALL(rest), at, &energy);
+    return energy[0];
+}
+
+static void hinge_gradient(double k, double rest, const double *x, double *g)
+{
+    abut_lanes at[12], f[12];
+    spread(x, 12, at);
+    abut_hinge_gradient_lanes(&ABUT_LANES_ALL(k), &ABUT_LANES_ALL(rest), at, f);
+    first(f, 12, g);
+}
+
+/* H += its second derivative, or that made positive semidefinite */
+static void hinge_hessian(double k, double rest, const double *x, int project, double *H)
+{
+    abut_lanes at[12], squares[48];
+    abut_hinge_one hinge;
+    abut_hinge_mode_one m[4];
+    double v[48];
+    spread(x, 12, at);
+    abut_hinge_squares_lanes(&ABUT_LANES_ALL(k), &ABUT_LANES_ALL(rest), at, squares);
+    first(squares, 48, v);
+    if (project) abut_add_squares4(v, H);
+    abut_hinge_open_one(x, &hinge);
+    abut_hinge_modes_one(&k, &rest, &hinge, m);
+    for (int i = 0; i < 4 && !project; i++) abut_two_modes_add(4, m[i].d, m[i].o, m[i].u, m[i].w, H);
+}
+
+static const kind HINGE = { 4, hinge_energy, hinge_gradient, hinge_hessian };
 static const kind STRETCH = { 2, abut_rod_stretch_energy, abut_rod_stretch_gradient, stretch_hessian };
 static const kind BEND = { 3, bend_energy, bend_gradient, bend_hessian };
 
@@ -302,7 +346,7 @@ TEST(the_projection_is_the_nearest_matrix_in_the_metric_of_angles)
                 Z[k][j] = 0;
                 for (int i = 0; i < 8; i++) Z[k][j] += L[i][k] * inv[8 * i + j];
             }
-        abut_hinge_hessian(2, 0.3, x, 0, H);
+        hinge_hessian(2, 0.3, x, 0, H);
         unpack(4, H, T);
         for (int i = 0; i < 8; i++)
             for (int j = 0; j < 8; j++)
@@ -311,7 +355,7 @@ TEST(the_projection_is_the_nearest_matrix_in_the_metric_of_angles)
         for (int k = 0; k < 144; k++)
             for (int i = 0; i < 64; i++) back[k] += L[i / 8][k / 12] * S[i] * L[i % 8][k % 12];
         memset(H, 0, sizeof H);
-        abut_hinge_hessian(2, 0.3, x, 1, H);
+        hinge_hessian(2, 0.3, x, 1, H);
         unpack(4, H, P);
         const double big = largest(P, 144);
         for (int k = 0; k < 144; k++) CHECK_NEAR(P[k], back[k], 1e-9 * big);
@@ -323,12 +367,12 @@ TEST(the_branch_of_the_angle_is_the_one_nearest_to_rest)
     abut_rng r = { 10 };
     double x[12];
     hinge_at(&r, -3, x);    /* beyond pi, seen from 2.5 */
-    CHECK_NEAR(abut_hinge_energy(1, 2.5, x), (2 * PI - 5.5) * (2 * PI - 5.5), 1e-12);
+    CHECK_NEAR(hinge_energy(1, 2.5, x), (2 * PI - 5.5) * (2 * PI - 5.5), 1e-12);
     check_derivatives(&HINGE, 1, 2.5, x, 1e-5, 1e-8);
-    CHECK_NEAR(abut_hinge_energy(1, 0, x), 9, 1e-12);
+    CHECK_NEAR(hinge_energy(1, 0, x), 9, 1e-12);
     for (int i = 0; i < 50; i++) {      /* and then no rest angle sees more than half a turn */
         hinge_at(&r, abut_rng_real(&r, -PI, PI), x);
-        CHECK(abut_hinge_energy(1, abut_rng_real(&r, -PI, PI), x) <= PI * PI * (1 + 1e-12));
+        CHECK(hinge_energy(1, abut_rng_real(&r, -PI, PI), x) <= PI * PI * (1 + 1e-12));
     }
 }
 
@@ -341,14 +385,14 @@ TEST(a_wing_without_area_is_infinite_never_nan)
     const double *const bad[] = { flat, point, apex, thin, nan };
     double H[ABUT_PACKED] = { 0 }, g[12];
     for (int i = 0; i < 5; i++) {
-        CHECK(abut_hinge_energy(1, 0, bad[i]) == INFINITY);
+        CHECK(hinge_energy(1, 0, bad[i]) == INFINITY);
         CHECK(isnan(abut_hinge_theta(bad[i], NULL)));
-        abut_hinge_gradient(1, 0, bad[i], g);
-        abut_hinge_hessian(1, 0, bad[i], 1, H);
+        hinge_gradient(1, 0, bad[i], g);
+        hinge_hessian(1, 0, bad[i], 1, H);
         for (int k = 0; k < 12; k++) CHECK(isfinite(g[k]));
         for (int k = 0; k < ABUT_PACKED; k++) CHECK(isfinite(H[k]));
     }
-    CHECK(abut_hinge_energy(1, 0, low) == 0);
+    CHECK(hinge_energy(1, 0, low) == 0);
 }
 
 /* Energy of the hinges of a sheet bent onto a cylinder, over (D c^2/2) area, its middle part.  mesh 0: equilateral triangles,
@@ -387,7 +431,7 @@ static double cylinder_ratio(int mesh, double degrees)
                 const double ex = n[1][0] - n[0][0], ey = n[1][1] - n[0][1];
                 const double wings = 0.5 * (fabs(ex * (n[2][1] - n[0][1]) - ey * (n[2][0] - n[0][0])) +
                                             fabs(ex * (n[3][1] - n[0][1]) - ey * (n[3][0] - n[0][0])));
-                energy += abut_hinge_energy(abut_hinge_stiffness(1, 0, 1, hypot(ex, ey), wings, 0), 0, x);
+                energy += hinge_energy(abut_hinge_stiffness(1, 0, 1, hypot(ex, ey), wings, 0), 0, x);
             }
             area += L * height;
         }
@@ -569,7 +613,7 @@ static double hinge_on(const surface *s, const double c[8], int other, double yo
     const double e[2] = { c[2] - c[0], c[3] - c[1] };
     e2 = e[0] * e[0] + e[1] * e[1];
     for (int w = 2; w < 4; w++) area += 0.5 * fabs(e[0] * (c[2 * w + 1] - c[1]) - e[1] * (c[2 * w] - c[0]));
-    return abut_hinge_energy(abut_hinge_stiffness(young, nu, thick, sqrt(e2), area, plate), 0, x);
+    return hinge_energy(abut_hinge_stiffness(young, nu, thick, sqrt(e2), area, plate), 0, x);
 }
 
 /* Curvatures so small that angles are their sines. */
@@ -648,12 +692,12 @@ TEST(four_hinges_at_once_are_single_ones_whatever_the_company)
         abut_hinge_squares_lanes(&stiffness, &rest, at, v);
         for (int l = 0; l < ABUT_LANES; l++) {
             double H[ABUT_PACKED] = { 0 }, Hl[ABUT_PACKED] = { 0 }, vl[48];
-            CHECK(E[l] == abut_hinge_energy(stiffness[l], rest[l], x[l]));
-            abut_hinge_gradient(stiffness[l], rest[l], x[l], g);
+            CHECK(E[l] == hinge_energy(stiffness[l], rest[l], x[l]));
+            hinge_gradient(stiffness[l], rest[l], x[l], g);
             for (int i = 0; i < 12; i++) CHECK(F[i][l] == g[i]);
             for (int i = 0; i < 48; i++) vl[i] = v[i][l];
             abut_add_squares4(vl, Hl);
-            abut_hinge_hessian(stiffness[l], rest[l], x[l], 1, H);
+            hinge_hessian(stiffness[l], rest[l], x[l], 1, H);
             CHECK(!memcmp(H, Hl, sizeof H));
         }
     }

@@ -1,5 +1,6 @@
 /* The initial matrices of quasi-Newton directions, as dense ones: what their header says of them. */
 #include "base/rng.h"
+#include "energy/friction_term.h"
 #include "energy/stiffness_fit.h"
 #include "scene_world.h"
 #include "newton_system.h"
@@ -26,7 +27,7 @@ static const char *const PILE =
 
 typedef struct setup {
     world w;
-    abut_problem *p;
+    abut_objective *p;
     abut_search *s;
     newton_system d;
     const abut_initial_ops *ops;
@@ -80,8 +81,7 @@ static void dense_of(const abut_bsr *A, double *D)
 
 static void make(setup *q)
 {
-    const abut_iterate at = newton_system_at(q->s);
-    const abut_initial_at where = { q->p, &at, &q->d.matrix, &q->d.solve };
+    const abut_initial_at where = { q->p, &q->s->here, &q->d.matrix, &q->d.solve };
     if (q->ops->needs & ABUT_NEEDS_MATRIX) CHECK(!newton_system_sum(&q->d, q->s, &q->w.rep, &q->w.err));
     CHECK(!q->ops->factor(q->initial, &where, &q->w.rep, &q->w.err));
     if (q->d.matrix.A.n) dense_of(&q->d.matrix.A, q->A);
@@ -393,29 +393,27 @@ TEST(lbfgs_ic_agrees_with_the_newton_matrix_on_its_pattern)
 }
 
 enum { CONTACTS_NONE, CONTACTS_FEW, CONTACTS_MANY };
+static const double FIT[2] = { ABUT_FIT_LOW, ABUT_FIT_HIGH };
 
 /* lbfgs-pd against a dense Laplacian with contacts; what its factors weigh tells how they came about. */
 static void check_laplacian(setup *q, int how)
 {
-    double stiffness = 0;
     abut_elements contacts = { 0 };
     abut_bsr L = { 0 };
     abut_linear_solver constant = { 0 };
-    const abut_iterate at = newton_system_at(q->s);
     int32_t m = 0;
     q->n = 3 * (size_t)q->p->nrow;
     double *want = square(q->n), *M = square(q->n);
     make(q);
     apply_all(q, 1, q->B);
-    CHECK(!abut_newton_matrix_contacts(&q->d.matrix, q->p, &at, &contacts, &q->w.err));
-    CHECK(!abut_stiffness_fit_materials(abut_elastic_of(&q->p->terms), ABUT_FIT_LOW, ABUT_FIT_HIGH, &stiffness, &q->w.err));
-    CHECK(!abut_laplacian(q->p, &stiffness, &contacts, &L, &q->w.err));
+    CHECK(!abut_newton_matrix_contacts(&q->d.matrix, q->p, &q->s->here, &contacts, &q->w.err));
+    CHECK(!abut_laplacian(q->p, FIT, &contacts, &L, &q->w.err));
     CHECK((contacts.n > 0) == (how != CONTACTS_NONE));
     dense_of(&L, M);
     inverse(q->n, M, want);
     CHECK_NEAR(apart(q->B, want, q->n), 0, 1e-9);
 
-    CHECK(!abut_laplacian_factor(q->p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &constant, NULL, &q->w.err));
+    CHECK(!abut_laplacian_factor(q->p, FIT, &constant, NULL, &q->w.err));
     CHECK(!abut_woodbury_count(q->p->nrow, &contacts, &m, &q->w.err));
     q->ops->stats(q->initial, &q->w.rep);
     const double patched = abut_linear_get_stats(&constant).nnz + 10. * m * m;
@@ -425,17 +423,18 @@ static void check_laplacian(setup *q, int how)
     free(want), free(M);
 }
 
-/* u . L u of the field u = (a . X) e, e unit: the masses' part and psi V times the stiffness along a. */
-static double quadratic(const char *fibre, double mass[1], double *psi_volume)
+/* u . L u of the field u = (a . X) e, e unit: the masses' part and psi V times the stiffness along a; *k: of the material. */
+static double quadratic(const char *fibre, double mass[1], double *psi_volume, double *k)
 {
-    static const double a[3] = { 0.3, -1, 0.5 }, k = 700;
+    static const double a[3] = { 0.3, -1, 0.5 };
     world w;
     world_scene(&w, "materials: {m: {model: fixed-corotated%s}}\nobjects:\n"
                 "  b: {generate: {box: {size: [1, 2, 0.5], cells: [2, 3, 2]}}}\n", fibre);
     CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
-    const abut_problem *p = &w.st.solver.prob;
+    const abut_objective *p = &w.st.solver.prob;
     abut_bsr L = { 0 };
-    CHECK(!abut_laplacian(p, &k, NULL, &L, &w.err) && p->nrow == w.model.nv);
+    CHECK(!abut_stiffness_fit_materials(abut_elastic_of(&p->terms), FIT[0], FIT[1], k, &w.err) && *k > 0);
+    CHECK(!abut_laplacian(p, FIT, NULL, &L, &w.err) && p->nrow == w.model.nv);
     double *u = calloc(6 * (size_t)p->nrow, sizeof *u), *Lu = u + 3 * p->nrow, sum = 0;
     *mass = 0;
     for (int32_t i = 0; i < w.model.nv; i++) {
@@ -454,12 +453,12 @@ static double quadratic(const char *fibre, double mass[1], double *psi_volume)
 
 TEST(the_laplacian_of_a_linear_field_is_that_of_the_continuum_with_fibres_or_without)
 {
-    double mass, volume;
-    const double a2 = 0.3 * 0.3 + 1 + 0.25, plain = quadratic("", &mass, &volume);
-    CHECK_NEAR(plain, mass + volume * 700 * a2, 1e-11 * plain);
+    double mass, volume, k;
+    const double a2 = 0.3 * 0.3 + 1 + 0.25, plain = quadratic("", &mass, &volume, &k);
+    CHECK_NEAR(plain, mass + volume * k * a2, 1e-11 * plain);
     /* along (1, 2, 2) / 3: a . f = (0.3 - 2 + 1) / 3 */
-    const double along = -0.7 / 3, stiff = quadratic(", fibre: {direction: [1, 2, 2], stiffness: 9000}", &mass, &volume);
-    CHECK_NEAR(stiff, mass + volume * (700 * a2 + 9000 * along * along), 1e-11 * stiff);
+    const double along = -0.7 / 3, stiff = quadratic(", fibre: {direction: [1, 2, 2], stiffness: 9000}", &mass, &volume, &k);
+    CHECK_NEAR(stiff, mass + volume * (k * a2 + 9000 * along * along), 1e-11 * stiff);
 }
 
 TEST(lbfgs_pd_is_the_laplacian_and_contacts_whether_they_patch_the_factor_or_not)
@@ -470,7 +469,7 @@ TEST(lbfgs_pd_is_the_laplacian_and_contacts_whether_they_patch_the_factor_or_not
                    k == CONTACTS_NONE ? 0.03 : 1e-3);
         check_laplacian(&q, k);
         q.p->held[q.w.model.nv - 1] = 1;    /* the factor that is kept is for another numbering */
-        abut_problem_number(q.p);
+        abut_objective_number(q.p);
         check_laplacian(&q, k);
         setup_free(&q);
     }

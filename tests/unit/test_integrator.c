@@ -1,6 +1,8 @@
 /* The time schemes: closed forms, order, energy, and that a newton is a newton in each. */
 #include "energy/elastic.h"
+#include "energy/friction_term.h"
 #include "world.h"
+#include "elastic_gradient.h"
 
 static const char *const NAME[ABUT_SCHEMES] = { "implicit Euler", "implicit Newmark", "BDF2", "midpoint" };
 
@@ -146,7 +148,7 @@ TEST(newmark_and_midpoint_keep_energy_and_euler_loses_what_it_must)
 static double energy_of(world *w)
 {
     double psi = 0;
-    CHECK(!abut_problem_potential(&w->st.solver.prob, get(w, "node/x"), &psi, &w->st.solver.scratch, NULL));
+    CHECK(!abut_objective_potential(&w->st.solver.prob, get(w, "node/x"), &psi, &w->st.solver.scratch, NULL));
     return abut_kinetic_energy(&w->model, get(w, "node/v")) + psi;
 }
 
@@ -248,7 +250,7 @@ static void shake(const abut_model *m, double *v)
 static void rates(const abut_model *m, const abut_elastic *el, const double *s, double *ds, abut_arena *scratch)
 {
     double g[3 * NB] = { 0 };
-    CHECK(!abut_elastic_gradient(el, s, 1, g, scratch, NULL));
+    CHECK(!elastic_gradient(el, s, 1, g, scratch, NULL));
     for (int i = 0; i < 3 * NB; i++) {
         ds[i] = s[3 * NB + i];
         ds[3 * NB + i] = m->gravity[i % 3] - g[i] / m->mass[i / 3];

@@ -92,8 +92,7 @@ TEST(a_solver_that_needs_no_matrix_has_the_same_solution_by_products_and_the_oth
     abut_product *p = NULL;
     int solved = 0;
     CHECK(!abut_product_make(&p, q.A.n, &q.set, 1, NULL));
-    abut_product_set(p, q.diag, &q.set);
-    abut_operator A = abut_product_operator(p);
+    abut_operator A = abut_product_set(p, q.diag, &q.set);
     A.where = q.where;
     for (int k = 0; abut_linear_solvers[k]; k++) {
         abut_linear_solver s;

@@ -1,9 +1,12 @@
 /* Forces, energies, momenta and their balance (solve/step/measures.h, solve/step/record.h), in every time scheme, against closed
  * forms, conservation laws and finite differences of the potentials. */
 #include "base/par.h"
+#include "energy/barrier_term.h"
+#include "energy/friction_term.h"
 #include "math/vec3.h"
 #include "solve/step/measures.h"
 #include "scene_world.h"
+#include "elastic_gradient.h"
 
 static const char *const NAME[ABUT_ALL_SCHEMES] = { "implicit Euler", "implicit Newmark", "BDF2", "midpoint", "quasi-static" };
 
@@ -30,7 +33,7 @@ static double *keep(const world *w, const char *name)
 static double *elastic_force(world *w, const double *x)
 {
     double *f = calloc(3 * (size_t)w->model.nv, sizeof *f);
-    CHECK(!abut_elastic_gradient(abut_elastic_of(&w->st.solver.prob.terms), x, -1, f, &w->st.solver.scratch, &w->err));
+    CHECK(!elastic_gradient(abut_elastic_of(&w->st.solver.prob.terms), x, -1, f, &w->st.solver.scratch, &w->err));
     return f;
 }
 
@@ -391,7 +394,7 @@ TEST(forces_are_the_slopes_of_the_potentials)
     for (int32_t scheme = 0; scheme < ABUT_ALL_SCHEMES; scheme++) {
         world *w = &crowd(scheme)->w;
         abut_search *s = &w->st.solver;
-        const abut_problem *p = &s->prob;
+        const abut_objective *p = &s->prob;
         const int32_t n3 = 3 * w->model.nv;
         const double t = 1e-9, newton = p->w.h_force * p->w.h_force, *contact = get(w, "node/contact-force");
         const double *friction = get(w, "node/friction-force");
@@ -400,7 +403,7 @@ TEST(forces_are_the_slopes_of_the_potentials)
             slope[0] -= contact[i] * sin(1 + 3.7 * i);
             slope[1] -= friction[i] * sin(1 + 3.7 * i);
         }
-        const abut_stiction law = abut_problem_stiction(p);
+        const abut_stiction law = abut_stiction_of(p->model, &p->step);
         for (int k = 0; k < 2; k++) {
             for (int32_t i = 0; i < n3; i++) s->here.x[i] = x0[i] + (k ? t : -t) * sin(1 + 3.7 * i);
             CHECK(!abut_search_contacts(s, &w->rep, &w->err));

@@ -9,6 +9,7 @@
 #include "formats/mesh/seg.h"
 #include "formats/mesh/stl.h"
 #include "formats/mesh/tetgen_files.h"
+#include "bytes.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -45,7 +46,7 @@ typedef abut_status reader(const abut_bytes *in, abut_mesh *out, abut_err *err);
 static abut_status read_file(reader *read, abut_mesh *m, abut_err *err)
 {
     abut_bytes in = { 0 };
-    abut_status rc = abut_bytes_copy("test.file", file, used, &in, err);
+    abut_status rc = bytes_copy("test.file", file, used, &in, err);
     if (!rc) rc = read(&in, m, err);
     abut_bytes_clear(&in);
     return rc;
@@ -392,8 +393,8 @@ TEST(stl_text_and_binary_merge_equal_corners_in_order_of_first_use)
 static abut_status pair(const char *node, const char *ele, abut_mesh *m, abut_err *err)
 {
     abut_bytes a = { 0 }, b = { 0 };
-    abut_status rc = abut_bytes_copy("a.node", node, strlen(node), &a, err);
-    if (!rc) rc = abut_bytes_copy("a.ele", ele, strlen(ele), &b, err);
+    abut_status rc = bytes_copy("a.node", node, strlen(node), &a, err);
+    if (!rc) rc = bytes_copy("a.ele", ele, strlen(ele), &b, err);
     if (!rc) rc = abut_tetgen_files_read(&a, &b, m, err);
     abut_bytes_clear(&a);
     abut_bytes_clear(&b);

@@ -1,4 +1,7 @@
 #include "base/rng.h"
+#include "energy/friction_term.h"
+#include "energy/pressure.h"
+#include "energy/barrier.h"
 #include "all_terms.h"
 
 #include "newton_system.h"
@@ -10,7 +13,8 @@ static void terms_at(world *w, abut_search *s, double v[TERMS])
 {
     abut_energy e;
     CHECK(!abut_search_contacts(s, &w->rep, &w->err));
-    CHECK(!abut_problem_energy(&s->prob, s->here.x, s->here.y, &s->here.pairs, &e, &s->scratch, &w->err));
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_energy(&s->prob, &at, &e, &s->scratch, &w->err));
     memcpy(v, e.e, sizeof e.e);
 }
 
@@ -44,7 +48,8 @@ TEST(the_gradient_is_the_derivative_of_every_term_in_every_scheme)
         double *x = malloc(bytes), *g = malloc(bytes), *d = malloc(bytes), part[TERMS], seen[TERMS] = { 0 }, most = 0;
         memcpy(x, s->here.x, bytes);
         CHECK(s->here.pairs.n > 0 && s->here.pairs.n_plane > 0 && abut_lag_of(&s->prob.terms)->n > 0);
-        CHECK(!abut_problem_gradient(&s->prob, s->here.x, s->here.y, &s->here.pairs, ABUT_TERM_ALL, g, &s->scratch, &w.err));
+        const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+        CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, g, &s->scratch, &w.err));
         for (int trial = 0; trial < 4; trial++) {
             double slope = 0, sum = 0, big = 0;
             for (int i = 0; i < n; i++) d[i] = abut_rng_real(&rng, -1, 1), slope += g[i] * d[i];
@@ -79,7 +84,8 @@ static void difference_of_gradients(world *w, abut_search *s, const double *x, c
     for (int side = -1; side <= 1; side += 2) {
         for (int32_t i = 0; i < n3; i++) s->here.x[i] = x[i] + (row[i / 3] < 0 ? 0 : side * h * v[3 * row[i / 3] + i % 3]);
         CHECK(!abut_search_contacts(s, &w->rep, &w->err));
-        CHECK(!abut_problem_gradient(&s->prob, s->here.x, s->here.y, &s->here.pairs, ABUT_TERM_ALL, g, &s->scratch, &w->err));
+        const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+        CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, g, &s->scratch, &w->err));
         for (int32_t i = 0; i < n3; i++)
             if (row[i / 3] >= 0) Hv[3 * row[i / 3] + i % 3] += side * g[i] / (2 * h);
     }
@@ -90,7 +96,7 @@ static void difference_of_gradients(world *w, abut_search *s, const double *x, c
  * there has a negative part.  Pressure is off: its Hessian is indefinite everywhere. */
 static void stretch(world *w, abut_search *s, abut_rng *rng)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->prob;
     memcpy(p->xn, w->model.X, 3 * (size_t)w->model.nv * sizeof *p->xn);
     for (int32_t i = 0; i < 3 * w->model.nv; i++) {
         const double lift = i % 3 == 1 && w->model.X[i] > 0.103 ? 0.01 : 0;     /* the upper block */

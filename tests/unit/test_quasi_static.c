@@ -280,14 +280,16 @@ TEST(the_gradient_without_inertia_is_the_derivative)
     double x0[3 * 27], g[3 * 27], d[3 * 27], slope_g = 0, e[2];
     abut_rng rng = { 11 };
     memcpy(x0, s->here.x, sizeof x0);
-    CHECK(!abut_problem_gradient(&s->prob, s->here.x, s->here.y, &s->here.pairs, ABUT_TERM_ALL, g, &s->scratch, &w.err));
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, g, &s->scratch, &w.err));
     for (int i = 0; i < 81; i++) d[i] = abut_rng_real(&rng, -1, 1), slope_g += g[i] * d[i];
     for (int k = 0; k < 2; k++) {
         abut_energy part;
         for (int i = 0; i < 81; i++) s->here.x[i] = x0[i] + (k ? 1e-7 : -1e-7) * d[i];
         CHECK(!abut_search_contacts(s, &w.rep, &w.err));
-        CHECK(!abut_problem_energy(&s->prob, s->here.x, s->here.y, &s->here.pairs, &part, &s->scratch, &w.err));
-        e[k] = abut_energy_sum(&part);
+        const abut_at there = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+        CHECK(!abut_objective_energy(&s->prob, &there, &part, &s->scratch, &w.err));
+        e[k] = part.sum;
     }
     CHECK_NEAR((e[1] - e[0]) / 2e-7, slope_g, 1e-5 * fabs(slope_g));
     world_close(&w);

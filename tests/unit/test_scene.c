@@ -5,6 +5,7 @@
 #include "formats/ipc/script.h"
 #include "mesh/generate/generate.h"
 #include "model/motion.h"
+#include "bytes.h"
 
 static const char *const FULL =
     "abut: 1\n"
@@ -498,7 +499,7 @@ TEST(damaged_scenes_and_scripts_never_crash)
         if (round % 2) {
             const abut_status rc = make(&s, text);
             CHECK(rc ? s.err.msg[0] != 0 : s.m.nv > 0);
-        } else if (!abut_bytes_copy("test.txt", text, strlen(text), &in, &s.err)) {
+        } else if (!bytes_copy("test.txt", text, strlen(text), &in, &s.err)) {
             const abut_status rc = abut_ipc_script_read(&s.arena, &in, "", &s.tree, &notes, &s.err);
             CHECK(rc ? s.err.msg[0] != 0 : s.tree != NULL);
         }

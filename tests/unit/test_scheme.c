@@ -1,6 +1,8 @@
 /* The time step as a whole: closed forms, conservation, restart, and what must never happen. */
 #include "base/par.h"
 #include "base/rng.h"
+#include "energy/friction_term.h"
+#include "energy/barrier.h"
 #include "world.h"
 
 TEST(free_fall_follows_implicit_euler)

@@ -2,6 +2,9 @@
 #include "scene_world.h"
 
 #include "base/par.h"
+#include "energy/codim_term.h"
+#include "energy/damping.h"
+#include "energy/elastic.h"
 #include "energy/stretch_limit.h"
 
 /* The largest singular value over all shells, from the arrays alone. */
@@ -457,7 +460,7 @@ TEST(damping_of_shells_is_the_derivative_of_its_energy)
     fixture *f = hanging(3, 1.2);
     f->damp_stiffness = 1e-2;
     world_open(&w, f, NULL);
-    abut_problem *p = &w.st.solver.prob;
+    abut_objective *p = &w.st.solver.prob;
     abut_damping *damping = abut_damping_of(&p->terms);
     const abut_elastic *elastic = abut_elastic_of(&p->terms);
     const abut_codim *codim = abut_codim_of(&p->terms);

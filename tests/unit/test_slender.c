@@ -2,7 +2,9 @@
 #include "slender.h"
 
 #include "base/rng.h"
+#include "energy/codim_term.h"
 #include "sparse/bsr.h"
+#include "sparse/packed_lanes.h"
 
 #define PI 3.14159265358979323846
 

@@ -2,9 +2,9 @@
 #include "base/rng.h"
 #include "energy/elastic.h"
 #include "energy/material/spline.h"
-#include "energy/stiffness_fit.h"
 
 #include "check.h"
+#include "fit_one.h"
 
 enum { N = 161 };
 
@@ -42,7 +42,7 @@ TEST(a_spline_through_the_slopes_of_a_material_is_that_material)
             }
             for (int i = 0; i < 9; i++) CHECK_NEAR(p.A[i], q.A[i], 0.4);
         }
-        CHECK_NEAR(abut_stiffness_fit_spline(&s, 0.5, 1.5), abut_stiffness_fit(model[c], 3, 7, 0.5, 1.5), 2e-3);
+        CHECK_NEAR(fit_one(ABUT_SPLINE, &s, 1, 0, 0.5, 1.5), fit_lame(model[c], 3, 7, 0.5, 1.5), 2e-3);
         abut_spline_clear(&s);
     }
 }

@@ -182,8 +182,8 @@ TEST(the_model_of_a_projection_has_no_fabric)
     projection_open(&p, &w);
     double *x = abut_arrays_find(&p.predictor, "node/x")->data, psi[2];
     for (int32_t i = 0; i < p.model.nv; i++) x[3 * i] *= 0.98, x[3 * i + 2] *= 0.99;   /* below every limit */
-    CHECK(!abut_problem_potential(&w.st.solver.prob, x, &psi[0], &w.st.solver.scratch, &w.err));
-    CHECK(!abut_problem_potential(&p.st.solver.prob, x, &psi[1], &p.st.solver.scratch, &p.err));
+    CHECK(!abut_objective_potential(&w.st.solver.prob, x, &psi[0], &w.st.solver.scratch, &w.err));
+    CHECK(!abut_objective_potential(&p.st.solver.prob, x, &psi[1], &p.st.solver.scratch, &p.err));
     CHECK(psi[0] > 1e-2 && fabs(psi[1]) < 1e-15);
     projection_close(&p);
     world_close(&w);

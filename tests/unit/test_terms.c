@@ -2,6 +2,8 @@
 
 #include "base/par.h"
 #include "check.h"
+#include "energy/barrier_term.h"
+#include "solve/step/step_parts.h"
 
 /* Every row of the table of terms, one by one, at a point where all are at work. */
 
@@ -293,6 +295,171 @@ TEST(the_sets_of_the_objective_are_the_sums_of_its_terms_and_the_lasting_ones_co
     setup_close(&q);
 }
 
+TEST(the_constant_elements_of_a_term_are_semidefinite_multiples_of_the_identity)
+{
+    static const double fit[2] = { 0.5, 1.5 };
+    abut_rng rng = { 41 };
+    setup q;
+    setup_open(&q, 0, &rng);
+    double *v = malloc((size_t)q.n3 * sizeof *v), *Hv = malloc((size_t)q.n3 * sizeof *Hv);
+    int terms = 0;
+    for (int i = 0; i < q.o->terms.n; i++) {
+        const abut_term *t = &q.o->terms.term[i];
+        if (!t->ops->constant) continue;
+        const abut_at at = point(&q, 0, NULL);
+        abut_elements set = { 0 };
+        CHECK(t->ops->elements && !t->ops->elements(t->self, &at, &set, &q.w.err) && set.n > 0);
+        const size_t size = abut_element_size(&set) * set.n;
+        double *val = calloc(2 * size, sizeof *val), least = 0;
+        CHECK(!t->ops->constant(t->self, fit, 1, val, &q.w.err) && !t->ops->constant(t->self, fit, 4, val + size, &q.w.err));
+        for (size_t k = 0; k < size; k++) {
+            CHECK(val[size + k] == 4 * val[k]);
+            CHECK(k % 9 % 4 ? val[k] == 0 : val[k] == val[k - k % 9]);
+        }
+        for (int32_t j = 0; j < q.n3; j++) v[j] = abut_rng_real(&rng, -1, 1), Hv[j] = 0;
+        product(&set, val, v, Hv, &least);
+        CHECK(least >= -1e-9 && dot(v, Hv, q.n3) > 0);
+        terms++;
+        free(val);
+    }
+    CHECK(terms >= 4);
+    free(v), free(Hv);
+    setup_close(&q);
+}
+
+/* ---- what outlives a step ---- */
+
+/* Arrays that the terms keep in a frame, both kinds, with the numbers of all but indices and directions times `factor`. */
+static void keep(const setup *q, double factor, abut_arrays *out)
+{
+    abut_err err = { 0 };
+    double *x = abut_frame_put(out, "node/x", q->n3 / 3, &err), *v = abut_frame_put(out, "node/v", q->n3 / 3, &err);
+    CHECK(x && v);
+    memcpy(x, q->x, (size_t)q->n3 * sizeof *x);
+    for (int pending = 0; pending < 2; pending++) {
+        const abut_term_frame as = { .pending = pending, .weight = 1 };
+        CHECK(!abut_objective_store(q->o, &as, out, &err));
+    }
+    for (int i = 2; i < out->n; i++) {
+        const abut_array *a = &out->a[i];
+        if (a->type != ABUT_F64 || !strcmp(a->name, "lag/basis")) continue;
+        for (int64_t k = 0; k < abut_array_count(a); k++) ((double *)a->data)[k] *= factor;
+    }
+}
+
+static void restore(setup *q, const abut_arrays *from)
+{
+    abut_frame f;
+    CHECK(!abut_frame_view(from, q->o->model, &f, &q->w.err));
+    for (int pending = 0; pending < 2; pending++) {
+        const abut_term_frame as = { .pending = pending, .weight = 1 };
+        CHECK(!abut_objective_load(&q->s->prob, &f, &as, &q->w.err));
+    }
+}
+
+/* how many arrays of two sets differ */
+static int different(const abut_arrays *a, const abut_arrays *b)
+{
+    int n = 0;
+    CHECK(a->n == b->n);
+    for (int i = 0; i < a->n && i < b->n; i++)
+        n += strcmp(a->a[i].name, b->a[i].name) || memcmp(a->a[i].data, b->a[i].data, abut_array_bytes(&a->a[i]));
+    return n;
+}
+
+TEST(a_term_that_is_stored_and_loaded_continues_with_the_same_bits)
+{
+    int keepers = 0, felt[ABUT_TERMS_MAX] = { 0 }, n_felt = 0;
+    for (int scheme = 0; scheme < NSCHEMES; scheme++) {
+        abut_rng rng = { 31 };
+        setup q;
+        setup_open(&q, scheme, &rng);
+        const size_t bytes = (size_t)q.n3 * sizeof(double);
+        double *g[3] = { malloc(bytes), malloc(bytes), malloc(bytes) }, e[3];
+        abut_arrays was = { 0 }, other = { 0 }, loaded = { 0 };
+        const abut_arrays *const from[3] = { &was, &other, &was };
+        keep(&q, 1, &was);
+        keep(&q, 1.25, &other);
+        CHECK(different(&was, &other) >= 5);
+        keepers = 0;
+        for (int i = 0; i < q.o->terms.n; i++) {
+            const abut_term *t = &q.o->terms.term[i];
+            CHECK(!t->ops->load == !t->ops->store);
+            if (!t->ops->load) continue;
+            keepers++;
+            for (int k = 0; k < 3; k++) {
+                restore(&q, from[k]);
+                e[k] = energy(&q, t, 0, NULL);
+                gradient(&q, t, 0, NULL, g[k]);
+            }
+            CHECK(!memcmp(&e[0], &e[2], sizeof e[0]) && !memcmp(g[0], g[2], bytes));
+            felt[i] |= memcmp(g[0], g[1], bytes) != 0;
+        }
+        for (int k = 0; k < 2; k++) {       /* what was loaded is stored again */
+            restore(&q, from[1 - k]);
+            abut_arrays_clear(&loaded);
+            keep(&q, 1, &loaded);
+            CHECK(different(&loaded, from[1 - k]) == 0);
+        }
+        abut_arrays_clear(&was), abut_arrays_clear(&other), abut_arrays_clear(&loaded);
+        free(g[0]), free(g[1]), free(g[2]);
+        setup_close(&q);
+    }
+    for (int i = 0; i < ABUT_TERMS_MAX; i++) n_felt += felt[i];
+    CHECK(keepers >= 4 && n_felt == keepers);   /* what each keeps matters to it */
+}
+
+TEST(state_that_outlives_a_step_is_apart_from_that_of_a_step_and_frames_have_it_in_the_order_of_the_table)
+{
+    abut_rng rng = { 31 };
+    setup q;
+    setup_open(&q, 0, &rng);
+    abut_arrays lasting = { 0 };
+    const abut_term_frame as = { .weight = 3 };
+    abut_err err = { 0 };
+    CHECK(!abut_objective_store(q.o, &as, &lasting, &err) && !abut_arrays_find(&lasting, "step/penalty"));
+    abut_frame_sort(&lasting, 0);
+    static const char *const names[] = { "contact/kappa", "strain/kappa",     "lag/node", "lag/weight",
+                                         "lag/basis",     "lag/normal-force", "lag/mu" };
+    CHECK(lasting.n == 7);
+    for (int i = 0; i < 7 && i < lasting.n; i++) CHECK(!strcmp(lasting.a[i].name, names[i]));
+    /* a stiffness has the weight of the frame, in and out */
+    const double kappa = abut_barrier_state_of(&q.o->terms)->kappa;
+    CHECK(*(const double *)lasting.a[0].data == 3 * kappa && kappa > 0);
+    abut_arrays_clear(&lasting);
+    setup_close(&q);
+}
+
+TEST(a_bound_that_is_not_kept_is_named)
+{
+    abut_rng rng = { 37 };
+    setup q;
+    setup_open(&q, 0, &rng);
+    double *far = malloc((size_t)q.n3 * sizeof *far);
+    abut_bound_words w = { .what = NULL };
+    int bounded = 0;
+    for (int32_t i = 0; i < q.n3; i++) far[i] = 7 * q.x[i];
+    CHECK(!abut_objective_outside(q.o, q.x, &w) && !w.what);
+    for (int i = 0; i < q.o->terms.n; i++) {
+        const abut_term *t = &q.o->terms.term[i];
+        if (!t->ops->outside) continue;
+        bounded++;
+        w = (abut_bound_words){ .object = -1 };
+        CHECK(!t->ops->outside(t->self, q.x, &w) && t->ops->outside(t->self, far, &w));
+        CHECK(w.what && w.number >= 0 && w.object >= 0 && w.object < q.w.model.no && strstr(w.detail, "expected"));
+        CHECK(w.corners >= 0 && w.corners <= 4);
+        for (int k = 0; k < w.corners; k++) CHECK(q.w.model.body[w.node[k]] == w.object);
+        abut_bound_words first;
+        if (bounded == 1) CHECK(abut_objective_outside(q.o, far, &first) && !strcmp(first.detail, w.detail));
+    }
+    CHECK(bounded > 0);
+    /* and a step says so */
+    abut_point_set(&q.s->here, q.o, far, 0, NULL);
+    const abut_status rc = abut_step_check(q.o, &q.s->here, 1, ABUT_E_NUMERIC, "after the step", &q.w.err);
+    CHECK(rc == ABUT_E_NUMERIC && strstr(q.w.err.msg, ", expected") && strstr(q.w.err.msg, ", after the step"));
+    free(far);
+    setup_close(&q);
+}
 
 /* ---- terms of a program ---- */
 
@@ -328,13 +495,13 @@ TEST(a_term_of_a_program_is_the_last_and_counts_as_those_of_the_table)
     double weight_of = 3, psi[2] = { 0 };
     abut_objective o;
     const abut_own_term own[] = { { &own_ops, &weight_of }, { NULL, NULL } };
-    CHECK(!abut_objective_init_with(&o, &q.w.model, own, &q.w.err));
+    CHECK(!abut_objective_init(&o, &q.w.model, own, &q.w.err));
     const int n = q.o->terms.n;
     CHECK(o.terms.n == n + 1 && o.terms.term[n].ops == &own_ops && o.terms.term[n].self == &weight_of);
     const double lifted = q.x[1];
     CHECK(!abut_objective_potential(&o, q.x, &psi[1], &q.s->scratch, &q.w.err));
     abut_objective plain;
-    CHECK(!abut_objective_init(&plain, &q.w.model, &q.w.err) && plain.terms.n == n);
+    CHECK(!abut_objective_init(&plain, &q.w.model, NULL, &q.w.err) && plain.terms.n == n);
     CHECK(!abut_objective_potential(&plain, q.x, &psi[0], &q.s->scratch, &q.w.err));
     CHECK_NEAR(psi[1] - psi[0], 3 * lifted, 1e-12 * fabs(psi[0]));
     CHECK(fabs(lifted) > 1e-3);
@@ -360,12 +527,59 @@ TEST(a_term_of_a_program_needs_a_name_of_its_own_and_may_fail)
     abut_objective o;
     abut_err *err = &q.w.err;
     const abut_own_term twice[] = { { &own_ops, &some }, { &own_ops, &some }, { NULL, NULL } };
-    CHECK(abut_objective_init_with(&o, &q.w.model, twice, err) == ABUT_E_ARG && strstr(err->msg, "term 'own' is there twice"));
+    CHECK(abut_objective_init(&o, &q.w.model, twice, err) == ABUT_E_ARG && strstr(err->msg, "term 'own' is there twice"));
     abut_term_ops like = own_ops;
-    like.name = "elastic";
     const abut_own_term taken[] = { { &like, &some }, { NULL, NULL } };
-    CHECK(abut_objective_init_with(&o, &q.w.model, taken, err) == ABUT_E_ARG && strstr(err->msg, "'elastic'"));
+    abut_model bare = q.w.model;    /* springs are a row that it lacks */
+    bare.nsp = 0;
+    CHECK(!abut_objective_init(&o, &bare, NULL, err) && !abut_terms_find(&o.terms, "spring"));
+    abut_objective_clear(&o);
+    for (int i = 0; abut_term_table[i]; i++) {
+        like.name = abut_term_table[i]->name;
+        CHECK(abut_objective_init(&o, &bare, taken, err) == ABUT_E_ARG && strstr(err->msg, like.name));
+    }
     const abut_own_term nothing[] = { { &own_ops, NULL }, { NULL, NULL } };
-    CHECK(abut_objective_init_with(&o, &q.w.model, nothing, err) == ABUT_E_ARG && !strcmp(err->msg, "nothing of its own"));
+    CHECK(abut_objective_init(&o, &q.w.model, nothing, err) == ABUT_E_ARG && !strcmp(err->msg, "nothing of its own"));
+    setup_close(&q);
+}
+
+/* state of a program's term: in the frame under a name that no table has */
+static abut_status own_load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+{
+    const abut_array *a = as->arrays ? abut_arrays_find(as->arrays, "own/weight") : NULL;
+    (void)f, (void)err;
+    if (a && !as->pending) *(double *)self = *(const double *)a->data;
+    return ABUT_OK;
+}
+
+static abut_status own_store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    return as->pending ? ABUT_OK : abut_arrays_put_f64(out, "own/weight", *(const double *)self, "N", err);
+}
+
+TEST(a_term_of_a_program_keeps_state_in_frames_under_a_name_of_its_own)
+{
+    abut_rng rng = { 5 };
+    setup q;
+    setup_open(&q, 0, &rng);
+    abut_term_ops keeps = own_ops;
+    keeps.load = own_load, keeps.store = own_store;
+    double weight_of = 3;
+    const abut_own_term own[] = { { &keeps, &weight_of }, { NULL, NULL } };
+    abut_objective o;
+    abut_frame f;
+    abut_arrays set = { 0 };
+    double *x, *v;
+    CHECK(!abut_objective_init(&o, &q.w.model, own, &q.w.err));
+    CHECK((x = abut_frame_put(&set, "node/x", q.n3 / 3, &q.w.err)) && (v = abut_frame_put(&set, "node/v", q.n3 / 3, &q.w.err)));
+    const abut_term_frame out = { .weight = 1 }, in = { .weight = 1, .arrays = &set };
+    CHECK(!abut_objective_store(&o, &out, &set, &q.w.err));
+    abut_frame_sort(&set, 2);
+    CHECK(!strcmp(set.a[set.n - 1].name, "own/weight"));    /* behind those of the table */
+    weight_of = 5;
+    CHECK(!abut_frame_view(&set, &q.w.model, &f, &q.w.err) && !abut_objective_load(&o, &f, &in, &q.w.err));
+    CHECK(weight_of == 3);
+    abut_arrays_clear(&set);
+    abut_objective_clear(&o);
     setup_close(&q);
 }

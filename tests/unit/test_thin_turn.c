@@ -2,6 +2,7 @@
 #include "slender.h"
 
 #include "base/rng.h"
+#include "energy/codim_term.h"
 #include "energy/edge_correction.h"
 
 #define PI 3.14159265358979323846

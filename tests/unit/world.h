@@ -120,15 +120,17 @@ static inline int slope_agrees(world *w, const double *d)
     const int32_t n3 = 3 * w->model.nv;
     double *g = calloc((size_t)n3, sizeof *g), slope = 0, e[2];
     const double t = 1e-8;
-    CHECK(!abut_problem_gradient(&s->prob, s->here.x, s->here.y, &s->here.pairs, ABUT_TERM_ALL, g, &s->scratch, &w->err));
+    const abut_at at = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+    CHECK(!abut_objective_gradient(&s->prob, &at, ABUT_KINDS_ALL, g, &s->scratch, &w->err));
     for (int32_t i = 0; i < n3; i++) slope += g[i] * d[i];
     memcpy(s->p, s->here.x, (size_t)n3 * sizeof(double));
     for (int k = 0; k < 2; k++) {
         abut_energy part;
         for (int32_t i = 0; i < n3; i++) s->here.x[i] = s->p[i] + (k ? t : -t) * d[i];
         CHECK(!abut_search_contacts(s, &w->rep, &w->err));
-        CHECK(!abut_problem_energy(&s->prob, s->here.x, s->here.y, &s->here.pairs, &part, &s->scratch, &w->err));
-        e[k] = abut_energy_sum(&part);
+        const abut_at there = abut_objective_at(&s->prob, s->here.x, s->here.y, &s->here.pairs);
+        CHECK(!abut_objective_energy(&s->prob, &there, &part, &s->scratch, &w->err));
+        e[k] = part.sum;
     }
     free(g);
     return fabs((e[1] - e[0]) / (2 * t) - slope) <= 1e-4 * fabs(slope);

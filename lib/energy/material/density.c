@@ -139,8 +139,3 @@ void abut_principals_project(abut_principals *p)
         p->twist[i] = ABUT_LANES_PICK(p->twist[i] < 0, ABUT_LANES_ALL(0.), p->twist[i]);
     }
 }
-
-void abut_principal_project(abut_principal *p)
-{
-    abut_principal_project_one(p);
-}

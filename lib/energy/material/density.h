@@ -47,7 +47,6 @@ void abut_density_principals(int model, const abut_lanes *mu, const abut_lanes *
 void abut_principals_set(abut_principals *all, size_t l, const abut_principal *p);
 
 /** Clamps every negative eigenvalue of the second derivative at 0. */
-void abut_principal_project(abut_principal *p);
 void abut_principals_project(abut_principals *p);
 
 #endif

@@ -42,7 +42,7 @@ ABUT_FN double abut_psi_one(int model, double mu, double lambda, const double F[
     return p.psi;
 }
 
-/** abut_principal_project. */
+/** As abut_principals_project. */
 ABUT_FN void abut_principal_project_one(abut_principal *p)
 {
     if (!abut_is_definite3(p->A)) (void)abut_psd_project3(p->A);

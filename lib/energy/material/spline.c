@@ -1,5 +1,6 @@
 #include "energy/material/spline.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,7 @@ static void curve_clear(abut_curve *c)
 
 abut_status abut_spline_init(abut_spline *s, int32_t n, const double *knot, const double *slope, abut_err *err)
 {
+    assert(n >= 0);
     *s = (abut_spline){ 0 };
     if (!curve_init(&s->a, n, knot, slope, 3) || !curve_init(&s->b, n, knot, slope + 1, 3) ||
         !curve_init(&s->c, n, knot, slope + 2, 3)) {

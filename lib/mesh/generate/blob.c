@@ -3,6 +3,7 @@
 #include "mesh/generate/lattice.h"
 #include "mesh/surface.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -353,6 +354,7 @@ static abut_status check_blob(const shape *f, double edge, abut_err *err)
 abut_status abut_generate_blob(const abut_capsule *capsule, int32_t n, double blend, double cell, int snap,
                                abut_mesh *m, abut_err *err)
 {
+    assert(n >= 0);
     const shape f = { capsule, n, blend };
     cells c = { 0 };
     abut_status rc = check_blob(&f, cell, err);

@@ -2,6 +2,7 @@
 
 #include "mesh/generate/lattice.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -91,6 +92,7 @@ static abut_status lattice_mesh(const lattice *l, abut_mesh *m, abut_err *err)
 
 abut_status abut_generate_box(const double size[3], const int32_t cells[3], abut_mesh *m, abut_err *err)
 {
+    assert(m);
     abut_status rc = check_size("box", size, 3, err);
     if (!rc) rc = check_cells("box", cells, 3, err);
     if (!rc) rc = lattice_mesh(&(lattice){ .n = { cells[0], cells[1], cells[2] } }, m, err);

@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "mesh/generate/generate.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static abut_status strip(const abut_mesh *m, int32_t a, int32_t na, int32_t b, i
 
 abut_status abut_generate_sheet(const abut_sheet *s, abut_mesh *m, abut_err *err)
 {
+    assert(s);
     abut_status rc = need_positive("sheet", s->size, 2, err);
     if (!rc) rc = need_counts("sheet", s->cells, 2, err);
     if (!rc && !(s->jitter >= 0 && s->jitter <= 0.3))

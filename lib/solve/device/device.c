@@ -1,6 +1,11 @@
 #include "solve/device/parts.h"
 
 #include "base/timer.h"
+#include "energy/codim_term.h"
+#include "energy/damping.h"
+#include "energy/friction_term.h"
+#include "energy/prescribed.h"
+#include "energy/pressure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,7 +151,7 @@ static abut_status bring_model(abut_device *d, const abut_objective *p, abut_err
     if (!rc) rc = abut_buffer_put(q, &d->mass, "masses", p->model->mass, nv, sizeof(double), err);
     if (!rc) rc = abut_gpu_tets_init(&d->tets, q, abut_elastic_of(&p->terms), err);
     if (!rc) rc = abut_gpu_shells_init(&d->shells, q, abut_codim_of(&p->terms), err);
-    if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->obstacle, err);
+    if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->cm.obstacle, err);
     if (!rc) rc = bring_passes(d, &p->cm, err);
     d->row = malloc((nv + 1) * sizeof *d->row);
     if (!rc && !d->row) rc = abut_fail(err, ABUT_E_NOMEM, "device: %zu nodes", nv);
@@ -247,7 +252,7 @@ static abut_status bring_step(abut_search *s, const double *v, abut_err *err)
     const size_t nv = (size_t)p->model->nv, n3 = 3 * nv;
     abut_device *d = abut_device_of(s);
     abut_queue *q = &d->q;
-    const abut_stiction law = abut_problem_stiction(p);
+    const abut_stiction law = abut_stiction_of(p->model, &p->step);
     d->changes = p->changes - 1;
     abut_status rc = abut_device_renew(s, err);
     d->A.precond.lags = 1;

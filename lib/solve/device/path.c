@@ -6,7 +6,7 @@
 
 static abut_status go_to(abut_search *s, const double *x, abut_err *err)
 {
-    return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, x, &s->near, err);
+    return abut_path_add(&s->path, &s->prob.cm, s->prob.cm.obstacle, x, &s->near, err);
 }
 
 /* The host gets all points of the trail. */
@@ -42,7 +42,7 @@ abut_status abut_device_end_trail(abut_search *s, abut_err *err)
     abut_device *d = abut_device_of(s);
     int is_free = 0;
     if (!d->n_trail) return ABUT_OK;
-    abut_status rc = abut_path_leap(&s->path, &s->prob.cm, s->prob.obstacle, s->here.x, &s->near, &is_free, err);
+    abut_status rc = abut_path_leap(&s->path, &s->prob.cm, s->prob.cm.obstacle, s->here.x, &s->near, &is_free, err);
     if (!rc && !is_free) rc = fetch_trail(s, err);
     d->n_trail = 0;
     return rc;

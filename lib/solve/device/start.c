@@ -1,4 +1,5 @@
 /* How a step starts (solve/search/warm_start.c, solve/search/scripted.c), on a device. */
+#include "energy/barrier_term.h"
 #include "solve/device/parts.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ static abut_status smooth_energy(abut_search *s, double *sum, abut_err *err)
     const abut_gpu_contacts none = { .n = 0 };
     abut_energy e = { 0 };
     const abut_status rc = abut_device_terms(s, at(d->xt), &none, &e, err);
-    *sum = abut_energy_sum(&e);
+    *sum = e.sum;
     return rc;
 }
 

@@ -1,6 +1,9 @@
+#include "energy/barrier_term.h"
 #include "solve/device/parts.h"
 
 #include "energy/codim_bound.h"
+#include "energy/friction_term.h"
+#include "energy/prescribed.h"
 
 #include <math.h>
 #include <string.h>

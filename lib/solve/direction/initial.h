@@ -18,8 +18,8 @@
 
 /* Where an initial matrix is found. */
 typedef struct abut_initial_at {
-    const abut_problem *p;
-    const abut_iterate *at;
+    const abut_objective *p;
+    const abut_point *at;
     abut_newton_matrix *matrix;
     abut_newton_solve *solve;
 } abut_initial_at;

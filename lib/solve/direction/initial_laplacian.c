@@ -1,129 +1,80 @@
 #include "solve/direction/initial_laplacian.h"
 
-#include "energy/attachment.h"
+#include "energy/friction_term.h"
+#include "energy/prescribed.h"
 #include "energy/stiffness_fit.h"
 #include "graph/graph.h"
 #include "solve/direction/initial.h"
+#include "solve/objective_sets.h"
 #include "sparse/own/cholesky.h"
-#include "sparse/packed_lanes.h"
 #include "sparse/woodbury.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Block (a, b), a <= b, of a packed element of so many corners. */
-static void put(double *H, int corners, int a, int b, double v)
+/* The constant elements of a term as a set, its rows and values allocated. */
+static abut_status term_set(const abut_objective *p, const abut_term *term, const double fit[2], abut_elements *set,
+                            abut_err *err)
 {
-    for (size_t d = 0; d < 9; d += 4) H[9 * abut_packed_block(corners, a, b) + d] = v;
+    const abut_at rest = { p->model->X, p->model->X, NULL, NULL, &p->step };
+    *set = (abut_elements){ .name = term->ops->set };
+    abut_status rc = term->ops->elements(term->self, &rest, set, err);
+    if (rc) return set->row = NULL, rc;
+    const size_t corners = (size_t)set->corners * set->n;
+    const int32_t *node = set->row;
+    int32_t *row = malloc((corners + 1) * sizeof *row);
+    double *val = calloc(set->n * abut_element_size(set) + 1, sizeof *val);
+    set->row = row, set->val = val;
+    if (!row || !val) return abut_fail(err, ABUT_E_NOMEM, "constant matrix: %zu elements (%s)", set->n, set->name);
+    for (size_t i = 0; i < corners; i++) row[i] = node[i] < 0 ? -1 : p->row[node[i]];
+    return term->ops->constant(term->self, fit, abut_objective_weight(p, term->ops, 2), val, err);
 }
 
-static void tet_blocks(const abut_elastic *e, const double *k, double psi, double *H)
+abut_status abut_laplacian(const abut_objective *p, const double fit[2], const abut_elements *more, abut_bsr *A, abut_err *err)
 {
-    const abut_model *m = e->model;
-    for (size_t t = 0; t < (size_t)m->nt; t++) {
-        const double *B = e->B + 9 * t, w = psi * e->vol[t] * k[m->tet_mat[t]];
-        double g[12];
-        for (int d = 0; d < 3; d++) {
-            for (int a = 0; a < 3; a++) g[3 * (a + 1) + d] = B[3 * a + d];
-            g[d] = -(B[d] + B[3 + d] + B[6 + d]);
-        }
-        const double kappa = m->mat_fibre ? psi * e->vol[t] * m->mat_fibre[m->tet_mat[t]] : 0;
-        double along[4] = { 0 };    /* the fibre */
-        for (int a = 0; a < 4 && kappa > 0; a++)
-            for (int d = 0; d < 3; d++) along[a] += g[3 * a + d] * m->tet_fibre[3 * t + (size_t)d];
-        for (int a = 0; a < 4; a++)
-            for (int b = a; b < 4; b++)
-                put(H + ABUT_PACKED * t, 4, a, b,
-                    kappa * along[a] * along[b] +
-                        w * (g[3 * a] * g[3 * b] + g[3 * a + 1] * g[3 * b + 1] + g[3 * a + 2] * g[3 * b + 2]));
-    }
-}
-
-static void spring_blocks(const abut_model *m, double psi, double *H)
-{
-    for (size_t s = 0; s < (size_t)m->nsp; s++, H += abut_packed_size(2)) {
-        const double k = psi * m->spring_stiffness[s];
-        put(H, 2, 0, 0, k);
-        put(H, 2, 1, 1, k);
-        put(H, 2, 0, 1, -k);
-    }
-}
-
-/* no rotation of an element changes the trace of a block */
-static void codim_blocks(const abut_problem *p, double *H)
-{
-    const abut_codim *t = abut_codim_of(&p->terms);
-    if (!t->n) return;
-    const abut_codim_state *state = abut_codim_state_of(&p->terms);
-    abut_codim_hessian_ahead(t, p->model->X, ABUT_CODIM_ALL, state->strain_kappa, p->step.weight_z2, NULL, H);
-    for (double *block = H; block < H + ABUT_PACKED * t->n; block += 9) {
-        const double trace = block[0] + block[4] + block[8];
-        for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
-    }
-}
-
-/* Elements node[n * corners] as a set, its rows and values those that are free in *row and *H. */
-static abut_elements set_of(const abut_problem *p, const char *name, int corners, size_t n, const int32_t *node, int32_t **row,
-                            double **H)
-{
-    const abut_elements set = { .name = name, .corners = corners, .n = n, .row = *row, .val = *H };
-    for (size_t i = 0; i < (size_t)corners * n; i++) *(*row)++ = node[i] < 0 ? -1 : p->row[node[i]];
-    *H += n * abut_packed_size(corners);
-    return set;
-}
-
-abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elements *more, abut_bsr *A, abut_err *err)
-{
-    const abut_model *m = p->model;
-    const size_t nt = (size_t)m->nt, ns = (size_t)m->nsp, na = (size_t)m->na, nc = abut_codim_of(&p->terms)->n;
-    const double psi = p->w.psi * p->w.share * p->w.share;
-    int32_t *rows = malloc((4 * (nt + nc) + 2 * ns + 5 * na + 1) * sizeof *rows), *row = rows;
-    double *all = calloc((nt + nc) * abut_packed_size(4) + ns * abut_packed_size(2) + na * abut_packed_size(5) + 1, sizeof *all);
-    double *H = all, *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
-    abut_status rc = rows && all && diag ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %zu elements, %d nodes",
-                                                               nt + ns + na + nc, m->nv);
+    assert(p);
+    abut_elements sets[ABUT_TERMS_MAX + 1];
+    int n = 0;
+    double *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
+    abut_status rc = diag ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->model->nv);
+    for (int i = 0; i < p->terms.n && !rc; i++)
+        if (p->terms.term[i].ops->constant) rc = term_set(p, &p->terms.term[i], fit, &sets[n++], err);
     if (!rc) {
-        abut_elements sets[5] = { { 0 } };
-        tet_blocks(abut_elastic_of(&p->terms), k, psi, H);
-        sets[0] = set_of(p, "tets", 4, nt, m->tet, &row, &H);
-        spring_blocks(m, psi, H);
-        sets[1] = set_of(p, "springs", 2, ns, m->spring, &row, &H);
-        abut_attachment_hessian(m, psi, H);
-        sets[2] = set_of(p, "attachments", 5, na, m->attach_node, &row, &H);
-        codim_blocks(p, H);
-        sets[3] = set_of(p, "codimensional elements", 4, nc, abut_codim_of(&p->terms)->node, &row, &H);
-        if (more) sets[4] = *more;
-        abut_problem_diagonal(p, diag);
-        rc = abut_bsr_pattern(A, p->nrow, sets, more ? 5 : 4, err);
-        if (!rc) abut_bsr_assemble(A, diag, sets, more ? 5 : 4);
+        if (more) sets[n] = *more;
+        abut_objective_diagonal(p, diag);
+        rc = abut_bsr_pattern(A, p->nrow, sets, n + !!more, err);
+        if (!rc) abut_bsr_assemble(A, diag, sets, n + !!more);
     }
-    free(rows);
-    free(all);
+    for (int i = 0; i < n; i++) {
+        free((void *)sets[i].row);
+        free((void *)sets[i].val);
+    }
     free(diag);
     return rc;
 }
 
 /* Mean of the diagonal of L, N/m. */
-static abut_status mean_stiffness(const abut_problem *p, const abut_bsr *A, double *mean, abut_err *err)
+static abut_status mean_stiffness(const abut_objective *p, const abut_bsr *A, double *mean,
+                                  abut_err *err)
 {
     double *diag = malloc(((size_t)A->n + 1) * sizeof *diag), sum = 0;
     if (!diag) return abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", A->n);
-    abut_problem_diagonal(p, diag);
+    abut_objective_diagonal(p, diag);
     for (int32_t i = 0; i < A->n; i++) sum += (A->val[9 * A->ptr[i]] - diag[i]) / p->w.psi;
     free(diag);
     *mean = A->n ? sum / A->n : 0;
     return ABUT_OK;
 }
 
-abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_linear_solver *c, double *mean, abut_err *err)
+abut_status abut_laplacian_factor(const abut_objective *p, const double fit[2], abut_linear_solver *c, double *mean,
+                                  abut_err *err)
 {
     abut_bsr A = { 0 };
-    double *k = malloc(((size_t)p->model->nm + 1) * sizeof *k);
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
     abut_linear_solver_clear(c);
-    abut_status rc = k && perm ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
-    if (!rc && p->model->nt) rc = abut_stiffness_fit_materials(abut_elastic_of(&p->terms), lo, hi, k, err);
-    if (!rc) rc = abut_laplacian(p, k, NULL, &A, err);
+    abut_status rc = perm ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
+    if (!rc) rc = abut_laplacian(p, fit, NULL, &A, err);
     if (!rc && mean) rc = mean_stiffness(p, &A, mean, err);
     if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
     const abut_operator L = { .matrix = &A, .scalar = 1 };
@@ -132,7 +83,6 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
     if (!rc) rc = abut_linear_factor(c, &L, ABUT_DOUBLE, err);
     if (rc && rc != ABUT_E_NUMERIC) abut_linear_solver_clear(c);
     abut_bsr_clear(&A);
-    free(k);
     free(perm);
     return rc;
 }
@@ -143,6 +93,8 @@ abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, a
 /* rows in contact are few: no more than this part of all, and than this, whose dense factor costs what a sparse one does */
 #define FEW_OF 8
 #define FEW 500
+
+static const double FIT[2] = { ABUT_FIT_LOW, ABUT_FIT_HIGH };
 
 typedef struct laplacian {
     int threads;
@@ -174,13 +126,13 @@ static void release(void *self)
     free(s);
 }
 
-static abut_status no_memory(const abut_problem *p, abut_err *err)
+static abut_status no_memory(const abut_objective *p, abut_err *err)
 {
     return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
 }
 
 /* The factor of the elements alone lasts while the numbering and the scheme do; that of an augmented Lagrangian does not. */
-static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *err)
+static abut_status constant_make(laplacian *s, const abut_objective *p, abut_err *err)
 {
     struct constant *c = &s->constant;
     const size_t bytes = (size_t)p->model->nv * sizeof *c->node_row;
@@ -188,38 +140,34 @@ static abut_status constant_make(laplacian *s, const abut_problem *p, abut_err *
     if (c->factor.ops && !pushed && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
     if (!c->node_row) c->node_row = malloc(bytes + 1);
     if (!c->node_row) return no_memory(p, err);
-    const abut_status rc = abut_laplacian_factor(p, ABUT_FIT_LOW, ABUT_FIT_HIGH, &c->factor, NULL, err);
+    const abut_status rc = abut_laplacian_factor(p, FIT, &c->factor, NULL, err);
     c->psi = rc || pushed ? -1 : p->w.psi;
     memcpy(c->node_row, p->row, bytes);
     return rc;
 }
 
 /* With contacts: the Laplacian and their Hessians, in blocks. */
-static abut_status sum_make(laplacian *s, const abut_problem *p, const abut_elements *contacts, int threads, abut_err *err)
+static abut_status sum_make(laplacian *s, const abut_objective *p, const abut_elements *contacts, int threads, abut_err *err)
 {
     abut_bsr A = { 0 };
-    const abut_model *m = p->model;
-    double *k = malloc(((size_t)m->nm + 1) * sizeof *k);
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
-    abut_status rc = k && perm ? ABUT_OK : no_memory(p, err);
-    if (!rc && m->nt) rc = abut_stiffness_fit_materials(abut_elastic_of(&p->terms), ABUT_FIT_LOW, ABUT_FIT_HIGH, k, err);
-    if (!rc) rc = abut_laplacian(p, k, contacts, &A, err);
+    abut_status rc = perm ? ABUT_OK : no_memory(p, err);
+    if (!rc) rc = abut_laplacian(p, FIT, contacts, &A, err);
     if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
     if (!rc) rc = s->sum ? abut_chol_renew(s->sum, &A, perm, err) : abut_chol_new(&s->sum, &A, perm, threads, err);
     if (!rc) rc = abut_chol_factor(s->sum, &A, err);
     abut_bsr_clear(&A);
-    free(k);
     free(perm);
     return rc;
 }
 
 static abut_status factor_with_contacts(laplacian *s, const abut_initial_at *at, abut_err *err)
 {
-    const abut_problem *p = at->p;
+    const abut_objective *p = at->p;
     abut_elements contacts;
     int32_t rows = 0;
     s->contacts = CONTACTS_NONE;
-    if (at->at->pairs->n + at->at->pairs->n_plane + abut_lag_of(&p->terms)->n == 0) return constant_make(s, p, err);
+    if (at->at->pairs.n + at->at->pairs.n_plane + abut_lag_of(&p->terms)->n == 0) return constant_make(s, p, err);
     abut_status rc = abut_newton_matrix_contacts(at->matrix, p, at->at, &contacts, err);
     if (!rc && !contacts.map) rc = abut_woodbury_count(p->nrow, &contacts, &rows, err);
     if (rc) return rc;

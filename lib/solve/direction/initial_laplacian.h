@@ -11,19 +11,19 @@
 #define ABUT_SOLVE_DIRECTION_INITIAL_LAPLACIAN_H
 
 #include "sparse/linear_solver.h"
-#include "solve/problem.h"
+#include "solve/objective.h"
 
-/** A of the unknowns of p (p->row), as blocks of which each is a multiple of the identity; k[nm], Pa: stiffness of the
- * materials (energy/stiffness_fit.h); NULL for a model without tets.  more: other elements, in rows, that are added with all
+/** A of the unknowns of p (p->row), as blocks of which each is a multiple of the identity: what terms have for `constant`
+ * (energy/term.h), materials fitted over stretches fit[0] .. fit[1].  more: other elements, in rows, that are added with all
  * their entries; NULL: none.
- * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_laplacian(const abut_problem *p, const double *k, const abut_elements *more, abut_bsr *A,
+ * Fails  as `constant` of the terms; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_laplacian(const abut_objective *p, const double fit[2], const abut_elements *more, abut_bsr *A,
                                          abut_err *err);
 
-/** Its factor, with a nested-dissection ordering; the materials fitted over stretches lo .. hi.  *c is replaced.
+/** Its factor, with a nested-dissection ordering.  *c is replaced.
  * mean  N/m, out: the mean stiffness of a node, that of the diagonal of L; NULL to skip
- * Fails  as abut_stiffness_fit_materials and abut_linear_factor do; of a pivot *c has the row */
-ABUT_MUST_USE abut_status abut_laplacian_factor(const abut_problem *p, double lo, double hi, abut_linear_solver *c,
+ * Fails  as abut_laplacian and abut_linear_factor do; of a pivot *c has the row */
+ABUT_MUST_USE abut_status abut_laplacian_factor(const abut_objective *p, const double fit[2], abut_linear_solver *c,
                                                 double *mean, abut_err *err);
 
 #endif

@@ -54,7 +54,7 @@ static void release(void *self)
     free(s);
 }
 
-static abut_status no_memory(const abut_problem *p, abut_err *err)
+static abut_status no_memory(const abut_objective *p, abut_err *err)
 {
     return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
 }
@@ -67,7 +67,7 @@ static int32_t parts_wanted(const subdomains *s, int32_t rows)
 }
 
 /* A partition of the tets: the one of the stream, or one of its own. */
-static abut_status partition_tets(subdomains *s, const abut_problem *p, abut_partition *out, abut_err *err)
+static abut_status partition_tets(subdomains *s, const abut_objective *p, abut_partition *out, abut_err *err)
 {
     const abut_model *m = p->model;
     if (!m->nt) return abut_fail(err, ABUT_E_ARG, "dot: the model has no tetrahedra to cut into subdomains; lbfgs-jh cuts nodes");
@@ -78,7 +78,7 @@ static abut_status partition_tets(subdomains *s, const abut_problem *p, abut_par
         if (!s->part) return no_memory(p, err);
         if (s->given.part) {
             s->k = s->given.k;
-            for (int32_t t = 0; t < m->nt; t++) s->part[t] = s->given.part[abut_problem_tet(p, t)];
+            for (int32_t t = 0; t < m->nt; t++) s->part[t] = s->given.part[abut_objective_tet(p, t)];
         } else {
             /* by the mesh alone: what is held changes from step to step, and a restart has not seen the steps before */
             s->k = parts_wanted(s, m->nv < m->nt ? m->nv : m->nt);
@@ -120,7 +120,7 @@ static void sort_tets(const abut_partition *cut, int32_t nt, int32_t *at, int32_
 
 /* Rows of the nodes of each part, ascending; parts without any are left out; rows of no tet make one more list.
  * mark[nrow], at[k + 1], order[nt] are scratch. */
-static void fill_lists(const abut_problem *p, const abut_partition *cut, lists *l, int32_t *mark, int32_t *at, int32_t *order)
+static void fill_lists(const abut_objective *p, const abut_partition *cut, lists *l, int32_t *mark, int32_t *at, int32_t *order)
 {
     const abut_model *m = p->model;
     int32_t n = 0;
@@ -144,7 +144,7 @@ static void fill_lists(const abut_problem *p, const abut_partition *cut, lists *
     if (n > l->first[l->k]) l->first[++l->k] = n;
 }
 
-static abut_status lists_of_tets(const abut_problem *p, const abut_partition *cut, lists *l, abut_err *err)
+static abut_status lists_of_tets(const abut_objective *p, const abut_partition *cut, lists *l, abut_err *err)
 {
     const size_t nt = (size_t)p->model->nt, k = (size_t)cut->k, nrow = (size_t)p->nrow;
     *l = (lists){ 0, malloc((k + 2) * sizeof *l->first), malloc((4 * nt + nrow + 1) * sizeof *l->row) };
@@ -204,7 +204,7 @@ static size_t find_overlap(const lists *l, const int32_t *at, const int32_t *of,
 }
 
 /* The lists with these rows, ascending again. */
-static abut_status merge_overlap(const abut_problem *p, lists *l, overlap *g, size_t n, abut_err *err)
+static abut_status merge_overlap(const abut_objective *p, lists *l, overlap *g, size_t n, abut_err *err)
 {
     qsort(g, n, sizeof *g, by_list);
     int32_t *first = malloc(((size_t)l->k + 2) * sizeof *first),
@@ -228,7 +228,7 @@ static abut_status merge_overlap(const abut_problem *p, lists *l, overlap *g, si
 }
 
 /* Of all sets that do not last, but those of a map, whose rows are vertices. */
-static size_t find_overlaps(const abut_problem *p, const abut_newton_matrix *m, const lists *l, const int32_t *at,
+static size_t find_overlaps(const abut_objective *p, const abut_newton_matrix *m, const lists *l, const int32_t *at,
                             const int32_t *of, overlap *out)
 {
     size_t n = 0;
@@ -237,7 +237,7 @@ static size_t find_overlaps(const abut_problem *p, const abut_newton_matrix *m, 
     return n;
 }
 
-static abut_status add_overlap(const abut_problem *p, const abut_newton_matrix *m, lists *l, abut_err *err)
+static abut_status add_overlap(const abut_objective *p, const abut_newton_matrix *m, lists *l, abut_err *err)
 {
     int32_t *at = calloc((size_t)p->nrow + 1, sizeof *at), *of = malloc(((size_t)l->first[l->k] + 1) * sizeof *of);
     overlap *g = NULL;
@@ -256,7 +256,7 @@ static abut_status add_overlap(const abut_problem *p, const abut_newton_matrix *
 }
 
 /* The rigid motions of the subdomains l, as they stand at x. */
-static abut_status coarse_make(subdomains *s, const abut_problem *p, const abut_bsr *A, const lists *l, const double *x,
+static abut_status coarse_make(subdomains *s, const abut_objective *p, const abut_bsr *A, const lists *l, const double *x,
                                abut_err *err)
 {
     const size_t n3 = 3 * (size_t)A->n;
@@ -278,7 +278,7 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
 {
     (void)rep;
     subdomains *s = self;
-    const abut_problem *p = at->p;
+    const abut_objective *p = at->p;
     const abut_bsr *A = &at->matrix->A;
     abut_partition cut = { 0 };
     lists l = { 0 };

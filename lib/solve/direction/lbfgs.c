@@ -34,7 +34,7 @@
 #define MOST 5000
 
 typedef struct lbfgs {
-    const abut_problem *p;
+    const abut_objective *p;
     abut_newton_matrix matrix;
     abut_newton_solve solve;
     const abut_initial_ops *ops;
@@ -67,7 +67,7 @@ static abut_status apply_down(lbfgs *d, double *slope, abut_report *rep, abut_er
     return rc;
 }
 
-static abut_status renew(lbfgs *d, const abut_iterate *at, abut_report *rep, abut_err *err)
+static abut_status renew(lbfgs *d, const abut_point *at, abut_report *rep, abut_err *err)
 {
     const abut_initial_at where = { d->p, at, &d->matrix, &d->solve };
     abut_status rc = ABUT_OK;
@@ -77,7 +77,7 @@ static abut_status renew(lbfgs *d, const abut_iterate *at, abut_report *rep, abu
     if (!rc) rc = d->ops->factor(d->initial, &where, rep, err);
     if (!(d->ops->needs & ABUT_NEEDS_FACTOR)) rep->seconds.factor += abut_time_wall() - clock;
     if (rc) return rc;
-    abut_quasi_renew(&d->quasi, d->p, at->pairs);
+    abut_quasi_renew(&d->quasi, d->p, &at->pairs);
     return ABUT_OK;
 }
 
@@ -124,9 +124,9 @@ static abut_status solve_to(lbfgs *d, double tolerance, int most, int *done, abu
 }
 
 /* d->solve.sol = A^-1 g with the Newton matrix of the iterate, by conjugate gradients on the initial matrix. */
-static abut_status newton(lbfgs *d, const abut_iterate *at, abut_report *rep, abut_err *err)
+static abut_status newton(lbfgs *d, const abut_point *at, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = d->p;
+    const abut_objective *p = d->p;
     const double close = p->model->tolerance[0] * p->model->h[0];
     const size_t n = 3 * (size_t)p->nrow;
     int done = 0, most = BEFORE_RENEWAL;
@@ -147,7 +147,7 @@ static abut_status newton(lbfgs *d, const abut_iterate *at, abut_report *rep, ab
 }
 
 /* d->solve.sol = B g for the iterate; *fresh 1: without pairs, the initial matrix is of this iterate. */
-static abut_status direct(lbfgs *d, const abut_iterate *at, double *slope, int *fresh, abut_report *rep, abut_err *err)
+static abut_status direct(lbfgs *d, const abut_point *at, double *slope, int *fresh, abut_report *rep, abut_err *err)
 {
     abut_quasi *q = &d->quasi;
     *fresh = !q->started;
@@ -155,7 +155,7 @@ static abut_status direct(lbfgs *d, const abut_iterate *at, double *slope, int *
     const double clock = abut_time_wall();
     if (!rc) rc = apply_down(d, slope, rep, err);
     rep->seconds.solve += abut_time_wall() - clock;
-    if (rc || *fresh || !abut_quasi_is_stale(q, d->p, at->pairs, *slope)) return rc;
+    if (rc || *fresh || !abut_quasi_is_stale(q, d->p, &at->pairs, *slope)) return rc;
     *fresh = 1;
     rc = renew(d, at, rep, err);
     return rc ? rc : apply_down(d, slope, rep, err);
@@ -167,7 +167,7 @@ static int is_exact(const lbfgs *d)
 }
 
 /* A better factor of the initial matrix just found, if there is one and this one is not fair. */
-static abut_status refine(lbfgs *d, const abut_iterate *at, double *slope, abut_report *rep, abut_err *err)
+static abut_status refine(lbfgs *d, const abut_point *at, double *slope, abut_report *rep, abut_err *err)
 {
     const abut_initial_at where = { d->p, at, &d->matrix, &d->solve };
     if (!d->ops->refine || is_exact(d) || is_fair(d)) return ABUT_OK;
@@ -183,7 +183,7 @@ static int wants_proof(const lbfgs *d, double slope, double length, double close
 }
 
 /* -sol / *trial is the direction at the iterate. */
-static abut_status direction(lbfgs *d, const abut_iterate *at, double *trial, abut_report *rep, abut_err *err)
+static abut_status direction(lbfgs *d, const abut_point *at, double *trial, abut_report *rep, abut_err *err)
 {
     abut_quasi *q = &d->quasi;
     const double close = d->p->model->tolerance[0] * d->p->model->h[0];
@@ -215,7 +215,7 @@ static abut_status direction(lbfgs *d, const abut_iterate *at, double *trial, ab
 
 /* A direction that would not descend is replaced by the one without history, then by that of a symmetric initial matrix, then by
  * Newton's: rep counts them. */
-static abut_status find(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
+static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err)
 {
     lbfgs *d = self;
@@ -261,7 +261,7 @@ static void release(void *self)
     free(d);
 }
 
-static abut_status make(void **self, const abut_initial_ops *ops, const abut_problem *p, const abut_direction_options *opt,
+static abut_status make(void **self, const abut_initial_ops *ops, const abut_objective *p, const abut_direction_options *opt,
                         abut_err *err)
 {
     lbfgs *d = calloc(1, sizeof *d);
@@ -276,7 +276,7 @@ static abut_status make(void **self, const abut_initial_ops *ops, const abut_pro
 }
 
 #define ROW(id, text, matrix) \
-    static abut_status make_##id(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err) \
+    static abut_status make_##id(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err) \
     { \
         return make(self, &matrix, p, opt, err); \
     } \

@@ -4,10 +4,12 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "contact/impacts.h"
+#include "energy/barrier_term.h"
 #include "geom/dist.h"
 #include "solve/direction/contact_subproblem.h"
 #include "solve/direction/newton_solve.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,7 @@ typedef struct met_pairs {
 typedef struct look_ahead {
     abut_direction_ops ops; /* those of inner, and refine */
     abut_direction inner;
-    const abut_problem *p;
+    const abut_objective *p;
     int wait, patience;     /* directions that do not look ahead, and how many they were last time; 0: it was good */
     met_pairs *met;         /* of the direction at hand; NULL: none was met */
     int round;              /* of it */
@@ -57,13 +59,13 @@ typedef struct look_ahead {
 
 /* Where a round begins: the direction, and what bounds it. */
 typedef struct bounded {
-    const abut_iterate *at;
+    const abut_point *at;
     const abut_direction_bound *bound;
     double *dir;            /* [3 nv] */
 } bounded;
 
 /* Change of the gap along dir. */
-static double along(const abut_problem *p, const met *m, const double *dir)
+static double along(const abut_objective *p, const met *m, const double *dir)
 {
     double sum = 0;
     for (int k = 0; k < 4 && m->vert[k] >= 0; k++) {
@@ -75,7 +77,7 @@ static double along(const abut_problem *p, const met *m, const double *dir)
 }
 
 /* The gap of an impact at the fraction t of the direction: what carries it there, its normal, and its distance. */
-static double look_at(const abut_problem *p, const bounded *b, const abut_impact *hit, double t, met *m)
+static double look_at(const abut_objective *p, const bounded *b, const abut_impact *hit, double t, met *m)
 {
     const abut_model *model = p->model;
     double x[12], f[12];
@@ -102,7 +104,7 @@ static double look_at(const abut_problem *p, const bounded *b, const abut_impact
     return d;
 }
 
-static double thickness(const abut_problem *p, const abut_impact *hit)
+static double thickness(const abut_objective *p, const abut_impact *hit)
 {
     const abut_collmesh *cm = &p->cm;
     return hit->plane >= 0 ? abut_collmesh_plane_xi(cm, hit->vert[0]) : abut_collmesh_xi(cm, hit->kind, hit->vert);
@@ -129,13 +131,13 @@ static double multiplicity(const abut_pairs *pairs, const met *m)
 
 /* Takes a pair that is met into the model; one that was met before at what it is now.  A contact is there as it is in the
  * matrix; where that is not enough, at its impact too. */
-static void add(const abut_problem *p, const bounded *b, met_pairs *f, const abut_impact *hit, double t, int round)
+static void add(const abut_objective *p, const bounded *b, met_pairs *f, const abut_impact *hit, double t, int round)
 {
     const abut_model *model = p->model;
     const double xi = thickness(p, hit);
     const abut_barrier_law law = abut_model_barrier(model, xi);
     met m;
-    double gap = look_at(p, b, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(b->at->pairs, &m) : 0;
+    double gap = look_at(p, b, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(&b->at->pairs, &m) : 0;
     int known = mult > 0;
     if (known && place(f, &m, 1) < f->n) known = f->pair[place(f, &m, 1)].round == round;
     if (!known) {
@@ -153,7 +155,7 @@ static void add(const abut_problem *p, const bounded *b, met_pairs *f, const abu
 /* What the direction, bounded, meets among the candidates of its sweep. */
 static abut_status meet(look_ahead *a, const bounded *b, abut_err *err)
 {
-    const abut_problem *p = a->p;
+    const abut_objective *p = a->p;
     met_pairs *f = a->met;
     const size_t n3 = 3 * (size_t)p->model->nv;
     const double swept = b->bound->swept, until = fmin(1, AS_FAR * b->bound->limit.alpha / swept);
@@ -162,8 +164,8 @@ static abut_status meet(look_ahead *a, const bounded *b, abut_err *err)
     #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < n3; i++) f->xt[i] = b->at->x[i] + swept * b->dir[i];
     abut_collmesh_positions(&p->cm, f->xt, f->yt);
-    const abut_status rc = abut_impacts_find(&p->cm, b->bound->cand, b->at->y, f->yt, b->bound->slack, until, p->obstacle, MOST,
-                                             hit, &n, &a->scratch, err);
+    const abut_status rc = abut_impacts_find(&p->cm, b->bound->cand, b->at->y, f->yt, b->bound->slack, until, p->cm.obstacle,
+                                             MOST, hit, &n, &a->scratch, err);
     for (size_t i = 0; i < n && !rc; i++) add(p, b, f, &hit[i], swept * hit[i].toi, a->round);
     return rc;
 }
@@ -171,7 +173,7 @@ static abut_status meet(look_ahead *a, const bounded *b, abut_err *err)
 /* met->G and met->s0, after the round that met some of the pairs. */
 static abut_status compliance(look_ahead *a, abut_linear_solver *linear, const abut_operator *A, abut_err *err)
 {
-    const abut_problem *p = a->p;
+    const abut_objective *p = a->p;
     met_pairs *f = a->met;
     double normal[12 * MOST];
     int which[MOST], fresh = 0;
@@ -190,7 +192,7 @@ static abut_status compliance(look_ahead *a, abut_linear_solver *linear, const a
 /* dir: the minimiser of the model, -H^-1 of the gradient with contact forces. */
 static abut_status respond(look_ahead *a, const bounded *b, abut_linear_solver *linear, const abut_operator *A, abut_err *err)
 {
-    const abut_problem *p = a->p;
+    const abut_objective *p = a->p;
     met_pairs *f = a->met;
     memcpy(f->g, b->at->g, 3 * (size_t)p->model->nv * sizeof *f->g);
     for (size_t i = 0; i < f->n; i++)
@@ -204,7 +206,7 @@ static abut_status respond(look_ahead *a, const bounded *b, abut_linear_solver *
     return rc;
 }
 
-static int descends(const abut_problem *p, const double *g, const double *dir)
+static int descends(const abut_objective *p, const double *g, const double *dir)
 {
     double slope = 0;
     for (size_t i = 0; i < 3 * (size_t)p->model->nv; i++) slope += g[i] * dir[i];
@@ -276,7 +278,7 @@ static void learn(look_ahead *a, double bound)
     else a->wait = a->patience = a->patience ? (int)fmin(3 * a->patience, LONGEST_WAIT) : 1;
 }
 
-static abut_status refine(void *self, const abut_iterate *at, const abut_direction_bound *bound, double *dir, int *changed,
+static abut_status refine(void *self, const abut_point *at, const abut_direction_bound *bound, double *dir, int *changed,
                           abut_report *rep, abut_err *err)
 {
     look_ahead *a = self;
@@ -318,7 +320,7 @@ static void begin_minimisation(void *self)
     if (a->inner.ops->begin_minimisation) a->inner.ops->begin_minimisation(a->inner.self);
 }
 
-static abut_status find(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
+static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err)
 {
     look_ahead *a = self;
@@ -352,8 +354,9 @@ static void release(void *self)
     free(a);
 }
 
-abut_status abut_look_ahead_make(abut_direction *out, abut_direction *inner, const abut_problem *p, abut_err *err)
+abut_status abut_look_ahead_make(abut_direction *out, abut_direction *inner, const abut_objective *p, abut_err *err)
 {
+    assert(inner);
     const abut_direction_ops *of = inner->ops;
     look_ahead *a = calloc(1, sizeof *a);
     if (!a) return abut_fail(err, ABUT_E_NOMEM, "contacts ahead");

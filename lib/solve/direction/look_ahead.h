@@ -15,6 +15,7 @@
 
 /** Forwards to inner, whose operation `factor` is there, and adds `refine`.  On success *out owns it and *inner is empty; out may
  * be inner.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_look_ahead_make(abut_direction *out, abut_direction *inner, const abut_problem *p, abut_err *err);
+ABUT_MUST_USE abut_status abut_look_ahead_make(abut_direction *out, abut_direction *inner, const abut_objective *p,
+                                                abut_err *err);
 
 #endif

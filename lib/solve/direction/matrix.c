@@ -3,11 +3,13 @@
 #include "base/timer.h"
 #include "math/mat3.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-abut_status abut_newton_matrix_init(abut_newton_matrix *d, const abut_problem *p, unsigned without, abut_err *err)
+abut_status abut_newton_matrix_init(abut_newton_matrix *d, const abut_objective *p, unsigned without, abut_err *err)
 {
+    assert(d && p);
     *d = (abut_newton_matrix){ .without_majorant = (without & ABUT_WITHOUT_MAJORANT) != 0 };
     d->diag = malloc(((size_t)p->model->nv + 1) * sizeof(double));
     return d->diag ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "Newton direction: %d nodes", p->model->nv);
@@ -20,10 +22,10 @@ void abut_newton_matrix_clear(abut_newton_matrix *d)
     *d = (abut_newton_matrix){ 0 };
 }
 
-abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at, abut_elements *set,
+abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_objective *p, const abut_point *at, abut_elements *set,
                                         abut_err *err)
 {
-    const abut_at here = abut_objective_at(p, at->x, at->y, at->pairs);
+    const abut_at here = abut_point_at(at, p);
     const abut_status rc = abut_objective_sets(p, &here, p->lasting, d->sets, &d->nsets, err);
     d->exact = abut_objective_majorant_is_exact(p);
     if (rc) return rc;
@@ -33,16 +35,16 @@ abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_proble
                      d->sets[p->lasting + 1].name, set->name);
 }
 
-void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at, const double *dir)
+void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_objective *p, const abut_point *at, const double *dir)
 {
-    const abut_at here = { at->x, at->x, at->y, at->pairs, &p->step };
+    const abut_at here = abut_point_at(at, p);
     if (!d->without_majorant) abut_objective_majorant_learn(p, &here, dir);
 }
 
-abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_problem *p, const abut_iterate *at,
+abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_objective *p, const abut_point *at,
                                    abut_report *rep, abut_err *err)
 {
-    const abut_at here = abut_objective_at(p, at->x, at->y, at->pairs);
+    const abut_at here = abut_point_at(at, p);
     double clock = abut_time_wall();
     abut_status rc = abut_objective_sets(p, &here, 0, d->sets, &d->nsets, err);
     if (rc) return rc;
@@ -58,7 +60,7 @@ abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, 
     return ABUT_OK;
 }
 
-int32_t abut_newton_matrix_node_of_row(const abut_problem *p, int32_t row)
+int32_t abut_newton_matrix_node_of_row(const abut_objective *p, int32_t row)
 {
     for (int32_t i = 0; i < p->model->nv && row >= 0; i++)
         if (p->row[i] == row) return i;
@@ -73,7 +75,7 @@ static double roundness(const double *a)
     return ratio <= 1 ? ratio : -1;     /* not finite */
 }
 
-int32_t abut_newton_matrix_worst_node(const abut_newton_matrix *d, const abut_problem *p)
+int32_t abut_newton_matrix_worst_node(const abut_newton_matrix *d, const abut_objective *p)
 {
     double least = INFINITY;
     int32_t row = -1;

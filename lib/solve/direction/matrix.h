@@ -19,22 +19,23 @@ typedef struct abut_newton_matrix {
 } abut_newton_matrix;
 
 /** without: of ABUT_WITHOUT_* the majorant. */
-ABUT_MUST_USE abut_status abut_newton_matrix_init(abut_newton_matrix *d, const abut_problem *p, unsigned without, abut_err *err);
+ABUT_MUST_USE abut_status abut_newton_matrix_init(abut_newton_matrix *d, const abut_objective *p, unsigned without,
+                                                  abut_err *err);
 void abut_newton_matrix_clear(abut_newton_matrix *d);
 
 /** d->A at the iterate, in the pattern that `order` keeps. */
-ABUT_MUST_USE abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_problem *p,
-                                                 const abut_iterate *at, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_objective *p,
+                                                 const abut_point *at, abut_report *rep, abut_err *err);
 /** The sets that do not last, as one, with its values, and nothing else of the matrix.
  * Fails  ABUT_E_ARG sets that do not last have elements of several shapes: then they are no one set */
-ABUT_MUST_USE abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at,
+ABUT_MUST_USE abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_objective *p, const abut_point *at,
                                                       abut_elements *set, abut_err *err);
 /** Terms learn of the kinks that dir[3 nv] leads over. */
-void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_problem *p, const abut_iterate *at, const double *dir);
+void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_objective *p, const abut_point *at, const double *dir);
 
 /** The node whose diagonal block is the least positive definite for its size: where to look when a matrix fails as a whole.  -1
  * when there is no matrix of these unknowns. */
-int32_t abut_newton_matrix_worst_node(const abut_newton_matrix *d, const abut_problem *p);
-int32_t abut_newton_matrix_node_of_row(const abut_problem *p, int32_t row);
+int32_t abut_newton_matrix_worst_node(const abut_newton_matrix *d, const abut_objective *p);
+int32_t abut_newton_matrix_node_of_row(const abut_objective *p, int32_t row);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 typedef struct newton {
-    const abut_problem *p;
+    const abut_objective *p;
     abut_newton_matrix matrix;
     abut_newton_solve solve;
 } newton;
@@ -19,7 +19,7 @@ static void release(void *self)
     free(n);
 }
 
-static abut_status make(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err)
+static abut_status make(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err)
 {
     newton *n = calloc(1, sizeof *n);
     if (!n) return abut_fail(err, ABUT_E_NOMEM, "Newton direction");
@@ -53,11 +53,11 @@ static void blame(const newton *n, abut_direction_info *info)
     if (info->guessed) info->bad_node = abut_newton_matrix_worst_node(&n->matrix, n->p);
 }
 
-static abut_status find(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
+static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err)
 {
     newton *n = self;
-    const abut_problem *p = n->p;
+    const abut_objective *p = n->p;
     *info = (abut_direction_info){ .bad_node = -1 };
     n->solve.bad_node = -1;
     abut_status rc = abut_newton_matrix_sum(&n->matrix, &n->solve.order, p, at, rep, err);

@@ -5,6 +5,7 @@
 #include "solve/direction/matrix.h"
 #include "sparse/linear_solvers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define FAR 1e-3            /* relative residual of iterations while the direction is long */
@@ -44,9 +45,10 @@ static abut_status linear_init(abut_newton_solve *s, const abut_direction_option
     return ABUT_OK;
 }
 
-abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_problem *p, const abut_direction_options *opt, int orders,
+abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p, const abut_direction_options *opt, int orders,
                                    abut_err *err)
 {
+    assert(p && opt);
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double) + 1;
     *s = (abut_newton_solve){ .without = opt->without, .bad_node = -1 };
     abut_status rc = linear_init(s, opt, err);
@@ -84,14 +86,14 @@ int abut_newton_solve_iterates(const abut_newton_solve *s)
     return abut_linear_can(&s->linear, ABUT_IS_ITERATIVE);
 }
 
-void abut_rows_gather(const abut_problem *p, const double *v, double scale, double *rows)
+void abut_rows_gather(const abut_objective *p, const double *v, double scale, double *rows)
 {
     #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < p->model->nv; i++)
         for (int k = 0; k < 3 && p->row[i] >= 0; k++) rows[3 * p->row[i] + k] = scale * v[3 * i + k];
 }
 
-void abut_rows_scatter(const abut_problem *p, const double *rows, double scale, double *v)
+void abut_rows_scatter(const abut_objective *p, const double *rows, double scale, double *v)
 {
     #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < p->model->nv; i++)
@@ -154,14 +156,14 @@ static abut_status factor_shifted(abut_newton_solve *s, abut_bsr *A, int solve, 
     return rc;
 }
 
-static abut_status blame(abut_newton_solve *s, const abut_problem *p, abut_status rc, abut_err *err)
+static abut_status blame(abut_newton_solve *s, const abut_objective *p, abut_status rc, abut_err *err)
 {
     if (rc == ABUT_E_NUMERIC) s->bad_node = abut_newton_matrix_node_of_row(p, abut_linear_bad_row(&s->linear));
     return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
 }
 
 /* What conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance. */
-static double near_the_end(const abut_problem *p)
+static double near_the_end(const abut_objective *p)
 {
     return 2 * p->model->h[0] * p->model->tolerance[0];
 }
@@ -174,7 +176,7 @@ void abut_newton_solve_stats(const abut_newton_solve *solve, abut_report *rep)
     rep->factor_bytes = (double)s.bytes;
 }
 
-abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep, abut_err *err)
+abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep, abut_err *err)
 {
     double clock = abut_time_wall();
     abut_status rc = abut_newton_solve_iterates(s) ? ABUT_OK : abut_ordering_analyse_to_factor(&s->order, A, err);
@@ -187,7 +189,7 @@ abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, const abut_pro
     return blame(s, p, rc, err);
 }
 
-abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, int *single, abut_report *rep,
+abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, int *single, abut_report *rep,
                                       abut_err *err)
 {
     double clock = abut_time_wall();
@@ -207,7 +209,7 @@ abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const a
     return abut_newton_factor(s, A, p, rep, err);
 }
 
-static abut_status iterate(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep, abut_err *err)
+static abut_status iterate(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep, abut_err *err)
 {
     const abut_operator of = abut_newton_solve_operator(s, A);
     const abut_solve_goal goal = { .far = FAR, .close = CLOSE, .near = near_the_end(p) };
@@ -219,7 +221,7 @@ static abut_status iterate(abut_newton_solve *s, abut_bsr *A, const abut_problem
 }
 
 /* By factors, to what the search can see; exact: by one of A in double precision. */
-static abut_status solve_whole(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, int exact, abut_report *rep,
+static abut_status solve_whole(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, int exact, abut_report *rep,
                                abut_err *err)
 {
     const abut_operator of = abut_newton_solve_operator(s, A);
@@ -236,7 +238,7 @@ static abut_status solve_whole(abut_newton_solve *s, abut_bsr *A, const abut_pro
     return blame(s, p, rc, err);
 }
 
-abut_status abut_newton_solve_first(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep, abut_err *err)
+abut_status abut_newton_solve_first(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep, abut_err *err)
 {
     if (abut_newton_solve_iterates(s)) {
         const abut_status rc = abut_newton_factor(s, A, p, rep, err);
@@ -247,7 +249,7 @@ abut_status abut_newton_solve_first(abut_newton_solve *s, abut_bsr *A, const abu
     return rc ? rc : solve_whole(s, A, p, s->exact || !may_reuse(s), rep, err);
 }
 
-abut_status abut_newton_solve_again(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep, abut_err *err)
+abut_status abut_newton_solve_again(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep, abut_err *err)
 {
     return abut_newton_solve_iterates(s) ? iterate(s, A, p, rep, err) : solve_whole(s, A, p, 0, rep, err);
 }

@@ -19,7 +19,7 @@ typedef struct abut_newton_solve {
 } abut_newton_solve;
 
 /** orders: 1 when matrices are to be factored or solved with; 0: patterns are all that is kept. */
-ABUT_MUST_USE abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_problem *p, const abut_direction_options *opt,
+ABUT_MUST_USE abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p, const abut_direction_options *opt,
                                                  int orders, abut_err *err);
 void abut_newton_solve_clear(abut_newton_solve *s);
 void abut_newton_solve_begin_step(abut_newton_solve *s, abut_bsr *A);
@@ -32,16 +32,16 @@ abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_
  * first that is good enough.
  * Fails  ABUT_E_NUMERIC when no shift of the diagonal makes A positive definite: s->bad_node says where (Cholesky), else -1; when
  *        conjugate gradients do not converge */
-ABUT_MUST_USE abut_status abut_newton_solve_first(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep,
+ABUT_MUST_USE abut_status abut_newton_solve_first(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep,
                                                   abut_err *err);
 /** The same with the matrix of the last solve. */
-ABUT_MUST_USE abut_status abut_newton_solve_again(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep,
+ABUT_MUST_USE abut_status abut_newton_solve_again(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep,
                                                   abut_err *err);
 /** The factor of A, in double precision; fails as a solve. */
-ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, abut_report *rep,
+ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep,
                                              abut_err *err);
 /** The same in single precision, *single 1, unless the factor is small or would have no positive pivots. */
-ABUT_MUST_USE abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const abut_problem *p, int *single,
+ABUT_MUST_USE abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, int *single,
                                                     abut_report *rep, abut_err *err);
 /** The solver if it has a factor of the matrix of the last solution, and whether that solution is by iterations on a factor. */
 abut_linear_solver *abut_newton_solve_factor(const abut_newton_solve *s);
@@ -50,7 +50,7 @@ int abut_newton_solve_is_approximate(const abut_newton_solve *s);
 void abut_newton_solve_stats(const abut_newton_solve *s, abut_report *rep);
 
 /** rows[3 nrow] = scale v[3 nv] at the nodes that move; and back, 0 at the others. */
-void abut_rows_gather(const abut_problem *p, const double *v, double scale, double *rows);
-void abut_rows_scatter(const abut_problem *p, const double *rows, double scale, double *v);
+void abut_rows_gather(const abut_objective *p, const double *v, double scale, double *rows);
+void abut_rows_scatter(const abut_objective *p, const double *rows, double scale, double *v);
 
 #endif

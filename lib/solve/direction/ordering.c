@@ -1,9 +1,11 @@
 #include "solve/direction/ordering.h"
 
 #include "base/par.h"
+#include "energy/prescribed.h"
 #include "graph/graph.h"
 #include "sparse/reuse.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,7 @@ static int factors(const abut_ordering *o)
 
 abut_status abut_ordering_init(abut_ordering *o, int32_t nv, abut_linear_solver *linear, abut_err *err)
 {
+    assert(nv >= 0);
     const size_t bytes = (size_t)nv * sizeof(int32_t) + 1;
     *o = (abut_ordering){ .linear = linear, .seen.nrow = -1 };
     if (iterates(o)) o->where = malloc(3 * (size_t)nv * sizeof *o->where + 1);
@@ -72,7 +75,7 @@ abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err 
 
 /* The pattern of the first nsets sets into A.  The part of the elements lasts for as long as the numbering does, and with
  * it the analysis of the whole, when that comes out the same. */
-static abut_status pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const abut_elements *sets, int nsets,
+static abut_status pattern(abut_ordering *o, abut_bsr *A, const abut_objective *p, const abut_elements *sets, int nsets,
                            int lasting, abut_err *err)
 {
     const size_t bytes = (size_t)p->model->nv * sizeof *o->planned;
@@ -104,7 +107,7 @@ static abut_status order_nested_dissection(abut_ordering *o, const abut_bsr *A, 
 }
 
 /* The ordering of the elements alone, found when the numbering is a new one. */
-static abut_status order_elements(abut_ordering *o, struct abut_element_order *e, abut_bsr *A, const abut_problem *p,
+static abut_status order_elements(abut_ordering *o, struct abut_element_order *e, abut_bsr *A, const abut_objective *p,
                                   const abut_elements *sets, int lasting, abut_err *err)
 {
     const size_t bytes = (size_t)p->model->nv * sizeof *e->node_row;
@@ -130,7 +133,7 @@ static abut_status analyse_as_elements(abut_ordering *o, const struct abut_eleme
 }
 
 /* First pattern, ordering and analysis of a step by a factor. */
-static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_problem *p, const abut_elements *sets, int nsets,
+static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_objective *p, const abut_elements *sets, int nsets,
                                  int lasting, abut_err *err)
 {
     struct abut_element_order *e = &o->elements[abut_lagrangian_of(&p->terms)->on];
@@ -171,7 +174,8 @@ abut_status abut_ordering_analyse_to_factor(abut_ordering *o, const abut_bsr *A,
 }
 
 /* Iterations need no order, but may want to know where the rows are. */
-static abut_status analyse_iterations(abut_ordering *o, const abut_bsr *A, const abut_problem *p, const double *x, abut_err *err)
+static abut_status analyse_iterations(abut_ordering *o, const abut_bsr *A, const abut_objective *p, const double *x,
+                                      abut_err *err)
 {
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0) memcpy(o->where + 3 * (size_t)p->row[i], x + 3 * (size_t)i, 3 * sizeof *x);
@@ -207,7 +211,7 @@ static abut_status see(abut_ordering *o, const abut_elements *sets, int nsets, i
     return ABUT_OK;
 }
 
-abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const double *x,
+abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_objective *p, const double *x,
                                   const abut_elements *sets, int nsets, int lasting, abut_err *err)
 {
     int same, changed = 1;

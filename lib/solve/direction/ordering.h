@@ -6,7 +6,7 @@
 #ifndef ABUT_SOLVE_DIRECTION_ORDERING_H
 #define ABUT_SOLVE_DIRECTION_ORDERING_H
 
-#include "solve/problem.h"
+#include "solve/objective.h"
 #include "sparse/linear_solver.h"
 
 /* Zero-filled is empty. */
@@ -44,7 +44,7 @@ void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A);
  * `lasting` on have the rows that they had last.  lasting: the sets before this one are of elements that last.
  * x[3 nv]: where nodes are.
  * Fails  as abut_bsr_pattern, abut_graph_order_nested_dissection, abut_linear_analyse; o is then as at the begin of a step */
-ABUT_MUST_USE abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_problem *p, const double *x,
+ABUT_MUST_USE abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_objective *p, const double *x,
                                                 const abut_elements *sets, int nsets, int lasting, abut_err *err);
 /** The linear solver analysed for A in the order at hand. */
 ABUT_MUST_USE abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err *err);

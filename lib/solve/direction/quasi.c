@@ -1,8 +1,10 @@
 #include "solve/direction/quasi.h"
 
+#include "energy/friction_term.h"
 #include "solve/direction/newton_solve.h"
 #include "sparse/pcg.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -55,8 +57,9 @@ static double curvature_met(const abut_lbfgs *l)
     return l->ys[l->newest] / abut_dot(s, s, l->size, l->part);
 }
 
-abut_status abut_quasi_learn(abut_quasi *q, const abut_problem *p, const abut_iterate *at, abut_report *rep, abut_err *err)
+abut_status abut_quasi_learn(abut_quasi *q, const abut_objective *p, const abut_point *at, abut_report *rep, abut_err *err)
 {
+    assert(q && p);
     if (!q->started || q->nrow != p->nrow || q->changes != p->changes) {
         const abut_status rc = reserve(q, p->nrow, err);
         if (rc) return rc;
@@ -87,7 +90,7 @@ static uint64_t mix(uint64_t key, int32_t value)
     return (key ^ (uint32_t)value) * 0x100000001b3;     /* FNV-1a, by numbers */
 }
 
-static struct abut_contacts_seen contacts_at(const abut_problem *p, const abut_pairs *pairs)
+static struct abut_contacts_seen contacts_at(const abut_objective *p, const abut_pairs *pairs)
 {
     uint64_t key = 0xcbf29ce484222325;
     for (size_t i = 0; i < pairs->n; i++)
@@ -97,7 +100,7 @@ static struct abut_contacts_seen contacts_at(const abut_problem *p, const abut_p
 }
 
 /* There is friction, or contacts are others than those that the initial matrix has seen. */
-static int contacts_changed(const abut_quasi *q, const abut_problem *p, const abut_pairs *pairs)
+static int contacts_changed(const abut_quasi *q, const abut_objective *p, const abut_pairs *pairs)
 {
     if (abut_lag_of(&p->terms)->n) return 1;
     if (pairs->n + pairs->n_plane == 0) return 0;
@@ -105,7 +108,7 @@ static int contacts_changed(const abut_quasi *q, const abut_problem *p, const ab
     return now.key != q->contacts.key || now.gap > SAME_GAP * q->contacts.gap || q->contacts.gap > SAME_GAP * now.gap;
 }
 
-void abut_quasi_renew(abut_quasi *q, const abut_problem *p, const abut_pairs *pairs)
+void abut_quasi_renew(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs)
 {
     abut_lbfgs_forget(&q->pairs);
     q->started = 1;
@@ -114,7 +117,7 @@ void abut_quasi_renew(abut_quasi *q, const abut_problem *p, const abut_pairs *pa
     q->mark_slope = INFINITY;
 }
 
-int abut_quasi_is_stale(abut_quasi *q, const abut_problem *p, const abut_pairs *pairs, double slope)
+int abut_quasi_is_stale(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs, double slope)
 {
     q->age++;
     if (!(slope > PROGRESS * q->mark_slope)) {

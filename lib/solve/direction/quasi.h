@@ -13,7 +13,7 @@ typedef struct abut_quasi {
     int proves;             /* short directions are checked against Newton's */
     int started;            /* there is an initial matrix */
     int required;           /* the next direction shall be Newton's: this one led nowhere */
-    int changes;            /* of the objective that it knows: abut_problem */
+    int changes;            /* of the objective that it knows: abut_objective */
     int32_t nrow;
     struct abut_contacts_seen {  /* contacts that this initial matrix has seen */
         uint64_t key;       /* of their vertices */
@@ -35,12 +35,12 @@ void abut_quasi_clear(abut_quasi *q);
 void abut_quasi_begin(abut_quasi *q);
 /** Takes in the iterate: what the step to it has taught, unless the objective is another one since, which leaves q->started 0.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_quasi_learn(abut_quasi *q, const abut_problem *p, const abut_iterate *at, abut_report *rep,
+ABUT_MUST_USE abut_status abut_quasi_learn(abut_quasi *q, const abut_objective *p, const abut_point *at, abut_report *rep,
                                            abut_err *err);
 /** There is a new initial matrix, of the iterate with these contacts. */
-void abut_quasi_renew(abut_quasi *q, const abut_problem *p, const abut_pairs *pairs);
+void abut_quasi_renew(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs);
 /** Contacts or curvature have changed too much for the initial matrix, going by what its directions bring: slope = g B g, kg m^2,
  * is twice the decrease that they promise.  Once for each iterate. */
-int abut_quasi_is_stale(abut_quasi *q, const abut_problem *p, const abut_pairs *pairs, double slope);
+int abut_quasi_is_stale(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs, double slope);
 
 #endif

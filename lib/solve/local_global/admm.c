@@ -6,13 +6,15 @@
 #include "math/spd.h"
 #include "math/svd3.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-abut_status abut_admm_init(abut_admm *a, const abut_problem *p, double fit_low, double fit_high, abut_err *err)
+abut_status abut_admm_init(abut_admm *a, const abut_objective *p, double fit_low, double fit_high, abut_err *err)
 {
+    assert(p);
     const abut_model *m = p->model;
     const size_t n = 9 * (size_t)m->nt + 3 * (size_t)m->nsp;
     *a =
@@ -37,7 +39,7 @@ static void spring_vector(const abut_model *m, size_t s, const double *x, double
     for (int k = 0; k < 3; k++) d[k] = a[k] - b[k];
 }
 
-void abut_admm_start(abut_admm *a, const abut_problem *p, const double *x)
+void abut_admm_start(abut_admm *a, const abut_objective *p, const double *x)
 {
     const abut_model *m = p->model;
     for (int32_t t = 0; t < m->nt; t++) (void)abut_elastic_deformation(abut_elastic_of(&p->terms), x, t, a->z + 9 * (size_t)t);
@@ -102,7 +104,7 @@ int abut_admm_project(const abut_elastic *e, size_t t, double k, const double s0
     return 0;
 }
 
-static int local_tet(const abut_admm *a, const abut_problem *p, size_t t, const double F[9], double *z, double *u)
+static int local_tet(const abut_admm *a, const abut_objective *p, size_t t, const double F[9], double *z, double *u)
 {
     double G[9], U[9], s0[3], V[9], s[3], Us[9];
     for (int i = 0; i < 9; i++) G[i] = F[i] + u[i];
@@ -128,7 +130,7 @@ static void local_spring(double l, const double d[3], double *z, double *u)
 
 /* ---- the global right-hand side ---- */
 
-abut_status abut_admm_step(abut_admm *a, const abut_problem *p, const double *x, double *r, abut_arena *scratch, abut_err *err)
+abut_status abut_admm_step(abut_admm *a, const abut_objective *p, const double *x, double *r, abut_arena *scratch, abut_err *err)
 {
     const abut_model *m = p->model;
     const abut_elastic *e = abut_elastic_of(&p->terms);

@@ -10,7 +10,8 @@
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_ADMM_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_ADMM_H
 
-#include "solve/problem.h"
+#include "energy/elastic.h"
+#include "solve/objective.h"
 
 /* Local variables; zero-filled is empty. */
 typedef struct abut_admm {
@@ -18,14 +19,14 @@ typedef struct abut_admm {
     double *z, *u;          /* [9 nt + 3 nsp] */
 } abut_admm;
 
-ABUT_MUST_USE abut_status abut_admm_init(abut_admm *a, const abut_problem *p, double fit_low, double fit_high, abut_err *err);
+ABUT_MUST_USE abut_status abut_admm_init(abut_admm *a, const abut_objective *p, double fit_low, double fit_high, abut_err *err);
 void abut_admm_clear(abut_admm *a);
 /** z = D x, u = 0. */
-void abut_admm_start(abut_admm *a, const abut_problem *p, const double *x);
+void abut_admm_start(abut_admm *a, const abut_objective *p, const double *x);
 /** The local step and the multipliers at x, and r[3 nv], kg m: minus what the matrix has to be solved for, so that
  * x - A^-1 r is the global step; zero for nodes that do not move.
  * Fails  ABUT_E_NUMERIC an element has no minimum of finite energy; ABUT_E_NOMEM scratch */
-ABUT_MUST_USE abut_status abut_admm_step(abut_admm *a, const abut_problem *p, const double *x, double *r, abut_arena *scratch,
+ABUT_MUST_USE abut_status abut_admm_step(abut_admm *a, const abut_objective *p, const double *x, double *r, abut_arena *scratch,
                                          abut_err *err);
 
 /** s[3]: the stretches with the smallest psi(s) + k/2 |s - s0|^2 of tet t that Newton finds from s0; k > 0.  0: it does not. */

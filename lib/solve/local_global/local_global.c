@@ -4,10 +4,12 @@
 #include "base/timer.h"
 #include "contact/intersect.h"
 #include "energy/characteristic.h"
+#include "energy/pressure.h"
 #include "energy/stiffness_fit.h"
 #include "model/motion.h"
 #include "solve/step/measures.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,16 +47,22 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     return ABUT_OK;
 }
 
-/* Its matrix is that of these terms. */
+/* Some term has constant elements for the set of that name. */
+static int has_constant(const abut_terms *terms, const char *set)
+{
+    for (int i = 0; i < terms->n && set; i++)
+        if (terms->term[i].ops->constant && !strcmp(terms->term[i].ops->set, set)) return 1;
+    return 0;
+}
+
+/* Its matrix has every term of E, by elements or on the diagonal. */
 static abut_status check_terms(const abut_terms *terms, const char *name, abut_err *err)
 {
-    static const char *const known[] = { "inertia", "lagrangian", "elastic", "spring", "attachment", "pressure", "codim",
-                                         "codim bounds", "friction", "damping", "codim damping", "drag", "barrier" };
     for (int i = 0; i < terms->n; i++) {
-        int found = 0;
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++) found |= !strcmp(terms->term[i].ops->name, known[k]);
-        if (!found) return abut_fail(err, ABUT_E_FORMAT, "solver %s: its matrix does not have the term '%s' of the model", name,
-                                     terms->term[i].ops->name);
+        const abut_term_ops *ops = terms->term[i].ops;
+        const int contacts = ops->kind == ABUT_TERM_CONTACT || ops->kind == ABUT_TERM_FRICTION;     /* are not in E */
+        if (contacts || ops->diagonal || has_constant(terms, ops->set)) continue;
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: its matrix does not have the term '%s' of the model", name, ops->name);
     }
     return ABUT_OK;
 }
@@ -72,9 +80,9 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
 {
     *s = (abut_local_global){ .opt = *opt };
     abut_status rc = check_model(m, opt, err);
-    if (!rc) rc = abut_objective_init_with(&s->prob, m, opt->terms, err);
-    if (!rc) rc = check_terms(&s->prob.terms, opt->method->name, err);
-    if (!rc) rc = abut_collision_springs_init(&s->collisions, &s->prob, err);
+    if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);
+    if (!rc) rc = check_terms(&s->objective.terms, opt->method->name, err);
+    if (!rc) rc = abut_collision_springs_init(&s->collisions, &s->objective, err);
     if (!rc && opt->method->init) rc = opt->method->init(s, err);
     if (rc) {
         abut_lg_clear(s);
@@ -108,7 +116,7 @@ void abut_lg_clear(abut_local_global *s)
     free(s->g);
     free(s->dx);
     free(s->rhs);
-    abut_problem_clear(&s->prob);   /* last: the others borrow it */
+    abut_objective_clear(&s->objective);   /* last: the others borrow it */
     *s = (abut_local_global){ 0 };
 }
 
@@ -117,27 +125,24 @@ void abut_lg_clear(abut_local_global *s)
 static abut_status objective_at(abut_local_global *s, const double *x, double *sum, abut_err *err)
 {
     abut_energy e;
-    const abut_status rc = abut_problem_energy(&s->prob, x, NULL, &s->none, &e, &s->scratch, err);
-    if (!rc) *sum = abut_energy_sum(&e) + abut_collision_springs_energy(&s->collisions, &s->prob, x);
+    const abut_at at = abut_objective_at(&s->objective, x, NULL, &s->none);
+    const abut_status rc = abut_objective_energy(&s->objective, &at, &e, &s->scratch, err);
+    if (!rc) *sum = e.sum + abut_collision_springs_energy(&s->collisions, &s->objective, x);
     if (!rc && isnan(*sum)) *sum = INFINITY;
     return rc;
-}
-
-abut_status abut_lg_objective(abut_local_global *s, double *sum, abut_err *err)
-{
-    return objective_at(s, s->x, sum, err);
 }
 
 /* The factor for what is held in this step: that of the last one, mostly. */
 static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->prob;
+    abut_objective *p = &s->objective;
     const size_t nv = (size_t)p->model->nv;
     const double clock = abut_time_wall();
     if (s->A.ops && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
-    abut_problem_number(p);
+    abut_objective_number(p);
     memcpy(s->factored, p->held, nv);
-    const abut_status rc = abut_laplacian_factor(p, s->opt.fit_low, s->opt.fit_high, &s->A, &s->collisions.stiffness, err);
+    const double fit[2] = { s->opt.fit_low, s->opt.fit_high };
+    const abut_status rc = abut_laplacian_factor(p, fit, &s->A, &s->collisions.stiffness, err);
     s->collisions.stiffness *= COLLISION;
     rep->seconds.factor += abut_time_wall() - clock;
     return rc;
@@ -146,7 +151,7 @@ static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err
 /* Where inertia alone leads; where that is no place to start from, where the step starts. */
 static abut_status start(abut_local_global *s, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->objective;
     const int32_t n3 = 3 * p->model->nv;
     double sum = 0;
     for (int32_t i = 0; i < n3; i++) s->x[i] = p->held[i / 3] ? p->target[i] : p->xhat[i];
@@ -160,7 +165,7 @@ static abut_status start(abut_local_global *s, abut_err *err)
 /* Air as the time step takes it; what is no part of the objective is explicit, as at its start. */
 static void add_air(abut_local_global *s)
 {
-    abut_problem *p = &s->prob;
+    abut_objective *p = &s->objective;
     const abut_model *m = p->model;
     const abut_air *air = abut_air_of(&p->terms);
     if (!air || !air->open) return;
@@ -172,7 +177,7 @@ static void add_air(abut_local_global *s)
 
 abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->prob;
+    abut_objective *p = &s->objective;
     const abut_model *m = p->model;
     const size_t bytes = 3 * (size_t)m->nv * sizeof(double);
     abut_frame f;
@@ -203,7 +208,7 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
  * gradient of E where something asks for it. */
 static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->objective;
     const int32_t nv = p->model->nv;
     const abut_lg_method *method = s->opt.method;
     const int splits = method->local_step != NULL;
@@ -211,8 +216,10 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
     int finite = 1;
     abut_status rc = ABUT_OK;
     if (s->opt.contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_find(&s->collisions, p, s->x, err);
-    if (!rc && (!splits || s->opt.norm > 0))
-        rc = abut_problem_gradient(p, s->x, NULL, &s->none, ABUT_TERM_SMOOTH, s->g, &s->scratch, err);
+    if (!rc && (!splits || s->opt.norm > 0)) {
+        const abut_at at = abut_objective_at(p, s->x, NULL, &s->none);
+        rc = abut_objective_gradient(p, &at, ABUT_KINDS_SMOOTH, s->g, &s->scratch, err);
+    }
     if (!rc && splits) rc = method->local_step(s, err);
     if (rc) return rc;
     abut_collision_springs_gradient(&s->collisions, p, s->x, r);
@@ -242,19 +249,20 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
 
 static void move(const abut_local_global *s, double alpha, double *to)
 {
-    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) to[i] = s->x[i] + alpha * s->dx[i];
+    for (int32_t i = 0; i < 3 * s->objective.model->nv; i++) to[i] = s->x[i] + alpha * s->dx[i];
 }
 
 /* Backtracking until the objective falls by Armijo's fraction, or stays within rounding; alpha 0: it never does. */
 static abut_status search(abut_local_global *s, double *alpha, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->objective;
     abut_energy e;
     abut_acc slope = { 0, 0 };
     double sum;
-    abut_status rc = abut_problem_energy(p, s->x, NULL, &s->none, &e, &s->scratch, err);
-    const double here = abut_energy_sum(&e) + abut_collision_springs_energy(&s->collisions, p, s->x),
-                 noise = abut_energy_noise(p, &e);
+    const abut_at at = abut_objective_at(p, s->x, NULL, &s->none);
+    abut_status rc = abut_objective_energy(p, &at, &e, &s->scratch, err);
+    const double here = e.sum + abut_collision_springs_energy(&s->collisions, p, s->x),
+                 noise = e.noise;
     for (int32_t i = 0; i < 3 * p->model->nv; i++) abut_acc_add(&slope, s->g[i] * s->dx[i]);
     for (*alpha = 1; !rc && *alpha > 0x1p-60; *alpha /= 2) {
         move(s, *alpha, s->xt);
@@ -298,7 +306,7 @@ abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *re
 static double characteristic_norm(const abut_local_global *s)
 {
     abut_acc sum = { 0, 0 };
-    for (int32_t i = 0; i < 3 * s->prob.model->nv; i++) abut_acc_add(&sum, s->g[i] * s->g[i]);
+    for (int32_t i = 0; i < 3 * s->objective.model->nv; i++) abut_acc_add(&sum, s->g[i] * s->g[i]);
     return s->opt.norm * sqrt(sum.hi + sum.lo) / s->enough;
 }
 
@@ -306,8 +314,9 @@ static double characteristic_norm(const abut_local_global *s)
 static abut_status note_norm(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     if (!(s->opt.norm > 0)) return ABUT_OK;
-    const abut_status rc = abut_problem_gradient(&s->prob, s->x, NULL, &s->none, ABUT_TERM_SMOOTH, s->g, &s->scratch, err);
-    if (!rc) abut_collision_springs_gradient(&s->collisions, &s->prob, s->x, s->g);
+    const abut_at at = abut_objective_at(&s->objective, s->x, NULL, &s->none);
+    const abut_status rc = abut_objective_gradient(&s->objective, &at, ABUT_KINDS_SMOOTH, s->g, &s->scratch, err);
+    if (!rc) abut_collision_springs_gradient(&s->collisions, &s->objective, s->x, s->g);
     rep->norm = rc ? 0 : characteristic_norm(s);
     return rc;
 }
@@ -322,7 +331,7 @@ static abut_status step_back(abut_local_global *s, abut_report *rep)
 
 abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
 {
-    const double tolerance = s->prob.model->tolerance[0];
+    const double tolerance = s->objective.model->tolerance[0];
     const int most = s->opt.iterations ? s->opt.iterations : s->opt.max_iterations;
     double speed = INFINITY;
     for (int k = 0; k < most; k++) {
@@ -343,7 +352,8 @@ abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
 
 abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    assert(s);
+    const abut_objective *p = &s->objective;
     const abut_model *m = p->model;
     const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
     abut_integrator_finish(m, ABUT_IMPLICIT_EULER, &from, p->held, p->xhat, s->x, s->v_end, NULL);
@@ -358,14 +368,14 @@ abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, ab
 
 abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->prob;
+    const abut_objective *p = &s->objective;
     rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
     rep->gravity = abut_gravity_energy(p->model, s->x);
     abut_linear_momentum(p->model, s->v_end, rep->momentum);
     abut_angular_momentum(p->model, s->x, s->v_end, rep->angular);
     int32_t flattest;
     rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
-    rep->min_jacobian_tet = abut_problem_tet(p, flattest);
+    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
     const abut_linear_stats c = abut_linear_get_stats(&s->A);
     rep->factor_nnz = c.nnz;
     rep->factor_flops = c.flops;
@@ -377,5 +387,5 @@ abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err
     rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF
                    : s->opt.contact == ABUT_CONTACT_BY_SPRINGS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
     rep->memory_peak = abut_memory_peak();
-    return abut_problem_potential(p, s->x, &rep->elastic, &s->scratch, err);
+    return abut_objective_potential(p, s->x, &rep->elastic, &s->scratch, err);
 }

@@ -2,7 +2,7 @@
  *
  *     x <- xhat;   repeat   x <- x - A^-1 grad E(x)
  *
- * with E the same objective as everywhere (solve/problem.h) and A = M + h^2 L constant, factored when a simulation starts
+ * with E the same objective as everywhere (solve/objective.h) and A = M + h^2 L constant, factored when a simulation starts
  * (solve/direction/initial_laplacian.h).  Where every energy is a squared distance (springs, ARAP, attachments), one such
  * iteration is the local step (each element projected to its set) and the global one (all of them fitted) of projective
  * dynamics: (M + h^2 L) x = M xhat + h^2 J p.  Then it never raises E, and its only fixed points are those of implicit Euler.
@@ -52,7 +52,7 @@ abut_lg_opts abut_lg_defaults(void);
 /* Zero-filled is empty. */
 typedef struct abut_local_global {
     abut_lg_opts opt;
-    abut_problem prob;
+    abut_objective objective;
     abut_linear_solver A;
     abut_admm admm;
     abut_collision_springs collisions;
@@ -83,7 +83,4 @@ ABUT_MUST_USE abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, 
 /** The next frame at s->x into out (cleared first), and what the report tells of it. */
 ABUT_MUST_USE abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
 ABUT_MUST_USE abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err);
-/** E(s->x), kg m^2; +inf where it is not defined. */
-ABUT_MUST_USE abut_status abut_lg_objective(abut_local_global *s, double *sum, abut_err *err);
-
 #endif

@@ -20,17 +20,17 @@ static abut_status no_shells(const abut_model *m, abut_err *err)
 
 static abut_status admm_init(abut_local_global *s, abut_err *err)
 {
-    return abut_admm_init(&s->admm, &s->prob, s->opt.fit_low, s->opt.fit_high, err);
+    return abut_admm_init(&s->admm, &s->objective, s->opt.fit_low, s->opt.fit_high, err);
 }
 
 static void admm_start(abut_local_global *s)
 {
-    abut_admm_start(&s->admm, &s->prob, s->x);
+    abut_admm_start(&s->admm, &s->objective, s->x);
 }
 
 static abut_status admm_step(abut_local_global *s, abut_err *err)
 {
-    return abut_admm_step(&s->admm, &s->prob, s->x, s->dx, &s->scratch, err);
+    return abut_admm_step(&s->admm, &s->objective, s->x, s->dx, &s->scratch, err);
 }
 
 const abut_lg_method abut_lg_projective = { .name = "pd" };
@@ -110,7 +110,7 @@ static abut_status commit(void *self, const abut_arrays *carry, int record, abut
     abut_status rc = abut_lg_put_frame(s, carry, out, err);
     if (!rc) rc = abut_lg_report(s, rep, err);
     if (rc) return name_step(s, rc, err);
-    *at = abut_instant_next(s->at, s->prob.model->h[0]);
+    *at = abut_instant_next(s->at, s->objective.model->h[0]);
     rep->step = at->step;
     rep->time = at->time;
     return ABUT_OK;

@@ -1,7 +1,6 @@
 #include "solve/search/equilibrium.h"
 
 #include "base/par.h"
-#include "energy/pressure.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -30,7 +29,7 @@ static void add_node(const abut_objective *p, const double *x, int32_t i, const 
     sum[LEFT] += magnitude(g + at);
     sum[LOAD] += m->mass[i] * magnitude(load);
     sum[WEIGHT] += m->mass[i] * magnitude(m->gravity) * p->w.h_force * p->w.h_force;
-    if (pressure) sum[PRESSURE] += magnitude(pressure + at);
+    sum[PRESSURE] += magnitude(pressure + at);
 }
 
 static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], abut_equilibrium *e)
@@ -53,16 +52,14 @@ abut_status abut_equilibrium_find(const abut_objective *p, const abut_point *poi
     const size_t n3 = 3 * (size_t)m->nv;
     const abut_mark mark = abut_arena_mark(scratch);
     double *contact = ABUT_NEW(scratch, double, n3), *elastic = ABUT_NEW(scratch, double, n3);
-    const abut_air *air = abut_air_of(&p->terms);
-    const int presses = air && air->presses;
-    double *pressure = presses ? ABUT_NEW(scratch, double, n3) : NULL;
+    double *pressure = ABUT_NEW(scratch, double, n3);
     double (*sum)[KINDS] = (double (*)[KINDS])ABUT_NEW(scratch, double, KINDS * (size_t)m->no);
-    if (!contact || !elastic || !sum || (presses && !pressure))
+    if (!contact || !elastic || !pressure || !sum)
         return abut_fail(err, ABUT_E_NOMEM, "balance of forces: %d nodes", m->nv);
     const abut_at at = abut_point_at(point, p);
     abut_status rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_CONTACT, contact, scratch, err);
-    if (!rc) rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_POTENTIAL, elastic, scratch, err);
-    if (!rc && pressure) abut_air_gradient(air, at.z, p->w.psi * p->w.share, pressure);
+    if (!rc) rc = abut_objective_gradient_add(p, &at, ABUT_KINDS_POTENTIAL, elastic, scratch, err);
+    if (!rc) rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_FOLLOWER, pressure, scratch, err);
     for (int32_t i = 0; i < m->nv && !rc; i++) add_node(p, at.x, i, point->g, contact, pressure, elastic, sum[m->body[i]]);
     if (!rc) largest_sums(p, (const double (*)[KINDS])sum, e);
     abut_arena_release(scratch, mark);

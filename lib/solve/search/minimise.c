@@ -1,3 +1,4 @@
+#include "energy/prescribed.h"
 #include "solve/search/search_parts.h"
 
 #include "solve/direction/look_ahead.h"
@@ -30,7 +31,7 @@ static abut_status init_direction(abut_search *s, abut_err *err)
 abut_status abut_search_init(abut_search *s, const abut_model *model, const abut_search_opts *opt, abut_err *err)
 {
     *s = (abut_search){ .opt = *opt, .ops = &abut_search_processor };
-    abut_status rc = abut_objective_init_with(&s->prob, model, opt->terms, err);
+    abut_status rc = abut_objective_init(&s->prob, model, opt->terms, err);
     if (rc) return rc;
     abut_point *const point[] = { &s->here, &s->trial, &s->kept };
     for (int i = 0; i < 3 && !rc; i++) rc = abut_point_init(point[i], &s->prob, i + 1, err);
@@ -56,7 +57,7 @@ void abut_search_clear(abut_search *s)
     abut_arena_clear(&s->scratch);
     abut_second_order_clear(&s->second_order);
     free(s->p);
-    abut_problem_clear(&s->prob);   /* last: the others borrow it */
+    abut_objective_clear(&s->prob);   /* last: the others borrow it */
     *s = (abut_search){ 0 };
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
+#include "energy/barrier_term.h"
 #include "energy/codim_bound.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static abut_status find_candidates(abut_search *s, const double *y0, const doubl
 {
     const abut_objective *p = &s->prob;
     const double clock = abut_time_wall();
-    const abut_status rc = abut_candidates_again(&p->cm, y0, y1, p->model->dhat[0], p->obstacle, &s->near, &s->cand, err);
+    const abut_status rc = abut_candidates_again(&p->cm, y0, y1, p->model->dhat[0], p->cm.obstacle, &s->near, &s->cand, err);
     rep->seconds.candidates += abut_time_wall() - clock;
     return rc;
 }
@@ -61,7 +62,7 @@ static void try_at(abut_search *s, double alpha)
 
 static abut_status record(abut_search *s, abut_err *err)
 {
-    return abut_path_add(&s->path, &s->prob.cm, s->prob.obstacle, s->here.x, &s->near, err);
+    return abut_path_add(&s->path, &s->prob.cm, s->prob.cm.obstacle, s->here.x, &s->near, err);
 }
 
 static abut_status stiffen(abut_search *s, abut_err *err)
@@ -73,11 +74,6 @@ static abut_status stiffen(abut_search *s, abut_err *err)
 /* ---- the direction ---- */
 
 static int can_resolve(const abut_search *s) { return s->dir.ops->resolve != NULL; }
-
-static abut_iterate iterate(const abut_search *s)
-{
-    return (abut_iterate){ s->here.x, s->here.y, &s->here.pairs, s->here.g };
-}
 
 /* Infinite when s->p is not finite. */
 static double speed(const abut_search *s)
@@ -92,9 +88,8 @@ static double speed(const abut_search *s)
 
 static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
 {
-    const abut_iterate at = iterate(s);
     abut_direction_info info;
-    const abut_status rc = s->dir.ops->find(s->dir.self, &at, s->p, &info, rep, err);
+    const abut_status rc = s->dir.ops->find(s->dir.self, &s->here, s->p, &info, rep, err);
     if (rc == ABUT_E_NUMERIC) {
         s->failed.kind = ABUT_FAILED_INDEFINITE;
         s->failed.node = info.bad_node;
@@ -116,11 +111,10 @@ static abut_status find_newton(abut_search *s, abut_report *rep, abut_err *err)
 
 static abut_status refine(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep, abut_err *err)
 {
-    const abut_iterate at = iterate(s);
     const abut_direction_bound bound = { *lim, swept, s->opt.slack_ccd, &s->cand };
     *changed = 0;
     if (!s->dir.ops->refine) return ABUT_OK;
-    const abut_status rc = s->dir.ops->refine(s->dir.self, &at, &bound, s->p, changed, rep, err);
+    const abut_status rc = s->dir.ops->refine(s->dir.self, &s->here, &bound, s->p, changed, rep, err);
     if (!rc && *changed) s->aim.speed = speed(s);
     return rc;
 }
@@ -178,7 +172,7 @@ static abut_status limits(abut_search *s, abut_limit *lim, abut_report *rep, abu
     const abut_at here = { s->here.x, s->here.x, s->here.y, &s->here.pairs, &p->step };     /* bounds hold at x */
     (void)err;
     try_at(s, 1);
-    abut_limit_planes(&p->cm, s->here.y, s->trial.y, p->obstacle, s->opt.slack_plane, lim);
+    abut_limit_planes(&p->cm, s->here.y, s->trial.y, p->cm.obstacle, s->opt.slack_plane, lim);
     abut_objective_limit(p, &here, s->p, lim);
     rep->seconds.ccd += abut_time_wall() - clock;
     return ABUT_OK;

@@ -1,3 +1,4 @@
+#include "energy/prescribed.h"
 #include "solve/search/search_parts.h"
 
 #include <math.h>

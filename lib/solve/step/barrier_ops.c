@@ -7,6 +7,7 @@
 #include "solve/step/options.h"
 #include "solve/step/stuck.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* The stepper comes first: an instance is one. */
@@ -120,6 +121,7 @@ const abut_stepper_ops abut_barrier_stepper_ops = {
 abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at, int with,
                               abut_arrays *out, abut_report *rep, abut_err *err)
 {
+    assert(s);
     int written = !s->end_unwritten;
     return abut_stepper_advance(&abut_barrier_stepper_ops, s, frame, pending, at, &written, with, out, rep, err);
 }

@@ -2,11 +2,14 @@
 
 #include "base/timer.h"
 #include "contact/intersect.h"
-#include "energy/stretch_limit.h"
+#include "energy/barrier_term.h"
+#include "energy/friction_term.h"
+#include "energy/pressure.h"
 #include "model/motion.h"
 #include "solve/step/measures.h"
 #include "solve/search/search_ops.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,61 +49,56 @@ void abut_stepper_clear(abut_stepper *s)
 static abut_status load(abut_stepper *s, const abut_arrays *frame, const double *x0, abut_instant at, abut_frame *f,
                         abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
     abut_status rc = abut_frame_view(frame, m, f, err);
-    if (!rc) rc = abut_lag_from_frame(&p->cm, f, abut_lag_of(&p->terms), err);
     if (rc) return rc;
-    if (!x0) x0 = f->x;
+    const int pending = x0 != NULL;
+    if (!pending) x0 = f->x;
     const size_t n3 = 3 * (size_t)m->nv;
     memcpy(s->v, f->v, n3 * sizeof(double));
     memcpy(p->xn, x0, n3 * sizeof(double));
     abut_search_place(&s->solver, f->x);
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     s->at = at;
-    abut_codim_state_of(&p->terms)->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
     abut_objective_weigh(p, abut_integrator_weights(m, abut_integrator_scheme(m, f)));
-    rc = abut_objective_begin(p, err);
+    const double weight = abut_step_kappa_weight(p);
+    const abut_term_frame state = { 0, weight, frame }, of_step = { 1, weight, frame };
+    rc = abut_objective_load(p, f, &state, err);
+    if (!rc && pending) rc = abut_objective_load(p, f, &of_step, err);
+    if (!rc) rc = abut_objective_begin(p, err);
     if (rc) return rc;
     abut_step_load_damping(s, f);
     abut_step_load_forces(s);
     abut_search_forget(&s->solver);
-    abut_problem_number(p);
+    abut_objective_number(p);
     return abut_step_load_past(s, f, err);
-}
-
-int abut_step_has_friction(const abut_model *m)
-{
-    for (int32_t i = 0; i < m->ng * m->ng; i++)
-        if (m->mu[i] > 0) return 1;
-    return 0;
 }
 
 /* Implicit Euler balances the stiffness in every step.  The other schemes keep that of the frame while anything
  * touches: a barrier that changes from step to step does work, and they have little to take it out again. */
-static abut_status start_kappa(abut_stepper *s, const abut_frame *f, abut_err *err)
+static abut_status start_kappa(abut_stepper *s, abut_err *err)
 {
     abut_search *so = &s->solver;
     const abut_model *m = so->prob.model;
+    abut_barrier_state *b = abut_barrier_state_of(&so->prob.terms);
     const int keeps = m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER;
-    if (!keeps || !f->kappa || abut_search_count(so) == 0)
-        return abut_search_kappa(so, err);
-    const double kappa = f->kappa[0] / abut_step_kappa_weight(&so->prob);
-    abut_barrier_state_of(&so->prob.terms)->kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], kappa));
+    if (!keeps || isnan(b->in_frame) || abut_search_count(so) == 0) return abut_search_kappa(so, err);
+    b->kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], b->in_frame));
     return ABUT_OK;
 }
 
 /* Where the iterations of a step begin. */
-static abut_status start(abut_stepper *s, const abut_frame *f, abut_report *rep, abut_err *err)
+static abut_status start(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     int warm = 0;
-    abut_status rc = start_kappa(s, f, err);
+    abut_status rc = start_kappa(s, err);
     if (!rc && !(s->solver.opt.without & ABUT_WITHOUT_WARM_START)) rc = abut_search_warm_start(&s->solver, s->v, &warm, rep, err);
     if (rc || warm) return rc;
     rc = abut_search_move_held(&s->solver, rep, err);
     if (rc || s->solver.here.has & ABUT_HAS_CONTACTS) return rc;    /* nothing was moved */
     rc = abut_search_contacts(&s->solver, rep, err);
-    return rc ? rc : start_kappa(s, f, err);
+    return rc ? rc : start_kappa(s, err);
 }
 
 /* Friction contacts as they are at the iterate. */
@@ -113,13 +111,14 @@ static abut_status freeze_friction(abut_search *s, abut_err *err)
 
 abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    assert(s);
+    abut_objective *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_frame f;
     s->pass = s->newton = 0;
     abut_status rc = load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = s->path_continues ? abut_path_next_step(&s->solver.path, &p->cm, p->obstacle, err)
+    rc = s->path_continues ? abut_path_next_step(&s->solver.path, &p->cm, p->cm.obstacle, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.here.x, err);
     if (!rc && !s->start_checked) {
         rc = abut_step_check(p, &s->solver.here, 0, ABUT_E_GEOM, "at the start", err);
@@ -127,7 +126,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
 
     /* the first frame of a scene has no friction data yet: freeze what touches now */
     const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
-    const int first = !frozen && abut_step_has_friction(p->model);
+    const int first = !frozen && abut_friction_acts(p->model);
     if (!rc && first) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
     if (!rc && first) rc = abut_search_kappa(&s->solver, err);
     if (!rc && first) rc = freeze_friction(&s->solver, err);
@@ -135,7 +134,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     if (!rc && !(s->solver.here.has & ABUT_HAS_CONTACTS)) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->start_checked = 1;
-    rc = start(s, &f, rep, err);
+    rc = start(s, rep, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return rc;
 }
@@ -150,17 +149,17 @@ static abut_status check_configuration(abut_search *so, const double *x, int joi
 /* The path so far, as the frame has it: it begins where nothing touches, and nothing is met on it. */
 static abut_status resume_path(abut_search *so, const abut_frame *f, abut_err *err)
 {
-    const abut_problem *p = &so->prob;
+    const abut_objective *p = &so->prob;
     abut_path *path = &so->path;
     int hit = 0;
     abut_status rc = check_configuration(so, p->xn, 0, "at the start of its step (step/x0)", err);
     if (!rc) rc = abut_path_start(path, &p->cm, p->xn, err);
     for (int32_t i = 0; i < f->nw && !rc; i += f->nv) {
         rc = check_configuration(so, f->waypoints + 3 * (size_t)i, 1, "at a waypoint (step/waypoints)", err);
-        if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->trial.x, &so->near, err);
+        if (!rc) rc = abut_path_add(path, &p->cm, p->cm.obstacle, so->trial.x, &so->near, err);
     }
-    if (!rc) rc = abut_path_add(path, &p->cm, p->obstacle, so->here.x, &so->near, err);
-    if (!rc) rc = abut_path_prove(path, &p->cm, p->obstacle, &so->near, &hit, err);
+    if (!rc) rc = abut_path_add(path, &p->cm, p->cm.obstacle, so->here.x, &so->near, err);
+    if (!rc) rc = abut_path_prove(path, &p->cm, p->cm.obstacle, &so->near, &hit, err);
     if (rc || !hit) return rc;
     if (hit + 1 < path->n)
         return abut_fail(err, ABUT_E_GEOM, "bodies meet on the straight line to waypoint %d (step/waypoints)", hit - 1);
@@ -169,7 +168,7 @@ static abut_status resume_path(abut_search *so, const abut_frame *f, abut_err *e
 
 abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     abut_frame f;
     abut_status rc = abut_frame_view(frame, p->model, &f, err);
     const char *missing = rc ? NULL : !f.x0 ? "step/x0" : !f.pass ? "step/pass" : !f.kappa ? "contact/kappa" : NULL;
@@ -177,9 +176,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     if (!rc) rc = load(s, frame, f.x0, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->pass = f.pass[0];
-    abut_barrier_state_of(&p->terms)->kappa = f.kappa[0] / abut_step_kappa_weight(p);
     s->newton = f.iterations ? f.iterations[0] : 0;
-    abut_step_load_lagrangian(p, &f);
     rc = resume_path(&s->solver, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     return abut_search_contacts(&s->solver, rep, err);
@@ -201,7 +198,7 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
     rep->passes = ++s->pass;
     const double clock = abut_time_wall();
-    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, &s->solver.near, err);
+    rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.cm.obstacle, &s->solver.near, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
@@ -216,11 +213,11 @@ static int32_t count_about_to_slide(abut_search *s)
 
 abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_status rc = ABUT_OK;
     rep->lag_residual = -1;
-    if (abut_step_has_friction(p->model)) {
+    if (abut_friction_acts(p->model)) {
         abut_lag_exchange(&p->terms, &s->solved_lag);
         rc = freeze_friction(&s->solver, err);
     }
@@ -265,7 +262,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
     rep->seconds.check += abut_time_wall() - clock;
     int32_t flattest;
     rep->min_jacobian = abut_smallest_jacobian(s->solver.prob.model, s->solver.here.x, &flattest);
-    rep->min_jacobian_tet = abut_problem_tet(&s->solver.prob, flattest);
+    rep->min_jacobian_tet = abut_objective_tet(&s->solver.prob, flattest);
     return rc ? abut_wrap(err, "step %lld", (long long)s->at.step + 1), rc : ABUT_OK;
 }
 
@@ -273,7 +270,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
 static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
-    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.obstacle, err);
+    const abut_status rc = abut_path_join(&s->solver.path, &s->solver.prob.cm, s->solver.prob.cm.obstacle, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
 }
@@ -302,7 +299,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
 
 abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     abut_arrays_clear(out);
     abut_status rc = carry ? abut_frame_carry(carry, out, err) : ABUT_OK;
     if (!rc) rc = abut_step_put_state(s, s->v, 1, out, err);
@@ -315,5 +312,6 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
     if (!x0) return err->code;
     memcpy(x0, p->xn, 3 * (size_t)p->model->nv * sizeof(double));
     rc = abut_arrays_put_i32(out, "step/pass", s->pass, err);
-    return rc || !abut_lagrangian_of(&p->terms)->on ? rc : abut_step_put_lagrangian(p, out, err);
+    const abut_term_frame of_step = { 1, abut_step_kappa_weight(p), NULL };
+    return rc ? rc : abut_objective_store(p, &of_step, out, err);
 }

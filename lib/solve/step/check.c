@@ -1,33 +1,36 @@
 #include "solve/step/step_parts.h"
 
 #include "contact/intersect.h"
-#include "energy/codim_bound.h"
 #include "model/naming.h"
 
-/* Shells are inside their bounds. */
-static abut_status check_bounds(const abut_problem *p, const double *x, abut_status code, const char *when, abut_err *err)
+#include <assert.h>
+#include <stdio.h>
+
+/* Bounds of terms are kept. */
+static abut_status check_bounds(const abut_objective *p, const double *x, abut_status code, const char *when, abut_err *err)
 {
     const abut_model *m = p->model;
-    abut_codim_excess e;
-    if (!abut_codim_outside(abut_codim_of(&p->terms), x, &e)) return ABUT_OK;
-    const int32_t *n = m->shell + 3 * (size_t)e.shell;
-    char object[ABUT_OBJECT_WORDS];
-    return abut_fail(err, code, "shell %d of %s (nodes %d, %d, %d): %s %.9g, expected %s %.9g, %s",
-                     abut_element_number(m, m->shell, 3, e.shell), abut_object_words(m, m->body[n[0]], object),
-                     abut_node_number(m, n[0]), abut_node_number(m, n[1]), abut_node_number(m, n[2]), e.what, e.value,
-                     e.below ? "more than" : "less than", e.limit, when);
+    abut_bound_words w;
+    char object[ABUT_OBJECT_WORDS], nodes[80] = "";
+    if (!abut_objective_outside(p, x, &w)) return ABUT_OK;
+    for (int i = 0, used = 0; i < w.corners; i++)
+        used += snprintf(nodes + used, sizeof nodes - (size_t)used, "%s%d%s", i ? ", " : " (nodes ",
+                         abut_node_number(m, w.node[i]), i + 1 < w.corners ? "" : ")");
+    return abut_fail(err, code, "%s %d of %s%s: %s, %s", w.what, w.number, abut_object_words(m, w.object, object), nodes,
+                     w.detail, when);
 }
 
-abut_status abut_step_check(const abut_problem *p, const abut_point *at, int joined, abut_status code, const char *when,
+abut_status abut_step_check(const abut_objective *p, const abut_point *at, int joined, abut_status code, const char *when,
                               abut_err *err)
 {
+    assert(p);
     const abut_collmesh *cm = &p->cm;
     const abut_model *m = p->model;
     abut_intersection hit;
     size_t found = 0;
     abut_status rc = ABUT_OK;
-    if (joined) found = abut_intersections_planes(cm, at->y, p->obstacle, 1, &hit);
-    else rc = abut_intersections_find(cm, at->y, p->obstacle, 1, &hit, &found, err);
+    if (joined) found = abut_intersections_planes(cm, at->y, p->cm.obstacle, 1, &hit);
+    else rc = abut_intersections_find(cm, at->y, p->cm.obstacle, 1, &hit, &found, err);
     if (rc) return rc;
     char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
     if (found && hit.tri < 0)

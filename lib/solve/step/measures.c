@@ -1,9 +1,11 @@
 #include "solve/step/measures.h"
 
 #include "base/par.h"
+#include "energy/friction_term.h"
 #include "math/vec3.h"
 #include "solve/search/rules.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -60,13 +62,13 @@ void abut_mass_center(const abut_model *m, const double *x, double c[3])
 
 /* ---- forces ---- */
 
-static double force_scale(const abut_problem *p)
+static double force_scale(const abut_objective *p)
 {
     return p->w.h_force * p->w.h_force;
 }
 
 /* a gradient of the objective becomes a force */
-static void to_newtons(const abut_problem *p, double *f)
+static void to_newtons(const abut_objective *p, double *f)
 {
     const double scale = force_scale(p);
     for (int32_t i = 0; i < 3 * p->model->nv; i++) f[i] = 0 - f[i] / scale;  /* 0 stays +0 */
@@ -80,12 +82,12 @@ static void clear_obstacles(const abut_model *m, double *f)
 
 static void zero(const abut_solved *s, double *f)
 {
-    memset(f, 0, 3 * (size_t)s->prob->model->nv * sizeof *f);
+    memset(f, 0, 3 * (size_t)s->objective->model->nv * sizeof *f);
 }
 
 abut_status abut_force(const abut_solved *s, abut_term_kind kind, double *f, abut_arena *scratch, abut_err *err)
 {
-    const abut_problem *p = s->prob;
+    const abut_objective *p = s->objective;
     const abut_at at = abut_objective_at(p, s->x, s->y, s->pairs);
     zero(s, f);
     const abut_status rc = abut_objective_gradient_add(p, &at, 1 << kind, f, scratch, err);
@@ -96,21 +98,23 @@ abut_status abut_force(const abut_solved *s, abut_term_kind kind, double *f, abu
 
 abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
 {
+    assert(s);
     zero(s, f);
-    const abut_status rc = abut_objective_damping_force(s->prob, s->v0, f, scratch, err);
-    clear_obstacles(s->prob->model, f);
+    const abut_status rc = abut_objective_damping_force(s->objective, s->v0, f, scratch, err);
+    clear_obstacles(s->objective->model, f);
     return rc;
 }
 
 abut_status abut_force_elastic(const abut_solved *s, const double *x, double *f, abut_arena *scratch, abut_err *err)
 {
     zero(s, f);
-    return abut_problem_potential_gradient(s->prob, x, -1, f, scratch, err);
+    const abut_at at = abut_objective_at(s->objective, x, NULL, NULL);
+    return abut_objective_potential_gradient(s->objective, &at, -1, f, scratch, err);
 }
 
 /* ---- balance and work ---- */
 
-static int newmark(const abut_solved *s) { return s->prob->w.scheme == ABUT_IMPLICIT_NEWMARK; }
+static int newmark(const abut_solved *s) { return s->objective->w.scheme == ABUT_IMPLICIT_NEWMARK; }
 
 /* the force under which the scheme takes the step */
 static double mean(const abut_solved *s, const double *now, const double *last, int32_t i)
@@ -120,14 +124,15 @@ static double mean(const abut_solved *s, const double *now, const double *last, 
 
 void abut_balance(const abut_solved *s, const abut_forces *now, const abut_forces *last, double *f)
 {
-    const abut_model *m = s->prob->model;
+    const abut_model *m = s->objective->model;
     const double h = m->h[0];
     for (int32_t i = 0; i < 3 * m->nv; i++) {
         f[i] = -mean(s, now->contact, last->contact, i) - mean(s, now->friction, last->friction, i) -
                mean(s, now->elastic, last->elastic, i);
         if (!simulated(m, i / 3)) continue;
-        const double dv = s->prob->w.scheme == ABUT_BDF2 ? 0.5 * (3 * s->v[i] - 4 * s->v0[i] + s->v1[i]) : s->v[i] - s->v0[i];
-        f[i] += m->mass[i / 3] * (s->prob->w.inertia * dv / h - mean(s, s->acc, s->acc0, i)) -
+        const int bdf2 = s->objective->w.scheme == ABUT_BDF2;
+        const double dv = bdf2 ? 0.5 * (3 * s->v[i] - 4 * s->v0[i] + s->v1[i]) : s->v[i] - s->v0[i];
+        f[i] += m->mass[i / 3] * (s->objective->w.inertia * dv / h - mean(s, s->acc, s->acc0, i)) -
                 mean(s, now->damping, last->damping, i);
     }
 }
@@ -135,25 +140,26 @@ void abut_balance(const abut_solved *s, const abut_forces *now, const abut_force
 double abut_work(const abut_solved *s, const double *now, const double *last)
 {
     abut_acc sum = { 0, 0 };
-    for (int32_t i = 0; i < 3 * s->prob->model->nv; i++)
-        abut_acc_add(&sum, mean(s, now, last, i) * (s->x[i] - s->prob->xn[i]));
+    for (int32_t i = 0; i < 3 * s->objective->model->nv; i++)
+        abut_acc_add(&sum, mean(s, now, last, i) * (s->x[i] - s->objective->xn[i]));
     return value(sum);
 }
 
 double abut_work_load(const abut_solved *s)
 {
-    const abut_model *m = s->prob->model;
+    const abut_model *m = s->objective->model;
     abut_acc sum = { 0, 0 };
     for (int32_t i = 0; i < 3 * m->nv; i++)
         if (simulated(m, i / 3))
-            abut_acc_add(&sum, m->mass[i / 3] * (mean(s, s->acc, s->acc0, i) - m->gravity[i % 3]) * (s->x[i] - s->prob->xn[i]));
+            abut_acc_add(&sum, m->mass[i / 3] * (mean(s, s->acc, s->acc0, i) - m->gravity[i % 3]) *
+                                   (s->x[i] - s->objective->xn[i]));
     return value(sum);
 }
 
 abut_status abut_potentials(const abut_solved *s, const double *x, const double *y, const abut_pairs *pairs, double *elastic,
                             double *barrier, abut_arena *scratch, abut_err *err)
 {
-    const abut_problem *p = s->prob;
+    const abut_objective *p = s->objective;
     const abut_at at = { x, x, y, pairs, &p->step };
     double b = 0;
     abut_status rc = abut_objective_potential(p, x, elastic, scratch, err);
@@ -164,7 +170,7 @@ abut_status abut_potentials(const abut_solved *s, const double *x, const double 
 
 /* ---- friction contacts ---- */
 
-abut_creep abut_creep_find(const abut_problem *p, const double *x)
+abut_creep abut_creep_find(const abut_objective *p, const double *x)
 {
     const abut_lag *lag = abut_lag_of(&p->terms);
     const double threshold = p->w.eps_v * p->w.h_force, speed = p->model->eps_v[0] / threshold;
@@ -184,7 +190,7 @@ abut_creep abut_creep_find(const abut_problem *p, const double *x)
     return c;
 }
 
-int32_t abut_creep_about_to_slide(const abut_problem *p, const double *x, const double *to)
+int32_t abut_creep_about_to_slide(const abut_objective *p, const double *x, const double *to)
 {
     const abut_lag *lag = abut_lag_of(&p->terms);
     const double threshold = p->w.eps_v * p->w.h_force;

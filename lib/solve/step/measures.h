@@ -5,7 +5,7 @@
 #ifndef ABUT_SOLVE_STEP_MEASURES_H
 #define ABUT_SOLVE_STEP_MEASURES_H
 
-#include "solve/problem.h"
+#include "solve/objective.h"
 
 /* ---- a state: x[3 nv] m, v[3 nv] m/s; obstacles have no part in it ---- */
 
@@ -21,7 +21,7 @@ void abut_mass_center(const abut_model *m, const double *x, double c[3]);
 
 /* Borrows everything. */
 typedef struct abut_solved {
-    const abut_problem *prob;       /* start xn, weights, what is held, terms, with the friction that acted */
+    const abut_objective *objective;       /* start xn, weights, what is held, terms, with the friction that acted */
     const abut_pairs *pairs;        /* contacts at the end */
     const double *x, *y;            /* [3 nv], [3 nc] the end */
     const double *v0, *v;           /* [3 nv] velocities at the start and at the end */
@@ -42,7 +42,7 @@ typedef struct abut_forces {
 } abut_forces;
 
 /** Every f is written whole.  Fail  ABUT_E_NOMEM */
-/** Of the terms of a kind but ABUT_TERM_POTENTIAL, at the end of the step. */
+/** Of the terms of a kind but ABUT_TERM_POTENTIAL and its follower, at the end of the step. */
 ABUT_MUST_USE abut_status abut_force(const abut_solved *s, abut_term_kind kind, double *f, abut_arena *scratch, abut_err *err);
 /** That of damping with the velocities at the start of the step. */
 ABUT_MUST_USE abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err);
@@ -71,8 +71,8 @@ typedef struct abut_creep {
     int32_t sticking, sliding;      /* slower than eps_v, and the others */
     double max, mean;               /* m/s, of those that stick; 0 without any */
 } abut_creep;
-abut_creep abut_creep_find(const abut_problem *p, const double *x);
+abut_creep abut_creep_find(const abut_objective *p, const double *x);
 /** How many of them stick at x[3 nv] and slide at `to` (solve/search/rules.h: abut_rule_lets_go). */
-int32_t abut_creep_about_to_slide(const abut_problem *p, const double *x, const double *to);
+int32_t abut_creep_about_to_slide(const abut_objective *p, const double *x, const double *to);
 
 #endif

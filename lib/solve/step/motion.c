@@ -1,13 +1,15 @@
+#include "energy/pressure.h"
 #include "solve/step/step_parts.h"
 
 #include "model/motion.h"
 #include "model/naming.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 /* drag is a term of the objective; in equilibria it is a load */
-static int drags(const abut_problem *p)
+static int drags(const abut_objective *p)
 {
     const abut_air *air = abut_air_of(&p->terms);
     return air && air->drags && p->w.inertia;
@@ -16,10 +18,11 @@ static int drags(const abut_problem *p)
 /* Acceleration of a body that nothing touches: a = g - M^-1 (dPsi/dx + C v + dR/dv), m/s^2; of obstacles none. */
 static abut_status free_acceleration(abut_stepper *s, const double *x, const double *v, double *a, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
     memset(a, 0, 3 * (size_t)m->nv * sizeof *a);
-    abut_status rc = abut_problem_potential_gradient(p, x, -1, a, &s->solver.scratch, err);
+    const abut_at at = abut_objective_at(p, x, NULL, NULL);
+    abut_status rc = abut_objective_potential_gradient(p, &at, -1, a, &s->solver.scratch, err);
     if (!rc) rc = abut_objective_damping_force(p, v, a, &s->solver.scratch, err);
     if (!rc && drags(p)) abut_air_drag_gradient(abut_air_of(&p->terms), v, NULL, 1, -1, a);
     if (rc) return rc;
@@ -38,7 +41,7 @@ static abut_start start_of(const abut_stepper *s)
 
 abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
     abut_status rc = ABUT_OK;
     if (p->w.scheme == ABUT_BDF2) {
@@ -64,7 +67,7 @@ static void add_force(const abut_model *m, const double *f, double *acc)
 
 void abut_step_load_forces(abut_stepper *s)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     abut_motion_acceleration(p->model, s->at.time, s->acc);
     if (!s->air) return;
     const abut_air *air = abut_air_of(&p->terms);
@@ -76,7 +79,8 @@ void abut_step_load_forces(abut_stepper *s)
 
 abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    assert(s);
+    const abut_objective *p = &s->solver.prob;
     const abut_air *air = abut_air_of(&p->terms);
     const abut_array *last = s->at.step > 0 ? abut_arrays_find(before, "node/air-force") : NULL;
     const size_t n3 = 3 * (size_t)p->model->nv;
@@ -96,7 +100,7 @@ abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, ab
 
 abut_status abut_step_finish(abut_stepper *s, abut_err *err)
 {
-    abut_problem *p = &s->solver.prob;
+    abut_objective *p = &s->solver.prob;
     const abut_start at = start_of(s);
     abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;

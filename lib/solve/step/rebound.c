@@ -7,6 +7,7 @@
 #include "base/par.h"
 #include "math/vec3.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define SWING 1.5
@@ -18,14 +19,15 @@ enum { RUN_MAX = 64 };
 static abut_status elastic_gain(abut_stepper *s, double *gain, double *psi, abut_err *err)
 {
     abut_search *so = &s->solver;
-    const abut_problem *p = &so->prob;
+    const abut_objective *p = &so->prob;
     const int32_t n3 = 3 * p->model->nv;
     const abut_mark mark = abut_arena_mark(&so->scratch);
     double *g = ABUT_NEW(&so->scratch, double, (size_t)n3), before = 0;
     if (!g) return abut_fail(err, ABUT_E_NOMEM, "midpoint: %d numbers", n3);
-    abut_status rc = abut_problem_potential_gradient(p, so->here.x, 1, g, &so->scratch, err);
-    if (!rc) rc = abut_problem_potential(p, p->xn, &before, &so->scratch, err);
-    if (!rc) rc = abut_problem_potential(p, so->here.x, psi, &so->scratch, err);
+    const abut_at at = abut_objective_at(p, so->here.x, NULL, NULL);
+    abut_status rc = abut_objective_potential_gradient(p, &at, 1, g, &so->scratch, err);
+    if (!rc) rc = abut_objective_potential(p, p->xn, &before, &so->scratch, err);
+    if (!rc) rc = abut_objective_potential(p, so->here.x, psi, &so->scratch, err);
     abut_acc sum = { 0, 0 };
     abut_acc_add(&sum, *psi);
     abut_acc_add(&sum, -before);
@@ -46,7 +48,7 @@ static double volume6(const double *x, const int32_t *t)
 /* 1 when the step has changed the volume of some tet by more than the factor SWING: then it resolves no wave in it. */
 static int swings(const abut_stepper *s)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     for (int32_t t = 0; t < p->model->nt; t++) {
         const int32_t *node = p->model->tet + 4 * (size_t)t;
         const double before = volume6(p->xn, node), after = volume6(s->solver.here.x, node);
@@ -63,7 +65,7 @@ void abut_step_load_damping(abut_stepper *s, const abut_frame *f)
 
 abut_status abut_step_decide_damping(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     struct abut_midpoint_damping *r = &s->damping;
     double gain = 0, psi = 0;
     if (!p->model->scheme || p->model->scheme[0] != ABUT_MIDPOINT) return ABUT_OK;
@@ -88,6 +90,7 @@ abut_status abut_step_decide_damping(abut_stepper *s, abut_report *rep, abut_err
 
 abut_status abut_step_put_damping(const abut_stepper *s, abut_arrays *out, abut_err *err)
 {
+    assert(s);
     const struct abut_midpoint_damping *r = &s->damping;
     double *gain = r->gain > 0 ? abut_frame_put(out, "midpoint/gain", 1, err) : NULL;
     if (r->gain > 0 && !gain) return err->code;
@@ -101,7 +104,7 @@ abut_status abut_step_put_damping(const abut_stepper *s, abut_arrays *out, abut_
     return ABUT_OK;
 }
 
-double abut_step_kappa_weight(const abut_problem *p)
+double abut_step_kappa_weight(const abut_objective *p)
 {
     const int midpoint = p->model->scheme && p->model->scheme[0] == ABUT_MIDPOINT;
     return midpoint ? abut_integrator_step_weight(ABUT_MIDPOINT) / abut_integrator_step_weight(p->w.scheme) : 1;

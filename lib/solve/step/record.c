@@ -2,14 +2,16 @@
 
 #include "base/par.h"
 #include "contact/candidates.h"
+#include "energy/codim_term.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- forces ---- */
 
 static abut_status forces_new(const abut_solved *s, abut_forces *f, abut_arena *scratch, abut_err *err)
 {
-    const size_t n = 3 * (size_t)s->prob->model->nv;
+    const size_t n = 3 * (size_t)s->objective->model->nv;
     f->contact = ABUT_NEW(scratch, double, n);
     f->friction = ABUT_NEW(scratch, double, n);
     f->damping = ABUT_NEW(scratch, double, n);
@@ -33,8 +35,8 @@ static abut_status forces_last(const abut_solved *s, const abut_frame *before, c
                                abut_arena *scratch, abut_err *err)
 {
     *last = *now;
-    if (s->prob->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
-    const size_t n = 3 * (size_t)s->prob->model->nv;
+    if (s->objective->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
+    const size_t n = 3 * (size_t)s->objective->model->nv;
     abut_status rc = forces_new(s, last, scratch, err);
     if (rc) return rc;
     const struct {
@@ -45,7 +47,7 @@ static abut_status forces_last(const abut_solved *s, const abut_frame *before, c
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].there || !s->first) memcpy(known[i].to, known[i].there ? known[i].there : known[i].here, n * sizeof(double));
     if (s->first && !before->f_damping && (rc = abut_force_damping_start(s, last->damping, scratch, err))) return rc;
-    return abut_force_elastic(s, s->prob->xn, last->elastic, scratch, err);
+    return abut_force_elastic(s, s->objective->xn, last->elastic, scratch, err);
 }
 
 /* ---- arrays ---- */
@@ -84,7 +86,7 @@ static abut_status put_vector(abut_arrays *out, const char *name, const double v
 
 static abut_status put_forces(const abut_solved *s, const abut_forces *f, const double *balance, abut_arrays *out, abut_err *err)
 {
-    const abut_problem *p = s->prob;
+    const abut_objective *p = s->objective;
     const int32_t nv = p->model->nv;
     abut_status rc = put_rows(out, "node/contact-force", f->contact, nv, err);
     if (!rc) rc = put_rows(out, "node/friction-force", f->friction, nv, err);
@@ -100,7 +102,7 @@ static abut_status put_forces(const abut_solved *s, const abut_forces *f, const 
 
 static abut_status put_creep(const abut_solved *s, abut_arrays *out, abut_err *err)
 {
-    const abut_creep c = abut_creep_find(s->prob, s->x);
+    const abut_creep c = abut_creep_find(s->objective, s->x);
     abut_status rc = put_count(out, "contact/sticking", c.sticking, err);
     if (!rc) rc = put_count(out, "contact/sliding", c.sliding, err);
     if (!rc) rc = put_real(out, "contact/creep-max", c.max, err);
@@ -112,7 +114,7 @@ static abut_status put_creep(const abut_solved *s, abut_arrays *out, abut_err *e
 
 static double reaction_work(const abut_solved *s, const double *balance)
 {
-    const abut_problem *p = s->prob;
+    const abut_objective *p = s->objective;
     abut_acc sum = { 0, 0 };
     for (int32_t i = 0; i < 3 * p->model->nv; i++)
         if (p->held[i / 3]) abut_acc_add(&sum, balance[i] * (s->x[i] - p->xn[i]));
@@ -122,7 +124,7 @@ static double reaction_work(const abut_solved *s, const double *balance)
 /* Contacts at the start of the step are found again: the solver has those of its end. */
 static abut_status start_potentials(const abut_solved *s, double *elastic, double *barrier, abut_arena *scratch, abut_err *err)
 {
-    const abut_problem *p = s->prob;
+    const abut_objective *p = s->objective;
     const abut_mark mark = abut_arena_mark(scratch);
     abut_candidates cand = { 0 };
     abut_pairs pairs = { 0 };
@@ -130,9 +132,9 @@ static abut_status start_potentials(const abut_solved *s, double *elastic, doubl
     abut_status rc = y ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "energies: %d collision vertices", p->model->nc);
     if (!rc) {
         abut_collmesh_positions(&p->cm, p->xn, y);
-        rc = abut_candidates_find(&p->cm, y, NULL, p->model->dhat[0], p->obstacle, &cand, err);
+        rc = abut_candidates_find(&p->cm, y, NULL, p->model->dhat[0], p->cm.obstacle, &cand, err);
     }
-    if (!rc) rc = abut_pairs_find(&p->cm, &cand, y, p->obstacle, &pairs, err);
+    if (!rc) rc = abut_pairs_find(&p->cm, &cand, y, p->cm.obstacle, &pairs, err);
     if (!rc) rc = abut_potentials(s, p->xn, y, &pairs, elastic, barrier, scratch, err);
     abut_pairs_clear(&pairs);
     abut_candidates_clear(&cand);
@@ -151,7 +153,7 @@ static abut_status put_work(abut_arrays *out, const char *name, double work, con
 static abut_status put_energies(const abut_solved *s, const abut_forces *now, const abut_forces *last, const double *balance,
                                 const abut_frame *before, abut_arrays *out, abut_arena *scratch, abut_err *err)
 {
-    const abut_model *m = s->prob->model;
+    const abut_model *m = s->objective->model;
     double elastic[2], barrier[2];
     abut_status rc = start_potentials(s, &elastic[0], &barrier[0], scratch, err);
     if (!rc) rc = abut_potentials(s, s->x, s->y, s->pairs, &elastic[1], &barrier[1], scratch, err);
@@ -159,10 +161,10 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
     const double kinetic = abut_kinetic_energy(m, s->v), gravity = abut_gravity_energy(m, s->x);
     const double friction = abut_work(s, now->friction, last->friction), damping = abut_work(s, now->damping, last->damping);
     const double reaction = reaction_work(s, balance), load = abut_work_load(s);
-    const double strain_kappa = abut_codim_state_of(&s->prob->terms)->strain_kappa;
+    const double strain_kappa = abut_codim_state_of(&s->objective->terms)->strain_kappa;
     const int strain = before->elastic && before->strain_kappa && *before->strain_kappa != strain_kappa;
     const double stiffness = (before->barrier ? barrier[0] - *before->barrier : 0) + (strain ? elastic[0] - *before->elastic : 0);
-    const double gain[] = { kinetic, -abut_kinetic_energy(m, s->v0), gravity, -abut_gravity_energy(m, s->prob->xn),
+    const double gain[] = { kinetic, -abut_kinetic_energy(m, s->v0), gravity, -abut_gravity_energy(m, s->objective->xn),
                             elastic[1], -elastic[0], barrier[1], -barrier[0], -friction, -damping, -reaction, -load };
     const double numerical = abut_sum(gain, sizeof gain / sizeof *gain);
 
@@ -181,7 +183,7 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
 
 static abut_status put_momenta(const abut_solved *s, abut_arrays *out, abut_err *err)
 {
-    const abut_model *m = s->prob->model;
+    const abut_model *m = s->objective->model;
     double linear[3], angular[3], center[3];
     abut_linear_momentum(m, s->v, linear);
     abut_angular_momentum(m, s->x, s->v, angular);
@@ -195,16 +197,17 @@ static abut_status put_momenta(const abut_solved *s, abut_arrays *out, abut_err 
 abut_status abut_record_put(const abut_solved *s, int with, int iterations, const abut_arrays *before, abut_arrays *out,
                             abut_arena *scratch, abut_err *err)
 {
+    assert(s);
     if (!with) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(scratch);
-    const int forces = with & ABUT_WITH_FORCES, newmark = s->prob->w.scheme == ABUT_IMPLICIT_NEWMARK;
+    const int forces = with & ABUT_WITH_FORCES, newmark = s->objective->w.scheme == ABUT_IMPLICIT_NEWMARK;
     abut_frame was;
     abut_forces now, last;
-    abut_status rc = abut_frame_view(before, s->prob->model, &was, err);
+    abut_status rc = abut_frame_view(before, s->objective->model, &was, err);
     if (!rc) rc = forces_find(s, &now, scratch, err);
     if (!rc) rc = forces_last(s, &was, &now, &last, scratch, err);
-    double *balance = ABUT_NEW(scratch, double, 3 * (size_t)s->prob->model->nv);
-    if (!rc && !balance) rc = abut_fail(err, ABUT_E_NOMEM, "forces on %d nodes", s->prob->model->nv);
+    double *balance = ABUT_NEW(scratch, double, 3 * (size_t)s->objective->model->nv);
+    if (!rc && !balance) rc = abut_fail(err, ABUT_E_NOMEM, "forces on %d nodes", s->objective->model->nv);
     if (!rc) abut_balance(s, &now, &last, balance);
     if (!rc && (forces || newmark)) rc = put_forces(s, &now, balance, out, err);
     if (!rc && forces) rc = put_creep(s, out, err);

@@ -1,9 +1,12 @@
 #include "solve/step/step_parts.h"
 
 #include "base/timer.h"
+#include "energy/barrier_term.h"
 #include "energy/codim_bound.h"
+#include "energy/codim_term.h"
 #include "solve/search/equilibrium.h"
 
+#include <assert.h>
 #include <math.h>
 
 static void report_contacts(const abut_search *so, abut_report *rep)
@@ -28,7 +31,7 @@ static void report_contacts(const abut_search *so, abut_report *rep)
 
 static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     abut_codim_stretch now;
     const abut_status rc = abut_codim_stretch_find(abut_codim_of(&p->terms), s->solver.here.x, &now, &s->solver.scratch, err);
     if (rc) return rc;
@@ -42,7 +45,7 @@ static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *e
 
 static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    const abut_problem *p = &s->solver.prob;
+    const abut_objective *p = &s->solver.prob;
     const double *x = s->solver.here.x;
     abut_lag_exchange(&p->terms, &s->solved_lag);
     const abut_creep creep = abut_creep_find(p, x);
@@ -55,11 +58,12 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     rep->sliding = creep.sliding;
     rep->creep_max = creep.max;
     rep->creep_mean = creep.mean;
-    return abut_problem_potential(p, x, &rep->elastic, &s->solver.scratch, err);
+    return abut_objective_potential(p, x, &rep->elastic, &s->solver.scratch, err);
 }
 
 abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err)
 {
+    assert(s);
     abut_search *so = &s->solver;
     const double clock = abut_time_wall();
     abut_equilibrium e;

@@ -1,5 +1,6 @@
 #include "solve/step/split.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Arrays of forces, which the copy does not have. */
@@ -93,6 +94,7 @@ static abut_status put_projected(const abut_arrays *predictor, const abut_arrays
 abut_status abut_split_project(abut_stepper *s, const abut_arrays *start, abut_instant at, const abut_arrays *predictor,
                                abut_arrays *out, abut_report *rep, abut_err *err)
 {
+    assert(s);
     const abut_model *m = s->solver.prob.model;
     abut_arrays from = { 0 }, next = { 0 };
     abut_status rc = towards_predictor(start, predictor, *m->h, &from, err);

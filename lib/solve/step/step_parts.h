@@ -7,9 +7,6 @@
 
 #include "solve/step/barrier_stepper.h"
 
-/** Whether any friction coefficient is positive. */
-int abut_step_has_friction(const abut_model *m);
-
 /* ---- motion.c ---- */
 
 /** s->acc, and s->air where it acts: what accelerates the nodes in this step but the forces of the objective; explicit, as at
@@ -35,29 +32,26 @@ ABUT_MUST_USE abut_status abut_step_decide_damping(abut_stepper *s, abut_report 
 ABUT_MUST_USE abut_status abut_step_put_damping(const abut_stepper *s, abut_arrays *out, abut_err *err);
 /** contact/kappa of a frame over the kappa of this step: frames have that of the model's scheme, whatever a step is taken by.
  * 1 in all models but those of the midpoint rule. */
-double abut_step_kappa_weight(const abut_problem *p);
+double abut_step_kappa_weight(const abut_objective *p);
 
 /* ---- check.c ---- */
 
-/** Nothing may touch and no injective element may be inverted at that point, by exact arithmetic; shells are inside their bounds.
+/** Nothing may touch and no injective element may be inverted at that point, by exact arithmetic; bounds of terms are kept.
  *
  * joined  exact arithmetic has led a free straight line here from where no edge went through a triangle, and one gets there by
  *         touching only: half-spaces are left to look at
  * Fails   `code`, naming elements and `when`, which says whose fault it is */
-ABUT_MUST_USE abut_status abut_step_check(const abut_problem *p, const abut_point *at, int joined, abut_status code,
+ABUT_MUST_USE abut_status abut_step_check(const abut_objective *p, const abut_point *at, int joined, abut_status code,
                                             const char *when, abut_err *err);
 
 /* ---- frame.c ---- */
 
-/** x, v[3 nv], the past, kappa, the waypoints and the frozen friction: what both phases of a frame hold. */
+/** x, v[3 nv], the past, what terms keep, the waypoints: what both phases of a frame hold. */
 ABUT_MUST_USE abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pending, abut_arrays *out,
                                                 abut_err *err);
 /** What --with asks for (solve/step/record.h); rep knows how well forces balance. */
 ABUT_MUST_USE abut_status abut_step_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
                                                  abut_arrays *out, abut_err *err);
-/** The augmented Lagrangian of a step that was given up while prescribed nodes had not arrived; off when there is none. */
-void abut_step_load_lagrangian(abut_problem *p, const abut_frame *f);
-ABUT_MUST_USE abut_status abut_step_put_lagrangian(const abut_problem *p, abut_arrays *out, abut_err *err);
 
 /* ---- report_fill.c ---- */
 

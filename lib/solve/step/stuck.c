@@ -1,5 +1,6 @@
 #include "solve/step/stuck.h"
 
+#include <assert.h>
 #include <string.h>
 
 static abut_status put_vectors(const abut_search *so, const char *name, const double *v, const char *unit, abut_arrays *out,
@@ -31,22 +32,23 @@ static abut_status put_history(const abut_report *rep, abut_arrays *out, abut_er
     return ABUT_OK;
 }
 
-static abut_status put_limit(const abut_problem *p, const abut_limit *l, abut_arrays *out, abut_err *err)
+static abut_status put_limit(const abut_objective *p, const abut_limit *l, abut_arrays *out, abut_err *err)
 {
     int32_t *to = abut_arrays_put_rows(out, "stuck/limit", ABUT_I32, 6, 0, "", err);
     if (!to) return err->code;
     const int names = l->kind != ABUT_LIMIT_NONE && l->kind != ABUT_LIMIT_LENGTH;
     to[0] = (int32_t)l->kind;
     for (int k = 0; k < 4; k++) to[1 + k] = names ? l->node[k] : -1;
-    to[5] = l->kind == ABUT_LIMIT_TET ? abut_problem_tet(p, l->tet) : l->term ? l->tet : -1;
+    to[5] = l->kind == ABUT_LIMIT_TET ? abut_objective_tet(p, l->tet) : l->term ? l->tet : -1;
     return ABUT_OK;
 }
 
 abut_status abut_step_stuck(abut_stepper *s, const abut_arrays *carry, const abut_report *rep, const char *why, abut_arrays *out,
                             abut_err *err)
 {
+    assert(s);
     abut_search *so = &s->solver;
-    abut_status rc = abut_path_shorten(&so->path, &so->prob.cm, so->prob.obstacle, &so->near, err);
+    abut_status rc = abut_path_shorten(&so->path, &so->prob.cm, so->prob.cm.obstacle, &so->near, err);
     if (!rc) rc = abut_step_suspend(s, carry, out, err);
     if (!rc) rc = abut_arrays_put_text(out, "stuck/why", why, err);
     if (!rc) rc = put_gradient(so, out, err);

@@ -6,6 +6,7 @@
 #include "sparse/own/symbolic.h"
 #include "sparse/cholmod.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <omp.h>
@@ -180,6 +181,7 @@ static void forget(abut_chol *c)
 
 abut_status abut_chol_renew(abut_chol *c, const abut_bsr *A, const int32_t *perm, abut_err *err)
 {
+    assert(A);
     forget(c);
     if (A->n > INT_MAX / 3 || A->nnz > INT_MAX)
         return abut_fail(err, ABUT_E_ARG, "Cholesky: %d block rows, %zu blocks: too many", A->n, A->nnz);

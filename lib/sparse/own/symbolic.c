@@ -1,5 +1,6 @@
 #include "sparse/own/symbolic.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -370,6 +371,7 @@ static abut_status analyse(graph *g, const abut_bsr *A, const int32_t *perm, abu
 
 abut_status abut_chol_symbolic_make(abut_chol_symbolic *out, const abut_bsr *A, const int32_t *perm, abut_err *err)
 {
+    assert(A);
     const size_t n = (size_t)A->n;
     graph g;
     *out = (abut_chol_symbolic){ .n = A->n };

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,6 +190,7 @@ static abut_status make_cuts(abut_chol_tree *t, abut_err *err)
 abut_status abut_chol_tree_make(abut_chol_tree *t, int32_t n, int32_t count, const int32_t *super, const int32_t *rptr,
                                 const int32_t *rows, abut_err *err)
 {
+    assert(n >= 0 && count >= 0);
     *t = (abut_chol_tree){ .n = n };
     int32_t *owner = new_array((size_t)n, sizeof *owner);
     abut_status rc = owner ? make_panels(t, count, super, rptr, rows, err) : no_memory(err);

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "sparse/own/cholesky.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -352,6 +353,7 @@ static void blocks_fill(abut_coarse_space *c, int32_t j, size_t *at)
 
 abut_status abut_coarse_space_factor(abut_coarse_space *c, const abut_bsr *A, const double *x, abut_err *err)
 {
+    assert(c);
     int failed = 0;
     #pragma omp parallel reduction(|| : failed)
     {

@@ -3,6 +3,7 @@
 #include "sparse/schwarz/coarse_space.h"
 #include "sparse/schwarz/subdomains.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +164,7 @@ static abut_status layout(abut_schwarz *s, const abut_bsr *A, const int32_t *par
 abut_status abut_schwarz_analyse(abut_schwarz **out, const abut_bsr *A, int32_t k, const int32_t *part, const double *x,
                                  abut_err *err)
 {
+    assert(A);
     if (*out && (*out)->k != k) abut_schwarz_free(out);
     if (k < 1 || A->nnz > UINT32_MAX)
         return abut_schwarz_free(out), abut_fail(err, ABUT_E_ARG, "Schwarz preconditioner: %d parts of %zu blocks", k, A->nnz);

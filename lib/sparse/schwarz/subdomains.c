@@ -2,6 +2,7 @@
 
 #include "sparse/own/cholesky.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,7 @@ static abut_status analyse(abut_subdomains *s, const abut_bsr *A, const int32_t 
 abut_status abut_subdomains_analyse(abut_subdomains **out, const abut_bsr *A, int32_t k, const int32_t *first, const int32_t *row,
                                  abut_err *err)
 {
+    assert(A);
     if (*out && (*out)->k != k) abut_subdomains_free(out);
     if (k < 1 || A->nnz > UINT32_MAX)
         return abut_subdomains_free(out), abut_fail(err, ABUT_E_ARG, "domains: %d of %zu blocks", k, A->nnz);

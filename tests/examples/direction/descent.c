@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 typedef struct descent {
-    const abut_problem *p;
+    const abut_objective *p;
     abut_newton_matrix matrix;
     abut_ordering order;
     abut_direction newton;
@@ -24,7 +24,7 @@ static void release(void *self)
     free(d);
 }
 
-static abut_status make(void **self, const abut_problem *p, const abut_direction_options *opt, abut_err *err)
+static abut_status make(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err)
 {
     descent *d = calloc(1, sizeof *d);
     if (!d) return abut_fail(err, ABUT_E_NOMEM, "gradient descent");
@@ -49,11 +49,11 @@ static void require_exact(void *self)
     ((descent *)self)->required = 1;
 }
 
-static abut_status find(void *self, const abut_iterate *at, double *dir, abut_direction_info *info, abut_report *rep,
+static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err)
 {
     descent *d = self;
-    const abut_problem *p = d->p;
+    const abut_objective *p = d->p;
     double longest = 0, inverse[9];
     *info = (abut_direction_info){ .bad_node = -1 };
     const abut_status rc = abut_newton_matrix_sum(&d->matrix, &d->order, p, at, rep, err);

@@ -106,8 +106,22 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
     snprintf(w->detail, sizeof w->detail, "stretched to %.6g", l / m->rod_length[lim->tet]);
 }
 
+static int outside(const void *self, const double *x, abut_bound_words *w)
+{
+    const abut_model *m = ((const abut_term_world *)self)->model;
+    for (int32_t i = 0; i < m->nrd; i++) {
+        double d[3], l, dE, ddE;
+        segment(self, x, i, d, &l, &dE, &ddE);
+        if (l < STRETCH * m->rod_length[i]) continue;
+        *w = (abut_bound_words){ .what = "segment", .number = i, .object = m->body[m->rod[2 * i]] };
+        snprintf(w->detail, sizeof w->detail, "stretched to %.6g, expected less than %g", l / m->rod_length[i], STRETCH);
+        return 1;
+    }
+    return 0;
+}
+
 const abut_term_ops abut_term_rod_limit = {
     .name = "rod limit", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_X, .set = "rod limits", .set_is = ABUT_SET_LASTS,
     .make = make, .energy = energy, .gradient = gradient, .elements = elements, .hessian = hessian, .limit = limit,
-    .limit_words = limit_words, .free = free,
+    .limit_words = limit_words, .outside = outside, .free = free,
 };
