@@ -10,6 +10,7 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "base/timer.h"
+#include "energy/prescribed.h"
 #include "formats/stream/state_io.h"
 #include "solve/step/barrier_stepper.h"
 #include "sparse/linear_solvers.h"
@@ -137,7 +138,7 @@ static void run_table(equation *q, char **names, int n)
 }
 
 /* The rows of the matrix in space: a system that is to be factored does not keep them. */
-static double *rows_in_space(const abut_problem *p, const double *x)
+static double *rows_in_space(const abut_objective *p, const double *x)
 {
     double *where = malloc((3 * (size_t)p->nrow + 1) * sizeof *where);
     if (!where) exit(5);
@@ -163,7 +164,7 @@ static void bench_stream(const char *path, int threads, double tolerance, char *
     if (!rc) rc = abut_step_begin(&s, &frame, at, &rep, &err);
     fail_on(rc, &err);
     abut_lagrangian_of(&so->prob.terms)->on = 0;
-    abut_problem_number(&so->prob);
+    abut_objective_number(&so->prob);
     const abut_at here = abut_objective_at(&so->prob, so->here.x, so->here.y, &so->here.pairs);
     abut_objective_forecast_start(&so->prob, &here);
     abut_arena scratch = { 0 };

@@ -72,7 +72,6 @@ static fixture *fixture_make(int nx, int ny, int nz, double mass)
     if (abut_bsr_pattern(&f->A, f->box.nv, f->set, 3, NULL)) abort();
     abut_bsr_assemble(&f->A, f->diag, f->set, 3);
     if (abut_product_make(&f->product, f->box.nv, f->set, 3, NULL)) abort();
-    abut_product_set(f->product, f->diag, f->set);
     return f;
 }
 
