@@ -207,14 +207,6 @@ void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, c
     for (size_t i = 0; i < pairs->n_plane; i++) plane_hessian(cm, pairs, c, kappa, i, plane + element_size(c) * i);
 }
 
-void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, int32_t *slot,
-                          double *H)
-{
-    const abut_barrier_curvature c = { abut_barrier_hessians[0], 0 };
-    abut_barrier_hessian_by(cm, pairs, &c, y, kappa, H);
-    if (slot) abut_barrier_slots(cm, pairs, &c, slot);
-}
-
 double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
                           size_t i)
 {

@@ -29,9 +29,6 @@ void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, const 
  * left as they are, or 0. */
 void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, const double *y,
                              double kappa, double *val);
-/** Slots (NULL to skip) and matrices of the first choice, projected: slot[(n + n_plane) * 4], H[(n + n_plane) * ABUT_PACKED]. */
-void abut_barrier_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
-                          int32_t *slot, double *H);
 /** Normal force magnitude of contact i, N, for a step of length h: -kappa e b' 2 d mult / h^2 (i >= n: half-space i - n); d is
  * the whole distance, thickness included.
  * A scheme that weighs forces with s h^2 instead of h^2 passes h sqrt(s). */

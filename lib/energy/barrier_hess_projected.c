@@ -1,6 +1,8 @@
 /* The positive semidefinite matrix nearest to the Hessian (energy/barrier_pair.h), and the Hessian as it is. */
 #include "energy/barrier_hessians.h"
 
+#include "sparse/packed_inline.h"
+
 static void projected(const abut_barrier_law *law, double least, abut_stencil kind, size_t n, const double (*x)[12],
                       const double *scale, double *val)
 {
@@ -20,7 +22,7 @@ const abut_barrier_hessian_ops abut_barrier_hessian_projected = {
     .mollified = projected_mollified,
 };
 
-/* H[ABUT_PACKED] = scale times A, of k corners. */
+/* H[abut_packed_size(4)] = scale times A, of k corners. */
 static void pack(int k, const double *A, double scale, double *H)
 {
     for (int a = 0; a < 4; a++)
@@ -39,7 +41,7 @@ static void full(const abut_barrier_law *law, double least, abut_stencil kind, s
         const double d2 = abut_dist2_all(kind, x[i], NULL, g, H);
         (void)abut_barrier(law[i], abut_beyond2(d2, law[i].xi), &db, &ddb);
         for (int j = 0; j < 9 * k * k; j++) H[j] = ddb * (g[j / (3 * k)] * g[j % (3 * k)]) + db * H[j];
-        pack(k, H, scale[i], val + ABUT_PACKED * i);
+        pack(k, H, scale[i], val + abut_packed_size(4) * i);
     }
 }
 
@@ -50,7 +52,7 @@ static void full_mollified(const abut_barrier_law *law, double least, size_t n, 
     for (size_t i = 0; i < n; i++) {
         double H[144];
         abut_pair_mollified_full(law[i], x[i], eps_x[i], H);
-        pack(4, H, scale[i], val + ABUT_PACKED * i);
+        pack(4, H, scale[i], val + abut_packed_size(4) * i);
     }
 }
 

@@ -1,5 +1,6 @@
 /* One Newton iteration's worth of contact work on the cloth-ball motion: TSV of threads, phase, count, CPU and wall
  * milliseconds (best of the repeats).  bench_contact [most threads] [repeats] */
+#include "../unit/projected_barrier.h"
 #include "base/par.h"
 #include "base/timer.h"
 #include "contact/intersect.h"
@@ -35,7 +36,7 @@ static int barrier_work(const abut_collmesh *cm, const double *y, const abut_pai
     abut_err err = { 0 };
     if (!node || !H) return 0;
     struct clock t = now();
-    abut_barrier_hessian(cm, pairs, y, 1, node, H);
+    projected_barrier(cm, pairs, y, 1, node, H);
     record(&res[HESSIAN], t, pairs->n);
     const abut_elements set = { .corners = 4, .n = pairs->n, .row = node, .val = H };
     const int bad = abut_bsr_pattern(&A, cm->nc, &set, 1, &err);

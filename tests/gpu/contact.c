@@ -1,5 +1,6 @@
 /* contact LAYERS CELLS: contact of one Newton iteration on a machine (ABUT_GPU=N: device N, else the twin) beside the
  * processor's: stage, count, milliseconds of the machine, of the processor, whether they found the same bytes.  TSV. */
+#include "../unit/projected_barrier.h"
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
@@ -61,7 +62,7 @@ static abut_status beside(run *r, int stage)
         r->H = malloc(ABUT_PACKED * (r->pairs.n + 1) * sizeof *r->H);
         r->node = malloc(4 * (r->pairs.n + 1) * sizeof *r->node);
         if (!r->H || !r->node) return abut_fail(err, ABUT_E_NOMEM, "no memory");
-        abut_barrier_hessian(cm, &r->pairs, x, 1, r->node, r->H);
+        projected_barrier(cm, &r->pairs, x, 1, r->node, r->H);
         return ABUT_OK;
     }
 }

@@ -1,4 +1,5 @@
 /* Contact of every dimension with thickness: candidates, contacts and step bounds against plain loops over all pairs. */
+#include "projected_barrier.h"
 #include "base/par.h"
 #include "check.h"
 #include "contact/step_bound.h"
@@ -266,7 +267,7 @@ TEST(hessians_of_mixed_thickness_are_those_of_the_single_contacts)
           !abut_pairs_find(&t.cm, &c, t.X, t.fixed, &p, NULL));
     double *H = calloc(p.n, ABUT_PACKED * sizeof *H);
     int32_t *node = malloc(4 * p.n * sizeof *node);
-    abut_barrier_hessian(&t.cm, &p, t.X, kappa, node, H);
+    projected_barrier(&t.cm, &p, t.X, kappa, node, H);
     for (size_t i = 0; i < p.n; i++) {
         double x[1][12], one[ABUT_PACKED] = { 0 };
         const abut_stencil s = abut_pairs_get(&p, i, t.X, x[0]);
@@ -313,7 +314,7 @@ TEST(energy_force_and_stiffness_above_a_half_space_are_one_function_of_the_gap)
         CHECK(!abut_pairs_find(&cm, &none, y, NULL, &p, NULL) && p.n_plane == 1);
         CHECK(!abut_barrier_energy(&cm, &p, y, kappa, &E[k], &scratch, NULL) &&
               !abut_barrier_gradient(&cm, &p, y, kappa, g[k], &scratch, NULL));
-        abut_barrier_hessian(&cm, &p, y, kappa, nodes, H);
+        projected_barrier(&cm, &p, y, kappa, nodes, H);
     }
     CHECK_NEAR((E[1] - E[2]) / (2 * e) / g[0][1], 1, 1e-6);
     CHECK_NEAR((g[1][1] - g[2][1]) / (2 * e) / H[4], 1, 1e-6);

@@ -1,3 +1,4 @@
+#include "projected_barrier.h"
 #include "base/par.h"
 #include "base/rng.h"
 #include "contact/collision_mesh.h"
@@ -254,7 +255,7 @@ TEST(contact_hessians_are_added_to_a_matrix_of_nodes_as_the_dense_product)
     abut_row_map map = { 0 };
     abut_bsr A = { 0 };
     abut_elements set = { .name = "contacts", .corners = 4, .n = n, .val = P };
-    abut_barrier_hessian(&w.cm, &pairs, y, KAPPA, slot, P);
+    projected_barrier(&w.cm, &pairs, y, KAPPA, slot, P);
     abut_friction_hessian(&lag, &law, w.x, w.xn, NULL, slot + 4 * nb, P + ABUT_PACKED * nb);
     add_dense(&w, n, slot, P, dense);
     for (int again = 0; again < 2; again++) {

@@ -1,3 +1,4 @@
+#include "projected_barrier.h"
 #include "base/par.h"
 #include "base/rng.h"
 #include "energy/barrier.h"
@@ -132,7 +133,7 @@ static void hessian(const scene *s, const double *x, const double *xn, double *D
     memset(D, 0, DIM * DIM * sizeof *D);
     abut_elastic_hessian(&s->elastic, x, H * H, P);
     add(D, 2, TET, P);
-    abut_barrier_hessian(&s->cm, &pairs, x, KAPPA, node, P);
+    projected_barrier(&s->cm, &pairs, x, KAPPA, node, P);
     add(D, nb, node, P);
     abut_friction_hessian(&s->lag, &s->law, x, xn, NULL, node, P);
     add(D, s->lag.n, node, P);
@@ -266,7 +267,7 @@ TEST(a_resting_mass_on_a_half_space_is_carried_at_the_closed_form_gap)
     CHECK_NEAR(-g[1] / (h * h), 8.774331, 5e-6);
     double E, D, P[ABUT_PACKED] = { 0 };
     int32_t nodes[4];
-    abut_barrier_hessian(&cm, &pairs, NULL, kappa, nodes, P);
+    projected_barrier(&cm, &pairs, NULL, kappa, nodes, P);
     CHECK(nodes[0] == 0 && nodes[1] == -1 && P[0] == 0 && P[8] == 0);
     const double e = 1e-9;   /* energy, force and stiffness of the plane are one function of the gap */
     gap += e;
@@ -318,7 +319,7 @@ TEST(barrier_sums_have_the_same_bits_for_every_thread_count_and_count_multiplici
         memset(g[k], 0, sizeof g[k]);
         CHECK(!abut_barrier_energy(&cm, &p, y, 2, &E[k], &a, NULL));
         CHECK(!abut_barrier_gradient(&cm, &p, y, 2, g[k], &a, NULL));
-        abut_barrier_hessian(&cm, &p, y, 2, nodes, P[k]);
+        projected_barrier(&cm, &p, y, 2, nodes, P[k]);
         CHECK(!i || (E[0] == E[1] && !memcmp(g[0], g[1], sizeof g[0]) && !memcmp(P[0], P[1], N * ABUT_PACKED * sizeof(double))));
     }
     CHECK(isfinite(E[0]) && E[0] > 0 && nodes[0] == VERTS - 1 - p.vert[0][0]);

@@ -1,4 +1,5 @@
 /* Contact on a machine against lib/contact and lib/energy: the twin by default, device N with ABUT_GPU=N. */
+#include "projected_barrier.h"
 #include "base/par.h"
 #include "check.h"
 #include "energy/barrier.h"
@@ -448,7 +449,7 @@ static void check_barrier(world *w, double share)
     const size_t n = w->pairs.n + w->pairs.n_plane;
     int32_t *node = malloc(4 * n * sizeof *node);
     double *H = calloc(ABUT_PACKED * n, sizeof *H);
-    abut_barrier_hessian(w->cm, &w->pairs, w->x, kappa, node, H);
+    projected_barrier(w->cm, &w->pairs, w->x, kappa, node, H);
     CHECK(!abut_gpu_barrier_hessian(&w->c, x, &w->set, kappa, &blocks, &err));
     CHECK(blocks_differ(w, &blocks, node, H, n, 1e-11) == 0);
     free(node), free(H), free(want);

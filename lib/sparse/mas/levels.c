@@ -2,6 +2,7 @@
 
 #include "math/hilbert.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,7 @@ static abut_status add_level(abut_mas_levels *s, const abut_operator *A, int *ad
 
 abut_status abut_mas_levels_make(abut_mas_levels *s, const abut_operator *A, int most, abut_err *err)
 {
+    assert(s && A);
     abut_mas_levels_clear(s);
     if (most < 1 || most > ABUT_MAS_LEVELS)
         return abut_fail(err, ABUT_E_ARG, "multilevel Schwarz preconditioner: %d levels, want 1 .. %d", most,

@@ -4,6 +4,7 @@
 #include "sparse/mas/sums.h"
 #include "sparse/schwarz/coarse_space.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ static abut_status parts_make(abut_mas *m, const abut_operator *A, abut_err *err
 
 abut_status abut_mas_make(abut_mas **out, const abut_operator *A, abut_mas_opts opts, abut_err *err)
 {
+    assert(out && A);
     abut_mas *m = calloc(1, sizeof *m);
     *out = m;
     if (!m) return no_memory(err);
@@ -162,6 +164,7 @@ static abut_status factor_levels(abut_mas *m, const abut_operator *A, abut_err *
 
 abut_status abut_mas_factor(abut_mas *m, const abut_operator *A, abut_err *err)
 {
+    assert(m && A);
     m->made = 0;
     if (abut_operator_rows(A) != m->at.n)
         return abut_fail(err, ABUT_E_ARG, "multilevel Schwarz preconditioner: %d rows, made for %d", abut_operator_rows(A),
