@@ -72,4 +72,10 @@ double abut_elastic_deformation(const abut_elastic *e, const double *x, int32_t 
 double abut_elastic_stress(const abut_elastic *e, const double *x, int32_t t, double sigma[9]);
 double abut_von_mises(const double sigma[9]);
 
+/** H[81] = d2psi/dF2, rows and columns the entries of F row major; project: nearest positive semidefinite.  For elements that are
+ * not tets of four corners. */
+void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project);
+/** The same from a principal form and the singular vectors of F, as it is. */
+void abut_principal_hess(const abut_principal *p, const double U[9], const double V[9], double H[81]);
+
 #endif

@@ -1,6 +1,7 @@
 /* Projected Hessians of hyperelastic tetrahedra, four at a time. */
 #include "base/par.h"
 #include "energy/elastic_lanes.h"
+#include "energy/material/density_inline.h"
 #include "energy/material/fibre.h"
 #include "sparse/packed_lanes.h"
 #include "sparse/packed_inline.h"
@@ -68,4 +69,34 @@ void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, 
         const abut_range r = abut_block(n, b);
         abut_elastic_hessian_some(e, x, scale, r.lo, r.hi, H + abut_packed_size(4) * r.lo);
     }
+}
+
+void abut_principal_hess(const abut_principal *p, const double u[9], const double v[9], double H[81])
+{
+    const abut_lanes one = ABUT_LANES_ALL(1.);
+    abut_lanes U[9], a[3], b[3], K[9];
+    abut_principals four;
+    abut_modes_lanes h;
+    for (size_t l = 0; l < ABUT_LANES; l++) abut_principals_set(&four, l, p);
+    for (int i = 0; i < 9; i++) U[i] = ABUT_LANES_ALL(u[i]);
+    abut_modes_of_lanes(&four, &one, &h);
+    for (int j = 0; j < 3; j++)   /* unit vector j in the frame of V is row j of V: one in each lane */
+        for (int c = 0; c < 3; c++) b[c][j] = b[c][3] = v[3 * j + c];
+    for (int i = 0; i < 3; i++) {
+        for (int c = 0; c < 3; c++) a[c] = ABUT_LANES_ALL(v[3 * i + c]);
+        abut_mode_block_lanes(&h, U, a, b, K);
+        for (int j = 0; j < 3; j++)
+            for (int m = 0; m < 3; m++)
+                for (int k = 0; k < 3; k++) H[9 * (3 * m + i) + 3 * k + j] = K[3 * m + k][j];
+    }
+}
+
+void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project)
+{
+    double U[9], s[3], V[9];
+    abut_principal p;
+    abut_svd3(F, U, s, V);
+    abut_density_principal(model, mu, lambda, s, &p);
+    if (project) abut_principal_project_one(&p);
+    abut_principal_hess(&p, U, V, H);
 }

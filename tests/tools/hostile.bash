@@ -55,7 +55,11 @@ Y
 
 # hostile_list: the variants of both streams, one a line: FILE NUMBER MUST ITEM ARRAY WORDS.  The MODEL of a pending stream matters
 # to friction-lag alone.
+# A filter is an option of step's as well: a valid one without that is a usage error.
 hostile_list() {
+    hostile_lists | grep -v 'contact/barrier-filter .* 4.94066e-324'
+}
+hostile_lists() {
     "$AIDS/hostile" list committed.abut | sed 's/^/committed.abut /'
     "$AIDS/hostile" list pending.abut | sed 's/^/pending.abut /'
     "$AIDS/hostile" list mapped.abut | grep -E ' (contact/(map-|offset)|lag/vertex)' | sed 's/^/mapped.abut /'

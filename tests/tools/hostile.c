@@ -128,10 +128,12 @@ static void complete(stream *s)
         if (way) memcpy(data, positions, 3 * (size_t)nv * sizeof(double));
         if (!strcmp(r->name, "step/penalty")) *(double *)data = 1e6;
     }
-    if (abut_arrays_find(&s->at[s->model].set, "contact/bodies")) return;
-    int32_t *meet = abut_model_put(&s->at[s->model].set, "contact/bodies", 1, &err);
-    need(meet != NULL, err.msg);
-    *meet = 1;
+    abut_arrays *const m = &s->at[s->model].set;
+    int32_t *meet = abut_arrays_find(m, "contact/bodies") ? NULL : abut_model_put(m, "contact/bodies", 1, &err);
+    if (meet) *meet = 1;
+    need(abut_arrays_find(m, "contact/bodies") != NULL, err.msg);
+    if (!abut_arrays_find(m, "contact/barrier-filter")) need(abut_model_put(m, "contact/barrier-filter", 1, &err) != NULL,
+                                                             err.msg);
 }
 
 /* Collision vertices as sums of nodes, of one each: what a model and a frame have in place of contact/node and lag/node. */

@@ -1,4 +1,5 @@
 #include "base/rng.h"
+#include "energy/material/density_inline.h"
 #include "energy/elastic.h"
 #include "energy/material/projection.h"
 #include "energy/material/spline.h"
@@ -8,7 +9,6 @@
 #include "math/svd3.h"
 
 #include "check.h"
-#include "psi_hess.h"
 
 #include <stdlib.h>
 
@@ -63,13 +63,13 @@ static void psi_hess(int model, double mu, double lambda, const double F[9], dou
     double U[9], s[3], V[9];
     abut_principal p;
     if (in_table(model)) {
-        density_hess(model, mu, lambda, F, H, project);
+        abut_psi_hess(model, mu, lambda, F, H, project);
         return;
     }
     abut_svd3(F, U, s, V);
     principal_of(model, mu, lambda, s, &p);
     if (project) abut_principal_project_one(&p);
-    principal_hess(&p, U, V, H);
+    abut_principal_hess(&p, U, V, H);
 }
 
 static void random_matrix(abut_rng *r, double size, double F[9])

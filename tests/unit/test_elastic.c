@@ -9,7 +9,6 @@
 #include "check.h"
 #include "kuhn.h"
 #include "elastic_gradient.h"
-#include "psi_hess.h"
 
 /* rest positions under x -> A x, then jittered */
 static double *deformed(const kuhn_box *b, const double A[9], double jitter, uint64_t seed)
@@ -102,7 +101,7 @@ static int negative_in_F(const abut_elastic *s, const abut_model *one, const dou
     double F[9], F9[81], w[9], Q[81];
     int negative = 0;
     abut_elastic_deformation(s, x, 0, F);
-    density_hess(one->mat_model[one->tet_mat[0]], s->lame[0], s->lame[1], F, F9, 0);
+    abut_psi_hess(one->mat_model[one->tet_mat[0]], s->lame[0], s->lame[1], F, F9, 0);
     abut_sym_eigen(9, F9, w, Q);
     for (int i = 0; i < 9; i++) negative += w[i] < 0;
     return negative;
@@ -170,7 +169,7 @@ TEST(packed_hessian_is_the_projected_density_hessian_mapped_to_the_corners)
         double F[9], F9[81], D[144], G[4][3], big = 0;
         const double *B = e.B + 9 * t;
         abut_elastic_deformation(&e, x, t, F);
-        density_hess(b.mat_model[b.tet_mat[t]], e.lame[2 * t], e.lame[2 * t + 1], F, F9, 0);
+        abut_psi_hess(b.mat_model[b.tet_mat[t]], e.lame[2 * t], e.lame[2 * t + 1], F, F9, 0);
         abut_psd_project(9, F9);
         unpack(H + ABUT_PACKED * t, D);
         for (int i = 0; i < 144; i++) big = fmax(big, fabs(D[i]));
