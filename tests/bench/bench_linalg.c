@@ -18,6 +18,7 @@
 
 #include "../unit/box_tets.h"
 #include "../unit/newton_system.h"
+#include "newton_start.h"
 #include "energy/prescribed.h"
 
 #include <omp.h>
@@ -40,13 +41,6 @@ typedef struct bench {
     double *diag, *x, *y;
     int threads;
 } bench;
-
-static void fail_on(abut_status rc, const abut_err *err)
-{
-    if (!rc) return;
-    fprintf(stderr, "bench_linalg: %s\n", err->msg);
-    exit(1);
-}
 
 enum { PATTERN, UPDATE, ASSEMBLE, MATRIX, MULTIPLY, ORDER, ANALYSE, FACTOR, SOLVE, FACTOR_SINGLE, SOLVE_SINGLE, PHASES };
 static const char *const phase_name[PHASES] = { "pattern", "update", "assemble", "matrix", "multiply", "order", "analyse",
@@ -141,57 +135,21 @@ static void bench_box(const char *name, int nx, int ny, int nz, int threads)
     box_tets_free(&box);
 }
 
-/* The MODEL and the first FRAME of a stream. */
-static abut_status read_start(const char *path, abut_arrays *model, abut_arrays *frame, abut_instant *at, abut_err *err)
-{
-    abut_frame_head head = { 0 };
-    abut_item item = ABUT_ITEM_END;
-    abut_reader *r = NULL;
-    FILE *f = fopen(path, "rb");
-    if (!f) return abut_fail(err, ABUT_E_IO, "cannot read %s", path);
-    abut_status rc = abut_reader_open(f, path, &r, err);
-    if (!rc) rc = abut_reader_next(r, &item, &head, model, err);
-    if (!rc && item == ABUT_ITEM_MODEL) rc = abut_reader_next(r, &item, &head, frame, err);
-    if (!rc && (item != ABUT_ITEM_FRAME || head.phase != ABUT_COMMITTED))
-        rc = abut_fail(err, ABUT_E_FORMAT, "%s: expected a MODEL and a COMMITTED frame", path);
-    *at = (abut_instant){ head.step, head.time };
-    abut_reader_free(&r);
-    fclose(f);
-    return rc;
-}
-
 static void bench_stream(const char *path, int threads)
 {
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    abut_arrays model_set = { 0 }, frame = { 0 };
-    abut_model model;
-    abut_stepper s = { 0 };
-    abut_search *so = &s.solver;
-    abut_search_opts opt = abut_search_defaults();
+    newton_start b;
     abut_report rep = { 0 };
-    abut_instant at;
     abut_err err = { 0 };
-    opt.threads = threads;
-    abut_status rc = read_start(path, &model_set, &frame, &at, &err);
-    if (!rc) rc = abut_model_view(&model_set, &model, &err);
-    if (!rc) rc = abut_stepper_init(&s, &model, &opt, &err);
-    if (!rc) rc = abut_step_begin(&s, &frame, at, &rep, &err);
-    fail_on(rc, &err);
-    abut_lagrangian_of(&so->prob.terms)->on = 0;
-    abut_objective_number(&so->prob);
-    const abut_at here = abut_objective_at(&so->prob, so->here.x, so->here.y, &so->here.pairs);
-    abut_objective_forecast_start(&so->prob, &here);
+    newton_start_open(&b, path, threads, &rep);
+    abut_search *so = &b.stepper.solver;
     newton_system n;
     newton_system_open(&n, &so->prob, 0, 1);
-    rc = newton_matrix(&s, &n, &err);
-    fail_on(rc, &err);
-    time_phases(&(bench){ .name = name, .tets = (size_t)model.nt, .stepper = &s, .system = &n, .A = &n.matrix.A,
+    fail_on(newton_matrix(&b.stepper, &n, &err), &err);
+    time_phases(&(bench){ .name = b.name, .tets = (size_t)b.model.nt, .stepper = &b.stepper, .system = &n, .A = &n.matrix.A,
                           .nv = so->prob.nrow, .perm = n.solve.order.perm, .threads = threads }, of_stream);
     newton_system_close(&n);
     abut_report_clear(&rep);
-    abut_stepper_clear(&s);
-    abut_arrays_clear(&model_set);
-    abut_arrays_clear(&frame);
+    newton_start_close(&b);
 }
 
 static void bench_dgemm(void)

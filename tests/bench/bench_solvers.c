@@ -17,16 +17,10 @@
 #include "sparse/product.h"
 
 #include "../unit/newton_system.h"
+#include "newton_start.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static void fail_on(abut_status rc, const abut_err *err)
-{
-    if (!rc) return;
-    fprintf(stderr, "bench_solvers: %s\n", err->msg);
-    exit(1);
-}
 
 /* ---- products ---- */
 
@@ -109,25 +103,6 @@ static void run_solver(const equation *q, const abut_linear_solver_ops *ops)
     fflush(stdout);
 }
 
-/* The MODEL and the first FRAME of a stream. */
-static abut_status read_start(const char *path, abut_arrays *model, abut_arrays *frame, abut_instant *at, abut_err *err)
-{
-    abut_frame_head head = { 0 };
-    abut_item item = ABUT_ITEM_END;
-    abut_reader *r = NULL;
-    FILE *f = fopen(path, "rb");
-    if (!f) return abut_fail(err, ABUT_E_IO, "cannot read %s", path);
-    abut_status rc = abut_reader_open(f, path, &r, err);
-    if (!rc) rc = abut_reader_next(r, &item, &head, model, err);
-    if (!rc && item == ABUT_ITEM_MODEL) rc = abut_reader_next(r, &item, &head, frame, err);
-    if (!rc && (item != ABUT_ITEM_FRAME || head.phase != ABUT_COMMITTED))
-        rc = abut_fail(err, ABUT_E_FORMAT, "%s: expected a MODEL and a COMMITTED frame", path);
-    *at = (abut_instant){ head.step, head.time };
-    abut_reader_free(&r);
-    fclose(f);
-    return rc;
-}
-
 static void run_table(equation *q, char **names, int n)
 {
     for (int k = 0; abut_linear_solvers[k]; k++) {
@@ -148,25 +123,12 @@ static double *rows_in_space(const abut_objective *p, const double *x)
 
 static void bench_stream(const char *path, int threads, double tolerance, char **names, int n)
 {
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    abut_arrays model_set = { 0 }, frame = { 0 };
-    abut_model model;
-    abut_stepper s = { 0 };
-    abut_search *so = &s.solver;
-    abut_search_opts opt = abut_search_defaults();
+    newton_start b;
     abut_report rep = { 0 };
-    abut_instant at;
     abut_err err = { 0 };
-    opt.threads = threads;
-    abut_status rc = read_start(path, &model_set, &frame, &at, &err);
-    if (!rc) rc = abut_model_view(&model_set, &model, &err);
-    if (!rc) rc = abut_stepper_init(&s, &model, &opt, &err);
-    if (!rc) rc = abut_step_begin(&s, &frame, at, &rep, &err);
-    fail_on(rc, &err);
-    abut_lagrangian_of(&so->prob.terms)->on = 0;
-    abut_objective_number(&so->prob);
+    newton_start_open(&b, path, threads, &rep);
+    abut_search *so = &b.stepper.solver;
     const abut_at here = abut_objective_at(&so->prob, so->here.x, so->here.y, &so->here.pairs);
-    abut_objective_forecast_start(&so->prob, &here);
     abut_arena scratch = { 0 };
     fail_on(abut_objective_gradient(&so->prob, &here, ABUT_KINDS_ALL, so->here.g, &scratch, &err), &err);
     abut_arena_clear(&scratch);
@@ -174,7 +136,7 @@ static void bench_stream(const char *path, int threads, double tolerance, char *
     newton_system_open(&ns, &so->prob, 0, 1);
     fail_on(newton_system_sum(&ns, so, &rep, &err), &err);
     const size_t n3 = 3 * (size_t)so->prob.nrow;
-    equation q = { name, (size_t)model.nt, (size_t)so->here.pairs.n, { .matrix = &ns.matrix.A }, ns.solve.order.perm,
+    equation q = { b.name, (size_t)b.model.nt, (size_t)so->here.pairs.n, { .matrix = &ns.matrix.A }, ns.solve.order.perm,
                    malloc(n3 * sizeof(double)), malloc(n3 * sizeof(double)), tolerance, threads };
     double *where = rows_in_space(&so->prob, so->here.x);
     if (!q.b || !q.x) exit(5);
@@ -184,9 +146,7 @@ static void bench_stream(const char *path, int threads, double tolerance, char *
     free(where), free(q.b), free(q.x);
     newton_system_close(&ns);
     abut_report_clear(&rep);
-    abut_stepper_clear(&s);
-    abut_arrays_clear(&model_set);
-    abut_arrays_clear(&frame);
+    newton_start_close(&b);
 }
 
 int main(int argc, char **argv)
