@@ -31,9 +31,10 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
- * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices. */
+ * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices; nodes of
+ * tets beyond their corners, nodes of the geometry of tets (model/tets.h). */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap) C(nmore) C(ngx)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -49,6 +50,15 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(body,          "node/object",        int32_t, I32, nv, 0, "",       NEED) /* row of object/                         */ \
     F(tet,           "tet/node",           int32_t, I32, nt, 4, "",       OPT)  /* positively oriented at rest            */ \
     F(tet_mat,       "tet/material",       int32_t, I32, nt, 0, "",       OPT)  /* row of material/                       */ \
+    F(tet_order,     "tet/order",          int32_t, I32, nt, 0, "",       MAY)  /* 1 to 4 (model/tets.h); absent: 1 */ \
+    F(tet_first,     "tet/first",          int32_t, I32, nt, 0, "",       MAY)  /* first row of tet/more; needed by tet/order */ \
+    F(tet_more,      "tet/more",           int32_t, I32, nmore, 0, "",    OPT)  /* nodes after the corners, tet by tet */ \
+    F(tet_density,   "tet/density-scale",  double,  F64, nt, 0, "",       MAY)  /* factor on the density of the material; absent: 1 */ \
+    F(tet_fill,      "tet/fill",           double,  F64, nt, 0, "",       MAY)  /* factor on mass and elastic energy: part of the volume that is solid; absent: 1 */ \
+    F(mat_quadrature, "material/quadrature", int32_t, I32, nm, 2, "",     MAY)  /* degrees for tets of order 2 and more: elastic energy, mass; 0: by order */ \
+    F(geo_order,     "geometry/order",     int32_t, I32, nt, 0, "",       MAY)  /* of the rest shape where it exceeds tet/order; absent: the same */ \
+    F(geo_first,     "geometry/first",     int32_t, I32, nt, 0, "",       MAY)  /* first row of geometry/X; needed by geometry/order */ \
+    F(geo_X,         "geometry/X",         double,  F64, ngx, 3, "m",     OPT)  /* places of those nodes, tet by tet */ \
     F(mat_model,     "material/model",     int32_t, I32, nm, 0, "",       OPT)  /* ABUT_NEO_HOOKEAN, ...                  */ \
     F(mat_density,   "material/density",   double,  F64, nm, 0, "kg/m^3", OPT)  \
     F(mat_young,     "material/young",     double,  F64, nm, 0, "Pa",     OPT)  \

@@ -1,5 +1,7 @@
 #include "model/model_check.h"
 
+#include "model/tets_check.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -145,8 +147,8 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
         if (!abut_material_bounded(m->mat_model[i], m->mat_poisson[i]))
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/poisson' row %d: %g, expected " ABUT_MATERIAL_UNBOUNDED, i,
                              m->mat_poisson[i]);
-    rc = check_terms(m, err);
-    return rc ? rc : check_splines(m, err);
+    if ((rc = check_terms(m, err)) || (rc = abut_tets_check(m, err))) return rc;
+    return check_splines(m, err);
 }
 
 /* A node is at most one collision vertex: two would be in contact with each other at distance zero. */

@@ -1,0 +1,30 @@
+#include "model/tets.h"
+
+#include <string.h>
+
+int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODES])
+{
+    const int order = abut_tet_geometry_order(m, t), n = abut_tet_count(order);
+    if (order > abut_tet_order(m, t)) {
+        memcpy(X, m->geo_X + 3 * (size_t)m->geo_first[t], 3 * (size_t)n * sizeof *X);
+        return n;
+    }
+    int32_t node[ABUT_TET_NODES];
+    abut_tet_corners(m, t, node);
+    for (int c = 0; c < n; c++) memcpy(X + 3 * c, m->X + 3 * (size_t)node[c], 3 * sizeof *X);
+    return n;
+}
+
+int abut_model_order(const abut_model *m)
+{
+    int order = 1;
+    for (int32_t t = 0; m->tet_order && t < m->nt; t++)
+        if (m->tet_order[t] > order) order = m->tet_order[t];
+    return order;
+}
+
+abut_status abut_linear_tets(const abut_model *m, const char *who, abut_err *err)
+{
+    const int order = abut_model_order(m);
+    return order == 1 ? ABUT_OK : abut_fail(err, ABUT_E_FORMAT, "%s: tets of order %d, expected order 1", who, order);
+}
