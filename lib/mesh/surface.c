@@ -1,11 +1,10 @@
 #include "mesh/surface.h"
 
+#include "geom/lagrange.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Corners of the faces of a positively oriented tet, outward; face k is opposite corner k. */
-static const int FACE[4][3] = { { 1, 2, 3 }, { 0, 3, 2 }, { 0, 1, 3 }, { 0, 2, 1 } };
 
 /* A face or edge in the bucket of its smallest vertex. */
 typedef struct entry {
@@ -61,7 +60,7 @@ static void buckets_sort(buckets *b, int32_t nv)
 static int32_t face_entry(const int32_t *tet, int64_t id, entry *e)
 {
     const int32_t *t = tet + 4 * (id / 4);
-    const int *f = FACE[id % 4];
+    const signed char *f = abut_tet_face[id % 4];
     int32_t a = t[f[0]], b = t[f[1]], c = t[f[2]], s;
     int odd = 0;
     if (a > b) s = a, a = b, b = s, odd ^= 1;
@@ -99,7 +98,7 @@ static abut_status collect(const int32_t *tet, int64_t n, const uint8_t *shared,
     *tri = out;
     *count = (int32_t)k;
     for (int64_t i = 0; i < n; i++)
-        for (int c = 0; c < 3 && !shared[i]; c++) *out++ = tet[4 * (i / 4) + FACE[i % 4][c]];
+        for (int c = 0; c < 3 && !shared[i]; c++) *out++ = tet[4 * (i / 4) + abut_tet_face[i % 4][c]];
     return ABUT_OK;
 }
 
