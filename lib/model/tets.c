@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODES])
+int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODES_MAX])
 {
-    const int order = abut_tet_geometry_order(m, t), n = abut_tet_count(order);
+    const int order = abut_tet_geometry_order(m, t), n = abut_tet_nodes(order);
     if (order > abut_tet_order(m, t)) {
         memcpy(X, m->geo_X + 3 * (size_t)m->geo_first[t], 3 * (size_t)n * sizeof *X);
         return n;
     }
-    int32_t node[ABUT_TET_NODES];
+    int32_t node[ABUT_TET_NODES_MAX];
     abut_tet_corners(m, t, node);
     for (int c = 0; c < n; c++) memcpy(X + 3 * c, m->X + 3 * (size_t)node[c], 3 * sizeof *X);
     return n;

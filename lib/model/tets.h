@@ -6,17 +6,11 @@
 #ifndef ABUT_MODEL_TETS_H
 #define ABUT_MODEL_TETS_H
 
+#include "geom/lagrange.h"
 #include "model/model.h"
 
 /* Highest degree of quadrature that a stream may ask for. */
 enum { ABUT_QUADRATURE_MOST = 20 };
-enum { ABUT_TET_ORDERS = 4 /* the highest */, ABUT_TET_NODES = 35 /* of that */ };
-
-/** Nodes of a tet of that order: 4, 10, 20, 35. */
-static inline int abut_tet_count(int order)
-{
-    return (order + 1) * (order + 2) * (order + 3) / 6;
-}
 
 static inline int abut_tet_order(const abut_model *m, int32_t t)
 {
@@ -24,9 +18,9 @@ static inline int abut_tet_order(const abut_model *m, int32_t t)
 }
 
 /** All nodes of tet t, corners first; returns how many. */
-static inline int abut_tet_corners(const abut_model *m, int32_t t, int32_t node[ABUT_TET_NODES])
+static inline int abut_tet_corners(const abut_model *m, int32_t t, int32_t node[ABUT_TET_NODES_MAX])
 {
-    const int n = abut_tet_count(abut_tet_order(m, t));
+    const int n = abut_tet_nodes(abut_tet_order(m, t));
     for (int c = 0; c < 4; c++) node[c] = m->tet[4 * (size_t)t + (size_t)c];
     for (int c = 4; c < n; c++) node[c] = m->tet_more[(size_t)m->tet_first[t] + (size_t)c - 4];
     return n;
@@ -39,7 +33,7 @@ static inline int abut_tet_geometry_order(const abut_model *m, int32_t t)
 }
 
 /** Rest places of the nodes of its geometry, m, in the same order; returns how many. */
-int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODES]);
+int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODES_MAX]);
 
 /** The highest order among the tets; 1 without tets. */
 int abut_model_order(const abut_model *m);

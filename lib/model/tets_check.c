@@ -1,5 +1,6 @@
 #include "model/tets_check.h"
 
+#include "mesh/node_key.h"
 #include "model/tets.h"
 
 #include <math.h>
@@ -15,9 +16,9 @@ static abut_status check_rows(const abut_model *m, const char *name[3], const in
                          order ? name[0] : first ? name[1] : name[2]);
     int64_t sum = 0;
     for (int32_t t = 0; t < m->nt; t++) {
-        if (order[t] < 1 || order[t] > ABUT_TET_ORDERS)
+        if (order[t] < 1 || order[t] > ABUT_ORDER_MAX)
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %d: %d, expected an order from 1 to %d", name[0], t, order[t],
-                             ABUT_TET_ORDERS);
+                             ABUT_ORDER_MAX);
         if (first[t] != sum)
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %d: %d, expected %lld, as the tets before have so many rows of "
                              "'%s'", name[1], t, first[t], (long long)sum, name[2]);
@@ -29,12 +30,12 @@ static abut_status check_rows(const abut_model *m, const char *name[3], const in
 
 static int32_t more_rows(const abut_model *m, int32_t t)
 {
-    return (int32_t)abut_tet_count(m->tet_order[t]) - 4;
+    return (int32_t)abut_tet_nodes(m->tet_order[t]) - 4;
 }
 
 static int32_t geometry_rows(const abut_model *m, int32_t t)
 {
-    return m->geo_order[t] > abut_tet_order(m, t) ? (int32_t)abut_tet_count(m->geo_order[t]) : 0;
+    return m->geo_order[t] > abut_tet_order(m, t) ? (int32_t)abut_tet_nodes(m->geo_order[t]) : 0;
 }
 
 /* The nodes of a tet are of one object, and its tets of one order: tets of two orders do not meet without a gap. */
@@ -44,19 +45,68 @@ static abut_status check_objects(const abut_model *m, abut_err *err)
     if (!of) return abut_fail(err, ABUT_E_NOMEM, "array 'tet/order': no memory for its check");
     abut_status rc = ABUT_OK;
     for (int32_t t = 0; t < m->nt && !rc; t++) {
-        int32_t node[ABUT_TET_NODES];
+        int32_t node[ABUT_TET_NODES_MAX];
         const int n = abut_tet_corners(m, t, node);
         const int32_t object = m->body[node[0]];
         for (int c = 4; c < n && !rc; c++)
             if (m->body[node[c]] != object)
-                rc = abut_fail(err, ABUT_E_FORMAT, "array 'tet/more' row %d: node %d of object %d, expected one of object %d as the "
-                               "corners of tet %d", m->tet_first[t] + c - 4, node[c], m->body[node[c]], object, t);
+                rc = abut_fail(err, ABUT_E_FORMAT, "array 'tet/more' row %d: node %d of object %d, expected one of object %d as "
+                               "the corners of tet %d", m->tet_first[t] + c - 4, node[c], m->body[node[c]], object, t);
         if (!rc && of[object] && of[object] != m->tet_order[t])
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'tet/order' row %d: %d, expected %d as other tets of object %d", t,
                            m->tet_order[t], of[object], object);
         of[object] = m->tet_order[t];
     }
     free(of);
+    return rc;
+}
+
+/* A place of a node in the tets that have it. */
+typedef struct place {
+    abut_node_key key;
+    int32_t node, tet;
+} place;
+
+static int by_key(const void *a, const void *b)
+{
+    return abut_node_key_compare(&((const place *)a)->key, &((const place *)b)->key);
+}
+
+/* One key for each node, over all tets.  list[nv] by node: the place in its first tet, node -1 where it has none. */
+static abut_status keys_of_nodes(const abut_model *m, place *list, abut_err *err)
+{
+    for (int32_t i = 0; i < m->nv; i++) list[i].node = -1;
+    for (int32_t t = 0; t < m->nt; t++) {
+        int32_t node[ABUT_TET_NODES_MAX];
+        const int n = abut_tet_corners(m, t, node);
+        const signed char(*lattice)[4] = abut_tet_lattice(abut_tet_order(m, t));
+        for (int c = 0; c < n; c++) {
+            const place p = { abut_node_key_of(node, lattice[c]), node[c], t };
+            place *known = list + node[c];
+            if (known->node < 0) *known = p;
+            if (abut_node_key_compare(&known->key, &p.key) != 0)
+                return abut_fail(err, ABUT_E_FORMAT, "array 'tet/more': node %d is at two places, one in tet %d and another in "
+                                 "tet %d, expected one", node[c], known->tet, t);
+        }
+    }
+    return ABUT_OK;
+}
+
+/* What two tets have in common, they have in common with all its nodes. */
+static abut_status check_conforming(const abut_model *m, abut_err *err)
+{
+    place *list = malloc(((size_t)m->nv + 1) * sizeof *list);
+    if (!list) return abut_fail(err, ABUT_E_NOMEM, "array 'tet/more': no memory for its check");
+    abut_status rc = keys_of_nodes(m, list, err);
+    size_t n = 0;
+    for (int32_t i = 0; i < m->nv && !rc; i++)
+        if (list[i].node >= 0 && abut_node_key_size(&list[i].key) > 1) list[n++] = list[i];
+    if (!rc) qsort(list, n, sizeof *list, by_key);
+    for (size_t i = 1; i < n && !rc; i++)
+        if (!by_key(list + i - 1, list + i))
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'tet/more': tets %d and %d have nodes %d and %d at one place of what they have "
+                           "in common, expected one node", list[i - 1].tet, list[i].tet, list[i - 1].node, list[i].node);
+    free(list);
     return rc;
 }
 
@@ -86,6 +136,7 @@ abut_status abut_tets_check(const abut_model *m, abut_err *err)
         if (m->tet_more[i] < 0 || m->tet_more[i] >= m->nv)
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'tet/more' row %d: %d, expected 0 <= value < %d", i, m->tet_more[i], m->nv);
     if (!rc && m->nmore) rc = check_objects(m, err);
+    if (!rc && m->nmore) rc = check_conforming(m, err);
     if (!rc && (m->geo_order || m->geo_first || m->ngx))
         rc = check_rows(m, (const char *[3]){ "geometry/order", "geometry/first", "geometry/X" }, m->geo_order, m->geo_first,
                         m->ngx, geometry_rows, err);
