@@ -6,6 +6,7 @@
 #include "geom/ccd/ccd.h"
 #include "math/lanes.h"
 #include "model/naming.h"
+#include "model/tets.h"
 
 #include <assert.h>
 #include <math.h>
@@ -254,16 +255,17 @@ static void bounded_tets(const abut_model *m, const double *x, const double *p, 
 
 void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim)
 {
+    const int32_t nt = abut_linear_tets_first(m);
     double least = lim->alpha;
     int32_t which = INT32_MAX;
-    #pragma omp parallel if ((size_t)m->nt >= ABUT_PAR_MIN)
+    #pragma omp parallel if ((size_t)nt >= ABUT_PAR_MIN)
     {
         /* least bound, then lowest tet: an order in which any thread may come first */
         double mine = lim->alpha;
         int32_t tet = INT32_MAX;
         #pragma omp for schedule(static) nowait
-        for (int32_t t = 0; t < m->nt; t += ABUT_LANES) {
-            const int32_t n = m->nt - t < ABUT_LANES ? m->nt - t : ABUT_LANES;
+        for (int32_t t = 0; t < nt; t += ABUT_LANES) {
+            const int32_t n = nt - t < ABUT_LANES ? nt - t : ABUT_LANES;
             int32_t l = 0;
             abut_lane_mask bounded;
             while (l < n && !injective(m, (size_t)(t + l))) l++;
