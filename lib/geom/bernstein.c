@@ -22,7 +22,8 @@ static table table_of(int order)
     static const short one[4][3] = { { 0, 0, 1 }, { 1, 1, 1 }, { 2, 2, 1 }, { 3, 3, 1 } };
     static const table of[ABUT_ORDER_MAX + 1] = {
         [1] = { one, 4, 1, 1 },
-#define ROW(r) { BERNSTEIN_##r, sizeof BERNSTEIN_##r / sizeof *BERNSTEIN_##r, BERNSTEIN_##r##_DENOMINATOR, BERNSTEIN_##r##_ROW_SUM }
+#define ROW(r) \
+    { BERNSTEIN_##r, sizeof BERNSTEIN_##r / sizeof *BERNSTEIN_##r, BERNSTEIN_##r##_DENOMINATOR, BERNSTEIN_##r##_ROW_SUM }
         [2] = ROW(2), [3] = ROW(3), [4] = ROW(4)
 #undef ROW
     };

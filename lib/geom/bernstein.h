@@ -1,4 +1,4 @@
-/* Polynomials on a tet by Bernstein coefficients.  A polynomial of degree d is the sum of c_a B_a over whole numbers a >= 0 with sum
+/* Polynomials on a tet by Bernstein coefficients.  A polynomial of degree d is the sum of c_a B_a over whole numbers a >= 0 of sum
  * d, B_a(L) = d!/(a0! a1! a2! a3!) L0^a0 L1^a1 L2^a2 L3^a3.  Inside of the tet it lies between the least and the largest
  * coefficient, and at a corner it is the coefficient of the corner.
  *
@@ -36,16 +36,16 @@ static inline int abut_bernstein_next(int d, int a[4])
 /** d!/(a0! a1! a2! a3!) for d <= ABUT_BERNSTEIN_DEGREE. */
 double abut_bernstein_weight(const int a[4]);
 
-/** Bernstein coefficients b[n][3] of the map of a tet of order 1 to 4 from its nodes x[n][3], less x[0]: how far the coefficients are
- * from the first corner.  The tet lies in the hull of x[0] + b.
+/** Bernstein coefficients b[n][3] of the map of a tet of order 1 to 4 from its nodes x[n][3], less x[0]: how far the coefficients
+ * are from the first corner.  The tet lies in the hull of x[0] + b.
  * bound  out: |error| of b by axis, rounding included; NULL to skip */
 void abut_bernstein_of_nodes(int order, const double (*x)[3], double (*b)[3], double bound[3]);
 
 /** Value at L. */
 double abut_bernstein_value(int d, const double *c, const double L[4]);
 
-/** Halves the tet at the middle of its edge (i, j): c becomes the polynomial on the half with corner i, other[] that on the half with
- * corner j; the middle takes the place of the corner that is lost.  Rounding: at most d 2^-53 max |c|. */
+/** Halves the tet at the middle of its edge (i, j): c becomes the polynomial on the half with corner i, other[] that on the half
+ * with corner j; the middle takes the place of the corner that is lost.  Rounding: at most d 2^-53 max |c|. */
 void abut_bernstein_halve(int d, double *c, int i, int j, double *other);
 
 #endif

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes bernstein_table.h: what takes Lagrange values on the lattice of a tet to Bernstein coefficients, for orders 2 to 4.
 
-With phi_b(L) = product over c of P(b_c, L_c), P(m, t) = t' (t' - 1) ... (t' - m + 1)/m!, t' = r t, every monomial L^j is raised to the
-order r by (L0 + L1 + L2 + L3)^(r - |j|), and L^a = B_a / (r!/(a0! a1! a2! a3!)).
+With phi_b(L) = product over c of P(b_c, L_c), P(m, t) = t' (t' - 1) ... (t' - m + 1)/m!, t' = r t, each monomial L^j is raised to
+the order r by (L0 + L1 + L2 + L3)^(r - |j|), and L^a = B_a / (r!/(a0! a1! a2! a3!)).
 
     lib/geom/bernstein_table.py > lib/geom/bernstein_table.h
 """
@@ -42,7 +42,8 @@ def main():
         common = math.lcm(*(x.denominator for row in rows for x in row))
         items = [f"{{{i},{k},{x * common}}}" for i, row in enumerate(rows) for k, x in enumerate(row) if x]
         largest = max(sum(abs(x) for x in row) for row in rows)
-        print(f"#define BERNSTEIN_{r}_DENOMINATOR {common}\n#define BERNSTEIN_{r}_ROW_SUM {largest}   /* the largest of |entries| */")
+        print(f"#define BERNSTEIN_{r}_DENOMINATOR {common}")
+        print(f"#define BERNSTEIN_{r}_ROW_SUM {largest}   /* the largest of |entries| */")
         print(f"static const short BERNSTEIN_{r}[{len(items)}][3] = {{")
         line = "   "
         for item in items:

@@ -1,9 +1,9 @@
-/* Is det dx/dxi positive everywhere in a tet of order 1 to 4?  It is a polynomial of degree 3 (order - 1) on the tet, and of degree 3
- * in time where nodes move on straight lines.  Where all its Bernstein coefficients are positive it is; otherwise the tet, and the
+/* Is det dx/dxi positive everywhere in a tet of order 1 to 4?  It is a polynomial of degree 3 (order - 1) on the tet, and of
+ * degree 3 in time where nodes move on straight lines.  Where all its Bernstein coefficients are positive it is; otherwise the tet, and the
  * time, are halved again and again (A. Johnen, J.-F. Remacle, C. Geuzaine, "Geometrical validity of curvilinear finite elements",
  * J. Comput. Phys. 233, 2013).
  *
- * Coefficients are products of differences of Bernstein coefficients of the map, summed with positive weights of sum 1, and every
+ * Coefficients are products of differences of Bernstein coefficients of the map, summed with positive weights of sum 1, and each
  * answer allows for their rounding: POSITIVE is a proof in real arithmetic on the stored doubles, for all points of the closed tet
  * and all times in [0, 1]. */
 #ifndef ABUT_GEOM_JACOBIAN_H
@@ -32,8 +32,8 @@ abut_jacobian_sign abut_jacobian_check_motion(int order, const double (*x0)[3], 
  * attained  out: the least of the values seen, an upper bound of the minimum; NULL to skip */
 double abut_jacobian_least(int order, const double (*x)[3], double *attained);
 
-/** Largest alpha in [0, 1], or somewhat less, up to which det d(x + t p)/dxi >= slack det dx/dxi in all of the tet, slack in (0, 1);
- * 0 where det dx/dxi > 0 is not proven.  Where alpha < 1 the motion to the rounded x + alpha p is proven by
+/** Largest alpha in [0, 1], or somewhat less, up to which det d(x + t p)/dxi >= slack det dx/dxi in all of the tet, slack in
+ * (0, 1); 0 where det dx/dxi > 0 is not proven.  Where alpha < 1 the motion to the rounded x + alpha p is proven by
  * abut_jacobian_check_motion; alpha is halved until it is. */
 double abut_jacobian_max_step(int order, const double (*x)[3], const double (*p)[3], double slack);
 
