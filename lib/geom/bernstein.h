@@ -1,5 +1,5 @@
-/* Polynomials on a tet by Bernstein coefficients.  A polynomial of degree d is the sum of c_a B_a over whole numbers a >= 0 of sum
- * d, B_a(L) = d!/(a0! a1! a2! a3!) L0^a0 L1^a1 L2^a2 L3^a3.  Inside of the tet it lies between the least and the largest
+/* Polynomials on a tet by Bernstein coefficients.  A polynomial of degree d is the sum of c_a B_a over whole numbers a >= 0 of
+ * sum d, B_a(L) = d!/(a0! a1! a2! a3!) L0^a0 L1^a1 L2^a2 L3^a3.  Inside of the tet it lies between the least and the largest
  * coefficient, and at a corner it is the coefficient of the corner.
  *
  * Coefficients stand in the order of abut_bernstein_index.  (G. Farin, "Triangular Bernstein-Bezier patches", CAGD 3, 1986.) */

@@ -287,6 +287,42 @@ double abut_jacobian_least(int order, const double (*x)[3], double *attained)
     return least;
 }
 
+/* The same for a ratio: level 0 over level 3.  With positive coefficients below, the ratio at a point is a mean of the ratios of
+ * coefficients. */
+static void narrow_ratio(search *q, const search *Q, cell *s, int depth, double *least, double *seen)
+{
+    const double e = q->error + depth * q->step, E = Q->error + depth * Q->step;
+    double bound = INFINITY;
+    for (int i = 0; i < abut_bernstein_count(s->degree); i++) {
+        const double over = s->c[0][i] - e, under = s->c[3][i];
+        bound = fmin(bound, !(under > E) ? -INFINITY : over / (over < 0 ? under - E : under + E));
+    }
+    for (int v = 0; v < 4; v++) {
+        const int i = abut_bernstein_corner(s->degree, v);
+        if (s->c[3][i] > E) *seen = fmin(*seen, s->c[0][i] / s->c[3][i]);
+        else q->cells = 0;      /* the rest shape is not proven here, however small the parts */
+    }
+    if (bound >= *seen - 0.01 * fabs(*seen) || depth == DEPTH || q->cells-- <= 0) {
+        *least = fmin(*least, bound);
+        return;
+    }
+    cell other;
+    halve_space(s, &other);
+    narrow_ratio(q, Q, s, depth + 1, least, seen);
+    narrow_ratio(q, Q, &other, depth + 1, least, seen);
+}
+
+double abut_jacobian_least_ratio(int order, const double (*x)[3], const double (*X)[3])
+{
+    cell s, rest;
+    search q = cell_of(order, x, &s), Q = cell_of(order, X, &rest);
+    double least = INFINITY, seen = INFINITY;
+    s.levels = LEVELS;
+    memcpy(s.c[3], rest.c[0], sizeof rest.c[0]);
+    narrow_ratio(&q, &Q, &s, 0, &least, &seen);
+    return least;
+}
+
 /* ---- the largest step ---- */
 
 /* A cubic is c0 (1 - slack) + c1 t + c2 t^2 + c3 t^3; up to where it is positive, at most alpha; 0: nowhere. */

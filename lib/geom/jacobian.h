@@ -1,11 +1,11 @@
 /* Is det dx/dxi positive everywhere in a tet of order 1 to 4?  It is a polynomial of degree 3 (order - 1) on the tet, and of
- * degree 3 in time where nodes move on straight lines.  Where all its Bernstein coefficients are positive it is; otherwise the tet, and the
- * time, are halved again and again (A. Johnen, J.-F. Remacle, C. Geuzaine, "Geometrical validity of curvilinear finite elements",
- * J. Comput. Phys. 233, 2013).
+ * degree 3 in time where nodes move on straight lines.  Where all its Bernstein coefficients are positive it is; otherwise the
+ * tet, and the time, are halved again and again (A. Johnen, J.-F. Remacle, C. Geuzaine, "Geometrical validity of curvilinear
+ * finite elements", J. Comput. Phys. 233, 2013).
  *
- * Coefficients are products of differences of Bernstein coefficients of the map, summed with positive weights of sum 1, and each
- * answer allows for their rounding: POSITIVE is a proof in real arithmetic on the stored doubles, for all points of the closed tet
- * and all times in [0, 1]. */
+ * Coefficients are products of differences of Bernstein coefficients of the map, summed with positive weights of sum 1, and
+ * each answer allows for their rounding: POSITIVE is a proof in real arithmetic on the stored doubles, for all points of the
+ * closed tet and all times in [0, 1]. */
 #ifndef ABUT_GEOM_JACOBIAN_H
 #define ABUT_GEOM_JACOBIAN_H
 
@@ -31,6 +31,10 @@ abut_jacobian_sign abut_jacobian_check_motion(int order, const double (*x0)[3], 
 /** Lower bound of det dx/dxi over the tet, m^3, within 1 % of the least value unless that is near 0.
  * attained  out: the least of the values seen, an upper bound of the minimum; NULL to skip */
 double abut_jacobian_least(int order, const double (*x)[3], double *attained);
+
+/** Lower bound of det dx/dxi / det dX/dxi over the tet, det dX/dxi being positive: -inf where that is not proven.  Within 1 % of
+ * the least value unless that is near 0. */
+double abut_jacobian_least_ratio(int order, const double (*x)[3], const double (*X)[3]);
 
 /** Largest alpha in [0, 1], or somewhat less, up to which det d(x + t p)/dxi >= slack det dx/dxi in all of the tet, slack in
  * (0, 1); 0 where det dx/dxi > 0 is not proven.  Where alpha < 1 the motion to the rounded x + alpha p is proven by

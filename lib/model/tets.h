@@ -26,6 +26,9 @@ static inline int abut_tet_corners(const abut_model *m, int32_t t, int32_t node[
     return n;
 }
 
+/** Positions out[n][3] of all nodes of tet t at x[3 nv]; returns its order. */
+int abut_tet_gather(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3]);
+
 /** Order of the rest shape of tet t: at least that of its displacement. */
 static inline int abut_tet_geometry_order(const abut_model *m, int32_t t)
 {
