@@ -9,9 +9,6 @@
 #include "geom/lagrange.h"
 #include "model/model.h"
 
-/* Highest degree of quadrature that a stream may ask for. */
-enum { ABUT_QUADRATURE_MOST = 20 };
-
 static inline int abut_tet_order(const abut_model *m, int32_t t)
 {
     return m->tet_order ? (int)m->tet_order[t] : 1;
