@@ -30,7 +30,8 @@ int32_t abut_inverted_find(const abut_model *m, const double *x, int only_inject
 int32_t abut_inverting_find(const abut_model *m, const double *x0, const double *x1);
 /** The same of one tet. */
 int abut_inverting_tet(const abut_model *m, const double *x0, const double *x1, int32_t tet);
-/** Smallest J = det F over all tets, of one of order 2 and more a lower bound, and which (the first of equal ones); +inf and -1 without tets.  tet NULL: skip. */
+/** Smallest J = det F over all tets, of one of order 2 and more a lower bound, and which (the first of equal ones); +inf and -1
+ * without tets.  tet NULL: skip. */
 double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet);
 
 #endif
