@@ -1,12 +1,12 @@
 #include "contact/step_bound.h"
 
 #include "base/par.h"
+#include "contact/curved.h"
 #include "contact/sweep.h"
 #include "contact/tet_step_inline.h"
 #include "geom/ccd/ccd.h"
 #include "math/lanes.h"
 #include "model/naming.h"
-#include "model/tets.h"
 
 #include <assert.h>
 #include <math.h>
@@ -205,9 +205,10 @@ double abut_tet_max_step(const double x[12], const double p[12], double slack)
     return abut_tet_step(x, p, slack);
 }
 
+/* Straight, of a material that forbids inversion. */
 static int injective(const abut_model *m, size_t t)
 {
-    return abut_material_injective(m->mat_model[m->tet_mat[t]]);
+    return !abut_is_curved(m, (int32_t)t) && abut_material_injective(m->mat_model[m->tet_mat[t]]);
 }
 
 static double tet_bound(const abut_model *m, const double *x, const double *p, size_t t, double slack)
@@ -255,17 +256,16 @@ static void bounded_tets(const abut_model *m, const double *x, const double *p, 
 
 void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim)
 {
-    const int32_t nt = abut_linear_tets_first(m);
     double least = lim->alpha;
     int32_t which = INT32_MAX;
-    #pragma omp parallel if ((size_t)nt >= ABUT_PAR_MIN)
+    #pragma omp parallel if ((size_t)m->nt >= ABUT_PAR_MIN)
     {
         /* least bound, then lowest tet: an order in which any thread may come first */
         double mine = lim->alpha;
         int32_t tet = INT32_MAX;
         #pragma omp for schedule(static) nowait
-        for (int32_t t = 0; t < nt; t += ABUT_LANES) {
-            const int32_t n = nt - t < ABUT_LANES ? nt - t : ABUT_LANES;
+        for (int32_t t = 0; t < m->nt; t += ABUT_LANES) {
+            const int32_t n = m->nt - t < ABUT_LANES ? m->nt - t : ABUT_LANES;
             int32_t l = 0;
             abut_lane_mask bounded;
             while (l < n && !injective(m, (size_t)(t + l))) l++;
@@ -280,7 +280,9 @@ void abut_limit_inversion(const abut_model *m, const double *x, const double *p,
         #pragma omp critical(abut_limit_inversion)
         if (mine < least || (mine <= least && tet < which)) least = mine, which = tet;
     }
-    if (which == INT32_MAX) return;
-    *lim = (abut_limit){ .alpha = least, .kind = ABUT_LIMIT_TET, .tet = which };
-    memcpy(lim->node, m->tet + 4 * (size_t)which, sizeof lim->node);
+    if (which != INT32_MAX) {
+        *lim = (abut_limit){ .alpha = least, .kind = ABUT_LIMIT_TET, .tet = which };
+        memcpy(lim->node, m->tet + 4 * (size_t)which, sizeof lim->node);
+    }
+    abut_limit_curved(m, x, p, slack, lim);
 }

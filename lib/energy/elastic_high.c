@@ -1,7 +1,6 @@
 #include "energy/elastic_high_lanes.h"
 
 #include "base/par.h"
-#include "contact/tet_step_inline.h"
 #include "math/mat3.h"
 #include "model/tets.h"
 
@@ -268,71 +267,4 @@ double abut_elastic_high_deformation(const abut_elastic_high *e, const double *x
     abut_high_deformation(G, Ji, four);
     for (int k = 0; k < 9; k++) F[k] = four[k][q % ABUT_LANES];
     return w[q % ABUT_LANES];
-}
-
-/* ---- inversions ---- */
-
-/* The largest step up to which det(F + alpha Q) keeps `slack` of det F: alpha, or less. */
-static double point_step(const double F[9], const double Q[9], double slack, double alpha)
-{
-    double c[4];
-    abut_tet_cubic(F, Q, c);
-    const double det = c[0];
-    if (!(det > 0)) return 0;
-    for (int k = 1; k < 4; k++) c[k] /= det;
-    c[0] = 1 - (slack + 1e-7 * (1 - slack));
-    if (c[0] - fabs(c[1]) - fabs(c[2]) - fabs(c[3]) > 0) return alpha;
-    double t = fmin(alpha, abut_cubic_positive_until(c));
-    for (; t > 0; t *= 0.5) {
-        double moved[9];
-        for (int k = 0; k < 9; k++) moved[k] = F[k] + t * Q[k];
-        if (abut_m3_det(moved) >= slack * det) break;
-    }
-    return t;
-}
-
-static double tet_step(const abut_elastic_high *e, int32_t t, const double *x, const double *p, double slack, double alpha)
-{
-    const abut_basis_table *b = &e->table[e->degree[t]];
-    const int32_t *node = e->node + (size_t)t * (size_t)e->nodes;
-    double u[3 * ABUT_TET_NODES_MAX], move[3 * ABUT_TET_NODES_MAX];
-    abut_high_displacements(e, t, x, u);
-    for (int i = 0; i < 3 * e->nodes; i++) move[i] = p[3 * (size_t)node[i / 3] + (size_t)(i % 3)];
-    for (int g = 0; g < b->groups; g++) {
-        abut_lanes G[9], Ji[9], F[9], Q[9], w;
-        abut_high_rest(e, t, g, Ji, &w);
-        abut_high_gradients(b, e->nodes, g, u, G);
-        abut_high_deformation(G, Ji, F);
-        abut_high_gradients(b, e->nodes, g, move, G);
-        abut_high_deformation(G, Ji, Q);
-        for (int l = 0; l < ABUT_LANES; l++) {
-            double at[9], by[9];
-            for (int k = 0; k < 9; k++) at[k] = F[k][l], by[k] = Q[k][l] - (k % 4 ? 0 : 1);
-            alpha = point_step(at, by, slack, alpha);
-        }
-    }
-    return alpha;
-}
-
-void abut_elastic_high_limit(const abut_elastic_high *e, const double *x, const double *p, double slack, abut_limit *lim)
-{
-    double least = lim->alpha;
-    int32_t which = INT32_MAX;
-    #pragma omp parallel if (e->n > 8)
-    {
-        /* least bound, then lowest tet: an order in which any thread may come first */
-        double mine = lim->alpha;
-        int32_t tet = INT32_MAX;
-        #pragma omp for schedule(static) nowait
-        for (int32_t t = 0; t < e->n; t++) {
-            if (!abut_material_injective(e->model->mat_model[e->model->tet_mat[e->first + t]])) continue;
-            const double bound = tet_step(e, t, x, p, slack, lim->alpha);
-            if (bound < mine) mine = bound, tet = t;
-        }
-        #pragma omp critical(abut_elastic_high_limit)
-        if (mine < least || (mine <= least && tet < which)) least = mine, which = tet;
-    }
-    if (which == INT32_MAX) return;
-    *lim = (abut_limit){ .alpha = least, .kind = ABUT_LIMIT_TET, .tet = e->first + which };
-    memcpy(lim->node, e->node + (size_t)which * (size_t)e->nodes, sizeof lim->node);
 }

@@ -1,4 +1,5 @@
-/* Hyperelastic tetrahedra of order 2 to 4, straight or curved: energy, gradient, projected Hessian, bound of a step.
+/* Hyperelastic tetrahedra of order 2 to 4, straight or curved: energy, gradient, projected Hessian.  How far
+ * a step may go without inverting them is in contact/curved.h.
  *
  * With bases phi_i of order k on the rest shape G(xi) = sum_j X_j psi_j(xi) of order g, J = dG/dxi (Ferguson et al. 2023, 4;
  * Johnen et al. 2013 on such maps),
@@ -9,7 +10,6 @@
 #define ABUT_ENERGY_ELASTIC_HIGH_H
 
 #include "base/arena.h"
-#include "contact/step_bound.h"
 #include "energy/basis_table.h"
 #include "energy/material/model_laws.h"
 #include "geom/quadrature.h"
@@ -67,12 +67,9 @@ void abut_elastic_high_hessian(const abut_elastic_high *e, const double *x, doub
 /** f[3 nodes] = the matrix with these moduli times u[3 nodes]. */
 void abut_elastic_high_product(const abut_elastic_high *e, int32_t t, const double *A, const double *u, double *f);
 
-/** Lowers lim->alpha to the largest step along p[3 nv] that leaves `slack` of det F at every point of every tet of an injective
- * material.  Says nothing of what is between the points. */
-void abut_elastic_high_limit(const abut_elastic_high *e, const double *x, const double *p, double slack, abut_limit *lim);
-
-/** F (row major) and *w, m^3, of point q of tet t, q < abut_elastic_high_points. */
+/** Points of tet t (counted from e->first). */
 int abut_elastic_high_points(const abut_elastic_high *e, int32_t t);
+/** F, row major, at point q of it; returns the volume of the point, m^3. */
 double abut_elastic_high_deformation(const abut_elastic_high *e, const double *x, int32_t t, int q, double F[9]);
 
 #endif

@@ -22,6 +22,14 @@ int32_t abut_linear_tets_first(const abut_model *m)
     return n;
 }
 
+int abut_tet_gather(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3])
+{
+    int32_t node[ABUT_TET_NODES_MAX];
+    const int n = abut_tet_corners(m, t, node);
+    for (int i = 0; i < n; i++) memcpy(out[i], x + 3 * (size_t)node[i], sizeof out[i]);
+    return abut_tet_order(m, t);
+}
+
 int abut_model_order(const abut_model *m)
 {
     int order = 1;

@@ -9,9 +9,6 @@
 #include "geom/lagrange.h"
 #include "model/model.h"
 
-/* Highest degree of quadrature that a stream may ask for. */
-enum { ABUT_QUADRATURE_MOST = 20 };
-
 static inline int abut_tet_order(const abut_model *m, int32_t t)
 {
     return m->tet_order ? (int)m->tet_order[t] : 1;
@@ -25,6 +22,9 @@ static inline int abut_tet_corners(const abut_model *m, int32_t t, int32_t node[
     for (int c = 4; c < n; c++) node[c] = m->tet_more[(size_t)m->tet_first[t] + (size_t)c - 4];
     return n;
 }
+
+/** Positions out[n][3] of all nodes of tet t at x[3 nv]; returns its order. */
+int abut_tet_gather(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3]);
 
 /** Order of the rest shape of tet t: at least that of its displacement. */
 static inline int abut_tet_geometry_order(const abut_model *m, int32_t t)

@@ -1,6 +1,7 @@
 #include "model/tets_check.h"
 
-#include "mesh/node_key.h"
+#include "geom/quadrature.h"
+#include "mesh/conforming.h"
 #include "model/tets.h"
 
 #include <math.h>
@@ -61,52 +62,15 @@ static abut_status check_objects(const abut_model *m, abut_err *err)
     return rc;
 }
 
-/* A place of a node in the tets that have it. */
-typedef struct place {
-    abut_node_key key;
-    int32_t node, tet;
-} place;
-
-static int by_key(const void *a, const void *b)
+static int read_tet(const void *model, int32_t t, int32_t node[ABUT_TET_NODES_MAX])
 {
-    return abut_node_key_compare(&((const place *)a)->key, &((const place *)b)->key);
+    return abut_tet_corners(model, t, node);
 }
 
-/* One key for each node, over all tets.  list[nv] by node: the place in its first tet, node -1 where it has none. */
-static abut_status keys_of_nodes(const abut_model *m, place *list, abut_err *err)
-{
-    for (int32_t i = 0; i < m->nv; i++) list[i].node = -1;
-    for (int32_t t = 0; t < m->nt; t++) {
-        int32_t node[ABUT_TET_NODES_MAX];
-        const int n = abut_tet_corners(m, t, node);
-        const signed char(*lattice)[4] = abut_tet_lattice(abut_tet_order(m, t));
-        for (int c = 0; c < n; c++) {
-            const place p = { abut_node_key_of(node, lattice[c]), node[c], t };
-            place *known = list + node[c];
-            if (known->node < 0) *known = p;
-            if (abut_node_key_compare(&known->key, &p.key) != 0)
-                return abut_fail(err, ABUT_E_FORMAT, "array 'tet/more': node %d is at two places, one in tet %d and another in "
-                                 "tet %d, expected one", node[c], known->tet, t);
-        }
-    }
-    return ABUT_OK;
-}
-
-/* What two tets have in common, they have in common with all its nodes. */
 static abut_status check_conforming(const abut_model *m, abut_err *err)
 {
-    place *list = malloc(((size_t)m->nv + 1) * sizeof *list);
-    if (!list) return abut_fail(err, ABUT_E_NOMEM, "array 'tet/more': no memory for its check");
-    abut_status rc = keys_of_nodes(m, list, err);
-    size_t n = 0;
-    for (int32_t i = 0; i < m->nv && !rc; i++)
-        if (list[i].node >= 0 && abut_node_key_size(&list[i].key) > 1) list[n++] = list[i];
-    if (!rc) qsort(list, n, sizeof *list, by_key);
-    for (size_t i = 1; i < n && !rc; i++)
-        if (!by_key(list + i - 1, list + i))
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'tet/more': tets %d and %d have nodes %d and %d at one place of what they have "
-                           "in common, expected one node", list[i - 1].tet, list[i].tet, list[i - 1].node, list[i].node);
-    free(list);
+    const abut_status rc = abut_tets_conforming(m, read_tet, m->nt, m->nv, err);
+    if (rc) abut_wrap(err, "array 'tet/more'");
     return rc;
 }
 
@@ -120,9 +84,9 @@ static abut_status check_numbers(const abut_model *m, abut_err *err)
             return abut_fail(err, ABUT_E_FORMAT, "array 'tet/fill' row %d: %.17g, expected 0 < value <= 1", t, m->tet_fill[t]);
     }
     for (int32_t i = 0; m->mat_quadrature && i < 2 * m->nm; i++)
-        if (m->mat_quadrature[i] < 0 || m->mat_quadrature[i] > ABUT_QUADRATURE_MOST)
+        if (m->mat_quadrature[i] < 0 || m->mat_quadrature[i] > ABUT_QUADRATURE_MAX)
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: %d, expected a degree from 0 to %d", i / 2,
-                             m->mat_quadrature[i], ABUT_QUADRATURE_MOST);
+                             m->mat_quadrature[i], ABUT_QUADRATURE_MAX);
     return ABUT_OK;
 }
 
