@@ -54,11 +54,11 @@ ABUT_MUST_USE abut_status abut_touch_find_near(abut_touch_search *s, const abut_
  * The same failures. */
 ABUT_MUST_USE abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *step, const double *y1, int round,
                                                abut_touching *out, size_t *n, abut_err *err);
-/** One pair of vertices vert[4] of that kind, frozen at z[3 nc] m, time toi of the motion from step->y: for those who know a pair.
+/** One pair of vertices vert[4] of that kind, frozen at z[3 nc] m, time toi of a motion from step->y: for those who know a pair.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_touch_find_one(abut_touch_search *s, const abut_touch_step *step, const double *z,
-                                              abut_stencil kind, const int32_t vert[4], double toi, int round, abut_touching *out,
-                                              abut_err *err);
+                                              abut_stencil kind, const int32_t vert[4], double toi, int round,
+                                              abut_touching *out, abut_err *err);
 void abut_touch_search_clear(abut_touch_search *s);
 
 #endif
