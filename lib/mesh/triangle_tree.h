@@ -19,8 +19,8 @@ void abut_triangle_tree_free(abut_triangle_tree **t);
  * (k 0: any triangle); of equally near ones the lowest.
  * y        out: its point, m
  * returns  the triangle, -1: there is none */
-int32_t abut_triangle_nearest(const abut_triangle_tree *t, abut_vec3 p, const abut_vec3 *normal, int k, double least, double reach,
-                              abut_vec3 *y);
+int32_t abut_triangle_nearest(const abut_triangle_tree *t, abut_vec3 p, const abut_vec3 *normal, int k, double least,
+                              double reach, abut_vec3 *y);
 
 /** 1 when p is inside of the surface, which is closed with its normals outward: its winding number there, the sum of the solid
  * angles of all triangles over 4 pi, is above one half (A. Van Oosterom and J. Strackee, IEEE Trans. Biomed. Eng. 30, 1983);
