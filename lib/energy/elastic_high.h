@@ -67,9 +67,10 @@ void abut_elastic_high_hessian(const abut_elastic_high *e, const double *x, doub
 /** f[3 nodes] = the matrix with these moduli times u[3 nodes]. */
 void abut_elastic_high_product(const abut_elastic_high *e, int32_t t, const double *A, const double *u, double *f);
 
-/** Points of tet t (counted from e->first). */
-int abut_elastic_high_points(const abut_elastic_high *e, int32_t t);
-/** F, row major, at point q of it; returns the volume of the point, m^3. */
-double abut_elastic_high_deformation(const abut_elastic_high *e, const double *x, int32_t t, int q, double F[9]);
+/** The least det F at the points of tet t (counted from e->first), and the mean of von Mises' stress over it, Pa: NaN where a
+ * neo-Hookean point is inverted. */
+double abut_elastic_high_stress(const abut_elastic_high *e, const double *x, int32_t t, double *stress);
+/** The least and the largest stretch there. */
+void abut_elastic_high_stretch(const abut_elastic_high *e, const double *x, int32_t t, double *least, double *largest);
 
 #endif
