@@ -33,6 +33,8 @@ typedef struct abut_nodal_options {
     const struct abut_own_term *terms;      /* of the caller; NULL: none */
 } abut_nodal_options;
 abut_nodal_options abut_nodal_defaults(void);
+/** Those with what the model says (arrays nodal/). */
+abut_nodal_options abut_nodal_options_of(const abut_model *m);
 
 /* Zero-filled is empty. */
 typedef struct abut_nodal {
@@ -52,9 +54,10 @@ typedef struct abut_nodal {
         double *w, *inv_w;      /* kg, 1/kg; 0 where nodes are held */
         double *impulse;        /* N s: of all contacts on each node, at the start and at the end of the step */
         double *end;            /* m/s: velocities of the step that is taken */
+        double *x;              /* m: room for positions */
         double *y0, *y1;        /* [3 nc] m: collision vertices at the start, and at the end of a motion */
     } of;
-    double merit;               /* J: of vk */
+    int weighed;                /* the matrix is A + W */
     int appended;               /* contacts that iterations have added in this step */
     abut_report *rep;           /* of the step under way; borrowed */
     abut_arena scratch;
