@@ -46,6 +46,24 @@ typedef struct abut_device_report {
     double transfer;            /* s: positions to and fro */
 } abut_device_report;
 
+/* What a step of hard contact adds (solve/nodal). */
+typedef struct abut_nodal_report {
+    int solved;                 /* 1: this is one */
+    int linearisations, iterations, rounds; /* of Newton; of ADMM; of detection after the judge refused */
+    size_t visits, asleep;      /* of contacts by sweeps, and those that were left out because they slept */
+    size_t contacts, appended;  /* at the end; of them, found on the motion */
+    int colours;
+    double delta_inf, delta_2;  /* m: h (change of v + distance of v and p) in the last iteration, largest and mean square */
+    double penetration;         /* m: max of -h u_N with the velocity returned */
+    double coulomb_residual;    /* m/s: of the laws of contact, with that velocity */
+    double balance_residual;    /* |A v - f - B^T r| over |f|, largest entries */
+    size_t sticking, sliding, yielding; /* contacts */
+    size_t opening;             /* that were within the reserve at the start */
+    int repaired;               /* 0: none, 1: more rounds, 2: the barrier's step */
+    int twist_iterations;
+    double detect, project, judge;  /* s */
+} abut_nodal_report;
+
 /* Zero-filled is empty; clear frees the iterations. */
 typedef struct abut_report {
     int64_t step;               /* number of the frame that the step made */
@@ -96,6 +114,7 @@ typedef struct abut_report {
     double cpu;                 /* s, of all threads; seconds.total is wall clock */
     abut_phase_seconds seconds;
     abut_device_report device;
+    abut_nodal_report nodal;
 } abut_report;
 
 /** Room for one more iteration, counted in newton; NULL when memory is out. */

@@ -55,7 +55,7 @@ const abut_solver_row abut_solver_table[] = {
 /* Of the bits ABUT_OPTION_*, in their order. */
 static const char *const option_name[] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
-                                           "device", "precond", "barrier-hessian" };
+                                           "device", "precond", "barrier-hessian", "repair", "strict" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
 
 /* The names of the rows that understand an option. */
