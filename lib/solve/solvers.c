@@ -5,6 +5,7 @@
 #include "solve/directions.h"
 #include "sparse/linear_solvers.h"
 #include "solve/local_global/local_global.h"
+#include "solve/nodal/nodal.h"
 #include "solve/step/barrier_stepper.h"
 #include "solve/step/options.h"
 
@@ -49,6 +50,9 @@ const abut_solver_row abut_solver_table[] = {
       CONSTANT_ROW },
     { "mass-springs", "the same of springs alone", .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW },
     { "admm-pd", "by ADMM, for comparison", .stepper = &abut_admm_stepper_ops, CONSTANT_ROW },
+    { "nodal", "hard contact with exact Coulomb friction, by ADMM and Gauss-Seidel", .stepper = &abut_nodal_stepper_ops,
+      .options = ABUT_OPTION_LINEAR | ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT | ABUT_OPTION_RECORD,
+      .stops = 1 << ABUT_STOP_NEWTON, .promises = REPEATS },
     { 0 }
 };
 
