@@ -41,27 +41,6 @@ static void free_it(void *self)
     free(f);
 }
 
-/* What the scene says, and the solver's defaults. */
-static abut_nodal_options options_of(const abut_model *m, const abut_step_options *o)
-{
-    abut_nodal_options n = abut_nodal_defaults();
-    if (m->nodal_newton) n.newton = m->nodal_newton[0];
-    if (m->nodal_iterations) n.admm.iterations = m->nodal_iterations[0];
-    if (m->nodal_sweeps) n.admm.sweeps = m->nodal_sweeps[0];
-    if (m->nodal_tolerance) n.admm.tolerance = m->nodal_tolerance[0];
-    if (m->nodal_freeze) n.admm.freeze = m->nodal_freeze[0];
-    if (m->nodal_accelerated) n.admm.accelerated = m->nodal_accelerated[0];
-    if (m->nodal_gap) n.reserve = m->nodal_gap[0];
-    if (m->nodal_beta) n.beta = m->nodal_beta[0];
-    if (m->nodal_sigma) n.sigma = m->nodal_sigma[0];
-    if (m->nodal_return) n.elastic = m->nodal_return[0];
-    if (m->nodal_compliance) n.compliance = m->nodal_compliance[0];
-    n.linear = o->linear;
-    n.threads = o->threads;
-    n.terms = o->terms;
-    return n;
-}
-
 static abut_status make(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_step_options *o,
                         abut_err *err)
 {
@@ -69,7 +48,7 @@ static abut_status make(void **self, const abut_model *m, const struct abut_solv
     failsafe *f = calloc(1, sizeof *f);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
     abut_step_model_view(&f->model, m, o);
-    const abut_nodal_options n = options_of(&f->model.view, o);
+    const abut_nodal_options n = abut_nodal_options_for(&f->model.view, o);
     f->repair = o->repair;
     f->strict = o->strict;
     f->sweeps = n.admm.sweeps;
@@ -176,7 +155,6 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
 {
     failsafe *f = self;
     int clean = 0;
-    rep->nodal.solved = 1;
     rep->contact = ABUT_CONTACT_HARD;
     abut_status rc = abut_nodal_solve(&f->nodal, rep, err);
     if (!rc) rc = check_tolerance(f, rep, err);
@@ -187,7 +165,6 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
         rc = another_round(f, round, rep, err);
         if (!rc) rc = judge(f, &clean, rep, err);
     }
-    rep->nodal.opening = f->nodal.search.opening;
     if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, rep, err) : mend(f, rep, err);
     return name_step(f, rc, err);
 }

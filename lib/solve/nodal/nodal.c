@@ -135,9 +135,7 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
     for (size_t i = 0; i < numbers(s); i++) of->v0[i] = p->held[i / 3] ? (p->target[i] - p->xn[i]) / h : f.v[i];
     load_impulse(s, &f, at);
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
-    const abut_term_frame state = { 0, 1, frame };
-    rc = abut_objective_load(p, &f, &state, err);
-    if (!rc) rc = abut_objective_begin(p, err);
+    rc = abut_objective_begin(p, err);
     if (rc) return rc;
     abut_loads_explicit(p, at.time, of->acc, of->f);
     const abut_start from = { .x = p->xn, .v = f.v, .acc = of->acc };
@@ -164,12 +162,12 @@ static abut_status look(abut_nodal *s, const double *v, unsigned what, double *e
     return rc;
 }
 
-/* E/h^2 less the work of the contact impulses: what a step must lower, J. */
-static double merit(const abut_nodal *s, const double *v, double energy)
+/* E/h^2 less the work of the impulses J: what a step must lower, J. */
+static double merit(const abut_nodal *s, const double *J, const double *v, double energy)
 {
     const double h = step_size(s);
     abut_acc sum = { 0, 0 };
-    for (size_t i = 0; i < numbers(s); i++) abut_acc_add(&sum, s->of.impulse[i] * v[i]);
+    for (size_t i = 0; i < numbers(s); i++) abut_acc_add(&sum, J[i] * v[i]);
     return energy / (h * h) - (sum.hi + sum.lo);
 }
 
@@ -242,20 +240,8 @@ static abut_status factor_weighed(abut_nodal *s, abut_err *err)
 abut_touch_step abut_nodal_touch_step(const abut_nodal *s)
 {
     const abut_objective *p = &s->objective;
-    return (abut_touch_step){ &p->cm, s->of.y0, p->held, s->of.v0, p->model->h[0], s->opt.reserve };
-}
-
-/* Contacts that close faster than their reserve in a step may yield (Daviet 2020, 6.3.2). */
-static void let_yield(abut_nodal *s)
-{
-    abut_touching *t = &s->contacts;
-    const double h = step_size(s), give = s->opt.compliance > 0 ? 1 / (s->opt.compliance * h * h) : 0;
-    for (size_t c = t->settled; c < t->n && give > 0; c++) {
-        const double *k = t->k + 3 * c, *n = t->normal + 3 * c;
-        if (k[0] * n[0] + k[1] * n[1] + k[2] * n[2] >= -s->opt.reserve / h) continue;
-        t->give[c] = give;
-        t->key[c].yields = 1;
-    }
+    return (abut_touch_step){ &p->cm, s->of.y0, p->held, s->of.v0, p->model->h[0], s->opt.reserve,
+                              s->opt.compliance };
 }
 
 /* Appends what the motion by v meets, and in round 0 what is near at the start. */
@@ -263,17 +249,15 @@ static abut_status append(void *ctx, const double *v, int round, abut_touching *
 {
     abut_nodal *s = ctx;
     const abut_touch_step step = abut_nodal_touch_step(s);
-    const size_t before = t->n;
+    const double clock = abut_time_wall();
     size_t hits = 0;
     abut_status rc = ABUT_OK;
     if (!s->objective.cm.nc) return ABUT_OK;
     lead(s, v, s->of.x);
     abut_collmesh_positions(&s->objective.cm, s->of.x, s->of.y1);
     if (!round) rc = abut_touch_find_near(&s->search, &step, s->of.y1, t, err);
-    if (!rc) rc = abut_touch_find_hits(&s->search, &step, s->of.y1, round, t, &hits, err);
-    s->appended += round > 0 ? (int)(t->n - before) : 0;
-    let_yield(s);
-    (void)hits;
+    if (!rc) rc = abut_touch_find_hits(&s->search, &step, s->of.y1, round ? round : 1, t, &hits, err);
+    s->rep->nodal.detect += abut_time_wall() - clock;
     return rc;
 }
 
@@ -281,13 +265,16 @@ static abut_status append(void *ctx, const double *v, int round, abut_touching *
 
 static abut_coulomb_system system_of(abut_nodal *s)
 {
-    return (abut_coulomb_system){ s->objective.model->nv, step_size(s), s->of.f, s->of.w, s->of.inv_w, solve_rows, append, s };
+    return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
+                                  .inv_w = s->of.inv_w, .solve = solve_rows, .append = append, .ctx = s };
 }
 
 static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)
 {
     const abut_coulomb_system y = system_of(s);
+    const int before = s->state.iterations;
     const abut_status rc = abut_coulomb_iterate(&s->state, &y, &s->contacts, o, err);
+    s->rep->nodal.iterations += s->state.iterations - before;
     for (size_t i = 0; i < numbers(s) && !rc; i++) s->of.impulse[i] = s->of.w[i / 3] * s->state.lambda[i];
     memcpy(s->of.end, s->opt.elastic ? s->state.v : s->state.p, numbers(s) * sizeof *s->of.end);
     return rc;
@@ -325,18 +312,31 @@ static abut_status newton(abut_nodal *s, int first, abut_err *err)
     return rc;
 }
 
-/* vk for the next linearisation: the end of this one; half of the path to it, as often as needed, where that raises the merit.
- * *halved: it does. */
+/* J = A v - f: the impulses with which v is the solution of the last linear problem. */
+static void impulses_of(abut_nodal *s, const double *v, double *J)
+{
+    const abut_objective *p = &s->objective;
+    const abut_newton_solve *q = &s->solve;
+    abut_rows_gather(p, v, 1, q->rhs);
+    abut_bsr_multiply(&s->matrix.A, q->rhs, q->sol);
+    abut_rows_scatter(p, q->sol, 1, J);
+    for (size_t i = 0; i < numbers(s); i++)
+        J[i] = p->row[i / 3] < 0 ? 0 : J[i] - (s->weighed ? s->of.w[i / 3] * v[i] : 0) - s->of.f[i];
+}
+
+/* vk for the next linearisation: v of this one; half of the path to it, as often as needed, where that raises the merit, under
+ * the impulses with which v is the minimum of the linear problem.  *halvings: how often. */
 static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
 {
-    double energy, before, part = 1;
+    double energy, before, part = 1, *J = s->state.next;
+    impulses_of(s, s->state.v, J);
     abut_status rc = look(s, s->of.vk, 0, &before, err);
-    before = merit(s, s->of.vk, before);
+    before = merit(s, J, s->of.vk, before);
     const double noise = s->at.e.noise / (step_size(s) * step_size(s));
     for (*halvings = 0; !rc; ++*halvings, part /= 2) {
-        for (size_t i = 0; i < numbers(s); i++) s->state.rhs[i] = s->of.vk[i] + part * (s->of.end[i] - s->of.vk[i]);
+        for (size_t i = 0; i < numbers(s); i++) s->state.rhs[i] = s->of.vk[i] + part * (s->state.v[i] - s->of.vk[i]);
         rc = look(s, s->state.rhs, 0, &energy, err);
-        if (rc || *halvings == MOST_HALVINGS || merit(s, s->state.rhs, energy) <= before + noise) break;
+        if (rc || *halvings == MOST_HALVINGS || merit(s, J, s->state.rhs, energy) <= before + noise) break;
     }
     memcpy(s->of.vk, s->state.rhs, numbers(s) * sizeof(double));
     return rc;
@@ -356,17 +356,30 @@ static abut_status start(abut_nodal *s, abut_err *err)
     return abut_fail(err, ABUT_E_NUMERIC, "an element has no finite energy where the step starts");
 }
 
+/* A row of the report. */
+static abut_status note(abut_nodal *s, int halvings, abut_err *err)
+{
+    abut_iteration *it = abut_report_iteration(s->rep);
+    if (!it) return abut_fail(err, ABUT_E_NOMEM, "step report: iteration %d", s->rep->newton);
+    *it = (abut_iteration){ .residual = s->contacts.n ? s->state.delta / step_size(s) : 0, .bound = 1,
+                            .alpha = ldexp(1, -halvings), .contacts = (int32_t)s->contacts.n, .trials = halvings };
+    s->rep->nodal.linearisations++;
+    return ABUT_OK;
+}
+
 abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err)
 {
     double energy;
     int halvings = 0, halved = 0;
     s->rep = rep;
-    s->appended = 0;
+    rep->nodal.solved = 1;
+    s->state.projection.visits = s->state.projection.skipped = 0;
+    s->state.solve_seconds = s->state.project_seconds = 0;
     abut_status rc = start(s, err);
     for (int k = 0; k < s->opt.newton + halved && !rc; k++) {
         rc = newton(s, k == 0, err);
-        rep->newton++;
         if (!rc) rc = advance(s, &halvings, err);
+        if (!rc) rc = note(s, halvings, err);
         if (!rc && halvings && halved < MOST_HALVINGS) halved++;
         if (!rc && k + 1 < s->opt.newton + halved) rc = look(s, s->of.vk, ABUT_HAS_GRADIENT, &energy, err);
     }

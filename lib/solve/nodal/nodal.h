@@ -58,7 +58,6 @@ typedef struct abut_nodal {
         double *y0, *y1;        /* [3 nc] m: collision vertices at the start, and at the end of a motion */
     } of;
     int weighed;                /* the matrix is A + W */
-    int appended;               /* contacts that iterations have added in this step */
     abut_report *rep;           /* of the step under way; borrowed */
     abut_arena scratch;
 } abut_nodal;
@@ -82,6 +81,7 @@ abut_touch_step abut_nodal_touch_step(const abut_nodal *s);
 ABUT_MUST_USE abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep,
                                                abut_err *err);
 
-extern const abut_stepper_ops abut_nodal_stepper_ops;
+/** The options that the model and the caller's options say, for a stepper. */
+abut_nodal_options abut_nodal_options_for(const abut_model *m, const struct abut_step_options *o);
 
 #endif
