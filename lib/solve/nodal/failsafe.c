@@ -122,13 +122,13 @@ static abut_status another_round(failsafe *f, int round, abut_report *rep, abut_
 }
 
 /* The message of a step that the judge refuses. */
-static abut_status refuse(failsafe *f, const abut_report *rep, abut_err *err)
+static abut_status refuse(failsafe *f, abut_err *err)
 {
     char words[ABUT_GUARD_WORDS];
     f->refused = 1;
-    return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d more rounds of detection (last change %.3g m, penetration %.3g m): more "
-                     "nodal.iterations or nodal.sweeps, a smaller time step or --repair barrier may help",
-                     abut_guard_words(&f->guard, words), ROUNDS, rep->nodal.delta_inf, rep->nodal.penetration);
+    return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d more rounds of detection (velocities still changed by %.3g m in the "
+                     "step): more nodal.iterations or nodal.sweeps, a smaller time step or --repair barrier may help",
+                     abut_guard_words(&f->guard, words), ROUNDS, f->nodal.state.delta);
 }
 
 static abut_status mend(failsafe *f, abut_report *rep, abut_err *err)
@@ -145,10 +145,12 @@ static abut_status mend(failsafe *f, abut_report *rep, abut_err *err)
 
 static abut_status check_tolerance(failsafe *f, const abut_report *rep, abut_err *err)
 {
-    if (!f->strict || rep->nodal.delta_inf <= f->tolerance) return ABUT_OK;
+    const double delta = f->nodal.contacts.n ? f->nodal.state.delta : 0;
+    if (!f->strict || delta <= f->tolerance) return ABUT_OK;
+    abut_nodal_end(&f->nodal, f->x1);
     f->refused = 1;
     return abut_fail(err, ABUT_E_NUMERIC, "velocities still change by %.3g m in the step after %d iterations, expected at most "
-                     "nodal.tolerance, %.3g m (--strict)", rep->nodal.delta_inf, rep->nodal.iterations, f->tolerance);
+                     "nodal.tolerance, %.3g m (--strict)", delta, rep->nodal.iterations, f->tolerance);
 }
 
 static abut_status solve(void *self, abut_report *rep, abut_err *err)
@@ -165,7 +167,7 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
         rc = another_round(f, round, rep, err);
         if (!rc) rc = judge(f, &clean, rep, err);
     }
-    if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, rep, err) : mend(f, rep, err);
+    if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, err) : mend(f, rep, err);
     return name_step(f, rc, err);
 }
 
