@@ -566,8 +566,8 @@ static abut_status check_touch(const abut_frame *f, const abut_model *m, abut_er
     for (size_t c = 0; c < n && !rc; c++) {
         const int32_t lo = f->touch_first[2 * c], hi = f->touch_first[2 * c + 1];
         if (!(0 <= lo && lo <= hi && hi <= f->ntn))
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'touch/first' row %zu: %d, %d, expected a range of the %d rows of touch/node",
-                           c, lo, hi, f->ntn);
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'touch/first' row %zu: %d, %d, expected a range of the %d rows of "
+                           "touch/node", c, lo, hi, f->ntn);
     }
     if (!rc) rc = indices("touch/node", f->touch_node, f->ntn, 1, 0, m->nv, err);
     if (!rc) rc = unit_vectors("touch/normal", f->touch_normal, n, 1e-6, err);

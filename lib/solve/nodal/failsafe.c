@@ -56,7 +56,7 @@ static abut_status make(void **self, const abut_model *m, const struct abut_solv
     f->x1 = malloc(3 * ((size_t)m->nv + 1) * sizeof *f->x1);
     abut_status rc = f->x1 ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", m->nv);
     if (!rc) rc = abut_nodal_init(&f->nodal, &f->model.view, &n, err);
-    if (!rc) rc = abut_guard_init(&f->guard, &f->model.view, err);
+    if (!rc) rc = abut_guard_init(&f->guard, &f->nodal.objective.cm, err);
     abut_mend_init(&f->mend, m, o);
     if (rc) free_it(f);
     else *self = f;
