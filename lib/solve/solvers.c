@@ -5,7 +5,7 @@
 #include "solve/directions.h"
 #include "sparse/linear_solvers.h"
 #include "solve/local_global/local_global.h"
-#include "solve/nodal/nodal.h"
+#include "solve/nodal/failsafe.h"
 #include "solve/step/barrier_stepper.h"
 #include "solve/step/options.h"
 
@@ -46,13 +46,14 @@ const abut_solver_row abut_solver_table[] = {
       .options = BARRIER | ABUT_OPTION_HISTORY },
     { "gradient", "on the diagonal, likewise", BARRIER_ROW, .direction = &abut_direction_gradient,
       .options = BARRIER | ABUT_OPTION_HISTORY },
+    { "nodal", "hard contact with exact Coulomb friction on the nodes: no barrier, every step is judged before it is written",
+      .stepper = &abut_failsafe_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON,
+      .promises = EVERY_PROMISE & ~(unsigned)ABUT_KEEPS_CONVERGED,
+      .options = ABUT_OPTION_RECORD | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_LINEAR | ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT },
     { "pd", "projective dynamics, for real time, without the barrier and its guarantees", .stepper = &abut_pd_stepper_ops,
       CONSTANT_ROW },
     { "mass-springs", "the same of springs alone", .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW },
     { "admm-pd", "by ADMM, for comparison", .stepper = &abut_admm_stepper_ops, CONSTANT_ROW },
-    { "nodal", "hard contact with exact Coulomb friction, by ADMM and Gauss-Seidel", .stepper = &abut_nodal_stepper_ops,
-      .options = ABUT_OPTION_LINEAR | ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT | ABUT_OPTION_RECORD,
-      .stops = 1 << ABUT_STOP_NEWTON, .promises = REPEATS },
     { 0 }
 };
 

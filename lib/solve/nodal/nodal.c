@@ -19,24 +19,6 @@ abut_nodal_options abut_nodal_defaults(void)
                                  .admm = { .iterations = 25, .sweeps = 5, .tolerance = 1e-5, .freeze = 0.01, .refresh = 5 } };
 }
 
-abut_nodal_options abut_nodal_options_of(const abut_model *m)
-{
-    abut_nodal_options o = abut_nodal_defaults();
-    const struct { const int32_t *from; int *to; } wholes[] = {
-        { m->nodal_newton, &o.newton },     { m->nodal_iterations, &o.admm.iterations }, { m->nodal_sweeps, &o.admm.sweeps },
-        { m->nodal_return, &o.elastic },    { m->nodal_accelerated, &o.admm.accelerated }
-    };
-    const struct { const double *from; double *to; } reals[] = {
-        { m->nodal_tolerance, &o.admm.tolerance }, { m->nodal_gap, &o.reserve },   { m->nodal_beta, &o.beta },
-        { m->nodal_sigma, &o.sigma },              { m->nodal_freeze, &o.admm.freeze }, { m->nodal_compliance, &o.compliance }
-    };
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        if (wholes[i].from) *wholes[i].to = wholes[i].from[0];
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        if (reals[i].from) *reals[i].to = reals[i].from[0];
-    return o;
-}
-
 /* ---- what it can do ---- */
 
 static abut_status check_model(const abut_model *m, abut_err *err)
@@ -289,6 +271,8 @@ static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_er
     const int before = s->state.iterations;
     const abut_status rc = abut_coulomb_iterate(&s->state, &y, &s->contacts, o, err);
     s->rep->nodal.iterations += s->state.iterations - before;
+    s->rep->nodal.delta_inf = s->state.delta;
+    s->rep->nodal.delta_2 = s->state.delta_2;
     for (size_t i = 0; i < numbers(s) && !rc; i++) s->of.impulse[i] = s->of.w[i / 3] * s->state.lambda[i];
     memcpy(s->of.end, s->opt.elastic ? s->state.v : s->state.p, numbers(s) * sizeof *s->of.end);
     return rc;

@@ -34,8 +34,6 @@ typedef struct abut_nodal_options {
     const struct abut_own_term *terms;      /* of the caller; NULL: none */
 } abut_nodal_options;
 abut_nodal_options abut_nodal_defaults(void);
-/** Those with what the model says (arrays nodal/). */
-abut_nodal_options abut_nodal_options_of(const abut_model *m);
 
 /* Zero-filled is empty. */
 typedef struct abut_nodal {
@@ -82,9 +80,5 @@ abut_touch_step abut_nodal_touch_step(const abut_nodal *s);
 ABUT_MUST_USE abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep,
                                                abut_err *err);
 
-/** The options that the model and the caller's options say, for a stepper. */
-abut_nodal_options abut_nodal_options_for(const abut_model *m, const struct abut_step_options *o);
-
-extern const abut_stepper_ops abut_nodal_stepper_ops;
 
 #endif
