@@ -26,8 +26,8 @@ static abut_status check_model(const abut_model *m, abut_err *err)
     if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
         return abut_fail(err, ABUT_E_FORMAT, "solver nodal: time scheme %d, expected implicit Euler", m->scheme[0]);
     if (m->shell_limit || m->mat_strain)
-        return abut_fail(err, ABUT_E_FORMAT, "solver nodal: shells with limits of their stretch (%s), expected none: a linear problem "
-                         "cannot keep them", m->shell_limit ? "shell/stretch-limit" : "material/strain-limit");
+        return abut_fail(err, ABUT_E_FORMAT, "solver nodal: shells with limits of their stretch (%s), expected none: a linear "
+                         "problem cannot keep them", m->shell_limit ? "shell/stretch-limit" : "material/strain-limit");
     return ABUT_OK;
 }
 

@@ -80,5 +80,4 @@ abut_touch_step abut_nodal_touch_step(const abut_nodal *s);
 ABUT_MUST_USE abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep,
                                                abut_err *err);
 
-
 #endif
