@@ -32,11 +32,10 @@ typedef struct abut_iteration {
 /* Iterations that a report keeps: of a longer solve the first and the last half of this number. */
 enum { ABUT_HISTORY = 1024 };
 
-/* What stands between bodies: the barrier, which guarantees that they never meet; nothing; springs, which guarantee nothing;
- * hard contact, whose steps are judged. */
+/* What stands between bodies: the barrier, which guarantees that they never meet; nothing; springs, which guarantee nothing. */
 enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS = 2, ABUT_CONTACT_OFF = 3,
-       ABUT_CONTACT_NOT_BODIES = 4, ABUT_CONTACT_HARD = 5, ABUT_CONTACT_KINDS = 6 };
-extern const char *const abut_contact_names[ABUT_CONTACT_KINDS];
+       ABUT_CONTACT_NOT_BODIES = 4, ABUT_CONTACT_HARD = 5 /* laws of contact, and a judge of every step */ };
+extern const char *const abut_contact_names[ABUT_CONTACT_HARD + 1];
 
 /* What a step on a device adds. */
 typedef struct abut_device_report {

@@ -41,6 +41,27 @@ static void free_it(void *self)
     free(f);
 }
 
+/* What the scene says, and the solver's defaults. */
+static abut_nodal_options options_of(const abut_model *m, const abut_step_options *o)
+{
+    abut_nodal_options n = abut_nodal_defaults();
+    if (m->nodal_newton) n.newton = m->nodal_newton[0];
+    if (m->nodal_iterations) n.admm.iterations = m->nodal_iterations[0];
+    if (m->nodal_sweeps) n.admm.sweeps = m->nodal_sweeps[0];
+    if (m->nodal_tolerance) n.admm.tolerance = m->nodal_tolerance[0];
+    if (m->nodal_freeze) n.admm.freeze = m->nodal_freeze[0];
+    if (m->nodal_accelerated) n.admm.accelerated = m->nodal_accelerated[0];
+    if (m->nodal_gap) n.reserve = m->nodal_gap[0];
+    if (m->nodal_beta) n.beta = m->nodal_beta[0];
+    if (m->nodal_sigma) n.sigma = m->nodal_sigma[0];
+    if (m->nodal_return) n.elastic = m->nodal_return[0];
+    if (m->nodal_compliance) n.compliance = m->nodal_compliance[0];
+    n.linear = o->linear;
+    n.threads = o->threads;
+    n.terms = o->terms;
+    return n;
+}
+
 static abut_status make(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_step_options *o,
                         abut_err *err)
 {
@@ -48,7 +69,7 @@ static abut_status make(void **self, const abut_model *m, const struct abut_solv
     failsafe *f = calloc(1, sizeof *f);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
     abut_step_model_view(&f->model, m, o);
-    const abut_nodal_options n = abut_nodal_options_for(&f->model.view, o);
+    const abut_nodal_options n = options_of(&f->model.view, o);
     f->repair = o->repair;
     f->strict = o->strict;
     f->sweeps = n.admm.sweeps;
@@ -56,7 +77,7 @@ static abut_status make(void **self, const abut_model *m, const struct abut_solv
     f->x1 = malloc(3 * ((size_t)m->nv + 1) * sizeof *f->x1);
     abut_status rc = f->x1 ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", m->nv);
     if (!rc) rc = abut_nodal_init(&f->nodal, &f->model.view, &n, err);
-    if (!rc) rc = abut_guard_init(&f->guard, &f->nodal.objective.cm, err);
+    if (!rc) rc = abut_guard_init(&f->guard, &f->model.view, &f->nodal.objective.cm, err);
     abut_mend_init(&f->mend, m, o);
     if (rc) free_it(f);
     else *self = f;

@@ -3,19 +3,9 @@
 #include "contact/intersect.h"
 #include "solve/nodal/nodal.h"
 #include "solve/step/measures.h"
-#include "solve/step/options.h"
 
 #include <math.h>
 #include <string.h>
-
-abut_nodal_options abut_nodal_options_for(const abut_model *m, const abut_step_options *o)
-{
-    abut_nodal_options n = abut_nodal_options_of(m);
-    n.linear = o->linear;
-    n.threads = o->threads;
-    n.terms = o->terms;
-    return n;
-}
 
 static abut_status put_impulse(const abut_nodal *s, int64_t step, abut_arrays *out, abut_err *err)
 {
@@ -64,8 +54,6 @@ static void report_contacts(const abut_nodal *s, abut_report *rep)
     n->colours = abut_touching_colours(t);
     n->visits = s->state.projection.visits;
     n->asleep = s->state.projection.skipped;
-    n->delta_inf = t->n ? s->state.delta : 0;
-    n->delta_2 = t->n ? s->state.delta_2 : 0;
     n->penetration = s->objective.model->h[0] * q.penetration;
     n->coulomb_residual = q.residual;
     n->balance_residual = imbalance(s);

@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-abut_status abut_guard_init(abut_guard *g, const abut_collmesh *cm, abut_err *err)
+abut_status abut_guard_init(abut_guard *g, const abut_model *m, const abut_collmesh *cm, abut_err *err)
 {
-    const abut_model *m = cm->model;
     *g = (abut_guard){ .model = m, .cm = cm };
     const abut_status rc = abut_judge_shape_model(&g->shape, m, err);
     if (rc) return rc;

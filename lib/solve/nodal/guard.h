@@ -18,8 +18,8 @@ typedef struct abut_guard {
     double *room0, *room1;      /* [3 shape.nv] collision vertices that are sums of nodes */
 } abut_guard;
 
-/** Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_guard_init(abut_guard *g, const abut_collmesh *cm, abut_err *err);
+/** cm: of m, or of m with its tets in another order.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_guard_init(abut_guard *g, const abut_model *m, const abut_collmesh *cm, abut_err *err);
 void abut_guard_clear(abut_guard *g);
 
 /** Whether a simulation may start at x[3 nv]: nothing touches or crosses, no pair is within its thickness, every tet that forbids

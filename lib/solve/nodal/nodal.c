@@ -19,24 +19,6 @@ abut_nodal_options abut_nodal_defaults(void)
                                  .admm = { .iterations = 25, .sweeps = 5, .tolerance = 1e-5, .freeze = 0.01, .refresh = 5 } };
 }
 
-abut_nodal_options abut_nodal_options_of(const abut_model *m)
-{
-    abut_nodal_options o = abut_nodal_defaults();
-    const struct { const int32_t *from; int *to; } wholes[] = {
-        { m->nodal_newton, &o.newton },     { m->nodal_iterations, &o.admm.iterations }, { m->nodal_sweeps, &o.admm.sweeps },
-        { m->nodal_return, &o.elastic },    { m->nodal_accelerated, &o.admm.accelerated }
-    };
-    const struct { const double *from; double *to; } reals[] = {
-        { m->nodal_tolerance, &o.admm.tolerance }, { m->nodal_gap, &o.reserve },   { m->nodal_beta, &o.beta },
-        { m->nodal_sigma, &o.sigma },              { m->nodal_freeze, &o.admm.freeze }, { m->nodal_compliance, &o.compliance }
-    };
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        if (wholes[i].from) *wholes[i].to = wholes[i].from[0];
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        if (reals[i].from) *reals[i].to = reals[i].from[0];
-    return o;
-}
-
 /* ---- what it can do ---- */
 
 static abut_status check_model(const abut_model *m, abut_err *err)
@@ -44,8 +26,8 @@ static abut_status check_model(const abut_model *m, abut_err *err)
     if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
         return abut_fail(err, ABUT_E_FORMAT, "solver nodal: time scheme %d, expected implicit Euler", m->scheme[0]);
     if (m->shell_limit || m->mat_strain)
-        return abut_fail(err, ABUT_E_FORMAT, "solver nodal: shells with limits of their stretch (%s), expected none: a linear problem "
-                         "cannot keep them", m->shell_limit ? "shell/stretch-limit" : "material/strain-limit");
+        return abut_fail(err, ABUT_E_FORMAT, "solver nodal: shells with limits of their stretch (%s), expected none: a linear "
+                         "problem cannot keep them", m->shell_limit ? "shell/stretch-limit" : "material/strain-limit");
     return ABUT_OK;
 }
 
@@ -219,20 +201,34 @@ static abut_status solve_free(abut_nodal *s, double *v, abut_err *err)
     return rc;
 }
 
-/* W, and the factor of A + W. */
-static abut_status factor_weighed(abut_nodal *s, abut_err *err)
+/* W of node i, unless it has one, onto the diagonal of the matrix; 1: it is new. */
+static int weigh(abut_nodal *s, int32_t i)
 {
     const abut_objective *p = &s->objective;
-    abut_bsr *A = &s->matrix.A;
-    for (int32_t i = 0; i < p->model->nv; i++) {
-        const int32_t row = p->row[i];
-        double *block = row < 0 ? NULL : A->val + 9 * A->ptr[row];
-        const double w = row < 0 ? 0 : abut_nodal_weight(block, p->model->mass[i], s->opt.beta, s->opt.sigma);
-        s->of.w[i] = w;
-        s->of.inv_w[i] = w > 0 ? 1 / w : 0;
-        for (int k = 0; k < 3 && block; k++) block[4 * k] += w;
+    const int32_t row = p->row[i];
+    if (row < 0 || s->of.w[i] > 0) return 0;
+    double *block = s->matrix.A.val + 9 * s->matrix.A.ptr[row];
+    const double w = abut_nodal_weight(block, p->model->mass[i], s->opt.beta, s->opt.sigma);
+    s->of.w[i] = w;
+    s->of.inv_w[i] = 1 / w;
+    for (int k = 0; k < 3; k++) block[4 * k] += w;
+    return 1;
+}
+
+/* The factor of A + W, W of the nodes of contacts: those of the contacts from number `first` on are new. */
+static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
+{
+    const abut_touching *t = &s->contacts;
+    int fresh = 0;
+    if (!s->weighed) {
+        memset(s->of.w, 0, numbers(s) / 3 * sizeof *s->of.w);
+        memset(s->of.inv_w, 0, numbers(s) / 3 * sizeof *s->of.w);
+        for (int32_t i = 0; s->opt.everywhere && i < s->objective.model->nv; i++) fresh |= weigh(s, i);
     }
-    return p->nrow ? abut_newton_factor(&s->solve, A, p, s->rep, err) : ABUT_OK;
+    for (size_t e = (size_t)t->first[first]; e < t->m; e++) fresh |= weigh(s, t->node[e]);
+    const int unchanged = s->weighed && !fresh;
+    s->weighed = 1;
+    return unchanged ? ABUT_OK : abut_newton_factor(&s->solve, &s->matrix.A, &s->objective, s->rep, err);
 }
 
 /* ---- contacts ---- */
@@ -258,7 +254,7 @@ static abut_status append(void *ctx, const double *v, int round, abut_touching *
     if (!round) rc = abut_touch_find_near(&s->search, &step, s->of.y1, t, err);
     if (!rc) rc = abut_touch_find_hits(&s->search, &step, s->of.y1, round ? round : 1, t, &hits, err);
     s->rep->nodal.detect += abut_time_wall() - clock;
-    return rc;
+    return rc || !round ? rc : factor_weighed(s, t->settled, err);
 }
 
 /* ---- a step ---- */
@@ -275,6 +271,8 @@ static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_er
     const int before = s->state.iterations;
     const abut_status rc = abut_coulomb_iterate(&s->state, &y, &s->contacts, o, err);
     s->rep->nodal.iterations += s->state.iterations - before;
+    s->rep->nodal.delta_inf = s->state.delta;
+    s->rep->nodal.delta_2 = s->state.delta_2;
     for (size_t i = 0; i < numbers(s) && !rc; i++) s->of.impulse[i] = s->of.w[i / 3] * s->state.lambda[i];
     memcpy(s->of.end, s->opt.elastic ? s->state.v : s->state.p, numbers(s) * sizeof *s->of.end);
     return rc;
@@ -283,8 +281,7 @@ static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_er
 /* The linear problem at vk with the contacts of s->contacts, from s->state.v. */
 static abut_status solve_contacts(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)
 {
-    abut_status rc = factor_weighed(s, err);
-    s->weighed = 1;
+    abut_status rc = factor_weighed(s, 0, err);
     if (!rc) rc = abut_touching_settle(&s->contacts, s->of.inv_w, err);
     if (rc) return rc;
     for (size_t i = 0; i < numbers(s); i++) s->state.lambda[i] = s->of.inv_w[i / 3] * s->of.impulse[i];
@@ -394,7 +391,8 @@ abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_rep
     o.sweeps = sweeps;
     if (!s->contacts.n) return ABUT_OK;
     if (!s->weighed) return solve_contacts(s, &o, err);
-    const abut_status rc = abut_touching_settle(&s->contacts, s->of.inv_w, err);
+    abut_status rc = factor_weighed(s, s->contacts.settled, err);
+    if (!rc) rc = abut_touching_settle(&s->contacts, s->of.inv_w, err);
     return rc ? rc : iterate(s, &o, err);
 }
 

@@ -26,6 +26,7 @@ typedef struct abut_nodal_options {
     abut_coulomb_options admm;  /* 25 iterations of 5 sweeps, 0.01 mm, 0.01, every 5 */
     double reserve;         /* m: gap that contacts keep beyond their thickness; 0: half of dhat */
     double beta, sigma;     /* of weights; 25, 1e-3 */
+    int everywhere;         /* 1: every node has a weight, as published; 0: those of contacts alone */
     int elastic;            /* 1: the step takes v, 0: p */
     double compliance;      /* N/m: stiffness of contacts that close faster than the reserve in a step; 0: none yields */
     const abut_linear_solver_ops *linear;   /* NULL: the first of the table */
@@ -33,8 +34,6 @@ typedef struct abut_nodal_options {
     const struct abut_own_term *terms;      /* of the caller; NULL: none */
 } abut_nodal_options;
 abut_nodal_options abut_nodal_defaults(void);
-/** Those with what the model says (arrays nodal/). */
-abut_nodal_options abut_nodal_options_of(const abut_model *m);
 
 /* Zero-filled is empty. */
 typedef struct abut_nodal {
@@ -80,8 +79,5 @@ abut_touch_step abut_nodal_touch_step(const abut_nodal *s);
 /** The next frame into out (cleared first), and what the report tells of it. */
 ABUT_MUST_USE abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep,
                                                abut_err *err);
-
-/** The options that the model and the caller's options say, for a stepper. */
-abut_nodal_options abut_nodal_options_for(const abut_model *m, const struct abut_step_options *o);
 
 #endif
