@@ -10,6 +10,7 @@
 typedef enum abut_limit_kind { ABUT_LIMIT_NONE = 0, ABUT_LIMIT_VT, ABUT_LIMIT_EE, ABUT_LIMIT_PLANE, ABUT_LIMIT_TET,
                                ABUT_LIMIT_LENGTH /* of a step, by the solver */, ABUT_LIMIT_VE, ABUT_LIMIT_VV,
                                ABUT_LIMIT_STRETCH /* of a shell */, ABUT_LIMIT_TERM /* any other term of the objective */,
+                               ABUT_LIMIT_CFL /* of the motion of a point, by the solver */,
                                ABUT_LIMIT_KINDS /* how many */ } abut_limit_kind;
 typedef struct abut_limit {
     double alpha;           /* the bound, in (0, 1]; 0 only when a half-space, a tet or a shell is violated at the start */

@@ -3,6 +3,7 @@
 #include "math/mat3.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 
 static const signed char tet1[][4] = { { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 } };
@@ -113,4 +114,32 @@ double abut_tet_point(int order, const double (*X)[3], const double L[4], double
             for (int c = 0; J && c < 3; c++) J[3 * d + c] += X[i][d] * dphi[i][c];
         }
     return J ? abut_m3_det(J) : 0;
+}
+
+/* Largest coordinate of x - y. */
+static double apart(const double *x, const double *y)
+{
+    return fmax(fabs(x[0] - y[0]), fmax(fabs(x[1] - y[1]), fabs(x[2] - y[2])));
+}
+
+int abut_tet_least_order(int order, const double (*X)[3])
+{
+    const signed char (*node)[4] = abut_tet_lattice(order);
+    double size = 0;
+    for (int i = 1; i < 4; i++) size = fmax(size, apart(X[i], X[0]));
+    for (int low = 1; low < order; low++) {
+        const signed char (*lattice)[4] = abut_tet_lattice(low);
+        double Y[ABUT_TET_NODES_MAX][3], L[4], x[3], most = 0;
+        for (int i = 0; i < abut_tet_nodes(low); i++) {
+            for (int c = 0; c < 4; c++) L[c] = lattice[i][c] / (double)low;
+            abut_tet_point(order, X, L, Y[i], NULL);
+        }
+        for (int i = 0; i < abut_tet_nodes(order); i++) {
+            for (int c = 0; c < 4; c++) L[c] = node[i][c] / (double)order;
+            abut_tet_point(low, (const double (*)[3])Y, L, x, NULL);
+            most = fmax(most, apart(x, X[i]));
+        }
+        if (most <= 1e-12 * size) return low;
+    }
+    return order;
 }

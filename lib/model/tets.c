@@ -15,6 +15,13 @@ int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODE
     return n;
 }
 
+int32_t abut_linear_tets_first(const abut_model *m)
+{
+    int32_t n = m->tet_order ? 0 : m->nt;
+    while (n < m->nt && abut_tet_order(m, n) == 1) n++;
+    return n;
+}
+
 int abut_tet_gather(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3])
 {
     int32_t node[ABUT_TET_NODES_MAX];

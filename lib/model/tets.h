@@ -35,6 +35,9 @@ static inline int abut_tet_geometry_order(const abut_model *m, int32_t t)
 /** Rest places of the nodes of its geometry, m, in the same order; returns how many. */
 int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODES_MAX]);
 
+/** How many tets of order 1 come before the first of another order: in the order of a solver (model/reordered.h), all of them. */
+int32_t abut_linear_tets_first(const abut_model *m);
+
 /** The highest order among the tets; 1 without tets. */
 int abut_model_order(const abut_model *m);
 
