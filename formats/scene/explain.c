@@ -125,6 +125,21 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
     if (m->bending_young > 0) line(f, "bending modulus", m->bending_young, "Pa", "of hinges and bends");
 }
 
+/* Orders of tets, and what became of their surface. */
+static void curved(FILE *f, const abut_scene_object *o, const abut_object_facts *a)
+{
+    const abut_curved *c = &o->order.facts;
+    fprintf(f, "  %-16s %d on a shape of order %d; %d nodes are no corners\n", "order", a->order, a->shape, a->inner);
+    line(f, "least det J", a->least_ratio, "", "over its mean in the tet, anywhere in a tet at rest; 1: straight");
+    if (a->shape > a->order)
+        fprintf(f, "  %-16s rigid rotations store energy, as the shape has a higher order than displacement\n", "warning");
+    if (!o->order.curved) return;
+    line(f, "surface gap", c->gap, "m", "to the shape that it stands for, the largest of samples");
+    if (c->corners) fprintf(f, "  %-16s %d moved onto it, %d of them less than all the way\n", "corners", c->corners, c->held);
+    if (c->eased) fprintf(f, "  %-16s %d tets, the first is %d: their surface is less curved, so that det J > 0\n", "eased",
+                          c->eased, c->first);
+}
+
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
 {
     fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
@@ -135,6 +150,7 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     if (a->dropped)
         fprintf(f, "  %-16s %d points of the mesh %s\n", "left out", a->dropped,
                 o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
+    if (a->shape > 1) curved(f, o, a);
     if (a->edges) line(f, "shortest edge", a->least_edge, "m", "of the surface");
     if (o->path.n)
         fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0],

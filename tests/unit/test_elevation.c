@@ -199,12 +199,8 @@ TEST(meshes_of_two_orders_do_not_join_and_mirrored_ones_stay_positive)
  * weighted sum of its other corners. */
 static abut_mesh star(int level, int order)
 {
-    abut_mesh s = { 0 }, m = { 0 };
-    CHECK(!abut_generate_icosphere(1, level + 1, &s, NULL));
-    CHECK(!abut_mesh_add_vertex(&m, (const double[3]){ 0, 0, 0 }, NULL));
-    for (int32_t i = 0; i < s.nv; i++) CHECK(!abut_mesh_add_vertex(&m, s.x + 3 * i, NULL));
-    for (int32_t t = 0; t < s.nf; t++)
-        CHECK(!abut_mesh_add_tet(&m, 0, 1 + s.tri[3 * t], 1 + s.tri[3 * t + 1], 1 + s.tri[3 * t + 2], NULL));
+    abut_mesh m = { 0 };
+    CHECK(!abut_generate_star(1, level + 1, &m, NULL));
     CHECK(!abut_mesh_set_order(&m, order, NULL));
     for (int32_t t = 0; t < m.nt; t++) {
         int32_t node[ABUT_TET_NODES_MAX];
@@ -218,7 +214,6 @@ static abut_mesh star(int level, int order)
             for (int k = 0; k < 3; k++) m.x[3 * node[i] + k] = (1 - (double)a[0] / order) * p[k] / sqrt(size);
         }
     }
-    abut_mesh_clear(&s);
     return m;
 }
 

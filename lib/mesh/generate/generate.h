@@ -17,6 +17,10 @@ ABUT_MUST_USE abut_status abut_generate_box(const double size[3], const int32_t 
  * at the cube's edges.  (cells+1)^3 points. */
 ABUT_MUST_USE abut_status abut_generate_sphere(double radius, int32_t cells, abut_mesh *m, abut_err *err);
 
+/** Ball of tets from its centre, the first point, to an icosphere (sheets.h) with d divisions of an edge: 20 d^2 tets, 10 d^2 + 3
+ * points. */
+ABUT_MUST_USE abut_status abut_generate_star(double radius, int32_t divisions, abut_mesh *m, abut_err *err);
+
 /** Cylinder of tets about the y axis: `across` cells over the diameter, `along` over the height. */
 ABUT_MUST_USE abut_status abut_generate_cylinder(double radius, double height, int32_t across, int32_t along,
                                                  abut_mesh *m, abut_err *err);
