@@ -39,7 +39,8 @@ static abut_status read_stretch_shear(const abut_tree *t, double a[4], double *c
     abut_status rc = abut_tree_keys(t, "fabric", keys, err);
     for (int k = 0; k < 3 && !rc; k++) {
         const abut_tree *m = abut_tree_find(t, keys[k]);
-        if (!m) return abut_tree_fail(t, err, "fabric: %s is missing: expected warp, weft, shear, and perhaps compression", keys[k]);
+        if (!m)
+            return abut_tree_fail(t, err, "fabric: %s is missing: expected warp, weft, shear, and perhaps compression", keys[k]);
         rc = abut_tree_positive(m, keys[k], ABUT_Q_PRESSURE, &a[place[k]], NULL, err);
     }
     if (!rc && left) rc = abut_tree_real(left, "compression", ABUT_Q_PURE, compression, NULL, err);

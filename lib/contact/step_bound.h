@@ -29,7 +29,8 @@ ABUT_MUST_USE abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_can
 /** The same against the half-spaces, for the vertices that are not fixed (fixed NULL: none is). */
 void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y1, const uint8_t *fixed, double slack,
                        abut_limit *lim);
-/** The same for the volume of every tet whose material is injective (neo-Hookean): keeps `slack` of its current volume.
+/** The same for the volume of every tet whose material is injective (neo-Hookean): keeps `slack` of its current volume, of tets
+ * of order 2 and more `slack` of det F at every point (contact/curved.h).
  * x, p [3 nv]: node positions and direction. */
 void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim);
 
