@@ -1,5 +1,5 @@
-/* The membrane of Baraff and Witkin: its closed forms against the formula of its energy, against second derivatives by columns, and
- * against their numerical projection. */
+/* The membrane of Baraff and Witkin: its closed forms against the formula of its energy, against second derivatives by columns,
+ * and against their numerical projection. */
 #include "check.h"
 
 #include "base/rng.h"
