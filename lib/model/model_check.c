@@ -391,6 +391,15 @@ static abut_status check_springs(const abut_model *m, abut_err *err)
     return domain("spring/stiffness", m->spring_stiffness, n, 0, 0, INFINITY, err);
 }
 
+static abut_status check_compression(const abut_model *m, int32_t i, abut_err *err)
+{
+    if (!m->mat_compression)
+        return abut_fail(err, ABUT_E_FORMAT, "array 'material/compression' is missing: material %d is of Baraff and Witkin", i);
+    if (m->mat_compression[i] > 0 && m->mat_compression[i] <= 1) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "array 'material/compression' row %d: %g, expected more than 0, at most 1", i,
+                     m->mat_compression[i]);
+}
+
 /* What a fabric needs, which isotropic membranes do without. */
 static abut_status check_fabric(const abut_model *m, abut_err *err)
 {
@@ -406,6 +415,7 @@ static abut_status check_fabric(const abut_model *m, abut_err *err)
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/fabric' row %d: %g, %g, %g, %g, expected a11, a22, G12 > 0 and "
                              "a12^2 < a11 a22", i, a[0], a[1], a[2], a[3]);
         if (cloth) rc = domain("material/strain-limit", m->mat_strain + 3 * (size_t)i, 3, 0, 0, INFINITY, err);
+        if (!rc && m->mat_membrane[i] == ABUT_MEMBRANE_BARAFF_WITKIN) rc = check_compression(m, i, err);
     }
     return rc;
 }

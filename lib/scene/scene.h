@@ -21,7 +21,8 @@ typedef struct abut_scene_material {
     double density, young, poisson; /* kg/m^3, Pa, 1 */
     double bending_young;           /* Pa, of hinges and bends; 0: young */
     int membrane;                   /* ABUT_MEMBRANE_ISOTROPIC, ... */
-    double fabric[4];               /* Pa: a11, a22, a12, G12 */
+    double fabric[4];               /* Pa: a11, a22, a12, G12; of ABUT_MEMBRANE_BARAFF_WITKIN k_u, k_v, 0, k_s */
+    double compression;             /* of ABUT_MEMBRANE_BARAFF_WITKIN: what is left of k_u, k_v */
     double strain_limit[3];         /* of ABUT_MEMBRANE_CLOTH: E11, E22, E12 */
     int32_t nknots;                 /* of a spline; 0: it is none */
     double *knot, *slope;           /* [nknots], [3 nknots] Pa: a', b', c' */
