@@ -27,6 +27,20 @@ static void said(FILE *f, const char *name, double value, const char *unit, cons
     line(f, name, value, unit, why);
 }
 
+/* What hard contact is solved with, as far as the scene says it. */
+static void nodal(FILE *f, const abut_scene *s, const abut_built *b)
+{
+    static const char *const solver[ABUT_SOLVED_BY] = { "newton", "nodal" };
+    if (s->solver) fprintf(f, "  %-16s %s\n", "solver", solver[s->solver]);
+    for (int i = 0; i < ABUT_NODAL_KEYS; i++) {
+        const abut_param *p = &s->nodal[i];
+        const abut_scene_nodal_key *k = &abut_scene_nodal_keys[i];
+        if (p->from[0]) said(f, k->array, p->per_length ? p->value * b->length : p->value, k->unit ? k->unit : "", p);
+    }
+    for (const abut_scene_cohesion *c = s->cohesion; c < s->cohesion + s->ncohesions; c++)
+        fprintf(f, "  %-16s %-14.9g %-8s up to a gap of %.9g m (%s)\n", "cohesion", c->force, "N", c->range, c->from);
+}
+
 static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
 {
     fprintf(f, "parameters\n");
@@ -64,6 +78,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
         said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);
     }
     line(f, "kappa max", b->kappa_max, "kg/m^2", "100 kappa min");
+    nodal(f, s, b);
 }
 
 /* The explicit pairs; the rule for all others is that of formats/SCENE.md. */

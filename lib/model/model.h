@@ -24,6 +24,9 @@ enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
        ABUT_SCHEMES = 4 /* how many have inertia */, ABUT_QUASI_STATIC = 4, ABUT_ALL_SCHEMES = 5 };
 
+/* What a scene asks to be solved by.  The numbers stand in streams: append only. */
+enum { ABUT_SOLVED_BY_BARRIER = 0, ABUT_SOLVED_BY_NODAL = 1 /* exact Coulomb friction on nodes */, ABUT_SOLVED_BY = 2 /* how many */ };
+
 /* What a motion does to its nodes (model/motion.h).  The numbers stand in streams: append only. */
 enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */,
        ABUT_MOTION_KEYS = 2 /* poses at given times */, ABUT_MOTION_PATH = 3 /* positions at given times */,
@@ -31,9 +34,10 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
- * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices. */
+ * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices; nodes of
+ * tets beyond their corners, nodes of the geometry of tets (model/tets.h). */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap) C(nmore) C(ngx)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -49,6 +53,15 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(body,          "node/object",        int32_t, I32, nv, 0, "",       NEED) /* row of object/                         */ \
     F(tet,           "tet/node",           int32_t, I32, nt, 4, "",       OPT)  /* positively oriented at rest            */ \
     F(tet_mat,       "tet/material",       int32_t, I32, nt, 0, "",       OPT)  /* row of material/                       */ \
+    F(tet_order,     "tet/order",          int32_t, I32, nt, 0, "",       MAY)  /* 1 to 4 (model/tets.h); absent: 1 */ \
+    F(tet_first,     "tet/first",          int32_t, I32, nt, 0, "",       MAY)  /* first row of tet/more; needed by tet/order */ \
+    F(tet_more,      "tet/more",           int32_t, I32, nmore, 0, "",    OPT)  /* nodes after the corners, tet by tet */ \
+    F(tet_density,   "tet/density-scale",  double,  F64, nt, 0, "",       MAY)  /* factor on the density of the material; absent: 1 */ \
+    F(tet_fill,      "tet/fill",           double,  F64, nt, 0, "",       MAY)  /* factor on mass and elastic energy: part of the volume that is solid; absent: 1 */ \
+    F(mat_quadrature, "material/quadrature", int32_t, I32, nm, 2, "",     MAY)  /* degrees for tets of order 2 and more: elastic energy, mass; 0: by order */ \
+    F(geo_order,     "geometry/order",     int32_t, I32, nt, 0, "",       MAY)  /* of the rest shape where it exceeds tet/order; absent: the same */ \
+    F(geo_first,     "geometry/first",     int32_t, I32, nt, 0, "",       MAY)  /* first row of geometry/X; needed by geometry/order */ \
+    F(geo_X,         "geometry/X",         double,  F64, ngx, 3, "m",     OPT)  /* places of those nodes, tet by tet */ \
     F(mat_model,     "material/model",     int32_t, I32, nm, 0, "",       OPT)  /* ABUT_NEO_HOOKEAN, ...                  */ \
     F(mat_density,   "material/density",   double,  F64, nm, 0, "kg/m^3", OPT)  \
     F(mat_young,     "material/young",     double,  F64, nm, 0, "Pa",     OPT)  \
@@ -136,6 +149,20 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
     F(stiffen_below, "contact/stiffen-below", double, F64, 1, 0, "m",     MAY)  /* the barrier is stiffened at gaps below that still shrink; absent: 1e-9 l */ \
     F(force_tolerance, "solve/force-tolerance", double, F64, 1, 0, "",    MAY)  /* and forces balance to this share of the largest; absent: nobody asks */ \
+    F(solver,        "solve/solver",       int32_t, I32, 1, 0, "",        MAY)  /* ABUT_SOLVED_BY_*: what the scene asks for; absent: the first */ \
+    F(nodal_newton,  "nodal/newton",       int32_t, I32, 1, 0, "",        MAY)  /* this and the rest of nodal/: solve/nodal, whose defaults hold where one is absent */ \
+    F(nodal_iterations, "nodal/iterations", int32_t, I32, 1, 0, "",       MAY)  \
+    F(nodal_sweeps,  "nodal/sweeps",       int32_t, I32, 1, 0, "",        MAY)  \
+    F(nodal_tolerance, "nodal/tolerance",  double,  F64, 1, 0, "m",       MAY)  \
+    F(nodal_gap,     "nodal/gap",          double,  F64, 1, 0, "m",       MAY)  /* reserve that contacts keep beyond their thickness */ \
+    F(nodal_beta,    "nodal/beta",         double,  F64, 1, 0, "",        MAY)  \
+    F(nodal_sigma,   "nodal/sigma",        double,  F64, 1, 0, "",        MAY)  \
+    F(nodal_freeze,  "nodal/freeze",       double,  F64, 1, 0, "",        MAY)  \
+    F(nodal_return,  "nodal/return",       int32_t, I32, 1, 0, "",        MAY)  /* 0: feasible velocities, 1: elastic ones */ \
+    F(nodal_accelerated, "nodal/accelerated", int32_t, I32, 1, 0, "",     MAY)  \
+    F(nodal_compliance, "nodal/compliance", double, F64, 1, 0, "N/m",     MAY)  /* stiffness of contacts that close too fast; absent: none yields */ \
+    F(cohesion_force, "nodal/cohesion-force", double, F64, ng, ng, "N",   MAY)  /* of two classes at no gap; with the next */ \
+    F(cohesion_range, "nodal/cohesion-range", double, F64, ng, ng, "m",   MAY)  /* gap at which it is 0 */ \
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
@@ -159,6 +186,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
+    F(impulse,    "node/contact-impulse", double, F64, nv, 3, "N s", MAY) /* of hard contact in the step that ends here */ \
+    F(nodal_step, "nodal/step",       int64_t, I64, 1, 0, "",      MAY)  /* the number of the frame that node/contact-impulse is of */ \
     F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
     F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
     F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \

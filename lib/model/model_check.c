@@ -1,5 +1,7 @@
 #include "model/model_check.h"
 
+#include "model/tets_check.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -145,8 +147,8 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
         if (!abut_material_bounded(m->mat_model[i], m->mat_poisson[i]))
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/poisson' row %d: %g, expected " ABUT_MATERIAL_UNBOUNDED, i,
                              m->mat_poisson[i]);
-    rc = check_terms(m, err);
-    return rc ? rc : check_splines(m, err);
+    if ((rc = check_terms(m, err)) || (rc = abut_tets_check(m, err))) return rc;
+    return check_splines(m, err);
 }
 
 /* A node is at most one collision vertex: two would be in contact with each other at distance zero. */
@@ -444,6 +446,32 @@ static abut_status check_codim(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
+/* What hard contact is solved with. */
+static abut_status check_nodal(const abut_model *m, abut_err *err)
+{
+    const size_t pairs = (size_t)m->ng * (size_t)m->ng;
+    const struct { const char *name; const double *at; size_t n; int or_zero; } reals[] = {
+        { "nodal/tolerance", m->nodal_tolerance, 1, 0 },      { "nodal/gap", m->nodal_gap, 1, 0 },
+        { "nodal/beta", m->nodal_beta, 1, 0 },                { "nodal/sigma", m->nodal_sigma, 1, 0 },
+        { "nodal/freeze", m->nodal_freeze, 1, 1 },            { "nodal/compliance", m->nodal_compliance, 1, 0 },
+        { "nodal/cohesion-force", m->cohesion_force, pairs, 1 }, { "nodal/cohesion-range", m->cohesion_range, pairs, 1 },
+    };
+    const struct { const char *name; const int32_t *at; int32_t lo, hi; } wholes[] = {
+        { "solve/solver", m->solver, 0, ABUT_SOLVED_BY },
+        { "nodal/newton", m->nodal_newton, 1, INT32_MAX },    { "nodal/iterations", m->nodal_iterations, 1, INT32_MAX },
+        { "nodal/sweeps", m->nodal_sweeps, 1, INT32_MAX },    { "nodal/return", m->nodal_return, 0, 2 },
+        { "nodal/accelerated", m->nodal_accelerated, 0, 2 },
+    };
+    abut_status rc = ABUT_OK;
+    for (size_t i = 0; i < sizeof reals / sizeof *reals && !rc; i++)
+        if (reals[i].at) rc = domain(reals[i].name, reals[i].at, reals[i].n, 0, reals[i].or_zero, INFINITY, err);
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes && !rc; i++)
+        if (wholes[i].at) rc = indices(wholes[i].name, wholes[i].at, 1, 1, wholes[i].lo, wholes[i].hi, err);
+    if (rc || !m->cohesion_force == !m->cohesion_range) return rc;
+    return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: cohesion has a force and a range",
+                     m->cohesion_force ? "nodal/cohesion-range" : "nodal/cohesion-force");
+}
+
 static abut_status check_parameters(const abut_model *m, abut_err *err)
 {
     abut_status rc;
@@ -473,7 +501,8 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     if ((rc = check_nodes(m, err)) || (rc = check_elements(m, err)) || (rc = check_contact(m, err)) ||
-        (rc = check_motion(m, err)) || (rc = check_attachments(m, err)) || (rc = check_codim(m, err)))
+        (rc = check_motion(m, err)) || (rc = check_attachments(m, err)) || (rc = check_codim(m, err)) ||
+        (rc = check_nodal(m, err)))
         return rc;
     return check_parameters(m, err);
 }
@@ -484,7 +513,7 @@ static abut_status check_vectors(const abut_frame *f, abut_err *err)
     if ((rc = near_enough("node/x", f->x, f->nv, err)) || (rc = near_enough("node/v", f->v, f->nv, err)) ||
         (rc = near_enough("node/a", f->a, f->nv, err)) || (rc = near_enough("node/x1", f->x1, f->nv, err)) ||
         (rc = near_enough("node/v1", f->v1, f->nv, err)) || (rc = near_enough("step/waypoints", f->waypoints, f->nw, err)) ||
-        (rc = near_enough("step/x0", f->x0, f->nv, err)))
+        (rc = near_enough("node/contact-impulse", f->impulse, f->nv, err)) || (rc = near_enough("step/x0", f->x0, f->nv, err)))
         return rc;
     return near_enough("step/multiplier", f->multiplier, f->nv, err);
 }

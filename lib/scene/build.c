@@ -277,6 +277,13 @@ static const abut_scene_pair *find_pair(const abut_scene *s, int of_materials, i
     return NULL;
 }
 
+static int coheres(const abut_scene *s, int32_t thing)
+{
+    for (int32_t i = 0; i < s->ncohesions; i++)
+        if (s->cohesion[i].a == thing || s->cohesion[i].b == thing) return 1;
+    return 0;
+}
+
 static int in_pairs(const abut_scene *s, int of_materials, int32_t row)
 {
     for (const abut_scene_pair *p = s->pair; p < s->pair + s->npairs; p++)
@@ -296,12 +303,12 @@ static double pair_mu(const abut_scene *s, int32_t a, int32_t b)
     return p.has_mu ? p.mu : q.has_mu ? q.mu : s->mu.value;
 }
 
-/* Things that behave alike share a class: no explicit pair names them, their own coefficients are the same or none, and so
+/* Things that behave alike share a class: no explicit pair and no cohesion names them, their own coefficients are the same or none, and so
  * are their materials as far as a pair of materials names them. */
 static int same_class(const abut_scene *s, int32_t a, int32_t b)
 {
     const rubbing p = rubbing_of(s, a), q = rubbing_of(s, b);
-    if (in_pairs(s, 0, a) || in_pairs(s, 0, b)) return 0;
+    if (in_pairs(s, 0, a) || in_pairs(s, 0, b) || coheres(s, a) || coheres(s, b)) return 0;
     if (p.material != q.material && (in_pairs(s, 1, p.material) || in_pairs(s, 1, q.material))) return 0;
     return p.has_mu == q.has_mu && (!p.has_mu || p.mu == q.mu);
 }
@@ -486,6 +493,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = put_parameters(&b, err);
     if (!rc) rc = put_all_names(&b, err);
     if (!rc) rc = put_stiffness(&b, err);
+    if (!rc) rc = abut_build_nodal(&b, err);
     parts_free(&b);
     if (rc) {
         abut_built_clear(built);

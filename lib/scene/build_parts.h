@@ -53,6 +53,9 @@ ABUT_MUST_USE abut_status abut_build_codim(abut_build *b, abut_err *err);
 /** Puts what materials of shells have beside their isotropic moduli. */
 ABUT_MUST_USE abut_status abut_build_fabrics(abut_build *b, abut_err *err);
 
+/** Puts what hard contact is solved with: after the friction classes. */
+ABUT_MUST_USE abut_status abut_build_nodal(abut_build *b, abut_err *err);
+
 /** Puts what materials of tets have beside their isotropic moduli: after the tets. */
 ABUT_MUST_USE abut_status abut_build_terms(abut_build *b, abut_err *err);
 

@@ -160,6 +160,23 @@ typedef struct abut_scene_pair {
     char from[ABUT_SCENE_FROM];
 } abut_scene_pair;
 
+/* Attraction of two things by a linear fall-off: things as in abut_scene_pair. */
+typedef struct abut_scene_cohesion {
+    int32_t a, b;
+    double force, range;            /* N at no gap, m */
+    char from[ABUT_SCENE_FROM];
+} abut_scene_cohesion;
+
+/* How hard contact is solved (solve/nodal): the keys of the map `nodal`, in the order of abut_scene_nodal_keys. */
+enum { ABUT_NODAL_KEYS = 11 };
+typedef struct abut_scene_nodal_key {
+    const char *key, *array;        /* "gap", "nodal/gap" */
+    enum { ABUT_NODAL_WHOLE, ABUT_NODAL_LENGTH, ABUT_NODAL_REAL, ABUT_NODAL_SHARE /* may be 0 */, ABUT_NODAL_STIFFNESS,
+           ABUT_NODAL_RETURN /* feasible or elastic */, ABUT_NODAL_FLAG } kind;
+    const char *unit;               /* of the array; NULL: a whole number */
+} abut_scene_nodal_key;
+extern const abut_scene_nodal_key abut_scene_nodal_keys[ABUT_NODAL_KEYS];
+
 /* Owns everything in it; zero-filled is a valid empty scene without defaults. */
 typedef struct abut_scene {
     abut_param step, end;           /* s; end 0: not said */
@@ -181,6 +198,8 @@ typedef struct abut_scene {
     int friction_law;               /* ABUT_FRICTION_C1, ... */
     abut_param mu;
     abut_param lags;                /* friction lag iterations per step; 0: until they converge */
+    int solver;                     /* ABUT_SOLVED_BY_* */
+    abut_param nodal[ABUT_NODAL_KEYS];      /* from "": not said */
     int is_turned;                  /* before fit, the scene is rotated about the origin by ... */
     double turn[9];                 /* ... this rotation, row-major */
     double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive
@@ -195,6 +214,8 @@ typedef struct abut_scene {
     int32_t nattachments;
     abut_scene_seam *seam;
     int32_t nseams;
+    abut_scene_cohesion *cohesion;
+    int32_t ncohesions;
     int32_t nmaterials, nobjects, nplanes, nmotions, npairs;
 } abut_scene;
 
@@ -215,6 +236,9 @@ void abut_scene_place(abut_scene *s);
 
 /** The same for seams. */
 ABUT_MUST_USE abut_status abut_scene_reserve_seams(abut_scene *s, int32_t n, abut_err *err);
+
+/** The same for cohesions. */
+ABUT_MUST_USE abut_status abut_scene_reserve_cohesions(abut_scene *s, int32_t n, abut_err *err);
 
 /** x -> A x + b for all positions of nv points each. */
 void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3]);

@@ -206,7 +206,7 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 /* Friction contacts that stick, and slide at the end of s->p. */
 static int32_t count_about_to_slide(abut_search *s)
 {
-    if (!abut_lag_of(&s->prob.terms)->n || s->opt.plain) return 0;
+    if (!abut_lag_of(&s->prob.terms)->n || s->opt.stop.rule == ABUT_STOP_PUBLISHED) return 0;
     abut_point_set(&s->trial, &s->prob, s->here.x, 1, s->p);
     return abut_creep_about_to_slide(&s->prob, s->here.x, s->trial.x);
 }
