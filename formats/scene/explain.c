@@ -58,6 +58,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     said(f, "dhat", b->dhat, "m", &s->dhat);
     law(f, "barrier", abut_barrier_names[s->barrier_law], abut_barrier_laws[s->barrier_law]->help);
     if (s->barrier_filter.value > 0) said(f, "barrier filter", s->barrier_filter.value, "dhat", &s->barrier_filter);
+    if (s->mollifier_off) fprintf(f, "  %-16s off: forces of nearly parallel edges may jump\n", "mollifier");
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
     said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
     if (s->force_tolerance.value > 0) said(f, "force tolerance", s->force_tolerance.value, "", &s->force_tolerance);

@@ -494,6 +494,7 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (m->continuity && (rc = law("contact/barrier-continuity", m->continuity, 1, abut_barrier_names, err))) ||
         (m->barrier_filter && (rc = domain("contact/barrier-filter", m->barrier_filter, 1, 0, 1, 1, err))) ||
+        (m->mollifier && (rc = indices("contact/mollifier", m->mollifier, 1, 1, 0, 2, err))) ||
         (m->bodies_meet && (rc = indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
         (m->smoothing && (rc = law("contact/friction-smoothing", m->smoothing, 1, abut_friction_names, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||

@@ -205,6 +205,7 @@ typedef struct abut_scene {
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     int barrier_law;                /* ABUT_BARRIER_IPC, ... */
     abut_param barrier_filter;      /* of dhat; 0: none */
+    int mollifier_off;              /* nearly parallel edges are contacts as others */
     int barrier_kappa;              /* 1: bounds of the stiffness by the law ipc, whatever the law is */
     abut_param stiffen_below;       /* m; 0: the default of whoever solves */
     abut_param eps_v, tolerance;    /* m/s */
