@@ -59,6 +59,7 @@ ABUT_MUST_USE abut_status abut_scene_make_tube(const abut_tree *t, abut_mesh *m,
 ABUT_MUST_USE abut_status abut_scene_make_icosphere(const abut_tree *t, abut_mesh *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_make_bowl(const abut_tree *t, abut_mesh *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_make_strands(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_make_hair(const abut_tree *t, abut_mesh *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_make_net(const abut_tree *t, abut_mesh *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_make_sprinkles(const abut_tree *t, abut_mesh *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_make_particles(const abut_tree *t, abut_mesh *m, abut_err *err);

@@ -165,8 +165,9 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
-/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nl) C(nw)
+/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints;
+ * ntc, ntn: hard contacts and the nodes of all of them. */
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nl) C(nw) C(ntc) C(ntn)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -187,6 +188,14 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
     F(impulse,    "node/contact-impulse", double, F64, nv, 3, "N s", MAY) /* of hard contact in the step that ends here */ \
     F(nodal_step, "nodal/step",       int64_t, I64, 1, 0, "",      MAY)  /* the number of the frame that node/contact-impulse is of */ \
+    F(touch_first, "touch/first",     int32_t, I32, ntc, 2, "",    MAY)  /* [lo, hi) rows of touch/node: the nodes of a hard contact that move */ \
+    F(touch_node, "touch/node",       int32_t, I32, ntn, 0, "",    MAY)  \
+    F(touch_weight, "touch/weight",   double,  F64, ntn, 0, "",    MAY)  /* of their velocities in that of the contact */ \
+    F(touch_point, "touch/point",     double,  F64, ntc, 3, "m",   MAY)  /* where its first primitive is nearest at the end of the step */ \
+    F(touch_normal, "touch/normal",   double,  F64, ntc, 3, "",    MAY)  /* unit, to the first primitive            */ \
+    F(touch_impulse, "touch/impulse", double,  F64, ntc, 3, "N s", MAY)  /* on the first primitive in the step      */ \
+    F(touch_mu,   "touch/mu",         double,  F64, ntc, 0, "",    MAY)  \
+    F(touch_state, "touch/state",     int32_t, I32, ntc, 0, "",    MAY)  /* 0 open, 1 sticks, 2 slides              */ \
     F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
     F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
     F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \

@@ -552,13 +552,38 @@ static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err 
     return ABUT_OK;
 }
 
+/* A table of hard contacts: all of it, or nothing. */
+static abut_status check_touch(const abut_frame *f, const abut_model *m, abut_err *err)
+{
+    const size_t n = (size_t)f->ntc;
+    const void *const all[] = { f->touch_first, f->touch_node, f->touch_weight, f->touch_point, f->touch_normal,
+                                f->touch_impulse, f->touch_mu, f->touch_state };
+    int there = 0;
+    for (int i = 0; i < 8; i++) there += all[i] != NULL;
+    if (there == 0) return ABUT_OK;
+    if (there < 8)
+        return abut_fail(err, ABUT_E_FORMAT, "arrays 'touch/': %d of first, node, weight, point, normal, impulse, mu, state are "
+                         "there, expected all or none", there);
+    abut_status rc = ABUT_OK;
+    for (size_t c = 0; c < n && !rc; c++) {
+        const int32_t lo = f->touch_first[2 * c], hi = f->touch_first[2 * c + 1];
+        if (!(0 <= lo && lo <= hi && hi <= f->ntn))
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'touch/first' row %zu: %d, %d, expected a range of the %d rows of touch/node",
+                           c, lo, hi, f->ntn);
+    }
+    if (!rc) rc = indices("touch/node", f->touch_node, f->ntn, 1, 0, m->nv, err);
+    if (!rc) rc = unit_vectors("touch/normal", f->touch_normal, n, 1e-6, err);
+    if (!rc) rc = domain("touch/mu", f->touch_mu, n, 0, 1, INFINITY, err);
+    return rc ? rc : indices("touch/state", f->touch_state, f->ntc, 1, 0, 3, err);
+}
+
 abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err *err)
 {
     assert(f);
     abut_status rc;
     const size_t nl = (size_t)f->nl;
     if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||
-        (rc = check_lag(f, m, err)) ||
+        (rc = check_lag(f, m, err)) || (rc = check_touch(f, m, err)) ||
         (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))

@@ -315,8 +315,8 @@ static double pair_mu(const abut_scene *s, int32_t a, int32_t b)
     return p.has_mu ? p.mu : q.has_mu ? q.mu : s->mu.value;
 }
 
-/* Things that behave alike share a class: no explicit pair and no cohesion names them, their own coefficients are the same or none, and so
- * are their materials as far as a pair of materials names them. */
+/* Things that behave alike share a class: no explicit pair names them, nor does a cohesion, their own coefficients are the same
+ * or none, and so are their materials as far as a pair of materials names them. */
 static int same_class(const abut_scene *s, int32_t a, int32_t b)
 {
     const rubbing p = rubbing_of(s, a), q = rubbing_of(s, b);

@@ -29,7 +29,7 @@ typedef struct abut_step_run {
 } abut_step_run;
 
 /** Reads the stream, makes the steps and writes everything on.  Fails as its parts do, with the name of the input. */
-ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_err *err);
+ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *cli, abut_err *err);
 void abut_step_run_clear(abut_step_run *r);
 
 /** What the run has to say at its end, its promises that were not kept among them. */

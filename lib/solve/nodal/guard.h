@@ -24,8 +24,8 @@ void abut_guard_clear(abut_guard *g);
  * inversion has a positive volume.  The offenders are in g->hits.
  * Fails  ABUT_E_GEOM a position is not finite; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_guard_place(abut_guard *g, const double *x, int *clean, abut_err *err);
-/** Whether a step may move all nodes along straight lines x0 -> x1, [3 nv] each: every pair stays further apart than its thickness,
- * and those tets keep a positive volume.  x0 is clean.  The same failures. */
+/** Whether a step may move all nodes along straight lines x0 -> x1, [3 nv] each: every pair stays further apart than its
+ * thickness, and those tets keep a positive volume.  x0 is clean.  The same failures. */
 ABUT_MUST_USE abut_status abut_guard_motion(abut_guard *g, const double *x0, const double *x1, int *clean, abut_err *err);
 /** The first of g->hits in words, and how many there are: "edge 3 4 of 'rope' and triangle ... meet after 0.31 of the step (and 4
  * more)"; returns text. */
