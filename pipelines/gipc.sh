@@ -6,6 +6,7 @@
 #                                       `all`; none: makes the table again from the runs)
 #   ROWS=card BUDGET=3600 pipelines/gipc.sh        whole runs of the published meshes, on a machine that does nothing else
 #   STEPS=20                            at most so many steps of each; BUDGET=300: seconds of processor time for each run
+#   NEW=1                               only runs that RUNS does not have
 #   RUNS=pipelines/results/gipc.tsv     a line for each run; runs of the same name are replaced, others stay
 #   TABLE=pipelines/results/gipc.md     made of it beside the published figures;  OUT=out/gipc: reports and messages
 # Every run is judged by ccd-check, also one that was cut short.  Scenes whose file or data (ABUT_DATA) is not there are skipped
@@ -66,6 +67,7 @@ row() { # group row steps threads check arguments
     while IFS=$'\t' read -r _ of rules variant prep options; do
         [[ " $of " == *" $1 "* ]] || continue
         for r in $rules; do
+            [ -z "${NEW:-}" ] || ! grep -qF "$1"$'\t'"$2"$'\t'"$r"$'\t'"$variant"$'\t' "$runs" 2>/dev/null || continue
             at=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<<"$1-$2-$r-$variant")
             check=$5
             [ "$check" != apart ] || check="apart $first.abut"

@@ -401,11 +401,12 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     if (!rc && s->barrier_law != ABUT_BARRIER_IPC) rc = put_choice(b, "contact/barrier-continuity", s->barrier_law, err);
     if (!rc && s->friction_law != ABUT_FRICTION_C1) rc = put_choice(b, "contact/friction-smoothing", s->friction_law, err);
     if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);
+    if (!rc && s->mollifier_off) rc = put_choice(b, "contact/mollifier", 0, err);
     if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
     if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
     static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness", "contact/barrier-continuity",
-                                        "contact/friction-smoothing", "contact/bodies" };
-    for (int i = 0; i < 6 && !rc; i++) {
+                                        "contact/friction-smoothing", "contact/bodies", "contact/mollifier" };
+    for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++) {
         abut_array *a = abut_arrays_find(b->model, name[i]);
         if (a) a->flags |= ABUT_A_REQUIRED;
     }

@@ -21,7 +21,8 @@ typedef struct abut_scene_material {
     double density, young, poisson; /* kg/m^3, Pa, 1 */
     double bending_young;           /* Pa, of hinges and bends; 0: young */
     int membrane;                   /* ABUT_MEMBRANE_ISOTROPIC, ... */
-    double fabric[4];               /* Pa: a11, a22, a12, G12 */
+    double fabric[4];               /* Pa: a11, a22, a12, G12; of ABUT_MEMBRANE_BARAFF_WITKIN k_u, k_v, 0, k_s */
+    double compression;             /* of ABUT_MEMBRANE_BARAFF_WITKIN: what is left of k_u, k_v */
     double strain_limit[3];         /* of ABUT_MEMBRANE_CLOTH: E11, E22, E12 */
     int32_t nknots;                 /* of a spline; 0: it is none */
     double *knot, *slope;           /* [nknots], [3 nknots] Pa: a', b', c' */
@@ -216,6 +217,7 @@ typedef struct abut_scene {
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     int barrier_law;                /* ABUT_BARRIER_IPC, ... */
     abut_param barrier_filter;      /* of dhat; 0: none */
+    int mollifier_off;              /* nearly parallel edges are contacts as others */
     int barrier_kappa;              /* 1: bounds of the stiffness by the law ipc, whatever the law is */
     abut_param stiffen_below;       /* m; 0: the default of whoever solves */
     abut_param eps_v, tolerance;    /* m/s */

@@ -189,19 +189,19 @@ static const option table[] = {
     { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .shapes = 1, .unit = "RULE",
       .help = "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is"
               " not much more, and forces balance; published: the first of that alone; characteristic: when the characteristic "
-              "norm of the gradient is below it, for comparing solvers without contact; gradient: when no force is out of balance by "
-              "more than it times the length of the scene; step: when a Newton direction after the first is short, which is not "
-              "followed (GIPC)" },
+              "norm of the gradient is below it, for comparing solvers without contact; gradient: when no force is out of "
+              "balance by more than it times the length of the scene; step: when a Newton direction after the first is short, "
+              "which is not followed (GIPC)" },
     { 0, "tolerance", ABUT_OPT_REAL, AT(o.tolerance), .least = 1, .shapes = 1, .unit = "X",
-      .help = "of that rule: m/s for newton, published and step (default: the scene's), a number for characteristic (default 1e-5), "
-              "N/m for gradient (default 0.03)" },
+      .help = "of that rule: m/s for newton, published and step (default: the scene's), a number for characteristic (default "
+              "1e-5), N/m for gradient (default 0.03)" },
     { 0, "armijo", ABUT_OPT_REAL, AT(o.armijo), .bit = ABUT_OPTION_ARMIJO, .least = 1, .shapes = 1, .unit = "C",
       .help = "a step has to lower the objective by C times what its slope promises, 0 < C < 1 (default: it must not grow beyond "
               "rounding)" },
     { 0, "ccd", ABUT_OPT_TEXT, .parse = parse_ccd, .bit = ABUT_OPTION_CCD, .shapes = 1, .unit = "RULE",
-      .help = "full (default): continuous collision detection of all pairs bounds every direction; cfl: of those nearer than dhat "
-              "first; where they allow no more than moves a point by dhat, half of dhat is the bound, and else that of all pairs, "
-              "but no less (GIPC)" },
+      .help = "full (default): continuous collision detection of all pairs bounds every direction; cfl: of those nearer than "
+              "dhat first; where they allow no more than moves a point by dhat, half of dhat is the bound, and else that of all "
+              "pairs, but no less (GIPC)" },
     { 0, "force-tolerance", ABUT_OPT_REAL, AT(o.force_tolerance), .bit = ABUT_OPTION_FORCE_TOLERANCE, .least = 1, .shapes = 1,
       .unit = "X",
       .help = "newton: what may be left of the forces on a body, as a fraction of the largest on any (default: the scene's)" },
