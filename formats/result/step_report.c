@@ -160,6 +160,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     fprintf(f, "\"newton_solves\":%d,\"initial_matrices\":%d,\"not_descending\":%d,\"pairs_skipped\":%d,", r->newton_solves,
             r->initial_matrices, r->not_descending, r->pairs_skipped);
     number(f, "characteristic_norm", r->norm > 0 ? r->norm : none);
+    number(f, "gradient_norm", r->gradient > 0 ? r->gradient : none);
     number(f, "residual", r->residual);
     number(f, "force_residual", r->force_largest > 0 ? r->force_residual : none);
     number(f, "force_largest", r->force_largest > 0 ? r->force_largest : none);

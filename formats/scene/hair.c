@@ -10,7 +10,8 @@ static abut_status read_curl(const abut_tree *t, abut_hair *h, abut_err *err)
     abut_status rc = abut_tree_keys(t, "curl", keys, err);
     if (!rc) rc = abut_scene_all_there(t, (const char *const[]){ "radius", "wavelength", "ramp", NULL }, err);
     if (!rc) rc = abut_tree_positive(abut_tree_find(t, "radius"), "curl.radius", ABUT_Q_LENGTH, &h->curl, NULL, err);
-    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "wavelength"), "curl.wavelength", ABUT_Q_LENGTH, &h->wavelength, NULL, err);
+    const abut_tree *wave = abut_tree_find(t, "wavelength");
+    if (!rc) rc = abut_tree_positive(wave, "curl.wavelength", ABUT_Q_LENGTH, &h->wavelength, NULL, err);
     if (!rc) rc = abut_tree_positive(abut_tree_find(t, "ramp"), "curl.ramp", ABUT_Q_LENGTH, &h->ramp, NULL, err);
     if (!rc && vary) rc = abut_tree_not_negative(vary, "curl.vary", ABUT_Q_PURE, &h->vary, err);
     return rc || !phase ? rc : abut_tree_not_negative(phase, "curl.phase", ABUT_Q_PURE, &h->phase, err);

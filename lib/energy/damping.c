@@ -44,7 +44,7 @@ typedef struct elements {
 
 static void both_sets(const abut_damping *d, const abut_elastic *e, const abut_codim *t, elements set[2])
 {
-    set[0] = (elements){ (size_t)e->model->nt, e->model->tet, e->inc_first, e->inc, d->K };
+    set[0] = (elements){ (size_t)e->n, e->model->tet, e->inc_first, e->inc, d->K };
     set[1] = (elements){ t->n, t->node, t->inc_first, t->inc, d->codim_K };
 }
 

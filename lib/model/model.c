@@ -49,7 +49,7 @@ static const count frame_counts[] = { ABUT_FRAME_COUNTS(FRAME_COUNT) };
 static const table model_table = { model_fields, model_counts, LENGTH(model_fields), LENGTH(model_counts) };
 static const table frame_table = { frame_fields, frame_counts, LENGTH(frame_fields), LENGTH(frame_counts) };
 
-enum { COUNTS_MAX = 24, UNSET = -1 };
+enum { COUNTS_MAX = 32, UNSET = -1 };
 _Static_assert(LENGTH(model_counts) <= COUNTS_MAX && LENGTH(frame_counts) <= COUNTS_MAX, "raise COUNTS_MAX");
 
 /* The counts met so far and the array that fixed each. */

@@ -18,7 +18,7 @@ enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves 
 /* What a shell is of; formulas in energy/membrane.h.  The numbers stand in streams: append only. */
 enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
        ABUT_MEMBRANE_ORTHOTROPIC = 1 /* StVK along warp and weft */, ABUT_MEMBRANE_CLOTH = 2 /* the same, bounded in strain */,
-       ABUT_MEMBRANES = 3 /* how many */ };
+       ABUT_MEMBRANE_BARAFF_WITKIN = 3 /* stretch along warp and weft, and shear */, ABUT_MEMBRANES = 4 /* how many */ };
 
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
@@ -34,9 +34,10 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
- * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices. */
+ * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices; nodes of
+ * tets beyond their corners, nodes of the geometry of tets (model/tets.h). */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap) C(nmore) C(ngx)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -52,6 +53,15 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(body,          "node/object",        int32_t, I32, nv, 0, "",       NEED) /* row of object/                         */ \
     F(tet,           "tet/node",           int32_t, I32, nt, 4, "",       OPT)  /* positively oriented at rest            */ \
     F(tet_mat,       "tet/material",       int32_t, I32, nt, 0, "",       OPT)  /* row of material/                       */ \
+    F(tet_order,     "tet/order",          int32_t, I32, nt, 0, "",       MAY)  /* 1 to 4 (model/tets.h); absent: 1 */ \
+    F(tet_first,     "tet/first",          int32_t, I32, nt, 0, "",       MAY)  /* first row of tet/more; needed by tet/order */ \
+    F(tet_more,      "tet/more",           int32_t, I32, nmore, 0, "",    OPT)  /* nodes after the corners, tet by tet */ \
+    F(tet_density,   "tet/density-scale",  double,  F64, nt, 0, "",       MAY)  /* factor on the density of the material; absent: 1 */ \
+    F(tet_fill,      "tet/fill",           double,  F64, nt, 0, "",       MAY)  /* factor on mass and elastic energy: part of the volume that is solid; absent: 1 */ \
+    F(mat_quadrature, "material/quadrature", int32_t, I32, nm, 2, "",     MAY)  /* degrees for tets of order 2 and more: elastic energy, mass; 0: by order */ \
+    F(geo_order,     "geometry/order",     int32_t, I32, nt, 0, "",       MAY)  /* of the rest shape where it exceeds tet/order; absent: the same */ \
+    F(geo_first,     "geometry/first",     int32_t, I32, nt, 0, "",       MAY)  /* first row of geometry/X; needed by geometry/order */ \
+    F(geo_X,         "geometry/X",         double,  F64, ngx, 3, "m",     OPT)  /* places of those nodes, tet by tet */ \
     F(mat_model,     "material/model",     int32_t, I32, nm, 0, "",       OPT)  /* ABUT_NEO_HOOKEAN, ...                  */ \
     F(mat_density,   "material/density",   double,  F64, nm, 0, "kg/m^3", OPT)  \
     F(mat_young,     "material/young",     double,  F64, nm, 0, "Pa",     OPT)  \
@@ -116,7 +126,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(spline_knot,   "spline/knot",        double,  F64, nkn, 0, "",      OPT)  /* ascending in each material            */ \
     F(spline_slope,  "spline/slope",       double,  F64, nkn, 3, "Pa",    OPT)  /* a', b', c' there (energy/material/spline.h)    */ \
     F(mat_membrane,  "material/membrane",  int32_t, I32, nm, 0, "",       MAY)  /* ABUT_MEMBRANE_*; absent: isotropic    */ \
-    F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* a11, a22, a12, G12 of one that is not isotropic; needed then */ \
+    F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* of one that is not isotropic, needed then: a11, a22, a12, G12; BARAFF_WITKIN: k_u, k_v, 0, k_s */ \
+    F(mat_compression, "material/compression", double, F64, nm, 0, "",    MAY)  /* BARAFF_WITKIN: what is left of k_u, k_v in compression, in (0, 1]; needed then */ \
     F(mat_strain,    "material/strain-limit", double, F64, nm, 3, "",     MAY)  /* CLOTH: |E11|, |E22|, |E12| stay below; needed then */ \
     F(obj_thick,     "object/thickness",   double,  F64, no, 0, "m",      MAY)  /* contact thickness xi: a pair keeps more than the mean of its two apart; absent: 0 */ \
     F(obj_pressure,  "object/pressure",    double,  F64, no, 0, "Pa",     MAY)  /* pushes the shells of the object along their normals */ \
@@ -131,6 +142,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
     F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_BARRIER_IPC                */ \
     F(barrier_filter, "contact/barrier-filter", double, F64, 1, 0, "",    MAY)  /* of dhat: see energy/barrier_hessians.h; absent: 0 */ \
+    F(mollifier,     "contact/mollifier",  int32_t, I32, 1, 0, "",        MAY)  /* 0: nearly parallel edges are contacts as others; absent: 1 */ \
     F(bodies_meet,   "contact/bodies",     int32_t, I32, 1, 0, "",        MAY)  /* 0: bodies pass through themselves and each other; absent: 1 */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
     F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_FRICTION_C1                */ \

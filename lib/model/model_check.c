@@ -1,5 +1,7 @@
 #include "model/model_check.h"
 
+#include "model/tets_check.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -145,8 +147,8 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
         if (!abut_material_bounded(m->mat_model[i], m->mat_poisson[i]))
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/poisson' row %d: %g, expected " ABUT_MATERIAL_UNBOUNDED, i,
                              m->mat_poisson[i]);
-    rc = check_terms(m, err);
-    return rc ? rc : check_splines(m, err);
+    if ((rc = check_terms(m, err)) || (rc = abut_tets_check(m, err))) return rc;
+    return check_splines(m, err);
 }
 
 /* A node is at most one collision vertex: two would be in contact with each other at distance zero. */
@@ -389,6 +391,15 @@ static abut_status check_springs(const abut_model *m, abut_err *err)
     return domain("spring/stiffness", m->spring_stiffness, n, 0, 0, INFINITY, err);
 }
 
+static abut_status check_compression(const abut_model *m, int32_t i, abut_err *err)
+{
+    if (!m->mat_compression)
+        return abut_fail(err, ABUT_E_FORMAT, "array 'material/compression' is missing: material %d is of Baraff and Witkin", i);
+    if (m->mat_compression[i] > 0 && m->mat_compression[i] <= 1) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "array 'material/compression' row %d: %g, expected more than 0, at most 1", i,
+                     m->mat_compression[i]);
+}
+
 /* What a fabric needs, which isotropic membranes do without. */
 static abut_status check_fabric(const abut_model *m, abut_err *err)
 {
@@ -404,6 +415,7 @@ static abut_status check_fabric(const abut_model *m, abut_err *err)
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/fabric' row %d: %g, %g, %g, %g, expected a11, a22, G12 > 0 and "
                              "a12^2 < a11 a22", i, a[0], a[1], a[2], a[3]);
         if (cloth) rc = domain("material/strain-limit", m->mat_strain + 3 * (size_t)i, 3, 0, 0, INFINITY, err);
+        if (!rc && m->mat_membrane[i] == ABUT_MEMBRANE_BARAFF_WITKIN) rc = check_compression(m, i, err);
     }
     return rc;
 }
@@ -482,6 +494,7 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (m->continuity && (rc = law("contact/barrier-continuity", m->continuity, 1, abut_barrier_names, err))) ||
         (m->barrier_filter && (rc = domain("contact/barrier-filter", m->barrier_filter, 1, 0, 1, 1, err))) ||
+        (m->mollifier && (rc = indices("contact/mollifier", m->mollifier, 1, 1, 0, 2, err))) ||
         (m->bodies_meet && (rc = indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
         (m->smoothing && (rc = law("contact/friction-smoothing", m->smoothing, 1, abut_friction_names, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
@@ -566,8 +579,8 @@ static abut_status check_touch(const abut_frame *f, const abut_model *m, abut_er
     for (size_t c = 0; c < n && !rc; c++) {
         const int32_t lo = f->touch_first[2 * c], hi = f->touch_first[2 * c + 1];
         if (!(0 <= lo && lo <= hi && hi <= f->ntn))
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'touch/first' row %zu: %d, %d, expected a range of the %d rows of touch/node",
-                           c, lo, hi, f->ntn);
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'touch/first' row %zu: %d, %d, expected a range of the %d rows of "
+                           "touch/node", c, lo, hi, f->ntn);
     }
     if (!rc) rc = indices("touch/node", f->touch_node, f->ntn, 1, 0, m->nv, err);
     if (!rc) rc = unit_vectors("touch/normal", f->touch_normal, n, 1e-6, err);

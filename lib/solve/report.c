@@ -44,7 +44,7 @@ const abut_iteration *abut_report_row(const abut_report *r, int i)
 const char *abut_limit_name(abut_limit_kind kind, const char *term)
 {
     static const char *const name[] = { "none", "vertex-triangle", "edge-edge", "half-space", "inversion", "length",
-                                        "vertex-edge", "vertex-vertex", "stretch" };
+                                        "vertex-edge", "vertex-vertex", "stretch", NULL, "cfl" };
     return kind == ABUT_LIMIT_TERM ? term : name[kind];
 }
 

@@ -77,7 +77,8 @@ typedef struct abut_report {
     int newton_solves;          /* quasi-Newton: iterations that took Newton's direction */
     int not_descending, pairs_skipped;  /* its directions that were replaced; steps that taught it nothing */
     int initial_matrices;       /* and how many it made */
-    double norm;                /* characteristic norm of the gradient at the end; 0 when it is not the stopping rule */
+    double norm, gradient;      /* of the gradient at the end, as the stopping rule asks for it: characteristic; the largest entry
+                                 * as a force for each metre of the scene, N/m.  0 when it does not */
     int shifts;                 /* factorisations that needed a larger diagonal */
     abut_iteration *it;         /* kept iterations: abut_report_row */
     int it_cap;

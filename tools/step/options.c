@@ -80,6 +80,11 @@ static abut_status parse_stop(abut_step_command *c, const char **word, abut_err 
     return abut_name_find("--stop", *word, abut_stop_names, &c->o.stop, err);
 }
 
+static abut_status parse_ccd(abut_step_command *c, const char **word, abut_err *err)
+{
+    return abut_name_find("--ccd", *word, abut_ccd_rule_names, &c->o.ccd, err);
+}
+
 static abut_status parse_without(abut_step_command *c, const char **word, abut_err *err)
 {
     const abut_status rc = abut_without_parse(*word, &c->o.without, err);
@@ -89,7 +94,7 @@ static abut_status parse_without(abut_step_command *c, const char **word, abut_e
 
 static abut_status parse_repair(abut_step_command *c, const char **word, abut_err *err)
 {
-    return abut_name_find("--repair", *word, abut_repair_names, &c->o.repair, err);
+    return abut_name_find("--repair", *word, abut_repair_names, &c->o.hard.repair, err);
 }
 
 static abut_status parse_lags(abut_step_command *c, const char **word, abut_err *err)
@@ -184,9 +189,19 @@ static const option table[] = {
     { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .shapes = 1, .unit = "RULE",
       .help = "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is"
               " not much more, and forces balance; published: the first of that alone; characteristic: when the characteristic "
-              "norm of the gradient is below it, for comparing solvers without contact" },
+              "norm of the gradient is below it, for comparing solvers without contact; gradient: when no force is out of "
+              "balance by more than it times the length of the scene; step: when a Newton direction after the first is short, "
+              "which is not followed (GIPC)" },
     { 0, "tolerance", ABUT_OPT_REAL, AT(o.tolerance), .least = 1, .shapes = 1, .unit = "X",
-      .help = "of that rule: m/s for newton (default: the scene's), a number for characteristic (default 1e-5)" },
+      .help = "of that rule: m/s for newton, published and step (default: the scene's), a number for characteristic (default "
+              "1e-5), N/m for gradient (default 0.03)" },
+    { 0, "armijo", ABUT_OPT_REAL, AT(o.armijo), .bit = ABUT_OPTION_ARMIJO, .least = 1, .shapes = 1, .unit = "C",
+      .help = "a step has to lower the objective by C times what its slope promises, 0 < C < 1 (default: it must not grow beyond "
+              "rounding)" },
+    { 0, "ccd", ABUT_OPT_TEXT, .parse = parse_ccd, .bit = ABUT_OPTION_CCD, .shapes = 1, .unit = "RULE",
+      .help = "full (default): continuous collision detection of all pairs bounds every direction; cfl: of those nearer than "
+              "dhat first; where they allow no more than moves a point by dhat, half of dhat is the bound, and else that of all "
+              "pairs, but no less (GIPC)" },
     { 0, "force-tolerance", ABUT_OPT_REAL, AT(o.force_tolerance), .bit = ABUT_OPTION_FORCE_TOLERANCE, .least = 1, .shapes = 1,
       .unit = "X",
       .help = "newton: what may be left of the forces on a body, as a fraction of the largest on any (default: the scene's)" },
@@ -197,7 +212,7 @@ static const option table[] = {
     { 0, "repair", ABUT_OPT_TEXT, .parse = parse_repair, .bit = ABUT_OPTION_REPAIR, .shapes = 1, .unit = "HOW",
       .help = "nodal: what becomes of a step that the judge still refuses after five more rounds of detection: barrier (default):"
               " it is taken again by --solver newton; none: step gives up" },
-    { 0, "strict", ABUT_OPT_FLAG, AT(o.strict), .bit = ABUT_OPTION_STRICT, .shapes = 1,
+    { 0, "strict", ABUT_OPT_FLAG, AT(o.hard.strict), .bit = ABUT_OPTION_STRICT, .shapes = 1,
       .help = "nodal: give up a step whose iterations end above nodal.tolerance" },
     { 0, "one-pass", ABUT_OPT_FLAG, AT(one_pass), .bit = ABUT_OPTION_ONE_PASS, .shapes = 1,
       .help = "solve once and leave the step PENDING for friction-lag" },

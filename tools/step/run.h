@@ -11,6 +11,8 @@ typedef struct abut_step_tally {
     int more_frames;            /* written beyond --every, for the path to them */
     int unsettled;              /* steps whose friction passes ended before they converged */
     double worst_lag;           /* m/s: their largest lag residual */
+    int mended[2];              /* steps of hard contact that passed after more rounds, that the barrier took */
+    int balanced;               /* steps whose forces were measured */
     int damped;                 /* steps of the midpoint scheme that implicit Euler took */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
     double worst_balance;       /* the largest force residual of a step */

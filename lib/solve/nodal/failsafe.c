@@ -70,14 +70,14 @@ static abut_status make(void **self, const abut_model *m, const struct abut_solv
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
     abut_step_model_view(&f->model, m, o);
     const abut_nodal_options n = options_of(&f->model.view, o);
-    f->repair = o->repair;
-    f->strict = o->strict;
+    f->repair = o->hard.repair;
+    f->strict = o->hard.strict;
     f->sweeps = n.admm.sweeps;
     f->tolerance = n.admm.tolerance;
     f->x1 = malloc(3 * ((size_t)m->nv + 1) * sizeof *f->x1);
     abut_status rc = f->x1 ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", m->nv);
     if (!rc) rc = abut_nodal_init(&f->nodal, &f->model.view, &n, err);
-    if (!rc) rc = abut_guard_init(&f->guard, &f->model.view, err);
+    if (!rc) rc = abut_guard_init(&f->guard, &f->model.view, &f->nodal.objective.cm, err);
     abut_mend_init(&f->mend, m, o);
     if (rc) free_it(f);
     else *self = f;
@@ -143,13 +143,13 @@ static abut_status another_round(failsafe *f, int round, abut_report *rep, abut_
 }
 
 /* The message of a step that the judge refuses. */
-static abut_status refuse(failsafe *f, const abut_report *rep, abut_err *err)
+static abut_status refuse(failsafe *f, abut_err *err)
 {
     char words[ABUT_GUARD_WORDS];
     f->refused = 1;
-    return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d more rounds of detection (last change %.3g m, penetration %.3g m): more "
-                     "nodal.iterations or nodal.sweeps, a smaller time step or --repair barrier may help",
-                     abut_guard_words(&f->guard, words), ROUNDS, rep->nodal.delta_inf, rep->nodal.penetration);
+    return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d more rounds of detection (velocities still changed by %.3g m in the "
+                     "step): more nodal.iterations or nodal.sweeps, a smaller time step or --repair barrier may help",
+                     abut_guard_words(&f->guard, words), ROUNDS, f->nodal.state.delta);
 }
 
 static abut_status mend(failsafe *f, abut_report *rep, abut_err *err)
@@ -166,17 +166,18 @@ static abut_status mend(failsafe *f, abut_report *rep, abut_err *err)
 
 static abut_status check_tolerance(failsafe *f, const abut_report *rep, abut_err *err)
 {
-    if (!f->strict || rep->nodal.delta_inf <= f->tolerance) return ABUT_OK;
+    const double delta = f->nodal.contacts.n ? f->nodal.state.delta : 0;
+    if (!f->strict || delta <= f->tolerance) return ABUT_OK;
+    abut_nodal_end(&f->nodal, f->x1);
     f->refused = 1;
     return abut_fail(err, ABUT_E_NUMERIC, "velocities still change by %.3g m in the step after %d iterations, expected at most "
-                     "nodal.tolerance, %.3g m (--strict)", rep->nodal.delta_inf, rep->nodal.iterations, f->tolerance);
+                     "nodal.tolerance, %.3g m (--strict)", delta, rep->nodal.iterations, f->tolerance);
 }
 
 static abut_status solve(void *self, abut_report *rep, abut_err *err)
 {
     failsafe *f = self;
     int clean = 0;
-    rep->nodal.solved = 1;
     rep->contact = ABUT_CONTACT_HARD;
     abut_status rc = abut_nodal_solve(&f->nodal, rep, err);
     if (!rc) rc = check_tolerance(f, rep, err);
@@ -187,8 +188,7 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
         rc = another_round(f, round, rep, err);
         if (!rc) rc = judge(f, &clean, rep, err);
     }
-    rep->nodal.opening = f->nodal.search.opening;
-    if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, rep, err) : mend(f, rep, err);
+    if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, err) : mend(f, rep, err);
     return name_step(f, rc, err);
 }
 
