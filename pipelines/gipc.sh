@@ -6,7 +6,7 @@
 #                                       `all`; none: makes the table again from the runs)
 #   ROWS=card BUDGET=3600 pipelines/gipc.sh        whole runs of the published meshes, on a machine that does nothing else
 #   STEPS=20                            at most so many steps of each; BUDGET=300: seconds of processor time for each run
-#   NEW=1                               only runs that RUNS does not have
+#   NEW=1                               only runs that RUNS does not have;  NEW=quiet: and those that others disturbed
 #   RUNS=pipelines/results/gipc.tsv     a line for each run; runs of the same name are replaced, others stay
 #   TABLE=pipelines/results/gipc.md     made of it beside the published figures;  OUT=out/gipc: reports and messages
 # Every run is judged by ccd-check, also one that was cut short.  Scenes whose file or data (ABUT_DATA) is not there are skipped
@@ -59,6 +59,12 @@ run() { # group row rules variant, steps threads check, the name of its files, a
     rm -f "$at.start.abut" "$at.abut.part"
 }
 
+# Whether $runs has a run that may stay.
+kept() { # group row rules variant
+    [ -n "${NEW:-}" ] && [ -e "$runs" ] && awk -F'\t' -v g="$1" -v w="$2" -v r="$3" -v v="$4" -v new="$NEW" '
+        $1 == g && $2 == w && $3 == r && $4 == v { found = new != "quiet" || $16 <= 0.1 } END { exit !found }' "$runs"
+}
+
 words() { local w; for w; do [ "$w" = - ] || printf '%s ' "$w"; done; }   # fields of the list
 
 # The runs of one row, one after another.  The frames of the first stay for the others to be compared with.
@@ -67,7 +73,7 @@ row() { # group row steps threads check arguments
     while IFS=$'\t' read -r _ of rules variant prep options; do
         [[ " $of " == *" $1 "* ]] || continue
         for r in $rules; do
-            [ -z "${NEW:-}" ] || ! grep -qF "$1"$'\t'"$2"$'\t'"$r"$'\t'"$variant"$'\t' "$runs" 2>/dev/null || continue
+            ! kept "$1" "$2" "$r" "$variant" || continue
             at=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<<"$1-$2-$r-$variant")
             check=$5
             [ "$check" != apart ] || check="apart $first.abut"
