@@ -7,6 +7,7 @@
 #include "formats/result/text_file.h"
 #include "mesh/tetra.h"
 #include "scene/build.h"
+#include "scene/orders.h"
 #include "model/model.h"
 #include "tools/cli/cli.h"
 #include "tools/mesh-prep/report.h"
@@ -48,6 +49,7 @@ static abut_status fill_surfaces(prep *p, abut_err *err)
         }
         abut_mesh_clear(&o->mesh);
         o->mesh = solid;
+        rc = abut_scene_shape(o, err);
     }
     return rc;
 }
@@ -57,7 +59,8 @@ static abut_status build(prep *p, abut_err *err)
     abut_status rc = fill_surfaces(p, err);
     if (rc) return rc;
     abut_scene_place(&p->scene);
-    return abut_scene_build(&p->scene, &p->model, &p->frame, &p->built, &p->bad, err);
+    rc = abut_scene_orders(&p->scene, err);
+    return rc ? rc : abut_scene_build(&p->scene, &p->model, &p->frame, &p->built, &p->bad, err);
 }
 
 static void append(abut_err *err, const char *text)

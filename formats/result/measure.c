@@ -175,15 +175,19 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
 static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
 {
     const abut_model *m = ms->model;
+    const abut_mass *M = abut_mass_of(&ms->terms);
     memset(ms->center, 0, 3 * (size_t)m->no * sizeof *ms->center);
     memset(ms->velocity, 0, 3 * (size_t)m->no * sizeof *ms->velocity);
     memset(ms->mass, 0, (size_t)m->no * sizeof *ms->mass);
     for (int32_t i = 0; i < m->nv; i++) {
         const int32_t o = m->body[i];
+        double mx[3], mv[3];
+        abut_mass_row(M, f->x, i, mx);
+        abut_mass_row(M, f->v, i, mv);
         ms->mass[o] += m->mass[i];
         for (int d = 0; d < 3; d++) {
-            ms->center[3 * o + d] += m->mass[i] * f->x[3 * i + d];
-            ms->velocity[3 * o + d] += m->mass[i] * f->v[3 * i + d];
+            ms->center[3 * o + d] += mx[d];
+            ms->velocity[3 * o + d] += mv[d];
         }
     }
     for (int32_t o = 0; o < m->no; o++)
@@ -219,10 +223,10 @@ static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fi
 {
     const abut_status rc = potential(ms, f, &out->elastic, err);
     if (rc) return rc;
-    out->kinetic = abut_kinetic_energy(ms->model, f->v);
-    out->gravity = abut_gravity_energy(ms->model, f->x);
-    abut_linear_momentum(ms->model, f->v, out->linear);
-    abut_angular_momentum(ms->model, f->x, f->v, out->angular);
+    out->kinetic = abut_kinetic_energy(abut_mass_of(&ms->terms), f->v);
+    out->gravity = abut_gravity_energy(abut_mass_of(&ms->terms), f->x);
+    abut_linear_momentum(abut_mass_of(&ms->terms), f->v, out->linear);
+    abut_angular_momentum(abut_mass_of(&ms->terms), f->x, f->v, out->angular);
     centers(ms, f, out);
     out->min_J = NAN;
     out->min_J_tet = -1;

@@ -98,7 +98,7 @@ static void friction(FILE *f, const abut_scene *s)
 /* What the triangles, segments and points of a body are made to be. */
 static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material *m, const abut_object_facts *a)
 {
-    static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth" };
+    static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth", "stretch and shear (Baraff-Witkin)" };
     const double *s = o->shell.limit, *k = m->fabric, *e = m->strain_limit;
     if (a->shells) {
         fprintf(f, "  %-16s %d triangles, %d hinges; %s; %s; rest: %s, angles %s\n", "shell", a->shells, a->hinges,
@@ -108,7 +108,10 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
         line(f, "area", a->area, "m^2", "at rest");
         if (s[3] > 0) fprintf(f, "  %-16s less than %.9g; the barrier begins at %.9g\n", "largest stretch", s[3], s[2]);
         if (s[1] > 0) fprintf(f, "  %-16s more than %.9g; the barrier begins at %.9g\n", "smallest stretch", s[0], s[1]);
-        if (m->membrane) fprintf(f, "  %-16s %g, %g, %g, %g Pa: warp, weft, coupling, shear\n", "fabric", k[0], k[1], k[2], k[3]);
+        if (m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN)
+            fprintf(f, "  %-16s %g, %g, %g Pa: warp, weft, shear; %g of warp and weft in compression\n", "fabric", k[0], k[1],
+                    k[3], m->compression);
+        else if (m->membrane) fprintf(f, "  %-16s %g, %g, %g, %g Pa: warp, weft, coupling, shear\n", "fabric", k[0], k[1], k[2], k[3]);
         if (m->membrane == ABUT_MEMBRANE_CLOTH)
             fprintf(f, "  %-16s less than %g, %g, %g: warp, weft, shear\n", "Green strain", e[0], e[1], e[2]);
         if (o->shell.pressure != 0) line(f, "pressure", o->shell.pressure, "Pa", "along the normals, which turn with the shell");
@@ -126,6 +129,21 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
     if (m->bending_young > 0) line(f, "bending modulus", m->bending_young, "Pa", "of hinges and bends");
 }
 
+/* Orders of tets, and what became of their surface. */
+static void curved(FILE *f, const abut_scene_object *o, const abut_object_facts *a)
+{
+    const abut_curved *c = &o->order.facts;
+    fprintf(f, "  %-16s %d on a shape of order %d; %d nodes are no corners\n", "order", a->order, a->shape, a->inner);
+    line(f, "least det J", a->least_ratio, "", "over its mean in the tet, anywhere in a tet at rest; 1: straight");
+    if (a->shape > a->order)
+        fprintf(f, "  %-16s rigid rotations store energy, as the shape has a higher order than displacement\n", "warning");
+    if (!o->order.curved) return;
+    line(f, "surface gap", c->gap, "m", "to the shape that it stands for, the largest of samples");
+    if (c->corners) fprintf(f, "  %-16s %d moved onto it, %d of them less than all the way\n", "corners", c->corners, c->held);
+    if (c->eased) fprintf(f, "  %-16s %d tets, the first is %d: their surface is less curved, so that det J > 0\n", "eased",
+                          c->eased, c->first);
+}
+
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
 {
     fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
@@ -136,6 +154,7 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     if (a->dropped)
         fprintf(f, "  %-16s %d points of the mesh %s\n", "left out", a->dropped,
                 o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
+    if (a->shape > 1) curved(f, o, a);
     if (a->edges) line(f, "shortest edge", a->least_edge, "m", "of the surface");
     if (o->path.n)
         fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0],

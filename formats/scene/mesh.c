@@ -2,6 +2,7 @@
 
 #include "formats/mesh/mesh_io.h"
 #include "mesh/surface.h"
+#include "scene/orders.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -137,6 +138,7 @@ static abut_status move_origin(const abut_tree *t, abut_scene_object *o, abut_er
     if (which == 2) vertex_mean(&o->mesh, b);
     for (int k = 0; k < 3; k++) b[k] = -b[k];
     abut_mesh_transform(&o->mesh, I, b);
+    abut_mesh_transform(&o->order.snap.mesh, I, b);
     return ABUT_OK;
 }
 
@@ -154,6 +156,7 @@ static abut_status make_unit(const abut_tree *t, abut_scene_object *o, abut_err 
     if (!(side > 0)) return abut_tree_fail_key(t, err, "unit-size: the mesh has no extent: expected one that has");
     for (int k = 0; k < 3; k++) A[4 * k] = 1 / side;
     abut_mesh_transform(&o->mesh, A, none);
+    abut_mesh_transform(&o->order.snap.mesh, A, none);
     return ABUT_OK;
 }
 
@@ -361,6 +364,7 @@ static abut_status place(const abut_scene_reader *r, const abut_tree *t, int tur
     for (size_t i = 0; i < 3 * (size_t)o->mesh.nv; i++) x[i] = scale[i % 3] * o->mesh.x[i];
     if (turn) abut_mesh_flip(&o->mesh);
     abut_mesh_transform(&o->mesh, A, b);
+    abut_mesh_transform(&o->order.snap.mesh, A, b);
     abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
     rc = abut_scene_rest(r, t, x, scale, turn, o, err);
     free(x);
@@ -381,6 +385,7 @@ abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int3
     const abut_tree *unit = abut_tree_find(t, "unit-size"), *rest = abut_tree_find(t, "rest");
     int turn = 0;
     abut_status rc = source(r, t, o, err);
+    if (!rc && !abut_tree_find(t, "tetrahedralize")) rc = abut_scene_shape(o, err);
     if (!rc && use) rc = use_part(use, &o->mesh, err);
     if (!rc && origin) rc = move_origin(origin, o, err);
     if (!rc && unit && rest) rc = abut_tree_fail_key(unit, err, "unit-size and rest: expected one of them");

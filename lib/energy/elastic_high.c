@@ -184,7 +184,7 @@ double abut_elastic_high_stiffness(const abut_elastic_high *e)
 /* ---- energy and gradient ---- */
 
 /* S[point][3 d + c] = w sum over j of P_dj J^-1_cj */
-ABUT_LANES_INLINE void pulled_back(const abut_lanes P[9], const abut_lanes Ji[9], const abut_lanes *w, double (*S)[9])
+ABUT_LANES_INLINE void pulled_back(const abut_lanes *P, const abut_lanes *Ji, const abut_lanes *w, double (*S)[9])
 {
     for (int d = 0; d < 3; d++)
         for (int c = 0; c < 3; c++) {

@@ -7,6 +7,12 @@
     TERM(inertia) \
     TERM(prescribed) \
     TERM(elastic) \
+    TERM(elastic_2) \
+    TERM(elastic_3) \
+    TERM(elastic_4) \
+    TERM(inertia_2) \
+    TERM(inertia_3) \
+    TERM(inertia_4) \
     TERM(spring) \
     TERM(attachment) \
     TERM(pressure) \

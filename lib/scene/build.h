@@ -14,6 +14,9 @@ typedef struct abut_object_facts {
     double mass, volume;        /* kg, m^3 of tets; 0 for an obstacle */
     double area, length;        /* m^2 of shells, m of rods, at rest */
     double least_volume;        /* m^3, of a tet */
+    int order, shape;           /* of its tets: displacement, rest shape; 0 without tets */
+    int32_t inner;              /* nodes that are no corners */
+    double least_ratio;         /* least det J over its mean in a tet, J of the rest shape */
     double least_edge;          /* m, of the surface */
     double lo[3], hi[3];        /* m, bounding box */
 } abut_object_facts;

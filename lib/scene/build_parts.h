@@ -11,6 +11,7 @@ typedef struct abut_part {
     const abut_scene_object *object;
     int32_t *node;          /* [mesh.nv] node of the model, -1: left out */
     int32_t *vertex;        /* [mesh.nv] collision vertex, -1: none */
+    unsigned char *surface; /* [mesh.nv] 1: on the surface, nodes of the faces of curved tets, too */
     int32_t *tri, *edge;    /* surface, in points of the mesh */
     int32_t ntri, nedge;
     abut_hinge *hinge;      /* of a body, in points of the mesh */
@@ -40,6 +41,11 @@ const abut_part *abut_part_of(const abut_build *b, int32_t node);
 
 /** Lists inverted, flat and degenerate elements of all objects. */
 ABUT_MUST_USE abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err *err);
+
+/** Puts tets of every order, and the masses of their nodes: a quarter of rho V to each corner of a tet of order 1; at order 2 and
+ * more M_ii (sum of rho V)/(sum of M_ii) over the body, M the consistent mass (E. Hinton, T. Rock, O. Zienkiewicz, "A note on mass
+ * lumping", Earthq. Eng. Struct. Dyn. 4, 1976), which is positive.  After the nodes. */
+ABUT_MUST_USE abut_status abut_build_tets(abut_build *b, abut_err *err);
 
 /** Finds what bends in a body; its elements of every kind are what the object says they are.
  * Fails  ABUT_E_FORMAT triangles, segments or points without a meaning, or a meaning without them; ABUT_E_GEOM more than two

@@ -186,6 +186,8 @@ void abut_scene_clear(abut_scene *s)
         free(s->object[i].path.x);
         free(s->object[i].shell.rest);
         free(s->object[i].rod_length);
+        abut_snap_clear(&s->object[i].order.snap);
+        free(s->object[i].order.rest);
     }
     for (int32_t i = 0; i < s->nmotions; i++) {
         free(s->motion[i].select.points);

@@ -3,6 +3,7 @@
 #ifndef ABUT_SCENE_SCENE_H
 #define ABUT_SCENE_SCENE_H
 
+#include "mesh/curve.h"
 #include "mesh/mesh.h"
 
 enum { ABUT_SCENE_NAME = 64, ABUT_SCENE_FROM = 96 };
@@ -20,7 +21,8 @@ typedef struct abut_scene_material {
     double density, young, poisson; /* kg/m^3, Pa, 1 */
     double bending_young;           /* Pa, of hinges and bends; 0: young */
     int membrane;                   /* ABUT_MEMBRANE_ISOTROPIC, ... */
-    double fabric[4];               /* Pa: a11, a22, a12, G12 */
+    double fabric[4];               /* Pa: a11, a22, a12, G12; of ABUT_MEMBRANE_BARAFF_WITKIN k_u, k_v, 0, k_s */
+    double compression;             /* of ABUT_MEMBRANE_BARAFF_WITKIN: what is left of k_u, k_v */
     double strain_limit[3];         /* of ABUT_MEMBRANE_CLOTH: E11, E22, E12 */
     int32_t nknots;                 /* of a spline; 0: it is none */
     double *knot, *slope;           /* [nknots], [3 nknots] Pa: a', b', c' */
@@ -48,6 +50,18 @@ typedef struct abut_scene_shell {
     double *rest;                   /* [nf * 9] corners of the triangles at rest, m */
 } abut_scene_shell;
 
+/* Of which order the tets of an object are, and what its surface stands for (scene/orders.h). */
+typedef struct abut_scene_order {
+    int order, geometry;            /* of displacement and of the rest shape, 1 to 4; 0: not said */
+    int surface;                    /* 1: the snap was said, 0: it is that of a generator, for orders above 1 */
+    abut_snap snap;                 /* in the coordinates of the mesh until it is placed; a mesh is placed with it */
+    int curved;                     /* 1: the surface was put onto it */
+    abut_curved facts;
+    int found;                      /* order of the tets as they were said */
+    int kept;                       /* 0, or the order of the rest shape, which is above that of displacement */
+    double *rest;                   /* [3 nt abut_tet_nodes(kept)] m: places of its nodes, tet by tet */
+} abut_scene_order;
+
 /* A body or an obstacle; the mesh is where the scene starts. */
 typedef struct abut_scene_object {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
@@ -62,6 +76,7 @@ typedef struct abut_scene_object {
     double mu;
     double max_volume;              /* m^3: fill the closed surface with tets no larger than this; 0: leave it */
     int keep_surface;               /* ... without dividing its triangles */
+    abut_scene_order order;         /* of its tets */
     abut_scene_path path;           /* of an obstacle */
     abut_scene_shell shell;         /* of a body's triangles */
     double rod_radius;              /* m: a body's segments are rods; 0: it has none */

@@ -355,10 +355,10 @@ abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, ab
 abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
-    rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
-    rep->gravity = abut_gravity_energy(p->model, s->x);
-    abut_linear_momentum(p->model, s->v_end, rep->momentum);
-    abut_angular_momentum(p->model, s->x, s->v_end, rep->angular);
+    rep->kinetic = abut_kinetic_energy(abut_mass_of(&p->terms), s->v_end);
+    rep->gravity = abut_gravity_energy(abut_mass_of(&p->terms), s->x);
+    abut_linear_momentum(abut_mass_of(&p->terms), s->v_end, rep->momentum);
+    abut_angular_momentum(abut_mass_of(&p->terms), s->x, s->v_end, rep->angular);
     int32_t flattest;
     rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
     rep->min_jacobian_tet = abut_objective_tet(p, flattest);
