@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=${BUDGET:-300} list=${LIST:-pipelines/gipc.tsv}
 runs=${RUNS:-pipelines/results/gipc.tsv} table=${TABLE:-pipelines/results/gipc.md} data=${ABUT_DATA:-../shared/data}
 build=$(git rev-parse --short HEAD 2>/dev/null || echo -)
-read -ra wanted <<<"${ROWS-stiffness tolerance funnel cg scenes projection}"
+read -ra wanted <<<"${ROWS-stiffness tolerance gradient funnel cg scenes projection}"
 mkdir -p "$out"
 
 chosen() { # group, row
@@ -69,7 +69,8 @@ words() { local w; for w; do [ "$w" = - ] || printf '%s ' "$w"; done; }   # fiel
 
 # The runs of one row, one after another.  The frames of the first stay for the others to be compared with.
 row() { # group row steps threads check arguments
-    local rules variant prep options of r check first="" at
+    local of rules variant prep options r check first="" at args=${6%% -- *} own=""
+    [[ $6 != *" -- "* ]] || own=${6#* -- }
     while IFS=$'\t' read -r _ of rules variant prep options; do
         [[ " $of " == *" $1 "* ]] || continue
         for r in $rules; do
@@ -77,7 +78,7 @@ row() { # group row steps threads check arguments
             at=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<<"$1-$2-$r-$variant")
             check=$5
             [ "$check" != apart ] || check="apart $first.abut"
-            run "$1" "$2" "$r" "$variant" "$3" "$4" "$check" "$at" "$6 $(words "$prep")" "$(words "$options" "${option[$r]}")"
+            run "$1" "$2" "$r" "$variant" "$3" "$4" "$check" "$at" "$args $(words "$prep")" "$(words "$options" "${option[$r]}") $own"
             if [ -n "$first" ]; then rm -f "$at.abut"; else first=$at; fi
         done
     done < <(grep '^variant' "$list")
