@@ -30,6 +30,24 @@ static abut_status read_fabric(const abut_tree *t, double a[4], abut_err *err)
         a[0], a[1], a[2], a[3]);
 }
 
+/* {warp, weft, shear} of Baraff and Witkin, and perhaps compression. */
+static abut_status read_stretch_shear(const abut_tree *t, double a[4], double *compression, abut_err *err)
+{
+    static const char *const keys[] = { "warp", "weft", "shear", "compression", NULL };
+    static const int place[] = { 0, 1, 3 };
+    const abut_tree *left = abut_tree_find(t, "compression");
+    abut_status rc = abut_tree_keys(t, "fabric", keys, err);
+    for (int k = 0; k < 3 && !rc; k++) {
+        const abut_tree *m = abut_tree_find(t, keys[k]);
+        if (!m)
+            return abut_tree_fail(t, err, "fabric: %s is missing: expected warp, weft, shear, and perhaps compression", keys[k]);
+        rc = abut_tree_positive(m, keys[k], ABUT_Q_PRESSURE, &a[place[k]], NULL, err);
+    }
+    if (!rc && left) rc = abut_tree_real(left, "compression", ABUT_Q_PURE, compression, NULL, err);
+    if (rc || (*compression > 0 && *compression <= 1)) return rc;
+    return abut_tree_fail(left, err, "compression is %g: expected more than 0, at most 1", *compression);
+}
+
 static abut_status read_strain_limit(const abut_tree *t, double limit[3], abut_err *err)
 {
     static const char *const keys[] = { "warp", "weft", "shear", NULL };
@@ -40,19 +58,24 @@ static abut_status read_strain_limit(const abut_tree *t, double limit[3], abut_e
 
 abut_status abut_scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
-    static const char *const names[] = { "isotropic", "orthotropic", "cloth", NULL };
+    static const char *const names[] = { "isotropic", "orthotropic", "cloth", "baraff-witkin", NULL };
     const abut_tree *membrane = abut_tree_find(t, "membrane"), *fabric = abut_tree_find(t, "fabric");
     const abut_tree *limit = abut_tree_find(t, "strain-limit"), *bending = abut_tree_find(t, "bending-young");
     abut_status rc = ABUT_OK;
     if (bending) rc = abut_tree_positive(bending, "bending-young", ABUT_Q_PRESSURE, &m->bending_young, NULL, err);
     if (!rc && membrane) rc = abut_tree_choice(membrane, "membrane", names, &m->membrane, err);
-    if (!rc && fabric) rc = read_fabric(fabric, m->fabric, err);
+    m->compression = 1;
+    if (!rc && fabric && m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN)
+        rc = read_stretch_shear(fabric, m->fabric, &m->compression, err);
+    else if (!rc && fabric)
+        rc = read_fabric(fabric, m->fabric, err);
     if (!rc && limit) rc = read_strain_limit(limit, m->strain_limit, err);
     if (rc) return rc;
     if ((m->membrane != ABUT_MEMBRANE_ISOTROPIC) != (fabric != NULL))
         return abut_tree_fail_key(fabric ? fabric : membrane, err,
-                                  fabric ? "fabric: of a membrane that is %s; expected orthotropic or "
-                                           "cloth"
+                                  fabric ? "fabric: of a membrane that is %s; expected orthotropic, cloth or baraff-witkin"
+                                         : m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN
+                                             ? "membrane: %s needs fabric: {warp: .., weft: .., shear: ..}"
                                          : "membrane: %s needs fabric: {warp: .., weft: .., coupling: .., shear: ..}",
                                   names[m->membrane]);
     if ((m->membrane == ABUT_MEMBRANE_CLOTH) != (limit != NULL))

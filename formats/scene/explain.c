@@ -58,6 +58,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     said(f, "dhat", b->dhat, "m", &s->dhat);
     law(f, "barrier", abut_barrier_names[s->barrier_law], abut_barrier_laws[s->barrier_law]->help);
     if (s->barrier_filter.value > 0) said(f, "barrier filter", s->barrier_filter.value, "dhat", &s->barrier_filter);
+    if (s->mollifier_off) fprintf(f, "  %-16s off: forces of nearly parallel edges may jump\n", "mollifier");
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
     said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
     if (s->force_tolerance.value > 0) said(f, "force tolerance", s->force_tolerance.value, "", &s->force_tolerance);
@@ -97,7 +98,7 @@ static void friction(FILE *f, const abut_scene *s)
 /* What the triangles, segments and points of a body are made to be. */
 static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material *m, const abut_object_facts *a)
 {
-    static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth" };
+    static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth", "stretch and shear (Baraff-Witkin)" };
     const double *s = o->shell.limit, *k = m->fabric, *e = m->strain_limit;
     if (a->shells) {
         fprintf(f, "  %-16s %d triangles, %d hinges; %s; %s; rest: %s, angles %s\n", "shell", a->shells, a->hinges,
@@ -107,7 +108,10 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
         line(f, "area", a->area, "m^2", "at rest");
         if (s[3] > 0) fprintf(f, "  %-16s less than %.9g; the barrier begins at %.9g\n", "largest stretch", s[3], s[2]);
         if (s[1] > 0) fprintf(f, "  %-16s more than %.9g; the barrier begins at %.9g\n", "smallest stretch", s[0], s[1]);
-        if (m->membrane) fprintf(f, "  %-16s %g, %g, %g, %g Pa: warp, weft, coupling, shear\n", "fabric", k[0], k[1], k[2], k[3]);
+        if (m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN)
+            fprintf(f, "  %-16s %g, %g, %g Pa: warp, weft, shear; %g of warp and weft in compression\n", "fabric", k[0], k[1],
+                    k[3], m->compression);
+        else if (m->membrane) fprintf(f, "  %-16s %g, %g, %g, %g Pa: warp, weft, coupling, shear\n", "fabric", k[0], k[1], k[2], k[3]);
         if (m->membrane == ABUT_MEMBRANE_CLOTH)
             fprintf(f, "  %-16s less than %g, %g, %g: warp, weft, shear\n", "Green strain", e[0], e[1], e[2]);
         if (o->shell.pressure != 0) line(f, "pressure", o->shell.pressure, "Pa", "along the normals, which turn with the shell");
@@ -140,6 +144,28 @@ static void curved(FILE *f, const abut_scene_object *o, const abut_object_facts 
                           c->eased, c->first);
 }
 
+/* The surface that contact sees, where it is one of its own. */
+static void proxy(FILE *f, const abut_scene_object *o, const abut_object_facts *a)
+{
+    const abut_proxy_facts *p = &a->proxy;
+    const abut_embedding *e = &p->embedding;
+    if (!p->vertices) return;
+    fprintf(f, "  %-16s %d vertices, ", "contact surface", p->vertices);
+    if (p->segments)
+        fprintf(f, "the boundary with %d segments on a side (%s)\n", p->segments,
+                *o->proxy.from ? o->proxy.from : "by the order, dhat/4 and the altitudes");
+    else fprintf(f, "of a surface in the tets (%s)\n", o->proxy.from);
+    if (p->segments) line(f, "chord", p->chord.measured, "m", "of the boundary from its flat triangles, the largest of samples");
+    if (p->segments) line(f, "chord bound", p->chord.bound, "m", "no point of the boundary is further from its flat one");
+    line(f, "least altitude", p->altitude, "m", !p->low ? "of its triangles; more than dhat"
+                                                : "of its triangles: no more than dhat, neighbours push each other at rest");
+    if (p->segments) return;
+    fprintf(f, "  %-16s %d vertices, by at most %.6g (sum of negative barycentric coordinates)\n", "outside", e->outside,
+            e->extrapolation);
+    line(f, "residual", e->residual, "m", "of the inverse of the tets' maps");
+    line(f, "largest offset", e->offset, "m", "added to W x; does not rotate with the body");
+}
+
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
 {
     fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
@@ -151,6 +177,7 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
         fprintf(f, "  %-16s %d points of the mesh %s\n", "left out", a->dropped,
                 o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
     if (a->shape > 1) curved(f, o, a);
+    proxy(f, o, a);
     if (a->edges) line(f, "shortest edge", a->least_edge, "m", "of the surface");
     if (o->path.n)
         fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0],

@@ -234,12 +234,12 @@ abut_status abut_scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     static const char *const names[] = { "box", "sphere", "cylinder", "torus", "cloth", "revolution", "rod", "particles", "blob",
                                          "tendrils", "arch", "explicit", "tube", "icosphere", "bowl", "strands", "net",
-                                         "sprinkles", "ball", NULL };
+                                         "sprinkles", "ball", "hair", NULL };
     static abut_status (*const make[])(const abut_tree *, abut_mesh *, abut_err *) = {
         make_box, make_sphere, make_cylinder, make_torus, abut_scene_make_cloth, make_revolution, make_rod,
             abut_scene_make_particles,
         make_blob, make_tendrils, make_arch, make_explicit, abut_scene_make_tube, abut_scene_make_icosphere, abut_scene_make_bowl,
-        abut_scene_make_strands, abut_scene_make_net, abut_scene_make_sprinkles, make_ball
+        abut_scene_make_strands, abut_scene_make_net, abut_scene_make_sprinkles, make_ball, abut_scene_make_hair
     };
     abut_status rc = abut_tree_keys(t, "generate", names, err);
     if (!rc && t->n != 1) rc = abut_tree_fail(t, err, "generate: %d shapes: expected one", t->n);

@@ -18,7 +18,7 @@ enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves 
 /* What a shell is of; formulas in energy/membrane.h.  The numbers stand in streams: append only. */
 enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
        ABUT_MEMBRANE_ORTHOTROPIC = 1 /* StVK along warp and weft */, ABUT_MEMBRANE_CLOTH = 2 /* the same, bounded in strain */,
-       ABUT_MEMBRANES = 3 /* how many */ };
+       ABUT_MEMBRANE_BARAFF_WITKIN = 3 /* stretch along warp and weft, and shear */, ABUT_MEMBRANES = 4 /* how many */ };
 
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
@@ -126,7 +126,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(spline_knot,   "spline/knot",        double,  F64, nkn, 0, "",      OPT)  /* ascending in each material            */ \
     F(spline_slope,  "spline/slope",       double,  F64, nkn, 3, "Pa",    OPT)  /* a', b', c' there (energy/material/spline.h)    */ \
     F(mat_membrane,  "material/membrane",  int32_t, I32, nm, 0, "",       MAY)  /* ABUT_MEMBRANE_*; absent: isotropic    */ \
-    F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* a11, a22, a12, G12 of one that is not isotropic; needed then */ \
+    F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* of one that is not isotropic, needed then: a11, a22, a12, G12; BARAFF_WITKIN: k_u, k_v, 0, k_s */ \
+    F(mat_compression, "material/compression", double, F64, nm, 0, "",    MAY)  /* BARAFF_WITKIN: what is left of k_u, k_v in compression, in (0, 1]; needed then */ \
     F(mat_strain,    "material/strain-limit", double, F64, nm, 3, "",     MAY)  /* CLOTH: |E11|, |E22|, |E12| stay below; needed then */ \
     F(obj_thick,     "object/thickness",   double,  F64, no, 0, "m",      MAY)  /* contact thickness xi: a pair keeps more than the mean of its two apart; absent: 0 */ \
     F(obj_pressure,  "object/pressure",    double,  F64, no, 0, "Pa",     MAY)  /* pushes the shells of the object along their normals */ \
@@ -141,6 +142,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
     F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_BARRIER_IPC                */ \
     F(barrier_filter, "contact/barrier-filter", double, F64, 1, 0, "",    MAY)  /* of dhat: see energy/barrier_hessians.h; absent: 0 */ \
+    F(mollifier,     "contact/mollifier",  int32_t, I32, 1, 0, "",        MAY)  /* 0: nearly parallel edges are contacts as others; absent: 1 */ \
     F(bodies_meet,   "contact/bodies",     int32_t, I32, 1, 0, "",        MAY)  /* 0: bodies pass through themselves and each other; absent: 1 */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
     F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_FRICTION_C1                */ \
@@ -165,8 +167,9 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
-/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nl) C(nw)
+/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints;
+ * ntc, ntn: hard contacts and the nodes of all of them. */
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nl) C(nw) C(ntc) C(ntn)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -187,6 +190,14 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
     F(impulse,    "node/contact-impulse", double, F64, nv, 3, "N s", MAY) /* of hard contact in the step that ends here */ \
     F(nodal_step, "nodal/step",       int64_t, I64, 1, 0, "",      MAY)  /* the number of the frame that node/contact-impulse is of */ \
+    F(touch_first, "touch/first",     int32_t, I32, ntc, 2, "",    MAY)  /* [lo, hi) rows of touch/node: the nodes of a hard contact that move */ \
+    F(touch_node, "touch/node",       int32_t, I32, ntn, 0, "",    MAY)  \
+    F(touch_weight, "touch/weight",   double,  F64, ntn, 0, "",    MAY)  /* of their velocities in that of the contact */ \
+    F(touch_point, "touch/point",     double,  F64, ntc, 3, "m",   MAY)  /* where its first primitive is nearest at the end of the step */ \
+    F(touch_normal, "touch/normal",   double,  F64, ntc, 3, "",    MAY)  /* unit, to the first primitive            */ \
+    F(touch_impulse, "touch/impulse", double,  F64, ntc, 3, "N s", MAY)  /* on the first primitive in the step      */ \
+    F(touch_mu,   "touch/mu",         double,  F64, ntc, 0, "",    MAY)  \
+    F(touch_state, "touch/state",     int32_t, I32, ntc, 0, "",    MAY)  /* 0 open, 1 sticks, 2 slides              */ \
     F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
     F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
     F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \

@@ -336,17 +336,20 @@ abut_status abut_build_fabrics(abut_build *b, abut_err *err)
 {
     assert(b);
     const abut_scene *s = b->scene;
-    int fabric = 0, cloth = 0;
+    int fabric = 0, cloth = 0, squeezed = 0;
     for (int32_t i = 0; i < s->nmaterials; i++)
         fabric |= s->material[i].membrane != ABUT_MEMBRANE_ISOTROPIC,
-            cloth |= s->material[i].membrane == ABUT_MEMBRANE_CLOTH;
+            cloth |= s->material[i].membrane == ABUT_MEMBRANE_CLOTH,
+            squeezed |= s->material[i].membrane == ABUT_MEMBRANE_BARAFF_WITKIN;
     int32_t *membrane = fabric ? put(b, "material/membrane", s->nmaterials, err) : NULL;
     double *moduli = membrane ? put(b, "material/fabric", s->nmaterials, err) : NULL;
     double *limit = moduli && cloth ? put(b, "material/strain-limit", s->nmaterials, err) : NULL;
-    if ((fabric && !moduli) || (cloth && !limit)) return status(err);
+    double *left = moduli && squeezed ? put(b, "material/compression", s->nmaterials, err) : NULL;
+    if ((fabric && !moduli) || (cloth && !limit) || (squeezed && !left)) return status(err);
     for (int32_t i = 0; i < s->nmaterials && membrane; i++) {
         membrane[i] = s->material[i].membrane;
         memcpy(moduli + 4 * (size_t)i, s->material[i].fabric, 4 * sizeof *moduli);
+        if (left) left[i] = s->material[i].compression;
         if (limit) memcpy(limit + 3 * (size_t)i, s->material[i].strain_limit, 3 * sizeof *limit);
     }
     return ABUT_OK;

@@ -21,7 +21,8 @@ typedef struct abut_scene_material {
     double density, young, poisson; /* kg/m^3, Pa, 1 */
     double bending_young;           /* Pa, of hinges and bends; 0: young */
     int membrane;                   /* ABUT_MEMBRANE_ISOTROPIC, ... */
-    double fabric[4];               /* Pa: a11, a22, a12, G12 */
+    double fabric[4];               /* Pa: a11, a22, a12, G12; of ABUT_MEMBRANE_BARAFF_WITKIN k_u, k_v, 0, k_s */
+    double compression;             /* of ABUT_MEMBRANE_BARAFF_WITKIN: what is left of k_u, k_v */
     double strain_limit[3];         /* of ABUT_MEMBRANE_CLOTH: E11, E22, E12 */
     int32_t nknots;                 /* of a spline; 0: it is none */
     double *knot, *slope;           /* [nknots], [3 nknots] Pa: a', b', c' */
@@ -61,6 +62,17 @@ typedef struct abut_scene_order {
     double *rest;                   /* [3 nt abut_tet_nodes(kept)] m: places of its nodes, tet by tet */
 } abut_scene_order;
 
+/* The contact surface of a body of tets; zero-filled, with extrapolation -1: the faces of its tets, or what their order asks for
+ * (scene/build_proxy.c). */
+typedef struct abut_scene_proxy {
+    char from[ABUT_SCENE_FROM];     /* "": the scene does not say */
+    int segments;                   /* on a side of a face; 0: by edge, then by tolerance */
+    double edge;                    /* m: no longer than that is a segment; 0: not said */
+    abut_param tolerance;           /* m: between the boundary and its flat triangles; 0: not said */
+    abut_mesh surface;              /* that stands for the boundary; empty: the boundary does */
+    double extrapolation;           /* how far it may be outside of the tets (mesh/embed.h); below 0: not said */
+} abut_scene_proxy;
+
 /* A body or an obstacle; the mesh is where the scene starts. */
 typedef struct abut_scene_object {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
@@ -82,6 +94,7 @@ typedef struct abut_scene_object {
     double *rod_length;             /* [ns] at rest, m */
     double particle_radius;         /* m: a body's isolated points are particles; 0: it has none */
     double contact_thickness;       /* m */
+    abut_scene_proxy proxy;
 } abut_scene_object;
 
 typedef struct abut_scene_plane {
@@ -204,6 +217,7 @@ typedef struct abut_scene {
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     int barrier_law;                /* ABUT_BARRIER_IPC, ... */
     abut_param barrier_filter;      /* of dhat; 0: none */
+    int mollifier_off;              /* nearly parallel edges are contacts as others */
     int barrier_kappa;              /* 1: bounds of the stiffness by the law ipc, whatever the law is */
     abut_param stiffen_below;       /* m; 0: the default of whoever solves */
     abut_param eps_v, tolerance;    /* m/s */

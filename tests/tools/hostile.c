@@ -59,6 +59,11 @@ static void stream_read(stream *s, const char *name)
     fclose(f);
 }
 
+static void stream_clear(stream *s)
+{
+    for (int i = 0; i < s->n; i++) abut_arrays_clear(&s->at[i].set);
+}
+
 static void stream_write(const stream *s, FILE *f)
 {
     abut_err err = { 0 };
@@ -101,6 +106,7 @@ static int missing(int n, char **file)
         stream_read(&s, file[k]);
         for (int i = 0; i < ROWS; i++)
             seen[i] |= abut_arrays_find(&s.at[rows[i].is_frame ? s.frame : s.model].set, rows[i].name) != NULL;
+        stream_clear(&s);
     }
     for (int i = 0; i < ROWS; i++)
         if (!seen[i]) lacks++, printf("%s\n", rows[i].name);

@@ -41,14 +41,13 @@ void abut_coulomb_begin(abut_coulomb_state *s)
     s->iterations = 0;
 }
 
-/* h (|v - v_old| + |v - p|): its largest entries and root mean squares, over the nodes that move. */
+/* h (|v - v_old| + |v - p|): its largest entries and root mean squares. */
 static void measure(abut_coulomb_state *s, const abut_coulomb_system *y, const double *p)
 {
     double most[2] = { 0, 0 };
     abut_acc sum[2] = { { 0, 0 }, { 0, 0 } };
     size_t n = 0;
     for (int32_t i = 0; i < s->nodes; i++) {
-        if (!(y->w[i] > 0)) continue;
         n += 3;
         for (size_t d = 3 * (size_t)i; d < 3 * (size_t)i + 3; d++) {
             const double e[2] = { fabs(s->v[d] - s->v_old[d]), fabs(s->v[d] - p[d]) };

@@ -4,8 +4,8 @@
  *
  *     repeat   v: (A + W) v = f + W (p + lambda);   p: projection of v - lambda (solve/nodal/project.h);   lambda += p - v
  *
- * W, one number for each node, changes how fast this converges, never to what.  At a fixed point p = v, and W lambda is the
- * impulse of all contacts on each node.  p keeps the law up to what the sweeps leave, v the dynamics. */
+ * W, one number for each node of a contact, changes how fast this converges, never to what.  At a fixed point p = v, and W lambda
+ * is the impulse of all contacts on each node.  p keeps the law up to what the sweeps leave, v the dynamics. */
 #ifndef ABUT_SOLVE_NODAL_COULOMB_SOLVE_H
 #define ABUT_SOLVE_NODAL_COULOMB_SOLVE_H
 
@@ -16,10 +16,10 @@ typedef struct abut_coulomb_system {
     int32_t nodes;
     double h;               /* s: lengths are velocities times this */
     const double *f;        /* [3 nodes] N s */
-    const double *w, *inv_w;    /* [nodes] kg, 1/kg; both 0: the velocity of the node is prescribed */
+    const double *w, *inv_w;    /* [nodes] kg, 1/kg; both 0: no contact has the node, p = v */
     /** (A + W) v = rhs at the nodes that move; v comes as the last one, and stays where nodes do not move. */
     abut_status (*solve)(void *ctx, const double *rhs, double *v, abut_err *err);
-    /** Appends contacts that the motion by v meets; NULL: none come. */
+    /** Appends contacts that the motion by v meets, and gives their nodes weights; NULL: none come. */
     abut_status (*append)(void *ctx, const double *v, int round, abut_touching *t, abut_err *err);
     void *ctx;
 } abut_coulomb_system;
