@@ -75,7 +75,7 @@ Y
     grep -E "the boundary with 4 segments" text
     exits 3 "$BIN/mesh-prep" <(scene 'proxy: {tolerance: 1e-6 m}') -o start.abut
     says "16 segments leave"
-    exits 0 "$BIN/mesh-prep" <(scene 'proxy: {segments: 64}') --set contact.dhat=5e-3 -o start.abut
+    exits 0 "$BIN/mesh-prep" <(scene 'proxy: {segments: 64}') --set 'contact.dhat=5 mm' -o start.abut
     says "contact surface of 'ball' has triangles with an altitude"
 }
 
