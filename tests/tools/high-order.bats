@@ -174,6 +174,7 @@ Y
     wrong 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, order: 2, geometry: 0' "geometry"
     wrong 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, order: 2, geometry: 2' \
           "object 'a': geometry: 2: expected 1, or a surface that the mesh is put onto"
+    wrong 'generate: {sphere: {radius: 1, cells: 2}}, geometry: 2' "geometry: 2: expected 1 for tets of order 1"
     wrong 'generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, order: 2' "object 'a': order: 2: expected a mesh of tets"
     wrong 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, obstacle: true, order: 2' "object 'a': order: 2: expected none, as an obstacle"
     wrong 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, surface: 3' "surface"

@@ -205,11 +205,15 @@ TEST(factors_and_degrees_have_their_domains)
     v[0] = 2, v[1] = 3;
     refused(&s, "material/quadrature", "row 0: 3 for mass, expected 0, or 4 or more");
     box_model(2, &s);
-    int32_t *order = put(&s, "geometry/order", 6);
+    int32_t *order = put(&s, "geometry/order", 6), *first;
     for (int t = 0; t < 6; t++) order[t] = 2;
     refused(&s, "geometry/first", "is missing");
     box_model(2, &s);
     order = put(&s, "geometry/order", 6), put(&s, "geometry/first", 6), put(&s, "geometry/X", 20);
     for (int t = 0; t < 6; t++) order[t] = t ? 2 : 3;
     refused(&s, "geometry/first", "row 1: 0, expected 20");
+    box_model(1, &s);
+    order = put(&s, "geometry/order", 6), first = put(&s, "geometry/first", 6), put(&s, "geometry/X", 60);
+    for (int t = 0; t < 6; t++) order[t] = 2, first[t] = 10 * t;
+    refused(&s, "geometry/order", "row 0: 2, expected 1 for a tet of order 1");
 }
