@@ -91,7 +91,7 @@ static double cohesion(const abut_touch_step *step, const abut_touch_key *key, d
     if (!m->cohesion_force) return 0;
     const size_t row = classes_of(step->cm, key);
     const double range = m->cohesion_range[row];
-    return range > gap ? step->h * m->cohesion_force[row] * (1 - fmax(gap, 0) / range) : 0;
+    return range > 0 && range > gap ? step->h * m->cohesion_force[row] * (1 - fmax(gap, 0) / range) : 0;
 }
 
 /* Those that scripts close by more than the reserve yield. */

@@ -20,6 +20,9 @@
     TERM(codim_bounds) \
     TERM(friction) \
     TERM(damping) \
+    TERM(damping_2) \
+    TERM(damping_3) \
+    TERM(damping_4) \
     TERM(codim_damping) \
     TERM(drag) \
     TERM(barrier)

@@ -279,6 +279,11 @@ TEST(contacts_attract_across_their_gap_and_yield_where_scripts_close_them_too_fa
         CHECK(t.key[0].yields == (k == 0));
         CHECK_NEAR(t.give[0], k == 0 ? 1 / (500 * 1e-4) : 0, 1e-12);
     }
+    /* classes without cohesion, and within the reserve */
+    friction[1] = 0;
+    step.reserve = 0.02;
+    CHECK(!abut_touching_begin(&t, 2, NULL) && !abut_touch_find_near(&s, &step, y, &t, NULL));
+    CHECK(t.n == 1 && t.cohesion[0] == 0 && s.opening == 1);
     abut_touching_clear(&t);
     abut_touch_search_clear(&s);
 }

@@ -94,7 +94,7 @@ static abut_status parse_without(abut_step_command *c, const char **word, abut_e
 
 static abut_status parse_repair(abut_step_command *c, const char **word, abut_err *err)
 {
-    return abut_name_find("--repair", *word, abut_repair_names, &c->o.repair, err);
+    return abut_name_find("--repair", *word, abut_repair_names, &c->o.hard.repair, err);
 }
 
 static abut_status parse_lags(abut_step_command *c, const char **word, abut_err *err)
@@ -212,7 +212,7 @@ static const option table[] = {
     { 0, "repair", ABUT_OPT_TEXT, .parse = parse_repair, .bit = ABUT_OPTION_REPAIR, .shapes = 1, .unit = "HOW",
       .help = "nodal: what becomes of a step that the judge still refuses after five more rounds of detection: barrier (default):"
               " it is taken again by --solver newton; none: step gives up" },
-    { 0, "strict", ABUT_OPT_FLAG, AT(o.strict), .bit = ABUT_OPTION_STRICT, .shapes = 1,
+    { 0, "strict", ABUT_OPT_FLAG, AT(o.hard.strict), .bit = ABUT_OPTION_STRICT, .shapes = 1,
       .help = "nodal: give up a step whose iterations end above nodal.tolerance" },
     { 0, "one-pass", ABUT_OPT_FLAG, AT(one_pass), .bit = ABUT_OPTION_ONE_PASS, .shapes = 1,
       .help = "solve once and leave the step PENDING for friction-lag" },

@@ -70,8 +70,8 @@ static abut_status make(void **self, const abut_model *m, const struct abut_solv
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
     abut_step_model_view(&f->model, m, o);
     const abut_nodal_options n = options_of(&f->model.view, o);
-    f->repair = o->repair;
-    f->strict = o->strict;
+    f->repair = o->hard.repair;
+    f->strict = o->hard.strict;
     f->sweeps = n.admm.sweeps;
     f->tolerance = n.admm.tolerance;
     f->x1 = malloc(3 * ((size_t)m->nv + 1) * sizeof *f->x1);

@@ -73,11 +73,12 @@ static abut_status report(abut_nodal *s, const double *x, abut_report *rep, abut
 {
     const abut_objective *p = &s->objective;
     const abut_model *m = p->model;
+    const abut_mass *mass = abut_mass_of(&p->terms);
     int32_t flattest;
-    rep->kinetic = abut_kinetic_energy(m, s->of.end);
-    rep->gravity = abut_gravity_energy(m, x);
-    abut_linear_momentum(m, s->of.end, rep->momentum);
-    abut_angular_momentum(m, x, s->of.end, rep->angular);
+    rep->kinetic = abut_kinetic_energy(mass, s->of.end);
+    rep->gravity = abut_gravity_energy(mass, x);
+    abut_linear_momentum(mass, s->of.end, rep->momentum);
+    abut_angular_momentum(mass, x, s->of.end, rep->angular);
     rep->min_jacobian = abut_smallest_jacobian(m, x, &flattest);
     rep->min_jacobian_tet = abut_objective_tet(p, flattest);
     rep->passes = 1;

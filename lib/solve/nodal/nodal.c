@@ -392,7 +392,7 @@ abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_rep
     if (!s->contacts.n) return ABUT_OK;
     if (!s->weighed) return solve_contacts(s, &o, err);
     abut_status rc = factor_weighed(s, s->contacts.settled, err);
-    if (!rc) rc = abut_touching_settle(&s->contacts, s->of.inv_w, err);
+    if (!rc) rc = abut_touching_renew(&s->contacts, s->of.inv_w, err);
     return rc ? rc : iterate(s, &o, err);
 }
 

@@ -155,20 +155,20 @@ static double friction_work(const abut_nodal *s)
 
 static abut_status put_energies(abut_nodal *s, abut_arrays *out, abut_err *err)
 {
-    const abut_model *m = s->objective.model;
+    const abut_mass *mass = abut_mass_of(&s->objective.terms);
     const double *x = abut_arrays_find(out, "node/x")->data, *v = abut_arrays_find(out, "node/v")->data;
     double elastic;
     abut_status rc = abut_objective_potential(&s->objective, x, &elastic, &s->scratch, err);
-    if (!rc) rc = put_number(out, "energy/kinetic", abut_kinetic_energy(m, v), err);
+    if (!rc) rc = put_number(out, "energy/kinetic", abut_kinetic_energy(mass, v), err);
     if (!rc) rc = put_number(out, "energy/elastic", elastic, err);
-    if (!rc) rc = put_number(out, "energy/gravity", abut_gravity_energy(m, x), err);
+    if (!rc) rc = put_number(out, "energy/gravity", abut_gravity_energy(mass, x), err);
     if (!rc) rc = put_number(out, "work/friction", friction_work(s), err);
     double *p = rc ? NULL : abut_frame_put(out, "momentum/linear", 3, err);
-    if (p) abut_linear_momentum(m, v, p);
+    if (p) abut_linear_momentum(mass, v, p);
     double *l = p ? abut_frame_put(out, "momentum/angular", 3, err) : NULL;
-    if (l) abut_angular_momentum(m, x, v, l);
+    if (l) abut_angular_momentum(mass, x, v, l);
     double *c = l ? abut_frame_put(out, "mass/center", 3, err) : NULL;
-    if (c) abut_mass_center(m, x, c);
+    if (c) abut_mass_center(mass, x, c);
     return rc ? rc : c ? ABUT_OK : err->code;
 }
 

@@ -43,8 +43,10 @@ typedef struct abut_step_options {
     } device;
     int iterations;         /* of steppers that make a fixed number; 0: until they converge; -1: their default */
     int contact;            /* ABUT_CONTACT_*, of steppers without a barrier */
-    int repair;             /* ABUT_REPAIR_*, of hard contact */
-    int strict;             /* 1: of hard contact: a step that ends above its tolerance is given up */
+    struct abut_step_hard {  /* of hard contact */
+        int repair;         /* ABUT_REPAIR_* */
+        int strict;         /* 1: a step that ends above its tolerance is given up */
+    } hard;
     const abut_arrays *names;   /* the arrays of the model, for names in messages and the partition; NULL: without */
 } abut_step_options;
 abut_step_options abut_step_defaults(void);
