@@ -17,9 +17,9 @@ static void *put(abut_arrays *s, const char *name, int64_t rows)
 /* The sample with the tets of a mesh in place of its own; its obstacle stays behind them, a second object. */
 static void model_of(const abut_mesh *m, abut_arrays *s)
 {
-    static const char *const gone[] = { "node/X", "node/mass", "node/role", "node/object", "tet/node", "tet/material", "contact/node",
-                                        "contact/edge", "contact/triangle", "motion/kind", "motion/window", "motion/linear",
-                                        "motion/angular", "motion/center", "motion/first", "motion/node" };
+    static const char *const gone[] = { "node/X", "node/mass", "node/role", "node/object", "tet/node", "tet/material",
+                                        "contact/node", "contact/edge", "contact/triangle", "motion/kind", "motion/window",
+                                        "motion/linear", "motion/angular", "motion/center", "motion/first", "motion/node" };
     const int32_t nv = m->nv + 3;
     const int order = abut_mesh_order(m), more = abut_mesh_more(m);
     sample_model(s);
@@ -191,7 +191,10 @@ TEST(factors_and_degrees_have_their_domains)
         refused(&s, bad[i].array, bad[i].why);
     }
     static const struct { int value; const char *why; } degree[] = {
-        { -1, "a degree from 0 to" }, { 41, "a degree from 0 to" }, { 1, "row 0: 1 for elastic energy, expected 0, or 2 or more" } };
+        { -1, "a degree from 0 to" },
+        { 41, "a degree from 0 to" },
+        { 1, "row 0: 1 for elastic energy, expected 0, or 2 or more" },
+    };
     for (size_t i = 0; i < sizeof degree / sizeof *degree; i++) {
         abut_arrays s = { 0 };
         box_model(2, &s);
