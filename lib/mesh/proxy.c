@@ -225,6 +225,7 @@ static double curvature(int order, double (*X)[3], const signed char corner[3])
 static void chord_of(const abut_mesh *m, const int64_t *face, int32_t n, int segments, abut_chord *out)
 {
     const int order = abut_mesh_order(m);
+    double far = 0;
     *out = (abut_chord){ 0, 0 };
     for (int32_t f = 0; f < n; f++) {
         double X[ABUT_TET_NODES_MAX][3];
@@ -232,7 +233,9 @@ static void chord_of(const abut_mesh *m, const int64_t *face, int32_t n, int seg
         abut_mesh_tet_places(m, (int32_t)(face[f] / 4), X);
         out->measured = fmax(out->measured, measure_face(order, X, corner, segments));
         out->bound = fmax(out->bound, curvature(order, X, corner) / (6. * segments * segments));
+        for (int i = 0; i < 3 * abut_tet_nodes(order); i++) far = fmax(far, fabs(X[i / 3][i % 3]));
     }
+    out->bound += 0x1p-49 * far;        /* rounding of positions */
 }
 
 abut_status abut_proxy_chord(const abut_mesh *m, int segments, abut_chord *out, abut_err *err)
