@@ -38,7 +38,8 @@ int abut_tet_motion(const abut_model *m, int32_t t, const double *p, double out[
     if (shape == order) return order;
     memcpy(q, out, sizeof q);
     for (int j = 0; j < abut_tet_nodes(shape); j++) {
-        const double L[4] = { (double)a[j][0] / shape, (double)a[j][1] / shape, (double)a[j][2] / shape, (double)a[j][3] / shape };
+        double L[4];
+        for (int c = 0; c < 4; c++) L[c] = (double)a[j][c] / shape;
         abut_tet_basis(order, L, phi, NULL);
         for (int d = 0; d < 3; d++) {
             out[j][d] = 0;

@@ -121,6 +121,30 @@ proxy: {segments: 2}, obstacle: true|obstacle
 T
 }
 
+@test "contact-surface: the true boundary is in what it touches by no more than the chord" {
+    cat >drop.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+materials: {rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}
+objects:
+  ball:  {generate: {sphere: {radius: 0.1, cells: 2}}, order: 3, proxy: {segments: 3}, translate: [0, 0.11, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" --explain drop.yaml -o drop.abut 2>text
+    "$BIN/step" -q -n 15 drop.abut -o run.abut
+    exits 0 "$BIN/ccd-check" --no-output --curved 9 run.abut
+    says "--curved 9: the true boundary is in what it touches by up to"
+    says "of 'ball' in half-space 'floor'"
+    depth=$(sed -nE 's/.*by up to ([0-9.e-]+) m.*/\1/p' stderr)
+    bound=$(sed -nE 's/.*chord bound +([0-9.e-]+) .*/\1/p' text)
+    awk -v d="$depth" -v b="$bound" 'BEGIN { exit !(d > 0 && d < 1.2 * b) }'
+    exits 0 "$BIN/ccd-check" --no-output --curved 3 run.abut
+    says "--curved 3: the true boundary is in nothing"
+    exits 2 "$BIN/ccd-check" --no-output --curved 65 run.abut
+    two_boxes 1 0.32 | "$BIN/mesh-prep" | "$BIN/ccd-check" --no-output --curved 3 2>text
+    grep "no curved tets" text
+}
+
 @test "contact-surface: what knows nodes alone refuses it by name" {
     two_boxes 2 0.32 | sed 's/cells: \[2, 2, 2\]}}/&, proxy: {segments: 2}/' >two.yaml
     exits 3 "$BIN/mesh-prep" --separate 1e-3l two.yaml -o x.abut
