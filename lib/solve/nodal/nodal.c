@@ -168,7 +168,7 @@ static abut_status linearise(abut_nodal *s, abut_err *err)
 }
 
 /* The last factor applied: v of the nodes that move. */
-static abut_status solve_rows(void *ctx, const double *rhs, double *v, abut_err *err)
+abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err)
 {
     abut_nodal *s = ctx;
     const abut_objective *p = &s->objective;
@@ -196,7 +196,7 @@ static abut_status solve_free(abut_nodal *s, double *v, abut_err *err)
     if (!p->nrow) return ABUT_OK;
     abut_status rc = abut_newton_factor(&s->solve, &s->matrix.A, p, s->rep, err);
     for (size_t i = 0; i < numbers(s); i++) s->state.rhs[i] = -s->at.g[i] / h;
-    if (!rc) rc = solve_rows(s, s->state.rhs, s->state.next, err);
+    if (!rc) rc = abut_nodal_solve_rows(s, s->state.rhs, s->state.next, err);
     for (size_t i = 0; i < numbers(s) && !rc; i++) v[i] += p->row[i / 3] < 0 ? 0 : s->state.next[i];
     return rc;
 }
@@ -262,7 +262,7 @@ static abut_status append(void *ctx, const double *v, int round, abut_touching *
 static abut_coulomb_system system_of(abut_nodal *s)
 {
     return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
-                                  .inv_w = s->of.inv_w, .solve = solve_rows, .append = append, .ctx = s };
+                                  .inv_w = s->of.inv_w, .solve = abut_nodal_solve_rows, .append = append, .ctx = s };
 }
 
 static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)
