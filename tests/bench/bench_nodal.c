@@ -8,13 +8,13 @@
  *     full          the projection of lib/solve/nodal: scalar weights, closed form, sleeping
  *     awake         the same without sleeping
  *     accelerated   the same as full with Nesterov's extrapolation
- *     everywhere    the same as full with weights at every node, as published
  *     general       scalar weights, but a local solver for full blocks (coulomb_general.h), sleeping
  *     blocks        weights by 3x3 blocks, which need such a solver
  *     ica           iterative constraint anticipation (Otaduy et al. 2009) with that local solver
  *
- * Columns: residual after 25 iterations, mm, and seconds of projections until then; iterations until the residual is below 0.01 mm
- * (at most MOST), seconds of projections, and of all; ns a visit of a contact.  The residual is h (|change of v| + |v - p|), of ica h
+ * Columns: residual after 25 iterations, mm, and seconds of projections until then; iterations until the residual is below
+ * 0.01 mm (at most MOST), seconds of projections, and of all; ns a visit of a contact, loops over nodes included.  Seconds are
+ * processor time of one thread, the clock of several.  The residual is h (|change of v| + |v - p|), of ica h
  * (|change of v| + residual of the law). */
 #include "base/par.h"
 #include "base/timer.h"
@@ -48,6 +48,8 @@ typedef struct bench {
     abut_report rep;
     double *v_free, *W;     /* [3 nodes]; [9 nodes] weights of the nodes of contacts, as blocks */
     double h;
+    int threads;
+    double solving;         /* s, of solutions with the matrix */
     blocks b;
 } bench;
 
@@ -69,6 +71,21 @@ static void fail_on(abut_status rc, const abut_err *err)
     if (!rc) return;
     fprintf(stderr, "bench_nodal: %s\n", err->msg);
     exit(1);
+}
+
+/* Processor time of one thread, the clock of several. */
+static double now(const bench *b)
+{
+    return b->threads > 1 ? abut_time_wall() : abut_time_cpu();
+}
+
+static abut_status timed_solve(void *ctx, const double *rhs, double *v, abut_err *err)
+{
+    bench *b = ctx;
+    const double clock = now(b);
+    const abut_status rc = abut_nodal_solve_rows(&b->s, rhs, v, err);
+    b->solving += now(b) - clock;
+    return rc;
 }
 
 /* ---- the problem ---- */
@@ -105,8 +122,9 @@ static abut_status read_frame(const char *path, long step, bench *b, abut_instan
 static void add_weights(bench *b, double sign, const double *W)
 {
     const abut_objective *p = &b->s.objective;
+    const abut_bsr *A = &b->s.matrix.A;
     for (int32_t i = 0; i < p->model->nv; i++)
-        for (int k = 0; k < 9 && p->row[i] >= 0; k++) b->s.matrix.A.val[9 * b->s.matrix.A.ptr[p->row[i]] + (size_t)k] += sign * W[9 * i + k];
+        for (int k = 0; k < 9 && p->row[i] >= 0; k++) A->val[9 * A->ptr[p->row[i]] + (size_t)k] += sign * W[9 * i + k];
 }
 
 static void factor(bench *b)
@@ -169,26 +187,48 @@ static outcome scalar(bench *b, double freeze, int accelerated)
     abut_coulomb_options o = { .iterations = 1, .sweeps = SWEEPS, .freeze = freeze, .accelerated = accelerated };
     const size_t n3 = 3 * (size_t)b->model.nv;
     const abut_coulomb_system y = { .nodes = b->model.nv, .h = b->h, .f = s->of.f, .w = s->of.w, .inv_w = s->of.inv_w,
-                                    .solve = abut_nodal_solve_rows, .ctx = s };
+                                    .solve = timed_solve, .ctx = b };
     memset(s->contacts.rbar, 0, 3 * s->contacts.n * sizeof(double));
     memset(q->lambda, 0, n3 * sizeof(double));
     memcpy(q->v, b->v_free, n3 * sizeof(double));
     abut_coulomb_begin(q);
     q->projection.visits = q->projection.skipped = 0;
-    q->project_seconds = 0;
-    const double clock = abut_time_wall();
-    for (r.iterations = 0; r.iterations < MOST;) {
+    b->solving = 0;
+    const double clock = now(b);
+    int reached = 0;
+    while (r.iterations < MOST) {
         fail_on(abut_coulomb_iterate(q, &y, &s->contacts, &o, &err), &err);
+        const double t = now(b) - clock;
         r.residual = q->delta;
-        if (++r.iterations == 25) r.at_25 = q->delta, r.seconds_25 = q->project_seconds;
-        if (q->delta < WANTED && r.iterations >= 25) break;
-        if (q->delta < WANTED && !r.all) r.all = -(double)r.iterations, r.seconds = q->project_seconds;
+        if (!reached) r.all = t, r.seconds = t - b->solving;
+        if (++r.iterations == 25) r.at_25 = q->delta, r.seconds_25 = t - b->solving;
+        if (q->delta < WANTED && !reached) reached = r.iterations;
+        if (reached && r.iterations >= 25) break;
     }
-    if (r.all < 0) r.iterations = (int)-r.all;
-    else r.seconds = q->project_seconds;
-    r.all = abut_time_wall() - clock;
+    if (reached) r.iterations = reached;
     r.visits = q->projection.visits + q->projection.skipped;
     return r;
+}
+
+/* Sweeps alone, from impulses of 0: ns a visit, the best of RUNS; those of contacts that sleep are counted in. */
+static void time_sweeps(bench *b, double freeze, double *nominal)
+{
+    enum { RUNS = 40 };
+    abut_err err = { 0 };
+    abut_nodal *s = &b->s;
+    const size_t n3 = 3 * (size_t)b->model.nv;
+    double *p = take(n3, sizeof *p);
+    *nominal = INFINITY;
+    for (int k = 0; k < RUNS; k++) {
+        const abut_project_options o = { .sweeps = 10 * SWEEPS, .asleep = freeze, .moved = s->state.moved,
+                                         .n_moved = s->state.n_moved };
+        memset(s->contacts.rbar, 0, 3 * s->contacts.n * sizeof(double));
+        const double clock = now(b);
+        fail_on(abut_project(&s->state.projection, &s->contacts, s->of.inv_w, b->v_free, &o, p, &err), &err);
+        const double t = now(b) - clock;
+        *nominal = fmin(*nominal, 1e9 * t / (10. * SWEEPS * (double)s->contacts.n));
+    }
+    free(p);
 }
 
 /* ---- ADMM with blocks ---- */
@@ -302,7 +342,7 @@ static outcome by_blocks(bench *b, int anisotropic)
     memset(b->b.r, 0, 3 * n * sizeof(double));
     memcpy(v, b->v_free, n3 * sizeof *v);
     memcpy(p, v, n3 * sizeof *v);
-    const double clock = abut_time_wall();
+    const double clock = now(b);
     double delta = INFINITY;
     int reached = 0;
     while (r.iterations < MOST) {
@@ -312,7 +352,7 @@ static outcome by_blocks(bench *b, int anisotropic)
             for (size_t k = 0; k < 3; k++) rhs[i] += W[3 * i + k] * (p[i / 3 * 3 + k] + lambda[i / 3 * 3 + k]);
         }
         solve(b, rhs, v);
-        const double start = abut_time_wall(), asleep = r.iterations ? SLEEP * delta / b->h : 0;
+        const double start = now(b), asleep = r.iterations ? SLEEP * delta / b->h : 0;
         for (size_t i = 0; i < n3; i++) p[i] = v[i] - lambda[i];
         for (size_t c = 0; c < n; c++) push(b, c, b->b.r + 3 * c, p);
         memset(b->b.asleep, 0, n);
@@ -327,8 +367,8 @@ static outcome by_blocks(bench *b, int anisotropic)
             most[1] = fmax(most[1], fabs(v[i] - p[i]));
         }
         delta = b->h * (most[0] + most[1]);
-        if (!reached) r.seconds += abut_time_wall() - start;
-        r.seconds_25 += r.iterations < 25 ? abut_time_wall() - start : 0;
+        if (!reached) r.seconds += now(b) - start, r.all = now(b) - clock;
+        r.seconds_25 += r.iterations < 25 ? now(b) - start : 0;
         r.visits += SWEEPS * n;
         if (++r.iterations == 25) r.at_25 = delta;
         if (delta < WANTED && !reached) reached = r.iterations;
@@ -336,7 +376,6 @@ static outcome by_blocks(bench *b, int anisotropic)
     }
     if (reached) r.iterations = reached;
     r.residual = delta;
-    r.all = abut_time_wall() - clock;
     add_weights(b, -1, W);
     add_weights(b, 1, b->W);
     free(W), free(v), free(p), free(last), free(lambda), free(rhs);
@@ -438,11 +477,12 @@ static void to_nodes(const bench *b, const double *r, double *out)
 {
     const abut_touching *t = &b->s.contacts;
     memset(out, 0, 3 * (size_t)b->model.nv * sizeof *out);
-    for (size_t c = 0; c < t->n; c++)
+    for (size_t c = 0; c < t->n; c++) {
+        const double *E = b->b.E + 9 * c, *of = r + 3 * c;
         for (int32_t e = t->first[c]; e < t->first[c + 1]; e++)
             for (size_t i = 0; i < 3; i++)
-                out[3 * (size_t)t->node[e] + i] += t->b[e] * (b->b.E[9 * c + i] * r[3 * c] + b->b.E[9 * c + 3 + i] * r[3 * c + 1] +
-                                                              b->b.E[9 * c + 6 + i] * r[3 * c + 2]);
+                out[3 * (size_t)t->node[e] + i] += t->b[e] * (E[i] * of[0] + E[3 + i] * of[1] + E[6 + i] * of[2]);
+    }
 }
 
 /* The residual of the law at v with impulses r, m/s. */
@@ -461,13 +501,23 @@ static double law(const bench *b, const double *v, const double *r)
     return worst;
 }
 
+/* sum -= what row i of A has beside the diagonal, times dv */
+static void subtract_others(const rows *A, int32_t i, const int32_t *node, const double *dv, double sum[3])
+{
+    for (size_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
+        const double *block = A->val + 9 * e, *other = dv + 3 * (size_t)node[A->col[e]];
+        for (int k = 0; k < 9 && A->col[e] != i; k++) sum[k / 3] -= block[k] * other[k % 3];
+    }
+}
+
 static outcome anticipate(bench *b)
 {
     const abut_objective *o = &b->s.objective;
     const abut_touching *t = &b->s.contacts;
     const size_t nv = (size_t)b->model.nv, n = t->n, n3 = 3 * nv;
     double *dv = take(n3, sizeof *dv), *v = take(n3, sizeof *v), *x = take(n3, sizeof *x), *g = take(n3, sizeof *g),
-           *inv = take(9 * nv, sizeof *inv), *r = take(3 * n, sizeof *r), *w = take(3 * n, sizeof *w), *rest = take(3 * n, sizeof *rest);
+           *inv = take(9 * nv, sizeof *inv), *r = take(3 * n, sizeof *r), *w = take(3 * n, sizeof *w),
+           *rest = take(3 * n, sizeof *rest);
     outcome out = { 0 };
     add_weights(b, -1, b->W);
     rows A = full_rows(&b->s.matrix.A);
@@ -485,14 +535,13 @@ static outcome anticipate(bench *b)
         for (size_t e = W.ptr[c]; e < W.ptr[c + 1]; e++)
             if (W.col[e] == (int32_t)c) memcpy(b->b.S + 9 * c, W.val + 9 * e, 9 * sizeof(double));
     to_contacts(b, b->v_free, 1, w);
-    const double clock = abut_time_wall();
+    const double clock = now(b);
     for (out.iterations = 0; out.iterations < MOST;) {
-        const double start = abut_time_wall();
+        const double start = now(b);
         double change = 0;
         for (int32_t i = 0; i < o->nrow; i++) {     /* x = D^-1 (D - A) dv */
             double sum[3] = { 0, 0, 0 };
-            for (size_t e = A.ptr[i]; e < A.ptr[i + 1]; e++)
-                for (int k = 0; k < 9 && A.col[e] != i; k++) sum[k / 3] -= A.val[9 * e + (size_t)k] * dv[3 * node[A.col[e]] + k % 3];
+            subtract_others(&A, i, node, dv, sum);
             general_apply(inv + 9 * node[i], sum, (const double[3]){ 0, 0, 0 }, x + 3 * node[i]);
         }
         to_contacts(b, x, 0, rest);
@@ -500,30 +549,31 @@ static outcome anticipate(bench *b)
         for (int k = 0; k < SWEEPS; k++)
             for (size_t c = 0; c < n; c++) {
                 double own[3] = { rest[3 * c], rest[3 * c + 1], rest[3 * c + 2] };
-                for (size_t e = W.ptr[c]; e < W.ptr[c + 1]; e++)
-                    for (size_t l = 0; l < 9 && W.col[e] != (int32_t)c; l++) own[l / 3] += W.val[9 * e + l] * r[3 * (size_t)W.col[e] + l % 3];
+                for (size_t e = W.ptr[c]; e < W.ptr[c + 1]; e++) {
+                    const double *block = W.val + 9 * e, *other = r + 3 * (size_t)W.col[e];
+                    for (size_t l = 0; l < 9 && W.col[e] != (int32_t)c; l++) own[l / 3] += block[l] * other[l % 3];
+                }
                 (void)general_coulomb(b->b.S + 9 * c, own, t->mu[c], r + 3 * c);
             }
         to_nodes(b, r, g);
         for (int32_t i = 0; i < o->nrow; i++) {
-            double sum[3], now[3];
+            double sum[3], next[3];
             memcpy(sum, g + 3 * node[i], sizeof sum);
-            for (size_t e = A.ptr[i]; e < A.ptr[i + 1]; e++)
-                for (int k = 0; k < 9 && A.col[e] != i; k++) sum[k / 3] -= A.val[9 * e + (size_t)k] * dv[3 * node[A.col[e]] + k % 3];
-            general_apply(inv + 9 * node[i], sum, (const double[3]){ 0, 0, 0 }, now);
+            subtract_others(&A, i, node, dv, sum);
+            general_apply(inv + 9 * node[i], sum, (const double[3]){ 0, 0, 0 }, next);
             for (int d = 0; d < 3; d++) {
-                change = fmax(change, fabs(now[d] - dv[3 * node[i] + d]));
-                dv[3 * node[i] + d] = now[d];
+                change = fmax(change, fabs(next[d] - dv[3 * node[i] + d]));
+                dv[3 * node[i] + d] = next[d];
             }
         }
-        out.seconds += abut_time_wall() - start;
+        out.seconds += now(b) - start;
         out.visits += SWEEPS * n;
         for (size_t i = 0; i < n3; i++) v[i] = b->v_free[i] + dv[i];
         out.residual = b->h * (change + law(b, v, r));
         if (++out.iterations == 25) out.at_25 = out.residual, out.seconds_25 = out.seconds;
         if (out.residual < WANTED || !isfinite(out.residual)) break;
     }
-    out.all = abut_time_wall() - clock;
+    out.all = now(b) - clock;
     clear_rows(&A), clear_rows(&W);
     free(dv), free(v), free(x), free(g), free(inv), free(r), free(w), free(rest), free(node);
     return out;
@@ -541,16 +591,20 @@ static void say(const bench *b, const char *solver, const outcome *r)
 
 int main(int argc, char **argv)
 {
-    bench b = { 0 };
     const int threads = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1;
+    bench b = { .threads = threads };
     if (argc < 2 || argc > 4 || threads < 1) return fprintf(stderr, "usage: bench_nodal FILE.abut [THREADS [STEP]]\n"), 2;
     abut_threads_set(threads);
     open_problem(&b, argv[1], argc > 3 ? strtol(argv[3], NULL, 10) : -1, threads);
     const size_t n = b.s.contacts.n, nv = (size_t)b.model.nv;
     b.b = (blocks){ take(9 * nv, sizeof(double)), take(9 * n, sizeof(double)), take(9 * n, sizeof(double)),
                     take(3 * n, sizeof(double)), take(n, 1) };
-    printf("file\tnodes\tcontacts\tsolver\tresidual_25_mm\tproject_25_s\titerations\tproject_s\tall_s\tns_visit\n");
+    double awake, asleep;
     outcome r = scalar(&b, SLEEP, 0);
+    time_sweeps(&b, 0, &awake);
+    time_sweeps(&b, SLEEP * WANTED / b.h, &asleep);
+    printf("# %d threads, %d colours: %.1f ns a visit; %.1f ns where contacts that change by less than %g mm sleep\n", threads, abut_touching_colours(&b.s.contacts), awake, asleep, 1e3 * SLEEP * WANTED);
+    printf("file\tnodes\tcontacts\tsolver\tresidual_25_mm\tproject_25_s\titerations\tproject_s\tall_s\tns_visit\n");
     say(&b, "full", &r);
     r = scalar(&b, 0, 0);
     say(&b, "awake", &r);

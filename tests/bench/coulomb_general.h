@@ -151,7 +151,8 @@ static inline double general_function(const double W[9], const double b[3], doub
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             const double wu[3] = { W[j] + mu * (t[0] * W[3 + j] + t[1] * W[6 + j]), W[3 + j], W[6 + j] };
-            J[3 * i + j] = s * X[3 * i + j] * (j ? 1 : mu) + Y[3 * i] * wu[0] + mu * (Y[3 * i + 1] * wu[1] + Y[3 * i + 2] * wu[2]);
+            J[3 * i + j] = s * X[3 * i + j] * (j ? 1 : mu) + Y[3 * i] * wu[0];
+            J[3 * i + j] += mu * (Y[3 * i + 1] * wu[1] + Y[3 * i + 2] * wu[2]);
         }
     return size;
 }

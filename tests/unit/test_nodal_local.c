@@ -156,8 +156,8 @@ TEST(a_quartic_solves_every_contact_with_a_full_block)
             newton = fmax(newton, general_residual(W, b, mu, r2));
         }
     }
-    printf("# residual %.3g; Newton converged in %.1f %%, residual %.3g; %d without a root\n", worst, 200. * converged / runs, newton,
-           none);
+    printf("# residual %.3g; Newton converged in %.1f %%, residual %.3g; %d without a root\n", worst, 200. * converged / runs,
+           newton, none);
     CHECK(none == 0);
     CHECK(worst < 1e-8);
     CHECK(converged > runs / 2 * 0.9);

@@ -155,10 +155,10 @@ static abut_status one_iteration(abut_coulomb_state *s, const abut_coulomb_syste
     s->iterations++;
     abut_status rc = solve(s, y, p, lambda, err);
     if (!rc) rc = measure_change(s, &change, &change2, err);
-    s->solve_seconds += abut_time_lap(&clock);
+    s->seconds.solve += abut_time_lap(&clock);
     if (!rc && y->append && o->refresh && s->iterations % o->refresh == 0) {
         rc = append(s, y, t, err);
-        s->append_seconds += abut_time_lap(&clock);
+        s->seconds.append += abut_time_lap(&clock);
     }
     for (int32_t k = 0; k < s->n_moved && !rc; k++)
         for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++)
@@ -176,7 +176,7 @@ static abut_status one_iteration(abut_coulomb_state *s, const abut_coulomb_syste
         memcpy(s->p + i, s->next + i, 3 * sizeof *s->p);
         memcpy(s->lambda + i, s->lambda_next + i, 3 * sizeof *s->p);
     }
-    s->project_seconds += abut_time_lap(&clock);
+    s->seconds.project += abut_time_lap(&clock);
     return ABUT_OK;
 }
 

@@ -60,8 +60,8 @@ static void report_contacts(const abut_nodal *s, abut_report *rep)
     n->sticking = q.stick;
     n->sliding = q.slide;
     n->opening = s->search.opening;
-    n->project = s->state.project_seconds;
-    rep->seconds.solve += s->state.solve_seconds;
+    n->project = s->state.seconds.project;
+    rep->seconds.solve += s->state.seconds.solve;
     rep->sticking = (int32_t)q.stick;
     rep->sliding = (int32_t)q.slide;
     rep->contacts = (int32_t)(t->n - planes);

@@ -371,7 +371,7 @@ abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err)
     s->rep = rep;
     rep->nodal.solved = 1;
     s->state.projection.visits = s->state.projection.skipped = 0;
-    s->state.solve_seconds = s->state.project_seconds = 0;
+    s->state.seconds = (struct abut_coulomb_seconds){ 0 };
     abut_status rc = start(s, err);
     for (int k = 0; k < s->opt.newton + halved && !rc; k++) {
         rc = newton(s, k == 0, err);
