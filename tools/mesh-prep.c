@@ -86,6 +86,13 @@ static abut_status check(prep *p, abut_err *err)
                      p->built.dhat, p->built.dhat / p->built.length, p->built.length);
     if (!m.nc) abut_cli_say(&p->cli, "contact is off: everything passes through everything");
     if (p->scene.bodies_off) abut_cli_say(&p->cli, "contact.bodies is off: bodies pass through themselves and each other");
+    for (int32_t i = 0; i < p->scene.nobjects; i++) {
+        const abut_proxy_facts *y = &p->built.object[i].proxy;
+        if (!y->vertices || !y->low) continue;
+        abut_cli_say(&p->cli, "warning: the contact surface of '%s' has triangles with an altitude of %.6g m, no more than dhat, "
+                     "%.6g m: contact pushes neighbours apart at rest; fewer segments or a smaller dhat avoid that",
+                     p->scene.object[i].name, y->altitude, p->built.dhat);
+    }
     p->facts.gap = gap.gap;
     p->facts.reach = p->built.dhat;
     memcpy(p->facts.closest, gap.text, sizeof p->facts.closest);

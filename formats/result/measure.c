@@ -4,9 +4,12 @@
 #include "energy/barrier.h"
 #include "energy/codim_term.h"
 #include "energy/elastic.h"
+#include "energy/elastic_high.h"
 #include "energy/hinge.h"
 #include "energy/pressure.h"
 #include "energy/stretch_limit.h"
+#include "geom/lagrange.h"
+#include "model/tets.h"
 #include "solve/step/measures.h"
 
 #include <math.h>
@@ -17,7 +20,8 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
 {
     *ms = (abut_measure){ .model = m };
     abut_status rc = abut_collmesh_init(&ms->cm, m, err);
-    const abut_term_world world = { .model = m, .cm = &ms->cm };
+    if (!rc && abut_model_order(m) > 1) rc = abut_reordered_new(&ms->reordered, m, err);
+    const abut_term_world world = { .model = ms->reordered ? &ms->reordered->model : m, .reordered = ms->reordered, .cm = &ms->cm };
     if (!rc) rc = abut_terms_init(&ms->terms, &world, NULL, err);
     ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
     ms->stress = calloc((size_t)m->nt + 1, sizeof *ms->stress);
@@ -38,6 +42,7 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
 void abut_measure_clear(abut_measure *ms)
 {
     abut_terms_clear(&ms->terms);
+    abut_reordered_free(&ms->reordered);
     abut_collmesh_clear(&ms->cm);
     abut_candidates_clear(&ms->cand);
     abut_pairs_clear(&ms->pairs);
@@ -58,11 +63,20 @@ static void measure_stress(abut_measure *ms, const double *x, abut_fields *out)
 {
     const abut_elastic *elastic = abut_elastic_of(&ms->terms);
     #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < ms->model->nt; t++) {
+    for (int32_t t = 0; t < elastic->n; t++) {
         double F[9], sigma[9];
-        ms->J[t] = abut_elastic_deformation(elastic, x, t, F);
+        const int32_t to = ms->reordered ? ms->reordered->number[t] : t;
+        ms->J[to] = abut_elastic_deformation(elastic, x, t, F);
         abut_elastic_stress(elastic, x, t, sigma);
-        ms->stress[t] = abut_von_mises(sigma);
+        ms->stress[to] = abut_von_mises(sigma);
+    }
+    for (int order = 2; order <= ABUT_ORDER_MAX; order++) {
+        const abut_elastic_high *e = abut_elastic_high_of(&ms->terms, order);
+        #pragma omp parallel for schedule(static)
+        for (int32_t t = 0; t < (e ? e->n : 0); t++) {
+            const int32_t to = ms->reordered->number[e->first + t];
+            ms->J[to] = abut_elastic_high_stress(e, x, t, &ms->stress[to]);
+        }
     }
     out->J = ms->J;
     out->stress = ms->stress;

@@ -144,6 +144,28 @@ static void curved(FILE *f, const abut_scene_object *o, const abut_object_facts 
                           c->eased, c->first);
 }
 
+/* The surface that contact sees, where it is one of its own. */
+static void proxy(FILE *f, const abut_scene_object *o, const abut_object_facts *a)
+{
+    const abut_proxy_facts *p = &a->proxy;
+    const abut_embedding *e = &p->embedding;
+    if (!p->vertices) return;
+    fprintf(f, "  %-16s %d vertices, ", "contact surface", p->vertices);
+    if (p->segments)
+        fprintf(f, "the boundary with %d segments on a side (%s)\n", p->segments,
+                *o->proxy.from ? o->proxy.from : "by the order, dhat/4 and the altitudes");
+    else fprintf(f, "of a surface in the tets (%s)\n", o->proxy.from);
+    if (p->segments) line(f, "chord", p->chord.measured, "m", "of the boundary from its flat triangles, the largest of samples");
+    if (p->segments) line(f, "chord bound", p->chord.bound, "m", "no point of the boundary is further from its flat one");
+    line(f, "least altitude", p->altitude, "m", !p->low ? "of its triangles; more than dhat"
+                                                : "of its triangles: no more than dhat, neighbours push each other at rest");
+    if (p->segments) return;
+    fprintf(f, "  %-16s %d vertices, by at most %.6g (sum of negative barycentric coordinates)\n", "outside", e->outside,
+            e->extrapolation);
+    line(f, "residual", e->residual, "m", "of the inverse of the tets' maps");
+    line(f, "largest offset", e->offset, "m", "added to W x; does not rotate with the body");
+}
+
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
 {
     fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
@@ -155,6 +177,7 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
         fprintf(f, "  %-16s %d points of the mesh %s\n", "left out", a->dropped,
                 o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
     if (a->shape > 1) curved(f, o, a);
+    proxy(f, o, a);
     if (a->edges) line(f, "shortest edge", a->least_edge, "m", "of the surface");
     if (o->path.n)
         fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0],

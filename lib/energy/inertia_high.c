@@ -4,13 +4,12 @@
 #include "energy/terms.h"
 
 #include "base/par.h"
-#include "sparse/packed_inline.h"
 
 #include <stdlib.h>
 
 typedef struct inertia_high {
     const abut_mass *mass;
-    int order, nodes;
+    int order;
     double *d;          /* [3 nv] x - x_hat, or x_0 - x_hat */
 } inertia_high;
 
@@ -19,7 +18,7 @@ static abut_status make(void **self, const abut_term_world *w, int order, abut_e
     const abut_mass *mass = abut_mass_of(w->before);
     if (!mass->element[order]) return ABUT_OK;
     inertia_high *t = malloc(sizeof *t);
-    if (t) *t = (inertia_high){ mass, order, abut_tet_nodes(order), malloc(3 * (size_t)w->model->nv * sizeof(double)) };
+    if (t) *t = (inertia_high){ mass, order, malloc(3 * (size_t)w->model->nv * sizeof(double)) };
     if (t && t->d) return *self = t, ABUT_OK;
     free(t);
     return abut_fail(err, ABUT_E_NOMEM, "inertia of %d nodes", w->model->nv);
@@ -87,10 +86,7 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
 static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
     const inertia_high *t = self;
-    const size_t blocks = abut_packed_size(t->nodes) / 9;
-    const double *m = t->mass->element[t->order] + blocks * lo;
-    for (size_t k = 0; k < blocks * (hi - lo) && at->step->inertia; k++)
-        for (int i = 0; i < 9; i += 4) val[9 * k + (size_t)i] += scale * m[k];
+    if (at->step->inertia) abut_mass_add_elements(t->mass, t->order, scale, lo, hi, val);
 }
 
 #define TERM_OF_ORDER(k) \

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "geom/quadrature.h"
 #include "model/tets.h"
+#include "sparse/packed_inline.h"
 
 #include <assert.h>
 #include <math.h>
@@ -228,6 +229,14 @@ void abut_mass_multiply(const abut_mass *M, const double *u, double *f)
     const int32_t nv = M->model->nv;
     #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < nv; i++) abut_mass_row(M, u, i, f + 3 * (size_t)i);
+}
+
+void abut_mass_add_elements(const abut_mass *M, int order, double scale, size_t lo, size_t hi, double *val)
+{
+    const size_t blocks = abut_packed_size(abut_tet_nodes(order)) / 9;
+    const double *m = M->element[order] + blocks * lo;
+    for (size_t k = 0; k < blocks * (hi - lo); k++)
+        for (size_t i = 0; i < 9; i += 4) val[9 * k + i] += scale * m[k];
 }
 
 void abut_mass_total(const abut_mass *M, const double *u, double total[3])

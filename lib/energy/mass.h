@@ -33,6 +33,8 @@ static inline int abut_mass_order(const abut_mass *M, int32_t node) { return M->
 
 /** out[3] = (M u)_i of u[3 nv]. */
 void abut_mass_row(const abut_mass *M, const double *u, int32_t i, double out[3]);
+/** Adds scale times the mass matrices of tets [lo, hi) of an order to their packed matrices (sparse/elements.h). */
+void abut_mass_add_elements(const abut_mass *M, int order, double scale, size_t lo, size_t hi, double *val);
 /** f[3 nv] = M u. */
 void abut_mass_multiply(const abut_mass *M, const double *u, double *f);
 /** f[3 nv] becomes M^-1 f, by conjugate gradients scaled by the diagonal, whose condition does not depend on the mesh (A. Wathen,

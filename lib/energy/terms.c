@@ -18,8 +18,12 @@
     TERM(pressure) \
     TERM(codim) \
     TERM(codim_bounds) \
+    TERM(curved_rods) \
     TERM(friction) \
     TERM(damping) \
+    TERM(damping_2) \
+    TERM(damping_3) \
+    TERM(damping_4) \
     TERM(codim_damping) \
     TERM(drag) \
     TERM(barrier)

@@ -92,6 +92,7 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
 {
     const abut_mesh *m = &p->object->mesh;
     const size_t n = (size_t)m->nv + 1;
+    const int proxy = abut_part_has_proxy(p);
     p->node = malloc(n * sizeof *p->node);
     p->vertex = malloc(n * sizeof *p->vertex);
     if (!p->node || !p->vertex) return no_memory(err, "nodes");
@@ -104,7 +105,7 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     if (rc) return rc;
     p->first = out->nodes;
     for (int32_t i = 0; i < m->nv; i++) {
-        if (p->vertex[i] == 0) p->vertex[i] = out->collision_vertices++, p->node[i] = 0;
+        if (p->vertex[i] == 0) p->vertex[i] = proxy ? 0 : out->collision_vertices++, p->node[i] = 0;
         if (p->node[i] == 0) p->node[i] = out->nodes++;
         else f->dropped++;
     }
@@ -113,7 +114,8 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     f->triangles = p->ntri, f->edges = p->nedge, f->points = m->np, f->least_edge = shortest_edge(p);
     out->shells += f->shells, out->hinges += f->hinges;
     out->rods += f->rods, out->bends += f->bends, out->particles += f->particles;
-    out->tets += f->tets, out->edges += p->nedge, out->triangles += p->ntri;
+    out->tets += f->tets;
+    if (!proxy) out->edges += p->nedge, out->triangles += p->ntri;
     abut_mesh_bounds(m, f->lo, f->hi);
     return ABUT_OK;
 }
@@ -154,6 +156,8 @@ static void parts_free(abut_build *b)
     for (int32_t i = 0; b->part && i < b->scene->nobjects; i++) {
         abut_part *p = &b->part[i];
         free(p->node), free(p->vertex), free(p->surface), free(p->tri), free(p->edge), free(p->hinge), free(p->bend);
+        if (p->proxy) abut_proxy_clear(p->proxy);
+        free(p->proxy);
     }
     free(b->part);
 }
@@ -223,21 +227,25 @@ static abut_status measure(abut_build *b, abut_err *err)
 /* Without them nothing touches. */
 static abut_status put_contact(abut_build *b, abut_err *err)
 {
-    int32_t *node, *edge = NULL, *tri = NULL;
+    int32_t *node = NULL, *edge = NULL, *tri = NULL;
     if (b->scene->contact_off) {
         b->out->collision_vertices = b->out->edges = b->out->triangles = 0;
         return ABUT_OK;
     }
-    abut_status rc = put(b->model, "contact/node", b->out->collision_vertices, &node, err);
+    int proxies = 0;
+    for (int32_t o = 0; o < b->scene->nobjects; o++) proxies |= b->part[o].proxy != NULL;
+    abut_status rc = proxies ? abut_build_contact_rows(b, err)
+                             : put(b->model, "contact/node", b->out->collision_vertices, &node, err);
     if (!rc && b->out->edges) rc = put(b->model, "contact/edge", b->out->edges, &edge, err);
     if (!rc && b->out->triangles) rc = put(b->model, "contact/triangle", b->out->triangles, &tri, err);
     if (rc) return rc;
     for (int32_t o = 0; o < b->scene->nobjects; o++) {
         const abut_part *p = &b->part[o];
-        for (int32_t i = 0; i < p->object->mesh.nv; i++)
+        const abut_proxy *y = p->proxy;
+        for (int32_t i = 0; i < (node ? p->object->mesh.nv : 0); i++)
             if (p->vertex[i] >= 0) node[p->vertex[i]] = p->node[i];
-        for (int32_t i = 0; i < 3 * p->ntri; i++) *tri++ = p->vertex[p->tri[i]];
-        for (int32_t i = 0; i < 2 * p->nedge; i++) *edge++ = p->vertex[p->edge[i]];
+        for (int32_t i = 0; i < 3 * (y ? y->nf : p->ntri); i++) *tri++ = y ? p->first_vertex + y->tri[i] : p->vertex[p->tri[i]];
+        for (int32_t i = 0; i < 2 * p->nedge; i++) *edge++ = y ? p->first_vertex + p->edge[i] : p->vertex[p->edge[i]];
     }
     return ABUT_OK;
 }
@@ -487,7 +495,10 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = abut_build_tets(&b, err);
     if (!rc) rc = abut_build_codim(&b, err);
     if (!rc) rc = measure(&b, err);
+    built->dhat = in_metres(&s->dhat, built->length);
+    if (!rc) rc = abut_build_proxies(&b, err);
     if (!rc) rc = put_materials(&b, err);
+    if (!rc) rc = abut_build_curved(&b, err);
     if (!rc) rc = put_contact(&b, err);
     if (!rc) rc = put_planes(&b, err);
     if (!rc) rc = put_friction(&b, err);

@@ -62,6 +62,17 @@ typedef struct abut_scene_order {
     double *rest;                   /* [3 nt abut_tet_nodes(kept)] m: places of its nodes, tet by tet */
 } abut_scene_order;
 
+/* The contact surface of a body of tets; zero-filled, with extrapolation -1: the faces of its tets, or what their order asks for
+ * (scene/build_proxy.c). */
+typedef struct abut_scene_proxy {
+    char from[ABUT_SCENE_FROM];     /* "": the scene does not say */
+    int segments;                   /* on a side of a face; 0: by edge, then by tolerance */
+    double edge;                    /* m: no longer than that is a segment; 0: not said */
+    abut_param tolerance;           /* m: between the boundary and its flat triangles; 0: not said */
+    abut_mesh surface;              /* that stands for the boundary; empty: the boundary does */
+    double extrapolation;           /* how far it may be outside of the tets (mesh/embed.h); below 0: not said */
+} abut_scene_proxy;
+
 /* A body or an obstacle; the mesh is where the scene starts. */
 typedef struct abut_scene_object {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
@@ -80,9 +91,11 @@ typedef struct abut_scene_object {
     abut_scene_path path;           /* of an obstacle */
     abut_scene_shell shell;         /* of a body's triangles */
     double rod_radius;              /* m: a body's segments are rods; 0: it has none */
+    int rod_curved;                 /* they are at rest as curved as their mesh; else straight */
     double *rod_length;             /* [ns] at rest, m */
     double particle_radius;         /* m: a body's isolated points are particles; 0: it has none */
     double contact_thickness;       /* m */
+    abut_scene_proxy proxy;
 } abut_scene_object;
 
 typedef struct abut_scene_plane {

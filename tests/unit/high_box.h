@@ -1,5 +1,5 @@
-/* A box of tets of order k on a rest shape of order g as an abut_model: a jittered box of tets (kuhn.h), raised to order g, its new
- * nodes moved, raised to order k. */
+/* A box of tets of order k on a rest shape of order g as an abut_model: a jittered box of tets (kuhn.h), raised to order g, its
+ * new nodes moved, raised to order k. */
 #ifndef ABUT_TESTS_HIGH_BOX_H
 #define ABUT_TESTS_HIGH_BOX_H
 

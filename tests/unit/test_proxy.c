@@ -85,7 +85,8 @@ TEST(the_boundary_divided_is_closed_and_its_rows_lead_to_its_vertices)
             CHECK(!abut_surface_triangles(m.tet, m.nt, m.nv, &tri, &faces, NULL));
             CHECK(p.nf == faces * n * n && is_closed(&p) && !p.offset);
             check_rows(&p, &m);
-            for (int32_t v = 0; v < p.nv; v++) widest = p.first[v + 1] - p.first[v] > widest ? p.first[v + 1] - p.first[v] : widest;
+            for (int32_t v = 0; v < p.nv; v++)
+                if (p.first[v + 1] - p.first[v] > widest) widest = p.first[v + 1] - p.first[v];
             CHECK(widest <= abut_triangle_nodes(order));
             CHECK(volume(&p) > 0);
             free(tri);
