@@ -344,6 +344,7 @@ static abut_status source(const abut_scene_reader *r, const abut_tree *t, abut_s
     if ((mesh != NULL) + (gen != NULL) + (sequence != NULL) != 1)
         return abut_tree_fail_key(t, err, "object '%s': expected one of mesh, generate, sequence, half-space", t->key);
     if (mesh) return abut_scene_load(r, mesh, &o->mesh, err);
+    if (gen && gen->child && !strcmp(gen->child->key, "cage")) return abut_scene_cage(r, t, gen->child, o, err);
     if (gen) return abut_scene_generate(gen, &o->mesh, err);
     if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
     if (abut_tree_find(t, "repeat") || abut_tree_find(t, "velocity") || abut_tree_find(t, "angular-velocity"))

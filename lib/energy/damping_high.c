@@ -56,7 +56,7 @@ static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
 {
     damping_high *s = self;
     (void)err;
-    #pragma omp parallel for schedule(static) if (s->e->n > 8)
+    #pragma omp parallel for schedule(static) if (abut_elastic_high_is_large(s->e))
     for (int32_t t = 0; t < s->e->n; t++)
         if (s->K) abut_elastic_high_moduli(s->e, t, step->x0, s->stiffness, s->K + s->first[t]);
     return ABUT_OK;
@@ -71,7 +71,7 @@ static void differences(const damping_high *s, const abut_at *at)
 static void stiff_forces(const damping_high *s, double *part)
 {
     const int nodes = s->e->nodes;
-    #pragma omp parallel for schedule(static) if (s->e->n > 8)
+    #pragma omp parallel for schedule(static) if (abut_elastic_high_is_large(s->e))
     for (int32_t t = 0; t < s->e->n; t++) {
         const int32_t *node = s->e->node + (size_t)t * (size_t)nodes;
         double u[3 * ABUT_TET_NODES_MAX], *f = s->f + 3 * (size_t)t * (size_t)nodes, work = 0;

@@ -235,7 +235,7 @@ abut_status abut_elastic_high_evaluate(const abut_elastic_high *e, const double 
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, (size_t)e->n + 1);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "elastic energy: %d tets of order %d", e->n, e->order);
-    #pragma omp parallel for schedule(static) if (e->n > 8)
+    #pragma omp parallel for schedule(static) if (abut_elastic_high_is_large(e))
     for (int32_t t = 0; t < e->n; t++) part[t] = evaluate_one(e, t, x, f + 3 * (size_t)t * (size_t)e->nodes);
     const double total = abut_sum(part, (size_t)e->n);
     abut_arena_release(scratch, mark);

@@ -45,6 +45,9 @@ ABUT_MUST_USE abut_status abut_elastic_high_init(abut_elastic_high *e, const abu
                                                  abut_err *err);
 void abut_elastic_high_clear(abut_elastic_high *e);
 
+/** Worth several threads. */
+static inline int abut_elastic_high_is_large(const abut_elastic_high *e) { return (size_t)e->n * (size_t)(e->nodes * e->nodes) > 6400; }
+
 /** The sum over tets of volume times lambda + mu: how large the numbers are that energies are differences of, J. */
 double abut_elastic_high_stiffness(const abut_elastic_high *e);
 

@@ -190,6 +190,7 @@ void abut_scene_clear(abut_scene *s)
         free(s->object[i].rod_length);
         abut_snap_clear(&s->object[i].order.snap);
         free(s->object[i].order.rest);
+        free(s->object[i].fill);
     }
     for (int32_t i = 0; i < s->nmotions; i++) {
         free(s->motion[i].select.points);

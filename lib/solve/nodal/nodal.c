@@ -124,7 +124,7 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
     abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
     abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
     abut_objective_number(p);
-    abut_newton_solve_begin_step(&s->solve, &s->matrix.A);
+    abut_newton_solve_begin_step(&s->solve, &s->matrix);
     abut_collmesh_positions(&p->cm, p->xn, of->y0);
     return abut_touching_begin(&s->contacts, m->nv, err);
 }
@@ -175,7 +175,7 @@ static abut_status solve_rows(void *ctx, const double *rhs, double *v, abut_err 
     abut_newton_solve *q = &s->solve;
     if (!p->nrow) return ABUT_OK;
     const int iterates = abut_newton_solve_iterates(q);
-    const abut_operator of = abut_newton_solve_operator(q, &s->matrix.A);
+    const abut_operator of = abut_newton_solve_operator(q, &s->matrix);
     const abut_solve_goal goal = { .far = 1e-8, .close = 1e-8 };
     abut_linear_solver *linear = iterates ? &q->linear : abut_reuse_inner(&q->linear);
     abut_rows_gather(p, rhs, 1, q->rhs);
@@ -194,7 +194,7 @@ static abut_status solve_free(abut_nodal *s, double *v, abut_err *err)
     const double h = step_size(s);
     memcpy(v, s->of.vk, numbers(s) * sizeof *v);
     if (!p->nrow) return ABUT_OK;
-    abut_status rc = abut_newton_factor(&s->solve, &s->matrix.A, p, s->rep, err);
+    abut_status rc = abut_newton_factor(&s->solve, &s->matrix, p, s->rep, err);
     for (size_t i = 0; i < numbers(s); i++) s->state.rhs[i] = -s->at.g[i] / h;
     if (!rc) rc = solve_rows(s, s->state.rhs, s->state.next, err);
     for (size_t i = 0; i < numbers(s) && !rc; i++) v[i] += p->row[i / 3] < 0 ? 0 : s->state.next[i];
@@ -228,7 +228,7 @@ static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
     for (size_t e = (size_t)t->first[first]; e < t->m; e++) fresh |= weigh(s, t->node[e]);
     const int unchanged = s->weighed && !fresh;
     s->weighed = 1;
-    return unchanged ? ABUT_OK : abut_newton_factor(&s->solve, &s->matrix.A, &s->objective, s->rep, err);
+    return unchanged ? ABUT_OK : abut_newton_factor(&s->solve, &s->matrix, &s->objective, s->rep, err);
 }
 
 /* ---- contacts ---- */
