@@ -27,9 +27,9 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     const abut_results_opts *to = &o->to;
     const int files = to->vtu || to->msh || to->msh_text || to->obj || to->ply || to->gltf || to->nodes || to->csv || to->json;
     if (!files && !o->dump) o->summary = 1;
-    const char *beside = to->vtu ? "vtu" : to->msh ? "msh" : to->msh_text ? "msh-text" : to->obj ? "obj" : to->ply ? "ply" : to->gltf ? "gltf" : to->nodes ? "nodes" :
-                         to->csv ? "csv" : to->json ? "json" : o->summary ? "summary" : o->frames ? "frames" :
-                         o->objects.n ? "object" : NULL;
+    const char *beside = to->vtu ? "vtu" : to->msh ? "msh" : to->msh_text ? "msh-text" : to->obj ? "obj" : to->ply ? "ply" :
+                         to->gltf ? "gltf" : to->nodes ? "nodes" : to->csv ? "csv" : to->json ? "json" : o->summary ? "summary" :
+                         o->frames ? "frames" : o->objects.n ? "object" : NULL;
     if (o->dump && beside)
         return abut_fail(err, ABUT_E_ARG, "--dump writes the whole stream as text and does not go with --%s", beside);
     if (!o->dump && (o->arrays.n || o->no_data))

@@ -18,6 +18,7 @@
     TERM(pressure) \
     TERM(codim) \
     TERM(codim_bounds) \
+    TERM(curved_rods) \
     TERM(friction) \
     TERM(damping) \
     TERM(damping_2) \

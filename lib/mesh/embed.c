@@ -283,24 +283,6 @@ static abut_status check_sides(const search *s, abut_err *err)
 
 /* ---- the proxy ---- */
 
-/* What rows leave of the places that are asked for. */
-static abut_status put_offset(const search *s, abut_proxy *p, abut_embedding *facts, abut_err *err)
-{
-    p->offset = malloc((3 * (size_t)p->nv + 1) * sizeof *p->offset);
-    if (!p->offset) return no_memory((size_t)p->nv, err);
-    for (int32_t v = 0; v < p->nv; v++)
-        for (size_t d = 0; d < 3; d++) {
-            double sum = 0;
-            for (int32_t k = p->first[v]; k < p->first[v + 1]; k++) sum += p->weight[k] * s->m->x[3 * (size_t)p->point[k] + d];
-            p->offset[3 * (size_t)v + d] = p->X[3 * (size_t)v + d] - sum;
-            facts->offset = fmax(facts->offset, fabs(p->X[3 * (size_t)v + d] - sum));
-        }
-    if (facts->offset > 1e-12 * s->diagonal) return ABUT_OK;
-    free(p->offset);
-    p->offset = NULL;
-    return ABUT_OK;
-}
-
 static abut_status make(search *s, abut_proxy *out, abut_embedding *facts, abut_err *err)
 {
     const abut_mesh *S = s->surface;
@@ -319,7 +301,7 @@ static abut_status make(search *s, abut_proxy *out, abut_embedding *facts, abut_
     memcpy(out->X, S->x, 3 * n * sizeof *out->X);
     memcpy(out->tri, S->tri, 3 * (size_t)S->nf * sizeof *out->tri);
     for (int32_t v = 0; v < S->nv; v++) abut_proxy_row(s->m, s->tet[v], s->L + 4 * (size_t)v, out, v);
-    return put_offset(s, out, facts, err);
+    return abut_proxy_offset(s->m, out, &facts->offset, err);
 }
 
 abut_status abut_proxy_embed(const abut_mesh *m, const abut_mesh *surface, double most, abut_proxy *out, abut_embedding *facts,

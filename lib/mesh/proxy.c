@@ -93,14 +93,44 @@ void abut_proxy_row(const abut_mesh *m, int32_t t, const double L[4], abut_proxy
     out->first[v + 1] = k;
 }
 
-static void write_vertex(const abut_mesh *m, const place *p, int segments, abut_proxy *out, int32_t v)
+/* Nodes of the rest shape of a tet; returns its order. */
+static int shape_of(const abut_mesh *m, abut_rest_shape shape, int32_t t, double X[ABUT_TET_NODES_MAX][3])
+{
+    const size_t n = 3 * (size_t)abut_tet_nodes(shape.order);
+    if (shape.order) memcpy(X, shape.x + n * (size_t)t, n * sizeof(double));
+    else abut_mesh_tet_places(m, t, X);
+    return shape.order ? shape.order : abut_mesh_order(m);
+}
+
+static void write_vertex(const abut_mesh *m, abut_rest_shape shape, const place *p, int segments, abut_proxy *out, int32_t v)
 {
     double L[4], X[ABUT_TET_NODES_MAX][3];
     const int32_t t = (int32_t)(p->face / 4);
+    const int order = shape_of(m, shape, t, X);
     barycentric(m, p, segments, L);
-    abut_mesh_tet_places(m, t, X);
-    abut_tet_point(abut_mesh_order(m), (const double(*)[3])X, L, out->X + 3 * (size_t)v, NULL);
+    abut_tet_point(order, (const double(*)[3])X, L, out->X + 3 * (size_t)v, NULL);
     abut_proxy_row(m, t, L, out, v);
+}
+
+abut_status abut_proxy_offset(const abut_mesh *m, abut_proxy *p, double *largest, abut_err *err)
+{
+    double lo[3], hi[3], *offset = malloc((3 * (size_t)p->nv + 1) * sizeof *offset);
+    if (!offset) return no_memory("offsets", (size_t)p->nv, err);
+    abut_mesh_bounds(m, lo, hi);
+    *largest = 0;
+    for (int32_t v = 0; v < p->nv; v++)
+        for (size_t d = 0; d < 3; d++) {
+            double sum = 0;
+            for (int32_t k = p->first[v]; k < p->first[v + 1]; k++) sum += p->weight[k] * m->x[3 * (size_t)p->point[k] + d];
+            offset[3 * (size_t)v + d] = p->X[3 * (size_t)v + d] - sum;
+            *largest = fmax(*largest, fabs(offset[3 * (size_t)v + d]));
+        }
+    free(p->offset);
+    p->offset = offset;
+    if (*largest > 1e-12 * abut_v3_norm(abut_v3_sub(abut_v3_get(hi), abut_v3_get(lo)))) return ABUT_OK;
+    free(offset);
+    p->offset = NULL;
+    return ABUT_OK;
 }
 
 /* Triangles (i,j) (i+1,j) (i,j+1) and (i+1,j) (i+1,j+1) (i,j+1) of every face. */
@@ -128,7 +158,7 @@ abut_status abut_proxy_room(abut_proxy *p, int32_t nv, int32_t nf, int32_t width
     return no_memory("vertices", (size_t)nv, err);
 }
 
-abut_status abut_proxy_upsample(const abut_mesh *m, int segments, abut_proxy *out, abut_err *err)
+abut_status abut_proxy_upsample(const abut_mesh *m, abut_rest_shape shape, int segments, abut_proxy *out, abut_err *err)
 {
     assert(segments >= 1 && segments <= ABUT_SEGMENTS_MOST);
     int64_t *face = NULL;
@@ -144,10 +174,13 @@ abut_status abut_proxy_upsample(const abut_mesh *m, int segments, abut_proxy *ou
     for (size_t i = 0; i < (rc ? 0 : all); i++) {
         const int is_new = i == 0 || abut_node_key_compare(&list[i - 1].key, &list[i].key) != 0;
         if (is_new) nv = i ? nv + 1 : 0;
-        if (is_new) write_vertex(m, &list[i], segments, out, nv);      /* of the lowest face that has it */
+        if (is_new) write_vertex(m, shape, &list[i], segments, out, nv);      /* of the lowest face that has it */
         vertex[list[i].slot] = nv;
     }
     if (!rc) write_triangles(n, segments, vertex, out->tri);
+    double largest;
+    if (!rc && shape.order) rc = abut_proxy_offset(m, out, &largest, err);
+    if (rc) abut_proxy_clear(out);
     free(face), free(list), free(vertex);
     return rc;
 }
@@ -222,36 +255,39 @@ static double curvature(int order, double (*X)[3], const signed char corner[3])
     return order * (order - 1) * worst;
 }
 
-static void chord_of(const abut_mesh *m, const int64_t *face, int32_t n, int segments, abut_chord *out)
+static void chord_of(const abut_mesh *m, abut_rest_shape shape, const int64_t *face, int32_t n, int segments, abut_chord *out)
 {
-    const int order = abut_mesh_order(m);
+    double far = 0;
     *out = (abut_chord){ 0, 0 };
     for (int32_t f = 0; f < n; f++) {
         double X[ABUT_TET_NODES_MAX][3];
         const signed char *corner = abut_tet_face[face[f] % 4];
-        abut_mesh_tet_places(m, (int32_t)(face[f] / 4), X);
+        const int order = shape_of(m, shape, (int32_t)(face[f] / 4), X);
         out->measured = fmax(out->measured, measure_face(order, X, corner, segments));
         out->bound = fmax(out->bound, curvature(order, X, corner) / (6. * segments * segments));
+        for (int i = 0; i < 3 * abut_tet_nodes(order); i++) far = fmax(far, fabs(X[i / 3][i % 3]));
     }
+    out->bound += 0x1p-49 * far;        /* rounding of positions */
 }
 
-abut_status abut_proxy_chord(const abut_mesh *m, int segments, abut_chord *out, abut_err *err)
+abut_status abut_proxy_chord(const abut_mesh *m, abut_rest_shape shape, int segments, abut_chord *out, abut_err *err)
 {
     int64_t *face = NULL;
     int32_t n = 0;
     abut_status rc = abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err);
-    if (!rc) chord_of(m, face, n, segments, out);
+    if (!rc) chord_of(m, shape, face, n, segments, out);
     free(face);
     return rc;
 }
 
-abut_status abut_proxy_segments_for(const abut_mesh *m, double tolerance, int *segments, abut_chord *chord, abut_err *err)
+abut_status abut_proxy_segments_for(const abut_mesh *m, abut_rest_shape shape, double tolerance, int *segments, abut_chord *chord,
+                                    abut_err *err)
 {
     int64_t *face = NULL;
     int32_t n = 0;
     abut_status rc = abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err);
     for (*segments = 1; !rc; ++*segments) {
-        chord_of(m, face, n, *segments, chord);
+        chord_of(m, shape, face, n, *segments, chord);
         if (chord->measured <= tolerance || *segments == ABUT_SEGMENTS_CHOSEN) break;
     }
     free(face);

@@ -114,6 +114,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(rod_length,    "rod/length",         double,  F64, nrd, 0, "m",     OPT)  /* at rest; > 0                          */ \
     F(bend,          "bend/node",          int32_t, I32, nbd, 3, "",      OPT)  /* two segments in a row; straight at rest */ \
     F(bend_stiffness, "bend/stiffness",    double,  F64, nbd, 0, "J",     OPT)  /* k of k |curvature binormal|^2; >= 0   */ \
+    F(rod_curvature, "rod/curvature",      double,  F64, nbd, 2, "1/m",   MAY)  /* of bends at rest, in the material frames of energy/curved_rod.h */ \
+    F(rod_twist,     "rod/twist",          double,  F64, nbd, 0, "rad",   MAY)  /* of bends at rest; needs rod/curvature */ \
     F(particle,      "particle/node",      int32_t, I32, np, 0, "",       OPT)  /* a node without elements               */ \
     F(particle_radius, "particle/radius",  double,  F64, np, 0, "m",      OPT)  /* of the material; > 0                  */ \
     F(spring,        "spring/node",        int32_t, I32, nsp, 2, "",      OPT)  /* energy/spring.h                       */ \
@@ -170,7 +172,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 
 /* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints;
  * ntc, ntn: hard contacts and the nodes of all of them. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nl) C(nw) C(ntc) C(ntn)
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nl) C(nw) C(ntc) C(ntn)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -183,6 +185,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY)  /* steps that implicit Euler takes from here */ \
     F(euler_bout, "midpoint/bout",    int32_t, I32, 1, 0, "",      MAY)  /* how many it took last; 0 after a while without */ \
     F(waypoints,  "step/waypoints",   double,  F64, nw, 3, "m",    OPT)  /* nv rows each: from the frame before through them to x, every straight line is free; absent: one line */ \
+    F(rod_frame,  "rod/frame",        double,  F64, nrd, 3, "",    MAY)  /* first material direction of each segment, where rods are curved at rest */ \
     F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     MAY)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
     F(lag_vertex, "lag/vertex",       int32_t, I32, nl, 4, "",     MAY)  /* in place of them where contact/map-first is: collision vertices */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \

@@ -375,6 +375,8 @@ static abut_status check_rods(const abut_model *m, abut_err *err)
         (rc = indices("bend/node", m->bend, m->nbd, 3, 0, m->nv, err)) ||
         (rc = distinct("bend/node", m->bend, m->nbd, 3, err)) ||
         (rc = domain("bend/stiffness", m->bend_stiffness, (size_t)m->nbd, 0, 1, INFINITY, err)) ||
+        (m->rod_twist && !m->rod_curvature &&
+         (rc = abut_fail(err, ABUT_E_FORMAT, "array 'rod/curvature' is missing: 'rod/twist' is there"))) ||
         (rc = indices("particle/node", m->particle, m->np, 1, 0, m->nv, err)) ||
         (rc = domain("particle/radius", m->particle_radius, (size_t)m->np, 0, 0, INFINITY, err)))
         return rc;
@@ -596,6 +598,7 @@ abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err 
     const size_t nl = (size_t)f->nl;
     if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||
         (rc = check_lag(f, m, err)) || (rc = check_touch(f, m, err)) ||
+        (rc = unit_vectors("rod/frame", f->rod_frame, f->rod_frame ? (size_t)m->nrd : 0, 1e-6, err)) ||
         (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))

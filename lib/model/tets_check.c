@@ -90,6 +90,16 @@ static abut_status check_numbers(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
+/* Tets of order 1 are straight. */
+static abut_status check_shapes(const abut_model *m, abut_err *err)
+{
+    for (int32_t t = 0; m->geo_order && t < m->nt; t++)
+        if (m->geo_order[t] > 1 && abut_tet_order(m, t) == 1)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'geometry/order' row %d: %d, expected 1 for a tet of order 1", t,
+                             m->geo_order[t]);
+    return ABUT_OK;
+}
+
 /* Rules of quadrature are exact for linear elasticity and for the mass where tets are straight: a curved shape may need more. */
 static abut_status check_degrees(const abut_model *m, abut_err *err)
 {
@@ -123,5 +133,6 @@ abut_status abut_tets_check(const abut_model *m, abut_err *err)
         if (!(fabs(m->geo_X[i]) <= ABUT_FARTHEST))
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'geometry/X' row %d: %g, expected a number between -%g and %g", i / 3,
                            m->geo_X[i], ABUT_FARTHEST, ABUT_FARTHEST);
+    if (!rc) rc = check_shapes(m, err);
     return rc ? rc : check_degrees(m, err);
 }

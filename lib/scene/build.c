@@ -498,6 +498,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     built->dhat = in_metres(&s->dhat, built->length);
     if (!rc) rc = abut_build_proxies(&b, err);
     if (!rc) rc = put_materials(&b, err);
+    if (!rc) rc = abut_build_curved(&b, err);
     if (!rc) rc = put_contact(&b, err);
     if (!rc) rc = put_planes(&b, err);
     if (!rc) rc = put_friction(&b, err);

@@ -25,13 +25,16 @@ static abut_status placed(const abut_scene_object *o, abut_status rc, abut_err *
     return rc;
 }
 
+/* Its rest shape, where that has more nodes than its mesh. */
+static abut_rest_shape shape_of(const abut_scene_object *o) { return (abut_rest_shape){ o->order.kept, o->order.rest }; }
+
 /* Segments such that no altitude is dhat or less: contact would push neighbours apart at rest.  No fewer than the order. */
-static abut_status coarse_enough(const abut_mesh *m, double dhat, int *segments, abut_err *err)
+static abut_status coarse_enough(const abut_scene_object *o, double dhat, int *segments, abut_err *err)
 {
     abut_status rc = ABUT_OK;
-    while (*segments > abut_mesh_order(m) && !rc) {
+    while (*segments > abut_mesh_order(&o->mesh) && !rc) {
         abut_proxy p;
-        rc = abut_proxy_upsample(m, *segments, &p, err);
+        rc = abut_proxy_upsample(&o->mesh, shape_of(o), *segments, &p, err);
         const double altitude = rc ? 0 : abut_proxy_altitude(&p);
         abut_proxy_clear(&p);
         if (altitude > dhat) break;
@@ -42,12 +45,12 @@ static abut_status coarse_enough(const abut_mesh *m, double dhat, int *segments,
 
 /* What nobody says: flat triangles a quarter of dhat from the boundary at most, as far as they are not too small, and as many
  * segments as the order, whose shapes the body takes. */
-static abut_status usual_segments(const abut_mesh *m, double dhat, int *segments, abut_err *err)
+static abut_status usual_segments(const abut_scene_object *o, double dhat, int *segments, abut_err *err)
 {
     abut_chord chord;
-    abut_status rc = abut_proxy_segments_for(m, 0.25 * dhat, segments, &chord, err);
-    if (*segments < abut_mesh_order(m)) *segments = abut_mesh_order(m);
-    return rc ? rc : coarse_enough(m, dhat, segments, err);
+    abut_status rc = abut_proxy_segments_for(&o->mesh, shape_of(o), 0.25 * dhat, segments, &chord, err);
+    if (*segments < abut_mesh_order(&o->mesh)) *segments = abut_mesh_order(&o->mesh);
+    return rc ? rc : coarse_enough(o, dhat, segments, err);
 }
 
 static abut_status choose_segments(const abut_build *b, const abut_scene_object *o, int *segments, abut_err *err)
@@ -68,12 +71,12 @@ static abut_status choose_segments(const abut_build *b, const abut_scene_object 
     if (y->tolerance.value > 0) {
         abut_chord chord;
         const double most = y->tolerance.value * (y->tolerance.per_length ? b->out->length : 1);
-        const abut_status rc = abut_proxy_segments_for(m, most, segments, &chord, err);
+        const abut_status rc = abut_proxy_segments_for(m, shape_of(o), most, segments, &chord, err);
         if (rc || chord.measured <= most) return rc;
         return abut_fail(err, ABUT_E_FORMAT, "%d segments leave %.6g m between the boundary and its flat triangles, expected at "
                          "most the tolerance, %.6g m: smaller tets, or more segments", *segments, chord.measured, most);
     }
-    return usual_segments(m, b->out->dhat, segments, err);
+    return usual_segments(o, b->out->dhat, segments, err);
 }
 
 static abut_status make_proxy(const abut_build *b, const abut_scene_object *o, abut_proxy *p, abut_proxy_facts *f, abut_err *err)
@@ -88,8 +91,8 @@ static abut_status make_proxy(const abut_build *b, const abut_scene_object *o, a
         rc = abut_proxy_embed(&o->mesh, &o->proxy.surface, most, p, &f->embedding, err);
     } else {
         rc = choose_segments(b, o, &f->segments, err);
-        if (!rc) rc = abut_proxy_chord(&o->mesh, f->segments, &f->chord, err);
-        if (!rc) rc = abut_proxy_upsample(&o->mesh, f->segments, p, err);
+        if (!rc) rc = abut_proxy_chord(&o->mesh, shape_of(o), f->segments, &f->chord, err);
+        if (!rc) rc = abut_proxy_upsample(&o->mesh, shape_of(o), f->segments, p, err);
     }
     f->altitude = rc ? 0 : abut_proxy_altitude(p);
     return rc;

@@ -40,6 +40,8 @@ abut_status abut_scene_shape(abut_scene_object *o, abut_err *err)
     abut_status rc = check(o, found, err);
     if (rc) return rc;
     a->found = found;
+    if (!rc && a->geometry > 1 && abut_scene_order_of(o) == 1)
+        return refuse(o, err, "geometry: ", a->geometry, "1 for tets of order 1, or order: 2 or more");
     const int order = abut_scene_order_of(o), smooth = a->snap.kind != ABUT_SNAP_NONE;
     const int shape = a->geometry ? a->geometry : found > 1 && found < order ? found : order;
     if (found > 1) {

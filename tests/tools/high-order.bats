@@ -174,6 +174,7 @@ Y
     wrong 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, order: 2, geometry: 0' "geometry"
     wrong 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, order: 2, geometry: 2' \
           "object 'a': geometry: 2: expected 1, or a surface that the mesh is put onto"
+    wrong 'generate: {sphere: {radius: 1, cells: 2}}, geometry: 2' "geometry: 2: expected 1 for tets of order 1"
     wrong 'generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, order: 2' "object 'a': order: 2: expected a mesh of tets"
     wrong 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, obstacle: true, order: 2' "object 'a': order: 2: expected none, as an obstacle"
     wrong 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, surface: 3' "surface"
@@ -241,6 +242,30 @@ P
     says "tets of order 2, expected order 1"
     exits 3 "$BIN/mesh-prep" --separate '1e-3 l' "$files/ball2.yaml"
     says "tets of order 2, expected order 1"
+}
+
+@test "a cage holds a surface and has the mass inside of it" {
+    printf 'abut: 1\nobjects: {s: {generate: {icosphere: {radius: 1, divisions: 8}}, shell: {thickness: 1 mm}}}\n' > s.yaml
+    "$BIN/mesh-prep" s.yaml | "$BIN/export" --obj o
+    local mass kind
+    for kind in 'cell: 0.6' 'solid: icosahedron' 'solid: octahedron'; do
+        for k in 1 2; do
+            scene "generate: {cage: {mesh: o/frame_0000.obj, $kind}}, order: $k"
+            exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+            mass=$(awk '$1 == "mass" && $3 == "kg" { print $2 }' stderr)
+            # an icosphere of radius 1 has a bit less than 4/3 pi m^3 at 1000 kg/m^3
+            awk -v m="$mass" 'BEGIN { exit !(m > 4060 && m < 4200) }'
+        done
+        exits 0 "$BIN/step" -q -n 1 a.abut -o b.abut
+        exits 0 "$BIN/ccd-check" b.abut -o /dev/null
+    done
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj}}' "cage: expected {mesh: file, cell: length}"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1, solid: octahedron}}' "cage: expected {mesh: file, cell: length}"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, solid: cube}}' "solid"
+    wrong 'generate: {cage: {mesh: none.obj, cell: 1}}' "none.obj"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1}}, obstacle: true' "an obstacle is its surface"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1}}, repeat: {count: [2, 1, 1], spacing: [3, 0, 0]}' "expected objects: true"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1 mm}}' "expected larger ones"
 }
 
 @test "selections, parts and summaries know all nodes of curved tets" {

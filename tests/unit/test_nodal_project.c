@@ -206,7 +206,7 @@ TEST(bits_do_not_depend_on_threads)
     const int now = abut_threads();
     for (int k = 0; k < 4; k++) {
         abut_threads_set(threads[k]);
-        net_make(&e[k], 11, 4000, 8000, 0.3);
+        net_make(&e[k], 11, 5000, 10000, 0.3);
         for (int i = 0; i < 3; i++) project(&e[k], 5, e[k].v);
         CHECK(!memcmp(e[k].p, e[0].p, 3 * (size_t)e[0].nodes * sizeof(double)));
         CHECK(!memcmp(e[k].t.rbar, e[0].t.rbar, 3 * e[0].t.n * sizeof(double)));

@@ -13,6 +13,8 @@ static double random_unit(void)
     return (double)(state >> 11) * 0x1p-52 - 1;
 }
 
+static const abut_rest_shape own = { 0, NULL };
+
 /* A ball or box of tets of that order, bent by a smooth map of all nodes. */
 static abut_mesh bent(int order, int ball)
 {
@@ -81,7 +83,7 @@ TEST(the_boundary_divided_is_closed_and_its_rows_lead_to_its_vertices)
             abut_mesh m = bent(order, 1);
             abut_proxy p;
             int32_t *tri = NULL, faces = 0, widest = 0;
-            CHECK(!abut_proxy_upsample(&m, n, &p, NULL));
+            CHECK(!abut_proxy_upsample(&m, own, n, &p, NULL));
             CHECK(!abut_surface_triangles(m.tet, m.nt, m.nv, &tri, &faces, NULL));
             CHECK(p.nf == faces * n * n && is_closed(&p) && !p.offset);
             check_rows(&p, &m);
@@ -100,7 +102,7 @@ TEST(one_segment_of_straight_tets_selects_the_points_of_the_boundary)
     abut_mesh m = bent(1, 0);
     abut_proxy p;
     int32_t *tri = NULL, faces = 0;
-    CHECK(!abut_proxy_upsample(&m, 1, &p, NULL));
+    CHECK(!abut_proxy_upsample(&m, own, 1, &p, NULL));
     CHECK(!abut_surface_triangles(m.tet, m.nt, m.nv, &tri, &faces, NULL));
     for (int32_t v = 0; v < p.nv; v++) {
         CHECK(p.first[v + 1] == p.first[v] + 1);
@@ -138,20 +140,20 @@ TEST(the_chord_is_bounded_and_falls_with_the_square_of_the_segments)
         int64_t *face = NULL;
         int32_t faces = 0;
         abut_chord one, four, eight;
-        CHECK(!abut_proxy_chord(&m, 1, &one, NULL));
-        CHECK(!abut_proxy_chord(&m, 4, &four, NULL));
-        CHECK(!abut_proxy_chord(&m, 8, &eight, NULL));
+        CHECK(!abut_proxy_chord(&m, own, 1, &one, NULL));
+        CHECK(!abut_proxy_chord(&m, own, 4, &four, NULL));
+        CHECK(!abut_proxy_chord(&m, own, 8, &eight, NULL));
         CHECK(one.measured <= one.bound + 1e-15 && four.measured <= four.bound + 1e-15 && eight.measured <= eight.bound + 1e-15);
         CHECK_NEAR(one.bound, 16 * four.bound, 1e-12);
         if (order > 1) CHECK(four.measured > 2.5 * eight.measured && four.measured > 0.05 * four.bound);
         CHECK(!abut_surface_faces(m.tet, m.nt, m.nv, &face, &faces, NULL));
         abut_proxy p;
-        CHECK(!abut_proxy_upsample(&m, 4, &p, NULL));
+        CHECK(!abut_proxy_upsample(&m, own, 4, &p, NULL));
         double seen = 0;
         for (int32_t f = 0; f < faces; f++) seen = fmax(seen, off_lattice(&m, &p, 4, face[f], f));
         CHECK(seen <= four.bound + 1e-13);
         int segments;
-        CHECK(!abut_proxy_segments_for(&m, 1.01 * eight.measured + 1e-15, &segments, &one, NULL));
+        CHECK(!abut_proxy_segments_for(&m, own, 1.01 * eight.measured + 1e-15, &segments, &one, NULL));
         CHECK(segments <= 8 && one.measured <= 1.01 * eight.measured + 1e-15);
         CHECK(order == 1 ? segments == 1 : segments > 5);
         free(face);
@@ -199,7 +201,7 @@ TEST(the_boundary_embedded_has_the_rows_that_it_was_made_with)
         abut_proxy a, b;
         abut_embedding facts;
         abut_err err = { 0 };
-        CHECK(!abut_proxy_upsample(&m, 3, &a, NULL));
+        CHECK(!abut_proxy_upsample(&m, own, 3, &a, NULL));
         abut_mesh s = surface_of(&a, 1);
         CHECK(!abut_proxy_embed(&m, &s, 0, &b, &facts, &err));
         CHECK(facts.outside == 0 && facts.extrapolation < 1e-9 && !b.offset);
@@ -226,7 +228,7 @@ TEST(a_surface_outside_of_the_tets_is_extrapolated_as_far_as_is_allowed)
         abut_proxy a, b;
         abut_embedding facts;
         abut_err err = { 0 };
-        CHECK(!abut_proxy_upsample(&m, 2, &a, NULL));
+        CHECK(!abut_proxy_upsample(&m, own, 2, &a, NULL));
         abut_mesh s = surface_of(&a, 1.04);
         CHECK(abut_proxy_embed(&m, &s, 0.001, &b, &facts, &err) == ABUT_E_GEOM && strstr(err.msg, "max-extrapolation"));
         CHECK(!abut_proxy_embed(&m, &s, 0.3, &b, &facts, &err));
@@ -239,6 +241,33 @@ TEST(a_surface_outside_of_the_tets_is_extrapolated_as_far_as_is_allowed)
         abut_proxy_clear(&a);
         abut_mesh_clear(&s), abut_mesh_clear(&m);
     }
+}
+
+TEST(a_rest_shape_of_higher_order_has_its_vertices_by_an_offset)
+{
+    abut_mesh fine = bent(4, 1), m = { 0 };
+    double *rest = malloc(3 * 35 * (size_t)fine.nt * sizeof *rest);
+    for (int32_t t = 0; t < fine.nt; t++) {
+        double X[ABUT_TET_NODES_MAX][3];
+        abut_mesh_tet_places(&fine, t, X);
+        memcpy(rest + 3 * 35 * (size_t)t, X, 3 * 35 * sizeof *rest);
+    }
+    const abut_rest_shape shape = { 4, rest };
+    CHECK(!abut_mesh_append(&m, &fine, NULL));
+    CHECK(!abut_mesh_set_order(&m, 2, NULL));
+    abut_proxy a, b;
+    abut_chord chord, of_mesh;
+    CHECK(!abut_proxy_upsample(&fine, own, 4, &a, NULL));
+    CHECK(!abut_proxy_upsample(&m, shape, 4, &b, NULL));
+    CHECK(a.nv == b.nv && !a.offset && b.offset);
+    for (int32_t i = 0; i < 3 * a.nv; i++) CHECK_NEAR(a.X[i], b.X[i], 1e-14);
+    check_rows(&b, &m);
+    CHECK(!abut_proxy_chord(&m, shape, 4, &chord, NULL) && !abut_proxy_chord(&fine, own, 4, &of_mesh, NULL));
+    CHECK_NEAR(chord.measured, of_mesh.measured, 1e-15);
+    CHECK_NEAR(chord.bound, of_mesh.bound, 1e-15);
+    free(rest);
+    abut_proxy_clear(&a), abut_proxy_clear(&b);
+    abut_mesh_clear(&m), abut_mesh_clear(&fine);
 }
 
 TEST(a_side_from_limb_to_limb_is_refused)
@@ -257,7 +286,7 @@ TEST(a_side_from_limb_to_limb_is_refused)
     abut_proxy a, b;
     abut_embedding facts;
     abut_err err = { 0 };
-    CHECK(!abut_proxy_upsample(&m, 1, &a, NULL));
+    CHECK(!abut_proxy_upsample(&m, own, 1, &a, NULL));
     abut_mesh s = surface_of(&a, 1);
     CHECK(!abut_proxy_embed(&m, &s, 0, &b, &facts, &err));
     abut_proxy_clear(&b);
@@ -298,7 +327,7 @@ TEST(forces_on_vertices_keep_their_sum_and_torque_on_points_and_the_plane_that_t
     for (int order = 1; order <= ABUT_ORDER_MAX; order++) {
         abut_mesh m = bent(order, 1);
         abut_proxy p;
-        CHECK(!abut_proxy_upsample(&m, 5, &p, NULL));
+        CHECK(!abut_proxy_upsample(&m, own, 5, &p, NULL));
         double *f = malloc(3 * (size_t)p.nv * sizeof *f), *g = malloc(3 * (size_t)m.nv * sizeof *g);
         double force[2][3], torque[2][3], size = 0;
         for (int32_t i = 0; i < 3 * p.nv; i++) size += fabs(f[i] = random_unit());
@@ -327,7 +356,7 @@ TEST(the_smallest_altitude_is_that_of_a_known_surface)
     const double size[3] = { 1, 1, 1 };
     const int32_t cells[3] = { 1, 1, 1 };
     CHECK(!abut_generate_box(size, cells, &m, NULL));
-    CHECK(!abut_proxy_upsample(&m, 4, &p, NULL));
+    CHECK(!abut_proxy_upsample(&m, own, 4, &p, NULL));
     CHECK_NEAR(abut_proxy_altitude(&p), 0.25 * sqrt(0.5), 1e-12);
     CHECK(!abut_proxy_longest_side(&m, &longest, NULL));
     CHECK_NEAR(longest, sqrt(2), 1e-12);

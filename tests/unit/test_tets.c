@@ -17,9 +17,9 @@ static void *put(abut_arrays *s, const char *name, int64_t rows)
 /* The sample with the tets of a mesh in place of its own; its obstacle stays behind them, a second object. */
 static void model_of(const abut_mesh *m, abut_arrays *s)
 {
-    static const char *const gone[] = { "node/X", "node/mass", "node/role", "node/object", "tet/node", "tet/material", "contact/node",
-                                        "contact/edge", "contact/triangle", "motion/kind", "motion/window", "motion/linear",
-                                        "motion/angular", "motion/center", "motion/first", "motion/node" };
+    static const char *const gone[] = { "node/X", "node/mass", "node/role", "node/object", "tet/node", "tet/material",
+                                        "contact/node", "contact/edge", "contact/triangle", "motion/kind", "motion/window",
+                                        "motion/linear", "motion/angular", "motion/center", "motion/first", "motion/node" };
     const int32_t nv = m->nv + 3;
     const int order = abut_mesh_order(m), more = abut_mesh_more(m);
     sample_model(s);
@@ -191,7 +191,10 @@ TEST(factors_and_degrees_have_their_domains)
         refused(&s, bad[i].array, bad[i].why);
     }
     static const struct { int value; const char *why; } degree[] = {
-        { -1, "a degree from 0 to" }, { 41, "a degree from 0 to" }, { 1, "row 0: 1 for elastic energy, expected 0, or 2 or more" } };
+        { -1, "a degree from 0 to" },
+        { 41, "a degree from 0 to" },
+        { 1, "row 0: 1 for elastic energy, expected 0, or 2 or more" },
+    };
     for (size_t i = 0; i < sizeof degree / sizeof *degree; i++) {
         abut_arrays s = { 0 };
         box_model(2, &s);
@@ -205,11 +208,15 @@ TEST(factors_and_degrees_have_their_domains)
     v[0] = 2, v[1] = 3;
     refused(&s, "material/quadrature", "row 0: 3 for mass, expected 0, or 4 or more");
     box_model(2, &s);
-    int32_t *order = put(&s, "geometry/order", 6);
+    int32_t *order = put(&s, "geometry/order", 6), *first;
     for (int t = 0; t < 6; t++) order[t] = 2;
     refused(&s, "geometry/first", "is missing");
     box_model(2, &s);
     order = put(&s, "geometry/order", 6), put(&s, "geometry/first", 6), put(&s, "geometry/X", 20);
     for (int t = 0; t < 6; t++) order[t] = t ? 2 : 3;
     refused(&s, "geometry/first", "row 1: 0, expected 20");
+    box_model(1, &s);
+    order = put(&s, "geometry/order", 6), first = put(&s, "geometry/first", 6), put(&s, "geometry/X", 60);
+    for (int t = 0; t < 6; t++) order[t] = 2, first[t] = 10 * t;
+    refused(&s, "geometry/order", "row 0: 2, expected 1 for a tet of order 1");
 }

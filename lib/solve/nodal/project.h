@@ -12,6 +12,8 @@
 
 typedef struct abut_project_options {
     int sweeps;
+    const int32_t *moved;   /* [n_moved] the nodes of contacts, ascending, each once: others are not looked at; NULL: all nodes */
+    int32_t n_moved;
     double asleep;      /* m/s: a contact whose visit changes u by less is not visited again in this projection; 0: all are */
 } abut_project_options;
 
@@ -25,8 +27,9 @@ typedef struct abut_projection {
     size_t visits, skipped;     /* contacts visited, and those not because they slept, since the counters were set to 0 */
 } abut_projection;
 
-/** p[3 nodes] = the projection of v[3 nodes] (which may be p), after so many sweeps from the impulses that t has; those that t
- * has afterwards make p: W p = W v + B^T (r - xi n) up to rounding.  The same bits for every thread count.
+/** p[3 nodes] = the projection of v[3 nodes] (which may be p) at the nodes that o names, after so many sweeps from the impulses
+ * that t has; those that t has afterwards make p: W p = W v + B^T (r - xi n) up to rounding.  The same bits for every thread
+ * count.
  *
  * t        settled with inv_w
  * inv_w    [nodes] 1/kg
