@@ -255,6 +255,9 @@ runs, to 1e-4 of the first residual squared in the norm of the preconditioner.""
 
 Published: iterations a step and seconds a step on an RTX 4090, of scenes of 17 000 to 518 000 nodes.""")
         scenes(t, "scenes")
+    if any(t.of("trajectories")):
+        print("\n## Fig. 8: trajectories with other Hessians of contacts")
+        scenes(t, "trajectories")
     if any(t.of("card")):
         print("""
 ## Two cores against a graphics card

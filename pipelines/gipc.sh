@@ -4,7 +4,7 @@
 #
 #   ROWS="stiffness tolerance/1e-6"     groups, or GROUP/ROW as shell patterns (default: all groups but funnel-mesh and card;
 #                                       `all`; none: makes the table again from the runs)
-#   ROWS=card BUDGET=3600 pipelines/gipc.sh        whole runs of the published meshes, on a machine that does nothing else
+#   ROWS=card BUDGET=600 pipelines/gipc.sh         the published meshes, on two cores that do nothing else: half an hour
 #   STEPS=20                            at most so many steps of each; BUDGET=60: seconds of processor time for each run
 #   NEW=1                               only runs that RUNS does not have;  NEW=quiet: and those that others disturbed
 #   RUNS=pipelines/results/gipc.tsv     a line for each run; runs of the same name are replaced, others stay
@@ -15,8 +15,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=${BUDGET:-60} list=${LIST:-pipelines/gipc.tsv}
 runs=${RUNS:-pipelines/results/gipc.tsv} table=${TABLE:-pipelines/results/gipc.md} data=${ABUT_DATA:-../shared/data}
+[ ! -d "$data" ] || data=$(realpath "$data")    # meshes are looked for from the folder of the scene
 build=$(git rev-parse --short HEAD 2>/dev/null || echo -)
-read -ra wanted <<<"${ROWS-stiffness tolerance gradient funnel cg scenes projection}"
+read -ra wanted <<<"${ROWS-stiffness tolerance gradient funnel cg scenes trajectories projection}"
 mkdir -p "$out"
 
 chosen() { # group, row
