@@ -130,8 +130,7 @@ void abut_balance(const abut_solved *s, const abut_forces *now, const abut_force
         f[i] = -mean(s, now->contact, last->contact, i) - mean(s, now->friction, last->friction, i) -
                mean(s, now->elastic, last->elastic, i);
         if (!simulated(m, i / 3)) continue;
-        const int bdf2 = s->objective->w.scheme == ABUT_BDF2;
-        const double dv = bdf2 ? 0.5 * (3 * s->v[i] - 4 * s->v0[i] + s->v1[i]) : s->v[i] - s->v0[i];
+        const double dv = abut_integrator_change(s->objective->w.scheme, s->v, s->v0, s->past_v, (size_t)i);
         f[i] += m->mass[i / 3] * (s->objective->w.inertia * dv / h - mean(s, s->acc, s->acc0, i)) -
                 mean(s, now->damping, last->damping, i);
     }
