@@ -147,7 +147,7 @@ fuzz:
 
 # Minutes to hours: the geometric claims on many more random inputs (rational arithmetic as the judge), then the readers on
 # mutated input, SECONDS (default 30) each; waves, beams and plates on finer meshes; all under ASan + UBSan
-LONG := beam slender ccd ccd_exact ccd_inclusion ccd_within impact predicates zpoly
+LONG := beam manufactured slender ccd ccd_exact ccd_inclusion ccd_within impact predicates zpoly
 check-long:
 	@$(MAKE) --no-print-directory -s SANITIZE=1 long-unit
 	@tests/fuzz/run $(SECONDS)

@@ -152,7 +152,7 @@ def matrix(t, group, what):
                     first = first or (r["iterations"] if r else None)
                     cells.append(ratio(r["iterations"], first) if r else "")
             if any(cells):
-                line(row, {"published": "`published`", "abut": "`abut`"}[rules], *cells)
+                line(row, f"`{rules}`", *cells)
         cells, first = [], t.figure(group, row, variants[0], "iterations")
         for v in variants:
             n = t.figure(group, row, v, "iterations")
@@ -226,14 +226,16 @@ What follows from them: [experiments](../../docs/experiments/contact.md#gipc-bes
 - *Variants*: law of the barrier, then `step --barrier-hessian`. `ipc projected` is the published "standard IPC" and our default,
   `ipc ipc-gn` "Gauss-Newton IPC", `ipc shi-kim` Shi and Kim 2023, `log2 gn` GIPC: squared logarithm, stiffness by the rule of
   `ipc`, filter 0.01. Others are named where they differ from that.
-- *Rules*: `abut`, or `published`: `--stop published --without look-ahead,lengthen,warm-start,majorant`, a step ends when the
-  Newton direction is below the tolerance, and nothing of ours shortens the path to there.
+- *Rules*: `abut`, ours; `published`: `--stop published --without look-ahead,lengthen,warm-start,majorant`, a step ends when the
+  Newton direction is below the tolerance, and nothing of ours shortens the path to there; `gipc`: the same with `--stop step --ccd
+  cfl`, `gradient` with `--stop gradient`.
 - *Iterations* are of Newton's method in all steps; in brackets, over those of the first column. Published scenes are larger and
   are not described (or not ours), so ratios compare, not counts.
 - *CPU s*: processor time of all threads of `step`; *s*: wall clock; \\*: other processes used more than a tenth of a core
   meanwhile, so times say little. *MB*: largest resident set.
 - *Clean*: `ccd-check` found no collision in any frame or between two, and no inverted element. An empty cell was not run.""")
     for title, group, what in (("Fig. 10: stiffness", "stiffness", "E, Pa"), ("Fig. 10: tolerance", "tolerance", "l/s"),
+                               ("Fig. 10: tolerance of the gradient", "gradient", "N/m"),
                                ("Fig. 14: funnel, a generated body", "funnel", "step, s"),
                                ("Fig. 14: funnel, the published body", "funnel-mesh", "step, s")):
         if any(t.of(group)):
@@ -253,6 +255,9 @@ runs, to 1e-4 of the first residual squared in the norm of the preconditioner.""
 
 Published: iterations a step and seconds a step on an RTX 4090, of scenes of 17 000 to 518 000 nodes.""")
         scenes(t, "scenes")
+    if any(t.of("trajectories")):
+        print("\n## Fig. 8: trajectories with other Hessians of contacts")
+        scenes(t, "trajectories")
     if any(t.of("card")):
         print("""
 ## Two cores against a graphics card

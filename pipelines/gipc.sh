@@ -4,18 +4,20 @@
 #
 #   ROWS="stiffness tolerance/1e-6"     groups, or GROUP/ROW as shell patterns (default: all groups but funnel-mesh and card;
 #                                       `all`; none: makes the table again from the runs)
-#   ROWS=card BUDGET=3600 pipelines/gipc.sh        whole runs of the published meshes, on a machine that does nothing else
-#   STEPS=20                            at most so many steps of each; BUDGET=300: seconds of processor time for each run
+#   ROWS=card BUDGET=600 pipelines/gipc.sh         the published meshes, on two cores that do nothing else: half an hour
+#   STEPS=20                            at most so many steps of each; BUDGET=60: seconds of processor time for each run
+#   NEW=1                               only runs that RUNS does not have;  NEW=quiet: and those that others disturbed
 #   RUNS=pipelines/results/gipc.tsv     a line for each run; runs of the same name are replaced, others stay
 #   TABLE=pipelines/results/gipc.md     made of it beside the published figures;  OUT=out/gipc: reports and messages
 # Every run is judged by ccd-check, also one that was cut short.  Scenes whose file or data (ABUT_DATA) is not there are skipped
 # by name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=${BUDGET:-300} list=${LIST:-pipelines/gipc.tsv}
+bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=${BUDGET:-60} list=${LIST:-pipelines/gipc.tsv}
 runs=${RUNS:-pipelines/results/gipc.tsv} table=${TABLE:-pipelines/results/gipc.md} data=${ABUT_DATA:-../shared/data}
+[ ! -d "$data" ] || data=$(realpath "$data")    # meshes are looked for from the folder of the scene
 build=$(git rev-parse --short HEAD 2>/dev/null || echo -)
-read -ra wanted <<<"${ROWS-stiffness tolerance funnel cg scenes projection}"
+read -ra wanted <<<"${ROWS-stiffness tolerance gradient funnel cg scenes trajectories projection}"
 mkdir -p "$out"
 
 chosen() { # group, row
@@ -58,18 +60,26 @@ run() { # group row rules variant, steps threads check, the name of its files, a
     rm -f "$at.start.abut" "$at.abut.part"
 }
 
+# Whether $runs has a run that may stay.
+kept() { # group row rules variant
+    [ -n "${NEW:-}" ] && [ -e "$runs" ] && awk -F'\t' -v g="$1" -v w="$2" -v r="$3" -v v="$4" -v new="$NEW" '
+        $1 == g && $2 == w && $3 == r && $4 == v { found = new != "quiet" || $16 <= 0.1 } END { exit !found }' "$runs"
+}
+
 words() { local w; for w; do [ "$w" = - ] || printf '%s ' "$w"; done; }   # fields of the list
 
 # The runs of one row, one after another.  The frames of the first stay for the others to be compared with.
 row() { # group row steps threads check arguments
-    local rules variant prep options of r check first="" at
+    local of rules variant prep options r check first="" at args=${6%% -- *} own=""
+    [[ $6 != *" -- "* ]] || own=${6#* -- }
     while IFS=$'\t' read -r _ of rules variant prep options; do
         [[ " $of " == *" $1 "* ]] || continue
         for r in $rules; do
+            ! kept "$1" "$2" "$r" "$variant" || continue
             at=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<<"$1-$2-$r-$variant")
             check=$5
             [ "$check" != apart ] || check="apart $first.abut"
-            run "$1" "$2" "$r" "$variant" "$3" "$4" "$check" "$at" "$6 $(words "$prep")" "$(words "$options" "${option[$r]}")"
+            run "$1" "$2" "$r" "$variant" "$3" "$4" "$check" "$at" "$args $(words "$prep")" "$(words "$options" "${option[$r]}") $own"
             if [ -n "$first" ]; then rm -f "$at.abut"; else first=$at; fi
         done
     done < <(grep '^variant' "$list")

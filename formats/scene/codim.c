@@ -147,11 +147,22 @@ static abut_status read_shell(const abut_tree *t, abut_scene_shell *s, abut_err 
     return rc;
 }
 
-/* {radius: length} of rods or particles. */
+/* {radius: length} of particles. */
 static abut_status read_radius(const abut_tree *t, double *radius, abut_err *err)
 {
     const abut_status rc = abut_scene_need(t, (const char *const[]){ "radius", NULL }, err);
     return rc ? rc : abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, radius, NULL, err);
+}
+
+/* {radius: length, curved: true or false} */
+static abut_status read_rod(const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    static const char *const keys[] = { "radius", "curved", NULL };
+    const abut_tree *curved = abut_tree_find(t, "curved");
+    abut_status rc = abut_tree_keys(t, "rod", keys, err);
+    if (!rc) rc = abut_scene_all_there(t, (const char *const[]){ "radius", NULL }, err);
+    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, &o->rod_radius, NULL, err);
+    return rc || !curved ? rc : abut_tree_flag(curved, "curved", &o->rod_curved, err);
 }
 
 abut_status abut_scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err)
@@ -166,7 +177,7 @@ abut_status abut_scene_codim(const abut_tree *t, abut_scene_object *o, abut_err 
             return abut_tree_fail_key(abut_tree_find(t, of_bodies[k]), err,
                                       "%s: an obstacle is made of no material; expected a body", of_bodies[k]);
     if (shell) rc = read_shell(shell, &o->shell, err);
-    if (!rc && rod) rc = read_radius(rod, &o->rod_radius, err);
+    if (!rc && rod) rc = read_rod(rod, o, err);
     if (!rc && particle) rc = read_radius(particle, &o->particle_radius, err);
     if (!rc && thick) rc = abut_tree_not_negative(thick, "contact-thickness", ABUT_Q_LENGTH, &o->contact_thickness, err);
     return rc;

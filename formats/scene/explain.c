@@ -58,6 +58,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     said(f, "dhat", b->dhat, "m", &s->dhat);
     law(f, "barrier", abut_barrier_names[s->barrier_law], abut_barrier_laws[s->barrier_law]->help);
     if (s->barrier_filter.value > 0) said(f, "barrier filter", s->barrier_filter.value, "dhat", &s->barrier_filter);
+    if (s->mollifier_off) fprintf(f, "  %-16s off: forces of nearly parallel edges may jump\n", "mollifier");
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
     said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
     if (s->force_tolerance.value > 0) said(f, "force tolerance", s->force_tolerance.value, "", &s->force_tolerance);
@@ -128,6 +129,43 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
     if (m->bending_young > 0) line(f, "bending modulus", m->bending_young, "Pa", "of hinges and bends");
 }
 
+/* Orders of tets, and what became of their surface. */
+static void curved(FILE *f, const abut_scene_object *o, const abut_object_facts *a)
+{
+    const abut_curved *c = &o->order.facts;
+    fprintf(f, "  %-16s %d on a shape of order %d; %d nodes are no corners\n", "order", a->order, a->shape, a->inner);
+    line(f, "least det J", a->least_ratio, "", "over its mean in the tet, anywhere in a tet at rest; 1: straight");
+    if (a->shape > a->order)
+        fprintf(f, "  %-16s rigid rotations store energy, as the shape has a higher order than displacement\n", "warning");
+    if (!o->order.curved) return;
+    line(f, "surface gap", c->gap, "m", "to the shape that it stands for, the largest of samples");
+    if (c->corners) fprintf(f, "  %-16s %d moved onto it, %d of them less than all the way\n", "corners", c->corners, c->held);
+    if (c->eased) fprintf(f, "  %-16s %d tets, the first is %d: their surface is less curved, so that det J > 0\n", "eased",
+                          c->eased, c->first);
+}
+
+/* The surface that contact sees, where it is one of its own. */
+static void proxy(FILE *f, const abut_scene_object *o, const abut_object_facts *a)
+{
+    const abut_proxy_facts *p = &a->proxy;
+    const abut_embedding *e = &p->embedding;
+    if (!p->vertices) return;
+    fprintf(f, "  %-16s %d vertices, ", "contact surface", p->vertices);
+    if (p->segments)
+        fprintf(f, "the boundary with %d segments on a side (%s)\n", p->segments,
+                *o->proxy.from ? o->proxy.from : "by the order, dhat/4 and the altitudes");
+    else fprintf(f, "of a surface in the tets (%s)\n", o->proxy.from);
+    if (p->segments) line(f, "chord", p->chord.measured, "m", "of the boundary from its flat triangles, the largest of samples");
+    if (p->segments) line(f, "chord bound", p->chord.bound, "m", "no point of the boundary is further from its flat one");
+    line(f, "least altitude", p->altitude, "m", !p->low ? "of its triangles; more than dhat"
+                                                : "of its triangles: no more than dhat, neighbours push each other at rest");
+    if (p->segments) return;
+    fprintf(f, "  %-16s %d vertices, by at most %.6g (sum of negative barycentric coordinates)\n", "outside", e->outside,
+            e->extrapolation);
+    line(f, "residual", e->residual, "m", "of the inverse of the tets' maps");
+    line(f, "largest offset", e->offset, "m", "added to W x; does not rotate with the body");
+}
+
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
 {
     fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
@@ -138,6 +176,8 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     if (a->dropped)
         fprintf(f, "  %-16s %d points of the mesh %s\n", "left out", a->dropped,
                 o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
+    if (a->shape > 1) curved(f, o, a);
+    proxy(f, o, a);
     if (a->edges) line(f, "shortest edge", a->least_edge, "m", "of the surface");
     if (o->path.n)
         fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0],
@@ -151,7 +191,9 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model], m->density,
             m->young, m->poisson, m->from);
     thin(f, o, m, a);
-    line(f, "mass", a->mass, "kg", "density times volume");
+    line(f, "mass", a->mass, "kg", a->density[1] > 0 ? "that of another mesh, and its centre" : "density times volume");
+    if (a->density[1] > 0)
+        fprintf(f, "  %-16s %.6g to %.6g of the material's in the tets\n", "densities", a->density[0], a->density[1]);
     if (!a->tets) return;
     law(f, "energy density", abut_material_names[m->model], abut_materials[m->model]->help);
     line(f, "volume", a->volume, "m^3", "");

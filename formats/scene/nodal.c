@@ -40,10 +40,11 @@ abut_status abut_scene_nodal(const abut_scene_reader *r, const abut_tree *t, abu
 static abut_status read_cohesion(const abut_scene_reader *r, const abut_tree *t, abut_scene_cohesion *c, abut_err *err)
 {
     static const char *const keys[] = { "between", "force", "range", NULL };
-    abut_status rc = abut_scene_need(t, keys, err);
+    abut_status rc = abut_tree_keys(t, "contact.cohesion", keys, err);
     if (rc) return rc;
     const abut_tree *two = abut_tree_find(t, "between");
     abut_scene_from(t, c->from);
+    if (t->n != 3) return abut_tree_fail(t, err, "contact.cohesion: expected {between: [object, object], force: N, range: m}");
     if (two->kind != ABUT_TREE_LIST || two->n != 2)
         return abut_tree_fail(two, err, "contact.cohesion: expected {between: [object, object], force: N, range: m}");
     rc = abut_scene_find(r, two->child, 1, &c->a, err);

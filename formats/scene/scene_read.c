@@ -193,7 +193,8 @@ static abut_status read_filter(const abut_tree *t, abut_param *filter, abut_err 
 
 static abut_status read_barrier(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "law", "continuity", "filter", "kappa", "stiffen-below", NULL };
+    static const char *const keys[] = { "law", "continuity", "filter", "kappa", "mollifier", "stiffen-below", NULL };
+    static const char *const words[] = { "on", "off", NULL };
     static const char *const kappas[] = { "own", "ipc", NULL };
     static const char *const smooth[] = { "c0", "c1", "c2", NULL };     /* in the order of the published laws */
     abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
@@ -201,12 +202,14 @@ static abut_status read_barrier(abut_scene_reader *r, const abut_tree *t, abut_e
         rc = parameter(t, "stiffen-below", "contact.barrier.stiffen-below", ABUT_Q_LENGTH_OR_L, 1, &r->scene->stiffen_below, err);
     const abut_tree *law = abut_tree_find(t, "law"), *c = abut_tree_find(t, "continuity");
     const abut_tree *filter = abut_tree_find(t, "filter"), *kappa = abut_tree_find(t, "kappa");
+    const abut_tree *mollifier = abut_tree_find(t, "mollifier");
     if (!rc && law && c)
         rc = abut_tree_fail_key(c, err, "contact.barrier.continuity: contact.barrier.law is there; expected one of them");
     if (!rc && law) rc = read_barrier_law(law, &r->scene->barrier_law, err);
     if (!rc && c) rc = abut_tree_choice(c, "contact.barrier.continuity", smooth, &r->scene->barrier_law, err);
     if (!rc && filter) rc = read_filter(filter, &r->scene->barrier_filter, err);
     if (!rc && kappa) rc = abut_tree_choice(kappa, "contact.barrier.kappa", kappas, &r->scene->barrier_kappa, err);
+    if (!rc && mollifier) rc = abut_tree_choice(mollifier, "contact.barrier.mollifier", words, &r->scene->mollifier_off, err);
     return rc;
 }
 

@@ -9,37 +9,37 @@ typedef const double (*places)[3];
 int abut_curved_inverted(const abut_model *m, int32_t t, const double *x)
 {
     double at[ABUT_TET_NODES_MAX][3];
-    const int order = abut_tet_gather(m, t, x, at);
+    const int order = abut_tet_shape(m, t, x, at);
     return abut_jacobian_check(order, (places)at, NULL) != ABUT_JACOBIAN_POSITIVE;
 }
 
 int abut_curved_inverting(const abut_model *m, int32_t t, const double *x0, const double *x1)
 {
     double from[ABUT_TET_NODES_MAX][3], to[ABUT_TET_NODES_MAX][3];
-    const int order = abut_tet_gather(m, t, x0, from);
-    abut_tet_gather(m, t, x1, to);
+    const int order = abut_tet_shape(m, t, x0, from);
+    abut_tet_shape(m, t, x1, to);
     return abut_jacobian_check_motion(order, (places)from, (places)to, NULL) != ABUT_JACOBIAN_POSITIVE;
 }
 
 double abut_curved_jacobian(const abut_model *m, int32_t t, const double *x)
 {
     double at[ABUT_TET_NODES_MAX][3], rest[ABUT_TET_NODES_MAX][3];
-    const int order = abut_tet_gather(m, t, x, at);
-    abut_tet_gather(m, t, m->X, rest);
+    const int order = abut_tet_shape(m, t, x, at);
+    abut_tet_shape(m, t, m->X, rest);
     return abut_jacobian_least_ratio(order, (places)at, (places)rest);
 }
 
 static double curved_bound(const abut_model *m, int32_t t, const double *x, const double *p, double slack)
 {
     double at[ABUT_TET_NODES_MAX][3], along[ABUT_TET_NODES_MAX][3];
-    const int order = abut_tet_gather(m, t, x, at);
-    abut_tet_gather(m, t, p, along);
+    const int order = abut_tet_shape(m, t, x, at);
+    abut_tet_motion(m, t, p, along);
     return abut_jacobian_max_step(order, (places)at, (places)along, slack);
 }
 
 void abut_limit_curved(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim)
 {
-    if (!m->tet_order) return;
+    if (!m->tet_order && !m->geo_order) return;
     double least = lim->alpha;
     int32_t which = INT32_MAX;
     #pragma omp parallel

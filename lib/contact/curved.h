@@ -6,8 +6,8 @@
 #include "contact/step_bound.h"
 #include "model/tets.h"
 
-/** 1 when tet t has order 2 or more. */
-static inline int abut_is_curved(const abut_model *m, int32_t t) { return abut_tet_order(m, t) > 1; }
+/** 1 when tet t, or its rest shape, has order 2 or more. */
+static inline int abut_is_curved(const abut_model *m, int32_t t) { return abut_tet_geometry_order(m, t) > 1; }
 /** 1 when det F > 0 is not proven at x, and on the straight motion x0 -> x1. */
 int abut_curved_inverted(const abut_model *m, int32_t t, const double *x);
 int abut_curved_inverting(const abut_model *m, int32_t t, const double *x0, const double *x1);

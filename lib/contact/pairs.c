@@ -80,7 +80,8 @@ static inline __attribute__((always_inline)) int classify(const abut_collmesh *c
     const double dhat = *cm->model->dhat, D = abut_beyond2(near->dist2[l], xi);
     if (!(D < (2 * xi + dhat) * dhat)) return 0;
     if (!(D > 0)) return -1;
-    const double eps_x = s == ABUT_EE ? abut_mollify_eps(cm->rest2[ij[0]], cm->rest2[ij[1]]) : 0;
+    const int32_t *mollifier = cm->model->mollifier;
+    const double eps_x = s == ABUT_EE && (!mollifier || *mollifier) ? abut_mollify_eps(cm->rest2[ij[0]], cm->rest2[ij[1]]) : 0;
     if (s == ABUT_EE && near->cross2[l] < eps_x) {
         memcpy(c->v, v, sizeof c->v);
         c->class = MOLLIFIED;

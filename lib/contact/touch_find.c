@@ -77,6 +77,32 @@ static void add_vertex(abut_touch_search *s, const abut_touch_step *step, int32_
     }
 }
 
+/* Where tables of two friction classes have a contact. */
+static size_t classes_of(const abut_collmesh *cm, const abut_touch_key *key)
+{
+    if (key->plane >= 0) return abut_collmesh_plane_classes(cm, key->vert[0], key->plane);
+    return abut_collmesh_classes(cm, key->vert[0], key->vert[abut_stencil_second((abut_stencil)key->kind)]);
+}
+
+/* N s: what holds its primitives together across this gap. */
+static double cohesion(const abut_touch_step *step, const abut_touch_key *key, double gap)
+{
+    const abut_model *m = step->cm->model;
+    if (!m->cohesion_force) return 0;
+    const size_t row = classes_of(step->cm, key);
+    const double range = m->cohesion_range[row];
+    return range > 0 && range > gap ? step->h * m->cohesion_force[row] * (1 - fmax(gap, 0) / range) : 0;
+}
+
+/* Those that scripts close by more than the reserve yield. */
+static void yield(const abut_touch_step *step, abut_touch *c)
+{
+    const double closing = -(c->k[0] * c->normal[0] + c->k[1] * c->normal[1] + c->k[2] * c->normal[2]);
+    if (!(step->compliance > 0 && closing * step->h > step->reserve)) return;
+    c->key.yields = 1;
+    c->give = 1 / (step->compliance * step->h * step->h);
+}
+
 /* A contact with this height less thickness at the start. */
 static abut_status append(abut_touch_search *s, const abut_touch_step *step, const double w[4], double above, abut_touch *c,
                           abut_touching *out, abut_err *err)
@@ -85,6 +111,8 @@ static abut_status append(abut_touch_search *s, const abut_touch_step *step, con
     for (int k = 0; k < 4 && c->key.vert[k] >= 0; k++)
         if (w[k] < 0 || w[k] > 0) add_vertex(s, step, c->key.vert[k], w[k], c);
     for (int d = 0; d < 3; d++) c->k[d] += gap / step->h * c->normal[d];
+    c->cohesion = cohesion(step, &c->key, above - step->reserve);
+    yield(step, c);
     c->node = s->node;
     c->b = s->b;
     return abut_touching_append(out, c, err);
@@ -130,7 +158,7 @@ static abut_status append_pair(abut_touch_search *s, const abut_touch_step *step
     double w[4], height;
     c->key.plane = -1;
     if (!freeze(step, z, c, w, &height)) return ABUT_OK;
-    c->mu = abut_collmesh_mu(cm, v[0], v[abut_stencil_second(kind)]);
+    c->mu = cm->model->mu[classes_of(cm, &c->key)];
     return append(s, step, w, height - abut_collmesh_xi(cm, kind, v), c, out, err);
 }
 
@@ -144,7 +172,7 @@ static abut_status append_plane(abut_touch_search *s, const abut_touch_step *ste
     c->key.plane = plane;
     c->key.kind = ABUT_PP;
     memcpy(c->normal, m->hs_normal + 3 * (size_t)plane, sizeof c->normal);
-    c->mu = abut_collmesh_plane_mu(step->cm, v, plane);
+    c->mu = m->mu[classes_of(step->cm, &c->key)];
     return append(s, step, one, above, c, out, err);
 }
 
@@ -179,7 +207,10 @@ static abut_status near_planes(abut_touch_search *s, const abut_touch_step *step
             const double above = plane_height(cm, step->y, v, h);
             abut_touch c = { 0 };
             if (!(above > 0)) return abut_pairs_plane_too_close(cm, v, h, above + abut_collmesh_plane_xi(cm, v), err);
-            if (above < 2 * step->reserve || plane_height(cm, y1, v, h) < 2 * step->reserve)
+            const abut_touch_key key = { .vert = { v, -1, -1, -1 }, .plane = h };
+            s->opening += above < step->reserve;
+            if (above < 2 * step->reserve || plane_height(cm, y1, v, h) < 2 * step->reserve ||
+                cohesion(step, &key, above - step->reserve) > 0)
                 rc = append_plane(s, step, v, h, above, &c, out, err);
         }
     return rc;
@@ -197,25 +228,37 @@ static double expected(const abut_touch_step *step, const abut_pairs *p, size_t 
     return (r[0] * end[0] + r[1] * end[1] + r[2] * end[2]) / sqrt(p->dist2[i]) - abut_pairs_xi(step->cm, p, i) - step->reserve;
 }
 
+/* The largest range of cohesion, m. */
+static double attraction(const abut_model *m)
+{
+    double most = 0;
+    for (int32_t i = 0; i < (m->cohesion_range ? m->ng * m->ng : 0); i++) most = fmax(most, m->cohesion_range[i]);
+    return most;
+}
+
 abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *step, const double *y1, abut_touching *out,
                                  abut_err *err)
 {
     assert(step->reserve > 0 && step->h > 0);
     const abut_collmesh *cm = step->cm;
-    double reach = (1 + ABUT_TOUCH_REACH) * step->reserve;
+    double reach = fmax((1 + ABUT_TOUCH_REACH) * step->reserve, step->reserve + attraction(cm->model));
     /* the pairs of a collision mesh whose activation distance is the reach; half-spaces come apart */
     abut_model wide = *cm->model;
     abut_collmesh seen = *cm;
     seen.model = &wide;
     wide.dhat = &reach;
     wide.nh = 0;
+    s->opening = 0;
     abut_status rc = begin(s, step, err);
     if (!rc) rc = abut_candidates_find(cm, step->y, NULL, reach, s->fixed, &s->cand, err);
     if (!rc) rc = abut_pairs_find(&seen, &s->cand, step->y, s->fixed, &s->pairs, err);
     for (size_t i = 0; i < s->pairs.n && !rc; i++) {
-        abut_touch c = { .key.kind = s->pairs.kind[i] };
-        if (abut_pairs_gap(cm, &s->pairs, i) >= 2 * step->reserve && expected(step, &s->pairs, i, y1) >= step->reserve) continue;
+        abut_touch c = { .key = { .kind = s->pairs.kind[i], .plane = -1 } };
+        const double gap = abut_pairs_gap(cm, &s->pairs, i) - step->reserve;
         memcpy(c.key.vert, s->pairs.vert[i], sizeof c.key.vert);
+        s->opening += gap < 0;
+        if (gap >= step->reserve && expected(step, &s->pairs, i, y1) >= step->reserve && !(cohesion(step, &c.key, gap) > 0))
+            continue;
         rc = append_pair(s, step, step->y, &c, out, err);
     }
     return rc ? rc : near_planes(s, step, y1, out, err);

@@ -7,7 +7,9 @@
  *     gap = n . sum w y - xi - reserve,         at least -reserve / 4
  *
  * xi the thickness of the pair.  The reserve is what errors of the linear law may use up before the thickness is touched; a start
- * that is nearer than that opens by a quarter of the reserve in a step. */
+ * that is nearer than that opens by a quarter of the reserve in a step.
+ *
+ * Where the model has cohesion, a contact is attracted by force (1 - gap / range), the gap of the start, 0 beyond the range. */
 #ifndef ABUT_CONTACT_TOUCH_FIND_H
 #define ABUT_CONTACT_TOUCH_FIND_H
 
@@ -28,6 +30,7 @@ typedef struct abut_touch_step {
     const double *v_held;       /* [3 nv] m/s: their velocities; others are not read */
     double h;                   /* s */
     double reserve;             /* m, above 0 */
+    double compliance;          /* N/m: stiffness of contacts that scripts close by more than a reserve in the step; 0: rigid */
 } abut_touch_step;
 
 /* What a search keeps for the next one of the same collision mesh.  Zero-filled is empty.  Leaves no trace in the results. */
@@ -35,6 +38,7 @@ typedef struct abut_touch_search {
     abut_candidates cand;
     abut_pairs pairs;
     abut_arena scratch;
+    size_t opening;             /* near contacts of the last search that were within the reserve at the start */
     uint8_t *fixed;             /* [nc] vertices of nodes that are held, all of them */
     int32_t *node;              /* nodes of one contact, and their coefficients */
     double *b;
@@ -42,8 +46,8 @@ typedef struct abut_touch_search {
 } abut_touch_search;
 
 /** The nearest features less than ABUT_TOUCH_REACH reserves beyond the reserve at the start, of those that would use up all but
- * a reserve of their gap on the motion y -> y1, and all below one reserve; and vertices above half-spaces, likewise at any
- * height.  Appended to `out` as round 0, in the order of abut_pairs, half-spaces last.
+ * a reserve of their gap on the motion y -> y1, and all below one reserve or within the range of cohesion; and vertices above
+ * half-spaces, likewise at any height.  Appended to `out` as round 0, in the order of abut_pairs, half-spaces last.
  * y1  [3 nc] m: end of the motion that is expected
  * Fails  ABUT_E_GEOM a pair is no further apart than its thickness, or a position is not finite (names it);  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *step, const double *y1,

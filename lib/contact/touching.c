@@ -139,8 +139,20 @@ static size_t slot_of(const abut_touch_key *k, size_t mask)
     return (size_t)h & mask;
 }
 
+/* Contact c gets weights, normal and k of contact i of the same primitives, if it has the same nodes. */
+static void renew(abut_touching *t, int32_t c, int32_t i)
+{
+    const size_t n = (size_t)(t->first[c + 1] - t->first[c]);
+    const int32_t *of = t->node + t->first[c], *by = t->node + t->first[i];
+    if (n != (size_t)(t->first[i + 1] - t->first[i]) || memcmp(of, by, n * sizeof *of)) return;
+    memcpy(t->b + t->first[c], t->b + t->first[i], n * sizeof *t->b);
+    memcpy(t->normal + 3 * (size_t)c, t->normal + 3 * (size_t)i, 3 * sizeof *t->normal);
+    memcpy(t->k + 3 * (size_t)c, t->k + 3 * (size_t)i, 3 * sizeof *t->k);
+    t->key[c].toi = t->key[i].toi;
+}
+
 /* 1: contact i joins those of the table; 0: they have it, or two of its primitives. */
-static int joins(const abut_touching *t, int32_t *table, size_t mask, int32_t i)
+static int joins(abut_touching *t, int32_t *table, size_t mask, int32_t i, int renews)
 {
     size_t at = slot_of(&t->key[i], mask);
     int found = 0;
@@ -148,14 +160,16 @@ static int joins(const abut_touching *t, int32_t *table, size_t mask, int32_t i)
         const int32_t c = table[at];
         if (!same_primitives(&t->key[c], &t->key[i])) continue;
         const double *a = t->normal + 3 * (size_t)c, *b = t->normal + 3 * (size_t)i;
-        if (++found > 1 || a[0] * b[0] + a[1] * b[1] + a[2] * b[2] > ABUT_TOUCH_SAME) return 0;
+        const int same = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] > ABUT_TOUCH_SAME;
+        if (same && renews) renew(t, c, i);
+        if (++found > 1 || same) return 0;
     }
     table[at] = i;
     return 1;
 }
 
 /* order[n]: the settled contacts, then of the others those that stay, in their order; *n: how many. */
-static abut_status arrange(abut_touching *t, int32_t *order, size_t *n, abut_err *err)
+static abut_status arrange(abut_touching *t, int renews, int32_t *order, size_t *n, abut_err *err)
 {
     const size_t late = t->n - t->settled;
     size_t size = 16;
@@ -173,10 +187,10 @@ static abut_status arrange(abut_touching *t, int32_t *order, size_t *n, abut_err
     qsort(o, late, sizeof *o, by_key);
     for (*n = 0; *n < t->settled; ++*n) {
         order[*n] = (int32_t)*n;
-        (void)joins(t, table, size - 1, (int32_t)*n);
+        (void)joins(t, table, size - 1, (int32_t)*n, 0);
     }
     for (size_t i = 0; i < late; i++)
-        if (joins(t, table, size - 1, o[i].number)) order[(*n)++] = o[i].number;
+        if (joins(t, table, size - 1, o[i].number, renews)) order[(*n)++] = o[i].number;
     free(o);
     free(table);
     return ABUT_OK;
@@ -258,12 +272,12 @@ static abut_status permute(abut_touching *t, const int32_t *order, size_t n, abu
     return ABUT_OK;
 }
 
-abut_status abut_touching_settle(abut_touching *t, const double *inv_w, abut_err *err)
+static abut_status settle(abut_touching *t, const double *inv_w, int renews, abut_err *err)
 {
     if (t->n == t->settled) return ABUT_OK;
     int32_t *order = malloc((2 * t->n + (size_t)t->nodes + 1) * sizeof *order);
     size_t n = 0;
-    abut_status rc = order ? arrange(t, order, &n, err) : abut_fail(err, ABUT_E_NOMEM, "the order of %zu contacts", t->n);
+    abut_status rc = order ? arrange(t, renews, order, &n, err) : abut_fail(err, ABUT_E_NOMEM, "the order of %zu contacts", t->n);
     if (!rc) {
         for (size_t i = t->settled; i < n; i++) colour(t, order[i]);
         by_colour(t, order, n, order + t->n);
@@ -277,6 +291,16 @@ abut_status abut_touching_settle(abut_touching *t, const double *inv_w, abut_err
     t->settled = t->n;
     abut_touching_weigh(t, inv_w);
     return ABUT_OK;
+}
+
+abut_status abut_touching_settle(abut_touching *t, const double *inv_w, abut_err *err)
+{
+    return settle(t, inv_w, 0, err);
+}
+
+abut_status abut_touching_renew(abut_touching *t, const double *inv_w, abut_err *err)
+{
+    return settle(t, inv_w, 1, err);
 }
 
 void abut_touching_weigh(abut_touching *t, const double *inv_w)

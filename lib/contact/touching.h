@@ -78,6 +78,9 @@ ABUT_MUST_USE abut_status abut_touching_append(abut_touching *t, const abut_touc
  * inv_w   [nodes] 1/kg, above 0 for nodes of contacts
  * Fails   ABUT_E_NOMEM; then t is empty */
 ABUT_MUST_USE abut_status abut_touching_settle(abut_touching *t, const double *inv_w, abut_err *err);
+/** The same, but a contact that is found again gets the weights, the normal and the k of the new one: those that it has were not
+ * enough.  r stays. */
+ABUT_MUST_USE abut_status abut_touching_renew(abut_touching *t, const double *inv_w, abut_err *err);
 /** Other weights for a settled set: s, and rbar so that r stays. */
 void abut_touching_weigh(abut_touching *t, const double *inv_w);
 /** The number of colours in use. */

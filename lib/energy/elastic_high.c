@@ -1,7 +1,9 @@
 #include "energy/elastic_high_lanes.h"
 
 #include "base/par.h"
+#include "energy/elastic.h"
 #include "math/mat3.h"
+#include "math/svd3_lanes.h"
 #include "model/tets.h"
 
 #include <assert.h>
@@ -184,7 +186,7 @@ double abut_elastic_high_stiffness(const abut_elastic_high *e)
 /* ---- energy and gradient ---- */
 
 /* S[point][3 d + c] = w sum over j of P_dj J^-1_cj */
-ABUT_LANES_INLINE void pulled_back(const abut_lanes P[9], const abut_lanes Ji[9], const abut_lanes *w, double (*S)[9])
+ABUT_LANES_INLINE void pulled_back(const abut_lanes *P, const abut_lanes *Ji, const abut_lanes *w, double (*S)[9])
 {
     for (int d = 0; d < 3; d++)
         for (int c = 0; c < 3; c++) {
@@ -233,7 +235,7 @@ abut_status abut_elastic_high_evaluate(const abut_elastic_high *e, const double 
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, (size_t)e->n + 1);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "elastic energy: %d tets of order %d", e->n, e->order);
-    #pragma omp parallel for schedule(static) if (e->n > 8)
+    #pragma omp parallel for schedule(static) if (abut_elastic_high_is_large(e))
     for (int32_t t = 0; t < e->n; t++) part[t] = evaluate_one(e, t, x, f + 3 * (size_t)t * (size_t)e->nodes);
     const double total = abut_sum(part, (size_t)e->n);
     abut_arena_release(scratch, mark);
@@ -255,16 +257,58 @@ void abut_elastic_high_gather(const abut_elastic_high *e, const double *f, doubl
 
 /* ---- points ---- */
 
-int abut_elastic_high_points(const abut_elastic_high *e, int32_t t) { return e->table[e->degree[t]].n; }
-
-double abut_elastic_high_deformation(const abut_elastic_high *e, const double *x, int32_t t, int q, double F[9])
+/* F and volumes of the points of group g. */
+static void deformations(const abut_elastic_high *e, const double *u, int32_t t, int g, abut_lanes *F, abut_lanes *w)
 {
-    double u[3 * ABUT_TET_NODES_MAX];
-    abut_lanes G[9], Ji[9], four[9], w;
+    abut_lanes G[9], Ji[9];
+    abut_high_gradients(&e->table[e->degree[t]], e->nodes, g, u, G);
+    abut_high_rest(e, t, g, Ji, w);
+    abut_high_deformation(G, Ji, F);
+}
+
+/* Of sigma = P F^T / J; NaN where there is no stress. */
+static double von_mises(const double P[9], const double F[9], double psi)
+{
+    double sigma[9];
+    const double J = abut_m3_det(F);
+    if (!isfinite(psi) || J == 0) return NAN;
+    abut_m3_mul_nt(sigma, P, F);
+    for (int i = 0; i < 9; i++) sigma[i] /= J;
+    return abut_von_mises(sigma);
+}
+
+double abut_elastic_high_stress(const abut_elastic_high *e, const double *x, int32_t t, double *stress)
+{
+    const abut_basis_table *b = &e->table[e->degree[t]];
+    const abut_model *m = e->model;
+    double u[3 * ABUT_TET_NODES_MAX], least = INFINITY, sum = 0, volume = 0;
     abut_high_displacements(e, t, x, u);
-    abut_high_gradients(&e->table[e->degree[t]], e->nodes, q / ABUT_LANES, u, G);
-    abut_high_rest(e, t, q / ABUT_LANES, Ji, &w);
-    abut_high_deformation(G, Ji, four);
-    for (int k = 0; k < 9; k++) F[k] = four[k][q % ABUT_LANES];
-    return w[q % ABUT_LANES];
+    for (int i = 0; i < b->n; i++) {
+        abut_lanes F[9], P[9], psi, w;
+        double f[9], p[9];
+        const int l = i % ABUT_LANES;
+        deformations(e, u, t, i / ABUT_LANES, F, &w);
+        abut_model_law_stress(&e->laws, m->tet_mat[e->first + t], m->tet_fibre ? m->tet_fibre + 3 * (size_t)(e->first + t) : NULL,
+                              F, &psi, P);
+        for (int k = 0; k < 9; k++) f[k] = F[k][l], p[k] = P[k][l];
+        least = fmin(least, abut_m3_det(f));
+        sum += w[l] * von_mises(p, f, psi[l]);
+        volume += w[l];
+    }
+    *stress = sum / volume;
+    return least;
+}
+
+void abut_elastic_high_stretch(const abut_elastic_high *e, const double *x, int32_t t, double *least, double *largest)
+{
+    const abut_basis_table *b = &e->table[e->degree[t]];
+    double u[3 * ABUT_TET_NODES_MAX];
+    abut_high_displacements(e, t, x, u);
+    *least = INFINITY, *largest = -INFINITY;
+    for (int g = 0; g < b->groups; g++) {
+        abut_lanes F[9], U[9], s[3], V[9], w;
+        deformations(e, u, t, g, F, &w);
+        abut_svd3_lanes(F, U, s, V);
+        for (int l = 0; l < ABUT_LANES; l++) *least = fmin(*least, s[2][l]), *largest = fmax(*largest, s[0][l]);
+    }
 }

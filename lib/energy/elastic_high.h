@@ -45,6 +45,9 @@ ABUT_MUST_USE abut_status abut_elastic_high_init(abut_elastic_high *e, const abu
                                                  abut_err *err);
 void abut_elastic_high_clear(abut_elastic_high *e);
 
+/** Worth several threads. */
+static inline int abut_elastic_high_is_large(const abut_elastic_high *e) { return (size_t)e->n * (size_t)(e->nodes * e->nodes) > 6400; }
+
 /** The sum over tets of volume times lambda + mu: how large the numbers are that energies are differences of, J. */
 double abut_elastic_high_stiffness(const abut_elastic_high *e);
 
@@ -60,16 +63,17 @@ size_t abut_elastic_high_moduli_size(const abut_elastic_high *e, int32_t t);
 /** A: scale w det J J^-1 (d2psi/dF2) J^-T, projected, at the points of tet t: for each group the blocks 00, 01, 02, 11, 12, 22 of
  * axes of xi, 3x3, four points of each entry; x of finite energy. */
 void abut_elastic_high_moduli(const abut_elastic_high *e, int32_t t, const double *x, double scale, double *A);
-/** H, packed (sparse/elements.h) = or += the matrix of tet t with these moduli. */
-void abut_elastic_high_pack(const abut_elastic_high *e, int32_t t, const double *A, int add, double *H);
+/** H, packed (sparse/elements.h): the matrix of tet t with these moduli. */
+void abut_elastic_high_pack(const abut_elastic_high *e, int32_t t, const double *A, double *H);
 /** H: scale d2E/dx2 of tets [lo, hi), projected, packed one after the other. */
 void abut_elastic_high_hessian(const abut_elastic_high *e, const double *x, double scale, size_t lo, size_t hi, double *H);
 /** f[3 nodes] = the matrix with these moduli times u[3 nodes]. */
 void abut_elastic_high_product(const abut_elastic_high *e, int32_t t, const double *A, const double *u, double *f);
 
-/** Points of tet t (counted from e->first). */
-int abut_elastic_high_points(const abut_elastic_high *e, int32_t t);
-/** F, row major, at point q of it; returns the volume of the point, m^3. */
-double abut_elastic_high_deformation(const abut_elastic_high *e, const double *x, int32_t t, int q, double F[9]);
+/** The least det F at the points of tet t (counted from e->first), and the mean of von Mises' stress over it, Pa: NaN where a
+ * neo-Hookean point is inverted. */
+double abut_elastic_high_stress(const abut_elastic_high *e, const double *x, int32_t t, double *stress);
+/** The least and the largest stretch there. */
+void abut_elastic_high_stretch(const abut_elastic_high *e, const double *x, int32_t t, double *least, double *largest);
 
 #endif

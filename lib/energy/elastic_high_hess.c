@@ -151,10 +151,10 @@ static void pack_groups(const abut_elastic_high *e, int32_t t, const double *A, 
     }
 }
 
-void abut_elastic_high_pack(const abut_elastic_high *e, int32_t t, const double *A, int add, double *H)
+void abut_elastic_high_pack(const abut_elastic_high *e, int32_t t, const double *A, double *H)
 {
     const int groups = e->table[e->degree[t]].groups;
-    for (int g = 0; g < groups; g += AT_ONCE) pack_groups(e, t, A + (size_t)MODULI * (size_t)g, g, add || g, H);
+    for (int g = 0; g < groups; g += AT_ONCE) pack_groups(e, t, A + (size_t)MODULI * (size_t)g, g, g > 0, H);
 }
 
 void abut_elastic_high_hessian(const abut_elastic_high *e, const double *x, double scale, size_t lo, size_t hi, double *H)

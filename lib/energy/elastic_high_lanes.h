@@ -17,21 +17,20 @@ ABUT_LANES_INLINE void abut_high_displacements(const abut_elastic_high *e, int32
 }
 
 /** J^-1 and volumes of the points of group g of tet t. */
-ABUT_LANES_INLINE void abut_high_rest(const abut_elastic_high *e, int32_t t, int g, abut_lanes Ji[9], abut_lanes *w)
+ABUT_LANES_INLINE void abut_high_rest(const abut_elastic_high *e, int32_t t, int g, abut_lanes *Ji, abut_lanes *w)
 {
-    const double *s = e->shape + e->rest[t];
-    if (e->straight[t]) {
-        for (int k = 0; k < 9; k++) Ji[k] = ABUT_LANES_ALL(s[k]);
-        *w = s[9] * *(const abut_lanes_anywhere *)(e->table[e->degree[t]].w + ABUT_LANES * g);
-        return;
+    const double *s = e->shape + e->rest[t], *four = s + 10 * ABUT_LANES * g;
+    const int straight = e->straight[t];
+    for (int k = 0; k < 10; k++) {
+        abut_lanes v = ABUT_LANES_ALL(s[k]);
+        if (!straight) v = *(const abut_lanes_anywhere *)(four + ABUT_LANES * k);
+        *(k < 9 ? Ji + k : w) = v;
     }
-    s += 10 * ABUT_LANES * g;
-    for (int k = 0; k < 9; k++) Ji[k] = *(const abut_lanes_anywhere *)(s + ABUT_LANES * k);
-    *w = *(const abut_lanes_anywhere *)(s + ABUT_LANES * 9);
+    if (straight) *w *= *(const abut_lanes_anywhere *)(e->table[e->degree[t]].w + ABUT_LANES * g);
 }
 
 /** G[3 d + c] = du_d/dxi_c at the points of group g. */
-ABUT_LANES_INLINE void abut_high_gradients(const abut_basis_table *b, int nodes, int g, const double *u, abut_lanes G[9])
+ABUT_LANES_INLINE void abut_high_gradients(const abut_basis_table *b, int nodes, int g, const double *u, abut_lanes *G)
 {
     const double *D = b->by_node + (size_t)(ABUT_LANES * 3 * nodes) * (size_t)g;
     for (int k = 0; k < 9; k++) G[k] = ABUT_LANES_ALL(0.);
@@ -43,7 +42,7 @@ ABUT_LANES_INLINE void abut_high_gradients(const abut_basis_table *b, int nodes,
 }
 
 /** F = I + G J^-1 */
-ABUT_LANES_INLINE void abut_high_deformation(const abut_lanes G[9], const abut_lanes Ji[9], abut_lanes F[9])
+ABUT_LANES_INLINE void abut_high_deformation(const abut_lanes *G, const abut_lanes *Ji, abut_lanes *F)
 {
     for (int d = 0; d < 3; d++)
         for (int j = 0; j < 3; j++)

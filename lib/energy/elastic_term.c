@@ -1,6 +1,7 @@
 #include "energy/elastic.h"
 
 #include "base/par.h"
+#include "contact/curved.h"
 #include "energy/stiffness_fit.h"
 #include "energy/terms.h"
 #include "model/naming.h"
@@ -119,7 +120,9 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
     double F[9];
     *w = (abut_bound_words){ .what = "element", .number = abut_reordered_tet_number(t->reordered, lim->tet),
                              .object = m->body[m->tet[4 * lim->tet]] };
-    snprintf(w->detail, sizeof w->detail, "%.3g of its rest volume left", abut_elastic_deformation(&t->e, x, lim->tet, F));
+    if (lim->tet < t->e.n)
+        snprintf(w->detail, sizeof w->detail, "%.3g of its rest volume left", abut_elastic_deformation(&t->e, x, lim->tet, F));
+    else snprintf(w->detail, sizeof w->detail, "det F at least %.3g", abut_curved_jacobian(m, lim->tet, x));
 }
 
 const abut_term_ops abut_term_elastic = { .name = "elastic", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,

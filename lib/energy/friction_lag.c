@@ -68,14 +68,14 @@ abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, co
     lag->map = map_of(cm);
     for (size_t i = 0; i < pairs->n_plain; i++) {
         const int32_t *v = pairs->vert[i];
-        const double mu = abut_collmesh_mu(cm, v[0], v[pairs->kind[i] == ABUT_EE ? 2 : 1]);
+        const double mu = cm->model->mu[abut_collmesh_classes(cm, v[0], v[pairs->kind[i] == ABUT_EE ? 2 : 1])];
         if (mu == 0) continue;
         freeze_pair(cm, pairs, y, i, lag);
         lag->force[lag->n] = abut_barrier_force(cm, pairs, y, kappa, h, i);
         lag->mu[lag->n++] = mu;
     }
     for (size_t i = 0; i < pairs->n_plane; i++) {
-        const double mu = abut_collmesh_plane_mu(cm, pairs->plane_vert[i], pairs->plane[i]);
+        const double mu = cm->model->mu[abut_collmesh_plane_classes(cm, pairs->plane_vert[i], pairs->plane[i])];
         if (mu == 0) continue;
         freeze_plane(cm, pairs, i, lag);
         lag->force[lag->n] = abut_barrier_force(cm, pairs, y, kappa, h, pairs->n + i);

@@ -52,19 +52,6 @@ void abut_bernstein_of_nodes(int order, const double (*x)[3], double (*b)[3], do
     for (int k = 0; k < 3 && bound; k++) bound[k] = 40 * 0x1p-53 * t.row_sum * far[k];
 }
 
-double abut_bernstein_value(int d, const double *c, const double L[4])
-{
-    double power[4][ABUT_BERNSTEIN_DEGREE + 1], sum = 0;
-    for (int k = 0; k < 4; k++) {
-        power[k][0] = 1;
-        for (int i = 0; i < d; i++) power[k][i + 1] = power[k][i] * L[k];
-    }
-    int a[4] = { d, 0, 0, 0 };
-    do sum += *c++ * abut_bernstein_weight(a) * power[0][a[0]] * power[1][a[1]] * power[2][a[2]] * power[3][a[3]];
-    while (abut_bernstein_next(d, a));
-    return sum;
-}
-
 void abut_bernstein_halve(int d, double *c, int i, int j, double *other)
 {
     int rest[2], at[ABUT_BERNSTEIN_DEGREE + 1];

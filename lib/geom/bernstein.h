@@ -41,9 +41,6 @@ double abut_bernstein_weight(const int a[4]);
  * bound  out: |error| of b by axis, rounding included; NULL to skip */
 void abut_bernstein_of_nodes(int order, const double (*x)[3], double (*b)[3], double bound[3]);
 
-/** Value at L. */
-double abut_bernstein_value(int d, const double *c, const double L[4]);
-
 /** Halves the tet at the middle of its edge (i, j): c becomes the polynomial on the half with corner i, other[] that on the half
  * with corner j; the middle takes the place of the corner that is lost.  Rounding: at most d 2^-53 max |c|. */
 void abut_bernstein_halve(int d, double *c, int i, int j, double *other);

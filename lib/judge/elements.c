@@ -19,9 +19,9 @@ static int curved_sign(const abut_judge_shape *s, const double *x0, const double
                        abut_jacobian_at *at)
 {
     double from[ABUT_TET_NODES_MAX][3], to[ABUT_TET_NODES_MAX][3];
-    if (!s->curved || abut_tet_order(s->curved, (int32_t)tet) == 1) return 0;
-    const int order = abut_tet_gather(s->curved, (int32_t)tet, x0, from);
-    if (x1) abut_tet_gather(s->curved, (int32_t)tet, x1, to);
+    if (!s->curved || abut_tet_geometry_order(s->curved, (int32_t)tet) == 1) return 0;
+    const int order = abut_tet_shape(s->curved, (int32_t)tet, x0, from);
+    if (x1) abut_tet_shape(s->curved, (int32_t)tet, x1, to);
     *sign = x1 ? abut_jacobian_check_motion(order, (places)from, (places)to, at) : abut_jacobian_check(order, (places)from, at);
     return 1;
 }

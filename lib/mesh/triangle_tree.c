@@ -9,8 +9,8 @@
 
 enum { LEAF = 4 };
 
-/* Items lo .. hi - 1; children follow: left at once, right at `right`, 0 for a leaf.  Of its triangles, for their solid angle from
- * afar: the sum of their areas as vectors, the mean of their middles by area, and how far a corner is from that. */
+/* Items lo .. hi - 1; children follow: left at once, right at `right`, 0 for a leaf.  Of its triangles, for their solid angle
+ * from afar: the sum of their areas as vectors, the mean of their middles by area, and how far a corner is from that. */
 struct node {
     abut_box box;
     int32_t lo, hi, right;
@@ -108,7 +108,9 @@ abut_status abut_triangle_tree_new(abut_triangle_tree **out, const double *x, co
 {
     if (n < 1) return abut_fail(err, ABUT_E_ARG, "a surface without triangles: expected one or more");
     abut_triangle_tree *t = calloc(1, sizeof *t);
-    if (t) *t = (abut_triangle_tree){ x, tri, n, 0, malloc((size_t)n * sizeof *t->item), malloc(2 * (size_t)n * sizeof *t->node) };
+    if (t)
+        *t = (abut_triangle_tree){ x, tri, n, 0, malloc((size_t)n * sizeof *t->item),
+                                   malloc(2 * (size_t)n * sizeof *t->node) };
     if (!t || !t->item || !t->node) {
         abut_triangle_tree_free(&t);
         return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for a tree of %d triangles", n);
@@ -172,8 +174,8 @@ static void descend(const abut_triangle_tree *t, int32_t at, const abut_box *p, 
     descend(t, left <= right ? n->right : at + 1, p, s);
 }
 
-int32_t abut_triangle_nearest(const abut_triangle_tree *t, abut_vec3 p, const abut_vec3 *normal, int k, double least, double reach,
-                              abut_vec3 *y)
+int32_t abut_triangle_nearest(const abut_triangle_tree *t, abut_vec3 p, const abut_vec3 *normal, int k, double least,
+                              double reach, abut_vec3 *y)
 {
     assert(t && y);
     search s = { .p = p, .normal = normal, .k = k, .least = least, .best2 = reach * reach, .best = -1 };
@@ -188,7 +190,8 @@ int32_t abut_triangle_nearest(const abut_triangle_tree *t, abut_vec3 p, const ab
 /* Solid angle of a triangle from p: tan(angle/2) = a.(b x c) / (abc + (a.b) c + (b.c) a + (c.a) b). */
 static double solid_angle(const abut_triangle_tree *t, int32_t i, abut_vec3 p)
 {
-    const abut_vec3 a = abut_v3_sub(corner(t, i, 0), p), b = abut_v3_sub(corner(t, i, 1), p), c = abut_v3_sub(corner(t, i, 2), p);
+    const abut_vec3 a = abut_v3_sub(corner(t, i, 0), p), b = abut_v3_sub(corner(t, i, 1), p);
+    const abut_vec3 c = abut_v3_sub(corner(t, i, 2), p);
     const double la = abut_v3_norm(a), lb = abut_v3_norm(b), lc = abut_v3_norm(c);
     return 2 * atan2(abut_v3_dot(a, abut_v3_cross(b, c)),
                      la * lb * lc + abut_v3_dot(a, b) * lc + abut_v3_dot(b, c) * la + abut_v3_dot(c, a) * lb);

@@ -19,13 +19,13 @@ void abut_triangle_tree_free(abut_triangle_tree **t);
  * (k 0: any triangle); of equally near ones the lowest.
  * y        out: its point, m
  * returns  the triangle, -1: there is none */
-int32_t abut_triangle_nearest(const abut_triangle_tree *t, abut_vec3 p, const abut_vec3 *normal, int k, double least, double reach,
-                              abut_vec3 *y);
+int32_t abut_triangle_nearest(const abut_triangle_tree *t, abut_vec3 p, const abut_vec3 *normal, int k, double least,
+                              double reach, abut_vec3 *y);
 
 /** 1 when p is inside of the surface, which is closed with its normals outward: its winding number there, the sum of the solid
- * angles of all triangles over 4 pi, is above one half (A. Van Oosterom and J. Strackee, IEEE Trans. Biomed. Eng. 30, 1983); clusters
- * of triangles from afar by their dipole (G. Barill et al., "Fast winding numbers for soups and clouds", ACM TOG 37, 2018, eq. 8).
- * Pieces that nest or overlap are inside as long as they turn outward. */
+ * angles of all triangles over 4 pi, is above one half (A. Van Oosterom and J. Strackee, IEEE Trans. Biomed. Eng. 30, 1983);
+ * triangles far away count by the sum of their areas (G. Barill et al., "Fast winding numbers for soups and clouds", ACM Trans.
+ * Graph. 37, 2018, eq. 8).  Pieces that nest or overlap are inside as long as their normals are outward. */
 int abut_triangles_inside(const abut_triangle_tree *t, abut_vec3 p);
 
 #endif

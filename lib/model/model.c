@@ -237,6 +237,9 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     const int nv = count_row(&frame_table, "nv");
     c.n[nv] = model->nv;
     c.by[nv] = "node/X of the MODEL";
+    const int nrd = count_row(&frame_table, "nrd");
+    c.n[nrd] = model->nrd;
+    c.by[nrd] = "rod/node of the MODEL";
     abut_status rc = check_understood(&frame_table, set, err);
     if (!rc) rc = fill(&frame_table, set, &f, &c, err);
     if (!rc) rc = abut_frame_check(&f, model, err);

@@ -117,6 +117,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(rod_length,    "rod/length",         double,  F64, nrd, 0, "m",     OPT)  /* at rest; > 0                          */ \
     F(bend,          "bend/node",          int32_t, I32, nbd, 3, "",      OPT)  /* two segments in a row; straight at rest */ \
     F(bend_stiffness, "bend/stiffness",    double,  F64, nbd, 0, "J",     OPT)  /* k of k |curvature binormal|^2; >= 0   */ \
+    F(rod_curvature, "rod/curvature",      double,  F64, nbd, 2, "1/m",   MAY)  /* of bends at rest, in the material frames of energy/curved_rod.h */ \
+    F(rod_twist,     "rod/twist",          double,  F64, nbd, 0, "rad",   MAY)  /* of bends at rest; needs rod/curvature */ \
     F(particle,      "particle/node",      int32_t, I32, np, 0, "",       OPT)  /* a node without elements               */ \
     F(particle_radius, "particle/radius",  double,  F64, np, 0, "m",      OPT)  /* of the material; > 0                  */ \
     F(spring,        "spring/node",        int32_t, I32, nsp, 2, "",      OPT)  /* energy/spring.h                       */ \
@@ -146,6 +148,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
     F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_BARRIER_IPC                */ \
     F(barrier_filter, "contact/barrier-filter", double, F64, 1, 0, "",    MAY)  /* of dhat: see energy/barrier_hessians.h; absent: 0 */ \
+    F(mollifier,     "contact/mollifier",  int32_t, I32, 1, 0, "",        MAY)  /* 0: nearly parallel edges are contacts as others; absent: 1 */ \
     F(bodies_meet,   "contact/bodies",     int32_t, I32, 1, 0, "",        MAY)  /* 0: bodies pass through themselves and each other; absent: 1 */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
     F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_FRICTION_C1                */ \
@@ -170,8 +173,9 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
-/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nl) C(nw)
+/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints;
+ * ntc, ntn: hard contacts and the nodes of all of them. */
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nl) C(nw) C(ntc) C(ntn)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -192,6 +196,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY)  /* steps that implicit Euler takes from here */ \
     F(euler_bout, "midpoint/bout",    int32_t, I32, 1, 0, "",      MAY)  /* how many it took last; 0 after a while without */ \
     F(waypoints,  "step/waypoints",   double,  F64, nw, 3, "m",    OPT)  /* nv rows each: from the frame before through them to x, every straight line is free; absent: one line */ \
+    F(rod_frame,  "rod/frame",        double,  F64, nrd, 3, "",    MAY)  /* first material direction of each segment, where rods are curved at rest */ \
     F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     MAY)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
     F(lag_vertex, "lag/vertex",       int32_t, I32, nl, 4, "",     MAY)  /* in place of them where contact/map-first is: collision vertices */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \
@@ -200,6 +205,14 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
     F(impulse,    "node/contact-impulse", double, F64, nv, 3, "N s", MAY) /* of hard contact in the step that ends here */ \
     F(nodal_step, "nodal/step",       int64_t, I64, 1, 0, "",      MAY)  /* the number of the frame that node/contact-impulse is of */ \
+    F(touch_first, "touch/first",     int32_t, I32, ntc, 2, "",    MAY)  /* [lo, hi) rows of touch/node: the nodes of a hard contact that move */ \
+    F(touch_node, "touch/node",       int32_t, I32, ntn, 0, "",    MAY)  \
+    F(touch_weight, "touch/weight",   double,  F64, ntn, 0, "",    MAY)  /* of their velocities in that of the contact */ \
+    F(touch_point, "touch/point",     double,  F64, ntc, 3, "m",   MAY)  /* where its first primitive is nearest at the end of the step */ \
+    F(touch_normal, "touch/normal",   double,  F64, ntc, 3, "",    MAY)  /* unit, to the first primitive            */ \
+    F(touch_impulse, "touch/impulse", double,  F64, ntc, 3, "N s", MAY)  /* on the first primitive in the step      */ \
+    F(touch_mu,   "touch/mu",         double,  F64, ntc, 0, "",    MAY)  \
+    F(touch_state, "touch/state",     int32_t, I32, ntc, 0, "",    MAY)  /* 0 open, 1 sticks, 2 slides              */ \
     F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
     F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
     F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \

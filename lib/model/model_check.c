@@ -375,6 +375,8 @@ static abut_status check_rods(const abut_model *m, abut_err *err)
         (rc = indices("bend/node", m->bend, m->nbd, 3, 0, m->nv, err)) ||
         (rc = distinct("bend/node", m->bend, m->nbd, 3, err)) ||
         (rc = domain("bend/stiffness", m->bend_stiffness, (size_t)m->nbd, 0, 1, INFINITY, err)) ||
+        (m->rod_twist && !m->rod_curvature &&
+         (rc = abut_fail(err, ABUT_E_FORMAT, "array 'rod/curvature' is missing: 'rod/twist' is there"))) ||
         (rc = indices("particle/node", m->particle, m->np, 1, 0, m->nv, err)) ||
         (rc = domain("particle/radius", m->particle_radius, (size_t)m->np, 0, 0, INFINITY, err)))
         return rc;
@@ -495,6 +497,7 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (m->continuity && (rc = law("contact/barrier-continuity", m->continuity, 1, abut_barrier_names, err))) ||
         (m->barrier_filter && (rc = domain("contact/barrier-filter", m->barrier_filter, 1, 0, 1, 1, err))) ||
+        (m->mollifier && (rc = indices("contact/mollifier", m->mollifier, 1, 1, 0, 2, err))) ||
         (m->bodies_meet && (rc = indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
         (m->smoothing && (rc = law("contact/friction-smoothing", m->smoothing, 1, abut_friction_names, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
@@ -543,7 +546,8 @@ static abut_status check_vectors(const abut_frame *f, abut_err *err)
 {
     abut_status rc;
     if ((rc = near_enough("node/x", f->x, f->nv, err)) || (rc = near_enough("node/v", f->v, f->nv, err)) ||
-        (rc = near_enough("node/a", f->a, f->nv, err)) || (rc = check_past(f, err)) || (rc = near_enough("step/waypoints", f->waypoints, f->nw, err)) ||
+        (rc = near_enough("node/a", f->a, f->nv, err)) || (rc = check_past(f, err)) ||
+        (rc = near_enough("step/waypoints", f->waypoints, f->nw, err)) ||
         (rc = near_enough("node/contact-impulse", f->impulse, f->nv, err)) || (rc = near_enough("step/x0", f->x0, f->nv, err)))
         return rc;
     return near_enough("step/multiplier", f->multiplier, f->nv, err);
@@ -584,13 +588,39 @@ static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err 
     return ABUT_OK;
 }
 
+/* A table of hard contacts: all of it, or nothing. */
+static abut_status check_touch(const abut_frame *f, const abut_model *m, abut_err *err)
+{
+    const size_t n = (size_t)f->ntc;
+    const void *const all[] = { f->touch_first, f->touch_node, f->touch_weight, f->touch_point, f->touch_normal,
+                                f->touch_impulse, f->touch_mu, f->touch_state };
+    int there = 0;
+    for (int i = 0; i < 8; i++) there += all[i] != NULL;
+    if (there == 0) return ABUT_OK;
+    if (there < 8)
+        return abut_fail(err, ABUT_E_FORMAT, "arrays 'touch/': %d of first, node, weight, point, normal, impulse, mu, state are "
+                         "there, expected all or none", there);
+    abut_status rc = ABUT_OK;
+    for (size_t c = 0; c < n && !rc; c++) {
+        const int32_t lo = f->touch_first[2 * c], hi = f->touch_first[2 * c + 1];
+        if (!(0 <= lo && lo <= hi && hi <= f->ntn))
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'touch/first' row %zu: %d, %d, expected a range of the %d rows of "
+                           "touch/node", c, lo, hi, f->ntn);
+    }
+    if (!rc) rc = indices("touch/node", f->touch_node, f->ntn, 1, 0, m->nv, err);
+    if (!rc) rc = unit_vectors("touch/normal", f->touch_normal, n, 1e-6, err);
+    if (!rc) rc = domain("touch/mu", f->touch_mu, n, 0, 1, INFINITY, err);
+    return rc ? rc : indices("touch/state", f->touch_state, f->ntc, 1, 0, 3, err);
+}
+
 abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err *err)
 {
     assert(f);
     abut_status rc;
     const size_t nl = (size_t)f->nl;
     if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||
-        (rc = check_lag(f, m, err)) ||
+        (rc = check_lag(f, m, err)) || (rc = check_touch(f, m, err)) ||
+        (rc = unit_vectors("rod/frame", f->rod_frame, f->rod_frame ? (size_t)m->nrd : 0, 1e-6, err)) ||
         (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))

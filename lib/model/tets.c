@@ -30,6 +30,36 @@ int abut_tet_gather(const abut_model *m, int32_t t, const double *x, double out[
     return abut_tet_order(m, t);
 }
 
+int abut_tet_motion(const abut_model *m, int32_t t, const double *p, double out[ABUT_TET_NODES_MAX][3])
+{
+    const int shape = abut_tet_geometry_order(m, t), order = abut_tet_gather(m, t, p, out);
+    const signed char(*a)[4] = abut_tet_lattice(shape);
+    double q[ABUT_TET_NODES_MAX][3], phi[ABUT_TET_NODES_MAX];
+    if (shape == order) return order;
+    memcpy(q, out, sizeof q);
+    for (int j = 0; j < abut_tet_nodes(shape); j++) {
+        double L[4];
+        for (int c = 0; c < 4; c++) L[c] = (double)a[j][c] / shape;
+        abut_tet_basis(order, L, phi, NULL);
+        for (int d = 0; d < 3; d++) {
+            out[j][d] = 0;
+            for (int i = 0; i < abut_tet_nodes(order); i++) out[j][d] += phi[i] * q[i][d];
+        }
+    }
+    return shape;
+}
+
+int abut_tet_shape(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3])
+{
+    if (abut_tet_geometry_order(m, t) == abut_tet_order(m, t)) return abut_tet_gather(m, t, x, out);
+    double X[3 * ABUT_TET_NODES_MAX], rest[ABUT_TET_NODES_MAX][3];
+    const int n = abut_tet_geometry(m, t, X), shape = abut_tet_motion(m, t, x, out);
+    abut_tet_motion(m, t, m->X, rest);
+    for (int i = 0; i < n; i++)
+        for (int d = 0; d < 3; d++) out[i][d] = X[3 * i + d] + (out[i][d] - rest[i][d]);
+    return shape;
+}
+
 int abut_model_order(const abut_model *m)
 {
     int order = 1;

@@ -90,6 +90,31 @@ static abut_status check_numbers(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
+/* Tets of order 1 are straight. */
+static abut_status check_shapes(const abut_model *m, abut_err *err)
+{
+    for (int32_t t = 0; m->geo_order && t < m->nt; t++)
+        if (m->geo_order[t] > 1 && abut_tet_order(m, t) == 1)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'geometry/order' row %d: %d, expected 1 for a tet of order 1", t,
+                             m->geo_order[t]);
+    return ABUT_OK;
+}
+
+/* Rules of quadrature are exact for linear elasticity and for the mass where tets are straight: a curved shape may need more. */
+static abut_status check_degrees(const abut_model *m, abut_err *err)
+{
+    for (int32_t t = 0; m->mat_quadrature && t < m->nt; t++) {
+        const int order = abut_tet_order(m, t), i = m->tet_mat[t];
+        const int32_t *d = m->mat_quadrature + 2 * (size_t)i;
+        const int least[2] = { abut_degree_elastic(order, 1), abut_degree_mass(order, 1) };
+        for (int k = 0; k < 2 && order > 1; k++)
+            if (d[k] && d[k] < least[k])
+                return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: %d for %s, expected 0, or %d or more for "
+                                 "tets of order %d", i, d[k], k ? "mass" : "elastic energy", least[k], order);
+    }
+    return ABUT_OK;
+}
+
 abut_status abut_tets_check(const abut_model *m, abut_err *err)
 {
     abut_status rc = check_numbers(m, err);
@@ -108,5 +133,6 @@ abut_status abut_tets_check(const abut_model *m, abut_err *err)
         if (!(fabs(m->geo_X[i]) <= ABUT_FARTHEST))
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'geometry/X' row %d: %g, expected a number between -%g and %g", i / 3,
                            m->geo_X[i], ABUT_FARTHEST, ABUT_FARTHEST);
-    return rc;
+    if (!rc) rc = check_shapes(m, err);
+    return rc ? rc : check_degrees(m, err);
 }

@@ -270,8 +270,10 @@ static abut_status put_bends(abut_build *b, abut_err *err)
         const abut_part *p = &b->part[i];
         const abut_scene_object *o = p->object;
         for (const abut_bend *e = p->bend; e < p->bend + p->nbend; e++, node += 3) {
+            /* along the rod, where its segments run the other direction */
+            const int back = o->rod_curved && o->mesh.seg[2 * (size_t)e->seg[0]] == e->node[1];
             for (int k = 0; k < 3; k++)
-                node[k] = p->node[e->node[k]];
+                node[k] = p->node[e->node[back ? 2 - k : k]];
             *stiffness++ = abut_bend_stiffness(bending_young(&b->scene->material[o->material]), o->rod_radius,
                                                o->rod_length[e->seg[0]], o->rod_length[e->seg[1]]);
         }

@@ -107,6 +107,8 @@ static void transform_all(abut_scene *s, const double A[9], const double b[3])
         abut_scene_object *o = &s->object[i];
         if (o->in_place) continue;
         abut_mesh_transform(&o->mesh, A, b);
+        abut_mesh_transform(&o->proxy.surface, A, b);
+        abut_mesh_transform(&o->reference, A, b);
         abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
     }
     for (int32_t i = 0; i < s->nmotions; i++) {
@@ -182,10 +184,16 @@ void abut_scene_clear(abut_scene *s)
 {
     for (int32_t i = 0; i < s->nobjects; i++) {
         abut_mesh_clear(&s->object[i].mesh);
+        abut_mesh_clear(&s->object[i].proxy.surface);
+        abut_mesh_clear(&s->object[i].reference);
+        free(s->object[i].density);
         free(s->object[i].path.time);
         free(s->object[i].path.x);
         free(s->object[i].shell.rest);
         free(s->object[i].rod_length);
+        abut_snap_clear(&s->object[i].order.snap);
+        free(s->object[i].order.rest);
+        free(s->object[i].fill);
     }
     for (int32_t i = 0; i < s->nmotions; i++) {
         free(s->motion[i].select.points);

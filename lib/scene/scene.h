@@ -3,6 +3,7 @@
 #ifndef ABUT_SCENE_SCENE_H
 #define ABUT_SCENE_SCENE_H
 
+#include "mesh/curve.h"
 #include "mesh/mesh.h"
 
 enum { ABUT_SCENE_NAME = 64, ABUT_SCENE_FROM = 96 };
@@ -49,6 +50,29 @@ typedef struct abut_scene_shell {
     double *rest;                   /* [nf * 9] corners of the triangles at rest, m */
 } abut_scene_shell;
 
+/* Of which order the tets of an object are, and what its surface stands for (scene/orders.h). */
+typedef struct abut_scene_order {
+    int order, geometry;            /* of displacement and of the rest shape, 1 to 4; 0: not said */
+    int surface;                    /* 1: the snap was said, 0: it is that of a generator, for orders above 1 */
+    abut_snap snap;                 /* in the coordinates of the mesh until it is placed; a mesh is placed with it */
+    int curved;                     /* 1: the surface was put onto it */
+    abut_curved facts;
+    int found;                      /* order of the tets as they were said */
+    int kept;                       /* 0, or the order of the rest shape, which is above that of displacement */
+    double *rest;                   /* [3 nt abut_tet_nodes(kept)] m: places of its nodes, tet by tet */
+} abut_scene_order;
+
+/* The contact surface of a body of tets; zero-filled, with extrapolation -1: the faces of its tets, or what their order asks for
+ * (scene/build_proxy.c). */
+typedef struct abut_scene_proxy {
+    char from[ABUT_SCENE_FROM];     /* "": the scene does not say */
+    int segments;                   /* on a side of a face; 0: by edge, then by tolerance */
+    double edge;                    /* m: no longer than that is a segment; 0: not said */
+    abut_param tolerance;           /* m: between the boundary and its flat triangles; 0: not said */
+    abut_mesh surface;              /* that stands for the boundary; empty: the boundary does */
+    double extrapolation;           /* how far it may be outside of the tets (mesh/embed.h); below 0: not said */
+} abut_scene_proxy;
+
 /* A body or an obstacle; the mesh is where the scene starts. */
 typedef struct abut_scene_object {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
@@ -63,12 +87,18 @@ typedef struct abut_scene_object {
     double mu;
     double max_volume;              /* m^3: fill the closed surface with tets no larger than this; 0: leave it */
     int keep_surface;               /* ... without dividing its triangles */
+    abut_scene_order order;         /* of its tets */
+    double *fill;                   /* [nt] part of each tet that is solid, of a cage; NULL: all are */
+    abut_mesh reference;            /* whose mass, at the material's density, and centre the body shall have; empty: its own */
+    double *density;                /* [nt] factor on the material's density for that (scene/match.h); NULL: 1 */
     abut_scene_path path;           /* of an obstacle */
     abut_scene_shell shell;         /* of a body's triangles */
     double rod_radius;              /* m: a body's segments are rods; 0: it has none */
+    int rod_curved;                 /* they are at rest as curved as their mesh; else straight */
     double *rod_length;             /* [ns] at rest, m */
     double particle_radius;         /* m: a body's isolated points are particles; 0: it has none */
     double contact_thickness;       /* m */
+    abut_scene_proxy proxy;
 } abut_scene_object;
 
 typedef struct abut_scene_plane {
@@ -191,6 +221,7 @@ typedef struct abut_scene {
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     int barrier_law;                /* ABUT_BARRIER_IPC, ... */
     abut_param barrier_filter;      /* of dhat; 0: none */
+    int mollifier_off;              /* nearly parallel edges are contacts as others */
     int barrier_kappa;              /* 1: bounds of the stiffness by the law ipc, whatever the law is */
     abut_param stiffen_below;       /* m; 0: the default of whoever solves */
     abut_param eps_v, tolerance;    /* m/s */

@@ -10,9 +10,10 @@ static int slot(int number)
     return number < HALF ? number : HALF + (number - HALF) % HALF;
 }
 
-const char *const abut_contact_names[ABUT_CONTACT_NOT_BODIES + 1] = {
+const char *const abut_contact_names[ABUT_CONTACT_HARD + 1] = {
     "barrier", "ignored: nothing is guaranteed", "springs: nothing is guaranteed", "off: nothing is guaranteed",
-    "barrier against obstacles: nothing is guaranteed between bodies"
+    "barrier against obstacles: nothing is guaranteed between bodies",
+    "hard, judged"
 };
 
 abut_iteration *abut_report_iteration(abut_report *r)

@@ -1,41 +1,75 @@
 #include "sparse/cg.h"
 
-#include "base/par.h"
 #include "sparse/pcg.h"
 
-#include <string.h>
+#include <math.h>
 
 #define MOST 5000           /* iterations */
+#define SERVES 8            /* matrices */
+#define SLOWER 1.3          /* times the iterations with new factors: as long as that costs less than these */
+#define TOO_SLOW 3          /* times them: the solution is given up */
 
-typedef struct equation {
-    const abut_operator *A;
-    const abut_precond *M;
-    const double *b;
-    double *x;
-    int *iterations;
-    abut_arena *scratch;
-} equation;
-
-static abut_status solve_to(const equation *q, double tolerance, abut_err *err)
+void abut_cg_forget(abut_cg_state *s)
 {
-    abut_pcg_report rep;
-    const abut_status rc = abut_pcg_solve(q->A, q->M, q->b, q->x, (abut_pcg_opts){ tolerance, MOST }, &rep, q->scratch, err);
-    if (rc) return rc;
-    *q->iterations += rep.iterations;
-    if (rep.converged) return ABUT_OK;
-    return abut_fail(err, ABUT_E_NUMERIC,
-                     "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g", rep.residual,
-                     rep.iterations, tolerance);
+    s->matrices = 0;
+    s->fresh = s->last = 0;
 }
 
-abut_status abut_cg_solve(const abut_operator *A, const abut_precond *M, const double *b, const abut_solve_goal *goal, double *x,
-                          int *iterations, abut_arena *scratch, abut_err *err)
+void abut_cg_clear(abut_cg_state *s)
 {
-    const size_t n = 3 * (size_t)abut_operator_rows(A);
-    const equation q = { A, M, b, x, iterations, scratch };
-    memset(x, 0, n * sizeof *x);
-    *iterations = 0;
-    abut_status rc = solve_to(&q, goal->far, err);
-    if (!rc && goal->close < goal->far && abut_largest(x, n) <= goal->near) rc = solve_to(&q, goal->close, err);
+    abut_arena_clear(&s->scratch);
+    *s = (abut_cg_state){ 0 };
+}
+
+static abut_status make(abut_cg_state *s, const abut_operator *A, abut_cg_renew_fn *renew, void *self, abut_err *err)
+{
+    abut_cg_forget(s);
+    const abut_status rc = renew(self, A, err);
+    s->matrices = !rc;
     return rc;
+}
+
+abut_status abut_cg_factor(abut_cg_state *s, const abut_operator *A, abut_cg_renew_fn *renew, void *self, abut_err *err)
+{
+    const int is_due = !s->matrices || s->matrices >= SERVES || s->last > SLOWER * s->fresh;
+    if (is_due) return make(s, A, renew, self, err);
+    s->matrices++;
+    return ABUT_OK;
+}
+
+/* Iterations that old factors are given: what new ones would take for as many digits as the goal may ask for. */
+static int patience(const abut_cg_state *s, const abut_solve_goal *goal)
+{
+    const double most = TOO_SLOW * s->fresh * -log10(goal->close);
+    return most > 0 && most < MOST ? (int)most + 1 : MOST;
+}
+
+static abut_status solve(abut_cg_state *s, const abut_operator *A, const abut_precond *M, const double *b,
+                         const abut_solve_goal *goal, int most, double *x, abut_pcg_report *rep, abut_err *err)
+{
+    const abut_pcg_reach reach = { .far = goal->far, .close = goal->close, .fraction = goal->fraction, .near = goal->near,
+                                   .within = goal->within, .max_iterations = most };
+    const abut_status rc = abut_pcg_solve_near(A, M, b, x, reach, rep, &s->scratch, err);
+    if (rc) return rc;
+    s->iterations += rep->iterations;
+    s->last = rep->residual > 0 && rep->residual < 1 ? rep->iterations / fmax(-log10(rep->residual), 1) : 0;
+    if (!(s->fresh > 0)) s->fresh = s->last;
+    return ABUT_OK;
+}
+
+abut_status abut_cg_solve(abut_cg_state *s, const abut_operator *A, const abut_precond *M, abut_cg_renew_fn *renew, void *self,
+                          const double *b, const abut_solve_goal *goal, double *x, abut_err *err)
+{
+    const int are_old = M && s->matrices > 1;
+    abut_pcg_report rep;
+    s->iterations = 0;
+    abut_status rc = solve(s, A, M, b, goal, are_old ? patience(s, goal) : MOST, x, &rep, err);
+    if (!rc && !rep.converged && are_old) {
+        rc = make(s, A, renew, self, err);
+        if (!rc) rc = solve(s, A, M, b, goal, MOST, x, &rep, err);
+    }
+    if (rc || rep.converged) return rc;
+    return abut_fail(err, ABUT_E_NUMERIC,
+                     "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g", rep.residual,
+                     rep.iterations, rep.residual > goal->far ? goal->far : goal->close);
 }

@@ -9,10 +9,9 @@
 #include "sparse/operator.h"
 #include "sparse/precond.h"
 
-/* When x is close enough, for iterations with the residual r: |r|_2 <= far |b|_2, and where then no |x_i| is beyond `near`,
- * |r|_2 <= close |b|_2.  Those that a factor M close to A preconditions (sparse/reuse.h) know the error, which M^-1 r is nearly:
- * |r|_2 <= far |b|_2, |M^-1 r| <= fraction |x|, and where no |x_i| is beyond `near`, |M^-1 r| <= within; largest absolute
- * values. */
+/* When x is close enough.  Iterations, with the residual r: |r|_2 <= close |b|_2; or |r|_2 <= far |b|_2, and the error of no x_i,
+ * as the iterations tell it (sparse/pcg.h), is larger than `fraction` of the largest, nor, where that is not beyond `near`, than
+ * `within`.  Those that a factor M close to A preconditions (sparse/reuse.h) take M^-1 r for the error, and have no `close`. */
 typedef struct abut_solve_goal {
     double far, close;
     double near;            /* m */

@@ -10,6 +10,8 @@ const abut_linear_solver_ops *const abut_linear_solvers[] = {
     &abut_linear_mas,
     &abut_linear_mas_rigid,
     &abut_linear_cg,
+    &abut_linear_ic,
+    &abut_linear_ic_rigid,
     NULL,
 };
 

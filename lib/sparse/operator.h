@@ -6,17 +6,31 @@
 
 /* Some of the element matrices that an operator is the sum of (sparse/elements.h). */
 typedef struct abut_operator_elements {
-    int corners;
+    int corners, rank;          /* as in abut_elements */
     size_t n;
     const int32_t *row;         /* [n * corners] */
-    const double *val;          /* packed; NULL: their rows are all that was asked for */
+    const double *val;          /* packed, or terms; NULL: their rows are all that was asked for */
     const abut_row_map *map;    /* NULL, or not a selection: then `row` are its rows */
 } abut_operator_elements;
+
+/** Block (a, b), a <= b, of element k: in e->val, or in room[9]. */
+static inline const double *abut_operator_block(const abut_operator_elements *e, size_t k, int a, int b, double *room)
+{
+    const size_t c = (size_t)e->corners, A = (size_t)a, B = (size_t)b;
+    if (!e->rank) return e->val + 9 * (k * (c * (c + 1) / 2) + A * c - A * (A + 1) / 2 + B);
+    for (int i = 0; i < 9; i++) room[i] = 0;
+    for (size_t r = 0; r < (size_t)e->rank; r++) {
+        const double *t = e->val + (3 * c + 1) * (k * (size_t)e->rank + r), *v = t + 1 + 3 * A, *w = t + 1 + 3 * B;
+        for (int i = 0; i < 9; i++) room[i] += t[0] * v[i / 3] * w[i % 3];
+    }
+    return room;
+}
 
 typedef struct abut_operator_reader {
     void (*diagonal)(void *ctx, const double *diag);    /* [n] times identity, if there is one: comes first */
     void (*elements)(void *ctx, const abut_operator_elements *e);
     void *ctx;
+    void (*matrix)(void *ctx, const abut_bsr *S);       /* of elements that are summed, the diagonal among them, before others */
 } abut_operator_reader;
 
 /* Borrowed for the call. */
@@ -25,7 +39,7 @@ typedef struct abut_operator {
     int32_t n;              /* block rows */
     void (*multiply)(void *self, const double *x, double *y);   /* y = A x, [3 n] */
     void (*diagonal)(void *self, double *D);                    /* [9 n] diagonal blocks */
-    /* All element matrices, or with values 0 their rows, in an order that no thread count changes; NULL: they are not known.
+    /* All that it is the sum of, or with values 0 the pattern, in an order that no thread count changes; NULL: it is not known.
      * Fails  ABUT_E_NOMEM */
     abut_status (*read)(void *self, int values, const abut_operator_reader *to, abut_err *err);
     void *self;

@@ -31,6 +31,8 @@ typedef struct pcg {
     double *r, *z, *p, *q;
     double *inverse;    /* [n * 3] inverted diagonal blocks; NULL with M */
     double *part;
+    double *fall;       /* [iterations] what each has taken off the energy of the error; NULL: not kept */
+    double *kept;       /* [n] x of an earlier iteration; likewise */
 } pcg;
 
 /* Positive leading minors (Sylvester), false for a NaN. */
@@ -93,6 +95,7 @@ static abut_status advance(pcg *s, int k, double *rz, double *x, abut_err *err)
                          " (p . A p = %g)", k, pq);
     axpy(s->n, now / pq, s->p, x);
     axpy(s->n, -now / pq, s->q, s->r);
+    if (s->fall) s->fall[k] = now / pq * now;
     *rz = now;
     return ABUT_OK;
 }
@@ -148,24 +151,79 @@ static abut_status approach(pcg *s, double *x, double b_norm, abut_pcg_goal goal
     return ABUT_OK;
 }
 
-/* What a solve is asked for: the tolerance, or with a goal that. */
+/* What is known of the error of x: how far x has moved since iteration `since`, and by how much slower its energy fell then than
+ * in as many iterations before. */
+typedef struct error_watch {
+    int since, next;        /* iterations: of the place that is kept, and of the next look */
+    double before;          /* energy that fell between the places before */
+    double error;           /* m, largest of x_i; INFINITY: not known yet */
+} error_watch;
+
+enum { FIRST_LOOK = 3 };    /* iterations */
+
+static int window(int k) { return FIRST_LOOK + k / 4; }
+
+/* The rest of a geometric series: what lies ahead of x is to the last window as that is to the one before. */
+static void look(pcg *s, int k, const double *x, error_watch *w)
+{
+    double fell = 0, moved = 0;
+    for (int i = w->since; i < k; i++) fell += s->fall[i];
+    for (size_t i = 0; i < s->n; i++) moved = fmax(moved, fabs(x[i] - s->kept[i]));
+    const double each = fell / (k - w->since), ratio = sqrt(each / w->before);
+    w->error = ratio < 1 ? moved * ratio / (1 - ratio) : INFINITY;
+    w->before = each;
+    w->since = k;
+    w->next = k + window(k);
+    memcpy(s->kept, x, s->n * sizeof *x);
+}
+
+static int is_near(const pcg *s, const double *x, double residual, double error, const abut_pcg_reach *reach)
+{
+    if (residual <= reach->close) return 1;
+    if (residual > reach->far || !isfinite(error)) return 0;
+    const double length = abut_largest(x, s->n), fraction = reach->fraction * length;
+    return error <= (length <= reach->near ? fmin(fraction, reach->within) : fraction);
+}
+
+/* From x = 0 and r = b until it is close enough, or the last iteration. */
+static abut_status reach_for(pcg *s, double *x, double b_norm, const abut_pcg_reach *reach, abut_pcg_report *rep, abut_err *err)
+{
+    error_watch w = { .next = FIRST_LOOK, .error = INFINITY };
+    double rz = 0;
+    memset(s->kept, 0, s->n * sizeof *s->kept);
+    for (int k = 0;; k++) {
+        rep->iterations = k;
+        rep->residual = norm(s, s->r) / b_norm;
+        const int looks = k == w.next;
+        if (looks) look(s, k, x, &w);
+        rep->converged = (looks || rep->residual <= reach->close) && is_near(s, x, rep->residual, w.error, reach);
+        if (rep->converged || k == reach->max_iterations) return ABUT_OK;
+        abut_status rc = precondition(s, err);
+        if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
+        rc = advance(s, k, &rz, x, err);
+        if (rc) return rc;
+    }
+}
+
+/* What a solve is asked for: the tolerance, or one of the goals. */
 typedef struct request {
     abut_pcg_opts opts;
     const abut_pcg_goal *goal;
+    const abut_pcg_reach *reach;
 } request;
 
 static abut_status solve(pcg *s, const double *b, double *x, request want, abut_pcg_report *rep, abut_err *err)
 {
     const double b_norm = norm(s, b);
-    if (b_norm == 0 || want.goal) memset(x, 0, s->n * sizeof *x);
+    if (b_norm == 0 || want.goal || want.reach) memset(x, 0, s->n * sizeof *x);
     *rep = (abut_pcg_report){ b_norm == 0, 0, 0 };
     if (b_norm == 0) return ABUT_OK;
     if (!isfinite(b_norm)) return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: |b| is %g", b_norm);
     abut_status rc = s->inverse ? invert_diagonal(s, err) : ABUT_OK;
     if (rc) return rc;
-    if (want.goal) {
+    if (want.goal || want.reach) {
         memcpy(s->r, b, s->n * sizeof *b);
-        return approach(s, x, b_norm, *want.goal, rep, err);
+        return want.goal ? approach(s, x, b_norm, *want.goal, rep, err) : reach_for(s, x, b_norm, want.reach, rep, err);
     }
     abut_operator_multiply(s->A, x, s->r);
     for (size_t i = 0; i < s->n; i++) s->r[i] = b[i] - s->r[i];
@@ -186,7 +244,9 @@ static abut_status begin(const abut_operator *A, const abut_precond *M, const do
     for (int k = 0; k < 3; k++) ok &= (*vec[k] = ABUT_ROOM(scratch, double, n + 1)) != NULL;
     s.part = ABUT_ROOM(scratch, double, abut_blocks(n) + 1);
     if (!M) s.inverse = ABUT_ROOM(scratch, double, 3 * n + 1);
-    ok &= s.part && (M || s.inverse);
+    if (want.reach) s.fall = ABUT_ROOM(scratch, double, (size_t)want.reach->max_iterations + 1);
+    if (want.reach) s.kept = ABUT_ROOM(scratch, double, n + 1);
+    ok &= s.part && (M || s.inverse) && (!want.reach || (s.fall && s.kept));
     const abut_status rc = ok ? solve(&s, b, x, want, report, err)
                               : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: scratch for %zu rows", n);
     abut_arena_release(scratch, mark);
@@ -199,7 +259,7 @@ abut_status abut_pcg_solve(const abut_operator *A, const abut_precond *M, const 
     if (!(opts.tolerance > 0) || opts.max_iterations < 0)
         return abut_fail(err, ABUT_E_ARG, "conjugate gradients: tolerance %g, %d iterations", opts.tolerance,
                          opts.max_iterations);
-    return begin(A, M, b, x, (request){ opts, NULL }, report, scratch, err);
+    return begin(A, M, b, x, (request){ .opts = opts }, report, scratch, err);
 }
 
 abut_status abut_pcg_approach(const abut_operator *A, const abut_precond *M, const double *b, double *x, abut_pcg_goal goal,
@@ -209,4 +269,13 @@ abut_status abut_pcg_approach(const abut_operator *A, const abut_precond *M, con
         return abut_fail(err, ABUT_E_ARG, "conjugate gradients: force %g, share %g, within %g, %d iterations", goal.force,
                          goal.share, goal.within, goal.max_iterations);
     return begin(A, M, b, x, (request){ .goal = &goal }, report, scratch, err);
+}
+
+abut_status abut_pcg_solve_near(const abut_operator *A, const abut_precond *M, const double *b, double *x, abut_pcg_reach reach,
+                                abut_pcg_report *report, abut_arena *scratch, abut_err *err)
+{
+    if (!(reach.far > 0 && reach.close > 0) || reach.max_iterations < 0)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: far %g, close %g, %d iterations", reach.far, reach.close,
+                         reach.max_iterations);
+    return begin(A, M, b, x, (request){ .reach = &reach }, report, scratch, err);
 }

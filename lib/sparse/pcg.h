@@ -18,6 +18,24 @@ typedef struct abut_pcg_report {
     double residual;        /* |b - A x| / |b| by the recurrence; 0 for b = 0 */
 } abut_pcg_report;
 
+/* When x is close enough for a step of an optimisation: |b - A x|_2 <= close |b|_2; or |b - A x|_2 <= far |b|_2, and the error of
+ * no x_i is larger than `fraction` of the largest |x_i|, nor, where that is at most `near`, than `within`.
+ *
+ * The error is told by the iterations that were made: x moves towards the solution, and what is ahead of it is to its motion in
+ * the last few iterations as that is to the motion in those before, in the norm of the energy, of which each iteration takes off
+ * a known part (Hestenes and Stiefel 1952, 6:1; Strakos and Tichy 2002, 4, with a delay that grows with the iterations). */
+typedef struct abut_pcg_reach {
+    double far, close;
+    double fraction;
+    double near, within;    /* m */
+    int max_iterations;
+} abut_pcg_reach;
+
+/** Solves A x = b from x = 0 as far as that; otherwise as abut_pcg_solve. */
+ABUT_MUST_USE abut_status abut_pcg_solve_near(const abut_operator *A, const abut_precond *M, const double *b, double *x,
+                                              abut_pcg_reach reach, abut_pcg_report *report, abut_arena *scratch,
+                                              abut_err *err);
+
 /** Solves A x = b, starting from x.
  *
  * M        preconditioner of as many rows; NULL: the inverted diagonal blocks

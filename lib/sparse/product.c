@@ -1,4 +1,4 @@
-#include "sparse/product.h"
+#include "sparse/product_parts.h"
 
 #include "base/par.h"
 #include "base/simd.h"
@@ -7,36 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The corners of one set by the rows of the matrix, or of vertices that its map has. */
-typedef struct set_corners {
-    int32_t rows;
-    const abut_row_map *map;    /* NULL: rows of the matrix; a map that selects is not kept either */
-    int32_t *row;               /* [n * corners] */
-    size_t *first;              /* [rows + 1] */
-    uint32_t *corner;           /* of row r: first[r] .. first[r+1], ascending */
-    double *force;              /* [3 n corners] of each corner; of stored terms of rank one s v . x, [n rank] */
-    double *x, *y;              /* [3 rows] on vertices; NULL without a map */
-} set_corners;
-
-struct abut_product {
-    int32_t n;
-    int nsets;
-    set_corners set[ABUT_SETS_MAX];
-    abut_elements elements[ABUT_SETS_MAX];
-    const double *diag;
-};
+static void corners_clear(set_corners *c)
+{
+    free(c->row);
+    free(c->first);
+    free(c->corner);
+    free(c->force);
+    free(c->x);
+    free(c->y);
+    *c = (set_corners){ 0 };
+}
 
 void abut_product_free(abut_product **p)
 {
-    for (int s = 0; *p && s < (*p)->nsets; s++) {
-        set_corners *c = &(*p)->set[s];
-        free(c->row);
-        free(c->first);
-        free(c->corner);
-        free(c->force);
-        free(c->x);
-        free(c->y);
-    }
+    for (int s = 0; *p && s < (*p)->nsets; s++) corners_clear(&(*p)->set[s]);
+    if (*p) abut_bsr_clear(&(*p)->S);
     free(*p);
     *p = NULL;
 }
@@ -78,22 +63,63 @@ static abut_status corners_make(set_corners *c, int32_t n, const abut_elements *
     return rc;
 }
 
-abut_status abut_product_make(abut_product **out, int32_t n, const abut_elements *sets, int nsets, abut_err *err)
+/* Of sets that are summed nothing is kept but their rows, by which they are known again. */
+static abut_status rows_keep(set_corners *c, const abut_elements *e, abut_err *err)
 {
-    assert(out && n >= 0);
+    const size_t corners = (size_t)e->corners * e->n;
+    c->row = array(corners, sizeof *c->row);
+    if (!c->row) return abut_fail(err, ABUT_E_NOMEM, "product: %zu corners", corners);
+    if (corners) memcpy(c->row, e->row, corners * sizeof *c->row);
+    return ABUT_OK;
+}
+
+static abut_status sets_take(abut_product *p, const abut_elements *sets, int first, int nsets, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int s = first; s < p->nsets; s++) corners_clear(&p->set[s]);
+    for (p->nsets = first; p->nsets < nsets && !rc;) {
+        const int s = p->nsets++;
+        rc = abut_elements_check(&sets[s], s, p->n, err);
+        p->elements[s] = sets[s];
+        if (!rc) rc = s < p->summed ? rows_keep(&p->set[s], &sets[s], err) : corners_make(&p->set[s], p->n, &sets[s], s, err);
+    }
+    return rc;
+}
+
+abut_status abut_product_make(abut_product **out, int32_t n, const abut_elements *sets, int nsets, int summed, abut_err *err)
+{
+    assert(out && n >= 0 && summed <= nsets);
     if (nsets < 0 || nsets > ABUT_SETS_MAX)
         return abut_fail(err, ABUT_E_ARG, "product: %d element sets, at most %d", nsets, (int)ABUT_SETS_MAX);
     abut_product *p = calloc(1, sizeof *p);
     if (!p) return abut_fail(err, ABUT_E_NOMEM, "product: out of memory");
-    abut_status rc = ABUT_OK;
     p->n = n;
-    for (int s = 0; s < nsets && !rc; s++) {
-        rc = abut_elements_check(&sets[s], s, n, err);
-        p->elements[p->nsets++] = sets[s];
-        if (!rc) rc = corners_make(&p->set[s], n, &sets[s], s, err);
-    }
+    p->summed = summed;
+    abut_status rc = sets_take(p, sets, 0, nsets, err);
+    if (!rc && summed) rc = abut_bsr_pattern(&p->S, n, sets, summed, err);
     if (rc) abut_product_free(&p);
     *out = p;
+    return rc;
+}
+
+static int has_rows(const set_corners *c, const abut_elements *was, const abut_elements *e)
+{
+    return was->n == e->n && was->corners == e->corners && was->map == e->map &&
+           (!e->n || !memcmp(c->row, e->row, (size_t)e->corners * e->n * sizeof *c->row));
+}
+
+abut_status abut_product_renew(abut_product **out, int32_t n, const abut_elements *sets, int nsets, int summed, int *lasted,
+                               abut_err *err)
+{
+    abut_product *p = *out;
+    *lasted = p && p->n == n && p->summed == summed && nsets >= summed && nsets <= ABUT_SETS_MAX;
+    for (int s = 0; s < summed && *lasted; s++) *lasted = has_rows(&p->set[s], &p->elements[s], &sets[s]);
+    if (!*lasted) {
+        abut_product_free(out);
+        return abut_product_make(out, n, sets, nsets, summed, err);
+    }
+    const abut_status rc = sets_take(p, sets, summed, nsets, err);
+    if (rc) abut_product_free(out);
     return rc;
 }
 
@@ -281,10 +307,11 @@ static void elements_multiply(set_corners *c, const abut_elements *e, const doub
 
 void abut_product_multiply(abut_product *p, const double *x, double *y)
 {
-    #pragma omp parallel for schedule(static) if ((size_t)p->n >= ABUT_PAR_MIN)
-    for (int32_t r = 0; r < p->n; r++)
+    if (p->summed) abut_bsr_multiply(&p->S, x, y);
+    #pragma omp parallel for schedule(static) if ((size_t)p->n >= ABUT_PAR_MIN && !p->summed)
+    for (int32_t r = 0; r < (p->summed ? 0 : p->n); r++)
         for (int d = 0; d < 3; d++) y[3 * r + d] = p->diag ? p->diag[r] * x[3 * r + d] : 0;
-    for (int s = 0; s < p->nsets; s++) {
+    for (int s = p->summed; s < p->nsets; s++) {
         set_corners *c = &p->set[s];
         if (c->map) abut_row_map_apply(c->map, x, c->x);
         if (c->map) memset(c->y, 0, 3 * (size_t)c->rows * sizeof *c->y);
@@ -324,51 +351,15 @@ static void add_mapped_diagonal(const set_corners *c, const abut_elements *e, do
 
 void abut_product_diagonal(abut_product *p, double *D)
 {
-    for (size_t i = 0; i < 9 * (size_t)p->n; i++) D[i] = p->diag && i % 9 % 4 == 0 ? p->diag[i / 9] : 0;
-    for (int s = 0; s < p->nsets; s++) {
+    for (size_t i = 0; i < 9 * (size_t)p->n && !p->summed; i++) D[i] = p->diag && i % 9 % 4 == 0 ? p->diag[i / 9] : 0;
+    if (p->summed) abut_operator_diagonal(&(abut_operator){ .matrix = &p->S }, D);
+    for (int s = p->summed; s < p->nsets; s++) {
         if (p->set[s].map) add_mapped_diagonal(&p->set[s], &p->elements[s], D);
         for (int d = 0; d < 3 && !p->set[s].map; d++) {
             all_elements(&p->set[s], &p->elements[s], NULL, d);
             gather(&p->set[s], 9, 3 * (size_t)d, D);
         }
     }
-}
-
-/* ---- elements one after another ---- */
-
-enum { CHUNKS = 32 };   /* made side by side, then read */
-
-/* Elements of a set, packed, some chunks at a time; buffer[CHUNKS * ABUT_ELEMENTS_ROOM]. */
-static void read_packed(const set_corners *c, const abut_elements *e, const abut_operator_reader *to, double *buffer)
-{
-    const size_t each = abut_elements_at_once(e), size = abut_packed_size(e->corners), corners = (size_t)e->corners;
-    for (size_t lo = 0; lo < e->n; lo += CHUNKS * each) {
-        const size_t most = e->n - lo, n = most < CHUNKS * each ? most : CHUNKS * each, chunks = (n + each - 1) / each;
-        #pragma omp parallel for schedule(dynamic, 1) if (n >= ABUT_PAR_MIN / 4)
-        for (size_t i = 0; i < chunks; i++) {
-            double room[ABUT_ELEMENTS_ROOM] __attribute__((aligned(64)));
-            const size_t from = lo + i * each, past = from + each < lo + n ? from + each : lo + n;
-            const double *H = abut_elements_packed(e, from, past, room);
-            memcpy(buffer + i * each * size, H, (past - from) * size * sizeof *H);
-        }
-        to->elements(to->ctx, &(abut_operator_elements){ e->corners, n, c->row + corners * lo, buffer, c->map });
-    }
-}
-
-abut_status abut_product_read(abut_product *p, int values, const abut_operator_reader *to, abut_err *err)
-{
-    double *buffer = values ? malloc((size_t)CHUNKS * ABUT_ELEMENTS_ROOM * sizeof *buffer) : NULL;
-    if (values && !buffer) return abut_fail(err, ABUT_E_NOMEM, "product: room for element matrices");
-    if (p->diag && values) to->diagonal(to->ctx, p->diag);
-    for (int s = 0; s < p->nsets; s++) {
-        const set_corners *c = &p->set[s];
-        const abut_elements *e = &p->elements[s];
-        if (!e->n) continue;
-        if (values && (e->rank || !e->val)) read_packed(c, e, to, buffer);
-        else to->elements(to->ctx, &(abut_operator_elements){ e->corners, e->n, c->row, values ? e->val : NULL, c->map });
-    }
-    free(buffer);
-    return ABUT_OK;
 }
 
 static abut_status read_all(void *self, int values, const abut_operator_reader *to, abut_err *err)
@@ -379,11 +370,17 @@ static abut_status read_all(void *self, int values, const abut_operator_reader *
 static void multiply(void *self, const double *x, double *y) { abut_product_multiply(self, x, y); }
 static void diagonal(void *self, double *D) { abut_product_diagonal(self, D); }
 
+abut_operator abut_product_operator(abut_product *p)
+{
+    return (abut_operator){ .n = p->n, .multiply = multiply, .diagonal = diagonal, .read = read_all, .self = p };
+}
+
 abut_operator abut_product_set(abut_product *p, const double *diag, const abut_elements *sets)
 {
-    p->diag = diag;
+    if (p->summed) abut_bsr_assemble(&p->S, diag, sets, p->summed);
+    p->diag = p->summed ? NULL : diag;
     for (int s = 0; s < p->nsets; s++) p->elements[s] = sets[s];
-    return (abut_operator){ .n = p->n, .multiply = multiply, .diagonal = diagonal, .read = read_all, .self = p };
+    return abut_product_operator(p);
 }
 
 void abut_operator_diagonal(const abut_operator *A, double *D)

@@ -40,7 +40,7 @@ static void bench_rank_one(size_t n)
     for (int32_t i = 0; i < 3 * rows; i++) x[i] = abut_rng_real(&r, -1, 1);
     const abut_elements set = { .corners = 4, .rank = 1, .n = n, .row = row, .val = val };
     abut_product *p = NULL;
-    fail_on(abut_product_make(&p, rows, &set, 1, &err), &err);
+    fail_on(abut_product_make(&p, rows, &set, 1, 0, &err), &err);
     abut_product_set(p, NULL, &set);
     double best = 1e30, spent = 0;
     for (int run = 0; run < 5 || (run < 2000 && spent < 0.5); run++) {

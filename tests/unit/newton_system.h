@@ -3,7 +3,6 @@
 #ifndef ABUT_TESTS_NEWTON_SYSTEM_H
 #define ABUT_TESTS_NEWTON_SYSTEM_H
 
-#include "solve/direction/matrix.h"
 #include "solve/direction/newton_solve.h"
 #include "solve/search/minimise.h"
 
@@ -43,7 +42,7 @@ static inline abut_status newton_system_solve(newton_system *n, const abut_searc
 {
     abut_status rc = newton_system_sum(n, s, rep, err);
     abut_rows_gather(n->p, s->here.g, -1, n->solve.rhs);
-    if (!rc) rc = abut_newton_solve_first(&n->solve, &n->matrix.A, n->p, rep, err);
+    if (!rc) rc = abut_newton_solve_first(&n->solve, &n->matrix, n->p, rep, err);
     if (!rc) abut_rows_scatter(n->p, n->solve.sol, 1, p);
     return rc;
 }

@@ -239,9 +239,10 @@ TEST(products_without_a_matrix_and_their_diagonals_equal_the_dense_ones)
         for (int i = 0; i < N; i++) diag[i] = abut_rng_real(&rng, 0, 1);
         for (size_t i = 0; i < 3 * N; i++) D[i * (3 * N + 1)] = diag[i / 3];
         for (int s = 0; s < 2; s++) world_place(&w[s]), sets[s] = w[s].set, dense_add(&w[s], N, D);
-        CHECK(!abut_product_make(&p, N, sets, 2, NULL));
-        abut_product_set(p, diag, sets);
-        for (int twice = 0; twice < 2; twice++) {
+        for (int twice = 0; twice < 4; twice++) {     /* without, and with the first summed, which lasts */
+            int lasted;
+            CHECK(!abut_product_renew(&p, N, sets, 2, twice / 2, &lasted, NULL) && lasted == twice % 2);
+            abut_product_set(p, diag, sets);
             abut_product_multiply(p, x, y);
             for (size_t i = 0; i < 3 * N; i++) {
                 double want = 0;
@@ -265,6 +266,18 @@ static void read_diagonal(void *ctx, const double *diag)
     for (size_t i = 0; i < 3 * N; i++) D[i * (3 * N + 1)] += diag[i / 3];
 }
 
+static void read_matrix(void *ctx, const abut_bsr *S)
+{
+    double *D = ctx;
+    for (int32_t c = 0; c < S->n; c++)
+        for (size_t b = S->ptr[c]; b < S->ptr[c + 1]; b++)
+            for (size_t i = 0; i < 9; i++) {
+                const size_t r = 3 * (size_t)S->row[b] + i / 3, s = 3 * (size_t)c + i % 3;
+                D[3 * N * r + s] += S->val[9 * b + i];
+                if (S->row[b] != c) D[3 * N * s + r] += S->val[9 * b + i];
+            }
+}
+
 static double weight_of(const abut_row_map *W, int32_t row, int32_t col)
 {
     double sum = 0;
@@ -277,11 +290,12 @@ static void read_elements(void *ctx, const abut_operator_elements *e)
 {
     double *D = ctx;
     const size_t c = (size_t)e->corners;
-    const double *H = e->val;
+    double room[9];
     for (size_t k = 0; k < e->n; k++)
         for (size_t a = 0; a < c; a++)
-            for (size_t b = a; b < c; b++, H += 9)
+            for (size_t b = a; b < c; b++)
                 for (size_t i = 0; i < 9 * N * N; i++) {
+                    const double *H = abut_operator_block(e, k, (int)a, (int)b, room);
                     const int32_t r = (int32_t)(i / (9 * N)), s = (int32_t)(i % (3 * N) / 3);
                     const int32_t p = e->row[c * k + a], q = e->row[c * k + b];
                     if (p < 0 || q < 0) continue;
@@ -303,12 +317,16 @@ TEST(the_element_matrices_that_a_product_hands_over_sum_to_the_dense_sum)
         for (int i = 0; i < N; i++) diag[i] = abut_rng_real(&rng, 0, 1);
         read_diagonal(D, diag);
         dense_add(&w, N, D);
-        CHECK(!abut_product_make(&p, N, &w.set, 1, NULL));
-        abut_product_set(p, diag, &w.set);
-        CHECK(!abut_product_read(p, 1, &(abut_operator_reader){ read_diagonal, read_elements, S }, NULL));
         for (size_t i = 0; i < 9 * N * N; i++) size = fmax(size, fabs(D[i]));
-        for (size_t i = 0; i < 9 * N * N; i++) CHECK_NEAR(S[i], D[i], 1e-13 * size);
-        abut_product_free(&p);
+        for (int summed = 0; summed < 2; summed++) {
+            memset(S, 0, 9 * N * N * sizeof *S);
+            CHECK(!abut_product_make(&p, N, &w.set, 1, summed, NULL));
+            abut_product_set(p, diag, &w.set);
+            const abut_operator_reader to = { read_diagonal, read_elements, S, read_matrix };
+            CHECK(!abut_product_read(p, 1, &to, NULL));
+            for (size_t i = 0; i < 9 * N * N; i++) CHECK_NEAR(S[i], D[i], 1e-13 * size);
+            abut_product_free(&p);
+        }
         world_free(&w);
         free(D), free(S);
     }
@@ -326,7 +344,7 @@ TEST(products_without_a_matrix_have_the_same_bits_at_1_2_and_7_threads)
         world w = kind_make(&rng, ROWS, kind, FEW / c + 5);
         abut_product *p = NULL;
         world_place(&w);
-        CHECK(!abut_product_make(&p, ROWS, &w.set, 1, NULL));
+        CHECK(!abut_product_make(&p, ROWS, &w.set, 1, 0, NULL));
         abut_product_set(p, NULL, &w.set);
         for (int t = 0; t < 3; t++) {
             abut_threads_set(threads[t]);

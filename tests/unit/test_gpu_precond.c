@@ -257,8 +257,9 @@ TEST(the_coarse_space_is_that_of_the_processor)
     abut_bisection b = bisection_of(&w, ROWS, 340);
     double *r = world_random(w.n, 3), *want = calloc(w.n, sizeof *want), *x = places(&w);
     double *z[2] = { malloc(w.n * sizeof **z), malloc(w.n * sizeof **z) };
-    CHECK(!abut_coarse_space_analyse(&coarse, &w.matrix, b.parts, b.first, b.member, NULL));
-    CHECK(!abut_coarse_space_factor(coarse, &w.matrix, x, NULL) && !abut_coarse_space_add(coarse, r, want, NULL));
+    const abut_operator A = { .matrix = &w.matrix };
+    CHECK(!abut_coarse_space_analyse(&coarse, &A, b.parts, b.first, b.member, NULL));
+    CHECK(!abut_coarse_space_factor(coarse, &A, x, NULL) && !abut_coarse_space_add(coarse, r, want, NULL));
     use(&w, ABUT_GPU_CLUSTERS);
     apply(&w, 1, r, z[0]);
     use(&w, ABUT_GPU_RIGID);

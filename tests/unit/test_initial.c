@@ -245,8 +245,8 @@ static abut_coarse_space *rigid_motions(setup *q, int32_t k, const uint8_t *in)
         first[j + 1] = m;
     }
     abut_rows_gather(q->p, q->s->here.x, 1, where);
-    CHECK(!abut_coarse_space_analyse(&c, &q->d.matrix.A, k, first, row, &q->w.err));
-    CHECK(!abut_coarse_space_factor(c, &q->d.matrix.A, where, &q->w.err));
+    CHECK(!abut_coarse_space_analyse(&c, &(abut_operator){ .matrix = &q->d.matrix.A }, k, first, row, &q->w.err));
+    CHECK(!abut_coarse_space_factor(c, &(abut_operator){ .matrix = &q->d.matrix.A }, where, &q->w.err));
     free(first), free(row), free(where);
     return c;
 }

@@ -81,7 +81,8 @@ TEST(truncated_sweeps_leave_the_penetration_that_is_known_of_them)
                 mean += penetration(&e) / 20;
                 net_clear(&e);
             }
-            printf("# %d nodes %zu contacts, %d sweeps: %.3g, known %.3g\n", size[s].nodes, size[s].contacts, sweeps[k], mean, known[s][k]);
+            printf("# %d nodes %zu contacts, %d sweeps: %.3g, known %.3g\n", size[s].nodes, size[s].contacts, sweeps[k], mean,
+                   known[s][k]);
             CHECK(mean < 4 * known[s][k] + 1e-5);
             CHECK(mean > known[s][k] / 4 || known[s][k] < 1e-4);
         }
@@ -205,7 +206,7 @@ TEST(bits_do_not_depend_on_threads)
     const int now = abut_threads();
     for (int k = 0; k < 4; k++) {
         abut_threads_set(threads[k]);
-        net_make(&e[k], 11, 4000, 8000, 0.3);
+        net_make(&e[k], 11, 5000, 10000, 0.3);
         for (int i = 0; i < 3; i++) project(&e[k], 5, e[k].v);
         CHECK(!memcmp(e[k].p, e[0].p, 3 * (size_t)e[0].nodes * sizeof(double)));
         CHECK(!memcmp(e[k].t.rbar, e[0].t.rbar, 3 * e[0].t.n * sizeof(double)));
@@ -395,7 +396,8 @@ TEST(a_million_contacts_take_less_than_250_bytes_each)
 {
     const size_t per_node = 4 * (sizeof(int32_t) + sizeof(double));
     const abut_touching t = { 0 };
-    const size_t bytes = sizeof *t.first + per_node + 3 * 3 * sizeof(double) + 4 * sizeof(double) + sizeof *t.key + 1 + 1 /* asleep */;
+    const size_t numbers = 3 * 3 + 4;   /* normal, k, rbar; mu, s, cohesion, give */
+    const size_t bytes = sizeof *t.first + per_node + numbers * sizeof(double) + sizeof *t.key + 1 /* colour */ + 1 /* asleep */;
     CHECK(sizeof *t.key == 32);
     CHECK(bytes <= 250);
 }

@@ -249,3 +249,41 @@ TEST(a_start_within_the_thickness_is_refused_and_one_within_the_reserve_opens_ge
     abut_touching_clear(&t);
     abut_touch_search_clear(&s);
 }
+
+/* Two points of an obstacle and of a body that come together by script. */
+TEST(contacts_attract_across_their_gap_and_yield_where_scripts_close_them_too_fast)
+{
+    const double y[6] = { 0, 0, 0, 0, 0.01, 0 }, v[6] = { 0, 0, 0, 0, -3, 0 };
+    const double force[4] = { 0, 2, 2, 0 }, range[4] = { 0, 0.05, 0.05, 0 };
+    const uint8_t held[2] = { 0, 1 };
+    int32_t node[2] = { 0, 1 }, body[2] = { 0, 1 }, friction[2] = { 0, 1 }, point[2] = { 0, 1 };
+    uint8_t obstacle[2] = { 0, 1 };
+    double mu[4] = { 0, 0.3, 0.3, 0 };
+    const abut_model m = { .nv = 2, .nc = 2, .ng = 2, .mu = mu, .obj_friction = friction, .body = body, .coll_node = node,
+                           .cohesion_force = force, .cohesion_range = range };
+    abut_collmesh cm = { .model = &m, .nc = 2, .n_point = 2, .point = point, .n_loose = 2, .loose = point,
+                         .W = { .rows = 2, .cols = 2, .col = node }, .obstacle = obstacle };
+    abut_touch_step step = { .cm = &cm, .y = y, .held = held, .v_held = v, .h = 0.01, .reserve = 1e-3, .compliance = 500 };
+    const double closing[2] = { 3, 0.5 };
+    abut_touch_search s = { 0 };
+    abut_touching t = { 0 };
+    for (int k = 0; k < 2; k++) {
+        const double slow[6] = { 0, 0, 0, 0, -closing[k], 0 };
+        step.v_held = slow;
+        CHECK(!abut_touching_begin(&t, 2, NULL));
+        CHECK(!abut_touch_find_near(&s, &step, y, &t, NULL));
+        CHECK(t.n == 1 && t.m == 1 && s.opening == 0);      /* 9 reserves away, but within the range of cohesion */
+        CHECK_NEAR(t.cohesion[0], 0.01 * 2 * (1 - 0.009 / 0.05), 1e-15);
+        CHECK_NEAR(t.mu[0], 0.3, 1e-15);
+        /* closing less gap over h: 3 - 0.9 m/s is above 1e-3 / 0.01, 0.5 - 0.9 is not */
+        CHECK(t.key[0].yields == (k == 0));
+        CHECK_NEAR(t.give[0], k == 0 ? 1 / (500 * 1e-4) : 0, 1e-12);
+    }
+    /* classes without cohesion, and within the reserve */
+    friction[1] = 0;
+    step.reserve = 0.02;
+    CHECK(!abut_touching_begin(&t, 2, NULL) && !abut_touch_find_near(&s, &step, y, &t, NULL));
+    CHECK(t.n == 1 && t.cohesion[0] == 0 && s.opening == 1);
+    abut_touching_clear(&t);
+    abut_touch_search_clear(&s);
+}

@@ -19,7 +19,7 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
 {
     hessian *h = self;
     h->solve = at->solve;
-    return abut_newton_factor_single(at->solve, &at->matrix->A, at->p, &h->single, rep, err);
+    return abut_newton_factor_single(at->solve, at->matrix, at->p, &h->single, rep, err);
 }
 
 static abut_precond precond(void *self, int symmetric)
@@ -37,7 +37,7 @@ static abut_status refine(void *self, const abut_initial_at *at, abut_report *re
 {
     ((hessian *)self)->single = 0;
     at->solve->no_single = 1;    /* single precision is not tried again in this step */
-    return abut_newton_factor(at->solve, &at->matrix->A, at->p, rep, err);
+    return abut_newton_factor(at->solve, at->matrix, at->p, rep, err);
 }
 
 static void stats(const void *self, abut_report *rep)

@@ -270,8 +270,8 @@ static abut_status coarse_make(subdomains *s, const abut_objective *p, const abu
     }
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0) memcpy(s->where + 3 * (size_t)p->row[i], x + 3 * (size_t)i, 3 * sizeof *x);
-    const abut_status rc = abut_coarse_space_analyse(&s->rigid, A, l->k, l->first, l->row, err);
-    return rc ? rc : abut_coarse_space_factor(s->rigid, A, s->where, err);
+    const abut_status rc = abut_coarse_space_analyse(&s->rigid, &(abut_operator){ .matrix = A }, l->k, l->first, l->row, err);
+    return rc ? rc : abut_coarse_space_factor(s->rigid, &(abut_operator){ .matrix = A }, s->where, err);
 }
 
 static abut_status factor(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)

@@ -238,7 +238,7 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
 static void begin_step(void *self)
 {
     lbfgs *d = self;
-    abut_newton_solve_begin_step(&d->solve, &d->matrix.A);
+    abut_newton_solve_begin_step(&d->solve, &d->matrix);
     abut_objective_majorant_forget(d->p);
     abut_quasi_begin(&d->quasi);
 }

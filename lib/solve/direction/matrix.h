@@ -1,4 +1,6 @@
-/* The Newton matrix: masses, and the projected Hessians of all elements, summed into 3x3 blocks.
+/* The Newton matrix: masses, and the projected Hessians of all elements, summed into 3x3 blocks; or as products, for linear
+ * solvers that need no matrix: then the elements that last are summed, in a pattern that no contact changes, and contacts stay
+ * as they are (sparse/product.h).
  *
  * Terms may have a majorant in it, where a direction has led over a kink (energy/friction_term.h).  The solution of such a matrix
  * is a descent direction, but too short to tell how far the minimum is: a minimisation ends with an exact one. */
@@ -7,10 +9,16 @@
 
 #include "solve/direction.h"
 #include "solve/direction/ordering.h"
+#include "sparse/product.h"
 
 /* Zero-filled is empty. */
 typedef struct abut_newton_matrix {
-    abut_bsr A;
+    abut_bsr A;             /* empty where there are products */
+    struct abut_newton_products {
+        abut_product *product;  /* NULL: A is the matrix */
+        double *where;      /* [3 nrow] m: rows in space at the begin of the step */
+        int analysed;       /* the linear solver knows the rows of this step */
+    } products;
     abut_elements sets[ABUT_SETS_MAX];  /* of the last sum, in arrays of the objective */
     int nsets;
     int without_majorant;   /* nobody learns of kinks */
@@ -26,6 +34,16 @@ void abut_newton_matrix_clear(abut_newton_matrix *d);
 /** d->A at the iterate, in the pattern that `order` keeps. */
 ABUT_MUST_USE abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_objective *p,
                                                  const abut_point *at, abut_report *rep, abut_err *err);
+/** The same as products, and `linear`, which can take them, analysed for their rows.  Fails  also as abut_linear_analyse */
+ABUT_MUST_USE abut_status abut_newton_matrix_products(abut_newton_matrix *d, abut_linear_solver *linear, const abut_objective *p,
+                                                      const abut_point *at, abut_report *rep, abut_err *err);
+/** What was summed last; where: rows in space, NULL: not known.  Good until the next sum. */
+abut_operator abut_newton_matrix_operator(const abut_newton_matrix *d, const double *where);
+/** 1 + shift times the diagonal of what was summed last, in place of earlier shifts.  whole[3 nrow]: scratch for all of them, for
+ * the first of which it is `first`.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_newton_matrix_shift(abut_newton_matrix *d, double shift, int first, double *whole, abut_err *err);
+/** A step begins: what `order` and the products know of rows belongs to the last one. */
+void abut_newton_matrix_begin_step(abut_newton_matrix *d, abut_ordering *order);
 /** The sets that do not last, as one, with its values, and nothing else of the matrix.
  * Fails  ABUT_E_ARG sets that do not last have elements of several shapes: then they are no one set */
 ABUT_MUST_USE abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_objective *p, const abut_point *at,

@@ -1,5 +1,4 @@
 /* Newton's direction: p = -H^-1 g, by a linear solver of the table. */
-#include "solve/direction/matrix.h"
 #include "solve/direction/newton_solve.h"
 #include "solve/directions.h"
 
@@ -34,7 +33,7 @@ static abut_status make(void **self, const abut_objective *p, const abut_directi
 static void begin_step(void *self)
 {
     newton *n = self;
-    abut_newton_solve_begin_step(&n->solve, &n->matrix.A);
+    abut_newton_solve_begin_step(&n->solve, &n->matrix);
     abut_objective_majorant_forget(n->p);
 }
 
@@ -60,10 +59,10 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
     const abut_objective *p = n->p;
     *info = (abut_direction_info){ .bad_node = -1 };
     n->solve.bad_node = -1;
-    abut_status rc = abut_newton_matrix_sum(&n->matrix, &n->solve.order, p, at, rep, err);
+    abut_status rc = abut_newton_solve_sum(&n->solve, &n->matrix, p, at, rep, err);
     if (rc) return rc;
     abut_rows_gather(p, at->g, -1, n->solve.rhs);
-    rc = abut_newton_solve_first(&n->solve, &n->matrix.A, p, rep, err);
+    rc = abut_newton_solve_first(&n->solve, &n->matrix, p, rep, err);
     if (rc == ABUT_E_NUMERIC) blame(n, info);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     abut_rows_scatter(p, n->solve.sol, 1, dir);
@@ -78,7 +77,7 @@ static abut_status resolve(void *self, const double *g, double *dir, abut_report
 {
     newton *n = self;
     abut_rows_gather(n->p, g, -1, n->solve.rhs);
-    const abut_status rc = abut_newton_solve_again(&n->solve, &n->matrix.A, n->p, rep, err);
+    const abut_status rc = abut_newton_solve_again(&n->solve, &n->matrix, n->p, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * n->p->nrow), rc;
     abut_rows_scatter(n->p, n->solve.sol, 1, dir);
     return ABUT_OK;
@@ -87,7 +86,7 @@ static abut_status resolve(void *self, const double *g, double *dir, abut_report
 static abut_linear_solver *factor(void *self, abut_operator *A)
 {
     newton *n = self;
-    *A = abut_newton_solve_operator(&n->solve, &n->matrix.A);
+    *A = abut_newton_solve_operator(&n->solve, &n->matrix);
     return abut_newton_solve_factor(&n->solve);
 }
 

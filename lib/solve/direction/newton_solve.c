@@ -2,14 +2,15 @@
 
 #include "base/par.h"
 #include "base/timer.h"
-#include "solve/direction/matrix.h"
 #include "sparse/linear_solvers.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#define FAR 1e-3            /* relative residual of iterations while the direction is long */
-#define CLOSE 1e-8          /* and when the convergence test looks at it */
+#define FAR 0.1             /* of the right-hand side that iterations may leave, */
+#define CLOSE 1e-8         /* and what is small enough whatever the error;  */
+#define FRACTION_ALL 0.05   /* of the direction that its error may have, */
+#define WITHIN_ALL 1e-2     /* and of what the convergence test looks at, there */
 
 /* By a factor that is older than the matrix or in single precision: */
 #define FORCE 0.1           /* of the right-hand side that may be left */
@@ -69,16 +70,24 @@ void abut_newton_solve_clear(abut_newton_solve *s)
     *s = (abut_newton_solve){ 0 };
 }
 
-void abut_newton_solve_begin_step(abut_newton_solve *s, abut_bsr *A)
+void abut_newton_solve_begin_step(abut_newton_solve *s, abut_newton_matrix *A)
 {
-    abut_ordering_begin_step(&s->order, A);
+    abut_newton_matrix_begin_step(A, &s->order);
     abut_linear_begin_step(&s->linear);
     s->exact = s->no_single = 0;
 }
 
-abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_bsr *A)
+abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_newton_matrix *A)
 {
-    return (abut_operator){ .matrix = A, .where = s->order.where };
+    return abut_newton_matrix_operator(A, s->order.where);
+}
+
+abut_status abut_newton_solve_sum(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, const abut_point *at,
+                                  abut_report *rep, abut_err *err)
+{
+    if (abut_linear_can(&s->linear, ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE))
+        return abut_newton_matrix_products(A, &s->linear, p, at, rep, err);
+    return abut_newton_matrix_sum(A, &s->order, p, at, rep, err);
 }
 
 int abut_newton_solve_iterates(const abut_newton_solve *s)
@@ -130,7 +139,7 @@ static void report_seconds(const abut_newton_solve *s, abut_report *rep)
 }
 
 /* A factor of A in double precision; solve: and s->sol = A^-1 s->rhs by it. */
-static abut_status factor_once(abut_newton_solve *s, const abut_bsr *A, int solve, abut_report *rep, abut_err *err)
+static abut_status factor_once(abut_newton_solve *s, const abut_newton_matrix *A, int solve, abut_report *rep, abut_err *err)
 {
     const abut_operator of = abut_newton_solve_operator(s, A);
     if (!solve) return abut_linear_factor(prompt_solver(s), &of, ABUT_DOUBLE, err);
@@ -141,17 +150,15 @@ static abut_status factor_once(abut_newton_solve *s, const abut_bsr *A, int solv
 }
 
 /* Projection leaves the matrix positive definite up to rounding; a shift of the diagonal mends the rounding. */
-static abut_status factor_shifted(abut_newton_solve *s, abut_bsr *A, int solve, abut_report *rep, abut_err *err)
+static abut_status factor_shifted(abut_newton_solve *s, abut_newton_matrix *A, int solve, abut_report *rep, abut_err *err)
 {
     abut_status rc = ABUT_E_NUMERIC;
-    double *whole = s->sol;     /* the diagonal without a shift */
-    for (int32_t j = 0; j < A->n; j++)
-        for (int k = 0; k < 3; k++) whole[3 * j + k] = A->val[9 * A->ptr[j] + 4 * (size_t)k];
+    int first = 1;
     for (double shift = 1e-10; rc == ABUT_E_NUMERIC && shift < 1; shift *= 100) {
         rep->shifts++;
-        for (int32_t j = 0; j < A->n; j++)
-            for (int k = 0; k < 3; k++) A->val[9 * A->ptr[j] + 4 * (size_t)k] = (1 + shift) * whole[3 * j + k];
-        rc = factor_once(s, A, solve, rep, err);
+        rc = abut_newton_matrix_shift(A, shift, first, s->sol, err);
+        if (!rc) rc = factor_once(s, A, solve, rep, err);
+        first = 0;
     }
     return rc;
 }
@@ -176,10 +183,11 @@ void abut_newton_solve_stats(const abut_newton_solve *solve, abut_report *rep)
     rep->factor_bytes = (double)s.bytes;
 }
 
-abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep, abut_err *err)
+abut_status abut_newton_factor(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, abut_report *rep,
+                               abut_err *err)
 {
     double clock = abut_time_wall();
-    abut_status rc = abut_newton_solve_iterates(s) ? ABUT_OK : abut_ordering_analyse_to_factor(&s->order, A, err);
+    abut_status rc = abut_newton_solve_iterates(s) ? ABUT_OK : abut_ordering_analyse_to_factor(&s->order, &A->A, err);
     rep->seconds.analyse += abut_time_lap(&clock);
     if (!rc) rc = factor_once(s, A, 0, rep, err);
     if (rc == ABUT_E_NUMERIC) rc = factor_shifted(s, A, 0, rep, err);
@@ -189,12 +197,12 @@ abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, const abut_obj
     return blame(s, p, rc, err);
 }
 
-abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, int *single, abut_report *rep,
-                                      abut_err *err)
+abut_status abut_newton_factor_single(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, int *single,
+                                      abut_report *rep, abut_err *err)
 {
     double clock = abut_time_wall();
     *single = 0;
-    abut_status rc = analyse(&s->order, A, err);
+    abut_status rc = analyse(&s->order, &A->A, err);
     rep->seconds.analyse += abut_time_lap(&clock);
     if (rc) return rc;
     if (may_reuse(s) && !s->exact && !s->no_single && abut_factor_may_be_single(prompt_solver(s))) {
@@ -209,10 +217,12 @@ abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const a
     return abut_newton_factor(s, A, p, rep, err);
 }
 
-static abut_status iterate(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep, abut_err *err)
+static abut_status iterate(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, abut_report *rep, abut_err *err)
 {
     const abut_operator of = abut_newton_solve_operator(s, A);
-    const abut_solve_goal goal = { .far = FAR, .close = CLOSE, .near = near_the_end(p) };
+    const double near = near_the_end(p);
+    const abut_solve_goal goal = { .far = FAR, .close = CLOSE, .fraction = FRACTION_ALL, .near = near,
+                                   .within = WITHIN_ALL * near };
     double clock = abut_time_wall();
     const abut_status rc = abut_linear_solve(&s->linear, &of, s->rhs, &goal, s->sol, err);
     rep->cg_iterations += abut_linear_get_stats(&s->linear).iterations;
@@ -221,7 +231,7 @@ static abut_status iterate(abut_newton_solve *s, abut_bsr *A, const abut_objecti
 }
 
 /* By factors, to what the search can see; exact: by one of A in double precision. */
-static abut_status solve_whole(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, int exact, abut_report *rep,
+static abut_status solve_whole(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, int exact, abut_report *rep,
                                abut_err *err)
 {
     const abut_operator of = abut_newton_solve_operator(s, A);
@@ -238,7 +248,8 @@ static abut_status solve_whole(abut_newton_solve *s, abut_bsr *A, const abut_obj
     return blame(s, p, rc, err);
 }
 
-abut_status abut_newton_solve_first(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep, abut_err *err)
+abut_status abut_newton_solve_first(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, abut_report *rep,
+                                    abut_err *err)
 {
     if (abut_newton_solve_iterates(s)) {
         const abut_status rc = abut_newton_factor(s, A, p, rep, err);
@@ -249,7 +260,8 @@ abut_status abut_newton_solve_first(abut_newton_solve *s, abut_bsr *A, const abu
     return rc ? rc : solve_whole(s, A, p, s->exact || !may_reuse(s), rep, err);
 }
 
-abut_status abut_newton_solve_again(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep, abut_err *err)
+abut_status abut_newton_solve_again(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, abut_report *rep,
+                                    abut_err *err)
 {
     return abut_newton_solve_iterates(s) ? iterate(s, A, p, rep, err) : solve_whole(s, A, p, 0, rep, err);
 }

@@ -4,7 +4,7 @@
 #define ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
 
 #include "solve/direction.h"
-#include "solve/direction/ordering.h"
+#include "solve/direction/matrix.h"
 #include "sparse/reuse.h"
 
 /* Zero-filled is empty.  Stays where it is: the ordering borrows the linear solver. */
@@ -22,27 +22,30 @@ typedef struct abut_newton_solve {
 ABUT_MUST_USE abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p, const abut_direction_options *opt,
                                                  int orders, abut_err *err);
 void abut_newton_solve_clear(abut_newton_solve *s);
-void abut_newton_solve_begin_step(abut_newton_solve *s, abut_bsr *A);
+void abut_newton_solve_begin_step(abut_newton_solve *s, abut_newton_matrix *A);
 /** Newton's equation is solved by iterations. */
 int abut_newton_solve_iterates(const abut_newton_solve *s);
+/** A at the iterate, as the linear solver takes it: as products where it can, or as a matrix. */
+ABUT_MUST_USE abut_status abut_newton_solve_sum(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
+                                                const abut_point *at, abut_report *rep, abut_err *err);
 /** The matrix as the linear solver takes it. */
-abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_bsr *A);
+abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_newton_matrix *A);
 
 /** s->sol = A^-1 s->rhs, by iterations or by a factor: the one that there is, one in single precision or one in double, the
  * first that is good enough.
  * Fails  ABUT_E_NUMERIC when no shift of the diagonal makes A positive definite: s->bad_node says where (Cholesky), else -1; when
  *        conjugate gradients do not converge */
-ABUT_MUST_USE abut_status abut_newton_solve_first(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep,
-                                                  abut_err *err);
+ABUT_MUST_USE abut_status abut_newton_solve_first(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
+                                                  abut_report *rep, abut_err *err);
 /** The same with the matrix of the last solve. */
-ABUT_MUST_USE abut_status abut_newton_solve_again(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep,
-                                                  abut_err *err);
+ABUT_MUST_USE abut_status abut_newton_solve_again(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
+                                                  abut_report *rep, abut_err *err);
 /** The factor of A, in double precision; fails as a solve. */
-ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, abut_report *rep,
-                                             abut_err *err);
+ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
+                                             abut_report *rep, abut_err *err);
 /** The same in single precision, *single 1, unless the factor is small or would have no positive pivots. */
-ABUT_MUST_USE abut_status abut_newton_factor_single(abut_newton_solve *s, abut_bsr *A, const abut_objective *p, int *single,
-                                                    abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_newton_factor_single(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
+                                                    int *single, abut_report *rep, abut_err *err);
 /** The solver if it has a factor of the matrix of the last solution, and whether that solution is by iterations on a factor. */
 abut_linear_solver *abut_newton_solve_factor(const abut_newton_solve *s);
 int abut_newton_solve_is_approximate(const abut_newton_solve *s);

@@ -6,11 +6,13 @@
 #include "energy/characteristic.h"
 #include "energy/stiffness_fit.h"
 #include "model/motion.h"
+#include "model/tets.h"
 #include "solve/loads.h"
 #include "solve/step/measures.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +31,11 @@ abut_lg_opts abut_lg_defaults(void)
 static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_err *err)
 {
     const char *name = o->method->name;
-    const abut_status rc = o->method->check ? o->method->check(m, err) : ABUT_OK;
+    char who[40];
+    snprintf(who, sizeof who, "solver %s", name);
+    abut_status rc = abut_linear_tets(m, who, err);
+    if (rc) return rc;
+    rc = o->method->check ? o->method->check(m, err) : ABUT_OK;
     if (rc) return abut_wrap(err, "solver %s", name), rc;
     if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %d, expected implicit Euler", name, m->scheme[0]);
@@ -355,10 +361,10 @@ abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, ab
 abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
-    rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
-    rep->gravity = abut_gravity_energy(p->model, s->x);
-    abut_linear_momentum(p->model, s->v_end, rep->momentum);
-    abut_angular_momentum(p->model, s->x, s->v_end, rep->angular);
+    rep->kinetic = abut_kinetic_energy(abut_mass_of(&p->terms), s->v_end);
+    rep->gravity = abut_gravity_energy(abut_mass_of(&p->terms), s->x);
+    abut_linear_momentum(abut_mass_of(&p->terms), s->v_end, rep->momentum);
+    abut_angular_momentum(abut_mass_of(&p->terms), s->x, s->v_end, rep->angular);
     int32_t flattest;
     rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
     rep->min_jacobian_tet = abut_objective_tet(p, flattest);

@@ -27,8 +27,8 @@ ABUT_FN abut_touch_state abut_coulomb_velocity(const double ustar[3], const doub
     return open ? ABUT_TOUCH_OPEN : sticks ? ABUT_TOUCH_STICKS : ABUT_TOUCH_SLIDES;
 }
 
-/** How far (u, rbar) is from a pair of the law, m/s: the largest of what penetrates, pulls, acts at a distance, is beyond the cone,
- * slides without friction against it.  rbar[3] = s r, m/s. */
+/** How far (u, rbar) is from a pair of the law, m/s: the largest of what penetrates, pulls, acts at a distance, is beyond the
+ * cone, slides without friction against it.  rbar[3] = s r, m/s. */
 ABUT_FN double abut_coulomb_residual(const double u[3], const double rbar[3], const double n[3], double mu)
 {
     const double uN = u[0] * n[0] + u[1] * n[1] + u[2] * n[2], rN = rbar[0] * n[0] + rbar[1] * n[1] + rbar[2] * n[2];

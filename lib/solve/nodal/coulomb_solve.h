@@ -4,8 +4,8 @@
  *
  *     repeat   v: (A + W) v = f + W (p + lambda);   p: projection of v - lambda (solve/nodal/project.h);   lambda += p - v
  *
- * W, one number for each node, changes how fast this converges, never to what.  At a fixed point p = v, and W lambda is the
- * impulse of all contacts on each node.  p keeps the law up to what the sweeps leave, v the dynamics. */
+ * W, one number for each node of a contact, changes how fast this converges, never to what.  At a fixed point p = v, and W lambda
+ * is the impulse of all contacts on each node.  p keeps the law up to what the sweeps leave, v the dynamics. */
 #ifndef ABUT_SOLVE_NODAL_COULOMB_SOLVE_H
 #define ABUT_SOLVE_NODAL_COULOMB_SOLVE_H
 
@@ -16,10 +16,10 @@ typedef struct abut_coulomb_system {
     int32_t nodes;
     double h;               /* s: lengths are velocities times this */
     const double *f;        /* [3 nodes] N s */
-    const double *w, *inv_w;    /* [nodes] kg, 1/kg; both 0: the velocity of the node is prescribed */
-    /** (A + W) v = rhs at the nodes that move; v comes as the last one, and stays where nodes do not move. */
+    const double *w, *inv_w;    /* [nodes] kg, 1/kg; both 0: no contact has the node, p = v */
+    /** (A + W) v = rhs at the nodes that move; v stays where they do not. */
     abut_status (*solve)(void *ctx, const double *rhs, double *v, abut_err *err);
-    /** Appends contacts that the motion by v meets; NULL: none come. */
+    /** Appends contacts that the motion by v meets, and gives their nodes weights; NULL: none come. */
     abut_status (*append)(void *ctx, const double *v, int round, abut_touching *t, abut_err *err);
     void *ctx;
 } abut_coulomb_system;
@@ -36,13 +36,16 @@ typedef struct abut_coulomb_options {
 typedef struct abut_coulomb_state {
     int32_t nodes;
     double *v, *p;          /* [3 nodes] m/s: of the dynamics, of the law */
-    double *lambda;         /* [3 nodes] m/s */
-    double *v_old, *rhs, *p_hat, *lambda_hat, *next;    /* [3 nodes] */
+    double *lambda;         /* [3 nodes] m/s; 0 where no contact has the node */
+    double *v_old, *rhs, *p_hat, *lambda_hat, *next, *lambda_next;  /* [3 nodes] */
+    int32_t *moved, n_moved;    /* [nodes] those with weights, ascending */
     abut_projection projection;
     double delta, delta_2;  /* m: h (|v - v_old| + |v - p|), largest and root mean square; NAN before the first iteration */
     double smallest_delta, theta;   /* of the accelerated iterations */
     int iterations;         /* since abut_coulomb_begin */
-    double solve_seconds, project_seconds, append_seconds;
+    struct abut_coulomb_seconds {
+        double solve, project, append;
+    } seconds;
 } abut_coulomb_state;
 
 /** Room for so many nodes.  Fails  ABUT_E_NOMEM */

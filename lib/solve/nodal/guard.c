@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-abut_status abut_guard_init(abut_guard *g, const abut_model *m, abut_err *err)
+abut_status abut_guard_init(abut_guard *g, const abut_model *m, const abut_collmesh *cm, abut_err *err)
 {
-    *g = (abut_guard){ .model = m };
+    *g = (abut_guard){ .model = m, .cm = cm };
     const abut_status rc = abut_judge_shape_model(&g->shape, m, err);
     if (rc) return rc;
     g->room0 = malloc(3 * ((size_t)g->shape.nv + 1) * sizeof *g->room0);
@@ -61,7 +61,7 @@ static const char *points(const abut_guard *g, const int32_t *point, int n, char
 {
     int32_t node[5] = { -1, -1, -1, -1, -1 };
     const int32_t nv = g->model->nv;
-    for (int k = 0; k < n; k++) node[k] = point[k] < nv ? point[k] : abut_model_contact_node(g->model, point[k] - nv);
+    for (int k = 0; k < n; k++) node[k] = point[k] < nv ? point[k] : abut_collmesh_node(g->cm, point[k] - nv);
     return abut_nodes_words(g->model, node, n, buf);
 }
 

@@ -1,5 +1,5 @@
-/* The step of the barrier in place of one that the judge refused: the same start, the same end of the scripts, Newton's method, and
- * friction frozen from the impulses that hard contact has found (Li 2020, 4.5, in one pass). */
+/* The step of the barrier in place of one that the judge refused: the same start, the same end of the scripts, Newton's method,
+ * and friction frozen from the impulses that hard contact has found (Li 2020, 4.5, in one pass). */
 #ifndef ABUT_SOLVE_NODAL_MEND_H
 #define ABUT_SOLVE_NODAL_MEND_H
 

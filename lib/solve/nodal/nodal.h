@@ -26,6 +26,7 @@ typedef struct abut_nodal_options {
     abut_coulomb_options admm;  /* 25 iterations of 5 sweeps, 0.01 mm, 0.01, every 5 */
     double reserve;         /* m: gap that contacts keep beyond their thickness; 0: half of dhat */
     double beta, sigma;     /* of weights; 25, 1e-3 */
+    int everywhere;         /* 1: every node has a weight, as published; 0: those of contacts alone */
     int elastic;            /* 1: the step takes v, 0: p */
     double compliance;      /* N/m: stiffness of contacts that close faster than the reserve in a step; 0: none yields */
     const abut_linear_solver_ops *linear;   /* NULL: the first of the table */
@@ -52,10 +53,10 @@ typedef struct abut_nodal {
         double *w, *inv_w;      /* kg, 1/kg; 0 where nodes are held */
         double *impulse;        /* N s: of all contacts on each node, at the start and at the end of the step */
         double *end;            /* m/s: velocities of the step that is taken */
+        double *x;              /* m: room for positions */
         double *y0, *y1;        /* [3 nc] m: collision vertices at the start, and at the end of a motion */
     } of;
-    double merit;               /* J: of vk */
-    int appended;               /* contacts that iterations have added in this step */
+    int weighed;                /* the matrix is A + W */
     abut_report *rep;           /* of the step under way; borrowed */
     abut_arena scratch;
 } abut_nodal;
@@ -71,6 +72,8 @@ ABUT_MUST_USE abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut
 /** More iterations of the last linear problem, for contacts that the caller has appended to s->contacts since.
  * sweeps: of each projection */
 ABUT_MUST_USE abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_report *rep, abut_err *err);
+/** The nodes that move get v = M^-1 rhs, by the factor that there is, M the matrix; ctx: the abut_nodal. */
+abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err);
 /** x[3 nv], m: where the step leads. */
 void abut_nodal_end(const abut_nodal *s, double *x);
 /** The step that contacts of s->contacts are for. */
@@ -78,7 +81,5 @@ abut_touch_step abut_nodal_touch_step(const abut_nodal *s);
 /** The next frame into out (cleared first), and what the report tells of it. */
 ABUT_MUST_USE abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep,
                                                abut_err *err);
-
-extern const abut_stepper_ops abut_nodal_stepper_ops;
 
 #endif

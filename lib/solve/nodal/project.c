@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 64 };    /* contacts that one thread takes at a time; of fewer one thread takes all */
+/* Contacts that one thread takes at a time, of fewer one takes all; and in sets that pay for the waiting at each colour. */
+enum { CHUNK = 64, LARGE = 8192 };
 
 void abut_projection_clear(abut_projection *q)
 {
@@ -127,24 +128,28 @@ abut_status abut_project(abut_projection *q, abut_touching *t, const double *inv
     assert(t->n == t->settled);
     const abut_status rc = reserve(q, t, err);
     if (rc) return rc;
-    const int32_t nodes = t->nodes;
+    const int32_t n = o->moved ? o->n_moved : t->nodes;
     const double asleep2 = o->asleep * o->asleep;
     size_t skipped = 0;
     memset(q->asleep, 0, t->n);
-    #pragma omp parallel if ((size_t)nodes + t->n >= ABUT_PAR_MIN)
+    #pragma omp parallel for schedule(static) if ((size_t)n >= 8 * ABUT_PAR_MIN)
+    for (int32_t k = 0; k < n; k++) {
+        const int32_t i = o->moved ? o->moved[k] : k;
+        memcpy(q->p + 4 * (size_t)i, v + 3 * (size_t)i, 3 * sizeof *v);
+        q->p[4 * (size_t)i + 3] = inv_w[i];
+    }
+    #pragma omp parallel if (t->n >= LARGE)
     {
         size_t mine = 0;
-        #pragma omp for schedule(static)
-        for (int32_t i = 0; i < nodes; i++) {
-            memcpy(q->p + 4 * (size_t)i, v + 3 * (size_t)i, 3 * sizeof *v);
-            q->p[4 * (size_t)i + 3] = inv_w[i];
-        }
         (void)by_colours(q, t, 0, reapply);
         for (int k = 0; k < o->sweeps; k++) mine += by_colours(q, t, asleep2, sweep);
         #pragma omp atomic
         skipped += mine;
-        #pragma omp for schedule(static)
-        for (int32_t i = 0; i < nodes; i++) memcpy(p + 3 * (size_t)i, q->p + 4 * (size_t)i, 3 * sizeof *p);
+    }
+    #pragma omp parallel for schedule(static) if ((size_t)n >= 8 * ABUT_PAR_MIN)
+    for (int32_t k = 0; k < n; k++) {
+        const int32_t i = o->moved ? o->moved[k] : k;
+        memcpy(p + 3 * (size_t)i, q->p + 4 * (size_t)i, 3 * sizeof *p);
     }
     q->skipped += skipped;
     q->visits += t->n * (size_t)o->sweeps - skipped;

@@ -4,7 +4,7 @@
  *     find p, r:  W p = W v + B^T (r - xi n),   u = B p + k,   (u_c, r_c) of the law of Signorini and Coulomb for every c
  *
  * A visit of contact c gathers u, takes its own impulse out of it (ustar = u - rbar), asks the law for its new u, and scatters
- * the difference.  The contacts of one colour have no node in common, so threads share them out and no bit depends on how. */
+ * the difference.  The contacts of one colour have no node in common, so no bit depends on which thread visits which. */
 #ifndef ABUT_SOLVE_NODAL_PROJECT_H
 #define ABUT_SOLVE_NODAL_PROJECT_H
 
@@ -12,7 +12,9 @@
 
 typedef struct abut_project_options {
     int sweeps;
-    double asleep;      /* m/s: a contact whose visit changes u by less is not visited again before the next projection; 0: all are */
+    const int32_t *moved;   /* [n_moved] the nodes of contacts, ascending, each once: others are not looked at; NULL: all nodes */
+    int32_t n_moved;
+    double asleep;      /* m/s: a contact whose visit changes u by less is not visited again in this projection; 0: all are */
 } abut_project_options;
 
 /* What a projection works in.  Zero-filled is empty; the memory is kept. */
@@ -25,8 +27,9 @@ typedef struct abut_projection {
     size_t visits, skipped;     /* contacts visited, and those not because they slept, since the counters were set to 0 */
 } abut_projection;
 
-/** p[3 nodes] = the projection of v[3 nodes] (which may be p), after so many sweeps from the impulses that t has; those that t has
- * afterwards make p: W p = W v + B^T (r - xi n) up to rounding.  The same bits for every thread count.
+/** p[3 nodes] = the projection of v[3 nodes] (which may be p) at the nodes that o names, after so many sweeps from the impulses
+ * that t has; those that t has afterwards make p: W p = W v + B^T (r - xi n) up to rounding.  The same bits for every thread
+ * count.
  *
  * t        settled with inv_w
  * inv_w    [nodes] 1/kg

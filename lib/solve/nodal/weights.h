@@ -6,7 +6,7 @@
 #ifndef ABUT_SOLVE_NODAL_WEIGHTS_H
 #define ABUT_SOLVE_NODAL_WEIGHTS_H
 
-/** The smallest eigenvalue of a symmetric 3x3 matrix, row major, in closed form (Smith 1961). */
+/** The smallest eigenvalue of a symmetric 3x3 matrix, row major, in closed form (Smith 1961), to 1e-7 of the largest. */
 double abut_smallest_eigenvalue3(const double A[9]);
 /** w, kg, above 0 for m > 0 and a positive definite A. */
 double abut_nodal_weight(const double A[9], double mass, double beta, double sigma);

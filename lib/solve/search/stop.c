@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "energy/characteristic.h"
 #include "sparse/pcg.h"
+#include "model/tets.h"
 #include "solve/search/equilibrium.h"
 
 #include <math.h>
@@ -53,6 +54,8 @@ static abut_status published_after(abut_search *s, double speed, int *stop, abut
 static abut_status norm_begin(abut_search *s, abut_err *err)
 {
     const abut_model *m = s->prob.model;
+    const abut_status rc = abut_linear_tets(m, "characteristic norm", err);
+    if (rc) return rc;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *node = ABUT_ROOM(&s->scratch, double, m->nv + 1), *scale = &s->progress.characteristic;
     if (!node) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %d nodes", m->nv);

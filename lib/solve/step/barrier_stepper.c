@@ -72,7 +72,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     if (!rc) rc = abut_objective_begin(p, err);
     if (rc) return rc;
     abut_step_load_damping(s, f);
-    abut_step_load_forces(s);
+    if ((rc = abut_step_load_forces(s, err))) return rc;
     abut_search_forget(&s->solver);
     abut_objective_number(p);
     return abut_step_load_past(s, f, err);

@@ -7,6 +7,8 @@ const char *const abut_stop_names[ABUT_STOPS + 1] = { "newton", "published", "ch
 const char *const abut_ccd_rule_names[ABUT_CCD_RULES + 1] = { "full", "cfl", NULL };
 const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1] = { "ignore", "springs", NULL };
 
+const char *const abut_repair_names[ABUT_REPAIR_NONE + 2] = { "barrier", "none", NULL };
+
 abut_step_options abut_step_defaults(void)
 {
     return (abut_step_options){ .lags = -1, .max_newton = 10000, .threads = 1, .history = 5, .levels = 2, .iterations = -1 };

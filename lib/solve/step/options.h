@@ -18,6 +18,10 @@ extern const char *const abut_ccd_rule_names[ABUT_CCD_RULES + 1];
 enum { ABUT_CONTACT_REFUSED /* models that could touch anything */, ABUT_CONTACT_IGNORE, ABUT_CONTACT_BY_SPRINGS };
 extern const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1];
 
+/* What becomes of a step of hard contact that the judge refuses, and their names, NULL at the end. */
+enum { ABUT_REPAIR_BARRIER, ABUT_REPAIR_NONE };
+extern const char *const abut_repair_names[ABUT_REPAIR_NONE + 2];
+
 typedef struct abut_step_options {
     int lags;               /* friction passes at most; 0: until they converge; -1: the model's */
     int stop;               /* ABUT_STOP_* */
@@ -39,6 +43,10 @@ typedef struct abut_step_options {
     } device;
     int iterations;         /* of steppers that make a fixed number; 0: until they converge; -1: their default */
     int contact;            /* ABUT_CONTACT_*, of steppers without a barrier */
+    struct abut_step_hard {  /* of hard contact */
+        int repair;         /* ABUT_REPAIR_* */
+        int strict;         /* 1: a step that ends above its tolerance is given up */
+    } hard;
     const abut_arrays *names;   /* the arrays of the model, for names in messages and the partition; NULL: without */
 } abut_step_options;
 abut_step_options abut_step_defaults(void);

@@ -11,8 +11,7 @@ typedef struct cg {
     abut_mas_opts opts;
     abut_mas *mas;
     int32_t n;          /* rows of mas; 0: another step */
-    abut_arena scratch;
-    int iterations;     /* of the last solve */
+    abut_cg_state state;
 } cg;
 
 static abut_status make(void **self, abut_mas_opts opts, abut_err *err)
@@ -38,14 +37,16 @@ static abut_status make_rigid(void **self, int threads, abut_err *err)
 
 static void begin_step(void *self)
 {
-    ((cg *)self)->n = 0;
+    cg *s = self;
+    s->n = 0;
+    abut_cg_forget(&s->state);
 }
 
 static void release(void *self)
 {
     cg *s = self;
     abut_mas_free(&s->mas);
-    abut_arena_clear(&s->scratch);
+    abut_cg_clear(&s->state);
     free(s);
 }
 
@@ -53,17 +54,26 @@ static abut_status analyse(void *self, const abut_operator *A, const int32_t *or
 {
     cg *s = self;
     (void)order;
-    if (s->mas && s->n == abut_operator_rows(A)) return abut_mas_analyse(s->mas, A, err);
+    if (s->mas && s->n == abut_operator_rows(A)) return ABUT_OK;
     abut_mas_free(&s->mas);
+    abut_cg_forget(&s->state);
     s->n = abut_operator_rows(A);
     return abut_mas_make(&s->mas, A, s->opts, err);
+}
+
+static abut_status renew(void *self, const abut_operator *A, abut_err *err)
+{
+    cg *s = self;
+    const abut_status rc = abut_mas_analyse(s->mas, A, err);
+    return rc ? rc : abut_mas_factor(s->mas, A, err);
 }
 
 static abut_status factor(void *self, const abut_operator *A, abut_precision precision, abut_err *err)
 {
     cg *s = self;
     (void)precision;
-    return s->mas ? abut_mas_factor(s->mas, A, err) : abut_fail(err, ABUT_E_ARG, "conjugate gradients: no analysis");
+    if (!s->mas) return abut_fail(err, ABUT_E_ARG, "conjugate gradients: no analysis");
+    return abut_cg_factor(&s->state, A, renew, s, err);
 }
 
 static abut_status solve(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
@@ -72,14 +82,14 @@ static abut_status solve(void *self, const abut_operator *A, const double *b, co
     cg *s = self;
     if (!s->mas) return abut_fail(err, ABUT_E_ARG, "conjugate gradients: no analysis");
     const abut_precond M = abut_mas_precond(s->mas);
-    return abut_cg_solve(A, &M, b, goal, x, &s->iterations, &s->scratch, err);
+    return abut_cg_solve(&s->state, A, &M, renew, s, b, goal, x, err);
 }
 
 static abut_linear_stats stats(const void *self)
 {
     const cg *s = self;
     const abut_mas_stats p = s->mas ? abut_mas_get_stats(s->mas) : (abut_mas_stats){ 0 };
-    return (abut_linear_stats){ p.nnz, p.flops, p.bytes, s->iterations };
+    return (abut_linear_stats){ p.nnz, p.flops, p.bytes, s->state.iterations };
 }
 
 const abut_linear_solver_ops abut_linear_mas = {
@@ -89,7 +99,8 @@ const abut_linear_solver_ops abut_linear_mas = {
     .free = release,
 };
 const abut_linear_solver_ops abut_linear_mas_rigid = {
-    .name = "mas-rigid", .help = "the same of one level, and rigid motions of larger parts", .can = ABUT_IS_ITERATIVE,
+    .name = "mas-rigid", .help = "the same of one level, and rigid motions of larger parts",
+    .can = ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE,
     .make = make_rigid, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve, .stats = stats,
     .free = release,
 };

@@ -88,12 +88,17 @@ static void join_elements(void *ctx, const abut_operator_elements *e)
     }
 }
 
+static void join_blocks(void *ctx, const abut_bsr *M)
+{
+    for (int32_t c = 0; c < M->n; c++)
+        for (size_t b = M->ptr[c] + 1; b < M->ptr[c + 1]; b++) join(ctx, c, M->row[b]);
+}
+
 static abut_status join_all(joining *j, const abut_operator *A, abut_err *err)
 {
-    const abut_bsr *M = A->matrix;
-    if (!M) return A->read(A->self, 0, &(abut_operator_reader){ .elements = join_elements, .ctx = j }, err);
-    for (int32_t c = 0; c < M->n; c++)
-        for (size_t b = M->ptr[c] + 1; b < M->ptr[c + 1]; b++) join(j, c, M->row[b]);
+    const abut_operator_reader to = { .elements = join_elements, .ctx = j, .matrix = join_blocks };
+    if (!A->matrix) return A->read(A->self, 0, &to, err);
+    join_blocks(j, A->matrix);
     return ABUT_OK;
 }
 

@@ -64,9 +64,8 @@ static abut_status levels_reserve(abut_mas *m, abut_err *err)
 static abut_status parts_make(abut_mas *m, const abut_operator *A, abut_err *err)
 {
     const int32_t n = m->at.n;
-    if (!A->matrix || !A->where)
-        return abut_fail(err, ABUT_E_ARG, "multilevel Schwarz preconditioner: rigid motions of %d rows need %s", n,
-                         A->matrix ? "their positions" : "a matrix");
+    if (!A->where)
+        return abut_fail(err, ABUT_E_ARG, "multilevel Schwarz preconditioner: rigid motions of %d rows need their positions", n);
     m->parts = (n + ABUT_MAS_PART / 2) / ABUT_MAS_PART;
     if (!m->parts) m->parts = 1;
     m->first = malloc(((size_t)m->parts + 1) * sizeof *m->first);
@@ -94,33 +93,21 @@ abut_status abut_mas_make(abut_mas **out, const abut_operator *A, abut_mas_opts 
 
 abut_status abut_mas_analyse(abut_mas *m, const abut_operator *A, abut_err *err)
 {
-    return m->parts ? abut_coarse_space_analyse(&m->coarse, A->matrix, m->parts, m->first, m->at.row, err) : ABUT_OK;
+    return m->parts ? abut_coarse_space_analyse(&m->coarse, A, m->parts, m->first, m->at.row, err) : ABUT_OK;
 }
 
 /* ---- factors ---- */
 
-/* Where the matrices of a level come from. */
-typedef struct source {
-    const abut_mas_levels *at;
-    const abut_bsr *A;      /* NULL: they are in */
-    const double *sum;      /* [groups][ABUT_MAS_GROUP] */
-} source;
-
-static void load(const source *from, int32_t g, double *M)
-{
-    if (from->A) abut_mas_sum_rows(from->at, from->A, g, M);
-    else memcpy(M, from->sum + (size_t)g * ABUT_MAS_GROUP, ABUT_MAS_GROUP * sizeof *M);
-}
-
 /* Returns how many fell back to their diagonal blocks, -1: these are not positive definite either. */
-static int factor_group(const source *from, int32_t g, float *L)
+static int factor_group(const abut_mas *m, const abut_mas_sums *from, int l, int32_t g)
 {
     double M[ABUT_MAS_GROUP];
+    float *L = m->level[l].L + (size_t)g * ABUT_MAS_GROUP;
     int fallen = 0;
-    load(from, g, M);
+    abut_mas_sums_load(from, &m->at, l, g, M);
     const unsigned bad = abut_mas_dense_factor(M);
     if (bad) {
-        load(from, g, M);
+        abut_mas_sums_load(from, &m->at, l, g, M);
         abut_mas_keep_diagonal(M, bad);
         if (abut_mas_dense_factor(M)) return -1;
     }
@@ -129,13 +116,13 @@ static int factor_group(const source *from, int32_t g, float *L)
     return fallen;
 }
 
-static abut_status factor_level(abut_mas *m, int l, const source *from, abut_err *err)
+static abut_status factor_level(abut_mas *m, int l, const abut_mas_sums *from, abut_err *err)
 {
     level *v = &m->level[l];
     int32_t fallen = 0, bad = 0;
     #pragma omp parallel for schedule(dynamic, 1) reduction(+:fallen, bad)
     for (int32_t g = 0; g < v->groups; g++) {
-        const int f = factor_group(from, g, v->L + (size_t)g * ABUT_MAS_GROUP);
+        const int f = factor_group(m, from, l, g);
         fallen += f > 0 ? f : 0;
         bad += f < 0;
     }
@@ -145,20 +132,12 @@ static abut_status factor_level(abut_mas *m, int l, const source *from, abut_err
                      " definite", l);
 }
 
-/* Level 0 of a matrix is summed eight domains at a time; everything else at once. */
 static abut_status factor_levels(abut_mas *m, const abut_operator *A, abut_err *err)
 {
-    const int from = A->matrix ? 1 : 0;
-    double *sum[ABUT_MAS_LEVELS] = { NULL };
-    abut_status rc = ABUT_OK;
-    for (int l = from; l < m->at.levels && !rc; l++) {
-        sum[l] = malloc((size_t)m->level[l].groups * ABUT_MAS_GROUP * sizeof **sum + 1);
-        if (!sum[l]) rc = no_memory(err);
-    }
-    if (!rc) rc = abut_mas_sum_levels(&m->at, A, from, sum, err);
-    for (int l = 0; l < m->at.levels && !rc; l++)
-        rc = factor_level(m, l, &(source){ &m->at, l < from ? A->matrix : NULL, sum[l] }, err);
-    for (int l = from; l < m->at.levels; l++) free(sum[l]);
+    abut_mas_sums sums;
+    abut_status rc = abut_mas_sums_make(&sums, &m->at, A, err);
+    for (int l = 0; l < m->at.levels && !rc; l++) rc = factor_level(m, l, &sums, err);
+    abut_mas_sums_clear(&sums);
     return rc;
 }
 
@@ -170,7 +149,7 @@ abut_status abut_mas_factor(abut_mas *m, const abut_operator *A, abut_err *err)
         return abut_fail(err, ABUT_E_ARG, "multilevel Schwarz preconditioner: %d rows, made for %d", abut_operator_rows(A),
                          m->at.n);
     abut_status rc = m->at.n ? factor_levels(m, A, err) : ABUT_OK;
-    if (!rc && m->coarse) rc = abut_coarse_space_factor(m->coarse, A->matrix, m->where, err);
+    if (!rc && m->coarse) rc = abut_coarse_space_factor(m->coarse, A, m->where, err);
     m->made = !rc;
     return rc;
 }

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = ABUT_MAS_ROWS, LANES = ABUT_MAS_LANES };
@@ -31,7 +32,8 @@ static void set_identity(double *M, int32_t from)
         }
 }
 
-void abut_mas_sum_rows(const abut_mas_levels *s, const abut_bsr *A, int32_t g, double *M)
+/* Domains 8 g .. 8 g + 7 of level 0, by rows of a matrix; identity where there is no row. */
+static void sum_rows(const abut_mas_levels *s, const abut_bsr *A, int32_t g, double *M)
 {
     const int32_t lo = g * ROWS * LANES, hi = s->n - lo < ROWS * LANES ? s->n : lo + ROWS * LANES;
     memset(M, 0, ABUT_MAS_GROUP * sizeof *M);
@@ -47,29 +49,42 @@ void abut_mas_sum_rows(const abut_mas_levels *s, const abut_bsr *A, int32_t g, d
 
 /* ---- all levels ---- */
 
-/* Threads take eights of domains in turns, and each looks at all blocks: so the sum of a domain is in their order. */
+/* Each thread has eights of domains of its own and looks at all blocks: so the sum of a domain is in their order. */
 typedef struct summing {
     const abut_mas_levels *s;
-    int from, stripes;
-    double *const *sum;
+    const abut_mas_sums *to;
+    int stripes;
 } summing;
 
-/* What is of stripe `mine`. */
-static inline void add(const summing *t, int mine, int32_t row, int32_t other, const double *H, double w, int alone)
+/* The sum of eight domains; NULL: no element is in them. */
+static inline double *sum_of(const summing *t, int l, int32_t g)
+{
+    const int32_t at = l || !t->to->place ? g : t->to->place[g];
+    return at < 0 ? NULL : t->to->sum[l] + (size_t)at * ABUT_MAS_GROUP;
+}
+
+/* What is of stripe `mine`, from a level on. */
+static inline void add(const summing *t, int mine, int from, int32_t row, int32_t other, const double *H, double w, int alone)
 {
     int32_t p = t->s->place[row], q = t->s->place[other];
     for (int l = 0; l < t->s->levels; l++) {
         const int32_t domain = p / ROWS, g = domain / LANES;
-        if (l >= t->from && domain == q / ROWS && (g + l) % t->stripes == mine)
-            add_block(t->sum[l] + (size_t)g * ABUT_MAS_GROUP, p, q, H, w, alone);
+        if (l >= from && domain == q / ROWS && (g + l) % t->stripes == mine)
+            add_block(sum_of(t, l, g), p, q, H, w, alone);
         if (l + 1 < t->s->levels) p = t->s->level[l].up[p], q = t->s->level[l].up[q];
     }
 }
 
-static void add_matrix(const summing *t, int mine, const abut_bsr *A)
+/* Level 0 is summed by rows where it is used. */
+static void take_matrix(void *ctx, const abut_bsr *A)
 {
-    for (int32_t c = 0; c < A->n; c++)
-        for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++) add(t, mine, A->row[b], c, A->val + 9 * b, 1, A->row[b] == c);
+    const summing *t = ctx;
+    if (t->s->levels < 2) return;
+    #pragma omp parallel for schedule(static, 1)
+    for (int mine = 0; mine < t->stripes; mine++)
+        for (int32_t c = 0; c < A->n; c++)
+            for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++)
+                add(t, mine, 1, A->row[b], c, A->val + 9 * b, 1, A->row[b] == c);
 }
 
 /* H of corners with vertices i and j of a map, by the columns that these are; same: i and j are one corner. */
@@ -78,20 +93,20 @@ static void add_mapped(const summing *t, int mine, const abut_row_map *W, int32_
     for (int32_t k = W->first[i]; k < W->first[i + 1]; k++)
         for (int32_t l = same ? k : W->first[j]; l < W->first[j + 1]; l++)
             if (W->col[k] >= 0 && W->col[l] >= 0)
-                add(t, mine, W->col[k], W->col[l], H, W->weight[k] * W->weight[l], same && k == l);
+                add(t, mine, 0, W->col[k], W->col[l], H, W->weight[k] * W->weight[l], same && k == l);
 }
 
 static void add_elements(const summing *t, int mine, const abut_operator_elements *e)
 {
-    const size_t corners = (size_t)e->corners;
-    const double *H = e->val;
+    double room[9];
     for (size_t k = 0; k < e->n; k++)
-        for (size_t a = 0; a < corners; a++)
-            for (size_t b = a; b < corners; b++, H += 9) {
-                const int32_t i = e->row[corners * k + a], j = e->row[corners * k + b];
+        for (int a = 0; a < e->corners; a++)
+            for (int b = a; b < e->corners; b++) {
+                const int32_t *row = e->row + (size_t)e->corners * k, i = row[a], j = row[b];
                 if (i < 0 || j < 0) continue;
+                const double *H = abut_operator_block(e, k, a, b, room);
                 if (e->map) add_mapped(t, mine, e->map, i, j, H, a == b);
-                else add(t, mine, i, j, H, 1, a == b);
+                else add(t, mine, 0, i, j, H, 1, a == b);
             }
 }
 
@@ -109,27 +124,93 @@ static void take_diagonal(void *ctx, const double *diag)
     for (int mine = 0; mine < t->stripes; mine++)
         for (int32_t i = 0; i < t->s->n; i++) {
             const double H[9] = { diag[i], 0, 0, 0, diag[i], 0, 0, 0, diag[i] };
-            add(t, mine, i, i, H, 1, 1);
+            add(t, mine, 0, i, i, H, 1, 1);
         }
 }
 
-abut_status abut_mas_sum_levels(const abut_mas_levels *s, const abut_operator *A, int from, double *const *sum, abut_err *err)
+/* ---- which eights of domains elements are in ---- */
+
+typedef struct marking {
+    const abut_mas_levels *s;
+    abut_mas_sums *to;
+} marking;
+
+static void note_matrix(void *ctx, const abut_bsr *S) { ((marking *)ctx)->to->rows = S; }
+
+static void mark_elements(void *ctx, const abut_operator_elements *e)
 {
-    summing t = { s, from, abut_threads(), sum };
-    abut_status rc = ABUT_OK;
-    for (int l = from; l < s->levels; l++)
-        memset(sum[l], 0, (size_t)abut_mas_groups(s->level[l].n) * ABUT_MAS_GROUP * sizeof **sum);
-    if (A->matrix && from < s->levels) {
-        #pragma omp parallel for schedule(static, 1)
-        for (int mine = 0; mine < t.stripes; mine++) add_matrix(&t, mine, A->matrix);
-    } else if (!A->matrix) {
-        rc = A->read(A->self, 1, &(abut_operator_reader){ take_diagonal, take_elements, &t }, err);
+    const marking *m = ctx;
+    const abut_row_map *W = e->map;
+    for (size_t k = 0; k < (size_t)e->corners * e->n; k++) {
+        const int32_t r = e->row[k];
+        for (int32_t i = !W || r < 0 ? 0 : W->first[r]; r >= 0 && i < (W ? W->first[r + 1] : 1); i++) {
+            const int32_t row = W ? W->col[i] : r;
+            if (row >= 0) m->to->place[m->s->place[row] / (ROWS * LANES)] = 0;
+        }
     }
-    for (int l = from; l < s->levels; l++) {
-        const int32_t n = s->level[l].n, last = abut_mas_groups(n) - 1;
-        set_identity(sum[l] + (size_t)last * ABUT_MAS_GROUP, n - last * ROWS * LANES);
-    }
+}
+
+/* Numbers the marked ones; without a matrix all of them are. */
+static void number_places(abut_mas_sums *m, int32_t groups)
+{
+    for (int32_t g = 0; g < groups; g++)
+        if (m->place[g] >= 0 || !m->rows) m->place[g] = m->places++;
+}
+
+static abut_status find_places(abut_mas_sums *m, const abut_mas_levels *s, const abut_operator *A, abut_err *err)
+{
+    const int32_t groups = abut_mas_groups(s->n);
+    marking mark = { s, m };
+    m->rows = A->matrix;
+    m->place = malloc(((size_t)groups + 1) * sizeof *m->place);
+    if (!m->place) return abut_fail(err, ABUT_E_NOMEM, "multilevel Schwarz preconditioner: out of memory");
+    for (int32_t g = 0; g < groups; g++) m->place[g] = -1;
+    const abut_operator_reader to = { .elements = mark_elements, .ctx = &mark, .matrix = note_matrix };
+    const abut_status rc = A->matrix ? ABUT_OK : A->read(A->self, 0, &to, err);
+    if (!rc) number_places(m, groups);
     return rc;
+}
+
+/* ---- */
+
+void abut_mas_sums_clear(abut_mas_sums *m)
+{
+    free(m->place);
+    for (int l = 0; l < ABUT_MAS_LEVELS; l++) free(m->sum[l]);
+    *m = (abut_mas_sums){ 0 };
+}
+
+abut_status abut_mas_sums_make(abut_mas_sums *m, const abut_mas_levels *s, const abut_operator *A, abut_err *err)
+{
+    const summing t = { s, m, abut_threads() };
+    *m = (abut_mas_sums){ 0 };
+    abut_status rc = find_places(m, s, A, err);
+    for (int l = 0; l < s->levels && !rc; l++) {
+        const size_t groups = (size_t)(l ? abut_mas_groups(s->level[l].n) : m->places);
+        m->sum[l] = calloc(groups * ABUT_MAS_GROUP + 1, sizeof *m->sum[l]);
+        if (!m->sum[l]) rc = abut_fail(err, ABUT_E_NOMEM, "multilevel Schwarz preconditioner: %zu domains", groups * LANES);
+    }
+    const abut_operator_reader to = { take_diagonal, take_elements, (void *)&t, take_matrix };
+    if (!rc && A->matrix) take_matrix(to.ctx, A->matrix);
+    else if (!rc) rc = A->read(A->self, 1, &to, err);
+    for (int l = m->rows ? 1 : 0; l < s->levels && !rc; l++) {
+        const int32_t n = s->level[l].n, last = abut_mas_groups(n) - 1;
+        set_identity(m->sum[l] + (size_t)last * ABUT_MAS_GROUP, n - last * ROWS * LANES);
+    }
+    if (rc) abut_mas_sums_clear(m);
+    return rc;
+}
+
+void abut_mas_sums_load(const abut_mas_sums *m, const abut_mas_levels *s, int l, int32_t g, double *M)
+{
+    const int32_t at = l ? g : m->place[g];
+    const double *sum = at < 0 ? NULL : m->sum[l] + (size_t)at * ABUT_MAS_GROUP;
+    if (l || !m->rows) {
+        memcpy(M, sum, ABUT_MAS_GROUP * sizeof *M);
+        return;
+    }
+    sum_rows(s, m->rows, g, M);
+    for (int i = 0; i < ABUT_MAS_GROUP && sum; i++) M[i] += sum[i];
 }
 
 void abut_mas_keep_diagonal(double *M, unsigned which)

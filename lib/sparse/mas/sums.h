@@ -12,12 +12,20 @@ static inline int32_t abut_mas_groups(int32_t n)
     return (abut_mas_domains(n) + ABUT_MAS_LANES - 1) / ABUT_MAS_LANES;
 }
 
-/** M[ABUT_MAS_GROUP]: domains 8 g .. 8 g + 7 of level 0, by rows of a matrix; identity where there is no row. */
-void abut_mas_sum_rows(const abut_mas_levels *s, const abut_bsr *A, int32_t g, double *M);
-/** sum[l][groups of level l][ABUT_MAS_GROUP], l from `from` on: all domains of these levels.  Blocks of the matrix, or of element
- * after element, are added in their order.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_mas_sum_levels(const abut_mas_levels *s, const abut_operator *A, int from, double *const *sum,
-                                              abut_err *err);
+/* Level 0 of blocks that are summed already is not stored: it is summed eight domains at a time, when it is asked for.
+ * Zero-filled is empty. */
+typedef struct abut_mas_sums {
+    const abut_bsr *rows;   /* borrowed; NULL: none, all is in `sum` */
+    int32_t *place, places; /* [groups of level 0] which of sum[0] is added to rows, -1: none */
+    double *sum[ABUT_MAS_LEVELS];   /* [groups][ABUT_MAS_GROUP] */
+} abut_mas_sums;
+
+/** All domains of all levels.  Blocks of the matrix, then of element after element, are added in their order.
+ * Fails  ABUT_E_NOMEM; *m is then empty */
+ABUT_MUST_USE abut_status abut_mas_sums_make(abut_mas_sums *m, const abut_mas_levels *s, const abut_operator *A, abut_err *err);
+/** M[ABUT_MAS_GROUP]: domains 8 g .. 8 g + 7 of level l; identity where there is no node.  A is as it was. */
+void abut_mas_sums_load(const abut_mas_sums *m, const abut_mas_levels *s, int l, int32_t g, double *M);
+void abut_mas_sums_clear(abut_mas_sums *m);
 /** In eight matrices: nothing but the diagonal blocks is left of those with a bit in `which`. */
 void abut_mas_keep_diagonal(double *M, unsigned which);
 

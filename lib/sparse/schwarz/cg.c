@@ -20,8 +20,7 @@ typedef struct cg {
     double *where;      /* [3 n] positions of the rows when they were cut into parts, m */
     int32_t n, k;       /* rows and parts; n 0: not cut yet */
     int32_t cap;
-    abut_arena scratch;
-    int iterations;     /* of the last solve */
+    abut_cg_state state;
 } cg;
 
 static abut_status make(void **self, int by_blocks, abut_err *err)
@@ -56,7 +55,7 @@ static void cg_free(void *self)
     abut_schwarz_free(&s->schwarz);
     free(s->part);
     free(s->where);
-    abut_arena_clear(&s->scratch);
+    abut_cg_clear(&s->state);
     free(s);
 }
 
@@ -105,14 +104,14 @@ static abut_status cg_solve(void *self, const abut_operator *A, const double *b,
 {
     cg *s = self;
     const abut_precond M = s->by_blocks ? (abut_precond){ 0 } : abut_schwarz_precond(s->schwarz);
-    return abut_cg_solve(A, s->by_blocks ? NULL : &M, b, goal, x, &s->iterations, &s->scratch, err);
+    return abut_cg_solve(&s->state, A, s->by_blocks ? NULL : &M, NULL, NULL, b, goal, x, err);
 }
 
 static abut_linear_stats cg_stats(const void *self)
 {
     const cg *s = self;
     const abut_schwarz_stats p = s->schwarz ? abut_schwarz_get_stats(s->schwarz) : (abut_schwarz_stats){ 0 };
-    return (abut_linear_stats){ p.factor_nnz, p.factor_flops, (size_t)(8 * p.factor_nnz), s->iterations };
+    return (abut_linear_stats){ p.factor_nnz, p.factor_flops, (size_t)(8 * p.factor_nnz), s->state.iterations };
 }
 
 const abut_linear_solver_ops abut_linear_cg_schwarz = {

@@ -1,34 +1,11 @@
-#include "sparse/schwarz/coarse_space.h"
+#include "sparse/schwarz/coarse_parts.h"
 
 #include "base/par.h"
-#include "sparse/own/cholesky.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A row of a set: what the motions of the set do to it is weight [I, w -> w x arm]. */
-typedef struct member {
-    int32_t row, set;
-    double weight;
-    double arm[3];      /* from the middle of the set, in units of its radius */
-} member;
-
-enum { MOTIONS = 6 };
-
-struct abut_coarse_space {
-    int32_t n, k;
-    int32_t *first;     /* [k + 1] members of set j: first[j] .. first[j+1] */
-    member *in;
-    int32_t *at, *of;   /* [n + 1]; of[at[i] .. at[i+1]): the members that are row i, by sets */
-    int32_t *reach;     /* [k + 1] rows that A joins with those of set j, its own among them: near[reach[j] .. reach[j+1]) */
-    int32_t *near;
-    double (*AZ)[3 * MOTIONS];  /* [reach[k]] what A makes of the motions of the set there, row major */
-    abut_bsr E;         /* two block rows a set: translations, rotations */
-    abut_chol *chol;
-    double *v;          /* [6 k] */
-};
 
 static abut_status no_memory(abut_err *err)
 {
@@ -71,6 +48,7 @@ void abut_coarse_space_free(abut_coarse_space **out)
     layout_clear(c);
     pattern_clear(&c->E);
     abut_chol_free(&c->chol);
+    free(c->pairs.key);
     free(c);
     *out = NULL;
 }
@@ -173,10 +151,15 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sets from j on that have a row near set j, ascending, j first; mark[k] < j on entry.  Returns how many, at most k. */
-static int32_t partners(const abut_coarse_space *c, int32_t j, int32_t *mark, int32_t *set)
+/* Sets from j on that have a row near set j, or are joined with it, ascending, j first; mark[k] < j on entry, *pair is behind the
+ * pairs of lower sets.  Returns how many, at most k. */
+static int32_t partners(const abut_coarse_space *c, int32_t j, size_t *pair, int32_t *mark, int32_t *set)
 {
     int32_t n = 0;
+    for (; *pair < c->pairs.n && c->pairs.key[*pair] / (uint64_t)c->k == (uint64_t)j; (*pair)++) {
+        set[n++] = (int32_t)(c->pairs.key[*pair] % (uint64_t)c->k);
+        mark[set[n - 1]] = j;
+    }
     for (int32_t r = c->reach[j]; r < c->reach[j + 1]; r++)
         for (int32_t o = c->at[c->near[r]]; o < c->at[c->near[r] + 1]; o++) {
             const int32_t q = c->in[c->of[o]].set;
@@ -192,12 +175,12 @@ static int32_t partners(const abut_coarse_space *c, int32_t j, int32_t *mark, in
 static abut_status pattern_make(const abut_coarse_space *c, abut_bsr *E, abut_err *err)
 {
     int32_t *mark = new_array((size_t)c->k, sizeof *mark), *set = new_array((size_t)c->k, sizeof *set);
-    size_t cap = 0;
+    size_t cap = 0, pair = 0;
     *E = (abut_bsr){ .n = 2 * c->k, .ptr = new_array(2 * (size_t)c->k, sizeof *E->ptr) };
     int ok = mark && set && E->ptr;
     if (ok) memset(mark, -1, (size_t)c->k * sizeof *mark);
     for (int32_t j = 0; j < c->k && ok; j++) {
-        const int32_t n = partners(c, j, mark, set);
+        const int32_t n = partners(c, j, &pair, mark, set);
         if (E->nnz + 4 * (size_t)n > cap) {
             cap = 2 * (E->nnz + 4 * (size_t)n);
             int32_t *grown = realloc(E->row, cap * sizeof *grown);
@@ -236,19 +219,39 @@ static abut_status renew(abut_coarse_space *c, abut_err *err)
     return c->chol ? abut_chol_renew(c->chol, &c->E, NULL, err) : abut_chol_new(&c->chol, &c->E, NULL, 1, err);
 }
 
-abut_status abut_coarse_space_analyse(abut_coarse_space **out, const abut_bsr *A, int32_t k, const int32_t *first,
-                                      const int32_t *row,
-                                abut_err *err)
+/* What A has summed of its elements; a pattern without blocks where that is nothing. */
+static void note_blocks(void *ctx, const abut_bsr *S) { *(abut_bsr *)ctx = *S; }
+static void skip_elements(void *ctx, const abut_operator_elements *e) { (void)ctx, (void)e; }
+
+static abut_status blocks_of(const abut_operator *A, abut_bsr *S, size_t **none, abut_err *err)
+{
+    *S = (abut_bsr){ .n = abut_operator_rows(A) };
+    *none = NULL;
+    if (A->matrix) return *S = *A->matrix, ABUT_OK;
+    const abut_operator_reader to = { .elements = skip_elements, .ctx = S, .matrix = note_blocks };
+    const abut_status rc = A->read(A->self, 0, &to, err);
+    if (rc || S->ptr) return rc;
+    S->ptr = *none = calloc((size_t)S->n + 1, sizeof **none);
+    return *none ? ABUT_OK : no_memory(err);
+}
+
+abut_status abut_coarse_space_analyse(abut_coarse_space **out, const abut_operator *A, int32_t k, const int32_t *first,
+                                      const int32_t *row, abut_err *err)
 {
     abut_coarse_space *c = *out ? *out : calloc(1, sizeof *c);
     if (!c) return no_memory(err);
     *out = c;
     layout_clear(c);
-    c->n = A->n;
+    c->n = abut_operator_rows(A);
     c->k = k;
-    abut_status rc = members_make(c, first, row, err);
-    if (!rc) rc = reach_make(c, A, err);
+    abut_bsr S;
+    size_t *none;
+    abut_status rc = blocks_of(A, &S, &none, err);
+    if (!rc) rc = members_make(c, first, row, err);
+    if (!rc) rc = reach_make(c, &S, err);
+    if (!rc) rc = abut_coarse_pairs_find(c, A, err);
     if (!rc) rc = renew(c, err);
+    free(none);
     c->v = new_array(MOTIONS * (size_t)k, sizeof *c->v);
     if (!rc && !c->v) rc = no_memory(err);
     if (rc) abut_coarse_space_free(out);
@@ -273,20 +276,6 @@ static void arms_fill(abut_coarse_space *c, int32_t j, const double *x)
         for (int d = 0; d < 3; d++) c->in[e].arm[d] /= far > 0 ? far : 1;
 }
 
-/* q[3][6] += weight B [I, S], S w = w x arm */
-static void add_motions(const member *m, const double B[9], double q[3 * MOTIONS])
-{
-    const double *a = m->arm, w = m->weight;
-    for (int i = 0; i < 3; i++) {
-        const double *b = B + 3 * i;
-        double *to = q + MOTIONS * i;
-        for (int j = 0; j < 3; j++) to[j] += w * b[j];
-        to[3] += w * (b[2] * a[1] - b[1] * a[2]);
-        to[4] += w * (b[0] * a[2] - b[2] * a[0]);
-        to[5] += w * (b[1] * a[0] - b[0] * a[1]);
-    }
-}
-
 /* A Z for the motions of set j.  Blocks with an end in the set are in columns near it, for A is symmetric.  place[n]: for rows
  * near the set their place in near, own[n]: the member of the set that a row is, or -1; -1 on entry and return. */
 static void columns_fill(abut_coarse_space *c, const abut_bsr *A, int32_t j, int32_t *place, int32_t *own)
@@ -308,17 +297,7 @@ static void columns_fill(abut_coarse_space *c, const abut_bsr *A, int32_t j, int
     for (int32_t e = c->first[j]; e < c->first[j + 1]; e++) own[c->in[e].row] = -1;
 }
 
-/* t[6] += weight [I, S]^T f */
-static void add_resultant(const member *m, const double f[3], double t[MOTIONS])
-{
-    const double *a = m->arm, w = m->weight;
-    for (int d = 0; d < 3; d++) t[d] += w * f[d];
-    t[3] += w * (a[1] * f[2] - a[2] * f[1]);
-    t[4] += w * (a[2] * f[0] - a[0] * f[2]);
-    t[5] += w * (a[0] * f[1] - a[1] * f[0]);
-}
-
-/* Parts in a line or a point have rotations that move nothing. */
+/* What is left of rotations that move nothing, of translations. */
 #define ROTATION_FLOOR 1e-9
 
 /* Adds what moves row m of set q with the motions of set j, AZ[3][6], to their block: translations over rotations of q, T for the
@@ -346,14 +325,10 @@ static void blocks_fill(abut_coarse_space *c, int32_t j, size_t *at)
             if (m->set < j) continue;
             add_block(m, c->AZ[r], m->set == j, E->val + 9 * at[m->set], E->val + 9 * (right - 1 + at[m->set] - left));
         }
-    const double *T = E->val + 9 * left;
-    double *R = E->val + 9 * right;
-    for (int d = 0; d < 9; d += 4) R[d] += ROTATION_FLOOR * (T[0] + T[4] + T[8]);
 }
 
-abut_status abut_coarse_space_factor(abut_coarse_space *c, const abut_bsr *A, const double *x, abut_err *err)
+static abut_status fill(abut_coarse_space *c, const abut_bsr *A, const double *x, abut_err *err)
 {
-    assert(c);
     int failed = 0;
     #pragma omp parallel reduction(|| : failed)
     {
@@ -371,7 +346,30 @@ abut_status abut_coarse_space_factor(abut_coarse_space *c, const abut_bsr *A, co
         free(own);
         free(at);
     }
-    if (failed) return no_memory(err);
+    return failed ? no_memory(err) : ABUT_OK;
+}
+
+/* Sets in a line or a point have rotations that move nothing. */
+static void hold_rotations(abut_coarse_space *c)
+{
+    for (int32_t j = 0; j < c->k; j++) {
+        const double *T = c->E.val + 9 * c->E.ptr[2 * j];
+        double *R = c->E.val + 9 * c->E.ptr[2 * j + 1];
+        for (int d = 0; d < 9; d += 4) R[d] += ROTATION_FLOOR * (T[0] + T[4] + T[8]);
+    }
+}
+
+abut_status abut_coarse_space_factor(abut_coarse_space *c, const abut_operator *A, const double *x, abut_err *err)
+{
+    assert(c);
+    abut_bsr S;
+    size_t *none;
+    abut_status rc = blocks_of(A, &S, &none, err);
+    if (!rc) rc = fill(c, &S, x, err);
+    if (!rc && !A->matrix) rc = abut_coarse_elements_add(c, A, err);
+    free(none);
+    if (rc) return rc;
+    hold_rotations(c);
     return abut_chol_factor(c->chol, &c->E, err);
 }
 

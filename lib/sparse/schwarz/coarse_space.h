@@ -8,7 +8,7 @@
 #ifndef ABUT_SPARSE_SCHWARZ_COARSE_SPACE_H
 #define ABUT_SPARSE_SCHWARZ_COARSE_SPACE_H
 
-#include "sparse/bsr.h"
+#include "sparse/operator.h"
 
 typedef struct abut_coarse_space abut_coarse_space;
 
@@ -17,19 +17,19 @@ typedef struct abut_coarse_space_stats {
     size_t bytes;           /* of the factor of E, and of A Z */
 } abut_coarse_space_stats;
 
-/** Sets row[first[j] .. first[j+1]), j < k, without repetitions, of a matrix with the pattern of A; every row of A is in one at
- * least.  *c is NULL at first, or made before for another matrix: what that has in common with this one is kept.
+/** Sets row[first[j] .. first[j+1]), j < k, without repetitions, of the rows of A, of which the pattern is read; rows in no set
+ * do not move.  *c is NULL at first, or made before for another A: what that has in common with this one is kept.
  * Fails  ABUT_E_NOMEM.  *c is then freed and NULL */
-ABUT_MUST_USE abut_status abut_coarse_space_analyse(abut_coarse_space **c, const abut_bsr *A, int32_t k, const int32_t *first,
-                                              const int32_t *row, abut_err *err);
-/** A Z and the factor of E for a matrix with the analysed pattern, its rows at x[3 n], m.
+ABUT_MUST_USE abut_status abut_coarse_space_analyse(abut_coarse_space **c, const abut_operator *A, int32_t k,
+                                                    const int32_t *first, const int32_t *row, abut_err *err);
+/** A Z and the factor of E for an A with the analysed pattern, its rows at x[3 n], m.
  * Fails  ABUT_E_NUMERIC E is not positive definite */
-ABUT_MUST_USE abut_status abut_coarse_space_factor(abut_coarse_space *c, const abut_bsr *A, const double *x, abut_err *err);
+ABUT_MUST_USE abut_status abut_coarse_space_factor(abut_coarse_space *c, const abut_operator *A, const double *x, abut_err *err);
 /** z += C r; all vectors here are [3 n]. */
 ABUT_MUST_USE abut_status abut_coarse_space_add(abut_coarse_space *c, const double *r, double *z, abut_err *err);
-/** z += C (r - A z), with the A last factored: Z^T A z = Z^T r then. */
+/** z += C (r - A z), with the A last factored, a matrix: Z^T A z = Z^T r then. */
 ABUT_MUST_USE abut_status abut_coarse_space_correct(abut_coarse_space *c, const double *r, double *z, abut_err *err);
-/** q = r - A C r: Z^T q = 0. */
+/** q = r - A C r, A a matrix likewise: Z^T q = 0. */
 ABUT_MUST_USE abut_status abut_coarse_space_project(abut_coarse_space *c, const double *r, double *q, abut_err *err);
 abut_coarse_space_stats abut_coarse_space_get_stats(const abut_coarse_space *c);
 void abut_coarse_space_free(abut_coarse_space **c);

@@ -158,7 +158,7 @@ static abut_status layout(abut_schwarz *s, const abut_bsr *A, const int32_t *par
     memcpy(s->x, x, 3 * n * sizeof *x);
     abut_status rc = sort_parts(s, err);
     if (!rc) rc = domains_make(s, A, err);
-    return rc ? rc : abut_coarse_space_analyse(&s->coarse, A, s->k, s->first, s->own, err);
+    return rc ? rc : abut_coarse_space_analyse(&s->coarse, &(abut_operator){ .matrix = A }, s->k, s->first, s->own, err);
 }
 
 abut_status abut_schwarz_analyse(abut_schwarz **out, const abut_bsr *A, int32_t k, const int32_t *part, const double *x,
@@ -185,7 +185,7 @@ abut_status abut_schwarz_factor(abut_schwarz *s, const abut_bsr *A, abut_err *er
                          A->nnz, s->n, s->nnz);
     abut_status rc = abut_subdomains_factor(s->dom, A, err);
     if (rc) return abut_wrap(err, "Schwarz preconditioner"), rc;
-    rc = abut_coarse_space_factor(s->coarse, A, s->x, err);
+    rc = abut_coarse_space_factor(s->coarse, &(abut_operator){ .matrix = A }, s->x, err);
     return rc ? abut_wrap(err, "Schwarz preconditioner, coarse matrix"), rc : ABUT_OK;
 }
 
