@@ -7,6 +7,7 @@
 #include "formats/result/text_file.h"
 #include "mesh/tetra.h"
 #include "scene/build.h"
+#include "scene/match.h"
 #include "scene/orders.h"
 #include "model/model.h"
 #include "tools/cli/cli.h"
@@ -60,6 +61,7 @@ static abut_status build(prep *p, abut_err *err)
     if (rc) return rc;
     abut_scene_place(&p->scene);
     rc = abut_scene_orders(&p->scene, err);
+    if (!rc) rc = abut_scene_match(&p->scene, err);
     return rc ? rc : abut_scene_build(&p->scene, &p->model, &p->frame, &p->built, &p->bad, err);
 }
 

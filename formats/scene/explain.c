@@ -191,7 +191,9 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model], m->density,
             m->young, m->poisson, m->from);
     thin(f, o, m, a);
-    line(f, "mass", a->mass, "kg", "density times volume");
+    line(f, "mass", a->mass, "kg", a->density[1] > 0 ? "that of another mesh, and its centre" : "density times volume");
+    if (a->density[1] > 0)
+        fprintf(f, "  %-16s %.6g to %.6g of the material's in the tets\n", "densities", a->density[0], a->density[1]);
     if (!a->tets) return;
     law(f, "energy density", abut_material_names[m->model], abut_materials[m->model]->help);
     line(f, "volume", a->volume, "m^3", "");

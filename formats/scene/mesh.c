@@ -204,6 +204,24 @@ abut_status abut_scene_copies(const abut_tree *object, int32_t *n, abut_err *err
     return ABUT_OK;
 }
 
+static void copy_at(const int32_t count[3], const double spacing[3], int64_t c, double at[3])
+{
+    at[0] = (double)(c % count[0]) * spacing[0];
+    at[1] = (double)(c / count[0] % count[1]) * spacing[1];
+    at[2] = (double)(c / count[0] / count[1]) * spacing[2];
+}
+
+abut_status abut_scene_copy_at(const abut_tree *t, int64_t copy, double at[3], int *objects, abut_err *err)
+{
+    int32_t count[3] = { 1, 1, 1 };
+    double spacing[3] = { 0 };
+    int apart = 0;
+    const abut_status rc = read_repeat(t, count, spacing, &apart, err);
+    if (objects) *objects = apart;
+    copy_at(count, spacing, copy, at);
+    return rc;
+}
+
 /* All copies in one mesh; of copies that are objects, this one. */
 static abut_status repeat(const abut_tree *t, int32_t which, abut_mesh *m, abut_err *err)
 {
@@ -220,8 +238,8 @@ static abut_status repeat(const abut_tree *t, int32_t which, abut_mesh *m, abut_
     const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     const int64_t total = (int64_t)count[0] * count[1] * count[2];
     for (int64_t c = objects ? which : 0; c < (objects ? which + 1 : total) && !rc; c++) {
-        const double at[3] = { (double)(c % count[0]) * spacing[0], (double)(c / count[0] % count[1]) * spacing[1],
-                               (double)(c / count[0] / count[1]) * spacing[2] };
+        double at[3];
+        copy_at(count, spacing, c, at);
         rc = abut_mesh_append(&copy, m, err);
         abut_mesh_transform(&copy, I, at);
         if (!rc) rc = abut_mesh_append(&all, &copy, err);

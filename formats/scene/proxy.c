@@ -1,4 +1,4 @@
-/* `proxy` of an object: how finely contact sees its boundary, or by which surface. */
+/* `proxy` and `match-mass` of an object: how finely contact sees its boundary, or by which surface; and whose mass it has. */
 #include "formats/scene/scene_parts.h"
 
 #include "mesh/proxy.h"
@@ -28,20 +28,28 @@ static abut_status keep_triangles(const abut_tree *t, abut_mesh *m, abut_err *er
     return ABUT_OK;
 }
 
-static abut_status read_surface(const abut_scene_reader *r, const abut_tree *object, const abut_tree *t, abut_scene_proxy *p,
-                                abut_err *err)
+/* A mesh that is placed as the body is. */
+static abut_status read_placed(const abut_scene_reader *r, const abut_tree *object, const abut_tree *t, int32_t copy,
+                               abut_mesh *m, abut_err *err)
 {
-    static const char *const away[] = { "origin", "unit-size", "use", "repeat", NULL };
-    double A[9], b[3];
+    static const char *const away[] = { "origin", "unit-size", "use", NULL };
+    static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const abut_tree *repeat = abut_tree_find(object, "repeat");
+    double A[9], b[3], at[3] = { 0 };
+    int objects = 1;
     for (int i = 0; away[i]; i++)
         if (abut_tree_find(object, away[i]))
-            return abut_tree_fail_key(t, err, "mesh: the surface is where its file says, as the body is: expected no %s",
+            return abut_tree_fail_key(t, err, "%s: the mesh is where its file says, as the body is: expected no %s", t->key,
                                       away[i]);
-    abut_status rc = abut_scene_load(r, t, &p->surface, err);
-    if (!rc) rc = keep_triangles(t, &p->surface, err);
+    abut_status rc = repeat ? abut_scene_copy_at(repeat, copy, at, &objects, err) : ABUT_OK;
+    if (!rc && !objects)
+        return abut_tree_fail_key(t, err, "%s: of one body: expected no repeat, or one with objects: true", t->key);
+    if (!rc) rc = abut_scene_load(r, t, m, err);
     if (!rc) rc = abut_scene_placement(object, A, b, err);
-    if (!rc) abut_mesh_transform(&p->surface, A, b);
-    return rc;
+    if (rc) return rc;
+    abut_mesh_transform(m, A, b);
+    abut_mesh_transform(m, I, at);
+    return ABUT_OK;
 }
 
 static abut_status read_extrapolation(const abut_tree *t, const abut_scene_object *o, double *most, abut_err *err)
@@ -54,7 +62,8 @@ static abut_status read_extrapolation(const abut_tree *t, const abut_scene_objec
                           "outside of them", *most, limit, order);
 }
 
-abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, abut_scene_object *o, abut_err *err)
+static abut_status read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy, abut_scene_object *o,
+                              abut_err *err)
 {
     static const char *const keys[] = { "segments", "edge", "tolerance", "mesh", "max-extrapolation", NULL };
     const abut_tree *t = abut_tree_find(object, "proxy");
@@ -75,6 +84,18 @@ abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *o
     if (n) rc = abut_tree_int(n, "segments", 1, ABUT_SEGMENTS_MOST, &p->segments, err);
     if (edge) rc = abut_tree_positive(edge, "edge", ABUT_Q_LENGTH, &p->edge, NULL, err);
     if (tol) rc = abut_tree_positive(tol, "tolerance", ABUT_Q_LENGTH_OR_L, &p->tolerance.value, &p->tolerance.per_length, err);
-    if (mesh) rc = read_surface(r, object, mesh, p, err);
+    if (mesh) rc = read_placed(r, object, mesh, copy, &p->surface, err);
+    if (!rc && mesh) rc = keep_triangles(mesh, &p->surface, err);
     return rc || !most ? rc : read_extrapolation(most, o, &p->extrapolation, err);
+}
+
+abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy, abut_scene_object *o,
+                                  abut_err *err)
+{
+    const abut_tree *t = abut_tree_find(object, "match-mass");
+    const abut_status rc = read_proxy(r, object, copy, o, err);
+    if (rc || !t) return rc;
+    if (o->obstacle || (!o->mesh.nt && !abut_tree_find(object, "tetrahedralize")))
+        return abut_tree_fail_key(t, err, "match-mass: expected a body of tets");
+    return read_placed(r, object, t, copy, &o->reference, err);
 }

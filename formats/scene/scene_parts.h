@@ -28,9 +28,11 @@ ABUT_MUST_USE abut_status abut_scene_copies(const abut_tree *object, int32_t *n,
 /** The mesh of an object: file or generator, scaled, rotated, moved, repeated.  copy: of `repeat` with `objects: true`, or 0. */
 ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o,
                                           abut_err *err);
-/** `proxy` of an object: after its mesh and its tets. */
-ABUT_MUST_USE abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, abut_scene_object *o,
-                                                abut_err *err);
+/** `proxy` and `match-mass` of an object: after its mesh and its tets.  copy: as for abut_scene_mesh. */
+ABUT_MUST_USE abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy,
+                                                abut_scene_object *o, abut_err *err);
+/** Where copy `copy` of a `repeat` is, from the first one, m; objects  out: the copies are objects; NULL to skip. */
+ABUT_MUST_USE abut_status abut_scene_copy_at(const abut_tree *repeat, int64_t copy, double at[3], int *objects, abut_err *err);
 /** Loads the mesh file that t names. */
 ABUT_MUST_USE abut_status abut_scene_load(const abut_scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err);
 /** `shell`, `rod`, `particle`, `contact-thickness` of an object: before its mesh. */

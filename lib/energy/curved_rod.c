@@ -37,8 +37,8 @@ static abut_status make_room(abut_curved_rods *r, abut_err *err)
     const size_t n = (size_t)r->model->nrd + 1, nb = (size_t)r->model->nbd + 1;
     struct abut_curved_rods_work *w = &r->work;
     const struct { double **at; size_t n; } all[] = {
-        { &r->frame, 3 * n }, { &r->rest, 3 * nb }, { &r->twist, nb }, { &r->t0, 3 * n }, { &r->u0, 3 * n }, { &w->t, 3 * n }, { &w->u, 3 * n },
-        { &w->length, n }, { &w->kb, 3 * n }, { &w->mref, n }, { &w->theta, n }, { &w->m, 6 * n }, { &w->matrix, 6 * n },
+        { &r->frame, 3 * n }, { &r->rest, 3 * nb }, { &r->twist, nb }, { &r->t0, 3 * n }, { &r->u0, 3 * n },
+        { &w->t, 3 * n }, { &w->u, 3 * n }, { &w->length, n }, { &w->kb, 3 * n }, { &w->mref, n }, { &w->theta, n }, { &w->m, 6 * n }, { &w->matrix, 6 * n },
         { &w->f, 9 * nb },
     };
     int ok = 1;
@@ -243,7 +243,7 @@ static double energy_of(abut_curved_rods *r, int32_t c, const double *theta)
     return sum;
 }
 
-/* Gradient g, diagonal a and next diagonal b of the energy in theta, by place; gauss: without second derivatives of curvatures. */
+/* Gradient g, diagonal a and next diagonal b of the energy in theta, by place; gauss: without second derivatives of kappa. */
 static void derivatives(const abut_curved_rods *r, int32_t c, const double *theta, int gauss, double *g, double *a, double *b)
 {
     const struct abut_curved_rods_work *w = &r->work;
@@ -289,7 +289,8 @@ static int solve(int32_t lo, int32_t hi, double *a, const double *b, double *g)
 }
 
 /* p, to be taken from theta, by Newton's matrix or, where that is not positive definite, by it with a shift (angles that the
- * energy does not know, as that of a straight rod about itself), or else by that of Gauss and Newton.  Returns g.p: twice what the model says that the energy falls. */
+ * energy does not know, as that of a straight rod about itself), or else by that of Gauss and Newton.  Returns g.p: twice what
+ * the model says that the energy falls. */
 static double direction(abut_curved_rods *r, int32_t c, const double *theta, double *p, double *a, double *b, double *g)
 {
     const int32_t lo = r->first[c], hi = r->first[c + 1];

@@ -31,6 +31,7 @@ typedef struct abut_object_facts {
     double least_edge;          /* m, of the surface */
     double lo[3], hi[3];        /* m, bounding box */
     abut_proxy_facts proxy;
+    double density[2];          /* least and largest factor on the material's density, of a body with a reference; else 0 */
 } abut_object_facts;
 
 /* What was derived; zero-filled is empty. */

@@ -22,19 +22,20 @@ static void *put(abut_build *b, const char *name, int64_t rows, int is_old, abut
 /* The arrays of tets; those of higher order are NULL in a scene without any. */
 typedef struct tets {
     int32_t *tet, *mat, *order, *first, *more, *geo_order, *geo_first;
-    double *geo_X, *fill;
+    double *geo_X, *fill, *density;
     int32_t row, nmore, ngx;    /* rows that are filled */
 } tets;
 
 static abut_status make_room(abut_build *b, tets *t, abut_err *err)
 {
     int64_t more = 0, shape = 0;
-    int cages = 0;
+    int cages = 0, matched = 0;
     for (int32_t o = 0; o < b->scene->nobjects; o++) {
         const abut_scene_object *s = &b->scene->object[o];
         const int64_t n = b->out->object[o].tets;
         more += n * abut_mesh_more(&s->mesh);
         cages |= n && s->fill;
+        matched |= n && s->density;
         if (s->order.kept) shape += n * abut_tet_nodes(s->order.kept);
     }
     int ok = (t->tet = put(b, "tet/node", b->out->tets, 1, err)) && (t->mat = put(b, "tet/material", b->out->tets, 1, err));
@@ -45,6 +46,7 @@ static abut_status make_room(abut_build *b, tets *t, abut_err *err)
         ok = (t->geo_order = put(b, "geometry/order", b->out->tets, 0, err)) &&
              (t->geo_first = put(b, "geometry/first", b->out->tets, 0, err)) && (t->geo_X = put(b, "geometry/X", shape, 0, err));
     if (ok && cages) ok = (t->fill = put(b, "tet/fill", b->out->tets, 0, err)) != NULL;
+    if (ok && matched) ok = (t->density = put(b, "tet/density-scale", b->out->tets, 0, err)) != NULL;
     return ok ? ABUT_OK : err ? err->code : ABUT_E_NOMEM;
 }
 
@@ -54,13 +56,16 @@ static double fill_of(const abut_scene_object *s, int32_t t)
     return s->fill ? fmax(s->fill[t], 1e-3) : 1;
 }
 
+/* What its mass is of that of its volume at the material's density. */
+static double weight_of(const abut_scene_object *s, int32_t t) { return fill_of(s, t) * (s->density ? s->density[t] : 1); }
+
 /* One tet of order 1, and a quarter of its mass to each corner. */
-static void straight(abut_build *b, const abut_scene_object *s, const int32_t *v, double fill, abut_object_facts *f)
+static void straight(abut_build *b, const abut_scene_object *s, const int32_t *v, double weight, abut_object_facts *f)
 {
     abut_vec3 p[4];
     for (int k = 0; k < 4; k++) p[k] = abut_v3_get(b->X + 3 * (size_t)v[k]);
     const double V = abut_v3_dot(abut_v3_sub(p[1], p[0]), abut_v3_cross(abut_v3_sub(p[2], p[0]), abut_v3_sub(p[3], p[0]))) / 6;
-    const double m = V * b->scene->material[s->material].density * fill;
+    const double m = V * b->scene->material[s->material].density * weight;
     f->volume += V, f->mass += m;
     f->least_volume = fmin(f->least_volume, V);
     for (int k = 0; k < 4; k++) b->mass[v[k]] += m / 4;
@@ -85,11 +90,11 @@ static void curved(const abut_scene_object *s, int32_t t, const abut_quadrature 
     for (int i = 0; i < q->n; i++) {
         const double w = q->w[i] / 6 * abut_tet_point(shape, (const double(*)[3])X, q->L + 4 * i, NULL, J);
         abut_tet_basis(order, q->L + 4 * i, phi, NULL);
-        for (int c = 0; c < n; c++) diagonal[node[c]] += w * fill_of(s, t) * phi[c] * phi[c];
+        for (int c = 0; c < n; c++) diagonal[node[c]] += w * weight_of(s, t) * phi[c] * phi[c];
         volume += w;
     }
     f->volume += volume;
-    f->mass += volume * fill_of(s, t);
+    f->mass += volume * weight_of(s, t);
     f->least_volume = fmin(f->least_volume, volume);
     f->least_ratio = fmin(f->least_ratio, abut_jacobian_least(shape, (const double(*)[3])X, NULL) / (6 * volume));
 }
@@ -128,6 +133,7 @@ static void put_rows(const abut_part *p, int32_t n, tets *to)
         for (int c = 0; c < 4; c++) to->tet[4 * (size_t)to->row + (size_t)c] = p->node[node[c]];
         to->mat[to->row] = s->material;
         if (to->fill) to->fill[to->row] = fill_of(s, t);
+        if (to->density) to->density[to->row] = s->density ? s->density[t] : 1;
         if (to->order) to->order[to->row] = abut_mesh_order(&s->mesh), to->first[to->row] = to->nmore;
         for (int c = 4; c < nodes; c++) to->more[to->nmore++] = p->node[node[c]];
         if (!to->geo_order) continue;
@@ -152,10 +158,14 @@ abut_status abut_build_tets(abut_build *b, abut_err *err)
         f->order = abut_mesh_order(&p->object->mesh);
         f->shape = p->object->order.kept ? p->object->order.kept : f->order;
         f->least_volume = INFINITY, f->least_ratio = 1;
+        for (int32_t t = 0; p->object->density && t < f->tets; t++) {
+            f->density[0] = t ? fmin(f->density[0], p->object->density[t]) : p->object->density[t];
+            f->density[1] = fmax(f->density[1], p->object->density[t]);
+        }
         put_rows(p, f->tets, &all);
         if (f->shape > 1) rc = put_masses(b, p, f, err);
         for (int32_t t = first; t < all.row && f->shape == 1; t++)
-            straight(b, p->object, all.tet + 4 * (size_t)t, fill_of(p->object, t - first), f);
+            straight(b, p->object, all.tet + 4 * (size_t)t, weight_of(p->object, t - first), f);
     }
     return rc;
 }

@@ -108,6 +108,7 @@ static void transform_all(abut_scene *s, const double A[9], const double b[3])
         if (o->in_place) continue;
         abut_mesh_transform(&o->mesh, A, b);
         abut_mesh_transform(&o->proxy.surface, A, b);
+        abut_mesh_transform(&o->reference, A, b);
         abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
     }
     for (int32_t i = 0; i < s->nmotions; i++) {
@@ -184,6 +185,8 @@ void abut_scene_clear(abut_scene *s)
     for (int32_t i = 0; i < s->nobjects; i++) {
         abut_mesh_clear(&s->object[i].mesh);
         abut_mesh_clear(&s->object[i].proxy.surface);
+        abut_mesh_clear(&s->object[i].reference);
+        free(s->object[i].density);
         free(s->object[i].path.time);
         free(s->object[i].path.x);
         free(s->object[i].shell.rest);

@@ -89,6 +89,8 @@ typedef struct abut_scene_object {
     int keep_surface;               /* ... without dividing its triangles */
     abut_scene_order order;         /* of its tets */
     double *fill;                   /* [nt] part of each tet that is solid, of a cage; NULL: all are */
+    abut_mesh reference;            /* whose mass, at the material's density, and centre the body shall have; empty: its own */
+    double *density;                /* [nt] factor on the material's density for that (scene/match.h); NULL: 1 */
     abut_scene_path path;           /* of an obstacle */
     abut_scene_shell shell;         /* of a body's triangles */
     double rod_radius;              /* m: a body's segments are rods; 0: it has none */

@@ -90,6 +90,19 @@ Y
     "$BIN/mesh-prep" cage.yaml | "$BIN/step" -q -n 20 | "$BIN/ccd-check" --no-output
 }
 
+@test "contact-surface: tets weigh what the surface holds, in two copies" {
+    caged 0.2 1 'max-extrapolation: 0.2' | sed "s/translate: \[0, 0.11, 0\]/match-mass: frame_0000.obj, translate: [0, 0.11, 0], repeat: {count: [2, 1, 1], spacing: [0.3, 0, 0], objects: true}/" >cage.yaml
+    "$BIN/mesh-prep" --explain cage.yaml -o cage.abut 2>text
+    "$BIN/mesh-prep" --explain dense.yaml -o dense.abut 2>dense
+    want=$(sed -nE 's/^  mass +([0-9.]+) .*/\1/p' dense)
+    [[ $(grep -c "^  mass  *$want .*that of another mesh" text) -eq 2 ]]
+    grep "densities" text
+    "$BIN/step" -q -n 20 cage.abut | "$BIN/ccd-check" --no-output
+    caged 0.2 1 | sed "s/translate:/match-mass: frame_0000.obj, origin: box-center, translate:/" >cage.yaml
+    exits 3 "$BIN/mesh-prep" cage.yaml -o cage.abut
+    says "expected no origin"
+}
+
 @test "contact-surface: what lies outside of the tets is extrapolated, or refused with its place" {
     caged 0.15 1 >small.yaml
     exits 0 "$BIN/mesh-prep" --explain small.yaml -o small.abut

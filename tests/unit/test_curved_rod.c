@@ -1,4 +1,4 @@
-/* Rods that are curved at rest, with twist in equilibrium: differences, closed forms, invariance, a twin by another formulation. */
+/* Rods that are curved at rest, with twist in equilibrium: differences, closed forms, invariance, the form without frames. */
 #include "base/par.h"
 #include "base/rng.h"
 #include "energy/curved_rod.h"
@@ -28,7 +28,10 @@ static void yarn_make(yarn *y, int rods, int n, abut_rng *rng)
         for (int i = 0; i < n; i++) {
             const int32_t v = y->m.nv++;
             for (int d = 0; d < 3; d++) y->x[3 * v + d] = (d == 0 ? 0.1 * i : c) + 0.03 * abut_rng_real(rng, -1, 1);
-            if (i) y->rod[2 * y->m.nrd] = v - 1, y->rod[2 * y->m.nrd + 1] = v, y->length[y->m.nrd++] = abut_rng_real(rng, 0.08, 0.12);
+            if (i) {
+                memcpy(y->rod + 2 * y->m.nrd, (int32_t[]){ v - 1, v }, 2 * sizeof(int32_t));
+                y->length[y->m.nrd++] = abut_rng_real(rng, 0.08, 0.12);
+            }
             if (i < 2) continue;
             for (int d = 0; d < 3; d++) y->bend[3 * y->m.nbd + d] = v - 2 + d;
             for (int d = 0; d < 2; d++) y->curvature[2 * y->m.nbd + d] = abut_rng_real(rng, -4, 4);
@@ -71,7 +74,7 @@ TEST(the_gradient_is_that_of_the_energy_with_twist_in_equilibrium)
             if (y.held[i / 3]) continue;
             const double h = 1e-6, at = y.x[i], c[4] = { -1, 8, -8, 1 };
             double slope = 0;
-            for (int j = 0; j < 4; j++) {       /* of fourth order: near where theta changes its valley the third derivative is large */
+            for (int j = 0; j < 4; j++) {       /* of fourth order: the third derivative is large in places */
                 y.x[i] = at + h * (double[]){ 2, 1, -1, -2 }[j];
                 slope += c[j] * energy_at(&y, y.x) / (12 * h);
             }
@@ -99,7 +102,8 @@ TEST(theta_makes_the_energy_least)
     CHECK_NEAR(energy_at(&y, y.x), least, 1e-12 * least);
     for (int k = 0; k < 50; k++) {
         for (int32_t s = 0; s < y.m.nrd; s++) {
-            const abut_vec3 e = abut_v3_sub(abut_v3_get(y.x + 3 * s + 3), abut_v3_get(y.x + 3 * s)), u = abut_v3_get(frame + 3 * s);
+            const abut_vec3 e = abut_v3_sub(abut_v3_get(y.x + 3 * s + 3), abut_v3_get(y.x + 3 * s));
+            const abut_vec3 u = abut_v3_get(frame + 3 * s);
             const abut_vec3 v = abut_v3_cross(abut_v3_scale(1 / abut_v3_norm(e), e), u);
             const double a = 0.2 * abut_rng_real(&rng, -1, 1);
             abut_v3_put(other + 3 * s, abut_v3_add(abut_v3_scale(cos(a), u), abut_v3_scale(sin(a), v)));
@@ -153,10 +157,14 @@ TEST(a_clamped_straight_rod_shares_its_twist_by_length)
     yarn_make(&y, 1, 12, &rng);
     double frame[3 * MOST], end[3 * MOST], sum = 0;
     const double total = 1.3;
-    for (int i = 0; i < 12; i++) memcpy(y.x + 3 * i, (double[]){ 0, i ? y.x[3 * i - 2] + y.length[i - 1] : 0, 0 }, 3 * sizeof(double));
+    for (int i = 0; i < 12; i++)
+        memcpy(y.x + 3 * i, (double[]){ 0, i ? y.x[3 * i - 2] + y.length[i - 1] : 0, 0 }, 3 * sizeof(double));
     memset(y.twist, 0, sizeof y.twist);
     memset(y.curvature, 0, sizeof y.curvature);
-    for (int32_t i = 0; i < y.m.nbd; i++) sum += 0.5 * (y.length[i] + y.length[i + 1]), y.stiffness[i] = 1.7 / (y.length[i] + y.length[i + 1]);
+    for (int32_t i = 0; i < y.m.nbd; i++) {
+        sum += 0.5 * (y.length[i] + y.length[i + 1]);
+        y.stiffness[i] = 1.7 / (y.length[i] + y.length[i + 1]);
+    }
     abut_curved_rods_clear(&y.r);
     CHECK(!abut_curved_rods_init(&y.r, &y.m, NULL));
     /* both ends held, the last segment turned by `total` about the rod */

@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "solve/nodal/coulomb_inline.h"
+#include "tests/bench/coulomb_general.h"
 
 static void random_unit(abut_rng *r, double n[3])
 {
@@ -111,4 +112,71 @@ TEST(friction_opposes_the_slide_in_every_direction)
         CHECK(fabs(r[0] * u[1] - r[1] * u[0]) < 1e-10 * hypot(r[0], r[1]) * hypot(u[0], u[1]));
         CHECK(r[0] * u[0] + r[1] * u[1] < 0);
     }
+}
+
+/* ---- what others need: full blocks, by a quartic and by Newton's method (tests/bench/coulomb_general.h) ---- */
+
+static double general_residual(const double W[9], const double b[3], double mu, const double r[3])
+{
+    static const double n[3] = { 1, 0, 0 };
+    const double s = (W[0] + W[4] + W[8]) / 3, rbar[3] = { s * r[0], s * r[1], s * r[2] };
+    double u[3], size = 0;
+    general_apply(W, r, b, u);
+    for (int d = 0; d < 3; d++) size = fmax(size, fmax(fabs(b[d]), fmax(fabs(u[d]), fabs(rbar[d]))));
+    return abut_coulomb_residual(u, rbar, n, mu) / (size * fmax(1, mu));
+}
+
+/* A random symmetric positive definite block of condition up to 1e4. */
+static void random_block(abut_rng *rng, double W[9])
+{
+    double B[9];
+    for (int k = 0; k < 9; k++) B[k] = abut_rng_real(rng, -1, 1) * pow(10, abut_rng_real(rng, -1, 0));
+    for (int k = 0; k < 9; k++) {
+        W[k] = k % 4 == 0 ? 1e-4 : 0;
+        for (int j = 0; j < 3; j++) W[k] += B[3 * (k / 3) + j] * B[3 * (k % 3) + j];
+    }
+}
+
+TEST(a_quartic_solves_every_contact_with_a_full_block)
+{
+    static const double mus[] = { 0.05, 0.2, 0.5, 1, 3 };
+    abut_rng rng = { 7 };
+    double worst = 0, newton = 0;
+    int converged = 0, none = 0;
+    const int runs = check_runs(100000, 1000000);
+    for (int i = 0; i < runs; i++) {
+        double W[9], b[3], r[3], r2[3] = { 0, 0, 0 };
+        random_block(&rng, W);
+        for (int d = 0; d < 3; d++) b[d] = abut_rng_real(&rng, -1, 1);
+        const double mu = mus[abut_rng_below(&rng, 5)];
+        if (!general_enumerate(W, b, mu, r)) none++;
+        else worst = fmax(worst, general_residual(W, b, mu, r));
+        if (b[0] < 0 && general_newton(W, b, mu, r2)) {
+            converged++;
+            newton = fmax(newton, general_residual(W, b, mu, r2));
+        }
+    }
+    printf("# residual %.3g; Newton converged in %.1f %%, residual %.3g; %d without a root\n", worst, 200. * converged / runs,
+           newton, none);
+    CHECK(none == 0);
+    CHECK(worst < 1e-8);
+    CHECK(converged > runs / 2 * 0.9);
+    CHECK(newton < 1e-8);
+}
+
+TEST(the_quartic_agrees_with_the_closed_form_where_the_block_is_isotropic)
+{
+    static const double n[3] = { 1, 0, 0 };
+    abut_rng rng = { 8 };
+    double worst = 0;
+    for (int i = 0; i < 20000; i++) {
+        const double s = pow(10, abut_rng_real(&rng, -2, 2)), W[9] = { s, 0, 0, 0, s, 0, 0, 0, s }, mu = 0.1 + 0.1 * (i % 9);
+        double b[3], r[3], u[3], v[3];
+        for (int d = 0; d < 3; d++) b[d] = abut_rng_real(&rng, -1, 1);
+        CHECK(general_enumerate(W, b, mu, r));
+        general_apply(W, r, b, v);
+        (void)abut_coulomb_velocity(b, n, mu, u);
+        for (int d = 0; d < 3; d++) worst = fmax(worst, fabs(u[d] - v[d]));
+    }
+    CHECK(worst < 1e-12);
 }

@@ -177,7 +177,8 @@ TEST(a_rope_over_a_cylinder_holds_and_slides_where_the_polyline_says)
             springs e;
             rope(&e, row[m].mu);
             const double moved = slide(&e, part[k] * threshold(row[m].mu), &mean, &worst);
-            printf("# mu %g, %g of the threshold: moved %.3g m, %.1f iterations a linearisation\n", row[m].mu, part[k], moved, mean);
+            printf("# mu %g, %g of the threshold: moved %.3g m, %.1f iterations a linearisation\n", row[m].mu, part[k], moved,
+                   mean);
             if (part[k] < 1) CHECK(moved < 1e-5);
             else CHECK(moved > 1e-3);
             springs_clear(&e);

@@ -60,39 +60,45 @@ static void list_moved(abut_coulomb_state *s, const abut_coulomb_system *y)
     s->n_moved = n;
 }
 
-/* The largest and the sum of squares of v - v_old over all nodes and of v - p over those with weights, in blocks. */
-static abut_status measure(abut_coulomb_state *s, const abut_coulomb_system *y, const double *p, abut_err *err)
+/* The largest of |v - v_old|, and its sum of squares, by blocks. */
+static abut_status measure_change(abut_coulomb_state *s, double *most, double *sum, abut_err *err)
 {
     const size_t n3 = 3 * (size_t)s->nodes, blocks = abut_blocks(n3);
-    double most[2] = { 0, 0 }, sum[2] = { 0, 0 };
     double *part = malloc((2 * blocks + 1) * sizeof *part);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "%zu blocks of velocities", blocks);
-    #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
+    #pragma omp parallel for schedule(static) if (n3 >= 16 * ABUT_PAR_MIN)
     for (size_t b = 0; b < blocks; b++) {
         const abut_range r = abut_block(n3, b);
         double top = 0, squares = 0;
         for (size_t i = r.lo; i < r.hi; i++) {
             const double e = fabs(s->v[i] - s->v_old[i]);
-            top = e > top || isnan(e) ? e : top;
+            top = e > top ? e : top;
             squares += e * e;
         }
-        part[b] = top;
+        part[b] = isfinite(squares) ? top : NAN;
         part[blocks + b] = squares;
     }
-    for (size_t b = 0; b < blocks; b++) most[0] = part[b] > most[0] || isnan(part[b]) ? part[b] : most[0];
-    sum[0] = abut_sum(part + blocks, blocks);
+    *most = 0;
+    for (size_t b = 0; b < blocks; b++) *most = part[b] > *most || isnan(part[b]) ? part[b] : *most;
+    *sum = abut_sum(part + blocks, blocks);
     free(part);
-    abut_acc off = { 0, 0 };
-    for (int32_t k = 0; k < 3 * s->n_moved; k++) {
-        const size_t i = 3 * (size_t)s->moved[k / 3] + (size_t)(k % 3);
-        const double e = fabs(s->v[i] - p[i]);
-        most[1] = e > most[1] || isnan(e) ? e : most[1];
-        abut_acc_add(&off, e * e);
-    }
-    sum[1] = off.hi + off.lo;
-    s->delta = y->h * (most[0] + most[1]);
-    s->delta_2 = n3 ? y->h * (sqrt(sum[0] / (double)n3) + sqrt(sum[1] / (double)n3)) : 0;
     return ABUT_OK;
+}
+
+/* delta and delta_2, with the change of v and |v - p| over the nodes with weights. */
+static void measure(abut_coulomb_state *s, const abut_coulomb_system *y, const double *p, double change, double change2)
+{
+    const double n3 = fmax(1, 3. * s->nodes);
+    double most = 0;
+    abut_acc off = { 0, 0 };
+    for (int32_t k = 0; k < s->n_moved; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+            const double e = fabs(s->v[i] - p[i]);
+            most = e > most || isnan(e) ? e : most;
+            abut_acc_add(&off, e * e);
+        }
+    s->delta = y->h * (change + most);
+    s->delta_2 = y->h * (sqrt(change2 / n3) + sqrt((off.hi + off.lo) / n3));
 }
 
 /* p_hat and lambda_hat for the next iteration, from p and lambda of this one (next) and of the one before. */
@@ -100,11 +106,11 @@ static void extrapolate(abut_coulomb_state *s)
 {
     const int restart = s->delta > s->smallest_delta;
     const double theta = restart ? 1 : (1 + sqrt(1 + 4 * s->theta * s->theta)) / 2, share = restart ? 0 : (s->theta - 1) / theta;
-    for (int32_t k = 0; k < 3 * s->n_moved; k++) {
-        const size_t i = 3 * (size_t)s->moved[k / 3] + (size_t)(k % 3);
-        s->p_hat[i] = s->next[i] + share * (s->next[i] - s->p[i]);
-        s->lambda_hat[i] = s->lambda_next[i] + share * (s->lambda_next[i] - s->lambda[i]);
-    }
+    for (int32_t k = 0; k < s->n_moved; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+            s->p_hat[i] = s->next[i] + share * (s->next[i] - s->p[i]);
+            s->lambda_hat[i] = s->lambda_next[i] + share * (s->lambda_next[i] - s->lambda[i]);
+        }
     s->theta = theta;
     s->smallest_delta = s->delta;
 }
@@ -114,10 +120,9 @@ static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, co
                          abut_err *err)
 {
     double *const last = s->v;
-    for (int32_t k = 0; k < 3 * s->n_moved; k++) {
-        const int32_t node = s->moved[k / 3];
-        const size_t i = 3 * (size_t)node + (size_t)(k % 3);
-        s->rhs[i] = y->f[i] + y->w[node] * (p[i] + lambda[i]);
+    for (int32_t k = 0; k < s->n_moved; k++) {
+        const size_t node = (size_t)s->moved[k];
+        for (size_t i = 3 * node; i < 3 * node + 3; i++) s->rhs[i] = y->f[i] + y->w[node] * (p[i] + lambda[i]);
     }
     s->v = s->v_old;
     s->v_old = last;
@@ -146,33 +151,32 @@ static abut_status one_iteration(abut_coulomb_state *s, const abut_coulomb_syste
 {
     const double *p = o->accelerated ? s->p_hat : s->p, *lambda = o->accelerated ? s->lambda_hat : s->lambda;
     const double asleep = s->iterations && o->freeze > 0 ? o->freeze * s->delta / y->h : 0;
-    double clock = abut_time_wall();
+    double clock = abut_time_wall(), change = 0, change2 = 0;
     s->iterations++;
     abut_status rc = solve(s, y, p, lambda, err);
-    s->solve_seconds += abut_time_lap(&clock);
+    if (!rc) rc = measure_change(s, &change, &change2, err);
+    s->seconds.solve += abut_time_lap(&clock);
     if (!rc && y->append && o->refresh && s->iterations % o->refresh == 0) {
         rc = append(s, y, t, err);
-        s->append_seconds += abut_time_lap(&clock);
+        s->seconds.append += abut_time_lap(&clock);
     }
-    for (int32_t k = 0; k < 3 * s->n_moved && !rc; k++) {
-        const size_t i = 3 * (size_t)s->moved[k / 3] + (size_t)(k % 3);
-        s->next[i] = s->v[i] - lambda[i];
-    }
+    for (int32_t k = 0; k < s->n_moved && !rc; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++)
+            s->next[i] = s->v[i] - lambda[i];
     const abut_project_options po = { .sweeps = o->sweeps, .moved = s->moved, .n_moved = s->n_moved, .asleep = asleep };
     if (!rc) rc = abut_project(&s->projection, t, y->inv_w, s->next, &po, s->next, err);
-    for (int32_t k = 0; k < 3 * s->n_moved && !rc; k++) {
-        const size_t i = 3 * (size_t)s->moved[k / 3] + (size_t)(k % 3);
-        s->lambda_next[i] = lambda[i] + s->next[i] - s->v[i];
-    }
-    if (!rc) rc = measure(s, y, s->next, err);
+    for (int32_t k = 0; k < s->n_moved && !rc; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++)
+            s->lambda_next[i] = lambda[i] + s->next[i] - s->v[i];
     if (rc) return rc;
+    measure(s, y, s->next, change, change2);
     if (o->accelerated) extrapolate(s);
     for (int32_t k = 0; k < s->n_moved; k++) {
         const size_t i = 3 * (size_t)s->moved[k];
         memcpy(s->p + i, s->next + i, 3 * sizeof *s->p);
         memcpy(s->lambda + i, s->lambda_next + i, 3 * sizeof *s->p);
     }
-    s->project_seconds += abut_time_lap(&clock);
+    s->seconds.project += abut_time_lap(&clock);
     return ABUT_OK;
 }
 

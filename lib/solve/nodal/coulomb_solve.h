@@ -43,7 +43,9 @@ typedef struct abut_coulomb_state {
     double delta, delta_2;  /* m: h (|v - v_old| + |v - p|), largest and root mean square; NAN before the first iteration */
     double smallest_delta, theta;   /* of the accelerated iterations */
     int iterations;         /* since abut_coulomb_begin */
-    double solve_seconds, project_seconds, append_seconds;
+    struct abut_coulomb_seconds {
+        double solve, project, append;
+    } seconds;
 } abut_coulomb_state;
 
 /** Room for so many nodes.  Fails  ABUT_E_NOMEM */

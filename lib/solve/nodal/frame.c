@@ -1,6 +1,8 @@
 /* What a step of hard contact leaves: the next frame, and its figures. */
 #include "base/timer.h"
 #include "contact/intersect.h"
+#include "energy/curved_rod.h"
+#include "energy/term.h"
 #include "solve/nodal/nodal.h"
 #include "solve/step/measures.h"
 
@@ -60,8 +62,8 @@ static void report_contacts(const abut_nodal *s, abut_report *rep)
     n->sticking = q.stick;
     n->sliding = q.slide;
     n->opening = s->search.opening;
-    n->project = s->state.project_seconds;
-    rep->seconds.solve += s->state.solve_seconds;
+    n->project = s->state.seconds.project;
+    rep->seconds.solve += s->state.seconds.solve;
     rep->sticking = (int32_t)q.stick;
     rep->sliding = (int32_t)q.slide;
     rep->contacts = (int32_t)(t->n - planes);
@@ -103,5 +105,9 @@ abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_a
     abut_nodal_end(s, x);
     memcpy(v, s->of.end, n3 * sizeof *v);
     rc = put_impulse(s, s->from.step + 1, out, err);
+    void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
+    const abut_term_frame as = { 0, 1, NULL };
+    if (!rc && rods) rc = abut_term_curved_rods.store(rods, &as, out, err);
+    if (rods) rep->nodal.twist_iterations = ((const abut_curved_rods *)rods)->iterations;
     return rc ? rc : report(s, x, rep, err);
 }

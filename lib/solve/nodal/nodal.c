@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
+#include "energy/curved_rod.h"
 #include "model/motion.h"
 #include "solve/loads.h"
 #include "solve/nodal/weights.h"
@@ -102,6 +103,14 @@ static void load_impulse(abut_nodal *s, const abut_frame *f, abut_instant at)
     for (size_t i = 0; i < numbers(s); i++) s->of.impulse[i] = fresh && !s->objective.held[i / 3] ? f->impulse[i] : 0;
 }
 
+/* The state of terms that outlives a step: of those that hard contact has, only curved rods have any. */
+static abut_status load_rods(const abut_objective *p, const abut_frame *f, abut_err *err)
+{
+    const abut_term_frame as = { 0, 1, NULL };
+    void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
+    return rods ? abut_term_curved_rods.load(rods, f, &as, err) : ABUT_OK;
+}
+
 abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_instant at, abut_err *err)
 {
     abut_objective *p = &s->objective;
@@ -117,7 +126,8 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
     for (size_t i = 0; i < numbers(s); i++) of->v0[i] = p->held[i / 3] ? (p->target[i] - p->xn[i]) / h : f.v[i];
     load_impulse(s, &f, at);
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
-    rc = abut_objective_begin(p, err);
+    rc = load_rods(p, &f, err);
+    if (!rc) rc = abut_objective_begin(p, err);
     if (rc) return rc;
     abut_loads_explicit(p, at.time, of->acc, of->f);
     const abut_start from = { .x = p->xn, .v = f.v, .acc = of->acc };
@@ -168,7 +178,7 @@ static abut_status linearise(abut_nodal *s, abut_err *err)
 }
 
 /* The last factor applied: v of the nodes that move. */
-static abut_status solve_rows(void *ctx, const double *rhs, double *v, abut_err *err)
+abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err)
 {
     abut_nodal *s = ctx;
     const abut_objective *p = &s->objective;
@@ -196,7 +206,7 @@ static abut_status solve_free(abut_nodal *s, double *v, abut_err *err)
     if (!p->nrow) return ABUT_OK;
     abut_status rc = abut_newton_factor(&s->solve, &s->matrix, p, s->rep, err);
     for (size_t i = 0; i < numbers(s); i++) s->state.rhs[i] = -s->at.g[i] / h;
-    if (!rc) rc = solve_rows(s, s->state.rhs, s->state.next, err);
+    if (!rc) rc = abut_nodal_solve_rows(s, s->state.rhs, s->state.next, err);
     for (size_t i = 0; i < numbers(s) && !rc; i++) v[i] += p->row[i / 3] < 0 ? 0 : s->state.next[i];
     return rc;
 }
@@ -262,7 +272,7 @@ static abut_status append(void *ctx, const double *v, int round, abut_touching *
 static abut_coulomb_system system_of(abut_nodal *s)
 {
     return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
-                                  .inv_w = s->of.inv_w, .solve = solve_rows, .append = append, .ctx = s };
+                                  .inv_w = s->of.inv_w, .solve = abut_nodal_solve_rows, .append = append, .ctx = s };
 }
 
 static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)
@@ -371,7 +381,7 @@ abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err)
     s->rep = rep;
     rep->nodal.solved = 1;
     s->state.projection.visits = s->state.projection.skipped = 0;
-    s->state.solve_seconds = s->state.project_seconds = 0;
+    s->state.seconds = (struct abut_coulomb_seconds){ 0 };
     abut_status rc = start(s, err);
     for (int k = 0; k < s->opt.newton + halved && !rc; k++) {
         rc = newton(s, k == 0, err);

@@ -72,6 +72,8 @@ ABUT_MUST_USE abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut
 /** More iterations of the last linear problem, for contacts that the caller has appended to s->contacts since.
  * sweeps: of each projection */
 ABUT_MUST_USE abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_report *rep, abut_err *err);
+/** The nodes that move get v = M^-1 rhs, by the factor that there is, M the matrix; ctx: the abut_nodal. */
+abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err);
 /** x[3 nv], m: where the step leads. */
 void abut_nodal_end(const abut_nodal *s, double *x);
 /** The step that contacts of s->contacts are for. */

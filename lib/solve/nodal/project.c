@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Contacts that one thread takes at a time; of fewer one thread takes all.  Sets that pay for what threads wait at each colour. */
+/* Contacts that one thread takes at a time, of fewer one takes all; and in sets that pay for the waiting at each colour. */
 enum { CHUNK = 64, LARGE = 8192 };
 
 void abut_projection_clear(abut_projection *q)

@@ -27,8 +27,9 @@ typedef struct abut_projection {
     size_t visits, skipped;     /* contacts visited, and those not because they slept, since the counters were set to 0 */
 } abut_projection;
 
-/** p[3 nodes] = the projection of v[3 nodes] (which may be p) at the nodes that o names, after so many sweeps from the impulses that t has; those that t
- * has afterwards make p: W p = W v + B^T (r - xi n) up to rounding.  The same bits for every thread count.
+/** p[3 nodes] = the projection of v[3 nodes] (which may be p) at the nodes that o names, after so many sweeps from the impulses
+ * that t has; those that t has afterwards make p: W p = W v + B^T (r - xi n) up to rounding.  The same bits for every thread
+ * count.
  *
  * t        settled with inv_w
  * inv_w    [nodes] 1/kg
